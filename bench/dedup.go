@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/rewrite"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/dedup"
 )
@@ -151,7 +152,7 @@ func dedupTo(ctx context.Context, in, out string, o dedup.Options, threads int) 
 	if err != nil {
 		return err
 	}
-	to, err := dedup.NewCopies(ctx, inputs)
+	to, err := rewrite.NewTarget(ctx, inputs)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ import (
 //	        corpus                         documents -> text -> features -> fingerprints
 //	          index                        fingerprints -> tables -> segments -> index
 //	            result                     rows of answers
+//	              rewrite                  copies of inputs, in engine/corpus
 //	              near  copies  engine     a corpus against itself; copies; the facade: queries, inserts
 //	                passages               what is repeated within texts
 //	                mapreduce              the same, in steps
@@ -46,13 +47,14 @@ var rooms = map[string][]string{
 	"engine/corpus":   {"asm", "engine/memory", "engine/parallel", "engine/storage"},
 	"engine/index": {"asm", "permute", "numa", "huffman", "engine/memory", "engine/parallel", "engine/plot",
 		"engine/storage", "engine/corpus"},
-	"engine/result": {"engine/storage", "engine/corpus"},
+	"engine/result":         {"engine/storage", "engine/corpus"},
+	"engine/corpus/rewrite": {"engine/parallel", "engine/storage", "engine/corpus", "engine/result"},
 	"engine/near": {"asm", "permute", "engine/memory", "engine/parallel", "engine/plot", "engine/storage",
-		"engine/corpus", "engine/index", "engine/result"},
+		"engine/corpus", "engine/corpus/rewrite", "engine/index", "engine/result"},
 	"engine/copies": {"asm", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus",
 		"engine/index", "engine/result", "engine/near"},
-	"engine/passages": {"engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/index",
-		"engine/result", "engine/near", "engine/copies/ccdet"},
+	"engine/passages": {"engine/memory", "engine/parallel", "engine/storage", "engine/corpus", "engine/corpus/rewrite",
+		"engine/index", "engine/result", "engine/near", "engine/copies/ccdet"},
 	"engine": {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus",
 		"engine/index"},
 	"engine/mapreduce": {"permute", "engine/memory", "engine/parallel", "engine/storage", "engine/corpus",
@@ -93,7 +95,7 @@ var liveRooms = map[string][]string{
 
 // libraries are the rooms that programs are made of.
 var libraries = []string{"asm", "permute", "numa", "engine/memory", "engine/parallel", "engine/plot",
-	"engine/storage", "engine/corpus", "engine/index",
+	"engine/storage", "engine/corpus", "engine/corpus/rewrite", "engine/index",
 	"engine/result", "engine/near", "engine/copies", "engine/passages", "engine", "engine/mapreduce"}
 
 // with returns the libraries and others.

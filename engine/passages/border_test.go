@@ -4,22 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/near/dedup"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 )
-
-// A decisions keeps no copies: it notes the decision of each file.
-type decisions map[string]string
-
-func (d decisions) TakeCopy(f document.File, decision []byte) (string, []byte, bool) {
-	d[f.Path] = string(decision)
-	return "", nil, false
-}
-
-func (decisions) KeepCopy(document.File, []byte, string, []byte) {}
 
 // TestDecision: the same cuts of another document are another decision, so that no copy is taken over.
 func TestDecision(t *testing.T) {
@@ -29,17 +17,13 @@ func TestDecision(t *testing.T) {
 		inputs := []string{files.New(t, "before.txt", before+"\n"), file}
 		r, _, err := Find(t.Context(), inputs, ingest.Config{}, Options{Unit: Unit{Lines, 1}})
 		must.Do(t, err)
-		to, err := dedup.NewCopies(t.Context(), inputs)
-		must.Do(t, err)
-		noted := decisions{}
-		to.Create, to.Work = files.Into(map[string]string{}), noted
-		_, err = r.Copy(t.Context(), to)
-		must.Do(t, err)
-		all = append(all, noted[file])
+		var decision strings.Builder
+		r.decision(&decision, 1, r.Len()) // of the second file
+		all = append(all, decision.String())
 		must.Do(t, r.Close())
 	}
 	if all[0] == "" || all[0] == all[1] {
-		t.Errorf("decisions %x", all)
+		t.Errorf("decisions %q", all)
 	}
 }
 

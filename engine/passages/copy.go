@@ -2,23 +2,22 @@ package passages
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/near/dedup"
+	"ndd/engine/corpus/rewrite"
 	"ndd/engine/result"
 )
 
-// Copy reads the inputs again and copies them without the cuts, as
-// [dedup.Rewriting] does; finished copies of to.Work are taken over. A document of which nothing but
-// white space would be left goes as a whole.
-func (r *Result) Copy(ctx context.Context, to *dedup.Copies) (dedup.CopyReport, error) {
+// Copy reads the inputs again and copies them without the cuts. A document is left out if the cuts would leave
+// only white space.
+func (r *Result) Copy(ctx context.Context, to *rewrite.Target) (rewrite.Report, error) {
 	return r.rewrite(ctx, to, nil, r.judge)
 }
 
@@ -28,11 +27,11 @@ var Annotations = []result.Column{{Name: "ndd_spans", Kind: result.Text, Optiona
 
 // Annotate copies the inputs as [Result.Copy] does, with all text, and adds [Annotations] to each document:
 // a list of its spans, and the share of its text that goes. Records that became no document have none.
-func (r *Result) Annotate(ctx context.Context, to *dedup.Copies) (dedup.CopyReport, error) {
-	note := func(h *head, _ *document.Extractor, _ document.Unit) (dedup.Verdict, error) {
-		return dedup.Verdict{Note: h.Row + 1}, nil
+func (r *Result) Annotate(ctx context.Context, to *rewrite.Target) (rewrite.Report, error) {
+	note := func(h *head, _ *document.Extractor, _ document.Unit) (rewrite.Verdict, error) {
+		return rewrite.Verdict{Note: h.Row + 1}, nil
 	}
-	return r.rewrite(ctx, to, &dedup.Fields{Columns: Annotations, Values: r.values}, note)
+	return r.rewrite(ctx, to, &rewrite.Fields{Columns: Annotations, Values: r.values}, note)
 }
 
 // values returns the values of [Annotations]; a note is a row, from 1.
@@ -58,48 +57,53 @@ func (r *Result) values(note int) []any {
 }
 
 // rewrite reads the inputs again and copies them, as judge says of each document.
-func (r *Result) rewrite(ctx context.Context, to *dedup.Copies, fields *dedup.Fields,
-	judge func(*head, *document.Extractor, document.Unit) (dedup.Verdict, error)) (dedup.CopyReport, error) {
-	first, behind := map[string]int{}, map[string]int{} // rows of each file
+func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrite.Fields,
+	judge func(*head, *document.Extractor, document.Unit) (rewrite.Verdict, error)) (rewrite.Report, error) {
+	rows := map[string][2]int{} // of each file, the first and the end
 	for i, f := range r.spool.files {
-		if first[f.source], behind[f.source] = f.row, r.Len(); i+1 < len(r.spool.files) {
-			behind[f.source] = r.spool.files[i+1].row
+		end := r.Len()
+		if i+1 < len(r.spool.files) {
+			end = r.spool.files[i+1].row
 		}
+		rows[f.source] = [2]int{f.row, end}
 	}
-	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.fileUnits, Threads: r.o.Threads,
-		Fields: fields, Judge: func(f document.File, _ int) (dedup.Judge, func() int) {
-			row, end := first[f.Path], behind[f.Path]
-			return func(x *document.Extractor, u document.Unit) (v dedup.Verdict, err error) {
-				if row == end {
-					return v, nil
-				}
-				h := r.spool.at(row)
-				if h.Source != u.Source || h.Line != u.Line {
-					return v, nil // it became no document
-				}
-				if _, err := x.Borrow(u); err != nil {
-					return v, nil // nor did it: in a JSON list, documents can share a line
-				}
-				row++
-				return judge(&h, x, u)
-			}, func() int { return end - row }
-		}}
-	if fields == nil {
-		w.Decision = func(f document.File, _, _ int) []byte {
-			h := sha256.New()
-			for row := first[f.Path]; row < behind[f.Path]; row++ {
-				if cuts := r.Document(row).Cuts; len(cuts) > 0 {
-					fmt.Fprintln(h, r.spool.at(row).Line, cuts)
-				}
+	j := rewrite.Job{Inputs: r.inputs, Options: r.reading, FileUnits: r.fileUnits, Threads: r.o.Threads, Fields: fields}
+	j.Judge = func(f document.File, _, _ int) rewrite.Judge {
+		row, end := rows[f.Path][0], rows[f.Path][1]
+		of := rewrite.Judge{Missing: func() int { return end - row }}
+		of.Unit = func(x *document.Extractor, u document.Unit) (v rewrite.Verdict, err error) {
+			if row == end {
+				return v, nil
 			}
-			return h.Sum(nil)
+			h := r.spool.at(row)
+			if h.Source != u.Source || h.Line != u.Line {
+				return v, nil // the unit became no document
+			}
+			if _, err := x.Borrow(u); err != nil {
+				return v, nil // as above: in a JSON list, documents can share a line
+			}
+			row++
+			return judge(&h, x, u)
 		}
+		if first := row; fields == nil {
+			of.Decision = func(hash io.Writer) { r.decision(hash, first, end) }
+		}
+		return of
 	}
-	return w.Copy(ctx, to)
+	return j.Copy(ctx, to)
 }
 
-// judge says what of a document goes, whose unit was read again.
-func (r *Result) judge(h *head, x *document.Extractor, u document.Unit) (v dedup.Verdict, err error) {
+// decision writes the cuts of some documents of a file to a hash.
+func (r *Result) decision(hash io.Writer, row, end int) {
+	for ; row < end; row++ {
+		if cuts := r.Document(row).Cuts; len(cuts) > 0 {
+			fmt.Fprintln(hash, r.spool.at(row).Line, cuts)
+		}
+	}
+}
+
+// judge returns the verdict about a document whose unit was read again.
+func (r *Result) judge(h *head, x *document.Extractor, u document.Unit) (v rewrite.Verdict, err error) {
 	cuts := r.Document(h.Row).Cuts
 	if len(cuts) == 0 {
 		return v, nil

@@ -16,18 +16,18 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/near/dedup"
+	"ndd/engine/corpus/rewrite"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 )
 
 // A writing is Copy or Annotate of a Result.
-type writing func(context.Context, *dedup.Copies) (dedup.CopyReport, error)
+type writing func(context.Context, *rewrite.Target) (rewrite.Report, error)
 
 // copied returns the copies of an input by name.
-func copied(t *testing.T, input string, write writing) (all map[string]string, report dedup.CopyReport, err error) {
+func copied(t *testing.T, input string, write writing) (all map[string]string, report rewrite.Report, err error) {
 	t.Helper()
-	to, err := dedup.NewCopies(t.Context(), []string{input})
+	to, err := rewrite.NewTarget(t.Context(), []string{input})
 	must.Do(t, err)
 	all = map[string]string{}
 	to.Create = files.Into(all)

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"ndd/engine/corpus/document"
-	"ndd/engine/near/dedup"
+	"ndd/engine/corpus/rewrite"
 	"ndd/engine/result"
 )
 
@@ -71,7 +71,7 @@ func (o *Outputs) Copies(ctx context.Context, inputs []string, path string) (*Co
 	if err != nil {
 		return nil, err
 	}
-	copies, err := dedup.NewCopies(ctx, inputs)
+	copies, err := rewrite.NewTarget(ctx, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (o *Outputs) Annotations(ctx context.Context, inputs []string, path string,
 	if err != nil || c == nil {
 		return nil, err
 	}
-	if err := dedup.CheckFields(ctx, inputs, opts, fields); err != nil {
+	if err := rewrite.CheckFields(ctx, inputs, opts, fields); err != nil {
 		return nil, Usagef("--annotate: %w", err)
 	}
 	return c, nil
@@ -116,18 +116,18 @@ func (o *Outputs) Abort() {
 type CopyFolder struct {
 	g      *Files
 	inputs []string
-	copies *dedup.Copies
+	copies *rewrite.Target
 	to     Folder // nil if it is not made
 }
 
-type copying func(context.Context, *dedup.Copies) (dedup.CopyReport, error)
+type copying func(context.Context, *rewrite.Target) (rewrite.Report, error)
 
 // Fill fills the folder with what write writes, and shows how far it is; doing says what that is. It does
 // nothing if c is nil.
 func (c *CopyFolder) Fill(ctx context.Context, doing string, o document.Options, write copying) (
-	dedup.CopyReport, error) {
+	rewrite.Report, error) {
 	if c == nil {
-		return dedup.CopyReport{}, nil
+		return rewrite.Report{}, nil
 	}
 	o.Meter = &document.Meter{}
 	c.copies.Meter = o.Meter
@@ -137,9 +137,9 @@ func (c *CopyFolder) Fill(ctx context.Context, doing string, o document.Options,
 }
 
 // Refill is Fill for inputs that were read before: what could not be read is known.
-func (c *CopyFolder) Refill(ctx context.Context, doing string, write copying) (dedup.CopyReport, error) {
+func (c *CopyFolder) Refill(ctx context.Context, doing string, write copying) (rewrite.Report, error) {
 	if c == nil {
-		return dedup.CopyReport{}, nil
+		return rewrite.Report{}, nil
 	}
 	report, err := c.Fill(ctx, doing, document.Options{}, write)
 	if report.Lost = nil; err == nil {
@@ -149,7 +149,7 @@ func (c *CopyFolder) Refill(ctx context.Context, doing string, write copying) (d
 }
 
 // SayCopied names the files of a copy that are not what the user may expect, and counts the documents.
-func (g *Globals) SayCopied(r dedup.CopyReport) {
+func (g *Globals) SayCopied(r rewrite.Report) {
 	each := func(n int, more string, text func(i int) string) {
 		for i := range min(n, NamedMax) {
 			g.Log.Warn(text(i))

@@ -5,24 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/near/dedup/work"
+	"ndd/engine/corpus/work"
 	"ndd/engine/storage/disk"
 )
 
 // A Work is the folder of --work.
 type Work struct {
 	*work.Folder
-	g     *Files
-	dir   string
-	to    string // the folder of copies that is being made
-	taken atomic.Int64
+	g      *Files
+	dir    string
+	copies *work.Copies // in the folder that is being made; nil if none are kept
 }
 
 // ReadTwice returns an error for inputs that a flag cannot read again.
@@ -88,24 +85,9 @@ func (w *Work) KeepCopies(to *CopyFolder) {
 		return
 	}
 	if folder, onDisk := to.to.(interface{ Dir() string }); onDisk {
-		w.to, to.copies.Work = folder.Dir(), w
+		w.copies = w.CopiesIn(folder.Dir())
+		to.copies.Finished = w.copies
 	}
-}
-
-// TakeCopy is of [dedup.Work].
-func (w *Work) TakeCopy(f document.File, decision []byte) (path string, report []byte, ok bool) {
-	if path, report, ok = w.Folder.TakeCopy(f, decision); ok {
-		w.taken.Add(1)
-	}
-	return path, report, ok
-}
-
-// KeepCopy is of [dedup.Work].
-func (w *Work) KeepCopy(f document.File, decision []byte, name string, report []byte) {
-	if name != "" {
-		name = filepath.Join(w.to, name)
-	}
-	w.Folder.KeepCopy(f, decision, name, report)
 }
 
 // Done says how many copies were taken over, and removes those that were kept: all are there.
@@ -113,8 +95,8 @@ func (w *Work) Done() {
 	if w == nil {
 		return
 	}
-	if n := int(w.taken.Load()); n > 0 {
-		w.g.Log.Info(fmt.Sprintf("took over the copies of %s from %s", Number(n, "file"), w.dir))
+	if w.copies != nil && w.copies.Taken() > 0 {
+		w.g.Log.Info(fmt.Sprintf("took over the copies of %s from %s", Number(w.copies.Taken(), "file"), w.dir))
 	}
 	if err := w.DropCopies(); err != nil {
 		w.g.Log.Warn("--work " + err.Error())

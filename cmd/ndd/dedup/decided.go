@@ -12,7 +12,8 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
-	"ndd/engine/near/dedup"
+	"ndd/engine/corpus/rewrite"
+	"ndd/engine/corpus/rewrite/droplist"
 )
 
 func newFilter(g *cli.Files) *cobra.Command {
@@ -37,7 +38,7 @@ has are counted and named, and the exit status is 4.
 its own folder, or all write below one prefix on S3. A file has the same name in them
 that it has without --shard. Whether an id is that of no document cannot be known then.
 
-Memory: 16 bytes for each row of TABLE in a share, some 40 for each id.`,
+Memory: 17 bytes for each row of TABLE in a share, some 40 for each id.`,
 		Example: `  ndd filter --dropped result/dropped.tsv --write-kept clean crawl/
   ndd filter --dropped dropped.parquet --shard 0/4 --write-kept clean-0 crawl/
   ndd filter --dropped ids.tsv --id url --write-kept clean crawl-*.jsonl.zst`,
@@ -85,16 +86,16 @@ func (d *deciding) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	decisions, err := dedup.ReadDecisions(ctx, d.dropped, inputs, config.Document.Share)
-	if errors.Is(err, dedup.ErrNoDecisions) {
+	decisions, err := droplist.Read(ctx, d.dropped, inputs, config.Document.Share)
+	if errors.Is(err, droplist.ErrColumns) {
 		return cli.Usagef("--dropped %w", err)
 	}
 	if err != nil {
 		return err
 	}
-	var left dedup.Leftover
-	report, err := to.Fill(ctx, "copying", config.Document, func(ctx context.Context, to *dedup.Copies) (
-		report dedup.CopyReport, err error) {
+	var left droplist.Leftover
+	report, err := to.Fill(ctx, "copying", config.Document, func(ctx context.Context, to *rewrite.Target) (
+		report rewrite.Report, err error) {
 		report, left, err = decisions.Copy(ctx, inputs, config.Document, d.g.Threads, to)
 		return report, err
 	})
@@ -108,7 +109,7 @@ func (d *deciding) run(ctx context.Context, inputs []string) error {
 }
 
 // say reports the copies and returns [cli.ErrPartly] where something is missing.
-func (d *deciding) say(decisions *dedup.Decisions, report dedup.CopyReport, left dedup.Leftover) error {
+func (d *deciding) say(decisions *droplist.List, report rewrite.Report, left droplist.Leftover) error {
 	d.g.SayCopied(report)
 	d.g.Log.Info(fmt.Sprintf("dropped %s; %s has %s", cli.Number(int(left.Dropped), "document"), d.dropped,
 		humanize.Comma(decisions.Rows)))

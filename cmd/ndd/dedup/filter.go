@@ -9,6 +9,7 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine"
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/rewrite"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/dedup"
 )
@@ -55,7 +56,7 @@ func (d *deduping) filter(ctx context.Context) error {
 		}
 		return true, err
 	})
-	if errors.Is(err, dedup.ErrPacked) {
+	if errors.Is(err, rewrite.ErrPacked) {
 		return fmt.Errorf("standard input is compressed: decompress it first, such as by 'zstd -dc FILE |'")
 	}
 	if err != nil {

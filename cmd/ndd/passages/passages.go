@@ -13,8 +13,8 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/rewrite"
 	"ndd/engine/memory"
-	"ndd/engine/near/dedup"
 	"ndd/engine/passages"
 	"ndd/engine/result"
 )
@@ -313,8 +313,8 @@ func (to *folders) begin(ctx context.Context, inputs []string, opts document.Opt
 
 // A rewriter copies inputs.
 type rewriter interface {
-	Copy(context.Context, *dedup.Copies) (dedup.CopyReport, error)
-	Annotate(context.Context, *dedup.Copies) (dedup.CopyReport, error)
+	Copy(context.Context, *rewrite.Target) (rewrite.Report, error)
+	Annotate(context.Context, *rewrite.Target) (rewrite.Report, error)
 }
 
 // fill fills the folders of copies. partly is cli.ErrPartly if documents have spans that could not be cut out.

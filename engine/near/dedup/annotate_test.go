@@ -1,19 +1,16 @@
 package dedup
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/parquet-go/parquet-go"
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/oracle/must"
-	"ndd/engine/result"
+	"ndd/engine/corpus/rewrite"
+	packed "ndd/engine/oracle/files"
 )
 
 // TestAnnotate: every document stays, byte for byte but for its fields, in all formats.
@@ -49,11 +46,11 @@ func TestAnnotate(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	for name, content := range files {
-		write(t, map[string][]byte{name: pack(t, name, content)})
+		write(t, map[string]string{name: packed.Pack(t, name, content)})
 	}
 	r := found(t, read(t, "in", ingest.Config{}, ReadOptions{}), Options{K: 3, Verify: &Verify{}})
 	got, report := written(t, r, r.Annotate)
-	if d := cmp.Diff(want, unpacked(t, got)); d != "" {
+	if d := cmp.Diff(want, packed.Unpack(t, got)); d != "" {
 		t.Error(d)
 	}
 	if report.Unnoted != 3 { // a line and an element that are no objects, and an empty object
@@ -70,7 +67,7 @@ func TestAnnotate(t *testing.T) {
 	}
 	for name, want := range map[string]string{"in/1.jsonl": "a field ndd_cluster", "in/2.json.zst": "a field ndd_cluster",
 		"in/3.csv.gz": "a field ndd_cluster", "in/6.csv": "a field ndd_cluster"} {
-		err := CheckFields(t.Context(), []string{name}, document.Options{}, Annotations)
+		err := rewrite.CheckFields(t.Context(), []string{name}, document.Options{}, Annotations)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -82,83 +79,5 @@ func TestAnnotate(t *testing.T) {
 	if _, err := r.Annotate(t.Context(), names); err == nil ||
 		!strings.HasPrefix(err.Error(), "late.jsonl:2: there is a field ndd_kept already") {
 		t.Error(err)
-	}
-}
-
-// TestAnnotateColumns: a Parquet file gets optional columns behind its own, which stay as they are.
-func TestAnnotateColumns(t *testing.T) {
-	t.Chdir(t.TempDir())
-	original := parquetOf(t, pages(200), 70)
-	write(t, map[string][]byte{"in.parquet": original})
-	r := found(t, read(t, "in.parquet", ingest.Config{}, ReadOptions{}), Options{K: 0})
-	got, _ := written(t, r, r.Annotate)
-	raw := got["in.parquet"]
-	type noted struct {
-		page
-		Cluster  *int64   `parquet:"ndd_cluster,optional"`
-		Kept     *bool    `parquet:"ndd_kept,optional"`
-		KeptID   *string  `parquet:"ndd_kept_id,optional"`
-		Distance *int64   `parquet:"ndd_distance,optional"`
-		Jaccard  *float64 `parquet:"ndd_jaccard,optional"`
-	}
-	want, err := parquet.Read[page](bytes.NewReader(original), int64(len(original)))
-	must.Do(t, err)
-	have, err := parquet.Read[page](strings.NewReader(raw), int64(len(raw)))
-	if d := cmp.Diff(want, have); d != "" || err != nil {
-		t.Error(d, err)
-	}
-	rows, err := parquet.Read[noted](strings.NewReader(raw), int64(len(raw)))
-	if err != nil || len(rows) != len(want) {
-		t.Fatal(len(rows), err)
-	}
-	drops := map[Row]Drop{}
-	for d := range r.Dropped() {
-		drops[d.Row] = d
-	}
-	for i, row := range rows {
-		d, gone := drops[Row(i)]
-		if *row.Kept == gone || gone && (*row.KeptID != d.Kept || *row.Distance != 0 || *row.Cluster != 1) ||
-			!gone && row.KeptID != nil || row.Jaccard != nil {
-			t.Fatalf("row %d: %+v", i, row)
-		}
-	}
-	after := schema(t, []byte(raw))
-	if !strings.HasPrefix(after, strings.TrimSuffix(schema(t, original), "}")) ||
-		!strings.HasSuffix(after, "optional double ndd_contained;\n}") {
-		t.Error(after)
-	}
-	must.Do(t, CheckFields(t.Context(), []string{"in.parquet"}, document.Options{}, Annotations))
-	write(t, map[string][]byte{"noted.parquet": []byte(raw), "a.html": []byte("<p>a</p>")})
-	for name, want := range map[string]string{"noted.parquet": "noted.parquet: there is a field ndd_cluster already",
-		"a.html": "a.html: fields can be added to JSONL, JSON, CSV and Parquet, and this is html"} {
-		err := CheckFields(t.Context(), []string{name}, document.Options{}, Annotations)
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Error(err)
-		}
-	}
-}
-
-// TestNotes: fields of CSV stand before the end of the line wherever blocks end, and values of all kinds
-// are written.
-func TestNotes(t *testing.T) {
-	const content = "a,b\r\n1,2\r\n\n3,\"4\n\"\r\n5,6"
-	fields := &Fields{Columns: []result.Column{{Name: "n", Kind: result.Integer}, {Name: "t", Kind: result.Text}},
-		Values: func(note int) []any { return []any{int64(note), json.RawMessage(`[1,"x"]`)} }}
-	want := "a,b,n,t\r\n1,2,1,\"[1,\"\"x\"\"]\"\r\n\n3,\"4\n\",2,\"[1,\"\"x\"\"]\"\r\n5,6,3,\"[1,\"\"x\"\"]\""
-	cuts := []cut{{from: 5, note: noteNames}, {from: 10, note: 1}, {from: 19, note: 2},
-		{from: int64(len(content)), note: 3}}
-	for blockBytes := 1; blockBytes < len(want)+2; blockBytes++ {
-		p, err := newPackers(2, blockBytes)
-		must.Do(t, err)
-		var out bytes.Buffer
-		c := &document.Content{Reader: strings.NewReader(content)}
-		n := newNoter(fields, &document.Head{Format: document.CSV})
-		if err := p.pack(t.Context(), &out, c, n, without(cuts, nil)); err != nil || out.String() != want {
-			t.Fatalf("blocks of %d: %v, %q", blockBytes, err, out.String())
-		}
-	}
-	n := newNoter(fields, &document.Head{Format: document.JSONL})
-	if text, err := n.text(8); string(text) != `,"n":8,"t":[1,"x"]` || err != nil {
-		t.Errorf("%s %v", text, err)
 	}
 }

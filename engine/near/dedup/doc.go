@@ -15,9 +15,7 @@
 //	.ndf, .bin ---------┘                                       └--> read again: verify each member's text
 //	                                                                  against the kept one's, split the cluster
 //
-//	documents, read again --without dropped ones--> filtered copies (Result.Copy)
-//
-//	lines of a pipe --one pass--> the lines that are kept (Filter)
+//	documents, read again --package rewrite, without dropped ones--> copies (Result.Copy, Filter)
 //
 // The files, in the order of the flow:
 //
@@ -31,11 +29,7 @@
 //	  members.go                on other machines
 //	settle.go sketch.go rare.go settle: what goes for what
 //	result.go                   clusters, drops and what is kept
-//	copy.go scan.go             write: the inputs without some documents (Rewriting),
-//	  pack.go parquet.go        compressed as they were,
-//	  annotate.go               with fields,
-//	  copies.go                 under these names
-//	decisions.go filter.go      write by a table of an earlier run; a pipe in one pass
+//	copy.go                     write: verdicts and fields for package rewrite
 //
 // # Verification
 //

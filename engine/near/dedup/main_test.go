@@ -2,11 +2,10 @@ package dedup
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/rewrite"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/files"
@@ -24,13 +23,7 @@ const (
 )
 
 // write writes files, with their folders.
-func write[T string | []byte](t *testing.T, files map[string]T) {
-	t.Helper()
-	for name, content := range files {
-		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
-		must.Do(t, os.WriteFile(name, []byte(content), 0o644))
-	}
-}
+func write[T string | []byte](t *testing.T, all map[string]T) { files.Write(t, all) }
 
 // read returns the corpus of an input, which is closed when the test ends.
 func read(t *testing.T, input string, cfg ingest.Config, o ReadOptions) *Corpus {
@@ -61,13 +54,13 @@ func appended(t *testing.T, o ReadOptions, docs ...Document) *Corpus {
 }
 
 // copied copies the inputs of a result, and returns the copies by name.
-func copied(t *testing.T, r *Result) (map[string]string, CopyReport) {
+func copied(t *testing.T, r *Result) (map[string]string, rewrite.Report) {
 	t.Helper()
 	return written(t, r, r.Copy)
 }
 
-func written(t *testing.T, r *Result, write func(context.Context, *Copies) (CopyReport, error)) (
-	map[string]string, CopyReport) {
+func written(t *testing.T, r *Result, write func(context.Context, *rewrite.Target) (rewrite.Report, error)) (
+	map[string]string, rewrite.Report) {
 	t.Helper()
 	copies := map[string]string{}
 	report, err := write(t.Context(), copiesOf(t, copies, r.corpus.from.inputs...))
@@ -76,9 +69,9 @@ func written(t *testing.T, r *Result, write func(context.Context, *Copies) (Copy
 }
 
 // copiesOf returns copies of some inputs that go into a map by name.
-func copiesOf(t *testing.T, copies map[string]string, inputs ...string) *Copies {
+func copiesOf(t *testing.T, copies map[string]string, inputs ...string) *rewrite.Target {
 	t.Helper()
-	c, err := NewCopies(t.Context(), inputs)
+	c, err := rewrite.NewTarget(t.Context(), inputs)
 	must.Do(t, err)
 	c.Create = files.Into(copies)
 	return c

@@ -13,10 +13,12 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/rewrite/droplist"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/corpus/text"
 	"ndd/engine/near/shingle"
 	"ndd/engine/result"
+	"ndd/engine/storage/object"
 	"ndd/engine/storage/store"
 )
 
@@ -72,7 +74,7 @@ func (m *Members) Len() int { return m.mine }
 func ReadMembers(ctx context.Context, path string, inputs []string, share *document.Share) (*Members, error) {
 	m := &Members{files: map[string]*[]memberOf{}, digest: fnv.New64a()}
 	all := map[string]bool{}
-	filesOf(ctx, inputs, share, all, m.files)
+	droplist.Files(ctx, inputs, share, all, m.files)
 	want := []string{"file", "row", "text_bytes"}
 	err := result.ReadTable(ctx, path, func(have []string) ([]string, error) {
 		for _, name := range want {
@@ -84,13 +86,13 @@ func ReadMembers(ctx context.Context, path string, inputs []string, share *docum
 	}, func(cells []result.Cell) error {
 		one := Member{Place: Place{File: cells[0].Text}}
 		var err, err2 error
-		one.Row, err = rowOf(cells[1])
+		one.Row, err = droplist.RowOf(cells[1])
 		if one.TextBytes, err2 = strconv.ParseInt(cells[2].Text, 10, 64); err != nil || err2 != nil {
 			return errors.Join(err, err2)
 		}
 		one.digest(m.digest)
 		m.n++
-		key := fileKey(one.File)
+		key := object.Clean(one.File)
 		if !all[key] {
 			return fmt.Errorf("%s is no input: give the inputs as 'ndd fingerprint --shard' had them", one.File)
 		}
@@ -132,7 +134,7 @@ func (m *Members) WriteSets(ctx context.Context, path string, inputs []string, c
 		Worker: func(ctx context.Context) (func(int, *document.Document) (set, error), error) {
 			shingler := shingle.New(ctx)
 			return func(_ int, doc *document.Document) (set, error) {
-				list := *m.files[fileKey(doc.Source)]
+				list := *m.files[object.Clean(doc.Source)]
 				i, found := slices.BinarySearchFunc(list, int64(doc.Line), memberOf.compare)
 				if !found {
 					return set{number: -1}, nil

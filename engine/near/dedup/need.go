@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/rewrite"
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/storage/spill"
@@ -62,7 +63,7 @@ func (c *Corpus) needBytes(documents int) uint64 {
 	}
 	find = max(find, c.o.readingBytes)
 	if c.o.Copies {
-		find = max(find, copyBytes(c.o.Threads))
+		find = max(find, rewrite.NeedBytes(c.o.Threads))
 	}
 	return c.besideBytes(documents) + find
 }

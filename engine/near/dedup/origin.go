@@ -24,11 +24,6 @@ func (o *origin) rowAt(unit int) Row {
 	return Row(row)
 }
 
-// rewriting returns a copying of the inputs.
-func (c *Corpus) rewriting() Rewriting {
-	return Rewriting{Inputs: c.from.inputs, Options: c.from.options, FileUnits: c.from.fileUnits, Threads: c.o.Threads}
-}
-
 // again returns the configuration for a second reading, which a meter counts unless it is nil. It skips
 // the same inputs as the first.
 func (c *Corpus) again(m *document.Meter) ingest.Config {

@@ -105,12 +105,12 @@ func (s *sources) begin(ctx context.Context, inputs []string) error {
 		return nil // values name them
 	}
 	for _, name := range sourceNames(ctx, inputs) {
-		s.add(fileKey(name))
+		s.add(object.Clean(name))
 	}
 	if len(s.Protect) > 0 {
 		for f, err := range document.Files(ctx, inputs) {
 			if err == nil {
-				s.protected(fileKey(f.Path))
+				s.protected(object.Clean(f.Path))
 			}
 		}
 	}
@@ -172,7 +172,7 @@ func (s *sources) key(name string) string {
 	if s.Field != "" {
 		return name
 	}
-	return strings.TrimSuffix(fileKey(name), "/")
+	return strings.TrimSuffix(object.Clean(name), "/")
 }
 
 // find returns the number of a source, -1 if there is none.
@@ -234,7 +234,7 @@ func (s *sources) ofFile(at Place) {
 	if at.File == s.file && len(s.names) > 0 {
 		return
 	}
-	key := fileKey(at.File)
+	key := object.Clean(at.File)
 	s.file, s.fileSource, s.fileSafe = at.File, -1, len(s.Protect) > 0 && s.protected(key)
 	if s.Field != "" {
 		return

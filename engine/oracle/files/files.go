@@ -7,8 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"ndd/engine/oracle/must"
 )
@@ -43,4 +47,58 @@ func Into(files map[string]string) func(name string, fill func(io.Writer) error)
 		files[filepath.ToSlash(name)] = b.String()
 		return err
 	}
+}
+
+// Write writes files by name, with their folders.
+func Write[T string | []byte](t testing.TB, files map[string]T) {
+	t.Helper()
+	for name, content := range files {
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		must.Do(t, os.WriteFile(name, []byte(content), 0o644))
+	}
+}
+
+// Pack compresses the content of a file as its name says: .gz, .zst, or not at all.
+func Pack(t testing.TB, name, content string) string {
+	t.Helper()
+	var b bytes.Buffer
+	var w io.WriteCloser
+	switch filepath.Ext(name) {
+	case ".gz":
+		w = gzip.NewWriter(&b)
+	case ".zst":
+		z, err := zstd.NewWriter(&b)
+		must.Do(t, err)
+		w = z
+	default:
+		return content
+	}
+	_, err := io.WriteString(w, content)
+	must.Do(t, err)
+	must.Do(t, w.Close())
+	return b.String()
+}
+
+// Unpack returns files without the compression that their names say.
+func Unpack(t testing.TB, files map[string]string) map[string]string {
+	t.Helper()
+	plain := map[string]string{}
+	for name, content := range files {
+		var r io.Reader = strings.NewReader(content)
+		switch filepath.Ext(name) {
+		case ".gz":
+			z, err := gzip.NewReader(r)
+			must.Do(t, err)
+			r = z
+		case ".zst":
+			z, err := zstd.NewReader(r)
+			must.Do(t, err)
+			defer z.Close()
+			r = z
+		}
+		b, err := io.ReadAll(r)
+		must.Do(t, err)
+		plain[name] = string(b)
+	}
+	return plain
 }

@@ -2,20 +2,19 @@ package decontaminate
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"github.com/cespare/xxhash/v2"
 
 	"ndd/engine/corpus/document"
-	"ndd/engine/near/dedup"
+	"ndd/engine/corpus/rewrite"
 	"ndd/engine/result"
 )
 
-// Copy reads the inputs again and copies them without the
-// documents that have hits, as [dedup.Rewriting] does; finished copies of to.Work are taken over.
-func (r *Result) Copy(ctx context.Context, to *dedup.Copies) (dedup.CopyReport, error) {
+// Copy reads the inputs again and copies them without the documents that have hits.
+func (r *Result) Copy(ctx context.Context, to *rewrite.Target) (rewrite.Report, error) {
 	return r.rewrite(ctx, to, nil)
 }
 
@@ -25,8 +24,8 @@ var Annotations = []result.Column{{Name: "ndd_items", Kind: result.Text, Optiona
 
 // Annotate copies the inputs as [Result.Copy] does, with all documents, and adds [Annotations] to
 // each: a list of its hits, and the highest score.
-func (r *Result) Annotate(ctx context.Context, to *dedup.Copies) (dedup.CopyReport, error) {
-	return r.rewrite(ctx, to, &dedup.Fields{Columns: Annotations, Values: r.values})
+func (r *Result) Annotate(ctx context.Context, to *rewrite.Target) (rewrite.Report, error) {
+	return r.rewrite(ctx, to, &rewrite.Fields{Columns: Annotations, Values: r.values})
 }
 
 // values returns the values of [Annotations]; a note is a document of met, from 1.
@@ -58,30 +57,30 @@ func (r *Result) values(note int) []any {
 }
 
 // rewrite copies the inputs without documents that have hits, or with fields.
-func (r *Result) rewrite(ctx context.Context, to *dedup.Copies, fields *dedup.Fields) (dedup.CopyReport, error) {
-	w := dedup.Rewriting{Inputs: r.inputs, Options: r.reading, FileUnits: r.units, Threads: r.threads, Fields: fields,
-		Judge: func(f document.File, _ int) (dedup.Judge, func() int) {
-			next, end := r.gone[f.Path][0], r.gone[f.Path][1]
-			return func(x *document.Extractor, u document.Unit) (dedup.Verdict, error) {
-				if next == end || r.met[next].line != u.Line {
-					return dedup.Verdict{}, nil
-				}
-				doc, err := x.Extract(u)
-				if err != nil || xxhash.Sum64String(doc.Text) != r.met[next].hash {
-					return dedup.Verdict{}, nil // another one of a JSON list on one line, or it has changed
-				}
-				next++
-				return dedup.Verdict{Drop: true, Note: next}, nil
-			}, func() int { return end - next }
-		}}
-	if fields == nil {
-		w.Decision = func(f document.File, _, _ int) []byte {
-			h := sha256.New()
-			for i := r.gone[f.Path][0]; i < r.gone[f.Path][1]; i++ {
-				fmt.Fprintln(h, r.met[i].line, r.met[i].hash)
+func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrite.Fields) (rewrite.Report, error) {
+	j := rewrite.Job{Inputs: r.inputs, Options: r.reading, FileUnits: r.units, Threads: r.threads, Fields: fields}
+	j.Judge = func(f document.File, _, _ int) rewrite.Judge {
+		next, end := r.gone[f.Path][0], r.gone[f.Path][1]
+		of := rewrite.Judge{Missing: func() int { return end - next }}
+		of.Unit = func(x *document.Extractor, u document.Unit) (v rewrite.Verdict, _ error) {
+			if next == end || r.met[next].line != u.Line {
+				return v, nil
 			}
-			return h.Sum(nil)
+			doc, err := x.Extract(u)
+			if err != nil || xxhash.Sum64String(doc.Text) != r.met[next].hash {
+				return v, nil // another one of a JSON list on one line, or it has changed
+			}
+			next++
+			return rewrite.Verdict{Drop: true, Note: next}, nil
 		}
+		if first := next; fields == nil {
+			of.Decision = func(hash io.Writer) {
+				for i := first; i < end; i++ {
+					fmt.Fprintln(hash, r.met[i].line, r.met[i].hash)
+				}
+			}
+		}
+		return of
 	}
-	return w.Copy(ctx, to)
+	return j.Copy(ctx, to)
 }

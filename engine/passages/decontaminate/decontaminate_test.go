@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/near/dedup"
-	"ndd/engine/near/dedup/work"
+	"ndd/engine/corpus/rewrite"
+	"ndd/engine/corpus/work"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 )
@@ -174,7 +174,7 @@ func TestThreads(t *testing.T) {
 	if !reflect.DeepEqual(want, slices.Collect(other.Documents())) || !slices.Equal(r.Sets, other.Sets) {
 		t.Error("another result of other threads")
 	}
-	to, err := dedup.NewCopies(context.Background(), []string{corpus})
+	to, err := rewrite.NewTarget(context.Background(), []string{corpus})
 	must.Do(t, err)
 	copies := map[string]string{}
 	to.Create = files.Into(copies)

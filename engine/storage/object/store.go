@@ -24,6 +24,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -34,6 +35,14 @@ import (
 // Is reports whether a path names an object rather than a file.
 func Is(path string) bool {
 	return strings.HasPrefix(path, "s3://") || strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://")
+}
+
+// Clean returns the path of an object as it is, and that of a file as [filepath.Clean] does.
+func Clean(path string) string {
+	if Is(path) {
+		return path
+	}
+	return filepath.Clean(path)
 }
 
 // split returns the bucket and key of an s3 path.

@@ -1,4 +1,4 @@
-package dedup
+package rewrite
 
 import (
 	"bufio"
@@ -11,22 +11,19 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/simhash"
 	"ndd/engine/corpus/unpack"
 )
 
-// ErrPacked is returned by [Filter] for an input that is compressed.
+// ErrPacked is returned by [Lines] for an input that is compressed.
 var ErrPacked = errors.New("compressed input")
 
-// Filter copies lines of documents from in to out, in one pass, without the documents that seen
-// reports as near an earlier one. The configuration's format must be JSONL or lines. Lines that
-// remain are copied byte for byte; broken lines remain, and so does the first of equal documents that are too
-// short for a fingerprint.
-// Blank lines and lines beyond the configuration's MaxDocumentBytes are left out. seen is called
-// in order, from one goroutine. Filter returns the number of documents dropped. It holds the lines
-// that are being fingerprinted, at most 256 MiB or two of the longest documents.
-func Filter(ctx context.Context, in io.Reader, out io.Writer, cfg ingest.Config,
-	seen func(simhash.Fingerprint) (bool, error)) (dropped int, _ ingest.Report, _ error) {
+// Lines copies lines of documents from in to out in one pass, without the documents that drop reports. The
+// format of the configuration must be JSONL or lines. The remaining lines are copied byte for byte, broken ones
+// too. Blank lines and lines longer than the configuration's MaxDocumentBytes are left out. One goroutine calls
+// drop, in order. Lines holds the lines that are being fingerprinted: at most 256 MiB, or two of the longest
+// documents. It returns the number of dropped documents.
+func Lines(ctx context.Context, in io.Reader, out io.Writer, cfg ingest.Config,
+	drop func(ingest.Record) (bool, error)) (dropped int, _ ingest.Report, _ error) {
 	buffered := bufio.NewReader(in)
 	head, err := buffered.Peek(6)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -35,7 +32,7 @@ func Filter(ctx context.Context, in io.Reader, out io.Writer, cfg ingest.Config,
 	if unpack.PackingOf(head) != unpack.None {
 		return 0, ingest.Report{}, ErrPacked
 	}
-	lines := &lineTee{in: buffered, most: cfg.Document.MaxDocumentBytes}
+	lines := &lineTee{in: buffered, limit: cfg.Document.MaxDocumentBytes}
 	cfg.Stdin = lines
 	skipped := cfg.Skipped
 	cfg.Skipped = func(s *document.Skip) error {
@@ -44,18 +41,12 @@ func Filter(ctx context.Context, in io.Reader, out io.Writer, cfg ingest.Config,
 		}
 		return skipped(s)
 	}
-	short := map[[2]uint64]bool{} // hashes of texts that are too short for a fingerprint
 	report, err := ingest.Run(ctx, []string{document.Stdin}, cfg, func(r ingest.Record) error {
 		if err := lines.copyTo(out, r.Line-1); err != nil {
 			return err
 		}
-		near, err := short[r.Hash], error(nil)
-		if r.OK {
-			near, err = seen(r.Fingerprint)
-		} else if r.TextBytes > 0 {
-			short[r.Hash] = true
-		}
-		if near {
+		gone, err := drop(r)
+		if gone {
 			dropped++
 			lines.copyTo(io.Discard, r.Line)
 		}
@@ -67,20 +58,20 @@ func Filter(ctx context.Context, in io.Reader, out io.Writer, cfg ingest.Config,
 	return dropped, report, err
 }
 
-// lineTee reads an input and holds its lines until they are copied or dropped. Blank lines and
-// lines longer than most are not held. It is safe for a goroutine that reads and one that copies.
+// A lineTee reads an input and holds its lines until they are copied or dropped. It does not hold blank lines
+// and lines longer than its limit. One goroutine may read while another one copies.
 type lineTee struct {
-	in   io.Reader
-	most int64
+	in    io.Reader
+	limit int64
 
 	mu      sync.Mutex
 	held    []heldLine // ascending
 	line    []byte     // the line being read
-	number  int        // of lines read before it
-	tooLong bool       // it is
+	number  int        // of lines read before this line
+	tooLong bool       // the line is longer than the limit
 }
 
-// heldLine is a line with its end, numbered from 1.
+// A heldLine is a line with its end, numbered from 1.
 type heldLine struct {
 	number int
 	text   []byte
@@ -91,7 +82,7 @@ func (t *lineTee) Read(p []byte) (n int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for part := range bytes.Lines(p[:n]) {
-		if t.tooLong = t.tooLong || int64(len(t.line)+len(part)) > t.most+2; t.tooLong { // "\r\n" is not counted
+		if t.tooLong = t.tooLong || int64(len(t.line)+len(part)) > t.limit+2; t.tooLong { // "\r\n" is not counted
 			t.line = nil
 		} else {
 			t.line = append(t.line, part...)
@@ -106,6 +97,7 @@ func (t *lineTee) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
+// end ends the line being read.
 func (t *lineTee) end() {
 	t.number++
 	if len(bytes.TrimSpace(t.line)) > 0 {
@@ -124,7 +116,7 @@ func (t *lineTee) copyTo(out io.Writer, number int) error {
 	return nil
 }
 
-// next returns the first line held and no longer holds it, or nil if its number is above a limit.
+// next removes and returns the first line held, or returns nil if its number is above a limit.
 func (t *lineTee) next(limit int) (text []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,4 +1,4 @@
-package dedup
+package rewrite
 
 import (
 	"bytes"
@@ -14,13 +14,14 @@ import (
 
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/unpack"
+	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 )
 
-// TestPackers: whatever the size of a block and the number of goroutines, a copy is the content
+// TestPacker: whatever the size of a block and the number of goroutines, a copy is the content
 // without its cuts, and each record a member of its own, be it shorter or longer than a block.
-func TestPackers(t *testing.T) {
+func TestPacker(t *testing.T) {
 	var content strings.Builder
 	var starts []int64 // of records that stay
 	var cuts []cut
@@ -45,12 +46,12 @@ func TestPackers(t *testing.T) {
 				}
 				var first string
 				for _, threads := range []int{1, 3} {
-					p, err := newPackers(threads, blockBytes)
+					p, err := newPacker(threads, blockBytes)
 					must.Do(t, err)
 					var out bytes.Buffer
 					c := &document.Content{Reader: strings.NewReader(content.String()), Packing: packing, Members: starts != nil}
 					must.Do(t, p.pack(t.Context(), &out, c, nil, without(cuts, starts)))
-					if got := unpacked(t, map[string]string{name: out.String()})[name]; got != strings.Join(records, "") {
+					if got := files.Unpack(t, map[string]string{name: out.String()})[name]; got != strings.Join(records, "") {
 						t.Fatalf("%s in blocks of %d: %q, want %q", name, blockBytes, got, records)
 					}
 					if starts != nil && packing == unpack.Gzip && !slices.Equal(membersOf(t, out.Bytes()), records) {
@@ -71,9 +72,9 @@ func TestPackers(t *testing.T) {
 }
 
 // without copies all but the cuts.
-func without(cuts []cut, starts []int64) func(*copying) error {
-	return func(c *copying) error {
-		return c.last(&scanned{cuts: slices.Clone(cuts), starts: starts, whole: math.MaxInt64})
+func without(cuts []cut, starts []int64) func(*contentCopy) error {
+	return func(c *contentCopy) error {
+		return c.last(&edits{cuts: slices.Clone(cuts), starts: starts, whole: math.MaxInt64})
 	}
 }
 
@@ -92,9 +93,9 @@ func membersOf(t *testing.T, packed []byte) (all []string) {
 	return all
 }
 
-// TestPackersErrors: an error of the source or of the copy ends it, and so does a source that ends
+// TestPackerErrors: an error of the source or of the copy ends it, and so does a source that ends
 // before a cut does.
-func TestPackersErrors(t *testing.T) {
+func TestPackerErrors(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {
 		in   io.Reader
@@ -105,7 +106,7 @@ func TestPackersErrors(t *testing.T) {
 		{strings.NewReader("some that is long enough"), failing{broken}, broken},
 		{strings.NewReader("s"), io.Discard, io.ErrUnexpectedEOF},
 	} {
-		p, err := newPackers(2, 3)
+		p, err := newPacker(2, 3)
 		must.Do(t, err)
 		if err := p.pack(t.Context(), c.out, &document.Content{Reader: c.in}, nil,
 			without([]cut{{from: 3, to: 4}}, nil)); !errors.Is(err, c.want) {
@@ -119,13 +120,3 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error)  { return 0, f.err }
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
-
-// TestCopiesNeedMemory: what copies take is part of what a corpus needs, if there are to be copies.
-func TestCopiesNeedMemory(t *testing.T) {
-	need := func(copies bool) uint64 {
-		return NewCorpus(nil, ReadOptions{Copies: copies, Threads: 40}).needBytes(10)
-	}
-	if least := uint64(decodersBytes + 160*blockBytes); need(true) < least || need(false) > least/2 {
-		t.Errorf("%d, without copies %d, of at least %d", need(true), need(false), least)
-	}
-}

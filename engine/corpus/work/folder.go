@@ -24,7 +24,7 @@ import (
 
 const (
 	versionName = "version"
-	version     = "ndd --work, version 4\n"
+	version     = "ndd --work, version 5\n"
 	ending      = ".work"
 
 	pieceBytes = 1 << 20 // of input files in a work file, about; a single one may be larger
@@ -51,7 +51,7 @@ type Folder struct {
 	say  func(Taken)
 
 	writing
-	copies copies
+	copies Copies
 }
 
 // A key is what the entries of a file depend on.
@@ -169,7 +169,7 @@ func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(T
 			return nil, err
 		}
 	}
-	return w, w.openCopies()
+	return w, w.copies.open(w)
 }
 
 // checkVersion returns why a folder is no work folder of this version, nil if it is or has nothing.

@@ -1,79 +1,82 @@
-package dedup
+package rewrite
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"path/filepath"
 	"strings"
 
 	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/work"
 	"ndd/engine/storage/object"
 )
 
-// Copies are where the files of some inputs are copied to, under these names: their
-// paths below the deepest folder that holds all inputs.
+// A Target is the folder of the copies of some inputs. A copy's name is its path below the deepest folder that
+// holds all inputs:
 //
 //	crawl.jsonl.gz         ->  crawl.jsonl.gz
 //	pages/                 ->  the files in pages
 //	2024/a.jsonl 2025/     ->  2024/a.jsonl, and 2025/ with its files
 //	crawl.jsonl.xz         ->  crawl.jsonl.zst
-type Copies struct {
-	Create Create          // creates a copy
-	Meter  *document.Meter // counts what is read, if not nil
-	Work   Work            // keeps finished copies without what goes for another run; may be nil
+type Target struct {
+	// Create creates a file of that name, which may have folders in it, and fills it. Several goroutines call it.
+	Create   func(name string, fill func(w io.Writer) error) error
+	Meter    *document.Meter // counts the bytes read, if not nil
+	Finished *work.Copies    // keeps finished copies for another run; may be nil
 
 	root  location
 	names map[string]bool
 }
 
-// NewCopies returns copies without a Create, and refuses what cannot be copied: standard input, and a
-// file that is named twice.
-func NewCopies(ctx context.Context, inputs []string) (*Copies, error) {
-	c := &Copies{names: map[string]bool{}}
-	if err := c.findRoot(ctx, inputs); err != nil {
+// NewTarget returns a target without a Create. It refuses standard input, which has no name, and a file that
+// is named twice.
+func NewTarget(ctx context.Context, inputs []string) (*Target, error) {
+	t := &Target{names: map[string]bool{}}
+	if err := t.findRoot(ctx, inputs); err != nil {
 		return nil, err
 	}
 	for f, err := range document.Files(ctx, inputs) {
 		if err != nil {
-			continue // it came up before
+			continue // findRoot returned it, unless it is a skip
 		}
-		if err := c.add(ctx, f); err != nil {
+		if err := t.add(ctx, f); err != nil {
 			return nil, err
 		}
 	}
-	return c, ctx.Err()
+	return t, ctx.Err()
 }
 
-// add adds the names that a file's copy may have: its own, and that of its rows if nothing writes
-// its compression.
-func (c *Copies) add(ctx context.Context, f document.File) error {
-	name, err := c.name(f, "")
+// add adds the names that a file's copy may have: its own, and the one with the ending of another compression
+// if nothing writes its own.
+func (t *Target) add(ctx context.Context, f document.File) error {
+	name, err := t.name(f, "")
 	if err != nil {
 		return err
 	}
-	if c.names[name] {
+	if t.names[name] {
 		return fmt.Errorf("%s is named twice among the inputs", f.Path)
 	}
-	c.names[name] = true
+	t.names[name] = true
 	ending, err := f.CopyPacking(ctx)
 	if err != nil || ending == "" {
-		return nil // what cannot be opened is named when it is read
+		return nil // the reading reports a file that cannot be opened
 	}
-	if name, err = c.name(f, ending); err != nil {
+	if name, err = t.name(f, ending); err != nil {
 		return err
 	}
-	if c.names[name] {
+	if t.names[name] {
 		return fmt.Errorf("%s: its copy, which is compressed by zstd, would have the name of another's, %s", f.Path, name)
 	}
-	c.names[name] = true
+	t.names[name] = true
 	return nil
 }
 
 // findRoot sets root to the deepest folder that holds all inputs.
-func (c *Copies) findRoot(ctx context.Context, inputs []string) error {
+func (t *Target) findRoot(ctx context.Context, inputs []string) error {
 	first := true
 	for f, err := range document.Files(ctx, inputs) {
 		if _, skipped := errors.AsType[*document.Skip](err); skipped {
@@ -95,25 +98,25 @@ func (c *Copies) findRoot(ctx context.Context, inputs []string) error {
 			return err
 		}
 		if first {
-			c.root, first = top, false
+			t.root, first = top, false
 		}
-		for !top.within(c.root) {
-			up := c.root.up()
-			if up == c.root || top.scheme != c.root.scheme {
+		for !top.within(t.root) {
+			up := t.root.up()
+			if up == t.root || top.scheme != t.root.scheme {
 				return fmt.Errorf("%s and %s have no folder in common under which copies could have names: "+
-					"copy them one after the other", f.Path, c.root)
+					"copy them one after the other", f.Path, t.root)
 			}
-			c.root = up
+			t.root = up
 		}
 	}
 	return nil
 }
 
-// A location is a folder: an absolute path with slashes and without links, or the path of objects
-// under their scheme. Neither ends in a slash.
+// A location is a folder: an absolute path with slashes and without links, or the path of objects under their
+// scheme. Neither path ends with a slash.
 type location struct{ scheme, path string }
 
-// locate returns the location of a folder that is there.
+// locate returns the location of a folder that exists.
 func locate(name string) (location, error) {
 	if scheme, rest, _ := strings.Cut(name, "://"); object.Is(name) {
 		return location{scheme, strings.TrimSuffix(rest, "/")}, nil
@@ -142,7 +145,7 @@ func (l location) up() location {
 	return l
 }
 
-// within reports whether a location is a folder or lies below it.
+// within reports whether a location is a folder or is below it.
 func (l location) within(dir location) bool {
 	return l.scheme == dir.scheme && strings.HasPrefix(l.path+"/", dir.path+"/")
 }
@@ -154,13 +157,12 @@ func (l location) String() string {
 	return cmp.Or(l.path, "/")
 }
 
-// name returns the name of a file's copy, with another ending in place of its compression's, unless
-// that is "".
-func (c *Copies) name(f document.File, ending string) (string, error) {
+// name returns the name of a file's copy. Unless ending is "", it replaces the ending of the compression.
+func (t *Target) name(f document.File, ending string) (string, error) {
 	dir, err := folderOf(f.Path)
 	base := path.Base(filepath.ToSlash(f.Path))
 	if ending != "" {
 		base = strings.TrimSuffix(strings.TrimSuffix(base, ".bz2"), ".xz") + ending
 	}
-	return strings.TrimPrefix(strings.TrimPrefix(dir.path+"/"+base, c.root.path), "/"), err
+	return strings.TrimPrefix(strings.TrimPrefix(dir.path+"/"+base, t.root.path), "/"), err
 }

@@ -93,7 +93,7 @@ func TestEntriesBeyondTheFile(t *testing.T) {
 	}
 }
 
-// TestCopiesAfterStops: the list of copies goes on after each stop, also behind a line that is torn; a file that
+// TestCopiesAfterStops: the list of copies goes on after each stop, also after an incomplete line; a file that
 // has changed since the run began has no copy that is kept.
 func TestCopiesAfterStops(t *testing.T) {
 	in, dir := t.TempDir(), filepath.Join(t.TempDir(), "w")
@@ -102,23 +102,23 @@ func TestCopiesAfterStops(t *testing.T) {
 		paths = append(paths, filepath.Join(in, name))
 		must.Do(t, os.WriteFile(paths[len(paths)-1], []byte("{}\n"), 0o644))
 	}
-	list := filepath.Join(dir, copiesName)
+	list := filepath.Join(dir, listName)
 	for i, path := range paths {
 		w, _, _ := begun(t, dir, paths...)
 		for j, before := range paths {
-			if _, report, ok := w.TakeCopy(document.File{Path: before}, nil); ok != (j < i) || ok && string(report) != before {
-				t.Errorf("run %d: %s: %v %q", i, before, ok, report)
+			if _, got, ok := w.copies.Take(document.File{Path: before}, nil); ok != (j < i) || ok && got.Ending != before {
+				t.Errorf("run %d: %s: %v %+v", i, before, ok, got)
 			}
 		}
 		if i == 3 {
 			data := must.Read(t, list)
 			must.Do(t, os.WriteFile(path, []byte("{} \n"), 0o644))
-			w.KeepCopy(document.File{Path: path}, nil, "", []byte(path))
+			w.copies.Keep(document.File{Path: path}, nil, Copy{Ending: path})
 			if string(must.Read(t, list)) != string(data) {
 				t.Error("a copy of a file that has changed is kept")
 			}
 		} else {
-			w.KeepCopy(document.File{Path: path}, nil, "", []byte(path))
+			w.copies.Keep(document.File{Path: path}, nil, Copy{Ending: path})
 		}
 		must.Do(t, w.Close())
 		f, err := os.OpenFile(list, os.O_APPEND|os.O_WRONLY, 0)

@@ -335,21 +335,21 @@ func TestCopiesAreNumberedOn(t *testing.T) {
 	const listLost = 2 // before this run
 	for i, name := range names {
 		if i == listLost {
-			must.Do(t, os.Remove(filepath.Join(dir, copiesName)))
+			must.Do(t, os.Remove(filepath.Join(dir, listName)))
 		}
 		w, err := Open(t.Context(), nil, dir, 1, func(Taken) {}, func(msg string) { t.Error(msg) })
 		must.Do(t, err)
 		must.Do(t, w.Begin(t.Context(), []string{in}, &ingest.Config{}))
 		of := func(name string) document.File { return document.File{Path: filepath.Join(in, name), Root: in} }
 		for before := range i {
-			_, report, ok := w.TakeCopy(of(names[before]), nil)
-			if want := i < listLost || i > listLost && before >= listLost; ok != want || ok && string(report) != names[before] {
-				t.Errorf("run %d: the copy of %s: %v, %q", i, names[before], ok, report)
+			_, got, ok := w.copies.Take(of(names[before]), nil)
+			if want := i < listLost || i > listLost && before >= listLost; ok != want || ok && got.Name != names[before] {
+				t.Errorf("run %d: the copy of %s: %v, %+v", i, names[before], ok, got)
 			}
 		}
 		copied := filepath.Join(t.TempDir(), name) // a link to the input would change its inode
 		must.Do(t, os.WriteFile(copied, nil, 0o644))
-		w.KeepCopy(of(name), nil, copied, []byte(name))
+		w.CopiesIn(filepath.Dir(copied)).Keep(of(name), nil, Copy{Name: name})
 		must.Do(t, w.Close())
 	}
 }

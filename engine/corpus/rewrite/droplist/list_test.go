@@ -1,4 +1,4 @@
-package dedup
+package droplist
 
 import (
 	"fmt"
@@ -8,33 +8,65 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/document"
-	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/rewrite"
+	"ndd/engine/oracle"
+	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 )
 
-// TestDecisions: a table of what was dropped, by file and row or by ID, makes the copies of the
-// process that dropped it, in one share or several.
-func TestDecisions(t *testing.T) {
-	sharedCorpus(t)
-	write(t, map[string][]byte{"in/z.jsonl.gz": pack(t, "z.jsonl.gz", `{"id":"z","text":"`+bread+`"}`+"\n"),
-		"in/cut.jsonl.gz": pack(t, "z.jsonl.gz", strings.Repeat(`{"text":"few"}`+"\n", 9))[:40]})
-	r := found(t, read(t, "in", ingest.Config{}, ReadOptions{}), Options{K: 3})
-	want, _ := copied(t, r)
+func TestMain(m *testing.M) { oracle.NoLeaks(m) }
+
+// targetOf returns a target for copies of the folder in.
+func targetOf(t *testing.T, copies map[string]string) *rewrite.Target {
+	t.Helper()
+	to, err := rewrite.NewTarget(t.Context(), []string{"in"})
+	must.Do(t, err)
+	to.Create = files.Into(copies)
+	return to
+}
+
+// TestCopy: a table of documents, by file and row or by ID, makes the copies without these documents, in one
+// share or several.
+func TestCopy(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const text = "a text of some words that says nothing"
+	all := map[string]string{"in/z.jsonl.gz": files.Pack(t, "z.jsonl.gz", `{"id":"z","text":"`+text+`"}`+"\n"),
+		"in/cut.jsonl.gz": files.Pack(t, "z.jsonl.gz", strings.Repeat(`{"text":"few"}`+"\n", 9))[:30],
+		"in/b/c.txt":      text, "in/b/d.txt": text}
+	for i := range 6 {
+		var lines strings.Builder
+		for j := range 5 {
+			fmt.Fprintf(&lines, "{\"id\":\"%d-%d\",\"text\":\"%s\"}\n", i, j, text)
+		}
+		all[fmt.Sprintf("in/%d.jsonl", i+1)] = lines.String()
+	}
+	files.Write(t, all)
+	gone := func(d *document.Document) bool {
+		return strings.HasSuffix(d.ID, "-1") || strings.HasSuffix(d.ID, "d.txt")
+	}
 	var rows, ids strings.Builder
 	rows.WriteString("id\tfile\trow\n")
 	fmt.Fprint(&ids, `{"id":"z","kept":true}`+"\n")
-	n := 0
-	for d := range r.Dropped() {
-		at := r.corpus.Place(d.Row)
-		row := fmt.Sprint(at.Row)
-		if at.Row == 0 {
-			row = ""
-		}
-		fmt.Fprintf(&rows, "%s\t./%s\t%s\n", r.corpus.ID(d.Row), at.File, row)
-		fmt.Fprintf(&ids, "{\"kept\":false,\"id\":%q}\n", r.corpus.ID(d.Row))
-		n++
-	}
-	write(t, map[string]string{"rows.tsv": rows.String(), "ids.jsonl": ids.String(), "none.tsv": "file\trow\n",
+	n, want := 0, map[string]string{}
+	job := rewrite.Job{Inputs: []string{"in"}, Threads: 1, Judge: func(document.File, int, int) rewrite.Judge {
+		return rewrite.Judge{Unit: func(x *document.Extractor, u document.Unit) (v rewrite.Verdict, err error) {
+			doc, err := x.Extract(u)
+			if err != nil || !gone(&doc) {
+				return v, nil
+			}
+			row := fmt.Sprint(doc.Line)
+			if doc.Line == 0 {
+				row = ""
+			}
+			fmt.Fprintf(&rows, "%s\t./%s\t%s\n", doc.ID, doc.Source, row)
+			fmt.Fprintf(&ids, "{\"kept\":false,\"id\":%q}\n", doc.ID)
+			n++
+			return rewrite.Verdict{Drop: true}, nil
+		}}
+	}}
+	_, err := job.Copy(t.Context(), targetOf(t, want))
+	must.Do(t, err)
+	files.Write(t, map[string]string{"rows.tsv": rows.String(), "ids.jsonl": ids.String(), "none.tsv": "file\trow\n",
 		"none.jsonl": "", "more.tsv": rows.String() + "x\tin/9.jsonl\t4\nx\tin/1.jsonl\t999\nx\tin/b/c.txt\t1\n",
 		"more.jsonl":  ids.String() + `{"id":7}` + "\n",
 		"broken.tsv":  "file\trow\nin/1.jsonl\tx\n",
@@ -60,12 +92,11 @@ func TestDecisions(t *testing.T) {
 		got, left, dropped, unmatched := map[string]string{}, []string(nil), int64(0), int64(0)
 		for i := range c.of {
 			opts := document.Options{}
-			var err error
 			opts.Share, err = document.NewShare(t.Context(), []string{"in"}, i, c.of)
 			must.Do(t, err)
-			d, err := ReadDecisions(t.Context(), c.table, []string{"in"}, opts.Share)
+			d, err := Read(t.Context(), c.table, []string{"in"}, opts.Share)
 			must.Do(t, err)
-			report, l, err := d.Copy(t.Context(), []string{"in"}, opts, 2, copiesOf(t, got, "in"))
+			report, l, err := d.Copy(t.Context(), []string{"in"}, opts, 2, targetOf(t, got))
 			must.Do(t, err)
 			left = append(left, report.Lost...)
 			left = append(left, l.Named...)
@@ -99,7 +130,7 @@ func TestDecisions(t *testing.T) {
 		"away.tsv":    "none of its files is an input: it has out/1.jsonl:1",
 		"broken.json": "must end with .tsv, .jsonl or .parquet", "nowhere.tsv": "nowhere.tsv: no such file",
 	} {
-		if _, err := ReadDecisions(t.Context(), table, []string{"in"}, nil); err == nil ||
+		if _, err := Read(t.Context(), table, []string{"in"}, nil); err == nil ||
 			!strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %s", table, err, says)
 		}

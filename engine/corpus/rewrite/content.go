@@ -1,0 +1,273 @@
+package rewrite
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"iter"
+	"math"
+	"slices"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/unpack"
+	"ndd/engine/parallel"
+)
+
+// pack writes the parts of a content that fill copies, compressed as the content was. Each WARC record is a
+// member, and each block of another format. With fields, these are added at the cuts.
+func (p *packer) pack(ctx context.Context, w io.Writer, content *document.Content, fields *fieldText,
+	fill func(*contentCopy) error) error {
+	packing := content.Packing
+	produce := func(ctx context.Context, yield func(*block) bool) error {
+		c := contentCopy{ctx: ctx, p: p, in: content, records: content.Members && packing != unpack.None,
+			jsonList: jsonList{list: content.List}, fields: fields, yield: yield}
+		return c.all(fill)
+	}
+	work := func(ctx context.Context, blocks iter.Seq[*block]) error {
+		for b := range blocks {
+			if packing == unpack.None {
+				continue
+			}
+			if err := p.compress(b, packing); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var long io.WriteCloser // the member that goes on
+	emit := func(b *block) (err error) {
+		if b.part && long == nil {
+			if long, err = stream(w, packing); err != nil {
+				return err
+			}
+		}
+		switch {
+		case b.part:
+			_, err = long.Write(b.in)
+		case packing == unpack.None:
+			_, err = w.Write(b.in)
+		default:
+			_, err = w.Write(b.out)
+		}
+		if err == nil && b.last {
+			err, long = long.Close(), nil
+		}
+		p.free <- b
+		return err
+	}
+	return parallel.Ordered(ctx, parallel.Options{Workers: p.threads, Ahead: 2 * p.threads}, produce, work, emit)
+}
+
+// A contentCopy reads a content into blocks.
+type contentCopy struct {
+	ctx     context.Context
+	p       *packer
+	in      io.Reader
+	at      int64 // bytes of in that have been read
+	records bool  // each is a member
+	starts  []int64
+	fields  *fieldText // nil: none
+	yield   func(*block) bool
+
+	b     *block
+	begun bool   // a member has bytes and no end
+	some  bool   // a member has ended
+	long  bool   // the member is longer than a block
+	rest  []byte // of a record, for the next block
+	jsonList
+}
+
+// A jsonList is the state of copying a JSON list.
+type jsonList struct {
+	list    bool         // the content is a list
+	stays   bool         // a value was copied
+	dropped bool         // the last value was not
+	between bytes.Buffer // bytes between the last value that was copied and the next one
+}
+
+// all yields the blocks of what fill copies.
+func (c *contentCopy) all(fill func(*contentCopy) error) (err error) {
+	if c.b, err = c.p.take(c.ctx); err != nil {
+		return err
+	}
+	if err := fill(c); err != nil {
+		return err
+	}
+	c.begun = c.begun || !c.some // an empty file is a member
+	if c.end(); !c.yield(c.b) {
+		return context.Cause(c.ctx)
+	}
+	return nil
+}
+
+// follow copies up to an offset, without the cuts before it that the edits have.
+func (c *contentCopy) follow(e *edits, to int64) error {
+	c.starts = append(c.starts, e.starts...)
+	for _, cut := range e.cuts {
+		var err error
+		if c.fields != nil {
+			err = c.note(cut)
+		} else if err = c.copy(cut.from); err == nil {
+			err = c.discard(cut.to)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	e.starts, e.cuts = e.starts[:0], e.cuts[:0]
+	return c.copy(to)
+}
+
+// value copies up to the end of a value of a JSON list, or leaves the value out. Then it also leaves out the
+// bytes between it and the next value, so that commas remain only between values.
+func (c *contentCopy) value(e *edits, from, to int64, stays bool) error {
+	if !stays && !c.dropped {
+		c.dropped = true
+		c.between.Reset()
+		if _, err := io.CopyN(&c.between, c.in, from-c.at); err != nil {
+			return err
+		}
+		c.at = from
+	}
+	if !stays {
+		return c.discard(to)
+	}
+	if c.dropped {
+		if err := cmp.Or(c.put(c.between.Bytes()), c.discard(from)); err != nil {
+			return err
+		}
+	}
+	c.stays, c.dropped = true, false
+	return c.follow(e, to)
+}
+
+// last copies the bytes after the last unit.
+func (c *contentCopy) last(e *edits) error {
+	if c.dropped && !c.stays { // the beginning of the list
+		if err := c.put(c.between.Bytes()); err != nil {
+			return err
+		}
+	}
+	return c.follow(e, e.whole)
+}
+
+// discard skips the bytes before an offset.
+func (c *contentCopy) discard(to int64) error {
+	_, err := io.CopyN(io.Discard, c.in, to-c.at) // an int, as a reader's own Discard takes it, may be too small
+	c.at = to
+	return err
+}
+
+// copy copies up to an offset, or the end of the file.
+func (c *contentCopy) copy(to int64) error {
+	for c.at < to {
+		next := to
+		for len(c.starts) > 0 && c.starts[0] <= c.at {
+			if c.records && c.starts[0] == c.at {
+				c.end()
+			}
+			c.starts = c.starts[1:]
+		}
+		if len(c.b.in) == cap(c.b.in) || c.b.last {
+			if err := c.hand(); err != nil {
+				return err
+			}
+		}
+		if c.records && len(c.starts) > 0 {
+			next = min(next, c.starts[0])
+		}
+		from := len(c.b.in)
+		n, err := c.in.Read(c.b.in[from:][:min(int64(cap(c.b.in)-from), next-c.at)])
+		c.b.in = c.b.in[:from+n]
+		c.at += int64(n)
+		c.begun = c.begun || n > 0
+		switch {
+		case err == io.EOF && to == math.MaxInt64:
+			return nil
+		case err == io.EOF && c.at < to:
+			return io.ErrUnexpectedEOF
+		case err != nil && err != io.EOF:
+			return err
+		}
+	}
+	return nil
+}
+
+// end ends a member.
+func (c *contentCopy) end() {
+	if !c.begun {
+		return
+	}
+	c.begun, c.some = false, true
+	if c.long {
+		c.b.last, c.long = true, false
+	} else {
+		c.b.ends = append(c.b.ends, len(c.b.in))
+	}
+}
+
+// hand yields a full block and takes the next one.
+func (c *contentCopy) hand() (err error) {
+	b := c.b
+	switch n := len(b.ends); {
+	case b.last:
+	case !c.records:
+		c.end()
+	case n > 0:
+		c.rest = append(c.rest[:0], b.in[b.ends[n-1]:]...)
+		b.in = b.in[:b.ends[n-1]]
+	default:
+		b.part, c.long = true, true
+	}
+	if !c.yield(b) {
+		return context.Cause(c.ctx)
+	}
+	if c.b, err = c.p.take(c.ctx); err != nil {
+		return err
+	}
+	c.b.part = c.long
+	c.b.in = append(c.b.in, c.rest...)
+	c.rest = c.rest[:0]
+	return nil
+}
+
+// note copies up to the place for the fields of a document, and adds them. In CSV the place is before the end
+// of the line, and the offset after it.
+func (c *contentCopy) note(at cut) error {
+	text, err := c.fields.of(at.note)
+	if err != nil || !c.fields.csv {
+		if err == nil {
+			err = c.copy(at.from)
+		}
+		if err == nil {
+			err = c.put(text)
+		}
+		return err
+	}
+	if err := c.copy(at.from - 2); err != nil {
+		return err
+	}
+	tail := make([]byte, at.from-c.at)
+	if _, err := io.ReadFull(c.in, tail); err != nil {
+		return err
+	}
+	c.at = at.from
+	record := bytes.TrimSuffix(bytes.TrimSuffix(tail, []byte("\n")), []byte("\r"))
+	return c.put(slices.Concat(record, text, tail[len(record):]))
+}
+
+// put adds bytes to the blocks that are no part of the content.
+func (c *contentCopy) put(b []byte) error {
+	for len(b) > 0 {
+		if len(c.b.in) == cap(c.b.in) {
+			if err := c.hand(); err != nil {
+				return err
+			}
+		}
+		n := min(len(b), cap(c.b.in)-len(c.b.in))
+		c.b.in, b = append(c.b.in, b[:n]...), b[n:]
+		c.begun = true
+	}
+	return nil
+}

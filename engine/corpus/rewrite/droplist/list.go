@@ -1,0 +1,329 @@
+// Package droplist reads tables of documents that a copy of their files leaves out, such as the table that
+// ndd dedup -o writes, and makes the copy.
+package droplist
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/minio/highwayhash"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/rewrite"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/result"
+	"ndd/engine/storage/object"
+)
+
+// A List names the documents to drop: by file and row, 16 bytes each, or by ID, about 40 bytes each. If the
+// table has rows and IDs, the document in a row must have the ID of the row. IDs are held as hashes of 128 bits.
+type List struct {
+	Path string
+	ByID bool
+	Rows int64 // of the table that drop a document
+
+	files   map[string]*fileRows // by file as written, the inputs of the share
+	others  map[string]bool      // inputs of other shares
+	ids     map[hash]bool        // whether a document had the ID
+	unknown []string             // the first rows of files that are no input
+	strange int64                // number of these rows
+}
+
+// A hash is the hash of an ID.
+type hash [highwayhash.Size128]byte
+
+// fileRows are the rows of a file that are dropped, ascending; row 0 is the whole file.
+type fileRows struct {
+	rows []row
+	seen []bool
+}
+
+// A row is the number of a row and the hash of its ID in the table, 0 for none.
+type row struct {
+	number int64
+	id     uint64
+}
+
+func (r row) compare(number int64) int { return cmp.Compare(r.number, number) }
+
+// An otherIDError says that the document in a row has another ID than the table.
+type otherIDError struct {
+	file      string
+	row       int64
+	table, id string // IDs in the table and in the file
+}
+
+func (e *otherIDError) Error() string {
+	return fmt.Sprintf("%s: the document has the ID %q, and in the table the row has %q: give the files that the table was made "+
+		"of, and --id as then", document.Place(e.file, e.row), e.id, e.table)
+}
+
+// Unwrap returns [simhash.ErrMixed].
+func (e *otherIDError) Unwrap() error { return simhash.ErrMixed }
+
+// A Leftover counts the documents that a copy dropped, and the rows of the table without a document.
+type Leftover struct {
+	Dropped   int64    // documents
+	Unmatched int64    // rows without a document; by ID only if all files were read
+	Named     []string // the first of these rows
+	Repeated  int64    // documents with an ID that another dropped one has
+}
+
+// namedMax is the number of rows without a document that are named.
+const namedMax = 10
+
+// ErrColumns is wrapped by the error for a table whose columns do not name documents.
+var ErrColumns = errors.New("no columns that name documents")
+
+// Read reads a table of documents to drop from the inputs' files of a share, or from all of them if share is
+// nil. The table is TSV, JSON lines or Parquet with the columns file and row, or the column id. A row without a
+// number is a file that is one document. If the table has a column kept, rows with that set stay. It is an error
+// if no file of the table is an input.
+func Read(ctx context.Context, path string, inputs []string, share *document.Share) (*List, error) {
+	l := &List{Path: path, files: map[string]*fileRows{}, others: map[string]bool{}, ids: map[hash]bool{}}
+	input := Files(ctx, inputs, share, l.others, l.files)
+	var c columns
+	err := result.ReadTable(ctx, path, c.choose, func(cells []result.Cell) error { return l.add(&c, cells) })
+	if err != nil {
+		return nil, err
+	}
+	if l.ByID = c.byID; !l.ByID && l.Rows > 0 && l.strange == l.Rows {
+		return nil, fmt.Errorf("%s: none of its files is an input: it has %s, and an input is %s: "+
+			"give the inputs as they were given then", path, l.unknown[0], input)
+	}
+	for _, f := range l.files {
+		slices.SortStableFunc(f.rows, func(a, b row) int { return a.compare(b.number) })
+		f.rows = slices.CompactFunc(f.rows, func(a, b row) bool { return a.number == b.number })
+		f.seen = make([]bool, len(f.rows))
+	}
+	return l, nil
+}
+
+// columns are the columns of a table that are read: file, row and perhaps id, or id alone; then perhaps kept.
+type columns struct{ byID, hasID, hasKept bool }
+
+// choose chooses columns of those that a table has.
+func (c *columns) choose(have []string) (want []string, err error) {
+	has := func(name string) bool { return slices.Contains(have, name) }
+	switch {
+	case has("reason") && !has("kept_id"):
+		return nil, fmt.Errorf("%w to drop: a column reason, as the table of kept documents has", ErrColumns)
+	case has("file") && has("row"):
+		if want = []string{"file", "row"}; has("id") {
+			c.hasID, want = true, append(want, "id")
+		}
+	case has("id"):
+		want, c.byID = []string{"id"}, true
+	default:
+		return nil, fmt.Errorf("%w: file and row, or id; the columns are %.300s", ErrColumns, strings.Join(have, ", "))
+	}
+	if c.hasKept = has("kept"); c.hasKept {
+		want = append(want, "kept")
+	}
+	return want, nil
+}
+
+// add adds a row of the table.
+func (l *List) add(c *columns, cells []result.Cell) error {
+	if kept := cells[len(cells)-1].Text; c.hasKept && (kept == "1" || kept == "true") {
+		return nil
+	}
+	l.Rows++
+	if !cells[0].Found {
+		return fmt.Errorf("no %s", map[bool]string{true: "id", false: "file"}[c.byID])
+	}
+	if c.byID {
+		l.ids[hashOf(cells[0].Text)] = false
+		return nil
+	}
+	number, err := RowOf(cells[1])
+	if err != nil {
+		return err
+	}
+	key := object.Clean(cells[0].Text)
+	f := l.files[key]
+	switch {
+	case f != nil:
+		r := row{number: number}
+		if c.hasID && cells[2].Found {
+			r.id = shortHash(cells[2].Text)
+		}
+		f.rows = append(f.rows, r)
+	case !l.others[key]:
+		if l.strange++; len(l.unknown) < namedMax {
+			l.unknown = append(l.unknown, document.Place(cells[0].Text, number)+" (no input)")
+		}
+	}
+	return nil
+}
+
+// Files adds the files of inputs to all, and those of a share, or all of them if it is nil, to mine. It returns
+// one of them.
+func Files[T any](ctx context.Context, inputs []string, share *document.Share, all map[string]bool,
+	mine map[string]*T) (one string) {
+	one = "none"
+	for f, err := range document.Files(ctx, inputs) {
+		if err == nil {
+			all[object.Clean(f.Path)] = true
+			one = f.Path
+		}
+	}
+	opts := document.Options{Share: share}
+	for f, err := range opts.Files(ctx, inputs) {
+		if err == nil {
+			mine[object.Clean(f.Path)] = new(T)
+		}
+	}
+	return one
+}
+
+// RowOf returns the row of a file that a cell has, 0 for none.
+func RowOf(c result.Cell) (number int64, err error) {
+	if !c.Found {
+		return 0, nil
+	}
+	if number, err = strconv.ParseInt(c.Text, 10, 64); err != nil || number < 0 {
+		return 0, fmt.Errorf("row %.30q is no number", c.Text)
+	}
+	return number, nil
+}
+
+// shortHash returns a hash of an ID, never 0.
+func shortHash(id string) uint64 { return max(1, xxhash.Sum64String(id)) }
+
+func hashOf(id string) hash { return highwayhash.Sum128([]byte(id), make([]byte, highwayhash.Size)) }
+
+// findID reads the table again, for the ID that it has in the row of an error.
+func (l *List) findID(ctx context.Context, e *otherIDError) error {
+	only := func([]string) ([]string, error) { return []string{"file", "row", "id"}, nil }
+	return result.ReadTable(ctx, l.Path, only, func(cells []result.Cell) error {
+		if number, err := RowOf(cells[1]); err == nil && number == e.row && object.Clean(cells[0].Text) == object.Clean(e.file) {
+			e.table = cells[2].Text
+		}
+		return nil
+	})
+}
+
+// A judge finds the units of one file that are dropped.
+type judge struct {
+	l       *List
+	rows    *fileRows
+	ids     []hash // that were dropped
+	dropped int64
+}
+
+// unit returns the verdict about a unit. A unit that is no document stays.
+func (j *judge) unit(x *document.Extractor, u document.Unit) (v rewrite.Verdict, err error) {
+	if j.l.ByID {
+		doc, err := x.Borrow(u)
+		if err != nil {
+			return v, nil
+		}
+		id := hashOf(doc.ID)
+		if _, v.Drop = j.l.ids[id]; v.Drop {
+			j.ids = append(j.ids, id)
+			j.dropped++
+		}
+		return v, nil
+	}
+	i, found := slices.BinarySearchFunc(j.rows.rows, int64(u.Line), row.compare)
+	if !found {
+		return v, nil
+	}
+	if want := j.rows.rows[i].id; want != 0 {
+		doc, err := x.Borrow(u)
+		if err != nil {
+			return v, nil
+		}
+		if shortHash(doc.ID) != want {
+			return v, &otherIDError{file: u.Source, row: int64(u.Line), id: strings.Clone(doc.ID)}
+		}
+	}
+	j.rows.seen[i] = true
+	j.dropped++
+	return rewrite.Verdict{Drop: true}, nil
+}
+
+// Copy copies the files of a share without the documents that are dropped. Its report names files that cannot
+// be read.
+func (l *List) Copy(ctx context.Context, inputs []string, opts document.Options, threads int, to *rewrite.Target) (
+	rewrite.Report, Leftover, error) {
+	opts.Strict = false // files that cannot be read stay in the copies
+	var judges []*judge
+	job := rewrite.Job{Inputs: inputs, Options: opts, Threads: threads,
+		Judge: func(f document.File, _, _ int) rewrite.Judge {
+			j := &judge{l: l, rows: l.files[object.Clean(f.Path)]}
+			judges = append(judges, j)
+			return rewrite.Judge{Unit: j.unit}
+		}}
+	report, err := job.Copy(ctx, to)
+	if other, is := errors.AsType[*otherIDError](err); is {
+		err = cmp.Or(l.findID(ctx, other), err)
+	}
+	if err != nil {
+		return report, Leftover{}, err
+	}
+	left, err := l.leftover(ctx, judges, opts.Share)
+	return report, left, err
+}
+
+// leftover finds the rows of the table that no document had.
+func (l *List) leftover(ctx context.Context, judges []*judge, share *document.Share) (left Leftover, err error) {
+	for _, j := range judges {
+		left.Dropped += j.dropped
+		for _, id := range j.ids {
+			if l.ids[id] {
+				left.Repeated++
+			}
+			l.ids[id] = true
+		}
+	}
+	if l.ByID {
+		if share != nil && share.Of > 1 {
+			return left, nil // documents of other shares may have the rest
+		}
+		return left, l.unmatchedIDs(ctx, &left)
+	}
+	if share == nil || share.Number == 0 {
+		left.Unmatched, left.Named = l.strange, l.unknown
+	}
+	for _, file := range slices.Sorted(maps.Keys(l.files)) {
+		f := l.files[file]
+		for i, r := range f.rows {
+			if !f.seen[i] {
+				if left.Unmatched++; len(left.Named) < namedMax {
+					left.Named = append(left.Named, document.Place(file, r.number))
+				}
+			}
+		}
+	}
+	return left, nil
+}
+
+// unmatchedIDs counts and names the IDs that no document had. It reads the table again for their names.
+func (l *List) unmatchedIDs(ctx context.Context, left *Leftover) error {
+	for _, matched := range l.ids {
+		if !matched {
+			left.Unmatched++
+		}
+	}
+	if left.Unmatched == 0 {
+		return nil
+	}
+	only := func([]string) ([]string, error) { return []string{"id"}, nil }
+	return result.ReadTable(ctx, l.Path, only, func(cells []result.Cell) error {
+		id := hashOf(cells[0].Text)
+		if matched, dropped := l.ids[id]; dropped && !matched && len(left.Named) < namedMax {
+			left.Named = append(left.Named, cells[0].Text)
+			l.ids[id] = true
+		}
+		return nil
+	})
+}

@@ -1,0 +1,152 @@
+package rewrite
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/result"
+)
+
+// Fields are added to every document in copies of the inputs:
+//
+//	{"id": 7, "text": "..."}      ->  {"id": 7, "text": "...","ndd_kept":false,"ndd_kept_id":"3"}
+//	7,...                         ->  7,...,0,3
+//	a row of Parquet              ->  with optional columns after the others
+//
+// Everything else stays byte for byte. A command calls [CheckFields] before its work, and then [Job.Copy] with
+// a Judge that sets Verdict.Note to the number of each document:
+//
+//	j := Job{Inputs: inputs, Options: options, FileUnits: report.FileUnits, Threads: threads,
+//		Judge:  ..., // as for copies; Drop and Cuts do not matter
+//		Fields: &Fields{columns, func(note int) []any { return []any{int64(7), nil, "text"} }}}
+type Fields struct {
+	Columns []result.Column
+
+	// Values returns a value for each column of a document. The number of the document is 0 for a record
+	// that became no document. A value is nil, a string, int64, float64 or bool, as the column's kind says,
+	// or a [json.RawMessage]: this is written to JSON unchanged, and to other formats as a string. Several
+	// goroutines call it, each for the documents of a file or row group in order.
+	Values func(note int) []any
+}
+
+func (f *Fields) names() (names []string) {
+	for _, c := range f.Columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// CheckFields returns an error if fields cannot be added to the documents of some inputs: they are no records,
+// or have one of the fields. It reads the beginning of each file, and ignores files that cannot be read: the
+// copying reports these.
+func CheckFields(ctx context.Context, inputs []string, opts document.Options, columns []result.Column) error {
+	for f, err := range document.Files(ctx, inputs) {
+		if err != nil {
+			continue
+		}
+		h, err := f.Head(ctx, opts)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil && h.Format != "" && !h.Records() {
+			return fmt.Errorf("%s: fields can be added to JSONL, JSON, CSV and Parquet, and this is %s", f.Path, h.Format)
+		}
+		for _, c := range columns {
+			if slices.Contains(h.Names, c.Name) {
+				return errTaken(f.Path, c.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// errTaken is the error for a document that has a field already. The field is not replaced, because somebody
+// may need the result of the earlier run.
+func errTaken(where, name string) error {
+	return fmt.Errorf("%s: there is a field %s already: give the documents as they were before it was added", where, name)
+}
+
+// noteNames is the note of the CSV record with the names of the fields.
+const noteNames = -1
+
+// A fieldText writes the fields of documents in the format of a file. It belongs to one goroutine.
+type fieldText struct {
+	fields *Fields
+	csv    bool
+	tabs   bool
+	text   bytes.Buffer
+}
+
+func newFieldText(f *Fields, h *document.Head) *fieldText {
+	return &fieldText{fields: f, csv: h.Format == document.CSV, tabs: h.Tabs}
+}
+
+// of returns the fields of a note as text, valid until the next call.
+func (n *fieldText) of(note int) ([]byte, error) {
+	n.text.Reset()
+	if note == noteNames {
+		return n.record(n.fields.names())
+	}
+	values := n.fields.Values(note)
+	if n.csv {
+		cells := make([]string, len(values))
+		for i, v := range values {
+			cells[i] = cellText(v)
+		}
+		return n.record(cells)
+	}
+	for i, v := range values {
+		if f, ok := v.(float64); ok {
+			v = result.Rounded(f)
+		}
+		name, err := json.Marshal(n.fields.Columns[i].Name)
+		if err != nil {
+			return nil, err
+		}
+		n.text.WriteByte(',')
+		n.text.Write(name)
+		n.text.WriteByte(':')
+		e := json.NewEncoder(&n.text)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(v); err != nil {
+			return nil, err
+		}
+		n.text.Truncate(n.text.Len() - 1) // the line end
+	}
+	return n.text.Bytes(), nil
+}
+
+// record returns cells of CSV that follow other cells.
+func (n *fieldText) record(cells []string) ([]byte, error) {
+	w := csv.NewWriter(&n.text)
+	if n.tabs {
+		w.Comma = '\t'
+	}
+	err := w.Write(append([]string{""}, cells...))
+	w.Flush()
+	return bytes.TrimSuffix(n.text.Bytes(), []byte("\n")), err
+}
+
+// cellText returns a value as a cell of CSV.
+func cellText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case bool:
+		if v {
+			return "1"
+		}
+		return "0"
+	case float64:
+		return strconv.FormatFloat(result.Rounded(v), 'g', -1, 64)
+	case json.RawMessage:
+		return string(v)
+	}
+	return fmt.Sprint(v)
+}

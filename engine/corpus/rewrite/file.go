@@ -1,0 +1,188 @@
+package rewrite
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/unpack"
+	"ndd/engine/corpus/work"
+)
+
+// A fileCopy copies one file.
+type fileCopy struct {
+	scanner
+	to     *Target
+	packer *packer
+	made   work.Copy
+}
+
+// copyOnce copies the file, or takes over the finished copy that is kept. It keeps the new copy unless a
+// part of the file could not be read, because that may be possible another time.
+func (k *fileCopy) copyOnce() error {
+	finished := k.to.Finished
+	if finished == nil || k.judge.Decision == nil {
+		return k.copy()
+	}
+	hash := sha256.New()
+	k.judge.Decision(hash)
+	decision := hash.Sum(nil)
+	path, made, ok := finished.Take(k.file, decision)
+	if ok {
+		defer k.options.Meter.Begin(k.file)()
+		return k.takeOver(path, made)
+	}
+	if err := k.copy(); err != nil || len(k.report.Lost)+len(k.report.Unjudged) > 0 {
+		return err
+	}
+	finished.Keep(k.file, decision, k.made)
+	return nil
+}
+
+// takeOver makes the copy of the file from a finished one.
+func (k *fileCopy) takeOver(path string, made work.Copy) error {
+	if made.Repacked {
+		k.report.Repacked = []string{k.file.Path}
+	}
+	k.sayUncut(made.Uncut)
+	if made.Name == "" {
+		return nil
+	}
+	return k.create(made.Ending, func(w io.Writer) error {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = io.Copy(w, f)
+		return err
+	})
+}
+
+// copy copies the file as the judge decides.
+func (k *fileCopy) copy() error {
+	f := k.file
+	defer k.options.Meter.Begin(f)()
+	if k.fields != nil {
+		k.head, _ = f.Head(k.ctx, k.options) // the reading has the same error
+	}
+	content, err := f.Open(k.ctx, k.options)
+	if err != nil {
+		if (f.Root == "" && !errors.Is(err, unpack.ErrDamaged)) || k.ctx.Err() != nil {
+			return err
+		}
+		if err := k.end(); err != nil {
+			return err
+		}
+		return k.copyUnjudged()
+	}
+	defer content.Close()
+	defer func() { k.sayUncut(k.uncut) }()
+	if content.Rows {
+		return k.copyRows(content)
+	}
+	e, err := k.scan(content, nil)
+	switch {
+	case err != nil:
+		return err
+	case e.isLost(), content.Columns != nil && e.whole < math.MaxInt64: // rows after the damage would be lost
+		return k.copyUnjudged()
+	case content.Columns != nil && (len(e.rows) > 0 || k.fields != nil):
+		return k.create("", func(w io.Writer) error {
+			return k.packer.copyColumns(k.ctx, w, content, e.rows, k.fields, e.cuts)
+		})
+	case content.Columns != nil, e.kept > 0 && len(e.cuts) == 0:
+		return k.create("", func(w io.Writer) error { return f.Copy(k.ctx, w) })
+	case e.kept == 0:
+		return nil
+	}
+	return k.create(k.repack(content), func(w io.Writer) error {
+		return k.packer.pack(k.ctx, w, content, nil, func(c *contentCopy) error { return c.follow(&e, math.MaxInt64) })
+	})
+}
+
+// sayUncut reports and remembers documents that stay whole.
+func (k *fileCopy) sayUncut(documents int) {
+	if k.made.Uncut = documents; documents > 0 {
+		k.report.Uncut = []Uncut{{k.file.Path, documents}}
+	}
+}
+
+// copyRows copies a file whose documents are parts of it, while it is read.
+func (k *fileCopy) copyRows(content *document.Content) error {
+	if content.Packing.CopyEnding() != "" && !k.isJudgeable() {
+		return k.copyUnjudged() // under its own name
+	}
+	var fields *fieldText
+	if k.fields != nil {
+		fields = newFieldText(k.fields, &k.head)
+	}
+	var scanErr error // names the file
+	err := k.create(k.repack(content), func(w io.Writer) error {
+		err := k.packer.pack(k.ctx, w, content, fields, func(c *contentCopy) error {
+			e, err := k.scan(content, c)
+			if scanErr = err; err == nil && e.isLost() {
+				k.packer.free <- c.b // the block is empty
+				err = errLost
+			}
+			if err != nil {
+				return err
+			}
+			k.report.Lost = e.damage
+			return c.last(&e)
+		})
+		if errors.Is(err, errLost) {
+			k.report.Unjudged = []string{k.file.Path}
+			err = k.file.Copy(k.ctx, w)
+		}
+		if !errors.Is(err, scanErr) {
+			scanErr = nil // the copy ended for another reason
+		}
+		return err
+	})
+	return cmp.Or(scanErr, err)
+}
+
+// errLost says that no document of a file could be judged.
+var errLost = errors.New("no document could be judged")
+
+// repack returns the ending of the copy's name, and reports a copy whose compression is another one.
+func (k *fileCopy) repack(content *document.Content) (ending string) {
+	if ending = content.Packing.CopyEnding(); ending != "" {
+		k.made.Repacked = true
+		k.report.Repacked = append(k.report.Repacked, k.file.Path)
+	}
+	return ending
+}
+
+// create creates the copy of the file and fills it.
+func (k *fileCopy) create(ending string, fill func(io.Writer) error) error {
+	name, err := k.to.name(k.file, ending)
+	if err != nil {
+		return err
+	}
+	k.made.Ending, k.made.Name = ending, name
+	return k.to.Create(name, func(w io.Writer) error {
+		if err := fill(w); err != nil {
+			return fmt.Errorf("copying %s: %w", k.file.Path, err)
+		}
+		return nil
+	})
+}
+
+// copyUnjudged copies a file without verdicts as it is, if it can be opened.
+func (k *fileCopy) copyUnjudged() error {
+	r, err := k.file.Raw(k.ctx)
+	if err != nil {
+		k.report.Lost = append(k.report.Lost, err.Error())
+		return nil
+	}
+	r.Close()
+	k.report.Unjudged = append(k.report.Unjudged, k.file.Path)
+	return k.create("", func(w io.Writer) error { return k.file.Copy(k.ctx, w) })
+}

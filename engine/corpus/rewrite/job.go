@@ -1,0 +1,116 @@
+package rewrite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"runtime"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/unpack"
+	"ndd/engine/parallel"
+)
+
+// A Job copies some inputs.
+type Job struct {
+	Inputs    []string
+	Options   document.Options // with which the inputs were read
+	FileUnits ingest.ReadFiles // from the report of an earlier reading; nil if there was none
+	Threads   int
+
+	// Judge returns the judge of a file, given the number of its first unit among those of all inputs, and
+	// the number of its units. Both are 0 without FileUnits. One goroutine calls it.
+	Judge func(f document.File, first, units int) Judge
+
+	// Fields, if not nil, are added to all documents. Then no document is dropped or cut.
+	Fields *Fields
+}
+
+// decodersBytes bounds the bytes that are decompressed ahead of the copies.
+const decodersBytes = 64 << 20
+
+// NeedBytes returns the memory for copying with a number of goroutines, without row groups of Parquet files.
+func NeedBytes(threads int) uint64 {
+	const block = 2*blockBytes + 1<<20 // with its compressed bytes and its compressor
+	n := uint64(2*threads) * block
+	if threads > 1 {
+		n += decodersBytes
+	}
+	return n
+}
+
+// Copy makes the copies, several files at a time. If the inputs were read before, it returns an error unless
+// each file has the units that it had.
+func (j *Job) Copy(ctx context.Context, to *Target) (Report, error) {
+	options := j.Options
+	options.Meter = cmp.Or(to.Meter, &document.Meter{})
+	var reports []*Report // of the files, in order
+	var all Report
+	produce := func(ctx context.Context, yield func(*fileCopy) bool) error {
+		first := 0
+		for f, err := range options.Files(ctx, j.Inputs) {
+			if skip, skipped := errors.AsType[*document.Skip](err); skipped {
+				if j.FileUnits == nil && skip.Reason.LosesData() { // else an earlier reading has named it
+					all.Lost = append(all.Lost, skip.Error())
+				}
+				continue
+			}
+			if err == nil && j.FileUnits != nil {
+				err = j.FileUnits.Check(len(reports), f.Path)
+			}
+			if err != nil {
+				return err
+			}
+			k := &fileCopy{to: to, scanner: scanner{options: options, file: f, fields: j.Fields, report: new(Report)}}
+			units := 0
+			if j.FileUnits != nil {
+				units = j.FileUnits[len(reports)].Units
+				k.left, k.counted = units, true
+			}
+			k.judge = j.Judge(f, first, units)
+			first += units
+			reports = append(reports, k.report)
+			if !yield(k) {
+				return nil
+			}
+		}
+		if j.FileUnits == nil {
+			return nil
+		}
+		return j.FileUnits.Check(len(reports), "")
+	}
+	err := j.copyFiles(ctx, options, produce)
+	for _, r := range reports {
+		all.add(r)
+	}
+	return all, err
+}
+
+// copyFiles copies files, several at a time.
+func (j *Job) copyFiles(ctx context.Context, options document.Options, produce parallel.Produce[*fileCopy]) error {
+	threads := j.Threads
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	packer, err := newPacker(threads, blockBytes)
+	if err != nil {
+		return err
+	}
+	var decoders *unpack.Decoders
+	if threads > 1 {
+		decoders = unpack.NewDecoders(threads, decodersBytes)
+	}
+	return parallel.Each(ctx, parallel.Options{Workers: threads}, produce,
+		func(ctx context.Context, files iter.Seq[*fileCopy]) error {
+			extractor := document.NewExtractor(ctx, options)
+			for k := range files {
+				k.ctx, k.extractor, k.packer, k.options.Decoders = ctx, extractor, packer, decoders
+				if err := k.copyOnce(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+}

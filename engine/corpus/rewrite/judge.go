@@ -1,0 +1,53 @@
+package rewrite
+
+import (
+	"io"
+
+	"ndd/engine/corpus/document"
+)
+
+// A Verdict says what a copy leaves out of a document: nothing if it is zero.
+type Verdict struct {
+	Drop bool             // the whole document
+	Cuts []document.Range // or these parts of its text
+
+	Note int // number of the document for [Fields].Values; 0: nothing is known of it
+}
+
+// A Judge decides about the units of one file. One goroutine calls its functions.
+type Judge struct {
+	// Unit returns the verdict about a unit. It is called with all units of the file, in order.
+	Unit func(*document.Extractor, document.Unit) (Verdict, error)
+
+	// Missing returns how many documents of the file were not met by Unit. If there are any, the file has
+	// changed. It is called after the last unit, and may be nil.
+	Missing func() int
+
+	// Decision writes to a hash what the copy leaves out, before any unit is read. A finished copy is taken
+	// over if it is the same. If it is nil, copies are neither kept nor taken over.
+	Decision func(hash io.Writer)
+}
+
+// A Report says what became of files that could not be copied as the judge decided.
+type Report struct {
+	Unjudged []string // copied as they are, because no document could be judged
+	Repacked []string // compressed by zstd instead of xz or bzip2
+	Lost     []string // what could not be read and is in no copy, with the reason
+	Uncut    []Uncut  // documents that have all their text, because parts cannot be cut out of their format
+	Unnoted  int      // records without the fields that the others got, because they are broken or too large
+}
+
+// An Uncut is a number of documents of a file.
+type Uncut struct {
+	File      string
+	Documents int
+}
+
+// add adds the report of another file.
+func (r *Report) add(file *Report) {
+	r.Unjudged = append(r.Unjudged, file.Unjudged...)
+	r.Repacked = append(r.Repacked, file.Repacked...)
+	r.Lost = append(r.Lost, file.Lost...)
+	r.Uncut = append(r.Uncut, file.Uncut...)
+	r.Unnoted += file.Unnoted
+}

@@ -1,0 +1,158 @@
+package rewrite
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+)
+
+// A scanner reads the units of a file and collects the edits that the judge decides.
+type scanner struct {
+	ctx       context.Context
+	options   document.Options
+	extractor *document.Extractor
+	file      document.File
+	fields    *Fields
+	head      document.Head // of the file, where there are fields
+	judge     Judge
+	report    *Report
+
+	counted bool // an earlier reading counted the units
+	left    int  // units that the earlier reading counted and this one has not met
+	uncut   int  // documents that stay whole
+}
+
+// scan collects the edits of a file. Unless c is nil, it copies the file up to its last unit meanwhile.
+func (s *scanner) scan(content *document.Content, c *contentCopy) (e edits, err error) {
+	e.whole = math.MaxInt64
+	if s.head.End > 0 {
+		e.cuts = append(e.cuts, cut{from: s.head.End, note: noteNames})
+	}
+	for u, err := range content.Units {
+		if skip, skipped := errors.AsType[*document.Skip](err); skipped {
+			err = s.skipped(&e, skip, c)
+		} else if err == nil {
+			err = s.unit(&e, u, c)
+		}
+		if err != nil {
+			return e, err
+		}
+	}
+	return e, s.end()
+}
+
+// end returns an error if the file has not the documents that an earlier reading met.
+func (s *scanner) end() error {
+	if s.counted && s.left != 0 || s.judge.Missing != nil && s.judge.Missing() > 0 {
+		return ingest.Changed(s.file.Path)
+	}
+	return nil
+}
+
+// skipped handles a part of the file that has no verdict. The part stays, as far as it can be read.
+func (s *scanner) skipped(e *edits, skip *document.Skip, c *contentCopy) error {
+	e.lost = e.lost || skip.Reason.LosesData()
+	if s.fields != nil && (skip.Reason == document.Broken || skip.Reason == document.TooLarge) && skip.ResumedAt == 0 {
+		s.report.Unnoted++
+	}
+	switch {
+	case skip.ResumedAt > 0: // the record that begins there is a unit of its own
+		e.damage = append(e.damage, skip.Error())
+		return nil
+	case skip.To > skip.At && c != nil && s.fields == nil: // of JSON or WARC
+		e.starts = append(e.starts, skip.At)
+		return c.value(e, skip.At, skip.To, true)
+	case skip.Reason == document.Unreadable, skip.Reason == document.DamagedRows:
+		e.whole = skip.At
+		e.damage = append(e.damage, skip.Error())
+	}
+	e.starts = append(e.starts, skip.At)
+	return nil
+}
+
+// unit adds the verdict about a unit to the edits.
+func (s *scanner) unit(e *edits, u document.Unit, c *contentCopy) error {
+	e.units++
+	v, err := s.verdict(u)
+	if err == nil && s.fields != nil {
+		v.Drop, v.Cuts = false, nil
+		err = s.note(e, u, v.Note)
+	}
+	if err != nil {
+		return err
+	}
+	if v.Drop {
+		e.rows = append(e.rows, int64(u.Line))
+	} else {
+		e.kept++
+		e.starts = append(e.starts, u.From)
+	}
+	if len(v.Cuts) > 0 && !v.Drop {
+		places, ok := s.extractor.Places(u, v.Cuts)
+		if !ok {
+			s.uncut++
+		}
+		for _, p := range places {
+			e.cuts = append(e.cuts, cut{from: p.From, to: p.To})
+		}
+	}
+	switch {
+	case c == nil:
+		return nil
+	case c.list && s.fields == nil:
+		return c.value(e, u.From, u.To, !v.Drop)
+	case v.Drop:
+		e.cuts = append(e.cuts, cut{from: u.From, to: u.To})
+	}
+	return c.follow(e, u.To)
+}
+
+// verdict returns the verdict about the next unit.
+func (s *scanner) verdict(u document.Unit) (Verdict, error) {
+	if s.left--; s.counted && s.left < 0 { // the next unit was one of the next file
+		return Verdict{}, ingest.Changed(s.file.Path)
+	}
+	v, err := s.judge.Unit(s.extractor, u)
+	if s.ctx.Err() != nil { // then the extractor returned no text
+		err = s.ctx.Err()
+	}
+	return v, err
+}
+
+// note adds the place for the fields of a unit to the edits.
+func (s *scanner) note(e *edits, u document.Unit, note int) error {
+	switch s.head.Format {
+	case document.Parquet:
+		e.cuts = append(e.cuts, cut{from: int64(u.Line), note: note})
+	case document.CSV:
+		e.cuts = append(e.cuts, cut{from: u.To, note: note})
+	default:
+		end, taken, ok := u.ObjectEnd(s.fields.names())
+		if taken != "" {
+			return errTaken(document.Place(u.Source, u.Line), taken)
+		}
+		if !ok {
+			s.report.Unnoted++
+			return nil
+		}
+		e.cuts = append(e.cuts, cut{from: end, note: note})
+	}
+	return nil
+}
+
+// isJudgeable reports whether a document of the file can be judged, or no data is lost without that.
+func (s *scanner) isJudgeable() bool {
+	options, lost := s.options, false
+	options.Meter, options.Decoders = nil, nil
+	for _, err := range s.file.Scan(s.ctx, options, nil) {
+		if skip, skipped := errors.AsType[*document.Skip](err); !skipped {
+			return true // the copying meets an error again
+		} else if skip.Reason.LosesData() {
+			lost = true
+		}
+	}
+	return !lost
+}
