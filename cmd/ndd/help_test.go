@@ -5,9 +5,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -170,5 +172,44 @@ func TestCompletedValues(t *testing.T) {
 	}
 	if seen < 20 {
 		t.Errorf("only %d flags are completed", seen)
+	}
+}
+
+// scannable are the commands whose help has little prose and each flag in a group.
+var scannable = []string{"fingerprint"}
+
+// TestHelpScannable: the help of a command has at most two screens. A flag is one line in one group, and no group has a
+// flag that the command does not have.
+func TestHelpScannable(t *testing.T) {
+	const linesMax, columnsMax = 70, 90
+	for _, cmd := range newRoot(&cli.Globals{}).Commands() {
+		if !slices.Contains(scannable, cmd.Name()) {
+			continue
+		}
+		var out bytes.Buffer
+		cmd.SetOut(&out)
+		must.Do(t, cmd.Help())
+		if n := strings.Count(out.String(), "\n"); n > linesMax || strings.Contains(out.String(), "\nFlags:\n") {
+			t.Errorf("%s: %d lines, the limit is %d, or flags in no group:\n%s", cmd.Name(), n, linesMax, &out)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := utf8.RuneCountInString(line) - 1; n > columnsMax || strings.HasPrefix(line, strings.Repeat(" ", 27)) {
+				t.Errorf("%s: %d columns, the limit is %d, or the second line of a flag: %s", cmd.Name(), n, columnsMax, line)
+			}
+		}
+		cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+			named := regexp.MustCompile(`(?m)^ +(-., )?--` + f.Name + `[ \[]`)
+			if n := len(named.FindAllString(out.String(), -1)); n != 1 && f.Name != "help" && !f.Hidden {
+				t.Errorf("%s: --%s is listed %d times", cmd.Name(), f.Name, n)
+			}
+		})
+		for group := range strings.Lines(cmd.Annotations["groups"]) {
+			_, flags, _ := strings.Cut(group, ":")
+			for flag := range strings.FieldsSeq(flags) {
+				if name, _, _ := strings.Cut(flag, "="); cmd.Flags().Lookup(name) == nil {
+					t.Errorf("%s: a group has --%s, which the command does not have", cmd.Name(), name)
+				}
+			}
+		}
 	}
 }

@@ -119,6 +119,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
 		_, err := fmt.Fprintln(g.Stdout, "ndd", buildVersion())
 		return err
 	}
+	root.SetUsageFunc(cli.Usage)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
 	g.Register(root.PersistentFlags())
 

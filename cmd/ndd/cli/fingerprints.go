@@ -51,8 +51,7 @@ func IsStream(path string) bool { return object.Is(path) || document.ReadOnce(pa
 
 // RegisterRaw adds the flag --raw.
 func (g *Files) RegisterRaw(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&g.Raw, "raw", false, "read files of fingerprints as little-endian 64-bit integers, whatever "+
-		"is in them")
+	cmd.Flags().BoolVar(&g.Raw, "raw", false, "read fingerprint files as little-endian 64-bit integers")
 }
 
 // OpenFingerprintFiles opens fingerprint files, all of them or none, each once.

@@ -22,7 +22,7 @@ type TableFormat struct {
 func (t *TableFormat) Register(cmd *cobra.Command, others ...result.Format) {
 	t.allowed = slices.Concat(result.Tables, others)
 	cmd.Flags().StringVar(&t.Name, "format", result.TSV.String(),
-		"output format: "+OrList(result.FormatNames(t.allowed...))+"; json is another name of jsonl")
+		"format of the output: "+OrList(result.FormatNames(t.allowed...)))
 }
 
 // Check parses the flag. Writing binary data to a terminal is an error; out is the path of the

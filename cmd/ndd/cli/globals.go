@@ -72,16 +72,14 @@ func (g *Globals) Close() error {
 
 // Register adds the flags of all commands.
 func (g *Globals) Register(f *pflag.FlagSet) {
-	f.IntVar(&g.Threads, "threads", 0, "threads that work at the same time; at most 4 per processor, or 16 (default: "+
-		"one per processor)")
-	f.StringVar(&g.kernel, "kernel", "", "instruction set to use: auto, avx512, avx2, neon or generic (default auto)")
-	f.StringVar(&g.profile.kind, "profile", "", "write a profile, NAME.pprof or trace.out, into the current folder: cpu, "+
-		"mem, allocs, block, mutex, goroutine, thread, clock or trace")
-	WordVar(f, &g.Progress.Format, "log-format", "format of messages on standard error: text or json", "text", "json")
+	f.IntVar(&g.Threads, "threads", 0, "threads that work at the same time (default: one per processor)")
+	f.StringVar(&g.kernel, "kernel", "", "instruction set: auto (default), avx512, avx2, neon or generic")
+	f.StringVar(&g.profile.kind, "profile", "", "write a profile of cpu, mem, allocs, block, mutex, goroutine, thread, clock or trace")
+	WordVar(f, &g.Progress.Format, "log-format", "format of messages: text or json", "text", "json")
 	f.BoolVarP(&g.Progress.Quiet, "quiet", "q", false, "print no messages except errors")
 	f.BoolVarP(&g.Progress.verbose, "verbose", "v", false, "also report memory plans, timings, and how tables were chosen")
-	f.IntVar(&g.OKStatus, "ok-status", 0, "exit with 0 instead of this status, for schedulers: 4, done in part")
-	f.BoolVar(&g.Progress.off, "no-progress", false, "show no progress: no line in a terminal, none each 10 s elsewhere")
+	f.IntVar(&g.OKStatus, "ok-status", 0, "status that becomes 0, for schedulers: 4, done in part")
+	f.BoolVar(&g.Progress.off, "no-progress", false, "show no progress, neither in a terminal nor in a log")
 }
 
 // Begin applies the settings before a command runs.

@@ -31,22 +31,17 @@ type DocumentFlags struct {
 func (d *DocumentFlags) Register(cmd *cobra.Command) {
 	d.RegisterReading(cmd)
 	f := cmd.Flags()
-	f.StringVar(&d.Recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, ordered, simhash or a JSON "+
-		"file (see 'ndd help recipes'; default minwise)")
-	f.StringVar(&d.drop, "drop", "", "take out of texts before they are fingerprinted: urls, markup, numbers, dates, "+
-		"or several with commas (see 'ndd help recipes')")
+	f.StringVar(&d.Recipe, "recipe", "", "minwise (default), minwise-pairs, ordered, simhash or a file")
+	f.StringVar(&d.drop, "drop", "", "remove urls, markup, numbers, dates before fingerprinting")
 }
 
 // RegisterFields adds the flags for the format and the fields of documents alone.
 func (d *DocumentFlags) RegisterFields(cmd *cobra.Command) {
 	f := cmd.Flags()
 	d.MaxDocument = maxDocument
-	f.StringVar(&d.Format, "input-format", "auto", "format of the documents: auto, text, html, jsonl, json, lines, "+
-		"csv, parquet or warc")
-	f.Var(onceFlag{&d.text}, "text", "JSON, CSV and Parquet: the field with the text, or several with commas, of which a "+
-		"record's first one is taken (default: text, content, body, html or the like, which most of the first 1,000 records have)")
-	f.Var(onceFlag{&d.id}, "id", "JSON and CSV: the field with the id (default: id, url or the like, whichever is "+
-		"there; a record without it is called file:line)")
+	f.StringVar(&d.Format, "input-format", "auto", "auto, text, html, jsonl, json, lines, csv, parquet or warc")
+	f.Var(onceFlag{&d.text}, "text", "field with the text (default: text, content, body or similar)")
+	f.Var(onceFlag{&d.id}, "id", "field with the ID (default: id, url or similar; else file:line)")
 }
 
 // A onceFlag is a text that is given once: of two the first would be lost.
@@ -78,7 +73,7 @@ const maxDocument = "64MiB"
 // RegisterScanning adds the flags that say which documents files have.
 func (d *DocumentFlags) RegisterScanning(cmd *cobra.Command) {
 	d.RegisterFields(cmd)
-	cmd.Flags().StringVar(&d.MaxDocument, "max-document", maxDocument, "skip documents that are longer")
+	cmd.Flags().StringVar(&d.MaxDocument, "max-document", maxDocument, "skip longer documents")
 }
 
 // RegisterReading adds the flags that say how documents are read, for a command that makes no
@@ -86,9 +81,8 @@ func (d *DocumentFlags) RegisterScanning(cmd *cobra.Command) {
 func (d *DocumentFlags) RegisterReading(cmd *cobra.Command) {
 	d.RegisterScanning(cmd)
 	f := cmd.Flags()
-	f.StringVar(&d.extract, "extract", "", "HTML: the main text alone, all text, or auto, which is main unless that "+
-		"is hardly any (default auto)")
-	f.BoolVar(&d.strict, "strict", false, "fail at the first line or file that cannot be read, instead of skipping it")
+	f.StringVar(&d.extract, "extract", "", "text of HTML: main, all or auto (default)")
+	f.BoolVar(&d.strict, "strict", false, "fail at unreadable input instead of skipping it")
 }
 
 // DocumentFlagNames are the names of the flags that [DocumentFlags.Register] adds.

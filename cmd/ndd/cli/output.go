@@ -99,7 +99,7 @@ func (g *Files) WriteOutput(path string, fill func(*Output) error) error {
 // RegisterForce adds the flag --force. Without it no command replaces a file or folder. With it a
 // folder is replaced if its [Marker] lists all its files.
 func (g *Files) RegisterForce(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&g.Force, "force", false, "replace an output file, or a folder that ndd made, but no input")
+	cmd.Flags().BoolVar(&g.Force, "force", false, "replace an earlier output of ndd")
 }
 
 // CheckOutput claims an output file before the work. It returns an error if the file exists and --force is

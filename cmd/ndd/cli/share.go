@@ -30,8 +30,7 @@ type ShareFlag struct{ value string }
 
 // Register adds the flag.
 func (s *ShareFlag) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.value, "shard", "", "read only the i-th of N shares of the files, dealt out by size: i/N, "+
-		"from 0/N to N-1/N")
+	cmd.Flags().StringVar(&s.value, "shard", "", "read only one of N shares of the files: 0/N to N-1/N")
 }
 
 // Share returns the share, nil without the flag. The files must be the same, and of the same sizes,

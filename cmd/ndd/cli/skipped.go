@@ -21,8 +21,7 @@ type skippedFlag struct {
 
 // Register adds the flag to cmd, which must have --force as well, for CheckOutput.
 func (s *skippedFlag) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.path, "skipped", "", "write a table of skipped files and records: file, row, reason, "+
-		"detail, and whether data was lost (.tsv, .jsonl or .parquet)")
+	cmd.Flags().StringVar(&s.path, "skipped", "", "table of skipped files and records: .tsv, .jsonl or .parquet")
 }
 
 // begin opens the table and makes the configuration report skips to it. The caller calls abort at

@@ -27,32 +27,15 @@ func newFingerprint(g *cli.Files) *cobra.Command {
 	var showRecipe bool
 	var shard cli.ShareFlag
 	cmd := &cobra.Command{
-		Use:   "fingerprint [-o FILE.ndf] INPUT...",
+		Use:   "fingerprint [flags] INPUT...",
 		Short: "Turn documents into fingerprints",
 		Long: `Turn documents into 64-bit fingerprints.
 
-INPUT is a file, a folder (one document per file, in sorted order, without hidden
-files), a glob, or - for standard input. Compressed files are decompressed. Each line
-of JSONL, each record of CSV, and each page of a WARC or WET archive is a document;
-the id of a page is its URI. 'ndd help formats' describes the formats.
-
-What cannot be read, such as a broken line or the rest of a damaged archive, is
-skipped and reported, and the exit status is 4. With --strict the command fails
-instead.
-
-Without -o the output is one line per document: fingerprint (16 hexadecimal
-digits), tab, id. A document that is too short for a meaningful fingerprint has
-16 dashes instead. With -o the output is a fingerprint file: .ndf, which also has
-the ids, the lengths of the texts and the recipe, by which texts became fingerprints;
-or fingerprints alone, as a NumPy array (.npy) or as 64-bit integers (.bin).
-Fingerprints of different recipes cannot be mixed. --recipe takes a name (minwise, minwise-pairs, ordered, simhash)
-or a file; --show-recipe prints the recipe in use as JSON, to be edited and given
-back. 'ndd help recipes' says what each finds.
-
---shard i/N reads a share of the files alone, so that N processes, on one machine or
-several, share the work; all must see the same files under the same names. With -o the
-.ndf file also has the place of each document, and ndd dedup of all N files gives what
-ndd dedup of the inputs gives. 'ndd help corpus' shows the steps.`,
+An input is a file, a folder, a glob, or - for standard input. With -o a fingerprint file
+is written; .ndf files also hold IDs, lengths of texts and the recipe. Without -o each
+document is a line: 16 hexadecimal digits, tab, ID. Input that cannot be read is skipped
+and reported, and the exit status is 4.`,
+		Annotations: cli.HelpOf("Guide: ndd help formats. Recipes: ndd help recipes. In parts: ndd help corpus"),
 		Example: `  ndd fingerprint -o pages.ndf pages/
   ndd fingerprint --text body --id url crawl.jsonl.zst | head
   ndd fingerprint --shard 0/4 -o part-0.ndf crawl/
@@ -88,7 +71,7 @@ ndd dedup of the inputs gives. 'ndd help corpus' shows the steps.`,
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "fingerprint file to write: .ndf, .npy or .bin")
-	cmd.Flags().BoolVar(&showRecipe, "show-recipe", false, "print the recipe and stop")
+	cmd.Flags().BoolVar(&showRecipe, "show-recipe", false, "print the recipe as JSON, for --recipe, and stop")
 	return cmd
 }
 
