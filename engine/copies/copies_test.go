@@ -14,6 +14,7 @@ import (
 
 	"ndd/engine/copies/postings"
 	"ndd/engine/copies/signature"
+	"ndd/engine/copies/spotsigs"
 	"ndd/engine/near/shingle"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
@@ -91,20 +92,27 @@ func TestRelations(t *testing.T) {
 
 // TestRelationLimits: each limit separates two relations, and is a setting.
 func TestRelationLimits(t *testing.T) {
+	limits := func(change func(*RelationLimits)) RelationLimits {
+		l := DefaultLimits
+		change(&l)
+		return l
+	}
 	for _, x := range []struct {
 		limits       RelationLimits
-		a, b, shared int
+		a, b, shared int32
 		want         Relation
 	}{
 		{RelationLimits{}, 2, 10, 2, Contained}, {RelationLimits{}, 10, 2, 2, Contains}, {RelationLimits{}, 10, 10, 5, Overlap},
 		{RelationLimits{}, 4, 8, 3, Revised}, {RelationLimits{}, 4, 5, 4, Duplicate}, {RelationLimits{}, 10, 6, 6, Contains},
-		{RelationLimits{}, 4, 9, 3, Contained}, {RelationLimits{LengthRatio: 0.4}, 4, 9, 3, Revised},
-		{RelationLimits{Containment: 0.5}, 10, 10, 5, Revised}, {RelationLimits{Containment: 0.7}, 10, 10, 6, Overlap},
-		{RelationLimits{Duplicate: 0.9}, 4, 5, 4, Contained}, {RelationLimits{Duplicate: 0.4}, 10, 10, 6, Duplicate},
-		{RelationLimits{}, 10, 12, 9, Contained}, {RelationLimits{Whole: 0.95}, 10, 14, 9, Revised},
-		{RelationLimits{}, 10, 14, 9, Contained},
+		{RelationLimits{}, 4, 9, 3, Contained}, {limits(func(l *RelationLimits) { l.LengthRatio = 0 }), 4, 9, 3, Revised},
+		{limits(func(l *RelationLimits) { l.Containment = 0.5 }), 10, 10, 5, Revised},
+		{limits(func(l *RelationLimits) { l.Containment = 0.7 }), 10, 10, 6, Overlap},
+		{limits(func(l *RelationLimits) { l.Duplicate = 0.9 }), 4, 5, 4, Contained},
+		{limits(func(l *RelationLimits) { l.Duplicate = 0.4 }), 10, 10, 6, Duplicate},
+		{RelationLimits{}, 10, 14, 9, Contained}, {limits(func(l *RelationLimits) { l.Whole = 0.95 }), 10, 14, 9, Revised},
 	} {
-		if got := x.limits.relation(x.a, x.b, x.shared); got != x.want {
+		o := Options{Limits: x.limits}
+		if got := o.NewPair(Winnow, postings.Pair{SizeA: x.a, SizeB: x.b, Shared: x.shared}, 0).Relation; got != x.want {
 			t.Errorf("%+v: %d of %d and %d: %s, want %s", x.limits, x.shared, x.a, x.b, got, x.want)
 		}
 	}
@@ -222,8 +230,8 @@ func TestExplainWhole(t *testing.T) {
 		part := text(random, 20)
 		whole := text(random, 30) + part + text(random, 30)
 		e, err := s.Explain(m, part, whole, 100)
-		if err != nil || e.CoveredA < 0.97 || e.CoveredB > 0.4 || len(e.A) != 1 {
-			t.Errorf("%s: %d passages of %.3f and %.3f of the bytes, %v", m, len(e.A), e.CoveredA, e.CoveredB, err)
+		if err != nil || e.A.Covered < 0.97 || e.B.Covered > 0.4 || len(e.A.Passages) != 1 {
+			t.Errorf("%s: %d passages of %.3f and %.3f of the bytes, %v", m, len(e.A.Passages), e.A.Covered, e.B.Covered, err)
 		}
 	}
 }
@@ -240,6 +248,43 @@ func sparse(random *rand.Rand, n int) string {
 	return b.String()
 }
 
+// TestTerms: the signatures of texts are shown as words, by each method.
+func TestTerms(t *testing.T) {
+	a := "At a rally to kick off  the campaign. 今天 我们。"
+	b := "A rally to kick the dog off. 今天我们。"
+	paper := spotsigs.Options{Lists: spotsigs.Paper, Chain: 2}
+	for _, x := range []struct {
+		o    Options
+		want []string
+	}{
+		{Options{Method: SpotSigs, SpotSigs: paper}, []string{"=a:rally:kick", "the:campaign:今"}},
+		{Options{Method: SpotSigs, SpotSigs: spotsigs.Options{Lists: spotsigs.Paper, Distance: 2, Chain: 1}},
+			[]string{"=a:kick", "=the:今"}},
+		{Options{Method: CCDet}, []string{"paign.今天我们"}},
+		{Options{Method: CCDet, Ends: "."}, []string{"hecampaign"}},
+		{Options{Method: Shingles}, []string{"At a rally", "=a rally to", "=rally to kick", "to kick off", "kick off the", "off the campaign",
+			"=今天 我们"}},
+	} {
+		s := newSigner(t, x.o)
+		e, err := s.Explain(x.o.Method, a, b, 100)
+		must.Do(t, err)
+		var got []string
+		for _, term := range e.A.Terms {
+			words := term.Words
+			if term.Shared {
+				words = "=" + words
+			}
+			got = append(got, words)
+		}
+		if !slices.Equal(got, x.want) {
+			t.Errorf("%s: %q, want %q", x.o.Method, got, x.want)
+		}
+	}
+	if e, err := newSigner(t, Options{}).Explain(Winnow, a, b, 100); err != nil || len(e.A.Terms) != 1 || len(e.B.Terms) != 1 {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
 // TestExplain: the passages of two texts are where the common text stands.
 func TestExplain(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
@@ -249,19 +294,19 @@ func TestExplain(t *testing.T) {
 	s := newSigner(t, Options{})
 	for _, m := range []Method{SpotSigs, Winnow} {
 		e, err := s.Explain(m, a, b, 100)
-		if err != nil || len(e.A) != 1 || len(e.B) != 1 {
+		if err != nil || len(e.A.Passages) != 1 || len(e.B.Passages) != 1 {
 			t.Fatalf("%s: %+v", m, e)
 		}
-		if e.A[0].Start < len(before)-10 || e.A[0].Start > len(before)+100 || e.A[0].End < len(a)-100 || e.B[0].Start > 100 ||
-			e.B[0].End > len(common)+10 {
+		if e.A.Passages[0].Start < len(before)-10 || e.A.Passages[0].Start > len(before)+100 || e.A.Passages[0].End < len(a)-100 || e.B.Passages[0].Start > 100 ||
+			e.B.Passages[0].End > len(common)+10 {
 			t.Errorf("%s: %+v; the common text begins at %d and 0, and ends at %d and %d", m, e, len(before), len(a),
 				len(common))
 		}
-		if e.CoveredA < 0.55 || e.CoveredA > 0.7 || e.CoveredB < 0.45 || e.CoveredB > 0.62 {
-			t.Errorf("%s: covered %g, %g", m, e.CoveredA, e.CoveredB)
+		if e.A.Covered < 0.55 || e.A.Covered > 0.7 || e.B.Covered < 0.45 || e.B.Covered > 0.62 {
+			t.Errorf("%s: covered %g, %g", m, e.A.Covered, e.B.Covered)
 		}
 	}
-	if e, err := s.Explain(Winnow, "", b, 100); err != nil || len(e.A) != 0 || e.CoveredA != 0 || e.Shared != 0 {
+	if e, err := s.Explain(Winnow, "", b, 100); err != nil || len(e.A.Passages) != 0 || e.A.Covered != 0 || e.Shared != 0 {
 		t.Errorf("an empty text: %+v", e)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -280,6 +325,14 @@ func TestMethodOf(t *testing.T) {
 		if got := methodOf(text); got != want {
 			t.Errorf("%q: %s", text, got)
 		}
+	}
+	menu := strings.Repeat("Home News About Contact Search Login Register Imprint ", 90) // more than 4 KiB
+	random := rand.New(rand.NewPCG(2, 6))
+	if got := methodOf(menu + chinese(random, 60)); got != CCDet {
+		t.Errorf("Chinese after an English menu: %s", got)
+	}
+	if got := methodOf(strings.Repeat("菜单", 400) + english(random, 900)); got != SpotSigs {
+		t.Errorf("English after a Chinese menu: %s", got)
 	}
 	if _, err := ParseMethod("simhash"); err == nil {
 		t.Error("an unknown method was taken")
@@ -419,9 +472,9 @@ func TestInvalidText(t *testing.T) {
 		for _, a := range texts {
 			e, err := s.Explain(m, a, broken, 100)
 			must.Do(t, err)
-			for i, p := range append(e.A, e.B...) {
+			for i, p := range append(e.A.Passages, e.B.Passages...) {
 				text := a
-				if i >= len(e.A) {
+				if i >= len(e.A.Passages) {
 					text = broken
 				}
 				if p.Start < 0 || p.Start >= p.End || p.End > len(text) {

@@ -25,11 +25,17 @@ type Term struct {
 
 // An Explanation shows the common signatures and passages of two texts by one method.
 type Explanation struct {
-	Method               Method
-	SizeA, SizeB, Shared int       // distinct signatures
-	A, B                 []Passage // shared passages of each text, in order, without overlaps
-	CoveredA, CoveredB   float64   // share of each text's bytes in its passages
-	TermsA, TermsB       []Term    // signatures of each text, in order
+	Method Method
+	Shared int // distinct signatures
+	A, B   ExplainedText
+}
+
+// An ExplainedText is the part of an Explanation that is about one text.
+type ExplainedText struct {
+	Size     int       // distinct signatures
+	Passages []Passage // shared passages in order, without overlaps
+	Covered  float64   // share of the text's bytes in its passages
+	Terms    []Term    // signatures in order
 }
 
 // MethodOfPair returns the method by which Auto compares two texts. That is the method of their language if they have
@@ -60,15 +66,15 @@ func (s *Signer) Explain(m Method, a, b string, gap int) (Explanation, error) {
 	signed := func(m Method, text string) []signature.Signature { return signature.Append(nil, s.selector(m), text) }
 	sigsA, sigsB := signed(m, a), signed(m, b)
 	setA, setB := signature.Set(sigsA), signature.Set(sigsB)
-	e := Explanation{Method: m, SizeA: len(setA), SizeB: len(setB), Shared: shingle.Shared(setA, setB)}
 	shinglesA, shinglesB := signed(Shingles, a), signed(Shingles, b)
 	runsA := passages(shinglesA, signature.Set(shinglesB), 1)
 	runsB := passages(shinglesB, signature.Set(shinglesA), 1)
-	e.A = extend(passages(sigsA, setB, gap), runsA, gap)
-	e.B = extend(passages(sigsB, setA, gap), runsB, gap)
-	e.CoveredA, e.CoveredB = covered(e.A, len(a)), covered(e.B, len(b))
-	e.TermsA, e.TermsB = s.terms(m, a, sigsA, setB), s.terms(m, b, sigsB, setA)
-	return e, s.ctx.Err()
+	explain := func(text string, signatures []signature.Signature, own, other []uint64, runs []Passage) ExplainedText {
+		shared := extend(passages(signatures, other, gap), runs, gap)
+		return ExplainedText{len(own), shared, covered(shared, len(text)), s.terms(m, text, signatures, other)}
+	}
+	return Explanation{Method: m, Shared: shingle.Shared(setA, setB), A: explain(a, sigsA, setA, setB, runsA),
+		B: explain(b, sigsB, setB, setA, runsB)}, s.ctx.Err()
 }
 
 // terms returns the signatures of a text as words, given the set of the other text.

@@ -20,8 +20,8 @@ type Options struct {
 
 	// The other fields are for a Detector only.
 
-	Limits     RelationLimits
-	OtherSites bool // omits pairs of documents of the same site
+	Limits     RelationLimits // default DefaultLimits
+	OtherSites bool           // omits pairs of documents of the same site
 
 	Threads int              // threads of a join; default: number of processors
 	Room    postings.Room    // memory for the sets of one method
@@ -45,7 +45,7 @@ func (o *Options) check() error {
 	if o.MinFeatures < 0 {
 		return fmt.Errorf("%d signatures at least: must not be negative", o.MinFeatures)
 	}
-	return o.Limits.check()
+	return nil
 }
 
 // ThresholdOf returns the threshold of a method. Documents share fewer long chains of spot signatures, so the default for

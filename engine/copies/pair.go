@@ -1,6 +1,7 @@
 package copies
 
 import (
+	"cmp"
 	"strings"
 
 	"ndd/engine/copies/postings"
@@ -22,7 +23,8 @@ func (o *Options) NewPair(m Method, p postings.Pair, f Flags) Pair {
 		f |= Equal
 	}
 	a, b, shared := int(p.SizeA), int(p.SizeB), int(p.Shared)
-	return Pair{p, o.Limits.relation(a, b, shared), f, m, m.Measure().Similarity(a, b, shared)}
+	limits := cmp.Or(o.Limits, DefaultLimits)
+	return Pair{p, limits.relation(a, b, shared), f, m, m.Measure().Similarity(a, b, shared)}
 }
 
 // Flags are facts about a pair.

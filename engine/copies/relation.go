@@ -1,9 +1,6 @@
 package copies
 
-import (
-	"cmp"
-	"fmt"
-)
+import "fmt"
 
 // Relation is how two documents are related.
 type Relation uint8
@@ -33,22 +30,23 @@ func (r Relation) swapped() Relation {
 	return r
 }
 
-// RelationLimits separate the relations. A zero field has its default.
+// RelationLimits separate the relations.
 type RelationLimits struct {
-	Containment float64 // minimum containment (CCS in CCDet) of all relations except Overlap; default 0.6
-	LengthRatio float64 // minimum ratio of sizes (CLR in CCDet) of a revision; default 0.5
-	Duplicate   float64 // minimum Jaccard similarity of duplicates; default 0.8
-	Whole       float64 // minimum containment that makes Contains of any ratio of sizes; default 0.9
+	Containment float64 // minimum containment (CCS in CCDet) of all relations except Overlap
+	LengthRatio float64 // minimum ratio of sizes (CLR in CCDet) of a revision
+	Duplicate   float64 // minimum Jaccard similarity of duplicates
+	Whole       float64 // minimum containment that makes Contains of any ratio of sizes
 }
 
-// DefaultLimits are the default limits.
+// DefaultLimits are the limits unless [Options] have others.
 var DefaultLimits = RelationLimits{Containment: 0.6, LengthRatio: 0.5, Duplicate: 0.8, Whole: 0.9}
 
-func (l *RelationLimits) check() error {
+// Check returns an error that names a limit out of range.
+func (l *RelationLimits) Check() error {
 	for name, limit := range map[string]float64{"ccs": l.Containment, "clr": l.LengthRatio, "duplicate": l.Duplicate,
 		"whole": l.Whole} {
 		if !(limit >= 0 && limit <= 1) {
-			return fmt.Errorf("%s %g: must be above 0 and at most 1", name, limit)
+			return fmt.Errorf("%s %g: must be 0 to 1", name, limit)
 		}
 	}
 	return nil
@@ -60,11 +58,11 @@ func (l *RelationLimits) relation(a, b, shared int) Relation {
 	ratio := float64(min(a, b)) / float64(max(a, b))
 	jaccard := float64(shared) / float64(a+b-shared)
 	switch {
-	case containment < cmp.Or(l.Containment, DefaultLimits.Containment):
+	case containment < l.Containment:
 		return Overlap
-	case jaccard >= cmp.Or(l.Duplicate, DefaultLimits.Duplicate):
+	case jaccard >= l.Duplicate:
 		return Duplicate
-	case ratio >= cmp.Or(l.LengthRatio, DefaultLimits.LengthRatio) && containment < cmp.Or(l.Whole, DefaultLimits.Whole):
+	case ratio >= l.LengthRatio && containment < l.Whole:
 		return Revised
 	case a > b:
 		return Contains

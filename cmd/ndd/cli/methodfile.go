@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -16,33 +17,41 @@ import (
 	"ndd/engine/corpus/document"
 )
 
-// A MethodFile is the settings of --method-file: what few ever change of a method of finding copies and of a join.
-// They are a set of flags that get their values from the file's lines.
+// A MethodFile has the settings of --method-file: options of a method of finding copies and of a join that few users
+// change. They are a set of flags. Their values are lines of the file.
 type MethodFile struct {
 	path string
 	set  *pflag.FlagSet
 
-	spots, ends, sameSite                      string
-	distance, chain, minFeatures, maxDocuments uint
-	bags                                       bool
+	spots, ends, sameSite        string
+	distance, chain, minFeatures uint
+	minDocuments, maxDocuments   uint
+	bags                         bool
+	limits                       copies.RelationLimits
 }
 
 // NewMethodFile returns the settings with their defaults.
 func NewMethodFile() *MethodFile {
-	f := &MethodFile{set: pflag.NewFlagSet("", pflag.ContinueOnError)}
+	f := &MethodFile{set: pflag.NewFlagSet("", pflag.ContinueOnError), limits: copies.DefaultLimits}
 	fl := f.set
 	fl.SortFlags = false
 	fl.StringVar(&f.spots, "spots", "wide", "spotsigs: stop words: paper, wide or a file of words, for "+
 		"any language")
 	fl.UintVar(&f.distance, "spot-distance", 1, "spotsigs: distance between the content words of a signature, 1 to 16")
 	fl.UintVar(&f.chain, "chain", 0, "spotsigs: content words of a signature, 1 to 16 (2; with spots = paper 3)")
-	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (。！？；)")
+	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (。 for --method ccdet; 。！？； for auto)")
 	fl.BoolVar(&f.bags, "bags", false, "count a signature as often as it occurs (false)")
 	fl.UintVar(&f.minFeatures, "min-features", 0,
 		"signatures that a document needs to be compared (spotsigs 8, ccdet 4, winnow 3, shingles 4)")
 	fl.StringVar(&f.sameSite, "same-site", "keep", "pairs of documents of one --site: keep or skip")
+	fl.UintVar(&f.minDocuments, "min-df", 2, "find no candidates by a signature that fewer documents have")
 	fl.UintVar(&f.maxDocuments, "max-df", postings.MaxDocuments,
 		"find no candidates by a signature that more documents have")
+	l := &f.limits
+	fl.Float64Var(&l.Containment, "ccs", l.Containment, "relations: documents with a lower containment overlap")
+	fl.Float64Var(&l.LengthRatio, "clr", l.LengthRatio, "relations: lowest ratio of sizes of a revision")
+	fl.Float64Var(&l.Duplicate, "duplicate", l.Duplicate, "relations: lowest Jaccard similarity of duplicates")
+	fl.Float64Var(&l.Whole, "whole", l.Whole, "relations: containment from which one contains the other at any ratio")
 	return f
 }
 
@@ -76,7 +85,7 @@ func (f *MethodFile) read() error {
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(lines.Text())
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
 		if line == "" || line[0] == '#' {
 			continue
 		}
@@ -101,7 +110,7 @@ func (f *MethodFile) read() error {
 	return nil
 }
 
-// Signatures reads the file and returns options of signatures by a method, with what the file gives.
+// Signatures reads the file, and returns o with its settings of signatures by a method.
 func (f *MethodFile) Signatures(method copies.Method, o copies.Options) (copies.Options, error) {
 	if err := f.read(); err != nil {
 		return o, err
@@ -133,10 +142,17 @@ func (f *MethodFile) Signatures(method copies.Method, o copies.Options) (copies.
 	return o, err
 }
 
-// Join adds to options of signatures what the file, which [MethodFile.Signatures] has read, gives of a join. Sites
-// is set if documents have sites.
+// Join puts the settings of a join into o. [MethodFile.Signatures] must have read the file. Sites is true if documents
+// have sites.
 func (f *MethodFile) Join(o *copies.Options, sites bool) error {
-	o.Join = postings.Options{MaxDocuments: int(f.maxDocuments)}
+	o.Join = postings.Options{MinDocuments: int(f.minDocuments), MaxDocuments: int(f.maxDocuments)}
+	o.Limits = f.limits
+	if err := o.Limits.Check(); err != nil {
+		return Usagef("%s: %w", f.path, err)
+	}
+	if limit := cmp.Or(o.Join.MaxDocuments, postings.MaxDocuments); o.Join.MinDocuments > limit {
+		return Usagef("%s: min-df %d: must be at most max-df, %d", f.path, o.Join.MinDocuments, limit)
+	}
 	if o.OtherSites = f.sameSite == "skip"; !o.OtherSites && f.sameSite != "keep" {
 		return Usagef("%s: same-site %q: must be keep or skip", f.path, f.sameSite)
 	}

@@ -15,8 +15,8 @@ import (
 	"ndd/engine/result"
 )
 
-// passageGap is how many bytes may lie between parts of one passage: a signature's width of words
-// that were not selected.
+// passageGap is the limit of the bytes between two parts of a passage. Signatures are a selection of the text, and it is
+// about the width of one.
 const passageGap = 100
 
 func explainCopies(ctx context.Context, g *cli.Files, args []string, f *copiesFlags) error {
@@ -26,28 +26,29 @@ func explainCopies(ctx context.Context, g *cli.Files, args []string, f *copiesFl
 	if len(args) < 3 {
 		return cli.Usagef("--explain needs inputs and two IDs, such as: ndd copies --explain crawl.jsonl ID ID")
 	}
-	o, config, err := f.signatures.optionsOf(g, nil)
+	s, err := newSigning(g, &f.signatures, nil)
 	if err != nil {
 		return err
 	}
 	inputs, a, b := args[:len(args)-2], args[len(args)-2], args[len(args)-1]
-	two, err := corpus.TwoDocuments(ctx, g, a, b, inputs, config.Document)
+	two, err := corpus.TwoDocuments(ctx, g, a, b, inputs, s.reading.Document)
 	if err != nil {
 		return err
 	}
-	s, err := copies.NewSigner(ctx, o)
+	signer, err := copies.NewSigner(ctx, s.options)
 	if err != nil {
 		return err
 	}
-	if o.Method == copies.Auto {
-		o.Method = s.MethodOfPair(two[0].Text, two[1].Text)
+	method := s.options.Method
+	if method == copies.Auto {
+		method = signer.MethodOfPair(two[0].Text, two[1].Text)
 	}
-	e, err := s.Explain(o.Method, two[0].Text, two[1].Text, passageGap)
+	e, err := signer.Explain(method, two[0].Text, two[1].Text, passageGap)
 	if err != nil {
 		return err
 	}
-	for i, size := range []int{e.SizeA, e.SizeB} {
-		if size == 0 {
+	for i, text := range []copies.ExplainedText{e.A, e.B} {
+		if text.Size == 0 {
 			g.Log.Warn(fmt.Sprintf("%s has no signatures by %s; --method names another method", result.Escape(two[i].ID),
 				e.Method))
 		}
@@ -63,15 +64,23 @@ func explainCopies(ctx context.Context, g *cli.Files, args []string, f *copiesFl
 
 func writeExplanation(w io.Writer, e *copies.Explanation, two [2]document.Document) {
 	fmt.Fprintf(w, "%s shared of %s and %s, by %s\n", cli.Number(e.Shared, "signature"),
-		humanize.Comma(int64(e.SizeA)), humanize.Comma(int64(e.SizeB)), e.Method)
-	for i, side := range []struct {
-		passages []copies.Passage
-		covered  float64
-	}{{e.A, e.CoveredA}, {e.B, e.CoveredB}} {
+		humanize.Comma(int64(e.A.Size)), humanize.Comma(int64(e.B.Size)), e.Method)
+	texts := []copies.ExplainedText{e.A, e.B}
+	for i, text := range texts {
 		fmt.Fprintf(w, "%s: %s shared, %.1f %% of its bytes\n", result.Escape(two[i].ID),
-			cli.Number(len(side.passages), "passage"), 100*side.covered)
-		for _, p := range side.passages {
+			cli.Number(len(text.Passages), "passage"), 100*text.Covered)
+		for _, p := range text.Passages {
 			fmt.Fprintf(w, "  %d-%d: %s\n", p.Start, p.End, corpus.Excerpt(two[i].Text[p.Start:p.End]))
+		}
+	}
+	for i, text := range texts {
+		fmt.Fprintf(w, "%s: signatures in order, shared ones with =\n", result.Escape(two[i].ID))
+		for _, term := range text.Terms {
+			mark := ' '
+			if term.Shared {
+				mark = '='
+			}
+			fmt.Fprintf(w, "%c %d-%d: %s\n", mark, term.Start, term.End, result.Escape(term.Words))
 		}
 	}
 }

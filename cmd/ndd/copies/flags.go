@@ -1,19 +1,17 @@
 package copies
 
 import (
-	"runtime/debug"
+	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/copies"
-	"ndd/engine/copies/postings"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/memory"
 )
 
-// signatureFlags say how documents are read and signatures made: of ndd copies and ndd copies
-// build.
+// signatureFlags are the flags of ndd copies and ndd copies sign that define documents and signatures.
 type signatureFlags struct {
 	docs   cli.DocumentFlags
 	method string
@@ -29,16 +27,24 @@ func (f *signatureFlags) register(cmd *cobra.Command, g *cli.Files) {
 	cmd.Flags().StringVar(&f.method, "method", "auto", "auto, spotsigs, ccdet, winnow or shingles")
 	f.file.Register(cmd)
 	f.site.Register(cmd)
-	registerMemory(cmd, &f.memory)
+	cmd.Flags().StringVar(&f.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
 }
 
-func registerMemory(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "memory", "", "memory limit, such as 4GiB (default: what is available)")
+// reading returns the options for reading documents.
+func (f *signatureFlags) reading(g *cli.Files) (ingest.Config, error) {
+	c, err := f.docs.Config(g, nil)
+	f.site.Read(&c.Document)
+	return c, err
 }
 
-// options reads --method-file and returns the options of signatures: those of an index, or zero ones, but for
-// what the command line and the file give.
-func (f *signatureFlags) options(g *cli.Files, o copies.Options) (copies.Options, error) {
+// options returns the options of signatures. If there are signature files, the options are their recipe, and flags must
+// not differ from it.
+func (f *signatureFlags) options(g *cli.Files, known []*copies.File) (o copies.Options, err error) {
+	if len(known) > 0 {
+		if o, err = known[0].Recipe().Options(); err != nil {
+			return o, fmt.Errorf("%s: %w", known[0].Path(), err)
+		}
+	}
 	method, err := copies.ParseMethod(f.method)
 	if err != nil {
 		return o, cli.Usagef("--method %q: %w", f.method, err)
@@ -47,33 +53,58 @@ func (f *signatureFlags) options(g *cli.Files, o copies.Options) (copies.Options
 	if g.Given["method"] || o.Method == "" {
 		o.Method = method
 	}
-	return f.file.Signatures(method, o)
-}
-
-func (f *signatureFlags) config(g *cli.Files) (ingest.Config, error) {
-	c, err := f.docs.Config(g, nil)
-	f.site.Read(&c.Document)
-	return c, err
-}
-
-// room divides the memory: the sets of each of up to three methods, one slice while it is joined, and pairs. The rest is for
-// IDs. The garbage collector keeps the whole within the limit.
-func room(g *cli.Files, limit string, o *copies.Options) (*memory.Budget, error) {
-	const setsShare, sliceShare, pairsShare = 12, 4, 4
-	const pairBytes = postings.PairBytes + 48 // and the pair of two methods
-	budget, err := g.Budget(limit)
-	if err != nil {
-		return nil, err
+	if o, err = f.file.Signatures(method, o); err != nil {
+		return o, err
 	}
-	left := budget.Left()
-	debug.SetMemoryLimit(int64(left))
-	o.Room.Bytes, o.Join.MemoryBytes = max(left/setsShare, 1), max(left/sliceShare, 1)
-	o.Join.MaxPairs = max(left/pairsShare/pairBytes, 1)
-	o.Room.Disk = g.Disk
-	return budget, nil
+	if _, err := copies.NewSigner(context.Background(), o); err != nil {
+		return o, cli.Usagef("%w", err)
+	}
+	for _, k := range known {
+		if err := o.Recipe().Compatible("the documents", *k.Recipe(), k.Path()); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
 }
 
-// join adds to options of signatures those of a join.
+// copiesFlags are the flags of ndd copies.
+type copiesFlags struct {
+	signatures signatureFlags
+	threshold  float64
+	out        string
+	against    []string
+	format     cli.TableFormat
+	explain    bool
+}
+
+func (f *copiesFlags) register(cmd *cobra.Command, g *cli.Files) {
+	f.signatures.register(cmd, g)
+	fl := cmd.Flags()
+	fl.Float64Var(&f.threshold, "threshold", 0,
+		"lowest score of a reported pair, above 0 and at most 1 (default: each method's own)")
+	fl.StringVarP(&f.out, "output", "o", "", "file to write instead of standard output")
+	f.format.Register(cmd)
+	fl.StringArrayVar(&f.against, "against", nil,
+		"signature file to compare the documents with, instead of with each other; may be given more than once")
+	fl.BoolVar(&f.explain, "explain", false,
+		"show the passages and signatures that two documents share; the last two arguments are their IDs")
+}
+
+// check checks the flags of the output, and flags that exclude others.
+func (f *copiesFlags) check(g *cli.Files) error {
+	if err := f.format.CheckFile(g, f.out); err != nil {
+		return err
+	}
+	if !f.explain {
+		return g.CheckOutput(f.out, copies.Columns...)
+	}
+	if err := g.Refuse("has no effect with --explain", "format", "threshold", "against", "site"); err != nil {
+		return err
+	}
+	return g.CheckOutput(f.out)
+}
+
+// join puts the flags of a join into o.
 func (f *copiesFlags) join(g *cli.Files, o *copies.Options) error {
 	if g.Given["threshold"] && !(f.threshold > 0 && f.threshold <= 1) {
 		return cli.Usagef("--threshold %g: must be above 0 and at most 1", f.threshold)

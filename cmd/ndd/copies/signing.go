@@ -1,0 +1,111 @@
+package copies
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/copies"
+	"ndd/engine/copies/ccdet"
+	"ndd/engine/copies/postings"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/memory"
+)
+
+// A signing reads documents and makes their signatures.
+type signing struct {
+	g       *cli.Files
+	flags   *signatureFlags
+	options copies.Options
+	reading ingest.Config
+	budget  *memory.Budget
+}
+
+// newSigning returns the signing of the flags. Its options are the recipe of the signature files, if there are any.
+func newSigning(g *cli.Files, f *signatureFlags, known []*copies.File) (*signing, error) {
+	o, err := f.options(g, known)
+	if err != nil {
+		return nil, err
+	}
+	reading, err := f.reading(g)
+	return &signing{g: g, flags: f, options: o, reading: reading}, err
+}
+
+// limitMemory divides the memory: shares for the sets of up to three methods, one slice of a join, and pairs. The rest is
+// for IDs. The garbage collector keeps the whole within the limit.
+func (s *signing) limitMemory() (err error) {
+	const setsShare, sliceShare, pairsShare = 12, 4, 4
+	const pairBytes = postings.PairBytes + 48 // two methods may find a pair
+	if s.budget, err = s.g.Budget(s.flags.memory); err != nil {
+		return err
+	}
+	left := s.budget.Left()
+	debug.SetMemoryLimit(int64(left))
+	o := &s.options
+	o.Room.Bytes, o.Join.MemoryBytes = max(left/setsShare, 1), max(left/sliceShare, 1)
+	o.Join.MaxPairs = max(left/pairsShare/pairBytes, 1)
+	o.Room.Disk = s.g.Disk
+	return nil
+}
+
+// run signs the documents on all threads and adds them in order. Function need returns the memory of the added documents
+// without their IDs. The error wraps cli.ErrPartly if input was lost.
+func (s *signing) run(ctx context.Context, inputs []string, purpose string, need func() uint64,
+	add func(id string, sets copies.Sets) error) error {
+	type signed struct {
+		id   string
+		sets copies.Sets
+	}
+	idBytes, documents, sites := uint64(0), 0, 0
+	report, err := cli.Extract(ctx, s.g, inputs, s.reading, ingest.Steps[signed]{
+		Worker: func(ctx context.Context) (func(int, *document.Document) (signed, error), error) {
+			signer, err := copies.NewSigner(ctx, s.options)
+			return func(_ int, doc *document.Document) (signed, error) {
+				sets := signer.Sign(doc.Text)
+				sets.Site = s.flags.site.Of(doc)
+				return signed{doc.ID, sets}, nil
+			}, err
+		},
+		Emit: func(d signed) error {
+			documents++
+			if d.sets.Site != 0 {
+				sites++
+			}
+			idBytes += 2 * (uint64(len(d.id)) + 16)
+			if err := add(d.id, d.sets); err != nil || documents%1000 > 0 {
+				return err
+			}
+			return s.budget.Check(fmt.Sprintf("%s %s and more", purpose, cli.Number(documents, "document")), need()+idBytes)
+		},
+	})
+	if err != nil {
+		return memory.Advise(err, "give it more with --memory, or take fewer documents at a time")
+	}
+	partly := s.g.Ingested(report)
+	if s.flags.site != "" && sites < documents {
+		s.g.Log.Warn(fmt.Sprintf("--site %s: of no site, without such a field or with an empty one: %s of %s", s.flags.site,
+			humanize.Comma(int64(documents-sites)), cli.Number(documents, "document")))
+	}
+	return partly
+}
+
+// failed reports whether an error is more than lost input.
+func failed(err error) bool { return err != nil && !errors.Is(err, cli.ErrPartly) }
+
+// warnNone warns of documents that are not compared.
+func (s *signing) warnNone(documents int) {
+	what := " had too few signatures to be compared"
+	if o := &s.options; o.Method == copies.CCDet {
+		ends := cmp.Or(o.Ends, ccdet.PaperEnds)
+		what = fmt.Sprintf(" had fewer than %d different sentences that end with %s, too few to be compared",
+			o.MinFeaturesOf(o.Method), strings.Join(strings.Split(ends, ""), " or "))
+	}
+	cli.SaySome(s.g.Log.Warn, documents, "document", what)
+}

@@ -1,0 +1,29 @@
+package copies
+
+import (
+	"net/url"
+	"strings"
+
+	"ndd/engine/copies/signature"
+)
+
+// Sets are the sets of signatures of one document. A set is nil if the document is not compared by it.
+type Sets struct {
+	Method   Method // the requested method, or the one that Auto chose for the language
+	Own      []uint64
+	Winnow   []uint64 // only with Auto
+	Shingles []uint64 // only with Auto, if Own has too few signatures
+	Site     uint64   // number by SiteOf, or 0 if unknown
+}
+
+// SiteOf returns the number of a site, given its name or the URL of a page. Of a URL only the host counts. The empty
+// name has the number 0.
+func SiteOf(name string) (site uint64) {
+	if u, err := url.Parse(name); err == nil && u.Host != "" {
+		name = strings.ToLower(u.Host)
+	}
+	for i := range len(name) {
+		site = signature.Fold(site, uint64(name[i])+1)
+	}
+	return site
+}
