@@ -18,6 +18,7 @@ var topics = [][2]string{
 	{"crawler", "A crawler's calls: curl, Python, Scrapy, Go"},
 	{"formats", "What is read and written: documents, fingerprints, hits, indexes"},
 	{"operations", "A server for years: start, sizes, backup, upgrade, what to watch"},
+	{"papers", "The papers that ndd implements: each figure, the command that repeats it"},
 	{"python", "ndd in Python: datasets, DuckDB, datatrove, Spark, Ray, Airflow, images"},
 	{"recipes", "How texts become fingerprints, and what is found with each recipe"},
 	{"tuning", "How to make queries faster and indexes smaller"},

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ndd/engine/oracle/must"
+)
+
+// TestPapers runs the command lines of 'ndd help papers' as they stand, in a folder with the labelled set. Each line that
+// begins with > after a command must be in its output, but for the number of spaces. Benchmarks are looked up alone: the
+// tests of bench run them.
+func TestPapers(t *testing.T) {
+	t.Parallel()
+	sh := shell{t, t.TempDir()}
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	must.Do(t, err)
+	page, err := pages.ReadFile("help/papers.txt")
+	must.Do(t, err)
+	bench := filepath.Join(sh.dir, "bench")
+	build := exec.Command("go", "build", "-o", bench, "./bench")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	benchmarks, err := exec.Command(bench, "--help").Output()
+	must.Do(t, err)
+	replaced := strings.NewReplacer("go run ./bench", bench, "bench/cluster", filepath.Join(root, "bench", "cluster"))
+	commands, output := 0, ""
+	for line := range strings.Lines(string(page)) {
+		command, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "        ")
+		want, isOutput := strings.CutPrefix(command, "> ")
+		_, benchmark, isBenchmark := strings.Cut(command, "go run ./bench paper")
+		switch {
+		case !ok:
+		case isOutput:
+			if !strings.Contains(oneSpace(output), oneSpace(want)) {
+				t.Errorf("%s is not in the output\n%s", want, output)
+			}
+		case isBenchmark:
+			if commands++; !strings.Contains(string(benchmarks), " paper"+benchmark+" ") {
+				t.Errorf("%s: no such benchmark", command)
+			}
+		default:
+			commands++
+			if output, err = sh.run("export LC_ALL=C NDD=$(command -v ndd)\n", replaced.Replace(command)); err != nil {
+				t.Errorf("%s\n%v: %s", command, err, output)
+			}
+		}
+	}
+	if commands < 40 {
+		t.Errorf("only %d commands", commands)
+	}
+}
+
+// oneSpace returns a text with one space between its words.
+func oneSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// TestOneFigure: a figure that several pages give is the same on all.
+func TestOneFigure(t *testing.T) {
+	for _, c := range []struct{ what, page, figure string }{
+		{"simhash's precision, English, k = 3", "cmd/ndd/help/papers.txt", "99.1 % (English)"},
+		{"", "cmd/ndd/help/recipes.txt", "9   14   34"},
+		{"", "engine/corpus/simhash/doc.go", ".9909  .9861  .9658"},
+		{"Chinese", "cmd/ndd/help/papers.txt", "91.9 % (Chinese)"},
+		{"", "cmd/ndd/help/recipes.txt", "81  163  376"},
+		{"", "engine/corpus/simhash/doc.go", ".9189  .8375  .6241"},
+		{"8e9 scanned for a million queries", "cmd/ndd/help/papers.txt", "46 s, and 77 s"},
+		{"", "README.md", "[46 s]"},
+		{"", "bench/record/goals.md", "46 s, 77 s"},
+	} {
+		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(c.page)))
+		must.Do(t, err)
+		if !strings.Contains(string(text), c.figure) {
+			t.Errorf("%s does not have %q: %s", c.page, c.figure, c.what)
+		}
+	}
+}
