@@ -16,6 +16,7 @@ var topics = [][2]string{
 	{"concepts", "The terms: fingerprint, distance, probe, candidate, design, ..."},
 	{"corpus", "A corpus of a hundred gigabytes: in parts, what goes and why, MinHash"},
 	{"crawler", "A crawler's calls: curl, Python, Scrapy, Go"},
+	{"decisions", "Which documents dedup removes, which it keeps, and what it compares"},
 	{"formats", "What is read and written: documents, fingerprints, hits, indexes"},
 	{"operations", "A server for years: start, sizes, backup, upgrade, what to watch"},
 	{"papers", "The papers that ndd implements: each figure, the command that repeats it"},

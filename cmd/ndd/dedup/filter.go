@@ -5,65 +5,116 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine"
 	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/rewrite"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/near/dedup"
+	"ndd/engine/corpus/rewrite/droplist"
 )
 
-// filtering reports whether the command is a filter between pipes: --write-kept -.
-func (d *deduping) filtering() bool { return d.writeKept == document.Stdin }
+func newFilter(g *cli.Files) *cobra.Command {
+	d := &filterCmd{g: g}
+	cmd := &cobra.Command{
+		Use:   "filter [flags] --dropped TABLE --write-kept DIR INPUT...",
+		Short: "Copy files without the documents that a table drops",
+		Long: `Copy the inputs to a new folder without the documents in a table.
 
-// filter copies standard input to standard output without near-duplicates, in one pass.
-func (d *deduping) filter(ctx context.Context) error {
-	if !slices.Equal(d.inputs, []string{document.Stdin}) {
-		return cli.Usagef("--write-kept - filters standard input: give - as the only input")
+The table is dropped.tsv, .jsonl or .parquet of 'ndd dedup -o', or any table with the
+columns file and row, or id. What stays is byte for byte the same, with the same
+compression. If the table has IDs, give --id and --text as for dedup: another ID in a row
+is an error. Rows that no document has are counted and named, and the exit status is 4.`,
+		Example: `  ndd filter --dropped result/dropped.tsv --write-kept clean crawl/
+  ndd filter --dropped dropped.parquet --shard 0/4 --write-kept clean-0 crawl/
+  ndd filter --dropped ids.tsv --id url --write-kept clean crawl-*.jsonl.zst`,
+		Annotations: cli.HelpOf("Guide: ndd help corpus. Tables and copies: ndd help formats", "Documents: dropped=TABLE"),
+		Args:        cli.SomeArgs("INPUT"),
+		RunE:        func(cmd *cobra.Command, args []string) error { return d.run(cmd.Context(), args) },
 	}
-	if f := d.docs.Format; f != string(document.JSONL) && f != string(document.Lines) {
-		return cli.Usagef("--write-kept - filters lines: give --input-format jsonl or lines")
+	d.docs.RegisterScanning(cmd)
+	d.shard.Register(cmd)
+	g.RegisterForce(cmd)
+	f := cmd.Flags()
+	f.StringVar(&d.dropped, "dropped", "", "table of the documents to leave out")
+	f.StringVar(&d.writeKept, "write-kept", "", "folder to create with the copies")
+	return cmd
+}
+
+// filterCmd is the command filter.
+type filterCmd struct {
+	g         *cli.Files
+	docs      cli.DocumentFlags
+	shard     cli.ShareFlag
+	dropped   string
+	writeKept string
+}
+
+func (d *filterCmd) run(ctx context.Context, inputs []string) error {
+	if d.dropped == "" || d.writeKept == "" {
+		return cli.Usagef("filter needs --dropped TABLE and --write-kept DIR")
 	}
-	if err := d.g.Refuse("cannot be had in one pass, as --write-kept - makes it: write the input to a file first",
-		append(sourceFlagNames, "output", "format", "keep", "verify", "quality", "report", "against", "against-docs",
-			"dry-run", "work", "annotate", "same-url")...); err != nil {
-		return err
-	}
-	if err := d.choose(); err != nil {
-		return err
+	if i := slices.IndexFunc(append([]string{d.dropped}, inputs...), document.ReadOnce); i >= 0 || d.writeKept == "-" {
+		return cli.Usagef("filter reads its files twice and writes a folder: it takes no pipes")
 	}
 	config, err := d.docs.Config(d.g, nil)
 	if err != nil {
 		return err
 	}
-	budget, err := d.g.Budget(d.memory)
+	if err := cli.ReadOnce(inputs); err != nil {
+		return err
+	}
+	if config.Document.Share, err = d.shard.Share(ctx, d.g, inputs); err != nil {
+		return err
+	}
+	outputs := d.g.NewOutputs(false)
+	defer outputs.Abort()
+	to, err := outputs.Copies(ctx, inputs, d.writeKept)
 	if err != nil {
 		return err
 	}
-	x, err := engine.New(d.k, engine.Options{Recipe: &config.Recipe, NoIDs: true, Budget: budget})
+	decisions, err := droplist.Read(ctx, d.dropped, inputs, config.Document.Share)
+	if errors.Is(err, droplist.ErrColumns) {
+		return cli.Usagef("--dropped %w", err)
+	}
 	if err != nil {
 		return err
 	}
-	defer x.Close()
-	dropped, report, err := dedup.Filter(ctx, d.g.Stdin, d.g.Stdout, config, func(f simhash.Fingerprint) (bool, error) {
-		found, err := x.CheckAndInsert(ctx, engine.Doc{Fingerprint: f}, d.k, engine.FirstDoc)
-		if err != nil || found.Inserted {
-			return false, err
-		}
-		if d.chains && found.Near[0].Distance > 0 { // what is near this document belongs to the cluster, too
-			_, err = x.Insert(ctx, engine.Doc{Fingerprint: f})
-		}
-		return true, err
+	var left droplist.Leftover
+	report, err := to.Fill(ctx, "copying", config.Document, func(ctx context.Context, to *rewrite.Target) (
+		report rewrite.Report, err error) {
+		report, left, err = decisions.Copy(ctx, inputs, config.Document, d.g.Threads, to)
+		return report, err
 	})
-	if errors.Is(err, rewrite.ErrPacked) {
-		return fmt.Errorf("standard input is compressed: decompress it first, such as by 'zstd -dc FILE |'")
-	}
 	if err != nil {
 		return err
 	}
-	partly := d.g.Ingested(report)
-	d.g.Log.Info(fmt.Sprintf("dropped %s; kept %s", cli.Number(dropped, "duplicate"),
-		cli.Number(report.Documents-dropped, "document")))
-	return partly
+	if err := outputs.Commit(); err != nil {
+		return err
+	}
+	return d.say(decisions, report, left)
+}
+
+// say reports the copies and returns [cli.ErrPartly] where something is missing.
+func (d *filterCmd) say(decisions *droplist.List, report rewrite.Report, left droplist.Leftover) error {
+	d.g.SayCopied(report)
+	d.g.Log.Info(fmt.Sprintf("dropped %s; %s has %s", cli.Number(int(left.Dropped), "document"), d.dropped,
+		humanize.Comma(decisions.Rows)))
+	cli.SaySome(d.g.Log.Warn, int(left.Repeated), "document", " dropped with the ID of another one that is: "+
+		"the columns file and row would tell them apart")
+	if left.Unmatched > 0 {
+		more := ""
+		if int(left.Unmatched) > len(left.Named) {
+			more = ", ..."
+		}
+		d.g.Log.Warn(fmt.Sprintf("%s of %s not found among the documents: %s%s",
+			cli.Number(int(left.Unmatched), "row"), d.dropped,
+			strings.Join(left.Named, ", "), more))
+	}
+	if left.Unmatched > 0 || len(report.Lost) > 0 {
+		return cli.ErrPartly
+	}
+	return nil
 }

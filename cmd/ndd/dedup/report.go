@@ -110,34 +110,32 @@ type reportSkip struct {
 	Lost   bool
 }
 
-func (d *deduping) writeReport(ctx context.Context, to cli.Folder, c *dedup.Corpus, r *dedup.Result,
-	o dedup.Options) error {
-	page, err := d.newReport(ctx, c, r, o)
+func (j *job) writeReport(ctx context.Context, to cli.Folder, c *dedup.Corpus, r *dedup.Result) error {
+	page, err := j.newReport(ctx, c, r)
 	if err != nil {
 		return err
 	}
 	return cli.WritePage(to, reportPage, page)
 }
 
-func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result, o dedup.Options) (
-	*report, error) {
+func (j *job) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result) (*report, error) {
 	clusters := slices.Collect(r.Clusters())
 	dropped := r.NumDropped()
 	all := c.Len()
-	p := &report{PageHead: cli.NewPageHead("Near-duplicates", d.inputs), reportTotals: reportTotals{
+	p := &report{PageHead: cli.NewPageHead("Near-duplicates", j.inputs), reportTotals: reportTotals{
 		Documents: humanize.Comma(int64(all)), Kept: humanize.Comma(int64(all - dropped)),
 		Dropped: humanize.Comma(int64(dropped)), Clusters: humanize.Comma(int64(len(clusters))),
 		Share: fmt.Sprintf("%.1f", 100*rate(dropped, all)), Short: c.NumShort()}}
-	p.Settings = fmt.Sprintf("k = %d, keep %s", d.k, d.keep)
-	if d.verify != "" {
-		p.Settings += ", texts with " + d.verify
+	p.Settings = fmt.Sprintf("k = %d, keep %s", j.finding.K, j.reading.Keep)
+	if j.rule != "" {
+		p.Settings += ", texts with " + j.rule
 	}
 	if len(r.Known) > 0 {
-		p.Known = fmt.Sprintf("%s near one in %s", cli.Number(len(r.Known), "document"), d.againstNames())
+		p.Known = fmt.Sprintf("%s near one in %s", cli.Number(len(r.Known), "document"), j.flags.againstNames())
 	}
 	p.sizes(clusters)
 	p.sourceRows(r)
-	p.compare(r, o, all)
+	p.compare(r, j.finding, all)
 	p.matrix(c, r)
 	slices.SortStableFunc(clusters, func(a, b dedup.Cluster) int { return cmp.Compare(len(b.Rows), len(a.Rows)) })
 	for _, cl := range clusters[:min(len(clusters), reportClusters)] {
@@ -147,8 +145,11 @@ func (d *deduping) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Resu
 			cli.OtherPlace(id, at.File, at.Row)})
 	}
 	p.More = len(clusters) - len(p.Largest)
-	p.skips(&d.skips)
-	return p, p.examples(ctx, d, c, r, o)
+	p.skips(&j.skips)
+	if j.fingerprints {
+		return p, nil
+	}
+	return p, p.examples(ctx, c, r, j.finding)
 }
 
 func (p *report) sizes(clusters []dedup.Cluster) {
@@ -301,10 +302,7 @@ func (p *reportSettings) compare(r *dedup.Result, o dedup.Options, all int) {
 }
 
 // examples shows the pairs nearest to the threshold side by side.
-func (p *report) examples(ctx context.Context, d *deduping, c *dedup.Corpus, r *dedup.Result, o dedup.Options) error {
-	if d.prints {
-		return nil
-	}
+func (p *report) examples(ctx context.Context, c *dedup.Corpus, r *dedup.Result, o dedup.Options) error {
 	pairs := r.Doubts(reportExamples, o)
 	if len(pairs) == 0 {
 		return nil

@@ -2,18 +2,15 @@ package dedup
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/near/dedup"
-	"ndd/engine/result"
 )
 
 // sourceFlags are the flags for the sources of documents and their rights.
@@ -29,12 +26,10 @@ var sourceFlagNames = []string{"source", "prefer", "protect", "max-drop"}
 
 func (s *sourceFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&s.field, "source", "", "field that names the source of a document (default: the input, a file or folder)")
-	f.StringVar(&s.prefer, "prefer", "", "sources, separated by commas: keep their documents before others, in this order")
-	f.StringArrayVar(&s.protect, "protect", nil, "pattern of sources, files and folders: never drop their documents; may be "+
-		"repeated")
-	f.StringArrayVar(&s.maxDrop, "max-drop", nil, "write nothing and exit with status 4 if more would be dropped: 60% of all, "+
-		"or SOURCE=60%; may be repeated")
+	f.StringVar(&s.field, "source", "", "field with a document's source (default: the input)")
+	f.StringVar(&s.prefer, "prefer", "", "keep documents of these sources before others")
+	f.StringArrayVar(&s.protect, "protect", nil, "never remove documents of these sources or files; repeatable")
+	f.StringArrayVar(&s.maxDrop, "max-drop", nil, "write nothing if more is removed: 60% or SOURCE=60%; repeatable")
 }
 
 // options checks the flags. keep is the order of --keep, before which --prefer comes unless source is
@@ -81,19 +76,6 @@ func (s *sourceFlags) options(keep dedup.Keep, prints bool) (o dedup.Sources, _ 
 	return o, keep, nil
 }
 
-// sayBeyond says which limits of --max-drop are exceeded.
-func (d *deduping) sayBeyond(list []dedup.Beyond) {
-	for _, b := range list {
-		of := ""
-		if b.DropRate.Source != "" {
-			of = " of " + b.DropRate.Source
-		}
-		d.g.Log.Error(fmt.Sprintf("--max-drop %s%s: %s of %s%s would be dropped (%s): nothing was written", percent(b.Most),
-			strings.Replace(of, " of", " for", 1), humanize.Comma(int64(b.Dropped)), cli.Number(b.Documents, "document"), of,
-			percent(rate(b.Dropped, b.Documents))))
-	}
-}
-
 // rate returns n of all, 0 of none.
 func rate(n, all int) float64 { return float64(n) / float64(max(all, 1)) }
 
@@ -114,45 +96,4 @@ func largestSources(r *dedup.Result) (list []dedup.SourceCount, kept, all int) {
 	}
 	slices.SortStableFunc(list, func(a, b dedup.SourceCount) int { return cmp.Compare(b.Documents, a.Documents) })
 	return list, kept, all
-}
-
-// sourceLines is how many sources the summary has at most.
-const sourceLines = 10
-
-// saySources says what became of the documents of the largest sources, if there are several.
-func (d *deduping) saySources(r *dedup.Result) {
-	list, kept, all := largestSources(r)
-	if len(list) < 2 || len(list) == all {
-		return
-	}
-	for _, s := range list[:min(len(list), sourceLines)] {
-		d.g.Log.Info(fmt.Sprintf("source %.60s: %s, %s dropped (%s), %s kept (%s of all kept); %s of other sources dropped for them",
-			cmp.Or(result.Escape(s.Source), "(none)"), cli.Number(s.Documents, "document"), humanize.Comma(int64(s.Dropped)),
-			percent(rate(s.Dropped, s.Documents)), humanize.Comma(int64(s.Kept())), percent(rate(s.Kept(), kept)),
-			humanize.Comma(int64(s.KeptFor))))
-	}
-	if more := len(list) - sourceLines; more > 0 {
-		d.g.Log.Info(fmt.Sprintf("and %s: -o writes a table of all", cli.Number(more, "more source")))
-	}
-}
-
-var sourceColumns = cli.ColumnsOf("source? documents:i dropped:i drop_rate:r kept:i kept_share:r kept_for_others:i")
-
-func (t *clusterTables) sources(w *result.TableWriter) error {
-	list, kept := t.r.Sources(), 0
-	for _, s := range list {
-		kept += s.Kept()
-	}
-	for _, s := range list {
-		if s.Source == "" {
-			w.Null()
-		} else {
-			w.Text(s.Source)
-		}
-		if err := w.Integer(int64(s.Documents)).Integer(int64(s.Dropped)).Real(rate(s.Dropped, s.Documents)).
-			Integer(int64(s.Kept())).Real(rate(s.Kept(), kept)).Integer(int64(s.KeptFor)).End(); err != nil {
-			return err
-		}
-	}
-	return nil
 }

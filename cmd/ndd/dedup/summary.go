@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -15,8 +16,8 @@ import (
 // chain, and such a one joins unlike documents more often than not.
 const giantCluster = 1000
 
-// sum reports the result in one line, after warnings about very large clusters.
-func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
+// summarize reports the result in one line, after warnings about very large clusters.
+func (j *job) summarize(c *dedup.Corpus, r *dedup.Result) {
 	extra, equal, farthest, beyond, giants := 0, 0, 0, 0, 0
 	var giant dedup.Cluster
 	for cl := range r.Clusters() {
@@ -26,7 +27,7 @@ func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
 				equal++
 			}
 		}
-		_, distance, more := r.Farthest(cl, d.k)
+		_, distance, more := r.Farthest(cl, j.finding.K)
 		farthest, beyond = max(farthest, distance), beyond+more
 		if len(cl.Rows) >= giantCluster {
 			if giants++; len(cl.Rows) > len(giant.Rows) {
@@ -35,20 +36,20 @@ func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
 		}
 	}
 	if giants > 0 {
-		d.g.Log.Warn(d.giants(c, r, giants, giant))
+		j.g.Log.Warn(j.giants(c, r, giants, giant))
 	}
 	msg := fmt.Sprintf("found %s in %s", cli.Number(extra, "duplicate"), cli.Number(r.Len(), "cluster"))
 	if equal > 0 {
 		msg += fmt.Sprintf(", %s with the same text as the one kept", humanize.Comma(int64(equal)))
 	}
-	if d.sameURL != "" {
+	if j.flags.sameURL != "" {
 		msg += fmt.Sprintf(", and %s with the URL of another one", cli.Number(len(r.SameURL), "document"))
 	}
 	if n := len(r.SameText); n > 0 {
 		msg += fmt.Sprintf(", and %s with the text of another one, too short to be compared otherwise", cli.Number(n, "document"))
 	}
-	if len(d.against) > 0 {
-		msg += fmt.Sprintf(", and %s near one in %s", cli.Number(len(r.Known), "document"), d.againstNames())
+	if len(j.flags.against) > 0 {
+		msg += fmt.Sprintf(", and %s near one in %s", cli.Number(len(r.Known), "document"), j.flags.againstNames())
 	}
 	msg += fmt.Sprintf("; %s kept", cli.Number(c.Len()-r.NumDropped(), "document"))
 	if short := c.NumShort() - len(r.SameText); short > 0 {
@@ -59,18 +60,18 @@ func (d *deduping) sum(c *dedup.Corpus, r *dedup.Result) {
 	}
 	if beyond > 0 {
 		msg += fmt.Sprintf("; %s farther than k = %d from the one kept (they are not without --chains)",
-			cli.Number(beyond, "dropped document"), d.k)
+			cli.Number(beyond, "dropped document"), j.finding.K)
 	}
 	if r.Rejected > 0 {
 		msg += fmt.Sprintf("; %s near by fingerprint, but not by text", cli.Number(r.Rejected, "more document"))
 	}
-	d.g.Log.Info(msg)
-	d.saySources(r)
+	j.g.Log.Info(msg)
+	j.saySources(r)
 }
 
 // giants warns of clusters that may be chains of unlike documents.
-func (d *deduping) giants(c *dedup.Corpus, r *dedup.Result, n int, largest dedup.Cluster) string {
-	_, most, _ := r.Farthest(largest, d.k)
+func (j *job) giants(c *dedup.Corpus, r *dedup.Result, n int, largest dedup.Cluster) string {
+	_, most, _ := r.Farthest(largest, j.finding.K)
 	var what strings.Builder
 	if n > 1 {
 		fmt.Fprintf(&what, "%s clusters of %s documents or more; the largest has ", humanize.Comma(int64(n)),
@@ -82,10 +83,43 @@ func (d *deduping) giants(c *dedup.Corpus, r *dedup.Result, n int, largest dedup
 		result.Escape(c.ID(largest.Kept)), cli.Number(most, "bit"))
 	switch {
 	case r.Verified():
-	case most > d.k:
+	case most > j.finding.K:
 		what.WriteString(": near pairs may have chained unlike documents together: leave out --chains, or see --verify")
 	default:
 		what.WriteString(": empty pages or a site's template? see --verify")
 	}
 	return what.String()
+}
+
+// sourceLines is how many sources the summary has at most.
+const sourceLines = 10
+
+// saySources says what became of the documents of the largest sources, if there are several.
+func (j *job) saySources(r *dedup.Result) {
+	list, kept, all := largestSources(r)
+	if len(list) < 2 || len(list) == all {
+		return
+	}
+	for _, s := range list[:min(len(list), sourceLines)] {
+		j.g.Log.Info(fmt.Sprintf("source %.60s: %s, %s dropped (%s), %s kept (%s of all kept); %s of other sources dropped for them",
+			cmp.Or(result.Escape(s.Source), "(none)"), cli.Number(s.Documents, "document"), humanize.Comma(int64(s.Dropped)),
+			percent(rate(s.Dropped, s.Documents)), humanize.Comma(int64(s.Kept())), percent(rate(s.Kept(), kept)),
+			humanize.Comma(int64(s.KeptFor))))
+	}
+	if more := len(list) - sourceLines; more > 0 {
+		j.g.Log.Info(fmt.Sprintf("and %s: -o writes a table of all", cli.Number(more, "more source")))
+	}
+}
+
+// sayBeyond says which limits of --max-drop are exceeded.
+func (j *job) sayBeyond(list []dedup.Beyond) {
+	for _, b := range list {
+		of := ""
+		if b.DropRate.Source != "" {
+			of = " of " + b.DropRate.Source
+		}
+		j.g.Log.Error(fmt.Sprintf("--max-drop %s%s: %s of %s%s would be dropped (%s): nothing was written", percent(b.Most),
+			strings.Replace(of, " of", " for", 1), humanize.Comma(int64(b.Dropped)), cli.Number(b.Documents, "document"), of,
+			percent(rate(b.Dropped, b.Documents))))
+	}
 }

@@ -20,6 +20,7 @@ var (
 	clusterColumns = cli.ColumnsOf("cluster:i id representative distance:i kept:b jaccard:r? contained:r? file? row:i? " +
 		"representative_file? representative_row:i?")
 	droppedColumns = cli.ColumnsOf("id kept_id distance:i jaccard:r? contained:r? file? row:i? kept_file? kept_row:i?")
+	sourceColumns  = cli.ColumnsOf("source? documents:i dropped:i drop_rate:r kept:i kept_share:r kept_for_others:i")
 	keptColumns    = cli.ColumnsOf("id reason? file? row:i?")
 )
 
@@ -30,9 +31,9 @@ func tableFile(table string, f result.Format) string {
 	return table + "." + f.String()
 }
 
-// writeClusters writes the result's files, and returns how many dropped documents have the ID of
+// writeTables writes the result's files, and returns how many dropped documents have the ID of
 // the one that is kept.
-func writeClusters(ctx context.Context, dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result,
+func writeTables(ctx context.Context, dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result,
 	threads int) (sameID int, err error) {
 	t := &clusterTables{c: c, r: r}
 	kept := func(w *result.TableWriter) error { return writeKept(w, r.Kept()) }
@@ -44,15 +45,15 @@ func writeClusters(ctx context.Context, dir cli.Folder, f result.Format, c *dedu
 		{"sources", sourceColumns, t.sources}}
 	errs := make([]error, len(tables))
 	var group sync.WaitGroup
-	for i, of := range tables {
+	for i, table := range tables {
 		group.Go(func() {
 			defer store.CatchFault(&errs[i])() // temporary files are mapped
-			errs[i] = dir.Write(tableFile(of.name, f), func(w *bufio.Writer) error {
-				table := result.NewTableWriter(w, f, of.columns...)
-				if of.name == "kept" && f.IsText() { // the longest
-					return cmp.Or(table.Close(), formatKept(ctx, w, f, r, threads))
+			errs[i] = dir.Write(tableFile(table.name, f), func(w *bufio.Writer) error {
+				out := result.NewTableWriter(w, f, table.columns...)
+				if table.name == "kept" && f.IsText() { // the longest
+					return cmp.Or(out.Close(), formatKept(ctx, w, f, r, threads))
 				}
-				return cmp.Or(of.fill(table), table.Close())
+				return cmp.Or(table.fill(out), out.Close())
 			})
 		})
 	}
@@ -117,6 +118,25 @@ func (t *clusterTables) dropped(w *result.TableWriter) error {
 		}
 		w.Text(id).Text(d.Kept).Integer(int64(d.Distance))
 		if err := place(place(likeness(w, d.Likeness, d.Compared), t.c.Place(d.Row)), kept).End(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *clusterTables) sources(w *result.TableWriter) error {
+	list, kept := t.r.Sources(), 0
+	for _, s := range list {
+		kept += s.Kept()
+	}
+	for _, s := range list {
+		if s.Source == "" {
+			w.Null()
+		} else {
+			w.Text(s.Source)
+		}
+		if err := w.Integer(int64(s.Documents)).Integer(int64(s.Dropped)).Real(rate(s.Dropped, s.Documents)).
+			Integer(int64(s.Kept())).Real(rate(s.Kept(), kept)).Integer(int64(s.KeptFor)).End(); err != nil {
 			return err
 		}
 	}

@@ -102,7 +102,7 @@ class Result:
     """What a deduplication found.
 
     Attributes:
-        clusters, dropped: tables with the columns that ``ndd dedup --help`` lists; pyarrow Tables, or lists of dicts
+        clusters, dropped: tables with the columns that ``ndd help formats`` lists; pyarrow Tables, or lists of dicts
             where pyarrow is not installed. Rows count from 1, as in files.
         sources: a table of what was read, dropped and kept of each source.
         kept: of files, the table of kept documents; otherwise the kept rows, from 0, in order.

@@ -1,0 +1,267 @@
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/memory"
+	"ndd/engine/near/dedup"
+	"ndd/engine/near/scan"
+	"ndd/engine/storage/object"
+)
+
+// A knownSource is an index or a fingerprint file of --against.
+type knownSource struct {
+	path   string
+	index  *engine.Index // or
+	file   *ndf.File
+	recipe *simhash.Recipe // nil for raw fingerprints
+}
+
+// A knownSet is all sources of --against, in order, and how they are searched.
+type knownSet struct {
+	sources    []knownSource
+	k, threads int
+	all        bool // every document within k is needed, not the nearest alone
+}
+
+// Close closes the sources.
+func (set *knownSet) Close() {
+	for _, s := range set.sources {
+		if s.index != nil {
+			s.index.Close()
+		} else {
+			s.file.Close()
+		}
+	}
+}
+
+// recipe returns the recipe of all sources; nil if there are none.
+func (set *knownSet) recipe() *simhash.Recipe {
+	if len(set.sources) == 0 {
+		return nil
+	}
+	return set.sources[0].recipe
+}
+
+// openKnown opens the sources and makes the search look there first. The caller closes them, also after an error.
+func (j *job) openKnown(ctx context.Context) (set *knownSet, err error) {
+	set = &knownSet{threads: j.g.Threads, all: j.rule != ""}
+	for i, path := range j.flags.against {
+		if slices.Contains(j.flags.against[:i], path) {
+			return set, cli.Usagef("--against %s is there twice", path)
+		}
+		s, err := j.openSource(ctx, path)
+		if s.index != nil || s.file != nil {
+			set.sources = append(set.sources, s)
+		}
+		if err != nil {
+			return set, err
+		}
+		if err := simhash.Compatible(set.sources[0].path, set.recipe(), path, s.recipe); err != nil {
+			return set, err
+		}
+	}
+	if len(set.sources) == 0 {
+		return set, nil
+	}
+	if err := j.checkFirst(set); err != nil {
+		return set, err
+	}
+	if err := j.limitDistance(set); err != nil {
+		return set, err
+	}
+	set.k = j.finding.K
+	j.finding.Known, j.finding.KnownBytes = set.find, set.bytes
+	j.reading.Find = j.finding
+	return set, nil
+}
+
+// openSource opens an index or a fingerprint file, which must have a recipe if the inputs are documents.
+func (j *job) openSource(ctx context.Context, path string) (s knownSource, err error) {
+	s.path = path
+	info, noFile := os.Stat(path)
+	if object.Is(path) && slices.Contains(ndf.Endings, filepath.Ext(path)) || noFile == nil && !info.IsDir() {
+		if s.file, err = j.g.OpenFingerprints(path); err != nil {
+			return s, err
+		}
+		if err := s.file.Verify(ctx, j.g.Threads); err != nil {
+			return s, err
+		}
+		if s.recipe = s.file.Recipe(); s.recipe == nil && !j.fingerprints {
+			err = fmt.Errorf("%s: %w: it has raw fingerprints, without a recipe for documents", path, simhash.ErrMixed)
+		}
+		return s, err
+	}
+	if s.index, err = engine.Open(ctx, path, engine.OpenOptions{Threads: j.g.Threads}); err != nil {
+		return s, err
+	}
+	if s.recipe, err = s.index.DocumentRecipe(); err != nil && !j.fingerprints {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// checkFirst returns an error if the first of the inputs has fingerprints of another recipe, before all are read.
+func (j *job) checkFirst(set *knownSet) error {
+	first := j.inputs[0]
+	if !j.fingerprints || document.ReadOnce(first) || object.Is(first) {
+		return nil
+	}
+	f, err := j.g.OpenFingerprints(first)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return simhash.Compatible(set.sources[0].path, set.recipe(), first, f.Recipe())
+}
+
+// limitDistance lowers -k to the distance that all indexes were built for if it is not given. If it is, a larger one is
+// wrong usage.
+func (j *job) limitDistance(set *knownSet) error {
+	for _, s := range set.sources {
+		if s.index == nil {
+			continue
+		}
+		if !j.flags.changed("distance") && j.flags.quality == "" {
+			j.finding.K = min(j.finding.K, s.index.Design().K)
+		}
+		if err := s.index.CheckDistance(j.finding.K); err != nil {
+			return cli.Usagef("%s: %w", s.path, err)
+		}
+	}
+	return nil
+}
+
+// matchBytes is the memory for the documents that a search finds. A batch's own default is for more queries than this
+// command has in most cases.
+const matchBytes = 256 << 20
+
+// find looks fingerprints up in all sources. For each row that is near a document there it returns the nearest one, or
+// all, the nearest first. Of equally near ones the first comes first.
+func (set *knownSet) find(ctx context.Context, fingerprints []uint64) (drops []dedup.Drop, err error) {
+	for i := range set.sources {
+		some, err := set.findIn(ctx, &set.sources[i], fingerprints)
+		if err != nil {
+			return nil, err
+		}
+		drops = append(drops, some...)
+	}
+	slices.SortStableFunc(drops, func(a, b dedup.Drop) int {
+		return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Distance, b.Distance))
+	})
+	if set.all {
+		return drops, nil
+	}
+	return slices.CompactFunc(drops, func(a, b dedup.Drop) bool { return a.Row == b.Row }), nil
+}
+
+// bytes returns the maximum memory that find takes for a number of documents.
+func (set *knownSet) bytes(documents int) (most uint64) {
+	for i := range set.sources {
+		s, bytes := &set.sources[i], uint64(0)
+		if s.index != nil {
+			if p, err := s.index.PlanBatch(documents, set.batch()); err == nil { // find returns the error
+				bytes = p.Bytes()
+			}
+		} else if p, err := scan.NewPlan(documents, set.k, false, set.scan(s.file)); err == nil { // likewise
+			bytes = p.Bytes()
+		}
+		most = max(most, bytes)
+	}
+	return most
+}
+
+func (set *knownSet) batch() engine.BatchOptions {
+	docs := engine.FirstDoc
+	if set.all {
+		docs = engine.AllDocs
+	}
+	return engine.BatchOptions{K: set.k, Docs: docs, Threads: set.threads, MatchBytes: matchBytes}
+}
+
+func (set *knownSet) scan(f *ndf.File) scan.Options {
+	return scan.Options{Threads: set.threads, Fingerprints: f.Len(), Budget: memory.NewBudget(memory.Set(matchBytes))}
+}
+
+// A match is a document of a source that is near a row.
+type match struct {
+	row, distance int
+	number        uint64
+}
+
+func (a match) compare(b match) int {
+	return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.distance, b.distance), cmp.Compare(a.number, b.number))
+}
+
+// findIn is find for one source.
+func (set *knownSet) findIn(ctx context.Context, s *knownSource, fingerprints []uint64) (drops []dedup.Drop, err error) {
+	var list []match
+	add := func(m match) {
+		switch last := len(list) - 1; {
+		case set.all || last < 0 || list[last].row != m.row:
+			list = append(list, m)
+		case m.compare(list[last]) < 0:
+			list[last] = m
+		}
+	}
+	var nameOf func(number uint64) (string, error)
+	if s.index != nil {
+		names := s.index.IDs()
+		nameOf = func(number uint64) (string, error) { return names.ID(rows.DocID(number)) }
+		err = set.searchIndex(ctx, s.index, fingerprints, add)
+	} else if len(fingerprints) > 0 && s.file.Len() > 0 {
+		nameOf = s.file.Lookup().ID
+		err = set.searchFile(ctx, s.file, fingerprints, add)
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list, match.compare)
+	for _, m := range list {
+		name, err := nameOf(m.number)
+		if err != nil {
+			return nil, err
+		}
+		drops = append(drops, dedup.Drop{Row: dedup.Row(m.row), Kept: name, Distance: m.distance})
+	}
+	return drops, nil
+}
+
+// searchIndex calls add with the documents of an index that are near some fingerprints.
+func (set *knownSet) searchIndex(ctx context.Context, x *engine.Index, fingerprints []uint64, add func(match)) error {
+	return x.Batch(ctx, simhash.Fingerprints(fingerprints), set.batch(), func(row int, hits []engine.Hit) error {
+		for _, h := range hits {
+			for _, doc := range h.Docs {
+				add(match{row, h.Distance, uint64(doc)})
+			}
+		}
+		return nil
+	})
+}
+
+// searchFile is searchIndex for a fingerprint file.
+func (set *knownSet) searchFile(ctx context.Context, f *ndf.File, fingerprints []uint64, add func(match)) error {
+	o := set.scan(f)
+	plan, err := scan.NewPlan(len(fingerprints), set.k, false, o)
+	if err != nil {
+		return err
+	}
+	for h, err := range scan.Answer(ctx, scan.Slice(f.Fingerprints(), 0), fingerprints, set.k, plan, o) {
+		if err != nil {
+			return err
+		}
+		add(match{int(h.Query), h.Distance, h.Row})
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package dedup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine"
+	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/rewrite"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/near/dedup"
+)
+
+// filterPipe copies standard input to standard output without near-duplicates, in one pass: --write-kept -.
+func filterPipe(ctx context.Context, g *cli.Files, f *flags, inputs []string) error {
+	if !slices.Equal(inputs, []string{document.Stdin}) {
+		return cli.Usagef("--write-kept - filters standard input: give - as the only input")
+	}
+	if format := f.docs.Format; format != string(document.JSONL) && format != string(document.Lines) {
+		return cli.Usagef("--write-kept - filters lines: give --input-format jsonl or lines")
+	}
+	if err := g.Refuse("cannot be had in one pass, as --write-kept - makes it: write the input to a file first",
+		append(sourceFlagNames, "output", "format", "keep", "verify", "quality", "report", "against", "against-docs",
+			"dry-run", "work", "annotate", "same-url")...); err != nil {
+		return err
+	}
+	s := &settings{inputs: inputs}
+	if err := s.setDecision(g, f); err != nil {
+		return err
+	}
+	config, err := f.docs.Config(g, nil)
+	if err != nil {
+		return err
+	}
+	budget, err := g.Budget(f.memory)
+	if err != nil {
+		return err
+	}
+	k := s.finding.K
+	x, err := engine.New(k, engine.Options{Recipe: &config.Recipe, NoIDs: true, Budget: budget})
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	dropped, report, err := dedup.Filter(ctx, g.Stdin, g.Stdout, config, func(p simhash.Fingerprint) (bool, error) {
+		found, err := x.CheckAndInsert(ctx, engine.Doc{Fingerprint: p}, k, engine.FirstDoc)
+		if err != nil || found.Inserted {
+			return false, err
+		}
+		if f.chains && found.Near[0].Distance > 0 { // what is near this document belongs to the cluster, too
+			_, err = x.Insert(ctx, engine.Doc{Fingerprint: p})
+		}
+		return true, err
+	})
+	if errors.Is(err, rewrite.ErrPacked) {
+		return fmt.Errorf("standard input is compressed: decompress it first, such as by 'zstd -dc FILE |'")
+	}
+	if err != nil {
+		return err
+	}
+	partly := g.Ingested(report)
+	g.Log.Info(fmt.Sprintf("dropped %s; kept %s", cli.Number(dropped, "duplicate"),
+		cli.Number(report.Documents-dropped, "document")))
+	return partly
+}

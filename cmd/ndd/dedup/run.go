@@ -1,0 +1,159 @@
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/corpus/document"
+	"ndd/engine/memory"
+	"ndd/engine/near/cluster"
+	"ndd/engine/near/dedup"
+	"ndd/engine/storage/store"
+)
+
+// run checks the settings, claims the outputs, so that a wrong name costs nothing, decides, and writes.
+func run(ctx context.Context, g *cli.Files, f *flags, inputs []string) (err error) {
+	defer store.CatchFault(&err)() // fingerprint files are mapped
+	s, err := newSettings(g, f, inputs)
+	if err != nil {
+		return err
+	}
+	j := &job{g: g, flags: f, settings: s}
+	to, err := j.newOutputs(ctx)
+	defer to.Abort()
+	if err != nil {
+		return err
+	}
+	defer func() { j.work.Close(&err) }()
+	c, r, partly, err := j.decide(ctx)
+	if c != nil {
+		defer c.Close()
+	}
+	if err != nil || f.members != "" {
+		return j.explain(err)
+	}
+	return cmp.Or(j.finish(ctx, to, c, r), partly)
+}
+
+// decide reads the inputs and finds the duplicates. partly is [cli.ErrPartly] if some input was skipped.
+func (j *job) decide(ctx context.Context) (c *dedup.Corpus, r *dedup.Result, partly, err error) {
+	known, err := j.openKnown(ctx)
+	defer known.Close()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if j.fingerprints {
+		c, err = dedup.ReadPrints(ctx, j.inputs, j.reading)
+	} else {
+		c, partly, err = j.readDocuments(ctx, known)
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	r, err = j.find(ctx, c)
+	return c, r, partly, err
+}
+
+// readDocuments fingerprints the inputs, by the recipe of the known documents if there are any.
+func (j *job) readDocuments(ctx context.Context, known *knownSet) (c *dedup.Corpus, partly, err error) {
+	config, err := j.flags.docs.Config(j.g, known.recipe())
+	if err != nil {
+		return nil, nil, err
+	}
+	config.Exact = j.finding.Exact
+	var bar *cli.Bar
+	if j.work, bar, err = j.g.BeginReading(ctx, j.inputs, &config, j.flags.work); err != nil {
+		return nil, nil, err
+	}
+	if j.work != nil {
+		defer j.work.Complete()
+	}
+	c, report, err := dedup.ReadDocuments(ctx, j.inputs, config, j.reading)
+	bar.End()
+	if err != nil {
+		if c == nil {
+			err = memory.Advise(err, "a lower --max-document than "+j.flags.docs.MaxDocument+" needs less")
+		}
+		return nil, nil, err
+	}
+	for _, m := range c.Missing() {
+		j.g.Log.Warn(missingText(m, c.Len()))
+	}
+	j.skips = report.Skipped
+	return c, j.g.Ingested(report), nil
+}
+
+// missingText says of how many documents a value that --keep asks for is missing.
+func missingText(m dedup.Missing, documents int) string {
+	value := fmt.Sprintf("field %q", m.Field)
+	if m.Policy == dedup.Newest {
+		value = "date"
+	}
+	text := fmt.Sprintf("--keep %s: no %s in %s of %s, ranked last", m.By, value, humanize.Comma(int64(m.Documents)),
+		cli.Number(documents, "document"))
+	if m.NoDate != "" {
+		text += fmt.Sprintf("; not a date: %.40q", m.NoDate)
+	}
+	return text
+}
+
+// find finds the pairs of similar documents, verifies them, and settles which documents are dropped.
+func (j *job) find(ctx context.Context, c *dedup.Corpus) (*dedup.Result, error) {
+	if j.flags.report != "" {
+		j.finding.Also = otherSettings(j.finding)
+	}
+	j.finding.Meter = &cluster.Meter{}
+	bar := j.g.Progress.NewCompareBar("comparing", j.finding.Meter)
+	defer func() { bar.End() }()
+	if v := j.finding.Verify; v != nil && !j.fingerprints { // texts are read
+		v.Meter = &document.Meter{}
+		v.Begin = func() {
+			bar.End()
+			bar = j.g.Progress.NewInputBar(ctx, "verifying", slices.Concat(j.inputs, j.flags.againstDocs),
+				document.Options{Meter: v.Meter})
+		}
+	}
+	return dedup.Find(ctx, c, j.finding)
+}
+
+// finish publishes the outputs and reports the result, unless more would be dropped than --max-drop allows.
+func (j *job) finish(ctx context.Context, to *outputs, c *dedup.Corpus, r *dedup.Result) error {
+	if beyond := r.Beyond(); len(beyond) > 0 {
+		j.summarize(c, r)
+		j.sayBeyond(beyond)
+		j.g.OKStatus = 0 // nothing is done
+		return cli.ErrPartly
+	}
+	if j.flags.dryRun {
+		j.summarize(c, r)
+		j.g.Log.Info("dry run: nothing was written")
+		return nil
+	}
+	if err := j.write(ctx, to, c, r); err != nil {
+		return err
+	}
+	if err := to.Commit(); err != nil {
+		return err
+	}
+	j.work.Done()
+	j.summarize(c, r)
+	return nil
+}
+
+// explain makes an error about a field that no document has one of the flag that names the field.
+func (j *job) explain(err error) error {
+	_, isSource := errors.AsType[dedup.SourceError](err)
+	switch isKeep := errors.Is(err, dedup.ErrNoValue); {
+	case isKeep && slices.Contains(j.reading.Keep, dedup.By{Policy: dedup.Newest}) && !j.fingerprints:
+		return fmt.Errorf("%w; --keep newest:FIELD names the field with the date", cli.Usagef("--%w", err))
+	case isKeep || isSource:
+		return cli.Usagef("--%w", err)
+	}
+	return err
+}
