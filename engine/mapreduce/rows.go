@@ -13,9 +13,9 @@ import (
 	"ndd/engine/result"
 )
 
-// CopyRows has [Collect] write pairs of copies as package copies lists them: in order of the documents, the earlier one
-// of a pair first, with the flags same_site and common, and of more than [postings.MaxEqual] documents with equal
-// signatures each with the first of them alone.
+// CopyRows makes [Collect] write pairs of copies as package copies lists them. Pairs are in order of the documents, and the
+// earlier document comes first. Pairs have the flags same_site and common. If more than [postings.MaxEqual] documents have
+// equal signatures, only the first of them has pairs with the others.
 type CopyRows struct {
 	Signatures string         // file with the results of the job signatures, in order of the inputs
 	Options    copies.Options // limits of relations and OtherSites
@@ -24,7 +24,7 @@ type CopyRows struct {
 // copyRows are pairs with numbers for IDs. They are held in memory.
 type copyRows struct {
 	t        *task
-	numbers  map[string]uint32 // of the documents, by ID as results have it
+	numbers  map[string]uint32 // number of a document by its escaped ID
 	ids      []string
 	sites    []uint64
 	pairs    []copies.Pair
@@ -32,7 +32,7 @@ type copyRows struct {
 	repeated int64 // documents with the ID of an earlier one
 }
 
-// idBytes and rowBytes are the memory of an ID, beside its bytes, and of a pair.
+// idBytes is the memory of an ID without its text. rowBytes is the memory of a pair.
 const (
 	idBytes  = 80
 	rowBytes = 2 * 56
@@ -118,8 +118,8 @@ func (c *copyRows) write() error {
 	return w.Close()
 }
 
-// limitEqual removes, of more than MaxEqual documents with equal signatures, the pairs of all but the first, and
-// returns how many of these documents there are.
+// limitEqual finds groups of more than MaxEqual documents with equal signatures. It removes the pairs of all documents of
+// a group except the first, and returns the number of these documents.
 func (c *copyRows) limitEqual() (unlisted int) {
 	equals, later := make([]uint32, len(c.ids)), make([]bool, len(c.ids))
 	for _, p := range c.pairs {

@@ -238,7 +238,7 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 			f.StringVar(&m.ignore, "ignore", "space", "what does not matter: case, space, digits, several with commas, or none")
 			f.IntVar(&m.passages.MinChars, "min-chars", 20, "leave units with fewer characters alone")
 		case "method":
-			f.StringVar((*string)(&m.copies.Method), name, string(copies.Winnow), "winnow, shingles, spotsigs or ccdet")
+			f.StringVar((*string)(&m.copies.Method), name, string(copies.Winnow), "winnow (default), shingles, spotsigs or ccdet")
 			m.registerSettings(cmd)
 		case "threshold":
 			f.Float64Var(&m.copies.Threshold, name, 0, "lowest score of a pair, above 0 and at most 1 "+
