@@ -12,6 +12,7 @@ import (
 // their pairs of colour and dash pattern; the names are in a legend.
 type Lines struct {
 	Title, X, Y string
+	Labels      []string // of the positions; none: their numbers
 	Series      []Series
 }
 
@@ -20,6 +21,12 @@ type Series struct {
 	Name   string
 	Values []float64
 	Points []Point // none, or one for each value
+}
+
+// Add adds a value that was measured in n observations.
+func (s *Series) Add(share float64, n int) {
+	s.Values = append(s.Values, share)
+	s.Points = append(s.Points, Wilson(share, n))
 }
 
 // A Point is the evidence for a value: N observations, and the interval in which the true share is with 95 %.
@@ -77,13 +84,15 @@ func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 		text(&b, left-6, y(v)+4, "end", "", strconv.FormatFloat(v, 'f', 1, 64))
 	}
 	for i := range last + 1 {
-		text(&b, x(i), height-under+18, "middle", "", strconv.Itoa(i))
+		if label := c.label(i); i%2 == 1 || last <= 12 { // a view has room for about twelve
+			text(&b, x(i), height-under+18, "middle", "", label)
+		}
 	}
 	for i, s := range c.Series {
 		colour, dash := colours[i%len(colours)], dashes[i%len(dashes)]
 		fmt.Fprintf(&b, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\" "+
 			"stroke-linecap=\"round\" stroke-dasharray=\"%s\"/>\n", path(s.Values, x, y), colour, dash)
-		s.intervals(&b, x, y, colour)
+		c.intervals(&b, &s, x, y, colour)
 		at := float64(above + names + i*20)
 		fmt.Fprintf(&b, "<path d=\"M%d %sh28\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n",
 			left+insideX+12, coordinate(at-4), colour, dash)
@@ -95,8 +104,16 @@ func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 	return b.WriteTo(w)
 }
 
+// label returns the label of a position.
+func (c *Lines) label(i int) string {
+	if len(c.Labels) > 0 {
+		return c.Labels[i]
+	}
+	return strconv.Itoa(i)
+}
+
 // intervals draws a circle for each value that has a [Point], with its interval and, as a tooltip, the figures.
-func (s *Series) intervals(b *bytes.Buffer, x func(int) float64, y func(float64) float64, colour string) {
+func (c *Lines) intervals(b *bytes.Buffer, s *Series, x func(int) float64, y func(float64) float64, colour string) {
 	for i, p := range s.Points {
 		if math.IsNaN(s.Values[i]) || math.IsNaN(p.Low) {
 			continue
@@ -104,7 +121,7 @@ func (s *Series) intervals(b *bytes.Buffer, x func(int) float64, y func(float64)
 		at, value := coordinate(x(i)), coordinate(y(s.Values[i]))
 		fmt.Fprintf(b, "<g stroke=\"%s\"><path d=\"M%s %sV%s\"/><circle cx=\"%s\" cy=\"%s\" r=\"3\" fill=\"#fff\"/>", colour, at,
 			coordinate(y(p.Low)), coordinate(y(p.Top)), at, value)
-		figures := fmt.Sprintf("%s, %d: %.3f (%.3f to %.3f), n = %d", s.Name, i, s.Values[i], p.Low, p.Top, p.N)
+		figures := fmt.Sprintf("%s, %s: %.3f (%.3f to %.3f), n = %d", s.Name, c.label(i), s.Values[i], p.Low, p.Top, p.N)
 		fmt.Fprintf(b, "<title>%s</title></g>\n", escape(figures))
 	}
 }

@@ -27,12 +27,14 @@ type evalFlags struct {
 	compare       []string
 	verify        []float64
 	sample        int
+	copies        []string // methods of finding copies
+	methodFile    *cli.MethodFile
 	samplePairs   int    // pairs of each distance to draw
 	out           string // of these
 }
 
 func newEval(g *cli.Files) *cobra.Command {
-	var f evalFlags
+	f := evalFlags{methodFile: cli.NewMethodFile()}
 	cmd := &cobra.Command{
 		Use:   "eval [--pairs PAIRS.tsv] INPUT...",
 		Short: "Measure how well near-duplicates are found",
@@ -58,6 +60,12 @@ precision over all pairs of the corpus within k, by measured Jaccard. A pair is 
 with a Jaccard of at least 0.5. --table has a row for each labelled pair: its label,
 distance, Jaccard, and whether it is found with k = 3. All texts are held in memory.
 
+--copies measures methods of 'ndd copies' instead of fingerprints: precision, recall and
+F1 by the labels for each threshold of the score from 0.05 to 1, as the figures of the
+papers have them. The label contains is positive for ccdet and winnow, whose score is
+containment; for spotsigs and shingles, whose score is the Jaccard similarity, it does not
+count. 'ndd copies --help' lists the settings of --method-file.
+
 A row such as 'en same near' is of the pairs of a language with a label, by their
 Jaccard: near from 0.8, revised from 0.5, heavy from 0.2, low below. A group is a set of
 pairs that are connected, such as all versions of a page: in the mean of groups a page
@@ -69,6 +77,7 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
   ndd eval --pairs pairs.tsv --verify 0,0.5 --report report.html docs.jsonl
   ndd eval --pairs pairs.tsv --table found.tsv docs.jsonl
   ndd eval --compare simhash --plot figures docs.jsonl
+  ndd eval --pairs pairs.tsv --copies spotsigs,winnow --plot figures docs.jsonl
   ndd eval --sample-pairs 100 -o sampled.tsv docs.jsonl`,
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return evaluate(g, cmd, args, &f) },
@@ -79,6 +88,8 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.compare, "compare", nil,
 		"another recipe to measure beside that of --recipe; may be given more than once")
+	fl.StringSliceVar(&f.copies, "copies", nil, "with --pairs: measure spotsigs, ccdet, winnow or shingles over thresholds")
+	f.methodFile.Register(cmd)
 	fl.IntVar(&f.samplePairs, "sample-pairs", 0,
 		"draw this many pairs at each distance, to be labelled, and measure nothing; needs --output")
 	fl.StringVarP(&f.out, "output", "o", "", "with --sample-pairs: table to write: .tsv, .jsonl or .parquet")
@@ -87,7 +98,7 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 		"also compare texts: lowest Jaccard similarity of reported pairs, or several to measure each; 0: fingerprints alone")
 	fl.IntVar(&f.sample, "sample", 500, "without --pairs: number of documents to edit")
 	cli.WordVar(fl, &f.format, "format", "output format: text or json", "text", "json")
-	fl.StringVar(&f.plots, "plot", "", "folder to create for recall.svg, jaccard.svg and, with --pairs, figure-1.svg")
+	fl.StringVar(&f.plots, "plot", "", "folder to create for the figures")
 	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
 	fl.StringVar(&f.table, "table", "",
 		"with --pairs: write a row for each pair (label, distance, Jaccard, found) to this file: .tsv, .jsonl or .parquet")
@@ -95,7 +106,16 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 }
 
 func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) error {
+	ctx := cmd.Context()
 	o, err := f.options(g)
+	if err != nil {
+		return err
+	}
+	methods, err := f.methods(g)
+	if err != nil {
+		return err
+	}
+	copyMethods, err := f.checkCopies(g)
 	if err != nil {
 		return err
 	}
@@ -106,10 +126,6 @@ func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) e
 	if err := errors.Join(g.CheckOutput(f.report), g.CheckOutput(f.table, pairColumns...), g.CheckOutput(f.out, sampleColumns...)); err != nil {
 		return err
 	}
-	methods, err := f.methods(g)
-	if err != nil {
-		return err
-	}
 	var dir cli.Folder
 	if f.plots != "" { // before the work, so that a wrong name costs nothing
 		if dir, err = g.CreateFolder(f.plots); err != nil {
@@ -117,23 +133,16 @@ func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) e
 		}
 		defer dir.Abort()
 	}
-	var labels []eval.Label
-	if f.pairs != "" {
-		var repeated int
-		if labels, repeated, err = eval.ReadLabels(cmd.Context(), f.pairs); err != nil {
-			return err
-		}
-		if repeated > 0 {
-			g.Log.Warn(fmt.Sprintf("%s: %s with the label of an earlier row: each pair counts once", f.pairs,
-				cli.Number(repeated, "repeated pair")))
-		}
+	labels, err := f.readLabels(ctx, g)
+	if err != nil {
+		return err
 	}
-	corpus, partly := evalCorpus(cmd.Context(), g, inputs, config)
+	corpus, partly := evalCorpus(ctx, g, inputs, config)
 	if partly != nil && !errors.Is(partly, cli.ErrPartly) {
 		return partly
 	}
 	if f.samplePairs > 0 {
-		return cmp.Or(f.writeSample(cmd.Context(), g, corpus, methods[0].Recipe), partly)
+		return cmp.Or(f.writeSample(ctx, g, corpus, methods[0].Recipe), partly)
 	}
 	if f.pairs == "" {
 		o.Originals = corpus.Len()
@@ -141,17 +150,15 @@ func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) e
 			return err
 		}
 	}
-	pairs, missing := corpus.Pairs(labels)
-	if partial := evalMissing(g, f, pairs, missing); partial != nil {
-		if !errors.Is(partial, cli.ErrPartly) {
-			return partial
-		}
-		partly = partial
+	pairs, missing, err := f.findPairs(g, corpus, labels)
+	if err != nil {
+		return err
 	}
-	if len(pairs) == 0 && f.pairs != "" {
-		return fmt.Errorf("%s: every pair is labelled unknown or unsure: label some as true or false", f.pairs)
+	partly = cmp.Or(partly, missing)
+	if len(copyMethods) > 0 {
+		return cmp.Or(f.measureCopies(ctx, g, corpus, pairs, copyMethods, dir), partly)
 	}
-	found, err := eval.Measure(cmd.Context(), corpus, pairs, methods, o)
+	found, err := eval.Measure(ctx, corpus, pairs, methods, o)
 	if err != nil {
 		return err
 	}
@@ -164,6 +171,19 @@ func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) e
 		}
 	}
 	return partly
+}
+
+// readLabels reads the table of --pairs, if it is given.
+func (f *evalFlags) readLabels(ctx context.Context, g *cli.Files) ([]eval.Label, error) {
+	if f.pairs == "" {
+		return nil, nil
+	}
+	labels, repeated, err := eval.ReadLabels(ctx, f.pairs)
+	if repeated > 0 {
+		g.Log.Warn(fmt.Sprintf("%s: %s with the label of an earlier row: each pair counts once", f.pairs,
+			cli.Number(repeated, "repeated pair")))
+	}
+	return labels, err
 }
 
 func (f *evalFlags) options(g *cli.Files) (o eval.Options, err error) {
@@ -243,19 +263,24 @@ func evalCorpus(ctx context.Context, g *cli.Files, inputs []string, c ingest.Con
 	return corpus, g.Ingested(report)
 }
 
-// evalMissing reports the labels that have no documents.
-func evalMissing(g *cli.Files, f *evalFlags, pairs []eval.Pair, missing []eval.Label) error {
-	if len(missing) == 0 {
-		return nil
+// findPairs returns the labelled pairs of the corpus. If some labels have documents that the corpus lacks, partly is
+// cli.ErrPartly. It is an error if no pair is left.
+func (f *evalFlags) findPairs(g *cli.Files, c *eval.Corpus, labels []eval.Label) (pairs []eval.Pair, partly, err error) {
+	pairs, missing := c.Pairs(labels)
+	if len(missing) > 0 {
+		l := missing[0]
+		what := fmt.Sprintf("%s: of %s the inputs lack a document, such as that of row %d (%s, %s)",
+			f.pairs, cli.Number(len(missing), "labelled pair"), l.Row, l.A, l.B)
+		if len(pairs) == 0 {
+			return nil, nil, fmt.Errorf("%s, and no pair is left: --id names the field that the IDs are in", what)
+		}
+		g.Log.Warn(what)
+		partly = cli.ErrPartly
 	}
-	l := missing[0]
-	what := fmt.Sprintf("%s: of %s the inputs lack a document, such as that of row %d (%s, %s)",
-		f.pairs, cli.Number(len(missing), "labelled pair"), l.Row, l.A, l.B)
-	if len(pairs) == 0 {
-		return fmt.Errorf("%s, and no pair is left: --id names the field that the IDs are in", what)
+	if len(pairs) == 0 && f.pairs != "" {
+		return nil, nil, fmt.Errorf("%s: every pair is labelled unknown or unsure: label some as true or false", f.pairs)
 	}
-	g.Log.Warn(what)
-	return cli.ErrPartly
+	return pairs, partly, nil
 }
 
 // evalWrite writes the result in every requested form, charts to a folder that was begun, nil for

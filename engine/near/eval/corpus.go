@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/shingle"
+	"ndd/engine/parallel"
 )
 
 // A Corpus is the documents that methods are measured on. Add documents, then measure.
@@ -50,6 +52,25 @@ func (c *Corpus) Bytes() (sum uint64) {
 		sum += uint64(len(c.texts[i]) + 8*len(c.sets[i]))
 	}
 	return sum
+}
+
+// Each calls functions with the texts of all rows in parallel. Each goroutine has a function of its own, a result of start.
+func (c *Corpus) Each(ctx context.Context, threads int,
+	start func(context.Context) (func(row int, text string), error)) error {
+	return parallel.Each(ctx, parallel.Options{Workers: threads}, func(_ context.Context, yield func(int) bool) error {
+		for row := 0; row < c.Len() && yield(row); row++ {
+		}
+		return nil
+	}, func(ctx context.Context, rows iter.Seq[int]) error {
+		f, err := start(ctx)
+		if err != nil {
+			return err
+		}
+		for row := range rows {
+			f(row, c.texts[row])
+		}
+		return nil
+	})
 }
 
 // Jaccard returns the exact similarity of the documents of two rows.

@@ -392,3 +392,53 @@ func TestMeasure(t *testing.T) {
 		}
 	}
 }
+
+// TestThresholds: pairs are counted by label, score and language. A pair labelled contains is positive for a containment
+// alone, and a pair without a score is never found.
+func TestThresholds(t *testing.T) {
+	pairs := []Pair{{Kind: Same}, {Kind: Similar}, {Kind: Contains}, {Kind: Different}, {Kind: Same}, {Kind: Different, Lang: "zh"}}
+	scores := []float64{1, 0.6, 0.9, 0.35, math.NaN(), 0.95}
+	r := NewCorpus().MeasureThresholds(pairs, []Scoring{{Name: "spots", Threshold: 0.5, Scores: scores},
+		{Name: "winnow", Scores: scores, Containment: true}})
+	for i, want := range map[int]string{0: "spots", 1: "spots zh", 2: "winnow", 3: "winnow zh"} {
+		if got := r.Methods[i].title(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if m := r.Methods[0]; m.Pairs != 5 || m.TooFew != 1 || len(m.Thresholds) != thresholds {
+		t.Errorf("%+v", m)
+	}
+	for _, x := range []struct {
+		method    int
+		threshold float64
+		want      LabelCounts
+	}{
+		{0, 0.05, LabelCounts{2, 1, 1}}, {0, 0.35, LabelCounts{2, 1, 1}}, {0, 0.4, LabelCounts{2, 0, 1}}, {0, 0.6, LabelCounts{2, 0, 1}},
+		{0, 0.65, LabelCounts{1, 0, 2}}, {0, 1, LabelCounts{1, 0, 2}}, {1, 0.95, LabelCounts{0, 1, 0}}, {1, 1, LabelCounts{}},
+		{2, 0.05, LabelCounts{3, 1, 1}}, {2, 0.9, LabelCounts{2, 0, 2}}, {2, 0.95, LabelCounts{1, 0, 3}},
+	} {
+		i := slices.IndexFunc(r.Methods[x.method].Thresholds, func(t ThresholdCounts) bool { return t.Threshold == x.threshold })
+		if got := r.Methods[x.method].Thresholds[i]; got.LabelCounts != x.want {
+			t.Errorf("method %d at %g: %+v, want %+v", x.method, x.threshold, got, x.want)
+		}
+	}
+	data, err := json.Marshal(r)
+	if want := `"precision":0.75,"recall":0.75,"f1":0.75`; err != nil || !bytes.Contains(data, []byte(want)) {
+		t.Errorf("no %s in %s, %v", want, data, err)
+	}
+	if want := `{"threshold":1,"true_positives":0,"false_positives":0,"false_negatives":0,"precision":null,"recall":null,"f1":null}`; !bytes.Contains(data, []byte(want)) {
+		t.Errorf("no %s in %s", want, data)
+	}
+	var text, svg bytes.Buffer
+	must.Do(t, r.WriteText(&text))
+	if want := "\nspots: 5 pairs, default threshold 0.5; 1 pair with too few signatures, never found\n"; !strings.Contains(text.String(), want) {
+		t.Errorf("no %q in\n%s", want, text.String())
+	}
+	_, err = r.Charts()["winnow"].WriteTo(&svg)
+	must.Do(t, err)
+	for _, want := range []string{">winnow zh F1<", ">0.10<", "winnow precision, 0.90: 1.000 ("} {
+		if !strings.Contains(svg.String(), want) || strings.Contains(svg.String(), "NaN") {
+			t.Errorf("no %q in the figure", want)
+		}
+	}
+}

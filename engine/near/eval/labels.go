@@ -87,3 +87,44 @@ func ReadLabels(ctx context.Context, path string) (labels []Label, repeated int,
 	})
 	return labels, repeated, err
 }
+
+// LabelCounts counts labelled pairs that a method finds or misses. A pair labelled [Different] is negative. A pair labelled
+// [Contains] does not count. All others are positive.
+type LabelCounts struct {
+	TruePositives  int `json:"true_positives"`
+	FalsePositives int `json:"false_positives"`
+	FalseNegatives int `json:"false_negatives"`
+}
+
+// add counts a pair.
+func (c *LabelCounts) add(kind string, found bool) {
+	switch {
+	case kind == Contains, kind == Different && !found:
+	case kind == Different:
+		c.FalsePositives++
+	case found:
+		c.TruePositives++
+	default:
+		c.FalseNegatives++
+	}
+}
+
+func (c *LabelCounts) precision() float64 {
+	return ratio(float64(c.TruePositives), float64(c.TruePositives+c.FalsePositives))
+}
+
+func (c *LabelCounts) recall() float64 {
+	return ratio(float64(c.TruePositives), float64(c.TruePositives+c.FalseNegatives))
+}
+
+func (c *LabelCounts) f1() float64 {
+	return ratio(float64(2*c.TruePositives), float64(2*c.TruePositives+c.FalsePositives+c.FalseNegatives))
+}
+
+// ratio returns a/b, or NaN if b is 0.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return math.NaN()
+	}
+	return a / b
+}

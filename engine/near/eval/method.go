@@ -2,12 +2,10 @@ package eval
 
 import (
 	"context"
-	"iter"
 	"math/bits"
 
 	"ndd/asm"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/parallel"
 )
 
 // A Method is one way of telling near-duplicates: fingerprints by a recipe within k and, where
@@ -35,20 +33,12 @@ type prints struct {
 
 func (c *Corpus) fingerprint(ctx context.Context, r simhash.Recipe, threads int) (*prints, error) {
 	p := &prints{prints: make([]uint64, c.Len()), ok: make([]bool, c.Len())}
-	return p, parallel.Each(ctx, parallel.Options{Workers: threads}, func(_ context.Context, yield func(int) bool) error {
-		for i := 0; i < c.Len() && yield(i); i++ {
-		}
-		return nil
-	}, func(_ context.Context, numbers iter.Seq[int]) error {
+	return p, c.Each(ctx, threads, func(context.Context) (func(row int, text string), error) {
 		f, err := simhash.New(r)
-		if err != nil {
-			return err
-		}
-		for i := range numbers {
-			fp, _, ok := f.Fingerprint(c.texts[i])
-			p.prints[i], p.ok[i] = uint64(fp), ok
-		}
-		return nil
+		return func(row int, text string) {
+			fp, _, ok := f.Fingerprint(text)
+			p.prints[row], p.ok[row] = uint64(fp), ok
+		}, err
 	})
 }
 

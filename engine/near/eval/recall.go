@@ -70,26 +70,15 @@ func recallOf(key rowKey, pairs []Pair, row []int, p *prints, verify float64) Re
 	return r
 }
 
-// byLabel counts the pairs that are found and those that are not by their labels.
+// byLabel counts the pairs within each k by their labels.
 func byLabel(pairs []Pair, p *prints, verify float64) (b ByLabel) {
-	for i := range pairs {
-		d := distance(p, &pairs[i], verify)
-		for k := range b.F1 {
-			switch kind := pairs[i].Kind; {
-			case kind == Contains, kind == Different && d > k:
-			case kind == Different:
-				b.FalsePositives[k]++
-			case d <= k:
-				b.TruePositives[k]++
-			default:
-				b.FalseNegatives[k]++
-			}
-		}
-	}
 	for k := range b.F1 {
-		found, wrong, missed := float64(b.TruePositives[k]), float64(b.FalsePositives[k]), float64(b.FalseNegatives[k])
-		b.Precision[k], b.Recall[k] = ratio(found, found+wrong), ratio(found, found+missed)
-		b.F1[k] = ratio(2*found, 2*found+wrong+missed)
+		var c LabelCounts
+		for i := range pairs {
+			c.add(pairs[i].Kind, distance(p, &pairs[i], verify) <= k)
+		}
+		b.TruePositives[k], b.FalsePositives[k], b.FalseNegatives[k] = c.TruePositives, c.FalsePositives, c.FalseNegatives
+		b.Precision[k], b.Recall[k], b.F1[k] = c.precision(), c.recall(), c.f1()
 	}
 	return b
 }

@@ -76,7 +76,7 @@ func (m *MethodResult) heading(textBytes int) string {
 	return s
 }
 
-// A textTable has rows of a name and a cell for each distance that is shown.
+// A textTable has rows of equal length: a name and cells.
 type textTable [][]string
 
 func (t *textTable) row(name string, cell func(k int) string) {
@@ -89,7 +89,7 @@ func (t *textTable) row(name string, cell func(k int) string) {
 
 // String aligns names on the left and cells on the right.
 func (t textTable) String() string {
-	widths := make([]int, len(shown)+1)
+	widths := make([]int, len(t[0]))
 	for _, cells := range t {
 		for i, c := range cells {
 			widths[i] = max(widths[i], utf8.RuneCountInString(c))
@@ -106,14 +106,17 @@ func (t textTable) String() string {
 	return b.String()
 }
 
-// shows returns the cells of a curve, scaled, by a format; nothing to measure is a dash.
+// shows returns the formatted cells of a scaled curve.
 func shows(format string, scale float64, c *Curve) func(k int) string {
-	return func(k int) string {
-		if math.IsNaN(c[k]) {
-			return "-"
-		}
-		return fmt.Sprintf(format, scale*c[k])
+	return func(k int) string { return cell(format, scale*c[k]) }
+}
+
+// cell formats a value. NaN is a dash.
+func cell(format string, value float64) string {
+	if math.IsNaN(value) {
+		return "-"
 	}
+	return fmt.Sprintf(format, value)
 }
 
 func percent(c *Curve) func(k int) string { return shows("%.1f", 100, c) }
@@ -213,9 +216,9 @@ func (r *Result) JaccardChart() *plot.Lines {
 
 // measured returns a curve with the number of pairs and the interval at each k.
 func measured(name string, curve *Curve, pairs []int) plot.Series {
-	s := plot.Series{Name: name, Values: curve[:]}
+	s := plot.Series{Name: name}
 	for k, n := range pairs {
-		s.Points = append(s.Points, plot.Wilson(curve[k], n))
+		s.Add(curve[k], n)
 	}
 	return s
 }

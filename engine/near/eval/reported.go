@@ -71,13 +71,6 @@ func (r *reported) precision() (p Precision) {
 	return p
 }
 
-func ratio(a, b float64) float64 {
-	if b == 0 {
-		return math.NaN()
-	}
-	return a / b
-}
-
 // figure returns precision and recall as figure 1 of the paper has them: every distance has the same weight.
 func (r *reported) figure() (f Figure) {
 	near, known, judged := 0.0, 0.0, 0

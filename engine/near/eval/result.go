@@ -2,23 +2,20 @@ package eval
 
 import (
 	"encoding/json"
-	"math"
 )
 
 // MaxK is the largest distance that is measured.
 const MaxK = 10
 
-// A Curve has a value for each distance k from 0 to [MaxK]; NaN, null in JSON, where there was
-// nothing to measure.
+// A Curve has a value for each distance k from 0 to [MaxK], or NaN if there was nothing to measure; JSON has null for
+// that.
 type Curve [MaxK + 1]float64
 
 // MarshalJSON writes an array of numbers and nulls.
 func (c Curve) MarshalJSON() ([]byte, error) {
-	values := make([]*float64, len(c))
+	values := make([]Share, len(c))
 	for i := range c {
-		if !math.IsNaN(c[i]) {
-			values[i] = &c[i]
-		}
+		values[i] = Share(c[i])
 	}
 	return json.Marshal(values)
 }
@@ -69,8 +66,7 @@ type Recall struct {
 	Found          Counts `json:"found"` // pairs
 }
 
-// ByLabel counts labelled pairs by their labels alone. A pair labelled [Different] is negative; a
-// pair labelled [Contains] counts as neither; all others are positive.
+// ByLabel has the [LabelCounts] of the pairs within each k.
 type ByLabel struct {
 	TruePositives  Counts `json:"true_positives"`
 	FalsePositives Counts `json:"false_positives"`
