@@ -58,7 +58,7 @@ func NewMethodFile() *MethodFile {
 // Register adds --method-file.
 func (f *MethodFile) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.path, "method-file", "",
-		"file of lines such as 'chain = 3' with settings for research; listed above")
+		"file of settings for research; see 'ndd copies --help'")
 }
 
 // Help lists the settings, a line each.

@@ -80,14 +80,11 @@ type copiesFlags struct {
 func (f *copiesFlags) register(cmd *cobra.Command, g *cli.Files) {
 	f.signatures.register(cmd, g)
 	fl := cmd.Flags()
-	fl.Float64Var(&f.threshold, "threshold", 0,
-		"lowest score of a reported pair, above 0 and at most 1 (default: each method's own)")
+	fl.Float64Var(&f.threshold, "threshold", 0, "lowest score of a reported pair (default: each method's own)")
 	fl.StringVarP(&f.out, "output", "o", "", "file to write instead of standard output")
 	f.format.Register(cmd)
-	fl.StringArrayVar(&f.against, "against", nil,
-		"signature file to compare the documents with, instead of with each other; may be given more than once")
-	fl.BoolVar(&f.explain, "explain", false,
-		"show the passages and signatures that two documents share; the last two arguments are their IDs")
+	fl.StringArrayVar(&f.against, "against", nil, "signature file to compare with; may be given more than once")
+	fl.BoolVar(&f.explain, "explain", false, "show what two documents share; their IDs are the last arguments")
 }
 
 // check checks the flags of the output, and flags that exclude others.

@@ -88,7 +88,7 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.compare, "compare", nil,
 		"another recipe to measure beside that of --recipe; may be given more than once")
-	fl.StringSliceVar(&f.copies, "copies", nil, "with --pairs: measure spotsigs, ccdet, winnow or shingles over thresholds")
+	fl.StringSliceVar(&f.copies, "copies", nil, "with --pairs: methods of ndd copies to measure over thresholds")
 	f.methodFile.Register(cmd)
 	fl.IntVar(&f.samplePairs, "sample-pairs", 0,
 		"draw this many pairs at each distance, to be labelled, and measure nothing; needs --output")
