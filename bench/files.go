@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 )
@@ -31,8 +31,8 @@ func printsOf(ctx context.Context, input string, threads int) (prints []simhash.
 func readAlone(ctx context.Context, threads int, inputs ...string) error {
 	_, err := ingest.Extract(ctx, inputs, ingest.Config{Recipe: simhash.Default(), Threads: threads},
 		ingest.Steps[struct{}]{
-			Worker: func(context.Context) (func(int, *document.Document) (struct{}, error), error) {
-				return func(int, *document.Document) (struct{}, error) { return struct{}{}, nil }, nil
+			Worker: func(context.Context) (func(int, *format.Document) (struct{}, error), error) {
+				return func(int, *format.Document) (struct{}, error) { return struct{}{}, nil }, nil
 			},
 			Borrows: true,
 		})

@@ -14,7 +14,7 @@
 // This package and these are a stable interface, which changes with notice only:
 //
 //	ndd/engine/corpus/simhash     texts to fingerprints
-//	ndd/engine/corpus/document    files to documents
+//	ndd/engine/corpus/format      files to documents
 //	ndd/engine/corpus/text        bytes of a page or a text to UTF-8 text
 //	ndd/engine/near/dedup         a corpus against itself: what to keep, what to drop
 //	ndd/permute                   which tables an index has

@@ -93,6 +93,18 @@ var liveRooms = map[string][]string{
 	"":         {"rows", "memtable", "version", "search"},
 }
 
+// corpusRooms says which packages of engine/corpus the readers of documents may import:
+//
+//	magic   columns         first bytes of formats; Parquet
+//	input   unpack   text   which files; decompression; bytes to text
+//	format                  files to documents
+var corpusRooms = map[string][]string{
+	"input":  nil,
+	"unpack": nil,
+	"text":   {"magic"},
+	"format": {"magic", "columns", "input", "unpack", "text"},
+}
+
 // libraries are the rooms that programs are made of.
 var libraries = []string{"asm", "permute", "numa", "engine/memory", "engine/parallel", "engine/plot",
 	"engine/storage", "engine/corpus", "engine/corpus/rewrite", "engine/index",
@@ -122,7 +134,7 @@ func may(from, path string) bool {
 // the kernels, designs and host from anywhere; tests from outside a package (package x_test) are
 // clients, who may use the facade.
 func TestRooms(t *testing.T) {
-	const live = "ndd/engine/index/live"
+	const live, corpus = "ndd/engine/index/live", "ndd/engine/corpus/"
 	seen, seenLive := 0, 0
 	for _, p := range packages(t) {
 		seen++
@@ -138,8 +150,12 @@ func TestRooms(t *testing.T) {
 		if inLive && !known {
 			t.Errorf("%s is not in the table", p.ImportPath)
 		}
+		ofCorpus, inCorpus := corpusRooms[strings.TrimPrefix(p.ImportPath, corpus)]
 		check := func(paths []string, clients ...string) {
 			for _, path := range paths {
+				if to, ok := strings.CutPrefix(path, corpus); ok && inCorpus && !slices.Contains(ofCorpus, to) {
+					t.Errorf("%s imports %s", p.ImportPath, path)
+				}
 				if strings.HasPrefix(path, "ndd/") && !slices.Contains(clients, room(path)) && !may(from, path) {
 					t.Errorf("%s imports %s: %s may import from %v only", p.ImportPath, path, from, rooms[from])
 				}

@@ -11,7 +11,7 @@ import (
 	"ndd/engine/copies"
 	"ndd/engine/copies/postings"
 	"ndd/engine/copies/spotsigs"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/mapreduce"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
@@ -104,7 +104,7 @@ func TestCopies(t *testing.T) {
 		}
 		eachSplit(t, o.Method == copies.Winnow, func(t *testing.T, l *local) {
 			parts := l.cut(textLines(all, idOf))
-			signed := l.run(mapreduce.Signatures{Copies: o, SiteOf: func(d *document.Document) uint64 { return siteOf(d.ID) }}, parts)
+			signed := l.run(mapreduce.Signatures{Copies: o, SiteOf: func(d *format.Document) uint64 { return siteOf(d.ID) }}, parts)
 			side := files.New(t, "signatures.tsv", signed)
 			collected := func(results string) string {
 				out, err := step(t, mapreduce.Collect, results, func(c *mapreduce.Options) {

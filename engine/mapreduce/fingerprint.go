@@ -9,8 +9,9 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/simhash"
 )
 
@@ -19,7 +20,7 @@ import (
 //	in    a JSON object a line
 //	out   fingerprint (16 hexadecimal digits, or dashes)	ID, bytes of text
 type Fingerprint struct {
-	Document document.Options // format and fields
+	Document format.Options // format and fields
 	Recipe   simhash.Recipe
 }
 
@@ -28,7 +29,7 @@ func (j Fingerprint) mapPart(ctx context.Context, t *task) error {
 	var key, value []byte
 	return t.documents(ctx, j.Document, func(c ingest.Config) (ingest.Report, error) {
 		c.Recipe = j.Recipe
-		return ingest.Run(ctx, []string{document.Stdin}, c, func(r ingest.Record) error {
+		return ingest.Run(ctx, []string{input.Stdin}, c, func(r ingest.Record) error {
 			if noID(r.ID) {
 				return t.bad(1, "document "+r.ID, errNoID)
 			}
@@ -50,12 +51,12 @@ const documentBudget = 64 << 20
 
 // documents reads a map's documents, JSON lines unless o names another format of a stream, and
 // counts those that were skipped.
-func (t *task) documents(ctx context.Context, o document.Options,
+func (t *task) documents(ctx context.Context, o format.Options,
 	read func(ingest.Config) (ingest.Report, error)) error {
-	if o.Format == "" || o.Format == document.Auto {
-		o.Format = document.JSONL
+	if o.Format == "" || o.Format == format.Auto {
+		o.Format = format.JSONL
 	}
-	c := ingest.Config{Document: o, Threads: t.Threads, Stdin: document.Patient(ctx, t.In), Budget: documentBudget}
+	c := ingest.Config{Document: o, Threads: t.Threads, Stdin: input.Patient(ctx, t.In), Budget: documentBudget}
 	reserved, err := t.reserve("reading documents", c.NeedBytes())
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func (t *task) documents(ctx context.Context, o document.Options,
 
 // noID reports whether a reader made an ID of the number of its line, which means nothing in a
 // part.
-func noID(id string) bool { return id == document.Stdin || strings.HasPrefix(id, document.Stdin+":") }
+func noID(id string) bool { return id == input.Stdin || strings.HasPrefix(id, input.Stdin+":") }
 
 // errNoID is the error of a document without an ID.
 var errNoID = errors.New("it has no ID")

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/mapreduce"
@@ -160,7 +160,7 @@ func TestFingerprint(t *testing.T) {
 	input := jsonLines(300)
 	var want []string
 	_, err := ingest.Run(t.Context(), []string{"-"},
-		ingest.Config{Document: document.Options{Format: document.JSONL},
+		ingest.Config{Document: format.Options{Format: format.JSONL},
 			Stdin: strings.NewReader(input)}, func(r ingest.Record) error {
 			print := "----------------"
 			if r.OK {

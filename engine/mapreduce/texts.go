@@ -10,8 +10,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"ndd/engine/copies"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 )
 
 // made is the records that a worker made of a document.
@@ -31,13 +32,13 @@ type write = func(hash uint64, key, value []byte)
 
 // eachDocument has workers make records of each document of a map's input, and writes them in order: as
 // results, if the job has no reduce.
-func (t *task) eachDocument(ctx context.Context, o document.Options,
-	worker func(context.Context) (func(*document.Document, write), error)) error {
+func (t *task) eachDocument(ctx context.Context, o format.Options,
+	worker func(context.Context) (func(*format.Document, write), error)) error {
 	return t.documents(ctx, o, func(c ingest.Config) (ingest.Report, error) {
-		return ingest.Extract(ctx, []string{document.Stdin}, c, ingest.Steps[made]{
-			Worker: func(ctx context.Context) (func(int, *document.Document) (made, error), error) {
+		return ingest.Extract(ctx, []string{input.Stdin}, c, ingest.Steps[made]{
+			Worker: func(ctx context.Context) (func(int, *format.Document) (made, error), error) {
 				of, err := worker(ctx)
-				return func(_ int, d *document.Document) (made, error) {
+				return func(_ int, d *format.Document) (made, error) {
 					m := made{id: d.ID}
 					of(d, func(hash uint64, key, value []byte) { m.records = append(m.records, hashed{hash, key, value}) })
 					return m, nil
@@ -70,9 +71,9 @@ func (t *task) eachDocument(ctx context.Context, o document.Options,
 //	out   ID	all distinct signatures, ascending, 11 digits each, or - for a document that has too few; and its
 //	      site (11 digits) if it has one
 type Signatures struct {
-	Document document.Options
-	Copies   copies.Options                  // the method is one, not Auto
-	SiteOf   func(*document.Document) uint64 // 0: unknown; nil: nobody asks
+	Document format.Options
+	Copies   copies.Options                // the method is one, not Auto
+	SiteOf   func(*format.Document) uint64 // 0: unknown; nil: nobody asks
 }
 
 // noSignatures stands for the signatures of a document with too few.
@@ -85,9 +86,9 @@ func (j Signatures) mapPart(ctx context.Context, t *task) error {
 	}
 	t.results.parts, t.results.recipe = 1, signatureRecipe(&j.Copies)
 	least := cmp.Or(j.Copies.MinFeatures, m.MinFeatures())
-	return t.eachDocument(ctx, j.Document, func(ctx context.Context) (func(*document.Document, write), error) {
+	return t.eachDocument(ctx, j.Document, func(ctx context.Context) (func(*format.Document, write), error) {
 		s, err := copies.NewSigner(ctx, j.Copies)
-		return func(d *document.Document, write write) {
+		return func(d *format.Document, write write) {
 			set, value := s.Sign(d.Text).Own, []byte(nil)
 			for _, x := range set {
 				value = appendNumber(value, x, printDigits)
@@ -106,7 +107,7 @@ func (j Signatures) mapPart(ctx context.Context, t *task) error {
 	})
 }
 
-func (j *Signatures) siteOf(d *document.Document) uint64 {
+func (j *Signatures) siteOf(d *format.Document) uint64 {
 	if j.SiteOf == nil {
 		return 0
 	}

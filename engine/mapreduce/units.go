@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/passages"
 )
 
@@ -18,7 +18,7 @@ import (
 // one unit. MinCount and AcrossOnly do not apply, and windows of sentences that follow each other are
 // not joined.
 type Units struct {
-	Document document.Options
+	Document format.Options
 	Passages passages.Options
 }
 
@@ -28,9 +28,9 @@ const (
 )
 
 func (j Units) mapPart(ctx context.Context, t *task) error {
-	return t.eachDocument(ctx, j.Document, func(context.Context) (func(*document.Document, write), error) {
+	return t.eachDocument(ctx, j.Document, func(context.Context) (func(*format.Document, write), error) {
 		cut, err := passages.NewCutter(j.Passages)
-		return func(d *document.Document, write write) {
+		return func(d *format.Document, write write) {
 			cut(d.Text, func(hash [2]uint64, at passages.Cut) {
 				key := appendNumber(appendNumber(nil, hash[0], printDigits), hash[1], printDigits)
 				key = append(appendEscaped(key, d.ID), ' ')

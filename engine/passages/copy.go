@@ -9,8 +9,9 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/rewrite"
 	"ndd/engine/result"
 )
@@ -28,7 +29,7 @@ var Annotations = []result.Column{{Name: "ndd_spans", Kind: result.Text, Optiona
 // Annotate copies the inputs as [Result.Copy] does, with all text, and adds [Annotations] to each document:
 // a list of its spans, and the share of its text that goes. Records that became no document have none.
 func (r *Result) Annotate(ctx context.Context, to *rewrite.Target) (rewrite.Report, error) {
-	note := func(h *head, _ *document.Extractor, _ document.Unit) (rewrite.Verdict, error) {
+	note := func(h *head, _ *format.Extractor, _ format.Unit) (rewrite.Verdict, error) {
 		return rewrite.Verdict{Note: h.Row + 1}, nil
 	}
 	return r.rewrite(ctx, to, &rewrite.Fields{Columns: Annotations, Values: r.values}, note)
@@ -58,7 +59,7 @@ func (r *Result) values(note int) []any {
 
 // rewrite reads the inputs again and copies them, as judge says of each document.
 func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrite.Fields,
-	judge func(*head, *document.Extractor, document.Unit) (rewrite.Verdict, error)) (rewrite.Report, error) {
+	judge func(*head, *format.Extractor, format.Unit) (rewrite.Verdict, error)) (rewrite.Report, error) {
 	rows := map[string][2]int{} // of each file, the first and the end
 	for i, f := range r.spool.files {
 		end := r.Len()
@@ -68,10 +69,10 @@ func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrit
 		rows[f.source] = [2]int{f.row, end}
 	}
 	j := rewrite.Job{Inputs: r.inputs, Options: r.reading, FileUnits: r.fileUnits, Threads: r.o.Threads, Fields: fields}
-	j.Judge = func(f document.File, _, _ int) rewrite.Judge {
+	j.Judge = func(f input.File, _, _ int) rewrite.Judge {
 		row, end := rows[f.Path][0], rows[f.Path][1]
 		of := rewrite.Judge{Missing: func() int { return end - row }}
-		of.Unit = func(x *document.Extractor, u document.Unit) (v rewrite.Verdict, err error) {
+		of.Unit = func(x *format.Extractor, u format.Unit) (v rewrite.Verdict, err error) {
 			if row == end {
 				return v, nil
 			}
@@ -103,20 +104,20 @@ func (r *Result) decision(hash io.Writer, row, end int) {
 }
 
 // judge returns the verdict about a document whose unit was read again.
-func (r *Result) judge(h *head, x *document.Extractor, u document.Unit) (v rewrite.Verdict, err error) {
+func (r *Result) judge(h *head, x *format.Extractor, u format.Unit) (v rewrite.Verdict, err error) {
 	cuts := r.Document(h.Row).Cuts
 	if len(cuts) == 0 {
 		return v, nil
 	}
 	doc, err := x.Extract(u)
 	if err != nil || xxhash.Sum64String(doc.Text) != h.hash {
-		return v, ingest.Changed(document.Place(u.Source, u.Line))
+		return v, ingest.Changed(input.Place(u.Source, u.Line))
 	}
 	at, left := 0, false
 	for _, c := range cuts {
 		left = left || strings.TrimSpace(doc.Text[at:c.From]) != ""
 		at = c.To
-		v.Cuts = append(v.Cuts, document.Range{From: int64(c.From), To: int64(c.To)})
+		v.Cuts = append(v.Cuts, format.Range{From: int64(c.From), To: int64(c.To)})
 	}
 	v.Drop = !left && strings.TrimSpace(doc.Text[at:]) == ""
 	return v, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/minio/highwayhash"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/storage/store"
@@ -28,7 +28,7 @@ type prepared struct {
 }
 
 // prepare returns the names, length and hash of a document.
-func prepare(doc *document.Document, chars int) prepared {
+func prepare(doc *format.Document, chars int) prepared {
 	return prepared{of: ingest.Record{ID: doc.ID, Source: doc.Source, Line: doc.Line, TextBytes: len(doc.Text),
 		Hash: [2]uint64{xxhash.Sum64String(doc.Text)}}, chars: chars}
 }
@@ -75,9 +75,9 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 	list := marks.Writer()
 	cfg.Job = fmt.Sprintf("%s, ignore %d, at least %d characters", r.o.Unit, r.o.Ignore, r.o.MinChars)
 	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[prepared]{
-		Worker: func(context.Context) (func(int, *document.Document) (prepared, error), error) {
+		Worker: func(context.Context) (func(int, *format.Document) (prepared, error), error) {
 			u := unitCutter{o: &r.o}
-			return func(_ int, doc *document.Document) (prepared, error) {
+			return func(_ int, doc *format.Document) (prepared, error) {
 				p := prepare(doc, int(u.cut(doc.Text)[1]))
 				p.points, p.atoms, p.units = u.points, len(u.points), u.units
 				return p, nil

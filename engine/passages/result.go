@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/storage/spill"
 )
@@ -17,7 +17,7 @@ import (
 type Result struct {
 	o         Options
 	inputs    []string
-	reading   document.Options
+	reading   format.Options
 	fileUnits ingest.ReadFiles
 	spool     *spool
 	marks     int // of all documents: without one no document has a window

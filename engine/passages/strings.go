@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/token"
 	"ndd/engine/memory"
@@ -38,11 +38,11 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 		}
 	}
 	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[prepared]{
-		Worker: func(ctx context.Context) (func(int, *document.Document) (prepared, error), error) {
+		Worker: func(ctx context.Context) (func(int, *format.Document) (prepared, error), error) {
 			m := newMarker(r.length())
 			scanner, err := token.NewScanner(token.Options{})
 			scanner.Until(ctx)
-			return func(_ int, doc *document.Document) (prepared, error) {
+			return func(_ int, doc *format.Document) (prepared, error) {
 				p := prepare(doc, countChars(doc.Text))
 				if p.text = doc.Text; r.o.Unit.Kind == Words {
 					p.words(scanner, doc.Text)

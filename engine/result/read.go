@@ -16,7 +16,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"ndd/engine/corpus/columns"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 )
 
 // A Cell is a value of a table as text; Found is false for an empty field of TSV and for null.
@@ -36,26 +37,26 @@ func ReadTable(ctx context.Context, path string, choose func(have []string) ([]s
 	for _, packed := range []string{".gz", ".zst"} {
 		name = strings.TrimSuffix(name, packed)
 	}
-	format, err := FormatOf(name)
+	kind, err := FormatOf(name)
 	if err != nil {
 		return err
 	}
-	as := document.Lines
-	if format == Parquet {
-		as = document.Parquet
+	as := format.Lines
+	if kind == Parquet {
+		as = format.Parquet
 	}
-	content, err := document.File{Path: path}.Open(ctx, document.Options{Format: as})
+	content, err := format.Open(ctx, input.File{Path: path}, format.Options{Format: as})
 	if err != nil {
 		return err
 	}
 	defer content.Close()
 	t := tableReader{choose: choose, row: row}
 	switch {
-	case format == TSV:
+	case kind == TSV:
 		if err = t.lines(content, t.tsv); err == nil && !t.isOpen {
 			err = errors.New("the header is missing: the file is empty")
 		}
-	case format == JSON:
+	case kind == JSON:
 		err = t.lines(content, t.json)
 	case content.Columns == nil:
 		err = errors.New("no Parquet file")
@@ -164,7 +165,7 @@ func (t *tableReader) json(line []byte) error {
 // pageMax is the most bytes of a page of a Parquet file, decompressed.
 const pageMax = 256 << 20
 
-func (t *tableReader) parquet(content *document.Content) error {
+func (t *tableReader) parquet(content *format.Content) error {
 	file, err := columns.Open(content.Columns, content.Size, columns.Limits{PageBytes: pageMax})
 	if err != nil {
 		return err

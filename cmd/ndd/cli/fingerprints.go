@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/storage/object"
 	"ndd/engine/storage/store"
@@ -34,20 +34,20 @@ func (g *Files) FingerprintOptions() ndf.OpenOptions {
 func (g *Files) OpenStream(path string) (in io.ReadCloser, name string, err error) {
 	ctx := g.cmd.Context()
 	switch {
-	case path == document.Stdin:
-		return io.NopCloser(document.Patient(ctx, g.Stdin)), "standard input", nil
+	case path == input.Stdin:
+		return io.NopCloser(input.Patient(ctx, g.Stdin)), "standard input", nil
 	case object.Is(path):
 		in, err = object.From(ctx).Open(ctx, path) // not nil with an error, which comes first
 		return in, path, err
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
-		return document.OpenPipe(ctx, path), path, nil
+		return input.OpenPipe(ctx, path), path, nil
 	}
 	return nil, "", nil
 }
 
 // IsStream reports whether an input is read and not mapped: standard input, a pipe or an object.
-func IsStream(path string) bool { return object.Is(path) || document.ReadOnce(path) }
+func IsStream(path string) bool { return object.Is(path) || input.ReadOnce(path) }
 
 // RegisterRaw adds the flag --raw.
 func (g *Files) RegisterRaw(cmd *cobra.Command) {
@@ -116,7 +116,7 @@ func (g *Files) hasFingerprints(path string, documents bool) (bool, error) {
 		return true, nil
 	}
 	named := slices.Contains(ndf.Endings, filepath.Ext(path))
-	if path == document.Stdin {
+	if path == input.Stdin {
 		head, err := g.peek()
 		return !documents && ndf.IsText(head), err
 	}
@@ -149,7 +149,7 @@ func (g *Files) peek() ([]byte, error) {
 	if g.Stdin == nil {
 		return nil, nil
 	}
-	in := bufio.NewReader(document.Patient(g.cmd.Context(), g.Stdin))
+	in := bufio.NewReader(input.Patient(g.cmd.Context(), g.Stdin))
 	g.Stdin = in
 	head, err := in.Peek(lineBytes)
 	if errors.Is(err, io.EOF) {

@@ -13,8 +13,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/corpus/text"
 	"ndd/engine/corpus/token"
@@ -92,7 +93,7 @@ var DocumentFlagNames = []string{"input-format", "text", "id", "recipe", "max-do
 // the index's own.
 func (d *DocumentFlags) Config(g *Files, recipe *simhash.Recipe) (ingest.Config, error) {
 	c := ingest.Config{Threads: g.Threads, Stdin: g.Stdin}
-	format, err := document.ParseFormat(d.Format)
+	kind, err := format.ParseFormat(d.Format)
 	if err != nil {
 		return c, Usagef("%w", err)
 	}
@@ -100,7 +101,7 @@ func (d *DocumentFlags) Config(g *Files, recipe *simhash.Recipe) (ingest.Config,
 	if err != nil || most == 0 || most > 1<<40 {
 		return c, Usagef("--max-document %q: must be a size such as 64MiB, at most 1TiB", d.MaxDocument)
 	}
-	c.Document = document.Options{Format: format, TextField: d.text, IDField: d.id, Strict: d.strict,
+	c.Document = format.Options{Format: kind, TextField: d.text, IDField: d.id, Strict: d.strict,
 		MaxDocumentBytes: int64(most),
 		Chosen:           g.sayFields()}
 	if err := g.Skipped.begin(g, &c); err != nil {
@@ -180,7 +181,7 @@ func (g *Files) Ingest(ctx context.Context, inputs []string, c ingest.Config, em
 	if err := ReadOnce(inputs); err != nil {
 		return err
 	}
-	c.Document.Meter = &document.Meter{}
+	c.Document.Meter = &input.Meter{}
 	bar := g.Progress.NewInputBar(ctx, "reading", inputs, c.Document)
 	report, err := ingest.Run(ctx, inputs, c, emit)
 	bar.End()
@@ -196,7 +197,7 @@ func (g *Files) Ingested(report ingest.Report) error {
 	more := report.Skipped.Lost() - len(report.Skipped.Examples)
 	for _, s := range report.Skipped.Examples {
 		text := "skipped " + s.Error()
-		if n := report.Skipped.ByReason[s.Reason] - 1; s.Reason == document.NoText && n > 0 {
+		if n := report.Skipped.ByReason[s.Reason] - 1; s.Reason == input.NoText && n > 0 {
 			text += fmt.Sprintf(" (and %s more records without text)", humanize.Comma(int64(n)))
 			more -= n
 		}
@@ -242,12 +243,12 @@ func (g *Files) Ingested(report ingest.Report) error {
 }
 
 // sayOutside names the links that led out of a folder, as far as there is room for them.
-func (g *Globals) sayOutside(files []document.File) {
+func (g *Globals) sayOutside(files []input.File) {
 	const most = 3
 	if len(files) == 0 {
 		return
 	}
-	slices.SortFunc(files, func(a, b document.File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(files, func(a, b input.File) int { return strings.Compare(a.Path, b.Path) })
 	var names []string
 	for _, f := range files[:min(most, len(files))] {
 		names = append(names, f.Path+" -> "+f.Outside)
@@ -271,9 +272,9 @@ func sayCharsets(r *ingest.Report) string {
 
 // sayFields returns a function that says once which fields of which file are taken where no flag
 // names them.
-func (g *Globals) sayFields() func(file string, f document.Fields) {
-	said := map[document.Fields]bool{}
-	return func(file string, f document.Fields) {
+func (g *Globals) sayFields() func(file string, f format.Fields) {
+	said := map[format.Fields]bool{}
+	return func(file string, f format.Fields) {
 		if said[f] {
 			return
 		}
@@ -292,7 +293,7 @@ func Extract[R any](ctx context.Context, g *Files, inputs []string, c ingest.Con
 	if err := ReadOnce(inputs); err != nil {
 		return ingest.Report{}, err
 	}
-	c.Document.Meter = &document.Meter{}
+	c.Document.Meter = &input.Meter{}
 	bar := g.Progress.NewInputBar(ctx, "reading", inputs, c.Document)
 	report, err := ingest.Extract(ctx, inputs, c, s)
 	bar.End()

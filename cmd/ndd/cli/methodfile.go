@@ -14,7 +14,7 @@ import (
 	"ndd/engine/copies"
 	"ndd/engine/copies/postings"
 	"ndd/engine/copies/spotsigs"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 )
 
 // A MethodFile has the settings of --method-file: options of a method of finding copies and of a join that few users
@@ -172,14 +172,14 @@ func (s *SiteField) Register(cmd *cobra.Command) {
 }
 
 // Read has documents read with the field.
-func (s SiteField) Read(o *document.Options) {
+func (s SiteField) Read(o *format.Options) {
 	if s != "" && s != "id" {
 		o.ValueFields = [][]string{{string(s)}}
 	}
 }
 
 // Of returns the number of a document's site, 0 where it has none.
-func (s SiteField) Of(doc *document.Document) uint64 {
+func (s SiteField) Of(doc *format.Document) uint64 {
 	if s == "" {
 		return 0
 	}

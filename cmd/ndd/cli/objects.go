@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/input"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/object"
 )
@@ -53,7 +53,7 @@ func (g *Files) CheckFolder(path string) error {
 	switch {
 	case object.Is(path):
 		return g.absent(strings.TrimSuffix(path, "/") + "/")
-	case err == nil && below(filepath.Join(document.RealPath(here), "x"), realPath(path)):
+	case err == nil && below(filepath.Join(input.RealPath(here), "x"), realPath(path)):
 		return Usagef("%s: is or contains the current folder, which is never replaced: choose another name", path)
 	}
 	if err = disk.Replaceable(path, isMarked(path)); err == nil && !g.Force {

@@ -7,7 +7,8 @@ import (
 	"io"
 	"slices"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/rewrite"
 	"ndd/engine/result"
 )
@@ -83,7 +84,7 @@ func (o *Outputs) Copies(ctx context.Context, inputs []string, path string) (*Co
 }
 
 // Annotations is Copies for copies with fields, which documents as they are read by opts must not have.
-func (o *Outputs) Annotations(ctx context.Context, inputs []string, path string, opts document.Options,
+func (o *Outputs) Annotations(ctx context.Context, inputs []string, path string, opts format.Options,
 	fields []result.Column) (*CopyFolder, error) {
 	c, err := o.Copies(ctx, inputs, path)
 	if err != nil || c == nil {
@@ -124,12 +125,12 @@ type copying func(context.Context, *rewrite.Target) (rewrite.Report, error)
 
 // Fill fills the folder with what write writes, and shows how far it is; doing says what that is. It does
 // nothing if c is nil.
-func (c *CopyFolder) Fill(ctx context.Context, doing string, o document.Options, write copying) (
+func (c *CopyFolder) Fill(ctx context.Context, doing string, o format.Options, write copying) (
 	rewrite.Report, error) {
 	if c == nil {
 		return rewrite.Report{}, nil
 	}
-	o.Meter = &document.Meter{}
+	o.Meter = &input.Meter{}
 	c.copies.Meter = o.Meter
 	bar := c.g.Progress.NewInputBar(ctx, doing, c.inputs, o)
 	defer bar.End()
@@ -141,7 +142,7 @@ func (c *CopyFolder) Refill(ctx context.Context, doing string, write copying) (r
 	if c == nil {
 		return rewrite.Report{}, nil
 	}
-	report, err := c.Fill(ctx, doing, document.Options{}, write)
+	report, err := c.Fill(ctx, doing, format.Options{}, write)
 	if report.Lost = nil; err == nil {
 		c.g.SayCopied(report)
 	}

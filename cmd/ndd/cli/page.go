@@ -9,7 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/plot"
 )
 
@@ -61,13 +62,13 @@ type PageSide struct {
 
 // NewPageSide returns a document in a row of a file, or a file of its own if the row is 0, with some ranges
 // of its text marked.
-func NewPageSide(id, file string, row int64, text string, marks []document.Range) PageSide {
+func NewPageSide(id, file string, row int64, text string, marks []format.Range) PageSide {
 	return PageSide{id, OtherPlace(id, file, row), marked(text, marks)}
 }
 
 // OtherPlace returns where a document is, "" where its ID says so.
 func OtherPlace(id, file string, row int64) string {
-	if place := document.Place(file, row); place != id {
+	if place := input.Place(file, row); place != id {
 		return place
 	}
 	return ""
@@ -75,7 +76,7 @@ func OtherPlace(id, file string, row int64) string {
 
 // marked returns a part of a text as HTML with some ranges marked, which ascend. It begins a little before
 // the first of them.
-func marked(text string, marks []document.Range) plot.HTML {
+func marked(text string, marks []format.Range) plot.HTML {
 	from := 0
 	if len(marks) > 0 && marks[0].From > markedBytes/2 {
 		from = int(marks[0].From) - markedBytes/4

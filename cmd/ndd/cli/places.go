@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/input"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/object"
 )
@@ -124,12 +124,12 @@ func (g *Files) keepInputs(o *output) error {
 			return is(f.as)
 		}
 	}
-	for f, err := range document.Files(g.cmd.Context(), g.folders) { // links in them, and hard links
+	for f, err := range input.Files(g.cmd.Context(), g.folders) { // links in them, and hard links
 		if err != nil {
 			continue // reading reports it
 		}
 		info, _ := os.Stat(f.Path)
-		if at := document.RealPath(f.Path); o.path == at || o.isFile(info) {
+		if at := input.RealPath(f.Path); o.path == at || o.isFile(info) {
 			return is(f.Path)
 		} else if o.folder && below(at, o.path) {
 			return contains(f.Path)
@@ -153,7 +153,7 @@ func (g *Files) findInputs() {
 		}
 	})
 	for _, name := range names {
-		matches, _ := document.Matches(name) // reading reports the error
+		matches, _ := input.Matches(name) // reading reports the error
 		for _, in := range matches {
 			info, err := g.stat(in)
 			if err != nil && !object.Is(in) {
@@ -169,7 +169,7 @@ func (g *Files) findInputs() {
 
 // stat returns what an input is, of standard input what it is redirected from.
 func (g *Files) stat(in string) (fs.FileInfo, error) {
-	if f, isFile := g.Stdin.(*os.File); isFile && in == document.Stdin {
+	if f, isFile := g.Stdin.(*os.File); isFile && in == input.Stdin {
 		return f.Stat()
 	}
 	return os.Stat(in)
@@ -203,7 +203,7 @@ func realPath(path string) string {
 	path, _ = filepath.Abs(path)
 	for at, rest := path, ""; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(at); err == nil || at == filepath.Dir(at) {
-			return filepath.Join(document.RealPath(at), rest)
+			return filepath.Join(input.RealPath(at), rest)
 		}
 		rest = filepath.Join(filepath.Base(at), rest)
 	}

@@ -16,7 +16,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/near/cluster"
 )
 
@@ -99,7 +100,7 @@ const (
 // where standard error is none, or messages are JSON, in a line of the log every ten seconds. With
 // --verbose another one names the files in flight, in a terminal, too. It calls read for the amount
 // done and the total. m is nil where no documents are read.
-func (p *Progress) draw(task string, text progressText, m *document.Meter,
+func (p *Progress) draw(task string, text progressText, m *input.Meter,
 	read func() (done, total int64)) (end func()) {
 	if p.Quiet || p.off {
 		return func() {}
@@ -143,7 +144,7 @@ func (p *Progress) fitted(line string) string {
 }
 
 // tellOnce writes the lines of one moment.
-func (p *Progress) tellOnce(task string, text progressText, m *document.Meter, done, total int64, took time.Duration) {
+func (p *Progress) tellOnce(task string, text progressText, m *input.Meter, done, total int64, took time.Duration) {
 	var open []string
 	if m != nil {
 		open = m.Open()
@@ -169,7 +170,7 @@ func (p *Progress) tellOnce(task string, text progressText, m *document.Meter, d
 }
 
 // progressAttrs are the fields of a line of progress in JSON; unknown ones are left out.
-func progressAttrs(task string, m *document.Meter, done, total int64, took time.Duration) []any {
+func progressAttrs(task string, m *input.Meter, done, total int64, took time.Duration) []any {
 	attrs := []any{slog.String("task", task), slog.Int64("done", done)}
 	if total > 0 {
 		attrs = append(attrs, slog.Int64("total", total))
@@ -188,7 +189,7 @@ func progressAttrs(task string, m *document.Meter, done, total int64, took time.
 }
 
 // reading is [BytesUnit] with the number of documents.
-func reading(m *document.Meter) progressText {
+func reading(m *input.Meter) progressText {
 	return func(done, total int64, took time.Duration) string {
 		said := BytesUnit(done, total, took)
 		if n := m.Documents.Load(); n > 0 {
@@ -244,10 +245,10 @@ func (b *Bar) End() { b.end() }
 // NewInputBar returns a bar that follows the bytes of the options' meter while inputs, or the options'
 // share of them, are read. The sizes of files are looked up meanwhile; for pipes and objects the bar
 // has no total.
-func (p *Progress) NewInputBar(ctx context.Context, task string, inputs []string, o document.Options) *Bar {
+func (p *Progress) NewInputBar(ctx context.Context, task string, inputs []string, o format.Options) *Bar {
 	b, m := &Bar{}, o.Meter
 	end := p.draw(task, reading(m), m, func() (int64, int64) { return m.Bytes.Load(), b.total.Load() })
-	if b.end = end; p.Quiet || p.off || slices.ContainsFunc(inputs, document.ReadOnce) {
+	if b.end = end; p.Quiet || p.off || slices.ContainsFunc(inputs, input.ReadOnce) {
 		return b
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -259,7 +260,7 @@ func (p *Progress) NewInputBar(ctx context.Context, task string, inputs []string
 			case <-time.After(tellEach / 2):
 			}
 		}
-		b.total.Store(sizeOf(ctx, o.Files(ctx, inputs)))
+		b.total.Store(sizeOf(ctx, o.Share.List(ctx, inputs)))
 	})
 	b.end = func() {
 		cancel()
@@ -270,7 +271,7 @@ func (p *Progress) NewInputBar(ctx context.Context, task string, inputs []string
 }
 
 // sizeOf returns the size of all files, or 0 if ctx ends first or one is not known.
-func sizeOf(ctx context.Context, files iter.Seq2[document.File, error]) (bytes int64) {
+func sizeOf(ctx context.Context, files iter.Seq2[input.File, error]) (bytes int64) {
 	for f, err := range files {
 		if ctx.Err() != nil {
 			return 0

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/input"
 	"ndd/engine/oracle/must"
 )
 
@@ -46,7 +46,7 @@ func TestSizeOf(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.CopyFS(dir, fstest.MapFS{"a.txt": {Data: make([]byte, 100)},
 		"b/c.jsonl.gz": {Data: make([]byte, 20)}, "b/.hidden": {Data: make([]byte, 7)}}))
-	if got := sizeOf(t.Context(), document.Files(t.Context(), []string{dir, filepath.Join(dir, "a.txt")})); got != 220 {
+	if got := sizeOf(t.Context(), input.Files(t.Context(), []string{dir, filepath.Join(dir, "a.txt")})); got != 220 {
 		t.Errorf("%d bytes, want 220", got)
 	}
 }
@@ -59,9 +59,9 @@ func TestTold(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g.Stderr = &messages
 			must.Do(t, g.Begin(&cobra.Command{}))
-			m := &document.Meter{}
+			m := &input.Meter{}
 			bar := &Bar{end: g.Progress.draw("reading", reading(m), m, func() (int64, int64) { return m.Bytes.Load(), 4 << 20 })}
-			end := m.Begin(document.File{Path: "in/a.jsonl"})
+			end := m.Begin(input.File{Path: "in/a.jsonl"})
 			m.Bytes.Store(1 << 20)
 			m.Files.Store(1)
 			m.Documents.Store(5000)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/input"
 	"ndd/engine/storage/object"
 )
 
@@ -18,12 +18,12 @@ import (
 // has both names. A file that cannot be looked at is passed over; reading it reports the error.
 func ReadOnce(inputs []string) error {
 	n := newNamed()
-	for _, input := range inputs {
-		paths, _ := document.Matches(input) // reading it reports the error
+	for _, in := range inputs {
+		paths, _ := input.Matches(in) // reading it reports the error
 		for _, path := range paths {
 			as := path
-			if path != input {
-				as = fmt.Sprintf("%s (%s)", path, input)
+			if path != in {
+				as = fmt.Sprintf("%s (%s)", path, in)
 			}
 			if err := n.add(path, as); err != nil {
 				return err
@@ -60,7 +60,7 @@ type file struct {
 // add records an input; it returns an error if the input is known already.
 func (n *named) add(path, as string) error {
 	info, err := os.Stat(path)
-	if path == document.Stdin || err != nil {
+	if path == input.Stdin || err != nil {
 		info = nil
 	}
 	return n.addAs(path, info, as)
@@ -105,11 +105,11 @@ func twice(one, other string) error {
 // real returns path without links.
 func (n *named) real(path string) string {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return document.RealPath(path)
+		return input.RealPath(path)
 	}
 	dir, name := filepath.Split(path)
 	if _, ok := n.resolved[dir]; !ok {
-		n.resolved[dir] = document.RealPath(filepath.Clean(dir))
+		n.resolved[dir] = input.RealPath(filepath.Clean(dir))
 	}
 	return filepath.Join(n.resolved[dir], name)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/input"
 )
 
 // ShardOf returns i and N of the value i/N of --shard, 0 and 1 for "".
@@ -35,7 +35,7 @@ func (s *ShareFlag) Register(cmd *cobra.Command) {
 
 // Share returns the share, nil without the flag. The files must be the same, and of the same sizes,
 // for all shares.
-func (s *ShareFlag) Share(ctx context.Context, g *Files, inputs []string) (*document.Share, error) {
+func (s *ShareFlag) Share(ctx context.Context, g *Files, inputs []string) (*input.Share, error) {
 	if s.value == "" {
 		return nil, nil
 	}
@@ -49,7 +49,7 @@ func (s *ShareFlag) Share(ctx context.Context, g *Files, inputs []string) (*docu
 	if err := ReadOnce(inputs); err != nil {
 		return nil, err
 	}
-	share, err := document.NewShare(ctx, inputs, i, n)
+	share, err := input.NewShare(ctx, inputs, i, n)
 	if err == nil {
 		g.noFiles = share.Files == 0
 		g.Log.Info(fmt.Sprintf("share %d/%d: %s", i, n, Number(share.Files, "file")))

@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/result"
 )
 
@@ -43,7 +43,7 @@ func (s *skippedFlag) begin(g *Files, c *ingest.Config) error {
 	return nil
 }
 
-func (s *skippedFlag) add(skip *document.Skip) error {
+func (s *skippedFlag) add(skip *input.Skip) error {
 	if s.table.Text(skip.Source).Row(int64(skip.Line)).Text(string(skip.Reason)); skip.Err != nil {
 		s.table.Text(skip.Err.Error())
 	} else {

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/work"
 	"ndd/engine/storage/disk"
 )
@@ -24,7 +24,7 @@ type Work struct {
 
 // ReadTwice returns an error for inputs that a flag cannot read again.
 func ReadTwice(flag string, inputs []string) error {
-	if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 {
+	if i := slices.IndexFunc(inputs, input.ReadOnce); i >= 0 {
 		return Usagef("%s reads documents twice, and a pipe (%s) can be read only once: write it to a file first", flag,
 			inputs[i])
 	}
@@ -36,7 +36,7 @@ func (g *Files) CheckWork(dir string, inputs []string) error {
 	if dir == "" {
 		return nil
 	}
-	if i := slices.IndexFunc(inputs, document.ReadOnce); i >= 0 {
+	if i := slices.IndexFunc(inputs, input.ReadOnce); i >= 0 {
 		return Usagef("--work needs files that can be told from others by name, size and time, and a pipe (%s) cannot: "+
 			"write it to a file first", inputs[i])
 	}
@@ -53,7 +53,7 @@ func (g *Files) BeginReading(ctx context.Context, inputs []string, c *ingest.Con
 		}
 		c.Work = w
 	}
-	c.Document.Meter = &document.Meter{}
+	c.Document.Meter = &input.Meter{}
 	return w, g.Progress.NewInputBar(ctx, "reading", inputs, c.Document), nil
 }
 

@@ -11,7 +11,7 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/cmd/ndd/corpus"
 	"ndd/engine/copies"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/result"
 )
 
@@ -62,7 +62,7 @@ func explainCopies(ctx context.Context, g *cli.Files, args []string, f *copiesFl
 	return out.Commit()
 }
 
-func writeExplanation(w io.Writer, e *copies.Explanation, two [2]document.Document) {
+func writeExplanation(w io.Writer, e *copies.Explanation, two [2]format.Document) {
 	fmt.Fprintf(w, "%s shared of %s and %s, by %s\n", cli.Number(e.Shared, "signature"),
 		humanize.Comma(int64(e.A.Size)), humanize.Comma(int64(e.B.Size)), e.Method)
 	texts := []copies.ExplainedText{e.A, e.B}

@@ -14,7 +14,7 @@ import (
 	"ndd/engine/copies"
 	"ndd/engine/copies/ccdet"
 	"ndd/engine/copies/postings"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
 )
@@ -65,9 +65,9 @@ func (s *signing) run(ctx context.Context, inputs []string, purpose string, need
 	}
 	idBytes, documents, sites := uint64(0), 0, 0
 	report, err := cli.Extract(ctx, s.g, inputs, s.reading, ingest.Steps[signed]{
-		Worker: func(ctx context.Context) (func(int, *document.Document) (signed, error), error) {
+		Worker: func(ctx context.Context) (func(int, *format.Document) (signed, error), error) {
 			signer, err := copies.NewSigner(ctx, s.options)
-			return func(_ int, doc *document.Document) (signed, error) {
+			return func(_ int, doc *format.Document) (signed, error) {
 				sets := signer.Sign(doc.Text)
 				sets.Site = s.flags.site.Of(doc)
 				return signed{doc.ID, sets}, nil

@@ -15,7 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/shingle"
@@ -74,7 +75,7 @@ func compareTwo(ctx context.Context, g *cli.Files, a, b string, f *compareFlags)
 		return cli.Usagef("-k %d: must be 0 to 64", f.k)
 	case f.passages < 0:
 		return cli.Usagef("--passages %d: must not be negative", f.passages)
-	case a == document.Stdin && b == document.Stdin && len(f.in) == 0:
+	case a == input.Stdin && b == input.Stdin && len(f.in) == 0:
 		return cli.Usagef("- and -: standard input can be only one of the documents")
 	}
 	config, err := f.docs.Config(g, nil)
@@ -99,7 +100,7 @@ func compareTwo(ctx context.Context, g *cli.Files, a, b string, f *compareFlags)
 
 // TwoDocuments reads the documents to compare.
 func TwoDocuments(ctx context.Context, g *cli.Files, a, b string, in []string,
-	o document.Options) (two [2]document.Document, err error) {
+	o format.Options) (two [2]format.Document, err error) {
 	if len(in) == 0 {
 		for i, path := range []string{a, b} {
 			if two[i], err = namedDocument(ctx, g, path, o); err != nil {
@@ -109,8 +110,8 @@ func TwoDocuments(ctx context.Context, g *cli.Files, a, b string, in []string,
 		return two, nil
 	}
 	found := [2]bool{}
-	for doc, err := range document.Read(ctx, in, o, g.Stdin) {
-		if skip, ok := errors.AsType[*document.Skip](err); ok && !o.Strict {
+	for doc, err := range format.Read(ctx, in, o, g.Stdin) {
+		if skip, ok := errors.AsType[*input.Skip](err); ok && !o.Strict {
 			g.Log.Warn("skipped " + skip.Error())
 			continue
 		}
@@ -123,8 +124,8 @@ func TwoDocuments(ctx context.Context, g *cli.Files, a, b string, in []string,
 			}
 			if found[i] {
 				return two, fmt.Errorf("%s has the ID %s, and so has %s: name one of the files, or with --id "+
-					"a field whose values differ", document.Place(two[i].Source, two[i].Line),
-					result.Escape(id), document.Place(doc.Source, doc.Line))
+					"a field whose values differ", input.Place(two[i].Source, two[i].Line),
+					result.Escape(id), input.Place(doc.Source, doc.Line))
 			}
 			two[i], found[i] = doc, true
 		}
@@ -139,11 +140,11 @@ func TwoDocuments(ctx context.Context, g *cli.Files, a, b string, in []string,
 
 // namedDocument reads the document that a file with one document, or a file and a row with a colon
 // between, names.
-func namedDocument(ctx context.Context, g *cli.Files, name string, o document.Options) (document.Document, error) {
+func namedDocument(ctx context.Context, g *cli.Files, name string, o format.Options) (format.Document, error) {
 	file, row, hasRow := cutRow(name)
-	var found []document.Document
-	for doc, err := range document.Read(ctx, []string{file}, o, g.Stdin) {
-		skip, ok := errors.AsType[*document.Skip](err)
+	var found []format.Document
+	for doc, err := range format.Read(ctx, []string{file}, o, g.Stdin) {
+		skip, ok := errors.AsType[*input.Skip](err)
 		switch {
 		case ok && hasRow && !o.Strict && skip.Line != 0 && skip.Line != row, err == nil && hasRow && doc.Line != row:
 			continue
@@ -157,9 +158,9 @@ func namedDocument(ctx context.Context, g *cli.Files, name string, o document.Op
 	}
 	switch {
 	case hasRow:
-		return document.Document{}, fmt.Errorf("%s: holds no document in row %d", file, row)
+		return format.Document{}, fmt.Errorf("%s: holds no document in row %d", file, row)
 	case len(found) == 0:
-		return document.Document{}, fmt.Errorf("%s: holds no document", file)
+		return format.Document{}, fmt.Errorf("%s: holds no document", file)
 	}
 	return found[0], nil
 }
@@ -182,7 +183,7 @@ type comparison struct {
 	*shingle.Comparison
 	flags  *compareFlags
 	recipe simhash.Recipe
-	docs   [2]document.Document
+	docs   [2]format.Document
 }
 
 // verdict returns the first sentence: near or not.

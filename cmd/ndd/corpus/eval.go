@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
@@ -245,11 +245,11 @@ func (f *evalFlags) methods(g *cli.Files) (methods []eval.Method, err error) {
 func evalCorpus(ctx context.Context, g *cli.Files, inputs []string, c ingest.Config) (*eval.Corpus, error) {
 	corpus := eval.NewCorpus()
 	budget := memory.ForProgram(g.Machine.Limit(0))
-	report, err := cli.Extract(ctx, g, inputs, c, ingest.Steps[document.Document]{
-		Worker: func(context.Context) (func(int, *document.Document) (document.Document, error), error) {
-			return func(_ int, doc *document.Document) (document.Document, error) { return *doc, nil }, nil
+	report, err := cli.Extract(ctx, g, inputs, c, ingest.Steps[format.Document]{
+		Worker: func(context.Context) (func(int, *format.Document) (format.Document, error), error) {
+			return func(_ int, doc *format.Document) (format.Document, error) { return *doc, nil }, nil
 		},
-		Emit: func(doc document.Document) error {
+		Emit: func(doc format.Document) error {
 			if err := corpus.Add(doc.ID, doc.Text); err != nil || corpus.Len()%1000 > 0 {
 				return err
 			}

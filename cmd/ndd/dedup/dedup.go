@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/input"
 )
 
 // Commands returns the commands of this package.
@@ -51,7 +51,7 @@ of 3 words). For pipes and fingerprint files, fingerprints decide alone, with k 
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, inputs []string) error {
 			f.changed = cmd.Flags().Changed
-			if f.writeKept == document.Stdin {
+			if f.writeKept == input.Stdin {
 				return filterPipe(cmd.Context(), g, f, inputs)
 			}
 			return run(cmd.Context(), g, f, inputs)

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/rewrite"
 	"ndd/engine/corpus/rewrite/droplist"
 )
@@ -56,7 +56,7 @@ func (d *filterCmd) run(ctx context.Context, inputs []string) error {
 	if d.dropped == "" || d.writeKept == "" {
 		return cli.Usagef("filter needs --dropped TABLE and --write-kept DIR")
 	}
-	if i := slices.IndexFunc(append([]string{d.dropped}, inputs...), document.ReadOnce); i >= 0 || d.writeKept == "-" {
+	if i := slices.IndexFunc(append([]string{d.dropped}, inputs...), input.ReadOnce); i >= 0 || d.writeKept == "-" {
 		return cli.Usagef("filter reads its files twice and writes a folder: it takes no pipes")
 	}
 	config, err := d.docs.Config(d.g, nil)

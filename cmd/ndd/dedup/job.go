@@ -2,7 +2,7 @@ package dedup
 
 import (
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/input"
 )
 
 // A job is one run of the command.
@@ -11,6 +11,6 @@ type job struct {
 	flags *flags
 	*settings
 
-	work  *cli.Work      // of --work; nil without it
-	skips document.Tally // input that was not read
+	work  *cli.Work   // of --work; nil without it
+	skips input.Tally // input that was not read
 }

@@ -10,7 +10,7 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
@@ -115,7 +115,7 @@ func (j *job) openSource(ctx context.Context, path string) (s knownSource, err e
 // checkFirst returns an error if the first of the inputs has fingerprints of another recipe, before all are read.
 func (j *job) checkFirst(set *knownSet) error {
 	first := j.inputs[0]
-	if !j.fingerprints || document.ReadOnce(first) || object.Is(first) {
+	if !j.fingerprints || input.ReadOnce(first) || object.Is(first) {
 		return nil
 	}
 	f, err := j.g.OpenFingerprints(first)

@@ -8,7 +8,8 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/rewrite"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/dedup"
@@ -16,10 +17,10 @@ import (
 
 // filterPipe copies standard input to standard output without near-duplicates, in one pass: --write-kept -.
 func filterPipe(ctx context.Context, g *cli.Files, f *flags, inputs []string) error {
-	if !slices.Equal(inputs, []string{document.Stdin}) {
+	if !slices.Equal(inputs, []string{input.Stdin}) {
 		return cli.Usagef("--write-kept - filters standard input: give - as the only input")
 	}
-	if format := f.docs.Format; format != string(document.JSONL) && format != string(document.Lines) {
+	if kind := f.docs.Format; kind != string(format.JSONL) && kind != string(format.Lines) {
 		return cli.Usagef("--write-kept - filters lines: give --input-format jsonl or lines")
 	}
 	if err := g.Refuse("cannot be had in one pass, as --write-kept - makes it: write the input to a file first",

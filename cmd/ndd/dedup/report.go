@@ -13,7 +13,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/near/dedup"
 	"ndd/engine/near/shingle"
 	"ndd/permute"
@@ -228,7 +229,7 @@ func sourceOf(at dedup.Place) string {
 	return cmp.Or(folder, at.File)
 }
 
-func (p *report) skips(t *document.Tally) {
+func (p *report) skips(t *input.Tally) {
 	for reason, n := range t.ByReason {
 		p.Skipped = append(p.Skipped, reportSkip{string(reason), n, reason.LosesData()})
 	}
@@ -338,9 +339,9 @@ func (p *report) examples(ctx context.Context, c *dedup.Corpus, r *dedup.Result,
 
 // sideOf returns a document, the passages that the other one lacks marked.
 func sideOf(c *dedup.Corpus, row dedup.Row, text string, passages []shingle.Passage) cli.PageSide {
-	marks := make([]document.Range, len(passages))
+	marks := make([]format.Range, len(passages))
 	for i, p := range passages {
-		marks[i] = document.Range{From: int64(p.Start), To: int64(p.End)}
+		marks[i] = format.Range{From: int64(p.Start), To: int64(p.End)}
 	}
 	at := c.Place(row)
 	return cli.NewPageSide(c.ID(row), at.File, at.Row, text, marks)

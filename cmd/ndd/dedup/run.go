@@ -10,7 +10,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/dedup"
@@ -112,11 +113,11 @@ func (j *job) find(ctx context.Context, c *dedup.Corpus) (*dedup.Result, error) 
 	bar := j.g.Progress.NewCompareBar("comparing", j.finding.Meter)
 	defer func() { bar.End() }()
 	if v := j.finding.Verify; v != nil && !j.fingerprints { // texts are read
-		v.Meter = &document.Meter{}
+		v.Meter = &input.Meter{}
 		v.Begin = func() {
 			bar.End()
 			bar = j.g.Progress.NewInputBar(ctx, "verifying", slices.Concat(j.inputs, j.flags.againstDocs),
-				document.Options{Meter: v.Meter})
+				format.Options{Meter: v.Meter})
 		}
 	}
 	return dedup.Find(ctx, c, j.finding)

@@ -9,7 +9,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/dedup"
 	"ndd/engine/result"
@@ -33,7 +34,7 @@ func newSettings(g *cli.Files, f *flags, inputs []string) (s *settings, err erro
 		return nil, err
 	}
 	s.inputs, s.shingleFiles = withoutSets(inputs)
-	if s.fingerprints, err = g.HaveFingerprints(s.inputs, f.docs.Format != string(document.Auto)); err != nil {
+	if s.fingerprints, err = g.HaveFingerprints(s.inputs, f.docs.Format != string(format.Auto)); err != nil {
 		return nil, err
 	}
 	if s.fingerprints {
@@ -102,7 +103,7 @@ func (s *settings) level(g *cli.Files, f *flags) (level, error) {
 		l = level{levels["balanced"].k, f.verify}
 	case s.fingerprints && !s.inParts(f):
 		l, why = levels["fast"], "fingerprint files have no texts"
-	case slices.ContainsFunc(s.inputs, document.ReadOnce):
+	case slices.ContainsFunc(s.inputs, input.ReadOnce):
 		l, why = levels["fast"], "a pipe is read once; documents in files are read again to compare their texts"
 	case len(f.against) > 0 && len(f.againstDocs) == 0:
 		l, why = levels["fast"], "--against has no texts; --against-docs names the documents that they were made from"
@@ -124,7 +125,7 @@ func (s *settings) level(g *cli.Files, f *flags) (level, error) {
 // verification returns how texts are compared; nil if they are not.
 func (s *settings) verification(f *flags) (*dedup.Verify, error) {
 	if len(f.againstDocs) > 0 && (s.rule == "" || len(f.against) == 0 || slices.ContainsFunc(f.againstDocs,
-		document.ReadOnce)) {
+		input.ReadOnce)) {
 		return nil, cli.Usagef("--against-docs applies only with --against and --verify, and takes files, not pipes")
 	}
 	if s.rule == "" {
@@ -172,7 +173,7 @@ func (s *settings) checkFormat(g *cli.Files, f *flags) error {
 	if err == nil {
 		return nil
 	}
-	if _, known := document.ParseFormat(f.format.Name); known == nil && f.format.Format == 0 {
+	if _, known := format.ParseFormat(f.format.Name); known == nil && f.format.Format == 0 {
 		return fmt.Errorf("%w; --input-format says how documents are read", err)
 	}
 	return err
@@ -214,7 +215,7 @@ func (s *settings) checkPlaces(g *cli.Files, f *flags) error {
 		{"--annotate", f.annotate}, {"--report", f.report}} {
 		switch {
 		case again.value == "", s.fingerprints && again.flag == verify && s.inParts(f):
-		case again.value == document.Stdin:
+		case again.value == input.Stdin:
 			return cli.Usagef("%s -: it is a folder, and cannot be standard output", again.flag)
 		case !s.fingerprints:
 			if err := cli.ReadTwice(again.flag, s.inputs); err != nil {
@@ -230,7 +231,7 @@ func (s *settings) checkPlaces(g *cli.Files, f *flags) error {
 	if err := g.CheckWork(f.work, s.inputs); err != nil {
 		return err
 	}
-	if f.out == document.Stdin {
+	if f.out == input.Stdin {
 		return cli.Usagef("-o -: the result is a folder; without -o, clusters are printed on standard output")
 	}
 	if copies := cmp.Or(f.writeKept, f.annotate); g.Given["format"] && f.out == "" && copies != "" {

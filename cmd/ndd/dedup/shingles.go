@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/input"
 	"ndd/engine/near/dedup"
 	"ndd/engine/result"
 	"ndd/engine/storage/object"
@@ -74,7 +74,7 @@ func (c *shinglesCmd) run(ctx context.Context, inputs []string) error {
 	if err := c.g.Disk.MakeParents(c.out); err != nil {
 		return err
 	}
-	config.Document.Meter = &document.Meter{}
+	config.Document.Meter = &input.Meter{}
 	bar := c.g.Progress.NewInputBar(ctx, "reading", inputs, config.Document)
 	err = table.WriteSets(ctx, c.out, inputs, config, store.Options{Disk: c.g.Disk})
 	bar.End()

@@ -18,7 +18,7 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/cmd/ndd/design"
 	"ndd/engine"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/live"
 	"ndd/engine/index/live/rows"
@@ -110,7 +110,7 @@ func (b *building) check() (err error) {
 			"tables", "design", "layout", "memory")
 	case b.out == "":
 		err = cli.Usagef("no -o INDEX given")
-	case b.out == document.Stdin:
+	case b.out == input.Stdin:
 		err = cli.Usagef("-o -: an index is a folder, and cannot be written to standard output")
 	case b.lengths && none:
 		err = cli.Usagef("--lengths are of documents, and --ids none keeps none")

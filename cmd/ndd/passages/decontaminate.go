@@ -12,8 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/passages/decontaminate"
 	"ndd/engine/result"
 )
@@ -146,7 +147,7 @@ func (p *decontamination) options() error {
 func (p *decontamination) tabled() bool { return p.writeKept+p.annotate == "" || p.out != "" }
 
 func (p *decontamination) run(ctx context.Context, inputs []string) (err error) {
-	if slices.Contains(p.evals, document.Stdin) && slices.Contains(inputs, document.Stdin) {
+	if slices.Contains(p.evals, input.Stdin) && slices.Contains(inputs, input.Stdin) {
 		return cli.Usagef("--evals and the inputs cannot both be standard input: write the items to a file first")
 	}
 	if err := cmp.Or(p.options(), p.g.CheckWork(p.work, inputs), cli.ReadOnce(p.evals), cli.ReadOnce(inputs)); err != nil {
@@ -216,13 +217,13 @@ func (p *decontamination) run(ctx context.Context, inputs []string) (err error) 
 // readItems reads the items. partly is cli.ErrPartly if some were left out.
 func (p *decontamination) readItems(ctx context.Context, config ingest.Config) (
 	x *decontaminate.Items, partly, err error) {
-	config.Document.Format, config.Document.IDField, config.Document.Chosen = document.Auto, "", nil
-	config.Document.Meter = &document.Meter{}
+	config.Document.Format, config.Document.IDField, config.Document.Chosen = format.Auto, "", nil
+	config.Document.Meter = &input.Meter{}
 	bar := p.g.Progress.NewInputBar(ctx, "reading items", p.evals, config.Document)
 	x, report, err := decontaminate.ReadItems(ctx, p.evals, config, p.o)
 	bar.End()
 	question := func(err error) string { return strings.ReplaceAll(err.Error(), "--text names", "--question names") }
-	if errors.As(err, new(*document.FieldError)) {
+	if errors.As(err, new(*format.FieldError)) {
 		return nil, nil, errors.New(question(err))
 	}
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/rewrite"
 	"ndd/engine/memory"
@@ -294,7 +294,7 @@ type folders struct {
 }
 
 // begin begins the folders of --write-kept and --annotate, which adds fields.
-func (to *folders) begin(ctx context.Context, inputs []string, opts document.Options, writeKept, annotate string,
+func (to *folders) begin(ctx context.Context, inputs []string, opts format.Options, writeKept, annotate string,
 	fields []result.Column) (err error) {
 	if writeKept != "" {
 		err = cli.ReadTwice("--write-kept", inputs)

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/memory"
 	"ndd/engine/near/dedup"
 	"ndd/engine/near/shingle"
@@ -55,7 +55,7 @@ func (t *textFlags) check(g *cli.Files, others ...string) (err error) {
 		return cli.Usagef("--verify needs the texts of the queries, and fingerprints have none: give the files that they " +
 			"were made from with --query-docs")
 	}
-	if i := slices.IndexFunc(slices.Concat(t.queryDocs, t.againstDocs), document.ReadOnce); i >= 0 {
+	if i := slices.IndexFunc(slices.Concat(t.queryDocs, t.againstDocs), input.ReadOnce); i >= 0 {
 		return cli.Usagef("--verify reads documents again, and a pipe (%s) can be read only once: write it to a file "+
 			"first", slices.Concat(t.queryDocs, t.againstDocs)[i])
 	}

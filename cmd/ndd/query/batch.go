@@ -13,8 +13,8 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/cmd/ndd/index"
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/result"
 	"ndd/permute"
@@ -152,10 +152,10 @@ func (b *batch) check(q string) (err error) {
 	switch {
 	case b.scan != "" && b.index.dir != "":
 		return cli.Usagef("-i and --scan cannot be given together")
-	case b.texts.verify != "" && b.scan != "" && document.ReadOnce(b.scan):
+	case b.texts.verify != "" && b.scan != "" && input.ReadOnce(b.scan):
 		return cli.Usagef("--verify answers the queries twice, and a pipe (%s) can be read only once: write it to a file "+
 			"first", b.scan)
-	case b.scan == document.Stdin && q == document.Stdin:
+	case b.scan == input.Stdin && q == input.Stdin:
 		return cli.Usagef("--scan and the queries cannot both be standard input: one of them must be a file")
 	case b.scan != "":
 		err = b.checkScan()
@@ -170,7 +170,7 @@ func (b *batch) checkScan() error {
 	if k := b.index.k; k < -1 || k > permute.MaxK || k == -1 && b.g.Given["distance"] {
 		return cli.Usagef("-k %d: must be 0 to %d", k, permute.MaxK)
 	}
-	if b.shardFlag != "" && document.ReadOnce(b.scan) {
+	if b.shardFlag != "" && input.ReadOnce(b.scan) {
 		return cli.Usagef("--shard cannot divide a pipe, whose length is unknown; scan a file instead")
 	}
 	if info, err := os.Stat(b.scan); err == nil && info.IsDir() {

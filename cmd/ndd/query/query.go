@@ -23,8 +23,8 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/cmd/ndd/index"
 	"ndd/engine"
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/search"
@@ -235,7 +235,7 @@ func (q *querier) askPrints(ctx context.Context, args []string) error {
 // askLines answers the fingerprints of standard input, one per line, with an ID behind a tab or
 // not, as 'ndd fingerprint' prints them. It returns the number of the line that an error is about.
 func (q *querier) askLines(ctx context.Context) (n int, err error) {
-	lines, short := bufio.NewScanner(&turnTaking{document.Patient(ctx, q.g.Stdin), q.g.Stdout}), 0
+	lines, short := bufio.NewScanner(&turnTaking{input.Patient(ctx, q.g.Stdin), q.g.Stdout}), 0
 	for n = 1; lines.Scan(); n++ {
 		text, _, _ := strings.Cut(strings.TrimPrefix(lines.Text(), "\ufeff"), "\t")
 		switch text = strings.TrimSpace(text); text {

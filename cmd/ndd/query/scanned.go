@@ -14,7 +14,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
@@ -54,7 +54,7 @@ func (b *batch) openScan(ctx context.Context, q *ndf.File) (answerer, error) {
 	if b.index.k == -1 {
 		b.index.k = 3
 	}
-	if document.ReadOnce(b.scan) {
+	if input.ReadOnce(b.scan) {
 		return b.openPipe()
 	}
 	if b.shardFlag != "" && b.tally.Unique {
@@ -190,7 +190,7 @@ func (s *scanned) count(ctx context.Context, t *result.Tally) error {
 // tempDir returns the folder for hits that do not fit in memory.
 func (b *batch) tempDir() string {
 	at, stream, err := cli.Destination(b.out)
-	if at == "" || at == document.Stdin || stream || err != nil {
+	if at == "" || at == input.Stdin || stream || err != nil {
 		return os.TempDir()
 	}
 	return filepath.Dir(at)

@@ -7,7 +7,8 @@ import (
 	"iter"
 	"runtime"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/unpack"
 	"ndd/engine/parallel"
 )
@@ -27,7 +28,7 @@ type Steps[R any] struct {
 	// FileUnits is that of the report of an earlier reading of the same inputs, or nil. The run fails
 	// with the error of [Changed] at the first file that differs.
 	FileUnits ReadFiles
-	// Want goes with FileUnits. It is called with the number of each unit that [document.Scan] yields,
+	// Want goes with FileUnits. It is called with the number of each unit that [format.Scan] yields,
 	// from 0, and returns whether its document is needed. Several goroutines call it, each in the order
 	// of a file.
 	Want func(unit int) bool
@@ -35,7 +36,7 @@ type Steps[R any] struct {
 	// called with. It is called once for each worker, and what it returns is called by that worker
 	// only; the document is the callee's during the call. An error ends the run. When the context is done,
 	// the function may return early, and what it returns is used by nobody.
-	Worker func(context.Context) (func(unit int, doc *document.Document) (R, error), error)
+	Worker func(context.Context) (func(unit int, doc *format.Document) (R, error), error)
 	// Borrows says that the worker keeps nothing of a document's text when it has made its result,
 	// which saves a copy.
 	Borrows bool
@@ -51,7 +52,7 @@ type Steps[R any] struct {
 	numbered func(r R, unit int) // if not nil, is called before Emit with the number of the unit
 }
 
-// Extract reads the inputs as package document does, has the text of each wanted document extracted
+// Extract reads the inputs as package format does, has the text of each wanted document extracted
 // and worked on by cfg.Threads goroutines, and emits the results in order. Units that are no
 // documents are skipped and counted in the report, unless cfg.Document.Strict forbids that.
 // cfg.Recipe is not used.
@@ -67,7 +68,7 @@ func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Re
 		cfg.Threads = runtime.GOMAXPROCS(0)
 	}
 	if cfg.Document.Meter == nil {
-		cfg.Document.Meter = &document.Meter{}
+		cfg.Document.Meter = &input.Meter{}
 	}
 	if s.Record == nil {
 		cfg.Work = nil // there is nothing to keep
@@ -104,9 +105,9 @@ func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Re
 // ofAny returns the same steps with results of type any, so that the pipeline is compiled once.
 func (s Steps[R]) ofAny() Steps[any] {
 	a := Steps[any]{FileUnits: s.FileUnits, Want: s.Want, Borrows: s.Borrows}
-	a.Worker = func(ctx context.Context) (func(int, *document.Document) (any, error), error) {
+	a.Worker = func(ctx context.Context) (func(int, *format.Document) (any, error), error) {
 		work, err := s.Worker(ctx)
-		return func(unit int, doc *document.Document) (any, error) { return work(unit, doc) }, err
+		return func(unit int, doc *format.Document) (any, error) { return work(unit, doc) }, err
 	}
 	if s.Emit != nil {
 		a.Emit = func(r any) error { return s.Emit(r.(R)) }
@@ -139,7 +140,7 @@ type batch struct {
 
 // An ended is the end of a file within a batch.
 type ended struct {
-	file   document.File
+	file   input.File
 	items  int // of the batch before it
 	units  int // of the file
 	stored bool
@@ -150,12 +151,12 @@ func (b *batch) Weight() int64 { return b.bytes }
 
 // item is a unit and then its result.
 type item struct {
-	unit      document.Unit
-	number    int               // that Want was called with, or unnumbered
-	doc       document.Document // without its text
+	unit      format.Unit
+	number    int             // that Want was called with, or unnumbered
+	doc       format.Document // without its text
 	textBytes int
 	result    any
-	err       error // of the scanner or of extraction; a *document.Skip may be passed over
+	err       error // of the scanner or of extraction; a *input.Skip may be passed over
 	isDone    bool  // it has its result, of a [Work], or is an error of the walk of the inputs, which is of no file
 	kept      int   // bytes of the payload it was made of
 }
@@ -171,7 +172,7 @@ func (p *pipeline) parts(ctx context.Context, inputs []string) iter.Seq[parallel
 	return func(yield func(parallel.Produce[*batch]) bool) {
 		var part []found
 		size, file, unit := int64(0), 0, 0
-		for f, err := range p.cfg.Document.Files(ctx, inputs) {
+		for f, err := range p.cfg.Document.Share.List(ctx, inputs) {
 			part = append(part, found{file: f, err: err, unit: unit})
 			if err != nil {
 				continue
@@ -203,10 +204,10 @@ func (p *pipeline) parts(ctx context.Context, inputs []string) iter.Seq[parallel
 	}
 }
 
-// A found is what [document.Files] yields, the number of the file's first unit and how many it has where that
+// A found is what [input.Files] yields, the number of the file's first unit and how many it has where that
 // is known, and its stored entries, if any.
 type found struct {
-	file   document.File
+	file   input.File
 	err    error
 	unit   int
 	units  int
@@ -225,8 +226,7 @@ func (p *pipeline) scan(part []found) parallel.Produce[*batch] {
 				continue
 			}
 			units := 0
-			one := func(yield func(document.File, error) bool) { yield(f.file, f.err) }
-			for unit, err := range document.ScanFiles(ctx, one, p.cfg.Document, p.cfg.Stdin) {
+			for unit, err := range p.unitsOf(ctx, f) {
 				number := unnumbered
 				switch {
 				case err != nil:
@@ -261,6 +261,14 @@ func (p *pipeline) scan(part []found) parallel.Produce[*batch] {
 		}
 		return nil
 	}
+}
+
+// unitsOf yields the units of a file, or the error of the walk in its place.
+func (p *pipeline) unitsOf(ctx context.Context, f found) iter.Seq2[format.Unit, error] {
+	if f.err != nil {
+		return func(yield func(format.Unit, error) bool) { yield(format.Unit{}, f.err) }
+	}
+	return format.Units(ctx, f.file, p.cfg.Document, p.cfg.Stdin)
 }
 
 // take puts the stored entries of a file into batches, from b on, and returns the last one, or nil if
@@ -300,7 +308,7 @@ func (p *pipeline) take(ctx context.Context, b *batch, f found, yield func(*batc
 
 // work makes the results of batches until there are no more.
 func (p *pipeline) work(ctx context.Context, batches iter.Seq[*batch]) error {
-	extractor := document.NewExtractor(ctx, p.cfg.Document)
+	extractor := format.NewExtractor(ctx, p.cfg.Document)
 	extract := extractor.Extract
 	if p.steps.Borrows {
 		extract = extractor.Borrow
@@ -324,13 +332,13 @@ func (p *pipeline) work(ctx context.Context, batches iter.Seq[*batch]) error {
 }
 
 // work makes the result of a unit. The error is that of the work.
-func (it *item) work(extract func(document.Unit) (document.Document, error),
-	work func(int, *document.Document) (any, error)) (err error) {
+func (it *item) work(extract func(format.Unit) (format.Document, error),
+	work func(int, *format.Document) (any, error)) (err error) {
 	if it.err != nil || it.isDone {
 		return nil
 	}
 	it.doc, it.err = extract(it.unit)
-	it.unit = document.Unit{} // its bytes are needed no more
+	it.unit = format.Unit{} // its bytes are needed no more
 	if it.err != nil {
 		return nil // a skip, or the error of the context, which ends the run
 	}
@@ -380,7 +388,7 @@ func (p *pipeline) count(it *item) error {
 		r.Units = it.number + 1
 	}
 	if it.err != nil {
-		skip, ok := errors.AsType[*document.Skip](it.err)
+		skip, ok := errors.AsType[*input.Skip](it.err)
 		if !ok || p.cfg.Document.Strict && skip.Reason.LosesData() {
 			return it.err
 		}

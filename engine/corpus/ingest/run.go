@@ -10,22 +10,23 @@ import (
 
 	"github.com/minio/highwayhash"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/corpus/text"
 )
 
 // Config configures reading and fingerprinting.
 type Config struct {
-	Document document.Options // Run takes Extract from the recipe
-	Recipe   simhash.Recipe   // the zero value is simhash.Default()
-	Threads  int              // workers; 0 is one for each CPU that the Go runtime uses
-	Stdin    io.Reader        // what the input - reads; may be nil if none is
-	Budget   int64            // bytes of documents that are read ahead, [BudgetBytes] at most; 0 is that
+	Document format.Options // Run takes Extract from the recipe
+	Recipe   simhash.Recipe // the zero value is simhash.Default()
+	Threads  int            // workers; 0 is one for each CPU that the Go runtime uses
+	Stdin    io.Reader      // what the input - reads; may be nil if none is
+	Budget   int64          // bytes of documents that are read ahead, [BudgetBytes] at most; 0 is that
 
 	// Skipped, if not nil, is called with everything that did not become a document, in the order
 	// of the inputs, by the goroutine that called Run or Extract. An error ends the run.
-	Skipped func(*document.Skip) error
+	Skipped func(*input.Skip) error
 
 	// Exact says that the fingerprint is the first half of the hash, of documents with few features, too.
 	Exact bool
@@ -44,11 +45,11 @@ type Record struct {
 	Hash        [2]uint64           // of the text; never 0
 	Features    int                 // see [simhash.Fingerprinter.Fingerprint]
 	TextBytes   int                 // of the extracted text
-	Values      []document.Value    // of the fields that the options ask for
-	Modified    int64               // see document.Document
+	Values      []format.Value      // of the fields that the options ask for
+	Modified    int64               // see format.Document
 	Source      string              // its file
-	Line        int                 // in the file, as document.Document has it
-	Unit        int                 // its place, from 0, among the units that document.Scan yields
+	Line        int                 // in the file, as format.Document has it
+	Unit        int                 // its place, from 0, among the units that format.Scan yields
 	Payload     []byte              // what else [Steps].Record keeps
 }
 
@@ -73,7 +74,7 @@ func (r ReadFiles) Check(i int, path string) error {
 	return nil
 }
 
-// A ChangedError says that a file or document, which is named as [document.Place] does it, is not what an
+// A ChangedError says that a file or document, which is named as [input.Place] does it, is not what an
 // earlier reading found.
 type ChangedError struct{ Where string }
 
@@ -97,9 +98,9 @@ type Report struct {
 	Files     int64
 	BytesRead int64 // from disk, before decompression
 	TextBytes int64 // extracted
-	Skipped   document.Tally
-	Outside   []document.File // symbolic links out of the folders that they are in, which were followed
-	Guesses   []document.Guess
+	Skipped   input.Tally
+	Outside   []input.File // symbolic links out of the folders that they are in, which were followed
+	Guesses   []input.Guess
 }
 
 // charsetsMost is how many names of unknown encodings a report has.
@@ -119,7 +120,7 @@ func (r *Report) declared(charset string) {
 // BudgetBytes are enough for all workers to have something to do.
 const BudgetBytes = 256 << 20
 
-// Run reads the inputs as package document does and calls emit with a record for each document, in
+// Run reads the inputs as package format does and calls emit with a record for each document, in
 // order. It stops at the first error: of the inputs (naming file and place), of emit, or of the
 // context. Everything before it in the order of the inputs has been emitted by then, unless the
 // context or emit ended it. The report is valid with an error too.
@@ -133,7 +134,7 @@ func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) err
 	cfg.Document.Extract = text.Extraction(cfg.Recipe.Extract)
 	tooFew := 0
 	steps := Steps[*Record]{
-		Worker: func(ctx context.Context) (func(int, *document.Document) (*Record, error), error) {
+		Worker: func(ctx context.Context) (func(int, *format.Document) (*Record, error), error) {
 			return fingerprint(ctx, &cfg)
 		},
 		Borrows:  true,
@@ -153,13 +154,13 @@ func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) err
 }
 
 // fingerprint returns a worker that makes the records of documents.
-func fingerprint(ctx context.Context, cfg *Config) (func(int, *document.Document) (*Record, error), error) {
+func fingerprint(ctx context.Context, cfg *Config) (func(int, *format.Document) (*Record, error), error) {
 	fingerprinter, err := simhash.New(cfg.Recipe)
 	if err != nil {
 		return nil, err
 	}
 	fingerprinter.Until(ctx)
-	return func(_ int, doc *document.Document) (*Record, error) {
+	return func(_ int, doc *format.Document) (*Record, error) {
 		r := &Record{ID: doc.ID, Hash: HashOf(doc.Text), TextBytes: len(doc.Text), Values: doc.Values,
 			Modified: doc.Modified, Source: doc.Source, Line: doc.Line}
 		if cfg.Exact {
@@ -192,7 +193,7 @@ func (c *Config) budget() int64 {
 }
 
 func (c *Config) longest() int64 {
-	return cmp.Or(c.Document.MaxDocumentBytes, document.DefaultMaxDocumentBytes)
+	return cmp.Or(c.Document.MaxDocumentBytes, format.DefaultMaxDocumentBytes)
 }
 
 // NeedBytes returns the most memory that a run takes beside the program itself: twice the documents

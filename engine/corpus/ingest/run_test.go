@@ -16,8 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/minio/highwayhash"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/must"
@@ -89,15 +90,15 @@ func oneByOne(t *testing.T, inputs ...string) (records []ingest.Record, skips []
 	t.Helper()
 	f, err := simhash.New(simhash.Default())
 	must.Do(t, err)
-	extractor := document.NewExtractor(t.Context(), document.Options{})
+	extractor := format.NewExtractor(t.Context(), format.Options{})
 	units := 0
-	for unit, err := range document.Scan(t.Context(), inputs, document.Options{}, nil) {
-		var doc document.Document
+	for unit, err := range format.Scan(t.Context(), inputs, format.Options{}, nil) {
+		var doc format.Document
 		if err == nil {
 			units++
 			doc, err = extractor.Extract(unit)
 		}
-		if skip, ok := errors.AsType[*document.Skip](err); ok {
+		if skip, ok := errors.AsType[*input.Skip](err); ok {
 			skips = append(skips, skip.Error())
 			continue
 		}
@@ -128,7 +129,7 @@ func TestRunEqualsOneByOne(t *testing.T) {
 	for _, threads := range []int{0, 1, 3, 16} {
 		t.Run(fmt.Sprintf("threads=%d", threads), func(t *testing.T) {
 			var skips []string
-			skipped := func(s *document.Skip) error { skips = append(skips, s.Error()); return nil }
+			skipped := func(s *input.Skip) error { skips = append(skips, s.Error()); return nil }
 			got, report, err := run(t, ingest.Config{Threads: threads, Skipped: skipped}, dir)
 			must.Do(t, err)
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -153,7 +154,7 @@ func TestRunStopsAtErrors(t *testing.T) {
 	dir := corpus(t, 500)
 	lines := filepath.Join(dir, "lines.jsonl")
 
-	got, _, err := run(t, ingest.Config{Document: document.Options{Strict: true}}, lines)
+	got, _, err := run(t, ingest.Config{Document: format.Options{Strict: true}}, lines)
 	if want := lines + ":4: broken"; err == nil || !strings.HasPrefix(err.Error(), want) || len(got) != 3 {
 		t.Errorf("strict: %d records, then %v; want 3 and %s", len(got), err, want)
 	}
@@ -190,7 +191,7 @@ func TestRunStopsAtErrors(t *testing.T) {
 		"word_shingle is 99") {
 		t.Errorf("recipe: %v", err)
 	}
-	if _, _, err = run(t, ingest.Config{Document: document.Options{Format: "doc"}}, dir); err == nil ||
+	if _, _, err = run(t, ingest.Config{Document: format.Options{Format: "doc"}}, dir); err == nil ||
 		!strings.Contains(err.Error(), `format "doc"`) {
 		t.Errorf("format: %v", err)
 	}
@@ -212,8 +213,8 @@ func TestExtract(t *testing.T) {
 		}
 	}
 	stop := errors.New("no more")
-	type work = func(int, *document.Document) (string, error)
-	var name work = func(unit int, doc *document.Document) (string, error) { return fmt.Sprint(unit, " ", doc.ID), nil }
+	type work = func(int, *format.Document) (string, error)
+	var name work = func(unit int, doc *format.Document) (string, error) { return fmt.Sprint(unit, " ", doc.ID), nil }
 	for _, threads := range []int{1, 4} {
 		extract := func(worker func(context.Context) (work, error), emit func(string) error) (ingest.Report, error) {
 			return ingest.Extract(t.Context(), []string{dir}, ingest.Config{Threads: threads}, ingest.Steps[string]{
@@ -231,7 +232,7 @@ func TestExtract(t *testing.T) {
 			t.Fatal(diff)
 		}
 		if _, err := extract(func(context.Context) (work, error) {
-			return func(unit int, _ *document.Document) (string, error) {
+			return func(unit int, _ *format.Document) (string, error) {
 				if unit > 100 {
 					return "", stop
 				}
@@ -262,10 +263,10 @@ func TestCutDocument(t *testing.T) {
 	defer cancel()
 	emitted, worked := 0, 0
 	in := strings.NewReader(`{"id":1,"text":"a"}` + "\n" + `{"id":2,"text":"b"}`)
-	_, err := ingest.Extract(ctx, []string{document.Stdin}, ingest.Config{Threads: 1, Stdin: in},
+	_, err := ingest.Extract(ctx, []string{input.Stdin}, ingest.Config{Threads: 1, Stdin: in},
 		ingest.Steps[int]{
-			Worker: func(inner context.Context) (func(int, *document.Document) (int, error), error) {
-				return func(int, *document.Document) (int, error) {
+			Worker: func(inner context.Context) (func(int, *format.Document) (int, error), error) {
+				return func(int, *format.Document) (int, error) {
 					worked++
 					cancel()
 					<-inner.Done()
@@ -294,8 +295,8 @@ func TestBudget(t *testing.T) {
 	for _, threads := range []int{1, 4} {
 		next := 0
 		cfg := ingest.Config{Stdin: bytes.NewReader(in.Bytes()), Threads: threads, Budget: 1,
-			Document: document.Options{MaxDocumentBytes: longest}}
-		_, err := ingest.Run(t.Context(), []string{document.Stdin}, cfg, func(r ingest.Record) error {
+			Document: format.Options{MaxDocumentBytes: longest}}
+		_, err := ingest.Run(t.Context(), []string{input.Stdin}, cfg, func(r ingest.Record) error {
 			if r.ID != fmt.Sprint(next) {
 				return fmt.Errorf("record %s where %d was due", r.ID, next)
 			}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"iter"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/input"
 )
 
 // A Work keeps what [Run], or [Extract], makes of files, so that a later run takes it over instead of
@@ -17,20 +17,20 @@ type Work interface {
 
 	// Stored returns the entries of a file, or nil if the file is to be read. It is called in the
 	// order of the inputs by one goroutine; what it returns is called by another.
-	Stored(document.File) iter.Seq2[Entry, error]
+	Stored(input.File) iter.Seq2[Entry, error]
 
 	// Keep is called with each entry of a file that is read, in order, and Finish at its end, by the
 	// goroutine that called Run or Extract. A file that ends the run is not finished.
 	Keep(*Entry)
-	Finish(document.File)
+	Finish(input.File)
 }
 
 // An Entry is the record kept of one document, or a skip.
 type Entry struct {
 	Record         // without its unit, unless there is a skip
-	Skip           *document.Skip
+	Skip           *input.Skip
 	IsUnit         bool // the scanner found it
-	Repaired       int  // see document.Document
+	Repaired       int  // see format.Document
 	NoID           bool
 	UnknownCharset string
 }
@@ -41,7 +41,7 @@ var errPayload = errors.New("what was kept of a document makes no sense: remove 
 // entry returns what is kept of an item.
 func (p *pipeline) entry(it *item) *Entry {
 	e := &Entry{IsUnit: it.number != noUnit, Repaired: it.doc.Repaired, NoID: it.doc.NoID, UnknownCharset: it.doc.Charset}
-	if e.Skip, _ = errors.AsType[*document.Skip](it.err); e.Skip == nil {
+	if e.Skip, _ = errors.AsType[*input.Skip](it.err); e.Skip == nil {
 		e.Record = p.steps.Record(it.result)
 	}
 	return e

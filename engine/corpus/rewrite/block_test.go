@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/unpack"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/long"
@@ -49,7 +49,7 @@ func TestPacker(t *testing.T) {
 					p, err := newPacker(threads, blockBytes)
 					must.Do(t, err)
 					var out bytes.Buffer
-					c := &document.Content{Reader: strings.NewReader(content.String()), Packing: packing, Members: starts != nil}
+					c := &format.Content{Reader: strings.NewReader(content.String()), Packing: packing, Members: starts != nil}
 					must.Do(t, p.pack(t.Context(), &out, c, nil, without(cuts, starts)))
 					if got := files.Unpack(t, map[string]string{name: out.String()})[name]; got != strings.Join(records, "") {
 						t.Fatalf("%s in blocks of %d: %q, want %q", name, blockBytes, got, records)
@@ -108,7 +108,7 @@ func TestPackerErrors(t *testing.T) {
 	} {
 		p, err := newPacker(2, 3)
 		must.Do(t, err)
-		if err := p.pack(t.Context(), c.out, &document.Content{Reader: c.in}, nil,
+		if err := p.pack(t.Context(), c.out, &format.Content{Reader: c.in}, nil,
 			without([]cut{{from: 3, to: 4}}, nil)); !errors.Is(err, c.want) {
 			t.Errorf("%v, want %v", err, c.want)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"ndd/engine/corpus/columns"
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/parallel"
 	"ndd/engine/storage/store"
 )
@@ -27,7 +27,7 @@ const (
 // nil. The cuts have the numbers of the rows' notes. Columns, their order, encodings and compression, and the
 // metadata of the file stay. Several row groups are copied at the same time. One goroutine copies and divides
 // row groups of more than 64 MiB.
-func (p *packer) copyColumns(ctx context.Context, w io.Writer, content *document.Content, drop []int64,
+func (p *packer) copyColumns(ctx context.Context, w io.Writer, content *format.Content, drop []int64,
 	fields *Fields, notes []cut) (err error) {
 	defer noPanic(&err)
 	checked, err := columns.Open(content.Columns, content.Size, columns.Limits{PageBytes: pageBytesMax})

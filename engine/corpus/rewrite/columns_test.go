@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
-	"github.com/parquet-go/parquet-go/format"
+	parquetformat "github.com/parquet-go/parquet-go/format"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 	"ndd/engine/result"
@@ -68,7 +68,7 @@ func TestCopyColumns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	original := parquetOf(t, pages(200), 70)
 	files.Write(t, map[string]string{"in.parquet": original})
-	got, _ := copied(t, equalTexts(document.Options{}, "in.parquet"))
+	got, _ := copied(t, equalTexts(format.Options{}, "in.parquet"))
 	raw := got["in.parquet"]
 	copied, err := parquet.Read[page](strings.NewReader(raw), int64(len(raw)))
 	must.Do(t, err)
@@ -126,7 +126,7 @@ func TestCopyGroups(t *testing.T) {
 			must.Do(t, err)
 			p.groupBytes = groupBytes
 			var out bytes.Buffer
-			in := &document.Content{Columns: strings.NewReader(original), Size: int64(len(original))}
+			in := &format.Content{Columns: strings.NewReader(original), Size: int64(len(original))}
 			must.Do(t, p.copyColumns(t.Context(), &out, in, drop, nil, nil))
 			got, err := parquet.Read[page](bytes.NewReader(out.Bytes()), int64(out.Len()))
 			must.Do(t, err)
@@ -162,7 +162,7 @@ func TestCopyGroups(t *testing.T) {
 	for _, threads := range []int{1, 4, 4, 4} {
 		p, err := newPacker(threads, blockBytes)
 		must.Do(t, err)
-		in := &document.Content{Columns: bytes.NewReader(damaged), Size: int64(len(damaged))}
+		in := &format.Content{Columns: bytes.NewReader(damaged), Size: int64(len(damaged))}
 		err = p.copyColumns(t.Context(), io.Discard, in, drop, nil, nil)
 		if err == nil || says != "" && err.Error() != says {
 			t.Fatalf("%v, want %s", err, says)
@@ -175,12 +175,12 @@ func TestCopyGroups(t *testing.T) {
 func TestCopyRest(t *testing.T) {
 	var b bytes.Buffer
 	must.Do(t, parquet.Write(&b, []struct{ N int64 }{{1}, {2}, {3}}))
-	original := withFooter(t, b.String(), func(m *format.FileMetaData) {
+	original := withFooter(t, b.String(), func(m *parquetformat.FileMetaData) {
 		m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize += 20
 	})
 	p, err := newPacker(1, blockBytes)
 	must.Do(t, err)
-	in := &document.Content{Columns: strings.NewReader(original), Size: int64(len(original))}
+	in := &format.Content{Columns: strings.NewReader(original), Size: int64(len(original))}
 	if err := p.copyColumns(t.Context(), io.Discard, in, []int64{1}, nil, nil); err == nil ||
 		!strings.Contains(err.Error(), "page 2") {
 		t.Errorf("%v", err)
@@ -194,11 +194,11 @@ func open(t *testing.T, raw string) *parquet.File {
 	return f
 }
 
-func metadata(t *testing.T, raw string) *format.FileMetaData { return open(t, raw).Metadata() }
-func schema(t *testing.T, raw string) string                 { return open(t, raw).Schema().String() }
+func metadata(t *testing.T, raw string) *parquetformat.FileMetaData { return open(t, raw).Metadata() }
+func schema(t *testing.T, raw string) string                        { return open(t, raw).Schema().String() }
 
 // withFooter returns a file with its footer changed.
-func withFooter(t *testing.T, raw string, change func(m *format.FileMetaData)) string {
+func withFooter(t *testing.T, raw string, change func(m *parquetformat.FileMetaData)) string {
 	t.Helper()
 	m := metadata(t, raw)
 	change(m)
@@ -223,7 +223,7 @@ func TestCopyUnjudged(t *testing.T) {
 	if names := targetOf(t, nil, "in").names; len(names) != len(all) {
 		t.Fatal(names)
 	}
-	copies, said := copied(t, equalTexts(document.Options{MaxDocumentBytes: 4000}, "in"))
+	copies, said := copied(t, equalTexts(format.Options{MaxDocumentBytes: 4000}, "in"))
 	want := map[string]string{}
 	for name, content := range all {
 		want[strings.TrimPrefix(name, "in/")] = content
@@ -251,8 +251,8 @@ func TestCopyForeignColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	must.Do(t, w.Close())
-	raw := withFooter(t, b.String(), func(m *format.FileMetaData) {
-		m.RowGroups[0].Columns[0].MetaData.Encoding = []format.Encoding{format.RLE, format.Plain}
+	raw := withFooter(t, b.String(), func(m *parquetformat.FileMetaData) {
+		m.RowGroups[0].Columns[0].MetaData.Encoding = []parquetformat.Encoding{parquetformat.RLE, parquetformat.Plain}
 		empty := m.RowGroups[0]
 		empty.NumRows, empty.TotalByteSize = 0, 0
 		empty.Columns = slices.Clone(empty.Columns)
@@ -261,7 +261,7 @@ func TestCopyForeignColumns(t *testing.T) {
 		m.RowGroups = append(m.RowGroups, empty)
 	})
 	files.Write(t, map[string]string{"in.parquet": raw})
-	j := equalTexts(document.Options{TextField: "meta.text"}, "in.parquet")
+	j := equalTexts(format.Options{TextField: "meta.text"}, "in.parquet")
 	got, _ := copied(t, j)
 	kept, err := parquet.Read[row](strings.NewReader(got["in.parquet"]), int64(len(got["in.parquet"])))
 	if err != nil || !slices.Equal(kept, rows[:2]) {

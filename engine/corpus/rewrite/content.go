@@ -9,14 +9,14 @@ import (
 	"math"
 	"slices"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/unpack"
 	"ndd/engine/parallel"
 )
 
 // pack writes the parts of a content that fill copies, compressed as the content was. Each WARC record is a
 // member, and each block of another format. With fields, these are added at the cuts.
-func (p *packer) pack(ctx context.Context, w io.Writer, content *document.Content, fields *fieldText,
+func (p *packer) pack(ctx context.Context, w io.Writer, content *format.Content, fields *fieldText,
 	fill func(*contentCopy) error) error {
 	packing := content.Packing
 	produce := func(ctx context.Context, yield func(*block) bool) error {

@@ -13,7 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 )
@@ -48,11 +49,11 @@ func TestCopy(t *testing.T) {
 		files.Write(t, map[string]string{name: files.Pack(t, name, content)})
 	}
 	inputs := []string{"in/1/one.jsonl", "in/1/two.jsonl.gz", "in/2", "in/3"}
-	got, _ := copied(t, equalTexts(document.Options{}, inputs...))
+	got, _ := copied(t, equalTexts(format.Options{}, inputs...))
 	if d := cmp.Diff(want, files.Unpack(t, got)); d != "" {
 		t.Error(d)
 	}
-	if again, _ := copied(t, equalTexts(document.Options{}, inputs...)); !maps.Equal(got, again) {
+	if again, _ := copied(t, equalTexts(format.Options{}, inputs...)); !maps.Equal(got, again) {
 		t.Error("copies differ from run to run")
 	}
 }
@@ -85,8 +86,8 @@ func TestCopyWARC(t *testing.T) {
 		"in/c.warc": records[0] + torn + records[4] + few2,
 		"in/d.warc.gz": files.Pack(t, "d.warc.gz", records[1]) + files.Pack(t, "d.warc.gz", torn) +
 			files.Pack(t, "d.warc.gz", few3)})
-	j := &Job{Inputs: []string{"in"}, Threads: 2, Judge: func(document.File, int, int) Judge {
-		return Judge{Unit: func(x *document.Extractor, u document.Unit) (v Verdict, err error) {
+	j := &Job{Inputs: []string{"in"}, Threads: 2, Judge: func(input.File, int, int) Judge {
+		return Judge{Unit: func(x *format.Extractor, u format.Unit) (v Verdict, err error) {
 			doc, err := x.Extract(u)
 			return Verdict{Drop: err == nil && strings.HasPrefix(doc.ID, "old")}, nil
 		}}
@@ -118,7 +119,7 @@ func TestCopyJSON(t *testing.T) {
 	} {
 		t.Chdir(t.TempDir())
 		files.Write(t, map[string]string{"in.json": c.in})
-		got, _ := copied(t, equalTexts(document.Options{Format: document.JSON, MaxDocumentBytes: 200}, "in.json"))
+		got, _ := copied(t, equalTexts(format.Options{Format: format.JSON, MaxDocumentBytes: 200}, "in.json"))
 		if got["in.json"] != c.want {
 			t.Errorf("of %s:\n%s, want\n%s", c.in, got["in.json"], c.want)
 		}
@@ -136,7 +137,7 @@ func TestCopyErrors(t *testing.T) {
 	}
 	files.Write(t, map[string]string{"in/a.json": "[" + a + "]", "in/b.json": " [ " + a + " , " + a + " ]\n",
 		"in/c.jsonl": long.String()})
-	got, _ := copied(t, equalTexts(document.Options{}, "in"))
+	got, _ := copied(t, equalTexts(format.Options{}, "in"))
 	if got["a.json"] != "["+a+"]" || got["b.json"] != " [  ]\n" || got["c.jsonl"] != long.String() {
 		t.Errorf("%q, %q, %d bytes", got["a.json"], got["b.json"], len(got["c.jsonl"]))
 	}
@@ -147,7 +148,7 @@ func TestCopyErrors(t *testing.T) {
 		}
 		return fill(io.Discard)
 	}
-	_, err := equalTexts(document.Options{}, "in").Copy(t.Context(), copies)
+	_, err := equalTexts(format.Options{}, "in").Copy(t.Context(), copies)
 	if !errors.Is(err, full) || err.Error() != "copying "+filepath.Join("in", "c.jsonl")+": full" {
 		t.Error(err)
 	}
@@ -165,7 +166,7 @@ func TestCopyRepacked(t *testing.T) {
 	t.Chdir(t.TempDir())
 	files.Write(t, all)
 	names := targetOf(t, nil, "in")
-	got, report := copied(t, equalTexts(document.Options{}, "in"))
+	got, report := copied(t, equalTexts(format.Options{}, "in"))
 	want := map[string]string{"a.jsonl.zst": `{"id":1,"text":"` + rivers + "\"}\n", "b.jsonl.zst": ""}
 	if got := files.Unpack(t, got); !maps.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strconv"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/result"
 )
 
@@ -45,12 +46,12 @@ func (f *Fields) names() (names []string) {
 // CheckFields returns an error if fields cannot be added to the documents of some inputs: they are no records,
 // or have one of the fields. It reads the beginning of each file, and ignores files that cannot be read: the
 // copying reports these.
-func CheckFields(ctx context.Context, inputs []string, opts document.Options, columns []result.Column) error {
-	for f, err := range document.Files(ctx, inputs) {
+func CheckFields(ctx context.Context, inputs []string, opts format.Options, columns []result.Column) error {
+	for f, err := range input.Files(ctx, inputs) {
 		if err != nil {
 			continue
 		}
-		h, err := f.Head(ctx, opts)
+		h, err := format.HeadOf(ctx, f, opts)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -83,8 +84,8 @@ type fieldText struct {
 	text   bytes.Buffer
 }
 
-func newFieldText(f *Fields, h *document.Head) *fieldText {
-	return &fieldText{fields: f, csv: h.Format == document.CSV, tabs: h.Tabs}
+func newFieldText(f *Fields, h *format.Head) *fieldText {
+	return &fieldText{fields: f, csv: h.Format == format.CSV, tabs: h.Tabs}
 }
 
 // of returns the fields of a note as text, valid until the next call.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 	"ndd/engine/result"
@@ -27,7 +27,7 @@ func TestAddColumns(t *testing.T) {
 			}
 			return []any{int64(note), 0.5}
 		}}
-	j := equalTexts(document.Options{}, "in.parquet")
+	j := equalTexts(format.Options{}, "in.parquet")
 	j.Fields = fields
 	got, _ := copied(t, j)
 	raw := got["in.parquet"]
@@ -56,11 +56,11 @@ func TestAddColumns(t *testing.T) {
 		!strings.HasSuffix(after, "optional double even;\n}") {
 		t.Error(after)
 	}
-	must.Do(t, CheckFields(t.Context(), []string{"in.parquet"}, document.Options{}, fields.Columns))
+	must.Do(t, CheckFields(t.Context(), []string{"in.parquet"}, format.Options{}, fields.Columns))
 	files.Write(t, map[string]string{"noted.parquet": raw, "a.html": "<p>a</p>"})
 	for name, want := range map[string]string{"noted.parquet": "noted.parquet: there is a field n already",
 		"a.html": "a.html: fields can be added to JSONL, JSON, CSV and Parquet, and this is html"} {
-		err := CheckFields(t.Context(), []string{name}, document.Options{}, fields.Columns)
+		err := CheckFields(t.Context(), []string{name}, format.Options{}, fields.Columns)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Error(err)
 		}
@@ -80,13 +80,13 @@ func TestNotes(t *testing.T) {
 		p, err := newPacker(2, blockBytes)
 		must.Do(t, err)
 		var out bytes.Buffer
-		c := &document.Content{Reader: strings.NewReader(content)}
-		n := newFieldText(fields, &document.Head{Format: document.CSV})
+		c := &format.Content{Reader: strings.NewReader(content)}
+		n := newFieldText(fields, &format.Head{Format: format.CSV})
 		if err := p.pack(t.Context(), &out, c, n, without(cuts, nil)); err != nil || out.String() != want {
 			t.Fatalf("blocks of %d: %v, %q", blockBytes, err, out.String())
 		}
 	}
-	n := newFieldText(fields, &document.Head{Format: document.JSONL})
+	n := newFieldText(fields, &format.Head{Format: format.JSONL})
 	if text, err := n.of(8); string(text) != `,"n":8,"t":[1,"x"]` || err != nil {
 		t.Errorf("%s %v", text, err)
 	}

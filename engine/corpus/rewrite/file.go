@@ -9,7 +9,7 @@ import (
 	"math"
 	"os"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/unpack"
 	"ndd/engine/corpus/work"
 )
@@ -69,9 +69,9 @@ func (k *fileCopy) copy() error {
 	f := k.file
 	defer k.options.Meter.Begin(f)()
 	if k.fields != nil {
-		k.head, _ = f.Head(k.ctx, k.options) // the reading has the same error
+		k.head, _ = format.HeadOf(k.ctx, f, k.options) // the reading has the same error
 	}
-	content, err := f.Open(k.ctx, k.options)
+	content, err := format.Open(k.ctx, f, k.options)
 	if err != nil {
 		if (f.Root == "" && !errors.Is(err, unpack.ErrDamaged)) || k.ctx.Err() != nil {
 			return err
@@ -114,7 +114,7 @@ func (k *fileCopy) sayUncut(documents int) {
 }
 
 // copyRows copies a file whose documents are parts of it, while it is read.
-func (k *fileCopy) copyRows(content *document.Content) error {
+func (k *fileCopy) copyRows(content *format.Content) error {
 	if content.Packing.CopyEnding() != "" && !k.isJudgeable() {
 		return k.copyUnjudged() // under its own name
 	}
@@ -152,7 +152,7 @@ func (k *fileCopy) copyRows(content *document.Content) error {
 var errLost = errors.New("no document could be judged")
 
 // repack returns the ending of the copy's name, and reports a copy whose compression is another one.
-func (k *fileCopy) repack(content *document.Content) (ending string) {
+func (k *fileCopy) repack(content *format.Content) (ending string) {
 	if ending = content.Packing.CopyEnding(); ending != "" {
 		k.made.Repacked = true
 		k.report.Repacked = append(k.report.Repacked, k.file.Path)

@@ -9,8 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/work"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
@@ -29,15 +30,15 @@ func TestFinished(t *testing.T) {
 		must.Do(t, err)
 		defer w.Close()
 		must.Do(t, w.Begin(t.Context(), []string{"in"}, &ingest.Config{}))
-		j := equalTexts(document.Options{}, "in")
+		j := equalTexts(format.Options{}, "in")
 		judge := j.Judge
-		j.Judge = func(f document.File, first, units int) Judge {
+		j.Judge = func(f input.File, first, units int) Judge {
 			of := judge(f, first, units)
 			of.Decision = func(hash io.Writer) { io.WriteString(hash, decision) }
 			if unit := of.Unit; f.Path == "in/e.html" {
-				of.Unit = func(x *document.Extractor, u document.Unit) (v Verdict, err error) {
+				of.Unit = func(x *format.Extractor, u format.Unit) (v Verdict, err error) {
 					v, err = unit(x, u)
-					v.Cuts = []document.Range{{From: 0, To: 5}}
+					v.Cuts = []format.Range{{From: 0, To: 5}}
 					return v, err
 				}
 			}

@@ -7,8 +7,9 @@ import (
 	"iter"
 	"runtime"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/unpack"
 	"ndd/engine/parallel"
 )
@@ -16,13 +17,13 @@ import (
 // A Job copies some inputs.
 type Job struct {
 	Inputs    []string
-	Options   document.Options // with which the inputs were read
+	Options   format.Options   // with which the inputs were read
 	FileUnits ingest.ReadFiles // from the report of an earlier reading; nil if there was none
 	Threads   int
 
 	// Judge returns the judge of a file, given the number of its first unit among those of all inputs, and
 	// the number of its units. Both are 0 without FileUnits. One goroutine calls it.
-	Judge func(f document.File, first, units int) Judge
+	Judge func(f input.File, first, units int) Judge
 
 	// Fields, if not nil, are added to all documents. Then no document is dropped or cut.
 	Fields *Fields
@@ -45,13 +46,13 @@ func NeedBytes(threads int) uint64 {
 // each file has the units that it had.
 func (j *Job) Copy(ctx context.Context, to *Target) (Report, error) {
 	options := j.Options
-	options.Meter = cmp.Or(to.Meter, &document.Meter{})
+	options.Meter = cmp.Or(to.Meter, &input.Meter{})
 	var reports []*Report // of the files, in order
 	var all Report
 	produce := func(ctx context.Context, yield func(*fileCopy) bool) error {
 		first := 0
-		for f, err := range options.Files(ctx, j.Inputs) {
-			if skip, skipped := errors.AsType[*document.Skip](err); skipped {
+		for f, err := range options.Share.List(ctx, j.Inputs) {
+			if skip, skipped := errors.AsType[*input.Skip](err); skipped {
 				if j.FileUnits == nil && skip.Reason.LosesData() { // else an earlier reading has named it
 					all.Lost = append(all.Lost, skip.Error())
 				}
@@ -89,7 +90,7 @@ func (j *Job) Copy(ctx context.Context, to *Target) (Report, error) {
 }
 
 // copyFiles copies files, several at a time.
-func (j *Job) copyFiles(ctx context.Context, options document.Options, produce parallel.Produce[*fileCopy]) error {
+func (j *Job) copyFiles(ctx context.Context, options format.Options, produce parallel.Produce[*fileCopy]) error {
 	threads := j.Threads
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
@@ -104,7 +105,7 @@ func (j *Job) copyFiles(ctx context.Context, options document.Options, produce p
 	}
 	return parallel.Each(ctx, parallel.Options{Workers: threads}, produce,
 		func(ctx context.Context, files iter.Seq[*fileCopy]) error {
-			extractor := document.NewExtractor(ctx, options)
+			extractor := format.NewExtractor(ctx, options)
 			for k := range files {
 				k.ctx, k.extractor, k.packer, k.options.Decoders = ctx, extractor, packer, decoders
 				if err := k.copyOnce(); err != nil {

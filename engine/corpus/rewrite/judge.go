@@ -3,13 +3,13 @@ package rewrite
 import (
 	"io"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 )
 
 // A Verdict says what a copy leaves out of a document: nothing if it is zero.
 type Verdict struct {
-	Drop bool             // the whole document
-	Cuts []document.Range // or these parts of its text
+	Drop bool           // the whole document
+	Cuts []format.Range // or these parts of its text
 
 	Note int // number of the document for [Fields].Values; 0: nothing is known of it
 }
@@ -17,7 +17,7 @@ type Verdict struct {
 // A Judge decides about the units of one file. One goroutine calls its functions.
 type Judge struct {
 	// Unit returns the verdict about a unit. It is called with all units of the file, in order.
-	Unit func(*document.Extractor, document.Unit) (Verdict, error)
+	Unit func(*format.Extractor, format.Unit) (Verdict, error)
 
 	// Missing returns how many documents of the file were not met by Unit. If there are any, the file has
 	// changed. It is called after the last unit, and may be nil.

@@ -9,8 +9,8 @@ import (
 	"math"
 	"sync"
 
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/unpack"
 )
 
@@ -35,13 +35,13 @@ func Lines(ctx context.Context, in io.Reader, out io.Writer, cfg ingest.Config,
 	lines := &lineTee{in: buffered, limit: cfg.Document.MaxDocumentBytes}
 	cfg.Stdin = lines
 	skipped := cfg.Skipped
-	cfg.Skipped = func(s *document.Skip) error {
+	cfg.Skipped = func(s *input.Skip) error {
 		if err := lines.copyTo(out, s.Line); err != nil || skipped == nil {
 			return err
 		}
 		return skipped(s)
 	}
-	report, err := ingest.Run(ctx, []string{document.Stdin}, cfg, func(r ingest.Record) error {
+	report, err := ingest.Run(ctx, []string{input.Stdin}, cfg, func(r ingest.Record) error {
 		if err := lines.copyTo(out, r.Line-1); err != nil {
 			return err
 		}

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/oracle/must"
 )
 
@@ -20,9 +21,9 @@ func TestLinesUnjudged(t *testing.T) {
 	long := `{"text": "` + strings.Repeat("long ", 1000) + `"}` + "\n"
 	in := "\xef\xbb\xbf{\"text\": " + text + "\n \n{broken\n{\"text\": \"short\"}\n" + long + "{ \"text\": " + text +
 		"\r\n[]\n{\"n\": 1}"
-	cfg := ingest.Config{Document: document.Options{Format: document.JSONL, MaxDocumentBytes: 1000}}
+	cfg := ingest.Config{Document: format.Options{Format: format.JSONL, MaxDocumentBytes: 1000}}
 	skips := 0
-	cfg.Skipped = func(*document.Skip) error { skips++; return nil }
+	cfg.Skipped = func(*input.Skip) error { skips++; return nil }
 	seen := map[[2]uint64]bool{}
 	var out strings.Builder
 	dropped, report, err := Lines(t.Context(), strings.NewReader(in), &out, cfg, func(r ingest.Record) (bool, error) {
@@ -61,7 +62,7 @@ func TestLinesSkipped(t *testing.T) {
 		}
 		return 0, io.EOF
 	}))
-	cfg := ingest.Config{Document: document.Options{Format: document.JSONL, MaxDocumentBytes: 1000}}
+	cfg := ingest.Config{Document: format.Options{Format: format.JSONL, MaxDocumentBytes: 1000}}
 	_, report, err := Lines(t.Context(), in, writerFunc(func(p []byte) (int, error) {
 		copied.Add(int64(len(p)))
 		return len(p), nil

@@ -5,7 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
@@ -23,10 +24,10 @@ const (
 
 // equalTexts returns a job that drops documents with the text of an earlier one. The note of a document is its
 // number, from 1.
-func equalTexts(options document.Options, inputs ...string) *Job {
+func equalTexts(options format.Options, inputs ...string) *Job {
 	seen, number, mu := map[string]bool{}, 0, sync.Mutex{}
-	return &Job{Inputs: inputs, Options: options, Threads: 1, Judge: func(document.File, int, int) Judge {
-		return Judge{Decision: func(io.Writer) {}, Unit: func(x *document.Extractor, u document.Unit) (v Verdict, err error) {
+	return &Job{Inputs: inputs, Options: options, Threads: 1, Judge: func(input.File, int, int) Judge {
+		return Judge{Decision: func(io.Writer) {}, Unit: func(x *format.Extractor, u format.Unit) (v Verdict, err error) {
 			doc, err := x.Extract(u)
 			if err != nil {
 				return v, nil // no document

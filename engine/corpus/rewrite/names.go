@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/work"
 	"ndd/engine/storage/object"
 )
@@ -25,8 +26,8 @@ import (
 type Target struct {
 	// Create creates a file of that name, which may have folders in it, and fills it. Several goroutines call it.
 	Create   func(name string, fill func(w io.Writer) error) error
-	Meter    *document.Meter // counts the bytes read, if not nil
-	Finished *work.Copies    // keeps finished copies for another run; may be nil
+	Meter    *input.Meter // counts the bytes read, if not nil
+	Finished *work.Copies // keeps finished copies for another run; may be nil
 
 	root  location
 	names map[string]bool
@@ -39,7 +40,7 @@ func NewTarget(ctx context.Context, inputs []string) (*Target, error) {
 	if err := t.findRoot(ctx, inputs); err != nil {
 		return nil, err
 	}
-	for f, err := range document.Files(ctx, inputs) {
+	for f, err := range input.Files(ctx, inputs) {
 		if err != nil {
 			continue // findRoot returned it, unless it is a skip
 		}
@@ -52,7 +53,7 @@ func NewTarget(ctx context.Context, inputs []string) (*Target, error) {
 
 // add adds the names that a file's copy may have: its own, and the one with the ending of another compression
 // if nothing writes its own.
-func (t *Target) add(ctx context.Context, f document.File) error {
+func (t *Target) add(ctx context.Context, f input.File) error {
 	name, err := t.name(f, "")
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func (t *Target) add(ctx context.Context, f document.File) error {
 		return fmt.Errorf("%s is named twice among the inputs", f.Path)
 	}
 	t.names[name] = true
-	ending, err := f.CopyPacking(ctx)
+	ending, err := format.CopyEnding(ctx, f)
 	if err != nil || ending == "" {
 		return nil // the reading reports a file that cannot be opened
 	}
@@ -78,14 +79,14 @@ func (t *Target) add(ctx context.Context, f document.File) error {
 // findRoot sets root to the deepest folder that holds all inputs.
 func (t *Target) findRoot(ctx context.Context, inputs []string) error {
 	first := true
-	for f, err := range document.Files(ctx, inputs) {
-		if _, skipped := errors.AsType[*document.Skip](err); skipped {
+	for f, err := range input.Files(ctx, inputs) {
+		if _, skipped := errors.AsType[*input.Skip](err); skipped {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if document.ReadOnce(f.Path) {
+		if input.ReadOnce(f.Path) {
 			return fmt.Errorf("%s is a pipe and has no name to be copied to: put it in a file", f.Path)
 		}
 		var top location
@@ -158,7 +159,7 @@ func (l location) String() string {
 }
 
 // name returns the name of a file's copy. Unless ending is "", it replaces the ending of the compression.
-func (t *Target) name(f document.File, ending string) (string, error) {
+func (t *Target) name(f input.File, ending string) (string, error) {
 	dir, err := folderOf(f.Path)
 	base := path.Base(filepath.ToSlash(f.Path))
 	if ending != "" {

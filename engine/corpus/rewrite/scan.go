@@ -5,18 +5,19 @@ import (
 	"errors"
 	"math"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 )
 
 // A scanner reads the units of a file and collects the edits that the judge decides.
 type scanner struct {
 	ctx       context.Context
-	options   document.Options
-	extractor *document.Extractor
-	file      document.File
+	options   format.Options
+	extractor *format.Extractor
+	file      input.File
 	fields    *Fields
-	head      document.Head // of the file, where there are fields
+	head      format.Head // of the file, where there are fields
 	judge     Judge
 	report    *Report
 
@@ -26,13 +27,13 @@ type scanner struct {
 }
 
 // scan collects the edits of a file. Unless c is nil, it copies the file up to its last unit meanwhile.
-func (s *scanner) scan(content *document.Content, c *contentCopy) (e edits, err error) {
+func (s *scanner) scan(content *format.Content, c *contentCopy) (e edits, err error) {
 	e.whole = math.MaxInt64
 	if s.head.End > 0 {
 		e.cuts = append(e.cuts, cut{from: s.head.End, note: noteNames})
 	}
 	for u, err := range content.Units {
-		if skip, skipped := errors.AsType[*document.Skip](err); skipped {
+		if skip, skipped := errors.AsType[*input.Skip](err); skipped {
 			err = s.skipped(&e, skip, c)
 		} else if err == nil {
 			err = s.unit(&e, u, c)
@@ -53,9 +54,9 @@ func (s *scanner) end() error {
 }
 
 // skipped handles a part of the file that has no verdict. The part stays, as far as it can be read.
-func (s *scanner) skipped(e *edits, skip *document.Skip, c *contentCopy) error {
+func (s *scanner) skipped(e *edits, skip *input.Skip, c *contentCopy) error {
 	e.lost = e.lost || skip.Reason.LosesData()
-	if s.fields != nil && (skip.Reason == document.Broken || skip.Reason == document.TooLarge) && skip.ResumedAt == 0 {
+	if s.fields != nil && (skip.Reason == input.Broken || skip.Reason == input.TooLarge) && skip.ResumedAt == 0 {
 		s.report.Unnoted++
 	}
 	switch {
@@ -65,7 +66,7 @@ func (s *scanner) skipped(e *edits, skip *document.Skip, c *contentCopy) error {
 	case skip.To > skip.At && c != nil && s.fields == nil: // of JSON or WARC
 		e.starts = append(e.starts, skip.At)
 		return c.value(e, skip.At, skip.To, true)
-	case skip.Reason == document.Unreadable, skip.Reason == document.DamagedRows:
+	case skip.Reason == input.Unreadable, skip.Reason == input.DamagedRows:
 		e.whole = skip.At
 		e.damage = append(e.damage, skip.Error())
 	}
@@ -74,7 +75,7 @@ func (s *scanner) skipped(e *edits, skip *document.Skip, c *contentCopy) error {
 }
 
 // unit adds the verdict about a unit to the edits.
-func (s *scanner) unit(e *edits, u document.Unit, c *contentCopy) error {
+func (s *scanner) unit(e *edits, u format.Unit, c *contentCopy) error {
 	e.units++
 	v, err := s.verdict(u)
 	if err == nil && s.fields != nil {
@@ -111,7 +112,7 @@ func (s *scanner) unit(e *edits, u document.Unit, c *contentCopy) error {
 }
 
 // verdict returns the verdict about the next unit.
-func (s *scanner) verdict(u document.Unit) (Verdict, error) {
+func (s *scanner) verdict(u format.Unit) (Verdict, error) {
 	if s.left--; s.counted && s.left < 0 { // the next unit was one of the next file
 		return Verdict{}, ingest.Changed(s.file.Path)
 	}
@@ -123,16 +124,16 @@ func (s *scanner) verdict(u document.Unit) (Verdict, error) {
 }
 
 // note adds the place for the fields of a unit to the edits.
-func (s *scanner) note(e *edits, u document.Unit, note int) error {
+func (s *scanner) note(e *edits, u format.Unit, note int) error {
 	switch s.head.Format {
-	case document.Parquet:
+	case format.Parquet:
 		e.cuts = append(e.cuts, cut{from: int64(u.Line), note: note})
-	case document.CSV:
+	case format.CSV:
 		e.cuts = append(e.cuts, cut{from: u.To, note: note})
 	default:
 		end, taken, ok := u.ObjectEnd(s.fields.names())
 		if taken != "" {
-			return errTaken(document.Place(u.Source, u.Line), taken)
+			return errTaken(input.Place(u.Source, u.Line), taken)
 		}
 		if !ok {
 			s.report.Unnoted++
@@ -147,8 +148,8 @@ func (s *scanner) note(e *edits, u document.Unit, note int) error {
 func (s *scanner) isJudgeable() bool {
 	options, lost := s.options, false
 	options.Meter, options.Decoders = nil, nil
-	for _, err := range s.file.Scan(s.ctx, options, nil) {
-		if skip, skipped := errors.AsType[*document.Skip](err); !skipped {
+	for _, err := range format.Units(s.ctx, s.file, options, nil) {
+		if skip, skipped := errors.AsType[*input.Skip](err); !skipped {
 			return true // the copying meets an error again
 		} else if skip.Reason.LosesData() {
 			lost = true

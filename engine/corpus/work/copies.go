@@ -16,7 +16,7 @@ import (
 
 	"github.com/minio/highwayhash"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/input"
 	"ndd/engine/storage/disk"
 )
 
@@ -104,7 +104,7 @@ func (c *Copies) write(k listedCopy) (err error) {
 }
 
 // identity returns what a copy depends on, or "" if the file has changed since it was read.
-func (c *Copies) identity(f document.File, decision []byte) string {
+func (c *Copies) identity(f input.File, decision []byte) string {
 	k, known := c.w.plan[f.Path]
 	if now, err := keyOf(c.w.ctx, f, c.w.cfg); !known || err != nil || now.digest() != k {
 		return ""
@@ -114,7 +114,7 @@ func (c *Copies) identity(f document.File, decision []byte) string {
 
 // Take returns the finished copy of a file, and its path unless nothing of the file was left. The decision
 // says what the copy leaves out.
-func (c *Copies) Take(f document.File, decision []byte) (path string, of Copy, ok bool) {
+func (c *Copies) Take(f input.File, decision []byte) (path string, of Copy, ok bool) {
 	identity := c.identity(f, decision)
 	c.mu.Lock()
 	k, ok := c.kept[identity]
@@ -131,7 +131,7 @@ func (c *Copies) Take(f document.File, decision []byte) (path string, of Copy, o
 }
 
 // Keep keeps the finished copy of a file.
-func (c *Copies) Keep(f document.File, decision []byte, of Copy) {
+func (c *Copies) Keep(f input.File, decision []byte, of Copy) {
 	k, path := listedCopy{Of: c.identity(f, decision), Copy: of}, filepath.Join(c.dir, of.Name)
 	var err error
 	if of.Name != "" {

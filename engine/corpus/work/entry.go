@@ -6,8 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/storage/store"
 )
@@ -25,7 +26,7 @@ const (
 
 // A skipped is a skip as it is stored.
 type skipped struct {
-	document.Skip
+	input.Skip
 	Err string `json:",omitempty"`
 }
 
@@ -116,9 +117,9 @@ func (d *decoder) next() (e ingest.Entry, err error) {
 	if head&hasValues != 0 {
 		for range d.Uvarint() {
 			if d.Byte() == 1 {
-				e.Values = append(e.Values, document.Value{Text: string(d.Text()), Found: true})
+				e.Values = append(e.Values, format.Value{Text: string(d.Text()), Found: true})
 			} else {
-				e.Values = append(e.Values, document.Value{})
+				e.Values = append(e.Values, format.Value{})
 			}
 		}
 	}

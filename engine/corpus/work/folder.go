@@ -13,8 +13,9 @@ import (
 
 	"github.com/minio/highwayhash"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/corpus/text"
 	"ndd/engine/storage/disk"
@@ -68,7 +69,7 @@ type key struct {
 	Job      string `json:",omitempty"` // of ingest.Config
 	Recipe   simhash.Recipe
 	Extract  text.Extraction `json:",omitempty"`
-	Format   document.Format
+	Format   format.Format
 	Text, ID string
 	Values   [][]string
 	Longest  int64
@@ -263,7 +264,7 @@ func (w *Folder) Close() error {
 func (w *Folder) Begin(ctx context.Context, inputs []string, cfg *ingest.Config) error {
 	w.ctx, w.cfg, w.plan = ctx, cfg, map[string]digest{}
 	t := Taken{Dir: w.dir}
-	for f, err := range cfg.Document.Files(ctx, inputs) {
+	for f, err := range cfg.Document.Share.List(ctx, inputs) {
 		if err != nil {
 			continue // it comes again when the files are read
 		}
@@ -294,7 +295,7 @@ func (w *Folder) Begin(ctx context.Context, inputs []string, cfg *ingest.Config)
 }
 
 // keyOf returns the key of a file as it is now.
-func keyOf(ctx context.Context, f document.File, cfg *ingest.Config) (k key, err error) {
+func keyOf(ctx context.Context, f input.File, cfg *ingest.Config) (k key, err error) {
 	o := &cfg.Document
 	k = key{Path: f.Path, Absolute: f.Path, InFolder: f.Root != "", Size: -1, Job: cfg.Job, Recipe: cfg.Recipe,
 		Extract: o.Extract, Format: o.Format, Text: o.TextField, ID: o.IDField, Values: o.ValueFields,
@@ -323,7 +324,7 @@ func keyOf(ctx context.Context, f document.File, cfg *ingest.Config) (k key, err
 	return k, nil
 }
 
-// Forget removes the work file that has a file or document, named as [document.Place] does it, if it was
+// Forget removes the work file that has a file or document, named as [input.Place] does it, if it was
 // taken over: what is in it is not what the file has. The next run reads all its files again.
 func (w *Folder) Forget(where string) {
 	for path, key := range w.plan {
@@ -338,7 +339,7 @@ func (w *Folder) Forget(where string) {
 }
 
 // Stored returns the entries of a file that was finished.
-func (w *Folder) Stored(f document.File) iter.Seq2[ingest.Entry, error] {
+func (w *Folder) Stored(f input.File) iter.Seq2[ingest.Entry, error] {
 	at, has := w.stored[w.plan[f.Path]]
 	if !has {
 		return nil

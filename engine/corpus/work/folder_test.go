@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/corpus/text"
 	"ndd/engine/oracle/must"
@@ -19,20 +20,20 @@ func TestKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	must.Do(t, os.WriteFile(path, []byte("{}\n"), 0o644))
 	keys := map[digest]string{}
-	for name, change := range map[string]func(*document.File, *ingest.Config){
-		"nothing": func(*document.File, *ingest.Config) {},
-		"folder":  func(f *document.File, _ *ingest.Config) { f.Root = filepath.Dir(path) },
-		"job":     func(_ *document.File, c *ingest.Config) { c.Job = "lines" },
-		"exact":   func(_ *document.File, c *ingest.Config) { c.Exact = true },
-		"recipe":  func(_ *document.File, c *ingest.Config) { c.Recipe = simhash.Default() },
-		"extract": func(_ *document.File, c *ingest.Config) { c.Document.Extract = text.ExtractAuto },
-		"format":  func(_ *document.File, c *ingest.Config) { c.Document.Format = document.Lines },
-		"text":    func(_ *document.File, c *ingest.Config) { c.Document.TextField = "body" },
-		"ID":      func(_ *document.File, c *ingest.Config) { c.Document.IDField = "key" },
-		"values":  func(_ *document.File, c *ingest.Config) { c.Document.ValueFields = [][]string{{"date"}} },
-		"most":    func(_ *document.File, c *ingest.Config) { c.Document.MaxDocumentBytes = 100 },
+	for name, change := range map[string]func(*input.File, *ingest.Config){
+		"nothing": func(*input.File, *ingest.Config) {},
+		"folder":  func(f *input.File, _ *ingest.Config) { f.Root = filepath.Dir(path) },
+		"job":     func(_ *input.File, c *ingest.Config) { c.Job = "lines" },
+		"exact":   func(_ *input.File, c *ingest.Config) { c.Exact = true },
+		"recipe":  func(_ *input.File, c *ingest.Config) { c.Recipe = simhash.Default() },
+		"extract": func(_ *input.File, c *ingest.Config) { c.Document.Extract = text.ExtractAuto },
+		"format":  func(_ *input.File, c *ingest.Config) { c.Document.Format = format.Lines },
+		"text":    func(_ *input.File, c *ingest.Config) { c.Document.TextField = "body" },
+		"ID":      func(_ *input.File, c *ingest.Config) { c.Document.IDField = "key" },
+		"values":  func(_ *input.File, c *ingest.Config) { c.Document.ValueFields = [][]string{{"date"}} },
+		"most":    func(_ *input.File, c *ingest.Config) { c.Document.MaxDocumentBytes = 100 },
 	} {
-		f, c := document.File{Path: path}, ingest.Config{}
+		f, c := input.File{Path: path}, ingest.Config{}
 		change(&f, &c)
 		k, err := keyOf(t.Context(), f, &c)
 		must.Do(t, err)
@@ -64,9 +65,9 @@ func TestUnreadableIsNotKept(t *testing.T) {
 			t.Errorf("%+v", taken)
 		}
 		if unreadable {
-			w.Keep(&ingest.Entry{Skip: &document.Skip{Source: path, Reason: document.Unreadable, Err: errors.New("denied")}})
+			w.Keep(&ingest.Entry{Skip: &input.Skip{Source: path, Reason: input.Unreadable, Err: errors.New("denied")}})
 		}
-		w.Finish(document.File{Path: path})
+		w.Finish(input.File{Path: path})
 		must.Do(t, w.Close())
 	}
 	if _, taken, _ := begun(t, dir, path); taken.Stored != 1 {
@@ -106,19 +107,19 @@ func TestCopiesAfterStops(t *testing.T) {
 	for i, path := range paths {
 		w, _, _ := begun(t, dir, paths...)
 		for j, before := range paths {
-			if _, got, ok := w.copies.Take(document.File{Path: before}, nil); ok != (j < i) || ok && got.Ending != before {
+			if _, got, ok := w.copies.Take(input.File{Path: before}, nil); ok != (j < i) || ok && got.Ending != before {
 				t.Errorf("run %d: %s: %v %+v", i, before, ok, got)
 			}
 		}
 		if i == 3 {
 			data := must.Read(t, list)
 			must.Do(t, os.WriteFile(path, []byte("{} \n"), 0o644))
-			w.copies.Keep(document.File{Path: path}, nil, Copy{Ending: path})
+			w.copies.Keep(input.File{Path: path}, nil, Copy{Ending: path})
 			if string(must.Read(t, list)) != string(data) {
 				t.Error("a copy of a file that has changed is kept")
 			}
 		} else {
-			w.copies.Keep(document.File{Path: path}, nil, Copy{Ending: path})
+			w.copies.Keep(input.File{Path: path}, nil, Copy{Ending: path})
 		}
 		must.Do(t, w.Close())
 		f, err := os.OpenFile(list, os.O_APPEND|os.O_WRONLY, 0)

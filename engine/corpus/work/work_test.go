@@ -14,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/corpus/text"
 	"ndd/engine/oracle"
@@ -73,10 +74,10 @@ type read struct {
 var errStopped = errors.New("stopped")
 
 // run reads a folder, with the work folder at dir unless that is "", and stops after some records.
-func run(ctx context.Context, d *disk.Disk, in, dir string, threads, stop int, opts document.Options) (
+func run(ctx context.Context, d *disk.Disk, in, dir string, threads, stop int, opts format.Options) (
 	r read, err error) {
 	opts.IDField, opts.ValueFields = "name", [][]string{{"date"}}
-	cfg := ingest.Config{Threads: threads, Document: opts, Skipped: func(s *document.Skip) error {
+	cfg := ingest.Config{Threads: threads, Document: opts, Skipped: func(s *input.Skip) error {
 		r.skips = append(r.skips, s.Error()+fmt.Sprint(s.At, s.To, s.Rows, s.ResumedAt))
 		return nil
 	}}
@@ -111,7 +112,7 @@ func same(t *testing.T, got, want read) {
 	clear := func(r ingest.Report) ingest.Report {
 		r.Skipped.Examples = slices.Clone(r.Skipped.Examples)
 		for i, s := range r.Skipped.Examples {
-			r.Skipped.Examples[i] = &document.Skip{Source: s.Error()}
+			r.Skipped.Examples[i] = &input.Skip{Source: s.Error()}
 		}
 		r.BytesRead = 0
 		return r
@@ -127,14 +128,14 @@ func same(t *testing.T, got, want read) {
 func TestTakeOver(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		in := inputs(t)
-		want, err := run(t.Context(), nil, in, "", 2, all, document.Options{})
+		want, err := run(t.Context(), nil, in, "", 2, all, format.Options{})
 		if err != nil || len(want.records) < 1400 || len(want.skips) < 7 || want.report.NoID == 0 ||
 			want.report.Repaired == 0 {
 			t.Fatalf("%d records, skips %q, %v, %+v", len(want.records), want.skips, err, want.report)
 		}
 		dir := filepath.Join(t.TempDir(), "deep", "work")
 		for i, stop := range []int{0, 5, 40, 1100, 1300, all, all} {
-			got, err := run(t.Context(), nil, in, dir, threads, stop, document.Options{})
+			got, err := run(t.Context(), nil, in, dir, threads, stop, format.Options{})
 			if len(got.warned) > 0 || stop < all && !errors.Is(err, errStopped) || stop == all && err != nil {
 				t.Fatalf("%v %q", err, got.warned)
 			}
@@ -148,7 +149,7 @@ func TestTakeOver(t *testing.T) {
 		}
 		pieces := func() []string { names, _ := filepath.Glob(filepath.Join(dir, "*.work")); return names }
 		before := pieces()
-		got, err := run(t.Context(), nil, in, dir, threads, all, document.Options{})
+		got, err := run(t.Context(), nil, in, dir, threads, all, format.Options{})
 		if err != nil || got.taken.Stored != 9 || !slices.Equal(pieces(), before) {
 			t.Fatalf("%v %+v, and %q after %q", err, got.taken, pieces(), before)
 		}
@@ -161,7 +162,7 @@ func TestTakeOver(t *testing.T) {
 func TestChanges(t *testing.T) {
 	in, dir := inputs(t), t.TempDir()
 	name := func(s string) string { return filepath.Join(in, s) }
-	check := func(opts document.Options, want Taken) {
+	check := func(opts format.Options, want Taken) {
 		t.Helper()
 		sound, _ := run(t.Context(), nil, in, "", 1, all, opts)
 		got, err := run(t.Context(), nil, in, dir, 2, all, opts)
@@ -171,19 +172,19 @@ func TestChanges(t *testing.T) {
 		}
 		same(t, got, sound)
 	}
-	run(t.Context(), nil, in, dir, 2, all, document.Options{})
+	run(t.Context(), nil, in, dir, 2, all, format.Options{})
 	os.WriteFile(name("a.jsonl"), []byte(`{"text":"a new text"}`+"\n"), 0o644)
 	os.WriteFile(name("new.txt"), []byte("words"), 0o644)
 	os.Remove(name("f.txt"))
-	check(document.Options{}, Taken{Files: 9, Stored: 7, New: []string{name("new.txt")},
+	check(format.Options{}, Taken{Files: 9, Stored: 7, New: []string{name("new.txt")},
 		Changed: []string{name("a.jsonl")}, Unused: 2})
-	for _, opts := range []document.Options{{TextField: "name"}, {MaxDocumentBytes: 100}, {Format: document.Lines}} {
+	for _, opts := range []format.Options{{TextField: "name"}, {MaxDocumentBytes: 100}, {Format: format.Lines}} {
 		got, _ := run(t.Context(), nil, in, dir, 2, all, opts)
 		if got.taken.Stored != 0 || len(got.taken.Other) != 9 {
 			t.Errorf("%+v: %+v", opts, got.taken)
 		}
 	}
-	check(document.Options{}, Taken{Files: 9, Stored: 9, Unused: 2 + 3*9})
+	check(format.Options{}, Taken{Files: 9, Stored: 9, Unused: 2 + 3*9})
 
 	// A file that changes while it is read is not kept.
 	os.WriteFile(name("new.txt"), []byte("more words"), 0o644)
@@ -195,7 +196,7 @@ func TestChanges(t *testing.T) {
 		}
 	})
 	must.Do(t, err)
-	opts := document.Options{IDField: "name", ValueFields: [][]string{{"date"}}}
+	opts := format.Options{IDField: "name", ValueFields: [][]string{{"date"}}}
 	if _, err := ingest.Run(t.Context(), []string{in}, ingest.Config{Document: opts, Work: w},
 		func(ingest.Record) error { return nil }); err != nil {
 		t.Fatal(err)
@@ -204,13 +205,13 @@ func TestChanges(t *testing.T) {
 		t.Errorf("a second process: %v", err)
 	}
 	must.Do(t, w.Close())
-	check(document.Options{}, Taken{Files: 9, Stored: 8, Changed: []string{name("new.txt")}, Unused: 3 + 3*9})
+	check(format.Options{}, Taken{Files: 9, Stored: 8, Changed: []string{name("new.txt")}, Unused: 3 + 3*9})
 
 	// A change of a file is seen by its time, where the size is the same.
 	info, _ := os.Stat(name("new.txt"))
 	os.WriteFile(name("new.txt"), []byte("fresh words"), 0o644)
 	os.Chtimes(name("new.txt"), info.ModTime(), info.ModTime().Add(time.Millisecond))
-	check(document.Options{}, Taken{Files: 9, Stored: 8, Changed: []string{name("new.txt")}, Unused: 4 + 3*9})
+	check(format.Options{}, Taken{Files: 9, Stored: 8, Changed: []string{name("new.txt")}, Unused: 4 + 3*9})
 
 	// Another text of the same size, with the time that the file had, in place or under its name.
 	if inode, _ := inodeOf(in); inode == 0 {
@@ -222,23 +223,23 @@ func TestChanges(t *testing.T) {
 		}
 		os.WriteFile(name("new.txt"), []byte([]string{"first words", "other words"}[i]), 0o644)
 		os.Chtimes(name("new.txt"), info.ModTime(), info.ModTime())
-		check(document.Options{}, Taken{Files: 9, Stored: 8, Changed: []string{name("new.txt")}, Unused: 5 + i + 3*9})
+		check(format.Options{}, Taken{Files: 9, Stored: 8, Changed: []string{name("new.txt")}, Unused: 5 + i + 3*9})
 	}
 }
 
 // TestForget: what was taken over of a file that is another one by now is read again by the next run.
 func TestForget(t *testing.T) {
 	in, dir := inputs(t), t.TempDir()
-	run(t.Context(), nil, in, dir, 2, all, document.Options{})
+	run(t.Context(), nil, in, dir, 2, all, format.Options{})
 	w, err := Open(t.Context(), nil, dir, 1, func(Taken) {}, func(msg string) { t.Error(msg) })
 	must.Do(t, err)
-	cfg := ingest.Config{Recipe: simhash.Default(), Document: document.Options{IDField: "name", ValueFields: [][]string{{"date"}}}}
+	cfg := ingest.Config{Recipe: simhash.Default(), Document: format.Options{IDField: "name", ValueFields: [][]string{{"date"}}}}
 	cfg.Document.Extract = text.Extraction(cfg.Recipe.Extract)
 	must.Do(t, w.Begin(t.Context(), []string{in}, &cfg))
 	w.Forget(filepath.Join(in, "b", "large.json")) // no file
 	w.Forget(filepath.Join(in, "b", "large.jsonl") + ":7")
 	must.Do(t, w.Close())
-	got, err := run(t.Context(), nil, in, dir, 2, all, document.Options{})
+	got, err := run(t.Context(), nil, in, dir, 2, all, format.Options{})
 	if err != nil || got.taken.Stored == 9 || got.taken.Stored < 1 || !slices.Contains(got.taken.New, filepath.Join(in, "b", "large.jsonl")) {
 		t.Errorf("%v: %+v", err, got.taken)
 	}
@@ -248,8 +249,8 @@ func TestForget(t *testing.T) {
 // named, removed, and read again.
 func TestBadFolder(t *testing.T) {
 	in, dir := inputs(t), t.TempDir()
-	want, _ := run(t.Context(), nil, in, dir, 2, all, document.Options{})
-	if _, err := run(t.Context(), nil, in, in, 1, all, document.Options{}); err == nil ||
+	want, _ := run(t.Context(), nil, in, dir, 2, all, format.Options{})
+	if _, err := run(t.Context(), nil, in, in, 1, all, format.Options{}); err == nil ||
 		!strings.Contains(err.Error(), "no work folder") {
 		t.Error(err)
 	}
@@ -261,7 +262,7 @@ func TestBadFolder(t *testing.T) {
 	must.Do(t, err)
 	data[5000] ^= 1
 	os.WriteFile(pieces[0], data, 0o644)
-	got, err := run(t.Context(), nil, in, dir, 2, all, document.Options{})
+	got, err := run(t.Context(), nil, in, dir, 2, all, format.Options{})
 	if err != nil || len(got.warned) != 1 || !strings.Contains(got.warned[0], pieces[0]) || got.taken.Stored == 9 {
 		t.Fatalf("%v %q %+v", err, got.warned, got.taken)
 	}
@@ -269,7 +270,7 @@ func TestBadFolder(t *testing.T) {
 	for version, says := range map[string]string{"ndd dedup --work, version 3\n": "another version",
 		"": "it has 0 of 22 bytes"} {
 		os.WriteFile(filepath.Join(dir, versionName), []byte(version), 0o644)
-		if _, err := run(t.Context(), nil, in, dir, 1, all, document.Options{}); err == nil ||
+		if _, err := run(t.Context(), nil, in, dir, 1, all, format.Options{}); err == nil ||
 			!strings.Contains(err.Error(), says) {
 			t.Error(err)
 		}
@@ -280,23 +281,23 @@ func TestBadFolder(t *testing.T) {
 // the next one gives what a run without trouble gives.
 func TestFaults(t *testing.T) {
 	in := inputs(t)
-	want, _ := run(t.Context(), nil, in, "", 2, all, document.Options{})
+	want, _ := run(t.Context(), nil, in, "", 2, all, format.Options{})
 	calls := faults.Calls(t, func(d *disk.Disk) error {
-		_, err := run(t.Context(), d, in, filepath.Join(t.TempDir(), "w"), 2, all, document.Options{})
+		_, err := run(t.Context(), d, in, filepath.Join(t.TempDir(), "w"), 2, all, format.Options{})
 		return err
 	})
 	faults.Durable(t, calls)
 	for n := range calls {
 		dir := filepath.Join(t.TempDir(), "w")
 		f := faults.Fault{Call: calls[n], Number: n, Lasting: n%2 == 0}
-		got, err := run(t.Context(), f.Disk(), in, dir, 2, all, document.Options{})
+		got, err := run(t.Context(), f.Disk(), in, dir, 2, all, format.Options{})
 		if err == nil && len(got.warned) == 0 || err != nil && !errors.Is(err, f.Err()) {
 			t.Errorf("%+v: %v, and warned %q", f, err, got.warned)
 		}
 		if err == nil {
 			same(t, got, want)
 		}
-		if got, err = run(t.Context(), nil, in, dir, 2, all, document.Options{}); err != nil || len(got.warned) > 0 {
+		if got, err = run(t.Context(), nil, in, dir, 2, all, format.Options{}); err != nil || len(got.warned) > 0 {
 			t.Fatalf("%+v: %v %q", f, err, got.warned)
 		}
 		same(t, got, want)
@@ -306,16 +307,16 @@ func TestFaults(t *testing.T) {
 // After a power cut at any moment a run takes over what is whole.
 func TestPowerCut(t *testing.T) {
 	in, base := inputs(t), t.TempDir()
-	want, _ := run(t.Context(), nil, in, "", 2, all, document.Options{})
+	want, _ := run(t.Context(), nil, in, "", 2, all, format.Options{})
 	recorder := crash.Record(t, base)
-	if _, err := run(t.Context(), recorder.Disk(), in, filepath.Join(base, "w"), 2, all, document.Options{}); err != nil {
+	if _, err := run(t.Context(), recorder.Disk(), in, filepath.Join(base, "w"), 2, all, format.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	most := 0
 	recorder.States(3, 1, func(s crash.State) {
 		dir := filepath.Join(t.TempDir(), "cut")
 		recorder.Cut(dir, s)
-		got, err := run(t.Context(), nil, in, filepath.Join(dir, "w"), 2, all, document.Options{})
+		got, err := run(t.Context(), nil, in, filepath.Join(dir, "w"), 2, all, format.Options{})
 		if err != nil || len(got.warned) > 0 {
 			t.Fatalf("%v: %v %q", s, err, got.warned)
 		}
@@ -340,7 +341,7 @@ func TestCopiesAreNumberedOn(t *testing.T) {
 		w, err := Open(t.Context(), nil, dir, 1, func(Taken) {}, func(msg string) { t.Error(msg) })
 		must.Do(t, err)
 		must.Do(t, w.Begin(t.Context(), []string{in}, &ingest.Config{}))
-		of := func(name string) document.File { return document.File{Path: filepath.Join(in, name), Root: in} }
+		of := func(name string) input.File { return input.File{Path: filepath.Join(in, name), Root: in} }
 		for before := range i {
 			_, got, ok := w.copies.Take(of(names[before]), nil)
 			if want := i < listLost || i > listLost && before >= listLost; ok != want || ok && got.Name != names[before] {

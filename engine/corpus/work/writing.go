@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/unpack"
 	"ndd/engine/storage/store"
 )
@@ -29,7 +29,7 @@ type writing struct {
 
 // Keep keeps an entry of the file that is being read.
 func (w *Folder) Keep(e *ingest.Entry) {
-	if s := e.Skip; s != nil && s.Reason == document.Unreadable && !errors.Is(s, unpack.ErrDamaged) {
+	if s := e.Skip; s != nil && s.Reason == input.Unreadable && !errors.Is(s, unpack.ErrDamaged) {
 		w.spoilt = true // it may be readable later
 	}
 	if w.broken {
@@ -50,7 +50,7 @@ func (w *Folder) Keep(e *ingest.Entry) {
 
 // Finish ends the entries of a file. It is not kept if it has changed since the run began, or cannot be
 // told from other versions of it.
-func (w *Folder) Finish(f document.File) {
+func (w *Folder) Finish(f input.File) {
 	before, known := w.plan[f.Path]
 	now, err := keyOf(w.ctx, f, w.cfg)
 	if known && (err != nil || before != now.digest()) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/rewrite"
 	packed "ndd/engine/oracle/files"
@@ -67,7 +67,7 @@ func TestAnnotate(t *testing.T) {
 	}
 	for name, want := range map[string]string{"in/1.jsonl": "a field ndd_cluster", "in/2.json.zst": "a field ndd_cluster",
 		"in/3.csv.gz": "a field ndd_cluster", "in/6.csv": "a field ndd_cluster"} {
-		err := rewrite.CheckFields(t.Context(), []string{name}, document.Options{}, Annotations)
+		err := rewrite.CheckFields(t.Context(), []string{name}, format.Options{}, Annotations)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -7,8 +7,9 @@ import (
 	"io"
 	"slices"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/rewrite"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/result"
@@ -115,9 +116,9 @@ func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrit
 	}
 	j := rewrite.Job{Inputs: c.from.inputs, Options: c.from.options, FileUnits: c.from.fileUnits, Threads: c.o.Threads,
 		Fields: fields}
-	j.Judge = func(_ document.File, unit, units int) rewrite.Judge {
+	j.Judge = func(_ input.File, unit, units int) rewrite.Judge {
 		next := c.from.rowAt(unit)
-		judge := rewrite.Judge{Unit: func(x *document.Extractor, u document.Unit) (v rewrite.Verdict, err error) {
+		judge := rewrite.Judge{Unit: func(x *format.Extractor, u format.Unit) (v rewrite.Verdict, err error) {
 			row, isRow := next, next < Row(c.from.units.Len()) && c.from.units.All[next] == uint64(unit)
 			if unit++; !isRow {
 				return v, nil

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
@@ -141,12 +141,12 @@ func (c *Corpus) closeRaw() {
 type Document struct {
 	ID          string
 	Fingerprint simhash.Fingerprint
-	Hash        [2]uint64        // of its text, of all documents of a corpus or of none
-	TextBytes   int              // length of its text
-	Values      []document.Value // of the fields that the policies go by, in order
-	Modified    int64            // of its file, nanoseconds since 1970; 0 if unknown
-	Place       Place            // where it was read, of all documents of a corpus or of none
-	Short       bool             // it is too short for a fingerprint
+	Hash        [2]uint64      // of its text, of all documents of a corpus or of none
+	TextBytes   int            // length of its text
+	Values      []format.Value // of the fields that the policies go by, in order
+	Modified    int64          // of its file, nanoseconds since 1970; 0 if unknown
+	Place       Place          // where it was read, of all documents of a corpus or of none
+	Short       bool           // it is too short for a fingerprint
 }
 
 // Append adds a document. The error is a [spill.Error].

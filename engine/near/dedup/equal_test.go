@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
@@ -147,8 +147,8 @@ func TestEqualShort(t *testing.T) {
 	}
 	var out bytes.Buffer
 	seen := map[simhash.Fingerprint]bool{}
-	dropped, _, err := Filter(t.Context(), strings.NewReader(in), &out, ingest.Config{Document: document.Options{
-		Format: document.JSONL, MaxDocumentBytes: 1 << 20}}, func(f simhash.Fingerprint) (bool, error) {
+	dropped, _, err := Filter(t.Context(), strings.NewReader(in), &out, ingest.Config{Document: format.Options{
+		Format: format.JSONL, MaxDocumentBytes: 1 << 20}}, func(f simhash.Fingerprint) (bool, error) {
 		again := seen[f]
 		seen[f] = true
 		return again, nil

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle/files"
@@ -61,7 +61,7 @@ func TestFilter(t *testing.T) {
 	}
 	for _, in := range []io.Reader{strings.NewReader(lines.String()),
 		iotest.OneByteReader(strings.NewReader(lines.String()))} {
-		got, dropped, report := filtered(t, in, ingest.Config{Document: document.Options{Format: document.JSONL,
+		got, dropped, report := filtered(t, in, ingest.Config{Document: format.Options{Format: format.JSONL,
 			MaxDocumentBytes: 1 << 20}})
 		if got != want.String() || dropped != r.NumDropped() || dropped < 100 || report.Documents != len(docs) {
 			t.Errorf("%d dropped, want %d; %d bytes, want %d", dropped, r.NumDropped(), len(got), want.Len())

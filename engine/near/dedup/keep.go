@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 )
 
 // Policy says which document of a cluster is kept. Where it makes no
@@ -205,17 +206,17 @@ const (
 // A wanted is a list of fields, of the first of which a document has a value for some purpose.
 type wanted struct {
 	fields []string
-	isSome func(v document.Value, modified int64) bool // whether a value serves that
-	none   func() error                                // of no document that has one
+	isSome func(v format.Value, modified int64) bool // whether a value serves that
+	none   func() error                              // of no document that has one
 }
 
 // wanted returns the lists of fields that documents are read with: one for each policy that goes by fields, that
 // of the source, and that of the URL.
 func (o *ReadOptions) wanted() (lists []wanted) {
-	found := func(v document.Value, _ int64) bool { return v.Found }
+	found := func(v format.Value, _ int64) bool { return v.Found }
 	for _, by := range o.Keep {
 		if by.fields() != nil {
-			lists = append(lists, wanted{by.fields(), func(v document.Value, modified int64) bool {
+			lists = append(lists, wanted{by.fields(), func(v format.Value, modified int64) bool {
 				key, _ := by.key(v, 0, modified)
 				return key != keyNone
 			}, by.noValue})
@@ -233,17 +234,17 @@ func (o *ReadOptions) wanted() (lists []wanted) {
 // checkFields returns the error of a list of fields that none of the first documents of any file has, so that
 // it comes before hours of reading. It looks at nothing where an input can be read only once; what
 // cannot be read is left to the reading.
-func checkFields(ctx context.Context, inputs []string, opts document.Options, lists []wanted) error {
-	if len(lists) == 0 || slices.ContainsFunc(inputs, document.ReadOnce) {
+func checkFields(ctx context.Context, inputs []string, opts format.Options, lists []wanted) error {
+	if len(lists) == 0 || slices.ContainsFunc(inputs, input.ReadOnce) {
 		return nil
 	}
 	opts.Meter, opts.Chosen, opts.Strict = nil, nil, false
-	extractor := document.NewExtractor(ctx, opts)
+	extractor := format.NewExtractor(ctx, opts)
 	found, looked, names := make([]bool, len(lists)), 0, []string(nil)
-	look := func(f document.File) error {
+	look := func(f input.File) error {
 		n := 0
-		for unit, err := range f.Scan(ctx, opts, nil) {
-			if _, skipped := errors.AsType[*document.Skip](err); skipped {
+		for unit, err := range format.Units(ctx, f, opts, nil) {
+			if _, skipped := errors.AsType[*input.Skip](err); skipped {
 				continue
 			}
 			if err != nil {
@@ -264,11 +265,11 @@ func checkFields(ctx context.Context, inputs []string, opts document.Options, li
 		}
 		return nil
 	}
-	for f, err := range document.Files(ctx, inputs) {
+	for f, err := range input.Files(ctx, inputs) {
 		if err == nil {
 			err = look(f)
 		}
-		if _, skipped := errors.AsType[*document.Skip](err); err != nil && !skipped || looked >= lookedOfAll ||
+		if _, skipped := errors.AsType[*input.Skip](err); err != nil && !skipped || looked >= lookedOfAll ||
 			!slices.Contains(found, false) {
 			return nil // said where it is read, or a later document may have the field, or all are there
 		}

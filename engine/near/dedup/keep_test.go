@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/oracle/must"
 )
 
@@ -54,17 +54,17 @@ func FuzzParseTime(f *testing.F) {
 
 // TestValues lists values from the least to the largest.
 func TestValues(t *testing.T) {
-	none := document.Value{}
-	value := func(s string) document.Value { return document.Value{Text: s, Found: true} }
+	none := format.Value{}
+	value := func(s string) format.Value { return format.Value{Text: s, Found: true} }
 	for _, c := range []struct {
 		by     By
-		values []document.Value
+		values []format.Value
 	}{
-		{By{Policy: Largest, Field: "f"}, []document.Value{none, value(""), value("NaN"), value("abc"), value("abd"),
+		{By{Policy: Largest, Field: "f"}, []format.Value{none, value(""), value("NaN"), value("abc"), value("abd"),
 			value("-Inf"),
 			value("-1e300"), value("-2"), value("-1.5"), value("0"), value("1e-300"), value("0.5"), value("1"), value("10"),
 			value("1e3"), value("+Inf")}},
-		{By{Policy: Newest}, []document.Value{none, value("0001-01-01"), value("1969-12-31"), value("0"),
+		{By{Policy: Newest}, []format.Value{none, value("0001-01-01"), value("1969-12-31"), value("0"),
 			value("2001-02-03"), value("1709210096")}},
 	} {
 		var texts []string
@@ -103,10 +103,10 @@ func TestValues(t *testing.T) {
 // TestKeep keeps another one of three equal documents by each policy.
 func TestKeep(t *testing.T) {
 	docs := []Document{
-		{ID: "a", TextBytes: 20, Values: []document.Value{{Text: "3", Found: true}}},
-		{ID: "b", TextBytes: 10, Values: []document.Value{{Text: "11", Found: true}}, Modified: 1},
+		{ID: "a", TextBytes: 20, Values: []format.Value{{Text: "3", Found: true}}},
+		{ID: "b", TextBytes: 10, Values: []format.Value{{Text: "11", Found: true}}, Modified: 1},
 		{ID: "c", TextBytes: 30},
-		{ID: "d", TextBytes: 20, Values: []document.Value{{Text: "11", Found: true}}},
+		{ID: "d", TextBytes: 20, Values: []format.Value{{Text: "11", Found: true}}},
 	}
 	for _, c := range []struct{ keep, want string }{{"first", "a"}, {"shortest", "b"}, {"longest", "c"},
 		{"newest", "b"}, {"score", "b"}} {
@@ -129,8 +129,8 @@ func TestKeep(t *testing.T) {
 	for _, c := range [][2]string{{"9007199254740992", "9007199254740993"}, {"-9007199254740994", "-9007199254740993"},
 		{"18446744073709551614", "18446744073709551615"}, {"1e19", "10000000000000000001"}, {"1e300", "Infinity"}} {
 		corpus := appended(t, ReadOptions{Keep: Keep{{Largest, "score"}}},
-			Document{ID: "a", Values: []document.Value{{Text: c[0], Found: true}}},
-			Document{ID: "b", Values: []document.Value{{Text: c[1], Found: true}}})
+			Document{ID: "a", Values: []format.Value{{Text: c[0], Found: true}}},
+			Document{ID: "b", Values: []format.Value{{Text: c[1], Found: true}}})
 		if kept := keptRows(found(t, corpus, Options{K: 3})); !slices.Equal(kept, []Row{1}) {
 			t.Errorf("of %s, %v is kept", c, kept)
 		}

@@ -11,8 +11,9 @@ import (
 	"slices"
 	"strconv"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/rewrite/droplist"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/corpus/text"
@@ -71,7 +72,7 @@ func (m *Members) Len() int { return m.mine }
 
 // ReadMembers reads a table of members with the columns file, row and text_bytes, and keeps those in a
 // share of the inputs, or in all of them if share is nil.
-func ReadMembers(ctx context.Context, path string, inputs []string, share *document.Share) (*Members, error) {
+func ReadMembers(ctx context.Context, path string, inputs []string, share *input.Share) (*Members, error) {
 	m := &Members{files: map[string]*[]memberOf{}, digest: fnv.New64a()}
 	all := map[string]bool{}
 	droplist.Files(ctx, inputs, share, all, m.files)
@@ -131,16 +132,16 @@ func (m *Members) WriteSets(ctx context.Context, path string, inputs []string, c
 	end := uint64(0)
 	w.Section("shingles")
 	_, err = ingest.Extract(ctx, inputs, cfg, ingest.Steps[set]{
-		Worker: func(ctx context.Context) (func(int, *document.Document) (set, error), error) {
+		Worker: func(ctx context.Context) (func(int, *format.Document) (set, error), error) {
 			shingler := shingle.New(ctx)
-			return func(_ int, doc *document.Document) (set, error) {
+			return func(_ int, doc *format.Document) (set, error) {
 				list := *m.files[object.Clean(doc.Source)]
 				i, found := slices.BinarySearchFunc(list, int64(doc.Line), memberOf.compare)
 				if !found {
 					return set{number: -1}, nil
 				}
 				if int64(lengthOf(len(doc.Text))) != list[i].bytes {
-					return set{}, ingest.Changed(document.Place(doc.Source, doc.Line))
+					return set{}, ingest.Changed(input.Place(doc.Source, doc.Line))
 				}
 				return set{list[i].number, shingler.Append(nil, doc.Text)}, nil
 			}, nil
@@ -194,7 +195,7 @@ func (c *Corpus) readSets(ctx context.Context, paths []string, s *shingle.Sets, 
 		for i, row := range members {
 			if at := c.Place(row); !have.has(i) {
 				return fmt.Errorf("%w: the shingles of %d documents are missing, the first is %s: give the files of all shares",
-					simhash.ErrMixed, left, document.Place(at.File, at.Row))
+					simhash.ErrMixed, left, input.Place(at.File, at.Row))
 			}
 		}
 	}

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
 	"ndd/engine/near/shingle"
@@ -45,12 +46,12 @@ func inParts(t *testing.T, of int, keep Keep, o Options) (*Corpus, []string) {
 	found(t, c, o)
 	write(t, map[string]string{"members.tsv": table})
 	for i := range of {
-		share, err := document.NewShare(t.Context(), []string{"in"}, i, of)
+		share, err := input.NewShare(t.Context(), []string{"in"}, i, of)
 		must.Do(t, err)
 		m, err := ReadMembers(t.Context(), "members.tsv", []string{"in"}, share)
 		must.Do(t, err)
 		sets = append(sets, fmt.Sprintf("%d.sets", i))
-		cfg := ingest.Config{Document: document.Options{Share: share}, Threads: 1 + i%2}
+		cfg := ingest.Config{Document: format.Options{Share: share}, Threads: 1 + i%2}
 		must.Do(t, m.WriteSets(t.Context(), sets[i], []string{"in"}, cfg, store.Options{}))
 	}
 	return c, sets

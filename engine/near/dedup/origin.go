@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"slices"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/storage/spill"
 )
 
 // An origin is where the documents of a corpus were read, to read them again.
 type origin struct {
 	inputs    []string // nil for fingerprint files
-	options   document.Options
+	options   format.Options
 	fileUnits ingest.ReadFiles
 	units     spill.Column[uint64] // of the inputs, that became the rows
 }
@@ -26,7 +27,7 @@ func (o *origin) rowAt(unit int) Row {
 
 // again returns the configuration for a second reading, which a meter counts unless it is nil. It skips
 // the same inputs as the first.
-func (c *Corpus) again(m *document.Meter) ingest.Config {
+func (c *Corpus) again(m *input.Meter) ingest.Config {
 	cfg := ingest.Config{Document: c.from.options, Threads: c.o.Threads}
 	cfg.Document.Meter, cfg.Document.Strict = m, false
 	return cfg
@@ -40,7 +41,7 @@ func (o *origin) readable() error {
 	if o.inputs == nil {
 		return fmt.Errorf("%w fingerprints have none: give the documents", errAgain)
 	}
-	if i := slices.IndexFunc(o.inputs, document.ReadOnce); i >= 0 {
+	if i := slices.IndexFunc(o.inputs, input.ReadOnce); i >= 0 {
 		return fmt.Errorf("%w a pipe (%s) cannot be read twice: put it in a file", errAgain, o.inputs[i])
 	}
 	return nil

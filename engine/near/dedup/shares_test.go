@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle/must"
@@ -37,14 +38,14 @@ func sharedCorpus(t *testing.T) {
 // shareOf writes the fingerprint file of a share of the folder in.
 func shareOf(t *testing.T, i, of int) string {
 	t.Helper()
-	s, err := document.NewShare(t.Context(), []string{"in"}, i, of)
+	s, err := input.NewShare(t.Context(), []string{"in"}, i, of)
 	must.Do(t, err)
 	path := fmt.Sprintf("%d.ndf", i)
 	w, err := ndf.Create(path, simhash.Default(), store.Options{})
 	must.Do(t, err)
 	defer w.Abort()
 	w.KeepPlaces(ndf.Share{Number: i, Of: of, Digest: s.Digest})
-	cfg := ingest.Config{Document: document.Options{Share: s}}
+	cfg := ingest.Config{Document: format.Options{Share: s}}
 	_, err = ingest.Run(t.Context(), []string{"in"}, cfg, func(r ingest.Record) error {
 		at := ndf.Place{File: r.Source, Order: s.Place(r.Source), Row: int64(r.Line)}
 		if !r.OK {

@@ -12,7 +12,8 @@ import (
 	"sort"
 	"strings"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/storage/object"
 	"ndd/engine/storage/spill"
 )
@@ -79,18 +80,18 @@ type run struct {
 const sourcesMost = math.MaxUint16
 
 func sourceNames(ctx context.Context, inputs []string) (names []string) {
-	for _, input := range inputs {
+	for _, in := range inputs {
 		switch {
-		case object.Is(input) && strings.ContainsAny(input, "*?["):
-			for f, err := range document.Files(ctx, []string{input}) {
+		case object.Is(in) && strings.ContainsAny(in, "*?["):
+			for f, err := range input.Files(ctx, []string{in}) {
 				if err == nil {
 					names = append(names, f.Path)
 				}
 			}
-		case object.Is(input):
-			names = append(names, strings.TrimSuffix(input, "/"))
+		case object.Is(in):
+			names = append(names, strings.TrimSuffix(in, "/"))
 		default:
-			matches, _ := document.Matches(input) // reading returns the error
+			matches, _ := input.Matches(in) // reading returns the error
 			for _, name := range matches {
 				names = append(names, filepath.Clean(name))
 			}
@@ -108,7 +109,7 @@ func (s *sources) begin(ctx context.Context, inputs []string) error {
 		s.add(object.Clean(name))
 	}
 	if len(s.Protect) > 0 {
-		for f, err := range document.Files(ctx, inputs) {
+		for f, err := range input.Files(ctx, inputs) {
 			if err == nil {
 				s.protected(object.Clean(f.Path))
 			}
@@ -255,7 +256,7 @@ func (s *sources) ofFile(at Place) {
 }
 
 // append adds a document.
-func (s *sources) append(at Place, values []document.Value, row Row) error {
+func (s *sources) append(at Place, values []format.Value, row Row) error {
 	s.ofFile(at)
 	n, safe := s.fileSource, s.fileSafe
 	if s.Field != "" {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/oracle/must"
@@ -84,7 +84,7 @@ func TestSources(t *testing.T) {
 // TestProtectedStars: a document that is protected holds its own star though it is near the
 // representative of another.
 func TestProtectedStars(t *testing.T) {
-	set := func(name string) []document.Value { return []document.Value{{Text: name, Found: true}} }
+	set := func(name string) []format.Value { return []format.Value{{Text: name, Found: true}} }
 	docs := []Document{{ID: "x", Fingerprint: 0b1_1111, Values: set("web")}, {ID: "p", Values: set("gold")},
 		{ID: "q", Fingerprint: 0b111, Values: set("gold")}, {ID: "r", Fingerprint: 0b111, Values: set("gold")}}
 	o := ReadOptions{Source: Sources{Field: "set", Protect: []string{"gold"},

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/storage/spill"
 )
 
@@ -37,15 +37,15 @@ const (
 )
 
 // valueAt returns the value for list i of fields; of a document without fields there is none.
-func valueAt(values []document.Value, i int) document.Value {
+func valueAt(values []format.Value, i int) format.Value {
 	if i >= 0 && i < len(values) {
 		return values[i]
 	}
-	return document.Value{}
+	return format.Value{}
 }
 
 // key returns the key of a document, and the value if the key is not all of it.
-func (b By) key(value document.Value, length uint32, modified int64) (key uint64, text string) {
+func (b By) key(value format.Value, length uint32, modified int64) (key uint64, text string) {
 	switch {
 	case b.Policy == Longest:
 		return uint64(length) + keyFirst, ""
@@ -71,7 +71,7 @@ func (b By) key(value document.Value, length uint32, modified int64) (key uint64
 }
 
 // append adds the key of the next row, and returns the value if the key is not all of it.
-func (v *values) append(value document.Value, length uint32, modified int64) (text string, err error) {
+func (v *values) append(value format.Value, length uint32, modified int64) (text string, err error) {
 	key, text := v.by.key(value, length, modified)
 	if key == keyNone {
 		v.missing++

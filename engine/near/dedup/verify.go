@@ -10,8 +10,9 @@ import (
 	"sync"
 	"unsafe"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/shingle"
@@ -19,12 +20,12 @@ import (
 
 // A Verify configures how texts are compared.
 type Verify struct {
-	Rule   Rule            // says when a document may go for the one kept
-	Memory int64           // bytes for shingle sets; default [VerifyMemory]. More of them go to a temporary file
-	Known  []string        // inputs that have the texts of what Options.Known finds, by the ids that it names
-	Meter  *document.Meter // counts the reading, if not nil
-	Begin  func()          // is called, if not nil, when all is compared and the reading begins
-	Sets   []string        // files of [Members.WriteSets], of all shares; then no text is read
+	Rule   Rule         // says when a document may go for the one kept
+	Memory int64        // bytes for shingle sets; default [VerifyMemory]. More of them go to a temporary file
+	Known  []string     // inputs that have the texts of what Options.Known finds, by the ids that it names
+	Meter  *input.Meter // counts the reading, if not nil
+	Begin  func()       // is called, if not nil, when all is compared and the reading begins
+	Sets   []string     // files of [Members.WriteSets], of all shares; then no text is read
 
 	// Members, if not nil, is called with the documents whose texts are needed, in order, and no text
 	// is compared.
@@ -45,7 +46,7 @@ func (v *Verify) memory() int64 {
 // changed returns the error of a row that is not what it was. Its file may have vanished, too.
 func (c *Corpus) changed(row Row) error {
 	at := c.Place(row)
-	return ingest.Changed(document.Place(at.File, at.Row))
+	return ingest.Changed(input.Place(at.File, at.Row))
 }
 
 // verify splits the clusters by their texts.
@@ -190,10 +191,10 @@ func (c *Corpus) newSets(a *memory.Arena, n int, bytes int64) (*shingle.Sets, er
 
 // shingle reads the documents again and puts the sets of the members, which are ascending, into s.
 func (c *Corpus) shingle(ctx context.Context, v *Verify, s *shingle.Sets, members []Row) error {
-	return c.readAgain(ctx, c.again(v.Meter), members, func(ctx context.Context) func(int, *document.Document) error {
+	return c.readAgain(ctx, c.again(v.Meter), members, func(ctx context.Context) func(int, *format.Document) error {
 		shingler := shingle.New(ctx)
 		var set []uint64
-		return func(i int, doc *document.Document) error {
+		return func(i int, doc *format.Document) error {
 			set = shingler.Append(set[:0], doc.Text)
 			return s.Put(i, set)
 		}
@@ -209,8 +210,8 @@ func (c *Corpus) Texts(ctx context.Context, rows []Row) (map[Row]string, error) 
 	rows = slices.Compact(slices.Sorted(slices.Values(rows)))
 	texts := map[Row]string{}
 	var mu sync.Mutex
-	err := c.readAgain(ctx, c.again(nil), rows, func(context.Context) func(int, *document.Document) error {
-		return func(i int, doc *document.Document) error {
+	err := c.readAgain(ctx, c.again(nil), rows, func(context.Context) func(int, *format.Document) error {
+		return func(i int, doc *format.Document) error {
 			mu.Lock()
 			defer mu.Unlock()
 			texts[rows[i]] = strings.Clone(doc.Text)
@@ -224,7 +225,7 @@ func (c *Corpus) Texts(ctx context.Context, rows []Row) (map[Row]string, error) 
 // indexes to functions of several goroutines. The error of a document that is not what it was says
 // so.
 func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []Row,
-	worker func(context.Context) func(i int, doc *document.Document) error) error {
+	worker func(context.Context) func(i int, doc *format.Document) error) error {
 	var made int
 	wanted := func(unit int) (i int, ok bool) {
 		return slices.BinarySearchFunc(rows, uint64(unit), func(row Row, unit uint64) int {
@@ -237,9 +238,9 @@ func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []Row,
 			_, ok := wanted(unit)
 			return ok
 		},
-		Worker: func(ctx context.Context) (func(int, *document.Document) (struct{}, error), error) {
+		Worker: func(ctx context.Context) (func(int, *format.Document) (struct{}, error), error) {
 			do := worker(ctx)
-			return func(unit int, doc *document.Document) (none struct{}, err error) {
+			return func(unit int, doc *format.Document) (none struct{}, err error) {
 				i, _ := wanted(unit)
 				if !c.same(rows[i], doc) {
 					return none, c.changed(rows[i])
@@ -256,7 +257,7 @@ func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []Row,
 }
 
 // same returns whether the document of a row is what it was.
-func (c *Corpus) same(row Row, doc *document.Document) bool {
+func (c *Corpus) same(row Row, doc *format.Document) bool {
 	hash := c.hashes.All // none in a test
 	return doc.ID == c.records.of(row).id && (len(hash) == 0 || ingest.HashOf(doc.Text) == hash[row])
 }

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/document"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
 	"ndd/engine/oracle/files"
@@ -131,7 +131,7 @@ func TestVerify(t *testing.T) {
 			}
 			for _, memory := range long.Raced([]int64{0, 1, 10_000}, []int64{10_000}) {
 				for _, threads := range []int{1, 3} {
-					c.o.Threads, o.Verify.Memory, o.Verify.Meter = threads, memory, &document.Meter{}
+					c.o.Threads, o.Verify.Memory, o.Verify.Meter = threads, memory, &input.Meter{}
 					r := found(t, c, o)
 					var got []string
 					for d := range r.Dropped() {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"sync"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
 	"ndd/engine/parallel"
@@ -115,10 +115,10 @@ func (s *Sets) ReadByID(ctx context.Context, inputs []string, ids map[string]uin
 	of := make([][]int, len(ids))
 	var mu sync.Mutex
 	_, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[struct{}]{
-		Worker: func(ctx context.Context) (func(int, *document.Document) (struct{}, error), error) {
+		Worker: func(ctx context.Context) (func(int, *format.Document) (struct{}, error), error) {
 			shingler := New(ctx)
 			var set []uint64
-			return func(_ int, doc *document.Document) (none struct{}, err error) {
+			return func(_ int, doc *format.Document) (none struct{}, err error) {
 				n, ok := ids[doc.ID]
 				if !ok {
 					return none, nil

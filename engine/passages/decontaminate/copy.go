@@ -8,7 +8,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/rewrite"
 	"ndd/engine/result"
 )
@@ -59,10 +60,10 @@ func (r *Result) values(note int) []any {
 // rewrite copies the inputs without documents that have hits, or with fields.
 func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrite.Fields) (rewrite.Report, error) {
 	j := rewrite.Job{Inputs: r.inputs, Options: r.reading, FileUnits: r.units, Threads: r.threads, Fields: fields}
-	j.Judge = func(f document.File, _, _ int) rewrite.Judge {
+	j.Judge = func(f input.File, _, _ int) rewrite.Judge {
 		next, end := r.gone[f.Path][0], r.gone[f.Path][1]
 		of := rewrite.Judge{Missing: func() int { return end - next }}
-		of.Unit = func(x *document.Extractor, u document.Unit) (v rewrite.Verdict, _ error) {
+		of.Unit = func(x *format.Extractor, u format.Unit) (v rewrite.Verdict, _ error) {
 			if next == end || r.met[next].line != u.Line {
 				return v, nil
 			}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/storage/disk"
@@ -38,7 +38,7 @@ type Hit struct {
 // A Document is a document with hits, by item.
 type Document struct {
 	ID, Source string
-	Line       int // as document.Document has it
+	Line       int // as format.Document has it
 	Hits       []Hit
 }
 
@@ -49,7 +49,7 @@ type Result struct {
 
 	x       *Items
 	inputs  []string
-	reading document.Options
+	reading format.Options
 	threads int
 	spool   spill.Column[byte]
 	units   ingest.ReadFiles
@@ -97,11 +97,11 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 		cfg.Job = x.job()
 	}
 	report, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[prepared]{
-		Worker: func(ctx context.Context) (func(int, *document.Document) (prepared, error), error) {
+		Worker: func(ctx context.Context) (func(int, *format.Document) (prepared, error), error) {
 			k, err := newTokeniser(ctx)
 			m := &matcher{tokeniser: k, x: x, documents: r.documents, windows: make([][]window, len(x.table.lengths)),
 				all: cfg.Work != nil}
-			return func(_ int, doc *document.Document) (prepared, error) { return m.prepare(doc), nil }, err
+			return func(_ int, doc *format.Document) (prepared, error) { return m.prepare(doc), nil }, err
 		},
 		Borrows: true,
 		Record:  prepared.record,
@@ -123,7 +123,7 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 //
 //	candidates | of each: item, from, to, their characters, longest run, equal tokens, answer, spans |
 //	of each: from, to
-func (m *matcher) prepare(doc *document.Document) prepared {
+func (m *matcher) prepare(doc *format.Document) prepared {
 	list := m.find(doc.Text)
 	p := prepared{of: ingest.Record{ID: doc.ID, Source: doc.Source, Line: doc.Line, TextBytes: len(doc.Text)},
 		grams: slices.Clone(m.grams)}

@@ -8,7 +8,7 @@ import (
 	"math"
 	"strings"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/token"
 )
@@ -64,7 +64,7 @@ func seedLength(tokens int) int {
 // An Item is one item of an evaluation.
 type Item struct {
 	ID, Source string
-	Line       int // as document.Document has it
+	Line       int // as format.Document has it
 	Set        int // number of its Set
 
 	from, to             uint32 // of Items.tokens
@@ -169,9 +169,9 @@ func ReadItems(ctx context.Context, inputs []string, cfg ingest.Config, o Option
 	x := &Items{o: o}
 	numbers := map[string]int{}
 	report, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[readItem]{
-		Worker: func(ctx context.Context) (func(int, *document.Document) (readItem, error), error) {
+		Worker: func(ctx context.Context) (func(int, *format.Document) (readItem, error), error) {
 			k, err := newTokeniser(ctx)
-			return func(_ int, doc *document.Document) (readItem, error) {
+			return func(_ int, doc *format.Document) (readItem, error) {
 				k.take(doc.Text)
 				r := readItem{item: Item{ID: doc.ID, Source: doc.Source, Line: doc.Line}, words: len(k.hashes) - k.chars/2,
 					tokens: append([]uint64(nil), k.hashes...)} // two characters of a script without spaces are one word

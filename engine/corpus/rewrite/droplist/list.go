@@ -15,7 +15,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/minio/highwayhash"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/rewrite"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/result"
@@ -62,7 +63,7 @@ type otherIDError struct {
 
 func (e *otherIDError) Error() string {
 	return fmt.Sprintf("%s: the document has the ID %q, and in the table the row has %q: give the files that the table was made "+
-		"of, and --id as then", document.Place(e.file, e.row), e.id, e.table)
+		"of, and --id as then", input.Place(e.file, e.row), e.id, e.table)
 }
 
 // Unwrap returns [simhash.ErrMixed].
@@ -86,7 +87,7 @@ var ErrColumns = errors.New("no columns that name documents")
 // nil. The table is TSV, JSON lines or Parquet with the columns file and row, or the column id. A row without a
 // number is a file that is one document. If the table has a column kept, rows with that set stay. It is an error
 // if no file of the table is an input.
-func Read(ctx context.Context, path string, inputs []string, share *document.Share) (*List, error) {
+func Read(ctx context.Context, path string, inputs []string, share *input.Share) (*List, error) {
 	l := &List{Path: path, files: map[string]*fileRows{}, others: map[string]bool{}, ids: map[hash]bool{}}
 	input := Files(ctx, inputs, share, l.others, l.files)
 	var c columns
@@ -158,7 +159,7 @@ func (l *List) add(c *columns, cells []result.Cell) error {
 		f.rows = append(f.rows, r)
 	case !l.others[key]:
 		if l.strange++; len(l.unknown) < namedMax {
-			l.unknown = append(l.unknown, document.Place(cells[0].Text, number)+" (no input)")
+			l.unknown = append(l.unknown, input.Place(cells[0].Text, number)+" (no input)")
 		}
 	}
 	return nil
@@ -166,17 +167,17 @@ func (l *List) add(c *columns, cells []result.Cell) error {
 
 // Files adds the files of inputs to all, and those of a share, or all of them if it is nil, to mine. It returns
 // one of them.
-func Files[T any](ctx context.Context, inputs []string, share *document.Share, all map[string]bool,
+func Files[T any](ctx context.Context, inputs []string, share *input.Share, all map[string]bool,
 	mine map[string]*T) (one string) {
 	one = "none"
-	for f, err := range document.Files(ctx, inputs) {
+	for f, err := range input.Files(ctx, inputs) {
 		if err == nil {
 			all[object.Clean(f.Path)] = true
 			one = f.Path
 		}
 	}
-	opts := document.Options{Share: share}
-	for f, err := range opts.Files(ctx, inputs) {
+	opts := format.Options{Share: share}
+	for f, err := range opts.Share.List(ctx, inputs) {
 		if err == nil {
 			mine[object.Clean(f.Path)] = new(T)
 		}
@@ -220,7 +221,7 @@ type judge struct {
 }
 
 // unit returns the verdict about a unit. A unit that is no document stays.
-func (j *judge) unit(x *document.Extractor, u document.Unit) (v rewrite.Verdict, err error) {
+func (j *judge) unit(x *format.Extractor, u format.Unit) (v rewrite.Verdict, err error) {
 	if j.l.ByID {
 		doc, err := x.Borrow(u)
 		if err != nil {
@@ -253,12 +254,12 @@ func (j *judge) unit(x *document.Extractor, u document.Unit) (v rewrite.Verdict,
 
 // Copy copies the files of a share without the documents that are dropped. Its report names files that cannot
 // be read.
-func (l *List) Copy(ctx context.Context, inputs []string, opts document.Options, threads int, to *rewrite.Target) (
+func (l *List) Copy(ctx context.Context, inputs []string, opts format.Options, threads int, to *rewrite.Target) (
 	rewrite.Report, Leftover, error) {
 	opts.Strict = false // files that cannot be read stay in the copies
 	var judges []*judge
 	job := rewrite.Job{Inputs: inputs, Options: opts, Threads: threads,
-		Judge: func(f document.File, _, _ int) rewrite.Judge {
+		Judge: func(f input.File, _, _ int) rewrite.Judge {
 			j := &judge{l: l, rows: l.files[object.Clean(f.Path)]}
 			judges = append(judges, j)
 			return rewrite.Judge{Unit: j.unit}
@@ -275,7 +276,7 @@ func (l *List) Copy(ctx context.Context, inputs []string, opts document.Options,
 }
 
 // leftover finds the rows of the table that no document had.
-func (l *List) leftover(ctx context.Context, judges []*judge, share *document.Share) (left Leftover, err error) {
+func (l *List) leftover(ctx context.Context, judges []*judge, share *input.Share) (left Leftover, err error) {
 	for _, j := range judges {
 		left.Dropped += j.dropped
 		for _, id := range j.ids {
@@ -299,7 +300,7 @@ func (l *List) leftover(ctx context.Context, judges []*judge, share *document.Sh
 		for i, r := range f.rows {
 			if !f.seen[i] {
 				if left.Unmatched++; len(left.Named) < namedMax {
-					left.Named = append(left.Named, document.Place(file, r.number))
+					left.Named = append(left.Named, input.Place(file, r.number))
 				}
 			}
 		}

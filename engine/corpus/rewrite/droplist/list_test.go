@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/document"
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/rewrite"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/files"
@@ -41,15 +42,15 @@ func TestCopy(t *testing.T) {
 		all[fmt.Sprintf("in/%d.jsonl", i+1)] = lines.String()
 	}
 	files.Write(t, all)
-	gone := func(d *document.Document) bool {
+	gone := func(d *format.Document) bool {
 		return strings.HasSuffix(d.ID, "-1") || strings.HasSuffix(d.ID, "d.txt")
 	}
 	var rows, ids strings.Builder
 	rows.WriteString("id\tfile\trow\n")
 	fmt.Fprint(&ids, `{"id":"z","kept":true}`+"\n")
 	n, want := 0, map[string]string{}
-	job := rewrite.Job{Inputs: []string{"in"}, Threads: 1, Judge: func(document.File, int, int) rewrite.Judge {
-		return rewrite.Judge{Unit: func(x *document.Extractor, u document.Unit) (v rewrite.Verdict, err error) {
+	job := rewrite.Job{Inputs: []string{"in"}, Threads: 1, Judge: func(input.File, int, int) rewrite.Judge {
+		return rewrite.Judge{Unit: func(x *format.Extractor, u format.Unit) (v rewrite.Verdict, err error) {
 			doc, err := x.Extract(u)
 			if err != nil || !gone(&doc) {
 				return v, nil
@@ -91,8 +92,8 @@ func TestCopy(t *testing.T) {
 	} {
 		got, left, dropped, unmatched := map[string]string{}, []string(nil), int64(0), int64(0)
 		for i := range c.of {
-			opts := document.Options{}
-			opts.Share, err = document.NewShare(t.Context(), []string{"in"}, i, c.of)
+			opts := format.Options{}
+			opts.Share, err = input.NewShare(t.Context(), []string{"in"}, i, c.of)
 			must.Do(t, err)
 			d, err := Read(t.Context(), c.table, []string{"in"}, opts.Share)
 			must.Do(t, err)

@@ -1,0 +1,321 @@
+package format
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"ndd/engine/corpus/input"
+)
+
+// A table of text is records, of which the first one names the fields. A field that begins with a quotation
+// mark is quoted: it ends at the next mark that is not doubled, maybe in a later line.
+//
+//	1,"He said ""no"",⏎and left."     a record of two lines
+//	1⇥"No," he said.                  between tabs: no quotation, since no tab or line end follows the second mark
+//
+// A quotation without an end seems to hold all lines up to a later quotation mark or the end of the file. So
+// only its first line is a broken record, and the others are read again. So is a quotation that ends in a later line if
+// each of its lines looks like a record.
+
+// records yields one unit a record. The first one names the fields.
+func (s *stream) records() error {
+	if err := s.byteOrderMark(); err != nil {
+		return err
+	}
+	t := &tableReader{s: s, lines: lines{s: s}, comma: separator(s.file.Path), offset: s.r.Offset(), line: 1}
+	names, err := t.read()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if skip, ok := errors.AsType[*input.Skip](err); ok {
+		return skip.Err // without the place, which the caller names
+	}
+	if err != nil {
+		return err
+	}
+	s.head = Head{s.head.Format, slices.Clone(names), t.comma == "\t", t.offset}
+	columns, err := s.tableColumns(s.head.Names)
+	if err != nil {
+		return err
+	}
+	t.fields = len(names)
+	var held []tableRow // the first rows, until they have decided
+	heldBytes, isDecided := int64(0), len(columns.candidates) < 2
+	return s.each(func() error {
+		s.good = t.offset
+		row := tableRow{from: t.offset}
+		record, err := t.read()
+		row.record, row.line, row.to = record, s.line, t.offset
+		if isDecided && err == nil {
+			return s.emit(columns.row(row))
+		}
+		if heldBytes += row.to - row.from; err == nil {
+			row.record = slices.Clone(record)
+			held = append(held, row)
+		}
+		if isDecided || err == nil && len(held) < heldMax && heldBytes < heldBytesMax {
+			return err
+		}
+		isDecided = true
+		columns.decide(&s.opts, held)
+		s.chosen(columns.Fields)
+		for _, row := range held {
+			if err := s.emit(columns.row(row)); err != nil {
+				return err
+			}
+		}
+		held = nil
+		return err
+	})
+}
+
+// A tableRow is a record of a table, with its place.
+type tableRow struct {
+	record   []string
+	line     int
+	from, to int64
+}
+
+// decide chooses the column of the text by the first rows.
+func (c *recordColumns) decide(o *Options, rows []tableRow) {
+	counts := fieldCount{}
+	for _, row := range rows {
+		for _, column := range c.candidates {
+			if row.record[column] != "" {
+				counts[c.names[column]]++
+			}
+		}
+	}
+	if name := counts.best(o.textFields()); name != "" {
+		c.Text, c.texts = name, []int{slices.Index(c.names, name)}
+	}
+}
+
+// row returns the unit of a record.
+func (c *recordColumns) row(row tableRow) Unit {
+	column := c.texts[max(slices.IndexFunc(c.texts, func(i int) bool { return row.record[i] != "" }), 0)]
+	text := row.record[column] // of a string that the record has alone
+	u := c.unit(column, unsafe.Slice(unsafe.StringData(text), len(text)),
+		func(i int) string { return strings.Clone(row.record[i]) })
+	u.Line, u.From, u.To = row.line, row.from, row.to
+	return u
+}
+
+// tableColumns returns the columns to read of a table whose first record names them. Where several may hold the text,
+// the first rows decide.
+func (s *stream) tableColumns(names []string) (c recordColumns, err error) {
+	if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "\r") }) {
+		return c, errors.New(`its lines end with CR alone: change that first, such as by tr '\r' '\n'`)
+	}
+	find := func(name string) int { return slices.Index(names, name) }
+	c, err = s.opts.columns(names, find, func(name string) bool { return find(name) >= 0 })
+	if err != nil {
+		return c, s.noFields(err)
+	}
+	if len(c.candidates) < 2 {
+		s.chosen(c.Fields)
+	}
+	return c, nil
+}
+
+// separator returns a tab for .tsv, whatever compression's extension follows, and a comma
+// otherwise.
+func separator(path string) string {
+	if strings.Contains(strings.ToLower(filepath.Base(path)), ".tsv") {
+		return "\t"
+	}
+	return ","
+}
+
+const (
+	csvFieldsMax = 1 << 16  // fields of a table
+	csvMarksMax  = 1 << 21  // separators in a record: the parser remembers each
+	csvHeldMax   = 16 << 20 // bytes of a record of several lines, unless the limit of a document is larger
+)
+
+// A tableReader reads records line by line.
+type tableReader struct {
+	s      *stream
+	lines  lines
+	comma  string // between fields
+	fields int    // of each record; 0: any number
+	offset int64  // of the next line, in the decompressed file
+	line   int    // its number
+
+	ahead [][]byte // lines that have been read
+	next  int      // of them, the first one to read again
+	raw   []byte   // a record of several lines
+	in    bytes.Reader
+	csv   *csv.Reader // of in; nil after an error
+}
+
+// nextLine returns the next line with its end.
+func (t *tableReader) nextLine() (line []byte, err error) {
+	if t.next == len(t.ahead) {
+		from := t.s.r.Offset()
+		if line, err = t.lines.read(); err == nil {
+			t.ahead = append(t.ahead, line)
+		} else if t.s.r.Offset() > from { // a line beyond the limit
+			t.offset += t.s.r.Offset() - from
+			t.line++
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	line = t.ahead[t.next]
+	t.next++
+	t.line++
+	t.offset += int64(len(line))
+	return line, nil
+}
+
+// read returns the next record, valid until the next call. The error of a broken record is a *[input.Skip].
+func (t *tableReader) read() (record []string, err error) {
+	if t.next > len(t.ahead)/2 {
+		t.ahead, t.next = slices.Delete(t.ahead, 0, t.next), 0
+	}
+	var first []byte
+	for len(bytes.TrimRight(first, "\r\n")) == 0 {
+		t.s.line = t.line
+		if first, err = t.nextLine(); err != nil {
+			return nil, err
+		}
+	}
+	begin := t.next
+	raw, err := t.quotations(first)
+	if err == nil {
+		record, err = t.parse(raw)
+	}
+	more := t.next - begin
+	if err == nil && more > 0 && t.comma == "," && t.areRecords(append([][]byte{first}, t.ahead[begin:t.next]...)) {
+		err = t.broken("a quotation ends in a line that looks like another record")
+	}
+	skip, isSkip := errors.AsType[*input.Skip](err)
+	if err == nil && more == 0 || err != nil && !(isSkip && skip.Reason == input.Broken) {
+		return record, err
+	}
+	var alone []string // fields of the first line
+	if t.comma == "\t" && (err != nil || bytes.Count(raw, []byte("\t")) == (more+1)*(t.fields-1)) {
+		alone = t.splitTabs(first)
+	}
+	if err == nil && alone == nil {
+		return record, nil
+	}
+	if alone != nil {
+		record, err = alone, nil
+	}
+	for _, line := range t.ahead[begin:t.next] { // are read again
+		t.offset -= int64(len(line))
+	}
+	t.line, t.next = t.line-more, begin
+	if err != nil && more > 0 {
+		skip.Err = fmt.Errorf("%w: the record seems to cover %d lines, and reading resumes at the second of them",
+			skip.Err, more+1)
+	}
+	return record, err
+}
+
+// areRecords reports whether lines that a quotation joins look like a record each: each one has the right number of
+// fields, and some column has numbers of one form in all of them, such as an ID.
+func (t *tableReader) areRecords(lines [][]byte) bool {
+	for i, line := range lines {
+		if t.fields < 2 || bytes.Count(line, []byte(t.comma)) != t.fields-1 || i > 0 && prose.Match(line) {
+			return false
+		}
+	}
+	forms := map[string]int{} // of each column: in how many lines
+	for _, line := range lines {
+		for i, field := range strings.Split(strings.TrimRight(string(line), "\r\n"), t.comma) {
+			if form := digits.ReplaceAllString(letters.ReplaceAllString(field, "a"), "9"); strings.Contains(form, "9") {
+				forms[fmt.Sprint(i, form)]++
+			}
+		}
+	}
+	return slices.Contains(slices.Collect(maps.Values(forms)), len(lines))
+}
+
+var (
+	prose   = regexp.MustCompile(`, |[0-9],[0-9]{3}\b`) // commas between words and within a number
+	digits  = regexp.MustCompile(`[0-9]+`)
+	letters = regexp.MustCompile(`\pL+`)
+)
+
+// quotations returns a record that begins with a line: with more lines until all quotations end.
+func (t *tableReader) quotations(first []byte) (raw []byte, err error) {
+	if isEven(first) {
+		return first, nil
+	}
+	t.raw = append(t.raw[:0], first...)
+	for {
+		line, err := t.nextLine()
+		t.raw = append(t.raw, line...)
+		switch {
+		case errors.Is(err, io.EOF), int64(len(t.raw)) > max(csvHeldMax, t.s.opts.MaxDocumentBytes):
+			return t.raw, t.broken("a quotation does not end")
+		case err != nil, !isEven(line): // the last one ends
+			return t.raw, err
+		}
+	}
+}
+
+// isEven reports whether as many quotations end as begin.
+func isEven(line []byte) bool { return bytes.Count(line, []byte{'"'})%2 == 0 }
+
+// parse takes a record apart.
+func (t *tableReader) parse(raw []byte) (record []string, err error) {
+	most := csvMarksMax
+	if t.fields == 0 {
+		most = csvFieldsMax
+	}
+	if n := bytes.Count(raw, []byte(t.comma)); n > most {
+		return nil, t.broken("%d separators, of which %d are the most", n, most)
+	}
+	if t.csv == nil {
+		t.csv = csv.NewReader(&t.in)
+		t.csv.Comma, t.csv.ReuseRecord, t.csv.FieldsPerRecord = rune(t.comma[0]), true, -1
+	}
+	t.in.Reset(raw)
+	record, err = t.csv.Read()
+	switch parse, failed := errors.AsType[*csv.ParseError](err); {
+	case failed:
+		t.csv = nil // the rest of the record is in it
+		return nil, t.broken("%w", parse.Err)
+	case t.fields > 0 && len(record) != t.fields:
+		return nil, t.broken("%d fields where the first record has %d", len(record), t.fields)
+	case int64(len(raw)) > t.s.opts.MaxDocumentBytes:
+		return nil, t.s.tooLarge(t.s.line)
+	}
+	return record, nil
+}
+
+func (t *tableReader) broken(format string, args ...any) *input.Skip {
+	return &input.Skip{Line: t.s.line, Reason: input.Broken, Err: fmt.Errorf(format, args...)}
+}
+
+// splitTabs returns the fields of a line between tabs, nil if it is no record by itself. A field is quoted if it
+// ends with a quotation mark and those in it are doubled.
+func (t *tableReader) splitTabs(line []byte) []string {
+	fields := strings.Split(strings.TrimRight(string(line), "\r\n"), "\t")
+	if t.fields > 0 && len(fields) != t.fields {
+		return nil
+	}
+	for i, f := range fields {
+		if len(f) > 1 && f[0] == '"' && f[len(f)-1] == '"' {
+			in := f[1 : len(f)-1]
+			if strings.Count(in, `"`) == 2*strings.Count(in, `""`) {
+				fields[i] = strings.ReplaceAll(in, `""`, `"`)
+			}
+		}
+	}
+	return fields
+}

@@ -1,0 +1,130 @@
+package format
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"ndd/engine/corpus/input"
+	"ndd/engine/corpus/text"
+)
+
+// Document is the text of one document and where it comes from.
+type Document struct {
+	// ID is the file's path as the input named it (with - for standard input), or the id field of a
+	// line or record, or the URI of an archived page, or path:line where that is missing.
+	ID       string
+	Source   string // path of the file
+	Line     int    // of the line or record in the decompressed file, from 1; 0 if the document is the whole file
+	Text     string // valid UTF-8
+	Repaired int    // invalid byte sequences that were replaced by U+FFFD
+	NoID     bool   // the field for IDs has none here: the record is called by its place
+	// Charset is what the document declares where its bytes alone told how to read it: a name that is
+	// unknown or not true, or "none"; else "".
+	Charset  string
+	Values   []Value // of a line or record, one for each list of Options.ValueFields; nil of others
+	Modified int64   // when the file was, in nanoseconds since 1970, if the document is the whole file; 0 if unknown
+}
+
+// Value is the content of a field of a line or record: a string's content, or a number as
+// it is written.
+type Value struct {
+	Text  string
+	Found bool
+}
+
+// values returns the values of a record, of which get returns a field.
+func (o *Options) values(get func(field string) Value) (values []Value) {
+	for _, fields := range o.ValueFields {
+		var v Value
+		for i := 0; i < len(fields) && !v.Found; i++ {
+			v = get(fields[i])
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+// Extractor makes documents of units. It reuses its memory; one goroutine at a time.
+type Extractor struct {
+	ctx     context.Context
+	opts    Options
+	text    []byte // of a record, unescaped
+	decoder text.Decoder
+}
+
+// NewExtractor makes an Extractor for units that were scanned with the same options. After the end of
+// ctx, also during a long page, it returns the error of ctx.
+func NewExtractor(ctx context.Context, opts Options) *Extractor {
+	if filled, err := opts.withDefaults(); err == nil {
+		opts = filled // Scan reports the error
+	}
+	return &Extractor{ctx: ctx, opts: opts}
+}
+
+// Extract returns the document of a unit, or a *[input.Skip], or the error of the context. The document owns its memory.
+func (e *Extractor) Extract(u Unit) (Document, error) {
+	doc, err := e.Borrow(u)
+	if u.Line > 0 && (u.format == JSONL || u.format == Text) {
+		doc.Text = strings.Clone(doc.Text)
+	}
+	return doc, err
+}
+
+// Borrow is [Extractor.Extract] for callers that need the document's text only until the next call,
+// which saves a copy of it. The document's other strings are its own.
+func (e *Extractor) Borrow(u Unit) (Document, error) {
+	doc := Document{ID: u.id, Source: u.Source, Line: u.Line, Values: u.values, Modified: u.modified}
+	if u.format == httpResponse || u.format == anyBody {
+		var skip *input.Skip
+		if u.raw, u.format, u.contentType, skip = e.body(&u); skip != nil {
+			skip.Source, skip.Line = u.Source, u.Line
+			return Document{}, skip
+		}
+	}
+	decoded, err := e.decode(&u, &doc)
+	if err != nil {
+		return Document{}, err
+	}
+	doc.Text, doc.Repaired, doc.Charset = decoded.Text, decoded.Repaired, decoded.Charset
+	if doc.ID == "" {
+		doc.ID, doc.NoID = input.Place(u.Source, u.Line), u.fields != nil && u.fields.ID != ""
+	}
+	if len(doc.ID) > MaxIDBytes {
+		return Document{}, &input.Skip{Source: u.Source, Line: u.Line, Reason: input.Broken,
+			Err: fmt.Errorf("an ID of %d bytes, of which %d are the most, beginning with %.60q", len(doc.ID), MaxIDBytes,
+				doc.ID)}
+	}
+	return doc, nil
+}
+
+// decode returns the text of a unit. It sets ID and values of the document of a JSON object.
+func (e *Extractor) decode(u *Unit, doc *Document) (text.Result, error) {
+	declared := text.Declaration{ContentType: u.contentType, Extraction: e.opts.Extract}
+	switch u.format {
+	case JSONL:
+		field := recordField(u.raw, u.fields.Text)
+		content, reason, err := e.jsonText(u.raw, field)
+		if err == nil {
+			reason = input.Broken
+			doc.ID, _, err = jsonScalar(u.raw, u.fields.ID, false)
+		}
+		if err != nil {
+			return text.Result{}, &input.Skip{Source: u.Source, Line: u.Line, Reason: reason, Err: err}
+		}
+		doc.Values = e.opts.values(func(field string) (v Value) {
+			v.Text, v.Found, _ = jsonScalar(u.raw, field, e.opts.FirstValue)
+			return v
+		})
+		if !isHTML(field) {
+			return text.Result{Text: text.String(content)}, nil // jsonText has checked that it is UTF-8
+		}
+		declared.Kind = text.Page
+		return e.decoder.Decode(e.ctx, content, declared)
+	case HTML:
+		declared.Kind = text.Page
+	case CSV:
+		declared.Kind = text.UTF8
+	}
+	return e.decoder.Decode(e.ctx, u.raw, declared)
+}

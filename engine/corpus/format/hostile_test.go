@@ -1,0 +1,202 @@
+package format
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"ndd/engine/corpus/input"
+	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/must"
+)
+
+// TestHostileFiles: files that decompress to much, never end, or claim to be longer than they are
+// take bounded memory, and what is not read of them is said.
+func TestHostileFiles(t *testing.T) {
+	const bomb = 128 << 20
+	one := `{"text":"one"}` + "\n"
+	squeeze := func(parts ...string) []byte {
+		var b bytes.Buffer
+		w, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1))
+		must.Do(t, err)
+		for _, p := range parts {
+			for range bomb / max(len(p), 1<<20) {
+				if w.Write([]byte(p)); len(p) < 1<<20 {
+					break
+				}
+			}
+		}
+		w.Close()
+		return b.Bytes()
+	}
+	megabyte := strings.Repeat("x", 1<<20)
+	plain := record("conversion", "one", "WARC-Target-URI", "u", "Content-Type", "text/plain")
+	const good = 1
+	for name, c := range map[string]struct {
+		file      string
+		content   []byte
+		documents int
+		said      string
+	}{
+		"a line without end": {"a.jsonl.zst", squeeze(one, megabyte), good,
+			"a.jsonl.zst:2: too large: more than 1048576 bytes"},
+		"a document that decompresses": {"a.txt.zst", squeeze(megabyte), 0, "a.txt.zst: too large"},
+		"a JSON value without end": {"a.json.zst", squeeze(`[{"text":"one"},{"text":"`, megabyte), good,
+			"a JSON value does not end"},
+		"a quote that is not closed": {"a.csv.zst", squeeze("text\n\"", megabyte), 0,
+			"a.csv.zst:2: too large: more than 1048576 bytes"},
+		"nested arrays": {"a.json", []byte(`[{"text":"one"},{"text":` + strings.Repeat("[", 1<<19) +
+			strings.Repeat("]", 1<<19) + "}]"), good, "a.json:1: too large"},
+		"nested arrays in a line": {"a.jsonl", []byte(one + `{"text":` + strings.Repeat("[", 1<<18) +
+			strings.Repeat("]", 1<<18) + "}\n" + one), 2, "a.jsonl:2: broken: "},
+		"nested objects": {"a.jsonl", []byte(one + strings.Repeat(`{"text":`, 1<<16) + "\n" + one), 2, "a.jsonl:2: broken: "},
+		"a record of a length": {"a.warc", []byte(plain + strings.Replace(plain, ": 3", ": 4611686018427387904", 1)),
+			good, "record at byte"},
+		"headers without end": {"a.warc.zst", squeeze(plain+"WARC/1.0\r\n",
+			strings.Repeat("x: y\r\n", 1<<18)), good, "headers of more than"},
+		"a header without end": {"a.warc.zst", squeeze(plain+"WARC/1.0\r\n", megabyte), good, "and more among its headers"},
+		"columns without end": {"a.csv", []byte("text" + strings.Repeat(",", 1<<19)), 0,
+			"524288 separators, of which 65536 are the most"},
+		"members without content": {"a.jsonl.gz", []byte(strings.Repeat(gz(t, ""), 50_000) + gz(t, one)), good, ""},
+		"a zstd window of 512 MiB": {"a.jsonl.zst",
+			append([]byte("\x28\xb5\x2f\xfd\x00\x98"+string([]byte{byte(len(one)<<3 | 1), 0, 0})), one...), 0,
+			"zstd: its window is larger than 256 MiB; this reads it: zstd -d --long=31 -c a.jsonl.zst | ndd ... -"},
+		"an xz dictionary of 2 GiB": {"a.txt.xz", hugeXz(t), 0,
+			"xz: its dictionary is larger than 64 MiB; this reads it: xz -d -c a.txt.xz | ndd ... -"},
+		"an xz dictionary of 2 GiB in a later stream": {"a.txt.xz", append(hexBytes(t, xzHello), hugeXz(t)...), 0,
+			"after 6 bytes: xz: its dictionary is larger"},
+		"xz with a second filter": {"a.txt.xz", xzHeader(t, 13, 1), 0,
+			"xz: unsupported filter count; this reads it: xz -d -c a.txt.xz | ndd ... -"},
+		"zstd with a dictionary": {"a.jsonl.zst",
+			append([]byte("\x28\xb5\x2f\xfd\x01\x38\x07"+string([]byte{byte(len(one)<<3 | 1), 0, 0})), one...), 0,
+			"zstd: it was compressed with a dictionary; this reads it: zstd -d -D DICTIONARY -c a.jsonl.zst | ndd ... -"},
+		"a zstd page, window of 16 MiB": {"a.warc", []byte(crawled("u", "200 OK\nContent-Encoding: zstd",
+			"\x28\xb5\x2f\xfd\x00\x70"+string([]byte{byte(len(one)<<3 | 1), 0, 0})+one)), 0,
+			"content encoding zstd: window size exceeded"},
+		"a zstd window beyond all bounds": {"a.jsonl.zst", []byte("\x28\xb5\x2f\xfd\x00\xf8\x01\x00\x00"), 0, "zstd: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree(t, map[string]string{c.file: string(c.content)})
+			var got []string
+			var err error
+			hostile.Allocates(t, 64<<20, func() { got, err = read(t, Options{MaxDocumentBytes: 1 << 20}, nil, c.file) })
+			said := fmt.Sprint(strings.Join(got, "\n"), "\n", err)
+			if n := strings.Count(said, ": one\n"); n != c.documents || !strings.Contains(said, c.said) ||
+				(c.said == "") != (n == len(got) && err == nil) {
+				t.Errorf("%d documents, want %d; %.300q, want %q", n, c.documents, said, c.said)
+			}
+		})
+	}
+}
+
+// hugeXz returns a small file in the xz format that claims a dictionary of 2 GiB.
+func hugeXz(t *testing.T) []byte {
+	const dictionary = 16
+	return xzHeader(t, dictionary, 38) // 2 << 38/2+11
+}
+
+// xzHeader returns a file in the xz format with another byte in the header of its block.
+func xzHeader(t *testing.T, at int, b byte) []byte {
+	file := hexBytes(t, xzHello)
+	const header, sum = 12, 20
+	file[at] = b
+	binary.LittleEndian.PutUint32(file[sum:], crc32.ChecksumIEEE(file[header:sum]))
+	return file
+}
+
+// TestCutXz: a file of xz that ends early is an error, wherever it ends, and nothing that follows it is passed over.
+func TestCutXz(t *testing.T) {
+	one, padding := string(hexBytes(t, xzHello)), strings.Repeat("\x00", 4)
+	file := one + padding + one + padding
+	tree(t, nil)
+	for n := len("\xfd7zXZ\x00"); n <= len(file); n++ {
+		must.Do(t, os.WriteFile("a.txt.xz", []byte(file[:n]), 0o666))
+		got, err := read(t, Options{}, nil, "a.txt.xz")
+		said, want := fmt.Sprint(got, err), "xz: unexpected EOF: is the file cut short?"
+		switch n {
+		case len(one), len(one + padding):
+			want = ": hello\n"
+		case len(one + padding + one), len(file):
+			want = ": hello\nhello\n"
+		}
+		if !strings.Contains(said, want) {
+			t.Errorf("%d bytes: %s, want %s", n, said, want)
+		}
+	}
+	must.Do(t, os.WriteFile("a.txt.xz", []byte(one+"more than a header has"), 0o666))
+	if got, err := read(t, Options{}, nil, "a.txt.xz"); !strings.Contains(fmt.Sprint(got, err), "something else follows") {
+		t.Errorf("more: %v, %v", got, err)
+	}
+}
+
+// TestFlatMemory: the memory that reading takes does not grow with the file.
+func TestFlatMemory(t *testing.T) {
+	line := fmt.Sprintf(`{"id":"x","text":%q}`, strings.Repeat("some words of a text ", 40)) + "\n"
+	tree(t, map[string]string{"a.jsonl.gz": gz(t, strings.Repeat(line, 20_000))}) // 17 MB
+	var most uint64
+	n := 0
+	for _, err := range Read(t.Context(), []string{"a.jsonl.gz"}, Options{}, nil) {
+		must.Do(t, err)
+		if n++; n%2000 == 0 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapAlloc)
+		}
+	}
+	if n != 20_000 || most > 8<<20 {
+		t.Errorf("%d documents, %d bytes in use at most", n, most)
+	}
+}
+
+// readBytes has bytes read as a file of a name, and demands that nothing but documents, skips and
+// errors that name the file comes.
+func readBytes(t *testing.T, name string, raw []byte) {
+	path := filepath.Join(t.TempDir(), name)
+	must.Do(t, os.WriteFile(path, raw, 0o644))
+	for doc, err := range Read(t.Context(), []string{path}, Options{MaxDocumentBytes: 1 << 20}, nil) {
+		skip, skipped := errors.AsType[*input.Skip](err)
+		switch {
+		case skipped && skip.Source != path, err != nil && !skipped && !strings.Contains(err.Error(), path):
+			t.Errorf("%v: names no file", err)
+		case err == nil && (doc.ID == "" || doc.Source != path):
+			t.Errorf("a document without an ID or source: %+v", doc)
+		}
+	}
+}
+
+// FuzzParquet: whatever pages, dictionaries and row groups say, nothing panics, and what cannot be
+// read is said.
+func FuzzParquet(f *testing.F) {
+	whole := table(f, 30)
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	f.Add(append([]byte("PAR1\x00\x00\x00\x00"), "\xff\xff\xff\x7fPAR1"...))
+	f.Fuzz(func(t *testing.T, raw []byte) { readBytes(t, "f.parquet", raw) })
+}
+
+// FuzzPacked: whatever a file that begins like a compressed one holds, nothing panics, and what
+// cannot be read is said.
+func FuzzPacked(f *testing.F) {
+	const lines = `{"id":"a","text":"one"}` + "\n" + `{"id":"b","text":"two"}` + "\n"
+	for _, seed := range []string{gz(f, lines), zst(f, lines), "\xfd7zXZ\x00\x00\x04\xe6\xd6\xb4F", "BZh91AY&SY", lines} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) { readBytes(t, "f.jsonl", raw) })
+}
+
+// FuzzCSV: whatever a table of text holds, nothing panics, and what cannot be read is said.
+func FuzzCSV(f *testing.F) {
+	f.Add([]byte("id,text\n1,\"one\ntwo\"\n2,\"thr\"\"ee\"\n"))
+	f.Add([]byte("text\n\"open"))
+	f.Fuzz(func(t *testing.T, raw []byte) { readBytes(t, "f.csv", raw) })
+}

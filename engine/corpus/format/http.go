@@ -1,0 +1,131 @@
+package format
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http/httputil"
+	"net/textproto"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ndd/engine/corpus/input"
+	"ndd/engine/corpus/text"
+	"ndd/engine/corpus/unpack"
+)
+
+// body returns the body of an archived block, its format and its Content-Type; or why it is no page. Crawlers
+// may have changed a response: headers may be malformed, and may announce chunks or a compression that are gone.
+func (e *Extractor) body(u *Unit) (body []byte, format Format, contentType string, skip *input.Skip) {
+	raw, contentType := u.raw, u.contentType
+	if u.format == anyBody || !statusLine.Match(raw) { // of another protocol
+		return typed(raw, contentType)
+	}
+	status, headers, body := cutResponse(raw)
+	if status < 200 || status > 299 {
+		return nil, "", "", &input.Skip{Reason: input.NoPage, Err: fmt.Errorf("HTTP status %d", status)}
+	}
+	if strings.Contains(strings.ToLower(headers.Get("Transfer-Encoding")), "chunked") {
+		body = unchunk(body, e.opts.MaxDocumentBytes)
+	}
+	codings := strings.Split(strings.Join(headers["Content-Encoding"], ","), ",")
+	for i := len(codings) - 1; i >= 0; i-- { // in the order in which they were applied
+		var err error
+		if body, err = decoded(body, strings.ToLower(strings.TrimSpace(codings[i])), e.opts.MaxDocumentBytes); err != nil {
+			return nil, "", "", &input.Skip{Reason: input.Broken, Err: err}
+		}
+	}
+	if int64(len(body)) > e.opts.MaxDocumentBytes {
+		return nil, "", "", &input.Skip{Reason: input.TooLarge, Err: fmt.Errorf("more than %d bytes", e.opts.MaxDocumentBytes)}
+	}
+	return typed(body, headers.Get("Content-Type"))
+}
+
+// typed returns a body, its format and its Content-Type, or why it is no page.
+func typed(body []byte, contentType string) ([]byte, Format, string, *input.Skip) {
+	format := pageFormat(mediaType(contentType))
+	if format == anyBody {
+		format = bodyFormat(body[:min(len(body), text.LooksBytes)])
+	}
+	if format == "" || len(body) == 0 {
+		return nil, "", "", &input.Skip{Reason: input.NoPage, Err: fmt.Errorf("%d bytes of type %.80q", len(body), contentType)}
+	}
+	return body, format, contentType, nil
+}
+
+// statusLine begins the answer of a web server, or of one of the radio.
+var statusLine = regexp.MustCompile(`^(?:HTTP/|ICY )`)
+
+// cutResponse takes status line and headers off a response.
+func cutResponse(raw []byte) (status int, headers textproto.MIMEHeader, body []byte) {
+	headers, last := textproto.MIMEHeader{}, ""
+	line, rest, _ := bytes.Cut(raw, []byte("\n"))
+	if fields := bytes.Fields(line); len(fields) > 1 {
+		status, _ = strconv.Atoi(string(fields[1]))
+	}
+	for len(rest) > 0 {
+		line, rest, _ = bytes.Cut(rest, []byte("\n"))
+		if line = bytes.TrimRight(line, "\r"); len(line) == 0 {
+			break
+		}
+		last = addHeader(headers, last, line)
+	}
+	return status, headers, rest
+}
+
+// unchunk joins the chunks of a body. A body without chunks stays as it is; one that is cut short
+// is returned up to there.
+func unchunk(body []byte, most int64) []byte {
+	whole, err := io.ReadAll(io.LimitReader(httputil.NewChunkedReader(bytes.NewReader(body)), most+1))
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) || len(whole) == 0 {
+		return body
+	}
+	return whole
+}
+
+// decoded undoes a content coding. A body whose coding is none, such as utf-8 or 8bit, stays as it is.
+func decoded(body []byte, coding string, limit int64) ([]byte, error) {
+	content, known, err := unpack.Body(body, coding, limit)
+	if !known && (slices.Contains([]string{"compress", "x-compress", "dcb", "dcz"}, coding) ||
+		text.IsBinary(body[:min(len(body), text.LooksBytes)])) {
+		return nil, fmt.Errorf("content encoding %.40q is not understood", coding)
+	}
+	return content, err
+}
+
+var mediaName = regexp.MustCompile(`[^;,\s"']+`)
+
+// mediaType returns the type without its parameters, in lower case. The parameters of some servers begin at a
+// blank, and some servers name two types.
+func mediaType(contentType string) string { return strings.ToLower(mediaName.FindString(contentType)) }
+
+// pageFormat returns how to read content of a media type: as anyBody, if its bytes are to decide, since the type is
+// unknown or malformed; "" if it is no page.
+func pageFormat(media string) Format {
+	top, _, _ := strings.Cut(media, "/")
+	switch {
+	case media == "text/html", media == "application/xhtml+xml":
+		return HTML
+	case media == "text/plain":
+		return Text
+	case media == "text/css", media == "text/javascript", media == "text/dns":
+		return ""
+	case slices.Contains([]string{"application", "image", "audio", "video", "font", "model", "multipart", "message"}, top):
+		return ""
+	}
+	return anyBody
+}
+
+// bodyFormat returns the format that the first bytes of a body show, "" if they are no text.
+func bodyFormat(head []byte) Format {
+	switch {
+	case text.IsBinary(head):
+		return ""
+	case text.IsMarkup(head):
+		return HTML
+	}
+	return Text
+}

@@ -1,0 +1,354 @@
+package format
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A jsonWalker walks JSON text without building a tree, so that a record takes no more memory than
+// its bytes and the fields that are asked for. Like many writers it is lenient: NaN and Infinity
+// are numbers, strings may hold control characters, and of unknown escapes the backslash stays.
+type jsonWalker struct {
+	b  []byte
+	at int
+}
+
+// jsonDepthMax is how deep lists and objects may be nested.
+const jsonDepthMax = 300
+
+func (w *jsonWalker) bad(format string, args ...any) error {
+	return fmt.Errorf("byte %d: %s", w.at, fmt.Sprintf(format, args...))
+}
+
+// next passes over white space and returns the byte behind it, 0 at the end.
+func (w *jsonWalker) next() byte {
+	for ; w.at < len(w.b); w.at++ {
+		if c := w.b[w.at]; c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return c
+		}
+	}
+	return 0
+}
+
+// whole walks one value with nothing behind it.
+func (w *jsonWalker) whole(walk func() error) error {
+	if err := walk(); err != nil {
+		return err
+	}
+	if w.next() != 0 || w.at < len(w.b) {
+		return w.bad("something follows the value")
+	}
+	return nil
+}
+
+// skip passes over a value.
+func (w *jsonWalker) skip(depth int) error {
+	if depth > jsonDepthMax {
+		return w.bad("lists and objects nested more than %d deep", jsonDepthMax)
+	}
+	switch w.next() {
+	case '{':
+		return w.object(func([]byte) error { return w.skip(depth + 1) })
+	case '[':
+		return w.list(']', func() error { return w.skip(depth + 1) })
+	case '"':
+		_, err := w.text()
+		return err
+	}
+	return w.word()
+}
+
+// object calls member with each name of an object. member walks the value.
+func (w *jsonWalker) object(member func(name []byte) error) error {
+	return w.list('}', func() error {
+		if w.next() != '"' {
+			return w.bad("no name in quotes where one was expected")
+		}
+		name, err := w.text()
+		if err != nil {
+			return err
+		}
+		if w.next() != ':' {
+			return w.bad("no colon behind a name")
+		}
+		w.at++
+		return member(name)
+	})
+}
+
+// list calls item before each item between two brackets, of which the first is next, to walk it.
+func (w *jsonWalker) list(end byte, item func() error) error {
+	w.at++
+	if w.next() == end {
+		w.at++
+		return nil
+	}
+	for {
+		if err := item(); err != nil {
+			return err
+		}
+		switch w.next() {
+		case ',':
+			w.at++
+		case end:
+			w.at++
+			return nil
+		case 0:
+			return w.bad("the text ends within a list or an object")
+		default:
+			return w.bad("%q where a comma or %q was expected", w.b[w.at], end)
+		}
+	}
+}
+
+// text passes over a string and returns the bytes between its quotes.
+func (w *jsonWalker) text() ([]byte, error) {
+	from := w.at + 1
+	for at := from; ; at++ {
+		n := bytes.IndexByte(w.b[at:], '"')
+		if n < 0 {
+			return nil, w.bad("a string without an end")
+		}
+		at += n
+		escapes := 0
+		for at-escapes > from && w.b[at-escapes-1] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			w.at = at + 1
+			return w.b[from:at], nil
+		}
+	}
+}
+
+// word passes over a number or one of a few words.
+func (w *jsonWalker) word() error {
+	from := w.at
+	for w.at < len(w.b) && strings.IndexByte(",]}: \t\r\n", w.b[w.at]) < 0 {
+		w.at++
+	}
+	word := w.b[from:w.at]
+	if jsonKind(word) == "" {
+		w.at = from
+		if len(word) == 0 {
+			return w.bad("no value where one was expected")
+		}
+		return w.bad("%.20q is no JSON value", word)
+	}
+	return nil
+}
+
+// jsonKind returns the type of a value, "" if it is none.
+func jsonKind(value []byte) string {
+	if len(value) == 0 {
+		return ""
+	}
+	switch value[0] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	}
+	switch string(value) {
+	case "true", "false", "null":
+		return string(value)
+	}
+	if c := value[0]; (c == '-' || c >= '0' && c <= '9') && len(bytes.Trim(value, "+-.0123456789eE")) == 0 {
+		return "number"
+	}
+	switch strings.ToLower(strings.TrimLeft(string(value[:min(len(value), 10)]), "+-")) {
+	case "nan", "inf", "infinity":
+		return "number"
+	}
+	return ""
+}
+
+// errTwice is the error of a record with a field that is asked for and stands there twice.
+var errTwice = errors.New("stands there twice")
+
+// find walks a value and calls found with those that a path leads to.
+func (w *jsonWalker) find(path []string, depth int, found func(value []byte) error) error {
+	if len(path) == 0 {
+		w.next()
+		from := w.at
+		if err := w.skip(depth); err != nil {
+			return err
+		}
+		return found(w.b[from:w.at])
+	}
+	if depth > jsonDepthMax {
+		return w.skip(depth)
+	}
+	switch w.next() {
+	case '{':
+		seen := false
+		return w.object(func(name []byte) error {
+			if !isName(name, path[0]) {
+				return w.skip(depth + 1)
+			}
+			if seen {
+				return fmt.Errorf("field %q %w", path[0], errTwice)
+			}
+			seen = true
+			return w.find(path[1:], depth+1, found)
+		})
+	case '[':
+		rest, wanted := path, -1
+		if path[0] == everyElement {
+			rest = path[1:]
+		} else if strings.Trim(path[0], "0123456789") == "" {
+			rest, wanted = path[1:], atoi(path[0])
+		}
+		i := -1
+		return w.list(']', func() error {
+			if i++; wanted >= 0 && i != wanted {
+				return w.skip(depth + 1)
+			}
+			return w.find(rest, depth+1, found)
+		})
+	}
+	return w.skip(depth)
+}
+
+// atoi returns a number of digits, or one that no list is as long as.
+func atoi(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return math.MaxInt
+	}
+	return n
+}
+
+// isName reports whether the bytes of a string are a name.
+func isName(raw []byte, name string) bool {
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		raw, _ = unquote(nil, raw)
+	}
+	return string(raw) == name
+}
+
+// everyElement is the step of a path that leads to all elements of a list.
+const everyElement = "[]"
+
+// fieldPath returns the steps of a name such as meta.text or messages[].content.
+func fieldPath(name string) (path []string) {
+	for step := range strings.SplitSeq(name, ".") {
+		lists := 0
+		for strings.HasSuffix(step, everyElement) {
+			step = strings.TrimSuffix(step, everyElement)
+			lists++
+		}
+		path = append(append(path, step), slices.Repeat([]string{everyElement}, lists)...)
+	}
+	return path
+}
+
+// jsonEach calls found with the values of a field of a record: that of the whole name, or else
+// those that the steps of a name lead to, through lists too. It checks the whole record, and
+// returns how many values there are.
+func jsonEach(record []byte, field string, found func(value []byte) error) (n int, err error) {
+	find := func(path []string) error {
+		w := jsonWalker{b: record}
+		return w.whole(func() error {
+			return w.find(path, 0, func(value []byte) error {
+				n++
+				return found(value)
+			})
+		})
+	}
+	if err = find([]string{field}); err == nil && n == 0 && strings.ContainsAny(field, ".[") {
+		err = find(fieldPath(field))
+	}
+	return n, err
+}
+
+// jsonMembers calls member with the names of a record, and what begins with each value. It reports
+// whether the record is an object.
+func jsonMembers(record []byte, member func(name, value []byte)) (isObject bool, err error) {
+	w := jsonWalker{b: record}
+	if w.next() != '{' {
+		return false, w.whole(func() error { return w.skip(0) })
+	}
+	return true, w.whole(func() error {
+		return w.object(func(name []byte) error {
+			w.next()
+			member(name, w.b[w.at:])
+			return w.skip(1)
+		})
+	})
+}
+
+// fieldNames returns the names of the first fields of a record.
+func fieldNames(record []byte) (names []string) {
+	const most = 30
+	jsonMembers(record, func(name, _ []byte) {
+		switch {
+		case len(names) < most:
+			names = append(names, fmt.Sprintf("%.60s", name))
+		case len(names) == most:
+			names = append(names, "...")
+		}
+	})
+	return names
+}
+
+// unquote appends the content of a string to dst, or an error if that is not valid UTF-8 or has
+// half a surrogate pair.
+func unquote(dst, s []byte) ([]byte, error) {
+	for i := 0; !utf8.Valid(s[i:]); {
+		r, size := utf8.DecodeRune(s[i:])
+		if r == utf8.RuneError && size == 1 {
+			return dst, fmt.Errorf("is no valid UTF-8: byte %#x behind %d others", s[i], i)
+		}
+		i += size
+	}
+	for {
+		n := bytes.IndexByte(s, '\\')
+		if n < 0 || n+1 == len(s) {
+			return append(dst, s...), nil
+		}
+		dst = append(dst, s[:n]...)
+		c := s[n+1]
+		s = s[n+2:]
+		if i := strings.IndexByte(`"\/bfnrt`, c); i >= 0 {
+			dst = append(dst, "\"\\/\b\f\n\r\t"[i])
+			continue
+		}
+		r, ok := hexRune(s)
+		if c != 'u' || !ok {
+			dst = append(dst, '\\', c)
+			continue
+		}
+		s = s[4:]
+		if utf16.IsSurrogate(r) {
+			low, ok := rune(0), false
+			if bytes.HasPrefix(s, []byte(`\u`)) {
+				low, ok = hexRune(s[2:])
+			}
+			pair := utf16.DecodeRune(r, low)
+			if !ok || pair == utf8.RuneError {
+				return dst, fmt.Errorf("has half a surrogate pair, \\u%04x, which is no character", r)
+			}
+			r, s = pair, s[6:]
+		}
+		dst = utf8.AppendRune(dst, r)
+	}
+}
+
+// hexRune returns the number of four hexadecimal digits.
+func hexRune(s []byte) (rune, bool) {
+	if len(s) < 4 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(s[:4]), 16, 32)
+	return rune(n), err == nil
+}

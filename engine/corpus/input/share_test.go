@@ -1,0 +1,88 @@
+package input
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/oracle/must"
+)
+
+// names returns the paths of files and, with a mark, what is skipped.
+func names(t *testing.T, s *Share, inputs ...string) (list []string) {
+	t.Helper()
+	for f, err := range s.List(t.Context(), inputs) {
+		if skip, ok := err.(*Skip); ok {
+			list = append(list, "!"+skip.Source)
+		} else if err != nil {
+			t.Fatal(err)
+		} else {
+			list = append(list, f.Path)
+		}
+	}
+	return list
+}
+
+// TestShare deals files out: each to one share, in the order of the inputs, by their sizes, however
+// the inputs are ordered; the places are those among all files.
+func TestShare(t *testing.T) {
+	files := map[string]string{"d/a/.hidden": "x", "empty": ""}
+	for i := range 40 {
+		files[fmt.Sprintf("d/%c/f%d", 'a'+i%3, i)] = strings.Repeat("word ", i/4*(i/4)*320) // some are of one size
+	}
+	tree(t, files)
+	inputs, again := []string{"empty", "d/a", "d/b", "d/c"}, []string{"d/c", "d/b", "d/a", "empty"}
+	all := names(t, nil, inputs...)
+	for _, of := range []int{1, 2, 7, 60} {
+		var got []string
+		var least, most int64 = 1 << 40, 0
+		for i := range of {
+			share, err := NewShare(t.Context(), inputs, i, of)
+			must.Do(t, err)
+			mine := names(t, share, inputs...)
+			if !slices.IsSortedFunc(mine, func(a, b string) int { return slices.Index(all, a) - slices.Index(all, b) }) {
+				t.Errorf("share %d/%d is out of order: %q", i, of, mine)
+			}
+			files, bytes := 0, int64(0)
+			for _, name := range mine {
+				path := strings.TrimPrefix(name, "!")
+				if share.Place(path) != slices.Index(all, name) {
+					t.Errorf("%s has place %d, want %d", path, share.Place(path), slices.Index(all, name))
+				}
+				if info, err := os.Stat(path); err == nil && path == name {
+					files, bytes = files+1, bytes+info.Size()
+				}
+			}
+			if share.Files != files {
+				t.Errorf("share %d/%d says %d files and has %d", i, of, share.Files, files)
+			}
+			least, most = min(least, bytes), max(most, bytes)
+			got = append(got, mine...)
+			other, err := NewShare(t.Context(), again, i, of)
+			must.Do(t, err)
+			theirs := names(t, other, again...)
+			slices.Sort(mine)
+			slices.Sort(theirs)
+			if !slices.Equal(mine, theirs) {
+				t.Errorf("share %d/%d depends on the order of the inputs: %q, %q", i, of, mine, theirs)
+			}
+		}
+		slices.Sort(got)
+		want := slices.Sorted(slices.Values(all))
+		if !slices.Equal(got, want) {
+			t.Errorf("%d shares have %q, want %q", of, got, want)
+		}
+		if of == 7 && most-least > 40<<10 {
+			t.Errorf("shares have %d to %d bytes", least, most)
+		}
+	}
+	before, err := NewShare(t.Context(), inputs, 0, 2)
+	must.Do(t, err)
+	files["d/a/new"] = ""
+	tree(t, files)
+	if after, err := NewShare(t.Context(), inputs, 0, 2); err != nil || after.Digest == before.Digest {
+		t.Errorf("other files have the same digest, %x; %v", after.Digest, err)
+	}
+}

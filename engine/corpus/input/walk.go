@@ -1,0 +1,157 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ndd/engine/storage/object"
+)
+
+// Files yields the files that the inputs stand for. A folder gives its files and those of its
+// folders in order of their paths; a pattern gives its matches, in order. Symbolic links in a folder
+// are followed where they lead to files, each of which is yielded once. A *[Skip] is yielded for
+// anything else in a folder; after any other error nothing follows.
+func Files(ctx context.Context, inputs []string) iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
+		l := &links{inputs: inputs}
+		for _, input := range inputs {
+			if !expand(ctx, input, l, yield) {
+				return
+			}
+		}
+	}
+}
+
+// expand yields the files of one input and reports whether to go on.
+func expand(ctx context.Context, input string, l *links, yield func(File, error) bool) bool {
+	names, err := Matches(input)
+	if err != nil {
+		yield(File{}, err)
+		return false
+	}
+	for _, name := range names {
+		if !expandName(ctx, name, l, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// expandName is expand for an input that is no pattern.
+func expandName(ctx context.Context, name string, l *links, yield func(File, error) bool) bool {
+	switch {
+	case name == Stdin:
+		return yield(File{Path: Stdin}, nil)
+	case object.Is(name):
+		return expandObjects(ctx, name, yield)
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		yield(File{}, File{Path: name}.Named(err))
+		return false
+	case info.IsDir():
+		return walk(ctx, name, l, yield)
+	}
+	return yield(File{Path: name}, nil)
+}
+
+// expandObjects is expand for objects: one by its name, those below a prefix as the files of a
+// folder, or those that a pattern matches.
+func expandObjects(ctx context.Context, input string, yield func(File, error) bool) bool {
+	if !strings.HasPrefix(input, "s3://") {
+		return yield(File{Path: input}, nil)
+	}
+	root, n := "", 0
+	if !strings.ContainsAny(input, "*?[") {
+		root = strings.TrimSuffix(input, "/")
+	}
+	for path, err := range object.From(ctx).List(ctx, input) {
+		if err != nil {
+			yield(File{}, err)
+			return false
+		}
+		n++
+		f := File{Path: path, Root: root}
+		if path == input {
+			f.Root = "" // named by the user
+		}
+		if !yield(f, nil) {
+			return false
+		}
+	}
+	if n == 0 {
+		yield(File{}, fmt.Errorf("%s: no such object, and none is below it or matches it", input))
+	}
+	return n > 0
+}
+
+// walk yields the files of a folder, which may be named by a link: the separator makes the system
+// follow it. Files that links give their names come after all links.
+func walk(ctx context.Context, root string, l *links, yield func(File, error) bool) bool {
+	top := strings.TrimRight(root, string(filepath.Separator)) + string(filepath.Separator)
+	var later []string
+	goOn := walkBelow(ctx, root, top, l, &later, yield)
+	for i := 0; goOn && i < len(later); i++ {
+		goOn = walkBelow(ctx, root, later[i], l, nil, yield)
+	}
+	return goOn
+}
+
+// walkBelow is walk for a folder in root. It puts folders off whose files links give their names, unless later is nil.
+func walkBelow(ctx context.Context, root, top string, l *links, later *[]string, yield func(File, error) bool) bool {
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		f, skip := File{Path: path, Root: root}, &Skip{Source: path}
+		switch {
+		case err != nil && path == top:
+			return File{Path: root}.Named(err)
+		case err != nil:
+			skip.Reason, skip.Err = Unreadable, bareCause(err)
+		case path != top && strings.HasPrefix(d.Name(), "."):
+			skip.Reason = Hidden
+		case d.IsDir() && later != nil && isBlobs(path):
+			*later, l.blobs = append(*later, path), append(l.blobs, RealPath(path))
+			return filepath.SkipDir
+		case d.IsDir():
+			return nil
+		case later == nil && l.seen[RealPath(path)] != "":
+			skip.Reason, skip.Err = Again, fmt.Errorf("read as %s", l.seen[RealPath(path)])
+		case d.Type()&fs.ModeSymlink != 0:
+			if f, skip = l.follow(root, path); skip == nil {
+				skip = &Skip{}
+			}
+		case !d.Type().IsRegular():
+			skip.Reason = Special
+			skip.Err = errors.New(kindOf(d.Type()) + ", which is read only where it is named itself")
+		}
+		goOn := false
+		if skip.Reason == "" {
+			goOn = yield(f, nil)
+		} else {
+			goOn = yield(File{}, skip)
+		}
+		switch {
+		case !goOn:
+			return errStop
+		case d != nil && d.IsDir():
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errStop) {
+		yield(File{}, err)
+	}
+	return err == nil
+}
+
+// errStop ends a walk when the consumer stops.
+var errStop = errors.New("stop")
