@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/cmd/ndd/design"
@@ -42,13 +43,8 @@ func Commands(g *cli.Globals) []*cobra.Command {
 	return []*cobra.Command{newServe(g.NewFiles()), newHealth(g)}
 }
 
-func newServe(g *cli.Files) *cobra.Command {
-	s := &serving{g: g, options: server.Options{Version: g.Version, Scrub: scrubTime}}
-	s.docs.Format, s.docs.MaxDocument = "auto", "64MiB" // as 'ndd fingerprint' has them
-	cmd := &cobra.Command{
-		Use:   "serve [-i INDEX] [--load INPUT...]",
-		Short: "Answer queries and take documents over HTTP",
-		Long: `Serve an index over HTTP: queries, batches of queries, inserts and deletions.
+// serveHelp is the help of the command.
+const serveHelp = `Serve an index over HTTP: queries, batches of queries, inserts and deletions.
 
 Inserts and deletions are durable: the server answers when the change is in a log in
 the folder of -i and on the disk (--sync), so that neither the end of the process nor a
@@ -90,13 +86,28 @@ seconds; a second one ends it at once.
 
 A body has at most 8 MiB, or a thirty-second of --memory if that is less, a list 4,096
 documents and a batch 65,536 fingerprints. All requests together use a quarter of
---memory, or 512 MiB. Requests beyond are refused with 413 or 429.`,
+--memory, or 512 MiB. Requests beyond are refused with 413 or 429.`
+
+func newServe(g *cli.Files) *cobra.Command {
+	s := &serving{g: g, options: server.Options{Version: g.Version, Scrub: scrubTime}}
+	s.docs.Format, s.docs.MaxDocument = "auto", "64MiB" // as 'ndd fingerprint' has them
+	cmd := &cobra.Command{
+		Use:   "serve [-i INDEX] [--load INPUT...]",
+		Short: "Answer queries and take documents over HTTP",
+		Long:  serveHelp,
 		Example: `  ndd serve --load docs/
   ndd serve -i index --listen 0.0.0.0:7744 --token-file tokens
   curl -s http://127.0.0.1:7744/v1/query -d '{"text": "..."}'
   curl -s http://127.0.0.1:7744/v1/query -H 'Content-Type: text/html' --data-binary @new.html`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
+	s.registerIndex(cmd)
+	s.registerListeners(cmd.Flags())
+	return cmd
+}
+
+// registerIndex adds the flags about the index.
+func (s *serving) registerIndex(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&s.dir, "index", "i", "", "index to serve (default: ./ndd-data, made if it does not exist)")
 	f.BoolVar(&s.mayCreate, "create", false, "make the index of -i if it does not exist")
@@ -118,6 +129,10 @@ documents and a batch 65,536 fingerprints. All requests together use a quarter o
 	f.StringVar(&s.docs.Recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, ordered, simhash or a JSON "+
 		"file (see 'ndd help recipes'; default minwise)")
 	s.open.RegisterChecksums(cmd)
+}
+
+// registerListeners adds the flags about addresses and who may use them.
+func (s *serving) registerListeners(f *pflag.FlagSet) {
 	f.StringVar(&s.options.Listen, "listen", server.DefaultListen, "address to listen on, or unix:PATH for a socket that "+
 		"only its owner may use")
 	f.StringVar(&s.options.Admin, "admin", server.DefaultAdmin, "address to serve /metrics and /debug/pprof on, or off")
@@ -137,7 +152,6 @@ documents and a batch 65,536 fingerprints. All requests together use a quarter o
 	f.BoolVar(&s.stopWithStdin, "stop-with-stdin", false, "stop when standard input ends: for the program "+
 		"that runs the server")
 	f.MarkHidden("stop-with-stdin")
-	return cmd
 }
 
 // serving is one run of the server.

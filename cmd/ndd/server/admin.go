@@ -1,17 +1,17 @@
 package server
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"io/fs"
 	"net/http"
-	"net/http/pprof"
 	"path/filepath"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/strict"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
@@ -21,23 +21,11 @@ import (
 )
 
 // administration handles the requests about the server and its index as a whole.
-type administration struct{ *service }
-
-// adminRoutes returns the endpoints of the admin listener.
-func (s *service) adminRoutes(withPProf bool) []route {
-	list := []route{
-		{pattern: "GET /metrics", least: access.Metrics, serve: s.metrics.handler().ServeHTTP},
-		{pattern: "GET /livez", serve: s.livez},
-		{pattern: "GET /readyz", serve: s.readyz},
-	}
-	if !withPProf {
-		return list
-	}
-	for name, serve := range map[string]http.HandlerFunc{"": pprof.Index, "cmdline": pprof.Cmdline,
-		"profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace} {
-		list = append(list, route{pattern: "GET /debug/pprof/" + name, least: access.Admin, serve: serve, streams: true})
-	}
-	return list
+type administration struct {
+	options   *Options
+	limits    *bounds
+	start     time.Time
+	backingUp *sync.Mutex // held while a backup is made
 }
 
 // A backupAnswer describes a backup.
@@ -59,35 +47,31 @@ type backupRequest struct {
 var backupName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,99}$`)
 
 // backup is /v1/backup. It makes a backup of a name.
-func (s administration) backup(v *visit) (any, *problem) {
-	in := new(backupRequest)
-	if p := v.decode(in); p != nil {
-		return nil, p
-	}
+func (s administration) backup(ctx context.Context, c *call, in *backupRequest) (reply, *problem) {
 	if !backupName.MatchString(in.Name) {
-		return nil, misfit("body.name",
+		return reply{}, misfit("body.name",
 			"must begin with a letter or digit; then letters, digits and . _ - are allowed, 100 in all")
 	}
 	if !s.backingUp.TryLock() {
-		return nil, refusal(http.StatusTooManyRequests, "a backup is being made").retry(5)
+		return reply{}, refusal(http.StatusTooManyRequests, "a backup is being made").retry(5)
 	}
 	defer s.backingUp.Unlock()
 	began := time.Now()
-	r, err := v.index().Live().Backup(v, filepath.Join(s.options.Backups, in.Name))
+	r, err := c.index.Live().Backup(ctx, filepath.Join(s.options.Backups, in.Name))
 	switch {
 	case errors.Is(err, live.ErrNotDurable):
-		return nil, refusal(http.StatusConflict, "there is nothing to back up: "+err.Error())
+		return reply{}, refusal(http.StatusConflict, "there is nothing to back up: "+err.Error())
 	case errors.Is(err, fs.ErrExist):
 		p := misfit("body.name", "there is a backup of that name: choose another one")
 		p.Status, p.Title = http.StatusConflict, http.StatusText(http.StatusConflict)
-		return nil, p
+		return reply{}, p
 	case err != nil:
-		return nil, broken(err)
+		return reply{}, broken(err)
 	}
 	took := time.Since(began)
-	s.log.Info("backup made", "name", in.Name, "files", r.Files, "linked_bytes", r.Linked, "copied_bytes", r.Copied,
+	s.options.Log.Info("backup made", "name", in.Name, "files", r.Files, "linked_bytes", r.Linked, "copied_bytes", r.Copied,
 		"seconds", took.Seconds())
-	return &backupAnswer{in.Name, r.Files, r.Linked, r.Copied, r.Log.Records, took.Seconds()}, nil
+	return reply{value: &backupAnswer{in.Name, r.Files, r.Linked, r.Copied, r.Log.Records, took.Seconds()}}, nil
 }
 
 // statistics are the sizes of the index, what it is, and the server's limits.
@@ -174,8 +158,8 @@ func (l *bounds) shown() limits {
 }
 
 // statistics is /v1/stats.
-func (s administration) statistics(v *visit) (any, *problem) {
-	x := v.index()
+func (s administration) statistics(_ context.Context, c *call) (reply, *problem) {
+	x := c.index
 	t, d := x.Stats(), x.Design()
 	a := &statistics{
 		indexSizes: indexSizes{Documents: t.Documents, Fingerprints: t.Fingerprints, Segments: t.Segments,
@@ -199,7 +183,7 @@ func (s administration) statistics(v *visit) (any, *problem) {
 			a.Nodes = append(a.Nodes, nodeSizes{n.Node, n.Tables, n.Placement.Bytes, n.Workers})
 		}
 	}
-	return a, nil
+	return reply{value: a}, nil
 }
 
 // openAPI describes the interface. It is a page, for values of type traits: tests hold each form of it against the handlers.
@@ -219,11 +203,10 @@ type traits struct {
 	Version string
 }
 
-// traits returns the values for the index, and while there is none, values that fit any.
-func (s *service) traits() traits {
-	t := traits{IDs: true, Recipe: true, K: 64, Tokens: s.keys != nil,
-		Backups: s.options.Backups != "", Version: s.options.Version}
-	if x := s.index.Load(); x != nil {
+// traitsOf returns the values of a server with an index, and while there is none, values that fit any.
+func traitsOf(o *Options, x *engine.Index) traits {
+	t := traits{IDs: true, Recipe: true, K: 64, Tokens: o.TokenFile != "", Backups: o.Backups != "", Version: o.Version}
+	if x != nil {
 		t.IDs, t.Recipe, t.K = x.Live().Config().IDs, x.Recipe() != nil, x.Design().K
 	}
 	t.Examples = t.IDs && t.Recipe
@@ -234,12 +217,12 @@ func (s *service) traits() traits {
 func (t traits) json() []byte { return []byte(plot.NewTextPage(openAPI).Format(t)) }
 
 // serveOpenAPI returns the handler of /openapi.json.
-func (s *service) serveOpenAPI() http.HandlerFunc {
-	once := func() func() []byte { return sync.OnceValue(func() []byte { return s.traits().json() }) }
-	unknown, known := once(), once()
+func serveOpenAPI(o *Options, index *atomic.Pointer[engine.Index]) http.HandlerFunc {
+	unknown := sync.OnceValue(func() []byte { return traitsOf(o, nil).json() })
+	known := sync.OnceValue(func() []byte { return traitsOf(o, index.Load()).json() })
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/openapi+json")
-		if s.index.Load() == nil {
+		if index.Load() == nil {
 			w.Write(unknown())
 			return
 		}

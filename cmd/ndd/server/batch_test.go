@@ -150,7 +150,9 @@ func TestFailureCutsTheAnswerOff(t *testing.T) {
 			w.Write(make([]byte, 1<<16))
 			http.NewResponseController(w).Flush()
 		}
-		b.cutOff(w, r, fmt.Errorf("segment 1: %w", errBroken))
+		if p := b.cutOff(w.(*answer), r, fmt.Errorf("segment 1: %w", errBroken)); p != nil {
+			p.write(w)
+		}
 	}))
 	b.wants(t, http.StatusInternalServerError, "GET /early", "", "", "segment 1")
 	a, err := b.Client().Get(b.URL + "/late")

@@ -33,14 +33,17 @@ type connectionCounts struct {
 	Turned     uint64 // connections closed at once because all others were busy
 }
 
-// limitConnections makes a server keep at most max connections open.
-func limitConnections(s *http.Server, max int) *connections {
-	c := &connections{max: max, open: map[net.Conn]time.Time{}}
+// newConnections returns the connections of a server that is to keep at most max open.
+func newConnections(max int) *connections {
+	return &connections{max: max, open: map[net.Conn]time.Time{}}
+}
+
+// limit makes the server keep to the limit.
+func (c *connections) limit(s *http.Server) {
 	s.ConnState = c.track
 	s.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
 		return context.WithValue(ctx, connectionKey{}, conn)
 	}
-	return c
 }
 
 // track records the new state of a connection.

@@ -32,7 +32,8 @@ func serveConnections(t *testing.T, max int) (l *listener, proceed chan struct{}
 		}
 		fmt.Fprint(w, "served")
 	})}}
-	l.connections = limitConnections(l.server, max)
+	l.connections = newConnections(max)
+	l.connections.limit(l.server)
 	ended := make(chan struct{})
 	go func() { defer close(ended); l.server.Serve(inner) }()
 	t.Cleanup(func() { l.server.Close(); <-ended })

@@ -23,15 +23,19 @@
 //
 // # The way of a request
 //
-//	accept (4,096 connections; headers 5 s, read 30 s, write 60 s, idle 120 s)      connections
-//	  └─ observe: count, time, log; recover from a panic                             visit.go
-//	      └─ Host, Origin: no DNS rebinding, no foreign web page                     access
-//	          └─ route: http.ServeMux                                                router.go
-//	              └─ token and role                                                  access
-//	                  └─ ready?                                                      service.go
-//	                      └─ body into memory, decompressed, all bodies bounded      body.go
-//	                          └─ gate: some run, some wait a little, the rest get 429 admit
-//	                              └─ handler: queries, documents, administration ─ engine
+// Middleware with one concern each makes a [call] of a request. A handler takes the call, and returns a [reply] or a
+// [problem].
+//
+//	accept (4,096 connections; headers 5 s, read 30 s, write 60 s, idle 120 s)      connections.go
+//	  └─ observe: count, time, log; recover from a panic                             observe.go
+//	      └─ Host, Origin: no DNS rebinding, no foreign web page                     identity.go, access
+//	          └─ route: http.ServeMux                                                service.go
+//	              └─ token and role                                                  identity.go, access
+//	                  └─ ready?                                                      condition.go
+//	                      └─ arguments; body into memory, decompressed, bounded      arguments.go, body.go
+//	                          └─ gate: some run, some wait a little, the rest get 429 admission.go, admit
+//	                              └─ decode JSON, or the text of a document          call.go
+//	                                  └─ handler: query, batch, insert, documents, admin ─ engine
 //
 // A slow sender waits before the gate and takes no place in it. Queries, batches and inserts have
 // gates of their own, so that none starves another. All handlers run in parallel; the engine's

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -14,7 +15,7 @@ import (
 )
 
 // documents handles the requests that change what the index holds.
-type documents struct{ *service }
+type documents struct{ queries }
 
 // A deleteRequest is the body of /v1/delete.
 type deleteRequest struct {
@@ -29,53 +30,49 @@ type deleteAnswer struct {
 }
 
 // delete is /v1/delete.
-func (s documents) delete(v *visit) (any, *problem) {
-	in := new(deleteRequest)
-	p := v.decode(in)
-	if p == nil {
-		p = oneOf("body", "id, ids, prefix and fingerprint", in.ID != nil, in.IDs != nil, in.Prefix != nil,
-			in.Fingerprint != nil)
-	}
-	if p != nil {
-		return nil, p
+func (s documents) delete(ctx context.Context, c *call, in *deleteRequest) (reply, *problem) {
+	if p := oneOf("body", "id, ids, prefix and fingerprint", in.ID != nil, in.IDs != nil, in.Prefix != nil,
+		in.Fingerprint != nil); p != nil {
+		return reply{}, p
 	}
 	if in.Prefix != nil {
-		if v.client.Role < access.Admin {
-			return nil, refusal(http.StatusForbidden,
-				fmt.Sprintf("body.prefix: the client's role is %s, %s is needed", v.client.Role, access.Admin))
+		if c.client.Role < access.Admin {
+			return reply{}, refusal(http.StatusForbidden,
+				fmt.Sprintf("body.prefix: the client's role is %s, %s is needed", c.client.Role, access.Admin))
 		}
-		if wrong := v.arguments.set("prefix", *in.Prefix); wrong != "" {
-			return nil, misfit("body.prefix", "%s", wrong)
+		if wrong := c.set("prefix", *in.Prefix); wrong != "" {
+			return reply{}, misfit("body.prefix", "%s", wrong)
 		}
-		return s.deletePrefix(v)
+		return s.deletePrefix(ctx, c)
 	}
-	x, deleted := v.index(), 0
+	x, deleted := c.index, 0
 	var err error
 	switch {
 	case in.ID != nil && (*in.ID == "" || utf8.RuneCountInString(*in.ID) > idMax):
-		return nil, misfit("body.id", "expected 1 to %d characters", idMax)
+		return reply{}, misfit("body.id", "expected 1 to %d characters", idMax)
 	case in.Fingerprint != nil:
-		deleted, err = s.deleting(func() (int, error) {
-			return x.DeleteFingerprint(v, simhash.Fingerprint(*in.Fingerprint))
+		deleted, err = s.metrics.deleting(func() (int, error) {
+			return x.DeleteFingerprint(ctx, simhash.Fingerprint(*in.Fingerprint))
 		})
 	case !x.Live().Config().IDs:
-		return nil, misfit("body", "the index was built from raw fingerprints and keeps no ids: delete by fingerprint")
+		return reply{}, misfit("body", "the index was built from raw fingerprints and keeps no ids: delete by fingerprint")
 	default:
 		if in.ID != nil {
 			in.IDs = []string{*in.ID}
 		}
-		deleted, err = s.deleting(func() (int, error) { return x.Delete(v, in.IDs...) })
+		deleted, err = s.metrics.deleting(func() (int, error) { return x.Delete(ctx, in.IDs...) })
 	}
 	if err != nil {
-		return nil, broken(err)
+		return reply{}, broken(err)
 	}
+	done := reply{value: &deleteAnswer{deleted}}
 	if in.ID != nil {
-		v.noted = noted{documents: 1, id: *in.ID, outcome: "not there"}
+		done.effect = effect{documents: 1, id: *in.ID, outcome: "not there"}
 		if deleted > 0 {
-			v.noted.outcome = "deleted"
+			done.effect.outcome = "deleted"
 		}
 	}
-	return &deleteAnswer{deleted}, nil
+	return done, nil
 }
 
 // listedMax is how many documents one page looks at: some 50 ms of work. A prefix that few of them
@@ -95,77 +92,71 @@ type documentPage struct {
 }
 
 // wantIDs refuses a request for ids if the index has none.
-func (s documents) wantIDs(v *visit) *problem {
-	if v.index().Live().Config().IDs {
+func wantIDs(x *engine.Index) *problem {
+	if x.Live().Config().IDs {
 		return nil
 	}
 	return refusal(http.StatusUnprocessableEntity, "the index was built from raw fingerprints and keeps no ids")
 }
 
 // get is GET /v1/documents/ID.
-func (s documents) get(v *visit) (any, *problem) {
-	id := v.request.PathValue("id")
-	if why := badID(id); why != "" {
-		return nil, misfit("path.id", "%s", why)
+func (s documents) get(_ context.Context, c *call) (reply, *problem) {
+	if why := badID(c.path); why != "" {
+		return reply{}, misfit("path.id", "%s", why)
 	}
-	if p := s.wantIDs(v); p != nil {
-		return nil, p
+	if p := wantIDs(c.index); p != nil {
+		return reply{}, p
 	}
-	doc, ok, err := v.index().Find(id)
+	doc, ok, err := c.index.Find(c.path)
 	switch {
 	case err != nil:
-		return nil, broken(err)
+		return reply{}, broken(err)
 	case !ok:
-		return nil, refusal(http.StatusNotFound, "no document has the id "+strconv.Quote(id))
+		return reply{}, refusal(http.StatusNotFound, "no document has the id "+strconv.Quote(c.path))
 	}
-	return &storedDocument{id, uint64(doc)}, nil
+	return reply{value: &storedDocument{c.path, uint64(doc)}}, nil
 }
 
 // list is GET /v1/documents.
-func (s documents) list(v *visit) (any, *problem) {
-	return s.page(v, v.arguments.cursor, v.limit(nil, limitDefault))
-}
-
-// page returns the documents from one on whose ids have the prefix, limit of them at most.
-func (s documents) page(v *visit, from engine.DocID, limit int) (*documentPage, *problem) {
-	if p := s.wantIDs(v); p != nil {
-		return nil, p
+func (s documents) list(ctx context.Context, c *call) (reply, *problem) {
+	if p := wantIDs(c.index); p != nil {
+		return reply{}, p
 	}
-	view, err := v.index().View()
+	view, err := c.index.View()
 	if err != nil {
-		return nil, broken(err)
+		return reply{}, broken(err)
 	}
 	defer view.Release()
-	a, room, seen := &documentPage{Documents: []storedDocument{}}, s.limits.Answer, 0
-	err = view.List(v, from, func(doc engine.DocID, id string) bool {
+	a, room, seen, limit := &documentPage{Documents: []storedDocument{}}, s.answerBytes, 0, c.limitOr(nil, limitDefault)
+	err = view.List(ctx, c.cursor, func(doc engine.DocID, id string) bool {
 		if seen++; seen > listedMax || len(a.Documents) == limit || room <= 0 {
 			a.Next = strconv.FormatUint(uint64(doc), 10)
 			return false
 		}
-		if strings.HasPrefix(id, v.arguments.prefix) {
+		if strings.HasPrefix(id, c.prefix) {
 			a.Documents = append(a.Documents, storedDocument{id, uint64(doc)})
 			room -= int64(len(id))
 		}
 		return true
 	})
 	if err != nil {
-		return nil, broken(err)
+		return reply{}, broken(err)
 	}
-	return a, nil
+	return reply{value: a}, nil
 }
 
 // deletePrefix is DELETE /v1/documents, which ends early only with its client, and /v1/delete with a
 // prefix.
-func (s documents) deletePrefix(v *visit) (any, *problem) {
-	if v.arguments.prefix == "" {
-		return nil, misfit("query.prefix", "is needed: documents whose ids begin with it are deleted")
+func (s documents) deletePrefix(ctx context.Context, c *call) (reply, *problem) {
+	if c.prefix == "" {
+		return reply{}, misfit("query.prefix", "is needed: documents whose ids begin with it are deleted")
 	}
-	if p := s.wantIDs(v); p != nil {
-		return nil, p
+	if p := wantIDs(c.index); p != nil {
+		return reply{}, p
 	}
-	n, err := s.deleting(func() (int, error) { return v.index().DeletePrefix(v, v.arguments.prefix) })
+	n, err := s.metrics.deleting(func() (int, error) { return c.index.DeletePrefix(ctx, c.prefix) })
 	if err != nil {
-		return nil, broken(err)
+		return reply{}, broken(err)
 	}
-	return &deleteAnswer{n}, nil
+	return reply{value: &deleteAnswer{n}}, nil
 }

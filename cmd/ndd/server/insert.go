@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -57,19 +58,6 @@ type checkRequest struct {
 	Limit *idLimit  `json:"limit"`
 }
 
-// readInsert reads the documents of a request into a part of its body.
-func (s documents) readInsert(v *visit, body any, in *insertRequest) *problem {
-	if v.isDocument() {
-		if in.ID = (*newID)(v.arguments.id); in.ID == nil && v.index().Live().Config().IDs {
-			return misfit("query.id", "a document that is the whole body needs an id: ?id=..., or the header %s", idHeader)
-		}
-		text, p := v.wholeText()
-		in.Text, in.whole = &text, true
-		return p
-	}
-	return v.decode(body)
-}
-
 // An item is one document of a request, as the engine stores it, or the reason why it cannot be
 // stored.
 type item struct {
@@ -94,12 +82,23 @@ func (i *item) result(list bool) itemResult {
 	return itemResult{Status: http.StatusOK}
 }
 
+// setID gives a document that is the whole body its id.
+func (in *insertRequest) setID(c *call) *problem {
+	if !in.whole {
+		return nil
+	}
+	if in.ID = (*newID)(c.id); in.ID == nil && c.index.Live().Config().IDs {
+		return misfit("query.id", "a document that is the whole body needs an id: ?id=..., or the header %s", idHeader)
+	}
+	return nil
+}
+
 // items returns the documents of a request: a single one, which the problem is about, or those of a
 // list, each of which has a problem of its own.
-func (s documents) items(v *visit, in *insertRequest) ([]item, *problem) {
-	ttl := cmp.Or(time.Duration(in.TTL), v.arguments.ttl)
+func (s documents) items(ctx context.Context, c *call, in *insertRequest) ([]item, *problem) {
+	ttl := cmp.Or(time.Duration(in.TTL), c.ttl)
 	if in.Documents == nil {
-		d, p := s.item(v, &in.newDocument, ttl, "body")
+		d, p := s.item(ctx, c, &in.newDocument, ttl, "body")
 		return []item{{doc: d}}, p
 	}
 	if in.ID != nil || in.Fingerprint != nil || in.Text != nil || in.HTML != nil {
@@ -107,18 +106,19 @@ func (s documents) items(v *visit, in *insertRequest) ([]item, *problem) {
 	}
 	list := make([]item, len(in.Documents))
 	for i := range list {
-		if err := v.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return nil, broken(err)
 		}
-		list[i].doc, list[i].fail = s.item(v, &in.Documents[i], ttl, fmt.Sprintf("body.documents[%d]", i))
+		list[i].doc, list[i].fail = s.item(ctx, c, &in.Documents[i], ttl, fmt.Sprintf("body.documents[%d]", i))
 	}
 	return list, nil
 }
 
 // item returns what the engine stores of a document. With on_conflict=error a document whose ID is
 // taken is kept out, and conflict makes an error of that.
-func (s documents) item(v *visit, d *newDocument, ttl time.Duration, place string) (doc engine.Doc, p *problem) {
-	switch ids := v.index().Live().Config().IDs; {
+func (s documents) item(ctx context.Context, c *call, d *newDocument, ttl time.Duration, place string) (doc engine.Doc,
+	p *problem) {
+	switch ids := c.index.Live().Config().IDs; {
 	case ids && d.ID == nil:
 		return doc, misfit(place+".id", "a document needs an id")
 	case !ids && d.ID != nil:
@@ -127,24 +127,24 @@ func (s documents) item(v *visit, d *newDocument, ttl time.Duration, place strin
 	case ids:
 		doc.ID = string(*d.ID)
 	}
-	doc.TTL, doc.OnConflict = cmp.Or(time.Duration(d.TTL), ttl), v.arguments.onConflict
-	if s.refusesTaken(v) {
+	doc.TTL, doc.OnConflict = cmp.Or(time.Duration(d.TTL), ttl), c.onConflict
+	if refusesTaken(c) {
 		doc.OnConflict = engine.Keep
 	}
-	of, p := s.sketch(v, &d.subject, place)
+	of, p := s.sketch(ctx, c.index.Recipe(), &d.subject, place)
 	doc.Fingerprint, doc.TextBytes = of.print, of.textBytes
 	return doc, p
 }
 
 // refusesTaken reports whether a document whose ID is taken is an error.
-func (s documents) refusesTaken(v *visit) bool {
-	return cmp.Or(v.arguments.onConflict, v.index().Live().Config().OnConflict) == engine.Refuse
+func refusesTaken(c *call) bool {
+	return cmp.Or(c.onConflict, c.index.Live().Config().OnConflict) == engine.Refuse
 }
 
 // conflict returns the error of a document that was kept out because its ID is taken, nil if that
 // is none.
-func (s documents) conflict(v *visit, d engine.Doc, o *engine.Outcome) *problem {
-	if o.Inserted || len(o.Near) > 0 || !s.refusesTaken(v) {
+func conflict(c *call, d engine.Doc, o *engine.Outcome) *problem {
+	if o.Inserted || len(o.Near) > 0 || !refusesTaken(c) {
 		return nil
 	}
 	return refusal(http.StatusConflict, fmt.Sprintf("%v: %q is document %d", engine.ErrConflict, d.ID, o.Doc))
@@ -166,15 +166,12 @@ type answerList[T any] struct {
 	Results []T `json:"results"`
 }
 
-// answerFor returns the answer for one document, or for each of a list.
-func answerFor[T any](in *insertRequest, list []item, results []T) (any, *problem) {
-	switch {
-	case in.Documents != nil:
-		return answerList[T]{results}, nil
-	case list[0].fail != nil:
-		return nil, list[0].fail
+// replyFor returns the reply for one document, or for each of a list.
+func replyFor[T any](in *insertRequest, list []item, results []T, done effect) (reply, *problem) {
+	if in.Documents != nil {
+		return reply{value: answerList[T]{results}, effect: done}, nil
 	}
-	return &results[0], nil
+	return reply{value: &results[0], effect: done}, list[0].fail
 }
 
 // An insertAnswer says what happened to a document.
@@ -189,20 +186,20 @@ type insertAnswer struct {
 }
 
 // insert is /v1/insert. It adds the documents that can be added, all together.
-func (s documents) insert(v *visit) (any, *problem) {
-	in := new(insertRequest)
-	if p := s.readInsert(v, in, in); p != nil {
-		return nil, p
+func (s documents) insert(ctx context.Context, c *call, in *insertRequest) (reply, *problem) {
+	if p := in.setID(c); p != nil {
+		return reply{}, p
 	}
-	list, p := s.items(v, in)
+	list, p := s.items(ctx, c, in)
 	if p != nil {
-		return nil, p
+		return reply{}, p
 	}
 	docs := storable(list)
-	outcomes, err := v.index().Insert(v, docs...)
+	outcomes, err := c.index.Insert(ctx, docs...)
 	if err != nil {
-		return nil, broken(err)
+		return reply{}, broken(err)
 	}
+	var done effect
 	results := make([]insertAnswer, len(list))
 	for i := range list {
 		if list[i].fail != nil {
@@ -210,13 +207,13 @@ func (s documents) insert(v *visit) (any, *problem) {
 			continue
 		}
 		o, d, number := &outcomes[0], docs[0], uint64(outcomes[0].Doc)
-		list[i].fail = s.conflict(v, d, o)
+		list[i].fail = conflict(c, d, o)
 		results[i] = insertAnswer{list[i].result(in.Documents != nil), o.Inserted, idOf(d, o.Doc), &number,
 			d.Fingerprint.String(), o.Replaced, !o.Inserted}
-		v.note(results[i].ID, o)
+		s.metrics.note(&done, results[i].ID, o)
 		outcomes, docs = outcomes[1:], docs[1:]
 	}
-	return answerFor(in, list, results)
+	return replyFor(in, list, results, done)
 }
 
 // A checkAnswer says what happened to one document. A document of a list that could not be checked
@@ -234,68 +231,63 @@ type checkAnswer struct {
 
 // checkAndInsert is /v1/check-and-insert. It adds the documents that are not near a stored one, in
 // order.
-func (s documents) checkAndInsert(v *visit) (any, *problem) {
-	in := new(checkRequest)
-	if p := s.readInsert(v, in, &in.insertRequest); p != nil {
-		return nil, p
+func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest) (reply, *problem) {
+	if p := in.setID(c); p != nil {
+		return reply{}, p
 	}
-	k, p := v.distance(in.K)
+	k, p := c.distance(in.K, c.index.Design().K)
 	if p != nil {
-		return nil, p
+		return reply{}, p
 	}
-	list, p := s.items(v, &in.insertRequest)
+	list, p := s.items(ctx, c, &in.insertRequest)
 	if p != nil {
-		return nil, p
+		return reply{}, p
 	}
-	limit := limitDefault
-	if in.Documents != nil {
-		limit = 1
+	single, limit := in.Documents == nil, 1
+	if single {
+		limit = limitDefault
 	}
-	limit = v.limit(in.Limit, limit)
+	limit = c.limitOr(in.Limit, limit)
 	docs := storable(list)
 	s.metrics.asked.WithLabelValues("/v1/check-and-insert").Add(float64(len(docs)))
-	outcomes, err := v.index().CheckAndInsertAll(v, docs, k, limit)
-	var brokenOff *problem // the problem of the documents that were not reached
+	outcomes, err := c.index.CheckAndInsertAll(ctx, docs, k, limit)
+	var done effect
 	if err != nil {
-		if brokenOff = broken(err); len(outcomes) == 0 {
-			return nil, brokenOff
+		if done.rest = broken(err); len(outcomes) == 0 {
+			return reply{}, done.rest
 		}
-		s.notice(brokenOff.cause)
-		v.noted.brokenOff = true
 	}
-	results, room := make([]checkAnswer, len(list)), s.limits.Answer
+	results, room := make([]checkAnswer, len(list)), s.answerBytes
 	for i := range list {
 		switch {
 		case list[i].fail != nil:
 		case len(outcomes) == 0:
-			list[i].fail = brokenOff
+			list[i].fail = done.rest
 		default:
-			if results[i], err = s.outcome(v, in.Documents == nil, docs[0], outcomes[0], k, limit, &room); err != nil {
-				return nil, broken(err)
+			d, o := docs[0], &outcomes[0]
+			l := newListing(nil, c.index.IDs(), sketch{d.Fingerprint, d.TextBytes}, k, limit, room)
+			if single { // a list must not be refused once some were inserted
+				l.memory = c.memory
 			}
-			list[i].fail = s.conflict(v, docs[0], &outcomes[0])
+			if results[i], err = describe(l, d, o); err != nil {
+				return reply{effect: done}, broken(err)
+			}
+			room = l.room
+			s.metrics.note(&done, d.ID, o)
+			list[i].fail = conflict(c, d, o)
 			outcomes, docs = outcomes[1:], docs[1:]
 		}
-		results[i].itemResult = list[i].result(in.Documents != nil)
+		results[i].itemResult = list[i].result(!single)
 	}
-	return answerFor(&in.insertRequest, list, results)
+	return replyFor(&in.insertRequest, list, results, done)
 }
 
-// outcome describes what happened to a document. That of a document alone reserves memory for its
-// neighbours, and may be refused; those of a list must not be, once some were inserted. Room is the
-// bytes of ids that the answer may still have.
-func (s documents) outcome(v *visit, alone bool, d engine.Doc, o engine.Outcome, k, limit int,
-	room *int64) (checkAnswer, error) {
-	var pays *visit
-	if alone {
-		pays = v
-	}
-	l := newListing(pays, v.index().IDs(), sketch{d.Fingerprint, d.TextBytes}, k, limit, *room)
+// describe returns what happened to a document, with its neighbours in an empty listing.
+func describe(l *listing, d engine.Doc, o *engine.Outcome) (checkAnswer, error) {
 	n, err := l.Neighbours, l.add(o.Near)
-	*room = l.room
 	if errors.Is(err, engine.ErrNoDocument) { // a neighbour was replaced since: the nearest one at the time is known
 		nearest := o.Near[0]
-		n, err = &Neighbours{Fingerprint: d.Fingerprint.String(), K: k, Documents: 1, Truncated: true, Hits: []hit{
+		n, err = &Neighbours{Fingerprint: d.Fingerprint.String(), K: n.K, Documents: 1, Truncated: true, Hits: []hit{
 			{Fingerprint: nearest.Fingerprint.String(), Distance: nearest.Distance, Documents: 1,
 				IDs: []string{cmp.Or(o.ID, idOf(engine.Doc{}, nearest.Docs[0]))}}}}, nil
 	}
@@ -304,7 +296,6 @@ func (s documents) outcome(v *visit, alone bool, d engine.Doc, o engine.Outcome,
 	}
 	a := checkAnswer{Inserted: o.Inserted, Before: o.Before, Replaced: o.Replaced, Kept: !o.Inserted && len(o.Near) == 0,
 		Neighbours: n}
-	v.note(d.ID, &o)
 	if o.Inserted || a.Kept {
 		number := uint64(o.Doc)
 		a.ID, a.Number = idOf(d, o.Doc), &number

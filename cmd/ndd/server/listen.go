@@ -29,7 +29,7 @@ type listener struct {
 // listen opens the address that a flag gives; handler makes what answers there, told whether only
 // this machine can reach it. The error names the flag. A listener that is given instead of the
 // address is taken as it is.
-func (s *service) listen(l net.Listener, flag, address string, most int,
+func (s *service) listen(l net.Listener, flag, address string, clients *connections,
 	handler func(local bool) http.Handler) (*listener, error) {
 	var err error
 	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
@@ -46,8 +46,8 @@ func (s *service) listen(l net.Listener, flag, address string, most int,
 	}
 	host, _, _ := net.SplitHostPort(l.Addr().String())
 	local := access.IsLoopback(host) || l.Addr().Network() == "unix"
-	opened := &listener{Listener: l, server: s.serverOf(handler(local)), flag: flag}
-	opened.connections = limitConnections(opened.server, most)
+	opened := &listener{Listener: l, connections: clients, server: s.serverOf(handler(local)), flag: flag}
+	clients.limit(opened.server)
 	if s.tls != nil && (flag == "--listen" || !local) {
 		opened.tls = s.tls.Config()
 	}
@@ -146,6 +146,9 @@ func (l *listener) drain(most time.Duration) bool {
 
 func (l *listener) close() { l.server.Close() }
 
+// adminConnections are those of the admin listener: scrapers and a person.
+const adminConnections = 128
+
 // descriptorsKept are for all but clients: the index's files, logs, merges, the admin listener.
 const descriptorsKept = 96 + adminConnections + 64
 
@@ -162,7 +165,7 @@ func (s *service) fitConnections(files int) error {
 	if s.limits.Connections > most {
 		s.log.Warn(fmt.Sprintf("serving %d connections at a time instead of %d: this process may have only %d files "+
 			"open (ulimit -n)", most, s.limits.Connections, files))
-		s.limits.Connections = most
+		s.limits.Connections, s.front.max = most, most
 	}
 	return nil
 }

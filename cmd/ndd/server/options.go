@@ -142,6 +142,10 @@ type times struct {
 // stallBytes must be sent or read within times.stall if a body or an answer is larger than that.
 const stallBytes = 64 << 10
 
+// bodyBytesFirst of a body, and of an answer, are not counted among the memory of requests: each
+// connection has at most one of each.
+const bodyBytesFirst = 4 << 10
+
 // bodyBytesMax is the longest body: pages are cut off by crawlers at a few MiB.
 const bodyBytesMax = 8 << 20
 
@@ -201,3 +205,7 @@ func reserve(b *memory.Budget) (requestMemory int64, release func(), err error) 
 	before := debug.SetMemoryLimit(int64(limit.Bytes - memory.Program))
 	return int64(requests), func() { debug.SetMemoryLimit(before); reserved.Release() }, nil
 }
+
+// heavyBytes is the length of a body beyond which its request is heavy: about 2 ms of work for a
+// text, or 6,000 fingerprints.
+const heavyBytes = 48 << 10

@@ -122,17 +122,26 @@ func TestTenfold(t *testing.T) {
 	good(t, b, "what is over")
 }
 
+// An owner is a request of a client that must not be cut off.
+type owner struct {
+	t      *testing.T
+	client string
+}
+
+func (o owner) Client() string { return o.client }
+func (o owner) CutOff()        { o.t.Error("cut off") }
+
 // TestRefusedStream: a batch whose answer finds no memory is answered 429 and ends; it does not go
 // on for nobody.
 func TestRefusedStream(t *testing.T) {
 	b := startWith(t, newIndex(t, 3, nil, make([]uint64, 3000)), "", bounds{Queue: waitMax, RequestMemory: 16 << 20})
-	other := b.transfers.Begin("another client", func() { t.Error("cut off") })
+	other := b.transfers.Begin(owner{t, "another client"})
 	defer other.End()
 	if err := other.Grow(16<<20 - 60<<10); err != nil { // what is left is enough for the body, and not for an answer
 		t.Fatal(err)
 	}
 	b.wants(t, http.StatusTooManyRequests, "/v1/batch", "", strings.Repeat("\x00", 8*1000), "too many large requests")
-	a := answer{visit: &visit{to: &route{streams: true}}, begun: true, refused: true}
+	a := answer{streams: true, begun: true, refused: true}
 	if _, err := a.Write([]byte("a row")); !errors.Is(err, errRefused) {
 		t.Errorf("a row of a refused answer: %v", err)
 	}
@@ -201,7 +210,7 @@ func TestLargeBodiesOfOneClient(t *testing.T) {
 	t.Parallel()
 	limits := bounds{Queue: waitMax, RequestMemory: 64 << 20, times: patient}
 	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", limits)
-	other := b.transfers.Begin("127.0.0.1/32", func() { t.Error("cut off") })
+	other := b.transfers.Begin(owner{t, "127.0.0.1/32"})
 	must.Do(t, other.Grow(1<<20))
 	body := strings.Repeat(pageA+" ", 7_000_000/len(pageA))
 	b.wants(t, http.StatusOK, "/v1/query", mediaText, body)
@@ -251,8 +260,7 @@ func TestWorkBytes(t *testing.T) {
 		{nil, mediaHTML, "<p>é", 9}, {nil, mediaHTML, "<p>\xe2\x80", 20},
 		{&counting, mediaText, "a", 40}, {&counting, mediaHTML, "<p>", 43},
 	} {
-		b := startWith(t, newIndex(t, 3, c.recipe, nil), "", bounds{})
-		if got := b.workBytes(c.media, []byte(c.body)); got != c.want {
+		if got := workBytes(&payload{media: c.media, body: []byte(c.body)}, c.recipe); got != c.want {
 			t.Errorf("%s, %q: %d bytes for each, want %d", c.media, c.body, got, c.want)
 		}
 	}

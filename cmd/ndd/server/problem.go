@@ -9,10 +9,10 @@ import (
 	"net/http"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/admit"
 	"ndd/engine"
 	"ndd/engine/index/live"
@@ -119,14 +119,30 @@ func (p *problem) because(cause error) *problem {
 
 // write sends the problem.
 func (p *problem) write(w http.ResponseWriter) {
-	if a, ok := w.(*answer); ok {
-		a.visit.service.notice(p.cause)
-	}
 	if p.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(p.retryAfter))
 	}
 	writeAs(w, p.Status, "application/problem+json", p)
 }
+
+// shed returns the answer to a request that is not admitted.
+func shed(err error) *problem {
+	var no *admit.Refused
+	if !errors.As(err, &no) {
+		return broken(err)
+	}
+	return refusal(http.StatusTooManyRequests, no.Error()).retry(max(1, int((no.Retry+time.Second-1)/time.Second)))
+}
+
+// Media types.
+const (
+	mediaJSON  = "application/json"
+	mediaText  = "text/plain"
+	mediaHTML  = "text/html"
+	mediaBytes = "application/octet-stream"
+	mediaTSV   = "text/tab-separated-values"
+	mediaLines = "application/x-ndjson"
+)
 
 // writeJSON sends an answer.
 func writeJSON(w http.ResponseWriter, status int, v any) { writeAs(w, status, mediaJSON, v) }
@@ -149,25 +165,4 @@ func encode(v any) []byte {
 		panic(fmt.Sprintf("server: an answer without JSON: %v", err))
 	}
 	return b.Bytes()
-}
-
-// checked refuses requests that a foreign web page makes a browser send.
-func checked(next http.Handler, local bool) http.Handler {
-	check := access.CheckOrigin(local)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		if no := check(r); no != nil {
-			writeRefused(w, no)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// writeRefused tells a client why it may not do what it asks for.
-func writeRefused(w http.ResponseWriter, no *access.Refused) {
-	if no.Status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", `Bearer realm="ndd"`)
-	}
-	refusal(no.Status, no.Why).write(w)
 }

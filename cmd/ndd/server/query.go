@@ -1,12 +1,20 @@
 package server
 
 import (
+	"context"
+
+	"ndd/cmd/ndd/server/admit"
 	"ndd/engine"
 	"ndd/engine/index/live/version"
 )
 
 // queries handles the requests that ask the index.
-type queries struct{ *service }
+type queries struct {
+	*sketcher
+	metrics     *metrics
+	answerBytes int64 // of the ids of an answer
+	threads     int   // of a batch
+}
 
 // A queryRequest is the body of /v1/query.
 type queryRequest struct {
@@ -16,26 +24,17 @@ type queryRequest struct {
 }
 
 // query is /v1/query.
-func (s queries) query(v *visit) (any, *problem) {
-	in := new(queryRequest)
-	if v.isDocument() {
-		text, p := v.wholeText()
-		if p != nil {
-			return nil, p
-		}
-		in.Text, in.whole = &text, true
-	} else if p := v.decode(in); p != nil {
-		return nil, p
-	}
-	f, p := s.sketch(v, &in.subject, "body")
+func (s queries) query(ctx context.Context, c *call, in *queryRequest) (reply, *problem) {
+	f, p := s.sketch(ctx, c.index.Recipe(), &in.subject, "body")
 	if p != nil {
-		return nil, p
+		return reply{}, p
 	}
-	within, p := v.distance(in.K)
+	k, p := c.distance(in.K, c.index.Design().K)
 	if p != nil {
-		return nil, p
+		return reply{}, p
 	}
-	return s.near(v, f, within, v.limit(in.Limit, limitDefault))
+	found, p := s.near(ctx, c, f, k, c.limitOr(in.Limit, limitDefault))
+	return reply{value: found}, p
 }
 
 // Neighbours are the stored fingerprints near one, nearest first. It has an exported name because
@@ -58,15 +57,15 @@ type hit struct {
 
 // near returns the neighbours of a document in the index as it is at one moment. It holds no more
 // hits than the answer has.
-func (s queries) near(v *visit, f sketch, k, limit int) (*Neighbours, *problem) {
+func (s queries) near(ctx context.Context, c *call, f sketch, k, limit int) (*Neighbours, *problem) {
 	s.metrics.asked.WithLabelValues("/v1/query").Inc()
-	view, err := s.index.Load().View()
+	view, err := c.index.View()
 	if err != nil {
 		return nil, broken(err)
 	}
 	defer view.Release()
-	l := newListing(v, view.IDs(), f, k, limit, s.limits.Answer)
-	if err := view.QueryEach(v, f.print, f.textBytes, k, limit, l.add); err != nil {
+	l := newListing(c.memory, view.IDs(), f, k, limit, s.answerBytes)
+	if err := view.QueryEach(ctx, f.print, f.textBytes, k, limit, l.add); err != nil {
 		return nil, broken(err)
 	}
 	return l.Neighbours, nil
@@ -80,8 +79,8 @@ type listing struct {
 	limit  int   // IDs that may still be listed
 	room   int64 // and bytes of them
 	listed int
-	visit  *visit
-	unpaid uint64 // bytes of memory that are not reserved yet
+	memory *admit.Transfer // pays for them; nil: nobody
+	unpaid uint64          // bytes of memory that are not reserved yet
 }
 
 const (
@@ -96,17 +95,17 @@ const (
 
 // pay reserves the memory of an ID.
 func (l *listing) pay(id string) error {
-	if l.unpaid += idWork*uint64(len(id)) + idEach; l.unpaid < payBytes || l.visit == nil || l.visit.service == nil {
+	if l.unpaid += idWork*uint64(len(id)) + idEach; l.unpaid < payBytes || l.memory == nil {
 		return nil
 	}
-	err := l.visit.account().Grow(l.unpaid)
+	err := l.memory.Grow(l.unpaid)
 	l.unpaid = 0
 	return err
 }
 
 // newListing returns an answer without hits. Room is the bytes of ids that it may have.
-func newListing(v *visit, ids *version.IDs, f sketch, k, limit int, room int64) *listing {
-	return &listing{Neighbours: &Neighbours{Fingerprint: f.print.String(), K: k, Hits: []hit{}}, visit: v,
+func newListing(memory *admit.Transfer, ids *version.IDs, f sketch, k, limit int, room int64) *listing {
+	return &listing{Neighbours: &Neighbours{Fingerprint: f.print.String(), K: k, Hits: []hit{}}, memory: memory,
 		ids: ids, limit: limit, room: room}
 }
 

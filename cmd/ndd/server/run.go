@@ -17,9 +17,6 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// adminConnections are those of the admin listener: scrapers and a person.
-const adminConnections = 128
-
 // ballastBytes lets the heap grow by as much before it is collected. memory.Program covers it.
 const ballastBytes = 24 << 20
 
@@ -71,31 +68,45 @@ func Run(ctx context.Context, o Options) error {
 		}
 		defer s.accessLog.close()
 	}
-	if err := s.fitConnections(descriptors()); err != nil {
-		return err
-	}
-	front, err := s.listen(o.Inherited["listen"], "--listen", o.Listen, s.limits.Connections, s.handler)
+	failed := make(chan error, 2)
+	front, closeAll, err := s.listenAll(failed)
+	defer closeAll()
 	if err != nil {
 		return err
 	}
-	defer front.close()
-	s.front = front.connections
-	failed := make(chan error, 2)
-	go front.serve(failed)
-	if o.Admin != "" {
-		handler := func(local bool) http.Handler { return s.adminHandler(local, o.PProf) }
-		back, err := s.listen(o.Inherited["admin"], "--admin", o.Admin, adminConnections, handler)
-		if err != nil {
-			return err
-		}
-		defer back.close()
-		go back.serve(failed)
-	}
+	return s.live(ctx, front, failed)
+}
 
+// listenAll opens the addresses, and serves them until closeAll is called. A server that fails says so on failed.
+func (s *service) listenAll(failed chan<- error) (front *listener, closeAll func(), err error) {
+	o, closeAll := s.options, func() {}
+	if err := s.fitConnections(descriptors()); err != nil {
+		return nil, closeAll, err
+	}
+	if front, err = s.listen(o.Inherited["listen"], "--listen", o.Listen, s.front, s.handler); err != nil {
+		return nil, closeAll, err
+	}
+	go front.serve(failed)
+	if o.Admin == "" {
+		return front, front.close, nil
+	}
+	handler := func(local bool) http.Handler { return s.adminHandler(local, o.PProf) }
+	back, err := s.listen(o.Inherited["admin"], "--admin", o.Admin, newConnections(adminConnections), handler)
+	if err != nil {
+		return nil, front.close, err
+	}
+	go back.serve(failed)
+	return front, func() { back.close(); front.close() }, nil
+}
+
+// live goes through the phases of the server: it loads the index, serves it until ctx ends or something fails, drains,
+// and closes the index.
+func (s *service) live(ctx context.Context, front *listener, failed <-chan error) error {
+	o := s.options
 	loadContext, cancel := context.WithCancel(ctx)
 	loaded := make(chan error, 1)
 	go func() { defer close(loaded); loaded <- s.load(loadContext) }()
-	err = s.loop(ctx, front, loaded, failed)
+	err := s.loop(ctx, front, loaded, failed)
 	cancel()
 	// Whatever ended the loop, the index must be whole or gone before it is closed.
 	if e := <-loaded; err == nil && e != nil && !errors.Is(e, context.Canceled) {

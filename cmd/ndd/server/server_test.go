@@ -126,7 +126,7 @@ func startOptions(t testing.TB, x *engine.Index, o *Options) *bench {
 	}
 	b.Server = httptest.NewUnstartedServer(nil)
 	b.Config = b.serverOf(b.handler(true))
-	b.front = limitConnections(b.Config, b.limits.Connections)
+	b.front.limit(b.Config)
 	b.Server.Start()
 	b.target = target{b.URL, b.Client()}
 	t.Cleanup(func() {

@@ -1,73 +1,47 @@
 package server
 
 import (
-	"errors"
-	"log/slog"
+	"fmt"
 	"net/http"
-	"runtime"
+	"net/http/pprof"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"ndd/cmd/ndd/server/access"
-	"ndd/cmd/ndd/server/admit"
+	"ndd/cmd/ndd/server/ui"
 	"ndd/engine"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
-	"ndd/engine/memory"
-	"ndd/engine/storage/store"
 )
 
 // A service is the server without its listeners: an index, who may ask it, and
 // how much at a time.
 type service struct {
-	clients
 	admission
 	condition
+	observer
 	options    *Options
-	log        *slog.Logger
-	metrics    *metrics
-	accessLog  *accessLog // nil: none
+	tls        *access.TLS     // nil: none
+	keys       *access.Keyring // nil: everybody may do everything
+	front      *connections    // of clients
+	sketches   sketcher
 	start      time.Time
-	index      atomic.Pointer[engine.Index] // nil until ready
-	prints     sync.Pool                    // of *simhash.Fingerprinter, by the index's recipe
-	balance    balance
 	background sync.WaitGroup
 	backingUp  sync.Mutex // held while a backup is made
 }
 
-// clients are who may ask, and over which connections.
-type clients struct {
-	tls   *access.TLS     // nil: none
-	keys  *access.Keyring // nil: everybody may do everything
-	front *connections    // nil in tests of handlers
-}
-
-// admission is how much is done at a time.
-type admission struct {
-	limits                    bounds
-	transfers                 *admit.Transfers
-	queries, batches, inserts *admit.Gate
-}
-
-// condition is what the server can do now.
-type condition struct {
-	life    life
-	loading Loading
-	damage  atomic.Pointer[error] // nil while none was found
-	refused atomic.Pointer[error] // why the last change was refused; nil when it was made
-}
-
 func newService(o *Options, requestMemory int64) (*service, error) {
-	s := &service{options: o, log: o.Log, start: time.Now()}
-	s.limits = boundsOf(requestMemory)
+	limits := boundsOf(requestMemory)
 	if o.limit != nil {
-		o.limit(&s.limits)
+		o.limit(&limits)
 	}
-	s.transfers = admit.NewTransfers(memory.Limit{Bytes: uint64(s.limits.RequestMemory),
-		Source: "for requests"})
-	s.openGates()
-	s.metrics = newMetrics(s, o)
+	s := &service{options: o, start: time.Now(), observer: observer{newMetrics(), o.Log, nil, limits.times.stall}}
+	s.journal = o.Log
+	s.admission = newAdmission(limits, s.metrics)
+	s.front = newConnections(limits.Connections)
+	s.metrics.registry.MustRegister(collector{&s.admission, &s.condition, &s.metrics.balance, s.front, o})
+	if o.Disk != nil {
+		s.metrics.registry.MustRegister(o.Disk.syncs, o.Disk.written)
+	}
 	var err error
 	if o.TLSCert != "" {
 		if s.tls, err = access.NewTLS(o.TLSCert, o.TLSKey, o.TLSClientCA); err != nil {
@@ -82,32 +56,9 @@ func newService(o *Options, requestMemory int64) (*service, error) {
 	return s, nil
 }
 
-// heavyBytes is the length of a body beyond which its request is heavy: about 2 ms of work for a
-// text, or 6,000 fingerprints.
-const heavyBytes = 48 << 10
-
-// openGates makes the gates. A query is a few microseconds of work, so more of them than processors
-// only lengthens each; twice as many keep the processors busy. A batch uses all processors and
-// lends its slot while its answer is read. Inserts wait together for one sync of the disk.
-func (s *service) openGates() {
-	n, queue := runtime.GOMAXPROCS(0), s.limits.Queue
-	s.queries = admit.NewGate(admit.Options{Name: "query", Slots: 2 * n, Heavy: n, Places: 1024 * n, WaitMax: queue})
-	s.batches = admit.NewGate(admit.Options{Name: "batch", Slots: max(4, n), Places: 64, WaitMax: 10 * queue})
-	s.inserts = admit.NewGate(admit.Options{Name: "insert", Slots: 256, Heavy: n, Places: 1024, WaitMax: 10 * queue})
-}
-
 // serve takes the index into use.
 func (s *service) serve(x *engine.Index) {
-	if recipe := x.Recipe(); recipe != nil {
-		s.prints.New = func() any {
-			f, err := simhash.New(*recipe)
-			if err != nil {
-				panic("server: an index with an invalid recipe: " + err.Error()) // New and Open validate
-			}
-			return f
-		}
-	}
-	s.balance.added.Store(int64(x.Stats().Documents))
+	s.metrics.balance.added.Store(int64(x.Stats().Documents))
 	s.index.Store(x)
 	if err := x.Live().Recovery().Refusing; err != nil {
 		s.notice(err)
@@ -115,137 +66,181 @@ func (s *service) serve(x *engine.Index) {
 	s.life.enter(ready)
 }
 
-// A phase is a part of the server's life; see the package's drawing.
-type phase int32
-
-const (
-	loading phase = iota
-	ready
-	leaving  // not ready any more, but everything is answered, so that clients have time to go
-	draining // what runs is finished
-)
-
-// life is the current phase. It only goes forward.
-type life struct{ now atomic.Int32 }
-
-func (l *life) phase() phase  { return phase(l.now.Load()) }
-func (l *life) enter(p phase) { l.now.Store(int32(p)) }
-
-// livez is /livez: the process runs and serves its listener.
-func (s *service) livez(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
-}
-
-// readyz is /readyz: it reports whether queries are answered, and whether changes are refused.
-func (s *service) readyz(w http.ResponseWriter, _ *http.Request) {
-	if p := s.unready(); p != nil {
-		p.write(w)
-		return
+// routes returns the endpoints. openapi.json describes each of them.
+func (s *service) routes() []route {
+	json, any := []string{mediaJSON}, []string{mediaJSON, mediaText, mediaHTML}
+	q := queries{&s.sketches, s.metrics, s.limits.Answer, s.options.Threads}
+	d := documents{q}
+	a := administration{s.options, &s.limits, s.start, &s.backingUp}
+	list := []route{
+		{pattern: "POST /v1/query", least: access.Read, accepts: any, takes: []string{"k", "limit"}, gate: s.queries,
+			make: decoding(q.query)},
+		{pattern: "POST /v1/batch", least: access.Read, accepts: []string{mediaBytes}, takes: []string{"k", "unique"},
+			gate: s.batches, streams: true, make: q.batch},
+		{pattern: "POST /v1/insert", least: access.Write, accepts: any, takes: []string{"id", "on_conflict", "ttl"},
+			gate: s.inserts, make: decoding(d.insert)},
+		{pattern: "POST /v1/check-and-insert", least: access.Write, accepts: any, takes: []string{"id", "k", "limit",
+			"on_conflict", "ttl"}, gate: s.inserts, make: decoding(d.checkAndInsert)},
+		{pattern: "POST /v1/delete", least: access.Write, accepts: json, gate: s.inserts, make: decoding(d.delete)},
+		{pattern: "GET /v1/documents/{id...}", least: access.Read, gate: s.queries, make: d.get},
+		{pattern: "GET /v1/documents", least: access.Read, takes: []string{"cursor", "limit", "prefix"}, gate: s.batches,
+			make: d.list},
+		{pattern: "DELETE /v1/documents", least: access.Admin, takes: []string{"prefix"}, gate: s.batches, streams: true,
+			make: d.deletePrefix},
+		{pattern: "GET /v1/stats", least: access.Read, make: a.statistics},
+		{pattern: "GET /openapi.json", least: access.Anyone, serve: serveOpenAPI(s.options, &s.index)},
+		{pattern: "GET /livez", least: access.Anyone, serve: s.livez},
+		{pattern: "GET /readyz", least: access.Anyone, serve: s.readyz},
 	}
-	answer := map[string]string{"status": "ready"}
-	if why := s.refused.Load(); why != nil {
-		answer["changes"] = "refused: " + (*why).Error()
+	if s.options.Backups != "" {
+		list = append(list, route{pattern: "POST /v1/backup", least: access.Admin, accepts: json, streams: true,
+			make: decoding(a.backup)})
 	}
-	writeJSON(w, http.StatusOK, answer)
+	return list
 }
 
-// unready returns why clients should go elsewhere, or nil. A server that is leaving is unready and
-// still answers.
-func (s *service) unready() *problem {
-	if s.life.phase() == leaving {
-		return stopping()
+// adminRoutes returns the endpoints of the admin listener.
+func (s *service) adminRoutes(withPProf bool) []route {
+	list := []route{
+		{pattern: "GET /metrics", least: access.Metrics, serve: s.metrics.handler().ServeHTTP},
+		{pattern: "GET /livez", serve: s.livez},
+		{pattern: "GET /readyz", serve: s.readyz},
 	}
-	return s.notReady()
-}
-
-// stopping returns the answer of a server that is stopping.
-func stopping() *problem {
-	return refusal(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5)
-}
-
-// notReady returns the answer to requests that need the index while it is missing or damaged, nil
-// if it is neither.
-func (s *service) notReady() *problem {
-	switch s.life.phase() {
-	case loading:
-		return refusal(http.StatusServiceUnavailable, "loading: "+s.loading.String()).retry(1)
-	case draining:
-		return stopping()
+	if !withPProf {
+		return list
 	}
-	if e := s.damage.Load(); e != nil {
-		return refusal(http.StatusServiceUnavailable, "the index is damaged: "+(*e).Error())
+	for name, serve := range map[string]http.HandlerFunc{"": pprof.Index, "cmdline": pprof.Cmdline,
+		"profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace} {
+		list = append(list, route{pattern: "GET /debug/pprof/" + name, least: access.Admin, serve: serve, streams: true})
 	}
-	return nil
+	return list
 }
 
-// Loading is the progress of building the index or of reading it into memory. It is safe for
-// concurrent use; the zero value is ready.
-type Loading struct {
-	stage     atomic.Pointer[string]
-	documents atomic.Int64
-	tooFew    atomic.Int64
-	first     atomic.Pointer[simhash.Fingerprint] // for the ready line's example
-}
+// optional are the endpoints that a flag adds.
+var optional = map[string]string{"/v1/backup": "--backup-dir"}
 
-// Stage names the current step, such as "verifying the index".
-func (l *Loading) Stage(name string) { l.stage.Store(&name) }
-
-// Loaded counts a document that was added to the index.
-func (l *Loading) Loaded(print simhash.Fingerprint) {
-	l.documents.Add(1)
-	l.first.CompareAndSwap(nil, &print)
-}
-
-// LeftOut counts a document with too few features for a fingerprint.
-func (l *Loading) LeftOut() { l.tooFew.Add(1) }
-
-// String returns the current step and the number of documents.
-func (l *Loading) String() string {
-	text := "starting"
-	if s := l.stage.Load(); s != nil {
-		text = *s
-	}
-	if n := l.documents.Load(); n > 0 {
-		text += ", " + counted(n, "document") + " so far"
-	}
-	return text
-}
-
-// The log has one line for each change of the server's state and for each bug, whatever the number
-// of requests. Refused requests are counted by the metrics.
-
-// notice logs the cause of a refusal that concerns the server and not the request alone.
-func (s *service) notice(cause error) {
-	switch {
-	case cause == nil:
-	case errors.Is(cause, store.ErrCorrupt):
-		s.noticeDamage(cause)
-	case errors.Is(cause, live.ErrUnknown):
-		if s.refused.Swap(&cause) == nil {
-			s.log.Error("changes are refused until the server starts again; queries are answered", "error", cause)
+// handler returns the handler of the main listener. local says that only this machine can reach it.
+func (s *service) handler(local bool) http.Handler {
+	m := s.mux(s.routes(), func(path string) string {
+		flag, ok := optional[path]
+		switch {
+		case ok:
+			return fmt.Sprintf("%s is there where the server was started with %s", path, flag)
+		case path == "/metrics" && s.options.Admin == "":
+			return "metrics are not served: the server was started with --admin off"
+		case path == "/metrics":
+			return "metrics are served at http://" + s.options.Admin + "/metrics (--admin)"
 		}
-	case s.refused.CompareAndSwap(nil, &cause):
-		s.log.Error("changes are refused until there is room; queries are answered", "error", cause)
+		return fmt.Sprintf("no such endpoint: %.80q; see /openapi.json", path)
+	})
+	for path, page := range ui.Pages() {
+		if path == "/" {
+			path = "/{$}"
+		}
+		m.Handle("GET "+path, page)
 	}
+	return s.observe(checked(m, local))
 }
 
-// noticeRoom logs that changes are possible again.
-func (s *service) noticeRoom() {
-	if s.refused.Load() != nil && s.refused.Swap(nil) != nil {
-		s.log.Info("there is room again: changes are made")
-	}
+// adminHandler returns the handler of the admin listener.
+func (s *service) adminHandler(local, withPProf bool) http.Handler {
+	m := s.mux(s.adminRoutes(withPProf), func(path string) string {
+		return fmt.Sprintf("no such endpoint: %.80q; there are /metrics, /livez, /readyz and, with --pprof, /debug/pprof/",
+			path)
+	})
+	return s.observe(checked(m, local))
 }
 
-// noticeDamage takes the server out of service: it answers no more queries, and /readyz reports the
-// damage. The first damage is logged with its file, section and block.
-func (s *service) noticeDamage(err error) {
-	if !s.damage.CompareAndSwap(nil, &err) {
-		return
+// mux returns the router of endpoints. missing says why there is nothing at another path.
+func (s *service) mux(routes []route, missing func(path string) string) *http.ServeMux {
+	m := http.NewServeMux()
+	for _, r := range routes {
+		m.Handle(r.pattern, s.guard(&r))
 	}
-	args := []any{"error", err}
-	if c, ok := errors.AsType[*store.CorruptError](err); ok {
-		args = append(args, "file", c.File, "section", c.Section, "block", c.Block, "offset", c.Offset)
+	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if methods := methodsOf(m, r); len(methods) > 0 {
+			w.Header().Set("Allow", strings.Join(methods, ", "))
+			refusal(http.StatusMethodNotAllowed, fmt.Sprintf("method %.20q: %s takes %s", r.Method, r.URL.Path,
+				strings.Join(methods, ", "))).write(w)
+			return
+		}
+		refusal(http.StatusNotFound, missing(r.URL.Path)).write(w)
+	})
+	return m
+}
+
+// methodsOf returns the methods that the path of a request takes.
+func methodsOf(m *http.ServeMux, r *http.Request) (methods []string) {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete} {
+		other := *r
+		other.Method = method
+		if _, pattern := m.Handler(&other); pattern != "/" {
+			methods = append(methods, method)
+		}
 	}
-	s.log.Error("the index is damaged, so nothing is answered any more: restore it from a backup, or build it again",
-		args...)
+	return methods
+}
+
+// guard returns what answers the requests of a route: middleware in the order of the package's drawing,
+// cheapest first, and the handler.
+func (s *service) guard(to *route) http.Handler {
+	next := http.Handler(to.serve)
+	if to.make != nil {
+		next = s.whenReady(s.answering(to))
+	}
+	next = s.closing(identify(s.keys, to.least, next))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.(*answer).streams = to.streams
+		next.ServeHTTP(w, r)
+	})
+}
+
+// answering returns the middleware that makes a call of a request and sends the reply to it.
+func (s *service) answering(to *route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		out := w.(*answer)
+		if p := s.answer(out, r, to); p != nil {
+			s.notice(p.cause)
+			p.write(out)
+		}
+	})
+}
+
+// answer makes a call of a request, and sends the reply to it unless it returns a problem.
+func (s *service) answer(w *answer, r *http.Request, to *route) (p *problem) {
+	ctx := r.Context()
+	c := &call{client: recordOf(ctx).client, index: s.index.Load()}
+	if c.arguments, p = readArguments(r, to.takes); p != nil {
+		return p
+	}
+	if c.index == nil { // the server has stopped meanwhile
+		return stopping()
+	}
+	if to.accepts != nil || to.gate != nil {
+		var stop func()
+		defer w.release()
+		ctx, stop, p = s.admit(w, r, to, c)
+		defer stop()
+		if p == nil && s.index.Load() == nil {
+			p = stopping()
+		}
+		if p != nil {
+			return p
+		}
+	}
+	done, p := to.make(ctx, c)
+	recordOf(ctx).effect = done.effect
+	if p != nil {
+		return p
+	}
+	if done.rows != nil {
+		return s.send(w, r, done.rows, s.limits.Timeout)
+	}
+	if rest := done.effect.rest; rest != nil {
+		s.notice(rest.cause)
+	} else if to.least == access.Write {
+		s.noticeRoom()
+	}
+	writeJSON(w, http.StatusOK, done.value)
+	return nil
 }

@@ -90,7 +90,7 @@ type schema struct {
 func TestDescriptionFitsTheHandlers(t *testing.T) {
 	b := startOptions(t, newIndex(t, 3, defaultRecipe(), nil), &Options{Backups: t.TempDir(),
 		hooks: hooks{limit: bounds{Queue: waitMax}.set}})
-	of := b.traits()
+	of := traitsOf(b.options, b.index.Load())
 	of.Tokens = true
 	var spec description
 	must.Do(t, json.Unmarshal(of.json(), &spec))
@@ -141,7 +141,7 @@ func TestDescriptionFitsTheHandlers(t *testing.T) {
 		}
 		for status, has := range map[string]bool{"400": r.accepts != nil, "401": r.least > 0, "403": true,
 			"409": r.least >= access.Write, "413": r.accepts != nil, "421": true,
-			"422": r.needs, "429": r.gate != nil || r.accepts != nil, "500": true, "503": r.needs || path == "/readyz",
+			"422": r.make != nil, "429": r.gate != nil || r.accepts != nil, "500": true, "503": r.make != nil || path == "/readyz",
 			"507": r.least >= access.Write} {
 			if _, ok := o.Responses[status]; ok != has {
 				t.Errorf("%s: %s is described: %v", r.pattern, status, ok)

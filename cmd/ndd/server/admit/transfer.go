@@ -44,12 +44,11 @@ func NewTransfers(limit memory.Limit) *Transfers {
 }
 
 // A Transfer is the memory of one request: of its body as it comes, and of its answer until it is
-// read. Its methods are called by one goroutine. A nil Transfer has taken nothing: it may wait, and
-// is never gone.
+// read. Its methods are called by one goroutine. A nil Transfer waits for nobody.
 type Transfer struct {
 	all      *Transfers
 	client   string
-	cut      func()
+	owner    Owner
 	reserved *memory.Reservation
 	bytes    uint64
 	beyond   uint64 // of bytes, those beyond the client's share
@@ -59,17 +58,29 @@ type Transfer struct {
 	at       *list.Element
 }
 
-// Begin opens the account of a request. Cut is called, from any goroutine and at most once before
-// End returns, to end a transfer that stands still: it makes the connection's reads and writes
-// fail, and must not wait.
-func (t *Transfers) Begin(client string, cut func()) *Transfer {
-	reserved, _ := t.budget.Reserve("a request", 0) // nothing always fits
-	r := &Transfer{all: t, client: client, cut: cut, reserved: reserved, moved: time.Now()}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	r.at = t.open.PushBack(r)
-	return r
+// An Owner is a request that takes memory.
+type Owner interface {
+	// Client names the client, whose requests share memory.
+	Client() string
+	// CutOff ends a request that stands still: it makes the connection's reads and writes fail, and must
+	// not wait. It is called from any goroutine, and at most once before End returns.
+	CutOff()
 }
+
+// Begin returns the account of a request, which is open from its first memory on.
+func (t *Transfers) Begin(o Owner) *Transfer { return &Transfer{all: t, owner: o} }
+
+// begin opens the account. It needs t.mu.
+func (r *Transfer) begin() {
+	if r.at == nil {
+		r.client = r.owner.Client()
+		r.reserved, _ = r.all.budget.Reserve("a request", 0) // nothing always fits
+		r.moved, r.at = time.Now(), r.all.open.PushBack(r)
+	}
+}
+
+// Held returns the bytes that the transfer holds.
+func (r *Transfer) Held() uint64 { return r.bytes }
 
 // Grow takes n bytes more. The error is a [Refused]; before it, transfers that stand still are cut
 // off for this one.
@@ -88,6 +99,7 @@ func (r *Transfer) take(n uint64, wait, work bool) error {
 	deadline := time.Now().Add(t.yield)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	r.begin()
 	for {
 		why := r.grow(n, work)
 		if why == "" {
@@ -188,7 +200,7 @@ func (t *Transfers) cutOff(r *Transfer, why string, work bool) bool {
 		if o.waits && time.Since(o.moved) >= stallMin {
 			o.gone = true
 			t.cut++
-			o.cut()
+			o.owner.CutOff()
 			return true
 		}
 	}
@@ -198,7 +210,7 @@ func (t *Transfers) cutOff(r *Transfer, why string, work bool) bool {
 // Waits says whether the transfer waits for its client from now on, to send or to read: only then
 // it may be cut off.
 func (r *Transfer) Waits(is bool) {
-	if r == nil {
+	if r == nil || r.at == nil {
 		return
 	}
 	t := r.all
@@ -210,7 +222,7 @@ func (r *Transfer) Waits(is bool) {
 
 // Gone says whether the transfer was cut off for others.
 func (r *Transfer) Gone() bool {
-	if r == nil {
+	if r.at == nil {
 		return false
 	}
 	r.all.mu.Lock()
@@ -220,6 +232,9 @@ func (r *Transfer) Gone() bool {
 
 // End gives all memory back.
 func (r *Transfer) End() {
+	if r.at == nil {
+		return
+	}
 	t := r.all
 	t.mu.Lock()
 	defer t.mu.Unlock()

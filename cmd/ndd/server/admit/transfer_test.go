@@ -14,19 +14,19 @@ import (
 func TestTransfersAreBounded(t *testing.T) {
 	all := NewTransfers(memory.Set(4000))
 	none := func() { t.Error("cut off, though it was at work") }
-	mine := all.Begin("a", none)
+	mine := all.begin("a", none)
 	must.Do(t, mine.Grow(1000))
-	again := all.Begin("a", none)
+	again := all.begin("a", none)
 	if err := again.Grow(1); refused(t, err) != "share" {
 		t.Errorf("%v", err)
 	}
 	var others []*Transfer
 	for _, client := range []string{"b", "c", "d"} {
-		r := all.Begin(client, none)
+		r := all.begin(client, none)
 		others = append(others, r)
 		must.Do(t, r.Grow(1000))
 	}
-	late := all.Begin("e", none)
+	late := all.begin("e", none)
 	if err := late.Grow(1); refused(t, err) != "memory" {
 		t.Errorf("%v", err)
 	}
@@ -47,17 +47,17 @@ func TestTransfersAreBounded(t *testing.T) {
 func TestOwnShare(t *testing.T) {
 	all := NewTransfers(memory.Set(4000))
 	all.yield = 0
-	other := all.Begin("b", func() { t.Error("another client's transfer was cut off") })
+	other := all.begin("b", func() { t.Error("another client's transfer was cut off") })
 	must.Do(t, other.Grow(1000))
 	other.Waits(true)
-	mine := all.Begin("a", func() {})
+	mine := all.begin("a", func() {})
 	must.Do(t, mine.Grow(900))
 	time.Sleep(stallMin)
-	more := all.Begin("a", func() {})
+	more := all.begin("a", func() {})
 	if err := more.Grow(200); refused(t, err) != "share" || other.Gone() {
 		t.Errorf("%v", err)
 	}
-	alone := all.Begin("c", func() {})
+	alone := all.begin("c", func() {})
 	if err := alone.Grow(2000); err != nil {
 		t.Errorf("one large request of a client: %v", err)
 	}
@@ -80,11 +80,11 @@ func TestWorkInTurn(t *testing.T) {
 	none := func() { t.Error("cut off, though it was at work") }
 	var mine []*Transfer
 	for range 4 {
-		r := all.Begin("a", none)
+		r := all.begin("a", none)
 		mine = append(mine, r)
 		must.Do(t, r.Await(250))
 	}
-	late := all.Begin("a", none)
+	late := all.begin("a", none)
 	began := time.Now()
 	if err := late.Await(250); refused(t, err) != "share" || time.Since(began) > waitMax/2 {
 		t.Errorf("a body beyond the share, with no work to wait for: %v after %v", err, time.Since(began))
@@ -115,7 +115,7 @@ func TestWorkInTurn(t *testing.T) {
 		t.Errorf("one more than may wait: %v", err)
 	}
 	setWaiting(2)
-	other := all.Begin("b", none)
+	other := all.begin("b", none)
 	if err := other.Grow(1000); err != nil {
 		t.Errorf("another client: %v", err)
 	}
@@ -130,7 +130,7 @@ func TestWorkInTurn(t *testing.T) {
 		t.Errorf("%d bytes within the share, %d in all", all.clients["a"], all.Held())
 	}
 	all.yield = 0
-	if err := all.Begin("c", none).Work(1200); refused(t, err) != "memory" {
+	if err := all.begin("c", none).Work(1200); refused(t, err) != "memory" {
 		t.Errorf("more than there is: %v", err)
 	}
 	for _, r := range append(mine[1:], late, other) {
@@ -152,7 +152,7 @@ func TestStandingStill(t *testing.T) {
 	}
 	begin := func(client string, bytes uint64) one {
 		o := one{cut: make(chan struct{})}
-		o.Transfer = all.Begin(client, func() { close(o.cut) })
+		o.Transfer = all.begin(client, func() { close(o.cut) })
 		must.Do(t, o.Grow(bytes))
 		return o
 	}
@@ -185,3 +185,14 @@ func TestStandingStill(t *testing.T) {
 		t.Errorf("%d bytes are left, %d were cut off", all.Held(), all.CutOff())
 	}
 }
+
+// An owner is a request of a test.
+type owner struct {
+	client string
+	cut    func()
+}
+
+func (o owner) Client() string { return o.client }
+func (o owner) CutOff()        { o.cut() }
+
+func (t *Transfers) begin(client string, cut func()) *Transfer { return t.Begin(owner{client, cut}) }

@@ -1,0 +1,63 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"ndd/cmd/ndd/server/admit"
+	"ndd/engine/memory"
+)
+
+// admission is how much is done at a time.
+type admission struct {
+	limits                    bounds
+	transfers                 *admit.Transfers
+	queries, batches, inserts *admit.Gate
+	waits                     *prometheus.HistogramVec // at gates
+}
+
+// newAdmission makes the gates. A query is a few microseconds of work, so more of them than processors
+// only lengthens each; twice as many keep the processors busy. A batch uses all processors and
+// lends its slot while its answer is read. Inserts wait together for one sync of the disk.
+func newAdmission(limits bounds, m *metrics) admission {
+	n, queue := runtime.GOMAXPROCS(0), limits.Queue
+	return admission{
+		limits:    limits,
+		waits:     m.waits,
+		transfers: admit.NewTransfers(memory.Limit{Bytes: uint64(limits.RequestMemory), Source: "for requests"}),
+		queries:   admit.NewGate(admit.Options{Name: "query", Slots: 2 * n, Heavy: n, Places: 1024 * n, WaitMax: queue}),
+		batches:   admit.NewGate(admit.Options{Name: "batch", Slots: max(4, n), Places: 64, WaitMax: 10 * queue}),
+		inserts:   admit.NewGate(admit.Options{Name: "insert", Slots: 256, Heavy: n, Places: 1024, WaitMax: 10 * queue}),
+	}
+}
+
+// admit reads the body of a request into a call, and waits until it may run. What it holds then is released by
+// w.release. The context ends when the time of the request is over, or with stop.
+func (a *admission) admit(w *answer, r *http.Request, to *route, c *call) (ctx context.Context, stop func(), p *problem) {
+	w.slot.client, c.memory = c.client, a.transfers.Begin(w)
+	w.slot.memory = c.memory
+	ctx, stop = r.Context(), func() {}
+	of := recordOf(ctx)
+	if c.payload, of.read, p = receive(w, r, to, c.index.Recipe(), &a.limits); p != nil {
+		return ctx, stop, p
+	}
+	w.slot.arrived.Store(true)
+	began := time.Now()
+	if !to.streams { // an answer that is streamed takes as long as it is read
+		ctx, stop = context.WithDeadline(ctx, began.Add(a.limits.Timeout))
+	}
+	pass, err := to.gate.Enter(ctx, len(c.body) > heavyBytes)
+	of.waited = time.Since(began)
+	if err != nil {
+		return ctx, stop, shed(err)
+	}
+	if to.gate != nil {
+		a.waits.WithLabelValues(to.gate.Name).Observe(of.waited.Seconds())
+	}
+	w.slot.pass, w.slot.body, w.slot.admitted = pass, cap(c.body), true
+	return ctx, stop, nil
+}

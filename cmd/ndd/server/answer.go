@@ -1,0 +1,209 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"ndd/cmd/ndd/server/access"
+	"ndd/cmd/ndd/server/admit"
+)
+
+// An answer writes the response of a request, and records its status and length. It releases the
+// place at the gate before it writes, reserves memory for the response, and writes it in
+// pieces, each of which the client must read in time: a slow reader costs the memory of its own
+// response, and nothing else.
+type answer struct {
+	http.ResponseWriter
+	upload   upload
+	stall    time.Duration // for each piece
+	slot     slot
+	streams  bool  // it is written while it is made
+	status   int   // that is to be sent with the first bytes; 0: none was set yet
+	begun    bool  // it was sent
+	bytes    int64 // that were written
+	refused  bool  // there was no memory for the answer: another one was sent
+	discards bool  // the rest of the body is to be read after the answer
+}
+
+// A slot is what an admitted request holds: a place at its gate, and memory.
+type slot struct {
+	client   access.Client
+	arrived  atomic.Bool // the body, which was read to its end
+	pass     *admit.Pass
+	memory   *admit.Transfer // nil before the body is read
+	body     int             // bytes of memory that the body still takes
+	admitted bool            // the answer's memory is counted
+}
+
+// errRefused is the error of an answer that is made while it is written, and was replaced by a
+// refusal.
+var errRefused = errors.New("no memory for the answer")
+
+// WriteHeader keeps the status for the first bytes.
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+}
+
+// Write sends bytes, after those before.
+func (a *answer) Write(p []byte) (n int, err error) {
+	if !a.begun {
+		a.begin(len(p))
+	}
+	if a.refused {
+		if a.streams {
+			return 0, errRefused // so that no more of it is made
+		}
+		return len(p), nil
+	}
+	err = a.lend(func() error {
+		defer a.slot.memory.Waits(false)
+		for n < len(p) {
+			a.slot.memory.Waits(true)
+			if len(p) > bodyBytesFirst || a.streams {
+				http.NewResponseController(a.ResponseWriter).SetWriteDeadline(time.Now().Add(a.stall))
+			}
+			m, err := a.ResponseWriter.Write(p[n:min(n+stallBytes, len(p))])
+			n += m
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	a.bytes += int64(n)
+	return n, err
+}
+
+// lend releases the place at the gate while f waits for the client: for good, or until f returns if
+// the answer is streamed.
+func (a *answer) lend(f func() error) error {
+	if a.streams {
+		return a.slot.pass.Lend(a.upload.request.Context(), f)
+	}
+	a.slot.pass.Leave()
+	return f()
+}
+
+// begin sends the header. It reserves memory for n bytes: an answer that is sent whole replaces the
+// memory of the work on it.
+func (a *answer) begin(n int) {
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	a.begun = true
+	if a.status >= http.StatusBadRequest && a.upload.continues() {
+		a.discards = true
+		a.Header().Set("Connection", "close")
+		http.NewResponseController(a.ResponseWriter).EnableFullDuplex() // the answer waits for no body
+	}
+	if a.slot.admitted && (n > bodyBytesFirst || a.slot.memory.Held() > 0) {
+		a.lend(func() error {
+			reserve := a.slot.memory.Resize
+			if a.streams {
+				reserve = a.slot.memory.Grow
+			}
+			if err := reserve(uint64(n + a.slot.body)); err != nil {
+				a.Header().Del("Content-Length")
+				a.Header().Del("Trailer")
+				p := shed(err)
+				a.refused, a.status = true, p.Status
+				p.write(a.ResponseWriter)
+			}
+			return nil
+		})
+	}
+	if !a.refused {
+		a.ResponseWriter.WriteHeader(a.status)
+	}
+}
+
+// Client names the client of the request; see [admit.Owner].
+func (a *answer) Client() string { return clientOf(a.upload.request, a.slot.client) }
+
+// CutOff ends a request whose client stands still while others need its memory. One that sends is told that
+// it was too slow; if it reads, its connection is reset.
+func (a *answer) CutOff() {
+	if a.slot.arrived.Load() {
+		resetConnection(a.upload.request.Context())
+	} else {
+		http.NewResponseController(a.ResponseWriter).SetReadDeadline(time.Now())
+	}
+}
+
+// release gives back what the request holds.
+func (a *answer) release() {
+	a.slot.pass.Leave()
+	a.slot.memory.End()
+	a.slot = slot{}
+}
+
+// clientOf names the client of a request, with which it shares memory: by its certificate, or else
+// by its address, of which an IPv6 client may have a whole /64.
+func clientOf(r *http.Request, who access.Client) string {
+	if who.Name != "" {
+		return "cn:" + who.Name
+	}
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	ip := at.Addr().Unmap()
+	bits := ip.BitLen()
+	if ip.Is6() {
+		bits = 64
+	}
+	p, _ := ip.Prefix(bits)
+	return p.String()
+}
+
+// Unwrap lets http.ResponseController through.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+const (
+	// keptBytes of a body that a refused request still sends are read by package http, which keeps the
+	// connection open then.
+	keptBytes = 256 << 10
+	// discardBytes and discardTime bound what is read of a larger one, after the answer: many clients
+	// read no answer before they have sent all, and those whose connection is closed never see it.
+	discardBytes = 256 << 20
+	discardTime  = 5 * time.Second
+)
+
+// An upload is the body of a request as its client sends it.
+type upload struct {
+	io.ReadCloser
+	request *http.Request
+	asked   bool // the client was told to send it
+	whole   bool // it was read to its end
+}
+
+// Read reads the next bytes.
+func (u *upload) Read(p []byte) (int, error) {
+	u.asked = true
+	n, err := u.ReadCloser.Read(p)
+	u.whole = u.whole || errors.Is(err, io.EOF)
+	return n, err
+}
+
+// continues reports whether the client may still be sending a body that is not worth keeping its connection.
+func (u *upload) continues() bool {
+	r := u.request
+	if u.whole || r.ProtoMajor > 1 || r.Header.Get("Expect") != "" && !u.asked { // it waits for the word to send
+		return false
+	}
+	return u.asked || r.ContentLength < 0 || r.ContentLength > keptBytes
+}
+
+// discard reads the rest of the body of a request that was refused, so that its client sees the answer.
+func (u *upload) discard(w http.ResponseWriter) {
+	c := http.NewResponseController(w)
+	c.Flush() // an error comes again
+	c.SetReadDeadline(time.Now().Add(discardTime))
+	io.CopyN(io.Discard, u.ReadCloser, discardBytes)
+}

@@ -1,0 +1,232 @@
+package server
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"ndd/cmd/ndd/server/strict"
+	"ndd/engine"
+	"ndd/engine/index/live/rows"
+)
+
+const (
+	limitDefault = 1000    // ids of an answer
+	limitMax     = 1 << 16 // the same, on demand
+	kMax         = 1 << 30 // of a body; every index has a smaller one
+	idMax        = 2048    // characters
+	cursorMax    = 19      // digits
+)
+
+// idHeader names a document that is a request's whole body, as ?id= does.
+const idHeader = "Document-Id"
+
+// arguments are what a request says in its address and header. A field of a JSON body takes
+// precedence over the parameter of its name, so that k, limit, ttl and id may be given with any body.
+type arguments struct {
+	k, limit   *int
+	id         *string // of a document; nil: not given
+	unique     bool
+	prefix     string          // of ids; "" for any
+	cursor     engine.DocID    // the first document of a page
+	onConflict rows.OnConflict // 0: the server's
+	ttl        time.Duration   // 0: the server's
+	accept     []string        // headers Accept
+	path       string          // the id in the address
+}
+
+// readArguments reads the arguments of a request. It accepts the parameters in names only, and none twice.
+func readArguments(r *http.Request, names []string) (a arguments, p *problem) {
+	a.accept = r.Header["Accept"]
+	a.path = r.PathValue("id")
+	if r.URL.RawQuery != "" {
+		if p = a.parse(r.URL.RawQuery, names); p != nil {
+			return a, p
+		}
+	}
+	given := r.Header[idHeader]
+	if len(given) == 0 {
+		return a, nil
+	}
+	id := given[0]
+	if len(given) > 1 || id == "" || len(id) > idMax || strings.ContainsFunc(id,
+		func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return a, misfit("header "+idHeader,
+			"must be one id of at most %d printable ASCII characters without spaces; ?id= takes others", idMax)
+	}
+	if a.id == nil {
+		a.id = &id
+	}
+	return a, nil
+}
+
+// parse reads query parameters.
+func (a *arguments) parse(query string, names []string) *problem {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return misfit("query", "%v", err)
+	}
+	for name, list := range values {
+		switch {
+		case !slices.Contains(names, name) && len(names) == 0:
+			return misfit("query."+name, "unknown query parameter: there are none")
+		case !slices.Contains(names, name):
+			return misfit("query."+name, "unknown query parameter: there are %s", strings.Join(names, ", "))
+		case len(list) > 1:
+			return misfit("query."+name, "given %d times", len(list))
+		}
+		if why := a.set(name, list[0]); why != "" {
+			return misfit("query."+name, "%s", why)
+		}
+	}
+	return nil
+}
+
+// set sets a parameter and returns its mistake, "" if there is none.
+func (a *arguments) set(name, text string) (wrong string) {
+	ok := true
+	switch name {
+	case "k":
+		a.k, wrong = number(text)
+	case "limit":
+		if a.limit, wrong = number(text); wrong == "" && (*a.limit < 1 || *a.limit > limitMax) {
+			wrong = fmt.Sprintf("%d must be from 1 to %d", *a.limit, limitMax)
+		}
+	case "id":
+		a.id, wrong = &text, badID(text)
+	case "on_conflict":
+		if a.onConflict, ok = conflicts[text]; !ok {
+			wrong = fmt.Sprintf("%.40q must be replace, keep or error", text)
+		}
+	case "ttl":
+		if a.ttl, ok = parseTTL(text); !ok {
+			wrong = fmt.Sprintf(wantTTL, text)
+		}
+	case "prefix":
+		if a.prefix = text; text == "" || !utf8.ValidString(text) || utf8.RuneCountInString(text) > idMax {
+			wrong = fmt.Sprintf("must be 1 to %d characters of UTF-8", idMax)
+		}
+	case "cursor":
+		n, err := strconv.ParseUint(text, 10, 64)
+		if a.cursor = engine.DocID(n); err != nil || len(text) > cursorMax {
+			wrong = fmt.Sprintf("%.40q must be the next of the page before", text)
+		}
+	case "unique":
+		if a.unique = text == "true"; !a.unique && text != "false" {
+			wrong = fmt.Sprintf("%.40q must be true or false", text)
+		}
+	}
+	return wrong
+}
+
+// number reads a whole number, or says that a text is none.
+func number(text string) (*int, string) {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return nil, fmt.Sprintf("%.40q must be a whole number", text)
+	}
+	return &n, ""
+}
+
+// conflicts are the words for what happens to a document whose ID is taken.
+var conflicts = map[string]rows.OnConflict{"replace": engine.Replace, "keep": engine.Keep, "error": engine.Refuse}
+
+// ttlUnits are the units of a time to live.
+var ttlUnits = map[byte]time.Duration{'d': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute, 's': time.Second}
+
+// wantTTL says how a time to live is written.
+const wantTTL = "%.40q must be a time such as 90d, 36h, 10m or 30s, of at most 6 digits, or forever"
+
+// parseTTL reads a time of a whole number of days, hours, minutes or seconds.
+func parseTTL(text string) (time.Duration, bool) {
+	if text == "forever" {
+		return engine.Forever, true
+	}
+	if len(text) < 2 || len(text) > 7 || text[0] < '1' || text[0] > '9' {
+		return 0, false
+	}
+	unit, ok := ttlUnits[text[len(text)-1]]
+	n, err := strconv.Atoi(text[:len(text)-1])
+	if err != nil || !ok {
+		return 0, false
+	}
+	if int64(n) > math.MaxInt64/int64(unit) {
+		return engine.Forever, true // more than 292 years
+	}
+	return time.Duration(n) * unit, true
+}
+
+// badID returns why an id would break the lines of an answer, "" if it would not.
+func badID(id string) string {
+	switch n := utf8.RuneCountInString(id); {
+	case id == "":
+		return "must not be empty"
+	case n > idMax:
+		return fmt.Sprintf("%d characters, at most %d are kept", n, idMax)
+	case !utf8.ValidString(id):
+		return "is not UTF-8"
+	case strings.ContainsFunc(id, unicode.IsControl):
+		return "has control characters"
+	}
+	return ""
+}
+
+// distance returns the k of a request: that of its body, the parameter, or the index's own, which is the largest.
+func (a *arguments) distance(k *bitCount, most int) (int, *problem) {
+	within := most
+	for _, one := range []struct {
+		place string
+		k     *int
+	}{{"query.k", a.k}, {"body.k", (*int)(k)}} {
+		if one.k == nil {
+			continue
+		}
+		if within = *one.k; within >= 0 && within <= most {
+			continue
+		}
+		p := misfit(one.place, "k = %d, but the index was built for k from 0 to %d", within, most)
+		if within > most && within <= 64 {
+			p.Detail += fmt.Sprintf("; for a larger k, export it with 'ndd export' and build one with 'ndd build -k %d'", within)
+		}
+		return 0, p
+	}
+	return within, nil
+}
+
+// limitOr returns the limit of a request: that of its body, the parameter, or otherwise.
+func (a *arguments) limitOr(limit *idLimit, otherwise int) int {
+	switch {
+	case limit != nil:
+		return int(*limit)
+	case a.limit != nil:
+		return *a.limit
+	}
+	return otherwise
+}
+
+// A bitCount is the k of a body, which the index limits.
+type bitCount int
+
+// UnmarshalJSON reads the number.
+func (k *bitCount) UnmarshalJSON(value []byte) error {
+	n, err := strict.Integer(value, -kMax, kMax)
+	*k = bitCount(n)
+	return err
+}
+
+// An idLimit is the limit of a body.
+type idLimit int
+
+// UnmarshalJSON reads the number.
+func (l *idLimit) UnmarshalJSON(value []byte) error {
+	n, err := strict.Integer(value, 1, limitMax)
+	*l = idLimit(n)
+	return err
+}

@@ -1,0 +1,179 @@
+package server
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+
+	"ndd/engine"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
+	"ndd/engine/storage/store"
+)
+
+// condition is what the server can do now. It is safe for concurrent use.
+type condition struct {
+	journal *slog.Logger
+	life    life
+	loading Loading
+	index   atomic.Pointer[engine.Index] // nil until ready, and again at the end
+	damage  atomic.Pointer[error]        // nil while none was found
+	refused atomic.Pointer[error]        // why the last change was refused; nil when it was made
+}
+
+// A phase is a part of the server's life; see the package's drawing.
+type phase int32
+
+const (
+	loading phase = iota
+	ready
+	leaving  // not ready any more, but everything is answered, so that clients have time to go
+	draining // what runs is finished
+)
+
+// life is the current phase. It only goes forward.
+type life struct{ now atomic.Int32 }
+
+func (l *life) phase() phase  { return phase(l.now.Load()) }
+func (l *life) enter(p phase) { l.now.Store(int32(p)) }
+
+// livez is /livez: the process runs and serves its listener.
+func (s *condition) livez(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+// readyz is /readyz: it reports whether queries are answered, and whether changes are refused.
+func (s *condition) readyz(w http.ResponseWriter, _ *http.Request) {
+	if p := s.unready(); p != nil {
+		p.write(w)
+		return
+	}
+	answer := map[string]string{"status": "ready"}
+	if why := s.refused.Load(); why != nil {
+		answer["changes"] = "refused: " + (*why).Error()
+	}
+	writeJSON(w, http.StatusOK, answer)
+}
+
+// unready returns why clients should go elsewhere, or nil. A server that is leaving is unready and
+// still answers.
+func (s *condition) unready() *problem {
+	if s.life.phase() == leaving {
+		return stopping()
+	}
+	return s.notReady()
+}
+
+// whenReady hands requests on while they can be answered from the index.
+func (s *condition) whenReady(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p := s.notReady(); p != nil {
+			p.write(w)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// closing hands requests on. Of a server that stops, it ends their connections: the client finds another server.
+func (s *condition) closing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p := s.life.phase(); p == leaving || p == draining {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// stopping returns the answer of a server that is stopping.
+func stopping() *problem {
+	return refusal(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5)
+}
+
+// notReady returns the answer to requests that need the index while it is missing or damaged, nil
+// if it is neither.
+func (s *condition) notReady() *problem {
+	switch s.life.phase() {
+	case loading:
+		return refusal(http.StatusServiceUnavailable, "loading: "+s.loading.String()).retry(1)
+	case draining:
+		return stopping()
+	}
+	if e := s.damage.Load(); e != nil {
+		return refusal(http.StatusServiceUnavailable, "the index is damaged: "+(*e).Error())
+	}
+	return nil
+}
+
+// The log has one line for each change of the server's state and for each bug, whatever the number
+// of requests. Refused requests are counted by the metrics.
+
+// notice logs the cause of a refusal that concerns the server and not the request alone.
+func (s *condition) notice(cause error) {
+	switch {
+	case cause == nil:
+	case errors.Is(cause, store.ErrCorrupt):
+		s.noticeDamage(cause)
+	case errors.Is(cause, live.ErrUnknown):
+		if s.refused.Swap(&cause) == nil {
+			s.journal.Error("changes are refused until the server starts again; queries are answered", "error", cause)
+		}
+	case s.refused.CompareAndSwap(nil, &cause):
+		s.journal.Error("changes are refused until there is room; queries are answered", "error", cause)
+	}
+}
+
+// noticeRoom logs that changes are possible again.
+func (s *condition) noticeRoom() {
+	if s.refused.Load() != nil && s.refused.Swap(nil) != nil {
+		s.journal.Info("there is room again: changes are made")
+	}
+}
+
+// noticeDamage takes the server out of service: it answers no more queries, and /readyz reports the
+// damage. The first damage is logged with its file, section and block.
+func (s *condition) noticeDamage(err error) {
+	if !s.damage.CompareAndSwap(nil, &err) {
+		return
+	}
+	args := []any{"error", err}
+	if c, ok := errors.AsType[*store.CorruptError](err); ok {
+		args = append(args, "file", c.File, "section", c.Section, "block", c.Block, "offset", c.Offset)
+	}
+	s.journal.Error("the index is damaged, so nothing is answered any more: restore it from a backup, or build it again",
+		args...)
+}
+
+// Loading is the progress of building the index or of reading it into memory. It is safe for
+// concurrent use; the zero value is ready.
+type Loading struct {
+	stage     atomic.Pointer[string]
+	documents atomic.Int64
+	tooFew    atomic.Int64
+	first     atomic.Pointer[simhash.Fingerprint] // for the ready line's example
+}
+
+// Stage names the current step, such as "verifying the index".
+func (l *Loading) Stage(name string) { l.stage.Store(&name) }
+
+// Loaded counts a document that was added to the index.
+func (l *Loading) Loaded(print simhash.Fingerprint) {
+	l.documents.Add(1)
+	l.first.CompareAndSwap(nil, &print)
+}
+
+// LeftOut counts a document with too few features for a fingerprint.
+func (l *Loading) LeftOut() { l.tooFew.Add(1) }
+
+// String returns the current step and the number of documents.
+func (l *Loading) String() string {
+	text := "starting"
+	if s := l.stage.Load(); s != nil {
+		text = *s
+	}
+	if n := l.documents.Load(); n > 0 {
+		text += ", " + counted(n, "document") + " so far"
+	}
+	return text
+}

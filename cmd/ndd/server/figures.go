@@ -1,0 +1,141 @@
+package server
+
+import (
+	"os"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"ndd/cmd/ndd/server/admit"
+	"ndd/engine"
+	"ndd/engine/storage/wal"
+)
+
+// A collector reads figures when they are asked for: of admission, of memory and of the index.
+type collector struct {
+	*admission
+	*condition
+	*balance
+	front   *connections
+	options *Options
+}
+
+// Describe leaves the figures open: most are there only with an index.
+func (collector) Describe(chan<- *prometheus.Desc) {}
+
+// figures is where a collector sends figures.
+type figures chan<- prometheus.Metric
+
+func (to figures) gauge(name, help string, value float64, labels ...string) {
+	to.send(prometheus.GaugeValue, name, help, value, labels)
+}
+
+func (to figures) counter(name, help string, value float64, labels ...string) {
+	to.send(prometheus.CounterValue, name, help, value, labels)
+}
+
+// send sends a figure; labels are names and values in turn.
+func (to figures) send(kind prometheus.ValueType, name, help string, value float64, labels []string) {
+	var names, values []string
+	for pair := range slices.Chunk(labels, 2) {
+		names, values = append(names, pair[0]), append(values, pair[1])
+	}
+	to <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, names, nil), kind, value, values...)
+}
+
+// bit returns 1 for true.
+func bit(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// Collect sends the figures.
+func (s collector) Collect(out chan<- prometheus.Metric) {
+	to := figures(out)
+	to.gauge("ndd_ready", "1 while queries are answered.", bit(s.unready() == nil))
+	to.gauge("ndd_writable", "0 since a change was refused, until one is made: the disk or the memory is full, or the disk failed.",
+		bit(s.refused.Load() == nil))
+	s.collectAdmission(to)
+	memory := func(purpose string, held, of uint64) {
+		to.gauge("ndd_memory_bytes", "Bytes of memory that are reserved, by purpose.", float64(held), "purpose", purpose)
+		to.gauge("ndd_memory_bytes_limit", "Bytes of memory that may be reserved, by purpose.", float64(of), "purpose",
+			purpose)
+	}
+	memory("requests", s.transfers.Held(), s.transfers.Limit())
+	if b := s.options.Budget; b != nil {
+		memory("index", b.Limit().Bytes-b.Left(), b.Limit().Bytes)
+	}
+	x := s.index.Load()
+	var t engine.Stats
+	if x != nil {
+		t = x.Stats()
+	}
+	to.counter("ndd_expired_documents_total", "Documents whose time to live ended since the server started.",
+		s.expired(x))
+	to.gauge("ndd_index_documents", "Documents in the index.", float64(t.Documents))
+	to.gauge("ndd_index_fingerprints", "Fingerprints in the index, distinct within each segment.", float64(t.Fingerprints))
+	to.gauge("ndd_index_segments", "Segments of the index.", float64(t.Segments))
+	to.gauge("ndd_index_buffered", "Inserted documents that are not in a segment yet.", float64(t.Buffered))
+	to.gauge("ndd_index_table_bytes", "Bytes of all tables.", float64(t.TableBytes))
+	if x == nil {
+		return
+	}
+	to.gauge("ndd_index_unflushed",
+		"Documents that are in memory, and in the log of a durable index, but in no other file yet.", float64(t.Unflushed))
+	to.gauge("ndd_index_deleted", "Deleted documents that take room until a merge drops them.", float64(t.Deleted))
+	to.gauge("ndd_index_expired", "Documents whose time is over, likewise.", float64(t.Expired))
+	to.gauge("ndd_index_merging", "1 while files are merged.", bit(x.Live().Merging()))
+	var files uint64
+	for _, g := range x.Live().Segments() {
+		files += g.FileBytes
+	}
+	to.gauge("ndd_segment_file_bytes", "Bytes of the segments' files, which are mapped unless they are loaded.",
+		float64(files))
+	if s.options.Folder != "" {
+		to.gauge("ndd_log_bytes", "Bytes of the write-ahead log.", float64(logBytes(s.options.Folder)))
+	}
+	if r, ok := x.Live().Spread(); ok {
+		to.gauge("ndd_nodes_without", "Things that could not be had of the memory nodes; the log says which.",
+			float64(len(r.Notes)))
+	}
+}
+
+// collectAdmission sends what runs, waits and was refused, and the connections of clients.
+func (s collector) collectAdmission(to figures) {
+	for _, g := range []*admit.Gate{s.queries, s.batches, s.inserts} {
+		now := g.State()
+		to.gauge("ndd_gate_running", "Requests that hold a slot of the gate.", float64(now.Running), "gate", g.Name)
+		to.gauge("ndd_gate_slots", "Slots of the gate.", float64(g.Slots), "gate", g.Name)
+		to.gauge("ndd_gate_queue", "Requests that wait for a slot.", float64(now.Waiting), "gate", g.Name)
+		for why, n := range now.Refused {
+			to.counter("ndd_http_shed_total",
+				"Requests answered 429 by gate: the queue was full, the wait too long, or the client gone.",
+				float64(n), "gate", g.Name, "why", why)
+		}
+	}
+	to.counter("ndd_transfers_cut_off_total",
+		"Requests of clients that stood still, which were ended because others needed the memory.",
+		float64(s.transfers.CutOff()))
+	c := s.front.now()
+	to.gauge("ndd_connections", "Connections of the main listener.", float64(c.Open))
+	to.gauge("ndd_connections_idle", "Those of them without a request.", float64(c.Idle))
+	to.gauge("ndd_connections_limit", "Connections that may be open.", float64(s.front.max))
+	to.counter("ndd_connections_taken_total", "Connections that were accepted and served.", float64(c.Taken))
+	to.counter("ndd_connections_closed_total", "Idle connections that were closed to make room for others.",
+		float64(c.Closed))
+	to.counter("ndd_connections_turned_away_total",
+		"Connections that were closed at once because all others were busy.", float64(c.Turned))
+}
+
+// logBytes returns the bytes of the write-ahead log in an index's folder.
+func logBytes(dir string) (sum int64) {
+	logs, _ := wal.Paths(nil, dir, wal.Mark{}) // without a folder there are none
+	for _, path := range logs {
+		if info, err := os.Stat(path); err == nil { // else it was emptied meanwhile
+			sum += info.Size()
+		}
+	}
+	return sum
+}

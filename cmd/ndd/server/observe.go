@@ -1,0 +1,175 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"ndd/cmd/ndd/server/access"
+)
+
+// An observer counts, times and logs requests.
+type observer struct {
+	metrics   *metrics
+	log       *slog.Logger
+	accessLog *accessLog    // nil: none
+	stall     time.Duration // for each piece of an answer
+}
+
+// observe counts, times and logs requests, and
+// makes a 500 of a panic, so that it ends its own request only.
+func (s *observer) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		both := new(struct { // one allocation
+			of  record
+			out answer
+		})
+		of, out := &both.of, &both.out
+		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, of))
+		out.ResponseWriter, out.upload, out.stall = w, upload{ReadCloser: r.Body, request: r}, s.stall
+		r.Body = &out.upload
+		s.metrics.running.Inc()
+		defer func() {
+			cause := s.complete(r, out, recover())
+			took := time.Since(began)
+			s.metrics.running.Dec()
+			if s.accessLog != nil {
+				s.accessLog.line(r, of, out, took)
+			}
+			s.metrics.done(r.Pattern, out.status, took)
+			s.logFinished(r, out, took)
+			if cause != nil {
+				panic(cause)
+			}
+			if out.discards {
+				out.upload.discard(w)
+			}
+		}()
+		next.ServeHTTP(out, r)
+	})
+}
+
+// complete ends the answer of a request whose handler has returned or, for a cause, panicked. It returns
+// the cause if the connection must be closed, since a half answer must not look whole.
+func (s *observer) complete(r *http.Request, out *answer, cause any) any {
+	if cause != nil && cause != http.ErrAbortHandler {
+		s.metrics.panics.Inc()
+		s.log.Error("panic in a request", "method", r.Method, "path", r.URL.Path,
+			"panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+		if out.begun {
+			return http.ErrAbortHandler
+		}
+		out.status = 0
+		refusal(http.StatusInternalServerError, "a bug: the server's log has more").write(out)
+		return nil
+	}
+	if cause == nil && !out.begun {
+		out.begin(0) // an answer without a body
+	}
+	return cause
+}
+
+// logFinished logs a request that was answered, if that is asked for, and a failed one always.
+func (s *observer) logFinished(r *http.Request, out *answer, took time.Duration) {
+	if out.status == http.StatusInternalServerError {
+		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", out.status,
+			"took", took, "from", r.RemoteAddr)
+	} else if s.log.Enabled(r.Context(), slog.LevelDebug) {
+		s.log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", out.status,
+			"bytes", out.bytes, "took", took, "from", r.RemoteAddr)
+	}
+}
+
+// An accessLog writes a line of JSON for each request, to a file that can be renamed and opened
+// again. It is safe for concurrent use.
+type accessLog struct {
+	path string
+	log  *slog.Logger
+	mu   sync.Mutex
+	file *os.File // nil for standard error
+}
+
+// openAccessLog appends to a file, or writes to standard error for "-".
+func openAccessLog(path string) (*accessLog, error) {
+	a := &accessLog{path: path}
+	if err := a.reopen(); err != nil {
+		return nil, err
+	}
+	a.log = slog.New(slog.NewJSONHandler(a, &slog.HandlerOptions{ReplaceAttr: func(_ []string, at slog.Attr) slog.Attr {
+		if at.Key == slog.LevelKey || at.Key == slog.MessageKey {
+			return slog.Attr{}
+		}
+		return at
+	}}))
+	return a, nil
+}
+
+// Write appends a line.
+func (a *accessLog) Write(p []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return cmp.Or(a.file, os.Stderr).Write(p)
+}
+
+// reopen opens the file of that name, and closes the one before.
+func (a *accessLog) reopen() error {
+	var file *os.File
+	if a.path != "-" {
+		var err error
+		if file, err = os.OpenFile(a.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640); err != nil {
+			return fmt.Errorf("--access-log: %w", err)
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.file.Close() // does nothing the first time, when it is nil
+	a.file = file
+	return nil
+}
+
+// close closes the file.
+func (a *accessLog) close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.file.Close()
+}
+
+// A record is what the access log says of a request, beside its answer.
+type record struct {
+	client access.Client
+	read   int           // bytes of the body, as they were sent
+	waited time.Duration // for a place at a gate
+	effect effect
+}
+
+type recordKey struct{}
+
+// recordOf returns the record of the request of a context, which belongs to the request's goroutine.
+func recordOf(ctx context.Context) *record { return ctx.Value(recordKey{}).(*record) }
+
+// line writes a request's line.
+func (a *accessLog) line(r *http.Request, of *record, out *answer, took time.Duration) {
+	args := []any{"from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "status", out.status, "read", of.read,
+		"written", out.bytes,
+		"took_us", took.Microseconds(), "waited_us", of.waited.Microseconds(), "role", of.client.Role.String()}
+	switch n := &of.effect; {
+	case n.documents == 1:
+		args = append(args, "id", n.id, "outcome", n.outcome)
+	case n.documents > 1:
+		args = append(args, "documents", n.documents, "changed", n.changed)
+	}
+	if of.client.Name != "" {
+		args = append(args, "name", of.client.Name)
+	}
+	if agent := r.UserAgent(); agent != "" {
+		args = append(args, "agent", agent)
+	}
+	a.log.Info("", args...)
+}
