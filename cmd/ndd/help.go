@@ -22,6 +22,7 @@ var topics = [][2]string{
 	{"papers", "The papers that ndd implements: each figure, the command that repeats it"},
 	{"python", "ndd in Python: datasets, DuckDB, datatrove, Spark, Ray, Airflow, images"},
 	{"recipes", "How texts become fingerprints, and what is found with each recipe"},
+	{"repeats", "Repeated parts of texts, and items of evaluations: passages, decontaminate"},
 	{"tuning", "How to make queries faster and indexes smaller"},
 }
 

@@ -176,7 +176,7 @@ func TestCompletedValues(t *testing.T) {
 }
 
 // scannable are the commands whose help has little prose and each flag in a group.
-var scannable = []string{"dedup", "filter", "fingerprint", "shingles"}
+var scannable = []string{"decontaminate", "dedup", "filter", "fingerprint", "passages", "shingles"}
 
 // TestHelpScannable: the help of a command has at most two screens. A flag is one line in one group, and no group has a
 // flag that the command does not have.

@@ -100,7 +100,11 @@ func groupsOf(cmd *cobra.Command) []flagGroup {
 				delete(left, name)
 			}
 		}
-		groups = append(groups, group)
+		if i := slices.IndexFunc(groups, func(g flagGroup) bool { return g.title == title }); i >= 0 {
+			groups[i].lines = append(groups[i].lines, group.lines...)
+		} else {
+			groups = append(groups, group)
+		}
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if left[f.Name] != nil {

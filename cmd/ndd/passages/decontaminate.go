@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/format"
@@ -22,65 +23,21 @@ import (
 func newDecontaminate(g *cli.Files) *cobra.Command {
 	p := &decontamination{g: g}
 	cmd := &cobra.Command{
-		Use:   "decontaminate --evals FILES INPUT...",
+		Use:   "decontaminate [flags] --evals FILES INPUT...",
 		Short: "Find the documents that hold items of evaluations",
-		Long: `Find the documents of a corpus that hold items of evaluations, such as the questions of a
-benchmark, and say which items they are. 'ndd help passages' says which command answers which
-question.
+		Long: `Find the documents of a corpus that hold items of evaluations, such as the questions of
+a benchmark.
 
---evals names files, folders and patterns, and may be given several times: JSON lines, JSON, CSV or
-Parquet with a field for the question and one for its answer, or texts, each of which is an item;
-of a list of answers, such as answers.text[] of SQuAD, the first one counts.
-A file is a set, and so is each file or folder in a folder that is named.
-
-The question alone is looked for, word by word; case, punctuation and line ends do not matter. A
-character of Chinese, Japanese, Thai and the like counts as a word, or as half of one for
---min-words. An item is found by 13 words in a row that a document holds, by 8 if it has fewer than
-104, by 5 if it has fewer than 24; from there on it may have gaps of up to 3 words. So an item with
-one word of each 15 changed is found. A gap at the beginning or end of an item, where no equal word
-follows, is not covered. Without a run of 13 words an item is a hit only if half of its weight by
-items alone is covered, or --threshold of it if that is less. Items of fewer than 8 words are found
-only as a whole, those of fewer than --min-words are left out.
-
-The score of a hit is the share of the item that stands in the document, 0 to 1, in runs of equal
-words and the gaps between. A word counts the less, the more items and the more documents have it
-in the same surroundings: its weight is 1 divided by the number of items that have the same 13, 8
-or 5 words and by the number of documents, at most --common, squared; 8 and more words in a row that
-are missing count twice. So a document that has only the instructions of a test, or a law or licence
-that the corpus has elsewhere, too, is no hit. All documents are counted, in the same pass; no sample
-is taken, and their order does not matter. An item of fewer than 8 words that stands in more than
---common documents is a phrase and no hit. Words in a row that items have more than 32 times find
-none of them; an item without any other is left out.
-
-Of the items of one template a passage is listed for the one that fits best: most of its words are
-there. An item whose words all stand there is listed in any case, once for each set. The table has a
-row for each document and item: from and to are bytes of the document's text, from_char and to_char
-characters; run is the longest run of equal words, words the length of the item, covered the share of
-its words that the document has, score the same by weight. Both are rounded to four digits, and
---threshold is compared with the exact score. answer is 1 if the answer stands within 64 words of it:
-all of it, or 8 words in a row. Rows are lines, records or rows of the file, from 1, and empty where a
-file is one document.
-
---sets FILE writes a table of the sets: their items, those left out because they are short, or
-because they share all they have, phrases, those met, those met with their answer, and documents.
-
---write-kept DIR copies the inputs to a new folder without the documents that have hits, as
-'ndd dedup' does; with it or --annotate the table is written only with -o. --annotate DIR copies
-them with all documents, and adds two fields: ndd_items, a list of a document's hits with what the
-table has of them, and ndd_score, the highest score; both are null without a hit. In CSV and
-Parquet they are columns behind the others, the list as JSON in a string. Documents in other
-formats, and files that have one of the fields, are refused before the work.
-
---work DIR keeps, for each file of the inputs, what its documents hold of the items, and finished
-copies of --write-kept, until all are there. When the command was stopped, the same one goes on: it
-takes over the files that it had read, with any --common, and reads those again that have changed or
-were read with other items or options, which it names. DIR must be on the file system that the copies
-are written to, and can be removed at any time between runs.
-
-The exit status is 4 if inputs could not be read, or items were left out.`,
+A document is a hit if it has enough of the words of an item in a row; a few words may
+differ. The table has a row for each document and item. The exit status is 4 if inputs
+could not be read or items were left out.`,
 		Example: `  ndd decontaminate --evals evals/ -o hits.tsv --sets sets.tsv crawl-*.jsonl.gz
   ndd decontaminate --evals gsm8k.jsonl --evals mmlu/ --write-kept clean crawl-*.jsonl.zst
-  ndd decontaminate --evals exam.csv --question text --answer key --threshold 0.6 docs.parquet`,
+  ndd decontaminate --evals exam.csv --question text --answer key docs.parquet`,
+		Annotations: cli.HelpOf("Guide: ndd help repeats. Tables: ndd help formats",
+			"Items: evals=FILES question=FIELD answer=FIELD min-words=N",
+			"What is a hit: threshold=X common=N",
+			"Output: output=FILE sets=FILE format=FORMAT"),
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), args) },
 	}
@@ -88,26 +45,24 @@ The exit status is 4 if inputs could not be read, or items were left out.`,
 	p.format.Register(cmd)
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
-	f := cmd.Flags()
-	f.StringArrayVar(&p.evals, "evals", nil, "files, folders or patterns with the items; may be repeated")
-	f.StringVar(&p.o.Question, "question", "", "of items: the field with the question (default: question, problem, prompt, "+
-		"query, text or the like, whichever is there)")
-	f.StringVar(&p.o.Answer, "answer", "", "of items: the field with the answer (default: answer, solution, "+
-		"canonical_solution, target, answers or answers.text[], whichever is there)")
+	p.register(cmd.Flags())
+	return cmd
+}
+
+func (p *decontamination) register(f *pflag.FlagSet) {
+	f.StringArrayVar(&p.evals, "evals", nil, "files, folders or patterns with the items; repeatable")
+	f.StringVar(&p.o.Question, "question", "", "field with the question (default: question, prompt or similar)")
+	f.StringVar(&p.o.Answer, "answer", "", "field with the answer (default: answer, solution or similar)")
 	f.IntVar(&p.o.MinWords, "min-words", decontaminate.DefaultMinWords, "leave out items with fewer words")
 	f.Float64Var(&p.o.Threshold, "threshold", decontaminate.DefaultThreshold,
-		"the least score of a hit, above 0 and at most 1")
-	f.IntVar(&p.o.Common, "common", decontaminate.DefaultCommon, "documents with the same words beyond which more "+
-		"do not lower their weight; more make a short item a phrase")
-	f.StringVarP(&p.out, "output", "o", "", "file for the table (default: standard output)")
-	f.StringVar(&p.sets, "sets", "", "file for a table of the sets (.tsv, .jsonl or .parquet)")
-	f.StringVar(&p.writeKept, "write-kept", "", "folder to create with copies of the inputs, without documents that have hits")
-	f.StringVar(&p.annotate, "annotate", "", "folder to create with copies of the inputs that have the items in fields "+
-		"beside the text")
-	f.StringVar(&p.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
-	f.StringVar(&p.work, "work", "", "folder that keeps what the files hold of the items, and finished copies, so that "+
-		"the same command goes on after a stop")
-	return cmd
+		"minimum score of a hit, above 0 and at most 1")
+	f.IntVar(&p.o.Common, "common", decontaminate.DefaultCommon, "documents from which words weigh no less")
+	f.StringVarP(&p.out, "output", "o", "", "table of the hits (default: standard output)")
+	f.StringVar(&p.sets, "sets", "", "table of the sets of items: .tsv, .jsonl or .parquet")
+	f.StringVar(&p.writeKept, "write-kept", "", "copies of the inputs without documents that have hits")
+	f.StringVar(&p.annotate, "annotate", "", "copies of the inputs with fields that list the hits")
+	f.StringVar(&p.memory, "memory", "", "memory limit, such as 4GiB (default: available memory)")
+	f.StringVar(&p.work, "work", "", "store intermediate results to resume an interrupted run")
 }
 
 // decontamination is one run of the command.
@@ -184,6 +139,22 @@ func (p *decontamination) run(ctx context.Context, inputs []string) (err error) 
 	defer r.Close()
 	w.KeepCopies(to.kept)
 	partly := cmp.Or(p.g.Ingested(report), partlyItems)
+	if err := p.writeTables(ctx, &to, r); err != nil {
+		return err
+	}
+	if _, err := to.fill(ctx, r); err != nil { // whole documents go
+		return err
+	}
+	if err := to.Commit(); err != nil {
+		return err
+	}
+	w.Done()
+	p.say(r, report.Documents)
+	return partly
+}
+
+// writeTables writes the tables of hits and of sets.
+func (p *decontamination) writeTables(ctx context.Context, to *folders, r *decontaminate.Result) error {
 	if p.tabled() {
 		if err := to.Table(p.out, p.format.Format, hitColumns, func(w *result.TableWriter) error {
 			for d := range r.Documents() {
@@ -196,22 +167,10 @@ func (p *decontamination) run(ctx context.Context, inputs []string) (err error) 
 			return err
 		}
 	}
-	if p.sets != "" {
-		if err := to.Table(p.sets, p.setsFormat, setColumns, func(w *result.TableWriter) error {
-			return writeSets(w, r.Sets)
-		}); err != nil {
-			return err
-		}
+	if p.sets == "" {
+		return nil
 	}
-	if _, err := to.fill(ctx, r); err != nil { // whole documents go
-		return err
-	}
-	if err := to.Commit(); err != nil {
-		return err
-	}
-	w.Done()
-	p.say(r, report.Documents)
-	return partly
+	return to.Table(p.sets, p.setsFormat, setColumns, func(w *result.TableWriter) error { return writeSets(w, r.Sets) })
 }
 
 // readItems reads the items. partly is cli.ErrPartly if some were left out.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/format"
@@ -27,83 +28,22 @@ func Commands(g *cli.Globals) []*cobra.Command {
 func newPassages(g *cli.Files) *cobra.Command {
 	p := &finding{g: g}
 	cmd := &cobra.Command{
-		Use:   "passages (--unit UNIT | --bytes N | --words N) INPUT...",
+		Use:   "passages [flags] (--unit UNIT | --bytes N | --words N) INPUT...",
 		Short: "Find repeated lines, paragraphs, sentences or strings",
-		Long: `Find the parts of documents that stand elsewhere in the inputs, too, and list them: exactly
-those, whatever is repeated how often.
+		Long: `Find the parts of documents that also occur elsewhere in the inputs: exactly those,
+however often they occur.
 
-Which command answers which question:
-
-  dedup      Which documents are nearly the same as others? Whole documents, by fingerprints.
-             ndd dedup --keep longest --write-kept clean crawl.jsonl
-  copies     Which documents have much of another one in them? Pairs, by selected signatures:
-             most passages of 40 words and more are found, few of 20 words.
-             ndd copies --method winnow docs.jsonl
-  passages   Which lines, paragraphs, sentences or strings stand more than once? All of them.
-             ndd passages --bytes 100 --write-kept clean crawl.jsonl
-  decontaminate
-             Which documents hold these test questions, whole or with words changed? By question.
-             ndd decontaminate --evals questions.jsonl --write-kept clean crawl.jsonl
-
---unit line, paragraph or sentences=3 (three sentences in a row) compares units by a hash of
-128 bits. A paragraph ends with the blank lines behind it. A sentence ends behind . ! ? … before
-white space, behind 。！？； anywhere, and with its line; a document of two sentences has no three
-in a row. White space does not matter; --ignore case,space,digits ignores more (characters are
-taken to lower case one by one, digits to 0), --ignore none nothing but white space at the end.
-Units of fewer than --min-chars characters are left alone.
-
---bytes 100 compares strings: every part of a text that is covered by strings of 100 bytes
-that stand elsewhere, too, byte by byte, wherever they begin, overlapping or not. Those that
-follow each other here and in the first place are one span: a page that was copied whole is one.
-Spans begin and end with whole characters. With --cut words they have whole words; of what goes
-between two words, one blank stays.
-
---words 50 compares strings of 50 words in the same way, whatever case they are in and whatever
-stands between them; a character of Chinese, Japanese, Thai and the like is a word. A word of a
-span goes up to the next one.
-
-The table has a row for each span: from and to are bytes of the document's text, from_char and
-to_char characters; count is the number of places, for a span of several windows the most of
-any; first_from is where the same stands first, first_id in which document, and kept is 1 where
-that is the span itself. Spans of strings and of sentences in a row may overlap: they are those
-that stand first in different places. Rows are lines, records or rows of the file, from 1, and
-empty where a file is one document.
-
-The first place, in order of the inputs, is kept, as a whole, also where it overlaps a span that
-goes: what was repeated still stands once. With --strike-all it goes, too. --across-only leaves
-alone what only one document has, and the first document that has it. --max-share 0.5 leaves a
-document whole of which more would go; with --over drop it goes.
-
---write-kept DIR copies the inputs to a new folder without the spans that go; with it or --annotate
-the table is written only with -o. In JSONL and JSON the string of the text is shortened, in lines and text
-files the text; everything else stays byte for byte, compressed as it was (xz and bzip2 become
-.zst). A document of which only white space would be left goes as a whole. Of other formats and of
-HTML, and where invalid characters were replaced, documents stay whole unless they go as a whole:
-they are counted by file, and the exit status is 4. File names are relative to the deepest folder
-that holds all inputs. --dry-run says how much of each file would go.
-
---annotate DIR copies the inputs with all text and adds two fields to each document: ndd_spans,
-a list of its spans with what the table has of them, and ndd_repeated, the share of its text
-that goes. In JSONL and JSON they stand behind the other fields, in CSV and Parquet as columns
-behind the others, the list as JSON in a string. Documents in other formats, and files that have
-one of the fields, are refused before the work.
-
-Texts, or for units 40 bytes each, for words 24, go through temporary files ($TMPDIR), and so do marks of strings
-that do not fit the memory. --memory bounds that; reading takes 250 MiB with the default
---max-document.
-
---work DIR keeps, for each file of the inputs, the hashes of its units, some 20 bytes each. When the
-command was stopped, the same one goes on: it takes over the files that it had read, and reads those
-again that have changed or were read with other options, which it names. Of strings the texts would
-have to be kept, which takes more time than reading them again: they are read again. Finished copies
-of --write-kept are kept in any case until all are there, and taken over where the same goes; DIR must
-be on the file system that the copies are written to. It can be removed at any time between runs.`,
+The table has a row for each repeated part. --write-kept copies the inputs without
+repeated parts. The first place is kept, in the order of the inputs.`,
 		Example: `  ndd passages --unit line --min-chars 40 -o lines.tsv crawl-*.jsonl.gz
-  ndd passages --unit sentences=3 --ignore case,space,digits --across-only -o spans.parquet docs/
+  ndd passages --unit sentences=3 --ignore case,space --across-only -o spans.parquet docs/
   ndd passages --bytes 100 --cut words docs.jsonl
-  ndd passages --bytes 100 --max-share 0.8 --over drop --write-kept clean crawl-*.jsonl.zst
+  ndd passages --bytes 100 --max-share 0.8 --over drop --write-kept clean crawl.jsonl
   ndd passages --bytes 100 --annotate noted crawl-*.jsonl.gz
   ndd passages --unit paragraph --dry-run docs/ more/`,
+		Annotations: cli.HelpOf("Guide: ndd help repeats. Tables: ndd help formats",
+			"What is compared: unit=UNIT bytes=N words=N ignore=KINDS min-chars=N cut=ENDS",
+			"What is removed: min-count=N across-only strike-all max-share=X over=ACTION"),
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), args) },
 	}
@@ -111,32 +51,32 @@ be on the file system that the copies are written to. It can be removed at any t
 	p.format.Register(cmd)
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
-	f := cmd.Flags()
-	f.StringVar(&p.unit, "unit", "", "what is compared: line, paragraph, or sentences=3 for three sentences in a row")
-	f.IntVar(&p.bytes, "bytes", 0, fmt.Sprintf("compare strings of at least so many bytes, %d to %d", passages.BytesMin,
-		passages.BytesMax))
-	f.IntVar(&p.words, "words", 0, fmt.Sprintf("compare strings of at least so many words, %d to %d", passages.WordsMin,
-		passages.WordsMax))
-	f.StringVar(&p.ignore, "ignore", "space", "of units: what does not matter: case, space, digits, several with commas, "+
-		"or none")
-	f.IntVar(&p.o.MinChars, "min-chars", 20, "of units: leave those with fewer characters alone")
-	f.IntVar(&p.o.MinCount, "min-count", 2, "leave alone what stands at fewer places")
-	f.BoolVar(&p.o.AcrossOnly, "across-only", false, "leave repetition within one document alone")
-	f.BoolVar(&p.o.StrikeAll, "strike-all", false, "count the first place as going, too")
-	f.Float64Var(&p.o.MaxShare, "max-share", 0, "share of a document that may go, 0 to 1; 0 is no limit")
-	cli.ValueVar(f, &p.o.Drop, "over", "a document of which more would go than --max-share: keep it whole, or drop it",
-		[]string{"keep", "drop"}, false, true)
-	cli.ValueVar(f, &p.o.CutWords, "cut", "of strings: begin and end with whole chars, or with whole words",
-		[]string{"chars", "words"}, false, true)
-	f.StringVarP(&p.out, "output", "o", "", "file for the table (default: standard output)")
-	f.StringVar(&p.writeKept, "write-kept", "", "folder to create with copies of the inputs, without the spans that go")
-	f.StringVar(&p.annotate, "annotate", "",
-		"folder to create with copies of the inputs, all documents with fields that list their spans")
-	f.BoolVar(&p.dryRun, "dry-run", false, "write nothing: report how much would go, by source")
-	f.StringVar(&p.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
-	f.StringVar(&p.work, "work", "", "folder that keeps finished copies, and with --unit what was read, so that the same "+
-		"command goes on after a stop")
+	p.register(cmd.Flags())
 	return cmd
+}
+
+func (p *finding) register(f *pflag.FlagSet) {
+	f.StringVar(&p.unit, "unit", "", "compare each line, each paragraph, or sentences=3 in a row")
+	f.IntVar(&p.bytes, "bytes", 0, fmt.Sprintf("compare strings of at least N bytes, %d to %d", passages.BytesMin,
+		passages.BytesMax))
+	f.IntVar(&p.words, "words", 0, fmt.Sprintf("compare strings of at least N words, %d to %d", passages.WordsMin,
+		passages.WordsMax))
+	f.StringVar(&p.ignore, "ignore", "space", "of units, ignore case, space, digits, or none")
+	f.IntVar(&p.o.MinChars, "min-chars", 20, "ignore units with fewer characters")
+	f.IntVar(&p.o.MinCount, "min-count", 2, "leave alone what occurs at fewer places")
+	f.BoolVar(&p.o.AcrossOnly, "across-only", false, "leave repetition within one document alone")
+	f.BoolVar(&p.o.StrikeAll, "strike-all", false, "also remove the first place")
+	f.Float64Var(&p.o.MaxShare, "max-share", 0, "maximum share of a document to remove, 0 to 1; 0: no limit")
+	cli.ValueVar(f, &p.o.Drop, "over", "documents beyond --max-share: keep or drop them",
+		[]string{"keep", "drop"}, false, true)
+	cli.ValueVar(f, &p.o.CutWords, "cut", "strings begin and end with whole chars or words",
+		[]string{"chars", "words"}, false, true)
+	f.StringVarP(&p.out, "output", "o", "", "table of the repeated parts (default: standard output)")
+	f.StringVar(&p.writeKept, "write-kept", "", "copies of the inputs without repeated parts")
+	f.StringVar(&p.annotate, "annotate", "", "copies of the inputs with fields that list repeated parts")
+	f.BoolVar(&p.dryRun, "dry-run", false, "only report how much would be removed, by file")
+	f.StringVar(&p.memory, "memory", "", "memory limit, such as 4GiB (default: available memory)")
+	f.StringVar(&p.work, "work", "", "store intermediate results to resume an interrupted run")
 }
 
 // finding is one run of the command.
@@ -256,20 +196,8 @@ func (p *finding) run(ctx context.Context, inputs []string) (err error) {
 	defer r.Close()
 	w.KeepCopies(to.kept)
 	partly := p.g.Ingested(report)
-	t := totals{bySource: map[string]*share{}}
-	if p.dryRun || p.writeKept+p.annotate != "" && p.out == "" {
-		for d := range r.Documents() {
-			t.add(&d)
-		}
-	} else if err := to.Table(p.out, p.format.Format, columns, func(w *result.TableWriter) error {
-		for d := range r.Documents() {
-			t.add(&d)
-			if err := p.writeSpans(w, r, &d); err != nil {
-				return err
-			}
-		}
-		return ctx.Err()
-	}); err != nil {
+	t, err := p.writeTable(ctx, &to, r)
+	if err != nil {
 		return err
 	}
 	if !p.dryRun {
@@ -283,8 +211,28 @@ func (p *finding) run(ctx context.Context, inputs []string) (err error) {
 		partly = cmp.Or(partly, uncut)
 		w.Done()
 	}
-	p.say(&t, r)
+	p.say(t, r)
 	return partly
+}
+
+// writeTable writes the table of spans, unless only other outputs were requested, and counts them.
+func (p *finding) writeTable(ctx context.Context, to *folders, r *passages.Result) (*totals, error) {
+	t := &totals{bySource: map[string]*share{}}
+	if p.dryRun || p.writeKept+p.annotate != "" && p.out == "" {
+		for d := range r.Documents() {
+			t.add(&d)
+		}
+		return t, nil
+	}
+	return t, to.Table(p.out, p.format.Format, columns, func(w *result.TableWriter) error {
+		for d := range r.Documents() {
+			t.add(&d)
+			if err := p.writeSpans(w, r, &d); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	})
 }
 
 // folders are the output folders; those of copies are nil where none was requested.
