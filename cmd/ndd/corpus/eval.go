@@ -77,7 +77,7 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
   ndd eval --pairs pairs.tsv --verify 0,0.5 --report report.html docs.jsonl
   ndd eval --pairs pairs.tsv --table found.tsv docs.jsonl
   ndd eval --compare simhash --plot figures docs.jsonl
-  ndd eval --pairs pairs.tsv --copies spotsigs,winnow --plot figures docs.jsonl
+  ndd eval --pairs pairs.tsv --copies spotsigs,winnow --plot thresholds docs.jsonl
   ndd eval --sample-pairs 100 -o sampled.tsv docs.jsonl`,
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return evaluate(g, cmd, args, &f) },
