@@ -20,6 +20,7 @@ const (
 	repaired
 	unknownCharset
 	siteless
+	repeatedIDs
 	bytesIn
 	hits
 	pairs
@@ -35,7 +36,7 @@ const (
 // counterNames have neither commas nor spaces, which would end them in a reporter: line.
 var counterNames = [counterCount]string{"records_in", "records_out", "bad_records", "end_records",
 	"fingerprints", "unmarked_documents",
-	"repaired_documents", "unknown_charset_documents", "documents_without_site", "bytes_in", "hits", "pairs",
+	"repaired_documents", "unknown_charset_documents", "documents_without_site", "documents_with_an_earlier_id", "bytes_in", "hits", "pairs",
 	"pairs_of_frequent_signatures", "equal_documents_listed_with_the_first_only", "pairs_of_one_site", "groups", "largest_group",
 	"changed_edges"}
 

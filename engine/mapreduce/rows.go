@@ -23,13 +23,12 @@ type CopyRows struct {
 
 // copyRows are pairs with numbers for IDs. They are held in memory.
 type copyRows struct {
-	t        *task
-	numbers  map[string]uint32 // number of a document by its escaped ID
-	ids      []string
-	sites    []uint64
-	pairs    []copies.Pair
-	idBytes  int
-	repeated int64 // documents with the ID of an earlier one
+	t       *task
+	numbers map[string]uint32 // number of a document by its escaped ID
+	ids     []string
+	sites   []uint64
+	pairs   []copies.Pair
+	idBytes int
 }
 
 // idBytes is the memory of an ID without its text. rowBytes is the memory of a pair.
@@ -40,18 +39,13 @@ const (
 
 func newCopyRows(ctx context.Context, t *task) (*copyRows, error) {
 	c := &copyRows{t: t, numbers: map[string]uint32{}}
-	err := t.side(ctx, t.Copies.Signatures, c.document)
-	if c.repeated > 0 && t.Warn != nil {
-		t.Warn(fmt.Sprintf("%s: %d documents with an ID that an earlier one has: rows do not tell them apart",
-			t.Copies.Signatures, c.repeated))
-	}
-	return c, err
+	return c, t.side(ctx, t.Copies.Signatures, c.document)
 }
 
 // document adds the next document of the signatures.
 func (c *copyRows) document(r record) error {
 	if _, ok := c.numbers[string(r.key)]; ok {
-		c.repeated++
+		c.t.counters.add(repeatedIDs, 1)
 		return nil
 	}
 	_, text, hasSite := bytes.Cut(r.value, []byte(" "))

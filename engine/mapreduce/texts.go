@@ -73,7 +73,7 @@ func (t *task) eachDocument(ctx context.Context, o format.Options,
 type Signatures struct {
 	Document format.Options
 	Copies   copies.Options                // the method is one, not Auto
-	SiteOf   func(*format.Document) uint64 // 0: unknown; nil: nobody asks
+	SiteOf   func(*format.Document) uint64 // 0: unknown; nil: no document has one
 }
 
 // noSignatures stands for the signatures of a document with too few.
@@ -97,21 +97,16 @@ func (j Signatures) mapPart(ctx context.Context, t *task) error {
 				t.counters.add(unmarked, 1)
 				value = []byte(noSignatures)
 			}
-			if site := j.siteOf(d); site != 0 {
-				value = appendNumber(append(value, ' '), site, printDigits)
-			} else if j.SiteOf != nil {
-				t.counters.add(siteless, 1)
+			if j.SiteOf != nil {
+				if site := j.SiteOf(d); site != 0 {
+					value = appendNumber(append(value, ' '), site, printDigits)
+				} else {
+					t.counters.add(siteless, 1)
+				}
 			}
 			write(0, appendEscaped(nil, d.ID), value)
 		}, err
 	})
-}
-
-func (j *Signatures) siteOf(d *format.Document) uint64 {
-	if j.SiteOf == nil {
-		return 0
-	}
-	return j.SiteOf(d)
 }
 
 // signatureRecipe names how signatures are made.

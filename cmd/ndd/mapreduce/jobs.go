@@ -184,7 +184,7 @@ job copies-sum adds it up. copies-docs finds the same pairs.` + methodFileNote,
 	name: "copies-sum", short: "copies, by an index that is split by terms: sums",
 	in: `what the job copies-terms writes`,
 	shuffle: `both IDs and numbers of signatures in the key, 14 bytes and the IDs, and after the tab 1, or 0 for a
-signature of more than max-df documents`,
+signature outside min-df and max-df`,
 	out:     `as copies-docs`,
 	table:   copies.Columns,
 	mapLine: "--method winnow", reduceLine: "--method winnow", collectLine: "--signatures signatures.tsv",
