@@ -30,7 +30,7 @@ type evalFlags struct {
 	copies        []string // methods of finding copies
 	methodFile    *cli.MethodFile
 	samplePairs   int    // pairs of each distance to draw
-	out           string // of these
+	out           string // table of these pairs
 }
 
 func newEval(g *cli.Files) *cobra.Command {
@@ -82,6 +82,11 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return evaluate(g, cmd, args, &f) },
 	}
+	f.register(cmd, g)
+	return cmd
+}
+
+func (f *evalFlags) register(cmd *cobra.Command, g *cli.Files) {
 	f.docs.Register(cmd)
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
@@ -102,9 +107,9 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
 	fl.StringVar(&f.table, "table", "",
 		"with --pairs: write a row for each pair (label, distance, Jaccard, found) to this file: .tsv, .jsonl or .parquet")
-	return cmd
 }
 
+// evaluate measures recipes, or methods of finding copies, or draws pairs to be labelled.
 func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) error {
 	ctx := cmd.Context()
 	o, err := f.options(g)
@@ -119,25 +124,18 @@ func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) e
 	if err != nil {
 		return err
 	}
-	config, err := f.docs.Config(g, nil)
+	dir, err := f.begin(g)
+	if dir != nil {
+		defer dir.Abort()
+	}
 	if err != nil {
 		return err
-	}
-	if err := errors.Join(g.CheckOutput(f.report), g.CheckOutput(f.table, pairColumns...), g.CheckOutput(f.out, sampleColumns...)); err != nil {
-		return err
-	}
-	var dir cli.Folder
-	if f.plots != "" { // before the work, so that a wrong name costs nothing
-		if dir, err = g.CreateFolder(f.plots); err != nil {
-			return err
-		}
-		defer dir.Abort()
 	}
 	labels, err := f.readLabels(ctx, g)
 	if err != nil {
 		return err
 	}
-	corpus, partly := evalCorpus(ctx, g, inputs, config)
+	corpus, partly := f.readCorpus(ctx, g, inputs)
 	if partly != nil && !errors.Is(partly, cli.ErrPartly) {
 		return partly
 	}
@@ -165,12 +163,16 @@ func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) e
 	if err := evalWrite(g, found, f, dir); err != nil {
 		return err
 	}
-	if f.table != "" {
-		if err := f.writePairs(g, corpus, pairs, methods, found); err != nil {
-			return err
-		}
+	return cmp.Or(f.writePairs(g, corpus, pairs, methods, found), partly)
+}
+
+// begin checks the outputs and creates the folder of the figures before the work, so that a wrong name costs nothing.
+func (f *evalFlags) begin(g *cli.Files) (dir cli.Folder, err error) {
+	err = errors.Join(g.CheckOutput(f.report), g.CheckOutput(f.table, pairColumns...), g.CheckOutput(f.out, sampleColumns...))
+	if err != nil || f.plots == "" {
+		return nil, err
 	}
-	return partly
+	return g.CreateFolder(f.plots)
 }
 
 // readLabels reads the table of --pairs, if it is given.
@@ -241,8 +243,12 @@ func (f *evalFlags) methods(g *cli.Files) (methods []eval.Method, err error) {
 	return methods, nil
 }
 
-// evalCorpus reads the documents. The error is cli.ErrPartly when input was lost.
-func evalCorpus(ctx context.Context, g *cli.Files, inputs []string, c ingest.Config) (*eval.Corpus, error) {
+// readCorpus reads the documents. The error is cli.ErrPartly if input was lost.
+func (f *evalFlags) readCorpus(ctx context.Context, g *cli.Files, inputs []string) (*eval.Corpus, error) {
+	c, err := f.docs.Config(g, nil)
+	if err != nil {
+		return nil, err
+	}
 	corpus := eval.NewCorpus()
 	budget := memory.ForProgram(g.Machine.Limit(0))
 	report, err := cli.Extract(ctx, g, inputs, c, ingest.Steps[format.Document]{
@@ -283,8 +289,7 @@ func (f *evalFlags) findPairs(g *cli.Files, c *eval.Corpus, labels []eval.Label)
 	return pairs, partly, nil
 }
 
-// evalWrite writes the result in every requested form, charts to a folder that was begun, nil for
-// none.
+// evalWrite writes the result in every requested form. The folder for the charts may be nil.
 func evalWrite(g *cli.Files, r *eval.Result, f *evalFlags, dir cli.Folder) error {
 	if dir != nil {
 		figures := map[string]io.WriterTo{"recall.svg": r.RecallChart(), "jaccard.svg": r.JaccardChart()}
@@ -335,9 +340,12 @@ func (f *evalFlags) writeSample(ctx context.Context, g *cli.Files, c *eval.Corpu
 
 var pairColumns = cli.ColumnsOf("method id_a id_b lang? label jaccard:r distance:i? found:b")
 
-// writePairs writes the table of labelled pairs, for each method.
+// writePairs writes the table of labelled pairs, for each method, if it is requested.
 func (f *evalFlags) writePairs(g *cli.Files, c *eval.Corpus, pairs []eval.Pair, methods []eval.Method,
 	r *eval.Result) error {
+	if f.table == "" {
+		return nil
+	}
 	format, _ := result.FormatOf(f.table) // options has refused others
 	return g.WriteTable(f.table, format, pairColumns, func(t *result.TableWriter) error {
 		for i := range methods {

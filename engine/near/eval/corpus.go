@@ -14,12 +14,12 @@ import (
 	"ndd/engine/parallel"
 )
 
-// A Corpus is the documents that methods are measured on. Add documents, then measure.
+// A Corpus has the documents for a measurement. Add documents, then measure.
 type Corpus struct {
 	ids      []string
 	texts    []string
-	sets     [][]uint64 // of shingles, ascending
-	rows     map[string]int
+	sets     [][]uint64     // shingles, ascending
+	rows     map[string]int // rows by ID
 	shingler *shingle.Shingler
 }
 
@@ -28,7 +28,7 @@ func NewCorpus() *Corpus {
 	return &Corpus{rows: make(map[string]int), shingler: shingle.New(context.Background())}
 }
 
-// Add adds a document. The error says that another one has its ID.
+// Add adds a document. A second document with the same ID is an error.
 func (c *Corpus) Add(id, text string) error {
 	if _, ok := c.rows[id]; ok {
 		return fmt.Errorf("two documents have the ID %s: labels could mean either", id)
@@ -40,13 +40,13 @@ func (c *Corpus) Add(id, text string) error {
 	return nil
 }
 
-// Len returns how many documents the corpus has.
+// Len returns the number of documents.
 func (c *Corpus) Len() int { return len(c.ids) }
 
 // ID returns the ID of a row.
 func (c *Corpus) ID(row int) string { return c.ids[row] }
 
-// Bytes returns the memory that texts and shingles take.
+// Bytes returns the memory of texts and shingles.
 func (c *Corpus) Bytes() (sum uint64) {
 	for i := range c.texts {
 		sum += uint64(len(c.texts[i]) + 8*len(c.sets[i]))
@@ -76,7 +76,7 @@ func (c *Corpus) Each(ctx context.Context, threads int,
 // Jaccard returns the exact similarity of the documents of two rows.
 func (c *Corpus) Jaccard(a, b int) float64 { return shingle.Jaccard(c.sets[a], c.sets[b]) }
 
-// Band is how alike two documents are, by their Jaccard.
+// Band is a range of Jaccard similarities.
 type Band int
 
 const (
@@ -108,12 +108,12 @@ type Pair struct {
 	Kind      string
 	Lang      string
 	Jaccard   float64
-	Group     int  // pairs that chains of positive pairs connect have one number
+	Group     int  // number of the group of connected pairs; see the package comment
 	Identical bool // see the package comment
 }
 
-// Pairs looks the labels' documents up and returns the pairs to score, those that are [Unsure] left
-// out, and the labels of which the corpus lacks a document.
+// Pairs returns the pairs of the labels, without those that are [Unsure], and the labels with a document that the corpus
+// lacks.
 func (c *Corpus) Pairs(labels []Label) (pairs []Pair, missing []Label) {
 	for _, l := range labels {
 		if l.Kind == Unsure {
@@ -132,7 +132,7 @@ func (c *Corpus) Pairs(labels []Label) (pairs []Pair, missing []Label) {
 		p.Identical = bare(c.texts[a]) == bare(c.texts[b])
 		pairs = append(pairs, p)
 	}
-	// These are of the group of their first document if they only contain each other or are different.
+	// Pairs that are different, or where one contains the other, connect nothing. They get the group of their first document.
 	sets := cluster.NewUnionFind(make([]uint32, len(c.ids)))
 	for _, p := range pairs {
 		if p.Kind != Different && p.Kind != Contains {
@@ -145,7 +145,7 @@ func (c *Corpus) Pairs(labels []Label) (pairs []Pair, missing []Label) {
 	return pairs, missing
 }
 
-// bare returns a text without its white space, in lower case.
+// bare returns a text in lower case without white space.
 func bare(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {

@@ -9,23 +9,22 @@ import (
 	"ndd/engine/corpus/token"
 )
 
-// editRates are the rates that [Corpus.SyntheticLabels] uses: one word in 20, 40, ... is replaced,
-// deleted, or gets another one before it, at random places; a word of a script without spaces is one
-// character.
+// editRates are the rates of [Corpus.SyntheticLabels]: one word in 20, 40, ... is replaced or deleted, or another word is
+// inserted before it, at random places. In a script without spaces a word is one character.
 var editRates = []int{20, 40, 80, 200, 1000}
 
-// A span is a token of a text with the text between it and the one before.
+// A span is a token of a text, and the text between the previous token and this one.
 type span struct {
 	gap, word string
 	char      bool // a character of a script without spaces
 }
 
-// An editor changes texts. Words that it puts in are those of other texts, so that they are as
-// common as words are, and of scripts with or without spaces as the text is.
+// An editor changes texts. It inserts words of other texts, so they are as common as words are. Their script has spaces
+// if the script of the text has.
 type editor struct {
 	random  *rand.Rand
 	scanner *token.Scanner
-	words   map[bool][]string // of the sample, by whether they are characters, each as often as it stands there
+	words   map[bool][]string // words and characters of the sample, with repetitions
 }
 
 func newEditor(random *rand.Rand) (*editor, error) {
@@ -33,7 +32,7 @@ func newEditor(random *rand.Rand) (*editor, error) {
 	return &editor{random, scanner, map[bool][]string{}}, err
 }
 
-// spans splits a text; rest follows the last word. [joined] reverses it.
+// spans splits a text. The rest follows the last word. Function joinSpans is the inverse.
 func (e *editor) spans(text string) (all []span, rest string) {
 	at := 0
 	e.scanner.Scan(text, func(tokens []token.Token) {
@@ -47,8 +46,8 @@ func (e *editor) spans(text string) (all []span, rest string) {
 	return all, text[at:]
 }
 
-// changed replaces, deletes or inserts one part of a list.
-func changed[T any](r *rand.Rand, list []T, fresh func() T) []T {
+// change replaces, deletes or inserts one part of a list.
+func change[T any](r *rand.Rand, list []T, fresh func() T) []T {
 	start := r.IntN(len(list) + 1)
 	end := min(start+1, len(list))
 	switch r.IntN(3) {
@@ -60,9 +59,8 @@ func changed[T any](r *rand.Rand, list []T, fresh func() T) []T {
 	return slices.Replace(list, start, end, fresh())
 }
 
-// joined is the inverse of spans. It puts a space between words that an edit has brought together and that would be
-// one without.
-func joined(all []span, rest string) string {
+// joinSpans is the inverse of spans. If an edit has brought two words together, it puts a space between them.
+func joinSpans(all []span, rest string) string {
 	var b strings.Builder
 	for i, s := range all {
 		if i > 0 && s.gap == "" && !s.char && !all[i-1].char {
@@ -73,8 +71,7 @@ func joined(all []span, rest string) string {
 	return b.String() + rest
 }
 
-// edit returns a text with one word in rate edited; ok is false where the text has fewer than rate
-// words, so that the rate cannot be kept.
+// edit returns a text with one word in rate edited. It returns false if the text has fewer than rate words.
 func (e *editor) edit(text string, rate int) (edited string, ok bool) {
 	all, rest := e.spans(text)
 	if len(all) < rate {
@@ -82,20 +79,20 @@ func (e *editor) edit(text string, rate int) (edited string, ok bool) {
 	}
 	char := all[len(all)/2].char
 	for range len(all) / rate {
-		all = changed(e.random, all, func() span {
+		all = change(e.random, all, func() span {
 			return span{word: e.words[char][e.random.IntN(len(e.words[char]))], char: char}
 		})
 	}
-	return joined(all, rest), true
+	return joinSpans(all, rest), true
 }
 
-// wordsMax is how many words of the sample of either kind the words that are put in come from.
+// wordsMax limits the words, and the characters, that an editor inserts.
 const wordsMax = 1 << 20
 
-// SyntheticLabels adds edited copies of up to sample documents of a corpus to it, and returns the
-// labels of document and copy: "edited 1 in 40" and the like. Documents are drawn at random by
-// seed, and so are edits; the same corpus and seed give the same copies. Texts with fewer than 20
-// words get no copies. The error says that no text has as many.
+// SyntheticLabels adds edited copies of up to sample documents to the corpus. It returns the
+// labels of documents and copies, such as "edited 1 in 40". Documents and edits are random;
+// the same corpus and seed give the same copies. A text with fewer than 20 words has no copies. It is an error if all texts
+// are that short.
 func (c *Corpus) SyntheticLabels(sample int, seed uint64) ([]Label, error) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	rows := random.Perm(c.Len())

@@ -216,7 +216,7 @@ func TestReported(t *testing.T) {
 
 // TestSampled: where pairs are sampled, shares stay about right.
 func TestSampled(t *testing.T) {
-	var r reported
+	var r reportCount
 	random := rand.New(rand.NewPCG(1, 1))
 	const all = 5 * judgedMax
 	for i := range all {
@@ -287,8 +287,8 @@ func TestSpans(t *testing.T) {
 	for _, text := range []string{"", "  ", "Hello, big world!\n", "汉字 and words混合。", "e\u0301te\u0301 3.5%",
 		"\xff\xfe a"} {
 		all, rest := e.spans(text)
-		if joined(all, rest) != text {
-			t.Errorf("%q: %q", text, joined(all, rest))
+		if joinSpans(all, rest) != text {
+			t.Errorf("%q: %q", text, joinSpans(all, rest))
 		}
 	}
 	if all, _ := e.spans("汉字 and"); len(all) != 3 {

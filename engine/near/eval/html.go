@@ -11,18 +11,18 @@ import (
 //go:embed report.html
 var reportPage string
 
-// page is the report: one file, without scripts or outside resources, that reads in light and dark.
+// page is the report: one file without scripts or outside resources, for light and dark screens.
 var page = plot.NewPage(reportPage)
 
-// A pageRow is a row of a method's table: a name and its cells, of which the first row of the table has
-// the distances. Part says that it belongs to the row above.
+// A pageRow is a row of the table of a method.
 type pageRow struct {
-	Name        string
-	First, Part bool
-	Cells       []string
+	Name  string
+	First bool // the cells are the distances
+	Part  bool // the row belongs to the one above
+	Cells []string
 }
 
-// WriteHTML writes the result as one page of HTML with its charts in it. The error is that of w.
+// WriteHTML writes the result as one page of HTML with its charts. It returns the error of w.
 func (r *Result) WriteHTML(w io.Writer) error {
 	type method struct {
 		*MethodResult
@@ -39,8 +39,7 @@ func (r *Result) WriteHTML(w io.Writer) error {
 	for i := range r.Methods {
 		m := method{MethodResult: &r.Methods[i]}
 		for at, cells := range r.table(m.MethodResult) {
-			m.Rows = append(m.Rows, pageRow{cells[0], at == 0, strings.HasPrefix(cells[0], " "),
-				cells[1:]})
+			m.Rows = append(m.Rows, pageRow{cells[0], at == 0, strings.HasPrefix(cells[0], " "), cells[1:]})
 		}
 		p.Tables = append(p.Tables, m)
 	}

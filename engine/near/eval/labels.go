@@ -12,17 +12,17 @@ import (
 	"ndd/engine/result"
 )
 
-// A Label is one labelled pair of documents, as a row of a table of pairs gives it.
+// A Label is a labelled pair of documents: a row of a table of pairs.
 type Label struct {
 	A, B    string // IDs of the documents
 	Kind    string // a known label, or the kind of edit of [Corpus.SyntheticLabels]
 	Lang    string // empty where the table has no column lang
 	Jaccard float64
-	Row     int // of the table, from 1
+	Row     int // row of the table, from 1
 }
 
-// Known labels. [Same] and [Similar] are positive, [Different] is negative, [Contains] is neither, and pairs that are
-// [Unsure] are left out.
+// The labels. [Same] and [Similar] are positive, [Different] is negative, [Contains] is neither. Pairs with the label
+// [Unsure] are ignored.
 const (
 	Same      = "same"
 	Similar   = "similar"
@@ -31,15 +31,15 @@ const (
 	Unsure    = "unsure"
 )
 
-// LabelWords are the words of a table of pairs, each with the label that it means. The paper tags pairs as true, false or
-// unknown (section 4.1).
+// LabelWords has the labels by the words of a table of pairs. The paper has the words true, false and unknown (section
+// 4.1).
 var LabelWords = map[string]string{Same: Same, "true": Same, "duplicate": Same, Similar: Similar, Contains: Contains, Different: Different,
 	"false": Different, Unsure: Unsure, "unknown": Unsure}
 
-// ReadLabels reads a table of labelled pairs, as of [result.ReadTable], with at least the columns
-// id_a, id_b and label; the columns jaccard and lang are optional, and others are ignored. Labels are [LabelWords]. Jaccard is
-// NaN where the table does not have it. A pair that is repeated with the same label, either way round,
-// is returned once; repeated counts the rows left out. The error names the row.
+// ReadLabels reads a table of labelled pairs with [result.ReadTable]. It needs the columns
+// id_a, id_b and label, with [LabelWords]. The columns jaccard and lang are optional, and others are ignored. Jaccard is
+// NaN if the table does not have it. A pair that is repeated with the same label, in either order,
+// is returned once; repeated is the number of the other rows. An error names the row.
 func ReadLabels(ctx context.Context, path string) (labels []Label, repeated int, err error) {
 	type labelled struct {
 		pair [2]string

@@ -10,16 +10,16 @@ import (
 type Options struct {
 	Threads int // default: one for each processor
 
-	// Originals, unless 0, is how many documents were in the corpus before [Corpus.SyntheticLabels]
-	// added copies: reported pairs are counted among these alone, and labels without regard to their band.
+	// Originals, unless 0, is the number of documents before [Corpus.SyntheticLabels]
+	// added copies. Then reported pairs are counted among these alone, and recall is not divided by band.
 	Originals int
 
-	// Progress, if not nil, is told the name of each method before it is measured.
+	// Progress, if not nil, gets the name of each method before its measurement.
 	Progress func(method string)
 }
 
-// Measure returns what the methods find of labelled pairs, and what else they report. The error is
-// of a recipe that is not valid, or of the context.
+// Measure measures recall on labelled pairs and precision of all reported pairs. It returns the error of an invalid recipe
+// or of ctx.
 func Measure(ctx context.Context, c *Corpus, pairs []Pair, methods []Method, o Options) (*Result, error) {
 	result := &Result{Documents: c.Len(), Pairs: len(pairs)}
 	if o.Originals > 0 {

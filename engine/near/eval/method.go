@@ -8,19 +8,19 @@ import (
 	"ndd/engine/corpus/simhash"
 )
 
-// A Method is one way of telling near-duplicates: fingerprints by a recipe within k and, where
-// Verify is above 0, a Jaccard of at least that.
+// A Method finds near-duplicates: fingerprints by a recipe within k and, if Verify is above 0, a Jaccard of at least
+// Verify.
 type Method struct {
 	Name   string
 	Recipe simhash.Recipe
 	Verify float64
 }
 
-// foundK is the distance up to which [Method.Finds] has a pair found.
+// foundK is the maximum distance for [Method.Finds].
 const foundK = 3
 
-// Finds reports whether a method finds a labelled pair whose entry of [MethodResult.Distances] is
-// distance: within 3 bits, and verified.
+// Finds reports whether a method finds a labelled pair: its distance, an element of [MethodResult.Distances], is at most
+// 3 bits, and it passes verification.
 func (m *Method) Finds(distance int, jaccard float64) bool {
 	return distance >= 0 && distance <= foundK && jaccard >= m.Verify
 }
@@ -42,7 +42,7 @@ func (c *Corpus) fingerprint(ctx context.Context, r simhash.Recipe, threads int)
 	})
 }
 
-// between returns the distance of two rows, more than MaxK where one has no fingerprint.
+// between returns the distance of two rows. It is more than MaxK if a row has no fingerprint.
 func (p *prints) between(a, b int) int {
 	if !p.ok[a] || !p.ok[b] {
 		return 65
@@ -50,8 +50,7 @@ func (p *prints) between(a, b int) int {
 	return bits.OnesCount64(p.prints[a] ^ p.prints[b])
 }
 
-// near calls found with every pair of the first n rows within MaxK of each other, once, with the
-// distance.
+// near calls found once with every pair of the first n rows within MaxK, and its distance.
 func (p *prints) near(ctx context.Context, n int, found func(a, b uint32, distance int)) error {
 	rows := p.rows(n)
 	dense := make([]uint64, len(rows))
@@ -75,7 +74,7 @@ func (p *prints) near(ctx context.Context, n int, found func(a, b uint32, distan
 	return nil
 }
 
-// rows returns those of the first n rows that have a fingerprint.
+// rows returns the rows below n that have a fingerprint.
 func (p *prints) rows(n int) (rows []uint32) {
 	for i := range uint32(n) {
 		if p.ok[i] {

@@ -7,13 +7,12 @@ import (
 	"slices"
 )
 
-// rowKey is what labelled pairs are counted together by.
+// A rowKey identifies the labelled pairs of a row.
 type rowKey struct {
 	lang, kind, band string
 }
 
-// kindOrder returns how labels are listed: the known ones first, pairs that should not be found
-// last.
+// kindOrder returns the order of labels: known ones first, pairs that should not be found last.
 func kindOrder(kind string) int {
 	if i := slices.Index([]string{Same, Similar, Contains}, kind); i >= 0 {
 		return i
@@ -24,7 +23,7 @@ func kindOrder(kind string) int {
 	return 5
 }
 
-// recall counts the pairs that fingerprints find, by language, label and band.
+// recall counts pairs within k by language, label and band.
 func recall(pairs []Pair, p *prints, verify float64, bands bool) []Recall {
 	rows := map[rowKey][]int{}
 	kinds := map[string]int{} // in order of appearance
@@ -83,7 +82,7 @@ func byLabel(pairs []Pair, p *prints, verify float64) (b ByLabel) {
 	return b
 }
 
-// distances returns the distance of each pair without regard to verification; -1 if there is none.
+// distances returns the distance of each pair without verification, or -1 if a document has no fingerprint.
 func distances(pairs []Pair, p *prints) []int {
 	all := make([]int, len(pairs))
 	for i := range pairs {
@@ -95,8 +94,8 @@ func distances(pairs []Pair, p *prints) []int {
 	return all
 }
 
-// distance returns how far the documents of a pair are from each other, more than MaxK where one
-// has no fingerprint or verification refuses the pair.
+// distance returns the distance of a pair. It is more than MaxK if a document has no fingerprint or verification refuses
+// the pair.
 func distance(p *prints, pair *Pair, verify float64) int {
 	if pair.Jaccard < verify {
 		return MaxK + 1
@@ -104,7 +103,7 @@ func distance(p *prints, pair *Pair, verify float64) int {
 	return p.between(pair.A, pair.B)
 }
 
-// tally counts found pairs in all and by group.
+// A tally counts found pairs in total and by group.
 type tally struct {
 	pairs  int
 	found  Counts
@@ -132,7 +131,7 @@ func (t *tally) add(group, distance int) {
 	}
 }
 
-// curves returns recall a pair and a group.
+// curves returns the recall a pair and the recall a group.
 func (t *tally) curves() (perPair, perGroup Curve) {
 	for k := range perPair {
 		if t.pairs == 0 {

@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	judgedMax = 200_000 // pairs at each distance that are all judged; of more, ever fewer
-	right     = 0.5     // Jaccard of a pair that is rightly reported
+	judgedMax = 200_000 // number of pairs at a distance that are all judged; of more, a sample is judged
+	right     = 0.5     // minimum Jaccard of a pair that is rightly reported
 )
 
-// reported is everything that a method reports of a corpus, by exact distance.
-type reported struct {
+// A reportCount counts the pairs that a method reports, by exact distance.
+type reportCount struct {
 	counts Counts // pairs
-	judged Counts // of these, pairs whose Jaccard was looked at
+	judged Counts // pairs with a measured Jaccard
 
-	// How many pairs there are by those that were judged: in all, that pass verification, of these right
-	// ones, and of all near ones and wrong ones.
+	// Numbers of pairs, estimated from the judged ones: all pairs; verified pairs and the right ones among them; near
+	// and wrong ones among all.
 	all, verified, right, near, wrong [MaxK + 1]float64
 }
 
-// findReported finds all pairs of the first documents that a method reports, and judges them.
-func findReported(ctx context.Context, c *Corpus, p *prints, documents int, verify float64) (*reported, error) {
-	r, random := new(reported), rand.New(rand.NewPCG(1, 2))
+// findReported finds and judges all pairs of the first documents that a method reports.
+func findReported(ctx context.Context, c *Corpus, p *prints, documents int, verify float64) (*reportCount, error) {
+	r, random := new(reportCount), rand.New(rand.NewPCG(1, 2))
 	return r, p.near(ctx, documents, func(a, b uint32, distance int) {
 		if weight := r.weight(random, distance); weight > 0 {
 			r.judge(distance, weight, c.Jaccard(int(a), int(b)), verify)
@@ -31,9 +31,9 @@ func findReported(ctx context.Context, c *Corpus, p *prints, documents int, veri
 	})
 }
 
-// weight counts a pair and returns how many pairs it stands for, 0 if it is not judged: of n pairs at its
-// distance so far, it is judged with the chance judgedMax / n.
-func (r *reported) weight(random *rand.Rand, distance int) float64 {
+// weight counts a pair and returns its weight, the number of pairs that it represents. It is judged with the probability
+// judgedMax / n if it is the n-th pair at its distance. Otherwise its weight is 0.
+func (r *reportCount) weight(random *rand.Rand, distance int) float64 {
 	r.counts[distance]++
 	chance := min(judgedMax/float64(r.counts[distance]), 1)
 	if chance < 1 && random.Float64() >= chance {
@@ -43,7 +43,7 @@ func (r *reported) weight(random *rand.Rand, distance int) float64 {
 	return 1 / chance
 }
 
-func (r *reported) judge(d int, weight, jaccard, verify float64) {
+func (r *reportCount) judge(d int, weight, jaccard, verify float64) {
 	r.all[d] += weight
 	if jaccard >= verify {
 		r.verified[d] += weight
@@ -58,8 +58,8 @@ func (r *reported) judge(d int, weight, jaccard, verify float64) {
 	}
 }
 
-// precision returns the share of right pairs among those reported within each k.
-func (r *reported) precision() (p Precision) {
+// precision returns the share of right pairs among the reported pairs within each k.
+func (r *reportCount) precision() (p Precision) {
 	sum, good := 0.0, 0.0
 	for k := range p.Share {
 		if r.all[k] > 0 {
@@ -71,8 +71,8 @@ func (r *reported) precision() (p Precision) {
 	return p
 }
 
-// figure returns precision and recall as figure 1 of the paper has them: every distance has the same weight.
-func (r *reported) figure() (f Figure) {
+// figure returns precision and recall as in figure 1 of the paper: every distance has the same weight.
+func (r *reportCount) figure() (f Figure) {
 	near, known, judged := 0.0, 0.0, 0
 	for k := range f.Recall {
 		if r.all[k] > 0 {

@@ -23,16 +23,16 @@ func (c Curve) MarshalJSON() ([]byte, error) {
 // Counts has a number for each distance k from 0 to [MaxK].
 type Counts [MaxK + 1]int
 
-// A Result is what [Measure] found.
+// A Result has the measurements of [Measure].
 type Result struct {
 	Documents int            `json:"documents"`
-	Copies    int            `json:"edited_copies,omitempty"` // of them, that were made to be found
+	Copies    int            `json:"edited_copies,omitempty"` // documents that are edited copies
 	TextBytes int            `json:"text_bytes"`
 	Pairs     int            `json:"labelled_pairs"`
 	Methods   []MethodResult `json:"methods"`
 }
 
-// A MethodResult is one method's.
+// A MethodResult has the measurements of one method.
 type MethodResult struct {
 	Name       string    `json:"name"`
 	Recipe     string    `json:"recipe"` // as JSON
@@ -45,19 +45,19 @@ type MethodResult struct {
 	Figure     Figure    `json:"by_jaccard"`
 	Candidates Counts    `json:"candidates"` // pairs of documents within k, before verification
 
-	// Distances holds the distance of each labelled pair, -1 if one of the documents has no
+	// Distances has the distance of each labelled pair, or -1 if a document has no
 	// fingerprint.
 	Distances []int `json:"-"`
 }
 
-// Recall is that of one kind of labelled pairs.
+// Recall is the recall of one kind of labelled pairs.
 type Recall struct {
 	Lang      string `json:"lang,omitempty"`
 	Kind      string `json:"label"`
 	Band      string `json:"band,omitempty"` // empty: all bands
 	Pairs     int    `json:"pairs"`
 	Groups    int    `json:"groups"`
-	Identical int    `json:"identical"` // of the pairs
+	Identical int    `json:"identical"` // pairs with identical texts
 
 	PerPair        Curve  `json:"per_pair"`
 	PerGroup       Curve  `json:"per_group"`
@@ -76,14 +76,14 @@ type ByLabel struct {
 	F1             Curve  `json:"f1"`
 }
 
-// Precision is that of everything that is reported within k.
+// Precision is the precision of all pairs within k.
 type Precision struct {
 	Reported Counts `json:"reported"` // pairs
-	Share    Curve  `json:"share"`    // with a Jaccard of at least 0.5
-	Sampled  Counts `json:"judged"`   // pairs at exactly this distance whose Jaccard was looked at
+	Share    Curve  `json:"share"`    // share of pairs with a Jaccard of at least 0.5
+	Sampled  Counts `json:"judged"`   // pairs at exactly this distance with a measured Jaccard
 }
 
-// Figure is precision and recall by measured Jaccard, with equal weights of the distances: see the package comment.
+// Figure is precision and recall by measured Jaccard, with equal weights of the distances. See the package comment.
 type Figure struct {
 	Precision Curve  `json:"precision"`
 	Recall    Curve  `json:"recall"`

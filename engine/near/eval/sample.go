@@ -9,15 +9,15 @@ import (
 	"ndd/engine/corpus/simhash"
 )
 
-// A SampledPair is a pair of documents at a Hamming distance, to be labelled by people.
+// A SampledPair is a pair of documents for people to label.
 type SampledPair struct {
 	A, B     int // rows
-	Distance int // of the fingerprints, 0 to [MaxK]
+	Distance int // Hamming distance of the fingerprints, 0 to [MaxK]
 }
 
 // SamplePairs draws up to count pairs of documents for each Hamming distance from 0 to [MaxK], as section 4.1 of Manku,
 // Jain and Das Sarma (WWW 2007) does for figure 1. Each pair at a distance has the same chance. Pairs are in order of
-// distance; the same corpus, recipe and seed give the same pairs. The error is of the recipe or of the context.
+// distance. The same corpus, recipe and seed give the same pairs. It returns the error of the recipe or of ctx.
 func (c *Corpus) SamplePairs(ctx context.Context, recipe simhash.Recipe, count, threads int, seed uint64) ([]SampledPair, error) {
 	p, err := c.fingerprint(ctx, recipe, threads)
 	if err != nil {
@@ -42,7 +42,7 @@ func (c *Corpus) SamplePairs(ctx context.Context, recipe simhash.Recipe, count, 
 	return all, err
 }
 
-// Beginning returns the first bytes of a document as one line, to judge it by.
+// Beginning returns the first bytes of a document as one line.
 func (c *Corpus) Beginning(row, bytes int) string {
 	text := c.texts[row]
 	if len(text) > bytes {

@@ -2,15 +2,9 @@ package eval
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
-
-	"ndd/engine/plot"
 )
 
 // thresholds is the number of thresholds that are measured: 1/thresholds, 2/thresholds, ... 1.
@@ -100,57 +94,4 @@ func (s *Scoring) measure(lang string, pairs []Pair, indexes []int) MethodThresh
 		m.Thresholds = append(m.Thresholds, t)
 	}
 	return m
-}
-
-// WriteText writes a table for each method, with a row for each threshold.
-func (r *ThresholdResult) WriteText(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%s with %s.\n", plural(r.Documents, "document"), plural(r.Pairs, "labelled pair"))
-	for _, m := range r.Methods {
-		heading := fmt.Sprintf("\n%s: %s, default threshold %g", m.title(), plural(m.Pairs, "pair"), m.Default)
-		if m.TooFew > 0 {
-			heading += fmt.Sprintf("; %s with too few signatures, never found", plural(m.TooFew, "pair"))
-		}
-		t := textTable{{"threshold", "precision, %", "recall, %", "F1, %", "true positives", "false positives", "false negatives"}}
-		for _, x := range m.Thresholds {
-			cells := []string{strconv.FormatFloat(x.Threshold, 'f', 2, 64)}
-			for _, share := range []Share{x.Precision, x.Recall, x.F1} {
-				cells = append(cells, cell("%.1f", 100*float64(share)))
-			}
-			for _, n := range []int{x.TruePositives, x.FalsePositives, x.FalseNegatives} {
-				cells = append(cells, cell("%.0f", float64(n)))
-			}
-			t = append(t, cells)
-		}
-		if err == nil {
-			_, err = fmt.Fprintf(w, "%s\n%s", heading, t)
-		}
-	}
-	return err
-}
-
-// title returns the method and the language.
-func (m *MethodThresholds) title() string { return strings.TrimSpace(m.Name + " " + m.Lang) }
-
-// Charts draws a figure for each method: precision, recall and F1 over the thresholds, by language.
-func (r *ThresholdResult) Charts() map[string]*plot.Lines {
-	all := map[string]*plot.Lines{}
-	for _, m := range r.Methods {
-		c := all[m.Name]
-		if c == nil {
-			c = &plot.Lines{Title: m.Name + ": precision, recall and F1 by the labels", X: "threshold", Y: "share"}
-			for _, t := range m.Thresholds {
-				c.Labels = append(c.Labels, strconv.FormatFloat(t.Threshold, 'f', 2, 64))
-			}
-			all[m.Name] = c
-		}
-		precision, recall, f1 := plot.Series{Name: m.title() + " precision"}, plot.Series{Name: m.title() + " recall"},
-			plot.Series{Name: m.title() + " F1"}
-		for _, t := range m.Thresholds {
-			precision.Add(float64(t.Precision), t.TruePositives+t.FalsePositives)
-			recall.Add(float64(t.Recall), t.TruePositives+t.FalseNegatives)
-			f1.Values = append(f1.Values, float64(t.F1))
-		}
-		c.Series = append(c.Series, precision, recall, f1)
-	}
-	return all
 }

@@ -1,0 +1,59 @@
+package eval
+
+import (
+	"slices"
+	"strings"
+
+	"ndd/engine/plot"
+)
+
+// RecallChart draws the recall of near pairs by group, a line for each method and language.
+func (r *Result) RecallChart() *plot.Lines {
+	c := &plot.Lines{Title: "Near pairs found (Jaccard at least 0.8), mean of groups", X: "k", Y: "recall"}
+	for i := range r.Methods {
+		m := &r.Methods[i]
+		for j := range m.Recall {
+			if x := &m.Recall[j]; x.Band == Near.String() && x.Kind == Same {
+				c.Series = append(c.Series, measured(strings.TrimSpace(m.Name+" "+x.Lang), &x.PerGroup,
+					slices.Repeat([]int{x.Groups}, MaxK+1)))
+			}
+		}
+	}
+	return c
+}
+
+// LabelChart draws figure 1 of the paper from the labels alone: precision and recall within each k, for each method.
+func (r *Result) LabelChart() *plot.Lines {
+	c := &plot.Lines{Title: "Figure 1: precision and recall by the labels", X: "k", Y: "share"}
+	for i := range r.Methods {
+		m := &r.Methods[i]
+		found, positive := make([]int, MaxK+1), make([]int, MaxK+1)
+		for k := range found {
+			found[k] = m.ByLabel.TruePositives[k] + m.ByLabel.FalsePositives[k]
+			positive[k] = m.ByLabel.TruePositives[k] + m.ByLabel.FalseNegatives[k]
+		}
+		c.Series = append(c.Series, measured(m.Name+" precision", &m.ByLabel.Precision, found),
+			measured(m.Name+" recall", &m.ByLabel.Recall, positive))
+	}
+	return c
+}
+
+// JaccardChart draws precision and recall as figure 1 does, with measured Jaccard similarities in place of labels.
+func (r *Result) JaccardChart() *plot.Lines {
+	c := &plot.Lines{Title: "Precision and recall by measured Jaccard, equal samples by distance", X: "k", Y: "share"}
+	for i := range r.Methods {
+		m := &r.Methods[i]
+		c.Series = append(c.Series, measured(m.Name+" precision", &m.Figure.Precision, m.Figure.Judged[:]),
+			measured(m.Name+" recall", &m.Figure.Recall, slices.Repeat(m.Figure.Judged[MaxK:], MaxK+1)))
+	}
+	return c
+}
+
+// measured returns a curve with the number of pairs and the interval at each k.
+func measured(name string, curve *Curve, pairs []int) plot.Series {
+	s := plot.Series{Name: name}
+	for k, n := range pairs {
+		s.Add(curve[k], n)
+	}
+	return s
+}
