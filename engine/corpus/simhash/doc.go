@@ -34,6 +34,11 @@
 // recipe names a language. Before that the recipe may extract the main text of a page and drop
 // parts of the text ([token.Drop]). Numbers have 64 bits and wrap around.
 //
+// Recipes may have settings for words ([WordSettings]), which package token applies in this order: fold,
+// dictionary, stop_words and stop_list, stem. With idf the weight of a feature is multiplied by its factor of
+// the table: simhash weights times the hundredths of the factor, divided by 100 and rounded down; minwise
+// weights times the hundredths. A weight of 0 makes no feature.
+//
 //	mix(x)      x = (x+1) * 9e3779b97f4a7c15;  x = (x ^ x>>30) * bf58476d1ce4e5b9;  x = (x ^ x>>27) * 94d049bb133111eb;  x ^ x>>31
 //	mum(a, b)   high half ^ low half of the 128-bit product a * b
 //	fold(a, b)  mum(a ^ 243f6a8885a308d3, b ^ 13198a2e03707344)
@@ -85,7 +90,7 @@
 //	ordered           56d1ca4d949ac815                         c9bce0c5f7e613d5
 //	simhash           9ba0e8d4664c43ba                         d33d1baf07f57c5d
 //
-// .ci/interop/recipes.py is written from this alone, in Python.
+// .ci/interop/recipes.py is written from this alone, in Python, but for the settings of words.
 //
 // # Results
 //

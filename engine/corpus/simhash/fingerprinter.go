@@ -19,25 +19,39 @@ type Fingerprinter struct {
 	ballot  *ballot  // of a simhash recipe, else nil
 	minwise *minwise // of a minwise recipe, else nil
 	take    func([]token.Token)
+	hash    func(token []byte) uint64
 	drop    token.Drop
 	text    []byte // of dropped
 }
 
-// New returns a Fingerprinter, or an error about the recipe.
+// New returns a Fingerprinter, or an error about the recipe or the files that it names, which are read when they
+// are needed first. A file of other contents than the recipe's is an error that wraps [ErrMixed].
 func New(r Recipe) (*Fingerprinter, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
 	var key [32]byte // Validate has read this, and what follows, without an error
 	hex.Decode(key[:], []byte(r.Key))
-	scanner, _ := token.NewScanner(token.Options{Chars: r.Tokeniser == TokeniserChars, StopWords: r.StopWords})
 	drop, _ := token.ParseDrop(r.Drop)
-	f := &Fingerprinter{recipe: r, scanner: scanner, drop: drop}
+	mum := token.NewKey(key)
+	f := &Fingerprinter{recipe: r, drop: drop, hash: mum.Sum}
+	if r.Sketch != SketchMinwise {
+		f.hash = func(t []byte) uint64 { return token.HashOf(t, &key) }
+	}
+	words, err := r.vocabulary(f.hash)
+	if err != nil {
+		return nil, err
+	}
+	f.scanner, err = token.NewScanner(token.Options{Chars: r.Tokeniser == TokeniserChars, FoldArabic: r.Fold == FoldArabic,
+		Lexicon: words.lexicon, Stem: r.Stem})
+	if err != nil {
+		return nil, err
+	}
 	if r.Sketch == SketchMinwise {
-		f.minwise = newMinwise(&r, &key)
+		f.minwise = newMinwise(&r, mum, words.idf)
 		f.take = func(tokens []token.Token) { f.minwise.push(f.scanner, tokens) }
 	} else {
-		f.ballot = newBallot(&r, token.NewHasher(scanner, key))
+		f.ballot = newBallot(&r, token.NewHasher(f.scanner, key), words.idf)
 		f.take = f.ballot.push
 	}
 	return f, nil
@@ -93,11 +107,12 @@ func (f *Fingerprinter) AppendFeatures(dst []Feature, text string) []Feature {
 	}
 	f.minwise.begin()
 	f.minwise.collect = map[uint64]uint32{}
+	f.minwise.special = true
 	f.scanner.Scan(f.dropped(text), f.take)
 	for hash, weight := range f.minwise.collect {
 		dst = append(dst, Feature{hash, weight})
 	}
-	f.minwise.collect = nil
+	f.minwise.collect, f.minwise.special = nil, f.minwise.idf != nil
 	return dst
 }
 

@@ -31,7 +31,16 @@ type minwise struct {
 	last   uint64 // hash of the token before; 0 for none
 	kind   kind   // and its kind
 
-	collect map[uint64]uint32 // if not nil, is told each feature and its weight
+	special bool              // features wait, since one of these is not nil
+	waiting []waiting         // of a batch of tokens
+	idf     *idf              // factors of weights
+	collect map[uint64]uint32 // is told each feature and its weight
+}
+
+// A waiting feature has a weight that may change.
+type waiting struct {
+	hash    uint64
+	divisor divisor
 }
 
 // A kind of token, which decides about weights.
@@ -84,8 +93,8 @@ func (d divisor) rank(hash uint64) uint64 {
 // noWinner is the rank of a bin that has no feature; ranks have 58 bits.
 const noWinner = ^uint64(0)
 
-func newMinwise(r *Recipe, key *[32]byte) *minwise {
-	m := &minwise{key: token.NewKey(*key), least: r.MinBins}
+func newMinwise(r *Recipe, key token.Key, t *idf) *minwise {
+	m := &minwise{key: key, least: r.MinBins, idf: t, special: t != nil}
 	weights := r.weights()
 	for a := range kinds {
 		m.weight[a] = divisorOf(weights.token[a])
@@ -120,15 +129,36 @@ func (m *minwise) push(s *token.Scanner, tokens []token.Token) {
 		last, before = h, kind
 	}
 	m.last, m.kind = last, before
+	m.weighAll()
 }
 
-// add lets a feature compete in its bin.
+// add lets a feature compete in its bin, or wait for weighAll.
 func (m *minwise) add(hash uint64, d divisor) {
-	if m.collect != nil {
-		m.collect[hash] = d.weight()
+	if m.special {
+		m.waiting = append(m.waiting, waiting{hash, d})
+		return
 	}
 	w := &m.winner[hash>>58]
 	*w = min(*w, d.rank(hash)) // without a branch, which each sixth or so would mispredict
+}
+
+// weighAll multiplies the weights of features that wait by their factors in hundredths, lets those that are
+// not 0 compete, and tells collect.
+func (m *minwise) weighAll() {
+	for _, f := range m.waiting {
+		if m.idf != nil {
+			f.divisor = divisorOf(int(f.divisor.weight()) * int(m.idf.factor(f.hash)))
+		}
+		if f.divisor == 0 {
+			continue
+		}
+		w := &m.winner[f.hash>>58]
+		*w = min(*w, f.divisor.rank(f.hash))
+		if m.collect != nil {
+			m.collect[f.hash] = f.divisor.weight()
+		}
+	}
+	m.waiting = m.waiting[:0]
 }
 
 // sign returns the fingerprint and the number of bins that were filled; with too few of these ok is

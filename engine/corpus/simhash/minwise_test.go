@@ -46,7 +46,10 @@ func twinToken(key []byte, s string) (h uint64) {
 // twinFeatures is the set of features with their weights.
 func twinFeatures(r Recipe, text string) map[uint64]int {
 	key, _ := hex.DecodeString(r.Key)
-	scanner, _ := token.NewScanner(token.Options{Chars: r.Tokeniser == TokeniserChars, StopWords: r.StopWords})
+	lexicon, _ := token.NewLexicon(token.Options{})
+	lexicon.AddLanguage(r.StopWords)
+	lexicon.Seal()
+	scanner, _ := token.NewScanner(token.Options{Chars: r.Tokeniser == TokeniserChars, Lexicon: lexicon})
 	features := map[uint64]int{}
 	add := func(h uint64, weight int) {
 		if weight > 0 {

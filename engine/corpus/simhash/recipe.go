@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -41,6 +43,9 @@ const (
 	// WeightsBinary weights it by 8.
 	WeightsBinary = "binary"
 
+	// FoldArabic brings forms of Arabic letters to one.
+	FoldArabic = "arabic"
+
 	// NormalisationNFKC is compatibility composition with full case folding: wide, narrow and
 	// circled forms are equal to the plain ones.
 	NormalisationNFKC = "nfkc-fold"
@@ -65,7 +70,7 @@ const maxShingle = 16
 
 // Recipe is everything that decides which fingerprint a text gets. It is written into every file of
 // fingerprints; fingerprints of different recipes are not comparable. Two recipes are equal when ==
-// says so.
+// says so of what [Recipe.Identity] returns.
 //
 // Fields that a sketch does not use are zero, and absent in JSON.
 type Recipe struct {
@@ -75,6 +80,7 @@ type Recipe struct {
 
 	Shingles     // of simhash
 	TokenWeights // of minwise
+	WordSettings // of both
 
 	// Of the text before it is taken apart; a recipe without them takes all of it.
 	Extract string `json:"extract,omitempty"` // of pages: "main" or "auto"; absent: all text
@@ -91,6 +97,16 @@ type Recipe struct {
 	MinBins int `json:"min_bins,omitempty"`
 	// the key was drawn for one index and is secret: fingerprints made with another key compare with none
 	Private bool `json:"private,omitempty"`
+}
+
+// WordSettings say which words there are and how much each counts. None is of the
+// recipes that have names.
+type WordSettings struct {
+	Fold       string   `json:"fold,omitempty"`      // "arabic": without vowel signs and tatweel, one form of alef and of ya
+	Dictionary Resource `json:"dictionary,omitzero"` // words of scripts without spaces; the longest is one token
+	StopList   Resource `json:"stop_list,omitzero"`  // words that are left out, beside those of a language
+	Stem       string   `json:"stem,omitempty"`      // language of the stemmer, such as "en"; "" for none
+	IDF        Resource `json:"idf,omitzero"`        // factors of the weights of features
 }
 
 // Shingles are the settings of simhash's features.
@@ -120,6 +136,37 @@ type TokenWeights struct {
 // of [Simhash] in version 1, of [Minwise] in version 2 and of [Ordered] in version 3; a version
 // must be there, and unknown fields are refused, since a misspelt one would silently change every fingerprint.
 func ParseRecipe(data []byte) (Recipe, error) {
+	r, err := decode(data)
+	if err == nil {
+		err = r.Validate()
+	}
+	if err != nil {
+		return Recipe{}, err
+	}
+	return r, nil
+}
+
+// ReadRecipe reads a recipe from a file. The files that it names are beside it unless their paths are
+// absolute, and a digest that is absent is that of the file.
+func ReadRecipe(path string) (Recipe, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Recipe{}, err
+	}
+	r, err := decode(data)
+	for _, named := range r.resources() {
+		if err == nil {
+			err = named.resource.complete(filepath.Dir(path))
+		}
+	}
+	if err = cmp.Or(err, r.Validate()); err != nil {
+		return Recipe{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+// decode reads a recipe that may be invalid.
+func decode(data []byte) (Recipe, error) {
 	var version struct{ Version int }
 	json.Unmarshal(data, &version) // an error comes again
 	r := map[int]Recipe{2: Minwise(), 3: Ordered()}[version.Version]
@@ -137,9 +184,6 @@ func ParseRecipe(data []byte) (Recipe, error) {
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return Recipe{}, fmt.Errorf("recipe: data after the JSON object, at byte %d", d.InputOffset())
-	}
-	if err := r.Validate(); err != nil {
-		return Recipe{}, err
 	}
 	return r, nil
 }
@@ -254,8 +298,16 @@ func (r Recipe) Validate() (err error) {
 	want(slices.Contains([]string{"", "main", "auto"}, r.Extract),
 		"extract is %.64q, must be main or auto, or absent for all text", r.Extract)
 	oneOf("tokeniser", r.Tokeniser, TokeniserMixed, TokeniserChars)
-	stopErr := token.CheckStopWords(r.StopWords)
+	stopErr, stemErr := token.CheckStopWords(r.StopWords), token.CheckStem(r.Stem)
 	want(stopErr == nil, "%w", stopErr)
+	want(stemErr == nil, "%w", stemErr)
+	want(r.Fold == "" || r.Fold == FoldArabic, "fold is %.64q, must be %s, or absent", r.Fold, FoldArabic)
+	for _, named := range r.resources() {
+		resourceErr := named.resource.validate()
+		want(resourceErr == nil, "%s: %w", named.name, resourceErr)
+	}
+	want(r.Tokeniser != TokeniserChars || r.WordSettings == (WordSettings{}), "fold, dictionary, stop_list, stem and idf are of words, "+
+		"and tokeniser chars makes none")
 	oneOf("normalisation", r.Normalisation, NormalisationNFKC)
 	want(len(r.Key) == 64 && strings.ToLower(r.Key) == r.Key, "key is %.80q, must be 64 lower-case hexadecimal digits",
 		r.Key)
@@ -273,7 +325,7 @@ var ErrMixed = errors.New("fingerprints do not belong together")
 // field that differs.
 func Compatible(a string, recipeA *Recipe, b string, recipeB *Recipe) error {
 	switch {
-	case recipeA == nil && recipeB == nil || recipeA != nil && recipeB != nil && *recipeA == *recipeB:
+	case recipeA == nil && recipeB == nil || recipeA != nil && recipeB != nil && recipeA.Identity() == recipeB.Identity():
 		return nil
 	case recipeA == nil:
 		return fmt.Errorf("%w: %s has raw fingerprints without a recipe, %s has a recipe", ErrMixed, a, b)
@@ -284,7 +336,7 @@ func Compatible(a string, recipeA *Recipe, b string, recipeB *Recipe) error {
 		return fmt.Errorf("%w: %s is of recipe %s, %s of recipe %s", ErrMixed, a, x, b, y)
 	}
 	return fmt.Errorf("%w: the recipes of %s and %s differ: %s", ErrMixed, a, b,
-		cmp.Or(Difference(recipeA.Shown(), recipeB.Shown()), "their private keys"))
+		cmp.Or(Difference(recipeA.Shown().Identity(), recipeB.Shown().Identity()), "their private keys"))
 }
 
 // Difference returns every field in which two recipes, of one kind, differ; "" if they are equal.

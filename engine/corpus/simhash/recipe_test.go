@@ -66,7 +66,7 @@ func TestParseRecipeRefuses(t *testing.T) {
 		`{"version":1,"tokeniser":"x"}`:          `tokeniser is "x", must be one of mixed, chars`,
 		`{"version":1,"word_weights":"idf"}`:     `word_weights is "idf", must be one of tf, sqrt-tf, log-tf, binary`,
 		`{"version":1,"char_weights":""}`:        `char_weights is ""`,
-		`{"version":1,"stop_words":"xx"}`:        `stop_words is "xx", must be empty or one of en`,
+		`{"version":1,"stop_words":"xx"}`:        `stop_words is "xx", must be empty or one of ar`,
 		`{"version":1,"normalisation":"nfc"}`:    `normalisation is "nfc"`,
 		`{"version":1,"hash":"fnv"}`:             `hash is "fnv", must be one of highwayhash-64`,
 		`{"version":1,"key":"00"}`:               `key is "00", must be 64`,
@@ -105,6 +105,8 @@ func TestCompatible(t *testing.T) {
 			v.SetInt(v.Int() + 1)
 		case reflect.String:
 			v.SetString("other")
+		case reflect.Struct:
+			v.Set(reflect.ValueOf(Resource{SHA256: "other"}))
 		case reflect.Bool:
 			v.SetBool(true)
 		}

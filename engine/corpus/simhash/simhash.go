@@ -12,13 +12,14 @@ import (
 type ballot struct {
 	recipe   *Recipe
 	hasher   *token.Hasher
+	idf      *idf // nil: no factors
 	shingles shingler
 	counts   [2]counter // of words, of characters
 	text     uint32     // number of the text at work; 0 is none
 }
 
-func newBallot(r *Recipe, hasher *token.Hasher) *ballot {
-	b := &ballot{recipe: r, hasher: hasher}
+func newBallot(r *Recipe, hasher *token.Hasher, t *idf) *ballot {
+	b := &ballot{recipe: r, hasher: hasher, idf: t}
 	b.shingles = shingler{size: [2]int{token.Word: r.WordShingle, token.Char: r.CharShingle}, counts: &b.counts}
 	return b
 }
@@ -70,14 +71,22 @@ func (b *ballot) sign() (fp Fingerprint, features int, ok bool) {
 	if features < b.recipe.MinFeatures {
 		return 0, features, false
 	}
-	b.weigh()
+	if features -= b.weigh(); features < b.recipe.MinFeatures {
+		return 0, features, false
+	}
 	return elect(words, chars), features, true
 }
 
-// weigh turns the counts into weights.
-func (b *ballot) weigh() {
+// weigh turns the counts into weights, and returns how many of these are 0.
+func (b *ballot) weigh() (zeros int) {
 	weigh(b.counts[token.Word].times, b.recipe.WordWeights)
 	weigh(b.counts[token.Char].times, b.recipe.CharWeights)
+	if b.idf != nil {
+		for k := range b.counts {
+			zeros += b.idf.apply(b.counts[k].hashes, b.counts[k].times)
+		}
+	}
+	return zeros
 }
 
 // appendFeatures ends the text and appends its features to dst.
@@ -87,7 +96,9 @@ func (b *ballot) appendFeatures(dst []Feature) []Feature {
 	for k := range b.counts {
 		c := &b.counts[k]
 		for i, h := range c.hashes {
-			dst = append(dst, Feature{h, c.times[i]})
+			if c.times[i] > 0 {
+				dst = append(dst, Feature{h, c.times[i]})
+			}
 		}
 	}
 	return dst

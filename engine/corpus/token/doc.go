@@ -56,6 +56,16 @@
 //     whatever is beside it. A segment with a letter or a number (L, N) is a token of kind Word,
 //     with all that is in it: "isn't", "3.14", "u.s".
 //
+// Then options may change the tokens, in this order:
+//
+//   - FoldArabic: U+0622, 0623, 0625 and 0671 become 0627; 0649 and 06CC become 064A; 0640 and the marks (Mn) from
+//     0600 to 08FF are removed. A token of which nothing is left is dropped.
+//   - The words of the Lexicon with characters of kind Char, at most 32 tokens long: from left to right, the longest
+//     row of tokens that is one of them becomes a token of kind Word. Nothing may lie between the tokens.
+//   - Tokens that are stop words of the Lexicon are marked.
+//   - Stem: other tokens of kind Word, of 64 bytes at most, become their stems, by
+//     github.com/blevesearch/snowballstem v0.9.0.
+//
 // With [Options].Chars each letter, mark and number of such a word is a token of kind Char instead.
 //
 // # Cost

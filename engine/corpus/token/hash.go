@@ -51,17 +51,17 @@ func (h *Hasher) Probe(t *Token) (s *Slot, known bool) {
 // Learn fills the slot of a token, or the spare one with a long token, and returns it.
 func (h *Hasher) Learn(t *Token) *Slot {
 	if t.packed == 0 {
-		h.spare = Slot{Hash: h.sum(h.scanner.long[t.lo : t.lo+t.hi])}
+		h.spare = Slot{Hash: HashOf(h.scanner.long[t.lo:t.lo+t.hi], &h.key)}
 		return &h.spare
 	}
 	var pad [packedMax]byte
 	s, _ := h.Probe(t)
-	*s = Slot{lo: t.lo, hi: t.hi, Hash: h.sum(h.scanner.AppendText(pad[:0], t))}
+	*s = Slot{lo: t.lo, hi: t.hi, Hash: HashOf(h.scanner.AppendText(pad[:0], t), &h.key)}
 	return s
 }
 
-// sum returns the hash of a token's bytes; 0 is turned into 1.
-func (h *Hasher) sum(token []byte) uint64 { return max(highwayhash.Sum64(token, h.key[:]), 1) }
+// HashOf returns the hash of a token's bytes; 0 is turned into 1.
+func HashOf(token []byte, key *[32]byte) uint64 { return max(highwayhash.Sum64(token, key[:]), 1) }
 
 // ClearTags sets the tags of all slots to 0.
 func (h *Hasher) ClearTags() {
@@ -97,6 +97,15 @@ func (k *Key) Hash(s *Scanner, t *Token) uint64 {
 		return k.long(s.long[t.lo : t.lo+t.hi])
 	}
 	return mum(mum(t.lo^k[0], t.hi^k[1])^k[2], uint64(t.packed)^k[3])
+}
+
+// Sum returns the hash of a token's bytes.
+func (k *Key) Sum(token []byte) uint64 {
+	if len(token) > packedMax {
+		return k.long(token)
+	}
+	lo, hi := pack(token)
+	return mum(mum(lo^k[0], hi^k[1])^k[2], uint64(len(token))^k[3])
 }
 
 // long returns the hash of a token of more than 16 bytes.

@@ -6,40 +6,43 @@ import (
 	"unsafe"
 )
 
-// Options configures a Scanner. The zero value yields words and characters, and mark no stop words.
+// Options configures a Scanner. The zero value yields words and characters, and marks no stop words.
 type Options struct {
-	Chars     bool   // every letter and digit is a token of kind Char, in every script
-	StopWords string // language whose stop words are marked, such as "en"; "" for none
+	Chars      bool     // every letter and digit is a token of kind Char, in every script
+	FoldArabic bool     // Arabic is without vowel signs and tatweel, with one form of alef and of ya
+	Lexicon    *Lexicon // stop words and words of scripts without spaces, or nil; it must be sealed
+	Stem       string   // language of the stemmer that takes words that are no stop words, "" for none
 }
 
 // A Scanner takes texts apart. It reuses its memory from text to text: about 12 KiB, and as much as the
 // longest chunk of a text needs. From the first combining characters on it takes 150 KiB more, and 2 MiB
 // more where thousands of them follow each other. It belongs to one goroutine.
 type Scanner struct {
-	opts   Options
-	stop   *stopTable // nil if no stop words are marked
-	normal normaliser
-	yield  func([]Token)
-	n      int    // tokens in batch
-	moved  int    // tokens of batch whose positions are those of the source
-	origin int    // where the chunk at work starts in the source; 0 where none is
-	long   []byte // the bytes of tokens longer than packedMax in batch
-	batch  [batchTokens]Token
-	ctx    context.Context
-	turn   int  // counts batches and chunks
-	ended  bool // the context was done
+	opts    Options
+	stemmer *stemmer // nil if words are not stemmed
+	normal  normaliser
+	yield   func([]Token)
+	n       int    // tokens in batch
+	moved   int    // tokens of batch whose positions are those of the source
+	origin  int    // where the chunk at work starts in the source; 0 where none is
+	long    []byte // the bytes of tokens longer than packedMax in batch
+	word    []byte // of a token at work
+	batch   [batchTokens]Token
+	ctx     context.Context
+	turn    int  // counts batches and chunks
+	ended   bool // the context was done
 }
 
 // batchTokens is how many tokens pass to the caller at a time: 10 KiB, which stay in the L1 cache.
 const batchTokens = 256
 
-// NewScanner returns a Scanner, or an error that names the languages there are if the one of
-// o.StopWords is not among them.
+// NewScanner returns a Scanner, or an error that names the languages there are if that of o.Stem is
+// not among them.
 func NewScanner(o Options) (*Scanner, error) {
-	if err := CheckStopWords(o.StopWords); err != nil {
+	if err := CheckStem(o.Stem); err != nil {
 		return nil, err
 	}
-	return &Scanner{opts: o, stop: newStopTable(o.StopWords), normal: newNormaliser(), ctx: context.Background()}, nil
+	return &Scanner{opts: o, stemmer: newStemmer(o.Stem), normal: newNormaliser(), ctx: context.Background()}, nil
 }
 
 // Until makes Scan end early when a context is done. The tokens are those of a part of the text then, so that
@@ -76,7 +79,7 @@ func (s *Scanner) Scan(text string, yield func([]Token)) {
 		s.chunk(source[i:end], i)
 		i = end
 	}
-	s.flush()
+	s.flush(true)
 	s.yield = nil
 }
 
@@ -95,7 +98,7 @@ func (s *Scanner) AppendText(dst []byte, t *Token) []byte {
 // next returns room for one more token. Its Stop is false.
 func (s *Scanner) next() *Token {
 	if s.n == batchTokens {
-		s.flush()
+		s.flush(false)
 	}
 	s.n++
 	return &s.batch[s.n-1]
@@ -108,26 +111,46 @@ func (t *Token) set(lo, hi uint64, n, start, end int, kind Kind) {
 
 // push adds a token by its normalised bytes.
 func (s *Scanner) push(token []byte, start, end int, kind Kind) {
+	t := s.next()
+	t.Start, t.End, t.Kind = start, end, kind
+	s.replace(t, token)
+}
+
+// replace gives a token other bytes, 1 at least.
+func (s *Scanner) replace(t *Token, token []byte) {
 	if len(token) <= packedMax {
-		lo, hi := pack(token)
-		s.next().set(lo, hi, len(token), start, end, kind)
+		t.lo, t.hi = pack(token)
+		t.packed = uint8(len(token))
 		return
 	}
-	s.next().set(uint64(len(s.long)), uint64(len(token)), 0, start, end, kind)
+	t.lo, t.hi, t.packed = uint64(len(s.long)), uint64(len(token)), 0
 	s.long = append(s.long, token...)
 }
 
-// flush hands over the tokens there are.
-func (s *Scanner) flush() {
+// flush hands over the tokens there are. Some may wait for the next ones, which form a word with them.
+func (s *Scanner) flush(last bool) {
 	s.locate()
-	if s.stop != nil {
-		s.stop.mark(s.batch[:s.n])
+	if s.opts.FoldArabic {
+		s.foldArabic()
 	}
-	if s.n > 0 && !s.isDone() {
-		s.yield(s.batch[:s.n])
+	n, waiting := s.n, 0
+	if l := s.opts.Lexicon; l != nil {
+		if len(l.entries) > 0 {
+			n, waiting = s.join(last)
+		}
+		if l.table != nil {
+			l.table.mark(s, s.batch[:n])
+		}
 	}
-	s.n, s.moved = 0, 0
-	s.long = s.long[:0]
+	if s.stemmer != nil {
+		s.stemmer.apply(s, s.batch[:n])
+	}
+	if n > 0 && !s.isDone() {
+		s.yield(s.batch[:n])
+	}
+	copy(s.batch[:], s.batch[s.n-waiting:s.n])
+	s.n, s.moved = waiting, waiting
+	s.long = s.long[:0] // tokens that wait are packed
 }
 
 // chunk takes apart a piece of the source that starts at origin and is not all ASCII.

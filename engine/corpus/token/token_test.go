@@ -186,7 +186,7 @@ func FuzzTokens(f *testing.F) {
 func TestExample(t *testing.T) {
 	const text = "The ﬁne Straße isn't “here”. 使用 Ｖｕｅ３．４ 的组件。"
 	var got strings.Builder
-	tokens, places, stops := scan(t, Options{StopWords: "en"}, text)
+	tokens, places, stops := scan(t, Options{Lexicon: stopLexicon(t, "en")}, text)
 	for i, k := range tokens {
 		fmt.Fprintf(&got, "%s|%s|%s", text[places[i][0]:places[i][1]], k.text, []string{Word: "word", Char: "char"}[k.kind])
 		if stops[i] {
@@ -312,29 +312,34 @@ func (c *endingContext) Err() error {
 	return nil
 }
 
-// TestStopWords: each word of the list is marked, in any case, and nothing else; words that no
-// table can pack neither.
+// TestStopWords: each word of the list is marked, in any case, and nothing else.
 func TestStopWords(t *testing.T) {
 	for language, list := range stopWords {
+		l := stopLexicon(t, language)
 		stop := map[string]bool{}
 		for _, w := range strings.Fields(list) {
-			stop[w] = true
-			if len(w) > packedMax {
-				t.Errorf("%s: %q cannot be packed", language, w)
-			}
+			stop[l.Normal(w)] = true
 		}
-		text := strings.ToUpper(list) + " thee ours' upona shouldn'tshouldn'tshouldn't lighthouse 7 中 the"
-		tokens, _, stops := scan(t, Options{StopWords: language}, text)
+		text := strings.ToUpper(list) + " thee ours' upona shouldn'tshouldn'tshouldn't lighthouse 7 犬"
+		tokens, _, stops := scan(t, Options{Lexicon: l}, text)
 		for i, k := range tokens {
 			if stops[i] != stop[k.text] {
 				t.Errorf("%s: %q marked: %v", language, k.text, stops[i])
 			}
 		}
 	}
-	if _, err := NewScanner(Options{StopWords: "xx"}); err == nil || !strings.Contains(err.Error(),
-		`stop_words is "xx", must be empty or one of en`) {
+	if err := CheckStopWords("xx"); err == nil || err.Error() !=
+		`stop_words is "xx", must be empty or one of ar, de, en, es, fr, ja, ru, zh` {
 		t.Errorf("%v", err)
 	}
+}
+
+func stopLexicon(t *testing.T, language string) *Lexicon {
+	l, err := NewLexicon(Options{})
+	must.Do(t, err)
+	must.Do(t, l.AddLanguage(language))
+	l.Seal()
+	return l
 }
 
 // checkTagOfNewcomer fills all slots with tags and has other tokens take the places: they must not

@@ -1,0 +1,117 @@
+package simhash
+
+import (
+	"slices"
+	"strings"
+
+	"ndd/engine/corpus/token"
+)
+
+// A NamedFeature is a feature with the tokens that it is made of.
+type NamedFeature struct {
+	Feature
+	Text string // tokens with spaces between them, as tables of factors have them
+}
+
+// An Explanation shows how a text becomes a fingerprint.
+type Explanation struct {
+	Fingerprint Fingerprint // 0 if not OK
+	OK          bool        // the text has enough features
+	Filled      int         // see [Fingerprinter.Fingerprint]
+	Features    []NamedFeature
+	Bits        [64]BitOrigin // from bit 0, the least significant; not if there are no features
+}
+
+// A BitOrigin shows where a bit comes from.
+type BitOrigin struct {
+	Sum     int64  // simhash: weight of the features whose hashes have the bit, less that of the others
+	Bin     int    // minwise: bin of the bit, or that from which an empty one borrows
+	Feature int    // minwise: number of the feature with the least rank there
+	Rank    uint64 // minwise: its rank
+}
+
+// NamedFeatures returns the distinct features of a text in the order of their first appearance.
+func (f *Fingerprinter) NamedFeatures(text string) []NamedFeature {
+	weights := map[uint64]uint32{}
+	for _, feature := range f.AppendFeatures(nil, text) {
+		weights[feature.Hash] = feature.Weight
+	}
+	var named []NamedFeature
+	var last []string // tokens, as many as features have at most
+	f.scanner.Scan(f.dropped(text), func(tokens []token.Token) {
+		for i := range tokens {
+			if tokens[i].Stop {
+				continue
+			}
+			if len(last) == f.recipe.longest() {
+				last = slices.Delete(last, 0, 1)
+			}
+			last = append(last, string(f.scanner.AppendText(nil, &tokens[i])))
+			for from := len(last) - 1; from >= 0; from-- {
+				h := hashTokens(last[from:], f.hash)
+				if w, isNew := weights[h]; isNew {
+					delete(weights, h)
+					named = append(named, NamedFeature{Feature{h, w}, strings.Join(last[from:], " ")})
+				}
+			}
+		}
+	})
+	return named
+}
+
+// hashTokens returns the hash of a feature.
+func hashTokens(tokens []string, hash func([]byte) uint64) uint64 {
+	h := hash([]byte(tokens[0]))
+	for _, t := range tokens[1:] {
+		h = token.Fold(h, hash([]byte(t)))
+	}
+	return h
+}
+
+// Explain shows how a text becomes its fingerprint. It takes some microseconds for each feature.
+func (f *Fingerprinter) Explain(text string) Explanation {
+	e := Explanation{Features: f.NamedFeatures(text)}
+	e.Fingerprint, e.Filled, e.OK = f.Fingerprint(text)
+	if len(e.Features) == 0 {
+		return e
+	}
+	if f.recipe.Sketch == SketchMinwise {
+		e.minima()
+		return e
+	}
+	for j := range e.Bits {
+		for _, feature := range e.Features {
+			e.Bits[j].Sum += (2*int64(feature.Hash>>j&1) - 1) * int64(feature.Weight)
+		}
+	}
+	return e
+}
+
+// minima finds the feature of the least rank for each bin, and lets empty bins borrow.
+func (e *Explanation) minima() {
+	var filled [bins]bool
+	for i, feature := range e.Features {
+		bin, rank := feature.Hash>>58, divisorOf(int(feature.Weight)).rank(feature.Hash)
+		if b := &e.Bits[bin]; !filled[bin] || rank < b.Rank {
+			filled[bin], *b = true, BitOrigin{Bin: int(bin), Feature: i, Rank: rank}
+		}
+	}
+	for j := range e.Bits {
+		bin := uint64(j)
+		for t := uint64(1); !filled[bin]; t++ {
+			bin = token.Mix(bins*t+uint64(j)) >> 58
+		}
+		e.Bits[j] = e.Bits[bin]
+	}
+}
+
+// Bit returns bit j of the fingerprint, by what made it.
+func (b *BitOrigin) Bit(j int, r *Recipe) uint64 {
+	if r.Sketch == SketchMinwise {
+		return b.Rank * multipliers[j] >> 63
+	}
+	if b.Sum > 0 {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,189 @@
+package simhash
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"ndd/engine/corpus/token"
+)
+
+// A Resource is a file that a recipe needs. Its contents are part of the recipe, its path is not.
+type Resource struct {
+	File   string `json:"file"`
+	SHA256 string `json:"sha256"` // of the contents: 64 lower-case hexadecimal digits
+}
+
+// Bounds of resources.
+const (
+	resourceBytes  = 64 << 20
+	resourceLine   = 4 << 10
+	stopListRows   = 1 << 17
+	dictionaryRows = 1 << 20
+)
+
+// String returns the file's name and digest.
+func (r Resource) String() string {
+	return fmt.Sprintf("%s (SHA-256 %s)", cmp.Or(r.File, "a file"), r.SHA256)
+}
+
+func (r *Resource) validate() error {
+	if *r == (Resource{}) {
+		return nil
+	}
+	if sum, err := hex.DecodeString(r.SHA256); err != nil || len(sum) != sha256.Size || strings.ToLower(r.SHA256) != r.SHA256 {
+		return fmt.Errorf("sha256 is %.80q, must be 64 lower-case hexadecimal digits", r.SHA256)
+	}
+	if r.File == "" {
+		return errors.New("file is missing")
+	}
+	return nil
+}
+
+// complete makes the path absolute, of a file beside dir, and adds the digest if it is absent.
+func (r *Resource) complete(dir string) (err error) {
+	if r.File == "" {
+		return nil
+	}
+	if !filepath.IsAbs(r.File) {
+		if r.File, err = filepath.Abs(filepath.Join(dir, r.File)); err != nil {
+			return err
+		}
+	}
+	if r.SHA256 == "" {
+		_, r.SHA256, err = r.read()
+	}
+	return err
+}
+
+// read returns the contents of the file and their digest.
+func (r *Resource) read() (data []byte, digest string, err error) {
+	if info, err := os.Stat(r.File); err == nil && !info.Mode().IsRegular() {
+		return nil, "", fmt.Errorf("%s is not a regular file", r.File)
+	}
+	f, err := os.Open(r.File)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	if data, err = io.ReadAll(io.LimitReader(f, resourceBytes+1)); err != nil {
+		return nil, "", err
+	}
+	if len(data) > resourceBytes {
+		return nil, "", fmt.Errorf("%s has more than %d bytes, the limit of files that recipes name", r.File, resourceBytes)
+	}
+	sum := sha256.Sum256(data)
+	return data, hex.EncodeToString(sum[:]), nil
+}
+
+// rows calls add with each row of the file that is neither empty nor a comment. The error names file and row.
+func (r *Resource) rows(most int, add func(row string) error) error {
+	data, digest, err := r.read()
+	if err != nil {
+		return fmt.Errorf("%w; the recipe needs this file, with SHA-256 %s", err, r.SHA256)
+	}
+	if digest != r.SHA256 {
+		return fmt.Errorf("%w: %s has SHA-256 %s, and the recipe was made with %s", ErrMixed, r.File, digest, r.SHA256)
+	}
+	n, rows := 0, 0
+	for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
+		n++
+		line = bytes.TrimRight(line, "\r\n")
+		switch {
+		case len(line) > resourceLine:
+			err = fmt.Errorf("%d bytes, the limit of a row is %d", len(line), resourceLine)
+		case !utf8.Valid(line) || bytes.IndexByte(line, 0) >= 0:
+			err = errors.New("not text in UTF-8")
+		case len(bytes.TrimSpace(line)) == 0 || line[0] == '#':
+			continue
+		case rows == most:
+			err = fmt.Errorf("more than %d rows, which is the limit", most)
+		default:
+			err = add(string(line))
+		}
+		if rows++; err != nil {
+			return fmt.Errorf("%s, row %d: %w", r.File, n, err)
+		}
+	}
+	if rows == 0 {
+		return fmt.Errorf("%s: has no rows", r.File)
+	}
+	return nil
+}
+
+// A namedResource is a resource with the name of the recipe's field.
+type namedResource struct {
+	name     string
+	resource *Resource
+}
+
+func (r *Recipe) resources() []namedResource {
+	return []namedResource{{"stop_list", &r.StopList}, {"dictionary", &r.Dictionary}, {"idf", &r.IDF}}
+}
+
+// Identity returns the recipe without the paths of files, which differ from machine to machine. Their
+// digests remain.
+func (r Recipe) Identity() Recipe {
+	for _, named := range r.resources() {
+		named.resource.File = ""
+	}
+	return r
+}
+
+// vocabulary is what the lists and files of a recipe hold. It is read only.
+type vocabulary struct {
+	lexicon *token.Lexicon // nil if no words are special
+	idf     *idf           // nil if all features count alike
+}
+
+// vocabularies are loaded once, for all goroutines. They are found by Identity, so that a file that was
+// found at one path serves recipes that name it at another.
+var vocabularies = struct {
+	sync.Mutex
+	of map[Recipe]*vocabulary
+}{of: map[Recipe]*vocabulary{}}
+
+// vocabulary returns the words of a valid recipe.
+func (r *Recipe) vocabulary(hash func(token []byte) uint64) (*vocabulary, error) {
+	if r.StopWords == "" && r.StopList == (Resource{}) && r.Dictionary == (Resource{}) && r.IDF == (Resource{}) {
+		return &vocabulary{}, nil
+	}
+	vocabularies.Lock()
+	defer vocabularies.Unlock()
+	if v := vocabularies.of[r.Identity()]; v != nil {
+		return v, nil
+	}
+	l, err := token.NewLexicon(token.Options{FoldArabic: r.Fold == FoldArabic})
+	if err != nil {
+		return nil, err
+	}
+	v := &vocabulary{lexicon: l}
+	err = l.AddLanguage(r.StopWords)
+	if err == nil && r.StopList != (Resource{}) {
+		err = r.StopList.rows(stopListRows, l.AddStopWord)
+	}
+	if err == nil && r.Dictionary != (Resource{}) {
+		err = r.Dictionary.rows(dictionaryRows, func(row string) error {
+			word, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(row, "\t", " ")), " ") // others are counts and the like
+			return l.AddWord(word)
+		})
+	}
+	if err == nil && r.IDF != (Resource{}) {
+		v.idf, err = r.readIDF(l, hash)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("recipe: %w", err)
+	}
+	l.Seal()
+	vocabularies.of[r.Identity()] = v
+	return v, nil
+}

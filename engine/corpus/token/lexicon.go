@@ -1,0 +1,144 @@
+package token
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Lexicon has the words that a [Scanner] treats in a way of their own: stop words, and words of
+// scripts without spaces, which it takes as one token of kind Word where it finds the longest of
+// them. All words are compared in normal form. A Lexicon is read only once scanners use it, and
+// may be used by several.
+type Lexicon struct {
+	plain   *Scanner
+	stops   []string
+	table   *stopTable
+	entries map[string]bool // rows of tokens that are one word; false for the beginning of one
+}
+
+// rowTokens bounds the tokens of a word of a [Lexicon].
+const rowTokens = 32
+
+// NewLexicon returns an empty Lexicon for scanners that fold as o says.
+func NewLexicon(o Options) (*Lexicon, error) {
+	plain, err := NewScanner(Options{FoldArabic: o.FoldArabic})
+	return &Lexicon{plain: plain, entries: map[string]bool{}}, err
+}
+
+// AddLanguage adds the stop words of a language, none of "".
+func (l *Lexicon) AddLanguage(language string) error {
+	if err := CheckStopWords(language); err != nil {
+		return err
+	}
+	for w := range strings.FieldsSeq(stopWords[language]) {
+		if err := l.AddStopWord(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddStopWord adds a stop word. The error says why this is no word.
+func (l *Lexicon) AddStopWord(word string) error {
+	normal, err := l.add(word)
+	if err == nil {
+		l.stops = append(l.stops, normal)
+	}
+	return err
+}
+
+// AddWord adds a word that is taken as one token. The error says why this is no word.
+func (l *Lexicon) AddWord(word string) error {
+	_, err := l.add(word)
+	return err
+}
+
+// add adds a word as a row of tokens and returns its normal form.
+func (l *Lexicon) add(word string) (normal string, err error) {
+	var text []byte
+	var ends []int // of the tokens, in text
+	end, gap, chars := 0, false, false
+	l.plain.Scan(word, func(tokens []Token) {
+		for i := range tokens {
+			t := &tokens[i]
+			gap = gap || len(ends) > 0 && t.Start > end
+			chars, end = chars || t.Kind == Char, t.End
+			text = l.plain.AppendText(text, t)
+			ends = append(ends, len(text))
+		}
+	})
+	switch {
+	case len(ends) == 0:
+		return "", fmt.Errorf("%.64q has no letter or digit", word)
+	case gap || len(ends) > 1 && !chars:
+		return "", fmt.Errorf("%.64q is %d words, must be one", word, len(ends))
+	case len(ends) > rowTokens:
+		return "", fmt.Errorf("%.64q has %d characters, must have %d at most", word, len(ends), rowTokens)
+	}
+	normal = string(text)
+	if chars {
+		for _, end := range ends[:len(ends)-1] {
+			l.entries[normal[:end]] = l.entries[normal[:end]]
+		}
+		l.entries[normal] = true
+	}
+	return normal, nil
+}
+
+// Normal returns the normal form of what a text has in it that is part of words.
+func (l *Lexicon) Normal(text string) string {
+	var normal []byte
+	l.plain.Scan(text, func(tokens []Token) {
+		for i := range tokens {
+			normal = l.plain.AppendText(normal, &tokens[i])
+		}
+	})
+	return string(normal)
+}
+
+// Seal ends the making of the Lexicon.
+func (l *Lexicon) Seal() { l.table, l.stops = newStopTable(l.stops), nil }
+
+// join makes one token of each longest row of tokens that the lexicon has as a word. It returns how many
+// tokens of the batch are done, and how many at its end wait for those that follow unless these are the last ones.
+func (s *Scanner) join(last bool) (done, waiting int) {
+	for i := 0; i < s.n; {
+		end, open := s.match(i)
+		if open && !last {
+			return done, s.n - i
+		}
+		t := s.batch[i]
+		if end > i {
+			t.End, t.Kind = s.batch[end-1].End, Word
+			s.replace(&t, s.word)
+		}
+		s.batch[done] = t
+		done, i = done+1, max(end, i+1)
+	}
+	return done, 0
+}
+
+// match finds the longest word of the lexicon that begins with token i of the batch, and leaves its text in
+// s.word; end is that of its tokens, or 0. It is open where the batch ends before it is certain.
+func (s *Scanner) match(i int) (end int, open bool) {
+	var row [rowTokens * packedMax]byte
+	text := row[:0]
+	for j := i; ; j++ {
+		if j == s.n {
+			return end, true
+		}
+		t := &s.batch[j]
+		if t.packed == 0 || j > i && t.Start > s.batch[j-1].End {
+			return end, false
+		}
+		text = s.AppendText(text, t)
+		whole, known := s.opts.Lexicon.entries[string(text)]
+		if !known {
+			return end, false
+		}
+		if whole {
+			end = j + 1
+			s.word = append(s.word[:0], text...)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package token
+
+import (
+	"cmp"
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/arabic"
+	"github.com/blevesearch/snowballstem/danish"
+	"github.com/blevesearch/snowballstem/dutch"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/snowballstem/finnish"
+	"github.com/blevesearch/snowballstem/french"
+	"github.com/blevesearch/snowballstem/german"
+	"github.com/blevesearch/snowballstem/hungarian"
+	"github.com/blevesearch/snowballstem/irish"
+	"github.com/blevesearch/snowballstem/italian"
+	"github.com/blevesearch/snowballstem/norwegian"
+	"github.com/blevesearch/snowballstem/portuguese"
+	"github.com/blevesearch/snowballstem/romanian"
+	"github.com/blevesearch/snowballstem/russian"
+	"github.com/blevesearch/snowballstem/spanish"
+	"github.com/blevesearch/snowballstem/swedish"
+	"github.com/blevesearch/snowballstem/tamil"
+	"github.com/blevesearch/snowballstem/turkish"
+)
+
+// snowball has the stemmers of the Snowball project, by language.
+var snowball = map[string]func(*snowballstem.Env) bool{
+	"ar": arabic.Stem, "da": danish.Stem, "de": german.Stem, "en": english.Stem, "es": spanish.Stem, "fi": finnish.Stem,
+	"fr": french.Stem, "ga": irish.Stem, "hu": hungarian.Stem, "it": italian.Stem, "nl": dutch.Stem, "no": norwegian.Stem,
+	"pt": portuguese.Stem, "ro": romanian.Stem, "ru": russian.Stem, "sv": swedish.Stem, "ta": tamil.Stem,
+	"tr": turkish.Stem,
+}
+
+// CheckStem returns an error that names the languages that have a stemmer, unless language is one of
+// them or empty.
+func CheckStem(language string) error {
+	if _, ok := snowball[language]; ok || language == "" {
+		return nil
+	}
+	return fmt.Errorf("stem is %.64q, must be absent or one of %s", language, languagesOf(snowball))
+}
+
+const (
+	stemBytes = 64      // longer words are not stemmed: stemmers copy them for each step
+	stemWords = 1 << 15 // words whose stems are remembered: stemming takes a microsecond
+)
+
+// A stemmer replaces words by their stems.
+type stemmer struct {
+	stem  func(*snowballstem.Env) bool
+	env   *snowballstem.Env
+	known map[string]string
+}
+
+func newStemmer(language string) *stemmer {
+	if language == "" {
+		return nil
+	}
+	return &stemmer{stem: snowball[language], env: snowballstem.NewEnv(""), known: map[string]string{}}
+}
+
+// apply replaces the words among tokens of a scanner that are not stop words.
+func (m *stemmer) apply(s *Scanner, tokens []Token) {
+	for i := range tokens {
+		t := &tokens[i]
+		if s.word = s.AppendText(s.word[:0], t); t.Stop || t.Kind != Word || len(s.word) > stemBytes {
+			continue
+		}
+		stem, known := m.known[string(s.word)]
+		if !known {
+			word := string(s.word)
+			m.env.SetCurrent(word)
+			m.stem(m.env)
+			stem = cmp.Or(m.env.Current(), word)
+			if len(m.known) == stemWords {
+				clear(m.known)
+			}
+			m.known[word] = stem
+		}
+		s.replace(t, append(s.word[:0], stem...))
+	}
+}
+
+// foldArabic brings forms of Arabic letters to one, and drops tokens of which nothing is left.
+func (s *Scanner) foldArabic() {
+	kept := 0
+	for i := range s.n {
+		t := s.batch[i]
+		if t.packed == 0 || (t.lo|t.hi)&tops != 0 {
+			s.word = s.AppendText(s.word[:0], &t)
+			if s.word = appendArabic(s.word[:0], s.word); len(s.word) == 0 {
+				continue
+			}
+			s.replace(&t, s.word)
+		}
+		s.batch[kept] = t
+		kept++
+	}
+	s.n, s.moved = kept, kept
+}
+
+// appendArabic appends a word to dst without vowel signs, other marks and tatweel, with one form of alef and
+// of ya. It never takes more bytes than the word, which may begin where dst ends.
+func appendArabic(dst, word []byte) []byte {
+	for len(word) > 0 {
+		r, size := utf8.DecodeRune(word)
+		word = word[size:]
+		switch r {
+		case 0x622, 0x623, 0x625, 0x671: // alef with madda, with hamza above and below, wasla
+			r = 0x627
+		case 0x649, 0x6cc: // alef maksura, the ya of Persian
+			r = 0x64a
+		}
+		if r != 0x640 && (r < 0x600 || r > 0x8ff || !unicode.Is(unicode.Mn, r)) {
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return dst
+}
