@@ -91,6 +91,10 @@ func TestTopicExamples(t *testing.T) {
 				"pages4: sound: 8 documents, 8 fingerprints, k = 4"}},
 		{page: "tuning", begin: "ndd ", end: ".", before: "ndd build -q -o index F.bin; cp Q.bin q.bin", after: "ls",
 			want: []string{"cpu.pprof"}},
+		{page: "recipes", begin: `ndd |\{`, end: ".", before: wordFiles,
+			replace: []string{`{"version"`, `recipe '{"version"`, "}\n", "}'\n"},
+			want: []string{"\nكتاب 8 ", "\n北京大学 8 ", "features 16\n", "features 17\n", "\nrun 8 ", "\ndie mühlen 8 ", "\nmills 16 ",
+				"\nbit\tvector\tvalue\n"}},
 		{page: "crawler", begin: "curl ", end: "{",
 			before: "ndd serve --memory-only --admin off --listen 127.0.0.1:" + port +
 				" >ready & until grep -q ready ready; do sleep 0.02; done",
@@ -127,6 +131,13 @@ func TestTopicExamples(t *testing.T) {
 		})
 	}
 }
+
+// wordFiles are the files that recipes name, and a function of the shell that shows the features of a recipe.
+const wordFiles = `echo 'Die Mühlen der Stadt. The mills were running. كتــابٌ أحمد 北京大学' >page.txt
+echo 北京大学 >words.txt
+echo stadt >stops.txt
+recipe() { echo "$1" >r.json; ndd fingerprint -q --recipe r.json --explain page.txt | grep -v '^recipe' | sed '/^bit/,$d' | tr '\t' ' '; }
+`
 
 // fakeSlurm is a function of the shell that runs jobs as sbatch does, at once.
 const fakeSlurm = `sbatch() {

@@ -110,19 +110,23 @@ func (d *DocumentFlags) Config(g *Files, recipe *simhash.Recipe) (ingest.Config,
 	if c.Recipe, err = RecipeOf(d.Recipe); err != nil {
 		return c, err
 	}
-	if recipe != nil {
-		if d.Recipe != "" {
-			if c.Recipe.Name() != "" { // a name says nothing on the text before
-				c.Recipe.Extract, c.Recipe.Drop = recipe.Extract, recipe.Drop
-				c.Recipe = c.Recipe.WithKeyOf(recipe)
-			}
-			if err := simhash.Compatible("--recipe "+d.Recipe, &c.Recipe, "the index", recipe); err != nil {
-				return c, err
-			}
-		}
+	switch {
+	case recipe != nil && d.Recipe == "":
 		c.Recipe = *recipe
+	case recipe != nil:
+		if c.Recipe.Name() != "" { // a name says nothing on the text before
+			c.Recipe.Extract, c.Recipe.Drop = recipe.Extract, recipe.Drop
+			c.Recipe = c.Recipe.WithKeyOf(recipe)
+		}
+		if err := simhash.Compatible("--recipe "+d.Recipe, &c.Recipe, "the index", recipe); err != nil {
+			return c, err
+		}
 	}
-	return c, d.texts(&c, recipe != nil)
+	if err := d.texts(&c, recipe != nil); err != nil {
+		return c, err
+	}
+	_, err = simhash.New(c.Recipe) // reads the files that it names
+	return c, err
 }
 
 // texts applies --extract and --drop, which are part of the recipe; an index's own is fixed.
@@ -161,18 +165,10 @@ func RecipeOf(nameOrFile string) (simhash.Recipe, error) {
 		named.Extract = string(text.ExtractAuto)
 		return named, nil
 	}
-	data, err := os.ReadFile(nameOrFile)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(nameOrFile); errors.Is(err, fs.ErrNotExist) {
 		return simhash.Recipe{}, Usagef("--recipe: %w, and there is no file %s", noSuchName, nameOrFile)
 	}
-	if err != nil {
-		return simhash.Recipe{}, err
-	}
-	r, err := simhash.ParseRecipe(data)
-	if err != nil {
-		return simhash.Recipe{}, fmt.Errorf("%s: %w", nameOrFile, err)
-	}
-	return r, nil
+	return simhash.ReadRecipe(nameOrFile)
 }
 
 // Ingest fingerprints documents, with a progress bar and a summary, and

@@ -24,7 +24,7 @@ func Commands(g *cli.Globals) []*cobra.Command {
 func newFingerprint(g *cli.Files) *cobra.Command {
 	var docs cli.DocumentFlags
 	var out string
-	var showRecipe bool
+	var showRecipe, explained, learn bool
 	var shard cli.ShareFlag
 	cmd := &cobra.Command{
 		Use:   "fingerprint [flags] INPUT...",
@@ -47,6 +47,9 @@ and reported, and the exit status is 4.`,
 			return cli.SomeArgs("INPUT")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if explained && (learn || out != "") || showRecipe && (learn || explained) {
+				return cli.Usagef("--show-recipe, --explain, --learn-idf: give one, and --explain without --output")
+			}
 			c, err := docs.Config(g, nil)
 			if err != nil {
 				return err
@@ -58,7 +61,12 @@ and reported, and the exit status is 4.`,
 			if c.Document.Share, err = shard.Share(cmd.Context(), g, args); err != nil {
 				return err
 			}
-			if out != "" {
+			switch {
+			case explained:
+				return explain(cmd.Context(), g, args, c)
+			case learn:
+				return learnIDF(cmd.Context(), g, args, c, out)
+			case out != "":
 				return fingerprintFile(g, cmd, args, c, out)
 			}
 			w := bufio.NewWriterSize(g.Stdout, 1<<16)
@@ -72,6 +80,8 @@ and reported, and the exit status is 4.`,
 	g.RegisterForce(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "fingerprint file to write: .ndf, .npy or .bin")
 	cmd.Flags().BoolVar(&showRecipe, "show-recipe", false, "print the recipe as JSON, for --recipe, and stop")
+	cmd.Flags().BoolVar(&explained, "explain", false, "show features, weights, hashes and bits of short documents")
+	cmd.Flags().BoolVar(&learn, "learn-idf", false, "write a table for the setting idf of recipes")
 	return cmd
 }
 

@@ -22,6 +22,7 @@ import (
 	"ndd/cmd/ndd/server"
 	"ndd/engine"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/worker"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/wal"
@@ -268,6 +269,9 @@ func (s *serving) agrees(x *engine.Index) error {
 	if r := x.Recipe(); s.privateKey && (r == nil || !r.Private) {
 		return cli.Usagef("--private-key: %s has a published key; make a new index from the documents", s.dir)
 	}
+	if err := s.readRecipes(x.Recipe()); err != nil {
+		return err
+	}
 	err, way := s.design.Agrees(s.cmd, s.dir, x.Design().K, x.Design().Name), fmt.Sprintf("'ndd export %s'", s.dir)
 	if err == nil && s.cmd.Flags().Changed("recipe") {
 		way = fmt.Sprintf("'ndd fingerprint --recipe %s' of its texts", s.docs.Recipe)
@@ -280,6 +284,19 @@ func (s *serving) agrees(x *engine.Index) error {
 		return err
 	}
 	return cli.Usagef("%w; leave the flag out, or make another index with %s and 'ndd build'", err, way)
+}
+
+// readRecipes reads the files that the recipes of --recipe and of the index name. The former are found first: files of
+// the index may have moved.
+func (s *serving) readRecipes(own *simhash.Recipe) error {
+	asked, err := cli.RecipeOf(s.docs.Recipe)
+	if err == nil {
+		_, err = simhash.New(asked)
+	}
+	if err == nil && own != nil {
+		_, err = simhash.New(*own)
+	}
+	return err
 }
 
 // placeBackups refuses a folder in which no backups can be made.
