@@ -177,7 +177,8 @@ func TestCompletedValues(t *testing.T) {
 }
 
 // scannable are the commands whose help has little prose and each flag in a group.
-var scannable = []string{"decontaminate", "dedup", "filter", "fingerprint", "passages", "shingles"}
+var scannable = []string{"backup", "batch", "build", "check", "compare", "decontaminate", "dedup", "design", "export", "filter",
+	"fingerprint", "info", "merge", "passages", "query", "shingles"}
 
 // TestHelpScannable: the help of a command has at most two screens. A flag is one line in one group, and no group has a
 // flag that the command does not have.

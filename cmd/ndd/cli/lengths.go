@@ -17,8 +17,7 @@ type LengthRatio float64
 // Register adds the flag of a command for hits in an index.
 func (r *LengthRatio) Register(f *pflag.FlagSet) {
 	f.Float64Var((*float64)(r), "max-length-ratio", 0,
-		"ignore matches whose lengths differ by more than this factor (0 = no limit) (the index must have been built with "+
-			"--lengths)")
+		"maximum ratio of text lengths; requires build --lengths")
 }
 
 // Check returns wrong usage for a ratio below 1.

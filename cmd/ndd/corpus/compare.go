@@ -34,17 +34,17 @@ type compareFlags struct {
 func newCompare(g *cli.Files) *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
-		Use:   "compare A B",
+		Use:   "compare [flags] A B",
 		Short: "Show what two documents have in common, and their distance",
-		Long: `Compare two documents: the distance of their fingerprints and the bits that differ,
-the features that the fingerprints are made of and the distance that texts which
-share so many have on average, the Jaccard similarity of their shingles (3 words, or
-5 characters in scripts without spaces), the share of each that is in the other, and
-the passages that only one of them has.
+		Long: `Compare two documents: distance, features, Jaccard similarity, and the passages that only
+one of them has.
 
-A and B are files with one document each, one of which may be - for standard input;
-or FILE:ROW, a line or record of a file, from 1, as the tables of 'ndd dedup' name
-them; with --in they are the ids of documents in those files and folders.`,
+A and B are files with one document each; or FILE:ROW, a line or record of a file, from 1,
+as the tables of 'ndd dedup' name them; or with --in IDs of documents in those files. One
+of them may be - for standard input. Shingles are 3 words, or 5 characters in scripts
+without spaces. Besides the distance, it reports the mean distance of texts that have as
+many features in common.`,
+		Annotations: cli.HelpOf("Guide: ndd help corpus. Terms: ndd help concepts", "Documents: in=PATH k=N passages=N"),
 		Example: `  ndd compare old.html new.html
   ndd compare crawl.jsonl.zst:17 crawl.jsonl.zst:4711
   ndd compare --in crawl.jsonl.zst https://example.org/a https://example.org/b
@@ -62,10 +62,10 @@ them; with --in they are the ids of documents in those files and folders.`,
 	f.docs.Register(cmd)
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.in, "in", nil,
-		"files and folders that hold the documents whose IDs are A and B; may be given more than once")
-	fl.IntVarP(&f.k, "k", "k", 3, "distance up to which fingerprints are near")
-	fl.IntVar(&f.passages, "passages", 10, "passages to show of each document, the longest ones")
-	cli.WordVar(fl, &f.format, "format", "output format: text or json", "text", "json")
+		"files and folders with the documents; repeatable")
+	fl.IntVarP(&f.k, "k", "k", 3, "maximum distance of near-duplicates")
+	fl.IntVar(&f.passages, "passages", 10, "number of passages to show of each document")
+	cli.WordVar(fl, &f.format, "format", "format of the output: text or json", "text", "json")
 	return cmd
 }
 

@@ -36,24 +36,15 @@ func Commands(g *cli.Globals) []*cobra.Command {
 func newDesign(g *cli.Files) *cobra.Command {
 	var d designCommand
 	cmd := &cobra.Command{
-		Use:   "design",
+		Use:   "design [flags]",
 		Short: "Compare table designs: memory and time per query",
-		Long: `Compare the table designs for an index of n fingerprints, distance k and a limit
-on memory: each with its bytes, probes, expected candidates and time per query;
-which one 'ndd build' would choose, and why. Times are for one thread, by a fixed
-cost model, and for queries with few hits: online is a query by itself, batch one
-among hundreds. A star marks designs that no other design beats in all three of
-bytes, online and batch time; > marks the choice. 'ndd help concepts' explains the
-columns.
+		Long: `Compare the table designs for an index: bytes, probes, candidates and time per query.
 
-Probes count the ranges of keys that a query reads. A table of radius 0 has one: the keys
-with the query's leading bits. A table of radius r has one for each pattern of leading
-bits within r flips of the query's: 1 + d + C(d, 2) + ... + C(d, r) of d leading bits,
-such as 6,580 for r = 3 and the 34 bits that tell 8e9 fingerprints apart.
-
-With --sample, a fingerprint file, candidates are estimated from the sample instead of
-assuming uniform fingerprints: real fingerprints cluster. 'ndd export' makes such a file
-of an index.`,
+The design that 'ndd build' would choose is marked by >, and those that no other design
+beats by a star.`,
+		Annotations: cli.HelpOf("Guide: ndd help indexes. Terms: ndd help concepts",
+			"Index: fingerprints=N distance=N memory=SIZE ids=WHAT sample=FILE raw",
+			"Tables: for=PURPOSE tables=N design=NAME layout=NAME seed=N all recursion"),
 		Example: `  ndd design -n 8e9 -k 3 --memory 128GiB
   ndd design -k 5 -n 100M
   ndd design --all -k 2
@@ -64,15 +55,14 @@ of an index.`,
 	d.choice.Register(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&d.n, "fingerprints", "n", designDocs,
-		"number of fingerprints, such as 8e9 or 100M (default with --sample: as many as the sample)")
+		"number of fingerprints (default 8e9, or those of --sample)")
 	f.StringVar(&d.sample, "sample", "", "fingerprint file that is typical of the data")
-	d.choice.RegisterIDs(cmd, "what is kept of documents and counts towards the memory limit: names (numbers, and the IDs of a sample that is "+
-		"the collection itself), rows (numbers) or none")
+	d.choice.RegisterIDs(cmd, "store names (IDs), rows (numbers) or none")
 	cli.WordVar(f, &d.choice.Request.Purpose, "for", "query time to minimise: online or batch", plan.Online, plan.Batch)
-	cli.WordVar(f, &d.format, "format", "output format: table or json", "table", "json")
+	cli.WordVar(f, &d.format, "format", "format of the output: table or json", "table", "json")
 	g.RegisterRaw(cmd)
-	f.BoolVar(&d.all, "all", false, "list all designs, also those that others beat; for k = 3 also the paper's 16 and 20 tables")
-	f.BoolVar(&d.recursion, "recursion", false, "print the paper's own table, X(64, k, d) of section 3.1.2, next to our designs")
+	f.BoolVar(&d.all, "all", false, "also list designs that others beat")
+	f.BoolVar(&d.recursion, "recursion", false, "print the paper's own table, X(64, k, d), next to our designs")
 	return cmd
 }
 

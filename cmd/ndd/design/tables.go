@@ -34,7 +34,7 @@ func (d *Flags) Register(cmd *cobra.Command) {
 func (d *Flags) RegisterNamed(cmd *cobra.Command) {
 	d.tables = "auto"
 	f := cmd.Flags()
-	f.IntVarP(&d.k, "distance", "k", 3, "largest Hamming distance that the index will be asked for, 0 to 8")
+	f.IntVarP(&d.k, "distance", "k", 3, "maximum Hamming distance of queries, 0 to 8")
 	f.StringVar(&d.design, "design", "", "design by name, such as paper-10 or choose-5-2")
 }
 
@@ -125,9 +125,8 @@ func (c *Choice) Register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	cli.ValueVar(f, &c.Request.Layout, "layout", "layout of the tables: auto, planar or huffman",
 		[]string{"auto", "planar", "huffman"}, "", table.LayoutPlanar, table.LayoutHuffman)
-	f.StringVar(&c.memory, "memory", "", "memory limit for the index in use, such as 16GiB (default: no limit)")
-	f.StringVar(&c.seed, "seed", "1", "which bits lead in the tables: a number, or random for an index of a server that "+
-		"strangers use")
+	f.StringVar(&c.memory, "memory", "", "memory limit for the index in use (default: no limit)")
+	f.StringVar(&c.seed, "seed", "1", "choice of the leading bits: a number, or random")
 }
 
 // RegisterIDs adds the flag that chooses what the index keeps of documents.

@@ -51,8 +51,8 @@ func (b *building) addTo(ctx context.Context, files []*ndf.File, docs uint64) (e
 
 // RegisterConflict adds the flag --on-conflict.
 func RegisterConflict(cmd *cobra.Command, to *rows.OnConflict) {
-	cli.ValueVar(cmd.Flags(), to, "on-conflict", "for documents with the same ID: replace (the last one stays), keep "+
-		"(the first one stays), or error", []string{"replace", "keep", "error"}, engine.Replace, engine.Keep, engine.Refuse)
+	cli.ValueVar(cmd.Flags(), to, "on-conflict", "same ID: replace, keep the first, or error",
+		[]string{"replace", "keep", "error"}, engine.Replace, engine.Keep, engine.Refuse)
 }
 
 // sayConflicts says how many documents an ID of another one has cost.
@@ -71,8 +71,7 @@ type TTL time.Duration
 
 // RegisterTTL adds the flag --ttl.
 func RegisterTTL(cmd *cobra.Command, ttl *TTL) {
-	cmd.Flags().Var(ttl, "ttl", "how long documents that are added from now on are kept, such as 90d, 36h or 10m "+
-		"(default: forever)")
+	cmd.Flags().Var(ttl, "ttl", "time to keep new documents, such as 90d (default: forever)")
 }
 
 // String returns the value as Set reads it.

@@ -14,19 +14,13 @@ import (
 
 func newBackup(g *cli.Files) *cobra.Command {
 	return &cobra.Command{
-		Use:   "backup INDEX DIR",
+		Use:   "backup [flags] INDEX DIR",
 		Short: "Copy an index as it is now, also while it is served",
-		Long: `Make DIR an index that has all that was acknowledged by INDEX before the command
-began. INDEX may be served and written to meanwhile.
+		Long: `Make DIR an index that has all that was acknowledged by INDEX before the command began.
 
-The files of an index are never changed, so on the same file system DIR has hard
-links of them, which takes no time and no room; only the log is copied. DIR keeps
-all of it when INDEX is changed or removed later. On another file system, files
-are copied. 'ndd check DIR' verifies the backup.
-
-DIR must not exist, and there is no --force: a backup that fails must not have cost
-the one before it. Give each a name of its own, and remove the oldest when the new
-one is complete.`,
+INDEX may be served and written to meanwhile. On the same file system DIR has hard links,
+which take no time and no space. DIR must not exist. 'ndd check DIR' verifies the backup.`,
+		Annotations: cli.HelpOf("Guide: ndd help indexes. Servers: ndd help operations"),
 		Example: `  ndd backup index /backups/index-monday
   ndd serve -i /backups/index-monday`,
 		Args: func(_ *cobra.Command, args []string) error {

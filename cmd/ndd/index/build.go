@@ -36,31 +36,16 @@ func Commands(g *cli.Globals) []*cobra.Command {
 func newBuild(g *cli.Files) *cobra.Command {
 	b := building{g: g}
 	cmd := &cobra.Command{
-		Use:   "build -o INDEX | --add INDEX FILE...",
+		Use:   "build [flags] (-o INDEX | --add INDEX) FILE...",
 		Short: "Build an index from fingerprint files",
-		Long: `Build an index, a folder, from fingerprint files: .ndf, or raw arrays of
-little-endian 64-bit integers (.bin). IDs are those in the files, or else row
-numbers from 0 over all files. The index appears when it is complete.
+		Long: `Build an index, a folder, from fingerprint files.
 
-Tables and layout are chosen by a fixed cost model from the number of
-fingerprints, the distance, --memory and a sample of the data: the same input
-gives the same index on every machine. With --memory, the index fits in it and
-queries take least time; without, memory times query time is smallest. 'ndd
-design' shows what there is to choose from, 'ndd info --sections' and --verbose
-why the choice was made.
-
---memory limits the index in use. Building uses at most 15/16 of the memory
-that this machine, or the process's control group, has left. 13 bytes per
-document suffice; with less than 9 it uses a temporary file beside INDEX, and
-with too little it fails at once. The program itself takes 32 MiB, and of what
-ulimit -d or -v leave 48 or 128 MiB more are for stacks and the like.
-
---add adds the documents to an index that exists, in its own tables and layout:
-all of them or none. The index must not be served.
-
-An ID names one document, in a new index as in one that is added to: of several
-with the same ID the last replaces the others, unless --on-conflict says
-otherwise.`,
+IDs are those in the files, or else row numbers. Tables are chosen from the number of
+fingerprints, the distance, --memory and a sample of the data: the same input gives the
+same index on every machine. The index appears when it is complete.`,
+		Annotations: cli.HelpOf("Guide: ndd help indexes. Choosing tables: ndd help tuning",
+			"Index: output=DIR add=DIR distance=N ids=WHAT lengths on-conflict=HOW ttl=TIME recipe=NAME force raw",
+			"Tables: memory=SIZE tables=N design=NAME layout=NAME seed=N"),
 		Example: `  ndd build -o index pages.ndf
   ndd build --add index more.ndf
   ndd build -o index --memory 16GiB pages.ndf
@@ -72,13 +57,11 @@ otherwise.`,
 	g.RegisterForce(cmd)
 	g.RegisterRaw(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&b.out, "output", "o", "", "folder to create for the index; must not exist")
-	b.choice.RegisterIDs(cmd, "what is kept of documents: names (the IDs of the files, where they have some, "+
-		"and row numbers), rows (numbers) or none (queries answer fingerprints)")
+	f.StringVarP(&b.out, "output", "o", "", "folder to create for the index")
+	b.choice.RegisterIDs(cmd, "store names (IDs), rows (numbers) or none")
 	f.BoolVar(&b.lengths, "lengths", false,
-		"keep the length of each document's text, 4 bytes, for --max-length-ratio of query and batch; needs .ndf files")
-	f.StringVar(&b.madeBy, "recipe", "", "how fingerprints were made that came without a recipe, as text or .bin: "+
-		"minwise, minwise-pairs, ordered, simhash or a JSON file; the index can then be asked about documents")
+		"store the lengths of texts, for --max-length-ratio")
+	f.StringVar(&b.madeBy, "recipe", "", "of .bin: minwise, minwise-pairs, ordered, simhash or a file")
 	f.StringVar(&b.add, "add", "", "index to add the documents to, instead of -o")
 	RegisterConflict(cmd, &b.conflict)
 	RegisterTTL(cmd, &b.ttl)

@@ -24,24 +24,14 @@ import (
 func newExport(g *cli.Files) *cobra.Command {
 	var e exporting
 	cmd := &cobra.Command{
-		Use:   "export INDEX [-o FILE]",
+		Use:   "export [flags] INDEX",
 		Short: "Write the documents of an index: fingerprints and IDs",
-		Long: `Write the fingerprint and the ID of each document of an index, in the order in
-which they came. The ending of -o says the format: .ndf is a fingerprint file with
-the index's recipe, of which 'ndd build' makes an index with another k, other tables,
-or fewer documents; .npy (NumPy, uint64) and .bin (64-bit integers) are fingerprints
-alone; .tsv and .jsonl are lines. Without -o lines go to standard output, such as
-'ndd fingerprint' prints: fingerprint, tab, ID (tsv).
+		Long: `Write the fingerprint and the ID of each document of an index.
 
-Deleted and expired documents are left out, and counted. Lengths of texts are
-written to a fingerprint file where the index has them. Where it keeps no IDs
-(--ids rows) the documents' numbers are in their place. Where it keeps no
-documents (--ids none) its distinct fingerprints are listed, as tsv or jsonl.
-Times to live are not written: what is built of a file does not expire.
-
-The index may be served and written to meanwhile: what is written is what it had
-when the command began. Memory is 9 bytes for each document of the largest segment,
-or else half of what is left, for which the segment is read several times.`,
+The ending of -o says the format: .ndf has all that 'ndd build' needs for an index with
+another k or other tables; .npy and .bin are fingerprints alone; .tsv and .jsonl are
+lines. The index may be served meanwhile.`,
+		Annotations: cli.HelpOf("Guide: ndd help indexes", "Resources: checksums=HOW"),
 		Example: `  ndd export index -o all.ndf && ndd build -o index4 -k 4 all.ndf
   ndd export index | cut -f 2 | sort >ids`,
 		Args: cli.OneArg("INDEX"),
@@ -52,10 +42,9 @@ or else half of what is left, for which the segment is read several times.`,
 			return e.run(cmd.Context(), g, args[0])
 		},
 	}
-	cmd.Flags().StringVarP(&e.out, "output", "o", "", "file to write; standard output without")
+	cmd.Flags().StringVarP(&e.out, "output", "o", "", "file to write (default: standard output)")
 	cmd.Flags().StringVar(&e.format, "format", "",
-		"output format: tsv (default without -o) or jsonl; with -o also ndf, npy or bin, and the ending of the file says "+
-			"which")
+		"tsv or jsonl; with -o also ndf, npy, bin (default: by ending)")
 	e.open.RegisterChecksums(cmd)
 	g.RegisterForce(cmd)
 	return cmd

@@ -14,18 +14,16 @@ import (
 
 func newMerge(g *cli.Files) *cobra.Command {
 	return &cobra.Command{
-		Use:   "merge INDEX",
+		Use:   "merge [flags] INDEX",
 		Short: "Merge an index into one segment, without deleted documents",
-		Long: `Merge all segments of an index, and what its log has, into one segment, as 'ndd
-build' makes of the documents that are not deleted. Queries are fastest then, and
-the index smallest. While it merges, the disk has the index twice.
+		Long: `Merge all segments of an index, and its log, into one segment without deleted documents.
 
-The index must not be served meanwhile: a server merges in the background by itself.
-Memory is taken as by building as many documents; --verbose says how much, before.
-If the command is interrupted, the index is as it was before.`,
-		Example: `  ndd merge index`,
-		Args:    cli.OneArg("INDEX"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return mergeIndex(cmd.Context(), g, args[0]) },
+Queries are fastest then, and the index is smallest. The index must not be served: a
+server merges by itself. The disk has the index twice meanwhile.`,
+		Annotations: cli.HelpOf("Guide: ndd help indexes"),
+		Example:     `  ndd merge index`,
+		Args:        cli.OneArg("INDEX"),
+		RunE:        func(cmd *cobra.Command, args []string) error { return mergeIndex(cmd.Context(), g, args[0]) },
 	}
 }
 

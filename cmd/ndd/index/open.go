@@ -26,14 +26,12 @@ type OpenFlags struct {
 // Register adds the flags.
 func (o *OpenFlags) Register(cmd *cobra.Command) {
 	o.RegisterChecksums(cmd)
-	cmd.Flags().BoolVar(&o.Preload, "preload", false, "read the index into huge pages instead of mapping its files; "+
-		"fails at once if there is not enough memory")
+	cmd.Flags().BoolVar(&o.Preload, "preload", false, "read the index into huge pages instead of mapping its files")
 }
 
 // RegisterChecksums adds --checksums alone.
 func (o *OpenFlags) RegisterChecksums(cmd *cobra.Command) {
-	cli.ValueVar(cmd.Flags(), &o.verify, "checksums", "how to verify the index: full checks every checksum before the "+
-		"first answer; fast opens in milliseconds and leaves large sections to 'ndd check'",
+	cli.ValueVar(cmd.Flags(), &o.verify, "checksums", "full: verify all; fast: open in milliseconds",
 		[]string{"full", "fast"}, live.VerifyFull, live.VerifyFast)
 }
 
@@ -76,8 +74,7 @@ func (o *OpenFlags) Open(ctx context.Context, g *cli.Files, dir string,
 // RegisterSpread adds the flag --numa, which says whether the tables of an index are spread over the memory nodes of
 // this machine.
 func RegisterSpread(cmd *cobra.Command, when *string) {
-	cli.WordVar(cmd.Flags(), when, "numa", "copy tables to NUMA memory nodes and search each with threads on that "+
-		"node: auto (if there are several nodes), on or off", "auto", "on", "off")
+	cli.WordVar(cmd.Flags(), when, "numa", "copy tables to each memory node: auto, on or off", "auto", "on", "off")
 }
 
 // processorsMin are needed for workers to be worth it: a query by a worker takes several times as

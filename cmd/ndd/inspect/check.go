@@ -20,14 +20,15 @@ import (
 
 func newCheck(g *cli.Files) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "check INDEX|FILE...",
+		Use:   "check [flags] INDEX|FILE...",
 		Short: "Verify every byte of indexes and fingerprint files",
 		Long: `Verify every checksum of indexes, files of an index, and fingerprint files, then
 read all content and check that it is consistent. If anything is wrong, the exit
 status is 3 and the message names the file, section and offset.`,
 		Example: `  ndd check index
   ndd check index/00000001.segment pages.ndf`,
-		Args: cli.SomeArgs("INDEX or FILE"),
+		Annotations: cli.HelpOf("Guide: ndd help indexes. Servers: ndd help operations"),
+		Args:        cli.SomeArgs("INDEX or FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var wrong []error // of each that is
 			for _, path := range args {

@@ -34,19 +34,11 @@ func newInfo(g *cli.Files) *cobra.Command {
 	var long bool
 	var plots string
 	cmd := &cobra.Command{
-		Use:   "info INDEX|FILE...",
+		Use:   "info [flags] INDEX|FILE...",
 		Short: "Summarise an index or a file; with --sections, all that is in it",
-		Long: `Summarise indexes, files of an index, and fingerprint files (.ndf, .bin): kind,
-documents, design, bytes. Only headers, footers and small sections are verified;
-'ndd check' verifies all.
-
---sections adds each file's sections and metadata; each table and its parts in bits
-per distinct fingerprint, beside the entropy bound, 64 - log2 n + 1.44, below which
-no table of n uniform fingerprints can be; why 'ndd build' chose the tables; and how
-the fingerprints are distributed, for which all are read. --plot draws the paper's
-figure 2a (the leading 1-bit of the XOR of successive sorted fingerprints), figure 2b
-(fingerprints in 128 buckets) and how often each bit is 1; it holds all fingerprints
-in memory, 16 bytes each. With --format json, one object per INDEX or FILE.`,
+		Long: `Summarise indexes, files of an index, and fingerprint files: kind, documents, design,
+bytes. 'ndd check' verifies all of them.`,
+		Annotations: cli.HelpOf("Guide: ndd help indexes", "Output: sections plot=DIR format=FORMAT"),
 		Example: `  ndd info index
   ndd info --sections index pages.ndf
   ndd info --plot figures pages.ndf`,
@@ -71,10 +63,10 @@ in memory, 16 bytes each. With --format json, one object per INDEX or FILE.`,
 			return write(g, format, all)
 		},
 	}
-	cli.WordVar(cmd.Flags(), &format, "format", "output format: text or json", "text", "json")
+	cli.WordVar(cmd.Flags(), &format, "format", "format of the output: text or json", "text", "json")
 	g.RegisterForce(cmd)
 	g.RegisterRaw(cmd)
-	cmd.Flags().BoolVar(&long, "sections", false, "also show sections, tables and how the fingerprints are distributed")
+	cmd.Flags().BoolVar(&long, "sections", false, "also show sections, tables and the distribution")
 	cmd.Flags().StringVar(&plots, "plot", "", "folder to create for "+strings.Join(distribution.FigureNames, ", "))
 	return cmd
 }

@@ -29,14 +29,13 @@ type textFlags struct {
 // register adds the flags; that for the texts of queries only where they are not the arguments.
 func (t *textFlags) register(cmd *cobra.Command, queries bool) {
 	f := cmd.Flags()
-	f.StringVar(&t.verify, "verify", "", "also compare the texts, and list only documents that share so many shingles "+
-		"with the query: jaccard>=X")
+	f.StringVar(&t.verify, "verify", "", "compare texts, too: jaccard>=X")
 	if queries {
 		f.StringArrayVar(&t.queryDocs, "query-docs", nil,
-			"with --verify: file, folder or glob with the documents of the queries, by their ids; may be repeated")
+			"texts of the queries, for --verify; repeatable")
 	}
 	f.StringArrayVar(&t.againstDocs, "against-docs", nil,
-		"with --verify: file, folder or glob with the documents that are searched, by their ids; may be repeated")
+		"texts of the documents in the index, for --verify; repeatable")
 }
 
 // check checks the flags. others are further ones that apply only with --verify.

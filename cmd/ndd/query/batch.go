@@ -23,43 +23,19 @@ import (
 func newBatch(g *cli.Files) *cobra.Command {
 	b := &batch{g: g}
 	cmd := &cobra.Command{
-		Use:   "batch -i INDEX [-k K] [-o OUT] Q.bin | batch --scan F [-k K] Q.bin",
+		Use:   "batch [flags] (-i INDEX | --scan F) QUERIES",
 		Short: "Answer a file of queries",
-		Long: `Answer all queries of a file on all processors. Q.bin holds raw little-endian
-64-bit integers or is an .ndf file (- for standard input).
+		Long: `Answer all queries of a file on all processors.
 
-With -i the queries are answered by an index. With --scan they are compared with
-fingerprints F that have no index: a file like Q.bin, or a pipe of raw integers (-);
-'ndd export' makes a file of an index. The tables are then built on the queries, and F is streamed past
-them: about 55 million fingerprints per second and core for a million queries. If
-the queries do not fit in --memory, F is read once for each part of them that
-does. Hits that do not fit are sorted in temporary files, in the folder of the output,
-or in $TMPDIR without -o.
-
---verify 'jaccard>=0.7' compares texts as well, which lets a larger k find more without
-more that is wrong ('ndd help recipes'). Fingerprints have no texts: --query-docs and
---against-docs name the files that Q and the index, or F, were made from. Hits are held
-in memory then, 16 bytes each, and the queries are answered twice.
-
-The last line on standard error counts queries and hits. --count writes no hits,
-so their number is not limited by memory or disk; with -q the count goes to standard
-output. With -v a checksum of all hits, whatever their order, follows the count.
-
-Formats: tsv is one line per document: query row, fingerprint (hexadecimal),
-distance, id, in order of query row, distance, fingerprint, and order of the
-documents. jsonl has the same fields as one object per line, and parquet as columns
-that DuckDB, pandas and Spark read with their names. bin has the same
-fields as records of four little-endian 64-bit integers, the last one being the
-number of the document instead of its id.
-
---shard i/N does part i, counted from 0, of N equal parts of the work: of Q, or
-with --scan of F. OUT appears when it is complete, so that a script can skip a part
-that is there. The parts of Q, concatenated in order, are the whole result (but for
-parquet). Parts of F are merged (tsv) by
-  LC_ALL=C sort -s -m -t"$(printf '\t')" -k1,1n -k3,3n -k2,2 hits.0 hits.1 ...`,
+With -i an index answers the queries. With --scan they are compared with fingerprints that
+have no index. A message counts queries and hits.`,
+		Annotations: cli.HelpOf("Guide: ndd help indexes. Formats: ndd help formats",
+			"Search: index=DIR scan=FILE distance=N unique max-length-ratio=X verify=RULE query-docs=PATH against-docs=PATH",
+			"Output: output=FILE format=FORMAT count shard=I/N",
+			"Resources: memory=SIZE numa=WHEN checksums=HOW"),
 		Example: `  ndd batch -i index -o hits.tsv Q.bin
   ndd batch -i index --count Q.bin
-  ndd batch -i index -k 6 --verify 'jaccard>=0.7' --query-docs new.jsonl --against-docs old.jsonl new.ndf
+  ndd batch -i index --verify 'jaccard>=0.7' --query-docs new --against-docs old new.ndf
   ndd batch -i index --shard 3/16 -o hits.3.tsv Q.bin
   ndd batch --scan F.bin -o hits.tsv Q.bin
   cat F*.bin | ndd batch --scan - --memory 4GiB Q.bin`,
@@ -75,14 +51,13 @@ parquet). Parts of F are merged (tsv) by
 	g.RegisterRaw(cmd)
 	f := cmd.Flags()
 	f.StringVar(&b.scan, "scan", "", "fingerprints to scan: a file, or - (-k defaults to 3)")
-	f.StringVarP(&b.out, "output", "o", "", "file for the hits; it appears when it is complete")
+	f.StringVarP(&b.out, "output", "o", "", "file for the hits (default: standard output)")
 	b.format.Register(cmd, result.Binary)
-	f.BoolVar(&b.tally.Unique, "unique", false, "one line per distinct fingerprint, with the id of its first document")
-	f.BoolVar(&b.count, "count", false, "write no hits, only their number, on standard error (with -q on standard output)")
-	f.StringVar(&b.shardFlag, "shard", "", "do only part i of N, given as i/N with i from 0")
+	f.BoolVar(&b.tally.Unique, "unique", false, "one line per distinct fingerprint, with its first ID")
+	f.BoolVar(&b.count, "count", false, "write no hits, only their number")
+	f.StringVar(&b.shardFlag, "shard", "", "do only part I of N of the work, 0/N to N-1/N")
 	f.StringVar(&b.memoryFlag, "memory", "",
-		"memory to use, such as 4GiB: with --scan for everything (default: half of what is available), with -i for "+
-			"matches (default: a quarter, at most 1GiB)")
+		"memory limit; with -i, of matches alone")
 	return cmd
 }
 

@@ -42,8 +42,8 @@ type indexFlags struct {
 }
 
 func (i *indexFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&i.dir, "index", "i", "", "index to query, a folder that 'ndd build' made")
-	cmd.Flags().IntVarP(&i.k, "distance", "k", -1, "largest Hamming distance (default: what the index was built for)")
+	cmd.Flags().StringVarP(&i.dir, "index", "i", "", "folder of the index")
+	cmd.Flags().IntVarP(&i.k, "distance", "k", -1, "maximum Hamming distance (default: that of the index)")
 	cmd.Flags().Lookup("distance").DefValue = "0" // pflag says no default that is 0
 	i.ratio.Register(cmd.Flags())
 }
@@ -80,20 +80,17 @@ func Commands(g *cli.Globals) []*cobra.Command {
 func newQuery(g *cli.Files) *cobra.Command {
 	q := querier{g: g}
 	cmd := &cobra.Command{
-		Use:   "query -i INDEX [-k K] HEX... | --document FILE...",
+		Use:   "query [flags] -i INDEX (HEX... | --document FILE...)",
 		Short: "Find near-duplicates of fingerprints or documents",
-		Long: `Find everything in an index within k bits of each query. Queries are fingerprints
-as 16 hexadecimal digits (- reads them from standard input, one per line, as 'ndd
-fingerprint' prints them), or with --document documents, which are fingerprinted
-with the index's own recipe.
+		Long: `Find everything in an index within k bits of each query.
 
---verify 'jaccard>=0.7' compares the texts of documents as well: an index holds
-fingerprints only, so --against-docs names the files that it was made from.
-
-The output is one line per hit: query, tab, fingerprint, tab, distance, tab, id;
-nearest first, each document once. In jsonl and parquet these are the fields query,
-fingerprint, distance and id. With --exit-code the exit status is 1 if there is
-no hit, as that of grep; other failures have the same status, but with a message.`,
+Queries are fingerprints as 16 hexadecimal digits (- reads them from standard input), or
+with --document documents, which are fingerprinted by the index's own recipe. Each hit is
+a line: query, fingerprint, distance, id.`,
+		Annotations: cli.HelpOf("Guide: ndd help indexes. Formats: ndd help formats",
+			"Search: index=DIR document distance=N max-ids=N max-length-ratio=X verify=RULE against-docs=PATH",
+			"Output: format=FORMAT exit-code",
+			"Resources: preload checksums=HOW"),
 		Example: `  ndd query -i index 0123456789abcdef
   ndd query -i index --document new.html
   ndd query -i index --document --verify 'jaccard>=0.7' --against-docs old.jsonl new/
@@ -109,7 +106,7 @@ no hit, as that of grep; other failures have the same status, but with a message
 	f := cmd.Flags()
 	f.BoolVar(&q.documents, "document", false, "the arguments are documents, not fingerprints")
 	f.Uint64Var(&q.idsMax, "max-ids", 0,
-		"list at most so many ids of a fingerprint for a query, and say how many are left out (default: all)")
+		"list at most N IDs of a fingerprint for a query (default: all)")
 	f.BoolVar(&q.exitCode, "exit-code", false, "exit with status 1 if there is no hit")
 	return cmd
 }
