@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/mapreduce"
 	"ndd/engine/near/dedup"
+	"ndd/engine/near/keep"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
@@ -120,9 +121,9 @@ func TestDedup(t *testing.T) {
 }
 
 // dropped returns the drops of one machine.
-func dropped(t *testing.T, prints []uint64, keep mapreduce.Keep) (lines []string) {
+func dropped(t *testing.T, prints []uint64, by mapreduce.Keep) (lines []string) {
 	t.Helper()
-	policy, err := dedup.ParseKeep(string(keep))
+	policy, err := keep.Parse(string(by))
 	must.Do(t, err)
 	read := dedup.ReadOptions{Keep: policy, Find: dedup.Options{K: 3, Chains: true}}
 	c := dedup.NewCorpus(nil, read)

@@ -295,7 +295,7 @@ func (p *reportSettings) compare(r *dedup.Result, o dedup.Options, all int) {
 	}
 	row(now, r.NumDropped()).Now = true
 	for i, other := range r.Also {
-		more, fewer := r.Beside(other)
+		more, fewer := dedup.Difference(other, r)
 		x := row(o.Also[i], other.NumDropped())
 		x.More, x.Fewer = humanize.Comma(int64(more)), humanize.Comma(int64(fewer))
 	}
@@ -304,7 +304,7 @@ func (p *reportSettings) compare(r *dedup.Result, o dedup.Options, all int) {
 
 // examples shows the pairs nearest to the threshold side by side.
 func (p *report) examples(ctx context.Context, c *dedup.Corpus, r *dedup.Result, o dedup.Options) error {
-	pairs := r.Doubts(reportExamples, o)
+	pairs := dedup.Doubts(r, reportExamples, o)
 	if len(pairs) == 0 {
 		return nil
 	}

@@ -15,6 +15,8 @@ import (
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/dedup"
+	"ndd/engine/near/keep"
+	"ndd/engine/near/source"
 	"ndd/engine/storage/store"
 )
 
@@ -36,7 +38,10 @@ func run(ctx context.Context, g *cli.Files, f *flags, inputs []string) (err erro
 	if c != nil {
 		defer c.Close()
 	}
-	if err != nil || f.members != "" {
+	if errors.Is(err, errMembersWritten) {
+		return nil
+	}
+	if err != nil {
 		return j.explain(err)
 	}
 	return cmp.Or(j.finish(ctx, to, c, r), partly)
@@ -91,9 +96,9 @@ func (j *job) readDocuments(ctx context.Context, known *knownSet) (c *dedup.Corp
 }
 
 // missingText says of how many documents a value that --keep asks for is missing.
-func missingText(m dedup.Missing, documents int) string {
+func missingText(m keep.Missing, documents int) string {
 	value := fmt.Sprintf("field %q", m.Field)
-	if m.Policy == dedup.Newest {
+	if m.Policy == keep.Newest {
 		value = "date"
 	}
 	text := fmt.Sprintf("--keep %s: no %s in %s of %s, ranked last", m.By, value, humanize.Comma(int64(m.Documents)),
@@ -125,9 +130,9 @@ func (j *job) find(ctx context.Context, c *dedup.Corpus) (*dedup.Result, error) 
 
 // finish publishes the outputs and reports the result, unless more would be dropped than --max-drop allows.
 func (j *job) finish(ctx context.Context, to *outputs, c *dedup.Corpus, r *dedup.Result) error {
-	if beyond := r.Beyond(); len(beyond) > 0 {
+	if excesses := dedup.Excesses(r); len(excesses) > 0 {
 		j.summarize(c, r)
-		j.sayBeyond(beyond)
+		j.sayExcesses(excesses)
 		j.g.OKStatus = 0 // nothing is done
 		return cli.ErrPartly
 	}
@@ -149,9 +154,9 @@ func (j *job) finish(ctx context.Context, to *outputs, c *dedup.Corpus, r *dedup
 
 // explain makes an error about a field that no document has one of the flag that names the field.
 func (j *job) explain(err error) error {
-	_, isSource := errors.AsType[dedup.SourceError](err)
-	switch isKeep := errors.Is(err, dedup.ErrNoValue); {
-	case isKeep && slices.Contains(j.reading.Keep, dedup.By{Policy: dedup.Newest}) && !j.fingerprints:
+	_, isSource := errors.AsType[source.Error](err)
+	switch isKeep := errors.Is(err, keep.ErrNoValue); {
+	case isKeep && slices.Contains(j.reading.Keep, keep.By{Policy: keep.Newest}) && !j.fingerprints:
 		return fmt.Errorf("%w; --keep newest:FIELD names the field with the date", cli.Usagef("--%w", err))
 	case isKeep || isSource:
 		return cli.Usagef("--%w", err)

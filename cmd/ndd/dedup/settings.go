@@ -2,8 +2,8 @@ package dedup
 
 import (
 	"cmp"
+	"context"
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/dustin/go-humanize"
@@ -13,6 +13,9 @@ import (
 	"ndd/engine/corpus/input"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/dedup"
+	"ndd/engine/near/keep"
+	"ndd/engine/near/members"
+	"ndd/engine/near/shingle"
 	"ndd/engine/result"
 	"ndd/permute"
 )
@@ -148,7 +151,7 @@ func (s *settings) setOrder(_ *cli.Files, f *flags) error {
 	if v := s.finding.Verify; v != nil && v.Rule.ByContainment() && !f.changed("keep") {
 		order = "longest" // a contained document is shorter
 	}
-	keep, err := dedup.ParseKeep(order)
+	keepOrder, err := keep.Parse(order)
 	if err != nil {
 		return cli.Usagef("--keep %w", err)
 	}
@@ -163,7 +166,7 @@ func (s *settings) setOrder(_ *cli.Files, f *flags) error {
 	default:
 		s.reading.SameURL = []string{f.sameURL}
 	}
-	s.reading.Source, s.reading.Keep, err = f.sources.options(keep, s.fingerprints)
+	s.reading.Source, s.reading.Keep, err = f.sources.options(keepOrder, s.fingerprints)
 	return err
 }
 
@@ -258,7 +261,8 @@ func (s *settings) compareInParts(g *cli.Files, f *flags) error {
 	case len(f.against) > 0:
 		return cli.Usagef("--members and files of 'ndd shingles' cannot go with --against")
 	}
-	if v.Sets = s.shingleFiles; f.members == "" {
+	if f.members == "" {
+		v.Sets = members.Sets(s.shingleFiles, g.Threads)
 		return nil
 	}
 	if err := g.Refuse("cannot go with --members, which writes a table alone", "output", "report", "dry-run",
@@ -269,6 +273,8 @@ func (s *settings) compareInParts(g *cli.Files, f *flags) error {
 	if err != nil {
 		return cli.Usagef("--members %w", err)
 	}
-	v.Members = func(members iter.Seq[dedup.Member]) error { return writeMembers(g, f.members, format, members) }
+	v.Sets = func(_ context.Context, d dedup.Documents, rows []dedup.Row, _ *shingle.Sets) error {
+		return cmp.Or(writeMembers(g, f.members, format, members.Of(d, rows)), errMembersWritten)
+	}
 	return g.CheckOutput(f.members, memberColumns...)
 }

@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -9,7 +10,7 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/input"
-	"ndd/engine/near/dedup"
+	"ndd/engine/near/members"
 	"ndd/engine/result"
 	"ndd/engine/storage/object"
 	"ndd/engine/storage/store"
@@ -67,7 +68,7 @@ func (c *shinglesCmd) run(ctx context.Context, inputs []string) error {
 	if config.Document.Share, err = c.shard.Share(ctx, c.g, inputs); err != nil {
 		return err
 	}
-	table, err := dedup.ReadMembers(ctx, c.members, inputs, config.Document.Share)
+	table, err := members.Read(ctx, c.members, inputs, config.Document.Share)
 	if err != nil {
 		return err
 	}
@@ -96,11 +97,14 @@ func withoutSets(inputs []string) (others, sets []string) {
 	return others, sets
 }
 
+// errMembersWritten ends a search whose result is the table of members.
+var errMembersWritten = errors.New("the table of members is written")
+
 // writeMembers writes the table of the documents whose texts are needed.
-func writeMembers(g *cli.Files, path string, format result.Format, members iter.Seq[dedup.Member]) error {
+func writeMembers(g *cli.Files, path string, format result.Format, list iter.Seq[members.Member]) error {
 	n := 0
 	err := g.WriteTable(path, format, memberColumns, func(t *result.TableWriter) error {
-		for m := range members {
+		for m := range list {
 			n++
 			if err := place(t, m.Place).Integer(m.TextBytes).End(); err != nil {
 				return err

@@ -11,6 +11,8 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/near/dedup"
+	"ndd/engine/near/keep"
+	"ndd/engine/near/source"
 )
 
 // sourceFlags are the flags for the sources of documents and their rights.
@@ -32,18 +34,18 @@ func (s *sourceFlags) register(cmd *cobra.Command) {
 	f.StringArrayVar(&s.maxDrop, "max-drop", nil, "write nothing if more is removed: 60% or SOURCE=60%; repeatable")
 }
 
-// options checks the flags. keep is the order of --keep, before which --prefer comes unless source is
+// options checks the flags. order is that of --keep, before which --prefer comes unless source is
 // in it.
-func (s *sourceFlags) options(keep dedup.Keep, prints bool) (o dedup.Sources, _ dedup.Keep, err error) {
-	o = dedup.Sources{Field: s.field, Protect: s.protect}
-	bySource := slices.Contains(keep, dedup.By{Policy: dedup.Source})
+func (s *sourceFlags) options(order keep.Order, prints bool) (o source.Options, _ keep.Order, err error) {
+	o = source.Options{Field: s.field, Protect: s.protect}
+	bySource := slices.Contains(order, keep.By{Policy: keep.Source})
 	switch {
 	case s.field != "" && prints:
 		return o, nil, cli.Usagef("--source names a field, and fingerprint files have none: their sources are files")
 	case s.prefer != "":
 		o.Prefer = strings.Split(s.prefer, ",")
 		if !bySource {
-			keep = append(dedup.Keep{{Policy: dedup.Source}}, keep...)
+			order = append(keep.Order{{Policy: keep.Source}}, order...)
 		}
 	case bySource && s.field != "":
 		return o, nil, cli.Usagef("--keep source needs --prefer where --source names a field: values have no order")
@@ -67,13 +69,13 @@ func (s *sourceFlags) options(keep dedup.Keep, prints bool) (o dedup.Sources, _ 
 		if err != nil || !percent || !(most >= 0 && most <= 100) || i == 0 {
 			return o, nil, cli.Usagef("--max-drop %s: must be a share from 0%% to 100%%, or SOURCE=SHARE", limit)
 		}
-		rate := dedup.DropRate{Source: limit[:max(i, 0)], Most: most / 100}
-		if slices.ContainsFunc(o.Limits, func(r dedup.DropRate) bool { return r.Source == rate.Source }) {
+		rate := source.Limit{Source: limit[:max(i, 0)], Share: most / 100}
+		if slices.ContainsFunc(o.Limits, func(l source.Limit) bool { return l.Source == rate.Source }) {
 			return o, nil, cli.Usagef("--max-drop %s: a second limit for the same documents", limit)
 		}
 		o.Limits = append(o.Limits, rate)
 	}
-	return o, keep, nil
+	return o, order, nil
 }
 
 // rate returns n of all, 0 of none.
@@ -89,11 +91,11 @@ func percent(share float64) string {
 }
 
 // largestSources returns the sources, the largest first, and how many documents they have, and how many are kept.
-func largestSources(r *dedup.Result) (list []dedup.SourceCount, kept, all int) {
+func largestSources(r *dedup.Result) (list []source.Count, kept, all int) {
 	list = r.Sources()
 	for _, s := range list {
 		kept, all = kept+s.Kept(), all+s.Documents
 	}
-	slices.SortStableFunc(list, func(a, b dedup.SourceCount) int { return cmp.Compare(b.Documents, a.Documents) })
+	slices.SortStableFunc(list, func(a, b source.Count) int { return cmp.Compare(b.Documents, a.Documents) })
 	return list, kept, all
 }

@@ -9,6 +9,7 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/near/dedup"
+	"ndd/engine/near/source"
 	"ndd/engine/result"
 )
 
@@ -111,14 +112,14 @@ func (j *job) saySources(r *dedup.Result) {
 	}
 }
 
-// sayBeyond says which limits of --max-drop are exceeded.
-func (j *job) sayBeyond(list []dedup.Beyond) {
+// sayExcesses names the limits of --max-drop that are exceeded.
+func (j *job) sayExcesses(list []source.Excess) {
 	for _, b := range list {
 		of := ""
-		if b.DropRate.Source != "" {
-			of = " of " + b.DropRate.Source
+		if b.Limit.Source != "" {
+			of = " of " + b.Limit.Source
 		}
-		j.g.Log.Error(fmt.Sprintf("--max-drop %s%s: %s of %s%s would be dropped (%s): nothing was written", percent(b.Most),
+		j.g.Log.Error(fmt.Sprintf("--max-drop %s%s: %s of %s%s would be dropped (%s): nothing was written", percent(b.Share),
 			strings.Replace(of, " of", " for", 1), humanize.Comma(int64(b.Dropped)), cli.Number(b.Documents, "document"), of,
 			percent(rate(b.Dropped, b.Documents))))
 	}

@@ -22,6 +22,9 @@ import (
 // worse: JSONL in blocks of 2 MiB takes 0.3 % more bytes than in one zstd frame.
 const blockBytes = 2 << 20
 
+// groupBytes is the size of a row group that is written, about. It is held in memory.
+const groupBytes = 64 << 20
+
 // A packer compresses the blocks of all files that are copied at a time.
 type packer struct {
 	threads    int

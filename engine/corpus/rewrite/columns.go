@@ -18,9 +18,8 @@ import (
 )
 
 const (
-	groupBytes   = 64 << 20 // of a row group that is written, about: it is held in memory
-	rowsTogether = 64       // that are read and written at a time; 1 where a row may have many values
-	pageBytesMax = 1 << 30  // of a page, decompressed
+	rowsTogether = 64      // that are read and written at a time; 1 where a row may have many values
+	pageBytesMax = 1 << 30 // of a page, decompressed
 )
 
 // copyColumns copies a Parquet file without some rows, which ascend from 1, and with fields unless they are

@@ -12,13 +12,14 @@ import (
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/rewrite"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/near/rowset"
 	"ndd/engine/result"
 )
 
 // Copy reads the inputs again and copies them without the documents that were dropped. Records stay that are no
 // documents, or have too few features to be compared.
 func (r *Result) Copy(ctx context.Context, to *rewrite.Target) (rewrite.Report, error) {
-	return r.rewrite(ctx, to, nil)
+	return copyInputs(ctx, r, to, nil)
 }
 
 // Annotations are the columns that [Result.Annotate] adds to documents.
@@ -31,7 +32,7 @@ var Annotations = []result.Column{{Name: "ndd_cluster", Kind: result.Integer, Op
 // it is in one, whether it is kept, and for a dropped document the one kept for it and their distance. Records
 // that were not compared are kept.
 func (r *Result) Annotate(ctx context.Context, to *rewrite.Target) (rewrite.Report, error) {
-	return r.rewrite(ctx, to, &rewrite.Fields{Columns: Annotations, Values: r.notes().values})
+	return copyInputs(ctx, r, to, &rewrite.Fields{Columns: Annotations, Values: notesOf(r).values})
 }
 
 // notes find the values of [Annotations].
@@ -47,7 +48,7 @@ type note struct {
 	cluster, at uint32
 }
 
-func (r *Result) notes() *notes {
+func notesOf(r *Result) *notes {
 	n := &notes{r: r, list: make([]note, 0, r.found.Rows())}
 	for i, c := range r.found.Clusters() {
 		n.kept = append(n.kept, c.Representative)
@@ -75,7 +76,7 @@ func (n *notes) values(number int) []any {
 		return []any{nil, false, r.corpus.ID(Row(d.KeptRow)), int64(0), 1.0, 1.0}
 	}
 	if d, gone := findDrop(r.Known, row); gone {
-		return append([]any{nil, false, d.Kept, int64(d.Distance)}, r.likeness(d.Likeness)...)
+		return append([]any{nil, false, d.Kept, int64(d.Distance)}, n.likeness(d.Likeness)...)
 	}
 	i, found := slices.BinarySearchFunc(n.list, row, func(n note, row Row) int { return cmp.Compare(n.row, row) })
 	if !found {
@@ -90,28 +91,28 @@ func (n *notes) values(number int) []any {
 	if r.verified {
 		like = r.likes[of.at]
 	}
-	return append([]any{cluster, false, r.corpus.ID(kept), int64(r.Distance(row, kept))}, r.likeness(like)...)
+	return append([]any{cluster, false, r.corpus.ID(kept), int64(r.Distance(row, kept))}, n.likeness(like)...)
 }
 
 // likeness returns the two values of a likeness, if texts were compared.
-func (r *Result) likeness(like Likeness) []any {
-	if !r.verified {
+func (n *notes) likeness(like Likeness) []any {
+	if !n.r.verified {
 		return []any{nil, nil}
 	}
 	return []any{float64(like.Jaccard), float64(like.Contained)}
 }
 
-// rewrite copies the inputs without the documents that were dropped, or with fields. A dropped document must be
-// what it was, and so must the one that is kept for it.
-func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrite.Fields) (rewrite.Report, error) {
+// copyInputs copies the inputs without the documents that were dropped, or with fields. It returns an error if a
+// dropped document or the one that is kept for it has changed.
+func copyInputs(ctx context.Context, r *Result, to *rewrite.Target, fields *rewrite.Fields) (rewrite.Report, error) {
 	c, dropped := r.corpus, r.droppedRows()
 	if err := c.from.readable(); err != nil {
 		return rewrite.Report{}, err
 	}
-	kept := make(bitmap, len(dropped))
+	kept := make(rowset.Set, len(dropped))
 	for d := range r.drops {
 		if d.KeptRow >= 0 {
-			kept.set(int(d.KeptRow))
+			kept.Add(int(d.KeptRow))
 		}
 	}
 	j := rewrite.Job{Inputs: c.from.inputs, Options: c.from.options, FileUnits: c.from.fileUnits, Threads: c.o.Threads,
@@ -124,12 +125,12 @@ func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrit
 				return v, nil
 			}
 			next++
-			v = rewrite.Verdict{Drop: dropped.has(int(row)), Note: int(next)}
-			if !v.Drop && !kept.has(int(row)) {
+			v = rewrite.Verdict{Drop: dropped.Has(int(row)), Note: int(next)}
+			if !v.Drop && !kept.Has(int(row)) {
 				return v, nil
 			}
-			if doc, err := x.Extract(u); err != nil || !c.same(row, &doc) {
-				return v, c.changed(row)
+			if doc, err := x.Extract(u); err != nil || !c.from.same(row, &doc) {
+				return v, c.from.changed(row)
 			}
 			return v, nil
 		}}
@@ -142,10 +143,10 @@ func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrit
 }
 
 // decision writes the numbers of the dropped ones among some units to a hash.
-func (o *origin) decision(hash io.Writer, dropped bitmap, first, units int) {
+func (o *origin) decision(hash io.Writer, dropped rowset.Set, first, units int) {
 	end := o.rowAt(first + units)
 	for row := o.rowAt(first); row < end; row++ {
-		if dropped.has(int(row)) {
+		if dropped.Has(int(row)) {
 			hash.Write(binary.LittleEndian.AppendUint64(nil, o.units.All[row]-uint64(first)))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/rewrite"
+	"ndd/engine/near/rowset"
 	"ndd/engine/oracle/must"
 )
 
@@ -88,8 +89,8 @@ func TestDecision(t *testing.T) {
 	from := &read(t, "a.jsonl", ingest.Config{}, ReadOptions{}).from
 	var texts [2]bytes.Buffer
 	for i := range texts {
-		var dropped bitmap
-		dropped.set(i + 1)
+		var dropped rowset.Set
+		dropped.Add(i + 1)
 		from.decision(&texts[i], dropped, 0, 3)
 	}
 	if bytes.Equal(texts[0].Bytes(), texts[1].Bytes()) {
@@ -100,7 +101,7 @@ func TestDecision(t *testing.T) {
 // TestCopiesNeedMemory: the memory for copies is a part of what a corpus needs, if copies are made.
 func TestCopiesNeedMemory(t *testing.T) {
 	need := func(copies bool) uint64 {
-		return NewCorpus(nil, ReadOptions{Copies: copies, Threads: 40}).needBytes(10)
+		return NewCorpus(nil, ReadOptions{Copies: copies, Threads: 40}).room.needBytes(10)
 	}
 	if least := rewrite.NeedBytes(40); least < 160<<20 || need(true) < least || need(false) > least/2 {
 		t.Errorf("%d, without copies %d, of at least %d", need(true), need(false), least)

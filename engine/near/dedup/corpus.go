@@ -2,93 +2,32 @@ package dedup
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"runtime"
-	"sort"
-	"strconv"
-	"strings"
 
 	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/memory"
-	"ndd/engine/near/cluster"
+	"ndd/engine/near/keep"
+	"ndd/engine/near/source"
 	"ndd/engine/storage/spill"
 )
 
-// A Corpus has documents by row, from 0. What grows with their number is in temporary files, which are mapped
-// when all are there. It may be read by many goroutines then.
+// A Corpus has documents by row, from 0. Everything that grows with their number is in temporary files, which are
+// mapped when all rows are appended. Many goroutines may read it then.
 type Corpus struct {
-	recipe  *simhash.Recipe         // nil for raw fingerprints
-	prints  spill.Column[uint64]    // or
-	raw     rawPrints               // without IDs
-	records records                 // IDs and places; none where the rows are the IDs
-	values  []values                // by which to keep, one for each policy that goes by one
-	hashes  spill.Column[[2]uint64] // of texts, or none; texts are equal if these are
-	urls    spill.Column[[2]uint64] // hashes of URLs, 0 for none, or none
-	sources sources
-	short   bitmap // rows too short for a fingerprint
-	shorts  int    // how many
-	from    origin // of documents
+	rows
+	recipe  *simhash.Recipe // nil for raw fingerprints
+	values  []keep.Column   // for each policy of the order that needs one
+	fields  []int           // for each of them, the list of fields that has its value, or -1
+	lists   int             // number of these lists; the next ones are those of the source and the URL
+	urls    spill.Column[[2]uint64]
+	sources source.Table
+	from    origin
 
-	o        ReadOptions
-	reserved *memory.Reservation // of o.Budget, for everything
-	spilled  bool                // clusters are in temporary files, too
-	results  memory.Arena        // of clusters
-}
-
-// Raw prints are fingerprint files without IDs, which are open.
-type rawPrints struct {
-	prints cluster.Prints
-	files  []*ndf.File
-	parts  []part // one after the other
-}
-
-// A part is the rows of one fingerprint file.
-type part struct {
-	first Row
-	file  string
-}
-
-// columnBytes is how much of a column is in memory; more is in a temporary file.
-const columnBytes = 256 << 10
-
-// newColumn returns an empty column of some things.
-func newColumn[T spill.Number](o *ReadOptions, what string) spill.Column[T] {
-	return spill.NewColumn[T](o.Disk, o.TempDir, what, cmp.Or(o.columnBytes, columnBytes))
-}
-
-// NewCorpus returns an empty corpus of documents with fingerprints of one recipe,
-// nil if that is unknown.
-func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
-	if o.Threads <= 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
-	c := &Corpus{recipe: recipe, o: o, prints: newColumn[uint64](&o, "fingerprints"),
-		records: records{text: newColumn[byte](&o, "ids"), at: newColumn[uint64](&o, "rows")},
-		hashes:  newColumn[[2]uint64](&o, "hashes"), urls: newColumn[[2]uint64](&o, "URLs"),
-		sources: sources{Sources: o.Source, number: map[string]int32{}, used: make([]bool, len(o.Source.Protect)),
-			of: newColumn[uint16](&o, "sources")},
-		from: origin{units: newColumn[uint64](&o, "units")}}
-	for _, by := range o.Keep {
-		if by.Policy == First || by.Policy == Source {
-			continue
-		}
-		v := values{by: by, at: -1, keys: newColumn[uint64](&o, "values")}
-		i := len(c.values)
-		v.text = func(row int) string {
-			if values := c.records.of(Row(row)).values; i < len(values) {
-				return values[i]
-			}
-			return ""
-		}
-		if by.fields() != nil {
-			v.at = c.sources.at
-			c.sources.at++ // behind all policies
-		}
-		c.values = append(c.values, v)
-	}
-	return c
+	o       ReadOptions
+	room    room
+	columns []column // all of the corpus
 }
 
 // A column is a [spill.Column].
@@ -97,17 +36,54 @@ type column interface {
 	Close() error
 }
 
-func (c *Corpus) columns() []column {
-	list := []column{&c.prints, &c.records.text, &c.records.at, &c.hashes, &c.urls, &c.sources.of, &c.from.units}
-	for i := range c.values {
-		list = append(list, &c.values[i].keys)
-	}
-	return list
+// columnBytes is the memory of a column. Its rest is in a temporary file.
+const columnBytes = 256 << 10
+
+// newColumn returns an empty column.
+func newColumn[T spill.Number](o *ReadOptions, content string) spill.Column[T] {
+	return spill.NewColumn[T](o.Disk, o.TempDir, content, cmp.Or(o.columnBytes, columnBytes))
 }
 
-// end makes all that was appended readable. It may be called again.
+// NewCorpus returns an empty corpus of documents with fingerprints of one recipe,
+// nil if that is unknown.
+func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	c := &Corpus{recipe: recipe, o: o, urls: newColumn[[2]uint64](&o, "URLs"),
+		rows: rows{prints: newColumn[uint64](&o, "fingerprints"), hashes: newColumn[[2]uint64](&o, "hashes"),
+			records: records{text: newColumn[byte](&o, "ids"), at: newColumn[uint64](&o, "rows")}},
+		sources: source.NewTable(o.Source, newColumn[uint16](&o, "sources")),
+		from:    origin{units: newColumn[uint64](&o, "units")}}
+	c.from.rows, c.from.o, c.room.o = &c.rows, &c.o, &c.o
+	for _, by := range o.Keep {
+		if by.Policy == keep.First || by.Policy == keep.Source {
+			continue
+		}
+		i, field := len(c.values), -1
+		if by.Fields() != nil {
+			field = c.lists
+			c.lists++
+		}
+		c.fields = append(c.fields, field)
+		c.values = append(c.values, keep.Column{Missing: keep.Missing{By: by}, Keys: newColumn[uint64](&o, "values"),
+			Text: func(row int) string {
+				if values := c.records.of(Row(row)).values; i < len(values) {
+					return values[i]
+				}
+				return ""
+			}})
+	}
+	c.columns = []column{&c.prints, &c.records.text, &c.records.at, &c.hashes, &c.urls, &c.sources.Rows, &c.from.units}
+	for i := range c.values {
+		c.columns = append(c.columns, &c.values[i].Keys)
+	}
+	return c
+}
+
+// end makes all rows readable. It may be called again.
 func (c *Corpus) end() error {
-	for _, column := range c.columns() {
+	for _, column := range c.columns {
 		if err := column.End(); err != nil {
 			return err
 		}
@@ -121,45 +97,40 @@ func (c *Corpus) Close() {
 	if c == nil {
 		return
 	}
-	c.reserved.Release()
-	c.results.Free()
-	for _, column := range c.columns() {
-		column.Close() // what is lost is temporary
+	c.room.free()
+	for _, column := range c.columns {
+		column.Close() // the files are temporary
 	}
-	c.closeRaw()
-}
-
-// closeRaw closes the fingerprint files.
-func (c *Corpus) closeRaw() {
-	for _, f := range c.raw.files {
-		f.Close()
-	}
-	c.raw.files = nil
+	c.raw.close()
 }
 
 // A Document is one to be compared.
 type Document struct {
 	ID          string
 	Fingerprint simhash.Fingerprint
-	Hash        [2]uint64      // of its text, of all documents of a corpus or of none
+	Hash        [2]uint64      // of its text; all documents of a corpus have one, or none has
 	TextBytes   int            // length of its text
-	Values      []format.Value // of the fields that the policies go by, in order
+	Values      []format.Value // of the fields that the order of preference, the source and the URL need
 	Modified    int64          // of its file, nanoseconds since 1970; 0 if unknown
-	Place       Place          // where it was read, of all documents of a corpus or of none
+	Place       Place          // all documents of a corpus have one, or none has
 	Short       bool           // it is too short for a fingerprint
 }
 
 // Append adds a document. The error is a [spill.Error].
 func (c *Corpus) Append(d Document) error {
 	row := c.Len()
-	if err := c.sources.append(d.Place, d.Values, Row(row)); err != nil {
+	sourceValue := ""
+	if c.o.Source.Field != "" {
+		sourceValue = valueAt(d.Values, c.lists).Text
+	}
+	if err := c.sources.Append(row, d.Place.File, d.Place.Row == 0, sourceValue); err != nil {
 		return err
 	}
 	r := record{id: d.ID, place: d.Place, length: lengthOf(d.TextBytes)}
 	if d.Short {
-		c.short.set(row)
+		c.short.Add(row)
 		c.shorts++
-		d.Fingerprint = 0 // it is compared with none
+		d.Fingerprint = 0 // it is compared with no other one
 	}
 	err := c.prints.Append(uint64(d.Fingerprint))
 	if d.Hash != [2]uint64{} {
@@ -173,7 +144,7 @@ func (c *Corpus) Append(d Document) error {
 		err = cmp.Or(err, c.urls.Append(hashURL(url)))
 	}
 	for i := range c.values {
-		text, failed := c.values[i].append(valueAt(d.Values, c.values[i].at), r.length, d.Modified)
+		text, failed := c.values[i].Append(valueAt(d.Values, c.fields[i]), r.length, d.Modified)
 		r.values, err = append(r.values, text), cmp.Or(err, failed)
 	}
 	return cmp.Or(err, c.records.append(r))
@@ -182,45 +153,72 @@ func (c *Corpus) Append(d Document) error {
 // lengthOf returns the length of a text as a corpus has it.
 func lengthOf(bytes int) uint32 { return uint32(min(uint64(bytes), math.MaxUint32)) }
 
-// Len returns the number of documents.
-func (c *Corpus) Len() int { return c.prints.Len() + c.raw.prints.Len() }
-
-func (c *Corpus) print(row Row) uint64 {
-	if len(c.prints.All) > 0 {
-		return c.prints.All[row]
+// valueAt returns the value for list i of fields, or none if the document has no fields.
+func valueAt(values []format.Value, i int) format.Value {
+	if i >= 0 && i < len(values) {
+		return values[i]
 	}
-	return c.raw.prints.At(row)
-}
-
-func (c *Corpus) all() cluster.Prints {
-	if len(c.prints.All) > 0 {
-		return cluster.NewPrints(c.prints.All)
-	}
-	return c.raw.prints
+	return format.Value{}
 }
 
 // Recipe returns the recipe of the fingerprints, nil if that is unknown.
 func (c *Corpus) Recipe() *simhash.Recipe { return c.recipe }
 
-// ID returns the ID of a row.
-func (c *Corpus) ID(row Row) string {
-	if c.raw.prints.Len() > 0 {
-		return strconv.FormatUint(uint64(row), 10)
-	}
-	return strings.Clone(c.records.of(row).id)
+// Texts reads the inputs again and returns the texts of some rows. It costs as much as reading all inputs. The
+// texts are held in memory.
+func (c *Corpus) Texts(ctx context.Context, rows []Row) (map[Row]string, error) {
+	return c.from.texts(ctx, rows)
 }
 
-// Place returns where the document of a row was read; nothing for one that came by [Corpus.Append]
-// without a place.
-func (c *Corpus) Place(row Row) Place {
-	if len(c.raw.parts) == 0 {
-		at := c.records.of(row).place
-		return Place{strings.Clone(at.File), at.Row}
+// Missing returns the policies that need a value which some documents do not have. These rank last.
+func (c *Corpus) Missing() (list []keep.Missing) {
+	for i := range c.values {
+		if m := c.values[i].Missing; m.Documents > 0 && m.Documents < c.Len() {
+			list = append(list, m)
+		}
 	}
-	p := c.raw.parts[sort.Search(len(c.raw.parts), func(i int) bool { return c.raw.parts[i].first > row })-1]
-	return Place{p.file, int64(row-p.first) + 1}
+	return list
 }
 
-// NumShort returns the number of documents that are too short for a fingerprint: of equal ones one is kept,
-// and they are compared with no others.
-func (c *Corpus) NumShort() int { return c.shorts }
+// prefer returns the order in which documents are kept, nil for that of their rows.
+func (c *Corpus) prefer() (func(a, b int) int, error) {
+	var orders []func(a, b int) int
+	if c.Len() == 0 {
+		return nil, nil
+	}
+	if safe := c.sources.Protected(); len(safe) > 0 {
+		orders = append(orders, func(a, b int) int { return cmp.Compare(safe.Bit(b), safe.Bit(a)) })
+	}
+	n := 0 // of c.values
+	for _, by := range c.o.Keep {
+		switch by.Policy {
+		case keep.First:
+		case keep.Source:
+			orders = append(orders, c.sources.Order())
+		default:
+			v := &c.values[n]
+			n++
+			if v.Keys.Len() != c.Len() {
+				return nil, c.o.Keep.CheckPrints(by.Fields() != nil)
+			}
+			if v.Documents == c.Len() {
+				return nil, by.NoValue()
+			}
+			orders = append(orders, func(a, b int) int { return v.Compare(b, a) })
+		}
+	}
+	switch len(orders) {
+	case 0:
+		return nil, nil
+	case 1:
+		return orders[0], nil
+	}
+	return func(a, b int) int {
+		for _, order := range orders {
+			if c := order(a, b); c != 0 {
+				return c
+			}
+		}
+		return 0
+	}, nil
+}

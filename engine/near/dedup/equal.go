@@ -6,55 +6,85 @@ import (
 	"slices"
 
 	"ndd/engine/memory"
+	"ndd/engine/near/cluster"
 )
 
-// Equal reports whether two documents are known to have the same text: those of fingerprint files have
-// no hashes.
-func (r *Result) Equal(a, b Row) bool {
-	h := r.corpus.hashes.All
-	return len(h) > 0 && h[a] == h[b]
-}
-
-// distinct returns the first of the members with each text, ascending as the members are, and for each
-// member the number of its text: 4 bytes a member, and where texts have hashes 16.
-func (c *Corpus) distinct(a *memory.Arena, members []Row) (firsts []Row, of []uint32, err error) {
-	of = memory.In[uint32](a, len(members), &err)
-	for i := range of {
-		of[i] = uint32(i)
+// findEqual finds the rows, among those that have a hash, with the hash of a preferred row. They ascend, each with the
+// preferred row.
+func (s *search) findEqual(ctx context.Context, hashes [][2]uint64, has func(row int) bool) (drops []Drop, err error) {
+	n := 0
+	for row := range hashes {
+		if has(row) {
+			n++
+		}
 	}
-	hash := c.hashes.All
-	if len(hash) == 0 || err != nil {
-		return members, of, err
+	if n == 0 {
+		return nil, nil
 	}
-	firsts = memory.In[Row](a, len(members), &err)[:0]
-	number := memory.In[uint32](a, len(members), &err)
+	a := memory.Arena{Map: s.c.room.mapping()}
+	defer a.Free()
+	rows, keys := memory.In[Row](&a, n, &err)[:0], memory.In[uint64](&a, n, &err)[:0]
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	copy(number, of)
-	slices.SortFunc(number, func(a, b uint32) int {
-		x, y := hash[members[a]], hash[members[b]]
-		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]), cmp.Compare(a, b))
-	})
-	for i, m := range number[min(1, len(number)):] {
-		if before := number[i]; hash[members[m]] == hash[members[before]] {
-			of[m] = of[before]
+	for row, h := range hashes {
+		if has(row) {
+			rows, keys = append(rows, Row(row)), append(keys, h[0])
 		}
 	}
-	for i, first := range of {
-		if int(first) == i {
-			number[i], firsts = uint32(len(firsts)), append(firsts, members[i])
-		}
-		of[i] = number[first]
+	o := s.near
+	o.K, o.Star, o.Meter = 0, true, nil
+	found, err := s.clusters(ctx, cluster.NewPrints(keys), rows, o)
+	if err != nil {
+		return nil, err
 	}
-	return firsts, of, nil
+	for _, cl := range found.Clusters() {
+		for _, row := range cl.Rows {
+			if row != cl.Representative && hashes[row] == hashes[cl.Representative] && !s.c.sources.Protects(int(row)) {
+				drops = append(drops, Drop{Row: row, KeptRow: int64(cl.Representative)})
+			}
+		}
+	}
+	slices.SortFunc(drops, func(a, b Drop) int { return cmp.Compare(a.Row, b.Row) })
+	return drops, nil
 }
 
-// settleEqual leaves in each cluster the documents that have the text of the one kept, as if the second half of its
-// hash were its only shingle. The clusters are of documents whose hashes begin with the same 64 bits.
-func (r *Result) settleEqual(ctx context.Context, o Options, prefer func(a, b int) int) error {
+// settleURLs replaces the rows for which rows with the same URL are dropped, if these are dropped themselves.
+func settleURLs(r *Result) {
+	if len(r.SameURL) == 0 {
+		return
+	}
+	final := map[int64]Drop{}
+	for _, d := range r.SameURL {
+		final[d.KeptRow] = Drop{KeptRow: d.KeptRow}
+	}
+	for _, k := range r.Known {
+		if _, ok := final[int64(k.Row)]; ok {
+			final[int64(k.Row)] = Drop{KeptRow: -1, Kept: k.Kept}
+		}
+	}
+	for c := range r.Clusters() {
+		for _, row := range c.Rows {
+			if _, ok := final[int64(row)]; ok {
+				final[int64(row)] = Drop{KeptRow: int64(c.Kept)}
+			}
+		}
+	}
+	for i := range r.SameURL {
+		d := &r.SameURL[i]
+		to := final[d.KeptRow]
+		if d.KeptRow, d.Kept = to.KeptRow, to.Kept; d.KeptRow >= 0 {
+			d.Distance = r.Distance(d.Row, Row(d.KeptRow))
+		}
+	}
+}
+
+// settleEqual leaves in each cluster the documents that have the text of the kept one, as if the second half of its hash
+// were its only shingle. The clusters are of documents whose hashes begin with the same 64 bits.
+func (s *search) settleEqual(ctx context.Context) error {
+	o := s.o
 	o.Verify = &Verify{Rule: Rule{{Jaccard: 1}}}
-	err := r.settle(ctx, o, true, prefer, func(row Row, _ *[]uint64) []uint64 { return r.corpus.hashes.All[row][1:] })
-	r.Rejected = 0
+	err := s.settle(ctx, s.r, o, true, func(row Row, _ *[]uint64) []uint64 { return s.c.hashes.All[row][1:] })
+	s.r.Rejected = 0
 	return err
 }

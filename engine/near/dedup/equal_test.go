@@ -11,6 +11,8 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
+	"ndd/engine/near/keep"
+	"ndd/engine/near/source"
 	"ndd/engine/oracle/must"
 )
 
@@ -73,7 +75,7 @@ func TestSplitUnequal(t *testing.T) {
 	if want := []string{"0 [0 2]", "1 [1 4 5]"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	firsts, of, err := c.distinct(new(memory.Arena), []Row{0, 1, 2, 3, 5})
+	firsts, of, err := (&search{c: c}).distinct(new(memory.Arena), []Row{0, 1, 2, 3, 5})
 	if err != nil || !slices.Equal(firsts, []Row{0, 1, 3}) || !slices.Equal(of, []uint32{0, 1, 0, 2, 1}) {
 		t.Errorf("%v %v", firsts, of)
 	}
@@ -95,14 +97,14 @@ func TestEqualShort(t *testing.T) {
 	write(t, map[string]string{"in.jsonl": in, "safe.jsonl": in})
 	for _, c := range []struct {
 		keep   string
-		source Sources
+		source source.Options
 		want   string // dropped>kept
 	}{
-		{"first", Sources{}, "in.jsonl: c>a e>a f>b"},
-		{"score", Sources{}, "in.jsonl: a>c e>c f>b"},
-		{"first", Sources{Protect: []string{"safe.jsonl"}}, "in.jsonl: a>a b>b c>a d>d e>a f>b"},
+		{"first", source.Options{}, "in.jsonl: c>a e>a f>b"},
+		{"score", source.Options{}, "in.jsonl: a>c e>c f>b"},
+		{"first", source.Options{Protect: []string{"safe.jsonl"}}, "in.jsonl: a>a b>b c>a d>d e>a f>b"},
 	} {
-		keep, err := ParseKeep(c.keep)
+		keep, err := keep.Parse(c.keep)
 		must.Do(t, err)
 		inputs := []string{"in.jsonl"}
 		if len(c.source.Protect) > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/near/dedup"
+	"ndd/engine/near/keep"
 )
 
 // Three reports of one event, of which the one with the best score is kept.
@@ -30,7 +31,7 @@ func Example() {
 	}
 
 	ctx := context.Background()
-	keep, err := dedup.ParseKeep("score")
+	keep, err := keep.Parse("score")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,6 +2,8 @@ package dedup
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"ndd/engine/corpus/ingest"
@@ -10,6 +12,7 @@ import (
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
+	"ndd/engine/storage/spill"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
@@ -81,7 +84,7 @@ func copiesOf(t *testing.T, copies map[string]string, inputs ...string) *rewrite
 func keptRows(r *Result) (rows []Row) {
 	dropped := r.droppedRows()
 	for row := range r.corpus.Len() {
-		if !dropped.has(row) {
+		if !dropped.Has(row) {
 			rows = append(rows, Row(row))
 		}
 	}
@@ -89,3 +92,23 @@ func keptRows(r *Result) (rows []Row) {
 }
 
 func simhashOf(f uint64) simhash.Fingerprint { return simhash.Fingerprint(f) }
+
+// said returns everything that a result says of documents.
+func said(r *Result) string {
+	var b strings.Builder
+	for c := range r.Clusters() {
+		fmt.Fprintln(&b, c)
+	}
+	for d := range r.Dropped() {
+		fmt.Fprintln(&b, d, r.corpus.ID(d.Row), r.corpus.Place(d.Row))
+	}
+	for k := range r.Kept() {
+		fmt.Fprintln(&b, k)
+	}
+	return b.String()
+}
+
+// ofPrints returns a corpus that has fingerprints alone.
+func ofPrints(prints []uint64) *Corpus {
+	return &Corpus{rows: rows{prints: spill.Column[uint64]{All: prints}}}
+}

@@ -1,31 +1,29 @@
 package dedup
 
 import (
-	"context"
 	"math/bits"
 	"slices"
 	"sort"
 	"sync/atomic"
 
 	"ndd/engine/memory"
-	"ndd/engine/near/shingle"
 )
 
-// A rareIndex finds the kept documents of a cluster that a document may go for, where very many are
-// near: pages of one template that all stay. It lists kept documents by their rare shingles:
+// A rareIndex finds the kept documents of a cluster for which a document may be dropped, if very many are near, such as
+// pages of one template that all stay. It lists kept documents by their rare shingles:
 //
 //	pages  | template template own1 | template template own2 | ...
-//	lists  | own1: page 1 | own2: page 2 | ...                   nothing is looked up by the template's
+//	lists  | own1: page 1 | own2: page 2 | ...                   no list is searched for the template's shingles
 //
-// By the rule, a document of a shingles that goes for one of b has at least t of them in common with
-// it. In any order of all shingles the first common one is among the first a-t+1 of the one document
-// and the first b-t+1 of the other. The order here begins with those that are rare in a sample of the
-// cluster, so that a document is looked up by its own shingles, in short lists. Since t depends on b,
-// each class of sizes has its lists; the sizes in a class differ by less than a sixteenth.
+// The rule asks that a document of a shingles shares at least t of them with a kept one of b shingles. In any order of
+// all shingles, the first common one is among the first a-t+1 of the one document and the first b-t+1 of the other.
+// The order begins with shingles that are rare in a sample of the cluster. So a document is looked up by its own
+// shingles, in short lists. Since t depends on b, each class of sizes has its lists. The sizes in a class differ by
+// less than a sixteenth.
 //
-// Lists are chained in one table by a hash of shingle and class. An entry with the same hash by chance is
-// a candidate more and changes no result. When there is no room for more postings, the documents that
-// are left are compared with those listed, and the lists begin anew.
+// Lists are chained in one table by a hash of shingle and class. An entry that has the same hash by chance is one more
+// candidate and changes no result. When the postings are full, the remaining documents are compared with the listed
+// ones, and the lists begin anew.
 //
 // Many goroutines may search it while nothing is added.
 type rareIndex struct {
@@ -190,63 +188,27 @@ func (x *rareIndex) near(dst []uint64, o *rareOrder, set []uint64) (_ []uint64, 
 	return dst, true
 }
 
-// listRare begins the lists of rare shingles where they are worth it, before the documents from a
-// number on, and lists the documents kept since.
-func (s *settler) listRare(ctx context.Context, at int) (err error) {
-	x, rule, left := s.rare, s.o.Verify.Rule, s.rows[at:]
-	if x == nil {
-		if len(left) < max(s.rareFrom, 1) || s.compared.Load() < int64(s.patience*len(left)) || len(rule) == 0 {
-			return nil
-		}
-		if x, err = newRareIndex(rule, len(left)); err != nil {
-			return err
-		}
-		s.rare = x
-		if err := s.count(ctx, left); err != nil {
-			return err
-		}
+// count counts the shingles of a document of the sample. Many goroutines may call it.
+func (x *rareIndex) count(set []uint64) {
+	for _, s := range set {
+		a, b := x.counters(s)
+		atomic.AddUint32(a, 1)
+		atomic.AddUint32(b, 1)
 	}
-	var o rareOrder
-	for x.to < len(s.kept) {
-		if x.add(&o, s.set(s.kept[x.to], &s.bufs[0])) {
-			continue
-		}
-		for from := at; from < len(s.rows); {
-			n, err := s.look(ctx, from)
-			if err != nil {
-				return err
-			}
-			from += n
-		}
-		clear(x.heads)
-		x.used, x.classes, x.from, x.to = 0, x.classes[:0], len(s.kept), len(s.kept)
-	}
-	return nil
 }
 
-// count counts the shingles of a sample of documents and marks those by which all are looked up.
-func (s *settler) count(ctx context.Context, rows []Row) error {
-	x, step := s.rare, 1+len(rows)/rareSample
-	if err := shingle.Each(ctx, s.threads, len(rows)/step, func(i int, bufs *shingle.Buffers) error {
-		for _, s := range s.set(rows[i*step], &bufs[0]) {
-			a, b := x.counters(s)
-			atomic.AddUint32(a, 1)
-			atomic.AddUint32(b, 1)
+// mark marks the shingles by which a document will be looked up. Many goroutines may call it.
+func (x *rareIndex) mark(o *rareOrder, set []uint64) {
+	n, _ := x.first(len(set), 0)
+	for _, s := range x.sort(o, set)[:min(n, len(set))] {
+		if word, bit := x.bit(s); atomic.LoadUint64(word)&bit == 0 {
+			atomic.OrUint64(word, bit)
 		}
-		return nil
-	}); err != nil {
-		return err
 	}
-	return shingle.Each(ctx, s.threads, len(rows), func(i int, bufs *shingle.Buffers) error {
-		set := s.set(rows[i], &bufs[0])
-		o := s.scratch.Get().(*scratch)
-		defer s.scratch.Put(o)
-		n, _ := x.first(len(set), 0)
-		for _, s := range x.sort(&o.rareOrder, set)[:min(n, len(set))] {
-			if word, bit := x.bit(s); atomic.LoadUint64(word)&bit == 0 {
-				atomic.OrUint64(word, bit)
-			}
-		}
-		return nil
-	})
+}
+
+// restart removes all documents. The next one has a number.
+func (x *rareIndex) restart(number int) {
+	clear(x.heads)
+	x.used, x.classes, x.from, x.to = 0, x.classes[:0], number, number
 }

@@ -9,41 +9,14 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/corpus/text"
-	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
-	"ndd/engine/storage/disk"
 )
 
-// ReadOptions configures how a corpus is read.
-type ReadOptions struct {
-	Keep    Keep
-	Source  Sources
-	SameURL []string       // fields, the first of which that a document has is its URL; documents with one go for one
-	Find    Options        // with which Find will be called: memory depends on them
-	Copies  bool           // the inputs will be copied: memory depends on it, too
-	Budget  *memory.Budget // of which the memory is taken, until [Corpus.Close]; nil: no limit
-	Threads int            // goroutines; 0 or less: as many as there are processors
-	TempDir string         // of temporary files; default os.TempDir()
-	Disk    *disk.Disk     // that they are on; default the system's
-
-	Open ndf.OpenOptions // of fingerprint files
-
-	// Say, if not nil, is called with the most memory that everything takes, which is [NeedBytes]:
-	// for fingerprints before they are read; for documents before that, when their number is
-	// unknown and 0, and before they are compared. What grows with their number may be spilled to
-	// temporary files, since there is less memory.
-	Say func(documents int, bytes uint64, spilled bool)
-
-	readingBytes uint64 // what reading documents takes
-	columnBytes  uint64 // as [columnBytes], where it is not 0
-}
-
-// ReadDocuments returns the corpus of the documents in some inputs. Those with too few features for
-// a fingerprint are counted by the report, and are compared with equal ones alone. It
-// sets cfg.Document.ValueFields as the policy needs them.
+// ReadDocuments returns the corpus of the documents in some inputs. The report counts documents with too few features
+// for a fingerprint, which are compared with equal ones alone. It sets cfg.Document.ValueFields as the options need.
 func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o ReadOptions) (*Corpus, ingest.Report,
 	error) {
-	lists := o.wanted()
+	lists := o.fieldLists()
 	cfg.Document.ValueFields = nil
 	for _, w := range lists {
 		cfg.Document.ValueFields = append(cfg.Document.ValueFields, w.fields)
@@ -53,13 +26,13 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	}
 	cfg.Document.Extract = text.Extraction(cfg.Recipe.Extract)
 	c := NewCorpus(&cfg.Recipe, o)
-	cfg = c.reading(cfg)
+	cfg = c.room.reading(cfg)
 	c.from.inputs, c.from.options = inputs, cfg.Document
 	c.from.options.Meter = nil // it counts the first reading
-	if err := c.reserve(0); err != nil {
+	if err := c.room.reserve(0); err != nil {
 		return nil, ingest.Report{}, err // nothing is reserved
 	}
-	err := c.sources.begin(ctx, inputs)
+	err := c.sources.Begin(ctx, inputs)
 	if err == nil {
 		err = checkFields(ctx, inputs, cfg.Document, lists)
 	}
@@ -76,10 +49,10 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	})
 	c.from.fileUnits = report.FileUnits
 	if err == nil {
-		err = c.sources.end()
+		err = c.sources.Check()
 	}
 	if err == nil {
-		err = cmp.Or(c.reserve(c.Len()), c.end())
+		err = cmp.Or(c.room.reserve(c.Len()), c.end())
 	}
 	if err != nil {
 		c.Close()
@@ -115,43 +88,42 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	if err != nil {
 		return nil, err
 	}
-	if err := c.reserve(n); err != nil {
+	if err := c.room.reserve(n); err != nil {
 		return nil, err
 	}
 	c.recipe = files[0].Recipe()
-	if err := o.Keep.checkPrints(c.recipe != nil); err != nil && n > 0 { // rather than after all is read
+	if err := o.Keep.CheckPrints(c.recipe != nil); err != nil && n > 0 { // rather than after all is read
 		return nil, err
 	}
-	if c.sources.shares = slices.ContainsFunc(files, (*ndf.File).IsShare); !c.sources.shares {
-		if err := c.sources.begin(ctx, paths); err != nil {
+	if c.sources.IsUnknown = slices.ContainsFunc(files, (*ndf.File).IsShare); !c.sources.IsUnknown {
+		if err := c.sources.Begin(ctx, paths); err != nil {
 			return nil, err
 		}
 	}
 	for _, f := range files {
-		if err := c.check(ctx, f, files[0]); err != nil {
+		if err := verifyFile(ctx, f, files[0], c.o.Threads); err != nil {
 			return nil, err
 		}
 	}
 	if ids {
-		err = c.appendParts(ctx, parts)
-		c.closeRaw() // the corpus has all of them
+		err = appendParts(ctx, c, parts)
+		c.raw.close() // the corpus has all rows
 	} else {
-		c.mapRaw()
+		mapRaw(c)
 	}
-	return c, cmp.Or(err, c.sources.end(), c.end(), ctx.Err())
+	return c, cmp.Or(err, c.sources.Check(), c.end(), ctx.Err())
 }
 
-// check verifies a file, whose recipe must be that of the first.
-func (c *Corpus) check(ctx context.Context, f, first *ndf.File) error {
-	if err := f.Verify(ctx, c.o.Threads); err != nil {
+// verifyFile verifies a file, whose recipe must be that of the first.
+func verifyFile(ctx context.Context, f, first *ndf.File, threads int) error {
+	if err := f.Verify(ctx, threads); err != nil {
 		return err
 	}
-	return simhash.Compatible(first.Path(), c.recipe, f.Path(), f.Recipe())
+	return simhash.Compatible(first.Path(), first.Recipe(), f.Path(), f.Recipe())
 }
 
-// appendParts appends the documents of files with IDs, those of shares in the order of the inputs of which they
-// are shares.
-func (c *Corpus) appendParts(ctx context.Context, parts []ndf.Part) error {
+// appendParts appends the documents of files with IDs. Those of shares are in the order of the shared inputs.
+func appendParts(ctx context.Context, c *Corpus, parts []ndf.Part) error {
 	for _, p := range parts {
 		for d, err := range p.Documents {
 			if err == nil {
@@ -169,14 +141,14 @@ func (c *Corpus) appendParts(ctx context.Context, parts []ndf.Part) error {
 	return nil
 }
 
-// mapRaw takes the rows of files without IDs, whose fingerprints stay in them.
-func (c *Corpus) mapRaw() {
+// mapRaw takes the rows of files without IDs. The fingerprints stay in the files.
+func mapRaw(c *Corpus) {
 	var pieces [][]uint64
 	row := Row(0)
 	for _, f := range c.raw.files {
 		if f.Len() > 0 {
 			c.raw.parts = append(c.raw.parts, part{row, f.Path()})
-			c.sources.appendFile(f.Path(), row, int(f.Len()))
+			c.sources.AppendFile(f.Path(), int(row), int(f.Len()))
 			row += Row(f.Len())
 		}
 		pieces = slices.AppendSeq(pieces, f.Chunks)

@@ -3,23 +3,20 @@ package dedup
 import (
 	"cmp"
 	"iter"
-	"math"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"ndd/engine/near/cluster"
+	"ndd/engine/near/rowset"
+	"ndd/engine/near/source"
 )
-
-// A Row is the number of a document of a corpus, from 0.
-type Row = cluster.Row
 
 // A Result is the clusters of a corpus.
 type Result struct {
-	Known    []Drop // rows that the caller has already, ascending; they are in no cluster, nor are the next ones
+	Known    []Drop // rows that the caller has already, ascending; like the next ones, they are in no cluster
 	SameURL  []Drop // rows with the URL of another one, ascending
 	SameText []Drop // rows that are too short for a fingerprint, with the text of another one, ascending
-	Rejected int    // documents that would go by their fingerprints and stay by their texts or the lengths of these
+	Rejected int    // documents that stay because of their texts, though their fingerprints are near
 
 	corpus   *Corpus
 	verified bool
@@ -30,24 +27,12 @@ type Result struct {
 	Also []*Result
 }
 
-// A Cluster is two documents or more of which one is kept. Its slices are not
-// to be written.
+// A Cluster is two documents or more. One of them is kept. Its slices must not be written.
 type Cluster struct {
 	Number int        // from 1, in order of the first rows
 	Rows   []Row      // ascending
 	Kept   Row        // one of them
 	Likes  []Likeness // of each row's text to the kept one's, if they were verified
-}
-
-// A Drop is a document that is dropped.
-type Drop struct {
-	Row      Row
-	Kept     string // ID of what is kept for it; "" in Result.SameURL where that is a row
-	KeptRow  int64  // its row; -1 where it is known from elsewhere
-	Distance int
-	Likeness // if texts were compared
-	Compared bool
-	Cluster  int // its number, 0 for none
 }
 
 // Len returns the number of clusters.
@@ -61,8 +46,8 @@ func (r *Result) Distance(a, b Row) int {
 	return bits.OnesCount64(r.corpus.print(a) ^ r.corpus.print(b))
 }
 
-// Farthest returns the dropped document of a cluster that is farthest from the one kept, the first
-// of several, with its distance, and how many are farther than k.
+// Farthest returns the dropped document of a cluster that is farthest from the kept one, the first of several, with
+// its distance. It also returns how many documents are farther than k.
 func (r *Result) Farthest(c Cluster, k int) (row Row, distance, beyond int) {
 	distance = -1
 	for _, other := range c.Rows {
@@ -92,8 +77,8 @@ func (r *Result) Clusters() iter.Seq[Cluster] {
 	}
 }
 
-// Dropped returns the dropped documents: known ones, those with the URL of another one, those too short with
-// the text of another one, each by row, then those of each cluster.
+// Dropped returns the dropped documents: known ones, those with the URL of another one, short ones with the text of
+// another one, each by row, and then those of each cluster.
 func (r *Result) Dropped() iter.Seq[Drop] {
 	return func(yield func(Drop) bool) {
 		last, id := int64(-1), ""
@@ -111,7 +96,7 @@ func (r *Result) Dropped() iter.Seq[Drop] {
 	}
 }
 
-// drops yields what Dropped returns, without the IDs of documents of the corpus.
+// drops yields the documents of Dropped without the IDs of documents of the corpus.
 func (r *Result) drops(yield func(Drop) bool) {
 	for _, list := range [][]Drop{r.Known, r.SameURL, r.SameText} {
 		for _, d := range list {
@@ -136,19 +121,13 @@ func (r *Result) drops(yield func(Drop) bool) {
 	}
 }
 
-// A Kept is a document that is kept.
-type Kept struct {
-	ID string
-	Place
-	Short bool // it has too few features for a fingerprint and was compared with equal texts alone
-}
-
 // Kept returns the documents that are kept, in the order of the inputs.
 func (r *Result) Kept() iter.Seq[Kept] {
 	return func(yield func(Kept) bool) { r.corpus.kept(0, Row(r.corpus.Len()), r.droppedRows(), yield) }
 }
 
-// KeptParts returns the documents of [Result.Kept] in parts of up to some rows, at least 1. Goroutines may range over different parts at a time.
+// KeptParts returns the documents of [Result.Kept] in parts of up to a number of rows. Several goroutines may
+// range over different parts.
 func (r *Result) KeptParts(rows int) iter.Seq[iter.Seq[Kept]] {
 	return func(yield func(iter.Seq[Kept]) bool) {
 		dropped, n := r.droppedRows(), Row(r.corpus.Len())
@@ -162,30 +141,7 @@ func (r *Result) KeptParts(rows int) iter.Seq[iter.Seq[Kept]] {
 	}
 }
 
-// kept yields the documents of some rows that are not dropped.
-func (c *Corpus) kept(first, last Row, dropped bitmap, yield func(Kept) bool) {
-	if c.raw.prints.Len() > 0 { // the rows are the IDs
-		for row := first; row < last; row++ {
-			if !dropped.has(int(row)) && !yield(Kept{c.ID(row), c.Place(row), false}) {
-				return
-			}
-		}
-		return
-	}
-	file := ""
-	for row, rec := range c.records.between(first, last) {
-		if dropped.has(int(row)) {
-			continue
-		}
-		if rec.place.File != file {
-			file = strings.Clone(rec.place.File)
-		}
-		if !yield(Kept{strings.Clone(rec.id), Place{file, rec.place.Row}, c.short.has(int(row))}) {
-			return
-		}
-	}
-}
-
+// findDrop finds the drop of a row in a list.
 func findDrop(list []Drop, row Row) (d Drop, ok bool) {
 	i, ok := slices.BinarySearchFunc(list, row, func(d Drop, row Row) int { return cmp.Compare(d.Row, row) })
 	if ok {
@@ -199,77 +155,28 @@ func (r *Result) NumDropped() int {
 	return len(r.Known) + len(r.SameURL) + len(r.SameText) + r.found.Rows() - r.found.Len()
 }
 
-// Beside returns how many documents another result drops that this one keeps, and how many it keeps
-// that this one drops.
-func (r *Result) Beside(other *Result) (more, fewer int) {
-	here, there := r.droppedRows(), other.droppedRows()
-	for row := range r.corpus.Len() {
-		more += there.bit(row) &^ here.bit(row)
-		fewer += here.bit(row) &^ there.bit(row)
-	}
-	return more, fewer
-}
-
-// A Doubt is a pair of documents near the threshold, of which one is kept.
-type Doubt struct {
-	Drop           // of the row that goes, or would go
-	Gone   bool    // it is dropped; else it is kept, too, and in no cluster
-	Beyond float64 // by how much the pair is above the threshold, or below it if that is negative
-}
-
-// Doubts returns up to n pairs nearest to the threshold, one for each kept document at most: half of
-// them dropped and half of them kept by this result and dropped by one of Also, as far as there are
-// both. It yields no documents that are dropped for known ones.
-func (r *Result) Doubts(n int, o Options) (list []Doubt) {
-	dropped := r.droppedRows()
-	gone := r.doubts(o, func(d *Drop) bool { return true })
-	var kept []Doubt
-	for _, other := range r.Also {
-		kept = append(kept, other.doubts(o, func(d *Drop) bool {
-			return !dropped.has(int(d.Row)) && !dropped.has(int(d.KeptRow))
-		})...)
-	}
-	for i := range kept {
-		kept[i].Gone, kept[i].Cluster = false, 0
-	}
-	for _, half := range []*[]Doubt{&gone, &kept} {
-		slices.SortStableFunc(*half, func(a, b Doubt) int { return cmp.Compare(math.Abs(a.Beyond), math.Abs(b.Beyond)) })
-	}
-	seen := map[Row]bool{} // a pair of two results
-	kept = slices.DeleteFunc(kept, func(d Doubt) bool {
-		again := seen[d.Row]
-		seen[d.Row] = true
-		return again
-	})
-	fromKept := min(len(kept), max(n/2, n-len(gone)))
-	return append(gone[:min(len(gone), n-fromKept)], kept[:fromKept]...)
-}
-
-// doubts returns of each cluster the pair nearest to the threshold of some options, of those that
-// are wanted.
-func (r *Result) doubts(o Options, want func(*Drop) bool) (list []Doubt) {
-	for drop := range r.drops {
-		if drop.Cluster == 0 || !want(&drop) {
-			continue
-		}
-		d := Doubt{drop, true, float64(o.K - drop.Distance)}
-		if o.Verify != nil {
-			d.Beyond = o.Verify.Rule.beyond(d.Likeness)
-		}
-		last := len(list) - 1
-		if last < 0 || list[last].Cluster != d.Cluster {
-			list = append(list, d)
-		} else if math.Abs(d.Beyond) < math.Abs(list[last].Beyond) {
-			list[last] = d
-		}
-	}
-	return list
-}
-
-func (r *Result) droppedRows() bitmap {
-	dropped := make(bitmap, 0, r.corpus.Len()/64+1)
+// droppedRows returns the rows that are dropped.
+func (r *Result) droppedRows() rowset.Set {
+	dropped := make(rowset.Set, 0, r.corpus.Len()/64+1)
 	for d := range r.drops {
-		dropped.set(int(d.Row))
+		dropped.Add(int(d.Row))
 	}
 	return dropped
 }
+
+// Equal reports whether two documents are known to have the same text: those of fingerprint files have
+// no hashes.
+func (r *Result) Equal(a, b Row) bool {
+	h := r.corpus.hashes.All
+	return len(h) > 0 && h[a] == h[b]
+}
+
+// Sources returns what became of the documents of each source, in the order of their first documents.
+func (r *Result) Sources() []source.Count {
+	return r.corpus.sources.Counts(func(yield func(row, kept int) bool) {
+		r.drops(func(d Drop) bool { return yield(int(d.Row), int(d.KeptRow)) })
+	})
+}
+
+// Excesses returns the limits of [source.Options] that a result exceeds.
+func Excesses(r *Result) []source.Excess { return r.corpus.sources.Excesses(r.Sources()) }

@@ -1,162 +1,111 @@
 package dedup
 
 import (
-	"cmp"
-	"encoding/binary"
-	"iter"
-	"slices"
-	"sync/atomic"
-	"unsafe"
+	"sort"
+	"strconv"
+	"strings"
 
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/near/cluster"
+	"ndd/engine/near/rowset"
 	"ndd/engine/storage/spill"
-	"ndd/engine/storage/store"
 )
 
-// A Place is where a document was read.
-type Place struct {
-	File string // "" where it is not known
-	Row  int64  // line, record or row of the file, from 1; 0 where the file is the document
+// rows have the facts about each document that do not depend on options.
+type rows struct {
+	prints  spill.Column[uint64]    // or
+	raw     rawPrints               // without IDs
+	records records                 // IDs and places; none if the rows are the IDs
+	hashes  spill.Column[[2]uint64] // of texts, or none; texts are equal if these are
+	short   rowset.Set              // rows too short for a fingerprint
+	shorts  int                     // number of these
 }
 
-// A record is what no comparison of fingerprints needs of a document.
-type record struct {
-	id     string
-	place  Place
-	length uint32   // of its text
-	values []string // by which to keep, those that are strings and "" for others; nil if none is
+// rawPrints are open fingerprint files without IDs.
+type rawPrints struct {
+	prints cluster.Prints
+	files  []*ndf.File
+	parts  []part // one after the other
 }
 
-// Records are those of documents in order:
-//
-//	text  | head, ID, file, values, row, length | ...
-//	at    | where the record of row 0 begins | of row 1 | ...
-//
-// The file is written where it is neither that of the record before nor the ID, and else, of one that is that
-// of the record before, how far before the record it is.
-type records struct {
-	text spill.Column[byte]
-	at   spill.Column[uint64]
-
-	anyText []byte // text and at for reads in any order, from the end of the records on
-	anyAt   []uint64
-	reads   atomic.Uint32 // of them
-
-	file   string // of the record before
-	fileAt int
-	line   []byte // the record at work
+// A part is the rows of one fingerprint file.
+type part struct {
+	first Row
+	file  string
 }
 
-// What is mapped counts as memory of the process, so that pages that were read are given back, each time after:
-const (
-	bytesMapped = 64 << 20 // of records that are read in order
-	readsMapped = 1 << 12  // of single records: the system maps up to 64 KiB around each, and around its place
-)
-
-// The lowest bits of a record's head.
-const (
-	recordIsFile = 1 << iota
-	recordFile
-	recordSameFile
-	recordValues
-)
-
-// append adds a record. The error is a [spill.Error].
-func (f *records) append(r record) error {
-	head, begin := byte(0), f.text.Len()
-	b := store.AppendText(append(f.line[:0], 0), r.id)
-	switch r.place.File {
-	case "":
-	case r.id:
-		head = recordIsFile
-	case f.file:
-		head = recordSameFile
-		b = binary.AppendUvarint(b, uint64(begin-f.fileAt))
-	default:
-		head = recordFile
-		f.file, f.fileAt = r.place.File, begin+len(b)
-		b = store.AppendText(b, r.place.File)
+// close closes the files.
+func (r *rawPrints) close() {
+	for _, f := range r.files {
+		f.Close()
 	}
-	if slices.ContainsFunc(r.values, func(v string) bool { return v != "" }) {
-		head |= recordValues
-		b = binary.AppendUvarint(b, uint64(len(r.values)))
-		for _, v := range r.values {
-			b = store.AppendText(b, v)
-		}
-	}
-	b = binary.AppendUvarint(b, uint64(r.place.Row))
-	b = binary.AppendUvarint(b, uint64(r.length))
-	f.line = b
-	b[0] = head
-	return cmp.Or(f.at.Append(uint64(begin)), f.text.AppendAll(b))
+	r.files = nil
 }
 
-// end makes the records readable. The columns have ended.
-func (f *records) end() (err error) {
-	if f.anyText, err = f.text.Scattered(); err == nil {
-		f.anyAt, err = f.at.Scattered()
+// Len returns the number of documents.
+func (r *rows) Len() int { return r.prints.Len() + r.raw.prints.Len() }
+
+// print returns the fingerprint of a row.
+func (r *rows) print(row Row) uint64 {
+	if len(r.prints.All) > 0 {
+		return r.prints.All[row]
 	}
-	return err
+	return r.raw.prints.At(row)
 }
 
-// of returns the record of a row, an empty one where there are none. Its texts are valid until the corpus
-// is closed.
-func (f *records) of(row Row) (r record) {
-	if len(f.anyAt) > 0 {
-		if f.reads.Add(1)%readsMapped == 0 {
-			f.text.DontNeed()
-			f.at.DontNeed()
-		}
-		r, _ = readRecord(f.anyText, int(f.anyAt[row]))
+// all returns all fingerprints.
+func (r *rows) all() cluster.Prints {
+	if len(r.prints.All) > 0 {
+		return cluster.NewPrints(r.prints.All)
 	}
-	return r
+	return r.raw.prints
 }
 
-// between yields the records of the rows from one to before another, each with its row.
-func (f *records) between(row, last Row) iter.Seq2[Row, record] {
-	return func(yield func(Row, record) bool) {
-		row, at, end := row, 0, len(f.text.All)
-		if row > 0 {
-			at = int(f.anyAt[row])
-		}
-		if last < Row(len(f.anyAt)) {
-			end = int(f.anyAt[last])
-		}
-		for at < end {
-			r, next := readRecord(f.text.All, at)
-			if !yield(row, r) {
+// ID returns the ID of a row.
+func (r *rows) ID(row Row) string {
+	if r.raw.prints.Len() > 0 {
+		return strconv.FormatUint(uint64(row), 10)
+	}
+	return strings.Clone(r.records.of(row).id)
+}
+
+// Place returns the place of a row's document. It is empty if the document came by [Corpus.Append] without one.
+func (r *rows) Place(row Row) Place {
+	if len(r.raw.parts) == 0 {
+		at := r.records.of(row).place
+		return Place{strings.Clone(at.File), at.Row}
+	}
+	p := r.raw.parts[sort.Search(len(r.raw.parts), func(i int) bool { return r.raw.parts[i].first > row })-1]
+	return Place{p.file, int64(row-p.first) + 1}
+}
+
+// TextBytes returns the length of a row's text.
+func (r *rows) TextBytes(row Row) int64 { return int64(r.records.of(row).length) }
+
+// NumShort returns the number of documents that are too short for a fingerprint. One of equal ones is kept, and
+// they are compared with no others.
+func (r *rows) NumShort() int { return r.shorts }
+
+// kept yields the documents of some rows that are not dropped.
+func (r *rows) kept(first, last Row, dropped rowset.Set, yield func(Kept) bool) {
+	if r.raw.prints.Len() > 0 { // the rows are the IDs
+		for row := first; row < last; row++ {
+			if !dropped.Has(int(row)) && !yield(Kept{r.ID(row), r.Place(row), false}) {
 				return
 			}
-			if at/bytesMapped != next/bytesMapped {
-				f.text.DontNeed()
-			}
-			at = next
-			row++
+		}
+		return
+	}
+	file := ""
+	for row, rec := range r.records.between(first, last) {
+		if dropped.Has(int(row)) {
+			continue
+		}
+		if rec.place.File != file {
+			file = strings.Clone(rec.place.File)
+		}
+		if !yield(Kept{strings.Clone(rec.id), Place{file, rec.place.Row}, r.short.Has(int(row))}) {
+			return
 		}
 	}
 }
-
-// readRecord returns the record at a place of the text of records, and where the next one is.
-func readRecord(text []byte, at int) (r record, next int) {
-	head, rest := text[at], store.Fields(text[at+1:])
-	r.id = asString(rest.Text())
-	switch {
-	case head&recordIsFile != 0:
-		r.place.File = r.id
-	case head&recordFile != 0:
-		r.place.File = asString(rest.Text())
-	case head&recordSameFile != 0:
-		file := store.Fields(text[at-int(rest.Uvarint()):])
-		r.place.File = asString(file.Text())
-	}
-	if head&recordValues != 0 {
-		r.values = make([]string, rest.Uvarint())
-		for i := range r.values {
-			r.values[i] = asString(rest.Text())
-		}
-	}
-	r.place.Row, r.length = int64(rest.Uvarint()), uint32(rest.Uvarint())
-	return r, len(text) - len(rest)
-}
-
-// asString returns a text in the memory of the records.
-func asString(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }

@@ -13,10 +13,10 @@ import (
 	"ndd/engine/near/shingle"
 )
 
-// A group is a document that is kept and those that go for it.
+// A group is a kept document and the documents that are dropped for it.
 type group struct {
 	kept    Row
-	members []member // with the one that is kept
+	members []member // including the kept one
 }
 
 // A member is a row of a group with its likeness to the one kept.
@@ -29,26 +29,23 @@ type member struct {
 // each with buffers of its own.
 type setOf func(row Row, buf *[]uint64) []uint64
 
-// A settler chooses the kept documents of a cluster, whose near pairs may chain. It
-// belongs to one goroutine.
+// A settler chooses the kept documents of a cluster, whose near pairs may chain. It belongs to one goroutine.
 //
-// Documents are taken in order of preference. Each is compared with the documents kept so far that
-// are within k of it, the nearest first, and goes for the first that the rule lets it go for; if
-// there is none, it is kept. So
+// Documents are taken in order of preference. Each is compared with the documents kept so far that are within k of it,
+// the nearest first. It is dropped for the first one that the rule allows, and kept if the rule allows none. So
 //
 //   - a dropped document is within k of the one kept for it, is preferred less, and was compared with it;
-//   - of two kept documents that are within k, neither may go for the one preferred.
+//   - if two kept documents are within k of each other, the rule does not allow to drop the less preferred one.
 //
-// Protected documents come first and are kept whatever they are near.
+// Protected documents come first and are always kept.
 //
-// There is exactly one choice for which both hold: of the documents before it, each is known to be
-// kept or not, and that decides.
+// Exactly one choice has both properties: the documents before each one are known to be kept or not, and that decides.
 //
-// Documents are compared a part at a time with those kept before the part, by many goroutines, and
-// then one by one with those kept since.
+// Many goroutines compare a part of the documents with those kept before the part. Then they are compared one by one
+// with those kept since.
 type settler struct {
 	corpus *Corpus
-	o      Options // with Chains all that are kept are compared, in order, whatever their distances
+	o      Options // with Chains all kept documents are compared, in order, at any distance
 	prefer func(a, b int) int
 	set    setOf
 	bufs   shingle.Buffers
@@ -63,7 +60,7 @@ type settler struct {
 	own     sketches // of a part
 	scratch sync.Pool
 
-	rare     *rareIndex // nil before it is worth it
+	rare     *rareIndex // nil until it saves time
 	compared atomic.Int64
 }
 
@@ -81,22 +78,22 @@ type scratch struct {
 	near []uint64
 }
 
-// newSettler returns a settler whose documents that many goroutines compare.
-func (r *Result) newSettler(o Options, threads int, prefer func(a, b int) int, set setOf) *settler {
-	s := &settler{corpus: r.corpus, o: o, prefer: prefer, set: set,
+// newSettler returns a settler that compares documents by a number of goroutines.
+func newSettler(c *Corpus, o Options, threads int, prefer func(a, b int) int, set setOf) *settler {
+	s := &settler{corpus: c, o: o, prefer: prefer, set: set,
 		tuning: tuning{threads, settlePart, rarePatience, rareFrom}}
 	s.scratch.New = func() any { return new(scratch) }
 	return s
 }
 
-// A choice is what a document goes for: the number of a kept document under its distance, as
+// A choice is the kept document for which a document is dropped: its number and distance, as
 // [cluster.Representatives.Near] returns them, or none.
 type choice struct {
 	near uint64
 	like Likeness
 }
 
-// none is the near of a document that goes for none.
+// none is the near of a document that is not dropped.
 const none = math.MaxUint64
 
 const (
@@ -104,44 +101,6 @@ const (
 	settleLarge = 1024     // documents of a cluster from which on all goroutines solve it
 	settleBytes = 32 << 20 // that tables of kept documents may take, as cluster.Options.StarBytes
 )
-
-// settle replaces the clusters by their groups, in place or not: small ones each goroutine solves one at a
-// time, and large ones are solved by all.
-func (r *Result) settle(ctx context.Context, o Options, inPlace bool, prefer func(a, b int) int, set setOf) error {
-	d, err := r.divide(inPlace)
-	if err != nil {
-		return err
-	}
-	var idle sync.Pool // of settlers of small clusters
-	err = shingle.Each(ctx, r.corpus.o.Threads, r.found.Len(), func(i int, _ *shingle.Buffers) error {
-		c := r.found.Cluster(i)
-		if len(c.Rows) >= settleLarge {
-			return nil
-		}
-		s, ok := idle.Get().(*settler)
-		if !ok {
-			s = r.newSettler(o, 1, prefer, set)
-		}
-		groups, err := s.settle(ctx, c.Rows)
-		d.add(r.found.At(i), groups)
-		idle.Put(s)
-		return err
-	})
-	s := r.newSettler(o, r.corpus.o.Threads, prefer, set)
-	for i, c := range r.found.Clusters() {
-		if err == nil && len(c.Rows) >= settleLarge {
-			var groups []group
-			groups, err = s.settle(ctx, c.Rows)
-			d.add(r.found.At(i), groups)
-		}
-	}
-	if err == nil {
-		before := r.found.Rows() - r.found.Len()
-		r.found, r.likes = d.Done(), d.likes
-		r.Rejected += before - (r.found.Rows() - r.found.Len())
-	}
-	return err
-}
 
 // settle returns the groups of a cluster that have two documents or more.
 func (s *settler) settle(ctx context.Context, rows []Row) ([]group, error) {
@@ -161,7 +120,9 @@ func (s *settler) settle(ctx context.Context, rows []Row) ([]group, error) {
 			s.rare = nil
 		}
 	}()
-	s.beginSketches()
+	if s.sketches.clear(); len(s.rows) >= sketchFrom {
+		s.sketches.begin(s.set(s.rows[0], &s.bufs[0]))
+	}
 	sc := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(sc)
 	for at := 0; at < len(s.rows); {
@@ -222,8 +183,8 @@ func (s *settler) groups() []group {
 	return groups
 }
 
-// look finds the choices of a part of the documents, from a number on, among those kept so far, and
-// makes their sketches. It returns how many these are.
+// look finds the choices of a part of the documents, from a number on, among those kept so far, and makes their
+// sketches. It returns the number of documents.
 func (s *settler) look(ctx context.Context, at int) (n int, err error) {
 	rows := s.rows[at:min(at+s.part*s.threads, len(s.rows))]
 	s.own.resize(s.sketches.words, len(rows))
@@ -266,8 +227,7 @@ func (s *settler) look(ctx context.Context, at int) (n int, err error) {
 	return len(rows), ctx.Err()
 }
 
-// nearby appends the documents kept from a number on that a document is compared with, as choices'
-// nears.
+// nearby appends the nears of the documents kept from a number on that a document is compared with.
 func (s *settler) nearby(dst []uint64, row Row, from int) []uint64 {
 	if !s.o.Chains {
 		return s.reps.Near(dst, s.corpus.print(row), from)
@@ -278,7 +238,7 @@ func (s *settler) nearby(dst []uint64, row Row, from int) []uint64 {
 	return dst
 }
 
-// within makes choices' nears of numbers of kept documents, without those that are not within k.
+// within replaces numbers of kept documents by their nears, and removes documents farther than k.
 func (s *settler) within(numbers []uint64, row Row) []uint64 {
 	if s.o.Chains {
 		return numbers
@@ -292,9 +252,9 @@ func (s *settler) within(numbers []uint64, row Row) []uint64 {
 	return left
 }
 
-// find replaces best by a better choice among the near ones, if there is one. set is read if it is nil.
+// find replaces best by a better choice among the near documents of sc, if one is better. A set that is nil is read.
 func (s *settler) find(row Row, own, set []uint64, best *choice, sc *scratch, bufs *shingle.Buffers) {
-	if s.corpus.sources.safe.has(int(row)) {
+	if s.corpus.sources.Protects(int(row)) {
 		return
 	}
 	s.compared.Add(int64(len(sc.near)))
@@ -315,4 +275,54 @@ func (s *settler) find(row Row, own, set []uint64, best *choice, sc *scratch, bu
 			return
 		}
 	}
+}
+
+// listRare creates the lists of rare shingles if they save time for the documents from a number on, and lists the
+// documents kept since.
+func (s *settler) listRare(ctx context.Context, at int) (err error) {
+	x, rule, left := s.rare, s.o.Verify.Rule, s.rows[at:]
+	if x == nil {
+		if len(left) < max(s.rareFrom, 1) || s.compared.Load() < int64(s.patience*len(left)) || len(rule) == 0 {
+			return nil
+		}
+		if x, err = newRareIndex(rule, len(left)); err != nil {
+			return err
+		}
+		s.rare = x
+		if err := s.countRare(ctx, left); err != nil {
+			return err
+		}
+	}
+	var o rareOrder
+	for x.to < len(s.kept) {
+		if x.add(&o, s.set(s.kept[x.to], &s.bufs[0])) {
+			continue
+		}
+		for from := at; from < len(s.rows); {
+			n, err := s.look(ctx, from)
+			if err != nil {
+				return err
+			}
+			from += n
+		}
+		x.restart(len(s.kept))
+	}
+	return nil
+}
+
+// countRare counts the shingles of a sample of documents, and marks those by which all of them are looked up.
+func (s *settler) countRare(ctx context.Context, rows []Row) error {
+	step := 1 + len(rows)/rareSample
+	if err := shingle.Each(ctx, s.threads, len(rows)/step, func(i int, bufs *shingle.Buffers) error {
+		s.rare.count(s.set(rows[i*step], &bufs[0]))
+		return nil
+	}); err != nil {
+		return err
+	}
+	return shingle.Each(ctx, s.threads, len(rows), func(i int, bufs *shingle.Buffers) error {
+		sc := s.scratch.Get().(*scratch)
+		defer s.scratch.Put(sc)
+		s.rare.mark(&sc.rareOrder, s.set(rows[i], &bufs[0]))
+		return nil
+	})
 }

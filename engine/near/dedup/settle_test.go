@@ -12,7 +12,6 @@ import (
 	"ndd/engine/near/shingle"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/spill"
 )
 
 func TestParseRule(t *testing.T) {
@@ -119,8 +118,8 @@ func TestSettle(t *testing.T) {
 			rows[i] = Row(i)
 		}
 		for variant := range 4 {
-			r := &Result{corpus: &Corpus{prints: spill.Column[uint64]{All: prints}}}
-			s := r.newSettler(Options{K: k, Verify: &Verify{Rule: rule}}, 1+variant%2*2,
+			r := &Result{corpus: ofPrints(prints)}
+			s := newSettler(r.corpus, Options{K: k, Verify: &Verify{Rule: rule}}, 1+variant%2*2,
 				func(a, b int) int { return rank[a] - rank[b] }, func(row Row, _ *[]uint64) []uint64 { return texts[row] })
 			if variant > 1 {
 				s.part, s.patience, s.rareFrom = 1, 0, 0
@@ -176,8 +175,8 @@ func TestRare(t *testing.T) {
 			want := ""
 			var plain int64
 			for variant := range 4 {
-				r := &Result{corpus: &Corpus{prints: spill.Column[uint64]{All: prints}}}
-				s := r.newSettler(Options{K: 3, Chains: chains, Verify: &Verify{Rule: rule}}, 1+variant%2, nil,
+				r := &Result{corpus: ofPrints(prints)}
+				s := newSettler(r.corpus, Options{K: 3, Chains: chains, Verify: &Verify{Rule: rule}}, 1+variant%2, nil,
 					func(row Row, _ *[]uint64) []uint64 { return texts[row] })
 				s.patience, s.rareFrom = 0, []int{n, n, 0, 700}[variant]
 				groups, err := s.settle(t.Context(), rows)
@@ -268,8 +267,8 @@ func TestHopelessLists(t *testing.T) {
 	}
 	var read, searches atomic.Int64
 	var s *settler
-	r := &Result{corpus: &Corpus{prints: spill.Column[uint64]{All: prints}}}
-	s = r.newSettler(Options{K: 6, Verify: &Verify{Rule: Rule{{Jaccard: 0.7}}}}, 2, nil,
+	r := &Result{corpus: ofPrints(prints)}
+	s = newSettler(r.corpus, Options{K: 6, Verify: &Verify{Rule: Rule{{Jaccard: 0.7}}}}, 2, nil,
 		func(row Row, _ *[]uint64) []uint64 {
 			if read.Add(1); s.rare != nil {
 				searches.Store(s.rare.tried.Load())

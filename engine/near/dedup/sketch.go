@@ -5,17 +5,16 @@ import (
 	"slices"
 )
 
-// Sketches bound how much two documents can share, in a few ns and without their sets. A sketch has
-// a bit for each of some parts of all shingles: whether the document has an odd number of that part.
-// Where the bits of two documents differ, one has a shingle that the other has not:
+// sketches bound the number of shingles that two documents share, in a few ns and without their sets. A sketch has a
+// bit for each of some parts of all shingles: whether the document has an odd number of shingles of the part. If the
+// bits of two documents differ, one has a shingle that the other does not have:
 //
 //	shingles    a: 1 5 8 12 17    b: 1 5 8 17
 //	mod 4       0: 8 12, 1: 1 5 17       0: 8, 1: 1 5 17
 //	odd         1                 0, 1
 //
-// So of sizes a and b, with d bits that differ, both have at most (a + b - d) / 2. A head is a sketch of
-// 128 parts, into which the sketch is folded. Where all documents are pages of one template, heads tell
-// nearly all of them apart, in a ns.
+// So documents of a and b shingles whose sketches differ in d bits share at most (a + b - d) / 2. A head is the sketch
+// folded to 128 parts. If all documents are pages of one template, heads tell nearly all of them apart, in 1 ns.
 type sketches struct {
 	words int      // of a sketch, a power of 2; 0: there are none
 	all   []uint64 // each after the size of its set
@@ -33,20 +32,23 @@ const (
 	sketchMost = 512 // words
 )
 
-// beginSketches removes all sketches and chooses the size of new ones for a cluster.
-func (s *settler) beginSketches() {
-	s.sketches.resize(0, 0)
-	s.sketches.heads = s.sketches.heads[:0]
-	if len(s.rows) < sketchFrom {
-		return
-	}
-	set, words := s.set(s.rows[0], &s.bufs[0]), 1
+// begin removes all sketches and chooses the size of new ones by the set of a document.
+func (s *sketches) begin(set []uint64) {
+	words := 1
 	for words < sketchMost && 64*words < sketchBits*len(set) {
 		words *= 2
 	}
-	s.sketches.words = words
+	s.clear()
+	s.words = words
 }
 
+// clear removes all sketches, and makes none.
+func (s *sketches) clear() {
+	s.resize(0, 0)
+	s.heads = s.heads[:0]
+}
+
+// resize makes room for n sketches of a size.
 func (s *sketches) resize(words, n int) {
 	s.words = words
 	if words == 0 {
@@ -63,6 +65,7 @@ func (s *sketches) of(i int) []uint64 {
 	return s.all[i*(s.words+1):][:s.words+1]
 }
 
+// sketch makes the sketch of a set, after its size.
 func sketch(dst, set []uint64) {
 	clear(dst)
 	dst[0] = uint64(len(set))
@@ -72,7 +75,7 @@ func sketch(dst, set []uint64) {
 	}
 }
 
-// add adds a sketch behind all others.
+// add adds a sketch after all others.
 func (s *sketches) add(own []uint64) {
 	if s.words > 0 {
 		s.all, s.heads = append(s.all, own...), append(s.heads, headOf(own))
@@ -88,8 +91,8 @@ func headOf(own []uint64) (h head) {
 	return h
 }
 
-// likely returns those of some nears that are better than best and which the document of a sketch may
-// go for, as far as sketches tell, in their place.
+// likely returns the nears for which the sketches allow that a document is dropped, if they are better than best. It
+// overwrites the list.
 func (s *sketches) likely(r Rule, own, near []uint64, best uint64) []uint64 {
 	left, mine := near[:0], headOf(own)
 	most := mine.size - 2*r.least(mine.size) // bits that may differ, less the size of the other one
@@ -103,7 +106,7 @@ func (s *sketches) likely(r Rule, own, near []uint64, best uint64) []uint64 {
 	return left
 }
 
-// may reports whether the document of a sketch may go for a kept one, as far as sketches tell.
+// may reports whether the sketches allow that a document is dropped for a kept one.
 func (s *sketches) may(r Rule, own []uint64, kept int) bool {
 	other := s.of(kept)
 	a, b, differ := int(own[0]), int(other[0]), 0

@@ -8,7 +8,8 @@ import (
 
 	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/simhash"
+	"ndd/engine/near/keep"
+	"ndd/engine/near/source"
 	"ndd/engine/oracle/must"
 )
 
@@ -23,20 +24,20 @@ func TestSources(t *testing.T) {
 		"books/d.jsonl":   line(rivers+" then", "books") + line(bread, "web"),
 		"gold.jsonl":      line(bread, "gold") + line(rivers, "gold") + line(rivers, "gold"),
 	})
-	keep, err := ParseKeep("source,longest")
+	keep, err := keep.Parse("source,longest")
 	must.Do(t, err)
 	inputs := []string{"crawl/", "./books", "gold.json?"}
 	for _, c := range []struct {
 		name   string
-		source Sources
+		source source.Options
 		want   string
 	}{
-		{"inputs", Sources{}, "[{crawl 4 1 5} {books 2 2 0} {gold.jsonl 3 3 0}]"},
-		{"prefer", Sources{Prefer: []string{"gold.jsonl", "books/"}}, "[{crawl 4 3 0} {books 2 2 0} {gold.jsonl 3 1 5}]"},
-		{"field", Sources{Field: "set", Prefer: []string{"books"}}, "[{web 5 3 1} {books 1 0 4} {gold 3 3 0}]"},
-		{"protect", Sources{Protect: []string{"gold.*"}}, "[{crawl 4 3 0} {books 2 2 0} {gold.jsonl 3 0 5}]"},
-		{"folder", Sources{Protect: []string{"crawl/b"}}, "[{crawl 4 1 5} {books 2 2 0} {gold.jsonl 3 3 0}]"},
-		{"value", Sources{Field: "set", Protect: []string{"gold", "d.jsonl"}}, "[{web 5 3 0} {books 1 0 0} {gold 3 0 2}]"},
+		{"inputs", source.Options{}, "[{crawl 4 1 5} {books 2 2 0} {gold.jsonl 3 3 0}]"},
+		{"prefer", source.Options{Prefer: []string{"gold.jsonl", "books/"}}, "[{crawl 4 3 0} {books 2 2 0} {gold.jsonl 3 1 5}]"},
+		{"field", source.Options{Field: "set", Prefer: []string{"books"}}, "[{web 5 3 1} {books 1 0 4} {gold 3 3 0}]"},
+		{"protect", source.Options{Protect: []string{"gold.*"}}, "[{crawl 4 3 0} {books 2 2 0} {gold.jsonl 3 0 5}]"},
+		{"folder", source.Options{Protect: []string{"crawl/b"}}, "[{crawl 4 1 5} {books 2 2 0} {gold.jsonl 3 3 0}]"},
+		{"value", source.Options{Field: "set", Protect: []string{"gold", "d.jsonl"}}, "[{web 5 3 0} {books 1 0 0} {gold 3 0 2}]"},
 	} {
 		for _, v := range []*Verify{nil, {Rule: Rule{{Jaccard: 0.5}}}} {
 			for _, chains := range []bool{false, true} {
@@ -60,19 +61,19 @@ func TestSources(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		source Sources
+		source source.Options
 		want   string
 	}{
-		{Sources{Prefer: []string{"crawl", "book"}}, "prefer book: no source has this name: the sources are crawl, books, gold.jsonl"},
-		{Sources{Protect: []string{"*.txt"}},
+		{source.Options{Prefer: []string{"crawl", "book"}}, "prefer book: no source has this name: the sources are crawl, books, gold.jsonl"},
+		{source.Options{Protect: []string{"*.txt"}},
 			"protect *.txt: no source, file or folder has this name: the sources are crawl, books, gold.jsonl"},
-		{Sources{Limits: []DropRate{{"", 0.5}, {"web", 0.5}}},
+		{source.Options{Limits: []source.Limit{{Source: "", Share: 0.5}, {Source: "web", Share: 0.5}}},
 			"max-drop web: no source has this name: the sources are crawl, books, gold.jsonl"},
-		{Sources{Prefer: []string{"crawl", "books"}, Protect: []string{"books"}},
+		{source.Options{Prefer: []string{"crawl", "books"}, Protect: []string{"books"}},
 			"prefer crawl before books contradicts that books is protected, and so kept before all others"},
-		{Sources{Field: "sett"}, "source sett: no document has this field with a number or text; " +
+		{source.Options{Field: "sett"}, "source sett: no document has this field with a number or text; " +
 			"documents have the fields text, set"},
-		{Sources{Field: "set", Prefer: []string{"crawl"}}, "prefer crawl: no source has this name: the sources are web, books, gold"},
+		{source.Options{Field: "set", Prefer: []string{"crawl"}}, "prefer crawl: no source has this name: the sources are web, books, gold"},
 	} {
 		if _, _, err := ReadDocuments(t.Context(), inputs, ingest.Config{}, ReadOptions{Source: c.source}); err == nil ||
 			err.Error() != c.want {
@@ -87,13 +88,13 @@ func TestProtectedStars(t *testing.T) {
 	set := func(name string) []format.Value { return []format.Value{{Text: name, Found: true}} }
 	docs := []Document{{ID: "x", Fingerprint: 0b1_1111, Values: set("web")}, {ID: "p", Values: set("gold")},
 		{ID: "q", Fingerprint: 0b111, Values: set("gold")}, {ID: "r", Fingerprint: 0b111, Values: set("gold")}}
-	o := ReadOptions{Source: Sources{Field: "set", Protect: []string{"gold"},
-		Limits: []DropRate{{"", 0.25}, {"", 0.24}, {"web", 0.5}, {"gold", 0}}}}
+	o := ReadOptions{Source: source.Options{Field: "set", Protect: []string{"gold"},
+		Limits: []source.Limit{{Source: "", Share: 0.25}, {Source: "", Share: 0.24}, {Source: "web", Share: 0.5}, {Source: "gold", Share: 0}}}}
 	r := found(t, appended(t, o, docs...), Options{K: 3})
 	if got := fmt.Sprint(keptRows(r)); got != "[1 2 3]" {
 		t.Error("kept are", got)
 	}
-	if got := fmt.Sprint(r.Beyond()); got != "[{{ 0.24} { 4 1 0}} {{web 0.5} {web 1 1 0}}]" {
+	if got := fmt.Sprint(Excesses(r)); got != "[{{ 0.24} { 4 1 0}} {{web 0.5} {web 1 1 0}}]" {
 		t.Error("beyond the limits are", got)
 	}
 
@@ -103,17 +104,6 @@ func TestProtectedStars(t *testing.T) {
 		Options{K: 3, Known: known})
 	if got := fmt.Sprint(keptRows(r)); got != "[1 3]" {
 		t.Error("beside a known document kept are", got)
-	}
-}
-
-// TestBeyondItself: a limit of 29 % allows 29 of 100, which is not so of 0.29 * 100 in floating point.
-func TestBeyondItself(t *testing.T) {
-	c := appended(t, ReadOptions{Source: Sources{Limits: []DropRate{{"", 0.29}, {"", 0.2899}}}})
-	for i := range 100 {
-		must.Do(t, c.Append(Document{Fingerprint: simhash.Fingerprint(max(0, i-29))}))
-	}
-	if got := fmt.Sprint(found(t, c, Options{}).Beyond()); got != "[{{ 0.2899} { 100 29 0}}]" {
-		t.Error(got)
 	}
 }
 
@@ -155,12 +145,12 @@ func TestAlso(t *testing.T) {
 			if got := fmt.Sprintln(slices.Collect(r.Also[i].Dropped())); got != want {
 				t.Errorf("%+v beside %d: %s, want %s", s, c.now.K, got, want)
 			}
-			if more, fewer := r.Beside(alone); more-fewer != alone.NumDropped()-r.NumDropped() || i == 0 && more+fewer == 0 {
+			if more, fewer := Difference(alone, r); more-fewer != alone.NumDropped()-r.NumDropped() || i == 0 && more+fewer == 0 {
 				t.Errorf("%+v: %d more and %d fewer than %d: %d", s, more, fewer, r.NumDropped(), alone.NumDropped())
 			}
 		}
 		gone, kept, last := 0, 0, 0.0
-		for _, d := range r.Doubts(4, c.now) {
+		for _, d := range Doubts(r, 4, c.now) {
 			if d.Gone {
 				gone++
 			} else if kept++; d.Beyond >= 0 {

@@ -13,6 +13,8 @@ import (
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/memory"
+	"ndd/engine/near/keep"
+	"ndd/engine/near/source"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
@@ -62,9 +64,9 @@ func TestSpilled(t *testing.T) {
 	const n = 600 // smaller buffers are in memory
 	t.Chdir(t.TempDir())
 	temp := t.TempDir()
-	keep, err := ParseKeep("rank,longest")
+	keep, err := keep.Parse("rank,longest")
 	must.Do(t, err)
-	all := ReadOptions{Keep: keep, Source: Sources{Field: "set", Protect: []string{"s2"}}}
+	all := ReadOptions{Keep: keep, Source: source.Options{Field: "set", Protect: []string{"s2"}}}
 	balanced := &Verify{Rule: Rule{{Jaccard: 0.7}}}
 	kinds := []string{"templates", "one template", "equal", "different"}
 	for i, kind := range long.Raced(kinds, kinds[:1]) {
@@ -97,7 +99,7 @@ func TestSpilled(t *testing.T) {
 				if err != nil {
 					t.Fatal(kind, c.name, few, err)
 				}
-				if corpus.spilled = few; corpus.prints.IsSpilled() != few {
+				if corpus.room.spilled = few; corpus.prints.IsSpilled() != few {
 					t.Fatalf("%s, %s: spilled %v", kind, c.name, !few)
 				}
 				r := found(t, corpus, c.find)
@@ -127,7 +129,7 @@ func TestSpilledPrints(t *testing.T) {
 	for i := 0; i < n/2; i++ {
 		prints[i] = sets.Near(rng, prints[n/2+rng.IntN(n/2)], i%4)
 	}
-	keep := Keep{{Policy: Longest}}
+	keep := keep.Order{{Policy: keep.Longest}}
 	var want string
 	for _, limit := range []uint64{1 << 40, 7 << 20} {
 		o := ReadOptions{Keep: keep, Threads: 1, Budget: memory.NewBudget(memory.Set(limit)), TempDir: t.TempDir()}
@@ -136,8 +138,8 @@ func TestSpilledPrints(t *testing.T) {
 			must.Do(t, c.Append(Document{ID: "d", Fingerprint: simhashOf(f), TextBytes: i % 100}))
 		}
 		r := found(t, c, Options{K: 3})
-		if c.spilled != (limit == 7<<20) {
-			t.Fatal(limit, c.spilled)
+		if c.room.spilled != (limit == 7<<20) {
+			t.Fatal(limit, c.room.spilled)
 		}
 		got := fmt.Sprintln(r.found.Distinct, r.NumDropped(), keptRows(r))
 		if want = cmp.Or(want, got); got != want {
@@ -164,14 +166,14 @@ func TestSpillFull(t *testing.T) {
 			return nil
 		})
 		c := NewCorpus(nil, o)
-		err := c.reserve(0)
+		err := c.room.reserve(0)
 		for i := 0; i < n && err == nil; i++ {
 			err = c.Append(Document{Fingerprint: simhashOf(uint64(i/2) * 0x9e3779b97f4a7c15)})
 		}
 		if err == nil && writes >= full {
 			t.Errorf("call %d failed, and the documents behind it were appended", full)
 		}
-		if c.spilled = true; err == nil {
+		if c.room.spilled = true; err == nil {
 			_, err = Find(t.Context(), c, Options{K: 1})
 		}
 		c.Close()

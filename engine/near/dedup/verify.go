@@ -3,62 +3,31 @@ package dedup
 import (
 	"cmp"
 	"context"
-	"errors"
-	"iter"
 	"slices"
-	"strings"
 	"sync"
 	"unsafe"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/shingle"
 )
 
-// A Verify configures how texts are compared.
-type Verify struct {
-	Rule   Rule         // says when a document may go for the one kept
-	Memory int64        // bytes for shingle sets; default [VerifyMemory]. More of them go to a temporary file
-	Known  []string     // inputs that have the texts of what Options.Known finds, by the ids that it names
-	Meter  *input.Meter // counts the reading, if not nil
-	Begin  func()       // is called, if not nil, when all is compared and the reading begins
-	Sets   []string     // files of [Members.WriteSets], of all shares; then no text is read
+// Bytes of memory for each row that is near another one.
+const (
+	resultBytes   = 16 // in a [cluster.Result]
+	comparedBytes = 40 // while texts are compared: its row, number, text and the location of the set
+	dividedBytes  = 20 // in a division
+)
 
-	// Members, if not nil, is called with the documents whose texts are needed, in order, and no text
-	// is compared.
-	Members func(iter.Seq[Member]) error
-}
-
-// VerifyMemory is the default of Verify.Memory. The rest is in the system's cache of the file while
-// there is memory for it.
-const VerifyMemory = 8 << 20
-
-func (v *Verify) memory() int64 {
-	if v.Memory <= 0 {
-		return VerifyMemory
-	}
-	return v.Memory
-}
-
-// changed returns the error of a row that is not what it was. Its file may have vanished, too.
-func (c *Corpus) changed(row Row) error {
-	at := c.Place(row)
-	return ingest.Changed(input.Place(at.File, at.Row))
-}
-
-// verify splits the clusters by their texts.
-func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) int,
-	room func(bytes uint64) (memory.Arena, error)) (err error) {
-	v := o.Verify
+// verify divides the clusters by the texts of their documents.
+func (s *search) verify(ctx context.Context) (err error) {
+	r, v := s.r, s.o.Verify
 	if v.Begin != nil {
 		v.Begin()
 	}
 	var arena memory.Arena
-	if room != nil {
-		arena, err = room(uint64(r.found.Rows()) * uint64(resultBytes+comparedBytes+dividedBytes*(1+len(o.Also))))
+	if s.near.Room != nil {
+		arena, err = s.near.Room(uint64(r.found.Rows()) * uint64(resultBytes+comparedBytes+dividedBytes*(1+len(s.o.Also))))
 	}
 	defer arena.Free()
 	members := memory.In[Row](&arena, r.found.Rows(), &err)[:0]
@@ -69,22 +38,19 @@ func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) in
 		members = append(members, c.Rows...)
 	}
 	slices.Sort(members)
-	if v.Members != nil {
-		return v.Members(r.corpus.members(members))
-	}
-	texts, of, err := r.corpus.distinct(&arena, members) // equal ones are read and held once
+	texts, of, err := s.distinct(&arena, members) // equal ones are read and held once
 	if err != nil {
 		return err
 	}
-	sets, err := r.corpus.newSets(&arena, len(texts), v.memory())
+	sets, err := s.newSets(&arena, len(texts), v.memory())
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, sets.Close()) }()
 	if v.Sets != nil {
-		err = r.corpus.readSets(ctx, v.Sets, sets, texts)
+		err = v.Sets(ctx, s.c, texts, sets)
 	} else {
-		err = r.corpus.shingle(ctx, v, sets, texts)
+		err = s.c.from.shingles(ctx, v.Meter, sets, texts)
 	}
 	if err = cmp.Or(err, sets.End()); err != nil {
 		return err
@@ -93,173 +59,95 @@ func (r *Result) verify(ctx context.Context, o Options, prefer func(a, b int) in
 		i, _ := slices.BinarySearch(members, row)
 		return sets.Get(int(of[i]), buf)
 	}
-	for _, also := range o.Also {
-		other := &Result{Known: r.Known, SameURL: r.SameURL, SameText: r.SameText, corpus: r.corpus, verified: true,
-			found: r.found}
-		so, sv := o, *v
-		so.K, sv.Rule, so.Verify = also.K, also.Rule, &sv
-		if err := other.settle(ctx, so, false, prefer, get); err != nil {
+	for _, also := range s.o.Also {
+		other := s.other()
+		other.found = r.found
+		o, v := s.o, *v
+		o.K, v.Rule, o.Verify = also.K, also.Rule, &v
+		if err := s.settle(ctx, other, o, false, get); err != nil {
 			return err
 		}
 		r.Also = append(r.Also, other)
 	}
-	return r.settle(ctx, o, true, prefer, get)
+	return s.settle(ctx, r, s.o, true, get)
 }
 
-// Bytes of memory for each row that is near another.
-const (
-	resultBytes   = 16 // in a [cluster.Result]
-	comparedBytes = 40 // while texts are compared: its row, number, text and where that one's set is
-	dividedBytes  = 20 // in a division
-)
+// newSets returns room for n sets, some bytes of them in memory and the rest in a temporary file.
+func (s *search) newSets(a *memory.Arena, n int, bytes int64) (*shingle.Sets, error) {
+	return shingle.NewSets(a, n, bytes, s.c.o.TempDir, s.c.o.Disk)
+}
 
-// errNoTexts is the error of Options.Verify and Options.Known without the texts of known documents.
-var errNoTexts = errors.New("verifying needs the texts of the known documents: give their inputs")
-
-// verifyKnown reads the texts of known documents and of the new ones near them. A new document goes for the
-// nearest known one that the rule allows, the first of several, and stays if there is none. If several known
-// documents have one ID, the most similar of those that the rule allows counts.
-func (r *Result) verifyKnown(ctx context.Context, v *Verify) (err error) {
-	if len(r.Known) == 0 {
-		return nil
+// distinct returns the first of the members with each text, ascending as the members are, and the number of its text
+// for each member. Memory: 4 bytes a member, and 16 if texts have hashes.
+func (s *search) distinct(a *memory.Arena, members []Row) (firsts []Row, of []uint32, err error) {
+	of = memory.In[uint32](a, len(members), &err)
+	for i := range of {
+		of[i] = uint32(i)
 	}
-	ids := map[string]uint32{}
-	var rows []Row
-	var ends []int // of the candidates of each row
-	for i, k := range r.Known {
-		if i == 0 || k.Row != rows[len(rows)-1] {
-			rows, ends = append(rows, k.Row), append(ends, i)
-		}
-		ends[len(ends)-1]++
-		if _, ok := ids[k.Kept]; !ok {
-			ids[k.Kept] = uint32(len(ids))
-		}
+	hash := s.c.hashes.All
+	if len(hash) == 0 || err != nil {
+		return members, of, err
 	}
-	var arena memory.Arena
-	defer arena.Free()
-	own, err := r.corpus.newSets(&arena, len(rows), v.memory()/2)
+	firsts = memory.In[Row](a, len(members), &err)[:0]
+	number := memory.In[uint32](a, len(members), &err)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	known, err := r.corpus.newSets(&arena, 0, v.memory()/2)
-	if err != nil {
-		return err
-	}
-	defer func() { err = cmp.Or(err, own.Close(), known.Close()) }()
-	if err := cmp.Or(r.corpus.shingle(ctx, v, own, rows), own.End()); err != nil {
-		return err
-	}
-	of, err := known.ReadByID(ctx, v.Known, ids, r.corpus.again(v.Meter))
-	if err != nil {
-		return err
-	}
-	chosen := make([]*Drop, len(rows))
-	err = shingle.Each(ctx, r.corpus.o.Threads, len(rows), func(i int, bufs *shingle.Buffers) error {
-		from := 0
-		if i > 0 {
-			from = ends[i-1]
-		}
-		for j := from; j < ends[i] && chosen[i] == nil; j++ {
-			k := &r.Known[j]
-			for _, n := range of[ids[k.Kept]] {
-				if like, ok := v.Rule.Judge(own.Get(i, &bufs[0]), known.Get(n, &bufs[1])); ok &&
-					(chosen[i] == nil || like.Jaccard > k.Jaccard) {
-					chosen[i], k.Likeness = k, like
-				}
-			}
-		}
-		return nil
+	copy(number, of)
+	slices.SortFunc(number, func(a, b uint32) int {
+		x, y := hash[members[a]], hash[members[b]]
+		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]), cmp.Compare(a, b))
 	})
+	for i, m := range number[min(1, len(number)):] {
+		if before := number[i]; hash[members[m]] == hash[members[before]] {
+			of[m] = of[before]
+		}
+	}
+	for i, first := range of {
+		if int(first) == i {
+			number[i], firsts = uint32(len(firsts)), append(firsts, members[i])
+		}
+		of[i] = number[first]
+	}
+	return firsts, of, nil
+}
+
+// settle replaces the clusters of a result by their groups, in place or not. Each goroutine settles small clusters, one
+// at a time; all of them settle large ones together.
+func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool, set setOf) error {
+	d, err := divide(r, inPlace)
 	if err != nil {
 		return err
 	}
-	var found []Drop
-	for _, k := range chosen {
-		if k != nil {
-			found = append(found, *k)
-		}
-	}
-	r.Known = found
-	r.Rejected += len(rows) - len(found)
-	return nil
-}
-
-// newSets returns room for n sets, of which some bytes are in memory and more in a temporary file.
-func (c *Corpus) newSets(a *memory.Arena, n int, bytes int64) (*shingle.Sets, error) {
-	return shingle.NewSets(a, n, bytes, c.o.TempDir, c.o.Disk)
-}
-
-// shingle reads the documents again and puts the sets of the members, which are ascending, into s.
-func (c *Corpus) shingle(ctx context.Context, v *Verify, s *shingle.Sets, members []Row) error {
-	return c.readAgain(ctx, c.again(v.Meter), members, func(ctx context.Context) func(int, *format.Document) error {
-		shingler := shingle.New(ctx)
-		var set []uint64
-		return func(i int, doc *format.Document) error {
-			set = shingler.Append(set[:0], doc.Text)
-			return s.Put(i, set)
-		}
-	})
-}
-
-// Texts reads the inputs again and returns the texts of some rows. It costs as much as reading all;
-// the texts are held in memory.
-func (c *Corpus) Texts(ctx context.Context, rows []Row) (map[Row]string, error) {
-	if err := c.from.readable(); err != nil {
-		return nil, err
-	}
-	rows = slices.Compact(slices.Sorted(slices.Values(rows)))
-	texts := map[Row]string{}
-	var mu sync.Mutex
-	err := c.readAgain(ctx, c.again(nil), rows, func(context.Context) func(int, *format.Document) error {
-		return func(i int, doc *format.Document) error {
-			mu.Lock()
-			defer mu.Unlock()
-			texts[rows[i]] = strings.Clone(doc.Text)
+	var idle sync.Pool // of settlers of small clusters
+	err = shingle.Each(ctx, s.c.o.Threads, r.found.Len(), func(i int, _ *shingle.Buffers) error {
+		c := r.found.Cluster(i)
+		if len(c.Rows) >= settleLarge {
 			return nil
 		}
+		one, ok := idle.Get().(*settler)
+		if !ok {
+			one = newSettler(s.c, o, 1, s.prefer, set)
+		}
+		groups, err := one.settle(ctx, c.Rows)
+		d.add(r.found.At(i), groups)
+		idle.Put(one)
+		return err
 	})
-	return texts, err
-}
-
-// readAgain reads the documents again and hands those of some rows, which are ascending, with their
-// indexes to functions of several goroutines. The error of a document that is not what it was says
-// so.
-func (c *Corpus) readAgain(ctx context.Context, cfg ingest.Config, rows []Row,
-	worker func(context.Context) func(i int, doc *format.Document) error) error {
-	var made int
-	wanted := func(unit int) (i int, ok bool) {
-		return slices.BinarySearchFunc(rows, uint64(unit), func(row Row, unit uint64) int {
-			return cmp.Compare(c.from.units.All[row], unit)
-		})
+	all := newSettler(s.c, o, s.c.o.Threads, s.prefer, set)
+	for i, c := range r.found.Clusters() {
+		if err == nil && len(c.Rows) >= settleLarge {
+			var groups []group
+			groups, err = all.settle(ctx, c.Rows)
+			d.add(r.found.At(i), groups)
+		}
 	}
-	_, err := ingest.Extract(ctx, c.from.inputs, cfg, ingest.Steps[struct{}]{
-		FileUnits: c.from.fileUnits,
-		Want: func(unit int) bool {
-			_, ok := wanted(unit)
-			return ok
-		},
-		Worker: func(ctx context.Context) (func(int, *format.Document) (struct{}, error), error) {
-			do := worker(ctx)
-			return func(unit int, doc *format.Document) (none struct{}, err error) {
-				i, _ := wanted(unit)
-				if !c.same(rows[i], doc) {
-					return none, c.changed(rows[i])
-				}
-				return none, do(i, doc)
-			}, nil
-		},
-		Emit: func(struct{}) error { made++; return nil },
-	})
-	if err == nil && made != len(rows) {
-		return ingest.Changed(strings.Join(c.from.inputs, ", "))
+	if err == nil {
+		before := r.found.Rows() - r.found.Len()
+		r.found, r.likes = d.Done(), d.likes
+		r.Rejected += before - (r.found.Rows() - r.found.Len())
 	}
 	return err
-}
-
-// same returns whether the document of a row is what it was.
-func (c *Corpus) same(row Row, doc *format.Document) bool {
-	hash := c.hashes.All // none in a test
-	return doc.ID == c.records.of(row).id && (len(hash) == 0 || ingest.HashOf(doc.Text) == hash[row])
 }
 
 // A division replaces the clusters of a result by groups of their rows, with likenesses.
@@ -268,10 +156,10 @@ type division struct {
 	likes []Likeness
 }
 
-// divide returns a division of the clusters without groups, as [cluster.Result.Divide] does. Its memory is
-// that of the corpus's results.
-func (r *Result) divide(inPlace bool) (d division, err error) {
-	arena := &r.corpus.results
+// divide returns a division of the clusters without groups, as [cluster.Result.Divide] does, in the memory of the
+// corpus for results.
+func divide(r *Result, inPlace bool) (d division, err error) {
+	arena := &r.corpus.room.results
 	if d.Division, err = r.found.Divide(arena, inPlace); err != nil {
 		return d, err
 	}
@@ -280,7 +168,7 @@ func (r *Result) divide(inPlace bool) (d division, err error) {
 	return d, err
 }
 
-// add adds the groups of a cluster whose rows begin at number at of all.
+// add adds the groups of a cluster. The first of its rows has a number among those of all clusters.
 func (d *division) add(at int, groups []group) {
 	for _, g := range groups {
 		rows := make([]Row, len(g.members))

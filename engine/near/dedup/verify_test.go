@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/memory"
+	"ndd/engine/near/keep"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
@@ -77,7 +78,7 @@ func TestVerify(t *testing.T) {
 	texts := chained(t, path, 400)
 	const words = 3
 	for _, policy := range long.Raced([]string{"first", "score"}, []string{"score"}) {
-		keep, err := ParseKeep(policy)
+		keep, err := keep.Parse(policy)
 		must.Do(t, err)
 		temp := t.TempDir()
 		c := read(t, path, ingest.Config{}, ReadOptions{Keep: keep, TempDir: temp})
@@ -202,7 +203,7 @@ func TestCancel(t *testing.T) {
 		t.Error(err)
 	}
 	half := Options{Verify: &Verify{Rule: Rule{{Jaccard: 0.5}}}}
-	if err := r.verify(ctx, half, nil, nil); !errors.Is(err, context.Canceled) {
+	if err := (&search{c: c, r: r, o: half}).verify(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if _, err := r.Copy(ctx, copiesOf(t, map[string]string{}, path)); !errors.Is(err, context.Canceled) {
@@ -219,7 +220,7 @@ func TestKnown(t *testing.T) {
 	known := func(context.Context, []uint64) ([]Drop, error) {
 		return []Drop{{Row: 0, Kept: "old", Distance: 1}, {Row: 2, Kept: "old", Distance: 1}}, nil
 	}
-	r := found(t, appended(t, ReadOptions{Keep: Keep{{Policy: Longest}}}, docs...), Options{K: 1, Known: known})
+	r := found(t, appended(t, ReadOptions{Keep: keep.Order{{Policy: keep.Longest}}}, docs...), Options{K: 1, Known: known})
 	got := fmt.Sprint(slices.Collect(r.Dropped()), keptRows(r), slices.Collect(r.Clusters()), r.found.Distinct)
 	want := "[{0 old -1 1 {0 0} false 0} {2 old -1 1 {0 0} false 0} {1 f 5 0 {0 0} false 1} {3 f 5 1 {0 0} false 1}] [4 5] [{1 [1 3 5] 5 []}] 3"
 	if got != want {

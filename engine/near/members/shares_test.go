@@ -1,4 +1,4 @@
-package dedup
+package members
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/near/dedup"
+	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
 )
@@ -30,9 +32,9 @@ func sharedCorpus(t *testing.T) {
 			}
 			lines += fmt.Sprintf(`{"id":"%d-%d","text":%q}`+"\n", i, j, text)
 		}
-		write(t, map[string]string{fmt.Sprintf("in/%d.jsonl", i): lines})
+		files.Write(t, map[string]string{fmt.Sprintf("in/%d.jsonl", i): lines})
 	}
-	write(t, map[string]string{"in/a.txt": bread, "in/b/c.txt": bread, "in/b/d.txt": "few"})
+	files.Write(t, map[string]string{"in/a.txt": bread, "in/b/c.txt": bread, "in/b/d.txt": "few"})
 }
 
 // shareOf writes the fingerprint file of a share of the folder in.
@@ -60,14 +62,17 @@ func shareOf(t *testing.T, i, of int) string {
 	return path
 }
 
-// said is all that a result says of documents.
-func said(r *Result) string {
+// said returns everything that the result of a search says of documents.
+func said(t *testing.T, c *dedup.Corpus, o dedup.Options) string {
+	t.Helper()
+	r, err := dedup.Find(t.Context(), c, o)
+	must.Do(t, err)
 	var b strings.Builder
-	for c := range r.Clusters() {
-		fmt.Fprintln(&b, c)
+	for cluster := range r.Clusters() {
+		fmt.Fprintln(&b, cluster)
 	}
 	for d := range r.Dropped() {
-		fmt.Fprintln(&b, d, r.corpus.ID(d.Row), r.corpus.Place(d.Row))
+		fmt.Fprintln(&b, d, c.ID(d.Row), c.Place(d.Row))
 	}
 	for k := range r.Kept() {
 		fmt.Fprintln(&b, k)

@@ -1,4 +1,13 @@
-package dedup
+// Package members compares the texts of a corpus in parts, if the corpus was read from shares of its inputs:
+//
+//	corpus --Find, Verify.Sets: Of--> table of members           the documents whose texts are needed
+//	table, a share of the inputs --WriteSets--> file of sets     the shingles of those in the share
+//	corpus, files of all shares --Find, Verify.Sets: Sets--> result   the result of reading the texts
+//
+// A set has 8 bytes for each distinct shingle of a member. A file of sets is a file of package store. It has the
+// sections shingles, members (a number for each set), ends (of each set) and table (the digest and the length of the
+// table), all uint64.
+package members
 
 import (
 	"cmp"
@@ -8,6 +17,7 @@ import (
 	"hash"
 	"hash/fnv"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 
@@ -17,25 +27,17 @@ import (
 	"ndd/engine/corpus/rewrite/droplist"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/corpus/text"
+	"ndd/engine/near/dedup"
+	"ndd/engine/near/rowset"
 	"ndd/engine/near/shingle"
 	"ndd/engine/result"
 	"ndd/engine/storage/object"
 	"ndd/engine/storage/store"
 )
 
-// Texts can be compared in parts, too, of a corpus that was read from the shares of some inputs:
-//
-//	corpus --Find, Verify.Members--> table of members          which texts are needed
-//	table, a share of the inputs --WriteSets--> file of sets   the shingles of those in the share
-//	corpus, files of all shares --Find, Verify.Sets--> result  as if the texts had been read
-//
-// The shingles of a member are 8 bytes for each distinct one. A file of sets is of package store, with
-// the sections shingles, members (a number for each set), ends (of each set) and table (the digest
-// and the length of the table), all uint64.
-
-// A Member is a document that is near another, so that its text is needed.
+// A Member is a document that is near another one, so that its text is needed.
 type Member struct {
-	Place
+	dedup.Place
 	TextBytes int64
 }
 
@@ -44,23 +46,24 @@ func (m *Member) digest(h hash.Hash64) {
 	fmt.Fprintf(h, "%s\x00%d\x00%d\n", m.File, m.Row, m.TextBytes)
 }
 
-// members yields the documents of some rows.
-func (c *Corpus) members(rows []Row) iter.Seq[Member] {
+// Of yields the documents of some rows.
+func Of(d dedup.Documents, rows []dedup.Row) iter.Seq[Member] {
 	return func(yield func(Member) bool) {
 		for _, row := range rows {
-			if !yield(Member{c.Place(row), int64(c.records.of(row).length)}) {
+			if !yield(Member{d.Place(row), d.TextBytes(row)}) {
 				return
 			}
 		}
 	}
 }
 
+// A memberOf is a member of a file: its row, its number in the table, and the length of its text.
 type memberOf struct{ row, number, bytes int64 }
 
 func (m memberOf) compare(row int64) int { return cmp.Compare(m.row, row) }
 
-// Members is a table of members, of which only those in a share are held.
-type Members struct {
+// A Table is a table of members. It holds those in a share.
+type Table struct {
 	files  map[string]*[]memberOf
 	digest hash.Hash64
 	n      uint64
@@ -68,12 +71,12 @@ type Members struct {
 }
 
 // Len returns the number of members in the share.
-func (m *Members) Len() int { return m.mine }
+func (m *Table) Len() int { return m.mine }
 
-// ReadMembers reads a table of members with the columns file, row and text_bytes, and keeps those in a
-// share of the inputs, or in all of them if share is nil.
-func ReadMembers(ctx context.Context, path string, inputs []string, share *input.Share) (*Members, error) {
-	m := &Members{files: map[string]*[]memberOf{}, digest: fnv.New64a()}
+// Read reads a table of members with the columns file, row and text_bytes. It keeps those in a share of the inputs, or
+// all of them if share is nil.
+func Read(ctx context.Context, path string, inputs []string, share *input.Share) (*Table, error) {
+	m := &Table{files: map[string]*[]memberOf{}, digest: fnv.New64a()}
 	all := map[string]bool{}
 	droplist.Files(ctx, inputs, share, all, m.files)
 	want := []string{"file", "row", "text_bytes"}
@@ -85,7 +88,7 @@ func ReadMembers(ctx context.Context, path string, inputs []string, share *input
 		}
 		return want, nil
 	}, func(cells []result.Cell) error {
-		one := Member{Place: Place{File: cells[0].Text}}
+		one := Member{Place: dedup.Place{File: cells[0].Text}}
 		var err, err2 error
 		one.Row, err = droplist.RowOf(cells[1])
 		if one.TextBytes, err2 = strconv.ParseInt(cells[2].Text, 10, 64); err != nil || err2 != nil {
@@ -111,9 +114,9 @@ func ReadMembers(ctx context.Context, path string, inputs []string, share *input
 	return m, err
 }
 
-// WriteSets reads the files of cfg.Document.Share and writes the shingles of the members in them to a
-// file. The error of a member that is not what it was says so.
-func (m *Members) WriteSets(ctx context.Context, path string, inputs []string, cfg ingest.Config,
+// WriteSets reads the files of cfg.Document.Share and writes the shingles of the members in them to a file. It returns
+// an error if a member has changed.
+func (m *Table) WriteSets(ctx context.Context, path string, inputs []string, cfg ingest.Config,
 	o store.Options) error {
 	if cfg.Recipe == (simhash.Recipe{}) {
 		cfg.Recipe = simhash.Default()
@@ -140,7 +143,7 @@ func (m *Members) WriteSets(ctx context.Context, path string, inputs []string, c
 				if !found {
 					return set{number: -1}, nil
 				}
-				if int64(lengthOf(len(doc.Text))) != list[i].bytes {
+				if min(int64(len(doc.Text)), math.MaxUint32) != list[i].bytes {
 					return set{}, ingest.Changed(input.Place(doc.Source, doc.Line))
 				}
 				return set{list[i].number, shingler.Append(nil, doc.Text)}, nil
@@ -173,19 +176,28 @@ func (m *Members) WriteSets(ctx context.Context, path string, inputs []string, c
 	return w.Commit()
 }
 
-func (c *Corpus) readSets(ctx context.Context, paths []string, s *shingle.Sets, members []Row) error {
+// Sets returns a [dedup.Verify].Sets that takes the sets from the files of all shares.
+func Sets(paths []string, threads int) func(context.Context, dedup.Documents, []dedup.Row, *shingle.Sets) error {
+	return func(ctx context.Context, d dedup.Documents, rows []dedup.Row, s *shingle.Sets) error {
+		return readSets(ctx, paths, threads, d, rows, s)
+	}
+}
+
+// readSets reads the sets of some rows from files.
+func readSets(ctx context.Context, paths []string, threads int, d dedup.Documents, members []dedup.Row,
+	s *shingle.Sets) error {
 	digest := fnv.New64a()
-	for m := range c.members(members) {
+	for m := range Of(d, members) {
 		m.digest(digest)
 	}
-	var have bitmap
+	var have rowset.Set
 	left := len(members)
 	for _, path := range paths {
 		file, err := store.Open(path, store.KindShingles)
 		if err != nil {
 			return err
 		}
-		n, err := readSetFile(ctx, file, digest.Sum64(), len(members), &have, s, c.o.Threads)
+		n, err := readSetFile(ctx, file, digest.Sum64(), len(members), &have, s, threads)
 		if err = cmp.Or(err, file.Close()); err != nil {
 			return err
 		}
@@ -193,7 +205,7 @@ func (c *Corpus) readSets(ctx context.Context, paths []string, s *shingle.Sets, 
 	}
 	if left > 0 {
 		for i, row := range members {
-			if at := c.Place(row); !have.has(i) {
+			if at := d.Place(row); !have.Has(i) {
 				return fmt.Errorf("%w: the shingles of %d documents are missing, the first is %s: give the files of all shares",
 					simhash.ErrMixed, left, input.Place(at.File, at.Row))
 			}
@@ -203,7 +215,7 @@ func (c *Corpus) readSets(ctx context.Context, paths []string, s *shingle.Sets, 
 }
 
 // readSetFile reads one file and returns how many sets it has.
-func readSetFile(ctx context.Context, file *store.File, digest uint64, members int, have *bitmap, s *shingle.Sets,
+func readSetFile(ctx context.Context, file *store.File, digest uint64, members int, have *rowset.Set, s *shingle.Sets,
 	threads int) (n int, err error) {
 	defer store.CatchFault(&err)()
 	if err := file.Verify(ctx, threads, nil); err != nil {
@@ -234,10 +246,10 @@ func readSetFile(ctx context.Context, file *store.File, digest uint64, members i
 		if number >= uint64(members) || ends[i] < from || ends[i] > uint64(len(shingles)) {
 			return 0, sections[2].Corrupt(uint64(8*i), "a set of member %d to %d", number, ends[i])
 		}
-		if have.has(int(number)) {
+		if have.Has(int(number)) {
 			return 0, fmt.Errorf("%w: %s has shingles that another file has", simhash.ErrMixed, file.Path())
 		}
-		have.set(int(number))
+		have.Add(int(number))
 		set := shingles[from:ends[i]]
 		if !slices.IsSorted(set) {
 			return 0, sections[0].Corrupt(8*from, "shingles out of order")

@@ -1,0 +1,132 @@
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/input"
+	"ndd/engine/near/shingle"
+	"ndd/engine/storage/spill"
+)
+
+// An origin reads the documents of a corpus again.
+type origin struct {
+	*rows
+	inputs    []string // nil for fingerprint files
+	options   format.Options
+	fileUnits ingest.ReadFiles
+	units     spill.Column[uint64] // of the inputs, that became the rows
+	o         *ReadOptions
+}
+
+// rowAt returns the row of the first unit, from a unit on, that became one.
+func (o *origin) rowAt(unit int) Row {
+	row, _ := slices.BinarySearch(o.units.All, uint64(unit))
+	return Row(row)
+}
+
+// config returns the configuration for a second reading, which a meter counts unless it is nil. It skips the same
+// inputs as the first reading.
+func (o *origin) config(m *input.Meter) ingest.Config {
+	cfg := ingest.Config{Document: o.options, Threads: o.o.Threads}
+	cfg.Document.Meter, cfg.Document.Strict = m, false
+	return cfg
+}
+
+// errAgain begins the reason why documents cannot be read again.
+var errAgain = errors.New("texts are needed again, and")
+
+// readable returns an error if the documents cannot be read again.
+func (o *origin) readable() error {
+	if o.inputs == nil {
+		return fmt.Errorf("%w fingerprints have none: give the documents", errAgain)
+	}
+	if i := slices.IndexFunc(o.inputs, input.ReadOnce); i >= 0 {
+		return fmt.Errorf("%w a pipe (%s) cannot be read twice: put it in a file", errAgain, o.inputs[i])
+	}
+	return nil
+}
+
+// changed returns the error for a row whose document has changed. Its file may have vanished, too.
+func (o *origin) changed(row Row) error {
+	at := o.Place(row)
+	return ingest.Changed(input.Place(at.File, at.Row))
+}
+
+// same reports whether the document of a row has not changed.
+func (o *origin) same(row Row, doc *format.Document) bool {
+	hash := o.hashes.All // none in a test
+	return doc.ID == o.records.of(row).id && (len(hash) == 0 || ingest.HashOf(doc.Text) == hash[row])
+}
+
+// read reads the documents of some rows, which ascend, and passes each with its index to a function. Several
+// goroutines call functions of their own. It returns an error for a document that has changed.
+func (o *origin) read(ctx context.Context, cfg ingest.Config, rows []Row,
+	worker func(context.Context) func(i int, doc *format.Document) error) error {
+	var made int
+	index := func(unit int) (i int, ok bool) {
+		return slices.BinarySearchFunc(rows, uint64(unit), func(row Row, unit uint64) int {
+			return cmp.Compare(o.units.All[row], unit)
+		})
+	}
+	_, err := ingest.Extract(ctx, o.inputs, cfg, ingest.Steps[struct{}]{
+		FileUnits: o.fileUnits,
+		Want: func(unit int) bool {
+			_, ok := index(unit)
+			return ok
+		},
+		Worker: func(ctx context.Context) (func(int, *format.Document) (struct{}, error), error) {
+			do := worker(ctx)
+			return func(unit int, doc *format.Document) (none struct{}, err error) {
+				i, _ := index(unit)
+				if !o.same(rows[i], doc) {
+					return none, o.changed(rows[i])
+				}
+				return none, do(i, doc)
+			}, nil
+		},
+		Emit: func(struct{}) error { made++; return nil },
+	})
+	if err == nil && made != len(rows) {
+		return ingest.Changed(strings.Join(o.inputs, ", "))
+	}
+	return err
+}
+
+// shingles reads the documents of some rows, which ascend, and puts the sets of their shingles into s.
+func (o *origin) shingles(ctx context.Context, m *input.Meter, s *shingle.Sets, rows []Row) error {
+	return o.read(ctx, o.config(m), rows, func(ctx context.Context) func(int, *format.Document) error {
+		shingler := shingle.New(ctx)
+		var set []uint64
+		return func(i int, doc *format.Document) error {
+			set = shingler.Append(set[:0], doc.Text)
+			return s.Put(i, set)
+		}
+	})
+}
+
+// texts reads the texts of some rows.
+func (o *origin) texts(ctx context.Context, rows []Row) (map[Row]string, error) {
+	if err := o.readable(); err != nil {
+		return nil, err
+	}
+	rows = slices.Compact(slices.Sorted(slices.Values(rows)))
+	texts := map[Row]string{}
+	var mu sync.Mutex
+	err := o.read(ctx, o.config(nil), rows, func(context.Context) func(int, *format.Document) error {
+		return func(i int, doc *format.Document) error {
+			mu.Lock()
+			defer mu.Unlock()
+			texts[rows[i]] = strings.Clone(doc.Text)
+			return nil
+		}
+	})
+	return texts, err
+}

@@ -1,0 +1,156 @@
+package dedup
+
+import (
+	"cmp"
+	"encoding/binary"
+	"iter"
+	"slices"
+	"sync/atomic"
+	"unsafe"
+
+	"ndd/engine/storage/spill"
+	"ndd/engine/storage/store"
+)
+
+// A record is the part of a document that no comparison of fingerprints needs.
+type record struct {
+	id     string
+	place  Place
+	length uint32   // of its text
+	values []string // for the policies, "" for those that are no strings; nil if none is a string
+}
+
+// Records are those of documents in order:
+//
+//	text  | head, ID, file, values, row, length | ...
+//	at    | offset of the record of row 0 | of row 1 | ...
+//
+// The file is written unless it is the ID or the file of the record before. In the latter case the record has
+// its distance to the file in the text.
+type records struct {
+	text spill.Column[byte]
+	at   spill.Column[uint64]
+
+	anyText []byte // text and at for reads in any order, once the records have ended
+	anyAt   []uint64
+	reads   atomic.Uint32 // number of these reads
+
+	file   string // of the record before
+	fileAt int
+	line   []byte // buffer for a record
+}
+
+// Mapped pages count as memory of the process. Pages that were read are given back each time after:
+const (
+	bytesMapped = 64 << 20 // of records that are read in order
+	readsMapped = 1 << 12  // of single records: the system maps up to 64 KiB around each, and around its place
+)
+
+// The lowest bits of a record's head.
+const (
+	recordIsFile = 1 << iota
+	recordFile
+	recordSameFile
+	recordValues
+)
+
+// append adds a record. The error is a [spill.Error].
+func (f *records) append(r record) error {
+	head, begin := byte(0), f.text.Len()
+	b := store.AppendText(append(f.line[:0], 0), r.id)
+	switch r.place.File {
+	case "":
+	case r.id:
+		head = recordIsFile
+	case f.file:
+		head = recordSameFile
+		b = binary.AppendUvarint(b, uint64(begin-f.fileAt))
+	default:
+		head = recordFile
+		f.file, f.fileAt = r.place.File, begin+len(b)
+		b = store.AppendText(b, r.place.File)
+	}
+	if slices.ContainsFunc(r.values, func(v string) bool { return v != "" }) {
+		head |= recordValues
+		b = binary.AppendUvarint(b, uint64(len(r.values)))
+		for _, v := range r.values {
+			b = store.AppendText(b, v)
+		}
+	}
+	b = binary.AppendUvarint(b, uint64(r.place.Row))
+	b = binary.AppendUvarint(b, uint64(r.length))
+	f.line = b
+	b[0] = head
+	return cmp.Or(f.at.Append(uint64(begin)), f.text.AppendAll(b))
+}
+
+// end makes the records readable. The columns have ended.
+func (f *records) end() (err error) {
+	if f.anyText, err = f.text.Scattered(); err == nil {
+		f.anyAt, err = f.at.Scattered()
+	}
+	return err
+}
+
+// of returns the record of a row, or an empty one if there are no records. Its texts are valid until the corpus is
+// closed.
+func (f *records) of(row Row) (r record) {
+	if len(f.anyAt) > 0 {
+		if f.reads.Add(1)%readsMapped == 0 {
+			f.text.DontNeed()
+			f.at.DontNeed()
+		}
+		r, _ = readRecord(f.anyText, int(f.anyAt[row]))
+	}
+	return r
+}
+
+// between yields the records of the rows from one to before another, each with its row.
+func (f *records) between(row, last Row) iter.Seq2[Row, record] {
+	return func(yield func(Row, record) bool) {
+		row, at, end := row, 0, len(f.text.All)
+		if row > 0 {
+			at = int(f.anyAt[row])
+		}
+		if last < Row(len(f.anyAt)) {
+			end = int(f.anyAt[last])
+		}
+		for at < end {
+			r, next := readRecord(f.text.All, at)
+			if !yield(row, r) {
+				return
+			}
+			if at/bytesMapped != next/bytesMapped {
+				f.text.DontNeed()
+			}
+			at = next
+			row++
+		}
+	}
+}
+
+// readRecord returns the record at an offset of the text of records, and the offset of the next one.
+func readRecord(text []byte, at int) (r record, next int) {
+	head, rest := text[at], store.Fields(text[at+1:])
+	r.id = asString(rest.Text())
+	switch {
+	case head&recordIsFile != 0:
+		r.place.File = r.id
+	case head&recordFile != 0:
+		r.place.File = asString(rest.Text())
+	case head&recordSameFile != 0:
+		file := store.Fields(text[at-int(rest.Uvarint()):])
+		r.place.File = asString(file.Text())
+	}
+	if head&recordValues != 0 {
+		r.values = make([]string, rest.Uvarint())
+		for i := range r.values {
+			r.values[i] = asString(rest.Text())
+		}
+	}
+	r.place.Row, r.length = int64(rest.Uvarint()), uint32(rest.Uvarint())
+	return r, len(text) - len(rest)
+}
+
+// asString returns a text in the memory of the records.
+func asString(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }

@@ -1,0 +1,127 @@
+package dedup
+
+import (
+	"fmt"
+
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/rewrite"
+	"ndd/engine/memory"
+	"ndd/engine/near/cluster"
+	"ndd/engine/storage/spill"
+)
+
+// A room is the memory for reading and comparing the documents of a corpus.
+type room struct {
+	o        *ReadOptions
+	reserved *memory.Reservation // of o.Budget, for everything
+	spilled  bool                // clusters are in temporary files, too
+	results  memory.Arena        // of clusters
+}
+
+// free releases the memory.
+func (r *room) free() {
+	r.reserved.Release()
+	r.results.Free()
+}
+
+// reserve reserves and reports the memory for a number of documents; 0 is an unknown number, of documents that are
+// read. If the memory to compare them is too small, clusters go to temporary files.
+func (r *room) reserve(documents int) error {
+	what := fmt.Sprintf("comparing %d documents", documents)
+	if documents == 0 {
+		what = "reading"
+	}
+	if r.reserved == nil {
+		r.reserved, _ = r.o.Budget.Reserve(what, 0) // nothing always fits
+	}
+	err := r.reserved.Resize(what, r.needBytes(documents))
+	if err != nil && documents > 0 && memory.CanMapFile {
+		r.spilled = true
+		err = r.reserved.Resize(what, r.needBytes(documents))
+	}
+	if r.o.Say != nil {
+		r.o.Say(documents, r.needBytes(documents), r.spilled)
+	}
+	return err
+}
+
+// mapping returns the function that makes memory which grows with the number of documents: nil for the system's.
+func (r *room) mapping() func(bytes uint64) ([]byte, error) {
+	if !r.spilled {
+		return nil
+	}
+	return spill.Memory(r.o.Disk, r.o.TempDir, "clusters")
+}
+
+// reading returns cfg with less reading ahead if there is little memory. Reading ahead takes a quarter of the memory
+// that the rest leaves, since reading takes twice as much.
+func (r *room) reading(cfg ingest.Config) ingest.Config {
+	least := cfg
+	least.Budget = 1
+	r.o.readingBytes = least.NeedBytes()
+	left := r.o.Budget.Left()
+	left -= min(left, r.needBytes(0))
+	cfg.Budget = int64(min(max(left/4, 1), ingest.BudgetBytes))
+	r.o.readingBytes = cfg.NeedBytes()
+	return cfg
+}
+
+// needBytes returns the memory for reading, comparing or copying that many documents: the largest of the three, and
+// the memory that is held meanwhile. If more than an eighth of the documents are near another one, these take more.
+// That is reserved when they are known. Columns are in temporary files.
+func (r *room) needBytes(documents int) uint64 {
+	o := cluster.Options{Star: !r.o.Find.Chains, Threads: r.o.Threads}
+	find := o.NeedBytes(uint64(documents))
+	if r.spilled {
+		find = o.NeedBytes(0) + spilledStars
+	}
+	find = max(find, r.o.readingBytes)
+	if r.o.Copies {
+		find = max(find, rewrite.NeedBytes(r.o.Threads))
+	}
+	return r.besideBytes(documents) + find
+}
+
+// besideBytes returns the memory that is held during the search for clusters.
+func (r *room) besideBytes(documents int) (bytes uint64) {
+	if known := r.o.Find.KnownBytes; known != nil {
+		bytes = known(documents) // the collector may not have released it yet
+	}
+	if v := r.o.Find.Verify; v != nil {
+		bytes += uint64(v.memory())
+	}
+	return bytes
+}
+
+// forClusters sets the memory of a search for clusters: the reserved bytes, and more if many documents are near
+// another one.
+func (r *room) forClusters(documents int, o *cluster.Options) {
+	beside := r.besideBytes(documents)
+	if r.reserved == nil || r.reserved.Bytes() < beside {
+		return
+	}
+	o.Memory, o.Results = r.reserved.Bytes()-beside, &r.results
+	if r.results.Map = r.mapping(); r.spilled {
+		o.Memory, o.StarBytes = 1, spilledStars // nothing is done without Room
+	}
+	o.Room = func(bytes uint64) (a memory.Arena, err error) {
+		if beside+bytes > r.reserved.Bytes() && !r.spilled {
+			err = r.reserved.Resize("comparing documents of which very many are near others", beside+bytes)
+			if err != nil && memory.CanMapFile {
+				r.spilled, err = true, nil
+			}
+			if r.spilled {
+				bytes = r.needBytes(documents) - beside
+			}
+			if r.o.Say != nil {
+				r.o.Say(documents, beside+bytes, r.spilled)
+			}
+		}
+		a.Map = r.mapping()
+		r.results.Map = a.Map
+		return a, err
+	}
+}
+
+// spilledStars is the memory for stars, as [cluster.Options.StarBytes], if there is less than the default.
+const spilledStars = 4 << 20

@@ -1,0 +1,57 @@
+package dedup
+
+import (
+	"context"
+
+	"ndd/engine/near/cluster"
+)
+
+// A search is one run of [Find].
+type search struct {
+	c      *Corpus
+	o      Options
+	prefer func(a, b int) int // nil: the order of the rows
+	near   cluster.Options    // for clusters of near rows
+	r      *Result
+}
+
+// newSearch returns a search without results, after it has reserved its memory.
+func newSearch(c *Corpus, o Options) (s *search, err error) {
+	if c.room.reserved == nil { // documents were appended
+		if err := c.room.reserve(c.Len()); err != nil {
+			return nil, err
+		}
+	}
+	s = &search{c: c, o: o, r: &Result{corpus: c, verified: o.Verify != nil || o.Exact}}
+	if s.prefer, err = c.prefer(); err != nil {
+		return nil, err
+	}
+	s.near = cluster.Options{K: o.K, Star: !o.Chains && o.Verify == nil, Threads: c.o.Threads, Meter: o.Meter, Prefer: s.prefer}
+	c.room.forClusters(c.Len(), &s.near)
+	return s, nil
+}
+
+// other returns a result without clusters for another setting.
+func (s *search) other() *Result {
+	return &Result{Known: s.r.Known, SameURL: s.r.SameURL, SameText: s.r.SameText, corpus: s.c, verified: s.r.verified}
+}
+
+// clusters returns the clusters of some rows, all of them if rows is nil. They have keys: fingerprints or hashes.
+func (s *search) clusters(ctx context.Context, keys cluster.Prints, rows []Row, o cluster.Options) (
+	*cluster.Result, error) {
+	number, prefer := func(i int) int { return i }, o.Prefer
+	if rows != nil {
+		number = func(i int) int { return int(rows[i]) }
+		if prefer != nil {
+			o.Prefer = func(a, b int) int { return prefer(number(a), number(b)) }
+		}
+	}
+	if safe := s.c.sources.Protected(); len(safe) > 0 {
+		o.Always = func(row int) bool { return safe.Has(number(row)) }
+	}
+	found, err := cluster.Find(ctx, keys, o)
+	if err == nil && rows != nil {
+		found.Map(rows)
+	}
+	return found, err
+}

@@ -1,0 +1,78 @@
+package keep
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// timeLayouts are the dates that are understood beside numbers and those of
+// HTTP. Without a zone they are UTC. Seconds may have a fraction.
+var timeLayouts = [...]string{
+	time.RFC3339, "2006-01-02", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00",
+	"2006-01-02 15:04",
+	"2006-01-02T15:04", "2006-01", "2006/01/02", "2006/01/02 15:04:05", time.RFC1123Z, "2 Jan 2006", "2 January 2006",
+	"January 2, 2006", "2-Jan-2006",
+	"2-Jan-2006 15:04:05", "2006-01-02 15:04:05 -0700 MST", "2006-01-02 15:04:05 MST", time.UnixDate,
+}
+
+// digitLayouts are dates of digits only, by their number: the last is that of
+// web archives.
+var digitLayouts = map[int]string{4: "2006", 8: "20060102", 14: "20060102150405"}
+
+// parseTime returns a date in nanoseconds since 1970, as far as 64 bits reach:
+// years 1678 to 2261; others are clamped.
+func parseTime(s string) (ns int64, ok bool) {
+	s = strings.TrimSpace(s)
+	if layout, digits := digitLayouts[len(s)]; digits && strings.Trim(s, "0123456789") == "" {
+		if t, err := time.Parse(layout, s); err == nil {
+			return nanoseconds(t), true
+		}
+	}
+	if f, err := strconv.ParseFloat(s, 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
+		return unix(s, f), true
+	}
+	for _, layout := range timeLayouts {
+		if t, err := time.Parse(layout, s); err == nil {
+			return nanoseconds(t), true
+		}
+	}
+	if t, err := http.ParseTime(s); err == nil {
+		return nanoseconds(t), true
+	}
+	return 0, false
+}
+
+// unix returns the nanoseconds of a number that is taken for seconds, milli-, micro- or nanoseconds
+// since 1970 by its size: each reaches as far as the year 5138 would be in the one before.
+func unix(s string, f float64) int64 {
+	scale := 1e9
+	for limit := 1e11; scale > 1 && math.Abs(f) >= limit; limit *= 1e3 {
+		scale /= 1e3
+	}
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		if hi := n * int64(scale); hi/int64(scale) == n {
+			return hi // exactly
+		}
+	}
+	if f *= scale; math.Abs(f) < math.MaxInt64 {
+		return int64(f)
+	}
+	if f < 0 {
+		return math.MinInt64
+	}
+	return math.MaxInt64
+}
+
+// nanoseconds returns t, or the end of what 64 bits can say.
+func nanoseconds(t time.Time) int64 {
+	switch {
+	case t.Before(time.Unix(0, math.MinInt64)):
+		return math.MinInt64
+	case t.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}
