@@ -26,15 +26,13 @@ const (
 	shingleChars = 5
 )
 
-// Methods are the names of all methods.
-var Methods = []string{string(Auto), string(SpotSigs), string(CCDet), string(Winnow), string(Shingles)}
-
 // ParseMethod returns the method with a name, or an error with all names.
 func ParseMethod(name string) (Method, error) {
-	if slices.Contains(Methods, name) {
+	names := []string{string(Auto), string(SpotSigs), string(CCDet), string(Winnow), string(Shingles)}
+	if slices.Contains(names, name) {
 		return Method(name), nil
 	}
-	return "", fmt.Errorf("must be %s", strings.Join(Methods, ", "))
+	return "", fmt.Errorf("must be %s", strings.Join(names, ", "))
 }
 
 // methods are the methods that make signatures, with their defaults. If several find the same pair, the first of them

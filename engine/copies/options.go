@@ -23,9 +23,8 @@ type Options struct {
 	Limits     RelationLimits // default DefaultLimits
 	OtherSites bool           // omits pairs of documents of the same site
 
-	Threads int              // threads of a join; default: number of processors
-	Room    postings.Room    // memory for the sets of one method
-	Join    postings.Options // memory and limits of a join; the fields above set the others
+	Room postings.Room    // memory for the sets of one method
+	Join postings.Options // threads, memory and limits of a join; the fields above set the others
 }
 
 func (o *Options) complete() {
@@ -69,7 +68,7 @@ func (o *Options) MinFeaturesOf(m Method) int { return cmp.Or(o.MinFeatures, m.M
 // JoinOptions returns the options of the join of a method.
 func (o *Options) JoinOptions(m Method) postings.Options {
 	j := o.Join
-	j.Measure, j.Threshold, j.Threads = m.Measure(), o.ThresholdOf(m), o.Threads
+	j.Measure, j.Threshold = m.Measure(), o.ThresholdOf(m)
 	j.MaxDocuments = cmp.Or(j.MaxDocuments, postings.MaxDocuments)
 	return j
 }

@@ -145,7 +145,7 @@ func (f *MethodFile) Signatures(method copies.Method, o copies.Options) (copies.
 // Join puts the settings of a join into o. [MethodFile.Signatures] must have read the file. Sites is true if documents
 // have sites.
 func (f *MethodFile) Join(o *copies.Options, sites bool) error {
-	o.Join = postings.Options{MinDocuments: int(f.minDocuments), MaxDocuments: int(f.maxDocuments)}
+	o.Join.MinDocuments, o.Join.MaxDocuments = int(f.minDocuments), int(f.maxDocuments)
 	o.Limits = f.limits
 	if err := o.Limits.Check(); err != nil {
 		return Usagef("%s: %w", f.path, err)

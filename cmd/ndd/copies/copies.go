@@ -54,7 +54,8 @@ It may be given more than once. Pairs of documents with the same ID are counted 
 listed.
 
 --explain takes two IDs after the inputs. It shows the passages that both documents have,
-and the signatures of both as words, with their places in bytes.
+and the signatures of both as words, with their places in bytes, by --method or, for
+auto, by the method that decides.
 
 --method-file names a file of settings for research, a line each, such as 'chain = 3'.
 Lines that begin with # are comments. The settings, with their defaults:

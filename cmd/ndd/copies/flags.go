@@ -49,7 +49,7 @@ func (f *signatureFlags) options(g *cli.Files, known []*copies.File) (o copies.O
 	if err != nil {
 		return o, cli.Usagef("--method %q: %w", f.method, err)
 	}
-	o.Threads = g.Threads
+	o.Join.Threads = g.Threads
 	if g.Given["method"] || o.Method == "" {
 		o.Method = method
 	}

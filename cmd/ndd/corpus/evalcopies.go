@@ -15,8 +15,11 @@ import (
 
 // checkCopies checks --copies and flags that exclude it, and returns the options of each method.
 func (f *evalFlags) checkCopies(g *cli.Files) (methods []copies.Options, err error) {
-	if len(f.copies) == 0 {
+	if !g.Given["copies"] {
 		return nil, g.Refuse("needs --copies", "method-file")
+	}
+	if len(f.copies) == 0 {
+		return nil, cli.Usagef("--copies is empty: it must be spotsigs, ccdet, winnow or shingles")
 	}
 	if f.pairs == "" {
 		return nil, cli.Usagef("--copies needs --pairs: it measures labelled pairs")

@@ -53,14 +53,5 @@ func (o *Options) smallest(n int) int {
 	return first(int(float64(n)*o.Threshold), func(size int) bool { return size >= n || o.Similar(size, n, size) })
 }
 
-// Bounds are the limits of sets that can be similar to a set.
-type Bounds struct {
-	Smallest, Largest int // sizes
-	Least             int // minimum number of shared signatures
-}
-
-// Bounds returns the bounds for a set of n signatures, n at least 1.
-func (o *Options) Bounds(n int) Bounds {
-	smallest := o.smallest(n)
-	return Bounds{smallest, o.largest(n), o.needed(smallest, n)}
-}
+// least returns the minimum number of signatures that a set of n signatures shares with a similar one.
+func (o *Options) least(n int) int { return o.needed(o.smallest(n), n) }

@@ -41,7 +41,7 @@ func (b *Builder) prefixes(ctx context.Context, s *sharedSignatures, sizes []uin
 	for rank, size := range sizes {
 		if size != last {
 			last = size
-			found := o.Bounds(int(size)).Least - 1
+			found := o.least(int(size)) - 1
 			of = prefix{int32(-found), int32(o.needed(int(size), int(size)) - 1 - found)}
 		}
 		p.docs[rank] = of

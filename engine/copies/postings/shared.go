@@ -28,7 +28,7 @@ func (b *Builder) shared(ctx context.Context, docs []uint32, o *Options) (*share
 	s := &sharedSignatures{ranks: columnIn[uint32](b.scratch(o.share(resultShare)))}
 	room := uint64(sortedMax)
 	if o.MemoryBytes > 0 {
-		room = min(room, o.share(sortShare)/SortedBytes)
+		room = min(room, o.share(sortShare)/sortedBytes)
 	}
 	chunks, rows := b.chunks(docs), b.rows(docs)
 	var signature uint64
@@ -132,6 +132,6 @@ const (
 	// sortedMax is the maximum number of signatures that are sorted at a time. Sorting more takes longer than reading
 	// the sets again.
 	sortedMax = 24 << 20
-	// SortedBytes is the memory of a signature and its row during the sort.
-	SortedBytes = 24
+	// sortedBytes is the memory of a signature and its row during the sort.
+	sortedBytes = 24
 )

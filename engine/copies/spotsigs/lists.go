@@ -55,15 +55,15 @@ func FromHashes(name string, antecedents, stops []uint64) *Lists {
 
 // The words of the lists. All of them are stop words.
 const (
-	Articles = "a an the"
-	Verbs    = `am is are was were be been being can could will would shall should may might must
+	articles = "a an the"
+	verbs    = `am is are was were be been being can could will would shall should may might must
 		have has had having do does did doing`
-	Prepositions = `of in on at by for with from to into onto upon over under about above below between among against
+	prepositions = `of in on at by for with from to into onto upon over under about above below between among against
 		through during before after until since within without across toward towards up down out off`
-	Conjunctions = "and or but nor so yet if then else because while although though as than whether that"
-	Pronouns     = `i me my mine we us our ours you your yours he him his she her hers it its they them their theirs
+	conjunctions = "and or but nor so yet if then else because while although though as than whether that"
+	pronouns     = `i me my mine we us our ours you your yours he him his she her hers it its they them their theirs
 		this these those who whom whose which what when where why how`
-	Others = `not no only also very too just both each every either neither all any some few many much more most
+	others = `not no only also very too just both each every either neither all any some few many much more most
 		other another such same own here there again once myself yourself himself herself itself ourselves
 		yourselves themselves`
 )
@@ -71,13 +71,13 @@ const (
 // The lists that have a name.
 var (
 	// Paper has the best antecedents of the paper: articles, and forms of be, can, will, have and do.
-	Paper = newLists("paper", Articles+" "+Verbs, all)
+	Paper = newLists("paper", articles+" "+verbs, all)
 	// Wide adds prepositions, conjunctions and pronouns. It makes three times as many signatures, which find more
 	// copies of short or technical texts and of texts with many lists.
-	Wide = newLists("wide", strings.Join([]string{Articles, Verbs, Prepositions, Conjunctions, Pronouns}, " "), all)
+	Wide = newLists("wide", strings.Join([]string{articles, verbs, prepositions, conjunctions, pronouns}, " "), all)
 )
 
-var all = strings.Join([]string{Articles, Verbs, Prepositions, Conjunctions, Pronouns, Others}, " ")
+var all = strings.Join([]string{articles, verbs, prepositions, conjunctions, pronouns, others}, " ")
 
 func newLists(name, antecedents, stops string) *Lists {
 	l, err := makeLists(name, strings.Fields(antecedents), strings.Fields(stops))

@@ -47,8 +47,8 @@ func (o *Options) Complete() {
 	o.Chain = cmp.Or(o.Chain, 2)
 }
 
-// Longest is the limit of the chain length and of the spot distance.
-const Longest = 16
+// longest is the limit of the chain length and of the spot distance.
+const longest = 16
 
 // A Selector makes signatures. It implements [signature.TokenSelector], and its signatures are in order of the ends of
 // their chains. It reuses its memory.
@@ -76,8 +76,8 @@ type spot struct {
 func New(o Options) (*Selector, error) {
 	o.Complete()
 	for name, v := range map[string]int{"spot distance": o.Distance, "chain length": o.Chain} {
-		if v < 1 || v > Longest {
-			return nil, fmt.Errorf("%s %d: must be 1 to %d", name, v, Longest)
+		if v < 1 || v > longest {
+			return nil, fmt.Errorf("%s %d: must be 1 to %d", name, v, longest)
 		}
 	}
 	return &Selector{lists: o.Lists, distance: o.Distance, chain: o.Chain}, nil
