@@ -326,12 +326,12 @@ func TestMethodOf(t *testing.T) {
 			t.Errorf("%q: %s", text, got)
 		}
 	}
-	menu := strings.Repeat("Home News About Contact Search Login Register Imprint ", 90) // more than 4 KiB
+	menu := strings.Repeat("Home News About Contact Search Login Register Imprint ", 180) // more than 8 KiB
 	random := rand.New(rand.NewPCG(2, 6))
-	if got := methodOf(menu + chinese(random, 60)); got != CCDet {
+	if got := methodOf(menu + chinese(random, 120)); got != CCDet {
 		t.Errorf("Chinese after an English menu: %s", got)
 	}
-	if got := methodOf(strings.Repeat("菜单", 400) + english(random, 900)); got != SpotSigs {
+	if got := methodOf(strings.Repeat("菜单", 1500) + english(random, 1500)); got != SpotSigs {
 		t.Errorf("English after a Chinese menu: %s", got)
 	}
 	if _, err := ParseMethod("simhash"); err == nil {
@@ -343,6 +343,27 @@ func TestMethodOf(t *testing.T) {
 		if _, err := NewSigner(t.Context(), o); err == nil || o.Threshold != 0 && j.Check() == nil {
 			t.Errorf("%+v was taken", o)
 		}
+	}
+}
+
+// TestSites: documents of one site are flagged, and of two without a site it is not known.
+func TestSites(t *testing.T) {
+	text := english(rand.New(rand.NewPCG(6, 6)), 20)
+	s, d := newSigner(t, Options{}), NewDetector(Options{})
+	for _, site := range []uint64{0, 0, 7, 7, 8} {
+		sets := s.Sign(text)
+		sets.Site = site
+		d.Add(sets)
+	}
+	pairs, _, err := d.Pairs(t.Context())
+	must.Do(t, err)
+	for _, p := range pairs {
+		if p.Flags.Has(SameSite) != (p.A == 2 && p.B == 3) {
+			t.Errorf("%+v", p)
+		}
+	}
+	if len(pairs) != 10 {
+		t.Errorf("%d pairs", len(pairs))
 	}
 }
 

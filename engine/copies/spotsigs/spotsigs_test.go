@@ -116,7 +116,7 @@ func TestSpecification(t *testing.T) {
 }
 
 func TestLists(t *testing.T) {
-	l, err := ReadLists(strings.NewReader("# German\nder\ndie\n\nund\n"), "de.txt")
+	l, err := ReadLists(strings.NewReader("\ufeff# German\r\nder\r\ndie\r\n\r\nund\r\n"), "de.txt")
 	if err != nil || len(l.kinds) != 3 || l.Name() != "de.txt" {
 		t.Fatal(l, err)
 	}
