@@ -19,11 +19,13 @@ var topics = [][2]string{
 	{"decisions", "Which documents dedup removes, which it keeps, and what it compares"},
 	{"formats", "What is read and written: documents, fingerprints, hits, indexes"},
 	{"indexes", "Indexes and batches: build, query, batch, design, export, merge, info, backup"},
+	{"measuring", "How to measure recall and precision on your own documents: eval"},
 	{"operations", "A server for years: start, sizes, backup, upgrade, what to watch"},
 	{"papers", "The papers that ndd implements: each figure, the command that repeats it"},
 	{"python", "ndd in Python: datasets, DuckDB, datatrove, Spark, Ray, Airflow, images"},
 	{"recipes", "How texts become fingerprints, and what is found with each recipe"},
 	{"repeats", "Repeated parts of texts, and items of evaluations: passages, decontaminate"},
+	{"signatures", "Copies of texts by signatures: methods, table, files, settings: copies"},
 	{"tuning", "How to make queries faster and indexes smaller"},
 }
 

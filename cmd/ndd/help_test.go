@@ -177,7 +177,7 @@ func TestCompletedValues(t *testing.T) {
 }
 
 // scannable are the commands whose help has little prose and each flag in a group.
-var scannable = []string{"backup", "batch", "build", "check", "compare", "decontaminate", "dedup", "design", "export", "filter",
+var scannable = []string{"backup", "batch", "build", "check", "compare", "copies", "decontaminate", "dedup", "design", "eval", "export", "filter",
 	"fingerprint", "info", "merge", "passages", "query", "shingles"}
 
 // TestHelpScannable: the help of a command has at most two screens. A flag is one line in one group, and no group has a

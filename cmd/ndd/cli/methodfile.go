@@ -35,14 +35,12 @@ func NewMethodFile() *MethodFile {
 	f := &MethodFile{set: pflag.NewFlagSet("", pflag.ContinueOnError), limits: copies.DefaultLimits}
 	fl := f.set
 	fl.SortFlags = false
-	fl.StringVar(&f.spots, "spots", "wide", "spotsigs: stop words: paper, wide or a file of words, for "+
-		"any language")
+	fl.StringVar(&f.spots, "spots", "wide", "spotsigs: stop words: paper, wide or a file of words")
 	fl.UintVar(&f.distance, "spot-distance", 1, "spotsigs: distance between the content words of a signature, 1 to 16")
 	fl.UintVar(&f.chain, "chain", 0, "spotsigs: content words of a signature, 1 to 16 (2; with spots = paper 3)")
-	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (。 for --method ccdet; 。！？； for auto)")
+	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (。; for auto 。！？；)")
 	fl.BoolVar(&f.bags, "bags", false, "count a signature as often as it occurs (false)")
-	fl.UintVar(&f.minFeatures, "min-features", 0,
-		"signatures that a document needs to be compared (spotsigs 8, ccdet 4, winnow 3, shingles 4)")
+	fl.UintVar(&f.minFeatures, "min-features", 0, "lowest number of signatures (spotsigs 8, ccdet 4, winnow 3, shingles 4)")
 	fl.StringVar(&f.sameSite, "same-site", "keep", "pairs of documents of one --site: keep or skip")
 	fl.UintVar(&f.minDocuments, "min-df", 2, "find no candidates by a signature that fewer documents have")
 	fl.UintVar(&f.maxDocuments, "max-df", postings.MaxDocuments,
@@ -51,7 +49,7 @@ func NewMethodFile() *MethodFile {
 	fl.Float64Var(&l.Containment, "ccs", l.Containment, "relations: documents with a lower containment overlap")
 	fl.Float64Var(&l.LengthRatio, "clr", l.LengthRatio, "relations: lowest ratio of sizes of a revision")
 	fl.Float64Var(&l.Duplicate, "duplicate", l.Duplicate, "relations: lowest Jaccard similarity of duplicates")
-	fl.Float64Var(&l.Whole, "whole", l.Whole, "relations: containment from which one contains the other at any ratio")
+	fl.Float64Var(&l.Whole, "whole", l.Whole, "relations: containment that is contains at any ratio of sizes")
 	return f
 }
 
@@ -167,8 +165,7 @@ type SiteField string
 
 // Register adds --site.
 func (s *SiteField) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar((*string)(s), "site", "", "field with the site of a document, or its URL, whose host counts; 'id' when "+
-		"the IDs are URLs")
+	cmd.Flags().StringVar((*string)(s), "site", "", "field with the site or URL of a document, or id")
 }
 
 // Read has documents read with the field.

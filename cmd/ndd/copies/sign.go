@@ -21,17 +21,17 @@ func newCopiesSign(g *cli.Files) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sign -o FILE.sigs INPUT...",
 		Short: "Write the signatures of documents to a file, to compare others with",
-		Long: `Write the signatures of documents to a file: 'ndd copies --against FILE.sigs' finds the
-documents in it that others are copies of. The file is never changed. Sign further
-documents into further files, and name all of them: --against may be given more than
-once. A file takes 8 bytes a signature, one to two kilobytes for a page of news.
+		Long: `Write the signatures of documents to a file, to compare other documents with them by
+'ndd copies --against'. The file is never changed: sign further documents into further
+files. A page of news takes one or two kilobytes.
 
-Documents with too few signatures are in the file, and are in no pair.`,
+Documents with too few signatures are in the file, but in no pair.`,
 		Example: `  ndd copies sign -o library.sigs library.jsonl.zst
   ndd copies sign -o more.sigs more.jsonl.zst
   ndd copies --against library.sigs --against more.sigs new.jsonl`,
-		Args: cli.SomeArgs("INPUT"),
-		RunE: func(cmd *cobra.Command, args []string) error { return sign(cmd.Context(), g, args, out, &f) },
+		Annotations: cli.HelpOf("Guide: ndd help signatures", "Signatures: method=NAME method-file=FILE site=FIELD"),
+		Args:        cli.SomeArgs("INPUT"),
+		RunE:        func(cmd *cobra.Command, args []string) error { return sign(cmd.Context(), g, args, out, &f) },
 	}
 	f.register(cmd, g)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "signature file to write; its name ends in "+fileEnding)

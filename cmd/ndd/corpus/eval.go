@@ -39,38 +39,11 @@ func newEval(g *cli.Files) *cobra.Command {
 		Use:   "eval [--pairs PAIRS.tsv] INPUT...",
 		Short: "Measure how well near-duplicates are found",
 		Long: `Measure how many near-duplicates fingerprints find within k = 0 to 10 bits (recall),
-and how much of what they report is right (precision).
+and how many reported pairs are right (precision). Without --pairs, ndd edits copies of
+some documents and measures how many of them are found.
 
-With --pairs, the pairs are yours: a table with the columns id_a, id_b and label, and
-optionally jaccard and lang. Labels are true, same, similar or duplicate (positive), false or
-different (negative), contains (neither), unknown or unsure (ignored). Without it, ndd
-edits copies of --sample documents (one word in 20, 40, 80, 200 or 1,000 is replaced,
-deleted or inserted) and measures how many copies are found; precision is then that of
-the documents themselves.
-
---sample-pairs N draws N pairs at each Hamming distance from 0 to 10, as section 4.1 of
-the paper does. The table has the beginnings of both texts and the label unknown: put
-true or false there, and give the table to --pairs. Figure 1 then shows precision and
-recall by your labels.
-
-The report has, for each recipe (--recipe, and others given with --compare) and each
---verify: recall by pair and by group of pairs, without identical texts; pairs labelled
-different that are within k; counts, precision and recall by the labels alone; and
-precision over all pairs of the corpus within k, by measured Jaccard. A pair is right
-with a Jaccard of at least 0.5. --table has a row for each labelled pair: its label,
-distance, Jaccard, and whether it is found with k = 3. All texts are held in memory.
-
---copies measures methods of 'ndd copies' instead of fingerprints: precision, recall and
-F1 by the labels for each threshold of the score from 0.05 to 1, as the figures of the
-papers have them. The label contains is positive for ccdet and winnow, whose score is
-containment; for spotsigs and shingles, whose score is the Jaccard similarity, it does not
-count. 'ndd copies --help' lists the settings of --method-file.
-
-A row such as 'en same near' is of the pairs of a language with a label, by their
-Jaccard: near from 0.8, revised from 0.5, heavy from 0.2, low below. A group is a set of
-pairs that are connected, such as all versions of a page: in the mean of groups a page
-with many versions counts once. 'Equal samples' gives every distance the same weight, as
-figure 1 does: near pairs are right, those below 0.5 wrong, and others neither.
+--pairs is a table of labelled pairs. --sample-pairs draws pairs to be labelled.
+--copies measures methods of 'ndd copies' over thresholds of their score instead.
 
 The files of the examples are in the folder cmd/ndd/testdata/sample of the source.`,
 		Example: `  ndd eval docs.jsonl
@@ -79,6 +52,10 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
   ndd eval --compare simhash --plot figures docs.jsonl
   ndd eval --pairs pairs.tsv --copies spotsigs,winnow --plot thresholds docs.jsonl
   ndd eval --sample-pairs 100 -o sampled.tsv docs.jsonl`,
+		Annotations: cli.HelpOf("Guide: ndd help measuring. Recipes: ndd help recipes. Methods: ndd help signatures",
+			"Pairs: pairs=TABLE sample-pairs=N sample=N",
+			"Methods: compare=NAME verify=X copies=METHODS method-file=FILE",
+			"Output: output=FILE format=FORMAT table=TABLE plot=DIR report=FILE"),
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return evaluate(g, cmd, args, &f) },
 	}
@@ -91,22 +68,18 @@ func (f *evalFlags) register(cmd *cobra.Command, g *cli.Files) {
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.compare, "compare", nil,
-		"another recipe to measure beside that of --recipe; may be given more than once")
+	fl.StringArrayVar(&f.compare, "compare", nil, "another recipe to measure; may be given more than once")
 	fl.StringSliceVar(&f.copies, "copies", nil, "with --pairs: methods of ndd copies to measure over thresholds")
 	f.methodFile.Register(cmd)
-	fl.IntVar(&f.samplePairs, "sample-pairs", 0,
-		"draw this many pairs at each distance, to be labelled, and measure nothing; needs --output")
-	fl.StringVarP(&f.out, "output", "o", "", "with --sample-pairs: table to write: .tsv, .jsonl or .parquet")
+	fl.IntVar(&f.samplePairs, "sample-pairs", 0, "draw N pairs at each distance, to be labelled; needs --output")
+	fl.StringVarP(&f.out, "output", "o", "", "table of the sampled pairs: .tsv, .jsonl or .parquet")
 	fl.StringVar(&f.pairs, "pairs", "", "table of labelled pairs: .tsv, .jsonl or .parquet")
-	fl.Float64SliceVar(&f.verify, "verify", []float64{0},
-		"also compare texts: lowest Jaccard similarity of reported pairs, or several to measure each; 0: fingerprints alone")
+	fl.Float64SliceVar(&f.verify, "verify", []float64{0}, "lowest Jaccard similarity, one or several (default 0: no texts)")
 	fl.IntVar(&f.sample, "sample", 500, "without --pairs: number of documents to edit")
 	cli.WordVar(fl, &f.format, "format", "output format: text or json", "text", "json")
-	fl.StringVar(&f.plots, "plot", "", "folder to create for the figures")
+	fl.StringVar(&f.plots, "plot", "", "new folder for figures")
 	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
-	fl.StringVar(&f.table, "table", "",
-		"with --pairs: write a row for each pair (label, distance, Jaccard, found) to this file: .tsv, .jsonl or .parquet")
+	fl.StringVar(&f.table, "table", "", "with --pairs: result of each pair: .tsv, .jsonl or .parquet")
 }
 
 // evaluate measures recipes, or methods of finding copies, or draws pairs to be labelled.
