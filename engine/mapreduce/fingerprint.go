@@ -103,7 +103,7 @@ func recipeName(r *simhash.Recipe) string {
 	if r == nil {
 		return ""
 	}
-	code := fmt.Sprintf("%08x", uint32(xxhash.Sum64String(r.String())))
+	code := fmt.Sprintf("%08x", uint32(xxhash.Sum64String(r.Identity().String())))
 	if name := r.Name(); name != "" {
 		return strings.ReplaceAll(name, " ", "-") + "-" + code
 	}

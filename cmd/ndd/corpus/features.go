@@ -133,11 +133,13 @@ func learnIDF(ctx context.Context, g *cli.Files, inputs []string, c ingest.Confi
 	return cmp.Or(err, partly)
 }
 
-// texts returns the features of a document.
+// texts returns the features of a document that a table may have.
 func texts(f *simhash.Fingerprinter, doc *format.Document) []string {
 	var list []string
 	for _, feature := range f.NamedFeatures(doc.Text) {
-		list = append(list, feature.Text)
+		if len(feature.Text) <= simhash.IDFBytes {
+			list = append(list, feature.Text)
+		}
 	}
 	return list
 }

@@ -24,6 +24,8 @@ type idf struct {
 const (
 	// IDFRows is the highest number of rows of a table of factors.
 	IDFRows = 1 << 22
+	// IDFBytes is the highest number of bytes of a feature in a table of factors.
+	IDFBytes = 1 << 10
 	// IDFOther is the feature whose row has the factor of all features without a row.
 	IDFOther = "*"
 
@@ -71,7 +73,9 @@ func (r *Recipe) hashFeature(feature string, l *token.Lexicon, hash func(token [
 		return 0, fmt.Errorf("%.64q is %d tokens, and features of this recipe have %d at most", feature, len(tokens), most)
 	}
 	for _, t := range tokens {
-		if normal := l.Normal(t); normal != t || t == "" {
+		// A stem may end with a sign that ends a word, and the cases of Cherokee take turns.
+		normal := l.Normal(t)
+		if isNormal := strings.HasPrefix(t, normal) || l.Normal(normal) == t; normal == "" || !isNormal {
 			return 0, fmt.Errorf("%.64q is not in normal form, in which it is %.64q", t, normal)
 		}
 	}

@@ -25,7 +25,7 @@ type Resource struct {
 
 // Bounds of resources.
 const (
-	resourceBytes  = 64 << 20
+	resourceBytes  = 128 << 20
 	resourceLine   = 4 << 10
 	stopListRows   = 1 << 17
 	dictionaryRows = 1 << 20

@@ -215,3 +215,31 @@ func checkExplanation(t *testing.T, f *Fingerprinter, text string) {
 		t.Errorf("%s: %q: %d features of %d have names", &r, text, len(e.Features), len(all))
 	}
 }
+
+// FuzzLearnedFeatures: a table may have every feature of every text, with any stemmer.
+func FuzzLearnedFeatures(f *testing.F) {
+	for _, c := range texts {
+		f.Add(c.text)
+	}
+	f.Add("ᏣᎳᎩ ꮳꮃꭹ rock'n'ed 3.ing isn't's _x_ ﬁne naïve u.s.ed زيــد T恤 ក្រុម a\u0301\u0345 ẞ's ǆ'ing ʼn")
+	f.Fuzz(func(t *testing.T, text string) {
+		dir := t.TempDir()
+		for _, stem := range []string{"", "ar", "de", "en", "es", "fr", "ru", "tr"} {
+			r := Minwise()
+			r.Stem, r.Fold, r.WordPairWeight = stem, FoldArabic, 1
+			r.Dictionary = resource(t, dir, "dictionary", "T恤\nក្រុម\n")
+			p, err := New(r)
+			must.Do(t, err)
+			table := "*\t1\n"
+			for _, feature := range p.NamedFeatures(text) {
+				if len(feature.Text) <= IDFBytes {
+					table += feature.Text + "\t1\n"
+				}
+			}
+			r.IDF = resource(t, dir, "idf.tsv", table)
+			if _, err = New(r); err != nil {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+	})
+}
