@@ -80,7 +80,7 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 			return func(_ int, doc *format.Document) (prepared, error) {
 				p := prepare(doc, int(u.cut(doc.Text)[1]))
 				p.points, p.atoms, p.units = u.points, len(u.points), u.units
-				return p, nil
+				return p, u.err
 			}, nil
 		},
 		Borrows: true,
@@ -132,6 +132,8 @@ type unitCutter struct {
 	last   [][2]uint64 // hashes of the last atoms, as many as a window has
 	chars  []int       // of these, normalised
 	window []byte      // their bytes
+	id     string      // of the document, for the error
+	err    error
 }
 
 // record returns the record kept of a document with units:
@@ -178,11 +180,16 @@ func keptUnits(of ingest.Record) prepared {
 
 // cut sets the points and the units to those of a text, and returns its end.
 func (u *unitCutter) cut(text string) (at point) {
-	u.last, u.chars, u.points, u.units = u.last[:0], u.chars[:0], nil, nil // which the caller keeps
+	u.last, u.chars, u.points, u.units, u.err = u.last[:0], u.chars[:0], nil, nil, nil // which the caller keeps
 	least, whole := max(u.o.MinChars, 1), len(text)
 	for text != "" {
-		u.points = grown(u.points, int(at[0]), whole)
-		u.units = grown(u.units, int(at[0]), whole)
+		if len(u.points) == cap(u.points) || len(u.units) == cap(u.units) {
+			points, units := further(u.points, int(at[0]), whole), further(u.units, int(at[0]), whole)
+			if u.err = u.o.room("cutting "+u.id, whole, (len(u.points)+points)*16+(len(u.units)+units)*24); u.err != nil {
+				break
+			}
+			u.points, u.units = slices.Grow(u.points, points), slices.Grow(u.units, units)
+		}
 		atom := text[:atomEnd(u.o.Unit.Kind, text)]
 		text = text[len(atom):]
 		u.points = append(u.points, at)
@@ -199,14 +206,20 @@ func (u *unitCutter) cut(text string) (at point) {
 	return at
 }
 
-// grown returns a list with room for one more. It gets room for the rest of a text by what some of its bytes
-// took: doubled by append, lists of a large text would take three times their memory.
-func grown[T any](list []T, done, whole int) []T {
-	if n := len(list); n == cap(list) {
-		rest := float64(n) * (float64(whole)/float64(max(done, 1)) - 1)
-		return slices.Grow(list, max(int(1.02*rest), n/8, 8))
+// room returns an error if there is no memory for a text, which is there as it was read, too, and for its lists.
+func (o *Options) room(what string, text, lists int) error {
+	return o.Budget.Check(what, uint64(int64(2*text+lists)+o.MemoryBytes))
+}
+
+// further returns for how many more elements a list needs room. A full one gets room for the rest of a text by what
+// some of its bytes took: doubled by append, lists of a large text would take three times their memory.
+func further[T any](list []T, done, whole int) int {
+	n := len(list)
+	if n < cap(list) {
+		return cap(list) - n
 	}
-	return list
+	rest := float64(n) * (float64(whole)/float64(max(done, 1)) - 1)
+	return max(int(1.02*rest), n/8, 8)
 }
 
 // add adds the window that ends with the last atom.

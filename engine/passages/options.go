@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ndd/engine/memory"
 	"ndd/engine/storage/disk"
 )
 
@@ -127,7 +128,8 @@ type Options struct {
 	CutWords  bool    // spans of strings begin and end with whole words, not only whole characters
 
 	Threads     int
-	MemoryBytes int64 // for marks; 0 is 256 MiB
+	MemoryBytes int64          // for marks; 0 is 256 MiB
+	Budget      *memory.Budget // for one document with its lists, which is an error if they exceed it
 	Disk        *disk.Disk
 	Dir         string // for temporary files; "" is the system's
 }

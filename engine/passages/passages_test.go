@@ -2,6 +2,7 @@ package passages
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/token"
+	"ndd/engine/memory"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
@@ -434,6 +436,23 @@ func TestSame(t *testing.T) {
 				if got := all(o); !reflect.DeepEqual(got, want) {
 					t.Errorf("%s, %v: %+v differs", name, unit, o)
 				}
+			}
+		}
+	}
+}
+
+// TestRoom: the lists of one document are no larger than the budget, which is an error that names both.
+func TestRoom(t *testing.T) {
+	path := writeDocs(t, []string{strings.Repeat("a\n", 50_000)})
+	for unit, taken := range map[Unit]int{{Lines, 1}: 40 * 50_000, {Words, 5}: 24 * 50_000} {
+		for more, want := range map[int]error{-1 << 17: memory.ErrTooLarge, 1 << 18: nil} {
+			budget := memory.NewBudget(memory.Limit{Bytes: uint64(taken + more)})
+			r, _, err := Find(t.Context(), []string{path}, ingest.Config{Threads: 1}, Options{Unit: unit, MemoryBytes: 1, Budget: budget})
+			if !errors.Is(err, want) {
+				t.Errorf("%v with %d bytes: %v", unit, taken+more, err)
+			}
+			if err == nil {
+				must.Do(t, r.Close())
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"ndd/engine/corpus/format"
@@ -45,7 +46,9 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 			return func(_ int, doc *format.Document) (prepared, error) {
 				p := prepare(doc, countChars(doc.Text))
 				if p.text = doc.Text; r.o.Unit.Kind == Words {
-					p.words(scanner, doc.Text)
+					if err := p.words(scanner, doc.Text, &r.o); err != nil {
+						return p, err
+					}
 				}
 				p.atoms, p.strings = len(p.text), m.marks(p.text)
 				return p, nil
@@ -82,21 +85,31 @@ func (r *Result) length() int { return r.o.Unit.Length * r.o.Unit.width() }
 var wordKey = token.NewKey([32]byte(unitKey))
 
 // words sets the text to the hashes of the words of another, and the points to where they begin.
-func (p *prepared) words(scanner *token.Scanner, text string) {
+func (p *prepared) words(scanner *token.Scanner, text string, o *Options) (err error) {
 	var hashes []uint64
 	var at point
 	scanner.Scan(text, func(tokens []token.Token) {
 		for i := range tokens {
 			t := &tokens[i]
-			hashes = append(grown(hashes, t.Start, len(text)), wordKey.Hash(scanner, t))
+			if len(hashes) == cap(hashes) && err == nil {
+				more := further(hashes, t.Start, len(text))
+				if err = o.room("cutting "+p.of.ID, len(text), (len(hashes)+more)*24); err == nil {
+					hashes, p.points = slices.Grow(hashes, more), slices.Grow(p.points, more)
+				}
+			}
+			if err != nil {
+				return
+			}
+			hashes = append(hashes, wordKey.Hash(scanner, t))
 			if start := uint64(t.Start); start > at[0] { // parts of one character begin in one place
 				at[1] += uint64(countChars(text[at[0]:start]))
 				at[0] = start
 			}
-			p.points = append(grown(p.points, t.Start, len(text)), at)
+			p.points = append(p.points, at)
 		}
 	})
 	p.text = asString(memory.As[byte](hashes))
+	return err
 }
 
 // byteHash has a number for each byte, of which rolling hashes are made.

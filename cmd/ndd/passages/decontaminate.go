@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/input"
+	"ndd/engine/memory"
 	"ndd/engine/passages/decontaminate"
 	"ndd/engine/result"
 )
@@ -117,11 +118,12 @@ func (p *decontamination) run(ctx context.Context, inputs []string) (err error) 
 	if err := to.begin(ctx, inputs, config.Document, p.writeKept, p.annotate, decontaminate.Annotations); err != nil {
 		return err
 	}
-	_, room, err := reserve(p.g, &p.docs, p.memory, &config)
+	budget, room, err := reserve(p.g, &p.docs, p.memory, &config)
 	if err != nil {
 		return err
 	}
 	defer room.Release()
+	p.o.Budget = memory.ForProgram(budget.Limit())
 	items, partlyItems, err := p.readItems(ctx, config)
 	if err != nil {
 		return err
@@ -134,7 +136,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) (err error) 
 	r, report, err := decontaminate.Find(ctx, inputs, config, items, p.g.Disk, "")
 	bar.End()
 	if err != nil {
-		return err
+		return adviseLength(err, &p.docs)
 	}
 	defer r.Close()
 	w.KeepCopies(to.kept)

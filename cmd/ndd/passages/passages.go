@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -148,19 +149,21 @@ func (p *finding) options() (err error) {
 }
 
 // reserve returns the budget that --memory allows, and a reservation in it of the memory that reading
-// takes by the settings, whose share it sets.
+// takes by the settings, whose share it sets. The garbage collector keeps the whole within the limit.
 func reserve(g *cli.Files, docs *cli.DocumentFlags, most string, config *ingest.Config) (*memory.Budget,
 	*memory.Reservation, error) {
 	budget, err := g.Budget(most)
 	if err != nil {
 		return nil, nil, err
 	}
+	debug.SetMemoryLimit(int64(budget.Left()))
 	config.Budget = int64(max(budget.Left()/4, 1))
 	room, err := budget.Reserve("reading", config.NeedBytes())
-	if err != nil {
-		err = memory.Advise(err, "a lower --max-document than "+docs.MaxDocument+" needs less")
-	}
-	return budget, room, err
+	return budget, room, adviseLength(err, docs)
+}
+
+func adviseLength(err error, docs *cli.DocumentFlags) error {
+	return memory.Advise(err, "a lower --max-document than "+docs.MaxDocument+" needs less")
 }
 
 func (p *finding) run(ctx context.Context, inputs []string) (err error) {
@@ -182,7 +185,7 @@ func (p *finding) run(ctx context.Context, inputs []string) (err error) {
 	}
 	defer room.Release()
 	p.o.Threads, p.o.Disk = p.g.Threads, p.g.Disk
-	p.o.MemoryBytes = int64(max(min(budget.Left()/2, marksBytes), 1))
+	p.o.MemoryBytes, p.o.Budget = int64(max(min(budget.Left()/2, marksBytes), 1)), memory.ForProgram(budget.Limit())
 	w, bar, err := p.g.BeginReading(ctx, inputs, &config, p.work)
 	if err != nil {
 		return err
@@ -191,7 +194,7 @@ func (p *finding) run(ctx context.Context, inputs []string) (err error) {
 	r, report, err := passages.Find(ctx, inputs, config, p.o)
 	bar.End()
 	if err != nil {
-		return err
+		return adviseLength(err, &p.docs)
 	}
 	defer r.Close()
 	w.KeepCopies(to.kept)

@@ -15,6 +15,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/rewrite"
 	"ndd/engine/corpus/work"
+	"ndd/engine/memory"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
 )
@@ -220,6 +221,19 @@ func TestWork(t *testing.T) {
 		}
 		must.Do(t, errors.Join(r.Close(), w.Close()))
 		must.Do(t, os.WriteFile(common, []byte(`{"text":"`+strings.Repeat("other ", run)+`words"}`), 0o600))
+	}
+}
+
+// TestRoom: the tokens of one document are no larger than the budget, which is an error that names both.
+func TestRoom(t *testing.T) {
+	for bytes, want := range map[uint64]error{1 << 20: memory.ErrTooLarge, 4 << 20: nil} {
+		k, err := newTokeniser(t.Context())
+		must.Do(t, err)
+		k.budget = memory.NewBudget(memory.Limit{Bytes: bytes})
+		k.take(strings.Repeat("a ", 50_000))
+		if !errors.Is(k.err, want) || want != nil && len(k.hashes) == 50_000 {
+			t.Errorf("%d bytes: %v, %d tokens", bytes, k.err, len(k.hashes))
+		}
 	}
 }
 

@@ -99,9 +99,13 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 	report, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[prepared]{
 		Worker: func(ctx context.Context) (func(int, *format.Document) (prepared, error), error) {
 			k, err := newTokeniser(ctx)
+			k.budget = x.o.Budget
 			m := &matcher{tokeniser: k, x: x, documents: r.documents, windows: make([][]window, len(x.table.lengths)),
 				all: cfg.Work != nil}
-			return func(_ int, doc *format.Document) (prepared, error) { return m.prepare(doc), nil }, err
+			return func(_ int, doc *format.Document) (prepared, error) {
+				p := m.prepare(doc)
+				return p, m.err
+			}, err
 		},
 		Borrows: true,
 		Record:  prepared.record,

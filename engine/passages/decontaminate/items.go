@@ -8,9 +8,12 @@ import (
 	"math"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/token"
+	"ndd/engine/memory"
 )
 
 // Fields that hold a question and its answer where the options name none, in the order in which
@@ -28,6 +31,8 @@ type Options struct {
 	MinWords  int     // items with fewer words are left out; 0 is 5
 	Threshold float64 // the least score of a hit; 0 is 0.8
 	Common    int     // documents with an n-gram beyond which more do not lower its weight; 0 is 100
+
+	Budget *memory.Budget // for one document with its tokens, which is an error if they exceed it
 }
 
 // The defaults, and limits.
@@ -132,7 +137,12 @@ type tokeniser struct {
 	starts  []int // of tokens, as bytes
 	ends    []int
 	chars   int // tokens that are characters
+	budget  *memory.Budget
+	err     error // of take
 }
+
+// tokenBytes is the memory that a token of a document takes, with what [table.windows] keeps of it.
+const tokenBytes = 40
 
 func newTokeniser(ctx context.Context) (*tokeniser, error) {
 	scanner, err := token.NewScanner(token.Options{})
@@ -141,8 +151,15 @@ func newTokeniser(ctx context.Context) (*tokeniser, error) {
 }
 
 func (k *tokeniser) take(text string) {
-	k.hashes, k.starts, k.ends, k.chars = k.hashes[:0], k.starts[:0], k.ends[:0], 0
+	k.hashes, k.starts, k.ends, k.chars, k.err = k.hashes[:0], k.starts[:0], k.ends[:0], 0, nil
 	k.scanner.Scan(text, func(tokens []token.Token) {
+		if n := len(k.hashes); n+len(tokens) > cap(k.hashes) && k.err == nil {
+			all := float64(n) * float64(len(text)) / float64(tokens[0].Start+1) // by those so far
+			k.err = k.budget.Check("a text of "+humanize.IBytes(uint64(len(text))), uint64(2*len(text)+tokenBytes*int(all)))
+		}
+		if k.err != nil {
+			return
+		}
 		for i := range tokens {
 			t := &tokens[i]
 			k.hashes = append(k.hashes, key.Hash(k.scanner, t))
