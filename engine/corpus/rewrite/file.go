@@ -46,11 +46,11 @@ func (k *fileCopy) copyOnce() error {
 
 // takeOver makes the copy of the file from a finished one.
 func (k *fileCopy) takeOver(path string, made work.Copy) error {
-	if made.Repacked {
+	if made.Ending != "" {
 		k.report.Repacked = []string{k.file.Path}
 	}
 	k.sayUncut(made.Uncut)
-	if made.Name == "" {
+	if path == "" {
 		return nil
 	}
 	return k.create(made.Ending, func(w io.Writer) error {
@@ -154,7 +154,6 @@ var errLost = errors.New("no document could be judged")
 // repack returns the ending of the copy's name, and reports a copy whose compression is another one.
 func (k *fileCopy) repack(content *format.Content) (ending string) {
 	if ending = content.Packing.CopyEnding(); ending != "" {
-		k.made.Repacked = true
 		k.report.Repacked = append(k.report.Repacked, k.file.Path)
 	}
 	return ending

@@ -1,15 +1,14 @@
 package work
 
 import (
-	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,44 +16,36 @@ import (
 	"github.com/minio/highwayhash"
 
 	"ndd/engine/corpus/input"
-	"ndd/engine/storage/disk"
 )
 
-// Copies are the finished copies of input files that a [Folder] keeps: second names of files in the folder
-// that a command is making, and a list. A copy is written to the list when it is finished, and nothing is
-// synced; a copy that a power cut has damaged does not have its checksum. Many goroutines may use it.
+// Copies are the finished copies of input files that a [Folder] keeps. Each is a second name of the file in the folder
+// that a command is making, and the name says everything about the copy:
+//
+//	identity-checksum-uncut-ending.copy
+//
+// The identity is a hash of the key of the input file and of the decision. An empty file with the checksum "none" says
+// that nothing of the input file was left. Nothing is synced: a copy that a power cut has damaged does not have its
+// checksum. Many goroutines may use Copies.
 type Copies struct {
 	w     *Folder
 	dir   string       // where the copies are made
 	taken atomic.Int64 // how many were taken over
 
 	mu     sync.Mutex
-	list   *disk.AppendFile      // nil before a copy is kept
-	whole  int64                 // bytes of complete lines in the list; -1: there is no list
-	kept   map[string]listedCopy // by identity
-	number int                   // of the last copy
-	broken bool                  // no copy is kept any more
+	names  map[string]string // by identity, the rest of the name
+	broken bool              // no copy is kept any more
 }
 
 // A Copy says what became of an input file.
 type Copy struct {
-	Name     string `json:",omitempty"` // of its copy, "" if nothing of the file was left
-	Ending   string `json:",omitempty"` // of the name, where the compression is another one
-	Repacked bool   `json:",omitempty"` // the compression is another one
-	Uncut    int    `json:",omitempty"` // documents that stayed whole because they cannot be cut
-}
-
-// A listedCopy is a line of the list.
-type listedCopy struct {
-	Of   string // identity: key of the input file, and the decision
-	Sum  string // checksum of the copy
-	File string // name of the copy in the work folder
-	Copy Copy
+	Name   string // of its copy in the folder that is made, "" if nothing of the file was left
+	Ending string // of the name if the copy is compressed in another way, else ""
+	Uncut  int    // documents that stayed whole because they cannot be cut
 }
 
 const (
-	listName   = "copies"
 	copyEnding = ".copy"
+	noCopy     = "none" // in place of the checksum
 )
 
 // CopiesIn returns the copies of the folder, for a command that makes them in a folder on the same disk.
@@ -63,45 +54,15 @@ func (w *Folder) CopiesIn(dir string) *Copies {
 	return &w.copies
 }
 
-// open reads the list of a work folder.
-func (c *Copies) open(w *Folder) error {
-	c.w, c.kept = w, map[string]listedCopy{}
-	text, err := w.disk.ReadFile(filepath.Join(w.dir, listName))
-	if errors.Is(err, fs.ErrNotExist) {
-		c.whole = -1
-		return nil
+// add adds a copy of an earlier run by its name.
+func (c *Copies) add(name string) {
+	if identity, rest, ok := strings.Cut(name, "-"); ok {
+		c.names[identity] = rest
 	}
-	if err != nil {
-		return err
-	}
-	for line := range bytes.Lines(text) {
-		var k listedCopy
-		if json.Unmarshal(line, &k) != nil || !bytes.HasSuffix(line, []byte("\n")) {
-			break
-		}
-		c.whole += int64(len(line))
-		c.kept[k.Of] = k
-	}
-	return nil
 }
 
-// write writes a line of the list.
-func (c *Copies) write(k listedCopy) (err error) {
-	path := filepath.Join(c.w.dir, listName)
-	switch {
-	case c.list != nil:
-	case c.whole < 0:
-		c.list, err = c.w.disk.CreateAppend(path)
-	default:
-		c.list, err = c.w.disk.OpenAppend(path, c.whole)
-	}
-	if err != nil {
-		return err
-	}
-	line, _ := json.Marshal(k) // it has strings and numbers only
-	_, err = c.list.Write(append(line, '\n'))
-	return err
-}
+// path returns the path of a copy in the work folder.
+func (c *Copies) path(identity, rest string) string { return filepath.Join(c.w.dir, identity+"-"+rest) }
 
 // identity returns what a copy depends on, or "" if the file has changed since it was read.
 func (c *Copies) identity(f input.File, decision []byte) string {
@@ -109,53 +70,66 @@ func (c *Copies) identity(f input.File, decision []byte) string {
 	if now, err := keyOf(c.w.ctx, f, c.w.cfg); !known || err != nil || now.digest() != k {
 		return ""
 	}
-	return hex.EncodeToString(k[:]) + " " + hex.EncodeToString(decision)
+	sum := highwayhash.Sum128(append(k[:], decision...), make([]byte, highwayhash.Size))
+	return hex.EncodeToString(sum[:])
 }
 
-// Take returns the finished copy of a file, and its path unless nothing of the file was left. The decision
-// says what the copy leaves out.
+// Take returns the finished copy of a file without its Name, and its path unless nothing of the file was left. The
+// decision says what the copy leaves out. A damaged copy is removed.
 func (c *Copies) Take(f input.File, decision []byte) (path string, of Copy, ok bool) {
 	identity := c.identity(f, decision)
 	c.mu.Lock()
-	k, ok := c.kept[identity]
+	rest, ok := c.names[identity]
 	c.mu.Unlock()
-	if ok && k.File != "" {
-		path = filepath.Join(c.w.dir, k.File)
-		sum, err := sumOf(path)
-		ok = err == nil && sum == k.Sum
+	parts := strings.SplitN(strings.TrimSuffix(rest, copyEnding), "-", 3)
+	if !ok || len(parts) < 3 {
+		return "", of, false
 	}
-	if ok {
-		c.taken.Add(1)
+	of.Uncut, _ = strconv.Atoi(parts[1])
+	if of.Ending = parts[2]; parts[0] != noCopy {
+		path = c.path(identity, rest)
+		if sum, err := sumOf(path); err != nil || sum != parts[0] {
+			c.w.disk.Remove(path) // if that fails, so does keeping the new copy
+			return "", of, false
+		}
 	}
-	return path, k.Copy, ok
+	c.taken.Add(1)
+	return path, of, true
 }
 
 // Keep keeps the finished copy of a file.
 func (c *Copies) Keep(f input.File, decision []byte, of Copy) {
-	k, path := listedCopy{Of: c.identity(f, decision), Copy: of}, filepath.Join(c.dir, of.Name)
+	identity, sum, path := c.identity(f, decision), noCopy, filepath.Join(c.dir, of.Name)
 	var err error
 	if of.Name != "" {
-		if k.Sum, err = sumOf(path); err != nil {
+		if sum, err = sumOf(path); err != nil {
 			return
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.broken || k.Of == "" {
+	if c.broken || identity == "" {
 		return
 	}
+	to := c.path(identity, fmt.Sprintf("%s-%d-%s%s", sum, of.Uncut, of.Ending, copyEnding))
 	if of.Name != "" {
-		c.number++
-		k.File = fmt.Sprintf("%06d%s", c.number, copyEnding)
-		err = c.w.disk.Link(path, filepath.Join(c.w.dir, k.File))
+		err = c.w.disk.Link(path, to)
+	} else {
+		err = c.w.createEmpty(to)
 	}
-	if err == nil {
-		err = c.write(k)
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		c.broken = true
 		c.w.warn(c.w.trouble(err) + ": copies have to be on its file system")
 	}
+}
+
+// createEmpty creates an empty file.
+func (w *Folder) createEmpty(path string) error {
+	f, err := w.disk.CreateAppend(path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // Taken returns how many copies were taken over.
@@ -178,22 +152,12 @@ func sumOf(path string) (string, error) {
 
 // DropCopies removes the copies. They are of no use once the folder that they were made for is complete.
 func (w *Folder) DropCopies() error {
-	if err := w.copies.close(); err != nil {
-		return err
-	}
+	w.copies.broken = true
 	entries, err := w.disk.ReadDir(w.dir)
 	for _, e := range entries {
-		if name := e.Name(); err == nil && (name == listName || strings.HasSuffix(name, copyEnding)) {
-			err = w.disk.Remove(filepath.Join(w.dir, name))
+		if err == nil && strings.HasSuffix(e.Name(), copyEnding) {
+			err = w.disk.Remove(filepath.Join(w.dir, e.Name()))
 		}
 	}
-	return err
-}
-
-func (c *Copies) close() (err error) {
-	if c.list != nil {
-		err = c.list.Close()
-	}
-	c.list, c.broken = nil, true
 	return err
 }

@@ -6,8 +6,7 @@
 //	lock           one process at a time
 //	000001.work    entries of one or more input files, and a list of these files
 //	000002.work    ...
-//	copies         a list of finished copies, one on each line
-//	000001.copy    a finished copy: a second name of a file in the folder that a command is making
+//	*.copy         finished copies: second names of files in the folder that a command is making
 //
 // A work file is a file of package store: it is complete and has checksums, or it does not exist. Entries
 // are written in the order of the inputs. A work file is completed at the end of an input file, after about

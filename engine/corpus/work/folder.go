@@ -139,6 +139,7 @@ func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(T
 		}
 	}()
 	w.lock, w.disk = lock, lock.Disk(d)
+	w.copies.w, w.copies.names = w, map[string]string{}
 	disk.Sweep(dir)
 	if err := writeVersion(w.disk, filepath.Join(dir, versionName)); err != nil {
 		return nil, err
@@ -148,13 +149,13 @@ func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(T
 		return nil, err
 	}
 	for _, e := range entries {
-		number := 0
-		fmt.Sscanf(e.Name(), "%d", &number)
 		switch filepath.Ext(e.Name()) {
 		case copyEnding:
-			w.copies.number = max(w.copies.number, number)
+			w.copies.add(e.Name())
 			continue
 		case ending:
+			number := 0
+			fmt.Sscanf(e.Name(), "%d", &number)
 			w.next = max(w.next, number+1)
 		default:
 			continue
@@ -170,7 +171,7 @@ func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(T
 			return nil, err
 		}
 	}
-	return w, w.copies.open(w)
+	return w, nil
 }
 
 // checkVersion returns why a folder is no work folder of this version, nil if it is or has nothing.
@@ -255,7 +256,7 @@ func (w *Folder) Close() error {
 		return nil
 	}
 	w.Complete()
-	err := errors.Join(w.copies.close(), w.lock.Close())
+	err := w.lock.Close()
 	w.lock = nil
 	return err
 }

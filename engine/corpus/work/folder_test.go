@@ -94,37 +94,60 @@ func TestEntriesBeyondTheFile(t *testing.T) {
 	}
 }
 
-// TestCopiesAfterStops: the list of copies goes on after each stop, also after an incomplete line; a file that
-// has changed since the run began has no copy that is kept.
+// TestCopiesAfterStops: copies of earlier runs are taken over, with the reports that they were kept with, unless they
+// are damaged. A file that has changed since the run began has no copy that is kept, and one with another decision is
+// not taken over.
 func TestCopiesAfterStops(t *testing.T) {
-	in, dir := t.TempDir(), filepath.Join(t.TempDir(), "w")
+	in, out, dir := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "w")
 	var paths []string
-	for _, name := range []string{"a", "b", "c", "d"} {
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		paths = append(paths, filepath.Join(in, name))
 		must.Do(t, os.WriteFile(paths[len(paths)-1], []byte("{}\n"), 0o644))
+		must.Do(t, os.WriteFile(filepath.Join(out, name), []byte(name), 0o644))
 	}
-	list := filepath.Join(dir, listName)
+	const changed, damaged = 3, 1
+	made := []Copy{{Name: "a", Uncut: 7}, {Name: "b"}, {Ending: ".zst"}, {Name: "d"}, {Name: "e", Ending: ".zst", Uncut: 12}}
 	for i, path := range paths {
-		w, _, _ := begun(t, dir, paths...)
+		w, _, warned := begun(t, dir, paths...)
+		c := w.CopiesIn(out)
+		taken := 0
 		for j, before := range paths {
-			if _, got, ok := w.copies.Take(input.File{Path: before}, nil); ok != (j < i) || ok && got.Ending != before {
+			path, got, ok := c.Take(input.File{Path: before}, []byte("x"))
+			want := made[j]
+			want.Name = ""
+			if ok != (j < i && j != changed && (j != damaged || i == damaged+1)) || ok && got != want || ok && (path == "") != (made[j].Name == "") {
 				t.Errorf("run %d: %s: %v %+v", i, before, ok, got)
 			}
-		}
-		if i == 3 {
-			data := must.Read(t, list)
-			must.Do(t, os.WriteFile(path, []byte("{} \n"), 0o644))
-			w.copies.Keep(input.File{Path: path}, nil, Copy{Ending: path})
-			if string(must.Read(t, list)) != string(data) {
-				t.Error("a copy of a file that has changed is kept")
+			if ok {
+				taken++
 			}
-		} else {
-			w.copies.Keep(input.File{Path: path}, nil, Copy{Ending: path})
+			if _, _, ok := c.Take(input.File{Path: before}, []byte("y")); ok {
+				t.Errorf("run %d: %s: a copy with another decision is taken over", i, before)
+			}
+			if j == damaged && ok { // a power cut
+				must.Do(t, os.WriteFile(path, nil, 0o644))
+			}
 		}
-		must.Do(t, w.Close())
-		f, err := os.OpenFile(list, os.O_APPEND|os.O_WRONLY, 0)
-		must.Do(t, err)
-		f.WriteString(`{"Of":"torn"}`)
-		f.Close()
+		if c.Taken() != taken {
+			t.Errorf("run %d: %d copies are taken over, want %d", i, c.Taken(), taken)
+		}
+		if i == changed {
+			must.Do(t, os.WriteFile(path, []byte("{} \n"), 0o644))
+		}
+		for range 2 { // the second time it is there
+			c.Keep(input.File{Path: path}, []byte("x"), made[i])
+		}
+		kept, err := filepath.Glob(filepath.Join(dir, "*.copy"))
+		if must.Do(t, err); len(kept) != []int{1, 2, 3, 2, 3}[i] { // run 3 removes the damaged one
+			t.Errorf("run %d: %q are kept", i, kept)
+		}
+		if must.Do(t, w.Close()); len(*warned) > 0 {
+			t.Error(*warned)
+		}
+	}
+	w, _, _ := begun(t, dir, paths...)
+	must.Do(t, w.DropCopies())
+	if left, err := filepath.Glob(filepath.Join(dir, "*.copy")); err != nil || len(left) > 0 {
+		t.Errorf("%q are left, %v", left, err)
 	}
 }

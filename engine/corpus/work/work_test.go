@@ -327,30 +327,3 @@ func TestPowerCut(t *testing.T) {
 		t.Error("nothing was ever taken over")
 	}
 }
-
-// TestCopiesAreNumberedOn keeps a copy in each run, of which one finds no list: a copy never meets the
-// name of an older one, and the next run takes over those that are listed.
-func TestCopiesAreNumberedOn(t *testing.T) {
-	in, dir := inputs(t), filepath.Join(t.TempDir(), "work")
-	names := []string{"a.jsonl", "e.txt", "f.txt", "g.bin"}
-	const listLost = 2 // before this run
-	for i, name := range names {
-		if i == listLost {
-			must.Do(t, os.Remove(filepath.Join(dir, listName)))
-		}
-		w, err := Open(t.Context(), nil, dir, 1, func(Taken) {}, func(msg string) { t.Error(msg) })
-		must.Do(t, err)
-		must.Do(t, w.Begin(t.Context(), []string{in}, &ingest.Config{}))
-		of := func(name string) input.File { return input.File{Path: filepath.Join(in, name), Root: in} }
-		for before := range i {
-			_, got, ok := w.copies.Take(of(names[before]), nil)
-			if want := i < listLost || i > listLost && before >= listLost; ok != want || ok && got.Name != names[before] {
-				t.Errorf("run %d: the copy of %s: %v, %+v", i, names[before], ok, got)
-			}
-		}
-		copied := filepath.Join(t.TempDir(), name) // a link to the input would change its inode
-		must.Do(t, os.WriteFile(copied, nil, 0o644))
-		w.CopiesIn(filepath.Dir(copied)).Keep(of(name), nil, Copy{Name: name})
-		must.Do(t, w.Close())
-	}
-}
