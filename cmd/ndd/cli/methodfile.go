@@ -23,11 +23,12 @@ type MethodFile struct {
 	path string
 	set  *pflag.FlagSet
 
-	spots, ends, sameSite        string
-	distance, chain, minFeatures uint
-	minDocuments, maxDocuments   uint
-	bags                         bool
-	limits                       copies.RelationLimits
+	spots, ends, sameSite      string
+	distance, chain            uint16
+	minFeatures                uint32
+	minDocuments, maxDocuments uint32
+	bags                       bool
+	limits                     copies.RelationLimits
 }
 
 // NewMethodFile returns the settings with their defaults.
@@ -36,14 +37,14 @@ func NewMethodFile() *MethodFile {
 	fl := f.set
 	fl.SortFlags = false
 	fl.StringVar(&f.spots, "spots", "wide", "spotsigs: stop words: paper, wide or a file of words")
-	fl.UintVar(&f.distance, "spot-distance", 1, "spotsigs: distance between the content words of a signature, 1 to 16")
-	fl.UintVar(&f.chain, "chain", 0, "spotsigs: content words of a signature, 1 to 16 (2; with spots = paper 3)")
+	fl.Uint16Var(&f.distance, "spot-distance", 1, "spotsigs: distance between the content words of a signature, 1 to 16")
+	fl.Uint16Var(&f.chain, "chain", 0, "spotsigs: content words of a signature, 1 to 16 (2; with spots = paper 3)")
 	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (。; for auto 。！？；)")
 	fl.BoolVar(&f.bags, "bags", false, "count a signature as often as it occurs (false)")
-	fl.UintVar(&f.minFeatures, "min-features", 0, "lowest number of signatures (spotsigs 8, ccdet 4, winnow 3, shingles 4)")
+	fl.Uint32Var(&f.minFeatures, "min-features", 0, "lowest number of signatures (spotsigs 8, ccdet 4, winnow 3, shingles 4)")
 	fl.StringVar(&f.sameSite, "same-site", "keep", "pairs of documents of one --site: keep or skip")
-	fl.UintVar(&f.minDocuments, "min-df", 2, "find no candidates by a signature that fewer documents have")
-	fl.UintVar(&f.maxDocuments, "max-df", postings.MaxDocuments,
+	fl.Uint32Var(&f.minDocuments, "min-df", 2, "find no candidates by a signature that fewer documents have")
+	fl.Uint32Var(&f.maxDocuments, "max-df", postings.MaxDocuments,
 		"find no candidates by a signature that more documents have")
 	l := &f.limits
 	fl.Float64Var(&l.Containment, "ccs", l.Containment, "relations: documents with a lower containment overlap")
@@ -98,8 +99,11 @@ func (f *MethodFile) read() error {
 		if err := f.set.Set(name, strings.TrimSpace(value)); err != nil {
 			return Usagef("%s:%d: %s", f.path, n, strings.Replace(ValueError(err).Error(), "--"+name, name, 1))
 		}
-		if name == "chain" && f.chain == 0 {
-			return Usagef("%s:%d: chain 0: must be 1 to 16", f.path, n)
+		switch set := f.set.Lookup(name).Value; {
+		case set.String() == "":
+			return Usagef("%s:%d: %s has no value", f.path, n, name)
+		case set.String() == "0" && strings.HasPrefix(set.Type(), "uint"):
+			return Usagef("%s:%d: %s 0: must be at least 1", f.path, n, name)
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -126,7 +130,7 @@ func (f *MethodFile) Signatures(method copies.Method, o copies.Options) (copies.
 	}
 	var err error
 	for name, set := range map[string]func(){
-		"spots":         func() { o.SpotSigs.Lists, err = readSpots(f.path, f.spots) },
+		"spots":         func() { o.SpotSigs.Lists, err = readSpots(f.spots) },
 		"spot-distance": func() { o.SpotSigs.Distance = int(f.distance) },
 		"chain":         func() { o.SpotSigs.Chain = int(f.chain) },
 		"ends":          func() { o.Ends = f.ends },
@@ -190,13 +194,10 @@ func (s SiteField) Of(doc *format.Document) uint64 {
 	return copies.SiteOf(name)
 }
 
-// readSpots returns the lists of stop words of a name, or of a file.
-func readSpots(of, path string) (*spotsigs.Lists, error) {
+// readSpots returns the lists of stop words with a name, or of a file.
+func readSpots(path string) (*spotsigs.Lists, error) {
 	if lists, err := spotsigs.ByName(path); err == nil {
 		return lists, nil
-	}
-	if path == "auto" {
-		return nil, Usagef("%s: spots = auto is gone: name a file with the commonest words of the language", of)
 	}
 	file, err := os.Open(path)
 	if err != nil {
