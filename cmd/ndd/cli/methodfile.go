@@ -36,7 +36,7 @@ func NewMethodFile() *MethodFile {
 	f := &MethodFile{set: pflag.NewFlagSet("", pflag.ContinueOnError), limits: copies.DefaultLimits}
 	fl := f.set
 	fl.SortFlags = false
-	fl.StringVar(&f.spots, "spots", "wide", "spotsigs: stop words: paper, wide or a file of words")
+	fl.StringVar(&f.spots, "spots", "wide", "spotsigs: paper, wide, ar, de, en, es, fr, ru or a file of words")
 	fl.Uint16Var(&f.distance, "spot-distance", 1, "spotsigs: distance between the content words of a signature, 1 to 16")
 	fl.Uint16Var(&f.chain, "chain", 0, "spotsigs: content words of a signature, 1 to 16 (2; with spots = paper 3)")
 	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (。; for auto 。！？；)")
@@ -195,14 +195,15 @@ func (s SiteField) Of(doc *format.Document) uint64 {
 }
 
 // readSpots returns the lists of stop words with a name, or of a file.
-func readSpots(path string) (*spotsigs.Lists, error) {
-	if lists, err := spotsigs.ByName(path); err == nil {
+func readSpots(name string) (*spotsigs.Lists, error) {
+	lists, unknown := spotsigs.ByName(name)
+	if unknown == nil {
 		return lists, nil
 	}
-	file, err := os.Open(path)
+	file, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("spots: %w; the lists are paper and wide", err)
+		return nil, fmt.Errorf("spots: %w, and %w", err, unknown)
 	}
 	defer file.Close()
-	return spotsigs.ReadLists(file, path)
+	return spotsigs.ReadLists(file, name)
 }

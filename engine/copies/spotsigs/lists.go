@@ -119,6 +119,10 @@ func makeLists(name string, antecedents, stops []string) (*Lists, error) {
 	return l, nil
 }
 
+// languages have lists of stop words in package token, and spaces between words. All stop words of such a list are
+// antecedents.
+var languages = []string{"ar", "de", "en", "es", "fr", "ru"}
+
 // ByName returns the lists with a name, or an error with the known names.
 func ByName(name string) (*Lists, error) {
 	for _, l := range []*Lists{Paper, Wide} {
@@ -126,7 +130,10 @@ func ByName(name string) (*Lists, error) {
 			return l, nil
 		}
 	}
-	return nil, fmt.Errorf("no lists are called %q; there are paper and wide", name)
+	if slices.Contains(languages, name) {
+		return makeLists(name, token.StopWords(name), nil)
+	}
+	return nil, fmt.Errorf("no lists are called %q; there are paper, wide, %s", name, strings.Join(languages, ", "))
 }
 
 // ReadLists reads lists from a file with one word in each line: the antecedents, an empty line, and further stop words.

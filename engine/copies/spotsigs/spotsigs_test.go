@@ -130,6 +130,16 @@ func TestLists(t *testing.T) {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
+	for _, language := range languages {
+		if l, err := ByName(language); err != nil || len(l.kinds) < 50 || l.Name() != language {
+			t.Errorf("%s: %v", language, err)
+		}
+	}
+	l, err = ByName("ru")
+	must.Do(t, err)
+	if got := signature.Append(nil, selector(t, Options{Lists: l, Chain: 1}), "Кот и собака в доме"); len(got) != 2 {
+		t.Errorf("Russian: %d signatures", len(got))
+	}
 	if _, err := ByName("narrow"); err == nil {
 		t.Error("an unknown name was taken")
 	}

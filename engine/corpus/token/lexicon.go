@@ -1,9 +1,6 @@
 package token
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // A Lexicon has the words that a [Scanner] treats in a way of their own: stop words, and words of
 // scripts without spaces, which it takes as one token of kind Word where it finds the longest of
@@ -30,7 +27,7 @@ func (l *Lexicon) AddLanguage(language string) error {
 	if err := CheckStopWords(language); err != nil {
 		return err
 	}
-	for w := range strings.FieldsSeq(stopWords[language]) {
+	for _, w := range StopWords(language) {
 		if err := l.AddStopWord(w); err != nil {
 			return err
 		}

@@ -68,6 +68,9 @@ var stopWords = map[string]string{
 	没有 不是 就是 还是 只是 已经 一个 一些 可以 自己 之后 之前 之间 時 們 這 與 個 對 為 於 從 還 我們 他們 這個 這些 沒有 因為`,
 }
 
+// StopWords returns the stop words of a language that has a list.
+func StopWords(language string) []string { return strings.Fields(stopWords[language]) }
+
 // CheckStopWords returns an error that names the languages that have a list of stop words, unless
 // language is one of them or empty.
 func CheckStopWords(language string) error {
