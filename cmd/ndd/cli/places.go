@@ -151,6 +151,10 @@ func (g *Files) findInputs() {
 		} else {
 			names = append(names, f.Value.String())
 		}
+		if f.Name == "recipe" {
+			recipe, _ := RecipeOf(f.Value.String()) // reading reports the error
+			names = append(names, recipe.Files()...)
+		}
 	})
 	for _, name := range names {
 		matches, _ := input.Matches(name) // reading reports the error

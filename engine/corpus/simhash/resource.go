@@ -130,6 +130,16 @@ func (r *Recipe) resources() []namedResource {
 	return []namedResource{{"stop_list", &r.StopList}, {"dictionary", &r.Dictionary}, {"idf", &r.IDF}}
 }
 
+// Files returns the paths of the files that the recipe needs.
+func (r Recipe) Files() (paths []string) {
+	for _, named := range r.resources() {
+		if named.resource.File != "" {
+			paths = append(paths, named.resource.File)
+		}
+	}
+	return paths
+}
+
 // Identity returns the recipe without the paths of files, which differ from machine to machine. Their
 // digests remain.
 func (r Recipe) Identity() Recipe {
