@@ -420,6 +420,10 @@ func FuzzSign(f *testing.F) {
 					t.Fatalf("%q, %s: %v", text, m, x)
 				}
 			}
+			e, err := s.Explain(m, text, text, 10)
+			if err != nil || e.A.Size != e.Shared || slices.ContainsFunc(e.A.Terms, func(x Term) bool { return !x.Shared || x.Words == "" }) {
+				t.Fatalf("%q, %s with itself: %+v, %v", text, m, e, err)
+			}
 		}
 	})
 }
