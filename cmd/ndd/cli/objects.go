@@ -56,8 +56,8 @@ func (g *Files) CheckFolder(path string) error {
 	case err == nil && below(filepath.Join(input.RealPath(here), "x"), realPath(path)):
 		return Usagef("%s: is or contains the current folder, which is never replaced: choose another name", path)
 	}
-	if err = disk.Replaceable(path, isMarked(path)); err == nil && !g.Force {
-		err = disk.Absent(filepath.Clean(path)) // --force would help
+	if err = disk.CheckReplaceable(path, isMarked(path)); err == nil && !g.Force {
+		err = disk.CheckAbsent(filepath.Clean(path)) // --force would help
 	}
 	return err
 }

@@ -122,7 +122,7 @@ func (g *Files) CheckOutput(path string, columns ...result.Column) error {
 	if g.Force {
 		err = keepForeign(at, columns)
 	} else {
-		err = disk.Absent(at)
+		err = disk.CheckAbsent(at)
 	}
 	if err != nil {
 		return err

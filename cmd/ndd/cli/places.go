@@ -193,7 +193,7 @@ func (g *Files) reserve(path string) error {
 
 // Claim claims the folder of an index, which is made in a folder that exists.
 func (g *Files) Claim(path string) error {
-	if err := cmp.Or(g.claim(path, true), disk.WantParent(path)); err != nil {
+	if err := cmp.Or(g.claim(path, true), disk.CheckParent(path)); err != nil {
 		return err
 	}
 	return g.reserve(path)

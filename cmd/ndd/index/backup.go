@@ -30,7 +30,7 @@ which take no time and no space. DIR must not exist. 'ndd check DIR' verifies th
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := cmp.Or(disk.Absent(args[1]), g.Claim(args[1])); err != nil {
+			if err := cmp.Or(disk.CheckAbsent(args[1]), g.Claim(args[1])); err != nil {
 				return err
 			}
 			r, err := live.Backup(cmd.Context(), g.Disk, args[0], args[1])

@@ -93,7 +93,7 @@ func broken(err error) *problem {
 	case errors.Is(err, syscall.EROFS):
 		return refusal(http.StatusServiceUnavailable,
 			"nothing can be written, since the disk is read-only; queries are answered: "+err.Error()).retry(10).because(err)
-	case disk.Unwritable(err):
+	case disk.IsUnwritable(err):
 		return refusal(http.StatusInsufficientStorage,
 			"nothing can be written, since the disk is full; queries are answered: "+err.Error()).retry(10).because(err)
 	case errors.Is(err, engine.ErrNoRoom):

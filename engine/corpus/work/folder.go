@@ -191,7 +191,7 @@ func checkVersion(dir string) error {
 	}
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
-		if name := e.Name(); name != disk.LockName && !strings.HasPrefix(name, disk.Unfinished(versionName)) {
+		if name := e.Name(); name != disk.LockName && !strings.HasPrefix(name, disk.TempPrefix(versionName)) {
 			return fmt.Errorf("%s: no work folder: it has %s and no file %s; choose another name", dir, name, versionName)
 		}
 	}

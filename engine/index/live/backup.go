@@ -70,7 +70,7 @@ func (x *Index) Backup(ctx context.Context, to string) (r BackupReport, err erro
 // backup makes a backup of the index in folder dir, which is x, unless that is nil: then the error
 // wraps [errChanged] if the index changed meanwhile.
 func backup(ctx context.Context, d *disk.Disk, dir, to string, x *Index) (r BackupReport, err error) {
-	if err := disk.WantParent(to); err != nil {
+	if err := disk.CheckParent(to); err != nil {
 		return r, err
 	}
 	f, err := d.CreateFolder(to)

@@ -41,11 +41,11 @@ type BuildOptions struct {
 // unless it is set, to what this machine has left, so that what it said is kept whatever the
 // machine has left later.
 func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Plan, error) {
-	check := disk.Absent
+	check := disk.CheckAbsent
 	if o.Replace {
-		check = func(dir string) error { return disk.Replaceable(dir, isOwn(dir)) }
+		check = func(dir string) error { return disk.CheckReplaceable(dir, isOwn(dir)) }
 	}
-	if err := cmp.Or(check(dir), disk.WantParent(dir)); err != nil {
+	if err := cmp.Or(check(dir), disk.CheckParent(dir)); err != nil {
 		return segment.Plan{}, err
 	}
 	o.TempDir = filepath.Dir(dir)

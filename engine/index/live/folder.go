@@ -342,7 +342,7 @@ func absence(dir string) error {
 	clean := filepath.Clean(dir)
 	entries, _ := os.ReadDir(filepath.Dir(clean))
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), disk.Unfinished(clean)) {
+		if strings.HasPrefix(e.Name(), disk.TempPrefix(clean)) {
 			return fmt.Errorf("%s: %w yet: %w, but %s is beside it, of a build that goes on or was killed: wait for it, or "+
 				"remove that and build again",
 				dir, ErrNoIndex, fs.ErrNotExist, e.Name())

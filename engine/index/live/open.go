@@ -281,7 +281,7 @@ func Create(dir string, c Config) error {
 	if err := c.Design.Validate(); err != nil {
 		return err
 	}
-	if err := disk.WantParent(dir); err != nil {
+	if err := disk.CheckParent(dir); err != nil {
 		return err
 	}
 	var d *disk.Disk
@@ -329,7 +329,7 @@ func (l *ManifestLive) log(sync wal.Sync) wal.Options {
 func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 	begun := time.Now()
 	x.folder, f.clock = f, &x.versions.Clock
-	if x.recovery.Removed, err = f.removeOrphans(); err != nil && !disk.Unwritable(err) {
+	if x.recovery.Removed, err = f.removeOrphans(); err != nil && !disk.IsUnwritable(err) {
 		return err
 	}
 	if err := x.becomeLive(); err != nil {
@@ -345,7 +345,7 @@ func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 		err = x.upkeep.nameLog(func(*Manifest) {})
 	}
 	x.recovery.Took = time.Since(begun)
-	if x.writer.log != nil && disk.Unwritable(err) { // as when the disk becomes full later: the log goes on when it can
+	if x.writer.log != nil && disk.IsUnwritable(err) { // as when the disk becomes full later: the log goes on when it can
 		x.recovery.Refusing, err = err, nil
 	}
 	return err

@@ -13,14 +13,13 @@ import (
 	"syscall"
 )
 
-// A Disk is where files are written. A nil Disk is the system's own; [Hooked] makes one whose calls
-// are observed, [Failing] one for tests, [Lock.Disk] one for a locked folder, and [InMemory] one in
-// memory.
+// A Disk writes files. A nil Disk is the system's own. [Hooked] returns one whose calls are observed, [Failing] one
+// for tests, [Lock.Disk] one for a locked folder, and [InMemory] one in memory.
 type Disk struct {
 	hook   Hook
 	dir    string      // path of the locked folder
-	root   *os.Root    // the locked folder; nil for none
-	memory *memoryTree // nil for a disk that is none in memory
+	root   *os.Root    // the locked folder, or nil
+	memory *memoryTree // the files of a disk in memory, or nil
 }
 
 // A Call names a call to the system that changes a file or a folder, or makes a change durable.
@@ -31,11 +30,11 @@ const (
 	CallCreate     Call = "create"
 	CallWrite      Call = "write"
 	CallTruncate   Call = "truncate"
-	CallSync       Call = "sync" // of a file; of a folder, its whole file system
+	CallSync       Call = "sync" // for a folder: sync of its whole file system
 	CallClose      Call = "close"
 	CallRemove     Call = "remove"
 	CallMkdir      Call = "mkdir"
-	CallSyncFolder Call = "sync folder" // the names in it
+	CallSyncFolder Call = "sync folder" // makes the names in a folder durable
 	CallRename     Call = "rename"
 	CallLink       Call = "link"
 )
@@ -43,40 +42,39 @@ const (
 // An Op is a call with its arguments.
 type Op struct {
 	Call   Call
-	Path   string // when it is made, the file's real name
-	To     string // rename and link: the new name
-	Offset int64  // write: where, -1 behind what was written last; truncate: the length
-	Data   []byte // write; valid until the call ends
+	Path   string // real name of the file at the time of the call
+	To     string // new name, for rename and link
+	Offset int64  // position of a write, -1 to append; new length for truncate
+	Data   []byte // content of a write, valid until the call ends
 }
 
-// A Hook observes the calls of a Disk. Its methods are called from many goroutines at the same
-// time, with the same Op before and after a call.
+// A Hook observes the calls of a Disk. Many goroutines call its methods at the same time. Both methods receive the
+// same Op.
 type Hook interface {
-	// Before is called before a call, which is not made and fails when Before returns an error. Of
-	// a write that fails in this way the first half is made, as on a disk that is full. After
-	// [ErrSkip] it is not made and succeeds, which is for syncs in tests that need no durability.
+	// Before is called before a call. If it returns an error, the call fails without being made. A write that fails
+	// in this way writes its first half, like a full disk. After [ErrSkip] the call succeeds without being made:
+	// tests that need no durability skip syncs with it.
 	Before(*Op) error
 	// After is called after a call that succeeded.
 	After(*Op)
 }
 
-// ErrSkip is returned by [Hook.Before] for a call that is to succeed without being made.
+// ErrSkip is returned by [Hook.Before] to skip a call and report success.
 var ErrSkip = errors.New("skip this call")
 
-// Hooked returns the system's disk with an observer of every call, such as one that counts them.
+// Hooked returns the system's disk with a hook that observes every call.
 func Hooked(h Hook) *Disk { return &Disk{hook: h} }
 
-// Failing returns the system's disk, on which a call is not made, and fails, when fails returns
-// an error for it and its path; of a write the first half is made. Fails is called from many
-// goroutines at the same time.
-func Failing(fails func(Call, string) error) *Disk { return Hooked(failing(fails)) }
+// Failing returns the system's disk. A call fails, without being made, if fails returns an error for it and its path.
+// A failed write writes its first half. Many goroutines call fails at the same time.
+func Failing(fails func(Call, string) error) *Disk { return Hooked(failFunc(fails)) }
 
-type failing func(Call, string) error
+type failFunc func(Call, string) error
 
-func (f failing) Before(op *Op) error { return f(op.Call, op.Path) }
-func (failing) After(*Op)             {}
+func (f failFunc) Before(op *Op) error { return f(op.Call, op.Path) }
+func (failFunc) After(*Op)             {}
 
-// do makes a call, between the calls of the hook.
+// do makes a call between the two calls of the hook.
 func (d *Disk) do(op *Op, call func() error) error {
 	if d == nil || d.hook == nil {
 		return call()
@@ -94,12 +92,12 @@ func (d *Disk) do(op *Op, call func() error) error {
 	return nil
 }
 
-// Unfinished returns the prefix of the temporary names, beside path, under which path is written.
-func Unfinished(path string) string { return "." + filepath.Base(path) + ".tmp-" }
+// TempPrefix returns the prefix of the temporary names of path. Such a file is in the folder of path.
+func TempPrefix(path string) string { return "." + filepath.Base(path) + ".tmp-" }
 
-// Absent returns an error, which wraps [os.ErrExist], if something is at path, and another if a
-// folder above is none. Folders above that do not exist are made by [Disk.MakeParents].
-func Absent(path string) error {
+// CheckAbsent returns an error that wraps [os.ErrExist] if path exists. It returns another error if a parent is not a
+// folder. [Disk.MakeParents] creates missing parents.
+func CheckAbsent(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: %w: choose another name", path, os.ErrExist)
 	} else if !errors.Is(err, os.ErrNotExist) {
@@ -109,28 +107,28 @@ func Absent(path string) error {
 	info, err := os.Stat(folder)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && folder != filepath.Dir(folder):
-		return Absent(folder)
+		return CheckAbsent(folder)
 	case err == nil && !info.IsDir():
-		return fmt.Errorf("%s: %s is no folder", path, folder)
+		return fmt.Errorf("%s: %s is not a folder", path, folder)
 	}
 	return err
 }
 
-// WantParent returns an error if the folder that path is in does not exist, as on a disk that is not
+// CheckParent returns an error if the parent folder of path does not exist, for example because its disk is not
 // mounted.
-func WantParent(path string) error {
+func CheckParent(path string) error {
 	parent := filepath.Dir(filepath.Clean(path))
 	if _, err := os.Stat(parent); errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s: the folder %s does not exist: make it, or mount its disk", path, parent)
 	}
-	return nil // another error comes again
+	return nil // the caller's next call reports other errors
 }
 
-// MakeParents makes the folders above path that do not exist, durably.
+// MakeParents durably creates the missing parent folders of path.
 func (d *Disk) MakeParents(path string) error {
 	folder := filepath.Dir(filepath.Clean(path))
 	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
-		return nil // another error comes again
+		return nil // the caller's next call reports other errors
 	}
 	if err := d.MakeParents(folder); err != nil {
 		return err
@@ -142,19 +140,18 @@ func (d *Disk) MakeParents(path string) error {
 	return d.SyncFolder(filepath.Dir(folder))
 }
 
-// rename publishes the file or folder at from under the name to, and makes that name durable.
+// rename renames a file or folder and makes the new name durable.
 func (d *Disk) rename(from, to string) error {
 	if err := d.do(&Op{Call: CallRename, Path: from, To: to}, func() error { return d.move(from, to) }); err != nil {
 		return err
 	}
 	if err := d.SyncFolder(filepath.Dir(to)); err != nil {
-		return fmt.Errorf("%s is there and whole, but its name may not outlast a power cut: %w", to, err)
+		return fmt.Errorf("%s is complete, but a power cut may undo its new name: %w", to, err)
 	}
 	return nil
 }
 
-// SyncFolder makes the names in the folder at path durable: those of files that were created,
-// renamed or removed in it.
+// SyncFolder makes the names in the folder at path durable: files that were created, renamed or removed.
 func (d *Disk) SyncFolder(path string) error {
 	return d.do(&Op{Call: CallSyncFolder, Path: path}, func() error {
 		f, err := d.Open(path)
@@ -174,18 +171,18 @@ func (d *Disk) Remove(path string) error {
 		return err
 	}
 	return d.do(&Op{Call: CallRemove, Path: path}, func() error {
-		t, name := d.at(path)
-		return by(t.Remove(name), path)
+		t, name := d.resolve(path)
+		return withPath(t.Remove(name), path)
 	})
 }
 
-// Link gives the file at path a second name, on the same file system, where nothing may stand.
-// The name is durable after [Disk.SyncFolder] of its folder.
+// Link gives the file at path a second name, on the same file system. It fails if that name exists. The name is
+// durable after [Disk.SyncFolder] of its folder.
 func (d *Disk) Link(path, to string) error {
 	return d.do(&Op{Call: CallLink, Path: path, To: to}, func() error { return d.link(path, to) })
 }
 
-// A tree opens, makes, renames and removes files by their names in a folder, as [os.Root] does.
+// A tree has the file operations of [os.Root]: names are relative to a folder.
 type tree interface {
 	OpenFile(name string, flag int, perm os.FileMode) (*os.File, error)
 	Stat(name string) (os.FileInfo, error)
@@ -195,7 +192,7 @@ type tree interface {
 	Link(from, to string) error
 }
 
-// paths is the tree of all files, by their paths.
+// paths is the tree of the whole file system. Its names are paths.
 type paths struct{}
 
 func (paths) OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
@@ -207,9 +204,9 @@ func (paths) Remove(path string) error               { return os.Remove(path) }
 func (paths) Rename(from, to string) error           { return os.Rename(from, to) }
 func (paths) Link(from, to string) error             { return os.Link(from, to) }
 
-// at returns the tree that has the file at path, and its name there: the locked folder, or all
-// files.
-func (d *Disk) at(path string) (tree, string) {
+// resolve returns the tree that contains path, and its name there. The tree is the locked folder or the whole file
+// system.
+func (d *Disk) resolve(path string) (tree, string) {
 	if d != nil && d.root != nil {
 		switch {
 		case filepath.Clean(path) == d.dir:
@@ -221,40 +218,39 @@ func (d *Disk) at(path string) (tree, string) {
 	return paths{}, path
 }
 
-// by returns err, of a call for the file at path, with that path in place of a name in a folder.
-func by(err error, path string) error {
+// withPath returns err with path in its *fs.PathError, instead of the name within the folder.
+func withPath(err error, path string) error {
 	if e, ok := err.(*fs.PathError); ok {
 		e.Op, e.Path = strings.TrimSuffix(e.Op, "at"), path
 	}
 	return err
 }
 
-// ErrSpecial is wrapped by the errors of opening what is neither a file nor a folder.
+// ErrSpecial is wrapped by errors of opening a pipe or a device.
 var ErrSpecial = errors.New("a pipe or a device where a file is needed")
 
-// Unwritable reports whether an error says that the disk is full or read-only: what was written can
-// be read, and the call may succeed later.
-func Unwritable(err error) bool {
+// IsUnwritable reports whether err says that the disk is full or read-only. Existing files can be read, and the call
+// may succeed later.
+func IsUnwritable(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS)
 }
 
-// refuseSpecial returns an error if neither a file nor a folder is at path.
+// refuseSpecial returns an error if path is neither a file nor a folder.
 func (d *Disk) refuseSpecial(path string) error {
 	if info, err := d.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return &fs.PathError{Op: "open", Path: path, Err: ErrSpecial}
 	}
-	return nil // another error comes again
+	return nil // the open itself reports other errors
 }
 
-// openFile opens a file or a folder. The call that opens a pipe waits for its other end, so the type
-// is read first.
+// openFile opens a file or a folder. It reads the type first, because opening a pipe waits for its other end.
 func (d *Disk) openFile(path string, flag int, perm os.FileMode) (*os.File, error) {
 	if err := d.refuseSpecial(path); err != nil {
 		return nil, err
 	}
-	t, name := d.at(path)
+	t, name := d.resolve(path)
 	f, err := t.OpenFile(name, flag, perm)
-	return f, by(err, path)
+	return f, withPath(err, path)
 }
 
 // Open opens the file or folder at path for reading.
@@ -262,9 +258,9 @@ func (d *Disk) Open(path string) (*os.File, error) { return d.openFile(path, os.
 
 // Stat describes the file or folder at path.
 func (d *Disk) Stat(path string) (os.FileInfo, error) {
-	t, name := d.at(path)
+	t, name := d.resolve(path)
 	info, err := t.Stat(name)
-	return info, by(err, path)
+	return info, withPath(err, path)
 }
 
 // ReadFile returns the content of the file at path.
@@ -277,7 +273,7 @@ func (d *Disk) ReadFile(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// ReadDir returns the entries of the folder at path, by name.
+// ReadDir returns the entries of the folder at path, sorted by name.
 func (d *Disk) ReadDir(path string) ([]os.DirEntry, error) {
 	f, err := d.Open(path)
 	if err != nil {
@@ -289,8 +285,8 @@ func (d *Disk) ReadDir(path string) ([]os.DirEntry, error) {
 	return entries, err
 }
 
-// makeTemp makes a file or a folder, whose path is the pattern with a random number in place of its
-// star, and claims it.
+// makeTemp creates a file or a folder by makeAt and claims it. Its path is the pattern with a random number instead
+// of the star.
 func (d *Disk) makeTemp(pattern string, makeAt func(path string) error) (path string, lock *os.File, err error) {
 	before, after, _ := strings.Cut(pattern, "*")
 	for range 1000 {
@@ -301,30 +297,30 @@ func (d *Disk) makeTemp(pattern string, makeAt func(path string) error) (path st
 		if err != nil {
 			return "", nil, err
 		}
-		if lock, ok := d.claim(path); ok { // otherwise it was swept
+		if lock, ok := d.claim(path); ok { // if not ok, Sweep of another process removed it
 			return path, lock, nil
 		}
 	}
-	return "", nil, fmt.Errorf("%s: no name is free", pattern)
+	return "", nil, fmt.Errorf("%s: found no free name", pattern)
 }
 
-// move renames a file within a folder.
+// move renames a file or folder.
 func (d *Disk) move(from, to string) error {
-	t, name := d.at(from)
-	if u, other := d.at(to); u == t {
+	t, name := d.resolve(from)
+	if u, other := d.resolve(to); u == t {
 		return t.Rename(name, other)
 	}
 	return os.Rename(from, to)
 }
 
-// link gives a file a second name. Out of the locked folder it links the file's path, and fails
-// with [errors.ErrUnsupported] if that no longer leads to the file.
+// link gives a file a second name. From the locked folder to another one it links the path, and then checks the
+// result. It fails with [errors.ErrUnsupported] if the path no longer leads to the file.
 func (d *Disk) link(from, to string) error {
 	if err := d.refuseSpecial(from); err != nil {
 		return err
 	}
-	t, name := d.at(from)
-	if u, other := d.at(to); u == t {
+	t, name := d.resolve(from)
+	if u, other := d.resolve(to); u == t {
 		return t.Link(name, other)
 	}
 	err := os.Link(from, to)
@@ -333,7 +329,7 @@ func (d *Disk) link(from, to string) error {
 	}
 	want, failed := t.Lstat(name)
 	if failed != nil {
-		return by(failed, from)
+		return withPath(failed, from)
 	}
 	if got, e := os.Lstat(to); err == nil && e == nil && os.SameFile(want, got) {
 		return nil

@@ -115,7 +115,7 @@ func TestReplaceFolder(t *testing.T) {
 		return failed
 	}, func(f faults.Fault, whole bool) {
 		if old, _ := filepath.Glob(filepath.Join(dir, ".*.old")); strings.Contains(failed.Error(),
-			"what it replaces is at") != (len(old) > 0) {
+			"the old folder is at") != (len(old) > 0) {
 			t.Errorf("%+v: %v, and there is %s", f, failed, old)
 		}
 		want := map[bool]string{false: "old", true: "new"}[whole]
@@ -138,7 +138,7 @@ func TestReplaceFolder(t *testing.T) {
 	}
 	must.Do(t, os.RemoveAll(path))
 	must.Do(t, os.WriteFile(path, nil, 0o644))
-	if err := write(nil, "never"); err == nil || !strings.Contains(err.Error(), "is no folder") {
+	if err := write(nil, "never"); err == nil || !strings.Contains(err.Error(), "is not a folder") {
 		t.Errorf("a file: %v", err)
 	}
 }

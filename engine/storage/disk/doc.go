@@ -1,24 +1,24 @@
-// Package disk makes files and folders that appear whole or not at all, and
-// temporary files that are gone however the program ends.
+// Package disk creates files and folders that appear completely or not at all. It also creates temporary files that
+// disappear when the program ends, even if it is killed.
 //
-//	Create, CreateFolder     .NAME.tmp-ndd123   beside NAME, unfinished
+//	Create, CreateFolder     .NAME.tmp-ndd123   incomplete, in the folder of NAME
 //	Write ...                     |
-//	Commit: sync, close, sync of what holds it
+//	Commit: sync, close, sync of the new folder
 //	        rename                v
-//	                             NAME        whole, and durable
-//	        sync of its folder
+//	                             NAME        complete and durable
+//	        sync of the parent folder
 //
-//	Temp                     no name at all, where the system allows that
+//	Temp                     no name at all, if the system allows that
 //
-// An error before the rename leaves nothing: the unfinished file or folder is removed. A power cut
-// or a kill leaves at most the unfinished one, which [Sweep] removes later: its maker holds a lock
-// on it until it has its final name. The one call after the rename makes the name durable; if it
-// fails the error says that the file or folder is complete.
+// An error before the rename removes the incomplete file or folder. A power cut or a kill leaves at most the
+// incomplete one. [Sweep] removes it later: the process that creates it holds a lock on it until the rename. The call
+// after the rename makes the name durable. If it fails, the error says that the file or folder is complete.
 //
-// Everything that ndd writes goes through here: files of package store, indexes, outputs,
-// what does not fit in memory. So each call is in one place, where a test makes it fail
-// ([Failing]) or records it with its data ([Hooked]), to show what a power cut may leave.
+// All files of ndd are written by this package: files of package store, indexes, outputs and data that exceeds the
+// memory limit. So tests can make each call fail ([Failing]), or record it with its data ([Hooked]) to simulate a
+// power cut.
 //
-// A [Disk] may be used from many goroutines; what it makes from one each, but for
+// A [Disk] is safe for concurrent use. Its files and folders belong to one goroutine each, except for reads through
+// [Temp.File].
 // reading through [Temp.File].
 package disk

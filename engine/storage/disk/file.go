@@ -11,24 +11,24 @@ import (
 	"ndd/engine/memory"
 )
 
-// A File is a new file that gets its name when it is complete, by [File.Commit], or is removed by
-// [File.Abort], which may be deferred in any case. It is used by one goroutine.
+// A File is a new file. [File.Commit] gives it its name; [File.Abort] removes it, and does nothing after Commit. It
+// is used by one goroutine.
 type File struct {
 	handle
 	path   string
 	done   bool
-	memory *memory.Buffer[uint8] // the file, with spare room at its end; nil for one that is not in memory
-	used   int                   // bytes of it
+	memory *memory.Buffer[uint8] // content with spare room at its end; nil if the file is on disk
+	used   int                   // bytes of memory in use
 }
 
-// Create begins the file at path, under a temporary name beside it. A file that stands at path
-// stays until Commit replaces it; anything else there is an error.
+// Create creates a file with a temporary name in the folder of path. Commit replaces a file at path. Create fails if
+// path is not a regular file.
 func (d *Disk) Create(path string) (*File, error) { return d.begin(path, 0o666) }
 
-// CreatePrivate is Create of a file that only its owner may read.
+// CreatePrivate is like Create, but only the owner may read the file.
 func (d *Disk) CreatePrivate(path string) (*File, error) { return d.begin(path, 0o600) }
 
-// begin begins a file with these permissions, less the umask.
+// begin creates a file with permissions perm, less the umask.
 func (d *Disk) begin(path string, perm os.FileMode) (*File, error) {
 	if d.IsInMemory() {
 		return &File{path: path, handle: handle{disk: d}, memory: &memory.Buffer[uint8]{}}, nil
@@ -37,23 +37,22 @@ func (d *Disk) begin(path string, perm os.FileMode) (*File, error) {
 	case err == nil && info.IsDir():
 		return nil, fmt.Errorf("%s: is a directory", path)
 	case err == nil && !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: is a device or a pipe, which no file can replace: write to standard output and "+
+		return nil, fmt.Errorf("%s: is a device or a pipe and cannot be replaced: write to standard output and "+
 			"redirect it", path)
 	}
-	h, err := d.create(filepath.Dir(path), Unfinished(path)+made+"*", perm)
+	h, err := d.create(filepath.Dir(path), TempPrefix(path)+tempMark+"*", perm)
 	if err != nil {
 		return nil, err
 	}
 	return &File{handle: h, path: path}, nil
 }
 
-// WriteAt overwrites written bytes at byte offset at.
-func (f *File) WriteAt(p []byte, at int64) (int, error) {
-	return f.write(p, at, func(p []byte) (int, error) { return f.file.WriteAt(p, at) })
+// WriteAt overwrites bytes that were already written.
+func (f *File) WriteAt(p []byte, offset int64) (int, error) {
+	return f.write(p, offset, func(p []byte) (int, error) { return f.file.WriteAt(p, offset) })
 }
 
-// Commit makes the file durable and gives it its name. Where an error comes before the rename, the
-// new file is removed.
+// Commit makes the file durable and renames it to its path. After an error before the rename it removes the file.
 func (f *File) Commit() error {
 	defer f.Abort()
 	if f.memory != nil {
@@ -73,7 +72,7 @@ func (f *File) Commit() error {
 	return f.disk.rename(tmp, f.path)
 }
 
-// Abort removes the file unless it was committed or removed before.
+// Abort removes the file unless it was committed or aborted.
 func (f *File) Abort() {
 	if !f.done {
 		f.done = true
@@ -82,26 +81,26 @@ func (f *File) Abort() {
 			return
 		}
 		f.file.Close()
-		t, name := f.disk.at(f.file.Name())
-		t.Remove(name) // nothing is there after the rename
+		t, name := f.disk.resolve(f.file.Name())
+		t.Remove(name) // fails after the rename, when the name no longer exists
 		f.lock.Close()
 	}
 }
 
-// A handle is an open file and the disk that it is on.
+// A handle is an open file with its disk.
 type handle struct {
 	file *os.File
 	disk *Disk
-	lock *os.File // of a file with a temporary name; may be nil
+	lock *os.File // lock of a file with a temporary name; may be nil
 }
 
-// create makes a file with a new name of that pattern and these permissions, less the umask.
+// create creates a file whose name matches pattern, with permissions perm less the umask.
 func (d *Disk) create(dir, pattern string, perm os.FileMode) (h handle, err error) {
 	op := Op{Call: CallCreate, Path: filepath.Join(dir, pattern)}
 	h.disk = d
 	err = d.do(&op, func() error {
 		path, lock, err := d.makeTemp(op.Path, func(path string) (err error) {
-			h.file.Close() // of an earlier try
+			h.file.Close() // from an earlier attempt
 			h.file, err = d.openFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 			return err
 		})
@@ -111,7 +110,7 @@ func (d *Disk) create(dir, pattern string, perm os.FileMode) (h handle, err erro
 	return h, err
 }
 
-// createNamed makes a new file at path, where nothing may stand.
+// createNamed creates a file. It fails if path exists.
 func (d *Disk) createNamed(path string) (h handle, err error) {
 	err = d.do(&Op{Call: CallCreate, Path: path}, func() error {
 		f, err := d.openFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
@@ -124,15 +123,15 @@ func (d *Disk) createNamed(path string) (h handle, err error) {
 // Write appends p.
 func (h handle) Write(p []byte) (int, error) { return h.write(p, -1, h.file.Write) }
 
-// write writes p with the given method, at offset at for the hook.
-func (h handle) write(p []byte, at int64, method func([]byte) (int, error)) (n int, err error) {
-	made := false
-	err = h.disk.do(&Op{Call: CallWrite, Path: h.file.Name(), Offset: at, Data: p}, func() (err error) {
-		made = true
+// write writes p by method. The offset is for the hook.
+func (h handle) write(p []byte, offset int64, method func([]byte) (int, error)) (n int, err error) {
+	called := false
+	err = h.disk.do(&Op{Call: CallWrite, Path: h.file.Name(), Offset: offset, Data: p}, func() (err error) {
+		called = true
 		n, err = method(p)
 		return err
 	})
-	if !made {
+	if !called {
 		n, _ = method(p[:len(p)/2])
 	}
 	return n, err
@@ -142,25 +141,25 @@ func (h handle) sync() error {
 	return h.disk.do(&Op{Call: CallSync, Path: h.file.Name()}, h.file.Sync)
 }
 
-// close closes the file in any case, once.
+// close closes the file even if the hook returns an error.
 func (h handle) close() error {
-	made := false
+	called := false
 	err := h.disk.do(&Op{Call: CallClose, Path: h.file.Name()}, func() error {
-		made = true
+		called = true
 		return h.file.Close()
 	})
-	if !made {
+	if !called {
 		h.file.Close()
 	}
 	return err
 }
 
-// An AppendFile is a new file that has its own name from the beginning and grows at its end, as the
-// files of a log do. It is used by one goroutine at a time.
+// An AppendFile is a new file that has its final name from the beginning and is appended to, such as a log. It is
+// used by one goroutine at a time.
 type AppendFile struct{ handle }
 
-// CreateAppend creates the file at path, where nothing may stand. Its name is durable after
-// [Disk.SyncFolder] of its folder.
+// CreateAppend creates the file at path. It fails if path exists. The name is durable after [Disk.SyncFolder] of its
+// folder.
 func (d *Disk) CreateAppend(path string) (*AppendFile, error) {
 	h, err := d.createNamed(path)
 	if err != nil {
@@ -169,7 +168,7 @@ func (d *Disk) CreateAppend(path string) (*AppendFile, error) {
 	return &AppendFile{h}, nil
 }
 
-// OpenAppend opens the file at path to append at offset length, after cutting it there durably.
+// OpenAppend opens the file at path, truncates it durably to length, and appends there.
 func (d *Disk) OpenAppend(path string, length int64) (*AppendFile, error) {
 	file, err := d.openFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -190,29 +189,28 @@ func (d *Disk) OpenAppend(path string, length int64) (*AppendFile, error) {
 	return f, nil
 }
 
-// Sync makes everything written durable. After an error only what an earlier Sync covered may be
-// relied on: a later Sync may succeed without having written the rest.
+// Sync makes all written bytes durable. After an error only the bytes that an earlier Sync covered are durable: a
+// later Sync may succeed without having written the rest.
 func (f *AppendFile) Sync() error { return f.sync() }
 
-// Close closes the file, also where it returns an error. It does not make it durable.
+// Close closes the file even if it returns an error. It does not make the file durable.
 func (f *AppendFile) Close() error { return f.close() }
 
-// A Temp is a temporary file. Where the system allows that, its name is removed as soon as it is
-// open, so that it is gone when the process is, however that ends. It is used by one goroutine,
-// but for reading through [Temp.File].
+// A Temp is a temporary file. If the system allows it, the name is removed as soon as the file is open, so that the
+// file disappears with the process. It is used by one goroutine, except for reads through [Temp.File].
 type Temp struct {
 	handle
-	named bool // its name is not removed yet
+	named bool // the name still exists
 }
 
-// Temp creates a temporary file in the folder dir. Purpose is a part of its name.
+// Temp creates a temporary file in the folder dir. Its name contains purpose.
 func (d *Disk) Temp(dir, purpose string) (*Temp, error) {
-	h, err := d.create(dir, ".ndd-"+purpose+".tmp-"+made+"*", 0o600)
+	h, err := d.create(dir, ".ndd-"+purpose+".tmp-"+tempMark+"*", 0o600)
 	if err != nil {
 		return nil, err
 	}
 	t := &Temp{h, true}
-	t.remove() // where it cannot be while it is open, Close does it
+	t.remove() // Close tries again if an open file cannot be removed
 	t.lock.Close()
 	return t, nil
 }
@@ -229,7 +227,7 @@ func (t *Temp) remove() error {
 // File returns the open file, to read or to map it.
 func (t *Temp) File() *os.File { return t.file }
 
-// Rewind makes the file empty, and Write begin at its start.
+// Rewind truncates the file to 0 bytes. The next Write begins at its start.
 func (t *Temp) Rewind() error {
 	err := t.disk.do(&Op{Call: CallTruncate, Path: t.file.Name()}, func() error { return t.file.Truncate(0) })
 	if err != nil {

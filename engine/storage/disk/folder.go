@@ -9,36 +9,34 @@ import (
 	"sync/atomic"
 )
 
-// A Folder is a new folder that gets its name when it is complete, by [Folder.Commit], or is
-// removed by [Folder.Abort], which may be deferred in any case. Write may be called by several
-// goroutines.
+// A Folder is a new folder. [Folder.Commit] gives it its name; [Folder.Abort] removes it, and does nothing after
+// Commit. Write may be called by several goroutines.
 type Folder struct {
 	disk      *Disk
 	path, tmp string
-	lock      *os.File     // of the temporary folder; may be nil
-	files     atomic.Int64 // written so far
-	replaces  bool         // what stands at path
+	lock      *os.File     // lock of the temporary folder; may be nil
+	files     atomic.Int64 // number of files written
+	replaces  bool         // a folder at path is replaced
 }
 
-// syncEach is the number of files of a folder that are synced one by one, at some milliseconds
-// each. With more of them the whole file system is synced once, at the end.
+// syncEach is the maximum number of files that are synced one by one, at some milliseconds each. With more files,
+// Commit syncs the whole file system once.
 const syncEach = 32
 
-// CreateFolder begins the folder at path, where nothing may stand, under a temporary name beside
-// it. It makes the folders above.
+// CreateFolder creates a folder with a temporary name next to path, and missing parents. It fails if path exists.
 func (d *Disk) CreateFolder(path string) (*Folder, error) {
 	path = filepath.Clean(path)
-	if err := Absent(path); err != nil {
+	if err := CheckAbsent(path); err != nil {
 		return nil, err
 	}
 	return d.createFolder(path)
 }
 
-// ReplaceFolder begins a folder that replaces the one at path, if any, when it is complete. It
-// fails unless [Replaceable] returns nil, so that only outputs are replaced.
+// ReplaceFolder creates a folder that replaces the one at path, if any, at Commit. It fails unless [CheckReplaceable]
+// returns nil, so that only outputs are replaced.
 func (d *Disk) ReplaceFolder(path string, own func(name string) bool) (*Folder, error) {
 	path = filepath.Clean(path)
-	if err := Replaceable(path, own); err != nil {
+	if err := CheckReplaceable(path, own); err != nil {
 		return nil, err
 	}
 	folder, err := d.createFolder(path)
@@ -49,17 +47,17 @@ func (d *Disk) ReplaceFolder(path string, own func(name string) bool) (*Folder, 
 	return folder, err
 }
 
-// Replaceable returns nil if a folder may replace the file or folder at path: nothing, or a folder
-// all of whose files, by their paths in it, are own. The error names another file.
-func Replaceable(path string, own func(name string) bool) error {
+// CheckReplaceable returns nil if path does not exist, or is a folder and own accepts all its files, by their paths
+// in it. Otherwise the error names a file that own rejects.
+func CheckReplaceable(path string, own func(name string) bool) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return Absent(path)
+		return CheckAbsent(path)
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s: is no folder, and is not replaced by one: choose another name", path)
+		return fmt.Errorf("%s: is not a folder and is not replaced by one: choose another name", path)
 	}
 	return filepath.WalkDir(path, func(file string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -72,7 +70,7 @@ func Replaceable(path string, own func(name string) bool) error {
 	})
 }
 
-// createFolder makes the folder under its temporary name.
+// createFolder creates the folder with its temporary name.
 func (d *Disk) createFolder(path string) (*Folder, error) {
 	if err := d.MakeParents(path); err != nil {
 		return nil, err
@@ -80,7 +78,7 @@ func (d *Disk) createFolder(path string) (*Folder, error) {
 	folder := &Folder{disk: d, path: path}
 	op := Op{Call: CallMkdir, Path: path}
 	err := d.do(&op, func() (err error) {
-		pattern := filepath.Join(filepath.Dir(path), Unfinished(path)+made+"*")
+		pattern := filepath.Join(filepath.Dir(path), TempPrefix(path)+tempMark+"*")
 		folder.tmp, folder.lock, err = d.makeTemp(pattern, func(path string) error { return os.Mkdir(path, 0o777) })
 		op.Path = folder.tmp
 		return err
@@ -94,8 +92,7 @@ func (d *Disk) createFolder(path string) (*Folder, error) {
 // Dir returns the folder's temporary path, for callers that create durable files in it themselves.
 func (f *Folder) Dir() string { return f.tmp }
 
-// Write creates the file called name, a path relative to the folder, with what fill writes, and the
-// folders that it is in.
+// Write creates the file name, a path relative to the folder, and its parent folders. Fill writes the content.
 func (f *Folder) Write(name string, fill func(w *bufio.Writer) error) error {
 	path := filepath.Join(f.tmp, name)
 	dir := filepath.Dir(path)
@@ -107,7 +104,7 @@ func (f *Folder) Write(name string, fill func(w *bufio.Writer) error) error {
 		return err
 	}
 	defer h.file.Close()
-	w := bufio.NewWriterSize(&flushed{handle: h}, 1<<18)
+	w := bufio.NewWriterSize(&flushWriter{handle: h}, 1<<18)
 	if err := fill(w); err != nil {
 		return err
 	}
@@ -122,8 +119,7 @@ func (f *Folder) Write(name string, fill func(w *bufio.Writer) error) error {
 	return h.close()
 }
 
-// Commit makes the folder durable and gives it its name. If an earlier step fails it removes the
-// folder.
+// Commit makes the folder durable and renames it to its path. If an earlier step fails, it removes the folder.
 func (f *Folder) Commit() error {
 	defer f.Abort()
 	if err := f.sync(); err != nil {
@@ -135,9 +131,9 @@ func (f *Folder) Commit() error {
 	return f.disk.rename(f.tmp, f.path)
 }
 
-// replace gives the folder the name of the old one, which it removes. If the second rename fails
-// the old folder gets its name back; a power cut between the two leaves it whole under a hidden
-// name that ends in .old.
+// replace renames the folder to the path of the old one, and removes the old one. If the second rename fails, the old
+// folder gets its name back. A power cut between the renames leaves the old folder complete, with a hidden name that
+// ends in .old.
 func (f *Folder) replace() error {
 	old := f.tmp + ".old"
 	if err := f.disk.rename(f.path, old); err != nil {
@@ -149,22 +145,22 @@ func (f *Folder) replace() error {
 	return os.RemoveAll(old)
 }
 
-// restore renames the old folder back unless the new one is already in place: then its name may not
-// be durable, and the old folder is kept.
+// restore renames the old folder back, unless the new one is in place. In that case its name may not be durable, so
+// the old folder is kept.
 func (f *Folder) restore(old string) error {
 	if _, err := os.Lstat(old); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if _, err := os.Lstat(f.path); err == nil {
-		return fmt.Errorf("what it replaces is at %s", old)
+		return fmt.Errorf("the old folder is at %s", old)
 	}
 	if err := os.Rename(old, f.path); err != nil {
-		return fmt.Errorf("%s: what stood there is now at %s: %w", f.path, old, err)
+		return fmt.Errorf("%s: the old folder is now at %s: %w", f.path, old, err)
 	}
 	return nil
 }
 
-// sync makes the folder's names durable, and the files that Write has not synced.
+// sync makes the names in the folder durable, and the files that Write has not synced.
 func (f *Folder) sync() error {
 	if f.files.Load() > syncEach && syncAll != nil {
 		return f.disk.do(&Op{Call: CallSync, Path: f.tmp}, func() error { return syncAll(f.tmp) })
@@ -177,10 +173,10 @@ func (f *Folder) sync() error {
 	})
 }
 
-// Abort removes the folder unless it was committed or removed before.
+// Abort removes the folder unless it was committed or aborted.
 func (f *Folder) Abort() {
 	if f.tmp != "" {
-		os.RemoveAll(f.tmp) // nothing is there after the rename
+		os.RemoveAll(f.tmp) // fails after the rename, when the name no longer exists
 		f.lock.Close()
 		f.tmp = ""
 	}

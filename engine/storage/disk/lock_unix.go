@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks an open file or folder until it is closed. The error wraps [ErrLocked] or
-// errNoLocks.
+// tryLock locks an open file or folder until it is closed. The error wraps [ErrLocked] or errNoLocks.
 func tryLock(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	switch {
@@ -18,7 +17,7 @@ func tryLock(f *os.File) error {
 		return ErrLocked
 	case errors.Is(err, unix.EBADF), errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOLCK), errors.Is(err,
 		errors.ErrUnsupported):
-		return errNoLocks // NFS locks no folders
+		return errNoLocks // NFS does not lock folders
 	}
 	return err
 }

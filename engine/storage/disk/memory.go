@@ -8,22 +8,21 @@ import (
 	"ndd/engine/memory"
 )
 
-// A memoryTree has the complete files of a disk in memory by path, each until it is removed or
-// taken.
+// A memoryTree holds the complete files of a disk in memory, by path, until they are removed or taken.
 type memoryTree struct {
 	mu    sync.Mutex
 	files map[string]*memory.Buffer[uint8]
 }
 
-// InMemory returns a disk whose files are in memory outside the Go heap. It has what a [File] needs
-// and no more: Create, Remove and [Disk.Take].
+// InMemory returns a disk whose files are in memory outside the Go heap. It supports only the calls that a [File]
+// needs: Create, Remove and [Disk.Take].
 func InMemory() *Disk { return &Disk{memory: &memoryTree{files: map[string]*memory.Buffer[uint8]{}}} }
 
 // IsInMemory reports whether [InMemory] made the disk.
 func (d *Disk) IsInMemory() bool { return d != nil && d.memory != nil }
 
-// Take returns the content of the file at path of a disk in memory and removes its name. The caller
-// frees it.
+// Take returns the content of the file at path of a disk in memory, and removes the name. The caller frees the
+// content.
 func (d *Disk) Take(path string) (*memory.Buffer[uint8], error) {
 	d.memory.mu.Lock()
 	defer d.memory.mu.Unlock()
@@ -35,9 +34,8 @@ func (d *Disk) Take(path string) (*memory.Buffer[uint8], error) {
 	return b, nil
 }
 
-// Reserve makes room for a file of bytes bytes on a disk in memory, so that it grows without being
-// copied. Only written pages of the room take memory, and the rest is released when the file is
-// complete.
+// Reserve makes room for a file of that many bytes on a disk in memory, so that it grows without copies. Only written
+// pages take memory. Commit releases the rest.
 func (f *File) Reserve(bytes uint64) error {
 	if f.memory == nil || bytes <= uint64(len(f.memory.Data)) {
 		return nil

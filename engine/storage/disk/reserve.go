@@ -7,26 +7,26 @@ import (
 	"path/filepath"
 )
 
-// claimed ends the names of files that [Disk.Reserve] locks.
-const claimed = ".claim-" + made
+// claimSuffix is the suffix of the files that [Disk.Reserve] locks.
+const claimSuffix = ".claim-" + tempMark
 
-// Reserve takes the right to write what gets the name path, so that a second process fails before its
-// work. It makes the folders above path. The right ends with release, which removes these folders if they
-// are empty, or with the process. The error is [ErrLocked] if another process has the right; where the
-// system has no locks, nobody is refused.
+// Reserve takes the exclusive right to write path, so that a second process fails before it starts to work. It
+// creates the missing parents of path. The right ends with release, which removes these folders if they are empty, or
+// with the process. The error is [ErrLocked] if another process has the right. On systems without locks, every
+// process gets it.
 func (d *Disk) Reserve(path string) (release func(), err error) {
 	path = filepath.Clean(path)
-	var folders []string // that are not there, the deepest first
-	for at := filepath.Dir(path); at != filepath.Dir(at); at = filepath.Dir(at) {
-		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) {
+	var folders []string // missing parents, the deepest one first
+	for folder := filepath.Dir(path); folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
+		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		folders = append(folders, at)
+		folders = append(folders, folder)
 	}
 	if err := d.MakeParents(path); err != nil {
 		return nil, err
 	}
-	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+claimed)
+	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+claimSuffix)
 	for {
 		f, err := d.openFile(name, os.O_CREATE|os.O_RDONLY, 0o644)
 		if err != nil {
@@ -38,12 +38,12 @@ func (d *Disk) Reserve(path string) (release func(), err error) {
 				os.Remove(name)
 				lock.Close()
 				for _, folder := range folders {
-					os.Remove(folder) // an error says that something is in it
+					os.Remove(folder) // fails if the folder is not empty
 				}
 			}, nil
 		}
 		if _, err := d.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-			return nil, ErrLocked // it was not swept meanwhile
+			return nil, ErrLocked // the file still exists, so Sweep has not removed it
 		}
 	}
 }

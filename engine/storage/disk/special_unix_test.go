@@ -89,7 +89,7 @@ func TestLockWithoutNumber(t *testing.T) {
 	must.Do(t, err)
 	defer lock.Close()
 	must.Do(t, os.Remove(filepath.Join(dir, disk.LockName)))
-	want := dir + ": open for writing elsewhere: by another process, whose number is in no file"
+	want := dir + ": open for writing elsewhere: by another process with an unknown number"
 	if _, err := disk.LockFolder(dir); !errors.Is(err, disk.ErrLocked) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -9,17 +9,16 @@ import (
 	"strings"
 )
 
-// made precedes the number in the temporary names of this package, so that Sweep removes no others.
-const made = "ndd"
+// tempMark precedes the number in temporary names of this package, so that Sweep removes only its own files.
+const tempMark = "ndd"
 
-var unfinished = regexp.MustCompile(`^\..+(\.tmp-` + made + `[0-9]+|\` + claimed + `)$`)
+var temporaryName = regexp.MustCompile(`^\..+(\.tmp-` + tempMark + `[0-9]+|\` + claimSuffix + `)$`)
 
-// sweepMax limits the names that Sweep reads.
+// sweepMax is the maximum number of names that Sweep reads.
 const sweepMax = 1 << 16
 
-// Sweep removes the unfinished files and folders in the folder dir that killed processes left, and
-// returns their paths, without those of [Disk.Reserve]. It skips those that a live process has locked and, on systems without locks,
-// all.
+// Sweep removes incomplete files and folders that killed processes left in dir. It returns their paths, without the
+// files of [Disk.Reserve]. It skips files that a live process has locked. On systems without locks it skips all.
 func Sweep(dir string) (removed []string) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -29,12 +28,12 @@ func Sweep(dir string) (removed []string) {
 	names, _ := d.Readdirnames(sweepMax)
 	for _, name := range names {
 		path := filepath.Join(dir, name)
-		if info, err := os.Lstat(path); err != nil || !unfinished.MatchString(name) || !info.IsDir() &&
+		if info, err := os.Lstat(path); err != nil || !temporaryName.MatchString(name) || !info.IsDir() &&
 			!info.Mode().IsRegular() {
 			continue
 		}
 		if lock, _ := (*Disk)(nil).claim(path); lock != nil {
-			if os.RemoveAll(path) == nil && !strings.HasSuffix(name, claimed) {
+			if os.RemoveAll(path) == nil && !strings.HasSuffix(name, claimSuffix) {
 				removed = append(removed, path)
 			}
 			lock.Close()
@@ -43,8 +42,8 @@ func Sweep(dir string) (removed []string) {
 	return removed
 }
 
-// claim locks an unfinished file or folder, so that Sweep skips it until the lock is closed. lock
-// is nil on systems without locks; ok is false if another process has locked or removed it.
+// claim locks an incomplete file or folder, so that Sweep skips it until the lock is closed. The lock is nil on
+// systems without locks. ok is false if another process has locked or removed it.
 func (d *Disk) claim(path string) (lock *os.File, ok bool) {
 	f, err := d.Open(path)
 	if err != nil {

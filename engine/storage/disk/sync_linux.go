@@ -11,8 +11,8 @@ import (
 func init() {
 	locksBelow = locksBelowOverlay
 	syncAll = syncFileSystem
-	flush = func(f *os.File, at, n int64) { // an error comes back from the sync
-		_ = unix.SyncFileRange(int(f.Fd()), at, n, unix.SYNC_FILE_RANGE_WRITE)
+	flush = func(f *os.File, offset, n int64) { // the sync reports errors
+		_ = unix.SyncFileRange(int(f.Fd()), offset, n, unix.SYNC_FILE_RANGE_WRITE)
 	}
 }
 

@@ -38,7 +38,7 @@ func TestFlushed(t *testing.T) {
 	h, err := (*Disk)(nil).createNamed(t.TempDir() + "/file")
 	must.Do(t, err)
 	defer h.file.Close()
-	f, size := flushed{handle: h}, 0
+	f, size := flushWriter{handle: h}, 0
 	for _, n := range []int{1, flushEach - 2, 1, 1, 2*flushEach + 5, 7} {
 		_, err := f.Write(make([]byte, n))
 		must.Do(t, err)

@@ -80,7 +80,7 @@ func Open(d *disk.Disk, dir string, o Options, replay func(at Position, record [
 		return nil, Report{}, err
 	}
 	unrepaired := found.repair(d, dir)
-	if unrepaired != nil && !disk.Unwritable(unrepaired) {
+	if unrepaired != nil && !disk.IsUnwritable(unrepaired) {
 		return nil, Report{}, fmt.Errorf("write-ahead log: %w", unrepaired)
 	}
 	l := &Log{sync: o.Sync, next: found.Last + 1, done: found.Last, number: found.next, first: found.Last + 1,
