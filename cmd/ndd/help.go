@@ -18,7 +18,7 @@ var topics = [][2]string{
 	{"crawler", "A crawler's calls: curl, Python, Scrapy, Go"},
 	{"decisions", "Which documents dedup removes, which it keeps, and what it compares"},
 	{"formats", "What is read and written: documents, fingerprints, hits, indexes"},
-	{"indexes", "Indexes and batches: build, query, batch, design, export, merge, info, backup"},
+	{"indexes", "Indexes and batches: build, query, batch, design, export, merge, backup"},
 	{"measuring", "How to measure recall and precision on your own documents: eval"},
 	{"operations", "A server for years: start, sizes, backup, upgrade, what to watch"},
 	{"papers", "The papers that ndd implements: each figure, the command that repeats it"},

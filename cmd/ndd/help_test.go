@@ -176,16 +176,13 @@ func TestCompletedValues(t *testing.T) {
 	}
 }
 
-// scannable are the commands whose help has little prose and each flag in a group.
-var scannable = []string{"backup", "batch", "build", "check", "compare", "copies", "decontaminate", "dedup", "design", "eval", "export", "filter",
-	"fingerprint", "info", "merge", "passages", "query", "shingles"}
-
 // TestHelpScannable: the help of a command has at most two screens. A flag is one line in one group, and no group has a
 // flag that the command does not have.
 func TestHelpScannable(t *testing.T) {
 	const linesMax, columnsMax = 70, 90
-	for _, cmd := range newRoot(&cli.Globals{}).Commands() {
-		if !slices.Contains(scannable, cmd.Name()) {
+	root := newRoot(&cli.Globals{})
+	for _, cmd := range append(root.Commands(), root) {
+		if !cmd.IsAvailableCommand() || cmd.Name() == "completion" || cmd.Name() == "help" {
 			continue
 		}
 		var out bytes.Buffer
@@ -199,7 +196,7 @@ func TestHelpScannable(t *testing.T) {
 				t.Errorf("%s: %d columns, the limit is %d, or the second line of a flag: %s", cmd.Name(), n, columnsMax, line)
 			}
 		}
-		cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			named := regexp.MustCompile(`(?m)^ +(-., )?--` + f.Name + `[ \[]`)
 			if n := len(named.FindAllString(out.String(), -1)); n != 1 && f.Name != "help" && !f.Hidden {
 				t.Errorf("%s: --%s is listed %d times", cmd.Name(), f.Name, n)

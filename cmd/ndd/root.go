@@ -90,21 +90,18 @@ func newRoot(g *cli.Globals) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ndd",
 		Short: "Find near-duplicate documents, exactly",
-		Long: `ndd turns documents into 64-bit fingerprints, stores them in permuted, sorted,
-compressed tables, and answers exactly which of them are within k bits of a
-query (Manku, Jain, Das Sarma, WWW 2007). 'ndd help concepts' explains the
-terms.
+		Long: `ndd turns documents into 64-bit fingerprints and finds, exactly, those within k bits of a
+query (Manku, Jain, Das Sarma, WWW 2007). 'ndd help concepts' explains the terms. Data
+goes to standard output, everything else to standard error. Every flag can also be set in
+the environment: --threads as NDD_THREADS.
 
-Data goes to standard output, everything else to standard error. Every flag
-can also be set in the environment: --threads as NDD_THREADS.
-
-Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data,
-4 done in part (some input was skipped; --ok-status 4 makes it 0), 130 interrupted.`,
-		Example: `  ndd dedup docs/                     which of these documents are near-duplicates?
-  ndd fingerprint -o pages.ndf docs/  documents to fingerprints
-  ndd build -o index pages.ndf        fingerprints to an index
-  ndd query -i index --document new.html
-  ndd serve -i index`,
+Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data, 4 done in part
+(some input was skipped; --ok-status 4 makes it 0), 130 interrupted.`,
+		Example: `  ndd dedup docs/                            which of these documents are near-duplicates?
+  ndd fingerprint -o pages.ndf docs/ && ndd build -o index pages.ndf
+  ndd serve -i index                         answer queries over HTTP`,
+		Annotations: cli.HelpOf("", "Flags of all commands: threads=N kernel=NAME log-format=FORMAT quiet verbose no-progress "+
+			"ok-status=N profile=KIND version"),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return g.Begin(cmd) },

@@ -74,7 +74,7 @@ func (g *Globals) Close() error {
 func (g *Globals) Register(f *pflag.FlagSet) {
 	f.IntVar(&g.Threads, "threads", 0, "threads that work at the same time (default: one per processor)")
 	f.StringVar(&g.kernel, "kernel", "", "instruction set: auto (default), avx512, avx2, neon or generic")
-	f.StringVar(&g.profile.kind, "profile", "", "write a profile of cpu, mem, allocs, block, mutex, goroutine, thread, clock or trace")
+	f.StringVar(&g.profile.kind, "profile", "", "cpu, mem, allocs, block, mutex, goroutine, thread, clock, trace")
 	WordVar(f, &g.Progress.Format, "log-format", "format of messages: text or json", "text", "json")
 	f.BoolVarP(&g.Progress.Quiet, "quiet", "q", false, "print no messages except errors")
 	f.BoolVarP(&g.Progress.verbose, "verbose", "v", false, "also report memory plans, timings, and how tables were chosen")

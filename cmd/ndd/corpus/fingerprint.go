@@ -22,10 +22,7 @@ func Commands(g *cli.Globals) []*cobra.Command {
 }
 
 func newFingerprint(g *cli.Files) *cobra.Command {
-	var docs cli.DocumentFlags
-	var out string
-	var showRecipe, explained, learn bool
-	var shard cli.ShareFlag
+	f := &fingerprintFlags{}
 	cmd := &cobra.Command{
 		Use:   "fingerprint [flags] INPUT...",
 		Short: "Turn documents into fingerprints",
@@ -41,48 +38,59 @@ and reported, and the exit status is 4.`,
   ndd fingerprint --shard 0/4 -o part-0.ndf crawl/
   zcat pages.jsonl.gz | ndd fingerprint --input-format jsonl -`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if showRecipe {
+			if f.showRecipe {
 				return cli.NoArgs(cmd, args)
 			}
 			return cli.SomeArgs("INPUT")(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if explained && (learn || out != "") || showRecipe && (learn || explained) {
-				return cli.Usagef("--show-recipe, --explain, --learn-idf: give one, and --explain without --output")
-			}
-			c, err := docs.Config(g, nil)
-			if err != nil {
-				return err
-			}
-			if showRecipe {
-				_, err := g.Stdout.Write([]byte(c.Recipe.String() + "\n"))
-				return err
-			}
-			if c.Document.Share, err = shard.Share(cmd.Context(), g, args); err != nil {
-				return err
-			}
-			switch {
-			case explained:
-				return explain(cmd.Context(), g, args, c)
-			case learn:
-				return learnIDF(cmd.Context(), g, args, c, out)
-			case out != "":
-				return fingerprintFile(g, cmd, args, c, out)
-			}
-			w := bufio.NewWriterSize(g.Stdout, 1<<16)
-			err = g.Ingest(cmd.Context(), args, c, func(r ingest.Record) error { return writePrint(w, r) })
-			return cmp.Or(err, w.Flush())
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args) },
 	}
-	docs.Register(cmd)
-	shard.Register(cmd)
+	f.docs.Register(cmd)
+	f.shard.Register(cmd)
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "fingerprint file to write: .ndf, .npy or .bin")
-	cmd.Flags().BoolVar(&showRecipe, "show-recipe", false, "print the recipe as JSON, for --recipe, and stop")
-	cmd.Flags().BoolVar(&explained, "explain", false, "show features, weights, hashes and bits of short documents")
-	cmd.Flags().BoolVar(&learn, "learn-idf", false, "write a table for the setting idf of recipes")
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "fingerprint file to write: .ndf, .npy or .bin")
+	cmd.Flags().BoolVar(&f.showRecipe, "show-recipe", false, "print the recipe as JSON, for --recipe, and stop")
+	cmd.Flags().BoolVar(&f.explain, "explain", false, "show features, weights, hashes and bits of short documents")
+	cmd.Flags().BoolVar(&f.learn, "learn-idf", false, "write a table for the setting idf of recipes")
 	return cmd
+}
+
+type fingerprintFlags struct {
+	docs  cli.DocumentFlags
+	shard cli.ShareFlag
+	out   string
+
+	showRecipe, explain, learn bool
+}
+
+func (f *fingerprintFlags) run(cmd *cobra.Command, g *cli.Files, inputs []string) error {
+	ctx := cmd.Context()
+	if f.explain && (f.learn || f.out != "") || f.showRecipe && (f.learn || f.explain) {
+		return cli.Usagef("--show-recipe, --explain, --learn-idf: give one, and --explain without --output")
+	}
+	c, err := f.docs.Config(g, nil)
+	if err != nil {
+		return err
+	}
+	if f.showRecipe {
+		_, err := g.Stdout.Write([]byte(c.Recipe.String() + "\n"))
+		return err
+	}
+	if c.Document.Share, err = f.shard.Share(ctx, g, inputs); err != nil {
+		return err
+	}
+	switch {
+	case f.explain:
+		return explain(ctx, g, inputs, c)
+	case f.learn:
+		return learnIDF(ctx, g, inputs, c, f.out)
+	case f.out != "":
+		return fingerprintFile(g, cmd, inputs, c, f.out)
+	}
+	w := bufio.NewWriterSize(g.Stdout, 1<<16)
+	err = g.Ingest(ctx, inputs, c, func(r ingest.Record) error { return writePrint(w, r) })
+	return cmp.Or(err, w.Flush())
 }
 
 // writePrint writes a line of text: the fingerprint and the ID.

@@ -12,63 +12,80 @@ import (
 
 // printClusters writes the clusters for a person, the document that is kept first.
 func printClusters(w io.Writer, c *dedup.Corpus, r *dedup.Result, against string) error {
-	line := func(distance int, similarity float32, row dedup.Row, near string) error {
-		verified := ""
-		if r.Verified() {
-			verified = "  " + strconv.FormatFloat(float64(similarity), 'f', 4, 64)
-		}
-		_, err := fmt.Fprintf(w, "%4d%s  %s%s\n", distance, verified, result.Escape(c.ID(row)), near)
-		return err
-	}
+	p := &clusterPrinter{w: w, c: c, r: r}
 	for cl := range r.Clusters() {
-		if cl.Number > 1 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintf(w, "cluster %d: %s\n", cl.Number, cli.Number(len(cl.Rows), "document"))
-		line(0, 1, cl.Kept, "")
-		for i, row := range cl.Rows {
-			if row == cl.Kept {
-				continue
-			}
-			similarity := float32(0)
-			if r.Verified() {
-				similarity = cl.Likes[i].Jaccard
-			}
-			if err := line(r.Distance(row, cl.Kept), similarity, row, ""); err != nil {
-				return err
-			}
+		if p.cluster(cl); p.err != nil {
+			return p.err
 		}
 	}
-	for _, of := range []struct {
-		what  string
-		drops []dedup.Drop
-	}{{"with the URL of another one", r.SameURL}, {"with the text of another one", r.SameText}} {
-		for i, d := range of.drops {
-			if i == 0 {
-				if r.Len() > 0 {
-					fmt.Fprintln(w)
-				}
-				fmt.Fprintf(w, "%s: %s\n", of.what, cli.Number(len(of.drops), "document"))
-			}
-			kept := d.Kept
-			if d.KeptRow >= 0 {
-				kept = c.ID(dedup.Row(d.KeptRow))
-			}
-			if _, err := fmt.Fprintf(w, "      %s  for  %s\n", result.Escape(c.ID(d.Row)), result.Escape(kept)); err != nil {
-				return err
-			}
+	p.equal("with the URL of another one", r.SameURL)
+	p.equal("with the text of another one", r.SameText)
+	p.heading("near a document in "+against, len(r.Known))
+	for _, k := range r.Known {
+		p.document(k.Distance, k.Jaccard, k.Row, "  near  "+result.Escape(k.Kept))
+	}
+	return p.err
+}
+
+// A clusterPrinter writes until the first error.
+type clusterPrinter struct {
+	w   io.Writer
+	c   *dedup.Corpus
+	r   *dedup.Result
+	err error
+}
+
+func (p *clusterPrinter) printf(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, args...)
+	}
+}
+
+func (p *clusterPrinter) cluster(cl dedup.Cluster) {
+	if cl.Number > 1 {
+		p.printf("\n")
+	}
+	p.printf("cluster %d: %s\n", cl.Number, cli.Number(len(cl.Rows), "document"))
+	p.document(0, 1, cl.Kept, "")
+	for i, row := range cl.Rows {
+		similarity := float32(0)
+		if p.r.Verified() {
+			similarity = cl.Likes[i].Jaccard
+		}
+		if row != cl.Kept {
+			p.document(p.r.Distance(row, cl.Kept), similarity, row, "")
 		}
 	}
-	for i, k := range r.Known {
-		if i == 0 && r.Len() > 0 {
-			fmt.Fprintln(w)
-		}
-		if i == 0 {
-			fmt.Fprintf(w, "near a document in %s: %s\n", against, cli.Number(len(r.Known), "document"))
-		}
-		if err := line(k.Distance, k.Jaccard, k.Row, "  near  "+result.Escape(k.Kept)); err != nil {
-			return err
-		}
+}
+
+// document writes the line of a document; near names the one that it is near, if that is in no cluster.
+func (p *clusterPrinter) document(distance int, similarity float32, row dedup.Row, near string) {
+	verified := ""
+	if p.r.Verified() {
+		verified = "  " + strconv.FormatFloat(float64(similarity), 'f', 4, 64)
 	}
-	return nil
+	p.printf("%4d%s  %s%s\n", distance, verified, result.Escape(p.c.ID(row)), near)
+}
+
+// heading writes the heading of some documents that are in no cluster, if there are any.
+func (p *clusterPrinter) heading(title string, documents int) {
+	if documents == 0 {
+		return
+	}
+	if p.r.Len() > 0 {
+		p.printf("\n")
+	}
+	p.printf("%s: %s\n", title, cli.Number(documents, "document"))
+}
+
+// equal writes documents that were dropped because of an equal URL or text.
+func (p *clusterPrinter) equal(title string, drops []dedup.Drop) {
+	p.heading(title, len(drops))
+	for _, d := range drops {
+		kept := d.Kept
+		if d.KeptRow >= 0 {
+			kept = p.c.ID(dedup.Row(d.KeptRow))
+		}
+		p.printf("      %s  for  %s\n", result.Escape(p.c.ID(d.Row)), result.Escape(kept))
+	}
 }

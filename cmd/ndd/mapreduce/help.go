@@ -42,7 +42,7 @@ func (j *mapReduceJob) help() string {
 }
 
 const (
-	helpWidth = 80
+	helpWidth = 88
 	margin    = "           " // what a paragraph's title stands in
 )
 

@@ -221,50 +221,33 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 			f.IntVarP(&m.k, name, "k", 3, fmt.Sprintf("largest Hamming distance, 0 to %d", permute.MaxK))
 		case "queries":
 			f.StringVar(&m.queries, name, "",
-				"file of queries or signatures, in the working folder of the task (required)")
+				"file in the working folder of the task (required)")
 		case "design":
 			f.StringVar(&m.pairs.Design, name, "",
-				"design of radius 0 (see 'ndd design --all'; default: the one with the fewest tables)")
+				"design of radius 0 (default: that with the fewest tables)")
 		case "bits":
-			f.IntVar(&m.pairs.Bits, name, 0, "leading bits that fingerprints of a group share: more make groups smaller, "+
-				"and more of them (default 12, or the design's)")
+			f.IntVar(&m.pairs.Bits, name, 0, "leading bits of a group (default 12, or those of the design)")
 		case "round":
 			f.StringVar((*string)(&m.round), name, "", "large-star or small-star (required for map and reduce)")
 		case "keep":
-			cli.WordVar(f, &m.keep, name, "document of each cluster to keep: first (by ID), longest or shortest",
+			cli.WordVar(f, &m.keep, name, "document to keep: first (by ID), longest or shortest",
 				mapreduce.FirstID, mapreduce.Longest, mapreduce.Shortest)
 		case "unit":
-			f.StringVar(&m.unit, name, "", "what is compared: line, paragraph, or sentences=3 (required)")
-			f.StringVar(&m.ignore, "ignore", "space", "what does not matter: case, space, digits, several with commas, or none")
-			f.IntVar(&m.passages.MinChars, "min-chars", 20, "leave units with fewer characters alone")
+			f.StringVar(&m.unit, name, "", "compare each line, paragraph, or sentences=3 (required)")
+			f.StringVar(&m.ignore, "ignore", "space", "ignore case, space, digits, or none")
+			f.IntVar(&m.passages.MinChars, "min-chars", 20, "ignore units with fewer characters")
 		case "method":
 			f.StringVar((*string)(&m.copies.Method), name, string(copies.Winnow), "winnow (default), shingles, spotsigs or ccdet")
-			m.registerSettings(cmd)
+			m.file.Register(cmd)
 		case "threshold":
-			f.Float64Var(&m.copies.Threshold, name, 0, "lowest score of a pair, above 0 and at most 1 "+
-				defaults(copies.Method.Threshold))
+			f.Float64Var(&m.copies.Threshold, name, 0, "lowest score of a pair (default: the method's own)")
 		case "site":
 			m.site.Register(cmd)
 		case "signatures":
-			f.StringVar(&m.signatures, name, "", "results of the job signatures, in order of the inputs: write the table of 'ndd copies'")
-			m.registerSettings(cmd)
+			f.StringVar(&m.signatures, name, "", "results of the job signatures, in order of the inputs")
+			m.file.Register(cmd)
 		}
 	}
-}
-
-// registerSettings adds --method-file, and lists its settings.
-func (m *mapReduce) registerSettings(cmd *cobra.Command) {
-	m.file.Register(cmd)
-	cmd.Long += "\nSettings of --method-file:\n\n" + m.file.Help()
-}
-
-// defaults names the default of each method.
-func defaults(of func(copies.Method) float64) string {
-	var all []string
-	for _, m := range []copies.Method{copies.Winnow, copies.Shingles, copies.SpotSigs, copies.CCDet} {
-		all = append(all, fmt.Sprint(m, " ", of(m)))
-	}
-	return "(default: " + strings.Join(all, ", ") + ")"
 }
 
 // copyOptions returns the options of jobs that make signatures or compare them. Sites is set if documents may have

@@ -61,17 +61,16 @@ type taskFlags struct {
 }
 
 func (t *taskFlags) register(f *pflag.FlagSet, step string) {
-	f.StringVar(&t.memory, "memory", "512MiB", "memory that the task may take, the program itself included")
+	f.StringVar(&t.memory, "memory", "512MiB", "memory of the task, with the program itself")
 	if step != "collect" {
-		f.IntVar(&t.partitions, "partitions", 64, fmt.Sprintf("parts into which keys are divided, at most %d: the same "+
-			"for all tasks of the job", mapreduce.PartitionsMax))
+		f.IntVar(&t.partitions, "partitions", 64, fmt.Sprintf("parts of the keys, up to %d, the same for all tasks",
+			mapreduce.PartitionsMax))
 	}
 	if step == "reduce" || step == "collect" {
-		f.IntVar(&t.parts, "parts", 0, "how many tasks the step before must have had; 0: not checked (default under "+
-			"Hadoop, for a reduce: as many as there are maps)")
+		f.IntVar(&t.parts, "parts", 0, "tasks of the step before (default: not checked)")
 	}
 	if step == "map" {
-		f.Int64Var(&t.maxBad, "max-bad", 100, "bad records to skip in this part; one more fails the task")
+		f.Int64Var(&t.maxBad, "max-bad", 100, "bad records to skip; one more fails the task")
 	}
 }
 
@@ -126,7 +125,7 @@ func jobList() string {
 var stepShort = map[string]string{
 	"map":     "Read a part of the input, write records for the shuffle",
 	"reduce":  "Read sorted records, write results",
-	"collect": "Check that the results of all tasks are whole, write them as lines of the other commands",
+	"collect": "Check that the results of all tasks are whole, and write them",
 }
 
 func newStep(g *cli.Files, step string) *cobra.Command {
@@ -172,8 +171,12 @@ func newJobStep(g *cli.Files, step string, task *taskFlags, j *mapReduceJob) *co
 		Use:   j.name,
 		Short: j.short,
 		Long:  j.help(),
-		Args:  cli.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return m.run(cmd, j) },
+		Annotations: cli.HelpOf("Guide: ndd help cluster",
+			"Job: input=FORM queries=FILE distance=N design=NAME bits=N round=NAME keep=WORD unit=UNIT ignore=KINDS min-chars=N "+
+				"method=NAME method-file=FILE threshold=X site=FIELD signatures=FILE",
+			"Task: partitions=N parts=N max-bad=N memory=SIZE"),
+		Args: cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd, j) },
 	}
 	if step == "collect" {
 		cmd.Use, cmd.Args = j.name+" [FILE...]", nil

@@ -23,7 +23,7 @@ func newHealth(g *cli.Globals) *cobra.Command {
 	var timeout time.Duration
 	var ca string
 	cmd := &cobra.Command{
-		Use:   "health [URL]",
+		Use:   "health [flags] [URL]",
 		Short: "Say whether a server is ready",
 		Long: `Ask a server of 'ndd serve' whether it answers queries: for images without curl, and
 for scripts. The exit status is 0 if it does, and 1 if it loads, drains, is damaged or is
@@ -31,6 +31,7 @@ not there. A URL without a path is asked at /readyz.`,
 		Example: `  ndd health
   ndd health http://127.0.0.1:7745
   ndd health https://ndd.example:7744/livez --tls-ca ca.pem`,
+		Annotations: cli.HelpOf("Guide: ndd help operations", "Request: timeout=TIME tls-ca=FILE"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return cli.Usagef("one URL is needed, not %d", len(args))
@@ -46,8 +47,7 @@ not there. A URL without a path is asked at /readyz.`,
 		},
 	}
 	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "time to wait for the answer")
-	cmd.Flags().StringVar(&ca, "tls-ca", "", "certificates (PEM) of the authorities that signed the server's, instead "+
-		"of the system's")
+	cmd.Flags().StringVar(&ca, "tls-ca", "", "authorities of the server's certificate (PEM)")
 	return cmd
 }
 

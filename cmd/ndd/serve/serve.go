@@ -45,61 +45,37 @@ func Commands(g *cli.Globals) []*cobra.Command {
 }
 
 // serveHelp is the help of the command.
-const serveHelp = `Serve an index over HTTP: queries, batches of queries, inserts and deletions.
+const serveHelp = `Serve an index over HTTP: search, insert and delete documents.
 
-Inserts and deletions are durable: the server answers when the change is in a log in
-the folder of -i and on the disk (--sync), so that neither the end of the process nor a
-power cut undoes it. Without -i the folder is ./ndd-data, which is made if it does not
-exist; --create makes the folder of -i, but not the folder that it is in. One server at
-a time can serve a folder.
--k, --design, --recipe and --private-key are for a new index; an index that exists must
-agree with them.
+The server answers an insert or a delete after the change is on disk, so it survives a
+crash or a power cut. Only this machine can connect, unless --listen names another
+address, which requires --token-file. Only one server at a time can use an index.
 
-With --ttl a document expires after that time, also after a restart; documents that
-were stored before are kept. With --memory-only nothing is written: inserted documents
-are lost when the server stops.
-
-The server listens at once (GET /livez, GET /readyz) and prints one line when it is
-ready, with a command to try. A browser shows the index at / and the reference of all
-endpoints at /docs; GET /openapi.json describes them for programs; 'ndd help crawler'
-has programs to copy, 'ndd help operations' sizes, backup and what to watch:
-
-  POST /v1/query             find near-duplicates of a fingerprint or a document
-  POST /v1/batch             the same for many fingerprints (little-endian 64-bit)
-  POST /v1/insert            add documents
-  POST /v1/check-and-insert  add a document unless a near-duplicate is stored
-  POST /v1/delete            delete documents by id, by fingerprint or by a prefix of ids
-  GET  /v1/documents?prefix= list documents; DELETE /v1/documents?prefix= deletes them
-  POST /v1/backup            back the index up (with --backup-dir; role admin)
-  GET  /v1/stats             sizes
-
-Bodies are JSON; a single document can also be sent as it is, with ?id=ID and the
-Content-Type text/html or text/plain.
-
-Only this machine can connect, unless --listen names another address. That needs a
-token file that only its owner can read: each line has a token and its role, which is
-metrics, read, write or admin. With --tls-client-ca clients need a certificate, and a
-line 'cn:NAME ROLE' gives the role to the certificate with that common name, without a
-token. The line 'loopback metrics' lets programs on this machine read /metrics without
-one. SIGHUP reads tokens and certificates again, and reopens the access log.
-An interrupt finishes running requests and ends the server within 10
-seconds; a second one ends it at once.
-
-A body has at most 8 MiB, or a thirty-second of --memory if that is less, a list 4,096
-documents and a batch 65,536 fingerprints. All requests together use a quarter of
---memory, or 512 MiB. Requests beyond are refused with 413 or 429.`
+  POST /v1/check-and-insert  insert a document unless a near-duplicate is stored
+  POST /v1/query, /v1/batch  find near-duplicates of documents or fingerprints
+  POST /v1/insert, /v1/delete, /v1/backup; GET /v1/documents, /v1/stats, /readyz, /livez
+  GET  /, /docs              a page to search with, and the reference of all endpoints`
 
 func newServe(g *cli.Files) *cobra.Command {
 	s := &serving{g: g, options: server.Options{Version: g.Version, Scrub: scrubTime}}
 	s.docs.Format, s.docs.MaxDocument = "auto", "64MiB" // as 'ndd fingerprint' has them
 	cmd := &cobra.Command{
-		Use:   "serve [-i INDEX] [--load INPUT...]",
+		Use:   "serve [flags] [-i INDEX] [--load INPUT...]",
 		Short: "Answer queries and take documents over HTTP",
 		Long:  serveHelp,
-		Example: `  ndd serve --load docs/
+		Example: `  ndd serve                                      serve ./ndd-data
+  ndd serve -i pages --create                    create pages if it does not exist
+  ndd serve --load docs/                         insert a folder first
+  ndd serve -i pages --ttl 90d                   expire new documents after 90 days
   ndd serve -i index --listen 0.0.0.0:7744 --token-file tokens
   curl -s http://127.0.0.1:7744/v1/query -d '{"text": "..."}'
-  curl -s http://127.0.0.1:7744/v1/query -H 'Content-Type: text/html' --data-binary @new.html`,
+  curl http://127.0.0.1:7744/v1/query -H 'Content-Type: text/html' --data-binary @a.html`,
+		Annotations: cli.HelpOf("Guide: ndd help operations. Clients: ndd help crawler",
+			"Index: index=DIR create load=INPUT memory-only on-conflict=HOW ttl=TIME sync=WHEN checksums=HOW accept-clock "+
+				"backup-dir=DIR memory=SIZE",
+			"A new index: distance=N recipe=NAME design=NAME private-key",
+			"Network and access: listen=ADDRESS token-file=FILE tls-cert=FILE tls-key=FILE tls-client-ca=FILE insecure-no-auth",
+			"Monitoring: admin=ADDRESS pprof access-log=FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	s.registerIndex(cmd)
@@ -110,45 +86,32 @@ func newServe(g *cli.Files) *cobra.Command {
 // registerIndex adds the flags about the index.
 func (s *serving) registerIndex(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&s.dir, "index", "i", "", "index to serve (default: ./ndd-data, made if it does not exist)")
+	f.StringVarP(&s.dir, "index", "i", "", "index to serve (default: ./ndd-data, made if missing)")
 	f.BoolVar(&s.mayCreate, "create", false, "make the index of -i if it does not exist")
-	f.BoolVar(&s.privateKey, "private-key", false, "draw the key of the recipe of a new index at random and keep it there, so "+
-		"that strangers cannot make pages that are near another one; see 'ndd help crawler'")
-	f.StringArrayVar(&s.load, "load", nil, "documents to add at the start, read as 'ndd fingerprint' reads them: file, "+
-		"glob, folder, or -; may be repeated, and further arguments count as more of them")
-	f.BoolVar(&s.memoryOnly, "memory-only", false, "write nothing to disk: inserted documents are lost when the server "+
-		"stops")
-	f.StringVar(&s.sync, "sync", "always", "when inserts are durable against a power cut: always (before the answer), "+
-		"interval=DURATION, or never (when the system writes them)")
+	f.BoolVar(&s.privateKey, "private-key", false, "draw a secret key, against pages made to be near others")
+	f.StringArrayVar(&s.load, "load", nil, "documents to insert at the start; repeatable")
+	f.BoolVar(&s.memoryOnly, "memory-only", false, "write nothing to disk: inserts are lost at the end")
+	f.StringVar(&s.sync, "sync", "always", "sync to disk: always (default), interval=DURATION or never")
 	index.RegisterConflict(cmd, &s.how.OnConflict)
 	index.RegisterTTL(cmd, &s.ttl)
-	f.BoolVar(&s.how.AcceptClock, "accept-clock", false, "the system's clock is right, though it is more than a day from "+
-		"the time at which the index was last open; without it no document expires then")
-	f.StringVar(&s.memory, "memory", "", "memory limit of the server, such as 2GiB (default: what is available); mapped "+
-		"files do not count")
+	f.BoolVar(&s.how.AcceptClock, "accept-clock", false, "trust a clock that is more than a day off the last use")
+	f.StringVar(&s.memory, "memory", "", "limit, without mapped files (default: available memory)")
 	s.design.RegisterNamed(cmd)
-	f.StringVar(&s.docs.Recipe, "recipe", "", "how texts become fingerprints: minwise, minwise-pairs, ordered, simhash or a JSON "+
-		"file (see 'ndd help recipes'; default minwise)")
+	f.StringVar(&s.docs.Recipe, "recipe", "", "minwise (default), minwise-pairs, ordered, simhash or a file")
 	s.open.RegisterChecksums(cmd)
 }
 
 // registerListeners adds the flags about addresses and who may use them.
 func (s *serving) registerListeners(f *pflag.FlagSet) {
-	f.StringVar(&s.options.Listen, "listen", server.DefaultListen, "address to listen on, or unix:PATH for a socket that "+
-		"only its owner may use")
-	f.StringVar(&s.options.Admin, "admin", server.DefaultAdmin, "address to serve /metrics and /debug/pprof on, or off")
-	f.BoolVar(&s.options.PProf, "pprof", false, "serve /debug/pprof on the admin address")
-	f.StringVar(&s.options.Backups, "backup-dir", "", "folder in which POST /v1/backup {\"name\": NAME} makes backups "+
-		"(hard links where it is on the file system of -i)")
-	f.StringVar(&s.options.TokenFile, "token-file", "", "file with lines 'TOKEN ROLE', readable by its owner alone: a "+
-		"token has 16 characters or more, a role is metrics, read, write or admin")
-	f.StringVar(&s.options.TLSCert, "tls-cert", "", "certificate chain (PEM) for https on --listen, and on --admin "+
-		"unless that is a loopback address")
-	f.StringVar(&s.options.TLSKey, "tls-key", "", "key (PEM) of --tls-cert")
-	f.StringVar(&s.options.TLSClientCA, "tls-client-ca", "", "certificates (PEM) of authorities: clients need a "+
-		"certificate that one of them has signed")
-	f.StringVar(&s.options.AccessLog, "access-log", "", "file that gets a line of JSON for each request; - is standard "+
-		"error")
+	f.StringVar(&s.options.Listen, "listen", server.DefaultListen, "address, or unix:PATH")
+	f.StringVar(&s.options.Admin, "admin", server.DefaultAdmin, "address of /metrics, or off")
+	f.BoolVar(&s.options.PProf, "pprof", false, "serve /debug/pprof on the address of --admin")
+	f.StringVar(&s.options.Backups, "backup-dir", "", "folder in which POST /v1/backup makes backups")
+	f.StringVar(&s.options.TokenFile, "token-file", "", "lines 'TOKEN ROLE', readable by their owner alone")
+	f.StringVar(&s.options.TLSCert, "tls-cert", "", "certificate chain for https (PEM)")
+	f.StringVar(&s.options.TLSKey, "tls-key", "", "private key of --tls-cert (PEM)")
+	f.StringVar(&s.options.TLSClientCA, "tls-client-ca", "", "require certificates of these authorities (PEM)")
+	f.StringVar(&s.options.AccessLog, "access-log", "", "a line of JSON for each request; - is standard error")
 	f.BoolVar(&s.options.InsecureNoAuth, "insecure-no-auth", false, "allow other machines to connect without a token")
 	f.BoolVar(&s.stopWithStdin, "stop-with-stdin", false, "stop when standard input ends: for the program "+
 		"that runs the server")
