@@ -21,7 +21,7 @@ const passageGap = 100
 
 func explainCopies(ctx context.Context, g *cli.Files, args []string, f *copiesFlags) error {
 	if ext := filepath.Ext(f.out); ext == ".html" || ext == ".htm" {
-		return cli.Usagef("-o %s: --explain writes text, with where the passages are; name another file", f.out)
+		return cli.Usagef("-o %s: --explain writes text, not HTML; name another file", f.out)
 	}
 	if len(args) < 3 {
 		return cli.Usagef("--explain needs inputs and two IDs, such as: ndd copies --explain crawl.jsonl ID ID")

@@ -27,13 +27,10 @@ func (r *Result) LabelChart() *plot.Lines {
 	c := &plot.Lines{Title: "Figure 1: precision and recall by the labels", X: "k", Y: "share"}
 	for i := range r.Methods {
 		m := &r.Methods[i]
-		found, positive := make([]int, MaxK+1), make([]int, MaxK+1)
-		for k := range found {
-			found[k] = m.ByLabel.TruePositives[k] + m.ByLabel.FalsePositives[k]
-			positive[k] = m.ByLabel.TruePositives[k] + m.ByLabel.FalseNegatives[k]
-		}
-		c.Series = append(c.Series, measured(m.Name+" precision", &m.ByLabel.Precision, found),
-			measured(m.Name+" recall", &m.ByLabel.Recall, positive))
+		b := &m.ByLabel
+		c.Series = append(c.Series, labelSeries(m.Name, MaxK+1, func(k int) LabelCounts {
+			return LabelCounts{b.TruePositives[k], b.FalsePositives[k], b.FalseNegatives[k]}
+		})...)
 	}
 	return c
 }
@@ -56,4 +53,15 @@ func measured(name string, curve *Curve, pairs []int) plot.Series {
 		s.Add(curve[k], n)
 	}
 	return s
+}
+
+// labelSeries returns the curves of precision and recall of n counts.
+func labelSeries(name string, n int, counts func(i int) LabelCounts) []plot.Series {
+	precision, recall := plot.Series{Name: name + " precision"}, plot.Series{Name: name + " recall"}
+	for i := range n {
+		c := counts(i)
+		precision.Add(c.precision(), c.TruePositives+c.FalsePositives)
+		recall.Add(c.recall(), c.TruePositives+c.FalseNegatives)
+	}
+	return []plot.Series{precision, recall}
 }

@@ -50,14 +50,12 @@ func (r *ThresholdResult) Charts() map[string]*plot.Lines {
 			}
 			all[m.Name] = c
 		}
-		precision, recall, f1 := plot.Series{Name: m.title() + " precision"}, plot.Series{Name: m.title() + " recall"},
-			plot.Series{Name: m.title() + " F1"}
+		f1 := plot.Series{Name: m.title() + " F1"}
 		for _, t := range m.Thresholds {
-			precision.Add(float64(t.Precision), t.TruePositives+t.FalsePositives)
-			recall.Add(float64(t.Recall), t.TruePositives+t.FalseNegatives)
 			f1.Values = append(f1.Values, float64(t.F1))
 		}
-		c.Series = append(c.Series, precision, recall, f1)
+		curves := labelSeries(m.title(), len(m.Thresholds), func(i int) LabelCounts { return m.Thresholds[i].LabelCounts })
+		c.Series = append(c.Series, append(curves, f1)...)
 	}
 	return all
 }
