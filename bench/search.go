@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/distribution"
+	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
@@ -111,7 +112,7 @@ func (b *bench) searchDesign(ctx context.Context, path string, s searchedDesign,
 	build := time.Since(began)
 	if s.workers {
 		x.Close()
-		x, err = engine.Open(ctx, dir, engine.OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{})}})
+		x, err = openSpread(ctx, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +183,7 @@ func buildIndex(ctx context.Context, dir, path, design string, layout table.Layo
 	}
 	defer f.Close()
 	o := segment.Options{Design: d, Table: table.Options{Layout: layout}}
-	if err := engine.Build(ctx, dir, []*ndf.File{f}, engine.BuildOptions{Options: o}); err != nil {
+	if err := live.Build(ctx, dir, []*ndf.File{f}, live.BuildOptions{Options: o}); err != nil {
 		return nil, err
 	}
 	return engine.Open(ctx, dir, engine.OpenOptions{Load: true})
@@ -207,7 +208,7 @@ func (b *bench) index(ctx context.Context) (prints []uint64, index string, err e
 func ask(ctx context.Context, x *engine.Index, queries []uint64, from, count int) (a answer, err error) {
 	for i := range count {
 		query := (from + i) % len(queries)
-		hits, err := x.Query(ctx, simhash.Fingerprint(queries[query]), distance, 0)
+		hits, err := x.Query(ctx, simhash.Fingerprint(queries[query]), engine.QueryOptions{K: distance})
 		if err != nil {
 			return a, err
 		}
@@ -228,4 +229,13 @@ func batchSum(ctx context.Context, x *engine.Index, queries []uint64, threads in
 			return nil
 		})
 	return a, err
+}
+
+// openSpread opens an index whose tables are copied to the memory nodes of this host.
+func openSpread(ctx context.Context, dir string) (*engine.Index, error) {
+	x, err := live.Open(ctx, dir, live.OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{})}})
+	if err != nil {
+		return nil, err
+	}
+	return engine.Of(x), nil
 }

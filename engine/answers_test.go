@@ -24,7 +24,7 @@ func TestBatchAnswers(t *testing.T) {
 	base, queries := sets.Planted(20_000, 20_000)
 	base = append(base, queries[:1000]...)
 	x := inMemory(t, base, segment.Options{Design: halves(t)})
-	w, err := x.Live().View()
+	w, err := x.live.View()
 	must.Do(t, err)
 	defer w.Release()
 	if !search.Sweeps(w, len(queries)) {
@@ -96,7 +96,7 @@ func TestWalk(t *testing.T) {
 	x := inMemory(t, append(base, base[:100]...), segment.Options{Design: halves(t)})
 	_, err := x.Insert(t.Context(), Doc{Fingerprint: 12345})
 	must.Do(t, err)
-	view, err := x.Live().View()
+	view, err := x.live.View()
 	must.Do(t, err)
 	defer view.Release()
 	var seen []uint64

@@ -12,8 +12,21 @@ import (
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/live/version"
 	"ndd/engine/index/segment"
+	"ndd/engine/memory"
 	"ndd/engine/parallel"
 )
+
+// BatchOptions configures a batch of queries.
+type BatchOptions struct {
+	K int // largest distance, at most the index's
+	// of the queries' texts, by query, for an index that was opened with a MaxLengthRatio; nil or
+	// 0: not known
+	TextBytes  []uint32
+	Docs       int            // how many documents of each hit to look up; see AllDocs and FirstDoc
+	Threads    int            // default: as many as there are processors; fewer where Budget has not the memory for them
+	MatchBytes uint64         // for the matches of a sweep; default: a quarter of what Budget has left, 1 GiB at most
+	Budget     *memory.Budget // of which the memory is taken; nil: no limit
+}
 
 // Batch is [View.Batch] of what the index holds now.
 func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions,
@@ -32,10 +45,10 @@ func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o Batc
 // comes in several calls, with other documents of its in each. An error of emit, or of ctx, ends
 // it, and so does a query that finds too many fingerprints: [ErrDense].
 //
-// Of 8,192 queries or more, segments are swept in order (see segment.Segment.Sweep), 4 million
+// Of 8,192 queries or more, segments are swept in order, 4 million
 // queries at a time, or fewer, so that their matches fit in o.MatchBytes; the memory for that is
 // reserved from o.Budget, and the error is a memory.TooLargeError where it does not fit. Smaller
-// batches are answered in chunks of up to 256 ([search.BatchChunk]). Memory is bounded whatever the
+// batches are answered in chunks of up to 256. Memory is bounded whatever the
 // queries find: see [Index.PlanBatch].
 func (v View) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions,
 	emit func(query int, hits []Hit) error) error {
@@ -48,7 +61,7 @@ func (v View) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchO
 		return err
 	}
 	defer reserved.Release()
-	b := &batch{index: v.index, view: v.live, o: o, plan: p, emit: emit, goroutines: v.index.live.Goroutines(p.Threads)}
+	b := &batch{emit: func(query int, hits []search.Hit) error { return emit(query, hitsOf(hits)) }, index: v.index, view: v.live, o: o, plan: p, goroutines: v.index.live.Goroutines(p.Threads)}
 	b.size.Store(search.BatchChunk)
 	b.rest = b.index.searcher(ctx)
 	defer b.rest.Done()
@@ -61,20 +74,34 @@ func (v View) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchO
 	return ctx.Err()
 }
 
+// A BatchPlan is how a batch is answered, and the memory that it takes, in bytes.
+type BatchPlan struct {
+	Queries int
+	Threads int    // at a time
+	Orders  uint64 // the queries in the order of a table that is swept; 0 when none is
+	Matches uint64 // of a sweep; where there are more, fewer queries are swept at a time
+	Answers uint64 // on their way, and what goroutines work in
+
+	MatchBytes uint64 // for the matches of a sweep, if there is one
+}
+
+// Bytes returns the whole.
+func (p *BatchPlan) Bytes() uint64 { return p.Orders + p.Matches + p.Answers }
+
 // PlanBatch returns how [Index.Batch] will answer queries in the memory that o.Budget has left, and
 // how much of it that takes: fewer goroutines where it is little. The error is a
 // [memory.TooLargeError] when a sweep does not fit even so, or [ErrClosed]. So few queries that
 // there is no sweep take next to nothing, and are not refused.
-func (x *Index) PlanBatch(queries int, o BatchOptions) (search.BatchPlan, error) {
+func (x *Index) PlanBatch(queries int, o BatchOptions) (BatchPlan, error) {
 	w, err := x.live.View()
 	if err != nil {
-		return search.BatchPlan{}, err
+		return BatchPlan{}, err
 	}
 	defer w.Release()
 	p := search.PlanBatch(w, queries, o.Threads, o.MatchBytes, o.Budget)
 	r, err := p.Reserve(o.Budget)
 	r.Release()
-	return p, err
+	return BatchPlan(p), err
 }
 
 // batch is one call of Batch.
@@ -84,7 +111,7 @@ type batch struct {
 	o          BatchOptions
 	plan       search.BatchPlan
 	goroutines int // that answer chunks
-	emit       func(query int, hits []Hit) error
+	emit       func(query int, hits []search.Hit) error
 	size       atomic.Int64     // queries of the next chunk: fewer where they find much
 	rest       *search.Searcher // of what chunks left, in the goroutine that emits
 }
@@ -164,7 +191,7 @@ func (b *batch) finish(ctx context.Context, c *chunk) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		emit := func(hits []Hit) error { return b.emit(c.first+i, hits) }
+		emit := func(hits []search.Hit) error { return b.emit(c.first+i, hits) }
 		if err := b.rest.Stream(b.view, simhash.Fingerprint(c.queries[i]), c.lengths.From(i), b.o.K, b.o.Docs,
 			emit); err != nil {
 			return err

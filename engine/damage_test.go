@@ -100,15 +100,15 @@ func TestReplayedFiles(t *testing.T) {
 		"a newer generation":      rewritten(t, data, store.KindSegment, identity(2, 1)),
 	} {
 		must.Do(t, os.WriteFile(segmentPath, other, 0o644))
-		for _, verify := range []live.Verify{VerifyFull, VerifyFast} {
-			if _, err := Open(t.Context(), mine, OpenOptions{Verify: verify}); !errors.Is(err, store.ErrCorrupt) {
+		for _, verify := range []live.Verify{live.VerifyFull, live.VerifyFast} {
+			if _, err := openAs(t.Context(), mine, live.OpenOptions{Verify: verify}); !errors.Is(err, store.ErrCorrupt) {
 				t.Errorf("%s, verify=%v: %v", what, verify, err)
 			}
 		}
 	}
 }
 
-// large is an index with sections that VerifyFast does not hold against their
+// large is an index with sections that live.VerifyFast does not hold against their
 // checksums.
 func large(t *testing.T, layout table.Layout) (dir string, prints []uint64) {
 	t.Helper()
@@ -116,7 +116,7 @@ func large(t *testing.T, layout table.Layout) (dir string, prints []uint64) {
 	return built(t, prints, segment.Options{Design: halves(t), Table: table.Options{Layout: layout}}), prints
 }
 
-// TestFastAndDamaged flips bits that VerifyFast does not see: queries give
+// TestFastAndDamaged flips bits that live.VerifyFast does not see: queries give
 // answers or typed errors but never crash, and Verify finds each.
 func TestFastAndDamaged(t *testing.T) {
 	for _, layout := range goldenLayouts {
@@ -132,11 +132,11 @@ func TestFastAndDamaged(t *testing.T) {
 		for range 60 {
 			at := pageBytes + rng.IntN(len(data)-2*pageBytes)
 			file.WriteAt([]byte{data[at] ^ 1<<rng.IntN(8)}, int64(at))
-			x, err := Open(t.Context(), dir, OpenOptions{Verify: VerifyFast})
+			x, err := openAs(t.Context(), dir, live.OpenOptions{Verify: live.VerifyFast})
 			if err == nil {
 				unseen++
 				for i := range 50 {
-					if _, err := x.Query(t.Context(), fingerprint(prints[i*7919%len(prints)]), 3, 2); err != nil &&
+					if _, err := x.Query(t.Context(), fingerprint(prints[i*7919%len(prints)]), QueryOptions{K: 3, Docs: 2}); err != nil &&
 						!errors.Is(err, store.ErrCorrupt) {
 						t.Errorf("%s, byte %#x: %v", layout, at, err)
 					}
@@ -152,6 +152,6 @@ func TestFastAndDamaged(t *testing.T) {
 		if unseen < 20 {
 			t.Errorf("%s: only %d of 60 flips were in sections that fast leaves out", layout, unseen)
 		}
-		must.Do(t, scrubbed(t, openAt(t, dir, OpenOptions{Verify: VerifyFast})))
+		must.Do(t, scrubbed(t, openAt(t, dir, live.OpenOptions{Verify: live.VerifyFast})))
 	}
 }

@@ -23,7 +23,7 @@ func TestNewForEveryK(t *testing.T) {
 		}
 		for _, distance := range []int{k, k + 1} {
 			f := simhash.Fingerprint(0xff ^ (1<<distance-1)<<20)
-			if hits, err := x.Query(t.Context(), f, k, 1); err != nil || (len(hits) == 1) != (distance == k) {
+			if hits, err := x.Query(t.Context(), f, engine.QueryOptions{K: k, Docs: 1}); err != nil || (len(hits) == 1) != (distance == k) {
 				t.Errorf("k = %d, %d bits away: %v, %v", k, distance, hits, err)
 			}
 		}

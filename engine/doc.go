@@ -16,10 +16,12 @@
 //	ndd/engine/corpus/simhash     texts to fingerprints
 //	ndd/engine/corpus/format      files to documents
 //	ndd/engine/corpus/text        bytes of a page or a text to UTF-8 text
+//	ndd/engine/corpus/ndf         fingerprint files, of which an index is built
+//	ndd/engine/memory             budgets of memory
 //	ndd/engine/near/dedup         a corpus against itself: what to keep, what to drop
 //	ndd/permute                   which tables an index has
 //	ndd/huffman                   the compression of sorted fingerprints
 //
 // All other packages are their parts and may change. The implementation of an Index is in
-// engine/index/live, where 'go doc' lists the fields of the types declared from there.
+// engine/index/live.
 package engine

@@ -28,11 +28,12 @@ func Example() {
 		"A page about the weather: rain in the morning, sun at noon, and wind from the west all through the night.",
 	} {
 		fingerprint, _, _ := printer.Fingerprint(text)
-		outcome, err := index.CheckAndInsert(ctx, engine.Doc{ID: fmt.Sprint("page ", id), Fingerprint: fingerprint}, 3, 1)
+		outcomes, err := index.CheckAndInsert(ctx, engine.QueryOptions{K: 3, Docs: 1},
+			engine.Doc{ID: fmt.Sprint("page ", id), Fingerprint: fingerprint})
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println("page", id, "kept:", outcome.Inserted)
+		fmt.Println("page", id, "kept:", outcomes[0].Inserted)
 	}
 	// Output:
 	// page 0 kept: true
@@ -53,7 +54,7 @@ func ExampleIndex_Query() {
 			log.Fatal(err)
 		}
 	}
-	hits, err := index.Query(ctx, 0x07, 3, engine.AllDocs)
+	hits, err := index.Query(ctx, 0x07, engine.QueryOptions{K: 3, Docs: engine.AllDocs})
 	if err != nil {
 		log.Fatal(err)
 	}

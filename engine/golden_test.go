@@ -72,11 +72,11 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s: the oracle answers otherwise", dir)
 		}
 		for _, layout := range goldenLayouts {
-			for _, verify := range []live.Verify{VerifyFull, VerifyFast} {
+			for _, verify := range []live.Verify{live.VerifyFull, live.VerifyFast} {
 				verified, all := uint64(0), uint64(0)
-				x := openAt(t, filepath.Join(dir, string(layout)), OpenOptions{Verify: verify, Threads: 1,
+				x := openAt(t, filepath.Join(dir, string(layout)), live.OpenOptions{Verify: verify, Threads: 1,
 					Progress: func(done, of uint64) { verified, all = done, of }})
-				if (verify == VerifyFull) != (all > 0) || verified > all || verified < all/2 {
+				if (verify == live.VerifyFull) != (all > 0) || verified > all || verified < all/2 {
 					t.Errorf("%s, %s, verify=%v: %d of %d bytes are said to be verified", dir, layout, verify, verified, all)
 				}
 				must.Do(t, x.Check(t.Context()))
@@ -152,7 +152,7 @@ func indexAnswers(t *testing.T, x *Index, prints []uint64) string {
 	names := x.IDs()
 	var out strings.Builder
 	for _, q := range goldenQueries(prints) {
-		hits, err := x.Query(t.Context(), simhash.Fingerprint(q), 3, AllDocs)
+		hits, err := x.Query(t.Context(), simhash.Fingerprint(q), QueryOptions{K: 3, Docs: AllDocs})
 		must.Do(t, err)
 		for _, h := range hits {
 			for _, d := range h.Docs {
@@ -168,7 +168,7 @@ func indexAnswers(t *testing.T, x *Index, prints []uint64) string {
 func buildGolden(t *testing.T, dir string, pages *ndf.File, layout table.Layout) {
 	t.Helper()
 	o := segment.Options{Design: halves(t), Table: table.Options{Layout: layout, BlockBytes: 256}, Random: new(identities)}
-	must.Do(t, Build(context.Background(), dir, []*ndf.File{pages}, BuildOptions{Options: o}))
+	must.Do(t, live.Build(context.Background(), dir, []*ndf.File{pages}, live.BuildOptions{Options: o}))
 }
 
 func writeGolden(t *testing.T) {

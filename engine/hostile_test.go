@@ -50,7 +50,7 @@ func (a *adversary) answers(t testing.TB, sections []store.Section) string {
 	var x *Index
 	if err == nil {
 		var opened *live.Index
-		opened, err = m.Open(t.Context(), a.dir, OpenOptions{Threads: 1})
+		opened, err = m.Open(t.Context(), a.dir, live.OpenOptions{Threads: 1})
 		x = &Index{opened}
 	}
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *adversary) answers(t testing.TB, sections []store.Section) string {
 	}
 	var out bytes.Buffer
 	for _, q := range a.queries {
-		hits, err := x.Query(t.Context(), simhash.Fingerprint(q), 3, AllDocs)
+		hits, err := x.Query(t.Context(), simhash.Fingerprint(q), QueryOptions{K: 3, Docs: AllDocs})
 		must.Do(t, err)
 		for _, h := range hits {
 			out.WriteString(h.Fingerprint.String())

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
@@ -11,6 +12,7 @@ import (
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/live/version"
 	"ndd/engine/storage/disk"
+	"ndd/engine/storage/store"
 	"ndd/permute"
 )
 
@@ -27,7 +29,7 @@ var (
 	// ErrNoLengths is wrapped where lengths of texts are asked for that are not kept.
 	ErrNoLengths = rows.ErrNoLengths
 	// ErrNoIndex is wrapped by the error of [Open] when there is no index at a path, be there
-	// nothing or something else. A damaged index is one: its error wraps store.ErrCorrupt.
+	// nothing or something else. A damaged index is one: its error wraps [ErrCorrupt].
 	ErrNoIndex = live.ErrNoIndex
 	// ErrConflict is wrapped where an ID is taken and conflicts are to be refused.
 	ErrConflict = live.ErrConflict
@@ -40,12 +42,17 @@ var (
 	ErrDense = search.ErrDense
 	// ErrDistance is wrapped where a distance is asked for that the index was not made for, or no tables are.
 	ErrDistance = errors.New("the index was not made for that distance")
+	// ErrNoRecipe is returned where documents are to be fingerprinted as those of an index without a recipe. It
+	// wraps [ErrMixed].
+	ErrNoRecipe = fmt.Errorf("%w: the index was built from raw fingerprints, so it has no recipe for documents", ErrMixed)
+	// ErrCorrupt is wrapped where a file is not as it was written.
+	ErrCorrupt = store.ErrCorrupt
 	// ErrLocked is wrapped where another process writes to the index already.
 	ErrLocked = disk.ErrLocked
 )
 
 // A DocID is the ordinal number of a document in an index, from 0 in order of arrival.
-type DocID = rows.DocID
+type DocID uint64
 
 // An Index answers queries and takes inserts. It is safe for many goroutines.
 type Index struct{ live *live.Index }
@@ -65,17 +72,17 @@ func New(k int, o Options) (*Index, error) {
 }
 
 // Build makes the index folder dir, which must not exist, from fingerprint files: documents are
-// numbered through the files in order. It appears whole or not at all. What that costs, and what
-// is refused, [live.Build] says.
+// numbered through the files in order. It appears whole or not at all. Keys that do not fit the budget are sorted in
+// temporary files in the new folder.
 func Build(ctx context.Context, dir string, files []*ndf.File, o BuildOptions) error {
-	return live.Build(ctx, dir, files, o)
+	return live.Build(ctx, dir, files, o.inner())
 }
 
-// Open opens the index in folder dir. The error wraps store.ErrCorrupt when an index is there but
+// Open opens the index in folder dir. The error wraps [ErrCorrupt] when an index is there but
 // is not sound, [ErrNoIndex] when none is there, and memory.ErrTooLarge when it is to be loaded and
 // is larger than what o.Budget has left.
 func Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
-	x, err := live.Open(ctx, dir, o)
+	x, err := live.Open(ctx, dir, o.inner())
 	if err != nil {
 		return nil, err
 	}
@@ -95,9 +102,13 @@ func Create(dir string, k int, o Options) error {
 // way end as if nothing had happened; later ones fail with [ErrClosed]. It may be called again.
 func (x *Index) Close() error { return x.live.Close() }
 
-// Live returns the index's implementation, for the commands that look at its parts. It is no part of
-// the stable interface.
-func (x *Index) Live() *live.Index { return x.live }
+// Implementation returns the implementation of the index, a *live.Index, for [live.Of].
+// It is no part of the stable interface.
+func (x *Index) Implementation() any { return x.live }
+
+// Of returns the Index of an implementation, a *live.Index that was opened with options that this package
+// does not have. It is no part of the stable interface.
+func Of(implementation any) *Index { return &Index{implementation.(*live.Index)} }
 
 // Design returns that of the index's tables.
 func (x *Index) Design() *permute.Design { return &x.live.Config().Design }
@@ -106,13 +117,34 @@ func (x *Index) Design() *permute.Design { return &x.live.Config().Design }
 func (x *Index) Recipe() *simhash.Recipe { return x.live.Config().Recipe }
 
 // Stats are an index's sizes.
-type Stats = live.Stats
+type Stats struct {
+	Documents    uint64
+	Fingerprints uint64 // distinct within each segment and memtable
+	Segments     int
+	Buffered     uint64 // documents in memtables
+	Unflushed    uint64 // documents that are in no file
+	Deleted      uint64 // documents that were deleted and take room until a merge drops them
+	Expired      uint64 // documents whose time is over and that take room likewise
+	TableBytes   uint64
+	Layout       string // of the tables: planar or huffman
+}
 
 // Stats counts what the index holds now: nothing once it is closed.
-func (x *Index) Stats() Stats { return x.live.Stats() }
+func (x *Index) Stats() Stats {
+	s := x.live.Stats()
+	return Stats{s.Documents, s.Fingerprints, s.Segments, s.Buffered, s.Unflushed, s.Deleted, s.Expired, s.TableBytes,
+		string(s.Layout)}
+}
 
 // Check reads everything and holds it against itself: it finds what checksums cannot.
 func (x *Index) Check(ctx context.Context) error { return x.live.Check(ctx) }
 
 // IDs returns a look-up of documents' IDs, for one goroutine.
-func (x *Index) IDs() *version.IDs { return x.live.IDs() }
+func (x *Index) IDs() IDs { return IDs{x.live.IDs()} }
+
+// IDs looks up the IDs of documents. It is for one goroutine.
+type IDs struct{ live *version.IDs }
+
+// ID returns the document's ID: its number in decimal when it has none, and nothing for [NoDoc]. It costs
+// about 10 microseconds, less for the next document of the same 256.
+func (n IDs) ID(doc DocID) (string, error) { return n.live.ID(rows.DocID(doc)) }

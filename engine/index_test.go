@@ -45,9 +45,9 @@ func openFile(t testing.TB, path string) *ndf.File {
 }
 
 // openAt opens an index, until the test ends at most.
-func openAt(t testing.TB, dir string, o OpenOptions) *Index {
+func openAt(t testing.TB, dir string, o live.OpenOptions) *Index {
 	t.Helper()
-	x, err := Open(t.Context(), dir, o)
+	x, err := openAs(t.Context(), dir, o)
 	must.Do(t, err)
 	t.Cleanup(func() { x.Close() })
 	return x
@@ -96,7 +96,7 @@ func segmentsOf(x *Index) []*version.Segment {
 
 // scrubbed holds all of an index's files against their checksums.
 func scrubbed(t testing.TB, x *Index) error {
-	return x.Live().Scrub(t.Context(), func(uint64, uint64) error { return nil })
+	return x.live.Scrub(t.Context(), func(uint64, uint64) error { return nil })
 }
 
 // appendHits appends the hits of a query in the oracle's form.
@@ -146,7 +146,7 @@ func TestOracle(t *testing.T) {
 						}
 					}
 					q := set.Queries[1]
-					hits, err := x.Query(t.Context(), simhash.Fingerprint(q), k, AllDocs)
+					hits, err := x.Query(t.Context(), simhash.Fingerprint(q), QueryOptions{K: k, Docs: AllDocs})
 					must.Do(t, err)
 					if got, want := appendHits(nil, 0, hits), oracle.Search(set.Base, []uint64{q}, k); !slices.Equal(got, want) {
 						t.Fatalf("%s, %s, one query: %d documents, want %d", set.Name, layout, len(got), len(want))
@@ -162,13 +162,15 @@ func TestBadInput(t *testing.T) {
 	ctx := context.Background()
 	file := openFile(t, writeRaw(t, []uint64{1, 2, 3}))
 	dir := filepath.Join(t.TempDir(), "index")
-	o := BuildOptions{Options: segment.Options{Design: d}}
+	o := BuildOptions{Design: d}
 	must.Do(t, Build(ctx, dir, []*ndf.File{file}, o))
 	if err := Build(ctx, dir, []*ndf.File{file}, o); !errors.Is(err, os.ErrExist) {
 		t.Errorf("over an index: %v", err)
 	}
-	x := openAt(t, dir, OpenOptions{})
-	if _, err := x.Query(t.Context(), 0, 4, 0); err == nil || !strings.Contains(err.Error(), "k = 4") {
+	x, err := Open(ctx, dir, OpenOptions{})
+	must.Do(t, err)
+	defer x.Close()
+	if _, err := x.Query(t.Context(), 0, QueryOptions{K: 4, Docs: 0}); err == nil || !strings.Contains(err.Error(), "k = 4") {
 		t.Errorf("k above the index's: %v", err)
 	}
 	if _, err := Open(ctx, dir+"none", OpenOptions{}); !errors.Is(err, os.ErrNotExist) {
@@ -197,7 +199,7 @@ func TestRandomSeed(t *testing.T) {
 		defer x.Close()
 		_, err = x.Insert(t.Context(), Doc{ID: "a", Fingerprint: 0xff}, Doc{ID: "b", Fingerprint: 0xff00})
 		must.Do(t, err)
-		hits, err := x.Query(t.Context(), 0xfe, 3, 1)
+		hits, err := x.Query(t.Context(), 0xfe, QueryOptions{K: 3, Docs: 1})
 		if err != nil || len(hits) != 1 || hits[0].Distance != 1 {
 			t.Error(hits, err)
 		}

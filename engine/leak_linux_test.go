@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ndd/engine/index/live"
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
 	"ndd/engine/oracle/faults"
@@ -25,11 +26,11 @@ func TestRefusedLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "00000001.segment")
 	host := numa.New(numa.Options{})
-	modes := []OpenOptions{{Threads: 1}, {Verify: VerifyFast}, {Threads: 2, Load: true},
+	modes := []live.OpenOptions{{Threads: 1}, {Verify: live.VerifyFast}, {Threads: 2, Load: true},
 		{Threads: 1, Spread: &worker.Options{Host: host}}}
 	refused, opened := 0, 0
 	open := func() {
-		x, err := Open(t.Context(), dir, modes[(refused+opened)%len(modes)])
+		x, err := openAs(t.Context(), dir, modes[(refused+opened)%len(modes)])
 		if err != nil {
 			hostile.Says(t, "open", err)
 			refused++
@@ -101,10 +102,10 @@ func held(t *testing.T, dir string) string {
 func TestRefusedGivesBack(t *testing.T) {
 	dir, _ := large(t, table.LayoutPlanar)
 	before, refused := addressSpace(t), 0
-	o := OpenOptions{Threads: 1, Spread: &worker.Options{Host: numa.New(numa.Options{})}}
+	o := live.OpenOptions{Threads: 1, Spread: &worker.Options{Host: numa.New(numa.Options{})}}
 	for left, opened := int64(0), false; !opened; left++ {
 		for range 20 {
-			x, err := Open(faults.NewEnding(t, left), dir, o)
+			x, err := openAs(faults.NewEnding(t, left), dir, o)
 			switch {
 			case err == nil:
 				opened = true
@@ -122,7 +123,7 @@ func TestRefusedGivesBack(t *testing.T) {
 	data[len(data)/2] ^= 1
 	must.Do(t, os.WriteFile(path, data, 0o644))
 	for range 40 {
-		if _, err := Open(t.Context(), dir, OpenOptions{Load: true, Verify: VerifyFast}); !errors.Is(err, store.ErrCorrupt) {
+		if _, err := openAs(t.Context(), dir, live.OpenOptions{Load: true, Verify: live.VerifyFast}); !errors.Is(err, store.ErrCorrupt) {
 			t.Fatal(err)
 		}
 		refused++

@@ -11,6 +11,7 @@ import (
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
@@ -28,7 +29,7 @@ func fingerprint(x uint64) simhash.Fingerprint { return simhash.Fingerprint(x) }
 // TestOpenTooLarge loads an index that does not fit in memory: it is refused before it is read.
 func TestOpenTooLarge(t *testing.T) {
 	size := uint64(len(read(t, "planar", "00000001.segment")))
-	_, err := Open(t.Context(), filepath.Join(golden, "planar"), OpenOptions{Load: true,
+	_, err := openAs(t.Context(), filepath.Join(golden, "planar"), live.OpenOptions{Load: true,
 		Budget: memory.NewBudget(memory.Set(size - 1))})
 	if e, ok := errors.AsType[*memory.TooLargeError](err); !ok || e.Need != size || e.Limit.Bytes != size-1 {
 		t.Errorf("%v", err)
@@ -43,7 +44,7 @@ func TestBuildTooLarge(t *testing.T) {
 	base := openFile(t, writeRaw(t, prints))
 	dir := t.TempDir()
 	o := segment.Options{Design: halves(t), Threads: 1, Budget: memory.NewBudget(memory.Set(4 << 20))}
-	err := Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, BuildOptions{Options: o})
+	err := live.Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, live.BuildOptions{Options: o})
 	if !errors.Is(err, memory.ErrTooLarge) {
 		t.Errorf("%v", err)
 	}
@@ -55,14 +56,14 @@ func TestBuildTooLarge(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	must.Do(t, Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, BuildOptions{Options: o}))
+	must.Do(t, live.Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, live.BuildOptions{Options: o}))
 	if files, _ := filepath.Glob(filepath.Join(dir, "*", "*")); len(files) != 2 {
 		t.Errorf("files %v", files)
 	}
 	if hidden, _ := filepath.Glob(filepath.Join(dir, "*", ".*")); len(hidden) != 0 {
 		t.Errorf("left behind: %v", hidden)
 	}
-	x := openAt(t, filepath.Join(dir, "index"), OpenOptions{})
+	x := openAt(t, filepath.Join(dir, "index"), live.OpenOptions{})
 	must.Do(t, x.Check(t.Context()))
 	if got, want := flat(t, x, prints[:5], 3, 1), oracle.Search(prints, prints[:5], 3); !slices.Equal(got, want) {
 		t.Errorf("%d hits, want %d", len(got), len(want))
@@ -76,7 +77,7 @@ func TestTruncatedIndex(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // which refuses to truncate a file that is in use
 	}
-	for _, o := range []OpenOptions{{}, {Verify: VerifyFast, Load: true}} {
+	for _, o := range []live.OpenOptions{{}, {Verify: live.VerifyFast, Load: true}} {
 		for _, layout := range goldenLayouts {
 			dir, prints := large(t, layout)
 			x := openAt(t, dir, o)
@@ -88,7 +89,7 @@ func TestTruncatedIndex(t *testing.T) {
 			errs := map[string]error{"check": x.Check(t.Context()), "verify": scrubbed(t, x),
 				"walk": segmentsOf(x)[0].Walk(func([]uint64) bool { return true }), "batch": batch(300), "sweep": batch(50_000)}
 			for i := range 100 {
-				_, errs[fmt.Sprint("query ", i)] = x.Query(t.Context(), fingerprint(prints[i]), 3, AllDocs)
+				_, errs[fmt.Sprint("query ", i)] = x.Query(t.Context(), fingerprint(prints[i]), QueryOptions{K: 3, Docs: AllDocs})
 			}
 			for what, err := range errs {
 				if o.Load && err != nil || !o.Load && !errors.Is(err, store.ErrFault) {
@@ -132,7 +133,7 @@ func TestBuildFaults(t *testing.T) {
 				calls := faults.Each(t, step, func(d *disk.Disk) error {
 					must.Do(t, os.RemoveAll(index))
 					o.Disk = d
-					return Build(t.Context(), index, []*ndf.File{pages}, BuildOptions{Options: o})
+					return live.Build(t.Context(), index, []*ndf.File{pages}, live.BuildOptions{Options: o})
 				}, func(f faults.Fault, whole bool) {
 					left, err := os.ReadDir(dir)
 					switch {
@@ -155,7 +156,7 @@ func TestBuildFaults(t *testing.T) {
 // checkIndex verifies an index.
 func checkIndex(t *testing.T, dir string, documents uint64) {
 	t.Helper()
-	x := openAt(t, dir, OpenOptions{})
+	x := openAt(t, dir, live.OpenOptions{})
 	defer x.Close() // what is called next may remove it
 	if err := x.Check(t.Context()); err != nil || x.Stats().Documents != documents {
 		t.Errorf("%d documents, %v", x.Stats().Documents, err)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -8,10 +9,11 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live"
 	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/search"
 	"ndd/engine/index/plan"
+	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
+	"ndd/engine/storage/wal"
 	"ndd/permute"
 )
 
@@ -22,9 +24,9 @@ type Options struct {
 	Recipe *simhash.Recipe // how the fingerprints are made; nil for any
 	NoIDs  bool            // documents are known by their numbers only
 
-	OnConflict rows.OnConflict // what becomes of a document whose ID is taken: [Replace], which is 0, [Keep] or [Refuse]
-	TTL        time.Duration   // how long documents are kept that say nothing else; 0 is forever
-	Budget     *memory.Budget  // of what is in memory and of merges; nil is what this machine has left when New is called
+	OnConflict OnConflict     // what becomes of a document whose ID is taken; 0 is [Replace]
+	TTL        time.Duration  // how long documents are kept that say nothing else; 0 is forever
+	Budget     *memory.Budget // of what is in memory and of merges; nil is what this machine has left when New is called
 }
 
 // designFingerprints are how many New expects when it chooses tables.
@@ -32,7 +34,7 @@ const designFingerprints = 1 << 20
 
 func (o Options) config(k int) (c live.Config, err error) {
 	c = live.Config{Table: table.Options{Layout: table.LayoutPlanar}, Recipe: o.Recipe, IDs: !o.NoIDs,
-		OnConflict: o.OnConflict, TTL: o.TTL, Budget: o.Budget}
+		OnConflict: rows.OnConflict(o.OnConflict), TTL: o.TTL, Budget: o.Budget}
 	if o.Design != nil {
 		c.Design = *o.Design
 		return c, checkDistance(k, c.Design.K)
@@ -54,45 +56,80 @@ func designFor(k int) (d permute.Design, err error) {
 	return p.Choice.Design, nil
 }
 
-// Values that options, queries and documents take.
+// BuildOptions configures how [Build] makes an index folder.
+type BuildOptions struct {
+	Design permute.Design // which tables
+	Layout string         // of the tables: "planar", the default, or "huffman"
+
+	Threads  int                              // default: as many as there are processors
+	Progress func(stage string, part, of int) // may be nil
+	Budget   *memory.Budget                   // of which the memory beside the input is taken; nil: what this machine has left
+
+	Replace bool // an index that exists, when the new one is complete
+	Lengths bool // keep the lengths of the documents' texts, which all files must have
+	NoIDs   bool // keep the documents' numbers, and not the IDs that files have
+	NoDocs  bool // keep the fingerprints alone, and no documents
+
+	OnConflict OnConflict        // of documents with one ID; 0 keeps all
+	Dropped    func(docs uint64) // receives how many documents that drops; may be nil
+}
+
+// Verify says how much of an index [Open] compares with its checksums.
+type Verify int
+
+// What Open verifies.
 const (
-	// AllDocs asks for every document of a hit. An empty page's fingerprint may have millions.
-	AllDocs = search.AllDocs
-
-	// FirstDoc asks for the first document of each hit alone, and for no count of the others: Hit.Documents is 1.
-	FirstDoc = search.FirstDoc
-	// NoDoc stands for the documents of a fingerprint in an index that keeps none, such as one built with
-	// BuildOptions.NoDocs: its hits have it once. Its ID is empty.
-	NoDoc = rows.NoDoc
-
-	// What becomes of a document whose ID another document has:
-	Replace = rows.Replace // it takes the other's place, which is deleted
-	Keep    = rows.Keep    // it is not inserted
-	Refuse  = rows.Refuse  // the call fails with ErrConflict and inserts nothing
-
-	// Forever is the time to live of a document that never expires, whatever the index's own is.
-	Forever = rows.Forever
-
-	// What Open holds against checksums:
-	VerifyFull = live.VerifyFull // every block of every file, before the first answer
-	VerifyFast = live.VerifyFast // what says how large sections are to be read, in milliseconds
+	VerifyFull = Verify(live.VerifyFull) // every block of every file, before the first answer
+	VerifyFast = Verify(live.VerifyFast) // what says how large sections are to be read, in milliseconds
 )
 
-// BuildOptions configures how [Build] makes an index folder; see [live.BuildOptions].
-type BuildOptions = live.BuildOptions
+// Sync says when an insert is durable against a power cut: a positive value is the longest time after the
+// call has returned. The end of the process never undoes an insert.
+type Sync time.Duration
 
-// OpenOptions configures how [Open] opens one; see [live.OpenOptions]. The zero value maps its files and
-// verifies them.
-type OpenOptions = live.OpenOptions
+// The values of Sync that are not an interval.
+const (
+	SyncAlways = Sync(wal.Always) // before the call returns
+	SyncNever  = Sync(wal.Never)  // when the system writes by itself
+)
 
-// BatchOptions configures a batch of queries.
-type BatchOptions struct {
-	K int // largest distance, at most the index's
-	// of the queries' texts, by query, for an index that was opened with a MaxLengthRatio; nil or
-	// 0: not known
-	TextBytes  []uint32
-	Docs       int            // how many documents of each hit to look up; see AllDocs and FirstDoc
-	Threads    int            // default: as many as there are processors; fewer where Budget has not the memory for them
-	MatchBytes uint64         // for the matches of a sweep; default: a quarter of what Budget has left, 1 GiB at most
-	Budget     *memory.Budget // of which the memory is taken; nil: no limit
+// OpenOptions configures how [Open] opens an index. The zero value maps its files and verifies them.
+type OpenOptions struct {
+	Verify   Verify
+	Threads  int                   // for verification; default: as many as there are processors
+	Progress func(done, of uint64) // bytes verified; may be nil; called from many goroutines
+
+	Load   bool           // read the files into memory outside the Go heap, reserved from Budget, instead of mapping them
+	Budget *memory.Budget // of which the memory is taken; nil is what this machine has left
+
+	// Write opens the index for inserts that last. Without it inserts are in memory and end with the
+	// process.
+	Write      bool
+	Sync       Sync          // when inserts are durable
+	OnConflict OnConflict    // what becomes of a document whose ID is taken; 0 is Replace
+	TTL        time.Duration // how long documents are kept that come from now on and say nothing else; 0 is forever
+
+	// MaxLengthRatio, unless it is 0, leaves out of answers documents whose text is more than so many times as
+	// long as the query's, or as many times shorter. The error wraps [ErrNoLengths] where the index keeps no lengths.
+	MaxLengthRatio float64
+
+	// AcceptClock confirms the system's clock where it is more than a day from the time when the
+	// index was last open for writing. Without it nothing expires then.
+	AcceptClock bool
+	ClockJumped func(time.Duration) // is told by how much when the clock begins to be wrong; may be nil
+}
+
+// inner returns the options of the implementation.
+func (o *OpenOptions) inner() live.OpenOptions {
+	return live.OpenOptions{Verify: live.Verify(o.Verify), Threads: o.Threads, Progress: o.Progress, Load: o.Load,
+		Budget: o.Budget, Write: o.Write, Sync: wal.Sync(o.Sync), OnConflict: rows.OnConflict(o.OnConflict), TTL: o.TTL,
+		MaxLengthRatio: o.MaxLengthRatio, AcceptClock: o.AcceptClock, Events: live.Events{ClockJumped: o.ClockJumped}}
+}
+
+// inner returns the options of the implementation.
+func (o *BuildOptions) inner() live.BuildOptions {
+	return live.BuildOptions{Options: segment.Options{Design: o.Design,
+		Table: table.Options{Layout: cmp.Or(table.Layout(o.Layout), table.LayoutPlanar)}, NoDocs: o.NoDocs, Threads: o.Threads,
+		Progress: o.Progress, Budget: o.Budget.Here()}, Replace: o.Replace, Lengths: o.Lengths, NoIDs: o.NoIDs,
+		OnConflict: rows.OnConflict(o.OnConflict), Dropped: o.Dropped}
 }

@@ -8,18 +8,39 @@ import (
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/live/version"
-	"ndd/permute"
 )
 
-// A Hit is a stored fingerprint within the distance asked for: its distance, how many documents
-// have it, and the first of them, ascending.
-type Hit = search.Hit
+// A Hit is a stored fingerprint within the distance that was asked for.
+type Hit struct {
+	Fingerprint simhash.Fingerprint
+	Distance    int     // from the query, in bits
+	Documents   uint64  // how many have this fingerprint; 0 where they were not asked for, 1 with [FirstDoc]
+	Docs        []DocID // the first of them, ascending, as many as were asked for
+	Before      uint64  // of an answer in pieces: how many documents the pieces before this one had
+}
 
-// Query returns the stored fingerprints within distance k of q, nearest first, equal distances by
-// fingerprint, each with the first docs of its documents. It never waits for inserts. It holds all
+// QueryOptions say what a query asks for.
+type QueryOptions struct {
+	K         int    // largest distance, at most the index's
+	Docs      int    // how many documents of each hit to look up; see [AllDocs] and [FirstDoc]
+	TextBytes uint32 // of the query's text, for an index that was opened with a MaxLengthRatio; 0: not known
+}
+
+const (
+	// AllDocs asks for every document of a hit. An empty page's fingerprint may have millions.
+	AllDocs = search.AllDocs
+	// FirstDoc asks for the first document of each hit alone, and for no count of the others: Hit.Documents is 1.
+	FirstDoc = search.FirstDoc
+	// NoDoc is the document of a hit in an index that keeps no documents, such as one built with
+	// BuildOptions.NoDocs: it has it once. Its ID is empty.
+	NoDoc = DocID(rows.NoDoc)
+)
+
+// Query returns the stored fingerprints within distance o.K of q, nearest first, equal distances by
+// fingerprint. It never waits for inserts. It holds all
 // of that in memory, as much as there is: QueryEach does not.
-func (x *Index) Query(ctx context.Context, q simhash.Fingerprint, k, docs int) ([]Hit, error) {
-	if err := x.CheckDistance(k); err != nil {
+func (x *Index) Query(ctx context.Context, q simhash.Fingerprint, o QueryOptions) ([]Hit, error) {
+	if err := x.CheckDistance(o.K); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -27,7 +48,16 @@ func (x *Index) Query(ctx context.Context, q simhash.Fingerprint, k, docs int) (
 	}
 	c := x.searcher(ctx)
 	defer c.Done()
-	return c.Query(q, k, docs)
+	hits, err := c.Query(q, o.K, o.Docs, x.lengths(o.TextBytes))
+	return hitsOf(hits), err
+}
+
+// lengths returns what leaves out documents for a query of a text of this length.
+func (x *Index) lengths(textBytes uint32) rows.Lengths {
+	if textBytes == 0 {
+		return rows.Lengths{}
+	}
+	return rows.Lengths{Ratio: x.live.Config().MaxLengthRatio, Of: []uint32{textBytes}}
 }
 
 // searcher returns a searcher whose searches ctx ends, to be given back.
@@ -38,14 +68,14 @@ func (x *Index) searcher(ctx context.Context) *search.Searcher {
 }
 
 // QueryEach is [View.QueryEach] of the index as it is now.
-func (x *Index) QueryEach(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int,
+func (x *Index) QueryEach(ctx context.Context, q simhash.Fingerprint, o QueryOptions,
 	emit func(hits []Hit) error) error {
 	v, err := x.View()
 	if err != nil {
 		return err
 	}
 	defer v.Release()
-	return v.QueryEach(ctx, q, textBytes, k, docs, emit)
+	return v.QueryEach(ctx, q, o, emit)
 }
 
 // A View is a snapshot of an index. It stays as it is, however the index changes or closes
@@ -68,21 +98,20 @@ func (v View) Release() { v.live.Release() }
 // IDs returns a look-up of the IDs of the view's documents, for one goroutine, until the view is
 // released. It knows every document that an answer of the view has, also where it was deleted
 // since.
-func (v View) IDs() *version.IDs { return v.live.IDs() }
+func (v View) IDs() IDs { return IDs{v.live.IDs()} }
 
 // List calls yield with the number and the ID of each document of the view, from number first on
 // and in order, until yield returns false. It reads nothing but IDs.
 func (v View) List(ctx context.Context, first DocID, yield func(doc DocID, id string) bool) error {
-	return search.List(ctx, v.live, first, yield)
+	return search.List(ctx, v.live, rows.DocID(first), func(doc rows.DocID, id string) bool { return yield(DocID(doc), id) })
 }
 
-// QueryEach answers the query for the fingerprint of a text of textBytes bytes, 0 if that is not
-// known. It calls emit with some hits at a time, nearest first, until all were emitted or emit or
+// QueryEach answers a query. It calls emit with some hits at a time, nearest first, until all were emitted or emit or
 // ctx ends it with an error. A hit with very many documents comes in several calls, each with its
-// next documents; Hit.Before counts those before. It takes at most [search.QueryBytes] of memory.
-func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, textBytes uint32, k, docs int,
+// next documents; Hit.Before counts those before. The memory that it takes is bounded.
+func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, o QueryOptions,
 	emit func(hits []Hit) error) error {
-	if err := v.index.CheckDistance(k); err != nil {
+	if err := v.index.CheckDistance(o.K); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -90,27 +119,26 @@ func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, textBytes ui
 	}
 	c := v.index.searcher(ctx)
 	defer c.Done()
-	lengths := rows.Lengths{Ratio: v.index.live.Config().MaxLengthRatio, Of: []uint32{textBytes}}
-	return c.Stream(v.live, q, lengths, k, docs, emit)
+	return c.Stream(v.live, q, v.index.lengths(o.TextBytes), o.K, o.Docs, func(hits []search.Hit) error {
+		return emit(hitsOf(hits))
+	})
 }
 
-// A distanceError refuses a query for distance k in an index that was built for distances up to
-// most. It is [ErrDistance].
-type distanceError struct{ k, most int }
+// A DistanceError refuses a query for distance K in an index that was built for distances up to
+// Most. It is [ErrDistance].
+type DistanceError struct{ K, Most int }
 
-func (e *distanceError) Error() string {
-	text := fmt.Sprintf("k = %d, but the index was built for k from 0 to %d", e.k, e.most)
-	if e.k > e.most && e.k <= permute.MaxK {
-		text += fmt.Sprintf("; 'ndd export INDEX -o all.ndf' and 'ndd build -k %d -o NEW all.ndf' make one for it", e.k)
-	}
-	return text
+// Error says which distances there are.
+func (e *DistanceError) Error() string {
+	return fmt.Sprintf("k = %d, but the index was built for k from 0 to %d", e.K, e.Most)
 }
 
-func (e *distanceError) Is(target error) bool { return target == ErrDistance }
+// Is reports whether target is [ErrDistance].
+func (e *DistanceError) Is(target error) bool { return target == ErrDistance }
 
 func checkDistance(k, most int) error {
 	if k < 0 || k > most {
-		return &distanceError{k, most}
+		return &DistanceError{k, most}
 	}
 	return nil
 }
@@ -119,12 +147,11 @@ func checkDistance(k, most int) error {
 // distance k.
 func (x *Index) CheckDistance(k int) error { return checkDistance(k, x.Design().K) }
 
-// DocumentRecipe returns the recipe of the index, or an error that wraps [ErrMixed] if it was built
+// DocumentRecipe returns the recipe of the index, or [ErrNoRecipe] if it was built
 // of fingerprints without a recipe and so has none for documents.
 func (x *Index) DocumentRecipe() (*simhash.Recipe, error) {
 	if r := x.Recipe(); r != nil {
 		return r, nil
 	}
-	return nil, fmt.Errorf("%w: the index was built from raw fingerprints, so it has no recipe for documents; 'ndd "+
-		"build --recipe NAME' with the same files makes one that has", ErrMixed)
+	return nil, ErrNoRecipe
 }

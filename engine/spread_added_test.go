@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/segment"
@@ -48,11 +49,11 @@ func TestSpread(t *testing.T) {
 				} else if err := Create(dir, 3, Options{Design: &design, NoIDs: true}); err != nil {
 					t.Fatal(err)
 				}
-				x := openAt(t, dir, OpenOptions{Write: true, Sync: -1, Spread: how})
+				x := openAt(t, dir, live.OpenOptions{Write: true, Sync: -1, Spread: how})
 				tables := func(segments int) {
 					t.Helper()
-					must.Eventually(t, "what was replaced is given back", func() bool { return x.Live().Held() == 0 })
-					r, ok := x.Live().Spread()
+					must.Eventually(t, "what was replaced is given back", func() bool { return x.live.Held() == 0 })
+					r, ok := x.live.Spread()
 					sum, bytes := 0, uint64(0)
 					for _, n := range r.Nodes {
 						sum, bytes = sum+n.Tables, bytes+n.Placement.Bytes
@@ -67,13 +68,13 @@ func TestSpread(t *testing.T) {
 				for at := from; at < len(set.Base); at += added {
 					_, err := x.Insert(t.Context(), documents(set.Base[at:at+added])...)
 					must.Do(t, err)
-					must.Do(t, x.Live().Flush(t.Context()))
+					must.Do(t, x.live.Flush(t.Context()))
 					asked(t, x, few, 3, wants[at+added])
 				}
 				if from == 2000 { // else they are merged in the background
 					tables(3)
 				}
-				must.Do(t, x.Live().Merge(t.Context(), 1))
+				must.Do(t, x.live.Merge(t.Context(), 1))
 				tables(1)
 				asked(t, x, set.Queries, 3, want) // enough for a sweep
 			})
@@ -87,9 +88,9 @@ func TestSpreadAddedMeanwhile(t *testing.T) {
 	prints := sets.Uniform(300_000, 3) // 1.5 MB a table
 	dir := built(t, prints, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})
 	h := numa.New(numa.Options{Root: drawn(drawnNode{"0", 6}, drawnNode{"1-4095", 1})})
-	x := openAt(t, dir, OpenOptions{Write: true, Sync: -1, Spread: &worker.Options{Host: h}})
+	x := openAt(t, dir, live.OpenOptions{Write: true, Sync: -1, Spread: &worker.Options{Host: h}})
 	ofSecond := func() int {
-		r, _ := x.Live().Spread()
+		r, _ := x.live.Spread()
 		return r.Nodes[1].Tables
 	}
 	if tables := ofSecond(); tables != 0 {
@@ -101,7 +102,7 @@ func TestSpreadAddedMeanwhile(t *testing.T) {
 	for first := range 4 {
 		group.Go(func() {
 			for i := first; !stop.Load(); i = (i + 4) % len(prints) {
-				hits, err := x.Query(t.Context(), simhash.Fingerprint(prints[i]), 3, 1)
+				hits, err := x.Query(t.Context(), simhash.Fingerprint(prints[i]), QueryOptions{K: 3, Docs: 1})
 				if err != nil || len(hits) == 0 || hits[0].Docs[0] != DocID(i) {
 					t.Errorf("document %d: %+v, %v", i, hits, err)
 					return
@@ -113,7 +114,7 @@ func TestSpreadAddedMeanwhile(t *testing.T) {
 	if _, err := x.Insert(t.Context(), documents(sets.Uniform(1000, 4))...); err != nil {
 		t.Error(err)
 	}
-	must.Do(t, x.Live().Flush(t.Context()))
+	must.Do(t, x.live.Flush(t.Context()))
 	for least := asked.Load() + 100; asked.Load() < least && !t.Failed(); {
 		runtime.Gosched()
 	}
@@ -133,7 +134,7 @@ func TestSpreadContext(t *testing.T) {
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		dir := built(t, base, segment.Options{Design: halves(t), Table: table.Options{Layout: layout}})
 		for way, spread := range spreads(numa.New(numa.Options{Root: os.DirFS("/")})) {
-			x := openAt(t, dir, OpenOptions{Spread: spread})
+			x := openAt(t, dir, live.OpenOptions{Spread: spread})
 			search := func(ctx context.Context) error {
 				w, err := x.live.View()
 				if err != nil {
@@ -172,7 +173,7 @@ func impatient(t *testing.T, x *Index, queries []uint64, want []oracle.Hit) {
 		all.Go(func() {
 			for q := g; q < 200; q += 4 {
 				ctx := faults.NewEnding(t, 1+int64(g%2)<<40) // QueryText looks once
-				hits, err := x.Query(ctx, simhash.Fingerprint(queries[q]), 3, 1)
+				hits, err := x.Query(ctx, simhash.Fingerprint(queries[q]), QueryOptions{K: 3, Docs: 1})
 				if g%2 == 0 && errors.Is(err, context.Canceled) {
 					continue
 				}

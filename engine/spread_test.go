@@ -15,6 +15,7 @@ import (
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
@@ -63,7 +64,7 @@ func spreads(h *numa.Host) map[string]*worker.Options {
 func built(t testing.TB, prints []uint64, o segment.Options) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
-	must.Do(t, Build(t.Context(), dir, []*ndf.File{openFile(t, writeRaw(t, prints))}, BuildOptions{Options: o}))
+	must.Do(t, live.Build(t.Context(), dir, []*ndf.File{openFile(t, writeRaw(t, prints))}, live.BuildOptions{Options: o}))
 	return dir
 }
 
@@ -85,7 +86,7 @@ func asked(t testing.TB, x *Index, queries []uint64, k int, want []oracle.Hit) {
 	for first := range 4 {
 		all.Go(func() {
 			for q := first; q < len(queries); q += 4 * (1 + len(queries)/1000) {
-				hits, err := x.Query(t.Context(), simhash.Fingerprint(queries[q]), k, AllDocs)
+				hits, err := x.Query(t.Context(), simhash.Fingerprint(queries[q]), QueryOptions{K: k, Docs: AllDocs})
 				if err != nil {
 					t.Error(err)
 					return
@@ -114,9 +115,9 @@ func TestSpreadFaults(t *testing.T) {
 				}
 				return nil
 			}})
-			x := openAt(t, dir, OpenOptions{Spread: &worker.Options{Host: h}})
+			x := openAt(t, dir, live.OpenOptions{Spread: &worker.Options{Host: h}})
 			asked(t, x, set.Queries, 3, want)
-			if r, _ := x.Live().Spread(); call == "mmap" && (len(r.Notes) == 0 || r.Nodes[0].Placement.Bytes != 0) {
+			if r, _ := x.live.Spread(); call == "mmap" && (len(r.Notes) == 0 || r.Nodes[0].Placement.Bytes != 0) {
 				t.Errorf("%s: %v: %v, %q", call, fault, r, r.Notes)
 			}
 			x.Close()
@@ -130,12 +131,12 @@ func TestSpreadEvenly(t *testing.T) {
 	must.Do(t, err)
 	set := sets.All(4_000, 1_000, 3, 8)[0]
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-	x := openAt(t, dir, OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)})}})
+	x := openAt(t, dir, live.OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)})}})
 	for _, q := range set.Queries {
-		_, err := x.Query(t.Context(), simhash.Fingerprint(q), 3, 0)
+		_, err := x.Query(t.Context(), simhash.Fingerprint(q), QueryOptions{K: 3, Docs: 0})
 		must.Do(t, err)
 	}
-	r, _ := x.Live().Spread()
+	r, _ := x.live.Spread()
 	for _, n := range r.Nodes {
 		if n.Queries != 1000 || n.Tables != 2 {
 			t.Errorf("%+v", n)
@@ -158,7 +159,7 @@ func TestSpreadTruncated(t *testing.T) {
 		}
 		return nil
 	}})
-	x, err := Open(t.Context(), dir, OpenOptions{Spread: &worker.Options{Host: h}})
+	x, err := openAs(t.Context(), dir, live.OpenOptions{Spread: &worker.Options{Host: h}})
 	if err == nil {
 		x.Close()
 	}
@@ -180,10 +181,10 @@ func TestLabSpread(t *testing.T) {
 	must.Do(t, err)
 	set := sets.All(20_000, 4_200, 3, 8)[0]
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-	plain := openAt(t, dir, OpenOptions{})
+	plain := openAt(t, dir, live.OpenOptions{})
 	few := set.Queries[:200]
 	want := oracle.Search(set.Base, few, 3)
-	x := openAt(t, dir, OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{})}})
+	x := openAt(t, dir, live.OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{})}})
 	asked(t, x, few, 3, want)
 	// a sweep
 	if got, want := flat(t, x, set.Queries, 3, 2), flat(t, plain, set.Queries, 3, 2); !slices.Equal(got, want) {
@@ -193,14 +194,14 @@ func TestLabSpread(t *testing.T) {
 	x.Close()
 	more := sets.Uniform(3000, 9)
 	grown := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-	x = openAt(t, grown, OpenOptions{Write: true, Sync: -1, Spread: &worker.Options{Host: numa.New(numa.Options{})}})
+	x = openAt(t, grown, live.OpenOptions{Write: true, Sync: -1, Spread: &worker.Options{Host: numa.New(numa.Options{})}})
 	_, err = x.Insert(t.Context(), documents(more)...)
 	must.Do(t, err)
-	must.Do(t, x.Live().Flush(t.Context()))
+	must.Do(t, x.live.Flush(t.Context()))
 	want = oracle.Search(slices.Concat(set.Base, more), few, 3)
 	asked(t, x, few, 3, want)
 	onNodes(t, x)
-	must.Do(t, x.Live().Merge(t.Context(), 1))
+	must.Do(t, x.live.Merge(t.Context(), 1))
 	asked(t, x, few, 3, want)
 	onNodes(t, x)
 }
@@ -213,10 +214,10 @@ func onNodes(t *testing.T, x *Index) {
 	for _, p := range parts {
 		tables += len(p.Segment.Tables())
 	}
-	for x.Live().Held() > 0 {
+	for x.live.Held() > 0 {
 		runtime.Gosched()
 	}
-	r, ok := x.Live().Spread()
+	r, ok := x.live.Spread()
 	there := 0
 	for _, n := range r.Nodes {
 		if n.Tables > 0 && !n.Borrowed && (n.Placement.On != n.Placement.Pages || n.Placement.Pages == 0 || n.Workers == 0 ||
@@ -245,12 +246,12 @@ func TestSpreadWithoutRoom(t *testing.T) {
 		copied int
 	}{{100, all, 2}, {3, all, 2}, {0, all, 0}, {100, 3 << 20, 1}, {100, 1 << 20, 0}} {
 		budget := memory.NewBudget(memory.Set(c.budget))
-		x := openAt(t, dir, OpenOptions{Budget: budget,
+		x := openAt(t, dir, live.OpenOptions{Budget: budget,
 			Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(c.mib)})}})
 		if taken := c.budget - budget.Left(); c.mib > 0 && (taken > 0) != (c.copied > 0) {
 			t.Errorf("%+v: %d bytes are taken for copies", c, taken)
 		}
-		r, _ := x.Live().Spread()
+		r, _ := x.live.Spread()
 		copied, stay := 0, strings.Count(strings.Join(r.Notes, " "), "stays in the file")
 		for _, n := range r.Nodes {
 			if n.Placement.Bytes > 0 {

@@ -67,7 +67,7 @@ func settings(rng *rand.Rand, n int) []setting {
 	vary(rng, list, func(s *setting, v int) { s.threads = v }, 1, 2, 3, 8)
 	vary(rng, list, func(s *setting, v int) { s.batch = v }, 0, 0, 1, 255, 256, 257, 5000)
 	vary(rng, list, func(s *setting, v bool) { s.load = v }, false, true)
-	vary(rng, list, func(s *setting, v live.Verify) { s.verify = v }, VerifyFull, VerifyFast)
+	vary(rng, list, func(s *setting, v live.Verify) { s.verify = v }, live.VerifyFull, live.VerifyFast)
 	vary(rng, list, func(s *setting, v string) { s.spread = v }, "not", "workers", "five workers", "one worker", "direct")
 	vary(rng, list, func(s *setting, v float64) { s.inserted = v }, 0, 0, 0.01, 0.3)
 	vary(rng, list, func(s *setting, v bool) { s.tight = v }, false, false, true)
@@ -168,10 +168,10 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 		o.Budget, o.TempDir = memory.NewBudget(memory.Set(e.Need)), ""
 	}
 	dir := filepath.Join(t.TempDir(), "index")
-	must.Do(t, Build(t.Context(), dir, []*ndf.File{openFile(t, writeRaw(t, base[:built]))}, BuildOptions{Options: o}))
+	must.Do(t, live.Build(t.Context(), dir, []*ndf.File{openFile(t, writeRaw(t, base[:built]))}, live.BuildOptions{Options: o}))
 	hosts := []fs.FS{os.DirFS("/"), twoNodes(1 << 20)}
 	h := numa.New(numa.Options{Root: hosts[s.threads%2]})
-	x := openAt(t, dir, OpenOptions{Verify: s.verify, Threads: s.threads, Load: s.load,
+	x := openAt(t, dir, live.OpenOptions{Verify: s.verify, Threads: s.threads, Load: s.load,
 		Spread: spreads(h)[s.spread]})
 	for rest := range slices.Chunk(base[built:], 1000) {
 		_, err = x.Insert(t.Context(), documents(rest)...)
@@ -187,7 +187,7 @@ func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
 	}
 	if s.batch == 1 {
 		for i, q := range queries {
-			hits, err := x.Query(t.Context(), fingerprint(q), 3, AllDocs)
+			hits, err := x.Query(t.Context(), fingerprint(q), QueryOptions{K: 3, Docs: AllDocs})
 			must.Do(t, err)
 			add(i, hits)
 		}

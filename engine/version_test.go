@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/index/worker"
@@ -20,16 +21,16 @@ import (
 // freed waits until no version of a closed index is left.
 func freed(t *testing.T, x *Index) {
 	t.Helper()
-	must.Eventually(t, "no version is held", func() bool { return x.Live().Held() == 0 })
+	must.Eventually(t, "no version is held", func() bool { return x.live.Held() == 0 })
 }
 
 // TestCloseWhileRead closes an index from within a batch: it ends as if nothing
 // had happened, and then the file is unmapped, and arenas and workers are gone (goleak sees to these).
 func TestCloseWhileRead(t *testing.T) {
 	dir, prints := large(t, table.LayoutPlanar)
-	for name, o := range map[string]OpenOptions{"mapped": {}, "loaded": {Load: true},
+	for name, o := range map[string]live.OpenOptions{"mapped": {}, "loaded": {Load: true},
 		"spread": {Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)})}}} {
-		o.Verify = VerifyFast
+		o.Verify = live.VerifyFast
 		x := openAt(t, dir, o)
 		names := x.IDs()
 		queries := prints[:3000]
@@ -40,7 +41,7 @@ func TestCloseWhileRead(t *testing.T) {
 					if err := x.Close(); err != nil {
 						t.Error(err)
 					}
-					if x.Live().Held() != 1 {
+					if x.live.Held() != 1 {
 						t.Error("freed while it is read")
 					}
 				}
@@ -53,9 +54,9 @@ func TestCloseWhileRead(t *testing.T) {
 			t.Errorf("%s: %d of %d found, %v", name, found, len(queries), err)
 		}
 		freed(t, x)
-		_, query := x.Query(t.Context(), 1, 0, 0)
+		_, query := x.Query(t.Context(), 1, QueryOptions{K: 0, Docs: 0})
 		_, insert := x.Insert(t.Context(), Doc{Fingerprint: 1})
-		_, admit := x.CheckAndInsert(t.Context(), Doc{Fingerprint: 1}, 0, 0)
+		_, admit := x.CheckAndInsert(t.Context(), QueryOptions{}, Doc{ID: "a", Fingerprint: 1})
 		_, name := names.ID(0)
 		for what, err := range map[string]error{
 			"query": query, "insert": insert, "check and insert": admit, "name": name,
@@ -81,7 +82,7 @@ func TestVersions(t *testing.T) {
 	base := sets.Uniform(20_000, 6)
 	for round := range long.Or(2, 5) {
 		dir := built(t, base, segment.Options{Design: halves(t), Table: table.Options{Layout: goldenLayouts[round%2]}})
-		x := openAt(t, dir, OpenOptions{Budget: memory.NewBudget(memory.Set(64 << 20))})
+		x := openAt(t, dir, live.OpenOptions{Budget: memory.NewBudget(memory.Set(64 << 20))})
 		var inserted, asked atomic.Uint64
 		names, errOther := x.IDs(), errors.New("another answer")
 		var group sync.WaitGroup
@@ -92,7 +93,7 @@ func TestVersions(t *testing.T) {
 			},
 			"query": func() error {
 				i := int(asked.Add(1) % uint64(len(base)))
-				hits, err := x.Query(t.Context(), fingerprint(base[i]), 3, AllDocs)
+				hits, err := x.Query(t.Context(), fingerprint(base[i]), QueryOptions{K: 3, Docs: AllDocs})
 				if err == nil && (len(hits) == 0 || hits[0].Docs[0] != DocID(i)) {
 					err = errOther
 				}

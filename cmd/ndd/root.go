@@ -24,7 +24,9 @@ import (
 	"ndd/cmd/ndd/query"
 	"ndd/cmd/ndd/serve"
 	"ndd/engine"
+	"ndd/engine/index/live"
 	"ndd/engine/storage/object"
+	"ndd/permute"
 )
 
 // run runs the whole program and returns the exit status.
@@ -57,7 +59,7 @@ func runWith(ctx context.Context, g *cli.Globals, args []string) int {
 		fmt.Fprintln(stderr, "ndd: interrupted")
 	// the warning has been printed
 	case err != nil && status != exitPipe && !errors.Is(err, cli.ErrPartly) && !errors.Is(err, query.ErrNoHits):
-		text := strings.TrimPrefix(err.Error(), cli.ErrUsage.Error()+": ") + flagHint(cmd, err)
+		text := strings.TrimPrefix(err.Error(), cli.ErrUsage.Error()+": ") + flagHint(cmd, err) + commandHint(err)
 		fmt.Fprintf(stderr, "ndd: %s\n", strings.ReplaceAll(text, "\n", "\nndd: ")) // of several errors, a line each
 		if status == exitUsage {
 			fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
@@ -79,6 +81,39 @@ func flagHint(cmd *cobra.Command, err error) string {
 		return "; --create makes one"
 	case errors.Is(err, engine.ErrNoDocs) && has("memory-only"):
 		return "; --memory-only serves it"
+	}
+	return ""
+}
+
+// commandHint returns, as the end of a sentence, the commands that lead to what err misses.
+func commandHint(err error) string {
+	if e, ok := errors.AsType[*engine.DistanceError](err); ok && e.K > e.Most && e.K <= permute.MaxK {
+		return fmt.Sprintf("; 'ndd export INDEX -o all.ndf' and 'ndd build -k %d -o NEW all.ndf' make one for it", e.K)
+	}
+	if e, ok := errors.AsType[*live.NoIndexError](err); ok {
+		switch e.Found {
+		case live.FoundPrints:
+			return fmt.Sprintf(": 'ndd build -o INDEX %s' makes one of it", e.Path)
+		case live.FoundSignatures:
+			return ", for 'ndd copies --against'"
+		case live.FoundFile:
+			return ": an index is a folder that 'ndd build' made"
+		case live.FoundEmpty:
+			return ": 'ndd build' makes a new one"
+		case live.FoundPrintFolder:
+			return fmt.Sprintf(": 'ndd build -o INDEX %s' makes one", e.Detail)
+		case live.FoundOther:
+			return fmt.Sprintf(": if they are documents, 'ndd fingerprint -o pages.ndf %s' and 'ndd build -o INDEX pages.ndf' "+
+				"make one", e.Path)
+		}
+	}
+	switch {
+	case errors.Is(err, engine.ErrNoRecipe):
+		return "; 'ndd build --recipe NAME' with the same files makes one that has"
+	case errors.Is(err, engine.ErrNoLengths):
+		return ": 'ndd build --lengths' keeps those of .ndf files"
+	case errors.Is(err, engine.ErrDense):
+		return ", or 'ndd batch --scan'"
 	}
 	return ""
 }

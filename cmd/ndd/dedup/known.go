@@ -13,7 +13,6 @@ import (
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/rows"
 	"ndd/engine/memory"
 	"ndd/engine/near/dedup"
 	"ndd/engine/near/scan"
@@ -218,7 +217,7 @@ func (set *knownSet) findIn(ctx context.Context, s *knownSource, fingerprints []
 	var nameOf func(number uint64) (string, error)
 	if s.index != nil {
 		names := s.index.IDs()
-		nameOf = func(number uint64) (string, error) { return names.ID(rows.DocID(number)) }
+		nameOf = func(number uint64) (string, error) { return names.ID(engine.DocID(number)) }
 		err = set.searchIndex(ctx, s.index, fingerprints, add)
 	} else if len(fingerprints) > 0 && s.file.Len() > 0 {
 		nameOf = s.file.Lookup().ID

@@ -47,11 +47,11 @@ func filterPipe(ctx context.Context, g *cli.Files, f *flags, inputs []string) er
 	}
 	defer x.Close()
 	dropped, report, err := dedup.Filter(ctx, g.Stdin, g.Stdout, config, func(p simhash.Fingerprint) (bool, error) {
-		found, err := x.CheckAndInsert(ctx, engine.Doc{Fingerprint: p}, k, engine.FirstDoc)
-		if err != nil || found.Inserted {
+		found, err := x.CheckAndInsert(ctx, engine.QueryOptions{K: k, Docs: engine.FirstDoc}, engine.Doc{Fingerprint: p})
+		if err != nil || found[0].Inserted {
 			return false, err
 		}
-		if f.chains && found.Near[0].Distance > 0 { // what is near this document belongs to the cluster, too
+		if f.chains && found[0].Near[0].Distance > 0 { // what is near this document belongs to the cluster, too
 			_, err = x.Insert(ctx, engine.Doc{Fingerprint: p})
 		}
 		return true, err

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine"
 	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/live"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/plan"
 	"ndd/engine/index/segment"
@@ -21,7 +21,7 @@ import (
 
 func (b *building) addTo(ctx context.Context, files []*ndf.File, docs uint64) (err error) {
 	g := b.g
-	x, err := openToWrite(ctx, g, b.add, engine.OpenOptions{OnConflict: b.conflict, TTL: time.Duration(b.ttl)})
+	x, err := openToWrite(ctx, g, b.add, live.OpenOptions{OnConflict: b.conflict, TTL: time.Duration(b.ttl)})
 	if err != nil {
 		return err
 	}
@@ -29,11 +29,11 @@ func (b *building) addTo(ctx context.Context, files []*ndf.File, docs uint64) (e
 	before := x.Stats().Documents
 	bar := g.Progress.NewBar("building", int64(len(x.Design().Tables)+1), cli.CountUnit)
 	budget := memory.ForProgram(g.Machine.Limit(0))
-	o := engine.BuildOptions{NoIDs: b.choice.Request.IDs == plan.IDsRows,
+	o := live.BuildOptions{NoIDs: b.choice.Request.IDs == plan.IDsRows,
 		Options: segment.Options{Threads: g.Threads, Budget: budget}}
 	o.Progress = func(_ string, part, _ int) { bar.Set(int64(part)) }
 	o.Planned = func(p segment.Plan) { SayPlanned(g, budget)(docs, p.Bytes) }
-	err = x.Live().Add(ctx, files, o)
+	err = live.Of(x).Add(ctx, files, o)
 	bar.End()
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.add, err)
@@ -52,7 +52,7 @@ func (b *building) addTo(ctx context.Context, files []*ndf.File, docs uint64) (e
 // RegisterConflict adds the flag --on-conflict.
 func RegisterConflict(cmd *cobra.Command, to *rows.OnConflict) {
 	cli.ValueVar(cmd.Flags(), to, "on-conflict", "same ID: replace, keep the first, or error",
-		[]string{"replace", "keep", "error"}, engine.Replace, engine.Keep, engine.Refuse)
+		[]string{"replace", "keep", "error"}, rows.Replace, rows.Keep, rows.Refuse)
 }
 
 // sayConflicts says how many documents an ID of another one has cost.

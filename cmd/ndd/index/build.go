@@ -17,7 +17,6 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/cmd/ndd/design"
-	"ndd/engine"
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/index/live"
@@ -138,7 +137,7 @@ func (b *building) run(ctx context.Context, paths []string) error {
 
 func (b *building) create(ctx context.Context, files []*ndf.File, docs uint64) error {
 	ids, dropped := b.choice.Request.IDs, uint64(0)
-	o := engine.BuildOptions{Options: segment.Options{Threads: b.g.Threads, Disk: b.g.Disk, NoDocs: ids == plan.IDsNone},
+	o := live.BuildOptions{Options: segment.Options{Threads: b.g.Threads, Disk: b.g.Disk, NoDocs: ids == plan.IDsNone},
 		Replace: b.g.Force, Lengths: b.lengths, NoIDs: ids == plan.IDsRows}
 	if err := b.planBuild(docs, &o); err != nil {
 		return err
@@ -152,7 +151,7 @@ func (b *building) create(ctx context.Context, files []*ndf.File, docs uint64) e
 	o.Design, o.Table.Layout, o.Choice = design, layout, live.ChoiceOf(p)
 	o.Progress = func(_ string, part, _ int) { bar.Set(int64(part)) }
 	o.OnConflict, o.Dropped = b.conflict, func(docs uint64) { dropped = docs }
-	err = engine.Build(ctx, b.out, files, o)
+	err = live.Build(ctx, b.out, files, o)
 	bar.End()
 	if err != nil {
 		return err
@@ -195,7 +194,7 @@ const choiceBytes = 16 << 20
 
 // planBuild reports what memory building will take, before it takes any, and returns an error if
 // there is too little.
-func (b *building) planBuild(docs uint64, o *engine.BuildOptions) error {
+func (b *building) planBuild(docs uint64, o *live.BuildOptions) error {
 	o.Budget = memory.ForProgram(b.g.Machine.Limit(0))
 	limit := o.Budget.Limit()
 	// Where there is not even this much, there is less than every plan needs.

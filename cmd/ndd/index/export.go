@@ -15,6 +15,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/live/version"
@@ -98,12 +99,12 @@ func (e *exporting) run(ctx context.Context, g *cli.Files, dir string) error {
 	if err != nil {
 		return err
 	}
-	x, err := e.open.Open(ctx, g, dir, engine.OpenOptions{})
+	x, err := e.open.Open(ctx, g, dir, live.OpenOptions{})
 	if err != nil {
 		return err
 	}
 	defer x.Close()
-	view, err := x.Live().View()
+	view, err := live.Of(x).View()
 	if err != nil {
 		return err
 	}
@@ -168,7 +169,7 @@ func (s *source) keepsDocs() bool {
 // each calls yield with each document, whose ID is its number where it has none.
 func (s *source) each(ctx context.Context, yield func(rows.Doc) error) (err error) {
 	written := int64(0)
-	s.did, err = s.x.Live().Documents(ctx, s.view, func(doc rows.DocID, d rows.Doc) error {
+	s.did, err = live.Of(s.x).Documents(ctx, s.view, func(doc rows.DocID, d rows.Doc) error {
 		d.ID = cmp.Or(d.ID, strconv.FormatUint(uint64(doc), 10))
 		written++
 		s.bar.Set(written)
@@ -236,7 +237,7 @@ func (s *source) say(out string) {
 	if n := s.did.Expiring; n > 0 {
 		s.g.Log.Info(fmt.Sprintf("%s: %s will expire in the index; when is not written", s.dir, cli.Number(n, "document")))
 	}
-	if !s.x.Live().Config().IDs && s.did.Documents > 0 {
+	if !live.Of(s.x).Config().IDs && s.did.Documents > 0 {
 		s.g.Log.Info(s.dir + ": keeps no IDs: the documents' numbers are written in their place; 'ndd build --ids rows' " +
 			"does not keep them")
 	}

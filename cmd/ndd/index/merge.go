@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine"
+	"ndd/engine/index/live"
 )
 
 func newMerge(g *cli.Files) *cobra.Command {
@@ -28,13 +28,13 @@ server merges by itself. The disk has the index twice meanwhile.`,
 }
 
 func mergeIndex(ctx context.Context, g *cli.Files, dir string) (err error) {
-	x, err := openToWrite(ctx, g, dir, engine.OpenOptions{})
+	x, err := openToWrite(ctx, g, dir, live.OpenOptions{})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
 	before := x.Stats()
-	if err := x.Live().Merge(ctx, g.Threads); err != nil {
+	if err := live.Of(x).Merge(ctx, g.Threads); err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	after := x.Stats()

@@ -38,7 +38,7 @@ func (o *OpenFlags) RegisterChecksums(cmd *cobra.Command) {
 // Open opens an index for the flags and options. It logs the amount that was not verified, and with
 // --verbose how the index was opened.
 func (o *OpenFlags) Open(ctx context.Context, g *cli.Files, dir string,
-	options engine.OpenOptions) (*engine.Index, error) {
+	options live.OpenOptions) (*engine.Index, error) {
 	bar := g.Progress.NewBar("verifying", 0, cli.BytesUnit)
 	options.Threads, options.Verify, options.Load = g.Threads, o.verify, o.Preload
 	if options.Budget == nil {
@@ -54,7 +54,7 @@ func (o *OpenFlags) Open(ctx context.Context, g *cli.Files, dir string,
 			"no document expires until the clock is right; if it is, start 'ndd serve' with --accept-clock", dir,
 			by.Abs().Hours()/24, side))
 	}
-	x, err := engine.Open(ctx, dir, options)
+	opened, err := live.Open(ctx, dir, options)
 	bar.End()
 	if err != nil {
 		if o.Preload {
@@ -62,13 +62,13 @@ func (o *OpenFlags) Open(ctx context.Context, g *cli.Files, dir string,
 		}
 		return nil, err
 	}
-	did := x.Live().Opening()
+	did := opened.Opening()
 	g.Log.Debug(fmt.Sprintf("%s: %v", dir, did))
 	if did.Skipped > 0 {
 		g.Log.Info(fmt.Sprintf("%s: --checksums fast: %s of %s were not verified; run 'ndd check %s' to verify them",
 			dir, humanize.IBytes(did.Skipped), humanize.IBytes(did.Bytes), dir))
 	}
-	return x, nil
+	return engine.Of(opened), nil
 }
 
 // RegisterSpread adds the flag --numa, which says whether the tables of an index are spread over the memory nodes of
@@ -96,13 +96,13 @@ func Spread(g *cli.Files, when string) *worker.Options {
 
 // LogSpread says where an index's tables are.
 func LogSpread(g *cli.Files, x *engine.Index) {
-	if r, ok := x.Live().Spread(); ok {
+	if r, ok := live.Of(x).Spread(); ok {
 		g.Log.Info("memory nodes: " + r.String())
 	}
 }
 
 // openToWrite opens the index in folder dir to change it, after every checksum was verified.
-func openToWrite(ctx context.Context, g *cli.Files, dir string, how engine.OpenOptions) (*engine.Index, error) {
+func openToWrite(ctx context.Context, g *cli.Files, dir string, how live.OpenOptions) (*engine.Index, error) {
 	var o OpenFlags
 	how.Write, how.Disk, how.Budget = true, g.Disk, memory.ForProgram(g.Machine.Limit(0))
 	how.Planned = SayPlanned(g, how.Budget)
@@ -110,7 +110,7 @@ func openToWrite(ctx context.Context, g *cli.Files, dir string, how engine.OpenO
 	if err != nil {
 		return nil, err
 	}
-	g.Log.Debug(fmt.Sprintf("%s: %v", dir, x.Live().Recovery()))
+	g.Log.Debug(fmt.Sprintf("%s: %v", dir, live.Of(x).Recovery()))
 	return x, nil
 }
 

@@ -208,9 +208,9 @@ func (x *info) index(ctx context.Context, g *cli.Files) error {
 	}
 	defer open.Close()
 	held := open.Stats()
-	x.Kind, x.Choice, x.Segments = "index", open.Live().Config().Choice, held.Segments
+	x.Kind, x.Choice, x.Segments = "index", live.Of(open).Config().Choice, held.Segments
 	x.Deleted, x.Expired, x.Unflushed = held.Deleted, held.Expired, held.Unflushed
-	x.K, x.Design, x.Layout = open.Design().K, open.Design().Name, string(open.Live().Config().Table.Layout)
+	x.K, x.Design, x.Layout = open.Design().K, open.Design().Name, string(live.Of(open).Config().Table.Layout)
 	m, err := live.ReadManifest(x.Path)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/version"
+	"ndd/engine/index/live"
 	"ndd/engine/memory"
 	"ndd/engine/result"
 )
@@ -29,7 +29,7 @@ type answerer interface {
 type indexed struct {
 	*engine.Index
 	b     *batch
-	names *version.IDs
+	names engine.IDs
 }
 
 func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
@@ -52,7 +52,7 @@ func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
 	return simhash.Compatible(what, r, q.Path(), q.Recipe())
 }
 
-func (a *indexed) hasIDs() bool                    { return a.Live().Config().IDs }
+func (a *indexed) hasIDs() bool                    { return live.Of(a).Config().IDs }
 func (a *indexed) Name(doc uint64) (string, error) { return a.names.ID(engine.DocID(doc)) }
 
 func (a *indexed) answer(ctx context.Context, line func(result.Row) error) error {

@@ -27,6 +27,7 @@ import (
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/index/live/search"
 	"ndd/engine/memory"
 	"ndd/engine/result"
@@ -55,7 +56,7 @@ func (i *indexFlags) open(cmd *cobra.Command, g *cli.Files) (*engine.Index, erro
 	if err := i.ratio.Check(); err != nil {
 		return nil, err
 	}
-	x, err := i.OpenFlags.Open(cmd.Context(), g, i.dir, engine.OpenOptions{Spread: index.Spread(g, i.spread),
+	x, err := i.OpenFlags.Open(cmd.Context(), g, i.dir, live.OpenOptions{Spread: index.Spread(g, i.spread),
 		MaxLengthRatio: float64(i.ratio)})
 	if err != nil {
 		return nil, err
@@ -187,7 +188,7 @@ func (q *querier) ask(ctx context.Context, query string, f simhash.Fingerprint, 
 	if q.idsMax > 0 {
 		docs = int(min(q.idsMax, engine.AllDocs))
 	}
-	return q.index.QueryEach(ctx, f, bytes, q.open.k, docs, func(hits []engine.Hit) error {
+	return q.index.QueryEach(ctx, f, engine.QueryOptions{K: q.open.k, Docs: docs, TextBytes: bytes}, func(hits []engine.Hit) error {
 		for _, h := range hits {
 			for _, doc := range h.Docs {
 				r := result.Row{Fingerprint: h.Fingerprint, Distance: h.Distance, DocID: uint64(doc)}
@@ -298,7 +299,7 @@ func (q *querier) askDocuments(ctx context.Context, args []string) error {
 	if q.texts.verify == "" {
 		return ask()
 	}
-	if !q.index.Live().Config().IDs {
+	if !live.Of(q.index).Config().IDs {
 		return cli.Usagef("--verify finds texts by the ids of documents, and the index keeps none")
 	}
 	type row struct {

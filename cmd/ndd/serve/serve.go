@@ -23,6 +23,7 @@ import (
 	"ndd/engine"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/index/worker"
 	"ndd/engine/storage/disk"
 	"ndd/engine/storage/wal"
@@ -126,7 +127,7 @@ type serving struct {
 	dir     string
 	create  bool // dir does not exist and is made
 	flags
-	how    engine.OpenOptions
+	how    live.OpenOptions
 	open   index.OpenFlags
 	design design.Flags
 	docs   cli.DocumentFlags
@@ -316,7 +317,7 @@ func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, e
 	}
 	index.LogSpread(s.g, x)
 	if !s.memoryOnly {
-		s.g.Log.Info(fmt.Sprintf("%s: inserts are kept there, with --sync %s; %v", s.dir, s.how.Sync, x.Live().Recovery()))
+		s.g.Log.Info(fmt.Sprintf("%s: inserts are kept there, with --sync %s; %v", s.dir, s.how.Sync, live.Of(x).Recovery()))
 	}
 	return x, nil
 }
@@ -334,7 +335,7 @@ func (s *serving) fresh(ctx context.Context) (*engine.Index, error) {
 	if s.privateKey {
 		c.Recipe = c.Recipe.WithPrivateKey()
 	}
-	o := engine.Options{Design: &design, Recipe: &c.Recipe, OnConflict: s.how.OnConflict, TTL: s.how.TTL,
+	o := engine.Options{Design: &design, Recipe: &c.Recipe, OnConflict: engine.OnConflict(s.how.OnConflict), TTL: s.how.TTL,
 		Budget: s.how.Budget}
 	if s.memoryOnly {
 		return engine.New(design.K, o)

@@ -14,7 +14,6 @@ import (
 
 	"ndd/cmd/ndd/server/strict"
 	"ndd/engine"
-	"ndd/engine/index/live/rows"
 )
 
 const (
@@ -34,12 +33,12 @@ type arguments struct {
 	k, limit   *int
 	id         *string // of a document; nil: not given
 	unique     bool
-	prefix     string          // of ids; "" for any
-	cursor     engine.DocID    // the first document of a page
-	onConflict rows.OnConflict // 0: the server's
-	ttl        time.Duration   // 0: the server's
-	accept     []string        // headers Accept
-	path       string          // the id in the address
+	prefix     string            // of ids; "" for any
+	cursor     engine.DocID      // the first document of a page
+	onConflict engine.OnConflict // 0: the server's
+	ttl        time.Duration     // 0: the server's
+	accept     []string          // headers Accept
+	path       string            // the id in the address
 }
 
 // readArguments reads the arguments of a request. It accepts the parameters in names only, and none twice.
@@ -136,7 +135,7 @@ func number(text string) (*int, string) {
 }
 
 // conflicts are the words for what happens to a document whose ID is taken.
-var conflicts = map[string]rows.OnConflict{"replace": engine.Replace, "keep": engine.Keep, "error": engine.Refuse}
+var conflicts = map[string]engine.OnConflict{"replace": engine.Replace, "keep": engine.Keep, "error": engine.Refuse}
 
 // ttlUnits are the units of a time to live.
 var ttlUnits = map[byte]time.Duration{'d': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute, 's': time.Second}

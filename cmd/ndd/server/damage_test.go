@@ -19,6 +19,7 @@ import (
 	"ndd/cmd/ndd/server/strict"
 	"ndd/engine"
 	"ndd/engine/corpus/ndf"
+	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
 	"ndd/engine/memory"
@@ -75,7 +76,7 @@ func buildIndex(t *testing.T, prints []uint64, noDocs bool) (dir string) {
 	must.Do(t, err)
 	dir = filepath.Join(t.TempDir(), "index")
 	o := segment.Options{Design: design, NoDocs: noDocs, Table: table.Options{Layout: table.LayoutPlanar}}
-	must.Do(t, engine.Build(t.Context(), dir, []*ndf.File{file}, engine.BuildOptions{Options: o}))
+	must.Do(t, live.Build(t.Context(), dir, []*ndf.File{file}, live.BuildOptions{Options: o}))
 	return dir
 }
 
@@ -233,7 +234,7 @@ func TestRestartUnwritable(t *testing.T) {
 		must.Do(t, x.Close())
 		var unwritable atomic.Bool
 		unwritable.Store(true)
-		x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: disk.Failing(func(disk.Call, string) error {
+		x, err := openAs(t.Context(), dir, live.OpenOptions{Write: true, Disk: disk.Failing(func(disk.Call, string) error {
 			if unwritable.Load() {
 				return c.why
 			}

@@ -12,6 +12,7 @@ import (
 	"ndd/cmd/ndd/server/strict"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 )
 
 // documents handles the requests that change what the index holds.
@@ -54,7 +55,7 @@ func (s documents) delete(ctx context.Context, c *call, in *deleteRequest) (repl
 		deleted, err = s.metrics.deleting(func() (int, error) {
 			return x.DeleteFingerprint(ctx, simhash.Fingerprint(*in.Fingerprint))
 		})
-	case !x.Live().Config().IDs:
+	case !live.Of(x).Config().IDs:
 		return reply{}, misfit("body", "the index was built from raw fingerprints and keeps no ids: delete by fingerprint")
 	default:
 		if in.ID != nil {
@@ -93,7 +94,7 @@ type documentPage struct {
 
 // wantIDs refuses a request for ids if the index has none.
 func wantIDs(x *engine.Index) *problem {
-	if x.Live().Config().IDs {
+	if live.Of(x).Config().IDs {
 		return nil
 	}
 	return refusal(http.StatusUnprocessableEntity, "the index was built from raw fingerprints and keeps no ids")

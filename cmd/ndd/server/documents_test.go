@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ndd/engine"
-	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live"
 	"ndd/engine/oracle/must"
 )
 
@@ -84,7 +84,7 @@ func TestListing(t *testing.T) {
 		want[id[:16]] = append(want[id[:16]], id)
 		want[""] = append(want[""], id)
 		if i == 10 || i == 20 {
-			must.Do(t, x.Live().Flush(t.Context()))
+			must.Do(t, live.Of(x).Flush(t.Context()))
 		}
 	}
 	if n := x.Stats().Segments; n == 0 {
@@ -136,7 +136,7 @@ func TestListing(t *testing.T) {
 // A request says what becomes of a document whose ID is taken, whatever the server was started
 // with, for one and for each of a list.
 func TestOnConflict(t *testing.T) {
-	for _, started := range []rows.OnConflict{0, engine.Replace, engine.Keep, engine.Refuse} {
+	for _, started := range []engine.OnConflict{0, engine.Replace, engine.Keep, engine.Refuse} {
 		for _, path := range []string{"/v1/insert", "/v1/check-and-insert"} {
 			for given, status := range map[string]int{"replace": 200, "keep": 200, "error": 409} {
 				x, err := engine.New(3, engine.Options{OnConflict: started})

@@ -8,6 +8,7 @@ import (
 
 	"ndd/cmd/ndd/server/admit"
 	"ndd/engine"
+	"ndd/engine/index/live"
 	"ndd/engine/storage/wal"
 )
 
@@ -86,9 +87,9 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 		"Documents that are in memory, and in the log of a durable index, but in no other file yet.", float64(t.Unflushed))
 	to.gauge("ndd_index_deleted", "Deleted documents that take room until a merge drops them.", float64(t.Deleted))
 	to.gauge("ndd_index_expired", "Documents whose time is over, likewise.", float64(t.Expired))
-	to.gauge("ndd_index_merging", "1 while files are merged.", bit(x.Live().Merging()))
+	to.gauge("ndd_index_merging", "1 while files are merged.", bit(live.Of(x).Merging()))
 	var files uint64
-	for _, g := range x.Live().Segments() {
+	for _, g := range live.Of(x).Segments() {
 		files += g.FileBytes
 	}
 	to.gauge("ndd_segment_file_bytes", "Bytes of the segments' files, which are mapped unless they are loaded.",
@@ -96,7 +97,7 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 	if s.options.Folder != "" {
 		to.gauge("ndd_log_bytes", "Bytes of the write-ahead log.", float64(logBytes(s.options.Folder)))
 	}
-	if r, ok := x.Live().Spread(); ok {
+	if r, ok := live.Of(x).Spread(); ok {
 		to.gauge("ndd_nodes_without", "Things that could not be had of the memory nodes; the log says which.",
 			float64(len(r.Notes)))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"ndd/cmd/ndd/server/strict"
 	"ndd/engine"
+	"ndd/engine/index/live"
 )
 
 // A newDocument is a document to add. It has an id, unless the index was built from raw
@@ -87,7 +88,7 @@ func (in *insertRequest) setID(c *call) *problem {
 	if !in.whole {
 		return nil
 	}
-	if in.ID = (*newID)(c.id); in.ID == nil && c.index.Live().Config().IDs {
+	if in.ID = (*newID)(c.id); in.ID == nil && live.Of(c.index).Config().IDs {
 		return misfit("query.id", "a document that is the whole body needs an id: ?id=..., or the header %s", idHeader)
 	}
 	return nil
@@ -118,7 +119,7 @@ func (s documents) items(ctx context.Context, c *call, in *insertRequest) ([]ite
 // taken is kept out, and conflict makes an error of that.
 func (s documents) item(ctx context.Context, c *call, d *newDocument, ttl time.Duration, place string) (doc engine.Doc,
 	p *problem) {
-	switch ids := c.index.Live().Config().IDs; {
+	switch ids := live.Of(c.index).Config().IDs; {
 	case ids && d.ID == nil:
 		return doc, misfit(place+".id", "a document needs an id")
 	case !ids && d.ID != nil:
@@ -138,7 +139,7 @@ func (s documents) item(ctx context.Context, c *call, d *newDocument, ttl time.D
 
 // refusesTaken reports whether a document whose ID is taken is an error.
 func refusesTaken(c *call) bool {
-	return cmp.Or(c.onConflict, c.index.Live().Config().OnConflict) == engine.Refuse
+	return cmp.Or(c.onConflict, engine.OnConflict(live.Of(c.index).Config().OnConflict)) == engine.Refuse
 }
 
 // conflict returns the error of a document that was kept out because its ID is taken, nil if that
@@ -250,7 +251,7 @@ func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest
 	limit = c.limitOr(in.Limit, limit)
 	docs := storable(list)
 	s.metrics.asked.WithLabelValues("/v1/check-and-insert").Add(float64(len(docs)))
-	outcomes, err := c.index.CheckAndInsertAll(ctx, docs, k, limit)
+	outcomes, err := c.index.CheckAndInsert(ctx, engine.QueryOptions{K: k, Docs: limit}, docs...)
 	var done effect
 	if err != nil {
 		if done.rest = broken(err); len(outcomes) == 0 {

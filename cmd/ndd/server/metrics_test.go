@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine"
+	"ndd/engine/index/live"
 	"ndd/engine/index/worker"
 	"ndd/engine/memory"
 	"ndd/engine/oracle/must"
@@ -89,7 +89,7 @@ func TestMetrics(t *testing.T) {
 		ask[any](t, b, "/v1/insert", fmt.Sprintf(`{"id": "%d", "fingerprint": "%016x"}`, i, i))
 	}
 	logged := scrape(b.service)
-	must.Do(t, x.Live().Flush(t.Context()))
+	must.Do(t, live.Of(x).Flush(t.Context()))
 	ask[any](t, b, "/v1/query", `{"fingerprint": "0000000000000000"}`)
 	ask[any](t, b, "/v1/check-and-insert",
 		`{"documents": [{"id": "a", "fingerprint": "0000000000000000"}, {"id": "b", "fingerprint": "0000000000000000"}]}`)
@@ -149,8 +149,8 @@ func scrape(s *service) string {
 // metrics whether something could not be had.
 func TestNodes(t *testing.T) {
 	dir := buildIndex(t, []uint64{1, 2, 4, 1 << 63}, false)
-	x, err := engine.Open(t.Context(), dir,
-		engine.OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{}), Workers: 3}})
+	x, err := openAs(t.Context(), dir,
+		live.OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{}), Workers: 3}})
 	must.Do(t, err)
 	b := start(t, x, "")
 	b.wants(t, http.StatusOK, "/v1/query", "", `{"fingerprint": "0000000000000003"}`, "0000000000000001")

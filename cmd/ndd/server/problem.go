@@ -85,7 +85,7 @@ func broken(err error) *problem {
 	case errors.Is(err, engine.ErrNoDocs):
 		return refusal(http.StatusConflict, "nothing is deleted: "+err.Error())
 	case errors.Is(err, engine.ErrDense):
-		return refusal(http.StatusUnprocessableEntity, err.Error())
+		return refusal(http.StatusUnprocessableEntity, err.Error()+", or 'ndd batch --scan'")
 	case errors.Is(err, engine.ErrConflict):
 		return refusal(http.StatusConflict, err.Error())
 	case errors.Is(err, live.ErrUnknown):

@@ -5,7 +5,6 @@ import (
 
 	"ndd/cmd/ndd/server/admit"
 	"ndd/engine"
-	"ndd/engine/index/live/version"
 )
 
 // queries handles the requests that ask the index.
@@ -65,7 +64,7 @@ func (s queries) near(ctx context.Context, c *call, f sketch, k, limit int) (*Ne
 	}
 	defer view.Release()
 	l := newListing(c.memory, view.IDs(), f, k, limit, s.answerBytes)
-	if err := view.QueryEach(ctx, f.print, f.textBytes, k, limit, l.add); err != nil {
+	if err := view.QueryEach(ctx, f.print, engine.QueryOptions{K: k, Docs: limit, TextBytes: f.textBytes}, l.add); err != nil {
 		return nil, broken(err)
 	}
 	return l.Neighbours, nil
@@ -75,7 +74,7 @@ func (s queries) near(ctx context.Context, c *call, f sketch, k, limit int) (*Ne
 // that only by their number.
 type listing struct {
 	*Neighbours
-	ids    *version.IDs
+	ids    engine.IDs
 	limit  int   // IDs that may still be listed
 	room   int64 // and bytes of them
 	listed int
@@ -104,7 +103,7 @@ func (l *listing) pay(id string) error {
 }
 
 // newListing returns an answer without hits. Room is the bytes of ids that it may have.
-func newListing(memory *admit.Transfer, ids *version.IDs, f sketch, k, limit int, room int64) *listing {
+func newListing(memory *admit.Transfer, ids engine.IDs, f sketch, k, limit int, room int64) *listing {
 	return &listing{Neighbours: &Neighbours{Fingerprint: f.print.String(), K: k, Hits: []hit{}}, memory: memory,
 		ids: ids, limit: limit, room: room}
 }

@@ -14,6 +14,7 @@ import (
 
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/storage/store"
 )
 
@@ -218,7 +219,7 @@ func (s *service) scrub(ctx context.Context, x *engine.Index) {
 	every := s.options.Scrub
 	for ctx.Err() == nil {
 		began := time.Now()
-		err := x.Live().Scrub(ctx, func(bytes, of uint64) error {
+		err := live.Of(x).Scrub(ctx, func(bytes, of uint64) error {
 			s.metrics.scrubbed.Add(float64(bytes))
 			return sleep(ctx, time.Duration(float64(every)*float64(bytes)/float64(max(of, bytes))))
 		})

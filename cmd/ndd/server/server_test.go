@@ -20,6 +20,7 @@ import (
 	"ndd/cmd/ndd/server/admit"
 	"ndd/engine"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/index/live"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
 	"ndd/permute"
@@ -69,7 +70,7 @@ func durable(t testing.TB, recipe *simhash.Recipe, d *disk.Disk) (x *engine.Inde
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "index")
 	must.Do(t, engine.Create(dir, 3, engine.Options{Recipe: recipe}))
-	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true, Disk: d})
+	x, err := openAs(t.Context(), dir, live.OpenOptions{Write: true, Disk: d})
 	must.Do(t, err)
 	return x, dir
 }
@@ -232,4 +233,13 @@ func post[T any](t testing.TB, b *bench, path, media, body string, headers ...st
 		t.Fatalf("%s, %s, %.200q: %d %s", path, media, body, status, data)
 	}
 	return answer
+}
+
+// openAs opens an index with options of the implementation.
+func openAs(ctx context.Context, dir string, o live.OpenOptions) (*engine.Index, error) {
+	x, err := live.Open(ctx, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Of(x), nil
 }

@@ -11,6 +11,7 @@ import (
 	"ndd/cmd/ndd/server/access"
 	"ndd/cmd/ndd/server/ui"
 	"ndd/engine"
+	"ndd/engine/index/live"
 )
 
 // A service is the server without its listeners: an index, who may ask it, and
@@ -60,7 +61,7 @@ func newService(o *Options, requestMemory int64) (*service, error) {
 func (s *service) serve(x *engine.Index) {
 	s.metrics.balance.added.Store(int64(x.Stats().Documents))
 	s.index.Store(x)
-	if err := x.Live().Recovery().Refusing; err != nil {
+	if err := live.Of(x).Recovery().Refusing; err != nil {
 		s.notice(err)
 	}
 	s.life.enter(ready)

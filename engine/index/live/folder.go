@@ -308,11 +308,42 @@ type getter func(path string, kind store.Kind) (*store.File, error)
 // or something else. A damaged index is one: its error wraps [store.ErrCorrupt].
 var ErrNoIndex = errors.New("no index")
 
-// noIndex returns an error for a path that holds no index. found describes its contents, and the
-// way to an index. The error wraps [ErrNoIndex].
-func noIndex(path, found string, args ...any) error {
-	return fmt.Errorf("%s: %w, but %s", path, ErrNoIndex, fmt.Sprintf(found, args...))
+// A NoIndexError says what exists at a path instead of an index. It is [ErrNoIndex].
+type NoIndexError struct {
+	Path   string
+	Found  Found
+	Detail string // of what was found
 }
+
+// Found is what exists instead of an index.
+type Found string
+
+// What may be found.
+const (
+	FoundPrints      Found = "a fingerprint file"
+	FoundSignatures  Found = "a signature file"
+	FoundPart        Found = "a part of one"
+	FoundFile        Found = "a file"
+	FoundEmpty       Found = "an empty folder"
+	FoundAbove       Found = "a folder that has one"
+	FoundPrintFolder Found = "a folder of fingerprint files" // Detail is one of them
+	FoundOther       Found = "a folder of other things"
+)
+
+// Error names the path and what it is.
+func (e *NoIndexError) Error() string {
+	text := fmt.Sprintf("%s: %v, but %s", e.Path, ErrNoIndex, e.Found)
+	switch e.Found {
+	case FoundPart, FoundOther:
+		text += " " + e.Detail
+	case FoundAbove:
+		text += ": " + e.Detail
+	}
+	return text
+}
+
+// Is reports whether target is [ErrNoIndex].
+func (e *NoIndexError) Is(target error) bool { return target == ErrNoIndex }
 
 // manifestPath returns where the manifest of the index in folder dir is. Its errors are those of
 // [ReadManifest].
@@ -358,13 +389,13 @@ func notFolder(path string) error {
 	case err != nil:
 		return err
 	case known && kind == store.KindFingerprints, isPrints(path):
-		return noIndex(path, "a fingerprint file: 'ndd build -o INDEX %s' makes one of it", path)
+		return &NoIndexError{Path: path, Found: FoundPrints}
 	case known && kind == store.KindSignatures:
-		return noIndex(path, "a signature file, for 'ndd copies --against'")
+		return &NoIndexError{Path: path, Found: FoundSignatures}
 	case known:
-		return noIndex(path, "a part of one (%s): give its folder, %s", kind, filepath.Dir(path))
+		return &NoIndexError{path, FoundPart, fmt.Sprintf("(%s): give its folder, %s", kind, filepath.Dir(path))}
 	}
-	return noIndex(path, "a file: an index is a folder that 'ndd build' made")
+	return &NoIndexError{Path: path, Found: FoundFile}
 }
 
 // notIndex returns the error for a folder without a manifest.
@@ -374,7 +405,7 @@ func notIndex(dir string) error {
 		return err
 	}
 	if len(entries) == 0 {
-		return noIndex(dir, "an empty folder: 'ndd build' makes a new one")
+		return &NoIndexError{Path: dir, Found: FoundEmpty}
 	}
 	prints := ""
 	for _, e := range entries {
@@ -385,21 +416,19 @@ func notIndex(dir string) error {
 				"build or copy it again",
 				dir, store.ErrCorrupt, name)
 		case e.IsDir() && isFile(filepath.Join(dir, name, manifestName)):
-			return noIndex(dir, "a folder that has one: %s", filepath.Join(dir, name))
+			return &NoIndexError{dir, FoundAbove, filepath.Join(dir, name)}
 		case prints == "" && isPrints(name):
 			prints = filepath.Join(dir, name)
 		}
 	}
 	if prints != "" {
-		return noIndex(dir, "a folder of fingerprint files: 'ndd build -o INDEX %s' makes one", prints)
+		return &NoIndexError{dir, FoundPrintFolder, prints}
 	}
 	more := ""
 	if n := len(entries) - 1; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return noIndex(dir, "a folder of other things (%s%s): if they are documents, 'ndd fingerprint -o pages.ndf %s' and "+
-		"'ndd build -o INDEX pages.ndf' make one",
-		entries[0].Name(), more, dir)
+	return &NoIndexError{dir, FoundOther, fmt.Sprintf("(%s%s)", entries[0].Name(), more)}
 }
 
 // isPrints reports whether a name is that of a fingerprint file.

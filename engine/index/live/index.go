@@ -98,6 +98,9 @@ func (x *Index) Opening() Opening { return x.opening }
 // is given back when they are released. It may be called after Close.
 func (x *Index) Held() int { return x.versions.Held() }
 
+// Of returns the implementation of an engine.Index, for the programs that look at its parts.
+func Of(x interface{ Implementation() any }) *Index { return x.Implementation().(*Index) }
+
 // Stats are an index's sizes.
 type Stats struct {
 	Documents    uint64

@@ -122,7 +122,7 @@ func (c *Clock) After(ttl time.Duration) Time {
 
 // ErrNoLengths is wrapped where lengths of texts are asked for and fingerprints have none beside
 // them.
-var ErrNoLengths = errors.New("the lengths of the texts are not kept: 'ndd build --lengths' keeps those of .ndf files")
+var ErrNoLengths = errors.New("the lengths of the texts are not kept")
 
 // Lengths leaves out documents whose texts are much longer or shorter than the query's. The zero
 // value leaves out none.

@@ -14,16 +14,16 @@ import (
 )
 
 // Query returns what the index has within distance k of q, nearest first, equal distances by
-// fingerprint, each with the first docs of its documents; none is left out for its length. All of
+// fingerprint, each with the first docs of its documents, without what lengths leave out. All of
 // the answer is held in memory: [Searcher.Stream] gives it piece by piece.
-func (c *Searcher) Query(q simhash.Fingerprint, k, docs int) ([]Hit, error) {
+func (c *Searcher) Query(q simhash.Fingerprint, k, docs int, lengths rows.Lengths) ([]Hit, error) {
 	w, err := c.View()
 	if err != nil {
 		return nil, err
 	}
 	defer w.Release()
 	c.query[0] = uint64(q)
-	a, err := c.Search(w, c.query[:], k, docs, Swept{}, rows.Lengths{})
+	a, err := c.Search(w, c.query[:], k, docs, Swept{}, lengths)
 	return a.Hits, err
 }
 
@@ -194,7 +194,7 @@ func (c *Searcher) Stream(
 		c.distinct = false
 	}
 	if errors.Is(err, segment.ErrTooMany) {
-		return fmt.Errorf("%w: more than %d are within k = %d of %v: use a smaller k, or 'ndd batch --scan'", ErrDense,
+		return fmt.Errorf("%w: more than %d are within k = %d of %v: use a smaller k", ErrDense,
 			c.Limits.StreamMatches, k, q)
 	}
 	if err != nil {

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/index/live"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
+	"ndd/engine/oracle/must"
+)
+
+// TestBorder: lists of the public types have the memory of those inside.
+func TestBorder(t *testing.T) {
+	var same func(a, b reflect.Type) bool
+	same = func(a, b reflect.Type) bool {
+		if a.Kind() != b.Kind() || a.Size() != b.Size() {
+			return false
+		}
+		switch a.Kind() {
+		case reflect.Slice:
+			return same(a.Elem(), b.Elem())
+		case reflect.Struct:
+			for i := range a.NumField() {
+				if i >= b.NumField() || a.Field(i).Name != b.Field(i).Name || a.Field(i).Offset != b.Field(i).Offset ||
+					!same(a.Field(i).Type, b.Field(i).Type) {
+					return false
+				}
+			}
+			return a.NumField() == b.NumField()
+		}
+		return true
+	}
+	for _, pair := range [][2]any{{Doc{}, rows.Doc{}}, {Hit{}, search.Hit{}}, {Outcome{}, live.Outcome{}}} {
+		if a, b := reflect.TypeOf(pair[0]), reflect.TypeOf(pair[1]); !same(a, b) {
+			t.Errorf("%v and %v have different fields", a, b)
+		}
+	}
+}
+
+// openAs opens an index with options of the implementation.
+func openAs(ctx context.Context, dir string, o live.OpenOptions) (*Index, error) {
+	x, err := live.Open(ctx, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	return Of(x), nil
+}
+
+// stable are the packages whose types the signatures of this one may have, beside those of Go.
+var stable = []string{"ndd/engine", "ndd/engine/corpus/simhash", "ndd/engine/corpus/ndf", "ndd/engine/memory", "ndd/permute"}
+
+// TestStableSignatures: functions, methods and fields have types of stable packages only.
+func TestStableSignatures(t *testing.T) {
+	seen := map[reflect.Type]bool{}
+	var look func(at string, of reflect.Type)
+	look = func(at string, of reflect.Type) {
+		if seen[of] {
+			return
+		}
+		seen[of] = true
+		if path := of.PkgPath(); strings.HasPrefix(path, "ndd/") {
+			if !slices.Contains(stable, path) {
+				t.Errorf("%s has the type %v", at, of)
+			}
+			if path != "ndd/engine" {
+				return
+			}
+			at = of.Name()
+			for with, i := reflect.PointerTo(of), 0; i < with.NumMethod(); i++ {
+				look(at+"."+with.Method(i).Name, with.Method(i).Type)
+			}
+		}
+		switch of.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			look(at, of.Elem())
+		case reflect.Func:
+			for i := range of.NumIn() {
+				look(at, of.In(i))
+			}
+			for i := range of.NumOut() {
+				look(at, of.Out(i))
+			}
+		case reflect.Struct:
+			for i := range of.NumField() {
+				if f := of.Field(i); f.IsExported() {
+					look(at+"."+f.Name, f.Type)
+				}
+			}
+		}
+	}
+	for name, f := range map[string]any{"New": New, "Build": Build, "Open": Open, "Create": Create, "Of": Of,
+		"ErrDistance": &DistanceError{}} {
+		look(name, reflect.TypeOf(f))
+	}
+	if !seen[reflect.TypeFor[Outcome]()] || !seen[reflect.TypeFor[BatchPlan]()] {
+		t.Error("not all types were looked at")
+	}
+}
+
+// TestDocumentWithoutID: an index that keeps IDs refuses a document without one, alone and in a list, and inserts
+// nothing. An index without IDs takes it.
+func TestDocumentWithoutID(t *testing.T) {
+	ctx := t.Context()
+	x, err := New(3, Options{})
+	must.Do(t, err)
+	defer x.Close()
+	_, single := x.Insert(ctx, Doc{})
+	_, list := x.Insert(ctx, Doc{ID: "a"}, Doc{Fingerprint: 1})
+	_, checked := x.CheckAndInsert(ctx, QueryOptions{K: 3}, Doc{})
+	for _, err := range []error{single, list, checked} {
+		if !errors.Is(err, ErrNoID) {
+			t.Errorf("%v", err)
+		}
+	}
+	if n := x.Stats().Documents; n != 0 {
+		t.Errorf("%d documents", n)
+	}
+	y, err := New(3, Options{NoIDs: true})
+	must.Do(t, err)
+	defer y.Close()
+	_, err = y.Insert(ctx, Doc{})
+	must.Do(t, err)
+}
