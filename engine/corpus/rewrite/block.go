@@ -52,7 +52,7 @@ func newPacker(threads, blockBytes int) (*packer, error) {
 // A block is a part of a copy, before and after its compression.
 type block struct {
 	in   []byte
-	ends []int // of the members in it
+	ends []int // ends of its members
 	out  []byte
 	gzip *gzip.Writer
 

@@ -35,7 +35,7 @@ func (p *packer) pack(ctx context.Context, w io.Writer, content *format.Content,
 		}
 		return nil
 	}
-	var long io.WriteCloser // the member that goes on
+	var long io.WriteCloser // a member of several blocks
 	emit := func(b *block) (err error) {
 		if b.part && long == nil {
 			if long, err = stream(w, packing); err != nil {

@@ -17,9 +17,8 @@
 // JSONL, JSON, CSV, lines and WARC files are copied byte for byte without the lines or records that are dropped.
 // They are compressed as they were, in blocks of 2 MiB; WARC records are members of their own. Nothing writes
 // xz and bzip2, which become zstd. Parquet files keep all columns of the remaining rows, in order, with their
-// encodings and compression. A file that is one document is copied as it is, if it remains. So is a file about
-// which no verdict is possible: it has no text, is too long, or is damaged from its beginning. Hidden files are
-// not copied.
+// encodings and compression. A file that is one document is copied unchanged, if it remains. So is a file
+// without verdicts: it has no text, is too long, or is damaged from its beginning. Hidden files are not copied.
 //
 // Texts are cut in JSON strings, lines and plain text. Where the text is not a part of the file, as in HTML and
 // Parquet, the document stays whole and is counted ([Report].Uncut).

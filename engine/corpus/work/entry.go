@@ -18,25 +18,25 @@ const (
 	hasSkip = 1 << iota
 	hasPrint
 	hasValues
-	hasSource // other than that of the document before
+	hasSource // another source than the document before
 	isUnit
 	noID
 	hasPayload
 )
 
-// A skipped is a skip as it is stored.
+// A skipped is a skip with the text of its error.
 type skipped struct {
 	input.Skip
 	Err string `json:",omitempty"`
 }
 
-// appendEntry appends an entry, behind one of a document with the given source, or "" for the first:
+// appendEntry appends an entry after a document with the given source, or "" for the first:
 //
 //	head | skip: JSON
 //	head | ID, source, values, hash, fingerprint, features, bytes of text, modified, line, repaired, charset,
 //	       payload
 //
-// Texts begin with their lengths. Source, values, fingerprint and payload are there if the head says so.
+// Texts begin with their lengths. The head says whether there is a source, values, a fingerprint and a payload.
 func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
 	head := bit(e.Skip != nil, hasSkip) | bit(e.OK, hasPrint) | bit(e.Values != nil, hasValues) |
 		bit(e.Source != source, hasSource) | bit(e.IsUnit, isUnit) | bit(e.NoID, noID) |
@@ -47,7 +47,7 @@ func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
 		if s.Skip.Err = nil; e.Skip.Err != nil {
 			s.Err = e.Skip.Err.Error()
 		}
-		data, _ := json.Marshal(s) // of strings and integers
+		data, _ := json.Marshal(s) // it has strings and integers only
 		return store.AppendText(b, string(data))
 	}
 	b = store.AppendText(b, e.ID)

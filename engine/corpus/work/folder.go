@@ -28,9 +28,9 @@ const (
 	version     = "ndd --work, version 5\n"
 	ending      = ".work"
 
-	pieceBytes = 1 << 20 // of input files in a work file, about; a single one may be larger
-	pieceFiles = 64
-	tailBytes  = 256 << 10 // of entries of a file that is not at its end
+	pieceBytes = 1 << 20   // size of the input files of a work file, about; a single one may be larger
+	pieceFiles = 64        // number of these files
+	tailBytes  = 256 << 10 // entries in memory of the file that is being read
 )
 
 // A Folder is an open work folder. It is an [ingest.Work].
@@ -41,8 +41,8 @@ type Folder struct {
 	threads int
 	warn    func(string)
 
-	stored map[digest]place  // by key
-	paths  map[string]digest // by path: of the file as it was when it was read last
+	stored map[digest]place  // entries of files, by key
+	paths  map[string]digest // the last file at each path
 	next   int               // number of the next work file
 
 	// Of a run, from Begin on.
@@ -80,7 +80,7 @@ type key struct {
 type digest [highwayhash.Size128]byte
 
 func (k *key) digest() digest {
-	data, _ := json.Marshal(k) // of strings and numbers
+	data, _ := json.Marshal(k) // it has strings and numbers only
 	return highwayhash.Sum128(data, make([]byte, highwayhash.Size))
 }
 
@@ -99,25 +99,23 @@ type place struct {
 // A listed is a file in the list of a work file.
 type listed struct {
 	Key   key
-	Bytes uint64 // of its entries, which follow those of the file before
+	Bytes uint64 // length of its entries, which follow the entries of the file before
 }
 
 // Taken says what a run takes over.
 type Taken struct {
 	Dir     string
-	Files   int      // of the inputs
-	Stored  int      // of these, taken over
+	Files   int      // number of input files
+	Stored  int      // files that are taken over
 	New     []string // read for the first time
 	Changed []string // read again: the file is another one
 	Other   []string // read again: the options are others
-	Unused  int      // files in the folder that are no input as it is now
+	Unused  int      // stored files that are no input, or have changed
 }
 
-// Open opens or makes the work folder at dir and locks it. Warn is called with what does not go well
-// but ends nothing: work files that are damaged, which are removed, and a disk that is full. The
-// error for a folder that is in use wraps [disk.ErrLocked].
-//
-// Say is called when a run begins.
+// Open opens or creates the work folder at dir and locks it. The error for a folder in use wraps [disk.ErrLocked].
+// A run calls say when it begins. It calls warn for trouble that does not end it: a damaged work file, which is
+// removed, or a full disk.
 func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(Taken), warn func(string)) (w *Folder,
 	err error) {
 	dir = filepath.Clean(dir)
@@ -295,7 +293,7 @@ func (w *Folder) Begin(ctx context.Context, inputs []string, cfg *ingest.Config)
 	return ctx.Err()
 }
 
-// keyOf returns the key of a file as it is now.
+// keyOf returns the present key of a file.
 func keyOf(ctx context.Context, f input.File, cfg *ingest.Config) (k key, err error) {
 	o := &cfg.Document
 	k = key{Path: f.Path, Absolute: f.Path, InFolder: f.Root != "", Size: -1, Job: cfg.Job, Recipe: cfg.Recipe,
@@ -325,8 +323,8 @@ func keyOf(ctx context.Context, f input.File, cfg *ingest.Config) (k key, err er
 	return k, nil
 }
 
-// Forget removes the work file that has a file or document, named as [input.Place] does it, if it was
-// taken over: what is in it is not what the file has. The next run reads all its files again.
+// Forget removes the work file with the entries of a file or document, named as [input.Place] does it, if these were
+// taken over. It is called if they are not the entries of the file. The next run reads all files of the work file again.
 func (w *Folder) Forget(where string) {
 	for path, key := range w.plan {
 		at, has := w.stored[key]

@@ -15,15 +15,15 @@ import (
 // writing is what a Folder is writing.
 type writing struct {
 	out    *store.Writer // a work file; nil: none is begun
-	name   string        // of it
+	name   string        // its name
 	files  []listed      // finished in it
-	bytes  int64         // of these input files
+	bytes  int64         // size of these input files
 	broken bool          // nothing can be written any more
 
 	// Of the file that is being read.
 	tail    []byte // entries that are not in the work file yet
 	written uint64 // bytes of entries that are
-	source  string // of the last document
+	source  string // source of the last document
 	spoilt  bool   // it could not be read
 }
 
@@ -58,7 +58,7 @@ func (w *Folder) Finish(f input.File) {
 		known = false
 	}
 	w.flush()
-	l := listed{Bytes: w.written} // of no file
+	l := listed{Bytes: w.written} // without a key it is no file
 	if known && !w.spoilt {
 		l.Key = now
 	}
@@ -100,7 +100,7 @@ func (w *Folder) Complete() {
 		return
 	}
 	if len(w.files) > 0 {
-		list, _ := json.Marshal(w.files) // of strings and numbers
+		list, _ := json.Marshal(w.files) // it has strings and numbers only
 		w.out.Section("files")
 		w.out.Write(list) // Commit returns its error
 		if err := w.out.Commit(); err != nil {

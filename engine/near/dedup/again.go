@@ -22,7 +22,7 @@ type origin struct {
 	inputs    []string // nil for fingerprint files
 	options   format.Options
 	fileUnits ingest.ReadFiles
-	units     spill.Column[uint64] // of the inputs, that became the rows
+	units     spill.Column[uint64] // number of each row's unit among those of the inputs
 	o         *ReadOptions
 }
 

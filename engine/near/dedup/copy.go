@@ -38,8 +38,8 @@ func (r *Result) Annotate(ctx context.Context, to *rewrite.Target) (rewrite.Repo
 // notes find the values of [Annotations].
 type notes struct {
 	r    *Result
-	list []note // by row
-	kept []Row  // of each cluster
+	list []note // sorted by row
+	kept []Row  // the kept row of each cluster
 }
 
 // A note is a row of a cluster, with the numbers of the cluster, from 0, and of the row's likeness.
@@ -102,8 +102,8 @@ func (n *notes) likeness(like Likeness) []any {
 	return []any{float64(like.Jaccard), float64(like.Contained)}
 }
 
-// copyInputs copies the inputs without the documents that were dropped, or with fields. It returns an error if a
-// dropped document or the one that is kept for it has changed.
+// copyInputs copies the inputs without the dropped documents, or with fields. It returns an error if a dropped document
+// or the document kept for it has changed.
 func copyInputs(ctx context.Context, r *Result, to *rewrite.Target, fields *rewrite.Fields) (rewrite.Report, error) {
 	c, dropped := r.corpus, r.droppedRows()
 	if err := c.from.readable(); err != nil {

@@ -20,7 +20,7 @@ type Corpus struct {
 	recipe  *simhash.Recipe // nil for raw fingerprints
 	values  []keep.Column   // for each policy of the order that needs one
 	fields  []int           // for each of them, the list of fields that has its value, or -1
-	lists   int             // number of these lists; the next ones are those of the source and the URL
+	lists   int             // number of these lists; the lists for the source and the URL follow
 	urls    spill.Column[[2]uint64]
 	sources source.Table
 	from    origin
@@ -108,10 +108,10 @@ func (c *Corpus) Close() {
 type Document struct {
 	ID          string
 	Fingerprint simhash.Fingerprint
-	Hash        [2]uint64      // of its text; all documents of a corpus have one, or none has
+	Hash        [2]uint64      // hash of the text; all documents of a corpus have one, or none has
 	TextBytes   int            // length of its text
-	Values      []format.Value // of the fields that the order of preference, the source and the URL need
-	Modified    int64          // of its file, nanoseconds since 1970; 0 if unknown
+	Values      []format.Value // values for the order of preference, the source and the URL
+	Modified    int64          // time of its file, in nanoseconds since 1970; 0 if unknown
 	Place       Place          // all documents of a corpus have one, or none has
 	Short       bool           // it is too short for a fingerprint
 }
@@ -180,7 +180,7 @@ func (c *Corpus) Missing() (list []keep.Missing) {
 	return list
 }
 
-// prefer returns the order in which documents are kept, nil for that of their rows.
+// prefer returns the order of preference, nil for the order of the rows.
 func (c *Corpus) prefer() (func(a, b int) int, error) {
 	var orders []func(a, b int) int
 	if c.Len() == 0 {
@@ -189,7 +189,7 @@ func (c *Corpus) prefer() (func(a, b int) int, error) {
 	if safe := c.sources.Protected(); len(safe) > 0 {
 		orders = append(orders, func(a, b int) int { return cmp.Compare(safe.Bit(b), safe.Bit(a)) })
 	}
-	n := 0 // of c.values
+	n := 0 // number of the next column
 	for _, by := range c.o.Keep {
 		switch by.Policy {
 		case keep.First:

@@ -17,9 +17,9 @@ func Difference(r, other *Result) (more, fewer int) {
 	return more, fewer
 }
 
-// A Doubt is a pair of documents near the threshold, of which one is kept.
+// A Doubt is a kept document and another one, near the threshold.
 type Doubt struct {
-	Drop           // of the row that is dropped, or that another setting would drop
+	Drop           // the other document, which is dropped, or which another setting would drop
 	Gone   bool    // it is dropped; else it is kept, and in no cluster
 	Beyond float64 // distance of the pair from the threshold, negative below it
 }

@@ -49,7 +49,7 @@ func (s *search) findEqual(ctx context.Context, hashes [][2]uint64, has func(row
 	return drops, nil
 }
 
-// settleURLs replaces the rows for which rows with the same URL are dropped, if these are dropped themselves.
+// settleURLs corrects the kept documents of SameURL that are dropped themselves.
 func settleURLs(r *Result) {
 	if len(r.SameURL) == 0 {
 		return

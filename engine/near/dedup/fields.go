@@ -18,15 +18,15 @@ const (
 	lookedOfAll  = 20_000
 )
 
-// A fieldList is a list of fields. Its value in a document is that of the first field that the document has.
+// A fieldList is a list of fields. Its value in a document is the value of the first field that the document has.
 type fieldList struct {
 	fields []string
 	isSome func(v format.Value, modified int64) bool // reports whether a value is of use
 	none   func() error                              // returns the error if no document has such a value
 }
 
-// fieldLists returns the lists of fields that are read: one for each policy with fields, that of the source, and that
-// of the URL.
+// fieldLists returns the lists of fields that are read: one for each policy with fields, one for the source, and one for
+// the URL.
 func (o *ReadOptions) fieldLists() (lists []fieldList) {
 	found := func(v format.Value, _ int64) bool { return v.Found }
 	for _, by := range o.Keep {

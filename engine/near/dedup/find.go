@@ -10,7 +10,7 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// Find returns the clusters of a corpus. Its errors are those of reading, and of ctx.
+// Find returns the clusters of a corpus. It returns errors of reading, and the error of ctx.
 func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	defer store.CatchFault(&err)() // fingerprint files are mapped
 	if err := o.check(c); err != nil {

@@ -40,7 +40,7 @@ type Options struct {
 
 // A Setting is a distance and a rule, with which other documents may be dropped.
 type Setting struct {
-	K    int  // with texts at most that of the search, whose pairs are compared
+	K    int  // if texts are compared, at most the distance of the search
 	Rule Rule // if texts are compared
 }
 
@@ -78,10 +78,10 @@ type ReadOptions struct {
 	Copies  bool           // the inputs will be copied: memory depends on it, too
 	Budget  *memory.Budget // the memory is taken from it, until [Corpus.Close]; nil: no limit
 	Threads int            // goroutines; 0 or less: as many as there are processors
-	TempDir string         // of temporary files; default os.TempDir()
-	Disk    *disk.Disk     // of temporary files; default the system's
+	TempDir string         // folder of temporary files; default os.TempDir()
+	Disk    *disk.Disk     // disk of temporary files; default the system's
 
-	Open ndf.OpenOptions // of fingerprint files
+	Open ndf.OpenOptions // options for fingerprint files
 
 	// Say, if not nil, is called with the largest memory that everything takes: for fingerprints before they are
 	// read; for documents before that, when their number is unknown and 0, and before they are compared. With

@@ -28,15 +28,15 @@ import (
 // Many goroutines may search it while nothing is added.
 type rareIndex struct {
 	rule    Rule
-	counts  []uint32 // of the shingles of a sample, by hash
+	counts  []uint32 // how often a sample has each shingle, by hash
 	sought  []uint64 // bits: shingles that documents are looked up by, by hash
 	arena   memory.Arena
-	heads   []uint32 // of lists: postings, from 1
+	heads   []uint32 // first postings of the lists, from 1
 	posts   []uint64 // the next posting of the list, from 1, in the upper half; a kept document's number
 	used    int      // postings
-	classes []int    // that have documents
+	classes []int    // classes of sizes with documents
 	from    int      // number of the first kept document that is listed
-	to      int      // of the first one that is not
+	to      int      // number of the first kept document after the listed ones
 
 	tried, failed atomic.Int64 // searches, and those that found too many
 }
@@ -167,8 +167,8 @@ func (x *rareIndex) add(o *rareOrder, set []uint64) (ok bool) {
 	return true
 }
 
-// near appends the numbers of the listed documents that a set's may go for, some of them several
-// times, and others. If it finds too many, or some may not be listed, ok is false.
+// near appends the numbers of the listed documents for which the document of a set may be dropped. Some are there
+// several times, and other documents, too. ok is false if there are too many, or if some may not be listed.
 func (x *rareIndex) near(dst []uint64, o *rareOrder, set []uint64) (_ []uint64, ok bool) {
 	order, most := x.sort(o, set), len(dst)+(x.to-x.from)/4
 	for _, class := range x.classes {

@@ -114,7 +114,7 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	return c, cmp.Or(err, c.sources.Check(), c.end(), ctx.Err())
 }
 
-// verifyFile verifies a file, whose recipe must be that of the first.
+// verifyFile verifies a file. Its recipe must be the same as that of the first file.
 func verifyFile(ctx context.Context, f, first *ndf.File, threads int) error {
 	if err := f.Verify(ctx, threads); err != nil {
 		return err
@@ -122,7 +122,7 @@ func verifyFile(ctx context.Context, f, first *ndf.File, threads int) error {
 	return simhash.Compatible(first.Path(), first.Recipe(), f.Path(), f.Recipe())
 }
 
-// appendParts appends the documents of files with IDs. Those of shares are in the order of the shared inputs.
+// appendParts appends the documents of files with IDs. Documents of shares are in the order of the shared inputs.
 func appendParts(ctx context.Context, c *Corpus, parts []ndf.Part) error {
 	for _, p := range parts {
 		for d, err := range p.Documents {

@@ -16,11 +16,11 @@ import (
 type record struct {
 	id     string
 	place  Place
-	length uint32   // of its text
+	length uint32   // length of its text
 	values []string // for the policies, "" for those that are no strings; nil if none is a string
 }
 
-// Records are those of documents in order:
+// records are the records of all documents, in order:
 //
 //	text  | head, ID, file, values, row, length | ...
 //	at    | offset of the record of row 0 | of row 1 | ...
@@ -35,15 +35,15 @@ type records struct {
 	anyAt   []uint64
 	reads   atomic.Uint32 // number of these reads
 
-	file   string // of the record before
+	file   string // file of the record before
 	fileAt int
 	line   []byte // buffer for a record
 }
 
 // Mapped pages count as memory of the process. Pages that were read are given back each time after:
 const (
-	bytesMapped = 64 << 20 // of records that are read in order
-	readsMapped = 1 << 12  // of single records: the system maps up to 64 KiB around each, and around its place
+	bytesMapped = 64 << 20 // bytes of records that were read in order
+	readsMapped = 1 << 12  // single records: the system maps up to 64 KiB around each, and around its place
 )
 
 // The lowest bits of a record's head.

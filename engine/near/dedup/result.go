@@ -21,9 +21,9 @@ type Result struct {
 	corpus   *Corpus
 	verified bool
 	found    *cluster.Result
-	likes    []Likeness // of the rows of found; nil: texts were not compared
+	likes    []Likeness // likeness of each row of found; nil: texts were not compared
 
-	// Also has the results of other settings. Known rows are those of this one.
+	// Also has the results of other settings. Its known rows are the same.
 	Also []*Result
 }
 
@@ -32,7 +32,7 @@ type Cluster struct {
 	Number int        // from 1, in order of the first rows
 	Rows   []Row      // ascending
 	Kept   Row        // one of them
-	Likes  []Likeness // of each row's text to the kept one's, if they were verified
+	Likes  []Likeness // likeness of each row's text to the text of the kept one, if texts were compared
 }
 
 // Len returns the number of clusters.
@@ -164,8 +164,7 @@ func (r *Result) droppedRows() rowset.Set {
 	return dropped
 }
 
-// Equal reports whether two documents are known to have the same text: those of fingerprint files have
-// no hashes.
+// Equal reports whether two documents are known to have the same text. Documents of fingerprint files have no hashes.
 func (r *Result) Equal(a, b Row) bool {
 	h := r.corpus.hashes.All
 	return len(h) > 0 && h[a] == h[b]

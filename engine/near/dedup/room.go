@@ -13,9 +13,9 @@ import (
 // A room is the memory for reading and comparing the documents of a corpus.
 type room struct {
 	o        *ReadOptions
-	reserved *memory.Reservation // of o.Budget, for everything
+	reserved *memory.Reservation // part of o.Budget, for everything
 	spilled  bool                // clusters are in temporary files, too
-	results  memory.Arena        // of clusters
+	results  memory.Arena        // memory of clusters
 }
 
 // free releases the memory.

@@ -16,7 +16,7 @@ type rows struct {
 	prints  spill.Column[uint64]    // or
 	raw     rawPrints               // without IDs
 	records records                 // IDs and places; none if the rows are the IDs
-	hashes  spill.Column[[2]uint64] // of texts, or none; texts are equal if these are
+	hashes  spill.Column[[2]uint64] // hashes of texts, equal if the texts are; or none
 	short   rowset.Set              // rows too short for a fingerprint
 	shorts  int                     // number of these
 }

@@ -11,11 +11,11 @@ import (
 	"ndd/engine/near/shingle"
 )
 
-// A Rule says when a document may go for one that is kept: when all figures of one of its clauses
-// are reached. A rule without clauses lets every document go.
+// A Rule says when a document may be dropped for a kept one: when it reaches all minima of one of the clauses. A rule
+// without clauses allows every drop.
 type Rule []Clause
 
-// A Clause has the least figures of a document that may go; 0 is any.
+// A Clause has minima; 0 is none.
 type Clause struct{ Jaccard, Contained float64 }
 
 // A Likeness says how much the texts of two documents share.
@@ -27,8 +27,7 @@ type Likeness struct {
 // same is the likeness of a document to itself.
 var same = Likeness{1, 1}
 
-// ParseRule reads jaccard>=X and contained>=X, joined by or and and, of which and binds more
-// tightly.
+// ParseRule reads jaccard>=X and contained>=X, joined by or and and; and binds more tightly.
 func ParseRule(s string) (r Rule, err error) {
 	for _, clause := range splitWord(s, "or") {
 		var c Clause
@@ -68,7 +67,7 @@ func (r Rule) String() string {
 	return strings.Join(clauses, " or ")
 }
 
-// Moved returns the rule with all figures that it asks for changed by a number, from 0.01 to 1.
+// Moved returns the rule with all minima changed by a number, and kept between 0.01 and 1.
 func (r Rule) Moved(by float64) Rule {
 	moved := slices.Clone(r)
 	for i := range moved {
@@ -81,8 +80,7 @@ func (r Rule) Moved(by float64) Rule {
 	return moved
 }
 
-// beyond returns by how much a likeness is above the clause that it reaches best: below 0, it reaches
-// none.
+// beyond returns the distance of a likeness above the minima of its best clause; below 0, it reaches none.
 func (r Rule) beyond(like Likeness) float64 {
 	most := math.Inf(-1)
 	for _, c := range r {
@@ -120,15 +118,14 @@ func ParseJaccard(s string) (float64, error) {
 	return r[0].Jaccard, nil
 }
 
-// ByContainment reports whether a clause asks for containment, so that a short document may go for a
+// ByContainment reports whether a clause has a minimum of containment, so that a short document may be dropped for a
 // long one.
 func (r Rule) ByContainment() bool {
 	return slices.ContainsFunc(r, func(c Clause) bool { return c.Contained > 0 })
 }
 
-// Judge compares the sets of shingles of a document and of the one kept, and reports whether the
-// document may go. Of one that stays the likeness is a bound. Sets are not read where their sizes
-// tell that it does.
+// Judge compares the sets of shingles of a document and a kept one, and reports whether the document may be dropped.
+// If not, the likeness is an upper bound. Judge does not read sets whose sizes decide.
 func (r Rule) Judge(dropped, kept []uint64) (Likeness, bool) {
 	both := min(len(dropped), len(kept))
 	if like, ok := r.judge(both, len(dropped), len(kept)); !ok {
@@ -140,7 +137,7 @@ func (r Rule) Judge(dropped, kept []uint64) (Likeness, bool) {
 	return r.judge(both, len(dropped), len(kept))
 }
 
-// least returns how many shingles a document of a size must share with any that it goes for.
+// least returns the number of shingles that a document of a size must share with the one it is dropped for.
 func (r Rule) least(size int) int {
 	return sort.Search(size+1, func(both int) bool {
 		_, ok := r.judge(both, size, both)
@@ -148,8 +145,7 @@ func (r Rule) least(size int) int {
 	})
 }
 
-// judge is Judge for two sizes of sets and the number of shingles in both. More of these never make a
-// document stay.
+// judge is Judge for two sizes of sets and the number of shingles in both. More of these never prevent a drop.
 func (r Rule) judge(both, dropped, kept int) (Likeness, bool) {
 	jaccard, contained := 1.0, 1.0
 	if dropped > 0 {

@@ -51,13 +51,13 @@ type settler struct {
 	bufs   shingle.Buffers
 	tuning
 
-	rows     []Row // of the cluster, by preference
+	rows     []Row // rows of the cluster, by preference
 	choices  []choice
 	reps     cluster.Representatives
 	kept     []Row    // rows of reps
-	sketches sketches // of them
+	sketches sketches // their sketches
 
-	own     sketches // of a part
+	own     sketches // sketches of a part
 	scratch sync.Pool
 
 	rare     *rareIndex // nil until it saves time

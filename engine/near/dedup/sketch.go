@@ -16,7 +16,7 @@ import (
 // So documents of a and b shingles whose sketches differ in d bits share at most (a + b - d) / 2. A head is the sketch
 // folded to 128 parts. If all documents are pages of one template, heads tell nearly all of them apart, in 1 ns.
 type sketches struct {
-	words int      // of a sketch, a power of 2; 0: there are none
+	words int      // length of a sketch, a power of 2; 0: there are no sketches
 	all   []uint64 // each after the size of its set
 	heads []head
 }
@@ -91,8 +91,7 @@ func headOf(own []uint64) (h head) {
 	return h
 }
 
-// likely returns the nears for which the sketches allow that a document is dropped, if they are better than best. It
-// overwrites the list.
+// likely returns the nears that are better than best, if the sketches allow a drop for them. It overwrites the list.
 func (s *sketches) likely(r Rule, own, near []uint64, best uint64) []uint64 {
 	left, mine := near[:0], headOf(own)
 	most := mine.size - 2*r.least(mine.size) // bits that may differ, less the size of the other one

@@ -119,7 +119,7 @@ func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool,
 	if err != nil {
 		return err
 	}
-	var idle sync.Pool // of settlers of small clusters
+	var idle sync.Pool // settlers of small clusters
 	err = shingle.Each(ctx, s.c.o.Threads, r.found.Len(), func(i int, _ *shingle.Buffers) error {
 		c := r.found.Cluster(i)
 		if len(c.Rows) >= settleLarge {

@@ -89,7 +89,7 @@ func numberKey(f float64) uint64 {
 	return b | 1<<63
 }
 
-// isRounded reports whether the key is that of several integers: of 2^53 or more, or of -2^53 or less.
+// isRounded reports whether several integers have the key: integers from 2^53 or to -2^53.
 func isRounded(key uint64) bool { return key >= numberKey(1<<53) || key <= numberKey(-1<<53) }
 
 // Compare compares the values of two rows.

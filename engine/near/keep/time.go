@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// timeLayouts are the dates that are understood beside numbers and those of
-// HTTP. Without a zone they are UTC. Seconds may have a fraction.
+// timeLayouts are the layouts of dates, in addition to numbers and the dates of HTTP. A date without a zone is in UTC.
+// Seconds may have a fraction.
 var timeLayouts = [...]string{
 	time.RFC3339, "2006-01-02", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00",
 	"2006-01-02 15:04",
@@ -18,8 +18,7 @@ var timeLayouts = [...]string{
 	"2-Jan-2006 15:04:05", "2006-01-02 15:04:05 -0700 MST", "2006-01-02 15:04:05 MST", time.UnixDate,
 }
 
-// digitLayouts are dates of digits only, by their number: the last is that of
-// web archives.
+// digitLayouts are the layouts of dates that have digits only, by their number. The last one is used by web archives.
 var digitLayouts = map[int]string{4: "2006", 8: "20060102", 14: "20060102150405"}
 
 // parseTime returns a date in nanoseconds since 1970, as far as 64 bits reach:
