@@ -177,6 +177,39 @@ func TestRooms(t *testing.T) {
 	}
 }
 
+// hashes are the packages that may import each hash; ROOMS.md says what for. An empty list is any package.
+var hashes = map[string][]string{
+	"github.com/minio/highwayhash": {},
+	"github.com/cespare/xxhash/v2": {},
+	"hash/maphash":                 {"ndd/engine/corpus/token", "ndd/engine/passages"},
+	"hash/crc32":                   {"ndd/engine/corpus/columns"},
+	"crypto/sha256": {"ndd/cmd/ndd/server/access", "ndd/cmd/ndd/server/ui", "ndd/engine/corpus/simhash",
+		"ndd/engine/storage/object"},
+}
+
+// TestHashes: there are two families of hashes for identity, and others only where a standard or a table in memory
+// needs one. ROOMS.md names them all.
+func TestHashes(t *testing.T) {
+	text, err := os.ReadFile("../../engine/ROOMS.md")
+	must.Do(t, err)
+	for name, users := range hashes {
+		for _, word := range append([]string{filepath.Base(strings.TrimSuffix(name, "/v2"))}, users...) {
+			if word = strings.TrimPrefix(strings.TrimPrefix(word, "ndd/engine/"), "ndd/"); !bytes.Contains(text, []byte(word)) {
+				t.Errorf("ROOMS.md does not name %s", word)
+			}
+		}
+	}
+	for _, p := range packages(t) {
+		for _, path := range p.Imports {
+			users, known := hashes[path]
+			isHash := strings.HasPrefix(path, "hash/") || regexp.MustCompile(`^crypto/(md5|sha)|/\w*hash\w*(/v\d+)?$|/blake`).MatchString(path)
+			if isHash && !strings.HasPrefix(path, "ndd/") && (!known || len(users) > 0 && !slices.Contains(users, p.ImportPath)) {
+				t.Errorf("%s imports %s: highwayhash and xxhash are for identity", p.ImportPath, path)
+			}
+		}
+	}
+}
+
 // TestTextIsLight: a program that makes fingerprints of pages links no reader of tables, no object store and no web
 // client.
 func TestTextIsLight(t *testing.T) {

@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/dustin/go-humanize"
 
 	"ndd/cmd/ndd/cli"
@@ -130,10 +130,9 @@ func (p *pairTable) write(t *result.TableWriter, pairs []copies.Pair) (err error
 
 // repeated returns the number of documents with the ID of an earlier one.
 func repeated(ids []string) (n int) {
-	seed := maphash.MakeSeed()
 	hashes := make([]uint64, len(ids))
 	for i, id := range ids {
-		hashes[i] = maphash.String(seed, id)
+		hashes[i] = xxhash.Sum64String(id)
 	}
 	slices.Sort(hashes)
 	return len(ids) - len(slices.Compact(hashes))

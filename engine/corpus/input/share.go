@@ -5,9 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"iter"
 	"slices"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // A Share is one of several parts of the files of some inputs, so that each part can be
@@ -34,7 +35,7 @@ func NewShare(ctx context.Context, inputs []string, number, of int) (*Share, err
 		file  bool
 	}
 	var items []item
-	digest := fnv.New64a()
+	digest := xxhash.New()
 	for f, err := range Files(ctx, inputs) {
 		if skip, skipped := errors.AsType[*Skip](err); skipped {
 			items = append(items, item{path: skip.Source, place: len(items)})

@@ -15,11 +15,12 @@ import (
 	"errors"
 	"fmt"
 	"hash"
-	"hash/fnv"
 	"iter"
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/cespare/xxhash/v2"
 
 	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
@@ -76,7 +77,7 @@ func (m *Table) Len() int { return m.mine }
 // Read reads a table of members with the columns file, row and text_bytes. It keeps those in a share of the inputs, or
 // all of them if share is nil.
 func Read(ctx context.Context, path string, inputs []string, share *input.Share) (*Table, error) {
-	m := &Table{files: map[string]*[]memberOf{}, digest: fnv.New64a()}
+	m := &Table{files: map[string]*[]memberOf{}, digest: xxhash.New()}
 	all := map[string]bool{}
 	droplist.Files(ctx, inputs, share, all, m.files)
 	want := []string{"file", "row", "text_bytes"}
@@ -186,7 +187,7 @@ func Sets(paths []string, threads int) func(context.Context, dedup.Documents, []
 // readSets reads the sets of some rows from files.
 func readSets(ctx context.Context, paths []string, threads int, d dedup.Documents, members []dedup.Row,
 	s *shingle.Sets) error {
-	digest := fnv.New64a()
+	digest := xxhash.New()
 	for m := range Of(d, members) {
 		m.digest(digest)
 	}
