@@ -50,6 +50,23 @@ func within32AVX512(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanne
 //go:noescape
 func within32AVX2(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int)
 
+func differ(dst []uint32, query, lines []uint64, rows []uint32) {
+	switch {
+	case useAVX512:
+		differAVX512(dst, query, lines, rows)
+	case useAVX2:
+		differAVX2(dst, query, lines, rows)
+	default:
+		differGeneric(dst, query, lines, rows)
+	}
+}
+
+//go:noescape
+func differAVX512(dst []uint32, query, lines []uint64, rows []uint32)
+
+//go:noescape
+func differAVX2(dst []uint32, query, lines []uint64, rows []uint32)
+
 func weightedVotes(counts *[64]uint64, hashes []uint64, weights []uint32) bool {
 	switch {
 	case useAVX512:

@@ -38,6 +38,17 @@ func within32(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int)
 //go:noescape
 func within32NEON(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int)
 
+func differ(dst []uint32, query, lines []uint64, rows []uint32) {
+	if useNEON {
+		differNEON(dst, query, lines, rows)
+		return
+	}
+	differGeneric(dst, query, lines, rows)
+}
+
+//go:noescape
+func differNEON(dst []uint32, query, lines []uint64, rows []uint32)
+
 func weightedVotes(counts *[64]uint64, hashes []uint64, weights []uint32) bool {
 	if useNEON {
 		return weightedVotesNEON(counts, hashes, weights)

@@ -21,6 +21,10 @@ func within32(dst []uint32, xs []uint32, base, q uint32, k int) (n, scanned int)
 	return withinGeneric(dst, xs, base, q, k)
 }
 
+func differ(dst []uint32, query, lines []uint64, rows []uint32) {
+	differGeneric(dst, query, lines, rows)
+}
+
 func weightedVotes(counts *[64]uint64, hashes []uint64, weights []uint32) bool {
 	weightedVotesGeneric(counts, hashes, weights)
 	return true

@@ -10,6 +10,7 @@
 //	        (any machine)   (amd64)  |    (amd64)        (arm64)
 //	                                 v
 //	within64, within32   elements, q, k             -> indexes within k bits of q
+//	differ               a row of words, other rows    -> in how many bits each differs
 //	weightedVotes        hashes, weights            -> 64 sums, one a bit position
 //	interpolate          sorted keys, sought ones   -> their lower bounds
 //	permute              keys, mask                 -> keys whose masked bits lead

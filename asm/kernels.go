@@ -20,6 +20,7 @@ var (
 var kernels = []kernel{
 	{"within64", everywhere, runWithin64, 0x728a614e989940f9},
 	{"within32", everywhere, runWithin32, 0x9a9c37a7f030f1eb},
+	{"differ", everywhere, runDiffer, 0x4ca23d6766ec293b},
 	{"weightedVotes", everywhere, runWeightedVotes, 0x473f192bd1b76174},
 	{"planarLocate", amd64Only, runPlanarLocate, 0xc41ed6fe7bc39fee},
 	{"planarScan", everywhere, runPlanarScan, 0xaba7e5519710c281},

@@ -33,15 +33,19 @@ func TestSelfTest(t *testing.T) {
 // TestPanics: arguments that no sound caller has.
 func TestPanics(t *testing.T) {
 	one, three := make([]uint64, 1), make([]uint64, 3)
-	rows := make([]uint32, 100)
+	rows, words := make([]uint32, 100), make([]uint64, 24)
 	calls := map[string]func(){
-		"votes, fewer weights":        func() { WeightedVotes(new([64]uint64), three, rows[:2]) },
-		"decode, no keys":             func() { Decode(nil, make([]byte, 64), 0, new(Window)) },
-		"decode, too many keys":       func() { Decode(make([]uint64, 1<<16), make([]byte, 64), 0, new(Window)) },
-		"decode, short half":          func() { Decode(one, make([]byte, 31), 0, new(Window)) },
-		"filter, a bitmap of three":   func() { Filter(one, one, three) },
-		"filter, a bitmap of 64 bits": func() { Filter(one, one, one) },
-		"filter, a short dst":         func() { Filter(one, three, make([]uint64, 2)) },
+		"votes, fewer weights":          func() { WeightedVotes(new([64]uint64), three, rows[:2]) },
+		"decode, no keys":               func() { Decode(nil, make([]byte, 64), 0, new(Window)) },
+		"decode, too many keys":         func() { Decode(make([]uint64, 1<<16), make([]byte, 64), 0, new(Window)) },
+		"decode, short half":            func() { Decode(one, make([]byte, 31), 0, new(Window)) },
+		"filter, a bitmap of three":     func() { Filter(one, one, three) },
+		"filter, a bitmap of 64 bits":   func() { Filter(one, one, one) },
+		"filter, a short dst":           func() { Filter(one, three, make([]uint64, 2)) },
+		"differ, a row behind the last": func() { Differ(rows[:1], words[:16], words[:24], []uint32{1}) },
+		"differ, a short query":         func() { Differ(rows[:1], words[:7], words[:24], []uint32{0}) },
+		"differ, no query":              func() { Differ(rows[:1], nil, words[:24], []uint32{0}) },
+		"differ, few results":           func() { Differ(nil, words[:8], words[:24], []uint32{0}) },
 		"halves, too few words": func() {
 			p := newHalves(1, HalvesRoomMin, 40)
 			p.Words = p.Words[1:]

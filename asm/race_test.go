@@ -37,6 +37,8 @@ func races() map[string]func(touch touching) {
 		"within64 writes dst": func(touch touching) { Within64(last[uint32](touch, 100), zeros[:100], 0, 3) },
 		"within32 reads xs":   func(touch touching) { Within32(zeros32, last[uint32](touch, 100), 0, 3) },
 		"within32 writes dst": func(touch touching) { Within32(last[uint32](touch, 100), zeros32[:100], 0, 3) },
+		"differ reads lines":  func(touch touching) { Differ(zeros32[:1], zeros[:8], last[uint64](touch, 8), zeros32[:1]) },
+		"differ writes dst":   func(touch touching) { Differ(last[uint32](touch, 1), zeros[:8], zeros[:8], zeros32[:1]) },
 		"seek reads its data": func(touch touching) {
 			data := make([]byte, seekFirst+512)
 			touch(func() { data[400] = 1 })

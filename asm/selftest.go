@@ -65,6 +65,12 @@ func narrow(words []uint64) []uint32 {
 	return halves
 }
 
+func runDiffer(a *answers) {
+	dst := make([]uint32, 6)
+	Differ(dst, a.words(16), a.words(4*16), []uint32{3, 0, 1, 1, 2, 0})
+	add(a, dst...)
+}
+
 func runWeightedVotes(a *answers) {
 	var counts [64]uint64
 	weights := narrow(a.words(320))
