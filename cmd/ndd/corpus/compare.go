@@ -43,7 +43,8 @@ A and B are files with one document each; or FILE:ROW, a line or record of a fil
 as the tables of 'ndd dedup' name them; or with --in IDs of documents in those files. One
 of them may be - for standard input. Shingles are 3 words, or 5 characters in scripts
 without spaces. Besides the distance, it reports the mean distance of texts that have as
-many features in common.`,
+many features in common, and the Jaccard similarity that sketches of 64 bytes estimate. In
+scripts without spaces, these take a word of another script by its characters.`,
 		Annotations: cli.HelpOf("Guide: ndd help corpus. Terms: ndd help concepts", "Documents: in=PATH k=N passages=N"),
 		Example: `  ndd compare old.html new.html
   ndd compare crawl.jsonl.zst:17 crawl.jsonl.zst:4711
@@ -228,6 +229,7 @@ func (c *comparison) text(w io.Writer) {
 	fmt.Fprintln(w, c.why())
 	fmt.Fprintf(w, "%s shared; Jaccard %.3f; %.1f %% of the first in the second, %.1f %% of the second in the first\n",
 		cli.Number(c.Shared, "shingle"), c.Jaccard, 100*c.AInB, 100*c.BInA)
+	fmt.Fprintf(w, "Jaccard by sketches: %.3f, standard error %.3f\n", c.Estimate, c.Deviation)
 	for i, t := range sides {
 		if len(t.Passages) == 0 {
 			continue
@@ -286,6 +288,10 @@ func (c *comparison) json(g *cli.Files) error {
 		Bits     []int   `json:"bits"`
 		Shared   int     `json:"shared_shingles"`
 		Jaccard  float64 `json:"jaccard"`
+		Sketch   struct {
+			Jaccard   float64 `json:"jaccard"`
+			Deviation float64 `json:"standard_error"`
+		} `json:"sketch"`
 		Features struct {
 			simhash.Overlap
 			Expected float64 `json:"expected_distance"`
@@ -296,6 +302,7 @@ func (c *comparison) json(g *cli.Files) error {
 	if c.Distance >= 0 {
 		out.Distance = &c.Distance
 	}
+	out.Sketch.Jaccard, out.Sketch.Deviation = c.Estimate, c.Deviation
 	out.Features.Overlap, out.Features.Expected = c.Features, c.Expected
 	for i, t := range []*shingle.Text{&c.A, &c.B} {
 		s := side{ID: c.docs[i].ID, Words: t.Tokens, Features: t.Features, Shingles: t.Shingles,

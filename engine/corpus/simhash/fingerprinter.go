@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/corpus/token"
 )
 
@@ -20,6 +21,10 @@ type Fingerprinter struct {
 	minwise *minwise // of a minwise recipe, else nil
 	take    func([]token.Token)
 	hash    func(token []byte) uint64
+	mum     token.Key
+	hashes  []uint64         // of a batch of tokens of a simhash recipe, by mum
+	sketch  *sketch.Sketcher // of the text at work; nil if it gets no sketch
+	spare   *sketch.Sketcher
 	drop    token.Drop
 	text    []byte // of dropped
 }
@@ -34,7 +39,7 @@ func New(r Recipe) (*Fingerprinter, error) {
 	hex.Decode(key[:], []byte(r.Key))
 	drop, _ := token.ParseDrop(r.Drop)
 	mum := token.NewKey(key)
-	f := &Fingerprinter{recipe: r, drop: drop, hash: mum.Sum}
+	f := &Fingerprinter{recipe: r, drop: drop, hash: mum.Sum, mum: mum}
 	if r.Sketch != SketchMinwise {
 		f.hash = func(t []byte) uint64 { return token.HashOf(t, &key) }
 	}
@@ -49,10 +54,13 @@ func New(r Recipe) (*Fingerprinter, error) {
 	}
 	if r.Sketch == SketchMinwise {
 		f.minwise = newMinwise(&r, mum, words.idf)
-		f.take = func(tokens []token.Token) { f.minwise.push(f.scanner, tokens) }
+		f.take = func(tokens []token.Token) { f.minwise.push(f.scanner, tokens, f.sketch) }
 	} else {
 		f.ballot = newBallot(&r, token.NewHasher(f.scanner, key), words.idf)
-		f.take = f.ballot.push
+		f.take = func(tokens []token.Token) {
+			f.ballot.push(tokens)
+			f.sketchTokens(tokens)
+		}
 	}
 	return f, nil
 }
@@ -77,6 +85,31 @@ func (f *Fingerprinter) Fingerprint(text string) (fp Fingerprint, features int, 
 	f.ballot.begin()
 	f.scanner.Scan(f.dropped(text), f.take)
 	return f.ballot.sign()
+}
+
+// Sketch returns what [Fingerprinter.Fingerprint] does, and the sketch of the text, whose shingles are of the same tokens,
+// in one pass over the text.
+func (f *Fingerprinter) Sketch(text string) (fp Fingerprint, features int, ok bool, s sketch.Sketch) {
+	if f.spare == nil {
+		f.spare = sketch.New(f.mum)
+	}
+	f.sketch = f.spare
+	f.sketch.Begin()
+	fp, features, ok = f.Fingerprint(text)
+	f.sketch = nil
+	return fp, features, ok, f.spare.Sketch()
+}
+
+// sketchTokens gives tokens to the sketcher, if there is one, with hashes of their own.
+func (f *Fingerprinter) sketchTokens(tokens []token.Token) {
+	if f.sketch == nil {
+		return
+	}
+	f.hashes = f.hashes[:0]
+	for i := range tokens {
+		f.hashes = append(f.hashes, f.mum.Hash(f.scanner, &tokens[i]))
+	}
+	f.sketch.Take(f.scanner, tokens, f.hashes)
 }
 
 // dropped returns the text without the parts that the recipe drops.

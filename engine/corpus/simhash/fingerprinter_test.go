@@ -4,9 +4,11 @@ import (
 	"encoding/hex"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -321,4 +323,60 @@ func TestSum(t *testing.T) {
 			t.Fatalf("weights %v: %v, want %v", weights, got, want)
 		}
 	})
+}
+
+// TestSketch: with a sketch, the fingerprint is the same, and sketches of near texts are near by every recipe.
+func TestSketch(t *testing.T) {
+	text := strings.Repeat("The quick brown fox jumps over the lazy dog near bank ", 2) + "敏捷的棕色狐狸跳过了懒狗，然后回家休息。"
+	for _, name := range []string{NameMinwise, NameSimhash} {
+		for _, tokeniser := range []string{TokeniserMixed, TokeniserChars} {
+			r, err := RecipeByName(name)
+			must.Do(t, err)
+			r.Tokeniser = tokeniser
+			f, err := New(r)
+			must.Do(t, err)
+			fp, n, ok := f.Fingerprint(text)
+			withFP, withN, withOK, a := f.Sketch(text)
+			_, _, _, b := f.Sketch(strings.ToUpper(text))
+			_, _, _, c := f.Sketch("completely other words that nothing else has")
+			if fp != withFP || n != withN || ok != withOK || a != b || a == c {
+				t.Errorf("%s, %s: %v, with a sketch %v; %x, %x", name, tokeniser, fp, withFP, a, b)
+			}
+			if again, _, _ := f.Fingerprint(text); again != fp {
+				t.Errorf("%s, %s: %v after %v", name, tokeniser, again, fp)
+			}
+		}
+	}
+}
+
+// BenchmarkSketch compares a fingerprint with a fingerprint and a sketch of the same text.
+func BenchmarkSketch(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var chinese strings.Builder
+	var words strings.Builder
+	for words.Len() < 16<<10 {
+		fmt.Fprintf(&words, "%s ", strconv.FormatUint(uint64(random.ExpFloat64()*5000)*7919, 36))
+	}
+	for chinese.Len() < 16<<10 {
+		chinese.WriteRune(rune(0x4e00 + int(random.ExpFloat64()*400)))
+	}
+	english := words.String()
+	for name, text := range map[string]string{"English": english, "Chinese": chinese.String()} {
+		for _, size := range []int{1 << 10, 4 << 10, 16 << 10} {
+			f := newFingerprinter(b, NameMinwise)
+			part := strings.ToValidUTF8(text[:size], "")
+			b.Run(fmt.Sprintf("text=%s/bytes=%d/fingerprint", name, size), func(b *testing.B) {
+				b.SetBytes(int64(size))
+				for b.Loop() {
+					f.Fingerprint(part)
+				}
+			})
+			b.Run(fmt.Sprintf("text=%s/bytes=%d/sketch", name, size), func(b *testing.B) {
+				b.SetBytes(int64(size))
+				for b.Loop() {
+					f.Sketch(part)
+				}
+			})
+		}
+	}
 }

@@ -2,7 +2,9 @@ package simhash
 
 import (
 	"math/bits"
+	"slices"
 
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/corpus/token"
 )
 
@@ -28,8 +30,9 @@ type minwise struct {
 	pair   [kinds][kinds]divisor // of a pair, by the kinds of both; 0: no feature
 	least  int                   // filled bins
 	winner [bins]uint64
-	last   uint64 // hash of the token before; 0 for none
-	kind   kind   // and its kind
+	last   uint64   // hash of the token before; 0 for none
+	kind   kind     // and its kind
+	hashes []uint64 // of a batch of tokens
 
 	special bool              // features wait, since one of these is not nil
 	waiting []waiting         // of a batch of tokens
@@ -113,15 +116,17 @@ func (m *minwise) begin() {
 	m.last = 0
 }
 
-// push takes some tokens of the text.
-func (m *minwise) push(s *token.Scanner, tokens []token.Token) {
+// push takes some tokens of the text, and gives them to the sketcher, if it is not nil.
+func (m *minwise) push(s *token.Scanner, tokens []token.Token, k *sketch.Sketcher) {
 	last, before := m.last, m.kind
+	m.hashes = slices.Grow(m.hashes[:0], len(tokens))[:len(tokens)]
 	for i := range tokens {
 		t := &tokens[i]
 		if t.Stop {
 			continue
 		}
 		h, kind := m.key.Hash(s, t), kindOf(t)
+		m.hashes[i] = h
 		m.add(h, m.weight[kind])
 		if d := m.pair[before][kind]; d != 0 && last != 0 {
 			m.add(token.Fold(last, h), d)
@@ -130,6 +135,9 @@ func (m *minwise) push(s *token.Scanner, tokens []token.Token) {
 	}
 	m.last, m.kind = last, before
 	m.weighAll()
+	if k != nil {
+		k.Take(s, tokens, m.hashes)
+	}
 }
 
 // add lets a feature compete in its bin, or wait for weighAll.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 )
 
 // A Comparison is the result of [Compare].
@@ -20,6 +21,9 @@ type Comparison struct {
 	Jaccard float64 // of the sets of shingles
 	AInB    float64 // share of a's shingles that b has
 	BInA    float64
+
+	Estimate  float64 // of a Jaccard similarity by sketches, whose shingles are those of package sketch
+	Deviation float64 // its standard error
 }
 
 // A Text is one side of a comparison.
@@ -31,6 +35,7 @@ type Text struct {
 	Shingles    int  // distinct ones
 	Passages    []Passage
 	PassageSum  int // tokens of all passages
+	sketch      sketch.Sketch
 }
 
 // A Passage is a part of a text that the other one does not have.
@@ -54,6 +59,7 @@ func Compare(a, b string, recipe simhash.Recipe) (*Comparison, error) {
 	setB, tokensB, gramsB := s.trace(b)
 	c.A, c.B = text(f, a, tokensA, gramsA, setB), text(f, b, tokensB, gramsB, setA)
 	c.A.Shingles, c.B.Shingles = len(setA), len(setB)
+	c.Estimate, c.Deviation = sketch.Estimate(&c.A.sketch, &c.B.sketch)
 	c.Shared = Shared(setA, setB)
 	c.Jaccard, c.AInB, c.BInA = Jaccard(setA, setB), share(c.Shared, len(setA)), share(c.Shared, len(setB))
 	c.Features = simhash.OverlapOf(f.AppendFeatures(nil, a), f.AppendFeatures(nil, b))
@@ -73,7 +79,7 @@ func Compare(a, b string, recipe simhash.Recipe) (*Comparison, error) {
 
 // text returns one side. Shingles in the set of the other side cover its tokens.
 func text(f *simhash.Fingerprinter, s string, tokens []place, grams []gram, other []uint64) (t Text) {
-	t.Fingerprint, _, t.OK = f.Fingerprint(s)
+	t.Fingerprint, _, t.OK, t.sketch = f.Sketch(s)
 	t.Tokens = len(tokens)
 	covered := make([]bool, len(tokens))
 	for _, g := range grams {

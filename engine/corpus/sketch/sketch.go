@@ -1,0 +1,104 @@
+package sketch
+
+import (
+	"math"
+	"slices"
+
+	"ndd/asm"
+)
+
+// The form of sketches.
+const (
+	// Words are the words of a Sketch.
+	Words = 8
+	// Bins are the bins of the min-hash.
+	Bins = 64 * Words
+
+	binBits = 9 // of a hash, that tell its bin
+
+	setMax = Words - 1 // shingles of a text whose sketch is their set
+
+	wordShingle = 3 // words of a shingle
+	charShingle = 5 // characters of a shingle
+	near        = 8 // words in a row after a character that are taken as characters
+)
+
+// A Sketch is that of a text. The top bit of its last word is set in a min-hash; otherwise it is a set of at most setMax
+// shingles, and the last word is their number.
+type Sketch [Words]uint64
+
+const minHash = 1 << 63
+
+// isSet returns whether a sketch is a set.
+func (s *Sketch) isSet() bool { return s[Words-1] < minHash }
+
+// isEmpty returns whether a sketch is that of a text without shingles.
+func (s *Sketch) isEmpty() bool { return s.isSet() && len(s.set()) == 0 }
+
+// set returns the shingles of a set. Whatever the last word is, they are fewer than Words.
+func (s *Sketch) set() []uint64 { return s[:s[Words-1]%Words] }
+
+// ofSet returns the sketch of a set of shingles, which ascend.
+func ofSet(set []uint64) (s Sketch) {
+	s[Words-1] = uint64(copy(s[:], set))
+	return s
+}
+
+// signed returns the min-hash of the winners of all bins: of bin j the bit 1 + j mod 16, so that bins with the same winner
+// have different bits.
+func signed(all *[Bins]uint32) (s Sketch) {
+	for i := range s {
+		word := uint64(0)
+		for j, w := range all[64*i : 64*i+64] {
+			word |= uint64(w>>(1+j%16)&1) << j
+		}
+		s[i] = word
+	}
+	s[Words-1] |= minHash
+	return s
+}
+
+// Estimate returns an estimate of the Jaccard similarity of the shingles of two texts, and its standard error. Of two sets
+// it is exact.
+func Estimate(a, b *Sketch) (jaccard, deviation float64) {
+	switch {
+	case a.isSet() && b.isSet():
+		return exact(a.set(), b.set()), 0
+	case a.isEmpty() || b.isEmpty():
+		return 0, 0
+	}
+	one, other := a.minHash(), b.minHash()
+	var differing [1]uint32
+	asm.Differ(differing[:], one[:], other[:], []uint32{0})
+	const bits = Bins - 1
+	j := max(1-2*float64(differing[0])/bits, 0)
+	return j, math.Sqrt((1 - j*j) / bits)
+}
+
+// exact returns the similarity of two sets, which ascend; 1 if both are empty.
+func exact(a, b []uint64) float64 {
+	both := 0
+	for _, x := range a {
+		if slices.Contains(b, x) {
+			both++
+		}
+	}
+	if len(a)+len(b) == 0 {
+		return 1
+	}
+	return min(float64(both)/float64(len(a)+len(b)-both), 1) // a forged set may have a shingle twice
+}
+
+// minHash returns the min-hash of a text that has shingles, given its sketch.
+func (s *Sketch) minHash() Sketch {
+	if !s.isSet() {
+		return *s
+	}
+	var c Sketcher
+	c.Begin()
+	for _, h := range s.set() {
+		c.add(h)
+	}
+	c.borrow()
+	return signed(&c.all)
+}
