@@ -24,6 +24,7 @@ var values = map[string][]string{
 	"keep":          {"first", "longest", "shortest", "newest", "source"},
 	"verify":        {"jaccard>=0.8"},
 	"eval verify":   {"0"},
+	"quality":       {"balanced", "fast", "thorough", "exact"},
 	"recipe":        {"minwise", "minwise-pairs", "ordered", "simhash"},
 	"sync":          {"always", "never", "interval=100ms"},
 	"kernel":        {"auto", "avx512", "avx2", "neon", "generic"},

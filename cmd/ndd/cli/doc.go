@@ -1,9 +1,10 @@
-// Package cli is what the commands of ndd share: each room of commands beside it imports this one, and it
-// imports none of them.
+// Package cli has what the commands of ndd share. The packages of commands import it, and it imports none of them.
 //
-//	globals.go, profile.go         the flags that all commands have, and what they set: threads, kernel, messages
-//	args.go, errors.go              arguments, kinds of errors
-//	input.go, fingerprints.go      documents and fingerprint files as inputs; skipped.go: what could not be read
+//	globals.go, profile.go         the flags of all commands: threads, kernel, messages
+//	usage.go                       the help of a command: examples, and flags in groups
+//	args.go, errors.go             arguments, kinds of errors
+//	input.go, recipe.go            documents as inputs; skipped.go: the table of input that was not read
+//	fingerprints.go                fingerprint files as inputs
 //	places.go, readonce.go         the inputs and outputs of a command, which must not be the same
 //	output.go, objects.go          results, which appear whole or not at all: files, folders, objects
 //	format.go, value.go            tables in all formats of --format; flags of a few words

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,22 +151,6 @@ func (d *DocumentFlags) texts(c *ingest.Config, fixed bool) error {
 	}
 	c.Recipe, c.Document.Extract = asked, text.Extraction(asked.Extract)
 	return nil
-}
-
-// RecipeOf returns the recipe with a name, or in a file, or the default one for "".
-func RecipeOf(nameOrFile string) (simhash.Recipe, error) {
-	if nameOrFile == "" {
-		nameOrFile = simhash.Default().Name()
-	}
-	named, noSuchName := simhash.RecipeByName(nameOrFile)
-	if noSuchName == nil {
-		named.Extract = string(text.ExtractAuto)
-		return named, nil
-	}
-	if _, err := os.Stat(nameOrFile); errors.Is(err, fs.ErrNotExist) {
-		return simhash.Recipe{}, Usagef("--recipe: %w, and there is no file %s", noSuchName, nameOrFile)
-	}
-	return simhash.ReadRecipe(nameOrFile)
 }
 
 // Ingest fingerprints documents, with a progress bar and a summary, and

@@ -149,6 +149,45 @@ func (c *CopyFolder) Refill(ctx context.Context, doing string, write copying) (r
 	return report, err
 }
 
+// CopyFolders are the folders of --write-kept and --annotate, nil where one was not requested.
+type CopyFolders struct{ Kept, Annotated *CopyFolder }
+
+// CopyFolders begins the folders of --write-kept and of --annotate, which adds fields.
+func (o *Outputs) CopyFolders(ctx context.Context, inputs []string, writeKept, annotate string, opts format.Options,
+	fields []result.Column) (c CopyFolders, err error) {
+	for _, of := range []struct{ flag, path string }{{"--write-kept", writeKept}, {"--annotate", annotate}} {
+		if of.path != "" && err == nil {
+			err = ReadTwice(of.flag, inputs)
+		}
+	}
+	if err == nil {
+		c.Kept, err = o.Copies(ctx, inputs, writeKept)
+	}
+	if err == nil {
+		c.Annotated, err = o.Annotations(ctx, inputs, annotate, opts, fields)
+	}
+	return c, err
+}
+
+// A Rewriter copies inputs without what is removed, or with fields.
+type Rewriter interface {
+	Copy(context.Context, *rewrite.Target) (rewrite.Report, error)
+	Annotate(context.Context, *rewrite.Target) (rewrite.Report, error)
+}
+
+// Refill fills the folders. partly is [ErrPartly] if documents have spans that could not be cut out.
+func (c *CopyFolders) Refill(ctx context.Context, r Rewriter) (partly, err error) {
+	report, err := c.Kept.Refill(ctx, "copying", r.Copy)
+	if err != nil {
+		return nil, err
+	}
+	if len(report.Uncut) > 0 {
+		partly = ErrPartly
+	}
+	_, err = c.Annotated.Refill(ctx, "annotating", r.Annotate)
+	return partly, err
+}
+
 // SayCopied names the files of a copy that are not what the user may expect, and counts the documents.
 func (g *Globals) SayCopied(r rewrite.Report) {
 	each := func(n int, more string, text func(i int) string) {

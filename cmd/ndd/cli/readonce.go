@@ -33,6 +33,15 @@ func ReadOnce(inputs []string) error {
 	return n.within()
 }
 
+// ReadTwice returns an error for inputs that a flag cannot read again.
+func ReadTwice(flag string, inputs []string) error {
+	if i := slices.IndexFunc(inputs, input.ReadOnce); i >= 0 {
+		return Usagef("%s reads documents twice, and a pipe (%s) can be read only once: write it to a file first", flag,
+			inputs[i])
+	}
+	return nil
+}
+
 // named holds the inputs so far under the names that the user gave.
 type named struct {
 	paths    map[string]string // by path without links

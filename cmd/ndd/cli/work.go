@@ -22,15 +22,6 @@ type Work struct {
 	copies *work.Copies // in the folder that is being made; nil if none are kept
 }
 
-// ReadTwice returns an error for inputs that a flag cannot read again.
-func ReadTwice(flag string, inputs []string) error {
-	if i := slices.IndexFunc(inputs, input.ReadOnce); i >= 0 {
-		return Usagef("%s reads documents twice, and a pipe (%s) can be read only once: write it to a file first", flag,
-			inputs[i])
-	}
-	return nil
-}
-
 // CheckWork claims the folder of --work, and returns an error for inputs that it cannot know again.
 func (g *Files) CheckWork(dir string, inputs []string) error {
 	if dir == "" {

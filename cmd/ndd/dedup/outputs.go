@@ -5,46 +5,43 @@ import (
 	"context"
 
 	"ndd/cmd/ndd/cli"
+	"ndd/engine/corpus/format"
 	"ndd/engine/near/dedup"
 )
 
 // outputs are the output folders, nil where none was requested.
 type outputs struct {
 	cli.Outputs
-	kept, annotated *cli.CopyFolder
-	tables, report  cli.Folder
+	copies         cli.CopyFolders
+	tables, report cli.Folder
 }
 
 // newOutputs begins the folders; with --dry-run it only finds out whether it could. The caller calls Abort in any case.
 func (j *job) newOutputs(ctx context.Context) (to *outputs, err error) {
 	f := j.flags
 	to = &outputs{Outputs: j.g.NewOutputs(f.dryRun)}
-	if to.kept, err = to.Copies(ctx, j.inputs, f.writeKept); err != nil {
-		return to, err
-	}
+	var opts format.Options
 	if f.annotate != "" {
 		config, err := f.docs.Config(j.g, nil)
 		if err != nil {
 			return to, err
 		}
-		if to.annotated, err = to.Annotations(ctx, j.inputs, f.annotate, config.Document, dedup.Annotations); err != nil {
-			return to, err
-		}
+		opts = config.Document
 	}
-	if to.tables, err = to.Folder(f.out); err != nil {
-		return to, err
+	to.copies, err = to.CopyFolders(ctx, j.inputs, f.writeKept, f.annotate, opts, dedup.Annotations)
+	if err == nil {
+		to.tables, err = to.Folder(f.out)
 	}
-	to.report, err = to.Folder(f.report)
+	if err == nil {
+		to.report, err = to.Folder(f.report)
+	}
 	return to, err
 }
 
 // write fills the folders, or prints the clusters if there is no folder.
 func (j *job) write(ctx context.Context, to *outputs, c *dedup.Corpus, r *dedup.Result) (err error) {
-	j.work.KeepCopies(to.kept)
-	if _, err := to.kept.Refill(ctx, "copying", r.Copy); err != nil {
-		return err
-	}
-	if _, err := to.annotated.Refill(ctx, "annotating", r.Annotate); err != nil {
+	j.work.KeepCopies(to.copies.Kept)
+	if _, err := to.copies.Refill(ctx, r); err != nil { // whole documents are removed
 		return err
 	}
 	if to.report != nil {
@@ -60,7 +57,7 @@ func (j *job) write(ctx context.Context, to *outputs, c *dedup.Corpus, r *dedup.
 			"the columns file and row tell them apart, not the ID")
 	case j.g.Given["format"]:
 		err = j.g.WriteTable("", j.flags.format.Format, clusterColumns, (&clusterTables{c: c, r: r}).clusters)
-	case to.kept == nil && to.annotated == nil && to.report == nil:
+	case to.copies == cli.CopyFolders{} && to.report == nil:
 		err = printClusters(j.g.Stdout, c, r, j.flags.againstNames())
 	}
 	return cmp.Or(err, ctx.Err())

@@ -113,9 +113,10 @@ func (p *decontamination) run(ctx context.Context, inputs []string) (err error) 
 	if err != nil {
 		return err
 	}
-	to := folders{Outputs: p.g.NewOutputs(false)}
+	to := p.g.NewOutputs(false)
 	defer to.Abort()
-	if err := to.begin(ctx, inputs, config.Document, p.writeKept, p.annotate, decontaminate.Annotations); err != nil {
+	copies, err := to.CopyFolders(ctx, inputs, p.writeKept, p.annotate, config.Document, decontaminate.Annotations)
+	if err != nil {
 		return err
 	}
 	budget, room, err := reserve(p.g, &p.docs, p.memory, &config)
@@ -139,12 +140,12 @@ func (p *decontamination) run(ctx context.Context, inputs []string) (err error) 
 		return adviseLength(err, &p.docs)
 	}
 	defer r.Close()
-	w.KeepCopies(to.kept)
+	w.KeepCopies(copies.Kept)
 	partly := cmp.Or(p.g.Ingested(report), partlyItems)
 	if err := p.writeTables(ctx, &to, r); err != nil {
 		return err
 	}
-	if _, err := to.fill(ctx, r); err != nil { // whole documents go
+	if _, err := copies.Refill(ctx, r); err != nil { // whole documents go
 		return err
 	}
 	if err := to.Commit(); err != nil {
@@ -156,7 +157,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) (err error) 
 }
 
 // writeTables writes the tables of hits and of sets.
-func (p *decontamination) writeTables(ctx context.Context, to *folders, r *decontaminate.Result) error {
+func (p *decontamination) writeTables(ctx context.Context, to *cli.Outputs, r *decontaminate.Result) error {
 	if p.tabled() {
 		if err := to.Table(p.out, p.format.Format, hitColumns, func(w *result.TableWriter) error {
 			for d := range r.Documents() {

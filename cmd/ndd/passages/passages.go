@@ -6,16 +6,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/rewrite"
 	"ndd/engine/memory"
 	"ndd/engine/passages"
 	"ndd/engine/result"
@@ -148,24 +144,6 @@ func (p *finding) options() (err error) {
 	return p.g.CheckOutput(p.out, columns...)
 }
 
-// reserve returns the budget that --memory allows, and a reservation in it of the memory that reading
-// takes by the settings, whose share it sets. The garbage collector keeps the whole within the limit.
-func reserve(g *cli.Files, docs *cli.DocumentFlags, most string, config *ingest.Config) (*memory.Budget,
-	*memory.Reservation, error) {
-	budget, err := g.Budget(most)
-	if err != nil {
-		return nil, nil, err
-	}
-	debug.SetMemoryLimit(int64(budget.Left()))
-	config.Budget = int64(max(budget.Left()/4, 1))
-	room, err := budget.Reserve("reading", config.NeedBytes())
-	return budget, room, adviseLength(err, docs)
-}
-
-func adviseLength(err error, docs *cli.DocumentFlags) error {
-	return memory.Advise(err, "a lower --max-document than "+docs.MaxDocument+" needs less")
-}
-
 func (p *finding) run(ctx context.Context, inputs []string) (err error) {
 	if err := cmp.Or(p.options(), p.g.CheckWork(p.work, inputs), cli.ReadOnce(inputs)); err != nil {
 		return err
@@ -174,9 +152,10 @@ func (p *finding) run(ctx context.Context, inputs []string) (err error) {
 	if err != nil {
 		return err
 	}
-	to := folders{Outputs: p.g.NewOutputs(p.dryRun)} // before the work, so that a wrong name costs nothing
+	to := p.g.NewOutputs(p.dryRun) // before the work, so that a wrong name costs nothing
 	defer to.Abort()
-	if err := to.begin(ctx, inputs, config.Document, p.writeKept, p.annotate, passages.Annotations); err != nil {
+	copies, err := to.CopyFolders(ctx, inputs, p.writeKept, p.annotate, config.Document, passages.Annotations)
+	if err != nil {
 		return err
 	}
 	budget, room, err := reserve(p.g, &p.docs, p.memory, &config)
@@ -197,14 +176,14 @@ func (p *finding) run(ctx context.Context, inputs []string) (err error) {
 		return adviseLength(err, &p.docs)
 	}
 	defer r.Close()
-	w.KeepCopies(to.kept)
+	w.KeepCopies(copies.Kept)
 	partly := p.g.Ingested(report)
 	t, err := p.writeTable(ctx, &to, r)
 	if err != nil {
 		return err
 	}
 	if !p.dryRun {
-		uncut, err := to.fill(ctx, r)
+		uncut, err := copies.Refill(ctx, r)
 		if err == nil {
 			err = to.Commit()
 		}
@@ -219,7 +198,7 @@ func (p *finding) run(ctx context.Context, inputs []string) (err error) {
 }
 
 // writeTable writes the table of spans, unless only other outputs were requested, and counts them.
-func (p *finding) writeTable(ctx context.Context, to *folders, r *passages.Result) (*totals, error) {
+func (p *finding) writeTable(ctx context.Context, to *cli.Outputs, r *passages.Result) (*totals, error) {
 	t := &totals{bySource: map[string]*share{}}
 	if p.dryRun || p.writeKept+p.annotate != "" && p.out == "" {
 		for d := range r.Documents() {
@@ -236,49 +215,6 @@ func (p *finding) writeTable(ctx context.Context, to *folders, r *passages.Resul
 		}
 		return ctx.Err()
 	})
-}
-
-// folders are the output folders; those of copies are nil where none was requested.
-type folders struct {
-	cli.Outputs
-	kept, annotated *cli.CopyFolder
-}
-
-// begin begins the folders of --write-kept and --annotate, which adds fields.
-func (to *folders) begin(ctx context.Context, inputs []string, opts format.Options, writeKept, annotate string,
-	fields []result.Column) (err error) {
-	if writeKept != "" {
-		err = cli.ReadTwice("--write-kept", inputs)
-	}
-	if err == nil {
-		to.kept, err = to.Copies(ctx, inputs, writeKept)
-	}
-	if err == nil && annotate != "" {
-		err = cli.ReadTwice("--annotate", inputs)
-	}
-	if err == nil {
-		to.annotated, err = to.Annotations(ctx, inputs, annotate, opts, fields)
-	}
-	return err
-}
-
-// A rewriter copies inputs.
-type rewriter interface {
-	Copy(context.Context, *rewrite.Target) (rewrite.Report, error)
-	Annotate(context.Context, *rewrite.Target) (rewrite.Report, error)
-}
-
-// fill fills the folders of copies. partly is cli.ErrPartly if documents have spans that could not be cut out.
-func (to *folders) fill(ctx context.Context, r rewriter) (partly, err error) {
-	report, err := to.kept.Refill(ctx, "copying", r.Copy)
-	if err != nil {
-		return nil, err
-	}
-	if len(report.Uncut) > 0 {
-		partly = cli.ErrPartly
-	}
-	_, err = to.annotated.Refill(ctx, "annotating", r.Annotate)
-	return partly, err
 }
 
 // marksBytes is the most memory that is taken for marks: more makes runs that are no faster to merge.

@@ -1,0 +1,26 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/text"
+)
+
+// RecipeOf returns the recipe with a name, or in a file, or the default one for "".
+func RecipeOf(nameOrFile string) (simhash.Recipe, error) {
+	if nameOrFile == "" {
+		nameOrFile = simhash.Default().Name()
+	}
+	named, noSuchName := simhash.RecipeByName(nameOrFile)
+	if noSuchName == nil {
+		named.Extract = string(text.ExtractAuto)
+		return named, nil
+	}
+	if _, err := os.Stat(nameOrFile); errors.Is(err, fs.ErrNotExist) {
+		return simhash.Recipe{}, Usagef("--recipe: %w, and there is no file %s", noSuchName, nameOrFile)
+	}
+	return simhash.ReadRecipe(nameOrFile)
+}

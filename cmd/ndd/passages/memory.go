@@ -1,0 +1,27 @@
+package passages
+
+import (
+	"runtime/debug"
+
+	"ndd/cmd/ndd/cli"
+	"ndd/engine/corpus/ingest"
+	"ndd/engine/memory"
+)
+
+// reserve returns the budget that --memory allows, and a reservation in it of the memory that reading
+// takes by the settings, whose share it sets. The garbage collector keeps the whole within the limit.
+func reserve(g *cli.Files, docs *cli.DocumentFlags, most string, config *ingest.Config) (*memory.Budget,
+	*memory.Reservation, error) {
+	budget, err := g.Budget(most)
+	if err != nil {
+		return nil, nil, err
+	}
+	debug.SetMemoryLimit(int64(budget.Left()))
+	config.Budget = int64(max(budget.Left()/4, 1))
+	room, err := budget.Reserve("reading", config.NeedBytes())
+	return budget, room, adviseLength(err, docs)
+}
+
+func adviseLength(err error, docs *cli.DocumentFlags) error {
+	return memory.Advise(err, "a lower --max-document than "+docs.MaxDocument+" needs less")
+}
