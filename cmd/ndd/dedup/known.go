@@ -53,9 +53,14 @@ func (set *knownSet) recipe() *simhash.Recipe {
 	return set.sources[0].recipe
 }
 
-// openKnown opens the sources and makes the search look there first. The caller closes them, also after an error.
+// openKnown opens the sources and makes the search look there first. The caller closes them.
 func (j *job) openKnown(ctx context.Context) (set *knownSet, err error) {
 	set = &knownSet{threads: j.g.Threads, all: j.rule != ""}
+	defer func() {
+		if err != nil {
+			set.Close()
+		}
+	}()
 	for i, path := range j.flags.against {
 		if slices.Contains(j.flags.against[:i], path) {
 			return set, cli.Usagef("--against %s is there twice", path)

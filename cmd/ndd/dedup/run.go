@@ -50,10 +50,10 @@ func run(ctx context.Context, g *cli.Files, f *flags, inputs []string) (err erro
 // decide reads the inputs and finds the duplicates. partly is [cli.ErrPartly] if some input was skipped.
 func (j *job) decide(ctx context.Context) (c *dedup.Corpus, r *dedup.Result, partly, err error) {
 	known, err := j.openKnown(ctx)
-	defer known.Close()
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	defer known.Close()
 	if j.fingerprints {
 		c, err = dedup.ReadPrints(ctx, j.inputs, j.reading)
 	} else {
