@@ -25,7 +25,7 @@ type BatchOptions struct {
 	Docs       int            // how many documents of each hit to look up; see AllDocs and FirstDoc
 	Threads    int            // default: as many as there are processors; fewer where Budget has not the memory for them
 	MatchBytes uint64         // for the matches of a sweep; default: a quarter of what Budget has left, 1 GiB at most
-	Budget     *memory.Budget // of which the memory is taken; nil: no limit
+	Budget     *memory.Budget // source of the memory; nil: no limit
 }
 
 // Batch is [View.Batch] of what the index holds now.
@@ -116,7 +116,7 @@ type batch struct {
 	rest       *search.Searcher // of what chunks left, in the goroutine that emits
 }
 
-// run answers the queries, of which the first is number first of all.
+// run answers queries. The first one has number first in the batch.
 func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 	swept, err := search.Sweep(ctx, b.view, queries, b.o.K, b.plan.Threads, int(min(b.plan.MostMatches(), math.MaxInt)))
 	if errors.Is(err, segment.ErrTooMany) {
@@ -154,7 +154,7 @@ func (b *batch) lengths(first int) rows.Lengths {
 	return l
 }
 
-// A chunk is queries that a goroutine answers together, of which the first is number first of all.
+// A chunk is queries that a goroutine answers together. The first one has number first in the batch.
 type chunk struct {
 	first   int
 	queries []uint64

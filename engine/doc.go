@@ -16,7 +16,7 @@
 //	ndd/engine/corpus/simhash     texts to fingerprints
 //	ndd/engine/corpus/format      files to documents
 //	ndd/engine/corpus/text        bytes of a page or a text to UTF-8 text
-//	ndd/engine/corpus/ndf         fingerprint files, of which an index is built
+//	ndd/engine/corpus/ndf         fingerprint files, the input of Build
 //	ndd/engine/memory             budgets of memory
 //	ndd/engine/near/dedup         a corpus against itself: what to keep, what to drop
 //	ndd/permute                   which tables an index has

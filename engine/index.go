@@ -20,7 +20,7 @@ import (
 var (
 	// ErrClosed is returned by every call of an index that is closed.
 	ErrClosed = version.ErrClosed
-	// ErrNoDocument is wrapped by the error of a look-up of the ID of a document that is gone: it was
+	// ErrNoDocument is wrapped by the error of a look-up of the ID of a missing document: it was
 	// deleted or replaced after a query found it. Asking again gives an answer without it.
 	ErrNoDocument = version.ErrNoDocument
 	// ErrMixed is wrapped where fingerprints of different recipes, or documents with and without
@@ -42,7 +42,7 @@ var (
 	ErrDense = search.ErrDense
 	// ErrDistance is wrapped where a distance is asked for that the index was not made for, or no tables are.
 	ErrDistance = errors.New("the index was not made for that distance")
-	// ErrNoRecipe is returned where documents are to be fingerprinted as those of an index without a recipe. It
+	// ErrNoRecipe is returned where an index has no recipe, so that documents cannot be fingerprinted as its own. It
 	// wraps [ErrMixed].
 	ErrNoRecipe = fmt.Errorf("%w: the index was built from raw fingerprints, so it has no recipe for documents", ErrMixed)
 	// ErrCorrupt is wrapped where a file is not as it was written.
@@ -78,8 +78,8 @@ func Build(ctx context.Context, dir string, files []*ndf.File, o BuildOptions) e
 	return live.Build(ctx, dir, files, o.inner())
 }
 
-// Open opens the index in folder dir. The error wraps [ErrCorrupt] when an index is there but
-// is not sound, [ErrNoIndex] when none is there, and memory.ErrTooLarge when it is to be loaded and
+// Open opens the index in folder dir. The error wraps [ErrCorrupt] when the index
+// is not sound, [ErrNoIndex] when there is none, and memory.ErrTooLarge when it is to be loaded and
 // is larger than what o.Budget has left.
 func Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
 	x, err := live.Open(ctx, dir, o.inner())
@@ -98,7 +98,7 @@ func Create(dir string, k int, o Options) error {
 	return live.Create(dir, c)
 }
 
-// Close ends background work and gives the memory back, that of files too. Calls that are under
+// Close ends background work, closes files and gives the memory back. Calls that are under
 // way end as if nothing had happened; later ones fail with [ErrClosed]. It may be called again.
 func (x *Index) Close() error { return x.live.Close() }
 
@@ -110,7 +110,7 @@ func (x *Index) Implementation() any { return x.live }
 // does not have. It is no part of the stable interface.
 func Of(implementation any) *Index { return &Index{implementation.(*live.Index)} }
 
-// Design returns that of the index's tables.
+// Design returns the design of the index's tables.
 func (x *Index) Design() *permute.Design { return &x.live.Config().Design }
 
 // Recipe returns how the fingerprints were made, nil when the index does not know.

@@ -72,13 +72,13 @@ func (x *Index) Insert(ctx context.Context, docs ...Doc) ([]Outcome, error) {
 	return outcomes(out), err
 }
 
-// CheckAndInsert adds each document, in order, unless something within distance o.K of it is there
-// already, which its outcome has then: nearest first, each hit with the first o.Docs of its documents. Of two
+// CheckAndInsert adds each document, in order, unless one within distance o.K of it is stored
+// already. Its outcome lists those: nearest first, each hit with the first o.Docs of its documents. Of two
 // near-duplicates that arrive together exactly one is added. It may wait for room, as long as ctx
 // lasts. After an error, it returns the outcomes of the first documents, which were decided upon and are durable.
 //
 // A call may be repeated. If the document with the ID of one has the same content, nothing changes, and
-// the outcome is that of its insert, with Before set. The content is the same if the fingerprints are
+// the outcome repeats the outcome of its insert, with Before set. The content is the same if the fingerprints are
 // equal and, where the index keeps the lengths of texts and both are known, those, too. A document
 // with other content is compared with all documents, also with the one that has its ID; if it is near
 // none, its OnConflict decides.

@@ -63,7 +63,7 @@ type BuildOptions struct {
 
 	Threads  int                              // default: as many as there are processors
 	Progress func(stage string, part, of int) // may be nil
-	Budget   *memory.Budget                   // of which the memory beside the input is taken; nil: what this machine has left
+	Budget   *memory.Budget                   // source of the memory, the input aside; nil: what this machine has left
 
 	Replace bool // an index that exists, when the new one is complete
 	Lengths bool // keep the lengths of the documents' texts, which all files must have
@@ -100,7 +100,7 @@ type OpenOptions struct {
 	Progress func(done, of uint64) // bytes verified; may be nil; called from many goroutines
 
 	Load   bool           // read the files into memory outside the Go heap, reserved from Budget, instead of mapping them
-	Budget *memory.Budget // of which the memory is taken; nil is what this machine has left
+	Budget *memory.Budget // source of the memory; nil is what this machine has left
 
 	// Write opens the index for inserts that last. Without it inserts are in memory and end with the
 	// process.
@@ -109,8 +109,8 @@ type OpenOptions struct {
 	OnConflict OnConflict    // what becomes of a document whose ID is taken; 0 is Replace
 	TTL        time.Duration // how long documents are kept that come from now on and say nothing else; 0 is forever
 
-	// MaxLengthRatio, unless it is 0, leaves out of answers documents whose text is more than so many times as
-	// long as the query's, or as many times shorter. The error wraps [ErrNoLengths] where the index keeps no lengths.
+	// MaxLengthRatio, unless it is 0, leaves out of answers documents whose text is longer or shorter than the
+	// query's by more than this factor. The error wraps [ErrNoLengths] where the index keeps no lengths.
 	MaxLengthRatio float64
 
 	// AcceptClock confirms the system's clock where it is more than a day from the time when the

@@ -67,7 +67,7 @@ func (x *Index) searcher(ctx context.Context) *search.Searcher {
 	return c
 }
 
-// QueryEach is [View.QueryEach] of the index as it is now.
+// QueryEach is [View.QueryEach] of the index at this moment.
 func (x *Index) QueryEach(ctx context.Context, q simhash.Fingerprint, o QueryOptions,
 	emit func(hits []Hit) error) error {
 	v, err := x.View()
@@ -78,7 +78,7 @@ func (x *Index) QueryEach(ctx context.Context, q simhash.Fingerprint, o QueryOpt
 	return v.QueryEach(ctx, q, o, emit)
 }
 
-// A View is a snapshot of an index. It stays as it is, however the index changes or closes
+// A View is a snapshot of an index. It does not change, however the index changes or closes
 // meanwhile, until it is released; until then merged segments and deleted documents keep their
 // memory. It may be used by many goroutines.
 type View struct {

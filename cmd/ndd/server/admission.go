@@ -47,7 +47,7 @@ func (a *admission) admit(w *answer, r *http.Request, to *route, c *call) (ctx c
 	}
 	w.slot.arrived.Store(true)
 	began := time.Now()
-	if !to.streams { // an answer that is streamed takes as long as it is read
+	if !to.streams { // a streamed answer takes the time of its reader
 		ctx, stop = context.WithDeadline(ctx, began.Add(a.limits.Timeout))
 	}
 	pass, err := to.gate.Enter(ctx, len(c.body) > heavyBytes)

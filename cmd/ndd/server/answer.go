@@ -13,9 +13,8 @@ import (
 )
 
 // An answer writes the response of a request, and records its status and length. It releases the
-// place at the gate before it writes, reserves memory for the response, and writes it in
-// pieces, each of which the client must read in time: a slow reader costs the memory of its own
-// response, and nothing else.
+// place at the gate before it writes, and reserves memory for the response. It writes in pieces, and the
+// client must read each in time: a slow reader costs only the memory of its own response.
 type answer struct {
 	http.ResponseWriter
 	upload   upload
@@ -126,8 +125,8 @@ func (a *answer) begin(n int) {
 // Client names the client of the request; see [admit.Owner].
 func (a *answer) Client() string { return clientOf(a.upload.request, a.slot.client) }
 
-// CutOff ends a request whose client stands still while others need its memory. One that sends is told that
-// it was too slow; if it reads, its connection is reset.
+// CutOff ends a request that makes no progress while others need its memory. A client that sends gets the answer that
+// it was too slow; the connection of a client that reads is reset.
 func (a *answer) CutOff() {
 	if a.slot.arrived.Load() {
 		resetConnection(a.upload.request.Context())
@@ -144,7 +143,7 @@ func (a *answer) release() {
 }
 
 // clientOf names the client of a request, with which it shares memory: by its certificate, or else
-// by its address, of which an IPv6 client may have a whole /64.
+// by its address. An IPv6 client may have a whole /64.
 func clientOf(r *http.Request, who access.Client) string {
 	if who.Name != "" {
 		return "cn:" + who.Name

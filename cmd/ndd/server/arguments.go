@@ -177,7 +177,7 @@ func badID(id string) string {
 	return ""
 }
 
-// distance returns the k of a request: that of its body, the parameter, or the index's own, which is the largest.
+// distance returns the k of a request: from its body, the parameter, or the index, which has the largest.
 func (a *arguments) distance(k *bitCount, most int) (int, *problem) {
 	within := most
 	for _, one := range []struct {
@@ -199,7 +199,7 @@ func (a *arguments) distance(k *bitCount, most int) (int, *problem) {
 	return within, nil
 }
 
-// limitOr returns the limit of a request: that of its body, the parameter, or otherwise.
+// limitOr returns the limit of a request: from its body, the parameter, or otherwise.
 func (a *arguments) limitOr(limit *idLimit, otherwise int) int {
 	switch {
 	case limit != nil:

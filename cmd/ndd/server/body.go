@@ -83,8 +83,8 @@ func acceptMedia(header string, accepted []string) (in payload, p *problem) {
 }
 
 // readBody reads a body whole. It takes memory as bytes come, not as
-// they are announced, so that an idle sender holds little. Beyond 64 KiB, each 64 KiB must come
-// within the time of a stall; so long, a body may take as long as it needs.
+// they are announced, so that an idle sender holds little. Beyond 64 KiB, each 64 KiB must arrive
+// within the time of a stall. A body that keeps to that may take any time.
 func readBody(w *answer, r *http.Request, limits *bounds) (body []byte, p *problem) {
 	if r.ContentLength > limits.Body {
 		return nil, tooLarge(limits.Body)

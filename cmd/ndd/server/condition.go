@@ -32,7 +32,7 @@ const (
 	draining // what runs is finished
 )
 
-// life is the current phase. It only goes forward.
+// life is the current phase. It never returns to an earlier one.
 type life struct{ now atomic.Int32 }
 
 func (l *life) phase() phase  { return phase(l.now.Load()) }

@@ -21,7 +21,7 @@ type collector struct {
 	options *Options
 }
 
-// Describe leaves the figures open: most are there only with an index.
+// Describe describes no figures, since most exist only with an index.
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // figures is where a collector sends figures.

@@ -94,8 +94,8 @@ func (in *insertRequest) setID(c *call) *problem {
 	return nil
 }
 
-// items returns the documents of a request: a single one, which the problem is about, or those of a
-// list, each of which has a problem of its own.
+// items returns the documents of a request. The problem is about a single document, or about the whole list. Each
+// document of a list has a problem of its own.
 func (s documents) items(ctx context.Context, c *call, in *insertRequest) ([]item, *problem) {
 	ttl := cmp.Or(time.Duration(in.TTL), c.ttl)
 	if in.Documents == nil {

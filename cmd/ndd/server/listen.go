@@ -131,8 +131,8 @@ func (l *listener) address() string {
 // when a listener is closed see a reset. Thousands are accepted in this time.
 const finishTime = 50 * time.Millisecond
 
-// drain takes no more connections and lets what runs end, and says whether it did in so long. What
-// did not is reset: no answer that was cut off looks whole.
+// drain accepts no more connections, and waits until the running requests end. It reports whether they did within a
+// time. Connections of the others are reset: no answer that was cut off looks whole.
 func (l *listener) drain(most time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()

@@ -141,7 +141,7 @@ func (a *accessLog) close() error {
 	return a.file.Close()
 }
 
-// A record is what the access log says of a request, beside its answer.
+// A record has the data of a request for the access log, except for its answer.
 type record struct {
 	client access.Client
 	read   int           // bytes of the body, as they were sent

@@ -42,8 +42,8 @@ type Options struct {
 	// reports its progress through its argument. The server closes the index.
 	Load func(context.Context, *Loading) (*engine.Index, error)
 
-	Backups string        // folder in which /v1/backup makes backups of the index; "": /v1/backup is not served
-	Scrub   time.Duration // in which all blocks of the index's files are checked, again and again; 0 for never
+	Backups string        // folder for the backups of /v1/backup; "": /v1/backup is not served
+	Scrub   time.Duration // time of one check of all blocks of the index's files, again and again; 0 for never
 	Version string        // of the program, for /openapi.json
 	Threads int           // for one batch; 0 is one for each processor
 
@@ -63,7 +63,7 @@ type Access struct {
 type Process struct {
 	Inherited map[string]net.Listener // "listen" and "admin": open already, instead of the addresses; may be nil
 	Notify    func(state string)      // is told what systemd's notify socket wants to hear; may be nil
-	Watchdog  time.Duration           // in which Notify must be told that the server lives; 0 for none
+	Watchdog  time.Duration           // the longest time between two calls of Notify; 0 for any
 	Reload    <-chan os.Signal        // each value has read again what reload names; may be nil
 }
 
@@ -86,7 +86,7 @@ type hooks struct {
 	started  func(*service) // gets the service
 	limit    func(*bounds)  // changes the limits
 	notice   func()         // returns when clients have had notice of the end; default after drainNotice
-	drainMax time.Duration  // how long what runs may go on after that; default drainMax
+	drainMax time.Duration  // how long running requests may take after that; default drainMax
 }
 
 // Validate refuses addresses that cannot be, and those that would let the
@@ -149,7 +149,7 @@ const bodyBytesFirst = 4 << 10
 // bodyBytesMax is the longest body: pages are cut off by crawlers at a few MiB.
 const bodyBytesMax = 8 << 20
 
-// answerBytesMax is the most bytes of ids in an answer.
+// answerBytesMax is the maximum length of all ids in an answer.
 const answerBytesMax = 16 << 20
 
 // fingerprintsMax is the largest batch: 512 KiB of body, some 100 ms of work.
@@ -163,7 +163,7 @@ const (
 	// limit.
 	requestMemoryMax = 512 << 20
 	requestMemoryMin = 16 << 20
-	// memoryMin is the least memory to serve with: the program, requests, and 40 MiB for inserts
+	// memoryMin is the minimum memory of a server: the program, requests, and 40 MiB for inserts
 	// and merges.
 	memoryMin = memory.Program + requestMemoryMin*3/2 + 40<<20
 	// largestParts is the part of the memory of requests that a body or an answer may have at most,
@@ -171,8 +171,8 @@ const (
 	largestParts = 8
 )
 
-// boundsOf returns the bounds of a server whose requests may take so many bytes of memory: in
-// little, bodies and answers are shorter, too.
+// boundsOf returns the bounds of a server for the memory of its requests, in bytes. With little memory, bodies and
+// answers are shorter, too.
 func boundsOf(requestMemory int64) bounds {
 	part := requestMemory / largestParts
 	return bounds{

@@ -153,7 +153,7 @@ func writeAs(w http.ResponseWriter, status int, media string, v any) {
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	w.Write(body) // a client that has gone needs no answer
+	w.Write(body) // a client that has left needs no answer
 }
 
 // encode returns a value as a line of JSON, without the escapes for HTML.

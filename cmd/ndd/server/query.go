@@ -54,7 +54,7 @@ type hit struct {
 	IDs         []string `json:"ids"`
 }
 
-// near returns the neighbours of a document in the index as it is at one moment. It holds no more
+// near returns the neighbours of a document in a snapshot of the index. It holds no more
 // hits than the answer has.
 func (s queries) near(ctx context.Context, c *call, f sketch, k, limit int) (*Neighbours, *problem) {
 	s.metrics.asked.WithLabelValues("/v1/query").Inc()
@@ -86,7 +86,7 @@ const (
 	// idWork is the memory that an ID takes for each of its bytes: itself, and the answer, whose
 	// buffer grows by copying.
 	idWork = 4
-	// idEach is the memory that an ID takes beside.
+	// idEach is the memory that every ID takes in addition.
 	idEach = 32
 	// payBytes is how much of it is reserved at a time.
 	payBytes = 64 << 10

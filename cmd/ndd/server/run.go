@@ -25,8 +25,8 @@ const (
 	// drainNotice is how long a server that stops still answers, with Connection: close, and is not
 	// ready: clients that keep connections open, and load balancers, go elsewhere.
 	drainNotice = 500 * time.Millisecond
-	// drainMax is how long what runs may go on; with the notice, and what ends
-	// after it, the process is gone within 10 s.
+	// drainMax is how long running requests may take to end. With the notice and the rest of the
+	// shutdown, the process ends within 10 s.
 	drainMax = 8 * time.Second
 )
 
@@ -100,7 +100,7 @@ func (s *service) listenAll(failed chan<- error) (front *listener, closeAll func
 	return front, func() { back.close(); front.close() }, nil
 }
 
-// live goes through the phases of the server: it loads the index, serves it until ctx ends or something fails, drains,
+// live runs the phases of the server: it loads the index, serves it until ctx ends or something fails, drains,
 // and closes the index.
 func (s *service) live(ctx context.Context, front *listener, failed <-chan error) error {
 	o := s.options
@@ -109,7 +109,7 @@ func (s *service) live(ctx context.Context, front *listener, failed <-chan error
 	go func() { defer close(loaded); loaded <- s.load(loadContext) }()
 	err := s.loop(ctx, front, loaded, failed)
 	cancel()
-	// Whatever ended the loop, the index must be whole or gone before it is closed.
+	// Whatever ended the loop, the index must be loaded or given up before it is closed.
 	if e := <-loaded; err == nil && e != nil && !errors.Is(e, context.Canceled) {
 		err = e
 	}

@@ -76,7 +76,7 @@ const privateKeyHint = "the key of this index is private, so that a fingerprint 
 func isPrivate(recipe *simhash.Recipe) bool { return recipe != nil && recipe.Private }
 
 // textOf returns the text of a document as `ndd fingerprint` does. The content type is text/plain
-// or text/html, perhaps with a charset. The error is that of ctx.
+// or text/html, perhaps with a charset. The only error is ctx.Err.
 func textOf(ctx context.Context, recipe *simhash.Recipe, body []byte, contentType string) (string, error) {
 	declared := text.Declaration{ContentType: contentType}
 	if strings.HasPrefix(contentType, mediaHTML) {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// shares is how many parts the memory of transfers has, of which one client may hold one.
+	// shares is the number of parts of the memory of transfers. One client may hold one part.
 	shares = 4
 	// stallMin is how long a transfer must have stood still to be cut off for another's sake.
 	stallMin = 250 * time.Millisecond
@@ -32,7 +32,7 @@ type Transfers struct {
 	clients map[string]uint64    // bytes of each, at most share, without those beyond it
 	beyond  map[string]*Transfer // the transfer of each client that goes beyond its share
 	waiting map[string]int       // transfers of each client that wait
-	open    list.List            // of *Transfer, the one that moved last behind
+	open    list.List            // of *Transfer, in the order of their last progress
 	changed chan struct{}        // closed when memory was given back
 	cut     uint64
 }
@@ -62,7 +62,7 @@ type Transfer struct {
 type Owner interface {
 	// Client names the client, whose requests share memory.
 	Client() string
-	// CutOff ends a request that stands still: it makes the connection's reads and writes fail, and must
+	// CutOff ends a request without progress: it makes the connection's reads and writes fail, and must
 	// not wait. It is called from any goroutine, and at most once before End returns.
 	CutOff()
 }
@@ -82,7 +82,7 @@ func (r *Transfer) begin() {
 // Held returns the bytes that the transfer holds.
 func (r *Transfer) Held() uint64 { return r.bytes }
 
-// Grow takes n bytes more. The error is a [Refused]; before it, transfers that stand still are cut
+// Grow takes n bytes more. The error is a [Refused]; before it, transfers without progress are cut
 // off for this one.
 func (r *Transfer) Grow(n uint64) error { return r.take(n, false, false) }
 
@@ -220,7 +220,7 @@ func (r *Transfer) Waits(is bool) {
 	t.open.MoveToBack(r.at)
 }
 
-// Gone says whether the transfer was cut off for others.
+// Gone reports whether the transfer was cut off for others.
 func (r *Transfer) Gone() bool {
 	if r.at == nil {
 		return false
