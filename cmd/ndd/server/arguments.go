@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -72,7 +73,8 @@ func (a *arguments) parse(query string, names []string) *problem {
 	if err != nil {
 		return misfit("query", "%v", err)
 	}
-	for name, list := range values {
+	for _, name := range slices.Sorted(maps.Keys(values)) { // the first mistake is always the same
+		list := values[name]
 		switch {
 		case !slices.Contains(names, name) && len(names) == 0:
 			return misfit("query."+name, "unknown query parameter: there are none")

@@ -65,25 +65,15 @@ func (s *condition) unready() *problem {
 	return s.notReady()
 }
 
-// whenReady hands requests on while they can be answered from the index.
-func (s *condition) whenReady(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p := s.notReady(); p != nil {
-			p.write(w)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
+// checkReady refuses requests while they cannot be answered from the index.
+func (s *condition) checkReady(http.ResponseWriter, *http.Request) *problem { return s.notReady() }
 
-// closing hands requests on. Of a server that stops, it ends their connections: the client finds another server.
-func (s *condition) closing(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p := s.life.phase(); p == leaving || p == draining {
-			w.Header().Set("Connection", "close")
-		}
-		next.ServeHTTP(w, r)
-	})
+// checkStop ends the connections of a server that stops, so that its clients find another one.
+func (s *condition) checkStop(w http.ResponseWriter, _ *http.Request) *problem {
+	if p := s.life.phase(); p == leaving || p == draining {
+		w.Header().Set("Connection", "close")
+	}
+	return nil
 }
 
 // stopping returns the answer of a server that is stopping.

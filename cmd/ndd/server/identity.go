@@ -6,36 +6,47 @@ import (
 	"ndd/cmd/ndd/server/access"
 )
 
-// checked refuses requests that a foreign web page makes a browser send.
-func checked(next http.Handler, local bool) http.Handler {
-	check := access.CheckOrigin(local)
+// A check is middleware with one concern: it refuses a request, or lets it pass with nil.
+type check func(http.ResponseWriter, *http.Request) *problem
+
+// checked hands on the requests that pass all checks.
+func checked(next http.Handler, checks ...check) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		if no := check(r); no != nil {
-			writeRefused(w, no)
-			return
+		for _, refuses := range checks {
+			if p := refuses(w, r); p != nil {
+				p.write(w)
+				return
+			}
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// identify hands the requests of clients of a role on. A nil keyring knows everybody.
-func identify(keys *access.Keyring, least access.Role, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// checkOrigin refuses requests that a foreign web page makes a browser send.
+func checkOrigin(local bool) check {
+	origin := access.CheckOrigin(local)
+	return func(w http.ResponseWriter, r *http.Request) *problem {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		return denied(w, origin(r))
+	}
+}
+
+// checkClient refuses clients without a role. A nil keyring knows everybody.
+func checkClient(keys *access.Keyring, least access.Role) check {
+	return func(w http.ResponseWriter, r *http.Request) *problem {
 		who, no := keys.Authorize(r, least)
 		recordOf(r.Context()).client = who
-		if no != nil {
-			writeRefused(w, no)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+		return denied(w, no)
+	}
 }
 
-// writeRefused tells a client why it may not do what it asks for.
-func writeRefused(w http.ResponseWriter, no *access.Refused) {
+// denied tells a client why it may not do what it asks for.
+func denied(w http.ResponseWriter, no *access.Refused) *problem {
+	if no == nil {
+		return nil
+	}
 	if no.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="ndd"`)
 	}
-	refusal(no.Status, no.Why).write(w)
+	return refusal(no.Status, no.Why)
 }

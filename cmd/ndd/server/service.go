@@ -140,7 +140,7 @@ func (s *service) handler(local bool) http.Handler {
 		}
 		m.Handle("GET "+path, page)
 	}
-	return s.observe(checked(m, local))
+	return s.observe(checked(m, checkOrigin(local)))
 }
 
 // adminHandler returns the handler of the admin listener.
@@ -149,7 +149,7 @@ func (s *service) adminHandler(local, withPProf bool) http.Handler {
 		return fmt.Sprintf("no such endpoint: %.80q; there are /metrics, /livez, /readyz and, with --pprof, /debug/pprof/",
 			path)
 	})
-	return s.observe(checked(m, local))
+	return s.observe(checked(m, checkOrigin(local)))
 }
 
 // mux returns the router of endpoints. missing says why there is nothing at another path.
@@ -185,26 +185,20 @@ func methodsOf(m *http.ServeMux, r *http.Request) (methods []string) {
 // guard returns what answers the requests of a route: middleware in the order of the package's drawing,
 // cheapest first, and the handler.
 func (s *service) guard(to *route) http.Handler {
-	next := http.Handler(to.serve)
+	checks := []check{s.checkStop, checkClient(s.keys, to.least)}
 	if to.make != nil {
-		next = s.whenReady(s.answering(to))
+		checks = append(checks, s.checkReady)
 	}
-	next = s.closing(identify(s.keys, to.least, next))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.(*answer).streams = to.streams
-		next.ServeHTTP(w, r)
-	})
-}
-
-// answering returns the middleware that makes a call of a request and sends the reply to it.
-func (s *service) answering(to *route) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return checked(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := w.(*answer)
-		if p := s.answer(out, r, to); p != nil {
+		out.streams = to.streams
+		if to.serve != nil {
+			to.serve(w, r)
+		} else if p := s.answer(out, r, to); p != nil {
 			s.notice(p.cause)
-			p.write(out)
+			p.write(w)
 		}
-	})
+	}), checks...)
 }
 
 // answer makes a call of a request, and sends the reply to it unless it returns a problem.
