@@ -141,7 +141,7 @@ func (g *Files) hasFingerprints(path string, documents bool) (bool, error) {
 	return err == nil && ndf.IsText(head), nil
 }
 
-// lineBytes is enough for the digits of a line of fingerprints, and what may stand before them.
+// lineBytes is enough for the digits of a line of fingerprints, and for blank lines before it.
 const lineBytes = 64
 
 // peek returns the first bytes of standard input, which are read again.

@@ -30,7 +30,7 @@ type Files struct {
 
 	noFiles bool     // the share of --shard is empty
 	outputs []output // claimed so far
-	inputs  *named   // of the command; nil before the first output
+	inputs  *named   // nil before the first output
 	folders []string // among them, as the user gave them
 }
 
@@ -49,7 +49,7 @@ var inputFlags = []string{"add", "against", "against-docs", "compare", "dropped"
 type output struct {
 	name   string      // as the user gave it
 	path   string      // without links, as [realPath] returns it
-	info   fs.FileInfo // of what is there; nil if nothing is, and of objects
+	info   fs.FileInfo // nil for objects, and if nothing has the name
 	folder bool
 }
 
@@ -86,7 +86,7 @@ func (o *output) isFile(info fs.FileInfo) bool {
 	return o.info != nil && info != nil && info.Mode().IsRegular() && os.SameFile(o.info, info)
 }
 
-// keepInputs returns wrong usage if an output is an input, lies in one or contains one.
+// keepInputs returns wrong usage if an output is an input, is in one or contains one.
 func (g *Files) keepInputs(o *output) error {
 	is := func(in string) error {
 		if in == o.name {
@@ -171,7 +171,7 @@ func (g *Files) findInputs() {
 	}
 }
 
-// stat returns what an input is, of standard input what it is redirected from.
+// stat returns the file of an input. Standard input can be redirected from a file.
 func (g *Files) stat(in string) (fs.FileInfo, error) {
 	if f, isFile := g.Stdin.(*os.File); isFile && in == input.Stdin {
 		return f.Stat()

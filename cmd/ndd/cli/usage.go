@@ -81,7 +81,7 @@ type flagGroup struct {
 	lines []string
 }
 
-// groupsOf returns the flags of a command in groups, without those of all commands.
+// groupsOf returns the groups of a command's flags. The flags of all commands are left out.
 func groupsOf(cmd *cobra.Command) []flagGroup {
 	left := map[string]*pflag.Flag{}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -114,11 +114,11 @@ func groupsOf(cmd *cobra.Command) []flagGroup {
 	return groups
 }
 
-// valueNames are what flags take whose groups do not name it, by their types.
+// valueNames are the names of values that no group names, by the types of flags.
 var valueNames = map[string]string{"string": "TEXT", "stringArray": "TEXT", "int": "N", "int64": "N", "uint": "N", "uint64": "N",
 	"float64": "X", "duration": "TIME", "time": "TIME"}
 
-// flagText returns the lines of a flag; value names what it takes, "" for the type of that.
+// flagText returns the lines of a flag. value is the name of its value; "" means the name of its type.
 func flagText(f *pflag.Flag, value string) string {
 	name := "      --" + f.Name
 	if f.Shorthand != "" {

@@ -58,7 +58,7 @@ func (p *clusterPrinter) cluster(cl dedup.Cluster) {
 	}
 }
 
-// document writes the line of a document; near names the one that it is near, if that is in no cluster.
+// document writes the line of a document. near ends the line; it names a known document.
 func (p *clusterPrinter) document(distance int, similarity float32, row dedup.Row, near string) {
 	verified := ""
 	if p.r.Verified() {

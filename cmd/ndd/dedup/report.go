@@ -53,7 +53,7 @@ type reportTotals struct {
 	Short int
 }
 
-// reportSettings are the settings of the result, and what others would drop.
+// reportSettings are the settings of the result, and the results of other settings.
 type reportSettings struct {
 	Settings string
 	K        int
@@ -101,7 +101,7 @@ type reportRate struct {
 
 // reportSetting is what a setting drops.
 type reportSetting struct {
-	Now                               bool // it is that of this result
+	Now                               bool // it made this result
 	Name, Dropped, Share, More, Fewer string
 }
 

@@ -57,7 +57,7 @@ func newSettings(g *cli.Files, f *flags, inputs []string) (s *settings, err erro
 	return s, nil
 }
 
-// A level is what a value of --quality stands for.
+// A level is the distance and the rule that a value of --quality means.
 type level struct {
 	k    int
 	rule string

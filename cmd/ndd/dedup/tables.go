@@ -69,7 +69,7 @@ type clusterTables struct {
 	c *dedup.Corpus
 	r *dedup.Result
 
-	sameID int // dropped documents whose IDs are those of the documents that are kept for them
+	sameID int // dropped documents with the ID of the document that is kept for them
 }
 
 // place writes the two cells of a place.

@@ -26,7 +26,7 @@ func exercise(t testing.TB, list []store.Section) {
 	limit := hostile.Limit(container.Bytes())
 	var f *File
 	var err error
-	hostile.Allocates(t, limit, func() { f, err = of(container) })
+	hostile.Allocates(t, limit, func() { f, err = fromStore(container) })
 	if err != nil {
 		hostile.Says(t, "open", err)
 		return

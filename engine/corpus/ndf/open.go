@@ -52,7 +52,7 @@ func Open(path string, o OpenOptions) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return of(file)
+	return fromStore(file)
 }
 
 // openData maps a file that ndd did not write.
@@ -83,7 +83,7 @@ func read(in io.ReadCloser, name string, raw bool) (*File, error) {
 		if err != nil {
 			return nil, err
 		}
-		return of(file)
+		return fromStore(file)
 	}
 	return other(name, data, raw, noUnmap)
 }
@@ -128,15 +128,15 @@ func other(path string, data []byte, raw bool, unmap func() error) (f *File, err
 	return array(path, data, unmap), nil
 }
 
-// array returns the file of numbers as they lie in memory.
+// array returns the file of an array of numbers.
 func array(path string, numbers []byte, unmap func() error) *File {
 	f := &File{path: path, unmap: unmap, docs: uint64(len(numbers) / 8)}
 	f.chunks = []chunk{{fingerprints: store.Uint64s(numbers)}}
 	return f
 }
 
-// of returns the fingerprint file that a container holds; it closes the container on an error.
-func of(file *store.File) (*File, error) {
+// fromStore returns the fingerprint file in a container, which it closes after an error.
+func fromStore(file *store.File) (*File, error) {
 	f := &File{path: file.Path(), file: file}
 	if err := f.parse(); err != nil {
 		f.Close()

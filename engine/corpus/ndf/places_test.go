@@ -133,7 +133,7 @@ func TestPlacesOverflow(t *testing.T) {
 		}
 	}
 	last.Data = data
-	_, err := of(hostile.File(t, store.KindFingerprints, list))
+	_, err := fromStore(hostile.File(t, store.KindFingerprints, list))
 	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "places of more than") {
 		t.Errorf("%v", err)
 	}
