@@ -3,61 +3,106 @@ package format
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"ndd/engine/corpus/input"
+	"ndd/engine/corpus/text"
 	"ndd/engine/corpus/unpack"
 )
 
-// Content is a file's content, decompressed, as the offsets of its units count it. It belongs to one
-// goroutine.
+// Content is the decompressed content of an open file. Offsets of units count its bytes. It belongs to one goroutine.
 type Content struct {
 	io.Reader
 	Packing unpack.Packing
 	Rows    bool // its documents are parts of it: lines, records, JSON objects
 	List    bool // it is JSON: between its documents there may be commas
-	Members bool // its records are compressed each by itself, if they are compressed: it is WARC
+	Members bool // each of its records is compressed separately, if at all: it is WARC
 
-	Columns io.ReaderAt // of a Parquet file, whose documents are rows; else nil
+	Columns io.ReaderAt // a Parquet file, whose documents are rows; else nil
 	Size    int64       // of the file, where Columns is set
-	s       *stream
-	format  Format
-	err     error // of finding out that
+
+	ctx    context.Context
+	file   input.File
+	opts   Options // with defaults
+	source *input.Source
+	r      *unpack.Reader
+	format Format
+	err    error // why the format is unknown
+	head   Head  // as far as the units have been read
 }
 
-// Open opens a file. The error names it.
-func Open(ctx context.Context, f input.File, opts Options) (*Content, error) {
-	opts, err := opts.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	opts.Meter.Files.Add(1)
-	s := &stream{ctx: ctx, file: f, opts: opts}
-	if err := s.open(nil); err != nil {
-		return nil, f.Named(err)
-	}
-	format, err := s.detect()
-	if _, skipped := err.(*input.Skip); err != nil && !skipped && !errors.Is(err, unpack.ErrDamaged) {
-		s.close()
-		return nil, f.Named(err)
-	}
-	c := &Content{Reader: s.r, Packing: s.r.Packing, Rows: formats[format].rows, List: format == JSON, Members: format == WARC, s: s,
-		format: format, err: err}
-	if format == Parquet && s.table() != nil {
-		c.Columns, c.Size = s.source.Unmetered(), s.source.Bytes
-	}
-	return c, nil
+// Close closes the file.
+func (c *Content) Close() {
+	c.r.Close()
+	c.source.Close()
 }
 
-// Units yields the units as [Units] does. Nothing may have been read of the content before. While a
-// unit is yielded, Read returns the content up to its end, at least, and afterwards all of it; what a
-// [input.Skip] with ResumedAt leaves out is not part of it. What Read has not returned yet is held in memory.
-func (c *Content) Units(yield func(Unit, error) bool) {
-	s := c.s
-	s.yield, c.Reader = yield, s.r.Copy()
-	if err := s.end(s.unitsOf(c.format, c.err)); err != nil && !errors.Is(err, errStop) {
-		yield(Unit{}, err)
+// table returns the file as it is on disk, nil if it is compressed or no file.
+func (c *Content) table() io.ReaderAt {
+	if c.r.Packing != unpack.None || !c.source.Seekable {
+		return nil
 	}
+	return c.source
+}
+
+// inFolder reports whether the user named a folder, and not the file.
+func (c *Content) inFolder() bool { return c.file.Root != "" }
+
+// skipMark passes over a byte order mark.
+func (c *Content) skipMark() {
+	if mark, err := c.r.Peek(len(text.ByteOrderMark)); err == nil && string(mark) == text.ByteOrderMark {
+		c.r.Discard(len(mark))
+	}
+}
+
+// chosen reports the fields to the caller if the options do not name them.
+func (c *Content) chosen(f Fields) {
+	o := &c.opts
+	if o.Chosen != nil &&
+		(o.TextField == "" && f.Text != TextFields[0] || o.IDField == "" && f.ID != "" && f.ID != IDFields[0]) {
+		o.Chosen(c.file.Path, f)
+	}
+}
+
+// bzip2BlockBytes is more than a block of bzip2 decompresses to, unless it is very repetitive.
+const bzip2BlockBytes = 1 << 20
+
+// noFields returns the error of a file whose records have no text. In a folder it is a skip of the whole file.
+// Damaged content, such as a block of bzip2 with a wrong checksum, may look like any record; then the error is the
+// damage.
+func (c *Content) noFields(err error) error {
+	if c.r.Packing != unpack.None {
+		if _, failed := io.CopyN(io.Discard, c.r, bzip2BlockBytes); errors.Is(failed, unpack.ErrDamaged) {
+			return failed
+		}
+	}
+	if c.inFolder() {
+		return &input.Skip{Reason: input.NoFields, Err: err}
+	}
+	return err
+}
+
+// tooLarge returns the skip of a document beyond the limit.
+func (c *Content) tooLarge(line int) *input.Skip {
+	return &input.Skip{Line: line, Reason: input.TooLarge, Err: fmt.Errorf("more than %d bytes", c.opts.MaxDocumentBytes)}
+}
+
+// problem returns the error of a unit at a place as callers get it. A file in a folder that cannot be read is a skip, and
+// so is damaged content: one torn archive must not undo hours of reading other files.
+func (c *Content) problem(place Unit, err error) error {
+	skip, isSkip := errors.AsType[*input.Skip](err)
+	switch {
+	case isSkip:
+	case c.ctx.Err() != nil:
+		return err
+	case c.inFolder(), errors.Is(err, unpack.ErrDamaged):
+		skip = &input.Skip{Line: place.Line, At: place.From, Reason: input.Unreadable, Err: err}
+	default:
+		return fmt.Errorf("%s: %w", input.Place(c.file.Path, place.Line), err)
+	}
+	skip.Source = c.file.Path
+	return skip
 }
 
 // CopyEnding returns the ending of the name of a copy of a file, as [unpack.Packing.CopyEnding] does.
@@ -74,6 +119,3 @@ func CopyEnding(ctx context.Context, f input.File) (ending string, err error) {
 	}
 	return unpack.PackingOf(head[:n]).CopyEnding(), nil
 }
-
-// Close closes the file.
-func (c *Content) Close() { c.s.close() }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -26,105 +27,91 @@ import (
 // only its first line is a broken record, and the others are read again. So is a quotation that ends in a later line if
 // each of its lines looks like a record.
 
-// records yields one unit a record. The first one names the fields.
-func (s *stream) records() error {
-	if err := s.byteOrderMark(); err != nil {
-		return err
+// tableRecords yields one unit a record. The first one names the fields.
+func tableRecords(c *Content) iter.Seq2[Unit, error] {
+	return func(yield func(Unit, error) bool) {
+		c.skipMark()
+		t := &tableReader{c: c, lines: lines{c: c}, comma: separator(c.file.Path), offset: c.r.Offset(), line: 1}
+		columns, err := t.header()
+		switch {
+		case errors.Is(err, io.EOF):
+		case err != nil:
+			yield(Unit{Line: t.lines.number}, err)
+		default:
+			rowChoice(c, columns).units(each(t.row))(yield)
+		}
 	}
-	t := &tableReader{s: s, lines: lines{s: s}, comma: separator(s.file.Path), offset: s.r.Offset(), line: 1}
+}
+
+// header reads the first record and returns the columns to read. The error is io.EOF if the file is empty.
+func (t *tableReader) header() (columns *tableColumns, err error) {
 	names, err := t.read()
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
 	if skip, ok := errors.AsType[*input.Skip](err); ok {
-		return skip.Err // without the place, which the caller names
+		return nil, skip.Err // without the place, which the caller names
 	}
 	if err != nil {
-		return err
-	}
-	s.head = Head{s.head.Format, slices.Clone(names), t.comma == "\t", t.offset}
-	columns, err := s.tableColumns(s.head.Names)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	t.fields = len(names)
-	var held []tableRow // the first rows, until they have decided
-	heldBytes, isDecided := int64(0), len(columns.candidates) < 2
-	return s.each(func() error {
-		s.good = t.offset
-		row := tableRow{from: t.offset}
-		record, err := t.read()
-		row.record, row.line, row.to = record, s.line, t.offset
-		if isDecided && err == nil {
-			return s.emit(columns.row(row))
-		}
-		if heldBytes += row.to - row.from; err == nil {
-			row.record = slices.Clone(record)
-			held = append(held, row)
-		}
-		if isDecided || err == nil && len(held) < heldMax && heldBytes < heldBytesMax {
-			return err
-		}
-		isDecided = true
-		columns.decide(&s.opts, held)
-		s.chosen(columns.Fields)
-		for _, row := range held {
-			if err := s.emit(columns.row(row)); err != nil {
-				return err
-			}
-		}
-		held = nil
-		return err
-	})
+	t.c.head = Head{t.c.head.Format, slices.Clone(names), t.comma == "\t", t.offset}
+	return t.c.tableColumns(t.c.head.Names)
 }
 
-// A tableRow is a record of a table, with its place.
-type tableRow struct {
-	record   []string
-	line     int
-	from, to int64
+// row returns the unit of the next record, without its text.
+func (t *tableReader) row() (u Unit, err error) {
+	u.From = t.offset
+	u.cells, err = t.read()
+	u.Line, u.To = t.lines.number, t.offset
+	return u, err
 }
 
-// decide chooses the column of the text by the first rows.
-func (c *recordColumns) decide(o *Options, rows []tableRow) {
-	counts := fieldCount{}
-	for _, row := range rows {
-		for _, column := range c.candidates {
-			if row.record[column] != "" {
-				counts[c.names[column]]++
+// rowChoice returns the choice of the column of the text. Nothing is held where there is only one.
+func rowChoice(c *Content, columns *tableColumns) *choice {
+	texts := fieldCount{}
+	return &choice{
+		isDecided: len(columns.candidates) < 2,
+		count: func(u *Unit) bool {
+			u.cells = slices.Clone(u.cells)
+			for _, column := range columns.candidates {
+				if u.cells[column] != "" {
+					texts[columns.names[column]]++
+				}
 			}
-		}
-	}
-	if name := counts.best(o.textFields()); name != "" {
-		c.Text, c.texts = name, []int{slices.Index(c.names, name)}
+			return false
+		},
+		decide: func([]Unit) (bool, error) {
+			columns.decide(&c.opts, texts)
+			c.chosen(columns.Fields)
+			return true, nil
+		},
+		fill: columns.fillRow,
 	}
 }
 
-// row returns the unit of a record.
-func (c *recordColumns) row(row tableRow) Unit {
-	column := c.texts[max(slices.IndexFunc(c.texts, func(i int) bool { return row.record[i] != "" }), 0)]
-	text := row.record[column] // of a string that the record has alone
-	u := c.unit(column, unsafe.Slice(unsafe.StringData(text), len(text)),
-		func(i int) string { return strings.Clone(row.record[i]) })
-	u.Line, u.From, u.To = row.line, row.from, row.to
-	return u
+// fillRow completes the unit of a record by its cells.
+func (c *tableColumns) fillRow(u *Unit) {
+	cells := u.cells
+	column := c.texts[max(slices.IndexFunc(c.texts, func(i int) bool { return cells[i] != "" }), 0)]
+	text := cells[column] // a part of a string that only this record has
+	c.fill(u, column, unsafe.Slice(unsafe.StringData(text), len(text)), func(i int) string { return strings.Clone(cells[i]) })
+	u.cells = nil
 }
 
 // tableColumns returns the columns to read of a table whose first record names them. Where several may hold the text,
 // the first rows decide.
-func (s *stream) tableColumns(names []string) (c recordColumns, err error) {
+func (c *Content) tableColumns(names []string) (*tableColumns, error) {
 	if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "\r") }) {
-		return c, errors.New(`its lines end with CR alone: change that first, such as by tr '\r' '\n'`)
+		return nil, errors.New(`its lines end with CR alone: change that first, such as by tr '\r' '\n'`)
 	}
 	find := func(name string) int { return slices.Index(names, name) }
-	c, err = s.opts.columns(names, find, func(name string) bool { return find(name) >= 0 })
+	columns, err := c.opts.columns(names, find, func(name string) bool { return find(name) >= 0 })
 	if err != nil {
-		return c, s.noFields(err)
+		return nil, c.noFields(err)
 	}
-	if len(c.candidates) < 2 {
-		s.chosen(c.Fields)
+	if len(columns.candidates) < 2 {
+		c.chosen(columns.Fields)
 	}
-	return c, nil
+	return columns, nil
 }
 
 // separator returns a tab for .tsv, whatever compression's extension follows, and a comma
@@ -144,8 +131,8 @@ const (
 
 // A tableReader reads records line by line.
 type tableReader struct {
-	s      *stream
-	lines  lines
+	c      *Content
+	lines  lines  // their number is that of the first line of the last record
 	comma  string // between fields
 	fields int    // of each record; 0: any number
 	offset int64  // of the next line, in the decompressed file
@@ -161,11 +148,11 @@ type tableReader struct {
 // nextLine returns the next line with its end.
 func (t *tableReader) nextLine() (line []byte, err error) {
 	if t.next == len(t.ahead) {
-		from := t.s.r.Offset()
+		from := t.c.r.Offset()
 		if line, err = t.lines.read(); err == nil {
 			t.ahead = append(t.ahead, line)
-		} else if t.s.r.Offset() > from { // a line beyond the limit
-			t.offset += t.s.r.Offset() - from
+		} else if t.c.r.Offset() > from { // a line beyond the limit
+			t.offset += t.c.r.Offset() - from
 			t.line++
 		}
 		if err != nil {
@@ -186,7 +173,7 @@ func (t *tableReader) read() (record []string, err error) {
 	}
 	var first []byte
 	for len(bytes.TrimRight(first, "\r\n")) == 0 {
-		t.s.line = t.line
+		t.lines.number = t.line
 		if first, err = t.nextLine(); err != nil {
 			return nil, err
 		}
@@ -260,7 +247,7 @@ func (t *tableReader) quotations(first []byte) (raw []byte, err error) {
 		line, err := t.nextLine()
 		t.raw = append(t.raw, line...)
 		switch {
-		case errors.Is(err, io.EOF), int64(len(t.raw)) > max(csvHeldMax, t.s.opts.MaxDocumentBytes):
+		case errors.Is(err, io.EOF), int64(len(t.raw)) > max(csvHeldMax, t.c.opts.MaxDocumentBytes):
 			return t.raw, t.broken("a quotation does not end")
 		case err != nil, !isEven(line): // the last one ends
 			return t.raw, err
@@ -292,14 +279,14 @@ func (t *tableReader) parse(raw []byte) (record []string, err error) {
 		return nil, t.broken("%w", parse.Err)
 	case t.fields > 0 && len(record) != t.fields:
 		return nil, t.broken("%d fields where the first record has %d", len(record), t.fields)
-	case int64(len(raw)) > t.s.opts.MaxDocumentBytes:
-		return nil, t.s.tooLarge(t.s.line)
+	case int64(len(raw)) > t.c.opts.MaxDocumentBytes:
+		return nil, t.c.tooLarge(t.lines.number)
 	}
 	return record, nil
 }
 
 func (t *tableReader) broken(format string, args ...any) *input.Skip {
-	return &input.Skip{Line: t.s.line, Reason: input.Broken, Err: fmt.Errorf(format, args...)}
+	return &input.Skip{Line: t.lines.number, Reason: input.Broken, Err: fmt.Errorf(format, args...)}
 }
 
 // splitTabs returns the fields of a line between tabs, nil if it is no record by itself. A field is quoted if it

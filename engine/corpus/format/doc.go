@@ -9,21 +9,24 @@
 //
 // # Data flow
 //
-//	file ──► content ──────────► units ─────────────────► documents
-//	         package input       format.go: by table      extract.go http.go
-//	         package unpack      jsonl.go json.go         package text
-//	                             csv.go warc.go
-//	                             parquet.go
-//	         └─ Scan: one, with Decoders many ─┘└─── Extractor: many ───┘
-//	         └──────────────────────── Read: both ──────────────────────┘
+//	file ──► Content ──────────► records ──────► units ─────────────► documents
+//	         package input       jsonl.go        choice.go            extract.go
+//	         package unpack      json.go         the first records    record.go http.go
+//	         detect.go: its      csv.go          decide the fields    package text
+//	         format              parquet.go
+//	                             warc.go
+//	         └─ Scan: one goroutine, with Decoders many ─┘└─ Extractor: many ─┘
+//	         └─────────────────────────── Read: both ─────────────────────────┘
+//
+// Each format is an iterator of units and errors ([cuts] in scan.go). An error comes with the place in the file where
+// the units end.
 //
 // If Options.Decoders are given, several goroutines decompress the members of a gzip file or the frames
-// of a zstd file (package unpack), and decode the row groups of a Parquet file, ahead of its reading. What Scan
-// yields is the same.
+// of a zstd file, and decode the row groups of a Parquet file, before the reader needs them. The units are
+// the same.
 //
-// Finding and cutting is cheap; decoding, parsing and stripping markup is not, so it can be done
-// elsewhere: a [Unit] may move to another goroutine, which has an [Extractor]. [Read] does both in
-// place.
+// Cutting is cheap. Decoding, parsing and stripping markup is expensive, so it can be done in other goroutines: a [Unit]
+// may move to a goroutine that has an [Extractor]. [Read] does both in one.
 //
 // # Bad input
 //
@@ -45,3 +48,7 @@
 // Scan and Read yield from the goroutine that ranges over them. An Extractor belongs to one
 // goroutine. A [input.Meter] is safe for concurrent use.
 package format
+
+import ()
+
+import ()

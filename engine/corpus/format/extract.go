@@ -26,25 +26,6 @@ type Document struct {
 	Modified int64   // when the file was, in nanoseconds since 1970, if the document is the whole file; 0 if unknown
 }
 
-// Value is the content of a field of a line or record: a string's content, or a number as
-// it is written.
-type Value struct {
-	Text  string
-	Found bool
-}
-
-// values returns the values of a record, of which get returns a field.
-func (o *Options) values(get func(field string) Value) (values []Value) {
-	for _, fields := range o.ValueFields {
-		var v Value
-		for i := 0; i < len(fields) && !v.Found; i++ {
-			v = get(fields[i])
-		}
-		values = append(values, v)
-	}
-	return values
-}
-
 // Extractor makes documents of units. It reuses its memory; one goroutine at a time.
 type Extractor struct {
 	ctx     context.Context
@@ -77,7 +58,7 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 	doc := Document{ID: u.id, Source: u.Source, Line: u.Line, Values: u.values, Modified: u.modified}
 	if u.format == httpResponse || u.format == anyBody {
 		var skip *input.Skip
-		if u.raw, u.format, u.contentType, skip = e.body(&u); skip != nil {
+		if u.raw, u.format, u.contentType, skip = pageOf(&u, e.opts.MaxDocumentBytes); skip != nil {
 			skip.Source, skip.Line = u.Source, u.Line
 			return Document{}, skip
 		}
@@ -104,7 +85,7 @@ func (e *Extractor) decode(u *Unit, doc *Document) (text.Result, error) {
 	switch u.format {
 	case JSONL:
 		field := recordField(u.raw, u.fields.Text)
-		content, reason, err := e.jsonText(u.raw, field)
+		content, reason, err := jsonText(u.raw, field, &e.text)
 		if err == nil {
 			reason = input.Broken
 			doc.ID, _, err = jsonScalar(u.raw, u.fields.ID, false)

@@ -2,16 +2,9 @@ package format
 
 import (
 	"bytes"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/unpack"
 )
 
 // Fields that hold a document's text and its ID where the options name none, in the order in which
@@ -21,15 +14,6 @@ var (
 		"markdown", "html", "raw_html"}
 	IDFields = []string{"id", "url", "uri", "doc_id", "docid", "document_id", "_id", "warc-record-id", "WARC-Record-ID"}
 )
-
-// Fields are the names of the fields in which a file's documents have text and ID.
-type Fields struct {
-	Text string
-	ID   string // "" where there is none
-}
-
-// isHTML reports whether a field holds pages by its name.
-func isHTML(field string) bool { return field == "html" || field == "raw_html" }
 
 // textFields returns the names of fields that may hold the text, in the order in which they are looked
 // for: those that the options name, or all that are known.
@@ -96,85 +80,8 @@ func (o *Options) choose(texts, ids fieldCount) Fields {
 	return f
 }
 
-// recordColumns are the columns of a table that are read, by number; -1: none.
-type recordColumns struct {
-	Fields
-	texts  []int // the first that a row has is its text
-	id     int
-	names  []string // of all columns
-	values [][]int  // of each list of Options.ValueFields, those that there are
-
-	candidates []int // where the options do not name the text: columns that may hold it
-}
-
-// columns returns the columns to read of a table that has some names. find returns the number of a
-// name's column or -1, and has reports whether a column may hold a text or ID.
-func (o *Options) columns(names []string, find func(string) int, has func(string) bool) (c recordColumns, err error) {
-	ids, texts := fieldCount{}, o.textFields()
-	for _, name := range IDFields {
-		if has(name) {
-			ids[name] = 1
-		}
-	}
-	c.names, c.Fields, c.id = names, o.choose(nil, ids), -1
-	if c.ID != "" { // no column is chosen, even one without a name
-		c.id = find(c.ID)
-	}
-	if o.TextField == "" {
-		texts = slices.DeleteFunc(texts, func(name string) bool { return !has(name) })
-		c.candidates = found(texts, find)
-		texts = texts[:min(len(texts), 1)]
-		c.Text = strings.Join(texts, "")
-	}
-	c.texts = found(texts, find)
-	for _, names := range o.ValueFields {
-		c.values = append(c.values, found(names, find))
-	}
-	if len(c.texts) == 0 {
-		err = &FieldError{Named: o.TextField, Have: names}
-	}
-	return c, err
-}
-
-// found returns the numbers of those of some columns that there are.
-func found(names []string, find func(string) int) (columns []int) {
-	for _, name := range names {
-		if i := find(name); i >= 0 {
-			columns = append(columns, i)
-		}
-	}
-	return columns
-}
-
-// unit returns the unit of a row, whose text is in a column. value returns the content of a column as a string of its own.
-func (c *recordColumns) unit(column int, text []byte, value func(column int) string) Unit {
-	u := Unit{format: CSV, raw: text, columns: c.names, fields: &c.Fields}
-	if isHTML(c.names[column]) {
-		u.format = HTML
-	}
-	if c.id >= 0 {
-		if u.id = value(c.id); !utf8.ValidString(u.id) { // what replaces invalid bytes makes unlike IDs equal
-			u.id = hex.EncodeToString([]byte(u.id))
-		}
-	}
-	for _, list := range c.values {
-		var v Value
-		for i := 0; i < len(list) && !v.Found; i++ {
-			v.Text = value(list[i])
-			v.Found = v.Text != ""
-		}
-		u.values = append(u.values, v)
-	}
-	return u
-}
-
-// chosen reports the fields to the caller if the options do not name them.
-func (s *stream) chosen(f Fields) {
-	if s.opts.Chosen != nil &&
-		(s.opts.TextField == "" && f.Text != TextFields[0] || s.opts.IDField == "" && f.ID != "" && f.ID != IDFields[0]) {
-		s.opts.Chosen(s.file.Path, f)
-	}
-}
+// innerTexts are the names of fields that hold the texts of messages and the like.
+var innerTexts = append(slices.Clone(TextFields), "value")
 
 // A FieldError is the error of a file whose records have no field with a text.
 type FieldError struct {
@@ -200,34 +107,36 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("none of the fields %.200s is known to hold the text%s", strings.Join(e.Have, ", "), advice)
 }
 
-// innerTexts are the names of fields that hold the texts of messages and the like.
-var innerTexts = append(slices.Clone(TextFields), "value")
-
-// innerText returns the path of a field with a text within a field that holds none, "" where there is none.
-func innerText(record []byte, field string) string {
-	for _, name := range innerTexts {
-		isText := false
-		jsonEach(record, field+"."+name, func(v []byte) error {
-			isText = isText || jsonKind(v) == "string"
+// innerText returns the path of a field with a text within a field that holds none, "" where there is none. It walks
+// the record once, since a record may have many fields.
+func innerText(record []byte, field string) (path string) {
+	jsonEach(record, field, func(value []byte) error {
+		if kind := jsonKind(value); kind != "object" && kind != "array" {
 			return nil
-		})
-		if isText {
-			return field + "." + name
 		}
-	}
-	return ""
+		for _, name := range innerTexts {
+			jsonEach(value, name, func(v []byte) error {
+				if path == "" && jsonKind(v) == "string" {
+					path = field + "." + name
+				}
+				return nil
+			})
+		}
+		return nil
+	})
+	return path
 }
 
 // fieldError returns the error of records that have no field with a text, nil where no record is an object.
-func (o *Options) fieldError(records []heldRecord) error {
+func (o *Options) fieldError(records []Unit) error {
 	e := &FieldError{Named: o.TextField}
-	for _, r := range records {
-		for _, name := range fieldNames(r.unit.raw) {
+	for _, u := range records {
+		for _, name := range fieldNames(u.raw) {
 			if len(e.Have) < 30 && !slices.Contains(e.Have, name) {
 				e.Have = append(e.Have, name)
 			}
 			if e.Inner == "" {
-				e.Inner = innerText(r.unit.raw, name)
+				e.Inner = innerText(u.raw, name)
 			}
 		}
 	}
@@ -236,24 +145,6 @@ func (o *Options) fieldError(records []heldRecord) error {
 	}
 	return e
 }
-
-// noFields is the error of a file whose records have no text: the end where the user named the
-// file, and a skip of the whole file in a folder. What was decompressed of a block of bzip2 whose checksum
-// is wrong may look like any record; then the error is the damage.
-func (s *stream) noFields(err error) error {
-	if s.r.Packing != unpack.None {
-		if _, failed := io.CopyN(io.Discard, s.r, bzip2BlockBytes); errors.Is(failed, unpack.ErrDamaged) {
-			return failed
-		}
-	}
-	if s.inFolder() {
-		return &input.Skip{Reason: input.NoFields, Err: err}
-	}
-	return err
-}
-
-// bzip2BlockBytes is more than a block of bzip2 decompresses to, unless it is very repetitive.
-const bzip2BlockBytes = 1 << 20
 
 // showsText reports whether the first bytes of a JSON object show a field with a text.
 func (o *Options) showsText(head []byte) bool {

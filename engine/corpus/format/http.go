@@ -17,29 +17,28 @@ import (
 	"ndd/engine/corpus/unpack"
 )
 
-// body returns the body of an archived block, its format and its Content-Type; or why it is no page. Crawlers
+// pageOf returns the body of an archived block, its format and its Content-Type; or why it is no page. Crawlers
 // may have changed a response: headers may be malformed, and may announce chunks or a compression that are gone.
-func (e *Extractor) body(u *Unit) (body []byte, format Format, contentType string, skip *input.Skip) {
-	raw, contentType := u.raw, u.contentType
-	if u.format == anyBody || !statusLine.Match(raw) { // of another protocol
-		return typed(raw, contentType)
+func pageOf(u *Unit, limit int64) (body []byte, format Format, contentType string, skip *input.Skip) {
+	if u.format == anyBody || !statusLine.Match(u.raw) { // the block of another protocol
+		return typed(u.raw, u.contentType)
 	}
-	status, headers, body := cutResponse(raw)
+	status, headers, body := cutResponse(u.raw)
 	if status < 200 || status > 299 {
 		return nil, "", "", &input.Skip{Reason: input.NoPage, Err: fmt.Errorf("HTTP status %d", status)}
 	}
 	if strings.Contains(strings.ToLower(headers.Get("Transfer-Encoding")), "chunked") {
-		body = unchunk(body, e.opts.MaxDocumentBytes)
+		body = unchunk(body, limit)
 	}
 	codings := strings.Split(strings.Join(headers["Content-Encoding"], ","), ",")
-	for i := len(codings) - 1; i >= 0; i-- { // in the order in which they were applied
+	for _, coding := range slices.Backward(codings) { // they were applied in order
 		var err error
-		if body, err = decoded(body, strings.ToLower(strings.TrimSpace(codings[i])), e.opts.MaxDocumentBytes); err != nil {
+		if body, err = decoded(body, strings.ToLower(strings.TrimSpace(coding)), limit); err != nil {
 			return nil, "", "", &input.Skip{Reason: input.Broken, Err: err}
 		}
 	}
-	if int64(len(body)) > e.opts.MaxDocumentBytes {
-		return nil, "", "", &input.Skip{Reason: input.TooLarge, Err: fmt.Errorf("more than %d bytes", e.opts.MaxDocumentBytes)}
+	if int64(len(body)) > limit {
+		return nil, "", "", &input.Skip{Reason: input.TooLarge, Err: fmt.Errorf("more than %d bytes", limit)}
 	}
 	return typed(body, headers.Get("Content-Type"))
 }
@@ -74,6 +73,21 @@ func cutResponse(raw []byte) (status int, headers textproto.MIMEHeader, body []b
 		last = addHeader(headers, last, line)
 	}
 	return status, headers, rest
+}
+
+// addHeader adds a line's header and returns its name. last is that of the line before.
+func addHeader(headers textproto.MIMEHeader, last string, line []byte) string {
+	if (line[0] == ' ' || line[0] == '\t') && len(headers[last]) > 0 {
+		headers[last][0] += " " + string(bytes.TrimSpace(line))
+		return last
+	}
+	name, value, ok := bytes.Cut(line, []byte(":"))
+	if !ok {
+		return last
+	}
+	last = textproto.CanonicalMIMEHeaderKey(string(bytes.TrimSpace(name)))
+	headers[last] = append(headers[last], string(bytes.TrimSpace(value)))
+	return last
 }
 
 // unchunk joins the chunks of a body. A body without chunks stays as it is; one that is cut short

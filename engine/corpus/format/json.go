@@ -5,66 +5,70 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/unpack"
 )
 
-// jsonObjects yields one unit a JSON object: of an array of them, or of objects one behind the
-// other, whatever lines they stand on. Where the file is no JSON any more it is damaged, as nothing
+// jsonObjects yields one unit a JSON object: of an array of them, or of objects one after the
+// other, on any lines. Where the file is no JSON any more it is damaged, as nothing
 // tells where the next object begins.
-func (s *stream) jsonObjects() error {
-	if err := s.byteOrderMark(); err != nil {
-		return err
-	}
-	j := &jsonSplitter{s: s, line: 1}
-	c, err := j.next()
-	array := err == nil && c == '['
-	if array {
-		j.discard(1)
-	}
-	n := 0
-	err = s.each(func() error {
-		s.good = s.r.Offset()
-		c, err := j.next()
-		comma := err == nil && array && n > 0 && c == ','
-		if comma {
-			j.discard(1)
-			c, err = j.next()
-		} else if err == nil && array && n > 0 && c != ']' {
-			return unpack.Damage(fmt.Errorf("%q where a comma was expected", c))
-		}
-		n++
-		switch {
-		case errors.Is(err, io.EOF) && array:
-			return unpack.Damage(errors.New("the array does not end: is the file cut short?"))
-		case err != nil:
-			return err
-		case array && c == ']' && !comma:
-			j.discard(1)
-			if _, err := j.next(); err == nil {
-				return unpack.Damage(errors.New("something else follows the array"))
-			}
-			return io.EOF
-		}
-		return j.value(c)
-	})
-	if err != nil {
-		return err
-	}
-	return s.decide()
+func jsonObjects(c *Content) iter.Seq2[Unit, error] {
+	return objectChoice(c).units(each((&jsonSplitter{c: c, line: 1}).next))
 }
 
 // jsonSplitter finds where values begin and end.
 type jsonSplitter struct {
-	s    *stream
-	line int // of the next byte
+	c       *Content
+	line    int  // of the next byte
+	begin   int  // line where the last value begins
+	n       int  // values so far
+	isBegun bool // the beginning has been read
+	isArray bool
 }
 
-// next returns the next byte that is not white space, without taking it.
-func (j *jsonSplitter) next() (byte, error) {
+// next returns the unit of the next object.
+func (j *jsonSplitter) next() (Unit, error) {
+	if !j.isBegun {
+		j.isBegun = true
+		j.c.skipMark()
+		if c, err := j.peek(); err == nil && c == '[' {
+			j.isArray = true
+			j.discard(1)
+		}
+	}
+	place := Unit{Line: j.begin, From: j.c.r.Offset()}
+	c, err := j.peek()
+	isNext := err == nil && j.isArray && j.n > 0
+	comma := isNext && c == ','
+	switch {
+	case comma:
+		j.discard(1)
+		c, err = j.peek()
+	case isNext && c != ']':
+		return place, unpack.Damage(fmt.Errorf("%q where a comma was expected", c))
+	}
+	j.n++
+	switch {
+	case errors.Is(err, io.EOF) && j.isArray:
+		return place, unpack.Damage(errors.New("the array does not end: is the file cut short?"))
+	case err != nil:
+		return place, err
+	case j.isArray && c == ']' && !comma:
+		j.discard(1)
+		if _, err := j.peek(); err == nil {
+			return place, unpack.Damage(errors.New("something else follows the array"))
+		}
+		return place, io.EOF
+	}
+	return j.value(c, place)
+}
+
+// peek returns the next byte that is not white space, without taking it.
+func (j *jsonSplitter) peek() (byte, error) {
 	for {
-		head, err := j.s.r.Peek(1)
+		head, err := j.c.r.Peek(1)
 		if len(head) == 0 {
 			return 0, err
 		}
@@ -77,27 +81,26 @@ func (j *jsonSplitter) next() (byte, error) {
 
 // discard takes bytes that have been seen.
 func (j *jsonSplitter) discard(n int) {
-	head, _ := j.s.r.Peek(n)
+	head, _ := j.c.r.Peek(n)
 	j.line += bytes.Count(head, []byte("\n"))
-	j.s.r.Discard(n)
+	j.c.r.Discard(n)
 }
 
-// value yields the value that begins with c.
-func (j *jsonSplitter) value(c byte) error {
-	s := j.s
-	s.line = j.line
-	from := s.r.Offset()
+// value returns the unit of the value that begins with c, after white space from a place on.
+func (j *jsonSplitter) value(c byte, place Unit) (Unit, error) {
+	j.begin = j.line
+	from := j.c.r.Offset()
 	raw, err := j.take()
 	if err == nil && c != '{' {
-		err = &input.Skip{Line: s.line, Reason: input.Broken, Err: errors.New("no JSON object")}
+		err = &input.Skip{Line: j.begin, Reason: input.Broken, Err: errors.New("no JSON object")}
 	}
+	u := Unit{Line: j.begin, From: from, To: j.c.r.Offset(), format: JSONL, raw: raw, at: from}
 	if skip, ok := errors.AsType[*input.Skip](err); ok {
-		skip.At, skip.To = from, s.r.Offset()
+		skip.At, skip.To = from, u.To
+	} else if err != nil {
+		u.From = place.From
 	}
-	if err != nil {
-		return err
-	}
-	return s.object(raw, from, from)
+	return u, err
 }
 
 // take takes one value: to the end of an object, array or string, or to what cannot be part of a
@@ -106,7 +109,7 @@ func (j *jsonSplitter) take() ([]byte, error) {
 	var value []byte
 	tooLong, depth, inString, escaped := false, 0, false, false
 	for {
-		buffered, err := j.s.r.Peek(max(1, j.s.r.Buffered()))
+		buffered, err := j.c.r.Peek(max(1, j.c.r.Buffered()))
 		if len(buffered) == 0 {
 			if errors.Is(err, io.EOF) {
 				return nil, unpack.Damage(errors.New("a JSON value does not end: is the file cut short?"))
@@ -136,7 +139,7 @@ func (j *jsonSplitter) take() ([]byte, error) {
 			}
 			end++
 		}
-		if int64(len(value)+end) > j.s.opts.MaxDocumentBytes {
+		if int64(len(value)+end) > j.c.opts.MaxDocumentBytes {
 			tooLong, value = true, nil
 		}
 		if done {
@@ -155,8 +158,8 @@ func (j *jsonSplitter) end(value, rest []byte, tooLong bool) ([]byte, error) {
 		value = append(value, rest...)
 	}
 	j.discard(len(rest))
-	if tooLong || int64(len(value)) > j.s.opts.MaxDocumentBytes {
-		return nil, j.s.tooLarge(j.s.line)
+	if tooLong || int64(len(value)) > j.c.opts.MaxDocumentBytes {
+		return nil, j.c.tooLarge(j.begin)
 	}
 	if len(value) == 0 {
 		return nil, unpack.Damage(errors.New("no JSON value where one was expected"))

@@ -42,6 +42,12 @@ type Options struct {
 	Decoders *unpack.Decoders
 }
 
+// Fields are the names of the fields in which a file's documents have text and ID.
+type Fields struct {
+	Text string
+	ID   string // "" where there is none
+}
+
 // DefaultMaxDocumentBytes is 64 MiB: longer than any book, short enough that a decompression bomb
 // does no harm.
 const DefaultMaxDocumentBytes = 64 << 20

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -27,66 +28,99 @@ const parquetPageMax = 256 << 20
 // parquetRows yields one unit a row of a Parquet file: of the columns, text, ID and values are
 // read, page by page, of several row groups at a time. A row group that is damaged loses its rows from
 // there on, which are counted; the next one is read all the same.
-func (s *stream) parquetRows() error {
-	if head, err := s.r.Peek(1); len(head) == 0 && err == io.EOF {
-		return nil
+func parquetRows(c *Content) iter.Seq2[Unit, error] {
+	return func(yield func(Unit, error) bool) {
+		if head, err := c.r.Peek(1); len(head) == 0 && err == io.EOF {
+			return
+		}
+		file, err := c.parquetFile()
+		if err != nil {
+			yield(Unit{}, err)
+			return
+		}
+		defer file.Close()
+		g, err := c.groups(file)
+		if err != nil {
+			yield(Unit{}, err)
+			return
+		}
+		defer g.close()
+		g.yield = yield
+		for n := range file.Groups() {
+			if err := g.group(n); err != nil {
+				if !errors.Is(err, errStop) {
+					yield(Unit{}, err)
+				}
+				return
+			}
+			g.line += int(file.Rows(n))
+		}
 	}
-	if s.table() == nil {
-		return errNoFile
+}
+
+// errStop ends the reading of a row group when the consumer stops.
+var errStop = errors.New("stop")
+
+// parquetFile opens the content as a Parquet file.
+func (c *Content) parquetFile() (*columns.File, error) {
+	if c.table() == nil {
+		return nil, errNoFile
 	}
-	most := s.opts.MaxDocumentBytes
-	file, err := columns.Open(s.table(), s.source.Bytes,
+	most := c.opts.MaxDocumentBytes
+	file, err := columns.Open(c.table(), c.source.Bytes,
 		columns.Limits{PageBytes: max(parquetPageMax, 2*most), ValueBytes: most})
 	if err != nil {
-		return unpack.Damage(err)
+		return nil, unpack.Damage(err)
 	}
-	defer file.Close()
 	for _, f := range file.Schema().Fields() {
-		s.head.Names = append(s.head.Names, f.Name())
+		c.head.Names = append(c.head.Names, f.Name())
 	}
-	c, err := s.parquetColumns(file)
+	return file, nil
+}
+
+// groups returns the row groups of a file and the columns to read.
+func (c *Content) groups(file *columns.File) (*groups, error) {
+	table, err := c.parquetColumns(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	g := &groups{s: s, file: file, columns: c, numbers: slices.Concat(c.texts, []int{c.id}, slices.Concat(c.values...))}
+	g := &groups{c: c, file: file, columns: table,
+		numbers: slices.Concat(table.texts, []int{table.id}, slices.Concat(table.values...))}
 	for _, n := range g.numbers {
 		var f columns.Formatter
 		if n >= 0 {
 			if f, err = file.Format(n); err != nil {
-				return s.noFields(err)
+				return nil, c.noFields(err)
 			}
 		}
 		g.formats = append(g.formats, f)
 	}
-	s.chosen(c.Fields)
-	if d := s.opts.Decoders; d != nil {
+	c.chosen(table.Fields)
+	if d := c.opts.Decoders; d != nil {
 		g.ahead = &parallel.Queue[*rowGroup]{Room: &d.Room, Max: d.Ahead}
-		defer func() {
-			for g.ahead.Len() > 0 {
-				g.ahead.Remove()
-			}
-		}()
 	}
-	for n := range file.Groups() {
-		if err := g.group(n); err != nil {
-			return err
-		}
-		g.line += int(file.Rows(n))
-	}
-	return nil
+	return g, nil
 }
 
 // groups reads the row groups of a file, several at a time while there is room for all of them.
 type groups struct {
-	s       *stream
+	c       *Content
 	file    *columns.File
-	columns recordColumns
-	numbers []int                      // of texts, ID and values; -1 where there is none
-	formats []columns.Formatter        // of them
+	columns *tableColumns
+	numbers []int                      // columns of texts, ID and values; -1 where there is none
+	formats []columns.Formatter        // how each is written as text
 	line    int                        // rows of the groups before
 	ahead   *parallel.Queue[*rowGroup] // nil without decoders
-	next    int                        // the group behind those ahead
-	clones  sync.Pool                  // of file
+	next    int                        // the first group that is not ahead
+	clones  sync.Pool                  // copies of file
+	yield   func(Unit, error) bool
+}
+
+// close waits for the groups that are decoded ahead.
+func (g *groups) close() {
+	for g.ahead != nil && g.ahead.Len() > 0 {
+		g.ahead.Remove()
+	}
 }
 
 // A rowGroup is what the rows of a row group are.
@@ -164,33 +198,28 @@ func (g *groups) fill(to *rowGroup, n int, most int64) bool {
 	}) == nil
 }
 
-// take yields what a row is.
+// take yields a row, or why rows are lost: from this one to the last of its group.
 func (g *groups) take(u rowUnit) error {
-	s := g.s
 	u.Line += g.line
-	s.line = u.Line
-	if skip, ok := u.err.(*input.Skip); ok {
-		skip.Line = u.Line
-		return s.skip(skip)
-	}
+	skip, isSkip := u.err.(*input.Skip)
 	switch {
-	case u.err == nil:
-		return s.emit(u.Unit)
-	case s.ctx.Err() != nil:
+	case isSkip:
+		skip.Line = u.Line
+	case u.err != nil && g.c.ctx.Err() != nil:
 		return u.err
+	case u.err != nil:
+		last := int64(u.Line) + u.To - 1
+		u.err = &input.Skip{Line: u.Line, Reason: input.DamagedRows, Rows: u.To,
+			Err: fmt.Errorf("%w: rows %d to %d are lost", u.err, u.Line, last)}
 	}
-	return s.parquetLost(int64(u.Line)+u.To-1, u.err)
-}
-
-// parquetLost yields the skip of rows that could not be read, from the one that is in hand to the
-// last of its group.
-func (s *stream) parquetLost(last int64, why error) error {
-	return s.skip(&input.Skip{Line: s.line, At: s.good, Reason: input.DamagedRows, Rows: last - int64(s.line) + 1,
-		Err: fmt.Errorf("%w: rows %d to %d are lost", why, s.line, last)})
+	if !g.yield(u.Unit, u.err) {
+		return errStop
+	}
+	return nil
 }
 
 // parquetColumns returns the columns that are read, by their number in the file.
-func (s *stream) parquetColumns(file *columns.File) (recordColumns, error) {
+func (c *Content) parquetColumns(file *columns.File) (*tableColumns, error) {
 	schema := file.Schema()
 	paths := schema.Columns()
 	find := func(name string) int {
@@ -213,53 +242,53 @@ func (s *stream) parquetColumns(file *columns.File) (recordColumns, error) {
 	for _, path := range paths {
 		have = append(have, strings.Join(withoutLists(schema, path), "."))
 	}
-	s.line = 0
-	c, err := s.opts.columns(have, find, func(name string) bool {
+	table, err := c.opts.columns(have, find, func(name string) bool {
 		return isText(name) || slices.Contains(IDFields, name) && find(name) >= 0
 	})
-	for _, column := range c.texts {
+	for _, column := range table.texts {
 		if !file.IsText(column) {
 			err = fmt.Errorf("column %q has the type %s, which is no text; --text names the field", have[column],
 				file.TypeOf(column))
 		}
 	}
-	if len(c.texts) == 0 && s.opts.TextField == "" {
-		if i := slices.IndexFunc(s.opts.textFields(), func(name string) bool { return find(name) >= 0 }); i >= 0 {
-			name := s.opts.textFields()[i]
+	if len(table.texts) == 0 && c.opts.TextField == "" {
+		if i := slices.IndexFunc(c.opts.textFields(), func(name string) bool { return find(name) >= 0 }); i >= 0 {
+			name := c.opts.textFields()[i]
 			err = fmt.Errorf("column %q is a list; --text %[1]s joins what a list has to a text", name)
 			if column := find(name); !file.IsRepeated(column) {
 				err = fmt.Errorf("column %q has the type %s, which is no text; --text names the field", name, file.TypeOf(column))
 			}
 		}
 	}
-	if err == nil && len(c.candidates) > 1 {
-		c.decide(&s.opts, firstRows(file, c.candidates, len(have)))
-	}
 	if err != nil {
-		err = s.noFields(err)
+		return nil, c.noFields(err)
 	}
-	return c, err
+	if len(table.candidates) > 1 {
+		table.decide(&c.opts, countRows(file, table))
+	}
+	return table, nil
 }
 
-// firstRows returns the first rows of a file, as far as they can be read, with "x" in each of some columns that has a
-// text.
-func firstRows(file *columns.File, numbers []int, width int) (rows []tableRow) {
+// countRows counts in how many of the first rows of a file, as far as they can be read, each candidate has a text.
+func countRows(file *columns.File, table *tableColumns) fieldCount {
+	texts := fieldCount{}
 	if file.Groups() == 0 {
-		return nil
+		return texts
 	}
-	for range min(file.Rows(0), heldMax) {
-		rows = append(rows, tableRow{record: make([]string, width)})
-	}
-	for _, column := range numbers {
+	for _, column := range table.candidates {
 		values := file.Values(0, column)
 		defer values.Close()
-		for _, row := range rows {
-			if values.Row(func(v parquet.Value) { row.record[column] = "x"[:min(len(v.ByteArray()), 1)] }) != nil {
+		for range min(file.Rows(0), heldMax) {
+			hasText := false
+			if values.Row(func(v parquet.Value) { hasText = len(v.ByteArray()) > 0 }) != nil {
 				break // reading says why
+			}
+			if hasText {
+				texts[table.names[column]]++
 			}
 		}
 	}
-	return rows
+	return texts
 }
 
 // withoutLists returns the path of a column without the groups that the format puts into each list,
@@ -297,7 +326,7 @@ func (g *groups) rows(file *columns.File, n int, yield func(rowUnit) error) erro
 	for at := range file.Rows(n) {
 		line := int(at) + 1
 		for i, r := range readers {
-			row[i] = cell{most: g.s.opts.MaxDocumentBytes, format: g.formats[i]}
+			row[i] = cell{most: g.c.opts.MaxDocumentBytes, format: g.formats[i]}
 			if r == nil {
 				continue
 			}
@@ -323,11 +352,11 @@ func (g *groups) row(row []cell) (u rowUnit) {
 	case i < 0:
 		u.err = &input.Skip{Reason: input.NoText, Err: fmt.Errorf("column %q has no text here", g.columns.Text)}
 	case row[i].tooLong:
-		u.err = g.s.tooLarge(0)
+		u.err = g.c.tooLarge(0)
 	default:
-		u.Unit = g.columns.unit(texts[i], row[i].content, func(column int) string {
+		g.columns.fill(&u.Unit, texts[i], row[i].content, func(column int) string {
 			i := len(texts) + slices.Index(g.numbers[len(texts):], column)
-			return row[i].one(g.s.opts.FirstValue && column != g.columns.id)
+			return row[i].one(g.c.opts.FirstValue && column != g.columns.id)
 		})
 	}
 	return u

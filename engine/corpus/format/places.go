@@ -116,3 +116,22 @@ func escape(s []byte) int {
 	}
 	return one
 }
+
+// ObjectEnd returns where fields can be added to a unit's JSON object: before the brace that ends it,
+// as an offset of the decompressed file. taken is the first of some names that the object has already.
+// ok is false where the unit is no JSON object, or an empty one.
+func (u Unit) ObjectEnd(names []string) (end int64, taken string, ok bool) {
+	if u.format != JSONL {
+		return 0, "", false
+	}
+	n := 0
+	isObject, err := jsonMembers(u.raw, func(name, _ []byte) {
+		n++
+		for _, own := range names {
+			if taken == "" && isName(name, own) {
+				taken = own
+			}
+		}
+	})
+	return u.at + int64(bytes.LastIndexByte(u.raw, '}')), taken, isObject && err == nil && n > 0
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/textproto"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -36,28 +37,19 @@ const (
 	warcPrefix      = "WARC/" // of a record
 )
 
-// warc is a stream of records.
+// recordStart is how a record begins. It has at most recordStartBytes.
+var recordStart = regexp.MustCompile(`WARC/\d\.\d{1,2}\r?\n[A-Za-z-]{1,40}:`)
+
+const recordStartBytes = 64
+
+// warc reads the records of a content.
 type warc struct {
-	*stream
-	handed int64  // bytes up to the end of the last record that was handed on
+	c      *Content
+	line   int    // number of the last record
+	good   int64  // offset up to which all records are read
+	handed int64  // offset of the end of the last record that was handed on
 	wary   bool   // a length was wrong: a block ends where a record seems to begin in it
-	other  []byte // a block without a page
-}
-
-func (s *stream) warc() *warc {
-	return &warc{stream: s}
-}
-
-// warcRecords yields one unit a record that holds a page.
-func (s *stream) warcRecords() error {
-	w := s.warc()
-	return s.each(func() error {
-		err := w.record()
-		if errors.Is(err, unpack.ErrDamaged) || errors.As(err, new(foreign)) {
-			err = w.resume(err)
-		}
-		return err
-	})
+	other  []byte // memory for blocks without a page
 }
 
 // foreign is an error where a file begins: it may be no WARC at all.
@@ -65,31 +57,29 @@ type foreign struct{ error }
 
 func (f foreign) Unwrap() error { return f.error }
 
-// record yields the unit of the next record or returns a skip, or io.EOF when there is no
-// record any more. All other errors say where.
-func (s *warc) record() error {
-	s.line++
-	s.good = s.r.Offset()
-	err := s.blankLines()
-	if errors.Is(err, io.EOF) {
-		return err
+// record reads the next record.
+func (w *warc) record() (u Unit, err error) {
+	w.line++
+	w.good = w.c.r.Offset()
+	if err = w.blankLines(); errors.Is(err, io.EOF) {
+		return u, err
 	}
-	from := s.r.Offset()
+	from := w.c.r.Offset()
 	if err != nil {
-		return brokenRecord(from, err)
+		return u, brokenRecord(from, err)
 	}
-	s.good = from
-	u, reason, err := s.readRecord(from)
+	w.good = from
+	u, reason, err := w.readRecord(from)
 	if err != nil {
-		return brokenRecord(from, err)
+		return u, brokenRecord(from, err)
 	}
 	if reason != nil {
-		reason.Line, reason.At = s.line, from
-		return reason
+		reason.Line, reason.At = w.line, from
+		return u, reason
 	}
-	u.Line, u.From, u.To = s.line, from, s.r.Offset()
-	s.handed = s.r.Offset()
-	return s.emit(u)
+	u.Line, u.From, u.To = w.line, from, w.c.r.Offset()
+	w.handed = u.To
+	return u, nil
 }
 
 // brokenRecord returns the error of a record that begins at from and cannot be read.
@@ -107,8 +97,8 @@ func brokenRecord(from int64, err error) error {
 }
 
 // readRecord reads the record that begins at from: its unit, or the reason why it is none.
-func (s *warc) readRecord(from int64) (u Unit, reason *input.Skip, err error) {
-	version, err := s.headerLine(from)
+func (w *warc) readRecord(from int64) (u Unit, reason *input.Skip, err error) {
+	version, err := w.headerLine(from)
 	if err != nil {
 		return u, nil, err
 	}
@@ -119,7 +109,7 @@ func (s *warc) readRecord(from int64) (u Unit, reason *input.Skip, err error) {
 		}
 		return u, nil, err
 	}
-	headers, err := s.headers(from)
+	headers, err := w.headers(from)
 	if err != nil {
 		return u, nil, err
 	}
@@ -127,63 +117,63 @@ func (s *warc) readRecord(from int64) (u Unit, reason *input.Skip, err error) {
 	if err != nil || length < 0 {
 		return u, nil, fmt.Errorf("Content-Length %.40q is no number of bytes", headers.Get("Content-Length"))
 	}
-	if u, reason = warcUnit(headers, &s.opts); reason == nil && length > s.opts.MaxDocumentBytes {
-		reason = s.tooLarge(s.line)
+	if u, reason = warcUnit(headers, &w.c.opts); reason == nil && length > w.c.opts.MaxDocumentBytes {
+		reason = w.c.tooLarge(w.line)
 	}
-	begin := s.r.Offset()
-	u.raw, err = s.block(length, reason == nil)
+	begin := w.c.r.Offset()
+	u.raw, err = w.block(length, reason == nil)
 	if err == nil {
-		err = s.endRecord(length)
+		err = w.endRecord(length)
 	}
-	if err != nil && len(u.raw) > 0 && !s.wary && !errors.Is(err, unpack.ErrDamaged) {
-		lineEnds := bytes.Repeat([]byte("\n"), int(s.r.Offset()-begin)-len(u.raw)) // those that were read after the block
-		s.r.Unread(append(u.raw, lineEnds...))
-		s.wary = true
+	if err != nil && len(u.raw) > 0 && !w.wary && !errors.Is(err, unpack.ErrDamaged) {
+		lineEnds := bytes.Repeat([]byte("\n"), int(w.c.r.Offset()-begin)-len(u.raw)) // those that were read after the block
+		w.c.r.Unread(append(u.raw, lineEnds...))
+		w.wary = true
 	}
 	return u, reason, err
 }
 
 // endRecord passes over the end of a record, and checks that another one follows.
-func (s *warc) endRecord(length int64) error {
-	begin, isGzip := s.r.Offset(), s.r.Packing == unpack.Gzip
-	if err := s.blankLines(); errors.Is(err, io.EOF) || err != nil && isGzip && s.r.DamagedFrom() >= s.r.Offset() {
+func (w *warc) endRecord(length int64) error {
+	begin, isGzip := w.c.r.Offset(), w.c.r.Packing == unpack.Gzip
+	if err := w.blankLines(); errors.Is(err, io.EOF) || err != nil && isGzip && w.c.r.DamagedFrom() >= w.c.r.Offset() {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	next, _ := s.r.Peek(warcQuote)
+	next, _ := w.c.r.Peek(warcQuote)
 	switch {
 	case bytes.HasPrefix(next, []byte(warcPrefix)):
 		return nil
-	case isGzip && !s.r.BeginsMember(s.r.Offset()):
+	case isGzip && !w.c.r.BeginsMember(w.c.r.Offset()):
 		return fmt.Errorf("%q follows it", next[:min(len(next), len(warcPrefix))]) // as in a member that is damaged, which shows at its end
-	case !isGzip && s.r.Offset() < begin+2: // a record ends with two line ends
+	case !isGzip && w.c.r.Offset() < begin+2: // a record ends with two line ends
 		return fmt.Errorf("Content-Length %d is wrong: %q follows", length, next)
 	}
 	return nil
 }
 
 // blankLines passes over the line ends between records. The error is io.EOF at the end of the file.
-func (s *warc) blankLines() error {
+func (w *warc) blankLines() error {
 	for {
-		b, err := s.r.Peek(1)
+		b, err := w.c.r.Peek(1)
 		if len(b) == 0 {
 			return err
 		}
 		if b[0] != '\r' && b[0] != '\n' {
 			return nil
 		}
-		s.r.Discard(1)
+		w.c.r.Discard(1)
 	}
 }
 
 // headerLine returns the next line without its end. It is gone when another is read.
-func (s *warc) headerLine(from int64) ([]byte, error) {
-	line, err := s.r.ReadSlice('\n')
+func (w *warc) headerLine(from int64) ([]byte, error) {
+	line, err := w.c.r.ReadSlice('\n')
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
 		err = fmt.Errorf("a line of %d bytes and more among its headers", len(line))
-	case s.r.Offset()-from > warcHeaderBytes:
+	case w.c.r.Offset()-from > warcHeaderBytes:
 		err = fmt.Errorf("headers of more than %d bytes", warcHeaderBytes)
 	}
 	return bytes.TrimRight(line, "\r\n"), err
@@ -191,30 +181,15 @@ func (s *warc) headerLine(from int64) ([]byte, error) {
 
 // headers reads headers up to the empty line. Lines without a colon are passed over, and those
 // that begin with white space continue the one before.
-func (s *warc) headers(from int64) (textproto.MIMEHeader, error) {
+func (w *warc) headers(from int64) (textproto.MIMEHeader, error) {
 	headers, last := textproto.MIMEHeader{}, ""
 	for {
-		line, err := s.headerLine(from)
+		line, err := w.headerLine(from)
 		if err != nil || len(line) == 0 {
 			return headers, err
 		}
 		last = addHeader(headers, last, line)
 	}
-}
-
-// addHeader adds a line's header and returns its name. last is that of the line before.
-func addHeader(headers textproto.MIMEHeader, last string, line []byte) string {
-	if (line[0] == ' ' || line[0] == '\t') && len(headers[last]) > 0 {
-		headers[last][0] += " " + string(bytes.TrimSpace(line))
-		return last
-	}
-	name, value, ok := bytes.Cut(line, []byte(":"))
-	if !ok {
-		return last
-	}
-	last = textproto.CanonicalMIMEHeaderKey(string(bytes.TrimSpace(name)))
-	headers[last] = append(headers[last], string(bytes.TrimSpace(value)))
-	return last
 }
 
 // warcUnit returns the unit that a record's headers describe, or why it is none.
@@ -245,26 +220,63 @@ func warcUnit(headers textproto.MIMEHeader, opts *Options) (u Unit, reason *inpu
 
 // block reads a block, which it keeps if it has a page or its length may turn out to be wrong. What a record claims
 // to have is trusted only as far as 1 MiB.
-func (s *warc) block(length int64, isPage bool) ([]byte, error) {
+func (w *warc) block(length int64, isPage bool) ([]byte, error) {
 	const trusted = 1 << 20
-	buf := bytes.NewBuffer(s.other[:0])
+	buf := bytes.NewBuffer(w.other[:0])
 	if isPage {
 		buf = bytes.NewBuffer(make([]byte, 0, int(min(length, trusted))+bytes.MinRead))
 	}
-	if s.wary || length > s.opts.MaxDocumentBytes {
+	if w.wary || length > w.c.opts.MaxDocumentBytes {
 		to := io.Writer(buf)
 		if !isPage {
 			to = io.Discard
 		}
-		found, err := s.untilRecord(to, length)
+		found, err := w.untilRecord(to, length)
 		if found {
 			err = fmt.Errorf("Content-Length %d is wrong: a record begins in the block", length)
 		}
 		return buf.Bytes(), err
 	}
-	_, err := io.CopyN(buf, s.r, length)
-	if s.other = nil; !isPage && buf.Cap() <= trusted {
-		s.other = buf.Bytes()
+	_, err := io.CopyN(buf, w.c.r, length)
+	if w.other = nil; !isPage && buf.Cap() <= trusted {
+		w.other = buf.Bytes()
 	}
 	return buf.Bytes(), err
+}
+
+// untilRecord passes up to length bytes on to w, and stops before a line that begins a record.
+func (w *warc) untilRecord(to io.Writer, length int64) (found bool, err error) {
+	before := byte('\n')
+	for length > 0 {
+		ahead, err := w.c.r.Peek(recordStartBytes)
+		if len(ahead) == 0 {
+			return false, err
+		}
+		n := len(ahead)
+		if err == nil {
+			ahead, _ = w.c.r.Peek(w.c.r.Buffered())
+			n = len(ahead) - recordStartBytes + 1 // the others may begin a record that goes on behind them
+		}
+		n = int(min(int64(n), length))
+		for _, m := range recordStart.FindAllIndex(ahead, -1) {
+			at := m[0]
+			if at < n && (at == 0 && before == '\n' || at > 0 && ahead[at-1] == '\n' ||
+				w.c.r.BeginsMember(w.c.r.Offset()+int64(at))) {
+				n, found = at, true
+				break
+			}
+		}
+		if n > 0 {
+			before = ahead[n-1]
+		}
+		if _, err := to.Write(ahead[:n]); err != nil || found && n == 0 {
+			return found, err
+		}
+		w.c.r.Discard(n)
+		if found {
+			return true, nil
+		}
+		length -= int64(n)
+	}
+	return false, nil
 }

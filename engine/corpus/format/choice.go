@@ -1,0 +1,112 @@
+package format
+
+import (
+	"errors"
+	"io"
+	"iter"
+
+	"ndd/engine/corpus/input"
+)
+
+const (
+	heldMax      = 1000    // records that decide which fields are read
+	heldBytesMax = 4 << 20 // bytes of these records
+)
+
+// A choice decides by the first records of a file which fields are read of all its records:
+//
+//	records ──► the first ones are held ──► decide ──► fill each ──► units
+//
+// Skips between them keep their places.
+type choice struct {
+	isDecided bool                                      // nothing is held
+	count     func(u *Unit) (isKnown bool)              // counts the fields of a held record; true ends the holding
+	decide    func(held []Unit) (isFinal bool, _ error) // chooses the fields of held records, and of all others if it is final
+	fill      func(u *Unit)                             // gives a record the chosen fields
+}
+
+// units yields the units of records.
+func (c *choice) units(records iter.Seq2[Unit, error]) iter.Seq2[Unit, error] {
+	return func(yield func(Unit, error) bool) {
+		var held heldRecords
+		for u, err := range records {
+			switch {
+			case c.isDecided && err == nil:
+				c.fill(&u)
+				if !yield(u, nil) {
+					return
+				}
+			case c.isDecided, err != nil && len(held.units) == 0:
+				if !yield(u, err) {
+					return
+				}
+			case err == nil || isSkip(err):
+				isKnown := err == nil && c.count(&u)
+				if held.add(u, err); (isKnown || held.isFull()) && !c.release(&held, yield) {
+					return
+				}
+			default: // the records end here
+				if c.release(&held, yield) {
+					yield(u, err)
+				}
+				return
+			}
+		}
+		c.release(&held, yield)
+	}
+}
+
+// release decides and yields the held records. It returns false at the end of the reading.
+func (c *choice) release(held *heldRecords, yield func(Unit, error) bool) bool {
+	if len(held.units) == 0 {
+		return true
+	}
+	units, errs := held.units, held.errs
+	*held = heldRecords{}
+	var err error
+	if c.isDecided, err = c.decide(units); err != nil {
+		yield(Unit{From: units[len(units)-1].From}, err)
+		return false
+	}
+	for i, u := range units {
+		if errs[i] == nil {
+			c.fill(&u)
+		}
+		if !yield(u, errs[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// heldRecords are the first records of a file, with the skips between them.
+type heldRecords struct {
+	units []Unit
+	errs  []error // the skip in place of a unit, or nil
+	bytes int64
+}
+
+func (h *heldRecords) add(u Unit, err error) {
+	h.units, h.errs = append(h.units, u), append(h.errs, err)
+	h.bytes += u.To - u.From
+}
+
+func (h *heldRecords) isFull() bool { return len(h.units) >= heldMax || h.bytes > heldBytesMax }
+
+// isSkip reports whether records may follow an error.
+func isSkip(err error) bool {
+	_, ok := errors.AsType[*input.Skip](err)
+	return ok
+}
+
+// each yields the results of next until it returns io.EOF, or an error that is no skip.
+func each(next func() (Unit, error)) iter.Seq2[Unit, error] {
+	return func(yield func(Unit, error) bool) {
+		for {
+			u, err := next()
+			if errors.Is(err, io.EOF) || !yield(u, err) || err != nil && !isSkip(err) {
+				return
+			}
+		}
+	}
+}

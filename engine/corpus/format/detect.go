@@ -1,0 +1,136 @@
+package format
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"ndd/engine/corpus/input"
+	"ndd/engine/corpus/magic"
+	"ndd/engine/corpus/text"
+)
+
+// detect returns the format of the content. The options name it, else the name's ending, else the first bytes show it,
+// else it is text. Bytes that are no text are a skip.
+func (c *Content) detect() (Format, error) {
+	head, err := c.r.Peek(text.LooksBytes)
+	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
+		return "", err // else it comes again when the bytes before it have been read
+	}
+	if c.opts.Format != Auto && !c.inFolder() {
+		return c.opts.Format, nil
+	}
+	var format Format
+	switch {
+	case bytes.HasPrefix(head, []byte("PAR1")):
+		format = Parquet
+	case bytes.HasPrefix(head, []byte(warcPrefix)):
+		format = WARC
+	default:
+		format = formatByName(c.file.Path)
+		if text.IsBinary(head) {
+			return "", c.binary(format, head)
+		}
+	}
+	switch {
+	case c.opts.Format != Auto:
+		return c.opts.Format, nil
+	case format == Auto:
+		return c.guessed(formatByLooks(head, &c.opts)), nil
+	case format == "":
+		if format = formatByLooks(head, &c.opts); format != HTML && !c.opts.showsRecords(format, text.TrimHead(head)) {
+			format = Text
+		}
+		return c.guessed(format), nil
+	case format == JSON && len(text.TrimHead(head)) > 0:
+		return jsonFormat(head, &c.opts, Text), nil
+	}
+	return format, nil
+}
+
+// guessed counts a file whose first bytes say its format.
+func (c *Content) guessed(format Format) Format {
+	if format != Text {
+		c.opts.Meter.AddGuess(string(format), c.file.Path)
+	}
+	return format
+}
+
+// formatByLooks guesses from the first bytes of a file without an extension.
+func formatByLooks(head []byte, o *Options) Format {
+	if text.IsPage(head) {
+		return HTML
+	}
+	return jsonFormat(head, o, JSONL)
+}
+
+// jsonFormat distinguishes JSON lines, a JSON array and JSON objects over several lines from a file
+// that is one document. An array of objects is JSON. An object is only where it shows a text, as a
+// folder holds many that are settings; one that a line holds whole, with others behind it or not,
+// is single, unless it shows a text.
+func jsonFormat(head []byte, o *Options, single Format) Format {
+	head = text.TrimHead(head)
+	if bytes.HasPrefix(head, []byte("[")) {
+		if bytes.HasPrefix(bytes.TrimLeft(head[1:], " \t\r\n"), []byte("{")) {
+			return JSON
+		}
+		return Text
+	}
+	if !bytes.HasPrefix(head, []byte("{")) {
+		return Text
+	}
+	line, rest, whole := bytes.Cut(head, []byte("\n"))
+	whole = whole || len(head) < text.LooksBytes/2 // the file ends without a line end
+	isObject, err := jsonMembers(line, func(_, _ []byte) {})
+	isObject = isObject && err == nil && whole
+	switch {
+	case isObject && (len(bytes.TrimSpace(rest)) > 0 || o.showsText(line)):
+		return JSONL
+	case isObject:
+		return single
+	case !whole && o.showsText(line): // a first line longer than what was peeked at
+		return JSONL
+	case whole && o.showsText(head):
+		return JSON
+	}
+	return Text
+}
+
+// showsRecords reports whether the first bytes of a file show a text in its first JSON object, or are lines of JSON
+// objects, and one shows a text.
+func (o *Options) showsRecords(format Format, head []byte) (shows bool) {
+	member := func(name, value []byte) {
+		isText := format != JSON || o.TextField != "" || bytes.HasPrefix(value, []byte(`"`))
+		shows = shows || isText && o.showsText([]byte(`"`+string(name)+`"`))
+	}
+	if format == JSON {
+		jsonMembers(bytes.TrimPrefix(head, []byte("[")), member)
+		return shows
+	}
+	for line := range bytes.Lines(head) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		isObject, err := jsonMembers(line, member)
+		if !isObject || err != nil && bytes.HasSuffix(line, []byte("\n")) {
+			return false
+		}
+	}
+	return shows
+}
+
+// binary returns the skip of a file that is not text, unless the user names its format. It loses no
+// data in a folder, unless the file's name promises lines or records.
+func (c *Content) binary(format Format, head []byte) *input.Skip {
+	if c.inFolder() && format != JSONL && format != CSV && format != WARC {
+		return &input.Skip{Reason: input.Binary}
+	}
+	what, advice := cmp.Or(magic.Format(head), "it has zero bytes"), "if it is text, give its --input-format"
+	if strings.HasPrefix(what, "compressed") {
+		advice = "decompress it first"
+	}
+	return &input.Skip{Reason: input.Unreadable, Err: fmt.Errorf("binary: %s; %s", what, advice)}
+}

@@ -1,0 +1,82 @@
+package format
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ndd/engine/corpus/input"
+)
+
+// Format is how a file holds its documents.
+type Format string
+
+// The formats. Auto decides by the name and the content of each file.
+const (
+	Auto    Format = "auto"
+	Text    Format = "text"    // the whole file is one document
+	HTML    Format = "html"    // the whole file is one page
+	JSONL   Format = "jsonl"   // each line is a JSON object and a document
+	JSON    Format = "json"    // each JSON object is a document, in an array or one after the other
+	Lines   Format = "lines"   // each line is a document
+	CSV     Format = "csv"     // each record is a document, and the first record names the fields; .tsv files have tabs
+	Parquet Format = "parquet" // each row is a document
+	WARC    Format = "warc"    // each response, resource or conversion record is a document; WET files too
+
+	httpResponse Format = "http" // a unit: a response as it was archived
+	anyBody      Format = "body" // a unit: an archived block whose bytes show the format
+)
+
+// endings are the formats that files have, with the endings of their names.
+var endings = map[Format][]string{
+	Text: {".txt", ".text", ".md", ".rst", ".tex", ".c", ".cc", ".cpp", ".css",
+		".go", ".h", ".java", ".js", ".py", ".rb", ".rs", ".sh", ".ts"},
+	HTML:    {".html", ".htm", ".xhtml", ".shtml"},
+	JSONL:   {".jsonl", ".ndjson", ".jsonlines", ".ldjson"},
+	JSON:    {".json"},
+	Lines:   nil,
+	CSV:     {".csv", ".tsv"},
+	Parquet: {".parquet"},
+	WARC:    {".warc", ".wet", ".wat", ".arc"},
+	Auto:    {"", ".data", ".part", ".tmp", ".out", "." + input.Stdin},
+}
+
+// hasParts reports whether the documents of a file are parts of its content, at offsets.
+func (f Format) hasParts() bool {
+	return f == JSONL || f == JSON || f == Lines || f == CSV || f == WARC
+}
+
+// ParseFormat reads the name of a format, as a user gives it.
+func ParseFormat(name string) (Format, error) {
+	f := Format(strings.ToLower(name))
+	if _, ok := endings[f]; !ok {
+		return "", fmt.Errorf("format %.40q: must be one of auto, text, html, jsonl, json, lines, csv, parquet, warc", name)
+	}
+	return f, nil
+}
+
+// formatByName returns the format of a file by its extension, or by the one before a number, a query or a
+// compression's; Auto if there is none, and "" if it is not known.
+func formatByName(path string) Format {
+	path, _, _ = strings.Cut(strings.ToLower(filepath.Base(path)), "?")
+	path = trimNumber(path)
+	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd", ".xz", ".bz2", ".z", ".lz4", ".lz"} {
+		path = strings.TrimSuffix(path, packed)
+	}
+	path = trimNumber(path)
+	for format, of := range endings {
+		if slices.Contains(of, filepath.Ext(path)) {
+			return format
+		}
+	}
+	return ""
+}
+
+// trimNumber returns a name without the number that a rotation of logs or a second download adds to it.
+func trimNumber(name string) string {
+	if number := filepath.Ext(name); strings.Trim(number, ".0123456789") == "" {
+		return strings.TrimSuffix(name, number)
+	}
+	return name
+}

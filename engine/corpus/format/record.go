@@ -1,0 +1,116 @@
+package format
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"ndd/engine/corpus/input"
+)
+
+// isHTML reports whether a field holds pages by its name.
+func isHTML(field string) bool { return field == "html" || field == "raw_html" }
+
+// recordField returns the first of the fields, with commas between them, that a record has as a text that is not empty,
+// else the first that is a text, else the last one.
+func recordField(record []byte, fields string) (field string) {
+	if !strings.Contains(fields, ",") {
+		return fields
+	}
+	empty := ""
+	for field = range strings.SplitSeq(fields, ",") {
+		longest := 0
+		jsonEach(record, field, func(v []byte) error {
+			if jsonKind(v) == "string" {
+				longest = max(longest, len(v))
+			}
+			return nil
+		})
+		if longest > len(`""`) {
+			return field
+		}
+		if longest > 0 {
+			empty = cmp.Or(empty, field)
+		}
+	}
+	return cmp.Or(empty, field)
+}
+
+// jsonText returns the text that a field's values make: one string, or the strings of a list with a
+// line end between. It is a part of the record, or in a buffer.
+func jsonText(record []byte, field string, buffer *[]byte) (text []byte, reason input.Reason, err error) {
+	if begins := bytes.TrimLeft(record, " \t\r\n"); !bytes.HasPrefix(begins, []byte("{")) {
+		w := jsonWalker{b: record}
+		if err := w.whole(func() error { return w.skip(0) }); err != nil {
+			return nil, input.Broken, err
+		}
+		return nil, input.Broken, fmt.Errorf("a JSON %s where an object was expected", jsonKind(begins))
+	}
+	texts, kind := 0, ""
+	n, err := jsonEach(record, field, func(v []byte) (err error) {
+		if kind = jsonKind(v); kind != "string" {
+			return nil
+		}
+		if texts++; texts == 1 {
+			text = v[1 : len(v)-1] // a part of the record will do
+			if bytes.IndexByte(text, '\\') >= 0 || !utf8.Valid(text) {
+				*buffer, err = unquote((*buffer)[:0], text)
+				text = *buffer
+			}
+		} else {
+			if texts == 2 {
+				*buffer = append((*buffer)[:0], text...)
+			}
+			*buffer, err = unquote(append(*buffer, '\n'), v[1:len(v)-1])
+			text = *buffer
+		}
+		if err != nil {
+			return fmt.Errorf("field %q %w", field, err)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, input.Broken, err
+	case n == 0:
+		return nil, input.NoText, fmt.Errorf("no field %q among %.200q", field, fieldNames(record))
+	case texts == 0:
+		advice := innerText(record, field)
+		if advice != "" {
+			advice = "; --text " + advice + " names the texts in it"
+		}
+		return nil, input.NoText, fmt.Errorf("field %q is a JSON %s, not a string%s", field, kind, advice)
+	}
+	return text, "", nil
+}
+
+// jsonScalar returns the content of a string, or a number as it is written. A field that is
+// missing has none, nor has one with several values, unless the first is wanted.
+func jsonScalar(record []byte, field string, first bool) (s string, ok bool, err error) {
+	if field == "" {
+		return "", false, nil
+	}
+	var v []byte
+	n, err := jsonEach(record, field, func(value []byte) error {
+		if v == nil {
+			v = value
+		}
+		return nil
+	})
+	if err != nil || n == 0 || n > 1 && !first {
+		return "", false, err
+	}
+	switch jsonKind(v) {
+	case "string":
+		content, err := unquote(nil, v[1:len(v)-1])
+		if err != nil {
+			return "", false, fmt.Errorf("field %q %w", field, err)
+		}
+		return string(content), true, nil
+	case "number":
+		return string(v), true, nil
+	}
+	return "", false, nil
+}

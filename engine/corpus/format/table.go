@@ -1,0 +1,88 @@
+package format
+
+import (
+	"encoding/hex"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// tableColumns are the columns of a table that are read, by number; -1: none.
+type tableColumns struct {
+	Fields
+	texts  []int // the first that a row has is its text
+	id     int
+	names  []string // of all columns
+	values [][]int  // of each list of Options.ValueFields, those that there are
+
+	candidates []int // where the options do not name the text: columns that may hold it
+}
+
+// columns returns the columns to read of a table that has some names. find returns the number of a
+// name's column or -1, and has reports whether a column may hold a text or ID.
+func (o *Options) columns(names []string, find func(string) int, has func(string) bool) (c *tableColumns, err error) {
+	c = new(tableColumns)
+	ids, texts := fieldCount{}, o.textFields()
+	for _, name := range IDFields {
+		if has(name) {
+			ids[name] = 1
+		}
+	}
+	c.names, c.Fields, c.id = names, o.choose(nil, ids), -1
+	if c.ID != "" { // no column is chosen, even one without a name
+		c.id = find(c.ID)
+	}
+	if o.TextField == "" {
+		texts = slices.DeleteFunc(texts, func(name string) bool { return !has(name) })
+		c.candidates = found(texts, find)
+		texts = texts[:min(len(texts), 1)]
+		c.Text = strings.Join(texts, "")
+	}
+	c.texts = found(texts, find)
+	for _, names := range o.ValueFields {
+		c.values = append(c.values, found(names, find))
+	}
+	if len(c.texts) == 0 {
+		err = &FieldError{Named: o.TextField, Have: names}
+	}
+	return c, err
+}
+
+// found returns the numbers of those of some columns that there are.
+func found(names []string, find func(string) int) (columns []int) {
+	for _, name := range names {
+		if i := find(name); i >= 0 {
+			columns = append(columns, i)
+		}
+	}
+	return columns
+}
+
+// decide chooses the column of the text, by how many of the first rows have one in each column.
+func (c *tableColumns) decide(o *Options, texts fieldCount) {
+	if name := texts.best(o.textFields()); name != "" {
+		c.Text, c.texts = name, []int{slices.Index(c.names, name)}
+	}
+}
+
+// fill completes the unit of a row, whose text is in a column. value returns the content of a column as a string of its
+// own.
+func (c *tableColumns) fill(u *Unit, column int, text []byte, value func(column int) string) {
+	u.format, u.raw, u.columns, u.fields = CSV, text, c.names, &c.Fields
+	if isHTML(c.names[column]) {
+		u.format = HTML
+	}
+	if c.id >= 0 {
+		if u.id = value(c.id); !utf8.ValidString(u.id) { // what replaces invalid bytes makes unlike IDs equal
+			u.id = hex.EncodeToString([]byte(u.id))
+		}
+	}
+	for _, list := range c.values {
+		var v Value
+		for i := 0; i < len(list) && !v.Found; i++ {
+			v.Text = value(list[i])
+			v.Found = v.Text != ""
+		}
+		u.values = append(u.values, v)
+	}
+}

@@ -1,0 +1,67 @@
+package format
+
+import (
+	"bytes"
+)
+
+// Unit is one document as it lies in its file. Nobody writes to its bytes, which those of lines near it
+// may share; see [Unit.Alone].
+type Unit struct {
+	Source string
+	Line   int // from 1, or the number of a WARC record; 0 if the unit is the whole file
+
+	// From and To bound the line with its end, the record with the blank lines before it, or the
+	// WARC record with those behind it, as bytes of the decompressed file; both are 0 if the unit
+	// is the whole file.
+	From, To int64
+
+	format   Format   // Text, HTML, JSONL, httpResponse; CSV has been taken apart already
+	raw      []byte   // the whole file, the line, the text field of a record, or the block of a WARC record
+	at       int64    // where raw begins, of the decompressed file, unless it is a copy or of a WARC record
+	id       string   // of a record; "" if it has none
+	values   []Value  // of a record
+	fields   *Fields  // of a JSON object
+	cells    []string // of a table, until the text is taken from them
+	columns  []string // the names of the columns of a table
+	modified int64    // of a whole file
+
+	contentType string // of a WARC record's block
+}
+
+// FieldNames returns the names of the first fields of a line or record, nil of others.
+func (u *Unit) FieldNames() []string {
+	if u.format == JSONL {
+		return fieldNames(u.raw)
+	}
+	return u.columns
+}
+
+// Size returns the number of bytes that the unit holds.
+func (u Unit) Size() int { return len(u.raw) }
+
+// Alone returns the unit without the lines that share its memory.
+func (u Unit) Alone() Unit {
+	if u.Line > 0 && (u.format == JSONL || u.format == Text) {
+		u.raw = bytes.Clone(u.raw)
+	}
+	return u
+}
+
+// Value is the content of a field of a line or record: a string's content, or a number as
+// it is written.
+type Value struct {
+	Text  string
+	Found bool
+}
+
+// values returns the values of a record, of which get returns a field.
+func (o *Options) values(get func(field string) Value) (values []Value) {
+	for _, fields := range o.ValueFields {
+		var v Value
+		for i := 0; i < len(fields) && !v.Found; i++ {
+			v = get(fields[i])
+		}
+		values = append(values, v)
+	}
+	return values
+}
