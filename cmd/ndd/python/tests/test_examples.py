@@ -56,8 +56,11 @@ def killed(title, folder, before, after):
     assert done.returncode == -signal.SIGKILL and (folder / "killed").exists(), done.stdout + done.stderr
 
 
-def run(title, folder, more=""):
-    (folder / "example.py").write_text(EXAMPLES[title] + "\n" + more + "\nprint('whole', flush=True)\n")
+def run(title, folder, more="", before="", after=""):
+    """Runs an example, in which after replaces before, and returns its output."""
+    assert before in EXAMPLES[title]
+    code = EXAMPLES[title].replace(before, after) if before else EXAMPLES[title]
+    (folder / "example.py").write_text(code + "\n" + more + "\nprint('whole', flush=True)\n")
     env = {**os.environ, "PATH": os.path.dirname(ndd.find_ndd()) + os.pathsep + os.environ["PATH"], "HF_DATASETS_OFFLINE": "1"}
     done = subprocess.run([sys.executable, "example.py"], cwd=folder, env=env, capture_output=True, text=True, timeout=300)
     # Once in some hundred runs pyarrow aborts when all is done: https://github.com/apache/arrow/issues/34314
@@ -142,6 +145,13 @@ def test_ray(crawl):
     shutil.rmtree(crawl / "clean")
     run("Ray Data", crawl)  # as tasks that are run again
     assert numbers(rows(crawl / "clean")) == list(range(14))
+    for folder in "clean", "seen":
+        shutil.rmtree(crawl / folder)
+    # One worker is killed when the server has its documents and Ray has no answer: Ray asks again.
+    kept, once = "keep = [not answer.get", str(crawl / "killed")
+    kill = ["import os", f"if not os.path.exists({once!r}):", f"    open({once!r}, 'w').close()", "    os.kill(os.getpid(), 9)", kept]
+    run("Ray Data", crawl, "", kept, ("\n" + 8 * " ").join(kill))
+    assert (crawl / "killed").exists() and numbers(rows(crawl / "clean")) == list(range(14))
 
 
 @pytest.mark.long
