@@ -99,7 +99,7 @@ func (j Pairs) mapPart(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	s := &blockSender{t: t, p: p, most: max(int(min(t.Budget.Here().Left()/2/24, sendPrints)), 1<<16)}
+	s := &blockSender{t: t, p: p, most: max(int(min(t.Budget.OrMachine().Left()/2/24, sendPrints)), 1<<16)}
 	reserved, err := t.reserve("sorting fingerprints", 24*uint64(s.most)+t.readBytes())
 	if err != nil {
 		return err

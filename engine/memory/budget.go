@@ -9,24 +9,21 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Program is what the program itself takes whatever it does: code that is written to, stacks,
-// the runtime, and a heap of buffers up to the size at which the collector first runs. Of
-// commands on next to nothing, 2.5 MiB are there after "ndd version", 3 after a query or a
-// scan, 16 after a build, which counts distinct values and draws samples (RssAnon of
-// /proc/PID/status, looked at each millisecond, 1 and 2 threads). As much again is for what
-// the collector has not taken back yet.
+// Program is the memory of the program itself, for every command: written code, stacks, the runtime, and a heap up to
+// the first garbage collection. Commands on tiny inputs use 2.5 MiB for "ndd version", 3 MiB for a query or a scan,
+// and 16 MiB for a build, which counts distinct values and draws samples. (RssAnon of /proc/PID/status, sampled every
+// millisecond, with 1 and 2 threads.) Program is twice that, for garbage that is not collected yet.
 const Program = 32 << 20
 
-// ErrTooLarge is what a [TooLargeError] wraps.
+// ErrTooLarge is wrapped by [TooLargeError].
 var ErrTooLarge = errors.New("too large for the memory")
 
-// A TooLargeError says that something was refused before it was begun, since
-// it would not fit.
+// A TooLargeError reports that a task was refused before its start, because its memory would exceed the limit.
 type TooLargeError struct {
-	What   string // is too large, such as "building"
-	Need   uint64 // bytes at most, with those of the program itself where they count
-	Limit  Limit  // what there is for that
-	Advice string // what to do about it; may be empty
+	What   string // the task, such as "building"
+	Need   uint64 // peak memory in bytes, including the program itself if the budget counts it
+	Limit  Limit  // available memory
+	Advice string // what the user can do; may be empty
 }
 
 func (e *TooLargeError) Error() string {
@@ -38,7 +35,7 @@ func (e *TooLargeError) Error() string {
 	return s
 }
 
-// roundUp returns bytes rounded up to what [humanize.IBytes] writes, so that a limit of as many does.
+// roundUp rounds bytes up to the precision of [humanize.IBytes], so that the printed number is a sufficient limit.
 func roundUp(bytes uint64) uint64 {
 	unit := uint64(1)
 	for bytes/unit >= 1024 {
@@ -54,8 +51,8 @@ func roundUp(bytes uint64) uint64 {
 // Unwrap returns [ErrTooLarge].
 func (e *TooLargeError) Unwrap() error { return ErrTooLarge }
 
-// Advise returns err with advice in it on what to do where it is a [TooLargeError] that has
-// none, and any other error, and nil, as it is. The text around it is lost.
+// Advise adds advice to a [TooLargeError] that has none, and drops the text around it. It returns any other error,
+// and nil, unchanged.
 func Advise(err error, advice string) error {
 	e, ok := errors.AsType[*TooLargeError](err)
 	if !ok || e.Advice != "" {
@@ -66,28 +63,28 @@ func Advise(err error, advice string) error {
 	return &advised
 }
 
-// A Budget is memory that several tasks share. Each reserves the most that it will take before
-// it takes any, and releases that when it has given it back; what does not fit is refused. A
-// budget counts: it neither allocates nor frees.
+// A Budget is memory that several tasks share. Each task reserves its peak memory before it allocates, and releases
+// the reservation after it has freed the memory. Reservations beyond the limit are refused. A budget only counts: it
+// neither allocates nor frees.
 //
-// A nil Budget has no limit. A Budget may be used from many goroutines.
+// A nil Budget has no limit. A Budget is safe for concurrent use.
 type Budget struct {
 	limit   Limit
-	program uint64 // of the limit
+	program uint64 // part of the limit for the program itself
 
 	mu    sync.Mutex
-	taken uint64 // of the limit, with the program
+	taken uint64 // reserved bytes, including the program
 }
 
-// NewBudget returns a budget of all that a limit allows.
+// NewBudget returns a budget with all memory of a limit.
 func NewBudget(l Limit) *Budget { return &Budget{limit: l} }
 
-// ForProgram returns a budget of which the program itself has taken [Program] already. Errors
-// add that to the bytes needed, so that the sum compares with the limit.
+// ForProgram returns a budget in which the program itself has already taken [Program]. Errors include the program in
+// the required memory, so that it compares with the limit.
 func ForProgram(l Limit) *Budget { return &Budget{limit: l, program: Program, taken: Program} }
 
-// Here returns b or, where that is nil, a budget of all that this machine has left.
-func (b *Budget) Here() *Budget {
+// OrMachine returns b. If b is nil, it returns a budget with all available memory of this machine.
+func (b *Budget) OrMachine() *Budget {
 	if b == nil {
 		return NewBudget(Machine{}.Limit(0))
 	}
@@ -102,7 +99,7 @@ func (b *Budget) Limit() Limit {
 	return b.limit
 }
 
-// Left returns how many bytes may still be reserved.
+// Left returns the number of bytes that are not reserved.
 func (b *Budget) Left() uint64 {
 	if b == nil {
 		return Unlimited.Bytes
@@ -112,8 +109,8 @@ func (b *Budget) Left() uint64 {
 	return b.limit.Bytes - min(b.taken, b.limit.Bytes)
 }
 
-// Total returns bytes with those of the program itself, where the budget counts them: the
-// figure for messages about a task that needs bytes.
+// Total returns bytes plus the memory of the program itself, if the budget counts it. Messages about a task show this
+// sum.
 func (b *Budget) Total(bytes uint64) uint64 {
 	if b == nil {
 		return bytes
@@ -121,8 +118,8 @@ func (b *Budget) Total(bytes uint64) uint64 {
 	return b.program + bytes
 }
 
-// Reserve takes bytes from the budget for a task, which what names as a message should have it,
-// such as "merging 5,000 documents". The error is a [TooLargeError] where less is left.
+// Reserve reserves bytes for a task. What describes the task in messages, such as "merging 5,000 documents". It
+// returns a [TooLargeError] if less is left.
 func (b *Budget) Reserve(what string, bytes uint64) (*Reservation, error) {
 	r := &Reservation{budget: b}
 	if err := r.Resize(what, bytes); err != nil {
@@ -131,21 +128,21 @@ func (b *Budget) Reserve(what string, bytes uint64) (*Reservation, error) {
 	return r, nil
 }
 
-// Check returns the error that [Budget.Reserve] would return, and reserves nothing.
+// Check returns the error of [Budget.Reserve], but reserves nothing.
 func (b *Budget) Check(what string, bytes uint64) error {
 	r, err := b.Reserve(what, bytes)
 	r.Release()
 	return err
 }
 
-// A Reservation is a part of a budget that a task has taken. It belongs to that task; its methods
-// may be called on nil.
+// A Reservation is the part of a budget that one task has reserved. It belongs to that task. Its methods may be
+// called on nil.
 type Reservation struct {
 	budget *Budget
 	bytes  uint64
 }
 
-// Bytes returns how many bytes are reserved.
+// Bytes returns the number of reserved bytes.
 func (r *Reservation) Bytes() uint64 {
 	if r == nil {
 		return 0
@@ -153,8 +150,7 @@ func (r *Reservation) Bytes() uint64 {
 	return r.bytes
 }
 
-// Resize changes the reservation to bytes, more or fewer than before. After an error,
-// which is a [TooLargeError], it is what it was.
+// Resize changes the reservation to bytes. After an error, a [TooLargeError], it is unchanged.
 func (r *Reservation) Resize(what string, bytes uint64) error {
 	b := r.budget
 	if b == nil {
@@ -174,7 +170,7 @@ func (r *Reservation) Resize(what string, bytes uint64) error {
 	return nil
 }
 
-// Release gives the reservation back. It may be called again.
+// Release ends the reservation. It may be called again.
 func (r *Reservation) Release() {
 	if r == nil {
 		return

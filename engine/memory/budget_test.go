@@ -97,7 +97,7 @@ func TestNoBudget(t *testing.T) {
 	if (*Reservation)(nil).Bytes() != 0 {
 		t.Error("nothing has bytes")
 	}
-	if here := b.Here(); here == nil || here.Limit() != (Machine{}).Limit(0) && here.Left() == 0 {
+	if here := b.OrMachine(); here == nil || here.Limit() != (Machine{}).Limit(0) && here.Left() == 0 {
 		t.Error("this machine has nothing")
 	}
 }

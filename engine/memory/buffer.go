@@ -6,42 +6,42 @@ import (
 	"unsafe"
 )
 
-// Plain is a type without pointers that a buffer may hold.
+// Plain is the set of element types of a buffer. They have no pointers.
 type Plain interface {
 	uint8 | uint16 | uint32 | ~uint64 | [1]uint64 | ~[2]uint64
 }
 
-// A Buffer is an array outside the Go heap. Data is zeroed at first and has no
-// spare capacity; it is gone after [Buffer.Free].
+// A Buffer is an array outside the Go heap. Data is initially zero and has no spare capacity. It is invalid after
+// [Buffer.Free].
 type Buffer[T Plain] struct {
 	Data []T
 	raw  []byte // the whole mapping
 }
 
-// heapBytes is the size up to which a buffer lies in the Go heap: so little does not matter to the
-// collector, and a mapping takes longer.
+// heapBytes is the size up to which a buffer is in the Go heap. There it hardly affects the garbage collector, and a
+// mapping would be slower.
 const heapBytes = 64 << 10
 
-// mapBytes is the same for a buffer in a file.
+// mapBytes is the corresponding size for a buffer in a file.
 const mapBytes = 4 << 10
 
-// sizeMax is the size of an address space.
+// sizeMax limits the size of a buffer. An address space has about this size.
 const sizeMax = min(1<<46, math.MaxInt-2*hugeBytes)
 
 // hugeBytes is the size of a huge page.
 const hugeBytes = 2 << 20
 
-// As returns the memory of a list as elements of another size, as many as fit. Neither type may have pointers.
+// As reinterprets a slice as elements of another size, and drops an incomplete last element. Neither type may have
+// pointers.
 func As[To, From any](list []From) []To {
 	n := uintptr(len(list)) * unsafe.Sizeof(*new(From)) / unsafe.Sizeof(*new(To))
 	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(list))), n)
 }
 
-// Make returns a buffer of n elements. The error says how much was
-// asked for. It panics for a negative n.
-func Make[T Plain](n int) (*Buffer[T], error) { return makeBy[T](n, heapBytes, allocate) }
+// Make returns a buffer of n elements. An error contains the requested size. Make panics if n is negative.
+func Make[T Plain](n int) (*Buffer[T], error) { return makeWith[T](n, heapBytes, allocate) }
 
-func makeBy[T Plain](n int, least uint64, allocate func(bytes uint64) ([]byte, error)) (*Buffer[T], error) {
+func makeWith[T Plain](n int, heapMax uint64, allocate func(bytes uint64) ([]byte, error)) (*Buffer[T], error) {
 	var t T
 	size := uint64(n) * uint64(unsafe.Sizeof(t))
 	switch {
@@ -52,7 +52,7 @@ func makeBy[T Plain](n int, least uint64, allocate func(bytes uint64) ([]byte, e
 	case size/uint64(unsafe.Sizeof(t)) != uint64(n) || size > sizeMax:
 		return nil, fmt.Errorf("%d elements of %d bytes are more than memory can have", n, unsafe.Sizeof(t))
 	}
-	if size <= least {
+	if size <= heapMax {
 		return &Buffer[T]{Data: make([]T, n)}, nil
 	}
 	raw, err := allocate(size)
@@ -62,8 +62,7 @@ func makeBy[T Plain](n int, least uint64, allocate func(bytes uint64) ([]byte, e
 	return &Buffer[T]{unsafe.Slice((*T)(unsafe.Pointer(&raw[0])), n), raw}, nil
 }
 
-// Free gives the memory back. Nothing may use Data any more. It may be called
-// again, and on nil.
+// Free frees the memory. Data must not be used afterwards. Free may be called again, and on nil.
 func (b *Buffer[T]) Free() {
 	if b == nil {
 		return
@@ -75,8 +74,7 @@ func (b *Buffer[T]) Free() {
 	}
 }
 
-// Trim keeps the first n elements and gives the memory of the others back,
-// where it is whole pages.
+// Trim keeps the first n elements and frees the whole pages after them.
 func (b *Buffer[T]) Trim(n int) {
 	if b.raw != nil && n < len(b.Data) {
 		drop(b.raw[uintptr(n)*unsafe.Sizeof(*new(T)):])
@@ -84,29 +82,28 @@ func (b *Buffer[T]) Trim(n int) {
 	b.Data = b.Data[:n:n]
 }
 
-// An Arena owns buffers that are freed together, such as those of one search. Its zero value is
-// empty.
+// An Arena owns buffers that are freed together, such as those of one search. The zero value is empty.
 type Arena struct {
-	// Map, if not nil, returns zeroed memory for buffers that are not small, by [MapFile].
+	// Map, if not nil, returns zeroed memory for large buffers, such as that of [MapFile].
 	Map func(bytes uint64) ([]byte, error)
 
 	buffers []interface{ Free() }
 }
 
-// In returns the data of a buffer of n elements that is freed with the arena. If that fails, or has
-// failed before, it returns nil and *err is the first error.
+// In returns the data of a new buffer of n elements. [Arena.Free] frees it. If *err is not nil, or the allocation
+// fails, In returns nil and *err has the first error.
 func In[T Plain](a *Arena, n int, err *error) []T { return BufferIn[T](a, n, err).Data }
 
-// BufferIn is [In] for a buffer that is trimmed, or freed before. That of an error is empty.
+// BufferIn is like [In] for a buffer that is trimmed, or freed early. After an error it returns an empty buffer.
 func BufferIn[T Plain](a *Arena, n int, err *error) *Buffer[T] {
 	if *err != nil {
 		return &Buffer[T]{}
 	}
-	from, least := allocate, uint64(heapBytes)
+	from, heapMax := allocate, uint64(heapBytes)
 	if a.Map != nil {
-		from, least = a.Map, mapBytes
+		from, heapMax = a.Map, mapBytes
 	}
-	b, failed := makeBy[T](n, least, from)
+	b, failed := makeWith[T](n, heapMax, from)
 	if failed != nil {
 		*err = failed
 		return &Buffer[T]{}

@@ -6,18 +6,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allocate maps size bytes, in huge pages where the kernel has some. The memory is there when it is written to.
+// allocate maps size bytes, with huge pages if available. Pages take memory when they are written.
 func allocate(size uint64) ([]byte, error) {
 	raw, err := unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err == nil && size >= hugeBytes {
-		unix.Madvise(raw, unix.MADV_HUGEPAGE) // a refusal costs speed only
+		unix.Madvise(raw, unix.MADV_HUGEPAGE) // without huge pages it is only slower
 	}
 	return raw, err
 }
 
-// drop lets the system have the whole pages of b back; they are not read any more.
+// drop releases the whole pages of b, which are not read again.
 func drop(b []byte) {
-	const page = 4096 // at least; a refusal costs memory only
+	const page = 4096 // minimum page size; a refusal only wastes memory
 	if skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) & (page - 1); skip < len(b) {
 		unix.Madvise(b[skip:], unix.MADV_DONTNEED)
 	}

@@ -8,16 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CanMapFile says whether [MapFile] works here.
+// CanMapFile reports whether this system supports [MapFile].
 const CanMapFile = true
 
-// MapFile maps the first bytes of a file, which must be there, as memory that the system can write to
-// the file and take back. The file may be closed then. A [Buffer] of an [Arena] unmaps it.
+// MapFile maps the first bytes of a file, which must exist. The system can write this memory to the file and reuse
+// it. The caller may close the file. A [Buffer] of an [Arena] unmaps the memory.
 func MapFile(f *os.File, bytes uint64) ([]byte, error) {
 	return unix.Mmap(int(f.Fd()), 0, int(bytes), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 }
 
-// release unmaps what [allocate] or [MapFile] has mapped.
+// release unmaps memory of [allocate] or [MapFile].
 func release(raw []byte) {
 	if err := unix.Munmap(raw); err != nil {
 		panic("memory: " + err.Error()) // freed twice

@@ -10,44 +10,43 @@ import (
 	"strings"
 )
 
-// A Limit is how much memory may be taken, and which setting limits it.
+// A Limit is a number of bytes with its source: the setting that limits them.
 type Limit struct {
 	Bytes  uint64
 	Source string
 }
 
-// Unlimited is the limit of a machine that tells none.
+// Unlimited is the limit of a machine that reports none.
 var Unlimited = Limit{1 << 62, "no limit is known"}
 
-// Set returns a limit that somebody has set.
+// Set returns a limit that the user has set.
 func Set(bytes uint64) Limit { return Limit{bytes, "the limit that was set"} }
 
-// A Machine tells how much memory there is. Its zero value is this machine. It may be used from many
-// goroutines.
+// A Machine reads the available memory. The zero value is this machine. It is safe for concurrent use.
 type Machine struct {
-	Root string // of the file system with proc and sys; default "/"
+	Root string // folder that contains proc and sys; default "/"
 }
 
-// Limit returns asked if it is not 0, otherwise the smallest of MemAvailable, the room left by the
-// control groups (version 1 or 2, with their ancestors) and the room left by ulimit -v and -d. Cached
-// files count as free memory.
-func (m Machine) Limit(asked uint64) Limit {
-	if asked > 0 {
-		return Set(asked)
+// Limit returns request if it is not 0. Otherwise it returns the smallest of three values: MemAvailable, the memory
+// that the control groups leave, and the memory that ulimit -v and -d leave. Control groups are of version 1 or 2,
+// with their ancestors. Cached files count as free memory.
+func (m Machine) Limit(request uint64) Limit {
+	if request > 0 {
+		return Set(request)
 	}
-	least := Unlimited
+	smallest := Unlimited
 	for _, l := range append(append(m.groups(), m.own()...), m.available()) {
-		if l.Bytes < least.Bytes {
-			least = l
+		if l.Bytes < smallest.Bytes {
+			smallest = l
 		}
 	}
-	return least
+	return smallest
 }
 
-// read returns a file of the machine, nil where there is none.
+// read returns a file of the machine, or nil if it does not exist.
 func (m Machine) read(elem ...string) []byte {
 	b, _ := os.ReadFile(filepath.Join(append([]string{cmp.Or(m.Root, "/")}, elem...)...))
-	return b // nothing where there is no such limit
+	return b // nil if there is no such limit
 }
 
 // available returns MemAvailable of /proc/meminfo.
@@ -58,14 +57,15 @@ func (m Machine) available() Limit {
 	return Unlimited
 }
 
-// These limits count mapped memory, not resident memory: stacks of threads to come, and a heap that
-// grows by 4 and by 64 MiB. Builds of 1 M documents failed with 25 MiB more than they had said left.
+// These limits count mapped memory, not resident memory. The spare bytes are for stacks of later threads, and for a
+// heap that grows by 4 and 64 MiB. Builds of 1 M documents failed although Limit had reported 25 MiB more than they
+// needed.
 const (
 	spareData      = 48 << 20
 	spareAddresses = 128 << 20
 )
 
-// own returns the limits of the process itself, less what it will map whatever it does.
+// own returns the limits of the process, less the memory that it maps in any case.
 func (m Machine) own() (limits []Limit) {
 	all, status := m.read("proc/self/limits"), m.read("proc/self/status")
 	for _, l := range []struct {
@@ -85,10 +85,10 @@ func (m Machine) own() (limits []Limit) {
 	return limits
 }
 
-// groupFiles are the names of one version's files.
+// groupFiles has the file names of one version of control groups.
 type groupFiles struct {
 	mount, limit, used string
-	cached             [2]string // in memory.stat
+	cached             [2]string // file caches in memory.stat
 }
 
 var (
@@ -97,7 +97,7 @@ var (
 	groupV2 = groupFiles{"sys/fs/cgroup", "memory.max", "memory.current", [2]string{"inactive_file", "active_file"}}
 )
 
-// groups returns the limits of the control groups that the process is in.
+// groups returns the limits of the control groups of the process.
 func (m Machine) groups() (limits []Limit) {
 	for line := range strings.Lines(string(m.read("proc/self/cgroup"))) {
 		id, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
@@ -108,8 +108,7 @@ func (m Machine) groups() (limits []Limit) {
 		} else if !strings.Contains(","+controllers+",", ",memory,") {
 			continue
 		}
-		// In a namespace the path may lie outside of the mount; its
-		// ancestors then are where its own files are.
+		// In a namespace the path may be outside of the mount. Its ancestors then contain the group's own files.
 		for dir := path.Clean("/" + group); ; dir = path.Dir(dir) {
 			if l, ok := m.group(files, dir); ok {
 				limits = append(limits, l)
@@ -122,9 +121,9 @@ func (m Machine) groups() (limits []Limit) {
 	return limits
 }
 
-// group returns what a control group leaves; false where it has no limit.
+// group returns the memory that a control group leaves. It returns false if the group has no limit.
 func (m Machine) group(f groupFiles, dir string) (Limit, bool) {
-	limit, ok := number(m.read(f.mount, dir, f.limit)) // "max" is no number
+	limit, ok := number(m.read(f.mount, dir, f.limit)) // "max" means no limit
 	if !ok || limit >= 1<<60 {
 		return Limit{}, false
 	}
@@ -137,13 +136,13 @@ func (m Machine) group(f groupFiles, dir string) (Limit, bool) {
 	return Limit{limit - min(used, limit), "left by the memory limit of control group " + dir}, true
 }
 
-// number returns the decimal number that b consists of.
+// number parses a decimal number.
 func number(b []byte) (uint64, bool) {
 	n, err := strconv.ParseUint(string(bytes.TrimSpace(b)), 10, 64)
 	return n, err == nil
 }
 
-// field returns the number behind a name at the beginning of a line.
+// field returns the number after name at the beginning of a line.
 func field(b []byte, name string) (uint64, bool) {
 	for line := range strings.Lines(string(b)) {
 		if f := strings.Fields(line); len(f) > 1 && f[0] == name {

@@ -8,14 +8,14 @@ import (
 	"unsafe"
 )
 
-// CanMapFile says whether [MapFile] works here.
+// CanMapFile reports whether this system supports [MapFile].
 const CanMapFile = false
 
-// MapFile is not supported: memory that is taken from a file would be in the heap.
+// MapFile is not supported: the memory would be in the heap.
 func MapFile(*os.File, uint64) ([]byte, error) { return nil, errors.ErrUnsupported }
 
-// allocate takes from the Go heap, where the system has nothing better; words
-// keep it aligned.
+// allocate uses the Go heap, because this system has no better memory. Words
+// keep the memory aligned.
 func allocate(size uint64) ([]byte, error) {
 	words := make([]uint64, (size+7)/8)
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size), nil
@@ -23,5 +23,5 @@ func allocate(size uint64) ([]byte, error) {
 
 func release([]byte) {}
 
-// drop keeps what cannot be given back in part.
+// drop does nothing: a part of a heap block cannot be released.
 func drop([]byte) {}

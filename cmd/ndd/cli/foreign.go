@@ -43,7 +43,7 @@ func keepForeign(path string, columns []result.Column) error {
 
 func isOwn(f io.ReaderAt, size int64, head []byte, ending string, columns []result.Column) bool {
 	switch {
-	case store.IsOurs(head):
+	case store.HasMagic(head):
 		return true
 	case ending == ".npy":
 		return bytes.HasPrefix(head, []byte("\x93NUMPY"))

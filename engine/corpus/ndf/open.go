@@ -78,7 +78,7 @@ func read(in io.ReadCloser, name string, raw bool) (*File, error) {
 	if err = cmp.Or(err, in.Close()); err != nil {
 		return nil, err
 	}
-	if !raw && (store.IsOurs(data) || filepath.Ext(name) == ".ndf") {
+	if !raw && (store.HasMagic(data) || filepath.Ext(name) == ".ndf") {
 		file, err := store.OpenBytes(name, data, store.KindFingerprints)
 		if err != nil {
 			return nil, err

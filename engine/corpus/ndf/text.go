@@ -131,7 +131,7 @@ func checkLength(path string, n int) error {
 // IsArray reports whether a file that begins with start can only be an array of uint64, so that
 // [Open] would take it as it is.
 func IsArray(name string, start []byte) bool {
-	return filepath.Ext(name) != ".ndf" && !store.IsOurs(start) && !isNpy(start) && !IsText(start) &&
+	return filepath.Ext(name) != ".ndf" && !store.HasMagic(start) && !isNpy(start) && !IsText(start) &&
 		CheckArray(name, start) == nil
 }
 

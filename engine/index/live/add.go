@@ -72,7 +72,7 @@ func (x *Index) fits(files []*ndf.File, noIDs bool) error {
 // refuseHeld returns an error that wraps [ErrConflict] when an ID of the input is in the index, or
 // twice in the input.
 func (x *Index) refuseHeld(ctx context.Context, in segment.Input, o BuildOptions) error {
-	if _, err := unique(ctx, &in, rows.Refuse, o.Budget.Here(), o.Threads); err != nil {
+	if _, err := unique(ctx, &in, rows.Refuse, o.Budget.OrMachine(), o.Threads); err != nil {
 		return err
 	}
 	for id, err := range in.IDs {
@@ -98,7 +98,7 @@ func (u *upkeep) addSegment(ctx context.Context, in segment.Input, with BuildOpt
 		return 0, err
 	}
 	o := u.fileOptions(with.Threads, n, u.writer.documents()+n)
-	o.Progress, o.Planned, o.Budget = with.Progress, with.Planned, with.Budget.Here()
+	o.Progress, o.Planned, o.Budget = with.Progress, with.Planned, with.Budget.OrMachine()
 	g := &gathered{from: first, to: first + rows.DocID(n), numbers: rows.NewNumbers(first, n), ids: u.config.IDs,
 		whole: &in}
 	g.expires.Append(u.versions.Clock.After(u.config.TTL), n)

@@ -49,7 +49,7 @@ func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Plan, error) {
 		return segment.Plan{}, err
 	}
 	o.TempDir = filepath.Dir(dir)
-	o.Budget = o.Budget.Here()
+	o.Budget = o.Budget.OrMachine()
 	return segment.NewPlan(docs, o.Options)
 }
 
@@ -78,7 +78,7 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 		return err
 	}
 	if with.OnConflict != 0 {
-		dropped, err := unique(ctx, &in, with.OnConflict, with.Budget.Here(), o.Threads)
+		dropped, err := unique(ctx, &in, with.OnConflict, with.Budget.OrMachine(), o.Threads)
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func newIndex(c Config) *Index {
 		merges: make(chan struct{}, 1)}}
 	x.writer = &writer{shared: x.shared}
 	x.upkeep = &upkeep{shared: x.shared, writer: x.writer}
-	x.config.Budget, x.folder = c.Budget.Here(), inMemory()
+	x.config.Budget, x.folder = c.Budget.OrMachine(), inMemory()
 	x.versions.Clock.System, x.versions.Clock.Monotonic = c.now, c.monotonic
 	x.searchers = search.NewPool(&x.versions)
 	x.checkers.New = func() any {

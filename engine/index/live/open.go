@@ -71,7 +71,7 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 	}
 	var reserved *memory.Reservation
 	if o.Load {
-		if reserved, err = o.Budget.Here().Reserve("the index "+dir, m.bytes()); err != nil {
+		if reserved, err = o.Budget.OrMachine().Reserve("the index "+dir, m.bytes()); err != nil {
 			return nil, err
 		}
 	}

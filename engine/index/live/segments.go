@@ -308,7 +308,7 @@ func (u *upkeep) writeBeside(path string, generation uint64, of string, g *gathe
 // segment; the index of IDs is made in the same memory afterwards. In memory it reserves the file,
 // too, and nothing if all of that fits into room, which is held.
 func (u *upkeep) reserveFiles(docs, bytes, beside, room uint64, o *segment.Options) (*memory.Reservation, error) {
-	budget := u.config.Budget.Here()
+	budget := u.config.Budget.OrMachine()
 	what := fmt.Sprintf("merging %s documents", humanize.Comma(int64(docs)))
 	ids := uint64(0)
 	if u.config.IDs {

@@ -325,7 +325,7 @@ func (w *writer) indexIDs(s *version.Segment) error {
 
 // reserveIDs reserves the memory of an index of a segment's IDs.
 func (c *Config) reserveIDs(s *version.Segment) (*memory.Reservation, error) {
-	return c.Budget.Here().Reserve(fmt.Sprintf("an index of %s IDs", humanize.Comma(int64(s.Documents()))),
+	return c.Budget.OrMachine().Reserve(fmt.Sprintf("an index of %s IDs", humanize.Comma(int64(s.Documents()))),
 		rows.IDIndexBytes(s.Documents()))
 }
 

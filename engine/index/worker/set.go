@@ -62,7 +62,7 @@ type placed struct {
 
 // New returns a set of nothing.
 func New(o Options) *Set {
-	o.Budget = o.Budget.Here()
+	o.Budget = o.Budget.OrMachine()
 	s := &Set{options: o, open: make(map[*Segment]bool)}
 	for _, p := range o.Host.Nodes() {
 		s.nodes = append(s.nodes, &node{host: o.Host, memory: p})

@@ -1,13 +1,12 @@
-// Package generations keeps a folder of files that never change, such as an index:
+// Package generations manages a folder of immutable files, such as an index.
 //
-//	MANIFEST              names the files, as JSON; a change replaces it as a whole
-//	00000007.segment ...  files that a manifest names; what none names is removed by the next writer
-//	lock                  one process at a time writes
+//	MANIFEST              names the files, as JSON; a change replaces the manifest as a whole
+//	00000007.segment ...  files that a manifest names; the next writer removes all others
+//	lock                  allows one writing process at a time
 //
-// To change a folder is to [Lock] it, to write files under new names, and to write the manifest of
-// the next generation ([Write]): the folder has what one file says. Readers take no lock. [Open]
-// opens the files that a manifest names, and begins again where a writer has replaced it and has
-// removed some of them meanwhile.
+// A writer takes the lock with [Lock], writes files with new names, and writes the manifest of the next generation
+// with [Write]. So one file defines the content of the folder. Readers take no lock. [Open] opens the files of a
+// manifest. It starts again if a writer has meanwhile replaced the manifest and removed files.
 package generations
 
 import (
@@ -27,14 +26,13 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// ManifestMax is the maximum number of bytes of a manifest: some thousand segments.
+// ManifestMax is the maximum number of bytes of a manifest, enough for some thousand segments.
 const ManifestMax = 1 << 20
 
-// Section is the name of the section of a manifest's file that holds the manifest.
+// Section is the name of the section that contains the manifest.
 const Section = "manifest"
 
-// Read decodes the manifest in an open file, all of which it verifies. The error wraps
-// [store.ErrCorrupt].
+// Read verifies an open file and decodes its manifest. The error wraps [store.ErrCorrupt].
 func Read(f *store.File, manifest any) (s store.Section, err error) {
 	defer store.CatchFault(&err)()
 	if err := f.Verify(context.Background(), 1, nil); err != nil {
@@ -49,8 +47,8 @@ func Read(f *store.File, manifest any) (s store.Section, err error) {
 	return s, s.JSON(manifest)
 }
 
-// Write replaces the manifest at path by an encoded one. More, unless it is nil, writes further
-// sections. After an error it is not known which of the two manifests is there.
+// Write replaces the manifest at path. More, unless it is nil, writes further sections. After an error either of the
+// two manifests may be in place.
 func Write(path string, kind store.Kind, generation uint64, o store.Options, manifest []byte,
 	more func(*store.Writer)) error {
 	w, err := store.CreateWith(path, kind, generation, o)
@@ -65,8 +63,8 @@ func Write(path string, kind store.Kind, generation uint64, o store.Options, man
 	return w.Commit()
 }
 
-// Lock locks the folder dir for writing and returns its manifest. It calls read twice: before, so
-// that no lock is made where no manifest is, and with the folder locked, when nobody changes it.
+// Lock locks the folder dir for writing and returns its manifest. It calls read twice. The first call fails before a
+// lock is created if there is no manifest. The second call runs with the lock, so that nobody changes the manifest.
 // The error wraps [disk.ErrLocked] while another process has the lock.
 func Lock[M any](d *disk.Disk, dir string, read func(*disk.Disk) (M, error)) (m M, lock *disk.Lock, err error) {
 	if m, err = read(d); err != nil {
@@ -84,11 +82,11 @@ func Lock[M any](d *disk.Disk, dir string, read func(*disk.Disk) (M, error)) (m 
 	return m, lock, nil
 }
 
-// tries is how often a folder that changes while it is opened is opened again.
+// tries is the maximum number of further attempts to open a folder that changes meanwhile.
 const tries = 10
 
-// Open opens what a manifest names, and does so again where that fails and same reports that
-// another manifest is there: a writer may have merged what the first one named.
+// Open opens the files of a manifest. If that fails and same reports that the manifest has changed, Open tries again:
+// a writer may have merged and removed files that the first manifest names.
 func Open[M, X any](read func() (M, error), open func(M) (X, error), same func(a, b M) bool) (x X, err error) {
 	for try := 0; ; try++ {
 		m, err := read()
@@ -105,9 +103,9 @@ func Open[M, X any](read func() (M, error), open func(M) (X, error), same func(a
 	}
 }
 
-// RemoveOrphans removes the files of the folder dir that a writer did not finish, or was about to
-// remove: those that the manifest does not name, if mine reports that such a name may be one of its
-// files. It returns their names.
+// RemoveOrphans removes files of the folder dir that a writer did not finish or failed to remove. These are the files
+// that the manifest does not name and whose names mine accepts. It also removes hidden temporary files. It returns
+// the names of the removed files.
 func RemoveOrphans(d *disk.Disk, dir string, named []string, mine func(name string) bool) (removed []string,
 	err error) {
 	entries, err := d.ReadDir(dir)
@@ -131,7 +129,7 @@ func RemoveOrphans(d *disk.Disk, dir string, named []string, mine func(name stri
 // An Entry names a file in a manifest.
 type Entry struct {
 	File  string `json:"file"`
-	ID    string `json:"id"` // of the file: 32 hexadecimal digits
+	ID    string `json:"id"` // ID of the file: 32 hexadecimal digits
 	Bytes uint64 `json:"bytes,omitempty"`
 }
 
@@ -141,13 +139,13 @@ func EntryOf(w *store.Writer, path string) Entry {
 	return Entry{File: filepath.Base(path), ID: hex.EncodeToString(id.ID[:]), Bytes: w.Bytes()}
 }
 
-// ParseID reads 32 hexadecimal digits.
+// ParseID parses 32 hexadecimal digits.
 func ParseID(text string) (id [16]byte, ok bool) {
 	n, err := hex.Decode(id[:], []byte(text[:min(len(text), 2*len(id))]))
 	return id, err == nil && n == len(id) && len(text) == 2*n
 }
 
-// Missing returns the error that the file is not in folder dir. It wraps [store.ErrCorrupt].
+// Missing returns the error for a file that is missing in folder dir. It wraps [store.ErrCorrupt].
 func (n *Entry) Missing(dir string) error {
 	size := ""
 	if n.Bytes > 0 {
@@ -158,8 +156,8 @@ func (n *Entry) Missing(dir string) error {
 		filepath.Join(dir, n.File), store.ErrCorrupt, size)
 }
 
-// Open opens the file in folder dir, by get, if it is the one that a manifest of that generation
-// names. Otherwise the error wraps [store.ErrCorrupt].
+// Open opens the file in folder dir by get. It checks that it is the file that a manifest of that generation names.
+// Otherwise the error wraps [store.ErrCorrupt].
 func (n *Entry) Open(dir string, kind store.Kind, generation uint64,
 	get func(path string, kind store.Kind) (*store.File, error)) (*store.File, error) {
 	f, err := get(filepath.Join(dir, n.File), kind)

@@ -1,17 +1,15 @@
-// Package idlist stores the external IDs of documents (paths, URLs) by
-// ordinal, compressed, for look-up by ordinal. The sections of files that hold
-// such a list are called names.
+// Package idlist stores the external IDs of documents (paths, URLs) in compressed form, for look-up by ordinal. Files
+// that contain such a list call its sections "names".
 //
-// 256 IDs make a block: each ID as its length (uvarint) and its bytes, the
-// whole block compressed by zstd. Beside the blocks stand their ends:
+// A block has 256 IDs, each as its length (uvarint) and its bytes. The block is compressed by zstd. A second section
+// stores the ends of the blocks:
 //
 //	blocks:  | zstd(IDs 0..255) | zstd(IDs 256..511) | ... |
 //	ends:    | count | end of block 0 | end of block 1 | ... |    uint64 each
 //
-// IDs of neighbours are alike, so a path of a tree takes about 5-10 bytes
-// instead of 60. A look-up reads one end (a miss), one block of 2-4 KiB and
-// decompresses it: about 10 microseconds, less for the next ID of the same
-// block, which a [Cursor] keeps.
+// Neighbouring IDs are similar, so a path of a file tree takes 5-10 bytes instead of 60. A look-up reads one end (a
+// cache miss), and decompresses one block of 2-4 KiB. This takes about 10 microseconds, and less for the next ID of
+// the same block, because a [Cursor] keeps the block.
 package idlist
 
 import (
@@ -28,21 +26,21 @@ import (
 
 const (
 	perBlock = 256
-	// MaxBytes is the length of the longest ID. It bounds what a hostile block
-	// can make a reader allocate: 256 IDs of that length.
+	// MaxBytes is the maximum length of an ID. It limits the memory that a hostile block can make a reader allocate:
+	// 256 IDs of that length.
 	MaxBytes = 1 << 15
 	blockMax = perBlock * (MaxBytes + binary.MaxVarintLen64)
 )
 
-// A Writer compresses IDs to a stream of blocks. It belongs to one goroutine.
+// A Writer compresses IDs to a stream of blocks. It is used by one goroutine.
 type Writer struct {
-	out   io.Writer
-	zstd  *zstd.Encoder
-	count uint64
-	at    uint64
-	ends  []uint64
-	block []byte
-	comp  []byte
+	out    io.Writer
+	zstd   *zstd.Encoder
+	count  uint64
+	offset uint64
+	ends   []uint64
+	block  []byte
+	comp   []byte
 }
 
 // NewWriter returns a writer of blocks to out.
@@ -54,8 +52,7 @@ func NewWriter(out io.Writer) *Writer {
 	return &Writer{out: out, zstd: enc}
 }
 
-// Append adds the next ID. It fails for an ID longer than [MaxBytes], and where
-// the stream fails.
+// Append adds the next ID. It fails if the ID is longer than [MaxBytes], or if the stream fails.
 func (w *Writer) Append(id string) error {
 	if len(id) > MaxBytes {
 		return fmt.Errorf("the ID %.40q... has %d bytes; %d are allowed", id, len(id), MaxBytes)
@@ -75,22 +72,20 @@ func (w *Writer) flush() error {
 	}
 	w.comp = w.zstd.EncodeAll(w.block, w.comp[:0])
 	w.block = w.block[:0]
-	w.at += uint64(len(w.comp))
-	w.ends = append(w.ends, w.at)
+	w.offset += uint64(len(w.comp))
+	w.ends = append(w.ends, w.offset)
 	_, err := w.out.Write(w.comp)
 	return err
 }
 
-// Close writes the last block and returns the count and ends, as [Open] takes
-// them. It does not close the stream.
+// Close writes the last block and returns the count and ends for [Open]. It does not close the stream.
 func (w *Writer) Close() (ends []uint64, err error) {
 	err = w.flush()
 	w.zstd.Close()
 	return append([]uint64{w.count}, w.ends...), err
 }
 
-// A List is a stored list of IDs. It may be read from many goroutines, each
-// through a [Cursor] of its own.
+// A List is a stored list of IDs. Many goroutines may read it, each through its own [Cursor].
 type List struct {
 	blocks store.Section
 	ends   []uint64
@@ -98,9 +93,8 @@ type List struct {
 	zstd   *zstd.Decoder
 }
 
-// Open returns the list of two sections, and checks that the section of ends
-// fits that of blocks. Both must stay unchanged until [List.Close]. Errors, here
-// and later, wrap [store.ErrCorrupt].
+// Open returns the list of two sections. It checks that the ends are consistent with the blocks. Both sections must
+// stay unchanged until [List.Close]. Errors, here and later, wrap [store.ErrCorrupt].
 func Open(blocks, last store.Section) (*List, error) {
 	ends := store.Uint64s(last.Data)
 	if len(ends) == 0 {
@@ -135,20 +129,18 @@ func (n *List) All() iter.Seq2[string, error] {
 	}
 }
 
-// A Cursor looks IDs up and keeps the unpacked block of the last one. It belongs
-// to one goroutine.
+// A Cursor looks up IDs and keeps the decompressed block of the last one. It is used by one goroutine.
 type Cursor struct {
 	list  *List
-	block int64 // that raw and starts hold, -1 for none
+	block int64 // number of the block in raw and start, -1 for none
 	raw   []byte
-	start []int // of each ID in raw, and its end
+	start []int // start and end of each ID in raw
 }
 
 // Cursor returns a new cursor.
 func (n *List) Cursor() *Cursor { return &Cursor{list: n, block: -1} }
 
-// ID returns the ID of an ordinal. It panics for an ordinal that is not below
-// [List.Len].
+// ID returns the ID of an ordinal. It panics if the ordinal is not below [List.Len].
 func (c *Cursor) ID(ordinal uint64) (string, error) {
 	if ordinal >= c.list.count {
 		panic(fmt.Sprintf("idlist: ordinal %d of %d", ordinal, c.list.count))
@@ -164,7 +156,7 @@ func (c *Cursor) ID(ordinal uint64) (string, error) {
 	return string(c.raw[c.start[i]:c.start[i+1]]), nil
 }
 
-// load unpacks block b.
+// load decompresses block b.
 func (c *Cursor) load(b int64) error {
 	n := c.list
 	from, to := uint64(0), n.ends[b]
@@ -180,10 +172,10 @@ func (c *Cursor) load(b int64) error {
 	return nil
 }
 
-// unpack unpacks a block of count IDs. It refuses a frame that says to unpack to more than its
-// blocks, of 4 bytes at least, can: the decoder makes room for what a frame says before it looks.
+// unpack decompresses a block of count IDs. It refuses a frame whose announced size is larger than its blocks can
+// contain. A block takes at least 4 bytes. The decoder allocates the announced size before it decodes.
 func (c *Cursor) unpack(block []byte, count uint64) (err error) {
-	const zstdBlockMax = 128 << 10 // what a block of a frame unpacks to at most (RFC 8878, 3.1.1.2.4)
+	const zstdBlockMax = 128 << 10 // maximum content of a zstd block (RFC 8878, 3.1.1.2.4)
 	var h zstd.Header
 	if err := h.Decode(block); err != nil {
 		return err
@@ -195,18 +187,18 @@ func (c *Cursor) unpack(block []byte, count uint64) (err error) {
 		return err
 	}
 	c.start = c.start[:0]
-	at := 0
+	offset := 0
 	for range count {
-		size, k := binary.Uvarint(c.raw[at:])
-		if k <= 0 || size > uint64(len(c.raw)-at-k) {
+		size, k := binary.Uvarint(c.raw[offset:])
+		if k <= 0 || size > uint64(len(c.raw)-offset-k) {
 			return errors.New("an ID runs past the end")
 		}
-		at += k
-		c.start = append(c.start, at, at+int(size))
-		at += int(size)
+		offset += k
+		c.start = append(c.start, offset, offset+int(size))
+		offset += int(size)
 	}
-	if at != len(c.raw) {
-		return errors.New("bytes behind the last ID")
+	if offset != len(c.raw) {
+		return errors.New("trailing bytes after the last ID")
 	}
 	return nil
 }

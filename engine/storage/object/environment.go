@@ -11,8 +11,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// FromEnvironment returns the configuration that the variables of the environment say. Keys are looked for when an object
-// is first asked for.
+// FromEnvironment returns the configuration of the environment variables. Keys are looked up with the first request.
 func FromEnvironment() Config {
 	c := Config{
 		Endpoint: cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL")),
@@ -23,22 +22,22 @@ func FromEnvironment() Config {
 }
 
 const (
-	roleDial = time.Second     // for the machine's service to be reached: where there is none, nobody answers at all
-	roleMax  = 5 * time.Second // for one answer
+	roleDial = time.Second     // to connect to the machine's service; without such a service nothing answers
+	roleMax  = 5 * time.Second // for one response
 )
 
-// keys are those of variables or a profile, or else of the role that the machine or container has. Where the variables
-// name no role and no machine answers, there are no keys, and objects are asked for without a signature.
+// keys provides the keys of variables or of a profile, or else of the role of the machine or container. If the
+// variables name no role and no machine answers, there are no keys, and requests are not signed.
 type keys struct {
 	credentials.Chain
 	role  credentials.IAM
-	named bool // the role, by variables
-	fixed bool // they do not expire: the library would read files and ask the machine again for each request
+	named bool // variables name the role
+	fixed bool // the keys do not expire; otherwise the library reads files and asks the machine for each request
 }
 
 func newKeys(region string) *keys {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.Proxy = nil // the service is the machine's own
+	transport.Proxy = nil // the service is on the machine itself
 	transport.DialContext = (&net.Dialer{Timeout: roleDial}).DialContext
 	k := &keys{role: credentials.IAM{Client: &http.Client{Transport: transport, Timeout: roleMax}, Region: region}}
 	k.Providers = []credentials.Provider{&credentials.EnvAWS{},
@@ -58,7 +57,7 @@ func newKeys(region string) *keys {
 func (k *keys) RetrieveWithCredContext(c *credentials.CredContext) (credentials.Value, error) {
 	v, err := k.Chain.RetrieveWithCredContext(c)
 	if v.AccessKeyID == "" && k.named {
-		v, err = k.role.RetrieveWithCredContext(c) // for the error, which the chain does not tell
+		v, err = k.role.RetrieveWithCredContext(c) // for the error, which the chain drops
 	}
 	k.fixed = err == nil && v.Expiration.IsZero()
 	return v, err

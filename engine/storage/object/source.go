@@ -12,7 +12,7 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// find finds an object, with its size, time and version.
+// find reads the size, time and version of an object.
 func (s *Store) find(ctx context.Context, o *Object) error {
 	if !strings.HasPrefix(o.Path, "s3://") {
 		return s.findWeb(ctx, o)
@@ -31,27 +31,27 @@ func (s *Store) find(ctx context.Context, o *Object) error {
 		body, _, header, err := s.core.GetObject(ctx, bucket, key, get)
 		return &http.Response{Body: body, Header: header}, err
 	}
-	return said(o.Path, err)
+	return serviceError(o.Path, err)
 }
 
-// findWeb asks a web server for the whole object, as not every server answers HEAD.
+// findWeb requests the whole object, because not every web server supports HEAD.
 func (s *Store) findWeb(ctx context.Context, o *Object) error {
 	if s.http == nil {
-		return said(o.Path, s.err)
+		return serviceError(o.Path, s.err)
 	}
 	answer, err := s.ask(ctx, o.Path, 0, -1)
 	if err != nil {
-		return said(o.Path, err)
+		return serviceError(o.Path, err)
 	}
 	o.body, o.Size, o.Version = answer.Body, answer.ContentLength, versionOf(answer.Header)
-	if at, err := http.ParseTime(answer.Header.Get("Last-Modified")); err == nil {
-		o.ModifiedNano = at.UnixNano()
+	if modified, err := http.ParseTime(answer.Header.Get("Last-Modified")); err == nil {
+		o.ModifiedNano = modified.UnixNano()
 	}
 	o.get = func(from, to int64) (*http.Response, error) { return s.ask(ctx, o.Path, from, to) }
 	return nil
 }
 
-// versionOf returns the entity tag of an answer, or the time if there is no tag or a weak one.
+// versionOf returns the entity tag of a response, or the time if the tag is missing or weak.
 func versionOf(header http.Header) string {
 	if tag := header.Get("ETag"); tag != "" && !strings.HasPrefix(tag, "W/") {
 		return strings.Trim(tag, `"`)
@@ -59,14 +59,14 @@ func versionOf(header http.Header) string {
 	return header.Get("Last-Modified")
 }
 
-// open asks for the bytes before to, or up to the end if that is -1. A service that knows no ranges sends all.
+// open requests the bytes from from to to, or to the end if to is -1. It skips bytes if the service ignores ranges.
 func (o *Object) open(from, to int64) (io.ReadCloser, error) {
 	answer, err := o.get(from, to)
 	if minio.ToErrorResponse(err).Code == minio.PreconditionFailed {
 		err = errChanged
 	}
 	if err != nil {
-		return nil, said(o.Path, err)
+		return nil, serviceError(o.Path, err)
 	}
 	switch have := answer.Header.Get("Content-Range"); {
 	case o.Version != "" && versionOf(answer.Header) != o.Version:
@@ -74,21 +74,21 @@ func (o *Object) open(from, to int64) (io.ReadCloser, error) {
 	case have == "":
 		_, err = io.CopyN(io.Discard, answer.Body, from)
 	case !strings.HasPrefix(have, fmt.Sprintf("bytes %d-", from)):
-		err = fmt.Errorf("bytes from %d were asked for, but %q came", from, have)
+		err = fmt.Errorf("requested bytes from %d, but the answer has %q", from, have)
 	}
 	if err != nil {
 		answer.Body.Close()
-		return nil, said(o.Path, err)
+		return nil, serviceError(o.Path, err)
 	}
 	return answer.Body, nil
 }
 
 const (
-	attemptsMax = 6                      // of a request to a web server
-	backoff     = 200 * time.Millisecond // longer by this each time: six attempts take 3 seconds
+	attemptsMax = 6                      // maximum number of attempts of a request to a web server
+	backoff     = 200 * time.Millisecond // additional delay of each attempt: six attempts wait 3 seconds
 )
 
-// ask asks a web server for some bytes, again while it is not reached or busy.
+// ask requests bytes from a web server. It tries again if the server is busy or not reachable.
 func (s *Store) ask(ctx context.Context, url string, from, to int64) (answer *http.Response, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -1,19 +1,20 @@
-// Package object reads and writes objects of S3 and of web servers as if they were files.
+// Package object reads and writes objects of S3 and of web servers like files.
 //
-//	s3://bucket/key                         an object; read, listed and written
-//	s3://bucket/prefix/  s3://b/logs/*.gz   all below a prefix, and what a pattern matches
+//	s3://bucket/key                         an object: read, list and write
+//	s3://bucket/prefix/  s3://b/logs/*.gz   all objects below a prefix, or that match a pattern
 //	http://host/path  https://host/path     read only
 //
-// An object is read by one request at a time. Where its connection breaks, reading goes on at the next byte of
-// the same version: an object that was replaced meanwhile is an error. Objects are written in parts, and appear
-// when they are committed, whole, or not at all. Requests to S3 are repeated by minio-go.
+// One request at a time reads an object. If its connection breaks, reading continues at the next byte of the same
+// version. If the object was replaced meanwhile, reading fails. Objects are written in parts and appear only when
+// they are committed. minio-go repeats requests to S3.
 //
-// Endpoint, region and keys of S3 are found as other programs find them: in the AWS_ variables, or in the profile
-// AWS_PROFILE of ~/.aws/credentials and ~/.aws/config, which may name a program or a sign-on. Then the role of the
-// container or machine is asked for, for some seconds at most, unless AWS_EC2_METADATA_DISABLED is true. Without
-// keys, requests are not signed.
+// Endpoint, region and keys of S3 are configured as in other programs: by the AWS_ variables, or by the profile
+// AWS_PROFILE of ~/.aws/credentials and ~/.aws/config. The profile may name a program or a sign-on. Otherwise the
+// role of the container or machine applies, unless AWS_EC2_METADATA_DISABLED is true. Looking for it takes at most
+// some seconds. Without keys, requests are not signed.
 //
-// A [Store] may be used by many goroutines; an [Object] or [Upload] by one, but for
+// A [Store] is safe for concurrent use. An [Object] or [Upload] is used by one goroutine, except for [Object.ReadAt],
+// which is safe for concurrent use.
 // [Object.ReadAt], which many may call.
 package object
 
@@ -37,7 +38,7 @@ func Is(path string) bool {
 	return strings.HasPrefix(path, "s3://") || strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://")
 }
 
-// Clean returns the path of an object as it is, and that of a file as [filepath.Clean] does.
+// Clean returns the path of an object unchanged, and the path of a file after [filepath.Clean].
 func Clean(path string) string {
 	if Is(path) {
 		return path
@@ -50,30 +51,29 @@ func (s *Store) split(path string) (bucket, key string, err error) {
 	if bucket, key, _ = strings.Cut(strings.TrimPrefix(path, "s3://"), "/"); bucket == "" {
 		return "", "", fmt.Errorf("%s: not of the form s3://bucket/key", path)
 	}
-	return bucket, key, said(path, s.err)
+	return bucket, key, serviceError(path, s.err)
 }
 
-// Config is where and as whom objects are asked for. The zero value is Amazon's own endpoint,
-// without keys.
+// Config has the endpoint and keys of a service. The zero value is Amazon's own endpoint, without keys.
 type Config struct {
-	Endpoint string // URL of an S3 service; "": Amazon's
+	Endpoint string // URL of an S3 service; "" is Amazon's
 	Region   string
-	Keys     *credentials.Credentials // nil: none
+	Keys     *credentials.Credentials // nil means unsigned requests
 }
 
-// A Store is where objects are.
+// A Store is a client of an S3 service and of web servers.
 type Store struct {
 	core     *minio.Core
-	err      error // of the configuration
+	err      error // error of the configuration
 	http     *http.Client
-	partSize int // of uploads, at first
+	partSize int // initial size of the parts of an upload
 }
 
-// New returns the store of a configuration. An invalid one is the error of every operation on S3.
+// New returns a store. If the configuration is invalid, every operation on S3 returns the error.
 func New(c Config) *Store {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = time.Minute
-	transport.DisableCompression = true // objects are read as they are stored
+	transport.DisableCompression = true // objects are read in their stored form
 	s := &Store{http: &http.Client{Transport: transport}, partSize: 16 << 20}
 	o := &minio.Options{Creds: c.Keys, Region: c.Region, Secure: true, Transport: transport}
 	host := "s3.amazonaws.com"
@@ -91,14 +91,14 @@ func New(c Config) *Store {
 
 type contextKey struct{}
 
-// NewContext returns a context in which objects are those of s.
+// NewContext returns a context with the store s.
 func NewContext(ctx context.Context, s *Store) context.Context {
 	return context.WithValue(ctx, contextKey{}, s)
 }
 
-var errNone = errors.New("objects are not reached from here")
+var errNone = errors.New("no object store is configured")
 
-// From returns the store of a context, or one all of whose operations fail.
+// From returns the store of a context. Without one, it returns a store whose operations all fail.
 func From(ctx context.Context) *Store {
 	if s, ok := ctx.Value(contextKey{}).(*Store); ok {
 		return s
@@ -106,15 +106,15 @@ func From(ctx context.Context) *Store {
 	return &Store{err: errNone}
 }
 
-// said returns an error with the path, and one of the service in its words.
-func said(path string, err error) error {
+// serviceError adds the path to an error, and replaces an error of the service by its message and code.
+func serviceError(path string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if r := minio.ToErrorResponse(err); r.Code != "" && r.Message != "" {
 		return fmt.Errorf("%s: %s (%s)", path, strings.TrimSuffix(r.Message, "."), r.Code)
 	}
-	if errors.Is(err, io.EOF) { // the end of a connection is not that of an object
+	if errors.Is(err, io.EOF) { // a closed connection must not look like the end of an object
 		return fmt.Errorf("%s: %v", path, err)
 	}
 	return fmt.Errorf("%s: %w", path, err)

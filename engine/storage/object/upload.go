@@ -14,27 +14,26 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// An Upload is an object that is written in parts and appears, whole, with Commit. Abort removes the parts.
-// The upload of minio-go would hold a part in memory until then, for each of the files of a folder.
+// An Upload is an object that is written in parts and appears completely at Commit. Abort removes the parts. The
+// upload of minio-go would hold a part in memory until Commit, for each file of a folder.
 type Upload struct {
 	store             *Store
 	ctx               context.Context
 	path, bucket, key string
-	id                string // of the upload; "" before the first part
+	id                string // ID of the upload; "" before the first part
 	part              bytes.Buffer
 	parts             []minio.CompletePart
-	size              int64 // written
-	err               error // the first one
+	size              int64 // bytes sent
+	err               error // the first error
 	done              bool
 }
 
 const (
-	partsPerSize = 2000             // parts of one size: 10,000 parts, which is the most, then hold 31 times as much
-	abortWait    = 10 * time.Second // for removing parts, also after the context has ended
+	partsPerSize = 2000             // number of parts before the size doubles: the maximum of 10,000 parts holds 31 times as much as the first 2,000
+	abortWait    = 10 * time.Second // time limit for removing parts, even if the context has ended
 )
 
-// Create begins an object. Unless replace says so, one of that name is an error that is
-// [fs.ErrExist].
+// Create starts an upload. Unless replace is true, it fails with [fs.ErrExist] if the object exists.
 func (s *Store) Create(ctx context.Context, path string, replace bool) (*Upload, error) {
 	if !strings.HasPrefix(path, "s3://") {
 		return nil, fmt.Errorf("%s: only objects of S3 are written", path)
@@ -44,7 +43,7 @@ func (s *Store) Create(ctx context.Context, path string, replace bool) (*Upload,
 		return nil, err
 	}
 	if key == "" {
-		return nil, fmt.Errorf("%s: the name of an object is missing", path)
+		return nil, fmt.Errorf("%s: the path has no object name", path)
 	}
 	if !replace {
 		if err := s.Absent(ctx, path); err != nil {
@@ -54,7 +53,7 @@ func (s *Store) Create(ctx context.Context, path string, replace bool) (*Upload,
 	return &Upload{store: s, ctx: ctx, path: path, bucket: bucket, key: key}, nil
 }
 
-// Absent returns an error that is [fs.ErrExist] when an object of that name, or below it, is there.
+// Absent returns an error that wraps [fs.ErrExist] if the object exists, or objects below it.
 func (s *Store) Absent(ctx context.Context, path string) error {
 	for found, err := range s.List(ctx, path) {
 		if err != nil {
@@ -65,14 +64,14 @@ func (s *Store) Absent(ctx context.Context, path string) error {
 	return nil
 }
 
-// Write takes bytes, and sends those that make a part.
+// Write buffers bytes and uploads complete parts.
 func (u *Upload) Write(p []byte) (n int, err error) {
 	for u.err == nil && len(p) > 0 {
-		most := u.store.partSize << (len(u.parts) / partsPerSize)
-		k := min(len(p), most-u.part.Len())
+		size := u.store.partSize << (len(u.parts) / partsPerSize)
+		k := min(len(p), size-u.part.Len())
 		u.part.Write(p[:k])
 		p, n = p[k:], n+k
-		if u.part.Len() == most {
+		if u.part.Len() == size {
 			u.err = u.send()
 		}
 	}
@@ -84,7 +83,7 @@ func (u *Upload) send() (err error) {
 	if u.id == "" {
 		u.id, err = u.store.core.NewMultipartUpload(u.ctx, u.bucket, u.key, minio.PutObjectOptions{})
 		if err != nil {
-			return said(u.path, err)
+			return serviceError(u.path, err)
 		}
 	}
 	sum := sha256.Sum256(u.part.Bytes())
@@ -93,8 +92,8 @@ func (u *Upload) send() (err error) {
 			Sha256Hex: hex.EncodeToString(sum[:]), DisableContentSha256: true /* of each piece */})
 	u.parts = append(u.parts, minio.CompletePart{PartNumber: part.PartNumber, ETag: part.ETag})
 	u.size += int64(u.part.Len())
-	u.part = bytes.Buffer{} // a transport may still read the old one, behind an answer that came early
-	return said(u.path, err)
+	u.part = bytes.Buffer{} // a transport may still read the old buffer after an early response
+	return serviceError(u.path, err)
 }
 
 // Finish uploads the last part, so that [Upload.Commit] only has to complete the upload.
@@ -105,32 +104,32 @@ func (u *Upload) Finish() error {
 	return u.err
 }
 
-// Commit makes the object appear.
+// Commit completes the upload. Then the object exists.
 func (u *Upload) Commit() error {
 	if u.done || u.Finish() != nil {
 		return u.err
 	}
-	if u.id == "" { // empty: an upload has one part at least
+	if u.id == "" { // empty object: an upload needs at least one part
 		_, err := u.store.core.Client.PutObject(u.ctx, u.bucket, u.key, bytes.NewReader(nil), 0, minio.PutObjectOptions{})
-		u.err, u.done = said(u.path, err), err == nil
+		u.err, u.done = serviceError(u.path, err), err == nil
 		return u.err
 	}
 	_, err := u.store.core.CompleteMultipartUpload(u.ctx, u.bucket, u.key, u.id, u.parts, minio.PutObjectOptions{})
 	if minio.ToErrorResponse(err).Code == minio.NoSuchUpload && u.appeared() {
-		err = nil // an attempt before this one did it, and its answer was lost
+		err = nil // an earlier attempt succeeded, but its response was lost
 	}
-	u.err, u.done = said(u.path, err), err == nil
+	u.err, u.done = serviceError(u.path, err), err == nil
 	return u.err
 }
 
-// appeared reports whether the object is there, with the size that was written.
+// appeared reports whether the object exists with the size that was written.
 func (u *Upload) appeared() bool {
 	info, err := u.store.core.StatObject(u.ctx, u.bucket, u.key, minio.StatObjectOptions{})
 	return err == nil && info.Size == u.size
 }
 
-// Abort removes the parts unless the object was committed. Those that it cannot remove are left to the
-// service's own rules. It may be called again.
+// Abort removes the parts unless the object was committed. The service removes the parts that Abort cannot remove, by
+// its own rules. Abort may be called again.
 func (u *Upload) Abort() {
 	if u.done {
 		return

@@ -7,46 +7,46 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// A Column holds numbers that are appended first and read later: in memory or, beyond some bytes, in a
-// temporary file that is mapped. Many goroutines may read it when it has ended. The zero value stays in memory.
+// A Column holds numbers that are first appended and then read. They are in memory or, beyond a limit, in a temporary
+// file that is mapped. After End many goroutines may read them. The zero value stays in memory.
 type Column[T Number] struct {
-	All []T // all of them once it has ended
+	All []T // all numbers, after End
 
 	disk      *disk.Disk
 	dir, what string
-	most      int     // numbers in memory; 0: no limit
-	run       *Run[T] // of those before; nil: none
+	max       int     // maximum count in memory; 0: no limit
+	run       *Run[T] // earlier numbers; nil: none
 	ended     bool
-	err       error // the first one
+	err       error // the first error
 }
 
-// columnBuffer is the size in bytes of the part in memory of a column whose beginning is in a file.
+// columnBuffer is the number of bytes that a column keeps in memory after its first spill.
 const columnBuffer = 256 << 10
 
-// NewColumn returns a column without numbers, of which up to a number of bytes stay in memory; 0 is no limit. The
-// others are the parameters of [Create].
+// NewColumn returns an empty column that keeps at most bytesMax bytes in memory; 0 means no limit. The other
+// parameters are those of [Create].
 func NewColumn[T Number](d *disk.Disk, dir, what string, bytesMax uint64) Column[T] {
 	c := Column[T]{disk: d, dir: dir, what: what}
 	if bytesMax > 0 {
-		c.most = int(max(min(bytesMax, math.MaxInt)/uint64(unsafe.Sizeof(*new(T))), 1))
+		c.max = int(max(min(bytesMax, math.MaxInt)/uint64(unsafe.Sizeof(*new(T))), 1))
 	}
 	return c
 }
 
-// Append appends one number. Its error stays.
+// Append appends one number. After an error, all later calls return that error.
 func (c *Column[T]) Append(v T) error {
-	if c.most > 0 && len(c.All) >= c.most {
+	if c.max > 0 && len(c.All) >= c.max {
 		c.spill()
 	}
 	c.All = append(c.All, v)
 	return c.err
 }
 
-// AppendAll appends numbers. Its error stays.
+// AppendAll appends numbers. After an error, all later calls return that error.
 func (c *Column[T]) AppendAll(list []T) error {
-	if c.most > 0 && len(c.All)+len(list) > c.most {
-		if c.spill(); len(list) > c.most && c.err == nil {
-			c.err = c.run.Append(list) // as it is: a copy could be large
+	if c.max > 0 && len(c.All)+len(list) > c.max {
+		if c.spill(); len(list) > c.max && c.err == nil {
+			c.err = c.run.Append(list) // directly, because a copy could be large
 			return c.err
 		}
 	}
@@ -57,18 +57,18 @@ func (c *Column[T]) AppendAll(list []T) error {
 // spill moves the numbers in memory to the file.
 func (c *Column[T]) spill() {
 	if c.run == nil && c.err == nil {
-		c.run, c.err = Create[T](c.disk, c.dir, c.what, 4<<10) // which large writes pass by
+		c.run, c.err = Create[T](c.disk, c.dir, c.what, 4<<10) // large writes bypass this buffer
 	}
 	if c.err == nil {
 		c.err = c.run.Append(c.All)
 	}
-	if buffer := columnBuffer / int(unsafe.Sizeof(*new(T))); c.most > buffer {
-		c.most, c.All = buffer, nil
+	if buffer := columnBuffer / int(unsafe.Sizeof(*new(T))); c.max > buffer {
+		c.max, c.All = buffer, nil
 	}
 	c.All = c.All[:0]
 }
 
-// Len returns how many numbers there are.
+// Len returns the number of values.
 func (c *Column[T]) Len() int {
 	if c.run == nil || c.ended {
 		return len(c.All)
@@ -76,10 +76,10 @@ func (c *Column[T]) Len() int {
 	return c.run.Len() + len(c.All)
 }
 
-// IsSpilled reports whether there are numbers in a file.
+// IsSpilled reports whether a part of the numbers is in a file.
 func (c *Column[T]) IsSpilled() bool { return c.run != nil }
 
-// End makes all numbers readable. It may be called again; nothing may be appended behind it.
+// End makes all numbers readable. It may be called again. Nothing may be appended after it.
 func (c *Column[T]) End() error {
 	if c.run != nil && !c.ended {
 		if c.spill(); c.err == nil {
@@ -90,8 +90,7 @@ func (c *Column[T]) End() error {
 	return c.err
 }
 
-// Scattered returns the numbers of a column that has ended, for reads in any order, of which none reads ahead
-// in the file. They are valid until Close.
+// Scattered returns the numbers after End, for reads in random order without read-ahead. They are valid until Close.
 func (c *Column[T]) Scattered() ([]T, error) {
 	if c.run == nil {
 		return c.All, nil
@@ -99,11 +98,11 @@ func (c *Column[T]) Scattered() ([]T, error) {
 	return c.run.MapScattered()
 }
 
-// DontNeed takes numbers of a column that has ended, as far as they are in a file, out of the process's memory until
-// they are read again. It may be called beside reads.
+// DontNeed removes the file's pages from the memory of the process until they are read again. It is called after End,
+// also concurrently with reads.
 func (c *Column[T]) DontNeed() { c.run.DontNeed() }
 
-// Close gives the file back; the numbers are gone. It may be called again.
+// Close releases the file and the numbers. It may be called again.
 func (c *Column[T]) Close() error {
 	run := c.run
 	c.run, c.All = nil, nil

@@ -1,22 +1,22 @@
-// Package spill holds sorted records in temporary files where memory does not do.
+// Package spill keeps sorted records in temporary files if they do not fit in memory.
 //
-// A sorted run is a file of records in order. Records are sorted in memory piece by piece, each
-// piece is written as a run, and all runs are merged when they are read:
+// A sorted run is a file of records in order. Records are sorted in memory in pieces, and each piece is written as a
+// run. All runs are merged when they are read:
 //
 //	records ..memory full--> sort --Spill--> run 0 --.
 //	records ..memory full--> sort --Spill--> run 1 ---+--Merge--> records in order, each once
 //	records ..the rest-----> sort -------------------'
 //
-// Records that come in order need no merge: they are appended to one [Run], which is mapped when it
-// is complete. A [Column] is numbers that begin a run only where they are more than some bytes.
+// Records that are already in order need no merge: they are appended to one [Run] and mapped when it is complete. A
+// [Column] is a list of numbers that becomes a file only beyond a limit of memory.
 //
-// Records are one to three words, in order of the words, and lie in files as they do in memory:
-// runs are for the process that wrote them. The files are temporary ones of package disk: they
-// have no name where the system allows that, and are gone however the process ends.
+// Records have one to three words and are ordered by these words. Files have the layout of memory, so only the
+// process that wrote a run can read it. The files are temporary files of package disk: they have no name if the
+// system allows that, and disappear with the process.
 //
-// Cost: a record is written once and read once, sequentially, in pieces of a buffer; again for
-// each [runsMax] runs, which are merged into one. A merge of r runs takes log2 r comparisons a
-// record. Errors are [Error].
+// Cost: a record is written once and read once, sequentially, in buffers. After every [runsMax] runs, these are
+// merged into one, which is one more write and read. A merge of r runs takes log2 r comparisons per record. Errors
+// are of type [Error].
 package spill
 
 import (
@@ -24,15 +24,15 @@ import (
 	"unsafe"
 )
 
-// A Record is what runs consist of: one to three words, of which the first counts most.
+// A Record has one to three words. The first word is the most significant.
 type Record interface {
 	~uint64 | ~[2]uint64 | ~[3]uint64
 }
 
-// An Error says that a temporary file failed: usually, that its folder is full, or does not exist.
+// An Error reports that a temporary file failed. Usually its folder is full or does not exist.
 type Error struct {
 	What string // the records, such as "hits"
-	Dir  string // of the file
+	Dir  string // folder of the file
 	Err  error
 }
 
@@ -41,10 +41,10 @@ func (e *Error) Error() string {
 		e.What, e.Dir, e.Err)
 }
 
-// Unwrap returns what the system said.
+// Unwrap returns the error of the system.
 func (e *Error) Unwrap() error { return e.Err }
 
-// less says whether a comes before b.
+// less reports whether a sorts before b.
 func less[R Record](a, b *R) bool {
 	x, y := Words(a), Words(b)
 	for i, v := range x {
@@ -55,7 +55,7 @@ func less[R Record](a, b *R) bool {
 	return false
 }
 
-// Words returns the words of a record, in its memory.
+// Words returns the words of a record. They share its memory.
 func Words[R Record](r *R) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(r)), unsafe.Sizeof(*r)/8)
 }

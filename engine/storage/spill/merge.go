@@ -2,22 +2,22 @@ package spill
 
 import "unsafe"
 
-// A merger yields the records of several sources in order, each once.
+// A merger yields the records of several sources in order, without duplicates.
 type merger[R Record] struct {
-	heads []*head[R] // a heap by their next records
+	heads []*head[R] // a heap, ordered by next
 }
 
-// A head is a source of records in order: of a run, or in memory.
+// A head is a sorted source of records: a run or a list in memory.
 type head[R Record] struct {
 	next R
-	rest []R // that follow, in memory
+	rest []R // following records in memory
 
-	run    *Run[R] // from which more comes; nil for none
-	at     int     // its next record that is not in memory
+	run    *Run[R] // source of further records; nil for a list in memory
+	index  int     // index in run of the first record that is not in memory
 	buffer []R
 }
 
-// advance takes the next record; false at the end.
+// advance moves to the next record. It returns false at the end.
 func (h *head[R]) advance() (bool, error) {
 	if len(h.rest) == 0 {
 		if err := h.fill(); err != nil || len(h.rest) == 0 {
@@ -33,14 +33,14 @@ func (h *head[R]) fill() error {
 	if h.run == nil {
 		return nil
 	}
-	h.rest = h.buffer[:min(len(h.buffer), h.run.count-h.at)]
-	err := h.run.ReadAt(h.rest, h.at)
-	h.at += len(h.rest)
+	h.rest = h.buffer[:min(len(h.buffer), h.run.count-h.index)]
+	err := h.run.ReadAt(h.rest, h.index)
+	h.index += len(h.rest)
 	return err
 }
 
-// merge returns a merger of runs, whose writes it flushes, and of records in memory. It reads each
-// run in pieces of bufferBytes.
+// merge flushes the runs and returns a merger of the runs and of lists in memory. It reads each run in pieces of
+// bufferBytes.
 func merge[R Record](runs []*Run[R], bufferBytes int, lists [][]R) (*merger[R], error) {
 	var m merger[R]
 	for _, r := range runs {
@@ -69,7 +69,7 @@ func merge[R Record](runs []*Run[R], bufferBytes int, lists [][]R) (*merger[R], 
 	return &m, nil
 }
 
-// down moves head i of the heap to where it belongs, below.
+// down restores the heap order of head i and the heads below it.
 func (m *merger[R]) down(i int) {
 	h := m.heads
 	for {
@@ -88,7 +88,7 @@ func (m *merger[R]) down(i int) {
 	}
 }
 
-// all calls yield with every record, once, until it returns false.
+// all calls yield with every distinct record until yield returns false.
 func (m *merger[R]) all(yield func(R) bool) error {
 	var last R
 	for some := false; len(m.heads) > 0; {

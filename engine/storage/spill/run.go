@@ -13,46 +13,45 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A Number is what a [Run] consists of that is mapped, or read by place.
+// A Number is a type that a [Run] may contain. Only a [Record] can be merged.
 type Number interface {
 	Record | uint32 | uint16 | byte
 }
 
-// A Run is a sorted run: records in order in a temporary file. A run that is not merged may have
-// numbers in any order. It belongs to one goroutine.
+// A Run is a temporary file of records in order. A run that is not merged may have any order. It is used by one
+// goroutine.
 type Run[R Number] struct {
 	file  *disk.Temp
 	out   *bufio.Writer
 	what  string
 	dir   string
 	count int
-	last  R // when count > 0
+	last  R // last record; valid if count > 0
 
-	maps [2]mapping // for reads in order, and in any order
+	maps [2]mapping // for sequential and for random reads
 }
 
-// Create makes an empty run in the folder dir, or in the system's folder for temporary files when
-// dir is empty. What names the records, in messages and in the file's name. Writes are of
-// bufferBytes.
+// Create creates an empty run in the folder dir, or in the system's default folder for temporary files if dir is
+// empty. What names the records in messages and in the file's name. Writes have bufferBytes bytes.
 func Create[R Number](d *disk.Disk, dir, what string, bufferBytes int) (*Run[R], error) {
 	r := &Run[R]{what: what, dir: cmp.Or(dir, os.TempDir())}
 	file, err := d.Temp(r.dir, what)
 	if err != nil {
-		return nil, r.failed(err)
+		return nil, r.wrap(err)
 	}
 	r.file, r.out = file, bufio.NewWriterSize(file, bufferBytes)
 	return r, nil
 }
 
-// failed returns the error of a call about the file, nil for nil.
-func (r *Run[R]) failed(err error) error {
+// wrap returns the error of a call about the file, with its description. It returns nil for nil.
+func (r *Run[R]) wrap(err error) error {
 	if err == nil {
 		return nil
 	}
 	return &Error{What: r.what, Dir: r.dir, Err: err}
 }
 
-// Append adds records, which must be in order and not come before those that are there.
+// Append adds records. They must be in order and must not sort before the last record.
 func (r *Run[R]) Append(records []R) error {
 	if len(records) == 0 {
 		return nil
@@ -60,11 +59,11 @@ func (r *Run[R]) Append(records []R) error {
 	r.count += len(records)
 	r.last = records[len(records)-1]
 	_, err := r.out.Write(memory.As[byte](records))
-	return r.failed(err)
+	return r.wrap(err)
 }
 
-// AppendDistinct adds those of the records, which must be in order, that are not there yet. It
-// moves them to the front of records.
+// AppendDistinct adds the records that differ from their predecessor. The records must be in order. It compacts the
+// slice records in place.
 func (r *Run[R]) AppendDistinct(records []R) error {
 	n := 0
 	for _, v := range records {
@@ -78,30 +77,29 @@ func (r *Run[R]) AppendDistinct(records []R) error {
 }
 
 // Flush writes the rest of the buffer.
-func (r *Run[R]) Flush() error { return r.failed(r.out.Flush()) }
+func (r *Run[R]) Flush() error { return r.wrap(r.out.Flush()) }
 
-// ReadAt sets dst to the records from number at on, which must be there and flushed. It may be called
-// from many goroutines while nothing is appended.
-func (r *Run[R]) ReadAt(dst []R, at int) error {
+// ReadAt fills dst with the records from index on. They must exist and be flushed. It is safe for concurrent use
+// while nothing is appended.
+func (r *Run[R]) ReadAt(dst []R, index int) error {
 	b := memory.As[byte](dst)
-	n, err := r.file.File().ReadAt(b, int64(at)*int64(unsafe.Sizeof(r.last)))
+	n, err := r.file.File().ReadAt(b, int64(index)*int64(unsafe.Sizeof(r.last)))
 	if n == len(b) {
 		err = nil
 	} else if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	return r.failed(err)
+	return r.wrap(err)
 }
 
-// Map returns all records, mapped. They are valid until [Run.Rewind] or [Run.Close], before which
-// nothing may be appended.
+// Map maps all records. They are valid until [Run.Rewind] or [Run.Close]. Nothing may be appended before that.
 func (r *Run[R]) Map() ([]R, error) { return r.mapOnce(&r.maps[0], store.Map) }
 
-// MapScattered is [Run.Map] for reads in any order.
+// MapScattered is [Run.Map] for reads in random order.
 func (r *Run[R]) MapScattered() ([]R, error) { return r.mapOnce(&r.maps[1], store.MapScattered) }
 
-// DontNeed takes the pages of [Run.Map] and [Run.MapScattered] out of the process's memory until they are read
-// again. It may be called beside reads, and on nil.
+// DontNeed removes the pages of [Run.Map] and [Run.MapScattered] from the memory of the process until they are read
+// again. It may be called concurrently with reads, and on nil.
 func (r *Run[R]) DontNeed() {
 	if r == nil {
 		return
@@ -111,7 +109,7 @@ func (r *Run[R]) DontNeed() {
 	}
 }
 
-// A mapping is a file that is mapped, or none.
+// A mapping is a mapped file. Its zero value is none.
 type mapping struct {
 	data  []byte
 	unmap func() error
@@ -126,16 +124,16 @@ func (r *Run[R]) mapOnce(m *mapping, do func(*os.File) ([]byte, func() error, er
 	}
 	if m.unmap == nil {
 		if m.data, m.unmap, err = do(r.file.File()); err != nil {
-			return nil, r.failed(err)
+			return nil, r.wrap(err)
 		}
 	}
 	return memory.As[R](m.data), nil
 }
 
-// Rewind makes the run empty.
+// Rewind empties the run.
 func (r *Run[R]) Rewind() error {
 	if err := errors.Join(r.release(), r.file.Rewind()); err != nil {
-		return r.failed(err)
+		return r.wrap(err)
 	}
 	r.out.Reset(r.file)
 	r.count = 0
@@ -152,12 +150,12 @@ func (r *Run[R]) release() (err error) {
 	return err
 }
 
-// Close gives the file back. It may be called on nil.
+// Close unmaps and removes the file. It may be called on nil.
 func (r *Run[R]) Close() error {
 	if r == nil {
 		return nil
 	}
-	return r.failed(errors.Join(r.release(), r.file.Close()))
+	return r.wrap(errors.Join(r.release(), r.file.Close()))
 }
 
 // Len returns the number of records.

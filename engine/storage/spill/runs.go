@@ -10,8 +10,8 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// Runs are sorted runs that are merged in the end. [Runs.Spill] may be called from many goroutines;
-// the other methods when no Spill is under way.
+// Runs is a set of sorted runs to merge. [Runs.Spill] is safe for concurrent use. The other methods must not run
+// concurrently with Spill.
 type Runs[R Record] struct {
 	disk        *disk.Disk
 	dir, what   string
@@ -22,21 +22,20 @@ type Runs[R Record] struct {
 	spilled atomic.Int64
 }
 
-// runsMax is how many runs are merged at a time: each has a buffer and an open file.
+// runsMax is the maximum number of runs to merge at once: each has a buffer and an open file.
 const runsMax = 128
 
-// NewRuns returns no runs yet, which will be made in the folder dir, or in the system's folder for
-// temporary files when dir is empty. What names the records, in messages and in the files' names.
-// Memory is about memoryBytes for the buffers of a merge, but 4 KiB to 256 KiB for each run.
+// NewRuns returns an empty set of runs. Its files will be in the folder dir, or in the system's default folder for
+// temporary files if dir is empty. What names the records in messages and in the files' names. The buffers of a merge
+// take about memoryBytes, with 4 KiB to 256 KiB for each run.
 func NewRuns[R Record](d *disk.Disk, dir, what string, memoryBytes int) *Runs[R] {
 	return &Runs[R]{disk: d, dir: dir, what: what, bufferBytes: min(max(memoryBytes/runsMax, 4<<10), 256<<10)}
 }
 
-// Bytes returns how many bytes went to files so far.
+// Bytes returns the number of bytes that were written to files.
 func (s *Runs[R]) Bytes() int64 { return s.spilled.Load() }
 
-// Spill writes records, which must be in order, as a run. Where runs have become many it merges
-// them into one.
+// Spill writes records, which must be in order, as a run. It merges all runs into one when they reach runsMax.
 func (s *Runs[R]) Spill(records []R) error {
 	run, err := Create[R](s.disk, s.dir, s.what, s.bufferBytes)
 	if err != nil {
@@ -49,7 +48,7 @@ func (s *Runs[R]) Spill(records []R) error {
 	return s.add(run)
 }
 
-// add takes a run over that is written.
+// add takes ownership of a run.
 func (s *Runs[R]) add(run *Run[R]) error {
 	if err := run.Flush(); err != nil {
 		run.Close()
@@ -74,8 +73,8 @@ func (s *Runs[R]) add(run *Run[R]) error {
 	return s.add(one)
 }
 
-// One returns a run of all records that were spilled, and of those of lists in memory, which must
-// each be in order: in order, each once.
+// One returns a run of all spilled records and of lists in memory. Each list must be in order. The result is in
+// order, without duplicates.
 func (s *Runs[R]) One(lists [][]R) (*Run[R], error) {
 	one, err := s.one(s.runs, lists)
 	if err != nil {
@@ -106,8 +105,8 @@ func (s *Runs[R]) one(runs []*Run[R], lists [][]R) (*Run[R], error) {
 	return one, errors.Join(err, failed, one.Append(some))
 }
 
-// Merge yields all records that were spilled, and those of lists in memory, which must each be in
-// order: in order, each once. After an error there is nothing more.
+// Merge yields all spilled records and those of lists in memory in order, without duplicates. Each list must be in
+// order. After an error it yields nothing more.
 func (s *Runs[R]) Merge(lists [][]R) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		m, err := merge(s.runs, s.bufferBytes, lists)
@@ -121,7 +120,7 @@ func (s *Runs[R]) Merge(lists [][]R) iter.Seq2[R, error] {
 	}
 }
 
-// Close gives the files back. It may be called again.
+// Close removes the files. It may be called again.
 func (s *Runs[R]) Close() error {
 	err := closeAll(s.runs)
 	s.runs = nil

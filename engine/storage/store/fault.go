@@ -6,40 +6,40 @@ import (
 	"runtime/debug"
 )
 
-// ErrFault is wrapped by the errors of [CatchFault]: mapped memory could not be read, because the
-// file was truncated while it was mapped or its disk failed. It wraps [ErrCorrupt].
+// ErrFault is wrapped by the errors of [CatchFault]: mapped memory could not be read, because the file was truncated
+// or its disk failed. It wraps [ErrCorrupt].
 var ErrFault = fmt.Errorf("%w: a mapped file cannot be read any more (truncated, or a disk error)", ErrCorrupt)
 
-// CatchFault turns an access to mapped memory that the system refuses, which would end the process,
-// into an error. Call it wherever sections are read, once for each batch of work:
+// CatchFault turns a fault on mapped memory into an error. Without it the fault would end the process. Call it in
+// each function that reads sections, once per batch of work:
 //
 //	func (s *Segment) Search(...) (err error) {
 //		defer store.CatchFault(&err)()
 //
-// The error, which replaces *err, wraps [ErrFault]. Other panics pass. A call covers the calling
-// goroutine alone and costs about 0.1 us; calls may be nested. Locks taken in between must be
-// released by defer. Kernels in assembly are covered, since they call nothing and hold nothing.
+// The error replaces *err and wraps [ErrFault]. Other panics continue. A call covers only the calling goroutine and
+// costs about 0.1 us. Calls may be nested. Locks that are taken in between must be released by defer. Kernels in
+// assembly are covered, because they call no functions and hold no locks.
 func CatchFault(err *error) func() {
 	before := BeginFaults()
 	return func() { endFaults(before, recover(), err) }
 }
 
-// BeginFaults and [EndFaults] are [CatchFault] where a microsecond counts: they allocate nothing.
+// BeginFaults and [EndFaults] do the same as [CatchFault] without an allocation, where a microsecond counts.
 //
 //	defer store.EndFaults(store.BeginFaults(), &err)
 func BeginFaults() (before bool) { return debug.SetPanicOnFault(true) }
 
-// EndFaults ends what [BeginFaults] began, of which it is given the result. It must be deferred
-// itself.
+// EndFaults ends the section that [BeginFaults] began. Before is the result of BeginFaults. EndFaults must be
+// deferred itself.
 func EndFaults(before bool, err *error) { endFaults(before, recover(), err) }
 
-// endFaults ends the catching of faults with the recovered value.
+// endFaults restores the previous setting and converts the recovered value p.
 func endFaults(before bool, p any, err *error) {
 	debug.SetPanicOnFault(before)
 	if p == nil {
 		return
 	}
-	fault, ok := p.(interface { // which the panic of a nil pointer, for one, is not
+	fault, ok := p.(interface { // distinguishes a fault from other runtime errors, such as a nil pointer
 		runtime.Error
 		Addr() uintptr
 	})

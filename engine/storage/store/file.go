@@ -17,12 +17,12 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// A File is an open file, whose header, footer and trailer have been checked. Its methods may be
-// called from many goroutines, but for [File.Close].
+// A File is an open file with a verified header, footer and trailer. Its methods are safe for concurrent use, except
+// [File.Close].
 type File struct {
 	path    string
 	data    []byte
-	release func() error // of data; nil when it is the caller's
+	release func() error // releases data; nil if the caller owns it
 
 	isMapped bool
 	ahead    readAhead
@@ -32,13 +32,12 @@ type File struct {
 	entries []entry
 }
 
-// Open maps the file at path and checks all of it but the blocks of the sections, in time
-// independent of their size. The error wraps [ErrCorrupt] when the file exists but is not a sound
-// file of that kind. The caller closes the file.
+// Open maps the file at path and checks all of it except the blocks of the sections. The time does not depend on
+// their size. The error wraps [ErrCorrupt] if the file exists but is not a valid file of that kind. The caller closes
+// the file.
 func Open(path string, kind Kind) (*File, error) { return OpenOn(nil, path, kind) }
 
-// OpenOn is [Open] for a file on a disk. A file on a disk in memory has no name any more, and is
-// gone when it is closed.
+// OpenOn is [Open] for a file on d. It removes the name of a file on a disk in memory; Close frees the content.
 func OpenOn(d *disk.Disk, path string, kind Kind) (*File, error) {
 	if d.IsInMemory() {
 		content, err := d.Take(path)
@@ -63,7 +62,7 @@ func OpenOn(d *disk.Disk, path string, kind Kind) (*File, error) {
 	return f, err
 }
 
-// open opens the file at path and checks the content that get returns of it.
+// open opens the file at path, reads its content by get and checks it.
 func open(d *disk.Disk, path string, kind Kind, get func(file *os.File, bytes int64) ([]byte, func() error,
 	error)) (*File, error) {
 	file, err := d.Open(path)
@@ -96,8 +95,8 @@ func open(d *disk.Disk, path string, kind Kind, get func(file *os.File, bytes in
 	return f, nil
 }
 
-// OpenBytes is [Open] for the content of a file in memory, which must not change while the File is
-// used. Errors name path.
+// OpenBytes is [Open] for the content of a file in memory. The content must not change while the File is used. Errors
+// name path.
 func OpenBytes(path string, data []byte, kind Kind) (*File, error) {
 	f := &File{path: path, data: data}
 	if err := f.check(kind); err != nil {
@@ -111,19 +110,19 @@ func (f *File) check(kind Kind) error {
 		return err
 	}
 	if f.head.kind != kind {
-		return f.corrupt("header", 12, "this is of kind %q where %q is needed", f.head.kind, kind)
+		return f.corrupt("header", 12, "the file is of kind %q, want %q", f.head.kind, kind)
 	}
 	return nil
 }
 
-// ErrStream is returned for a pipe or a device, which can be read once and has no length: it would
-// be taken for an empty file, or lose the bytes that were read.
-var ErrStream = errors.New("a pipe or a device where a file is needed, which is mapped: write it to a file first")
+// ErrStream is returned for a pipe or a device. It can be read once and has no length, so it would look like an empty
+// file, or lose the bytes that were read.
+var ErrStream = errors.New("a pipe or a device cannot be mapped: write it to a file first")
 
-// Sniff returns the kind of the file at path, from its first bytes; ok is false when it does not
-// begin as a file of ndd. It reads nothing of a pipe or a device, for which err wraps [ErrStream].
+// Sniff returns the kind of the file at path, from its first bytes. ok is false if it does not begin like a file of
+// ndd. Sniff does not read a pipe or a device; err then wraps [ErrStream].
 func Sniff(path string) (kind Kind, ok bool, err error) {
-	// To open a pipe may take as long as whoever writes it likes.
+	// Opening a pipe waits for its writer.
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return 0, false, fmt.Errorf("%s: %w", path, ErrStream)
 	}
@@ -133,16 +132,16 @@ func Sniff(path string) (kind Kind, ok bool, err error) {
 	}
 	defer f.Close()
 	var b [16]byte
-	if n, _ := f.Read(b[:]); n < len(b) || !IsOurs(b[:]) {
+	if n, _ := f.Read(b[:]); n < len(b) || !HasMagic(b[:]) {
 		return 0, false, nil
 	}
 	return Kind(binary.LittleEndian.Uint32(b[12:])), true, nil
 }
 
-// IsOurs reports whether data begins as a file of ndd.
-func IsOurs(data []byte) bool { return bytes.HasPrefix(data, headMagic[:]) }
+// HasMagic reports whether data begins like a file of ndd.
+func HasMagic(data []byte) bool { return bytes.HasPrefix(data, headMagic[:]) }
 
-// Corrupt returns a [CorruptError] about which sections the file has.
+// Corrupt returns a [CorruptError] about the list of sections of the file.
 func (f *File) Corrupt(why string, args ...any) error {
 	return f.corrupt("footer", f.tail.footer, why, args...)
 }
@@ -151,8 +150,8 @@ func (f *File) corrupt(part string, offset uint64, why string, args ...any) erro
 	return &CorruptError{File: f.path, Section: part, Block: -1, Offset: int64(offset), Why: fmt.Sprintf(why, args...)}
 }
 
-// parse reads and checks all but the blocks. It trusts nothing: every offset is checked against
-// the rest of the file, which sections, checksums, footer and trailer must fill without a gap.
+// parse reads and checks all parts except the blocks. It checks every offset against the rest of the file. Sections,
+// checksums, footer and trailer must fill the file without a gap.
 func (f *File) parse() error {
 	length := uint64(len(f.data))
 	if length < pageBytes+trailerBytes {
@@ -184,13 +183,13 @@ func (f *File) parse() error {
 	for i := range f.entries {
 		e := &f.entries[i]
 		e.parse(footer[i*entryBytes:])
-		at := t.footer + uint64(i)*entryBytes
+		offset := t.footer + uint64(i)*entryBytes
 		if e.offset != next || e.length > t.sums || e.padded() > t.sums-next {
-			return f.corrupt("footer", at, "section %q does not fit the file", e.name)
+			return f.corrupt("footer", offset, "section %q does not fit the file", e.name)
 		}
 		n := e.blocks() * sumBytes
 		if n > t.footer-sums {
-			return f.corrupt("footer", at, "the checksums of section %q do not fit the file", e.name)
+			return f.corrupt("footer", offset, "the checksums of section %q do not fit the file", e.name)
 		}
 		if f.head.sum(sumsSection, uint64(i), f.data[sums:sums+n]) != e.digest {
 			return f.corrupt(e.name, sums, "the block checksums do not match their digest: "+damaged)
@@ -204,10 +203,10 @@ func (f *File) parse() error {
 	return nil
 }
 
-// Path returns the path that the file was opened at.
+// Path returns the path of the file.
 func (f *File) Path() string { return f.path }
 
-// Kind returns what the file holds.
+// Kind returns the kind of the file.
 func (f *File) Kind() Kind { return f.head.kind }
 
 // Identity returns the file's random identity and its generation.
@@ -216,42 +215,41 @@ func (f *File) Identity() Identity { return f.head.Identity }
 // Bytes returns the file's length.
 func (f *File) Bytes() uint64 { return uint64(len(f.data)) }
 
-// A Section is a named part of a file. Its bytes are valid until the file is
-// closed and must not be written.
+// A Section is a named part of a file. Its bytes are valid until the file is closed. They are read-only.
 type Section struct {
 	Name   string
 	Data   []byte
-	Offset uint64 // in the file
+	Offset uint64 // offset in the file
 	file   *File
 }
 
-// Corrupt returns a [CorruptError] about byte offset at of the section.
-func (s *Section) Corrupt(at uint64, why string, args ...any) error {
+// Corrupt returns a [CorruptError] about a byte offset in the section.
+func (s *Section) Corrupt(offset uint64, why string, args ...any) error {
 	file := s.file
 	if file == nil {
 		file = memoryFile
 	}
-	return file.corrupt(s.Name, s.Offset+at, why, args...)
+	return file.corrupt(s.Name, s.Offset+offset, why, args...)
 }
 
-// JSON decodes the section's content, which must be one value of known fields and nothing else.
-// The error wraps [ErrCorrupt].
+// JSON decodes the content of the section. It must be a single value without unknown fields. The error wraps
+// [ErrCorrupt].
 func (s *Section) JSON(into any) error {
 	d := json.NewDecoder(bytes.NewReader(s.Data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		at := d.InputOffset() // of what was sound
+		offset := d.InputOffset() // end of the valid part
 		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-			at = e.Offset
+			offset = e.Offset
 		}
 		if field, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-			return s.Corrupt(uint64(at), "field %s, which this ndd does not know: a newer one wrote it; read it with "+
+			return s.Corrupt(uint64(offset), "field %s, which this ndd does not know: a newer one wrote it; read it with "+
 				"that, or make it again with this", field)
 		}
-		return s.Corrupt(uint64(at), "%v", err)
+		return s.Corrupt(uint64(offset), "%v", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return s.Corrupt(uint64(d.InputOffset()), "data behind the JSON value")
+		return s.Corrupt(uint64(d.InputOffset()), "data after the JSON value")
 	}
 	return nil
 }
@@ -270,8 +268,7 @@ func (f *File) section(i int) Section {
 	return Section{Name: e.name, Data: f.data[e.offset : e.offset+e.length : e.offset+e.length], Offset: e.offset, file: f}
 }
 
-// Section returns the section of that name. The error wraps [ErrCorrupt] when there is none, or
-// more than one.
+// Section returns the section with that name. The error wraps [ErrCorrupt] if there is none, or more than one.
 func (f *File) Section(name string) (Section, error) {
 	found := -1
 	for i := range f.entries {
@@ -288,7 +285,7 @@ func (f *File) Section(name string) (Section, error) {
 	return f.section(found), nil
 }
 
-// Close gives the memory of the file back. No section of it may be in use.
+// Close releases the memory of the file. Its sections must not be used afterwards.
 func (f *File) Close() error {
 	release := f.release
 	f.data, f.release, f.ahead.mapped = nil, nil, nil
@@ -298,8 +295,8 @@ func (f *File) Close() error {
 	return release()
 }
 
-// Map maps a file of raw bytes, without header or checksums, and returns them with a function that
-// unmaps them. The file may be closed before that.
+// Map maps a file of raw bytes, without header or checksums. It returns the bytes with a function that unmaps them.
+// The caller may close the file earlier.
 func Map(f *os.File) ([]byte, func() error, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -318,7 +315,7 @@ func Map(f *os.File) ([]byte, func() error, error) {
 	return data, func() error { return unmap(data) }, nil
 }
 
-// MapScattered is [Map] for reads in any order: single pages are read, and none ahead.
+// MapScattered is [Map] for random reads: the system reads single pages and does not read ahead.
 func MapScattered(f *os.File) ([]byte, func() error, error) {
 	data, unmap, err := Map(f)
 	if err == nil {
@@ -330,10 +327,10 @@ func MapScattered(f *os.File) ([]byte, func() error, error) {
 // readBytes is the size of one read from the file.
 const readBytes = 8 << 20
 
-// Load is [OpenOn] for a file that is read into memory outside the Go heap, with huge pages,
-// instead of being mapped: random probes are faster there than in a mapped file with pages of 4
-// KiB. It takes the size of the file in memory, which the caller has reserved (package memory), and
-// reads with the given number of goroutines until ctx ends. Later changes of the file have no
+// Load is like [OpenOn], but reads the file into memory outside the Go heap, with huge pages. There, random probes
+// are faster than in a mapped file with pages of 4 KiB. Load needs as much memory as the file has bytes; the caller
+// reserves it (package memory). It reads with the given number of goroutines until ctx ends. Later changes of the
+// file have no effect.
 // effect.
 func Load(ctx context.Context, d *disk.Disk, path string, kind Kind, threads int) (*File, error) {
 	return open(d, path, kind, func(file *os.File, bytes int64) ([]byte, func() error, error) {
@@ -356,14 +353,14 @@ func Load(ctx context.Context, d *disk.Disk, path string, kind Kind, threads int
 func readAll(ctx context.Context, file *os.File, data []byte, threads int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(threads, 1))
-	for at := 0; at < len(data); at += readBytes {
+	for offset := 0; offset < len(data); offset += readBytes {
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			_, err := file.ReadAt(data[at:min(at+readBytes, len(data))], int64(at))
+			_, err := file.ReadAt(data[offset:min(offset+readBytes, len(data))], int64(offset))
 			if errors.Is(err, io.EOF) {
-				err = &CorruptError{File: file.Name(), Section: "trailer", Block: -1, Offset: int64(at),
+				err = &CorruptError{File: file.Name(), Section: "trailer", Block: -1, Offset: int64(offset),
 					Why: "the file was truncated while it was read"}
 			}
 			return err
@@ -381,12 +378,12 @@ const (
 	mismatch = "checksum mismatch: " + damaged
 )
 
-// A CorruptError says at which place a file is wrong, and why. It wraps [ErrCorrupt].
+// A CorruptError describes the place and the kind of damage in a file. It wraps [ErrCorrupt].
 type CorruptError struct {
 	File    string // path
 	Section string // name of the section, or "header", "footer", "trailer"
-	Block   int64  // block of the section, -1 when not about one block
-	Offset  int64  // in the file, bytes
+	Block   int64  // block of the section, -1 if the error is not about one block
+	Offset  int64  // byte offset in the file
 	Why     string
 }
 

@@ -11,7 +11,7 @@ import (
 // Sizes of the format, in bytes.
 const (
 	pageBytes    = 4096    // header; alignment of a section
-	blockBytes   = 1 << 16 // what one checksum covers
+	blockBytes   = 1 << 16 // bytes that one checksum covers
 	entryBytes   = 64      // a section's entry in the footer
 	trailerBytes = 64
 	nameMax      = 32 // a section's name
@@ -19,8 +19,7 @@ const (
 	// Version is the version of the format that this package writes.
 	Version  = 1
 	sumBytes = 8
-	// sectionsMax bounds the footer that a reader will believe: 16 M
-	// sections are a fingerprint file of 5e12 documents.
+	// sectionsMax limits the footer: 16 M sections are enough for a fingerprint file of 5e12 documents.
 	sectionsMax = 1 << 24
 )
 
@@ -29,7 +28,7 @@ var (
 	tailMagic = [8]byte{'n', 'd', 'd', 't', 'a', 'i', 'l', '\n'}
 )
 
-// A Kind says what a file holds. Readers refuse every kind but their own.
+// A Kind is the type of a file. Readers refuse files of other kinds.
 type Kind uint32
 
 // The kinds of files.
@@ -37,10 +36,10 @@ const (
 	KindFingerprints Kind = 1 // .ndf: documents' fingerprints and names
 	KindSegment      Kind = 2 // one segment of an index
 	KindManifest     Kind = 3 // the list of an index's segments
-	KindDocuments    Kind = 4 // of a segment: its documents' numbers, the index of their IDs, deletions
+	KindDocuments    Kind = 4 // of a segment: numbers of its documents, index of their IDs, deletions
 	KindSignatures   Kind = 5 // signatures of documents, to find copies
 	KindShingles     Kind = 7 // shingles of the documents that dedup compares
-	KindWork         Kind = 8 // what was made of input files, to go on after a stop
+	KindWork         Kind = 8 // results for input files, to resume a run
 )
 
 var kindNames = map[Kind]string{KindFingerprints: "fingerprint file", KindSegment: "index segment",
@@ -54,24 +53,23 @@ func (k Kind) String() string {
 	return fmt.Sprintf("file of kind %d", uint32(k))
 }
 
-// An Identity distinguishes files and their generations: it is part of the key of every checksum,
-// so that a block of one file does not verify as a block of another.
+// An Identity distinguishes files and their generations. It is part of the key of every checksum, so that a block of
+// one file does not verify as a block of another file.
 type Identity struct {
 	ID         [16]byte // random
-	Generation uint64   // of the index that the file was written for
+	Generation uint64   // generation of the index that the file belongs to
 }
 
-// Section numbers that stand for the parts of a file that are no section.
+// Section numbers for the other parts of a file.
 const (
 	headerSection  = 1<<24 + 1
-	sumsSection    = 1<<24 + 2 // block = the section whose sums these are
+	sumsSection    = 1<<24 + 2 // block = number of the section with these sums
 	footerSection  = 1<<24 + 3
 	trailerSection = 1<<24 + 4
 )
 
-// sum returns the checksum of data as the given block of the given section: HighwayHash-64 under
-// the key ID | generation | section * 2^39 + block. Sections number at most 2^24 + 4, and blocks of
-// 64 KiB at most 2^38.
+// sum returns the checksum of data as a block of a section: HighwayHash-64 with the key ID | generation | section *
+// 2^39 + block. Section numbers are at most 2^24 + 4, and a section has at most 2^38 blocks of 64 KiB.
 func (id *Identity) sum(section, block uint64, data []byte) uint64 {
 	var key [highwayhash.Size]byte
 	copy(key[:16], id.ID[:])
@@ -95,9 +93,9 @@ type header struct {
 }
 
 func (h *header) append(dst []byte) []byte {
-	at := len(dst)
+	begin := len(dst)
 	dst = append(dst, make([]byte, pageBytes)...)
-	b := dst[at:]
+	b := dst[begin:]
 	copy(b, headMagic[:])
 	binary.LittleEndian.PutUint32(b[8:], Version)
 	binary.LittleEndian.PutUint32(b[12:], uint32(h.kind))
@@ -107,7 +105,7 @@ func (h *header) append(dst []byte) []byte {
 	return dst
 }
 
-// parse reads the header from the first page; why is empty when it is sound, else the reason.
+// parse reads the header from the first page. It returns "" or a description of the error.
 func (h *header) parse(b []byte) (why string) {
 	if len(b) < pageBytes || [8]byte(b[:8]) != headMagic {
 		return "not a file of ndd (no magic)"
@@ -143,9 +141,9 @@ type entry struct {
 }
 
 func (e *entry) append(dst []byte) []byte {
-	at := len(dst)
+	begin := len(dst)
 	dst = append(dst, make([]byte, entryBytes)...)
-	b := dst[at:]
+	b := dst[begin:]
 	copy(b[:nameMax], e.name)
 	binary.LittleEndian.PutUint64(b[32:], e.offset)
 	binary.LittleEndian.PutUint64(b[40:], e.length)
@@ -164,7 +162,7 @@ func (e *entry) parse(b []byte) {
 // padded returns the section's length with its padding.
 func (e *entry) padded() uint64 { return roundUp(e.length, pageBytes) }
 
-// blocks returns how many checksums cover the section.
+// blocks returns the number of checksums of the section.
 func (e *entry) blocks() uint64 { return (e.padded() + blockBytes - 1) / blockBytes }
 
 // trailer is the end of a file.
@@ -183,9 +181,9 @@ type trailer struct {
 }
 
 func (t *trailer) append(dst []byte, id *Identity) []byte {
-	at := len(dst)
+	begin := len(dst)
 	dst = append(dst, make([]byte, trailerBytes)...)
-	b := dst[at:]
+	b := dst[begin:]
 	for i, v := range []uint64{t.sums, t.footer, t.sections, t.length, t.footerSum} {
 		binary.LittleEndian.PutUint64(b[8*i:], v)
 	}
@@ -207,10 +205,10 @@ func (t *trailer) parse(b []byte, id *Identity) (why string) {
 	return ""
 }
 
-// appendTail appends the end of the file, from byte offset at: the checksums, the footer and the
-// trailer. sums has the checksums of each section's blocks; empty sections at the end may be left
-// out of it. The entries get the digests of their checksums.
-func (h *header) appendTail(dst []byte, at uint64, entries []entry, sums [][]uint64) []byte {
+// appendTail appends the end of the file, which begins at a byte offset: checksums, footer and trailer. sums has the
+// block checksums of each section, and may omit empty sections at the end. appendTail sets the digests of the
+// entries.
+func (h *header) appendTail(dst []byte, offset uint64, entries []entry, sums [][]uint64) []byte {
 	begin := len(dst)
 	for i := range entries {
 		from := len(dst)
@@ -225,9 +223,9 @@ func (h *header) appendTail(dst []byte, at uint64, entries []entry, sums [][]uin
 	for i := range entries {
 		dst = entries[i].append(dst)
 	}
-	t := trailer{sums: at, footer: at + uint64(from-begin), sections: uint64(len(entries))}
+	t := trailer{sums: offset, footer: offset + uint64(from-begin), sections: uint64(len(entries))}
 	t.footerSum = h.sum(footerSection, 0, dst[from:])
-	t.length = at + uint64(len(dst)-begin) + trailerBytes
+	t.length = offset + uint64(len(dst)-begin) + trailerBytes
 	return t.append(dst, &h.Identity)
 }
 

@@ -4,7 +4,7 @@ package store
 
 import "os"
 
-// mapFile reads the n bytes of f, where files cannot be mapped.
+// mapFile reads the first n bytes of f, because this system does not map files.
 func mapFile(f *os.File, n int64) ([]byte, error) {
 	b := make([]byte, n)
 	if _, err := f.ReadAt(b, 0); err != nil {
@@ -17,7 +17,7 @@ func unmap([]byte) error { return nil }
 
 func adviseScattered([]byte, bool) {}
 
-func adviseSoon([]byte) {}
+func adviseWillNeed([]byte) {}
 
-// DontNeed does nothing, where files cannot be mapped.
+// DontNeed does nothing, because this system does not map files.
 func DontNeed([]byte) {}

@@ -12,7 +12,7 @@ import (
 	"ndd/engine/memory"
 )
 
-// mapFile maps the first n bytes of f, to be read only.
+// mapFile maps the first n bytes of f read-only.
 func mapFile(f *os.File, n int64) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
@@ -35,15 +35,14 @@ func unmap(b []byte) error {
 	return unix.Munmap(b)
 }
 
-// madviseHuge and madviseNotHuge are MADV_HUGEPAGE and MADV_NOHUGEPAGE, which package unix has for
-// Linux only.
+// madviseHuge and madviseNotHuge are MADV_HUGEPAGE and MADV_NOHUGEPAGE. Package unix defines them only for Linux.
 const (
 	madviseHuge    = 14
 	madviseNotHuge = 15
 )
 
-// adviseHuge asks Linux to read a mapped file in huge pages, when all of it may stay in memory: it
-// reads 2 MiB at a time then. A refusal costs speed only.
+// adviseHuge asks Linux to read a mapped file in huge pages of 2 MiB, if memory has room for the whole file. A
+// refusal only costs speed.
 func adviseHuge(b []byte) {
 	if runtime.GOOS == "linux" && uint64(len(b)) >= batchBytes && (memory.Machine{}).Limit(0).Bytes >= uint64(len(b)) {
 		unix.Madvise(b, madviseHuge)
@@ -62,13 +61,13 @@ func adviseScattered(b []byte, scattered bool) {
 	unix.Madvise(b, advice)
 }
 
-// DontNeed takes the pages of a mapped file, from its first byte on, out of the process's memory. The next read of
-// one brings it back from the system's cache of files, or from the disk.
+// DontNeed removes the pages of a mapped file from the memory of the process. The slice begins at the start of the
+// file. The next read gets a page back from the file cache of the system, or from the disk.
 func DontNeed(mapped []byte) {
 	if len(mapped) > 0 {
-		unix.Madvise(mapped, unix.MADV_DONTNEED) // a refusal costs memory only
+		unix.Madvise(mapped, unix.MADV_DONTNEED) // a refusal only wastes memory
 	}
 }
 
-// adviseSoon asks the system to begin to read a part of a mapped file, which begins with a page.
-func adviseSoon(b []byte) { unix.Madvise(b, unix.MADV_WILLNEED) }
+// adviseWillNeed asks the system to start reading a part of a mapped file. The part begins on a page.
+func adviseWillNeed(b []byte) { unix.Madvise(b, unix.MADV_WILLNEED) }

@@ -5,19 +5,18 @@ import (
 	"sync"
 )
 
-// A readAhead controls how the system reads a mapped file. By default it reads megabytes ahead of
-// each missing page. If a file is larger than memory and is read at random, that evicts pages in
-// use: queries of an index of four times the memory took a hundred times as long.
+// A readAhead controls the read-ahead of a mapped file. By default the system reads megabytes around each missing
+// page. If a file is larger than memory and is read at random, that evicts pages in use: queries of an index of four
+// times the memory took a hundred times as long.
 type readAhead struct {
-	mapped []byte // nil unless the file is mapped, and read here and there
+	mapped []byte // the mapped file, if it is read at random; otherwise nil
 
 	mu      sync.Mutex
-	readers int // that read all of it in order
+	readers int // number of sequential readers of the whole file
 }
 
-// Scattered declares that the file will be read at random and not fit into memory. Of a mapped file
-// the system then reads single pages, unless [File.ReadAhead] asks for more. Call it before several
-// goroutines use the file.
+// Scattered declares that the file is read at random and does not fit in memory. The system then reads single pages
+// of a mapped file, unless [File.ReadAhead] is active. Call it before several goroutines use the file.
 func (f *File) Scattered() {
 	if f.isMapped {
 		f.ahead.mapped = f.data
@@ -25,8 +24,8 @@ func (f *File) Scattered() {
 	}
 }
 
-// ReadAhead says that much of the file will be read in order until end is called. It is safe for
-// many goroutines.
+// ReadAhead declares that a large part of the file is read sequentially until end is called. It is safe for
+// concurrent use.
 func (f *File) ReadAhead() (end func()) {
 	a := &f.ahead
 	if a.mapped == nil {
@@ -36,23 +35,23 @@ func (f *File) ReadAhead() (end func()) {
 	return func() { a.change(-1) }
 }
 
-// change counts readers in order, of whom the first has the system read ahead, and the last one no
-// more.
-func (a *readAhead) change(by int) {
+// change adds delta to the number of sequential readers. The first reader turns read-ahead on, and the last one turns
+// it off.
+func (a *readAhead) change(delta int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before := a.readers
-	a.readers += by
+	a.readers += delta
 	if (before == 0) != (a.readers == 0) {
 		adviseScattered(a.mapped, a.readers == 0)
 	}
 }
 
-// soon has the system begin to read the bytes [from, to) of a file that it does not read ahead of.
-func (f *File) soon(from, to uint64) {
+// prefetch asks the system to start reading the bytes [from, to) of a file without read-ahead.
+func (f *File) prefetch(from, to uint64) {
 	if f.ahead.mapped == nil || to <= from {
 		return
 	}
 	from -= from % uint64(os.Getpagesize())
-	adviseSoon(f.ahead.mapped[from:to])
+	adviseWillNeed(f.ahead.mapped[from:to])
 }

@@ -265,7 +265,7 @@ func TestForeign(t *testing.T) {
 	}
 	small(t, path, Identity{})
 	if _, err := Open(path, KindManifest); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(),
-		`"index segment" where "index manifest" is needed`) {
+		`"index segment", want "index manifest"`) {
 		t.Errorf("wrong kind: %v", err)
 	}
 	if _, err := Open(filepath.Join(dir, "none"), KindSegment); !errors.Is(err, os.ErrNotExist) || errors.Is(err,
@@ -341,7 +341,7 @@ func TestSectionJSON(t *testing.T) {
 	for content, want := range map[string]string{
 		`{"keys":7}`:            "",
 		`{"keys":7,"height":2}`: `memory: made, offset 0x15: field "height", which this ndd does not know: a newer one wrote it`,
-		`{"keys":7} {}`:         "data behind the JSON value",
+		`{"keys":7} {}`:         "data after the JSON value",
 		`{"keys":}`:             "offset 0x9: invalid character",
 	} {
 		var m Memory

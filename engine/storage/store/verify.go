@@ -8,14 +8,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// smallBytes is the largest section that [File.VerifySmall] checks. Heads, counts, designs and code
-// lengths are less than a page; the ends of the names of 30 million documents fit.
+// smallBytes is the maximum size of a section that [File.VerifySmall] checks. Heads, counts, designs and code lengths
+// take less than a page. The ends of the names of 30 million documents fit, too.
 const smallBytes = 1 << 20
 
-// VerifySmall checks the blocks of the sections of at most 1 MiB, in time independent of the size
-// of the others. Together with the checks of [Open] this covers all that says how those are to be
-// read. A flipped bit in a larger section goes unnoticed unless it makes the content inconsistent.
-// The error wraps [ErrCorrupt].
+// VerifySmall checks the blocks of sections up to 1 MiB. The time does not depend on the size of the others. Together
+// with [Open] it covers all data that controls how the large sections are read. A flipped bit in a larger section is
+// not detected, unless it makes the content inconsistent. The error wraps [ErrCorrupt].
 func (f *File) VerifySmall() (err error) {
 	defer CatchFault(&err)()
 	first := uint64(0)
@@ -31,7 +30,7 @@ func (f *File) VerifySmall() (err error) {
 	return nil
 }
 
-// LargeBytes returns how many bytes [File.VerifySmall] does not check.
+// LargeBytes returns the number of bytes that [File.VerifySmall] does not check.
 func (f *File) LargeBytes() (sum uint64) {
 	for i := range f.entries {
 		if f.entries[i].length > smallBytes {
@@ -41,10 +40,9 @@ func (f *File) LargeBytes() (sum uint64) {
 	return sum
 }
 
-// Verify checks every block of every section with the given number of goroutines, at about 5 GB/s
-// each. It ends at the first mismatch, with an error that wraps [ErrCorrupt], or when ctx ends.
-// progress, unless nil, is called from many goroutines with the bytes of each block that was
-// checked.
+// Verify checks every block of every section with the given number of goroutines, at about 5 GB/s each. It returns at
+// the first mismatch, with an error that wraps [ErrCorrupt], or when ctx ends. Many goroutines call progress, unless
+// it is nil, with the size of each checked block.
 func (f *File) Verify(ctx context.Context, threads int, progress func(bytes int)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	const stride = 64 // blocks taken at a time: 4 MiB
@@ -65,22 +63,22 @@ func (f *File) Verify(ctx context.Context, threads int, progress func(bytes int)
 	return group.Wait()
 }
 
-// verify checks the blocks [from, to) of the file, counted through all sections; more is false when
-// from is beyond the last.
+// verify checks the blocks [from, to) of the file, counted through all sections. more is false if from is after the
+// last block.
 func (f *File) verify(from, to uint64, progress func(int)) (more bool, err error) {
 	sums, first := f.tail.sums, uint64(0)
 	for i := range f.entries {
 		e := &f.entries[i]
 		n := e.blocks()
 		if from, to := max(from, first), min(to, first+n); from < to {
-			f.soon(e.offset+(from-first)*blockBytes, min(e.offset+(to-first)*blockBytes, e.offset+e.padded()))
+			f.prefetch(e.offset+(from-first)*blockBytes, min(e.offset+(to-first)*blockBytes, e.offset+e.padded()))
 		}
 		for b := max(from, first); b < min(to, first+n); b++ {
 			k := b - first
-			at := e.offset + k*blockBytes
-			data := f.data[at:min(at+blockBytes, e.offset+e.padded())]
+			offset := e.offset + k*blockBytes
+			data := f.data[offset:min(offset+blockBytes, e.offset+e.padded())]
 			if binary.LittleEndian.Uint64(f.data[sums+k*sumBytes:]) != f.head.sum(uint64(i), k, data) {
-				return false, &CorruptError{File: f.path, Section: e.name, Block: int64(k), Offset: int64(at), Why: mismatch}
+				return false, &CorruptError{File: f.path, Section: e.name, Block: int64(k), Offset: int64(offset), Why: mismatch}
 			}
 			if progress != nil {
 				progress(len(data))
@@ -92,8 +90,8 @@ func (f *File) verify(from, to uint64, progress func(int)) (more bool, err error
 	return from < first, nil
 }
 
-// VerifyBlocks checks the blocks [from, to), counted through all sections, and returns how many
-// bytes those are; more is false when from is beyond the last. The error wraps [ErrCorrupt].
+// VerifyBlocks checks the blocks [from, to), counted through all sections, and returns their size in bytes. more is
+// false if from is after the last block. The error wraps [ErrCorrupt].
 func (f *File) VerifyBlocks(from, to uint64) (bytes uint64, more bool, err error) {
 	defer CatchFault(&err)()
 	more, err = f.verify(from, to, func(n int) { bytes += uint64(n) })

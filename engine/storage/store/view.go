@@ -9,9 +9,8 @@ import (
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// Uint64s returns little-endian bytes as integers: the same memory where the host is little-endian
-// and the bytes are aligned, as those of sections are, else a copy. Bytes beyond the last whole
-// integer are left out.
+// Uint64s returns little-endian bytes as integers. If the host is little-endian and the bytes are aligned, as in
+// sections, the result shares their memory. Otherwise it is a copy. An incomplete integer at the end is dropped.
 func Uint64s(b []byte) []uint64 { return integers(b, binary.LittleEndian.Uint64) }
 
 // Uint32s is [Uint64s] for integers of 32 bits.

@@ -11,27 +11,25 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// A Writer writes one file, section after section. Create it with [CreateWith],
-// call [Writer.Section], then [Writer.Write] as often as needed for each
-// section, then [Writer.Commit]. After an error, or to give up, call
-// [Writer.Abort], which removes the temporary file; Abort after Commit does
-// nothing, so that it can be deferred.
+// A Writer writes one file, section by section. Create it with [CreateWith]. For each section call [Writer.Section],
+// and then [Writer.Write] as often as needed. Then call [Writer.Commit]. [Writer.Abort] removes the temporary file
+// after an error. Abort does nothing after Commit, so it can be deferred.
 //
-// Another goroutine computes checksums and writes the file, one batch of bytes behind the caller:
+// Another goroutine computes checksums and writes the file, one batch later than the caller:
 //
 //	caller --Write--> batch of 2 MiB --channel--> sums, file
 //
-// so that the caller, who encodes, waits for the disk only when four batches (8 MiB) are full. An
-// error of writing is returned by a later Write, and by Commit in any case.
+// So the caller waits for the disk only if four batches (8 MiB) are full. A later Write returns an error of this
+// goroutine; Commit always does.
 //
-// Batches end where huge pages do. A file system with large folios keeps each batch in the page
-// cache as one huge page, so that the mapped file is in huge pages without a copy: mapping takes 1
-// page fault instead of 32, and random probes miss the TLB less often.
+// Batches end at the boundaries of huge pages. A file system with large folios keeps each batch in the page cache as
+// one huge page, so that a mapped file has huge pages without a copy. Mapping then takes 1 page fault instead of 32,
+// and random probes miss the TLB less often.
 type Writer struct {
-	file   *disk.File // nil when committed or given up
+	file   *disk.File // nil after Commit or Abort
 	head   header
-	at     uint64 // offset in the file of what is written next
-	length uint64 // of the committed file
+	offset uint64 // offset in the file of the next byte
+	length uint64 // length of the committed file
 
 	entries []entry
 	batch   batch
@@ -40,22 +38,22 @@ type Writer struct {
 	free    chan []byte
 	done    sync.WaitGroup
 	failed  atomic.Pointer[error]
-	sums    checksummer // the goroutine's until done
+	sums    checksummer // used by the goroutine until done
 }
 
 const (
 	batchBytes = 2 << 20 // a huge page of amd64, and of arm64 with pages of 4 KiB
-	batchesMax = 4       // in all
+	batchesMax = 4       // number of batches in use
 )
 
-// batch is the bytes of the file that are collected next, up to a multiple of batchBytes.
+// batch collects bytes of the file, up to a multiple of batchBytes.
 type batch struct {
 	data  []byte
 	parts []part
 }
 
-// A part is how many bytes of a batch, padding included, belong to a section; section -1 is for
-// bytes that belong to none, such as the header.
+// A part is a number of bytes of a batch, with padding, that belong to one section. Section -1 is for bytes outside
+// of sections, such as the header.
 type part struct{ section, bytes int }
 
 func (b *batch) add(section int, p []byte) {
@@ -67,23 +65,23 @@ func (b *batch) add(section int, p []byte) {
 	}
 }
 
-// Options configures [CreateWith]. The zero value is right for all but tests.
+// Options configures [CreateWith]. The zero value is the default for all callers except tests.
 type Options struct {
 	Random  io.Reader  // source of the file's identity; default crypto/rand
-	Disk    *disk.Disk // default the system's
-	Bytes   uint64     // the length of the file, about, if it is in memory
-	Private bool       // only its owner may read it
+	Disk    *disk.Disk // default: the disk of the system
+	Bytes   uint64     // approximate length, to reserve memory for a file in memory
+	Private bool       // only the owner may read the file
 }
 
-// CreateWith begins a file of that kind for the given generation of an index. [Writer.Commit] publishes
-// it at path, where it replaces a file of that name.
+// CreateWith creates a file of that kind for the given generation of an index. [Writer.Commit] publishes it at path,
+// and replaces an existing file.
 func CreateWith(path string, kind Kind, generation uint64, o Options) (*Writer, error) {
 	if o.Random == nil {
 		o.Random = rand.Reader
 	}
 	id := Identity{Generation: generation}
 	if _, err := io.ReadFull(o.Random, id.ID[:]); err != nil {
-		return nil, fmt.Errorf("store: an identity for %s: %w", path, err)
+		return nil, fmt.Errorf("store: reading the identity of %s: %w", path, err)
 	}
 	create := o.Disk.Create
 	if o.Private {
@@ -99,7 +97,7 @@ func CreateWith(path string, kind Kind, generation uint64, o Options) (*Writer, 
 	}
 	w := &Writer{file: file, head: header{kind, id},
 		batches: make(chan batch, batchesMax), free: make(chan []byte, batchesMax)}
-	for range batchesMax - 1 { // the caller has one
+	for range batchesMax - 1 { // the caller owns one batch
 		w.free <- nil
 	}
 	w.sums.id = &w.head.Identity
@@ -108,24 +106,23 @@ func CreateWith(path string, kind Kind, generation uint64, o Options) (*Writer, 
 	return w, nil
 }
 
-// Bytes returns the length of a file that was committed.
+// Bytes returns the length of the committed file.
 func (w *Writer) Bytes() uint64 { return w.length }
 
-// Identity returns the identity of the file that is being written.
+// Identity returns the identity of the new file.
 func (w *Writer) Identity() Identity { return w.head.Identity }
 
-// Section ends the current section and begins the next, with a name of 1 to 32 bytes. Names need
-// not be unique: readers see the sections of one name in order.
+// Section ends the current section and begins the next one. Its name has 1 to 32 bytes. Names need not be unique:
+// readers see the sections of one name in order.
 func (w *Writer) Section(name string) {
 	if name == "" || len(name) > nameMax {
 		panic(fmt.Sprintf("store: section name %q is not of 1 to %d bytes", name, nameMax))
 	}
 	w.endSection()
-	w.entries = append(w.entries, entry{name: name, offset: w.at})
+	w.entries = append(w.entries, entry{name: name, offset: w.offset})
 }
 
-// Write appends to the current section. It fails once an earlier batch could not be written to the
-// file.
+// Write appends to the current section. It fails after an earlier batch could not be written.
 func (w *Writer) Write(p []byte) (int, error) {
 	if len(w.entries) == 0 {
 		panic("store: Write before Section")
@@ -138,12 +135,12 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// add appends bytes of the current section, with its padding, or of none.
+// add appends bytes of the current section, its padding, or the header.
 func (w *Writer) add(p []byte) {
 	for len(p) > 0 {
 		n := min(len(p), batchBytes-len(w.batch.data))
 		w.batch.add(len(w.entries)-1, p[:n])
-		w.at += uint64(n)
+		w.offset += uint64(n)
 		p = p[n:]
 		if len(w.batch.data) == batchBytes {
 			w.submit()
@@ -151,7 +148,7 @@ func (w *Writer) add(p []byte) {
 	}
 }
 
-// submit gives the batch to the goroutine that writes, and takes an empty one.
+// submit passes the batch to the writing goroutine and takes an empty one.
 func (w *Writer) submit() {
 	w.batches <- w.batch
 	w.batch = batch{data: (<-w.free)[:0]}
@@ -165,8 +162,7 @@ func (w *Writer) endSection() {
 	w.add(make([]byte, e.padded()-e.length))
 }
 
-// run computes the checksums of batches and writes them. After an error it only empties the
-// channel.
+// run computes the checksums of batches and writes them. After an error it only empties the channel.
 func (w *Writer) run() {
 	for b := range w.batches {
 		data := b.data
@@ -191,11 +187,11 @@ func (w *Writer) err() error {
 	return nil
 }
 
-// Commit ends the last section, writes the checksums, footer and trailer, makes the file durable
-// and publishes it under its name. What remains after an error is described at [disk.File.Commit].
+// Commit ends the last section, writes checksums, footer and trailer, makes the file durable and publishes it.
+// [disk.File.Commit] describes the state after an error.
 func (w *Writer) Commit() error {
 	if w.file == nil {
-		return errGivenUp
+		return errFinished
 	}
 	w.endSection()
 	w.batches <- w.batch
@@ -203,8 +199,8 @@ func (w *Writer) Commit() error {
 	w.wait()
 	err := w.err()
 	if err == nil {
-		tail := w.head.appendTail(nil, w.at, w.entries, w.sums.sums)
-		w.length = w.at + uint64(len(tail))
+		tail := w.head.appendTail(nil, w.offset, w.entries, w.sums.sums)
+		w.length = w.offset + uint64(len(tail))
 		_, err = w.file.Write(tail)
 	}
 	if err == nil {
@@ -213,7 +209,7 @@ func (w *Writer) Commit() error {
 	return err
 }
 
-var errGivenUp = errors.New("store: the file was committed or given up before")
+var errFinished = errors.New("store: the file was already committed or aborted")
 
 // Abort removes the temporary file, unless the file was committed.
 func (w *Writer) Abort() {
@@ -223,10 +219,10 @@ func (w *Writer) Abort() {
 	w.wait()
 	w.file.Abort()
 	w.file = nil
-	w.failed.CompareAndSwap(nil, &errGivenUp)
+	w.failed.CompareAndSwap(nil, &errFinished)
 }
 
-// wait ends the goroutine, after it has written all batches that were submitted.
+// wait stops the goroutine after it has written all submitted batches.
 func (w *Writer) wait() {
 	if w.batches != nil {
 		close(w.batches)
@@ -235,16 +231,15 @@ func (w *Writer) wait() {
 	}
 }
 
-// A checksummer computes the checksums of sections' blocks while their bytes arrive, in pieces of
-// any length.
+// A checksummer computes the checksums of the sections' blocks. It receives the bytes in pieces of any length.
 type checksummer struct {
 	id      *Identity
 	sums    [][]uint64 // by section
-	section int        // whose bytes came last
-	rest    []byte     // of it, less than a block
+	section int        // section of the last bytes
+	rest    []byte     // its last bytes, less than a block
 }
 
-// write adds the next bytes of a section. Sections ascend; -1 is for bytes of none, which have no
+// write adds the next bytes of a section. Section numbers ascend. -1 marks bytes outside of sections, which have no
 // checksum.
 func (s *checksummer) write(section int, data []byte) {
 	if section < 0 {

@@ -39,7 +39,7 @@ var smallRecords = []string{"1:one", "2:two", "3:three", "4:record 4", "5:record
 // check reads a log whose files are first and last.
 func check(first, last []byte) (Report, []string, error) {
 	replay, records := collect()
-	s := scanned{next: 1}
+	s := logState{next: 1}
 	err := s.file(path("dir", 1), first, false, replay)
 	if err == nil {
 		err = s.file(path("dir", 2), last, true, replay)
@@ -217,14 +217,14 @@ func TestSequence(t *testing.T) {
 func repaired(data []byte) {
 	h := header{file: [16]byte(data[32:48]), number: le(data[48:])}
 	set(data[64:], h.sum(0, data[:64]))
-	f := frame{at: headerBytes}
-	for f.at < int64(len(data)) {
+	f := frame{offset: headerBytes}
+	for f.offset < int64(len(data)) {
 		size := f.parse(data)
 		if size == 0 {
 			return
 		}
-		set(data[f.at:], h.sum(f.at, data[f.at+8:f.at+size]))
-		f.at += size
+		set(data[f.offset:], h.sum(f.offset, data[f.offset+8:f.offset+size]))
+		f.offset += size
 	}
 }
 
@@ -283,11 +283,11 @@ func TestStaleFrames(t *testing.T) {
 			b = appendRecord(b, []byte(r))
 		}
 		at := int64(len(data))
-		return append(data, h.seal(b, frame{at: at, synced: at, first: first, records: len(records)})...)
+		return append(data, h.seal(b, frame{offset: at, synced: at, first: first, records: len(records)})...)
 	}
 	replay, _ := collect()
 	read := func(data []byte) (Report, error) {
-		s := scanned{next: 1}
+		s := logState{next: 1}
 		return s.Report, s.file(path("dir", 1), data, true, replay)
 	}
 	two := frameOf(h.append(nil), 1, "one", "two")

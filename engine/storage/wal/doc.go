@@ -1,4 +1,4 @@
-// Package wal is a write-ahead log: records that are on disk before what they say is acknowledged.
+// Package wal is a write-ahead log. Its records are on disk before the caller acknowledges the changes.
 //
 //	callers    Append   Append   Append        each copies its record to memory, in order
 //	              \        |       /
@@ -7,44 +7,45 @@
 //	            Sync: the first caller writes the batch as one frame and syncs it for all;
 //	                  records appended meanwhile are the next batch
 //	                       v
-//	00000007.wal  | header | frame | frame | frame |        the present file
-//	00000006.wal  | header | frame ... | frame |            whole; Remove takes it when its
+//
+// 00000007.wal  | header | frame | frame | frame |        the current file
+//
+//	00000006.wal  | header | frame ... | frame |            complete; Remove deletes it when its
 //	                                                        records are durable elsewhere
 //
 // # Use
 //
-// The owner appends a record under its own lock, in the order in which it changes its memory, lets
-// go of the lock, and acknowledges when [Log.Sync] has returned. When the memory is to become a
-// file of its own, [Log.Rotate] under the same lock begins a new log file; when that file is
-// durable and the owner's manifest says so, [Log.Remove] takes the log files before. The [Mark]
-// that Rotate returned belongs in the manifest, and into [Options.From] of the next [Open]: a
-// removed file that comes back after a power cut is not read. What [Log.Begin] returned belongs
-// there, too, and into
-// [Options.Holds]: a last file that is missing, or was emptied, is noticed.
+// The owner appends a record under its own lock, in the order of the changes in memory. It releases the lock, and
+// acknowledges the change when [Log.Sync] has returned.
+//
+// To write its memory to another file, the owner calls [Log.Rotate] under the same lock: later records use a new log
+// file. When the other file is durable and named by the owner's manifest, [Log.Remove] deletes the earlier log files.
+// The manifest stores the [Mark] of Rotate. The next [Open] gets it as [Options.From], and so ignores a removed file
+// that reappears after a power cut. The manifest also stores the result of [Log.Begin], for [Options.Holds]: Open
+// then detects a last file that is missing or empty.
 //
 // # Format
 //
-// All numbers are little-endian. A file NUMBER.wal, of eight decimal digits or more, is a header
-// and frames, each of which begins at a multiple of 8:
+// All numbers are little-endian. A file NUMBER.wal has a decimal number of at least eight digits. It contains a
+// header and frames. Each frame begins at a multiple of 8:
 //
-//	header                                     frame
+//	 8  version                      4          8  length of the records            4
 //	 0  magic "nddlog\r\n"           8          0  checksum of the rest             8
 //	 8  version                      4          8  length of the records            4
-//	12  zero                         4         12  how many                         4
+//	12  zero                         4         12  number of records                4
 //	16  log: the owner's ID         16         16  position of the first            8
-//	32  identity of the file        16         24  synced: bytes of the file that   8
-//	48  number of the file           8             were durable when this was written
+//	32  identity of the file        16         24  synced: length of the file that  8
+//	48  number of the file           8             was durable before this frame
 //	56  position of the first record 8         32  records: length (4), content
 //	64  checksum of 0 to 63          8             zeros up to a multiple of 8
 //
-// Checksums are HighwayHash-64, as in the files of package store, and not CRC-32C, since it takes a
-// key: the file's random identity, its number, and the offset that the data stands at. So a frame
-// that was moved within its file, or comes from another file, another log or an older file of the
-// same name, does not verify, without a byte for that in the frame. It takes about 60 ns for a
-// small frame and is computed once for a batch, outside every lock.
+// Checksums are HighwayHash-64, as in the files of package store. Unlike CRC-32C it takes a key: the random identity
+// of the file, its number, and the offset of the data. So the checksum does not match if a frame was moved within its
+// file, or comes from another file or log. It also does not match for a frame of an older file with the same name.
+// The key takes no byte in the frame. A checksum takes about 60 ns for a small frame, and is computed once per batch,
+// outside every lock.
 //
-// A frame without records ends the last file of a log that was closed. Its position is that of
-// the next record.
+// A frame without records ends the last file of a closed log. Its position is the position of the next record.
 //
 // An example: the records "one" and "two" appended together as the first of a log, and closed.
 //
@@ -59,28 +60,26 @@
 //	00000080  00 00 00 00 00 00 00 00  03 00 00 00 00 00 00 00  no records, 3 would be next
 //	00000090  78 00 00 00 00 00 00 00                           120 bytes were durable
 //
-// A record costs 4 bytes, and 32 more a batch.
+// A record costs 4 bytes in addition to its content. A batch costs 32 bytes.
 //
 // # Crashes and damage
 //
-// Only the end of the last file may be unfinished after a crash: a file is durable before the next
-// one is created, and its header and name before its first frame is written. [Open] cuts the end
-// off at the first frame that does not verify, and makes the cut durable; new records go to a new
-// file, so that no byte of a file is written twice and nothing that was cut off can come back.
+// Only the end of the last file may be incomplete after a crash. A file is durable before the next one is created,
+// and its header and name are durable before its first frame is written. [Open] truncates the last file durably at
+// the first frame with a wrong checksum. New records use a new file: no byte is written twice, and removed data
+// cannot reappear.
 //
-// Damage is told from a crash by the field synced: when a frame verifies that was written after the
-// bytes of a bad one had become durable, no crash made it bad. That, and everything wrong in any
-// other place, is an error that wraps [store.ErrCorrupt] with the file and the offset. What cannot
-// be told from a crash is damage to the last frame before a kill, and with a policy other than
-// [Always] to the frames since the last sync.
+// The field synced distinguishes damage from a crash. If a later, valid frame says that the bytes of a bad frame were
+// durable, no crash explains the bad frame. This, and damage in any other place, is an error that wraps
+// [store.ErrCorrupt], with file and offset. Damage to the last frame before a kill looks like a crash. With a policy
+// other than [Always], so does damage to the frames since the last sync.
 //
-// After a write or a sync that failed the log returns that error from every call until it is opened
-// again: nobody knows what the system has of those pages, and a second sync may succeed without
-// having written them. A write that failed, on a full disk, is no such loss: the owner takes the
-// unwritten records back with [Log.Withdraw], and goes on with [Log.Resume].
+// After a failed write or sync, every call returns that error until the log is opened again. The state of those pages
+// is unknown: a second sync may succeed without having written them. A failed write on a full disk loses nothing: the
+// owner withdraws the unwritten records with [Log.Withdraw], and continues with [Log.Resume].
 //
 // # Lock order
 //
-// The owner's lock, then Log.mu, which is held for the copy of a record and never during a call to
-// the system. The present file belongs to the goroutine that has made Log.writing.
+// The owner's lock comes first, then Log.mu. Log.mu is held while a record is copied, but never during a system call.
+// The current file belongs to the goroutine that created Log.writing.
 package wal

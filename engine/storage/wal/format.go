@@ -12,7 +12,7 @@ const (
 	headerBytes = 72
 	frameHead   = 32
 	alignBytes  = 8
-	frameMax    = RecordMax + 2*batchBytes // a frame's records, with their lengths
+	frameMax    = RecordMax + 2*batchBytes // maximum length of a frame's records, with their length fields
 
 	// Version is the version of the format that this package writes.
 	Version = 1
@@ -26,12 +26,12 @@ const (
 	mismatch = "checksum mismatch: " + damaged
 )
 
-// A header begins a file.
+// A header is the beginning of a file.
 type header struct {
-	log    [16]byte // of all files of a log
-	file   [16]byte // of this file alone, random
+	log    [16]byte // ID of the log, the same in all its files
+	file   [16]byte // random identity of this file
 	number uint64
-	first  Position // the first record of the file
+	first  Position // position of the first record of the file
 }
 
 func (h *header) append(dst []byte) []byte {
@@ -46,7 +46,7 @@ func (h *header) append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(dst, h.sum(0, dst[begin:]))
 }
 
-// parse reads the header from the beginning of a file; why is empty when it is sound.
+// parse reads the header from the beginning of a file. It returns "" or a description of the error.
 func (h *header) parse(b []byte) (why string) {
 	if len(b) < headerBytes {
 		return fmt.Sprintf("the file ends after %d bytes: %s", len(b), restore)
@@ -71,32 +71,32 @@ func (h *header) parse(b []byte) (why string) {
 	return ""
 }
 
-// sum returns the checksum of data at byte offset at of the file: HighwayHash-64 under the key
-// file identity | number | offset.
-func (h *header) sum(at int64, data []byte) uint64 {
+// sum returns the checksum of data at a byte offset of the file: HighwayHash-64 with the key file identity | number |
+// offset.
+func (h *header) sum(offset int64, data []byte) uint64 {
 	var key [highwayhash.Size]byte
 	copy(key[:16], h.file[:])
 	binary.LittleEndian.PutUint64(key[16:], h.number)
-	binary.LittleEndian.PutUint64(key[24:], uint64(at))
+	binary.LittleEndian.PutUint64(key[24:], uint64(offset))
 	return highwayhash.Sum64(data, key[:])
 }
 
-// A frame is records that were written together.
+// A frame is a group of records that were written together.
 type frame struct {
-	at      int64    // offset in the file
+	offset  int64    // offset in the file
 	synced  int64    // bytes of the file that were durable when it was written
-	first   Position // of its records; in the last frame of a file that is complete, of the next one's
-	records int      // 0 in that last frame
-	body    []byte   // when it was read: the records, with their lengths
+	first   Position // position of its first record; in the last frame of a complete file, of the next record
+	records int      // number of records; 0 in that last frame
+	body    []byte   // the records that were read, with their length fields
 }
 
-// appendRecord appends a record as it stands in a frame.
+// appendRecord appends a record with its length field.
 func appendRecord(dst, record []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(record)))
 	return append(dst, record...)
 }
 
-// seal completes b, space for the frame's head and its records, to the frame, and returns it.
+// seal completes b, which has space for the head and contains the records, and returns the frame.
 func (h *header) seal(b []byte, f frame) []byte {
 	length := len(b) - frameHead
 	for len(b)%alignBytes > 0 {
@@ -106,38 +106,38 @@ func (h *header) seal(b []byte, f frame) []byte {
 	binary.LittleEndian.PutUint32(b[12:], uint32(f.records))
 	binary.LittleEndian.PutUint64(b[16:], uint64(f.first))
 	binary.LittleEndian.PutUint64(b[24:], uint64(f.synced))
-	binary.LittleEndian.PutUint64(b, h.sum(f.at, b[8:]))
+	binary.LittleEndian.PutUint64(b, h.sum(f.offset, b[8:]))
 	return b
 }
 
-// parse reads the head of the frame at offset f.at, and returns its size, or 0 if the head does not
-// fit the file. It does not verify the checksum.
+// parse reads the head of the frame at offset f.offset and returns the size of the frame. It returns 0 if the head is
+// inconsistent with the file. It does not verify the checksum.
 func (f *frame) parse(file []byte) (size int64) {
-	left := int64(len(file)) - f.at
+	left := int64(len(file)) - f.offset
 	if left < frameHead {
 		return 0
 	}
-	b := file[f.at:]
+	b := file[f.offset:]
 	length := int64(binary.LittleEndian.Uint32(b[8:]))
 	f.records = int(binary.LittleEndian.Uint32(b[12:]))
 	f.first = Position(binary.LittleEndian.Uint64(b[16:]))
 	f.synced = int64(binary.LittleEndian.Uint64(b[24:]))
 	size = frameHead + (length+alignBytes-1)/alignBytes*alignBytes
-	if length > frameMax || size > left || f.synced < headerBytes || f.synced > f.at {
+	if length > frameMax || size > left || f.synced < headerBytes || f.synced > f.offset {
 		return 0
 	}
 	f.body = b[frameHead : frameHead+length]
 	return size
 }
 
-// sound reports whether the checksum of the frame, of size bytes, is right.
+// sound reports whether the checksum of the frame is right. The frame has size bytes.
 func (h *header) sound(file []byte, f *frame, size int64) bool {
-	b := file[f.at : f.at+size]
-	return binary.LittleEndian.Uint64(b) == h.sum(f.at, b[8:])
+	b := file[f.offset : f.offset+size]
+	return binary.LittleEndian.Uint64(b) == h.sum(f.offset, b[8:])
 }
 
-// each calls do with each record of the frame; why is not empty when they do not fill it.
-func (f *frame) each(do func(at Position, record []byte) error) (why string, err error) {
+// each calls do with each record of the frame. It returns a reason if the records do not fill the frame.
+func (f *frame) each(do func(position Position, record []byte) error) (why string, err error) {
 	b := f.body
 	for i := range f.records {
 		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {

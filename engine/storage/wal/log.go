@@ -15,78 +15,74 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// A Position is the number of a record in its log: 1 for the first one ever appended, and one
-// more for each that follows, whatever the file. 0 is before the first.
+// A Position is the number of a record in its log. The first record of a log has 1, and each further record one more,
+// across all files. 0 is before the first.
 type Position uint64
 
-// RecordMax is the most bytes that a record may have.
+// RecordMax is the maximum number of bytes of a record.
 const RecordMax = 16 << 20
 
 // ErrClosed is returned by the methods of a log that was closed.
 var ErrClosed = errors.New("write-ahead log: it is closed")
 
-// A Mark is a place between two files of a log: records up to position Last are in files with
-// numbers below File, whose first record, once it has one, is the next. The zero Mark is the
-// beginning of a log.
+// A Mark is a boundary between two files of a log. Files with numbers below File contain the records up to Last. File
+// begins with the next record, if it has any. The zero Mark is the beginning of a log.
 type Mark struct {
 	File uint64
 	Last Position
 }
 
-// Options configures [Open]. The zero value is for a new log without an owner.
+// Options configures [Open]. The zero value opens a new log without an owner.
 type Options struct {
-	ID     [16]byte  // what the log belongs to; files with another ID are refused
-	From   Mark      // what is before it is not needed; those files are removed unread
-	Holds  Mark      // what [Log.Begin] returned: this file is there, and the records up to Last
+	ID     [16]byte  // ID of the owner; files with another ID are refused
+	From   Mark      // start of the needed records; earlier files are removed unread
+	Holds  Mark      // result of [Log.Begin]: this file and the records up to Last must exist
 	Sync   Sync      // when records become durable; the zero value is Always
 	Random io.Reader // source of the files' identities; default crypto/rand
 }
 
-// A Log appends records to the files of a folder. Its methods may be called from many goroutines.
-// After an error of writing or of making durable every method returns that error, until the log
-// is opened again: nothing is acknowledged whose fate is unknown.
+// A Log appends records to the files of a folder. It is safe for concurrent use. After a failed write or sync every
+// method returns that error until the log is opened again, so that only durable records are acknowledged.
 type Log struct {
 	sync Sync   // when records become durable
-	stop func() // ends the goroutine that syncs at intervals
+	stop func() // stops the goroutine that syncs at intervals
 
 	mu      sync.Mutex
-	queue   []*batch      // appended and not taken for writing, oldest first
-	spare   []*batch      // written, for use again
-	next    Position      // of the next record
-	done    Position      // the last record that was acknowledged, or may be
-	number  uint64        // of the file that the next record goes to
-	first   Position      // the first record of that file
-	writing chan struct{} // closed when the writer below is free again; nil when it is
-	asking  int           // callers of write that wait for it
-	err     error         // wraps that of the first call to the disk that failed, or is ErrClosed
-	failing atomic.Bool   // err is not nil, and not ErrClosed
+	queue   []*batch      // batches not yet taken by a writer, oldest first
+	spare   []*batch      // written batches, for reuse
+	next    Position      // position of the next record
+	done    Position      // position of the last record that may be acknowledged
+	number  uint64        // number of the file for the next record
+	first   Position      // position of the first record of that file
+	writing chan struct{} // closed when the current writer has finished; nil if nobody writes
+	waiting int           // callers of write that wait for the writer
+	err     error         // wraps the first error of a disk call, or is ErrClosed
+	failing atomic.Bool   // err is neither nil nor ErrClosed
 
-	withdrawn []span // of positions, ascending
+	withdrawn []span // spans of withdrawn positions, ascending
 
-	file writer // owned, but for disk and dir, by the goroutine that made writing
+	file writer // except disk and dir, owned by the goroutine that created writing
 }
 
-// Open opens the log in the folder dir, which must exist, and calls replay with each record that is
-// there, in order; record is valid during the call only. An error of replay ends Open. The folder
-// must not be open as a log elsewhere.
+// Open opens the log in the folder dir, which must exist. It calls replay with each record, in order. A record is
+// valid only during that call. An error of replay ends Open. The log must not be open elsewhere.
 //
-// What a crash left unfinished at the end of the last file is cut off, durably, before Open
-// returns; every other damage is an error that wraps [store.ErrCorrupt]. New records go to a new
-// file, which is created with the first of them. On a disk that is full or read-only the log is open,
-// as after a failed write: [Log.Resume] cuts the end off.
-func Open(d *disk.Disk, dir string, o Options, replay func(at Position, record []byte) error) (*Log, Report, error) {
-	found, err := scan(d, dir, o, replay)
+// Open durably removes an incomplete end of the last file, which a crash left. All other damage is an error that
+// wraps [store.ErrCorrupt]. The first new record creates a new file. If the disk is full or read-only, Open succeeds
+// and the log is in the state after a failed write. [Log.Resume] then removes the incomplete end.
+func Open(d *disk.Disk, dir string, o Options, replay func(position Position, record []byte) error) (*Log, Report, error) {
+	state, err := scan(d, dir, o, replay)
 	if err != nil {
 		return nil, Report{}, err
 	}
-	unrepaired := found.repair(d, dir)
+	unrepaired := state.repair(d, dir)
 	if unrepaired != nil && !disk.IsUnwritable(unrepaired) {
 		return nil, Report{}, fmt.Errorf("write-ahead log: %w", unrepaired)
 	}
-	l := &Log{sync: o.Sync, next: found.Last + 1, done: found.Last, number: found.next, first: found.Last + 1,
+	l := &Log{sync: o.Sync, next: state.Last + 1, done: state.Last, number: state.next, first: state.Last + 1,
 		file: writer{disk: d, dir: dir, log: o.ID, random: cmp.Or[io.Reader](o.Random, rand.Reader)}}
 	if unrepaired != nil {
-		l.file.repair = func() error { return found.repair(d, dir) }
+		l.file.repair = func() error { return state.repair(d, dir) }
 		l.fail(unrepaired)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -98,12 +94,12 @@ func Open(d *disk.Disk, dir string, o Options, replay func(at Position, record [
 		cancel()
 		ticker.Wait()
 	}
-	return l, found.Report, nil
+	return l, state.Report, nil
 }
 
-// Append adds a record at the end and returns its position. It copies the record to memory in less
-// than a microsecond, and may be called under the caller's lock, which then fixes the order of
-// records. The record is durable when [Log.Sync] has returned for its position.
+// Append adds a record at the end and returns its position. It copies the record to memory in less than a
+// microsecond. The caller may hold its own lock, which then determines the order of records. The record is durable
+// when [Log.Sync] has returned for its position.
 func (l *Log) Append(record []byte) (Position, error) {
 	if len(record) > RecordMax {
 		return 0, fmt.Errorf("write-ahead log: a record of %d bytes; at most %d are allowed", len(record), RecordMax)
@@ -113,14 +109,14 @@ func (l *Log) Append(record []byte) (Position, error) {
 	if l.err != nil {
 		return 0, l.err
 	}
-	b := l.room(len(record))
+	b := l.batchFor(len(record))
 	b.add(record)
 	l.next++
 	return l.next - 1, nil
 }
 
-// room returns the batch for a record of that length.
-func (l *Log) room(record int) *batch {
+// batchFor returns the batch for a record of that length.
+func (l *Log) batchFor(record int) *batch {
 	if n := len(l.queue); n > 0 {
 		if b := l.queue[n-1]; b.file == l.number && len(b.data)+record <= batchBytes {
 			return b
@@ -135,8 +131,8 @@ func (l *Log) room(record int) *batch {
 	return b
 }
 
-// Close makes all records durable, marks the last file as complete and closes it. It returns the
-// error that the log had before, if any. Concurrent calls end first or return [ErrClosed].
+// Close makes all records durable, marks the last file as complete and closes it. It returns the earlier error of the
+// log, if any. Concurrent calls finish first or return [ErrClosed].
 func (l *Log) Close() error {
 	l.stop()
 	err := l.write(func() error { return l.file.finish() })
@@ -148,8 +144,8 @@ func (l *Log) Close() error {
 	return err
 }
 
-// Extension ends the names of a log's files. It is not .log, which many tools leave out of copies
-// and remove.
+// Extension is the suffix of the files of a log. It is not .log, because many tools exclude .log files from copies or
+// delete them.
 const Extension = ".wal"
 
 // path returns the path of the file of that number.
@@ -157,10 +153,9 @@ func path(dir string, number uint64) string {
 	return filepath.Join(dir, fmt.Sprintf("%08d%s", number, Extension))
 }
 
-// Rotate makes all later records go to a new file, and returns the mark between them and the
-// earlier ones. It does not block and may be called under the caller's lock. The old file is made
-// durable before the new one is created, whatever [Options.Sync] is. A present file without records
-// remains.
+// Rotate directs all later records to a new file. It returns the mark between them and the earlier ones. It does not
+// block, so the caller may hold its own lock. The old file becomes durable before the new one is created, for every
+// value of [Options.Sync]. A current file without records stays.
 func (l *Log) Rotate() (Mark, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,10 +169,10 @@ func (l *Log) Rotate() (Mark, error) {
 	return Mark{l.number, l.next - 1}, nil
 }
 
-// Remove removes the files before a mark returned by [Log.Rotate]. The caller guarantees that their
-// records are durable elsewhere, and that [Options.From] is this mark at the next Open. Remove
-// first writes the pending records, and returns when the removal is durable. If a file cannot be
-// removed only this call fails; the next one tries again.
+// Remove removes the files before a mark of [Log.Rotate]. The caller guarantees that their records are durable
+// elsewhere, and that [Options.From] is this mark at the next Open. Remove first writes the pending records. It
+// returns when the removal is durable. If a file cannot be removed, only this call fails, and the next call tries
+// again.
 func (l *Log) Remove(before Mark) error {
 	l.mu.Lock()
 	number := l.number
@@ -191,9 +186,9 @@ func (l *Log) Remove(before Mark) error {
 	return remove(l.file.disk, l.file.dir, before.File)
 }
 
-// Begin writes all pending records durably, creates the present file if it has no record yet, and
-// returns what the log holds from now on, for the owner's manifest and [Options.Holds] of the next
-// [Open]: without it a log that was emptied or removed looks like one without records.
+// Begin durably writes all pending records, and creates the current file if it has no record yet. It returns the file
+// and position that the log now has. The owner's manifest stores them for [Options.Holds] of the next [Open]:
+// otherwise a log that was emptied or deleted looks like one without records.
 func (l *Log) Begin() (holds Mark, err error) {
 	err = l.write(func() error {
 		l.mu.Lock()

@@ -17,25 +17,24 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A Report says what [Open] or [Check] found.
+// A Report is the result of [Open] or [Check].
 type Report struct {
 	Files    int
 	Records  uint64
-	Bytes    int64    // of the files, without what was torn
-	Last     Position // of the last record; that of Options.From without one
-	Clean    bool     // the log was closed; false as well when there is no file
-	TornFile string   // the last file, when a crash left its end unfinished
-	Torn     int64    // bytes of that end
+	Bytes    int64    // size of all files without the torn end
+	Last     Position // position of the last record, or Options.From.Last if there is none
+	Clean    bool     // the log was closed; false if there is no file
+	TornFile string   // the last file, if a crash left its end incomplete
+	Torn     int64    // bytes of that incomplete end
 }
 
-// Check reads the log in the folder dir as [Open] does, and changes nothing.
+// Check reads the log in the folder dir like [Open], but changes nothing.
 func Check(dir string, o Options, replay func(at Position, record []byte) error) (Report, error) {
-	found, err := scan(nil, dir, o, replay)
-	return found.Report, err
+	state, err := scan(nil, dir, o, replay)
+	return state.Report, err
 }
 
-// Paths returns the paths of the files of the log in the folder dir that are needed from a mark on,
-// in their order.
+// Paths returns the paths of the log files in dir that are needed from a mark on, in order.
 func Paths(d *disk.Disk, dir string, from Mark) (paths []string, err error) {
 	files, err := list(d, dir)
 	for _, f := range files {
@@ -46,19 +45,19 @@ func Paths(d *disk.Disk, dir string, from Mark) (paths []string, err error) {
 	return paths, err
 }
 
-// A scanned is the state of a folder, and the repair that it needs.
-type scanned struct {
+// A logState is the state of a log's folder, with the repair that it needs.
+type logState struct {
 	Report
 	next    uint64 // number of the file that is created next
-	torn    string // file that is cut to keep bytes, or removed when that is nothing; empty: none
+	torn    string // file to truncate to keep bytes, or to remove if keep is 0; "": none
 	keep    int64
-	end     int64 // of the last file's frames
+	end     int64 // end of the last file's frames
 	options Options
 }
 
 // scan reads the files of the log in order, and calls replay with their records.
-func scan(d *disk.Disk, dir string, o Options, replay func(Position, []byte) error) (*scanned, error) {
-	s := &scanned{next: max(o.From.File, 1), options: o, Report: Report{Last: o.From.Last}}
+func scan(d *disk.Disk, dir string, o Options, replay func(Position, []byte) error) (*logState, error) {
+	s := &logState{next: max(o.From.File, 1), options: o, Report: Report{Last: o.From.Last}}
 	files, err := list(d, dir)
 	if err != nil {
 		return s, err
@@ -68,7 +67,7 @@ func scan(d *disk.Disk, dir string, o Options, replay func(Position, []byte) err
 		if f.number != s.next {
 			return s, s.missing(path(dir, s.next), filepath.Base(f.path)+" follows it")
 		}
-		data, err := d.ReadFile(f.path) // not mapped: what happens to the file meanwhile is no matter
+		data, err := d.ReadFile(f.path) // read, not mapped, so that later changes of the file do not matter
 		if errors.Is(err, disk.ErrSpecial) || errors.Is(err, syscall.EISDIR) {
 			return s, fmt.Errorf("%w: %w", store.ErrCorrupt, err)
 		}
@@ -89,16 +88,16 @@ func scan(d *disk.Disk, dir string, o Options, replay func(Position, []byte) err
 	return s, nil
 }
 
-// missing returns the error for a file that is not there, with the reason why it should be.
-func (s *scanned) missing(path, reason string) error {
+// missing returns the error for a missing file, with the reason why it should exist.
+func (s *logState) missing(path, reason string) error {
 	return &store.CorruptError{File: path, Section: "header", Block: -1,
 		Why: fmt.Sprintf("the log file is missing, and %s: %s", reason, restore)}
 }
 
-// file reads the content of the file at path, which has the number s.next.
-func (s *scanned) file(path string, data []byte, last bool, replay func(Position, []byte) error) error {
+// file checks the content of the file with number s.next, and replays its records.
+func (s *logState) file(path string, data []byte, last bool, replay func(Position, []byte) error) error {
 	r := reader{path: path, data: data}
-	if last && unborn(data) && s.next > s.options.Holds.File {
+	if last && creationTorn(data) && s.next > s.options.Holds.File {
 		s.torn, s.TornFile, s.Torn = path, path, int64(len(data))
 		return nil
 	}
@@ -131,14 +130,14 @@ func (s *scanned) file(path string, data []byte, last bool, replay func(Position
 	return nil
 }
 
-// unborn reports whether a crash interrupted the creation of a file: it has no header, which lies
-// in one sector and is durable before the first frame.
-func unborn(data []byte) bool {
+// creationTorn reports whether a crash interrupted the creation of a file, so that it has no header. The header is in
+// one sector and durable before the first frame.
+func creationTorn(data []byte) bool {
 	return len(data) < headerBytes || len(data) == headerBytes && len(bytes.Trim(data, "\x00")) == 0
 }
 
 // repair removes the files before Options.From and the torn end.
-func (s *scanned) repair(d *disk.Disk, dir string) error {
+func (s *logState) repair(d *disk.Disk, dir string) error {
 	if err := remove(d, dir, s.options.From.File); err != nil {
 		return err
 	}
@@ -183,72 +182,72 @@ type reader struct {
 	data  []byte
 	head  header
 	next  Position // of the next record
-	ended bool     // by a frame that says so
+	ended bool     // the last frame marked the end of the log
 }
 
-func (r *reader) corrupt(section string, at int64, why string) error {
-	return &store.CorruptError{File: r.path, Section: section, Block: -1, Offset: at, Why: why}
+func (r *reader) corrupt(section string, offset int64, why string) error {
+	return &store.CorruptError{File: r.path, Section: section, Block: -1, Offset: offset, Why: why}
 }
 
-// frames calls replay with the records of the file's frames and returns the end of the last sound
-// one. The rest of the last file may be torn.
+// frames calls replay with the records of the file. It returns the end of the last valid frame. The rest of the last
+// file may be torn.
 func (r *reader) frames(last bool, replay func(Position, []byte) error) (end int64, err error) {
-	f := frame{at: headerBytes}
-	for f.at < int64(len(r.data)) {
+	f := frame{offset: headerBytes}
+	for f.offset < int64(len(r.data)) {
 		size := f.parse(r.data)
 		if size == 0 || !r.head.sound(r.data, &f, size) {
-			return f.at, r.damage(f.at, last)
+			return f.offset, r.damage(f.offset, last)
 		}
 		if r.ended {
-			return 0, r.corrupt("frame", f.at, "it follows the end of the log")
+			return 0, r.corrupt("frame", f.offset, "it follows the end of the log")
 		}
 		if f.first != r.next {
-			return 0, r.corrupt("frame", f.at+16, fmt.Sprintf("its first record is %d, and %d should follow", f.first, r.next))
+			return 0, r.corrupt("frame", f.offset+16, fmt.Sprintf("its first record is %d, and %d should follow", f.first, r.next))
 		}
 		why, err := f.each(replay)
 		if err != nil {
 			return 0, err
 		}
 		if why != "" {
-			return 0, r.corrupt("frame", f.at, why)
+			return 0, r.corrupt("frame", f.offset, why)
 		}
 		r.next += Position(f.records)
 		r.ended = f.records == 0
-		f.at += size
+		f.offset += size
 	}
-	return f.at, nil
+	return f.offset, nil
 }
 
-// damage returns the error for an unsound frame at offset at, or nil if a crash explains it: in the
-// last file, if no sound frame follows that was written after these bytes were durable.
-func (r *reader) damage(at int64, last bool) error {
+// damage returns the error for an invalid frame at offset, or nil if a crash explains it. A crash explains it in the
+// last file, unless a later valid frame says that these bytes were durable.
+func (r *reader) damage(offset int64, last bool) error {
 	switch {
 	case !last:
-		return r.corrupt("frame", at, mismatch)
+		return r.corrupt("frame", offset, mismatch)
 	case r.ended:
-		return r.corrupt("frame", at, "bytes behind the end of the log")
+		return r.corrupt("frame", offset, "bytes after the end of the log")
 	}
-	left := 16 * int64(len(r.data)) // of bytes that are summed: a hostile file may have large frames everywhere
-	for f := (frame{at: at + alignBytes}); f.at < int64(len(r.data)); f.at += alignBytes {
+	left := 16 * int64(len(r.data)) // limit of bytes to sum, because a hostile file may have large frames everywhere
+	for f := (frame{offset: offset + alignBytes}); f.offset < int64(len(r.data)); f.offset += alignBytes {
 		size := f.parse(r.data)
-		if size == 0 || f.synced <= at || f.first < r.next {
+		if size == 0 || f.synced <= offset || f.first < r.next {
 			continue
 		}
 		if left -= size; left < 0 || r.head.sound(r.data, &f, size) {
-			return r.corrupt("frame", at, fmt.Sprintf("%s (a later record, at offset %#x, says that this one was written "+
-				"in full)", mismatch, f.at))
+			return r.corrupt("frame", offset, fmt.Sprintf("%s (a later record, at offset %#x, says that this one was written "+
+				"in full)", mismatch, f.offset))
 		}
 	}
 	return nil
 }
 
-// A File is what one file of a log says of itself.
+// A File describes one file of a log.
 type File struct {
 	Report
-	Log      [16]byte // what the log belongs to
-	Identity [16]byte // of this file alone
+	Log      [16]byte // ID of the owner
+	Identity [16]byte // random identity of this file
 	Number   uint64
-	First    Position // of its records
+	First    Position // position of its first record
 }
 
 // IsLog reports whether the file at path begins like a file of a log. It is false for unreadable
@@ -267,10 +266,9 @@ func IsLog(path string) bool {
 	return err == nil && begin == magic
 }
 
-// CheckFile reads one file of a log, whatever log it belongs to, as the last one of it, and calls
-// replay, unless it is nil, with its records. The error wraps [store.ErrCorrupt] when it is
-// damaged.
-func CheckFile(path string, replay func(at Position, record []byte) error) (f File, err error) {
+// CheckFile reads one file of any log, as if it were the last file. It calls replay, unless nil, with its records.
+// The error wraps [store.ErrCorrupt] if the file is damaged.
+func CheckFile(path string, replay func(position Position, record []byte) error) (f File, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return f, err
@@ -284,7 +282,7 @@ func CheckFile(path string, replay func(at Position, record []byte) error) (f Fi
 	}
 	h := &r.head
 	f.Log, f.Identity, f.Number, f.First = h.log, h.file, h.number, h.first
-	s := scanned{next: h.number, options: Options{ID: h.log}, Report: Report{Last: h.first - 1}}
+	s := logState{next: h.number, options: Options{ID: h.log}, Report: Report{Last: h.first - 1}}
 	err = s.file(path, data, true, replay)
 	f.Report = s.Report
 	return f, err

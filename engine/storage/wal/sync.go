@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// Sync says when records become durable. [Always] is 0, [Never] is negative, and any other value
-// is the interval at which the log is made durable.
+// Sync is the policy for making records durable. [Always] is 0, [Never] is negative. Any other value is the interval
+// between syncs.
 //
-// A record whose [Log.Sync] has returned survives the end of the process, kill -9 included, with
-// every value: the system has it. They differ in what a power cut or a crash of the system takes.
+// A record whose [Log.Sync] has returned survives the end of the process, kill -9 included, with every policy. The
+// policies differ in the records that a power cut or a system crash may lose.
 type Sync time.Duration
 
 // The values of Sync that are not an interval.
 const (
-	Always Sync = 0  // a power cut takes no acknowledged record
-	Never  Sync = -1 // it takes what the system has not written by itself
+	Always Sync = 0  // a power cut loses no acknowledged record
+	Never  Sync = -1 // a power cut loses what the system has not written by itself
 )
 
-// ParseSync returns the value that String returns the text of: always, never, interval=100ms.
+// ParseSync parses the text that String returns: always, never, interval=100ms.
 func ParseSync(text string) (Sync, error) {
 	switch text {
 	case "always":
@@ -48,30 +48,30 @@ func (s Sync) String() string {
 	return "interval=" + time.Duration(s).String()
 }
 
-// Sync waits until the record at that position, and all before it, are as durable as [Options.Sync]
-// demands, so that they may be acknowledged. One call to the system serves all waiting goroutines:
-// the first writes and syncs the pending records; those appended meanwhile wait for the next call.
-// If ctx ends first the record may become durable or not.
-func (l *Log) Sync(ctx context.Context, at Position) error {
+// Sync waits until the record at position, and all before it, are as durable as [Options.Sync] demands. Then they may
+// be acknowledged. One system call serves all waiting goroutines: the first one writes and syncs the pending records.
+// Records that are appended meanwhile wait for the next call. If ctx ends first, the record may or may not become
+// durable.
+func (l *Log) Sync(ctx context.Context, position Position) error {
 	for {
 		l.mu.Lock()
-		if err := l.ifWithdrawn(at); err != nil {
+		if err := l.ifWithdrawn(position); err != nil {
 			l.mu.Unlock()
 			return err
 		}
 		switch {
-		case at <= l.done:
+		case position <= l.done:
 			l.mu.Unlock()
 			return nil
 		case l.err != nil:
 			defer l.mu.Unlock()
 			return l.err
-		case at >= l.next:
+		case position >= l.next:
 			l.mu.Unlock()
-			panic(fmt.Sprintf("wal: Sync of position %d, of %d", at, l.next-1))
-		case l.writing == nil && l.asking > 0:
+			panic(fmt.Sprintf("wal: Sync of position %d, of %d", position, l.next-1))
+		case l.writing == nil && l.waiting > 0:
 			l.mu.Unlock()
-			runtime.Gosched() // who asked has been told, and takes the writer as soon as it runs
+			runtime.Gosched() // a waiting caller of write was notified and takes the writer as soon as it runs
 			continue
 		case l.writing == nil:
 			l.lead(nil)
@@ -87,19 +87,19 @@ func (l *Log) Sync(ctx context.Context, at Position) error {
 	}
 }
 
-// write writes all pending records and calls then before another goroutine writes. Callers of Sync
-// let it pass: writes of others serve them all, but not this one, which on one processor would find
-// the writer taken whenever it runs.
+// write writes all pending records and calls then before another goroutine writes. Callers of Sync give it
+// precedence. Any write serves all of them, but not this caller: on one processor it would always find the writer
+// busy.
 func (l *Log) write(then func() error) error {
 	l.mu.Lock()
-	l.asking++
+	l.waiting++
 	for l.err == nil && l.writing != nil {
 		wait := l.writing
 		l.mu.Unlock()
 		<-wait
 		l.mu.Lock()
 	}
-	l.asking--
+	l.waiting--
 	if l.err != nil {
 		defer l.mu.Unlock()
 		return l.err
@@ -107,14 +107,13 @@ func (l *Log) write(then func() error) error {
 	return l.lead(then)
 }
 
-// lead writes the pending records, and syncs them if [Options.Sync] demands it, for all waiting
-// goroutines; then it calls then, unless nil. It is called with mu locked and nobody writing, and
-// unlocks mu.
+// lead writes the pending records for all waiting goroutines, and syncs them if [Options.Sync] demands it. Then it
+// calls then, unless nil. It is called with mu locked and no writer, and unlocks mu.
 func (l *Log) lead(then func() error) error {
 	l.writing = make(chan struct{})
 	l.mu.Unlock()
-	// Those who waited for the last sync are about to append again. Without this the first of them
-	// would sync its record alone, and the others the next time: half as many a sync.
+	// Goroutines that waited for the last sync are about to append again. Without this call, the first one would sync
+	// its record alone, and the others only with the next sync: each sync would serve half as many records.
 	runtime.Gosched()
 	l.mu.Lock()
 	batches, last := l.queue, l.next-1
@@ -122,7 +121,7 @@ func (l *Log) lead(then func() error) error {
 	l.mu.Unlock()
 
 	written, err := l.file.write(batches)
-	synced := error(nil) // of what was written, be it all or not
+	synced := error(nil) // error of the sync, which follows even a partial write
 	if l.sync == Always && (err == nil || written > 0 && !l.file.lost) {
 		synced = l.file.sync()
 	}
@@ -148,17 +147,16 @@ func (l *Log) lead(then func() error) error {
 	return nil
 }
 
-// fail keeps the error of a call to the disk. It needs l.mu, or that nobody else has the log.
+// fail stores the error of a disk call. The caller holds l.mu, or is the only user of the log.
 func (l *Log) fail(err error) {
 	l.err = fmt.Errorf("write-ahead log: %w; nothing is acknowledged until it is opened again", err)
 	l.failing.Store(true)
 }
 
-// Resume lets a log go on after a failed write or creation of a file, on a disk that was full and
-// has space again. It makes the log end, durably, where it did before that call. The next Sync
-// writes the records that were not written and not withdrawn, including those whose Sync returned
-// the error, so that the log stays equal to the owner's memory. After a failed sync Resume returns
-// the error and changes nothing.
+// Resume lets the log continue after a failed write or file creation, when a full disk has space again. It durably
+// truncates the log to its length before that call. The next Sync writes the records that were neither written nor
+// withdrawn, even if their Sync returned the error. So the log stays equal to the owner's memory. After a failed sync
+// Resume returns the error and changes nothing.
 func (l *Log) Resume() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,7 +177,7 @@ func (l *Log) Resume() error {
 	return nil
 }
 
-// spareMax is the number of batches kept for reuse.
+// spareMax is the maximum number of batches kept for reuse.
 const spareMax = 4
 
 // recycle keeps batches for reuse.
@@ -191,14 +189,14 @@ func (l *Log) recycle(batches []*batch) {
 	}
 }
 
-// syncEach syncs the log at intervals until it is closed.
+// syncEach syncs the log at intervals until ctx ends.
 func (l *Log) syncEach(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			l.write(l.file.sync) // an error stays in the log, until Resume
+			l.write(l.file.sync) // the log keeps an error until Resume
 		case <-ctx.Done():
 			return
 		}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// ErrWithdrawn is wrapped by the error of [Log.Sync] for a record that was never written, with the
-// reason.
+// ErrWithdrawn is wrapped by the error of [Log.Sync] for a record that was never written. That error also contains
+// the reason.
 var ErrWithdrawn = errors.New("the record was withdrawn")
 
 // A span is a range of positions of withdrawn records, both ends included.
@@ -16,17 +16,16 @@ type span struct {
 	why         error
 }
 
-// Failing reports whether a call failed, so that nothing is acknowledged until [Log.Resume] returns
-// nil.
+// Failing reports whether a disk call failed. No record is acknowledged until [Log.Resume] succeeds.
 func (l *Log) Failing() bool { return l.failing.Load() }
 
-// Withdraw takes back the records that were not written because a write or the creation of a file
-// failed. It calls yield with each, in order; record is valid during the call only. It returns the
-// position of the last record that may be acknowledged. The record instead, which the owner
-// ignores, takes their places, so that all others keep their positions. Sync of a withdrawn record
-// fails with [ErrWithdrawn], also after [Log.Resume]. No record may be appended meanwhile. After a
-// failed sync the state of the file is unknown: then, as without an error, nothing is withdrawn and
-// ok is false.
+// Withdraw takes back the records that were not written because a write or a file creation failed. It calls yield
+// with each, in order. A record is valid only during that call. Withdraw returns the position of the last record that
+// may be acknowledged.
+//
+// The record instead replaces the withdrawn ones, so that all others keep their positions. The owner ignores it. Sync
+// of a withdrawn record fails with [ErrWithdrawn], even after [Log.Resume]. No record may be appended meanwhile. If
+// no call failed, or a sync failed so that the state of the file is unknown, Withdraw does nothing and ok is false.
 func (l *Log) Withdraw(instead []byte, yield func(record []byte)) (last Position, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,7 +42,7 @@ func (l *Log) Withdraw(instead []byte, yield func(record []byte)) (last Position
 	return l.done, true
 }
 
-// withdraw records a span; positions from its first on may have been recorded before.
+// withdraw adds a span. It merges it with the last one if they touch or overlap.
 func (l *Log) withdraw(s span) {
 	if n := len(l.withdrawn); n > 0 && l.withdrawn[n-1].last+1 >= s.first {
 		l.withdrawn[n-1].last, l.withdrawn[n-1].why = s.last, s.why
@@ -52,20 +51,20 @@ func (l *Log) withdraw(s span) {
 	l.withdrawn = append(l.withdrawn, s)
 }
 
-// ifWithdrawn returns an error if the record was withdrawn. It needs l.mu.
-func (l *Log) ifWithdrawn(at Position) error {
-	for i := len(l.withdrawn) - 1; i >= 0 && at <= l.withdrawn[i].last; i-- {
-		if at >= l.withdrawn[i].first {
+// ifWithdrawn returns an error if the record at position was withdrawn. The caller holds l.mu.
+func (l *Log) ifWithdrawn(position Position) error {
+	for i := len(l.withdrawn) - 1; i >= 0 && position <= l.withdrawn[i].last; i-- {
+		if position >= l.withdrawn[i].first {
 			return fmt.Errorf("write-ahead log: %w: %w", l.withdrawn[i].why, ErrWithdrawn)
 		}
 	}
 	return nil
 }
 
-// withdraw calls yield with each record and replaces it.
+// withdraw calls yield with each record of the batch and replaces it by instead.
 func (b *batch) withdraw(instead []byte, yield func(record []byte)) {
 	rest, n := b.data[frameHead:], b.records
-	b.data = nil // its memory is the records'
+	b.data = nil // the records use this memory until yield returns
 	b.begin(b.file, b.first)
 	for range n {
 		length := binary.LittleEndian.Uint32(rest)
@@ -75,5 +74,5 @@ func (b *batch) withdraw(instead []byte, yield func(record []byte)) {
 	}
 }
 
-// SyncAll is Sync of all records that were appended before the call and not withdrawn.
+// SyncAll is like Sync for all records that were appended before the call and not withdrawn.
 func (l *Log) SyncAll() error { return l.write(nil) }

@@ -10,16 +10,16 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// A batch is a frame to be written: space for its head, and the records.
+// A batch is a frame that is being filled: space for its head, and the records.
 type batch struct {
-	file    uint64   // number of the file that it goes to
-	first   Position // of the records
+	file    uint64   // number of the file to write to
+	first   Position // position of the first record
 	records int
 	data    []byte
 }
 
-// batchBytes is the size up to which records share a frame: a write of 1 MiB costs several times
-// the system call itself.
+// batchBytes is the maximum size of a batch. Writing 1 MiB takes several times as long as the system call itself, so
+// larger batches would save little.
 const batchBytes = 1 << 20
 
 func (b *batch) begin(file uint64, first Position) {
@@ -35,7 +35,7 @@ func (b *batch) add(record []byte) {
 	b.records++
 }
 
-// A writer writes frames to the log's present file. It is used by one goroutine at a time.
+// A writer writes frames to the current file of the log. It is used by one goroutine at a time.
 type writer struct {
 	disk   *disk.Disk
 	dir    string
@@ -44,16 +44,15 @@ type writer struct {
 
 	file   *disk.AppendFile // nil before the first frame, and between files
 	head   header
-	size   int64    // of the file, up to the end of what was written in full
-	synced int64    // of size, as far as is known
-	next   Position // of the next record
-	lost   bool     // a sync failed: it is unknown what the file has
+	size   int64    // length of the file, without a partial write
+	synced int64    // length that is known to be durable
+	next   Position // position of the next record
+	lost   bool     // a sync or a close failed, so the content of the file is unknown
 
-	repair func() error // cuts off what a crash left; nil when that was done
+	repair func() error // removes the incomplete end that a crash left; nil when done
 }
 
-// write writes the batches, each to the file of its number, and returns the number of complete
-// ones.
+// write writes each batch to the file of its number. It returns the number of completely written batches.
 func (w *writer) write(batches []*batch) (written int, err error) {
 	for i, b := range batches {
 		if w.file == nil || w.head.number != b.file {
@@ -62,9 +61,9 @@ func (w *writer) write(batches []*batch) (written int, err error) {
 			}
 		}
 		records := len(b.data)
-		b.data = w.head.seal(b.data, frame{at: w.size, synced: w.synced, first: b.first, records: b.records})
+		b.data = w.head.seal(b.data, frame{offset: w.size, synced: w.synced, first: b.first, records: b.records})
 		if err := w.append(b.data); err != nil {
-			b.data = b.data[:records] // without the padding, to take more records
+			b.data = b.data[:records] // without the padding, so that more records can follow
 			return i, err
 		}
 		w.next = b.first + Position(b.records)
@@ -81,9 +80,8 @@ func (w *writer) append(data []byte) error {
 	return nil
 }
 
-// begin makes the file before durable, and creates the one of that number, whose first record is
-// first. The new file's name and header are durable before a frame is written: where the header is
-// damaged later and there are frames, that is no crash.
+// begin makes the previous file durable and creates the file with that number, whose first record is first. The name
+// and header become durable before the first frame is written. So a damaged header before frames is no crash.
 func (w *writer) begin(number uint64, first Position) error {
 	if err := w.leave(number); err != nil {
 		return err
@@ -108,7 +106,7 @@ func (w *writer) begin(number uint64, first Position) error {
 	return err
 }
 
-// leave makes the present file durable and closes it if its number is below the given one.
+// leave makes the current file durable and closes it if its number is below the given one.
 func (w *writer) leave(number uint64) error {
 	if w.file == nil || w.head.number >= number {
 		return nil
@@ -121,7 +119,7 @@ func (w *writer) leave(number uint64) error {
 	return err
 }
 
-// sync makes everything written since the last call durable.
+// sync makes the file durable.
 func (w *writer) sync() error {
 	if w.file == nil || w.synced == w.size {
 		return nil
@@ -134,8 +132,7 @@ func (w *writer) sync() error {
 	return nil
 }
 
-// finish makes the present file durable, appends the frame that marks a closed log, and closes the
-// file.
+// finish makes the current file durable, appends the frame that marks a closed log, and closes the file.
 func (w *writer) finish() error {
 	if w.file == nil {
 		return nil
@@ -143,11 +140,11 @@ func (w *writer) finish() error {
 	if err := w.sync(); err != nil {
 		return err
 	}
-	end := w.head.seal(make([]byte, frameHead), frame{at: w.size, synced: w.synced, first: w.next})
+	end := w.head.seal(make([]byte, frameHead), frame{offset: w.size, synced: w.synced, first: w.next})
 	if err := w.append(end); err != nil {
 		return err
 	}
-	return w.leave(w.head.number + 1) // which syncs
+	return w.leave(w.head.number + 1) // syncs first
 }
 
 // abandon closes the file after an error.
@@ -158,8 +155,8 @@ func (w *writer) abandon() {
 	}
 }
 
-// resume makes the file end, durably, where it did before a failed write, and opens it to append
-// there. It removes a file without a header.
+// resume durably truncates the file to its length before a failed write, and opens it to append. It removes a file
+// without a header.
 func (w *writer) resume() (err error) {
 	if w.repair != nil {
 		if err := w.repair(); err != nil {
@@ -167,26 +164,26 @@ func (w *writer) resume() (err error) {
 		}
 		w.repair = nil
 	}
-	at := path(w.dir, w.head.number)
+	file := path(w.dir, w.head.number)
 	if w.size >= headerBytes {
-		if w.file, err = w.disk.OpenAppend(at, w.size); err == nil {
+		if w.file, err = w.disk.OpenAppend(file, w.size); err == nil {
 			w.synced = w.size
 		}
 		return err
 	}
-	if err := w.disk.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := w.disk.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return w.disk.SyncFolder(w.dir)
 }
 
-// remove durably removes the files with numbers below before.
-func remove(d *disk.Disk, dir string, before uint64) error {
+// remove durably removes the files with numbers below the given one.
+func remove(d *disk.Disk, dir string, limit uint64) error {
 	files, err := list(d, dir)
 	if err != nil {
 		return err
 	}
-	files = slices.DeleteFunc(files, func(f logFile) bool { return f.number >= before })
+	files = slices.DeleteFunc(files, func(f logFile) bool { return f.number >= limit })
 	for _, f := range files {
 		if err := d.Remove(f.path); err != nil {
 			return err
