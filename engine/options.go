@@ -130,6 +130,6 @@ func (o *OpenOptions) inner() live.OpenOptions {
 func (o *BuildOptions) inner() live.BuildOptions {
 	return live.BuildOptions{Options: segment.Options{Design: o.Design,
 		Table: table.Options{Layout: cmp.Or(table.Layout(o.Layout), table.LayoutPlanar)}, NoDocs: o.NoDocs, Threads: o.Threads,
-		Progress: o.Progress, Budget: o.Budget.Here()}, Replace: o.Replace, Lengths: o.Lengths, NoIDs: o.NoIDs,
+		Progress: o.Progress, Budget: o.Budget.OrMachine()}, Replace: o.Replace, Lengths: o.Lengths, NoIDs: o.NoIDs,
 		OnConflict: rows.OnConflict(o.OnConflict), Dropped: o.Dropped}
 }

@@ -7,30 +7,30 @@ import (
 )
 
 const (
-	// BlockBytesDefault is the paper's block. Half of it costs another 0.3 bits a key in the block
-	// and 0.3 for the second search key, twice of it twice the time of a probe.
+	// BlockBytesDefault is the paper's block size. Half of it takes another 0.3 bits per key in the block, and 0.3
+	// for the second search key. Twice the size takes twice the time per probe.
 	BlockBytesDefault = 1024
 	BlockBytesMin     = 64
 	BlockBytesMax     = 32768
 
-	headBytes = 2         // of a half: how many keys it holds
-	stepsMax  = 1<<16 - 2 // keys of a half: what asm.Decode makes behind a first one
+	headBytes = 2         // head of a half: its number of keys
+	stepsMax  = 1<<16 - 2 // maximum number of keys of a half: asm.Decode unpacks so many after the first one
 )
 
-// MaxKeys returns the most keys that a block of blockBytes can hold, whatever they are.
+// MaxKeys returns the maximum number of keys in a block of blockBytes, for all keys.
 func MaxKeys(blockBytes int) int {
 	return maxSteps(blockBytes/2) + 1 + maxSteps(blockBytes-blockBytes/2)
 }
 
-// maxSteps returns the most keys that half a block can hold: among m steps, at least m/2^j have h >= j,
-// so the raw bits of m are m - popcount(m) or more, and the codes at least m more.
+// maxSteps returns the maximum number of keys in half a block. Among m steps at least m/2^j have h >= j. So the raw
+// bits of m steps are at least m - popcount(m), and the codes take at least m more.
 func maxSteps(halfBytes int) int { return min(4*halfBytes, stepsMax) }
 
-// AppendBlock packs the keys behind the first of keys, as many as fit, into one block of blockBytes
-// bytes behind dst, and returns the extended slice and how many it took: at least 1 unless keys has
-// fewer than two, when it appends nothing. keys[0] and the last key taken are the fences that a
-// decoder must be given; keys[n:] are what the next block is packed of. keys must be strictly
-// ascending. It panics when they are not, or when blockBytes is outside BlockBytesMin..BlockBytesMax.
+// AppendBlock packs the keys after the first of keys, as many as fit, into one block of blockBytes. It appends the
+// block to dst, and returns the extended slice and the number n of packed keys. n is at least 1, unless keys has
+// fewer than two elements: then AppendBlock appends nothing. A decoder needs keys[0] and the last packed key as
+// fences. keys[n:] begins the next block. AppendBlock panics if keys are not strictly ascending, or if blockBytes is
+// outside BlockBytesMin..BlockBytesMax.
 //
 // A key whose position has no code ends its half.
 func AppendBlock(dst []byte, code *Code, keys []uint64, blockBytes int) ([]byte, int) {
@@ -43,13 +43,13 @@ func AppendBlock(dst []byte, code *Code, keys []uint64, blockBytes int) ([]byte,
 	start := len(dst)
 	dst = append(dst, make([]byte, blockBytes)...)
 	block := dst[start:]
-	// The last key taken is not the first half's.
+	// The last packed key does not belong to the first half.
 	n := packUp(Up.half(block), code, keys[:len(keys)-1])
 	ascending(keys[n], keys[n+1])
 	return dst, n + 1 + packDown(Down.half(block), code, keys[n+1:])
 }
 
-// packUp writes the steps from keys[0] up that fit into a half, and returns how many.
+// packUp writes the steps upwards from keys[0] that fit into a half, and returns their number.
 func packUp(half []byte, code *Code, keys []uint64) (n int) {
 	w := newWriter(half)
 	for free := w.free(); n+1 < len(keys) && n < stepsMax; n++ {
@@ -63,8 +63,7 @@ func packUp(half []byte, code *Code, keys []uint64) (n int) {
 	return n
 }
 
-// packDown writes, from the last down, the steps between the keys from keys[0] on that fit into a
-// half, and returns how many.
+// packDown writes the steps downwards to keys[0] from the last key that fits into a half. It returns their number.
 func packDown(half []byte, code *Code, keys []uint64) (n int) {
 	w := newWriter(half)
 	for free := w.free(); n+1 < len(keys) && n < stepsMax; n++ {
@@ -86,26 +85,26 @@ func ascending(a, b uint64) {
 	}
 }
 
-// step returns how many bits a step between two keys takes, more than a half has if it has no code.
+// step returns the number of bits of a step between two keys. Without a code, it is more than a half has.
 func (c *Code) step(a, b uint64) int { return int(c.costs[63-bits.LeadingZeros64(a^b)]) }
 
-// writer fills half a block from both sides. Bits wait in a word on each side until they make whole
-// bytes, which never belong to the other side then.
+// A writer fills half a block from both ends. Bits wait in a word at each end until they form complete bytes. Such
+// bytes never contain bits of the other end.
 type writer struct {
 	half []byte
 
-	codes uint64 // waiting codes, the first lowest
-	coded uint   // how many bits of codes wait: < 32 between calls
-	up    int    // byte where codes belongs
+	codes    uint64 // waiting codes, the first one in the lowest bits
+	codeBits uint   // number of waiting bits in codes: < 32 between calls
+	up       int    // byte offset of codes
 
-	raws uint64 // waiting raw bits, the first highest
-	held uint   // how many bits of raws wait: < 64 between calls
-	down int    // byte just behind raws
+	raws    uint64 // waiting raw bits, the first ones highest
+	rawBits uint   // number of waiting bits in raws: < 64 between calls
+	down    int    // byte offset of the end of raws
 }
 
 func newWriter(half []byte) writer { return writer{half: half, up: headBytes, down: len(half)} }
 
-// free returns how many bits an empty half has.
+// free returns the number of free bits in an empty half.
 func (w *writer) free() int { return 8 * (len(w.half) - headBytes) }
 
 // step writes the difference of two neighbours.
@@ -117,30 +116,30 @@ func (w *writer) step(code *Code, change uint64) {
 
 // code appends a code of at most lengthMax bits to the codes.
 func (w *writer) code(word uint64, length uint) {
-	w.codes |= word << w.coded
-	w.coded += length
-	if w.coded >= 32 {
+	w.codes |= word << w.codeBits
+	w.codeBits += length
+	if w.codeBits >= 32 {
 		binary.LittleEndian.PutUint32(w.half[w.up:], uint32(w.codes))
 		w.codes >>= 32
-		w.coded -= 32
+		w.codeBits -= 32
 		w.up += 4
 	}
 }
 
-// raw puts h <= 63 raw bits below the ones before.
+// raw writes h <= 63 raw bits below the previous ones.
 func (w *writer) raw(v uint64, h uint) {
-	if w.held+h < 64 {
-		w.held += h
-		w.raws |= v << (64 - w.held)
+	if w.rawBits+h < 64 {
+		w.rawBits += h
+		w.raws |= v << (64 - w.rawBits)
 		return
 	}
-	w.held = w.held + h - 64 // bits of v that go into the next word
+	w.rawBits = w.rawBits + h - 64 // bits of v that go into the next word
 	w.down -= 8
-	binary.LittleEndian.PutUint64(w.half[w.down:], w.raws|v>>w.held)
-	w.raws = v << (64 - w.held) // 0 if none are left: Go shifts by 64 to 0
+	binary.LittleEndian.PutUint64(w.half[w.down:], w.raws|v>>w.rawBits)
+	w.raws = v << (64 - w.rawBits) // 0 if none are left: Go shifts by 64 to 0
 }
 
-// flush writes the number of steps, and the waiting bits, byte by byte, since the two sides may share one.
+// flush writes the number of steps and the waiting bits. It works byte by byte, because both ends may share a byte.
 func (w *writer) flush(steps int) {
 	binary.LittleEndian.PutUint16(w.half, uint16(steps))
 	for ; w.codes != 0; w.codes >>= 8 {

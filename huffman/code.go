@@ -11,28 +11,27 @@ import (
 // Positions is the number of symbols: h is 0..63.
 const Positions = 64
 
-// lengthMax is the longest code in bits: what one look-up of the decoder sees.
+// lengthMax is the maximum length of a code in bits: one look-up of the decoder reads so many bits.
 const lengthMax = asm.WindowBits
 
-// ErrCode is what errors.Is finds in the error for lengths that make no code.
+// ErrCode is wrapped by the error for lengths that do not form a code.
 var ErrCode = errors.New("not a code")
 
-// Code is a canonical Huffman code, limited to 12 bits, over the positions h. It is always
-// complete: every sequence of bits is the beginning of some sequence of codes. Immutable, about 33
-// KiB.
+// A Code is a canonical Huffman code, limited to 12 bits, over the positions h. It is always complete: every sequence
+// of bits is the beginning of a sequence of codes. It is immutable and takes about 33 KiB.
 //
-// A position that never occurred has no code. That is no trap: a key whose position has none ends
-// its half of a block (AppendBlock), and the step from one half to the other is not written.
+// A position that never occurred has no code. A key with such a position ends its half of a block (AppendBlock). The
+// step from one half to the other is not written.
 type Code struct {
-	lengths [Positions]uint8  // 0: no code
-	words   [Positions]uint16 // the code, first bit lowest
-	costs   [Positions]uint32 // bits of a step, code and raw bits; without a code, more than a half has
+	lengths [Positions]uint8  // length of the code; 0: no code
+	words   [Positions]uint16 // the code, its first bit in the lowest bit
+	costs   [Positions]uint32 // bits of a step: code and raw bits; without a code, more than a half has
 	window  asm.Window
 }
 
-// NewCode builds the code that writes positions with these counts in the fewest bits. The counts
-// are those of the keys to be packed (Count). Fewer than two positions with a count still make a
-// code: a neighbour position completes it. The sum of the counts must be below 2^59.
+// NewCode builds the code that writes positions with these counts in the fewest bits. The counts are those of the
+// keys to pack (Count). If fewer than two positions have a count, a neighbouring position completes the code. The sum
+// of the counts must be below 2^59.
 func NewCode(counts *[Positions]uint64) *Code {
 	c := *counts
 	used := 0
@@ -55,8 +54,8 @@ func NewCode(counts *[Positions]uint64) *Code {
 	return code
 }
 
-// NewCodeFromLengths rebuilds the code whose Lengths these are. They may come from a file: lengths
-// above 12, or whose Kraft sum is not exactly 1, are an error that wraps ErrCode.
+// NewCodeFromLengths rebuilds a code from its Lengths. The lengths may come from a file. It returns an error that
+// wraps ErrCode if a length is above 12 or the Kraft sum is not exactly 1.
 func NewCodeFromLengths(lengths *[Positions]uint8) (*Code, error) {
 	kraft := 0 // in units of 2^-lengthMax
 	for h, length := range lengths {
@@ -81,11 +80,11 @@ func NewCodeFromLengths(lengths *[Positions]uint8) (*Code, error) {
 	return c, nil
 }
 
-// Lengths returns the length of every position's code, 0 for none. These 64 numbers are the whole
-// code: write them to a file, and NewCodeFromLengths makes the code again.
+// Lengths returns the length of every position's code, 0 for none. These 64 numbers determine the code:
+// NewCodeFromLengths rebuilds it.
 func (c *Code) Lengths() [Positions]uint8 { return c.lengths }
 
-// assign gives out the canonical codes: by length, then by position, each one more than the one before.
+// assign assigns the canonical codes in order of length and position. Each code is its predecessor plus one.
 func (c *Code) assign() {
 	word := 0
 	for length := 1; length <= lengthMax; length++ {
@@ -99,13 +98,12 @@ func (c *Code) assign() {
 	}
 }
 
-// Window returns the code made ready for decoding, for [asm.Seek].
+// Window returns the decoding table for [asm.Seek].
 func (c *Code) Window() *asm.Window { return &c.window }
 
-// Count adds, for every key after the first, one to the count of its position: that of the most
-// significant bit in which it differs from the key before it. keys must be strictly ascending;
-// equal neighbours panic. Counts of parts may be added up; where a part ends, let the next begin
-// with the last key of the one before.
+// Count increments, for every key after the first, the count of its position: the most significant bit in which it
+// differs from its predecessor. It panics if keys are not strictly ascending. Counts of parts may be added, if each
+// part begins with the last key of the previous part.
 func Count(counts *[Positions]uint64, keys []uint64) {
 	for i := 1; i < len(keys); i++ {
 		counts[63-bits.LeadingZeros64(keys[i]^keys[i-1])]++

@@ -9,19 +9,18 @@ import (
 	"ndd/asm"
 )
 
-// ErrCorrupt is what errors.Is finds in the error for a block that AppendBlock cannot have written.
+// ErrCorrupt is wrapped by the error for a block that AppendBlock cannot have written.
 var ErrCorrupt = errors.New("corrupt block")
 
-// DecodeBlock unpacks a block between its fences: before, the key before its first, and last, its
-// last key. It returns how many keys it holds: those are dst[1:n+1], strictly ascending, and dst[0]
-// is before. dst must have room for them: MaxKeys(len(block)) + 1 is always enough. Beyond, dst is
-// not written.
+// DecodeBlock unpacks a block. Its fences are before, the key before the block's first key, and last, its last key.
+// It returns the number n of keys in the block. dst[1:n+1] are the keys, strictly ascending, and dst[0] is before.
+// MaxKeys(len(block)) + 1 is always enough room in dst. Elements after n are not written.
 //
-// Any bytes and fences may be given. What cannot be a block of this code is an error that wraps
-// ErrCorrupt, and leaves anything in dst: a length that no block has, more keys than dst holds, codes
-// or raw bits that run out of a half or into each other, keys that do not ascend. It never panics,
-// and reads and writes nothing outside block and dst. Nothing is allocated but the error. That
-// bytes changed which still make a block is for the caller's checksum to find.
+// All bytes and fences are allowed. DecodeBlock returns an error that wraps ErrCorrupt if the block is not a block of
+// this code. Reasons are an invalid length, more keys than dst can hold, codes or raw bits that leave their half or
+// overlap, and keys that do not ascend. The content of dst is then undefined. DecodeBlock never panics, and accesses
+// nothing outside block and dst. It allocates only the error. The caller's checksum must detect changed bytes that
+// still form a block.
 func (c *Code) DecodeBlock(dst []uint64, block []byte, before, last uint64) (n int, err error) {
 	if err := checkBlock(block); err != nil {
 		return 0, err
@@ -47,37 +46,36 @@ func (c *Code) DecodeBlock(dst []uint64, block []byte, before, last uint64) (n i
 	return n, nil
 }
 
-// A Side is one of a block's halves.
+// A Side is one half of a block.
 type Side int
 
 // The sides.
 const (
-	Up   Side = iota // the keys behind the fence before the block, upwards
-	Down             // the keys before the block's last, downwards
+	Up   Side = iota // the keys after the fence before the block, upwards
+	Down             // the keys before the block's last key, downwards
 )
 
-// Steps returns how many keys a block says that a half of it has, the fence not among them.
-// DecodeHalf checks it.
+// Steps returns the number of keys in a half according to the block, without the fence. DecodeHalf checks it.
 func Steps(block []byte, side Side) int { return int(binary.LittleEndian.Uint16(side.half(block))) }
 
-// Keys returns how many keys a block says it holds.
+// Keys returns the number of keys according to the block.
 func Keys(block []byte) int { return Steps(block, Up) + 1 + Steps(block, Down) }
 
-// half returns a side of a block; of an odd number of bytes, the second has one more.
+// half returns one half of a block. If the number of bytes is odd, the second half has one more.
 func (s Side) half(block []byte) []byte {
 	middle := len(block) / 2
-	return block[middle*int(s) : middle+(len(block)-middle)*int(s)] // without a branch: half of all probes go either way
+	return block[middle*int(s) : middle+(len(block)-middle)*int(s)] // without a branch, because half of all probes take either side
 }
 
-// DecodeHalf unpacks the beginning of half a block: into dst[0] its fence, which is the key before
-// the block or the block's last, and into the rest of dst as many keys from there on. That is what a
-// probe needs that knows about where in the block its keys are: the time is that of as many keys.
+// DecodeHalf unpacks the beginning of half a block: its fence to dst[0], and the next keys to the rest of dst. The
+// fence is the key before the block or its last key. A probe that knows the approximate position of its keys needs
+// only these keys. The time is proportional to their number.
 //
-// Down, all bits of all keys are flipped, that of the fence too, so that they ascend as Up's do.
-// Distances do not change where both sides are flipped.
+// With Down, all bits of the keys and of the fence are flipped, so that the keys ascend like those of Up. Flipping
+// all bits of two keys does not change their distance.
 //
-// There must be 0 to as many keys as Steps says, or the error wraps ErrCorrupt; all else is as with
-// DecodeBlock, but only the unpacked half is checked.
+// The rest of dst may have 0 to Steps keys; otherwise the error wraps ErrCorrupt. All other conditions are those of
+// DecodeBlock, but only the unpacked part is checked.
 func (c *Code) DecodeHalf(dst []uint64, block []byte, side Side, fence uint64) error {
 	if err := checkBlock(block); err != nil {
 		return err

@@ -1,57 +1,56 @@
-// Package huffman packs sorted distinct 64-bit keys into blocks of fixed size, as Manku, Jain and
-// Das Sarma do (WWW 2007, section 3.2), and unpacks them at several hundred million keys a second.
+// Package huffman packs sorted distinct 64-bit keys into blocks of fixed size, like Manku, Jain and Das Sarma (WWW
+// 2007, section 3.2). It unpacks several hundred million keys a second.
 //
 // # The idea
 //
-// Two neighbours in a sorted set of n uniform keys agree in about their log2 n leading bits. What
-// is stored of a key is where it first differs from its predecessor, and the bits after that place;
-// the bit at the place itself is always 0 before and 1 after, because the keys ascend:
+// Two neighbours in a sorted set of n uniform keys agree in about log2 n leading bits. A block stores the position of
+// the first difference between a key and its predecessor, and the bits below that position. The bit at the position
+// itself is always 0 before and 1 after, because the keys ascend:
 //
 //	key[i-1]   0110 1001 1|0|01 1101
 //	key[i]     0110 1001 1|1|11 0010
 //	XOR        0000 0000 0|1|10 1111        h = 6: the position of the most significant 1
 //	                         `------'       raw: the h bits below it
 //
-// The h of uniform keys cluster just above 64 - log2 n, so that a Huffman code writes them in about
-// 2.7 bits. The code is built from the very keys of a table (Count, NewCode), so it follows
-// whatever skew they have.
+// The positions h of uniform keys cluster just above 64 - log2 n, so a Huffman code writes them in about 2.7 bits.
+// The code is built from the keys of the table itself (Count, NewCode). So it adapts to every distribution of keys.
 //
 // # The block
 //
-// A block has a fixed number of bytes, 64 to 32,768, and lies between two keys that its caller
-// keeps, the fences: the key before its first, and its last. The paper stores every block's first
-// key whole, and keeps its last to find the block by; here the fences do both. The first half of the
-// block's bytes holds the keys behind the first fence, upwards; the second half those before the last
-// key, downwards: for the difference of two neighbours it does not matter which of them is known.
+// A block has a fixed number of bytes, 64 to 32,768. Its caller stores two keys, the fences: the key before the
+// block's first key, and its last key. The paper stores every block's first key in the block, and its last key for
+// the search. Here, the fences serve both purposes. The first half of the block contains the keys after the first
+// fence, upwards. The second half contains the keys before the last key, downwards. The difference of two neighbours
+// is the same in both directions.
 //
 //	fence  key  key  key  key  key  key  key  last key
 //	   `----'----'----'----'    '----'----'----'
 //	     first half, upwards     second half, downwards
 //
-// So a probe that knows about where in the block its key is unpacks a quarter of it on average, not half, and one
-// difference, that between the halves, is not written at all. In each half, numbers are little-endian; bit b is
-// bit b%8 of byte b/8.
+// So a probe that knows the approximate position of its key unpacks a quarter of the block on average, not half. The
+// difference between the two halves is not stored at all. In each half, numbers are little-endian. Bit b is bit b%8
+// of byte b/8.
 //
 //	byte 0    2                                                             end of the half
 //	     | n  | code 1 | code 2 | ... ->         zeros        <- ... | raw 2 | raw 1 |
 //	      16 b  codes grow up                                     raw bits grow down
 //
-// n is the number of differences, 0 or more; the block has as many keys as both its halves
-// together, and its last. An odd byte is the second half's. Codes are written LSB first. raw[i] is
-// the low h[i] bits of difference i, the XOR of two neighbours, counted from the fence; with S[i] =
-// h[1] + ... + h[i] and E = 8 x bytes of the half it occupies the bits E-S[i] up to E-S[i-1]. The
-// bits between the last code and the last raw bits are zero.
+// n is the number of differences and may be 0. The block has the keys of both halves and its last key. If the number
+// of bytes is odd, the second half has one byte more. Codes are written LSB first. raw[i] is the low h[i] bits of
+// difference i, the XOR of two neighbours, counted from the fence. Let S[i] = h[1] + ... + h[i], and let E be the
+// number of bits of the half. Then raw[i] occupies the bits E-S[i] up to E-S[i-1]. The bits between the last code and
+// the last raw bits are zero.
 //
-// The paper writes code 1, raw 1, code 2, raw 2, ...: the same bits. Apart, the codes can be looked up
-// several at a time, and every raw[i]'s place is a prefix sum away: eight are gathered at once.
+// The paper writes the same bits in the order code 1, raw 1, code 2, raw 2, ... Because codes and raw bits are
+// separate here, one look-up decodes several codes. A prefix sum gives the position of every raw[i], so that eight
+// are gathered at once.
 //
 // # Worked example
 //
-// Keys 0x13, 0x1c, 0x1000, 0x1002, 0x100b behind the fence 0x10, in a block of 64 bytes, and a code
-// that has 0 for h = 1 and 1 for h = 3. Up from 0x10 the XORs are 0x03 and 0x0f, so h = 1, 3 and
-// the raw bits are 1 and 111. The next, h = 12, has no code: that ends the half, as an end of its
-// room would. Down from 0x100b the XORs are 0x09 and 0x02, so h = 3, 1 and the raw bits are 001 and
-// 0.
+// The keys 0x13, 0x1c, 0x1000, 0x1002, 0x100b follow the fence 0x10, in a block of 64 bytes. The code has 0 for h = 1
+// and 1 for h = 3. Upwards from 0x10 the XORs are 0x03 and 0x0f, so h = 1, 3 and the raw bits are 1 and 111. The next
+// h, 12, has no code. This ends the half, as a full half would. Downwards from 0x100b the XORs are 0x09 and 0x02, so
+// h = 3, 1 and the raw bits are 001 and 0.
 //
 //	bytes  0- 1  02 00       two keys upwards
 //	byte   2     02          codes 0 1 from the low bit up: 0b10
@@ -64,15 +63,14 @@
 //
 // # What it costs
 //
-// Size: n distinct uniform keys hold 64 - log2 n + 1.44 bits each. Here a key takes 64 - log2 n +
-// 3.41, for any n; a block of 1 KiB adds 0.11 (2^30 keys), and the last key that the caller keeps of a
-// block 0.29 (TestSize).
+// Size: n distinct uniform keys contain 64 - log2 n + 1.44 bits each. Here a key takes 64 - log2 n + 3.41 bits, for
+// every n. A block of 1 KiB adds 0.11 bits (2^30 keys). The last key of a block, which the caller stores, adds 0.29
+// bits (TestSize).
 //
-// Time: unpacking takes 4.6 to 5.5 cycles a key with AVX-512 (see asm.Decode), with AVX2 7 to 8; packing
+// Time: unpacking takes 4.6 to 5.5 cycles per key with AVX-512 (see asm.Decode), and 7 to 8 with AVX2. Packing takes
 // about 20.
 //
 // # Concurrency
 //
-// A Code does not change once made and may be used from many goroutines. Everything else is a
-// function of its arguments.
+// A Code is immutable and safe for concurrent use. All other functions depend only on their arguments.
 package huffman

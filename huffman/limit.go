@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// limitedLengths returns the code lengths, at most lengthMax, that write symbols with these counts
-// in the fewest bits. At least two counts must be above 0; symbols without a count get length 0.
+// limitedLengths returns the code lengths, at most lengthMax, that write symbols with these counts in the fewest
+// bits. At least two counts must be above 0. Symbols without a count get length 0.
 //
-// Package-merge (Larmore and Hirschberg, JACM 1990), seen as buying coins: a symbol of length l
-// buys one coin of each worth 1/2, 1/4, ... 2^-l, each at the price of its count, and 2s-2 halves
-// must be bought as cheaply as they can be. From the smallest coins up, pairs of the cheapest are
-// packed into one of the next size; the 2s-2 cheapest of the last list are the purchase, and a
-// symbol's length is how often it is in them.
+// It is the package-merge algorithm (Larmore and Hirschberg, JACM 1990), described here as buying coins. A symbol of
+// length l buys one coin of each value 1/2, 1/4, ... 2^-l, each at the price of its count. The cheapest purchase of
+// 2s-2 coins of value 1/2 is needed. From the smallest coins up, pairs of the cheapest ones are packed into a coin of
+// the next size. The 2s-2 cheapest coins of the last list are the purchase. The length of a symbol is its number of
+// occurrences in them.
 func limitedLengths(counts *[Positions]uint64) (lengths [Positions]uint8) {
-	// A packet carries how often each symbol is inside. 64 symbols and 12 rounds make this small,
-	// and only a table's build runs it.
+	// A packet counts the occurrences of each symbol in it. With 64 symbols and 12 rounds this is small, and it runs
+	// only when a table is built.
 	type packet struct {
 		price uint64
 		times [Positions]uint8

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Named returns the design of a name: one of the [Catalogue], or any other of these forms:
+// Named returns the design with a name: a name of the [Catalogue], or any other name of these forms:
 //
 //	one halves thirds quarters ... ninths    parts
 //	weave-M-LEAD                             weave
@@ -14,10 +14,10 @@ import (
 //	nested-M-M-...                           nested
 //	paper-4 paper-10 paper-16 paper-20       paper
 //	cover-V-B-K                              the known covering designs C(V, B, K)
-//	mixed-K-RADII                            the known families of mixed radii, a digit a table
+//	mixed-K-RADII                            the known families of mixed radii, one digit per table
 //
-// A design that is valid for a larger distance than k is returned as it is. The same name, k and seed
-// give the same design for ever.
+// A design that is valid for a larger distance than k is returned unchanged. The same name, k and seed always give
+// the same design.
 func Named(name string, k int, seed uint64) (Design, error) {
 	if k < 0 || k > MaxK {
 		return Design{}, fmt.Errorf("design %.80q: k = %d: want 0 to %d", name, k, MaxK)
@@ -47,10 +47,10 @@ func Named(name string, k int, seed uint64) (Design, error) {
 		name, k, strings.Join(strings.Fields(catalogue[k]), ", "))
 }
 
-// Catalogue returns the designs for k that are worth considering, fewest tables first. For some number
-// of buckets from 2^8 to 2^32, each probes the fewest of its number of tables, and at least 15 % fewer
-// than any with fewer tables, where four neighbouring buckets count as one probe more. For every k
-// there is at least one whose tables all have radius 0, and one that has a single table.
+// Catalogue returns the useful designs for k, with the fewest tables first. Each design has, for some number of
+// buckets from 2^8 to 2^32, the fewest probes of all designs with its number of tables. It also has at least 15 %
+// fewer probes than any design with fewer tables. Four neighbouring buckets count as one more probe. For every k the
+// list has a design whose radii are all 0, and one with a single table.
 func Catalogue(k int, seed uint64) []Design {
 	if k < 0 || k > MaxK {
 		return nil
@@ -58,7 +58,7 @@ func Catalogue(k int, seed uint64) []Design {
 	var list []Design
 	for _, name := range strings.Fields(catalogue[k]) {
 		d, err := Named(name, k, seed)
-		if err != nil {
+		if err != nil { // a test builds all of them
 			panic(fmt.Sprintf("permute: catalogue: %v", err)) // a test makes them all
 		}
 		list = append(list, d)
@@ -66,7 +66,7 @@ func Catalogue(k int, seed uint64) []Design {
 	return list
 }
 
-// catalogue has the names for each k. A test works it out anew from all designs that Named can make.
+// catalogue has the names for each k. A test computes them again from all designs that Named can build.
 var catalogue = [MaxK + 1]string{
 	"one",
 	"one halves",
@@ -88,21 +88,20 @@ var catalogue = [MaxK + 1]string{
 		"eighths ninths choose-10-2",
 }
 
-// mixed are families of tables with different radii over overlapping sets of blocks, for which neither
-// parts nor weave would do: in the terms of the literature lottery designs (every ticket of k
-// numbers shares k-r with some block), but with a radius for each set, and with tickets that may hold a
-// number more than once, since a block may have more than one error. The name says k and the radii, one
-// digit for each table. Some have a reason that fits in a line:
+// mixed are families of tables with different radii over overlapping sets of blocks, which neither parts nor weave
+// can express. In the literature they are lottery designs: every ticket of k numbers shares k-r numbers with some
+// block. Here each set has its own radius. A ticket may contain a number more than once, because a block may have
+// more than one error. The name has k and the radii, one digit per table. Some have a short proof:
 //
-//   - mixed-3-1000..., mixed-4-10000..: 1 error in ab is found at once, 2 or more leave k-2 for a
-//     covering of the other blocks;
+// - mixed-3-1000..., mixed-4-10000..: table ab finds up to 1 error in ab. With 2 or more errors in ab, k-2 are left
+// for a covering of the other blocks;
 //   - mixed-5-1111111: the lines of the Fano plane. If 5 blocks have an error, the line through the
 //     other two has only one more block. If fewer have, a line is free of errors, or three blocks free
 //     of errors lie on three lines with one more block each, which cannot all have 2 errors;
 //   - mixed-5-11111111111111: the planes of AG(3, 2), as in cover-8-4-3.
 //
-// All of them are proven by [Design.Validate] in the tests, and none of their tables and radii can be
-// spared. They were found as coverings were.
+// [Design.Validate] proves all of them in the tests. No table can be removed and no radius lowered. They were found
+// by the same search as the coverings.
 var mixed = []scheme{
 	{name: "mixed-3-1000", k: 3, sets: "ab1 cd ce de"},
 	{name: "mixed-3-10000", k: 3, sets: "abc1 def deg dfg efg"},
@@ -133,18 +132,17 @@ var mixed = []scheme{
 	{name: "mixed-8-111110", k: 8, sets: "ab1 bc1 de1 fg1 hi1 ac"},
 }
 
-// coverings are covering designs C(v, b, t): sets of b of v points, such that any t points are in
-// one of them. Here the points are blocks of bits and the sets are the bits behind the leading ones: a set
-// that holds every block with an error leaves a table whose v-b leading blocks have none. The words
-// below are the leading blocks, the complements of the sets of the literature (the La Jolla Covering
-// Repository lists the best known; Gordon, Kuperberg, Patashnik, "New constructions for covering
-// designs", 1995, says where they come from). In the language of hypergraphs they are families of sets
-// that no t points all meet.
+// coverings are covering designs C(v, b, t): sets of b out of v points, such that any t points are in one of them.
+// Here the points are blocks of bits, and a set has the blocks that do not lead. If a set contains every block with
+// an error, the v-b leading blocks of its table have none. The words below are the leading blocks: the complements of
+// the sets of the literature. The La Jolla Covering Repository lists the best known sets. Gordon, Kuperberg,
+// Patashnik, "New constructions for covering designs", 1995, describes their constructions. In terms of hypergraphs:
+// no t points meet all edges.
 //
-// Those from k = 4 on were found by simulated annealing, half a second each: with more time, the larger
-// ones may have fewer tables. Nurmela and Östergård, "Upper bounds for covering designs by simulated
-// annealing", 1993, has the method: the state is the sets, the cost the number of error patterns that no
-// table finds, and a move swaps a point of one set for one outside it.
+// The designs for k >= 4 were found by simulated annealing, in half a second each. With more time, the larger ones
+// may get fewer tables. The method is that of Nurmela and Östergård, "Upper bounds for covering designs by simulated
+// annealing", 1993. The state is the family of sets. The cost is the number of error patterns that no table finds. A
+// move replaces a point of one set by a point outside it.
 var coverings = []scheme{
 	// A triangle and an edge: 2+1 points to meet them all, which 2 errors cannot.
 	{name: "cover-5-3-2", k: 2, sets: "ab ac bc de"},
@@ -161,7 +159,7 @@ var coverings = []scheme{
 	// The planes of the affine space AG(3, 2).
 	{name: "cover-8-4-3", k: 3, sets: "abcd abef abgh aceg acfh adeh adfg bceh bcfg bdeg bdfh cdef cdgh efgh"},
 
-	// Found by the search program. Those of two letters are disjoint complete graphs.
+	// Found by the search program. Sets of two letters are disjoint complete graphs.
 	{name: "cover-9-7-4", k: 4, sets: "ab ai bi cd ef gh"},
 	{name: "cover-8-6-4", k: 4, sets: "ab ah bh cd ef eg fg"},
 	{name: "cover-7-5-4", k: 4, sets: "ab af bf cd ce cg de dg eg"},

@@ -12,10 +12,10 @@ const (
 	MaxTables = 1024
 )
 
-// Table says how one table is ordered and how far around a query it is searched.
-type Table struct {
+// A Table describes the bit order of one table and the radius of its searches.
+type Table struct { // the leading bits; see [New]
 	Mask   uint64 // the bits that lead; see [New]
-	Radius int    // flips to allow among them: 0 is the paper's exact match on the leading bits
+	Radius int    // maximum number of flips among them; 0 is the paper's exact match
 }
 
 // Finds reports whether the table finds a fingerprint that differs from the query in diff.
@@ -26,10 +26,9 @@ func (t Table) Finds(diff uint64) bool {
 // Leading returns the number of leading bits, the paper's p.
 func (t Table) Leading() int { return bits.OnesCount64(t.Mask) }
 
-// Design is a set of tables that together find everything within Hamming distance K. Name, K and
-// Seed make the same tables again (see [Named]); the tables are stored all the same, so that an
-// index does not depend on the catalogue of the program that opens it. It has no hidden state: its
-// JSON form is the whole of it. Methods only read.
+// A Design is a set of tables that together find every fingerprint within Hamming distance K. Name, K and Seed
+// determine the tables (see [Named]). The tables are stored nevertheless, so that an index does not depend on the
+// catalogue of the program that opens it. The JSON form is complete: a Design has no hidden state. Methods only read.
 type Design struct {
 	Name   string
 	K      int
@@ -37,9 +36,9 @@ type Design struct {
 	Tables []Table
 }
 
-// First returns the canonical table of a difference: the first in order that finds it, -1 if none does
-// (never, in a valid design, for at most K bits). A hit found in table j is reported if and only if
-// First(diff) == j, so every hit is reported exactly once without remembering any.
+// First returns the canonical table of a difference: the first table that finds it. It returns -1 if no table does,
+// which a valid design excludes for at most K bits. A search reports a hit of table j only if First(diff) == j. So
+// every hit is reported exactly once, without memory of earlier hits.
 func (d *Design) First(diff uint64) int {
 	for i := range d.Tables {
 		if d.Tables[i].Finds(diff) {
@@ -50,16 +49,16 @@ func (d *Design) First(diff uint64) int {
 }
 
 // Leading returns the smallest and the largest number of leading bits of the tables.
-func (d *Design) Leading() (least, most int) {
-	least = 64
+func (d *Design) Leading() (low, high int) {
+	low = 64
 	for _, t := range d.Tables {
-		least = min(least, t.Leading())
-		most = max(most, t.Leading())
+		low = min(low, t.Leading())
+		high = max(high, t.Leading())
 	}
-	return least, most
+	return low, high
 }
 
-// share returns the part of all words that agree with a query, but for radius flips, in their top bits.
+// share returns the fraction of all words whose top bits differ from a query in at most radius bits.
 func share(bits, radius int) float64 {
 	return math.Ldexp(float64(Ball(bits, radius)), -bits)
 }

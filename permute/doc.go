@@ -1,14 +1,13 @@
-// Package permute says which tables an index has: bit permutations, and the designs that make a
-// handful of sorted tables find every fingerprint within Hamming distance k. It is arithmetic only and
-// stores no fingerprints.
+// Package permute defines the tables of an index. It has bit permutations, and designs: small sets of sorted tables
+// that together find every fingerprint within Hamming distance k. It only computes and stores no fingerprints.
 //
 // # Words
 //
-// A table holds all fingerprints, permuted and sorted. Its mask names the bits that the permutation
-// moves to the front: its leading bits (the paper's p_i are their number). Its radius is how many
-// flips among them a query allows for. A probe looks at one run of the sorted table: everything that
-// begins with the query's leading bits, or with them but for a pattern of at most radius flips. A
-// design is a set of tables, valid for k if whatever at most k bits differ, some table finds it:
+// A table contains all fingerprints, permuted and sorted. The permutation moves the bits of the table's mask to the
+// front. They are its leading bits; the paper's p_i is their number. The radius is the maximum number of flips among
+// them that a query allows. A probe searches one run of the sorted table: all keys that begin with the query's
+// leading bits, or with a variant of them with at most radius flips. A design is a set of tables. It is valid for k
+// if, for any difference in at most k bits, some table finds the fingerprint:
 //
 //	for every set E of at most k of the 64 bits there is a table with |E & Mask| <= Radius.
 //
@@ -20,20 +19,19 @@
 //	  +- Apply, table 1 -> BBBBAAAA
 //	       probe BBBB, and ...
 //
-// A table tells its fingerprints apart by their top g bits, as buckets (package table: g is log2 n and
-// half to one and a half more, so that a bucket has less than one fingerprint). A table with p >= g leading bits needs
-// Ball(g, radius) probes of one bucket each; one with p < g needs Ball(p, radius) probes of 2^(g-p) neighbouring
-// buckets each. So leading bits beyond g buy nothing, and missing ones double the work each.
+// A table uses the top g bits of its keys as a bucket number. In package table, g is log2 n plus 0.5 to 1.5, so that
+// a bucket has less than one fingerprint on average. A table with p >= g leading bits needs Ball(g, radius) probes of
+// one bucket each. A table with p < g needs Ball(p, radius) probes of 2^(g-p) neighbouring buckets each. So leading
+// bits beyond g save nothing, and each missing bit doubles the work.
 //
 // # Coverings: fewer tables for radius 0
 //
-// The paper has radius 0: cut the 64 bits into m blocks, and make a table for each choice of m-k of
-// them to lead (choose-M-LEAD). At most k blocks have errors, so some choice has none. But it is not
-// needed that every choice of k blocks is what some table leaves behind: it is enough that it is part
-// of what some table leaves behind. Families of b-sets of v points such that every k points lie
-// inside one are covering designs, C(v, b, k), and decades of work went into small ones. Leave behind
-// the b-sets, let their complements lead. Seen from the other side: sets of leading blocks that no k
-// errors can all hit.
+// The paper uses radius 0. It divides the 64 bits into m blocks, and lets each choice of m-k blocks lead one table
+// (choose-M-LEAD). At most k blocks have errors, so the leading blocks of some table have none. This uses more tables
+// than necessary: not every choice of k blocks must be exactly the rest of some table. It is enough that it is part
+// of such a rest. Families of b-sets of v points such that every k points are in one of them are covering designs,
+// C(v, b, k). Small ones are well studied. Their sets are the rests; the complements lead. Equivalently, no k errors
+// can meet all sets of leading blocks.
 //
 //	6 tables, k = 3: two triangles              11 tables, k = 3: the biplane
 //
@@ -44,28 +42,27 @@
 //
 // # Radii: fewer tables still, for more probes
 //
-// Memory is scarcer than probes: each table repeats every fingerprint, and independent probes overlap
-// their cache misses. With m disjoint parts and k errors some part has at most floor(k/m): m tables of
-// that radius will do. The general pigeonhole principle (parts) needs less: radii that sum to k-m+1.
-// For k = 3 three parts need not be (1, 1, 1) but (1, 0, 0).
-// Parts may overlap (weave): if every bit leads in l of m tables, k errors are counted k*l times, and
-// radii that sum to k*l-m+1 are enough. And coverings and radii mix:
+// Memory is scarcer than probes: each table repeats every fingerprint, while the cache misses of independent probes
+// overlap. Of m disjoint parts, some part has at most floor(k/m) of k errors. So m tables with that radius are
+// enough. By the general pigeonhole principle (parts) the radii only need to sum to k-m+1. For k = 3, three parts
+// need the radii (1, 0, 0) instead of (1, 1, 1). Parts may also overlap (weave). If every bit leads in l of m tables,
+// k errors are counted k*l times, and radii that sum to k*l-m+1 are enough. Coverings and radii can be combined:
 //
 //	5 tables, k = 3: mixed-3-10000
 //
 //	 |<---- A: 29 bits, radius 1 ---->|<-- a -->|<-- b -->|<-- c -->|<-- d -->|
 //
-//	At most 1 error in A: table 0 finds it, with 1 + 28 probes for 28 bucket bits. Otherwise at most
-//	1 is left for a, b, c, d, and of the tables abc, abd, acd, bcd, radius 0, one has none: 4 probes.
+// At most 1 error in A: table 0 finds it, with 1 + 28 probes for 28 bucket bits. Otherwise at most 1 error is in a,
+// b, c, d, and one of the tables abc, abd, acd, bcd of radius 0 has none: 4 probes.
 //
-// That is 33 probes where two halves take 58. The catalogue has such families for k = 3 to 8, found
-// by simulated annealing; a family is a lottery design (every ticket of k errors
-// meets some table's rest in at least k-radius places) in which numbers may be drawn twice.
+// This takes 33 probes, and two halves take 58. The catalogue has such families for k = 3 to 8, found by simulated
+// annealing. A family is a lottery design in which a number may be drawn twice: every ticket of k errors meets the
+// rest of some table in at least k-radius places.
 //
 // # What they cost
 //
-// For k = 3. Probes and buckets are per query with buckets of 28 bits, as tables of 100 M fingerprints have
-// them; every table costs about 5.1 bytes a fingerprint there.
+// This table is for k = 3. Probes and buckets are per query, with buckets of 28 bits as for tables of 100 M
+// fingerprints. There, every table takes about 5.1 bytes per fingerprint.
 //
 //	design         tables leading  probes  buckets  valid because
 //	one                 1 64         3683     3683  trivially
@@ -85,12 +82,12 @@
 //
 // # Which bits
 //
-// A site's template may hold some bits fixed, so bits get into blocks at random, as in the paper, by a
-// seed that is part of the design; seed 0 leaves them in order. See [Named].
+// Some bits may be the same on all pages of a site. So bits are assigned to blocks at random, as in the paper. The
+// seed is part of the design, and seed 0 keeps the order of the bits. See [Named].
 //
 // # Concurrency and cost
 //
-// Permutations and designs are values that nothing changes after they are made: use them from as many
-// goroutines as you like. Apply takes some nanoseconds (asm.Permute 1 ns a word of many); making a design
-// of the catalogue takes up to 0.2 ms, and proving it ([Design.Validate]) up to 0.05 ms.
+// Permutations and designs are immutable values and safe for concurrent use. Apply takes some nanoseconds;
+// asm.Permute takes 1 ns per word for many words. Building a design of the catalogue takes up to 0.2 ms. Proving it
+// ([Design.Validate]) takes up to 0.05 ms.
 package permute

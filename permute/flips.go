@@ -6,26 +6,26 @@ import (
 	"math/bits"
 )
 
-// A FlipSet is a set of patterns that a query is XORed with: Base, with at most Radius of Width
-// neighbouring bits flipped in it. It says which patterns there are and does not list them, of which there
-// may be 2^40: a [FlipWalk] visits them in constant memory. A negative Radius makes the set empty. The
-// zero value holds the pattern 0 alone. A FlipSet is a value; all methods only read it.
+// A FlipSet is a set of patterns to XOR a query with: Base with at most Radius of Width neighbouring bits flipped.
+// The set may have 2^40 patterns. It does not list them: a [FlipWalk] visits them in constant memory. A negative
+// Radius makes the set empty. The zero value contains only the pattern 0. A FlipSet is a value, and its methods do
+// not change it.
 type FlipSet struct {
-	Base   uint64 // the pattern without further flips
-	Shift  int    // the lowest bit that may flip; Shift + Width is at most 64
-	Width  int    // how many bits may flip
-	Radius int    // how many of them may flip at once
+	Base   uint64 // pattern without flips
+	Shift  int    // lowest bit that may flip; Shift + Width is at most 64
+	Width  int    // number of bits that may flip
+	Radius int    // maximum number of flips
 }
 
-// Flips returns the patterns that visit every value of a query's leading bits within radius flips: all
-// words with at most radius bits set, all of them among the top leading bits. leading is held to 0..64;
-// with a negative radius there is no pattern.
+// Flips returns the patterns that visit every value of a query's leading bits within radius flips. They are all words
+// with at most radius bits set, all among the top leading bits. leading is limited to 0..64. A negative radius gives
+// an empty set.
 func Flips(leading, radius int) FlipSet {
 	leading = min(max(leading, 0), 64)
 	return FlipSet{Shift: 64 - leading, Width: leading, Radius: radius}
 }
 
-// Len returns the number of patterns. It stops at math.MaxInt.
+// Len returns the number of patterns, at most math.MaxInt.
 func (s FlipSet) Len() int {
 	if s.Radius < 0 {
 		return 0
@@ -33,11 +33,11 @@ func (s FlipSet) Len() int {
 	return Ball(s.Width, s.Radius)
 }
 
-// Walk returns a walk over the patterns, before the first.
+// Walk returns a walk that begins at the first pattern.
 func (s FlipSet) Walk() FlipWalk { return FlipWalk{set: s} }
 
-// All returns an iterator over the patterns, by ascending number of flips and by ascending value
-// within one number: Base itself comes first.
+// All returns an iterator over the patterns, by ascending number of flips and then by ascending value. The first one
+// is Base.
 func (s FlipSet) All() iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		w := s.Walk()
@@ -51,8 +51,7 @@ func (s FlipSet) All() iter.Seq[uint64] {
 	}
 }
 
-// Groups returns an iterator over parts of the set: for each pattern of the upper of its Width bits, the
-// patterns that agree with it there.
+// Groups returns an iterator over parts of the set. Each part has the patterns that agree in the upper bits.
 func (s FlipSet) Groups(upper int) iter.Seq[FlipSet] {
 	upper = min(max(upper, 0), s.Width)
 	lower := s.Width - upper
@@ -67,10 +66,9 @@ func (s FlipSet) Groups(upper int) iter.Seq[FlipSet] {
 	}
 }
 
-// A FlipWalk visits the patterns of a [FlipSet], in the order of [FlipSet.All], some hundreds at
-// a time and without allocating: a pattern of more than two flips is one of its upper flips and one of
-// two flips below them, and those are in a list of 16 KiB that all walks share. It belongs to one
-// goroutine.
+// A FlipWalk visits the patterns of a [FlipSet] in the order of [FlipSet.All], some hundreds at a time and without
+// allocating. A pattern with more than two flips consists of its upper flips and of two flips below them. The words
+// with two flips are in a list of 16 KiB that all walks share. A FlipWalk is used by one goroutine.
 //
 //	weight 4, width 8:   ..high..  low: the words of 2 bits below the lowest of high
 //	                     00001100  11
@@ -79,12 +77,12 @@ func (s FlipSet) Groups(upper int) iter.Seq[FlipSet] {
 //	                     ...
 type FlipWalk struct {
 	set    FlipSet
-	weight int    // flips of the patterns that come next
-	high   uint64 // all but two of them, where there are more; 0 before the first
+	weight int    // number of flips of the next patterns
+	high   uint64 // all flips except the lowest two, if there are more; 0 before the first pattern
 }
 
-// Next returns the next patterns: base ^ low[i] << set.Shift for every i. low is nil at the
-// end, and must not be written to. The patterns of no flip and of one come together.
+// Next returns the next patterns: base ^ low[i] << set.Shift for every i. low is nil at the end, and is read-only.
+// Patterns with no flip and with one flip come together.
 func (w *FlipWalk) Next() (base uint64, low []uint64) {
 	s := &w.set
 	switch {
@@ -100,7 +98,7 @@ func (w *FlipWalk) Next() (base uint64, low []uint64) {
 	return w.many()
 }
 
-// many returns the patterns of more than two flips that have the same upper ones.
+// many returns the patterns of more than two flips with the same upper flips.
 func (w *FlipWalk) many() (base uint64, low []uint64) {
 	s := &w.set
 	upper := w.weight - 2
@@ -117,8 +115,8 @@ func (w *FlipWalk) many() (base uint64, low []uint64) {
 	return s.Base ^ high<<s.Shift, twoFlips[:below*(below-1)/2]
 }
 
-// fewFlips are the words with at most one bit set, twoFlips those with two, both ascending: the words
-// that have their bits among the lowest n come first.
+// fewFlips are the words with at most one bit set, twoFlips those with two. Both ascend, so the words that only use
+// the lowest n bits come first.
 var fewFlips, twoFlips = func() (few, two []uint64) {
 	few = []uint64{0}
 	for high := range 64 {
@@ -130,16 +128,16 @@ var fewFlips, twoFlips = func() (few, two []uint64) {
 	return few, two
 }()
 
-// nextWord returns the next larger word with as many bits set: the lowest run of ones gives its top
-// bit to the zero above it and drops the rest to the bottom (HAKMEM 175).
+// nextWord returns the next larger word with the same number of bits set. The lowest run of ones moves its top bit to
+// the zero above it, and its other bits to the bottom (HAKMEM 175).
 func nextWord(x uint64) uint64 {
 	low := x & -x
 	carried := x + low
 	return carried | (x^carried)>>2>>bits.TrailingZeros64(low)
 }
 
-// Ball returns the number of words of the given number of bits within radius flips of one of them: the
-// sum of C(bits, i) for i = 0..radius. It stops at math.MaxInt.
+// Ball returns the number of words of that many bits within radius flips of a given word: the sum of C(bits, i) for i
+// = 0..radius. The result is at most math.MaxInt.
 func Ball(bits, radius int) int {
 	sum := uint64(0)
 	for i := 0; i <= min(radius, bits); i++ {

@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// A design in JSON. Words of 64 bits are hexadecimal strings, because most readers of JSON would
-// round them to 53 bits:
+// A design in JSON. Words of 64 bits are hexadecimal strings, because most JSON readers would round them to 53 bits:
 //
 //	{"name":"halves","k":3,"seed":"0x0000000000000001","tables":[
 //	  {"mask":"0x9d2...","radius":1}, ...]}
@@ -29,8 +28,7 @@ func (d Design) MarshalJSON() ([]byte, error) {
 	return json.Marshal(designJSON{d.Name, d.K, word(d.Seed), d.Tables})
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It believes what it reads: call [Design.Validate]
-// before using the design.
+// UnmarshalJSON implements json.Unmarshaler. It does not check the design: call [Design.Validate] before using it.
 func (d *Design) UnmarshalJSON(data []byte) error {
 	var in designJSON
 	if err := json.Unmarshal(data, &in); err != nil {
@@ -55,7 +53,7 @@ func (t *Table) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// word is a 64-bit word written as 0x and 16 hexadecimal digits, and read only so.
+// word is a 64-bit word whose only text form is 0x and 16 hexadecimal digits.
 type word uint64
 
 func (w word) MarshalText() ([]byte, error) {

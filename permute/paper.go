@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// The designs of the paper. All have radius 0: a table finds fingerprints without an error among its leading bits.
+// The designs of the paper. All have radius 0: a table finds the fingerprints without errors in its leading bits.
 
-// choose returns the paper's general scheme: m blocks, a table for each choice of j of them to lead.
-// For k <= m-j at most k blocks have errors, so j of the others agree: C(m, j) tables of about
-// 64*j/m leading bits. Its name is choose-M-J.
+// choose returns the paper's general scheme: m blocks, and a table for each choice of j leading blocks. It is valid
+// for k <= m-j: at most k blocks have errors, so j other blocks agree. It has C(m, j) tables of about 64*j/m leading
+// bits. Its name is choose-M-J.
 func choose(m, j, k int, seed uint64) (Design, error) {
 	name := fmt.Sprintf("choose-%d-%d", m, j)
 	if m < 1 || m > 64 || j < 1 || j > m {
@@ -24,8 +24,7 @@ func choose(m, j, k int, seed uint64) (Design, error) {
 	return nest(name, k, []level{{m, j}}, seed)
 }
 
-// paper returns one of the four designs that the paper gives for k = 3 (section 3.1.1), by its number of
-// tables:
+// paper returns one of the four designs of the paper for k = 3 (section 3.1.1), by its number of tables:
 //
 //	 4   4 blocks of 16 bits, 1 leads                                  16 leading bits
 //	10   5 blocks of 12-13, 2 lead                                     25-26
@@ -45,10 +44,10 @@ func paper(tables, k int, seed uint64) (Design, error) {
 	return nest(name, k, levels, seed)
 }
 
-// nested repeats choose inside itself: m[0] blocks, of which k stay behind; those are cut anew into
-// m[1] blocks, of which again k stay behind, and so on. All errors are in what stays behind, so each
-// level is valid for the reason the first one is. The number of tables is the product of the C(m[i], k),
-// or less where two ways lead to one mask. Its name is nested-M-M-...
+// nested applies choose recursively. Of m[0] blocks, k do not lead. Their bits are divided into m[1] blocks, and
+// again k of these do not lead, and so on. All errors may be in the bits that do not lead, so each level is valid for
+// the same reason as the first one. The number of tables is the product of the C(m[i], k), or less if two choices
+// give the same mask. Its name is nested-M-M-...
 func nested(m []int, k int, seed uint64) (Design, error) {
 	name := "nested"
 	levels := make([]level, len(m))
@@ -62,7 +61,7 @@ func nested(m []int, k int, seed uint64) (Design, error) {
 	return nest(name, k, levels, seed)
 }
 
-// level cuts the remaining bits into blocks; lead of them join the leading bits.
+// level divides the remaining bits into blocks. lead of the blocks join the leading bits.
 type level struct{ blocks, lead int }
 
 func nest(name string, k int, levels []level, seed uint64) (Design, error) {
@@ -80,7 +79,7 @@ func nest(name string, k int, levels []level, seed uint64) (Design, error) {
 	order := shuffled(seed)
 	split = func(mask uint64, rest []int, levels []level) error {
 		if len(levels) == 0 {
-			// a then b leads as b then a does, where the blocks of two levels end at the same bits.
+			// Two choices give the same mask if blocks of two levels end at the same bits.
 			if t := (Table{Mask: mask}); !slices.Contains(d.Tables, t) {
 				d.Tables = append(d.Tables, t)
 			}
@@ -127,19 +126,20 @@ func cut(places, sizes []int) [][]int {
 	return runs
 }
 
-// subsets lists the subsets of m elements that have j, as bit sets: {0, 1, ...} first.
+// subsets returns the subsets of m elements with j elements, as bit sets: {0, 1, ...} first.
 func subsets(m, j int) []uint64 {
 	var list []uint64
 	for x, n := uint64(1)<<j-1, Binomial(m, j); n > 0; n-- {
 		list = append(list, bits.Reverse64(x<<(64-m)))
 		x = nextWord(x)
 	}
-	// Reversed words of ascending order are descending in their first elements: turn them round.
+	// Reversed words of ascending order descend in their first elements, so reverse the list.
 	slices.Reverse(list)
 	return list
 }
 
-// numbers reads what a name such as choose-5-2 has behind its first word; nil if it is not numbers.
+// numbers parses the part of a name such as choose-5-2 after its first word. It returns nil if a part is not a
+// number.
 func numbers(list string) (n []int) {
 	for part := range strings.SplitSeq(list, "-") {
 		v, err := strconv.ParseUint(part, 10, 17)

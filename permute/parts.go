@@ -2,17 +2,16 @@ package permute
 
 import "fmt"
 
-// partNames are the words for disjoint parts, by their number less one.
+// partNames are the names of m disjoint parts, at index m-1.
 var partNames = []string{
 	"one", "halves", "thirds", "quarters", "fifths", "sixths", "sevenths", "eighths", "ninths",
 }
 
-// parts returns the radius design of m disjoint parts, each leading in one table. By the general pigeonhole
-// principle (Qin et al., "GPH: Similarity Search in Hamming Space", ICDE 2018) it is enough that the
-// radii sum to k-m+1: if every part had more errors than its radius, there would be at least
-// (k-m+1) + m = k+1 errors. That is m-1 less than the sum of m radii of floor(k/m) may be. The radii
-// are as even as can be, the larger ones first, and a part with a larger radius gets more bits, so
-// that the candidates are fewest. Its name is that of the part: halves, thirds, ...; one for m = 1.
+// parts returns the design of m disjoint parts, each leading in one table. By the general pigeonhole principle (Qin
+// et al., "GPH: Similarity Search in Hamming Space", ICDE 2018) the radii only need to sum to k-m+1. If every part
+// had more errors than its radius, there would be at least (k-m+1) + m = k+1 errors. That can save up to m-1 compared
+// with m radii of floor(k/m). The radii differ by at most one, the larger ones first. A part with a larger radius
+// gets more bits, to minimise the candidates. Its name is that of the part: halves, thirds, ...; one for m = 1.
 func parts(m, k int, seed uint64) (Design, error) {
 	if m < 1 || m > len(partNames) {
 		return Design{}, fmt.Errorf("design of %d parts: want 1 to %d", m, len(partNames))
@@ -32,11 +31,10 @@ func parts(m, k int, seed uint64) (Design, error) {
 	return d, nil
 }
 
-// weave returns the radius design of overlapping parts: m blocks, and in table i the blocks i, i+1, ...,
-// i+lead-1 (modulo m), so each bit leads in lead of the m tables. At most k errors are counted at
-// most k*lead times in all, so by the pigeonhole principle, as in parts, it is enough that the radii
-// sum to k*lead-m+1. More tables than parts for the same leading bits, but a smaller radius: fewer
-// probes. Its name is weave-M-LEAD.
+// weave returns the design of overlapping parts: m blocks, where table i has the blocks i, i+1, ..., i+lead-1 (modulo
+// m). So each bit leads in lead of the m tables, and at most k errors are counted at most k*lead times. By the same
+// pigeonhole principle as in parts, the radii only need to sum to k*lead-m+1. For the same number of leading bits it
+// has more tables than parts, but smaller radii, so fewer probes. Its name is weave-M-LEAD.
 func weave(m, lead, k int, seed uint64) (Design, error) {
 	name := fmt.Sprintf("weave-%d-%d", m, lead)
 	if lead < 2 || lead >= m || m > 64 {

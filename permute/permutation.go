@@ -6,25 +6,25 @@ import (
 	"ndd/asm"
 )
 
-// Permutation moves the bits of a mask, in their order, to the front (the most significant end) of
-// a word and all other bits, in their order, behind them:
+// A Permutation moves the bits of a mask, in their order, to the front (the most significant end) of a word. All
+// other bits follow in their order:
 //
 //	mask     0 1 1 0 0 1 0 1          n = 4 leading bits
 //	x        a b c d e f g h
 //	Apply    b c f h a d e g
 //
-// It only moves bits, so Apply(a^b) == Apply(a)^Apply(b): a pattern of flips can be permuted once
-// and XORed to every query, and Hamming distances survive. [asm.Permute] permutes many words in
-// less time. Every mask is good: 0 and ^0 move nothing.
+// It only moves bits, so Apply(a^b) == Apply(a)^Apply(b): a pattern of flips can be permuted once and XORed to every
+// query. Hamming distances do not change. [asm.Permute] permutes many words in less time. Every mask is valid: 0 and
+// ^0 move nothing.
 type Permutation struct{ mask uint64 }
 
 // New returns the permutation that leads with the bits of mask.
 func New(mask uint64) Permutation { return Permutation{mask} }
 
-// Mask returns the mask that New was given.
+// Mask returns the mask of New.
 func (p *Permutation) Mask() uint64 { return p.mask }
 
-// Leading returns the number of bits of the mask: how many bits of Apply(x) are leading bits.
+// Leading returns the number of bits of the mask, which is the number of leading bits of Apply(x).
 func (p *Permutation) Leading() int { return bits.OnesCount64(p.mask) }
 
 // Apply returns x with its bits permuted.

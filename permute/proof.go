@@ -6,17 +6,17 @@ import (
 	"math/bits"
 )
 
-// ErrUnproven is what Validate's error wraps when a design is so intricate that the search gave up
-// before it was decided. The designs of the catalogue need less than a ten-thousandth of that.
+// ErrUnproven is wrapped by the error of Validate if the search reached its limit. The designs of the catalogue need
+// less than a ten-thousandth of that limit.
 var ErrUnproven = errors.New("too intricate to prove")
 
-// proofBudget bounds the work of a proof, in tables looked at: some tenths of a second. Deciding
-// validity is deciding whether a hypergraph has a small transversal, which is NP-hard, and a design
-// may come from a hostile file.
+// proofBudget limits the work of a proof, as a number of examined tables: some tenths of a second. Deciding validity
+// means deciding whether a hypergraph has a small transversal, which is NP-hard. A design may come from a hostile
+// file.
 const proofBudget = 1 << 27
 
-// Gap is the error of a design that misses something: fingerprints that differ in exactly the bits
-// of Errors, at most K of them, are found by no table.
+// A Gap is the error for a design that is not valid: no table finds fingerprints that differ in exactly the bits of
+// Errors, at most K of them.
 type Gap struct {
 	Name   string
 	K      int
@@ -28,15 +28,15 @@ func (g *Gap) Error() string {
 		g.Name, g.K, bits.OnesCount64(g.Errors), g.Errors)
 }
 
-// Validate checks the form of a design (name, k, radii, masks; a JSON file is believed in nothing)
-// and then proves that it is valid: that for every set E of at most K of the 64 bits there is a table
-// with |E & Mask| <= Radius. If there is an E without one, the error is a *[Gap] that holds it.
+// Validate checks the form of a design: name, k, radii and masks. A JSON file may contain anything. Then it proves
+// that the design is valid: for every set E of at most K of the 64 bits there is a table with |E & Mask| <= Radius.
+// If not, the error is a *[Gap] with such an E.
 //
-// The proof is exhaustive, but not over bits. Bits that lie in exactly the same masks are alike: they
-// form a block, and only how many errors a block has matters. And E is built error by error: as long
-// as some table still finds E, a counterexample must have one more error in that table's mask, so
-// only the blocks there are tried. Each way to spread errors over blocks is visited at most once.
-// Cost: 1 to 30 microseconds for the designs of the catalogue, 1 ms for choose-12-4 with its 495 tables.
+// The proof is exhaustive, but it does not enumerate bits. Bits that are in exactly the same masks form a block, and
+// only the number of errors in a block matters. E is built error by error. While some table still finds E, a
+// counterexample must have one more error in that table's mask, so only blocks of that mask are tried. Each
+// distribution of errors over blocks is visited at most once. Cost: 1 to 30 microseconds for designs of the
+// catalogue, 1 ms for choose-12-4 with 495 tables.
 func (d *Design) Validate() error {
 	if err := d.checkForm(); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (d *Design) Validate() error {
 	return d.prove()
 }
 
-// prove is Validate of a design whose form is right.
+// prove does the proof of Validate for a design whose form is valid.
 func (d *Design) prove() error {
 	p := newProof(d)
 	gap, found := p.search(^uint64(0)>>(64-uint(len(p.blocks))), d.K)
@@ -96,9 +96,9 @@ func goodName(name string) bool {
 // proof is the state of one search for a counterexample.
 type proof struct {
 	blocks []uint64 // bits with the same membership in all masks
-	errs   []int    // errors put into each block so far
-	inMask []uint64 // per table: the set of blocks in its mask, as bits
-	need   []int    // per table: errors still needed in its mask until it finds E no longer
+	errs   []int    // number of errors in each block so far
+	inMask []uint64 // for each table, the set of blocks in its mask, as bits
+	need   []int    // for each table, number of further errors in its mask until it no longer finds E
 	budget int
 }
 
@@ -118,7 +118,7 @@ func newProof(d *Design) *proof {
 	return p
 }
 
-// blocksOf splits the 64 bits into the classes that no mask tells apart: at most 64.
+// blocksOf divides the 64 bits into classes, at most 64. Bits of one class are in the same masks.
 func blocksOf(tables []Table) []uint64 {
 	blocks := []uint64{^uint64(0)}
 	for _, t := range tables {
@@ -132,8 +132,7 @@ func blocksOf(tables []Table) []uint64 {
 	return blocks
 }
 
-// search looks for a counterexample that adds at most left errors, all in open blocks, to those in
-// p.errs.
+// search looks for a counterexample that adds at most left errors to p.errs, all in open blocks.
 func (p *proof) search(open uint64, left int) (gap uint64, found bool) {
 	table, beaten := p.hardest(open, left)
 	if beaten {
@@ -142,8 +141,8 @@ func (p *proof) search(open uint64, left int) (gap uint64, found bool) {
 	if table < 0 {
 		return 0, false
 	}
-	// A counterexample has another error in this table's mask. Let b be the first block that gets one:
-	// then no block before b does, so each b closes the ones before it, and no set is visited twice.
+	// A counterexample has another error in this table's mask. Let b be the first block that gets one. Blocks before
+	// b get none, so each b closes the blocks before it, and no set is visited twice.
 	for rest := open & p.inMask[table]; rest != 0; rest &= rest - 1 {
 		b := bits.TrailingZeros64(rest)
 		p.put(b, 1)
@@ -161,9 +160,9 @@ func (p *proof) search(open uint64, left int) (gap uint64, found bool) {
 	return 0, false
 }
 
-// hardest returns, of the tables that still find E, the one with the fewest open blocks: the fewest
-// ways to go on. -1 if one of them can no longer be beaten with the errors left, so that there is no
-// counterexample here; beaten if there are none, so that E is one.
+// hardest returns the table with the fewest open blocks among the tables that still find E. It returns -1 if the
+// remaining errors cannot prevent one of them from finding E, so that this branch has no counterexample. beaten is
+// true if no table finds E: E is a counterexample.
 func (p *proof) hardest(open uint64, left int) (table int, beaten bool) {
 	p.budget -= len(p.need)
 	if p.budget < 0 {
@@ -194,7 +193,7 @@ func (p *proof) put(block, delta int) {
 	}
 }
 
-// errors spells p.errs as bits: the lowest bits of each block.
+// errors returns p.errs as bits: the lowest bits of each block.
 func (p *proof) errors() (set uint64) {
 	for b, n := range p.errs {
 		block := p.blocks[b]

@@ -1,20 +1,20 @@
 package permute
 
-// A Split is the paper's optimal number of tables for a bound on the keys that a probe compares (section 3.1.2).
+// A Split is the paper's minimum number of tables, given a bound on the keys that a probe compares (section 3.1.2).
 type Split struct {
 	Tables int
-	Blocks []int // number of blocks at each level of the recursion; none if one table suffices
-	Low    int   // fewest leading bits of a table
+	Blocks []int // number of blocks at each level of the recursion; empty if one table is enough
+	Low    int   // minimum number of leading bits of a table
 }
 
-// Recursion returns the paper's X(f, k, d): the fewest tables of any recursive splitting of f bits into blocks, such that a
-// probe of 2^d fingerprints compares fewer than 2^tau of them:
+// Recursion returns the paper's X(f, k, d): the minimum number of tables of any recursive division of f bits into
+// blocks. A probe of 2^d fingerprints must compare fewer than 2^tau of them:
 //
 //	X(f, k, d) = 1                                                     if d < tau
 //	X(f, k, d) = min over r > k of C(r, k) X(fk/r, k, d - (r - k)f/r)  otherwise
 //
-// Blocks have whole bits here: of r blocks of f bits some are one bit longer, and the r - k shortest ones count. A Split
-// without tables is returned if there is none.
+// Here, blocks have whole bits. Of r blocks of f bits, some are one bit longer, and the r - k shortest ones count. If
+// there is no solution, the Split has no tables.
 func Recursion(f, k, d, tau int) Split {
 	type state struct{ f, d int }
 	known := map[state]Split{}
@@ -40,7 +40,7 @@ func Recursion(f, k, d, tau int) Split {
 	return solve(f, d)
 }
 
-// shortest returns the bits of the n shortest of r blocks that divide f bits evenly.
+// shortest returns the number of bits in the n shortest of r blocks that divide f bits evenly.
 func shortest(f, r, n int) int { return n*(f/r) + max(0, n-(r-f%r)) }
 
 // binomial returns n over k.

@@ -2,15 +2,13 @@ package permute
 
 import "slices"
 
-// For returns the cheapest part of the design that is valid for a smaller distance
-// k: radii lowered together as far as they go, then tables left out, last
-// first, where the others do without them, then single radii lowered, the
-// largest first. Nothing of it can be spared. A table that is left out keeps its
-// place with radius -1, which no difference satisfies. It panics unless
-// 0 <= k <= d.K.
+// For returns the cheapest part of the design that is valid for a smaller distance k. It lowers all radii together as
+// far as possible. Then it removes tables that are not needed, the last ones first. Then it lowers single radii, the
+// largest first. Nothing more can be removed from the result. A removed table stays in the list with radius -1, which
+// finds no difference. For panics unless 0 <= k <= d.K.
 //
-// For k = 1, two of paper-10's tables do (no single error touches both), and
-// the halves of k = 3 need no flips.
+// For k = 1, two tables of paper-10 are enough, because no single error is in both masks. The halves of k = 3 need no
+// flips.
 func (d *Design) For(k int) Design {
 	if k < 0 || k > d.K {
 		panic("permute: k is not within the design's")

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// scheme is a design over blocks instead of bits, as the catalogue keeps it.
+// A scheme is a design of the catalogue. Its masks are over blocks instead of bits.
 type scheme struct {
 	name string
 	k    int
-	// sets has a word for each table: a letter for each of its leading blocks, a is block 0, then the
-	// radius where it is not 0.
+	// sets has a word for each table: a letter for each leading block, where a is block 0, and then the radius if it
+	// is not 0.
 	sets string
 }
 
-// tables reads the sets: masks are over blocks.
+// tables parses the sets. The masks are over blocks.
 func (s *scheme) tables() []Table {
 	var list []Table
 	for _, set := range strings.Fields(s.sets) {
@@ -32,15 +32,15 @@ func (s *scheme) tables() []Table {
 	return list
 }
 
-// design assigns bits to the blocks. A scheme of radius 0 also serves any smaller k than its own.
+// design assigns bits to the blocks. A scheme with radius 0 is also valid for every smaller k.
 func (s *scheme) design(k int, seed uint64) (Design, error) {
 	tables := s.tables()
-	least := s.k
+	kMin := s.k
 	if !strings.ContainsAny(s.sets, "12345678") {
-		least = 0
+		kMin = 0
 	}
-	if k < least || k > s.k {
-		return Design{}, fmt.Errorf("design %s: serves k = %d to %d, not %d", s.name, least, s.k, k)
+	if k < kMin || k > s.k {
+		return Design{}, fmt.Errorf("design %s: serves k = %d to %d, not %d", s.name, kMin, s.k, k)
 	}
 	blocks := spread(balance(tables), seed)
 	for i := range tables {
@@ -49,10 +49,10 @@ func (s *scheme) design(k int, seed uint64) (Design, error) {
 	return Design{Name: s.name, K: k, Seed: seed, Tables: tables}, nil
 }
 
-// balance sizes the blocks of tables whose masks are over blocks. A scheme is valid whatever the sizes,
-// so they are chosen to compare the fewest candidates: from blocks that are even, single bits move
-// from one block to another as long as that makes the tables' share of the fingerprints smaller, the
-// best move first. It decides which bits a named design has, so it may not change.
+// balance chooses the sizes of the blocks for tables whose masks are over blocks. A scheme is valid for all sizes, so
+// balance minimises the candidates. It starts with even blocks. Then it moves single bits from one block to another,
+// the best move first, while that reduces the tables' share of the fingerprints. The result determines the bits of a
+// named design, so this function must not change.
 func balance(tables []Table) []int {
 	all := uint64(0)
 	for _, t := range tables {
@@ -94,18 +94,18 @@ func shareOf(tables []Table, sizes []int) (sum float64) {
 	return sum
 }
 
-// spread cuts the 64 bits into blocks of the given sizes, which sum to 64, and returns their masks.
-// Which bits a block gets is the paper's "uniformly at random", made repeatable by seed, so that no
-// template of a site fills one block:
+// spread divides the 64 bits into blocks of the given sizes, which sum to 64, and returns their masks. The paper
+// assigns bits "uniformly at random". Here the seed makes this reproducible, and prevents that the template of a site
+// fills one block:
 //
-//   - seed 0: blocks of neighbouring bits, the first block the most significant; for examples and
-//     for data that is known to be uniform.
-//   - any other seed: the 64 positions are shuffled first, by Fisher and Yates from the last place
-//     down, place i changing with place (next * (i+1)) >> 64, where next is the SplitMix64 generator
-//     started at seed (Steele, Lea, Flood, OOPSLA 2014).
+// - seed 0: blocks of neighbouring bits, the first block the most significant; for examples and for data that is
+// known to be uniform.
+// - any other seed: the 64 positions are shuffled by Fisher and Yates from the last position down. Position i is
+// exchanged with position (next * (i+1)) >> 64, where next is the SplitMix64 generator with that seed (Steele, Lea,
+// Flood, OOPSLA 2014).
 //
-// Stored indexes carry their masks, but Named must make the same design for the same seed for ever:
-// this function may not change.
+// Stored indexes contain their masks. But Named must return the same design for the same seed in all versions, so
+// this function must not change.
 func spread(sizes []int, seed uint64) []uint64 {
 	place := shuffled(seed)
 	masks := make([]uint64, len(sizes))
@@ -142,7 +142,7 @@ func splitMix(state *uint64) uint64 {
 	return z ^ z>>31
 }
 
-// even cuts total bits into blocks that differ by at most one bit, the larger ones first.
+// even divides total bits into blocks that differ by at most one bit, the larger ones first.
 func even(total, blocks int) []int {
 	sizes := make([]int, blocks)
 	for i := range sizes {
@@ -154,7 +154,7 @@ func even(total, blocks int) []int {
 	return sizes
 }
 
-// union joins the blocks whose numbers are set in chosen.
+// union returns the union of the blocks whose numbers are set in chosen.
 func union(blocks []uint64, chosen uint64) (mask uint64) {
 	for ; chosen != 0; chosen &= chosen - 1 {
 		mask |= blocks[bits.TrailingZeros64(chosen)]
