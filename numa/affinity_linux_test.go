@@ -18,7 +18,7 @@ func init() {
 	thisCPU = func() (cpu, node int, err error) {
 		var c, n uint32
 		_, _, e := unix.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(&n)), 0)
-		return int(c), int(n), failed(e)
+		return int(c), int(n), errnoError(e)
 	}
 }
 

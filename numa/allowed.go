@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// Allowed is what the system lets a process use: its affinity, and what its
-// cpuset leaves of the host.
+// Allowed is the part of the host that the system lets a process use, by its affinity and its cpuset.
 type Allowed struct {
-	CPUs  []int // nil when it does not say
-	Nodes []int // of memory; nil when it does not say
+	CPUs  []int // nil if unknown
+	Nodes []int // memory nodes; nil if unknown
 }
 
-// readAllowed reads what this process may use below root: what its first thread
-// may, which no worker pins.
+// readAllowed reads what this process may use, from the files below root. It reads the mask of the first thread,
+// which no worker changes.
 func readAllowed(root fs.FS) (a Allowed, err error) {
 	status, err := fs.ReadFile(root, "proc/self/status")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -42,26 +41,24 @@ func readAllowed(root fs.FS) (a Allowed, err error) {
 	return a, nil
 }
 
-// A UsableNode is a node with memory that this process may use, and the processors
-// that work on it.
+// A UsableNode is a node with memory that this process may use, and with the processors that work on it.
 type UsableNode struct {
-	ID          int // of the Node
+	ID          int // ID of the Node
 	MemoryBytes uint64
-	CPUs        []int // ascending; empty when no processor is known
-	Distances   []int // of the Node
-	Borrowed    bool  // the processors are those of the nearest node that has some: this memory is far from everyone
+	CPUs        []int // ascending; empty if no processor is known
+	Distances   []int // distances of the Node
+	Borrowed    bool  // the node has no processors of its own, so those of the nearest node work on it
 }
 
-// Usable returns the nodes where a process may put memory and work, ascending by ID: those
-// that have memory, with their processors and those of the nodes without memory
-// to which they are the nearest.
+// Usable returns the nodes with memory that the process may use, ascending by ID. Each processor belongs to its own
+// node or, if that has no usable memory, to the nearest node that has.
 func (t Topology) Usable(a Allowed) []UsableNode {
 	usable := func(cpus []int) []int {
 		switch {
 		case a.CPUs == nil:
 			return cpus
 		case !t.Known:
-			return a.CPUs // those of the host are a guess
+			return a.CPUs // the processors of the host are only a guess
 		}
 		return slices.DeleteFunc(slices.Clone(cpus), func(cpu int) bool {
 			_, ok := slices.BinarySearch(a.CPUs, cpu)
@@ -69,13 +66,13 @@ func (t Topology) Usable(a Allowed) []UsableNode {
 		})
 	}
 	var nodes []UsableNode
-	var at []int // in t.Nodes
+	var indexes []int // indexes in t.Nodes
 	for i, n := range t.Nodes {
 		if t.Known && n.MemoryBytes == 0 || a.Nodes != nil && t.Known && !slices.Contains(a.Nodes, n.ID) {
 			continue
 		}
 		nodes = append(nodes, UsableNode{ID: n.ID, MemoryBytes: n.MemoryBytes, Distances: n.Distances})
-		at = append(at, i)
+		indexes = append(indexes, i)
 	}
 	for i, n := range t.Nodes {
 		cpus := usable(n.CPUs)
@@ -84,7 +81,7 @@ func (t Topology) Usable(a Allowed) []UsableNode {
 		}
 		best := 0
 		for j := range nodes {
-			if t.distance(i, at[j]) < t.distance(i, at[best]) {
+			if t.distance(i, indexes[j]) < t.distance(i, indexes[best]) {
 				best = j
 			}
 		}
@@ -97,17 +94,17 @@ func (t Topology) Usable(a Allowed) []UsableNode {
 			continue
 		}
 		p.Borrowed = true
-		least := -1
+		nearest := -1
 		for j, n := range t.Nodes {
-			if cpus := usable(n.CPUs); len(cpus) > 0 && (least < 0 || t.distance(at[i], j) < t.distance(at[i], least)) {
-				p.CPUs, least = cpus, j
+			if cpus := usable(n.CPUs); len(cpus) > 0 && (nearest < 0 || t.distance(indexes[i], j) < t.distance(indexes[i], nearest)) {
+				p.CPUs, nearest = cpus, j
 			}
 		}
 	}
 	return nodes
 }
 
-// distance returns the distance of nodes i and j, by position.
+// distance returns the distance of two nodes, given by their indexes.
 func (t Topology) distance(i, j int) int {
 	if d := t.Nodes[i].Distances; j < len(d) {
 		return d[j]

@@ -6,27 +6,26 @@ import (
 )
 
 const (
-	pageBytes = 4 << 10 // the smallest; other sizes are multiples
+	pageBytes = 4 << 10 // the smallest page size; other sizes are multiples
 	hugeBytes = 2 << 20
-	// eachMax is how many threads work on one arena: a node's memory is not
-	// faster for more.
+	// eachMax is the maximum number of threads that work on one arena: more do not make a node's memory faster.
 	eachMax = 16
-	// bytesMax is the size of an address space.
+	// bytesMax is about the size of an address space.
 	bytesMax = min(1<<46, math.MaxInt-pageBytes)
 )
 
-// An Arena is memory of one node. Data is zeroed at first; it is gone after [Arena.Free].
+// An Arena is memory of one node. Data is initially zero. It is invalid after [Arena.Free].
 type Arena struct {
 	Data  []byte
 	Node  UsableNode
-	Bound bool // by the kernel; else it is where its first user was
+	Bound bool // bound by the kernel; otherwise the memory is on the node of its first user
 
 	host *Host
 	raw  []byte // the whole mapping
 }
 
-// Arena returns memory of that many bytes on a node, which is there when it is written to. The caller frees
-// it. The error wraps [ErrFull] when the node has no room.
+// Arena returns memory on a node. Pages take memory when they are written. The caller frees the arena. The error
+// wraps [ErrFull] if the node has no room.
 func (h *Host) Arena(p UsableNode, bytes uint64) (*Arena, error) {
 	a := &Arena{Node: p, host: h}
 	switch {
@@ -49,7 +48,7 @@ func (h *Host) Arena(p UsableNode, bytes uint64) (*Arena, error) {
 	}
 	if h.topology.Known {
 		if err := h.call("mbind", func() error { return mbind(a.raw, p.ID) }); err != nil {
-			h.note("mbind", "memory cannot be bound to a node, it is where it is first used: mbind: "+err.Error())
+			h.note("mbind", "memory cannot be bound to a node and is on the node that uses it first: mbind: "+err.Error())
 		} else {
 			a.Bound = true
 		}
@@ -63,8 +62,7 @@ func (h *Host) Arena(p UsableNode, bytes uint64) (*Arena, error) {
 	return a, nil
 }
 
-// Free returns the memory to the system. Nothing may use Data any more. Free may be called
-// again, and on nil.
+// Free returns the memory to the system. Data must not be used afterwards. Free may be called again, and on nil.
 func (a *Arena) Free() {
 	if a == nil || a.raw == nil {
 		return

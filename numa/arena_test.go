@@ -175,7 +175,7 @@ func TestPlacementInWords(t *testing.T) {
 			On: 10_240, Missing: 6},
 		"node 0: 40 MiB, 99.9 % of its pages there": {Bytes: 40 << 20, Pages: 10_246, Asked: 10_246,
 			On: 10_240},
-		"node 2: 40 MiB, where is not known": {Node: 2, Bytes: 40 << 20, Pages: 10_246},
+		"node 2: 40 MiB, place unknown": {Node: 2, Bytes: 40 << 20, Pages: 10_246},
 	} {
 		if got := p.String(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -2,8 +2,7 @@ package numa
 
 import "unsafe"
 
-// call makes a system call, unless a test puts an error in its place. Where the system has none of
-// them each is an error.
+// call makes a system call, unless a test injects an error. On systems without these calls each of them is an error.
 func (h *Host) call(name string, do func() error) error {
 	if h.inject != nil {
 		if err := h.inject(name); err != nil {
@@ -13,8 +12,8 @@ func (h *Host) call(name string, do func() error) error {
 	return do()
 }
 
-// Injectable lists the names of the calls in whose place [Options.Inject] can
-// put an error: those of the system calls, and madvise's of its advice.
+// Injectable returns the names of the calls that [Options.Inject] can replace by an error: the system calls, and
+// madvise with its advice.
 func Injectable() []string {
 	return []string{"mmap", "mbind", "madvise hugepage", "move_pages", "sched_setaffinity"}
 }

@@ -4,7 +4,7 @@ package numa
 
 import "errors"
 
-// This system can do none of it; memory is the Go heap's.
+// This system supports none of these calls. Memory is in the Go heap.
 
 func mmap(bytes int) ([]byte, error)     { return make([]byte, bytes), nil }
 func munmap([]byte) error                { return nil }

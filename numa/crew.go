@@ -5,30 +5,31 @@ import (
 	"sync/atomic"
 )
 
-// A Crew is the workers of a node. They take tasks from one queue, several at a time, so that tasks share
-// the misses of a table.
+// A Crew is the set of workers of a node. They take tasks from one queue, several at a time, so that their cache
+// misses overlap.
 type Crew[T any] struct {
 	ended   sync.WaitGroup
 	workers int
 	pinned  atomic.Uint64
 
 	mu     sync.Mutex
-	more   sync.Cond // tasks in the queue, or the end; its lock is mu
+	more   sync.Cond // signals new tasks or the end; its lock is mu
 	queue  []T
 	closed bool
 }
 
-// CrewStats counts what a crew has done.
+// CrewStats counts the workers of a crew.
 type CrewStats struct {
 	Workers uint64
-	Pinned  uint64 // of the workers
+	Pinned  uint64 // workers whose thread is pinned
 }
 
-// batchMax tasks are taken at a time: enough to share the misses of a table, few enough for others to help.
+// batchMax is the maximum number of tasks that a worker takes at once: enough to overlap cache misses, and few enough
+// to leave work for others.
 const batchMax = 32
 
-// NewCrew starts workers on a node, at least one. Each calls begin once, and then calls the function that
-// begin returned with tasks; the slice is valid during the call. Close the crew when no one posts any more.
+// NewCrew starts workers on a node, at least one. Each calls begin once, and then calls the returned function with
+// tasks. The slice is valid only during that call. Call Close when nobody posts any more tasks.
 func NewCrew[T any](h *Host, p UsableNode, workers int, begin func(pinned bool) func([]T)) *Crew[T] {
 	c := &Crew[T]{workers: max(workers, 1)}
 	c.more.L = &c.mu
@@ -50,8 +51,8 @@ func NewCrew[T any](h *Host, p UsableNode, workers int, begin func(pinned bool) 
 	return c
 }
 
-// Post adds tasks to the queue, from any goroutine, and does not block: whoever posts without end must wait
-// for tasks to be done.
+// Post adds tasks to the queue. It is safe for concurrent use and does not block, so the caller must limit the number
+// of unfinished tasks.
 func (c *Crew[T]) Post(tasks ...T) {
 	c.mu.Lock()
 	c.queue = append(c.queue, tasks...)
@@ -61,7 +62,7 @@ func (c *Crew[T]) Post(tasks ...T) {
 	}
 }
 
-// Close ends the workers when all tasks are done, and waits for them.
+// Close stops the workers when all tasks are done, and waits for them.
 func (c *Crew[T]) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -70,12 +71,12 @@ func (c *Crew[T]) Close() {
 	c.ended.Wait()
 }
 
-// Stats returns the counts so far. It may be called from any goroutine.
+// Stats returns the current counts. It is safe for concurrent use.
 func (c *Crew[T]) Stats() CrewStats {
 	return CrewStats{uint64(c.workers), c.pinned.Load()}
 }
 
-// run works until the crew is closed and the queue empty.
+// run works until the crew is closed and the queue is empty.
 func (c *Crew[T]) run(work func([]T)) {
 	batch := make([]T, 0, batchMax)
 	for {
@@ -87,7 +88,7 @@ func (c *Crew[T]) run(work func([]T)) {
 	}
 }
 
-// take waits for tasks and appends a fair share of them to batch; none are the end.
+// take waits for tasks and appends a fair share of them to batch. It appends none at the end.
 func (c *Crew[T]) take(batch []T) []T {
 	c.mu.Lock()
 	defer c.mu.Unlock()

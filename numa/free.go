@@ -9,19 +9,18 @@ import (
 	"strings"
 )
 
-// ErrFull is what an error wraps when a node has no room for an arena.
+// ErrFull is wrapped by the error for an arena that does not fit on its node.
 var ErrFull = errors.New("the memory node is too full")
 
-// Beside what the kernel keeps for itself, reserveMin or 1/reservePart of a
-// node is left alone, for page tables and for others.
+// Reserves for page tables and other processes. Each node keeps max(reserveMin, 1/reservePart of its memory) free, in
+// addition to the kernel's own reserve.
 const (
 	reserveMin  = 16 << 20
 	reservePart = 64
 )
 
-// Free returns how many bytes of a node's memory may be bound now: free memory and
-// cached files, less a reserve. The error wraps [fs.ErrNotExist]
-// where the host does not say.
+// Free returns the number of bytes of a node that can be bound: free memory and cached files, less a reserve. The
+// error wraps [fs.ErrNotExist] if the host does not report it.
 func (h *Host) Free(node int) (uint64, error) {
 	name := fmt.Sprintf("%s/node%d/meminfo", nodeDir, node)
 	b, err := fs.ReadFile(h.root, name)
@@ -42,29 +41,28 @@ func (h *Host) Free(node int) (uint64, error) {
 	return free - min(free, keeps), nil
 }
 
-// kernelKeeps reads in /proc/zoneinfo what of a node's free memory a process
-// does not get: below the mark "high" the kernel looks for memory to take back,
-// and soon after for a process to kill; and of the zones for old devices it
-// protects some, all of it on a large node.
+// kernelKeeps returns the free memory of a node that the kernel withholds from processes, from /proc/zoneinfo. Below
+// the mark "high" the kernel reclaims memory, and soon kills a process. It also protects memory of the zones for old
+// devices; on a large node it protects all of it.
 //
 //	Node 0, zone      DMA
 //	  pages free     3840
 //	        high     98
 //	        protection: (0, 2939, 257000)
 func kernelKeeps(zoneinfo string, node int) (bytes uint64) {
-	var here bool
+	var isNode bool
 	var free, high uint64
 	for line := range strings.Lines(zoneinfo) {
 		f := strings.Fields(strings.NewReplacer(",", " ", "(", " ", ")", " ").Replace(line))
 		switch {
 		case len(f) == 4 && f[0] == "Node" && f[2] == "zone":
-			here = f[1] == strconv.Itoa(node)
-		case !here || len(f) < 2:
+			isNode = f[1] == strconv.Itoa(node)
+		case !isNode || len(f) < 2:
 		case len(f) == 3 && f[0] == "pages" && f[1] == "free":
 			free, _ = strconv.ParseUint(f[2], 10, 50)
 		case f[0] == "high" && len(f) == 2:
 			high, _ = strconv.ParseUint(f[1], 10, 50)
-		case f[0] == "protection:": // the last of a zone that is asked for
+		case f[0] == "protection:": // last line of a zone
 			protected := uint64(0)
 			for _, p := range f[1:] {
 				n, _ := strconv.ParseUint(p, 10, 50)
@@ -77,7 +75,7 @@ func kernelKeeps(zoneinfo string, node int) (bytes uint64) {
 	return bytes
 }
 
-// memInfo reads lines such as "Node 0 MemFree: 1234 kB", in bytes.
+// memInfo parses lines such as "Node 0 MemFree: 1234 kB". The results are in bytes.
 func memInfo(s string) map[string]uint64 {
 	info := make(map[string]uint64)
 	for line := range strings.Lines(s) {
@@ -91,11 +89,11 @@ func memInfo(s string) map[string]uint64 {
 	return info
 }
 
-// room refuses what the node has no room for; a host that does not say has.
+// room returns an error if the node has no room. If the host does not report free memory, it returns nil.
 func (h *Host) room(node int, bytes uint64) error {
 	free, err := h.Free(node)
 	if err != nil {
-		h.note("free", "free memory of nodes is not known: "+err.Error())
+		h.note("free", "free memory of nodes is unknown: "+err.Error())
 		return nil
 	}
 	if bytes > free {

@@ -9,36 +9,34 @@ import (
 	"sync"
 )
 
-// A Host is what this process may use of the machine that it runs on, and notes on what could not be had. Its methods
-// may be called from any goroutine.
+// A Host describes the part of the machine that this process may use. It also collects notes about unavailable
+// features. It is safe for concurrent use.
 type Host struct {
 	topology Topology
 	nodes    []UsableNode
 	root     fs.FS
-	inject   func(call string) error // of tests; nil for none
+	inject   func(call string) error // of tests; may be nil
 	log      *slog.Logger
 
 	mu    sync.Mutex
-	said  map[string]bool
+	noted map[string]bool
 	notes []string
 }
 
 // Options configures how to read a host.
 type Options struct {
-	Root fs.FS        // with proc and sys; default os.DirFS("/")
-	Log  *slog.Logger // gets a line for each thing that cannot be had; default none
+	Root fs.FS        // folder with proc and sys; default os.DirFS("/")
+	Log  *slog.Logger // receives a line for each unavailable feature; default: none
 
-	// Inject is for tests: what it returns for one of [Injectable] is what
-	// that system call fails with, unless it is nil.
+	// Inject is for tests. If it returns an error for a call of [Injectable], that system call fails with this error.
 	Inject func(call string) error
 
-	cpus int // of a host that does not say; default runtime.NumCPU
+	cpus int // number of processors if the host does not report them; default runtime.NumCPU
 }
 
-// New reads the host. It does not fail: a host that makes no sense is one node
-// with all processors.
+// New reads the host. It does not fail: an inconsistent host becomes one node with all processors.
 func New(o Options) *Host {
-	h := &Host{root: o.Root, log: o.Log, inject: o.Inject, said: make(map[string]bool)}
+	h := &Host{root: o.Root, log: o.Log, inject: o.Inject, noted: make(map[string]bool)}
 	if h.root == nil {
 		h.root = os.DirFS("/")
 	}
@@ -54,7 +52,7 @@ func New(o Options) *Host {
 	}
 	allowed, err := readAllowed(h.root)
 	if err != nil {
-		h.note("allowed", "what this process may use is not known: "+err.Error())
+		h.note("allowed", "what this process may use is unknown: "+err.Error())
 	}
 	if h.nodes = h.topology.Usable(allowed); len(h.nodes) == 0 {
 		h.note("nodes", "no memory node can be used: one is assumed")
@@ -64,37 +62,35 @@ func New(o Options) *Host {
 	return h
 }
 
-// Topology returns the nodes of the host, whatever of it this process may use.
+// Topology returns all nodes of the host, usable or not.
 func (h *Host) Topology() Topology { return h.topology }
 
-// Nodes returns the nodes where memory and work may be put, ascending by ID; there is at least one.
+// Nodes returns the usable nodes, ascending by ID. There is at least one.
 func (h *Host) Nodes() []UsableNode { return h.nodes }
 
-// Notes returns what could not be had, each once, in the order in which that was
-// found.
+// Notes returns the unavailable features in order of discovery, each once.
 func (h *Host) Notes() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]string(nil), h.notes...)
 }
 
-// note logs what cannot be had; of one key only the first.
+// note logs an unavailable feature. It ignores further notes with the same key.
 func (h *Host) note(key, text string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.said[key] {
+	if h.noted[key] {
 		return
 	}
-	h.said[key] = true
+	h.noted[key] = true
 	h.notes = append(h.notes, text)
 	h.log.Warn("memory nodes: " + text)
 }
 
-// Note logs what its user had to do without, once for each text.
+// Note logs a feature that a caller had to do without, once for each text.
 func (h *Host) Note(text string) { h.note(text, text) }
 
-// Try binds a page and pins a thread on every node, so that [Host.Notes] tell
-// what this host does not give.
+// Try binds a page and pins a thread on every node, so that [Host.Notes] lists the unavailable features.
 func (h *Host) Try() {
 	for _, p := range h.nodes {
 		a, err := h.Arena(p, pageBytes)
@@ -114,5 +110,5 @@ func (h *Host) String() string {
 		borrowed := map[bool]string{true: "borrowed "}[p.Borrowed]
 		list[i] = fmt.Sprintf("%d (%d %sprocessors, %d MiB)", p.ID, len(p.CPUs), borrowed, p.MemoryBytes>>20)
 	}
-	return listed("usable node", list)
+	return joinList("usable node", list)
 }

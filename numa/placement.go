@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// A Placement counts where an arena's pages are.
+// A Placement counts the pages of an arena by their place.
 type Placement struct {
 	Node    int
 	Bytes   uint64
-	Pages   uint64 // of 4 KiB
-	Asked   uint64 // of how many the kernel was asked; 0 where it does not tell
-	On      uint64 // of those, on the node
-	Missing uint64 // of those, not in memory
+	Pages   uint64 // pages of 4 KiB
+	Asked   uint64 // pages that the kernel was asked about; 0 if it does not answer
+	On      uint64 // asked pages that are on the node
+	Missing uint64 // asked pages that are not in memory
 }
 
-// pagesMax is of how many pages the kernel is asked: a tenth of a second. Of
-// an arena of more than 4 GiB only every nth one is asked for.
+// pagesMax is the maximum number of pages to ask about, which takes a tenth of a second. In an arena of more than 4
+// GiB only every nth page is asked.
 const pagesMax = 1 << 20
 
-// pagesPerCall is of how many it is asked in one call.
+// pagesPerCall is the maximum number of pages per call.
 const pagesPerCall = 1 << 14
 
-// retriesMax is how many times more it is asked, over 31 ms, for pages that seem missing.
+// retriesMax is the maximum number of further calls, within 31 ms, for pages that seem missing.
 const retriesMax = 5
 
-// Placement returns where the arena's pages are now, as the kernel says. It costs 0.1 us for each page of 4 KiB, at
-// most a tenth of a second.
+// Placement asks the kernel where the pages of the arena are. It takes 0.1 us for each page of 4 KiB, and at most a
+// tenth of a second.
 func (a *Arena) Placement() Placement {
 	p := Placement{Node: a.Node.ID, Bytes: uint64(len(a.Data)), Pages: (uint64(len(a.Data)) + pageBytes - 1) / pageBytes}
 	if p.Pages == 0 {
@@ -45,7 +45,7 @@ func (a *Arena) Placement() Placement {
 			pages[j] = address(a.Data) + uintptr((first+uint64(j))*stride*pageBytes)
 		}
 		if err := a.where(pages, on); err != nil {
-			a.host.note("move_pages", "where pages are is not known: move_pages: "+err.Error())
+			a.host.note("move_pages", "the place of pages is unknown: move_pages: "+err.Error())
 			return
 		}
 		mu.Lock()
@@ -63,9 +63,8 @@ func (a *Arena) Placement() Placement {
 	return p
 }
 
-// where asks on which nodes pages are: negative for those that are in no memory.
-// The kernel says so too of a page that it is just moving within a node, to make
-// room for huge ones, so missing pages are asked for again.
+// where writes the node of each page to on, negative for pages that are not in memory. The kernel also reports a
+// negative number while it moves a page within a node, to make room for huge pages. So missing pages are asked again.
 func (a *Arena) where(pages []uintptr, on []int32) error {
 	err := a.host.call("move_pages", func() error { return movePages(pages, on) })
 	for try := 0; err == nil && try < retriesMax && slices.ContainsFunc(on, func(node int32) bool { return node < 0 }); try++ {
@@ -88,10 +87,11 @@ func (p *Placement) Add(q Placement) {
 	p.Missing += q.Missing
 }
 
-// String returns "node 1: 512 MiB, 100.0 % of its pages there", and how many of them are in no memory, if some are not.
+// String returns "node 1: 512 MiB, 100.0 % of its pages there". It adds the number of pages that are not in memory,
+// if any.
 func (p Placement) String() string {
 	if p.Asked == 0 {
-		return fmt.Sprintf("node %d: %d MiB, where is not known", p.Node, p.Bytes>>20)
+		return fmt.Sprintf("node %d: %d MiB, place unknown", p.Node, p.Bytes>>20)
 	}
 	s := fmt.Sprintf("node %d: %d MiB, %.1f %% of its pages there", p.Node, p.Bytes>>20,
 		100*float64(p.On)/float64(p.Asked))

@@ -12,15 +12,15 @@ import (
 // A Node is a memory node.
 type Node struct {
 	ID          int
-	CPUs        []int // ascending; empty for a node of memory alone
+	CPUs        []int // ascending; empty for a node without processors
 	MemoryBytes uint64
-	Distances   []int // to every node of the Topology, in its order; 10 is itself
+	Distances   []int // distances to all nodes of the Topology, in its order; 10 is the node itself
 }
 
-// A Topology is the nodes of a host, ascending by ID.
+// A Topology describes the nodes of a host, ascending by ID.
 type Topology struct {
 	Nodes []Node
-	// Known is false when the host does not say and one node stands for all.
+	// Known is false if the host does not report its nodes. Nodes then has one node for the whole host.
 	Known bool
 }
 
@@ -31,9 +31,8 @@ func single(cpus int) Topology {
 	return Topology{Nodes: []Node{{CPUs: count(cpus), Distances: []int{10}}}}
 }
 
-// read reads the topology below root, which is os.DirFS("/") on a real host.
-// Only a file that is there and makes no sense is an error; the topology
-// returned beside it is single, for a host that does not say.
+// read reads the topology below root, which is os.DirFS("/") on a real host. It fails only if a file exists but is
+// invalid. With an error, and for a host that does not report its nodes, it returns single.
 func read(root fs.FS, single Topology) (Topology, error) {
 	online, err := fs.ReadFile(root, nodeDir+"/online")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,11 +91,10 @@ func readNode(root fs.FS, id, nodes int) (Node, error) {
 	return n, nil
 }
 
-// cpuMax bounds what a list may name: the kernel's own limit is 8192.
+// cpuMax limits the numbers in a list. The limit of the kernel is 8192.
 const cpuMax = 1 << 16
 
-// parseList reads a list of numbers as sysfs writes them: "0-3,8,10-11". The
-// empty list is empty.
+// parseList parses a list of numbers in the form of sysfs: "0-3,8,10-11". The list may be empty.
 func parseList(s string) ([]int, error) {
 	s = strings.TrimSpace(s)
 	if s == "" {
@@ -138,11 +136,11 @@ func (t Topology) String() string {
 	for i, n := range t.Nodes {
 		list[i] = fmt.Sprintf("%d (%d processors, %d MiB)", n.ID, len(n.CPUs), n.MemoryBytes>>20)
 	}
-	return listed("node", list)
+	return joinList("node", list)
 }
 
 // listed returns "2 nodes: a, b".
-func listed(what string, list []string) string {
+func joinList(what string, list []string) string {
 	if len(list) > 1 {
 		what += "s"
 	}

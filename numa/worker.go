@@ -6,18 +6,17 @@ import (
 	"sync/atomic"
 )
 
-// Go runs f as a worker of a node, and tells it whether its thread is pinned to the node's processors.
+// Go runs f as a worker of a node. pinned reports whether its thread is pinned to the processors of the node.
 //
-// The goroutine locks its thread and never unlocks it: the thread ends with
-// it, so that its affinity cannot get to other goroutines. (The runtime starts
-// no thread from a locked one, so it is not inherited either.) Where the system
-// refuses the affinity, the goroutine is like any other. The process's first
-// thread, which cannot end and stands for the process in /proc, is not taken.
+// The goroutine locks its thread and never unlocks it. So the thread ends with the goroutine, and no other goroutine
+// gets its affinity. (The runtime starts no thread from a locked one, so threads do not inherit it either.) If the
+// system refuses the affinity, the goroutine is an ordinary one. Go does not use the first thread of the process: it
+// cannot end, and /proc reports its affinity for the process.
 func (h *Host) Go(p UsableNode, f func(pinned bool)) {
 	run := func() { // on a locked thread
 		pinned := h.pin(p)
 		if !pinned {
-			runtime.UnlockOSThread() // nothing of it has changed
+			runtime.UnlockOSThread() // the affinity has not changed
 		}
 		f(pinned)
 	}
@@ -29,7 +28,7 @@ func (h *Host) Go(p UsableNode, f func(pinned bool)) {
 		}
 		elsewhere := make(chan struct{})
 		go func() {
-			runtime.LockOSThread() // another thread: the first one is taken
+			runtime.LockOSThread() // gets another thread, because the first one is locked
 			close(elsewhere)
 			run()
 		}()
@@ -38,7 +37,7 @@ func (h *Host) Go(p UsableNode, f func(pinned bool)) {
 	}()
 }
 
-// pin pins the calling thread to a node's processors, and reports whether it could.
+// pin pins the calling thread to the processors of a node, and reports whether this succeeded.
 func (h *Host) pin(p UsableNode) bool {
 	if len(p.CPUs) == 0 {
 		return false
@@ -50,8 +49,8 @@ func (h *Host) pin(p UsableNode) bool {
 	return err == nil
 }
 
-// Each calls f with 0 to n-1, once each, from workers of a node, as many as it
-// has processors but no more than a few, and waits for all.
+// Each calls f once with each number from 0 to n-1, from workers of a node, and waits for all. It uses one worker per
+// processor, at most eachMax.
 func (h *Host) Each(p UsableNode, n int, f func(i int)) {
 	var next atomic.Int64
 	var done sync.WaitGroup

@@ -1,25 +1,23 @@
-// Package parallel hands items to goroutines that work on them, and takes the items back in the
-// order in which they were produced.
+// Package parallel passes items to goroutines that work on them. It returns the items in the order of their
+// production.
 //
 //	                       ┌─► work ─┐
 //	produce, in order ─► ──┼─► work ─┼──► emit, in order
 //	            │          └─► work ─┘      │
 //	            └──────── at most Ahead ────┘
 //
-// One goroutine produces. Every item goes to whichever worker is free, and the goroutine that
-// called [Ordered] emits the oldest one as soon as its worker is done with it. At most
-// Options.Ahead items are between their production and the end of their emission, so that
-// memory is bounded however slow emit, or one of the items, is. [Each] is the same without emit
-// and without order.
+// One goroutine produces. Every item is passed to any free worker. The goroutine that called [Ordered] emits the
+// oldest item when its worker has finished. At most Options.Ahead items are between production and the end of
+// emission, so memory is limited even if emit, or one of the items, is slow. [Each] is the same without emit and
+// without order.
 //
-// A [Queue] has items worked on ahead of their use, in order, without goroutines that produce or emit: the
-// reader of a file uses one. Several share a [Room].
+// A [Queue] works on items in advance, in order, without goroutines that produce or emit. The reader of a file uses
+// one. Several queues can share a [Limit].
 //
-// Items carry their results: make them pointers, or give them a field that is one. What a worker
-// wrote into an item is seen by emit.
+// Items carry their results, so they are pointers or contain one. Emit sees the writes of the worker.
 //
-// A hand-over costs about a microsecond of processor time: make items that take 50 or more.
+// Passing an item costs about a microsecond of CPU time. Items should take at least 50.
 //
-// Whatever ends a run, be it the last item, an error, the context or a panic of emit, all its
-// goroutines have ended when the function returns.
+// A run may end with the last item, an error, the context or a panic of emit. In all cases its goroutines have ended
+// when the function returns.
 package parallel

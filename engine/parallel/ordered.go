@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Options says how many goroutines work, and how many items there are at a time.
+// Options sets the numbers of goroutines and items.
 type Options struct {
-	Workers   int // goroutines that work; 0 or less: as many as there are processors
-	Ahead     int // most items of the first part that are produced and not yet emitted; 0 or less: 4 for each worker
-	Producers int // of [OrderedParts]: parts that are produced at a time; 0 or less: 1
+	Workers   int // number of working goroutines; 0 or less: one per processor
+	Ahead     int // maximum number of items of the first part between production and emission; 0 or less: 4 per worker
+	Producers int // for [OrderedParts]: number of parts produced at the same time; 0 or less: 1
 
-	// Budget bounds the weight of the items that are not worked on yet, and Held that of the items
-	// of later parts that wait for the first one. 0 is no bound. The weight of an item is what its
-	// method Weight() int64 returns, when it is produced and again when it has been worked on, or 1
-	// if it has no such method. Of the part that is emitted one item is always admitted.
+	// Budget limits the weight of the items before work. Held limits the weight of the items of later parts that wait
+	// for the first part. 0 means no limit. The method Weight() int64 of an item returns its weight; without that
+	// method the weight is 1. It is called when the item is produced, and again after work. One item of the first
+	// part is always admitted.
 	Budget, Held int64
 }
 
@@ -34,32 +34,30 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Produce calls yield with every item, in order. Once yield has returned false no item is taken
-// any more. Its context ends with the run.
+// Produce calls yield with every item, in order. When yield returns false, it accepts no more items. ctx ends with
+// the run.
 type Produce[T any] func(ctx context.Context, yield func(T) bool) error
 
-// Work ranges over items until there are no more or it fails. An item is done when the loop goes
-// on to the next one. It must not leave the loop without an error: that panics, as somebody
-// would wait for the item. Its context ends with the run.
+// Work ranges over items until the end or an error. An item is done when the loop continues with the next one.
+// Leaving the loop without an error panics, because the caller would wait for the item. ctx ends with the run.
 type Work[T any] func(ctx context.Context, items iter.Seq[T]) error
 
-// Ordered calls produce in one goroutine and work in each of o.Workers goroutines, and calls emit
-// in the calling goroutine with every item, in the order of their production.
+// Ordered calls produce in one goroutine and work in o.Workers goroutines. It calls emit in the calling goroutine
+// with every item, in the order of production.
 //
-// An error of work or emit ends the run at once; one of produce ends it when all items before
-// it have been emitted. Ordered returns the cause of ctx, if that has ended, else the error of
-// emit, else the first one of work, else that of produce. All its goroutines have ended when it
-// returns. It may be called from many goroutines at a time.
+// An error of work or emit ends the run at once. An error of produce ends it after all earlier items have been
+// emitted. Ordered returns the first that applies: the cause of ctx if ctx has ended, the error of emit, the first
+// error of work, the error of produce. All its goroutines have ended when it returns. It is safe for concurrent use.
 func Ordered[T any](ctx context.Context, o Options, produce Produce[T], work Work[T], emit func(T) error) error {
 	one := func(yield func(Produce[T]) bool) { yield(produce) }
 	return OrderedParts(ctx, o, one, work, emit)
 }
 
-// OrderedParts is [Ordered] for items that come in parts, such as the files of a corpus, of which
-// o.Producers are produced at a time. Items are emitted in the order of the parts, and within a
-// part in that of their production. It ranges over parts in a goroutine of its own.
+// OrderedParts is [Ordered] for items in parts, such as the files of a corpus. o.Producers parts are produced at the
+// same time. Items are emitted in the order of the parts, and within a part in the order of production. A separate
+// goroutine ranges over parts.
 //
-// The first part that is not emitted yet never waits for a later one.
+// The first part that is not completely emitted never waits for a later one.
 func OrderedParts[T any](ctx context.Context, o Options, parts iter.Seq[Produce[T]], work Work[T],
 	emit func(T) error) error {
 	all := func(yield func(Produce[any]) bool) {
@@ -72,15 +70,14 @@ func OrderedParts[T any](ctx context.Context, o Options, parts iter.Seq[Produce[
 	return newRun(o.withDefaults()).run(ctx, all, work.ofAny(), func(item any) error { return emit(as[T](item)) })
 }
 
-// Each calls produce and work as [Ordered] does, without order: an item leaves the run as soon as
-// it has been worked on, whatever came before it.
+// Each calls produce and work like [Ordered], but without order: an item leaves the run after work.
 func Each[T any](ctx context.Context, o Options, produce Produce[T], work Work[T]) error {
 	one := func(yield func(Produce[any]) bool) { yield(produce.ofAny()) }
 	return newRun(o.withDefaults()).run(ctx, one, work.ofAny(), nil)
 }
 
-// ofAny returns p for items of type any. All runs have such items, so that their code is compiled once
-// and not for each type; pointers are not copied by that.
+// ofAny returns p for items of type any. All runs use such items, so that their code is compiled only once. Pointers
+// are not copied.
 func (p Produce[T]) ofAny() Produce[any] {
 	return func(ctx context.Context, yield func(any) bool) error {
 		return p(ctx, func(item T) bool { return yield(item) })
@@ -96,44 +93,44 @@ func (w Work[T]) ofAny() Work[any] {
 	}
 }
 
-// as returns the item as a T, which may be a nil interface.
+// as returns the item as a T. The item may be a nil interface.
 func as[T any](item any) T {
 	t, _ := item.(T)
 	return t
 }
 
-// partsAhead is how many parts may be begun before the first of them is emitted.
+// partsAhead is the maximum number of parts that are started before the first of them is emitted.
 const partsAhead = 256
 
 // run is the state of one call.
 type run struct {
-	o     Options
-	todo  chan *slot // to any worker
+	o     Options    // items for the workers
+	todo  chan *slot // parts to emit, in order; nil if nothing is emitted
 	parts chan *part // in order, to be emitted; nil: nothing is emitted
 
-	mu         sync.Mutex // of the fields below, and of those of parts and slots
-	changed    sync.Cond  // signalled when one of them has changed, or the context has ended
-	first      *part      // that is being emitted, or will be first
+	mu         sync.Mutex // protects the fields below, and those of parts and slots
+	changed    sync.Cond  // signals a change of one of them, or the end of the context
+	first      *part      // part that is emitted now, or will be first
 	held       int64      // weight of the items of later parts
-	todoWeight int64      // of the items that are not worked on yet
+	todoWeight int64      // weight of the items before work
 	produceErr error
 }
 
-// A part is the items of one call of a [Produce].
+// A part has the items of one call of a [Produce].
 type part struct {
 	produce Produce[any]
-	slots   []*slot // that are not emitted yet
-	todo    int     // of them, those that are not worked on yet
-	ended   bool    // no more come
-	err     error   // of produce
+	slots   []*slot // not yet emitted
+	todo    int     // number of slots before work
+	ended   bool    // produce has returned
+	err     error   // error of produce
 }
 
-// A slot is an item on its way.
+// A slot holds an item during a run.
 type slot struct {
 	item   any
 	part   *part
 	weight int64
-	done   bool // a worker is done with it
+	done   bool // a worker has finished it
 }
 
 // weigh sets the weight of the item.
@@ -181,7 +178,7 @@ func (r *run) run(ctx context.Context, parts iter.Seq[Produce[any]], work Work[a
 	}
 	var emitErr error
 	if emit != nil {
-		defer group.Wait() // where emit panics
+		defer group.Wait() // if emit panics
 		defer cancel()
 		emitErr = r.emit(inner, emit)
 		cancel()
@@ -199,7 +196,7 @@ func (r *run) run(ctx context.Context, parts iter.Seq[Produce[any]], work Work[a
 	return r.produceErr
 }
 
-// list hands the parts to the producers, and in order to emit.
+// list passes the parts to the producers and, in order, to emit.
 func (r *run) list(ctx context.Context, parts iter.Seq[Produce[any]], next chan<- *part) {
 	defer close(next)
 	if r.parts != nil {
@@ -217,11 +214,11 @@ func (r *run) list(ctx context.Context, parts iter.Seq[Produce[any]], next chan<
 				return
 			}
 		}
-		next <- p // a producer takes it, soon where the context has ended
+		next <- p // a producer receives it, soon if the context has ended
 	}
 }
 
-// produce makes the items of a part.
+// produce produces the items of a part.
 func (r *run) produce(ctx context.Context, p *part) {
 	err := p.produce(ctx, func(item any) bool {
 		s := &slot{item: item, part: p}
@@ -244,12 +241,12 @@ func (r *run) produce(ctx context.Context, p *part) {
 	r.changed.Broadcast()
 }
 
-// admit adds an item to its part when there is room, and returns false if the context ends before.
+// admit adds an item to its part when there is room. It returns false if the context ends first.
 func (r *run) admit(ctx context.Context, s *slot) bool {
 	s.weigh()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for !r.room(s) && ctx.Err() == nil {
+	for !r.fits(s) && ctx.Err() == nil {
 		r.changed.Wait()
 	}
 	if ctx.Err() != nil {
@@ -264,17 +261,17 @@ func (r *run) admit(ctx context.Context, s *slot) bool {
 	return true
 }
 
-// room reports whether an item may be admitted.
-func (r *run) room(s *slot) bool {
-	fits := r.o.Budget == 0 || r.todoWeight+s.weight <= r.o.Budget
+// fits reports whether an item may be admitted.
+func (r *run) fits(s *slot) bool {
+	hasBudget := r.o.Budget == 0 || r.todoWeight+s.weight <= r.o.Budget
 	if s.part == r.first {
-		return len(s.part.slots) < r.o.Ahead && (fits || s.part.todo == 0)
+		return len(s.part.slots) < r.o.Ahead && (hasBudget || s.part.todo == 0)
 	}
-	return fits && (r.o.Held == 0 || r.held+s.weight <= r.o.Held)
+	return hasBudget && (r.o.Held == 0 || r.held+s.weight <= r.o.Held)
 }
 
-// worked notes that an item has been worked on.
-func (r *run) worked(s *slot) {
+// finish records that a worker has finished an item.
+func (r *run) finish(s *slot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := s.weight
@@ -299,7 +296,7 @@ func (r *run) work(ctx context.Context, work Work[any]) error {
 				return
 			}
 			if r.parts != nil {
-				r.worked(s)
+				r.finish(s)
 			}
 		}
 	})
@@ -322,17 +319,17 @@ func (r *run) emit(ctx context.Context, emit func(any) error) error {
 			r.mu.Unlock()
 		}
 		if r.produceErr != nil || ctx.Err() != nil {
-			return nil // others know why
+			return nil // the caller reports the error
 		}
 	}
 	return nil
 }
 
-// begin makes a part the one that is emitted.
+// begin makes a part the first one.
 func (r *run) begin(p *part) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.first == p { // the first of all, which list began
+	if r.first == p { // list has already set the first of all parts
 		return
 	}
 	r.first = p
@@ -342,8 +339,8 @@ func (r *run) begin(p *part) {
 	r.changed.Broadcast()
 }
 
-// next waits for the next item of a part. It returns nil at its end, whose error is in produceErr
-// then, and where the context has ended.
+// next waits for the next item of a part. It returns nil at the end of the part and sets produceErr. It also returns
+// nil if the context has ended.
 func (r *run) next(ctx context.Context, p *part) *slot {
 	r.mu.Lock()
 	defer r.mu.Unlock()

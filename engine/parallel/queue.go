@@ -2,61 +2,61 @@ package parallel
 
 import "sync/atomic"
 
-// A Room bounds what several queues have under way together. It is safe for concurrent use.
-type Room struct {
-	Max  int64 // weight, but for the first item of each queue
+// A Limit is the maximum weight of the active items of several queues together. It is safe for concurrent use.
+type Limit struct {
+	Max  int64 // maximum weight; the first item of each queue is always admitted
 	held atomic.Int64
 }
 
-// Held returns the weight of the items under way.
-func (r *Room) Held() int64 { return r.held.Load() }
+// Held returns the weight of the active items.
+func (r *Limit) Held() int64 { return r.held.Load() }
 
-// A Queue is items in a row that goroutines work on before their turn comes. Unlike [Ordered] it has no
-// goroutine that produces: who takes the items adds others when there is room. It belongs to one goroutine.
+// A Queue is a list of items. Goroutines work on them before the caller needs them. Unlike [Ordered] it has no
+// goroutine that produces: the caller adds items if there is room. It is used by one goroutine.
 type Queue[T any] struct {
-	Room *Room
-	Max  int // items
+	Limit *Limit
+	Max   int // maximum number of items
 
-	items []*queued[T]
+	items []*queueItem[T]
 }
 
-type queued[T any] struct {
+type queueItem[T any] struct {
 	item   T
 	weight int64
-	done   chan struct{} // closed when it has been worked on
+	done   chan struct{} // closed after work
 }
 
 // Len returns the number of items.
 func (q *Queue[T]) Len() int { return len(q.items) }
 
-// Fits reports whether there is room for another item of some weight. An empty queue always has it.
+// Fits reports whether there is room for an item of that weight. An empty queue always has room.
 func (q *Queue[T]) Fits(weight int64) bool {
-	return len(q.items) == 0 || len(q.items) < q.Max && q.Room.Held()+weight <= q.Room.Max
+	return len(q.items) == 0 || len(q.items) < q.Max && q.Limit.Held()+weight <= q.Limit.Max
 }
 
-// Add adds an item of some weight and has it worked on. Work returns the weight that it has from then on.
+// Add adds an item and starts its work. Work returns the new weight of the item.
 func (q *Queue[T]) Add(item T, weight int64, work func() int64) {
-	i := &queued[T]{item, weight, make(chan struct{})}
+	i := &queueItem[T]{item, weight, make(chan struct{})}
 	q.items = append(q.items, i)
-	room := q.Room // the queue is its owner's
-	room.held.Add(weight)
+	limit := q.Limit // the queue belongs to its owner's goroutine
+	limit.held.Add(weight)
 	go func() {
 		defer close(i.done)
 		i.weight = work()
-		room.held.Add(i.weight - weight)
+		limit.held.Add(i.weight - weight)
 	}()
 }
 
-// First waits until the first item has been worked on, and returns it. There must be one.
+// First waits until the work on the first item is done, and returns it. The queue must not be empty.
 func (q *Queue[T]) First() T {
 	<-q.items[0].done
 	return q.items[0].item
 }
 
-// Remove waits for the first item and removes it. There must be one.
+// Remove waits for the first item and removes it. The queue must not be empty.
 func (q *Queue[T]) Remove() T {
 	item := q.First()
-	q.Room.held.Add(-q.items[0].weight)
+	q.Limit.held.Add(-q.items[0].weight)
 	q.items[0] = nil
 	q.items = q.items[1:]
 	return item

@@ -8,9 +8,9 @@ import (
 // TestQueue: items come in order, with their results, no more of them than there is room for, but that an empty
 // queue takes any; their room is as large as their work says, and given back.
 func TestQueue(t *testing.T) {
-	room := &Room{Max: 10}
-	q := &Queue[*square]{Room: room, Max: 4}
-	other := &Queue[*square]{Room: room, Max: 4}
+	room := &Limit{Max: 10}
+	q := &Queue[*square]{Limit: room, Max: 4}
+	other := &Queue[*square]{Limit: room, Max: 4}
 	add := func(q *Queue[*square], of int, before, after int64) {
 		s := &square{of: of}
 		q.Add(s, before, func() int64 {

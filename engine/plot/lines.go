@@ -8,35 +8,35 @@ import (
 	"strconv"
 )
 
-// Lines is a chart of several series of shares, 0 to 1, over the same positions 0, 1, 2, ... Up to 18 series differ in
-// their pairs of colour and dash pattern; the names are in a legend.
+// Lines is a chart of several series of shares, 0 to 1, over the same positions 0, 1, 2, ... Up to 18 series have
+// different pairs of colour and dash pattern. A legend has their names.
 type Lines struct {
 	Title, X, Y string
-	Labels      []string // of the positions; none: their numbers
+	Labels      []string // labels of the positions; default: their numbers
 	Series      []Series
 }
 
-// A Series is one line. A NaN leaves its position out.
+// A Series is one line. It has a gap at each NaN.
 type Series struct {
 	Name   string
 	Values []float64
 	Points []Point // none, or one for each value
-}
+} // empty, or one for each value
 
-// Add adds a value that was measured in n observations.
+// Add adds a value that was measured with n observations.
 func (s *Series) Add(share float64, n int) {
 	s.Values = append(s.Values, share)
 	s.Points = append(s.Points, Wilson(share, n))
 }
 
-// A Point is the evidence for a value: N observations, and the interval in which the true share is with 95 %.
+// A Point describes the evidence for a value: N observations, and the 95 % confidence interval of the share.
 type Point struct {
 	N        int
 	Low, Top float64
 }
 
-// Wilson returns the 95 % interval of a share that was found in n observations, after Wilson (1927). The share is NaN
-// if there are none.
+// Wilson returns the 95 % confidence interval of a share of n observations, after Wilson (1927). If n is 0, share
+// must be NaN, and so are the bounds.
 func Wilson(share float64, n int) Point {
 	const z = 1.96
 	if n == 0 || math.IsNaN(share) {
@@ -53,17 +53,17 @@ var (
 	dashes  = []string{"", "8 4", "2 3", "10 3 2 3", "14 4", "4 2 1 2"}
 )
 
-// HTML returns the chart as SVG to stand in a page, "" for none.
+// HTML returns the chart as an SVG element for a page, or "" if c is nil.
 func (c *Lines) HTML() HTML {
 	if c == nil {
 		return ""
 	}
 	var b bytes.Buffer
-	c.WriteTo(&b) // a buffer takes all
+	c.WriteTo(&b) // a buffer never fails
 	return HTML(b.String())
 }
 
-// WriteTo writes the chart as SVG. The error is that of w.
+// WriteTo writes the chart as SVG. It returns the error of w.
 func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 	const insideX, insideY, names = width - left - right - 180, height - above - under, 14
 	var b bytes.Buffer
@@ -84,7 +84,7 @@ func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 		text(&b, left-6, y(v)+4, "end", "", strconv.FormatFloat(v, 'f', 1, 64))
 	}
 	for i := range last + 1 {
-		if label := c.label(i); i%2 == 1 || last <= 12 { // a view has room for about twelve
+		if label := c.label(i); i%2 == 1 || last <= 12 { // the chart has room for about twelve labels
 			text(&b, x(i), height-under+18, "middle", "", label)
 		}
 	}
@@ -93,10 +93,10 @@ func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 		fmt.Fprintf(&b, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\" "+
 			"stroke-linecap=\"round\" stroke-dasharray=\"%s\"/>\n", path(s.Values, x, y), colour, dash)
 		c.intervals(&b, &s, x, y, colour)
-		at := float64(above + names + i*20)
+		legendY := float64(above + names + i*20)
 		fmt.Fprintf(&b, "<path d=\"M%d %sh28\" stroke=\"%s\" stroke-width=\"2\" stroke-dasharray=\"%s\"/>\n",
-			left+insideX+12, coordinate(at-4), colour, dash)
-		text(&b, left+insideX+46, at, "start", "", s.Name)
+			left+insideX+12, coordinate(legendY-4), colour, dash)
+		text(&b, left+insideX+46, legendY, "start", "", s.Name)
 	}
 	text(&b, left+insideX/2, height-8, "middle", "", c.X)
 	text(&b, 14, above+insideY/2, "middle", fmt.Sprintf(" transform=\"rotate(-90 14 %d)\"", above+insideY/2), c.Y)
@@ -112,21 +112,22 @@ func (c *Lines) label(i int) string {
 	return strconv.Itoa(i)
 }
 
-// intervals draws a circle for each value that has a [Point], with its interval and, as a tooltip, the figures.
+// intervals draws a circle for each value that has a [Point]. It also draws the interval, and adds the figures as a
+// tooltip.
 func (c *Lines) intervals(b *bytes.Buffer, s *Series, x func(int) float64, y func(float64) float64, colour string) {
 	for i, p := range s.Points {
 		if math.IsNaN(s.Values[i]) || math.IsNaN(p.Low) {
 			continue
 		}
-		at, value := coordinate(x(i)), coordinate(y(s.Values[i]))
-		fmt.Fprintf(b, "<g stroke=\"%s\"><path d=\"M%s %sV%s\"/><circle cx=\"%s\" cy=\"%s\" r=\"3\" fill=\"#fff\"/>", colour, at,
-			coordinate(y(p.Low)), coordinate(y(p.Top)), at, value)
+		position, value := coordinate(x(i)), coordinate(y(s.Values[i]))
+		fmt.Fprintf(b, "<g stroke=\"%s\"><path d=\"M%s %sV%s\"/><circle cx=\"%s\" cy=\"%s\" r=\"3\" fill=\"#fff\"/>", colour, position,
+			coordinate(y(p.Low)), coordinate(y(p.Top)), position, value)
 		figures := fmt.Sprintf("%s, %s: %.3f (%.3f to %.3f), n = %d", s.Name, c.label(i), s.Values[i], p.Low, p.Top, p.N)
 		fmt.Fprintf(b, "<title>%s</title></g>\n", escape(figures))
 	}
 }
 
-// path returns the path of a line. It starts anew after a value that is left out.
+// path returns the path of a line. It starts a new segment after a missing value.
 func path(values []float64, x func(int) float64, y func(float64) float64) string {
 	var b bytes.Buffer
 	draw := byte('M')
@@ -137,7 +138,7 @@ func path(values []float64, x func(int) float64, y func(float64) float64) string
 		}
 		fmt.Fprintf(&b, "%c%s %s", draw, coordinate(x(i)), coordinate(y(v)))
 		if draw == 'M' {
-			b.WriteString("h0") // a round dot where no line goes on
+			b.WriteString("h0") // draws a round dot if the line has no next point
 		}
 		draw = 'L'
 	}

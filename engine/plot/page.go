@@ -7,36 +7,36 @@ import (
 	"strings"
 )
 
-// A Page is a text with places for values, in a part of the language of text/template:
+// A Page is a text with placeholders for values, in a part of the language of text/template:
 //
-//	{{.}} {{.Name}} {{$.Name}}             the value at hand, a field of it, a field of the page's value
+//	{{.}} {{.Name}} {{$.Name}}             the current value, its field, a field of the page's value
 //	{{if .Name}} ... {{else}} ... {{end}}  unless the field is false, 0, "" or empty
-//	{{range .Name}} ... {{end}}            with each element of a slice
+//	{{range .Name}} ... {{end}}            repeated with each element of a slice
 //
-// A program that reaches text/template or html/template carries every exported method of every type, 5 MB in ndd, as
-// templates call methods by name.
+// A program that uses text/template or html/template contains every exported method of every type, because templates
+// call methods by name. That is 5 MB in ndd.
 type Page struct {
 	nodes  []node
 	escape func(string) string
 }
 
-// HTML is text that is HTML already.
+// HTML is text that is already HTML.
 type HTML string
 
-// A node is some text, or an action in braces.
+// A node is a text, or an action in braces.
 type node struct {
 	text  string
-	verb  string   // value, if or range; "" for text
-	path  []string // of the field; "$" first for the page's value
-	nodes []node   // of if and range
-	other []node   // behind else
+	verb  string   // value, if or range; "" for a text
+	path  []string // field names; "$" first for the page's value
+	nodes []node   // content of if and range
+	other []node   // content after else
 }
 
-// NewPage reads a page of HTML. Strings are escaped for text and for attributes in quotes: a place for one must be
-// in no script, style or address. It panics if text is not a page.
+// NewPage parses a page of HTML. Strings are escaped for text and for quoted attributes, so a placeholder for a
+// string must not be in a script, a style or an address. NewPage panics if text is not a valid page.
 func NewPage(text string) *Page { return newPage(text, html.EscapeString) }
 
-// NewTextPage reads a page that is not HTML, whose values stand as they are.
+// NewTextPage parses a page that is not HTML. Its values are not escaped.
 func NewTextPage(text string) *Page { return newPage(text, func(s string) string { return s }) }
 
 func newPage(text string, escape func(string) string) *Page {
@@ -47,11 +47,11 @@ func newPage(text string, escape func(string) string) *Page {
 	return &Page{nodes, escape}
 }
 
-// parse reads up to {{else}} or {{end}}, or to the end of the text, and returns which of them, and the rest.
+// parse reads up to {{else}} or {{end}}, or to the end of the text. It returns which of them it found, and the rest.
 func parse(text string) (nodes []node, end, rest string) {
 	for {
-		before, behind, found := strings.Cut(text, "{{")
-		action, behind, closed := strings.Cut(behind, "}}")
+		before, after, found := strings.Cut(text, "{{")
+		action, after, closed := strings.Cut(after, "}}")
 		if found && strings.HasPrefix(action, "- ") {
 			before, action = strings.TrimRight(before, " \t\r\n"), action[2:]
 		}
@@ -63,10 +63,10 @@ func parse(text string) (nodes []node, end, rest string) {
 		case !closed || len(words) == 0:
 			panic("plot: {{" + action)
 		case words[0] == "else" || words[0] == "end":
-			return nodes, words[0], behind
+			return nodes, words[0], after
 		}
 		n := node{verb: "value", path: strings.Split(strings.TrimPrefix(words[len(words)-1], "."), ".")}
-		if text = behind; len(words) > 1 {
+		if text = after; len(words) > 1 {
 			n.verb = words[0]
 			if n.nodes, end, text = parse(text); end == "else" {
 				n.other, end, text = parse(text)
@@ -79,8 +79,8 @@ func parse(text string) (nodes []node, end, rest string) {
 	}
 }
 
-// Format returns the page with a value, a struct or a pointer to one. It panics if the value does not have a field that
-// the page names.
+// Format returns the page with a value, which is a struct or a pointer to one. It panics if the value lacks a field
+// that the page names.
 func (p *Page) Format(value any) string {
 	var b strings.Builder
 	v := reflect.ValueOf(value)
@@ -88,14 +88,14 @@ func (p *Page) Format(value any) string {
 	return b.String()
 }
 
-func (p *Page) write(b *strings.Builder, nodes []node, at, all reflect.Value) {
+func (p *Page) write(b *strings.Builder, nodes []node, current, all reflect.Value) {
 	for i := range nodes {
 		n := &nodes[i]
 		if n.verb == "" {
 			b.WriteString(n.text)
 			continue
 		}
-		switch v := n.field(at, all); n.verb {
+		switch v := n.field(current, all); n.verb {
 		case "value":
 			if v.Type() == reflect.TypeFor[HTML]() {
 				b.WriteString(v.String())
@@ -104,9 +104,9 @@ func (p *Page) write(b *strings.Builder, nodes []node, at, all reflect.Value) {
 			}
 		case "if":
 			if v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
-				p.write(b, n.other, at, all)
+				p.write(b, n.other, current, all)
 			} else {
-				p.write(b, n.nodes, at, all)
+				p.write(b, n.nodes, current, all)
 			}
 		case "range":
 			for i := range v.Len() {
@@ -116,14 +116,14 @@ func (p *Page) write(b *strings.Builder, nodes []node, at, all reflect.Value) {
 	}
 }
 
-// field returns the value that the node names.
-func (n *node) field(at, all reflect.Value) reflect.Value {
+// field returns the value of the field that the node names.
+func (n *node) field(current, all reflect.Value) reflect.Value {
 	for _, name := range n.path {
 		if name == "$" {
-			at = all
+			current = all
 		} else if name != "" {
-			at = reflect.Indirect(at).FieldByName(name)
+			current = reflect.Indirect(current).FieldByName(name)
 		}
 	}
-	return at
+	return current
 }

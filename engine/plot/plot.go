@@ -1,16 +1,15 @@
-// Package plot draws bars ([Bars]) and lines ([Lines]) as SVG, a text format that browsers show, and writes the pages
-// of HTML ([Page]) that they stand in:
+// Package plot draws bars ([Bars]) and lines ([Lines]) as SVG, a text format that browsers show. It also writes the
+// HTML pages ([Page]) that contain them:
 //
 //	title                                    title
 //	y |        |                             y |   .--'    -- one
 //	1 |   |  | | |     a bar for each value, 1 | _/ . '    -- another
-//	  | - | -|-|-| -   - - - a line to hold    |/..'
-//	0 +-------------   them against          0 +-------
+//	  | - | -|-|-| -   - - - a line for        |/..'
+//	0 +-------------   comparison            0 +-------
 //	    0   32   63    x                         0  1  2   x
 //
-// It has what the paper's figures and the reports of measurements need, and no more. The output is the
-// same for the same values, and has no scripts, fonts or references: a few
-// kilobytes. Nothing is kept between calls.
+// It has only the features for the paper's figures and for reports of measurements. The output depends only on the
+// values. It has no scripts, fonts or references, and takes a few kilobytes. The package keeps no state.
 package plot
 
 import (
@@ -25,14 +24,14 @@ import (
 // Bars is a bar chart.
 type Bars struct {
 	Title, X, Y string    // X and Y are the names of the axes
-	Values      []float64 // from left to right, not negative; bars higher than Top are cut there
-	Labels      []int     // of the values; default: their positions
-	Every       int       // distance of the labels that are written, besides the first and the last
-	Top         float64   // upper end of the y axis; default: the greatest value
+	Values      []float64 // from left to right, not negative; bars higher than Top are cut off
+	Labels      []int     // labels of the values; default: their positions
+	Every       int       // distance between the printed labels, in addition to the first and the last
+	Top         float64   // upper end of the y axis; default: the maximum value
 	Line        float64   // height of a horizontal line; 0: none
 }
 
-// The size of the drawing and the room around the bars, in pixels.
+// Size of the drawing, and the margins around the bars, in pixels.
 const (
 	width, height             = 900, 360
 	left, right, above, under = 64, 16, 40, 48
@@ -98,7 +97,7 @@ func (c *Bars) top() float64 {
 	return top
 }
 
-// label returns the label below value i.
+// label returns the label of value i.
 func (c *Bars) label(i int) string {
 	if i < len(c.Labels) {
 		return strconv.Itoa(c.Labels[i])
@@ -111,13 +110,13 @@ func text(b *bytes.Buffer, x, y float64, anchor, more, s string) {
 		more, escape(s))
 }
 
-// coordinate has a hundredth of a pixel.
+// coordinate formats v with a precision of a hundredth of a pixel.
 func coordinate(v float64) string {
 	return strconv.FormatFloat(math.Round(100*v)/100, 'f', -1, 64)
 }
 
 func escape(s string) string {
 	var b bytes.Buffer
-	xml.EscapeText(&b, []byte(s)) // to memory: cannot fail
+	xml.EscapeText(&b, []byte(s)) // writing to memory cannot fail
 	return b.String()
 }

@@ -97,7 +97,7 @@ func (c *Content) groups(file *columns.File) (*groups, error) {
 	}
 	c.chosen(table.Fields)
 	if d := c.opts.Decoders; d != nil {
-		g.ahead = &parallel.Queue[*rowGroup]{Room: &d.Room, Max: d.Ahead}
+		g.ahead = &parallel.Queue[*rowGroup]{Limit: &d.Room, Max: d.Ahead}
 	}
 	return g, nil
 }
@@ -170,7 +170,7 @@ func (g *groups) group(n int) error {
 func (g *groups) decode(n int) {
 	for g.next = max(g.next, n); g.ahead != nil && g.next < g.file.Groups(); g.next++ {
 		number, need := g.next, g.need(g.next)
-		if need > g.ahead.Room.Max/2 || !g.ahead.Fits(need) {
+		if need > g.ahead.Limit.Max/2 || !g.ahead.Fits(need) {
 			return
 		}
 		group := new(rowGroup)

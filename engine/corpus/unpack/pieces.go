@@ -29,9 +29,9 @@ const (
 // Decoders decompress and decode parts of files ahead of their reader. They are safe for concurrent use, and all
 // files of a run share them.
 type Decoders struct {
-	Room       parallel.Room // bytes of all pieces, and of other data that is decoded ahead
-	Ahead      int           // maximum number of pieces of a file
-	PieceBytes int           // bytes of the file in a piece, unless one member is longer
+	Room       parallel.Limit // bytes of all pieces, and of other data that is decoded ahead
+	Ahead      int            // maximum number of pieces of a file
+	PieceBytes int            // bytes of the file in a piece, unless one member is longer
 	zstd       *zstd.Decoder
 	pieces     sync.Pool // unused values of type *piece
 }
@@ -102,7 +102,7 @@ func (a *ahead) next() *piece {
 
 // fill cuts the file into pieces as far as there is room, and has them decompressed.
 func (a *ahead) fill() {
-	a.pieces.Room, a.pieces.Max = &a.d.Room, a.d.Ahead
+	a.pieces.Limit, a.pieces.Max = &a.d.Room, a.d.Ahead
 	for a.pieces.Len() < a.d.Ahead {
 		b, n, content := []byte(nil), 0, 0
 		for size := 2 * a.d.PieceBytes; n == 0 && size <= 2*max(pieceMax, a.d.PieceBytes); size *= 4 {

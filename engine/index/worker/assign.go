@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// A room is what of a node matters when tables are placed.
-type room struct {
-	cpus  int    // of its own; 0 for far memory
-	bytes uint64 // that it has room for
+// A nodeRoom has the figures of a node that decide where tables are placed.
+type nodeRoom struct { // its own processors; 0 for far memory
+	cpus  int    // free bytes
+	bytes uint64 // bytes that its workers search
 	load  uint64 // bytes that its workers search
 }
 
-// A placement is where a table is searched.
+// A placement is the place of a table.
 type placement struct {
-	node   int  // whose workers search it
-	inFile bool // it stays in its file: no node has room
+	node   int  // index of the node whose workers search it
+	inFile bool // the table stays in its file, because no node has room
 }
 
-// assign places each table, by its size, on that node with processors which has least for them and
-// has room. A table without room there goes to any node that has room, and without one stays in its
-// file, for the least loaded to search. It overwrites nodes.
-func assign(sizes []uint64, nodes []room) []placement {
+// assign chooses a place for each table, largest first: the node with processors and room that has the lowest load
+// per processor. If no such node has room, it takes any node that has. If there is none, the table stays in its file,
+// and the least loaded node searches it. assign changes nodes.
+func assign(sizes []uint64, nodes []nodeRoom) []placement {
 	order := make([]int, len(sizes))
 	for i := range order {
 		order[i] = i
@@ -29,24 +29,24 @@ func assign(sizes []uint64, nodes []room) []placement {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
 	placements := make([]placement, len(sizes))
 	for _, i := range order {
-		at, fits := least(nodes, sizes[i], sizes[i], false)
+		node, fits := leastLoaded(nodes, sizes[i], sizes[i], false)
 		if !fits {
-			if at, fits = least(nodes, sizes[i], sizes[i], true); !fits {
-				at, _ = least(nodes, sizes[i], 0, false)
+			if node, fits = leastLoaded(nodes, sizes[i], sizes[i], true); !fits {
+				node, _ = leastLoaded(nodes, sizes[i], 0, false)
 			}
 		}
-		placements[i] = placement{at, !fits}
-		nodes[at].load += sizes[i]
+		placements[i] = placement{node, !fits}
+		nodes[node].load += sizes[i]
 		if fits {
-			nodes[at].bytes -= sizes[i]
+			nodes[node].bytes -= sizes[i]
 		}
 	}
 	return placements
 }
 
-// least returns the node with the least load for its processors if it had size bytes
-// more, among those with room for free bytes; far memory is among them only where that is wanted.
-func least(nodes []room, size, free uint64, far bool) (best int, ok bool) {
+// leastLoaded returns the node with the lowest load per processor after adding size bytes, among nodes with at least
+// free bytes of room. It considers far memory only if far is true.
+func leastLoaded(nodes []nodeRoom, size, free uint64, far bool) (best int, ok bool) {
 	lowest := 0.0
 	for i, n := range nodes {
 		if n.bytes < free || n.cpus == 0 && !far {

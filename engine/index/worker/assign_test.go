@@ -8,25 +8,25 @@ import (
 
 func TestAssign(t *testing.T) {
 	const none = ^uint64(0)
-	near := func(rooms ...uint64) (nodes []room) {
+	near := func(rooms ...uint64) (nodes []nodeRoom) {
 		for _, r := range rooms {
-			nodes = append(nodes, room{cpus: 4, bytes: r})
+			nodes = append(nodes, nodeRoom{cpus: 4, bytes: r})
 		}
 		return nodes
 	}
 	for _, c := range []struct {
 		name  string
 		sizes []uint64
-		nodes []room
+		nodes []nodeRoom
 		want  string
 	}{
 		{"one node", []uint64{5, 5}, near(none), "[0 0]"},
 		{"one each", []uint64{5, 5}, near(none, none), "[0 1]"},
 		{"by size", []uint64{1, 2, 3, 10}, near(none, none), "[1 1 1 0]"},
 		{"no room for the largest", []uint64{4, 10}, near(5, 20), "[0 1]"},
-		{"twice the processors", []uint64{3, 3, 3}, []room{{cpus: 8, bytes: none}, {cpus: 4, bytes: none}}, "[0 0 1]"},
-		{"far memory last", []uint64{5, 5, 5}, []room{{cpus: 4, bytes: 10}, {bytes: 100}}, "[0 0 1]"},
-		{"far memory never first", []uint64{5}, []room{{bytes: 100}, {cpus: 4, bytes: 10}}, "[1]"},
+		{"twice the processors", []uint64{3, 3, 3}, []nodeRoom{{cpus: 8, bytes: none}, {cpus: 4, bytes: none}}, "[0 0 1]"},
+		{"far memory last", []uint64{5, 5, 5}, []nodeRoom{{cpus: 4, bytes: 10}, {bytes: 100}}, "[0 0 1]"},
+		{"far memory never first", []uint64{5}, []nodeRoom{{bytes: 100}, {cpus: 4, bytes: 10}}, "[1]"},
 		{"no room at all", []uint64{5, 5, 5}, near(5, 5), "[0 1 0!]"},
 		{"no piece", nil, near(1), "[]"},
 	} {
@@ -54,9 +54,9 @@ func TestAssignFits(t *testing.T) {
 		for i := range sizes {
 			sizes[i] = 1 + rng.Uint64N(20)
 		}
-		nodes := make([]room, 1+rng.IntN(8))
+		nodes := make([]nodeRoom, 1+rng.IntN(8))
 		for i := range nodes {
-			nodes[i] = room{cpus: rng.IntN(4), bytes: rng.Uint64N(80)}
+			nodes[i] = nodeRoom{cpus: rng.IntN(4), bytes: rng.Uint64N(80)}
 		}
 		nodes[rng.IntN(len(nodes))].cpus = 1
 		left := make([]uint64, len(nodes))

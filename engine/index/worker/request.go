@@ -11,27 +11,26 @@ import (
 	"ndd/numa"
 )
 
-// A Match is one fingerprint that a request finds.
+// A Match is one fingerprint that matches a request.
 type Match struct {
-	Segment int // position among the segments of the request
+	Segment int // index among the segments of the request
 	segment.Match
 }
 
-// A Request is a search of segments of one Set, which must stay open until [Request.Wait] has
-// returned. Its zero value is ready, and it may be submitted again and again. It belongs to
-// one goroutine.
+// A Request is a search of segments of one Set. The set must stay open until [Request.Wait] has returned. The zero
+// value is ready, and it may be submitted repeatedly. It is used by one goroutine.
 type Request struct {
 	segments []*Segment
 	queries  []uint64
 	k        int
-	most     int
+	limit    int
 	ctx      context.Context
 
 	tasks []task         // one for each node that has tables of the segments
-	left  sync.WaitGroup // tasks
+	left  sync.WaitGroup // unfinished tasks
 }
 
-// A task is one node's part of a request, or a step of a sweep.
+// A task is the part of a request for one node, or a step of a sweep.
 type task struct {
 	request *Request
 	node    int
@@ -40,13 +39,12 @@ type task struct {
 	err     error
 }
 
-// Submit hands a search of segments for everything within distance k of queries to the workers, and does not
-// wait for it. queries must not change until [Request.Wait] has returned.
-// The search ends with the error of ctx once that is done, and with [segment.ErrTooMany] where most is not 0 and a node
-// finds more matches than that in a segment.
-func (r *Request) Submit(ctx context.Context, segments []*Segment, queries []uint64, k, most int) {
+// Submit starts a search of segments for all matches within distance k of queries, and does not wait. queries must
+// not change until [Request.Wait] has returned. The search fails with the error of ctx when ctx ends. It fails with
+// [segment.ErrTooMany] if limit is not 0 and a node finds more matches than limit in a segment.
+func (r *Request) Submit(ctx context.Context, segments []*Segment, queries []uint64, k, limit int) {
 	s := segments[0].set
-	r.segments, r.queries, r.k, r.most, r.ctx = segments, queries, k, most, ctx
+	r.segments, r.queries, r.k, r.limit, r.ctx = segments, queries, k, limit, ctx
 	if cap(r.tasks) < len(s.nodes) {
 		r.tasks = make([]task, len(s.nodes))
 	}
@@ -64,8 +62,8 @@ func (r *Request) Submit(ctx context.Context, segments []*Segment, queries []uin
 	}
 }
 
-// Wait waits until the search that was submitted is done, and returns dst with the matches appended, in no order. The
-// error is that of reading a table, and then the matches are not all.
+// Wait waits for the end of the submitted search, and appends the matches to dst in no particular order. If a table
+// cannot be read, it returns the error, and the matches are incomplete.
 func (r *Request) Wait(dst []Match) (_ []Match, err error) {
 	r.left.Wait()
 	for i := range r.tasks {
@@ -83,20 +81,20 @@ func (n *node) start(o Options) {
 	})
 }
 
-// searcher is what one worker remembers.
+// A searcher has the scratch memory of one worker.
 type searcher struct {
 	node    *node
 	scratch segment.Scratch
 	queries []uint64
-	owners  []int32 // of queries: position among the tasks
+	owners  []int32 // for each query, the index of its task
 	found   []segment.Match
 }
 
-// queriesMax are searched together: more do not share more misses, and the
-// first would wait for the last.
+// queriesMax is the maximum number of queries that are searched together. More would not share more misses, and the
+// first query would wait for the last.
 const queriesMax = 256
 
-// work does tasks; searches of the same segments for other queries are done together.
+// work runs tasks. It combines searches of the same segments for different queries.
 func (w *searcher) work(tasks []*task) {
 	for len(tasks) > 0 {
 		if t := tasks[0]; t.step != nil {
@@ -114,13 +112,13 @@ func (w *searcher) work(tasks []*task) {
 	}
 }
 
-// like reports whether two tasks search the same segments in the same way.
+// like reports whether two tasks search the same segments with the same parameters.
 func (t *task) like(o *task) bool {
 	a, b := t.request, o.request
-	return t.step == nil && a.k == b.k && a.most == b.most && slices.Equal(a.segments, b.segments)
+	return t.step == nil && a.k == b.k && a.limit == b.limit && slices.Equal(a.segments, b.segments)
 }
 
-// search answers tasks that are alike: together or, where they find too much together, one by one.
+// search runs similar tasks together. If they exceed the limit of matches together, it runs them one by one.
 func (w *searcher) search(tasks []*task) {
 	err := w.find(tasks)
 	alone := len(tasks) > 1 && errors.Is(err, segment.ErrTooMany)
@@ -133,14 +131,14 @@ func (w *searcher) search(tasks []*task) {
 	}
 }
 
-// find gives tasks that are alike their matches.
+// find searches for similar tasks and assigns the matches to them.
 func (w *searcher) find(tasks []*task) (err error) {
 	r := tasks[0].request
 	queries := w.join(tasks)
 	w.node.queries.Add(uint64(len(queries)))
-	w.scratch.Until(every{r.ctx, tasks})
+	w.scratch.Until(allContext{r.ctx, tasks})
 	defer w.scratch.Until(context.Background())
-	w.scratch.AtMost(r.most * len(tasks))
+	w.scratch.AtMost(r.limit * len(tasks))
 	for i, g := range r.segments {
 		tables := g.tables[tasks[0].node]
 		if len(tables) == 0 {
@@ -156,7 +154,7 @@ func (w *searcher) find(tasks []*task) (err error) {
 				m.Query -= w.first(m.Query)
 			}
 			t.matches = append(t.matches, Match{i, m})
-			if r.most > 0 && len(t.matches) > r.most {
+			if r.limit > 0 && len(t.matches) > r.limit {
 				return segment.ErrTooMany
 			}
 		}
@@ -164,7 +162,7 @@ func (w *searcher) find(tasks []*task) (err error) {
 	return nil
 }
 
-// join returns the queries of all tasks, and notes whose they are where there are several.
+// join returns the queries of all tasks, and records their owners if there are several tasks.
 func (w *searcher) join(tasks []*task) []uint64 {
 	if len(tasks) == 1 {
 		return tasks[0].request.queries
@@ -179,13 +177,13 @@ func (w *searcher) join(tasks []*task) []uint64 {
 	return w.queries
 }
 
-// every is done when the contexts of all tasks are: nobody waits for what they find any more.
-type every struct {
+// An allContext has ended when the contexts of all tasks have ended: nobody waits for the results.
+type allContext struct {
 	context.Context
 	tasks []*task
 }
 
-func (e every) Err() (err error) {
+func (e allContext) Err() (err error) {
 	for _, t := range e.tasks {
 		if err = t.request.ctx.Err(); err == nil {
 			return nil
@@ -194,13 +192,13 @@ func (e every) Err() (err error) {
 	return err
 }
 
-// first returns the first query of the task that has query q.
+// first returns the index of the first query of the task that owns query q.
 func (w *searcher) first(q int) int {
 	first, _ := slices.BinarySearch(w.owners[:q+1], w.owners[q])
 	return first
 }
 
-// step does a step of a sweep. The next waits its turn among queries.
+// step runs a step of a sweep. The next step is queued after waiting queries.
 func (w *searcher) step(t *task) {
 	more, err := t.step()
 	if more && err == nil {
@@ -211,7 +209,7 @@ func (w *searcher) step(t *task) {
 	t.request.left.Done()
 }
 
-// Sweep returns what [segment.Segment.Sweep] does, found by the workers.
+// Sweep is like [segment.Segment.Sweep], but the workers run it.
 func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, limit int) (*segment.Found, error) {
 	var teams []segment.Team
 	for i, tables := range s.tables {
@@ -222,7 +220,7 @@ func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, limit int) (*s
 	return s.SweepTeams(ctx, queries, k, limit, teams)
 }
 
-// run has the node's workers do the steps of a sweep.
+// run runs the steps of a sweep by the workers of the node.
 func (n *node) run(_ context.Context, steps []segment.Step) (err error) {
 	r := &Request{tasks: make([]task, len(steps))}
 	r.left.Add(len(steps))

@@ -16,51 +16,51 @@ import (
 // Options configures how to distribute an index over the nodes of a host.
 type Options struct {
 	Host *numa.Host
-	// on each node; default: one for each of its tables and for each of its processors but an
-	// eighth
+	// Workers is the number of workers on each node. The default is the larger of the number of its tables and 7/8 of
+	// its processors.
 	Workers int
-	Direct  bool // no workers: whoever asks searches the [segment.Segment] of each
-	// of which the arenas are taken, until the segments are closed; nil: what this machine has left
+	Direct  bool // no workers: callers search the [segment.Segment] themselves
+	// Budget limits the memory of the arenas, until the segments are closed. nil: the available memory of this
+	// machine.
 	Budget *memory.Budget
 }
 
-// A Set is an index's workers and the tables that they search. Its methods may be called from any
-// goroutine.
+// A Set has the workers of an index and the tables that they search. It is safe for concurrent use.
 type Set struct {
 	options Options
-	nodes   []*node // as the host lists them
+	nodes   []*node // in the order of the host
 
 	adding sync.Mutex // held while a segment is added
 	mu     sync.Mutex
-	open   map[*Segment]bool // that are not closed
+	open   map[*Segment]bool // segments that are not closed
 }
 
-// A node is a memory node with its workers and what they have.
+// A node is a memory node with its workers and tables.
 type node struct {
 	host    *numa.Host
 	memory  numa.UsableNode
 	tables  atomic.Int64
-	crew    *numa.Crew[*task] // nil without workers, or tables; guarded by the set's mu where no segment tells
+	crew    *numa.Crew[*task] // nil without workers or tables; guarded by the set's mu unless a segment is open
 	queries atomic.Uint64
 }
 
-// A Segment is a segment of an index whose tables lie on the nodes of a host.
+// A Segment is a segment of an index whose tables are on the nodes of a host.
 type Segment struct {
 	*segment.Segment
 	set    *Set
-	tables [][]int // by node
-	arenas []placed
+	tables [][]int // table numbers by node
+	arenas []nodeArena
 }
 
-// placed is an arena of a segment on a node.
-type placed struct {
+// A nodeArena is an arena of a segment on a node.
+type nodeArena struct {
 	*numa.Arena
 	reserved *memory.Reservation
 	node     *node
-	pages    numa.Placement // where its pages are
+	pages    numa.Placement // placement of its pages
 }
 
-// New returns a set of nothing.
+// New returns an empty set.
 func New(o Options) *Set {
 	o.Budget = o.Budget.OrMachine()
 	s := &Set{options: o, open: make(map[*Segment]bool)}
@@ -70,13 +70,13 @@ func New(o Options) *Set {
 	return s
 }
 
-// Add copies the tables of the segment in a file to the nodes, while others are searched, and starts workers where
-// there are none. The file must stay open. Where there is no room on any node tables stay in it. The error is one of
-// reading it, or ctx's. Whoever uses the segment within the result closes it.
-func (s *Set) Add(ctx context.Context, f *store.File, of *segment.Segment) (*Segment, error) {
+// Add copies the tables of the segment in file f to the nodes, and starts workers if there are none. Searches may run
+// meanwhile. The file must stay open. Tables without room on any node stay in it. Add fails if the file cannot be
+// read or ctx ends. The caller closes the result.
+func (s *Set) Add(ctx context.Context, f *store.File, original *segment.Segment) (*Segment, error) {
 	s.adding.Lock()
 	defer s.adding.Unlock()
-	sizes := make([]uint64, len(of.Tables()))
+	sizes := make([]uint64, len(original.Tables()))
 	for t := range sizes {
 		sizes[t] = arenaBytes(sectionsOf(f, t))
 	}
@@ -92,10 +92,10 @@ func (s *Set) Add(ctx context.Context, f *store.File, of *segment.Segment) (*Seg
 	return g, nil
 }
 
-// Direct reports whether there are no workers.
+// Direct reports whether callers search the segments themselves, without workers.
 func (s *Set) Direct() bool { return s.options.Direct }
 
-// start starts the workers of the nodes that have tables and no workers.
+// start starts the workers of nodes that have tables but no workers.
 func (s *Set) start() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,12 +106,12 @@ func (s *Set) start() {
 	}
 }
 
-// rooms returns what of each node matters for placement, as it is now.
-func (s *Set) rooms() []room {
+// rooms returns the current figures of each node for assign.
+func (s *Set) rooms() []nodeRoom {
 	limit, host := s.options.Budget.Left(), s.options.Host
-	rooms := make([]room, len(s.nodes))
+	rooms := make([]nodeRoom, len(s.nodes))
 	for i, n := range s.nodes {
-		rooms[i] = room{cpus: max(len(n.memory.CPUs), 1), bytes: limit, load: s.pagesOn(n).Bytes}
+		rooms[i] = nodeRoom{cpus: max(len(n.memory.CPUs), 1), bytes: limit, load: s.pagesOn(n).Bytes}
 		if n.memory.Borrowed {
 			rooms[i].cpus = 0
 		}
@@ -122,7 +122,7 @@ func (s *Set) rooms() []room {
 	return rooms
 }
 
-// pagesOn returns where the pages of all arenas of a node are.
+// pagesOn returns the placement of all arenas of a node.
 func (s *Set) pagesOn(n *node) numa.Placement {
 	pages := numa.Placement{Node: n.memory.ID}
 	s.mu.Lock()
@@ -137,16 +137,16 @@ func (s *Set) pagesOn(n *node) numa.Placement {
 	return pages
 }
 
-// fill copies the tables, each where its placement says, and opens the segment of them.
+// fill copies each table to its place, and opens the segment.
 func (s *Segment) fill(ctx context.Context, f *store.File, sizes []uint64, placements []placement) (err error) {
 	host, moved := s.set.options.Host, make(map[string][]byte)
-	for t, at := range placements {
-		n := s.set.nodes[at.node]
+	for t, place := range placements {
+		n := s.set.nodes[place.node]
 		n.tables.Add(1)
-		s.tables[at.node] = append(s.tables[at.node], t)
+		s.tables[place.node] = append(s.tables[place.node], t)
 		var arena *numa.Arena
 		why := fmt.Errorf("no node has room for %d MiB", sizes[t]>>20)
-		if !at.inFile {
+		if !place.inFile {
 			arena, why = s.arena(n, sizes[t])
 		}
 		if why != nil {
@@ -156,13 +156,13 @@ func (s *Segment) fill(ctx context.Context, f *store.File, sizes []uint64, place
 		if err := copySections(ctx, host, arena, sectionsOf(f, t), moved); err != nil {
 			return err
 		}
-		s.counted(arena)
+		s.countPages(arena)
 	}
 	s.Segment, err = segment.Open(source{f, moved})
 	return err
 }
 
-// arena reserves and makes an arena on a node, which the segment holds until it is closed.
+// arena reserves and allocates an arena on a node. The segment holds it until Close.
 func (s *Segment) arena(n *node, bytes uint64) (*numa.Arena, error) {
 	r, err := s.set.options.Budget.Reserve("a copy of it", bytes)
 	if err != nil {
@@ -175,20 +175,20 @@ func (s *Segment) arena(n *node, bytes uint64) (*numa.Arena, error) {
 	}
 	s.set.mu.Lock()
 	defer s.set.mu.Unlock()
-	s.arenas = append(s.arenas, placed{Arena: a, reserved: r, node: n})
+	s.arenas = append(s.arenas, nodeArena{Arena: a, reserved: r, node: n})
 	return a, nil
 }
 
-// counted notes where the pages of the last arena are, now that they are written.
-func (s *Segment) counted(a *numa.Arena) {
+// countPages records where the pages of the last arena are, after they have been written.
+func (s *Segment) countPages(a *numa.Arena) {
 	pages := a.Placement()
 	s.set.mu.Lock()
 	defer s.set.mu.Unlock()
 	s.arenas[len(s.arenas)-1].pages = pages
 }
 
-// Close releases the memory of a segment's tables, and ends
-// the workers with the last segment. No request and no sweep may be under way.
+// Close releases the memory of a segment's tables. Closing the last segment stops the workers. No request and no
+// sweep may be running.
 func (s *Segment) Close() {
 	for i, tables := range s.tables {
 		s.set.nodes[i].tables.Add(-int64(len(tables)))
@@ -206,7 +206,7 @@ func (s *Segment) Close() {
 	for _, n := range s.set.nodes {
 		if n.crew != nil {
 			n.crew.Close()
-			n.crew = nil // a segment that is added starts others
+			n.crew = nil // the next added segment starts new ones
 		}
 	}
 }
@@ -223,23 +223,23 @@ func (s *Set) Workers() (sum int) {
 	return sum
 }
 
-// A NodeReport is what a node has and what its workers have done.
+// A NodeReport describes the memory of a node and the work of its workers.
 type NodeReport struct {
 	Node      int
-	Borrowed  bool // the processors
+	Borrowed  bool // the processors belong to another node
 	Tables    int
 	Placement numa.Placement
-	Queries   uint64 // that its workers have searched its tables for
+	Queries   uint64 // number of queries that its workers have searched
 	numa.CrewStats
 }
 
-// A Report is how an index is distributed over nodes.
+// A Report describes the distribution of an index over nodes.
 type Report struct {
 	Nodes []NodeReport
-	Notes []string // what could not be had
+	Notes []string // unavailable features
 }
 
-// Report returns what the nodes have, and counts of what the workers have done so far.
+// Report returns the current state of the nodes and the counts of their workers.
 func (s *Set) Report() Report {
 	r := Report{Notes: s.options.Host.Notes()}
 	for _, n := range s.nodes {
@@ -267,7 +267,7 @@ func (r Report) String() string {
 	return strings.Join(list, "; ")
 }
 
-// workers returns how many a node gets.
+// workers returns the number of workers for the node.
 func (n *node) workers(configured int) int {
 	if configured > 0 {
 		return configured

@@ -10,7 +10,7 @@ import (
 	"ndd/numa"
 )
 
-// source is a file of which some sections are elsewhere.
+// A source is a file with some sections replaced by copies.
 type source struct {
 	*store.File
 	moved map[string][]byte
@@ -24,8 +24,7 @@ func (s source) Section(name string) (store.Section, error) {
 	return section, err
 }
 
-// sectionsOf returns the sections that a search of a table reads; the documents' numbers
-// go with table 0.
+// sectionsOf returns the sections that a search of a table reads. The numbers of documents belong to table 0.
 func sectionsOf(f *store.File, table int) (list []store.Section) {
 	for _, s := range f.Sections() {
 		if strings.HasPrefix(s.Name, segment.TablePrefix(table)) || table == 0 && strings.HasPrefix(s.Name, "ids.") {
@@ -36,9 +35,9 @@ func sectionsOf(f *store.File, table int) (list []store.Section) {
 }
 
 const (
-	// alignBytes is how sections begin in a file, and in an arena.
+	// alignBytes is the alignment of sections in a file and in an arena.
 	alignBytes = 4096
-	// copyBytes are copied at a time.
+	// copyBytes is the number of bytes that are copied at once.
 	copyBytes = 8 << 20
 )
 
@@ -49,17 +48,16 @@ func arenaBytes(sections []store.Section) (sum uint64) {
 	return sum
 }
 
-// copySections copies sections into an arena, by workers of its place, and adds
-// where they are to moved.
+// copySections copies sections into an arena, by workers on its node. It adds the copies to moved.
 func copySections(ctx context.Context, h *numa.Host, a *numa.Arena, sections []store.Section,
 	moved map[string][]byte) error {
 	type part struct{ to, from []byte }
 	var list []part
-	at := uint64(0)
+	offset := uint64(0)
 	for _, s := range sections {
-		to := a.Data[at : at+uint64(len(s.Data)) : at+uint64(len(s.Data))]
+		to := a.Data[offset : offset+uint64(len(s.Data)) : offset+uint64(len(s.Data))]
 		moved[s.Name] = to
-		at += arenaBytes([]store.Section{s})
+		offset += arenaBytes([]store.Section{s})
 		for i := 0; i < len(to); i += copyBytes {
 			end := min(i+copyBytes, len(to))
 			list = append(list, part{to[i:end], s.Data[i:end]})
@@ -74,7 +72,7 @@ func copySections(ctx context.Context, h *numa.Host, a *numa.Arena, sections []s
 	return cmp.Or(failed...)
 }
 
-// copyMapped copies from a mapped file, which may go away.
+// copyMapped copies from a mapped file, which may be truncated meanwhile.
 func copyMapped(to, from []byte) (err error) {
 	defer store.CatchFault(&err)()
 	copy(to, from)
