@@ -7,64 +7,62 @@ import (
 	"ndd/permute"
 )
 
-// The fixed costs of this package, in nanoseconds, by which a search decides how many leading bits
-// its probes fix, and whether to probe at all. They are those of a table that lies in memory, not in
-// cache, on one thread with AVX-512; what counts is how they stand to each other. BenchmarkCosts
-// prints the same figures for the machine that runs it.
+// The fixed costs of this package, in nanoseconds. A search uses them to decide how many leading bits a probe fixes,
+// and whether to scan instead. They hold for a table in memory, not in the cache, on one thread with AVX-512. Only
+// their ratios matter. BenchmarkCosts prints them for the current machine.
 var searchCosts = map[Layout]costs{
 	LayoutPlanar:  {probe: 20, candidate: 0.1, pass: 12, walk: 5},
 	LayoutHuffman: {probe: 110, candidate: 1, pass: 0, walk: 2},
 }
 
 type costs struct {
-	probe     float64 // one probe of a bucket or block, and its share of the misses
-	candidate float64 // one more key of a run that is compared
-	pass      float64 // one more key whose low bits are near and whose rest is read
-	walk      float64 // one key of a whole table that is unpacked in order
+	probe     float64 // a probe of a bucket or block, with its share of the misses
+	candidate float64 // one more compared key of a run
+	pass      float64 // one more key with near low bits, whose rest is read
+	walk      float64 // unpacking one key of a whole table in order
 }
 
-// matchNS is what a match costs a query that probes beyond what it costs one that scans: it is found under
-// several flips or in several tables, looked at whole and put back into its order. On skewed keys a query
-// may have very many.
+// matchNS is the additional cost of a match in a query that probes, compared with one that scans. Several flips or
+// tables find the match, it is compared completely, and matches are sorted. A query of skewed keys may have very many
+// matches.
 const matchNS = 100
 
-// compareNS is what it costs to compare an unpacked key with one query.
+// compareNS is the cost of comparing an unpacked key with one query.
 const compareNS = 0.15
 
-// Probing is how a table should be probed by queries that are like its keys.
-type Probing struct {
-	Leading    int     // bits that a probe fixes
-	Probes     float64 // that a query makes
-	Candidates float64 // keys that a query is compared with
+// Probing describes how to probe a table for queries that resemble its keys.
+type Probing struct { // number of bits that a probe fixes
+	Leading    int     // number of probes per query
+	Probes     float64 // number of keys to compare per query
+	Candidates float64 // time per query, by the fixed costs of this package
 	NS         float64 // that a query takes, by the fixed costs of this package
 }
 
-// ScanFromNS is what a query must take by probing for a scan to be thought of. Below it, queries in
-// a batch share misses that the costs of single probes know nothing of.
+// ScanFromNS is the minimum time of a probing query for which a scan is considered. Below it, queries of a batch
+// share misses that the costs of single probes do not include.
 const ScanFromNS = 20_000
 
-// ScanNS returns the time to compare queries with every key of a table, by the same costs
-// as [Probing.NS]: see [Scan].
+// ScanNS returns the time to compare queries with every key of a table, with the costs of [Probing.NS]. See [Scan].
 func ScanNS(layout Layout, keys float64, queries int) float64 {
 	return keys * (searchCosts[layout].walk + float64(queries)*compareNS)
 }
 
-// A KeySample is some keys of a table, from which [KeySample.Probing] estimates how queries like them are
-// best answered. A table takes its own keys, package plan those of a sample under the table's mask.
+// A KeySample is a sample of the keys of a table. [KeySample.Probing] estimates from it how to answer queries that
+// resemble the keys. A table samples its own keys. Package plan permutes a sample by the table's mask.
 type KeySample struct {
-	Layout     Layout
-	Keys       []uint64 // ascending, from ranks that are equally far apart
-	Table      float64  // keys in the whole table
+	Layout     Layout   // ascending, at equal distances of rank
+	Keys       []uint64 // number of keys in the whole table
+	Table      float64  // number of leading bits that distinguish its buckets or blocks
 	BucketBits int      // leading bits that tell its buckets or blocks apart
 }
 
 const (
-	sampleKeys    = 1 << 11 // of a table that are looked at, about,
-	sampleQueries = 1 << 5  // and how many of them are compared with all of those
+	sampleKeys    = 1 << 11 // approximate number of keys in a sample
+	sampleQueries = 1 << 5  // number of them that are compared with all others
 )
 
-// SampleOf returns a sample of keys that are equally far apart in the order of given ones, which ascend. The table of
-// that layout has so many keys in buckets or blocks that so many bits tell apart.
+// SampleOf returns a sample of keys at equal distances from keys, which ascend. The table of that layout has that
+// many keys, in buckets or blocks that bucketBits leading bits distinguish.
 func SampleOf(keys []uint64, layout Layout, table float64, bucketBits int) KeySample {
 	s := KeySample{Layout: layout, Table: table, BucketBits: bucketBits}
 	for i := 0; i < len(keys); i += max(1, len(keys)/sampleKeys) {
@@ -73,16 +71,16 @@ func SampleOf(keys []uint64, layout Layout, table float64, bucketBits int) KeySa
 	return s
 }
 
-// candidates returns, for every number of leading bits, how many keys of the table agree in them, but
-// for at most radius flips, with a query that is like the table's keys: beside what uniform
-// keys would show, the part of all pairs that agree. matches is how many keys are within distance k of the
-// query. It takes 65,536 comparisons at most.
+// candidates returns, for every number of leading bits, how many keys of the table differ from a query in at most
+// radius of these bits. The query resembles the keys. The result is the maximum of the value for uniform keys and the
+// share of all pairs in the sample. matches is the number of keys within distance k of the query. It takes at most
+// 65,536 comparisons.
 func (s *KeySample) candidates(radius, k int) (expected [65]float64, matches float64) {
 	for leading := range expected {
 		expected[leading] = s.Table * math.Ldexp(float64(permute.Ball(leading, radius)), -leading)
 	}
 	every := max(1, len(s.Keys)/sampleQueries)
-	var agree [65]int // pairs that agree in so many bits and not in one more
+	var agree [65]int // number of pairs by the number of leading bits that agree
 	queries, near := 0, 0
 	for q := 0; q < len(s.Keys); q += every {
 		queries++
@@ -109,9 +107,9 @@ func (s *KeySample) candidates(radius, k int) (expected [65]float64, matches flo
 	return expected, float64(near) * scale
 }
 
-// Probing returns how a table is best probed within radius flips of p leading bits, from BucketBits of
-// them on, for distance k: one more bit that a probe fixes makes more patterns of flips, and shorter runs.
-// Without flips all p are fixed.
+// Probing returns the best way to probe a table within radius flips of p leading bits, for distance k. A probe fixes
+// at least the smaller of p and BucketBits. Each further bit adds patterns of flips and shortens runs. Without flips,
+// a probe fixes all p bits.
 func (s *KeySample) Probing(p, radius, k int) (best Probing) {
 	if radius < 0 {
 		return Probing{Leading: p}
@@ -121,7 +119,7 @@ func (s *KeySample) Probing(p, radius, k int) (best Probing) {
 	if s.Layout == LayoutPlanar {
 		unit += c.pass * min(1, float64(permute.Ball(lowBits, k))/(1<<lowBits))
 		if fewer := s.BucketBits - p; fewer > 0 && fewer <= spanBits {
-			probe = math.Ldexp(probe, fewer) // each bucket is a probe of its own
+			probe = math.Ldexp(probe, fewer) // each bucket needs its own probe
 		}
 	}
 	expected, matches := s.candidates(radius, k)
@@ -143,23 +141,23 @@ func (s *KeySample) Probing(p, radius, k int) (best Probing) {
 	return best
 }
 
-// Probing fixes the bits of a bucket, and more of a table so skewed that this leaves long runs to scan.
+// Probing fixes the bits of a bucket. In a skewed table with long runs it fixes more.
 func (t *planarTable) Probing(p, radius, k int) Probing {
 	s := SampleOf(t.fences, LayoutPlanar, float64(t.Len()), int(t.directory.BucketBits))
 	return s.Probing(p, radius, k)
 }
 
-// Probing fixes as many bits as tell the blocks apart, as flips of further ones would mostly decode the
-// same blocks again, and more of a table so skewed that this leaves long runs.
+// Probing fixes the bits that distinguish the blocks, because flips of further bits would mostly decode the same
+// blocks again. In a skewed table with long runs it fixes more.
 func (t *huffmanTable) Probing(p, radius, k int) Probing {
 	s := KeySample{LayoutHuffman, t.keysByRank(sampleKeys), float64(t.Len()), bitsFor(len(t.last))}
 	return s.Probing(p, radius, k)
 }
 
-// keysByRank returns at most most keys, last keys of blocks, from ranks that are about equally far
-// apart: the blocks of a dense part of the table have more keys than others.
-func (t *huffmanTable) keysByRank(most int) (keys []uint64) {
-	n := min(most, len(t.last))
+// keysByRank returns at most limit last keys of blocks, at about equal distances of rank. Blocks in a dense part of
+// the table have more keys than others.
+func (t *huffmanTable) keysByRank(limit int) (keys []uint64) {
+	n := min(limit, len(t.last))
 	group := 0
 	for i := range uint64(n) {
 		rank := i * t.keys / uint64(n)

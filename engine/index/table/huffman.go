@@ -7,16 +7,16 @@ import (
 	"ndd/huffman"
 )
 
-// huffmanTable is the paper's table (section 3.2): the first key, blocks of a fixed size of
-// those behind it, and for each block its last key. A block lies between two fences, the last key of the
-// block before it and its own, and is read from either (package huffman).
+// A huffmanTable is the paper's table (section 3.2): the first key, blocks of a fixed size with the following keys,
+// and the last key of each block. The fences of a block are the last key of the previous block and its own last key.
+// It is decoded from either fence (package huffman).
 //
-//	last    | 0x03.. | 0x07.. | 0x0c.. | ...          8 bytes a block, searched by interpolation
+//	last    | 0x03.. | 0x07.. | 0x0c.. | ...          8 bytes per block, searched by interpolation
 //	blocks  | block 0| block 1| block 2| ...          package huffman, 1 KiB each
 //	ranks   | 0      |        | ...                   keys before every 8th block
 //	head    number of keys, bytes of a block, first key, code lengths
 //
-// The first key goes with block 0, though it is not in it: it is the fence before it.
+// The first key belongs to block 0, although the block does not contain it: it is the fence before the block.
 type huffmanTable struct {
 	keys       uint64
 	blockBytes int
@@ -28,7 +28,7 @@ type huffmanTable struct {
 }
 
 const (
-	blocksPerRank = 8 // 8 bytes each: 0.04 bits a key at 1 KiB
+	blocksPerRank = 8 // 8 bytes each: 0.04 bits per key with blocks of 1 KiB
 	headBytes     = 24 + 64
 )
 
@@ -75,7 +75,7 @@ func (t *huffmanTable) Len() uint64 { return t.keys }
 // block returns the bytes of block b.
 func (t *huffmanTable) block(b int) []byte { return t.blocks.Data[b*t.blockBytes : (b+1)*t.blockBytes] }
 
-// fence returns the fence before block b, Up, or behind it, Down.
+// fence returns the fence before block b (Up), or its last key (Down).
 func (t *huffmanTable) fence(b int, side huffman.Side) uint64 {
 	if b += int(side); b == 0 {
 		return t.first
@@ -83,7 +83,7 @@ func (t *huffmanTable) fence(b int, side huffman.Side) uint64 {
 	return t.last[b-1]
 }
 
-// keysOf returns how many keys go with block b.
+// keysOf returns the number of keys that belong to block b.
 func (t *huffmanTable) keysOf(b int) uint64 {
 	n := uint64(huffman.Keys(t.block(b)))
 	if b == 0 {

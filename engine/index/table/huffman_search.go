@@ -9,79 +9,78 @@ import (
 	"ndd/huffman"
 )
 
-// A probe of a huffman table. Its range [low, high] begins in the first block whose last key is at
-// least low, and goes on until a block whose last key is at least high.
+// A probe of a huffman table searches the range [low, high]. The range begins in the first block whose last key is at
+// least low. It ends in the first block whose last key is at least high.
 //
 //	before |-- up, from the fence before the block -->    <-- down, from the block's last key --| last
 //	            low..high: up, to high, is the shorter way
 //
-// Where the range lies between the fences tells from which of them to it is the shorter way, and
-// about how far it is. One probe in 23 finds that the half ends before its range, which the middle
-// of the block is in or near: then the other half is unpacked.
+// The position of the range between the fences determines the nearer fence and the approximate number of keys to
+// decode. In one probe of 23, the decoded part ends before the range does, because the range is near the middle of
+// the block. Then the other half is decoded, too.
 //
-// Probes go in rounds, and three rounds are on their way:
+// Probes are processed in rounds. Three rounds are active:
 //
-//	find      the blocks of the next round, by interpolation
-//	look      in the halves of this one, all at once (asm.Seek), while those of the next are prefetched; then for
-//	          the other halves that are needed
-//	finish    the round before: other halves, further blocks, matches
+//	find      finds the blocks of the next round, by interpolation
+//	look      decodes halves of the current round together (asm.Seek), while the halves of the
+//	          next round are prefetched; then prefetches the other halves that are needed
+//	finish    completes the previous round: other halves, further blocks, matches
 //
-// Where the backend has no kernel for that, and for less than seekMin probes, finish does it all, one half
-// after the other.
+// If the backend has no such kernel, or a round has less than seekMin probes, finish does all of it, one half after
+// the other.
 //
-// Cost, of 190 keys a block: interpolation, 4-5 overlapping misses shared by the probes of a round; of
-// the block's 16 lines 6, prefetched; 55 keys unpacked.
+// Cost with 190 keys per block: interpolation takes 4-5 misses, which overlap with those of the round. Of the 16
+// lines of the block 6 are prefetched. 55 keys are decoded.
 
 const (
-	probesAtOnce = 64 // what asm.Interpolate and asm.Seek advance together
-	// probes that are looked for at once and not one by one: a lone one takes 620 ns, one of 8
-	// takes 156
+	probesAtOnce = 64 // number of probes that asm.Interpolate and asm.Seek process together
+	// minimum number of probes for asm.Seek: a single probe takes 620 ns, one of 8 takes 156
 	seekMin    = 4
-	spareKeys  = 6   // with the rounding, two deviations of a uniform key's place in a half
-	spareLines = 0.5 // what those and the keys that asm.Seek makes in vain take
+	spareKeys  = 6   // with rounding, two standard deviations of a uniform key's position in a half
+	spareLines = 0.5 // number of lines for the spare keys and for keys that asm.Seek decodes in vain
 )
 
-// A huffmanPlace is where in a block a probe begins to look.
+// A huffmanPlace is the place in a block where a probe begins to decode.
 type huffmanPlace struct {
-	side  huffman.Side
-	share float32 // of that half, about, lies on the way
+	side  huffman.Side // approximate share of that half to decode
+	share float32      // of that half, about, lies on the way
 }
 
-// A huffmanHalf is the unpacked part of half a block.
+// A huffmanHalf is the decoded part of half a block.
 type huffmanHalf struct {
-	keys  []uint64      // as huffman.DecodeHalf gives them, ascending from the fence
-	table *huffmanTable // nil: nothing is unpacked
+	keys  []uint64      // as from huffman.DecodeHalf, ascending from the fence
+	table *huffmanTable // nil if nothing is decoded
 	block int
-	whole bool // these are all
+	whole bool // keys is the complete half
 }
 
-// A seekState is the state of a probe's half.
+// A seekState is the progress of a probe after asm.Seek.
 type seekState uint8
 
 const (
-	seekDone  seekState = iota // all of its range in that half
-	seekEnded                  // its range goes on in the other half
-	seekLeft                   // nothing
+	seekDone  seekState = iota // the half contains the whole range
+	seekEnded                  // the range continues in the other half
+	seekLeft                   // nothing is done
 )
 
-// A huffmanRound is some probes of one table that are on their way.
+// A huffmanRound is a batch of probes of one table.
 type huffmanRound struct {
 	table  *huffmanTable
 	search *Search
-	number int // of the table
-	n      int // probes
+	number int // index of the table
+	n      int // number of probes
 	low    [probesAtOnce]uint64
-	blocks [probesAtOnce]int          // in which a range begins,
-	places [probesAtOnce]huffmanPlace // and where in that
-	query  [probesAtOnce]int          // for which query each is
+	blocks [probesAtOnce]int          // first block of each range
+	places [probesAtOnce]huffmanPlace // place in that block
+	query  [probesAtOnce]int          // query of each probe
 	state  [probesAtOnce]seekState
-	lines  []uint64          // of blocks, to be prefetched
-	hits   [probesAtOnce]int // 1 + the last hit of a probe, and for each
-	before []int             // hit, 1 + the one before
+	lines  []uint64          // offsets of lines to prefetch
+	hits   [probesAtOnce]int // 1 + index of the last hit of each probe
+	before []int             // for each hit, 1 + index of the previous hit of its probe
 	seek   asm.Seek
 }
 
-// searchHuffman searches one table after the other.
+// searchHuffman searches the tables one after the other.
 func searchHuffman(dst []Match, tables []*huffmanTable, searches []Search, c *Scratch) (_ []Match, err error) {
 	r := &c.rounds
 	r.begin()
@@ -117,10 +116,10 @@ func searchHuffman(dst []Match, tables []*huffmanTable, searches []Search, c *Sc
 	return r.step(dst, c)
 }
 
-// huffmanRounds are those on their way.
+// huffmanRounds are the active rounds.
 type huffmanRounds struct{ next, now, before *huffmanRound }
 
-// begin forgets the rounds under way.
+// begin drops the active rounds.
 func (r *huffmanRounds) begin() {
 	if r.next == nil {
 		*r = huffmanRounds{new(huffmanRound), new(huffmanRound), new(huffmanRound)}
@@ -128,7 +127,7 @@ func (r *huffmanRounds) begin() {
 	r.next.n, r.now.n, r.before.n = 0, 0, 0
 }
 
-// step takes each round a step further, and appends what the one before finds. The next one is empty then.
+// step advances each round and appends the matches of the oldest one. Then next is empty.
 func (r *huffmanRounds) step(dst []Match, c *Scratch) (_ []Match, err error) {
 	if r.next.n == 0 && r.now.n == 0 && r.before.n == 0 {
 		return dst, nil
@@ -147,41 +146,42 @@ func (r *huffmanRounds) step(dst []Match, c *Scratch) (_ []Match, err error) {
 	return dst, err
 }
 
-// begin makes it a round of a table.
+// begin starts an empty round for a table.
 func (r *huffmanRound) begin(t *huffmanTable, s *Search, number int) {
 	r.table, r.search, r.number, r.n = t, s, number, 0
 }
 
-// find finds the blocks of a round, and which lines of them its probes need: of the half of a block
-// its head, with the codes, and raw bits from its end down; and of the next block, where a range
-// goes on there. The heads come first: they look pages up together.
+// find finds the blocks of a round, and the lines that its probes need. These are the head of the half block with the
+// codes, and the raw bits from its end down. If the range continues in the next block, they include lines of that
+// block. The heads come first, so that their TLB misses overlap.
 func (r *huffmanRound) find() {
 	t, mask := r.table, leadingMask(r.search.Leading)
 	asm.Interpolate(r.blocks[:r.n], t.last, r.low[:r.n])
 	half := t.blockBytes / 2
-	most := half/64 + 1
-	r.lines = slices.Grow(r.lines[:0], r.n*(1+most+2*half/64)+most)
+	linesMax := half/64 + 1
+	r.lines = slices.Grow(r.lines[:0], r.n*(1+linesMax+2*half/64)+linesMax)
 	for i, b := range r.blocks[:r.n] {
 		r.places[i] = t.place(b, r.low[i], r.low[i]|^mask)
 		r.lines = append(r.lines, uint64(b*t.blockBytes+int(r.places[i].side)*half))
 	}
 	lines := r.lines[:cap(r.lines)]
-	at := r.n
+	n := r.n
 	for i, head := range r.lines[:r.n] {
 		end := head + uint64(half) - 1
-		part := lines[at:][:most]
+		part := lines[n:][:linesMax]
 		for j := range part {
 			part[j] = end - uint64(64*j)
 		}
-		at += min(int(r.places[i].share*float32(half/64)+spareLines)+1, most)
+		n += min(int(r.places[i].share*float32(half/64)+spareLines)+1, linesMax)
 	}
-	r.lines = lines[:at]
+	r.lines = lines[:n]
 	for i, b := range r.blocks[:r.n] {
 		r.further(b, r.low[i]|^mask)
 	}
 }
 
-// further adds the lines of the block behind b that a range to high goes on in: none, its first half or all of it.
+// further adds the lines of the block after b that contain a part of the range up to high: none, those of its first
+// half, or all.
 func (r *huffmanRound) further(b int, high uint64) {
 	t := r.table
 	if b+1 >= len(t.last) || t.last[b] >= high {
@@ -191,13 +191,12 @@ func (r *huffmanRound) further(b int, high uint64) {
 	if last := t.last[b+1]; high < last && high-t.last[b] < (last-t.last[b])/2 {
 		bytes /= 2
 	}
-	for at := 0; at < bytes; at += 64 {
-		r.lines = append(r.lines, uint64(begin+at))
+	for offset := 0; offset < bytes; offset += 64 {
+		r.lines = append(r.lines, uint64(begin+offset))
 	}
 }
 
-// look looks in one half of each of a round's blocks, and prefetches the other half where
-// that is needed.
+// look searches one half of each block of a round. It prefetches the other half if that is needed.
 func (r *huffmanRound) look() {
 	if r.n < seekMin || !asm.Accelerated(asm.KernelSeek) {
 		for i := range r.n {
@@ -226,8 +225,8 @@ func (r *huffmanRound) look() {
 		number, ended := r.seek.LeftAt(i)
 		if r.state[number] = seekLeft; ended {
 			r.state[number] = seekEnded
-			at := r.blocks[number]*t.blockBytes + (1-int(r.places[number].side))*half
-			asm.PrefetchAll(t.blocks.Data[at : at+half])
+			offset := r.blocks[number]*t.blockBytes + (1-int(r.places[number].side))*half
+			asm.PrefetchAll(t.blocks.Data[offset : offset+half])
 		}
 	}
 	r.before = r.before[:0]
@@ -238,7 +237,7 @@ func (r *huffmanRound) look() {
 	}
 }
 
-// finish appends what a round finds.
+// finish appends the matches of a round.
 func (r *huffmanRound) finish(dst []Match, c *Scratch) (_ []Match, err error) {
 	from := len(dst)
 	for i := range r.n {
@@ -253,8 +252,7 @@ func (r *huffmanRound) finish(dst []Match, c *Scratch) (_ []Match, err error) {
 	return dst, nil
 }
 
-// probe appends the matches of a probe: those known, and those in the halves and blocks that
-// were not searched yet.
+// probe appends the matches of a probe: the known ones, and those of halves and blocks that were not searched yet.
 func (r *huffmanRound) probe(dst []Match, i int, c *Scratch) (_ []Match, err error) {
 	t, b, place := r.table, r.blocks[i], r.places[i]
 	p := huffmanRange{s: r.search, query: r.query[i], low: r.low[i], high: r.low[i] | ^leadingMask(r.search.Leading)}
@@ -282,7 +280,7 @@ func (r *huffmanRound) probe(dst []Match, i int, c *Scratch) (_ []Match, err err
 	return dst, err
 }
 
-// found appends what the kernel found for a probe, and the last key of its block, which is a fence.
+// found appends the hits of the kernel for a probe, and the last key of its block, which is a fence.
 func (r *huffmanRound) found(dst []Match, i int, p *huffmanRange) []Match {
 	side := r.places[i].side
 	flip := -uint64(side)
@@ -298,14 +296,14 @@ func (r *huffmanRound) found(dst []Match, i int, p *huffmanRange) []Match {
 	return dst
 }
 
-// place returns where to look for the keys of a block from low to high.
+// place returns the place for decoding the keys of a block from low to high.
 func (t *huffmanTable) place(b int, low, high uint64) huffmanPlace {
 	if b >= len(t.last) {
 		return huffmanPlace{huffman.Up, 0}
 	}
 	before, last := t.fence(b, huffman.Up), t.last[b]
 	up, down := min(high, last)-min(before, high), last-max(low, before)
-	// Halved, to convert as signed numbers do; half the width belongs to half the keys.
+	// Halve the numbers, because signed numbers convert faster. Half the width corresponds to half the keys.
 	width := float32(int64((last-before)>>1) | 1)
 	side := huffman.Up
 	if down < up {
@@ -314,7 +312,7 @@ func (t *huffmanTable) place(b int, low, high uint64) huffmanPlace {
 	return huffmanPlace{side, min(1, float32(int64(min(up, down)>>1))*2/width)}
 }
 
-// search looks for a range in block b.
+// search searches a range in block b.
 func (t *huffmanTable) search(dst []Match, b int, p huffmanPlace, r *huffmanRange, c *Scratch) ([]Match, error) {
 	done, err := false, error(nil)
 	for range 2 {
@@ -326,8 +324,7 @@ func (t *huffmanTable) search(dst []Match, b int, p huffmanPlace, r *huffmanRang
 	return dst, nil
 }
 
-// searchHalf looks for a range in half of block b. It is done when the range does not
-// go on in the other half.
+// searchHalf searches a range in half of block b. done is true if the range does not continue in the other half.
 func (t *huffmanTable) searchHalf(dst []Match, b int, p huffmanPlace, r *huffmanRange, c *Scratch) (_ []Match,
 	done bool, err error) {
 	bound := r.bounds(p.side).high
@@ -340,7 +337,7 @@ func (t *huffmanTable) searchHalf(dst []Match, b int, p huffmanPlace, r *huffman
 	return r.scan(dst, keys[1-p.side:], p.side, c), done, nil // without the fence before the block
 }
 
-// unpack unpacks of half of block b at least the keys up to bound.
+// unpack decodes at least the keys up to bound of half of block b.
 func (t *huffmanTable) unpack(b int, p huffmanPlace, bound uint64, c *Scratch) (*huffmanHalf, error) {
 	h := &c.halves[p.side]
 	if h.table == t && h.block == b && (h.whole || h.keys[len(h.keys)-1] >= bound) {
@@ -352,7 +349,7 @@ func (t *huffmanTable) unpack(b int, p huffmanPlace, bound uint64, c *Scratch) (
 	}
 	h.table = nil
 	steps := huffman.Steps(block, p.side)
-	// Keys are unpacked eight at a time.
+	// The kernel decodes eight keys at a time.
 	for want := (int(p.share*float32(steps)) + spareKeys + 7) &^ 7; ; want = steps {
 		want = min(want, steps)
 		if want >= cap(h.keys) {
@@ -369,22 +366,22 @@ func (t *huffmanTable) unpack(b int, p huffmanPlace, bound uint64, c *Scratch) (
 	}
 }
 
-// A huffmanRange is the keys that a probe is to find.
+// A huffmanRange is the range of keys that a probe searches.
 type huffmanRange struct {
 	s         *Search
 	query     int
 	low, high uint64
 }
 
-// bounds returns the range as the keys of a side have it: Down, they are flipped.
+// bounds returns the range in the representation of a side: Down flips all bits.
 func (r *huffmanRange) bounds(side huffman.Side) huffmanRange {
 	flip := -uint64(side)
 	swap := (r.low ^ r.high) & flip
 	return huffmanRange{r.s, r.query, r.low ^ swap ^ flip, r.high ^ swap ^ flip}
 }
 
-// scan appends the keys of half a block that are in the range and near the query. All are compared: which
-// of them begin and end the range would be two guesses of the processor, each dearer than fifty comparisons.
+// scan appends the keys of half a block that are in the range and near the query. It compares all keys: finding the
+// bounds of the range first would cost two mispredicted branches, each as expensive as fifty comparisons.
 func (r *huffmanRange) scan(dst []Match, keys []uint64, side huffman.Side, c *Scratch) []Match {
 	flip := -uint64(side)
 	b := r.bounds(side)

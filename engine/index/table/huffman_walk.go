@@ -8,7 +8,7 @@ import (
 	"ndd/huffman"
 )
 
-// decode unpacks block b: its fence before, and its keys.
+// decode decodes block b. It returns the fence before the block and the keys.
 func (t *huffmanTable) decode(b int, c *Scratch) ([]uint64, error) {
 	if n := huffman.MaxKeys(t.blockBytes) + 1; len(c.keys) < n {
 		c.keys = make([]uint64, n)
@@ -20,7 +20,7 @@ func (t *huffmanTable) decode(b int, c *Scratch) ([]uint64, error) {
 	return c.keys[:n+1], nil
 }
 
-// sortedRanks unpacks halves whole of which more than one key is looked for.
+// sortedRanks decodes a half completely if it is searched for more than one key.
 func (t *huffmanTable) sortedRanks(ranks, keys []uint64, c *Scratch) error {
 	var blocks [ranksAtOnce]int
 	if t.keys > 0 {
@@ -37,8 +37,8 @@ func (t *huffmanTable) sortedRanks(ranks, keys []uint64, c *Scratch) error {
 	return nil
 }
 
-// rankIn returns the position of a key that is in block b, or NoRank. It looks in the nearer half first,
-// as a probe does; if whole, it unpacks all of that for the next call.
+// rankIn returns the rank of a key in block b, or NoRank. Like a probe, it searches the nearer half first. If whole
+// is true, it decodes all of that half for the next call.
 func (t *huffmanTable) rankIn(b int, key uint64, whole bool, c *Scratch) (uint64, error) {
 	switch {
 	case t.keys > 0 && key == t.first:
@@ -66,7 +66,7 @@ func (t *huffmanTable) rankIn(b int, key uint64, whole bool, c *Scratch) (uint64
 	return NoRank, nil
 }
 
-// rank is the rank of a key that is i steps from a fence of block b.
+// rank returns the rank of the key at i steps from a fence of block b.
 func (t *huffmanTable) rank(b int, side huffman.Side, i int) (uint64, error) {
 	rank := t.ranks[b/blocksPerRank]
 	for before := b / blocksPerRank * blocksPerRank; before < b; before++ {
@@ -86,7 +86,7 @@ func (t *huffmanTable) rank(b int, side huffman.Side, i int) (uint64, error) {
 	return rank, nil
 }
 
-// WalkPart has parts begin and end with blocks.
+// WalkPart divides the table between blocks.
 func (t *huffmanTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64) bool) error {
 	if t.keys == 0 || from == to {
 		return nil
@@ -114,14 +114,14 @@ func (t *huffmanTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64
 		}
 		rank += uint64(len(keys))
 	}
-	if due, err := t.begins(past); err != nil || rank != due {
+	if want, err := t.begins(past); err != nil || rank != want {
 		return errors.Join(err, t.blocks.Corrupt(0, "%d keys in the blocks before block %d, %d by the ranks and the head",
-			rank, past, due))
+			rank, past, want))
 	}
 	return nil
 }
 
-// PartWith returns the blocks between.
+// PartWith returns the blocks that may contain keys from low to high.
 func (t *huffmanTable) PartWith(low, high uint64) (from, to, of uint64) {
 	n := len(t.last)
 	if n == 0 {
@@ -132,8 +132,8 @@ func (t *huffmanTable) PartWith(low, high uint64) (from, to, of uint64) {
 	return uint64(first), uint64(min(last+1, n)), uint64(n)
 }
 
-// begins returns the rank of the first key behind the fence before block b, or the number of keys
-// behind the last block.
+// begins returns the rank of the first key after the fence before block b. For the end of the last block, it returns
+// the number of keys.
 func (t *huffmanTable) begins(b int) (uint64, error) {
 	if b == len(t.last) {
 		return t.keys, nil

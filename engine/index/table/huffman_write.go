@@ -11,18 +11,17 @@ import (
 	"ndd/huffman"
 )
 
-// pieceKeys are packed at a time. Each piece begins a block, so that they can be packed at the same time, and
-// the table is the same on any number of threads; that leaves half a block in 5,000 empty.
+// pieceKeys is the number of keys per piece. Each piece begins a new block, so that pieces can be packed in parallel
+// and the table does not depend on the number of threads. This leaves half a block in 5,000 empty.
 const pieceKeys = 1 << 20
 
-// writeHuffman packs piece after piece, as many at a time as there are threads, each by its own
-// goroutine, and writes them in order.
+// writeHuffman packs pieces in parallel, one per thread, and writes them in order.
 //
 //	keys --Count, piece by piece--> code
-//	pieces --AppendBlock--> blocks, last, ranks --in order--> sink, and last and ranks behind the blocks
+//	pieces --AppendBlock--> blocks, last, ranks --in order--> sink, then last and ranks
 //
-// Napkin: 8 ns a key and thread. Memory beside the keys: 6 bytes for each key of a piece and thread, and
-// 17 for each block.
+// Napkin: 8 ns per key and thread. Memory in addition to the keys: 6 bytes for each key of the active pieces, and 17
+// for each block.
 func writeHuffman(sink store.Sink, prefix string, keys []uint64, o Options) error {
 	if o.BlockBytes == 0 {
 		o.BlockBytes = huffman.BlockBytesDefault
@@ -55,16 +54,16 @@ type huffmanWriter struct {
 	ranks      []uint64
 }
 
-// A huffmanPiece is what some keys are packed to.
+// A huffmanPiece is a part of the keys with its packed form.
 type huffmanPiece struct {
-	keys   []uint64 // and before them the last of the piece before
+	keys   []uint64 // after the last key of the previous piece
 	counts [huffman.Positions]uint64
 	blocks []byte
-	last   []uint64 // key of each block
-	sizes  []int    // and how many it has
+	last   []uint64 // last key of each block
+	sizes  []int    // number of keys in each block
 }
 
-// count makes the code.
+// count builds the code.
 func (w *huffmanWriter) count() {
 	var counts [huffman.Positions]uint64
 	w.inOrder(func(p *huffmanPiece) {
@@ -106,7 +105,7 @@ func (w *huffmanWriter) blocks(sink store.Sink, prefix string) error {
 				w.ranks = append(w.ranks, rank)
 			}
 			if len(w.last) == 0 {
-				rank++ // the first key goes with block 0
+				rank++ // the first key belongs to block 0
 			}
 			w.last = append(w.last, p.last[i])
 			rank += uint64(n)
@@ -116,9 +115,8 @@ func (w *huffmanWriter) blocks(sink store.Sink, prefix string) error {
 	})
 }
 
-// inOrder calls work for all pieces, as many at a time as there are threads, and done for one after the
-// other, in their order. There is one piece more than there are threads, for a thread to have work while
-// one is being done with; their memory is used again.
+// inOrder calls work for all pieces in parallel, one per thread, and then done for each piece, in order. The number
+// of pieces is the number of threads plus one, so that a thread has work while done runs. Their memory is reused.
 func (w *huffmanWriter) inOrder(work func(*huffmanPiece), done func(*huffmanPiece) error) error {
 	pieces := (max(len(w.keys), 1) - 1 + pieceKeys - 1) / pieceKeys
 	o := parallel.Options{Workers: min(w.threads, pieces), Ahead: w.threads + 1}

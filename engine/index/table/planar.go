@@ -11,8 +11,7 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// planarTable cuts each key into three planes, so that a probe reads only the
-// bits that tell most keys apart:
+// A planarTable divides each key into three planes, so that a probe reads only the bits that distinguish most keys:
 //
 //	      key, 64 bits, keys in ascending order
 //	+-----------------------+---------------------+---------------+
@@ -21,32 +20,31 @@ import (
 //	+-----------------------+---------------------+---------------+
 //	  lines, unary            packed               uint16
 //
-//	lines   |110 0 10 0 ..|..   64 bytes for perLine buckets: the first one's rank, a 1 for each
-//	                            key, a 0 behind each bucket ([asm.PlanarTable]): what every probe reads
-//	low     |..|..|..|..|       2 bytes a key: read where a bucket is not empty
-//	rest    |...|...|...|       read where low passed: 1 key in 100 by chance
-//	wide    for the lines whose buckets and keys do not fit: perLine packed offsets a line
-//	fences  every 1024th key whole: 1/16 bit a key
+//	lines   |110 0 10 0 ..|..   64 bytes for perLine buckets: the rank of the first key, a 1 for
+//	                            each key, a 0 after each bucket ([asm.PlanarTable]); every probe reads one
+//	low     |..|..|..|..|       2 bytes per key, read if the bucket is not empty
+//	rest    |...|...|...|       read if low matched, for 1 key in 100 by chance
+//	wide    for lines whose buckets and keys do not fit: perLine packed offsets per line
+//	fences  every 1024th complete key: 1/16 bit per key
 //	head    number of keys, widths
 //
-// There are 1.4 to 2.9 buckets a key. A bucket gives all of a key's leading bits, and a multiplication
-// finds its line: no directory is read before it, and nothing is rebuilt after.
+// The table has 1.4 to 2.9 buckets per key. The bucket number consists of the leading bits of the key, and a
+// multiplication gives its line. So no directory is read before the line, and no key must be rebuilt after it.
 //
-// For n uniform keys, B bucket bits and L = perLine, a key takes 16 + (48 - B) + 512 2^B/(L n) + 1/16
-// bits. A line has room for 448 keys and buckets; the L(1 + n/2^B) that are expected leave four
-// deviations free. n = 1e8: B = 28, L = 294, 40.7 bits; n = 1e9: 37.1; n = 8e9: 34.1, where the bound
-// is 32.5. One bucket bit less saves 0.6 bits of a key at 1e8 and costs a tenth more time. Of the 4.7
-// bits of a key's line at 1e8, 3.7 are its ones and zeros, 0.5 the head of the line and 0.5 room left
-// free: without both, two tables would take 9.94 bytes a key instead of 10.18.
+// For n uniform keys, B bucket bits and L = perLine, a key takes 16 + (48 - B) + 512 2^B/(L n) + 1/16 bits. A line
+// has room for 448 keys and buckets. The expected number is L(1 + n/2^B), and four standard deviations remain free. n
+// = 1e8: B = 28, L = 294, 40.7 bits. n = 1e9: 37.1 bits. n = 8e9: 34.1 bits, where the bound is 32.5. One bucket bit
+// less saves 0.6 bits per key at 1e8 and takes a tenth more time. At 1e8 the line takes 4.7 bits per key: 3.7 are
+// ones and zeros, 0.5 is the head of the line, and 0.5 is free room. Without head and free room, two tables would
+// take 9.94 bytes per key instead of 10.18.
 //
-// A probe at n = 1e8 reads a line of buckets; 31 % of the buckets have keys, 0.37 on average, which
-// lie on one line of low; 1 % of those pass by chance, and read one of rest. A query of 11 tables and
-// radius 0 reads 19 lines; one of two tables and radius 1 makes 58 probes, which
-// share 42 lines of buckets and read 18 lines of low. Tags of each key on its line, and eight probes
-// located at once, were tried and are no faster.
+// A probe at n = 1e8 reads one line of buckets. 31 % of the buckets have keys, 0.37 on average, which are in one line
+// of low. 1 % of these keys match by chance, and each reads one line of rest. A query of 11 tables with radius 0
+// reads 19 lines. A query of two tables with radius 1 makes 58 probes, which share 42 lines of buckets and read 18
+// lines of low. Tags of each key in its line, and locating eight probes at once, were tried and are no faster.
 //
-// Of skewed keys, the fences narrow a long extent to the leading bits that a probe fixes, and lines
-// become wide, at 2 to 6 bytes a bucket.
+// For skewed keys, the fences narrow a long extent to the leading bits that a probe fixes. Lines become wide, and
+// take 2 to 6 bytes per bucket.
 type planarTable struct {
 	directory planarLines
 	wideLines uint64
@@ -56,7 +54,7 @@ type planarTable struct {
 	parts     []Part
 	starts    atomic.Pointer[[]uint32] // see startsOf
 
-	// The sections of head, lines and so on, for errors about them.
+	// Sections of the table, for errors about them.
 	in struct{ head, lines, wide, low, rest, fences store.Section }
 }
 
@@ -68,10 +66,10 @@ const (
 	lineWords       = 8
 	perLineMin      = 64
 	perLineMax      = 440
-	lineDeviations  = 4 // of the number of keys on a line, for which it has room
+	lineDeviations  = 4 // free room of a line, in standard deviations of its number of keys
 )
 
-// bucketBitsFor returns the least of bits that give n keys 1/0.7 buckets a key.
+// bucketBitsFor returns the minimum number of bits that gives n keys at least 1/0.7 buckets per key.
 func bucketBitsFor(n uint64) uint {
 	b := uint(bucketBitsMin)
 	for b < 64-lowBits && n > 7*(1<<b)/10 {
@@ -80,8 +78,7 @@ func bucketBitsFor(n uint64) uint {
 	return b
 }
 
-// PlanarWidths returns the bits of a bucket that the planar layout has for n keys, and how many
-// buckets share a line.
+// PlanarWidths returns the number of bucket bits of the planar layout for n keys, and the number of buckets per line.
 func PlanarWidths(n uint64) (bucketBits uint, perLine uint64) {
 	bucketBits = bucketBitsFor(n)
 	for perLine = perLineMax; ; perLine-- {
@@ -98,7 +95,7 @@ func PlanarWidths(n uint64) (bucketBits uint, perLine uint64) {
 //	 8  wide lines        8
 //	16  bucket bits       1
 //	17  wide bits         1
-//	18  buckets a line    2
+//	18  buckets per line    2
 //	20  zeros            12
 type planarHead struct {
 	keys, wideLines, perLine uint64
@@ -125,11 +122,11 @@ func (h *planarHead) parse(b []byte) (why string) {
 	case h.bucketBits < bucketBitsMin || h.bucketBits > 64-lowBits || h.perLine < perLineMin || h.perLine > perLineMax:
 		return "widths that no table has"
 	case h.bucketBits != bucketBitsFor(h.keys):
-		return "bucket bits that are not those for the keys"
+		return "a wrong number of bucket bits for the number of keys"
 	case h.wideLines > h.lines() || h.wideBits > 48:
 		return "more wide lines than lines, or wider ones than possible"
 	case [planarHeadBytes - 20]byte(b[20:]) != [planarHeadBytes - 20]byte{}:
-		return "bytes behind the widths that are not zero"
+		return "bytes after the widths that are not zero"
 	}
 	return ""
 }
@@ -137,12 +134,12 @@ func (h *planarHead) parse(b []byte) (why string) {
 func (h *planarHead) lines() uint64  { return PlanarLines(h.bucketBits, h.perLine) }
 func (h *planarHead) restBits() uint { return 64 - lowBits - h.bucketBits }
 
-// of all lines, as they are made
+// unaryWords returns the number of words for the unary bits of all lines during a build.
 func (h *planarHead) unaryWords() uint64 { return (1<<h.bucketBits + h.keys + 63) / 64 }
 func (h *planarHead) fences() uint64     { return (h.keys + fenceKeys - 1) / fenceKeys }
 func (h *planarHead) wideStarts() uint64 { return h.wideLines * h.perLine }
 
-// lineWords returns the number of words of all lines and of one more.
+// lineWords returns the number of words of all lines, with the sentinel line at the end.
 func (h *planarHead) lineWords() uint64 { return lineWords * (h.lines() + 1) }
 
 // parts returns the sections of the table.
@@ -157,15 +154,15 @@ func (h *planarHead) parts() []Part {
 	}
 }
 
-// PlanarParts returns the parts of a planar table of n keys but for "wide": uniform keys have one wide line in ten
-// thousand.
+// PlanarParts returns the parts of a planar table of n keys without "wide": of uniform keys, one line in ten thousand
+// is wide.
 func PlanarParts(n uint64) []Part {
 	h := planarHead{keys: n}
 	h.bucketBits, h.perLine = PlanarWidths(n)
 	return slices.DeleteFunc(h.parts(), func(p Part) bool { return p.Name == "wide" })
 }
 
-// openPlanar checks every length; what the arrays say is checked where it is used.
+// openPlanar checks all lengths. The content of the arrays is checked where it is used.
 func openPlanar(source store.Source, prefix string) (Table, error) {
 	t := &planarTable{}
 	var err error
@@ -191,8 +188,8 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 	if first := t.directory.base(0); first != 0 {
 		return nil, lines.Corrupt(0, "the first line begins at rank %d", first)
 	}
-	if behind := t.directory.Lines[lineWords*h.lines():]; [lineWords]uint64(behind) != [lineWords]uint64{h.keys} {
-		return nil, lines.Corrupt(64*h.lines(), "the line behind the last holds more or less than the number of keys, %d",
+	if sentinel := t.directory.Lines[lineWords*h.lines():]; [lineWords]uint64(sentinel) != [lineWords]uint64{h.keys} {
+		return nil, lines.Corrupt(64*h.lines(), "the line after the last one does not have the number of keys, %d",
 			h.keys)
 	}
 	return t, nil

@@ -13,16 +13,16 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A PlanarBuilder packs the keys of a planar table piece by piece, while each is in the
-// cache, into the memory in which they were sorted; then it writes the table.
+// A PlanarBuilder packs the keys of a planar table in pieces, while each piece is in the cache. It reuses the memory
+// of the sorted keys. Then it writes the table.
 //
-//	keys, sorted, in cache --Pack--> low, rest: where the keys lay, or packed by Write
-//	                            `--> unary, fences: 0.3 to 0.5 bytes a key
+//	keys, sorted, in cache --Pack--> low, rest: in the memory of the keys, or packed by Write
+//	                            `--> unary, fences: 0.3 to 0.5 bytes per key
 //	Write: unary --> lines, wide; all planes --> sink
 //
-// Napkin, a key: packing 10 instructions for each of three planes, 8 bytes read from the
-// cache and 5 written; the lines 100 for each line, one a key. Memory beside the
-// rooms: 2^bucketBits + keys bits of unary, 1/16 bit a key of fences, and the lines.
+// Napkin, per key: packing takes 10 instructions for each of three planes, reads 8 bytes from the cache and writes 5.
+// A line takes 100 instructions, which is one per key. Memory in addition to the rooms: 2^bucketBits + keys bits of
+// unary, 1/16 bit per key of fences, and the lines.
 type PlanarBuilder struct {
 	head   planarHead
 	unary  *memory.Buffer[uint64]
@@ -32,8 +32,7 @@ type PlanarBuilder struct {
 	pieces []planarPiece
 }
 
-// NewPlanarBuilder returns a builder of a table of n distinct keys. Its memory is off the heap until
-// Free.
+// NewPlanarBuilder returns a builder for a table of distinct keys. Its memory is off the heap until Free.
 func NewPlanarBuilder(keys uint64) (*PlanarBuilder, error) {
 	if keys > asm.PlanarKeysMax {
 		return nil, fmt.Errorf("%d keys: a planar table holds %d", keys, uint64(asm.PlanarKeysMax))
@@ -55,17 +54,16 @@ func newPlanarBuilder(h planarHead) (b *PlanarBuilder, err error) {
 	return b, nil
 }
 
-// Free gives the memory back.
+// Free frees the memory.
 func (b *PlanarBuilder) Free() {
 	b.unary.Free()
 	b.fences.Free()
 }
 
-// Pack packs ascending distinct keys; the first has the given rank. It packs
-// them into room, which must be as long as keys, not overlap them, and stay as it is until
-// Write; where room is nil, the keys must stay, and Write packs them. Pieces may be packed in any
-// order and at the same time. Keys that do not ascend, or are more than there should be, are a
-// programmer's error and panic.
+// Pack packs ascending distinct keys. The first one has the given rank. Pack writes to room, which must have the
+// length of keys, must not overlap them, and must not change until Write. If room is nil, the keys must not change,
+// and Write packs them. Pieces may be packed in any order and concurrently. Pack panics if keys do not ascend or
+// there are too many.
 func (b *PlanarBuilder) Pack(rank uint64, keys, room []uint64) {
 	if len(keys) == 0 {
 		return
@@ -86,19 +84,19 @@ func (b *PlanarBuilder) Pack(rank uint64, keys, room []uint64) {
 	b.mu.Unlock()
 }
 
-// Write writes the table, which must be complete, as sections of sink whose names begin with
-// prefix. The builder is of no more use then.
+// Write writes the complete table as sections of sink. Their names begin with prefix. The builder must not be used
+// afterwards.
 func (b *PlanarBuilder) Write(sink store.Sink, prefix string, threads int) error {
 	slices.SortFunc(b.pieces, func(p, q planarPiece) int { return cmp.Compare(p.rank, q.rank) })
-	at := uint64(0)
+	rank := uint64(0)
 	for _, p := range b.pieces {
-		if p.rank != at {
-			panic(fmt.Sprintf("table: keys from rank %d to %d are missing, or there twice", at, p.rank))
+		if p.rank != rank {
+			panic(fmt.Sprintf("table: keys from rank %d to %d are missing, or there twice", rank, p.rank))
 		}
-		at += uint64(p.keys)
+		rank += uint64(p.keys)
 	}
-	if at != b.head.keys {
-		panic(fmt.Sprintf("table: %d keys of %d", at, b.head.keys))
+	if rank != b.head.keys {
+		panic(fmt.Sprintf("table: %d keys of %d", rank, b.head.keys))
 	}
 	d, width := b.directory(threads), b.head.restBits()
 	for _, section := range []struct {
@@ -123,7 +121,7 @@ func (b *PlanarBuilder) Write(sink store.Sink, prefix string, threads int) error
 	return nil
 }
 
-// writeWords writes little-endian words, some at a time: a sink looks at its context then.
+// writeWords writes little-endian words in chunks, so that the sink can check its context.
 func writeWords(w io.Writer, words []uint64) error {
 	for some := range slices.Chunk(words, 1<<13) {
 		if _, err := w.Write(store.Bytes64(some)); err != nil {
@@ -133,8 +131,7 @@ func writeWords(w io.Writer, words []uint64) error {
 	return nil
 }
 
-// writePlanar writes the table of keys, which it packs as it writes them: memory beside them is what a
-// builder takes.
+// writePlanar writes the table of keys. It packs them while it writes, so it needs only the memory of a builder.
 func writePlanar(sink store.Sink, prefix string, keys []uint64, threads int) error {
 	b, err := NewPlanarBuilder(uint64(len(keys)))
 	if err != nil {
@@ -151,9 +148,8 @@ func writePlanar(sink store.Sink, prefix string, keys []uint64, threads int) err
 	return b.Write(sink, prefix, threads)
 }
 
-// directory makes the section "lines" from the unary bits, in which every line begins behind a
-// known number of zeros: that of the buckets before. A piece tells where its ones begin, so
-// threads begin at pieces.
+// directory builds the section "lines" from the unary bits. The number of zeros before a line is known: it is the
+// number of earlier buckets. A piece knows the position of its first bit, so threads begin at pieces.
 func (b *PlanarBuilder) directory(threads int) *planarDirectory {
 	h := &b.head
 	d := &planarDirectory{head: h, lines: make([]uint64, h.lineWords())}
@@ -169,7 +165,7 @@ func (b *PlanarBuilder) directory(threads int) *planarDirectory {
 	return d
 }
 
-// lines makes lines [from, to).
+// lines builds lines [from, to).
 func (b *PlanarBuilder) lines(d *planarDirectory, from, to uint64) {
 	zeros := from * b.head.perLine
 	cursor := b.seek(zeros)
@@ -184,8 +180,7 @@ func (b *PlanarBuilder) lines(d *planarDirectory, from, to uint64) {
 	}
 }
 
-// seek returns a cursor not far before the given number of zeros: at the last piece that begins
-// behind fewer.
+// seek returns a cursor shortly before the given number of zeros: at the last piece that begins before it.
 func (b *PlanarBuilder) seek(zeros uint64) zeroCursor {
 	i, _ := slices.BinarySearchFunc(b.pieces, zeros, func(p planarPiece,
 		zeros uint64) int {

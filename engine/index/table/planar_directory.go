@@ -10,36 +10,35 @@ import (
 	"ndd/engine/index/succinct"
 )
 
-// A planarDirectory is the sections "lines" and "wide" as they are made. Lines may
-// be set in any order and at the same time.
+// A planarDirectory has the sections "lines" and "wide" during a build. Lines may be set in any order and
+// concurrently.
 type planarDirectory struct {
 	head  *planarHead
 	lines []uint64
-	wide  succinct.Packed // when finished
+	wide  succinct.Packed // complete after finish
 
-	mu    sync.Mutex
-	among []wideLine
+	mu        sync.Mutex
+	wideLines []wideLine
 }
 
-// wideLine is a line that cannot say where its buckets begin.
+// A wideLine is a line without room for its buckets. Their starts are in the section "wide".
 type wideLine struct {
 	line   uint64
-	starts []uint64 // of its buckets, less the rank of the first
+	starts []uint64 // starts of its buckets, minus the rank of the first key
 }
 
-// buckets returns how many buckets a line has: the last may have fewer than others.
+// buckets returns the number of buckets of a line. The last line may have fewer than the others.
 func (h *planarHead) buckets(line uint64) uint64 {
 	return min(h.perLine, 1<<h.bucketBits-line*h.perLine)
 }
 
-// set makes a line whose first key has rank base and whose n ones and zeros are the bits
-// of unary from bit at on. start is where a bucket of the line begins; it is called, in order,
-// for those of a wide line alone.
-func (d *planarDirectory) set(line, base uint64, unary []uint64, at, n uint64, start func(j uint64) uint64) {
+// set builds a line. Its first key has rank base, and its n ones and zeros are the bits of unary from offset bit on.
+// start returns the start of a bucket. set calls it, in order, only for wide lines.
+func (d *planarDirectory) set(line, base uint64, unary []uint64, bit, n uint64, start func(j uint64) uint64) {
 	words := d.lines[lineWords*line:][:lineWords]
 	words[0] = base
 	if n <= asm.PlanarLineBits {
-		copyBits(words[1:], unary, at, n)
+		copyBits(words[1:], unary, bit, n)
 		return
 	}
 	words[0] |= asm.PlanarWide
@@ -48,18 +47,18 @@ func (d *planarDirectory) set(line, base uint64, unary []uint64, at, n uint64, s
 		w.starts[j] = start(min(uint64(j), d.head.buckets(line))) - base
 	}
 	d.mu.Lock()
-	d.among = append(d.among, w)
+	d.wideLines = append(d.wideLines, w)
 	d.mu.Unlock()
 }
 
-// copyBits sets the first n bits of dst, which are zeros, to those of src from bit at on.
-func copyBits(dst, src []uint64, at, n uint64) {
+// copyBits copies n bits of src, from offset bit on, to the beginning of dst, which must be zero.
+func copyBits(dst, src []uint64, offset, n uint64) {
 	for i := range dst {
 		done := 64 * uint64(i)
 		if done >= n {
 			return
 		}
-		from := at + done
+		from := offset + done
 		v := src[from/64] >> (from % 64)
 		if from%64 > 0 && from/64+1 < uint64(len(src)) {
 			v |= src[from/64+1] << (64 - from%64)
@@ -73,33 +72,31 @@ func copyBits(dst, src []uint64, at, n uint64) {
 
 // finish numbers the wide lines, packs their offsets and completes the head.
 func (d *planarDirectory) finish() {
-	slices.SortFunc(d.among, func(a, b wideLine) int { return cmp.Compare(a.line, b.line) })
+	slices.SortFunc(d.wideLines, func(a, b wideLine) int { return cmp.Compare(a.line, b.line) })
 	widest := uint64(0)
-	for i, w := range d.among {
+	for i, w := range d.wideLines {
 		d.lines[lineWords*w.line+1] = uint64(i)
 		widest = max(widest, w.starts[len(w.starts)-1])
 	}
-	d.head.wideLines = uint64(len(d.among))
+	d.head.wideLines = uint64(len(d.wideLines))
 	d.head.wideBits = uint(succinct.WidthFor(widest))
 	d.wide = succinct.NewPacked(d.head.wideStarts(), int(d.head.wideBits))
-	for i, w := range d.among {
+	for i, w := range d.wideLines {
 		for j, start := range w.starts {
 			d.wide.Set(uint64(i)*d.head.perLine+uint64(j), start)
 		}
 	}
-	d.lines[len(d.lines)-lineWords] = d.head.keys // the base behind the last line
+	d.lines[len(d.lines)-lineWords] = d.head.keys // the base of the sentinel line
 }
 
-// A zeroCursor finds the zeros of unary words, one after the other: zero number n, from 1, ends
-// bucket n-1.
+// A zeroCursor finds the zeros of unary words, in order. Zero number n, from 1, ends bucket n-1.
 type zeroCursor struct {
 	words  []uint64
-	word   int    // where the search goes on
-	before uint64 // zeros in the words before that
+	word   int    // word where the search continues
+	before uint64 // zeros in earlier words
 }
 
-// start returns the rank of the first key that lies behind n zeros. n must not be less than
-// before.
+// start returns the rank of the first key after n zeros. n must not be less than before.
 func (c *zeroCursor) start(n uint64) uint64 {
 	if n == 0 {
 		return 0
@@ -108,8 +105,8 @@ func (c *zeroCursor) start(n uint64) uint64 {
 		inverse := ^c.words[c.word]
 		inWord := uint64(bits.OnesCount64(inverse))
 		if n <= c.before+inWord {
-			at := 64*uint64(c.word) + uint64(asm.SelectBit(inverse, int(n-c.before-1)))
-			return at + 1 - n // its place, less the zeros before it
+			bit := 64*uint64(c.word) + uint64(asm.SelectBit(inverse, int(n-c.before-1)))
+			return bit + 1 - n // its position minus the zeros before it
 		}
 		c.before += inWord
 		c.word++

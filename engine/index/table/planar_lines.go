@@ -7,16 +7,16 @@ import (
 	"ndd/asm"
 )
 
-// planarLines is the lines of a planar table's buckets and its low bits, as the kernels read them
-// ([asm.PlanarTable] draws a line). It does not change once it is made, and may be used by many goroutines.
+// planarLines has the lines of buckets and the low bits of a planar table, in the form of the kernels
+// ([asm.PlanarTable] has a drawing). It is immutable and safe for concurrent use.
 type planarLines struct{ asm.PlanarTable }
 
-// PlanarLines returns how many lines a planar table has, but for the one behind the last.
+// PlanarLines returns the number of lines of a planar table, without the sentinel line at the end.
 func PlanarLines(bucketBits uint, perLine uint64) uint64 {
 	return (1<<bucketBits + perLine - 1) / perLine
 }
 
-// newPlanarLines returns the lines of a table of keys keys.
+// newPlanarLines returns the lines of a table with that many keys.
 func newPlanarLines(lines []uint64, low []uint16, keys uint64, bucketBits uint, perLine uint64) planarLines {
 	return planarLines{asm.PlanarTable{
 		Lines: lines, Low: low, Keys: keys, BucketBits: bucketBits, PerLine: perLine, Inverse: asm.PlanarInverse(perLine),
@@ -26,23 +26,22 @@ func newPlanarLines(lines []uint64, low []uint16, keys uint64, bucketBits uint, 
 // line returns the line of a bucket.
 func (d *planarLines) line(bucket uint64) uint64 { return bucket / d.PerLine }
 
-// base returns the rank of the first key of a line, or the number of keys for the
-// line behind the last.
+// base returns the rank of the first key of a line, or the number of keys for the sentinel line.
 func (d *planarLines) base(line uint64) uint64 { return d.Lines[lineWords*line] & asm.PlanarKeysMax }
 
-// wide reports whether a line's buckets begin elsewhere.
+// wide reports whether the starts of a line's buckets are in the section "wide".
 func (d *planarLines) wide(line uint64) bool { return d.Lines[lineWords*line]&asm.PlanarWide != 0 }
 
-// extent returns where a bucket's extent begins and ends, if its line is not wide; ok is
-// false when the line has not that many zeros. Nothing else is checked.
+// extent returns the start and end of a bucket in a line that is not wide. ok is false if the line has too few zeros.
+// Nothing else is checked.
 func (d *planarLines) extent(bucket uint64) (start, end uint64, ok bool) {
 	line := d.line(bucket)
 	n, end, ok := asm.PlanarBucket(d.Lines[lineWords*line:][:lineWords], bucket-line*d.PerLine)
 	return end - n, end, ok
 }
 
-// bucketOf returns the bucket, counted from the first of the line, that key number i of
-// a line lies in that is not wide; ok is false when it has not that many keys.
+// bucketOf returns the bucket of key number i of a line that is not wide, counted from the first bucket of the line.
+// ok is false if the line has too few keys.
 func (d *planarLines) bucketOf(line, i uint64) (j uint64, ok bool) {
 	left := int(i)
 	for w, word := range d.Lines[lineWords*line+1:][:lineWords-1] {
@@ -55,7 +54,7 @@ func (d *planarLines) bucketOf(line, i uint64) (j uint64, ok bool) {
 	return 0, false
 }
 
-// bucket returns where a bucket's extent begins and ends.
+// bucket returns the start and end of a bucket.
 func (t *planarTable) bucket(bucket uint64) (start, end uint64, err error) {
 	d := &t.directory
 	line := d.line(bucket)
@@ -79,12 +78,12 @@ func (t *planarTable) bucket(bucket uint64) (start, end uint64, err error) {
 	return start, end, nil
 }
 
-// corruptLine is an error about a line of buckets.
+// corruptLine returns an error about a line of buckets.
 func (t *planarTable) corruptLine(line uint64, why string, args ...any) error {
 	return t.in.lines.Corrupt(8*lineWords*line, why, args...)
 }
 
-// wideStart returns where in wide the offsets of a wide line begin.
+// wideStart returns the index in wide of the first offset of a wide line.
 func (t *planarTable) wideStart(line uint64) (uint64, error) {
 	number := t.directory.Lines[lineWords*line+1]
 	if number >= t.wideLines {
@@ -93,8 +92,7 @@ func (t *planarTable) wideStart(line uint64) (uint64, error) {
 	return number * t.directory.PerLine, nil
 }
 
-// narrow cuts ranks [start, end) down to those whose keys may be low to high, by
-// the fences among them.
+// narrow reduces ranks [start, end) to those whose keys may be in low to high, by the fences.
 func (t *planarTable) narrow(start, end, low, high uint64) (uint64, uint64) {
 	if end-start < 2*fenceKeys {
 		return start, end
@@ -112,12 +110,12 @@ func (t *planarTable) narrow(start, end, low, high uint64) (uint64, uint64) {
 	return start, max(start, end)
 }
 
-// below returns the bits of a key that are not its bucket.
+// below returns the bits of a key without its bucket.
 func (t *planarTable) below(rank uint64) uint64 {
 	return t.rest.At(rank)<<lowBits | uint64(t.directory.Low[rank])
 }
 
-// key returns the key at rank, which lies on one of the lines first to last.
+// key returns the key at rank. It must be in one of the lines first to last.
 func (t *planarTable) key(rank, first, last uint64) (uint64, error) {
 	d := &t.directory
 	for first < last {
@@ -129,11 +127,11 @@ func (t *planarTable) key(rank, first, last uint64) (uint64, error) {
 	}
 	i, j, ok := rank-d.base(first), uint64(0), rank >= d.base(first)
 	if ok && d.wide(first) {
-		at, err := t.wideStart(first)
+		offset, err := t.wideStart(first)
 		if err != nil {
 			return 0, err
 		}
-		j = uint64(sort.Search(int(d.PerLine), func(j int) bool { return t.wide.At(at+uint64(j)) > i })) - 1
+		j = uint64(sort.Search(int(d.PerLine), func(j int) bool { return t.wide.At(offset+uint64(j)) > i })) - 1
 	} else if ok {
 		j, ok = d.bucketOf(first, i)
 	}

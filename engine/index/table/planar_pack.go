@@ -10,29 +10,27 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A planarPiece is some keys that follow each other, packed into their low and rest planes
-// or not yet:
+// A planarPiece is a range of consecutive keys. It may already be packed into low and rest planes:
 //
-//	words   | rest, from bit rank*restBits%64 on | low, 4 keys a word |
+//	words   | rest, from bit rank*restBits%64 on | low, 4 keys per word |
 type planarPiece struct {
-	rank   uint64   // of the first key
-	bucket uint64   // of the first key; a [PlanarBuilder]'s pieces know it
-	keys   int      // how many
-	words  []uint64 // both planes, or the keys while packed is false
-	// The planes take at most 58 bits a key and two words: they fit where 22 or more
-	// keys were.
+	rank   uint64   // rank of the first key
+	bucket uint64   // bucket of the first key; only set by a [PlanarBuilder]
+	keys   int      // number of keys
+	words  []uint64 // both planes, or the keys if packed is false
+	// The planes take at most 58 bits per key and two words, so they fit in the memory of 22 or more keys.
 	packed bool
 }
 
-// restWords returns how many words the piece's part of the rest plane touches.
+// restWords returns the number of words that contain the piece's part of the rest plane.
 func (p *planarPiece) restWords(width uint) int {
 	return int(succinct.WordsFor(p.rank*uint64(width)%64+uint64(p.keys)*uint64(width), 1))
 }
 
 func lowWords(keys int) int { return (keys + 3) / 4 }
 
-// pack packs keys into room, which must not overlap them; keys that are too few for that
-// are copied, and those without room stay.
+// pack packs keys into room, which must not overlap them. If there are too few keys for that, it copies them. If room
+// is nil, it keeps the slice.
 func (p *planarPiece) pack(keys, room []uint64, width uint) {
 	if room == nil {
 		p.words = keys
@@ -48,7 +46,7 @@ func (p *planarPiece) pack(keys, room []uint64, width uint) {
 	packLow(p.words[rest:], keys)
 }
 
-// planes returns the packed planes; buffer is room for those of keys that are not packed yet.
+// planes returns the packed planes. It packs keys that are not packed yet into buffer, and may replace buffer.
 func (p *planarPiece) planes(width uint, buffer []uint64) (rest, low, rebuffer []uint64) {
 	n := p.restWords(width)
 	if !p.packed {
@@ -77,7 +75,7 @@ func packLow(dst, keys []uint64) {
 	}
 }
 
-// packRest packs width <= 48 bits of each key, those from bit lowBits on, from bit used of dst on.
+// packRest packs width <= 48 bits of each key, from bit lowBits on. It writes to dst from bit used on.
 func packRest(dst, keys []uint64, width, used uint) {
 	if width == 0 {
 		clear(dst)
@@ -100,17 +98,17 @@ func packRest(dst, keys []uint64, width, used uint) {
 	}
 }
 
-// packUnary sets the bits bucket(i) + rank+i of every key i in words, which are zeros
-// there, and returns whether the keys ascend. Others may do so at the same time with
-// other keys of the same table: bits of several lie only in a part's first and last word.
+// packUnary sets the bit bucket(i) + rank+i for every key i in words, where these bits must be zero. It reports
+// whether the keys ascend. It is safe for concurrent use with other keys of the same table: such calls share only the
+// first and last word of a part.
 //
-// Two or three of a hundred keys begin a word, too many and too irregular for a jump: a word is
-// stored again with each of its keys.
+// Two or three of a hundred keys begin a new word, which is too often and too irregular for a branch. So each key
+// stores its word again.
 func packUnary(words, keys []uint64, rank uint64, bucketBits uint) (ascend bool) {
 	shift := 64 - bucketBits
 	bit := func(i int) uint64 { return keys[i]>>(shift&63) + rank + uint64(i) }
 	first, last := bit(0)/64, bit(len(keys)-1)/64
-	from, to := 0, len(keys) // of the keys between
+	from, to := 0, len(keys) // range of keys between the first and the last word
 	var shared [2]uint64
 	for ; from < to && bit(from)/64 == first; from++ {
 		shared[0] |= 1 << (bit(from) & 63)
@@ -121,17 +119,17 @@ func packUnary(words, keys []uint64, rank uint64, bucketBits uint) (ascend bool)
 	atomic.OrUint64(&words[first], shared[0])
 	atomic.OrUint64(&words[last], shared[1])
 
-	at, word := first, uint64(0)
+	current, word := first, uint64(0)
 	add := rank + uint64(from)
 	for _, key := range keys[from:to] {
 		bit := key>>(shift&63) + add
 		add++
-		if bit/64 != at {
+		if bit/64 != current {
 			word = 0
 		}
-		at = bit / 64
+		current = bit / 64
 		word |= 1 << (bit & 63)
-		words[at] = word
+		words[current] = word
 	}
 	descents := uint64(0)
 	for i, key := range keys[1:] {
@@ -141,7 +139,7 @@ func packUnary(words, keys []uint64, rank uint64, bucketBits uint) (ascend bool)
 	return descents == 0
 }
 
-// writeLow writes all pieces to the section "low", and padding behind the last key.
+// writeLow writes all pieces to the section "low", with padding after the last key.
 func writeLow(to io.Writer, pieces []planarPiece, width uint) error {
 	var buffer, low []uint64
 	for i := range pieces {
@@ -155,11 +153,11 @@ func writeLow(to io.Writer, pieces []planarPiece, width uint) error {
 	return err
 }
 
-// writeRest writes all pieces to the section "rest". Two of them may share a word.
+// writeRest writes all pieces to the section "rest". Two pieces may share a word.
 func writeRest(to io.Writer, pieces []planarPiece, width uint) error {
 	var buffer, rest []uint64
-	var shared [1]uint64 // what is known of a word that is not written yet,
-	open := false        // if there is one
+	var shared [1]uint64 // known bits of a word that is not written yet
+	open := false        // shared has such a word
 	for i := range pieces {
 		p := &pieces[i]
 		rest, _, buffer = p.planes(width, buffer)

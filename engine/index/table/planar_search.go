@@ -7,27 +7,27 @@ import (
 	"ndd/asm"
 )
 
-// planarScratch is what a planar search keeps between its passes.
+// planarScratch has the memory of a planar search.
 type planarScratch struct {
-	probes  [probesPerRound]asm.PlanarProbe
-	extents [probesPerRound]asm.PlanarExtent
-	hits    [hitsMax]asm.PlanarHit
-	pieces  [rangeMax]asm.PlanarExtent // of a long extent
-	lines   [rangeMax]uint64           // of rest, to prefetch
-	made    []asm.PlanarProbe          // of a query that is 0, by some flips
-	ranges  []probeRange
-	long    []longExtent
+	probes     [probesPerRound]asm.PlanarProbe
+	extents    [probesPerRound]asm.PlanarExtent
+	hits       [hitsMax]asm.PlanarHit
+	pieces     [rangeMax]asm.PlanarExtent // of one long extent
+	lines      [rangeMax]uint64           // lines to prefetch
+	flipProbes []asm.PlanarProbe          // probes of a query that is 0, for some flips
+	ranges     []probeRange
+	long       []longExtent
 }
 
-// A probeRange is consecutive probes of one table, and their extents: as many as extents,
-// in the places of the first of them.
+// A probeRange is a range of consecutive probes of one table. The number of their extents is extents. They are at the
+// positions of the first probes of the range.
 type probeRange struct {
 	table             *planarTable
 	from, to, extents int
 }
 
-// prefetchLines prefetches the lines of buckets of a range: of the first bucket of each probe, and of the last where
-// it spans many.
+// prefetchLines prefetches the lines of buckets of a range: the first bucket of each probe, and also the last one if
+// a probe spans many.
 func (s *probeRange) prefetchLines(r *planarRound) {
 	d, probes := &s.table.directory, r.probes[s.from:s.to]
 	search := &r.searches[probes[0].Table]
@@ -49,52 +49,51 @@ func (s *probeRange) prefetchLines(r *planarRound) {
 	asm.PrefetchAt(d.Lines, r.lines[:len(probes)])
 }
 
-// A longExtent is what asm.PlanarLocate passed over: a long bucket, one of a wide line, or all
-// buckets that begin with the leading bits of a probe.
+// A longExtent is an extent that asm.PlanarLocate skipped: a long bucket, a bucket of a wide line, or all buckets
+// that begin with the leading bits of a probe.
 type longExtent struct {
 	probe      int
 	start, end uint64
 }
 
 const (
-	// probesPerRound is how many probes are located and scanned before their hits
-	// are looked at: 46 queries of 11 tables, 9 of two tables and radius 1.
+	// probesPerRound is the number of probes that are located and scanned before their hits are examined: 46 queries
+	// of 11 tables, or 9 of two tables with radius 1.
 	probesPerRound = 512
-	// rangeMax is how many probes are looked at in one call.
+	// rangeMax is the maximum number of probes per kernel call.
 	rangeMax = 32
-	// directoryAhead and locateAhead are how many ranges before its scan a probe's line of
-	// buckets is prefetched, and the extent located and prefetched.
+	// directoryAhead and locateAhead are numbers of ranges before the scan of a probe. At these distances its line of
+	// buckets is prefetched, and its extent is located and prefetched.
 	directoryAhead = 6
 	locateAhead    = 3
 	hitsMax        = 2 * asm.PlanarLongest
-	// linesAhead is how many lines of a long extent are prefetched when it is located; further ones come by
-	// themselves, being read in order.
+	// linesAhead is the number of lines of a long extent that are prefetched when it is located. The hardware
+	// prefetches further ones, because they are read in order.
 	linesAhead  = 4
 	lowsPerLine = 64 / (lowBits / 8)
-	// fewProbes make a round all of whose lines are prefetched before the first is read, and all
-	// extents before the first is scanned: a query alone has ranges of one probe, of which three
-	// ahead are far too few.
+	// fewProbes is the maximum size of a small round. All its lines are prefetched before the first one is read, and
+	// all extents before the first one is scanned. A single query has ranges of one probe, and three ranges are not
+	// far enough ahead.
 	fewProbes = locateAhead * rangeMax
-	// spanBits is how many leading bits less than a bucket has a search may fix
-	// and still probe bucket by bucket: up to eight of them.
+	// spanBits is the maximum number of bits that a search may fix less than a bucket has, and still probe bucket by
+	// bucket: up to eight buckets.
 	spanBits = 3
 )
 
-// spans reports whether a probe is all buckets that begin with its leading bits at once.
+// spans reports whether one probe covers all buckets that begin with its leading bits.
 func (t *planarTable) spans(s *Search) bool {
 	return s.starts != nil || s.Leading+spanBits < int(t.directory.BucketBits)
 }
 
-// searchPlanar makes rounds of probes, of one table after the other, and answers
-// each round in short overlapping passes: it prefetches the lines of buckets, reads them and
-// prefetches the extents, scans the extents that have come, and prefetches the rest of what
-// passed; at the end it looks at that.
+// searchPlanar processes the probes of all tables in rounds. Each round has short overlapping passes. They prefetch
+// lines of buckets, read them and prefetch the extents, scan these extents, and prefetch the rest of the hits. At the
+// end the hits are examined.
 //
 //	probes      ............................................
 //	directory   ----->......................     prefetches the lines of buckets
-//	locate         ----->...................     96 probes behind, prefetches the lines of low
-//	scan              ----->................     96 probes behind that, prefetches the lines of rest
-//	settle                                  ->   answers, and 0.01 keys a probe by chance
+//	locate         ----->...................     96 probes later, prefetches the lines of low
+//	scan              ----->................     96 probes later, prefetches the lines of rest
+//	settle                                  ->   matches, and 0.01 keys per probe by chance
 func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scratch) ([]Match, error) {
 	if c.planar == nil {
 		c.planar = new(planarScratch)
@@ -114,10 +113,10 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 			continue
 		}
 		for flips := c.flips.first(s.Flips); len(flips) > 0; flips = c.flips.next() {
-			for some := range slices.Chunk(flips, PreparedMost/int(buckets)) {
-				r.made = appendProbes(r.made[:0], some, s.K, below, buckets)
+			for some := range slices.Chunk(flips, PreparedMax/int(buckets)) {
+				r.flipProbes = appendProbes(r.flipProbes[:0], some, s.K, below, buckets)
 				for query, q := range s.Queries {
-					if n, err = r.add(n, r.made, q&^more, i, query); err != nil {
+					if n, err = r.add(n, r.flipProbes, q&^more, i, query); err != nil {
 						return r.dst, err
 					}
 				}
@@ -128,7 +127,7 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 	return r.dst, err
 }
 
-// planarRound is one round of a search.
+// A planarRound is one round of a search.
 type planarRound struct {
 	*planarScratch
 	tables   []*planarTable
@@ -137,8 +136,8 @@ type planarRound struct {
 	caller   *Scratch
 }
 
-// add adds probes for a query, whose keys are its flips, behind the first n of the round, and
-// answers the round each time that it is full. It returns how many it has then.
+// add adds the probes of a query to a round that has n probes. The keys of flips are the flips. It answers the round
+// each time it is full, and returns the new number of probes.
 func (r *planarRound) add(n int, flips []asm.PlanarProbe, q uint64, table, query int) (int, error) {
 	for len(flips) > 0 {
 		room := r.probes[n:min(n+len(flips), probesPerRound)]
@@ -158,8 +157,8 @@ func (r *planarRound) add(n int, flips []asm.PlanarProbe, q uint64, table, query
 	return n, nil
 }
 
-// extend adds probes [from, to), which are of one table, to the last range as far as they are of
-// its table and it has room, and makes new ranges of the others.
+// extend adds probes [from, to) of one table to the last range, if that has the same table and room. It creates new
+// ranges for the others.
 func (r *planarRound) extend(t *planarTable, from, to int) {
 	if last := len(r.ranges) - 1; last >= 0 && r.ranges[last].table == t {
 		s := &r.ranges[last]
@@ -209,7 +208,7 @@ func (r *planarRound) answer(n int) error {
 	return err
 }
 
-// locate finds the extents of a range, by number, and prefetches them.
+// locate finds the extents of a range, given by its index, and prefetches them.
 func (r *planarRound) locate(number, ahead int) error {
 	s := &r.ranges[number]
 	if starts := r.searches[r.probes[s.from].Table].starts; starts != nil {
@@ -224,7 +223,7 @@ func (r *planarRound) locate(number, ahead int) error {
 	return err
 }
 
-// findListed finds the extents of a range by the list of where they begin, and prefetches them.
+// findListed finds the extents of a range in the list of starts, and prefetches them.
 func (r *planarRound) findListed(s *probeRange, starts []uint32) {
 	shift := uint(64 - bitsFor(len(starts)-1))
 	for i := s.from; i < s.to; i++ {
@@ -240,8 +239,8 @@ func (r *planarRound) findListed(s *probeRange, starts []uint32) {
 	}
 }
 
-// find finds the extents of a range, and prefetches long ones; meanwhile it prefetches the lines of buckets of
-// the range with the number ahead, if there is one.
+// find finds the extents of a range, and prefetches the long ones. Meanwhile it prefetches the lines of buckets of
+// the range with index ahead, if it exists.
 func (r *planarRound) find(s *probeRange, ahead int) error {
 	table := r.probes[s.from].Table
 	spans := s.table.spans(&r.searches[table])
@@ -270,8 +269,7 @@ func (r *planarRound) find(s *probeRange, ahead int) error {
 	return nil
 }
 
-// locateLong finds the extent of probe i from its first bucket to its last, and prefetches
-// the beginning of it.
+// locateLong finds the extent of probe i from its first to its last bucket, and prefetches its beginning.
 func (r *planarRound) locateLong(t *planarTable, s *Search, i int) error {
 	mask, below := leadingMask(s.Leading), 64-t.directory.BucketBits
 	key := r.probes[i].Key
@@ -299,7 +297,7 @@ func (r *planarRound) locateLong(t *planarTable, s *Search, i int) error {
 	return nil
 }
 
-// addLong adds the extent of probe i to the long ones, unless it is empty, and prefetches the beginning of it.
+// addLong adds an extent of probe i to the long extents, unless it is empty, and prefetches its beginning.
 func (r *planarRound) addLong(t *planarTable, i int, start, end uint64) {
 	if start >= end {
 		return
@@ -311,14 +309,14 @@ func (r *planarRound) addLong(t *planarTable, i int, start, end uint64) {
 // prefetchLow prefetches the first lines of an extent.
 func (r *planarRound) prefetchLow(t *planarTable, start, end uint64) {
 	n := 0
-	for at := start &^ (lowsPerLine - 1); n < linesAhead && at < end; at += lowsPerLine {
-		r.lines[n] = at
+	for rank := start &^ (lowsPerLine - 1); n < linesAhead && rank < end; rank += lowsPerLine {
+		r.lines[n] = rank
 		n++
 	}
 	asm.PrefetchAt(t.directory.Low, r.lines[:n])
 }
 
-// scan adds the hits of extents, and makes room first where it needs to.
+// scan adds the hits of extents. If there is not enough room, it settles earlier hits first.
 func (r *planarRound) scan(hits int, t *planarTable, extents []asm.PlanarExtent) (int, error) {
 	for from := 0; from < len(extents); {
 		if hits > hitsMax-asm.PlanarLongest {
@@ -365,8 +363,8 @@ func (r *planarRound) scanLong(hits int, t *planarTable, l *longExtent) (_ int, 
 	return hits, nil
 }
 
-// settle turns those of the first n hits into matches whose whole key is close,
-// and that no earlier table finds.
+// settle examines the first n hits. It appends those whose complete key is near, and which no earlier table finds, to
+// the matches.
 func (r *planarRound) settle(n int) error {
 	for i := range r.hits[:n] {
 		h := &r.hits[i]

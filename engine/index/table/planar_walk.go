@@ -6,7 +6,7 @@ import (
 	"ndd/asm"
 )
 
-// rank returns the position of a key, or NoRank.
+// rank returns the rank of a key, or NoRank.
 func (t *planarTable) rank(key uint64) (uint64, error) {
 	start, end, err := t.bucket(key >> (64 - t.directory.BucketBits))
 	if err != nil {
@@ -22,7 +22,7 @@ func (t *planarTable) rank(key uint64) (uint64, error) {
 	return NoRank, nil
 }
 
-// sortedRanks prefetches what all of them read before it looks at the first.
+// sortedRanks prefetches the data of all keys before it searches the first one.
 func (t *planarTable) sortedRanks(ranks, keys []uint64, c *Scratch) error {
 	if len(keys) >= prefetchLeast {
 		copy(ranks, keys)
@@ -37,10 +37,10 @@ func (t *planarTable) sortedRanks(ranks, keys []uint64, c *Scratch) error {
 	return nil
 }
 
-// prefetchLeast keys are worth it.
+// prefetchLeast is the minimum number of keys for which prefetching is faster.
 const prefetchLeast = 8
 
-// prefetchRanks finds the keys' buckets, of which each has one key or a few.
+// prefetchRanks finds the buckets of keys and prefetches them. Each bucket has one key or a few.
 func (t *planarTable) prefetchRanks(keys []uint64, c *Scratch) {
 	if c.planar == nil {
 		c.planar = new(planarScratch)
@@ -55,7 +55,7 @@ func (t *planarTable) prefetchRanks(keys []uint64, c *Scratch) {
 		lines := c.planar.lines[:n]
 		for i, key := range keys[:n] {
 			start, _, err := t.bucket(key >> (64 - t.directory.BucketBits))
-			if err != nil {
+			if err != nil { // rank reports the error
 				start = 0 // rank says what is wrong
 			}
 			keys[i], lines[i] = start, start*uint64(t.rest.Width)/64
@@ -66,8 +66,8 @@ func (t *planarTable) prefetchRanks(keys []uint64, c *Scratch) {
 	}
 }
 
-// WalkPart reads all planes side by side, and holds the lines and the fences against
-// them. Parts begin and end with lines.
+// WalkPart reads all planes in parallel, and compares them with the lines and the fences. Parts begin and end with
+// lines.
 func (t *planarTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64) bool) error {
 	d := &t.directory
 	lines := PlanarLines(d.BucketBits, d.PerLine)
@@ -85,7 +85,7 @@ func (t *planarTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64)
 		}
 		var err error
 		if d.wide(line) {
-			if !known { // how many are before the part
+			if !known { // number of wide lines before the part
 				wide, known = words[1], true
 			}
 			if [lineWords - 1]uint64(words[1:]) != [lineWords - 1]uint64{wide} || wide >= t.wideLines {
@@ -108,25 +108,25 @@ func (t *planarTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64)
 	return nil
 }
 
-// PartWith returns the lines of the buckets between.
+// PartWith returns the lines of the buckets from low to high.
 func (t *planarTable) PartWith(low, high uint64) (from, to, of uint64) {
 	d := &t.directory
 	below := 64 - d.BucketBits
 	return d.line(low >> below), d.line(high>>below) + 1, PlanarLines(d.BucketBits, d.PerLine)
 }
 
-// planarWalk is a walk under way.
+// planarWalk is the state of a walk.
 type planarWalk struct {
 	t            *planarTable
 	yield        func(rank uint64, keys []uint64) bool
-	buffer       []uint64 // keys that were not yielded yet: from a fence on, but for the first
+	buffer       []uint64 // keys to yield, all since the last fence
 	places       [asm.PlanarLineBits]uint16
 	rank, before uint64
 	stopped      bool
 }
 
-// line walks a line that is not wide, whose zeros are those of its buckets and those behind
-// the last. Places outlast the buckets where the line says so: keys reports that.
+// line walks a line that is not wide. Its zeros are those of its buckets and those after the last bucket. A corrupt
+// line may have ones after its last bucket; keys reports them.
 func (w *planarWalk) line(line, buckets uint64, words []uint64) error {
 	n := uint64(0)
 	for i, word := range words {
@@ -141,21 +141,21 @@ func (w *planarWalk) line(line, buckets uint64, words []uint64) error {
 	return w.keys(line, buckets, w.places[:n])
 }
 
-// wide walks a line by its offsets.
+// wide walks a wide line by its offsets.
 func (w *planarWalk) wide(line, number, buckets uint64) error {
 	t, base := w.t, w.rank
 	past := t.directory.base(line + 1)
 	for j := range t.directory.PerLine {
-		if at := t.wide.At(number*t.directory.PerLine + j); at != w.rank-base {
+		if start := t.wide.At(number*t.directory.PerLine + j); start != w.rank-base {
 			return t.in.wide.Corrupt((number*t.directory.PerLine+j)*uint64(t.wide.Width)/8,
-				"bucket %d of line %d begins at offset %d; the one before ends at %d", j, line, at, w.rank-base)
+				"bucket %d of line %d begins at offset %d; the one before ends at %d", j, line, start, w.rank-base)
 		}
 		end := past
 		if j < t.directory.PerLine-1 {
 			end = base + t.wide.At(number*t.directory.PerLine+j+1)
 		}
 		if end > t.Len() {
-			continue // the next bucket, or the next line, begins elsewhere
+			continue // the next bucket, or the next line, reports the error
 		}
 		for i := range w.places[:min(max(end, w.rank)-w.rank, uint64(len(w.places)))] {
 			w.places[i] = uint16(j)
@@ -169,7 +169,7 @@ func (w *planarWalk) wide(line, number, buckets uint64) error {
 	return nil
 }
 
-// keys adds the next keys, whose buckets are those places of a line.
+// keys adds the next keys. places are their buckets in the line.
 func (w *planarWalk) keys(line, buckets uint64, places []uint16) error {
 	t := w.t
 	if left := t.Len() - w.rank; uint64(len(places)) > left {

@@ -9,15 +9,13 @@ import (
 	"ndd/permute"
 )
 
-// PreparedMost is how many probes of a query [Search.Prepare] makes in advance at most: 4 KiB of them.
-const PreparedMost = 256
+// PreparedMax is the maximum number of probes per query that [Search.Prepare] prepares: 4 KiB.
+const PreparedMax = 256
 
-// Prepare makes the probes of a search in advance, for all queries, where they are a few hundred at
-// most. Searches of t, and of no other table, that are copies of s and have its Leading and K, have
-// them ready, unless they are given other Flips: a query by itself spends as long on listing its
-// flips as on looking at a third of them. Where a probe is all keys with some leading bits, Prepare
-// also makes a list of where those begin for each value of the bits, of at most 256 KiB, which the
-// table keeps: that takes about a millisecond.
+// Prepare prepares the probes of a search for all queries, if they are at most a few hundred. Copies of s that search
+// t, with the same Leading and K, use them unless their Flips differ. Otherwise a single query spends as much time on
+// listing its flips as on a third of its probes. If a probe covers all keys with some leading bits, Prepare also
+// creates a list of their starts, of at most 256 KiB. The table keeps the list. It takes about a millisecond.
 func (s *Search) Prepare(t Table) {
 	s.prepared, s.starts = nil, nil
 	if t, ok := t.(*planarTable); ok {
@@ -26,18 +24,17 @@ func (s *Search) Prepare(t Table) {
 	}
 }
 
-// startsBits is how many leading bits the keys have at most of which a list says where they begin.
+// startsBits is the maximum number of leading bits for which a list of starts exists.
 const startsBits = 16
 
-// Listed reports whether a planar table of n keys has an index of its leading bits for searches that fix
-// leading of them and flip up to radius.
+// Listed reports whether a planar table of n keys has a list of starts for searches that fix that many leading bits
+// and flip up to radius.
 func Listed(leading, radius int, bucketBits uint, keys uint64) bool {
 	return radius == 0 && leading <= min(startsBits, int(bucketBits)-1) && 1<<leading <= keys/2 && keys <= math.MaxUint32
 }
 
-// startsOf returns where the keys begin that have each value of the leading bits of a search, and
-// where the last of them end; nil where a probe is not all of them, or where there are more values
-// or keys than the list is for.
+// startsOf returns the rank of the first key for each value of the leading bits of a search, and the number of keys
+// at the end. It returns nil if a probe does not cover all these keys, or if there are too many values or keys.
 func (t *planarTable) startsOf(s *Search) []uint32 {
 	if !Listed(s.Leading, s.Flips.Radius, t.directory.BucketBits, t.Len()) {
 		return nil
@@ -49,7 +46,7 @@ func (t *planarTable) startsOf(s *Search) []uint32 {
 	for value := range uint64(1) << s.Leading {
 		start, _, err := t.bucket(value << (t.directory.BucketBits - uint(s.Leading)))
 		if err != nil || value > 0 && uint32(start) < starts[value-1] {
-			return nil // a search will find what is wrong
+			return nil // a search will report the error
 		}
 		starts[value] = uint32(start)
 	}
@@ -58,9 +55,9 @@ func (t *planarTable) startsOf(s *Search) []uint32 {
 	return starts
 }
 
-// probed returns the bits of a bucket that a probe does not fix, how far the lowest bit of a bucket
-// is from that of a key, and how many buckets begin with what a probe fixes, all of which it looks
-// at: one where it is all of them at once.
+// probed returns three values: the bits of a bucket that a probe does not fix, the position of the lowest bit of a
+// bucket in a key, and the number of buckets to probe. The number is 1 if one probe covers all buckets that begin
+// with the fixed bits.
 func (t *planarTable) probed(s *Search) (more uint64, below uint, buckets uint64) {
 	below = 64 - t.directory.BucketBits
 	more = leadingMask(int(t.directory.BucketBits)) &^ leadingMask(s.Leading)
@@ -70,16 +67,17 @@ func (t *planarTable) probed(s *Search) (more uint64, below uint, buckets uint64
 	return more, below, 1 + more>>below
 }
 
-// prepare returns the probes of a query that is 0, nil where they are too many.
+// prepare returns the probes of a query that is 0, or nil if there are too many.
 func (t *planarTable) prepare(s *Search) (probes []asm.PlanarProbe) {
 	_, below, buckets := t.probed(s)
-	if n := uint64(s.Flips.Len()); n == 0 || n > PreparedMost/buckets {
+	if n := uint64(s.Flips.Len()); n == 0 || n > PreparedMax/buckets {
 		return nil
 	}
 	return appendProbes(nil, slices.Collect(s.Flips.All()), s.K, below, buckets)
 }
 
-// appendProbes appends the probes of a query that is 0, by some flips, for distance K: each looks at that many buckets.
+// appendProbes appends the probes of a query that is 0, for some flips and distance K. Each flip needs that many
+// buckets.
 func appendProbes(dst []asm.PlanarProbe, flips []uint64, K int, below uint, buckets uint64) []asm.PlanarProbe {
 	for _, flip := range flips {
 		limit := K - bits.OnesCount64(flip)
@@ -93,24 +91,24 @@ func appendProbes(dst []asm.PlanarProbe, flips []uint64, K int, below uint, buck
 	return dst
 }
 
-// flipList hands out the flips of a search, as many at a time as a step of a walk has: some hundreds.
-// A search makes the probes of all its queries with what it has, and goes on to the next.
+// A flipList provides the flips of a search in groups of some hundreds, the steps of a walk. A search makes the
+// probes of all its queries with one group before it takes the next.
 type flipList struct {
 	set  permute.FlipSet
 	walk permute.FlipWalk
 	list []uint64
 }
 
-// first returns the first patterns of a set.
+// first returns the first group of a set.
 func (l *flipList) first(set permute.FlipSet) []uint64 {
 	l.set, l.walk = set, set.Walk()
 	return l.next()
 }
 
-// next returns the patterns that follow, none at the end.
+// next returns the next group. It is empty at the end.
 func (l *flipList) next() []uint64 {
 	l.list = l.list[:0]
-	for len(l.list) == 0 { // a step of the walk may have none, and be followed by others
+	for len(l.list) == 0 { // a step of the walk may be empty
 		base, low := l.walk.Next()
 		if low == nil {
 			break

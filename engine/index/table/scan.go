@@ -4,9 +4,9 @@ import (
 	"ndd/asm"
 )
 
-// Scan compares every key of t with every query and appends to dst those within distance k, in the
-// order of the keys; the table of a match is 0. It finds what probes find, and costs less where these
-// would read most of the table: one pass over it, [ScanNS], however many flips there are.
+// Scan compares every key of t with every query. It appends the keys within distance k to dst, in order of the keys,
+// with table 0. It finds the same matches as probes. It is cheaper if probes would read most of the table: one pass
+// of [ScanNS], for every number of flips.
 func Scan(dst []Match, t Table, queries []uint64, k int, c *Scratch) ([]Match, error) {
 	var stopped error
 	err := t.WalkPart(0, 1, 1, func(_ uint64, keys []uint64) bool {
@@ -16,8 +16,8 @@ func Scan(dst []Match, t Table, queries []uint64, k int, c *Scratch) ([]Match, e
 		for query, q := range queries {
 			for rest := keys; len(rest) > 0; {
 				n, done := asm.Within64(c.found[:], rest, q, k)
-				for _, at := range c.found[:n] {
-					dst = append(dst, Match{Query: query, Key: rest[at]})
+				for _, i := range c.found[:n] {
+					dst = append(dst, Match{Query: query, Key: rest[i]})
 				}
 				rest = rest[done:]
 			}

@@ -13,7 +13,7 @@ import (
 	"ndd/permute"
 )
 
-// A Layout names how keys are packed.
+// A Layout is the name of a way to pack keys.
 type Layout string
 
 // The layouts.
@@ -25,48 +25,47 @@ const (
 // A Table is one permuted table.
 type Table interface {
 
-	// Len is the number of keys.
+	// Len returns the number of keys.
 	Len() uint64
 
-	// Probing returns how the table is best probed within radius flips of p leading bits and distance
-	// k: how many of them a probe should fix, since every pattern of flips costs a probe, and what that
-	// costs a query. It takes a millisecond at most, and reads at most 2,048 words of the table.
+	// Probing returns the best way to probe the table within radius flips of p leading bits, for distance k. Each
+	// pattern of flips costs a probe, so it chooses how many of these bits a probe fixes, and estimates the cost of a
+	// query. It takes at most a millisecond, and reads at most 2,048 words of the table.
 	Probing(p, radius, k int) Probing
 
-	// WalkPart calls yield with the keys of the part of the table from from/of to to/of, in ascending order, some
-	// hundreds or thousands at a time, and the rank of the first, until it returns false. The slice is valid during
-	// the call. Parts that end where others begin have all keys between them, and none twice.
+	// WalkPart calls yield with the keys of the part from from/of to to/of, until yield returns false. Keys come in
+	// ascending order, some hundreds or thousands at a time, with the rank of the first. The slice is valid only
+	// during the call. Adjacent parts have no common keys and no gap.
 	WalkPart(from, to, of uint64, yield func(rank uint64, keys []uint64) bool) error
 
-	// PartWith returns the part, as WalkPart takes it, that has all keys from low to high, and few others.
+	// PartWith returns a part, in the form of WalkPart, that contains all keys from low to high and few others.
 	PartWith(low, high uint64) (from, to, of uint64)
 
-	// Parts accounts for the bytes.
+	// Parts returns the sizes of the arrays.
 	Parts() []Part
 
-	// sortedRanks is [Ranks] of ranksAtOnce keys at most.
+	// sortedRanks is [Ranks] for at most ranksAtOnce keys.
 	sortedRanks(ranks, keys []uint64, scratch *Scratch) error
 }
 
 // A Search is a batch of queries against one table.
 type Search struct {
-	Queries []uint64        // under the table's permutation
-	Leading int             // bits that a probe fixes, 0..64
+	Queries []uint64        // permuted like the keys of the table
+	Leading int             // number of bits that a probe fixes, 0..64
 	Flips   permute.FlipSet // patterns to XOR into the leading bits
-	K       int             // largest Hamming distance, over all 64 bits
+	K       int             // maximum Hamming distance, over all 64 bits
 
-	// Earlier says which differences other tables report. A match that one of
-	// them is sure to find may be left out; the caller checks the others.
+	// Earlier has the tables that report a match instead of this one. A search may omit the matches of these tables;
+	// the caller checks the others.
 	Earlier []Finder
 
 	prepared    []asm.PlanarProbe // see Prepare
-	preparedFor permute.FlipSet   // the Flips that they are made of
-	starts      []uint32          // of Leading bits
+	preparedFor permute.FlipSet   // the Flips of prepared
+	starts      []uint32          // list of starts for Leading bits
 }
 
-// A Finder is a table that finds every key whose difference from a query has at
-// most Radius bits of Mask, both under the permutation of the table that is
-// searched.
+// A Finder is a table that finds every key whose difference from a query has at most Radius bits of Mask. Both are in
+// the permutation of the searched table.
 type Finder struct {
 	Mask   uint64
 	Radius int
@@ -74,14 +73,14 @@ type Finder struct {
 
 // A Match is a key within distance K of a query.
 type Match struct {
-	Table int // of [SearchAll]; 0 in a search of one table
-	Query int // position in Search.Queries
+	Table int // index in [SearchAll]; 0 in a search of one table
+	Query int // index in Search.Queries
 	Key   uint64
 }
 
-// SearchAll makes search i in table i, for all tables, and appends to dst every key that a probe finds,
-// once for each query and table, in no order. It costs less than one search after the other where all tables have
-// one layout: their misses overlap. There may be at most 65,536 tables.
+// SearchAll runs search i in table i, for all tables. It appends every key that a probe finds to dst, once for each
+// query and table, in no particular order. If all tables have one layout, their misses overlap, which is faster than
+// separate searches. There may be at most 65,536 tables.
 func SearchAll(dst []Match, tables []Table, searches []Search, c *Scratch) ([]Match, error) {
 	planar, huffman := c.tables[:0], c.huffman[:0]
 	for _, t := range tables {
@@ -112,12 +111,12 @@ func SearchAll(dst []Match, tables []Table, searches []Search, c *Scratch) ([]Ma
 	return dst, nil
 }
 
-// NoRank stands for the rank of a key that a table does not have.
+// NoRank is the rank of a key that the table does not have.
 const NoRank = ^uint64(0)
 
-// Ranks sets ranks to the positions of keys, which must be ascending and as many, or to [NoRank]. What
-// neighbours share is read once: of a huffman table half a block, of a planar one the lines that
-// are on their way together, some hundred at a time.
+// Ranks sets ranks to the ranks of keys, or to [NoRank]. Keys must ascend, and ranks must have the same length. Data
+// that neighbouring keys share is read once: half a block of a huffman table, or the lines of some hundred keys of a
+// planar table.
 func Ranks(ranks []uint64, t Table, keys []uint64, c *Scratch) error {
 	for len(keys) > 0 {
 		n := min(len(keys), ranksAtOnce)
@@ -129,10 +128,10 @@ func Ranks(ranks []uint64, t Table, keys []uint64, c *Scratch) error {
 	return nil
 }
 
-// ranksAtOnce keys are looked for together: what they read is 60 KB.
+// ranksAtOnce is the number of keys that are searched together. They read 60 KB.
 const ranksAtOnce = 128
 
-// A Part is one of the arrays that a table is made of.
+// A Part is one of the arrays of a table.
 type Part struct {
 	Name  string
 	Bytes uint64
@@ -149,15 +148,15 @@ func Sum(parts []Part) (bytes uint64) {
 	return bytes
 }
 
-// Options choose a layout and its parameters.
+// Options selects a layout and its parameters.
 type Options struct {
 	Layout     Layout // default huffman
-	BlockBytes int    // of the huffman layout, default 1024
-	Threads    int    // that pack, default GOMAXPROCS
+	BlockBytes int    // for the huffman layout, default 1024
+	Threads    int    // number of packing threads, default GOMAXPROCS
 }
 
-// Write packs keys, which must be ascending and distinct, and writes them as
-// sections of sink whose names begin with prefix. [Open] reads them.
+// Write packs keys, which must be ascending and distinct. It writes them as sections of sink whose names begin with
+// prefix. [Open] reads them.
 func Write(sink store.Sink, prefix string, keys []uint64, o Options) error {
 	o.Threads = cmp.Or(max(o.Threads, 0), runtime.GOMAXPROCS(0))
 	switch o.Layout {
@@ -169,7 +168,7 @@ func Write(sink store.Sink, prefix string, keys []uint64, o Options) error {
 	return fmt.Errorf("unknown layout %q: there are %q and %q", o.Layout, LayoutHuffman, LayoutPlanar)
 }
 
-// Open opens the table that [Write] wrote under prefix.
+// Open opens the table that [Write] wrote with that prefix.
 func Open(source store.Source, prefix string, layout Layout) (Table, error) {
 	switch layout {
 	case LayoutHuffman:
@@ -180,36 +179,34 @@ func Open(source store.Source, prefix string, layout Layout) (Table, error) {
 	return nil, fmt.Errorf("%w: unknown layout %q", store.ErrCorrupt, layout)
 }
 
-// Scratch is what a search needs to remember. It belongs to one goroutine; its
-// zero value is ready.
+// Scratch is the memory of searches. It is used by one goroutine. The zero value is ready.
 type Scratch struct {
-	keys    []uint64       // of a huffman block,
-	halves  [2]huffmanHalf // or of the halves of some, by side
-	found   [256]uint32    // positions that a scan reports
-	rounds  huffmanRounds
-	huffman []*huffmanTable
-	planar  *planarScratch
-	tables  []*planarTable
-	flips   flipList
-	ctx     context.Context
-	most    int // matches; 0: any number
+	keys       []uint64       // keys of a huffman block
+	halves     [2]huffmanHalf // decoded halves of huffman blocks, by side
+	found      [256]uint32    // positions that a scan reports
+	rounds     huffmanRounds
+	huffman    []*huffmanTable
+	planar     *planarScratch
+	tables     []*planarTable
+	flips      flipList
+	ctx        context.Context
+	matchesMax int // maximum number of matches; 0: no limit
 }
 
-// ErrTooMany is what a search returns that finds more matches than [Scratch.AtMost] allows.
+// ErrTooMany is the error of a search that finds more matches than [Scratch.AtMost] allows.
 var ErrTooMany = errors.New("too many matches to hold")
 
-// AtMost lets searches with this scratch, from now on, end with [ErrTooMany] once dst has more than
-// matches matches: soon after, as they look at it from time to time. 0 lets none end.
-func (c *Scratch) AtMost(matches int) { c.most = matches }
+// AtMost sets the maximum number of matches in dst for later searches with this scratch. Beyond it they end with
+// [ErrTooMany]. They check the limit from time to time. 0 means no limit.
+func (c *Scratch) AtMost(matches int) { c.matchesMax = matches }
 
-// Until lets searches with this scratch, from now on, end with the error of ctx once that is done:
-// within some ten thousand comparisons. nil lets none end.
+// Until sets the context of later searches with this scratch. They end with its error within some ten thousand
+// comparisons after it has ended. nil means no context.
 func (c *Scratch) Until(ctx context.Context) { c.ctx = ctx }
 
-// stopped returns the error of a context that is done, or [ErrTooMany] if more matches were found
-// than are allowed.
+// stopped returns the error of the context, or [ErrTooMany] if there are too many matches.
 func (c *Scratch) stopped(found int) error {
-	if c.most > 0 && found > c.most {
+	if c.matchesMax > 0 && found > c.matchesMax {
 		return ErrTooMany
 	}
 	if c.ctx == nil {
@@ -218,7 +215,7 @@ func (c *Scratch) stopped(found int) error {
 	return c.ctx.Err()
 }
 
-// leadingMask returns the mask of the first n bits.
+// leadingMask returns the mask of the n highest bits.
 func leadingMask(n int) uint64 {
 	if n <= 0 {
 		return 0
@@ -226,12 +223,12 @@ func leadingMask(n int) uint64 {
 	return ^uint64(0) << (64 - n)
 }
 
-// share returns where the part from i/of on of n things begins.
+// share returns the index at which the part from i/of of n items begins.
 func share(n, i, of uint64) uint64 {
 	hi, lo := bits.Mul64(n, i)
 	q, _ := bits.Div64(hi, lo, of)
 	return q
 }
 
-// bitsFor returns how many leading bits tell n equal parts apart, rounded up.
+// bitsFor returns the number of leading bits that distinguish n equal parts, rounded up.
 func bitsFor(n int) int { return bits.Len(uint(max(n, 1) - 1)) }
