@@ -17,7 +17,7 @@ import (
 	"ndd/engine/corpus/input"
 )
 
-// A table of text is records, of which the first one names the fields. A field that begins with a quotation
+// A table of text is a sequence of records. The first one names the fields. A field that begins with a quotation
 // mark is quoted: it ends at the next mark that is not doubled, maybe in a later line.
 //
 //	1,"He said ""no"",⏎and left."     a record of two lines
@@ -132,17 +132,17 @@ const (
 // A tableReader reads records line by line.
 type tableReader struct {
 	c      *Content
-	lines  lines  // their number is that of the first line of the last record
+	lines  lines  // their number is the first line of the last record
 	comma  string // between fields
-	fields int    // of each record; 0: any number
-	offset int64  // of the next line, in the decompressed file
+	fields int    // number in each record; 0: any number
+	offset int64  // offset of the next line in the content
 	line   int    // its number
 
 	ahead [][]byte // lines that have been read
 	next  int      // of them, the first one to read again
 	raw   []byte   // a record of several lines
 	in    bytes.Reader
-	csv   *csv.Reader // of in; nil after an error
+	csv   *csv.Reader // reads in; nil after an error
 }
 
 // nextLine returns the next line with its end.
@@ -220,7 +220,7 @@ func (t *tableReader) areRecords(lines [][]byte) bool {
 			return false
 		}
 	}
-	forms := map[string]int{} // of each column: in how many lines
+	forms := map[string]int{} // the number of lines with each form of each column
 	for _, line := range lines {
 		for i, field := range strings.Split(strings.TrimRight(string(line), "\r\n"), t.comma) {
 			if form := digits.ReplaceAllString(letters.ReplaceAllString(field, "a"), "9"); strings.Contains(form, "9") {

@@ -15,14 +15,14 @@ type Document struct {
 	// line or record, or the URI of an archived page, or path:line where that is missing.
 	ID       string
 	Source   string // path of the file
-	Line     int    // of the line or record in the decompressed file, from 1; 0 if the document is the whole file
+	Line     int    // number of the line or record in the content, from 1; 0 if the document is the whole file
 	Text     string // valid UTF-8
 	Repaired int    // invalid byte sequences that were replaced by U+FFFD
 	NoID     bool   // the field for IDs has none here: the record is called by its place
 	// Charset is what the document declares where its bytes alone told how to read it: a name that is
 	// unknown or not true, or "none"; else "".
 	Charset  string
-	Values   []Value // of a line or record, one for each list of Options.ValueFields; nil of others
+	Values   []Value // one for each list of Options.ValueFields, if the document is a line or record; else nil
 	Modified int64   // when the file was, in nanoseconds since 1970, if the document is the whole file; 0 if unknown
 }
 
@@ -30,7 +30,7 @@ type Document struct {
 type Extractor struct {
 	ctx     context.Context
 	opts    Options
-	text    []byte // of a record, unescaped
+	text    []byte // a buffer for strings of records without their escapes
 	decoder text.Decoder
 }
 

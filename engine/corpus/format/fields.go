@@ -68,7 +68,7 @@ func (o *Options) countObject(raw []byte, texts, ids fieldCount) {
 	}
 }
 
-// choose returns the fields to take of records, of which some have each field.
+// choose returns the fields to read of records, by how many records have each field.
 func (o *Options) choose(texts, ids fieldCount) Fields {
 	f := Fields{o.TextField, o.IDField}
 	if f.Text == "" {

@@ -3,7 +3,7 @@ package format
 // A Head is what the beginning of a file says about its documents.
 type Head struct {
 	Format Format
-	Names  []string // of the fields of the first record, or of the table; nil where documents have none
+	Names  []string // the fields of the first record, or of the table; nil if documents have none
 	Tabs   bool     // CSV: fields are separated by tabs
 	End    int64    // CSV: of the record that names the fields, as an offset of the decompressed file
 }

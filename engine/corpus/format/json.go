@@ -21,7 +21,7 @@ func jsonObjects(c *Content) iter.Seq2[Unit, error] {
 // jsonSplitter finds where values begin and end.
 type jsonSplitter struct {
 	c       *Content
-	line    int  // of the next byte
+	line    int  // line of the next byte
 	begin   int  // line where the last value begins
 	n       int  // values so far
 	isBegun bool // the beginning has been read

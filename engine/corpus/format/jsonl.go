@@ -23,7 +23,7 @@ func jsonLines(c *Content) iter.Seq2[Unit, error] {
 type lines struct {
 	c      *Content
 	format Format // the format of the units
-	number int    // of the last line
+	number int    // number of the last line
 	block  []byte // memory of the last lines
 }
 
@@ -49,7 +49,7 @@ func (l *lines) next() (Unit, error) {
 }
 
 // read returns the next line with its end, which nobody writes to any more, io.EOF at the end of the file,
-// or the skip of a line beyond the limit, which it leaves behind.
+// or the skip of a line beyond the limit.
 func (l *lines) read() (line []byte, err error) {
 	tooLong := false
 	for {
@@ -76,7 +76,7 @@ func (l *lines) read() (line []byte, err error) {
 // the last unit that lies in a block keeps all of it.
 const linesBytes = 32 << 10
 
-// extend returns a line with one more part. A short line shares memory with those beside it.
+// extend returns a line with one more part. A short line shares memory with its neighbours.
 func (l *lines) extend(line, part []byte) []byte {
 	if len(line) > 0 || len(part) > linesBytes/4 {
 		return append(line, part...)

@@ -42,7 +42,7 @@ type Options struct {
 	Decoders *unpack.Decoders
 }
 
-// Fields are the names of the fields in which a file's documents have text and ID.
+// Fields are the names of the fields with the text and the ID of a file's documents.
 type Fields struct {
 	Text string
 	ID   string // "" where there is none

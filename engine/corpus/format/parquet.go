@@ -22,7 +22,7 @@ import (
 var errNoFile = errors.New("a Parquet file is read from its end: " +
 	"it must be a file on disk that is not compressed as a whole")
 
-// parquetPageMax is the most bytes of a page, decompressed, unless one document may be longer.
+// parquetPageMax is the maximum size of a decompressed page, unless one document may be longer.
 const parquetPageMax = 256 << 20
 
 // parquetRows yields one unit a row of a Parquet file: of the columns, text, ID and values are
@@ -136,10 +136,10 @@ type rowUnit struct {
 	err error
 }
 
-// rowBytes is what a row takes beside its text, about.
+// rowBytes is about how much memory a row takes in addition to its text.
 const rowBytes = 400
 
-// need returns how many bytes a row group takes in memory, by what it claims.
+// need returns how many bytes a row group takes in memory if its metadata is true.
 func (g *groups) need(n int) int64 {
 	rows, size := g.file.Rows(n), g.file.Bytes(n)
 	if rows > math.MaxInt32 || size < 0 || size > math.MaxInt64/2 {

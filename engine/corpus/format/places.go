@@ -10,7 +10,7 @@ import (
 // A Range is bytes From up to To of a text or of a file.
 type Range struct{ From, To int64 }
 
-// Places returns where parts of a unit's text lie in its decompressed file. The parts ascend, lie apart
+// Places returns the ranges of parts of a unit's text in its content. The parts ascend, do not touch
 // and begin and end with whole characters. A file without these places has the text without the parts,
 // and everything else as it was. ok is false where that cannot be: where the text was made of a page,
 // of another encoding, of several strings, or of a record that is not JSON.
@@ -74,7 +74,7 @@ func without(dst, b []byte, parts []Range) []byte {
 	return append(dst, b[at:]...)
 }
 
-// quoted returns where parts of the content of a string lie in it as it is quoted.
+// quoted returns the ranges of parts of a string's content in the quoted string.
 func quoted(s []byte, parts []Range) []Range {
 	places := slices.Clone(parts)
 	at, length := 0, int64(0) // read of s, and of the content

@@ -35,7 +35,7 @@ func (w *warc) next() (Unit, error) {
 	return u, nil
 }
 
-// resume continues at the next record, or behind a damaged member of a gzip file at the next member. It
+// resume continues at the next record, or after a damaged member of a gzip file at the next member. It
 // returns the skip of the part before it, or the cause where nothing follows.
 func (w *warc) resume(cause error) error {
 	found, err := w.untilRecord(io.Discard, w.c.opts.MaxDocumentBytes)

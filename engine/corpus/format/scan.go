@@ -178,7 +178,7 @@ func (c *Content) units(yield func(Unit, error) bool) {
 	}
 }
 
-// cuts cut a content into units, each of which can be extracted without the others. An error comes with a unit that
+// cuts cut a content into units. Each unit can be extracted without the others. An error comes with a unit that
 // has only its place, Line and From. After an error that is no skip nothing follows.
 var cuts = map[Format]func(*Content) iter.Seq2[Unit, error]{
 	Text: whole, HTML: whole, Lines: plainLines, JSONL: jsonLines, JSON: jsonObjects, CSV: tableRecords,
@@ -188,7 +188,7 @@ var cuts = map[Format]func(*Content) iter.Seq2[Unit, error]{
 // cut yields the units of the content as its format finds them.
 func (c *Content) cut(yield func(Unit, error) bool) {
 	w := warc{c: c}
-	if errors.Is(c.err, unpack.ErrDamaged) { // from the beginning: an archive's next record says what it is
+	if errors.Is(c.err, unpack.ErrDamaged) { // at the beginning: the next record of an archive shows the format
 		if c.err = w.resume(c.err); isSkip(c.err) {
 			if !yield(Unit{}, c.err) {
 				return

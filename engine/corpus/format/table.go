@@ -12,8 +12,8 @@ type tableColumns struct {
 	Fields
 	texts  []int // the first that a row has is its text
 	id     int
-	names  []string // of all columns
-	values [][]int  // of each list of Options.ValueFields, those that there are
+	names  []string // the names of all columns
+	values [][]int  // the columns of each list of Options.ValueFields
 
 	candidates []int // where the options do not name the text: columns that may hold it
 }
@@ -48,7 +48,7 @@ func (o *Options) columns(names []string, find func(string) int, has func(string
 	return c, err
 }
 
-// found returns the numbers of those of some columns that there are.
+// found returns the numbers of the columns with some names, without names that no column has.
 func found(names []string, find func(string) int) (columns []int) {
 	for _, name := range names {
 		if i := find(name); i >= 0 {
@@ -73,7 +73,7 @@ func (c *tableColumns) fill(u *Unit, column int, text []byte, value func(column 
 		u.format = HTML
 	}
 	if c.id >= 0 {
-		if u.id = value(c.id); !utf8.ValidString(u.id) { // what replaces invalid bytes makes unlike IDs equal
+		if u.id = value(c.id); !utf8.ValidString(u.id) { // U+FFFD for invalid bytes would make different IDs equal
 			u.id = hex.EncodeToString([]byte(u.id))
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"bytes"
 )
 
-// Unit is one document as it lies in its file. Nobody writes to its bytes, which those of lines near it
-// may share; see [Unit.Alone].
+// Unit is the bytes of one document in its file. Nobody writes to them. Lines near each other
+// may share memory; see [Unit.Alone].
 type Unit struct {
 	Source string
 	Line   int // from 1, or the number of a WARC record; 0 if the unit is the whole file
@@ -18,14 +18,14 @@ type Unit struct {
 	format   Format   // Text, HTML, JSONL, httpResponse; CSV has been taken apart already
 	raw      []byte   // the whole file, the line, the text field of a record, or the block of a WARC record
 	at       int64    // where raw begins, of the decompressed file, unless it is a copy or of a WARC record
-	id       string   // of a record; "" if it has none
-	values   []Value  // of a record
-	fields   *Fields  // of a JSON object
-	cells    []string // of a table, until the text is taken from them
+	id       string   // the ID of a record; "" if it has none
+	values   []Value  // the values of a record
+	fields   *Fields  // the fields of a JSON object
+	cells    []string // the cells of a record of a table, before the text is taken from them
 	columns  []string // the names of the columns of a table
-	modified int64    // of a whole file
+	modified int64    // the time of a whole file
 
-	contentType string // of a WARC record's block
+	contentType string // the Content-Type of a WARC record's block
 }
 
 // FieldNames returns the names of the first fields of a line or record, nil of others.
@@ -54,7 +54,7 @@ type Value struct {
 	Found bool
 }
 
-// values returns the values of a record, of which get returns a field.
+// values returns the values of a record. get returns the value of a field.
 func (o *Options) values(get func(field string) Value) (values []Value) {
 	for _, fields := range o.ValueFields {
 		var v Value

@@ -27,7 +27,7 @@ func (w *jsonWalker) bad(format string, args ...any) error {
 	return fmt.Errorf("byte %d: %s", w.at, fmt.Sprintf(format, args...))
 }
 
-// next passes over white space and returns the byte behind it, 0 at the end.
+// next passes over white space and returns the byte after it, 0 at the end.
 func (w *jsonWalker) next() byte {
 	for ; w.at < len(w.b); w.at++ {
 		if c := w.b[w.at]; c != ' ' && c != '\t' && c != '\r' && c != '\n' {
@@ -37,7 +37,7 @@ func (w *jsonWalker) next() byte {
 	return 0
 }
 
-// whole walks one value with nothing behind it.
+// whole walks one value that nothing follows.
 func (w *jsonWalker) whole(walk func() error) error {
 	if err := walk(); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (w *jsonWalker) object(member func(name []byte) error) error {
 	})
 }
 
-// list calls item before each item between two brackets, of which the first is next, to walk it.
+// list calls item to walk each item between two brackets. The first bracket is the next byte.
 func (w *jsonWalker) list(end byte, item func() error) error {
 	w.at++
 	if w.next() == end {
@@ -271,7 +271,7 @@ func jsonEach(record []byte, field string, found func(value []byte) error) (n in
 	return n, err
 }
 
-// jsonMembers calls member with the names of a record, and what begins with each value. It reports
+// jsonMembers calls member with the names of a record, and the bytes from each value on. It reports
 // whether the record is an object.
 func jsonMembers(record []byte, member func(name, value []byte)) (isObject bool, err error) {
 	w := jsonWalker{b: record}

@@ -33,7 +33,7 @@ import (
 
 const (
 	warcHeaderBytes = 1 << 20 // most of a record's version and headers
-	warcQuote       = 40      // of what was found instead of a record
+	warcQuote       = 40      // bytes to quote if there is no record
 	warcPrefix      = "WARC/" // of a record
 )
 
@@ -167,7 +167,7 @@ func (w *warc) blankLines() error {
 	}
 }
 
-// headerLine returns the next line without its end. It is gone when another is read.
+// headerLine returns the next line without its end. It is valid until the next read.
 func (w *warc) headerLine(from int64) ([]byte, error) {
 	line, err := w.c.r.ReadSlice('\n')
 	switch {

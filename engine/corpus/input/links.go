@@ -16,7 +16,7 @@ import (
 // of them.
 type links struct {
 	inputs []string
-	real   []string          // of the inputs, absolute and without links; nil before the first link
+	real   []string          // the inputs, absolute and without links; nil before the first link
 	seen   map[string]string // the link that was followed, by the file that it leads to
 	blobs  []string          // folders whose files are read by the names of links to them, without links
 }
@@ -86,7 +86,7 @@ func (l *links) isRead(path string) bool {
 	})
 }
 
-// below reports whether a path is another or lies in it.
+// below reports whether a path is a folder or is in it.
 func below(path, dir string) bool {
 	sep := string(filepath.Separator)
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, sep)+sep)

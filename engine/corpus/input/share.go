@@ -16,10 +16,10 @@ import (
 // largest first, is added to the share with the fewest bytes so far.
 type Share struct {
 	Number, Of int    // from 0; how many there are
-	Files      int    // of the share
-	Digest     uint64 // of the names and sizes of all files: that of all shares of the same inputs
+	Files      int    // number of files of the share
+	Digest     uint64 // digest of the names and sizes of all files; all shares of the same inputs have the same one
 
-	place map[string]int // of the share's files and skips, among all of them, in the order of the inputs
+	place map[string]int // the places of the share's files and skips among all of them, in the order of the inputs
 }
 
 // fileCost is the cost of opening a file, in bytes, when files are divided.
