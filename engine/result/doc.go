@@ -1,5 +1,4 @@
-// Package result writes tables and rows of hits. Every command and the server write their rows with
-// it.
+// Package result writes tables and rows of hits, for every command and for the server.
 //
 // [TableWriter] writes a table with named columns, as TSV with a header, JSON lines or Parquet.
 //
@@ -10,17 +9,17 @@
 //	         query row, fingerprint as 16 hexadecimal digits, distance, ID; tab, line end and
 //	         backslash in an ID are written \t, \n, \r and \\
 //	JSON     {"query":7,"fingerprint":"00000000000000ff","distance":3,"id":"http://example.org/?a=1&b=2"}
-//	         one object a line; U+FFFD replaces bytes of an ID that are not UTF-8
+//	         one object per line; U+FFFD replaces bytes of an ID that are not UTF-8
 //	Binary   query row, fingerprint, distance, number of the document
-//	         as four little-endian 64-bit integers; 32 bytes a row
+//	         as four little-endian 64-bit integers; 32 bytes per row
 //	Parquet  the columns query, fingerprint, distance and id
 //
-// [Writer.WriteNamed] writes the text of a query that is no row of a file, such as a document, in
-// the column of the query.
+// [Writer.WriteNamed] writes the text of a query in the query column, for queries that are not rows of a file, such
+// as documents.
 //
-// [Tally] counts rows and adds up their order-independent checksum, so that two results can be
-// compared without sorting them.
+// [Tally] counts rows and adds up a checksum that does not depend on their order, so that two results can be compared
+// without sorting.
 //
-// Writing takes about 50 ns a row and no allocation, besides looking up the ID. Values of this
-// package belong to one goroutine; functions may be called from many.
+// Writing takes about 50 ns per row and does not allocate, except for looking up the ID. Values of this package are
+// used by one goroutine. Functions are safe for concurrent use.
 package result

@@ -11,24 +11,24 @@ import (
 type Format int
 
 const (
-	TSV    Format = iota + 1 // tab-separated fields, a line a row
-	JSON                     // an object a line
-	Binary                   // records of 32 bytes; of hits only
+	TSV    Format = iota + 1 // tab-separated fields, one row per line
+	JSON                     // one object per line
+	Binary                   // records of 32 bytes, only for hits
 
-	// JSONEscaped is JSON in which <, > and & are written \u003c, \u003e and \u0026, so that no
-	// browser takes an ID for markup, whatever type it believes the answer to have.
+	// JSONEscaped is JSON with <, > and & written as \u003c, \u003e and \u0026. No browser then takes an ID for
+	// markup, even if it assumes a wrong type of the answer.
 	JSONEscaped
 
 	Parquet // a file of columns, compressed with zstd
 )
 
-// Tables are the formats in which every table can be written.
+// Tables are the formats of tables.
 var Tables = []Format{TSV, JSON, Parquet}
 
-// names are the words for formats; that of a table is the extension of its file, too.
+// names are the names of the formats. For a table, the name is also the file extension.
 var names = map[Format]string{TSV: "tsv", JSON: "jsonl", Parquet: "parquet", Binary: "bin"}
 
-// String returns the word for the format: tsv, jsonl, parquet or bin.
+// String returns the name of the format: tsv, jsonl, parquet or bin.
 func (f Format) String() string {
 	if f == JSONEscaped {
 		f = JSON
@@ -39,8 +39,7 @@ func (f Format) String() string {
 // IsText reports whether the format can be shown on a terminal.
 func (f Format) IsText() bool { return f != Binary && f != Parquet }
 
-// ParseFormat returns the format with that name, which must be one of those allowed; json is
-// another name of jsonl. The error lists the names.
+// ParseFormat returns the allowed format with that name. json is another name of jsonl. The error lists the names.
 func ParseFormat(name string, allowed ...Format) (Format, error) {
 	if name == "json" {
 		name = JSON.String()
@@ -53,7 +52,7 @@ func ParseFormat(name string, allowed ...Format) (Format, error) {
 	return 0, fmt.Errorf("%q: must be %s or %s", name, strings.Join(words[:last], ", "), words[last])
 }
 
-// FormatOf returns the format of a table by the ending of its file's name.
+// FormatOf returns the format of a table file by its extension.
 func FormatOf(path string) (Format, error) {
 	for _, f := range Tables {
 		if filepath.Ext(path) == "."+f.String() {
@@ -63,7 +62,7 @@ func FormatOf(path string) (Format, error) {
 	return 0, fmt.Errorf("%s: the name must end with .tsv, .jsonl or .parquet", path)
 }
 
-// FormatNames returns the names of formats, in the order given.
+// FormatNames returns the names of formats, in the given order.
 func FormatNames(formats ...Format) (words []string) {
 	for _, f := range formats {
 		words = append(words, f.String())

@@ -12,19 +12,19 @@ import (
 	"ndd/engine/corpus/simhash"
 )
 
-// realPlaces are the decimal places of a [Real].
+// realPlaces is the number of decimal places of a [Real].
 const realPlaces = 4
 
-// A lineEncoder writes a row as a line of TSV, below a header, or as a JSON object.
+// A lineEncoder writes a row as a line of TSV with a header, or as a JSON object.
 type lineEncoder struct {
 	to     io.Writer
 	isJSON bool
-	html   bool     // escape what a browser could take for markup
-	before []string // of each cell: its separator, and in JSON its key
+	html   bool     // escapes characters that a browser could take for markup
+	before []string // for each cell: its separator, and in JSON its key
 	line   []byte
 }
 
-// newTSVEncoder returns an encoder that writes the header with the first row, or at the end.
+// newTSVEncoder returns an encoder that writes the header with the first row, or at the end if there is no row.
 func newTSVEncoder(w io.Writer, columns []Column) *lineEncoder {
 	e := &lineEncoder{to: w}
 	for i, c := range columns {
@@ -56,7 +56,7 @@ func (e *lineEncoder) text(column int, s string) {
 	}
 }
 
-func (e *lineEncoder) print(column int, f simhash.Fingerprint) {
+func (e *lineEncoder) fingerprint(column int, f simhash.Fingerprint) {
 	e.line = append(e.line, e.before[column]...)
 	if e.isJSON {
 		e.line = append(f.Append(append(e.line, '"')), '"')
@@ -78,7 +78,7 @@ func (e *lineEncoder) real(column int, v float64) {
 	}
 }
 
-// AppendReal appends a number as tables in text write it.
+// AppendReal appends a number in the form of text tables.
 func AppendReal(dst []byte, v float64) []byte {
 	return strconv.AppendFloat(dst, Rounded(v), 'f', realPlaces, 64)
 }
@@ -119,7 +119,7 @@ func (e *lineEncoder) close() error {
 	return err
 }
 
-// Rounded returns v with the places that a [Real] is written with.
+// Rounded returns v rounded to the decimal places of a [Real].
 func Rounded(v float64) float64 {
 	scale := math.Pow10(realPlaces)
 	return math.Round(v*scale) / scale
@@ -128,9 +128,8 @@ func Rounded(v float64) float64 {
 // escapes replaces the characters that would break a line of tab-separated fields.
 var escapes = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, `\`, `\\`)
 
-// Escape returns s with tabs, line ends and backslashes written as \t, \n, \r and \\, so that it
-// can be a field of a tab-separated line. It returns s itself, without allocation, where it has
-// none of them.
+// Escape returns s with tabs, line ends and backslashes written as \t, \n, \r and \\, for a field of a tab-separated
+// line. If s has none of them, it returns s without an allocation.
 func Escape(s string) string {
 	for i := range len(s) {
 		switch s[i] {
@@ -141,7 +140,7 @@ func Escape(s string) string {
 	return s
 }
 
-// appendString appends what encoding/json makes of a string; nearly all have nothing to escape.
+// appendString appends a string in the form of encoding/json. Nearly all strings need no escapes.
 func appendString(dst []byte, s string, html bool) []byte {
 	if isPlain(s, html) {
 		dst = append(dst, '"')
@@ -152,12 +151,12 @@ func appendString(dst []byte, s string, html bool) []byte {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(html)
 	if err := enc.Encode(s); err != nil {
-		panic(fmt.Sprintf("result: a string without JSON: %v", err)) // there is none
+		panic(fmt.Sprintf("result: a string without JSON: %v", err)) // encoding a string does not fail
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
-// isPlain reports whether JSON has the string as it is between quotation marks.
+// isPlain reports whether JSON contains the string unchanged between quotation marks.
 func isPlain(s string, html bool) bool {
 	for i := range len(s) {
 		switch c := s[i]; {

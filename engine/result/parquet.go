@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	groupRows    = 1 << 17 // of a row group, at most
-	groupBytes   = 8 << 20 // of a row group's cells, about: what a writer holds in memory
-	rowsTogether = 128     // handed to the library at a time
+	groupRows    = 1 << 17 // maximum number of rows of a row group
+	groupBytes   = 8 << 20 // approximate maximum size of a row group's cells, which a writer holds in memory
+	rowsTogether = 128     // number of rows per call of the library
 )
 
-// parquetEncoder writes row groups of columns.
+// A parquetEncoder writes row groups of columns.
 type parquetEncoder struct {
-	to      *parquet.GenericWriter[any]
-	columns []Column
-	cells   []parquet.Value
-	rows    []parquet.Row // of cells
-	held    int           // rows of the group
-	bytes   int           // of their cells
+	to          *parquet.GenericWriter[any]
+	columns     []Column
+	cells       []parquet.Value
+	rows        []parquet.Row // rows of cells
+	rowsInGroup int           // number of rows in the group
+	bytes       int           // bytes of their cells
 }
 
 func newParquetEncoder(w io.Writer, columns []Column) *parquetEncoder {
@@ -38,8 +38,8 @@ func newParquetEncoder(w io.Writer, columns []Column) *parquetEncoder {
 	}
 }
 
-// Schema returns the schema of a table. It is that of a structure, since the fields of any
-// other group are sorted by their names.
+// Schema returns the schema of a table. It is built from a struct type, because all other groups sort their fields by
+// name.
 func Schema(columns []Column) *parquet.Schema {
 	types := map[Kind]reflect.Type{Text: reflect.TypeFor[string](), Integer: reflect.TypeFor[int64](),
 		Real: reflect.TypeFor[float64](), Flag: reflect.TypeFor[bool]()}
@@ -55,7 +55,7 @@ func Schema(columns []Column) *parquet.Schema {
 	return parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface())
 }
 
-// add takes a cell that has a value.
+// add adds a cell with a value.
 func (e *parquetEncoder) add(column int, v parquet.Value, bytes int) {
 	level := 0
 	if e.columns[column].Optional {
@@ -66,11 +66,11 @@ func (e *parquetEncoder) add(column int, v parquet.Value, bytes int) {
 }
 
 func (e *parquetEncoder) text(column int, s string) {
-	s = strings.ToValidUTF8(s, "\ufffd") // as JSON has it: other readers refuse strings that are not UTF-8
+	s = strings.ToValidUTF8(s, "\ufffd") // like JSON: other readers refuse strings that are not UTF-8
 	e.add(column, parquet.ByteArrayValue(unsafe.Slice(unsafe.StringData(s), len(s))), len(s)+4)
 }
-func (e *parquetEncoder) print(column int, f simhash.Fingerprint) { e.text(column, f.String()) }
-func (e *parquetEncoder) integer(column int, v int64)             { e.add(column, parquet.Int64Value(v), 8) }
+func (e *parquetEncoder) fingerprint(column int, f simhash.Fingerprint) { e.text(column, f.String()) }
+func (e *parquetEncoder) integer(column int, v int64)                   { e.add(column, parquet.Int64Value(v), 8) }
 func (e *parquetEncoder) real(column int, v float64) {
 	e.add(column, parquet.DoubleValue(Rounded(v)), 8)
 }
@@ -80,8 +80,8 @@ func (e *parquetEncoder) null(column int) {
 }
 
 func (e *parquetEncoder) end() error {
-	e.held++
-	full := e.held == groupRows || e.bytes >= groupBytes
+	e.rowsInGroup++
+	full := e.rowsInGroup == groupRows || e.bytes >= groupBytes
 	if len(e.cells) == cap(e.cells) || full {
 		if err := e.hand(); err != nil {
 			return err
@@ -90,11 +90,11 @@ func (e *parquetEncoder) end() error {
 	if !full {
 		return nil
 	}
-	e.held, e.bytes = 0, 0
+	e.rowsInGroup, e.bytes = 0, 0
 	return e.to.Flush()
 }
 
-// hand hands the rows to the library, which copies them.
+// hand passes the rows to the library, which copies them.
 func (e *parquetEncoder) hand() error {
 	e.rows = e.rows[:0]
 	for cells := e.cells; len(cells) > 0; cells = cells[len(e.columns):] {

@@ -20,17 +20,17 @@ import (
 	"ndd/engine/corpus/input"
 )
 
-// A Cell is a value of a table as text; Found is false for an empty field of TSV and for null.
+// A Cell is a value of a table as text. Found is false for an empty field of TSV and for null.
 type Cell struct {
 	Text  string
 	Found bool
 }
 
-// ReadTable reads a table of a [TableWriter], or one like it of another program, and calls row with
-// the cells of some columns. The format goes by the ending of its name, behind which may be .gz or
-// .zst. Choose is called first, with the names of the columns, in TSV and Parquet of all, in JSON of
-// those of the first object, and returns those to read, which must be among them; it is not called
-// for JSON without objects. The cells are valid during the call. An error says where.
+// ReadTable reads a table of a [TableWriter], or a similar one of another program. It calls row with the cells of the
+// chosen columns. The extension of the name determines the format; .gz or .zst may follow. ReadTable first calls
+// choose with the names of the columns: all in TSV and Parquet, those of the first object in JSON. choose returns the
+// columns to read. It is not called for JSON without objects. The cells are valid only during the call. An error says
+// where it occurred.
 func ReadTable(ctx context.Context, path string, choose func(have []string) ([]string, error),
 	row func(cells []Cell) error) error {
 	name := path
@@ -59,7 +59,7 @@ func ReadTable(ctx context.Context, path string, choose func(have []string) ([]s
 	case kind == JSON:
 		err = t.lines(content, t.json)
 	case content.Columns == nil:
-		err = errors.New("no Parquet file")
+		err = errors.New("not a Parquet file")
 	default:
 		err = t.parquet(content)
 	}
@@ -72,34 +72,34 @@ func ReadTable(ctx context.Context, path string, choose func(have []string) ([]s
 	return ctx.Err()
 }
 
-// tableReader is the state of one.
+// tableReader is the state of one ReadTable.
 type tableReader struct {
 	choose func([]string) ([]string, error)
 	row    func([]Cell) error
 
-	number  int64 // of the row at hand, from 1; 0 before the first
-	begun   bool  // the first line is read
-	isOpen  bool  // the columns are chosen
+	number  int64 // number of the current row, from 1; 0 before the first
+	begun   bool  // the first line was read
+	isOpen  bool  // the columns were chosen
 	want    []string
-	at      []int               // their columns, in TSV and Parquet
-	formats []columns.Formatter // of Parquet
-	text    []byte              // of a cell of Parquet
+	indexes []int               // indexes of the columns, for TSV and Parquet
+	formats []columns.Formatter // for Parquet
+	text    []byte              // text of a Parquet cell
 	cells   []Cell
 }
 
-// begin chooses columns.
+// begin calls choose and looks up the columns.
 func (t *tableReader) begin(have []string) (err error) {
 	if t.want, err = t.choose(have); err != nil {
 		return err
 	}
 	for _, name := range t.want {
-		t.at = append(t.at, slices.Index(have, name))
+		t.indexes = append(t.indexes, slices.Index(have, name))
 	}
 	t.isOpen, t.cells = true, make([]Cell, len(t.want))
 	return nil
 }
 
-// lines calls one with each line of a text that is not empty.
+// lines calls one with each line that is not empty.
 func (t *tableReader) lines(from io.Reader, one func(line []byte) error) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 1<<17), math.MaxInt)
@@ -126,9 +126,9 @@ func (t *tableReader) tsv(line []byte) error {
 		return t.begin(fields)
 	}
 	t.number++
-	for i, column := range t.at {
+	for i, column := range t.indexes {
 		if column >= len(fields) {
-			return fmt.Errorf("%d fields, of which column %q is number %d", len(fields), t.want[i], column+1)
+			return fmt.Errorf("%d fields, but column %q is number %d", len(fields), t.want[i], column+1)
 		}
 		t.cells[i] = Cell{Unescape(fields[column]), fields[column] != ""}
 	}
@@ -162,7 +162,7 @@ func (t *tableReader) json(line []byte) error {
 	return t.row(t.cells)
 }
 
-// pageMax is the most bytes of a page of a Parquet file, decompressed.
+// pageMax is the maximum decompressed size of a page of a Parquet file.
 const pageMax = 256 << 20
 
 func (t *tableReader) parquet(content *format.Content) error {
@@ -178,7 +178,7 @@ func (t *tableReader) parquet(content *format.Content) error {
 	if err := t.begin(have); err != nil {
 		return err
 	}
-	for i, column := range t.at {
+	for i, column := range t.indexes {
 		if file.IsRepeated(column) {
 			return fmt.Errorf("column %q has lists", t.want[i])
 		}
@@ -198,8 +198,8 @@ func (t *tableReader) parquet(content *format.Content) error {
 
 // group reads a row group.
 func (t *tableReader) group(file *columns.File, group int) error {
-	readers := make([]*columns.Values, len(t.at))
-	for i, column := range t.at {
+	readers := make([]*columns.Values, len(t.indexes))
+	for i, column := range t.indexes {
 		readers[i] = file.Values(group, column)
 		defer readers[i].Close()
 	}

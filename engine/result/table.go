@@ -7,53 +7,53 @@ import (
 	"ndd/engine/corpus/simhash"
 )
 
-// A Kind is what a column of a table holds.
+// A Kind is the type of a column of a table.
 type Kind int
 
-// The kinds of columns, with how they are written in TSV, JSON and Parquet.
+// The kinds of columns, with their form in TSV, JSON and Parquet.
 const (
-	Text    Kind = iota + 1 // escaped as by [Escape]; a string; a string, of UTF-8 as in JSON
+	Text    Kind = iota + 1 // escaped as by [Escape]; a string; a string of UTF-8, as in JSON
 	Integer                 // decimal; a number; INT64
-	Real                    // with 4 decimal places, as a similarity of some thousand shingles has; a number; DOUBLE
+	Real                    // with 4 decimal places, enough for the similarity of some thousand shingles; a number; DOUBLE
 	Flag                    // 1 or 0; true or false; BOOLEAN
 )
 
-// A Column is one of a table. Only one that is Optional may have cells without a value, which are
-// empty fields in TSV and null in JSON and Parquet.
+// A Column is a column of a table. Only an Optional column may have cells without a value: empty fields in TSV, and
+// null in JSON and Parquet.
 type Column struct {
 	Name     string
 	Kind     Kind
 	Optional bool
 }
 
-// A TableWriter writes a table with named columns: TSV begins with a header, objects in JSON have
-// a key for every column, in order, and Parquet has its schema. A row is written cell by cell:
+// A TableWriter writes a table with named columns. TSV begins with a header, JSON objects have a key for every
+// column, in order, and Parquet has a schema. A row is written cell by cell:
 //
 //	t := result.NewTableWriter(w, result.TSV, result.Column{Name: "id", Kind: result.Text},
 //		result.Column{Name: "distance", Kind: result.Integer})
 //	t.Text("a").Integer(3)
 //	err := t.End()
 //
-// Rows in TSV and JSON go to the stream with one call of its Write each; give it a buffer. Parquet
-// holds up to 8 MiB of a row group in memory. A TableWriter belongs to one goroutine. Cells of
-// the wrong kind or number are the caller's mistake, and panic.
+// Each row in TSV and JSON is one call of the stream's Write, so the stream should be buffered. Parquet holds up to 8
+// MiB of a row group in memory. A TableWriter is used by one goroutine. It panics if cells have the wrong kind or
+// number.
 type TableWriter struct {
 	columns []Column
 	next    int // column of the next cell
 	to      encoder
-	err     error // the first one
+	err     error // the first error
 }
 
 // An encoder writes the cells of a table in a format.
 type encoder interface {
 	text(column int, s string)
-	print(column int, f simhash.Fingerprint) // a text of 16 hexadecimal digits
+	fingerprint(column int, f simhash.Fingerprint) // a text of 16 hexadecimal digits
 	integer(column int, v int64)
 	real(column int, v float64)
 	flag(column int, v bool)
 	null(column int)
 	end() error
-	close() error // writes what is left; the stream stays open
+	close() error // writes the rest; the stream stays open
 }
 
 // NewTableWriter returns a writer of a table to w in one of the formats of [Tables], or
@@ -74,7 +74,7 @@ func newEncoder(w io.Writer, f Format, columns []Column) encoder {
 	panic(fmt.Sprintf("result: no tables in format %v", f))
 }
 
-// WithoutHeader leaves out the header of TSV. It comes before the first row.
+// WithoutHeader omits the header of TSV. It must be called before the first row.
 func (t *TableWriter) WithoutHeader() { withoutHeader(t.to) }
 
 func withoutHeader(to encoder) {
@@ -83,8 +83,9 @@ func withoutHeader(to encoder) {
 	}
 }
 
-// cell returns the number of the next column, which must be of a kind, and goes on behind it.
-func (t *TableWriter) cell(k Kind) int {
+// nextColumn advances to the next column and returns its index. It panics if the column is not of kind k, or not
+// optional if k is 0.
+func (t *TableWriter) nextColumn(k Kind) int {
 	i := t.next
 	if i >= len(t.columns) {
 		panic(fmt.Sprintf("result: a row of more than %d cells", len(t.columns)))
@@ -96,22 +97,22 @@ func (t *TableWriter) cell(k Kind) int {
 	return i
 }
 
-// Text writes the next cell, of a column of kind [Text].
-func (t *TableWriter) Text(s string) *TableWriter { t.to.text(t.cell(Text), s); return t }
+// Text writes the next cell. Its column must be of kind [Text].
+func (t *TableWriter) Text(s string) *TableWriter { t.to.text(t.nextColumn(Text), s); return t }
 
-// Integer writes the next cell, of a column of kind [Integer].
-func (t *TableWriter) Integer(v int64) *TableWriter { t.to.integer(t.cell(Integer), v); return t }
+// Integer writes the next cell. Its column must be of kind [Integer].
+func (t *TableWriter) Integer(v int64) *TableWriter { t.to.integer(t.nextColumn(Integer), v); return t }
 
-// Real writes the next cell, of a column of kind [Real]. v must be a number.
-func (t *TableWriter) Real(v float64) *TableWriter { t.to.real(t.cell(Real), v); return t }
+// Real writes the next cell. Its column must be of kind [Real]. v must be a number.
+func (t *TableWriter) Real(v float64) *TableWriter { t.to.real(t.nextColumn(Real), v); return t }
 
-// Flag writes the next cell, of a column of kind [Flag].
-func (t *TableWriter) Flag(v bool) *TableWriter { t.to.flag(t.cell(Flag), v); return t }
+// Flag writes the next cell. Its column must be of kind [Flag].
+func (t *TableWriter) Flag(v bool) *TableWriter { t.to.flag(t.nextColumn(Flag), v); return t }
 
-// Null leaves the next cell, of an optional column, without a value.
-func (t *TableWriter) Null() *TableWriter { t.to.null(t.cell(0)); return t }
+// Null writes the next cell without a value. Its column must be optional.
+func (t *TableWriter) Null() *TableWriter { t.to.null(t.nextColumn(0)); return t }
 
-// Row adds the cell of a row of a file, none for 0.
+// Row writes the number of a row of a file, or no value if n is 0.
 func (t *TableWriter) Row(n int64) *TableWriter {
 	if n == 0 {
 		return t.Null()
@@ -119,7 +120,7 @@ func (t *TableWriter) Row(n int64) *TableWriter {
 	return t.Integer(n)
 }
 
-// End ends the row. Its error is that of the stream, and stays.
+// End ends the row. After an error of the stream, all later calls return that error.
 func (t *TableWriter) End() error {
 	if t.next != len(t.columns) {
 		panic(fmt.Sprintf("result: a row of %d cells in a table of %d columns", t.next, len(t.columns)))
@@ -131,8 +132,8 @@ func (t *TableWriter) End() error {
 	return t.err
 }
 
-// Close writes what a format has at the end, and the header of a table without rows. It does not
-// close the stream. Without it the output is not complete.
+// Close writes the end of the format, and the header of a table without rows. It does not close the stream. Without
+// Close the output is incomplete.
 func (t *TableWriter) Close() error {
 	if t.next != 0 {
 		panic("result: closed within a row")

@@ -4,9 +4,9 @@ import "ndd/engine/corpus/simhash"
 
 // Totals counts hits.
 type Totals struct {
-	WithHits uint64 // queries that have any
+	WithHits uint64 // number of queries with hits
 	Hits     uint64
-	Sum      uint64 // of the hits' terms, modulo 2^64; see [Term]
+	Sum      uint64 // sum of the hits' terms, modulo 2^64; see [Term]
 }
 
 // Add adds the totals of other queries.
@@ -16,18 +16,18 @@ func (t *Totals) Add(o Totals) {
 	t.Sum += o.Sum
 }
 
-// A Tally counts rows that come in the order of a result: by query, and of a query all with one
-// fingerprint together. Its zero value has counted none.
+// A Tally counts the rows of a result in order. Rows of a query must be consecutive, and within a query those of a
+// fingerprint. The zero value is empty.
 type Tally struct {
 	Totals
-	Unique bool // count a fingerprint once for each query, however many documents have it
+	Unique bool // count a fingerprint once per query, even if several documents have it
 
 	last Row
-	some bool // there was one
+	some bool // last is set
 }
 
-// Count counts a row that stands for a number of documents. It returns false, and counts nothing,
-// for a row that Unique excludes.
+// Count counts a row that represents a number of documents. It returns false, and counts nothing, if Unique excludes
+// the row.
 func (t *Tally) Count(r Row, documents uint64) bool {
 	again := t.some && r.Query == t.last.Query
 	if t.Unique {
@@ -45,9 +45,9 @@ func (t *Tally) Count(r Row, documents uint64) bool {
 	return true
 }
 
-// Term returns a hit's part of the checksum of a result. The checksum is the sum, modulo 2^64,
-// over all hits of mix(mix(query row) ^ fingerprint), where mix is a step of splitmix64: it does
-// not depend on the order of the hits, and is equal for results that have the same ones.
+// Term returns the term of a hit in the checksum of a result. The checksum is the sum, modulo 2^64, of mix(mix(query
+// row) ^ fingerprint) over all hits. mix is a step of splitmix64. The checksum does not depend on the order of the
+// hits.
 func Term(query int, f simhash.Fingerprint) uint64 {
 	return mix(mix(uint64(query)) ^ uint64(f))
 }

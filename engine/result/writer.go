@@ -11,24 +11,24 @@ import (
 type Row struct {
 	Query       int                 // row of the query in its file, from 0
 	Fingerprint simhash.Fingerprint // of the document
-	Distance    int                 // between it and the query, in bits
+	Distance    int                 // number of bits in which it differs from the query
 	DocID       uint64              // number of the document
-	ID          string              // its external key; a [Writer] may be left to look it up
+	ID          string              // external ID of the document; a [Writer] may look it up
 }
 
-// A Writer writes hits to a stream, in TSV, JSON and [Binary] each with one call of its Write;
-// give it a buffer. It belongs to one goroutine.
+// A Writer writes hits to a stream. Except in Parquet, each row is one call of the stream's Write, so the stream
+// should be buffered. It is used by one goroutine.
 type Writer struct {
 	lookup func(docID uint64) (string, error)
-	to     encoder // nil: Binary
+	to     encoder // nil for Binary
 
 	binary io.Writer
 	line   []byte
 }
 
-// NewWriter returns a writer of rows to w in a format. The column of the query is an [Integer], its row, or a [Text],
-// for queries that are no rows of a file: all are written with [Writer.WriteNamed] then. lookup returns the ID of a
-// document, for formats that have it; where it is nil, rows have their IDs already.
+// NewWriter returns a writer of rows to w. The query column is an [Integer], the row of the query, or a [Text] for
+// queries that are not rows of a file. In the latter case all rows are written with [Writer.WriteNamed]. lookup
+// returns the ID of a document, for formats with IDs. If lookup is nil, the rows contain their IDs.
 func NewWriter(w io.Writer, f Format, query Kind, lookup func(docID uint64) (string, error)) *Writer {
 	if f == Binary {
 		return &Writer{binary: w}
@@ -39,7 +39,7 @@ func NewWriter(w io.Writer, f Format, query Kind, lookup func(docID uint64) (str
 	return &Writer{lookup: lookup, to: to}
 }
 
-// Write writes a row. Its error is that of the stream or of the look-up.
+// Write writes a row. It returns an error of the stream or of lookup.
 func (w *Writer) Write(r Row) error {
 	if w.to == nil {
 		w.line = w.line[:0]
@@ -56,8 +56,7 @@ func (w *Writer) Write(r Row) error {
 	return w.cells(&r)
 }
 
-// WriteNamed writes a row with the query's text in place of its row. It panics where the format
-// is [Binary].
+// WriteNamed writes a row with the query's text instead of its row. It panics if the format is [Binary].
 func (w *Writer) WriteNamed(query string, r Row) error {
 	if err := w.identify(&r); err != nil {
 		return err
@@ -74,16 +73,15 @@ func (w *Writer) identify(r *Row) (err error) {
 	return err
 }
 
-// cells writes the row behind the query.
+// cells writes the columns after the query.
 func (w *Writer) cells(r *Row) error {
-	w.to.print(1, r.Fingerprint)
+	w.to.fingerprint(1, r.Fingerprint)
 	w.to.integer(2, int64(r.Distance))
 	w.to.text(3, r.ID)
 	return w.to.end()
 }
 
-// Close writes what the format has at its end, which is something in [Parquet] only. It does not
-// close the stream.
+// Close writes the end of the format, which only [Parquet] has. It does not close the stream.
 func (w *Writer) Close() error {
 	if w.to == nil {
 		return nil

@@ -9,28 +9,28 @@ import (
 )
 
 const (
-	// leafMax is how many keys of a leaf are left to an insertion sort of all leaves, where there is no kernel.
+	// leafMax is the maximum size of a leaf for an insertion sort of all leaves, without a kernel.
 	leafMax   = 24
-	cachedMax = 1 << 16 // keys that are split into leaves at once then: 512 KiB and as much for the copy
-	wideMax   = 1 << 17 // the same where a kernel sorts the leaves: 1 MiB
-	shortMax  = 128     // keys of a leaf that the standard library sorts
-	leafDigit = 15      // bits of the digit that splits into leaves: 128 KiB of counters
+	cachedMax = 1 << 16 // maximum number of keys that are split into leaves in one step without a kernel: 512 KiB, and as much for the copy
+	wideMax   = 1 << 17 // the same with a kernel that sorts the leaves: 1 MiB
+	shortMax  = 128     // maximum number of keys that the standard library sorts
+	leafDigit = 15      // maximum bits of the digit that splits into leaves: 128 KiB of counters
 )
 
 // A worker is the working memory of one thread.
 type worker struct {
 	tmp    *memory.Buffer[uint64]
 	counts [][]uint32 // by depth of recursion
-	ends   []uint32   // of [Buckets]
+	ends   []uint32   // for [Buckets]
 }
 
-// free gives the memory back.
+// free frees the memory.
 func (w *worker) free() {
 	w.tmp.Free()
 	*w = worker{}
 }
 
-// sort sorts keys by their lowest low bits, the others being equal.
+// sort sorts keys by their lowest low bits. All other bits must be equal.
 func (w *worker) sort(keys []uint64, low int) error {
 	if err := w.room(len(keys)); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (w *worker) sort(keys []uint64, low int) error {
 	return nil
 }
 
-// room makes tmp hold n words. The error is that of a lack of memory.
+// room makes tmp at least n words long. It fails if memory is not available.
 func (w *worker) room(n int) (err error) {
 	if w.tmp != nil && len(w.tmp.Data) >= n {
 		return nil
@@ -51,7 +51,7 @@ func (w *worker) room(n int) (err error) {
 	return err
 }
 
-// counters returns zeros, one for each value of a digit, for a depth of the recursion.
+// counters returns zeroed counters, one for each value of a digit, for a depth of the recursion.
 func (w *worker) counters(depth, digit int) []uint32 {
 	for len(w.counts) <= depth {
 		w.counts = append(w.counts, make([]uint32, 1<<leafDigit))
@@ -61,8 +61,7 @@ func (w *worker) counters(depth, digit int) []uint32 {
 	return c
 }
 
-// insertionTo copies src to dst in order. src is almost sorted: keys are out of
-// order only within their leaf.
+// insertionTo copies src to dst in order. src is almost sorted: keys are out of order only within their leaf.
 func insertionTo(dst, src []uint64) {
 	dst = dst[:len(src)]
 	before := uint64(0)
@@ -79,12 +78,13 @@ func insertionTo(dst, src []uint64) {
 	}
 }
 
-// sortTo sorts keys, which lie in src, by their lowest low bits, the others being equal, by way of
-// spare: in one that is spare, leaves would be read where others were just written, which takes a
-// tenth longer. The result goes to dst, which may be src; all three have the same length.
+// sortTo sorts the keys of src by their lowest low bits, with spare as a buffer. All other bits must be equal. The
+// result is in dst, which may be src. A dst that is spare would take a tenth longer, because leaves would be read
+// where others were just written. All three have the same length.
 //
-// Leaves have four to eight keys, which asm.SortLeaves sorts in registers, or without a kernel less than one, which an
-// insertion sort of all of them puts right. Longer leaves, of skewed keys, are sorted as the whole is.
+// With a kernel, leaves have four to eight keys, which asm.SortLeaves sorts in registers. Without one, they have less
+// than one key on average, and an insertion sort of all leaves completes the order. Longer leaves, of skewed keys,
+// are sorted recursively.
 //
 //	src --digit below low--> spare |..|.....|.|...|............| --each leaf--> dst
 func (w *worker) sortTo(dst, src, spare []uint64, low, depth int) {
@@ -130,8 +130,8 @@ func (w *worker) sortTo(dst, src, spare []uint64, low, depth int) {
 	}
 }
 
-// partition moves src to dst by the digit of len(ends) values from bit shift on, sets
-// ends, which are zeros, to where each value's keys end, and returns how many keys the most frequent value has.
+// partition moves src to dst by the digit with len(ends) values from bit shift on. ends must be zero, and becomes the
+// ends of the values' keys. It returns the number of keys of the most frequent value.
 func partition(dst, src []uint64, ends []uint32, shift uint) (largest uint32) {
 	largest = place(ends, src, shift)
 	mask := uint64(len(ends) - 1)
@@ -144,17 +144,17 @@ func partition(dst, src []uint64, ends []uint32, shift uint) (largest uint32) {
 	return largest
 }
 
-// place sets ends, which are zeros, to where the keys of each value of the digit from bit shift on begin, and returns
-// how many the most frequent value has.
+// place sets ends, which must be zero, to the starts of the keys of each value of the digit from bit shift on. It
+// returns the number of keys of the most frequent value.
 func place(ends []uint32, keys []uint64, shift uint) (largest uint32) {
 	mask := uint64(len(ends) - 1)
 	for _, k := range keys {
 		ends[k>>(shift&63)&mask]++
 	}
-	at := uint32(0)
+	start := uint32(0)
 	for d, n := range ends {
-		ends[d] = at
-		at += n
+		ends[d] = start
+		start += n
 		largest = max(largest, n)
 	}
 	return largest

@@ -7,29 +7,29 @@ import (
 	"unsafe"
 )
 
-// A Bucket is some of the sorted keys of a whole, which follow each other.
+// A Bucket is a range of consecutive sorted keys.
 type Bucket struct {
-	// Keys ascend and are distinct. They are valid during the call.
+	// Keys ascend and are distinct. They are valid only during the call.
 	Keys []uint64
-	// Rank is how many distinct keys are less.
+	// Rank is the number of distinct keys below the first one.
 	Rank int
-	// Room is the part of the memory that was given for sorting where the bucket was, at
-	// least as long as Keys, and At where it begins. It is the caller's from now on:
-	// nobody reads what it holds. The rooms of all buckets tile the memory.
-	Room []uint64
-	At   int
+	// Room is the part of the memory for sorting that contained the bucket, at least as long as Keys. At is its
+	// offset. It now belongs to the caller: its content is not read again. The rooms of all buckets cover the memory
+	// without gaps.
+	Room   []uint64
+	Offset int
 }
 
-// Distinct sorts the fingerprints of in within memory, which must be as long, and calls f with
-// them bucket by bucket as they come, on all threads at the same time and in no order; each
-// fits a cache unless the keys are few. It returns how many distinct ones there are.
+// Distinct sorts the fingerprints of in within memory, which must have the same length. It calls f with each bucket
+// as soon as it is sorted, on all threads concurrently and in no order. A bucket normally fits in a cache. Distinct
+// returns the number of distinct fingerprints.
 //
 //	memory |  bucket 0  |  bucket 1  |  bucket 2  | ...       by leading digit, o.Threads at a time:
 //	             |
-//	             +--leaves, sorted, distinct--> Keys --f--> Room, where the bucket was
+//	             +--leaves, sorted, distinct--> Keys --f--> Room, the memory of the bucket
 //
-// So sorted keys can be encoded while they are in the cache and, where the code is no
-// larger, written to where they lay. An error of f or ctx ends it.
+// So sorted keys can be encoded while they are in the cache. If the code is not larger, it can be written to the
+// bucket's memory. An error of f or ctx ends the call.
 func Distinct(ctx context.Context, memory []uint64, in Input, o Options, f func(Bucket) error) (int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -44,46 +44,45 @@ func Distinct(ctx context.Context, memory []uint64, in Input, o Options, f func(
 	return s.order.rank, err
 }
 
-// An order gives buckets, which several threads have sorted, their ranks: each waits until those
-// before it are counted. They are taken up in order, so a bucket's thread waits
-// for threads that began before it.
+// An order assigns ranks to the buckets that several threads have sorted. Each bucket waits until all earlier ones
+// are counted. Threads take buckets in order, so a thread only waits for threads that began earlier.
 type order struct {
 	f      func(Bucket) error
 	memory []uint64
 
 	mu     sync.Mutex
 	turn   sync.Cond
-	at     int // of memory: where the bucket whose turn it is begins
-	rank   int // of its first key
-	failed error
+	offset int // offset in memory of the next bucket to count
+	rank   int // rank of its first key
+	err    error
 }
 
-// fail ends all threads that wait.
+// fail ends all waiting threads.
 func (o *order) fail(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.failed == nil {
-		o.failed = err
+	if o.err == nil {
+		o.err = err
 	}
 	o.turn.Broadcast()
 }
 
-// take passes on distinct keys which lay in room, with their repetitions.
+// take passes on the distinct keys of room, which contained them with repetitions.
 func (o *order) take(room, keys []uint64) error {
-	at := int(uintptr(unsafe.Pointer(unsafe.SliceData(room)))-uintptr(unsafe.Pointer(unsafe.SliceData(o.memory)))) / 8
+	offset := int(uintptr(unsafe.Pointer(unsafe.SliceData(room)))-uintptr(unsafe.Pointer(unsafe.SliceData(o.memory)))) / 8
 	o.mu.Lock()
-	for o.at != at && o.failed == nil {
+	for o.offset != offset && o.err == nil {
 		o.turn.Wait()
 	}
-	err, rank := o.failed, o.rank
-	o.at += len(room)
+	failed, rank := o.err, o.rank
+	o.offset += len(room)
 	o.rank += len(keys)
 	o.turn.Broadcast()
 	o.mu.Unlock()
-	if err != nil {
-		return err
+	if failed != nil {
+		return failed
 	}
-	return o.f(Bucket{Keys: keys, Rank: rank, Room: room, At: at})
+	return o.f(Bucket{Keys: keys, Rank: rank, Room: room, Offset: offset})
 }
 
 // distinct sorts a bucket by the bits below low, and passes on its distinct keys.

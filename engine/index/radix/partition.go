@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	chunkKeys   = 2048    // permuted at a time: 16 KiB, in the first-level cache
-	digitMax    = 13      // bits of a leading digit: 8,192 write streams
-	bucketAim   = 13      // log2 of the keys that a bucket may have, where leaves are sorted in Go
-	bucketWide  = 15      // the same where AVX-512 sorts leaves: 256 KiB, and as much for the copy
-	heavyLeast  = 1 << 16 // elements below which no bucket is heavy
-	heavyShares = 64      // of all threads together
+	chunkKeys   = 2048    // number of keys that are permuted at once: 16 KiB, in the first-level cache
+	digitMax    = 13      // maximum bits of a leading digit: 8,192 write streams
+	bucketAim   = 13      // log2 of the target size of a bucket if leaves are sorted in Go
+	bucketWide  = 15      // the same if AVX-512 sorts leaves: 256 KiB, and as much for the copy
+	heavyMin    = 1 << 16 // minimum number of elements of a heavy bucket
+	heavyShares = 64      // a bucket is heavy above 1/heavyShares of the input, divided by the number of threads
 )
 
-// An interval holds the keys from low to high.
+// An interval has the keys from low to high.
 type interval struct{ low, high uint64 }
 
 // A sorter is the state of one call that sorts the keys of an input, alone or with their rows.
@@ -31,16 +31,16 @@ type sorter[R row] struct {
 	len     int
 	mask    uint64
 	threads int
-	aim     int                                                      // log2 of the keys that a bucket may have
-	heavy   int                                                      // a bucket of more keys is sorted by itself
-	rows    bool                                                     // are sorted with the keys
+	aim     int                                                      // log2 of the target size of a bucket
+	heavy   int                                                      // a bucket with more keys is sorted separately
+	rows    bool                                                     // rows are sorted with the keys
 	workers []*worker                                                // by thread
-	place   func(n int) ([]uint64, []R)                              // where the next n sorted keys go, and their rows
-	room    int                                                      // the most that place gives
-	yield   func(ctx context.Context, keys []uint64, rows []R) error // they are there
-	order   *order                                                   // of [Distinct]: takes each bucket instead of yield
-	emit    func(keys []uint64, ends []uint32) error                 // of [Buckets]: takes what each bucket is split into instead
-	floor   int                                                      // the lowest bit that is looked at
+	place   func(n int) ([]uint64, []R)                              // returns the destination of the next n sorted keys and their rows
+	room    int                                                      // maximum n of place
+	yield   func(ctx context.Context, keys []uint64, rows []R) error // passes on the sorted keys
+	order   *order                                                   // for [Distinct]: receives each bucket instead of yield
+	emit    func(keys []uint64, ends []uint32) error                 // for [Buckets]: receives the parts of each bucket instead of yield
+	floor   int                                                      // the lowest bit to sort by
 }
 
 func newSorter[R row](in Input, o Options) *sorter[R] {
@@ -50,33 +50,33 @@ func newSorter[R row](in Input, o Options) *sorter[R] {
 	if asm.Accelerated(asm.KernelSortLeaves) {
 		s.aim = bucketWide
 	}
-	s.heavy = max(heavyLeast, s.len/(heavyShares*s.threads))
+	s.heavy = max(heavyMin, s.len/(heavyShares*s.threads))
 	for range s.threads {
 		s.workers = append(s.workers, &worker{})
 	}
 	return s
 }
 
-// into sorts everything into keys, and into rows where they are sorted.
+// into sorts all elements into keys, and their rows into rows if s.rows is set.
 func (s *sorter[R]) into(ctx context.Context, keys []uint64, rows []R) error {
 	if len(keys) != s.len {
 		panic("radix: lengths differ")
 	}
-	at := 0
+	end := 0
 	s.room = s.len
 	s.place = func(n int) ([]uint64, []R) {
-		from := at
-		at += n
+		from := end
+		end += n
 		if !s.rows {
-			return keys[from:at:at], nil
+			return keys[from:end:end], nil
 		}
-		return keys[from:at:at], rows[from:at:at]
+		return keys[from:end:end], rows[from:end:end]
 	}
 	s.yield = func(context.Context, []uint64, []R) error { return nil }
 	return s.run(ctx)
 }
 
-// walk sorts ranges of the keys, one after the other, in buffers of room elements.
+// walk sorts ranges of the keys one after the other, in buffers of room elements.
 func (s *sorter[R]) walk(ctx context.Context, room int, yield func([]uint64, []R) error) error {
 	if room <= 0 || room > s.len {
 		room = s.len
@@ -104,7 +104,7 @@ func (s *sorter[R]) walk(ctx context.Context, room int, yield func([]uint64, []R
 	return s.run(ctx)
 }
 
-// run sorts everything, and gives the memory of the threads back.
+// run sorts all elements, and frees the memory of the threads.
 func (s *sorter[R]) run(ctx context.Context) error {
 	defer func() {
 		for _, w := range s.workers {
@@ -117,8 +117,8 @@ func (s *sorter[R]) run(ctx context.Context) error {
 	return s.sort(ctx, interval{0, ^uint64(0)}, s.len)
 }
 
-// sort sorts the n elements of an interval, which must be a power of two wide
-// and aligned to it, and passes them on.
+// sort sorts the n elements of an interval and passes them on. The width of the interval must be a power of two, and
+// its start a multiple of the width.
 func (s *sorter[R]) sort(ctx context.Context, iv interval, n int) error {
 	width := bits.Len64(iv.high ^ iv.low)
 	if width == 0 && s.emit == nil {
@@ -144,12 +144,12 @@ func (s *sorter[R]) sort(ctx context.Context, iv interval, n int) error {
 		last--
 	}
 	if part := bits.Len(uint(first ^ last)); n > s.heavy && part < digit-1 && shift+part > s.floor {
-		// Keys that share leading bits, such as a range of all keys, fill few buckets, and most of
-		// those would be heavy.
+		// Keys that share leading bits, such as a range of all keys, fill few buckets, and most of these would be
+		// heavy.
 		low := iv.low + uint64(first>>part<<part)<<shift
 		return s.sort(ctx, interval{low, low + 1<<(shift+part) - 1}, n)
 	}
-	whole := s.emit != nil && shift == s.floor // buckets are done: none is split
+	whole := s.emit != nil && shift == s.floor // emit receives complete buckets, so none is split
 	for d := 0; d < 1<<digit; {
 		low := iv.low + uint64(d)<<shift
 		size := total(d)
@@ -184,11 +184,12 @@ func (s *sorter[R]) sort(ctx context.Context, iv interval, n int) error {
 	return nil
 }
 
-// digit returns by how many of the leading bits n elements, which differ in the last width ones, are put into buckets.
+// digit returns the number of leading bits that divide n elements into buckets. The elements differ only in the last
+// width bits.
 func (s *sorter[R]) digit(width, n int) int {
 	length := bits.Len(uint(n))
 	if s.rows {
-		return min(width, rowsDigitMax, length/2+1) // so that places within a bucket have no more bits
+		return min(width, rowsDigitMax, length/2+1) // so that positions within a bucket need no more bits
 	}
 	return min(width-s.floor, digitMax, max(length-s.aim, 1))
 }
@@ -211,23 +212,23 @@ func (s *sorter[R]) count(ctx context.Context, iv interval, shift int) ([][]uint
 	return counts, err
 }
 
-// scatter puts the size elements of an interval, which are those of digits
-// [from, to), into their buckets, sorts these and passes them on.
+// scatter moves the size elements of an interval, with digits [from, to), to their buckets, sorts these and passes
+// them on.
 func (s *sorter[R]) scatter(ctx context.Context, iv interval, shift int, counts [][]uint64, from, to, size int) error {
 	keys, rows := s.place(size)
-	// starts[t][d]: where thread t writes its next key of digit d.
+	// starts[t][d] is the position of the next key of digit d by thread t.
 	starts := make([][]uint64, s.threads)
 	for t := range starts {
 		starts[t] = make([]uint64, to-from)
 	}
 	ends := make([]int, to-from)
-	at := uint64(0)
+	position := uint64(0)
 	for d := range ends {
 		for t := range starts {
-			starts[t][d] = at
-			at += counts[t][from+d]
+			starts[t][d] = position
+			position += counts[t][from+d]
 		}
-		ends[d] = int(at)
+		ends[d] = int(position)
 	}
 	err := s.each(func(t int) error {
 		b := asm.NewBuckets(keys, starts[t], iv.low, uint(shift))
@@ -254,8 +255,8 @@ func (s *sorter[R]) scatter(ctx context.Context, iv interval, shift int, counts 
 	return s.yield(ctx, keys, rows)
 }
 
-// within moves the keys of an interval to the front and returns them. It sets numbers, unless
-// that is nil, to their rows; the first key has the given one.
+// within moves the keys of an interval to the front and returns them. It sets numbers, unless nil, to their rows.
+// first is the row of the first key.
 func within[R row](keys []uint64, numbers []R, first int, iv interval) []uint64 {
 	n, span := 0, iv.high-iv.low
 	switch {
@@ -283,7 +284,7 @@ func within[R row](keys []uint64, numbers []R, first int, iv interval) []uint64 
 	return keys[:n]
 }
 
-// scatterRows puts the numbers of keys where the keys go: each to the next place of its digit.
+// scatterRows moves the numbers of keys to the places of the keys: each to the next place of its digit.
 func scatterRows[R row](rows, numbers []R, keys, next []uint64, low uint64, shift uint) {
 	numbers = numbers[:len(keys)]
 	for i, k := range keys {
@@ -294,8 +295,7 @@ func scatterRows[R row](rows, numbers []R, keys, next []uint64, low uint64, shif
 	}
 }
 
-// buckets sorts each bucket by the bits below shift; all threads take them one
-// by one.
+// buckets sorts each bucket by the bits below shift. All threads take buckets one by one.
 func (s *sorter[R]) buckets(ctx context.Context, keys []uint64, rows []R, ends []int, shift int) error {
 	var next atomic.Int64
 	return s.each(func(t int) (err error) {
@@ -329,13 +329,13 @@ func (s *sorter[R]) buckets(ctx context.Context, keys []uint64, rows []R, ends [
 	})
 }
 
-// copy passes on the n keys of one value, with their rows in the order of the input.
+// copy passes on the n keys of one value, with their rows in input order.
 func (s *sorter[R]) copy(ctx context.Context, key uint64, n int) error {
 	keys, rows := s.place(min(n, s.room))
 	if s.order != nil {
 		return s.order.take(keys, []uint64{key})
 	}
-	one, at, failed := *s, 0, error(nil)
+	one, filled, failed := *s, 0, error(nil)
 	one.threads = 1
 	numbers := make([]R, chunkKeys)
 	err := one.keys(ctx, 0, interval{key, key}, func(some []uint64, row int) {
@@ -343,14 +343,14 @@ func (s *sorter[R]) copy(ctx context.Context, key uint64, n int) error {
 			if failed != nil {
 				return
 			}
-			if keys[at] = key; rows != nil {
-				rows[at] = numbers[i]
+			if keys[filled] = key; rows != nil {
+				rows[filled] = numbers[i]
 			}
-			if at++; at == len(keys) {
+			if filled++; filled == len(keys) {
 				failed = s.yield(ctx, keys, rows)
-				if n -= at; n > 0 {
+				if n -= filled; n > 0 {
 					keys, rows = s.place(min(n, s.room))
-					at = 0
+					filled = 0
 				}
 			}
 		}
@@ -358,15 +358,15 @@ func (s *sorter[R]) copy(ctx context.Context, key uint64, n int) error {
 	return errors.Join(failed, err)
 }
 
-// keys calls f with thread t's part of the input, or with what of it is in an interval at least,
-// permuted, a cache-sized chunk at a time, and the row of its first.
+// keys calls f with the part of the input of thread t, or with a part of it that contains the interval. The keys are
+// permuted, and come in cache-sized chunks with the row of the first.
 func (s *sorter[R]) keys(ctx context.Context, t int, iv interval, f func(keys []uint64, row int)) error {
 	buffer := make([]uint64, chunkKeys)
 	take := func(piece []uint64, row int) error {
 		for a := 0; a < len(piece); a += chunkKeys {
-			prints := piece[a:min(a+chunkKeys, len(piece))]
-			keys := buffer[:len(prints)]
-			asm.Permute(keys, prints, s.mask)
+			fingerprints := piece[a:min(a+chunkKeys, len(piece))]
+			keys := buffer[:len(fingerprints)]
+			asm.Permute(keys, fingerprints, s.mask)
 			f(keys, row+a)
 			if err := ctx.Err(); err != nil {
 				return err
@@ -380,7 +380,7 @@ func (s *sorter[R]) keys(ctx context.Context, t int, iv interval, f func(keys []
 	return s.in.Read(t, s.threads, take)
 }
 
-// each calls f for every thread, at the same time.
+// each calls f for every thread concurrently.
 func (s *sorter[R]) each(f func(t int) error) error {
 	if s.threads == 1 {
 		return f(0)
@@ -390,7 +390,7 @@ func (s *sorter[R]) each(f func(t int) error) error {
 		group.Go(func() (err error) {
 			defer func() {
 				if err != nil && s.order != nil {
-					s.order.fail(err) // threads may wait for this one
+					s.order.fail(err) // other threads may wait for this one
 				}
 			}()
 			defer store.CatchFault(&err)() // the input may be mapped

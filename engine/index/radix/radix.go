@@ -5,27 +5,27 @@ import (
 	"fmt"
 )
 
-// A row is the number of the document that has a fingerprint.
+// A row is the number of a document.
 type row interface{ uint32 | uint64 }
 
-// An Input is fingerprints that are read in order of their rows, several times, a part by each thread.
+// An Input is a list of fingerprints in order of their rows. Each thread reads a part of it, several times.
 type Input interface {
 	// Len returns the number of fingerprints.
 	Len() int
 
-	// Read calls f with the fingerprints of one of parts parts of about the same length, which
-	// together are the input in order; with any number at a time, and the row of the first. Their memory may be
-	// used again after the call. An error of f ends it, and is returned.
-	Read(part, parts int, f func(prints []uint64, row int) error) error
+	// Read calls f with the fingerprints of one part. All parts have about the same length, and together they are the
+	// input in order. f gets any number of fingerprints at a time, with the row of the first. Their memory may be
+	// reused after the call. Read returns an error of f at once.
+	Read(part, parts int, f func(fingerprints []uint64, row int) error) error
 }
 
-// A ranged input may be read in part where one thread sorts it: ReadWithin calls f, as Read with
-// all of it, with those fingerprints at least whose keys under a mask are from low to high.
+// A ranged input can be read in part if one thread sorts it. ReadWithin is like Read of the whole input, but may omit
+// fingerprints whose keys under mask are not from low to high.
 type ranged interface {
-	ReadWithin(mask, low, high uint64, f func(prints []uint64, row int) error) error
+	ReadWithin(mask, low, high uint64, f func(fingerprints []uint64, row int) error) error
 }
 
-// Chunks are fingerprints in order of their rows, in one piece or several.
+// Chunks is a list of slices of fingerprints, in order of their rows.
 type Chunks [][]uint64
 
 // Len returns the number of fingerprints.
@@ -37,11 +37,11 @@ func (c Chunks) Len() (n int) {
 }
 
 // Read implements [Input].
-func (c Chunks) Read(part, parts int, f func(prints []uint64, row int) error) error {
+func (c Chunks) Read(part, parts int, f func(fingerprints []uint64, row int) error) error {
 	n := c.Len()
 	begin := func(part int) int { return int(uint64(n) * uint64(part) / uint64(parts)) }
 	from, to := begin(part), begin(part+1)
-	row := 0 // of the piece
+	row := 0 // of the first fingerprint of piece
 	for _, piece := range c {
 		a, b := max(from, row)-row, min(to, row+len(piece))-row
 		if a < b {
@@ -58,36 +58,34 @@ func (c Chunks) Read(part, parts int, f func(prints []uint64, row int) error) er
 type Options struct {
 	Mask    uint64 // the permutation moves these bits to the front
 	Threads int    // default 1
-	Room    int    // elements in memory at a time, for WalkKeys and WalkRows; default: all
+	Room    int    // maximum number of elements in memory, for WalkKeys and WalkRows; default: all
 }
 
-// Keys sets dst to the sorted fingerprints of src under the permutation that
-// moves mask to the front. dst must have the length of src and not overlap it.
+// Keys sets dst to the sorted fingerprints of src, permuted so that the bits of mask lead. dst must have the length
+// of src and must not overlap it.
 func Keys(dst, src []uint64, mask uint64, threads int) {
 	panicIf(SortKeys(context.Background(), dst, Chunks{src}, Options{Mask: mask, Threads: threads}))
 }
 
-// Rows is [Keys] with rows: it sets rows to the place in src of each of keys, places of one
-// fingerprint ascending.
+// Rows is like [Keys], and also sets rows to the index in src of each key. The indexes of equal keys ascend.
 func Rows[R row](keys []uint64, rows []R, src []uint64, mask uint64, threads int) {
 	panicIf(SortRows(context.Background(), keys, rows, Chunks{src}, Options{Mask: mask, Threads: threads}))
 }
 
-// panicIf panics for an error, of what fails only when there is no memory for the buckets.
+// panicIf panics if err is not nil, which only happens without memory for the buckets.
 func panicIf(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// SortKeys is [Keys] for an input in pieces. It returns the error of ctx, or one for want
-// of memory for the buckets.
+// SortKeys is like [Keys] for an input in pieces. It fails if ctx ends or there is no memory for the buckets.
 func SortKeys(ctx context.Context, dst []uint64, in Input, o Options) error {
 	return newSorter[uint32](in, o).into(ctx, dst, nil)
 }
 
-// SortRows is [Rows] for an input in pieces. keys and rows must have the length of in, which must not
-// be beyond what a row holds. The error is as that of [SortKeys].
+// SortRows is like [Rows] for an input in pieces. keys and rows must have the length of in. R must be large enough
+// for every row number. It returns the errors of [SortKeys].
 func SortRows[R row](ctx context.Context, keys []uint64, rows []R, in Input, o Options) error {
 	if len(rows) != len(keys) || uint64(len(keys)) > uint64(^R(0)) {
 		panic(fmt.Sprintf("radix: %d rows of %d keys", len(rows), len(keys)))
@@ -97,14 +95,13 @@ func SortRows[R row](ctx context.Context, keys []uint64, rows []R, in Input, o O
 	return s.into(ctx, keys, rows)
 }
 
-// WalkKeys calls yield with all permuted fingerprints, ascending, at most
-// o.Room at a time, whose memory it uses again after the call. An error of
-// yield or of ctx ends it.
+// WalkKeys calls yield with all permuted fingerprints, ascending, at most o.Room at a time. It reuses their memory
+// after the call. An error of yield or ctx ends it.
 func WalkKeys(ctx context.Context, in Input, o Options, yield func(keys []uint64) error) error {
 	return newSorter[uint32](in, o).walk(ctx, o.Room, func(keys []uint64, _ []uint32) error { return yield(keys) })
 }
 
-// WalkRows is [WalkKeys] with the rows of the keys, as [SortRows] orders them.
+// WalkRows is like [WalkKeys], with the rows of the keys in the order of [SortRows].
 func WalkRows(ctx context.Context, in Input, o Options, yield func(keys, rows []uint64) error) error {
 	s := newSorter[uint64](in, o)
 	s.rows = true

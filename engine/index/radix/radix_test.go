@@ -185,7 +185,7 @@ func TestDistinct(t *testing.T) {
 					count, err := Distinct(t.Context(), memory, Chunks{src}, Options{Mask: mask, Threads: threads},
 						func(b Bucket) error {
 							copy(got[b.Rank:b.Rank+len(b.Keys)], b.Keys)
-							if len(b.Keys) > len(b.Room) || &b.Room[0] != &memory[b.At] {
+							if len(b.Keys) > len(b.Room) || &b.Room[0] != &memory[b.Offset] {
 								t.Errorf("%d keys in a room of %d", len(b.Keys), len(b.Room))
 							}
 							for i := range b.Room {
@@ -193,7 +193,7 @@ func TestDistinct(t *testing.T) {
 							}
 							mu.Lock()
 							defer mu.Unlock()
-							ends[b.At] = b.At + len(b.Room)
+							ends[b.Offset] = b.Offset + len(b.Room)
 							return nil
 						})
 					if err != nil || count != len(want) || !slices.Equal(got, want) {

@@ -10,41 +10,40 @@ import (
 	"ndd/engine/storage/spill"
 )
 
-// Records sorts records of several words that need not fit in memory, and drops repeated ones. A
-// writer that is full sorts what it has and spills it as a run (package spill); the runs are merged
-// when the records are read:
+// Records sorts records of several words and drops repetitions. The records need not fit in memory. A full writer
+// sorts its records and writes them as a run (package spill). The runs are merged when the records are read:
 //
 //	Writer ..full--> sort --> run     Writer ..the rest -----> sort
 //	Writer ..full--> sort --> run       `------ merge by All -----'
 type Records[R spill.Record] struct {
 	runs    *spill.Runs[R]
-	room    int // records of a writer
-	threads int // that sort the records of one writer
+	room    int // maximum number of records of a writer in memory
+	threads int // number of threads that sort the records of one writer
 
 	mu    sync.Mutex
-	lists [][]R // sorted, of closed writers
+	lists [][]R // sorted lists of closed writers
 }
 
-// NewRecords returns no records yet, whose writers hold up to room of them each, two billion at most, and which go to
-// runs beyond that.
+// NewRecords returns an empty set of records. Each writer holds up to room records in memory, at most two billion,
+// and writes more of them to runs.
 func NewRecords[R spill.Record](runs *spill.Runs[R], room, threads int) *Records[R] {
 	return &Records[R]{runs: runs, room: min(room, math.MaxInt32), threads: threads}
 }
 
-// A RecordWriter takes records of one goroutine.
+// A RecordWriter collects the records of one goroutine.
 type RecordWriter[R spill.Record] struct {
 	to   *Records[R]
 	list []R
 }
 
-// Writer returns a writer, to be closed when it has all records of its goroutine.
+// Writer returns a writer for one goroutine. Close it after the last record.
 func (s *Records[R]) Writer() *RecordWriter[R] { return &RecordWriter[R]{to: s} }
 
-// Add adds a record. The error is that of a temporary file.
+// Add adds a record. It fails if a temporary file fails.
 func (w *RecordWriter[R]) Add(r R) error {
 	if len(w.list) == w.to.room {
 		w.sort()
-		if len(w.list) > w.to.room/2 { // not mostly repetitions
+		if len(w.list) > w.to.room/2 { // few repetitions
 			if err := w.to.runs.Spill(w.list); err != nil {
 				return err
 			}
@@ -52,7 +51,7 @@ func (w *RecordWriter[R]) Add(r R) error {
 		}
 	}
 	if len(w.list) == cap(w.list) {
-		// Never twice the room, as append would.
+		// Unlike append, never allocate twice the room.
 		grown := make([]R, len(w.list), min(w.to.room, 2*cap(w.list)+1024))
 		copy(grown, w.list)
 		w.list = grown
@@ -61,7 +60,7 @@ func (w *RecordWriter[R]) Add(r R) error {
 	return nil
 }
 
-// Close hands the remaining records over.
+// Close passes on the remaining records.
 func (w *RecordWriter[R]) Close() {
 	if len(w.list) == 0 {
 		return
@@ -73,21 +72,21 @@ func (w *RecordWriter[R]) Close() {
 	w.list = nil
 }
 
-// sort sorts the records by the digits of their first word, which few share, and drops repetitions:
-// a tenth of the time that comparing takes.
+// sort sorts the records by the digits of their first word, which is nearly unique, and drops repetitions. It takes a
+// tenth of the time of a comparison sort.
 func (w *RecordWriter[R]) sort() {
 	keys, all := make([]uint64, len(w.list)), uint64(0)
 	for i := range w.list {
 		keys[i] = spill.Words(&w.list[i])[0]
 		all |= keys[i]
 	}
-	// The leading zeros that all keys have would leave most buckets empty.
+	// Leading zeros that all keys share would leave most buckets empty.
 	mask := ^uint64(0) >> bits.LeadingZeros64(all)
 	first, places := make([]uint64, len(keys)), make([]uint32, len(keys))
 	Rows(first, places, keys, max(mask, 1), w.to.threads)
 	sorted := make([]R, len(w.list), cap(w.list))
 	compare := func(a, b R) int { return slices.Compare(spill.Words(&a)[1:], spill.Words(&b)[1:]) }
-	from := 0 // of records with one key
+	from := 0 // start of the records with one key
 	for i, place := range places {
 		sorted[i] = w.list[place]
 		if i+1 < len(first) && first[i+1] == first[i] {
@@ -101,14 +100,13 @@ func (w *RecordWriter[R]) sort() {
 	w.list = slices.Compact(sorted)
 }
 
-// All yields every record in order, once. It ends with an error, after which there is none. All
-// writers must be closed.
+// All yields every distinct record in order. It stops after an error. All writers must be closed.
 func (s *Records[R]) All() iter.Seq2[R, error] { return s.runs.Merge(s.lists) }
 
-// Run returns a run of every record in order, once. All writers must be closed.
+// Run returns a run of every distinct record in order. All writers must be closed.
 func (s *Records[R]) Run() (*spill.Run[R], error) { return s.runs.One(s.lists) }
 
-// Close removes the files; it may be called again.
+// Close removes the files. It may be called again.
 func (s *Records[R]) Close() error {
 	s.lists = nil
 	return s.runs.Close()

@@ -7,14 +7,13 @@ import (
 )
 
 const (
-	rowsDigitMax   = 14 // bits of a leading digit of keys with rows: each has two write streams
-	rowsSplitDigit = 8  // bits by which a bucket is split whose places do not fit beside its keys
+	rowsDigitMax   = 14 // maximum bits of a leading digit of keys with rows: each digit has two write streams
+	rowsSplitDigit = 8  // bits for splitting a bucket if positions do not fit in the word of a key
 )
 
-// sortRows sorts keys by their lowest low bits, the others being equal, and their rows with them.
-// Equal keys stay in order.
+// sortRows sorts keys, with their rows, by their lowest low bits. All other bits must be equal. It is stable.
 //
-// It sorts words of those bits and of the place that the key has now: a sort of keys alone.
+// It sorts words that contain these bits and the key's position. This is a sort of keys alone.
 //
 //	bucket 0x3a1   keys  3a1 7f.. | 3a1 02.. | 3a1 7f..        rows 12 40 77
 //	               words 7f..  0  | 02..  1  | 7f..  2
@@ -47,7 +46,7 @@ func sortRows[R row](w *worker, keys []uint64, rows []R, low int) error {
 	return nil
 }
 
-// splitRows splits keys that are too many for [sortRows] by their digit below low, and sorts each part.
+// splitRows splits a bucket with too many keys for [sortRows] by the digit below low, and sorts each part.
 func splitRows[R row](w *worker, keys []uint64, rows []R, low int) error {
 	n := len(keys)
 	keysBefore, rowsBefore := w.tmp.Data[:n], memory.As[R](w.tmp.Data[n:2*n])

@@ -10,27 +10,25 @@ import (
 )
 
 const (
-	// smallBits is log2 of the size up to which it is not worth while to split a bucket:
-	// comparing eight keys with each other takes one step each.
+	// smallBits is log2 of the maximum size of a bucket that is not split. Comparing up to eight keys takes one step
+	// per key.
 	smallBits = 3
-	// largeKeys is the size beyond which a bucket is split by itself while there are leading
-	// bits left.
+	// largeKeys is the size above which a bucket is split recursively while it has leading bits left.
 	largeKeys = 256
 )
 
-// Buckets brings the fingerprints of in together that share o.Mask's leading bits, leading of
-// them, and calls f with some buckets at a time, permuted: bucket d is keys[ends[d-1]:ends[d]]. Keys that
-// share the leading bits are in one bucket; a small bucket may have others too, and within a bucket
-// there is no order. f is called on all threads at the same time; what it is given is its own
-// during the call. Repetitions stay. memory is overwritten; where it is shorter than in, in is read
-// again for each part of the keys that it holds.
+// Buckets groups the fingerprints of in by the first leading bits of o.Mask. It calls f with several buckets at a
+// time, permuted: bucket d is keys[ends[d-1]:ends[d]]. Keys with equal leading bits are in one bucket. A small bucket
+// may also have other keys, and buckets are not sorted. f is called on all threads concurrently, and owns its
+// arguments during the call. Repetitions are kept. Buckets overwrites memory. If memory is shorter than in, it reads
+// in again for each part of the keys that fits.
 //
-// It is a sort that stops early: one pass over memory, and one in the cache for the bits
-// that are left. An error of f or of ctx ends it.
+// It is a sort that stops early: one pass over memory, and one in the cache for the remaining bits. An error of f or
+// ctx ends it.
 //
-// A bucket that memory does not hold is filled, passed to f, freed of repetitions and filled up, so
-// that any two of its different keys are together in one call, and a repeated one with its like. The
-// error of one with more different keys is [ErrRoom].
+// If a bucket does not fit in memory, Buckets fills memory, calls f, removes repetitions and continues. So any two
+// different keys of the bucket are together in one call, and so are a repeated key and one of its copies. If the
+// bucket has more different keys than memory, the error is [ErrRoom].
 func Buckets(ctx context.Context, memory []uint64, in Input, o Options, leading int,
 	f func(keys []uint64, ends []uint32) error) error {
 	if leading < 1 || leading > 64 {
@@ -47,10 +45,10 @@ func Buckets(ctx context.Context, memory []uint64, in Input, o Options, leading 
 	return ctx.Err()
 }
 
-// ErrRoom is the error of [Buckets] for a bucket of more different keys than the memory holds.
-var ErrRoom = errors.New("fingerprints that share their leading bits are too many for the memory")
+// ErrRoom is the error of [Buckets] for a bucket with more different keys than memory has room for.
+var ErrRoom = errors.New("too many fingerprints share their leading bits to fit in memory")
 
-// fill passes on a bucket of more keys than there is room for.
+// fill passes on a bucket that does not fit in memory.
 func (s *sorter[R]) fill(ctx context.Context, iv interval) error {
 	one, at, failed := *s, 0, error(nil)
 	one.threads = 1
@@ -79,7 +77,7 @@ func (s *sorter[R]) fill(ctx context.Context, iv interval) error {
 	return s.emit(keys[:at], []uint32{uint32(at)})
 }
 
-// split splits a bucket by the bits from floor to low, and hands on the buckets that it comes to.
+// split splits a bucket by the bits from floor to low, and passes on the new buckets.
 func (s *sorter[R]) split(w *worker, keys []uint64, low int) error {
 	if low <= s.floor || len(keys) <= 1<<smallBits {
 		w.ends = append(w.ends[:0], uint32(len(keys)))
@@ -94,8 +92,8 @@ func (s *sorter[R]) split(w *worker, keys []uint64, low int) error {
 	return s.emit(tmp, w.ends)
 }
 
-// part moves src to dst by bits from floor to low, as many as are worth while, and appends
-// to w.ends where its buckets end if dst begins at base.
+// part moves src to dst by bits from floor to low, as many as are useful. It appends the ends of its buckets to
+// w.ends, where dst begins at base.
 func (w *worker) part(dst, src []uint64, base uint32, low, floor, depth int) {
 	digit := min(max(bits.Len(uint(len(src)))-smallBits, 1), leafDigit, low-floor)
 	shift := low - digit

@@ -60,7 +60,7 @@ func TestReadLabels(t *testing.T) {
 		"":                                "p.tsv: the header is missing: the file is empty",
 		"id_a\tb\n":                       `p.tsv: no column id_b; there are "id_a, b"`,
 		"\x7fELF\x1b[2J\xff\n":            `p.tsv: no column id_a; there are "\x7fELF\x1b[2J\xff"`,
-		"id_a\tid_b\tlabel\na\tb\n":       `p.tsv: row 1: 2 fields, of which column "label" is number 3`,
+		"id_a\tid_b\tlabel\na\tb\n":       `p.tsv: row 1: 2 fields, but column "label" is number 3`,
 		"id_a\tid_b\tlabel\na\tb\t\n":     `p.tsv: row 1: label "": must be one of contains, different, duplicate, false, same, similar, true, unknown, unsure`,
 		"id_a\tid_b\tlabel\na\tb\tyes\n":  `p.tsv: row 1: label "yes": must be one of contains, different, duplicate, false, same, similar, true, unknown, unsure`,
 		"id_a\tid_b\tlabel\na\ta\tsame\n": `p.tsv: row 1: "a" is paired with itself`,

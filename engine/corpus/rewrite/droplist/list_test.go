@@ -125,7 +125,7 @@ func TestCopy(t *testing.T) {
 	}
 	for table, says := range map[string]string{
 		"broken.tsv": `broken.tsv: row 1: row "x" is no number`,
-		"short.tsv":  `short.tsv: row 1: 1 fields, of which column "file" is number 2`,
+		"short.tsv":  `short.tsv: row 1: 1 fields, but column "file" is number 2`,
 		"empty.tsv":  "empty.tsv: the header is missing", "other.tsv": "file and row, or id; the columns are name, row",
 		"kept.tsv":    "a column reason, as the table of kept documents has",
 		"away.tsv":    "none of its files is an input: it has out/1.jsonl:1",
