@@ -21,20 +21,18 @@ const (
 	NEON    = "neon"    // arm64
 )
 
-// ErrKernel is what errors.Is finds in the error for a backend that does not
-// exist or that this machine cannot serve.
+// ErrKernel is wrapped by the error for a backend that does not exist or that this machine cannot run.
 var ErrKernel = errors.New("kernel cannot be used")
 
-// backend lists what one backend needs of the machine.
+// A backend lists the requirements of one backend.
 type backend struct {
 	name string
-	arch string            // the assembly it is written in; "" for none
+	arch string            // architecture of its assembly; "" for none
 	uses []cpuid.FeatureID // every feature that one of its kernels executes
 }
 
-// backends lists every backend, best first. This is the one place where CPU
-// features are named: whoever puts an instruction of another extension into a
-// kernel adds the extension here. (TestFeaturesListed reads the assembly.)
+// backends lists every backend, best first. Only this list names CPU features. An instruction of another extension in
+// a kernel requires an entry here. (TestFeaturesListed reads the assembly.)
 //
 // cpuid reports a vector extension only if the operating system saves its
 // registers (XCR0), so OS support is part of the feature.
@@ -51,9 +49,8 @@ var backends = []backend{
 	{Generic, "", nil},
 }
 
-// served lists the backends that a machine can run, best first: a pure function
-// of the assembly that was compiled in ("amd64", "arm64", or "" for none) and of
-// the machine's features.
+// served lists the backends that a machine can run, best first. It depends only on the compiled assembly ("amd64",
+// "arm64", or "" for none) and on the machine's features.
 func served(assembly string, has func(...cpuid.FeatureID) bool) []string {
 	var names []string
 	for _, b := range backends {
@@ -66,12 +63,11 @@ func served(assembly string, has func(...cpuid.FeatureID) bool) []string {
 
 var (
 	inUse    string                         // the backend in use
-	startErr = choose(os.Getenv(envKernel)) // why the request of NDD_KERNEL cannot be served; see Init
+	startErr = choose(os.Getenv(envKernel)) // error of the request of NDD_KERNEL; see Init
 )
 
-// choose selects the backend for the environment's request. When the request
-// cannot be served the generic backend is left in use, so that kernels called
-// without Init still give right answers.
+// choose selects the backend that the environment requests. If that is not possible, the generic backend stays in
+// use, so that kernels are correct even without Init.
 func choose(request string) error {
 	use(Generic)
 	if err := Select(request); err != nil {
@@ -80,16 +76,15 @@ func choose(request string) error {
 	return nil
 }
 
-// Backends returns the names of the backends that this build can run on this machine, best first.
-// The last is always Generic.
+// Backends returns the names of the backends that this build can run on this machine, best first. The last one is
+// always Generic.
 func Backends() []string { return served(assembly, cpuid.CPU.Supports) }
 
 // Backend returns the name of the backend in use.
 func Backend() string { return inUse }
 
-// Select puts the named backend to use; "" and "auto" mean the best that the
-// machine serves. On error, which wraps ErrKernel, nothing changes. It must not
-// run at the same time as a kernel.
+// Select selects the named backend. "" and "auto" select the best one of this machine. After an error, which wraps
+// ErrKernel, nothing changes. It must not run concurrently with a kernel.
 func Select(name string) error {
 	can := Backends()
 	switch {
@@ -105,10 +100,9 @@ func Select(name string) error {
 	return nil
 }
 
-// Init puts the backend that the
-// command line names to use ("" leaves the choice to NDD_KERNEL and the
-// machine), and checks its kernels with known answers. A program calls it once, at its start and before it uses a
-// kernel. The error wraps ErrKernel, or says which kernel answers wrongly.
+// Init selects the backend of the command line; "" leaves the choice to NDD_KERNEL and the machine. Then it checks
+// its kernels with known answers. A program calls it once, before it uses a kernel. The error wraps ErrKernel, or
+// names the kernel with a wrong answer.
 func Init(name string) error {
 	err := startErr
 	if name != "" {

@@ -2,15 +2,15 @@
 
 package asm
 
-// decodeCall is how many keys one call of a kernel makes: 19 us of the densest block with AVX-512, 26
-// with AVX2. It is a multiple of what a kernel makes in a step: only the last call has a rest.
+// decodeCall is the maximum number of keys per kernel call: 19 us of the densest block with AVX-512, 26 with AVX2. It
+// is a multiple of the step of a kernel, so that only the last call has a rest.
 const decodeCall = 64 * decodeChunk
 
-// cursor is how far a half is decoded: all that a call leaves to the next.
+// A cursor is the position of a decoder in a half, between two calls.
 type cursor struct {
-	codeBit int    // the next code begins here
-	rawBit  int    // the last raw bits end here; negative if they ran out of the block
-	key     uint64 // the last key
+	codeBit int    // offset of the next code
+	rawBit  int    // end of the next raw bits; negative if they would begin before the block
+	key     uint64 // last decoded key
 }
 
 func decode(dst []uint64, half []byte, key uint64, w *Window) bool {

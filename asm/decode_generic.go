@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// decodeGeneric is the specification, a chunk of symbols at a time: stage 1 into symbols, stage 2
-// out of them. The race detector does not look into it, as it does not into assembly: Decode tells it all.
+// decodeGeneric is the specification. It processes chunks of symbols: stage 1 writes symbols, and stage 2 reads them.
+// The race detector ignores it, like assembly, because Decode annotates all accesses.
 //
 //go:norace
 func decodeGeneric(dst []uint64, half []byte, key uint64, w *Window) bool {
 	var (
 		symbols [decodeChunk + decodeSlack]byte
 		le      = binary.LittleEndian
-		codeBit = uint(headBits)      // the next code begins here
-		rawBit  = uint(8 * len(half)) // the last raw bits end here
+		codeBit = uint(headBits)      // offset of the next code
+		rawBit  = uint(8 * len(half)) // end of the next raw bits
 		ordered = uint64(1)           // 0 once a key did not ascend
 	)
 	dst[0] = key
@@ -24,8 +24,8 @@ func decodeGeneric(dst []uint64, half []byte, key uint64, w *Window) bool {
 		want := min(len(dst), decodeChunk)
 		codeBit = decodeSymbols(&symbols, half, codeBit, want, w)
 		for i, h := range symbols[:want] {
-			// The raw bits [rawBit-h, rawBit) end in byte (rawBit-1)/8; the eight bytes that end
-			// there hold 57 bits of them at least.
+			// The raw bits [rawBit-h, rawBit) end in byte (rawBit-1)/8. The eight bytes that end there contain at
+			// least 57 of these bits.
 			h := uint(h)
 			if rawBit < headBits+h {
 				return false
@@ -35,7 +35,7 @@ func decodeGeneric(dst []uint64, half []byte, key uint64, w *Window) bool {
 				v = le.Uint64(half) << (64 - rawBit)
 			} else {
 				at := rawBit - 57
-				high := ^at & 7 // bits of the last byte that lie above the raw ones
+				high := ^at & 7 // number of bits of the last byte above the raw bits
 				v = le.Uint64(half[at/8:]) << high
 				if h > 57 {
 					v |= uint64(half[at/8-1] >> (8 - high))
@@ -51,20 +51,20 @@ func decodeGeneric(dst []uint64, half []byte, key uint64, w *Window) bool {
 	return ordered&1 != 0 && codeBit <= rawBit
 }
 
-// decodeSymbols fills symbols[:want] from the codes at codeBit and returns where their codes end.
-// Beyond the half it reads zeros.
+// decodeSymbols fills symbols[:want] from the codes at codeBit and returns the end of their codes. After the half it
+// reads zeros.
 //
 //go:norace
 func decodeSymbols(symbols *[decodeChunk + decodeSlack]byte, half []byte, codeBit uint, want int, w *Window) uint {
 	last := uint(len(half) - 8)
 	n := 0
 	for n < want {
-		// 57 bits or more, enough for four look-ups.
+		// At least 57 bits, enough for four look-ups.
 		at := min(codeBit/8, last)
 		codes := binary.LittleEndian.Uint64(half[at:]) >> (codeBit - 8*at)
 		out := (*[decodeSlack]byte)(symbols[n:])
-		// The entries of four look-ups are summed: their lengths and counts, bytes 0 and 7, have
-		// room, and the symbols between sum to 4*63 at most, so that no byte carries.
+		// Sum the entries of four look-ups. Their lengths and counts, in bytes 0 and 7, do not overflow. The symbols
+		// in between sum to at most 4*63, so no byte carries.
 		a := w.entries[codes%(1<<WindowBits)]
 		codes >>= a & 63
 		b := w.entries[codes%(1<<WindowBits)]
@@ -82,15 +82,15 @@ func decodeSymbols(symbols *[decodeChunk + decodeSlack]byte, half []byte, codeBi
 		codeBit += uint(a & 0xff)
 		n += int(a >> 56)
 	}
-	// Give back the symbols that were too many.
+	// Return the symbols that are not needed.
 	for _, h := range symbols[want:n] {
 		codeBit -= uint(w.lengths[h&63])
 	}
 	return codeBit
 }
 
-// rulerBlock holds, behind a key 0, the keys to n-1, n at most 1<<17, whose h are the ruler sequence 0 1 0 2 0 1 0
-// 3 ... and whose raw bits are all ones.
+// rulerBlock returns a block with the keys 1 to n-1 after key 0. n is at most 1<<17. Their h are the ruler sequence 0
+// 1 0 2 0 1 0 3 ..., and all raw bits are ones.
 func rulerBlock(n, blockBytes int) []byte {
 	block := make([]byte, blockBytes)
 	code, raw := headBits, 8*blockBytes
@@ -110,8 +110,8 @@ func rulerBlock(n, blockBytes int) []byte {
 	return block
 }
 
-// rulerCode returns a code that needs no tree: h ones and a zero for h below 9; nine ones and the three
-// bits of h-9 for the next eight.
+// rulerCode returns a code without a tree: h ones and a zero for h below 9. The next eight symbols have nine ones and
+// the three bits of h-9.
 func rulerCode(h int) (word uint16, length uint8) {
 	if h < 9 {
 		return 1<<h - 1, uint8(h + 1)

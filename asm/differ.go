@@ -2,12 +2,11 @@ package asm
 
 import "fmt"
 
-// Differ writes to dst[i] in how many bits a row of words differs from query: row rows[i] of those that lines consists of,
-// each as long as query, which must be a multiple of eight words. dst must be as long as rows, and each row
-// must be there: anything else is a programmer's error and panics.
+// Differ writes to dst[i] the number of bits in which row rows[i] differs from query. lines contains rows of the
+// length of query, which must be a multiple of eight words. dst must have the length of rows, and each row must
+// exist; otherwise Differ panics.
 //
-// A row of eight words takes some 2 ns, and a miss of the cache where it is not in one; misses of different rows do not wait
-// for each other.
+// A row of eight words takes some 2 ns, or a cache miss. Misses of different rows overlap.
 func Differ(dst []uint32, query, lines []uint64, rows []uint32) {
 	if len(query) == 0 || len(query)%8 != 0 || len(dst) != len(rows) {
 		panic(fmt.Sprintf("asm: a row of %d words, and %d results of %d rows", len(query), len(dst), len(rows)))
@@ -28,5 +27,5 @@ func Differ(dst []uint32, query, lines []uint64, rows []uint32) {
 	}
 }
 
-// differCall is how many rows one call into assembly takes: some 50 microseconds where each is a miss.
+// differCall is the maximum number of rows per call of assembly: some 50 microseconds if every row is a miss.
 const differCall = 512

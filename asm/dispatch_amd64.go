@@ -4,16 +4,16 @@ package asm
 
 import "unsafe"
 
-// This file decides, kernel by kernel, which code runs on amd64, and declares that code. The table of kernels
-// (kernels.go) says the same in one place, and TestBackendsWhole compares the two with the assembly.
+// This file selects the code of each kernel on amd64, and declares it. The table of kernels (kernels.go) has the same
+// information in one place. TestBackendsWhole compares both with the assembly.
 
-// assembly names the assembly that is compiled into this build.
+// assembly names the architecture of the assembly in this build.
 const assembly = "amd64"
 
 // At most one of them is true. Neither is true when the generic backend is in use.
 var useAVX512, useAVX2 bool
 
-// use puts a backend to use, which the machine must serve.
+// use selects a backend, which the machine must support.
 func use(name string) {
 	inUse, useAVX512, useAVX2 = name, name == AVX512, name == AVX2
 }
@@ -90,7 +90,7 @@ func prefetchAll(xs unsafe.Pointer, bytes uintptr)
 //go:noescape
 func prefetchAt(xs unsafe.Pointer, elem uintptr, index *uint64, count int)
 
-// Lines are prefetched on every processor: a prefetch is part of amd64 itself.
+// Prefetching works on every processor, because it is part of amd64.
 
 //go:noescape
 func planarPrefetchLines(p *PlanarTable, probes []PlanarProbe)
@@ -160,12 +160,12 @@ func interpolate(dst []int, keys, sought []uint64) {
 	}
 }
 
-// interpolateAVX512 takes 1 to searchWidth sought keys.
+// interpolateAVX512 searches 1 to searchWidth keys.
 //
 //go:noescape
 func interpolateAVX512(dst *int, keys *uint64, n int, sought *uint64, m int)
 
-// interpolateAVX2 is interpolateAVX512, four at a time; m must be a multiple of four.
+// interpolateAVX2 is like interpolateAVX512, four at a time. m must be a multiple of four.
 //
 //go:noescape
 func interpolateAVX2(dst *int, keys *uint64, n int, sought *uint64, m int)
@@ -180,16 +180,15 @@ func decodeKeys(dst []uint64, half []byte, w *Window, at *cursor) (answer int) {
 	return decodeAVX2(&dst[0], len(dst), &half[0], len(half), w, at)
 }
 
-// decodeAVX512 makes the next n keys of a half, 1 to decodeCall, and moves the cursor behind them
-// if n is a multiple of decodeChunk. It answers decodeOther, having written anything to dst, when an
-// h is above 57, whose raw bits may need nine bytes, when raw bits come within 57 of the beginning, or
-// codes within 15 bytes of the end. None happens in more than a few halves of a table: sorted keys
-// change one of their top six bits at most 63 times.
+// decodeAVX512 decodes the next n keys of a half, 1 to decodeCall. If n is a multiple of decodeChunk, it moves the
+// cursor to their end. It returns decodeOther in three cases, with undefined content of dst: an h above 57, whose raw
+// bits may need nine bytes, raw bits within 57 of the beginning, or codes within 15 bytes of the end. A few halves of
+// a table have such a case, because sorted keys change one of their top six bits at most 63 times.
 //
 //go:noescape
 func decodeAVX512(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
 
-// decodeAVX2 is decodeAVX512, four keys at a time.
+// decodeAVX2 is like decodeAVX512, four keys at a time.
 //
 //go:noescape
 func decodeAVX2(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
@@ -204,8 +203,8 @@ func seek(s *Seek, k int, w *Window) (prefetched int) {
 //go:noescape
 func seekAVX512(s *Seek, data *byte, k int, w *Window) (prefetched int)
 
-// scatterCombines reports whether scatter collects keys in lines. The race detector sees only
-// what Go writes, so nothing is collected under it.
+// scatterCombines reports whether scatter collects keys in lines. The race detector only sees writes of Go, so
+// nothing is collected under it.
 func scatterCombines() bool { return (useAVX512 || useAVX2) && !raceEnabled }
 
 func scatter(b *Buckets, keys []uint64) (done int) {
@@ -233,7 +232,7 @@ func scatterFlush(b *Buckets) {
 	}
 }
 
-// scatterFence orders the lines that were written past the caches before whatever other threads are told next.
+// scatterFence orders non-temporal writes of lines before later writes that other threads may see.
 //
 //go:noescape
 func scatterFence()

@@ -4,16 +4,16 @@ package asm
 
 import "unsafe"
 
-// This file decides, kernel by kernel, which code runs on arm64, and declares that code; see dispatch_amd64.go. The
-// kernels without a NEON form are in dispatch_generic.go.
+// This file selects the code of each kernel on arm64, and declares it; see dispatch_amd64.go. The kernels without a
+// NEON form are in dispatch_generic.go.
 
-// assembly names the assembly that is compiled into this build.
+// assembly names the architecture of the assembly in this build.
 const assembly = "arm64"
 
 // useNEON is false when the generic backend is in use.
 var useNEON bool
 
-// use puts a backend to use, which the machine must serve.
+// use selects a backend, which the machine must support.
 func use(name string) {
 	inUse, useNEON = name, name == NEON
 }
@@ -66,7 +66,7 @@ func prefetchAll(xs unsafe.Pointer, bytes uintptr)
 //go:noescape
 func prefetchAt(xs unsafe.Pointer, elem uintptr, index *uint64, count int)
 
-// planarPrefetchExtents prefetches the line on which each extent begins.
+// planarPrefetchExtents prefetches the first line of each extent.
 func planarPrefetchExtents(p *PlanarTable, extents []PlanarExtent) {
 	var starts [planarCall]uint64
 	for len(extents) > 0 {
@@ -97,7 +97,7 @@ func interpolate(dst []int, keys, sought []uint64) {
 	interpolateGeneric(dst, keys, sought)
 }
 
-// interpolateNEON takes 1 to searchWidth sought keys and 1 key or more.
+// interpolateNEON searches 1 to searchWidth keys. There must be at least 1 key to search in.
 //
 //go:noescape
 func interpolateNEON(dst *int, keys *uint64, n int, sought *uint64, m int)
@@ -109,7 +109,7 @@ func decodeKeys(dst []uint64, half []byte, w *Window, at *cursor) (answer int) {
 	return decodeNEON(&dst[0], len(dst), &half[0], len(half), w, at)
 }
 
-// decodeNEON is decodeAVX512 (dispatch_amd64.go), and moves the cursor for any n.
+// decodeNEON is like decodeAVX512 (dispatch_amd64.go), and moves the cursor for every n.
 //
 //go:noescape
 func decodeNEON(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int

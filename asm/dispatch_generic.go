@@ -2,8 +2,8 @@
 
 package asm
 
-// The kernels of this file have assembly for amd64 alone: everywhere else, and in a build without assembly, each is
-// its generic form.
+// The kernels of this file have assembly only for amd64. On other architectures, and in a build without assembly, the
+// generic form runs.
 
 func seek(s *Seek, k int, w *Window) (prefetched int) { return seekGeneric(s, k, w) }
 
@@ -34,6 +34,5 @@ func planarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, 
 	return planarLocateGeneric(p, extents, probes, first)
 }
 
-// planarPrefetchLines does nothing: the lines of buckets are left to the processor, which has many independent
-// reads of them under way at once.
+// planarPrefetchLines does nothing: the processor itself overlaps many independent reads of the lines.
 func planarPrefetchLines(*PlanarTable, []PlanarProbe) {}

@@ -4,13 +4,13 @@ package asm
 
 import "unsafe"
 
-// In a build without assembly every kernel is its generic form: here those that amd64 and arm64 have assembly for, in
-// dispatch_generic.go the others.
+// In a build without assembly every kernel is generic. This file has the kernels with assembly for amd64 and arm64;
+// dispatch_generic.go has the others.
 
-// assembly names the assembly that is compiled into this build: none.
+// assembly names the architecture of the assembly in this build: none.
 const assembly = ""
 
-// use puts a backend to use, which the machine must serve.
+// use selects a backend, which the machine must support.
 func use(name string) { inUse = name }
 
 func within64(dst []uint32, xs []uint64, base uint32, q uint64, k int) (n, scanned int) {
@@ -30,7 +30,7 @@ func weightedVotes(counts *[64]uint64, hashes []uint64, weights []uint32) bool {
 	return true
 }
 
-// Go has no prefetch without assembly: whoever reads takes the misses.
+// Go has no prefetch without assembly: the reader takes the misses.
 
 func prefetchAll(xs unsafe.Pointer, bytes uintptr) {}
 

@@ -5,12 +5,12 @@ import (
 	"math/bits"
 )
 
-// Filter copies those words to dst whose bit is set in the bitmap, in their order, and returns how many. A word's
-// bit has the number with which its low half begins: as many bits as number those of the bitmap, of which there must
-// be a power of two from 128 to 2^32. dst must be as long as words, and may be words; the rest of dst may
-// be overwritten. Lengths that do not fit are a programmer's error and panic.
+// Filter copies the words whose bit is set in the bitmap to dst, in their order, and returns their number. The
+// leading bits of a word's low half are the number of its bit. The bitmap must have a power of two of bits, from 128
+// to 2^32. dst must have the length of words, and may be words. The rest of dst may be overwritten. Filter panics if
+// the lengths are inconsistent.
 //
-// A word takes 1.5 cycles, and a line of the bitmap from wherever that is.
+// A word takes 1.5 cycles, and the cost of reading its line of the bitmap.
 func Filter(dst, words, bitmap []uint64) int {
 	n := bits.Len(uint(len(bitmap))) + 5
 	if len(bitmap) < 2 || len(bitmap)&(len(bitmap)-1) != 0 || n > 32 || len(dst) < len(words) {
@@ -27,5 +27,5 @@ func Filter(dst, words, bitmap []uint64) int {
 	return kept
 }
 
-// filterCall is how many words one call into assembly takes: some 20 microseconds.
+// filterCall is the maximum number of words per call of assembly: some 20 microseconds.
 const filterCall = 8192

@@ -3,23 +3,23 @@ package asm
 // Interpolate finds many keys in one sorted slice: dst[j] becomes the lower bound of sought[j], the
 // smallest i with keys[i] >= sought[j], or len(keys) if there is none.
 //
-// keys must be ascending; equal keys and any skew are fine. sought may be in any order. dst must be
-// at least as long as sought; only dst[:len(sought)] is written. Nothing is allocated; safe for
-// concurrent use on disjoint dst.
+// keys must be ascending; equal keys and skew are allowed. sought may have any order. dst must be at least as long as
+// sought, and only dst[:len(sought)] is written. Interpolate does not allocate, and is safe for concurrent use with
+// disjoint dst.
 //
-// Every sought key keeps a bracket (low, high] that holds its answer: keys[low] < sought <=
-// keys[high]. A step reads one key inside the bracket and moves one end there:
+// Every search has a bracket (low, high] with its answer: keys[low] < sought <= keys[high]. A step reads one key
+// inside the bracket and moves one end there:
 //
 //	step    0 1 2          where the straight line between the two ends would pass the sought key
 //	step    3 4 5 ...      near the end that moved last, 4, 32, 256 ... keys away, but never past the middle
 //	step    8 11 14 ...    the straight line again
 //
-// Of uniform keys, each line lands within about the square root of the distance that was left, and
-// two or three strides inside one or two cache lines close the bracket. Of skewed keys, the strides
-// grow until they are bisection: no key takes more than 8 + 2 log2(n) steps.
+// For uniform keys, each line ends within about the square root of the remaining distance. Then two or three strides
+// inside one or two cache lines close the bracket. For skewed keys, the strides grow until they are a bisection: no
+// key takes more than 8 + 2 log2(n) steps.
 //
-// Up to 64 sought keys take each step together, so that their misses overlap. Measured, a search in
-// 10 M uniform keys: 41 ns with AVX-512, 57 with AVX2, 160 in plain Go, 485 by sort.Search.
+// Up to 64 searches take each step together, so that their misses overlap. Measured per search in 10 M uniform keys:
+// 41 ns with AVX-512, 57 with AVX2, 160 in plain Go, 485 with sort.Search.
 func Interpolate(dst []int, keys, sought []uint64) {
 	dst = dst[:len(sought)]
 	if len(keys) == 0 {
@@ -35,24 +35,24 @@ func Interpolate(dst []int, keys, sought []uint64) {
 }
 
 const (
-	// searchWidth is how many searches advance together: more misses than a core can have open (16
-	// to 48 lines), little enough state (2 KiB) to stay in the first-level cache.
+	// searchWidth is the number of searches that advance together. It is more than the misses that a core can overlap
+	// (16 to 48 lines). The state takes 2 KiB of the first-level cache.
 	searchWidth = 64
-	// searchLines is how many of the first steps follow the straight line before the strides begin.
+	// searchLines is the number of first steps on the straight line, before the strides.
 	searchLines = 3
-	// searchStride is the first stride, in keys: half a cache line, about the error that three lines leave.
+	// searchStride is the first stride, in keys: half a cache line, about the error after three lines.
 	searchStride = 4
-	// searchGrowth is how much longer each stride is than the one before.
+	// searchGrowth is the ratio of a stride to the previous one.
 	searchGrowth = 8
 )
 
-// followsLine reports whether step is one of those that interpolate.
+// followsLine reports whether step interpolates.
 func followsLine(step int) bool {
 	return step < searchLines || step >= 8 && step%3 == 2
 }
 
-// annotateSearch tells the race detector what a search read and wrote. Of keys it read the two ends and some in
-// between; telling of all would make a search linear under the race detector.
+// annotateSearch annotates the accesses of a search for the race detector: both ends of keys and some keys in
+// between. Annotating all keys would make a search linear under the race detector.
 func annotateSearch(dst []int, keys, sought []uint64) {
 	raceRead(sought)
 	raceWrite(dst)

@@ -1,10 +1,10 @@
 package asm
 
-// bracket is one search under way: keys[low] < sought <= keys[high], where both keys are at hand.
+// A bracket is the state of one search: keys[low] < sought <= keys[high]. Both keys are stored in it.
 type bracket struct {
 	low, high       int
 	lowKey, highKey uint64
-	lowMoved        bool // and not high, in the last step
+	lowMoved        bool // the last step moved low, not high
 }
 
 // interpolateGeneric is the specification. len(dst) == len(sought) <= searchWidth, len(keys) > 0.
@@ -12,7 +12,7 @@ type bracket struct {
 func interpolateGeneric(dst []int, keys, sought []uint64) (steps int) {
 	var (
 		open     [searchWidth]bracket
-		searches [searchWidth]uint8 // which of sought are still open
+		searches [searchWidth]uint8 // indexes of the open searches
 	)
 	n := 0
 	last := len(keys) - 1
@@ -36,7 +36,7 @@ func interpolateGeneric(dst []int, keys, sought []uint64) (steps int) {
 		if step >= searchLines && !line {
 			stride = min(stride, len(keys)) * searchGrowth
 		}
-		// Retire the closed searches and place the next guess of the rest.
+		// Remove the closed searches, and compute the next guess of the others.
 		rest := searches[:0]
 		for _, j := range searches[:n] {
 			b := &open[j%searchWidth]
@@ -52,8 +52,8 @@ func interpolateGeneric(dst []int, keys, sought []uint64) (steps int) {
 			rest = append(rest, j)
 		}
 		n = len(rest)
-		// Read all guesses, one independent miss each. (Moving the ends without branches was
-		// measured: no faster uniform, a fifth slower clustered.)
+		// Read all guesses, one independent miss each. (Moving the ends without branches was measured: not faster for
+		// uniform keys, a fifth slower for clustered ones.)
 		for _, j := range rest {
 			b, g := &open[j%searchWidth], guesses[j%searchWidth]
 			if key := keys[g]; key < sought[j] {
@@ -66,16 +66,16 @@ func interpolateGeneric(dst []int, keys, sought []uint64) (steps int) {
 	return step
 }
 
-// onLine returns where the line from (low, lowKey) to (high, highKey) passes x, inside the open
-// bracket. The differences are halved to fit a signed conversion, and rounded to 53 bits: a guess
-// may be off, an answer never is.
+// onLine returns where the line from (low, lowKey) to (high, highKey) passes x, inside the open bracket. The
+// differences are halved to fit a signed conversion, and rounded to 53 bits. This may move a guess, but does not
+// change an answer.
 func (b *bracket) onLine(x uint64) int {
 	share := float64(int64((x-b.lowKey)>>1)) / float64(int64((b.highKey-b.lowKey)>>1)|1)
 	guess := b.low + int(share*float64(b.high-b.low))
 	return min(max(guess, b.low+1), b.high-1)
 }
 
-// near returns the place stride keys inside the end that moved last, or the middle if that is nearer.
+// near returns the position at stride keys from the end that moved last, or the middle if that is nearer.
 func (b *bracket) near(stride int) int {
 	half := (b.high - b.low) / 2
 	if b.lowMoved {

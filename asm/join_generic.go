@@ -2,8 +2,8 @@ package asm
 
 import "math/bits"
 
-// joinGeneric is the specification of join. The call ends before a word whose bucket is long, and before one
-// whose hits dst might not take. Words are numbered from base.
+// joinGeneric is the specification of join. The call ends before a word whose bucket is long, and before a word whose
+// hits may not fit in dst. Words are numbered from base.
 func joinGeneric(dst []JoinPair, words []uint64, base uint32, b *JoinBuckets, k uint32) (hits, done int) {
 	shift, mask := uint(b.Shift)&63, uint64(len(b.First)-2)
 	for i, w := range words {

@@ -2,12 +2,12 @@ package asm
 
 import "slices"
 
-// kernel lists which backends have assembly for it, and how it is checked.
+// A kernel describes the backends with assembly for one kernel, and its check.
 type kernel struct {
-	name     string         // of the function that dispatches, and the beginning of its assembly's names
-	backends []string       // that have assembly for it; the others run its generic form
-	run      func(*answers) // on input that is always the same; see selfTest
-	sum      uint64         // of what it answers then
+	name     string         // name of the dispatching function, and prefix of the assembly's names
+	backends []string       // backends with assembly; the others run the generic form
+	run      func(*answers) // runs the kernel on a fixed input; see selfTest
+	sum      uint64         // sum of its answers
 }
 
 var (
@@ -16,7 +16,7 @@ var (
 	widest     = []string{AVX512}
 )
 
-// kernels is the table of all kernels. The dispatch_*.go files say the same as code.
+// kernels is the table of all kernels. The dispatch_*.go files have the same information as code.
 var kernels = []kernel{
 	{"within64", everywhere, runWithin64, 0x728a614e989940f9},
 	{"within32", everywhere, runWithin32, 0x9a9c37a7f030f1eb},
@@ -36,16 +36,15 @@ var kernels = []kernel{
 	{"nearRows", widest, runNearRows, 0x3ae23e001623f71b},
 }
 
-// The kernels of which some backends have no assembly, and callers have another algorithm, for [Accelerated].
+// Kernels without assembly on some backends, for which callers have another algorithm; see [Accelerated].
 const (
 	KernelSeek       = "seek"
 	KernelSortLeaves = "leaves"
 	KernelNearRows   = "nearRows"
 )
 
-// Accelerated reports whether the backend in use has assembly for a kernel. Where it has none, the kernel's generic
-// form gives the same results, and another algorithm may be faster than that: callers that have one look here. The
-// answer changes only with [Select].
+// Accelerated reports whether the backend in use has assembly for a kernel. Without it, the generic form gives the
+// same results, but another algorithm may be faster. Only [Select] changes the answer.
 func Accelerated(name string) bool {
 	return slices.ContainsFunc(kernels, func(k kernel) bool {
 		return k.name == name && slices.Contains(k.backends, inUse)

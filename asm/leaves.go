@@ -2,16 +2,16 @@ package asm
 
 import "fmt"
 
-// LeafMax is the longest leaf that SortLeaves sorts.
+// LeafMax is the maximum length of a leaf for SortLeaves.
 const LeafMax = 16
 
-// SortLeaves sorts keys leaf by leaf, the last step of a sort by most significant digit:
-// leaf d is src[ends[d-1]:ends[d]], the first begins at from, and goes to the same place of dst,
-// ascending. It stops before a leaf of more than LeafMax keys and returns how many leaves it
-// has done. dst must be as long as src; both may be the same memory, but must not overlap otherwise.
-// Ends that descend or lie outside of src are a programmer's error and panic.
+// SortLeaves sorts keys leaf by leaf, as the last step of a sort by most significant digit. Leaf d is
+// src[ends[d-1]:ends[d]], and the first leaf begins at from. Each leaf is written, ascending, to the same position of
+// dst. SortLeaves stops before a leaf of more than LeafMax keys and returns the number of sorted leaves. dst must
+// have the length of src. Both may be the same memory, but must not overlap otherwise. SortLeaves panics if ends
+// descend or are outside of src.
 //
-// With AVX-512 a leaf is sorted in registers: 2.1 ns a key where leaves have 8 on average.
+// With AVX-512 a leaf is sorted in registers: 2.1 ns per key with 8 keys per leaf on average.
 func SortLeaves(dst, src []uint64, ends []uint32, from uint32) (done int) {
 	dst = dst[:len(src)]
 	for done < len(ends) {
@@ -34,10 +34,10 @@ func SortLeaves(dst, src []uint64, ends []uint32, from uint32) (done int) {
 	return done
 }
 
-// leavesCall is how many leaves one call of a kernel takes: some 40 us.
+// leavesCall is the maximum number of leaves per kernel call: some 40 us.
 const leavesCall = 2048
 
-// annotateLeaves tells the race detector what leaves may have read and written.
+// annotateLeaves annotates the accesses of leaves for the race detector.
 func annotateLeaves(dst, src []uint64, ends []uint32, from uint32) {
 	raceRead(ends)
 	if to := ends[len(ends)-1]; from <= to && uint64(to) <= uint64(len(src)) {

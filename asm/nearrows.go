@@ -2,19 +2,17 @@ package asm
 
 import "fmt"
 
-// NearBucketMax is the largest bucket that NearRows compares, and how long its dst must be for
-// every call to make progress.
+// NearBucketMax is the maximum size of a bucket for NearRows. If dst has this length, every call makes progress.
 const NearBucketMax = 1024
 
-// NearRows compares all keys of a bucket with each other, bucket by bucket: bucket d is
-// keys[ends[d-1]:ends[d]], the first begins at from. It writes to dst, ascending, every
-// index i for which a key behind keys[i] in its bucket differs from it in at most k bits, 0 to
-// 63: a row of the bucket's triangle that has a pair. Pairs are rare, so finding them in their rows
-// is left to the caller. It stops before a bucket of more than NearBucketMax keys, or of as many as dst might
-// have no room for, and returns how many indexes it wrote and how many buckets are done. Ends that
-// descend or lie outside of keys are a programmer's error and panic.
+// NearRows compares all keys of each bucket with each other. Bucket d is keys[ends[d-1]:ends[d]], and the first
+// bucket begins at from. It writes to dst, ascending, every index i such that a later key of the bucket differs from
+// keys[i] in at most k bits, 0 to 63. So an index is a row of the bucket's triangle with at least one pair. Pairs are
+// rare, so the caller finds them in their rows. NearRows stops before a bucket of more than NearBucketMax keys, or
+// one whose indexes may not fit in dst. It returns the numbers of indexes and of completed buckets. It panics if ends
+// descend or are outside of keys.
 //
-// With AVX-512, a bucket of m takes m/16 + 1/2 steps of 1.5 cycles and some 8 cycles for each row.
+// With AVX-512, a bucket of m keys takes m/16 + 1/2 steps of 1.5 cycles and some 8 cycles for each row.
 func NearRows(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n, done int) {
 	if k < 0 || k > 63 {
 		panic(fmt.Sprintf("asm: near rows within %d bits", k))
@@ -23,7 +21,7 @@ func NearRows(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n
 	raceRead(ends)
 	raceWrite(dst)
 	for done < len(ends) {
-		// So many buckets that a call stays short, by the ends that are right.
+		// Limit the number of buckets to keep the call short, and check their ends.
 		steps, last, to := 0, done, from
 		for last < len(ends) && steps < nearRowsCall && ends[last] >= to {
 			size := int(ends[last] - to)
@@ -48,6 +46,5 @@ func NearRows(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n
 	return n, done
 }
 
-// nearRowsCall is about how many cycles one call of a kernel takes: 30 us, or what the
-// largest bucket takes, 60.
+// nearRowsCall is the approximate number of cycles per kernel call: 30 us, or 60 for the largest bucket.
 const nearRowsCall = 80_000

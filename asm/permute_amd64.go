@@ -4,15 +4,15 @@ package asm
 
 import "github.com/klauspost/cpuid/v2"
 
-// indexFrom is the length from which writing out the permutation, 80 ns, pays: a key takes 0.5 ns
-// less than by PEXT.
+// indexFrom is the minimum length for computing the index of the permutation, which takes 80 ns. A key then takes 0.5
+// ns less than with PEXT.
 const indexFrom = 256
 
-// permuteCall is how many keys one call of a kernel takes: about 25 us from memory.
+// permuteCall is the maximum number of keys per kernel call: about 25 us from memory.
 const permuteCall = 16384
 
-// slowExtract is true where PEXT and PDEP run in microcode, 18 cycles and more each: Zen 1 and 2,
-// and Hygon's copies of them.
+// slowExtract is true if PEXT and PDEP are microcode with at least 18 cycles each: Zen 1 and 2, and Hygon's copies of
+// them.
 var slowExtract = cpuid.CPU.VendorID == cpuid.AMD && cpuid.CPU.Family == 0x17 || cpuid.CPU.VendorID == cpuid.Hygon
 
 func permute(dst, src []uint64, mask uint64, dir direction) {
@@ -41,7 +41,7 @@ func permute(dst, src []uint64, mask uint64, dir direction) {
 	}
 }
 
-// permuteAVX512 makes bit t of every dst key bit index[t] of its src key.
+// permuteAVX512 sets bit t of every dst key to bit index[t] of its src key.
 //
 //go:noescape
 func permuteAVX512(dst, src *uint64, n int, index *[64]uint8)

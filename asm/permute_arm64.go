@@ -2,11 +2,11 @@
 
 package asm
 
-// picksFrom is the length from which writing out the permutation, some 1,500 instructions, pays: a
-// key then takes 13, and 60 with the shifts and masks of a compressor.
+// picksFrom is the minimum length for computing picks, which takes some 1,500 instructions. A key then takes 13
+// instructions, instead of 60 with the shifts and masks of a compressor.
 const picksFrom = 32
 
-// permuteCall is how many keys one call of the kernel takes: about 50 us from memory.
+// permuteCall is the maximum number of keys per kernel call: about 50 us from memory.
 const permuteCall = 16384
 
 func permute(dst, src []uint64, mask uint64, dir direction) {
@@ -26,14 +26,14 @@ func permute(dst, src []uint64, mask uint64, dir direction) {
 	}
 }
 
-// picks is a bit permutation as eight table look-ups and tests for two keys at a time: bit i of
-// result byte j is bit test[i][j] of source byte from[i][j].
+// picks is a bit permutation as eight table look-ups and tests for two keys at a time. Bit i of result byte j is bit
+// test[i][j] of source byte from[i][j].
 type picks struct {
 	from [8][16]uint8
 	test [8][16]uint8 // one bit set
 }
 
-// fill makes p of the source of every bit of the result.
+// fill computes p from the source of every bit of the result.
 func (p *picks) fill(index *[64]uint8) {
 	for to, from := range index {
 		i, j := to%8, to/8

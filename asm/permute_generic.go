@@ -21,19 +21,19 @@ func permuteGeneric(dst, src []uint64, mask uint64, dir direction) {
 	}
 }
 
-// compressor holds what the compress and expand of one mask need: in step s, the bits of move[s] travel
-// 1<<s places. (Warren, Hacker's Delight, 2nd edition, sections 7-4 and 7-5.)
+// A compressor has the data for compress and expand with one mask: in step s, the bits of move[s] move 1<<s places.
+// (Warren, Hacker's Delight, 2nd edition, sections 7-4 and 7-5.)
 type compressor struct {
 	mask uint64
 	move [6]uint64
 }
 
-// newCompressor prepares the six steps of mask: about 60 operations.
+// newCompressor computes the six steps of mask, in about 60 operations.
 func newCompressor(mask uint64) compressor {
 	c := compressor{mask: mask}
-	gaps := ^mask << 1 // bit i: position i-1 holds a gap, which bits from i upwards must cross
+	gaps := ^mask << 1 // bit i: position i-1 is a gap, which bits from i upwards must cross
 	for step := range c.move {
-		odd := gaps // becomes: bit i is set when the count of gap bits at or below i is odd
+		odd := gaps // at the end, bit i is set if the number of gap bits at or below i is odd
 		for shift := 1; shift < 64; shift <<= 1 {
 			odd ^= odd << shift
 		}
@@ -54,7 +54,7 @@ func (c *compressor) extract(x uint64) uint64 {
 	return x
 }
 
-// deposit spreads the low bits of x to the places of the mask, in order: PDEP, the inverse of extract.
+// deposit spreads the low bits of x to the positions of the mask, in order: PDEP, the inverse of extract.
 func (c *compressor) deposit(x uint64) uint64 {
 	for step := len(c.move) - 1; step >= 0; step-- {
 		move := c.move[step]
@@ -63,18 +63,16 @@ func (c *compressor) deposit(x uint64) uint64 {
 	return x & c.mask
 }
 
-// lookupFrom is the length from which building a lookup (2,048 entries, about 1.5 us) pays: the
-// shifts and masks of a compressor take about 15 ns a key, the lookup 2.3 (BenchmarkKernels,
-// impl=generic).
+// lookupFrom is the minimum length for building a lookup (2,048 entries, about 1.5 us). The shifts and masks of a
+// compressor take about 15 ns per key, and the lookup 2.3 (BenchmarkKernels, impl=generic).
 const lookupFrom = 128
 
-// lookup is a bit permutation as eight tables: entry [b][v] is where the permutation puts the bits
-// of v when v is byte b. A permutation moves every bit alone, so the image of a key is the OR of
-// the images of its bytes.
+// A lookup is a bit permutation as eight tables: entry [b][v] is the result for byte b with value v. A permutation
+// moves every bit independently, so the result for a key is the OR of the results for its bytes.
 type lookup [8][256]uint64
 
-// permuteLookup permutes with 16 KiB of tables, eight loads a key: six times as fast as the shifts
-// and masks, on any CPU.
+// permuteLookup permutes with 16 KiB of tables and eight loads per key. It is six times as fast as shifts and masks,
+// on every CPU.
 func permuteLookup(dst, src []uint64, mask uint64, dir direction) {
 	var table lookup
 	table.fill(mask, dir)
@@ -87,7 +85,7 @@ func permuteLookup(dst, src []uint64, mask uint64, dir direction) {
 	}
 }
 
-// fill builds the tables: an entry is the one without its lowest bit, and that bit's image.
+// fill builds the tables: an entry is the entry without its lowest bit, plus the result for that bit.
 func (t *lookup) fill(mask uint64, dir direction) {
 	for to, from := range bitSource(mask, dir) {
 		t[from/8][1<<(from%8)] = 1 << to

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// PlanarTable is what a probe reads of a planar table (package engine/index/table has its
-// format): where buckets begin, and the low 16 bits of every key. No kernel changes it.
+// A PlanarTable is the part of a planar table that a probe reads: the starts of buckets, and the low 16 bits of every
+// key. Package engine/index/table describes the format. No kernel changes it.
 //
 //	bucket b  = the top BucketBits bits of a key
 //	line l    = b/PerLine: its buckets share a line of Lines, words 8l to 8l+7
@@ -15,52 +15,49 @@ import (
 //	line    | base | wide | 0 | 110 0 10 0 0 1110 ...  0 0 0 |
 //	bits      40     1     23   448
 //
-// base is the rank of the line's first key, in the lowest bits of word 0. Words 1
-// to 7 hold a 1 for each key and a 0 behind the last key of each bucket, lowest
-// bit first: with e the place of zero number j, bucket j of the line ends at rank
-// base + e - j and has as many keys as there are ones right before e. A line whose
-// keys and buckets are more than 448 is wide: the caller has its buckets' starts
-// elsewhere. A line behind the last has the number of keys for its base.
+// base is the rank of the line's first key, in the lowest bits of word 0. Words 1 to 7 have a 1 for each key and a 0
+// after the last key of each bucket, lowest bit first. Let e be the position of zero number j. Then bucket j of the
+// line ends at rank base + e - j, and its number of keys is the number of consecutive ones before e. A line whose
+// keys and buckets are more than 448 is wide: the caller has the starts of its buckets. The sentinel line after the
+// last one has the number of keys as its base.
 type PlanarTable struct {
-	Lines      []uint64 // 8 words for each PerLine of 1<<BucketBits buckets, and 8 more
-	Low        []uint16 // Keys + PlanarPad or more
+	Lines      []uint64 // 8 words for each PerLine of 1<<BucketBits buckets, and 8 more for the sentinel
+	Low        []uint16 // at least Keys + PlanarPad elements
 	Keys       uint64   // at most PlanarKeysMax
 	BucketBits uint     // 1 to PlanarBucketBitsMax
-	PerLine    uint64   // buckets a line, 2 to PlanarLineBits
+	PerLine    uint64   // buckets per line, 2 to PlanarLineBits
 	Inverse    uint64   // PlanarInverse(PerLine)
 }
 
 const (
-	// PlanarWide, in the first word of a line, marks one whose buckets begin
-	// elsewhere.
+	// PlanarWide, in the first word of a line, marks a line without the starts of its buckets.
 	PlanarWide = 1 << 40
-	// PlanarKeysMax is the largest base.
+	// PlanarKeysMax is the maximum base.
 	PlanarKeysMax = 1<<40 - 1
-	// PlanarBucketBitsMax is the most bits of a bucket: up to 2^55 the quotient by
-	// the inverse is exact.
+	// PlanarBucketBitsMax is the maximum number of bucket bits: up to 2^55 the quotient by the inverse is exact.
 	PlanarBucketBitsMax = 48
-	// PlanarLineBits is how many keys and buckets a line holds together.
+	// PlanarLineBits is the maximum number of keys and buckets of a line.
 	PlanarLineBits = 448
-	// PlanarBucketMax is the most keys of a bucket that PlanarLocate takes: their ones
-	// are looked for in eight bytes that may have seven bits behind them.
+	// PlanarBucketMax is the maximum number of keys of a bucket for PlanarLocate. It searches their ones in eight
+	// bytes, of which up to seven bits may follow them.
 	PlanarBucketMax = 55
-	// PlanarPad is how many elements of Low stand behind the last key, so that a
-	// kernel may load a whole register at any of them.
+	// PlanarPad is the number of padding elements at the end of Low. With them a kernel may load a whole register at
+	// any key.
 	PlanarPad = 32
-	// PlanarLongest is the longest extent that PlanarScan takes.
+	// PlanarLongest is the maximum length of an extent for PlanarScan.
 	PlanarLongest = 1024
 )
 
-// PlanarInverse returns the number by which the kernels divide by perLine, 2 or more: b*inverse>>64 is b/perLine for
-// every bucket b.
+// PlanarInverse returns the factor by which the kernels divide by perLine, which is at least 2: b*inverse>>64 is
+// b/perLine for every bucket b.
 func PlanarInverse(perLine uint64) uint64 { return ^uint64(0)/perLine + 1 }
 
-// A PlanarProbe looks in one bucket for keys near Key: the query with a pattern of flips
-// applied to its leading bits.
+// A PlanarProbe searches one bucket for keys near Key. Key is the query with a pattern of flips applied to its
+// leading bits.
 type PlanarProbe struct {
 	Key   uint64
-	Limit uint16 // a key whose low 16 bits differ in at most this many is a hit; 0 to 64
-	Table uint16 // these two are the caller's; not looked at
+	Limit uint16 // maximum number of different bits among the low 16 bits of a hit; 0 to 64
+	Table uint16 // Table and Query are data of the caller
 	Query uint32
 }
 
@@ -71,14 +68,14 @@ type PlanarExtent struct {
 	Probe uint32 // index of the probe
 }
 
-// A PlanarHit is an element of Low that a probe asked for.
+// A PlanarHit is an element of Low that matches a probe.
 type PlanarHit struct {
-	Pos   uint64 // its index in Low: the key's rank
+	Pos   uint64 // index in Low, which is the rank of the key
 	Probe uint64 // index of the probe
 }
 
-// checkLines panics when there are fewer lines than a kernel may read: a programmer's error. The last line that it
-// reads is the one that the last bucket's multiplication gives, and Lines has one more.
+// checkLines panics if Lines is shorter than the kernels need. The last line that they read is that of the last
+// bucket, and Lines has one more.
 func (p *PlanarTable) checkLines() {
 	last, _ := bits.Mul64(1<<p.BucketBits-1, p.Inverse)
 	if uint64(len(p.Lines)) < 8*(last+2) || p.BucketBits-1 >= PlanarBucketBitsMax || p.PerLine-2 > PlanarLineBits-2 {
@@ -86,7 +83,7 @@ func (p *PlanarTable) checkLines() {
 	}
 }
 
-// checkLow panics when Low has not the keys and the padding behind them: a programmer's error.
+// checkLow panics if Low is too short for the keys and the padding.
 func (p *PlanarTable) checkLow() {
 	if uint64(len(p.Low)) < PlanarPad || p.Keys > uint64(len(p.Low))-PlanarPad {
 		p.panic()
@@ -106,18 +103,16 @@ func PlanarPrefetchLines(p *PlanarTable, probes []PlanarProbe) {
 	}
 }
 
-// PlanarLocate writes to extents the extent of each of the probes from first on whose bucket
-// is not empty, with the probe's index. It stops before a
-// probe whose line is wide or damaged, or whose bucket has more than PlanarBucketMax
-// keys. It returns how many extents it wrote and how many probes it has done. extents must
-// be as long as probes[first:].
+// PlanarLocate writes the extents of the probes from first on to extents, with the index of the probe. It skips empty
+// buckets. It stops before a probe whose line is wide or damaged, or whose bucket has more than PlanarBucketMax keys.
+// It returns the numbers of extents and of completed probes. extents must have the length of probes[first:].
 //
-// Meanwhile it prefetches the lines of other probes, which the next call will locate in the table next, one for each
-// that is located: ahead is empty, or at least as long as probes[first:]. Where PlanarLocate stops, one more may have
-// been prefetched.
+// Meanwhile it prefetches one line per probe for the next call, which locates the probes ahead in the table next.
+// ahead is empty, or at least as long as probes[first:]. When PlanarLocate stops, it may have prefetched one more
+// line.
 //
-// A probe takes 20 cycles and one line of Lines. Prefetching the lines of the probes ahead takes 17
-// ns a probe, n = 1e8, where [PlanarPrefetchLines] and waiting for them takes 23.
+// A probe takes 20 cycles and one line of Lines. With n = 1e8, prefetching the lines of the probes ahead takes 17 ns
+// per probe. [PlanarPrefetchLines] and waiting for the lines takes 23.
 func PlanarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, first int, next *PlanarTable,
 	ahead []PlanarProbe) (found, done int) {
 	p.checkLines()
@@ -140,7 +135,7 @@ func PlanarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, 
 	return planarLocate(p, extents, probes[first:], uint64(first), next, ahead)
 }
 
-// PlanarPrefetchExtents prefetches what PlanarScan will read for the extents.
+// PlanarPrefetchExtents prefetches the elements that PlanarScan will read for the extents.
 func PlanarPrefetchExtents(p *PlanarTable, extents []PlanarExtent) {
 	p.checkLow()
 	if len(extents) > 0 {
@@ -148,13 +143,11 @@ func PlanarPrefetchExtents(p *PlanarTable, extents []PlanarExtent) {
 	}
 }
 
-// PlanarScan finds the elements of the extents that differ from their probe's low 16 bits
-// in at most its limit, in the order of extents and positions. It returns how many
-// hits it wrote and how many extents are done; done < len(extents) means that dst might
-// have no room for what the next extent holds. As long as dst has room for
-// PlanarLongest hits, every call makes progress. An extent that is longer than
-// PlanarLongest, not within the keys or of no probe is a programmer's error and
-// panics.
+// PlanarScan finds the elements of the extents that differ from their probe's low 16 bits in at most its limit. Hits
+// are in order of extents and positions. It returns the numbers of hits and of completed extents. If done <
+// len(extents), dst may not have room for the hits of the next extent. If dst has room for PlanarLongest hits, every
+// call makes progress. PlanarScan panics if an extent is longer than PlanarLongest, is not within the keys, or has no
+// probe.
 //
 // With AVX-512 an extent of up to 32 elements takes five cycles.
 func PlanarScan(p *PlanarTable, dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe) (hits, done int) {
@@ -183,7 +176,7 @@ func PlanarScan(p *PlanarTable, dst []PlanarHit, extents []PlanarExtent, probes 
 	return hits, done
 }
 
-// annotate tells the race detector of the extents that a scan may read.
+// annotate annotates the extents of a scan for the race detector.
 func (p *PlanarTable) annotate(extents []PlanarExtent) {
 	for _, r := range extents {
 		if r.Start <= p.Keys && uint64(r.Len) <= p.Keys-r.Start {
@@ -192,5 +185,5 @@ func (p *PlanarTable) annotate(extents []PlanarExtent) {
 	}
 }
 
-// planarCall is how many extents one call into assembly takes: at most 128 KiB.
+// planarCall is the maximum number of extents per call of assembly: at most 128 KiB.
 const planarCall = 64

@@ -2,11 +2,11 @@ package asm
 
 import "math/bits"
 
-// PlanarBucket looks a bucket up in its line, of 8 words, that is not wide: bucket number j of the line has n keys and
-// ends at rank end. ok is false when the line has not that many zeros; nothing else is checked.
+// PlanarBucket looks up a bucket in its line of 8 words, which must not be wide. Bucket number j of the line has n
+// keys and ends at rank end. ok is false if the line has too few zeros. Nothing else is checked.
 func PlanarBucket(line []uint64, j uint64) (n, end uint64, ok bool) {
 	line = line[:8]
-	left := int(j) // zeros before the one sought
+	left := int(j) // number of zeros to skip
 	for i := uint64(1); i < 8; i++ {
 		zeros := ^line[i]
 		if n := bits.OnesCount64(zeros); n <= left {
@@ -19,27 +19,26 @@ func PlanarBucket(line []uint64, j uint64) (n, end uint64, ok bool) {
 	return 0, 0, false
 }
 
-// SelectBit returns the place of bit number n, counted from 0, among those of a word that are set,
-// of which there are more. It has no branch that depends on the word: the sums of the bits of its
-// bytes say which byte has the bit, and three halvings where there.
+// SelectBit returns the position of set bit number n, counted from 0. The word must have more than n set bits. It has
+// no branch that depends on the word: the bit counts of the bytes give the byte of the bit, and three halvings its
+// position in it.
 func SelectBit(word uint64, n int) int {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	sums := word - word>>1&0x5555555555555555
 	sums = sums&0x3333333333333333 + sums>>2&0x3333333333333333
-	sums = (sums + sums>>4) & 0x0f0f0f0f0f0f0f0f * each           // of each byte and those below it
-	at := 8 * bits.OnesCount64(((uint64(n)*each|high)-sums)&high) // bytes whose sums are n or less
+	sums = (sums + sums>>4) & 0x0f0f0f0f0f0f0f0f * each           // bit counts of each byte and the bytes below it
+	at := 8 * bits.OnesCount64(((uint64(n)*each|high)-sums)&high) // number of bytes with sums up to n
 	n -= int(sums << 8 >> at & 0xff)
 	for half := 4; half > 0; half /= 2 {
 		below := bits.OnesCount64(word >> at & (1<<half - 1))
-		past := (below - 1 - n) >> (bits.UintSize - 1) // all ones where it is not among the lower half
+		past := (below - 1 - n) >> (bits.UintSize - 1) // all ones if the bit is not in the lower half
 		at += half & past
 		n -= below & past
 	}
 	return at
 }
 
-// onesBefore returns how many ones stand right before bit at of a line, behind its
-// first word.
+// onesBefore returns the number of consecutive ones immediately before bit at of a line, without its first word.
 func onesBefore(line []uint64, at uint64) (n uint64) {
 	for at > 64 {
 		word, place := line[(at-1)/64], (at-1)%64 // its bits from place down
@@ -53,8 +52,7 @@ func onesBefore(line []uint64, at uint64) (n uint64) {
 	return n
 }
 
-// planarLocateGeneric is the specification of planarLocate: PlanarLocate, whose extents
-// number their probes from first.
+// planarLocateGeneric is the specification of PlanarLocate. Its extents number the probes from first.
 func planarLocateGeneric(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, first uint64) (found, done int) {
 	for i := range probes {
 		bucket := probes[i].Key >> (64 - p.BucketBits)
@@ -75,9 +73,8 @@ func planarLocateGeneric(p *PlanarTable, extents []PlanarExtent, probes []Planar
 	return found, len(probes)
 }
 
-// planarScanGeneric is the specification of planarScan: it stops before an extent
-// that dst has no room for, that is too long, that does not lie within the keys, or
-// that is of no probe.
+// planarScanGeneric is the specification of PlanarScan. It stops before an extent that has no room in dst, is too
+// long, is not within the keys, or has no probe.
 func planarScanGeneric(p *PlanarTable, dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe) (hits, done int) {
 	for i, r := range extents {
 		if r.Start > p.Keys || uint64(r.Len) > p.Keys-r.Start || r.Len > PlanarLongest || int(r.Len) > len(dst)-hits ||

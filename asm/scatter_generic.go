@@ -1,8 +1,7 @@
 package asm
 
-// scatterGeneric is the specification of scatter, but for the lines, with which
-// plain Go is slower. It stops before a key that has no bucket or no room; a kernel with
-// lines may stop some keys later.
+// scatterGeneric is the specification of scatter, without lines, because plain Go is slower with lines. It stops
+// before a key that has no bucket or no room. A kernel with lines may stop some keys later.
 func scatterGeneric(b *Buckets, keys []uint64) (done int) {
 	for i, key := range keys {
 		d := (key - b.Low) >> (b.Shift & 63)
@@ -19,7 +18,7 @@ func scatterGeneric(b *Buckets, keys []uint64) (done int) {
 	return len(keys)
 }
 
-// flushLines writes what the lines of a kernel with lines still hold.
+// flushLines writes the rest of the lines of a kernel with lines.
 func flushLines(b *Buckets) {
 	for d, end := range b.Next {
 		for at := max(end&^(LineKeys-1), b.First[d]); at < end; at++ {

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// seekGeneric is the specification: one probe after the other, one key after the other. It leaves all lines to be
-// prefetched.
+// seekGeneric is the specification: it runs one probe after the other, key by key. It leaves all lines to be
+// prefetched by the caller.
 func seekGeneric(s *Seek, k int, w *Window) (prefetched int) {
 	for i := range s.n {
 		if s.follow(i, k, w) {
@@ -19,8 +19,8 @@ func seekGeneric(s *Seek, k int, w *Window) (prefetched int) {
 	return 0
 }
 
-// follow makes the keys of a probe up to its High, or reports that it does not get there. Then it counts
-// how many keys are left, and one if none but something is wrong.
+// follow decodes the keys of a probe up to its High, and reports whether it gets there. If not, the low half of
+// s.left[i] is the number of keys left in the half: at least 1 after an error, and 0 if only the half ended.
 func (s *Seek) follow(i, k int, w *Window) bool {
 	key, code, end := s.key[i], s.code[i], s.raw[i]+seekAhead
 	for ; key < s.high[i]; s.left[i]-- {

@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// selfTest runs the kernels in use on inputs that are always the same, and compares the sums of
-// what they answer with those in the table of kernels. It takes microseconds and belongs at the
-// start of every process: a processor, an emulator or a build that computes wrongly should be
-// found before it answers.
+// selfTest runs the kernels in use on fixed inputs, and compares the sums of their answers with the table of kernels.
+// It takes microseconds and runs at the start of every process, to detect a processor, an emulator or a build that
+// computes wrong results.
 func selfTest() error {
 	for _, k := range kernels {
 		var a answers
@@ -20,10 +19,10 @@ func selfTest() error {
 	return nil
 }
 
-// answers makes the input of a self-test, and sums what the kernel answers.
+// answers creates the input of a self-test, and sums the answers of the kernel.
 type answers struct{ drawn, sum uint64 }
 
-// words returns n words of no pattern, the same ones every time.
+// words returns n pseudo-random words, the same ones every time.
 func (a *answers) words(n int) []uint64 {
 	words := make([]uint64, n)
 	for i := range words {
@@ -81,8 +80,8 @@ func runWeightedVotes(a *answers) {
 	add(a, counts[:]...)
 }
 
-// planar returns a table of 150 keys in 64 buckets of 48 a line, of which bucket i has i%5+1 or none,
-// probes near its keys, and room for what they find.
+// planar returns a table of 150 keys in 64 buckets, 48 per line, with i%5+1 keys or none in bucket i. It also returns
+// probes near its keys, and room for their hits.
 func (a *answers) planar() (p PlanarTable, probes []PlanarProbe, extents []PlanarExtent) {
 	const perLine = 48
 	p = PlanarTable{Lines: make([]uint64, 24), BucketBits: 6, PerLine: perLine, Inverse: PlanarInverse(perLine)}
@@ -150,7 +149,7 @@ func runDecode(a *answers) {
 	add(a, map[bool]int{true: 1}[ok])
 }
 
-// runSeek looks in two halves of consecutive keys; in one the range ends.
+// runSeek searches two halves of consecutive keys. The range ends in one of them.
 func runSeeks(a *answers) {
 	const n, from, bytes = 75, seekFirst, 512
 	data := append(make([]byte, from), rulerBlock(n, bytes)...)
@@ -173,7 +172,7 @@ func runSeeks(a *answers) {
 }
 
 func runPermute(a *answers) {
-	for _, n := range []int{11, 300} { // long slices have forms of their own
+	for _, n := range []int{11, 300} { // long slices have their own forms
 		keys := a.words(n)
 		Permute(keys, keys, 0xf00ff00f1f0000f0)
 		add(a, keys...)

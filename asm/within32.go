@@ -1,15 +1,12 @@
 package asm
 
-// within32Call is how many elements one call into assembly looks at: 256 KiB, as
-// within64Call.
+// within32Call is the maximum number of elements per call of assembly: 256 KiB, like within64Call.
 const within32Call = 64 << 10
 
-// Within32 is [Within64] for elements of 32 bits: the indexes of those of xs that
-// differ from q in at most k bits, in ascending order, with the same results where
-// dst is full.
+// Within32 is like [Within64] for elements of 32 bits: it finds the indexes of the elements of xs that differ from q
+// in at most k bits, in ascending order. Its results are the same if dst is full.
 //
-// It searches keys that share too many leading bits for a table to tell apart: the
-// long buckets of a join.
+// It searches keys that share too many leading bits for a table: the long buckets of a join.
 func Within32(dst []uint32, xs []uint32, q uint32, k int) (n, scanned int) {
 	if k < 0 {
 		return 0, len(xs)
@@ -26,7 +23,7 @@ func Within32(dst []uint32, xs []uint32, q uint32, k int) (n, scanned int) {
 		if done == len(part) {
 			continue
 		}
-		part = part[done:] // as in Within64
+		part = part[done:] // like Within64
 		found, done = withinGeneric(dst[n:], part, uint32(scanned), q, k)
 		n += found
 		scanned += done
