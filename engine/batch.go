@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/live/version"
@@ -19,9 +20,9 @@ import (
 // BatchOptions configures a batch of queries.
 type BatchOptions struct {
 	K int // largest distance, at most the index's
-	// of the queries' texts, by query, for an index that was opened with a MaxLengthRatio; nil or
-	// 0: not known
-	TextBytes  []uint32
+	// Sketches are those of the queries, by query: documents whose sketches are unlike them are left out.
+	// nil, and the zero sketch, leave answers unverified.
+	Sketches   []sketch.Sketch
 	Docs       int            // how many documents of each hit to look up; see AllDocs and FirstDoc
 	Threads    int            // default: as many as there are processors; fewer where Budget has not the memory for them
 	MatchBytes uint64         // for the matches of a sweep; default: a quarter of what Budget has left, 1 GiB at most
@@ -136,7 +137,7 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 		for at := 0; at < len(queries); {
 			end := min(at+int(b.size.Load()), len(queries))
 			if !yield(&chunk{first: first + at, queries: queries[at:end], swept: swept.From(at),
-				lengths: b.lengths(first + at)}) {
+				verifier: b.verifier(first + at)}) {
 				break
 			}
 			at = end
@@ -145,23 +146,22 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 	}, b.search, func(c *chunk) error { return b.finish(ctx, c) })
 }
 
-// lengths returns what leaves out documents of the queries from number first on.
-func (b *batch) lengths(first int) rows.Lengths {
-	l := rows.Lengths{Ratio: b.index.live.Config().MaxLengthRatio}
-	if b.o.TextBytes != nil {
-		l.Of = b.o.TextBytes[first:]
+// verifier returns the verifier of the queries from number first on.
+func (b *batch) verifier(first int) rows.Verifier {
+	if b.o.Sketches == nil {
+		return rows.Verifier{}
 	}
-	return l
+	return b.index.live.Config().Verifier(b.o.Sketches[first:])
 }
 
 // A chunk is queries that a goroutine answers together. The first one has number first in the batch.
 type chunk struct {
-	first   int
-	queries []uint64
-	swept   search.Swept
-	lengths rows.Lengths
-	answers search.Answers // of the first
-	done    int            // queries: the others find too much to be held
+	first    int
+	queries  []uint64
+	swept    search.Swept
+	verifier rows.Verifier
+	answers  search.Answers // of the first
+	done     int            // queries: the others find too much to be held
 }
 
 // search answers chunks.
@@ -169,7 +169,7 @@ func (b *batch) search(ctx context.Context, chunks iter.Seq[*chunk]) (err error)
 	s := b.index.searcher(ctx)
 	defer s.Done()
 	for c := range chunks {
-		if c.answers, c.done, err = s.SearchSome(b.view, c.queries, b.o.K, b.o.Docs, c.swept, c.lengths); err != nil {
+		if c.answers, c.done, err = s.SearchSome(b.view, c.queries, b.o.K, b.o.Docs, c.swept, c.verifier); err != nil {
 			return err
 		}
 		if n := len(c.queries); c.done < n {
@@ -192,7 +192,7 @@ func (b *batch) finish(ctx context.Context, c *chunk) error {
 			return err
 		}
 		emit := func(hits []search.Hit) error { return b.emit(c.first+i, hits) }
-		if err := b.rest.Stream(b.view, simhash.Fingerprint(c.queries[i]), c.lengths.From(i), b.o.K, b.o.Docs,
+		if err := b.rest.Stream(b.view, simhash.Fingerprint(c.queries[i]), c.verifier.From(i), b.o.K, b.o.Docs,
 			emit); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@
 // This package and these are a stable interface, which changes with notice only:
 //
 //	ndd/engine/corpus/simhash     texts to fingerprints
+//	ndd/engine/corpus/sketch      estimates of the similarity of texts
 //	ndd/engine/corpus/format      files to documents
 //	ndd/engine/corpus/text        bytes of a page or a text to UTF-8 text
 //	ndd/engine/corpus/ndf         fingerprint files, the input of Build

@@ -26,8 +26,6 @@ var (
 	// ErrMixed is wrapped where fingerprints of different recipes, or documents with and without
 	// IDs, are put together.
 	ErrMixed = live.ErrMixed
-	// ErrNoLengths is wrapped where lengths of texts are asked for that are not kept.
-	ErrNoLengths = rows.ErrNoLengths
 	// ErrNoIndex is wrapped by the error of [Open] when there is no index at a path, be there
 	// nothing or something else. A damaged index is one: its error wraps [ErrCorrupt].
 	ErrNoIndex = live.ErrNoIndex

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/rows"
 )
 
@@ -14,7 +15,7 @@ import (
 type Doc struct {
 	Fingerprint simhash.Fingerprint // 0 is a fingerprint like others
 	ID          string              // required, unless the index was made with NoIDs, which keeps none
-	TextBytes   uint32              // length of the text; 0 where it is not known, and where the index keeps no lengths
+	Sketch      sketch.Sketch       // of its text; zero where it is not known, and where the index keeps no sketches
 
 	TTL        time.Duration // how long it is kept, to the second above; 0 is as the index has it; see [Forever]
 	OnConflict OnConflict    // what becomes of it when its ID is taken; 0 is as the index has it
@@ -78,8 +79,8 @@ func (x *Index) Insert(ctx context.Context, docs ...Doc) ([]Outcome, error) {
 // lasts. After an error, it returns the outcomes of the first documents, which were decided upon and are durable.
 //
 // A call may be repeated. If the document with the ID of one has the same content, nothing changes, and
-// the outcome repeats the outcome of its insert, with Before set. The content is the same if the fingerprints are
-// equal and, where the index keeps the lengths of texts and both are known, those, too. A document
+// the outcome is that of its insert, with Before set. The content is the same if the fingerprints are
+// equal and, where both documents have sketches, those, too. A document
 // with other content is compared with all documents, also with the one that has its ID; if it is near
 // none, its OnConflict decides.
 func (x *Index) CheckAndInsert(ctx context.Context, o QueryOptions, docs ...Doc) ([]Outcome, error) {

@@ -24,6 +24,11 @@ type Options struct {
 	Recipe *simhash.Recipe // how the fingerprints are made; nil for any
 	NoIDs  bool            // documents are known by their numbers only
 
+	// NoSketches keeps no sketches of documents. Without it an index with a recipe keeps them, to
+	// verify answers. Threshold is that of [OpenOptions].
+	NoSketches bool
+	Threshold  float64
+
 	OnConflict OnConflict     // what becomes of a document whose ID is taken; 0 is [Replace]
 	TTL        time.Duration  // how long documents are kept that say nothing else; 0 is forever
 	Budget     *memory.Budget // of what is in memory and of merges; nil is what this machine has left when New is called
@@ -34,7 +39,8 @@ const designFingerprints = 1 << 20
 
 func (o Options) config(k int) (c live.Config, err error) {
 	c = live.Config{Table: table.Options{Layout: table.LayoutPlanar}, Recipe: o.Recipe, IDs: !o.NoIDs,
-		OnConflict: rows.OnConflict(o.OnConflict), TTL: o.TTL, Budget: o.Budget}
+		Sketches: o.Recipe != nil && !o.NoSketches, Threshold: o.Threshold, OnConflict: rows.OnConflict(o.OnConflict),
+		TTL: o.TTL, Budget: o.Budget}
 	if o.Design != nil {
 		c.Design = *o.Design
 		return c, checkDistance(k, c.Design.K)
@@ -65,10 +71,10 @@ type BuildOptions struct {
 	Progress func(stage string, part, of int) // may be nil
 	Budget   *memory.Budget                   // source of the memory, the input aside; nil: what this machine has left
 
-	Replace bool // an index that exists, when the new one is complete
-	Lengths bool // keep the lengths of the documents' texts, which all files must have
-	NoIDs   bool // keep the documents' numbers, and not the IDs that files have
-	NoDocs  bool // keep the fingerprints alone, and no documents
+	Replace  bool // an index that exists, when the new one is complete
+	Sketches bool // keep the documents' sketches, which all files must have
+	NoIDs    bool // keep the documents' numbers, and not the IDs that files have
+	NoDocs   bool // keep the fingerprints alone, and no documents
 
 	OnConflict OnConflict        // of documents with one ID; 0 keeps all
 	Dropped    func(docs uint64) // receives how many documents that drops; may be nil
@@ -109,9 +115,10 @@ type OpenOptions struct {
 	OnConflict OnConflict    // what becomes of a document whose ID is taken; 0 is Replace
 	TTL        time.Duration // how long documents are kept that come from now on and say nothing else; 0 is forever
 
-	// MaxLengthRatio, unless it is 0, leaves out of answers documents whose text is longer or shorter than the
-	// query's by more than this factor. The error wraps [ErrNoLengths] where the index keeps no lengths.
-	MaxLengthRatio float64
+	// Threshold is the least estimated Jaccard similarity of a query and a document of an answer, where both
+	// have sketches, and of a document that keeps another one from being inserted: 0 to 1. 0 is 0.7, and a
+	// negative value verifies nothing.
+	Threshold float64
 
 	// AcceptClock confirms the system's clock where it is more than a day from the time when the
 	// index was last open for writing. Without it nothing expires then.
@@ -123,13 +130,13 @@ type OpenOptions struct {
 func (o *OpenOptions) inner() live.OpenOptions {
 	return live.OpenOptions{Verify: live.Verify(o.Verify), Threads: o.Threads, Progress: o.Progress, Load: o.Load,
 		Budget: o.Budget, Write: o.Write, Sync: wal.Sync(o.Sync), OnConflict: rows.OnConflict(o.OnConflict), TTL: o.TTL,
-		MaxLengthRatio: o.MaxLengthRatio, AcceptClock: o.AcceptClock, Events: live.Events{ClockJumped: o.ClockJumped}}
+		Threshold: o.Threshold, AcceptClock: o.AcceptClock, Events: live.Events{ClockJumped: o.ClockJumped}}
 }
 
 // inner returns the options of the implementation.
 func (o *BuildOptions) inner() live.BuildOptions {
 	return live.BuildOptions{Options: segment.Options{Design: o.Design,
 		Table: table.Options{Layout: cmp.Or(table.Layout(o.Layout), table.LayoutPlanar)}, NoDocs: o.NoDocs, Threads: o.Threads,
-		Progress: o.Progress, Budget: o.Budget.OrMachine()}, Replace: o.Replace, Lengths: o.Lengths, NoIDs: o.NoIDs,
+		Progress: o.Progress, Budget: o.Budget.OrMachine()}, Replace: o.Replace, Sketches: o.Sketches, NoIDs: o.NoIDs,
 		OnConflict: rows.OnConflict(o.OnConflict), Dropped: o.Dropped}
 }

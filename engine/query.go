@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/live/version"
@@ -17,13 +18,16 @@ type Hit struct {
 	Documents   uint64  // how many have this fingerprint; 0 where they were not asked for, 1 with [FirstDoc]
 	Docs        []DocID // the first of them, ascending, as many as were asked for
 	Before      uint64  // of an answer in pieces: how many documents the pieces before this one had
+	// Similarities are the estimated Jaccard similarities of Docs to the query's text, 0 where one of both has
+	// no sketch; nil where all are so.
+	Similarities []float32
 }
 
 // QueryOptions say what a query asks for.
 type QueryOptions struct {
-	K         int    // largest distance, at most the index's
-	Docs      int    // how many documents of each hit to look up; see [AllDocs] and [FirstDoc]
-	TextBytes uint32 // of the query's text, for an index that was opened with a MaxLengthRatio; 0: not known
+	K      int           // largest distance, at most the index's
+	Docs   int           // how many documents of each hit to look up; see [AllDocs] and [FirstDoc]
+	Sketch sketch.Sketch // of the query's text; the zero sketch leaves the answer unverified
 }
 
 const (
@@ -48,16 +52,16 @@ func (x *Index) Query(ctx context.Context, q simhash.Fingerprint, o QueryOptions
 	}
 	c := x.searcher(ctx)
 	defer c.Done()
-	hits, err := c.Query(q, o.K, o.Docs, x.lengths(o.TextBytes))
+	hits, err := c.Query(q, o.K, o.Docs, x.verifier(o.Sketch))
 	return hitsOf(hits), err
 }
 
-// lengths returns what leaves out documents for a query of a text of this length.
-func (x *Index) lengths(textBytes uint32) rows.Lengths {
-	if textBytes == 0 {
-		return rows.Lengths{}
+// verifier returns what verifies the answer of a query with this sketch.
+func (x *Index) verifier(s sketch.Sketch) rows.Verifier {
+	if s == (sketch.Sketch{}) {
+		return rows.Verifier{}
 	}
-	return rows.Lengths{Ratio: x.live.Config().MaxLengthRatio, Of: []uint32{textBytes}}
+	return x.live.Config().Verifier([]sketch.Sketch{s})
 }
 
 // searcher returns a searcher whose searches ctx ends, to be given back.
@@ -119,7 +123,7 @@ func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, o QueryOptio
 	}
 	c := v.index.searcher(ctx)
 	defer c.Done()
-	return c.Stream(v.live, q, v.index.lengths(o.TextBytes), o.K, o.Docs, func(hits []search.Hit) error {
+	return c.Stream(v.live, q, v.index.verifier(o.Sketch), o.K, o.Docs, func(hits []search.Hit) error {
 		return emit(hitsOf(hits))
 	})
 }

@@ -144,7 +144,7 @@ func TestSpreadContext(t *testing.T) {
 				s := x.live.Searcher()
 				defer s.Done()
 				s.Until(ctx)
-				_, err = s.Search(w, queries, 3, 0, search.Swept{}, rows.Lengths{})
+				_, err = s.Search(w, queries, 3, 0, search.Swept{}, rows.Verifier{})
 				return err
 			}
 			whole := faults.NewEnding(t, 1<<40)

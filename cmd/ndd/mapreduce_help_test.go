@@ -79,7 +79,7 @@ func TestMapReduceHelp(t *testing.T) {
 	must.Do(t, os.Rename(in("results/documents"), in("parts")))
 	for job, command := range map[string]string{
 		"fingerprint": "ndd fingerprint parts/* | cut -f1,2",
-		"scan":        "ndd fingerprint -o all.ndf parts/*; ndd batch --scan all.ndf -k 3 Q.bin",
+		"scan":        "ndd fingerprint -o all.ndf parts/*; ndd batch --scan all.ndf --threshold 0 -k 3 Q.bin",
 		"dedup":       "ndd dedup -k 3 --chains -o single parts/* >messages; tail -n +2 single/dropped.tsv | cut -f1-3",
 		"units":       "ndd passages --unit line parts/* | tail -n +2 | cut -f1,5,6,10,11,14",
 		"copies-docs": "ndd copies --method winnow parts/*",

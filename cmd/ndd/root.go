@@ -110,8 +110,6 @@ func commandHint(err error) string {
 	switch {
 	case errors.Is(err, engine.ErrNoRecipe):
 		return "; 'ndd build --recipe NAME' with the same files makes one that has"
-	case errors.Is(err, engine.ErrNoLengths):
-		return ": 'ndd build --lengths' keeps those of .ndf files"
 	case errors.Is(err, engine.ErrDense):
 		return ", or 'ndd batch --scan'"
 	}

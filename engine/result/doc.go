@@ -8,6 +8,7 @@
 //	TSV      7	00000000000000ff	3	http://example.org/?a=1&b=2
 //	         query row, fingerprint as 16 hexadecimal digits, distance, ID; tab, line end and
 //	         backslash in an ID are written \t, \n, \r and \\
+//	         and in a verified result the estimated similarity, 0.9123, or nothing
 //	JSON     {"query":7,"fingerprint":"00000000000000ff","distance":3,"id":"http://example.org/?a=1&b=2"}
 //	         one object per line; U+FFFD replaces bytes of an ID that are not UTF-8
 //	Binary   query row, fingerprint, distance, number of the document

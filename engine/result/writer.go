@@ -14,13 +14,15 @@ type Row struct {
 	Distance    int                 // number of bits in which it differs from the query
 	DocID       uint64              // number of the document
 	ID          string              // external ID of the document; a [Writer] may look it up
+	Similarity  float32             // estimated Jaccard similarity of the texts; 0 where it is not known
 }
 
 // A Writer writes hits to a stream. Except in Parquet, each row is one call of the stream's Write, so the stream
 // should be buffered. It is used by one goroutine.
 type Writer struct {
-	lookup func(docID uint64) (string, error)
-	to     encoder // nil for Binary
+	lookup   func(docID uint64) (string, error)
+	to       encoder // nil for Binary
+	verified bool    // rows have a similarity
 
 	binary io.Writer
 	line   []byte
@@ -30,13 +32,27 @@ type Writer struct {
 // queries that are not rows of a file. In the latter case all rows are written with [Writer.WriteNamed]. lookup
 // returns the ID of a document, for formats with IDs. If lookup is nil, the rows contain their IDs.
 func NewWriter(w io.Writer, f Format, query Kind, lookup func(docID uint64) (string, error)) *Writer {
+	return newWriter(w, f, query, false, lookup)
+}
+
+// NewVerifiedWriter is [NewWriter] for rows with a similarity, which is the last column: empty where it
+// is not known. [Binary] does not have it.
+func NewVerifiedWriter(w io.Writer, f Format, query Kind, lookup func(docID uint64) (string, error)) *Writer {
+	return newWriter(w, f, query, true, lookup)
+}
+
+func newWriter(w io.Writer, f Format, query Kind, verified bool, lookup func(docID uint64) (string, error)) *Writer {
 	if f == Binary {
 		return &Writer{binary: w}
 	}
-	to := newEncoder(w, f, []Column{{Name: "query", Kind: query}, {Name: "fingerprint", Kind: Text},
-		{Name: "distance", Kind: Integer}, {Name: "id", Kind: Text}})
+	columns := []Column{{Name: "query", Kind: query}, {Name: "fingerprint", Kind: Text},
+		{Name: "distance", Kind: Integer}, {Name: "id", Kind: Text}}
+	if verified {
+		columns = append(columns, Column{Name: "similarity", Kind: Real, Optional: true})
+	}
+	to := newEncoder(w, f, columns)
 	withoutHeader(to) // so that parts of a result can be concatenated
-	return &Writer{lookup: lookup, to: to}
+	return &Writer{lookup: lookup, to: to, verified: verified}
 }
 
 // Write writes a row. It returns an error of the stream or of lookup.
@@ -78,6 +94,13 @@ func (w *Writer) cells(r *Row) error {
 	w.to.fingerprint(1, r.Fingerprint)
 	w.to.integer(2, int64(r.Distance))
 	w.to.text(3, r.ID)
+	switch {
+	case !w.verified:
+	case r.Similarity == 0:
+		w.to.null(4)
+	default:
+		w.to.real(4, float64(r.Similarity))
+	}
 	return w.to.end()
 }
 

@@ -10,7 +10,7 @@
 //	format.go, value.go            tables in all formats of --format; flags of a few words
 //	progress.go, log.go            bars and messages on standard error
 //	methodfile.go                  settings of the methods that find copies
-//	number.go, lengths.go          numbers, sizes and ratios as people write them
+//	number.go, threshold.go        numbers, sizes and thresholds as people write them
 //
 // Globals are what every command has, Files what only commands with inputs or outputs have. Both belong to one run of
 // the program. Streams and settings do not change while a command runs. Bars and the log are safe for concurrent use.

@@ -29,7 +29,7 @@ func newFingerprint(g *cli.Files) *cobra.Command {
 		Long: `Turn documents into 64-bit fingerprints.
 
 An input is a file, a folder, a glob, or - for standard input. With -o a fingerprint file
-is written; .ndf files also hold IDs, lengths of texts and the recipe. Without -o each
+is written; .ndf files also hold IDs, sketches and the recipe. Without -o each
 document is a line: 16 hexadecimal digits, tab, ID. Input that cannot be read is skipped
 and reported, and the exit status is 4.`,
 		Annotations: cli.HelpOf("Guide: ndd help formats. Recipes: ndd help recipes. In parts: ndd help corpus"),
@@ -50,6 +50,7 @@ and reported, and the exit status is 4.`,
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "fingerprint file to write: .ndf, .npy or .bin")
+	f.sketch.Register(cmd, "store sketches, to verify answers: auto, or none")
 	cmd.Flags().BoolVar(&f.showRecipe, "show-recipe", false, "print the recipe as JSON, for --recipe, and stop")
 	cmd.Flags().BoolVar(&f.explain, "explain", false, "show features, weights, hashes and bits of short documents")
 	cmd.Flags().BoolVar(&f.learn, "learn-idf", false, "write a table for the setting idf of recipes")
@@ -61,6 +62,7 @@ type fingerprintFlags struct {
 	shard cli.ShareFlag
 	out   string
 
+	sketch                     cli.SketchFlag
 	showRecipe, explain, learn bool
 }
 
@@ -86,6 +88,10 @@ func (f *fingerprintFlags) run(cmd *cobra.Command, g *cli.Files, inputs []string
 	case f.learn:
 		return learnIDF(ctx, g, inputs, c, f.out)
 	case f.out != "":
+		if err := f.sketch.Check(); err != nil {
+			return err
+		}
+		c.Sketches = !f.sketch.None() && !ndf.IsBare(f.out)
 		return fingerprintFile(g, cmd, inputs, c, f.out)
 	}
 	w := bufio.NewWriterSize(g.Stdout, 1<<16)
@@ -117,6 +123,9 @@ func fingerprintFile(g *cli.Files, cmd *cobra.Command, inputs []string, c ingest
 		if share != nil {
 			w.KeepPlaces(ndf.Share{Number: share.Number, Of: share.Of, Digest: share.Digest})
 		}
+		if c.Sketches {
+			w.KeepSketches()
+		}
 		return g.Ingest(cmd.Context(), inputs, c, func(r ingest.Record) error {
 			var at ndf.Place
 			if share != nil {
@@ -125,7 +134,8 @@ func fingerprintFile(g *cli.Files, cmd *cobra.Command, inputs []string, c ingest
 			if !r.OK {
 				return w.AppendUnmarked(r.ID, at)
 			}
-			return w.Append(ndf.Document{ID: r.ID, Fingerprint: r.Fingerprint, TextBytes: r.TextBytes, Place: at})
+			return w.Append(ndf.Document{ID: r.ID, Fingerprint: r.Fingerprint, TextBytes: r.TextBytes, Sketch: r.Sketch,
+				Place: at})
 		})
 	})
 }

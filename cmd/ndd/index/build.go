@@ -43,7 +43,7 @@ IDs are those in the files, or else row numbers. Tables are chosen from the numb
 fingerprints, the distance, --memory and a sample of the data: the same input gives the
 same index on every machine. The index appears when it is complete.`,
 		Annotations: cli.HelpOf("Guide: ndd help indexes. Choosing tables: ndd help tuning",
-			"Index: output=DIR add=DIR distance=N ids=WHAT lengths on-conflict=HOW ttl=TIME recipe=NAME force raw",
+			"Index: output=DIR add=DIR distance=N ids=WHAT sketch=WHAT on-conflict=HOW ttl=TIME recipe=NAME force raw",
 			"Tables: memory=SIZE tables=N design=NAME layout=NAME seed=N"),
 		Example: `  ndd build -o index pages.ndf
   ndd build --add index more.ndf
@@ -58,8 +58,7 @@ same index on every machine. The index appears when it is complete.`,
 	f := cmd.Flags()
 	f.StringVarP(&b.out, "output", "o", "", "folder to create for the index")
 	b.choice.RegisterIDs(cmd, "store names (IDs), rows (numbers) or none")
-	f.BoolVar(&b.lengths, "lengths", false,
-		"store the lengths of texts, for --max-length-ratio")
+	b.sketch.Register(cmd, "store sketches of all documents: auto, none")
 	f.StringVar(&b.madeBy, "recipe", "", "of .bin: minwise, minwise-pairs, ordered, simhash or a file")
 	f.StringVar(&b.add, "add", "", "index to add the documents to, instead of -o")
 	RegisterConflict(cmd, &b.conflict)
@@ -72,7 +71,7 @@ type building struct {
 	g        *cli.Files
 	choice   design.Choice
 	out, add string
-	lengths  bool
+	sketch   cli.SketchFlag
 	madeBy   string
 	ttl      TTL
 
@@ -88,14 +87,14 @@ func (b *building) check() (err error) {
 	case b.add != "" && none:
 		return cli.Usagef("--ids none applies only to a new index, without --add")
 	case b.add != "":
-		return b.g.Refuse("applies only to a new index, without --add", "output", "force", "lengths", "distance",
+		return b.g.Refuse("applies only to a new index, without --add", "output", "force", "sketch", "distance",
 			"tables", "design", "layout", "memory")
 	case b.out == "":
 		err = cli.Usagef("no -o INDEX given")
 	case b.out == input.Stdin:
 		err = cli.Usagef("-o -: an index is a folder, and cannot be written to standard output")
-	case b.lengths && none:
-		err = cli.Usagef("--lengths are of documents, and --ids none keeps none")
+	default:
+		err = b.sketch.Check()
 	}
 	return cmp.Or(b.g.Refuse("applies only with --add", "ttl"), err)
 }
@@ -135,10 +134,37 @@ func (b *building) run(ctx context.Context, paths []string) error {
 	return b.create(ctx, files, docs)
 }
 
+// keepSketches reports whether the index keeps sketches: where all files have them, unless documents or
+// sketches are not wanted. Files with and without sketches are refused.
+func (b *building) keepSketches(files []*ndf.File) (bool, error) {
+	if b.sketch.None() || b.choice.Request.IDs == plan.IDsNone {
+		return false, nil
+	}
+	var with, without *ndf.File
+	for _, f := range files {
+		switch {
+		case f.Len() == 0:
+		case f.HasSketches():
+			with = f
+		default:
+			without = f
+		}
+	}
+	if with != nil && without != nil {
+		return false, fmt.Errorf("%w: %s has sketches, and %s has none: make its fingerprints again, or leave all sketches out "+
+			"with --sketch none", live.ErrMixed, with.Path(), without.Path())
+	}
+	return with != nil, nil
+}
+
 func (b *building) create(ctx context.Context, files []*ndf.File, docs uint64) error {
 	ids, dropped := b.choice.Request.IDs, uint64(0)
+	sketches, err := b.keepSketches(files)
+	if err != nil {
+		return err
+	}
 	o := live.BuildOptions{Options: segment.Options{Threads: b.g.Threads, Disk: b.g.Disk, NoDocs: ids == plan.IDsNone},
-		Replace: b.g.Force, Lengths: b.lengths, NoIDs: ids == plan.IDsRows}
+		Replace: b.g.Force, Sketches: sketches, NoIDs: ids == plan.IDsRows}
 	if err := b.planBuild(docs, &o); err != nil {
 		return err
 	}
@@ -219,9 +245,7 @@ func (b *building) chooseTables(ctx context.Context, files []*ndf.File) (*plan.P
 	if err != nil {
 		return nil, err
 	}
-	if c.Request(&b.choice.Request); b.lengths {
-		b.choice.Request.NameBytes += 4 * c.Documents
-	}
+	c.Request(&b.choice.Request)
 	p, err := b.choice.Choose(ctx)
 	if err != nil {
 		return nil, err

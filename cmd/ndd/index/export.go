@@ -212,8 +212,11 @@ func (s *source) toFile(ctx context.Context, out string) error {
 		if !s.keepsDocs() {
 			return s.walk(ctx, func(f simhash.Fingerprint) error { return w.Append(ndf.Document{Fingerprint: f}) })
 		}
+		if live.Of(s.x).Config().Sketches {
+			w.KeepSketches()
+		}
 		return s.each(ctx, func(d rows.Doc) error {
-			return w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: int(d.TextBytes)})
+			return w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, Sketch: d.Sketch})
 		})
 	})
 }

@@ -22,6 +22,7 @@ type answerer interface {
 	count(ctx context.Context, t *result.Tally) error
 	Name(doc uint64) (string, error)
 	hasIDs() bool // or else a name is a number
+	keepsSketches() bool
 	Close() error
 }
 
@@ -52,6 +53,7 @@ func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
 	return simhash.Compatible(what, r, q.Path(), q.Recipe())
 }
 
+func (a *indexed) keepsSketches() bool             { return live.Of(a).Config().Sketches }
 func (a *indexed) hasIDs() bool                    { return live.Of(a).Config().IDs }
 func (a *indexed) Name(doc uint64) (string, error) { return a.names.ID(engine.DocID(doc)) }
 
@@ -61,8 +63,11 @@ func (a *indexed) answer(ctx context.Context, line func(result.Row) error) error
 		docs = 1
 	}
 	return a.each(ctx, docs, func(r result.Row, h *engine.Hit) error {
-		for _, doc := range h.Docs {
+		for i, doc := range h.Docs {
 			r.DocID = uint64(doc)
+			if h.Similarities != nil {
+				r.Similarity = h.Similarities[i]
+			}
 			if err := line(r); err != nil {
 				return err
 			}
@@ -83,7 +88,7 @@ func (a *indexed) count(ctx context.Context, t *result.Tally) error {
 func (a *indexed) each(ctx context.Context, docs int, yield func(result.Row, *engine.Hit) error) error {
 	bar := a.b.g.Progress.NewBar("answering", int64(len(a.b.queries)), cli.CountUnit)
 	defer bar.End()
-	o, err := a.plan(engine.BatchOptions{K: a.b.index.k, TextBytes: a.b.lengths, Docs: docs, Threads: a.b.g.Threads,
+	o, err := a.plan(engine.BatchOptions{K: a.b.index.k, Sketches: a.b.sketches, Docs: docs, Threads: a.b.g.Threads,
 		MatchBytes: a.b.memory})
 	if err != nil {
 		return err

@@ -7,15 +7,16 @@ import (
 	"io"
 	"math/bits"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/cmd/ndd/index"
-	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/result"
 	"ndd/permute"
 )
@@ -30,12 +31,12 @@ func newBatch(g *cli.Files) *cobra.Command {
 With -i an index answers the queries. With --scan they are compared with fingerprints that
 have no index. A message counts queries and hits.`,
 		Annotations: cli.HelpOf("Guide: ndd help indexes. Formats: ndd help formats",
-			"Search: index=DIR scan=FILE distance=N unique max-length-ratio=X verify=RULE query-docs=PATH against-docs=PATH",
+			"Search: index=DIR scan=FILE distance=N unique threshold=X",
 			"Output: output=FILE format=FORMAT count shard=I/N",
 			"Resources: memory=SIZE numa=WHEN checksums=HOW"),
 		Example: `  ndd batch -i index -o hits.tsv Q.bin
   ndd batch -i index --count Q.bin
-  ndd batch -i index --verify 'jaccard>=0.7' --query-docs new --against-docs old new.ndf
+  ndd batch -i index --threshold 0.8 new.ndf
   ndd batch -i index --shard 3/16 -o hits.3.tsv Q.bin
   ndd batch --scan F.bin -o hits.tsv Q.bin
   cat F*.bin | ndd batch --scan - --memory 4GiB Q.bin`,
@@ -45,8 +46,6 @@ have no index. A message counts queries and hits.`,
 	b.index.register(cmd)
 	b.index.RegisterChecksums(cmd)
 	index.RegisterSpread(cmd, &b.index.spread)
-	b.reading.RegisterFields(cmd)
-	b.texts.register(cmd, true)
 	g.RegisterForce(cmd)
 	g.RegisterRaw(cmd)
 	f := cmd.Flags()
@@ -80,14 +79,12 @@ type batch struct {
 	g *cli.Files
 	batchFlags
 
-	shard   shard
-	memory  uint64
-	queries []uint64 // the shard's
-	lengths []uint32 // of their texts, with --max-length-ratio; else nil
-	first   int      // row of the first
+	shard    shard
+	memory   uint64
+	queries  []uint64        // the shard's
+	sketches []sketch.Sketch // of the queries; nil where the file has none, or with --threshold 0
+	first    int             // row of the first
 
-	ids   *ndf.Lookup // of the queries, with --verify
-	read  ingest.Config
 	rows  *result.Writer
 	tally result.Tally
 }
@@ -95,8 +92,6 @@ type batch struct {
 // batchFlags are the flags of the command.
 type batchFlags struct {
 	index      indexFlags
-	reading    cli.DocumentFlags // of texts
-	texts      textFlags
 	scan       string
 	out        string
 	format     cli.TableFormat
@@ -115,10 +110,7 @@ func (b *batch) check(q string) (err error) {
 	if b.memory, err = cli.ParseMemory(b.memoryFlag); err != nil {
 		return err
 	}
-	if err := b.index.ratio.Check(); err != nil {
-		return err
-	}
-	if err := b.texts.check(b.g, "input-format", "text", "id"); err != nil {
+	if err := b.index.threshold.Check(); err != nil {
 		return err
 	}
 	if err := b.format.CheckFile(b.g, b.out); err != nil && !b.count {
@@ -127,9 +119,6 @@ func (b *batch) check(q string) (err error) {
 	switch {
 	case b.scan != "" && b.index.dir != "":
 		return cli.Usagef("-i and --scan cannot be given together")
-	case b.texts.verify != "" && b.scan != "" && input.ReadOnce(b.scan):
-		return cli.Usagef("--verify answers the queries twice, and a pipe (%s) can be read only once: write it to a file "+
-			"first", b.scan)
 	case b.scan == input.Stdin && q == input.Stdin:
 		return cli.Usagef("--scan and the queries cannot both be standard input: one of them must be a file")
 	case b.scan != "":
@@ -166,16 +155,14 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	}
 	defer q.Close()
 	b.queries = q.Fingerprints()
-	if b.index.ratio != 0 {
-		if b.lengths, err = cli.TextLengths(q); err != nil {
-			return err
-		}
+	if b.index.threshold > 0 {
+		b.sketches = sketchesOf(q)
 	}
 	if b.scan == "" {
 		from, to := b.shard.of(q.Len())
 		b.queries, b.first = b.queries[from:to], int(from)
-		if b.lengths != nil {
-			b.lengths = b.lengths[from:to]
+		if b.sketches != nil {
+			b.sketches = b.sketches[from:to]
 		}
 	}
 
@@ -189,9 +176,6 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	defer against.Close()
-	if err := b.comparable(q, against); err != nil {
-		return err
-	}
 	if err := b.answer(ctx, against); err != nil {
 		return err
 	}
@@ -207,12 +191,14 @@ func (b *batch) answer(ctx context.Context, against answerer) error {
 	}
 	defer o.Abort()
 	if !b.count {
-		b.rows = result.NewWriter(o, b.format.Format, result.Integer, against.Name)
+		newWriter := result.NewWriter
+		if b.sketches != nil && against.keepsSketches() {
+			newWriter = result.NewVerifiedWriter
+		}
+		b.rows = newWriter(o, b.format.Format, result.Integer, against.Name)
 	}
 	begun := time.Now()
 	switch {
-	case b.texts.verify != "":
-		err = b.verified(ctx, against)
 	case b.count:
 		err = against.count(ctx, &b.tally)
 	default:
@@ -231,62 +217,6 @@ func (b *batch) answer(ctx context.Context, against answerer) error {
 	return o.Commit()
 }
 
-// comparable prepares --verify: it refuses queries and documents without IDs, by which their texts
-// are found.
-func (b *batch) comparable(q *ndf.File, against answerer) (err error) {
-	if b.texts.verify == "" {
-		return nil
-	}
-	if !q.HasIDs() {
-		return cli.Usagef("--verify finds texts by the ids of documents, and %s has none: it holds raw fingerprints",
-			q.Path())
-	}
-	if !against.hasIDs() {
-		return cli.Usagef("--verify finds texts by the ids of documents, and %s keeps none", cmp.Or(b.scan, b.index.dir))
-	}
-	b.ids = q.Lookup()
-	b.read, err = b.reading.Config(b.g, q.Recipe())
-	return err
-}
-
-// verified answers the queries twice: to know whose texts are to be compared, and then for the
-// lines of those that are alike.
-func (b *batch) verified(ctx context.Context, against answerer) error {
-	t := &b.texts
-	err := against.answer(ctx, func(r result.Row) error {
-		query, err := b.ids.ID(uint64(r.Query))
-		if err != nil {
-			return err
-		}
-		found, err := against.Name(r.DocID)
-		if err == nil {
-			t.pairs.Add(query, found)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	shares, err := t.compare(ctx, b.g, b.read)
-	if err != nil {
-		return err
-	}
-	err = against.answer(ctx, func(r result.Row) error {
-		if len(shares) == 0 {
-			return fmt.Errorf("what is searched has changed between two passes: run again while nothing writes to it")
-		}
-		share := shares[0]
-		if shares = shares[1:]; !t.keeps(share) {
-			return nil
-		}
-		return b.line(r)
-	})
-	if err == nil {
-		t.report(b.g)
-	}
-	return err
-}
-
 func (b *batch) report() {
 	to := b.g.Stderr
 	if b.g.Progress.Quiet {
@@ -297,6 +227,15 @@ func (b *batch) report() {
 	}
 	fmt.Fprintf(to, "queries %d with-hits %d hits %d\n", len(b.queries), b.tally.WithHits, b.tally.Hits)
 	b.g.Log.Debug(fmt.Sprintf("checksum %016x", b.tally.Sum))
+}
+
+// sketchesOf returns the sketches of a file, by row; nil where it has none.
+func sketchesOf(f *ndf.File) []sketch.Sketch {
+	parts := slices.Collect(f.Sketches)
+	if len(parts) == 1 {
+		return parts[0] // mapped
+	}
+	return slices.Concat(parts...)
 }
 
 // openVerified opens a fingerprint file and verifies its checksums.

@@ -5,7 +5,6 @@
 //	batch.go                    a file of queries, or a part of one
 //	answer.go                   batch against an index
 //	scanned.go                  batch --scan: against fingerprint files, read once
-//	alike.go                    --verify: compares the texts of hits
 package query
 
 import (
@@ -27,6 +26,7 @@ import (
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live"
 	"ndd/engine/index/live/search"
 	"ndd/engine/memory"
@@ -38,26 +38,26 @@ type indexFlags struct {
 	dir string
 	k   int
 	index.OpenFlags
-	spread string // value of --numa; "" for a command without it
-	ratio  cli.LengthRatio
+	spread    string // value of --numa; "" for a command without it
+	threshold cli.Threshold
 }
 
 func (i *indexFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&i.dir, "index", "i", "", "folder of the index")
 	cmd.Flags().IntVarP(&i.k, "distance", "k", -1, "maximum Hamming distance (default: that of the index)")
 	cmd.Flags().Lookup("distance").DefValue = "0" // pflag says no default that is 0
-	i.ratio.Register(cmd.Flags())
+	i.threshold.Register(cmd.Flags())
 }
 
 func (i *indexFlags) open(cmd *cobra.Command, g *cli.Files) (*engine.Index, error) {
 	if i.dir == "" {
 		return nil, cli.Usagef("missing -i INDEX")
 	}
-	if err := i.ratio.Check(); err != nil {
+	if err := i.threshold.Check(); err != nil {
 		return nil, err
 	}
 	x, err := i.OpenFlags.Open(cmd.Context(), g, i.dir, live.OpenOptions{Spread: index.Spread(g, i.spread),
-		MaxLengthRatio: float64(i.ratio)})
+		Threshold: i.threshold.Option()})
 	if err != nil {
 		return nil, err
 	}
@@ -89,12 +89,12 @@ Queries are fingerprints as 16 hexadecimal digits (- reads them from standard in
 with --document documents, which are fingerprinted by the index's own recipe. Each hit is
 a line: query, fingerprint, distance, id.`,
 		Annotations: cli.HelpOf("Guide: ndd help indexes. Formats: ndd help formats",
-			"Search: index=DIR document distance=N max-ids=N max-length-ratio=X verify=RULE against-docs=PATH",
+			"Search: index=DIR document distance=N max-ids=N threshold=X",
 			"Output: format=FORMAT exit-code",
 			"Resources: preload checksums=HOW"),
 		Example: `  ndd query -i index 0123456789abcdef
   ndd query -i index --document new.html
-  ndd query -i index --document --verify 'jaccard>=0.7' --against-docs old.jsonl new/
+  ndd query -i index --document --threshold 0.8 new/
   ndd query -i index -k 1 --format jsonl - < prints.txt`,
 		Args: cli.SomeArgs("query"),
 		RunE: func(cmd *cobra.Command, args []string) error { return q.run(cmd, args) },
@@ -102,7 +102,6 @@ a line: query, fingerprint, distance, id.`,
 	q.open.register(cmd)
 	q.open.OpenFlags.Register(cmd)
 	q.reading.RegisterFields(cmd)
-	q.texts.register(cmd, false)
 	q.format.Register(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&q.documents, "document", false, "the arguments are documents, not fingerprints")
@@ -120,16 +119,13 @@ type querier struct {
 	g         *cli.Files
 	open      indexFlags
 	reading   cli.DocumentFlags
-	texts     textFlags
 	format    cli.TableFormat
 	documents bool
 	idsMax    uint64 // of a fingerprint; 0: all
 	exitCode  bool
 
-	index *engine.Index
-	rows  *result.Writer
-	// takes the rows: writes them, or holds them until the texts are compared
-	take    func(query string, r result.Row) error
+	index   *engine.Index
+	rows    *result.Writer
 	hit     bool   // there was one
 	leftOut uint64 // ids
 }
@@ -140,14 +136,9 @@ func (q *querier) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	if !q.documents {
-		if err := g.Refuse("applies only with --document", "input-format", "text", "id", "max-length-ratio", "verify",
-			"against-docs"); err != nil {
+		if err := g.Refuse("applies only with --document", "input-format", "text", "id", "threshold"); err != nil {
 			return err
 		}
-	}
-	q.texts.queryDocs = args
-	if err := q.texts.check(g); err != nil {
-		return err
 	}
 	if q.index, err = q.open.open(cmd, g); err != nil {
 		return err
@@ -155,10 +146,13 @@ func (q *querier) run(cmd *cobra.Command, args []string) (err error) {
 	defer q.index.Close()
 	g.Log.Debug(fmt.Sprintf("memory at most %s beside the index", humanize.IBytes(search.QueryBytes+memory.Program)))
 	ids := q.index.IDs()
-	q.rows = result.NewWriter(g.Stdout, q.format.Format, result.Text, func(doc uint64) (string, error) {
+	newWriter := result.NewWriter
+	if q.documents && q.open.threshold > 0 && live.Of(q.index).Config().Sketches {
+		newWriter = result.NewVerifiedWriter
+	}
+	q.rows = newWriter(g.Stdout, q.format.Format, result.Text, func(doc uint64) (string, error) {
 		return ids.ID(engine.DocID(doc))
 	})
-	q.take = q.write
 	if q.documents {
 		err = q.askDocuments(cmd.Context(), args)
 	} else {
@@ -181,18 +175,21 @@ func (q *querier) write(query string, r result.Row) error {
 	return q.rows.WriteNamed(query, r)
 }
 
-// ask answers the query for the fingerprint of a text of bytes bytes, 0 if that is not known: a row
-// for each document of a hit.
-func (q *querier) ask(ctx context.Context, query string, f simhash.Fingerprint, bytes uint32) error {
+// ask answers the query for the fingerprint and the sketch of a text, the zero sketch if that is not
+// known: a row for each document of a hit.
+func (q *querier) ask(ctx context.Context, query string, f simhash.Fingerprint, s sketch.Sketch) error {
 	docs := engine.AllDocs
 	if q.idsMax > 0 {
 		docs = int(min(q.idsMax, engine.AllDocs))
 	}
-	return q.index.QueryEach(ctx, f, engine.QueryOptions{K: q.open.k, Docs: docs, TextBytes: bytes}, func(hits []engine.Hit) error {
+	return q.index.QueryEach(ctx, f, engine.QueryOptions{K: q.open.k, Docs: docs, Sketch: s}, func(hits []engine.Hit) error {
 		for _, h := range hits {
-			for _, doc := range h.Docs {
+			for i, doc := range h.Docs {
 				r := result.Row{Fingerprint: h.Fingerprint, Distance: h.Distance, DocID: uint64(doc)}
-				if err := q.take(query, r); err != nil {
+				if h.Similarities != nil {
+					r.Similarity = h.Similarities[i]
+				}
+				if err := q.write(query, r); err != nil {
 					return err
 				}
 			}
@@ -223,7 +220,7 @@ func (q *querier) askPrints(ctx context.Context, args []string) error {
 		if err != nil {
 			return cli.Usagef("%w", err)
 		}
-		if err := q.ask(ctx, name, f, 0); err != nil {
+		if err := q.ask(ctx, name, f, sketch.Sketch{}); err != nil {
 			return err
 		}
 	}
@@ -245,7 +242,7 @@ func (q *querier) askLines(ctx context.Context) (n int, err error) {
 		}
 		name, f, err := parse(text)
 		if err == nil {
-			err = q.ask(ctx, name, f, 0)
+			err = q.ask(ctx, name, f, sketch.Sketch{})
 		}
 		if err != nil {
 			return n, err
@@ -276,8 +273,7 @@ func (t *turnTaking) Read(p []byte) (int, error) {
 	return t.in.Read(p)
 }
 
-// askDocuments fingerprints documents by the index's recipe and queries each. With --verify it
-// writes those hits whose texts are alike.
+// askDocuments fingerprints documents by the index's recipe and queries each.
 func (q *querier) askDocuments(ctx context.Context, args []string) error {
 	recipe, err := q.index.DocumentRecipe()
 	if err != nil {
@@ -287,48 +283,12 @@ func (q *querier) askDocuments(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	ask := func() error {
-		return q.g.Ingest(ctx, args, c, func(r ingest.Record) error {
-			if !r.OK {
-				q.g.Log.Warn(r.ID + ": too short for a fingerprint; not queried")
-				return nil
-			}
-			return q.ask(ctx, r.ID, r.Fingerprint, cli.TextBytes(r.TextBytes))
-		})
-	}
-	if q.texts.verify == "" {
-		return ask()
-	}
-	if !live.Of(q.index).Config().IDs {
-		return cli.Usagef("--verify finds texts by the ids of documents, and the index keeps none")
-	}
-	type row struct {
-		query string
-		result.Row
-	}
-	var rows []row
-	ids := q.index.IDs()
-	q.take = func(query string, r result.Row) error {
-		id, err := ids.ID(engine.DocID(r.DocID))
-		q.texts.pairs.Add(query, id)
-		rows = append(rows, row{query, r})
-		return err
-	}
-	partly := ask()
-	if partly != nil && !errors.Is(partly, cli.ErrPartly) {
-		return partly
-	}
-	shares, err := q.texts.compare(ctx, q.g, c)
-	if err != nil {
-		return err
-	}
-	for i, r := range rows {
-		if q.texts.keeps(shares[i]) {
-			if err := q.write(r.query, r.Row); err != nil {
-				return err
-			}
+	c.Sketches = q.open.threshold > 0
+	return q.g.Ingest(ctx, args, c, func(r ingest.Record) error {
+		if !r.OK {
+			q.g.Log.Warn(r.ID + ": too short for a fingerprint; not queried")
+			return nil
 		}
-	}
-	q.texts.report(q.g)
-	return partly
+		return q.ask(ctx, r.ID, r.Fingerprint, r.Sketch)
+	})
 }

@@ -17,6 +17,8 @@ import (
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/memory"
 	"ndd/engine/near/scan"
 	"ndd/engine/result"
@@ -26,15 +28,17 @@ import (
 type scanned struct {
 	*ndf.File // nil for a pipe
 	b         *batch
-	names     *ndf.Lookup // nil where there are none
-	prints    []uint64    // the shard's, of a file
-	first     uint64      // row of the first
-	lengths   []uint32    // of the texts of a file, with --max-length-ratio; else nil
+	names     *ndf.Lookup     // nil where there are none
+	prints    []uint64        // the shard's, of a file
+	first     uint64          // row of the first
+	sketches  []sketch.Sketch // of a file that has some, where the queries have some
 	source    scan.Source
 	chunk     int // fingerprints of a pipe that are read together, as the plan has it
 }
 
 func (s *scanned) hasIDs() bool { return s.names != nil }
+
+func (s *scanned) keepsSketches() bool { return s.sketches != nil }
 
 func (s *scanned) Name(doc uint64) (string, error) {
 	if s.names == nil {
@@ -68,8 +72,8 @@ func (b *batch) openScan(ctx context.Context, q *ndf.File) (answerer, error) {
 	from, to := b.shard.of(f.Len())
 	s := &scanned{File: f, b: b, prints: f.Fingerprints()[from:to], first: from}
 	s.source = scan.Slice(s.prints, s.first)
-	if err = sameRecipe(f.Path(), f.Recipe(), q); err == nil && b.index.ratio != 0 {
-		s.lengths, err = cli.TextLengths(f)
+	if err = sameRecipe(f.Path(), f.Recipe(), q); err == nil && b.sketches != nil {
+		s.sketches = sketchesOf(f)
 	}
 	if err != nil {
 		f.Close()
@@ -83,10 +87,6 @@ func (b *batch) openScan(ctx context.Context, q *ndf.File) (answerer, error) {
 
 // openPipe scans a pipe of integers.
 func (b *batch) openPipe() (answerer, error) {
-	if b.index.ratio != 0 {
-		return nil, cli.Usagef("--max-length-ratio needs the lengths of the texts, " +
-			"which a pipe of integers does not have: scan an .ndf file")
-	}
 	s := &scanned{b: b}
 	s.source = func(yield func(scan.Chunk) bool) error {
 		pipe, _, err := b.g.OpenStream(b.scan)
@@ -151,14 +151,18 @@ func (s *scanned) answer(ctx context.Context, line func(result.Row) error) error
 		return err
 	}
 	defer end()
+	verifier := rows.Verifier{Queries: b.sketches, Threshold: float64(b.index.threshold)}
 	for h, err := range scan.Answer(ctx, s.source, b.queries, b.index.k, p, o) {
 		if err != nil {
 			return err
 		}
 		r := result.Row{Query: int(h.Query), Fingerprint: simhash.Fingerprint(h.Fingerprint), Distance: h.Distance,
 			DocID: h.Row}
-		if s.lengths != nil && b.index.ratio.Apart(b.lengths[r.Query], s.lengths[r.DocID]) {
-			continue
+		if s.sketches != nil {
+			ok := false
+			if r.Similarity, ok = verifier.Judge(r.Query, &s.sketches[r.DocID]); !ok {
+				continue
+			}
 		}
 		if err := line(r); err != nil {
 			return err
@@ -170,7 +174,7 @@ func (s *scanned) answer(ctx context.Context, line func(result.Row) error) error
 // count keeps no hits, unless a fingerprint of F may come again where it counts once, or hits are looked at one by
 // one: then they have to be put in order.
 func (s *scanned) count(ctx context.Context, t *result.Tally) error {
-	if s.b.tally.Unique || s.b.index.ratio != 0 {
+	if s.b.tally.Unique || s.sketches != nil {
 		return s.answer(ctx, func(r result.Row) error {
 			t.Count(r, 1)
 			return nil

@@ -353,6 +353,7 @@ func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loadi
 	if err != nil {
 		return err
 	}
+	c.Sketches = true
 	l.Stage("reading documents")
 	var waiting []engine.Doc
 	flush := func() error {
@@ -371,7 +372,7 @@ func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loadi
 			l.LeftOut()
 			return nil
 		}
-		waiting = append(waiting, engine.Doc{Fingerprint: r.Fingerprint, ID: r.ID, TextBytes: cli.TextBytes(r.TextBytes)})
+		waiting = append(waiting, engine.Doc{Fingerprint: r.Fingerprint, ID: r.ID, Sketch: r.Sketch})
 		if len(waiting) < insertDocs {
 			return nil
 		}

@@ -132,8 +132,8 @@ func (s documents) item(ctx context.Context, c *call, d *newDocument, ttl time.D
 	if refusesTaken(c) {
 		doc.OnConflict = engine.Keep
 	}
-	of, p := s.sketch(ctx, c.index.Recipe(), &d.subject, place)
-	doc.Fingerprint, doc.TextBytes = of.print, of.textBytes
+	of, p := s.summarize(ctx, c.index.Recipe(), &d.subject, place)
+	doc.Fingerprint, doc.Sketch = of.print, of.sketch
 	return doc, p
 }
 
@@ -266,7 +266,7 @@ func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest
 			list[i].fail = done.rest
 		default:
 			d, o := docs[0], &outcomes[0]
-			l := newListing(nil, c.index.IDs(), sketch{d.Fingerprint, d.TextBytes}, k, limit, room)
+			l := newListing(nil, c.index.IDs(), summary{d.Fingerprint, d.Sketch}, k, limit, room)
 			if single { // a list must not be refused once some were inserted
 				l.memory = c.memory
 			}

@@ -5,11 +5,12 @@ import (
 
 	"ndd/cmd/ndd/server/admit"
 	"ndd/engine"
+	"ndd/engine/result"
 )
 
 // queries handles the requests that ask the index.
 type queries struct {
-	*sketcher
+	*summarizer
 	metrics     *metrics
 	answerBytes int64 // of the ids of an answer
 	threads     int   // of a batch
@@ -24,7 +25,7 @@ type queryRequest struct {
 
 // query is /v1/query.
 func (s queries) query(ctx context.Context, c *call, in *queryRequest) (reply, *problem) {
-	f, p := s.sketch(ctx, c.index.Recipe(), &in.subject, "body")
+	f, p := s.summarize(ctx, c.index.Recipe(), &in.subject, "body")
 	if p != nil {
 		return reply{}, p
 	}
@@ -52,11 +53,15 @@ type hit struct {
 	Distance    int      `json:"distance"`
 	Documents   int      `json:"documents"`
 	IDs         []string `json:"ids"`
+
+	// Similarities are the estimated Jaccard similarities to the documents with IDs, 0 where one of both
+	// has no sketch. There is no list where none is verified.
+	Similarities []float64 `json:"similarities,omitempty"`
 }
 
 // near returns the neighbours of a document in a snapshot of the index. It holds no more
 // hits than the answer has.
-func (s queries) near(ctx context.Context, c *call, f sketch, k, limit int) (*Neighbours, *problem) {
+func (s queries) near(ctx context.Context, c *call, f summary, k, limit int) (*Neighbours, *problem) {
 	s.metrics.asked.WithLabelValues("/v1/query").Inc()
 	view, err := c.index.View()
 	if err != nil {
@@ -64,7 +69,7 @@ func (s queries) near(ctx context.Context, c *call, f sketch, k, limit int) (*Ne
 	}
 	defer view.Release()
 	l := newListing(c.memory, view.IDs(), f, k, limit, s.answerBytes)
-	if err := view.QueryEach(ctx, f.print, engine.QueryOptions{K: k, Docs: limit, TextBytes: f.textBytes}, l.add); err != nil {
+	if err := view.QueryEach(ctx, f.print, engine.QueryOptions{K: k, Docs: limit, Sketch: f.sketch}, l.add); err != nil {
 		return nil, broken(err)
 	}
 	return l.Neighbours, nil
@@ -103,7 +108,7 @@ func (l *listing) pay(id string) error {
 }
 
 // newListing returns an answer without hits. Room is the bytes of ids that it may have.
-func newListing(memory *admit.Transfer, ids engine.IDs, f sketch, k, limit int, room int64) *listing {
+func newListing(memory *admit.Transfer, ids engine.IDs, f summary, k, limit int, room int64) *listing {
 	return &listing{Neighbours: &Neighbours{Fingerprint: f.print.String(), K: k, Hits: []hit{}}, memory: memory,
 		ids: ids, limit: limit, room: room}
 }
@@ -117,7 +122,7 @@ func (l *listing) add(hits []engine.Hit) error {
 			l.Documents += int(h.Documents)
 		}
 		begun := h.Before > 0
-		for _, doc := range h.Docs {
+		for j, doc := range h.Docs {
 			if l.limit <= 0 || l.room <= 0 {
 				break
 			}
@@ -139,6 +144,9 @@ func (l *listing) add(hits []engine.Hit) error {
 			}
 			last := &l.Hits[len(l.Hits)-1]
 			last.IDs = append(last.IDs, id)
+			if h.Similarities != nil {
+				last.Similarities = append(last.Similarities, result.Rounded(float64(h.Similarities[j])))
+			}
 			l.room -= int64(len(id))
 		}
 	}

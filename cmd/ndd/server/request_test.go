@@ -235,14 +235,14 @@ func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 
 // TestCutDocument: a request that ended has no fingerprint of a part of its text, and no hint that it is short.
 func TestCutDocument(t *testing.T) {
-	var s sketcher
+	var s summarizer
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	text := strings.Repeat("the many different words of a text that is long enough for this and takes some time ", 1<<14)
-	if got, p := s.sketchText(ctx, defaultRecipe(), text, ""); p == nil || p.Status != http.StatusServiceUnavailable {
+	if got, p := s.summarizeText(ctx, defaultRecipe(), text, ""); p == nil || p.Status != http.StatusServiceUnavailable {
 		t.Errorf("%v, %v", got, p)
 	}
-	if _, p := s.sketchText(t.Context(), defaultRecipe(), text, ""); p != nil {
+	if _, p := s.summarizeText(t.Context(), defaultRecipe(), text, ""); p != nil {
 		t.Errorf("the next one: %v", p)
 	}
 }

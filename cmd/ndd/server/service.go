@@ -24,7 +24,7 @@ type service struct {
 	tls        *access.TLS     // nil: none
 	keys       *access.Keyring // nil: everybody may do everything
 	front      *connections    // of clients
-	sketches   sketcher
+	summaries  summarizer
 	start      time.Time
 	background sync.WaitGroup
 	backingUp  sync.Mutex // held while a backup is made
@@ -70,7 +70,7 @@ func (s *service) serve(x *engine.Index) {
 // routes returns the endpoints. openapi.json describes each of them.
 func (s *service) routes() []route {
 	json, any := []string{mediaJSON}, []string{mediaJSON, mediaText, mediaHTML}
-	q := queries{&s.sketches, s.metrics, s.limits.Answer, s.options.Threads}
+	q := queries{&s.summaries, s.metrics, s.limits.Answer, s.options.Threads}
 	d := documents{q}
 	a := administration{s.options, &s.limits, s.start, &s.backingUp}
 	list := []route{

@@ -3,11 +3,11 @@ package server
 import (
 	"context"
 	"errors"
-	"math"
 	"strings"
 	"sync"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/corpus/text"
 )
 
@@ -36,36 +36,36 @@ func (f *hexPrint) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A sketch is the fingerprint of a document and the length of its text, 0 if that is not known.
-type sketch struct {
-	print     simhash.Fingerprint
-	textBytes uint32
+// A summary is the fingerprint and the sketch of a document, the zero sketch if that is not known.
+type summary struct {
+	print  simhash.Fingerprint
+	sketch sketch.Sketch
 }
 
-// A sketcher makes sketches by the recipe of one index. It is safe for concurrent use.
-type sketcher struct{ prints sync.Pool } // of *simhash.Fingerprinter
+// A summarizer makes summaries by the recipe of one index. It is safe for concurrent use.
+type summarizer struct{ prints sync.Pool } // of *simhash.Fingerprinter
 
-// sketch returns the sketch of a subject. Place is its position in the request of ctx.
-func (s *sketcher) sketch(ctx context.Context, recipe *simhash.Recipe, sub *subject, place string) (sketch, *problem) {
+// summarize returns the summary of a subject. Place is its position in the request of ctx.
+func (s *summarizer) summarize(ctx context.Context, recipe *simhash.Recipe, sub *subject, place string) (summary, *problem) {
 	if p := oneOf(place, "fingerprint, text and html", sub.Fingerprint != nil, sub.Text != nil,
 		sub.HTML != nil); p != nil {
-		return sketch{}, p
+		return summary{}, p
 	}
 	switch {
 	case sub.Fingerprint != nil && isPrivate(recipe):
-		return sketch{}, misfit(place+".fingerprint", privateKeyHint)
+		return summary{}, misfit(place+".fingerprint", privateKeyHint)
 	case sub.Fingerprint != nil:
-		return sketch{print: simhash.Fingerprint(*sub.Fingerprint)}, nil
+		return summary{print: simhash.Fingerprint(*sub.Fingerprint)}, nil
 	case sub.HTML != nil:
 		text, err := textOf(ctx, recipe, []byte(*sub.HTML), mediaHTML)
 		if err != nil {
-			return sketch{}, broken(err)
+			return summary{}, broken(err)
 		}
-		return s.sketchText(ctx, recipe, text, place+".html")
+		return s.summarizeText(ctx, recipe, text, place+".html")
 	case sub.whole:
-		return s.sketchText(ctx, recipe, *sub.Text, place)
+		return s.summarizeText(ctx, recipe, *sub.Text, place)
 	}
-	return s.sketchText(ctx, recipe, *sub.Text, place+".text")
+	return s.summarizeText(ctx, recipe, *sub.Text, place+".text")
 }
 
 // privateKeyHint refuses fingerprints.
@@ -89,10 +89,10 @@ func textOf(ctx context.Context, recipe *simhash.Recipe, body []byte, contentTyp
 	return decoded.Text, err
 }
 
-// sketchText returns the sketch of a text.
-func (s *sketcher) sketchText(ctx context.Context, recipe *simhash.Recipe, text, place string) (sketch, *problem) {
+// summarizeText returns the summary of a text.
+func (s *summarizer) summarizeText(ctx context.Context, recipe *simhash.Recipe, text, place string) (summary, *problem) {
 	if recipe == nil {
-		return sketch{}, misfit(place,
+		return summary{}, misfit(place,
 			"the index was built from raw fingerprints, so it has no recipe for documents: send a fingerprint, or build an "+
 				"index with --recipe")
 	}
@@ -105,12 +105,12 @@ func (s *sketcher) sketchText(ctx context.Context, recipe *simhash.Recipe, text,
 	}
 	defer s.prints.Put(f)
 	f.Until(ctx)
-	print, features, ok := f.Fingerprint(text)
+	print, features, ok, sketch := f.Sketch(text)
 	if err := ctx.Err(); err != nil {
-		return sketch{}, broken(err)
+		return summary{}, broken(err)
 	}
 	if !ok {
-		return sketch{}, misfit(place, "document too short for a fingerprint: %s", f.Recipe().TooShort(features))
+		return summary{}, misfit(place, "document too short for a fingerprint: %s", f.Recipe().TooShort(features))
 	}
-	return sketch{print, uint32(min(uint64(len(text)), math.MaxUint32))}, nil
+	return summary{print, sketch}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/corpus/text"
 )
 
@@ -31,6 +32,9 @@ type Config struct {
 	// Exact says that the fingerprint is the first half of the hash, of documents with few features, too.
 	Exact bool
 
+	// Sketches says that [Run] makes the sketches of documents, too.
+	Sketches bool
+
 	// Work, if not nil, keeps the results of each file for later runs. Job names the settings, beside
 	// those here, that the results depend on; it is "" for fingerprints.
 	Work Work
@@ -42,6 +46,7 @@ type Record struct {
 	ID          string
 	Fingerprint simhash.Fingerprint // 0, and without meaning, unless OK
 	OK          bool                // the document has features enough
+	Sketch      sketch.Sketch       // zero unless [Config].Sketches is set and OK
 	Hash        [2]uint64           // of the text; never 0
 	Features    int                 // see [simhash.Fingerprinter.Fingerprint]
 	TextBytes   int                 // of the extracted text
@@ -163,9 +168,12 @@ func fingerprint(ctx context.Context, cfg *Config) (func(int, *format.Document) 
 	return func(_ int, doc *format.Document) (*Record, error) {
 		r := &Record{ID: doc.ID, Hash: HashOf(doc.Text), TextBytes: len(doc.Text), Values: doc.Values,
 			Modified: doc.Modified, Source: doc.Source, Line: doc.Line}
-		if cfg.Exact {
+		switch {
+		case cfg.Exact:
 			r.Fingerprint, r.OK = simhash.Fingerprint(r.Hash[0]), true
-		} else {
+		case cfg.Sketches:
+			r.Fingerprint, r.Features, r.OK, r.Sketch = fingerprinter.Sketch(doc.Text)
+		default:
 			r.Fingerprint, r.Features, r.OK = fingerprinter.Fingerprint(doc.Text)
 		}
 		return r, nil

@@ -9,7 +9,8 @@
 //	fingerprints   uint64 each                              \
 //	text.bytes     length of the text, uint32 each           | once per chunk of
 //	names          package idlist's blocks of IDs            | documents
-//	names.ends     package idlist's ends                    /
+//	names.ends     package idlist's ends                    |
+//	sketches.1     package sketch's, by row; or none at all /
 //	unmarked       IDs of the documents with too few        \
 //	unmarked.ends  features for a fingerprint               /  once, last
 //

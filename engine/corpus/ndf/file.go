@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/storage/idlist"
 	"ndd/engine/storage/store"
 )
@@ -23,6 +24,8 @@ type File struct {
 	share   *Share // nil without places
 	sources []source
 
+	hasSketches bool
+
 	hasIDs   bool     // of fingerprints as text
 	unmarked []string // likewise
 }
@@ -32,6 +35,7 @@ type chunk struct {
 	lengths      []uint32     // nil for raw files
 	ids          *idlist.List // nil for raw files
 	listed       []string     // the IDs of fingerprints as text; else nil
+	sketches     []sketch.Sketch
 }
 
 // Path returns where the file was opened.
@@ -55,6 +59,20 @@ func (f *File) MadeBy(r *simhash.Recipe) error {
 
 // HasLengths reports whether the lengths of the documents' texts are there.
 func (f *File) HasLengths() bool { return f.file != nil }
+
+// HasSketches reports whether the file keeps the documents' sketches. A file without documents has
+// all that are needed.
+func (f *File) HasSketches() bool { return f.hasSketches || f.docs == 0 }
+
+// Sketches yields the documents' sketches in order of row, a chunk at a time; nothing where
+// [File.HasSketches] is false. The zero sketch stands for a document without one.
+func (f *File) Sketches(yield func([]sketch.Sketch) bool) {
+	for i := range f.chunks {
+		if f.hasSketches && !yield(f.chunks[i].sketches) {
+			return
+		}
+	}
+}
 
 // HasIDs reports whether documents have IDs beside their rows.
 func (f *File) HasIDs() bool { return f.file != nil || f.hasIDs }

@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/memory"
 	"ndd/engine/storage/idlist"
 	"ndd/engine/storage/store"
@@ -153,7 +155,13 @@ func (f *File) parse() (err error) {
 		s[n+1].Name == "files.ends" && s[n+2].Name == "places" {
 		s, placed = s[:n], s[n:]
 	}
-	const perChunk = 4
+	perChunk := 4
+	if len(s) > 5 && strings.HasPrefix(s[5].Name, sketchesName) {
+		if perChunk = 5; s[5].Name != sketchesSection {
+			return s[5].Corrupt(0, "sketches of another version, where %q is due", sketchesSection)
+		}
+		f.hasSketches = true
+	}
 	if len(s) < 3 || s[0].Name != "recipe" || (len(s)-3)%perChunk != 0 {
 		return f.file.Corrupt("%d sections, not those of a fingerprint file", len(s))
 	}
@@ -177,6 +185,12 @@ func (f *File) parse() (err error) {
 		if uint64(len(s[i].Data)) != 8*n.Len() || uint64(len(s[i+1].Data)) != 4*n.Len() {
 			return s[i].Corrupt(0, "%d bytes of fingerprints and %d of lengths for %d IDs", len(s[i].Data),
 				len(s[i+1].Data), n.Len())
+		}
+		if f.hasSketches {
+			if own := s[i+4]; own.Name != sketchesSection || uint64(len(own.Data)) != sketch.Bytes*n.Len() {
+				return own.Corrupt(0, "%d bytes where the sketches of %d documents are due", len(own.Data), n.Len())
+			}
+			f.chunks[len(f.chunks)-1].sketches = memory.As[sketch.Sketch](s[i+4].Data)
 		}
 		f.docs += n.Len()
 	}

@@ -274,6 +274,9 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 		d := Document{Fingerprint: simhash.Fingerprint(c.fingerprints[at]), Place: place}
 		if c.lengths != nil {
 			d.TextBytes = int(c.lengths[at])
+			if c.sketches != nil {
+				d.Sketch = c.sketches[at]
+			}
 		}
 		var err error
 		d.ID, err = p.ids.ID(row)

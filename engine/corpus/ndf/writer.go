@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
+	"ndd/engine/memory"
 	"ndd/engine/storage/idlist"
 	"ndd/engine/storage/store"
 )
@@ -16,6 +18,12 @@ const (
 	chunkIDBytes = 16 << 20
 )
 
+// sketchesSection is the section with the sketches of a chunk: its name has their version.
+const (
+	sketchesName    = "sketches."
+	sketchesSection = sketchesName + "1"
+)
+
 // A Writer writes a fingerprint file. Call [Writer.Commit] at the end, or
 // [Writer.Abort]; until then nothing stands under the file's name.
 type Writer struct {
@@ -25,6 +33,9 @@ type Writer struct {
 	idData  bytes.Buffer
 	prints  []uint64
 	lengths []uint32
+
+	sketches     []sketch.Sketch
+	keepSketches bool
 
 	unmarked     *idlist.Writer
 	unmarkedData bytes.Buffer
@@ -60,7 +71,13 @@ type Document struct {
 	Fingerprint simhash.Fingerprint
 	TextBytes   int // length of the text, kept up to 2^32-1
 	Place           // kept by writers with [Writer.KeepPlaces]
+
+	Sketch sketch.Sketch // kept by writers with [Writer.KeepSketches]; zero for none
 }
+
+// KeepSketches has the file keep the sketch of each document. It is called before the first document
+// is appended. An array keeps none.
+func (w *Writer) KeepSketches() { w.keepSketches = w.array == nil }
 
 // Append adds a document.
 func (w *Writer) Append(d Document) error {
@@ -74,6 +91,9 @@ func (w *Writer) Append(d Document) error {
 	}
 	w.prints = append(w.prints, uint64(d.Fingerprint))
 	w.lengths = append(w.lengths, uint32(min(uint64(d.TextBytes), math.MaxUint32)))
+	if w.keepSketches {
+		w.sketches = append(w.sketches, d.Sketch)
+	}
 	if len(w.lengths) == chunkDocs || w.idData.Len() >= chunkIDBytes {
 		return w.flush()
 	}
@@ -111,7 +131,10 @@ func (w *Writer) flush() error {
 	store.WriteSection(w.file, "fingerprints", store.Bytes64(w.prints))
 	store.WriteSection(w.file, "text.bytes", store.Bytes32(w.lengths))
 	err := writeIDs(w.file, "names", w.ids, &w.idData)
-	w.prints, w.lengths = w.prints[:0], w.lengths[:0]
+	if w.keepSketches && err == nil {
+		err = store.WriteSection(w.file, sketchesSection, memory.As[byte](w.sketches))
+	}
+	w.prints, w.lengths, w.sketches = w.prints[:0], w.lengths[:0], w.sketches[:0]
 	w.ids = idlist.NewWriter(&w.idData)
 	return err
 }

@@ -11,8 +11,12 @@ import (
 const (
 	// Words are the words of a Sketch.
 	Words = 8
+	// Bytes are its bytes.
+	Bytes = 8 * Words
 	// Bins are the bins of the min-hash.
 	Bins = 64 * Words
+	// Version is that of the rules by which a text gets its sketch. Files of sketches name it.
+	Version = 1
 
 	binBits = 9 // of a hash, that tell its bin
 

@@ -75,7 +75,9 @@ func (l *Lexicon) add(word string) (normal string, err error) {
 	normal = string(text)
 	if chars {
 		for _, end := range ends[:len(ends)-1] {
-			l.entries[normal[:end]] = l.entries[normal[:end]]
+			if _, ok := l.entries[normal[:end]]; !ok {
+				l.entries[normal[:end]] = false
+			}
 		}
 		l.entries[normal] = true
 	}

@@ -10,7 +10,6 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
-	"ndd/engine/index/segment"
 )
 
 // Add builds a segment of the documents of fingerprint files and adds it to an index that is open
@@ -28,7 +27,7 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 	if err := x.fits(files, o.NoIDs); err != nil {
 		return err
 	}
-	in, err := input(files, x.config.Lengths, o.NoIDs)
+	in, err := inputOf(files, x.config.Sketches, o.NoIDs)
 	if err != nil {
 		return err
 	}
@@ -71,7 +70,7 @@ func (x *Index) fits(files []*ndf.File, noIDs bool) error {
 
 // refuseHeld returns an error that wraps [ErrConflict] when an ID of the input is in the index, or
 // twice in the input.
-func (x *Index) refuseHeld(ctx context.Context, in segment.Input, o BuildOptions) error {
+func (x *Index) refuseHeld(ctx context.Context, in input, o BuildOptions) error {
 	if _, err := unique(ctx, &in, rows.Refuse, o.Budget.OrMachine(), o.Threads); err != nil {
 		return err
 	}
@@ -89,7 +88,7 @@ func (x *Index) refuseHeld(ctx context.Context, in segment.Input, o BuildOptions
 }
 
 // addSegment makes the segment, and returns the number of its first document.
-func (u *upkeep) addSegment(ctx context.Context, in segment.Input, with BuildOptions) (rows.DocID, error) {
+func (u *upkeep) addSegment(ctx context.Context, in input, with BuildOptions) (rows.DocID, error) {
 	u.flushing.Lock() // what comes later is flushed later, so that files stay in order of documents
 	defer u.flushing.Unlock()
 	n := uint64(in.Len())
@@ -100,7 +99,7 @@ func (u *upkeep) addSegment(ctx context.Context, in segment.Input, with BuildOpt
 	o := u.fileOptions(with.Threads, n, u.writer.documents()+n)
 	o.Progress, o.Planned, o.Budget = with.Progress, with.Planned, with.Budget.OrMachine()
 	g := &gathered{from: first, to: first + rows.DocID(n), numbers: rows.NewNumbers(first, n), ids: u.config.IDs,
-		whole: &in}
+		sketches: u.config.Sketches, whole: &in}
 	g.expires.Append(u.versions.Clock.After(u.config.TTL), n)
 	made, entry, err := u.toFile(ctx, g, nil, 0, o)
 	if err != nil {

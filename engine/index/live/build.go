@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/radix"
 	"ndd/engine/index/segment"
@@ -27,10 +29,10 @@ var ErrMixed = simhash.ErrMixed
 // BuildOptions say how an index is built.
 type BuildOptions struct {
 	segment.Options
-	Choice  *Choice // why the index has its tables, for it to remember; may be nil
-	Replace bool    // an index that stands there, when the new one is complete
-	Lengths bool    // keep the lengths of the documents' texts, which all files must have
-	NoIDs   bool    // keep the documents' numbers, and not the IDs that files have
+	Choice   *Choice // why the index has its tables, for it to remember; may be nil
+	Replace  bool    // an index that stands there, when the new one is complete
+	Sketches bool    // keep the documents' sketches, which all files must have
+	NoIDs    bool    // keep the documents' numbers, and not the IDs that files have
 
 	OnConflict rows.OnConflict   // of documents of [Build] with one ID; 0 keeps all
 	Dropped    func(docs uint64) // receives how many documents that drops; may be nil
@@ -66,7 +68,7 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 	if err != nil {
 		return err
 	}
-	in, err := input(files, with.Lengths, with.NoIDs || with.NoDocs)
+	in, err := inputOf(files, with.Sketches, with.NoIDs || with.NoDocs)
 	if err != nil {
 		return err
 	}
@@ -94,9 +96,17 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 	o.TempDir = folder.Dir()
 	const generation = 1
 	to := store.Options{Random: o.Random, Disk: o.Disk}
-	made, err := writeSegment(ctx, filepath.Join(folder.Dir(), "00000001.segment"), generation, to, in, o)
+	made, err := writeSegment(ctx, filepath.Join(folder.Dir(), "00000001.segment"), generation, to, in.Input, o)
 	if err != nil {
 		return err
+	}
+	if in.sketches != nil {
+		file, err := writeSketches(filepath.Join(folder.Dir(), "00000001.sketches"), generation, to, made.ID,
+			made.Documents, in.sketches)
+		if err != nil {
+			return err
+		}
+		made.Sketches = &file
 	}
 	m := &Manifest{K: o.Design.K, Recipe: recipe, Choice: with.Choice, Segments: []ManifestSegment{made}}
 	if err := writeManifest(folder.Dir(), generation, to, m); err != nil {
@@ -129,7 +139,8 @@ func isOwn(dir string) func(name string) bool {
 	return func(name string) bool {
 		kind, is, err := store.Sniff(filepath.Join(dir, name))
 		return err == nil && is && (name == manifestName && kind == store.KindManifest ||
-			segmentName.MatchString(name) && kind == store.KindSegment)
+			segmentName.MatchString(name) && kind == store.KindSegment ||
+			sketchesName.MatchString(name) && kind == store.KindSketches)
 	}
 }
 
@@ -148,16 +159,22 @@ func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {
 	return first.Recipe(), nil
 }
 
-// input returns what a segment of the documents of some files is built from. The error wraps
-// [ErrNoLengths] where lengths are to be kept and a file has none, and [ErrMixed] where some files
-// have IDs that are to be kept and others have none.
-func input(files []*ndf.File, lengths, noIDs bool) (in segment.Input, err error) {
+// An input is what a segment is built from, and its documents' sketches by row, some at a time: nil
+// where they are not kept.
+type input struct {
+	segment.Input
+	sketches iter.Seq[[]sketch.Sketch]
+}
+
+// inputOf returns the input of the documents of files. The error wraps [ErrMixed] where some files
+// have IDs or sketches that are to be kept and others have none.
+func inputOf(files []*ndf.File, sketches, noIDs bool) (in input, err error) {
 	for _, f := range files {
 		for c := range f.Chunks {
 			in.Chunks = append(in.Chunks, c)
 		}
-		if lengths && !f.HasLengths() {
-			return in, fmt.Errorf("%s: %w", f.Path(), rows.ErrNoLengths)
+		if sketches && !f.HasSketches() {
+			return in, fmt.Errorf("%w: %s has no sketches, which the index keeps", ErrMixed, f.Path())
 		}
 	}
 	var ids bool
@@ -177,10 +194,10 @@ func input(files []*ndf.File, lengths, noIDs bool) (in segment.Input, err error)
 			}
 		}
 	}
-	if lengths {
-		in.Lengths = func(yield func([]uint32) bool) {
+	if sketches {
+		in.sketches = func(yield func([]sketch.Sketch) bool) {
 			for _, f := range files {
-				for part := range f.TextBytes {
+				for part := range f.Sketches {
 					if !yield(part) {
 						return
 					}
@@ -213,7 +230,7 @@ func writeSegment(
 // documents it drops. It sorts a hash of each ID, 16 bytes a document, in several passes where the
 // budget has less. Only the IDs whose hashes repeat are compared, in one more pass. The error wraps
 // [ErrConflict] where conflicts are refused.
-func unique(ctx context.Context, in *segment.Input, conflict rows.OnConflict, b *memory.Budget,
+func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.Budget,
 	threads int) (dropped uint64, err error) {
 	if in.IDs == nil {
 		return 0, nil
@@ -254,7 +271,7 @@ func unique(ctx context.Context, in *segment.Input, conflict rows.OnConflict, b 
 }
 
 // repeatedHashes returns the hashes that several IDs of an input have, ascending.
-func repeatedHashes(ctx context.Context, in *segment.Input, b *memory.Budget,
+func repeatedHashes(ctx context.Context, in *input, b *memory.Budget,
 	threads int) (repeated []uint64, err error) {
 	const hashBytes, spare = 16, 1 << 12
 	n, passes := uint64(in.Len()), uint64(1)
@@ -310,7 +327,7 @@ func repeatedHashes(ctx context.Context, in *segment.Input, b *memory.Budget,
 }
 
 // restrict leaves an input of chunks with some of its rows.
-func restrict(in *segment.Input, kept *segment.RowSet) {
+func restrict(in *input, kept *segment.RowSet) {
 	var chunks [][]uint64
 	first := uint64(0) // row of a chunk
 	for _, c := range in.Chunks {
@@ -320,7 +337,7 @@ func restrict(in *segment.Input, kept *segment.RowSet) {
 		})
 		first += uint64(len(c))
 	}
-	ids, lengths := in.IDs, in.Lengths
+	ids, sketches := in.IDs, in.sketches
 	in.Chunks = chunks
 	in.IDs = func(yield func(string, error) bool) {
 		row := uint64(0)
@@ -331,16 +348,16 @@ func restrict(in *segment.Input, kept *segment.RowSet) {
 			row++
 		}
 	}
-	if lengths == nil {
+	if sketches == nil {
 		return
 	}
-	in.Lengths = func(yield func([]uint32) bool) {
-		row, some := uint64(0), []uint32(nil)
-		for part := range lengths {
+	in.sketches = func(yield func([]sketch.Sketch) bool) {
+		row, some := uint64(0), []sketch.Sketch(nil)
+		for part := range sketches {
 			some = some[:0]
-			for _, n := range part {
+			for i := range part {
 				if kept.Has(row) {
-					some = append(some, n)
+					some = append(some, part[i])
 				}
 				row++
 			}

@@ -13,6 +13,7 @@ import (
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
@@ -212,9 +213,9 @@ func TestOpenChanged(t *testing.T) {
 func TestUnique(t *testing.T) {
 	t.Parallel()
 	docs := someDocs(200_000, 3)
-	lengths := make([]uint32, len(docs))
+	sketches := make([]sketch.Sketch, len(docs))
 	for i := range docs {
-		lengths[i] = uint32(i)
+		sketches[i][0] = uint64(i)
 		docs[i].ID = ""
 		if i%50 > 0 {
 			docs[i].ID = fmt.Sprint(i)
@@ -227,19 +228,20 @@ func TestUnique(t *testing.T) {
 		conflict rows.OnConflict
 		bytes    uint64
 	}{{rows.Replace, 1 << 30}, {rows.Keep, 4 << 20}, {rows.Refuse, 1 << 30}} {
-		in := segment.Input{IDs: func(yield func(string, error) bool) {
+		in := input{sketches: slices.Chunk(sketches, 1000)}
+		in.IDs = func(yield func(string, error) bool) {
 			for _, d := range docs {
 				if !yield(d.ID, nil) {
 					return
 				}
 			}
-		}, Lengths: slices.Chunk(lengths, 1000)}
-		owner := map[string]uint32{}
+		}
+		owner := map[string]uint64{}
 		var prints []uint64
 		for i, d := range docs {
 			prints = append(prints, uint64(d.Fingerprint))
 			if _, ok := owner[d.ID]; d.ID != "" && (!ok || c.conflict == rows.Replace) {
-				owner[d.ID] = uint32(i)
+				owner[d.ID] = uint64(i)
 			}
 		}
 		in.Chunks = slices.Collect(slices.Chunk(prints, 7777))
@@ -254,8 +256,9 @@ func TestUnique(t *testing.T) {
 		next, stop := iter.Pull2(in.IDs)
 		defer stop()
 		kept, at := slices.Concat(in.Chunks...), 0
-		for part := range in.Lengths {
-			for _, n := range part {
+		for part := range in.sketches {
+			for _, s := range part {
+				n := s[0]
 				d := docs[n]
 				id, _, _ := next()
 				if owned, ok := owner[id]; id != d.ID || id != "" && (!ok || owned != n) || kept[at] != uint64(d.Fingerprint) {
@@ -265,7 +268,7 @@ func TestUnique(t *testing.T) {
 			}
 		}
 		if at != in.Len() {
-			t.Errorf("%d lengths of %d rows", at, in.Len())
+			t.Errorf("%d sketches of %d rows", at, in.Len())
 		}
 	}
 }

@@ -348,7 +348,7 @@ func askList(x *Index, in listInput, f simhash.Fingerprint) (out uint64, err err
 		return 0, err
 	}
 	defer w.Release()
-	a, err := c.Search(w, []uint64{uint64(f)}, 0, search.AllDocs, search.Swept{}, rows.Lengths{})
+	a, err := c.Search(w, []uint64{uint64(f)}, 0, search.AllDocs, search.Swept{}, rows.Verifier{})
 	if err != nil || len(a.Hits) == 0 {
 		return 0, err
 	}
@@ -500,7 +500,7 @@ func ask(x *Index, in groupInput, f simhash.Fingerprint) (out groupOutput, err e
 		return out, err
 	}
 	defer w.Release()
-	a, err := c.Search(w, []uint64{uint64(f)}, 2, 1, search.Swept{}, rows.Lengths{})
+	a, err := c.Search(w, []uint64{uint64(f)}, 2, 1, search.Swept{}, rows.Verifier{})
 	if err != nil || len(a.Hits) == 0 {
 		return out, err
 	}

@@ -23,12 +23,13 @@ type Config struct {
 	Recipe *simhash.Recipe // of the fingerprints; nil for any
 	IDs    bool            // documents have IDs
 
-	// Lengths says that the lengths of the documents' texts are kept, 4 bytes a document.
-	// MaxLengthRatio, unless it is 0, leaves out of every answer, and of what keeps a document from
-	// being inserted, documents whose text is more than that many times as long as the query's, or
-	// as many times shorter, where both lengths are known.
-	Lengths        bool
-	MaxLengthRatio float64
+	// Sketches says that the documents' sketches are kept: with the documents in the log and in
+	// memtables, and in files of segments, from which only those of candidates are read.
+	// Threshold is the least estimated Jaccard similarity, 0 to 1, of a query and a document of an
+	// answer, where both have sketches, and of a document that keeps another one from being
+	// inserted. 0 is [rows.DefaultThreshold], and less verifies nothing.
+	Sketches  bool
+	Threshold float64
 
 	Choice *Choice // why it has its tables; nil where that was not kept
 
@@ -113,9 +114,8 @@ type OpenOptions struct {
 	OnConflict rows.OnConflict // what becomes of a document whose ID is taken; 0 is Replace
 	TTL        time.Duration   // how long documents are kept that come from now on and say nothing else; 0 is forever
 	Disk       *disk.Disk      // to write to; nil is the system's
-	// MaxLengthRatio is that of [Config]; the error wraps [ErrNoLengths] where it is set and the
-	// index keeps no lengths.
-	MaxLengthRatio float64
+	// Threshold is that of [Config].
+	Threshold float64
 
 	// AcceptClock confirms the system's clock where it is more than a day from the time when the
 	// index was last open for writing. Without it nothing expires then, nor while the clock jumps

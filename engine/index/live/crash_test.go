@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle/crash"
 	"ndd/engine/oracle/faults"
@@ -62,13 +63,13 @@ func (s *script) step(x *Index) error {
 	var act func() error
 	switch n := s.rng.IntN(10); {
 	case n < 1:
-		docs := []rows.Doc{{Fingerprint: simhash.Fingerprint(s.rng.Uint64()), ID: id()}}
+		docs := []rows.Doc{{Fingerprint: simhash.Fingerprint(s.rng.Uint64()), ID: id(), Sketch: sketch.Sketch{s.rng.Uint64()}}}
 		s.model.insert(docs[0])
 		act = func() error { _, err := x.CheckAndInsert(ctx, docs, 3, 1); return err }
 	case n < 6:
 		docs := make([]rows.Doc, 1+s.rng.IntN(20))
 		for i := range docs {
-			docs[i] = rows.Doc{Fingerprint: simhash.Fingerprint(s.rng.Uint64()), ID: id()}
+			docs[i] = rows.Doc{Fingerprint: simhash.Fingerprint(s.rng.Uint64()), ID: id(), Sketch: sketch.Sketch{s.rng.Uint64()}}
 			s.model.insert(docs[i])
 		}
 		act = func() error { _, err := x.Insert(ctx, docs); return err }
@@ -98,7 +99,7 @@ func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
 	dir := filepath.Join(base, "index")
-	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Table: planar}))
+	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Sketches: true, Table: planar}))
 	r := crash.Record(t, base)
 	s := newScript(5)
 	x := openFolder(t, dir, scripted(r.Disk()))
@@ -154,7 +155,7 @@ func TestDiskFaults(t *testing.T) {
 	acknowledged := 0
 	work := func(d *disk.Disk) error {
 		dir = filepath.Join(t.TempDir(), "index")
-		must.Do(t, Create(dir, Config{Design: design, IDs: true, Table: planar}))
+		must.Do(t, Create(dir, Config{Design: design, IDs: true, Sketches: true, Table: planar}))
 		s, acknowledged = newScript(6), 0
 		x, err := Open(context.Background(), dir, scripted(d))
 		if err != nil {

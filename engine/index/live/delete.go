@@ -59,7 +59,7 @@ func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (i
 	c := x.Searcher()
 	defer c.Done()
 	return x.writer.deleting(ctx, func() (docs []rows.DocID, err error) {
-		hits, err := c.Query(f, 0, search.AllDocs, rows.Lengths{})
+		hits, err := c.Query(f, 0, search.AllDocs, rows.Verifier{})
 		for _, h := range hits {
 			docs = append(docs, h.Docs...)
 		}

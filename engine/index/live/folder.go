@@ -93,6 +93,9 @@ func (f *folder) owns(s *version.Segment) {
 	if s.Beside != nil {
 		paths = append(paths, s.Beside.Path())
 	}
+	if s.SketchFile != nil {
+		paths = append(paths, s.SketchFile.Path())
+	}
 	s.Free = func() error {
 		err := free()
 		if s.Dropped {
@@ -108,6 +111,7 @@ func (f *folder) owns(s *version.Segment) {
 var (
 	segmentName   = regexp.MustCompile(`^[0-9]{8,12}\.segment$`)
 	documentsName = regexp.MustCompile(`^[0-9]{8,12}\.documents$`)
+	sketchesName  = regexp.MustCompile(`^[0-9]{8,12}\.sketches$`)
 )
 
 // A Manifest says what an index is: the section "manifest" of the file of that name, as JSON. Each
@@ -130,6 +134,7 @@ type ManifestSegment struct {
 	ManifestFile
 	Documents uint64        `json:"documents"`        // rows
 	Beside    *ManifestFile `json:"beside,omitempty"` // numbers, deletions and IDs of the documents
+	Sketches  *ManifestFile `json:"sketches,omitempty"`
 }
 
 // A ManifestFile is a file of an index.
@@ -151,23 +156,27 @@ type ManifestLive struct {
 	Layout table.Layout   `json:"layout"`
 	IDs    bool           `json:"ids"`
 
-	Lengths bool `json:"lengths,omitempty"` // of texts are kept
+	Sketches bool `json:"sketches,omitempty"` // are kept
 }
 
 // files yields the files of the segments, each before the one beside it.
 func (m *Manifest) files(yield func(*ManifestFile) bool) {
 	for i := range m.Segments {
 		g := &m.Segments[i]
-		if !yield(&g.ManifestFile) || g.Beside != nil && !yield(g.Beside) {
-			return
+		for _, file := range []*ManifestFile{&g.ManifestFile, g.Beside, g.Sketches} {
+			if file != nil && !yield(file) {
+				return
+			}
 		}
 	}
 }
 
-// bytes returns the size of all segments.
+// bytes returns the size of all segments without their sketches, which are not kept in memory.
 func (m *Manifest) bytes() (sum uint64) {
 	for f := range m.files {
-		sum += min(f.Bytes, 1<<62-sum)
+		if !sketchesName.MatchString(f.File) {
+			sum += min(f.Bytes, 1<<62-sum)
+		}
 	}
 	return sum
 }
@@ -253,6 +262,12 @@ func (m *Manifest) wrong() string {
 		if b := g.Beside; b != nil {
 			if _, ok := generations.ParseID(b.ID); !ok || !documentsName.MatchString(b.File) || seen[b.File] || m.Live == nil {
 				return fmt.Sprintf("file %q, identity %q, beside %s", b.File, b.ID, g.File)
+			}
+			seen[b.File] = true
+		}
+		if b := g.Sketches; b != nil {
+			if _, ok := generations.ParseID(b.ID); !ok || !sketchesName.MatchString(b.File) || seen[b.File] {
+				return fmt.Sprintf("file %q, identity %q, of the sketches of %s", b.File, b.ID, g.File)
 			}
 			seen[b.File] = true
 		}

@@ -140,15 +140,18 @@ func (p *pending) holder(id string) (rows.DocID, bool, error) {
 	return p.writer.holder(id)
 }
 
-// near appends the documents of the change that are within k of a query, neither replaced nor left
-// out for their lengths.
-func (p *pending) near(dst []rows.Match, positions []uint32, query uint64, k int, lengths rows.Lengths) []rows.Match {
+// near appends the documents of the change that are within k of a query, not replaced, and accepted
+// by the verifier.
+func (p *pending) near(dst []rows.Match, positions []uint32, query uint64, k int, verifier rows.Verifier) []rows.Match {
 	for at := 0; at < len(p.prints); {
 		n, done := asm.Within64(positions, p.prints[at:], query, k)
 		for _, i := range positions[:n] {
 			doc := p.first + rows.DocID(at) + rows.DocID(i)
-			if !slices.Contains(p.delete, doc) && lengths.Allow(0, p.docs[at+int(i)].TextBytes) {
-				dst = append(dst, rows.NewDocMatch(0, query, p.prints[at+int(i)], doc))
+			if slices.Contains(p.delete, doc) {
+				continue
+			}
+			if similarity, ok := verifier.Judge(0, &p.docs[at+int(i)].Sketch); ok {
+				dst = append(dst, rows.NewDocMatch(0, query, p.prints[at+int(i)], doc, similarity))
 			}
 		}
 		at += done
@@ -241,13 +244,13 @@ type checker struct {
 	k      int // distance
 	most   int // documents of each hit
 
-	docs    []rows.Doc   // that are decided together,
-	queries []uint64     // their fingerprints,
-	lengths rows.Lengths // the lengths of their texts, as far as lengths are compared,
-	near    []Outcome    // and what becomes of each
-	seen    rows.DocID   // the first document that the search did not see
-	added   uint64       // writer.added when the search began
-	refused uint64       // writer.refused, likewise
+	docs     []rows.Doc    // that are decided together,
+	queries  []uint64      // their fingerprints,
+	verifier rows.Verifier // with their sketches, where sketches are kept,
+	near     []Outcome     // and what becomes of each
+	seen     rows.DocID    // the first document that the search did not see
+	added    uint64        // writer.added when the search began
+	refused  uint64        // writer.refused, likewise
 
 	pending   pending
 	matches   []rows.Match // with documents of the pending insert
@@ -293,10 +296,14 @@ func (c *checker) check(docs []rows.Doc) ([]Outcome, error) {
 // begin searches the whole index for documents.
 func (c *checker) begin(docs []rows.Doc) error {
 	c.docs, c.queries = docs, c.queries[:0]
-	c.lengths = rows.Lengths{Ratio: c.writer.config.MaxLengthRatio, Of: c.lengths.Of[:0]}
-	for _, d := range docs {
-		c.queries, c.lengths.Of = append(c.queries, uint64(d.Fingerprint)), append(c.lengths.Of, d.TextBytes)
+	sketches := c.verifier.Queries[:0]
+	for i := range docs {
+		c.queries = append(c.queries, uint64(docs[i].Fingerprint))
+		if c.writer.config.Sketches {
+			sketches = append(sketches, docs[i].Sketch)
+		}
 	}
+	c.verifier = c.writer.config.Verifier(sketches)
 	c.near = make([]Outcome, len(docs))
 	clear(c.near) // touches the new memory now, not under the lock
 	return c.find()
@@ -312,7 +319,7 @@ func (c *checker) find() error {
 	}
 	defer w.Release()
 	c.seen = w.Clock
-	a, err := c.search.Search(w, c.queries, c.k, c.most, search.Swept{}, c.lengths)
+	a, err := c.search.Search(w, c.queries, c.k, c.most, search.Swept{}, c.verifier)
 	if err != nil {
 		return err
 	}
@@ -456,7 +463,7 @@ func (c *checker) decide(from int) (decided int, err error) {
 		d := c.docs[i]
 		if from > 0 && c.near[i].Near != nil {
 			c.near[i] = Outcome{}
-			a, err := c.search.Search(view, c.queries[i:i+1], c.k, c.most, search.Swept{}, c.lengths.From(i))
+			a, err := c.search.Search(view, c.queries[i:i+1], c.k, c.most, search.Swept{}, c.verifier.From(i))
 			if err == nil {
 				err = a.Each(i, func(i int, hits []search.Hit) error { return c.refuse(i, view, hits) })
 			}
@@ -487,10 +494,10 @@ func (c *checker) decide(from int) (decided int, err error) {
 // addNewer adds to outcome i the documents of the pending insert, and those inserted since the
 // search, that are within k of document i. The caller holds writer.mu.
 func (c *checker) addNewer(i int, w version.View) error {
-	lengths := c.lengths.From(i)
-	c.matches = c.pending.near(c.matches[:0], c.positions, c.queries[i], c.k, lengths)
+	verifier := c.verifier.From(i)
+	c.matches = c.pending.near(c.matches[:0], c.positions, c.queries[i], c.k, verifier)
 	if c.seen < w.Clock {
-		a := memtable.Search{Moment: w.Moment, Now: w.Now, K: c.k, Lengths: lengths, Positions: c.positions}
+		a := memtable.Search{Moment: w.Moment, Now: w.Now, K: c.k, Verifier: verifier, Positions: c.positions}
 		for _, m := range w.Version.Memtables {
 			c.matches = m.Since(c.matches, &a, c.seen, c.queries[i])
 		}
@@ -498,7 +505,7 @@ func (c *checker) addNewer(i int, w version.View) error {
 	if len(c.matches) == 0 {
 		return nil
 	}
-	a, err := c.search.Hits(w, c.matches, c.most, lengths)
+	a, err := c.search.Hits(w, c.matches, c.most, verifier)
 	if err != nil {
 		return err
 	}

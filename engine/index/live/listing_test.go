@@ -8,10 +8,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/live/version"
@@ -60,37 +62,47 @@ func (w *modelled) list(after string) {
 // same file.
 func TestListedBuildsTheSame(t *testing.T) {
 	t.Parallel()
-	for _, keep := range []BuildOptions{{}, {Lengths: true}, {NoIDs: true}} {
-		t.Run(fmt.Sprintf("lengths=%t/noIDs=%t", keep.Lengths, keep.NoIDs), func(t *testing.T) {
+	for _, keep := range []BuildOptions{{}, {Sketches: true}, {NoIDs: true}} {
+		t.Run(fmt.Sprintf("sketches=%t/noIDs=%t", keep.Sketches, keep.NoIDs), func(t *testing.T) {
 			recipe := simhash.Minwise()
 			docs := someDocs(5000, 9)
 			for i := range docs {
-				docs[i].TextBytes = uint32(i * 3)
+				if docs[i].Sketch[1] = uint64(i); !keep.Sketches {
+					docs[i].Sketch = sketch.Sketch{}
+				}
 			}
 			base := t.TempDir()
 			write := func(name string) (*ndf.Writer, string) {
 				path := filepath.Join(base, name+".ndf")
 				w, err := ndf.Create(path, recipe, store.Options{})
 				must.Do(t, err)
+				w.KeepSketches()
 				return w, path
 			}
 			w, path := write("first")
 			for _, d := range docs {
-				must.Do(t, w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: int(d.TextBytes)}))
+				must.Do(t, w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, Sketch: d.Sketch}))
 			}
 			first := builtOf(t, w, path, keep)
 			x := openFolder(t, filepath.Dir(first), OpenOptions{})
 			v := viewOf(t, x)
 			w, path = write("again")
 			got, err := x.Documents(t.Context(), v, func(_ rows.DocID, d rows.Doc) error {
-				return w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: int(d.TextBytes)})
+				return w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, Sketch: d.Sketch})
 			})
 			if want := (search.Listed{Documents: uint64(len(docs))}); err != nil || got != want {
 				t.Fatalf("%+v, %v; want %+v", got, err, want)
 			}
-			a, b := fileBytes(t, first), fileBytes(t, builtOf(t, w, path, keep))
-			if !bytes.Equal(a, b) {
-				t.Errorf("another segment is built of what was listed: %d bytes and %d", len(a), len(b))
+			again := builtOf(t, w, path, keep)
+			names := []string{first}
+			if keep.Sketches {
+				names = append(names, strings.TrimSuffix(first, ".segment")+".sketches")
+			}
+			for _, name := range names {
+				a, b := fileBytes(t, name), fileBytes(t, filepath.Join(filepath.Dir(again), filepath.Base(name)))
+				if !bytes.Equal(a, b) {
+					t.Errorf("%s is another file, built of what was listed: %d bytes and %d", filepath.Base(name), len(a), len(b))
+				}
 			}
 		})
 	}

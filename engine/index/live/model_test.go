@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
 	"ndd/engine/index/table"
@@ -22,11 +23,11 @@ import (
 
 // A model is what an index should be: documents in a map, searched one by one.
 type model struct {
-	next    rows.DocID
-	docs    map[rows.DocID]rows.Doc
-	expires map[rows.DocID]rows.Time // of those that do
-	now     rows.Time
-	ratio   float64 // of lengths, at most; 0: any
+	next     rows.DocID
+	docs     map[rows.DocID]rows.Doc
+	expires  map[rows.DocID]rows.Time // of those that do
+	now      rows.Time
+	verifies bool // documents have sketches, and unlike ones are not near
 }
 
 // pass moves the time: what expires by then is gone.
@@ -70,15 +71,43 @@ func (m *model) insert(d rows.Doc) {
 	m.next++
 }
 
-// alike reports whether two texts are near in length.
-func (m *model) alike(a, b uint32) bool {
-	return m.ratio == 0 || a == 0 || b == 0 || float64(a) <= m.ratio*float64(b) && float64(b) <= m.ratio*float64(a)
+// similar reports whether two texts are estimated to have a Jaccard similarity of 0.7.
+func (m *model) similar(a, b sketch.Sketch) bool {
+	return !m.verifies || a == sketch.Sketch{} || b == sketch.Sketch{} || estimate(a, b) >= 0.7
 }
 
-// near returns the documents within k of one, and near in length, ascending.
+// estimate returns the estimated Jaccard similarity of two sketches.
+func estimate(a, b sketch.Sketch) float64 {
+	jaccard, _ := sketch.Estimate(&a, &b)
+	return jaccard
+}
+
+// someSketch returns no sketch, or one that is similar to about half of all others.
+func someSketch(rng *rand.Rand) (s sketch.Sketch) {
+	kind := rng.IntN(7)
+	for i := range s {
+		switch {
+		case kind > 3:
+			s[i] = 0xaaaa << (i % 7)
+		case kind > 0:
+			s[i] = 0x5bd1e995 << (i % 5)
+		}
+	}
+	for range rng.IntN(2 * sketch.Bins / 5) {
+		if kind > 0 {
+			s[rng.IntN(len(s))] ^= 1 << rng.IntN(64)
+		}
+	}
+	if kind > 0 {
+		s[len(s)-1] |= 1 << 63 // of a min-hash
+	}
+	return s
+}
+
+// near returns the documents within k of one, and similar to it, ascending.
 func (m *model) near(to rows.Doc, k int) (docs []rows.DocID) {
 	for n, d := range m.docs {
-		if simhash.Distance(d.Fingerprint, to.Fingerprint) <= k && m.alike(d.TextBytes, to.TextBytes) {
+		if simhash.Distance(d.Fingerprint, to.Fingerprint) <= k && m.similar(d.Sketch, to.Sketch) {
 			docs = append(docs, n)
 		}
 	}
@@ -104,7 +133,7 @@ func (w *modelled) now() time.Time { return time.Unix(w.second.Load(), 0) }
 
 func (w *modelled) open() {
 	w.t.Helper()
-	x, err := Open(context.Background(), w.dir, OpenOptions{Write: true, Sync: -1, MaxLengthRatio: w.m.ratio,
+	x, err := Open(context.Background(), w.dir, OpenOptions{Write: true, Sync: -1,
 		simulation: simulation{flushDocs: 3000, now: w.now}})
 	if err != nil {
 		w.t.Fatal(err)
@@ -122,8 +151,8 @@ func (w *modelled) doc() rows.Doc {
 		}
 		d.Fingerprint = simhash.Fingerprint(sets.Near(w.rng, uint64(near.Fingerprint), w.rng.IntN(w.k+2)))
 	}
-	if w.m.ratio > 0 {
-		d.TextBytes = []uint32{0, 100, 120, 150, 151, 1000}[w.rng.IntN(6)]
+	if w.m.verifies {
+		d.Sketch = someSketch(w.rng)
 	}
 	if same, ok := w.m.docs[rows.DocID(w.rng.IntN(int(w.m.next)+1))]; ok && w.rng.IntN(8) == 0 {
 		return same
@@ -275,7 +304,7 @@ func (w *modelled) check(after string) {
 		f := d.Fingerprint
 		query := func(docs int) ([]search.Hit, error) {
 			a, err := c.Search(v, []uint64{uint64(f)}, w.k, docs, search.Swept{},
-				rows.Lengths{Ratio: w.m.ratio, Of: []uint32{d.TextBytes}})
+				w.x.config.Verifier([]sketch.Sketch{d.Sketch}))
 			return a.Hits, err
 		}
 		hits, err := query(search.AllDocs)
@@ -322,15 +351,13 @@ func TestModel(t *testing.T) {
 	for run := range runs {
 		seed := rand.Uint64()
 		layout := []table.Layout{table.LayoutPlanar, table.LayoutHuffman}[run%2]
-		t.Run(fmt.Sprintf("seed=%d/%s/lengths=%t", seed, layout, run%4 >= 2), func(t *testing.T) {
+		t.Run(fmt.Sprintf("seed=%d/%s/sketches=%t", seed, layout, run%4 >= 2), func(t *testing.T) {
 			w := &modelled{t: t, rng: rand.New(rand.NewPCG(seed, 1)), dir: filepath.Join(t.TempDir(), "index"),
 				ids: run%3 != 2, k: 3}
 			w.m.docs, w.m.now, w.ttl = map[rows.DocID]rows.Doc{}, 1_000_000, run%4%3 != 0
 			w.second.Store(int64(w.m.now))
-			if run%4 >= 2 {
-				w.m.ratio = 1.5
-			}
-			c := Config{Design: halves(t), Table: table.Options{Layout: layout}, IDs: w.ids, Lengths: w.m.ratio > 0}
+			w.m.verifies = run%4 >= 2
+			c := Config{Design: halves(t), Table: table.Options{Layout: layout}, IDs: w.ids, Sketches: w.m.verifies}
 			must.Do(t, Create(w.dir, c))
 			w.open()
 			defer func() { w.x.Close() }()
@@ -343,11 +370,14 @@ func TestModel(t *testing.T) {
 			must.Do(t, err)
 			m, err := ReadManifest(w.dir)
 			must.Do(t, err)
-			if want := 2 + 2*len(m.Segments); len(left) > want+1 { // manifest, lock, two for each segment, the log's end
+			perSegment := 2
+			if w.m.verifies {
+				perSegment++
+			}
+			if want := 2 + perSegment*len(m.Segments); len(left) > want+1 { // manifest, lock, files of segments, the log's end
 				t.Errorf("%d files are left, want %d: %v", len(left), want, left)
 			}
-			x, err := Open(t.Context(), w.dir, OpenOptions{MaxLengthRatio: w.m.ratio,
-				simulation: simulation{now: w.now}}) // for reading
+			x, err := Open(t.Context(), w.dir, OpenOptions{simulation: simulation{now: w.now}}) // for reading
 			must.Do(t, err)
 			w.x = x
 			w.check("opening for reading")

@@ -113,9 +113,6 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 	}
 	did.Verifying = time.Since(begun)
 	config := m.config(segments, o)
-	if o.MaxLengthRatio != 0 && !config.Lengths {
-		return nil, fmt.Errorf("%s: %w", dir, rows.ErrNoLengths)
-	}
 	x := newIndex(config)
 	if m.Live != nil && !o.AcceptClock {
 		x.versions.Clock.Begin(m.Live.Time, f != nil)
@@ -171,15 +168,15 @@ func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*version.Se
 
 // config returns what the index is that the manifest describes.
 func (m *Manifest) config(segments []*version.Segment, o OpenOptions) Config {
-	c := Config{Recipe: m.Recipe, Choice: m.Choice, MaxLengthRatio: o.MaxLengthRatio, OnConflict: o.OnConflict,
+	c := Config{Recipe: m.Recipe, Choice: m.Choice, Threshold: o.Threshold, OnConflict: o.OnConflict,
 		TTL: o.TTL, Budget: o.Budget, Events: o.Events, simulation: o.simulation}
 	if m.Live != nil {
-		c.Design, c.Table, c.IDs, c.Lengths = m.Live.Design, table.Options{Layout: m.Live.Layout}, m.Live.IDs, m.Live.Lengths
+		c.Design, c.Table, c.IDs, c.Sketches = m.Live.Design, table.Options{Layout: m.Live.Layout}, m.Live.IDs, m.Live.Sketches
 		return c
 	}
 	first := segments[0].Segment
-	c.Design, c.Table, c.IDs, c.Lengths = *first.Design(), table.Options{Layout: first.Layout()}, first.IDs() != nil,
-		first.Lengths() != nil
+	c.Design, c.Table, c.IDs, c.Sketches = *first.Design(), table.Options{Layout: first.Layout()}, first.IDs() != nil,
+		segments[0].Sketches != nil
 	return c
 }
 
@@ -253,6 +250,14 @@ func (m *Manifest) openSegment(d *disk.Disk, dir string, i int, next rows.DocID,
 		}
 	}
 	opened := numbered(s, next, beside)
+	if g.Sketches != nil {
+		if err = openSketches(d, dir, m, i, opened); err != nil {
+			if beside != nil {
+				beside.file.Close()
+			}
+			return nil, err
+		}
+	}
 	opened.File, opened.Free = f, f.Close
 	return opened, nil
 }
@@ -307,7 +312,7 @@ func (m *Manifest) grow(c Config, next rows.DocID) {
 	}
 	m.Live = &ManifestLive{
 		Log: digits(), Key: digits(), Next: uint64(next), Files: uint64(len(m.Segments)) + 1,
-		Design: c.Design, Layout: cmp.Or(c.Table.Layout, table.LayoutHuffman), IDs: c.IDs, Lengths: c.Lengths,
+		Design: c.Design, Layout: cmp.Or(c.Table.Layout, table.LayoutHuffman), IDs: c.IDs, Sketches: c.Sketches,
 	}
 	for _, g := range m.Segments {
 		var number uint64
@@ -449,7 +454,7 @@ func (f *folder) removeOrphans() (removed []string, err error) {
 		named = append(named, g.File)
 	}
 	return generations.RemoveOrphans(f.disk, f.dir, named, func(name string) bool {
-		return segmentName.MatchString(name) || documentsName.MatchString(name)
+		return segmentName.MatchString(name) || documentsName.MatchString(name) || sketchesName.MatchString(name)
 	})
 }
 

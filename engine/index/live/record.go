@@ -7,19 +7,21 @@ import (
 	"math"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/memory"
 )
 
 // A record of the log is one change, which is there whole or not at all:
 //
-//	insert   1 | first document | n | columns | n fingerprints of 8 bytes | n IDs | n lengths | deletions
+//	insert   1 | first document | n | columns | n fingerprints of 8 bytes | n IDs | n sketches | deletions
 //	delete   2 | deletions
 //	gap      3 | first document behind it                (numbers that another file holds, or nobody)
 //	expiring 4 | as an insert | how many runs of documents that expire together | their lengths and moments
 //
-//	columns       1: with IDs; 2: with lengths of texts; 3: with both
+//	columns       1: with IDs; 2: with sketches; 3: with both
 //	an ID         its length, its bytes
+//	a sketch      its bits, 8 bytes for 64 of them
 //	deletions     how many, then each document's number
 //
 // Numbers without a width are varints. Deletions of an insert are the documents that it replaces.
@@ -32,8 +34,8 @@ const (
 
 // What the documents of an insert have.
 const (
-	recordIDs     = 1
-	recordLengths = 2
+	recordIDs      = 1
+	recordSketches = 2
 )
 
 // A change is a record in memory.
@@ -67,25 +69,27 @@ func (c *change) append(dst []byte, config *Config) []byte {
 	if config.IDs {
 		columns |= recordIDs
 	}
-	if config.Lengths {
-		columns |= recordLengths
+	if config.Sketches {
+		columns |= recordSketches
 	}
 	kind := uint64(recordInsert)
 	if len(c.expires) > 0 {
 		kind = recordExpire
 	}
 	dst = appendUvarints(dst, kind, uint64(c.first), uint64(len(c.docs)), columns)
-	for _, d := range c.docs {
-		dst = binary.LittleEndian.AppendUint64(dst, uint64(d.Fingerprint))
+	for i := range c.docs {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(c.docs[i].Fingerprint))
 	}
 	if config.IDs {
-		for _, d := range c.docs {
-			dst = append(binary.AppendUvarint(dst, uint64(len(d.ID))), d.ID...)
+		for i := range c.docs {
+			dst = append(binary.AppendUvarint(dst, uint64(len(c.docs[i].ID))), c.docs[i].ID...)
 		}
 	}
-	if config.Lengths {
-		for _, d := range c.docs {
-			dst = binary.AppendUvarint(dst, uint64(d.TextBytes))
+	if config.Sketches {
+		for i := range c.docs {
+			for _, word := range c.docs[i].Sketch {
+				dst = binary.LittleEndian.AppendUint64(dst, word)
+			}
 		}
 	}
 	dst = appendDocIDs(dst, c.delete)
@@ -119,8 +123,8 @@ func recordBytes(docs []rows.Doc, c *Config) int {
 	const fixed, eachDoc, eachDeletion, eachExpiry = 40, 8, binary.MaxVarintLen64, 1 + 6
 	rows := len(docs)
 	n := fixed + rows*(eachDoc+eachDeletion+eachExpiry)
-	if c.Lengths {
-		n += binary.MaxVarintLen32 * rows
+	if c.Sketches {
+		n += sketch.Bytes * rows
 	}
 	if c.IDs {
 		n += binary.MaxVarintLen32 * rows
@@ -140,7 +144,7 @@ func parseChange(record []byte) (c change, err error) {
 	case recordInsert, recordExpire:
 		c.first = r.doc()
 		n, columns := r.number(), r.number()
-		if columns > recordIDs|recordLengths || n == 0 || n > uint64(len(r.rest))/8 || c.first+rows.DocID(n) > rows.Max {
+		if columns > recordIDs|recordSketches || n == 0 || n > uint64(len(r.rest))/8 || c.first+rows.DocID(n) > rows.Max {
 			return c, fmt.Errorf("%w: %d documents in %d bytes", errRecord, n, len(record))
 		}
 		c.docs = make([]rows.Doc, n)
@@ -152,9 +156,11 @@ func parseChange(record []byte) (c change, err error) {
 				c.docs[i].ID = string(r.bytes(r.number()))
 			}
 		}
-		if columns&recordLengths != 0 {
+		if columns&recordSketches != 0 {
 			for i := range c.docs {
-				c.docs[i].TextBytes = uint32(r.upTo(math.MaxUint32))
+				for j := range c.docs[i].Sketch {
+					c.docs[i].Sketch[j] = binary.LittleEndian.Uint64(r.bytes(8))
+				}
 			}
 		}
 		c.delete = r.docs()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/wal"
@@ -15,9 +16,9 @@ import (
 // document is stored by then. Another ID, or other content, is compared as ever.
 func TestRepeatedCheck(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
-	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Lengths: true, Table: planar}))
+	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Sketches: true, Table: planar}))
 	x := openFolder(t, dir, OpenOptions{Write: true, Sync: wal.Never})
-	first := []rows.Doc{{ID: "a", Fingerprint: 1, TextBytes: 7}, {ID: "b", Fingerprint: 0xff00}, {ID: "c", Fingerprint: 0xff0000}}
+	first := []rows.Doc{{ID: "a", Fingerprint: 1, Sketch: sketch.Sketch{7}}, {ID: "b", Fingerprint: 0xff00}, {ID: "c", Fingerprint: 0xff0000}}
 	insert(t, x, first...)
 	for range 100 { // others with the same fingerprint
 		insert(t, x, rows.Doc{Fingerprint: 1}, rows.Doc{Fingerprint: 0xff00})
@@ -53,11 +54,11 @@ func TestRepeatedCheck(t *testing.T) {
 				}
 			}
 		}
-		longer := first[0]
-		longer.TextBytes++
-		out, err := x.CheckAndInsert(t.Context(), []rows.Doc{longer}, 0, 1)
+		similar := first[0]
+		similar.Sketch[1]++
+		out, err := x.CheckAndInsert(t.Context(), []rows.Doc{similar}, 0, 1)
 		if err != nil || out[0].Inserted || len(out[0].Near) != 1 {
-			t.Errorf("%s: a text of another length: %+v, %v", stage.name, out, err)
+			t.Errorf("%s: a text with another sketch: %+v, %v", stage.name, out, err)
 		}
 		if now := x.versions.Current().End(); now != next {
 			t.Errorf("%s: %d documents were added", stage.name, now-next)

@@ -66,7 +66,7 @@ func found(t testing.TB, x *Index, f simhash.Fingerprint, k int) (documents int)
 	t.Helper()
 	c := x.Searcher()
 	defer c.Done()
-	hits, err := c.Query(f, k, search.AllDocs, rows.Lengths{})
+	hits, err := c.Query(f, k, search.AllDocs, rows.Verifier{})
 	must.Do(t, err)
 	return len(docsOf(hits))
 }

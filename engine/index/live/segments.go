@@ -10,6 +10,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/memtable"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/version"
@@ -45,13 +46,13 @@ type gathered struct {
 	numbers   rows.Numbers
 	expires   rows.Expiries
 	ids       bool
-	lengths   bool           // of texts are kept
-	whole     *segment.Input // all of it, where it comes from elsewhere
+	sketches  bool   // are kept
+	whole     *input // all of it, where it comes from elsewhere
 }
 
 // gather takes segments, or memtables that no longer grow.
 func gather(segments []*version.Segment, memtables []*memtable.Table, c *Config, now rows.Time) (*gathered, error) {
-	g := &gathered{segments: segments, memtables: memtables, ids: c.IDs, lengths: c.Lengths}
+	g := &gathered{segments: segments, memtables: memtables, ids: c.IDs, sketches: c.Sketches}
 	if len(segments) > 0 {
 		g.from = segments[0].From
 	} else {
@@ -124,7 +125,7 @@ func hidden(numbers *rows.Numbers, expires *rows.Expiries, dead *rows.Tombstones
 func (g *gathered) input() segment.Input {
 	var in segment.Input
 	if g.whole != nil {
-		return *g.whole
+		return g.whole.Input
 	}
 	if g.prints != nil { // a flush of nothing but deletions has none
 		in.Fingerprints = g.prints.Data
@@ -133,9 +134,6 @@ func (g *gathered) input() segment.Input {
 		in.Sources = append(in.Sources, segment.Source{Segment: s.Segment, Rows: g.kept[i]})
 	}
 	in.IDs = g.allIDs()
-	if g.lengths {
-		in.Lengths = g.allLengths
-	}
 	return in
 }
 
@@ -184,36 +182,41 @@ func (g *gathered) allIDs() iter.Seq2[string, error] {
 	}
 }
 
-// allLengths yields the lengths of the documents' texts in order, some thousands at a time: 0 where
-// they are not known.
-func (g *gathered) allLengths(yield func([]uint32) bool) {
-	var of [][]uint32
-	for _, s := range g.segments {
-		of = append(of, s.Lengths())
+// allSketches yields the documents' sketches in order, a thousand at a time: the zero sketch where
+// there is none.
+func (g *gathered) allSketches(yield func([]sketch.Sketch) bool) {
+	if g.whole != nil {
+		g.whole.sketches(yield)
+		return
 	}
-	for _, m := range g.memtables {
-		of = append(of, m.Lengths())
-	}
-	list := make([]uint32, 0, 1<<14)
-	more := true
+	list := make([]sketch.Sketch, 0, 1<<10)
 	g.eachKept(func(source int, row, n uint64) bool {
-		for n > 0 && more {
-			k := min(n, uint64(cap(list)-len(list)))
-			to := list[len(list):][:k]
-			list = list[:len(list)+int(k)]
-			if clear(to); of[source] != nil {
-				copy(to, of[source][row:])
-			}
-			if row, n = row+k, n-k; len(list) == cap(list) {
-				more = yield(list)
+		for end := row + n; row < end; row++ {
+			if len(list) == cap(list) {
+				if !yield(list) {
+					return false
+				}
 				list = list[:0]
 			}
+			list = append(list, g.sketch(source, row))
 		}
-		return more
+		return true
 	})
-	if more && len(list) > 0 {
+	if len(list) > 0 {
 		yield(list)
 	}
+}
+
+// sketch returns the sketch of a row of a source.
+func (g *gathered) sketch(source int, row uint64) (s sketch.Sketch) {
+	if source < len(g.segments) {
+		if list := g.segments[source].Sketches; list != nil {
+			s = list[row]
+		}
+	} else if p := g.memtables[source-len(g.segments)].Sketch(int(row)); p != nil {
+		s = *p
+	}
+	return s
 }
 
 // hand copies deletions made meanwhile to the new segment, and returns the deleted documents.
@@ -259,10 +262,12 @@ func (u *upkeep) toFile(ctx context.Context, g *gathered, dead []rows.DocID, byt
 	f.mu.Unlock()
 	path := filepath.Join(f.dir, fmt.Sprintf("%08d.segment", number))
 	beside := filepath.Join(f.dir, fmt.Sprintf("%08d.documents", number))
+	sketches := filepath.Join(f.dir, fmt.Sprintf("%08d.sketches", number))
 	defer func() {
 		if err != nil { // no manifest names them
-			f.disk.Remove(path)
-			f.disk.Remove(beside)
+			for _, p := range []string{path, beside, sketches} {
+				f.disk.Remove(p)
+			}
 		}
 	}()
 	files := f.options()
@@ -275,6 +280,13 @@ func (u *upkeep) toFile(ctx context.Context, g *gathered, dead []rows.DocID, byt
 		return nil, entry, err
 	}
 	entry.Beside = &b
+	if g.sketches {
+		file, err := writeSketches(sketches, generation, files, entry.ID, entry.Documents, g.allSketches)
+		if err != nil {
+			return nil, entry, err
+		}
+		entry.Sketches = &file
+	}
 	one := &Manifest{K: u.config.Design.K, Segments: []ManifestSegment{entry}, Generation: generation}
 	made, err = one.openSegment(f.disk, f.dir, 0, g.from, one.mapper(f.disk))
 	if err != nil {

@@ -162,7 +162,7 @@ func TestStream(t *testing.T) {
 					c := x.Searcher()
 					c.Limits.Piece = piece
 					got := whole{most: piece}
-					err := c.Stream(w, q, rows.Lengths{}, 3, docs, got.add)
+					err := c.Stream(w, q, rows.Verifier{}, 3, docs, got.add)
 					if err != nil || !equalHits(got.hits, want) {
 						t.Fatalf("%s, %+v, query %v, %d documents a hit: %d pieces, %d hits, want %d, error %v",
 							layout, piece, q, docs, got.pieces, len(got.hits), len(want), err)
@@ -184,7 +184,7 @@ func TestStreamEnds(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			c.Until(ctx)
 			pieces := 0
-			err := c.Stream(w, 0, rows.Lengths{}, 3, search.AllDocs, func([]search.Hit) error {
+			err := c.Stream(w, 0, rows.Verifier{}, 3, search.AllDocs, func([]search.Hit) error {
 				if pieces++; pieces <= n {
 					return nil
 				} else if late == 0 {
@@ -214,7 +214,7 @@ func TestStreamDense(t *testing.T) {
 		c := x.Searcher()
 		c.Limits.StreamMatches = most
 		got := whole{most: c.Limits.Piece}
-		err := c.Stream(w, 0, rows.Lengths{}, 1, search.AllDocs, got.add)
+		err := c.Stream(w, 0, rows.Verifier{}, 1, search.AllDocs, got.add)
 		if !errors.Is(err, want) || want == nil && (len(got.hits) != 10 || len(got.hits[9].Docs) != 100) {
 			t.Errorf("at most %d fingerprints: %d hits, error %v", most, len(got.hits), err)
 		}
@@ -259,7 +259,7 @@ func TestSearchSome(t *testing.T) {
 func searchSome(t *testing.T, c *search.Searcher, w version.View, queries []uint64, docs int,
 	want func(query uint64) []search.Hit) (n, hits, held int) {
 	t.Helper()
-	a, n, err := c.SearchSome(w, queries, 3, docs, search.Swept{}, rows.Lengths{})
+	a, n, err := c.SearchSome(w, queries, 3, docs, search.Swept{}, rows.Verifier{})
 	must.Do(t, err)
 	got := make([][]search.Hit, n)
 	must.Do(t, a.Each(0, func(i int, hits []search.Hit) error {
@@ -301,7 +301,7 @@ func TestFirstDoc(t *testing.T) {
 		at += n
 	}
 	hot := make([]uint64, search.BatchChunk)
-	if _, n, err := c.SearchSome(w, hot, 0, search.FirstDoc, search.Swept{}, rows.Lengths{}); err != nil || n != len(hot) {
+	if _, n, err := c.SearchSome(w, hot, 0, search.FirstDoc, search.Swept{}, rows.Verifier{}); err != nil || n != len(hot) {
 		t.Errorf("of %d equal queries %d were answered at once, error %v", len(hot), n, err)
 	}
 }
@@ -316,7 +316,7 @@ func TestSearchEndsBetweenQueries(t *testing.T) {
 	defer c.Done()
 	queries := sets.Of(128, func(i int) uint64 { return 1<<(i%64) | 1<<(i/64) })
 	c.Until(faults.NewEnding(t, 2))
-	if _, n, err := c.SearchSome(w, queries, 3, search.FirstDoc, search.Swept{}, rows.Lengths{}); !errors.Is(err,
+	if _, n, err := c.SearchSome(w, queries, 3, search.FirstDoc, search.Swept{}, rows.Verifier{}); !errors.Is(err,
 		context.Canceled) || n != 0 {
 		t.Errorf("%d queries answered, error %v", n, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/memtable"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/version"
@@ -159,12 +160,15 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 	}
 	o := u.fileOptions(1, docs, u.writer.documents())
 	bytes += docs * (8 + 10*uint64(len(o.Design.Tables)+1))
+	if u.config.Sketches {
+		bytes += sketch.Bytes * docs
+	}
 	reserved, err := u.reserveFiles(docs, bytes, 8*docs, u.writer.sealRoom(), &o)
 	if err != nil {
 		return err
 	}
 	defer reserved.Release()
-	g := &gathered{from: f.next, ids: u.config.IDs, lengths: u.config.Lengths}
+	g := &gathered{from: f.next, ids: u.config.IDs, sketches: u.config.Sketches}
 	if len(f.memtables) > 0 {
 		if g, err = gather(nil, f.memtables, &u.config, u.versions.Clock.Now()); err != nil {
 			return err

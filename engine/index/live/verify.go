@@ -84,8 +84,10 @@ const checked = math.MaxUint64
 func filesOf(segments []*version.Segment) (files []*store.File) {
 	for _, s := range segments {
 		if s.File != nil {
-			if files = append(files, s.File); s.Beside != nil {
-				files = append(files, s.Beside)
+			for _, f := range []*store.File{s.File, s.Beside, s.SketchFile} {
+				if f != nil {
+					files = append(files, f)
+				}
 			}
 		}
 	}

@@ -51,7 +51,7 @@ func TestConsistentReads(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				a, err := c.Search(w, append([]uint64{ends}, both...), 0, search.AllDocs, search.Swept{}, rows.Lengths{})
+				a, err := c.Search(w, append([]uint64{ends}, both...), 0, search.AllDocs, search.Swept{}, rows.Verifier{})
 				w.Release()
 				if err != nil || len(a.Hits) != 2 || a.Hits[0].Documents%2 != 0 || a.Hits[1].Documents != 1 {
 					t.Errorf("%+v, %v", a.Hits, err)
@@ -88,7 +88,7 @@ func TestHeldVersion(t *testing.T) {
 	c := x.Searcher()
 	defer c.Done()
 	for i := 0; i < len(docs); i += 100 {
-		a, err := c.Search(w, []uint64{uint64(docs[i].Fingerprint)}, 0, 1, search.Swept{}, rows.Lengths{})
+		a, err := c.Search(w, []uint64{uint64(docs[i].Fingerprint)}, 0, 1, search.Swept{}, rows.Verifier{})
 		if err != nil || len(a.Hits) != 1 || a.Hits[0].Fingerprint != docs[i].Fingerprint {
 			t.Fatalf("document %d: %+v, %v", i, a.Hits, err)
 		}
@@ -109,7 +109,7 @@ func TestWholeDeletion(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Sync: -1})
 	c := x.Searcher()
 	find := func(w version.View, f uint64) int {
-		a, err := c.Search(w, []uint64{1 << 50, f}, 0, search.AllDocs, search.Swept{}, rows.Lengths{})
+		a, err := c.Search(w, []uint64{1 << 50, f}, 0, search.AllDocs, search.Swept{}, rows.Verifier{})
 		must.Do(t, err)
 		n := 0
 		for _, h := range a.Hits {
@@ -175,7 +175,7 @@ func TestWholeCheck(t *testing.T) {
 			prints := list(round.Load())
 			w, err := x.View()
 			must.Do(t, err)
-			a, err := c.Search(w, prints, 0, 1, search.Swept{}, rows.Lengths{})
+			a, err := c.Search(w, prints, 0, 1, search.Swept{}, rows.Verifier{})
 			w.Release()
 			if n := len(a.Hits); err != nil || n != 0 && n != len(prints) {
 				t.Errorf("%d of %d documents are seen, %v", n, len(prints), err)

@@ -276,7 +276,7 @@ func (w *writer) add(docs []rows.Doc, expires []rows.Time) {
 func (w *writer) newMemtable(first rows.DocID) *memtable.Table {
 	c := &w.config
 	o := memtable.Options{First: first, MaxDocs: int(c.memtableDocs()), MaxBytes: w.memtableBytes(), K: c.Design.K,
-		Lengths: c.Lengths, Deferred: w.recovering}
+		Sketches: c.Sketches, Deferred: w.recovering}
 	if c.IDs {
 		o.Key = &w.key
 	}

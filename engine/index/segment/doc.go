@@ -7,7 +7,6 @@
 //	ids.samples    every 512th one of ids.firsts                      (only with duplicates)
 //	segment        design, layout, counts (JSON)
 //	names, names.ends  IDs by row (package idlist), when the documents have them
-//	text.bytes     lengths of texts by row, uint32, when they are kept
 //	t0.*, t1.* ... one table for each of the design (package table)
 //
 // A search probes every table, drops what an earlier table reports (the canonical

@@ -124,8 +124,8 @@ func TestNoDocsExternal(t *testing.T) {
 		t.Errorf("%d bytes to build without documents, %d with them", none, all)
 	}
 	var m store.Memory
-	in := Input{Fingerprints: prints, Lengths: slices.Values([][]uint32{make([]uint32, n)})}
+	in := Input{Fingerprints: prints, IDs: func(func(string, error) bool) {}}
 	if err := Write(t.Context(), &m, in, o); err == nil || !strings.Contains(err.Error(), "not to be kept") {
-		t.Errorf("lengths of documents that are not kept: %v", err)
+		t.Errorf("IDs of documents that are not kept: %v", err)
 	}
 }

@@ -20,8 +20,6 @@ type Segment struct {
 	docs   docList
 	ids    *idlist.List // nil when documents have none
 
-	lengths []uint32 // of texts, by row; nil when they are not kept
-
 	readAhead func() (end func()) // of the source; nil where there is none
 }
 
@@ -63,8 +61,8 @@ func Open(source store.Source) (*Segment, error) {
 	}
 	s.plans = make([]atomic.Pointer[searchPlan], m.Design.K+1)
 	if m.NoDocs {
-		if m.Named || m.Lengths {
-			return nil, head.Corrupt(0, "IDs, numbers or lengths of documents that are not kept")
+		if m.Named {
+			return nil, head.Corrupt(0, "IDs of documents that are not kept")
 		}
 		return s, nil
 	}
@@ -73,12 +71,6 @@ func Open(source store.Source) (*Segment, error) {
 	}
 	if m.Named {
 		if s.ids, err = openIDs(source, m.Documents); err != nil {
-			return nil, err
-		}
-	}
-	if m.Lengths {
-		if s.lengths, err = openLengths(source, m.Documents); err != nil {
-			s.Close()
 			return nil, err
 		}
 	}

@@ -26,8 +26,6 @@ type Input struct {
 	// whose documents follow one another, where there are neither Fingerprints nor Chunks
 	Sources []Source
 	IDs     iter.Seq2[string, error] // by row; nil when documents have none
-	// of the documents' texts in bytes, by row, some at a time; nil when they are not kept
-	Lengths iter.Seq[[]uint32]
 }
 
 // Len returns the number of documents.
@@ -73,7 +71,6 @@ type meta struct {
 	Fingerprints uint64         `json:"fingerprints"` // distinct
 	Documents    uint64         `json:"documents"`
 	Named        bool           `json:"named"`
-	Lengths      bool           `json:"lengths,omitempty"`
 	NoDocs       bool           `json:"noDocuments,omitempty"`
 }
 
@@ -96,8 +93,8 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 	if err := o.Design.Validate(); err != nil {
 		return err
 	}
-	if o.NoDocs && (in.IDs != nil || in.Lengths != nil) {
-		return errors.New("IDs or lengths of documents that are not to be kept")
+	if o.NoDocs && in.IDs != nil {
+		return errors.New("IDs of documents that are not to be kept")
 	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -137,11 +134,6 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 			return err
 		}
 	}
-	if in.Lengths != nil {
-		if err := writeLengths(b.sink, in.Lengths, b.docs); err != nil {
-			return err
-		}
-	}
 	for i := range o.Design.Tables {
 		if err := b.progress(ctx, "tables", i+1); err != nil {
 			return err
@@ -164,7 +156,7 @@ func (b *builder) progress(ctx context.Context, stage string, part int) error {
 // head writes the section that describes the segment.
 func (b *builder) head(in *Input) error {
 	m := meta{Design: b.Design, Layout: b.Table.Layout, Fingerprints: uint64(b.distinct), Documents: uint64(b.docs),
-		Named: in.IDs != nil, Lengths: in.Lengths != nil, NoDocs: b.NoDocs}
+		Named: in.IDs != nil, NoDocs: b.NoDocs}
 	head, err := json.Marshal(m)
 	if err != nil {
 		return err

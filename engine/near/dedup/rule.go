@@ -109,15 +109,6 @@ func splitWord(s, at string) (parts []string) {
 	return append(parts, part)
 }
 
-// ParseJaccard returns the X of the rule jaccard>=X.
-func ParseJaccard(s string) (float64, error) {
-	r, err := ParseRule(s)
-	if err != nil || len(r) != 1 || r.ByContainment() {
-		return 0, fmt.Errorf("%q: must be jaccard>=X, with X above 0 and at most 1", s)
-	}
-	return r[0].Jaccard, nil
-}
-
 // ByContainment reports whether a clause has a minimum of containment, so that a short document may be dropped for a
 // long one.
 func (r Rule) ByContainment() bool {

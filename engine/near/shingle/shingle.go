@@ -9,8 +9,7 @@
 //
 // [Jaccard] returns the similarity of two sets: the number of shingles that both have by the number
 // that either has. [Compare] explains a pair of texts and their fingerprints, with the passages
-// that only one of them has. [Pairs] compares the texts of many pairs of documents by their IDs,
-// such as the hits of queries in an index, which holds no texts.
+// that only one of them has.
 //
 // Two different shingles of a pair of texts have one hash with a chance of n^2/2^64, which for a
 // million shingles is 5e-8.

@@ -12,7 +12,7 @@ type Search struct {
 	rows.Moment
 	Now       rows.Time
 	K         int
-	Lengths   rows.Lengths
+	Verifier  rows.Verifier
 	Positions []uint32 // room
 
 	First bool            // one document of each fingerprint is enough
@@ -35,10 +35,14 @@ func (a *Search) goesOn() bool {
 	return a.asked%queriesAtOnce != 0 || a.Ended() == nil
 }
 
-// takes reports whether the view sees a document, and it is not left out for its length.
-func (a *Search) takes(m *Table, row, query int) bool {
+// takes reports whether the view sees a document and the verifier accepts it, and returns its
+// similarity.
+func (a *Search) takes(m *Table, row, query int) (similarity float32, ok bool) {
 	doc := m.First + rows.DocID(row)
-	return doc < a.Clock && !m.Hides(doc, a.Moment, a.Now) && (!m.Options.Lengths || a.Lengths.Allow(query, m.TextBytes(row)))
+	if doc >= a.Clock || m.Hides(doc, a.Moment, a.Now) {
+		return 0, false
+	}
+	return a.Verifier.Judge(query, m.Sketch(row))
 }
 
 // queriesAtOnce are searched before the context is looked at again.
@@ -61,7 +65,7 @@ func (m *Table) Search(dst []rows.Match, a *Search, queries []uint64, most int) 
 			m.prefetch(queries[q:min(q+prefetchQueries, len(queries))], a.K, len(queries) > prefetchQueries)
 		}
 		begin := len(dst)
-		if at, again := found[query]; again && !a.Lengths.Filters() {
+		if at, again := found[query]; again && !a.Verifier.Active() {
 			for _, x := range dst[at[0]:at[1]] {
 				x.Query = q
 				dst = append(dst, x)
@@ -86,7 +90,11 @@ func (m *Table) searchOne(dst []rows.Match, a *Search, q int, query uint64, most
 	var seen map[uint64]bool // fingerprints
 	begin := len(dst)
 	m.eachNear(a, query, func(f uint64, row uint32) bool {
-		if n := len(dst); a.First && (n > begin && dst[n-1].Fingerprint == f || seen[f]) || !a.takes(m, int(row), q) {
+		if n := len(dst); a.First && (n > begin && dst[n-1].Fingerprint == f || seen[f]) {
+			return true
+		}
+		similarity, ok := a.takes(m, int(row), q)
+		if !ok {
 			return true
 		}
 		if a.First {
@@ -95,7 +103,7 @@ func (m *Table) searchOne(dst []rows.Match, a *Search, q int, query uint64, most
 			}
 			seen[f] = true
 		}
-		dst = append(dst, rows.NewDocMatch(q, query, f, m.First+rows.DocID(row)))
+		dst = append(dst, rows.NewDocMatch(q, query, f, m.First+rows.DocID(row), similarity))
 		return most == 0 || len(dst) <= most
 	})
 	return dst
@@ -120,8 +128,8 @@ func (m *Table) Since(dst []rows.Match, a *Search, from rows.DocID, query uint64
 		begin = int(from - m.First)
 	}
 	m.scan(begin, m.Before(a.Clock), query, a.K, a.Positions, func(f uint64, row uint32) bool {
-		if a.takes(m, int(row), 0) {
-			dst = append(dst, rows.NewDocMatch(0, query, f, m.First+rows.DocID(row)))
+		if similarity, ok := a.takes(m, int(row), 0); ok {
+			dst = append(dst, rows.NewDocMatch(0, query, f, m.First+rows.DocID(row), similarity))
 		}
 		return true
 	})
@@ -145,13 +153,13 @@ func (m *Table) scan(from, to int, query uint64, k int, positions []uint32, yiel
 	})
 }
 
-// Each calls yield with each document within k of q, which is query number query, those of one
+// Each calls yield with each document within k of q, which is query number query, and its similarity, those of one
 // fingerprint ascending, until yield returns false; then it returns false, too.
-func (m *Table) Each(a *Search, query int, q uint64, yield func(f uint64, doc rows.DocID) bool) (more bool) {
+func (m *Table) Each(a *Search, query int, q uint64, yield func(doc rows.DocID, similarity float32) bool) (more bool) {
 	more = true
-	m.eachNear(a, q, func(f uint64, row uint32) bool {
-		if a.takes(m, int(row), query) {
-			more = yield(f, m.First+rows.DocID(row))
+	m.eachNear(a, q, func(_ uint64, row uint32) bool {
+		if similarity, ok := a.takes(m, int(row), query); ok {
+			more = yield(m.First+rows.DocID(row), similarity)
 		}
 		return more
 	})

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/memory"
 )
@@ -54,10 +55,10 @@ type Table struct {
 
 // A page has some rows.
 type page struct {
-	prints  [pageDocs]uint64
-	ids     []uint32 // addresses, 0 for none; nil where documents have no IDs
-	lengths []uint32 // of texts; nil where they are not kept
-	expires atomic.Pointer[[pageDocs]rows.Time]
+	prints   [pageDocs]uint64
+	ids      []uint32        // addresses, 0 for none; nil where documents have no IDs
+	sketches []sketch.Sketch // nil where they are not kept
+	expires  atomic.Pointer[[pageDocs]rows.Time]
 }
 
 // Options describe a memtable. Only the writer reads Key and Deferred.
@@ -67,15 +68,23 @@ type Options struct {
 	MaxBytes uint64      // bytes that fill it
 	K        int         // largest distance of a search
 	Key      *rows.IDKey // hashes IDs; nil where documents have none
-	Lengths  bool        // keep the lengths of texts
+	Sketches bool        // keep the documents' sketches
 	Deferred bool        // make no blocks before IndexAll is called
+}
+
+// documentBytes is about how much memory a document takes.
+func (o *Options) documentBytes() uint64 {
+	if o.Sketches {
+		return documentBytes + sketch.Bytes
+	}
+	return documentBytes
 }
 
 // New returns an empty memtable.
 func New(o Options) *Table {
 	return &Table{
 		Options: o,
-		likely:  min(o.MaxDocs, int(o.MaxBytes/documentBytes)),
+		likely:  min(o.MaxDocs, int(o.MaxBytes/o.documentBytes())),
 		pages:   make([]atomic.Pointer[page], (o.MaxDocs+pageDocs-1)/pageDocs),
 	}
 }
@@ -117,8 +126,8 @@ func (m *Table) put(row int, d *rows.Doc, expires rows.Time) {
 	}
 	at := row % pageDocs
 	p.prints[at] = uint64(d.Fingerprint)
-	if p.lengths != nil {
-		p.lengths[at] = d.TextBytes
+	if p.sketches != nil {
+		p.sketches[at] = d.Sketch
 	}
 	if expires != 0 {
 		if p.expires.Load() == nil {
@@ -139,9 +148,9 @@ func (m *Table) newPage(number int) *page {
 		p.ids = make([]uint32, pageDocs)
 		size += 4 * pageDocs
 	}
-	if m.Options.Lengths {
-		p.lengths = make([]uint32, pageDocs)
-		size += 4 * pageDocs
+	if m.Options.Sketches {
+		p.sketches = make([]sketch.Sketch, pageDocs)
+		size += sketch.Bytes * pageDocs
 	}
 	m.pages[number].Store(p)
 	m.size.Add(size)
@@ -203,22 +212,13 @@ func (m *Table) idBytes(row int) []byte {
 // ID returns the ID of a row.
 func (m *Table) ID(row int) string { return string(m.idBytes(row)) }
 
-// TextBytes returns the length of the text of a row, 0 where it is not known.
-func (m *Table) TextBytes(row int) uint32 {
-	if !m.Options.Lengths {
-		return 0
+// Sketch returns the sketch of a row, nil where the memtable keeps none.
+func (m *Table) Sketch(row int) *sketch.Sketch {
+	if !m.Options.Sketches {
+		return nil
 	}
 	p, at := m.page(row)
-	return p.lengths[at]
-}
-
-// Lengths returns those of all rows.
-func (m *Table) Lengths() []uint32 {
-	list := make([]uint32, m.Len())
-	for row := 0; row < len(list); row += pageDocs {
-		copy(list[row:], m.pages[row/pageDocs].Load().lengths)
-	}
-	return list
+	return &p.sketches[at]
 }
 
 // Lookup returns the last document that has an ID. It is for the writer.

@@ -94,7 +94,7 @@ func checkMemtable(t *testing.T, m *Table, docs []rows.Doc, clock rows.DocID, qu
 	for i, d := range docs {
 		distance := simhash.Distance(d.Fingerprint, simhash.Fingerprint(query))
 		if doc := m.First + rows.DocID(i); doc < clock && distance <= k {
-			want = append(want, rows.NewDocMatch(0, query, uint64(d.Fingerprint), doc))
+			want = append(want, rows.NewDocMatch(0, query, uint64(d.Fingerprint), doc, rows.Unverified))
 			if distance == 0 {
 				same = append(same, doc)
 			}
@@ -105,7 +105,7 @@ func checkMemtable(t *testing.T, m *Table, docs []rows.Doc, clock rows.DocID, qu
 		t.Fatalf("K = %d, k = %d, clock %d: %d matches, want %d", m.K, k, clock, len(found), len(want))
 	}
 	a.K = 0
-	m.Each(&a, 0, query, func(_ uint64, doc rows.DocID) bool {
+	m.Each(&a, 0, query, func(doc rows.DocID, _ float32) bool {
 		enumerated = append(enumerated, doc)
 		return true
 	})
@@ -213,7 +213,7 @@ func TestEqualQueriesAreSearchedOnce(t *testing.T) {
 			len(queries))
 	}
 	for q, x := range found {
-		if x.Query != q || x.Distance != q%2 || x.Fingerprint != 0 || x.Doc != m.First {
+		if x.Query != q || int(x.Distance) != q%2 || x.Fingerprint != 0 || x.Doc != m.First {
 			t.Fatalf("match %d: %+v", q, x)
 		}
 	}

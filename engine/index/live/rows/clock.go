@@ -2,7 +2,6 @@ package rows
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"math/bits"
 	"sync/atomic"
@@ -120,43 +119,12 @@ func (c *Clock) After(ttl time.Duration) Time {
 	return momentOf(c.time().Add(ttl))
 }
 
-// ErrNoLengths is wrapped where lengths of texts are asked for and fingerprints have none beside
-// them.
-var ErrNoLengths = errors.New("the lengths of the texts are not kept")
-
-// Lengths leaves out documents whose texts are much longer or shorter than the query's. The zero
-// value leaves out none.
-type Lengths struct {
-	Ratio float64  // the longer text may have so many times the bytes of the shorter one; 0: any
-	Of    []uint32 // of the queries' texts, by query; 0 where one is not known, and nil for none
-}
-
-// Allow reports whether a document whose text has the given length is an answer for a query. A
-// length of 0 is unknown.
-func (l Lengths) Allow(query int, bytes uint32) bool {
-	if !l.Filters() || l.Of[query] == 0 || bytes == 0 {
-		return true
-	}
-	a, b := float64(l.Of[query]), float64(bytes)
-	return max(a, b) <= l.Ratio*min(a, b)
-}
-
-// Filters reports whether something may be left out.
-func (l Lengths) Filters() bool { return l.Ratio > 0 && l.Of != nil }
-
-// From returns the lengths of the queries from number first on.
-func (l Lengths) From(first int) Lengths {
-	if l.Of != nil {
-		l.Of = l.Of[first:]
-	}
-	return l
-}
-
 // A Match is a fingerprint of a segment or a memtable that is within the distance asked for of a
 // query, or one document of a memtable.
 type Match struct {
 	Query       int // number of the query
-	Distance    int
+	Distance    int32
+	Similarity  float32 // of the one document; see [Verifier.Judge]
 	Fingerprint uint64
 	Source      int   // number of the segment, or of the memtable counted behind them, or oneDoc
 	Doc         DocID // of a match whose source is oneDoc
@@ -168,14 +136,14 @@ const OneDoc = math.MaxInt
 
 // NewMatch returns the match of fingerprint f with q, which is query number query.
 func NewMatch(query int, q, f uint64, source int) Match {
-	return Match{Query: query, Distance: bits.OnesCount64(f ^ q), Fingerprint: f, Source: source}
+	return Match{Query: query, Distance: int32(bits.OnesCount64(f ^ q)), Fingerprint: f, Source: source}
 }
 
-// NewDocMatch returns the match of one document, whose fingerprint is f, with q, which is query
-// number query.
-func NewDocMatch(query int, q, f uint64, doc DocID) Match {
+// NewDocMatch returns the match of one document, whose fingerprint is f and which has the given
+// similarity, with q, which is query number query.
+func NewDocMatch(query int, q, f uint64, doc DocID, similarity float32) Match {
 	m := NewMatch(query, q, f, OneDoc)
-	m.Doc = doc
+	m.Doc, m.Similarity = doc, similarity
 	return m
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 )
 
 // A DocID is the ordinal number of a document in an index, from 0 in order of arrival.
@@ -23,17 +24,17 @@ const Max = 1 << 56
 // A Doc is a document to insert.
 type Doc struct {
 	Fingerprint simhash.Fingerprint
-	ID          string // empty for none, and where the index keeps no IDs
-	TextBytes   uint32 // length of the text; 0 where it is not known, and where the index keeps no lengths
+	ID          string        // empty for none, and where the index keeps no IDs
+	Sketch      sketch.Sketch // of its text; zero where it is not known, and where the index keeps no sketches
 
 	TTL        time.Duration // how long it is kept, to the second above; 0 is as the index has it; see Forever
 	OnConflict OnConflict    // what becomes of it when its ID is taken; 0 is as the index has it
 }
 
-// SameContent reports whether two documents have the same fingerprint and, where both are known,
-// texts of the same length.
+// SameContent reports whether two documents have the same fingerprint and, where both have one, the
+// same sketch.
 func (d *Doc) SameContent(e *Doc) bool {
-	return d.Fingerprint == e.Fingerprint && (d.TextBytes == e.TextBytes || d.TextBytes == 0 || e.TextBytes == 0)
+	return d.Fingerprint == e.Fingerprint && (d.Sketch == e.Sketch || d.Sketch == sketch.Sketch{} || e.Sketch == sketch.Sketch{})
 }
 
 // OnConflict says what becomes of a document whose ID another document has.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/memtable"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/version"
@@ -55,10 +56,10 @@ type Searcher struct {
 
 // A request is what a search is to find, but for the queries.
 type request struct {
-	maxFound int          // matches that it holds; 0: any number
-	first    bool         // only the first document of a hit is asked for, and none is counted
-	distinct bool         // a memtable has one match for all documents of a fingerprint
-	lengths  rows.Lengths // of the queries' texts
+	maxFound int  // matches that it holds; 0: any number
+	first    bool // only the first document of a hit is asked for, and none is counted
+	distinct bool // a memtable has one match for all documents of a fingerprint
+	verifier rows.Verifier
 }
 
 // inSegments is the memory of a search of segments.
@@ -215,7 +216,7 @@ func (c *Searcher) order() {
 			m := &c.matches[i]
 			o.prints = append(o.prints, m.Fingerprint)
 			o.ends = append(o.ends, make([]int, max(0, (m.Query+1)*distances-len(o.ends)))...)
-			o.ends[m.Query*distances+m.Distance]++
+			o.ends[m.Query*distances+int(m.Distance)]++
 		}
 		radix.Rows(o.sorted, o.places, o.prints, ^uint64(0), 1)
 		at := 0
@@ -224,7 +225,7 @@ func (c *Searcher) order() {
 		}
 		for _, place := range o.places {
 			m := &c.matches[place]
-			to := &o.ends[m.Query*distances+m.Distance]
+			to := &o.ends[m.Query*distances+int(m.Distance)]
 			o.matches[*to] = *m
 			*to++
 		}
@@ -251,17 +252,17 @@ const (
 func (c *Searcher) hides(w version.View) bool {
 	return slices.ContainsFunc(w.Version.Segments, func(s *version.Segment) bool {
 		return s.MayHide(w.Now) ||
-			c.lengthsIn(s) != nil
+			c.sketchesIn(s) != nil
 	})
 }
 
-// lengthsIn returns the lengths of a segment's texts where documents may be left out for them, else
+// sketchesIn returns the sketches of a segment where the verifier may refuse documents for them, else
 // nil.
-func (c *Searcher) lengthsIn(s *version.Segment) []uint32 {
-	if !c.lengths.Filters() {
+func (c *Searcher) sketchesIn(s *version.Segment) []sketch.Sketch {
+	if !c.verifier.Active() {
 		return nil
 	}
-	return s.Lengths()
+	return s.Sketches
 }
 
 // unbounded holds all.
@@ -288,8 +289,8 @@ func (c *Searcher) collect(w version.View, from, docs int, most Bound) (a Answer
 				break
 			}
 			h.Docs = a.room(n)
-			if err := c.eachDoc(w, next, end, func(doc rows.DocID) bool {
-				h.Docs = append(h.Docs, doc)
+			if err := c.eachDoc(w, next, end, func(doc rows.DocID, similarity float32) bool {
+				h.add(doc, similarity)
 				return len(h.Docs) < n
 			}); err != nil {
 				return a, next, err
@@ -326,7 +327,7 @@ func (c *Searcher) groupEnd(from int) int {
 // documents.
 func (c *Searcher) hit(w version.View, from, to int) (h Hit, err error) {
 	m := &c.matches[from]
-	h = Hit{Fingerprint: simhash.Fingerprint(m.Fingerprint), Distance: m.Distance}
+	h = Hit{Fingerprint: simhash.Fingerprint(m.Fingerprint), Distance: int(m.Distance)}
 	for i := from; i < to && len(c.documents.ranges) > 0 && !(c.first && h.Documents > 0); i++ {
 		n, err := c.count(w, i)
 		if err != nil {
@@ -341,7 +342,7 @@ func (c *Searcher) hit(w version.View, from, to int) (h Hit, err error) {
 // first is asked for.
 func (c *Searcher) count(w version.View, i int) (n uint64, err error) {
 	if m := &c.matches[i]; m.Source < len(w.Version.Segments) {
-		if s := w.Version.Segments[m.Source]; s.KeepsDocs() && !s.MayHide(w.Now) && c.lengthsIn(s) == nil {
+		if s := w.Version.Segments[m.Source]; s.KeepsDocs() && !s.MayHide(w.Now) && c.sketchesIn(s) == nil {
 			n = c.documents.ranges[i].Len()
 			if c.first {
 				n = min(n, 1)
@@ -349,16 +350,16 @@ func (c *Searcher) count(w version.View, i int) (n uint64, err error) {
 			return n, nil
 		}
 	}
-	_, err = c.docsOf(w, i, func(rows.DocID) bool {
+	_, err = c.docsOf(w, i, func(rows.DocID, float32) bool {
 		n++
 		return !c.first
 	})
 	return n, err
 }
 
-// eachDoc calls yield with the documents of matches [from, to), which are of one fingerprint,
+// eachDoc calls yield with the documents, and their similarities, of matches [from, to), which are of one fingerprint,
 // ascending, until yield returns false.
-func (c *Searcher) eachDoc(w version.View, from, to int, yield func(rows.DocID) bool) error {
+func (c *Searcher) eachDoc(w version.View, from, to int, yield func(rows.DocID, float32) bool) error {
 	for i := from; i < to; i++ {
 		if more, err := c.docsOf(w, i, yield); err != nil || !more {
 			return err
@@ -367,32 +368,38 @@ func (c *Searcher) eachDoc(w version.View, from, to int, yield func(rows.DocID) 
 	return nil
 }
 
-// docsOf calls yield with the documents of match number i that the view sees and that are not left
-// out for their lengths, ascending, and returns false as soon as yield does.
-func (c *Searcher) docsOf(w version.View, i int, yield func(rows.DocID) bool) (more bool, err error) {
+// docsOf calls yield with the documents of match number i that the view sees and the verifier
+// accepts, ascending, and their similarities. It returns false as soon as yield does.
+func (c *Searcher) docsOf(w version.View, i int, yield func(rows.DocID, float32) bool) (more bool, err error) {
 	m := &c.matches[i]
 	if m.Source == rows.OneDoc {
-		return yield(m.Doc), nil
+		return yield(m.Doc, m.Similarity), nil
 	}
 	segments := w.Version.Segments
 	if m.Source >= len(segments) {
 		t := w.Version.Memtables[m.Source-len(segments)]
-		a := memtable.Search{Moment: w.Moment, Now: w.Now, Lengths: c.lengths, Positions: c.positions}
-		return t.Each(&a, m.Query, m.Fingerprint, func(_ uint64, doc rows.DocID) bool { return yield(doc) }), nil
+		a := memtable.Search{Moment: w.Moment, Now: w.Now, Verifier: c.verifier, Positions: c.positions}
+		return t.Each(&a, m.Query, m.Fingerprint, yield), nil
 	}
 	s := segments[m.Source]
 	if !s.KeepsDocs() {
-		return yield(rows.NoDoc), nil
+		return yield(rows.NoDoc, rows.Unverified), nil
 	}
-	hides, lengths, r := s.MayHide(w.Now), c.lengthsIn(s), c.documents.ranges[i]
+	hides, sketches, r := s.MayHide(w.Now), c.sketchesIn(s), c.documents.ranges[i]
 	for n := uint64(16); r.Len() > 0; n = docsAtOnce { // most fingerprints have one
 		if c.documents.rows, err = s.AppendDocs(c.documents.rows[:0], r, int(n)); err != nil {
 			return false, fmt.Errorf("segment %d: %w", m.Source, err)
 		}
 		for _, row := range c.documents.rows {
 			doc := s.Numbers.Doc(row)
-			hidden := hides && s.Hides(row, doc, w.Moment, w.Now)
-			if !hidden && (lengths == nil || c.lengths.Allow(m.Query, lengths[row])) && !yield(doc) {
+			if hides && s.Hides(row, doc, w.Moment, w.Now) {
+				continue
+			}
+			similarity, ok := rows.Unverified, true
+			if sketches != nil {
+				similarity, ok = c.verifier.Judge(m.Query, &sketches[row])
+			}
+			if ok && !yield(doc, similarity) {
 				return false, nil
 			}
 		}
@@ -406,7 +413,11 @@ func (c *Searcher) Has(w version.View, doc rows.DocID, d *rows.Doc) (_ bool, err
 	defer store.EndFaults(store.BeginFaults(), &err)
 	if m := w.Version.MemtableOf(doc); m != nil {
 		row := int(doc - m.First)
-		return d.SameContent(&rows.Doc{Fingerprint: simhash.Fingerprint(m.Fingerprint(row)), TextBytes: m.TextBytes(row)}), nil
+		held := rows.Doc{Fingerprint: simhash.Fingerprint(m.Fingerprint(row))}
+		if s := m.Sketch(row); s != nil {
+			held.Sketch = *s
+		}
+		return d.SameContent(&held), nil
 	}
 	s := w.Version.SegmentOf(doc)
 	if s == nil {
@@ -417,8 +428,8 @@ func (c *Searcher) Has(w version.View, doc rows.DocID, d *rows.Doc) (_ bool, err
 		return false, nil
 	}
 	held := rows.Doc{Fingerprint: d.Fingerprint}
-	if lengths := s.Lengths(); lengths != nil {
-		held.TextBytes = lengths[row]
+	if s.Sketches != nil {
+		held.Sketch = s.Sketches[row]
 	}
 	var r [1]segment.Range
 	if err := s.Locate(r[:], []uint64{uint64(d.Fingerprint)}, &c.segments.scratch); err != nil {
@@ -438,6 +449,22 @@ type Hit struct {
 	Documents   uint64       // how many have this fingerprint; 0 where they were not asked for, 1 with FirstDoc
 	Docs        []rows.DocID // the first of them, ascending, as many as were asked for
 	Before      uint64       // of an answer in pieces: how many documents the pieces before this one had
+	// Similarities are the estimated Jaccard similarities of Docs to the query, [rows.Unverified] where
+	// one of both has no sketch; nil where all are unverified.
+	Similarities []float32
+}
+
+// add appends a document and its similarity.
+func (h *Hit) add(doc rows.DocID, similarity float32) {
+	if similarity != rows.Unverified && h.Similarities == nil {
+		h.Similarities = make([]float32, len(h.Docs), cap(h.Docs))
+		for i := range h.Similarities {
+			h.Similarities[i] = rows.Unverified
+		}
+	}
+	if h.Docs = append(h.Docs, doc); h.Similarities != nil {
+		h.Similarities = append(h.Similarities, similarity)
+	}
 }
 
 // AllDocs asks for every document of a hit. An empty page's fingerprint may have millions.

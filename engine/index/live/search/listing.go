@@ -33,7 +33,7 @@ const (
 
 // Documents calls yield with each document of the view, in order of its number, until yield returns
 // an error, which it returns. Deleted and expired documents are left out and counted. A document
-// without an ID has an empty one, and one whose length is not known TextBytes of 0; TTL and
+// without an ID has an empty one, and one without a sketch the zero sketch; TTL and
 // OnConflict are not set: when a document expires belongs to its index.
 //
 // A segment knows the documents of a fingerprint, not the fingerprint of a document. So Documents
@@ -158,14 +158,13 @@ func (l *listing) rows(s *version.Segment, from, to uint64, prints []uint64) err
 	if list := s.IDs(); list != nil {
 		id = list.Cursor().ID
 	}
-	lengths := s.Lengths()
 	for row := from; row < to; row++ {
 		var d rows.Doc
 		if prints != nil {
 			d.Fingerprint = simhash.Fingerprint(prints[row-from])
 		}
-		if lengths != nil {
-			d.TextBytes = lengths[row]
+		if s.Sketches != nil {
+			d.Sketch = s.Sketches[row]
 		}
 		doc := s.Numbers.Doc(row)
 		if err := l.row(doc, d, s.Dead.Has(doc, l.view.Moment), s.Expires.At(row),
@@ -180,7 +179,10 @@ func (l *listing) rows(s *version.Segment, from, to uint64, prints []uint64) err
 func (l *listing) memtable(m *memtable.Table) error {
 	for row := m.Before(l.first); row < m.Before(l.view.Clock); row++ {
 		doc := m.First + rows.DocID(row)
-		d := rows.Doc{Fingerprint: simhash.Fingerprint(m.Fingerprint(row)), TextBytes: m.TextBytes(row)}
+		d := rows.Doc{Fingerprint: simhash.Fingerprint(m.Fingerprint(row))}
+		if s := m.Sketch(row); s != nil {
+			d.Sketch = *s
+		}
 		if err := l.row(doc, d, m.Dead.Has(doc, l.view.Moment), m.Expiry(row),
 			func() (string, error) { return m.ID(row), nil }); err != nil {
 			return err

@@ -14,24 +14,24 @@ import (
 )
 
 // Query returns what the index has within distance k of q, nearest first, equal distances by
-// fingerprint, each with the first docs of its documents, without what lengths leave out. All of
+// fingerprint, each with the first docs of its documents, as far as the verifier accepts them. All of
 // the answer is held in memory: [Searcher.Stream] gives it piece by piece.
-func (c *Searcher) Query(q simhash.Fingerprint, k, docs int, lengths rows.Lengths) ([]Hit, error) {
+func (c *Searcher) Query(q simhash.Fingerprint, k, docs int, verifier rows.Verifier) ([]Hit, error) {
 	w, err := c.View()
 	if err != nil {
 		return nil, err
 	}
 	defer w.Release()
 	c.query[0] = uint64(q)
-	a, err := c.Search(w, c.query[:], k, docs, Swept{}, lengths)
+	a, err := c.Search(w, c.query[:], k, docs, Swept{}, verifier)
 	return a.Hits, err
 }
 
 // Search answers queries from a view, with what sweeps have found for them already, and without
-// what lengths leave out. It holds all hits and their documents.
-func (c *Searcher) Search(w version.View, queries []uint64, k, docs int, swept Swept, lengths rows.Lengths) (Answers,
+// documents that the verifier refuses. It holds all hits and their documents.
+func (c *Searcher) Search(w version.View, queries []uint64, k, docs int, swept Swept, verifier rows.Verifier) (Answers,
 	error) {
-	c.lengths = lengths
+	c.verifier = verifier
 	docs = c.asked(docs)
 	if err := c.find(w, queries, k, swept, 0); err != nil {
 		return Answers{}, err
@@ -41,8 +41,8 @@ func (c *Searcher) Search(w version.View, queries []uint64, k, docs int, swept S
 
 // Hits returns the hits of matches that the caller found in memtables or of its own, of one query,
 // each with the first docs of its documents.
-func (c *Searcher) Hits(w version.View, matches []rows.Match, docs int, lengths rows.Lengths) (Answers, error) {
-	c.lengths, c.matches = lengths, append(c.matches[:0], matches...)
+func (c *Searcher) Hits(w version.View, matches []rows.Match, docs int, verifier rows.Verifier) (Answers, error) {
+	c.verifier, c.matches = verifier, append(c.matches[:0], matches...)
 	return c.hits(w, c.asked(docs))
 }
 
@@ -71,7 +71,7 @@ func (c *Searcher) find(w version.View, queries []uint64, k int, swept Swept, mo
 	if err := cmp.Or(err, waited, c.crowded()); err != nil {
 		return err
 	}
-	a := memtable.Search{Moment: w.Moment, Now: w.Now, K: k, Lengths: c.lengths, Positions: c.positions,
+	a := memtable.Search{Moment: w.Moment, Now: w.Now, K: k, Verifier: c.verifier, Positions: c.positions,
 		First: c.first || c.distinct, Ctx: c.ctx}
 	for i, m := range v.Memtables {
 		own := len(c.matches)
@@ -144,12 +144,12 @@ func (c *Searcher) match(segment int, queries []uint64, m segment.Match) {
 const QueryBytes = 32 << 20
 
 // SearchSome answers the first of the queries from a view, with what sweeps have found for them
-// already, and without what lengths leave out: n of them, all or as many as have so few hits and
-// documents that these are held in 2 MiB. n is 0 where the first query alone has more:
+// already, and without documents that the verifier refuses: n of them, all or as many as have so few
+// hits and documents that these are held in 2 MiB. n is 0 where the first query alone has more:
 // [Searcher.Stream] answers that.
 func (c *Searcher) SearchSome(w version.View, queries []uint64, k, docs int, swept Swept,
-	lengths rows.Lengths) (a Answers, n int, err error) {
-	c.lengths = lengths
+	verifier rows.Verifier) (a Answers, n int, err error) {
+	c.verifier = verifier
 	docs = c.asked(docs)
 	for n = len(queries); n > 0; n /= 2 {
 		err := c.find(w, queries[:n], k, swept, c.Limits.ChunkMatches)
@@ -181,11 +181,11 @@ var ErrDense = errors.New("too many near fingerprints")
 // [ErrDense] if more fingerprints are near than [Limits.StreamMatches]; of a distance up to 3 only
 // several segments together have as many.
 //
-// lengths are those of the query, the first of them.
+// The verifier has the sketch of the query as its first one.
 func (c *Searcher) Stream(
-	w version.View, q simhash.Fingerprint, lengths rows.Lengths, k, docs int, emit func([]Hit) error,
+	w version.View, q simhash.Fingerprint, verifier rows.Verifier, k, docs int, emit func([]Hit) error,
 ) error {
-	c.query[0], c.lengths = uint64(q), lengths
+	c.query[0], c.verifier = uint64(q), verifier
 	docs = c.asked(docs)
 	err := c.find(w, c.query[:], k, Swept{}, c.Limits.StreamMatches)
 	if errors.Is(err, segment.ErrTooMany) { // perhaps many documents of few fingerprints
@@ -234,11 +234,11 @@ func (c *Searcher) emitLarge(w version.View, from, to, docs int, emit func([]Hit
 	}
 	left := min(h.Documents, uint64(docs))
 	var failed error
-	err = c.eachDoc(w, from, to, func(doc rows.DocID) bool {
+	err = c.eachDoc(w, from, to, func(doc rows.DocID, similarity float32) bool {
 		if h.Docs == nil {
 			h.Docs = make([]rows.DocID, 0, min(left, uint64(c.Limits.Piece.Docs)))
 		}
-		if h.Docs = append(h.Docs, doc); len(h.Docs) < cap(h.Docs) {
+		if h.add(doc, similarity); len(h.Docs) < cap(h.Docs) {
 			return true
 		}
 		n := uint64(len(h.Docs))
@@ -247,7 +247,7 @@ func (c *Searcher) emitLarge(w version.View, from, to, docs int, emit func([]Hit
 		}
 		h.Before += n
 		left -= n
-		h.Docs = nil
+		h.Docs, h.Similarities = nil, nil
 		return failed == nil && left > 0
 	})
 	if failed != nil {

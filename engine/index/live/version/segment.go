@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/worker"
@@ -18,10 +19,16 @@ type Segment struct {
 	Expires rows.Expiries
 	From    rows.DocID // where it stands among others: at most its first document
 	Dead    rows.Tombstones
-	IDIndex rows.IDIndex    // empty where IDs are not looked up
-	File    *store.File     // on the disk; nil for one in memory
-	Beside  *store.File     // file with numbers, earlier deletions and the index of IDs; nil without
-	Older   []rows.DocID    // deletions of documents of earlier segments, which that file lists
+	IDIndex rows.IDIndex // empty where IDs are not looked up
+	File    *store.File  // on the disk; nil for one in memory
+	Beside  *store.File  // file with numbers, earlier deletions and the index of IDs; nil without
+	Older   []rows.DocID // deletions of documents of earlier segments, which that file lists
+
+	// Sketches are the documents' sketches by row, mapped from SketchFile; both are nil where they are
+	// not kept. The zero sketch stands for a document without one.
+	Sketches   []sketch.Sketch
+	SketchFile *store.File
+
 	Workers *worker.Segment // who search it; nil when whoever asks does
 	Free    func() error    // gives its memory back; nil when that is the heap
 	Bytes   uint64          // of memory that its files take, where they are in memory
@@ -41,6 +48,9 @@ func (s *Segment) FileBytes() uint64 {
 		bytes += s.File.Bytes()
 		if s.Beside != nil {
 			bytes += s.Beside.Bytes()
+		}
+		if s.SketchFile != nil {
+			bytes += s.SketchFile.Bytes()
 		}
 	}
 	return bytes
@@ -81,6 +91,9 @@ func (s *Segment) Close() error {
 	s.Segment.Close()
 	if s.Beside != nil {
 		defer s.Beside.Close()
+	}
+	if s.SketchFile != nil {
+		defer s.SketchFile.Close()
 	}
 	if s.Free == nil {
 		return nil

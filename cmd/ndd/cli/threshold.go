@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Threshold is the value of --threshold: the least estimated Jaccard similarity of a hit.
+type Threshold float64
+
+// Register adds the flag of a command that verifies hits by sketches.
+func (t *Threshold) Register(f *pflag.FlagSet) {
+	f.Float64Var((*float64)(t), "threshold", 0.7, "minimum estimated similarity; 0 = do not verify")
+}
+
+// Check returns wrong usage for a threshold that is not between 0 and 1.
+func (t Threshold) Check() error {
+	if !(t >= 0 && t <= 1) {
+		return Usagef("--threshold %g: must be 0 to 1", float64(t))
+	}
+	return nil
+}
+
+// Option returns the threshold as the engine takes it, where a negative one verifies nothing.
+func (t Threshold) Option() float64 {
+	if t == 0 {
+		return -1
+	}
+	return float64(t)
+}
+
+// SketchFlag is the value of --sketch.
+type SketchFlag string
+
+// Register adds the flag.
+func (s *SketchFlag) Register(cmd *cobra.Command, usage string) {
+	cmd.Flags().StringVar((*string)(s), "sketch", "auto", usage)
+}
+
+// Check returns wrong usage for an unknown value.
+func (s SketchFlag) Check() error {
+	if s != "auto" && s != "none" {
+		return Usagef("--sketch %q: must be auto or none", string(s))
+	}
+	return nil
+}
+
+// None reports whether no sketches are to be kept.
+func (s SketchFlag) None() bool { return s == "none" }

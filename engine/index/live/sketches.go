@@ -1,0 +1,108 @@
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"ndd/engine/corpus/sketch"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/version"
+	"ndd/engine/memory"
+	"ndd/engine/storage/disk"
+	"ndd/engine/storage/generations"
+	"ndd/engine/storage/store"
+)
+
+// The sketches of a segment's documents are in a file of their own, which is always mapped: a search
+// reads one line of it for each candidate, and nothing else of it is in memory. A file of sketches
+// has the sections
+//
+//	segment    JSON: identity of the segment's file, rows, version of the sketches
+//	sketches   by row, 8 bytes for 64 bits; zeros for a document without one
+
+// sketchesHead is the section "segment" of a file of sketches.
+type sketchesHead struct {
+	Segment string `json:"segment"`
+	Rows    uint64 `json:"rows"`
+	Version int    `json:"version"`
+}
+
+// writeSketches writes the file of the sketches of a segment with the given identity and number of
+// rows, for a manifest to name.
+func writeSketches(path string, generation uint64, o store.Options, segment string, n uint64,
+	sketches iter.Seq[[]sketch.Sketch]) (file ManifestFile, err error) {
+	o.Bytes = sketch.Bytes * n
+	w, err := store.CreateWith(path, store.KindSketches, generation, o)
+	if err != nil {
+		return file, err
+	}
+	defer w.Abort()
+	head, err := json.Marshal(sketchesHead{segment, n, sketch.Version})
+	if err != nil {
+		return file, err
+	}
+	store.WriteSection(w, "segment", head) // Commit reports an error
+	w.Section("sketches")
+	written := uint64(0)
+	for part := range sketches {
+		if _, err := w.Write(memory.As[byte](part)); err != nil {
+			return file, err
+		}
+		written += uint64(len(part))
+	}
+	if written != n {
+		return file, fmt.Errorf("%d sketches of %d documents", written, n)
+	}
+	if err := w.Commit(); err != nil {
+		return file, err
+	}
+	return generations.EntryOf(w, path), nil
+}
+
+// openSketches gives segment i of a manifest its sketches.
+func openSketches(d *disk.Disk, dir string, m *Manifest, i int, to *version.Segment) (err error) {
+	g := &m.Segments[i]
+	f, err := g.Sketches.Open(dir, store.KindSketches, m.Generation,
+		func(path string, kind store.Kind) (*store.File, error) { return store.OpenOn(d, path, kind) })
+	if err != nil {
+		return err
+	}
+	if to.Sketches, err = parseSketches(f, g); err != nil {
+		f.Close()
+		return err
+	}
+	f.Scattered()
+	to.SketchFile = f
+	return nil
+}
+
+// parseSketches reads the file of the sketches of a segment.
+func parseSketches(f *store.File, g *ManifestSegment) (_ []sketch.Sketch, err error) {
+	defer store.CatchFault(&err)()
+	s, err := f.Section("segment")
+	if err != nil {
+		return nil, err
+	}
+	var head sketchesHead
+	if err := s.JSON(&head); err != nil {
+		return nil, err
+	}
+	if head != (sketchesHead{g.ID, g.Documents, sketch.Version}) {
+		return nil, s.Corrupt(0, "%d sketches of version %d for segment %s; %d of version %d for %s are needed", head.Rows,
+			head.Version, head.Segment, g.Documents, sketch.Version, g.ID)
+	}
+	if s, err = store.SectionOf(f, "sketches", sketch.Bytes*g.Documents); err != nil {
+		return nil, err
+	}
+	return memory.As[sketch.Sketch](s.Data), nil
+}
+
+// Verifier returns what compares queries with documents of the index.
+func (c *Config) Verifier(queries []sketch.Sketch) rows.Verifier {
+	threshold := c.Threshold
+	if threshold == 0 {
+		threshold = rows.DefaultThreshold
+	}
+	return rows.Verifier{Queries: queries, Threshold: max(threshold, 0)}
+}

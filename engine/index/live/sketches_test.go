@@ -1,0 +1,178 @@
+package live
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
+	"ndd/engine/oracle/hostile"
+	"ndd/engine/oracle/must"
+	"ndd/engine/storage/store"
+	"ndd/engine/storage/wal"
+)
+
+// sketchWith returns a sketch of alternating bits, of which the first n are flipped.
+func sketchWith(n int) (s sketch.Sketch) {
+	for i := range s {
+		s[i] = 0x5555555555555555
+	}
+	for i := range n {
+		s[i/64] ^= 1 << (i % 64)
+	}
+	s[len(s)-1] |= 1 << 63 // of a min-hash
+	return s
+}
+
+// checkAll checks and inserts documents in one call.
+func checkAll(t *testing.T, x *Index, docs ...rows.Doc) []Outcome {
+	t.Helper()
+	out, err := x.CheckAndInsert(t.Context(), docs, 3, search.AllDocs)
+	must.Do(t, err)
+	return out
+}
+
+// TestVerified inserts documents with one fingerprint: one that is unlike all others by its sketch is
+// inserted, and not found by others, wherever these are stored. One without a sketch is near all.
+func TestVerified(t *testing.T) {
+	const similar, unlike = sketch.Bins * 10 / 100, sketch.Bins * 16 / 100 // estimates of .8 and .68
+	dir := filepath.Join(t.TempDir(), "index")
+	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Sketches: true, Table: planar}))
+	open := func(write bool) *Index { return openFolder(t, dir, OpenOptions{Write: write, Sync: wal.Never}) }
+	x := open(true)
+	stored := []rows.Doc{{ID: "a", Fingerprint: 7, Sketch: sketchWith(0)}, {ID: "b", Fingerprint: 7, Sketch: sketchWith(sketch.Bins)}}
+	for i, o := range checkAll(t, x, stored...) {
+		if !o.Inserted {
+			t.Errorf("document %d, unlike all others, is kept out by %+v", i, o.Near)
+		}
+	}
+	check := func(stage string) {
+		t.Helper()
+		c := x.Searcher()
+		defer c.Done()
+		for _, ask := range []struct {
+			s    sketch.Sketch
+			docs []rows.DocID
+			like []float32
+		}{
+			{sketchWith(similar), []rows.DocID{0}, []float32{float32(estimate(sketchWith(0), sketchWith(similar)))}},
+			{sketchWith(unlike), nil, nil},
+			{sketchWith(sketch.Bins), []rows.DocID{1}, []float32{1}},
+			{sketch.Sketch{}, []rows.DocID{0, 1}, nil},
+		} {
+			a, err := c.Search(viewOf(t, x), []uint64{6}, 3, search.AllDocs, search.Swept{}, x.config.Verifier([]sketch.Sketch{ask.s}))
+			var likes []float32
+			for _, h := range a.Hits {
+				likes = append(likes, h.Similarities...)
+			}
+			if err != nil || !slices.Equal(docsOf(a.Hits), ask.docs) || !slices.Equal(likes, ask.like) {
+				t.Errorf("%s: %+v, %v; want documents %d, similarities %g", stage, a.Hits, err, ask.docs, ask.like)
+			}
+		}
+	}
+	refused := func(stage string) {
+		t.Helper()
+		for _, d := range []rows.Doc{{ID: "c", Fingerprint: 5, Sketch: sketchWith(similar)}, {ID: "d", Fingerprint: 5}} {
+			if o := checkAll(t, x, d)[0]; o.Inserted || o.ID != "a" {
+				t.Errorf("%s: %q: %+v", stage, d.ID, o)
+			}
+		}
+		check(stage)
+	}
+	refused("memtable")
+	must.Do(t, x.end())
+	x = open(true)
+	refused("log")
+	must.Do(t, x.Flush(t.Context()))
+	refused("segment")
+	insert(t, x, rows.Doc{ID: "far", Fingerprint: 0xff << 40, Sketch: sketchWith(9)})
+	must.Do(t, x.Merge(t.Context(), 1))
+	refused("merged segment")
+	must.Do(t, x.Close())
+	x = open(false)
+	check("opened for reading")
+	if x := openFolder(t, dir, OpenOptions{Threshold: -1}); found(t, x, 7, 0) != 2 {
+		t.Error("a negative threshold verifies")
+	}
+}
+
+// TestBuiltSketches builds an index of a file with sketches, adds another one, and refuses one
+// without.
+func TestBuiltSketches(t *testing.T) {
+	file := func(keep bool, docs ...rows.Doc) *ndf.File {
+		path := filepath.Join(t.TempDir(), "docs.ndf")
+		w, err := ndf.Create(path, simhash.Default(), store.Options{})
+		must.Do(t, err)
+		if keep {
+			w.KeepSketches()
+		}
+		for _, d := range docs {
+			must.Do(t, w.Append(ndf.Document{Fingerprint: d.Fingerprint, ID: d.ID, Sketch: d.Sketch}))
+		}
+		must.Do(t, w.Commit())
+		f, err := ndf.Open(path, ndf.OpenOptions{})
+		must.Do(t, err)
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	dir := filepath.Join(t.TempDir(), "index")
+	o := BuildOptions{Sketches: true}
+	o.Design, o.Table = halves(t), planar
+	one, two := rows.Doc{ID: "a", Fingerprint: 7, Sketch: sketchWith(1)}, rows.Doc{ID: "b", Fingerprint: 7, Sketch: sketchWith(2)}
+	bare := file(false, two)
+	fails(t, "building of a file without sketches", Build(t.Context(), dir, []*ndf.File{bare}, o), ErrMixed)
+	must.Do(t, Build(t.Context(), dir, []*ndf.File{file(true, one)}, o))
+	x := openFolder(t, dir, OpenOptions{Write: true, Sync: wal.Never})
+	fails(t, "adding a file without sketches", x.Add(t.Context(), []*ndf.File{bare}, BuildOptions{}), ErrMixed)
+	must.Do(t, x.Add(t.Context(), []*ndf.File{file(true, two)}, BuildOptions{}))
+	if docs := contents(t, x); docs[0] != one || docs[1] != two {
+		t.Errorf("%+v", docs)
+	}
+}
+
+// TestHostileSketches changes the file of a segment's sketches: what is opened has a sketch for each
+// document, and all else is refused.
+func TestHostileSketches(t *testing.T) {
+	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true, Sketches: true, Table: planar}, OpenOptions{Write: true})
+	insert(t, x, rows.Doc{ID: "a", Fingerprint: 7, Sketch: sketchWith(1)}, rows.Doc{ID: "b", Fingerprint: 9})
+	must.Do(t, x.Flush(t.Context()))
+	must.Do(t, x.Close())
+	m, err := ReadManifest(dir)
+	must.Do(t, err)
+	path := filepath.Join(dir, m.Segments[0].Sketches.File)
+	refused, used := 0, 0
+	hostile.Each(hostile.Sections(t, path, store.KindSketches), 1000, 3, func(changed []store.Section) {
+		list, err := parseSketches(hostile.File(t, store.KindSketches, changed), &m.Segments[0])
+		if err == nil {
+			used++
+			if len(list) != 2 {
+				t.Errorf("%d sketches of 2 documents", len(list))
+			}
+			return
+		}
+		hostile.Says(t, "sketches", err)
+		refused++
+	})
+	if refused == 0 || used == 0 {
+		t.Errorf("%d refused, %d used", refused, used)
+	}
+	of := m.Segments[0]
+	of.ID = strings.Repeat("0", len(of.ID))
+	_, err = parseSketches(hostile.File(t, store.KindSketches, hostile.Sections(t, path, store.KindSketches)), &of)
+	fails(t, "sketches of another segment", err, store.ErrCorrupt)
+	whole := must.Read(t, path)
+	whole[4096*2+5] ^= 1
+	must.Do(t, os.WriteFile(path, whole, 0o600))
+	_, err = Open(t.Context(), dir, OpenOptions{})
+	fails(t, "a flipped bit", err, store.ErrCorrupt)
+	must.Do(t, os.Remove(path))
+	if _, err := Open(t.Context(), dir, OpenOptions{}); err == nil {
+		t.Error("an index without its file of sketches is opened")
+	}
+}
