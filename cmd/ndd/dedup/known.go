@@ -53,7 +53,7 @@ func (set *knownSet) recipe() *simhash.Recipe {
 	return set.sources[0].recipe
 }
 
-// openKnown opens the sources and makes the search look there first. The caller closes them, also after an error.
+// openKnown opens the sources and makes the search look there first. The caller closes them, unless there is an error.
 func (j *job) openKnown(ctx context.Context) (set *knownSet, err error) {
 	set = &knownSet{threads: j.g.Threads, all: j.rule != ""}
 	defer func() {
