@@ -6,30 +6,28 @@ import (
 )
 
 const (
-	// DistinctExact is the count up to which [Distinct] is exact.
+	// DistinctExact is the maximum count for which [Distinct] is exact.
 	DistinctExact = 1 << 16
 
-	distinctKept  = DistinctExact // kept at most: a standard error of 0.4 %
-	distinctSlots = 1 << 17       // of the table: half full at most, 1 MiB
+	distinctKept  = DistinctExact // maximum number of kept fingerprints: a standard error of 0.4 %
+	distinctSlots = 1 << 17       // size of the hash table: at most half full, 1 MiB
 )
 
-// Distinct estimates how many different fingerprints there are in a stream, whatever repeats how
-// often and where. It keeps the fingerprints whose hash is at most a limit, which is halved
-// whenever they become too many:
+// Distinct estimates the number of different fingerprints in a stream, for every order and number of repetitions. It
+// keeps the fingerprints whose hash is at most a limit. It halves the limit whenever there are too many:
 //
 //	fingerprints --hash <= limit?--> table of at most 65,536 different ones
 //	estimate = kept * 2^64 / (limit + 1)
 //
-// Up to 65,536 different ones the count is exact; beyond, its standard error is 0.3 to 0.4 %.
-// It keeps a sample of the different fingerprints, in which each is as likely as any other however
-// often it repeats ([Distinct.Sample]): the same for the same set, in whatever order and files it comes.
-// Cost: 5 ns a fingerprint (BenchmarkDistinct). The zero value is of none; it belongs to one
-// goroutine.
+// Up to 65,536 different fingerprints the count is exact. Beyond, its standard error is 0.3 to 0.4 %. The kept
+// fingerprints are a sample ([Distinct.Sample]). Each different fingerprint is equally likely in it, however often it
+// repeats. The sample depends only on the set, not on its order or files. Cost: 5 ns per fingerprint
+// (BenchmarkDistinct). The zero value is empty. A Distinct is used by one goroutine.
 type Distinct struct {
-	limit uint64 // hashes of at most this are kept, when slots is not nil
+	limit uint64 // maximum hash to keep, if slots is not nil
 	slots []uint64
 	kept  int
-	zero  bool // 0, which marks an empty slot, is kept
+	zero  bool // 0, which marks an empty slot, is among the kept fingerprints
 }
 
 // Add adds fingerprints.
@@ -54,13 +52,13 @@ func (d *Distinct) keep(f, hash uint64) {
 		}
 		return
 	}
-	// The limit says what the uppermost bits are.
-	for at := hash >> 30 % distinctSlots; ; at = (at + 1) % distinctSlots {
-		switch d.slots[at] {
+	// The limit determines the uppermost bits, so use lower ones.
+	for slot := hash >> 30 % distinctSlots; ; slot = (slot + 1) % distinctSlots {
+		switch d.slots[slot] {
 		case f:
 			return
 		case 0:
-			d.slots[at] = f
+			d.slots[slot] = f
 			if d.kept++; d.kept > distinctKept {
 				d.halve()
 			}
@@ -69,7 +67,7 @@ func (d *Distinct) keep(f, hash uint64) {
 	}
 }
 
-// halve keeps those of half the limit.
+// halve halves the limit and drops the fingerprints above it.
 func (d *Distinct) halve() {
 	old, zero := d.slots, d.zero
 	*d = Distinct{limit: d.limit / 2, slots: make([]uint64, distinctSlots)}
@@ -83,8 +81,8 @@ func (d *Distinct) halve() {
 	}
 }
 
-// Sample returns the fingerprints that are kept, ascending: all different ones up to 65,536, else 32,768
-// of them or more.
+// Sample returns the kept fingerprints, ascending: all different ones up to 65,536, or otherwise about 32,768 or
+// more.
 func (d *Distinct) Sample() []uint64 {
 	list := make([]uint64, 0, d.kept)
 	if d.zero {
@@ -99,7 +97,7 @@ func (d *Distinct) Sample() []uint64 {
 	return list
 }
 
-// Count returns the estimate.
+// Count returns the estimated number of different fingerprints.
 func (d *Distinct) Count() uint64 {
 	if d.slots == nil || d.limit == math.MaxUint64 {
 		return uint64(d.kept)
@@ -107,8 +105,8 @@ func (d *Distinct) Count() uint64 {
 	return uint64(math.Round(float64(d.kept) * 0x1p64 / (float64(d.limit) + 1)))
 }
 
-// scatter is a bijection that leaves no trace of what z have in common, be they consecutive: the
-// finaliser of splitmix64 but for its last shift, which no upper bit needs.
+// scatter is a bijection whose results look random, even for consecutive z. It is the finaliser of splitmix64 without
+// the last shift, which the upper bits do not need.
 func scatter(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	return (z ^ z>>27) * 0x94d049bb133111eb

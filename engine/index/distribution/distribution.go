@@ -1,15 +1,15 @@
-// Package distribution measures how fingerprints are distributed, which decides how
-// large tables become and how many candidates a probe has.
+// Package distribution measures the distribution of fingerprints. It determines the size of tables and the number of
+// candidates of a probe.
 //
-// A bit's fraction is the part of the fingerprints in which it is 1. An interval is one of 128 equal parts of the space
-// of 2^64 fingerprints, by their leading 7 bits (figure 2b of the paper). A fingerprint's weight is the number of its
-// 1-bits. Bit 63 is the leading bit. [LeadingOnes] is figure 2a of the paper (section 4.2).
+// The fraction of a bit is the share of the fingerprints in which the bit is 1. An interval is one of 128 equal parts
+// of the space of 2^64 fingerprints, by the leading 7 bits (figure 2b of the paper). The weight of a fingerprint is
+// its number of 1-bits. Bit 63 is the leading bit. [LeadingOnes] computes figure 2a of the paper (section 4.2).
 //
-// Fingerprints of an ideal hash of unlike texts have fractions of 1/2, weights
-// of 32 with a standard deviation of 4, and n/128 in each interval. Short texts,
-// templates and empty pages show as bits far from 1/2 and as full intervals.
+// An ideal hash of unlike texts gives fractions of 1/2, weights of 32 with a standard deviation of 4, and n/128
+// fingerprints per interval. Short texts, templates and empty pages appear as bits far from 1/2 and as full
+// intervals.
 //
-// Cost: about 3 ns a fingerprint. A [Counts] belongs to one goroutine.
+// Cost: about 3 ns per fingerprint. A [Counts] is used by one goroutine.
 package distribution
 
 import (
@@ -23,22 +23,22 @@ import (
 
 const (
 	intervalBits = 7
-	// Intervals is how many there are.
+	// Intervals is the number of intervals.
 	Intervals = 1 << intervalBits
 )
 
-// Counts is the distribution of some fingerprints. The zero value is that of none.
+// Counts is the distribution of some fingerprints. The zero value is empty.
 type Counts struct {
 	Fingerprints uint64
-	Ones         [64]uint64        // with that bit set, from bit 0
-	Weights      [65]uint64        // with that many 1-bits
-	Leading      [Intervals]uint64 // in that interval
+	Ones         [64]uint64        // number of fingerprints with that bit set, from bit 0
+	Weights      [65]uint64        // number of fingerprints with that weight
+	Leading      [Intervals]uint64 // number of fingerprints in that interval
 }
 
-// units are weights of 1.
+// units is a list of weights of 1.
 var units = slices.Repeat([]uint32{1}, 1<<10)
 
-// Add counts fingerprints: 3 ns each.
+// Add counts fingerprints, in 3 ns each.
 func (c *Counts) Add(fingerprints []uint64) {
 	c.Fingerprints += uint64(len(fingerprints))
 	for part := range slices.Chunk(fingerprints, len(units)) {
@@ -50,7 +50,7 @@ func (c *Counts) Add(fingerprints []uint64) {
 	}
 }
 
-// Fraction returns the fraction of a bit: 0.5 when nothing was counted.
+// Fraction returns the fraction of a bit, or 0.5 if nothing was counted.
 func (c *Counts) Fraction(bit int) float64 {
 	if c.Fingerprints == 0 {
 		return 0.5
@@ -58,7 +58,7 @@ func (c *Counts) Fraction(bit int) float64 {
 	return float64(c.Ones[bit]) / float64(c.Fingerprints)
 }
 
-// Share returns how full an interval is, where 1 is its equal share.
+// Share returns the number of fingerprints in an interval, relative to an equal share.
 func (c *Counts) Share(interval int) float64 {
 	if c.Fingerprints == 0 {
 		return 1
@@ -66,9 +66,8 @@ func (c *Counts) Share(interval int) float64 {
 	return float64(c.Leading[interval]) * Intervals / float64(c.Fingerprints)
 }
 
-// Bound returns the fewest bits a fingerprint in which a set of n distinct ones of
-// 64 bits can be told from all others, when all sets are alike:
-// log2(2^64 choose n) / n, about 64 - log2 n + 1.44.
+// Bound returns the minimum number of bits per fingerprint that distinguish a set of n distinct 64-bit fingerprints,
+// if all sets are equally likely: log2(2^64 choose n) / n, about 64 - log2 n + 1.44.
 func Bound(n uint64) float64 {
 	if n == 0 {
 		return 0
@@ -79,7 +78,7 @@ func Bound(n uint64) float64 {
 	return max(b, 0)
 }
 
-// Words returns the distribution in sentences: bits, weight, leading bits, and a verdict.
+// Words describes the distribution in sentences: bits, weight, leading bits, and a verdict.
 func (c *Counts) Words() []string {
 	if c.Fingerprints == 0 {
 		return []string{"no fingerprints"}
@@ -114,8 +113,8 @@ func (c *Counts) Words() []string {
 	return append(words, "distribution: "+c.verdict(c.Share(full)))
 }
 
-// verdict compares the fullest interval and the farthest bit with what chance
-// gives a uniform set of that size: five standard deviations.
+// verdict compares the fullest interval and the farthest bit with a uniform set of that size, with a tolerance of
+// five standard deviations.
 func (c *Counts) verdict(fullest float64) string {
 	n := float64(c.Fingerprints)
 	farthest := 0.0
@@ -140,8 +139,7 @@ func (c *Counts) meanWeight() float64 {
 	return float64(sum) / float64(c.Fingerprints)
 }
 
-// percentile returns the least weight that at least the part p of the fingerprints
-// does not exceed.
+// percentile returns the minimum weight that at least the share p of the fingerprints does not exceed.
 func (c *Counts) percentile(p float64) int {
 	sum := uint64(0)
 	for w, n := range c.Weights {

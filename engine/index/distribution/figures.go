@@ -7,12 +7,12 @@ import (
 	"ndd/engine/plot"
 )
 
-// FigureNames are the files that [Figures] returns.
+// FigureNames are the names of the files that [Figures] returns.
 var FigureNames = []string{"figure-2a.svg", "figure-2b.svg", "bits.svg"}
 
-// LeadingOnes returns, for each bit position, how many pairs of successive sorted fingerprints have the leading 1-bit of
-// their XOR there (section 4.2 of the paper). Equal fingerprints have none. Of n random fingerprints the most pairs are at
-// bit 64 - log2 n, and the number halves with each bit farther from it. Near-duplicates add pairs at lower bits.
+// LeadingOnes counts, for each bit, the pairs of successive sorted fingerprints whose XOR has its leading 1-bit there
+// (section 4.2 of the paper). Equal fingerprints do not count. For n random fingerprints the maximum is at bit 64 -
+// log2 n, and the count halves with each bit of distance. Near-duplicates add pairs at lower bits.
 func LeadingOnes(sorted []uint64) (counts [64]uint64) {
 	for i := 1; i < len(sorted); i++ {
 		if x := sorted[i-1] ^ sorted[i]; x != 0 {
@@ -22,8 +22,8 @@ func LeadingOnes(sorted []uint64) (counts [64]uint64) {
 	return counts
 }
 
-// Figures draws figures 2a and 2b of the paper, and the fraction of each bit, by [FigureNames]. The name is that of the
-// set of fingerprints.
+// Figures draws figures 2a and 2b of the paper, and the fraction of each bit, by [FigureNames]. name is the name of
+// the set of fingerprints.
 func Figures(name string, c *Counts, leading [64]uint64) map[string]io.WriterTo {
 	pairs := uint64(0)
 	for _, n := range leading {

@@ -2,11 +2,10 @@ package plan
 
 import "math"
 
-// The costs are those of the reference machine, a Zen 5 server with AVX-512, 2 MiB of second-level
-// cache and DDR5, as the least of three quiet runs. Reads beyond 256 MiB are those of the tables of 100 M
-// to 8,000 M fingerprints there. go run ./bench search divides what the machine that runs it takes
-// by what they predict. A choice depends on the ratios of the costs, which differ less between machines
-// than the costs do.
+// The costs hold for the reference machine, a Zen 5 server with AVX-512, 2 MiB of second-level cache and DDR5. They
+// are the minimum of three quiet runs. Reads beyond 256 MiB were measured with tables of 100 M to 8,000 M
+// fingerprints. "go run ./bench search" divides measured times by their predictions on the current machine. A choice
+// depends on the ratios of the costs. These differ less between machines than the costs.
 var (
 	reads = []read{
 		{256 << 10, 0.9, 4}, {2 << 20, 1, 8}, {16 << 20, 3, 40}, {128 << 20, 10, 145},
@@ -17,28 +16,28 @@ var (
 )
 
 const (
-	lineNS    = 4.5       // one more 64-byte line of a run read in order
+	lineNS    = 4.5       // bytes of memory in which lineNS was measured
 	lineReads = 256 << 20 // bytes of memory that lineNS was measured in
 )
 
-// A read is the cost in nanoseconds of reading a random 64-byte line among bytes of memory.
+// A read is the cost in nanoseconds of reading a random 64-byte line in memory of that size.
 type read struct {
 	bytes           float64
-	together, alone float64 // one of many at once; one that waits for the one before
+	together, alone float64 // one of many concurrent reads; one that waits for the previous one
 }
 
-// costs are those of the instructions of a search in one layout, in nanoseconds.
+// costs has the costs of the instructions of a search in one layout, in nanoseconds.
 type costs struct {
-	call  float64 // a query that comes alone
-	query float64 // each table, for a query that comes alone
-	table float64 // each table, for a query in a batch
+	call  float64 // a single query
+	query float64 // each table of a single query
+	table float64 // each table of a query in a batch
 	probe float64 // a probe and its first unit
-	unit  float64 // a further unit: huffman block, planar bucket
-	pass  float64 // a key that passed a comparison of its low bits (planar)
+	unit  float64 // a further unit: a huffman block, a planar bucket
+	pass  float64 // a key whose low bits match (planar)
 }
 
-// readAmong returns the cost of a random line among bytes: linear in the logarithm
-// between the sizes measured.
+// readAmong returns the cost of a random line in memory of that size. It interpolates linearly in the logarithm
+// between the measured sizes.
 func readAmong(bytes float64) read {
 	for i, high := range reads {
 		if bytes > high.bytes {
@@ -54,14 +53,14 @@ func readAmong(bytes float64) read {
 	return reads[len(reads)-1]
 }
 
-// extra returns what a line costs beyond what the same code pays in cache.
+// extra returns the additional cost of reading a line from memory instead of from the cache.
 func extra(bytes float64) read {
 	near, far := reads[0], readAmong(bytes)
 	return read{far.bytes, far.together - near.together, far.alone - near.alone}
 }
 
-// line returns the cost of one more line of a block where a random line costs r: as much less than
-// lineNS as r is less than a read where lineNS was measured.
+// line returns the cost of one more line of a block if a random line costs r. It scales lineNS by the ratio of r to a
+// read in the memory of the lineNS measurement.
 func line(r read) float64 {
 	return min(lineNS, lineNS*r.together/extra(lineReads).together, r.together)
 }

@@ -7,15 +7,14 @@ import (
 	"ndd/permute"
 )
 
-// An estimate counts pairs of a sample's sorted keys that agree. It counts its
-// steps, each of which looks at a key and takes some nanoseconds: what they are bounded by is what
-// a plan is quick by, on any machine.
+// An estimate counts pairs of a sample's sorted keys that agree. It counts its steps. Each step reads one key and
+// takes a few nanoseconds, so a limit on steps bounds planning time on every machine.
 type estimate struct {
 	keys  []uint64
 	steps uint64
 }
 
-// agreeing returns how many pairs of keys agree in their leading bits.
+// agreeing returns the number of pairs of keys that agree in their leading bits.
 func (e *estimate) agreeing(leading int) (pairs float64) {
 	keys := e.keys
 	e.steps += uint64(len(keys))
@@ -33,18 +32,17 @@ func (e *estimate) agreeing(leading int) (pairs float64) {
 }
 
 const (
-	// pairsEnough is how many pairs make a count one to believe.
+	// pairsEnough is the number of pairs for a reliable count.
 	pairsEnough = 64
-	// pairsTrend is how many pairs show how the share falls from one bit to the next, and trendBits from
-	// how many bits that is told.
+	// pairsTrend is the number of pairs that shows how fast the share decreases from bit to bit. trendBits is the
+	// number of bits for that trend.
 	pairsTrend = 1024
 	trendBits  = 4
 )
 
-// exactShare returns the share of pairs that agree in all leading bits. Where a sample
-// shows too few pairs to count them, the share goes on falling as it fell where there were enough,
-// unless more pairs are seen: under a long mask, skewed fingerprints agree far more often than
-// uniform ones, and a sample of 65,536 shows none of it.
+// exactShare returns the share of pairs that agree in all leading bits. If the sample has too few pairs, it
+// extrapolates the trend of shorter prefixes with enough pairs, unless it counts more pairs. Under a long mask,
+// skewed fingerprints agree far more often than uniform ones, and a sample of 65,536 does not show this.
 func (e *estimate) exactShare(leading int) float64 {
 	n := float64(len(e.keys))
 	all := n * (n - 1) / 2
@@ -63,11 +61,11 @@ func (e *estimate) exactShare(leading int) float64 {
 	return min(1, max(math.Ldexp(1, -leading), trend, (pairs-math.Sqrt(pairs))/all))
 }
 
-// scannedMost keys are compared with all: 2 ms.
-const scannedMost = 1 << 8
+// scanKeysMax is the number of keys that are compared with all others, in 2 ms.
+const scanKeysMax = 1 << 8
 
-// nearShare returns the share of pairs that agree in the leading bits but for radius flips, of some of the
-// keys and all others. Few pairs have little weight against those that uniform keys would show.
+// nearShare estimates the share of key pairs whose leading bits differ in at most radius bits. It compares some keys
+// with all others. If there are few pairs, the expectation for uniform keys dominates.
 func (e *estimate) nearShare(leading, radius int) float64 {
 	keys := e.keys
 	cut := make([]uint64, len(keys))
@@ -75,7 +73,7 @@ func (e *estimate) nearShare(leading, radius int) float64 {
 		cut[i] = k >> (64 - leading)
 	}
 	found := make([]uint32, 1024)
-	count, pairs := min(len(keys), scannedMost), 0
+	count, pairs := min(len(keys), scanKeysMax), 0
 	for q := range count {
 		for rest := cut; len(rest) > 0; {
 			n, done := asm.Within64(found, rest, cut[q*len(keys)/count], radius)
@@ -83,7 +81,7 @@ func (e *estimate) nearShare(leading, radius int) float64 {
 			e.steps += uint64(done)
 			rest = rest[done:]
 		}
-		pairs-- // itself
+		pairs-- // the key itself
 	}
 	all := float64(count) * float64(len(keys)-1)
 	if pairs >= pairsEnough {

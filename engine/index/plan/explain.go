@@ -10,7 +10,7 @@ import (
 	"ndd/engine/index/distribution"
 )
 
-// explain writes why the choice was made, and what other memory would buy.
+// explain writes the reasons for the choice, and the effect of other memory limits.
 func (p *Plan) explain() {
 	r, c := &p.Request, &p.Choice
 	say := func(format string, args ...any) { p.Why = append(p.Why, fmt.Sprintf(format, args...)) }
@@ -53,7 +53,7 @@ func (p *Plan) explain() {
 	p.explainMemory(say)
 }
 
-// explainMemory appends what less memory would cost, and what more would buy.
+// explainMemory appends the effect of less and of more memory.
 func (p *Plan) explainMemory(say func(format string, args ...any)) {
 	r, c := &p.Request, &p.Choice
 	if o := p.best(func(o *Option) bool { return o.Bytes < c.Bytes }, func(o *Option) float64 {
@@ -79,7 +79,7 @@ func (p *Plan) explainMemory(say func(format string, args ...any)) {
 	}
 }
 
-// rank returns how the choice stands among what fits.
+// rank compares the choice with the other options that fit.
 func (p *Plan) rank() string {
 	r, c := &p.Request, &p.Choice
 	fastest, fit := c, 0
@@ -101,7 +101,7 @@ func (p *Plan) rank() string {
 		fit, fastest.Name, Duration(fastest.nanoseconds(r.Purpose)), Size(fastest.Bytes))
 }
 
-// best returns the option of the frontier with the least score, nil for none.
+// best returns the option of the frontier with the lowest score that which accepts, or nil.
 func (p *Plan) best(which func(*Option) bool, score func(*Option) float64) (best *Option) {
 	for i := range p.Options {
 		o := &p.Options[i]
@@ -117,7 +117,7 @@ func buys(o *Option) string {
 		Size(o.Bytes), o.Name, Count(float64(o.Tables), "table"), o.Layout, Duration(o.OnlineNS), Duration(o.BatchNS))
 }
 
-// Count writes a number of things, an expected one rounded.
+// Count formats a number of things. It rounds an expected number.
 func Count(n float64, what string) string {
 	if what != "" {
 		what = " " + what + "s"
@@ -136,7 +136,7 @@ func Count(n float64, what string) string {
 	return fmt.Sprintf("%.3g", n) + what
 }
 
-// Size returns bytes as text for people: three digits, in the units that flags take, such as GiB.
+// Size formats bytes for people: three digits, in the units of flags, such as GiB.
 func Size(bytes uint64) string {
 	v, unit := float64(bytes), "bytes"
 	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"} {
@@ -148,7 +148,7 @@ func Size(bytes uint64) string {
 	return trim(v) + " " + unit
 }
 
-// Duration returns nanoseconds as text for people, with three digits.
+// Duration formats nanoseconds for people, with three digits.
 func Duration(ns float64) string {
 	unit := "ns"
 	for _, u := range []string{"us", "ms", "s"} {
@@ -160,7 +160,7 @@ func Duration(ns float64) string {
 	return trim(ns) + " " + unit
 }
 
-// trim writes about three digits.
+// trim formats about three digits.
 func trim(v float64) string {
 	digits := max(0, 2-int(math.Floor(math.Log10(max(v, 1)))))
 	s := fmt.Sprintf("%.*f", digits, v)

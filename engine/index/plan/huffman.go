@@ -7,20 +7,20 @@ import (
 	"ndd/huffman"
 )
 
-// huffmanModel is the paper's table: see package table for the format.
+// huffmanModel models the paper's table. Package table describes the format.
 //
-// A probe seeks its range's first block among the last keys, where the first
-// steps go far and the last stay on one line, and decodes a quarter of it on average.
-// Half a block is read from both ends, codes and raw bits.
+// A probe searches its range's first block among the last keys. The first steps of the search jump far, and the last
+// ones stay in one line. Then it decodes a quarter of the block on average. It reads both ends of half a block: codes
+// and raw bits.
 type huffmanModel struct{}
 
 const (
-	huffmanRanks  = 8 // blocks for each entry of ranks
+	huffmanRanks  = 8 // blocks per entry of ranks
 	huffmanHead   = 88
-	timedPerBlock = 164 // keys of a block when the cost of a unit was measured, in a table of 2^17 uniform keys
-	seekLines     = 3   // of the last keys: package asm's Interpolate
-	// lines of half a block that a probe asks for beside its head: raw bits, from the end to the
-	// middle on average
+	timedPerBlock = 164 // keys of a block in the measurement of a unit, with a table of 2^17 uniform keys
+	seekLines     = 3   // lines of the last keys in a search by asm.Interpolate
+	// lines of half a block that a probe reads in addition to its head: raw bits, on average from the end to the
+	// middle
 	firstBeside = 5
 )
 
@@ -42,17 +42,16 @@ func (md huffmanModel) parts(n float64, e entry) []table.Part {
 
 func (md huffmanModel) bucketBits(n float64, e entry) int { return bitsFor(md.blocks(n, e)) }
 
-// units returns the number of blocks: a range begins anywhere in one.
+// units returns the number of blocks: a range begins anywhere in a block.
 func (huffmanModel) units(w *work) float64 {
 	perBlock := w.entry.perBlock(huffman.BlockBytesDefault)
 	return min(1+w.candidates/perBlock, max(1, w.keys/perBlock))
 }
 
-// time adds up the tables: nothing of one is under way while another is searched. The pages of the
-// blocks of many probes are looked up together, so only the first block in each table of a query
-// that comes alone is waited for: as long as for one read, since codes and raw bits, at both ends
-// of half a block, are asked for at once (bench: 0.8 to 0.9 reads at 1 M in four to eleven tables,
-// 1.2 at 10 M).
+// time sums over the tables, because searches of different tables do not overlap. TLB misses of many probes overlap.
+// So a single query waits only for the first block in each table, and only for one read: codes and raw bits, at both
+// ends of half a block, are read concurrently. (bench: 0.8 to 0.9 reads at 1 M in four to eleven tables, 1.2 at 10
+// M).
 func (md huffmanModel) time(tables []work) (online, batch float64) {
 	c := huffmanCosts
 	online, batch = indexNS+c.call, indexBatchNS
@@ -60,8 +59,8 @@ func (md huffmanModel) time(tables []work) (online, batch float64) {
 		w := &tables[i]
 		blocks := md.blocks(w.keys, w.entry)
 		units := md.units(w)
-		// A line of the last keys is read again after as many others as there are, and what those
-		// probes read of the blocks.
+		// Between two reads of a line of the last keys, as many probes read other lines as there are lines. These
+		// probes also read blocks.
 		all := float64(len(tables)) * blocks * huffman.BlockBytesDefault
 		last := float64(len(tables)) * 8 * blocks
 		others := (1 + firstBeside + (units-1)*huffman.BlockBytesDefault/64) / seekLines
@@ -72,7 +71,7 @@ func (md huffmanModel) time(tables []work) (online, batch float64) {
 		line := line(read)
 		first := read.together + firstBeside*line
 		further := lines * line
-		// A block of skewed keys has more of them to decode.
+		// A block of skewed keys has more keys to decode.
 		unit := c.unit * max(1, w.entry.perBlock(huffman.BlockBytesDefault)/timedPerBlock)
 		probe := c.probe + first + (units-1)*(unit+further)
 
@@ -83,12 +82,11 @@ func (md huffmanModel) time(tables []work) (online, batch float64) {
 	return online, batch
 }
 
-// positions returns the expected counts of the positions h (see package huffman) of
-// n sorted uniform keys: how many neighbours first differ in bit h.
+// positions returns the expected counts of the positions h (see package huffman) of n sorted uniform keys: the number
+// of neighbours that first differ in bit h.
 //
-// They are the nodes at depth d = 63-h of the tree of leading bits that have keys
-// in both halves. A half has Poisson(n / 2^(d+1)) keys, so each of the 2^d nodes
-// is one with chance (1 - exp(-n / 2^(d+1)))^2.
+// A count is the number of nodes at depth d = 63-h of the tree of leading bits with keys in both halves. A half has
+// Poisson(n / 2^(d+1)) keys, so each of the 2^d nodes is one with probability (1 - exp(-n / 2^(d+1)))^2.
 func positions(n float64) (counts [huffman.Positions]float64) {
 	for h := range counts {
 		depth := 63 - h
@@ -101,7 +99,7 @@ func positions(n float64) (counts [huffman.Positions]float64) {
 // entry is the length in bits of a key in a block: mean and variance.
 type entry struct{ mean, variance float64 }
 
-// uniformEntry returns that of n uniform keys under their own code.
+// uniformEntry returns the entry of n uniform keys with their own code.
 func uniformEntry(n float64) entry {
 	expected := positions(n)
 	var counts [huffman.Positions]uint64
@@ -127,12 +125,11 @@ func entryOf(counts *[huffman.Positions]uint64) entry {
 	return entry{mean, max(0, squares/total-mean*mean)}
 }
 
-// perBlock returns how many keys a block of blockBytes holds on average: the last, which is
-// not in it, and as many entries as fit in each half. That is the
-// renewal function of the entries' lengths: free/mean + (variance - mean^2 +
-// mean) / (2 mean^2), the last term because lengths are whole numbers.
+// perBlock returns the average number of keys per block: the last key, which is stored outside the block, and the
+// entries that fit in each half. It is the renewal function of the entries' lengths: free/mean + (variance - mean^2 +
+// mean) / (2 mean^2). The last term is there because lengths are whole numbers.
 func (e entry) perBlock(blockBytes int) float64 {
-	const headBytes = 2 // of a half
+	const headBytes = 2 // of each half
 	free := 8 * float64(blockBytes/2-headBytes)
 	m := e.mean
 	n := free/m + (e.variance-m*m+m)/(2*m*m)

@@ -15,24 +15,20 @@ import (
 	"ndd/permute"
 )
 
-// A Plan is the answer to a request: all options, the one that is chosen, and why.
+// A Plan is the answer to a request: all options, the choice, and the reasons.
 type Plan struct {
-	Request Request
-	Options []Option // all, by bytes ascending
-	Choice  Option   // fits
+	Request Request  // all options, by ascending bytes
+	Options []Option // chosen option; it fits
+	Choice  Option   // reasons, in sentences
 	Why     []string // sentences
 }
 
-// New returns the plan for a request. It fails with a [*NoRoomError] when nothing fits in the memory
-// given, with the error of ctx when that is done, and otherwise only for a request that is wrong in
-// itself. The same request gives the same plan on every machine. It
-// takes a millisecond, and with a sample less than a second, whatever the fingerprints
-// (TestPlanningIsQuick).
+// New returns the plan for a request. It fails with a [*NoRoomError] if no option fits in the memory, with the error
+// of ctx if that has ended, or if the request is invalid. The same request gives the same plan on every machine. It
+// takes a millisecond, or less than a second with a sample, for all fingerprints (TestPlanningIsQuick).
 //
-// The choice: with a limit, the option that takes least time of those that fit,
-// or the smallest one within a quarter of it. Without one, the option
-// whose bytes times nanoseconds are least: whoever pays for both gets the most
-// for it.
+// With a memory limit, New chooses the fastest option that fits, or the smallest one that takes at most a quarter
+// more time. Without a limit, it chooses the option with the minimum of bytes times nanoseconds.
 func New(ctx context.Context, r Request) (*Plan, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -68,8 +64,8 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	return p, nil
 }
 
-// candidates returns the designs to look at: the catalogue's, and where a number of
-// tables is asked for, whatever of that number there is.
+// candidates returns the designs to consider: the catalogue or, if the request has a number of tables, all known
+// designs with that number.
 func candidates(r *Request) ([]permute.Design, error) {
 	if r.Designs != nil {
 		return r.Designs, nil
@@ -114,8 +110,7 @@ func candidates(r *Request) ([]permute.Design, error) {
 	return list, nil
 }
 
-// distinct leaves out designs whose tables are those of one before, whatever
-// their names.
+// distinct removes designs that have the same tables as an earlier design with another name.
 func distinct(list []permute.Design) (kept []permute.Design) {
 	for _, d := range list {
 		if !slices.ContainsFunc(kept, func(e permute.Design) bool { return slices.Equal(d.Tables, e.Tables) }) {
@@ -125,7 +120,7 @@ func distinct(list []permute.Design) (kept []permute.Design) {
 	return kept
 }
 
-// option predicts a design in a layout.
+// option predicts the cost of a design in a layout.
 func (p *Plan) option(d *permute.Design, md model) (o Option) {
 	r := &p.Request
 	n := float64(r.Fingerprints)
@@ -163,13 +158,13 @@ func (p *Plan) option(d *permute.Design, md model) (o Option) {
 	return o
 }
 
-// batchQueries of a batch are searched for by one call (live.BatchChunk).
+// batchQueries is the number of queries of a batch that one call searches (live.BatchChunk).
 const batchQueries = 256
 
-// scan replaces the times of an option whose probes would cost more than comparing a query with all keys
-// of one table: that is what a segment does then.
+// scan replaces the times of an option if its probes would cost more than comparing a query with all keys of one
+// table. A segment then does the latter.
 func (o *Option) scan(n float64) {
-	const together = batchQueries // share the reading of the table
+	const together = batchQueries // queries that share one pass over the table
 	online := table.ScanNS(o.Layout, n, 1)
 	if o.BatchNS <= table.ScanFromNS || o.OnlineNS <= online {
 		return
@@ -179,8 +174,8 @@ func (o *Option) scan(n float64) {
 	o.BatchNS = min(o.BatchNS, table.ScanNS(o.Layout, n, together)/together)
 }
 
-// rowBytes returns what the documents' ordinals take, and where there are more of them than
-// fingerprints a bit for each: first of its fingerprint?
+// rowBytes returns the bytes of the documents' ordinals. If there are more documents than fingerprints, it adds a bit
+// per document that marks the first one of its fingerprint.
 func (r *Request) rowBytes() uint64 {
 	n := max(r.Documents, r.Fingerprints)
 	bytes := 8 * succinct.WordsFor(n, succinct.WidthFor(max(n, 1)-1))
@@ -190,8 +185,8 @@ func (r *Request) rowBytes() uint64 {
 	return bytes
 }
 
-// mark finds the frontier: what no other option beats or equals in every
-// respect. Two per cent are no difference.
+// mark finds the frontier: the options that no other option beats or equals in all figures. Differences up to two per
+// cent do not count.
 func (p *Plan) mark() {
 	const same = 1.02
 	beats := func(a, b *Option) bool {
@@ -210,7 +205,7 @@ func (p *Plan) mark() {
 	}
 }
 
-// near is how much slower an option may be that is taken for its size.
+// near is the maximum ratio of times at which a smaller option is preferred.
 const near = 1.25
 
 func (p *Plan) choose() error {
@@ -240,7 +235,7 @@ func (p *Plan) choose() error {
 	return nil
 }
 
-// A NoRoomError is the error that no option fits; it has the smallest one.
+// A NoRoomError reports that no option fits. Least is the smallest option.
 type NoRoomError struct {
 	Request
 	Least Option

@@ -8,18 +8,17 @@ import (
 	"ndd/permute"
 )
 
-// planarModel is the layout of planes: see package table for the format.
+// planarModel models the layout of planes. Package table describes the format.
 //
-// A probe reads its bucket's line, then its run of the low
-// plane; both are known a pass ahead. What passes the low plane, by chance for
-// nearly all, is held against the plane above, one more read.
+// A probe reads the line of its bucket, and then its run of the low plane. Both addresses are known one pass in
+// advance. A key whose low bits match, nearly always by chance, is compared in the plane above, with one more read.
 type planarModel struct{}
 
 const (
 	planarLow  = 16 // bits of a key in the low plane
-	planarSpan = 3  // leading bits less than a bucket has, with which a probe still reads bucket by bucket
-	planarEnds = 48 // units to find both ends of the run of more, and to scan it by itself
-	planarList = 8  // units to find them in a list
+	planarSpan = 3  // maximum number of bits that a probe fixes less than a bucket has, and still reads bucket by bucket
+	planarEnds = 48 // units to find both ends of a longer run, and to scan it
+	planarList = 8  // units to find them in a list of starts
 )
 
 func (planarModel) layout() table.Layout { return table.LayoutPlanar }
@@ -30,12 +29,11 @@ func (planarModel) bucketBits(n float64, _ entry) int {
 	return int(bucketBits)
 }
 
-// parts leave the wide lines out: see [Sample.wideBytes].
+// parts omits the wide lines: see [Sample.wideBytes].
 func (md planarModel) parts(n float64, _ entry) []table.Part { return table.PlanarParts(uint64(n)) }
 
-// units returns the number of buckets: a probe with fewer leading bits than a bucket
-// reads every bucket that begins with them, or finds where the run of them all begins and ends.
-// A run counts as many more as it has lines.
+// units returns the number of buckets that a probe reads. A probe with fewer leading bits than a bucket reads every
+// bucket with these bits, or finds the start and end of their run. Each line of a run counts as a further unit.
 func (md planarModel) units(w *work) float64 {
 	run := max(0, w.candidates-1) * planarLow / 8 / 64
 	if w.listed() {
@@ -49,8 +47,8 @@ func (md planarModel) units(w *work) float64 {
 	return 1 + run
 }
 
-// entries returns the number of lines of buckets: flips of a bucket's last bits share
-// one, and a run of many buckets has two.
+// entries returns the number of lines of buckets: flips of a bucket's last bits share one line, and a run of many
+// buckets has two.
 func (md planarModel) entries(w *work) float64 {
 	b, perLine := table.PlanarWidths(uint64(w.keys))
 	if w.listed() {
@@ -63,34 +61,33 @@ func (md planarModel) entries(w *work) float64 {
 	return float64(permute.Ball(own, w.radius))
 }
 
-// listed reports whether a list has the begin of the run of each probe.
+// listed reports whether a list has the start of each probe's run.
 func (w *work) listed() bool {
 	bucketBits, _ := table.PlanarWidths(uint64(w.keys))
 	return table.Listed(w.leading, w.radius, bucketBits, uint64(w.keys))
 }
 
-// time: the probes of all tables are one list, of which lines and runs
-// are prefetched some hundred ahead. A query alone waits for each pass at least as
-// long as one read takes.
+// The probes of all tables form one list, and their lines and runs are prefetched some hundred probes ahead. A single
+// query waits in each pass at least for one read.
 func (md planarModel) time(tables []work) (online, batch float64) {
 	c := planarCosts
 	bytes := make(map[string]float64)
-	// Of each query: instructions, and lines of buckets, of runs that are
-	// prefetched, of runs that come by themselves, and of the plane above.
+	// Sums per query: instructions, lines of buckets, prefetched lines of runs, further lines of runs, and lines of
+	// the plane above.
 	var work, entries, prefetched, further, passing float64
 	for i := range tables {
 		w := &tables[i]
 		for _, p := range md.parts(w.keys, w.entry) {
 			bytes[p.Name] += float64(p.Bytes)
 		}
-		const ahead = 4 // lines of a run that are prefetched
-		// Of leading bits that a bucket does not have a probe knows only when it has read the bucket.
+		const ahead = 4 // number of prefetched lines of a run
+		// If a probe fixes more bits than a bucket has, it compares them only after it has read the bucket.
 		bucketBits := md.bucketBits(w.keys, w.entry)
 		read := max(w.candidates, w.keys*math.Ldexp(1, -bucketBits))
 		run := -math.Expm1(-read) + max(0, read-1)*planarLow/8/64
 		unit := c.unit
 		if more := bucketBits - w.leading; more > 0 && more <= planarSpan && !w.listed() {
-			unit = c.probe // a bucket by itself costs as much as a probe
+			unit = c.probe // a separate bucket costs as much as a probe
 		}
 		work += w.probes * (c.probe + (md.units(w)-1)*unit)
 		entries += md.entries(w)
@@ -100,8 +97,8 @@ func (md planarModel) time(tables []work) (online, batch float64) {
 	}
 	work += passing * c.pass
 
-	// A line of buckets is read again after as many others as there are, and
-	// what those probes read of the larger planes.
+	// Between two reads of a line of buckets, as many probes read other lines as there are lines. These probes also
+	// read the larger planes.
 	large := bytes["lines"] + bytes["low"]
 	lines := extra(min(large, bytes["lines"]*(entries+prefetched+passing)/entries))
 	low := extra(large)
@@ -112,8 +109,8 @@ func (md planarModel) time(tables []work) (online, batch float64) {
 
 	t := float64(len(tables))
 	batch = indexBatchNS + t*c.table + work + seek + scan + check
-	// Of a query alone, the misses of tables that lie apart, and their pages, overlap but for a tenth
-	// (measured with 2, 4, 6 and 11 tables of 10 M).
+	// The misses of a single query in separate tables, and their TLB misses, overlap except for a tenth (measured
+	// with 2, 4, 6 and 11 tables of 10 M).
 	apart := t * (lines.alone + low.alone) / 10
 	online = indexNS + c.call + t*c.query + apart + work + max(lines.alone, seek) + max(low.alone, scan) +
 		max(-math.Expm1(-passing)*rest.alone, check)

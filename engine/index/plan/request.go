@@ -10,42 +10,42 @@ import (
 	"ndd/permute"
 )
 
-// IDs is what an index keeps of documents.
+// IDs is the kind of document data that an index keeps.
 type IDs string
 
 // The kinds of ids.
 const (
 	IDsNone  IDs = "none"  // fingerprints only
 	IDsRows  IDs = "rows"  // the number of each document: log2 n bits
-	IDsNames IDs = "names" // and its ID, where it has one
+	IDsNames IDs = "names" // the number and the ID of each document
 )
 
-// A Purpose is what the time is spent on.
+// A Purpose is the kind of queries to optimise for.
 type Purpose string
 
 // The purposes.
 const (
-	Online Purpose = "online" // queries one at a time
-	Batch  Purpose = "batch"  // hundreds at once
+	Online Purpose = "online" // single queries
+	Batch  Purpose = "batch"  // hundreds of queries at once
 )
 
 // A Request describes the index to plan.
 type Request struct {
 	Fingerprints uint64           // distinct, at most 2^40
-	Documents    uint64           // that have them; 0: as many
-	K            int              // largest Hamming distance
-	Memory       uint64           // bytes that tables and ids may take; 0: not limited
-	Tables       int              // number of them; 0: any
+	Documents    uint64           // number of documents; 0: one per fingerprint
+	K            int              // maximum Hamming distance
+	Memory       uint64           // maximum bytes of tables and IDs; 0: no limit
+	Tables       int              // number of tables; 0: any
 	Layout       table.Layout     // empty: any
-	Designs      []permute.Design // to choose from; nil: those of the catalogue
+	Designs      []permute.Design // designs to choose from; nil: the catalogue
 	IDs          IDs              // empty: none
-	NameBytes    uint64           // of the documents' IDs, and whatever else is kept of each
+	NameBytes    uint64           // bytes of the documents' IDs and of other data per document
 	Purpose      Purpose          // empty: online
-	Seed         uint64           // of the designs
+	Seed         uint64           // seed of the designs
 	Sample       *Sample          // nil: uniform fingerprints
 }
 
-// FingerprintsMax is how many fingerprints a plan may be for.
+// FingerprintsMax is the maximum number of fingerprints of a plan.
 const FingerprintsMax = 1 << 40
 
 func (r *Request) check() error {
@@ -69,30 +69,30 @@ func (r *Request) check() error {
 	return nil
 }
 
-// boundBytes returns what n distinct uniform keys take at least.
+// boundBytes returns the minimum number of bytes for n distinct uniform keys.
 func boundBytes(n uint64) uint64 {
 	return uint64(math.Ceil(float64(n) * distribution.Bound(n) / 8))
 }
 
-// An Option is a design in a layout, with what it is expected to cost.
+// An Option is a design in a layout, with its expected cost.
 type Option struct {
 	Design     permute.Design `json:"-"`
 	Name       string         `json:"design"`
 	Layout     table.Layout   `json:"layout"`
 	Tables     int            `json:"tables"`
-	Leading    [2]int         `json:"leading"` // least and most
-	Radius     [2]int         `json:"radius"`  // least and most
+	Leading    [2]int         `json:"leading"` // minimum and maximum
+	Radius     [2]int         `json:"radius"`  // minimum and maximum
 	BucketBits int            `json:"bucket_bits"`
-	Probes     float64        `json:"probes"`         // a query
-	Candidates float64        `json:"candidates"`     // a query
-	Scan       bool           `json:"scan,omitempty"` // a query reads all of one table: probes would cost more
+	Probes     float64        `json:"probes"`         // per query
+	Candidates float64        `json:"candidates"`     // per query
+	Scan       bool           `json:"scan,omitempty"` // a query reads all of one table, because probes would cost more
 	Cost
-	Fits     bool         `json:"fits"`     // in the memory given
+	Fits     bool         `json:"fits"`     // within the memory limit
 	Frontier bool         `json:"frontier"` // no other is better in bytes, online and in batch
 	Parts    []table.Part `json:"-"`        // of one table
 }
 
-// A Cost is what an option takes: bytes, and nanoseconds a query.
+// A Cost is the cost of an option: bytes, and nanoseconds per query.
 type Cost struct {
 	TableBytes uint64  `json:"table_bytes"` // all tables
 	IDBytes    uint64  `json:"id_bytes"`
@@ -101,7 +101,7 @@ type Cost struct {
 	BatchNS    float64 `json:"batch_ns"`
 }
 
-// PerFingerprint returns the bytes of tables and ids for each fingerprint.
+// PerFingerprint returns the bytes of tables and IDs per fingerprint.
 func (c *Cost) PerFingerprint(n uint64) float64 { return float64(c.Bytes) / float64(max(n, 1)) }
 
 func (c *Cost) nanoseconds(p Purpose) float64 {

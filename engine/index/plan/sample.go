@@ -14,64 +14,63 @@ import (
 	"ndd/huffman"
 )
 
-// A Sample is some of the fingerprints that the index will hold, or is like
-// them. It is safe for many goroutines.
+// A Sample is a sample of the fingerprints that the index will contain, or of similar ones. It is safe for concurrent
+// use.
 type Sample struct {
-	prints []uint64 // distinct, in random order
+	fingerprints []uint64 // distinct, in random order
 
 	mu      sync.Mutex
 	shares  map[shareOf]float64
-	sorted  map[uint64][]uint64 // under a mask
-	entryN  float64             // what entries are for
-	entries map[uint64]entry    // under a mask
-	steps   uint64              // of all estimates, the sorting of keys aside
+	sorted  map[uint64][]uint64 // by mask
+	entryN  float64             // number of keys for which entries were computed
+	entries map[uint64]entry    // by mask
+	steps   uint64              // steps of all estimates, without sorting keys
 }
 
-// SampleSize is how many fingerprints of a collection a plan should be shown: they make 5e8 pairs, and a
-// plan with them takes a few tenths of a second.
+// SampleSize is the recommended number of fingerprints in a sample: they form 5e8 pairs, and a plan takes a few
+// tenths of a second.
 const SampleSize = 1 << 15
 
-// sortedMost is how many orders of a sample are kept: 512 KiB each.
-const sortedMost = 16
+// sortedMax is the maximum number of sorted copies of a sample, 512 KiB each.
+const sortedMax = 16
 
-// sampleMin is what a sample must have to say anything about rare agreement.
+// sampleMin is the minimum size of a sample for estimates of rare agreement.
 const sampleMin = 1000
 
-// NewSample returns a sample of the fingerprints given: all of them, or most of them
-// chosen at random, by the seed; equal ones count once. It is an error if fewer than a
-// thousand are distinct.
-func NewSample(prints []uint64, most int, seed uint64) (*Sample, error) {
+// NewSample returns a sample of the given fingerprints: all of them, or limit of them chosen at random by the seed.
+// Equal ones count once. It fails if fewer than a thousand are distinct.
+func NewSample(fingerprints []uint64, limit int, seed uint64) (*Sample, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x5a3b1e))
 	s := &Sample{shares: make(map[shareOf]float64), sorted: make(map[uint64][]uint64), entries: make(map[uint64]entry)}
-	if len(prints) <= most {
-		s.prints = slices.Clone(prints)
+	if len(fingerprints) <= limit {
+		s.fingerprints = slices.Clone(fingerprints)
 	} else {
-		// One of each of most equal ranges.
-		s.prints = make([]uint64, most)
-		for i := range s.prints {
-			from := uint64(i) * uint64(len(prints)) / uint64(most)
-			to := uint64(i+1) * uint64(len(prints)) / uint64(most)
-			s.prints[i] = prints[from+rng.Uint64N(to-from)]
+		// Choose one from each of limit equal ranges.
+		s.fingerprints = make([]uint64, limit)
+		for i := range s.fingerprints {
+			from := uint64(i) * uint64(len(fingerprints)) / uint64(limit)
+			to := uint64(i+1) * uint64(len(fingerprints)) / uint64(limit)
+			s.fingerprints[i] = fingerprints[from+rng.Uint64N(to-from)]
 		}
 	}
-	slices.Sort(s.prints)
-	s.prints = slices.Compact(s.prints)
-	if len(s.prints) < sampleMin {
-		return nil, fmt.Errorf("a sample of %d distinct fingerprints: at least %d are needed", len(s.prints), sampleMin)
+	slices.Sort(s.fingerprints)
+	s.fingerprints = slices.Compact(s.fingerprints)
+	if len(s.fingerprints) < sampleMin {
+		return nil, fmt.Errorf("a sample of %d distinct fingerprints: at least %d are needed", len(s.fingerprints), sampleMin)
 	}
-	rng.Shuffle(len(s.prints), func(i, j int) { s.prints[i], s.prints[j] = s.prints[j], s.prints[i] })
+	rng.Shuffle(len(s.fingerprints), func(i, j int) { s.fingerprints[i], s.fingerprints[j] = s.fingerprints[j], s.fingerprints[i] })
 	return s, nil
 }
 
-// under returns the sample under a mask's permutation, sorted.
+// under returns the sample, permuted by a mask and sorted.
 func (s *Sample) under(mask uint64) []uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	keys := s.sorted[mask]
 	if keys == nil {
-		keys = make([]uint64, len(s.prints))
-		radix.Keys(keys, s.prints, mask, 1)
-		if len(s.sorted) >= sortedMost {
+		keys = make([]uint64, len(s.fingerprints))
+		radix.Keys(keys, s.fingerprints, mask, 1)
+		if len(s.sorted) >= sortedMax {
 			clear(s.sorted)
 		}
 		s.sorted[mask] = keys
@@ -79,13 +78,12 @@ func (s *Sample) under(mask uint64) []uint64 {
 	return keys
 }
 
-// share returns the chance that two different fingerprints agree, but for radius
-// flips, in the first leading bits under mask. It takes some milliseconds at most, whatever the
-// radius, and is remembered.
+// share returns the probability that two different fingerprints differ in at most radius of the first leading bits
+// under mask. It takes at most some milliseconds, for every radius. The result is cached.
 func (s *Sample) share(mask uint64, leading, radius int) float64 {
-	at := shareOf{mask, leading, radius}
+	key := shareOf{mask, leading, radius}
 	s.mu.Lock()
-	share, ok := s.shares[at]
+	share, ok := s.shares[key]
 	s.mu.Unlock()
 	if !ok {
 		e := estimate{keys: s.under(mask)}
@@ -96,21 +94,20 @@ func (s *Sample) share(mask uint64, leading, radius int) float64 {
 		}
 		s.mu.Lock()
 		s.steps += e.steps
-		s.shares[at] = share
+		s.shares[key] = share
 		s.mu.Unlock()
 	}
 	return share
 }
 
-// shareOf names what [Sample.share] remembers.
+// shareOf is the cache key of [Sample.share].
 type shareOf struct {
 	mask            uint64
 	leading, radius int
 }
 
-// entry returns the length of a key in huffman blocks when the table under mask has
-// n keys, told from how it falls as the sample grows: uniform keys lose a bit
-// with every doubling, clustered ones less or more.
+// entry returns the length of a key in huffman blocks if the table under mask has n keys. It extrapolates the change
+// from a smaller part of the sample: uniform keys lose a bit with every doubling, clustered ones less or more.
 func (s *Sample) entry(mask uint64, n float64) entry {
 	keys := s.under(mask)
 	s.mu.Lock()
@@ -130,7 +127,7 @@ func (s *Sample) entry(mask uint64, n float64) entry {
 	return e
 }
 
-// measureEntry returns the entry of a random 2^-halvings part of the sorted keys.
+// measureEntry returns the entry of a random part of the sorted keys, 2^-halvings of them.
 func measureEntry(keys []uint64, halvings int) entry {
 	part := keys
 	if halvings > 0 {
@@ -146,19 +143,18 @@ func measureEntry(keys []uint64, halvings int) entry {
 	return entryOf(&counts)
 }
 
-// wideSeen is how many keys of a sample on one line show that the line has its share of all keys.
+// wideSeen is the minimum number of sample keys in a line for a reliable estimate of the line's keys.
 const wideSeen = 4
 
-// wideBytes returns what the wide lines of a planar table under a mask take, of n keys like those
-// of the sample: lines with more keys than fit beside their buckets. Uniform keys have next to
-// none. Lines of which the sample has wideSeen keys or more have their share of the n; how many
-// keys share a line with one of the others is told from the share of pairs that do, as far as the
-// sample shows it.
+// wideBytes estimates the bytes of the wide lines of a planar table under a mask, with n keys like those of the
+// sample. A line is wide if it has more keys than fit beside its buckets; uniform keys have almost none. A line with
+// at least wideSeen sample keys has their share of the n keys. For the other lines, the share of pairs in one line
+// gives the number of keys that share a line.
 func (s *Sample) wideBytes(mask uint64, n float64) uint64 {
 	b, perLine := table.PlanarWidths(uint64(n))
-	most := float64(asm.PlanarLineBits - perLine) // keys of a line that is not wide
+	lineMax := float64(asm.PlanarLineBits - perLine) // maximum number of keys of a line that is not wide
 	keys := s.under(mask)
-	each := n / float64(len(keys)) // keys that one of the sample stands for
+	each := n / float64(len(keys)) // number of keys per sample key
 	var lines, widest, others float64
 	line := func(i int) uint64 { return keys[i] >> (64 - b) / perLine }
 	for from := 0; from < len(keys); {
@@ -169,7 +165,7 @@ func (s *Sample) wideBytes(mask uint64, n float64) uint64 {
 		switch held := float64(to-from) * each; {
 		case to-from < wideSeen:
 			others += held
-		case held > most:
+		case held > lineMax:
 			lines++
 			widest = max(widest, held)
 		}
@@ -177,7 +173,7 @@ func (s *Sample) wideBytes(mask uint64, n float64) uint64 {
 	}
 	e := estimate{keys: keys}
 	leading := int(b) - succinct.WidthFor(perLine) + 1
-	if together := 1 + n*e.exactShare(max(leading, 1)); others > 0 && together > most {
+	if together := 1 + n*e.exactShare(max(leading, 1)); others > 0 && together > lineMax {
 		lines += others / together
 		widest = max(widest, together)
 	}

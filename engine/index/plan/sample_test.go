@@ -46,10 +46,10 @@ func TestShare(t *testing.T) {
 		for _, mask := range []uint64{0xffff << 48, 0xffffffff, 0x5555555555555555} {
 			for _, ask := range [][2]int{{4, 0}, {9, 0}, {12, 1}, {16, 3}} {
 				leading, radius := ask[0], ask[1]
-				want := bruteShare(s.prints, mask, leading, radius)
+				want := bruteShare(s.fingerprints, mask, leading, radius)
 				got := s.share(mask, leading, radius)
 				// What chance does to a count of pairs, and the prior.
-				pairs := want * float64(len(s.prints)) * float64(len(s.prints)) / 2
+				pairs := want * float64(len(s.fingerprints)) * float64(len(s.fingerprints)) / 2
 				if want > 0 && math.Abs(got-want) > want*(0.05+8/math.Sqrt(pairs)) {
 					t.Errorf("%s, mask %#x, %d bits, radius %d: %.3g, by all pairs %.3g", name, mask, leading, radius, got, want)
 				}
@@ -76,7 +76,7 @@ func TestEntry(t *testing.T) {
 		var counts [huffman.Positions]uint64
 		huffman.Count(&counts, whole.under(mask))
 		want := entryOf(&counts).mean
-		if got := s.entry(mask, float64(len(whole.prints))).mean; math.Abs(got-want) > 0.03*want+0.3 {
+		if got := s.entry(mask, float64(len(whole.fingerprints))).mean; math.Abs(got-want) > 0.03*want+0.3 {
 			t.Errorf("%s: %.2f bits a key, want %.2f", name, got, want)
 		}
 	}
@@ -87,7 +87,7 @@ func TestSampleSizes(t *testing.T) {
 		t.Error("a sample of one distinct fingerprint")
 	}
 	s, err := NewSample(uniformKeys(10_000, 1), 4000, 1)
-	if err != nil || len(s.prints) != 4000 {
-		t.Errorf("%d of 10,000 fingerprints (%v), want 4,000", len(s.prints), err)
+	if err != nil || len(s.fingerprints) != 4000 {
+		t.Errorf("%d of 10,000 fingerprints (%v), want 4,000", len(s.fingerprints), err)
 	}
 }

@@ -6,17 +6,17 @@ import (
 	"ndd/asm"
 )
 
-// onesPerSample is the distance between samples: 1/8 bit for each one.
+// onesPerSample is the distance between samples. It costs 1/8 bit per one.
 const onesPerSample = 512
 
-// An Ones finds the j-th one of a bit vector, counted from 0. Bit i is bit i%64
-// of Words[i/64]; Samples[s] is the position of one number s*512.
+// Ones finds the j-th one of a bit vector, counted from 0. Bit i is bit i%64 of Words[i/64]. Samples[s] is the
+// position of one number s*512.
 type Ones struct {
 	Words   []uint64
 	Samples []uint64
 }
 
-// OnesBytes returns how many bytes the words and the samples of some ones among bits bits take.
+// OnesBytes returns the size of the words and samples of a vector with that many bits and ones.
 func OnesBytes(bits, ones uint64) uint64 {
 	return 8 * (WordsFor(bits, 1) + (ones+onesPerSample-1)/onesPerSample)
 }
@@ -36,20 +36,20 @@ func NewOnes(words []uint64) Ones {
 	return Ones{words, samples}
 }
 
-// Select returns the position of one number j. There must be more than j ones; ok
-// is false where the samples or the words say otherwise, as hostile files may.
+// Select returns the position of one number j. The vector must have more than j ones. ok is false if the samples or
+// the words contradict this, as in hostile files.
 func (o Ones) Select(j uint64) (position uint64, ok bool) {
 	s := j / onesPerSample
 	if s >= uint64(len(o.Samples)) {
 		return 0, false
 	}
 	left := int(j % onesPerSample)
-	at := o.Samples[s]
-	if at/64 >= uint64(len(o.Words)) {
+	sample := o.Samples[s]
+	if sample/64 >= uint64(len(o.Words)) {
 		return 0, false
 	}
-	w := o.Words[at/64] &^ (1<<(at%64) - 1)
-	for i := at / 64; ; w = o.Words[i] {
+	w := o.Words[sample/64] &^ (1<<(sample%64) - 1)
+	for i := sample / 64; ; w = o.Words[i] {
 		n := bits.OnesCount64(w)
 		if left < n {
 			return i*64 + uint64(asm.SelectBit(w, left)), true
@@ -61,8 +61,8 @@ func (o Ones) Select(j uint64) (position uint64, ok bool) {
 	}
 }
 
-// Prefetch requests the cache lines that Select reads for each of js. room must be as long as js; it is
-// overwritten.
+// Prefetch prefetches the cache lines that Select reads for each of js. It overwrites room, which must have the
+// length of js.
 func (o Ones) Prefetch(js, room []uint64) {
 	for i, j := range js {
 		room[i] = j / onesPerSample
@@ -75,7 +75,7 @@ func (o Ones) Prefetch(js, room []uint64) {
 		}
 	}
 	asm.PrefetchAt(o.Words, room)
-	for i, j := range js { // where it ends, if most are ones
+	for i, j := range js { // end of the search, if most bits are ones
 		room[i] += j % onesPerSample / 64
 	}
 	asm.PrefetchAt(o.Words, room)
