@@ -93,9 +93,9 @@ TEXT ·decodeAVX512(SB), 0, $344-56
 	VMOVDQU64    ·before(SB), BEFORE    // by lane
 
 chunk:
-	// Up to 256 symbols, of which more may be made.
+	// Up to 256 symbols, and possibly some more.
 	MOVQ    LEFT, AX
-	MOVL    $256, WANT                  // WANT = decodeChunk, or what is left
+	MOVL    $256, WANT                  // WANT = decodeChunk, or the rest
 	TESTQ   AX, AX
 	JZ      check
 	CMPQ    AX, WANT
@@ -127,7 +127,7 @@ tail:
 	MOVQ         $-1, AX                // K2 = a bit for each symbol that is left
 	BZHIQ        WANT, AX, AX
 	KMOVW        AX, K2
-	VMOVDQU8.Z   SYMBOLS(POS*1), K2, X1 // the symbols, and zeros behind them
+	VMOVDQU8.Z   SYMBOLS(POS*1), K2, X1 // the symbols, followed by zeros
 	VPBROADCASTQ X1, Z0
 	VPMOVZXBQ    X1, Z1
 	STEP
@@ -166,7 +166,7 @@ check:
 apart:
 	MOVL         $1, BX                 // decodeDone
 
-	// Where the next call goes on. The last lane of a tail is no key: there is no next call.
+	// Position of the next call. The last lane of a tail is no key: there is no next call.
 	MOVQ         at+40(FP), AX
 	MOVQ         CODEBIT, cursor_codeBit(AX)
 	MOVQ         R12, cursor_rawBit(AX)
@@ -264,9 +264,9 @@ TEXT ·decodeAVX2(SB), 0, $344-56
 	VMOVDQU      ·before(SB), BEFORE    // by lane
 
 chunk:
-	// Up to 256 symbols, of which more may be made.
+	// Up to 256 symbols, and possibly some more.
 	MOVQ    LEFT, AX
-	MOVL    $256, WANT                  // WANT = decodeChunk, or what is left
+	MOVL    $256, WANT                  // WANT = decodeChunk, or the rest
 	TESTQ   AX, AX
 	JZ      check
 	CMPQ    AX, WANT
@@ -295,7 +295,7 @@ tail:
 	ADDQ         $4, WANT               // how many
 	SUBQ         POS, WANT
 	JZ           chunk
-	MOVL         SYMBOLS(POS*1), AX     // the symbols that are left, and zeros behind them
+	MOVL         SYMBOLS(POS*1), AX     // the symbols that are left, followed by zeros
 	SHLL         $3, WANT
 	BZHIL        WANT, AX, AX
 	VMOVD        AX, X1
@@ -348,7 +348,7 @@ check:
 apart:
 	MOVL         $1, BX                 // decodeDone
 
-	// Where the next call goes on. The last lane of a tail is no key: there is no next call.
+	// Position of the next call. The last lane of a tail is no key: there is no next call.
 	MOVQ         at+40(FP), AX
 	MOVQ         CODEBIT, cursor_codeBit(AX)
 	MOVQ         R12, cursor_rawBit(AX)

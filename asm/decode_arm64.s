@@ -8,7 +8,7 @@
 // Stage 1, codes to symbols. BITS holds the next COUNT bits of code, and above them bits that the
 // next refill will OR in again. A refill reads at NEXT, which the refill before fixed, so its load is
 // not on the critical path; NEXT moves by whole bytes (F. Giesen, "Reading bits in far too many
-// ways", part 2, variant 4). The bit of the next code is always 8*NEXT - COUNT. The refill stands
+// ways", part 2, variant 4). The bit of the next code is always 8*NEXT - COUNT. The refill is
 // between the first look-up's load and its shift: 56 bits or more then, less three look-ups of 12,
 // leave 20 for the next first one. LSR looks at the low six bits of an entry, its length, by itself.
 // Three entries are summed before their lengths are taken off: 36 at most.
@@ -35,7 +35,7 @@
 // 5 cycles a key. Vectors would not help stage 3: there is no gather, so each load goes through a
 // lane of its own, and a prefix XOR by VEXT and VEOR takes 1.5 instructions a key, the EOR here one.
 
-#define DST     R0  // the next key goes here
+#define DST     R0  // address of the next key
 #define HALF    R1  // half a block
 #define WINDOW  R2  // the entries
 #define CODEBIT R3  // bit of the next code, between chunks
@@ -49,7 +49,7 @@
 #define SYMBOLS R11 // 288 bytes: decodeChunk, and 32 that three look-ups may write past it
 #define T0      R12 // scratch
 #define T1      R13 // scratch
-#define LEFT    R14 // keys to go behind this chunk
+#define LEFT    R14 // keys left after this chunk
 #define T       R15 // see above
 #define K0      R16 // the last key
 #define K1      R17 // keys take turns in four registers
@@ -64,7 +64,7 @@
 
 // PUT stores the symbols of an entry.
 #define PUT(entry) \
-	LSR  $8, entry, T0      \ // the entry's symbols, in one store of which some bytes are too many
+	LSR  $8, entry, T0      \ // the entry's symbols, in one store with some extra bytes
 	MOVD T0, (SYMBOLS)(POS) \
 	ADD  entry>>56, POS       // how many they are
 
@@ -109,10 +109,10 @@ TEXT ·decodeNEON(SB), 0, $288-56
 	MOVD $7, SEVEN
 
 chunk:
-	MOVD $const_decodeChunk, WANT       // decodeChunk, or what is left
+	MOVD $const_decodeChunk, WANT       // decodeChunk, or the rest
 	CMP  WANT, LEFT
 	CSEL LO, LEFT, WANT, WANT
-	SUB  WANT, LEFT                     // so many fewer
+	SUB  WANT, LEFT                     // subtract this chunk
 
 	// Stage 1.
 	MOVD ZR, POS                        // no symbols yet
@@ -124,7 +124,7 @@ chunk:
 	LSR  T0, BITS, BITS
 	MOVD $56, COUNT                     // 49 to 56 of them
 	SUB  T0, COUNT
-	ADD  $7, NEXT                       // the next refill reads behind them
+	ADD  $7, NEXT                       // the next refill reads after them
 
 codes:
 	CMP  LAST, NEXT                     // can eight bytes be read?
@@ -147,7 +147,7 @@ codes:
 	BLT  codes
 	LSL  $3, NEXT, CODEBIT              // CODEBIT = 8*NEXT - COUNT
 	SUB  COUNT, CODEBIT
-	ADD  SYMBOLS, POS, SYMBOL     // behind the last symbol
+	ADD  SYMBOLS, POS, SYMBOL     // end of the symbols
 	ADD  SYMBOLS, WANT, T1              // the end of WANT symbols
 
 surplus:
@@ -164,7 +164,7 @@ sums:
 	// Stage 2. The symbols to the next multiple of 32 become zeros.
 	VEOR MOST.B16, MOST.B16, MOST.B16   // none yet
 	VEOR SUMS.B16, SUMS.B16, SUMS.B16
-	VST1 [MOST.B16, SUMS.B16], (T1)     // zeros behind the symbols
+	VST1 [MOST.B16, SUMS.B16], (T1)     // zeros after the symbols
 	MOVD SYMBOLS, SYMBOL
 	MOVD WANT, T0
 
@@ -221,7 +221,7 @@ ascend:
 	ADD  $57, T                         // where the raw bits of a next key end
 	CMP  CODEBIT, T                     // codes must end before
 	BLT  corrupt
-	MOVD at+40(FP), T0                  // where the next call goes on
+	MOVD at+40(FP), T0                  // cursor for the next call
 	MOVD CODEBIT, cursor_codeBit(T0)
 	MOVD T, cursor_rawBit(T0)
 	MOVD K0, cursor_key(T0)

@@ -4,7 +4,7 @@
 
 // differNEON takes a row a round: for each 64 bytes of it XOR, the counts of bytes, and their sum.
 
-#define DST   R0  // where the next result goes
+#define DST   R0  // address of the next result
 #define QUERY R1  // the query
 #define WORDS R2  // of a row
 #define LINES R3  // row 0

@@ -5,7 +5,7 @@
 
 // differAVX2 is differAVX512 with bytes counted by table, 32 of them at a time, and summed by word.
 
-#define DST   DI  // where the next result goes
+#define DST   DI  // address of the next result
 #define QUERY SI  // the query
 #define LINES R8  // row 0
 #define ROWS  R9  // the next row's number

@@ -5,7 +5,7 @@
 // differAVX512 takes a row a round: for each 64 bytes of it XOR, the counts of eight words and their sums by lane; at the
 // end the sum of the lanes. Rounds do not depend on each other, so that the misses of several rows are under way at once.
 
-#define DST   DI  // where the next result goes
+#define DST   DI  // address of the next result
 #define QUERY SI  // the query
 #define LINES R8  // row 0
 #define ROWS  R9  // the next row's number

@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // filterBMI2 looks each word's bit up in the bitmap. A word is written whether it is kept or not, to where the next
-// one goes then, and the place moves on by the bit: no branch depends on the words.
+// one goes then, and the position advances by the bit: no branch depends on the words.
 //
 //	word     | ..................... | low half: number of the bit | .. |
 //	bitmap   word number>>6, bit number&63
@@ -11,7 +11,7 @@
 // A word takes 7 operations; four words a round overlap their look-ups.
 
 #define SRC    SI  // the next word
-#define LAST   CX  // behind the last word
+#define LAST   CX  // end of the words
 #define BITMAP R8  // the bits
 #define SHIFT  R9  // 32 less the bits of a number: to the number of the bit
 #define LINE   R10 // shift to the number of the map's word

@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // interpolateNEON: interpolateGeneric, two searches a register, up to 32 registers in step. A step
-// goes twice over the pairs that are open: the first time it places their guesses and prefetches the
+// passes twice over the pairs that are open: the first time it places their guesses and prefetches the
 // keys there, the second time it reads the keys and moves one end of each bracket, without a branch,
 // for whether a key is smaller is anybody's guess. A prefetch retires at once, so that all 64
 // misses overlap, however few instructions the processor can have waiting; loads would fill a
@@ -14,7 +14,7 @@
 // is put in at the end. A search that is closed while its neighbour is open reads an end of its
 // bracket again, and nothing moves.
 //
-// A pair's state lies on the stack, 112 bytes a pair, and behind all pairs the list of open ones:
+// A pair's state is on the stack, 112 bytes a pair, and after all pairs the list of open ones:
 //
 //	  0 low       2 x int64
 //	 16 high
@@ -69,7 +69,7 @@
 	PRFM  (T0), PLDL1KEEP \
 	PRFM  (T1), PLDL1KEEP
 
-// SOUGHT2 loads the next two sought keys into V4, or the last one twice, and goes on to them.
+// SOUGHT2 loads the next two sought keys into V4, or the last one twice, and moves to them.
 #define SOUGHT2(one, got) \
 	CMP   $1, M             \ // one left?
 	BEQ   one               \
@@ -95,7 +95,7 @@ TEXT ·interpolateNEON(SB), 0, $3840-40
 	FMOVD $1.0, F25                     // 1.0 in both lanes
 	VDUP  ONE.D[0], ONE.D2
 	MOVD  $state-3840(SP), PAIR         // the state of the first pair
-	ADD   $(32*STATE), PAIR, LIST       // the list begins behind the last
+	ADD   $(32*STATE), PAIR, LIST       // the list begins after the last pair
 	MOVD  LIST, END                     // and is empty
 
 begin:
@@ -118,7 +118,7 @@ begin:
 	BGT   begin
 
 	MOVD $0, STEP                       // no step yet
-	MOVD $8, LINE                       // the first one on the line, behind the strides
+	MOVD $8, LINE                       // the first one on the line, after the strides
 	MOVD $4, STRIDE               // searchStride
 	CMP  $1, N
 	BEQ  answers                  // (-1, 0] is closed
@@ -200,7 +200,7 @@ move:
 	VBIF   V5.B16, V7.B16, V3.B16       // highKey = key
 	VST1   [V0.B16, V1.B16, V2.B16, V3.B16], (PAIR) // the bracket is narrower
 	FMOVQ  F5, MOVED(PAIR)              // and which end moved
-	// It goes on while a width is above 1: their sum, above 2.
+	// It continues while a width is above 1: their sum, above 2.
 	VSUB   V0.D2, V1.D2, V0.D2          // both widths
 	VADDP  V0.D2, V0.D2, V0.D2          // summed
 	FMOVD  F0, T0

@@ -12,7 +12,7 @@
 //	                       bounds are applied before, to the float64
 //	masks                  vectors of 0 and -1
 //
-// A group's state lies on the stack, 224 bytes a group: sought and keys with
+// A group's state is on the stack, 224 bytes a group: sought and keys with
 // their top bits flipped, open and moved as vectors. m is a multiple of four.
 
 #define STATE   224 // bytes of a group's state
@@ -210,7 +210,7 @@ read:
 	VMOVDQU   Y3, LOWKEY(GROUP)
 	VMOVDQU   Y4, HIGHKEY(GROUP)
 
-	// It goes on while high - low > 1.
+	// It continues while high - low > 1.
 	VPSUBQ    Y1, Y2, Y5                // its width
 	VPCMPGTQ  ONE, Y5, Y5               // open while it is above 1
 	VPAND     Y8, Y5, Y8

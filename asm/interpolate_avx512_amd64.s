@@ -8,7 +8,7 @@
 // depend on each other, so the gathers of all eight, 64 loads, are in flight
 // together.
 //
-// A group's state lies on the stack, 264 bytes a group:
+// A group's state is on the stack, 264 bytes a group:
 //
 //	  0 low       8 x int64
 //	 64 high
@@ -184,7 +184,7 @@ read:
 	VMOVDQU64   Z1, LOW(GROUP)          // the bracket is narrower
 	VMOVDQU64   Z2, HIGH(GROUP)
 
-	// It goes on while high - low > 1.
+	// It continues while high - low > 1.
 	VPSUBQ      Z1, Z2, Z5              // its width
 	VPCMPQ      $6, ONE, Z5, K1, K1     // is it above 1?
 	KMOVW       K1, AX

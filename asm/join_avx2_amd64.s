@@ -8,10 +8,10 @@
 // distance of each lane; only a word with one within k is looked at again. The bound
 // is the popcount by table: 11 operations for 8 lanes.
 
-#define DST    DI  // where the next JoinPair goes
+#define DST    DI  // address of the next JoinPair
 #define END    R8  // the last place where a word may begin its hits
 #define WORD   SI  // *uint64, this word
-#define LAST   R9  // behind the last
+#define LAST   R9  // end of the words
 #define FIRST  R10 // of each bucket: half its first lane, JoinLong
 #define LOWS   R11 // all lanes
 #define SHIFT  R12 // of a word, to the number of its bucket
@@ -94,7 +94,7 @@ least:
 	ADDQ $8, WORD                       // the next word
 	JMP  word
 
-	// The same word, of which each hit is written.
+	// The same word, and write each of its hits.
 again:
 	CMPQ DST, END
 	JGT  done                    // dst might not take its hits

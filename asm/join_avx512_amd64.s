@@ -15,10 +15,10 @@
 // The bound of a round of 4 words and 32 lanes is port 5, with 8 popcounts and a
 // comparison, and the front end, with 56 operations: 9 cycles.
 
-#define DST    DI  // where the next JoinPair goes
+#define DST    DI  // address of the next JoinPair
 #define END    R8  // the last place where a word may begin its hits
 #define WORD   SI  // *uint64, this word
-#define LAST   R9  // behind the last
+#define LAST   R9  // end of the words
 #define FIRST  R10 // of each bucket: half its first lane, JoinLong
 #define LOWS   R11 // all lanes
 #define SHIFT  R12 // of a word, to the number of its bucket
@@ -130,7 +130,7 @@ lanes:
 	KORTESTW K1, K1
 	JNZ  again                          // look at the four again
 	ADDQ $32, WORD                      // the next four
-	LEAQ 32(WORD), F0                   // if there are so many
+	LEAQ 32(WORD), F0                   // if that many remain
 	CMPQ F0, LAST
 	JLS  round
 	JMP  again
@@ -169,7 +169,7 @@ round32:
 	KORTESTW K1, K1
 	JNZ  again                          // look at the four again
 	ADDQ $32, WORD                      // the next four
-	LEAQ 32(WORD), F0                   // if there are so many
+	LEAQ 32(WORD), F0                   // if that many remain
 	CMPQ F0, LAST
 	JLS  round32
 	JMP  again
@@ -195,11 +195,11 @@ round16:
 	KORTESTW K1, K1
 	JNZ  again                          // look at the four again
 	ADDQ $32, WORD                      // the next four
-	LEAQ 32(WORD), F0                   // if there are so many
+	LEAQ 32(WORD), F0                   // if that many remain
 	CMPQ F0, LAST
 	JLS  round16
 
-	// The next four words, or what is left, one by one: each hit is written.
+	// The next four words, or the rest, one by one: each hit is written.
 again:
 	LEAQ 32(WORD), F0                   // stop = four words on, but not past the last
 	CMPQ F0, LAST

@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // leavesAVX512 sorts each leaf in one register of eight keys, or in two, by bitonic
-// networks. Lanes behind the last key hold the largest number there is, so they stay
+// networks. Lanes after the last key hold the largest number, so they stay
 // there. One layer of a network: every key meets its partner, which a shuffle brings
 // to its lane; the lanes of PICK keep the larger of the two, the others the smaller.
 
@@ -93,7 +93,7 @@ leaf:
 	MOVL      $0xff, BITS               // a bit for each of the lanes that hold keys
 	BZHIL     COUNT, BITS, BITS
 	KMOVW     BITS, HERE
-	VMOVDQA64 LAST, Z0                  // the largest number behind the keys
+	VMOVDQA64 LAST, Z0                  // the largest number after the keys
 	VMOVDQU64 (SRC)(FROM*8), HERE, Z0
 	SORT(Z0, Z1, Z2)                    // ascending
 	VMOVDQU64 Z0, HERE, (DST)(FROM*8)   // only the keys
@@ -116,14 +116,14 @@ two:
 	CMPQ COUNT, $16                     // a leaf of more than 16 is left to the caller
 	JA   done
 
-	// The first eight lie in Z0, the others in Z3: both ascending, then the second
+	// The first eight are in Z0, the others in Z3: both ascending, then the second
 	// turned round, so that lane by lane smaller and larger make two bitonic rows.
 	MOVL      $0xffff, BITS             // a bit for each lane that holds a key,
 	BZHIL     COUNT, BITS, BITS
 	SHRL      $8, BITS                  // of the second eight
 	KMOVW     BITS, HERE
 	VMOVDQU64 (SRC)(FROM*8), Z0         // the first eight keys
-	VMOVDQA64 LAST, Z3                  // the largest number behind the others
+	VMOVDQA64 LAST, Z3                  // the largest number after the others
 	VMOVDQU64 64(SRC)(FROM*8), HERE, Z3
 	SORT(Z0, Z1, Z2)                    // both ascend
 	SORT(Z3, Z4, Z5)

@@ -2,11 +2,11 @@
 
 #include "textflag.h"
 
-// nearRowsAVX512 compares each key of a bucket with those behind it, 8 at a time: XOR,
-// popcount, and the least count of each lane, compared with k once a row. Lanes behind
+// nearRowsAVX512 compares each key of a bucket with those after it, 8 at a time: XOR,
+// popcount, and the minimum count of each lane, compared with k once a row. Lanes after
 // the bucket's end hold ones: 64 bits apart.
 
-#define DST  DI  // the next index goes here
+#define DST  DI  // address of the next index
 #define END  R9  // one past dst
 #define KEYS SI  // all keys
 #define LEN  R8  // how many there are
@@ -52,7 +52,7 @@ bucket:
 	LEAQ (DST)(T0*4), T0                // does dst have room for an index a row?
 	CMPQ T0, END
 	JA   done
-	MOVQ FROM, I                        // the first row, and what is behind it
+	MOVQ FROM, I                        // the first row, and the keys after it
 	LEAQ 1(FROM), J
 	CMPQ J, TO
 	JAE  next
@@ -71,10 +71,10 @@ step:
 	VPMINUD  Z4, LEAST, LEAST // counts fit in the low halves
 	MOVQ     STEP, J                    // the next eight
 	ADDQ     $8, STEP
-	CMPQ     STEP, TO                   // if there are so many
+	CMPQ     STEP, TO                   // if that many remain
 	JBE      step
 
-	// The last keys, fewer than eight: a masked load, ones behind it.
+	// The last keys, fewer than eight: a masked load, then ones.
 tail:
 	MOVQ      TO, T0                    // how many
 	SUBQ      J, T0
@@ -90,7 +90,7 @@ tail:
 	JNZ       near
 
 rest:
-	INCQ I                              // the next row, and what is behind it
+	INCQ I                              // the next row, and the keys after it
 	LEAQ 1(I), J
 	CMPQ J, TO
 	JB   row

@@ -8,7 +8,7 @@
 // word (SELECT, which is all that the two forms differ in); the zero's place in
 // the word by PDEP and TZCNT; the ones right before it, in the eight bytes that end
 // with its byte, by BSR. What is found is written in any case; the next extent takes the place of an
-// empty one. No branch depends on what is found.
+// empty one. No branch depends on the data.
 //
 // A prefetch does not retire before its page is known, and where that misses too, it is the number
 // of prefetches among the 512 instructions that the processor holds that says how many misses are
@@ -17,7 +17,7 @@
 // located leaves seven or eight under way, and both take 17 ns together.
 
 #define PROBE   SI    // the next probe
-#define EXTENT     DI // where the next extent goes
+#define EXTENT     DI // address of the next extent
 #define LEFT    R15   // probes to go
 #define LINES   R8    // of the table
 #define SHIFT   R9    // 64 - BucketBits
@@ -115,7 +115,7 @@ own:                                      \
 	SHLXQ I, T0, T0                          \
 	NOTQ  T0                                 \ // the first zero among them
 	BSRQ  T0, I                              \ // is the highest one now
-	XORL  $63, I                             \ // as many ones stand above: the extent's length
+	XORL  $63, I                             \ // as many ones are above: the extent's length
 	CMPL  I, $const_PlanarBucketMax          \ // longer extents are the caller's
 	JHI   done                               \
 	SUBQ  I, END                             \ // the extent's start
@@ -144,7 +144,7 @@ TEXT ·planarLocateAVX512(SB), NOSPLIT, $40-96
 	BEGIN
 	// Word 0 of a line holds no bits: K7 leaves it out.
 	MOVL  $0xfe, AX
-	KMOVW AX, K7                         // the words behind the first
+	KMOVW AX, K7                         // the words after the first
 	MOVL  $64, AX
 	VPBROADCASTQ AX, Z5                 // 64 in every lane, to make zeros of ones
 	VPXORQ Z4, Z4, Z4                   // zeros to shift in
@@ -155,7 +155,7 @@ locate:
 prefetched:
 	FIND_LINE(done)
 	// SELECT: zeros of each word, then of all up to it. I is how many of these
-	// eight sums, of which the first is 0, are no more than J.
+	// eight sums, the first of which is 0, are no more than J.
 	VPOPCNTQ.Z (LINE), K7, Z1           // ones of each word
 	VPSUBQ.Z   Z1, Z5, K7, Z1           // zeros of each word, none of word 0
 	VALIGNQ $7, Z4, Z1, Z2              // sums: one lane up
@@ -190,7 +190,7 @@ done:
 	NOTQ T0                       \ // its zeros
 	POPCNTQ T0, T0                \
 	ADDQ T0, SUM                  \ // all zeros up to its end
-	MOVQ SUM, sums-104+8*word(SP) \ // kept for the word behind it
+	MOVQ SUM, sums-104+8*word(SP) \ // kept for the word after it
 	CMPQ J, SUM                   \ // carry if J is less
 	SBBQ $-1, I                     // one word further if not
 

@@ -4,7 +4,7 @@
 #include "textflag.h"
 
 // planarScanNEON looks at 16 elements a step. Bytes are counted, and a pairwise addition makes one
-// byte of the two of an element. The last step of an extent may see elements behind the extent, which lie
+// byte of the two of an element. The last step of an extent may see elements after the extent, which are
 // in Low all the same (PlanarPad); their bits are dropped from the mask of hits.
 //
 // NEON has no VPMOVMSKB. A comparison leaves 16 bytes of all ones or zeros; SHRN by 4 keeps the
@@ -17,7 +17,7 @@
 // a step, from address to branch, is 26 cycles (Neoverse N1), and no extent waits for the one before:
 // 9 cycles an extent where four instructions start in a cycle.
 
-#define DST    R0    // where the next hit goes
+#define DST    R0    // address of the next hit
 #define ROOM   R1    // hits that dst can still take
 #define EXTENT    R2 // the next extent
 #define LEFT   R3    // extents to go, this one included
@@ -30,7 +30,7 @@
 #define PTR    R10   // next elements
 #define BITS   R11   // four for each of 16 elements
 #define T0     R12   // scratch
-#define T1     R13   // scratch; then the elements left behind this step
+#define T1     R13   // scratch; then the elements left after this step
 #define LONG   R15   // PlanarLongest
 #define COUNT  R19   // of probes
 
@@ -58,7 +58,7 @@ extent:
 	MOVD  PlanarExtent_Start(EXTENT), POS     // the extent
 	MOVWU PlanarExtent_Len(EXTENT), LEN
 	MOVWU PlanarExtent_Probe(EXTENT), NUMBER
-	SUBS  POS, KEYS, T0                 // keys behind its start
+	SUBS  POS, KEYS, T0                 // keys after its start
 	CCMP  HS, T0, LEN, $0               // is the extent within them?
 	CCMP  HS, LONG, LEN, $0             // is it short enough?
 	CCMP  HS, ROOM, LEN, $0             // is there room for it?
@@ -69,7 +69,7 @@ extent:
 	ADD   POS<<1, LOW, PTR              // its elements
 	ADD   NUMBER<<4, PROBES, T0   // PlanarProbe has 16 bytes
 	MOVHU PlanarProbe_Limit(T0), T1     // the probe's limit
-	MOVD  PlanarProbe_Key(T0), T0       // and what is compared
+	MOVD  PlanarProbe_Key(T0), T0       // and the query
 	VDUP  T0, VQ.H8
 	CMP   $255, T1                // a byte is enough: nothing is further than 16
 	BHI   far

@@ -5,7 +5,7 @@
 #include "mula_avx2_amd64.h"
 
 // planarScanAVX2 looks at 16 elements a register. The last register of an extent may
-// hold elements behind the extent, which lie in Low all the same (PlanarPad); their
+// hold elements after the extent, which are still within Low (PlanarPad); their
 // bits are dropped from the mask of hits.
 
 #define EXTENT    SI // the next extent
@@ -13,10 +13,10 @@
 #define LEFT   R15   // extents to go, this one included
 #define LOW    R10   // the low bits of all keys
 #define KEYS   R11   // how many there are
-#define DST    BX    // where the next hit goes
+#define DST    BX    // address of the next hit
 #define ROOM   R14   // hits that dst can still take
 #define PTR    R8    // next elements
-#define LEN    R9    // elements of the extent to go; negative: behind its end
+#define LEN    R9    // remaining elements of the extent; negative: after its end
 #define POS    R13   // rank of the next elements
 #define NUMBER R12   // of the probe
 #define T0     AX    // scratch
@@ -50,7 +50,7 @@ extent:
 	MOVQ PlanarExtent_Start(EXTENT), POS      // the extent
 	MOVL PlanarExtent_Len(EXTENT), LEN
 	MOVL PlanarExtent_Probe(EXTENT), NUMBER
-	MOVQ KEYS, T0                       // keys behind its start
+	MOVQ KEYS, T0                       // keys after its start
 	SUBQ POS, T0
 	JCS  done
 	CMPQ LEN, T0
@@ -64,7 +64,7 @@ extent:
 	JCC  done
 	MOVQ NUMBER, T0
 	SHLQ $4, T0                           // PlanarProbe has 16 bytes
-	VPBROADCASTW PlanarProbe_Key(PROBES)(T0*1), VQ // what is compared
+	VPBROADCASTW PlanarProbe_Key(PROBES)(T0*1), VQ // the query
 	VPBROADCASTW PlanarProbe_Limit(PROBES)(T0*1), VLIM // and how near it must be
 	JMP  more
 
@@ -80,8 +80,8 @@ step:
 	MOVL $32, T1                        // but no more than there are
 	CMPQ T0, T1
 	CMOVQHI T1, T0
-	BZHIL T0, BITS, BITS                // what is behind the extent is dropped
-	SUBQ $16, LEN                       // so many fewer
+	BZHIL T0, BITS, BITS                // what is after the extent is dropped
+	SUBQ $16, LEN                       // subtract this chunk
 	TESTL BITS, BITS                    // any hit?
 	JNZ  hits
 

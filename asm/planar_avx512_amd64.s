@@ -20,7 +20,7 @@
 #define LEFT   R15   // extents to go, this one included
 #define LOW    R10   // the low bits of all keys
 #define KEYS   R11   // how many there are
-#define DST    BX    // where the next hit goes
+#define DST    BX    // address of the next hit
 #define ROOM   R14   // hits that dst can still take
 #define LINE   R8    // address of the next element's line
 #define LEN    R9    // elements of the extent to go
@@ -53,7 +53,7 @@ extent:
 	MOVQ PlanarExtent_Start(EXTENT), POS      // the extent
 	MOVL PlanarExtent_Len(EXTENT), LEN
 	MOVL PlanarExtent_Probe(EXTENT), NUMBER
-	MOVQ KEYS, T0                       // keys behind its start
+	MOVQ KEYS, T0                       // keys after its start
 	SUBQ POS, T0
 	JCS  done
 	CMPQ LEN, T0                        // is the extent within them?
@@ -66,7 +66,7 @@ extent:
 	JCC  done
 	MOVQ NUMBER, T0
 	SHLQ $4, T0                           // PlanarProbe has 16 bytes
-	VPBROADCASTW PlanarProbe_Key(PROBES)(T0*1), VQ // what is compared
+	VPBROADCASTW PlanarProbe_Key(PROBES)(T0*1), VQ // the query
 	VPBROADCASTW PlanarProbe_Limit(PROBES)(T0*1), VLIM // and how near it must be
 
 step:
@@ -80,7 +80,7 @@ step:
 	MOVL $32, T0                        // min(LEN, 32) elements
 	CMPQ LEN, T0
 	CMOVQCS LEN, T0
-	SUBQ T0, LEN                        // so many fewer
+	SUBQ T0, LEN                        // subtract this chunk
 	MOVQ $-1, BITS                      // a bit for each, from its place on: 32 of each line
 	BZHIQ T0, BITS, BITS
 	SHLXQ OFFSET, BITS, BITS

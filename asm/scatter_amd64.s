@@ -7,7 +7,7 @@
 // is full past the caches. They differ in how wide a store is. A line of which the
 // first keys lie before the bucket, that is before from[digit], is written key by key.
 //
-// Places count from the cache line that dst[0] lies in: DST is skew keys before it.
+// Places count from the cache line that dst[0] is in: DST is skew keys before it.
 
 #define KEY    AX  // this key
 #define DIGIT  DX  // its digit, then eight times that
@@ -37,11 +37,11 @@
 	MOVQ Buckets_First(AX), FROM      \ // by digit
 	MOVQ Buckets_Lines(AX), LINES     \ // by digit
 	MOVQ Buckets_Dst(AX), DST         \ // dst[0]
-	MOVQ Buckets_Skew(AX), DX         \ // DST = the line that dst[0] lies in, where places begin
+	MOVQ Buckets_Skew(AX), DX         \ // DST = the line that dst[0] is in, where places begin
 	SHLQ $3, DX                       \
 	SUBQ DX, DST
 
-// COLLECT puts the key at SRC into its line, and goes on if that is not full.
+// COLLECT puts the key at SRC into its line, and continues if that is not full.
 #define COLLECT(more, none) \
 	MOVQ  (SRC), KEY            \ // the key
 	MOVQ  KEY, DIGIT            \ // digit = (key - low) >> shift; a key below low wraps around to no digit
@@ -95,7 +95,7 @@ key:
 	CMPQ  AT, LIMIT
 	JA    done
 	LEAQ  -8(AT), SLOT                  // the line's first place
-	CMPQ  SLOT, (FROM)(DIGIT*8)         // does the bucket begin behind it?
+	CMPQ  SLOT, (FROM)(DIGIT*8)         // does the bucket begin after it?
 	LEAQ  (DIGIT*8), DIGIT              // eight times the digit: flags stay
 	JB    partial                       // yes: key by key
 	VMOVDQU64 (LINES)(DIGIT*8), Z0      // the line, whole,
@@ -128,7 +128,7 @@ key:
 	CMPQ  AT, LIMIT
 	JA    done
 	LEAQ  -8(AT), SLOT                  // the line's first place
-	CMPQ  SLOT, (FROM)(DIGIT*8)         // does the bucket begin behind it?
+	CMPQ  SLOT, (FROM)(DIGIT*8)         // does the bucket begin after it?
 	LEAQ  (DIGIT*8), DIGIT              // eight times the digit: flags stay
 	JB    partial                       // yes: key by key
 	VMOVDQU  (LINES)(DIGIT*8), Y0       // the line, in two halves

@@ -10,7 +10,7 @@
 //	  `-RORX 32-> the same for the other half
 
 #define SRC    SI  // the next fingerprint
-#define LAST   CX  // behind the last fingerprint
+#define LAST   CX  // end of the fingerprints
 #define WORDS  DI  // of all partitions
 #define NEXT0  R8  // *uint64 of partition 0 of the upper half
 #define NEXT1  R9  // the same for the lower half
@@ -51,7 +51,7 @@ TEXT ·scatterHalvesBMI2(SB), NOSPLIT, $0-40
 	MOVQ HalfPartitions_Next(AX), NEXT0 // by partition of the upper half
 	MOVQ HalfPartitions_Keep(AX), KEEP  // bits that a word keeps
 	MOVQ HalfPartitions_Bits(AX), DX    // leading bits
-	// The lower half's next places lie 8<<Bits bytes behind the upper half's.
+	// The lower half's next places are 8<<Bits bytes after the upper half's.
 	MOVL $8, NEXT1
 	SHLXQ DX, NEXT1, NEXT1
 	ADDQ NEXT0, NEXT1

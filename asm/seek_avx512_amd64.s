@@ -86,7 +86,7 @@ DATA ·seekConst+40(SB)/8, $(const_seekUnit-1) // the number of keys left
 DATA ·seekConst+48(SB)/8, $(const_seekUnit-const_seekSteps) // all of it above the keys of a round
 GLOBL ·seekConst(SB), RODATA|NOPTR, $56
 
-// REFILL gets the 57 bits of code behind CODE, with a 1 above them, for the lanes of LIVEK.
+// REFILL gets the 57 bits of code after CODE, with a 1 above them, for the lanes of LIVEK.
 #define REFILL(LIVEK, CODEREG, BITREG) \
 	VPSRLQ      $3, CODEREG, A               \ // the byte of the next code
 	VPXORQ      BITREG, BITREG, BITREG       \ // zeros where nothing is read
@@ -292,7 +292,7 @@ stepped:
 	JNZ          gone
 
 press:
-	// The lanes that go on are written one behind the other, over those that were read.
+	// The active lanes are written one after the other, over those that were read.
 	KEEP(KEY0, Seek_key)
 	KEEP(T, Seek_raw)
 	KEEP(CODE, Seek_code)

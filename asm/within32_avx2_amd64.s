@@ -8,7 +8,7 @@
 // at once. A round with a hit is looked at again, one element at a time; so are the
 // elements after the last whole round.
 
-#define DST  DI  // where the next index goes
+#define DST  DI  // address of the next index
 #define END  R9  // end of dst
 #define XS   SI  // first element
 #define LEN  R8  // elements

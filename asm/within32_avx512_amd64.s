@@ -6,7 +6,7 @@
 // round: 64 elements in 4. What it is for is in a cache or follows a prefetch, so no
 // lines are prefetched.
 
-#define DST  DI  // where the next index goes
+#define DST  DI  // address of the next index
 #define END  R9  // end of dst
 #define XS   SI  // first element
 #define LEN  R8  // elements
@@ -94,7 +94,7 @@ again:
 	MOVL  $-1, R11
 	BZHIL T0, R11, R11
 	KMOVW R11, K3
-	VMOVDQU32 Z8, K3, (DST)             // written behind the others
+	VMOVDQU32 Z8, K3, (DST)             // written after the others
 	MOVQ  T1, DST
 	ADDQ  $16, OFF                      // the next 16
 	CMPQ  OFF, STOP

@@ -8,7 +8,7 @@
 // looked at again, one element at a time; so are the elements after the last whole
 // round.
 
-#define DST  R0 // where the next index goes
+#define DST  R0 // address of the next index
 #define END  R1 // end of dst
 #define XS   R2 // next element
 #define LEN  R3 // elements to go

@@ -10,7 +10,7 @@
 
 #define AHEAD 4096 // bytes; see within64AVX512
 
-#define DST  DI  // where the next index goes
+#define DST  DI  // address of the next index
 #define END  R9  // end of dst
 #define XS   SI  // first element
 #define LEN  R8  // elements

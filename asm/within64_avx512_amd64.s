@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // within64AVX512 looks at 64 elements, 8 registers, a round: XOR, popcount, and
-// the least count of each lane compared with k at once. Hits are rare, so only a
+// the minimum count of each lane compared with k at once. Hits are rare, so only a
 // round with one is looked at again, 8 elements at a time, where a compression of
 // the lane numbers gives the indexes. The elements after the last whole round go
 // that way too, under a mask, which masks faults as well.
@@ -14,7 +14,7 @@
 // access: it faults nowhere and changes nothing.
 #define AHEAD 4096
 
-#define DST  DI  // where the next index goes
+#define DST  DI  // address of the next index
 #define END  R9  // end of dst
 #define XS   SI  // first element
 #define LEN  R8  // elements
@@ -117,7 +117,7 @@ again:
 	MOVL  $-1, R11
 	BZHIL T0, R11, R11
 	KMOVW R11, K3
-	VMOVDQU32 Y8, K3, (DST)             // written behind the others
+	VMOVDQU32 Y8, K3, (DST)             // written after the others
 	MOVQ  T1, DST
 	ADDQ  $8, OFF                       // the next eight
 	CMPQ  OFF, STOP

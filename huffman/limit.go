@@ -20,6 +20,7 @@ func limitedLengths(counts *[Positions]uint64) (lengths [Positions]uint8) {
 		price uint64
 		times [Positions]uint8
 	}
+	// Every symbol has one coin of each value. Sort them by price.
 	var coins []packet
 	for h, n := range counts {
 		if n > 0 {
@@ -31,6 +32,7 @@ func limitedLengths(counts *[Positions]uint64) (lengths [Positions]uint8) {
 	byPrice := func(a, b packet) int { return cmp.Compare(a.price, b.price) }
 	slices.SortStableFunc(coins, byPrice)
 
+	// Pack pairs of each list into coins of the next value.
 	list := slices.Clone(coins)
 	for range lengthMax - 1 {
 		merged := slices.Clone(coins)
@@ -45,6 +47,7 @@ func limitedLengths(counts *[Positions]uint64) (lengths [Positions]uint8) {
 		slices.SortStableFunc(merged, byPrice)
 		list = merged
 	}
+	// Buy the cheapest coins.
 	for _, p := range list[:2*len(coins)-2] {
 		for h, n := range p.times {
 			lengths[h] += n

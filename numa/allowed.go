@@ -53,6 +53,7 @@ type UsableNode struct {
 // Usable returns the nodes with memory that the process may use, ascending by ID. Each processor belongs to its own
 // node or, if that has no usable memory, to the nearest node that has.
 func (t Topology) Usable(a Allowed) []UsableNode {
+	// usable returns the processors of a node that the process may use.
 	usable := func(cpus []int) []int {
 		switch {
 		case a.CPUs == nil:
@@ -65,6 +66,7 @@ func (t Topology) Usable(a Allowed) []UsableNode {
 			return !ok
 		})
 	}
+	// Collect the nodes with usable memory.
 	var nodes []UsableNode
 	var indexes []int // indexes in t.Nodes
 	for i, n := range t.Nodes {
@@ -74,6 +76,7 @@ func (t Topology) Usable(a Allowed) []UsableNode {
 		nodes = append(nodes, UsableNode{ID: n.ID, MemoryBytes: n.MemoryBytes, Distances: n.Distances})
 		indexes = append(indexes, i)
 	}
+	// Assign the processors of each node to the nearest usable node.
 	for i, n := range t.Nodes {
 		cpus := usable(n.CPUs)
 		if len(cpus) == 0 || len(nodes) == 0 {
@@ -87,6 +90,7 @@ func (t Topology) Usable(a Allowed) []UsableNode {
 		}
 		nodes[best].CPUs = append(nodes[best].CPUs, cpus...)
 	}
+	// A node without processors borrows those of the nearest node.
 	for i := range nodes {
 		p := &nodes[i]
 		slices.Sort(p.CPUs)

@@ -34,12 +34,14 @@ func (h *Host) Arena(p UsableNode, bytes uint64) (*Arena, error) {
 	case bytes > bytesMax:
 		return nil, fmt.Errorf("node %d: %d bytes are more than memory can have", p.ID, bytes)
 	}
+	// Check that the node has room, because the kernel kills a process that needs more.
 	size := (bytes + pageBytes - 1) &^ (pageBytes - 1)
 	if h.topology.Known {
 		if err := h.room(p.ID, size); err != nil {
 			return nil, err
 		}
 	}
+	// Map the memory, bind it and request huge pages. Only the mapping is necessary.
 	if err := h.call("mmap", func() (err error) {
 		a.raw, err = mmap(int(size))
 		return err

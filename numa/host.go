@@ -15,7 +15,7 @@ type Host struct {
 	topology Topology
 	nodes    []UsableNode
 	root     fs.FS
-	inject   func(call string) error // of tests; may be nil
+	inject   func(call string) error // replaces calls in tests; may be nil
 	log      *slog.Logger
 
 	mu    sync.Mutex

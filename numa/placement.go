@@ -34,6 +34,7 @@ func (a *Arena) Placement() Placement {
 	if p.Pages == 0 {
 		return p
 	}
+	// Sample pages at equal distances, in calls of pagesPerCall pages.
 	stride := (p.Pages + pagesMax - 1) / pagesMax
 	sampled := (p.Pages + stride - 1) / stride
 	var mu sync.Mutex
@@ -48,6 +49,7 @@ func (a *Arena) Placement() Placement {
 			a.host.note("move_pages", "the place of pages is unknown: move_pages: "+err.Error())
 			return
 		}
+		// Count the answers.
 		mu.Lock()
 		defer mu.Unlock()
 		p.Asked += uint64(len(on))

@@ -93,11 +93,11 @@ var catalogue = [MaxK + 1]string{
 // block. Here each set has its own radius. A ticket may contain a number more than once, because a block may have
 // more than one error. The name has k and the radii, one digit per table. Some have a short proof:
 //
-// - mixed-3-1000..., mixed-4-10000..: table ab finds up to 1 error in ab. With 2 or more errors in ab, k-2 are left
-// for a covering of the other blocks;
+//   - mixed-3-1000..., mixed-4-10000..: table ab finds up to 1 error in ab. With 2 or more errors in ab, k-2 are
+//     left for a covering of the other blocks;
 //   - mixed-5-1111111: the lines of the Fano plane. If 5 blocks have an error, the line through the
 //     other two has only one more block. If fewer have, a line is free of errors, or three blocks free
-//     of errors lie on three lines with one more block each, which cannot all have 2 errors;
+//     of errors are on three lines with one more block each, which cannot all have 2 errors;
 //   - mixed-5-11111111111111: the planes of AG(3, 2), as in cover-8-4-3.
 //
 // [Design.Validate] proves all of them in the tests. No table can be removed and no radius lowered. They were found

@@ -66,6 +66,7 @@ type level struct{ blocks, lead int }
 
 func nest(name string, k int, levels []level, seed uint64) (Design, error) {
 	d := Design{Name: name, K: k, Seed: seed}
+	// Check the levels and the number of tables.
 	tables := uint64(1)
 	for _, l := range levels {
 		if l.lead < 1 || l.lead > l.blocks || l.blocks > 64 {
@@ -75,6 +76,7 @@ func nest(name string, k int, levels []level, seed uint64) (Design, error) {
 			return Design{}, fmt.Errorf("design %s: more than %d tables", name, MaxTables)
 		}
 	}
+	// split adds the tables of one choice of leading blocks, level by level.
 	var split func(mask uint64, rest []int, levels []level) error
 	order := shuffled(seed)
 	split = func(mask uint64, rest []int, levels []level) error {
@@ -107,6 +109,7 @@ func nest(name string, k int, levels []level, seed uint64) (Design, error) {
 		}
 		return nil
 	}
+	// Start with all 64 bits.
 	all := make([]int, 64)
 	for i := range all {
 		all[i] = i

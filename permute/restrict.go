@@ -18,6 +18,7 @@ func (d *Design) For(k int) Design {
 	if k == d.K {
 		return part
 	}
+	// Lower all radii together.
 	part.Tables = slices.Clone(d.Tables)
 	for {
 		lower := part
@@ -34,12 +35,14 @@ func (d *Design) For(k int) Design {
 		}
 		part = lower
 	}
+	// Remove tables, the last ones first.
 	for i := len(part.Tables) - 1; i >= 0; i-- {
 		radius := part.Tables[i].Radius
 		if part.Tables[i].Radius = -1; part.prove() != nil {
 			part.Tables[i].Radius = radius
 		}
 	}
+	// Lower single radii, the largest ones first.
 	for radius := d.K; radius > 0; radius-- {
 		for i := range part.Tables {
 			t := &part.Tables[i]

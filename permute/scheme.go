@@ -98,11 +98,11 @@ func shareOf(tables []Table, sizes []int) (sum float64) {
 // assigns bits "uniformly at random". Here the seed makes this reproducible, and prevents that the template of a site
 // fills one block:
 //
-// - seed 0: blocks of neighbouring bits, the first block the most significant; for examples and for data that is
-// known to be uniform.
-// - any other seed: the 64 positions are shuffled by Fisher and Yates from the last position down. Position i is
-// exchanged with position (next * (i+1)) >> 64, where next is the SplitMix64 generator with that seed (Steele, Lea,
-// Flood, OOPSLA 2014).
+//   - seed 0: blocks of neighbouring bits, the first block the most significant; for examples and for data that is
+//     known to be uniform.
+//   - any other seed: the 64 positions are shuffled by Fisher and Yates from the last position down. Position i is
+//     exchanged with position (next * (i+1)) >> 64, where next is the SplitMix64 generator with that seed (Steele,
+//     Lea, Flood, OOPSLA 2014).
 //
 // Stored indexes contain their masks. But Named must return the same design for the same seed in all versions, so
 // this function must not change.

@@ -148,6 +148,7 @@ func newRun(o Options) *run {
 }
 
 func (r *run) run(ctx context.Context, parts iter.Seq[Produce[any]], work Work[any], emit func(any) error) error {
+	// The end of the context wakes all waiting goroutines.
 	cancelled, cancel := context.WithCancel(ctx)
 	group, inner := errgroup.WithContext(cancelled)
 	context.AfterFunc(inner, func() {
@@ -155,6 +156,7 @@ func (r *run) run(ctx context.Context, parts iter.Seq[Produce[any]], work Work[a
 		defer r.mu.Unlock()
 		r.changed.Broadcast()
 	})
+	// Start the producers, and close the items when all have ended.
 	if emit != nil {
 		r.parts = make(chan *part, partsAhead)
 	}
@@ -173,9 +175,11 @@ func (r *run) run(ctx context.Context, parts iter.Seq[Produce[any]], work Work[a
 		close(r.todo)
 		return nil
 	})
+	// Start the workers.
 	for range r.o.Workers {
 		group.Go(func() error { return r.work(inner, work) })
 	}
+	// Emit in this goroutine.
 	var emitErr error
 	if emit != nil {
 		defer group.Wait() // if emit panics
@@ -183,6 +187,7 @@ func (r *run) run(ctx context.Context, parts iter.Seq[Produce[any]], work Work[a
 		emitErr = r.emit(inner, emit)
 		cancel()
 	}
+	// Wait for all goroutines, and return the first error in the documented order.
 	workErr := group.Wait()
 	cancel()
 	switch {

@@ -73,10 +73,12 @@ func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 	}
 	x := func(i int) float64 { return left + insideX*float64(i)/float64(last) }
 	y := func(v float64) float64 { return above + insideY*(1-min(max(v, 0), 1)) }
+	// Draw the background and the title.
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "+
 		"font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
 	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
 	text(&b, left+insideX/2, above/2+4, "middle", "", c.Title)
+	// Draw the axes with their labels.
 	const ticks = 5
 	for i := range ticks + 1 {
 		v := float64(i) / ticks
@@ -88,6 +90,7 @@ func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 			text(&b, x(i), height-under+18, "middle", "", label)
 		}
 	}
+	// Draw each line with its intervals, and its entry in the legend.
 	for i, s := range c.Series {
 		colour, dash := colours[i%len(colours)], dashes[i%len(dashes)]
 		fmt.Fprintf(&b, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\" "+

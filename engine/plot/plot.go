@@ -43,15 +43,18 @@ func (c *Bars) WriteTo(w io.Writer) (int64, error) {
 	const insideX, insideY = width - left - right, height - above - under
 	top := c.top()
 	y := func(v float64) float64 { return above + insideY*(1-min(max(v, 0), top)/top) }
+	// Draw the background and the title.
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "+
 		"font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
 	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
 	text(&b, width/2, above/2+4, "middle", "", c.Title)
+	// Draw the grid of the y axis.
 	for i := range 5 {
 		v := top * float64(i) / 4
 		fmt.Fprintf(&b, "<path d=\"M%d %sH%d\" stroke=\"#ddd\"/>\n", left, coordinate(y(v)), width-right)
 		text(&b, left-6, y(v)+4, "end", "", strconv.FormatFloat(v, 'g', 4, 64))
 	}
+	// Draw the bars.
 	step := insideX / float64(max(len(c.Values), 1))
 	b.WriteString("<g fill=\"#36c\">\n")
 	for i, v := range c.Values {
@@ -64,11 +67,13 @@ func (c *Bars) WriteTo(w io.Writer) (int64, error) {
 			escape(fmt.Sprintf("%s: %.4g", c.label(i), v)))
 	}
 	b.WriteString("</g>\n")
+	// Label the first, the last and every c.Every-th bar.
 	for i := range c.Values {
 		if i == 0 || i == len(c.Values)-1 || c.Every > 0 && i%c.Every == 0 && i+c.Every/2 < len(c.Values) {
 			text(&b, left+step*(float64(i)+0.5), height-under+16, "middle", "", c.label(i))
 		}
 	}
+	// Draw the line for comparison, the axes and their names.
 	if c.Line > 0 {
 		fmt.Fprintf(&b, "<path d=\"M%d %sH%d\" stroke=\"#c33\" stroke-dasharray=\"6 4\"/>\n", left, coordinate(y(c.Line)),
 			width-right)

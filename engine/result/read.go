@@ -33,6 +33,7 @@ type Cell struct {
 // where it occurred.
 func ReadTable(ctx context.Context, path string, choose func(have []string) ([]string, error),
 	row func(cells []Cell) error) error {
+	// The extension gives the format.
 	name := path
 	for _, packed := range []string{".gz", ".zst"} {
 		name = strings.TrimSuffix(name, packed)
@@ -45,6 +46,7 @@ func ReadTable(ctx context.Context, path string, choose func(have []string) ([]s
 	if kind == Parquet {
 		as = format.Parquet
 	}
+	// Open the file and read it row by row.
 	content, err := format.Open(ctx, input.File{Path: path}, format.Options{Format: as})
 	if err != nil {
 		return err
@@ -63,6 +65,7 @@ func ReadTable(ctx context.Context, path string, choose func(have []string) ([]s
 	default:
 		err = t.parquet(content)
 	}
+	// Add the place to an error.
 	if err != nil && t.number > 0 {
 		return fmt.Errorf("%s: row %d: %w", path, t.number, err)
 	}

@@ -10,7 +10,7 @@ import (
 // A Row is one hit: a document whose fingerprint is within the distance of a query.
 type Row struct {
 	Query       int                 // row of the query in its file, from 0
-	Fingerprint simhash.Fingerprint // of the document
+	Fingerprint simhash.Fingerprint // fingerprint of the document
 	Distance    int                 // number of bits in which it differs from the query
 	DocID       uint64              // number of the document
 	ID          string              // external ID of the document; a [Writer] may look it up

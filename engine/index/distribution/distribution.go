@@ -83,6 +83,7 @@ func (c *Counts) Words() []string {
 	if c.Fingerprints == 0 {
 		return []string{"no fingerprints"}
 	}
+	// Find the bits with the lowest and the highest fraction.
 	low, high := 0, 0
 	for b := range c.Ones {
 		if c.Ones[b] < c.Ones[low] {
@@ -92,6 +93,7 @@ func (c *Counts) Words() []string {
 			high = b
 		}
 	}
+	// Find the fullest interval, and count the empty ones.
 	full, empty := 0, 0
 	for i, n := range c.Leading {
 		if n > c.Leading[full] {
@@ -101,6 +103,7 @@ func (c *Counts) Words() []string {
 			empty++
 		}
 	}
+	// Describe them.
 	words := []string{
 		fmt.Sprintf("bits: bit %d is set least often (%.1f %%), bit %d most often (%.1f %%); the ideal is 50 %%",
 			low, 100*c.Fraction(low), high, 100*c.Fraction(high)),

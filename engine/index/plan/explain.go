@@ -15,6 +15,7 @@ func (p *Plan) explain() {
 	r, c := &p.Request, &p.Choice
 	say := func(format string, args ...any) { p.Why = append(p.Why, fmt.Sprintf(format, args...)) }
 
+	// Explain the choice.
 	time := c.nanoseconds(r.Purpose)
 	switch {
 	case r.Memory > 0:
@@ -25,6 +26,7 @@ func (p *Plan) explain() {
 			"time is smallest, as no limit on memory was set.",
 			c.Name, c.Layout, Size(c.Bytes), c.PerFingerprint(r.Fingerprints), Duration(time))
 	}
+	// Describe the work of a query.
 	if c.Scan {
 		say("A query reads one table from end to end, since its %s would cost more; alone it takes %s, in batches %s.",
 			Count(c.Probes, "probe"), Duration(c.OnlineNS), Duration(c.BatchNS))
@@ -32,6 +34,7 @@ func (p *Plan) explain() {
 		say("A query makes %s and compares %s; alone it takes %s, in batches %s.",
 			Count(c.Probes, "probe"), Count(c.Candidates, "candidate"), Duration(c.OnlineNS), Duration(c.BatchNS))
 	}
+	// Compare the size with the bound.
 	if n := r.Fingerprints; n > 0 {
 		say("A table takes %.2f bits per fingerprint; uniform fingerprints have an entropy of %.2f bits.",
 			8*float64(c.TableBytes)/float64(c.Tables)/float64(n), distribution.Bound(n))
@@ -41,6 +44,7 @@ func (p *Plan) explain() {
 	} else if r.Fingerprints > 0 {
 		say("Document IDs would take %s more.", Size(r.rowBytes()))
 	}
+	// Compare the sample with uniform fingerprints.
 	if r.Sample != nil {
 		uniform := 0.0
 		for _, t := range c.Design.Tables {

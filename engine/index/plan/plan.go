@@ -40,6 +40,7 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 		r.IDs = IDsNone
 	}
 	p := &Plan{Request: r}
+	// Predict every design in every layout.
 	designs, err := candidates(&r)
 	if err != nil {
 		return nil, err
@@ -55,6 +56,7 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 			p.Options = append(p.Options, p.option(&designs[i], md))
 		}
 	}
+	// Choose one and explain the choice.
 	slices.SortStableFunc(p.Options, func(a, b Option) int { return cmp.Compare(a.Bytes, b.Bytes) })
 	p.mark()
 	if err := p.choose(); err != nil {
@@ -70,6 +72,7 @@ func candidates(r *Request) ([]permute.Design, error) {
 	if r.Designs != nil {
 		return r.Designs, nil
 	}
+	// Without a number of tables, the catalogue is enough.
 	list := permute.Catalogue(r.K, r.Seed)
 	if r.Tables == 0 {
 		return list, nil
@@ -78,6 +81,7 @@ func candidates(r *Request) ([]permute.Design, error) {
 	for _, d := range list {
 		have = append(have, len(d.Tables))
 	}
+	// Add the designs of the paper.
 	if r.K == 3 {
 		for _, tables := range []int{4, 10, 16, 20} {
 			d, err := permute.Named(fmt.Sprintf("paper-%d", tables), r.K, r.Seed)
@@ -87,6 +91,7 @@ func candidates(r *Request) ([]permute.Design, error) {
 			list, have = append(list, d), append(have, tables)
 		}
 	}
+	// Add the general scheme with that number of tables.
 	for blocks := r.K + 1; r.K > 0 && blocks <= 64; blocks++ {
 		tables := permute.Binomial(blocks, r.K)
 		if tables > permute.MaxTables {
@@ -100,6 +105,7 @@ func candidates(r *Request) ([]permute.Design, error) {
 			list = append(list, d)
 		}
 	}
+	// Keep the designs with that number of tables.
 	list = slices.DeleteFunc(list, func(d permute.Design) bool { return len(d.Tables) != r.Tables })
 	list = distinct(list)
 	if len(list) == 0 {
@@ -127,6 +133,7 @@ func (p *Plan) option(d *permute.Design, md model) (o Option) {
 	uniform := uniformEntry(n)
 	o = Option{Design: *d, Name: d.Name, Layout: md.layout(), Tables: len(d.Tables), Radius: [2]int{math.MaxInt, 0}}
 	o.Leading[0], o.Leading[1] = d.Leading()
+	// Sum up bytes and work of the tables.
 	var tables []work
 	for _, t := range d.Tables {
 		e := uniform
@@ -148,6 +155,7 @@ func (p *Plan) option(d *permute.Design, md model) (o Option) {
 		}
 		o.TableBytes += table.Sum(parts)
 	}
+	// Add the times, the IDs, and whether the option fits.
 	o.OnlineNS, o.BatchNS = md.time(tables)
 	o.scan(n)
 	if r.IDs != IDsNone {
@@ -225,7 +233,7 @@ func (p *Plan) choose() error {
 	if best < 0 {
 		return &NoRoomError{*r, p.Options[0]}
 	}
-	for i := range best { // by bytes
+	for i := range best { // options are sorted by bytes
 		if o := &p.Options[i]; r.Memory > 0 && o.Fits && score(o) <= near*score(&p.Options[best]) {
 			best = i
 			break

@@ -89,7 +89,7 @@ type Option struct {
 	Cost
 	Fits     bool         `json:"fits"`     // within the memory limit
 	Frontier bool         `json:"frontier"` // no other is better in bytes, online and in batch
-	Parts    []table.Part `json:"-"`        // of one table
+	Parts    []table.Part `json:"-"`        // parts of one table
 }
 
 // A Cost is the cost of an option: bytes, and nanoseconds per query.

@@ -21,9 +21,9 @@ type Sample struct {
 
 	mu      sync.Mutex
 	shares  map[shareOf]float64
-	sorted  map[uint64][]uint64 // by mask
+	sorted  map[uint64][]uint64 // sorted copies by mask
 	entryN  float64             // number of keys for which entries were computed
-	entries map[uint64]entry    // by mask
+	entries map[uint64]entry    // cached entries by mask
 	steps   uint64              // steps of all estimates, without sorting keys
 }
 

@@ -20,7 +20,7 @@ const (
 // A worker is the working memory of one thread.
 type worker struct {
 	tmp    *memory.Buffer[uint64]
-	counts [][]uint32 // by depth of recursion
+	counts [][]uint32 // counters by depth of recursion
 	ends   []uint32   // for [Buckets]
 }
 
@@ -95,6 +95,7 @@ func (w *worker) sortTo(dst, src, spare []uint64, low, depth int) {
 		}
 		return
 	}
+	// Choose the number of leaves by their target size.
 	kernel := asm.Accelerated(asm.KernelSortLeaves)
 	digit := bits.Len(uint(len(src)))
 	switch {
@@ -108,11 +109,13 @@ func (w *worker) sortTo(dst, src, spare []uint64, low, depth int) {
 	digit = min(digit, leafDigit, low)
 	shift := uint(low - digit)
 
+	// Split into leaves. Without a kernel, an insertion sort completes the order.
 	ends := w.counters(depth, digit)
 	if largest := partition(spare, src, ends, shift); !kernel && (largest <= leafMax || shift == 0) {
 		insertionTo(dst, spare)
 		return
 	}
+	// Sort leaves with the kernel, and those that it refuses recursively.
 	from, d := uint32(0), 0
 	for {
 		if d += asm.SortLeaves(dst, spare, ends[d:], from); d == len(ends) {

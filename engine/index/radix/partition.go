@@ -34,7 +34,7 @@ type sorter[R row] struct {
 	aim     int                                                      // log2 of the target size of a bucket
 	heavy   int                                                      // a bucket with more keys is sorted separately
 	rows    bool                                                     // rows are sorted with the keys
-	workers []*worker                                                // by thread
+	workers []*worker                                                // one per thread
 	place   func(n int) ([]uint64, []R)                              // returns the destination of the next n sorted keys and their rows
 	room    int                                                      // maximum n of place
 	yield   func(ctx context.Context, keys []uint64, rows []R) error // passes on the sorted keys
@@ -124,6 +124,7 @@ func (s *sorter[R]) sort(ctx context.Context, iv interval, n int) error {
 	if width == 0 && s.emit == nil {
 		return s.copy(ctx, iv.low, n)
 	}
+	// Count the keys of each value of the leading digit.
 	digit := s.digit(width, n)
 	shift := width - digit
 	counts, err := s.count(ctx, iv, shift)
@@ -136,6 +137,7 @@ func (s *sorter[R]) sort(ctx context.Context, iv interval, n int) error {
 		}
 		return sum
 	}
+	// Find the first and the last bucket with keys.
 	first, last := 0, 1<<digit-1
 	for first < last && total(first) == 0 {
 		first++
@@ -150,6 +152,7 @@ func (s *sorter[R]) sort(ctx context.Context, iv interval, n int) error {
 		return s.sort(ctx, interval{low, low + 1<<(shift+part) - 1}, n)
 	}
 	whole := s.emit != nil && shift == s.floor // emit receives complete buckets, so none is split
+	// Sort heavy buckets by themselves, and others together as far as there is room.
 	for d := 0; d < 1<<digit; {
 		low := iv.low + uint64(d)<<shift
 		size := total(d)
@@ -165,6 +168,7 @@ func (s *sorter[R]) sort(ctx context.Context, iv interval, n int) error {
 			d++
 			continue
 		}
+		// Take as many further buckets as fit.
 		to := d + 1
 		for ; to < 1<<digit; to++ {
 			if more := total(to); more > s.heavy && !whole || size+more > s.room {
@@ -230,6 +234,7 @@ func (s *sorter[R]) scatter(ctx context.Context, iv interval, shift int, counts 
 		}
 		ends[d] = int(position)
 	}
+	// Scatter the keys, and their rows, on all threads.
 	err := s.each(func(t int) error {
 		b := asm.NewBuckets(keys, starts[t], iv.low, uint(shift))
 		var numbers []R
@@ -249,6 +254,7 @@ func (s *sorter[R]) scatter(ctx context.Context, iv interval, shift int, counts 
 	if err != nil {
 		return err
 	}
+	// Sort the buckets and pass them on.
 	if err := s.buckets(ctx, keys, rows, ends, shift); err != nil || s.order != nil || s.emit != nil {
 		return err
 	}

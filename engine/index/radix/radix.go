@@ -41,7 +41,7 @@ func (c Chunks) Read(part, parts int, f func(fingerprints []uint64, row int) err
 	n := c.Len()
 	begin := func(part int) int { return int(uint64(n) * uint64(part) / uint64(parts)) }
 	from, to := begin(part), begin(part+1)
-	row := 0 // of the first fingerprint of piece
+	row := 0 // row of the first fingerprint of piece
 	for _, piece := range c {
 		a, b := max(from, row)-row, min(to, row+len(piece))-row
 		if a < b {

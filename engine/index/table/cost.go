@@ -35,7 +35,7 @@ type Probing struct { // number of bits that a probe fixes
 	Leading    int     // number of probes per query
 	Probes     float64 // number of keys to compare per query
 	Candidates float64 // time per query, by the fixed costs of this package
-	NS         float64 // that a query takes, by the fixed costs of this package
+	NS         float64 // time per query, by the fixed costs of this package
 }
 
 // ScanFromNS is the minimum time of a probing query for which a scan is considered. Below it, queries of a batch

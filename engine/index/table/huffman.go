@@ -38,6 +38,7 @@ func openHuffman(source store.Source, prefix string) (Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Check the head.
 	t.keys = binary.LittleEndian.Uint64(head.Data)
 	blockBytes := binary.LittleEndian.Uint64(head.Data[8:])
 	if blockBytes < huffman.BlockBytesMin || blockBytes > huffman.BlockBytesMax {
@@ -48,6 +49,7 @@ func openHuffman(source store.Source, prefix string) (Table, error) {
 		return nil, head.Corrupt(24, "%v", err)
 	}
 	t.first = binary.LittleEndian.Uint64(head.Data[16:])
+	// Check that the lengths of the sections agree.
 	if t.blocks, err = source.Section(prefix + "blocks"); err != nil {
 		return nil, err
 	}
@@ -63,6 +65,7 @@ func openHuffman(source store.Source, prefix string) (Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Check the number of keys.
 	if t.keys > n*uint64(huffman.MaxKeys(t.blockBytes))+1 || t.keys <= n && n > 0 {
 		return nil, head.Corrupt(0, "%d keys in %d blocks", t.keys, n)
 	}

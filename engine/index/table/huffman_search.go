@@ -43,7 +43,7 @@ const (
 // A huffmanPlace is the place in a block where a probe begins to decode.
 type huffmanPlace struct {
 	side  huffman.Side // approximate share of that half to decode
-	share float32      // of that half, about, lies on the way
+	share float32      // approximate share of that half to decode
 }
 
 // A huffmanHalf is the decoded part of half a block.
@@ -91,6 +91,7 @@ func searchHuffman(dst []Match, tables []*huffmanTable, searches []Search, c *Sc
 		s := &searches[i]
 		r.next.begin(t, s, i)
 		mask := leadingMask(s.Leading)
+		// Collect probes, and advance all rounds each time the next one is full.
 		for flips := c.flips.first(s.Flips); len(flips) > 0; flips = c.flips.next() {
 			for query, q := range s.Queries {
 				for _, flip := range flips {
@@ -206,6 +207,7 @@ func (r *huffmanRound) look() {
 		r.seek.Run(0, nil)
 		return
 	}
+	// Start a probe in the nearer half of each block.
 	t, mask := r.table, leadingMask(r.search.Leading)
 	r.seek.Reset(t.blocks.Data)
 	half := t.blockBytes / 2
@@ -220,6 +222,7 @@ func (r *huffmanRound) look() {
 		from := b*t.blockBytes + int(side)*half
 		r.seek.Add(i, from, from+half+int(side)*(t.blockBytes&1), fence^flip, r.search.Queries[r.query[i]]^flip, bound^flip)
 	}
+	// Run the kernel, and note the probes that it did not finish.
 	r.seek.Run(r.search.K, t.code.Window())
 	for i := range r.seek.Left() {
 		number, ended := r.seek.LeftAt(i)
@@ -229,6 +232,7 @@ func (r *huffmanRound) look() {
 			asm.PrefetchAll(t.blocks.Data[offset : offset+half])
 		}
 	}
+	// Link the hits of each probe.
 	r.before = r.before[:0]
 	for i := range r.seek.Hits() {
 		number, _ := r.seek.Hit(i)

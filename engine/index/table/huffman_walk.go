@@ -91,6 +91,7 @@ func (t *huffmanTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64
 	if t.keys == 0 || from == to {
 		return nil
 	}
+	// Find the blocks of the part, and the rank of their first key.
 	n := uint64(len(t.last))
 	first, past := int(share(n, from, of)), int(share(n, to, of))
 	rank, err := t.begins(first)
@@ -102,6 +103,7 @@ func (t *huffmanTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64
 			return nil
 		}
 	}
+	// Decode block by block.
 	var c Scratch
 	for b := first; b < past; b++ {
 		keys, err := t.decode(b, &c)
@@ -114,6 +116,7 @@ func (t *huffmanTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64
 		}
 		rank += uint64(len(keys))
 	}
+	// The rank after the last block must agree with the ranks or the head.
 	if want, err := t.begins(past); err != nil || rank != want {
 		return errors.Join(err, t.blocks.Corrupt(0, "%d keys in the blocks before block %d, %d by the ranks and the head",
 			rank, past, want))

@@ -87,6 +87,7 @@ func (b *PlanarBuilder) Pack(rank uint64, keys, room []uint64) {
 // Write writes the complete table as sections of sink. Their names begin with prefix. The builder must not be used
 // afterwards.
 func (b *PlanarBuilder) Write(sink store.Sink, prefix string, threads int) error {
+	// Check that the pieces are complete.
 	slices.SortFunc(b.pieces, func(p, q planarPiece) int { return cmp.Compare(p.rank, q.rank) })
 	rank := uint64(0)
 	for _, p := range b.pieces {
@@ -98,6 +99,7 @@ func (b *PlanarBuilder) Write(sink store.Sink, prefix string, threads int) error
 	if rank != b.head.keys {
 		panic(fmt.Sprintf("table: %d keys of %d", rank, b.head.keys))
 	}
+	// Build the directory, and write the sections in the order of the format.
 	d, width := b.directory(threads), b.head.restBits()
 	for _, section := range []struct {
 		name  string

@@ -107,6 +107,7 @@ func packRest(dst, keys []uint64, width, used uint) {
 func packUnary(words, keys []uint64, rank uint64, bucketBits uint) (ascend bool) {
 	shift := 64 - bucketBits
 	bit := func(i int) uint64 { return keys[i]>>(shift&63) + rank + uint64(i) }
+	// Set the bits of the first and the last word atomically, because other calls share these words.
 	first, last := bit(0)/64, bit(len(keys)-1)/64
 	from, to := 0, len(keys) // range of keys between the first and the last word
 	var shared [2]uint64
@@ -119,6 +120,7 @@ func packUnary(words, keys []uint64, rank uint64, bucketBits uint) (ascend bool)
 	atomic.OrUint64(&words[first], shared[0])
 	atomic.OrUint64(&words[last], shared[1])
 
+	// Set the bits of the words in between.
 	current, word := first, uint64(0)
 	add := rank + uint64(from)
 	for _, key := range keys[from:to] {
@@ -131,6 +133,7 @@ func packUnary(words, keys []uint64, rank uint64, bucketBits uint) (ascend bool)
 		word |= 1 << (bit & 63)
 		words[current] = word
 	}
+	// Count the keys that do not ascend, without a branch.
 	descents := uint64(0)
 	for i, key := range keys[1:] {
 		_, borrow := bits.Sub64(keys[i], key, 0)

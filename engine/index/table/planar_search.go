@@ -101,9 +101,11 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 	r := planarRound{planarScratch: c.planar, caller: c, tables: tables, searches: searches, dst: dst}
 	r.ranges = r.ranges[:0]
 	n, err := 0, error(nil)
+	// Add the probes of each table. A full round is answered at once.
 	for i, t := range tables {
 		s := &searches[i]
 		more, below, buckets := t.probed(s)
+		// Use the prepared probes if their flips are the same.
 		if s.prepared != nil && s.preparedFor == s.Flips {
 			for query, q := range s.Queries {
 				if n, err = r.add(n, s.prepared, q&^more, i, query); err != nil {
@@ -123,6 +125,7 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 			}
 		}
 	}
+	// Answer the last round.
 	err = r.answer(n)
 	return r.dst, err
 }
@@ -176,14 +179,17 @@ func (r *planarRound) answer(n int) error {
 		return err
 	}
 	r.long = r.long[:0]
+	// A small round prefetches everything before it reads.
 	lines, extents := directoryAhead-locateAhead, locateAhead
 	if n <= fewProbes {
 		lines, extents = len(r.ranges), len(r.ranges)
 	}
 	prefetched, located, hits, long := 0, 0, 0, 0
+	// Start the pipeline with the lines of the first ranges.
 	for ; prefetched < min(len(r.ranges), lines); prefetched++ {
 		r.ranges[prefetched].prefetchLines(r)
 	}
+	// Then locate ahead, scan, and prefetch the rest of the hits, range by range.
 	for i := range r.ranges {
 		s := &r.ranges[i]
 		for ; located < min(len(r.ranges), i+extents); located++ {
@@ -203,6 +209,7 @@ func (r *planarRound) answer(n int) error {
 		}
 		r.prefetchRest(s.table, min(before, hits), hits)
 	}
+	// Examine the remaining hits.
 	err := r.settle(hits)
 	r.ranges = r.ranges[:0]
 	return err

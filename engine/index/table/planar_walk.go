@@ -56,7 +56,7 @@ func (t *planarTable) prefetchRanks(keys []uint64, c *Scratch) {
 		for i, key := range keys[:n] {
 			start, _, err := t.bucket(key >> (64 - t.directory.BucketBits))
 			if err != nil { // rank reports the error
-				start = 0 // rank says what is wrong
+				start = 0 // rank reports the error
 			}
 			keys[i], lines[i] = start, start*uint64(t.rest.Width)/64
 		}
@@ -69,6 +69,7 @@ func (t *planarTable) prefetchRanks(keys []uint64, c *Scratch) {
 // WalkPart reads all planes in parallel, and compares them with the lines and the fences. Parts begin and end with
 // lines.
 func (t *planarTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64) bool) error {
+	// Find the lines of the part, and the rank of their first key.
 	d := &t.directory
 	lines := PlanarLines(d.BucketBits, d.PerLine)
 	first, past := share(lines, from, of), share(lines, to, of)
@@ -77,6 +78,7 @@ func (t *planarTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64)
 		return t.corruptLine(first, "line %d of buckets begins at rank %d of %d", first, w.rank, t.Len())
 	}
 	wide, known := uint64(0), first == 0
+	// Walk line by line, and check that each begins at the rank where the previous one ended.
 	for line := first; line < past; line++ {
 		words := d.Lines[lineWords*line:][:lineWords]
 		buckets := min(d.PerLine, 1<<d.BucketBits-line*d.PerLine)
@@ -100,6 +102,7 @@ func (t *planarTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64)
 			return err
 		}
 	}
+	// The totals must agree with the head.
 	if w.rank != d.base(past) || past == lines && known && wide != t.wideLines {
 		return t.in.head.Corrupt(0, "%d keys and %d wide lines in the lines, %d and %d by the head", w.rank, wide,
 			d.base(past), t.wideLines)

@@ -60,9 +60,11 @@ func (s *Store) Open(ctx context.Context, path string) (*Object, error) {
 // Read continues where the last call ended. If a connection breaks within a response, neither minio-go nor net/http
 // continues. Read opens a new connection at the next byte.
 func (s *span) Read(p []byte) (n int, err error) {
+	// Read at most up to the end of the span.
 	if s.end >= 0 {
 		p = p[:min(int64(len(p)), s.end-s.offset)]
 	}
+	// Read until a byte arrives, over new connections if necessary.
 	for breaks := 0; n == 0 && (len(p) > 0 || s.offset == s.end); {
 		if s.offset == s.end {
 			return 0, io.EOF
@@ -72,17 +74,20 @@ func (s *span) Read(p []byte) (n int, err error) {
 				return 0, err
 			}
 		}
+		// Close a connection that stalls.
 		body := s.body
 		stalled := time.AfterFunc(stallMax, func() { body.Close() })
 		n, err = body.Read(p)
 		stalled.Stop()
 		s.offset += int64(n)
+		// Only an object of unknown size ends with its connection.
 		if err == io.EOF && s.end < 0 {
 			return n, io.EOF
 		}
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
+		// Open a new connection after an error, unless too many brought no byte.
 		if err != nil {
 			s.Close()
 			if breaks++; n == 0 && breaks == breaksMax {

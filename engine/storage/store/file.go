@@ -153,6 +153,7 @@ func (f *File) corrupt(part string, offset uint64, why string, args ...any) erro
 // parse reads and checks all parts except the blocks. It checks every offset against the rest of the file. Sections,
 // checksums, footer and trailer must fill the file without a gap.
 func (f *File) parse() error {
+	// Check the header and the trailer, which give the offsets of everything else.
 	length := uint64(len(f.data))
 	if length < pageBytes+trailerBytes {
 		if length >= 8 && [8]byte(f.data[:8]) == headMagic {
@@ -167,6 +168,7 @@ func (f *File) parse() error {
 	if why := f.tail.parse(f.data[end:], &f.head.Identity); why != "" {
 		return f.corrupt("trailer", end, "%s", why)
 	}
+	// Check that these offsets fit the file.
 	t := &f.tail
 	if t.length != length {
 		return f.corrupt("trailer", end+24, "the file should have %d bytes and has %d", t.length, length)
@@ -174,10 +176,12 @@ func (f *File) parse() error {
 	if t.sections > sectionsMax || t.footer > end || t.sums > t.footer || end-t.footer != t.sections*entryBytes {
 		return f.corrupt("trailer", end, "offsets do not fit the file")
 	}
+	// Verify the footer.
 	footer := f.data[t.footer:end]
 	if f.head.sum(footerSection, 0, footer) != t.footerSum {
 		return f.corrupt("footer", t.footer, mismatch)
 	}
+	// Check that each section and its checksums follow the previous ones, and verify the checksums' digest.
 	f.entries = make([]entry, t.sections)
 	next, sums := uint64(pageBytes), t.sums
 	for i := range f.entries {
@@ -197,6 +201,7 @@ func (f *File) parse() error {
 		next += e.padded()
 		sums += n
 	}
+	// Sections and checksums must fill the file.
 	if next != t.sums || sums != t.footer {
 		return f.corrupt("footer", t.footer, "bytes that belong to no section")
 	}

@@ -96,11 +96,13 @@ func (s *logState) missing(path, reason string) error {
 
 // file checks the content of the file with number s.next, and replays its records.
 func (s *logState) file(path string, data []byte, last bool, replay func(Position, []byte) error) error {
+	// An interrupted creation leaves no header. The log ends before this file.
 	r := reader{path: path, data: data}
 	if last && creationTorn(data) && s.next > s.options.Holds.File {
 		s.torn, s.TornFile, s.Torn = path, path, int64(len(data))
 		return nil
 	}
+	// Check the header against the position in the log.
 	if why := r.head.parse(data); why != "" {
 		return r.corrupt("header", 0, why)
 	}
@@ -112,11 +114,13 @@ func (s *logState) file(path string, data []byte, last bool, replay func(Positio
 	case h.first != s.Last+1:
 		return r.corrupt("header", 56, fmt.Sprintf("its first record is %d, and the last one before is %d", h.first, s.Last))
 	}
+	// Replay the records.
 	r.next = s.Last + 1
 	end, err := r.frames(last, replay)
 	if err != nil {
 		return err
 	}
+	// Add the file to the report, and note a torn end.
 	s.Files++
 	s.Bytes += end
 	s.end = end
@@ -181,7 +185,7 @@ type reader struct {
 	path  string
 	data  []byte
 	head  header
-	next  Position // of the next record
+	next  Position // position of the next record
 	ended bool     // the last frame marked the end of the log
 }
 

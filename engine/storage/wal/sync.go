@@ -120,6 +120,7 @@ func (l *Log) lead(then func() error) error {
 	l.queue = nil
 	l.mu.Unlock()
 
+	// Write and sync without the lock.
 	written, err := l.file.write(batches)
 	synced := error(nil) // error of the sync, which follows even a partial write
 	if l.sync == Always && (err == nil || written > 0 && !l.file.lost) {
@@ -133,6 +134,7 @@ func (l *Log) lead(then func() error) error {
 	defer l.mu.Unlock()
 	close(l.writing)
 	l.writing = nil
+	// After an error, keep the unwritten batches for Withdraw and Resume.
 	if err != nil {
 		l.fail(err)
 		if written > 0 && synced == nil && !l.file.lost {
