@@ -34,11 +34,11 @@ func decodeGeneric(dst []uint64, half []byte, key uint64, w *Window) bool {
 			if rawBit < 64 {
 				v = le.Uint64(half) << (64 - rawBit)
 			} else {
-				at := rawBit - 57
-				high := ^at & 7 // number of bits of the last byte above the raw bits
-				v = le.Uint64(half[at/8:]) << high
+				first := rawBit - 57
+				high := ^first & 7 // number of bits of the last byte above the raw bits
+				v = le.Uint64(half[first/8:]) << high
 				if h > 57 {
-					v |= uint64(half[at/8-1] >> (8 - high))
+					v |= uint64(half[first/8-1] >> (8 - high))
 				}
 			}
 			key ^= (v>>1 | 1<<63) >> (^h & 63) // 63-h
@@ -60,8 +60,8 @@ func decodeSymbols(symbols *[decodeChunk + decodeSlack]byte, half []byte, codeBi
 	n := 0
 	for n < want {
 		// At least 57 bits, enough for four look-ups.
-		at := min(codeBit/8, last)
-		codes := binary.LittleEndian.Uint64(half[at:]) >> (codeBit - 8*at)
+		offset := min(codeBit/8, last)
+		codes := binary.LittleEndian.Uint64(half[offset:]) >> (codeBit - 8*offset)
 		out := (*[decodeSlack]byte)(symbols[n:])
 		// Sum the entries of four look-ups. Their lengths and counts, in bytes 0 and 7, do not overflow. The symbols
 		// in between sum to at most 4*63, so no byte carries.

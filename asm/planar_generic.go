@@ -13,8 +13,8 @@ func PlanarBucket(line []uint64, j uint64) (n, end uint64, ok bool) {
 			left -= n
 			continue
 		}
-		at := 64*i + uint64(SelectBit(zeros, left))
-		return onesBefore(line, at), line[0]&PlanarKeysMax + at - 64 - j, true
+		position := 64*i + uint64(SelectBit(zeros, left))
+		return onesBefore(line, position), line[0]&PlanarKeysMax + position - 64 - j, true
 	}
 	return 0, 0, false
 }
@@ -26,16 +26,16 @@ func SelectBit(word uint64, n int) int {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	sums := word - word>>1&0x5555555555555555
 	sums = sums&0x3333333333333333 + sums>>2&0x3333333333333333
-	sums = (sums + sums>>4) & 0x0f0f0f0f0f0f0f0f * each           // bit counts of each byte and the bytes below it
-	at := 8 * bits.OnesCount64(((uint64(n)*each|high)-sums)&high) // number of bytes with sums up to n
-	n -= int(sums << 8 >> at & 0xff)
+	sums = (sums + sums>>4) & 0x0f0f0f0f0f0f0f0f * each                 // bit counts of each byte and the bytes below it
+	position := 8 * bits.OnesCount64(((uint64(n)*each|high)-sums)&high) // number of bytes with sums up to n
+	n -= int(sums << 8 >> position & 0xff)
 	for half := 4; half > 0; half /= 2 {
-		below := bits.OnesCount64(word >> at & (1<<half - 1))
+		below := bits.OnesCount64(word >> position & (1<<half - 1))
 		past := (below - 1 - n) >> (bits.UintSize - 1) // all ones if the bit is not in the lower half
-		at += half & past
+		position += half & past
 		n -= below & past
 	}
-	return at
+	return position
 }
 
 // onesBefore returns the number of consecutive ones immediately before bit at of a line, without its first word.

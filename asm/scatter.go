@@ -39,8 +39,8 @@ func lineOffset(s []uint64) uint64 {
 // NewBuckets allocates a cache line per digit.
 func NewBuckets(dst, starts []uint64, low uint64, shift uint) *Buckets {
 	b := &Buckets{Dst: dst, Low: low, Shift: shift, Skew: lineOffset(dst), Next: make([]uint64, len(starts))}
-	for d, at := range starts {
-		b.Next[d] = at + b.Skew
+	for d, start := range starts {
+		b.Next[d] = start + b.Skew
 	}
 	b.First = slices.Clone(b.Next)
 	// Align Lines with cache lines, so that none of them spans two.

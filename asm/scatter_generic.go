@@ -8,12 +8,12 @@ func scatterGeneric(b *Buckets, keys []uint64) (done int) {
 		if d >= uint64(len(b.Next)) {
 			return i
 		}
-		at := b.Next[d]
-		if at-b.Skew >= uint64(len(b.Dst)) {
+		position := b.Next[d]
+		if position-b.Skew >= uint64(len(b.Dst)) {
 			return i
 		}
-		b.Dst[at-b.Skew] = key
-		b.Next[d] = at + 1
+		b.Dst[position-b.Skew] = key
+		b.Next[d] = position + 1
 	}
 	return len(keys)
 }
@@ -21,8 +21,8 @@ func scatterGeneric(b *Buckets, keys []uint64) (done int) {
 // flushLines writes the rest of the lines of a kernel with lines.
 func flushLines(b *Buckets) {
 	for d, end := range b.Next {
-		for at := max(end&^(LineKeys-1), b.First[d]); at < end; at++ {
-			b.Dst[at-b.Skew] = b.Lines[LineKeys*uint64(d)+at%LineKeys]
+		for position := max(end&^(LineKeys-1), b.First[d]); position < end; position++ {
+			b.Dst[position-b.Skew] = b.Lines[LineKeys*uint64(d)+position%LineKeys]
 		}
 	}
 }

@@ -78,8 +78,8 @@ func ScatterHalves(p *HalfPartitions, src []uint64, row uint64) (done, full int)
 // full returns a partition that may not have room for n more words, or -1.
 func (p *HalfPartitions) full(n int) int {
 	end := uint64(p.Room - n)
-	for i, at := range p.Next {
-		if at > end {
+	for i, next := range p.Next {
+		if next > end {
 			return i
 		}
 		end += uint64(p.Room)

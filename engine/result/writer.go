@@ -14,7 +14,7 @@ type Row struct {
 	Distance    int                 // number of bits in which it differs from the query
 	DocID       uint64              // number of the document
 	ID          string              // external ID of the document; a [Writer] may look it up
-	Similarity  float32             // estimated Jaccard similarity of the texts; 0 where it is not known
+	Similarity  float32             // estimated Jaccard similarity of the texts; 0 if unknown
 }
 
 // A Writer writes hits to a stream. Except in Parquet, each row is one call of the stream's Write, so the stream
@@ -35,8 +35,8 @@ func NewWriter(w io.Writer, f Format, query Kind, lookup func(docID uint64) (str
 	return newWriter(w, f, query, false, lookup)
 }
 
-// NewVerifiedWriter is [NewWriter] for rows with a similarity, which is the last column: empty where it
-// is not known. [Binary] does not have it.
+// NewVerifiedWriter is like [NewWriter] for rows with a similarity. It is the last column, and empty if unknown.
+// [Binary] does not have it.
 func NewVerifiedWriter(w io.Writer, f Format, query Kind, lookup func(docID uint64) (string, error)) *Writer {
 	return newWriter(w, f, query, true, lookup)
 }

@@ -50,7 +50,7 @@ var ErrRoom = errors.New("too many fingerprints share their leading bits to fit 
 
 // fill passes on a bucket that does not fit in memory.
 func (s *sorter[R]) fill(ctx context.Context, iv interval) error {
-	one, at, failed := *s, 0, error(nil)
+	one, filled, failed := *s, 0, error(nil)
 	one.threads = 1
 	keys, _ := s.place(s.room)
 	err := one.keys(ctx, 0, iv, func(some []uint64, _ int) {
@@ -58,23 +58,23 @@ func (s *sorter[R]) fill(ctx context.Context, iv interval) error {
 			if k < iv.low || k > iv.high || failed != nil {
 				continue
 			}
-			if at == len(keys) {
-				failed = s.emit(keys, []uint32{uint32(at)})
+			if filled == len(keys) {
+				failed = s.emit(keys, []uint32{uint32(filled)})
 				slices.Sort(keys)
-				if at = len(slices.Compact(keys)); failed == nil && at > len(keys)/2 {
+				if filled = len(slices.Compact(keys)); failed == nil && filled > len(keys)/2 {
 					failed = ErrRoom
 				}
 			}
-			if at < len(keys) {
-				keys[at] = k
-				at++
+			if filled < len(keys) {
+				keys[filled] = k
+				filled++
 			}
 		}
 	})
 	if err = cmp.Or(failed, err); err != nil {
 		return err
 	}
-	return s.emit(keys[:at], []uint32{uint32(at)})
+	return s.emit(keys[:filled], []uint32{uint32(filled)})
 }
 
 // split splits a bucket by the bits from floor to low, and passes on the new buckets.

@@ -92,7 +92,7 @@ func (b *PlanarBuilder) Write(sink store.Sink, prefix string, threads int) error
 	rank := uint64(0)
 	for _, p := range b.pieces {
 		if p.rank != rank {
-			panic(fmt.Sprintf("table: keys from rank %d to %d are missing, or there twice", rank, p.rank))
+			panic(fmt.Sprintf("table: keys from rank %d to %d are missing or repeated", rank, p.rank))
 		}
 		rank += uint64(p.keys)
 	}

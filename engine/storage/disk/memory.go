@@ -55,13 +55,13 @@ func (f *File) Write(p []byte) (int, error) {
 	if f.memory == nil {
 		return f.handle.Write(p)
 	}
-	const least, large = 64 << 10, 16 << 20
+	const smallest, large = 64 << 10, 16 << 20
 	if need := f.used + len(p); need > len(f.memory.Data) {
 		more := 2 * len(f.memory.Data)
 		if more > large {
 			more = len(f.memory.Data) * 5 / 4
 		}
-		if err := f.Reserve(uint64(max(need, more, least))); err != nil {
+		if err := f.Reserve(uint64(max(need, more, smallest))); err != nil {
 			return 0, err
 		}
 	}

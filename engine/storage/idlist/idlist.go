@@ -105,7 +105,7 @@ func Open(blocks, last store.Section) (*List, error) {
 		return nil, last.Corrupt(0, "%d IDs in %d blocks", count, len(ends))
 	}
 	if n := len(ends); n > 0 && ends[n-1] != uint64(len(blocks.Data)) || n == 0 && len(blocks.Data) != 0 {
-		return nil, last.Corrupt(uint64(8*n), "the blocks of IDs have %d bytes, their ends say otherwise", len(blocks.Data))
+		return nil, last.Corrupt(uint64(8*n), "the blocks of IDs have %d bytes, which is not the end of the last one", len(blocks.Data))
 	}
 	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(blockMax))
 	if err != nil {
@@ -181,7 +181,7 @@ func (c *Cursor) unpack(block []byte, count uint64) (err error) {
 		return err
 	}
 	if h.HasFCS && h.FrameContentSize > uint64(len(block)-h.HeaderSize)/4*zstdBlockMax {
-		return fmt.Errorf("a zstd frame of %d bytes that says %d", len(block), h.FrameContentSize)
+		return fmt.Errorf("a zstd frame of %d bytes announces %d bytes", len(block), h.FrameContentSize)
 	}
 	if c.raw, err = c.list.zstd.DecodeAll(block, c.raw[:0]); err != nil {
 		return err

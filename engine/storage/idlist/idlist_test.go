@@ -94,7 +94,7 @@ func TestLyingFrame(t *testing.T) {
 		frame []byte
 		says  string
 	}{
-		{lie, "a zstd frame of 13 bytes that says 8388608"},
+		{lie, "a zstd frame of 13 bytes announces 8388608 bytes"},
 		{honest, "an ID runs past the end"}, // 97 bytes long
 		{append(slices.Clone(honest), 0), "block 0 of IDs: "},
 		{honest[:12], "block 0 of IDs: "},

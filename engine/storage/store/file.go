@@ -248,8 +248,8 @@ func (s *Section) JSON(into any) error {
 			offset = e.Offset
 		}
 		if field, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-			return s.Corrupt(uint64(offset), "field %s, which this ndd does not know: a newer one wrote it; read it with "+
-				"that, or make it again with this", field)
+			return s.Corrupt(uint64(offset), "unknown field %s: a newer ndd wrote it; read it with that one, or make it "+
+				"again with this one", field)
 		}
 		return s.Corrupt(uint64(offset), "%v", err)
 	}

@@ -340,7 +340,7 @@ func BenchmarkVerify(b *testing.B) {
 func TestSectionJSON(t *testing.T) {
 	for content, want := range map[string]string{
 		`{"keys":7}`:            "",
-		`{"keys":7,"height":2}`: `memory: made, offset 0x15: field "height", which this ndd does not know: a newer one wrote it`,
+		`{"keys":7,"height":2}`: `memory: made, offset 0x15: unknown field "height": a newer ndd wrote it`,
 		`{"keys":7} {}`:         "data after the JSON value",
 		`{"keys":}`:             "offset 0x9: invalid character",
 	} {

@@ -35,7 +35,7 @@ func ParseSync(text string) (Sync, error) {
 			return Sync(d), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is none of always, never and interval=DURATION, such as interval=100ms, at least 1ms", text)
+	return 0, fmt.Errorf("%q: must be always, never or interval=DURATION of at least 1ms, such as interval=100ms", text)
 }
 
 func (s Sync) String() string {

@@ -27,7 +27,7 @@ func TestParseSync(t *testing.T) {
 	}
 	for _, text := range []string{"", "Always", "interval", "interval=", "interval=0s", "interval=-1s", "interval=10",
 		"interval=1us"} {
-		if _, err := ParseSync(text); err == nil || !strings.Contains(err.Error(), "always, never and interval=") {
+		if _, err := ParseSync(text); err == nil || !strings.Contains(err.Error(), "always, never or interval=") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
