@@ -21,7 +21,6 @@ type answerer interface {
 	answer(ctx context.Context, line func(result.Row) error) error
 	count(ctx context.Context, t *result.Tally) error
 	Name(doc uint64) (string, error)
-	hasIDs() bool // or else a name is a number
 	keepsSketches() bool
 	Close() error
 }
@@ -54,7 +53,6 @@ func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
 }
 
 func (a *indexed) keepsSketches() bool             { return live.Of(a).Config().Sketches }
-func (a *indexed) hasIDs() bool                    { return live.Of(a).Config().IDs }
 func (a *indexed) Name(doc uint64) (string, error) { return a.names.ID(engine.DocID(doc)) }
 
 func (a *indexed) answer(ctx context.Context, line func(result.Row) error) error {

@@ -36,8 +36,6 @@ type scanned struct {
 	chunk     int // fingerprints of a pipe that are read together, as the plan has it
 }
 
-func (s *scanned) hasIDs() bool { return s.names != nil }
-
 func (s *scanned) keepsSketches() bool { return s.sketches != nil }
 
 func (s *scanned) Name(doc uint64) (string, error) {
