@@ -1,0 +1,291 @@
+package live
+
+import (
+	"context"
+	"slices"
+
+	"ndd/engine/index/live/memtable"
+	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/search"
+	"ndd/engine/index/live/version"
+	"ndd/engine/storage/wal"
+)
+
+// checkDocs documents at most are decided under one lock.
+const checkDocs = 1024
+
+// A checker is one call of [Index.CheckAndInsert], and the memory that the next one uses again.
+type checker struct {
+	writer *writer
+	search *search.Searcher
+	ctx    context.Context
+	k      int // distance
+	most   int // documents of each hit
+
+	docs     []rows.Doc    // that are decided together,
+	queries  []uint64      // their fingerprints,
+	verifier rows.Verifier // with their sketches, where sketches are kept,
+	near     []Outcome     // and what becomes of each
+	seen     rows.DocID    // the first document that the search did not see
+	added    uint64        // writer.added when the search began
+	refused  uint64        // writer.refused, likewise
+
+	pending   pending
+	matches   []rows.Match // with documents of the pending insert
+	positions []uint32
+}
+
+// run is [Index.CheckAndInsert].
+func (c *checker) run(ctx context.Context, docs []rows.Doc, k, most int) ([]Outcome, error) {
+	c.search.Until(ctx)
+	defer c.search.Until(context.Background())
+	c.ctx, c.k, c.most = ctx, k, most
+	var out []Outcome
+	for len(out) < len(docs) {
+		chunk := docs[len(out):min(len(out)+checkDocs, len(docs))]
+		if err := c.writer.insertable(chunk); err != nil {
+			return out, err
+		}
+		more, err := c.check(chunk)
+		if out == nil {
+			out = more
+		} else {
+			out = append(out, more...)
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, ctx.Err()
+}
+
+// check decides docs and returns their outcomes. The search of the whole index takes no lock; only
+// the documents inserted since are compared under it. Readers see what it inserts at once.
+//
+//	view --search--> near: out      ... others insert ...      lock --compare the new--> near: out
+//	                 not near                                                        not near: insert
+func (c *checker) check(docs []rows.Doc) ([]Outcome, error) {
+	if err := c.begin(docs); err != nil {
+		return nil, err
+	}
+	return c.conclude()
+}
+
+// begin searches the whole index for documents.
+func (c *checker) begin(docs []rows.Doc) error {
+	c.docs, c.queries = docs, c.queries[:0]
+	sketches := c.verifier.Queries[:0]
+	for i := range docs {
+		c.queries = append(c.queries, uint64(docs[i].Fingerprint))
+		if c.writer.config.Sketches {
+			sketches = append(sketches, docs[i].Sketch)
+		}
+	}
+	c.verifier = c.writer.config.Verifier(sketches)
+	c.near = make([]Outcome, len(docs))
+	clear(c.near) // touches the new memory now, not under the lock
+	return c.find()
+}
+
+// find searches the whole index, and sets the outcomes of the documents that have neighbours.
+func (c *checker) find() error {
+	c.matches = c.matches[:0] // of an earlier pending insert
+	c.added, c.refused = c.writer.added.Load(), c.writer.refused.Load()
+	w, err := c.search.View()
+	if err != nil {
+		return err
+	}
+	defer w.Release()
+	c.seen = w.Clock
+	a, err := c.search.Search(w, c.queries, c.k, c.most, search.Swept{}, c.verifier)
+	if err != nil {
+		return err
+	}
+	return a.Each(0, func(i int, hits []search.Hit) error { return c.refuse(i, w, hits) })
+}
+
+// refuse sets the outcome of document i: it has neighbours.
+func (c *checker) refuse(i int, w version.View, hits []search.Hit) (err error) {
+	o := &c.near[i]
+	o.Near = hits
+	switch docs := hits[0].Docs; {
+	case len(docs) == 0 || !c.writer.config.IDs:
+	case len(c.matches) > 0 && docs[0] >= c.pending.first:
+		o.ID = c.pending.docs[docs[0]-c.pending.first].ID
+	default:
+		o.ID, err = c.search.ID(w, docs[0])
+	}
+	return err
+}
+
+// conclude inserts the documents without neighbours, unless one was inserted since the search, and
+// waits until all documents that the outcomes name are durable.
+func (c *checker) conclude() ([]Outcome, error) {
+	w := c.writer
+	if !slices.ContainsFunc(c.near, func(o Outcome) bool { return o.Near == nil }) {
+		if err := c.repeated(); err != nil {
+			return nil, err
+		}
+		if err := w.sync(c.ctx, wal.Position(w.logged.Load())); err != nil {
+			return nil, err
+		}
+		if c.refused != w.refused.Load() { // a neighbour may have been undone
+			return c.check(c.docs)
+		}
+		return c.near, nil
+	}
+	if err := w.lockToInsert(c.ctx); err != nil {
+		return nil, err
+	}
+	n, at, failed := c.insert()
+	w.mu.Unlock()
+	if n == 0 {
+		return nil, failed
+	}
+	w.index(c.search.Slot())
+	if at == 0 { // the documents that kept all others out must be durable, too
+		at = wal.Position(w.logged.Load())
+	}
+	if err := w.sync(c.ctx, at); err != nil {
+		return nil, err
+	}
+	return c.near[:n], failed
+}
+
+// insert decides all documents, in as many parts as [checker.decide] makes, and shows readers what
+// it inserted at once. With an error it returns how many are decided. The caller holds writer.mu.
+func (c *checker) insert() (n int, at wal.Position, err error) {
+	w := c.writer
+	defer w.publish()
+	for n < len(c.docs) {
+		more, err := c.decide(n)
+		if err == nil && len(c.pending.docs) > 0 {
+			if at, err = w.write(&c.pending.change); err == nil {
+				w.apply(&c.pending.change)
+			}
+		}
+		if err != nil {
+			return n, at, err
+		}
+		n += more
+	}
+	return n, at, nil
+}
+
+// repeated sets the outcomes of documents that are stored already, where all have neighbours.
+func (c *checker) repeated() error {
+	if !slices.ContainsFunc(c.near, mayBeSame) {
+		return nil
+	}
+	w := c.writer
+	w.acquire()
+	defer w.mu.Unlock()
+	if w.closed {
+		return version.ErrClosed
+	}
+	w.prepare(&c.pending)
+	view := w.newest()
+	for i := range c.docs {
+		if err := c.repeat(i, view); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayBeSame reports whether a document may be one that is stored already.
+func mayBeSame(o Outcome) bool { return len(o.Near) > 0 && o.Near[0].Distance == 0 }
+
+// repeat sets the outcome of document i if the document that has its ID has the same content: a
+// caller that did not get the first answer asks again. The caller holds writer.mu.
+func (c *checker) repeat(i int, w version.View) error {
+	d, p := &c.docs[i], &c.pending
+	if !mayBeSame(c.near[i]) || d.ID == "" || !c.writer.config.IDs {
+		return nil
+	}
+	held, ok, err := p.holder(d.ID)
+	if err != nil || !ok {
+		return err
+	}
+	same := false
+	if held >= p.first {
+		same = p.docs[held-p.first].SameContent(d)
+	} else if same, err = c.search.Has(w, held, d); err != nil {
+		return err
+	}
+	if same {
+		c.near[i] = Outcome{Inserted: true, Before: true, Doc: held}
+	}
+	return nil
+}
+
+// decide compares the documents from number from on with those inserted since the search, and
+// prepares the insert of the rest. It returns how many outcomes are decided: it stops after a
+// document that replaces another, because the replaced one may be a neighbour of the next. Where it
+// has stopped before, it searches again for those that have neighbours. The caller holds writer.mu.
+func (c *checker) decide(from int) (decided int, err error) {
+	w := c.writer
+	undone := c.refused != w.refused.Load()
+	if undone { // a neighbour may be one of the documents undone
+		clear(c.near)
+	}
+	v := w.versions.Current()
+	if undone || c.seen < v.Memtables[0].First || c.added != w.added.Load() { // some new documents are in segments
+		if err = c.find(); err != nil {
+			return 0, err
+		}
+	}
+	p := w.prepare(&c.pending)
+	view := w.newest()
+	for i := from; i < len(c.docs); i++ {
+		d := c.docs[i]
+		if from > 0 && c.near[i].Near != nil {
+			c.near[i] = Outcome{}
+			a, err := c.search.Search(view, c.queries[i:i+1], c.k, c.most, search.Swept{}, c.verifier.From(i))
+			if err == nil {
+				err = a.Each(i, func(i int, hits []search.Hit) error { return c.refuse(i, view, hits) })
+			}
+			if err != nil {
+				return 0, err
+			}
+		}
+		if c.near[i].Near == nil {
+			if err := c.addNewer(i, view); err != nil {
+				return 0, err
+			}
+			if c.near[i].Near == nil {
+				if c.near[i], err = p.add(d); err != nil {
+					return 0, err
+				}
+			}
+		}
+		if err := c.repeat(i, view); err != nil {
+			return 0, err
+		}
+		if decided++; len(p.delete) > 0 {
+			break
+		}
+	}
+	return decided, nil
+}
+
+// addNewer adds to outcome i the documents of the pending insert, and those inserted since the
+// search, that are within k of document i. The caller holds writer.mu.
+func (c *checker) addNewer(i int, w version.View) error {
+	verifier := c.verifier.From(i)
+	c.matches = c.pending.near(c.matches[:0], c.positions, c.queries[i], c.k, verifier)
+	if c.seen < w.Clock {
+		a := memtable.Search{Moment: w.Moment, Now: w.Now, K: c.k, Verifier: verifier, Positions: c.positions}
+		for _, m := range w.Version.Memtables {
+			c.matches = m.Since(c.matches, &a, c.seen, c.queries[i])
+		}
+	}
+	if len(c.matches) == 0 {
+		return nil
+	}
+	a, err := c.search.Hits(w, c.matches, c.most, verifier)
+	if err != nil {
+		return err
+	}
+	return a.Each(0, func(_ int, hits []search.Hit) error { return c.refuse(i, w, hits) })
+}
