@@ -1,5 +1,5 @@
-// Package sketch makes sketches of texts: 64 bytes, a line of the cache, that tell the Jaccard similarity of the
-// shingles of two texts. A fingerprint finds candidates, a sketch confirms them.
+// Package sketch makes sketches of texts. A sketch has 64 bytes, one cache line. From two sketches the package
+// estimates the Jaccard similarity of the shingles of both texts. A fingerprint finds candidates, a sketch confirms them.
 //
 //	tokens ──► units ──► shingles ──► hash ──► bin: the largest of each ──► empty bins borrow ──► a bit of each
 //
@@ -9,16 +9,16 @@
 //
 // A unit is a character of a script without spaces (Han, kana, Thai, Lao, Khmer, Myanmar), or a word. A word is taken as
 // its characters if a character was among the last 8 tokens before it: in Chinese, Japanese and Thai a Latin word counts as its
-// characters do, while a listing in a Chinese manual has words. A run is units of one kind in a row. A shingle is 3
-// words or 5 characters of a run in a row, or a whole run of fewer. Numbers have 64 bits and wrap around; fold, and the hashes of
-// tokens and of characters by the key of the recipe, are those of package simhash for minwise:
+// characters do, while a longer stretch of Latin words in a Chinese manual has words. A run is units of one kind in a row. A shingle is 3
+// words or 5 characters of a run in a row, or a whole run of fewer. Numbers are unsigned, have 64 bits and wrap around.
+// The function fold, and the hashes of tokens and of characters by the key of the recipe, are those of package token:
 //
 //		3 words a, b, c            fold(fold(a, b), c)
 //		5 characters a, b, c, d, e fold(fold(fold(a, b), fold(c, d)), e)
 //		a shorter run              fold of all, from the left
 //
-//	  - The top 9 bits of a shingle's hash are its bin, its 32 low bits, with the lowest set, its rank. The largest rank of a
-//	    bin is the bin's winner.
+//	  - The bin of a shingle is the top 9 bits of its hash. Its rank is the low 32 bits, with the lowest bit set to 1. The
+//	    winner of a bin is the largest rank in it.
 //	  - Bin j without a shingle borrows the winner of the first bin that has one among j ^ o[0], j ^ o[1], ..., where o is 1 to
 //	    511 in the order of mix(o).
 //	  - Bit j of the sketch is bit 1 + j mod 16 of the winner of bin j. Bit 511 is 1.
@@ -27,7 +27,7 @@
 //
 // Two texts with the similarity J have the same winner in a bin with probability J, and otherwise equal bits by chance.
 // So J is estimated as 1 - 2 d/511, where d is how many of 511 bits differ, with the standard error sqrt((1 - J^2)/511). Of two
-// sets it is exact; a set and a min-hash are compared by the min-hash of both.
+// sets J is exact. To compare a set with another sketch, the set is first turned into a sketch of bins.
 //
 // # Why 64 bytes
 //

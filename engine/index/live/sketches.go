@@ -19,7 +19,7 @@ import (
 // has the sections
 //
 //	segment    JSON: identity of the segment's file, rows, version of the sketches
-//	sketches   by row, 8 bytes for 64 bits; zeros for a document without one
+//	sketches   64 bytes a row, as 64-bit words; zeros for a document without a sketch
 
 // sketchesHead is the section "segment" of a file of sketches.
 type sketchesHead struct {
@@ -98,7 +98,7 @@ func parseSketches(f *store.File, g *ManifestSegment) (_ []sketch.Sketch, err er
 	return memory.As[sketch.Sketch](s.Data), nil
 }
 
-// Verifier returns what compares queries with documents of the index.
+// Verifier returns the verifier of queries with these sketches, with the threshold of the index.
 func (c *Config) Verifier(queries []sketch.Sketch) rows.Verifier {
 	threshold := c.Threshold
 	if threshold == 0 {
