@@ -168,10 +168,32 @@ type docCursor struct {
 	at   uint64 // where the next one begins
 }
 
-// cursor returns one that begins with a rank. Where there is none, next says so.
+// cursor returns a cursor that begins with the documents of a rank. If there is no such rank, next fails. The
+// documents of rank 0 begin with ordinal 0, whatever the file says: otherwise ordinals would be missing.
 func (x *docList) cursor(rank uint64) docCursor {
+	if rank == 0 {
+		return docCursor{x, 0}
+	}
 	r, _ := x.of(rank)
 	return docCursor{x, r.from}
+}
+
+// ends checks that the documents of the ranks before rank end where those of rank begin, or where the list ends if
+// there are no more fingerprints. So parts of the list that are read separately have no gap and no common ordinals.
+func (c *docCursor) ends(rank, fingerprints uint64) error {
+	due := c.list.docs
+	if rank < fingerprints {
+		r, err := c.list.of(rank)
+		if err != nil {
+			return err
+		}
+		due = r.from
+	}
+	if c.at != due {
+		return c.list.corrupt(c.at, "the documents of the first %d fingerprints end at ordinal %d, where %d is due", rank,
+			c.at, due)
+	}
+	return nil
 }
 
 // next is [docList.of] of the next rank, which is the given one.
@@ -220,10 +242,7 @@ func (s *Segment) eachRange(f func(rank, from, to uint64) error) error {
 			return err
 		}
 	}
-	if c.at != s.meta.Documents {
-		return s.docs.corrupt(c.at, "%d documents of all fingerprints, where %d are due", c.at, s.meta.Documents)
-	}
-	return nil
+	return c.ends(s.meta.Fingerprints, s.meta.Fingerprints)
 }
 
 // row returns the document of ordinal i. The error wraps [store.ErrCorrupt].

@@ -34,6 +34,8 @@ func exercise(t testing.TB, list []store.Section) {
 		err = Write(t.Context(), nowhere{}, Input{Sources: []Source{{Segment: s}}},
 			Options{Design: *s.Design(), Threads: 1, Table: table.Options{Layout: s.Layout()}})
 		hostile.Says(t, "merge", err)
+		exerciseSome(t, s)
+		exerciseParts(t, s)
 		var c Scratch
 		for _, q := range []uint64{0, ^uint64(0), 0x243f6a8885a308d3, 0x9e3779b97f4a7c15} {
 			matches, err := s.Search(nil, []uint64{q}, s.Design().K, &c)
@@ -51,6 +53,39 @@ func exercise(t testing.TB, list []store.Section) {
 			hostile.Says(t, "name", err)
 		}
 	})
+}
+
+// exerciseSome merges all documents but the first two.
+func exerciseSome(t testing.TB, s *Segment) {
+	if s.Documents() < 3 {
+		return
+	}
+	some := NewRowSet(s.Documents())
+	some.Drop(0)
+	some.Drop(1)
+	hostile.Says(t, "merge of some", Write(t.Context(), nowhere{}, Input{Sources: []Source{{Segment: s, Rows: some}}},
+		Options{Design: *s.Design(), Threads: 1, Table: table.Options{Layout: s.Layout()}}))
+}
+
+// exerciseParts reads the documents in three parts, as threads of a merge do: without an error they are all documents,
+// each once.
+func exerciseParts(t testing.TB, s *Segment) {
+	m, err := newMerging([]Source{{Segment: s}})
+	hostile.Says(t, "parts", err)
+	next := 0
+	for part := 0; part < 3 && err == nil; part++ {
+		err = mergedDocs{m}.Read(part, 3, func(prints []uint64, place int) error {
+			if place != next {
+				t.Errorf("part %d: place %d follows place %d", part, place, next)
+			}
+			next += len(prints)
+			return nil
+		})
+		hostile.Says(t, "parts", err)
+	}
+	if err == nil && uint64(next) != s.Documents() {
+		t.Errorf("%d of %d documents in three parts", next, s.Documents())
+	}
 }
 
 // TestHostile makes random changes, and those that hurt most: extreme numbers

@@ -172,20 +172,22 @@ func (m mergedDocs) ReadWithin(mask, low, high uint64, f func(prints []uint64, p
 // walkDocs calls f with the fingerprints of documents in a part of table 0, and the place of the
 // first.
 func (r *reading) walkDocs(from, to, of uint64, f func(prints []uint64, place int) error) error {
+	if r.docs.firsts == nil {
+		return r.walk(from, to, of, func(rank uint64, prints []uint64) error { return f(prints, int(r.place+rank)) })
+	}
 	repeat := repeater{r: r, f: f}
-	return r.walk(from, to, of, func(rank uint64, prints []uint64) error {
-		if r.docs.firsts == nil {
-			return f(prints, int(r.place+rank))
-		}
-		return repeat.each(rank, prints)
-	})
+	if err := r.walk(from, to, of, repeat.each); err != nil || repeat.cursor.list == nil {
+		return err
+	}
+	return repeat.cursor.ends(repeat.rank, r.meta.Fingerprints)
 }
 
 // A repeater repeats fingerprints as often as they have documents.
 type repeater struct {
 	r      *reading
 	f      func(prints []uint64, place int) error
-	cursor docCursor // of the next one; not yet, without a list
+	cursor docCursor // of the next fingerprint; without a list before the first one
+	rank   uint64    // of the next fingerprint
 	buffer [1024]uint64
 }
 
@@ -212,9 +214,7 @@ func (e *repeater) each(rank uint64, prints []uint64) error {
 			out = append(out, p)
 		}
 	}
-	if rank+uint64(len(prints)) == e.r.meta.Fingerprints && c.at != e.r.meta.Documents {
-		return e.r.docs.corrupt(c.at, "%d documents of all fingerprints, where %d are due", c.at, e.r.meta.Documents)
-	}
+	e.rank = rank + uint64(len(prints))
 	return e.f(out, int(place))
 }
 

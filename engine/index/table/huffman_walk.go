@@ -1,7 +1,6 @@
 package table
 
 import (
-	"errors"
 	"slices"
 
 	"ndd/asm"
@@ -117,11 +116,11 @@ func (t *huffmanTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64
 		rank += uint64(len(keys))
 	}
 	// The rank after the last block must agree with the ranks or the head.
-	if want, err := t.begins(past); err != nil || rank != want {
-		return errors.Join(err, t.blocks.Corrupt(0, "%d keys in the blocks before block %d, %d by the ranks and the head",
-			rank, past, want))
+	due, err := t.begins(past)
+	if err == nil && rank != due {
+		err = t.blocks.Corrupt(0, "%d keys in the blocks before block %d, %d by the ranks and the head", rank, past, due)
 	}
-	return nil
+	return err
 }
 
 // PartWith returns the blocks that may contain keys from low to high.
