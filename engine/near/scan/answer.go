@@ -10,17 +10,16 @@ import (
 	"ndd/engine/memory"
 )
 
-// A Searcher has tables of some queries, for F that comes in parts, one after the other. It may be
-// used from many goroutines. Close it when done.
+// A Searcher holds tables of queries and answers them against one part of F after another. It is safe for
+// concurrent use. The caller closes it.
 type Searcher struct {
 	tables   *tables
 	options  Options
 	reserved *memory.Reservation
 }
 
-// NewSearcher returns a Searcher for queries that all fit in memory: p is a plan of [NewPlan] for
-// them, made with options that say Once. The queries are not needed any more. Cost: that of
-// building the tables.
+// NewSearcher builds the tables of queries, which must all fit in memory. p is a plan of [NewPlan] for
+// them with Options.Once set. The Searcher does not keep the slice of queries.
 func NewSearcher(queries []uint64, k int, p Plan, o Options) (*Searcher, error) {
 	if p.Queries < len(queries) {
 		return nil, o.Budget.Check(p.task(), memory.Unlimited.Bytes)
@@ -41,8 +40,8 @@ func NewSearcher(queries []uint64, k int, p Plan, o Options) (*Searcher, error) 
 	return &Searcher{t, o, reserved}, nil
 }
 
-// Hits returns every hit of the queries against a part of F, in the order of [Answer]. After an
-// error, which may be that of ctx, there is nothing more.
+// Hits yields every hit of the queries against a part of F, in the order of [Answer]. An error, for
+// example of ctx, ends the sequence.
 func (s *Searcher) Hits(ctx context.Context, f Source) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		hits, err := s.tables.scanHits(ctx, f, s.options)
@@ -68,10 +67,9 @@ func (s *Searcher) Close() {
 	s.reserved.Release()
 }
 
-// Answer returns every hit of the queries against F, in order: row of Q, distance, fingerprint, row
-// of F, which is read more than once where the queries do not fit in memory together. p is a plan of
-// [NewPlan] for the same queries, k and options. After an error, which may be that of ctx, there is
-// nothing more.
+// Answer yields every hit of the queries against F, ordered by row of Q, distance, fingerprint and row
+// of F. It reads F several times if the queries do not fit in memory together. p is a plan of [NewPlan]
+// for the same queries, k and options. An error, for example of ctx, ends the sequence.
 func Answer(ctx context.Context, f Source, queries []uint64, k int, p Plan, o Options) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		stopped := errors.New("stopped")
@@ -92,7 +90,7 @@ func Answer(ctx context.Context, f Source, queries []uint64, k int, p Plan, o Op
 	}
 }
 
-// inParts calls search with tables of as many of the queries as fit, until all are done.
+// inParts divides the queries into parts that fit in memory, and calls search with the tables of each.
 func inParts(queries []uint64, k int, p Plan, o Options, search func(*Searcher) error) error {
 	onePart := func(queries []uint64) error {
 		s, err := NewSearcher(queries, k, p, o)

@@ -9,13 +9,12 @@ import (
 	"ndd/engine/result"
 )
 
-// Count returns how many hits [Answer] would return, with sum also their checksum, see [result.Term]. It counts hits
-// as they are found: none is kept, put in order or written to a file, so that there may be any number
-// of them. A pair of a row of Q and a row of F is found once, see [tables.first], so that nothing
-// need be remembered of it. Without a sum all rows that have the same query are counted in one
-// step.
+// Count returns how many hits [Answer] would yield and, with sum, their checksum (see [result.Term]). It
+// stores and sorts no hits, so their number is not limited. One table reports each pair of rows (see
+// [tables.first]), so no pair is counted twice. Without sum, all rows with the same query are counted in
+// one step.
 //
-// p is a plan for options that say Counted.
+// p is a plan for options with Counted set.
 func Count(ctx context.Context, f Source, queries []uint64, k int, p Plan, o Options, sum bool) (
 	result.Totals, error) {
 	var all result.Totals
@@ -34,20 +33,20 @@ func Count(ctx context.Context, f Source, queries []uint64, k int, p Plan, o Opt
 	return all, nil
 }
 
-// A count is what goroutines count together.
+// A count holds the totals of all goroutines.
 type count struct {
 	*Searcher
 	sum   bool
-	marks []atomic.Uint64 // a bit for each distinct query that has hits
+	marks []atomic.Uint64 // one bit for each distinct query: it has hits
 
 	mu     sync.Mutex
 	totals result.Totals
 }
 
-// marksBytes returns the memory of the marks of a number of queries.
+// marksBytes returns the bytes of the marks for a number of queries.
 func marksBytes(queries int) uint64 { return (uint64(queries) + 63) / 64 * 8 }
 
-// mark marks a query, and returns whether it had no hit before.
+// mark marks a query, and reports whether it was unmarked before.
 func (c *count) mark(query uint32) (first bool) {
 	word, bit := &c.marks[query/64], uint64(1)<<(query%64)
 	return word.Load()&bit == 0 && word.Or(bit)&bit == 0
@@ -57,16 +56,17 @@ func (c *count) mark(query uint32) (first bool) {
 type counter struct {
 	*count
 	own  result.Totals
-	sums map[rowsKey]uint64 // of matches with many rows, some at a time
+	sums map[rowsKey]uint64 // cache of the sums of matches with many rows
 }
 
-// A rowsKey is a query that many rows have and a fingerprint, which F may have many times.
+// A rowsKey identifies the sum of a match: many rows of Q may have the query, and many rows of F the
+// fingerprint.
 type rowsKey struct {
 	query       uint32
 	fingerprint uint64
 }
 
-// sumsMax is how many sums are held.
+// sumsMax is the maximum number of sums in the cache.
 const sumsMax = 1 << 10
 
 func (c *counter) take(ctx context.Context, matches []match) error {
@@ -86,7 +86,7 @@ func (c *counter) take(ctx context.Context, matches []match) error {
 	return nil
 }
 
-// sumOf returns the sum of a match's terms.
+// sumOf returns the sum of the terms of a match over the rows of its query.
 func (c *counter) sumOf(m match, rows []uint32) (sum uint64) {
 	key := rowsKey{m.Query, m.Fingerprint}
 	if sum, ok := c.sums[key]; ok {

@@ -17,7 +17,7 @@ type Hit struct {
 	Row         uint64 // of F
 }
 
-// record is a hit in 24 bytes. Records in order of their words are hits in order of a result.
+// record is a hit in 24 bytes. Records that are sorted by their words are hits in the order of [Answer].
 type record = [3]uint64
 
 const recordBytes = 24
@@ -30,26 +30,26 @@ func hitOf(r record) Hit {
 	return Hit{Query: r[0] >> 8, Distance: int(r[0] & 0xff), Fingerprint: r[1], Row: r[2]}
 }
 
-// hits sorts hits by row of Q, distance, fingerprint, row of F, and drops repetitions. Beyond its
-// memory they go to temporary files.
+// hits sorts hits by row of Q, distance, fingerprint and row of F, and removes repetitions. Hits that
+// exceed its memory are in temporary files.
 type hits struct{ *radix.Records[record] }
 
-// newHits returns room for hits of writers goroutines: about bytes of memory, but a few
-// KiB each at least, and beyond that files in the folder dir, or that of the system for
-// such files where it is empty. Close it when done.
+// newHits returns an empty collection for a number of writer goroutines. It takes about bytes of memory,
+// at least some KiB for each writer. Temporary files are in the folder dir; "" means the system's folder
+// for them. The caller closes it.
 func newHits(d *disk.Disk, dir string, bytes uint64, writers int) *hits {
 	buffer := int(min(max(bytes/uint64(max(writers, 1))/sortBytes, 256), 1<<40))
 	return &hits{radix.NewRecords(spill.NewRuns[record](d, dir, "hits", buffer*recordBytes), buffer, 1)}
 }
 
-// sortBytes is what a record takes while it is sorted: itself and a copy, its first word and a copy, its row, and
-// what those are sorted in.
+// sortBytes are the bytes of memory that sorting a record takes: the record and a copy, its first word and a
+// copy, its row, and the buffers of the sort.
 const sortBytes = 2*recordBytes + 2*8 + 4 + 20
 
-// An expander is the sink that writes a hit for every row of a match's query.
+// An expander is a sink that writes a hit for every row of the query of a match.
 type expander struct {
 	tables *tables
-	first  uint64 // row of Q of the tables' first
+	first  uint64 // row of Q of the first query of the tables
 	to     *radix.RecordWriter[record]
 }
 
@@ -71,8 +71,7 @@ func (e *expander) take(ctx context.Context, matches []match) error {
 
 func (e *expander) close() { e.to.Close() }
 
-// all yields every hit in order. It ends with an error, after which there is none. All
-// writers must be closed.
+// all yields every hit in order. An error ends the sequence. All writers must be closed before.
 func (h *hits) all(ctx context.Context) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		n := 0

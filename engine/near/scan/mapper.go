@@ -9,23 +9,23 @@ import (
 
 // A match is a distinct query and a row of F within distance k of each other.
 type match struct {
-	Query       uint32 // number of the distinct query, in their order
+	Query       uint32 // number of the distinct query
 	Distance    uint32
 	Fingerprint uint64
 	Row         uint64 // of F
 }
 
 const (
-	// partPrints fingerprints are joined with one table after the other, so that they are read from
-	// memory once: 14 MiB of the outer cache.
+	// partPrints is the number of fingerprints that are joined with one table after another. They are read from memory
+	// once, and fill 14 MiB of the outer cache.
 	partPrints = 7 << 18
-	// permutedKeys are permuted at a time.
+	// permutedKeys is the number of keys that are permuted at a time.
 	permutedKeys = 2048
-	// pairsMax is how many pairs are verified together.
+	// pairsMax is the maximum number of pairs that are verified together.
 	pairsMax = 512
-	// filteredWords are filtered at a time.
+	// filteredWords is the number of words that are filtered at a time.
 	filteredWords = 4096
-	// matchesMax is how many matches are handed on at a time.
+	// matchesMax is the number of matches that emit gets at a time.
 	matchesMax = 4096
 )
 
@@ -39,29 +39,29 @@ type mapper struct {
 	longLanes []uint32
 	matches   []match
 
-	// of a prefilter
+	// With a prefilter:
 	halves     *asm.HalfPartitions
 	halfWords  *memory.Buffer[uint64]
-	passed     []uint64 // words that the map of a half lets pass
-	candidates keyRange // of a half, to be joined
-	half       int      // of the candidates
+	passed     []uint64 // words that passed the map of a half
+	candidates keyRange // candidates of a half that are not joined yet
+	half       int      // half of the candidates
 
-	// of pairs that are verified
-	rows  []uint32 // of the part
+	// Pairs that are verified:
+	rows  []uint32 // rows of the part
 	lanes []uint32
 	diffs []uint64
 }
 
-// A keyRange is fingerprints that are joined with the tables of a group.
+// A keyRange is a list of fingerprints that are joined with the tables of a group.
 type keyRange struct {
-	keys   []uint64 // what is joined: the fingerprints, or what words have of those that are candidates
-	rows   []uint32 // which of prints the keys stand for; nil: one after the other
-	prints []uint64
-	first  uint64 // row of F of the first of prints
+	keys   []uint64 // keys to join: the fingerprints, or the leading bits of a half of the candidates
+	rows   []uint32 // index in prints of each key; nil: keys and prints have the same order
+	prints []uint64 // fingerprints of the part
+	first  uint64   // row of F of prints[0]
 }
 
-// newMapper returns a mapper, which hands matches, in no order, to emit; they are
-// good until that returns. Close it when done.
+// newMapper returns a mapper that passes matches to emit, in no order. They are valid until emit returns. The caller
+// closes the mapper.
 func (t *tables) newMapper(emit func([]match) error) (*mapper, error) {
 	m := &mapper{
 		tables:    t,
@@ -91,8 +91,7 @@ func (t *tables) newMapper(emit func([]match) error) (*mapper, error) {
 // Close frees the mapper's memory.
 func (m *mapper) Close() { m.halfWords.Free() }
 
-// Map finds every match of a chunk of F whose first row is first. It ends with the
-// first error of emit.
+// Map finds every match of a chunk of F. first is the row of its first fingerprint. An error of emit ends it.
 func (m *mapper) Map(chunk []uint64, first uint64) error {
 	if m.tables.queries == 0 {
 		return nil
@@ -115,7 +114,7 @@ func (m *mapper) Map(chunk []uint64, first uint64) error {
 	return m.flush()
 }
 
-// joinFiltered scatters a part by halves and joins what the maps let pass.
+// joinFiltered scatters a part by halves and joins the fingerprints that pass the maps.
 func (m *mapper) joinFiltered(part *keyRange) error {
 	m.candidates.prints, m.candidates.first = part.prints, part.first
 	for at := 0; at < len(part.keys); {
@@ -135,8 +134,8 @@ func (m *mapper) joinFiltered(part *keyRange) error {
 	return m.joinCandidates()
 }
 
-// filter empties a partition, those of the lower half behind those of the upper, adds to the
-// candidates what the map of its half lets pass, and joins those when they are many.
+// filter empties partition i, and adds the words that pass the map of its half to the candidates. It joins candidates
+// when there are many. Partitions of the upper half have the lower numbers.
 func (m *mapper) filter(i int) error {
 	half, words := i>>m.halves.Bits, m.halves.Take(i)
 	for len(words) > 0 {
@@ -166,7 +165,7 @@ func (m *mapper) joinCandidates() error {
 	return err
 }
 
-// flush hands on the matches that have come together.
+// flush passes the collected matches to emit.
 func (m *mapper) flush() error {
 	if len(m.matches) == 0 {
 		return nil
@@ -190,7 +189,7 @@ func (m *mapper) joinGroup(group int, r *keyRange) error {
 	return nil
 }
 
-// join joins keys of a range, the first of which has number at, with a table.
+// join joins keys of a range with a table. at is the index of the first key in the range.
 func (m *mapper) join(table, at int, keys []uint64, r *keyRange) error {
 	q := &m.tables.tables[table]
 	words := m.keys[:len(keys)]
@@ -213,7 +212,7 @@ func (m *mapper) join(table, at int, keys []uint64, r *keyRange) error {
 		}
 		from, to, long := q.buckets.Bucket(words[done])
 		if !long {
-			continue // there was no room for more pairs
+			continue // the list of pairs was full
 		}
 		if err := m.joinLong(table, from, to, uint32(words[done]), uint32(at+done), r); err != nil {
 			return err
@@ -223,7 +222,7 @@ func (m *mapper) join(table, at int, keys []uint64, r *keyRange) error {
 	return nil
 }
 
-// joinLong compares one fingerprint with a long bucket, the lanes [from, to).
+// joinLong compares one fingerprint with the lanes [from, to) of a long bucket.
 func (m *mapper) joinLong(table int, from, to, low, row uint32, r *keyRange) error {
 	lows := m.tables.tables[table].buckets.Lows
 	for from < to {
@@ -239,9 +238,8 @@ func (m *mapper) joinLong(table int, from, to, low, row uint32, r *keyRange) err
 	return nil
 }
 
-// verify makes a match of each of n pairs of a lane and a row of the part that are
-// within distance k, and that no earlier table finds too. It goes over them once for
-// each level of memory, without branches, so that the misses of many overlap.
+// verify makes a match of each of n pairs of a lane and a row of the part, if the pair is within distance k and no
+// earlier table finds it. It has one loop for each level of memory, without branches, so that cache misses overlap.
 func (m *mapper) verify(table, n int, r *keyRange) error {
 	t := m.tables
 	q := &t.tables[table]
@@ -254,7 +252,7 @@ func (m *mapper) verify(table, n int, r *keyRange) error {
 		diffs[i] = r.prints[rows[i]]
 	}
 	for i, id := range lanes {
-		// For the padding any query does here.
+		// Padding lanes have no query: any query serves here, and the next loop skips them.
 		diffs[i] ^= t.distinct[min(id, uint32(len(t.distinct)-1))]
 	}
 	for i, diff := range diffs {

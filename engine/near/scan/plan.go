@@ -7,15 +7,15 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// A Plan says how queries will be answered, and how many bytes of memory that takes at most.
+// A Plan says how queries will be answered, and the maximum memory of it in bytes.
 type Plan struct {
-	Queries     int    // answered at a time; F is read once for each so many
+	Queries     int    // queries that are answered at a time; F is read once for each such part
 	Threads     int    // goroutines that map
-	Tables      uint64 // bytes of the tables on these queries
-	Chunks      uint64 // bytes of the chunks of F that are mapped at a time, and of their partitions
-	Chunk       int    // fingerprints of a chunk where F is streamed, for [Reader] and [Walk]; else 0
-	Hits        uint64 // bytes of hits, beyond which they go to files; or of marks, where they are counted
-	NoPrefilter bool   // there is no prefilter, since that takes memory
+	Tables      uint64 // bytes of the tables of a part of the queries
+	Chunks      uint64 // bytes of the chunks of F that are mapped at the same time, and of their partitions
+	Chunk       int    // fingerprints of a chunk, for [Reader] and [Walk]; 0 if F is not streamed
+	Hits        uint64 // bytes of hits in memory, before they are written to files; bytes of marks if hits are counted
+	NoPrefilter bool   // there is no prefilter, to save memory
 }
 
 // Bytes returns the memory of the whole plan.
@@ -27,17 +27,17 @@ func (p *Plan) task() string {
 }
 
 const (
-	// hitBytesMax and hitBytesMin bound the memory for hits, which is a quarter of what there is.
+	// hitBytesMax and hitBytesMin bound the memory for hits, which is a quarter of the available memory.
 	hitBytesMax = 1 << 30
 	hitBytesMin = 64 << 10
-	// partQueriesMin are the fewest queries for which F is read again.
+	// partQueriesMin is the smallest part of the queries for which F is read again.
 	partQueriesMin = 1 << 10
 )
 
-// NewPlan returns how queries for distance k are answered in the memory that o.Budget has left: all
-// at a time, or some; with a prefilter or without; by o.Threads goroutines or fewer: whatever
-// should take the least time of all that fits. streamed says that F is not in memory or mapped
-// already. The error is a [memory.TooLargeError]. NewPlan reserves nothing.
+// NewPlan returns the plan with the least estimated time for queries of distance k, among those that fit in the
+// memory that o.Budget has left. Plans differ in the number of queries at a time, in the number of goroutines, up
+// to o.Threads, and in whether there is a prefilter. streamed says that F is neither in memory nor mapped.
+// NewPlan reserves no memory. Its error is a [memory.TooLargeError].
 func NewPlan(queries, k int, streamed bool, o Options) (best Plan, err error) {
 	o.setDefaults()
 	left := o.Budget.Left()
@@ -60,9 +60,8 @@ func NewPlan(queries, k int, streamed bool, o Options) (best Plan, err error) {
 	return best, nil
 }
 
-// fit plans p.Queries of all queries at a time, by as many goroutines as fit in the memory that is
-// left, one at least. It returns what all parts of the queries take together, in ns for each
-// fingerprint of F.
+// fit plans to answer p.Queries at a time, with as many goroutines as fit in the memory that is left, at least
+// one. It returns the time for all queries, in nanoseconds a fingerprint of F.
 func (p *Plan) fit(left uint64, queries, k int, streamed bool, o *Options) (time float64) {
 	if p.Hits = min(max(left/4, hitBytesMin), hitBytesMax); o.Counted {
 		p.Hits = marksBytes(p.Queries)
@@ -70,7 +69,7 @@ func (p *Plan) fit(left uint64, queries, k int, streamed bool, o *Options) (time
 	s := chooseStrategy(workload{queries: p.Queries, k: k, fingerprints: o.Fingerprints, noPrefilter: p.NoPrefilter})
 	buffer, each := uint64(0), s.mapperBytes()
 	p.Tables = s.tableBytes(p.Queries)
-	if streamed { // one buffer of each goroutine, and one that is being filled
+	if streamed { // a buffer for each goroutine, and one that is being filled
 		p.Chunk = chunkPrints
 		for all := uint64(o.Threads); p.Chunk > chunkMin && p.Tables+p.Hits+all*each+(all+1)*8*uint64(p.Chunk) > left; {
 			p.Chunk /= 2
@@ -85,17 +84,17 @@ func (p *Plan) fit(left uint64, queries, k int, streamed bool, o *Options) (time
 	return float64(parts) * s.cost / float64(min(p.Threads, runtime.GOMAXPROCS(0)))
 }
 
-// tableBytes returns the memory for building the tables of a number of queries.
+// tableBytes returns the bytes of memory for building the tables of a number of queries.
 func (s *strategy) tableBytes(queries int) (bytes uint64) {
 	for _, g := range s.groups {
 		for _, l := range g.layouts {
-			bytes += 2 * l.bytes // with the number of the query that each lane has
+			bytes += 2 * l.bytes // the key and the query number of each lane
 		}
 	}
-	// The numbers of queries, and their keys and rows while they are sorted, which takes as much again.
+	// Numbers of queries; then keys and rows, twice while they are sorted.
 	bytes += uint64(queries) * (16 + 2*16)
 	if s.mapBits > 0 {
-		bytes += 3*1<<(s.mapBits-3) + 16*uint64(queries) // two maps, a copy of one while it is dilated; keys
+		bytes += 3*1<<(s.mapBits-3) + 16*uint64(queries) // two maps, a copy of one while it is dilated, and keys
 	}
 	return bytes
 }

@@ -9,10 +9,10 @@ import (
 	"ndd/permute"
 )
 
-// A prefilter excludes fingerprints that cannot be near a query. Two that differ in at most k bits
-// differ in at most (k-1)/2 of one half, or at most k-1-(k-1)/2 of the other. For each half there
-// is a bit map with 2^mapBits bits; a bit is set if its number is within that distance of the
-// leading bits of some query's half: of 1 M queries, k = 3, one bit in nine of 2^28.
+// A prefilter excludes fingerprints that cannot be near a query. Two fingerprints within k bits differ in at most
+// (k-1)/2 bits of the upper half, or in at most k-1-(k-1)/2 bits of the lower half. Each half has a bitmap of
+// 2^mapBits bits. A bit is set if its number is within that distance of the leading bits of a query's half. For
+// 1 M queries and k = 3, one bit in nine of 2^28 is set.
 //
 //	fingerprint        | upper half | lower half |
 //	                        |             |         scattered by their leading bits,
@@ -20,47 +20,45 @@ import (
 //	                        |             |
 //	tables             2 of 16 bits   2 of 16 bits  only for candidates
 //
-// A candidate is a fingerprint of which a map lets one half pass. Nearly all are within radius of
-// some query in that half, and tables whose leading bits are bits of the half find which.
+// A candidate is a fingerprint with a half whose bit is set. Nearly all candidates are within the radius of a query in
+// that half. Tables whose leading bits are bits of the half find the query.
 type prefilter [2][]uint64
 
 const (
-	// mapBitsMin is log2 of the bits of the smallest map: one of which each partition has 64 cache
-	// lines.
+	// mapBitsMin is log2 of the bits of the smallest map, where each partition has 64 cache lines.
 	mapBitsMin = 22
-	// partitionMapBits is log2 of the bits of a partition's part of a map: an eighth of a
-	// second-level cache of 2 MiB.
+	// partitionMapBits is log2 of the bits of a partition's part of a map: an eighth of a second-level cache of 2 MiB.
 	partitionMapBits = 21
-	// filteredPrints is how many fingerprints are scattered before they are filtered: each reads
-	// its share of the maps from memory, 8 bytes of 2^28 bits.
+	// filteredPrints is the number of fingerprints that are scattered before they are filtered. Filtering them reads
+	// both maps from memory: 8 bytes a fingerprint for maps of 2^28 bits.
 	filteredPrints = 1 << halfRowBits
-	// filteredPrintsMin is how many are mapped together at least.
+	// filteredPrintsMin is the minimum number of fingerprints that are mapped together.
 	filteredPrintsMin = 1 << 16
-	// halfRowBits of a half's word are for the row.
+	// halfRowBits is the number of bits for the row in the word of a half.
 	halfRowBits = 23
-	// candidateBits is log2 of how many candidates are joined together.
+	// candidateBits is log2 of the number of candidates that are joined together.
 	candidateBits = 20
 )
 
-// What a prefilter was measured to take, in ns, at 2 GHz (BenchmarkMap; go run ./bench scan).
+// Measured costs of a prefilter, in ns, at 2 GHz (BenchmarkMap; go run ./bench scan).
 const (
-	scatterHalvesCost = 4.4  // to scatter a fingerprint into two partitions
-	filterCost        = 1.6  // for a word
-	farMapCost        = 2.0  // for a word and each doubling of a partition's part of the map beyond 2^22 bits
-	mapLineCost       = 12.0 // for a cache line of the map, for each part
-	candidateCost     = 13.0 // for a candidate, besides the tables
-	buildLineCost     = 100  // for a cache line of the map when it is built
-	allocateCost      = 5    // for the memory of the partitions of a fingerprint
-	// printsUnknown is how many fingerprints F is taken to have where that is not known.
+	scatterHalvesCost = 4.4  // scatter a fingerprint into two partitions
+	filterCost        = 1.6  // filter a word
+	farMapCost        = 2.0  // more a word, for each doubling of a partition's part of the map above 2^22 bits
+	mapLineCost       = 12.0 // read a cache line of the map, once for each part of F
+	candidateCost     = 13.0 // a candidate, without its tables
+	buildLineCost     = 100  // build a cache line of the map
+	allocateCost      = 5    // allocate the partitions, a fingerprint
+	// printsUnknown is the assumed number of fingerprints of F if it is unknown.
 	printsUnknown = 1 << 28
 )
 
-// radii returns how many bits of each half may differ.
+// radii returns the maximum number of different bits in each half.
 func radii(k int) [2]int { return [2]int{(k - 1) / 2, k - 1 - (k-1)/2} }
 
 // prefilterStrategy returns the strategy with maps of 2^mapBits bits.
 func prefilterStrategy(w workload, mapBits int) strategy {
-	lines := 2 * math.Ldexp(1, mapBits-9) // of both maps
+	lines := 2 * math.Ldexp(1, mapBits-9) // cache lines of both maps
 	prints := uint64(printsUnknown)
 	if w.fingerprints > 0 {
 		prints = w.fingerprints
@@ -79,8 +77,7 @@ func prefilterStrategy(w workload, mapBits int) strategy {
 	return s
 }
 
-// halfGroup returns the group of tables for the candidates of a half that costs least, and what it
-// costs each.
+// halfGroup returns the cheapest group of tables for the candidates of a half, and its cost for each of them.
 func halfGroup(queries, half, radius int) (best group, least float64) {
 	least = math.Inf(1)
 	for blocks := radius + 1; blocks <= radius+3; blocks++ {
@@ -92,8 +89,8 @@ func halfGroup(queries, half, radius int) (best group, least float64) {
 	return best, least
 }
 
-// halfTables cuts a half into blocks and returns a table for every choice of all but radius of
-// them, which lead.
+// halfTables divides a half into blocks. It returns a table for every choice of radius blocks: the other blocks are its
+// leading bits.
 func halfTables(half, radius, blocks int) (list []permute.Table) {
 	for chosen := uint(1); chosen < 1<<blocks; chosen++ {
 		if bits.OnesCount(chosen) != blocks-radius {
@@ -102,7 +99,7 @@ func halfTables(half, radius, blocks int) (list []permute.Table) {
 		mask := uint64(0)
 		for b := range blocks {
 			if chosen>>b&1 != 0 {
-				// The first block is at the front of the half.
+				// Block 0 has the highest bits of the half.
 				from, to := 32-32*b/blocks, 32-32*(b+1)/blocks
 				mask |= 1<<from - 1<<to
 			}
@@ -112,20 +109,19 @@ func halfTables(half, radius, blocks int) (list []permute.Table) {
 	return list
 }
 
-// halfKey returns what a word of a half has of a fingerprint, from the top; zeros follow.
+// halfKey returns the leading bits of a half of a fingerprint, as many as the word of a half holds, followed by zeros.
 func halfKey(x uint64, half int) uint64 {
 	return bits.RotateLeft64(x, 32*(1-half)) << halfRowBits
 }
 
-// halfPartitionBits returns log2 of the partitions of a half for maps of 2^mapBits bits: more than
-// 2^8 places where partitions grow fit no near cache.
+// halfPartitionBits returns log2 of the number of partitions of a half for maps of 2^mapBits bits. The write positions
+// of more than 2^8 partitions would not fit in the first-level cache.
 func halfPartitionBits(mapBits int) int {
 	return min(max(mapBits-partitionMapBits, 6), 8)
 }
 
-// halves returns the partitions of a mapper's halves, without their memory. They are an odd number
-// of cache lines apart: at multiples of a power of two, the lines where they grow would share few
-// sets of the first-level cache.
+// halves returns the partitions of both halves, without their memory. Their starts are an odd number of cache lines
+// apart: at multiples of a power of two, the lines that are written would share few sets of the first-level cache.
 func (s *strategy) halves() *asm.HalfPartitions {
 	partitionBits := halfPartitionBits(s.mapBits)
 	mean := math.Ldexp(float64(s.part), -partitionBits)
@@ -133,7 +129,7 @@ func (s *strategy) halves() *asm.HalfPartitions {
 	return asm.NewHalfPartitions(partitionBits, room&^7|8, 64-halfRowBits)
 }
 
-// newPrefilter builds the maps of the distinct queries.
+// newPrefilter builds the maps for the distinct queries.
 func (t *tables) newPrefilter(s strategy) (_ *prefilter, err error) {
 	p := new(prefilter)
 	for half := range p {
@@ -153,8 +149,7 @@ func (t *tables) newPrefilter(s strategy) (_ *prefilter, err error) {
 	return p, nil
 }
 
-// dilateTimes sets the bits whose number differs in at most radius bits from that of a bit that is
-// set.
+// dilateTimes sets every bit whose number differs in at most radius bits from the number of a set bit.
 func dilateTimes(marks []uint64, radius int) error {
 	if radius == 0 {
 		return nil
@@ -171,9 +166,9 @@ func dilateTimes(marks []uint64, radius int) error {
 	return nil
 }
 
-// dilate sets the bits of dst whose number differs in at most one bit from that of a bit of src.
-// Both have the same number of words, 8 or a larger power of two. Eight words are computed at a
-// time: their numbers differ in the word, in the place among the eight, or before that.
+// dilate sets every bit of dst whose number differs in at most one bit from the number of a set bit of src. Both slices
+// have the same number of words, 8 or a larger power of two. Eight words are computed at a time. The number of the
+// source bit differs within the word, in the word among the eight, or in the group of eight words.
 func dilate(dst, src []uint64) {
 	dst = dst[:len(src)]
 	for i := 0; i+8 <= len(src); i += 8 {

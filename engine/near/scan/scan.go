@@ -13,21 +13,22 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// Options configures a scan. Its zero value is one on all processors, without a limit of memory.
+// Options configures a scan. The zero value means all processors and no memory limit.
 type Options struct {
-	Threads      int            // goroutines that map; 0 or less: as many as there are processors
-	Budget       *memory.Budget // from which memory is reserved; nil: no limit
-	Temp         string         // folder for hits that do not fit in memory; empty: that of the system
-	Disk         *disk.Disk     // that the folder is on; nil: the system's
+	Threads      int            // goroutines that map; 0 or less: one for each processor
+	Budget       *memory.Budget // memory is reserved from it; nil: no limit
+	Temp         string         // folder for hits that do not fit in memory; "": the system's folder for temporary files
+	Disk         *disk.Disk     // disk of Temp; nil: the system's
 	First        uint64         // row of the first query
-	Fingerprints uint64         // how many F has; 0: it is not known
-	Once         bool           // F can be read once only, such as a pipe
-	Counted      bool           // hits are counted, not kept: see Count
-	// unless nil, called with the number of fingerprints done, by several goroutines, not always in
-	// order
+	Fingerprints uint64         // number of fingerprints of F; 0: unknown
+	Once         bool           // F can be read only once, as a pipe
+	Counted      bool           // hits are counted but not stored: see [Count]
+
+	// Progress is called with the number of fingerprints done, unless it is nil. Several goroutines call it,
+	// and not always in order.
 	Progress func(done uint64)
 
-	hitBytes uint64 // of memory for hits, beyond which they go to files; 0: 1 GiB
+	hitBytes uint64 // bytes of memory for hits, before they are written to files; 0: 1 GiB
 }
 
 func (o *Options) setDefaults() {
@@ -37,8 +38,8 @@ func (o *Options) setDefaults() {
 	o.hitBytes = cmp.Or(o.hitBytes, hitBytesMax)
 }
 
-// scanHits maps all of F and returns the hits, to be closed by the caller. They do not depend on
-// the number of goroutines.
+// scanHits maps all of F and returns the hits, which the caller closes. They do not depend on the number of
+// goroutines.
 func (t *tables) scanHits(ctx context.Context, f Source, o Options) (*hits, error) {
 	o.setDefaults()
 	hits := newHits(o.Disk, o.Temp, o.hitBytes, o.Threads)
@@ -49,17 +50,17 @@ func (t *tables) scanHits(ctx context.Context, f Source, o Options) (*hits, erro
 	return hits, nil
 }
 
-// A sink takes the matches of one goroutine. A match stands for all rows of Q that have its query,
-// which may be most of Q: so take heeds ctx where there are rowsMany or more.
+// A sink receives the matches of one goroutine. A match represents all rows of Q with its query, which may be
+// most of Q. So take checks ctx for a match with rowsMany rows or more.
 type sink interface {
 	take(context.Context, []match) error
 	close()
 }
 
-// rowsMany rows of one query, or more, take long enough to look at the context.
+// rowsMany is the number of rows of one query from which on a sink checks the context.
 const rowsMany = 256
 
-// scan maps all of F into sinks, one for each of o.Threads goroutines.
+// scan maps all of F into sinks: one for each of o.Threads goroutines.
 func (t *tables) scan(ctx context.Context, f Source, o Options, newSink func() sink) error {
 	var done atomic.Uint64
 	return parallel.Each(ctx, parallel.Options{Workers: o.Threads, Ahead: o.Threads},
@@ -94,8 +95,8 @@ func (t *tables) scan(ctx context.Context, f Source, o Options, newSink func() s
 		})
 }
 
-// mapChunk maps a chunk in parts, so that an interrupt is heard within milliseconds, calls progress
-// with the size of each, and gives the chunk back.
+// mapChunk maps a chunk in parts, so that it notices a cancelled context within milliseconds. It calls progress
+// with the size of each part, and releases the chunk.
 func (m *mapper) mapChunk(ctx context.Context, c Chunk, progress func(int)) error {
 	for at := 0; at < len(c.Fingerprints); at += m.tables.strategy.part {
 		part := c.Fingerprints[at:min(at+m.tables.strategy.part, len(c.Fingerprints))]

@@ -12,30 +12,30 @@ import (
 
 const (
 	chunkPrints = 8 << 20 // fingerprints of a chunk: the paper's 64 MiB
-	chunkMin    = 8 << 10 // where memory is little and F is streamed
+	chunkMin    = 8 << 10 // fingerprints of the smallest chunk, if F is streamed with little memory
 )
 
-// A Chunk is a part of F, the unit that is mapped.
+// A Chunk is a part of F that is mapped at once.
 type Chunk struct {
 	Fingerprints []uint64
-	First        uint64 // row of the first
-	done         func() // gives the memory back; may be nil
+	First        uint64 // row in F of the first fingerprint
+	done         func() // returns the memory for reuse; may be nil
 }
 
-// Release says that the chunk's fingerprints are not used any more: their memory may be that of
-// another chunk from now on. Who calls a [Source] itself should call it, once for each chunk.
+// Release lets the source use the memory of the chunk again. A caller of a [Source] calls it once for
+// each chunk, and does not use the fingerprints afterwards.
 func (c Chunk) Release() {
 	if c.done != nil {
 		c.done()
 	}
 }
 
-// A Source calls yield with all of F from its beginning, chunk after chunk, until that returns false,
-// and returns what kept it from reading F.
+// A Source calls yield with the chunks of F in order, until yield returns false. It returns the error
+// that prevented it from reading all of F.
 type Source func(yield func(Chunk) bool) error
 
-// Slice returns the source of fingerprints in memory, or mapped, the first of which is row
-// first of F.
+// Slice returns a source of fingerprints in memory or in a mapped file. The first of them is row first
+// of F.
 func Slice(f []uint64, first uint64) Source {
 	return func(yield func(Chunk) bool) error {
 		for at := 0; at < len(f); at += chunkPrints {
@@ -48,9 +48,9 @@ func Slice(f []uint64, first uint64) Source {
 	}
 }
 
-// Reader returns the source of little-endian fingerprints in a stream, such as a pipe, in chunks of
-// the size of a [Plan]. A stream that ends within a fingerprint is an error that wraps
-// [store.ErrCorrupt]. The source can be used once.
+// Reader returns a source of the little-endian fingerprints of a stream such as a pipe. chunk is the
+// number of fingerprints of a chunk, from [Plan].Chunk. If the stream ends within a fingerprint, the
+// error wraps [store.ErrCorrupt]. The source can be used once.
 func Reader(r io.Reader, chunk int) Source {
 	return func(yield func(Chunk) bool) error {
 		free := newBuffers(chunk)
@@ -66,7 +66,7 @@ func Reader(r io.Reader, chunk int) Source {
 			case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 				return err
 			}
-			copy(buffer, store.Uint64s(data[:n])) // the same memory, and nothing to do, on most machines
+			copy(buffer, store.Uint64s(data[:n])) // no copy on little-endian machines, where both are the same memory
 			if !yield(free.chunk(buffer, n/8, first)) {
 				return nil
 			}
@@ -75,14 +75,14 @@ func Reader(r io.Reader, chunk int) Source {
 	}
 }
 
-// Walk returns the source of fingerprints that are handed out some at a time, such as those of an
-// index, whose tables are decoded block by block, in chunks of the size of a [Plan]. Their
-// rows are their numbers in the walk.
+// Walk returns a source of the fingerprints that a function yields some at a time, such as an index
+// whose tables are decoded block by block. chunk is the number of fingerprints of a chunk, from
+// [Plan].Chunk. The row of a fingerprint is its number in the walk.
 func Walk(walk func(yield func([]uint64) bool) error, chunk int) Source {
 	return func(yield func(Chunk) bool) error {
 		free := newBuffers(chunk)
 		buffer, n, first := free.take(), 0, uint64(0)
-		going := true
+		more := true
 		err := walk(func(prints []uint64) bool {
 			for len(prints) > 0 {
 				c := copy(buffer[n:], prints)
@@ -90,7 +90,7 @@ func Walk(walk func(yield func([]uint64) bool) error, chunk int) Source {
 				if n += c; n < len(buffer) {
 					continue
 				}
-				if going = yield(free.chunk(buffer, n, first)); !going {
+				if more = yield(free.chunk(buffer, n, first)); !more {
 					return false
 				}
 				first += uint64(n)
@@ -98,17 +98,17 @@ func Walk(walk func(yield func([]uint64) bool) error, chunk int) Source {
 			}
 			return true
 		})
-		if err == nil && going && n > 0 {
+		if err == nil && more && n > 0 {
 			yield(free.chunk(buffer, n, first))
 		}
 		return err
 	}
 }
 
-// buffers are arrays of chunks that were mapped, to be filled again.
+// buffers is a pool of arrays for chunks.
 type buffers struct{ sync.Pool }
 
-// newBuffers returns buffers of size fingerprints.
+// newBuffers returns a pool of arrays for size fingerprints each.
 func newBuffers(size int) *buffers {
 	return &buffers{sync.Pool{New: func() any {
 		buffer := make([]uint64, size)
@@ -116,10 +116,10 @@ func newBuffers(size int) *buffers {
 	}}}
 }
 
-// take returns an array that is free, or a new one.
+// take returns an array of the pool, or a new one.
 func (b *buffers) take() []uint64 { return *b.Get().(*[]uint64) }
 
-// chunk returns the first n fingerprints of an array as a chunk, which gives it back.
+// chunk returns the first n fingerprints of an array as a chunk. Its release returns the array to the pool.
 func (b *buffers) chunk(buffer []uint64, n int, first uint64) Chunk {
 	return Chunk{buffer[:n], first, func() { b.Put(&buffer) }}
 }

@@ -7,33 +7,32 @@ import (
 	"ndd/permute"
 )
 
-// A workload is what a strategy is chosen for.
+// A workload has the numbers that determine a strategy.
 type workload struct {
 	queries, k   int
-	fingerprints uint64 // of F; 0: it is not known
-	noPrefilter  bool   // which takes memory
-	seed         uint64 // of the tables; answers do not depend on it
+	fingerprints uint64 // number of fingerprints of F; 0: unknown
+	noPrefilter  bool   // no prefilter, to save memory
+	seed         uint64 // seed of the tables' masks; answers do not depend on it
 }
 
-// A strategy says how queries are answered: by which tables in which layouts, behind a prefilter or
-// not.
+// A strategy has the tables that answer queries, their layouts, and whether a prefilter precedes them.
 type strategy struct {
 	mapBits int     // log2 of the bits of a prefilter's map; 0: there is no prefilter
 	part    int     // fingerprints that are mapped together
-	cost    float64 // ns for each fingerprint of F
-	groups  []group // one for each half behind a prefilter, else one
+	cost    float64 // ns a fingerprint of F
+	groups  []group // with a prefilter one for each half, otherwise one
 }
 
-// A group of tables finds what differs from a query in at most radius bits of the mask, and
-// is only joined with fingerprints for which that may be: all of them where there is no prefilter.
+// A group of tables finds the fingerprints that differ from a query in at most radius bits of the mask. With a
+// prefilter, it is joined only with those that the prefilter lets pass.
 type group struct {
 	mask    uint64
 	radius  int
 	tables  []permute.Table
-	layouts []layout // of each table
+	layouts []layout // layout of each table
 }
 
-// chooseStrategy returns the strategy that should cost least for each fingerprint of F.
+// chooseStrategy returns the strategy with the lowest estimated cost.
 func chooseStrategy(w workload) strategy {
 	best := strategy{cost: math.Inf(1)}
 	for _, d := range permute.Catalogue(w.k, w.seed) {
@@ -50,8 +49,8 @@ func chooseStrategy(w workload) strategy {
 	return best
 }
 
-// chooseLayouts chooses the layouts of the group's tables, and returns their cost. A table of
-// radius 0 has buckets by its leading bits; one of a larger radius has all queries in one bucket.
+// chooseLayouts chooses the layouts of the group's tables, and returns their cost. A table of radius 0 has buckets
+// by its leading bits. A table of a larger radius has one bucket with all queries.
 func (g *group) chooseLayouts(queries int, prefiltered bool) (cost float64) {
 	for i, t := range g.tables {
 		leading := min(t.Leading(), bucketBitsMax)
@@ -70,37 +69,37 @@ func (g *group) chooseLayouts(queries int, prefiltered bool) (cost float64) {
 	return cost
 }
 
-// A layout says how one table is laid out for some number of queries.
+// A layout is the arrangement of one table in memory.
 type layout struct {
-	bucketBits int     // log2 of the buckets
-	dropBits   int     // low bits of a key that are not compared at first
-	bytes      uint64  // of the table
-	cost       float64 // ns for each fingerprint of F
+	bucketBits int     // log2 of the number of buckets
+	dropBits   int     // low bits of a key that the first comparison ignores
+	bytes      uint64  // size of the table
+	cost       float64 // ns a fingerprint of F
 }
 
-// Measured costs of a fingerprint in one table, in ns, at 2 GHz with AVX-512 (BenchmarkLayout,
-// least of five).
+// Measured costs of joining a fingerprint with one table, in ns, at 2 GHz with AVX-512 (BenchmarkLayout, minimum of
+// five runs).
 const (
-	directCost   = 1.3  // joining it
-	vectorCost   = 0.6  // and for each vector of 16 lanes
-	distanceCost = 0.3  // and for each doubling of a table beyond 32 KiB
-	farCost      = 0.25 // and of one beyond nearBytes
-	lineCost     = 2.0  // for a cache line of a far table that is read in order
-	longCost     = 25.0 // where a bucket is long
+	directCost   = 1.3  // each fingerprint
+	vectorCost   = 0.6  // each vector of 16 lanes
+	distanceCost = 0.3  // each doubling of the table's size above 32 KiB
+	farCost      = 0.25 // each doubling above nearBytes
+	lineCost     = 2.0  // each cache line of a larger table, if lines are read in order
+	longCost     = 25.0 // each fingerprint, if buckets are long
 )
 
 const (
-	// nearBytes is most of a second-level cache.
+	// nearBytes is three quarters of a second-level cache of 2 MiB.
 	nearBytes = 3 << 19
-	// bucketBitsMax keeps a table's buckets within some megabytes.
+	// bucketBitsMax limits the buckets of a table to some megabytes.
 	bucketBitsMax = 22
 )
 
-// layoutOf returns the layout of 2^bucketBits buckets, with its cost if the queries are random.
-// Behind a prefilter keys end in zeros, and come in order of the leading bits of the first table.
+// layoutOf returns the layout with 2^bucketBits buckets, and its cost for random queries. After a prefilter, keys end
+// in zeros, and arrive in order of the leading bits of the first table.
 func layoutOf(queries, bucketBits int, prefiltered, first bool) layout {
 	mean := math.Ldexp(float64(queries), -bucketBits)
-	vectors := math.Ceil((mean + 2.7*math.Sqrt(mean)) / 16) // one in 300 has more
+	vectors := math.Ceil((mean + 2.7*math.Sqrt(mean)) / 16) // one bucket in 300 has more
 	l := layout{bucketBits: bucketBits, bytes: uint64(math.Ldexp(4+64*math.Ceil((mean+8)/16), bucketBits))}
 	if prefiltered {
 		l.dropBits = 32 - bucketBits

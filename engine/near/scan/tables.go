@@ -11,48 +11,47 @@ import (
 	"ndd/permute"
 )
 
-// tables are permuted tables of the queries. They do not change and may be
-// used from many goroutines.
+// tables are permuted tables of the queries. They do not change, so they are safe for concurrent use.
 type tables struct {
 	strategy  strategy
 	k         int
 	queries   int
 	distinct  []uint64 // ascending
-	starts    []uint32 // of each distinct query's rows, and where the last end
-	rows      []uint32 // of Q
-	tables    []table  // of all groups, one after the other
+	starts    []uint32 // offset in rows of each distinct query; then len(rows)
+	rows      []uint32 // rows of Q, in order of the distinct queries
+	tables    []table  // tables of all groups, in order of the groups
 	prefilter *prefilter
 	memory    memory.Arena
 }
 
-// table is the distinct queries under one permutation.
+// A table holds the distinct queries under one permutation.
 type table struct {
 	group   int
-	find    permute.Table // in a fingerprint
+	find    permute.Table // as a mask over the bits of a fingerprint
 	perm    permute.Permutation
 	layout  layout
 	buckets asm.JoinBuckets
-	ids     []uint32 // which distinct query a lane has, noQuery in the padding
+	ids     []uint32 // number of the distinct query in each lane; noQuery for padding
 }
 
-// noQuery is the number of no query.
+// noQuery is the number in table.ids of a lane without a query.
 const noQuery = math.MaxUint32
 
-// queriesMax keeps lanes, padding included, in 32 bits.
+// queriesMax is the maximum number of queries. It keeps the numbers of lanes, with padding, in 32 bits.
 const queriesMax = 1 << 30
 
-// buildOptions says what tables are for.
+// buildOptions configure [newTables].
 type buildOptions struct {
 	K            int       // Hamming distance
-	Threads      int       // to build with
-	Fingerprints uint64    // of F; 0: it is not known
-	NoPrefilter  bool      // which takes memory
-	Strategy     *strategy // nil: the one that should cost least
+	Threads      int       // goroutines that build the tables
+	Fingerprints uint64    // number of fingerprints of F; 0: unknown
+	NoPrefilter  bool      // build no prefilter, to save memory
+	Strategy     *strategy // nil: the strategy with the lowest estimated cost
 }
 
-// newTables builds tables of the queries. They lie outside the Go heap, in huge pages where there
-// are any, which alone make look-ups two to three times faster: call [tables.Close] when
-// done. The queries are not needed any more.
+// newTables builds tables of the queries. Their memory is outside the Go heap, in huge pages if the system
+// has them: these alone make lookups two to three times faster. The caller closes the tables. They do not
+// keep the slice of queries.
 func newTables(queries []uint64, o buildOptions) (*tables, error) {
 	if o.K < 0 || o.K > permute.MaxK {
 		return nil, fmt.Errorf("k = %d: must be 0 to %d", o.K, permute.MaxK)
@@ -109,7 +108,7 @@ func (t *tables) groupQueries(queries []uint64, threads int) error {
 	return nil
 }
 
-// rowsOf returns the rows of Q that have a distinct query.
+// rowsOf returns the rows of Q with a distinct query.
 func (t *tables) rowsOf(query uint32) []uint32 { return t.rows[t.starts[query]:t.starts[query+1]] }
 
 // buildTables builds the tables of the strategy, and its prefilter.
@@ -128,7 +127,7 @@ func (t *tables) buildTables(threads int) (err error) {
 }
 
 func (t *tables) buildGroup(group, threads int) (err error) {
-	var arena memory.Arena // while tables are built
+	var arena memory.Arena // temporary memory
 	defer arena.Free()
 	sorted, ids := memory.In[uint64](&arena, len(t.distinct), &err), memory.In[uint32](&arena, len(t.distinct), &err)
 	keys := t.distinct
@@ -158,8 +157,8 @@ func (t *tables) buildGroup(group, threads int) (err error) {
 	return nil
 }
 
-// first returns the table that reports a pair that differs in diff: the first that finds it of
-// the first group that does.
+// first returns the table that reports a pair of fingerprints, so that no pair is reported twice: the first
+// table that finds it, of the first group that finds it. diff is the XOR of the pair.
 func (t *tables) first(diff uint64) int {
 	for i := range t.tables {
 		q := &t.tables[i]
@@ -171,7 +170,8 @@ func (t *tables) first(diff uint64) int {
 	return -1
 }
 
-// fillBuckets puts the queries, whose keys are sorted, and which have these numbers, into buckets.
+// fillBuckets puts the queries into the buckets of a table. keys are their permuted keys, ascending, and ids
+// their numbers.
 func (t *tables) fillBuckets(q *table, keys []uint64, ids []uint32) (err error) {
 	shift := 64 - q.layout.bucketBits
 	sizes := memory.In[uint32](&t.memory, 1<<q.layout.bucketBits+1, &err)
@@ -204,13 +204,13 @@ func (t *tables) fillBuckets(q *table, keys []uint64, ids []uint32) (err error) 
 	return nil
 }
 
-// Close frees the tables. Nothing may use them any more.
+// Close frees the tables. They must not be in use.
 func (t *tables) Close() {
 	t.memory.Free()
 	*t = tables{}
 }
 
-// laneCount returns how many lanes buckets of these sizes need.
+// laneCount returns the number of lanes of buckets with these sizes.
 func laneCount(sizes []uint32) (lanes uint64) {
 	for _, n := range sizes {
 		lanes += roundLanes(uint64(n))
@@ -221,9 +221,9 @@ func laneCount(sizes []uint32) (lanes uint64) {
 // roundLanes returns n rounded up to whole vectors.
 func roundLanes(n uint64) uint64 { return (n + asm.JoinVector - 1) &^ (asm.JoinVector - 1) }
 
-// newBuckets lays out buckets, of which there must be a power of two. sizes has how many queries each has, and a zero
-// at its end; lows has laneCount(sizes) lanes, fewer than 2^32. Both belong to the buckets now. A word >> shift is its
-// bucket.
+// newBuckets lays out buckets. Their number is a power of two. sizes are their numbers of queries, with a zero
+// after the last. lows has laneCount(sizes) lanes, fewer than 2^32. The buckets own both slices. The bucket of a
+// word is word >> shift.
 func newBuckets(sizes, lows []uint32, shift int) asm.JoinBuckets {
 	b := asm.JoinBuckets{First: sizes, Lows: lows, Shift: shift, Lanes: lanesFor(sizes[:len(sizes)-1])}
 	lane := uint32(0)
@@ -237,15 +237,15 @@ func newBuckets(sizes, lows []uint32, shift int) asm.JoinBuckets {
 	return b
 }
 
-// lanesFor returns the number of lanes a word with which a join takes the least time, taking words
-// to be half random, half like the queries. A vector takes 0.5 ns, a word of a long
-// bucket some 50.
+// lanesFor returns the number of lanes that a join should compare with each word to take the least time.
+// It assumes that half of the words are random and half are distributed as the queries. A vector takes
+// 0.5 ns, and a word with a long bucket about 50 ns.
 func lanesFor(sizes []uint32) (lanes int) {
 	total := 0.0
 	for _, size := range sizes {
 		total += float64(size)
 	}
-	var beyond [asm.JoinLanesMax / asm.JoinVector]float64 // words whose bucket has more than so many vectors
+	var beyond [asm.JoinLanesMax / asm.JoinVector]float64 // [v]: share of words whose bucket has more than v+1 vectors
 	for _, size := range sizes {
 		for v := 0; v < len(beyond) && int(size) > (v+1)*asm.JoinVector; v++ {
 			beyond[v] += (1/float64(len(sizes)) + float64(size)/total) / 2
