@@ -15,25 +15,25 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// packedSpare is how many more bytes than decompressed a page may take, beside a fourth of these:
-// snappy's worst is a sixth.
+// packedSpare is added to 5/4 of the decompressed size to bound the compressed size of a page. Snappy's worst case
+// is 7/6.
 const packedSpare = 64 << 10
 
-// decompressor decompresses pages, to the size that they claim and no more; the library's own
-// codecs have no limit. It keeps its memory from page to page.
+// A decompressor decompresses pages. It writes no more bytes than a page claims to have: the library's own codecs
+// have no limit. It reuses its memory for every page.
 type decompressor struct {
 	zstd *zstd.Decoder
 	gzip gzip.Reader
 }
 
-// close releases the decoder's memory.
+// close releases the memory of the decoder.
 func (d *decompressor) close() {
 	if d.zstd != nil {
 		d.zstd.Close()
 	}
 }
 
-// page decompresses a page of size bytes into the memory of to, which may grow.
+// page decompresses a page of size bytes into the slice to, which it may grow.
 func (d *decompressor) page(to []byte, codec format.CompressionCodec, packed []byte, size int) ([]byte, error) {
 	var err error
 	switch codec {
@@ -75,8 +75,8 @@ func (d *decompressor) page(to []byte, codec format.CompressionCodec, packed []b
 	return to, nil
 }
 
-// cut decompresses a page of size bytes whose values are texts, and keeps most bytes of each: a text that no reader
-// takes is never in memory as a whole. Before the texts are levels, as so many blocks that have their lengths, too.
+// cut decompresses a page of size bytes whose values are texts. It keeps the first most bytes of each text, so a text
+// beyond the limit is never in memory as a whole. The page begins with blocks of levels, each with its length.
 func (d *decompressor) cut(to []byte, codec format.CompressionCodec, packed []byte, size, levels int, most int64) (
 	[]byte, error) {
 	r, err := d.reader(codec, packed, size)
@@ -111,7 +111,7 @@ func (d *decompressor) cut(to []byte, codec format.CompressionCodec, packed []by
 	return plain.Bytes(), nil
 }
 
-// reader returns a reader of a page of size bytes. Those that are in blocks are decompressed as a whole.
+// reader returns a reader of a page of size bytes. Codecs of blocks, such as snappy, decompress the whole page first.
 func (d *decompressor) reader(codec format.CompressionCodec, packed []byte, size int) (io.ReadCloser, error) {
 	from := bytes.NewReader(packed)
 	switch codec {
@@ -131,14 +131,14 @@ func (d *decompressor) reader(codec format.CompressionCodec, packed []byte, size
 	return io.NopCloser(bytes.NewReader(plain)), err
 }
 
-// readMax reads size bytes, and one more if there is one, into memory that grows as they come.
+// readMax reads size bytes, and one more if there is one. Its memory grows with the bytes that arrive.
 func readMax(to []byte, r io.Reader, size int) ([]byte, error) {
 	b := bytes.NewBuffer(to[:0])
 	_, err := b.ReadFrom(io.LimitReader(r, int64(size)+1))
 	return b.Bytes(), err
 }
 
-// grow returns size bytes, in the memory of b where that is enough.
+// grow returns size bytes. It uses the memory of b if that is large enough.
 func grow(b []byte, size int) []byte {
 	if cap(b) < size {
 		return make([]byte, size)

@@ -20,8 +20,8 @@ const (
 	schemaMax  = 1 << 15   // columns and groups of columns
 	schemaDeep = 64        // groups in one another
 
-	// A file's rows are at most rowsSpare and rowsPerByte for each of its bytes: a run of nulls, or
-	// of the same entry of a dictionary, takes hardly any.
+	// A file has at most rowsSpare rows, and rowsPerByte more for each byte. A run of nulls or of equal
+	// entries takes few bytes.
 	rowsSpare   = 1 << 24
 	rowsPerByte = 1 << 10
 )
@@ -30,22 +30,21 @@ const (
 type File struct {
 	r    io.ReaderAt
 	size int64
-	own  *format.FileMetaData // as the file has it
-	view *parquet.File        // the same columns, none of them compressed
+	own  *format.FileMetaData // the footer of the file
+	view *parquet.File        // the same columns, uncompressed
 	page int64                // maximum bytes of a page
 	most int64                // maximum bytes of a value
 
 	decompressor decompressor
 }
 
-// Limits bound what a file may take of memory, beside its footer.
+// Limits bound the memory for a file, without its footer.
 type Limits struct {
-	PageBytes  int64 // of a page when it is decompressed
-	ValueBytes int64 // of a value; 0: those of a page. Longer values are cut one byte behind the limit.
+	PageBytes  int64 // of a decompressed page
+	ValueBytes int64 // of a value; 0: as PageBytes. Longer values are cut to one byte more than the limit
 }
 
-// Open reads and checks the footer, which may have 256 MiB. The reader stays the caller's; the file must be
-// closed.
+// Open reads and checks the footer, of at most 256 MiB. The caller closes the file, and owns the reader.
 func Open(r io.ReaderAt, size int64, limits Limits) (f *File, err error) {
 	defer recovered("footer", &err)
 	footer, err := readFooter(r, size)
@@ -101,7 +100,7 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	return footer, nil
 }
 
-// check holds the footer against itself and the file.
+// check checks that the parts of the footer agree with each other and with the file.
 func (f *File) check() error {
 	m := f.own
 	if m.EncryptionAlgorithm.Value != nil {
@@ -121,13 +120,13 @@ func (f *File) check() error {
 	return nil
 }
 
-// checkSchema refuses one whose groups are nested too deeply, or claim more children than there are
-// columns in all. Children that are missing at its end are left to the library to see.
+// checkSchema refuses a schema whose groups are nested too deeply, or have more children than there are columns.
+// The library notices children that are missing at the end.
 func checkSchema(s []format.SchemaElement) error {
 	if len(s) == 0 || len(s) > schemaMax {
 		return corrupt("a schema of %d columns", len(s))
 	}
-	var open []int32 // children that are to come, of each group that is open
+	var open []int32 // number of children that are missing in each open group
 	for i := range s {
 		for len(open) > 0 && open[len(open)-1] == 0 {
 			open = open[:len(open)-1]
@@ -148,11 +147,11 @@ func checkSchema(s []format.SchemaElement) error {
 	return nil
 }
 
-// pageBase is where the pages of every column begin in the view.
+// pageBase is the offset of the pages of every column in the view.
 const pageBase = int64(len(magic))
 
-// uncompressed opens a footer so that the columns that it describes are not compressed, and lie
-// where [Pages] puts them.
+// uncompressed opens a copy of a footer whose columns are uncompressed and begin at pageBase, as type pages
+// presents them.
 func uncompressed(m *format.FileMetaData) (*parquet.File, error) {
 	for i := range m.RowGroups {
 		m.RowGroups[i].SortingColumns = nil
@@ -183,7 +182,7 @@ func uncompressed(m *format.FileMetaData) (*parquet.File, error) {
 // Close releases the decompressors.
 func (f *File) Close() { f.decompressor.close() }
 
-// Clone returns the file for another goroutine. Each of them must be closed.
+// Clone returns the file for another goroutine. The caller closes each clone.
 func (f *File) Clone() *File {
 	return &File{r: f.r, size: f.size, own: f.own, view: f.view, page: f.page, most: f.most}
 }
@@ -194,10 +193,10 @@ func (f *File) Schema() *parquet.Schema { return f.view.Schema() }
 // Groups returns the number of row groups.
 func (f *File) Groups() int { return len(f.own.RowGroups) }
 
-// Rows returns how many rows a row group claims to have, the first one being 0.
+// Rows returns the stated number of rows of a row group. Groups are numbered from 0.
 func (f *File) Rows(group int) int64 { return f.own.RowGroups[group].NumRows }
 
-// Bytes returns how many bytes a row group claims to have, uncompressed.
+// Bytes returns the stated number of uncompressed bytes of a row group.
 func (f *File) Bytes(group int) int64 { return f.own.RowGroups[group].TotalByteSize }
 
 // leaf returns a column by its number.
@@ -206,10 +205,10 @@ func (f *File) leaf(column int) parquet.LeafColumn {
 	return leaf
 }
 
-// IsRepeated reports whether a column is in a list or map, so that a row may have many values.
+// IsRepeated reports whether a column is in a list or map, so that a row may have several values.
 func (f *File) IsRepeated(column int) bool { return f.leaf(column).MaxRepetitionLevel > 0 }
 
-// Repeats reports whether a row may have many values in some column.
+// Repeats reports whether a row may have several values in any column.
 func (f *File) Repeats() bool {
 	for i := range f.Schema().Columns() {
 		if f.IsRepeated(i) {

@@ -16,17 +16,16 @@ import (
 )
 
 const (
-	headerFirst = 4 << 10  // bytes that are read for a page's header, which as a rule has some dozen
-	headerMax   = 64 << 20 // some writers put the first and the last text into it
-	valuesMax   = 1 << 24  // of a page
+	headerFirst = 4 << 10  // bytes that are read at first for the header of a page, which usually has some dozen
+	headerMax   = 64 << 20 // bytes of a header: some writers put the first and the last text into it
+	valuesMax   = 1 << 24  // values of a page
 
-	// rowValuesMax is the most values that a row may have in one column: they are in memory
-	// together.
+	// rowValuesMax is the maximum number of values of a row in one column. They are in memory at the same time.
 	rowValuesMax = 1 << 22
 )
 
-// RowGroup returns a row group whose pages are checked. It is read once, from its start on.
-// An error of a page is returned by the read that needs it.
+// RowGroup returns a row group whose pages are checked. It can be read once, from its start. The read that needs a
+// broken page returns its error.
 func (f *File) RowGroup(group int) parquet.RowGroup {
 	return &rowGroup{f.view.RowGroups()[group], f, group}
 }
@@ -39,7 +38,7 @@ type rowGroup struct {
 
 func (g *rowGroup) Rows() parquet.Rows { return &rows{parquet.NewRowGroupRowReader(g), g.number} }
 
-// rows are those of a row group, without the library's panics.
+// rows are the rows of a row group. They turn the library's panics into errors.
 type rows struct {
 	parquet.Rows
 	group int
@@ -107,9 +106,9 @@ func (c *columnChunk) stream() (*stream, error) {
 	return s, nil
 }
 
-// pages are the checked pages of a column, as the library reads them.
+// pages are the checked pages of a column, for the library to read.
 type pages struct {
-	*parquet.FilePages // nil where the column cannot be opened
+	*parquet.FilePages // nil if the column cannot be opened
 	from               *stream
 	place              string
 }
@@ -120,7 +119,7 @@ func (p *pages) ReadPage() (page parquet.Page, err error) {
 	}
 	switch {
 	case p.from.err != nil:
-		err = p.from.err // which the library may have taken for something else
+		err = p.from.err // the cause, which the library may have replaced
 	case err == io.EOF:
 		err = p.from.ended()
 	case err == nil && p.from.repeats > 0:
@@ -146,23 +145,23 @@ func (p *pages) Close() error {
 	return p.FilePages.Close()
 }
 
-// Values are the values of a column, without the library's panics.
+// Values are the values of a column. They turn the library's panics into errors.
 type Values struct {
 	from    parquet.ColumnChunkValueReader
 	chunk   *columnChunk
 	repeats bool // a row may have several values
 	buffer  [128]parquet.Value
-	ahead   []parquet.Value // of the buffer
+	ahead   []parquet.Value // part of the buffer that is not returned yet
 }
 
-// Values returns the values of a column of a row group, by its number in the schema. They must be closed.
+// Values returns the values of a column in a row group. column is its number in the schema. The caller closes them.
 func (f *File) Values(group, column int) *Values {
 	chunk := f.RowGroup(group).ColumnChunks()[column].(*columnChunk)
 	return &Values{from: parquet.NewColumnChunkValueReader(chunk), chunk: chunk, repeats: f.IsRepeated(column)}
 }
 
-// Row calls add with the values of the next row, which are one at least: a null is a value. They are valid
-// during the call.
+// Row calls add with the values of the next row: at least one, since a null is a value. They are valid during the
+// call.
 func (v *Values) Row(add func(parquet.Value)) error {
 	for n := 0; n == 0 || v.repeats; n++ {
 		if len(v.ahead) == 0 {
@@ -195,34 +194,34 @@ func (v *Values) read() (n int, err error) {
 // Close ends the reading.
 func (v *Values) Close() error { return v.from.Close() }
 
-// A stream hands the pages of a column to the library, checked and decompressed. It is read from
-// its start to its end.
+// A stream gives the pages of a column to the library, checked and decompressed. The library reads it from start to
+// end.
 type stream struct {
 	file    *File
 	codec   format.CompressionCodec
 	column  parquet.Kind
-	at, end int64 // of the pages that are to come, in the file
-	left    int64 // values of them
+	at, end int64 // offsets in the file of the pages that are left
+	left    int64 // values of the pages that are left
 	levels  int   // bits of a definition level
 	repeats int   // bits of a repetition level; 0: each row has one value
 	group   int64 // rows of the row group
-	begun   int64 // rows so far, of a column with repetitions
-	last    int   // values of the last one
+	begun   int64 // rows that have begun, in a column with repetitions
+	last    int   // values of the last of these rows
 
-	number  int  // of the page
-	entries bool // there is a dictionary
+	number  int  // number of the page
+	entries bool // the column has a dictionary
 
-	head, body []byte // the page as the library sees it
-	from       int64  // where that is, for the library
-	err        error  // of opening or reading the file
+	head, body []byte // the page that the library reads
+	from       int64  // its offset for the library
+	err        error  // error of opening or reading the file
 
 	packed, plain []byte // buffers
 }
 
-// ReadAt reads on. It may return fewer bytes than p has room for.
+// ReadAt reads the next bytes. It may return fewer bytes than p can hold.
 func (s *stream) ReadAt(p []byte, at int64) (int, error) {
 	if at < s.from {
-		return 0, corrupt("it is read backwards") // which the library does for a dictionary that has not come
+		return 0, corrupt("it is read backwards") // the library does this to find a missing dictionary
 	}
 	for at >= s.from+int64(len(s.head)+len(s.body)) {
 		if s.err == nil && s.at >= s.end {
@@ -272,7 +271,7 @@ func (s *stream) next() (err error) {
 	}
 	var levels, values []byte
 	switch {
-	case h.Type == format.IndexPage, h.Type > format.DataPageV2: // which nothing needs
+	case h.Type == format.IndexPage, h.Type > format.DataPageV2: // no reader needs these pages
 		return nil
 	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
 		values, err = s.dictionary(h)
@@ -289,7 +288,7 @@ func (s *stream) next() (err error) {
 	return s.hand(h, levels, values)
 }
 
-// header reads a page's header and returns how long it is.
+// header reads the header of a page and returns its length.
 func (s *stream) header() (h *format.PageHeader, n int, err error) {
 	for size := int64(headerFirst); ; size *= 16 {
 		b := make([]byte, min(size, s.end-s.at))
@@ -314,8 +313,8 @@ func (s *stream) read(b []byte, at int64) error {
 	return err
 }
 
-// unpack decompresses the values of a page, and the levels before them, each of which has its length. Texts beyond the
-// limit are cut one byte behind it, so that the reader sees that they are too long.
+// unpack decompresses the values of a page and the blocks of levels before them. A text that exceeds the limit is cut to
+// one byte more than the limit, so that the reader notices that it is too long.
 func (s *stream) unpack(codec format.CompressionCodec, packed []byte, size, levels int, encoding format.Encoding) (
 	_ []byte, err error) {
 	if s.column == parquet.ByteArray && encoding == format.Plain && int64(size) > s.file.most {
@@ -344,8 +343,8 @@ func (s *stream) dictionary(h *format.PageHeader) (values []byte, err error) {
 	return values, nil
 }
 
-// data checks a page of the first version: levels with their length before them and values,
-// compressed together.
+// data checks a page of the first version. Its levels, which begin with their length, and its values are compressed
+// together.
 func (s *stream) data(h *format.PageHeader) (levels, values []byte, err error) {
 	d := &h.DataPageHeader.V
 	blocks := min(s.repeats, 1) + min(s.levels, 1)
@@ -365,8 +364,7 @@ func (s *stream) data(h *format.PageHeader) (levels, values []byte, err error) {
 	return levels, values, s.check(repetitions, definitions, values, d.Encoding, int(d.NumValues))
 }
 
-// cutLevels returns the levels at the beginning of a page of the first version, if there are any,
-// and the rest.
+// cutLevels returns the levels at the beginning of a page of the first version, if it has any, and the rest.
 func cutLevels(b []byte, encoding format.Encoding, width int) (levels, rest []byte, err error) {
 	switch {
 	case width == 0:
@@ -383,7 +381,7 @@ func cutLevels(b []byte, encoding format.Encoding, width int) (levels, rest []by
 	return b[:n], b[n:], nil
 }
 
-// dataV2 checks a page of the second version: only the values are compressed.
+// dataV2 checks a page of the second version. Only its values are compressed.
 func (s *stream) dataV2(h *format.PageHeader) (levels, values []byte, err error) {
 	d := &h.DataPageHeaderV2.V
 	size := int64(d.RepetitionLevelsByteLength) + int64(d.DefinitionLevelsByteLength)
@@ -411,7 +409,7 @@ func (s *stream) dataV2(h *format.PageHeader) (levels, values []byte, err error)
 		d.Encoding, int(d.NumValues))
 }
 
-// check checks the levels and values of a page of n values, and counts these.
+// check checks the levels and values of a page of n values, and counts the values.
 func (s *stream) check(repetitions, definitions, values []byte, encoding format.Encoding, n int) error {
 	if n < 0 || n > valuesMax || int64(n) > s.left {
 		return corrupt("%d values: %d are left of the column, and the limit of a page is %d", n, s.left, valuesMax)
@@ -426,7 +424,7 @@ func (s *stream) check(repetitions, definitions, values []byte, encoding format.
 	return checkValues(values, encoding, n, s.file.page)
 }
 
-// count counts the rows that begin with the levels of a page, in a column with repetitions.
+// count counts the rows that begin in a page of a column with repetitions.
 func (s *stream) count(levels []byte) error {
 	for _, level := range levels {
 		switch {
@@ -445,8 +443,7 @@ func (s *stream) count(levels []byte) error {
 	return nil
 }
 
-// ended returns the error of a column that ends too early, or in another row than the others, else
-// io.EOF.
+// ended returns the error of a column that ends too early or in another row than the other columns, else io.EOF.
 func (s *stream) ended() error {
 	switch {
 	case s.left > 0:
@@ -457,7 +454,7 @@ func (s *stream) ended() error {
 	return io.EOF
 }
 
-// hand encodes the header for the library, which reads it next, and then levels and values.
+// hand encodes the header that the library reads next, before the levels and values.
 func (s *stream) hand(h *format.PageHeader, levels, values []byte) error {
 	size := int32(len(levels) + len(values))
 	h.CRC, h.CompressedPageSize, h.UncompressedPageSize = 0, size, size

@@ -7,11 +7,11 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// runsSpare is how many more values than a page has its runs may have: those of bits are in groups
-// of eight.
+// runsSpare is the number of values that the runs of a page may have in excess of the page: packed bits are in groups of
+// eight.
 const runsSpare = 512
 
-// checkRuns checks that a sequence in the hybrid of runs and packed bits does not claim more values than a page has.
+// checkRuns checks that a sequence of runs and packed bits does not have more values than its page.
 func checkRuns(b []byte, width, values int) error {
 	if width > 32 {
 		return corrupt("values of %d bits", width)
@@ -46,17 +46,16 @@ func isDictionary(e format.Encoding) bool {
 	return e == format.RLEDictionary || e == format.PlainDictionary
 }
 
-// checkValues holds the beginning of a page's values against the number of them. most bounds their
-// bytes.
+// checkValues checks that the beginning of a page's values agrees with their number. most is the maximum of their bytes.
 func checkValues(b []byte, encoding format.Encoding, values int, most int64) error {
 	if isDictionary(encoding) {
 		if len(b) == 0 {
-			return nil // of nulls alone
+			return nil // all values are null
 		}
 		return checkRuns(b[1:], int(b[0]), values)
 	}
 	switch encoding {
-	case format.RLE: // of booleans, behind their length
+	case format.RLE: // booleans, after their length
 		if len(b) < 4 {
 			return corrupt("runs without a length")
 		}
@@ -88,7 +87,7 @@ func checkDelta(b []byte, values int) error {
 	return nil
 }
 
-// checkPrefixes adds up the bytes that values repeat of those before them.
+// checkPrefixes adds up the bytes that values share with the value before them.
 func checkPrefixes(b []byte, values int, most int64) error {
 	if err := checkDelta(b, values); err != nil {
 		return err

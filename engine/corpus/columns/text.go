@@ -19,7 +19,7 @@ type Formatter func(text []byte, v parquet.Value) []byte
 
 const interval = "INTERVAL" // the only type of older files that has no newer form
 
-// decimalMax is the maximum of a decimal's digits after the point and of its bytes: no program writes as many.
+// decimalMax is the maximum number of a decimal's digits after the point, and of its bytes. No program writes more.
 const decimalMax = 1000
 
 // Format returns how values of a column become text, which depends on its logical type: UUIDs are canonical, dates
@@ -70,8 +70,7 @@ func (f *File) Format(column int) (Formatter, error) {
 	return func(text []byte, v parquet.Value) []byte { return append(text, v.String()...) }, nil
 }
 
-// IsText reports whether the values of a column are texts: strings, or bytes of which the file does not say what they
-// are.
+// IsText reports whether the values of a column are texts: strings, or bytes without a logical type.
 func (f *File) IsText(column int) bool {
 	if kind := f.leaf(column).Node.Type().Kind(); kind != parquet.ByteArray && kind != parquet.FixedLenByteArray {
 		return false
@@ -83,7 +82,7 @@ func (f *File) IsText(column int) bool {
 	return false
 }
 
-// TypeOf returns the name of a column's type: that of the logical type if it has one, else that of the physical type.
+// TypeOf returns the name of a column's logical type or, if it has none, of its physical type.
 func (f *File) TypeOf(column int) string {
 	t := f.leaf(column).Node.Type()
 	if logical := f.logicalType(column); logical != nil {
@@ -95,7 +94,7 @@ func (f *File) TypeOf(column int) string {
 	return t.Kind().String()
 }
 
-// logicalType returns the logical type of a column, nil if it has none. It may be one that the library does not know.
+// logicalType returns the logical type of a column, or nil. The library may not know the type.
 func (f *File) logicalType(column int) format.LogicalTypeValue {
 	if t := f.leaf(column).Node.Type().LogicalType(); t != nil && t.Value != nil {
 		return t.Value
@@ -128,7 +127,7 @@ func appendUnsigned(text []byte, v parquet.Value) []byte {
 	return strconv.AppendUint(text, uint64(v.Int64()), 10)
 }
 
-// appendDecimal appends a decimal: a number, or the bytes of one in two's complement, the highest first.
+// appendDecimal appends a decimal. Its value is a number, or the big-endian bytes of a number in two's complement.
 func appendDecimal(text []byte, v parquet.Value, scale int) []byte {
 	n := new(big.Int)
 	switch v.Kind() {
@@ -157,8 +156,8 @@ func appendDecimal(text []byte, v parquet.Value, scale int) []byte {
 	return text
 }
 
-// timeFormat returns the format of times since a beginning. All have the same number of digits, so that they are in
-// order as texts, too.
+// timeFormat returns the format of times since an epoch. All texts have the same number of digits, so that they sort in
+// the order of the times.
 func timeFormat(layout string, unit format.TimeUnit, isUTC bool) Formatter {
 	nano, digits := int64(1), 9
 	switch unit.Value.(type) {
@@ -180,8 +179,8 @@ func timeFormat(layout string, unit format.TimeUnit, isUTC bool) Formatter {
 	}
 }
 
-// appendInt96 appends a time of older programs: nanoseconds of a day, and the day in the count of astronomers, in
-// which 1970 begins with day 2,440,588.
+// appendInt96 appends a time of older programs: nanoseconds of a day, and the Julian day. 1 January 1970 is day
+// 2,440,588.
 func appendInt96(text []byte, v parquet.Value) []byte {
 	i := v.Int96()
 	nanoseconds, day := uint64(i[1])<<32|uint64(i[0]), int64(i[2])

@@ -8,10 +8,10 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
-// ErrCorrupt is the error of files whose claims are false.
+// ErrCorrupt is the error of files whose sizes or structures are wrong.
 var ErrCorrupt = errors.New("not what it says")
 
-// corruption is an [ErrCorrupt] with a reason of its own.
+// A corruption is an [ErrCorrupt] with a reason.
 type corruption struct{ why string }
 
 func (c *corruption) Error() string        { return c.why }
@@ -19,7 +19,7 @@ func (c *corruption) Is(target error) bool { return target == ErrCorrupt }
 
 func corrupt(format string, args ...any) error { return &corruption{fmt.Sprintf(format, args...)} }
 
-// recovered makes an error of a panic of the library, which has them for pages that contradict themselves.
+// recovered turns a panic of the library into an error. The library panics if parts of a page contradict each other.
 func recovered(place string, err *error) {
 	if r := recover(); r != nil {
 		*err = corrupt("%s: %v", place, r)
@@ -27,22 +27,22 @@ func recovered(place string, err *error) {
 }
 
 const (
-	depthMax        = 32      // structures in one another: Parquet's own have 8
-	structBytes     = 4       // minimum of a structure in a list, on average
-	structuresMax   = 2 << 20 // in the lists of a footer: each takes some hundred bytes of memory
+	depthMax        = 32      // nested structures; Parquet's own have 8
+	structBytes     = 4       // minimum average size of a structure in a list
+	structuresMax   = 2 << 20 // structures in the lists of a footer; each takes some hundred bytes of memory
 	structuresSpare = 64      // structures that may be smaller
 )
 
-var errShort = corrupt("a structure that does not end") // within the bytes that were given
+var errShort = corrupt("a structure that does not end") // before the end of the given bytes
 
 // A boundedReader reads Thrift's compact protocol for the library's decoder, which would allocate a list of any
-// length and follow any depth. It refuses lists that are longer than the bytes that are left, and structures
-// that are nested too deeply.
+// length and follow any depth. It refuses a list with more elements than there are bytes left, and structures that
+// are nested too deeply.
 type boundedReader struct {
 	thrift.BytesReader
 	size       int
-	structures int   // in lists
-	open       []int // structures that are not read yet, at each depth
+	structures int   // structures in lists
+	open       []int // number of structures that are not read yet, at each depth
 }
 
 // decode reads the structure at the beginning of b and returns its length.
@@ -58,7 +58,7 @@ func decode(b []byte, to any) (int, error) {
 	return r.BytesRead(), err
 }
 
-// Discard is called by the decoder for values that it does not know.
+// Discard skips n bytes. The decoder calls it for values that it does not know.
 func (r *boundedReader) Discard(n int) (int, error) {
 	return r.BytesReader.(interface{ Discard(int) (int, error) }).Discard(n)
 }
@@ -102,7 +102,7 @@ func (r *boundedReader) ReadMap() (thrift.Map, error) {
 	return thrift.Map{}, corrupt("a map, which Parquet does not have")
 }
 
-// openStructures counts structures that follow, one after the other.
+// openStructures counts structures that follow each other.
 func (r *boundedReader) openStructures(n int) error {
 	if len(r.open) > depthMax {
 		return corrupt("structures nested more than %d deep", depthMax)
