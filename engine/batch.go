@@ -19,17 +19,17 @@ import (
 
 // BatchOptions configures a batch of queries.
 type BatchOptions struct {
-	K int // largest distance, at most the index's
-	// Sketches are those of the queries, by query: documents whose sketches are unlike them are left out.
-	// nil, and the zero sketch, leave answers unverified.
+	K int // maximum distance, at most the index's
+	// Sketches are the sketches of the queries, in their order. Answers leave out documents with a similarity below
+	// the threshold. Without sketches (nil or zero), answers are unverified.
 	Sketches   []sketch.Sketch
-	Docs       int            // how many documents of each hit to look up; see AllDocs and FirstDoc
-	Threads    int            // default: as many as there are processors; fewer where Budget has not the memory for them
-	MatchBytes uint64         // for the matches of a sweep; default: a quarter of what Budget has left, 1 GiB at most
-	Budget     *memory.Budget // source of the memory; nil: no limit
+	Docs       int            // maximum number of documents of each hit; see AllDocs and FirstDoc
+	Threads    int            // default: one for each processor, or fewer if Budget is too small for them
+	MatchBytes uint64         // memory for the matches of a sweep; default: a quarter of the rest of Budget, at most 1 GiB
+	Budget     *memory.Budget // memory of the batch; nil: no limit
 }
 
-// Batch is [View.Batch] of what the index holds now.
+// Batch is [View.Batch] of a snapshot of the index.
 func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions,
 	emit func(query int, hits []Hit) error) error {
 	v, err := x.View()
@@ -40,17 +40,15 @@ func (x *Index) Batch(ctx context.Context, queries []simhash.Fingerprint, o Batc
 	return v.Batch(ctx, queries, o, emit)
 }
 
-// Batch answers queries in parallel and calls emit for each that has hits, in order of the queries,
-// from the goroutine that called it: once with all hits, or several times, where they have tens of
-// thousands of documents, with the next ones in order each time. A hit with very many documents
-// comes in several calls, with other documents of its in each. An error of emit, or of ctx, ends
-// it, and so does a query that finds too many fingerprints: [ErrDense].
+// Batch answers queries in parallel. It calls emit for each query with hits, in order of the queries, on the
+// goroutine of the caller. A query with tens of thousands of documents is emitted in several calls, and so is a hit
+// with very many documents. An error of emit or ctx ends the batch. So does [ErrDense], for a query that is near too
+// many fingerprints.
 //
-// Of 8,192 queries or more, segments are swept in order, 4 million
-// queries at a time, or fewer, so that their matches fit in o.MatchBytes; the memory for that is
-// reserved from o.Budget, and the error is a memory.TooLargeError where it does not fit. Smaller
-// batches are answered in chunks of up to 256. Memory is bounded whatever the
-// queries find: see [Index.PlanBatch].
+// A batch of 8,192 queries or more sweeps the segments in order: up to 4 million queries at a time, or fewer so that
+// their matches fit in o.MatchBytes. It reserves this memory from o.Budget. If it does not fit, the error is a
+// memory.TooLargeError. Smaller batches are answered in chunks of up to 256 queries. Memory is bounded for all
+// answers: see [Index.PlanBatch].
 func (v View) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchOptions,
 	emit func(query int, hits []Hit) error) error {
 	if err := v.index.CheckDistance(o.K); err != nil {
@@ -75,24 +73,23 @@ func (v View) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchO
 	return ctx.Err()
 }
 
-// A BatchPlan is how a batch is answered, and the memory that it takes, in bytes.
+// A BatchPlan says how a batch is answered, and its memory in bytes.
 type BatchPlan struct {
 	Queries int
-	Threads int    // at a time
-	Orders  uint64 // the queries in the order of a table that is swept; 0 when none is
-	Matches uint64 // of a sweep; where there are more, fewer queries are swept at a time
-	Answers uint64 // on their way, and what goroutines work in
+	Threads int    // goroutines
+	Orders  uint64 // bytes of the queries in the order of a table; 0 without a sweep
+	Matches uint64 // bytes of the matches of a sweep; if there are more, fewer queries are swept at a time
+	Answers uint64 // bytes of answers that are not emitted yet, and of buffers
 
-	MatchBytes uint64 // for the matches of a sweep, if there is one
+	MatchBytes uint64 // limit of Matches, if there is a sweep
 }
 
-// Bytes returns the whole.
+// Bytes returns the sum.
 func (p *BatchPlan) Bytes() uint64 { return p.Orders + p.Matches + p.Answers }
 
-// PlanBatch returns how [Index.Batch] will answer queries in the memory that o.Budget has left, and
-// how much of it that takes: fewer goroutines where it is little. The error is a
-// [memory.TooLargeError] when a sweep does not fit even so, or [ErrClosed]. So few queries that
-// there is no sweep take next to nothing, and are not refused.
+// PlanBatch returns how [Index.Batch] will answer queries in the rest of o.Budget: with little memory, by fewer
+// goroutines. The error is a [memory.TooLargeError] if a sweep does not fit even so, or [ErrClosed]. A batch without
+// a sweep takes little memory and is not refused.
 func (x *Index) PlanBatch(queries int, o BatchOptions) (BatchPlan, error) {
 	w, err := x.live.View()
 	if err != nil {
@@ -111,13 +108,13 @@ type batch struct {
 	view       version.View
 	o          BatchOptions
 	plan       search.BatchPlan
-	goroutines int // that answer chunks
+	goroutines int // number of goroutines that answer chunks
 	emit       func(query int, hits []search.Hit) error
-	size       atomic.Int64     // queries of the next chunk: fewer where they find much
-	rest       *search.Searcher // of what chunks left, in the goroutine that emits
+	size       atomic.Int64     // queries of the next chunk: fewer after large answers
+	rest       *search.Searcher // answers queries that chunks left, on the goroutine that emits
 }
 
-// run answers queries. The first one has number first in the batch.
+// run answers queries. first is the number of the first query in the batch.
 func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 	swept, err := search.Sweep(ctx, b.view, queries, b.o.K, b.plan.Threads, int(min(b.plan.MostMatches(), math.MaxInt)))
 	if errors.Is(err, segment.ErrTooMany) {
@@ -154,14 +151,14 @@ func (b *batch) verifier(first int) rows.Verifier {
 	return b.index.live.Config().Verifier(b.o.Sketches[first:])
 }
 
-// A chunk is queries that a goroutine answers together. The first one has number first in the batch.
+// A chunk is a list of queries that a goroutine answers together.
 type chunk struct {
-	first    int
+	first    int // number of the first query in the batch
 	queries  []uint64
 	swept    search.Swept
 	verifier rows.Verifier
-	answers  search.Answers // of the first
-	done     int            // queries: the others find too much to be held
+	answers  search.Answers // answers of the first done queries
+	done     int            // number of queries with answers; the answers of the others are too large
 }
 
 // search answers chunks.
@@ -181,8 +178,7 @@ func (b *batch) search(ctx context.Context, chunks iter.Seq[*chunk]) (err error)
 	return nil
 }
 
-// finish emits the answers of a chunk, and then those that were too much to be held beside others,
-// one by one.
+// finish emits the answers of a chunk, and then answers the remaining queries one by one.
 func (b *batch) finish(ctx context.Context, c *chunk) error {
 	if err := c.answers.Each(c.first, b.emit); err != nil {
 		return err

@@ -8,10 +8,10 @@ import (
 	"ndd/engine/index/live/search"
 )
 
-// The types of this package have the fields of those inside, in the same order, so that lists of them
-// cross the border as they are. TestBorder compares them field by field.
+// The types of this package have the same fields as the types of the implementation, in the same order, so
+// that lists are converted without a copy. TestBorder compares the types field by field.
 
-// recast returns a list as one of a type with the same memory.
+// recast converts a list to a type with the same memory layout.
 func recast[To, From any](list []From) []To {
 	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
 }

@@ -15,37 +15,37 @@ import (
 type Doc struct {
 	Fingerprint simhash.Fingerprint // 0 is a fingerprint like others
 	ID          string              // required, unless the index was made with NoIDs, which keeps none
-	Sketch      sketch.Sketch       // of its text; zero where it is not known, and where the index keeps no sketches
+	Sketch      sketch.Sketch       // sketch of its text; zero if it is unknown or the index keeps no sketches
 
-	TTL        time.Duration // how long it is kept, to the second above; 0 is as the index has it; see [Forever]
-	OnConflict OnConflict    // what becomes of it when its ID is taken; 0 is as the index has it
+	TTL        time.Duration // time to live, rounded up to seconds; 0 is the index's; see [Forever]
+	OnConflict OnConflict    // what happens if its ID is taken; 0 is the index's
 }
 
-// OnConflict says what becomes of a document whose ID another document has.
+// OnConflict says what happens to a new document whose ID is taken.
 type OnConflict int
 
-// What may become of it.
+// The values of OnConflict.
 const (
-	Replace = OnConflict(rows.Replace) // it takes the other's place, which is deleted
-	Keep    = OnConflict(rows.Keep)    // it is not inserted
+	Replace = OnConflict(rows.Replace) // the stored document is deleted, and the new one is inserted
+	Keep    = OnConflict(rows.Keep)    // the stored document remains, and the new one is not inserted
 	Refuse  = OnConflict(rows.Refuse)  // the call fails with [ErrConflict] and inserts nothing
 )
 
-// Forever is the time to live of a document that never expires, whatever the index's own is.
+// Forever is the time to live of a document that never expires. It overrides the index's time to live.
 const Forever = rows.Forever
 
-// An Outcome says what became of a document that was to be inserted. Where it was not and nothing
-// near kept it out, a document of its ID did, which is Doc.
+// An Outcome is the result of inserting one document. A document is not inserted because stored
+// documents are near it, which are Near, or because its ID is taken, by the document Doc.
 type Outcome struct {
 	Inserted bool
-	Before   bool   // by an earlier call, with the same content: nothing has changed now
-	Replaced bool   // it took the place of a document of its ID
-	Doc      DocID  // number of the document that was inserted
-	Near     []Hit  // what kept it out, nearest first
-	ID       string // of the first document of the nearest, where documents have IDs
+	Before   bool   // an earlier call inserted it with the same content; this call changed nothing
+	Replaced bool   // it replaced a document with its ID
+	Doc      DocID  // number of the inserted document, or of the one that has its ID
+	Near     []Hit  // near fingerprints that are stored, nearest first
+	ID       string // ID of the first document of the nearest hit, if documents have IDs
 }
 
-// ErrNoID is wrapped where a document without an ID is to be inserted into an index that keeps IDs.
+// ErrNoID is wrapped by the error for a document without an ID, if the index keeps IDs.
 var ErrNoID = errors.New("a document needs an ID in an index that keeps IDs")
 
 // named returns an error that wraps [ErrNoID] if one of the documents needs an ID and has none.
@@ -61,10 +61,9 @@ func (x *Index) named(docs []Doc) error {
 	return nil
 }
 
-// Insert adds documents, all or none, and returns what became of each: those that are inserted have
-// consecutive numbers in their order. They are found by every query that begins after Insert has
-// returned; in an index that is open for writing they are durable then. It may wait for room and for
-// the disk, as long as ctx lasts.
+// Insert adds all documents or none, and returns an outcome for each. Inserted documents get consecutive
+// numbers in their order. Queries that begin after Insert has returned find them. In an index that is open
+// for writing they are then durable. Insert may wait for memory and for the disk, until ctx ends.
 func (x *Index) Insert(ctx context.Context, docs ...Doc) ([]Outcome, error) {
 	if err := x.named(docs); err != nil {
 		return nil, err
@@ -73,16 +72,16 @@ func (x *Index) Insert(ctx context.Context, docs ...Doc) ([]Outcome, error) {
 	return outcomes(out), err
 }
 
-// CheckAndInsert adds each document, in order, unless one within distance o.K of it is stored
-// already. Its outcome lists those: nearest first, each hit with the first o.Docs of its documents. Of two
-// near-duplicates that arrive together exactly one is added. It may wait for room, as long as ctx
-// lasts. After an error, it returns the outcomes of the first documents, which were decided upon and are durable.
+// CheckAndInsert adds each document, in order, unless a near-duplicate is stored: a document within
+// distance o.K whose sketch confirms the similarity. The outcome then lists the near-duplicates, nearest first,
+// each hit with its first o.Docs documents. If two near-duplicates arrive at the same time, exactly one is
+// added. CheckAndInsert may wait for memory, until ctx ends. With an error it returns the outcomes of the first
+// documents, which are decided and durable.
 //
-// A call may be repeated. If the document with the ID of one has the same content, nothing changes, and
-// the outcome is that of its insert, with Before set. The content is the same if the fingerprints are
-// equal and, where both documents have sketches, those, too. A document
-// with other content is compared with all documents, also with the one that has its ID; if it is near
-// none, its OnConflict decides.
+// A call may be repeated. If the stored document with the same ID has the same content, nothing changes: the
+// outcome is that of its insert, with Before set. The content is the same if the fingerprints are equal, and the
+// sketches if both documents have one. A document with other content is compared with all documents, including
+// the one with its ID. If it is near none, its OnConflict decides.
 func (x *Index) CheckAndInsert(ctx context.Context, o QueryOptions, docs ...Doc) ([]Outcome, error) {
 	if err := x.CheckDistance(o.K); err != nil {
 		return nil, err
@@ -94,23 +93,23 @@ func (x *Index) CheckAndInsert(ctx context.Context, o QueryOptions, docs ...Doc)
 	return outcomes(out), err
 }
 
-// Delete deletes the documents that have these IDs and returns how many there were. Queries that
-// begin after it has returned do not find them, and every query finds all of them or none.
+// Delete deletes the documents with these IDs and returns their number. Queries that begin after it has
+// returned do not find them. Every query finds all of them or none.
 func (x *Index) Delete(ctx context.Context, ids ...string) (int, error) {
 	return x.live.Delete(ctx, ids...)
 }
 
-// DeletePrefix deletes the documents whose IDs begin with a prefix and returns how many there were.
+// DeletePrefix deletes the documents whose IDs begin with a prefix, and returns their number.
 func (x *Index) DeletePrefix(ctx context.Context, prefix string) (int, error) {
 	return x.live.DeletePrefix(ctx, prefix)
 }
 
-// DeleteFingerprint deletes the documents that have exactly this fingerprint and returns how many there were.
+// DeleteFingerprint deletes the documents with exactly this fingerprint, and returns their number.
 func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (int, error) {
 	return x.live.DeleteFingerprint(ctx, f)
 }
 
-// Find returns the document that has an ID; ok is false when none has.
+// Find returns the document with an ID. ok is false if there is none.
 func (x *Index) Find(id string) (doc DocID, ok bool, err error) {
 	at, ok, err := x.live.Find(id)
 	return DocID(at), ok, err

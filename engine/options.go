@@ -17,24 +17,24 @@ import (
 	"ndd/permute"
 )
 
-// Options configures the index that [New] makes. The zero value is for fingerprints of any origin,
-// whose documents have IDs.
+// Options configures the index that [New] makes. The zero value is for fingerprints of any recipe and
+// documents with IDs.
 type Options struct {
-	Design *permute.Design // which tables; nil chooses those that a million fingerprints should have, by a random seed
-	Recipe *simhash.Recipe // how the fingerprints are made; nil for any
-	NoIDs  bool            // documents are known by their numbers only
+	Design *permute.Design // the tables; nil chooses a design for a million fingerprints, with a random seed
+	Recipe *simhash.Recipe // recipe of the fingerprints; nil for any
+	NoIDs  bool            // documents have numbers but no IDs
 
-	// NoSketches keeps no sketches of documents. Without it an index with a recipe keeps them, to
-	// verify answers. Threshold is that of [OpenOptions].
+	// NoSketches stores no sketches of documents. Without it, an index with a recipe stores them, to verify
+	// answers. Threshold is described at [OpenOptions].
 	NoSketches bool
 	Threshold  float64
 
-	OnConflict OnConflict     // what becomes of a document whose ID is taken; 0 is [Replace]
-	TTL        time.Duration  // how long documents are kept that say nothing else; 0 is forever
-	Budget     *memory.Budget // of what is in memory and of merges; nil is what this machine has left when New is called
+	OnConflict OnConflict     // what happens to a document whose ID is taken; 0 is [Replace]
+	TTL        time.Duration  // default time to live of documents; 0 is forever
+	Budget     *memory.Budget // memory of the index and of merges; nil is the memory that is free when New is called
 }
 
-// designFingerprints are how many New expects when it chooses tables.
+// designFingerprints is the number of fingerprints that New expects when it chooses tables.
 const designFingerprints = 1 << 20
 
 func (o Options) config(k int) (c live.Config, err error) {
@@ -49,7 +49,7 @@ func (o Options) config(k int) (c live.Config, err error) {
 	return c, err
 }
 
-// designFor returns the tables of an index that nothing is known of but k. Their seed is random.
+// designFor returns a design for distance k and an unknown number of fingerprints. Its seed is random.
 func designFor(k int) (d permute.Design, err error) {
 	if k < 0 || k > permute.MaxK {
 		return d, fmt.Errorf("k = %d: there are tables for 0 to %d", k, permute.MaxK)
@@ -64,66 +64,66 @@ func designFor(k int) (d permute.Design, err error) {
 
 // BuildOptions configures how [Build] makes an index folder.
 type BuildOptions struct {
-	Design permute.Design // which tables
-	Layout string         // of the tables: "planar", the default, or "huffman"
+	Design permute.Design // the tables
+	Layout string         // layout of the tables: "planar" (default) or "huffman"
 
-	Threads  int                              // default: as many as there are processors
+	Threads  int                              // default: one for each processor
 	Progress func(stage string, part, of int) // may be nil
-	Budget   *memory.Budget                   // source of the memory, the input aside; nil: what this machine has left
+	Budget   *memory.Budget                   // memory of the build without its input; nil: the free memory of the machine
 
-	Replace  bool // an index that exists, when the new one is complete
-	Sketches bool // keep the documents' sketches, which all files must have
-	NoIDs    bool // keep the documents' numbers, and not the IDs that files have
-	NoDocs   bool // keep the fingerprints alone, and no documents
+	Replace  bool // replace an existing index when the new one is complete
+	Sketches bool // store the sketches of documents; all files must have them
+	NoIDs    bool // store no IDs: documents have only numbers
+	NoDocs   bool // store only fingerprints, and no documents
 
-	OnConflict OnConflict        // of documents with one ID; 0 keeps all
-	Dropped    func(docs uint64) // receives how many documents that drops; may be nil
+	OnConflict OnConflict        // what happens to documents with the same ID; 0 keeps all of them
+	Dropped    func(docs uint64) // receives the number of documents that OnConflict drops; may be nil
 }
 
-// Verify says how much of an index [Open] compares with its checksums.
+// Verify says which parts of an index [Open] compares with their checksums.
 type Verify int
 
-// What Open verifies.
+// The values of Verify.
 const (
 	VerifyFull = Verify(live.VerifyFull) // every block of every file, before the first answer
-	VerifyFast = Verify(live.VerifyFast) // what says how large sections are to be read, in milliseconds
+	VerifyFast = Verify(live.VerifyFast) // only the descriptions of large sections; takes milliseconds
 )
 
-// Sync says when an insert is durable against a power cut: a positive value is the longest time after the
-// call has returned. The end of the process never undoes an insert.
+// Sync says when an insert is durable against a power cut. A positive value is the maximum time after the call has
+// returned. The end of the process never loses an insert.
 type Sync time.Duration
 
 // The values of Sync that are not an interval.
 const (
 	SyncAlways = Sync(wal.Always) // before the call returns
-	SyncNever  = Sync(wal.Never)  // when the system writes by itself
+	SyncNever  = Sync(wal.Never)  // when the system writes its cache to the disk
 )
 
 // OpenOptions configures how [Open] opens an index. The zero value maps its files and verifies them.
 type OpenOptions struct {
 	Verify   Verify
-	Threads  int                   // for verification; default: as many as there are processors
-	Progress func(done, of uint64) // bytes verified; may be nil; called from many goroutines
+	Threads  int                   // goroutines that verify; default: one for each processor
+	Progress func(done, of uint64) // bytes verified; may be nil; several goroutines call it
 
-	Load   bool           // read the files into memory outside the Go heap, reserved from Budget, instead of mapping them
-	Budget *memory.Budget // source of the memory; nil is what this machine has left
+	Load   bool           // read the files into memory outside the Go heap, instead of mapping them
+	Budget *memory.Budget // memory of the index; nil is the free memory of the machine
 
-	// Write opens the index for inserts that last. Without it inserts are in memory and end with the
-	// process.
+	// Write opens the index for durable inserts. Without it, inserts are only in memory and are lost when the
+	// process ends.
 	Write      bool
 	Sync       Sync          // when inserts are durable
-	OnConflict OnConflict    // what becomes of a document whose ID is taken; 0 is Replace
-	TTL        time.Duration // how long documents are kept that come from now on and say nothing else; 0 is forever
+	OnConflict OnConflict    // what happens to a document whose ID is taken; 0 is Replace
+	TTL        time.Duration // default time to live of documents that are inserted from now on; 0 is forever
 
-	// Threshold is the least estimated Jaccard similarity of a query and a document of an answer, where both
-	// have sketches, and of a document that keeps another one from being inserted: 0 to 1. 0 is 0.7, and a
-	// negative value verifies nothing.
+	// Threshold is the minimum estimated Jaccard similarity, 0 to 1, of a query and a document of its answer, if
+	// both have sketches. A document with a smaller similarity does not prevent an insert. 0 means 0.7. A negative
+	// value turns verification off.
 	Threshold float64
 
-	// AcceptClock confirms the system's clock where it is more than a day from the time when the
-	// index was last open for writing. Without it nothing expires then.
+	// AcceptClock confirms the system's clock if it differs by more than a day from the time when the index was last
+	// open for writing. Without it, nothing expires then.
 	AcceptClock bool
-	ClockJumped func(time.Duration) // is told by how much when the clock begins to be wrong; may be nil
+	ClockJumped func(time.Duration) // receives the difference when the clock becomes wrong; may be nil
 }
 
 // inner returns the options of the implementation.

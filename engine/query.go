@@ -11,38 +11,37 @@ import (
 	"ndd/engine/index/live/version"
 )
 
-// A Hit is a stored fingerprint within the distance that was asked for.
+// A Hit is a stored fingerprint within the distance of a query.
 type Hit struct {
 	Fingerprint simhash.Fingerprint
 	Distance    int     // from the query, in bits
-	Documents   uint64  // how many have this fingerprint; 0 where they were not asked for, 1 with [FirstDoc]
-	Docs        []DocID // the first of them, ascending, as many as were asked for
-	Before      uint64  // of an answer in pieces: how many documents the pieces before this one had
-	// Similarities are the estimated Jaccard similarities of Docs to the query's text, 0 where one of both has
-	// no sketch; nil where all are so.
+	Documents   uint64  // number of documents with this fingerprint; 0 if QueryOptions.Docs is 0, 1 with [FirstDoc]
+	Docs        []DocID // the first of these documents, ascending; at most QueryOptions.Docs
+	Before      uint64  // number of documents of this hit in earlier parts of the answer
+	// Similarities are the estimated Jaccard similarities of Docs to the text of the query. A similarity is 0 if the
+	// document or the query has no sketch. nil means that all are 0.
 	Similarities []float32
 }
 
-// QueryOptions say what a query asks for.
+// QueryOptions configure a query.
 type QueryOptions struct {
-	K      int           // largest distance, at most the index's
-	Docs   int           // how many documents of each hit to look up; see [AllDocs] and [FirstDoc]
-	Sketch sketch.Sketch // of the query's text; the zero sketch leaves the answer unverified
+	K      int           // maximum distance, at most the index's
+	Docs   int           // maximum number of documents of each hit; see [AllDocs] and [FirstDoc]
+	Sketch sketch.Sketch // sketch of the query's text; without it (zero), the answer is unverified
 }
 
 const (
-	// AllDocs asks for every document of a hit. An empty page's fingerprint may have millions.
+	// AllDocs requests every document of a hit. The fingerprint of an empty page may have millions.
 	AllDocs = search.AllDocs
-	// FirstDoc asks for the first document of each hit alone, and for no count of the others: Hit.Documents is 1.
+	// FirstDoc requests only the first document of each hit, without counting the others: Hit.Documents is 1.
 	FirstDoc = search.FirstDoc
-	// NoDoc is the document of a hit in an index that keeps no documents, such as one built with
-	// BuildOptions.NoDocs: it has it once. Its ID is empty.
+	// NoDoc is the only document of each hit in an index that stores no documents, such as one built with
+	// BuildOptions.NoDocs. Its ID is empty.
 	NoDoc = DocID(rows.NoDoc)
 )
 
-// Query returns the stored fingerprints within distance o.K of q, nearest first, equal distances by
-// fingerprint. It never waits for inserts. It holds all
-// of that in memory, as much as there is: QueryEach does not.
+// Query returns the stored fingerprints within distance o.K of q, sorted by distance and then by
+// fingerprint. It never waits for inserts. The answer is in memory as a whole; QueryEach bounds that.
 func (x *Index) Query(ctx context.Context, q simhash.Fingerprint, o QueryOptions) ([]Hit, error) {
 	if err := x.CheckDistance(o.K); err != nil {
 		return nil, err
@@ -56,7 +55,7 @@ func (x *Index) Query(ctx context.Context, q simhash.Fingerprint, o QueryOptions
 	return hitsOf(hits), err
 }
 
-// verifier returns what verifies the answer of a query with this sketch.
+// verifier returns the verifier for the answer of a query with this sketch.
 func (x *Index) verifier(s sketch.Sketch) rows.Verifier {
 	if s == (sketch.Sketch{}) {
 		return rows.Verifier{}
@@ -64,7 +63,7 @@ func (x *Index) verifier(s sketch.Sketch) rows.Verifier {
 	return x.live.Config().Verifier([]sketch.Sketch{s})
 }
 
-// searcher returns a searcher whose searches ctx ends, to be given back.
+// searcher returns a searcher whose searches end with ctx. The caller calls Done.
 func (x *Index) searcher(ctx context.Context) *search.Searcher {
 	c := x.live.Searcher()
 	c.Until(ctx)
@@ -82,15 +81,14 @@ func (x *Index) QueryEach(ctx context.Context, q simhash.Fingerprint, o QueryOpt
 	return v.QueryEach(ctx, q, o, emit)
 }
 
-// A View is a snapshot of an index. It does not change, however the index changes or closes
-// meanwhile, until it is released; until then merged segments and deleted documents keep their
-// memory. It may be used by many goroutines.
+// A View is a snapshot of an index. It does not change until it is released, even if the index changes or
+// closes. Until then merged segments and deleted documents keep their memory. It is safe for concurrent use.
 type View struct {
 	index *Index
 	live  version.View
 }
 
-// View returns what the index holds now, to be released. The error is [ErrClosed].
+// View returns a snapshot of the index. The caller releases it. The error is [ErrClosed].
 func (x *Index) View() (View, error) {
 	v, err := x.live.View()
 	return View{x, v}, err
@@ -99,20 +97,19 @@ func (x *Index) View() (View, error) {
 // Release ends the view.
 func (v View) Release() { v.live.Release() }
 
-// IDs returns a look-up of the IDs of the view's documents, for one goroutine, until the view is
-// released. It knows every document that an answer of the view has, also where it was deleted
-// since.
+// IDs returns a lookup of the IDs of the view's documents, for one goroutine, until the view is released. It
+// knows every document of the view's answers, also those that were deleted later.
 func (v View) IDs() IDs { return IDs{v.live.IDs()} }
 
-// List calls yield with the number and the ID of each document of the view, from number first on
-// and in order, until yield returns false. It reads nothing but IDs.
+// List calls yield with the number and the ID of each document of the view in order, from number first on,
+// until yield returns false. It reads only IDs.
 func (v View) List(ctx context.Context, first DocID, yield func(doc DocID, id string) bool) error {
 	return search.List(ctx, v.live, rows.DocID(first), func(doc rows.DocID, id string) bool { return yield(DocID(doc), id) })
 }
 
-// QueryEach answers a query. It calls emit with some hits at a time, nearest first, until all were emitted or emit or
-// ctx ends it with an error. A hit with very many documents comes in several calls, each with its
-// next documents; Hit.Before counts those before. The memory that it takes is bounded.
+// QueryEach answers a query in bounded memory. It calls emit with some hits at a time, nearest first. An error of
+// emit or ctx ends it. A hit with very many documents is emitted in several calls, each with the next documents.
+// Hit.Before is the number of its documents in earlier calls.
 func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, o QueryOptions,
 	emit func(hits []Hit) error) error {
 	if err := v.index.CheckDistance(o.K); err != nil {
@@ -132,7 +129,7 @@ func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, o QueryOptio
 // Most. It is [ErrDistance].
 type DistanceError struct{ K, Most int }
 
-// Error says which distances there are.
+// Error names the distance and the index's maximum.
 func (e *DistanceError) Error() string {
 	return fmt.Sprintf("k = %d, but the index was built for k from 0 to %d", e.K, e.Most)
 }
@@ -151,8 +148,8 @@ func checkDistance(k, most int) error {
 // distance k.
 func (x *Index) CheckDistance(k int) error { return checkDistance(k, x.Design().K) }
 
-// DocumentRecipe returns the recipe of the index, or [ErrNoRecipe] if it was built
-// of fingerprints without a recipe and so has none for documents.
+// DocumentRecipe returns the recipe of the index, or [ErrNoRecipe] if it was built from fingerprints without a
+// recipe.
 func (x *Index) DocumentRecipe() (*simhash.Recipe, error) {
 	if r := x.Recipe(); r != nil {
 		return r, nil
