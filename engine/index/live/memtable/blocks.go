@@ -2,6 +2,7 @@ package memtable
 
 import (
 	"math/bits"
+	"math/rand/v2"
 	"sync/atomic"
 	"unsafe"
 
@@ -14,7 +15,11 @@ import (
 // bits, one of any k+1 blocks is the same in both. For each block there is a table of buckets, one
 // for each value of its leading bits, with all fingerprints that have it and their rows.
 //
-//	K = 3   |  block 0  |  block 1  |  block 2  |  block 3  |      16 bits each
+// The bits are shuffled first, in an order of each memtable that no client knows. So a client cannot
+// fill a bucket with fingerprints that share bits of its choice: of 400,000 with 32 equal bits, a
+// query compares some ten thousand.
+//
+//	fingerprint --shuffle--> |  block 0  |  block 1  |  block 2  |  block 3  |      K = 3, 16 bits each
 //	              heads of block 1:  value -> address | room | n
 //	                                            |
 //	                                            v
@@ -31,6 +36,7 @@ type blocks struct {
 	heads [][]uint64   // of each block, by value
 	shift []int        // of a block's leading bits
 	mask  uint64       // as many ones as a block's leading bits
+	swaps []uint64     // masks of the rounds of the shuffle
 	rows  atomic.Int64 // those before are in the buckets, and some behind may be already
 	arena arena
 }
@@ -61,7 +67,7 @@ func newBlocks(K, docs int) *blocks {
 		return nil
 	}
 	width := min(64/(K+1), 16, max(bits.Len(uint(docs/16)), 4))
-	b := &blocks{mask: 1<<width - 1}
+	b := &blocks{mask: 1<<width - 1, swaps: newSwaps(width)}
 	for i := range K + 1 {
 		b.shift = append(b.shift, 64-i*(64/(K+1))-width)
 	}
@@ -71,13 +77,37 @@ func newBlocks(K, docs int) *blocks {
 	return b
 }
 
-// value returns a fingerprint's in a block.
-func (b *blocks) value(block int, f uint64) uint64 { return f >> b.shift[block] & b.mask }
+// newSwaps returns random masks for a shuffle of which blocks use so many adjacent bits: each mask has bits of the lower
+// places of all pairs of places.
+func newSwaps(width int) (swaps []uint64) {
+	for distance := 32; ; distance /= 2 {
+		swaps = append(swaps, rand.Uint64()&(^uint64(0)/(1<<distance+1)))
+		if distance <= width {
+			return swaps
+		}
+	}
+}
+
+// shuffled returns a fingerprint with its bits in the order of the blocks. The first round swaps pairs of bits that are
+// 32 places apart, or leaves them, and each further one those that are half as far apart as before. After rounds of 32
+// and 16, any 16 adjacent bits are one of each four that were 16 places apart.
+func (b *blocks) shuffled(f uint64) uint64 {
+	for i, mask := range b.swaps {
+		distance := 32 >> i & 63
+		t := (f ^ f>>distance) & mask
+		f ^= t ^ t<<distance
+	}
+	return f
+}
+
+// value returns the value of a shuffled fingerprint in a block.
+func (b *blocks) value(block int, shuffled uint64) uint64 { return shuffled >> b.shift[block] & b.mask }
 
 // add appends a fingerprint of a row behind all others.
 func (b *blocks) add(f uint64, row uint32) {
+	shuffled := b.shuffled(f)
 	for i, heads := range b.heads {
-		at := &heads[b.value(i, f)]
+		at := &heads[b.value(i, shuffled)]
 		h := head(*at)
 		if h == 0 {
 			address, _ := b.arena.alloc(bucketWords(0))
@@ -122,7 +152,7 @@ func (b *blocks) fill(n int, pages func(yield func(row int, prints []uint64) boo
 		clear(counts)
 		for _, prints := range pages {
 			for _, f := range prints {
-				counts[b.value(i, f)]++
+				counts[b.value(i, b.shuffled(f))]++
 			}
 		}
 		for value, n := range counts {
@@ -134,7 +164,7 @@ func (b *blocks) fill(n int, pages func(yield func(row int, prints []uint64) boo
 		}
 		for first, prints := range pages {
 			for j, f := range prints {
-				at := &heads[b.value(i, f)]
+				at := &heads[b.value(i, b.shuffled(f))]
 				h := head(*at)
 				to, rows := b.bucket(h)
 				to[h.n()], rows[h.n()] = f, uint32(first+j)
@@ -151,8 +181,9 @@ func (b *blocks) fill(n int, pages func(yield func(row int, prints []uint64) boo
 func (b *blocks) search(query uint64, k int, end uint32, positions []uint32,
 	yield func(f uint64, row uint32) bool) bool {
 	var found [blocksMax + 1]head
+	shuffled := b.shuffled(query)
 	for i := range k + 1 {
-		found[i] = head(atomic.LoadUint64(&b.heads[i][b.value(i, query)]))
+		found[i] = head(atomic.LoadUint64(&b.heads[i][b.value(i, shuffled)]))
 	}
 	for i, h := range found[:k+1] {
 		if h == 0 {
@@ -176,9 +207,12 @@ func (b *blocks) search(query uint64, k int, end uint32, positions []uint32,
 
 // prefetchHeads begins the misses of the heads that a search for the queries looks at.
 func (b *blocks) prefetchHeads(queries []uint64, k int) {
-	var at [prefetchQueries]uint64
+	var shuffled, at [prefetchQueries]uint64
+	for j, q := range queries {
+		shuffled[j] = b.shuffled(q)
+	}
 	for i, heads := range b.heads[:k+1] {
-		for j, q := range queries {
+		for j, q := range shuffled[:len(queries)] {
 			at[j] = b.value(i, q)
 		}
 		asm.PrefetchAt(heads, at[:len(queries)])
@@ -187,9 +221,10 @@ func (b *blocks) prefetchHeads(queries []uint64, k int) {
 
 // prefetchBuckets begins those of the buckets, once the heads are there.
 func (b *blocks) prefetchBuckets(queries []uint64, k int) {
-	for i, heads := range b.heads[:k+1] {
-		for _, q := range queries {
-			if h := head(atomic.LoadUint64(&heads[b.value(i, q)])); h != 0 {
+	for _, q := range queries {
+		shuffled := b.shuffled(q)
+		for i, heads := range b.heads[:k+1] {
+			if h := head(atomic.LoadUint64(&heads[b.value(i, shuffled)])); h != 0 {
 				asm.PrefetchAll(b.arena.at(h.address())[:h.n()])
 			}
 		}
@@ -198,8 +233,9 @@ func (b *blocks) prefetchBuckets(queries []uint64, k int) {
 
 // prefetchRoom begins those of adding a fingerprint, once its heads are there.
 func (b *blocks) prefetchRoom(f uint64) {
+	shuffled := b.shuffled(f)
 	for i, heads := range b.heads {
-		h := head(atomic.LoadUint64(&heads[b.value(i, f)]))
+		h := head(atomic.LoadUint64(&heads[b.value(i, shuffled)]))
 		if h == 0 {
 			continue
 		}
@@ -215,8 +251,9 @@ func (b *blocks) prefetchRoom(f uint64) {
 // first returns the first block in which two fingerprints with this difference are the same: what
 // finds a pair.
 func (b *blocks) first(difference uint64) int {
+	shuffled := b.shuffled(difference)
 	for i := range b.shift {
-		if b.value(i, difference) == 0 {
+		if b.value(i, shuffled) == 0 {
 			return i
 		}
 	}

@@ -250,3 +250,31 @@ func TestUnindexedAreBounded(t *testing.T) {
 		t.Errorf("%d documents are in no block in the end", n)
 	}
 }
+
+// TestHotBuckets counts what queries compare in memtables of fingerprints that share 32 bits which a client chose: on
+// average a few of 100, and not the whole of two blocks.
+func TestHotBuckets(t *testing.T) {
+	const n, queries = 20_000, 64
+	compared, patterns := 0, []uint64{0xffffffff << 32, 0xffffffff, 0xffff0000ffff0000, 0xffffffff0000}
+	for _, shared := range patterns {
+		rng := rand.New(rand.NewPCG(shared, 3))
+		docs := make([]rows.Doc, n)
+		for i := range docs {
+			docs[i].Fingerprint = simhash.Fingerprint(rng.Uint64() &^ shared)
+		}
+		m := New(Options{MaxDocs: n, MaxBytes: 1 << 40, K: 3})
+		m.Add(docs, nil)
+		m.index()
+		b := m.blocks.Load()
+		for _, d := range docs[:queries] {
+			shuffled := b.shuffled(uint64(d.Fingerprint))
+			for i, heads := range b.heads {
+				compared += head(heads[b.value(i, shuffled)]).n()
+			}
+		}
+		m.Free()
+	}
+	if a := compared / (queries * len(patterns)); a > n/2 {
+		t.Errorf("a query compares %d of %d entries", a, 4*n)
+	}
+}
