@@ -17,7 +17,7 @@ func reserve(g *cli.Files, docs *cli.DocumentFlags, most string, config *ingest.
 		return nil, nil, err
 	}
 	debug.SetMemoryLimit(int64(budget.Left()))
-	config.Budget = int64(max(budget.Left()/4, 1))
+	*config = config.Fit(budget.Left() / 2)
 	room, err := budget.Reserve("reading", config.NeedBytes())
 	return budget, room, adviseLength(err, docs)
 }

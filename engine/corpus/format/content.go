@@ -85,7 +85,11 @@ func (c *Content) noFields(err error) error {
 
 // tooLarge returns the skip of a document beyond the limit.
 func (c *Content) tooLarge(line int) *input.Skip {
-	return &input.Skip{Line: line, Reason: input.TooLarge, Err: fmt.Errorf("more than %d bytes", c.opts.MaxDocumentBytes)}
+	err := fmt.Errorf("more than %d bytes", c.opts.MaxDocumentBytes)
+	if c.opts.ShortOfMemory {
+		err = fmt.Errorf("%w, the limit in this memory: more memory allows longer documents", err)
+	}
+	return &input.Skip{Line: line, Reason: input.TooLarge, Err: err}
 }
 
 // problem returns the error of a unit at a place as callers get it. A file in a folder that cannot be read is a skip, and

@@ -28,6 +28,7 @@ type Options struct {
 	// MaxDocumentBytes bounds one document, as bytes of its decompressed file or line; longer ones
 	// are skipped. 0 is DefaultMaxDocumentBytes.
 	MaxDocumentBytes int64
+	ShortOfMemory    bool // MaxDocumentBytes is lower than asked for, because there is little memory
 
 	// Chosen, if not nil, is called for each file whose fields the options do not name and that are
 	// not called text and id. It is called by the goroutine that scans.

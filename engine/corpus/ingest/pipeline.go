@@ -86,6 +86,9 @@ func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Re
 	p := &pipeline{cfg: cfg, steps: s}
 	o := parallel.Options{Workers: cfg.Threads, Ahead: queueDepth * cfg.Threads, Producers: cfg.Threads,
 		Budget: budget, Held: heldBytes}
+	if cfg.Document.ShortOfMemory {
+		o.Producers = 1 // each holds a document that is not in the budget yet
+	}
 	err := parallel.OrderedParts(ctx, o, p.parts(ctx, inputs), p.work, p.emit)
 	if err == nil && s.FileUnits != nil {
 		err = s.FileUnits.Check(len(p.report.FileUnits), "")

@@ -204,6 +204,25 @@ func (c *Config) longest() int64 {
 	return cmp.Or(c.Document.MaxDocumentBytes, format.DefaultMaxDocumentBytes)
 }
 
-// NeedBytes returns the most memory that a run takes beside the program itself: twice the documents
-// in flight, for the collector, and one document that is longer than its size said.
+// NeedBytes returns the maximum memory of a run in addition to the program itself: twice the documents in flight, for
+// the collector, and one document that is longer than its size said.
 func (c *Config) NeedBytes() uint64 { return 2*uint64(c.budget()) + uint64(c.longest()) }
+
+// leastBudget is the smallest budget that [Config.Fit] sets.
+const leastBudget = 1 << 20
+
+// Fit returns the configuration for reading in some bytes of memory. With little memory it reads less ahead and lowers
+// the maximum length of a document, so that longer documents are skipped and reported. A later reading of the same
+// inputs must have the same Document options.
+func (c Config) Fit(bytes uint64) Config {
+	c.Budget = 0
+	if c.NeedBytes() <= bytes {
+		return c
+	}
+	budget := max(int64(bytes*2/5), leastBudget) // 2/5: see NeedBytes, with a document of half the budget
+	if longest := c.longest(); longest > budget/2 {
+		c.Document.MaxDocumentBytes, c.Document.ShortOfMemory = budget/2, true
+	}
+	c.Budget = budget
+	return c
+}

@@ -280,6 +280,27 @@ func TestCutDocument(t *testing.T) {
 	}
 }
 
+// TestFit reads a long document among short ones in much memory and in little. Little memory skips it by name, and
+// needs no more than there is.
+func TestFit(t *testing.T) {
+	in := strings.Repeat(`{"text":"short"}`+"\n", 3) + `{"text":"` + strings.Repeat("long ", 1<<20) + `"}` + "\n" + `{"text":"last"}`
+	for bytes, want := range map[uint64]int{1 << 40: 5, 64 << 20: 5, 10 << 20: 4, 1 << 10: 4} {
+		cfg := ingest.Config{Document: format.Options{Format: format.JSONL}, Stdin: strings.NewReader(in)}.Fit(bytes)
+		if need := cfg.NeedBytes(); need > max(bytes, 3<<20) {
+			t.Errorf("%d bytes: it needs %d", bytes, need)
+		}
+		var skips []string
+		cfg.Skipped = func(s *input.Skip) error { skips = append(skips, s.Error()); return nil }
+		report, err := ingest.Run(t.Context(), []string{input.Stdin}, cfg, func(ingest.Record) error { return nil })
+		if err != nil || report.Documents != want || report.Skipped.Lost() != 5-want {
+			t.Errorf("%d bytes: %d documents, want %d: %v %v", bytes, report.Documents, want, skips, err)
+		}
+		if want < 5 && !strings.Contains(fmt.Sprint(skips), "-:4: too large: more than") {
+			t.Errorf("%d bytes: %q", bytes, skips)
+		}
+	}
+}
+
 // TestBudget reads documents that are together larger than what may be in flight: all have to come through, in order.
 func TestBudget(t *testing.T) {
 	const n, longest = 150, 350_000

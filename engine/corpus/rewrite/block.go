@@ -35,13 +35,13 @@ type packer struct {
 	zstd       *zstd.Encoder
 }
 
-// newPacker returns a packer for that many goroutines.
-func newPacker(threads, blockBytes int) (*packer, error) {
+// newPacker returns a packer for some goroutines, with some blocks of a size.
+func newPacker(threads, blocks, blockBytes int) (*packer, error) {
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(threads), zstd.WithZeroFrames(true))
 	if err != nil {
 		return nil, err
 	}
-	p := &packer{threads: threads, blockBytes: blockBytes, free: make(chan *block, 2*threads),
+	p := &packer{threads: threads, blockBytes: blockBytes, free: make(chan *block, blocks),
 		groups: make(chan struct{}, threads+1), groupBytes: groupBytes, zstd: z}
 	for range cap(p.free) {
 		p.free <- nil

@@ -46,7 +46,7 @@ func TestPacker(t *testing.T) {
 				}
 				var first string
 				for _, threads := range []int{1, 3} {
-					p, err := newPacker(threads, blockBytes)
+					p, err := newPacker(threads, 2*threads, blockBytes)
 					must.Do(t, err)
 					var out bytes.Buffer
 					c := &format.Content{Reader: strings.NewReader(content.String()), Packing: packing, Members: starts != nil}
@@ -106,7 +106,7 @@ func TestPackerErrors(t *testing.T) {
 		{strings.NewReader("some that is long enough"), failing{broken}, broken},
 		{strings.NewReader("s"), io.Discard, io.ErrUnexpectedEOF},
 	} {
-		p, err := newPacker(2, 3)
+		p, err := newPacker(2, 4, 3)
 		must.Do(t, err)
 		if err := p.pack(t.Context(), c.out, &format.Content{Reader: c.in}, nil,
 			without([]cut{{from: 3, to: 4}}, nil)); !errors.Is(err, c.want) {

@@ -122,7 +122,7 @@ func TestCopyGroups(t *testing.T) {
 	for _, groupBytes := range []int{1, 7500, groupBytes} {
 		var first []byte
 		for _, threads := range []int{1, 4} {
-			p, err := newPacker(threads, blockBytes)
+			p, err := newPacker(threads, 2*threads, blockBytes)
 			must.Do(t, err)
 			p.groupBytes = groupBytes
 			var out bytes.Buffer
@@ -160,7 +160,7 @@ func TestCopyGroups(t *testing.T) {
 	}
 	says := ""
 	for _, threads := range []int{1, 4, 4, 4} {
-		p, err := newPacker(threads, blockBytes)
+		p, err := newPacker(threads, 2*threads, blockBytes)
 		must.Do(t, err)
 		in := &format.Content{Columns: bytes.NewReader(damaged), Size: int64(len(damaged))}
 		err = p.copyColumns(t.Context(), io.Discard, in, drop, nil, nil)
@@ -178,7 +178,7 @@ func TestCopyRest(t *testing.T) {
 	original := withFooter(t, b.String(), func(m *parquetformat.FileMetaData) {
 		m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize += 20
 	})
-	p, err := newPacker(1, blockBytes)
+	p, err := newPacker(1, 2, blockBytes)
 	must.Do(t, err)
 	in := &format.Content{Columns: strings.NewReader(original), Size: int64(len(original))}
 	if err := p.copyColumns(t.Context(), io.Discard, in, []int64{1}, nil, nil); err == nil ||

@@ -40,5 +40,5 @@
 // # Cost
 //
 // Files of lines, JSON and WARC are judged and copied in one reading. Parquet and files that are one document
-// are read twice. Memory: [NeedBytes], and row groups of Parquet files of up to 64 MiB each.
+// are read twice. Memory: [Job].Memory, and row groups of Parquet files of up to 64 MiB each.
 package rewrite

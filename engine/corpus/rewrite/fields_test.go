@@ -77,7 +77,7 @@ func TestNotes(t *testing.T) {
 	cuts := []cut{{from: 5, note: noteNames}, {from: 10, note: 1}, {from: 19, note: 2},
 		{from: int64(len(content)), note: 3}}
 	for blockBytes := 1; blockBytes < len(want)+2; blockBytes++ {
-		p, err := newPacker(2, blockBytes)
+		p, err := newPacker(2, 4, blockBytes)
 		must.Do(t, err)
 		var out bytes.Buffer
 		c := &format.Content{Reader: strings.NewReader(content)}

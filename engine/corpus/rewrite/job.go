@@ -20,6 +20,7 @@ type Job struct {
 	Options   format.Options   // with which the inputs were read
 	FileUnits ingest.ReadFiles // from the report of an earlier reading; nil if there was none
 	Threads   int
+	Memory    uint64 // limit for blocks and content that is decompressed ahead, at least LeastBytes; 0: no limit
 
 	// Judge returns the judge of a file, given the number of its first unit among those of all inputs, and
 	// the number of its units. Both are 0 without FileUnits. One goroutine calls it.
@@ -32,14 +33,21 @@ type Job struct {
 // decodersBytes bounds the bytes that are decompressed ahead of the copies.
 const decodersBytes = 64 << 20
 
-// NeedBytes returns the memory for copying with a number of goroutines, without row groups of Parquet files.
-func NeedBytes(threads int) uint64 {
-	const block = 2*blockBytes + 1<<20 // with its compressed bytes and its compressor
-	n := uint64(2*threads) * block
-	if threads > 1 {
-		n += decodersBytes
+const (
+	blockMemory = 2*blockBytes + 1<<20 // of a block, its compressed bytes and its compressor
+
+	// LeastBytes is the memory for copying in the smallest steps, without row groups of Parquet files.
+	LeastBytes = 2 * blockMemory
+)
+
+// blocks returns the number of blocks that the memory allows, and the bytes that it leaves for decompression ahead.
+func (j *Job) blocks(threads int) (blocks int, ahead int64) {
+	blocks, ahead = 2*threads, decodersBytes
+	if j.Memory > 0 {
+		blocks = min(blocks, max(int(j.Memory/2/blockMemory), 2))
+		ahead = min(ahead, int64(j.Memory/2))
 	}
-	return n
+	return blocks, ahead
 }
 
 // Copy makes the copies, several files at a time. If the inputs were read before, it returns an error unless
@@ -95,13 +103,14 @@ func (j *Job) copyFiles(ctx context.Context, options format.Options, produce par
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	packer, err := newPacker(threads, blockBytes)
+	blocks, ahead := j.blocks(threads)
+	packer, err := newPacker(threads, blocks, blockBytes)
 	if err != nil {
 		return err
 	}
 	var decoders *unpack.Decoders
 	if threads > 1 {
-		decoders = unpack.NewDecoders(threads, decodersBytes)
+		decoders = unpack.NewDecoders(threads, ahead)
 	}
 	return parallel.Each(ctx, parallel.Options{Workers: threads}, produce,
 		func(ctx context.Context, files iter.Seq[*fileCopy]) error {

@@ -116,7 +116,7 @@ func copyInputs(ctx context.Context, r *Result, to *rewrite.Target, fields *rewr
 		}
 	}
 	j := rewrite.Job{Inputs: c.from.inputs, Options: c.from.options, FileUnits: c.from.fileUnits, Threads: c.o.Threads,
-		Fields: fields}
+		Memory: c.room.copying(), Fields: fields}
 	j.Judge = func(_ input.File, unit, units int) rewrite.Judge {
 		next := c.from.rowAt(unit)
 		judge := rewrite.Judge{Unit: func(x *format.Extractor, u format.Unit) (v rewrite.Verdict, err error) {

@@ -53,17 +53,18 @@ func (r *room) mapping() func(bytes uint64) ([]byte, error) {
 	return spill.Memory(r.o.Disk, r.o.TempDir, "clusters")
 }
 
-// reading returns cfg with less reading ahead if there is little memory. Reading ahead takes a quarter of the memory
-// that the rest leaves, since reading takes twice as much.
+// reading returns cfg for the memory that the rest leaves.
 func (r *room) reading(cfg ingest.Config) ingest.Config {
-	least := cfg
-	least.Budget = 1
-	r.o.readingBytes = least.NeedBytes()
-	left := r.o.Budget.Left()
-	left -= min(left, r.needBytes(0))
-	cfg.Budget = int64(min(max(left/4, 1), ingest.BudgetBytes))
+	beside := r.besideBytes(0)
+	cfg = cfg.Fit(r.o.Budget.Left() - min(r.o.Budget.Left(), beside))
 	r.o.readingBytes = cfg.NeedBytes()
 	return cfg
+}
+
+// copying returns the memory for copying inputs. Nothing else takes memory meanwhile.
+func (r *room) copying() uint64 {
+	all := r.o.Budget.Left() + r.reserved.Bytes()
+	return max(all-min(all, r.besideBytes(0)), rewrite.LeastBytes)
 }
 
 // needBytes returns the memory for reading, comparing or copying that many documents: the largest of the three, and
@@ -77,7 +78,7 @@ func (r *room) needBytes(documents int) uint64 {
 	}
 	find = max(find, r.o.readingBytes)
 	if r.o.Copies {
-		find = max(find, rewrite.NeedBytes(r.o.Threads))
+		find = max(find, rewrite.LeastBytes)
 	}
 	return r.besideBytes(documents) + find
 }
