@@ -11,8 +11,8 @@ import (
 	"ndd/engine/result"
 )
 
-// values lists the values of flags by name, for the shell's completion, but for those of [cli.WordFlag]. An entry
-// of a command and a flag comes before one of the flag alone.
+// values lists the values of flags by name, for the shell's completion. Flags of [cli.WordFlag] complete themselves. An
+// entry for a command and a flag overrides the entry for the flag.
 var values = map[string][]string{
 	"format":        result.FormatNames(result.Tables...),
 	"input-format":  {"auto", "text", "html", "jsonl", "json", "lines", "csv", "parquet", "warc"},
@@ -31,9 +31,8 @@ var values = map[string][]string{
 	"profile":       {"cpu", "mem", "allocs", "block", "mutex", "goroutine", "thread", "clock", "trace"},
 }
 
-// completeValues has the shell complete the values of the flags of root and its commands. It is
-// called to complete a line only: cobra keeps every flag with a completion for as long as the
-// process runs.
+// completeValues registers completions for the values of the flags of root and its commands. It is called only to
+// complete a line, because cobra keeps registered flags in memory as long as the process runs.
 func completeValues(root *cobra.Command) {
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {

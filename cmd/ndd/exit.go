@@ -21,7 +21,7 @@ const (
 	exitCorrupt     = 3 // corrupt or mismatched data
 	exitPartly      = 4 // done in part: some input was skipped
 	exitInterrupted = 130
-	exitPipe        = 141 // nobody reads standard output any more: what shells say of a program that SIGPIPE ends
+	exitPipe        = 141 // the reader of standard output has closed it; shells report this status for SIGPIPE
 )
 
 func exitStatus(ctx context.Context, err error) int {

@@ -16,9 +16,9 @@ import (
 
 func init() { packaging = newMan }
 
-// newMan returns the command that writes the manual pages, for packages: ndd(1) and a page for each
-// command. SOURCE_DATE_EPOCH sets their date, so that a package can be reproduced byte for byte. It is in
-// builds with the tag man alone, since what formats pages takes 0.2 MB.
+// newMan returns the command that writes the manual pages for packages: ndd(1) and a page for each command.
+// SOURCE_DATE_EPOCH sets their date, so that a package can be reproduced byte for byte. Only builds with the tag man have
+// this command, because the formatter of the pages takes 0.2 MB.
 func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",

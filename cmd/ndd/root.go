@@ -29,7 +29,7 @@ import (
 	"ndd/permute"
 )
 
-// run runs the whole program and returns the exit status.
+// run runs the program and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	g := &cli.Globals{Streams: cli.Streams{Stdin: stdin, Stdout: stdout, Stderr: stderr}}
 	return runWith(ctx, g, args)
@@ -49,7 +49,7 @@ func runWith(ctx context.Context, g *cli.Globals, args []string) int {
 		completeValues(root)
 	}
 	cmd, err := root.ExecuteContextC(object.NewContext(ctx, object.New(object.FromEnvironment())))
-	// Of a command that has no error but its status, a failed write is the error.
+	// A failed write of standard output is the error of a command that has otherwise only a status.
 	if e := g.Close(); e != nil && (err == nil || errors.Is(err, cli.ErrPartly) || errors.Is(err, query.ErrNoHits)) {
 		err = e
 	}
@@ -57,10 +57,10 @@ func runWith(ctx context.Context, g *cli.Globals, args []string) int {
 	switch {
 	case status == exitInterrupted:
 		fmt.Fprintln(stderr, "ndd: interrupted")
-	// the warning has been printed
+	// The warning has been printed.
 	case err != nil && status != exitPipe && !errors.Is(err, cli.ErrPartly) && !errors.Is(err, query.ErrNoHits):
 		text := strings.TrimPrefix(err.Error(), cli.ErrUsage.Error()+": ") + flagHint(cmd, err) + commandHint(err)
-		fmt.Fprintf(stderr, "ndd: %s\n", strings.ReplaceAll(text, "\n", "\nndd: ")) // of several errors, a line each
+		fmt.Fprintf(stderr, "ndd: %s\n", strings.ReplaceAll(text, "\n", "\nndd: ")) // one line for each of several errors
 		if status == exitUsage {
 			fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 		}
@@ -71,7 +71,7 @@ func runWith(ctx context.Context, g *cli.Globals, args []string) int {
 	return status
 }
 
-// flagHint returns, as the end of a sentence, the flag of cmd with which err would not occur.
+// flagHint returns the end of a sentence that names the flag of cmd which avoids err, or "".
 func flagHint(cmd *cobra.Command, err error) string {
 	has := func(flag string) bool { return cmd.Flags().Lookup(flag) != nil }
 	switch {
@@ -85,7 +85,7 @@ func flagHint(cmd *cobra.Command, err error) string {
 	return ""
 }
 
-// commandHint returns, as the end of a sentence, the commands that lead to what err misses.
+// commandHint returns the end of a sentence that names the commands which make what err misses, or "".
 func commandHint(err error) string {
 	if e, ok := errors.AsType[*engine.DistanceError](err); ok && e.K > e.Most && e.K <= permute.MaxK {
 		return fmt.Sprintf("; 'ndd export INDEX -o all.ndf' and 'ndd build -k %d -o NEW all.ndf' make one for it", e.K)
@@ -116,7 +116,7 @@ func commandHint(err error) string {
 	return ""
 }
 
-// packaging makes the command that only builds for packages have; nil in others.
+// packaging returns the command that only builds for packages have. It is nil in other builds.
 var packaging func() *cobra.Command
 
 func newRoot(g *cli.Globals) *cobra.Command {
@@ -140,7 +140,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data, 4 do
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return g.Begin(cmd) },
 		Args:              cli.NoArgs,
 	}
-	// A Version of cobra's would be written by text/template: see plot.Page.
+	// The field Version would make cobra link text/template: see plot.Page.
 	version := root.Flags().Bool("version", false, "print the version")
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		if !*version {
@@ -167,18 +167,18 @@ Exit status: 0 done, 1 failed, 2 wrong usage, 3 corrupt or mismatched data, 4 do
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
-		c.Args = cli.NoArgs // "nosuch shell" is not asking for help
+		c.Args = cli.NoArgs // an unknown shell is an error, not a request for help
 		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
 	return root
 }
 
-// flagError returns the usage error for a flag that is unknown or has a bad value.
+// flagError returns the usage error for an unknown flag or a bad value.
 func flagError(cmd *cobra.Command, err error) error {
 	return cli.Usagef("%w%s", cli.ValueError(err), didYouMeanFlag(cmd, err))
 }
 
-// didYouMeanFlag is [cli.DidYouMean] for the flag that an error says is unknown.
+// didYouMeanFlag is [cli.DidYouMean] for the unknown flag of an error.
 func didYouMeanFlag(cmd *cobra.Command, err error) string {
 	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !unknown {

@@ -43,11 +43,10 @@ machine's memory nodes.`,
 	return cmd
 }
 
-// release is the version of a release, which its build sets.
+// release is the version of a release. The build of a release sets it.
 var release string
 
-// buildVersion returns the version of the release, or else the one that the Go toolchain stamped
-// into the program.
+// buildVersion returns the version of the release or, in other builds, the version that the Go toolchain recorded.
 func buildVersion() string {
 	if release != "" {
 		return release
@@ -59,7 +58,7 @@ func buildVersion() string {
 	return info.Main.Version
 }
 
-// commitText returns the commit of a program that was built in a clone, and its date; empty without build information.
+// commitText returns the commit and its date if the program was built in a clone. It is "" without build information.
 func commitText(info *debug.BuildInfo, ok bool) string {
 	if !ok {
 		return ""

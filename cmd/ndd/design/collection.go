@@ -10,27 +10,27 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A collection is what tables are chosen by: how many documents and fingerprints there are, and some of
-// these.
+// A collection has the facts about fingerprints that the choice of tables depends on: their number, a sample, and the
+// size of IDs.
 type collection struct {
 	Documents uint64
-	idBytes   uint64 // of the documents' IDs
+	idBytes   uint64 // total bytes of the IDs
 	distinct  distribution.Distinct
 }
 
-// fingerprints returns how many different ones there are, about.
+// fingerprints returns the estimated number of distinct fingerprints.
 func (c *collection) fingerprints() uint64 {
 	n := c.distinct.Count()
-	// An estimate that is off by less than its error is no news.
+	// Ignore a difference that is smaller than the error of the estimate.
 	if float64(n) > 0.98*float64(c.Documents) && n > distribution.DistinctExact {
 		return c.Documents
 	}
 	return n
 }
 
-// Request completes r by what the collection has, but for a number of fingerprints that is set.
+// Request completes r by the collection. It keeps a number of fingerprints that is set.
 func (c *collection) Request(r *plan.Request) {
-	// An error means that there are too few fingerprints to tell skew from chance.
+	// An error means that there are too few fingerprints to distinguish skew from chance.
 	r.Sample, _ = plan.NewSample(c.distinct.Sample(), plan.SampleSize, Seed)
 	if r.Fingerprints == 0 {
 		r.Fingerprints, r.Documents = c.fingerprints(), c.Documents
@@ -40,7 +40,7 @@ func (c *collection) Request(r *plan.Request) {
 	}
 }
 
-// CollectFiles reads fingerprint files, all of them once. The same documents give the same collection.
+// CollectFiles reads all fingerprint files once. The same documents give the same collection.
 func CollectFiles(ctx context.Context, files []*ndf.File) (c *collection, err error) {
 	defer store.CatchFault(&err)()
 	c = new(collection)

@@ -1,6 +1,6 @@
-// Package design holds the command design, which compares the tables of an index for n fingerprints
-// by size and speed. Flags and Choice are the flags by which design and build choose tables, so
-// that both give the same answer to the same question.
+// Package design holds the command design, which compares the possible tables of an index by size and
+// speed. The commands design and build share the types Flags and Choice, so that they choose the same
+// tables for the same flags.
 package design
 
 import (
@@ -25,7 +25,7 @@ type designCommand struct {
 	choice    Choice
 }
 
-// designDocs is the paper's collection.
+// designDocs is the number of fingerprints in the paper.
 const designDocs = "8e9"
 
 // Commands returns the commands of this package.
@@ -97,10 +97,10 @@ func (d *designCommand) runRecursion(g *cli.Files) error {
 	return writeRecursion(g.Stdout, n, d.choice.Request.K)
 }
 
-// paperDesigns are the designs of the paper that ours beat.
+// paperDesigns are designs of the paper that are shown for comparison.
 var paperDesigns = []string{"paper-16", "paper-20"}
 
-// plan answers the question that the flags put, as a build would.
+// plan returns the plan that a build with these flags would have.
 func (d *designCommand) plan(g *cli.Files, cmd *cobra.Command) (*plan.Plan, error) {
 	if err := d.choice.Parse(); err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ type planJSON struct {
 	K            int           `json:"k"`
 	Memory       uint64        `json:"memory,omitempty"`
 	For          plan.Purpose  `json:"for"`
-	BoundBits    float64       `json:"bound_bits"` // a fingerprint
+	BoundBits    float64       `json:"bound_bits"` // entropy in bits per fingerprint
 	Choice       plan.Option   `json:"choice"`
 	Why          []string      `json:"why"`
 	Designs      []plan.Option `json:"designs"`

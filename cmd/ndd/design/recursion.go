@@ -12,11 +12,11 @@ import (
 	"ndd/permute"
 )
 
-// fingerprintBits is f of the paper.
+// fingerprintBits is the parameter f of the paper.
 const fingerprintBits = 64
 
-// writeRecursion prints the paper's recursion X(f, k, d) for each bound on the keys that a probe compares, next to the
-// design of radius 0 with the fewest tables that keeps the bound.
+// writeRecursion prints the paper's recursion X(f, k, d) for several bounds on the keys that a probe compares. Each line also
+// has the design of radius 0 with the fewest tables that meets the bound.
 func writeRecursion(w io.Writer, n uint64, k int) error {
 	d := int(math.Ceil(math.Log2(float64(max(n, 2)))))
 	fmt.Fprintf(w, "X(%d, %d, %d): the paper's tables (section 3.1.2) for 2^%d fingerprints, k = %d, and ours\n\n", fingerprintBits, k, d, d, k)
@@ -55,7 +55,8 @@ func blocksText(blocks []int) string {
 	return strings.Join(words, " x ")
 }
 
-// fewest returns the design of the catalogue with the fewest tables of radius 0, whose tables have some leading bits.
+// fewest returns the design of the catalogue with the fewest tables, among those of radius 0 with at least some leading
+// bits.
 func fewest(k, leading int) (name, tables, least string) {
 	name, tables, least = "-", "-", "-"
 	fewest := math.MaxInt

@@ -21,7 +21,7 @@ type Flags struct {
 	k      int
 	tables string
 	design string
-	seed   uint64 // 0: that of the request
+	seed   uint64 // 0: the seed of the request
 }
 
 // Register adds the flags.
@@ -38,8 +38,8 @@ func (d *Flags) RegisterNamed(cmd *cobra.Command) {
 	f.StringVar(&d.design, "design", "", "design by name, such as paper-10 or choose-5-2")
 }
 
-// Choose returns the design for an index that grows to n fingerprints, without a limit on memory. Its
-// seed is random: strangers insert documents.
+// Choose returns the design for an index that grows to n fingerprints, without a memory limit. Its seed is random,
+// because strangers may insert documents.
 func (d *Flags) Choose(ctx context.Context, n uint64) (permute.Design, error) {
 	p, err := d.plan(ctx, plan.Request{Fingerprints: n, IDs: plan.IDsRows, Seed: permute.RandomSeed()})
 	if err != nil {
@@ -48,7 +48,8 @@ func (d *Flags) Choose(ctx context.Context, n uint64) (permute.Design, error) {
 	return p.Choice.Design, nil
 }
 
-// Agrees refuses flags that contradict the index in dir, which has distance k and, unless it is not known, a design.
+// Agrees returns an error for flags that contradict the index in dir, with its distance k and its design. An unknown
+// design is "".
 func (d *Flags) Agrees(cmd *cobra.Command, dir string, k int, design string) error {
 	switch {
 	case d.k < 0 || d.k > permute.MaxK:
@@ -97,10 +98,10 @@ func (d *Flags) plan(ctx context.Context, r plan.Request) (*plan.Plan, error) {
 	return p, err
 }
 
-// Seed is the seed of designs that build makes: the same input gives the same tables.
+// Seed is the default seed of build and design, so that the same input gives the same tables.
 const Seed = 1
 
-// parseSeed reads a seed.
+// parseSeed reads the value of --seed.
 func parseSeed(text string) (seed uint64, err error) {
 	if text == "random" {
 		return permute.RandomSeed(), nil
@@ -111,7 +112,7 @@ func parseSeed(text string) (seed uint64, err error) {
 	return seed, nil
 }
 
-// A Choice is what build and design choose tables by: the same question has the same answer.
+// A Choice has the flags by which build and design choose tables.
 type Choice struct {
 	flags   Flags
 	Request plan.Request
@@ -119,7 +120,7 @@ type Choice struct {
 	seed    string
 }
 
-// Register adds the flags, those of [Flags] included.
+// Register adds the flags, including [Flags].
 func (c *Choice) Register(cmd *cobra.Command) {
 	c.flags.Register(cmd)
 	f := cmd.Flags()
@@ -129,7 +130,7 @@ func (c *Choice) Register(cmd *cobra.Command) {
 	f.StringVar(&c.seed, "seed", "1", "choice of the leading bits: a number, or random")
 }
 
-// RegisterIDs adds the flag that chooses what the index keeps of documents.
+// RegisterIDs adds the flag --ids, which says whether the index stores IDs, numbers or no documents.
 func (c *Choice) RegisterIDs(cmd *cobra.Command, usage string) {
 	cli.WordVar(cmd.Flags(), &c.Request.IDs, "ids", usage, plan.IDsNames, plan.IDsRows, plan.IDsNone)
 }
@@ -149,7 +150,7 @@ func (c *Choice) Parse() (err error) {
 // Choose returns the plan.
 func (c *Choice) Choose(ctx context.Context) (*plan.Plan, error) { return c.flags.plan(ctx, c.Request) }
 
-// Complete returns the names of the designs for the distance that was given.
+// Complete returns the names of the designs for the value of --distance.
 func Complete(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	k, err := strconv.Atoi(cmd.Flags().Lookup("distance").Value.String())
 	if err != nil || k < 0 || k > permute.MaxK {

@@ -19,7 +19,7 @@ import (
 	"ndd/engine/memory"
 )
 
-func (b *building) addTo(ctx context.Context, files []*ndf.File, docs uint64) (err error) {
+func (b *buildRun) addTo(ctx context.Context, files []*ndf.File, docs uint64) (err error) {
 	g := b.g
 	x, err := openToWrite(ctx, g, b.add, live.OpenOptions{OnConflict: b.conflict, TTL: time.Duration(b.ttl)})
 	if err != nil {
@@ -55,7 +55,7 @@ func RegisterConflict(cmd *cobra.Command, to *rows.OnConflict) {
 		[]string{"replace", "keep", "error"}, rows.Replace, rows.Keep, rows.Refuse)
 }
 
-// sayConflicts says how many documents an ID of another one has cost.
+// sayConflicts returns a text with the number of documents that were lost to another one with the same ID.
 func sayConflicts(docs uint64, c rows.OnConflict) string {
 	switch {
 	case docs == 0:
@@ -66,7 +66,7 @@ func sayConflicts(docs uint64, c rows.OnConflict) string {
 	return fmt.Sprintf(" (%s replaced by one with the same ID)", cli.Number(docs, "document"))
 }
 
-// A TTL is the value of --ttl: how long documents are kept.
+// A TTL is the value of --ttl: the time to live of documents.
 type TTL time.Duration
 
 // RegisterTTL adds the flag --ttl.
@@ -82,7 +82,7 @@ func (f *TTL) String() string {
 	return time.Duration(*f).String()
 }
 
-// Type returns what the help calls the value.
+// Type returns the name of the value in the help.
 func (f *TTL) Type() string { return "time" }
 
 // Set reads a duration, or a number of days.

@@ -1,8 +1,12 @@
-// Package index holds the commands that make and keep an index: build makes one of fingerprint files or adds to
-// it, merge makes one segment of it, backup copies it while it is in use, export writes its documents for other
-// programs and other indexes. It has the flags of every command that opens an index: how it is verified and loaded
-// (OpenFlags), where its tables lie (Spread), and what becomes of documents that are added (TTL,
-// --on-conflict).
+// Package index holds the commands that make and maintain an index:
+//
+//	build     makes an index from fingerprint files, or adds files to it
+//	merge     merges its segments into one
+//	backup    copies it while it is in use
+//	export    writes its documents for other programs and other indexes
+//
+// It also has the flags of all commands that open an index: verification and loading (OpenFlags), placement of
+// tables (Spread), and the time to live and conflicts of new documents (TTL, RegisterConflict).
 package index
 
 import (
@@ -33,7 +37,7 @@ func Commands(g *cli.Globals) []*cobra.Command {
 }
 
 func newBuild(g *cli.Files) *cobra.Command {
-	b := building{g: g}
+	b := buildRun{g: g}
 	cmd := &cobra.Command{
 		Use:   "build [flags] (-o INDEX | --add INDEX) FILE...",
 		Short: "Build an index from fingerprint files",
@@ -66,8 +70,8 @@ same index on every machine. The index appears when it is complete.`,
 	return cmd
 }
 
-// A building is one run of the command.
-type building struct {
+// A buildRun is one run of the command build.
+type buildRun struct {
 	g        *cli.Files
 	choice   design.Choice
 	out, add string
@@ -78,7 +82,7 @@ type building struct {
 	conflict rows.OnConflict
 }
 
-func (b *building) check() (err error) {
+func (b *buildRun) check() (err error) {
 	if err := b.choice.Parse(); err != nil {
 		return err
 	}
@@ -99,7 +103,7 @@ func (b *building) check() (err error) {
 	return cmp.Or(b.g.Refuse("applies only with --add", "ttl"), err)
 }
 
-func (b *building) run(ctx context.Context, paths []string) error {
+func (b *buildRun) run(ctx context.Context, paths []string) error {
 	if err := b.check(); err != nil {
 		return err
 	}
@@ -134,9 +138,9 @@ func (b *building) run(ctx context.Context, paths []string) error {
 	return b.create(ctx, files, docs)
 }
 
-// keepSketches reports whether the index keeps sketches: where all files have them, unless documents or
-// sketches are not wanted. Files with and without sketches are refused.
-func (b *building) keepSketches(files []*ndf.File) (bool, error) {
+// keepSketches reports whether the index stores sketches: all files have them, and neither --ids none nor
+// --sketch none is given. A mix of files with and without sketches is an error.
+func (b *buildRun) keepSketches(files []*ndf.File) (bool, error) {
 	if b.sketch.None() || b.choice.Request.IDs == plan.IDsNone {
 		return false, nil
 	}
@@ -157,7 +161,7 @@ func (b *building) keepSketches(files []*ndf.File) (bool, error) {
 	return with != nil, nil
 }
 
-func (b *building) create(ctx context.Context, files []*ndf.File, docs uint64) error {
+func (b *buildRun) create(ctx context.Context, files []*ndf.File, docs uint64) error {
 	ids, dropped := b.choice.Request.IDs, uint64(0)
 	sketches, err := b.keepSketches(files)
 	if err != nil {
@@ -193,7 +197,7 @@ func (b *building) create(ctx context.Context, files []*ndf.File, docs uint64) e
 	return nil
 }
 
-// leadingBits says how many leading bits the tables of a design have.
+// leadingBits returns the number of leading bits of the tables of a design, or its range.
 func leadingBits(d *permute.Design) string {
 	least, most := d.Leading()
 	if most > least {
@@ -202,7 +206,7 @@ func leadingBits(d *permute.Design) string {
 	return strconv.Itoa(least)
 }
 
-// documents says how many there are, and of how many fingerprints when these are fewer.
+// documents returns the number of documents as text, with the number of fingerprints if it is smaller.
 func documents(r *plan.Request) string {
 	if r.Fingerprints == r.Documents {
 		return cli.Number(r.Documents, "document")
@@ -214,16 +218,15 @@ func documents(r *plan.Request) string {
 		plan.Count(float64(r.Fingerprints), ""))
 }
 
-// choiceBytes is the garbage that the choice of tables leaves while the index is built: samples,
-// and a count of distinct fingerprints.
+// choiceBytes bounds the memory that choosing tables leaves unfreed while the index is built: samples and a count of
+// distinct fingerprints.
 const choiceBytes = 16 << 20
 
-// planBuild reports what memory building will take, before it takes any, and returns an error if
-// there is too little.
-func (b *building) planBuild(docs uint64, o *live.BuildOptions) error {
+// planBuild logs the memory that the build needs before it is allocated. It returns an error if there is too little.
+func (b *buildRun) planBuild(docs uint64, o *live.BuildOptions) error {
 	o.Budget = memory.ForProgram(b.g.Machine.Limit(0))
 	limit := o.Budget.Limit()
-	// Where there is not even this much, there is less than every plan needs.
+	// An error is ignored: with less memory than this, PlanBuild fails.
 	o.Budget.Reserve("choosing tables", choiceBytes)
 	p, err := live.PlanBuild(b.out, docs, o)
 	if err != nil {
@@ -239,8 +242,8 @@ func (b *building) planBuild(docs uint64, o *live.BuildOptions) error {
 	return nil
 }
 
-// chooseTables returns the plan for the files' fingerprints, and frees the memory that it took.
-func (b *building) chooseTables(ctx context.Context, files []*ndf.File) (*plan.Plan, error) {
+// chooseTables returns the plan for the fingerprints of the files, and frees its temporary memory.
+func (b *buildRun) chooseTables(ctx context.Context, files []*ndf.File) (*plan.Plan, error) {
 	c, err := design.CollectFiles(ctx, files)
 	if err != nil {
 		return nil, err

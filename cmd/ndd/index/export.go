@@ -23,7 +23,7 @@ import (
 )
 
 func newExport(g *cli.Files) *cobra.Command {
-	var e exporting
+	var e exportRun
 	cmd := &cobra.Command{
 		Use:   "export [flags] INDEX",
 		Short: "Write the documents of an index: fingerprints and IDs",
@@ -51,23 +51,23 @@ lines. The index may be served meanwhile.`,
 	return cmd
 }
 
-// exporting is what an export writes, and where.
-type exporting struct {
+// An exportRun is one run of the command export.
+type exportRun struct {
 	out    string
 	format string
 	open   OpenFlags
 }
 
-// exportFormats are the formats that an export has: those of fingerprint files, and lines.
+// exportFormats are the formats of the output: fingerprint files and lines.
 var exportFormats = []string{"ndf", "npy", "bin", result.TSV.String(), result.JSON.String()}
 
-// isFile reports whether a fingerprint file is written, not lines.
-func (e *exporting) isFile() bool { return slices.Contains(ndf.Endings, "."+e.format) }
+// isFile reports whether the output is a fingerprint file rather than lines.
+func (e *exportRun) isFile() bool { return slices.Contains(ndf.Endings, "."+e.format) }
 
-// check completes the flags, or returns an error.
-func (e *exporting) check(dir string) error {
+// check completes the flags, or returns an error for wrong ones.
+func (e *exportRun) check(dir string) error {
 	if e.format == "json" {
-		e.format = result.JSON.String() // as everywhere
+		e.format = result.JSON.String() // all commands accept json for jsonl
 	}
 	ending := strings.TrimPrefix(filepath.Ext(e.out), ".")
 	known := slices.Contains(exportFormats, ending)
@@ -89,7 +89,7 @@ func (e *exporting) check(dir string) error {
 	return nil
 }
 
-func (e *exporting) run(ctx context.Context, g *cli.Files, dir string) error {
+func (e *exportRun) run(ctx context.Context, g *cli.Files, dir string) error {
 	var err error
 	if e.isFile() {
 		err = g.CheckFingerprintOutput(e.out)
@@ -132,11 +132,11 @@ type source struct {
 	view version.View
 	bar  *cli.Bar
 	did  search.Listed
-	bare uint64 // fingerprints that were written, of an index without documents
+	bare uint64 // number of fingerprints written, for an index without documents
 }
 
-// toLines writes lines to a file, which appears when it is complete, or to standard output: tsv as 'ndd fingerprint'
-// prints it, which 'ndd build' reads, or JSON.
+// toLines writes lines to standard output, or to a file that appears when it is complete. The lines are JSON, or tsv as
+// 'ndd fingerprint' prints and 'ndd build' reads it.
 func (s *source) toLines(ctx context.Context, out, format string) error {
 	f, columns, docs := result.TSV, cli.ColumnsOf("fingerprint id"), s.keepsDocs()
 	if format == result.JSON.String() {
@@ -156,7 +156,7 @@ func (s *source) toLines(ctx context.Context, out, format string) error {
 	})
 }
 
-// keepsDocs reports whether the index knows which documents have its fingerprints.
+// keepsDocs reports whether the index stores documents, and not only fingerprints.
 func (s *source) keepsDocs() bool {
 	for _, g := range s.view.Version.Segments {
 		if !g.KeepsDocs() {
@@ -166,7 +166,7 @@ func (s *source) keepsDocs() bool {
 	return true
 }
 
-// each calls yield with each document, whose ID is its number where it has none.
+// each calls yield with each document. A document without an ID gets its number as its ID.
 func (s *source) each(ctx context.Context, yield func(rows.Doc) error) (err error) {
 	written := int64(0)
 	s.did, err = live.Of(s.x).Documents(ctx, s.view, func(doc rows.DocID, d rows.Doc) error {
@@ -181,7 +181,7 @@ func (s *source) each(ctx context.Context, yield func(rows.Doc) error) (err erro
 	return nil
 }
 
-// walk calls yield with the distinct fingerprints of an index that keeps no documents.
+// walk calls yield with the distinct fingerprints of an index without documents.
 func (s *source) walk(ctx context.Context, yield func(simhash.Fingerprint) error) (failed error) {
 	err := s.view.Walk(ctx, func(prints []uint64) bool {
 		for _, f := range prints {
@@ -221,7 +221,7 @@ func (s *source) toFile(ctx context.Context, out string) error {
 	})
 }
 
-// say reports how many documents were written and left out.
+// say logs how many documents were written and left out.
 func (s *source) say(out string) {
 	to := ""
 	if !cli.IsStdout(out) {

@@ -44,7 +44,7 @@ func mergeIndex(ctx context.Context, g *cli.Files, dir string) (err error) {
 	return nil
 }
 
-// GoneText counts documents that are gone.
+// GoneText returns the numbers of deleted and expired documents as text.
 func GoneText(deleted, expired uint64) string {
 	switch {
 	case expired == 0:

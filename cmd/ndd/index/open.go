@@ -35,7 +35,7 @@ func (o *OpenFlags) RegisterChecksums(cmd *cobra.Command) {
 		[]string{"full", "fast"}, live.VerifyFull, live.VerifyFast)
 }
 
-// Open opens an index for the flags and options. It logs the amount that was not verified, and with
+// Open opens an index with the flags and options. It logs the number of bytes that were not verified, and with
 // --verbose how the index was opened.
 func (o *OpenFlags) Open(ctx context.Context, g *cli.Files, dir string,
 	options live.OpenOptions) (*engine.Index, error) {
@@ -71,17 +71,17 @@ func (o *OpenFlags) Open(ctx context.Context, g *cli.Files, dir string,
 	return engine.Of(opened), nil
 }
 
-// RegisterSpread adds the flag --numa, which says whether the tables of an index are spread over the memory nodes of
-// this machine.
+// RegisterSpread adds the flag --numa: whether each memory node gets a copy of the tables.
 func RegisterSpread(cmd *cobra.Command, when *string) {
 	cli.WordVar(cmd.Flags(), when, "numa", "copy tables to each memory node: auto, on or off", "auto", "on", "off")
 }
 
-// processorsMin are needed for workers to be worth it: a query by a worker takes several times as
-// long (go run ./bench search), and gains only where misses to another node are dear.
+// processorsMin is the number of processors from which on workers answer queries. A query by a worker takes several times
+// as long (go run ./bench search), which pays off only if cache misses to another node are expensive.
 const processorsMin = 8
 
-// Spread returns what a value of --numa asks for, nil if the tables remain in their file, as with "off" and "".
+// Spread returns the placement of tables for a value of --numa. nil means that the tables remain in their file, as for
+// "off" and "".
 func Spread(g *cli.Files, when string) *worker.Options {
 	if when == "off" || when == "" {
 		return nil
@@ -94,14 +94,14 @@ func Spread(g *cli.Files, when string) *worker.Options {
 	return &worker.Options{Host: h, Direct: runtime.GOMAXPROCS(0) < processorsMin}
 }
 
-// LogSpread says where an index's tables are.
+// LogSpread logs the placement of an index's tables.
 func LogSpread(g *cli.Files, x *engine.Index) {
 	if r, ok := live.Of(x).Spread(); ok {
 		g.Log.Info("memory nodes: " + r.String())
 	}
 }
 
-// openToWrite opens the index in folder dir to change it, after every checksum was verified.
+// openToWrite verifies every checksum of the index in folder dir, and opens it for writing.
 func openToWrite(ctx context.Context, g *cli.Files, dir string, how live.OpenOptions) (*engine.Index, error) {
 	var o OpenFlags
 	how.Write, how.Disk, how.Budget = true, g.Disk, memory.ForProgram(g.Machine.Limit(0))
@@ -114,7 +114,7 @@ func openToWrite(ctx context.Context, g *cli.Files, dir string, how live.OpenOpt
 	return x, nil
 }
 
-// SayPlanned returns a function that says what memory making a segment takes, before that takes any.
+// SayPlanned returns a function that logs the memory for making a segment before it is allocated.
 func SayPlanned(g *cli.Files, b *memory.Budget) func(docs, bytes uint64) {
 	return func(docs, bytes uint64) {
 		g.Log.Debug(fmt.Sprintf("making a segment of %s uses at most %s of memory beside mapped files; %s are available (%s)",

@@ -31,7 +31,7 @@ status is 3 and the message names the file, section and offset.`,
 		Annotations: cli.HelpOf("Guide: ndd help indexes. Servers: ndd help operations"),
 		Args:        cli.SomeArgs("INDEX or FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var wrong []error // of each that is
+			var failures []error // one for each path that is not sound
 			for _, path := range args {
 				sound, err := check(cmd.Context(), g, path)
 				if ended := cmd.Context().Err(); ended != nil {
@@ -40,16 +40,16 @@ status is 3 and the message names the file, section and offset.`,
 				if err == nil {
 					_, err = fmt.Fprintf(g.Stdout, "%s: %s\n", path, sound)
 				}
-				wrong = append(wrong, err)
+				failures = append(failures, err)
 			}
-			return errors.Join(wrong...)
+			return errors.Join(failures...)
 		},
 	}
 	g.RegisterRaw(cmd)
 	return cmd
 }
 
-// check verifies what a path names, and says what it is.
+// check verifies the index or file at a path, and returns its description.
 func check(ctx context.Context, g *cli.Files, path string) (sound string, err error) {
 	if cli.IsStream(path) {
 		return checkPrints(ctx, g, path)
@@ -98,7 +98,7 @@ func droppedText(deleted, expired uint64) string {
 	return "; " + index.GoneText(deleted, expired) + " to be dropped by a merge"
 }
 
-// logText returns what check says of a log that has something.
+// logText describes the log of an index. It is "" for an empty log.
 func logText(r wal.Report) (text string) {
 	if r.Records > 0 {
 		text = "; the log has " + cli.Number(r.Records, "record")

@@ -20,12 +20,11 @@ import (
 	"ndd/engine/storage/wal"
 )
 
-// A file is a report on one file. Bits are per distinct fingerprint, in a file of documents per
-// document.
+// A file is a report on one file. Bits are bits per distinct fingerprint, or per document in a file of documents.
 type file struct {
 	Path string `json:"path"`
 	Kind string `json:"kind"`
-	// 0 for raw fingerprints, which have none of the fields below
+	// FormatVersion is 0 for raw fingerprints, which have none of the fields below.
 	FormatVersion int            `json:"format_version,omitempty"`
 	Identity      string         `json:"identity,omitempty"`
 	Generation    uint64         `json:"generation,omitempty"`
@@ -34,12 +33,12 @@ type file struct {
 	Metadata      map[string]any `json:"metadata,omitempty"` // sections that are JSON
 	Documents     uint64         `json:"documents,omitempty"`
 	segmentInfo
-	Words []string `json:"words,omitempty"` // of a log
+	Words []string `json:"words,omitempty"` // description of a log
 
-	method string // of a signature file
+	method string // method of a signature file
 }
 
-// A segmentInfo is what a segment has beside documents.
+// A segmentInfo describes the tables of a segment.
 type segmentInfo struct {
 	Fingerprints uint64      `json:"fingerprints,omitempty"` // distinct ones
 	Design       string      `json:"design,omitempty"`
@@ -48,10 +47,10 @@ type segmentInfo struct {
 
 	k      int
 	layout string
-	noDocs bool // whether it keeps no documents
+	noDocs bool // the segment stores no documents
 }
 
-// A part is a section of a file, or a part of a table.
+// A part describes a section of a file, or a part of a table.
 type part struct {
 	Name   string  `json:"name"`
 	Offset uint64  `json:"offset,omitempty"`
@@ -176,8 +175,8 @@ func (f *file) segment(ctx context.Context, s *store.File, count func([]uint64))
 	return f.container(s, g.Fingerprints())
 }
 
-// container describes the container of a file with fingerprints fingerprints. Metadata is copied,
-// because it outlives the file.
+// container describes the sections of a file with a number of fingerprints. It copies the metadata, which is used after
+// the file is closed.
 func (f *file) container(s *store.File, fingerprints uint64) error {
 	if err := s.VerifySmall(); err != nil {
 		return err
@@ -207,7 +206,7 @@ func bitsEach(bytes, n uint64) float64 {
 	return float64(bytes) * 8 / float64(n)
 }
 
-// text writes the report for people. A segment with tables of its own names their design.
+// text writes the report as text. design is the index's: a segment with other tables names its own design.
 func (f *file) text(w io.Writer, design string) error {
 	if f.FormatVersion == 0 {
 		_, err := fmt.Fprintf(w, "\n%s: raw fingerprints without a header or checksums\n", f.Path)

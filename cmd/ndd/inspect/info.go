@@ -1,5 +1,5 @@
-// Package inspect holds the commands that look at indexes and files: check verifies every checksum,
-// info summarises an index or a file.
+// Package inspect holds the commands that read indexes and files without changing them: check verifies
+// every checksum, info summarises an index or a file.
 package inspect
 
 import (
@@ -91,7 +91,7 @@ func write(g *cli.Files, format string, all []*info) error {
 	return nil
 }
 
-// An info is a report on an index or a file. Files and the distribution are those of --sections.
+// An info is a report on an index or a file. Files and spread are filled only with --sections.
 type info struct {
 	Path         string `json:"path"`
 	Kind         string `json:"kind"`
@@ -103,33 +103,33 @@ type info struct {
 	Design       string `json:"design,omitempty"`
 	Layout       string `json:"layout,omitempty"`
 	indexState
-	Choice *live.Choice `json:"choice,omitempty"` // of tables and layout, and why
+	Choice *live.Choice `json:"choice,omitempty"` // the tables and the layout that build chose, with reasons
 	Files  []*file      `json:"files,omitempty"`
 	spread
 }
 
-// An indexState is what an index has, and a file has not.
+// An indexState has the fields of an index that a fingerprint file lacks.
 type indexState struct {
-	Method    string `json:"method,omitempty"` // of a signature file
+	Method    string `json:"method,omitempty"` // method of a signature file
 	Segments  int    `json:"segments,omitempty"`
-	Deleted   uint64 `json:"deleted,omitempty"` // documents that a merge will drop
-	Expired   uint64 `json:"expired,omitempty"` // likewise
+	Deleted   uint64 `json:"deleted,omitempty"` // deleted documents that a merge will remove
+	Expired   uint64 `json:"expired,omitempty"` // expired documents that a merge will remove
 	Unflushed uint64 `json:"unflushed,omitempty"`
 }
 
-// A spread is how fingerprints are distributed.
+// A spread is the distribution of fingerprints.
 type spread struct {
 	Ones         []float64 `json:"ones_by_bit,omitempty"` // from bit 0
 	Leading      []uint64  `json:"fingerprints_by_interval,omitempty"`
 	Distribution []string  `json:"distribution,omitempty"`
 
-	counts       *distribution.Counts // nil unless fingerprints are read
-	count        func([]uint64)       // likewise
-	fingerprints []uint64             // those counted, if they are drawn
+	counts       *distribution.Counts // nil if fingerprints are not read
+	count        func([]uint64)       // nil if fingerprints are not read
+	fingerprints []uint64             // all fingerprints, for --plot
 }
 
-// infoOf returns the report on path: long with its files, and with all fingerprints counted if they
-// are to be drawn.
+// infoOf returns the report on a path. A long report has its files and the distribution. With drawn, the report keeps
+// all fingerprints for the figures.
 func infoOf(ctx context.Context, g *cli.Files, path string, long, drawn bool) (x *info, err error) {
 	defer store.CatchFault(&err)()
 	x = &info{Path: path}
@@ -192,12 +192,11 @@ func (x *info) add(ctx context.Context, g *cli.Files, path string) error {
 	return nil
 }
 
-// index reports on the index in a folder: its manifest, segments with the files beside them, and
-// log.
+// index reports on the index in a folder: its manifest, its segments with their other files, and its log.
 func (x *info) index(ctx context.Context, g *cli.Files) error {
 	o := engine.OpenOptions{Threads: g.Threads, Verify: engine.VerifyFast}
 	if x.counts != nil {
-		o.Verify = engine.VerifyFull // all is read in any case
+		o.Verify = engine.VerifyFull // the report reads all bytes anyway
 	}
 	bar := g.Progress.NewBar("verifying", 0, cli.BytesUnit)
 	o.Progress = bar.SetOf
@@ -230,7 +229,7 @@ func (x *info) index(ctx context.Context, g *cli.Files) error {
 	return nil
 }
 
-// text writes the report for people.
+// text writes the report as text.
 func (x *info) text(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %s", x.Path, x.Kind)
 	if x.Documents > 0 || x.Kind == "index" {

@@ -16,7 +16,7 @@ import (
 	"ndd/engine/result"
 )
 
-// An answerer answers the queries of a batch line by line, in order, or counts the lines.
+// An answerer answers the queries of a batch, one line for each hit in order, or counts the hits.
 type answerer interface {
 	answer(ctx context.Context, line func(result.Row) error) error
 	count(ctx context.Context, t *result.Tally) error
@@ -25,8 +25,8 @@ type answerer interface {
 	Close() error
 }
 
-// An indexed answers from the tables of an index.
-type indexed struct {
+// An indexAnswerer answers by the tables of an index.
+type indexAnswerer struct {
 	*engine.Index
 	b     *batch
 	names engine.IDs
@@ -41,10 +41,10 @@ func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 		x.Close()
 		return nil, err
 	}
-	return &indexed{x, b, x.IDs()}, nil
+	return &indexAnswerer{x, b, x.IDs()}, nil
 }
 
-// sameRecipe refuses queries that were made by another recipe. Raw ones may be asked of anything.
+// sameRecipe refuses queries that were made by another recipe. Raw fingerprints have no recipe, so they fit any.
 func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
 	if r == nil || q.Recipe() == nil {
 		return nil
@@ -52,10 +52,10 @@ func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
 	return simhash.Compatible(what, r, q.Path(), q.Recipe())
 }
 
-func (a *indexed) keepsSketches() bool             { return live.Of(a).Config().Sketches }
-func (a *indexed) Name(doc uint64) (string, error) { return a.names.ID(engine.DocID(doc)) }
+func (a *indexAnswerer) keepsSketches() bool             { return live.Of(a).Config().Sketches }
+func (a *indexAnswerer) Name(doc uint64) (string, error) { return a.names.ID(engine.DocID(doc)) }
 
-func (a *indexed) answer(ctx context.Context, line func(result.Row) error) error {
+func (a *indexAnswerer) answer(ctx context.Context, line func(result.Row) error) error {
 	docs := engine.AllDocs
 	if a.b.tally.Unique {
 		docs = 1
@@ -74,16 +74,16 @@ func (a *indexed) answer(ctx context.Context, line func(result.Row) error) error
 	})
 }
 
-// count lists no documents: an empty page's fingerprint may have millions, for every query.
-func (a *indexed) count(ctx context.Context, t *result.Tally) error {
+// count looks up no documents: the fingerprint of an empty page may have millions, for every query.
+func (a *indexAnswerer) count(ctx context.Context, t *result.Tally) error {
 	return a.each(ctx, 1, func(r result.Row, h *engine.Hit) error {
 		t.Count(r, h.Documents)
 		return nil
 	})
 }
 
-// each calls yield with every hit, in order, with its first docs documents; the row lacks one.
-func (a *indexed) each(ctx context.Context, docs int, yield func(result.Row, *engine.Hit) error) error {
+// each calls yield with every hit in order. The hit has its first docs documents, the row has none.
+func (a *indexAnswerer) each(ctx context.Context, docs int, yield func(result.Row, *engine.Hit) error) error {
 	bar := a.b.g.Progress.NewBar("answering", int64(len(a.b.queries)), cli.CountUnit)
 	defer bar.End()
 	o, err := a.plan(engine.BatchOptions{K: a.b.index.k, Sketches: a.b.sketches, Docs: docs, Threads: a.b.g.Threads,
@@ -103,8 +103,8 @@ func (a *indexed) each(ctx context.Context, docs int, yield func(result.Row, *en
 	})
 }
 
-// plan fits the batch into what this machine has left, and says what it takes.
-func (a *indexed) plan(o engine.BatchOptions) (engine.BatchOptions, error) {
+// plan fits the batch into the free memory of the machine, and logs the memory it uses.
+func (a *indexAnswerer) plan(o engine.BatchOptions) (engine.BatchOptions, error) {
 	o.Budget = memory.ForProgram(a.b.g.Machine.Limit(0))
 	p, err := a.Index.PlanBatch(len(a.b.queries), o)
 	if err != nil {

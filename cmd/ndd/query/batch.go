@@ -60,11 +60,11 @@ have no index. A message counts queries and hits.`,
 	return cmd
 }
 
-// A shard is the i-th of n equal parts of the work; {0, 1} is all of it.
+// A shard is part i of n equal parts of the work. {0, 1} is the whole work.
 type shard struct{ i, n uint64 }
 
-// of returns the shard's part of total rows: the parts of all shards are the whole, and differ by one
-// row at most.
+// of returns the range of rows of the shard. The ranges of all shards cover the total, and their lengths differ by at most
+// one.
 func (s shard) of(total uint64) (from, to uint64) {
 	cut := func(i uint64) uint64 {
 		hi, lo := bits.Mul64(total, i)
@@ -81,9 +81,9 @@ type batch struct {
 
 	shard    shard
 	memory   uint64
-	queries  []uint64        // the shard's
-	sketches []sketch.Sketch // of the queries; nil where the file has none, or with --threshold 0
-	first    int             // row of the first
+	queries  []uint64        // queries of the shard
+	sketches []sketch.Sketch // their sketches; nil if the file has none, or with --threshold 0
+	first    int             // row of the first query
 
 	rows  *result.Writer
 	tally result.Tally
@@ -221,7 +221,7 @@ func (b *batch) report() {
 	to := b.g.Stderr
 	if b.g.Progress.Quiet {
 		to = io.Discard
-		if b.count { // they are all that was asked for
+		if b.count { // the counts are the answer
 			to = b.g.Stdout
 		}
 	}
@@ -229,7 +229,7 @@ func (b *batch) report() {
 	b.g.Log.Debug(fmt.Sprintf("checksum %016x", b.tally.Sum))
 }
 
-// sketchesOf returns the sketches of a file, by row; nil where it has none.
+// sketchesOf returns the sketches of a file by row, or nil if it has none.
 func sketchesOf(f *ndf.File) []sketch.Sketch {
 	parts := slices.Collect(f.Sketches)
 	if len(parts) == 1 {
@@ -251,7 +251,7 @@ func openVerified(ctx context.Context, g *cli.Files, path string) (*ndf.File, er
 	return f, nil
 }
 
-// line takes one line of the answer: it counts, and writes it.
+// line counts one line of the answer, and writes it.
 func (b *batch) line(r result.Row) error {
 	if !b.tally.Count(r, 1) || b.count {
 		return nil

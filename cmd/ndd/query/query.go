@@ -1,10 +1,10 @@
-// Package query holds the commands that ask an index, or fingerprint files that have none: query
-// for few fingerprints or documents, batch for millions.
+// Package query holds the commands that search an index or a fingerprint file: query for single
+// fingerprints or documents, batch for millions.
 //
-//	query.go                    one after another, from arguments or standard input
-//	batch.go                    a file of queries, or a part of one
-//	answer.go                   batch against an index
-//	scanned.go                  batch --scan: against fingerprint files, read once
+//	query.go       query: one query after another, from arguments or standard input
+//	batch.go       batch: a file of queries, or a shard of it
+//	answer.go      batch -i: answers from an index
+//	scan.go        batch --scan: answers from a fingerprint file, which is read once
 package query
 
 import (
@@ -33,7 +33,7 @@ import (
 	"ndd/engine/result"
 )
 
-// indexFlags open an index.
+// indexFlags are the flags for opening an index.
 type indexFlags struct {
 	dir string
 	k   int
@@ -111,7 +111,7 @@ a line: query, fingerprint, distance, id.`,
 	return cmd
 }
 
-// ErrNoHits ends a query with --exit-code that found nothing, without a message.
+// ErrNoHits is the error of a query with --exit-code and without a hit. It has no message.
 var ErrNoHits = errors.New("no hits")
 
 // A querier answers queries one by one.
@@ -121,13 +121,13 @@ type querier struct {
 	reading   cli.DocumentFlags
 	format    cli.TableFormat
 	documents bool
-	idsMax    uint64 // of a fingerprint; 0: all
+	idsMax    uint64 // maximum number of IDs of a fingerprint; 0: no limit
 	exitCode  bool
 
-	index   *engine.Index
-	rows    *result.Writer
-	hit     bool   // there was one
-	leftOut uint64 // ids
+	index      *engine.Index
+	rows       *result.Writer
+	hasHit     bool   // a query had a hit
+	idsLeftOut uint64 // number of IDs beyond idsMax
 }
 
 func (q *querier) run(cmd *cobra.Command, args []string) (err error) {
@@ -161,22 +161,22 @@ func (q *querier) run(cmd *cobra.Command, args []string) (err error) {
 	if err == nil || errors.Is(err, cli.ErrPartly) {
 		err = cmp.Or(q.rows.Close(), err)
 	}
-	if q.leftOut > 0 {
-		g.Log.Info(fmt.Sprintf("%s left out by --max-ids %d", cli.Number(q.leftOut, "id"), q.idsMax))
+	if q.idsLeftOut > 0 {
+		g.Log.Info(fmt.Sprintf("%s left out by --max-ids %d", cli.Number(q.idsLeftOut, "id"), q.idsMax))
 	}
-	if err == nil && q.exitCode && !q.hit {
+	if err == nil && q.exitCode && !q.hasHit {
 		return ErrNoHits
 	}
 	return err
 }
 
 func (q *querier) write(query string, r result.Row) error {
-	q.hit = true
+	q.hasHit = true
 	return q.rows.WriteNamed(query, r)
 }
 
-// ask answers the query for the fingerprint and the sketch of a text, the zero sketch if that is not
-// known: a row for each document of a hit.
+// ask answers a query and writes a row for each document of a hit. f and s are the fingerprint and the sketch of a
+// text. The zero sketch means that the sketch is unknown.
 func (q *querier) ask(ctx context.Context, query string, f simhash.Fingerprint, s sketch.Sketch) error {
 	docs := engine.AllDocs
 	if q.idsMax > 0 {
@@ -194,14 +194,14 @@ func (q *querier) ask(ctx context.Context, query string, f simhash.Fingerprint, 
 				}
 			}
 			if q.idsMax > 0 && h.Before+uint64(len(h.Docs)) == q.idsMax {
-				q.leftOut += h.Documents - q.idsMax
+				q.idsLeftOut += h.Documents - q.idsMax
 			}
 		}
 		return nil
 	})
 }
 
-// parse reads a fingerprint, with 0x before it or not, and returns the name of the query.
+// parse reads a hexadecimal fingerprint, with or without 0x. name is its text without 0x.
 func parse(text string) (name string, f simhash.Fingerprint, err error) {
 	name = strings.TrimPrefix(strings.ToLower(text), "0x")
 	f, err = simhash.Parse(name)
@@ -227,10 +227,10 @@ func (q *querier) askPrints(ctx context.Context, args []string) error {
 	return nil
 }
 
-// askLines answers the fingerprints of standard input, one per line, with an ID behind a tab or
-// not, as 'ndd fingerprint' prints them. It returns the number of the line that an error is about.
+// askLines answers the fingerprints of standard input. A line has a fingerprint and perhaps a tab and an ID, as
+// 'ndd fingerprint' prints it. n is the number of the line of an error.
 func (q *querier) askLines(ctx context.Context) (n int, err error) {
-	lines, short := bufio.NewScanner(&turnTaking{input.Patient(ctx, q.g.Stdin), q.g.Stdout}), 0
+	lines, short := bufio.NewScanner(&flushingReader{input.Patient(ctx, q.g.Stdin), q.g.Stdout}), 0
 	for n = 1; lines.Scan(); n++ {
 		text, _, _ := strings.Cut(strings.TrimPrefix(lines.Text(), "\ufeff"), "\t")
 		switch text = strings.TrimSpace(text); text {
@@ -257,14 +257,14 @@ func (q *querier) askLines(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// turnTaking flushes the answers before it reads more queries: a program at the other end of both
-// pipes may be waiting for them.
-type turnTaking struct {
+// A flushingReader flushes the answers before it reads more queries. A program at the other end of both pipes may wait
+// for the answers before it writes the next query.
+type flushingReader struct {
 	in  io.Reader
 	out io.Writer
 }
 
-func (t *turnTaking) Read(p []byte) (int, error) {
+func (t *flushingReader) Read(p []byte) (int, error) {
 	if out, ok := t.out.(*bufio.Writer); ok {
 		if err := out.Flush(); err != nil {
 			return 0, err
@@ -273,7 +273,7 @@ func (t *turnTaking) Read(p []byte) (int, error) {
 	return t.in.Read(p)
 }
 
-// askDocuments fingerprints documents by the index's recipe and queries each.
+// askDocuments makes fingerprints of documents by the index's recipe, and queries each.
 func (q *querier) askDocuments(ctx context.Context, args []string) error {
 	recipe, err := q.index.DocumentRecipe()
 	if err != nil {

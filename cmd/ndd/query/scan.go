@@ -24,28 +24,28 @@ import (
 	"ndd/engine/result"
 )
 
-// A scanned answers by streaming fingerprints past the queries.
-type scanned struct {
+// A scanAnswerer answers by streaming fingerprints past tables of the queries.
+type scanAnswerer struct {
 	*ndf.File // nil for a pipe
 	b         *batch
-	names     *ndf.Lookup     // nil where there are none
-	prints    []uint64        // the shard's, of a file
-	first     uint64          // row of the first
-	sketches  []sketch.Sketch // of a file that has some, where the queries have some
+	names     *ndf.Lookup     // nil without IDs
+	prints    []uint64        // fingerprints of the shard, if they come from a file
+	first     uint64          // row of the first of them
+	sketches  []sketch.Sketch // sketches of the file; nil if the file or the queries have none
 	source    scan.Source
-	chunk     int // fingerprints of a pipe that are read together, as the plan has it
+	chunk     int // number of fingerprints of a pipe that are read together, from the plan
 }
 
-func (s *scanned) keepsSketches() bool { return s.sketches != nil }
+func (s *scanAnswerer) keepsSketches() bool { return s.sketches != nil }
 
-func (s *scanned) Name(doc uint64) (string, error) {
+func (s *scanAnswerer) Name(doc uint64) (string, error) {
 	if s.names == nil {
 		return strconv.FormatUint(doc, 10), nil
 	}
 	return s.names.ID(doc)
 }
 
-func (s *scanned) Close() error {
+func (s *scanAnswerer) Close() error {
 	if s.File == nil {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (b *batch) openScan(ctx context.Context, q *ndf.File) (answerer, error) {
 		return nil, err
 	}
 	from, to := b.shard.of(f.Len())
-	s := &scanned{File: f, b: b, prints: f.Fingerprints()[from:to], first: from}
+	s := &scanAnswerer{File: f, b: b, prints: f.Fingerprints()[from:to], first: from}
 	s.source = scan.Slice(s.prints, s.first)
 	if err = sameRecipe(f.Path(), f.Recipe(), q); err == nil && b.sketches != nil {
 		s.sketches = sketchesOf(f)
@@ -83,9 +83,9 @@ func (b *batch) openScan(ctx context.Context, q *ndf.File) (answerer, error) {
 	return s, nil
 }
 
-// openPipe scans a pipe of integers.
+// openPipe returns an answerer for a pipe of integers.
 func (b *batch) openPipe() (answerer, error) {
-	s := &scanned{b: b}
+	s := &scanAnswerer{b: b}
 	s.source = func(yield func(scan.Chunk) bool) error {
 		pipe, _, err := b.g.OpenStream(b.scan)
 		if err != nil {
@@ -117,9 +117,8 @@ func (b *batch) checkPipe(start []byte) error {
 		"disk", b.scan)
 }
 
-// begin plans a scan, reports the memory before it is taken, and shows progress until end is
-// called.
-func (s *scanned) begin(counted bool) (p scan.Plan, o scan.Options, end func(), err error) {
+// begin plans a scan, logs its memory before it is allocated, and shows progress until the caller calls end.
+func (s *scanAnswerer) begin(counted bool) (p scan.Plan, o scan.Options, end func(), err error) {
 	b := s.b
 	limit := b.g.Machine.Limit(b.memory)
 	if b.memory == 0 {
@@ -142,7 +141,7 @@ func (s *scanned) begin(counted bool) (p scan.Plan, o scan.Options, end func(), 
 	return p, o, bar.End, nil
 }
 
-func (s *scanned) answer(ctx context.Context, line func(result.Row) error) error {
+func (s *scanAnswerer) answer(ctx context.Context, line func(result.Row) error) error {
 	b := s.b
 	p, o, end, err := s.begin(false)
 	if err != nil {
@@ -169,9 +168,9 @@ func (s *scanned) answer(ctx context.Context, line func(result.Row) error) error
 	return nil
 }
 
-// count keeps no hits, unless a fingerprint of F may come again where it counts once, or hits are looked at one by
-// one: then they have to be put in order.
-func (s *scanned) count(ctx context.Context, t *result.Tally) error {
+// count stores no hits, except for --unique, where repeated fingerprints count once, and for sketches, which verify
+// single hits. Both need the hits in order.
+func (s *scanAnswerer) count(ctx context.Context, t *result.Tally) error {
 	if s.b.tally.Unique || s.sketches != nil {
 		return s.answer(ctx, func(r result.Row) error {
 			t.Count(r, 1)
@@ -189,7 +188,7 @@ func (s *scanned) count(ctx context.Context, t *result.Tally) error {
 	return err
 }
 
-// tempDir returns the folder for hits that do not fit in memory.
+// tempDir returns the folder for hits that exceed the memory.
 func (b *batch) tempDir() string {
 	at, stream, err := cli.Destination(b.out)
 	if at == "" || at == input.Stdin || stream || err != nil {
@@ -198,8 +197,8 @@ func (b *batch) tempDir() string {
 	return filepath.Dir(at)
 }
 
-// say reports the memory before it is taken, and what there is not enough of it for.
-func (s *scanned) say(p scan.Plan, o scan.Options) {
+// say logs the memory before it is allocated, and the limits that it imposes.
+func (s *scanAnswerer) say(p scan.Plan, o scan.Options) {
 	log := s.b.g.Log
 	if p.Queries < len(s.b.queries) {
 		log.Info(fmt.Sprintf("memory allows %s at a time: reading %s %d times",
