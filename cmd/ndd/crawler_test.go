@@ -19,13 +19,7 @@ import (
 // token that is refused ends it. The other programs of the page are run by .ci/api.
 func TestCrawlerProgram(t *testing.T) {
 	t.Parallel()
-	text, err := pages.ReadFile("help/crawler.txt")
-	must.Do(t, err)
-	_, source, found := strings.Cut(string(text), "        // ndd_check.go: ")
-	if !found {
-		t.Fatal("the page has no program")
-	}
-	source = strings.ReplaceAll("// "+source, "\n        ", "\n")
+	source := guideCode(t, "crawler", "go")
 	dir := t.TempDir()
 	cmd := exec.Command("ndd", "serve", "--memory-only", "--listen", "127.0.0.1:0", "--admin", "off")
 	cmd.Dir = dir

@@ -29,14 +29,14 @@ var topics = [][2]string{
 	{"tuning", "How to make queries faster and indexes smaller"},
 }
 
-//go:embed help/*.txt
+//go:embed help/*.md
 var pages embed.FS
 
 // newTopics returns a command without an action for each topic. cobra lists them below the commands,
 // and `ndd help TOPIC` prints the page.
 func newTopics() (all []*cobra.Command) {
 	for _, t := range topics {
-		text, err := pages.ReadFile("help/" + t[0] + ".txt")
+		text, err := pages.ReadFile("help/" + t[0] + ".md")
 		if err != nil {
 			panic(err) // every page is embedded
 		}

@@ -18,19 +18,13 @@ import (
 	"ndd/engine/oracle/must"
 )
 
-// TestExamples holds the command lines in the help of every command, in the pages of the repository,
-// fenced, and in those of topics, indented, against the flags and arguments that there are.
+// TestExamples parses the command lines of the help of every command, and of the blocks of code of the guides and of
+// other pages. Their flags and arguments must exist.
 func TestExamples(t *testing.T) {
-	pageLines := func(page, text, indent string) (names []string) {
+	pageLines := func(page, text string) (names []string) {
 		var code strings.Builder
-		fence := false
-		for line := range strings.Lines(text) {
-			if strings.HasPrefix(line, "```") {
-				fence = !fence
-			}
-			if fence || strings.HasPrefix(line, indent) {
-				code.WriteString("  " + strings.TrimLeft(line, " $"))
-			}
+		for line := range strings.Lines(codeOf(text, "bash|sh|text")) {
+			code.WriteString("  " + strings.TrimLeft(line, " $"))
 		}
 		for _, line := range commandLines(strings.ReplaceAll(code.String(), "&&", ";")) {
 			names = append(names, parses(t, page, line))
@@ -43,13 +37,13 @@ func TestExamples(t *testing.T) {
 		"engine/RELIABILITY.md", "README.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(page)))
 		must.Do(t, err)
-		named = pageLines(page, string(text), "    ")
+		named = pageLines(page, string(text))
 		lines += len(named)
 	}
-	for _, topic := range topics { // whose paragraphs are indented, too
-		text, err := pages.ReadFile("help/" + topic[0] + ".txt")
+	for _, topic := range topics {
+		text, err := pages.ReadFile("help/" + topic[0] + ".md")
 		must.Do(t, err)
-		lines += len(pageLines("ndd help "+topic[0], string(text), "      "))
+		lines += len(pageLines("ndd help "+topic[0], string(text)))
 	}
 	if lines < 40 {
 		t.Errorf("only %d lines", lines)

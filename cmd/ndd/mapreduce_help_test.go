@@ -93,9 +93,7 @@ func TestMapReduceHelp(t *testing.T) {
 			t.Errorf("%s: the lines of its help find\n%s\nand one machine\n%s", job, got, want)
 		}
 	}
-	page, err := pages.ReadFile("help/cluster.txt")
-	must.Do(t, err)
-	chain := mustShell(between(t, string(page), "From a terminal", "What a step hands"))
+	chain := mustShell(guideCode(t, "cluster", "sh"))
 	if pairs, drops := results["pairs"], results["dedup"]; pairs == "" || sorted(chain) != sorted(pairs+drops) {
 		t.Errorf("the lines of 'ndd help cluster' find\n%s\nwant\n%s%s", chain, pairs, drops)
 	}

@@ -18,8 +18,6 @@ func TestPapers(t *testing.T) {
 	sh := shell{t, t.TempDir()}
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	must.Do(t, err)
-	page, err := pages.ReadFile("help/papers.txt")
-	must.Do(t, err)
 	bench := filepath.Join(sh.dir, "bench")
 	build := exec.Command("go", "build", "-o", bench, "./bench")
 	build.Dir = root
@@ -30,12 +28,11 @@ func TestPapers(t *testing.T) {
 	must.Do(t, err)
 	replaced := strings.NewReplacer("go run ./bench", bench, "bench/cluster", filepath.Join(root, "bench", "cluster"))
 	commands, output := 0, ""
-	for line := range strings.Lines(string(page)) {
-		command, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "        ")
+	for line := range strings.Lines(guideCode(t, "papers", "sh")) {
+		command := strings.TrimSuffix(line, "\n")
 		want, isOutput := strings.CutPrefix(command, "> ")
 		_, benchmark, isBenchmark := strings.Cut(command, "go run ./bench paper")
 		switch {
-		case !ok:
 		case isOutput:
 			if !strings.Contains(oneSpace(output), oneSpace(want)) {
 				t.Errorf("%s is not in the output\n%s", want, output)
@@ -62,13 +59,13 @@ func oneSpace(text string) string { return strings.Join(strings.Fields(text), " 
 // TestOneFigure: a figure that several pages give is the same on all.
 func TestOneFigure(t *testing.T) {
 	for _, c := range []struct{ what, page, figure string }{
-		{"simhash's precision, English, k = 3", "cmd/ndd/help/papers.txt", "99.1 % (English)"},
-		{"", "cmd/ndd/help/recipes.txt", "9   14   34"},
+		{"simhash's precision, English, k = 3", "cmd/ndd/help/papers.md", "99.1 % (English)"},
+		{"", "cmd/ndd/help/recipes.md", "9 |  14 |  34"},
 		{"", "engine/corpus/simhash/doc.go", ".9909  .9861  .9658"},
-		{"Chinese", "cmd/ndd/help/papers.txt", "91.9 % (Chinese)"},
-		{"", "cmd/ndd/help/recipes.txt", "81  163  376"},
+		{"Chinese", "cmd/ndd/help/papers.md", "91.9 % (Chinese)"},
+		{"", "cmd/ndd/help/recipes.md", "81 | 163 | 376"},
 		{"", "engine/corpus/simhash/doc.go", ".9189  .8375  .6241"},
-		{"8e9 scanned for a million queries", "cmd/ndd/help/papers.txt", "46 s, and 77 s"},
+		{"8e9 scanned for a million queries", "cmd/ndd/help/papers.md", "46 s, and 77 s"},
 		{"", "README.md", "[46 s]"},
 		{"", "bench/record/goals.md", "46 s, 77 s"},
 	} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,42 +62,37 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// TestTopicExamples gives the lines of help pages that one machine can run to a shell, in their
-// order, in a folder with the files that they name. What runs on several machines is in
-// TestMapReduceHelp.
+// TestTopicExamples gives the blocks of commands of guides to a shell, in their order, in a folder with the files that
+// they name. Blocks that the test cannot run are marked as bash instead of sh. TestMapReduceHelp runs the guide cluster.
 func TestTopicExamples(t *testing.T) {
 	t.Parallel()
 	port := fmt.Sprint(freePort(t))
 	for _, c := range []struct {
-		page          string
-		begin, end    string   // the first characters of lines that begin and end what is run
+		page, code    string   // the languages of the blocks that are run
 		before, after string   // lines of the test
 		replace       []string // old and new texts
 		want          []string // in what the shell writes
 	}{
-		{page: "corpus", end: ".",
-			begin:  "ndd build -|ndd compare -|ndd dedup -[-o]|ndd fingerprint -|for |done|  [o[]|a=|sbatch |  -",
-			before: fakeSlurm,
+		{page: "corpus", before: fakeSlurm,
 			after: "ndd check prints/*.ndf known; wc -l <fresh/new.jsonl; cmp parts/dropped.tsv slurm-parts/dropped.tsv; " +
 				"cmp parts-clean/*/a.jsonl.zst slurm-clean/*/a.jsonl.zst; " +
 				"ndd dedup -q --keep longest --text body --id key -o whole crawl; cmp whole/dropped.tsv parts/dropped.tsv",
 			want: []string{"skipped: 1 broken record", "Near: the fingerprints differ in 0 bits",
 				"known: sound: 14 documents, 14 fingerprints", "\n1\n",
 				"took over 0 of 2 files from work; new: crawl/b.jsonl.zst"}},
-		{page: "operations", begin: "ndd backup|ndd check|ndd export|cp ", end: ".",
-			before: "ndd fingerprint -q -o p.ndf docs.jsonl; ndd build -q -o pages p.ndf",
+		{page: "operations", before: "ndd fingerprint -q -o p.ndf docs.jsonl; ndd build -q -o pages p.ndf",
 			replace: []string{"/backups/", "", "cp -a", "rm -r pages; cp -a",
 				" && ndd serve -i pages", ""},
 			after: "ndd check pages pages4",
 			want: []string{"pages-monday: sound: 8 documents", "pages: sound: 8 documents, 8 fingerprints, k = 3",
 				"pages4: sound: 8 documents, 8 fingerprints, k = 4"}},
-		{page: "tuning", begin: "ndd ", end: ".", before: "ndd build -q -o index F.bin; cp Q.bin q.bin", after: "ls",
+		{page: "tuning", before: "ndd build -q -o index F.bin; cp Q.bin q.bin", after: "ls",
 			want: []string{"cpu.pprof"}},
-		{page: "recipes", begin: `ndd |\{`, end: ".", before: wordFiles,
+		{page: "recipes", code: "sh|json", before: wordFiles,
 			replace: []string{`{"version"`, `recipe '{"version"`, "}\n", "}'\n"},
 			want: []string{"\nكتاب 8 ", "\n北京大学 8 ", "features 16\n", "features 17\n", "\nrun 8 ", "\ndie mühlen 8 ", "\nmills 16 ",
 				"\nbit\tvector\tvalue\n"}},
-		{page: "crawler", begin: "curl ", end: "{",
+		{page: "crawler",
 			before: "ndd serve --memory-only --admin off --listen 127.0.0.1:" + port +
 				" >ready & until grep -q ready ready; do sleep 0.02; done",
 			replace: []string{"7744", port},
@@ -104,18 +101,8 @@ func TestTopicExamples(t *testing.T) {
 	} {
 		t.Run(c.page, func(t *testing.T) {
 			t.Parallel()
-			page, err := pages.ReadFile("help/" + c.page + ".txt")
-			must.Do(t, err)
-			begin, end, on := regexp.MustCompile("^("+c.begin+")"), regexp.MustCompile("^"+c.end), false
-			script := endsServers + c.before + "\n"
-			for line := range strings.Lines(string(page)) {
-				code, indented := strings.CutPrefix(line, "      ")
-				code = strings.TrimPrefix(code, "  ")
-				if on = indented && (begin.MatchString(code) || on && !end.MatchString(code)); on {
-					script += strings.NewReplacer(c.replace...).Replace(code)
-				}
-			}
-			script += c.after + "\n"
+			code := strings.NewReplacer(c.replace...).Replace(guideCode(t, c.page, cmp.Or(c.code, "sh")))
+			script := endsServers + c.before + "\n" + code + c.after + "\n"
 			sh := shell{t, t.TempDir()}
 			readmeFiles(t, sh.dir)
 			corpusFiles(t, sh.dir)
@@ -155,11 +142,7 @@ const fakeSlurm = `sbatch() {
 // order; their outputs are those of one process.
 func TestAirflowExample(t *testing.T) {
 	t.Parallel()
-	page, err := pages.ReadFile("help/corpus.txt")
-	must.Do(t, err)
-	_, example, _ := strings.Cut(string(page), "with DAG(")
-	example, _, _ = strings.Cut(example, "prints >> near >> sets >> join >> clean")
-	example = regexp.MustCompile(`"\n +f"`).ReplaceAllString(example, "")
+	example := regexp.MustCompile(`"\n +f"`).ReplaceAllString(guideCode(t, "corpus", "python"), "")
 	sh := shell{t, t.TempDir()}
 	corpusFiles(t, sh.dir)
 	commands := regexp.MustCompile(`"(ndd [^"]*)"`).FindAllStringSubmatch(example, -1)
@@ -213,6 +196,28 @@ var (
 	servedLine = regexp.MustCompile(`(?m)^(ndd serve .*) &\n`)
 	numbers    = regexp.MustCompile(`[0-9][0-9,.]*`)
 )
+
+// guideCode returns the blocks of code of a guide in some languages, such as "sh|json".
+func guideCode(t *testing.T, guide, languages string) string {
+	t.Helper()
+	page, err := pages.ReadFile("help/" + guide + ".md")
+	must.Do(t, err)
+	code := codeOf(string(page), languages)
+	if code == "" {
+		t.Fatalf("%s.md has no code in %s", guide, languages)
+	}
+	return code
+}
+
+// codeOf returns the blocks of code of a Markdown page in some languages.
+func codeOf(page, languages string) (code string) {
+	for _, block := range fenced.FindAllStringSubmatch(page, -1) {
+		if slices.Contains(strings.Split(languages, "|"), block[1]) {
+			code += block[2]
+		}
+	}
+	return code
+}
 
 // shape is an output without its numbers, empty lines, and where Go lies.
 func shape(t *testing.T, text string) string {

@@ -93,10 +93,7 @@ func TestHealthCertificate(t *testing.T) {
 
 // The unit of 'ndd help operations' is one for systemd's own check, where that is.
 func TestUnit(t *testing.T) {
-	page, err := pages.ReadFile("help/operations.txt")
-	must.Do(t, err)
-	_, text, _ := strings.Cut(strings.ReplaceAll(string(page), "\n        ", "\n"), "\n[Unit]\n")
-	text, _, found := strings.Cut("[Unit]\n"+text, "\n    Then:")
+	text, _, found := strings.Cut(guideCode(t, "operations", "ini"), "[Socket]\n")
 	program, err := exec.LookPath("ndd")
 	must.Do(t, err)
 	if text = strings.Replace(text, "/usr/local/bin/ndd serve", program+" serve", 1); !found ||

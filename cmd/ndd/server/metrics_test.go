@@ -117,7 +117,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s is 0", name)
 		}
 	}
-	page, err := os.ReadFile("../help/operations.txt")
+	page, err := os.ReadFile("../help/operations.md")
 	must.Do(t, err)
 	told := regexp.MustCompile(`\bndd_[a-z_]+`).FindAllString(string(page), -1)
 	for _, name := range told {

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import textwrap
 
 import pytest
 
@@ -14,9 +13,8 @@ import ndd
 
 PAGE = subprocess.run([ndd.find_ndd(), "help", "python"], capture_output=True, text=True, check=True).stdout
 EXAMPLES = {
-    title: textwrap.dedent(code)
-    for title, body in re.findall(r"^(\S.*)\n((?:(?:  .*)?\n)+)", PAGE, re.M)
-    if (code := "".join(re.findall(r"^ {8}.*\n|^\n", body, re.M)).strip("\n"))
+    title: "\n".join(re.findall(r"^```python\n(.*?)^```$", body, re.M | re.S))
+    for title, body in re.findall(r"^## ([^\n]*)\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)
 }
 LONG = {"Spark", "Ray Data", "Airflow"}  # large libraries
 WORDS = "anchor basin cliff delta estuary fjord gale harbour inlet jetty keel lagoon mast narrows ocean pier quay reef shoal tide".split()
