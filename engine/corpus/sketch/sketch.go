@@ -48,20 +48,6 @@ func ofSet(set []uint64) (s Sketch) {
 	return s
 }
 
-// signed returns the min-hash of the winners of all bins: of bin j the bit 1 + j mod 16, so that bins with the same winner
-// have different bits.
-func signed(all *[Bins]uint32) (s Sketch) {
-	for i := range s {
-		word := uint64(0)
-		for j, w := range all[64*i : 64*i+64] {
-			word |= uint64(w>>(1+j%16)&1) << j
-		}
-		s[i] = word
-	}
-	s[Words-1] |= minHash
-	return s
-}
-
 // Estimate returns an estimate of the Jaccard similarity of the shingles of two texts, and its standard error. Of two sets
 // it is exact.
 func Estimate(a, b *Sketch) (jaccard, deviation float64) {
@@ -98,11 +84,9 @@ func (s *Sketch) minHash() Sketch {
 	if !s.isSet() {
 		return *s
 	}
-	var c Sketcher
-	c.Begin()
-	for _, h := range s.set() {
-		c.add(h)
+	var b bins
+	for _, shingle := range s.set() {
+		b.add(shingle)
 	}
-	c.borrow()
-	return signed(&c.all)
+	return b.minHash()
 }

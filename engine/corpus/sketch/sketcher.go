@@ -1,33 +1,28 @@
 package sketch
 
 import (
-	"cmp"
+	"math/bits"
 	"slices"
 	"unicode/utf8"
 
 	"ndd/engine/corpus/token"
 )
 
-// A Sketcher makes sketches of texts from their tokens. It reuses its memory, 6 KiB, and belongs to one
+// A Sketcher makes sketches of texts from their tokens. It reuses its memory, 6 KiB and a batch of units, and belongs to one
 // goroutine.
 type Sketcher struct {
 	key   token.Key
 	ascii [utf8.RuneSelf]uint64 // hashes of characters
 
-	winner [Bins]uint32 // of each bin; 0 if it has no shingle
-	all    [Bins]uint32 // of each bin its own winner, or a borrowed one
-	empty  [Bins]uint16 // bins without a winner
-
+	bins   bins
 	first  [setMax + 1]uint64 // the first distinct shingles
 	firsts int
 
 	// The run at work: units of one kind in a row.
-	kind                token.Kind
-	full                bool   // it has as many units as a shingle
-	length              int    // units, until it is full
-	begin               uint64 // fold of the first ones
-	last                uint64 // the last unit
-	pair0, pair1, pair2 uint64 // folds of two units in a row, the last one first
+	kind  token.Kind
+	units []uint64 // the last ones: all before the first shingle, then at least those of the last shingle
+	last  uint64   // the last shingle before it is mixed, if full
+	full  bool     // the run has a shingle
 
 	since int    // words since the last character, at most near
 	text  []byte // of a word that is taken as characters
@@ -44,105 +39,121 @@ func New(key token.Key) *Sketcher {
 
 // Begin begins a text.
 func (s *Sketcher) Begin() {
-	clear(s.winner[:])
-	s.firsts, s.length, s.full, s.since = 0, 0, false, near
+	clear(s.bins[:])
+	s.firsts, s.units, s.full, s.since = 0, s.units[:0], false, near
 }
 
 // Take takes some tokens of the text, during the call of the scanner's yield, with their hashes.
 func (s *Sketcher) Take(scanner *token.Scanner, tokens []token.Token, hashes []uint64) {
-	hashes = hashes[:len(tokens)]
-	for i := 0; i < len(tokens); i++ {
-		t := &tokens[i]
+	for start, end := 0, 0; start < len(tokens); start = end {
+		t := &tokens[start]
+		for end++; end < len(tokens) && tokens[end].Kind == t.Kind && tokens[end].Stop == t.Stop; end++ {
+		}
 		switch {
 		case t.Stop:
+			continue
 		case t.Kind == token.Char:
 			s.since = 0
-			s.char(hashes[i])
-		case s.since < near:
-			s.since++
-			s.text = scanner.AppendText(s.text[:0], t)
-			s.spell(s.text)
-		case s.full && s.kind == token.Word: // and those after it
-			last, pair := s.last, s.pair0
-			for ; i < len(tokens) && tokens[i].Kind == token.Word && !tokens[i].Stop; i++ {
-				h := hashes[i]
-				s.add(token.Fold(pair, h))
-				last, pair = h, token.Fold(last, h)
-			}
-			s.last, s.pair0 = last, pair
-			i--
 		default:
-			s.unit(token.Word, wordShingle, hashes[i])
+			start += s.spell(scanner, tokens[start:end])
+		}
+		if start < end {
+			s.enter(t.Kind)
+			s.units = append(s.units, hashes[start:end]...)
 		}
 	}
+	s.shingles()
 }
 
-// spell takes the characters of a word as units.
-func (s *Sketcher) spell(word []byte) {
-	for len(word) > 0 {
-		size, c := 1, word[0]
-		if c < utf8.RuneSelf {
-			s.char(s.ascii[c])
-		} else {
-			_, size = utf8.DecodeRune(word)
-			s.char(s.key.Sum(word[:size]))
+// spell takes the characters of the first words as units, as long as a character is near, and returns the number of these words.
+func (s *Sketcher) spell(scanner *token.Scanner, words []token.Token) (n int) {
+	for ; s.since < near && n < len(words); n++ {
+		s.since++
+		s.enter(token.Char)
+		s.text = scanner.AppendText(s.text[:0], &words[n])
+		for i := 0; i < len(s.text); {
+			if c := s.text[i]; c < utf8.RuneSelf {
+				s.units = append(s.units, s.ascii[c])
+				i++
+				continue
+			}
+			_, size := utf8.DecodeRune(s.text[i:])
+			s.units = append(s.units, s.key.Sum(s.text[i:i+size]))
+			i += size
 		}
-		word = word[size:]
 	}
+	return n
 }
 
-// char takes a character as a unit. The fold of four characters is that of two pairs.
-func (s *Sketcher) char(h uint64) {
-	if !s.full || s.kind != token.Char {
-		s.unit(token.Char, charShingle, h)
-		return
-	}
-	s.add(token.Fold(token.Fold(s.pair2, s.pair0), h))
-	s.pair2, s.pair1, s.pair0, s.last = s.pair1, s.pair0, token.Fold(s.last, h), h
-}
-
-// unit takes a unit of a kind with shingles of a width, in a run that has no whole shingle yet.
-func (s *Sketcher) unit(kind token.Kind, width int, h uint64) {
+// enter begins a run of a kind, unless the run at work is of that kind.
+func (s *Sketcher) enter(kind token.Kind) {
 	if s.kind != kind {
+		s.shingles()
 		s.endRun()
 		s.kind = kind
 	}
-	s.length++
-	s.full = s.length == width
-	switch {
-	case s.length == 1:
-		s.begin = h
-	case !s.full:
-		s.begin = token.Fold(s.begin, h)
-	case kind == token.Word:
-		s.add(token.Fold(s.pair0, h))
-	default:
-		s.add(token.Fold(token.Fold(s.pair2, s.pair0), h))
-	}
-	s.pair2, s.pair1, s.pair0, s.last = s.pair1, s.pair0, token.Fold(s.last, h), h
 }
 
-// endRun ends a run: one without a whole shingle is one.
+// endRun ends the run at work. A run that is too short for a shingle is one.
 func (s *Sketcher) endRun() {
-	if s.length > 0 && !s.full {
-		s.add(s.begin)
+	if len(s.units) > 0 && !s.full {
+		s.add(mixed(joined(s.units)))
 	}
-	s.length, s.full = 0, false
+	s.units, s.full = s.units[:0], false
 }
 
-// add lets a shingle compete in its bin.
-func (s *Sketcher) add(h uint64) {
-	w := &s.winner[h>>(64-binBits)]
-	*w = max(*w, uint32(h)|1) // without a branch, which each sixth or so would mispredict
+// shingles adds the shingles that end with the units since the last call, and keeps only the units of the last one.
+func (s *Sketcher) shingles() {
+	width := wordShingle
+	if s.kind == token.Char {
+		width = charShingle
+	}
+	if len(s.units) < width {
+		return
+	}
+	if !s.full {
+		s.full, s.last = true, joined(s.units[:width])
+		s.add(mixed(s.last))
+	}
+	join, oldest := s.last, s.units[:len(s.units)-width]
+	for i, unit := range s.units[width:] {
+		join = bits.RotateLeft64(join, turn) ^ unit ^ bits.RotateLeft64(oldest[i], turn*width)
+		shingle := mixed(join) // as in add, which is not inlined
+		s.bins.add(shingle)
+		if s.firsts <= setMax {
+			s.remember(shingle)
+		}
+	}
+	s.last = join
+	s.units = s.units[:copy(s.units, s.units[len(oldest):])]
+}
+
+// turn is how far the units before another one are rotated. It is odd, and so small that five units have different places.
+const turn = 11
+
+// joined returns a shingle of units before it is mixed.
+func joined(units []uint64) (join uint64) {
+	for _, unit := range units {
+		join = bits.RotateLeft64(join, turn) ^ unit
+	}
+	return join
+}
+
+// mixed returns a shingle.
+func mixed(join uint64) (shingle uint64) { return token.Fold(join, 0) }
+
+// add adds a shingle.
+func (s *Sketcher) add(shingle uint64) {
+	s.bins.add(shingle)
 	if s.firsts <= setMax {
-		s.remember(h)
+		s.remember(shingle)
 	}
 }
 
 // remember keeps the first distinct shingles.
-func (s *Sketcher) remember(h uint64) {
-	if !slices.Contains(s.first[:s.firsts], h) {
-		s.first[s.firsts] = h
+func (s *Sketcher) remember(shingle uint64) {
+	if !slices.Contains(s.first[:s.firsts], shingle) {
+		s.first[s.firsts] = shingle
 		s.firsts++
 	}
 }
@@ -155,38 +166,5 @@ func (s *Sketcher) Sketch() Sketch {
 		slices.Sort(set)
 		return ofSet(set)
 	}
-	s.borrow()
-	return signed(&s.all)
+	return s.bins.minHash()
 }
-
-// borrow gives each bin a winner. A bin j without one borrows that of j ^ orders[0], or of j ^ orders[1], and so on.
-// What is left is looked at in rounds without branches.
-func (s *Sketcher) borrow() {
-	left := 0
-	for j, w := range s.winner {
-		s.all[j], s.empty[left%Bins] = w, uint16(j)
-		left += isZero(w)
-	}
-	for round := 0; left > 0; round++ {
-		order, again := orders[round], 0
-		for _, j := range s.empty[:left] {
-			w := s.winner[(j^order)%Bins]
-			s.all[j%Bins], s.empty[again%Bins] = w, j
-			again += isZero(w)
-		}
-		left = again
-	}
-}
-
-// isZero returns 1 for 0, and 0 for anything else, without a branch.
-func isZero(w uint32) int { return int((uint64(w) - 1) >> 63) }
-
-// orders are the numbers 1 to Bins-1 in an order without a pattern: with those of a binary tree the estimates of short texts
-// deviate half as much again.
-var orders = func() (o [Bins - 1]uint16) {
-	for i := range o {
-		o[i] = uint16(i + 1)
-	}
-	slices.SortFunc(o[:], func(a, b uint16) int { return cmp.Compare(token.Mix(uint64(a)), token.Mix(uint64(b))) })
-	return o
-}()
