@@ -10,50 +10,37 @@ import (
 	"ndd/cmd/ndd/cli"
 )
 
-// topics are the names and titles of the pages of `ndd help` about subjects rather than commands.
-var topics = [][2]string{
-	{"cluster", "More than one machine: Hadoop, Spark, a shell; when it is worth it"},
-	{"concepts", "The terms: fingerprint, distance, probe, candidate, design, ..."},
-	{"corpus", "A corpus of a hundred gigabytes: in parts, what goes and why, MinHash"},
-	{"crawler", "A crawler's calls: curl, Python, Scrapy, Go"},
-	{"decisions", "Which documents dedup removes, which it keeps, and what it compares"},
-	{"formats", "What is read and written: documents, fingerprints, hits, indexes"},
-	{"indexes", "Indexes and batches: build, query, batch, design, export, merge, backup"},
-	{"measuring", "How to measure recall and precision on your own documents: eval"},
-	{"operations", "A server for years: start, sizes, backup, upgrade, what to watch"},
-	{"papers", "The papers that ndd implements: each figure, the command that repeats it"},
-	{"python", "ndd in Python: datasets, DuckDB, datatrove, Spark, Ray, Airflow, images"},
-	{"recipes", "How texts become fingerprints, and what is found with each recipe"},
-	{"repeats", "Repeated parts of texts, and items of evaluations: passages, decontaminate"},
-	{"signatures", "Copies of texts by signatures: methods, table, files, settings: copies"},
-	{"tuning", "How to make queries faster and indexes smaller"},
-}
-
+// pages are the guides, one Markdown file for each topic. The first line is the title.
+//
 //go:embed help/*.md
 var pages embed.FS
 
 // newTopics returns a command without an action for each topic. cobra lists them below the commands,
 // and `ndd help TOPIC` prints the page.
 func newTopics() (all []*cobra.Command) {
-	for _, t := range topics {
-		text, err := pages.ReadFile("help/" + t[0] + ".md")
+	for _, name := range topicNames() {
+		text, err := pages.ReadFile("help/" + name + ".md")
 		if err != nil {
 			panic(err) // every page is embedded
 		}
-		topic := &cobra.Command{Use: t[0], Short: t[1], Long: strings.TrimSpace(string(text))}
+		title, _, _ := strings.Cut(strings.TrimPrefix(string(text), "# "), "\n")
+		topic := &cobra.Command{Use: name, Short: title, Long: strings.TrimSpace(string(text))}
 		topic.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), cmd.Long) })
 		all = append(all, topic)
 	}
 	return all
 }
 
-// topicNames returns the names of the topics: "cluster, concepts, ... or tuning".
-func topicNames() string {
-	var names []string
-	for _, t := range topics {
-		names = append(names, t[0])
+// topicNames returns the names of the topics in alphabetical order.
+func topicNames() (names []string) {
+	entries, err := pages.ReadDir("help")
+	if err != nil {
+		panic(err) // the folder is embedded
 	}
-	return cli.OrList(names)
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".md"))
+	}
+	return names
 }
 
 // newHelp returns the command help, which fails for an unknown command or topic.
@@ -61,8 +48,8 @@ func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND or TOPIC]",
 		Short: "Explain a command or a topic",
-		Long: `Explain what a command does, its flags, and examples, as COMMAND --help does; or
-explain a topic: ` + topicNames() + ".",
+		Long: `Explain a command, as COMMAND --help does, or print the guide about a topic.
+'ndd --help' lists the commands and the topics.`,
 		Example: "  ndd help batch\n  ndd help concepts",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)

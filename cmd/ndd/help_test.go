@@ -40,10 +40,10 @@ func TestExamples(t *testing.T) {
 		named = pageLines(page, string(text))
 		lines += len(named)
 	}
-	for _, topic := range topics {
-		text, err := pages.ReadFile("help/" + topic[0] + ".md")
+	for _, topic := range topicNames() {
+		text, err := pages.ReadFile("help/" + topic + ".md")
 		must.Do(t, err)
-		lines += len(pageLines("ndd help "+topic[0], string(text)))
+		lines += len(pageLines("ndd help "+topic, string(text)))
 	}
 	if lines < 40 {
 		t.Errorf("only %d lines", lines)
@@ -167,6 +167,19 @@ func TestCompletedValues(t *testing.T) {
 	}
 	if seen < 20 {
 		t.Errorf("only %d flags are completed", seen)
+	}
+}
+
+// TestGuidesFit: a guide fits into a terminal of 88 columns, except for code.
+func TestGuidesFit(t *testing.T) {
+	for _, topic := range topicNames() {
+		text, err := pages.ReadFile("help/" + topic + ".md")
+		must.Do(t, err)
+		for line := range strings.Lines(fenced.ReplaceAllString(string(text), "")) {
+			if n := utf8.RuneCountInString(line) - 1; n > 88 {
+				t.Errorf("%s.md: %d columns, the limit is 88: %s", topic, n, line)
+			}
+		}
 	}
 }
 

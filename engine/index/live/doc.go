@@ -6,7 +6,7 @@
 //
 //	query ─► view: segments, then memtables, at a moment ─► hits
 //
-// Its rooms, each of which imports only those before it:
+// Its packages, in the order in which they import each other:
 //
 //	rows       document numbers, expiry, deletions, the index of IDs
 //	memtable   the newest documents, exactly searchable in memory

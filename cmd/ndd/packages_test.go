@@ -17,7 +17,7 @@ import (
 	"ndd/engine/oracle/must"
 )
 
-// rooms says which rooms a room may import, and so which way data flows:
+// imports lists the packages that a package may import, in the order of the data flow:
 //
 //	asm  numa                              kernels, the host
 //	  huffman  permute                     blocks, designs
@@ -27,15 +27,14 @@ import (
 //	          index                        fingerprints -> tables -> segments -> index
 //	            result                     rows of answers
 //	              rewrite                  copies of inputs, in engine/corpus
-//	              near  copies  engine     a corpus against itself; copies; the facade: queries, inserts
-//	                passages               what is repeated within texts
+//	              near  copies  engine     near-duplicates of a corpus; copies; the facade: queries, inserts
+//	                passages               repeated passages
 //	                mapreduce              the same, in steps
-//	                  cmd/ndd  bench         programs; the rooms of cmd/ndd: cli -> commands by job -> main
+//	                  cmd/ndd  bench       programs; in cmd/ndd: cli -> commands -> main
 //
-// A name stands for its folder and all below it, unless a longer name does. An entry with a longer
-// path than its room allows that package only. engine/oracle, which is brute force and faults, is
-// imported by tests, from anywhere, and by bench.
-var rooms = map[string][]string{
+// A name means the folder and all folders in it, unless another entry names these. An entry that is longer than the name
+// of its group allows that package alone. Tests of all packages and bench may import engine/oracle: brute force and faults.
+var imports = map[string][]string{
 	"asm":             nil,
 	"permute":         {"asm"},
 	"numa":            nil,
@@ -78,14 +77,14 @@ var rooms = map[string][]string{
 	"bench": with("huffman", "engine/oracle"),
 }
 
-// liveRooms says which packages of engine/index/live a package there may import:
+// liveImports lists the packages of engine/index/live that each of them may import:
 //
 //	rows       document numbers, expiry, deletions, IDs by row
 //	memtable   the newest documents
 //	version    what a reader sees: segments and memtables
 //	search     answers from a view
 //	live       the log, files, merges; wires the others
-var liveRooms = map[string][]string{
+var liveImports = map[string][]string{
 	"rows":     nil,
 	"memtable": {"rows"},
 	"version":  {"rows", "memtable"},
@@ -93,19 +92,19 @@ var liveRooms = map[string][]string{
 	"":         {"rows", "memtable", "version", "search"},
 }
 
-// corpusRooms says which packages of engine/corpus the readers of documents may import:
+// corpusImports lists the packages of engine/corpus that the readers of documents may import:
 //
 //	magic   columns         first bytes of formats; Parquet
 //	input   unpack   text   which files; decompression; bytes to text
 //	format                  files to documents
-var corpusRooms = map[string][]string{
+var corpusImports = map[string][]string{
 	"input":  nil,
 	"unpack": nil,
 	"text":   {"magic"},
 	"format": {"magic", "columns", "input", "unpack", "text"},
 }
 
-// libraries are the rooms that programs are made of.
+// libraries are the packages that programs may import.
 var libraries = []string{"asm", "permute", "numa", "engine/memory", "engine/parallel", "engine/plot",
 	"engine/storage", "engine/corpus", "engine/corpus/rewrite", "engine/index",
 	"engine/result", "engine/near", "engine/copies", "engine/passages", "engine", "engine/mapreduce"}
@@ -113,10 +112,10 @@ var libraries = []string{"asm", "permute", "numa", "engine/memory", "engine/para
 // with returns the libraries and others.
 func with(others ...string) []string { return slices.Concat(libraries, others) }
 
-// room returns the room of a package of this module: the longest name that its path begins with.
-func room(path string) (found string) {
+// groupOf returns the longest name in imports that is the package or a folder that contains it.
+func groupOf(path string) (found string) {
 	path = strings.TrimPrefix(path, "ndd/")
-	for name := range rooms {
+	for name := range imports {
 		if (path == name || strings.HasPrefix(path, name+"/")) && len(name) > len(found) {
 			found = name
 		}
@@ -124,42 +123,41 @@ func room(path string) (found string) {
 	return found
 }
 
-// may says whether a package of a room may import another package of this module.
-func may(from, path string) bool {
-	to := room(path)
-	return to == from || slices.Contains(rooms[from], to) || slices.Contains(rooms[from], strings.TrimPrefix(path, "ndd/"))
+// mayImport reports whether a package of a group may import another package of this module.
+func mayImport(from, path string) bool {
+	to := groupOf(path)
+	return to == from || slices.Contains(imports[from], to) || slices.Contains(imports[from], strings.TrimPrefix(path, "ndd/"))
 }
 
-// TestRooms holds every package's imports against the tables above. Tests may use the oracle and
-// the kernels, designs and host from anywhere; tests from outside a package (package x_test) are
-// clients, who may use the facade.
-func TestRooms(t *testing.T) {
+// TestPackages checks the imports of every package against the tables above. Tests may import the oracle, kernels,
+// designs and the host everywhere. Tests of package x_test may also import the facade.
+func TestPackages(t *testing.T) {
 	const live, corpus = "ndd/engine/index/live", "ndd/engine/corpus/"
 	seen, seenLive := 0, 0
 	for _, p := range packages(t) {
 		seen++
-		from := room(p.ImportPath)
+		from := groupOf(p.ImportPath)
 		if from == "" {
-			t.Errorf("%s lies in no room", p.ImportPath)
+			t.Errorf("%s is in no group", p.ImportPath)
 		}
 		own, inLive := strings.CutPrefix(p.ImportPath, live)
-		ofLive, known := liveRooms[strings.TrimPrefix(own, "/")]
+		allowedLive, known := liveImports[strings.TrimPrefix(own, "/")]
 		if inLive {
 			seenLive++
 		}
 		if inLive && !known {
 			t.Errorf("%s is not in the table", p.ImportPath)
 		}
-		ofCorpus, inCorpus := corpusRooms[strings.TrimPrefix(p.ImportPath, corpus)]
+		allowedCorpus, inCorpus := corpusImports[strings.TrimPrefix(p.ImportPath, corpus)]
 		check := func(paths []string, clients ...string) {
 			for _, path := range paths {
-				if to, ok := strings.CutPrefix(path, corpus); ok && inCorpus && !slices.Contains(ofCorpus, to) {
+				if to, ok := strings.CutPrefix(path, corpus); ok && inCorpus && !slices.Contains(allowedCorpus, to) {
 					t.Errorf("%s imports %s", p.ImportPath, path)
 				}
-				if strings.HasPrefix(path, "ndd/") && !slices.Contains(clients, room(path)) && !may(from, path) {
-					t.Errorf("%s imports %s: %s may import from %v only", p.ImportPath, path, from, rooms[from])
+				if strings.HasPrefix(path, "ndd/") && !slices.Contains(clients, groupOf(path)) && !mayImport(from, path) {
+					t.Errorf("%s imports %s: %s may import from %v only", p.ImportPath, path, from, imports[from])
 				}
-				if to, ok := strings.CutPrefix(path, live); ok && inLive && !slices.Contains(ofLive, strings.TrimPrefix(to, "/")) {
+				if to, ok := strings.CutPrefix(path, live); ok && inLive && !slices.Contains(allowedLive, strings.TrimPrefix(to, "/")) {
 					t.Errorf("%s imports %s", p.ImportPath, path)
 				}
 			}
@@ -172,12 +170,12 @@ func TestRooms(t *testing.T) {
 		check(p.TestImports, ground...)
 		check(p.XTestImports, append(ground, "engine")...)
 	}
-	if seen < 30 || seenLive != len(liveRooms) {
-		t.Fatalf("%d packages, %d of live; want %d of live", seen, seenLive, len(liveRooms))
+	if seen < 30 || seenLive != len(liveImports) {
+		t.Fatalf("%d packages, %d of live; want %d of live", seen, seenLive, len(liveImports))
 	}
 }
 
-// hashes are the packages that may import each hash; ROOMS.md says what for. An empty list is any package.
+// hashes lists the packages that may import each hash. An empty list allows all packages. PACKAGES.md has the reasons.
 var hashes = map[string][]string{
 	"github.com/minio/highwayhash": {},
 	"github.com/cespare/xxhash/v2": {},
@@ -188,14 +186,14 @@ var hashes = map[string][]string{
 }
 
 // TestHashes: there are two families of hashes for identity, and others only where a standard or a table in memory
-// needs one. ROOMS.md names them all.
+// needs one. PACKAGES.md names them all.
 func TestHashes(t *testing.T) {
-	text, err := os.ReadFile("../../engine/ROOMS.md")
+	text, err := os.ReadFile("../../engine/PACKAGES.md")
 	must.Do(t, err)
 	for name, users := range hashes {
 		for _, word := range append([]string{filepath.Base(strings.TrimSuffix(name, "/v2"))}, users...) {
 			if word = strings.TrimPrefix(strings.TrimPrefix(word, "ndd/engine/"), "ndd/"); !bytes.Contains(text, []byte(word)) {
-				t.Errorf("ROOMS.md does not name %s", word)
+				t.Errorf("PACKAGES.md does not name %s", word)
 			}
 		}
 	}
@@ -227,19 +225,19 @@ func TestTextIsLight(t *testing.T) {
 	}
 }
 
-// listed is a package as go list describes it.
-type listed struct {
+// goPackage has the fields of go list that the tests use.
+type goPackage struct {
 	ImportPath                         string
 	Imports, TestImports, XTestImports []string
 }
 
-// packages lists those of this module.
-func packages(t *testing.T) (all []listed) {
+// packages lists the packages of this module.
+func packages(t *testing.T) (all []goPackage) {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "ndd/...").Output()
 	must.Do(t, err)
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
+		var p goPackage
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
 			return all
 		} else if err != nil {
@@ -249,8 +247,8 @@ func packages(t *testing.T) (all []listed) {
 	}
 }
 
-// TestFacadeFitsOnThreeScreens: what go doc says of package engine is three screens of 24 lines, with
-// 24 types and functions, which have fields and options of their own.
+// TestFacadeFitsOnThreeScreens: go doc ndd/engine prints at most three screens of 24 lines, and at most
+// 24 types and functions.
 func TestFacadeFitsOnThreeScreens(t *testing.T) {
 	out, err := exec.Command("go", "doc", "ndd/engine").Output()
 	must.Do(t, err)
@@ -260,7 +258,7 @@ func TestFacadeFitsOnThreeScreens(t *testing.T) {
 	}
 }
 
-// TestTopLevel keeps the top level to what was agreed.
+// TestTopLevel: the repository has only these files and folders at its top level.
 func TestTopLevel(t *testing.T) {
 	want := []string{"README.md", "asm", "bench", "cmd", "engine", "go.mod", "go.sum", "huffman", "numa", "permute",
 		"testdata"}
@@ -273,11 +271,11 @@ func TestTopLevel(t *testing.T) {
 		}
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("at the top lie %q, want %q", got, want)
+		t.Errorf("the top level has %q, want %q", got, want)
 	}
 }
 
-// TestLinks demands that every link of a page to a file leads to one.
+// TestLinks: every link from a Markdown page to a file has a target.
 func TestLinks(t *testing.T) {
 	link, links := regexp.MustCompile(`\]\(([^)#:\s]+)(#[^)]*)?\)`), 0
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
