@@ -4,6 +4,7 @@
 package design
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ndd/cmd/ndd/cli"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/plan"
 	"ndd/permute"
@@ -23,6 +25,7 @@ type designCommand struct {
 	all       bool
 	recursion bool
 	choice    Choice
+	sketch    cli.SketchFlag
 }
 
 // designDocs is the number of fingerprints in the paper.
@@ -43,7 +46,7 @@ func newDesign(g *cli.Files) *cobra.Command {
 The design that 'ndd build' would choose is marked by >, and those that no other design
 beats by a star.`,
 		Annotations: cli.HelpOf("Guide: ndd help indexes. Terms: ndd help concepts",
-			"Index: fingerprints=N distance=N memory=SIZE ids=WHAT sample=FILE raw",
+			"Index: fingerprints=N distance=N memory=SIZE ids=WHAT sketch=WHAT sample=FILE raw",
 			"Tables: for=PURPOSE tables=N design=NAME layout=NAME seed=N all recursion"),
 		Example: `  ndd design -n 8e9 -k 3 --memory 128GiB
   ndd design -k 5 -n 100M
@@ -58,6 +61,7 @@ beats by a star.`,
 		"number of fingerprints (default 8e9, or those of --sample)")
 	f.StringVar(&d.sample, "sample", "", "fingerprint file that is typical of the data")
 	d.choice.RegisterIDs(cmd, "store names (IDs), rows (numbers) or none")
+	d.sketch.Register(cmd, "store sketches of documents: auto, none")
 	cli.WordVar(f, &d.choice.Request.Purpose, "for", "query time to minimise: online or batch", plan.Online, plan.Batch)
 	cli.WordVar(f, &d.format, "format", "format of the output: table or json", "table", "json")
 	g.RegisterRaw(cmd)
@@ -79,12 +83,13 @@ func (d *designCommand) run(g *cli.Files, cmd *cobra.Command) error {
 	}
 	r := &p.Request
 	return g.WriteJSON(planJSON{r.Fingerprints, r.K, r.Memory, r.Purpose, distribution.Bound(r.Fingerprints), p.Choice,
-		p.Why, p.Options})
+		p.Why, p.Options, d.sketchBytes(r)})
 }
 
 // runRecursion prints the paper's table for -n and -k.
 func (d *designCommand) runRecursion(g *cli.Files) error {
-	if err := g.Refuse("does not go with --recursion", "sample", "memory", "tables", "design", "layout", "all", "format", "for", "ids"); err != nil {
+	if err := g.Refuse("does not go with --recursion", "sample", "memory", "tables", "design", "layout", "all", "format", "for", "ids",
+		"sketch"); err != nil {
 		return err
 	}
 	n, err := cli.ParseCount(d.n)
@@ -102,7 +107,7 @@ var paperDesigns = []string{"paper-16", "paper-20"}
 
 // plan returns the plan that a build with these flags would have.
 func (d *designCommand) plan(g *cli.Files, cmd *cobra.Command) (*plan.Plan, error) {
-	if err := d.choice.Parse(); err != nil {
+	if err := cmp.Or(d.choice.Parse(), d.sketch.Check()); err != nil {
 		return nil, err
 	}
 	r := &d.choice.Request
@@ -134,6 +139,9 @@ func (d *designCommand) plan(g *cli.Files, cmd *cobra.Command) (*plan.Plan, erro
 			return nil, err
 		}
 		c.Request(r)
+		if !files[0].HasSketches() {
+			d.sketch = "none"
+		}
 	}
 	return d.choice.Choose(cmd.Context())
 }
@@ -148,6 +156,15 @@ type planJSON struct {
 	Choice       plan.Option   `json:"choice"`
 	Why          []string      `json:"why"`
 	Designs      []plan.Option `json:"designs"`
+	SketchBytes  uint64        `json:"sketch_bytes,omitempty"` // on disk
+}
+
+// sketchBytes returns the size of the sketches on disk.
+func (d *designCommand) sketchBytes(r *plan.Request) uint64 {
+	if d.sketch.None() || r.IDs == plan.IDsNone {
+		return 0
+	}
+	return sketch.Bytes * max(r.Documents, r.Fingerprints)
 }
 
 func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
@@ -184,6 +201,9 @@ func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
 	fmt.Fprintln(w)
 	for _, s := range p.Why {
 		fmt.Fprintln(w, s)
+	}
+	if n := d.sketchBytes(r); n > 0 {
+		fmt.Fprintf(w, "Sketches take %d bytes per document on disk, %s, and no memory.\n", sketch.Bytes, plan.Size(n))
 	}
 	_, err := fmt.Fprintln(w, "Bytes are within 1 % for uniform fingerprints. Times are by fixed costs, the same on every "+
 		"machine: yours may take half or twice as long.")

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
@@ -35,7 +36,8 @@ type file struct {
 	segmentInfo
 	Words []string `json:"words,omitempty"` // description of a log
 
-	method string // method of a signature file
+	method      string // method of a signature file
+	sketchBytes uint64
 }
 
 // A segmentInfo describes the tables of a segment.
@@ -188,6 +190,9 @@ func (f *file) container(s *store.File, fingerprints uint64) error {
 	for _, section := range s.Sections() {
 		n := uint64(len(section.Data))
 		rest -= n
+		if strings.HasPrefix(section.Name, "sketches") {
+			f.sketchBytes += n
+		}
 		f.Sections = append(f.Sections, part{section.Name, uint64(section.Offset), n, bitsEach(n, fingerprints)})
 		var text bytes.Buffer
 		if (section.Name == "recipe" || section.Name == "manifest") && json.Compact(&text, section.Data) == nil {

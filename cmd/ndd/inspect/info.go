@@ -17,6 +17,7 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/distribution"
 	"ndd/engine/index/live"
 	"ndd/engine/index/radix"
@@ -102,6 +103,7 @@ type info struct {
 	K            int    `json:"k,omitempty"`
 	Design       string `json:"design,omitempty"`
 	Layout       string `json:"layout,omitempty"`
+	SketchBytes  uint64 `json:"sketch_bytes,omitempty"` // on disk
 	indexState
 	Choice *live.Choice `json:"choice,omitempty"` // the tables and the layout that build chose, with reasons
 	Files  []*file      `json:"files,omitempty"`
@@ -115,6 +117,8 @@ type indexState struct {
 	Deleted   uint64 `json:"deleted,omitempty"` // deleted documents that a merge will remove
 	Expired   uint64 `json:"expired,omitempty"` // expired documents that a merge will remove
 	Unflushed uint64 `json:"unflushed,omitempty"`
+
+	Unverified []string `json:"unverified,omitempty"` // segments without sketches
 }
 
 // A spread is the distribution of fingerprints.
@@ -185,6 +189,7 @@ func (x *info) add(ctx context.Context, g *cli.Files, path string) error {
 	}
 	x.Files, x.Method = append(x.Files, f), f.method
 	x.Bytes += f.Bytes
+	x.SketchBytes += f.sketchBytes
 	x.Documents, x.Fingerprints, x.NoDocs = x.Documents+f.Documents, x.Fingerprints+f.Fingerprints, x.NoDocs || f.noDocs
 	if f.Design != "" && x.Design == "" {
 		x.K, x.Design, x.Layout = f.k, f.Design, f.layout
@@ -213,6 +218,11 @@ func (x *info) index(ctx context.Context, g *cli.Files) error {
 	m, err := live.ReadManifest(x.Path)
 	if err != nil {
 		return err
+	}
+	for i := range m.Segments {
+		if m.Segments[i].Sketches == nil {
+			x.Unverified = append(x.Unverified, m.Segments[i].File)
+		}
 	}
 	paths, err := m.Paths(x.Path)
 	if err != nil {
@@ -258,7 +268,7 @@ func (x *info) text(w io.Writer) error {
 	if x.Segments > 0 {
 		fmt.Fprintf(w, ", %s", cli.Number(x.Segments, "segment"))
 	}
-	_, err := fmt.Fprintln(w)
+	_, err := fmt.Fprintln(w, x.sketches())
 	if x.Choice != nil {
 		fmt.Fprintln(w, "\nWhy ndd build chose these tables:")
 		for _, why := range x.Choice.Why {
@@ -277,6 +287,20 @@ func (x *info) text(w io.Writer) error {
 		}
 	}
 	return err
+}
+
+// sketches returns a line on the sketches of documents.
+func (x *info) sketches() string {
+	switch {
+	case x.Documents == 0 || x.NoDocs || x.Kind != "index" && x.Kind != store.KindFingerprints.String():
+		return ""
+	case x.SketchBytes == 0:
+		return "\nsketches: none, so all answers are unverified"
+	case len(x.Unverified) > 0:
+		return fmt.Sprintf("\nsketches: %d bytes per document on disk, no memory; none in %s, whose documents are unverified",
+			sketch.Bytes, strings.Join(x.Unverified, ", "))
+	}
+	return fmt.Sprintf("\nsketches: %d bytes per document on disk, no memory", sketch.Bytes)
 }
 
 // plot draws the paper's figures 2a and 2b, and the fraction of each bit, into a new folder.
