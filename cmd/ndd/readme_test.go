@@ -46,9 +46,7 @@ func TestReadme(t *testing.T) {
 			continue
 		}
 		script := strings.ReplaceAll(block[2], "7744", fmt.Sprint(port))
-		// A server is waited for, and ended with the block.
-		script = servedLine.ReplaceAllString(script, ": >served\n$1 >served 2>messages &\nuntil grep -q ready served; do "+
-			"sleep 0.05; kill -0 $$!; done\n")
+		script = awaitServers(script)
 		said, err := sh.run("export NDD_ADMIN=off NDD_LISTEN=127.0.0.1:", port, endsServers, script)
 		if err != nil {
 			t.Errorf("%v\n%s\n%s", err, block[2], said)
@@ -66,7 +64,7 @@ func TestReadme(t *testing.T) {
 // they name. Blocks that the test cannot run are marked as bash instead of sh. TestMapReduceHelp runs the guide cluster.
 func TestTopicExamples(t *testing.T) {
 	t.Parallel()
-	port := fmt.Sprint(freePort(t))
+	port, adminPort := fmt.Sprint(freePort(t)), fmt.Sprint(freePort(t))
 	for _, c := range []struct {
 		page, code    string   // the languages of the blocks that are run
 		before, after string   // lines of the test
@@ -92,6 +90,11 @@ func TestTopicExamples(t *testing.T) {
 			replace: []string{`{"version"`, `recipe '{"version"`, "}\n", "}'\n"},
 			want: []string{"\nكتاب 8 ", "\n北京大学 8 ", "features 16\n", "features 17\n", "\nrun 8 ", "\ndie mühlen 8 ", "\nmills 16 ",
 				"\nbit\tvector\tvalue\n"}},
+		{page: "billions", replace: []string{"7744", port, "7745", adminPort},
+			before: "export NDD_LISTEN=127.0.0.1:" + port + " NDD_ADMIN=127.0.0.1:" + adminPort,
+			after:  "ndd check index4",
+			want: []string{"halves in the planar layout takes 94.2 GiB", "index: sound: 13 documents", "with-hits 20",
+				`"k":3,"documents":0,"truncated":false,"hits":[]}`, "ndd_index_documents 14", "index4: sound: 14 documents"}},
 		{page: "crawler",
 			before: "ndd serve --memory-only --admin off --listen 127.0.0.1:" + port +
 				" >ready & until grep -q ready ready; do sleep 0.02; done",
@@ -102,7 +105,7 @@ func TestTopicExamples(t *testing.T) {
 		t.Run(c.page, func(t *testing.T) {
 			t.Parallel()
 			code := strings.NewReplacer(c.replace...).Replace(guideCode(t, c.page, cmp.Or(c.code, "sh")))
-			script := endsServers + c.before + "\n" + code + c.after + "\n"
+			script := awaitServers(endsServers + c.before + "\n" + code + c.after + "\n")
 			sh := shell{t, t.TempDir()}
 			readmeFiles(t, sh.dir)
 			corpusFiles(t, sh.dir)
@@ -265,6 +268,12 @@ type shell struct {
 
 // endsServers is a line of a script that ends what it has begun with it.
 const endsServers = "\ntrap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n"
+
+// awaitServers returns the script with a loop after each server that waits until the server is ready.
+func awaitServers(script string) string {
+	return servedLine.ReplaceAllString(script, ": >served\n$1 >served 2>messages &\nuntil grep -q ready served; do "+
+		"sleep 0.05; kill -0 $$!; done\n")
+}
 
 // run runs a script and returns all that it writes. It skips the test if the script needs curl and there is none.
 func (s shell) run(script ...any) (string, error) {
