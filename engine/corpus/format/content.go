@@ -9,12 +9,14 @@ import (
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/text"
 	"ndd/engine/corpus/unpack"
+	"ndd/engine/storage/object"
 )
 
 // Content is the decompressed content of an open file. Offsets of units count its bytes. It belongs to one goroutine.
 type Content struct {
 	io.Reader
 	Packing unpack.Packing
+	Fast    bool // as [unpack.IsFast] reports it
 	Rows    bool // its documents are parts of it: lines, records, JSON objects
 	List    bool // it is JSON: between its documents there may be commas
 	Members bool // each of its records is compressed separately, if at all: it is WARC
@@ -37,6 +39,21 @@ func (c *Content) Close() {
 	c.r.Close()
 	c.source.Close()
 }
+
+// Local returns the bytes of a compressed file on this machine, for members or frames that are copied as they are. It
+// returns nil for other files.
+func (c *Content) Local() io.ReaderAt {
+	if c.source == nil || c.r.Packing == unpack.None || !c.source.Seekable || object.Is(c.file.Path) {
+		return nil
+	}
+	return c.source.Unmetered()
+}
+
+// Member is [unpack.Reader.Member].
+func (c *Content) Member(offset int64) (raw int64, ok bool) { return c.r.Member(offset) }
+
+// NextMember is [unpack.Reader.NextMember].
+func (c *Content) NextMember(offset int64) int64 { return c.r.NextMember(offset) }
 
 // table returns the file as it is on disk, nil if it is compressed or no file.
 func (c *Content) table() io.ReaderAt {

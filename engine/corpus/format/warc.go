@@ -145,7 +145,7 @@ func (w *warc) endRecord(length int64) error {
 	switch {
 	case bytes.HasPrefix(next, []byte(warcPrefix)):
 		return nil
-	case isGzip && !w.c.r.BeginsMember(w.c.r.Offset()):
+	case isGzip && !w.beginsMember(0):
 		return fmt.Errorf("%q follows it", next[:min(len(next), len(warcPrefix))]) // as in a member that is damaged, which shows at its end
 	case !isGzip && w.c.r.Offset() < begin+2: // a record ends with two line ends
 		return fmt.Errorf("Content-Length %d is wrong: %q follows", length, next)
@@ -244,6 +244,12 @@ func (w *warc) block(length int64, isPage bool) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
+// beginsMember reports whether a byte that is so far ahead begins a member of a gzip file.
+func (w *warc) beginsMember(ahead int) bool {
+	_, begins := w.c.r.Member(w.c.r.Offset() + int64(ahead))
+	return begins && w.c.r.Packing == unpack.Gzip
+}
+
 // untilRecord passes up to length bytes on to w, and stops before a line that begins a record.
 func (w *warc) untilRecord(to io.Writer, length int64) (found bool, err error) {
 	before := byte('\n')
@@ -260,8 +266,7 @@ func (w *warc) untilRecord(to io.Writer, length int64) (found bool, err error) {
 		n = int(min(int64(n), length))
 		for _, m := range recordStart.FindAllIndex(ahead, -1) {
 			at := m[0]
-			if at < n && (at == 0 && before == '\n' || at > 0 && ahead[at-1] == '\n' ||
-				w.c.r.BeginsMember(w.c.r.Offset()+int64(at))) {
+			if at < n && (at == 0 && before == '\n' || at > 0 && ahead[at-1] == '\n' || w.beginsMember(at)) {
 				n, found = at, true
 				break
 			}

@@ -5,10 +5,12 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/unpack"
 )
 
@@ -18,6 +20,7 @@ import (
 //	blocks  | 2 MiB            | 2 MiB      |         a block of WARC ends with a record, if one fits
 //	file    | frame            | frame      |         a zstd frame or gzip member; in WARC one for each record
 //
+// A copy has the members of its file, as far as they fit in a block. Members that lose nothing are copied as they are.
 // The bytes written depend on the content only, not on the number of goroutines. Smaller blocks compress
 // worse: JSONL in blocks of 2 MiB takes 0.3 % more bytes than in one zstd frame.
 const blockBytes = 2 << 20
@@ -29,20 +32,23 @@ const groupBytes = 64 << 20
 type packer struct {
 	threads    int
 	blockBytes int
-	free       chan *block   // not in use; nil before its first use
-	groups     chan struct{} // one for each row group of a Parquet file that is being copied
-	groupBytes int           // limit of a row group that is written
-	zstd       *zstd.Encoder
+	free       chan *block      // not in use; nil before its first use
+	groups     chan struct{}    // one for each row group of a Parquet file that is being copied
+	groupBytes int              // limit of a row group that is written
+	zstd       [2]*zstd.Encoder // the second one is fast
 }
 
 // newPacker returns a packer for some goroutines, with some blocks of a size.
 func newPacker(threads, blocks, blockBytes int) (*packer, error) {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(threads), zstd.WithZeroFrames(true))
-	if err != nil {
-		return nil, err
-	}
 	p := &packer{threads: threads, blockBytes: blockBytes, free: make(chan *block, blocks),
-		groups: make(chan struct{}, threads+1), groupBytes: groupBytes, zstd: z}
+		groups: make(chan struct{}, threads+1), groupBytes: groupBytes}
+	for i, level := range []zstd.EncoderLevel{zstd.SpeedDefault, zstd.SpeedFastest} {
+		var err error
+		if p.zstd[i], err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(threads), zstd.WithZeroFrames(true),
+			zstd.WithEncoderLevel(level)); err != nil {
+			return nil, err
+		}
+	}
 	for range cap(p.free) {
 		p.free <- nil
 	}
@@ -51,12 +57,20 @@ func newPacker(threads, blocks, blockBytes int) (*packer, error) {
 
 // A block is a part of a copy, before and after its compression.
 type block struct {
-	in   []byte
-	ends []int // ends of its members
-	out  []byte
-	gzip *gzip.Writer
+	in      []byte
+	limit   int      // bytes of in; a member that begins in the block may have all bytes of a block
+	members []member // of the copy, in order
+	out     []byte
+	gzip    [2]*gzip.Writer // as zstd of a packer
+	file    io.ReaderAt     // has the members that are copied as they are
 
 	part, last bool // it is a part of a member longer than a block; the last one
+}
+
+// A member is a member or frame of a copy.
+type member struct {
+	end  int           // in the block
+	same *format.Range // of the file, if it is copied as it is
 }
 
 // take waits for an empty block.
@@ -64,35 +78,45 @@ func (p *packer) take(ctx context.Context) (*block, error) {
 	select {
 	case b := <-p.free:
 		if b == nil {
-			b = &block{in: make([]byte, 0, p.blockBytes)}
+			b = &block{in: make([]byte, 0, p.blockBytes+p.blockBytes/8)}
 		}
-		b.in, b.out, b.ends, b.part, b.last = b.in[:0], b.out[:0], b.ends[:0], false, false
+		b.limit, b.in, b.out, b.members, b.part, b.last = p.blockBytes, b.in[:0], b.out[:0], b.members[:0], false, false
 		return b, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-// compress compresses each member of a block.
-func (p *packer) compress(b *block, packing unpack.Packing) error {
-	from := 0
-	for _, end := range b.ends {
-		member := b.in[from:end]
-		from = end
-		switch packing {
-		case unpack.Gzip:
-			if b.gzip == nil {
-				b.gzip = gzip.NewWriter(nil)
+// compress compresses each member of a block, with a fast level if the file has one, or copies it from the file.
+func (p *packer) compress(b *block, packing unpack.Packing, fast bool) (err error) {
+	from, level := 0, 0
+	if fast {
+		level = 1
+	}
+	for _, m := range b.members {
+		in := b.in[from:m.end]
+		from = m.end
+		switch {
+		case m.same != nil:
+			size := len(b.out)
+			b.out = slices.Grow(b.out, int(m.same.To-m.same.From))[:size+int(m.same.To-m.same.From)]
+			_, err = io.ReadFull(io.NewSectionReader(b.file, m.same.From, m.same.To-m.same.From), b.out[size:])
+		case packing == unpack.Gzip:
+			z := b.gzip[level]
+			if z == nil {
+				z, _ = gzip.NewWriterLevel(nil, []int{gzip.DefaultCompression, gzip.BestSpeed}[level]) // both exist
+				b.gzip[level] = z
 			}
 			out := bytes.NewBuffer(b.out)
-			b.gzip.Reset(out)
-			_, err := b.gzip.Write(member)
-			if err := cmp.Or(err, b.gzip.Close()); err != nil {
-				return err
-			}
+			z.Reset(out)
+			_, err = z.Write(in)
+			err = cmp.Or(err, z.Close())
 			b.out = out.Bytes()
 		default: // nothing writes xz and bzip2
-			b.out = p.zstd.EncodeAll(member, b.out)
+			b.out = p.zstd[level].EncodeAll(in, b.out)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ func (p *packer) pack(ctx context.Context, w io.Writer, content *format.Content,
 	packing := content.Packing
 	produce := func(ctx context.Context, yield func(*block) bool) error {
 		c := contentCopy{ctx: ctx, p: p, in: content, records: content.Members && packing != unpack.None,
-			jsonList: jsonList{list: content.List}, fields: fields, yield: yield}
+			local: content.Local(), jsonList: jsonList{list: content.List}, fields: fields, yield: yield}
 		return c.all(fill)
 	}
 	work := func(ctx context.Context, blocks iter.Seq[*block]) error {
@@ -29,7 +29,7 @@ func (p *packer) pack(ctx context.Context, w io.Writer, content *format.Content,
 			if packing == unpack.None {
 				continue
 			}
-			if err := p.compress(b, packing); err != nil {
+			if err := p.compress(b, packing, content.Fast); err != nil {
 				return err
 			}
 		}
@@ -63,15 +63,18 @@ func (p *packer) pack(ctx context.Context, w io.Writer, content *format.Content,
 type contentCopy struct {
 	ctx     context.Context
 	p       *packer
-	in      io.Reader
-	at      int64 // bytes of in that have been read
-	records bool  // each is a member
+	in      *format.Content
+	local   io.ReaderAt // the file, if members of it can be copied as they are
+	at      int64       // bytes of in that have been read
+	records bool        // each is a member
 	starts  []int64
 	fields  *fieldText // nil: none
 	yield   func(*block) bool
 
 	b     *block
 	begun bool   // a member has bytes and no end
+	from  int64  // where the member begins in the content
+	same  bool   // the member has all bytes of the content from there on, and no others
 	some  bool   // a member has ended
 	long  bool   // the member is longer than a block
 	rest  []byte // of a record, for the next block
@@ -154,8 +157,11 @@ func (c *contentCopy) last(e *edits) error {
 
 // discard skips the bytes before an offset.
 func (c *contentCopy) discard(to int64) error {
+	if _, ends := c.in.Member(c.at); ends {
+		c.end()
+	}
 	_, err := io.CopyN(io.Discard, c.in, to-c.at) // an int, as a reader's own Discard takes it, may be too small
-	c.at = to
+	c.at, c.same = to, false
 	return err
 }
 
@@ -169,19 +175,26 @@ func (c *contentCopy) copy(to int64) error {
 			}
 			c.starts = c.starts[1:]
 		}
-		if len(c.b.in) == cap(c.b.in) || c.b.last {
+		if err := c.beginMember(); err != nil {
+			return err
+		}
+		if len(c.b.in) >= c.b.limit || c.b.last {
 			if err := c.hand(); err != nil {
 				return err
 			}
 		}
 		if c.records && len(c.starts) > 0 {
 			next = min(next, c.starts[0])
+		} else if !c.records {
+			next = min(next, c.in.NextMember(c.at))
 		}
 		from := len(c.b.in)
-		n, err := c.in.Read(c.b.in[from:][:min(int64(cap(c.b.in)-from), next-c.at)])
+		n, err := c.in.Read(c.b.in[from:][:min(int64(c.b.limit-from), next-c.at)])
+		if n > 0 && !c.begun {
+			c.begun, c.from, c.same = true, c.at, true
+		}
 		c.b.in = c.b.in[:from+n]
 		c.at += int64(n)
-		c.begun = c.begun || n > 0
 		switch {
 		case err == io.EOF && to == math.MaxInt64:
 			return nil
@@ -202,21 +215,41 @@ func (c *contentCopy) end() {
 	c.begun, c.some = false, true
 	if c.long {
 		c.b.last, c.long = true, false
-	} else {
-		c.b.ends = append(c.b.ends, len(c.b.in))
+		return
 	}
+	m := member{end: len(c.b.in)}
+	from, begins := c.in.Member(c.from)
+	if to, ends := c.in.Member(c.at); begins && ends && c.same && c.local != nil {
+		m.same, c.b.file = &format.Range{From: from, To: to}, c.local
+	}
+	c.b.members = append(c.b.members, m)
+}
+
+// beginMember begins a member if the file has one here. In WARC only records are members.
+func (c *contentCopy) beginMember() error {
+	if _, begins := c.in.Member(c.at); !begins || c.records {
+		return nil
+	}
+	c.end()
+	if len(c.b.in) > c.p.blockBytes/8 {
+		if err := c.hand(); err != nil {
+			return err
+		}
+	}
+	c.b.limit = len(c.b.in) + c.p.blockBytes
+	return nil
 }
 
 // hand yields a full block and takes the next one.
 func (c *contentCopy) hand() (err error) {
 	b := c.b
-	switch n := len(b.ends); {
+	switch n := len(b.members); {
 	case b.last:
 	case !c.records:
 		c.end()
 	case n > 0:
-		c.rest = append(c.rest[:0], b.in[b.ends[n-1]:]...)
-		b.in = b.in[:b.ends[n-1]]
+		c.rest = append(c.rest[:0], b.in[b.members[n-1].end:]...)
+		b.in = b.in[:b.members[n-1].end]
 	default:
 		b.part, c.long = true, true
 	}
@@ -260,14 +293,14 @@ func (c *contentCopy) note(at cut) error {
 // put adds bytes to the blocks that are no part of the content.
 func (c *contentCopy) put(b []byte) error {
 	for len(b) > 0 {
-		if len(c.b.in) == cap(c.b.in) {
+		if len(c.b.in) >= c.b.limit {
 			if err := c.hand(); err != nil {
 				return err
 			}
 		}
-		n := min(len(b), cap(c.b.in)-len(c.b.in))
+		n := min(len(b), c.b.limit-len(c.b.in))
 		c.b.in, b = append(c.b.in, b[:n]...), b[n:]
-		c.begun = true
+		c.begun, c.same = true, false
 	}
 	return nil
 }

@@ -15,8 +15,9 @@
 //	                                        └------------columns--> row groups ---> copy     Parquet
 //
 // JSONL, JSON, CSV, lines and WARC files are copied byte for byte without the lines or records that are dropped.
-// They are compressed as they were, in blocks of 2 MiB; WARC records are members of their own. Nothing writes
-// xz and bzip2, which become zstd. Parquet files keep all columns of the remaining rows, in order, with their
+// They are compressed as they were, in blocks of 2 MiB; WARC records are members of their own. Members of gzip and
+// frames of zstd that lose nothing, and whole files, are copied as they are. Nothing writes xz and bzip2, which become
+// zstd. Parquet files keep all columns of the remaining rows, in order, with their
 // encodings and compression. A file that is one document is copied unchanged, if it remains. So is a file
 // without verdicts: it has no text, is too long, or is damaged from its beginning. Hidden files are not copied.
 //

@@ -84,6 +84,10 @@ func (k *fileCopy) copy() error {
 	}
 	defer content.Close()
 	defer func() { k.sayUncut(k.uncut) }()
+	if content.Rows && k.judge.Whole && k.fields == nil && !content.Members && content.Local() != nil &&
+		content.Packing.CopyEnding() == "" {
+		return k.copyWhole(content)
+	}
 	if content.Rows {
 		return k.copyRows(content)
 	}
@@ -147,6 +151,28 @@ func (k *fileCopy) copyRows(content *format.Content) error {
 		return err
 	})
 	return cmp.Or(scanErr, err)
+}
+
+// copyWhole copies a compressed file that loses nothing as it is. If it is damaged, the part before that is copied.
+func (k *fileCopy) copyWhole(content *format.Content) error {
+	e, err := k.scan(content, nil)
+	switch {
+	case err != nil:
+		return err
+	case e.isLost():
+		return k.copyUnjudged()
+	case e.whole == math.MaxInt64:
+		return k.create("", func(w io.Writer) error { return k.file.Copy(k.ctx, w) })
+	}
+	k.report.Lost = e.damage
+	again, err := format.Open(k.ctx, k.file, k.options)
+	if err != nil {
+		return err
+	}
+	defer again.Close()
+	return k.create("", func(w io.Writer) error {
+		return k.packer.pack(k.ctx, w, again, nil, func(c *contentCopy) error { return c.follow(&e, e.whole) })
+	})
 }
 
 // errLost says that no document of a file could be judged.

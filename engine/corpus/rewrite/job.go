@@ -108,10 +108,7 @@ func (j *Job) copyFiles(ctx context.Context, options format.Options, produce par
 	if err != nil {
 		return err
 	}
-	var decoders *unpack.Decoders
-	if threads > 1 {
-		decoders = unpack.NewDecoders(threads, ahead)
-	}
+	decoders := unpack.NewDecoders(threads, ahead) // with one thread, too: they know where frames begin
 	return parallel.Each(ctx, parallel.Options{Workers: threads}, produce,
 		func(ctx context.Context, files iter.Seq[*fileCopy]) error {
 			extractor := format.NewExtractor(ctx, options)

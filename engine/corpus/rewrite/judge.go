@@ -19,6 +19,9 @@ type Judge struct {
 	// Unit returns the verdict about a unit. It is called with all units of the file, in order.
 	Unit func(*format.Extractor, format.Unit) (Verdict, error)
 
+	// Whole says that the file loses nothing. Its copy has the same bytes, if they can be read again.
+	Whole bool
+
 	// Missing returns how many documents of the file were not met by Unit. If there are any, the file has
 	// changed. It is called after the last unit, and may be nil.
 	Missing func() int

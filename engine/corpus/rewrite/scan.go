@@ -89,7 +89,9 @@ func (s *scanner) unit(e *edits, u format.Unit, c *contentCopy) error {
 		e.rows = append(e.rows, int64(u.Line))
 	} else {
 		e.kept++
-		e.starts = append(e.starts, u.From)
+		if c != nil {
+			e.starts = append(e.starts, u.From)
+		}
 	}
 	if len(v.Cuts) > 0 && !v.Drop {
 		places, ok := s.extractor.Places(u, v.Cuts)

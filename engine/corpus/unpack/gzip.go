@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/klauspost/compress/gzip"
 )
@@ -32,25 +31,22 @@ const (
 // members decompresses a gzip file. An error stays until resume.
 type members struct {
 	ahead
+	memberStarts
 	content []byte        // the rest of the current piece
 	disk    *bufio.Reader // a buffer of raw, for members that are read in place
 	z       *gzip.Reader
 	inside  bool // such a member
-	starts  []memberStart
-	out     int64 // bytes of content so far
 	err     error
 }
 
 func (m *members) Read(p []byte) (n int, err error) {
 	for n == 0 && m.err == nil && len(p) > 0 {
 		if len(m.content) > 0 {
-			n = copy(p, m.content)
-			m.content = m.content[n:]
-			m.out += int64(n)
+			n, m.content = m.memberStarts.read(p, m.content)
 			break
 		}
 		if !m.inside {
-			m.err = m.begin()
+			m.err = m.beginMember()
 			continue
 		}
 		n, err = m.z.Read(p)
@@ -69,24 +65,19 @@ func newMembers(d *Decoders, raw *trail, disk *bufio.Reader) *members {
 	return &members{disk: disk, ahead: ahead{d: d, raw: raw, find: findMembers, decode: decodeMembers}}
 }
 
-// begin begins with the next piece, or reads the header of the next member. At the end of the file it
+// beginMember begins with the next piece, or reads the header of the next member. At the end of the file it
 // is io.EOF.
-func (m *members) begin() (err error) {
-	if len(m.starts) >= startsMax-pieceMembers {
-		m.starts = append(m.starts[:0], m.starts[len(m.starts)-startsMax/2:]...)
-	}
+func (m *members) beginMember() (err error) {
 	if m.d != nil && m.disk.Buffered() > 0 {
 		m.raw.rewind(m.offset())
 		m.disk.Reset(m.raw)
 	}
 	if p := m.next(); p != nil {
-		for _, s := range p.starts {
-			m.starts = append(m.starts, memberStart{p.at + s.raw, m.out + s.out})
-		}
+		m.begin(p.at, p.starts...)
 		m.content = p.content
 		return nil
 	}
-	m.starts = append(m.starts, memberStart{m.offset(), m.out})
+	m.begin(m.offset())
 	if m.z == nil {
 		m.z, err = gzip.NewReader(m.disk)
 	} else {
@@ -106,11 +97,6 @@ func (m *members) brokenFrom() int64 {
 		return math.MaxInt64
 	}
 	return m.starts[len(m.starts)-1].out
-}
-
-// beginsAt reports whether a member's content begins at a byte.
-func (m *members) beginsAt(at int64) bool {
-	return slices.ContainsFunc(m.starts, func(s memberStart) bool { return s.out == at })
 }
 
 // resume finds a member whose content begins with a prefix. It searches after the member that has the content's

@@ -20,6 +20,22 @@ const (
 // HeadBytes is how many bytes of a file show its compression.
 const HeadBytes = 6
 
+// levelBytes is how many bytes of a compressed file show its level.
+const levelBytes = 9
+
+// IsFast reports whether a file that begins with head was compressed with a level that prefers speed to size. In gzip
+// the header says so. In zstd levels 1 and 2 have windows of up to 1 MiB.
+func IsFast(head []byte) bool {
+	const fastest, single, window = 4, 0x20, 10 << 3 // of gzip; one segment, which says nothing; 10 + 10 bits
+	switch PackingOf(head) {
+	case Gzip:
+		return len(head) > 8 && head[8] == fastest
+	case Zstd:
+		return len(head) > 5 && head[0] == 0x28 && head[4]&single == 0 && head[5] <= window
+	}
+	return false
+}
+
 var gzipMagic = []byte{0x1f, 0x8b, 0x08}
 
 // PackingOf returns the compression of a file that begins with head.

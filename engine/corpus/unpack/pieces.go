@@ -1,6 +1,8 @@
 package unpack
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -55,13 +57,47 @@ type piece struct {
 	at      int64 // in the file
 	raw     []byte
 	content []byte
-	starts  []memberStart // starts of gzip members, in raw and content
+	starts  []memberStart // starts of its members or frames, in raw and content
 	gzip    gzip.Reader
 	sound   bool
 }
 
-// memberStart is where a member begins: in the file, and in the content.
+// memberStart is where a member or frame begins: in the file, and in the content.
 type memberStart struct{ raw, out int64 }
+
+// memberStarts are the last starts that a reader has come to. The first one of all is in it until there are many.
+type memberStarts struct {
+	starts []memberStart
+	out    int64 // bytes of content so far
+}
+
+// begin adds starts: one in the file, or those of a piece.
+func (m *memberStarts) begin(raw int64, ofPiece ...memberStart) {
+	if len(m.starts) >= startsMax-pieceMembers {
+		m.starts = append(m.starts[:0], m.starts[len(m.starts)-startsMax/2:]...)
+	}
+	for _, s := range ofPiece {
+		m.starts = append(m.starts, memberStart{raw + s.raw, m.out + s.out})
+	}
+	if ofPiece == nil {
+		m.starts = append(m.starts, memberStart{raw, m.out})
+	}
+}
+
+// find returns the index of the first start at a byte of the content, or else after it.
+func (m *memberStarts) find(at int64) (i int, exact bool) {
+	return slices.BinarySearchFunc(m.starts, at, func(s memberStart, at int64) int { return cmp.Compare(s.out, at) })
+}
+
+// read copies content to p, up to the next start, and returns the rest of the content.
+func (m *memberStarts) read(p, content []byte) (n int, rest []byte) {
+	if i, _ := m.find(m.out + 1); i < len(m.starts) {
+		p = p[:min(int64(len(p)), m.starts[i].out-m.out)]
+	}
+	n = copy(p, content)
+	m.out += int64(n)
+	return n, content[n:]
+}
 
 // ahead decompresses the pieces of a file.
 type ahead struct {

@@ -27,6 +27,7 @@ type Options struct {
 // Reader reads the content of a file and counts its bytes.
 type Reader struct {
 	Packing Packing
+	Fast    bool // as [IsFast] reports it
 
 	buffer  *bufio.Reader // buffers source
 	source  io.Reader     // the content
@@ -48,20 +49,22 @@ func NewReader(src io.Reader, o Options) (*Reader, error) {
 	if r.Packing == None {
 		return r, nil
 	}
+	head, _ = disk.Peek(levelBytes) // the decoder has the error again
+	r.Fast = IsFast(head)
 	d := &decoder{packing: r.Packing, name: o.Name, file: file}
 	switch r.Packing {
 	case Gzip:
 		d.raw = newTrail(disk, file, bufferFor(o.Bytes))
 		disk.Reset(d.raw)
 		d.members = newMembers(o.Decoders, d.raw, disk)
-		d.r, r.closer = d.members, d.members.drop
+		d.r, d.starts, r.closer = d.members, &d.members.memberStarts, d.members.drop
 	case Zstd:
 		d.raw = newTrail(disk, file, bufferFor(o.Bytes))
 		f, err := newFrames(o.Decoders, d.raw)
 		if err != nil {
 			return nil, err
 		}
-		d.r, r.closer = f, f.close
+		d.r, d.starts, r.closer = f, &f.memberStarts, f.close
 	case Xz:
 		if d.r, err = xz.NewReader(&xzSource{r: disk}); err != nil {
 			return nil, d.explain(err)
@@ -127,9 +130,28 @@ func (r *Reader) Copy() io.Reader {
 	return r.copied
 }
 
-// BeginsMember reports whether a byte of the content begins a member of a gzip file.
-func (r *Reader) BeginsMember(offset int64) bool {
-	return r.Packing == Gzip && r.decoder.members.beginsAt(offset)
+// Member returns where the member or frame is in the file that begins at a byte of the content. It knows the last
+// thousands that have been read.
+func (r *Reader) Member(offset int64) (raw int64, ok bool) {
+	if r == nil || r.decoder == nil || r.decoder.starts == nil {
+		return 0, false
+	}
+	if i, ok := r.decoder.starts.find(offset); ok {
+		return r.decoder.starts.starts[i].raw, true
+	}
+	return 0, false
+}
+
+// NextMember returns the first byte of the content, after an offset, that is known to begin a member or frame. It
+// is a number beyond all content if there is none. No Read goes beyond such a byte that was unknown before it.
+func (r *Reader) NextMember(offset int64) int64 {
+	if r == nil || r.decoder == nil || r.decoder.starts == nil {
+		return math.MaxInt64
+	}
+	if i, _ := r.decoder.starts.find(offset + 1); i < len(r.decoder.starts.starts) {
+		return r.decoder.starts.starts[i].out
+	}
+	return math.MaxInt64
 }
 
 // DamagedFrom returns where the content of the damaged member of a gzip file begins, or a number beyond all content.
@@ -163,10 +185,11 @@ type decoder struct {
 	packing Packing
 	name    string // the name of the file
 	r       io.Reader
-	err     error    // the last error of r
-	file    *source  // the compressed file
-	raw     *trail   // the part of the file that is remembered, or nil
-	members *members // the members of a gzip file, else nil
+	err     error         // the last error of r
+	file    *source       // the compressed file
+	raw     *trail        // the part of the file that is remembered, or nil
+	members *members      // the members of a gzip file, else nil
+	starts  *memberStarts // of a gzip or zstd file, else nil
 }
 
 func (d *decoder) Read(p []byte) (n int, err error) {

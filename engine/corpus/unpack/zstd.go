@@ -17,7 +17,7 @@ const (
 // findFrames returns the length of the zstd frames that b begins with: as many as most bytes have, or
 // one; and about how long their content is.
 func findFrames(b []byte, most int, _ bool) (n, content int) {
-	for n < most {
+	for frames := 0; n < most && frames < pieceMembers; frames++ {
 		size, more := frame(b[n:])
 		if size == 0 && n == 0 {
 			return 0, more
@@ -73,33 +73,40 @@ func frame(b []byte) (n, content int) {
 
 // decodeFrames decompresses zstd frames.
 func decodeFrames(d *Decoders, p *piece) {
-	content, err := d.zstd.DecodeAll(p.raw, p.content)
-	p.content, p.sound = content, err == nil
+	for raw := p.raw; len(raw) > 0; {
+		n, _ := frame(raw)
+		p.starts = append(p.starts, memberStart{int64(len(p.raw) - len(raw)), int64(len(p.content))})
+		content, err := d.zstd.DecodeAll(raw[:n], p.content)
+		if p.content, raw = content, raw[n:]; err != nil || n == 0 {
+			return
+		}
+	}
+	p.sound = true
 }
 
 // frames decompress a zstd file.
 type frames struct {
 	ahead
+	memberStarts
 	options []zstd.DOption
 	z       *zstd.Decoder // decodes the rest of the file in place; nil while pieces are read
 	content []byte        // the rest of the current piece
 }
 
-func (f *frames) Read(p []byte) (int, error) {
+func (f *frames) Read(p []byte) (n int, err error) {
 	for f.z == nil && len(f.content) == 0 && len(p) > 0 {
 		if next := f.next(); next != nil {
+			f.begin(next.at, next.starts...)
 			f.content = next.content
 			continue
 		}
-		z, err := zstd.NewReader(f.raw, f.options...)
-		if err != nil {
+		f.begin(f.raw.at)
+		if f.z, err = zstd.NewReader(f.raw, f.options...); err != nil {
 			return 0, err
 		}
-		f.z = z
 	}
 	if len(f.content) > 0 {
-		n := copy(p, f.content)
-		f.content = f.content[n:]
+		n, f.content = f.memberStarts.read(p, f.content)
 		return n, nil
 	}
 	return f.z.Read(p)

@@ -134,12 +134,24 @@ func copyInputs(ctx context.Context, r *Result, to *rewrite.Target, fields *rewr
 			}
 			return v, nil
 		}}
+		judge.Whole = !c.from.lacks(dropped, unit, units)
 		if first := unit; fields == nil {
 			judge.Decision = func(hash io.Writer) { c.from.decision(hash, dropped, first, units) }
 		}
 		return judge
 	}
 	return j.Copy(ctx, to)
+}
+
+// lacks reports whether any of some units is dropped.
+func (o *origin) lacks(dropped rowset.Set, first, units int) bool {
+	end := o.rowAt(first + units)
+	for row := o.rowAt(first); row < end; row++ {
+		if dropped.Has(int(row)) {
+			return true
+		}
+	}
+	return false
 }
 
 // decision writes the numbers of the dropped ones among some units to a hash.

@@ -262,7 +262,7 @@ func (l *List) Copy(ctx context.Context, inputs []string, opts format.Options, t
 		Judge: func(f input.File, _, _ int) rewrite.Judge {
 			j := &judge{l: l, rows: l.files[object.Clean(f.Path)]}
 			judges = append(judges, j)
-			return rewrite.Judge{Unit: j.unit}
+			return rewrite.Judge{Unit: j.unit, Whole: !l.ByID && len(j.rows.rows) == 0}
 		}}
 	report, err := job.Copy(ctx, to)
 	if other, is := errors.AsType[*otherIDError](err); is {

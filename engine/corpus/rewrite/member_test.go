@@ -1,0 +1,153 @@
+package rewrite
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/input"
+	"ndd/engine/corpus/unpack"
+	"ndd/engine/oracle/files"
+	"ndd/engine/oracle/must"
+)
+
+// gzipMember returns a member that this program would not write: it is not compressed, and has a name.
+func gzipMember(t *testing.T, content string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.NoCompression)
+	must.Do(t, err)
+	z.Name = "a name"
+	_, err = z.Write([]byte(content))
+	must.Do(t, err)
+	must.Do(t, z.Close())
+	return b.String()
+}
+
+// zstdFrame returns a frame that this program would not write, after an empty one: it has no checksum.
+func zstdFrame(t *testing.T, content string) string {
+	t.Helper()
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(false))
+	must.Do(t, err)
+	defer z.Close()
+	return "\x50\x2a\x4d\x18\x04\x00\x00\x00skip" + string(z.EncodeAll([]byte(content), nil))
+}
+
+// line returns a line that is unlike the lines of other numbers.
+func line(i int) string {
+	return fmt.Sprintf(`{"text":"line %d %s"}`, i, strings.Repeat("word ", i)) + "\n"
+}
+
+// TestCopyMembers: members of a gz file, frames of a zst file and records of an archive that lose nothing are copied
+// as they are, the others without what they lose, with any number of threads.
+func TestCopyMembers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	contents := []string{line(1) + line(2), line(1) + line(2), line(3), line(3) + line(4), "", line(5), line(2)}
+	rest := []string{line(1) + line(2), "", line(3), line(4), "", line(5), ""}
+	page := func(i int) string {
+		text := strings.Repeat(fmt.Sprint("page ", i, " "), 30)
+		return fmt.Sprintf("WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+			len(text), text)
+	}
+	pages, restPages := []string{page(1), page(1), page(2), page(1), page(3)}, []string{page(1), "", page(2), "", page(3)}
+	for _, c := range []struct {
+		name           string
+		member         func(*testing.T, string) string
+		contents, rest []string
+	}{
+		{"a.jsonl.gz", gzipMember, contents, rest}, {"a.jsonl.zst", zstdFrame, contents, rest},
+		{"a.warc.gz", gzipMember, pages, restPages}, {"a.warc.zst", zstdFrame, pages, restPages},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file, same := "", []string{}
+			for i, content := range c.contents {
+				file += c.member(t, content)
+				if content == c.rest[i] && content != "" {
+					same = append(same, c.member(t, content))
+				}
+			}
+			files.Write(t, map[string]string{c.name: file})
+			for threads := 1; threads <= 3; threads++ {
+				j := equalTexts(format.Options{}, c.name)
+				j.Threads = threads
+				copies, _ := copied(t, j)
+				got, left := copies[c.name], copies[c.name]
+				for _, member := range same {
+					if _, after, found := strings.Cut(left, member); !found {
+						t.Fatalf("%q is not in %q, or not in order", member, left)
+					} else {
+						left = after
+					}
+				}
+				if got := files.Unpack(t, copies)[c.name]; got != strings.Join(c.rest, "") {
+					t.Errorf("%d threads: %q, want %q", threads, got, c.rest)
+				}
+				if again, _ := copied(t, equalTexts(format.Options{}, c.name)); again[c.name] != got {
+					t.Errorf("%d threads: %q, want %q", threads, got, again[c.name])
+				}
+			}
+		})
+	}
+}
+
+// TestCopyWhole: a compressed file that loses nothing is copied as it is. If it is damaged, its sound part is copied.
+func TestCopyWhole(t *testing.T) {
+	t.Chdir(t.TempDir())
+	lines := line(1) + line(2)
+	packed := files.Pack(t, "a.jsonl.gz", strings.Repeat(lines, 20_000))
+	for name, c := range map[string]struct{ file, want string }{
+		"whole.jsonl.gz":   {packed, packed},
+		"frame.jsonl.zst":  {zstdFrame(t, lines), zstdFrame(t, lines)},
+		"damaged.jsonl.gz": {packed[:len(packed)-8], ""},
+		"plain.jsonl":      {lines, lines},
+	} {
+		files.Write(t, map[string]string{name: c.file})
+		j := &Job{Inputs: []string{name}, Threads: 2, Judge: func(input.File, int, int) Judge {
+			return Judge{Whole: true, Decision: func(io.Writer) {},
+				Unit: func(*format.Extractor, format.Unit) (v Verdict, err error) { return v, nil }}
+		}}
+		copies, report := copied(t, j)
+		if c.want == "" {
+			if got := files.Unpack(t, copies)[name]; !strings.HasPrefix(got, lines) || len(report.Lost) != 1 {
+				t.Errorf("%s: %.99q, %+v", name, got, report)
+			}
+		} else if copies[name] != c.want || len(report.Lost)+len(report.Unjudged) > 0 {
+			t.Errorf("%s: %.99q, want %.99q: %+v", name, copies[name], c.want, report)
+		}
+	}
+}
+
+// TestCopyFast: a file that was compressed with a fast level gets a copy that is, too.
+func TestCopyFast(t *testing.T) {
+	t.Chdir(t.TempDir())
+	lines := strings.Repeat(line(1)+line(2)+line(3), 9000)
+	for level, fast := range map[int]bool{gzip.BestSpeed: true, 6: false, gzip.BestCompression: false} {
+		var b bytes.Buffer
+		z, err := gzip.NewWriterLevel(&b, level)
+		must.Do(t, err)
+		_, err = z.Write([]byte(lines))
+		must.Do(t, errors.Join(err, z.Close()))
+		files.Write(t, map[string]string{"a.jsonl.gz": b.String()})
+		copies, _ := copied(t, equalTexts(format.Options{}, "a.jsonl.gz"))
+		if got := copies["a.jsonl.gz"]; unpack.IsFast([]byte(got)) != fast {
+			t.Errorf("level %d: %.20q", level, got)
+		}
+	}
+	for window, fast := range map[int]bool{1 << 19: true, 1 << 20: true, 1 << 21: false} {
+		var b bytes.Buffer
+		z, err := zstd.NewWriter(&b, zstd.WithWindowSize(window))
+		must.Do(t, err)
+		_, err = z.Write([]byte(lines))
+		must.Do(t, errors.Join(err, z.Close()))
+		if unpack.IsFast(b.Bytes()) != fast {
+			t.Errorf("window of %d: %.20q", window, b.String())
+		}
+	}
+}
