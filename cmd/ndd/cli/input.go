@@ -172,18 +172,7 @@ func (g *Files) Ingest(ctx context.Context, inputs []string, c ingest.Config, em
 // Ingested logs a summary, publishes the table of --skipped, and returns ErrPartly if input was
 // lost.
 func (g *Files) Ingested(report ingest.Report) error {
-	more := report.Skipped.Lost() - len(report.Skipped.Examples)
-	for _, s := range report.Skipped.Examples {
-		text := "skipped " + s.Error()
-		if n := report.Skipped.ByReason[s.Reason] - 1; s.Reason == input.NoText && n > 0 {
-			text += fmt.Sprintf(" (and %s more records without text)", humanize.Comma(int64(n)))
-			more -= n
-		}
-		g.Log.Warn(text)
-	}
-	if more > 0 {
-		g.Log.Warn(fmt.Sprintf("skipped %s more files or records", humanize.Comma(int64(more))))
-	}
+	g.saySkipped(&report.Skipped)
 	msg := fmt.Sprintf("%s, %s of text", Number(report.Documents, "document"), humanize.IBytes(uint64(report.TextBytes)))
 	if report.TooFew > 0 {
 		msg += fmt.Sprintf("; too short for a fingerprint: %s", Number(report.TooFew, "document"))
@@ -218,6 +207,25 @@ func (g *Files) Ingested(report ingest.Report) error {
 		return ErrPartly
 	}
 	return nil
+}
+
+// saySkipped logs the inputs that were skipped: each one if there are few for a reason, and otherwise the first one and
+// their number. With --verbose it logs the other examples, too.
+func (g *Globals) saySkipped(t *input.Tally) {
+	const few = 3
+	said := map[input.Reason]bool{}
+	for _, s := range t.Examples {
+		text, n := "skipped "+s.Error(), t.ByReason[s.Reason]
+		switch {
+		case n > few && said[s.Reason]:
+			g.Log.Debug(text)
+		case n > few || s.Reason == input.NoText && n > 1: // of records without text there is one example
+			g.Log.Warn(fmt.Sprintf("%s (and %s more)", text, humanize.Comma(int64(n-1))))
+		default:
+			g.Log.Warn(text)
+		}
+		said[s.Reason] = true
+	}
 }
 
 // sayOutside names the links that led out of a folder, as far as there is room for them.

@@ -11,7 +11,7 @@ import (
 // is ready.
 type Tally struct {
 	ByReason map[Reason]int
-	Examples []*Skip // the first maxExamples that lose data, in order of input; one of NoText, which most records share
+	Examples []*Skip // the first maxExamples that lose data, and the first of each reason; one of NoText, which most records share
 }
 
 const maxExamples = 20
@@ -21,8 +21,9 @@ func (t *Tally) Add(s *Skip) {
 	if t.ByReason == nil {
 		t.ByReason = map[Reason]int{}
 	}
+	isFirst := t.ByReason[s.Reason] == 0
 	t.ByReason[s.Reason] += int(max(s.Rows, 1))
-	if s.Reason.LosesData() && len(t.Examples) < maxExamples && (s.Reason != NoText || t.ByReason[NoText] == 1) {
+	if s.Reason.LosesData() && (isFirst || len(t.Examples) < maxExamples && s.Reason != NoText) {
 		t.Examples = append(t.Examples, s)
 	}
 }
