@@ -2,8 +2,8 @@ class NddError(Exception):
     """The program ndd failed; the text is what it said."""
 
 
-class UsageError(NddError, ValueError):
-    """An argument is wrong, or two contradict each other (exit status 2)."""
+class UsageError(NddError, ValueError, TypeError):
+    """An argument is unknown or wrong, or two contradict each other (exit status 2)."""
 
 
 class CorruptError(NddError):
@@ -13,6 +13,6 @@ class CorruptError(NddError):
 class ServerError(NddError):
     """A server refused a request, or could not be reached; status is that of HTTP, or None."""
 
-    def __init__(self, message, status=None):
+    def __init__(self, message: str, status: "int | None" = None) -> None:
         super().__init__(message)
         self.status = status

@@ -1,6 +1,8 @@
 """Runs the program ndd: its messages go to logging, its failures become exceptions, and it never outlives a call."""
 import json
 import logging
+import os
+import re
 import subprocess
 import threading
 
@@ -23,6 +25,7 @@ def flags(options):
             out.append(flag)
             continue
         for v in value if isinstance(value, (list, tuple)) else [value]:
+            v = os.fspath(v) if isinstance(v, os.PathLike) else v
             out += [flag, str(v)] if name == "k" else [f"{flag}={v}"]
     return out
 
@@ -39,10 +42,17 @@ def start(args, **streams):
 class Messages(threading.Thread):
     """Reads what a process says, logs it and keeps the last lines."""
 
-    def __init__(self, stream):
+    def __init__(self, stream, paths=None):
         super().__init__(daemon=True, name="ndd messages")
-        self.stream, self.lines, self.plain = stream, [], []
+        self.stream, self.lines, self.plain, self.paths = stream, [], [], paths or {}
         self.start()
+
+    def words(self, text):
+        """Returns a message in Python's words: arguments for flags, and rows for those of files that hold them."""
+        for path, part in self.paths.items():
+            split = f"{part.split} " if part.split else ""
+            text = re.sub(re.escape(path) + r":(\d+)", lambda m: f"{split}row {int(m[1]) - 1}", text).replace(path, part.split or "the documents")
+        return re.sub(r"(?<![\w-])--?([a-z][a-z-]*)", lambda m: m[1].replace("-", "_"), text)
 
     def run(self):
         for raw in self.stream:
@@ -52,8 +62,10 @@ class Messages(threading.Thread):
                 level, text = LEVELS.get(record["level"], logging.INFO), record["msg"]
                 rest = {k: v for k, v in record.items() if k not in ("time", "level", "msg")}
                 text += "".join(f" {k}={v}" for k, v in rest.items())
+                text = self.words(text)
             except (ValueError, TypeError, KeyError):
                 level, text = logging.ERROR, line.removeprefix("ndd: ")
+                text = text if text.startswith("Run 'ndd ") else self.words(text)
                 self.plain.append(text)
             if level > logging.DEBUG:
                 self.lines.append(text)
@@ -66,24 +78,22 @@ class Messages(threading.Thread):
         return "\n".join(told[-20:] or self.lines[-1:]) or "it said nothing"
 
 
-def run(args, feed=None):
+def number(pattern, text):
+    """Returns the sum of the numbers that a pattern has in a text."""
+    return sum(map(int, re.findall(pattern, text)))
+
+
+def run(args, paths=None):
     """Runs ndd to its end and returns what it wrote to standard output, and its messages.
 
-    feed is an iterable of bytes for its standard input. Status 4, done in part, is logged as a warning. An
-    exception here, such as KeyboardInterrupt, ends the program before it goes on.
+    Status 4, done in part, is logged as a warning. An exception here, such as KeyboardInterrupt, ends the program before
+    it goes on. Paths has the files that were written for ndd, with what they hold.
     """
-    process = start(args, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL if feed is None else subprocess.PIPE)
-    messages, out = Messages(process.stderr), []
+    process = start(args, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    messages, out = Messages(process.stderr, paths), []
     reader = threading.Thread(target=lambda: out.append(process.stdout.read()), daemon=True, name="ndd output")
     reader.start()
     try:
-        if feed is not None:
-            try:
-                with process.stdin:
-                    for chunk in feed:
-                        process.stdin.write(chunk)
-            except BrokenPipeError:
-                pass  # it has ended, and says why
         status = process.wait()
     except BaseException:
         end(process)

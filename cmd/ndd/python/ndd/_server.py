@@ -9,12 +9,20 @@ import threading
 import time
 import weakref
 
+from typing import Any, Iterable, Literal, TypeVar
+
 from . import _process
+from ._arguments import Count, Distance, Path, Size, checked, given
 from ._errors import NddError, ServerError, UsageError
 from ._sources import utf8
 
 LOCK_WAIT = 5  # seconds in which another server of the index may end
 WAIT = 600  # seconds for an index to be loaded
+
+
+Answer = dict[str, Any]
+Fingerprint = int | str | None  # a number, or 16 hexadecimal digits
+Self = TypeVar("Self", bound="Client")
 
 
 class Client:
@@ -28,48 +36,51 @@ class Client:
     call, the error says that its outcome is unknown.
     """
 
-    def __init__(self, url="http://127.0.0.1:7744", *, token=None, timeout=60, attempts=5, context=None):
+    def __init__(self, url: str = "http://127.0.0.1:7744", *, token: str | None = None, timeout: float = 60, attempts: int = 5, context: Any = None) -> None:
         self._url, self._token, self._timeout, self._attempts, self._context = url.rstrip("/"), token, timeout, attempts, context
         self._local = threading.local()
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         options = {"token": self._token, "timeout": self._timeout, "attempts": self._attempts, "context": self._context}
         return functools.partial(Client, self._url, **options), ()
 
     @property
-    def url(self):
+    def url(self) -> str:
         """The address, for Clients of other processes of this machine."""
         return self._url
 
-    def query(self, text=None, *, html=None, fingerprint=None, k=None, limit=None):
+    def query(self, text: str | None = None, *, html: str | None = None, fingerprint: Fingerprint = None, k: Distance | None = None, limit: Count | None = None) -> Answer:
         """Returns the stored documents near one: {"fingerprint", "k", "documents", "hits": [{"distance", "ids", ...}]}."""
         return self._post("/v1/query", {**_subject(text, html, fingerprint), "k": k, "limit": limit})
 
-    def insert(self, text=None, *, id=None, html=None, fingerprint=None, ttl=None):
+    def insert(self, text: str | None = None, *, id: str | None = None, html: str | None = None, fingerprint: Fingerprint = None, ttl: str | None = None) -> Answer:
         """Adds a document and returns what became of it. A document with the same id is replaced."""
         return self._post("/v1/insert", {**_subject(text, html, fingerprint), "id": id, "ttl": ttl})
 
-    def insert_many(self, documents):
+    def insert_many(self, documents: Iterable[dict[str, Any]]) -> list[Answer]:
         """Adds documents, dicts with text, html or fingerprint, id and ttl, and returns a list of what became of each.
 
         A document that is too short or too large has "status" and "error" in its result; the others are added.
         """
         return self._many("/v1/insert", documents, {})
 
-    def check_and_insert(self, text=None, *, id=None, html=None, fingerprint=None, k=None, ttl=None):
+    def check_and_insert(
+        self, text: str | None = None, *, id: str | None = None, html: str | None = None, fingerprint: Fingerprint = None, k: Distance | None = None,
+        ttl: str | None = None,
+    ) -> Answer:
         """Adds a document unless one near it is stored: ["inserted"] says which, ["hits"] what it is near."""
         return self._post("/v1/check-and-insert", {**_subject(text, html, fingerprint), "id": id, "k": k, "ttl": ttl})
 
-    def check_and_insert_many(self, documents, *, k=None):
+    def check_and_insert_many(self, documents: Iterable[dict[str, Any]], *, k: Distance | None = None) -> list[Answer]:
         """The same for several documents, decided in order; returns a list, as insert_many does."""
         return self._many("/v1/check-and-insert", documents, {"k": k})
 
-    def delete(self, id=None, *, ids=None, fingerprint=None):
+    def delete(self, id: str | None = None, *, ids: Iterable[str] | None = None, fingerprint: Fingerprint = None) -> int:
         """Deletes documents by id, ids or fingerprint, and returns how many there were."""
         body = {"id": id, "ids": None if ids is None else list(ids), "fingerprint": _hex(fingerprint)}
         return self._post("/v1/delete", body)["deleted"]
 
-    def batch(self, fingerprints, *, k=None):
+    def batch(self, fingerprints: Any, *, k: Distance | None = None) -> Any:
         """Returns all stored documents near any of many fingerprints, a numpy array of uint64 or a list of int.
 
         The result is a table with the columns query (the place in fingerprints), fingerprint (16 hexadecimal digits),
@@ -96,7 +107,7 @@ class Client:
         schema = [("query", pyarrow.int64()), ("fingerprint", pyarrow.string()), ("distance", pyarrow.int64()), ("id", pyarrow.string())]
         return pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(schema))
 
-    def get(self, id):
+    def get(self, id: str) -> Answer | None:
         """Returns the stored document with an id, or None."""
         from urllib.parse import quote
 
@@ -107,20 +118,20 @@ class Client:
                 return None
             raise
 
-    def stats(self):
+    def stats(self) -> Answer:
         """Returns the sizes and limits of the server."""
         return self._json("GET", "/v1/stats")
 
-    def close(self):
+    def close(self) -> None:
         """Closes the connection of this thread. The next call opens another one."""
         connection = self._local.__dict__.pop("connection", None)
         if connection:
             connection.close()
 
-    def __enter__(self):
+    def __enter__(self: Self) -> Self:
         return self
 
-    def __exit__(self, *of):
+    def __exit__(self, *of: object) -> None:
         self.close()
 
     def _many(self, path, documents, rest):
@@ -299,19 +310,44 @@ def _document(fields):
 class Index(Client):
     """An index in a folder, with a server of its own that ends with this process, however that ends.
 
+    The folder is made if it does not exist. Threads and forked processes may use the index; pickled, it is a Client of
+    the same server. Only the process that opened it closes it, and all calls after that fail. If the server dies, every
+    call says so. If another process has the index, it has 5 seconds to end. Example::
+
         with ndd.Index("seen") as index:
             if index.check_and_insert(text, id=url)["inserted"]: ...
 
-    The folder is made if it does not exist. options are flags of ``ndd serve``, such as k=4, recipe="simhash", ttl="90d",
-    sync="interval=1s". Threads and forked processes may use it; pickled, it is a Client of the same server. Only the
-    process that opened the index closes it, and all calls after that fail. If the server dies, every call says so.
-    If another process has the index, it has 5 seconds to end.
+    Args:
+        path: The folder of the index.
+        timeout: Seconds for the answer to a call.
+        k: Maximum Hamming distance of queries in bits, 0 to 8, of a new index. Default: 3.
+        recipe: Recipe of fingerprints of a new index: minwise, minwise-pairs, ordered, simhash or a file.
+        design: Name of the design of a new index, such as "paper-10".
+        private_key: Draw a secret key for a new index, against pages that are made to be near others.
+        on_conflict: What happens to a document whose ID is stored: replace it, keep the stored one, or error.
+        ttl: Time to keep new documents, such as "90d". Default: forever.
+        sync: When changes are written to the disk: "always", "never" or such as "interval=1s".
+        checksums: full verifies all files when the index is opened; fast opens in milliseconds.
+        accept_clock: Trust a clock that is more than a day off the last use.
+        backup_dir: Folder for backups.
+        memory: Limit in bytes without mapped files, or a text such as "4GiB". Default: the available memory.
+        threads: Number of threads. Default: all processors.
+
+    Raises:
+        UsageError: An argument is unknown or wrong, or contradicts the index.
+        CorruptError: The index is damaged.
+        NddError: The index cannot be opened.
     """
 
-    def __init__(self, path, *, timeout=60, **options):
-        for name in ("listen", "admin", "index", "load"):
-            if name in options:
-                raise UsageError(f"{name} is not for an Index; run 'ndd serve' and give its address to ndd.Client")
+    @checked
+    def __init__(
+        self, path: Path, *, timeout: float = 60, k: Distance | None = None, recipe: Path | None = None, design: str | None = None, private_key: bool = False,
+        on_conflict: Literal["replace", "keep", "error"] = "replace", ttl: str | None = None, sync: str = "always",
+        checksums: Literal["full", "fast"] = "full", accept_clock: bool = False, backup_dir: Path | None = None,
+        memory: Size | None = None, threads: Count | None = None,
+    ) -> None:
+        options = given(Index.__init__, locals())
+        options.pop("timeout", None)
         if os.name == "nt":
             raise UsageError("an Index of its own needs Unix sockets, which Python has not on Windows: run 'ndd serve' and use ndd.Client")
         until = time.monotonic() + LOCK_WAIT
@@ -353,7 +389,7 @@ class Index(Client):
                 self._messages.join(5)
                 raise _process.ERRORS.get(process.returncode, NddError)(self._messages.failure())
 
-    def close(self):
+    def close(self) -> None:
         """Ends the server when requests under way are done. What was acknowledged is on the disk."""
         super().close()
         self._finalizer()
@@ -373,7 +409,7 @@ class Index(Client):
 
 
 # The servers of this process end when their standard input ends: a forked process must not hold it open.
-_inputs = weakref.WeakSet()
+_inputs: weakref.WeakSet[Any] = weakref.WeakSet()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: [stream.close() for stream in _inputs])
 

@@ -10,6 +10,22 @@ def text(seed, words=120):
     return " ".join(random.Random(seed).choices(WORDS, k=words))
 
 
+def list_of(table):
+    """Returns the rows of a table, with pyarrow or without."""
+    return table.to_pylist() if hasattr(table, "to_pylist") else table
+
+
+def check(result, ids=range(60)):
+    """The result is that of the texts, whose IDs are those given."""
+    assert result.kept == KEPT
+    assert result.stats["documents"] == 60 and result.stats["dropped"] == 20 and result.stats["clusters"] == 20
+    rows = sorted(list_of(result.dropped), key=lambda r: r["row"])
+    assert [r["row"] for r in rows] == [i for i in range(60) if i % 3 == 2]
+    assert all(r["kept_row"] == r["row"] - 2 and r["distance"] <= 3 for r in rows)
+    assert [r["id"] for r in rows] == [ids[r["row"]] for r in rows] and rows[0]["kept_id"] == ids[0]
+    assert "/ndd-" not in str(rows) + str(result.stats) + str(list_of(result.clusters)) + str(list_of(result.sources))
+
+
 @pytest.fixture
 def texts():
     """Returns 60 texts: those at 3i + 2 are the ones at 3i with one word changed."""

@@ -11,36 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import ndd
-from conftest import KEPT, text
-
-
-def check(result):
-    assert result.kept == KEPT
-    assert result.stats["documents"] == 60 and result.stats["dropped"] == 20 and result.stats["clusters"] == 20
-    rows = result.dropped.to_pylist() if hasattr(result.dropped, "to_pylist") else result.dropped
-    assert [r["row"] - 1 for r in rows] == [i for i in range(60) if i % 3 == 2]
-    assert all(r["kept_row"] == r["row"] - 2 and r["distance"] <= 3 for r in rows)
-
-
-def test_texts(texts):
-    result = ndd.dedup(texts)
-    check(result)
-    assert result.filter() == [texts[i] for i in KEPT]
-    assert "20 dropped" in repr(result)
-
-
-def test_dicts_with_ids(texts):
-    result = ndd.dedup([{"url": f"u{i}", "body": t} for i, t in enumerate(texts)], text="body", id="url")
-    check(result)
-    assert result.dropped.column("id").to_pylist()[0] == "u2"
-    assert result.filter()[2]["url"] == "u3"
-
-
-def test_generator_gives_rows_only(texts):
-    result = ndd.dedup(t for t in texts)
-    check(result)
-    with pytest.raises(ndd.UsageError, match="iterator"):
-        result.filter()
+from conftest import KEPT, check, list_of, text
 
 
 def test_without_pyarrow(texts, monkeypatch):
@@ -55,57 +26,6 @@ def test_without_pyarrow(texts, monkeypatch):
     result = ndd.dedup(texts)
     check(result)
     assert isinstance(result.dropped, list)
-
-
-def test_pyarrow(texts):
-    pa = pytest.importorskip("pyarrow")
-    table = pa.table({"n": range(60), "text": texts})
-    result = ndd.dedup(table)
-    check(result)
-    assert result.filter().equals(table.take(KEPT))
-    check(ndd.dedup(pa.concat_tables([table.slice(0, 7), table.slice(7)])))
-
-
-def test_pandas(texts):
-    pd = pytest.importorskip("pandas")
-    result = ndd.dedup(pd.DataFrame({"n": range(60), "text": texts}, index=range(100, 160)))
-    check(result)
-    assert result.filter()["n"].tolist() == KEPT
-
-
-def test_polars(texts):
-    pl = pytest.importorskip("polars")
-    result = ndd.dedup(pl.DataFrame({"n": range(60), "text": texts}))
-    check(result)
-    assert result.filter()["n"].to_list() == KEPT
-    with pytest.raises(ndd.UsageError, match="collect"):
-        ndd.dedup(pl.LazyFrame({"text": texts}))
-
-
-def test_datasets(texts, tmp_path):
-    datasets = pytest.importorskip("datasets")
-    both = datasets.DatasetDict({"train": datasets.Dataset.from_dict({"n": list(range(60)), "text": texts})})
-    result = ndd.dedup(both["train"])
-    check(result)
-    result.filter().save_to_disk(str(tmp_path / "clean"))
-    assert list(datasets.load_from_disk(str(tmp_path / "clean"))["n"]) == KEPT
-    check(ndd.dedup(both["train"].shuffle(seed=1).sort("n")))
-    with pytest.raises(ndd.UsageError, match="train"):
-        ndd.dedup(both)
-
-
-def test_files(texts, tmp_path):
-    file = tmp_path / "in.jsonl"
-    file.write_text("".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in enumerate(texts)))
-    for source in (str(file), file, [file], str(tmp_path / "*.jsonl")):
-        result = ndd.dedup(source)
-        assert result.stats["dropped"] == 20 and len(result.kept) == 40
-    with pytest.raises(ndd.UsageError, match="write_kept"):
-        result.filter()
-    ndd.dedup(file, write_kept=tmp_path / "clean")
-    assert [json.loads(line)["id"] for line in open(tmp_path / "clean" / "in.jsonl")] == KEPT
-    with pytest.raises(ndd.UsageError, match="pathlib"):
-        ndd.dedup([str(file)])
 
 
 def test_force_replaces_no_input(texts, tmp_path):
@@ -149,7 +69,7 @@ def test_sources(texts):
     assert result.kept == [i for i in range(60) if i % 3 != 0]
     counts = result.sources if isinstance(result.sources, list) else result.sources.to_pylist()
     assert [(s["source"], s["documents"], s["dropped"], s["kept_for_others"]) for s in counts] == [("web", 40, 20, 0), ("gold", 20, 0, 20)]
-    with pytest.raises(ndd.NddError, match="--max-drop 30%: 20 of 60 documents would be dropped"):
+    with pytest.raises(ndd.NddError, match="max_drop 30%: 20 of 60 documents would be dropped"):
         ndd.dedup(documents, max_drop="30%")
     with pytest.raises(ndd.UsageError, match="the sources are web, gold"):
         ndd.dedup(documents, source="set", protect="silver")
@@ -181,9 +101,9 @@ def test_odd_texts(texts):
 
 
 @pytest.mark.parametrize("of, arguments, error, said", [
-    (None, {"k": 99}, ndd.UsageError, "-k 99"),
-    (None, {"nosuch": 1}, ndd.UsageError, "--nosuch"),
-    (None, {"output": "x"}, ndd.UsageError, "output"),
+    (None, {"k": 99}, ndd.UsageError, "k must be between 0 and 8, not 99"),
+    (None, {"tresh": 1}, ndd.UsageError, "dedup has no argument 'tresh'"),
+    (None, {"prefr": "x"}, TypeError, "did you mean 'prefer'?"),
     ("table", {"text": "body"}, ndd.UsageError, "'body' among n, text"),
     ("missing", {}, ndd.NddError, "no such file"),
     ([1, 2], {}, ndd.UsageError, "int"),
@@ -213,7 +133,7 @@ def test_fingerprint(texts):
 def test_copies():
     long = text(1, 900)
     pairs = ndd.copies([long, " ".join(long.split()[300:600]), text(2, 900)], method="winnow").to_pylist()
-    assert [(p["id_a"], p["id_b"], p["relation"]) for p in pairs] == [("0", "1", "contains")]
+    assert [(p["id_a"], p["id_b"], p["relation"]) for p in pairs] == [(0, 1, "contains")]
 
 
 def test_threads(texts):
@@ -242,36 +162,29 @@ def test_other_platform(monkeypatch, tmp_path):
 
 
 INTERRUPTED = """
-import sys, threading, ndd
+import ndd
 from pathlib import Path
-start, wait = ndd._process.start, threading.Event().wait
+start = ndd._process.start
 def starting(*args, **streams):
-    global process
     process = start(*args, **streams)
-    ended, process.wait = process.wait, lambda *t: tell() or ended(*t)
+    ended, process.wait = process.wait, lambda *t: tell(process.pid) or ended(*t)
     return process
-def tell():
+def tell(pid):
     global tell
-    tell = lambda: None
-    print(process.pid, flush=True)
-def documents():
-    yield "a text"
-    tell()
-    wait()
+    tell = lambda pid: None
+    print(pid, flush=True)
 ndd._process.start = starting
-ndd._sources.Texts.typed = lambda self: False
 try:
-    ndd.dedup(Path("never") if sys.argv[1] == "file" else documents(), k=3)
+    ndd.dedup(Path("never"), k=3)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
 
 
-@pytest.mark.parametrize("of", ["file", "documents"])
-def test_interrupt_ends_the_program(tmp_path, of):
+def test_interrupt_ends_the_program(tmp_path):
     os.mkfifo(tmp_path / "never")  # nobody writes there
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen([sys.executable, "-c", INTERRUPTED, of], cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED], cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) as process:
         program = int(process.stdout.readline())
         process.send_signal(signal.SIGINT)
         assert process.stdout.read() == "interrupted\n"
@@ -282,10 +195,10 @@ def test_interrupt_ends_the_program(tmp_path, of):
 def test_passages(tmp_path):
     shared = "this line of some length stands in both of the documents\n"
     spans = ndd.passages(["the first\n" + shared, shared + "and more of the second, which nothing else has\n"], unit="line")
-    assert [(r["id"], r["from"], r["kept"]) for r in spans.to_pylist()] == [("0", 10, 1), ("1", 0, 0)]
-    with pytest.raises(ndd.UsageError, match="--unit"):
+    assert [(r["id"], r["from"], r["kept"]) for r in spans.to_pylist()] == [(0, 10, 1), (1, 0, 0)]
+    with pytest.raises(ndd.UsageError, match="unit line, paragraph"):
         ndd.passages(["a text"])
-    with pytest.raises(ndd.UsageError, match="dry_run is not for Python"):
+    with pytest.raises(ndd.UsageError, match="no argument 'dry_run'"):
         ndd.passages(["a text"], unit="line", dry_run=True)
 
 
@@ -293,11 +206,11 @@ def test_decontaminate(tmp_path):
     (tmp_path / "evals.jsonl").write_text('{"id": "q1", "prompt": "Who was the first to row across the lake at night?", "answer": "Mia"}\n')
     texts = ["nothing of it", "Quiz: who was the first to row across the lake, at night? Mia did.", "and nothing here"]
     hits = ndd.decontaminate(texts, tmp_path / "evals.jsonl")
-    assert [(r["id"], r["item_id"], r["score"], r["answer"]) for r in hits.to_pylist()] == [("1", "q1", 1.0, True)]
+    assert [(r["id"], r["item_id"], r["score"], r["answer"]) for r in hits.to_pylist()] == [(1, "q1", 1.0, True)]
     assert len(ndd.decontaminate(texts, [tmp_path / "evals.jsonl"], question="answer", min_words=1, common=1)) == 1
     with pytest.raises(ndd.NddError, match='no field "query"'):
         ndd.decontaminate(texts, str(tmp_path), question="query", strict=True)
-    with pytest.raises(ndd.UsageError, match="format is not for Python"):
+    with pytest.raises(ndd.UsageError, match="no argument 'format'"):
         ndd.decontaminate(texts, str(tmp_path), format="tsv")
 
 
