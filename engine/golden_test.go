@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live"
 	"ndd/engine/index/segment"
 	"ndd/engine/index/table"
@@ -85,6 +87,54 @@ func TestGolden(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestGoldenSketches writes to an index of a time before sketches: it verifies documents that are inserted from now on,
+// and its own documents keep out others by their fingerprints alone.
+func TestGoldenSketches(t *testing.T) {
+	like := func(n uint64) (s sketch.Sketch) {
+		rng := rand.New(rand.NewPCG(n, 5))
+		for i := range s {
+			s[i] = rng.Uint64()
+		}
+		s[len(s)-1] |= 1 << 63 // of a min-hash
+		return s
+	}
+	dir := filepath.Join(t.TempDir(), "index")
+	must.Do(t, os.CopyFS(dir, os.DirFS(filepath.Join(golden, "planar"))))
+	open := func() *Index {
+		x, err := Open(t.Context(), dir, OpenOptions{Write: true})
+		must.Do(t, err)
+		return x
+	}
+	add := func(x *Index, id string, f simhash.Fingerprint, s sketch.Sketch, inserted bool, similarities ...float32) {
+		t.Helper()
+		out, err := x.CheckAndInsert(t.Context(), QueryOptions{K: 3, Docs: 9}, Doc{ID: id, Fingerprint: f, Sketch: s})
+		must.Do(t, err)
+		var got []float32
+		for _, h := range out[0].Near {
+			got = append(got, h.Similarities...)
+		}
+		if out[0].Inserted != inserted || !slices.Equal(got, similarities) {
+			t.Errorf("%s: %+v; want inserted: %t, near %g", id, out[0], inserted, similarities)
+		}
+	}
+	old := simhash.Fingerprint(openFile(t, filepath.Join(golden, "pages.ndf")).Fingerprints()[1])
+	x := open()
+	add(x, "unverified", old, like(1), false)
+	add(x, "new", ^old, like(1), true)
+	add(x, "same", ^old, like(1), false, 1)
+	add(x, "unlike", ^old, like(2), true)
+	must.Do(t, x.Close())
+	x = open()
+	add(x, "unlike both", ^old, like(3), true)
+	add(x, "same again", ^old, like(2), false, 1)
+	must.Do(t, x.Close())
+	m, err := live.ReadManifest(dir)
+	must.Do(t, err)
+	if len(m.Segments) < 2 || m.Segments[0].Sketches != nil || m.Segments[1].Sketches == nil {
+		t.Errorf("%+v: want the old segment without sketches, and a new one with them", m.Segments)
 	}
 }
 

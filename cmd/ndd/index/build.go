@@ -168,7 +168,7 @@ func (b *buildRun) create(ctx context.Context, files []*ndf.File, docs uint64) e
 		return err
 	}
 	o := live.BuildOptions{Options: segment.Options{Threads: b.g.Threads, Disk: b.g.Disk, NoDocs: ids == plan.IDsNone},
-		Replace: b.g.Force, Sketches: sketches, NoIDs: ids == plan.IDsRows}
+		Replace: b.g.Force, Sketches: sketches, NoSketches: b.sketch.None(), NoIDs: ids == plan.IDsRows}
 	if err := b.planBuild(docs, &o); err != nil {
 		return err
 	}

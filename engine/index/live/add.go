@@ -10,6 +10,7 @@ import (
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/index/live/rows"
+	"ndd/engine/index/live/version"
 )
 
 // Add builds a segment of the documents of fingerprint files and adds it to an index that is open
@@ -27,7 +28,7 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 	if err := x.fits(files, o.NoIDs); err != nil {
 		return err
 	}
-	in, err := inputOf(files, x.config.Sketches, o.NoIDs)
+	in, err := inputOf(files, x.config.Sketches && !x.addsUnverified(files), o.NoIDs)
 	if err != nil {
 		return err
 	}
@@ -48,6 +49,12 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 		return err
 	}
 	return x.upkeep.resolveConflicts(ctx, first, first+rows.DocID(n))
+}
+
+// addsUnverified reports whether documents without sketches join others without.
+func (x *Index) addsUnverified(files []*ndf.File) bool {
+	return slices.ContainsFunc(files, func(f *ndf.File) bool { return !f.HasSketches() }) &&
+		slices.ContainsFunc(x.versions.Current().Segments, func(s *version.Segment) bool { return s.Sketches == nil })
 }
 
 // fits refuses files whose fingerprints do not belong into the index, with their IDs or without
@@ -99,7 +106,7 @@ func (u *upkeep) addSegment(ctx context.Context, in input, with BuildOptions) (r
 	o := u.fileOptions(with.Threads, n, u.writer.documents()+n)
 	o.Progress, o.Planned, o.Budget = with.Progress, with.Planned, with.Budget.OrMachine()
 	g := &gathered{from: first, to: first + rows.DocID(n), numbers: rows.NewNumbers(first, n), ids: u.config.IDs,
-		sketches: u.config.Sketches, whole: &in}
+		sketches: in.sketches != nil, whole: &in}
 	g.expires.Append(u.versions.Clock.After(u.config.TTL), n)
 	made, entry, err := u.toFile(ctx, g, nil, 0, o)
 	if err != nil {

@@ -29,10 +29,11 @@ var ErrMixed = simhash.ErrMixed
 // BuildOptions say how an index is built.
 type BuildOptions struct {
 	segment.Options
-	Choice   *Choice // why the index has its tables, for it to remember; may be nil
-	Replace  bool    // an index that stands there, when the new one is complete
-	Sketches bool    // keep the documents' sketches, which all files must have
-	NoIDs    bool    // keep the documents' numbers, and not the IDs that files have
+	Choice     *Choice // why the index has its tables, for it to remember; may be nil
+	Replace    bool    // an index that stands there, when the new one is complete
+	Sketches   bool    // keep the documents' sketches, which all files must have
+	NoSketches bool    // keep none of later documents either
+	NoIDs      bool    // keep the documents' numbers, and not the IDs that files have
 
 	OnConflict rows.OnConflict   // of documents of [Build] with one ID; 0 keeps all
 	Dropped    func(docs uint64) // receives how many documents that drops; may be nil
@@ -108,7 +109,8 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 		}
 		made.Sketches = &file
 	}
-	m := &Manifest{K: o.Design.K, Recipe: recipe, Choice: with.Choice, Segments: []ManifestSegment{made}}
+	m := &Manifest{K: o.Design.K, Recipe: recipe, Choice: with.Choice, Segments: []ManifestSegment{made},
+		NoSketches: with.NoSketches}
 	if err := writeManifest(folder.Dir(), generation, to, m); err != nil {
 		return err
 	}

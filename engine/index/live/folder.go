@@ -126,6 +126,8 @@ type Manifest struct {
 	Choice   *Choice           `json:"choice,omitempty"` // of the tables, where one was made
 	Live     *ManifestLive     `json:"live,omitempty"`   // of an index that was written to
 
+	NoSketches bool `json:"no_sketches,omitempty"` // the index was made to keep none
+
 	Generation uint64 `json:"-"` // the file's
 }
 

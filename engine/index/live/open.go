@@ -172,11 +172,13 @@ func (m *Manifest) config(segments []*version.Segment, o OpenOptions) Config {
 		TTL: o.TTL, Budget: o.Budget, Events: o.Events, simulation: o.simulation}
 	if m.Live != nil {
 		c.Design, c.Table, c.IDs, c.Sketches = m.Live.Design, table.Options{Layout: m.Live.Layout}, m.Live.IDs, m.Live.Sketches
-		return c
+	} else {
+		first := segments[0].Segment
+		c.Design, c.Table, c.IDs, c.Sketches = *first.Design(), table.Options{Layout: first.Layout()}, first.IDs() != nil,
+			segments[0].Sketches != nil
 	}
-	first := segments[0].Segment
-	c.Design, c.Table, c.IDs, c.Sketches = *first.Design(), table.Options{Layout: first.Layout()}, first.IDs() != nil,
-		segments[0].Sketches != nil
+	// An index of a time before sketches, or of files without them, keeps those of documents inserted from now on.
+	c.Sketches = c.Sketches || o.Write && m.Recipe != nil && !m.NoSketches
 	return c
 }
 
@@ -295,7 +297,7 @@ func Create(dir string, c Config) error {
 		return err
 	}
 	defer f.Abort()
-	m := &Manifest{K: c.Design.K, Recipe: c.Recipe, Choice: c.Choice}
+	m := &Manifest{K: c.Design.K, Recipe: c.Recipe, Choice: c.Choice, NoSketches: c.Recipe != nil && !c.Sketches}
 	m.grow(c, 0)
 	if err := writeManifest(f.Dir(), 1, store.Options{}, m); err != nil {
 		return err
@@ -361,6 +363,7 @@ func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 func (x *Index) becomeLive() error {
 	f := x.folder
 	if f.manifest.Live != nil {
+		f.manifest.Live.Sketches = x.config.Sketches // the next manifest says so
 		x.key, _ = generations.ParseID(f.manifest.Live.Key)
 		return nil
 	}

@@ -52,7 +52,9 @@ type gathered struct {
 
 // gather takes segments, or memtables that no longer grow.
 func gather(segments []*version.Segment, memtables []*memtable.Table, c *Config, now rows.Time) (*gathered, error) {
-	g := &gathered{segments: segments, memtables: memtables, ids: c.IDs, sketches: c.Sketches}
+	g := &gathered{segments: segments, memtables: memtables, ids: c.IDs}
+	g.sketches = c.Sketches && (len(memtables) > 0 ||
+		slices.ContainsFunc(segments, func(s *version.Segment) bool { return s.Sketches != nil }))
 	if len(segments) > 0 {
 		g.from = segments[0].From
 	} else {
