@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/long"
@@ -52,7 +53,7 @@ func writeUntilKilled(dir string) {
 				docs := make([]rows.Doc, 1+rand.IntN(20))
 				for i := range docs {
 					id := fmt.Sprintf("%d %d %d", os.Getpid(), w, begin+i)
-					docs[i] = rows.Doc{Fingerprint: fingerprintOf(id), ID: id}
+					docs[i] = killedDoc(id)
 				}
 				if _, err := x.Insert(context.Background(), docs); err != nil {
 					fmt.Fprintln(os.Stderr, err)
@@ -72,6 +73,12 @@ func writeUntilKilled(dir string) {
 func fingerprintOf(id string) simhash.Fingerprint {
 	key := rows.IDKey{1}
 	return simhash.Fingerprint(key.Hash(id))
+}
+
+// killedDoc returns the document of an ID.
+func killedDoc(id string) rows.Doc {
+	f := fingerprintOf(id)
+	return rows.Doc{ID: id, Fingerprint: f, Sketch: sketchWith(int(f % sketch.Bins))}
 }
 
 // told counts the documents that were acknowledged, by process and writer.
@@ -115,8 +122,8 @@ func (a told) check(t *testing.T, dir string) {
 	there := map[[2]int]int{}
 	for doc, d := range contents(t, x) {
 		var pid, w, n int
-		if _, err := fmt.Sscan(d.ID, &pid, &w, &n); err != nil || d.Fingerprint != fingerprintOf(d.ID) {
-			t.Fatalf("document %d, %q, has fingerprint %v: %v", doc, d.ID, d.Fingerprint, err)
+		if _, err := fmt.Sscan(d.ID, &pid, &w, &n); err != nil || d != killedDoc(d.ID) {
+			t.Fatalf("document %d is %+v, which nobody inserted: %v", doc, d, err)
 		}
 		there[[2]int{pid, w}]++
 	}
@@ -142,7 +149,7 @@ func TestKill(t *testing.T) {
 		times = *kills
 	}
 	dir := filepath.Join(t.TempDir(), "index")
-	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true}))
+	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Sketches: true}))
 	acknowledged := told{}
 	for range times {
 		acknowledged.write(t, dir, true, func(p *os.Process) { p.Kill() })

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"ndd/engine/corpus/sketch"
 	"ndd/engine/index/live/rows"
 	"ndd/engine/index/live/search"
+	"ndd/engine/memory"
 	"ndd/engine/oracle/hostile"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/store"
@@ -174,5 +177,66 @@ func TestHostileSketches(t *testing.T) {
 	must.Do(t, os.Remove(path))
 	if _, err := Open(t.Context(), dir, OpenOptions{}); err == nil {
 		t.Error("an index without its file of sketches is opened")
+	}
+}
+
+// TestFlippedSketches flips a bit of each byte of a logged sketch, and some bits of the file of a segment's sketches: no
+// index with a sketch that was not inserted is opened.
+func TestFlippedSketches(t *testing.T) {
+	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true, Sketches: true, Table: planar}, OpenOptions{Write: true})
+	insert(t, x, rows.Doc{ID: "a", Fingerprint: 7, Sketch: sketchWith(1)})
+	must.Do(t, x.Flush(t.Context()))
+	insert(t, x, rows.Doc{ID: "b", Fingerprint: 8, Sketch: sketchWith(2)})
+	insert(t, x, rows.Doc{ID: "c", Fingerprint: 9, Sketch: sketchWith(3)}) // so that the damage is not at the end
+	must.Do(t, x.end())
+	m, err := ReadManifest(dir)
+	must.Do(t, err)
+	logs, err := filepath.Glob(filepath.Join(dir, "*.wal"))
+	must.Do(t, err)
+	for path, s := range map[string]sketch.Sketch{logs[len(logs)-1]: sketchWith(2),
+		filepath.Join(dir, m.Segments[0].Sketches.File): sketchWith(1)} {
+		good := must.Read(t, path)
+		begin := bytes.Index(good, memory.As[byte](s[:]))
+		if begin < 0 {
+			t.Fatalf("%s lacks the sketch", path)
+		}
+		for i := range sketch.Bytes {
+			bad := bytes.Clone(good)
+			bad[begin+i] ^= 1 << (i % 8)
+			must.Do(t, os.WriteFile(path, bad, 0o600))
+			x, err := Open(t.Context(), dir, OpenOptions{})
+			if fails(t, path, err, store.ErrCorrupt); err == nil {
+				x.Close()
+			}
+		}
+		must.Do(t, os.WriteFile(path, good, 0o600))
+	}
+	openFolder(t, dir, OpenOptions{Write: true})
+}
+
+// TestForgedSketches asks and inserts with sketches that no text has: neither panics.
+func TestForgedSketches(t *testing.T) {
+	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true, Sketches: true, Table: planar}, OpenOptions{Write: true})
+	var forged []rows.Doc
+	for i, last := range []uint64{0, 1, 7, 8, 9, 1 << 62, 1<<63 - 1, 1 << 63, 1<<63 + 7, ^uint64(0)} {
+		for j, word := range []uint64{0, 1, ^uint64(0)} {
+			var s sketch.Sketch
+			for w := range s {
+				s[w] = word
+			}
+			s[len(s)-1] = last
+			forged = append(forged, rows.Doc{ID: fmt.Sprint(i, j), Fingerprint: 7, Sketch: s})
+		}
+	}
+	checkAll(t, x, forged...)
+	must.Do(t, x.Flush(t.Context()))
+	for _, o := range checkAll(t, x, forged...) {
+		for _, h := range o.Near {
+			for _, similarity := range h.Similarities {
+				if !(similarity >= rows.DefaultThreshold && similarity <= 1) {
+					t.Errorf("%+v", o)
+				}
+			}
+		}
 	}
 }
