@@ -43,7 +43,7 @@ func TestShutDown(t *testing.T) {
 	}
 	t.Cleanup(unmount)
 	dir := filepath.Join(at, "index")
-	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true}))
+	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Sketches: true}))
 	acknowledged := told{}
 	for range *shutdowns {
 		acknowledged.write(t, dir, false, func(p *os.Process) {
