@@ -85,6 +85,8 @@ var malformed = []struct {
 	{"/v1/check-and-insert", "", `{"id": "a", "id": "b", ` + print0 + `}`, 422, "body.id: the property comes twice"},
 	{"/v1/insert", "", `{"documents": [{"id": "a", "Id": "b", ` + print0 + `}], "k": 65}`, 422,
 		"body.documents[0].Id: unexpected property"},
+	// A server makes all sketches itself.
+	{"/v1/insert", "", `{"id": "a", "sketch": "00", ` + print0 + `}`, 422, "body.sketch: unexpected property"},
 	// The detail says where and what.
 	{"/v1/query", "", `{` + print0 + `, "k": 65}`, 422, "body.k: k = 65, but the index was built for k from 0 to 3"},
 	{"/v1/query", "", `{` + print0 + `, "k": 1e12}`, 422, "body.k: expected number <= 1073741824"},

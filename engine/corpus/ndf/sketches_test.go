@@ -47,7 +47,7 @@ func TestSketches(t *testing.T) {
 		{"another version", func(list []store.Section) []store.Section {
 			list[at].Name = sketchesName + "9"
 			return list
-		}, "sketches of another version"},
+		}, "sketches.9, offset 0x6000: sketches of another version, where \"sketches.1\" is due"},
 		{"too few", func(list []store.Section) []store.Section {
 			list[at].Data = list[at].Data[sketch.Bytes:]
 			return list

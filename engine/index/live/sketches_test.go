@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -167,8 +168,14 @@ func TestHostileSketches(t *testing.T) {
 	}
 	of := m.Segments[0]
 	of.ID = strings.Repeat("0", len(of.ID))
-	_, err = parseSketches(hostile.File(t, store.KindSketches, hostile.Sections(t, path, store.KindSketches)), &of)
+	sections := hostile.Sections(t, path, store.KindSketches)
+	_, err = parseSketches(hostile.File(t, store.KindSketches, sections), &of)
 	fails(t, "sketches of another segment", err, store.ErrCorrupt)
+	sections[0].Data = bytes.Replace(sections[0].Data, []byte(`"version":1`), []byte(`"version":2`), 1)
+	_, err = parseSketches(hostile.File(t, store.KindSketches, sections), &m.Segments[0])
+	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "of version 2 for segment") {
+		t.Errorf("sketches of version 2: %v", err)
+	}
 	whole := must.Read(t, path)
 	whole[4096*2+5] ^= 1
 	must.Do(t, os.WriteFile(path, whole, 0o600))
