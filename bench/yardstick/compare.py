@@ -17,9 +17,12 @@ import importlib.metadata
 import json
 import os
 import resource
+import socket
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.request
 
 HASHES, THRESHOLD = 128, 0.8
 
@@ -57,6 +60,33 @@ def ndd_by(*flags):
                 return {json.loads(line)["id"] for line in f}
 
     return dedup
+
+
+def crawler(k):
+    """Asks a server for each document, in order, whether a similar one is stored; if not, the server stores it."""
+
+    def ask(folder):
+        with socket.create_server(("127.0.0.1", 0)) as s:
+            address = "127.0.0.1:%d" % s.getsockname()[1]
+        with tempfile.TemporaryDirectory() as out:
+            command = ["ndd", "serve", "-i", out + "/index", "--create", "-k", str(k), "--listen", address, "--admin", "off"]
+            server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                while subprocess.run(["ndd", "health", "http://" + address], capture_output=True).returncode:
+                    time.sleep(0.1)
+                dropped, every = set(), list(documents(folder))
+                for some in (every[i : i + 64] for i in range(0, len(every), 64)):
+                    body = json.dumps({"documents": [{"id": d["id"], "text": d["text"]} for d in some]}).encode()
+                    with urllib.request.urlopen(f"http://{address}/v1/check-and-insert", body) as answer:
+                        results = json.load(answer)["results"]
+                    # the crawler keeps a page that is too short to be compared, which has status 422
+                    dropped |= {d["id"] for d, r in zip(some, results) if r["status"] == 200 and not r["inserted"]}
+                return dropped
+            finally:
+                server.terminate()
+                server.wait()
+
+    return ask
 
 
 def datasketch(folder):
@@ -127,6 +157,7 @@ def text_dedup(folder):
 TOOLS = {
     "ndd dedup": ndd_by(),
     "ndd dedup -k 3": ndd_by("-k", "3"),
+    **{f"ndd serve -k {k}": crawler(k) for k in (3, 4, 6, 8)},
     "rensa": rensa,
     "datasketch": datasketch,
     "datatrove": datatrove,
