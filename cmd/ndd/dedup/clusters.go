@@ -48,12 +48,8 @@ func (p *clusterPrinter) cluster(cl dedup.Cluster) {
 	p.printf("cluster %d: %s\n", cl.Number, cli.Number(len(cl.Rows), "document"))
 	p.document(0, 1, cl.Kept, "")
 	for i, row := range cl.Rows {
-		similarity := float32(0)
-		if p.r.Verified() {
-			similarity = cl.Likes[i].Jaccard
-		}
 		if row != cl.Kept {
-			p.document(p.r.Distance(row, cl.Kept), similarity, row, "")
+			p.document(p.r.Distance(row, cl.Kept), cl.Likes[i].Jaccard, row, "")
 		}
 	}
 }

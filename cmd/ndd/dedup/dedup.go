@@ -1,5 +1,5 @@
 // Package dedup holds the command dedup, which finds the documents of a corpus that are near-duplicates, of each
-// other or of another corpus, and decides which of them to keep. The commands filter and shingles do parts of that.
+// other or of another corpus, and decides which of them to keep. The command filter does a part of that.
 //
 //	dedup.go, flags.go               the command and its flags
 //	run.go                           a run, step by step: inputs, read, find, write
@@ -9,7 +9,6 @@
 //	clusters.go, summary.go          clusters for people; the messages at the end
 //	pipe.go                          --write-kept -: one pass from standard input to standard output
 //	filter.go                        the command filter: copies by a table of decisions
-//	shingles.go                      the command shingles: texts that a join in parts compares
 package dedup
 
 import (
@@ -21,7 +20,7 @@ import (
 
 // Commands returns the commands of this package.
 func Commands(g *cli.Globals) []*cobra.Command {
-	return []*cobra.Command{newDedup(g.NewFiles()), newShingles(g.NewFiles()), newFilter(g.NewFiles())}
+	return []*cobra.Command{newDedup(g.NewFiles()), newFilter(g.NewFiles())}
 }
 
 func newDedup(g *cli.Files) *cobra.Command {
@@ -31,9 +30,9 @@ func newDedup(g *cli.Files) *cobra.Command {
 		Short: "Find the near-duplicates within a set of documents",
 		Long: `Find and remove near-duplicate documents.
 
-Fingerprints find pairs of similar documents, then the texts are compared. A document is
-removed only if a kept document has a Jaccard similarity of at least 0.7 with it (shingles
-of 3 words). For pipes and fingerprint files, fingerprints decide alone, with k = 3.`,
+Fingerprints find pairs of similar documents, and sketches verify them. A document is
+removed only if its estimated Jaccard similarity to a kept document is at least the
+threshold. Inputs without sketches are compared by fingerprints alone, with k = 3.`,
 		Example: `  ndd dedup docs/                                        print the clusters of a folder
   ndd dedup -o result crawl-*.jsonl.gz                   write tables of the decisions
   ndd dedup --write-kept clean crawl-*.jsonl.gz          copy files without duplicates
@@ -44,10 +43,10 @@ of 3 words). For pipes and fingerprint files, fingerprints decide alone, with k 
   ndd dedup --work work -o result crawl-*.jsonl.gz       resume after an interruption
   ndd dedup --input-format jsonl --write-kept - - <in    filter standard input`,
 		Annotations: cli.HelpOf("Guide: ndd help corpus. Rules: ndd help decisions. Recall: ndd help recipes",
-			"What is a duplicate: quality=LEVEL distance=N verify=RULE same-url=FIELD against=INDEX against-docs=PATH chains",
+			"What is a duplicate: distance=N threshold=X verify=RULE exact same-url=FIELD against=INDEX chains",
 			"Which document is kept: keep=ORDER source=FIELD prefer=A,B protect=PATTERN max-drop=SHARE",
 			"Output (clusters are printed if none is given): output=DIR format=FORMAT write-kept=DIR annotate=DIR report=DIR "+
-				"members=FILE dry-run force"),
+				"dry-run force"),
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, inputs []string) error {
 			f.changed = cmd.Flags().Changed

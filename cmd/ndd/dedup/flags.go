@@ -23,25 +23,25 @@ type flags struct {
 
 // decisionFlags say which documents are duplicates, and which of them to keep.
 type decisionFlags struct {
-	distance    int
-	quality     string
-	verify      string
-	chains      bool
-	sameURL     string
-	against     []string
-	againstDocs []string
-	keep        string
+	distance  int
+	threshold cli.Threshold
+	verify    string
+	exact     bool
+	chains    bool
+	sameURL   string
+	against   []string
+	keep      string
 }
 
 func (d *decisionFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&d.quality, "quality", "", "balanced (default: -k 6, texts), fast (-k 3), thorough, exact")
-	f.IntVarP(&d.distance, "distance", "k", 0, "maximum Hamming distance, 0 to 8; alone: texts not compared")
-	f.StringVar(&d.verify, "verify", "", "compare texts: jaccard>=X or contained>=X; join with and, or")
+	f.IntVarP(&d.distance, "distance", "k", defaultK, "maximum Hamming distance of fingerprints, 0 to 8")
+	d.threshold.Register(f)
+	f.StringVar(&d.verify, "verify", "", "compare texts: text, jaccard>=X, contained>=X, with and, or")
+	f.BoolVar(&d.exact, "exact", false, "remove only documents with the same text")
 	f.StringVar(&d.sameURL, "same-url", "", "first remove documents with the same canonical URL")
 	f.Lookup("same-url").NoOptDefVal = dedup.URLFields[0]
 	f.StringArrayVar(&d.against, "against", nil, "first remove documents near known ones; repeatable")
-	f.StringArrayVar(&d.againstDocs, "against-docs", nil, "texts of the known documents, for --verify; repeatable")
 	f.BoolVar(&d.chains, "chains", false, "also join documents that are connected through others")
 	f.StringVar(&d.keep, "keep", "first", "first (default), longest, shortest, newest, source or a field")
 }
@@ -50,8 +50,7 @@ func (d *decisionFlags) register(cmd *cobra.Command) {
 type outputFlags struct {
 	out, writeKept, annotate, report string
 
-	members string
-	dryRun  bool
+	dryRun bool
 }
 
 func (o *outputFlags) register(cmd *cobra.Command) {
@@ -60,7 +59,6 @@ func (o *outputFlags) register(cmd *cobra.Command) {
 	f.StringVar(&o.writeKept, "write-kept", "", "copies of the inputs without duplicates; - filters a pipe")
 	f.StringVar(&o.annotate, "annotate", "", "copies of the inputs with the decisions as extra fields")
 	f.StringVar(&o.report, "report", "", "HTML report with examples side by side")
-	f.StringVar(&o.members, "members", "", "only the table of documents to compare, for 'ndd shingles'")
 	f.BoolVar(&o.dryRun, "dry-run", false, "only report how many documents would be kept and dropped")
 }
 

@@ -13,6 +13,9 @@ import (
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
+	"ndd/engine/index/live"
+	"ndd/engine/index/live/rows"
 	"ndd/engine/memory"
 	"ndd/engine/near/dedup"
 	"ndd/engine/near/scan"
@@ -29,9 +32,10 @@ type knownSource struct {
 
 // A knownSet is all sources of --against, in order, and how they are searched.
 type knownSet struct {
-	sources    []knownSource
-	k, threads int
-	all        bool // every document within k is needed, not the nearest alone
+	sources   []knownSource
+	k         int // largest distance
+	threads   int
+	threshold cli.Threshold // 0 if sketches are not compared
 }
 
 // Close closes the sources.
@@ -55,7 +59,7 @@ func (set *knownSet) recipe() *simhash.Recipe {
 
 // openKnown opens the sources and makes the search look there first. The caller closes them, unless there is an error.
 func (j *job) openKnown(ctx context.Context) (set *knownSet, err error) {
-	set = &knownSet{threads: j.g.Threads, all: j.rule != ""}
+	set = &knownSet{threads: j.g.Threads, threshold: j.flags.threshold}
 	defer func() {
 		if err != nil {
 			set.Close()
@@ -82,10 +86,9 @@ func (j *job) openKnown(ctx context.Context) (set *knownSet, err error) {
 	if err := j.checkFirst(set); err != nil {
 		return set, err
 	}
-	if err := j.limitDistance(set); err != nil {
+	if err := set.setDistance(j); err != nil {
 		return set, err
 	}
-	set.k = j.finding.K
 	j.finding.Known, j.finding.KnownBytes = set.find, set.bytes
 	j.reading.Find = j.finding
 	return set, nil
@@ -107,7 +110,7 @@ func (j *job) openSource(ctx context.Context, path string) (s knownSource, err e
 		}
 		return s, err
 	}
-	if s.index, err = engine.Open(ctx, path, engine.OpenOptions{Threads: j.g.Threads}); err != nil {
+	if s.index, err = engine.Open(ctx, path, engine.OpenOptions{Threads: j.g.Threads, Threshold: j.flags.threshold.Option()}); err != nil {
 		return s, err
 	}
 	if s.recipe, err = s.index.DocumentRecipe(); err != nil && !j.fingerprints {
@@ -130,20 +133,45 @@ func (j *job) checkFirst(set *knownSet) error {
 	return simhash.Compatible(set.sources[0].path, set.recipe(), first, f.Recipe())
 }
 
-// limitDistance lowers -k to the distance that all indexes were built for if it is not given. If it is, a larger one is
+// setDistance sets the distance of the search: at most the one that all indexes were built for. If a larger one is given, it is
 // wrong usage.
-func (j *job) limitDistance(set *knownSet) error {
+func (set *knownSet) setDistance(j *job) error {
+	set.k = j.finding.K
 	for _, s := range set.sources {
 		if s.index == nil {
 			continue
 		}
-		if !j.flags.changed("distance") && j.flags.quality == "" {
-			j.finding.K = min(j.finding.K, s.index.Design().K)
+		if !j.flags.changed("distance") {
+			set.k = min(set.k, s.index.Design().K)
 		}
-		if err := s.index.CheckDistance(j.finding.K); err != nil {
+		if err := s.index.CheckDistance(set.k); err != nil {
 			return cli.Usagef("%s: %w", s.path, err)
 		}
 	}
+	return nil
+}
+
+// hasSketches reports whether a source has sketches.
+func (s *knownSource) hasSketches() bool {
+	if s.index != nil {
+		return live.Of(s.index).Config().Sketches
+	}
+	return s.file.HasSketches()
+}
+
+// check returns an error if only some of the sources and the inputs have sketches to be compared. Without them the distance is
+// at most that of the search.
+func (set *knownSet) check(inputs bool, first string, o *dedup.Options) error {
+	for i := range set.sources {
+		if s := &set.sources[i]; set.threshold > 0 && s.hasSketches() != inputs {
+			with, without := s.path, first
+			if inputs {
+				with, without = first, s.path
+			}
+			return fmt.Errorf("%w: %s has sketches, and %s has none: "+sketchesHint, simhash.ErrMixed, with, without)
+		}
+	}
+	set.k = min(set.k, o.K)
 	return nil
 }
 
@@ -151,11 +179,11 @@ func (j *job) limitDistance(set *knownSet) error {
 // command has in most cases.
 const matchBytes = 256 << 20
 
-// find looks fingerprints up in all sources. For each row that is near a document there it returns the nearest one, or
-// all, the nearest first. Of equally near ones the first comes first.
-func (set *knownSet) find(ctx context.Context, fingerprints []uint64) (drops []dedup.Drop, err error) {
+// find looks fingerprints up in all sources. For each row that is near a document there, and like it if sketches are
+// compared, it returns the nearest one, the first of several.
+func (set *knownSet) find(ctx context.Context, fingerprints []uint64, sketches []sketch.Sketch) (drops []dedup.Drop, err error) {
 	for i := range set.sources {
-		some, err := set.findIn(ctx, &set.sources[i], fingerprints)
+		some, err := set.findIn(ctx, &set.sources[i], fingerprints, sketches)
 		if err != nil {
 			return nil, err
 		}
@@ -164,9 +192,6 @@ func (set *knownSet) find(ctx context.Context, fingerprints []uint64) (drops []d
 	slices.SortStableFunc(drops, func(a, b dedup.Drop) int {
 		return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Distance, b.Distance))
 	})
-	if set.all {
-		return drops, nil
-	}
 	return slices.CompactFunc(drops, func(a, b dedup.Drop) bool { return a.Row == b.Row }), nil
 }
 
@@ -175,7 +200,7 @@ func (set *knownSet) bytes(documents int) (most uint64) {
 	for i := range set.sources {
 		s, bytes := &set.sources[i], uint64(0)
 		if s.index != nil {
-			if p, err := s.index.PlanBatch(documents, set.batch()); err == nil { // find returns the error
+			if p, err := s.index.PlanBatch(documents, set.batch(nil)); err == nil { // find returns the error
 				bytes = p.Bytes()
 			}
 		} else if p, err := scan.NewPlan(documents, set.k, false, set.scan(s.file)); err == nil { // likewise
@@ -186,12 +211,8 @@ func (set *knownSet) bytes(documents int) (most uint64) {
 	return most
 }
 
-func (set *knownSet) batch() engine.BatchOptions {
-	docs := engine.FirstDoc
-	if set.all {
-		docs = engine.AllDocs
-	}
-	return engine.BatchOptions{K: set.k, Docs: docs, Threads: set.threads, MatchBytes: matchBytes}
+func (set *knownSet) batch(sketches []sketch.Sketch) engine.BatchOptions {
+	return engine.BatchOptions{K: set.k, Sketches: sketches, Docs: engine.FirstDoc, Threads: set.threads, MatchBytes: matchBytes}
 }
 
 func (set *knownSet) scan(f *ndf.File) scan.Options {
@@ -202,6 +223,7 @@ func (set *knownSet) scan(f *ndf.File) scan.Options {
 type match struct {
 	row, distance int
 	number        uint64
+	similarity    float32 // estimated; 0 if sketches were not compared
 }
 
 func (a match) compare(b match) int {
@@ -209,11 +231,12 @@ func (a match) compare(b match) int {
 }
 
 // findIn is find for one source.
-func (set *knownSet) findIn(ctx context.Context, s *knownSource, fingerprints []uint64) (drops []dedup.Drop, err error) {
+func (set *knownSet) findIn(ctx context.Context, s *knownSource, fingerprints []uint64, sketches []sketch.Sketch) (
+	drops []dedup.Drop, err error) {
 	var list []match
 	add := func(m match) {
 		switch last := len(list) - 1; {
-		case set.all || last < 0 || list[last].row != m.row:
+		case last < 0 || list[last].row != m.row:
 			list = append(list, m)
 		case m.compare(list[last]) < 0:
 			list[last] = m
@@ -223,10 +246,10 @@ func (set *knownSet) findIn(ctx context.Context, s *knownSource, fingerprints []
 	if s.index != nil {
 		names := s.index.IDs()
 		nameOf = func(number uint64) (string, error) { return names.ID(engine.DocID(number)) }
-		err = set.searchIndex(ctx, s.index, fingerprints, add)
+		err = set.searchIndex(ctx, s.index, fingerprints, sketches, add)
 	} else if len(fingerprints) > 0 && s.file.Len() > 0 {
 		nameOf = s.file.Lookup().ID
-		err = set.searchFile(ctx, s.file, fingerprints, add)
+		err = set.searchFile(ctx, s.file, fingerprints, sketches, add)
 	}
 	if err != nil {
 		return nil, err
@@ -237,35 +260,50 @@ func (set *knownSet) findIn(ctx context.Context, s *knownSource, fingerprints []
 		if err != nil {
 			return nil, err
 		}
-		drops = append(drops, dedup.Drop{Row: dedup.Row(m.row), Kept: name, Distance: m.distance})
+		drops = append(drops, dedup.Drop{Row: dedup.Row(m.row), Kept: name, Distance: m.distance,
+			Likeness: dedup.Likeness{Jaccard: m.similarity}})
 	}
 	return drops, nil
 }
 
 // searchIndex calls add with the documents of an index that are near some fingerprints.
-func (set *knownSet) searchIndex(ctx context.Context, x *engine.Index, fingerprints []uint64, add func(match)) error {
-	return x.Batch(ctx, simhash.Fingerprints(fingerprints), set.batch(), func(row int, hits []engine.Hit) error {
+func (set *knownSet) searchIndex(ctx context.Context, x *engine.Index, fingerprints []uint64, sketches []sketch.Sketch,
+	add func(match)) error {
+	emit := func(row int, hits []engine.Hit) error {
 		for _, h := range hits {
-			for _, doc := range h.Docs {
-				add(match{row, h.Distance, uint64(doc)})
+			for i, doc := range h.Docs {
+				m := match{row: row, distance: h.Distance, number: uint64(doc)}
+				if h.Similarities != nil {
+					m.similarity = h.Similarities[i]
+				}
+				add(m)
 			}
 		}
 		return nil
-	})
+	}
+	return x.Batch(ctx, simhash.Fingerprints(fingerprints), set.batch(sketches), emit)
 }
 
 // searchFile is searchIndex for a fingerprint file.
-func (set *knownSet) searchFile(ctx context.Context, f *ndf.File, fingerprints []uint64, add func(match)) error {
+func (set *knownSet) searchFile(ctx context.Context, f *ndf.File, fingerprints []uint64, sketches []sketch.Sketch,
+	add func(match)) error {
 	o := set.scan(f)
 	plan, err := scan.NewPlan(len(fingerprints), set.k, false, o)
 	if err != nil {
 		return err
 	}
+	verifier, known := rows.Verifier{Queries: sketches, Threshold: float64(set.threshold)}, slices.Concat(slices.Collect(f.Sketches)...)
 	for h, err := range scan.Answer(ctx, scan.Slice(f.Fingerprints(), 0), fingerprints, set.k, plan, o) {
 		if err != nil {
 			return err
 		}
-		add(match{int(h.Query), h.Distance, h.Row})
+		m := match{row: int(h.Query), distance: h.Distance, number: h.Row}
+		if ok := true; verifier.Active() {
+			if m.similarity, ok = verifier.Judge(m.row, &known[m.number]); !ok {
+				continue
+			}
+		}
+		add(m)
 	}
 	return nil
 }

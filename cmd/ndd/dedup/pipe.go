@@ -9,9 +9,9 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine"
 	"ndd/engine/corpus/format"
+	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/rewrite"
-	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/dedup"
 )
 
@@ -24,8 +24,8 @@ func filterPipe(ctx context.Context, g *cli.Files, f *flags, inputs []string) er
 		return cli.Usagef("--write-kept - filters lines: give --input-format jsonl or lines")
 	}
 	if err := g.Refuse("cannot be had in one pass, as --write-kept - makes it: write the input to a file first",
-		append(sourceFlagNames, "output", "format", "keep", "verify", "quality", "report", "against", "against-docs",
-			"dry-run", "work", "annotate", "same-url")...); err != nil {
+		append(sourceFlagNames, "output", "format", "keep", "verify", "exact", "report", "against", "dry-run", "work", "annotate",
+			"same-url")...); err != nil {
 		return err
 	}
 	s := &settings{inputs: inputs}
@@ -41,18 +41,21 @@ func filterPipe(ctx context.Context, g *cli.Files, f *flags, inputs []string) er
 		return err
 	}
 	k := s.finding.K
-	x, err := engine.New(k, engine.Options{Recipe: &config.Recipe, NoIDs: true, Budget: budget})
+	config.Sketches = f.threshold > 0
+	x, err := engine.New(k, engine.Options{Recipe: &config.Recipe, NoIDs: true, NoSketches: !config.Sketches,
+		Threshold: f.threshold.Option(), Budget: budget})
 	if err != nil {
 		return err
 	}
 	defer x.Close()
-	dropped, report, err := dedup.Filter(ctx, g.Stdin, g.Stdout, config, func(p simhash.Fingerprint) (bool, error) {
-		found, err := x.CheckAndInsert(ctx, engine.QueryOptions{K: k, Docs: engine.FirstDoc}, engine.Doc{Fingerprint: p})
+	dropped, report, err := dedup.Filter(ctx, g.Stdin, g.Stdout, config, func(r ingest.Record) (bool, error) {
+		doc := engine.Doc{Fingerprint: r.Fingerprint, Sketch: r.Sketch}
+		found, err := x.CheckAndInsert(ctx, engine.QueryOptions{K: k, Docs: engine.FirstDoc}, doc)
 		if err != nil || found[0].Inserted {
 			return false, err
 		}
 		if f.chains && found[0].Near[0].Distance > 0 { // what is near this document belongs to the cluster, too
-			_, err = x.Insert(ctx, engine.Doc{Fingerprint: p})
+			_, err = x.Insert(ctx, doc)
 		}
 		return true, err
 	})

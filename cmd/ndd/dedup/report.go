@@ -128,8 +128,8 @@ func (j *job) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result) (
 		Dropped: humanize.Comma(int64(dropped)), Clusters: humanize.Comma(int64(len(clusters))),
 		Share: fmt.Sprintf("%.1f", 100*rate(dropped, all)), Short: c.NumShort()}}
 	p.Settings = fmt.Sprintf("k = %d, keep %s", j.finding.K, j.reading.Keep)
-	if j.rule != "" {
-		p.Settings += ", texts with " + j.rule
+	if r.Verified() && len(j.finding.Rule) > 0 {
+		p.Settings += ", " + j.finding.Rule.String()
 	}
 	if len(r.Known) > 0 {
 		p.Known = fmt.Sprintf("%s near one in %s", cli.Number(len(r.Known), "document"), j.flags.againstNames())
@@ -258,7 +258,7 @@ func otherSettings(o dedup.Options) (list []dedup.Setting) {
 	switch {
 	case o.Exact:
 		return nil
-	case o.Verify == nil:
+	case len(o.Rule) == 0:
 		for _, k := range []int{o.K - 1, o.K + 1} {
 			if k >= 0 && k <= permute.MaxK {
 				list = append(list, dedup.Setting{K: k})
@@ -266,7 +266,7 @@ func otherSettings(o dedup.Options) (list []dedup.Setting) {
 		}
 		return list
 	}
-	rule := o.Verify.Rule
+	rule := o.Rule
 	for _, by := range []float64{0.1, -0.1} {
 		if moved := rule.Moved(by); !slices.Equal(moved, rule) {
 			list = append(list, dedup.Setting{K: o.K, Rule: moved})
@@ -289,11 +289,7 @@ func (p *reportSettings) compare(r *dedup.Result, o dedup.Options, all int) {
 			Share: percent(rate(dropped, all))})
 		return &p.Others[len(p.Others)-1]
 	}
-	now := dedup.Setting{K: o.K}
-	if o.Verify != nil {
-		now.Rule = o.Verify.Rule
-	}
-	row(now, r.NumDropped()).Now = true
+	row(dedup.Setting{K: o.K, Rule: o.Rule}, r.NumDropped()).Now = true
 	for i, other := range r.Also {
 		more, fewer := dedup.Difference(other, r)
 		x := row(o.Also[i], other.NumDropped())
@@ -329,7 +325,7 @@ func (p *report) examples(ctx context.Context, c *dedup.Corpus, r *dedup.Result,
 			if of.Beyond < 0 {
 				side = "below"
 			}
-			e.Contained, e.Beyond = fmt.Sprintf("%.3f", of.Contained), fmt.Sprintf("%.3f %s", math.Abs(of.Beyond), side)
+			e.Contained, e.Beyond = fmt.Sprintf("%.3f", found.BInA), fmt.Sprintf("%.3f %s", math.Abs(of.Beyond), side)
 		}
 		e.A, e.B = sideOf(c, a, texts[a], found.A.Passages), sideOf(c, b, texts[b], found.B.Passages)
 		p.Examples = append(p.Examples, e)

@@ -12,6 +12,7 @@ import (
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/input"
+	"ndd/engine/corpus/ndf"
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/dedup"
@@ -38,9 +39,6 @@ func run(ctx context.Context, g *cli.Files, f *flags, inputs []string) (err erro
 	if c != nil {
 		defer c.Close()
 	}
-	if errors.Is(err, errMembersWritten) {
-		return nil
-	}
 	if err != nil {
 		return j.explain(err)
 	}
@@ -55,7 +53,7 @@ func (j *job) decide(ctx context.Context) (c *dedup.Corpus, r *dedup.Result, par
 	}
 	defer known.Close()
 	if j.fingerprints {
-		c, err = dedup.ReadPrints(ctx, j.inputs, j.reading)
+		c, err = j.readPrints(ctx, known)
 	} else {
 		c, partly, err = j.readDocuments(ctx, known)
 	}
@@ -80,6 +78,9 @@ func (j *job) readDocuments(ctx context.Context, known *knownSet) (c *dedup.Corp
 	if j.work != nil {
 		defer j.work.Complete()
 	}
+	if err := known.check(j.reading.Sketches, j.inputs[0], &j.finding); err != nil {
+		return nil, nil, err
+	}
 	c, report, err := dedup.ReadDocuments(ctx, j.inputs, config, j.reading)
 	bar.End()
 	if err != nil {
@@ -94,6 +95,32 @@ func (j *job) readDocuments(ctx context.Context, known *knownSet) (c *dedup.Corp
 	j.skips = report.Skipped
 	return c, j.g.Ingested(report), nil
 }
+
+// readPrints reads fingerprint files. Without sketches fingerprints decide alone.
+func (j *job) readPrints(ctx context.Context, known *knownSet) (*dedup.Corpus, error) {
+	c, err := dedup.ReadPrints(ctx, j.inputs, j.reading)
+	if errors.Is(err, ndf.ErrSketches) {
+		err = fmt.Errorf("%w: "+sketchesHint, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if j.reading.Sketches && !c.HasSketches() {
+		j.finding.Rule = nil
+		if !j.flags.changed("distance") {
+			j.finding.K = aloneK
+		}
+		j.g.Log.Info(fmt.Sprintf("unverified: %s has no sketches, so fingerprints decide alone, with k = %d", j.inputs[0], j.finding.K))
+	}
+	if err := known.check(c.HasSketches(), j.inputs[0], &j.finding); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// sketchesHint says what to do if only some inputs have sketches.
+const sketchesHint = "make its fingerprints again, or compare fingerprints alone with --threshold 0"
 
 // missingText says of how many documents a value that --keep asks for is missing.
 func missingText(m keep.Missing, documents int) string {
@@ -117,12 +144,11 @@ func (j *job) find(ctx context.Context, c *dedup.Corpus) (*dedup.Result, error) 
 	j.finding.Meter = &cluster.Meter{}
 	bar := j.g.Progress.NewCompareBar("comparing", j.finding.Meter)
 	defer func() { bar.End() }()
-	if v := j.finding.Verify; v != nil && !j.fingerprints { // texts are read
-		v.Meter = &input.Meter{}
-		v.Begin = func() {
+	if t := j.finding.Texts; t != nil {
+		t.Meter = &input.Meter{}
+		t.Begin = func() {
 			bar.End()
-			bar = j.g.Progress.NewInputBar(ctx, "verifying", slices.Concat(j.inputs, j.flags.againstDocs),
-				format.Options{Meter: v.Meter})
+			bar = j.g.Progress.NewInputBar(ctx, "verifying", j.inputs, format.Options{Meter: t.Meter})
 		}
 	}
 	return dedup.Find(ctx, c, j.finding)

@@ -2,9 +2,7 @@ package dedup
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"slices"
 
 	"github.com/dustin/go-humanize"
 
@@ -14,30 +12,24 @@ import (
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/dedup"
 	"ndd/engine/near/keep"
-	"ndd/engine/near/members"
-	"ndd/engine/near/shingle"
-	"ndd/engine/result"
 	"ndd/permute"
 )
 
 // settings are what the flags say about the inputs, checked.
 type settings struct {
-	inputs       []string // without the files of 'ndd shingles'
-	shingleFiles []string
-	fingerprints bool   // the inputs are fingerprint files
-	rule         string // for texts; "" where fingerprints decide alone
+	inputs       []string
+	fingerprints bool // the inputs are fingerprint files
 
 	finding dedup.Options
 	reading dedup.ReadOptions
 }
 
 func newSettings(g *cli.Files, f *flags, inputs []string) (s *settings, err error) {
-	s = &settings{}
+	s = &settings{inputs: inputs}
 	if err := cli.ReadOnce(inputs); err != nil {
 		return nil, err
 	}
-	s.inputs, s.shingleFiles = withoutSets(inputs)
-	if s.fingerprints, err = g.HaveFingerprints(s.inputs, f.docs.Format != string(format.Auto)); err != nil {
+	if s.fingerprints, err = g.HaveFingerprints(inputs, f.docs.Format != string(format.Auto)); err != nil {
 		return nil, err
 	}
 	if s.fingerprints {
@@ -46,109 +38,74 @@ func newSettings(g *cli.Files, f *flags, inputs []string) (s *settings, err erro
 			return nil, err
 		}
 	}
-	for _, step := range []func(*cli.Files, *flags) error{s.setDecision, s.setOrder, s.checkFormat, s.setMemory, s.checkPlaces,
-		s.compareInParts} {
+	for _, step := range []func(*cli.Files, *flags) error{s.setDecision, s.setOrder, s.checkFormat, s.setMemory,
+		s.checkPlaces} {
 		if err := step(g, f); err != nil {
 			return nil, err
 		}
 	}
 	s.reading.Open, s.reading.Disk, s.reading.Threads = g.FingerprintOptions(), g.Disk, g.Threads
 	s.reading.Find, s.reading.Copies = s.finding, !f.dryRun && f.writeKept+f.annotate != ""
+	s.reading.Sketches = len(s.finding.Rule) > 0 && (s.finding.Texts == nil || f.work != "") // a later run may compare them
 	return s, nil
 }
 
-// A level is the distance and the rule that a value of --quality means.
-type level struct {
-	k    int
-	rule string
-}
+// The default distances, if sketches or texts are compared and if fingerprints decide alone.
+const (
+	defaultK = 8
+	aloneK   = 3
+)
 
-const balancedRule = "jaccard>=0.7"
-
-// levels are the values of --quality.
-var levels = map[string]level{"exact": {}, "fast": {3, ""}, "balanced": {6, balancedRule}, "thorough": {8, balancedRule}}
-
-// setDecision sets when documents are duplicates: the distance, and the rule for texts.
-func (s *settings) setDecision(g *cli.Files, f *flags) error {
-	if f.quality == "exact" {
-		if s.fingerprints {
-			return cli.Usagef("--quality exact compares texts, and fingerprint files have none: give the documents")
-		}
-		if err := g.Refuse("cannot go with --quality exact, which compares nothing else than whole texts", "distance",
-			"verify", "chains", "against", "against-docs", "recipe", "drop"); err != nil {
-			return err
-		}
+// setDecision sets when documents are duplicates: the distance, and what is compared with which rule.
+func (s *settings) setDecision(g *cli.Files, f *flags) (err error) {
+	s.finding = dedup.Options{K: f.distance, Chains: f.chains, Exact: f.exact}
+	switch {
+	case f.exact && s.fingerprints:
+		return cli.Usagef("--exact compares texts, and fingerprint files have none: give the documents")
+	case f.exact:
+		s.finding.K = 0
+		return g.Refuse("cannot go with --exact, which compares nothing else than whole texts", "distance", "threshold", "verify",
+			"chains", "against", "recipe", "drop")
+	case f.distance < 0 || f.distance > permute.MaxK:
+		return cli.Usagef("-k %d: must be 0 to %d", f.distance, permute.MaxK)
 	}
-	l, err := s.level(g, f)
-	if err != nil {
+	if err := f.threshold.Check(); err != nil {
 		return err
 	}
-	s.rule = l.rule
-	s.finding = dedup.Options{K: l.k, Chains: f.chains, Exact: f.quality == "exact"}
-	s.finding.Verify, err = s.verification(f)
+	if f.threshold > 0 {
+		s.finding.Rule = dedup.Rule{{Jaccard: float64(f.threshold)}}
+	}
+	if f.changed("verify") {
+		err = s.setTexts(g, f)
+	}
+	if len(s.finding.Rule) == 0 && !f.changed("distance") {
+		s.finding.K = aloneK
+	}
 	return err
 }
 
-// level returns the distance and the rule that were given or, where none was, those that fit the inputs: texts are
-// compared if they can be read again. If they cannot, a message says so.
-func (s *settings) level(g *cli.Files, f *flags) (level, error) {
-	distance, verify, why := f.changed("distance"), f.changed("verify"), ""
-	l, known := levels[f.quality]
-	switch {
-	case f.quality != "" && !known:
-		return l, cli.Usagef("--quality %s: must be exact, fast, balanced or thorough", f.quality)
-	case known && (distance || verify):
-		return l, cli.Usagef("--quality stands for -k and --verify: leave it out to give these")
-	case known:
-	case distance || verify && f.verify == "":
-		l = level{levels["fast"].k, f.verify}
-	case verify:
-		l = level{levels["balanced"].k, f.verify}
-	case s.fingerprints && !s.inParts(f):
-		l, why = levels["fast"], "fingerprint files have no texts"
-	case slices.ContainsFunc(s.inputs, input.ReadOnce):
-		l, why = levels["fast"], "a pipe is read once; documents in files are read again to compare their texts"
-	case len(f.against) > 0 && len(f.againstDocs) == 0:
-		l, why = levels["fast"], "--against has no texts; --against-docs names the documents that they were made from"
-	default:
-		l = levels["balanced"]
+// setTexts sets the rule by which texts are compared, for --verify.
+func (s *settings) setTexts(g *cli.Files, f *flags) (err error) {
+	s.finding.Texts = &dedup.Texts{}
+	if len(f.against) > 0 {
+		return cli.Usagef("--verify compares texts, and %s has none: leave it out to compare sketches", f.againstNames())
 	}
-	if distance {
-		l.k = f.distance
+	if f.verify == "text" {
+		if f.threshold == 0 {
+			return cli.Usagef("--verify text needs a --threshold above 0")
+		}
+		return nil
 	}
-	if l.k < 0 || l.k > permute.MaxK {
-		return l, cli.Usagef("-k %d: must be 0 to %d", l.k, permute.MaxK)
+	if s.finding.Rule, err = dedup.ParseRule(f.verify); err != nil {
+		return cli.Usagef("--verify %w", err)
 	}
-	if why != "" {
-		g.Log.Info(fmt.Sprintf("comparing fingerprints alone, with k = %d: %s", l.k, why))
-	}
-	return l, nil
-}
-
-// verification returns how texts are compared; nil if they are not.
-func (s *settings) verification(f *flags) (*dedup.Verify, error) {
-	if len(f.againstDocs) > 0 && (s.rule == "" || len(f.against) == 0 || slices.ContainsFunc(f.againstDocs,
-		input.ReadOnce)) {
-		return nil, cli.Usagef("--against-docs applies only with --against and --verify, and takes files, not pipes")
-	}
-	if s.rule == "" {
-		return nil, nil
-	}
-	rule, err := dedup.ParseRule(s.rule)
-	if err != nil {
-		return nil, cli.Usagef("--verify %w", err)
-	}
-	if len(f.against) > 0 && len(f.againstDocs) == 0 {
-		return nil, cli.Usagef("--verify needs the texts of the documents in %s, where there are only fingerprints: "+
-			"give the files that they were made from with --against-docs", f.againstNames())
-	}
-	return &dedup.Verify{Rule: rule, Known: f.againstDocs}, nil
+	return g.Refuse("applies to sketches and to --verify text; a rule has its own numbers", "threshold")
 }
 
 // setOrder sets which document of a cluster is kept, by the flags for that, for sources and for URLs.
 func (s *settings) setOrder(_ *cli.Files, f *flags) error {
 	order := f.keep
-	if v := s.finding.Verify; v != nil && v.Rule.ByContainment() && !f.changed("keep") {
+	if s.finding.Rule.ByContainment() && !f.changed("keep") {
 		order = "longest" // a contained document is shorter
 	}
 	keepOrder, err := keep.Parse(order)
@@ -189,8 +146,8 @@ func (s *settings) setMemory(g *cli.Files, f *flags) (err error) {
 		return err
 	}
 	s.reading.Budget = budget
-	if v := s.finding.Verify; v != nil {
-		v.Memory = int64(min(budget.Left()/4, dedup.VerifyMemory))
+	if t := s.finding.Texts; t != nil {
+		t.Memory = int64(min(budget.Left()/4, dedup.TextMemory))
 	}
 	s.reading.Say = func(n int, bytes uint64, spilled bool) {
 		work, limit, more := "reading", budget.Limit(), ""
@@ -210,14 +167,10 @@ func (s *settings) setMemory(g *cli.Files, f *flags) (err error) {
 
 // checkPlaces refuses pipes that would have to be read twice, and outputs that are no folders.
 func (s *settings) checkPlaces(g *cli.Files, f *flags) error {
-	verify := "--verify"
-	if f.quality != "" {
-		verify = "--quality " + f.quality
-	}
-	for _, again := range []struct{ flag, value string }{{verify, s.rule}, {"--write-kept", f.writeKept},
+	for _, again := range []struct{ flag, value string }{{"--verify", f.verify}, {"--write-kept", f.writeKept},
 		{"--annotate", f.annotate}, {"--report", f.report}} {
 		switch {
-		case again.value == "", s.fingerprints && again.flag == verify && s.inParts(f):
+		case again.value == "":
 		case again.value == input.Stdin:
 			return cli.Usagef("%s -: it is a folder, and cannot be standard output", again.flag)
 		case !s.fingerprints:
@@ -241,40 +194,4 @@ func (s *settings) checkPlaces(g *cli.Files, f *flags) error {
 		return cli.Usagef("--format is for clusters, which are not printed beside the copies in %s: give -o, too", copies)
 	}
 	return nil
-}
-
-// inParts reports whether texts are compared in parts.
-func (s *settings) inParts(f *flags) bool { return f.members != "" || len(s.shingleFiles) > 0 }
-
-// compareInParts checks --members and files of shingles, by which texts are then compared.
-func (s *settings) compareInParts(g *cli.Files, f *flags) error {
-	v := s.finding.Verify
-	switch {
-	case !s.inParts(f):
-		return nil
-	case !s.fingerprints:
-		return cli.Usagef("--members and files of 'ndd shingles' apply to fingerprint files; of documents the texts are read")
-	case f.members != "" && len(s.shingleFiles) > 0:
-		return cli.Usagef("--members comes first, and then 'ndd shingles', whose files are given without it")
-	case v == nil:
-		return cli.Usagef("--members and files of 'ndd shingles' are for texts that are compared: give --verify, too")
-	case len(f.against) > 0:
-		return cli.Usagef("--members and files of 'ndd shingles' cannot go with --against")
-	}
-	if f.members == "" {
-		v.Sets = members.Sets(s.shingleFiles, g.Threads)
-		return nil
-	}
-	if err := g.Refuse("cannot go with --members, which writes a table alone", "output", "report", "dry-run",
-		"max-drop"); err != nil {
-		return err
-	}
-	format, err := result.FormatOf(f.members)
-	if err != nil {
-		return cli.Usagef("--members %w", err)
-	}
-	v.Sets = func(_ context.Context, d dedup.Documents, rows []dedup.Row, _ *shingle.Sets) error {
-		return cmp.Or(writeMembers(g, f.members, format, members.Of(d, rows)), errMembersWritten)
-	}
-	return g.CheckOutput(f.members, memberColumns...)
 }

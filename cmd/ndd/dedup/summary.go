@@ -63,8 +63,11 @@ func (j *job) summarize(c *dedup.Corpus, r *dedup.Result) {
 		msg += fmt.Sprintf("; %s farther than k = %d from the one kept (they are not without --chains)",
 			cli.Number(beyond, "dropped document"), j.finding.K)
 	}
+	if !r.Verified() {
+		msg += "; unverified"
+	}
 	if r.Rejected > 0 {
-		msg += fmt.Sprintf("; %s near by fingerprint, but not by text", cli.Number(r.Rejected, "more document"))
+		msg += fmt.Sprintf("; %s near by fingerprint, but not similar", cli.Number(r.Rejected, "more document"))
 	}
 	j.g.Log.Info(msg)
 	j.saySources(r)
@@ -85,9 +88,9 @@ func (j *job) giants(c *dedup.Corpus, r *dedup.Result, n int, largest dedup.Clus
 	switch {
 	case r.Verified():
 	case most > j.finding.K:
-		what.WriteString(": near pairs may have chained unlike documents together: leave out --chains, or see --verify")
+		what.WriteString(": near pairs may have chained unlike documents together: leave out --chains, or compare sketches")
 	default:
-		what.WriteString(": empty pages or a site's template? see --verify")
+		what.WriteString(": empty pages or a site's template? sketches tell them apart")
 	}
 	return what.String()
 }

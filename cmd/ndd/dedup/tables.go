@@ -80,12 +80,16 @@ func place(t *result.TableWriter, at dedup.Place) *result.TableWriter {
 	return t.Text(at.File).Row(at.Row)
 }
 
-// likeness writes the two cells of a likeness, if texts were compared.
-func likeness(w *result.TableWriter, like dedup.Likeness, compared bool) *result.TableWriter {
-	if !compared {
-		return w.Null().Null()
+// likeness writes the two cells of a likeness, empty for what is not known.
+func likeness(w *result.TableWriter, like dedup.Likeness) *result.TableWriter {
+	for _, share := range []float32{like.Jaccard, like.Contained} {
+		if share > 0 {
+			w.Real(float64(share))
+		} else {
+			w.Null()
+		}
 	}
-	return w.Real(float64(like.Jaccard)).Real(float64(like.Contained))
+	return w
 }
 
 func (t *clusterTables) clusters(w *result.TableWriter) error {
@@ -94,11 +98,7 @@ func (t *clusterTables) clusters(w *result.TableWriter) error {
 		for i, row := range cl.Rows {
 			w.Integer(int64(cl.Number)).Text(t.c.ID(row)).Text(kept).Integer(int64(t.r.Distance(row,
 				cl.Kept))).Flag(row == cl.Kept)
-			var like dedup.Likeness
-			if t.r.Verified() {
-				like = cl.Likes[i]
-			}
-			if err := place(place(likeness(w, like, t.r.Verified()), t.c.Place(row)), at).End(); err != nil {
+			if err := place(place(likeness(w, cl.Likes[i]), t.c.Place(row)), at).End(); err != nil {
 				return err
 			}
 		}
@@ -117,7 +117,7 @@ func (t *clusterTables) dropped(w *result.TableWriter) error {
 			t.sameID++
 		}
 		w.Text(id).Text(d.Kept).Integer(int64(d.Distance))
-		if err := place(place(likeness(w, d.Likeness, d.Compared), t.c.Place(d.Row)), kept).End(); err != nil {
+		if err := place(place(likeness(w, d.Likeness), t.c.Place(d.Row)), kept).End(); err != nil {
 			return err
 		}
 	}

@@ -98,6 +98,28 @@ func HaveIDs(files []*File) (bool, error) {
 	return first != nil && first.HasIDs(), nil
 }
 
+// ErrSketches is wrapped by the error for files with and without sketches. It wraps [simhash.ErrMixed].
+var ErrSketches = fmt.Errorf("%w", simhash.ErrMixed)
+
+// HaveSketches reports whether some files keep sketches. That some do and others do not is an error, which wraps
+// [ErrSketches]. Files without documents do not count.
+func HaveSketches(files []*File) (bool, error) {
+	var with, without *File
+	for _, f := range files {
+		switch {
+		case f.Len() == 0:
+		case f.HasSketches():
+			with = f
+		default:
+			without = f
+		}
+	}
+	if with != nil && without != nil {
+		return false, fmt.Errorf("%w: %s has sketches, and %s has none", ErrSketches, with.path, without.path)
+	}
+	return without == nil, nil
+}
+
 // IDBytes returns how many bytes the documents' IDs take in the file, about.
 func (f *File) IDBytes() (sum uint64) {
 	if f.file != nil {

@@ -39,6 +39,9 @@ func (s *Sketch) isSet() bool { return s[Words-1] < minHash }
 // isEmpty returns whether a sketch is that of a text without shingles.
 func (s *Sketch) isEmpty() bool { return s.isSet() && len(s.set()) == 0 }
 
+// IsZero returns whether it is the zero sketch, which stands for an unknown text.
+func (s *Sketch) IsZero() bool { return *s == Sketch{} }
+
 // set returns the shingles of a set. Whatever the last word is, they are fewer than Words.
 func (s *Sketch) set() []uint64 { return s[:s[Words-1]%Words] }
 
@@ -60,8 +63,7 @@ func Estimate(a, b *Sketch) (jaccard, deviation float64) {
 	one, other := a.minHash(), b.minHash()
 	var differing [1]uint32
 	asm.Differ(differing[:], one[:], other[:], []uint32{0})
-	const bits = Bins - 1
-	j := max(1-2*float64(differing[0])/bits, 0)
+	j := similarity(differing[0])
 	return j, math.Sqrt((1 - j*j) / bits)
 }
 

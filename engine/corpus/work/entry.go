@@ -22,6 +22,7 @@ const (
 	isUnit
 	noID
 	hasPayload
+	hasSketch
 )
 
 // A skipped is a skip with the text of its error.
@@ -33,14 +34,14 @@ type skipped struct {
 // appendEntry appends an entry after a document with the given source, or "" for the first:
 //
 //	head | skip: JSON
-//	head | ID, source, values, hash, fingerprint, features, bytes of text, modified, line, repaired, charset,
+//	head | ID, source, values, hash, fingerprint, sketch, features, bytes of text, modified, line, repaired, charset,
 //	       payload
 //
-// Texts begin with their lengths. The head says whether there is a source, values, a fingerprint and a payload.
+// Texts begin with their lengths. The head says whether there is a source, values, a fingerprint, a sketch and a payload.
 func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
 	head := bit(e.Skip != nil, hasSkip) | bit(e.OK, hasPrint) | bit(e.Values != nil, hasValues) |
 		bit(e.Source != source, hasSource) | bit(e.IsUnit, isUnit) | bit(e.NoID, noID) |
-		bit(len(e.Payload) > 0, hasPayload)
+		bit(len(e.Payload) > 0, hasPayload) | bit(!e.Sketch.IsZero(), hasSketch)
 	b = append(b, head)
 	if e.Skip != nil {
 		s := skipped{Skip: *e.Skip}
@@ -66,6 +67,11 @@ func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
 	b = binary.LittleEndian.AppendUint64(b, e.Hash[1])
 	if head&hasPrint != 0 {
 		b = binary.LittleEndian.AppendUint64(b, uint64(e.Fingerprint))
+	}
+	if head&hasSketch != 0 {
+		for _, word := range e.Sketch {
+			b = binary.LittleEndian.AppendUint64(b, word)
+		}
 	}
 	for _, n := range []int64{int64(e.Features), int64(e.TextBytes), e.Modified, int64(e.Line), int64(e.Repaired)} {
 		b = binary.AppendVarint(b, n)
@@ -126,6 +132,11 @@ func (d *decoder) next() (e ingest.Entry, err error) {
 	e.Hash = [2]uint64{d.Word(), d.Word()}
 	if head&hasPrint != 0 {
 		e.Fingerprint = simhash.Fingerprint(d.Word())
+	}
+	for i := range e.Sketch {
+		if head&hasSketch != 0 {
+			e.Sketch[i] = d.Word()
+		}
 	}
 	e.Features, e.TextBytes, e.Modified = int(d.Varint()), int(d.Varint()), d.Varint()
 	e.Line, e.Repaired = int(d.Varint()), int(d.Varint())

@@ -25,7 +25,7 @@ import (
 
 const (
 	versionName = "version"
-	version     = "ndd --work, version 5\n"
+	version     = "ndd --work, version 6\n"
 	ending      = ".work"
 
 	pieceBytes = 1 << 20   // size of the input files of a work file, about; a single one may be larger
@@ -74,6 +74,7 @@ type key struct {
 	Values   [][]string
 	Longest  int64
 	Exact    bool
+	Sketches bool
 }
 
 // A digest is a hash of a key: a folder may have many files.
@@ -298,7 +299,7 @@ func keyOf(ctx context.Context, f input.File, cfg *ingest.Config) (k key, err er
 	o := &cfg.Document
 	k = key{Path: f.Path, Absolute: f.Path, InFolder: f.Root != "", Size: -1, Job: cfg.Job, Recipe: cfg.Recipe,
 		Extract: o.Extract, Format: o.Format, Text: o.TextField, ID: o.IDField, Values: o.ValueFields,
-		Longest: o.MaxDocumentBytes, Exact: cfg.Exact}
+		Longest: o.MaxDocumentBytes, Exact: cfg.Exact, Sketches: cfg.Sketches}
 	if object.Is(f.Path) {
 		x, err := object.From(ctx).Open(ctx, f.Path)
 		if err != nil {

@@ -25,6 +25,7 @@ func TestKey(t *testing.T) {
 		"folder":  func(f *input.File, _ *ingest.Config) { f.Root = filepath.Dir(path) },
 		"job":     func(_ *input.File, c *ingest.Config) { c.Job = "lines" },
 		"exact":   func(_ *input.File, c *ingest.Config) { c.Exact = true },
+		"sketch":  func(_ *input.File, c *ingest.Config) { c.Sketches = true },
 		"recipe":  func(_ *input.File, c *ingest.Config) { c.Recipe = simhash.Default() },
 		"extract": func(_ *input.File, c *ingest.Config) { c.Document.Extract = text.ExtractAuto },
 		"format":  func(_ *input.File, c *ingest.Config) { c.Document.Format = format.Lines },

@@ -94,7 +94,7 @@ func TestRoom(t *testing.T) {
 		var asked []uint64
 		o := Options{K: 0, Threads: 1, Memory: 1}
 		o.Room = func(bytes uint64) (a memory.Arena, err error) {
-			asked = append(asked, bytes-o.fixedBytes(0))
+			asked = append(asked, bytes-o.fixedBytes())
 			return a, nil
 		}
 		r, err := Find(t.Context(), NewPrints(base), o)

@@ -15,23 +15,13 @@ import (
 
 // Options configures the clusters and the choice of their representatives.
 type Options struct {
-	K       int  // largest Hamming distance of near-duplicates
-	Star    bool // every member must be within K of the representative
-	Threads int  // goroutines; 0 or less: as many as there are processors
-
-	// StarBytes is how much memory the representatives of one star cluster's
-	// documents may take while they are looked up; default 32 MiB, in which
-	// there are some 60,000. More of them cost repeated passes instead.
-	StarBytes int64
+	K       int // largest Hamming distance of near-duplicates
+	Threads int // goroutines; 0 or less: as many as there are processors
 
 	// Prefer orders rows: it is negative when document a should be kept
 	// rather than b. Rows that it calls equal, and all rows when it is nil,
 	// are preferred in order. It is called from many goroutines.
 	Prefer func(a, b int) int
-
-	// Always, if not nil, reports rows that represent their stars, whatever they are near. Prefer puts
-	// them before all others. A row with the fingerprint of another one stays in the star of that.
-	Always func(row int) bool
 
 	Meter *Meter // counts what is done so far; nil: nobody looks
 
@@ -47,8 +37,6 @@ type Options struct {
 	Results *memory.Arena
 }
 
-const starBytesDefault = 32 << 20
-
 // A Meter counts what [Find] has done so far. Anyone may read it at any time.
 type Meter struct {
 	Total    atomic.Int64 // fingerprints to compare, once for each table; 0 while that is unknown
@@ -61,7 +49,6 @@ func (o Options) withDefaults() Options {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	o.StarBytes = cmp.Or(o.StarBytes, starBytesDefault)
 	o.Meter = cmp.Or(o.Meter, new(Meter))
 	return o
 }
@@ -82,23 +69,17 @@ const (
 // NeedBytes returns the memory that [Find] takes for that many documents beside their fingerprints:
 // [CandidateBytes] for each document that is near another, an eighth of all, in which there is room
 // for 4 bytes for each and a filter of one before those are known; and the sort's
-// buckets, with Star the representatives. More documents near others take more; see Room.
+// buckets. More documents near others take more; see Room.
 func (o Options) NeedBytes(documents uint64) uint64 {
 	o = o.withDefaults()
 	if documents <= DirectMax {
-		return CandidateBytes*documents + o.fixedBytes(documents)
+		return CandidateBytes*documents + o.fixedBytes()
 	}
-	return CandidateBytes*documents/nearShare + o.fixedBytes(documents)
+	return CandidateBytes*documents/nearShare + o.fixedBytes()
 }
 
 // fixedBytes returns the memory beside that.
-func (o Options) fixedBytes(documents uint64) uint64 {
-	bytes := uint64(o.Threads) << 21
-	if o.Star && documents > tablesMin {
-		bytes += uint64(o.StarBytes)
-	}
-	return bytes
-}
+func (o Options) fixedBytes() uint64 { return uint64(o.Threads) << 21 }
 
 // A Row is the number of a document, from 0.
 type Row uint64
@@ -194,21 +175,6 @@ func (r *Result) Map(rows []Row) {
 	}
 }
 
-// Delete deletes some rows that are no representatives, and the clusters of which one is left.
-func (r *Result) Delete(drop func(c Cluster, row Row) bool) {
-	left := r.clusters[:0] // behind what is read
-	for i, c := range r.Clusters() {
-		n, from := len(c.Rows), r.clusters[i].from()
-		c.Rows = slices.DeleteFunc(c.Rows, func(row Row) bool { return drop(c, row) })
-		if r.gone += n - len(c.Rows); len(c.Rows) > 1 {
-			left = append(left, spanOf(from, from+len(c.Rows), c.Representative))
-		} else {
-			r.gone++
-		}
-	}
-	r.clusters = left
-}
-
 // Clusters returns all clusters, of two documents or more, in order of their first rows, with their
 // numbers from 0.
 func (r *Result) Clusters() iter.Seq2[int, Cluster] {
@@ -222,13 +188,10 @@ func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 }
 
 // Find returns the clusters of documents, one fingerprint a row. The result depends on nothing but
-// the fingerprints, K, Star and Prefer. Memory: [Options.NeedBytes]. The error is that of ctx, or
+// the fingerprints, K and Prefer. Memory: [Options.NeedBytes]. The error is that of ctx, or
 // of memory that is not there.
 //
-// Without Star, clusters are the connected components: near pairs may chain,
-// so distances can exceed K. With Star, documents are taken in order of
-// preference, and each is in the cluster of the nearest representative so far that is
-// within K, the first of several; if there is none, it becomes one. Documents with
+// Clusters are the connected components: near pairs may chain, so distances can exceed K. Documents with
 // one fingerprint are in one cluster.
 //
 // Of many documents it first finds out which have a near one, or one that is equal: it joins all
@@ -274,11 +237,11 @@ func Find(ctx context.Context, all Prints, o Options) (*Result, error) {
 // candidates returns the documents to be compared with each other.
 func (o *Options) candidates(ctx context.Context, all *Prints) (c *candidates, err error) {
 	n := uint64(all.Len())
-	if n < 2 || n <= DirectMax && (o.Memory == 0 || CandidateBytes*n+o.fixedBytes(n) <= o.Memory) {
+	if n < 2 || n <= DirectMax && (o.Memory == 0 || CandidateBytes*n+o.fixedBytes() <= o.Memory) {
 		return &candidates{all: all, len: int(n)}, nil
 	}
 	room := n/roomShare + 1
-	if beside := o.fixedBytes(n) + n*filterBits/8; o.Memory > 0 {
+	if beside := o.fixedBytes() + n*filterBits/8; o.Memory > 0 {
 		room = min(max((max(o.Memory, beside)-beside)/8, room), n)
 	}
 	for {
@@ -300,7 +263,7 @@ func (o *Options) room(bytes uint64, documents int) (memory.Arena, error) {
 	if o.Room == nil {
 		return memory.Arena{}, nil
 	}
-	return o.Room(bytes + o.fixedBytes(uint64(documents)))
+	return o.Room(bytes + o.fixedBytes())
 }
 
 // connect returns for each fingerprint the root of its cluster.
@@ -326,10 +289,7 @@ func connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err
 			}
 		})
 	}
-	if roots = u.flatten(); err != nil || !p.Star {
-		return roots, err
-	}
-	return roots, p.stars(ctx, roots, best)
+	return u.flatten(), err
 }
 
 // components lists the fingerprints by their roots.

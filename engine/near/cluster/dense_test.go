@@ -50,9 +50,7 @@ func denseGroups(n int) map[string][]uint64 {
 	return all
 }
 
-// greedy is Find by its definition: all pairs by comparing all with all, or with star each document
-// with all representatives before it, and goes for the nearest, the first of several. Documents with one
-// fingerprint go for the same one.
+// greedy is Find by its definition: all pairs by comparing all with all.
 func greedy(base []uint64, o Options) (list []Cluster) {
 	of := make([]int, len(base)) // the place in list of a row's cluster
 	rows := make([]int, len(base))
@@ -62,47 +60,25 @@ func greedy(base []uint64, o Options) (list []Cluster) {
 	if o.Prefer != nil {
 		slices.SortStableFunc(rows, o.Prefer)
 	}
-	if o.Star {
-		first := map[uint64]int{} // rows with one fingerprint go together
-		for _, row := range rows {
-			if before, again := first[base[row]]; again {
-				of[row] = of[before]
-				continue
-			}
-			first[base[row]] = row
-			of[row] = -1
-			least := o.K + 1
-			for i, c := range list {
-				if d := bits.OnesCount64(base[row] ^ base[c.Representative]); d < least {
-					of[row], least = i, d
+	seen := make([]bool, len(base))
+	free := slices.Clone(rows) // who is in no cluster
+	for _, row := range rows {
+		if seen[row] {
+			continue
+		}
+		for todo := []int{row}; len(todo) > 0; todo = todo[1:] {
+			seen[todo[0]] = true
+			of[todo[0]] = len(list)
+			free = slices.DeleteFunc(free, func(other int) bool {
+				near := !seen[other] && bits.OnesCount64(base[todo[0]]^base[other]) <= o.K
+				if near {
+					seen[other] = true
+					todo = append(todo, other)
 				}
-			}
-			if of[row] < 0 {
-				of[row] = len(list)
-				list = append(list, Cluster{Representative: Row(row)})
-			}
+				return near || seen[other]
+			})
 		}
-	} else {
-		seen := make([]bool, len(base))
-		free := slices.Clone(rows) // who is in no cluster
-		for _, row := range rows {
-			if seen[row] {
-				continue
-			}
-			for todo := []int{row}; len(todo) > 0; todo = todo[1:] {
-				seen[todo[0]] = true
-				of[todo[0]] = len(list)
-				free = slices.DeleteFunc(free, func(other int) bool {
-					near := !seen[other] && bits.OnesCount64(base[todo[0]]^base[other]) <= o.K
-					if near {
-						seen[other] = true
-						todo = append(todo, other)
-					}
-					return near || seen[other]
-				})
-			}
-			list = append(list, Cluster{Representative: Row(row)})
-		}
+		list = append(list, Cluster{Representative: Row(row)})
 	}
 	for row := range base {
 		list[of[row]].Rows = append(list[of[row]].Rows, Row(row))
@@ -121,45 +97,15 @@ func TestDenseGroups(t *testing.T) {
 		score := rand.New(rand.NewPCG(1, 1)).Perm(n)
 		scored := func(a, b int) int { return cmp.Compare(score[a]/8, score[b]/8) }
 		for _, prefer := range []func(a, b int) int{scored, nil} {
-			for _, star := range []bool{false, true} {
-				for _, k := range []int{3, 1} {
-					if prefer == nil && k == 1 || !long.Form() && (prefer == nil || k == 1) {
-						continue
-					}
-					o := Options{K: k, Star: star, Prefer: prefer}
-					want := greedy(base, o)
-					for _, o.Threads = range []int{1, 3} {
-						for _, o.StarBytes = range []int64{0, 1 << 20} {
-							if o.StarBytes > 0 && (!star || o.Threads == 1) {
-								continue
-							}
-							found(t, fmt.Sprintf("%s, k=%d, star %v, preference %v, %d threads, %d bytes", name, k, star, prefer != nil,
-								o.Threads, o.StarBytes),
-								base, o, want)
-						}
-					}
-				}
-			}
-		}
-	}
-}
-
-// TestLargeStar has one component on all threads: of just the size from which it is, and larger.
-func TestLargeStar(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		n     int
-		bytes int64 // for some of the representatives
-	}{{"cube", starLarge, 10 << 10}, {"wide walk", starLarge + 2*starLook, 2 << 20}} {
-		base := denseGroups(c.n)[c.name]
-		o := Options{K: 3, Star: true}
-		want := greedy(base, o)
-		for _, o.Threads = range long.Raced([]int{1, 4}, []int{4}) {
-			for _, o.StarBytes = range []int64{0, c.bytes} {
-				if o.StarBytes > 0 && o.Threads == 1 && !long.Form() {
+			for _, k := range []int{3, 1} {
+				if prefer == nil && k == 1 || !long.Form() && (prefer == nil || k == 1) {
 					continue
 				}
-				found(t, fmt.Sprintf("%s, %d threads, %d bytes", c.name, o.Threads, o.StarBytes), base, o, want)
+				o := Options{K: k, Prefer: prefer}
+				want := greedy(base, o)
+				for _, o.Threads = range []int{1, 3} {
+					found(t, fmt.Sprintf("%s, k=%d, preference %v, %d threads", name, k, prefer != nil, o.Threads), base, o, want)
+				}
 			}
 		}
 	}
@@ -193,7 +139,7 @@ func foundIn(t *testing.T, what string, base Prints, o Options, want []Cluster) 
 	m := o.Meter
 	if m.Total.Load() > m.Compared.Load() || o.Memory == 0 && m.Total.Load() < m.Compared.Load() ||
 		o.Memory == 0 && (m.Total.Load() == 0) != (r.Distinct < 2) ||
-		!o.Star && m.Joined.Load() > int64(r.Rows()-r.Len()) {
+		m.Joined.Load() > int64(r.Rows()-r.Len()) {
 		t.Errorf("%s: %d of %d compared, %d joined", what, m.Compared.Load(), m.Total.Load(), m.Joined.Load())
 	}
 	return r.Distinct
@@ -234,18 +180,14 @@ func TestRepresentatives(t *testing.T) {
 			}
 			for _, key := range []uint64{at, sets.Near(rng, at, k), sets.Near(rng, keys[rng.IntN(i+1)], k),
 				old[rng.IntN(len(old))]} {
-				nearest, want := uint64(none), []uint64(nil)
-				for j := range slices.Backward(keys) {
-					if d := bits.OnesCount64(key ^ keys[j]); d <= k {
-						want = append(want, uint64(d)<<32|uint64(j))
+				var want []uint32
+				for j := range keys {
+					if bits.OnesCount64(key^keys[j]) <= k {
+						want = append(want, uint32(j))
 					}
 				}
-				slices.Sort(want)
-				if len(want) > 0 {
-					nearest = want[0]
-				}
 				got := slices.Compact(slices.Sorted(slices.Values(r.Near(nil, key, 0))))
-				if r.nearest(key, 0) != nearest || !slices.Equal(got, want) {
+				if !slices.Equal(got, want) {
 					t.Fatalf("%x is near %x of %d, not %x", key, want, i+1, got)
 				}
 			}
@@ -258,21 +200,19 @@ func TestRepresentatives(t *testing.T) {
 func BenchmarkDenseGroups(b *testing.B) {
 	large, cube := denseGroups(400_000), denseGroups(1 << 18)["cube"]
 	for name, prints := range map[string][]uint64{"balls": large["balls"], "wide": large["wide"], "cube": cube} {
-		for _, star := range []bool{false, true} {
-			b.Run(fmt.Sprintf("set=%s/star=%v", name, star), func(b *testing.B) {
-				clusters := 0
-				for b.Loop() {
-					r, err := Find(context.Background(), NewPrints(prints), Options{K: 3, Star: star, Threads: 1})
-					must.Do(b, err)
-					clusters = r.Len()
-				}
-				if name == "cube" && !star && clusters != 1 {
-					b.Fatalf("%d clusters", clusters)
-				}
-				b.ReportMetric(float64(clusters), "clusters")
-				b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(prints)), "ns/document")
-			})
-		}
+		b.Run("set="+name, func(b *testing.B) {
+			clusters := 0
+			for b.Loop() {
+				r, err := Find(context.Background(), NewPrints(prints), Options{K: 3, Threads: 1})
+				must.Do(b, err)
+				clusters = r.Len()
+			}
+			if name == "cube" && clusters != 1 {
+				b.Fatalf("%d clusters", clusters)
+			}
+			b.ReportMetric(float64(clusters), "clusters")
+			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(prints)), "ns/document")
+		})
 	}
 }
 

@@ -4,7 +4,6 @@
 //
 //	rows --sort--> distinct --for each table: permute, partition--> buckets of equal leading bits
 //	buckets --XOR, popcount--> links --union-find--> components
-//	components --Star: members by preference, each looks for a representative--> stars
 //
 // The join needs no index and no sort: for each table of a radius-0 design the
 // fingerprints that share its leading bits are brought together in a bucket
@@ -28,24 +27,22 @@
 // A site's template makes dense groups: thousands of fingerprints of which each is near hundreds.
 // Equal fingerprints are brought together before and cost nothing. Of a dense group, clusters need
 // no pairs but those that connect it: in a bucket where near pairs are many they are the edges of a
-// spanning forest, and a key that another has reached is not compared again (forest.go). Stars need
-// no pairs either: a member is compared with representatives, which are few where members are
-// dense. If very many different ones share the leading bits of a table, the unconnected rest of
+// spanning forest, and a key that another has reached is not compared again (forest.go). If very many different ones share the leading bits of a table, the unconnected rest of
 // their bucket is joined by itself, with tables of bits that tell these apart; a corpus built to
 // collide in those too costs the square of its bucket. Measured, one thread (BenchmarkDenseGroups),
 // us a document:
 //
-//	documents                              near pairs   clusters   stars
-//	400,000 in 20 groups, 0-3 bits changed   22 million      0.4     0.5
-//	400,000 in 20 groups, 2-6 bits changed   19 million      1.3     2.3
-//	262,144, all values of 18 bits          129 million      1.0     1.4
-//	4,194,304, all values of 22 bits      3,760 million      2.5     3.7 (with reading and output)
+//	documents                              near pairs   clusters
+//	400,000 in 20 groups, 0-3 bits changed   22 million      0.4
+//	400,000 in 20 groups, 2-6 bits changed   19 million      1.3
+//	262,144, all values of 18 bits          129 million      1.0
+//	4,194,304, all values of 22 bits      3,760 million      2.5 (with reading and output)
 //
 // Pairs themselves cost some 200 ns each, in [Join] only.
 //
 // A cluster is a connected component: its members need not all be within k of each other, so each
-// member's distance to the representative is reported. A star (Options.Star) has only members
-// within k of its representative.
+// member's distance to the representative is reported. [Representatives] finds the kept documents of a
+// cluster that are within k of another one, for package dedup, which divides clusters.
 //
 // # Concurrency
 //

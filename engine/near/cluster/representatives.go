@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"math"
-	"math/bits"
 
 	"ndd/asm"
 )
@@ -32,7 +31,7 @@ type repTable struct {
 // A repBucket has representatives in order, with their indexes.
 type repBucket struct {
 	keys  []uint64
-	ranks []int32
+	ranks []uint32
 }
 
 const (
@@ -50,22 +49,13 @@ func (r *Representatives) Reset(k int, bytes int64) {
 	r.keys, r.tables, r.grow = r.keys[:0], nil, tablesMin
 }
 
-// Add adds a fingerprint behind all others.
-func (r *Representatives) Add(key uint64) {
-	if r.full() {
-		r.tables, r.grow = nil, math.MaxInt
-	}
-	r.add(key)
-}
-
 // At returns a fingerprint by its number.
 func (r *Representatives) At(i int) uint64 { return r.keys[i] }
 
-// Near appends a number for each representative from number from on that is within k bits of a
-// fingerprint: the distance in the upper 32 bits, the representative's number in the lower. They are
+// Near appends the number of each representative from number from on that is within k bits of a fingerprint. They are
 // in no order, and some may be there several times. It may be called from many goroutines while
 // there is no call of Add.
-func (r *Representatives) Near(dst []uint64, key uint64, from int) []uint64 {
+func (r *Representatives) Near(dst []uint32, key uint64, from int) []uint32 {
 	if len(r.tables) == 0 || from > 0 || r.isDense(key) {
 		dst = r.appendWithin(dst, key, r.keys[from:], from, nil)
 	} else {
@@ -93,29 +83,26 @@ func (r *Representatives) isDense(key uint64) bool {
 
 // appendWithin appends those of some keys that are within k bits of another. Their numbers are
 // ranks or, if that is nil, begin with first.
-func (r *Representatives) appendWithin(dst []uint64, key uint64, keys []uint64, first int, ranks []int32) []uint64 {
+func (r *Representatives) appendWithin(dst []uint32, key uint64, keys []uint64, first int, ranks []uint32) []uint32 {
 	var hits [withinBlock]uint32
 	for from := 0; from < len(keys); from += withinBlock {
 		n, _ := asm.Within64(hits[:], keys[from:min(from+withinBlock, len(keys))], key, r.k)
 		for _, at := range hits[:n] {
-			i := from + int(at)
-			number := first + i
-			if ranks != nil {
-				number = int(ranks[i])
+			if i := from + int(at); ranks == nil {
+				dst = append(dst, uint32(first+i))
+			} else {
+				dst = append(dst, ranks[i])
 			}
-			dst = append(dst, uint64(bits.OnesCount64(key^keys[i]))<<32|uint64(number))
 		}
 	}
 	return dst
 }
 
-// full reports whether there is no room for more.
-func (r *Representatives) full() bool {
-	return int64(len(r.keys))*int64(repBytes+repInTable*len(r.tables)) >= r.bytes
-}
-
-// add adds a fingerprint behind all others.
-func (r *Representatives) add(key uint64) {
+// Add adds a fingerprint behind all others.
+func (r *Representatives) Add(key uint64) {
+	if int64(len(r.keys))*int64(repBytes+repInTable*len(r.tables)) >= r.bytes {
+		r.tables, r.grow = nil, math.MaxInt
+	}
 	r.keys = append(r.keys, key)
 	if len(r.keys) > r.grow {
 		r.grow = growthFactor * len(r.keys)
@@ -123,60 +110,23 @@ func (r *Representatives) add(key uint64) {
 		for _, t := range chooseForSample(r.keys, r.grow, r.k).Tables {
 			table := repTable{t.Mask, make(map[uint64]*repBucket, len(r.keys))}
 			for i := range r.keys {
-				table.add(r.keys[i], int32(i))
+				table.add(r.keys[i], uint32(i))
 			}
 			r.tables = append(r.tables, table)
 		}
 		return
 	}
 	for i := range r.tables {
-		r.tables[i].add(key, int32(len(r.keys)-1))
+		r.tables[i].add(key, uint32(len(r.keys)-1))
 	}
 }
 
 // add adds a representative behind all others.
-func (t *repTable) add(key uint64, rank int32) {
+func (t *repTable) add(key uint64, rank uint32) {
 	b := t.buckets[key&t.mask]
 	if b == nil {
 		b = new(repBucket)
 		t.buckets[key&t.mask] = b
 	}
 	b.keys, b.ranks = append(b.keys, key), append(b.ranks, rank)
-}
-
-// none is the number of no representative.
-const none = math.MaxUint64
-
-// nearest returns the nearest one from number from on that is within k bits of a fingerprint, the first of
-// several, as Near does; none if there is none. It may be called from many goroutines while there is no call
-// of add.
-func (r *Representatives) nearest(key uint64, from int) uint64 {
-	if len(r.tables) == 0 || from > 0 {
-		return r.nearestOf(key, r.keys[from:], from, nil, none)
-	}
-	best := uint64(none)
-	for i := range r.tables {
-		t := &r.tables[i]
-		if b := t.buckets[key&t.mask]; b != nil {
-			best = r.nearestOf(key, b.keys, 0, b.ranks, best)
-		}
-	}
-	return best
-}
-
-// nearestOf returns best, or a nearer one of some keys. Their numbers are as in appendWithin.
-func (r *Representatives) nearestOf(key uint64, keys []uint64, first int, ranks []int32, best uint64) uint64 {
-	var hits [withinBlock]uint32
-	for from := 0; from < len(keys); from += withinBlock {
-		n, _ := asm.Within64(hits[:], keys[from:min(from+withinBlock, len(keys))], key, r.k)
-		for _, at := range hits[:n] {
-			i := from + int(at)
-			number := uint64(first + i)
-			if ranks != nil {
-				number = uint64(ranks[i])
-			}
-			best = min(best, uint64(bits.OnesCount64(key^keys[i]))<<32|number)
-		}
-	}
-	return best
 }

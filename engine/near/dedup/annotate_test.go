@@ -48,7 +48,7 @@ func TestAnnotate(t *testing.T) {
 	for name, content := range files {
 		write(t, map[string]string{name: packed.Pack(t, name, content)})
 	}
-	r := found(t, read(t, "in", ingest.Config{}, ReadOptions{}), Options{K: 3, Verify: &Verify{}})
+	r := found(t, read(t, "in", ingest.Config{}, ReadOptions{}), Options{K: 3, Rule: Rule{{Jaccard: 0.7}}, Texts: &Texts{}})
 	got, report := written(t, r, r.Annotate)
 	if d := cmp.Diff(want, packed.Unpack(t, got)); d != "" {
 		t.Error(d)

@@ -11,7 +11,6 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/rewrite"
-	"ndd/engine/corpus/simhash"
 	"ndd/engine/near/rowset"
 	"ndd/engine/result"
 )
@@ -76,7 +75,7 @@ func (n *notes) values(number int) []any {
 		return []any{nil, false, r.corpus.ID(Row(d.KeptRow)), int64(0), 1.0, 1.0}
 	}
 	if d, gone := findDrop(r.Known, row); gone {
-		return append([]any{nil, false, d.Kept, int64(d.Distance)}, n.likeness(d.Likeness)...)
+		return append([]any{nil, false, d.Kept, int64(d.Distance)}, likeness(d.Likeness)...)
 	}
 	i, found := slices.BinarySearchFunc(n.list, row, func(n note, row Row) int { return cmp.Compare(n.row, row) })
 	if !found {
@@ -87,19 +86,18 @@ func (n *notes) values(number int) []any {
 	if row == kept {
 		return []any{cluster, true, nil, nil, nil, nil}
 	}
-	var like Likeness
-	if r.verified {
-		like = r.likes[of.at]
-	}
-	return append([]any{cluster, false, r.corpus.ID(kept), int64(r.Distance(row, kept))}, n.likeness(like)...)
+	return append([]any{cluster, false, r.corpus.ID(kept), int64(r.Distance(row, kept))}, likeness(r.likes[of.at])...)
 }
 
-// likeness returns the two values of a likeness, if texts were compared.
-func (n *notes) likeness(like Likeness) []any {
-	if !n.r.verified {
-		return []any{nil, nil}
+// likeness returns the two values of a likeness, nil for what is not known.
+func likeness(l Likeness) []any {
+	values := []any{nil, nil}
+	for i, share := range []float32{l.Jaccard, l.Contained} {
+		if share > 0 {
+			values[i] = float64(share)
+		}
 	}
-	return []any{float64(like.Jaccard), float64(like.Contained)}
+	return values
 }
 
 // copyInputs copies the inputs without the dropped documents, or with fields. It returns an error if a dropped document
@@ -168,11 +166,11 @@ func (o *origin) decision(hash io.Writer, dropped rowset.Set, first, units int) 
 // as near an earlier one. Of equal documents that are too short for a fingerprint the first one remains. One
 // goroutine calls seen, in order.
 func Filter(ctx context.Context, in io.Reader, out io.Writer, cfg ingest.Config,
-	seen func(simhash.Fingerprint) (bool, error)) (dropped int, _ ingest.Report, _ error) {
+	seen func(ingest.Record) (bool, error)) (dropped int, _ ingest.Report, _ error) {
 	short := map[[2]uint64]bool{} // hashes of texts that are too short for a fingerprint
 	return rewrite.Lines(ctx, in, out, cfg, func(r ingest.Record) (bool, error) {
 		if r.OK {
-			return seen(r.Fingerprint)
+			return seen(r)
 		}
 		again := short[r.Hash]
 		if r.TextBytes > 0 {

@@ -68,7 +68,7 @@ func TestChanged(t *testing.T) {
 				write(t, map[string]string{test.file: test.text})
 			}
 			_, copied := r.Copy(t.Context(), names)
-			_, compared := Find(t.Context(), c, Options{K: 3, Verify: &Verify{Rule: Rule{{Jaccard: 0.5}}}})
+			_, compared := Find(t.Context(), c, Options{K: 3, Rule: Rule{{Jaccard: 0.5}}, Texts: &Texts{}})
 			named := test.file + ":"
 			if strings.HasPrefix(test.text, `"`) {
 				named = "in" // documents are missing, of some file

@@ -8,6 +8,7 @@ import (
 
 	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/near/keep"
 	"ndd/engine/near/source"
 	"ndd/engine/storage/spill"
@@ -52,6 +53,7 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 	}
 	c := &Corpus{recipe: recipe, o: o, urls: newColumn[[2]uint64](&o, "URLs"),
 		rows: rows{prints: newColumn[uint64](&o, "fingerprints"), hashes: newColumn[[2]uint64](&o, "hashes"),
+			words:   newColumn[uint64](&o, "sketches"),
 			records: records{text: newColumn[byte](&o, "ids"), at: newColumn[uint64](&o, "rows")}},
 		sources: source.NewTable(o.Source, newColumn[uint16](&o, "sources")),
 		from:    origin{units: newColumn[uint64](&o, "units")}}
@@ -74,7 +76,7 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 				return ""
 			}})
 	}
-	c.columns = []column{&c.prints, &c.records.text, &c.records.at, &c.hashes, &c.urls, &c.sources.Rows, &c.from.units}
+	c.columns = []column{&c.prints, &c.records.text, &c.records.at, &c.hashes, &c.words, &c.urls, &c.sources.Rows, &c.from.units}
 	for i := range c.values {
 		c.columns = append(c.columns, &c.values[i].Keys)
 	}
@@ -114,6 +116,7 @@ type Document struct {
 	Modified    int64          // time of its file, in nanoseconds since 1970; 0 if unknown
 	Place       Place          // all documents of a corpus have one, or none has
 	Short       bool           // it is too short for a fingerprint
+	Sketch      sketch.Sketch  // kept with ReadOptions.Sketches; zero for none
 }
 
 // Append adds a document. The error is a [spill.Error].
@@ -135,6 +138,9 @@ func (c *Corpus) Append(d Document) error {
 	err := c.prints.Append(uint64(d.Fingerprint))
 	if d.Hash != [2]uint64{} {
 		err = cmp.Or(err, c.hashes.Append(d.Hash))
+	}
+	if c.o.Sketches {
+		err = cmp.Or(err, c.words.AppendAll(d.Sketch[:]))
 	}
 	if len(c.o.SameURL) > 0 {
 		url := ""
@@ -160,6 +166,9 @@ func valueAt(values []format.Value, i int) format.Value {
 	}
 	return format.Value{}
 }
+
+// HasSketches reports whether sketches can be compared.
+func (c *Corpus) HasSketches() bool { return c.o.Sketches }
 
 // Recipe returns the recipe of the fingerprints, nil if that is unknown.
 func (c *Corpus) Recipe() *simhash.Recipe { return c.recipe }

@@ -13,8 +13,8 @@
 //
 //	documents --ingest--┐                                            ┌--> Result: clusters, kept, dropped
 //	                    ├--> Corpus --without known--> cluster.Find -┤
-//	.ndf, .bin ---------┘                                            └--> verify: the texts of each cluster are
-//	                                                                      compared, and divide it (settle)
+//	.ndf, .bin ---------┘                                            └--> settle: the sketches of each cluster are
+//	                                                                      compared, or the texts, and divide it
 //
 //	documents, read again --package rewrite, without dropped ones--> copies (Result.Copy, Result.Annotate)
 //
@@ -22,39 +22,36 @@
 //
 //	read.go fields.go                 read: documents through ingest, or fingerprint files
 //	find.go search.go                 find: the steps of a search for clusters
-//	equal.go known.go                   equal URLs and texts; documents that the caller has
-//	verify.go                         verify: sets of shingles, by reading the texts again (or Verify.Sets)
-//	settle.go sketch.go rare.go rule.go settle: the rule decides which documents are kept
+//	equal.go                            equal URLs, and equal texts that are too short for a fingerprint
+//	texts.go                          texts: sets of shingles, by reading the texts again
+//	divide.go settle.go rule.go       settle: the rule decides which documents are kept
 //	result.go doubts.go               result: clusters, drops and kept documents; pairs near the threshold
 //	copy.go                             verdicts and fields for package rewrite
 //	corpus.go rows.go records.go      rows: the facts about each document
 //	again.go url.go                     the way back to its text; its URL
 //	room.go options.go row.go           memory; configuration; types of rows
 //
-// # Verification
+// # The rule
 //
-// Fingerprints within k bits are near-duplicates with a probability. With Options.Verify the texts are compared.
-// Documents are taken in order of preference. Each is compared with the kept documents within k of it, the nearest
-// first, and dropped for the first one that the rule allows. It is kept if the rule allows none. So every dropped
-// document has been compared with the one that is kept for it. Options.Chains compares it with all kept documents of its
-// cluster instead, however long the chain of near pairs was.
+// Fingerprints within k bits are near-duplicates with a probability. Options.Rule confirms them. Documents are taken in
+// order of preference. Each is compared with the kept documents within k of it, and dropped for the nearest one that the rule
+// allows. It is kept if the rule allows none. So every dropped document was compared with the one that is kept for it. That
+// is the lexicographically first maximal independent set of the confirmed pairs. Options.Chains compares a document with all
+// kept ones of its cluster instead, however long the chain of near pairs was.
 //
-// Where thousands of documents within k of each other all stay, each is compared with all kept ones: by sketches, 10 ns
-// a pair (sketch.go). Once that has taken longer than reading all sets twice, lists of rare shingles find the few
-// documents that the rule may allow (rare.go).
-//
-// A document near known ones is compared with the texts of these first, the nearest first. If none is alike, it is
-// compared with the others.
+// A sketch of 64 bytes estimates the Jaccard similarity of two texts (package sketch). Options.Texts has the texts compared
+// instead. Without sketches fingerprints decide alone, and the result is unverified.
 //
 // # Cost
 //
 // Reading has the cost of package ingest: nearly all of the time if the inputs are texts. Comparing fingerprints has the
-// cost of package cluster, 0.1-0.3 us a document and thread. Verification reads the inputs once more, extracts the
-// documents of clusters only, and holds their sets of shingles: Verify.Memory bytes in memory, and the rest in a
+// cost of package cluster, 0.1-0.3 us a document and thread. Comparing two sketches takes some ns. Where thousands of documents
+// within k of each other all stay, each is compared with all kept ones. Comparing texts reads the inputs once more,
+// extracts the documents of clusters only, and holds their sets of shingles: Texts.Memory bytes in memory, and the rest in a
 // temporary file. Copies read the inputs once more.
 //
-// Columns that grow with the documents, such as fingerprints, IDs and places, are in temporary files if they are larger
-// than 256 KiB ([spill.Column]).
+// Columns that grow with the documents, such as fingerprints, sketches, IDs and places, are in temporary files if they are
+// larger than 256 KiB ([spill.Column]).
 //
 // # Concurrency
 //

@@ -60,8 +60,8 @@ func doubtsOf(r *Result, o Options, want func(*Drop) bool) (list []Doubt) {
 			continue
 		}
 		d := Doubt{drop, true, float64(o.K - drop.Distance)}
-		if o.Verify != nil {
-			d.Beyond = o.Verify.Rule.beyond(d.Likeness)
+		if r.verified && len(o.Rule) > 0 {
+			d.Beyond = o.Rule.beyond(d.Likeness)
 		}
 		last := len(list) - 1
 		if last < 0 || list[last].Cluster != d.Cluster {

@@ -33,7 +33,7 @@ func (s *search) findEqual(ctx context.Context, hashes [][2]uint64, has func(row
 		}
 	}
 	o := s.near
-	o.K, o.Star, o.Meter = 0, true, nil
+	o.K, o.Meter = 0, nil
 	found, err := s.clusters(ctx, cluster.NewPrints(keys), rows, o)
 	if err != nil {
 		return nil, err
@@ -77,14 +77,4 @@ func settleURLs(r *Result) {
 			d.Distance = r.Distance(d.Row, Row(d.KeptRow))
 		}
 	}
-}
-
-// settleEqual leaves in each cluster the documents that have the text of the kept one, as if the second half of its hash
-// were its only shingle. The clusters are of documents whose hashes begin with the same 64 bits.
-func (s *search) settleEqual(ctx context.Context) error {
-	o := s.o
-	o.Verify = &Verify{Rule: Rule{{Jaccard: 1}}}
-	err := s.settle(ctx, s.r, o, true, func(row Row, _ *[]uint64) []uint64 { return s.c.hashes.All[row][1:] })
-	s.r.Rejected = 0
-	return err
 }

@@ -51,7 +51,7 @@ func TestExactTexts(t *testing.T) {
 	}
 
 	c := read(t, "a.jsonl", ingest.Config{}, ReadOptions{})
-	o := Options{K: 6, Verify: &Verify{Rule: Rule{{Jaccard: 0.9}}}}
+	o := Options{K: 6, Rule: Rule{{Jaccard: 0.9}}, Texts: &Texts{}}
 	r := found(t, c, o)
 	with := slices.Collect(r.Dropped())
 	with = with[len(r.SameText):]
@@ -110,7 +110,7 @@ func TestEqualShort(t *testing.T) {
 		if len(c.source.Protect) > 0 {
 			inputs = []string{"in.jsonl", "safe.jsonl"}
 		}
-		for _, o := range []Options{{K: 3}, {K: 6, Verify: &Verify{Rule: Rule{{Jaccard: 0.7}}}}} {
+		for _, o := range []Options{{K: 3}, {K: 6, Rule: Rule{{Jaccard: 0.7}}, Texts: &Texts{}}} {
 			corpus, _, err := ReadDocuments(t.Context(), inputs, ingest.Config{}, ReadOptions{Keep: keep, Source: c.source})
 			must.Do(t, err)
 			r := found(t, corpus, o)
@@ -150,9 +150,9 @@ func TestEqualShort(t *testing.T) {
 	var out bytes.Buffer
 	seen := map[simhash.Fingerprint]bool{}
 	dropped, _, err := Filter(t.Context(), strings.NewReader(in), &out, ingest.Config{Document: format.Options{
-		Format: format.JSONL, MaxDocumentBytes: 1 << 20}}, func(f simhash.Fingerprint) (bool, error) {
-		again := seen[f]
-		seen[f] = true
+		Format: format.JSONL, MaxDocumentBytes: 1 << 20}}, func(r ingest.Record) (bool, error) {
+		again := seen[r.Fingerprint]
+		seen[r.Fingerprint] = true
 		return again, nil
 	})
 	if err != nil || dropped != 3 || strings.Count(out.String(), "\n") != 5 {

@@ -35,23 +35,23 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	corpus, _, err := dedup.ReadDocuments(ctx, []string{path}, ingest.Config{}, dedup.ReadOptions{Keep: keep})
+	corpus, _, err := dedup.ReadDocuments(ctx, []string{path}, ingest.Config{}, dedup.ReadOptions{Keep: keep, Sketches: true})
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := dedup.Find(ctx, corpus, dedup.Options{K: 6, Verify: &dedup.Verify{Rule: dedup.Rule{{Jaccard: 0.8}}}})
+	result, err := dedup.Find(ctx, corpus, dedup.Options{K: 8, Rule: dedup.Rule{{Jaccard: 0.8}}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	for d := range result.Dropped() {
-		fmt.Printf("%s goes for %s: %.2f of their shingles are the same\n", corpus.ID(d.Row), d.Kept, d.Jaccard)
+		fmt.Printf("%s goes for %s: estimated Jaccard similarity %.2f\n", corpus.ID(d.Row), d.Kept, d.Jaccard)
 	}
 	for d := range result.Kept() {
 		fmt.Println(d.ID, "stays")
 	}
 	// Output:
-	// a goes for b: 0.94 of their shingles are the same
-	// d goes for b: 0.94 of their shingles are the same
+	// a goes for b: estimated Jaccard similarity 0.95
+	// d goes for b: estimated Jaccard similarity 0.95
 	// b stays
 	// c stays
 }
@@ -64,7 +64,7 @@ var chain = []dedup.Document{
 	{ID: "d", Fingerprint: 0xffff << 40},
 }
 
-// Fingerprints from anywhere: clusters chain, stars do not.
+// Fingerprints from anywhere, with chains and without.
 func ExampleFind() {
 	corpus := dedup.NewCorpus(nil, dedup.ReadOptions{})
 	for _, d := range chain {
@@ -72,13 +72,13 @@ func ExampleFind() {
 			log.Fatal(err) // there is no memory for so many
 		}
 	}
-	for _, star := range []bool{false, true} {
-		result, err := dedup.Find(context.Background(), corpus, dedup.Options{K: 3, Chains: !star})
+	for _, chains := range []bool{true, false} {
+		result, err := dedup.Find(context.Background(), corpus, dedup.Options{K: 3, Chains: chains})
 		if err != nil {
 			log.Fatal(err)
 		}
 		for c := range result.Clusters() {
-			fmt.Printf("star %v, cluster %d keeps %s:", star, c.Number, corpus.ID(c.Kept))
+			fmt.Printf("chains %v, cluster %d keeps %s:", chains, c.Number, corpus.ID(c.Kept))
 			for _, row := range c.Rows {
 				fmt.Printf(" %s at %d", corpus.ID(row), result.Distance(row, c.Kept))
 			}
@@ -86,6 +86,6 @@ func ExampleFind() {
 		}
 	}
 	// Output:
-	// star false, cluster 1 keeps a: a at 0 b at 3 c at 6
-	// star true, cluster 1 keeps a: a at 0 b at 3
+	// chains true, cluster 1 keeps a: a at 0 b at 3 c at 6
+	// chains false, cluster 1 keeps a: a at 0 b at 3
 }

@@ -17,25 +17,25 @@ import (
 	"ndd/engine/oracle/must"
 )
 
-// filtered runs Filter with stars of distance 3 over all that was kept.
+// filtered runs Filter with distance 3 over all that was kept.
 func filtered(t *testing.T, in io.Reader, cfg ingest.Config) (string, int, ingest.Report) {
 	t.Helper()
 	var kept []simhash.Fingerprint
 	var out bytes.Buffer
-	dropped, report, err := Filter(t.Context(), in, &out, cfg, func(f simhash.Fingerprint) (bool, error) {
+	dropped, report, err := Filter(t.Context(), in, &out, cfg, func(r ingest.Record) (bool, error) {
 		for _, k := range kept {
-			if bits.OnesCount64(uint64(f^k)) <= 3 {
+			if bits.OnesCount64(uint64(r.Fingerprint^k)) <= 3 {
 				return true, nil
 			}
 		}
-		kept = append(kept, f)
+		kept = append(kept, r.Fingerprint)
 		return false, nil
 	})
 	must.Do(t, err)
 	return out.String(), dropped, report
 }
 
-// TestFilter: what is kept is copied byte for byte and in order; it is what Find keeps with stars.
+// TestFilter: what is kept is copied byte for byte and in order; it is what Find keeps.
 func TestFilter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	var lines strings.Builder

@@ -2,9 +2,11 @@ package dedup
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/storage/store"
@@ -38,15 +40,15 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 
 // check returns an error if the texts of a corpus cannot be compared.
 func (o *Options) check(c *Corpus) error {
-	switch v := o.Verify; {
-	case v == nil:
+	switch {
+	case o.Texts == nil && len(o.Rule) > 0 && o.Rule.threshold() == 0:
+		return errors.New("sketches estimate one Jaccard similarity, and no other rule: compare texts")
+	case o.Texts == nil:
 		return nil
-	case o.Known != nil && len(v.Known) == 0:
-		return errNoTexts
-	case v.Sets == nil:
-		return c.from.readable()
+	case o.Known != nil:
+		return errors.New("texts cannot be compared with known documents, which have none")
 	}
-	return nil
+	return c.from.readable()
 }
 
 // findEqualDocuments finds documents with the URL of another one, and short ones with the text of another one.
@@ -58,7 +60,7 @@ func (s *search) findEqualDocuments(ctx context.Context) (err error) {
 	}
 	s.r.SameText, err = s.findEqual(ctx, hashes, func(row int) bool { return s.c.short.Has(row) && hashes[row] != empty })
 	for i := range s.r.SameText {
-		s.r.SameText[i].Likeness, s.r.SameText[i].Compared = same, true
+		s.r.SameText[i].Likeness = same
 	}
 	return err
 }
@@ -69,7 +71,7 @@ func (s *search) findKnown(ctx context.Context) (err error) {
 		return nil
 	}
 	r, all := s.r, s.c.all()
-	if r.Known, err = s.o.Known(ctx, all.Flat()); err != nil {
+	if r.Known, err = s.o.Known(ctx, all.Flat(), s.sketches()); err != nil {
 		return err
 	}
 	r.Known = slices.DeleteFunc(r.Known, func(k Drop) bool {
@@ -77,46 +79,37 @@ func (s *search) findKnown(ctx context.Context) (err error) {
 		return gone || s.c.sources.Protects(int(k.Row)) || s.c.short.Has(int(k.Row))
 	})
 	for i := range r.Known {
-		r.Known[i].KeptRow, r.Known[i].Compared = -1, r.verified
-	}
-	if s.o.Verify != nil {
-		return s.verifyKnown(ctx)
+		r.Known[i].KeptRow = -1
 	}
 	return nil
 }
 
-// findNear finds the clusters of the other rows, and divides them by their texts.
+// sketches returns the sketches of all rows if they are compared.
+func (s *search) sketches() []sketch.Sketch {
+	if len(s.o.Rule) == 0 {
+		return nil
+	}
+	return s.c.sketches()
+}
+
+// findNear finds the clusters of the other rows, and divides them by likeness.
 func (s *search) findNear(ctx context.Context) error {
 	prints, rows, err := s.rest()
 	if err != nil {
 		return err
 	}
-	find := func() (found *cluster.Result, err error) {
-		found, err = s.clusters(ctx, prints, rows, s.near)
-		if safe := s.c.sources.Protected(); err == nil && s.o.Verify == nil && len(safe) > 0 {
-			found.Delete(func(c cluster.Cluster, row Row) bool { return row != c.Representative && safe.Has(int(row)) })
-		}
-		return found, err
-	}
-	if s.r.found, err = find(); err != nil {
+	if s.r.found, err = s.clusters(ctx, prints, rows, s.near); err != nil {
 		return err
 	}
 	switch {
-	case s.o.Verify != nil:
-		return s.verify(ctx)
+	case s.o.Texts != nil:
+		return s.settleTexts(ctx)
 	case s.o.Exact:
-		return s.settleEqual(ctx)
+		return s.settleAll(ctx, s.hashJudge)
+	case len(s.o.Rule) == 0:
+		return s.settleAll(ctx, anyJudge)
 	}
-	s.near.Meter = nil
-	for _, also := range s.o.Also {
-		s.near.K = also.K
-		other := s.other()
-		if other.found, err = find(); err != nil {
-			return err
-		}
-		s.r.Also = append(s.r.Also, other)
-	}
-	return nil
+	return s.settleAll(ctx, sketchJudge)
 }
 
 // rest returns the rows to compare and their fingerprints: rows that are not known, do not have the URL of another one,

@@ -5,10 +5,10 @@ import (
 
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/keep"
-	"ndd/engine/near/shingle"
 	"ndd/engine/near/source"
 	"ndd/engine/storage/disk"
 )
@@ -17,12 +17,20 @@ import (
 type Options struct {
 	K      int  // largest Hamming distance
 	Chains bool // a cluster is all that near pairs connect; else each member is within K of the kept one
-	Exact  bool // documents are dropped for one with the same text alone; requires a corpus read so, and K and Verify 0
+	Exact  bool // documents are dropped for one with the same text alone; requires a corpus read so, and K and Rule 0
 
-	// Known, if not nil, is called once with all fingerprints. It returns the rows near a document that the caller
-	// has already, ascending, each with the ID of that document and the distance. With Verify it may return several
-	// documents of a row, the nearest first. These rows are dropped, and the others are compared with each other.
-	Known func(ctx context.Context, fingerprints []uint64) ([]Drop, error)
+	// Rule says when a document may be dropped for a near one. Without clauses fingerprints decide alone, also if Texts is nil
+	// and the corpus has no sketches.
+	Rule Rule
+
+	// Texts, if not nil, has the texts read again and compared. If it is nil, Rule must have one minimum of Jaccard, with
+	// which estimates by sketches are compared. A pair without a sketch is accepted, without a likeness.
+	Texts *Texts
+
+	// Known, if not nil, is called once with all fingerprints and sketches, nil if there are none. It returns the rows that
+	// the caller has already, ascending, each with the ID of a document that is near, and alike by its sketch. These rows
+	// are dropped, and the others are compared with each other.
+	Known func(ctx context.Context, fingerprints []uint64, sketches []sketch.Sketch) ([]Drop, error)
 
 	// KnownBytes returns the memory that Known needs for a number of documents; nil is none.
 	KnownBytes func(documents int) uint64
@@ -30,56 +38,47 @@ type Options struct {
 	// Meter, if not nil, counts comparisons.
 	Meter *cluster.Meter
 
-	// Verify, if not nil, compares texts. A document that Known returns is compared with the documents that Known
-	// names, until one is alike.
-	Verify *Verify
-
 	// Also has other settings, for [Result.Also].
 	Also []Setting
 }
 
 // A Setting is a distance and a rule, with which other documents may be dropped.
 type Setting struct {
-	K    int  // if texts are compared, at most the distance of the search
-	Rule Rule // if texts are compared
+	K    int // with Chains, that of the search
+	Rule Rule
 }
 
-// A Verify configures how texts are compared.
-type Verify struct {
-	Rule   Rule         // says when a document may be dropped for a kept one
-	Memory int64        // bytes for sets of shingles; default [VerifyMemory]. More of them go to a temporary file
-	Known  []string     // inputs that have the texts of the documents of Options.Known, by their IDs
+// Texts configure how texts are compared. The documents must have been read by [ReadDocuments], from files.
+type Texts struct {
+	Memory int64        // bytes for sets of shingles; default [TextMemory]. More of them go to a temporary file
 	Meter  *input.Meter // counts the reading, if not nil
 	Begin  func()       // is called, if not nil, when fingerprints are compared and the reading begins
-
-	// Sets puts the sets of shingles of some rows, which ascend, into s. If it is nil, the documents are read again.
-	// They must have been read by [ReadDocuments], from files.
-	Sets func(ctx context.Context, d Documents, rows []Row, s *shingle.Sets) error
 }
 
-// VerifyMemory is the default of Verify.Memory. The rest is in the system's cache of the file while
+// TextMemory is the default of Texts.Memory. The rest is in the system's cache of the file while
 // there is memory for it.
-const VerifyMemory = 8 << 20
+const TextMemory = 8 << 20
 
 // memory returns the bytes for sets of shingles.
-func (v *Verify) memory() int64 {
-	if v.Memory <= 0 {
-		return VerifyMemory
+func (t *Texts) memory() int64 {
+	if t.Memory <= 0 {
+		return TextMemory
 	}
-	return v.Memory
+	return t.Memory
 }
 
 // ReadOptions configure how a corpus is read.
 type ReadOptions struct {
-	Keep    keep.Order
-	Source  source.Options
-	SameURL []string       // fields, whose first value in a document is its URL; of documents with one URL one is kept
-	Find    Options        // for the later call of Find: memory depends on them
-	Copies  bool           // the inputs will be copied: memory depends on it, too
-	Budget  *memory.Budget // the memory is taken from it, until [Corpus.Close]; nil: no limit
-	Threads int            // goroutines; 0 or less: as many as there are processors
-	TempDir string         // folder of temporary files; default os.TempDir()
-	Disk    *disk.Disk     // disk of temporary files; default the system's
+	Keep     keep.Order
+	Sketches bool // documents get sketches, and those of fingerprint files are read
+	Source   source.Options
+	SameURL  []string       // fields, whose first value in a document is its URL; of documents with one URL one is kept
+	Find     Options        // for the later call of Find: memory depends on them
+	Copies   bool           // the inputs will be copied: memory depends on it, too
+	Budget   *memory.Budget // the memory is taken from it, until [Corpus.Close]; nil: no limit
+	Threads  int            // goroutines; 0 or less: as many as there are processors
+	TempDir  string         // folder of temporary files; default os.TempDir()
+	Disk     *disk.Disk     // disk of temporary files; default the system's
 
 	Open ndf.OpenOptions // options for fingerprint files
 

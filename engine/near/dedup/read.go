@@ -26,6 +26,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	}
 	cfg.Document.Extract = text.Extraction(cfg.Recipe.Extract)
 	c := NewCorpus(&cfg.Recipe, o)
+	cfg.Sketches = o.Sketches
 	cfg = c.room.reading(cfg)
 	c.from.inputs, c.from.options = inputs, cfg.Document
 	c.from.options.Meter = nil // it counts the first reading
@@ -41,7 +42,8 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 		return nil, ingest.Report{}, err
 	}
 	report, err := ingest.Run(ctx, inputs, cfg, func(r ingest.Record) error {
-		d := Document{r.ID, r.Fingerprint, r.Hash, r.TextBytes, r.Values, r.Modified, Place{r.Source, int64(r.Line)}, !r.OK}
+		d := Document{r.ID, r.Fingerprint, r.Hash, r.TextBytes, r.Values, r.Modified, Place{r.Source, int64(r.Line)}, !r.OK,
+			r.Sketch}
 		if err := c.from.units.Append(uint64(r.Unit)); err != nil {
 			return err
 		}
@@ -62,7 +64,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 
 // ReadPrints returns the corpus of one or more fingerprint files; of documents without IDs the rows
 // are the IDs. It verifies checksums. The error wraps [simhash.ErrMixed] unless all files have one
-// recipe, and IDs or none.
+// recipe, IDs or none, and, with o.Sketches, sketches or none.
 func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, err error) {
 	c := NewCorpus(nil, o)
 	defer func() {
@@ -83,6 +85,11 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	ids, err := ndf.HaveIDs(files)
 	if err != nil {
 		return nil, err
+	}
+	if c.o.Sketches {
+		if c.o.Sketches, err = ndf.HaveSketches(files); err != nil {
+			return nil, err
+		}
 	}
 	parts, err := ndf.Parts(files)
 	if err != nil {
@@ -128,7 +135,7 @@ func appendParts(ctx context.Context, c *Corpus, parts []ndf.Part) error {
 		for d, err := range p.Documents {
 			if err == nil {
 				err = c.Append(Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: d.TextBytes,
-					Place: Place{d.File, d.Row}, Short: !d.OK})
+					Place: Place{d.File, d.Row}, Short: !d.OK, Sketch: d.Sketch})
 			}
 			if err != nil {
 				return err

@@ -16,12 +16,12 @@ type Result struct {
 	Known    []Drop // rows that the caller has already, ascending; like the next ones, they are in no cluster
 	SameURL  []Drop // rows with the URL of another one, ascending
 	SameText []Drop // rows that are too short for a fingerprint, with the text of another one, ascending
-	Rejected int    // documents that stay because of their texts, though their fingerprints are near
+	Rejected int    // documents that are kept because they are not alike, though their fingerprints are near
 
 	corpus   *Corpus
 	verified bool
 	found    *cluster.Result
-	likes    []Likeness // likeness of each row of found; nil: texts were not compared
+	likes    []Likeness // of each row of found
 
 	// Also has the results of other settings. Its known rows are the same.
 	Also []*Result
@@ -32,13 +32,13 @@ type Cluster struct {
 	Number int        // from 1, in order of the first rows
 	Rows   []Row      // ascending
 	Kept   Row        // one of them
-	Likes  []Likeness // likeness of each row's text to the text of the kept one, if texts were compared
+	Likes  []Likeness // of each row's text to the text of the kept one
 }
 
 // Len returns the number of clusters.
 func (r *Result) Len() int { return r.found.Len() }
 
-// Verified reports whether texts were compared.
+// Verified reports whether sketches, texts or hashes were compared.
 func (r *Result) Verified() bool { return r.verified }
 
 // Distance returns the distance of two rows' fingerprints, in bits.
@@ -112,7 +112,7 @@ func (r *Result) drops(yield func(Drop) bool) {
 			}
 			d := Drop{Row: row, KeptRow: int64(c.Kept), Distance: r.Distance(row, c.Kept), Cluster: c.Number}
 			if r.verified {
-				d.Likeness, d.Compared = c.Likes[i], true
+				d.Likeness = c.Likes[i]
 			}
 			if !yield(d) {
 				return

@@ -71,10 +71,10 @@ func (r *room) copying() uint64 {
 // the memory that is held meanwhile. If more than an eighth of the documents are near another one, these take more.
 // That is reserved when they are known. Columns are in temporary files.
 func (r *room) needBytes(documents int) uint64 {
-	o := cluster.Options{Star: !r.o.Find.Chains, Threads: r.o.Threads}
+	o := cluster.Options{Threads: r.o.Threads}
 	find := o.NeedBytes(uint64(documents))
 	if r.spilled {
-		find = o.NeedBytes(0) + spilledStars
+		find = o.NeedBytes(0)
 	}
 	find = max(find, r.o.readingBytes)
 	if r.o.Copies {
@@ -88,8 +88,8 @@ func (r *room) besideBytes(documents int) (bytes uint64) {
 	if known := r.o.Find.KnownBytes; known != nil {
 		bytes = known(documents) // the collector may not have released it yet
 	}
-	if v := r.o.Find.Verify; v != nil {
-		bytes += uint64(v.memory())
+	if t := r.o.Find.Texts; t != nil {
+		bytes += uint64(t.memory())
 	}
 	return bytes
 }
@@ -103,7 +103,7 @@ func (r *room) forClusters(documents int, o *cluster.Options) {
 	}
 	o.Memory, o.Results = r.reserved.Bytes()-beside, &r.results
 	if r.results.Map = r.mapping(); r.spilled {
-		o.Memory, o.StarBytes = 1, spilledStars // nothing is done without Room
+		o.Memory = 1 // nothing is done without Room
 	}
 	o.Room = func(bytes uint64) (a memory.Arena, err error) {
 		if beside+bytes > r.reserved.Bytes() && !r.spilled {
@@ -123,6 +123,3 @@ func (r *room) forClusters(documents int, o *cluster.Options) {
 		return a, err
 	}
 }
-
-// spilledStars is the memory for stars, as [cluster.Options.StarBytes], if there is less than the default.
-const spilledStars = 4 << 20

@@ -11,21 +11,14 @@ type Place struct {
 	Row  int64  // line, record or row of the file, from 1; 0 if the file is the document
 }
 
-// Documents tell where each document was read, and how long its text is. A [Corpus] does.
-type Documents interface {
-	Place(Row) Place
-	TextBytes(Row) int64
-}
-
 // A Drop is a document that is dropped.
 type Drop struct {
 	Row      Row
 	Kept     string // ID of the document that is kept for it; "" in Result.SameURL where that is a row
 	KeptRow  int64  // its row; -1 if it is no document of the corpus
 	Distance int
-	Likeness // if texts were compared
-	Compared bool
-	Cluster  int // its number, 0 for none
+	Likeness
+	Cluster int // its number, 0 for none
 }
 
 // A Kept is a document that is kept.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"ndd/engine/corpus/ndf"
+	"ndd/engine/corpus/sketch"
+	"ndd/engine/memory"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/rowset"
 	"ndd/engine/storage/spill"
@@ -17,6 +19,7 @@ type rows struct {
 	raw     rawPrints               // without IDs
 	records records                 // IDs and places; none if the rows are the IDs
 	hashes  spill.Column[[2]uint64] // hashes of texts, equal if the texts are; or none
+	words   spill.Column[uint64]    // of sketches; or none
 	short   rowset.Set              // rows too short for a fingerprint
 	shorts  int                     // number of these
 }
@@ -53,6 +56,12 @@ func (r *rows) print(row Row) uint64 {
 	return r.raw.prints.At(row)
 }
 
+// sketches returns all sketches by row, nil if there are none.
+func (r *rows) sketches() []sketch.Sketch { return memory.As[sketch.Sketch](r.words.All) }
+
+// sketch returns the sketch of a row, zero if it has none. There are sketches.
+func (r *rows) sketch(row Row) *sketch.Sketch { return &r.sketches()[row] }
+
 // all returns all fingerprints.
 func (r *rows) all() cluster.Prints {
 	if len(r.prints.All) > 0 {
@@ -78,9 +87,6 @@ func (r *rows) Place(row Row) Place {
 	p := r.raw.parts[sort.Search(len(r.raw.parts), func(i int) bool { return r.raw.parts[i].first > row })-1]
 	return Place{p.file, int64(row-p.first) + 1}
 }
-
-// TextBytes returns the length of a row's text.
-func (r *rows) TextBytes(row Row) int64 { return int64(r.records.of(row).length) }
 
 // NumShort returns the number of documents that are too short for a fingerprint. One of equal ones is kept, and
 // they are compared with no others.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/oracle/must"
 )
 
@@ -127,7 +128,7 @@ func testReadPrints(t *testing.T, ids bool) {
 	if open := len(c.raw.files); open != 0 == ids {
 		t.Errorf("IDs: %v; %d files are open", ids, open)
 	}
-	known := func(_ context.Context, prints []uint64) (list []Drop, err error) {
+	known := func(_ context.Context, prints []uint64, _ []sketch.Sketch) (list []Drop, err error) {
 		for row, f := range prints {
 			if row%3 == 0 && f == uint64(docs[row].Fingerprint) {
 				list = append(list, Drop{Row: Row(row), Kept: "old"})

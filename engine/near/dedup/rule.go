@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -18,7 +17,7 @@ type Rule []Clause
 // A Clause has minima; 0 is none.
 type Clause struct{ Jaccard, Contained float64 }
 
-// A Likeness says how much the texts of two documents share.
+// A Likeness says how much the texts of two documents share. What is not known is 0.
 type Likeness struct {
 	Jaccard   float32 // similarity of the sets of shingles
 	Contained float32 // share of the dropped document's shingles that the kept one has
@@ -109,6 +108,14 @@ func splitWord(s, at string) (parts []string) {
 	return append(parts, part)
 }
 
+// threshold returns the minimum of a rule that is one Jaccard similarity, else 0.
+func (r Rule) threshold() float64 {
+	if len(r) != 1 || r[0].Contained > 0 {
+		return 0
+	}
+	return r[0].Jaccard
+}
+
 // ByContainment reports whether a clause has a minimum of containment, so that a short document may be dropped for a
 // long one.
 func (r Rule) ByContainment() bool {
@@ -126,14 +133,6 @@ func (r Rule) Judge(dropped, kept []uint64) (Likeness, bool) {
 		both = shingle.Shared(dropped, kept)
 	}
 	return r.judge(both, len(dropped), len(kept))
-}
-
-// least returns the number of shingles that a document of a size must share with the one it is dropped for.
-func (r Rule) least(size int) int {
-	return sort.Search(size+1, func(both int) bool {
-		_, ok := r.judge(both, size, both)
-		return ok
-	})
 }
 
 // judge is Judge for two sizes of sets and the number of shingles in both. More of these never prevent a drop.

@@ -22,11 +22,20 @@ func newSearch(c *Corpus, o Options) (s *search, err error) {
 			return nil, err
 		}
 	}
-	s = &search{c: c, o: o, r: &Result{corpus: c, verified: o.Verify != nil || o.Exact}}
+	if o.Texts == nil && !c.HasSketches() {
+		o.Rule = nil // nothing can be compared with it
+	}
+	s = &search{c: c, o: o, r: &Result{corpus: c, verified: len(o.Rule) > 0 || o.Exact}}
 	if s.prefer, err = c.prefer(); err != nil {
 		return nil, err
 	}
-	s.near = cluster.Options{K: o.K, Star: !o.Chains && o.Verify == nil, Threads: c.o.Threads, Meter: o.Meter, Prefer: s.prefer}
+	k := o.K
+	for _, also := range o.Also {
+		if !o.Chains {
+			k = max(k, also.K)
+		}
+	}
+	s.near = cluster.Options{K: k, Threads: c.o.Threads, Meter: o.Meter, Prefer: s.prefer}
 	c.room.forClusters(c.Len(), &s.near)
 	return s, nil
 }
@@ -45,9 +54,6 @@ func (s *search) clusters(ctx context.Context, keys cluster.Prints, rows []Row, 
 		if prefer != nil {
 			o.Prefer = func(a, b int) int { return prefer(number(a), number(b)) }
 		}
-	}
-	if safe := s.c.sources.Protected(); len(safe) > 0 {
-		o.Always = func(row int) bool { return safe.Has(number(row)) }
 	}
 	found, err := cluster.Find(ctx, keys, o)
 	if err == nil && rows != nil {

@@ -7,8 +7,8 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
-	"sync/atomic"
 
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/near/cluster"
 	"ndd/engine/near/shingle"
 )
@@ -25,17 +25,17 @@ type member struct {
 	like Likeness
 }
 
-// A setOf returns the set of shingles of a document, in buf if it has to be read. Many goroutines may call it,
-// each with buffers of its own.
-type setOf func(row Row, buf *[]uint64) []uint64
+// A judge compares a document with a kept one, and reports whether it may be dropped for it. Many goroutines may call it, each
+// with buffers of its own.
+type judge func(row, kept Row, bufs *shingle.Buffers) (Likeness, bool)
 
 // A settler chooses the kept documents of a cluster, whose near pairs may chain. It belongs to one goroutine.
 //
-// Documents are taken in order of preference. Each is compared with the documents kept so far that are within k of it,
-// the nearest first. It is dropped for the first one that the rule allows, and kept if the rule allows none. So
+// Documents are taken in order of preference. Each is compared with the documents kept so far that are within k of it. It is
+// dropped for the nearest one that is alike, and kept if none is. So
 //
 //   - a dropped document is within k of the one kept for it, is preferred less, and was compared with it;
-//   - if two kept documents are within k of each other, the rule does not allow to drop the less preferred one.
+//   - if two kept documents are within k of each other, they are not alike.
 //
 // Protected documents come first and are always kept.
 //
@@ -44,52 +44,34 @@ type setOf func(row Row, buf *[]uint64) []uint64
 // Many goroutines compare a part of the documents with those kept before the part. Then they are compared one by one
 // with those kept since.
 type settler struct {
-	corpus *Corpus
-	o      Options // with Chains all kept documents are compared, in order, at any distance
-	prefer func(a, b int) int
-	set    setOf
-	bufs   shingle.Buffers
-	tuning
+	corpus  *Corpus
+	o       Options // with Chains all kept documents are compared, at any distance
+	prefer  func(a, b int) int
+	judge   judge    // nil: sketches are compared
+	self    Likeness // of a kept document to itself
+	threads int
+	part    int // documents that a goroutine compares at a time
 
 	rows     []Row // rows of the cluster, by preference
 	choices  []choice
 	reps     cluster.Representatives
-	kept     []Row    // rows of reps
-	sketches sketches // their sketches
+	kept     []Row       // rows of reps
+	sketches sketch.List // of kept
 
-	own     sketches // sketches of a part
-	scratch sync.Pool
-
-	rare     *rareIndex // nil until it saves time
-	compared atomic.Int64
-}
-
-// A tuning says how documents are compared.
-type tuning struct {
-	threads  int
-	part     int // documents that a goroutine compares at a time
-	patience int // comparisons for each document left until there is an index of rare shingles
-	rareFrom int // documents left from which on there may be one
+	own       scratch
+	scratches sync.Pool // of other goroutines
 }
 
 // A scratch is memory of a goroutine that compares documents.
 type scratch struct {
-	rareOrder
-	near []uint64
+	near []uint32
+	room []uint32
+	bufs shingle.Buffers
 }
 
-// newSettler returns a settler that compares documents by a number of goroutines.
-func newSettler(c *Corpus, o Options, threads int, prefer func(a, b int) int, set setOf) *settler {
-	s := &settler{corpus: c, o: o, prefer: prefer, set: set,
-		tuning: tuning{threads, settlePart, rarePatience, rareFrom}}
-	s.scratch.New = func() any { return new(scratch) }
-	return s
-}
-
-// A choice is the kept document for which a document is dropped: its number and distance, as
-// [cluster.Representatives.Near] returns them, or none.
+// A choice is the kept document for which a document is dropped, or none.
 type choice struct {
-	near uint64
+	near uint64 // its distance, with Chains 0, and its number in the lower 32 bits
 	like Likeness
 }
 
@@ -99,7 +81,7 @@ const none = math.MaxUint64
 const (
 	settlePart  = 64       // documents that a goroutine compares at a time
 	settleLarge = 1024     // documents of a cluster from which on all goroutines solve it
-	settleBytes = 32 << 20 // that tables of kept documents may take, as cluster.Options.StarBytes
+	settleBytes = 32 << 20 // that tables of kept documents may take
 )
 
 // settle returns the groups of a cluster that have two documents or more.
@@ -109,47 +91,35 @@ func (s *settler) settle(ctx context.Context, rows []Row) ([]group, error) {
 		slices.SortStableFunc(s.rows, func(a, b Row) int { return s.prefer(int(a), int(b)) })
 	}
 	s.reps.Reset(s.o.K, settleBytes)
+	s.sketches.Reset(s.o.Rule.threshold())
 	s.kept, s.choices = s.kept[:0], slices.Grow(s.choices[:0], len(s.rows))[:len(s.rows)]
 	for i := range s.choices {
 		s.choices[i] = choice{near: none}
 	}
-	s.compared.Store(0)
-	defer func() {
-		if s.rare != nil {
-			s.rare.arena.Free()
-			s.rare = nil
-		}
-	}()
-	if s.sketches.clear(); len(s.rows) >= sketchFrom {
-		s.sketches.begin(s.set(s.rows[0], &s.bufs[0]))
-	}
-	sc := s.scratch.Get().(*scratch)
-	defer s.scratch.Put(sc)
 	for at := 0; at < len(s.rows); {
-		n, err := s.look(ctx, at)
-		if err != nil {
+		part := s.rows[at:min(at+s.part*s.threads, len(s.rows))]
+		choices, before := s.choices[at:at+len(part)], len(s.kept)
+		if err := s.look(ctx, part, choices); err != nil {
 			return nil, err
 		}
-		before := len(s.kept)
-		for i, row := range s.rows[at : at+n] {
-			best, own := &s.choices[at+i], s.own.of(i)
-			if len(s.kept) > before {
-				sc.near = s.nearby(sc.near[:0], row, before)
-				s.find(row, own, nil, best, sc, &s.bufs)
-			}
-			if best.near == none {
-				*best = choice{uint64(len(s.kept)), same}
-				s.reps.Add(s.corpus.print(row))
-				s.kept = append(s.kept, row)
-				s.sketches.add(own)
+		for i, row := range part {
+			if s.find(row, before, &choices[i], &s.own); choices[i].near == none {
+				choices[i] = choice{uint64(len(s.kept)), s.self}
+				s.keep(row)
 			}
 		}
-		at += n
-		if err := s.listRare(ctx, at); err != nil {
-			return nil, err
-		}
+		at += len(part)
 	}
 	return s.groups(), nil
+}
+
+// keep adds a kept document.
+func (s *settler) keep(row Row) {
+	s.reps.Add(s.corpus.print(row))
+	s.kept = append(s.kept, row)
+	if s.judge == nil {
+		s.sketches.Append(s.corpus.sketch(row))
+	}
 }
 
 // groups returns the groups of the choices that have two documents or more.
@@ -183,146 +153,81 @@ func (s *settler) groups() []group {
 	return groups
 }
 
-// look finds the choices of a part of the documents, from a number on, among those kept so far, and makes their
-// sketches. It returns the number of documents.
-func (s *settler) look(ctx context.Context, at int) (n int, err error) {
-	rows := s.rows[at:min(at+s.part*s.threads, len(s.rows))]
-	s.own.resize(s.sketches.words, len(rows))
-	do := func(i int, bufs *shingle.Buffers) error {
-		var set []uint64
-		own := s.own.of(i)
-		if own != nil || s.rare != nil {
-			set = s.set(rows[i], &bufs[0])
-		}
-		if own != nil {
-			sketch(own, set)
-		}
-		if len(s.kept) == 0 {
-			return nil
-		}
-		sc := s.scratch.Get().(*scratch)
-		defer s.scratch.Put(sc)
-		from, ok := 0, false
-		if sc.near = sc.near[:0]; s.rare != nil && !s.rare.isHopeless() {
-			if sc.near, ok = s.rare.near(sc.near, &sc.rareOrder, set); ok {
-				sc.near, from = s.within(sc.near, rows[i]), s.rare.to
-			} else {
-				sc.near, from = sc.near[:0], s.rare.from
-				s.rare.failed.Add(1)
-			}
-			s.rare.tried.Add(1)
-		} else if s.rare != nil {
-			from = s.rare.from
-		}
-		sc.near = s.nearby(sc.near, rows[i], from)
-		s.find(rows[i], own, set, &s.choices[at+i], sc, bufs)
-		return nil
+// look finds the choices of some documents among those kept so far.
+func (s *settler) look(ctx context.Context, part []Row, choices []choice) error {
+	if len(s.kept) == 0 {
+		return ctx.Err()
 	}
-	if s.threads > 1 {
-		return len(rows), shingle.Each(ctx, s.threads, len(rows), do)
-	}
-	for i := range rows {
-		do(i, &s.bufs)
-	}
-	return len(rows), ctx.Err()
-}
-
-// nearby appends the nears of the documents kept from a number on that a document is compared with.
-func (s *settler) nearby(dst []uint64, row Row, from int) []uint64 {
-	if !s.o.Chains {
-		return s.reps.Near(dst, s.corpus.print(row), from)
-	}
-	for i := from; i < len(s.kept); i++ {
-		dst = append(dst, uint64(i))
-	}
-	return dst
-}
-
-// within replaces numbers of kept documents by their nears, and removes documents farther than k.
-func (s *settler) within(numbers []uint64, row Row) []uint64 {
-	if s.o.Chains {
-		return numbers
-	}
-	left, print := numbers[:0], s.corpus.print(row)
-	for _, n := range numbers {
-		if d := bits.OnesCount64(print ^ s.reps.At(int(n))); d <= s.o.K {
-			left = append(left, uint64(d)<<32|n)
+	if s.threads == 1 {
+		for i, row := range part {
+			s.find(row, 0, &choices[i], &s.own)
 		}
+		return ctx.Err()
 	}
-	return left
-}
-
-// find replaces best by a better choice among the near documents of sc, if one is better. A set that is nil is read.
-func (s *settler) find(row Row, own, set []uint64, best *choice, sc *scratch, bufs *shingle.Buffers) {
-	if s.corpus.sources.Protects(int(row)) {
-		return
-	}
-	s.compared.Add(int64(len(sc.near)))
-	rule, left := s.o.Verify.Rule, sc.near
-	if own != nil {
-		left = s.sketches.likely(rule, own, left, best.near)
-	}
-	slices.Sort(left)
-	for _, n := range slices.Compact(left) {
-		if n >= best.near {
-			return
+	return shingle.Each(ctx, s.threads, len(part), func(i int, _ *shingle.Buffers) error {
+		sc, ok := s.scratches.Get().(*scratch)
+		if !ok {
+			sc = new(scratch)
 		}
-		if set == nil {
-			set = s.set(row, &bufs[0])
-		}
-		if like, ok := rule.Judge(set, s.set(s.kept[uint32(n)], &bufs[1])); ok {
-			*best = choice{n, like}
-			return
-		}
-	}
-}
-
-// listRare creates the lists of rare shingles if they save time for the documents from a number on, and lists the
-// documents kept since.
-func (s *settler) listRare(ctx context.Context, at int) (err error) {
-	x, rule, left := s.rare, s.o.Verify.Rule, s.rows[at:]
-	if x == nil {
-		if len(left) < max(s.rareFrom, 1) || s.compared.Load() < int64(s.patience*len(left)) || len(rule) == 0 {
-			return nil
-		}
-		if x, err = newRareIndex(rule, len(left)); err != nil {
-			return err
-		}
-		s.rare = x
-		if err := s.countRare(ctx, left); err != nil {
-			return err
-		}
-	}
-	var o rareOrder
-	for x.to < len(s.kept) {
-		if x.add(&o, s.set(s.kept[x.to], &s.bufs[0])) {
-			continue
-		}
-		for from := at; from < len(s.rows); {
-			n, err := s.look(ctx, from)
-			if err != nil {
-				return err
-			}
-			from += n
-		}
-		x.restart(len(s.kept))
-	}
-	return nil
-}
-
-// countRare counts the shingles of a sample of documents, and marks those by which all of them are looked up.
-func (s *settler) countRare(ctx context.Context, rows []Row) error {
-	step := 1 + len(rows)/rareSample
-	if err := shingle.Each(ctx, s.threads, len(rows)/step, func(i int, bufs *shingle.Buffers) error {
-		s.rare.count(s.set(rows[i*step], &bufs[0]))
-		return nil
-	}); err != nil {
-		return err
-	}
-	return shingle.Each(ctx, s.threads, len(rows), func(i int, bufs *shingle.Buffers) error {
-		sc := s.scratch.Get().(*scratch)
-		defer s.scratch.Put(sc)
-		s.rare.mark(&sc.rareOrder, s.set(rows[i], &bufs[0]))
+		s.find(part[i], 0, &choices[i], sc)
+		s.scratches.Put(sc)
 		return nil
 	})
+}
+
+// find replaces best by a better choice among the documents kept from a number on, if one is better.
+func (s *settler) find(row Row, from int, best *choice, sc *scratch) {
+	if from == len(s.kept) || s.corpus.sources.Protects(int(row)) {
+		return
+	}
+	sc.near = sc.near[:0]
+	if !s.o.Chains {
+		sc.near = s.reps.Near(sc.near, s.corpus.print(row), from)
+	}
+	for i := from; s.o.Chains && i < len(s.kept); i++ {
+		sc.near = append(sc.near, uint32(i))
+	}
+	if s.judge != nil {
+		s.judgeNear(row, best, sc)
+		return
+	}
+	own, nearest := s.corpus.sketch(row), uint64(none)
+	for _, n := range s.sketches.Similar(sc.near, own, &sc.room) {
+		nearest = min(nearest, s.near(row, n))
+	}
+	if nearest < best.near {
+		*best = choice{nearest, estimate(own, s.sketches.At(uint32(nearest)))}
+	}
+}
+
+// judgeNear is find for a judge, the nearest document first.
+func (s *settler) judgeNear(row Row, best *choice, sc *scratch) {
+	slices.SortFunc(sc.near, func(a, b uint32) int { return cmp.Compare(s.near(row, a), s.near(row, b)) })
+	for _, n := range sc.near {
+		near := s.near(row, n)
+		if near >= best.near {
+			return
+		}
+		if like, ok := s.judge(row, s.kept[n], &sc.bufs); ok {
+			*best = choice{near, like}
+			return
+		}
+	}
+}
+
+// near returns the near of the choice of a kept document for a row.
+func (s *settler) near(row Row, number uint32) uint64 {
+	if s.o.Chains {
+		return uint64(number) // the first one
+	}
+	return uint64(bits.OnesCount64(s.corpus.print(row)^s.reps.At(int(number))))<<32 | uint64(number)
+}
+
+// estimate returns the likeness of two documents by their sketches: nothing if one is zero.
+func estimate(a, b *sketch.Sketch) (l Likeness) {
+	if !a.IsZero() && !b.IsZero() {
+		jaccard, _ := sketch.Estimate(a, b)
+		l.Jaccard = float32(jaccard)
+	}
+	return l
 }

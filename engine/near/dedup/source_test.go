@@ -8,6 +8,7 @@ import (
 
 	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/near/keep"
 	"ndd/engine/near/source"
 	"ndd/engine/oracle/must"
@@ -39,19 +40,21 @@ func TestSources(t *testing.T) {
 		{"folder", source.Options{Protect: []string{"crawl/b"}}, "[{crawl 4 1 5} {books 2 2 0} {gold.jsonl 3 3 0}]"},
 		{"value", source.Options{Field: "set", Protect: []string{"gold", "d.jsonl"}}, "[{web 5 3 0} {books 1 0 0} {gold 3 0 2}]"},
 	} {
-		for _, v := range []*Verify{nil, {Rule: Rule{{Jaccard: 0.5}}}} {
+		for mode, o := range []Options{{}, {Rule: Rule{{Jaccard: 0.5}}}, {Rule: Rule{{Jaccard: 0.5}}, Texts: &Texts{}}} {
 			for _, chains := range []bool{false, true} {
-				corpus, _, err := ReadDocuments(t.Context(), inputs, ingest.Config{}, ReadOptions{Keep: keep, Source: c.source})
+				corpus, _, err := ReadDocuments(t.Context(), inputs, ingest.Config{}, ReadOptions{Keep: keep, Source: c.source,
+					Sketches: mode == 1})
 				if err != nil {
 					t.Fatal(c.name, err)
 				}
-				r := found(t, corpus, Options{K: 8, Chains: chains, Verify: v})
+				o.K, o.Chains = 8, chains
+				r := found(t, corpus, o)
 				want := c.want
 				if c.name == "value" && chains { // then the first of all that are protected represents the cluster
 					want = "[{web 5 3 0} {books 1 0 2} {gold 3 0 0}]"
 				}
 				if got := fmt.Sprint(r.Sources()); got != want {
-					t.Errorf("%s, texts %v, chains %v: %s, want %s", c.name, v != nil, chains, got, want)
+					t.Errorf("%s, mode %d, chains %v: %s, want %s", c.name, mode, chains, got, want)
 				}
 				if c.name == "folder" && slices.Contains(keptRows(r), 0) {
 					t.Error("a document near a protected one is kept")
@@ -82,9 +85,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestProtectedStars: a document that is protected holds its own star though it is near the
-// representative of another.
-func TestProtectedStars(t *testing.T) {
+// TestProtected: a document that is protected is kept though it is near another one.
+func TestProtected(t *testing.T) {
 	set := func(name string) []format.Value { return []format.Value{{Text: name, Found: true}} }
 	docs := []Document{{ID: "x", Fingerprint: 0b1_1111, Values: set("web")}, {ID: "p", Values: set("gold")},
 		{ID: "q", Fingerprint: 0b111, Values: set("gold")}, {ID: "r", Fingerprint: 0b111, Values: set("gold")}}
@@ -99,7 +101,7 @@ func TestProtectedStars(t *testing.T) {
 	}
 
 	// Where a document is known, the others have other numbers among those that are compared.
-	known := func(context.Context, []uint64) ([]Drop, error) { return []Drop{{Kept: "old"}}, nil }
+	known := func(context.Context, []uint64, []sketch.Sketch) ([]Drop, error) { return []Drop{{Kept: "old"}}, nil }
 	r = found(t, appended(t, o, Document{ID: "known", Fingerprint: 1 << 60}, docs[1], docs[0], docs[2]),
 		Options{K: 3, Known: known})
 	if got := fmt.Sprint(keptRows(r)); got != "[1 3]" {
@@ -123,24 +125,22 @@ func TestAlso(t *testing.T) {
 		t.Error(got)
 	}
 	drops := func(o Options) (*Result, string) {
-		r := found(t, read(t, "in.jsonl", ingest.Config{}, ReadOptions{}), o)
+		r := found(t, read(t, "in.jsonl", ingest.Config{}, ReadOptions{Sketches: len(o.Rule) > 0}), o)
 		return r, fmt.Sprintln(slices.Collect(r.Dropped()))
 	}
 	for _, c := range []struct {
 		now  Options
 		also []Setting
 	}{
-		{Options{K: 8, Verify: &Verify{Rule: Rule{{Jaccard: 0.9}}}},
+		{Options{K: 8, Rule: Rule{{Jaccard: 0.9}}, Texts: &Texts{}},
 			[]Setting{{8, moved}, {8, Rule{{Jaccard: 1}}}, {5, moved}}},
+		{Options{K: 8, Rule: Rule{{Jaccard: 0.9}}}, []Setting{{8, moved}, {8, Rule{{Jaccard: 1}}}, {5, moved}}},
 		{Options{K: 4}, []Setting{{8, nil}, {3, nil}, {5, nil}}},
 	} {
 		c.now.Also = c.also
 		r, now := drops(c.now)
 		for i, s := range c.also {
-			o := Options{K: s.K}
-			if s.Rule != nil {
-				o.Verify = &Verify{Rule: s.Rule}
-			}
+			o := Options{K: s.K, Rule: s.Rule, Texts: c.now.Texts}
 			alone, want := drops(o)
 			if got := fmt.Sprintln(slices.Collect(r.Also[i].Dropped())); got != want {
 				t.Errorf("%+v beside %d: %s, want %s", s, c.now.K, got, want)

@@ -67,7 +67,7 @@ func TestSpilled(t *testing.T) {
 	keep, err := keep.Parse("rank,longest")
 	must.Do(t, err)
 	all := ReadOptions{Keep: keep, Source: source.Options{Field: "set", Protect: []string{"s2"}}}
-	balanced := &Verify{Rule: Rule{{Jaccard: 0.7}}}
+	similar := Rule{{Jaccard: 0.7}}
 	kinds := []string{"templates", "one template", "equal", "different"}
 	for i, kind := range long.Raced(kinds, kinds[:1]) {
 		write(t, map[string]string{"in.jsonl": documentsOf(kind, n)})
@@ -78,11 +78,11 @@ func TestSpilled(t *testing.T) {
 		}{
 			{"fast", ReadOptions{}, Options{K: 3}},
 			{"chains", all, Options{K: 3, Chains: true}},
-			{"star", all, Options{K: 8, Also: []Setting{{K: 3}}}},
-			{"balanced", ReadOptions{}, Options{K: 6, Verify: balanced}},
-			{"balanced, ordered", all, Options{K: 6, Verify: balanced, Also: []Setting{{3, Rule{{Jaccard: 0.9}}}}}},
+			{"ordered", all, Options{K: 8, Also: []Setting{{K: 3}}}},
+			{"sketches", ReadOptions{Sketches: true}, Options{K: 8, Rule: similar}},
+			{"texts, ordered", all, Options{K: 6, Rule: similar, Texts: &Texts{}, Also: []Setting{{3, Rule{{Jaccard: 0.9}}}}}},
 			{"exact", ReadOptions{}, Options{Exact: true}},
-			{"URLs", ReadOptions{SameURL: URLFields, Keep: keep}, Options{K: 6, Verify: balanced}},
+			{"URLs", ReadOptions{SameURL: URLFields, Keep: keep}, Options{K: 6, Rule: similar, Texts: &Texts{}}},
 		} {
 			if !long.Form() && i > 0 && (i+j)%3 > 0 {
 				continue // each kind with some, each of these with one kind at least

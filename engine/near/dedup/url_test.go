@@ -58,14 +58,14 @@ func TestSameURL(t *testing.T) {
 		fmt.Fprintf(&lines, "{\"id\":\"%d\",\"url\":%q,\"text\":%q}\n", i, d[0], d[1])
 	}
 	write(t, map[string][]byte{"a.jsonl": []byte(lines.String())})
-	for _, o := range []Options{{K: 3}, {K: 6, Verify: &Verify{Rule: Rule{{Jaccard: 0.7}}}}} {
+	for _, o := range []Options{{K: 3}, {K: 6, Rule: Rule{{Jaccard: 0.7}}, Texts: &Texts{}}} {
 		c := read(t, "a.jsonl", ingest.Config{}, ReadOptions{SameURL: URLFields})
 		r := found(t, c, o)
 		var got []string
 		for d := range r.Dropped() {
-			got = append(got, fmt.Sprint(c.ID(d.Row), " ", d.Kept, " ", d.Compared))
+			got = append(got, fmt.Sprint(c.ID(d.Row), " ", d.Kept, " ", d.Jaccard > 0))
 		}
-		compared := fmt.Sprint(o.Verify != nil)
+		compared := fmt.Sprint(len(o.Rule) > 0)
 		want := []string{"3 0 false", "5 0 false", "8 1 false", "2 0 " + compared, "6 1 " + compared}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/memory"
 	"ndd/engine/near/keep"
 	"ndd/engine/oracle/files"
@@ -59,8 +59,8 @@ func grams(text string, n int) map[string]bool {
 	return s
 }
 
-// likeness is the specification, of a document and of one that is kept.
-func likeness(dropped, kept string, n int) Likeness {
+// likenessOf is the specification, of a document and of one that is kept.
+func likenessOf(dropped, kept string, n int) Likeness {
 	x, y := grams(dropped, n), grams(kept, n)
 	both := 0
 	for s := range x {
@@ -88,7 +88,7 @@ func TestVerify(t *testing.T) {
 		prefer, err := c.prefer()
 		must.Do(t, err)
 		for mode, rule := range []Rule{{{Jaccard: 0.79}}, {{Contained: 0.9}}, {{0.75, 0.9}, {Jaccard: 0.9}}} {
-			o := Options{K: 5, Chains: mode == 0, Verify: &Verify{Rule: rule}}
+			o := Options{K: 5, Chains: mode == 0, Rule: rule, Texts: &Texts{}}
 			plain := found(t, c, Options{K: o.K, Chains: true})
 			var want []string
 			rejected, dropped, farther := 0, 0, 0
@@ -102,7 +102,7 @@ func TestVerify(t *testing.T) {
 					best, least := -1, 65
 					for j, other := range kept {
 						d := plain.Distance(row, other)
-						if like := likeness(texts[row], texts[other], words); d < least && (d <= o.K || o.Chains) &&
+						if like := likenessOf(texts[row], texts[other], words); d < least && (d <= o.K || o.Chains) &&
 							slices.ContainsFunc(rule, func(c Clause) bool {
 								return like.Jaccard >= float32(c.Jaccard) && like.Contained >= float32(c.Contained)
 							}) {
@@ -123,7 +123,7 @@ func TestVerify(t *testing.T) {
 						farther++
 					}
 					want = append(want, fmt.Sprintln(row, kept[best], plain.Distance(row, kept[best]),
-						likeness(texts[row], texts[kept[best]], words)))
+						likenessOf(texts[row], texts[kept[best]], words)))
 				}
 			}
 			slices.Sort(want)
@@ -132,7 +132,7 @@ func TestVerify(t *testing.T) {
 			}
 			for _, memory := range long.Raced([]int64{0, 1, 10_000}, []int64{10_000}) {
 				for _, threads := range []int{1, 3} {
-					c.o.Threads, o.Verify.Memory, o.Verify.Meter = threads, memory, &input.Meter{}
+					c.o.Threads, o.Texts.Memory, o.Texts.Meter = threads, memory, &input.Meter{}
 					r := found(t, c, o)
 					var got []string
 					for d := range r.Dropped() {
@@ -145,7 +145,7 @@ func TestVerify(t *testing.T) {
 					for cl := range r.Clusters() {
 						firsts = append(firsts, cl.Rows[0])
 					}
-					if !slices.IsSorted(firsts) || r.Rejected != rejected || o.Verify.Meter.Bytes.Load() == 0 {
+					if !slices.IsSorted(firsts) || r.Rejected != rejected || o.Texts.Meter.Bytes.Load() == 0 {
 						t.Errorf("firsts %v, %d rejected, want %d", firsts, r.Rejected, rejected)
 					}
 					if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
@@ -165,8 +165,17 @@ func TestReadable(t *testing.T) {
 	if *piped.Recipe() != simhash.Default() {
 		t.Error(piped.Recipe())
 	}
+	none := func(context.Context, []uint64, []sketch.Sketch) ([]Drop, error) { return nil, nil }
+	for want, o := range map[string]Options{
+		"compare texts":   {Rule: Rule{{Contained: 1}}},
+		"known documents": {Rule: Rule{{Jaccard: 1}}, Texts: &Texts{}, Known: none},
+	} {
+		if _, err := Find(t.Context(), piped, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 	for _, c := range []*Corpus{piped, NewCorpus(nil, ReadOptions{})} {
-		if _, err := Find(t.Context(), c, Options{Verify: &Verify{Rule: Rule{{Jaccard: 1}}}}); !errors.Is(err, errAgain) {
+		if _, err := Find(t.Context(), c, Options{Rule: Rule{{Jaccard: 1}}, Texts: &Texts{}}); !errors.Is(err, errAgain) {
 			t.Error(err)
 		}
 	}
@@ -202,8 +211,8 @@ func TestCancel(t *testing.T) {
 	if _, err := Find(ctx, c, Options{K: 3}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	half := Options{Verify: &Verify{Rule: Rule{{Jaccard: 0.5}}}}
-	if err := (&search{c: c, r: r, o: half}).verify(ctx); !errors.Is(err, context.Canceled) {
+	half := Options{Rule: Rule{{Jaccard: 0.5}}, Texts: &Texts{}}
+	if err := (&search{c: c, r: r, o: half}).settleTexts(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if _, err := r.Copy(ctx, copiesOf(t, map[string]string{}, path)); !errors.Is(err, context.Canceled) {
@@ -217,16 +226,16 @@ func TestKnown(t *testing.T) {
 	for i, f := range []uint64{0, 1 << 60, 0, 1<<60 | 1, 7, 1 << 60} {
 		docs = append(docs, Document{ID: string(rune('a' + i)), Fingerprint: simhashOf(f), TextBytes: i})
 	}
-	known := func(context.Context, []uint64) ([]Drop, error) {
+	known := func(context.Context, []uint64, []sketch.Sketch) ([]Drop, error) {
 		return []Drop{{Row: 0, Kept: "old", Distance: 1}, {Row: 2, Kept: "old", Distance: 1}}, nil
 	}
 	r := found(t, appended(t, ReadOptions{Keep: keep.Order{{Policy: keep.Longest}}}, docs...), Options{K: 1, Known: known})
 	got := fmt.Sprint(slices.Collect(r.Dropped()), keptRows(r), slices.Collect(r.Clusters()), r.found.Distinct)
-	want := "[{0 old -1 1 {0 0} false 0} {2 old -1 1 {0 0} false 0} {1 f 5 0 {0 0} false 1} {3 f 5 1 {0 0} false 1}] [4 5] [{1 [1 3 5] 5 []}] 3"
+	want := "[{0 old -1 1 {0 0} 0} {2 old -1 1 {0 0} 0} {1 f 5 0 {0 0} 1} {3 f 5 1 {0 0} 1}] [4 5] [{1 [1 3 5] 5 [{0 0} {0 0} {0 0}]}] 3"
 	if got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	all := func(_ context.Context, prints []uint64) (list []Drop, err error) {
+	all := func(_ context.Context, prints []uint64, _ []sketch.Sketch) (list []Drop, err error) {
 		for row := range prints {
 			list = append(list, Drop{Row: Row(row), Kept: "old"})
 		}
@@ -235,102 +244,5 @@ func TestKnown(t *testing.T) {
 	r = found(t, appended(t, ReadOptions{}, docs...), Options{K: 1, Known: all})
 	if r.Len() > 0 || r.NumDropped() != len(docs) {
 		t.Errorf("all are known: %d clusters, %d dropped", r.Len(), r.NumDropped())
-	}
-}
-
-// TestVerifyKnown: a document goes for the nearest known one whose text is like its own, by definition; if
-// there is none, it is compared with the others. Where the texts cannot be had, it says so.
-func TestVerifyKnown(t *testing.T) {
-	const least, words, k = 0.94, 3, 10
-	texts := chained(t, filepath.Join(t.TempDir(), "all.jsonl"), 400)
-	var halves [2][]map[string]string // every other document
-	for i, text := range texts {
-		halves[i%2] = append(halves[i%2], map[string]string{"id": fmt.Sprint("d", i), "text": text})
-	}
-	old, fresh := files.Lines(t, "old.jsonl", halves[0]), files.Lines(t, "new.jsonl", halves[1])
-	was, c := read(t, old, ingest.Config{}, ReadOptions{}), read(t, fresh, ingest.Config{}, ReadOptions{})
-	known := func(_ context.Context, prints []uint64) (list []Drop, err error) {
-		for row, f := range prints {
-			for d := range k + 1 {
-				for i, o := range was.prints.All {
-					if bits.OnesCount64(f^o) == d {
-						list = append(list, Drop{Row: Row(row), Kept: was.ID(Row(i)), Distance: d})
-					}
-				}
-			}
-		}
-		return list, nil
-	}
-	var want []Drop
-	rejected, later := map[Row]bool{}, 0
-	list, err := known(t.Context(), c.prints.All)
-	for _, n := range list {
-		var number int
-		_, err = fmt.Sscanf(n.Kept, "d%d", &number)
-		must.Do(t, err)
-		if len(want) > 0 && want[len(want)-1].Row == n.Row {
-			continue
-		}
-		if n.Likeness = likeness(texts[2*n.Row+1], texts[number], words); n.Jaccard >= least {
-			n.KeptRow, n.Compared = -1, true
-			want = append(want, n)
-			if rejected[n.Row] {
-				later++
-			}
-			delete(rejected, n.Row)
-		} else {
-			rejected[n.Row] = true
-		}
-	}
-	if err != nil || len(want) < 20 || len(rejected) < 20 || later == 0 {
-		t.Fatal(len(want), len(rejected), err)
-	}
-	o := Options{K: k, Known: known, Verify: &Verify{Rule: Rule{{Jaccard: least}}, Known: []string{old}}}
-	for _, c.o.Threads = range []int{1, 3} {
-		for _, o.Verify.Memory = range []int64{0, 1} {
-			r := found(t, c, o)
-			stay := 0
-			if !slices.Equal(r.Known, want) {
-				t.Errorf("%d threads: %d are known, want %d", c.o.Threads, len(r.Known), len(want))
-			}
-			kept := keptRows(r)
-			for _, row := range kept {
-				if rejected[row] {
-					stay++
-				}
-			}
-			if rows := len(kept) + r.NumDropped(); rows != c.Len() || r.Rejected < stay {
-				t.Errorf("%d documents of %d, %d rejected, %d of them stay", rows, c.Len(), r.Rejected, stay)
-			}
-		}
-	}
-	o.Verify.Known = []string{fresh}
-	if _, err := Find(t.Context(), c, o); err == nil || !strings.Contains(err.Error(),
-		"no document with its text: 200 of 200, such as d") {
-		t.Error(err)
-	}
-	o.Verify.Known = nil
-	if _, err := Find(t.Context(), c, o); !errors.Is(err, errNoTexts) {
-		t.Error(err)
-	}
-}
-
-// TestVerifyKnownID: of several known documents with one ID the most similar counts, in whatever order they are.
-func TestVerifyKnownID(t *testing.T) {
-	text := strings.Repeat("a b c d e f g h i j ", 5) + rivers
-	texts := []string{text + " one", text + " one two three four", text + " one two"}
-	known := func(context.Context, []uint64) ([]Drop, error) { return []Drop{{Row: 0, Kept: "id"}}, nil }
-	for i := range texts {
-		var old []map[string]string
-		for j := range texts {
-			old = append(old, map[string]string{"id": "id", "text": texts[(i+j)%len(texts)]})
-		}
-		c := read(t, files.Lines(t, "new.jsonl", []map[string]string{{"text": text}}), ingest.Config{}, ReadOptions{})
-		c.o.Threads = 1
-		r := found(t, c, Options{K: 3, Known: known, Verify: &Verify{Rule: Rule{{Jaccard: 0.5}},
-			Known: []string{files.Lines(t, "old.jsonl", old)}}})
-		if want := likeness(text, texts[0], 3); len(r.Known) != 1 || r.Known[0].Likeness != want {
-			t.Errorf("from text %d on: %+v, want %v", i, r.Known, want)
-		}
 	}
 }

@@ -39,13 +39,12 @@ const (
 	KindDocuments    Kind = 4 // of a segment: numbers of its documents, index of their IDs, deletions
 	KindSignatures   Kind = 5 // signatures of documents, to find copies
 	KindSketches     Kind = 6 // of a segment: its documents' sketches
-	KindShingles     Kind = 7 // shingles of the documents that dedup compares
-	KindWork         Kind = 8 // results for input files, to resume a run
+	KindWork         Kind = 7 // results for input files, to resume a run
 )
 
 var kindNames = map[Kind]string{KindFingerprints: "fingerprint file", KindSegment: "index segment",
 	KindManifest: "index manifest", KindDocuments: "index documents", KindSignatures: "signature file", KindSketches: "sketches of documents",
-	KindShingles: "file of shingles", KindWork: "work file"}
+	KindWork: "work file"}
 
 func (k Kind) String() string {
 	if name, ok := kindNames[k]; ok {

@@ -1,0 +1,123 @@
+package dedup
+
+import (
+	"context"
+	"sync"
+	"unsafe"
+
+	"ndd/engine/memory"
+	"ndd/engine/near/cluster"
+	"ndd/engine/near/shingle"
+)
+
+// settleAll replaces the clusters of the result by groups of rows that are alike, and finds the results of other settings.
+// The judge is nil for sketches.
+func (s *search) settleAll(ctx context.Context, j judgeOf) error {
+	for _, also := range s.o.Also {
+		other := s.other()
+		other.found = s.r.found
+		o := s.o
+		o.K, o.Rule = also.K, also.Rule
+		if err := s.settle(ctx, other, o, false, j); err != nil {
+			return err
+		}
+		s.r.Also = append(s.r.Also, other)
+	}
+	return s.settle(ctx, s.r, s.o, true, j)
+}
+
+// settle replaces the clusters of a result by their groups, in place or not. Each goroutine settles small clusters, one
+// at a time; all of them settle large ones together.
+func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool, j judgeOf) error {
+	d, err := divide(r, inPlace)
+	if err != nil {
+		return err
+	}
+	judge, self := j(o.Rule), same
+	if !r.verified {
+		self = Likeness{}
+	} else if judge == nil {
+		self = Likeness{Jaccard: 1}
+	}
+	newSettler := func(threads int) *settler {
+		return &settler{corpus: s.c, o: o, prefer: s.prefer, judge: judge, self: self, threads: threads, part: settlePart}
+	}
+	var idle sync.Pool // settlers of small clusters
+	err = shingle.Each(ctx, s.c.o.Threads, r.found.Len(), func(i int, _ *shingle.Buffers) error {
+		c := r.found.Cluster(i)
+		if len(c.Rows) >= settleLarge {
+			return nil
+		}
+		one, ok := idle.Get().(*settler)
+		if !ok {
+			one = newSettler(1)
+		}
+		groups, err := one.settle(ctx, c.Rows)
+		d.add(r.found.At(i), groups)
+		idle.Put(one)
+		return err
+	})
+	all := newSettler(s.c.o.Threads)
+	for i, c := range r.found.Clusters() {
+		if err == nil && len(c.Rows) >= settleLarge {
+			var groups []group
+			groups, err = all.settle(ctx, c.Rows)
+			d.add(r.found.At(i), groups)
+		}
+	}
+	if err == nil {
+		before := r.found.Rows() - r.found.Len()
+		r.found, r.likes = d.Done(), d.likes
+		if r.verified {
+			r.Rejected += before - (r.found.Rows() - r.found.Len())
+		}
+	}
+	return err
+}
+
+// A judgeOf returns the judge of a rule, nil for sketches.
+type judgeOf func(Rule) judge
+
+// sketchJudge has sketches compared.
+func sketchJudge(Rule) judge { return nil }
+
+// anyJudge lets every document that is near be dropped.
+func anyJudge(Rule) judge {
+	return func(Row, Row, *shingle.Buffers) (Likeness, bool) { return Likeness{}, true }
+}
+
+// hashJudge compares the hashes of whole texts.
+func (s *search) hashJudge(Rule) judge {
+	hash := s.c.hashes.All
+	return func(row, kept Row, _ *shingle.Buffers) (Likeness, bool) { return same, hash[row] == hash[kept] }
+}
+
+// A division replaces the clusters of a result by groups of their rows, with likenesses.
+type division struct {
+	*cluster.Division
+	likes []Likeness
+}
+
+// divide returns a division of the clusters without groups, as [cluster.Result.Divide] does, in the memory of the
+// corpus for results.
+func divide(r *Result, inPlace bool) (d division, err error) {
+	arena := &r.corpus.room.results
+	if d.Division, err = r.found.Divide(arena, inPlace); err != nil {
+		return d, err
+	}
+	likes := memory.In[uint64](arena, r.found.Room(), &err)
+	d.likes = unsafe.Slice((*Likeness)(unsafe.Pointer(unsafe.SliceData(likes))), len(likes)) // two float32 each
+	return d, err
+}
+
+// add adds the groups of a cluster. The first of its rows has a number among those of all clusters.
+func (d *division) add(at int, groups []group) {
+	for _, g := range groups {
+		rows := make([]Row, len(g.members))
+		for i, m := range g.members {
+			rows[i], d.likes[at+i] = m.row, m.like
+		}
+		d.Add(at, cluster.Cluster{Rows: rows, Representative: g.kept})
+		at += len(rows)
+	}
+}

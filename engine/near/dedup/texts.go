@@ -1,0 +1,97 @@
+package dedup
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"ndd/engine/memory"
+	"ndd/engine/near/shingle"
+)
+
+// settleTexts divides the clusters by the texts of their documents, which are read again.
+func (s *search) settleTexts(ctx context.Context) (err error) {
+	t := s.o.Texts
+	if t.Begin != nil {
+		t.Begin()
+	}
+	var arena memory.Arena
+	defer func() { arena.Free() }()
+	if s.near.Room != nil {
+		rows := s.r.found.Rows()
+		if arena, err = s.near.Room(uint64(rows) * uint64(resultBytes+comparedBytes+dividedBytes*(1+len(s.o.Also)))); err != nil {
+			return err
+		}
+	}
+	members := memory.In[Row](&arena, s.r.found.Rows(), &err)[:0]
+	if err != nil {
+		return err
+	}
+	for _, c := range s.r.found.Clusters() {
+		members = append(members, c.Rows...)
+	}
+	slices.Sort(members)
+	texts, of, err := s.distinct(&arena, members) // equal ones are read and held once
+	if err != nil {
+		return err
+	}
+	sets, err := shingle.NewSets(&arena, len(texts), t.memory(), s.c.o.TempDir, s.c.o.Disk)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, sets.Close()) }()
+	if err := cmp.Or(s.c.from.shingles(ctx, t.Meter, sets, texts), sets.End()); err != nil {
+		return err
+	}
+	get := func(row Row, buf *[]uint64) []uint64 {
+		i, _ := slices.BinarySearch(members, row)
+		return sets.Get(int(of[i]), buf)
+	}
+	return s.settleAll(ctx, func(rule Rule) judge {
+		return func(row, kept Row, bufs *shingle.Buffers) (Likeness, bool) {
+			return rule.Judge(get(row, &bufs[0]), get(kept, &bufs[1]))
+		}
+	})
+}
+
+// Bytes of memory for each row that is near another one.
+const (
+	resultBytes   = 16 // in a [cluster.Result]
+	comparedBytes = 40 // while texts are compared: its row, number, text and the location of the set
+	dividedBytes  = 20 // in a division
+)
+
+// distinct returns the first of the members with each text, ascending as the members are, and the number of its text
+// for each member. Memory: 4 bytes a member, and 16 if texts have hashes.
+func (s *search) distinct(a *memory.Arena, members []Row) (firsts []Row, of []uint32, err error) {
+	of = memory.In[uint32](a, len(members), &err)
+	for i := range of {
+		of[i] = uint32(i)
+	}
+	hash := s.c.hashes.All
+	if len(hash) == 0 || err != nil {
+		return members, of, err
+	}
+	firsts = memory.In[Row](a, len(members), &err)[:0]
+	number := memory.In[uint32](a, len(members), &err)
+	if err != nil {
+		return nil, nil, err
+	}
+	copy(number, of)
+	slices.SortFunc(number, func(a, b uint32) int {
+		x, y := hash[members[a]], hash[members[b]]
+		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]), cmp.Compare(a, b))
+	})
+	for i, m := range number[min(1, len(number)):] {
+		if before := number[i]; hash[members[m]] == hash[members[before]] {
+			of[m] = of[before]
+		}
+	}
+	for i, first := range of {
+		if int(first) == i {
+			number[i], firsts = uint32(len(firsts)), append(firsts, members[i])
+		}
+		of[i] = number[first]
+	}
+	return firsts, of, nil
+}
