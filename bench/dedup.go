@@ -52,7 +52,7 @@ func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 			}
 			o := dedup.Options{K: 3}
 			if of.compared > 0 {
-				o = dedup.Options{K: 8, Rule: dedup.Rule{{Jaccard: 0.7}}}
+				o = dedup.Options{K: 7, Rule: dedup.Rule{{Jaccard: 0.7}}}
 			}
 			cells, kept, err := b.dedupFiles(ctx, dir, o, float64(size)/1e6)
 			if err != nil {
@@ -68,7 +68,7 @@ func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 			r.row(name, cells...)
 		}
 	}
-	r.note("%d texts of invented words, of which two in ten are edited copies: %.0f MB; k = 3, and 8 where "+
+	r.note("%d texts of invented words, of which two in ten are edited copies: %.0f MB; k = 3, and 7 where "+
 		"sketches are compared; copies written", len(texts), float64(size)/1e6)
 	r.note("one thread is one processor; rounds of one and two take turns; MB/s and core: text by processor time")
 	r.note("by one alone: of the processor time with two, that in which the other had nothing to do, twice the wall time " +

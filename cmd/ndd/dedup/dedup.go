@@ -43,7 +43,7 @@ threshold. Inputs without sketches are compared by fingerprints alone, with k = 
   ndd dedup --work work -o result crawl-*.jsonl.gz       resume after an interruption
   ndd dedup --input-format jsonl --write-kept - - <in    filter standard input`,
 		Annotations: cli.HelpOf("Guide: ndd help corpus. Rules: ndd help decisions. Recall: ndd help recipes",
-			"What is a duplicate: distance=N threshold=X verify=RULE exact same-url=FIELD against=INDEX chains",
+			"What is a duplicate: distance=N threshold=X verify=RULE same-url=FIELD against=INDEX chains",
 			"Which document is kept: keep=ORDER source=FIELD prefer=A,B protect=PATTERN max-drop=SHARE",
 			"Output (clusters are printed if none is given): output=DIR format=FORMAT write-kept=DIR annotate=DIR report=DIR "+
 				"dry-run force"),

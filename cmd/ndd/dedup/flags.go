@@ -26,7 +26,6 @@ type decisionFlags struct {
 	distance  int
 	threshold cli.Threshold
 	verify    string
-	exact     bool
 	chains    bool
 	sameURL   string
 	against   []string
@@ -37,8 +36,7 @@ func (d *decisionFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVarP(&d.distance, "distance", "k", defaultK, "maximum Hamming distance of fingerprints, 0 to 8")
 	d.threshold.Register(f)
-	f.StringVar(&d.verify, "verify", "", "compare texts: text, jaccard>=X, contained>=X, with and, or")
-	f.BoolVar(&d.exact, "exact", false, "remove only documents with the same text")
+	f.StringVar(&d.verify, "verify", verifySketch, "sketch (default), text, exact, jaccard>=X, contained>=X")
 	f.StringVar(&d.sameURL, "same-url", "", "first remove documents with the same canonical URL")
 	f.Lookup("same-url").NoOptDefVal = dedup.URLFields[0]
 	f.StringArrayVar(&d.against, "against", nil, "first remove documents near known ones; repeatable")

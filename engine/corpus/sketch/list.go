@@ -19,7 +19,7 @@ type List struct {
 // Reset removes all sketches, and sets the least estimated Jaccard similarity of similar ones.
 func (l *List) Reset(threshold float64) {
 	l.threshold, l.sketches, l.lines, l.hasSets = threshold, l.sketches[:0], l.lines[:0], false
-	l.most = uint32(bits)
+	l.most = uint32(comparedBits)
 	for l.most > 0 && similarity(l.most) < threshold {
 		l.most--
 	}
@@ -78,8 +78,8 @@ func (l *List) isSimilar(number uint32, s *Sketch, minHashes bool) bool {
 	return minHashes
 }
 
-// bits are those of a min-hash that are compared.
-const bits = Bins - 1
+// comparedBits is the number of bits of a min-hash that are compared.
+const comparedBits = Bins - 1
 
 // similarity returns the estimated similarity of two min-hashes that differ in some bits.
-func similarity(differing uint32) float64 { return max(1-2*float64(differing)/bits, 0) }
+func similarity(differing uint32) float64 { return max(1-2*float64(differing)/comparedBits, 0) }

@@ -64,7 +64,7 @@ func Estimate(a, b *Sketch) (jaccard, deviation float64) {
 	var differing [1]uint32
 	asm.Differ(differing[:], one[:], other[:], []uint32{0})
 	j := similarity(differing[0])
-	return j, math.Sqrt((1 - j*j) / bits)
+	return j, math.Sqrt((1 - j*j) / comparedBits)
 }
 
 // exact returns the similarity of two sets, which ascend; 1 if both are empty.

@@ -50,8 +50,8 @@ func Example() {
 		fmt.Println(d.ID, "stays")
 	}
 	// Output:
-	// a goes for b: estimated Jaccard similarity 0.95
-	// d goes for b: estimated Jaccard similarity 0.95
+	// a goes for b: estimated Jaccard similarity 1.00
+	// d goes for b: estimated Jaccard similarity 1.00
 	// b stays
 	// c stays
 }
