@@ -10,7 +10,6 @@ from ._errors import NddError, UsageError
 from ._tables import column, own, read
 
 T = TypeVar("T")
-Quality = Literal["balanced", "fast", "thorough", "exact"]
 Table = Any  # a pyarrow Table, or a list of dicts where pyarrow is not installed
 
 
@@ -30,8 +29,8 @@ class Stats(TypedDict):
 @checked
 def dedup(
     of: T, *, text: str | None = None, id: str | None = None,
-    quality: Quality = "balanced", k: Distance | None = None, verify: str | None = None, same_url: bool | str = False,
-    against: OneOrMany[Path] | None = None, against_docs: OneOrMany[Path] | None = None, chains: bool = False,
+    threshold: Share = 0.7, k: Distance | None = None, verify: str = "sketch", same_url: bool | str = False,
+    against: OneOrMany[Path] | None = None, chains: bool = False,
     keep: OneOrMany[str] = "first", source: str | None = None, prefer: OneOrMany[str] | None = None,
     protect: OneOrMany[str] | None = None, max_drop: OneOrMany[str] | None = None,
     write_kept: Path | None = None, annotate: Path | None = None, report: Path | None = None, force: bool = False,
@@ -51,12 +50,12 @@ def dedup(
             has objects of pathlib.
         text: Name of the column or field with the text. Default: text, content, body or similar.
         id: Name of the column or field with the ID. Default: id, url or similar; else the row.
-        quality: balanced compares texts. fast compares fingerprints, thorough finds more, exact finds equal texts only.
-        k: Maximum Hamming distance of fingerprints in bits, 0 to 8. Alone it means that texts are not compared.
-        verify: Rule for the texts of a pair, such as "jaccard>=0.7" or "contained>=1", joined with and or or.
+        threshold: Minimum similarity, 0 to 1: the Jaccard similarity of the texts, as sketches estimate it. 0 does not verify.
+        k: Maximum Hamming distance of fingerprints in bits, 0 to 8. Default: 7, or 3 for input without sketches.
+        verify: How pairs are verified: sketch, text, exact for equal texts only, or a rule such as "jaccard>=0.8" or
+            "contained>=1".
         same_url: First remove documents with the same canonical URL, of the field url or of the one named.
         against: Indexes and fingerprint files: first remove documents near the ones in there.
-        against_docs: Paths of the texts of those documents, for verify.
         chains: Also join documents that are connected through others.
         keep: The order of preference: first, longest, shortest, newest, newest:FIELD, source, or the name of a field whose
             largest value is kept. Several are applied in turn.
@@ -108,7 +107,7 @@ class Result(Generic[T]):
     """What a deduplication found.
 
     Attributes:
-        dropped: A table of the dropped documents: row, id, kept_row, kept_id, distance in bits, and similarities. The rows
+        dropped: A table of the dropped documents: row, id, kept_row, kept_id, distance in bits, and jaccard. The rows
             of objects of Python count from 0, and IDs are those of the object. The rows of files count as
             ``ndd help formats`` says.
         clusters: A table of the groups of near-duplicates.

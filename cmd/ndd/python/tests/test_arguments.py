@@ -41,7 +41,9 @@ def test_every_flag_is_an_argument(function):
     (lambda: ndd.dedup([], k=9), "k must be between 0 and 8, not 9"),
     (lambda: ndd.dedup([], k=True), "k must be between 0 and 8, not True"),
     (lambda: ndd.dedup([], k=2.5), "k must be between 0 and 8, not 2.5"),
-    (lambda: ndd.dedup([], quality="fats"), "did you mean 'fast'?"),
+    (lambda: ndd.dedup([], threshold=1.5), "threshold must be between 0 and 1, not 1.5"),
+    (lambda: ndd.dedup([], treshold=0.8), "dedup has no argument 'treshold'; did you mean 'threshold'?"),
+    (lambda: ndd.copies([], method="winow"), "did you mean 'winnow'?"),
     (lambda: ndd.dedup([], chains="yes"), "chains must be True or False, not 'yes'"),
     (lambda: ndd.dedup([], keep=["longest", 7]), r"keep must be a text or a list, not \['longest', 7\]"),
     (lambda: ndd.passages([], unit="line", min_count=-1), "min_count must be a whole number, at least 0, not -1"),
@@ -65,6 +67,6 @@ def test_defaults_are_no_flags(monkeypatch):
     seen = []
     monkeypatch.setattr(ndd._process, "run", lambda args, paths: seen.append(args) or (b"", ["stopped"]))
     with pytest.raises(ndd.NddError, match="stopped"):
-        ndd.dedup(["a"], keep="first", quality="balanced", max_document="64MiB", against=[pathlib.Path("i"), "j"], max_drop=None, prefer=("a", "b"))
+        ndd.dedup(["a"], keep="first", threshold=0.7, verify="sketch", max_document="64MiB", against=[pathlib.Path("i"), "j"], max_drop=None, prefer=("a", "b"))
     flags = [a for a in seen[0] if a.startswith("--") and not re.match("--(output|format|text)=|--$", a)]
     assert flags == ["--against=i", "--against=j", "--prefer=a,b"]

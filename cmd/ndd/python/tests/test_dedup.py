@@ -77,9 +77,9 @@ def test_sources(texts):
 
 def test_equal_urls_and_annotations(texts, tmp_path):
     documents = [{"text": t, "url": f"http://example.org/{i % 30}"} for i, t in enumerate(texts)]
-    assert ndd.dedup(documents, quality="exact", same_url=True).stats["dropped"] == 30
+    assert ndd.dedup(documents, verify="exact", same_url=True).stats["dropped"] == 30
     renamed = [{"text": d["text"], "link": d["url"]} for d in documents]
-    assert ndd.dedup(renamed, quality="exact", same_url="link").stats["dropped"] == 30
+    assert ndd.dedup(renamed, verify="exact", same_url="link").stats["dropped"] == 30
     file = tmp_path / "in.jsonl"
     file.write_text("".join(json.dumps(d) + "\n" for d in documents))
     result = ndd.dedup(file, annotate=tmp_path / "notes")
@@ -92,7 +92,7 @@ def test_equal_urls_and_annotations(texts, tmp_path):
 
 def test_equal_short_texts():
     assert ndd.dedup(["a b c"] * 3).kept == [0]
-    assert ndd.dedup(["a b c", "d", "a b c", "d"], quality="fast").kept == [0, 1]
+    assert ndd.dedup(["a b c", "d", "a b c", "d"], k=3).kept == [0, 1]
 
 
 def test_odd_texts(texts):
