@@ -340,10 +340,10 @@ func (u *upkeep) reserveFiles(docs, bytes, beside, room uint64, o *segment.Optio
 		return nil, err
 	}
 	if o.Budget = budget; 0 < beside && beside <= docs*spareBytes {
-		o.Most = segment.NeedBytes(docs, *o) - beside
+		o.MemoryTarget = segment.NeedBytes(docs, *o) - beside
 	}
 	plan, err := segment.NewPlan(docs, *o)
-	o.Most = plan.Bytes
+	o.MemoryTarget = plan.Bytes
 	writing := max(plan.Bytes, ids)
 	if err == nil {
 		err = reserved.Resize(what, beside+writing)

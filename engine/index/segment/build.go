@@ -21,9 +21,9 @@ import (
 type builder struct {
 	Options
 	sink  *guardedSink
-	rows  radix.Input // fingerprints of all documents, by row, or by place where sources are merged
-	input radix.Input // the same, in any order and maybe with fewer repetitions
-	merge *merging    // nil without sources
+	rows  radix.Input   // fingerprints of all documents, by row, or by place where sources are merged
+	input radix.Input   // the same, in any order and maybe with fewer repetitions
+	merge *mergeSources // nil without sources
 
 	docs, distinct int
 	room           int // keys that are sorted at a time
@@ -43,7 +43,7 @@ func (b *builder) open(in *Input) (err error) {
 	if prints.Len() > 0 {
 		return errors.New("fingerprints and segments to be put together")
 	}
-	if b.merge, err = newMerging(in.Sources); err != nil {
+	if b.merge, err = newMergeSources(in.Sources); err != nil {
 		return err
 	}
 	b.rows, b.input = mergedDocs{b.merge}, mergedKeys{b.merge}
@@ -83,8 +83,8 @@ func (b *builder) close() error {
 	return b.spilled.Close()
 }
 
-// documents sorts the fingerprints with their rows in the order of table 0, writes the documents
-// of each fingerprint, and keeps the distinct keys.
+// documents sorts the fingerprints with their rows in the order of table 0. It writes the documents of each fingerprint
+// and keeps the distinct keys.
 func (b *builder) documents(ctx context.Context) error {
 	w, err := newDocWriter(b.sink, b.docs)
 	if err != nil {
@@ -104,7 +104,7 @@ func (b *builder) documents(ctx context.Context) error {
 	return w.finish(b.distinct)
 }
 
-// documentsAtOnce sorts all of them, in the memory of the keys and of a quarter of the pairs.
+// documentsAtOnce sorts all documents at once, in the memory of the keys and of a quarter of the pairs.
 func (b *builder) documentsAtOnce(ctx context.Context, w *docWriter) error {
 	rows, err := memory.Make[uint32](b.docs)
 	if err != nil {
@@ -132,10 +132,10 @@ func (b *builder) documentsAtOnce(ctx context.Context, w *docWriter) error {
 	return nil
 }
 
-// documentsInRanges sorts as many at a time as there is memory for.
+// documentsInRanges sorts as many documents at a time as fit in memory.
 func (b *builder) documentsInRanges(ctx context.Context, w *docWriter) error {
 	o := b.sorting(0)
-	o.Room = max(b.pairs, roomLeast) // of documents that are not kept there may be more
+	o.Room = max(b.pairs, roomLeast) // the input may have more documents than the segment
 	return radix.WalkRows(ctx, b.rows, o, func(keys, rows []uint64) error { return b.takeRows(w, keys, rows) })
 }
 
@@ -161,8 +161,8 @@ func (b *builder) takeRows(w *docWriter, keys, rows []uint64) (err error) {
 	return err
 }
 
-// keepFewer makes the distinct fingerprints the input of the other tables, where they are so few
-// that they and a table's keys fit in memory: they stand at its end.
+// keepFewer makes the distinct fingerprints the input of the other tables, if they and the keys of a table fit in
+// memory. It stores them at the end of the memory.
 func (b *builder) keepFewer() {
 	if b.memory != nil && 2*b.distinct <= b.docs {
 		fewer := b.memory.Data[b.docs-b.distinct:]
@@ -195,8 +195,8 @@ func (b *builder) table(ctx context.Context, i int) error {
 	return table.Write(b.sink, TablePrefix(i), keys, o)
 }
 
-// planar writes table i in the planar layout. Its keys are packed bucket by bucket as they are
-// sorted, into the memory where they lay.
+// planar writes table i in the planar layout. It packs each bucket as soon as the bucket is sorted, into the memory of
+// the bucket.
 func (b *builder) planar(ctx context.Context, i int) error {
 	p, err := table.NewPlanarBuilder(uint64(b.distinct))
 	if err != nil {
@@ -239,8 +239,7 @@ func (b *builder) packSorted(ctx context.Context, p *table.PlanarBuilder) error 
 	return group.Wait()
 }
 
-// keys returns the sorted distinct keys of table i. Those of table 0 are there from
-// [builder.documents].
+// keys returns the sorted distinct keys of table i. [builder.documents] has sorted the keys of table 0.
 func (b *builder) keys(ctx context.Context, i int) ([]uint64, error) {
 	switch {
 	case i > 0:

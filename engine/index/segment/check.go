@@ -2,9 +2,9 @@ package segment
 
 import "ndd/engine/storage/store"
 
-// Check reads everything and holds it against itself: each table ascends, all tables hold the same
-// fingerprints, and every document belongs to one. It finds what checksums cannot: a file that was
-// written wrong. Errors wrap [store.ErrCorrupt]. It takes a bit of memory a document.
+// Check reads the whole segment and checks that it is consistent: the keys of each table ascend, all tables have the
+// same fingerprints, and every document has one fingerprint. It finds files that were written wrongly, which checksums
+// cannot find. Errors wrap [store.ErrCorrupt]. It needs one bit of memory per document.
 func (s *Segment) Check() (err error) {
 	defer store.CatchFault(&err)()
 	defer s.inOrder()()
@@ -17,8 +17,7 @@ func (s *Segment) Check() (err error) {
 	return s.checkDocs()
 }
 
-// checkTables reads all tables, whose walks check that they ascend, and compares the sums of their
-// fingerprints.
+// checkTables reads all tables and compares the sums of their fingerprints. Reading checks that keys ascend.
 func (s *Segment) checkTables() error {
 	var sum0 uint64
 	for i := range s.tables {

@@ -9,17 +9,14 @@
 //	names, names.ends  IDs by row (package idlist), when the documents have them
 //	t0.*, t1.* ... one table for each of the design (package table)
 //
-// A search probes every table, drops what an earlier table reports (the canonical
-// rule of permute.Design.First), and so yields each fingerprint once. Its
-// documents are found by one exact probe of table 0: rank, then ordinals. The tables may be
-// searched in parts ([Segment.SearchTables]): each match is found by one of them only.
-// Thousands of queries are a sweep ([Segment.Sweep]): sorted,
-// and the table walked once; a [Team] does its part of one beside the memory of its tables.
+// A search probes every table and drops the matches that an earlier table reports (the canonical rule of
+// permute.Design.First), so it yields each fingerprint once. One exact probe of table 0 finds the rank of a fingerprint
+// and then its documents. The tables may be searched in parts ([Segment.SearchTables]): each match is found by exactly
+// one of them. Thousands of queries are answered by a sweep ([Segment.Sweep]), which sorts them and walks each table
+// once. A [Team] sweeps the tables in the memory of its node.
 //
-// Bytes for n distinct fingerprints of n documents: those of the tables, and
-// log2 n bits each for the ordinals. The memory that building takes is known before: see
-// [NewPlan]. Segments are merged by the same code, which reads their tables instead of a list of
-// fingerprints ([Input.Sources]).
+// Size: the tables, and log2 n bits for each of n documents. [NewPlan] returns the memory that building needs. The same
+// code merges segments: it reads their tables instead of a list of fingerprints ([Input.Sources]).
 //
 // A segment is written to a file or to memory (package store) and read from
 // it; a [Segment] is safe for many goroutines, each with its own [Scratch].

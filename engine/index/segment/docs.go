@@ -6,8 +6,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A docList holds the documents of each fingerprint by its rank in table 0. Documents
-// are numbered by their row in the segment.
+// A docList holds the documents of each fingerprint, by the rank of the fingerprint in table 0. The number of a
+// document is its row in the segment.
 //
 //	rank       0   1       2
 //	ordinals   7   0 3 9   2        below the number of documents
@@ -15,16 +15,16 @@ import (
 //
 // Ordinals of n documents are packed in log2 n bits, rounded up: 24 for 10 M, 27 for 100 M.
 //
-// Any order of n documents takes log2(n!)/n at least, 1.44 bits less than log2 n. Codes that come near
-// it (Munro, Raman, Raman and Rao, 2012) take 19 misses or more for a document: as long as the query.
+// Any encoding of an order of n documents needs at least log2(n!)/n bits each, 1.44 bits less than log2 n. Codes close
+// to this bound (Munro, Raman, Raman and Rao, 2012) need 19 misses or more per document, as long as the query.
 type docList struct {
-	section  store.Section // of the ordinals
+	section  store.Section // section of the ordinals
 	docs     uint64
 	ordinals succinct.Packed
 	firsts   *succinct.Ones
 }
 
-// A docWriter writes a docList as the documents come in, in the order of table 0.
+// A docWriter writes a docList. It receives the documents in the order of table 0.
 type docWriter struct {
 	sink     store.Sink
 	ordinals *succinct.PackedWriter
@@ -34,7 +34,7 @@ type docWriter struct {
 	firsts *memory.Buffer[uint64]
 }
 
-// docPiece documents are taken at a time: their keys and rows stay in the first-level cache.
+// docPiece is the number of documents that are processed at a time: their keys and rows stay in the first-level cache.
 const docPiece = 1024
 
 func newDocWriter(sink store.Sink, docs int) (*docWriter, error) {
@@ -48,13 +48,13 @@ func newDocWriter(sink store.Sink, docs int) (*docWriter, error) {
 	return w, nil
 }
 
-// docWords words of ordinals are written at a time.
+// docWords is the number of words of ordinals that are written at a time.
 const docWords = 1 << 13
 
 func (w *docWriter) close() { w.firsts.Free() }
 
-// appendDocs writes the rows of documents whose keys ascend, moves the keys that are new to the
-// front of keys, and returns how many they are.
+// appendDocs writes the rows of documents whose keys ascend. It moves the new keys to the front of keys and returns
+// their number.
 func appendDocs[T uint32 | uint64](w *docWriter, keys []uint64, rows []T) (distinct int, err error) {
 	for at := 0; at < len(keys); at += docPiece {
 		end := min(at+docPiece, len(keys))
@@ -68,8 +68,8 @@ func appendDocs[T uint32 | uint64](w *docWriter, keys []uint64, rows []T) (disti
 	return distinct, nil
 }
 
-// mark marks the documents that are the first of their keys, moves those keys to dst, which may be
-// where they are or before it, and returns how many they are.
+// mark marks the documents that are the first of their keys. It moves those keys to dst and returns their number. dst
+// may be the memory of keys, or memory before it.
 func (w *docWriter) mark(dst, keys []uint64) (distinct int) {
 	before, docs, bits := w.before, w.docs, uint64(0)
 	for _, key := range keys {
@@ -100,8 +100,8 @@ func (w *docWriter) flush() error {
 	return err
 }
 
-// finish writes the remaining ordinals, and which documents are the first of their
-// fingerprint, unless all are.
+// finish writes the remaining ordinals. Unless all fingerprints are distinct, it also writes which documents are the
+// first of their fingerprint.
 func (w *docWriter) finish(distinct int) error {
 	w.ordinals.Finish()
 	if err := w.flush(); err != nil || distinct == w.docs {
@@ -114,7 +114,7 @@ func (w *docWriter) finish(distinct int) error {
 	return store.WriteSection(w.sink, "ids.samples", store.Bytes64(ones.Samples))
 }
 
-// ordinalBits returns how many bits the ordinal of one of some documents takes.
+// ordinalBits returns the number of bits of an ordinal.
 func ordinalBits(docs uint64) int { return succinct.WidthFor(max(docs, 1) - 1) }
 
 // openDocs opens the documents of n fingerprints. It checks that the sections have the right lengths.
@@ -143,14 +143,13 @@ func openDocs(source store.Source, docs, fingerprints uint64) (x docList, err er
 	return x, nil
 }
 
-// corrupt returns an error about ordinal i, or about the fingerprints that ordinals
-// belong to.
+// corrupt returns an error about ordinal i, or about the fingerprints of the ordinals.
 func (x *docList) corrupt(i uint64, why string, args ...any) error {
 	return x.section.Corrupt(i*uint64(x.ordinals.Width)/8, why, args...)
 }
 
-// prefetch requests the cache lines that [docList.of] and the ordinals of the fingerprints of about
-// these ranks are in. room must be as long as ranks; it is overwritten.
+// prefetch requests the cache lines that [docList.of] reads for these ranks, and the lines of their ordinals. room must
+// have the length of ranks; it is overwritten.
 func (x *docList) prefetch(ranks, room []uint64) {
 	copy(room, ranks)
 	if x.firsts != nil {
@@ -162,10 +161,10 @@ func (x *docList) prefetch(ranks, room []uint64) {
 	x.ordinals.Prefetch(room)
 }
 
-// A docCursor goes through the ranges of the ordinals of fingerprints in order of their ranks.
+// A docCursor returns the ordinals of one fingerprint after the other, in the order of their ranks.
 type docCursor struct {
 	list *docList
-	at   uint64 // where the next one begins
+	at   uint64 // first ordinal of the next fingerprint
 }
 
 // cursor returns a cursor that begins with the documents of a rank. If there is no such rank, next fails. The
@@ -178,8 +177,8 @@ func (x *docList) cursor(rank uint64) docCursor {
 	return docCursor{x, r.from}
 }
 
-// ends checks that the documents of the ranks before rank end where those of rank begin, or where the list ends if
-// there are no more fingerprints. So parts of the list that are read separately have no gap and no common ordinals.
+// ends returns an error unless rank begins at the cursor's ordinal, or the list ends there if there are no more
+// fingerprints. So parts of the list that are read separately have no gap and no common ordinals.
 func (c *docCursor) ends(rank, fingerprints uint64) error {
 	due := c.list.docs
 	if rank < fingerprints {
@@ -203,8 +202,8 @@ func (c *docCursor) next(rank uint64) (Range, error) {
 	return r, err
 }
 
-// of returns the range of the ordinals of the fingerprint of a rank. The error wraps
-// [store.ErrCorrupt]: the file is not sound, or has no such rank.
+// of returns the range of the ordinals of a rank. An error wraps [store.ErrCorrupt]: the file is corrupt or has no such
+// rank.
 func (x *docList) of(rank uint64) (Range, error) {
 	at, ok := rank, true
 	if x.firsts != nil {
@@ -216,7 +215,7 @@ func (x *docList) of(rank uint64) (Range, error) {
 	return x.from(at, rank)
 }
 
-// from returns the range of the ordinals from number at on, which are of the given rank.
+// from returns the range of the ordinals of a rank that begins at ordinal at.
 func (x *docList) from(at, rank uint64) (Range, error) {
 	r := Range{at, at + 1}
 	if x.firsts != nil && at < x.docs {
@@ -228,9 +227,8 @@ func (x *docList) from(at, rank uint64) (Range, error) {
 	return r, nil
 }
 
-// eachRange calls f with the rank of each fingerprint, ascending, and the range of its ordinals,
-// until f returns an error. The error wraps [store.ErrCorrupt] unless they are the ranges of all
-// documents.
+// eachRange calls f with the rank of each fingerprint, in ascending order, and the range of its ordinals. An error of f
+// ends it. Other errors wrap [store.ErrCorrupt]: the ranges are not the ranges of all documents.
 func (s *Segment) eachRange(f func(rank, from, to uint64) error) error {
 	c := s.docs.cursor(0)
 	for rank := range s.meta.Fingerprints {

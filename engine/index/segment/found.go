@@ -2,7 +2,7 @@ package segment
 
 // Found holds the matches of many queries. It may be read from many goroutines.
 type Found struct {
-	ends         []int // of each query's fingerprints
+	ends         []int // end of each query's fingerprints
 	fingerprints []uint64
 }
 
@@ -33,7 +33,7 @@ func (w *sweep) collect() *Found {
 		f.ends[i] += f.ends[i-1]
 	}
 	f.fingerprints = make([]uint64, total)
-	for _, list := range w.matches { // ends[q] moves from where q begins to where it ends
+	for _, list := range w.matches { // ends[q] moves from the beginning of q to its end
 		for _, m := range list {
 			f.fingerprints[f.ends[m.Query]] = m.Fingerprint
 			f.ends[m.Query]++

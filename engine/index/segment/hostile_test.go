@@ -70,7 +70,7 @@ func exerciseSome(t testing.TB, s *Segment) {
 // exerciseParts reads the documents in three parts, as threads of a merge do: without an error they are all documents,
 // each once.
 func exerciseParts(t testing.TB, s *Segment) {
-	m, err := newMerging([]Source{{Segment: s}})
+	m, err := newMergeSources([]Source{{Segment: s}})
 	hostile.Says(t, "parts", err)
 	next := 0
 	for part := 0; part < 3 && err == nil; part++ {

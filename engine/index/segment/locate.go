@@ -11,23 +11,21 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A Range is where the documents of a fingerprint stand in the segment's list of them, as
-// [Segment.Locate] finds it. It is empty where there are none.
+// A Range is a range of the segment's list of documents, which [Segment.Locate] finds for a fingerprint. It is empty if
+// there are none.
 type Range struct{ from, to uint64 }
 
-// Len returns how many documents it has.
+// Len returns the number of documents.
 func (r Range) Len() uint64 { return r.to - r.from }
 
 // After returns the range without the first n of its documents.
 func (r Range) After(n uint64) Range { return Range{r.from + n, r.to} }
 
-// Locate sets ranges, which must be as many as the fingerprints, to where the documents of each of
-// them stand: nowhere, where the segment keeps no documents. The fingerprints are looked for in the
-// order of table 0, so that those that stand together there, as those near one query may, are found
-// by reading what they share once.
+// Locate sets ranges[i] to the documents of fingerprints[i]. The ranges are empty if the segment keeps no documents.
+// Locate looks up the fingerprints in the order of table 0, so that it reads the data of adjacent ones only once.
 //
-// One fingerprint costs five misses one after the other, 1.3 us, and half a block of keys in a
-// huffman table; of many the misses are under way together.
+// One fingerprint costs five consecutive misses, 1.3 us, and half a block of keys in a huffman table. The misses of
+// many fingerprints overlap.
 func (s *Segment) Locate(ranges []Range, fingerprints []uint64, c *Scratch) (err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
 	clear(ranges)
@@ -80,22 +78,22 @@ func (s *Segment) locateAll(ranges []Range, sorted []uint64, places []uint32) (e
 }
 
 const (
-	// locateAtOnce fingerprints are looked for together.
+	// locateAtOnce is the number of fingerprints that are looked up together.
 	locateAtOnce = 128
-	// locateShare is the part of a segment of which more are found by reading all of table 0: one
-	// takes 30 to 100 ns to look for, a key of the table 2 to 5.
+	// locateShare: if more than 1/locateShare of the fingerprints are looked up, reading all of table 0 is faster. A
+	// look-up takes 30 to 100 ns, a key of the table 2 to 5 ns.
 	locateShare = 16
 )
 
-// sortedByRadix is from how many fingerprints on a radix sort is the faster one.
-const sortedByRadix = 1 << 12
+// radixSortMin is the number of fingerprints from which a radix sort is faster.
+const radixSortMin = 1 << 12
 
-// sorted returns the fingerprints permuted for table 0, ascending, and the place of each among them.
+// sorted returns the fingerprints permuted for table 0, in ascending order, and the index of each in the argument.
 func (s *Segment) sorted(fingerprints []uint64, c *Scratch) (keys []uint64, places []uint32) {
 	n := len(fingerprints)
 	c.keys, c.places = slices.Grow(c.keys[:0], n)[:n], slices.Grow(c.places[:0], n)[:n]
 	mask := s.perms[0].Mask()
-	if n >= sortedByRadix {
+	if n >= radixSortMin {
 		radix.Rows(c.keys, c.places, fingerprints, mask, 1)
 		return c.keys, c.places
 	}
@@ -111,8 +109,8 @@ func (s *Segment) sorted(fingerprints []uint64, c *Scratch) (keys []uint64, plac
 	return c.keys, c.places
 }
 
-// AppendDocs appends the rows of the documents of a range, ascending, the first most of them. The
-// caller catches faults of the file ([store.CatchFault]): this is called for every hit.
+// AppendDocs appends the rows of the first most documents of a range, in ascending order. The caller catches faults of
+// the file ([store.CatchFault]), because AppendDocs is called for every hit.
 func (s *Segment) AppendDocs(dst []uint64, r Range, most int) ([]uint64, error) {
 	for i := r.from; i < r.from+min(r.Len(), uint64(most)); i++ {
 		doc, err := s.row(i)
@@ -124,8 +122,8 @@ func (s *Segment) AppendDocs(dst []uint64, r Range, most int) ([]uint64, error) 
 	return dst, nil
 }
 
-// HasDoc reports whether a range has the document of a row, by a binary search. The caller catches
-// faults of the file.
+// HasDoc reports whether a range contains the document of a row, by a binary search. The caller catches faults of the
+// file.
 func (s *Segment) HasDoc(r Range, row uint64) (has bool, err error) {
 	_, has = sort.Find(int(r.Len()), func(i int) int {
 		doc, failed := s.row(r.from + uint64(i))

@@ -2,13 +2,13 @@ package segment
 
 import "errors"
 
-// A Source is a segment whose documents go into another one: [Input.Sources].
+// A Source is a segment whose documents are copied into another one: see [Input.Sources].
 type Source struct {
 	Segment *Segment
-	Rows    *RowSet // of the documents that do; nil: all of them
+	Rows    *RowSet // documents to copy; nil means all
 }
 
-// Len returns how many documents go into the other segment.
+// Len returns the number of documents to copy.
 func (s *Source) Len() uint64 {
 	if s.Rows == nil {
 		return s.Segment.Documents()
@@ -16,46 +16,43 @@ func (s *Source) Len() uint64 {
 	return s.Rows.Len()
 }
 
-// SourceBytes returns the memory that a source of n documents takes while it is merged, where not
-// all of them are kept: a bit for each that is, one for each fingerprint that some of these have,
-// and the ranks of those that are kept.
+// SourceBytes returns the memory for merging a source of n documents of which only some are copied: one bit per
+// document, one bit per fingerprint, and the ranks of the rows.
 func SourceBytes(docs uint64) uint64 { return docs/4 + docs/64 + 64 }
 
-// merging reads sources as the input of a sort, from their tables, whatever designs they have. It
-// keeps nothing in memory but bits:
+// mergeSources reads segments as the input of a sort, whatever designs they have. Its only memory are bits:
 //
 //	table 0 of each source, walked ---> fingerprints ------------------------> keys of a table
 //	                               `--> fingerprints, each with its places --> sorted --> rows
 //
-// A place is where an ordinal stands among those of all sources. So documents that have one
-// fingerprint come in the order of their rows, and the row of a place is looked up when they are
-// sorted: the ordinals of a source that has the same table 0 are read in order.
-type merging struct {
-	sources []*reading
+// A place is a position in the concatenated lists of ordinals of all sources. So documents with the same fingerprint
+// keep the order of their rows. The row of a place is looked up after sorting: if a source has the same table 0, its
+// ordinals are then read in order.
+type mergeSources struct {
+	sources []*sourceReader
 	places  uint64
-	keys    int // fingerprints of sources with documents that are kept
+	keys    int // number of fingerprints with documents to copy
 }
 
-// A reading is a source that is being read.
-type reading struct {
+// A sourceReader reads one source.
+type sourceReader struct {
 	*Segment
-	rows  rowRanks // that are kept; without a set all are
-	live  []uint64 // a bit for each rank: has documents that are kept; nil: all have
-	place uint64   // of its first document
-	row   uint64   // that its first document gets
+	rows  rowRanks // rows to copy; without a set, all rows
+	live  []uint64 // one bit per rank: the fingerprint has documents to copy; nil means all have
+	place uint64   // place of its first document
+	row   uint64   // row of its first document in the new segment
 }
 
-// newMerging returns a reader of the sources. The error is [ErrNoDocs], or that of a source that is
-// not sound.
-func newMerging(sources []Source) (*merging, error) {
-	m := new(merging)
+// newMergeSources returns a reader of the sources. It returns [ErrNoDocs], or the error of a corrupt source.
+func newMergeSources(sources []Source) (*mergeSources, error) {
+	m := new(mergeSources)
 	row := uint64(0)
 	for i := range sources {
 		s := &sources[i]
 		if !s.Segment.KeepsDocs() {
 			return nil, ErrNoDocs
 		}
-		r := &reading{Segment: s.Segment, place: m.places, row: row}
+		r := &sourceReader{Segment: s.Segment, place: m.places, row: row}
 		keys := int(s.Segment.Fingerprints())
 		if s.Rows != nil && s.Rows.Len() < s.Segment.Documents() {
 			r.rows = rank(s.Rows)
@@ -72,8 +69,8 @@ func newMerging(sources []Source) (*merging, error) {
 	return m, nil
 }
 
-// findLive finds which fingerprints have documents that are kept, and returns how many.
-func (r *reading) findLive() (n int, err error) {
+// findLive finds the fingerprints with documents to copy and returns their number.
+func (r *sourceReader) findLive() (n int, err error) {
 	r.live = make([]uint64, (r.meta.Fingerprints+63)/64)
 	err = r.eachRange(func(rank, from, to uint64) error {
 		for i := from; i < to; i++ {
@@ -92,9 +89,9 @@ func (r *reading) findLive() (n int, err error) {
 	return n, err
 }
 
-// read calls f for each source with the range from/of to to/of of its documents that is the given
-// part.
-func (m *merging) read(part, parts int, f func(r *reading, from, to, of uint64) error) error {
+// read calls f for the part of the places of each source that belongs to the given part of all places: it has the
+// documents from/of to to/of of the source.
+func (m *mergeSources) read(part, parts int, f func(r *sourceReader, from, to, of uint64) error) error {
 	begin, end := m.places*uint64(part)/uint64(parts), m.places*uint64(part+1)/uint64(parts)
 	for _, r := range m.sources {
 		n := r.meta.Documents
@@ -109,8 +106,8 @@ func (m *merging) read(part, parts int, f func(r *reading, from, to, of uint64) 
 	return nil
 }
 
-// walk calls f with fingerprints of a part of table 0, and the rank of the first.
-func (r *reading) walk(from, to, of uint64, f func(rank uint64, prints []uint64) error) error {
+// walk calls f with the fingerprints of a part of table 0 and the rank of the first one.
+func (r *sourceReader) walk(from, to, of uint64, f func(rank uint64, prints []uint64) error) error {
 	var failed error
 	err := r.Segment.walk(0, from, to, of, func(rank uint64, prints []uint64) bool {
 		failed = f(rank, prints)
@@ -119,13 +116,13 @@ func (r *reading) walk(from, to, of uint64, f func(rank uint64, prints []uint64)
 	return errors.Join(failed, err)
 }
 
-// mergedKeys is the fingerprints of all sources, as an input whose rows are of no matter.
-type mergedKeys struct{ *merging }
+// mergedKeys is an input of the fingerprints of all sources. It has no rows.
+type mergedKeys struct{ *mergeSources }
 
 func (m mergedKeys) Len() int { return m.keys }
 
 func (m mergedKeys) Read(part, parts int, f func(prints []uint64, row int) error) error {
-	return m.read(part, parts, func(r *reading, from, to, of uint64) error {
+	return m.read(part, parts, func(r *sourceReader, from, to, of uint64) error {
 		return r.walk(from, to, of, func(rank uint64, prints []uint64) error {
 			if r.live != nil {
 				prints = r.onlyLive(rank, prints)
@@ -135,8 +132,8 @@ func (m mergedKeys) Read(part, parts int, f func(prints []uint64, row int) error
 	})
 }
 
-// onlyLive keeps the fingerprints with live documents; prints[0] has the given rank.
-func (r *reading) onlyLive(rank uint64, prints []uint64) []uint64 {
+// onlyLive keeps the fingerprints that have documents to copy. prints[0] has the given rank.
+func (r *sourceReader) onlyLive(rank uint64, prints []uint64) []uint64 {
 	n := 0
 	for i, p := range prints {
 		prints[n] = p
@@ -146,16 +143,16 @@ func (r *reading) onlyLive(rank uint64, prints []uint64) []uint64 {
 	return prints[:n]
 }
 
-// mergedDocs is the fingerprints of all documents of all sources, in order of their places.
-type mergedDocs struct{ *merging }
+// mergedDocs is an input of the fingerprints of all documents of all sources, in the order of their places.
+type mergedDocs struct{ *mergeSources }
 
 func (m mergedDocs) Len() int { return int(m.places) }
 
 func (m mergedDocs) Read(part, parts int, f func(prints []uint64, place int) error) error {
-	return m.read(part, parts, func(r *reading, from, to, of uint64) error { return r.walkDocs(from, to, of, f) })
+	return m.read(part, parts, func(r *sourceReader, from, to, of uint64) error { return r.walkDocs(from, to, of, f) })
 }
 
-// ReadWithin reads only fingerprints from low to high of sources whose first table has that mask.
+// ReadWithin omits fingerprints that are not from low to high, if the first table of their source has that mask.
 func (m mergedDocs) ReadWithin(mask, low, high uint64, f func(prints []uint64, place int) error) error {
 	for _, r := range m.sources {
 		from, to, of := uint64(0), uint64(1), uint64(1)
@@ -169,9 +166,8 @@ func (m mergedDocs) ReadWithin(mask, low, high uint64, f func(prints []uint64, p
 	return nil
 }
 
-// walkDocs calls f with the fingerprints of documents in a part of table 0, and the place of the
-// first.
-func (r *reading) walkDocs(from, to, of uint64, f func(prints []uint64, place int) error) error {
+// walkDocs calls f with the fingerprint of each document in a part of table 0, and the place of the first one.
+func (r *sourceReader) walkDocs(from, to, of uint64, f func(prints []uint64, place int) error) error {
 	if r.docs.firsts == nil {
 		return r.walk(from, to, of, func(rank uint64, prints []uint64) error { return f(prints, int(r.place+rank)) })
 	}
@@ -182,16 +178,16 @@ func (r *reading) walkDocs(from, to, of uint64, f func(prints []uint64, place in
 	return repeat.cursor.ends(repeat.rank, r.meta.Fingerprints)
 }
 
-// A repeater repeats fingerprints as often as they have documents.
+// A repeater repeats each fingerprint once per document.
 type repeater struct {
-	r      *reading
+	r      *sourceReader
 	f      func(prints []uint64, place int) error
-	cursor docCursor // of the next fingerprint; without a list before the first one
-	rank   uint64    // of the next fingerprint
+	cursor docCursor // at the next fingerprint; its list is nil before the first one
+	rank   uint64    // rank of the next fingerprint
 	buffer [1024]uint64
 }
 
-// each handles the next fingerprints; the first has the given rank.
+// each passes on the next fingerprints. The first one has the given rank.
 func (e *repeater) each(rank uint64, prints []uint64) error {
 	c := &e.cursor
 	if c.list == nil {
@@ -218,15 +214,15 @@ func (e *repeater) each(rank uint64, prints []uint64) error {
 	return e.f(out, int(place))
 }
 
-// miss returns the error of sources that lack documents.
-func (m *merging) miss(docs int) error {
+// miss returns the error for sources with too few documents.
+func (m *mergeSources) miss(docs int) error {
 	return m.sources[0].docs.corrupt(0, "of this segment, and those that it is merged with, %d documents are missing",
 		docs)
 }
 
-// toRows puts the rows of the new segment in the place of places, moves those that are kept to the front, with their
-// keys, and returns how many they are. There may be at most most.
-func (m *merging) toRows(keys, places []uint64, most int) (n int, err error) {
+// toRows replaces places by rows of the new segment. It moves the documents to copy to the front, with their keys, and
+// returns their number, which may be at most most.
+func (m *mergeSources) toRows(keys, places []uint64, most int) (n int, err error) {
 	for j, place := range places {
 		i := 0
 		for i+1 < len(m.sources) && m.sources[i+1].place <= place {

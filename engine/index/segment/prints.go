@@ -8,21 +8,18 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// Prints fills prints with the fingerprints of the documents of as many rows, from row first on, in
-// order of rows; the segment must have them. It reads table 0 and the numbers of all documents, in
-// order, however few rows are asked for, in some 10 ns a document, and takes a bit for each of
-// prints, so that all rows are read in few calls where there is much memory, and in many where
-// there is little.
+// Prints sets prints[i] to the fingerprint of the document of row first+i. The segment must have these rows. It reads
+// table 0 and all ordinals in order, about 10 ns per document of the segment, even for few rows. It needs one bit of
+// memory per element of prints. So a caller with much memory needs few calls.
 //
-// The error is [ErrNoDocs], that of ctx, or wraps [store.ErrCorrupt]: no row is left without a
-// fingerprint in silence.
+// It returns [ErrNoDocs], the error of ctx, or an error that wraps [store.ErrCorrupt] if a row has no fingerprint.
 func (s *Segment) Prints(ctx context.Context, prints []uint64, first uint64) (err error) {
 	if !s.KeepsDocs() {
 		return ErrNoDocs
 	}
 	defer store.CatchFault(&err)()
 	missing := NewRowSet(uint64(len(prints)))
-	r := reading{Segment: s}
+	r := sourceReader{Segment: s}
 	err = r.walkDocs(0, 1, 1, func(found []uint64, place int) error {
 		if uint64(place+len(found)) > s.meta.Documents {
 			return s.docs.corrupt(0, "more than %d documents of all fingerprints", s.meta.Documents)
@@ -46,15 +43,15 @@ func (s *Segment) Prints(ctx context.Context, prints []uint64, first uint64) (er
 	return err
 }
 
-// Walk calls yield with all distinct fingerprints, in the order of table 0,
-// some hundreds at a time, until it returns false. Their memory is used again after the call.
+// Walk calls yield with all distinct fingerprints in the order of table 0, some hundreds at a time, until yield returns
+// false. It reuses their memory after the call.
 func (s *Segment) Walk(yield func(fingerprints []uint64) bool) (err error) {
 	defer store.CatchFault(&err)()
 	return s.walk(0, 0, 1, 1, func(_ uint64, prints []uint64) bool { return yield(prints) })
 }
 
 // walk calls yield with the fingerprints of a part of a table, as [table.Table.WalkPart] does with its keys, and the
-// rank of the first.
+// rank of the first one.
 func (s *Segment) walk(number int, from, to, of uint64, yield func(rank uint64, prints []uint64) bool) error {
 	defer s.inOrder()()
 	mask := s.perms[number].Mask()

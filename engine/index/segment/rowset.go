@@ -2,8 +2,8 @@ package segment
 
 import "math/bits"
 
-// A RowSet is some rows of a segment: a bit for each. One goroutine may change it, and any number
-// read it then.
+// A RowSet is a set of rows of a segment, with one bit per row. Only one goroutine may change it; afterwards, any
+// number may read it.
 type RowSet struct {
 	words []uint64
 	n     uint64
@@ -21,7 +21,7 @@ func NewRowSet(n uint64) *RowSet {
 	return s
 }
 
-// Drop takes a row out, which must be one of the n.
+// Drop removes a row, which must be less than n.
 func (s *RowSet) Drop(row uint64) {
 	bit := uint64(1) << (row % 64)
 	if s.words[row/64]&bit != 0 {
@@ -30,14 +30,14 @@ func (s *RowSet) Drop(row uint64) {
 	}
 }
 
-// Has reports whether a row, which must be one of the n, is in the set. All are in a nil one.
+// Has reports whether a row, which must be less than n, is in the set. A nil set contains all rows.
 func (s *RowSet) Has(row uint64) bool { return s == nil || s.words[row/64]>>(row%64)&1 != 0 }
 
-// Len returns how many rows are in the set.
+// Len returns the number of rows in the set.
 func (s *RowSet) Len() uint64 { return s.n }
 
-// Runs calls yield with each run of consecutive rows of those from row to row end that are in the
-// set, ascending, until it returns false. Of a nil set that is one.
+// Runs calls yield with each run of consecutive rows in the set from row to end, in ascending order, until yield
+// returns false. A nil set has one run.
 func (s *RowSet) Runs(row, end uint64, yield func(row, n uint64) bool) {
 	if s == nil {
 		if row < end {
@@ -57,8 +57,8 @@ func (s *RowSet) Runs(row, end uint64, yield func(row, n uint64) bool) {
 	}
 }
 
-// next returns the first row from row on, before end, that is in the set, where invert is 0, or
-// that is not, where it is all ones; or end.
+// next returns the first row of [row, end) that is in the set if invert is 0, or that is not in the set if invert is
+// all ones. Without such a row it returns end.
 func (s *RowSet) next(row, end, invert uint64) uint64 {
 	for row < end {
 		if w := (s.words[row/64] ^ invert) >> (row % 64); w != 0 {
@@ -69,15 +69,15 @@ func (s *RowSet) next(row, end, invert uint64) uint64 {
 	return end
 }
 
-// A rowRanks counts the rows of a set before any of them: 1/8 bit a row beside it.
+// A rowRanks counts the rows of a set before any row. It needs 1/8 bit per row in addition to the set.
 type rowRanks struct {
 	*RowSet
-	before []uint64 // the first row of each rankedWords words
+	before []uint64 // number of rows before each group of rankedWords words
 }
 
 const rankedWords = 8
 
-// rank counts the rows of a set: a pass over its bits.
+// rank counts the rows of a set.
 func rank(s *RowSet) rowRanks {
 	r := rowRanks{RowSet: s}
 	seen := uint64(0)
@@ -90,7 +90,7 @@ func rank(s *RowSet) rowRanks {
 	return r
 }
 
-// of returns how many rows of the set are before a row.
+// of returns the number of rows of the set before a row.
 func (r *rowRanks) of(row uint64) uint64 {
 	i := row / 64
 	n := r.before[i/rankedWords] + uint64(bits.OnesCount64(r.words[i]&(1<<(row%64)-1)))

@@ -15,17 +15,16 @@ type Match struct {
 	Fingerprint uint64
 }
 
-// Scratch is the working memory of searches. It belongs to one goroutine; its zero
-// value is ready.
+// Scratch is the working memory of searches. It belongs to one goroutine. The zero value is ready.
 type Scratch struct {
 	table.Scratch
 	queries  []uint64 // table after table
 	tables   []table.Table
 	searches []table.Search
 	matches  []table.Match
-	sources  []source // of tables, where they are of several segments
-	keys     []uint64 // of fingerprints whose documents are looked for
-	places   []uint32 // and the place of each among them
+	sources  []source // origin of each table in a search of several segments
+	keys     []uint64 // keys that Locate looks up
+	places   []uint32 // index of each key in the argument of Locate
 	ranks    []uint64
 }
 
@@ -36,8 +35,8 @@ func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Ma
 	return s.SearchTables(dst, s.every, queries, k, c)
 }
 
-// SearchTables is [Segment.Search] in some of the tables, by number, ascending: calls whose lists are
-// together all tables find everything, each match once, in no order.
+// SearchTables is like [Segment.Search] for some of the tables, given by ascending numbers. Calls whose lists together
+// have all tables find all matches, each once, in no order.
 func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k int, c *Scratch) (_ []Match, err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
 	if err := s.checkDistance(k); err != nil {
@@ -74,7 +73,7 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 // checkDistance returns an error unless the design is for distance k.
 func (s *Segment) checkDistance(k int) error {
 	if k < 0 || k > s.meta.Design.K {
-		return fmt.Errorf("distance %d is not within 0..%d, for which the index was built", k, s.meta.Design.K)
+		return fmt.Errorf("distance %d: this index supports 0 to %d", k, s.meta.Design.K)
 	}
 	return nil
 }
@@ -85,8 +84,8 @@ func (c *Scratch) room(n int) []uint64 {
 	return c.queries
 }
 
-// scan answers a search by comparing the queries with all keys of one of the tables. It reports
-// what the first table to find it is one of these, as the other tables may be searched elsewhere.
+// scan answers a search by comparing the queries with all keys of one of the tables. It reports a match only if the
+// first table that finds it is in the list, because the other tables may be searched elsewhere.
 func (s *Segment) scan(dst []Match, p *searchPlan, tables []int, queries []uint64, k int, c *Scratch) (_ []Match,
 	err error) {
 	perm := &s.perms[tables[0]]

@@ -9,21 +9,21 @@ import (
 	"ndd/permute"
 )
 
-// searchEachMost is how many queries [SearchEach] is for at most: of more, one segment alone has
-// enough misses under way.
-const searchEachMost = 7
+// searchEachMax is the maximum number of queries of [SearchEach]. With more queries, one segment alone has enough
+// overlapping misses.
+const searchEachMax = 7
 
-// A source is where a table of a search of several segments comes from.
+// A source is the origin of a table in a search of several segments.
 type source struct {
 	segment int
-	table   int    // of the segment
-	mask    uint64 // of its permutation
+	table   int    // number in the segment
+	mask    uint64 // mask of the table's permutation
 	plan    *searchPlan
 }
 
-// SearchEach is [Segment.Search] of several segments, for a few queries: their misses overlap, so
-// that a small segment beside a large one costs its probes and not the way to memory and back. It
-// calls yield with each match and the number of its segment.
+// SearchEach is like [Segment.Search] for several segments and a few queries. The misses of all segments overlap, so a
+// small segment costs only its probes in addition to a large one. It calls yield with each match and the number of its
+// segment.
 func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch,
 	yield func(segment int, m Match)) (err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
@@ -69,8 +69,8 @@ func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch,
 	return nil
 }
 
-// permuted returns the queries under a permutation, where the table of that number of a segment
-// before has the same one: segments of an index have few designs. It returns nil where none has.
+// permuted returns the permuted queries if table number of an earlier segment has the same permutation, else nil. The
+// segments of an index have few designs.
 func (c *Scratch) permuted(number int, p *permute.Permutation) []uint64 {
 	for i := len(c.sources) - 1; i >= 0; i-- {
 		if c.sources[i].table == number && c.sources[i].mask == p.Mask() {
@@ -80,10 +80,10 @@ func (c *Scratch) permuted(number int, p *permute.Permutation) []uint64 {
 	return nil
 }
 
-// SearchesEach reports whether a segment is one of those that [SearchEach] is for, rather than
-// [Segment.Search]: it is not compared with the queries as a whole.
+// SearchesEach reports whether [SearchEach] is the best method for the segment: it has few queries, and probing is
+// faster than a scan.
 func (s *Segment) SearchesEach(queries, k int) bool {
-	if queries > searchEachMost || k < 0 || k > s.meta.Design.K || s.meta.Fingerprints == 0 {
+	if queries > searchEachMax || k < 0 || k > s.meta.Design.K || s.meta.Fingerprints == 0 {
 		return false
 	}
 	return !s.searchPlan(k).scans(s, s.every, queries)

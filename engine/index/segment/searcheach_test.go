@@ -43,7 +43,7 @@ func TestSearchEach(t *testing.T) {
 	var c Scratch
 	for k := range 4 {
 		for range 20 {
-			queries := make([]uint64, 1+rng.IntN(searchEachMost))
+			queries := make([]uint64, 1+rng.IntN(searchEachMax))
 			for i := range queries {
 				of := stored[rng.IntN(4)]
 				queries[i] = of[rng.IntN(len(of))] ^ 1<<rng.IntN(64)

@@ -6,19 +6,19 @@ import (
 	"ndd/permute"
 )
 
-// A searchPlan is how the tables are searched for one distance k.
+// A searchPlan holds the parameters of searches with distance k.
 type searchPlan struct {
 	design permute.Design
-	search []table.Search // by table, without queries
-	ns     []float64      // by table: what one query takes there by probing
+	search []table.Search // parameters for each table, without queries
+	ns     []float64      // estimated time of one query in each table, in nanoseconds
 }
 
-// earlierMax is how many earlier tables a search has, so that it need not
-// rebuild what they report: most of it is found by the first few.
+// earlierMax is the maximum number of earlier tables of a search. The first few of them find most of the matches that
+// need not be reported again.
 const earlierMax = 16
 
-// Warm makes what searches for the design's K need beside the tables: some milliseconds, which the
-// first of them would wait for. The error is that of reading the file.
+// Warm prepares searches with the design's K. It takes some milliseconds, which the first search would need otherwise.
+// It returns errors of reading the file.
 func (s *Segment) Warm() (err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
 	if s.meta.Fingerprints > 0 {
@@ -27,8 +27,7 @@ func (s *Segment) Warm() (err error) {
 	return nil
 }
 
-// searchPlan returns the plan for k, which is made once: two milliseconds a table at most, whatever
-// the fingerprints.
+// searchPlan returns the plan for k, which is made once. That takes at most two milliseconds per table.
 func (s *Segment) searchPlan(k int) *searchPlan {
 	if p := s.plans[k].Load(); p != nil {
 		return p
@@ -50,8 +49,7 @@ func (s *Segment) searchPlan(k int) *searchPlan {
 	return p
 }
 
-// scans reports whether the queries take less time by comparing them with all keys of one of
-// these tables than by probing all of them.
+// scans reports whether comparing the queries with all keys of one table is faster than probing all of these tables.
 func (p *searchPlan) scans(s *Segment, tables []int, queries int) bool {
 	each := 0.0
 	for _, i := range tables {

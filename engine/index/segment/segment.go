@@ -14,13 +14,13 @@ type Segment struct {
 	head   store.Section
 	meta   meta
 	tables []table.Table
-	every  []int // the numbers of all tables
+	every  []int // numbers of all tables
 	perms  []permute.Permutation
-	plans  []atomic.Pointer[searchPlan] // by distance k
+	plans  []atomic.Pointer[searchPlan] // plan for each distance k
 	docs   docList
 	ids    *idlist.List // nil when documents have none
 
-	readAhead func() (end func()) // of the source; nil where there is none
+	readAhead func() (end func()) // read-ahead of the source; nil if it has none
 }
 
 // Open opens a segment that [Write] wrote. The source must stay open until [Segment.Close]. Errors
@@ -107,8 +107,7 @@ func (s *Segment) Layout() table.Layout { return s.meta.Layout }
 // Fingerprints returns the number of distinct fingerprints.
 func (s *Segment) Fingerprints() uint64 { return s.meta.Fingerprints }
 
-// Documents returns the number of documents, of which the segment may know no more: see
-// [Segment.KeepsDocs].
+// Documents returns the number of documents. The segment stores them only if [Segment.KeepsDocs] is true.
 func (s *Segment) Documents() uint64 { return s.meta.Documents }
 
 // KeepsDocs reports whether the segment knows which documents have a fingerprint.
@@ -120,7 +119,7 @@ func (s *Segment) Tables() []table.Table { return s.tables }
 // IDs returns the documents' IDs by row, nil when they have none.
 func (s *Segment) IDs() *idlist.List { return s.ids }
 
-// inOrder advises the kernel that much of a table will be read in order, until end is called.
+// inOrder tells the system that much of a table will be read in order until end is called.
 func (s *Segment) inOrder() (end func()) {
 	if s.readAhead == nil {
 		return func() {}
@@ -128,7 +127,7 @@ func (s *Segment) inOrder() (end func()) {
 	return s.readAhead()
 }
 
-// Close frees what does not belong to the source. The segment must not be used any more.
+// Close frees the memory of the segment, except the source. The segment must not be used afterwards.
 func (s *Segment) Close() {
 	if s.ids != nil {
 		s.ids.Close()

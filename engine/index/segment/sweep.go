@@ -15,54 +15,51 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A sweep answers thousands of queries. It
-// sorts them by their permuted keys and walks the table once, a region
-// at a time, instead of jumping through it once a probe.
+// A sweep answers thousands of queries. It sorts them by their permuted keys and reads the table once, one region after
+// the other. A search would jump through the table once per probe.
 //
-// A region is what shares the top t bits of its keys, some megabytes of table.
-// The queries sorted, those of one region stand together. A flip below the top
-// t bits stays in the region; one among them leads to another region, the same
-// one for all queries of the region. So with the flips grouped by their top t
-// bits, region r is probed, for each group, by the queries of region r ^ group:
+// A region is a range of the table, some megabytes, whose keys share the top t bits. After sorting, the queries of a
+// region are adjacent. A flip below the top t bits stays in the region. A flip among them leads to another region,
+// which is the same for all queries of the region. So the flips are grouped by their top t bits, and for each group,
+// region r is probed by the queries of region r ^ group:
 //
 //	region r     <- queries of r            flips of the lower g-t bits
 //	             <- queries of r ^ 1000..   one flip, and one less below
 //	             <- queries of r ^ 0100..   ...
 //
-// No probe is stored or sorted. Cost per table: a sort of the queries, 20 ns each; the lines of the
-// table that the probes touch, once, as they come in order; the probes from the caches and from
-// pages whose translation is known. Measured, one thread, two planar tables of 4.6 GB in huge
-// pages, a million queries: 24 ns a probe, where jumping takes 50; half as long from 30,000 queries
-// on, and as long with 10,000 (go run ./bench search).
+// No probe is stored or sorted. Cost per table: sorting the queries, 20 ns each; reading each line that a probe needs
+// once, in order; and the probes, whose lines are in the caches. Measured with one thread, two planar tables of 4.6 GB
+// in huge pages and a million queries: 24 ns per probe, where a search needs 50. From 30,000 queries on it takes half
+// as long, with 10,000 as long (go run ./bench search).
 type regions struct {
-	bytes   uint64 // of a table, at most 1 to 2 times so many a region, unless it has
-	queries int    // fewer than half of these
-	most    int    // queries of a region, at most 1 to 2 times so many
+	bytes   uint64 // upper limit of the bytes of a region,
+	queries int    // unless it has fewer queries than this
+	most    int    // target for the maximum number of queries of a region
 }
 
-// sweepRegions: smaller regions than 4 MiB take a tenth longer, as each call of Search has
-// its first misses; larger ones take as long where a processor's share of the last cache is
-// large. Few queries a region are few in a call, too many make a [Step] long.
+// sweepRegions has measured values. Regions smaller than 4 MiB take a tenth longer, because each call of Search has its
+// first misses. Larger regions are as fast if the processor's share of the last cache is large. Few queries per region
+// make calls short; too many make a [Step] long.
 var sweepRegions = regions{bytes: 4 << 20, queries: 256, most: 2048}
 
-// bits returns t, for n queries.
+// bits returns t for n queries.
 func (r *regions) bits(t table.Table, n int) int {
 	return max(bits.Len(uint(n/r.most)), min(bits.Len64(table.Bytes(t)/r.bytes), bits.Len(uint(n/r.queries))))
 }
 
-// A sweep needs at least this many queries, and probes of each table: where a design has a
-// table for each of its few probes, sorting costs as much as it saves.
+// A sweep needs a minimum number of queries, and of probes of each table. If each query makes few probes, sorting costs
+// as much as a sweep saves.
 const (
 	sweepQueries = 1 << 13
 	sweepProbes  = 1 << 17
 )
 
-// ErrTooMany is what Sweep returns when there are more matches than the limit, and searches whose
-// scratch has one.
+// ErrTooMany is the error of a sweep with more matches than its limit, and of a search with more than the limit of its
+// scratch.
 var ErrTooMany = table.ErrTooMany
 
-// Sweeps reports whether a sweep should answer n queries faster than a search. It is false of a
-// segment whose file cannot be read any more, of which a search then says so.
+// Sweeps reports whether a sweep answers n queries faster than a search. It is false if the segment's file cannot be
+// read; the search then returns the error.
 func (s *Segment) Sweeps(n int) (sweeps bool) {
 	var fault error
 	defer func() { sweeps = sweeps && fault == nil }()
@@ -77,30 +74,27 @@ func (s *Segment) Sweeps(n int) (sweeps bool) {
 	return !slices.ContainsFunc(p.search, func(t table.Search) bool { return t.Flips.Len() < sweepProbes/n })
 }
 
-// A Team sweeps some of a segment's tables where it is best
-// done: beside the memory that they are in.
+// A Team sweeps some of a segment's tables on the memory node of these tables.
 type Team struct {
-	Tables  []int // by number
+	Tables  []int // numbers of the tables
 	Threads int
 
-	// Run calls each step until it reports that there is no more, or fails: one
-	// call of a step at a time, on any goroutine. nil: a goroutine for each.
+	// Run calls each step until the step reports that there is no more work, or fails. Calls of one step are
+	// sequential, on any goroutine. If Run is nil, each step has a goroutine.
 	Run func(ctx context.Context, steps []Step) error
 }
 
-// A Step does a part of a millisecond's work, and reports whether there is more.
+// A Step does a part of the work, less than a millisecond, and reports whether there is more.
 type Step func() (more bool, err error)
 
-// Sweep finds for every query each distinct fingerprint of the segment within
-// distance k, as Search does. Memory: 40 bytes a query and 24 a match, of which
-// there may be at most limit.
+// Sweep finds, for every query, each distinct fingerprint of the segment within distance k, as Search does. Memory: 40
+// bytes per query and 24 bytes per match. There may be at most limit matches.
 func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*Found, error) {
 	return s.SweepTeams(ctx, queries, k, limit, []Team{{Tables: s.every, Threads: threads}})
 }
 
-// SweepTeams is Sweep by teams who together have every table, all
-// at the same time. It takes 24 bytes a query more for each table that is swept
-// at a time but the first.
+// SweepTeams is like Sweep, by teams that together have every table and work concurrently. It needs 24 more bytes per
+// query for each table that is swept at the same time.
 func (s *Segment) SweepTeams(ctx context.Context, queries []uint64, k, limit int, teams []Team) (*Found, error) {
 	return s.sweep(ctx, queries, k, limit, teams, sweepRegions)
 }
@@ -134,7 +128,7 @@ func (s *Segment) sweep(ctx context.Context, queries []uint64, k, limit int, tea
 	return w.collect(), nil
 }
 
-// A sweep is the state of one call of [Segment.Sweep].
+// A sweep is the state of a call of [Segment.Sweep].
 type sweep struct {
 	segment *Segment
 	plan    *searchPlan
@@ -143,19 +137,19 @@ type sweep struct {
 	limit   int
 	threads int
 
-	mu      sync.Mutex // of spare and matches
-	spare   []order    // that no table uses any more
-	matches [][]Match  // of each goroutine and table
+	mu      sync.Mutex // guards spare and matches
+	spare   []order    // orders that no table uses any more
+	matches [][]Match  // matches of each goroutine and table
 	count   atomic.Int64
 }
 
-// An order is the queries in the order of a table.
+// An order holds the queries in the order of a table.
 type order struct {
-	keys []uint64 // the queries permuted
+	keys []uint64 // permuted queries
 	rows []uint32
 }
 
-// take returns the order of table i, to be given back by [sweep.give].
+// take returns the order of table i. The caller returns it with [sweep.give].
 func (w *sweep) take(i int) (o order) {
 	w.mu.Lock()
 	if n := len(w.spare); n > 0 {
@@ -169,14 +163,14 @@ func (w *sweep) take(i int) (o order) {
 	return o
 }
 
-// give makes the memory of an order that of another.
+// give makes the memory of an order available to other tables.
 func (w *sweep) give(o order) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.spare = append(w.spare, o)
 }
 
-// table has a team sweep table i.
+// table sweeps table i with a team.
 func (w *sweep) table(ctx context.Context, i int, team *Team) error {
 	o := w.take(i)
 	defer w.give(o)
@@ -209,7 +203,7 @@ func (w *sweep) table(ctx context.Context, i int, team *Team) error {
 	return runSteps(steps)
 }
 
-// runSteps runs each step on a goroutine of its own until it reports that there is no more.
+// runSteps runs each step on its own goroutine until the step reports that there is no more work.
 func runSteps(steps []Step) error {
 	var group errgroup.Group
 	for _, step := range steps {
@@ -224,7 +218,7 @@ func runSteps(steps []Step) error {
 	return group.Wait()
 }
 
-// regionStarts returns where the keys of each region begin, and where the last end.
+// regionStarts returns the start of each region's keys, and the end of the last one.
 func regionStarts(keys []uint64, t int) []int {
 	starts := make([]int, 1<<t+1)
 	for _, k := range keys {
@@ -236,7 +230,7 @@ func regionStarts(keys []uint64, t int) []int {
 	return starts
 }
 
-// A sweeper is the part of a sweep that one goroutine does.
+// A sweeper is the state of one goroutine of a sweep.
 type sweeper struct {
 	*sweep
 	*order
@@ -248,7 +242,7 @@ type sweeper struct {
 	out        []Match
 }
 
-// region answers the queries whose keys, with some bits flipped, lie in a region of the table.
+// region answers the queries whose keys are in a region of the table after some bits are flipped.
 func (r *sweeper) region(region int) error {
 	s, p := r.segment, r.plan
 	for group := range p.search[r.table].Flips.Groups(r.regionBits) {
@@ -278,14 +272,14 @@ func (r *sweeper) region(region int) error {
 }
 
 const (
-	// chunk is how many queries one call of Search takes, or fewer, so that it finds no more than
-	// chunkMatches, unless it is one: what a thread holds of them before it counts.
+	// chunk is the number of queries of a call of Search. A chunk is halved while it finds more than chunkMatches,
+	// which limits the matches that a thread holds before it counts them.
 	chunk        = 1024
 	chunkMatches = 1 << 16
 )
 
-// search sets r.found to what the table has for the first n of the keys: for all, or for fewer
-// where they find too many.
+// search sets r.found to the matches of the first n keys, and returns n. It takes fewer keys if all of them have too
+// many matches.
 func (r *sweeper) search(search *table.Search, keys []uint64) (n int, err error) {
 	for n = len(keys); ; n /= 2 {
 		search.Queries = keys[:n]
@@ -302,7 +296,7 @@ func (r *sweeper) search(search *table.Search, keys []uint64) (n int, err error)
 	}
 }
 
-// done hands over the matches.
+// done passes on the matches.
 func (r *sweeper) done() {
 	r.mu.Lock()
 	r.matches = append(r.matches, slices.Clip(r.out))

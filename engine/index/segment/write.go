@@ -18,14 +18,14 @@ import (
 	"ndd/permute"
 )
 
-// An Input is what a segment is built from.
+// An Input holds the documents of a new segment.
 type Input struct {
-	Fingerprints []uint64    // by row, in any order, with repetitions
-	Chunks       [][]uint64  // more of them, where they do not lie in one piece
-	Prints       radix.Input // instead of these, where they do not lie in memory
-	// whose documents follow one another, where there are neither Fingerprints nor Chunks
+	Fingerprints []uint64    // fingerprint of each row, in any order, with repetitions
+	Chunks       [][]uint64  // fingerprints of the following rows, in pieces
+	Prints       radix.Input // replaces both if the fingerprints are not in memory
+	// segments whose documents are copied, if there are no fingerprints
 	Sources []Source
-	IDs     iter.Seq2[string, error] // by row; nil when documents have none
+	IDs     iter.Seq2[string, error] // ID of each row; nil if documents have none
 }
 
 // Len returns the number of documents.
@@ -37,7 +37,7 @@ func (in *Input) Len() int {
 	return n
 }
 
-// prints returns the fingerprints that are not of Sources.
+// prints returns the fingerprints, without those of Sources.
 func (in *Input) prints() radix.Input {
 	switch {
 	case in.Prints != nil:
@@ -52,16 +52,16 @@ func (in *Input) prints() radix.Input {
 type Options struct {
 	Design   permute.Design
 	Table    table.Options
-	NoDocs   bool                             // keep the fingerprints alone, and no documents of theirs
-	Threads  int                              // default: as many as there are processors
+	NoDocs   bool                             // store the fingerprints without documents
+	Threads  int                              // default: number of processors
 	Progress func(stage string, part, of int) // may be nil
-	Planned  func(Plan)                       // called once with the plan, before anything is taken or written; may be nil
+	Planned  func(Plan)                       // receives the plan before Write allocates or writes; may be nil
 
-	Budget  *memory.Budget // of which the memory beside the input is taken; nil: no limit
-	Most    uint64         // bytes to take of it, where so many will do; 0: what is fastest
-	TempDir string         // folder for sorted keys that do not fit the budget; "" refuses them
-	Disk    *disk.Disk     // that holds TempDir; default: the system's
-	Random  io.Reader      // source of file identities; default: crypto/rand
+	Budget       *memory.Budget // limits the memory in addition to the input; nil means no limit
+	MemoryTarget uint64         // bytes of Budget to use if they suffice; 0 selects the fastest method
+	TempDir      string         // folder for sorted keys that do not fit the budget; "" refuses them
+	Disk         *disk.Disk     // disk of TempDir; default: the system's
+	Random       io.Reader      // source of file identities; default: crypto/rand
 }
 
 // meta is the content of the section "segment", as JSON.
@@ -80,15 +80,13 @@ type meta struct {
 //	                                              `--> distinct keys of table 0
 //	input or distinct --permute, sort--> keys of table i --table.Write--> t<i>.*
 //
-// The fingerprints of [Input.Sources] are read from their tables, whatever designs these have:
-// twice for each table, and once or twice more for the ids, where these are sorted at once or one
-// thread sorts them. They take no memory but [SourceBytes] each, which who calls reserves. The
-// segment is the same as that of their documents' fingerprints in order.
+// The fingerprints of [Input.Sources] are read from their tables, whatever designs these have: twice for each table,
+// and once or twice more for the ordinals if one sort or one thread suffices. Each source needs [SourceBytes], which
+// the caller reserves. The result is the same as for the fingerprints of the documents in order.
 //
-// Memory beside the input is that of [NewPlan], reserved from o.Budget, all of it off the heap but
-// for constants. The error is a [memory.TooLargeError] where there is less, and an error of package
-// spill where the temporary file fails. When ctx is done, Write returns its error within some 10
-// milliseconds a thread.
+// Write reserves the memory of [NewPlan] from o.Budget, and keeps it off the heap except for constants. It returns a
+// [memory.TooLargeError] if there is less, or an error of package spill if the temporary file fails. If ctx ends, Write
+// returns its error within about 10 milliseconds per thread.
 func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error) {
 	if err := o.Design.Validate(); err != nil {
 		return err
@@ -164,7 +162,7 @@ func (b *builder) head(in *Input) error {
 	return store.WriteSection(b.sink, "segment", head)
 }
 
-// TablePrefix returns what the names of the sections of a table begin with.
+// TablePrefix returns the prefix of the names of a table's sections.
 func TablePrefix(table int) string { return fmt.Sprintf("t%d.", table) }
 
 // A guardedSink fails writes once the context is done.
@@ -180,7 +178,7 @@ func (s *guardedSink) Write(p []byte) (int, error) {
 	return s.Sink.Write(p)
 }
 
-// writeIDs writes the documents' IDs, of which there must be docs.
+// writeIDs writes the IDs of docs documents.
 func writeIDs(sink store.Sink, list iter.Seq2[string, error], docs uint64) error {
 	sink.Section("names")
 	w := idlist.NewWriter(sink)
