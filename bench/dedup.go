@@ -121,11 +121,11 @@ func (b *bench) dedupFiles(ctx context.Context, in string, o dedup.Options, mb f
 			alone[i] = append(alone[i], time.Since(began).Seconds())
 		}
 	}
-	kept, err := printsOf(ctx, out[0], 0)
+	kept, err := fingerprintsOf(ctx, out[0], 0)
 	if err != nil {
 		return nil, nil, err
 	}
-	if others, err := printsOf(ctx, out[1], 0); err != nil || !slices.Equal(kept, others) {
+	if others, err := fingerprintsOf(ctx, out[1], 0); err != nil || !slices.Equal(kept, others) {
 		return nil, nil, cmp.Or(err, errors.New("copies depend on the number of threads"))
 	}
 	ratios, serial := make([]float64, len(wall[0])), make([]float64, len(wall[0]))

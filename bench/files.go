@@ -17,8 +17,8 @@ import (
 	"ndd/engine/corpus/simhash"
 )
 
-// printsOf returns the fingerprints of the documents in an input.
-func printsOf(ctx context.Context, input string, threads int) (prints []simhash.Fingerprint, err error) {
+// fingerprintsOf returns the fingerprints of the documents in an input.
+func fingerprintsOf(ctx context.Context, input string, threads int) (prints []simhash.Fingerprint, err error) {
 	_, err = ingest.Run(ctx, []string{input}, ingest.Config{Recipe: simhash.Default(), Threads: threads},
 		func(d ingest.Record) error {
 			prints = append(prints, d.Fingerprint)

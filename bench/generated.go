@@ -23,25 +23,25 @@ import (
 var generatedDesign = permute.Design{Name: "halves", K: distance, Tables: []permute.Table{
 	{Mask: 0xffffffff << 32, Radius: 1}, {Mask: 0xffffffff, Radius: 1}}}
 
-// numbered is that many fingerprints, made from their numbers whenever a build reads them. It implements
+// A generatedInput is a number of fingerprints. Each is computed from its row when a build reads it. It implements
 // [ndd/engine/index/radix.Input].
-type numbered int
+type generatedInput int
 
-// generated returns fingerprint i: all are distinct, none is 0, and they look random.
-func generated(i uint64) uint64 { return token.Mix(i) }
+// generatedFingerprint returns fingerprint i. All are distinct and not 0, and look random.
+func generatedFingerprint(i uint64) uint64 { return token.Mix(i) }
 
 // Len returns the number of fingerprints.
-func (n numbered) Len() int { return int(n) }
+func (n generatedInput) Len() int { return int(n) }
 
 // Read calls f with the fingerprints of a part.
-func (n numbered) Read(part, parts int, f func(prints []uint64, row int) error) error {
+func (n generatedInput) Read(part, parts int, f func(fingerprints []uint64, row int) error) error {
 	var some [2048]uint64
 	for row, end := int(n)*part/parts, int(n)*(part+1)/parts; row < end; row += len(some) {
-		prints := some[:min(len(some), end-row)]
-		for i := range prints {
-			prints[i] = generated(uint64(row + i))
+		fingerprints := some[:min(len(some), end-row)]
+		for i := range fingerprints {
+			fingerprints[i] = generatedFingerprint(uint64(row + i))
 		}
-		if err := f(prints, row); err != nil {
+		if err := f(fingerprints, row); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func (b *bench) buildGenerated(ctx context.Context, n uint64) (path string, err 
 		return "", err
 	}
 	defer w.Abort()
-	if err := segment.Write(ctx, w, segment.Input{Prints: numbered(n)}, b.generatedOptions()); err != nil {
+	if err := segment.Write(ctx, w, segment.Input{Prints: generatedInput(n)}, b.generatedOptions()); err != nil {
 		return "", err
 	}
 	return path, w.Commit()
@@ -99,7 +99,7 @@ func newGeneratedBatch(n uint64, count int) *generatedBatch {
 			b.queries[i] = random
 			continue
 		}
-		b.near[i] = generated(random % n)
+		b.near[i] = generatedFingerprint(random % n)
 		b.queries[i] = b.near[i]
 		for range i / 2 % (distance + 1) {
 			random = token.Mix(random)
@@ -152,7 +152,7 @@ func compareGenerated(ctx context.Context, n uint64, queries []uint64) (all answ
 				if i%(1<<20) == 0 && ctx.Err() != nil {
 					return
 				}
-				f := generated(i)
+				f := generatedFingerprint(i)
 				for j, q := range queries {
 					if bits.OnesCount64(f^q) <= distance {
 						own.add(j, f)

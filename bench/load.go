@@ -28,8 +28,8 @@ type load struct {
 	check       func(i int, answer []byte) error // of answers with status 200
 }
 
-// A loaded is what became of a load.
-type loaded struct {
+// A loadResult has the answers to a load and their times.
+type loadResult struct {
 	answered, refused int
 	seconds           float64         // until all was answered
 	latency           []time.Duration // of those answered, sorted; in an open loop from when they were due
@@ -39,10 +39,10 @@ type loaded struct {
 }
 
 // rate returns answers a second.
-func (l *loaded) rate() float64 { return float64(l.answered) / l.seconds }
+func (l *loadResult) rate() float64 { return float64(l.answered) / l.seconds }
 
 // quantile returns a latency in milliseconds.
-func (l *loaded) quantile(q float64) float64 {
+func (l *loadResult) quantile(q float64) float64 {
 	if len(l.latency) == 0 {
 		return 0
 	}
@@ -61,7 +61,7 @@ const (
 )
 
 // run sends the load, on connections that are made before it begins.
-func (l *load) run(ctx context.Context) (*loaded, error) {
+func (l *load) run(ctx context.Context) (*loadResult, error) {
 	conns := make([]net.Conn, l.connections)
 	for i := range conns {
 		var err error
@@ -72,14 +72,14 @@ func (l *load) run(ctx context.Context) (*loaded, error) {
 	}
 	var next atomic.Int64
 	began, spent := time.Now(), processorTime()
-	results := make([]loaded, l.connections)
+	results := make([]loadResult, l.connections)
 	errs := make([]error, l.connections)
 	var group sync.WaitGroup
 	for c, conn := range conns {
 		group.Go(func() { errs[c] = l.connection(ctx, conn, began, &next, &results[c]) })
 	}
 	group.Wait()
-	sum := &loaded{seconds: max(time.Since(began), l.lasts).Seconds(), spent: processorTime() - spent}
+	sum := &loadResult{seconds: max(time.Since(began), l.lasts).Seconds(), spent: processorTime() - spent}
 	for _, r := range results {
 		sum.answered += r.answered
 		sum.refused += r.refused
@@ -94,7 +94,7 @@ func (l *load) run(ctx context.Context) (*loaded, error) {
 }
 
 // connection sends requests on one connection, until the time is over.
-func (l *load) connection(ctx context.Context, c net.Conn, began time.Time, next *atomic.Int64, to *loaded) error {
+func (l *load) connection(ctx context.Context, c net.Conn, began time.Time, next *atomic.Int64, to *loadResult) error {
 	in, answer := bufio.NewReader(c), new(bytes.Buffer)
 	var request []byte
 	for ctx.Err() == nil {

@@ -214,20 +214,20 @@ func choose(names []string) (chosen []benchmark, err error) {
 	var known []string
 	for _, t := range benchmarks {
 		known = append(known, t.name)
-		if len(names) == 0 && !t.apart || slices.ContainsFunc(names, t.named) {
+		if len(names) == 0 && !t.apart || slices.ContainsFunc(names, t.benchmarkNamed) {
 			chosen = append(chosen, t)
 		}
 	}
 	for _, name := range names {
-		if !slices.ContainsFunc(chosen, func(t benchmark) bool { return t.named(name) }) {
+		if !slices.ContainsFunc(chosen, func(t benchmark) bool { return t.benchmarkNamed(name) }) {
 			return nil, fmt.Errorf("there is no benchmark %q; there are %s", name, strings.Join(known, ", "))
 		}
 	}
 	return chosen, nil
 }
 
-// named reports whether the benchmark is meant by a name.
-func (t benchmark) named(name string) bool {
+// benchmarkNamed reports whether a name selects the benchmark.
+func (t benchmark) benchmarkNamed(name string) bool {
 	return t.name == name || strings.HasPrefix(t.name, name+"-")
 }
 

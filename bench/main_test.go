@@ -143,16 +143,16 @@ func TestMedian(t *testing.T) {
 		values []float64
 		want   Cell
 	}{
-		{[]float64{3}, Cell{Value: 3, Least: 3, Most: 3, Rounds: 1}},
-		{[]float64{9, 1, 2}, Cell{Value: 2, Least: 1, Most: 9, Rounds: 3}},
-		{[]float64{4, 1, 2, 9}, Cell{Value: 3, Least: 1, Most: 9, Rounds: 4}},
+		{[]float64{3}, Cell{Value: 3, Min: 3, Max: 3, Rounds: 1}},
+		{[]float64{9, 1, 2}, Cell{Value: 2, Min: 1, Max: 9, Rounds: 3}},
+		{[]float64{4, 1, 2, 9}, Cell{Value: 3, Min: 1, Max: 9, Rounds: 4}},
 	} {
 		values := slices.Clone(test.values)
 		if got := median(values); got != test.want || !slices.Equal(values, test.values) { // charts have them in their order
 			t.Errorf("%v: %+v, want %+v; now %v", test.values, got, test.want, values)
 		}
 	}
-	if got := (Cell{Value: 2, Least: 1, Most: 4, Rounds: 3}).rate(8).String(); got != "4 (2-8)" {
+	if got := (Cell{Value: 2, Min: 1, Max: 4, Rounds: 3}).rate(8).String(); got != "4 (2-8)" {
 		t.Errorf("rate %s", got)
 	}
 }

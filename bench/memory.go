@@ -58,12 +58,12 @@ func measureMemory(size int) memoryFigures {
 func best(n int, f func()) time.Duration {
 	shortest := time.Duration(1<<63 - 1)
 	for range n {
-		shortest = min(shortest, timed(f))
+		shortest = min(shortest, measureTime(f))
 	}
 	return shortest
 }
 
-func timed(f func()) time.Duration {
+func measureTime(f func()) time.Duration {
 	start := time.Now()
 	f()
 	return time.Since(start)

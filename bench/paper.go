@@ -257,7 +257,7 @@ func mappers(ctx context.Context, b *bench, r *Result) error {
 			tables[i] = median([]float64{time.Since(began).Seconds()})
 			scans[i], err = b.repeat(func() error {
 				used := processorTime()
-				got, err := answerOf(s.Hits(ctx, repeated(base, copies)), 100)
+				got, err := answerOf(s.Hits(ctx, repeatSource(base, copies)), 100)
 				if processor = append(processor, (processorTime() - used).Seconds()); err == nil && got != want {
 					err = fmt.Errorf("%d queries: of the first %v, comparing all with all finds %v", count, got, want)
 				}
@@ -283,8 +283,8 @@ func mappers(ctx context.Context, b *bench, r *Result) error {
 	return nil
 }
 
-// repeated yields fingerprints several times.
-func repeated(prints []uint64, times int) scan.Source {
+// repeatSource yields fingerprints several times.
+func repeatSource(prints []uint64, times int) scan.Source {
 	return func(yield func(scan.Chunk) bool) (err error) {
 		for more := true; times > 0 && more && err == nil; times-- {
 			err = scan.Slice(prints, 0)(func(c scan.Chunk) bool {

@@ -103,30 +103,30 @@ func (b *bench) chart(name string, svg io.WriterTo) error {
 	return closing(f, err)
 }
 
-// A Cell is the median of rounds, with the least and the greatest.
+// A Cell is the median of rounds, with the minimum and the maximum.
 type Cell struct {
-	Value, Least, Most float64
-	Rounds             int
+	Value, Min, Max float64
+	Rounds          int
 }
 
 // median returns the cell of some values.
 func median(values []float64) Cell {
 	values = slices.Sorted(slices.Values(values)) // which a chart may have in their order
 	n := len(values)
-	return Cell{Value: (values[(n-1)/2] + values[n/2]) / 2, Least: values[0], Most: values[n-1], Rounds: n}
+	return Cell{Value: (values[(n-1)/2] + values[n/2]) / 2, Min: values[0], Max: values[n-1], Rounds: n}
 }
 
 // scale returns the cell with another unit.
-func (c Cell) scale(by float64) Cell { return Cell{c.Value * by, c.Least * by, c.Most * by, c.Rounds} }
+func (c Cell) scale(by float64) Cell { return Cell{c.Value * by, c.Min * by, c.Max * by, c.Rounds} }
 
 // rate returns amount divided by the cell's value: a time becomes a rate.
 func (c Cell) rate(amount float64) Cell {
-	return Cell{amount / c.Value, amount / c.Most, amount / c.Least, c.Rounds}
+	return Cell{amount / c.Value, amount / c.Max, amount / c.Min, c.Rounds}
 }
 
 func (c Cell) String() string {
 	if c.Rounds > 1 {
-		return fmt.Sprintf("%s (%s-%s)", short(c.Value), short(c.Least), short(c.Most))
+		return fmt.Sprintf("%s (%s-%s)", short(c.Value), short(c.Min), short(c.Max))
 	}
 	return short(c.Value)
 }

@@ -103,7 +103,7 @@ func (b *bench) serveRow(ctx context.Context, r *Result, name, program string, a
 	}
 	defer s.stop()
 	l.address = s.address
-	peak, spent, err := s.under(ctx, &l)
+	peak, spent, err := s.measure(ctx, &l)
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", name, err)
 	}
@@ -112,7 +112,7 @@ func (b *bench) serveRow(ctx context.Context, r *Result, name, program string, a
 	}
 	n := float64(peak.answered * things)
 	l.rate = peak.rate() / 2
-	half, _, err := s.under(ctx, &l)
+	half, _, err := s.measure(ctx, &l)
 	if err != nil {
 		return f, fmt.Errorf("%s at half the rate: %w", name, err)
 	}

@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// A served is a server in a process of its own.
-type served struct {
+// A serverProcess is a server in a process of its own.
+type serverProcess struct {
 	cmd     *exec.Cmd
 	address string
 }
 
 // startServer builds a program of this module, unless it is in the folder already, starts it, and waits
 // until it is ready.
-func startServer(ctx context.Context, dir, program string, args []string) (*served, error) {
+func startServer(ctx context.Context, dir, program string, args []string) (*serverProcess, error) {
 	binary := filepath.Join(dir, filepath.Base(program))
 	if _, err := os.Stat(binary); err != nil {
 		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "ndd/"+strings.TrimPrefix(program, "./"))
@@ -31,7 +31,7 @@ func startServer(ctx context.Context, dir, program string, args []string) (*serv
 			return nil, fmt.Errorf("go build %s: %w\n%s", program, err, out)
 		}
 	}
-	s := &served{cmd: exec.CommandContext(ctx, binary, args...)}
+	s := &serverProcess{cmd: exec.CommandContext(ctx, binary, args...)}
 	var said bytes.Buffer
 	s.cmd.Stderr = &said
 	out, err := s.cmd.StdoutPipe()
@@ -51,8 +51,8 @@ func startServer(ctx context.Context, dir, program string, args []string) (*serv
 	return s, nil
 }
 
-// under runs a load against the server, and returns the server's processor time, too.
-func (s *served) under(ctx context.Context, l *load) (*loaded, time.Duration, error) {
+// measure runs a load against the server, and returns the server's processor time, too.
+func (s *serverProcess) measure(ctx context.Context, l *load) (*loadResult, time.Duration, error) {
 	before := processTime(s.cmd.Process.Pid)
 	result, err := l.run(ctx)
 	spent := processTime(s.cmd.Process.Pid) - before
@@ -63,7 +63,7 @@ func (s *served) under(ctx context.Context, l *load) (*loaded, time.Duration, er
 }
 
 // stop ends the server.
-func (s *served) stop() {
+func (s *serverProcess) stop() {
 	s.cmd.Process.Kill()
 	s.cmd.Wait() // which says that it was killed
 }

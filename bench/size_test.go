@@ -13,7 +13,7 @@ func TestNumbered(t *testing.T) {
 	for _, parts := range []int{1, 3} {
 		var got []uint64
 		for part := range parts {
-			must.Do(t, numbered(n).Read(part, parts, func(prints []uint64, row int) error {
+			must.Do(t, generatedInput(n).Read(part, parts, func(prints []uint64, row int) error {
 				if row != len(got) {
 					t.Errorf("row %d after %d", row, len(got))
 				}

@@ -113,7 +113,7 @@ func TestWalk(t *testing.T) {
 	if err := view.Walk(t.Context(), func([]uint64) bool { calls++; return false }); err != nil || calls != 1 {
 		t.Errorf("ended: %v after %d calls", err, calls)
 	}
-	if err := view.Walk(faults.NewEnding(t, 0), func([]uint64) bool { return true }); !errors.Is(err, context.Canceled) {
+	if err := view.Walk(faults.NewCancelContext(t, 0), func([]uint64) bool { return true }); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

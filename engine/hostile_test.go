@@ -99,9 +99,9 @@ func TestHostileManifest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for at := range data {
 		for _, b := range []byte{'0', '9', '"', '}', ',', ' ', byte(rng.Uint32())} {
-			a.try(t, hostile.Change{At: uint16(at), Bytes: []byte{b}})
+			a.try(t, hostile.Change{Offset: uint16(at), Bytes: []byte{b}})
 		}
-		a.try(t, hostile.Change{At: uint16(at), Length: uint16(1 + at)})
+		a.try(t, hostile.Change{Offset: uint16(at), Length: uint16(1 + at)})
 	}
 	for order := range uint8(4) {
 		a.try(t, hostile.Change{Order: order})
@@ -145,6 +145,6 @@ func FuzzManifest(f *testing.F) {
 	}
 	f.Add(uint16(20), uint16(0), []byte(`{"segments":[{}]}`), uint8(2))
 	f.Fuzz(func(t *testing.T, length, at uint16, content []byte, order uint8) {
-		a.try(t, hostile.Change{Length: length, At: at, Bytes: content, Order: order})
+		a.try(t, hostile.Change{Length: length, Offset: at, Bytes: content, Order: order})
 	})
 }

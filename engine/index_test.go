@@ -181,7 +181,7 @@ func TestBadInput(t *testing.T) {
 	if err := Build(ctx, dir+"2", []*ndf.File{file, named}, o); !errors.Is(err, ErrMixed) {
 		t.Errorf("raw and named: %v", err)
 	}
-	if err := Build(faults.NewEnding(t, 0), dir+"3", []*ndf.File{file}, o); !errors.Is(err, context.Canceled) {
+	if err := Build(faults.NewCancelContext(t, 0), dir+"3", []*ndf.File{file}, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	left, _ := os.ReadDir(filepath.Dir(dir))

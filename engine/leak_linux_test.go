@@ -105,7 +105,7 @@ func TestRefusedGivesBack(t *testing.T) {
 	o := live.OpenOptions{Threads: 1, Spread: &worker.Options{Host: numa.New(numa.Options{})}}
 	for left, opened := int64(0), false; !opened; left++ {
 		for range 20 {
-			x, err := openAs(faults.NewEnding(t, left), dir, o)
+			x, err := openAs(faults.NewCancelContext(t, left), dir, o)
 			switch {
 			case err == nil:
 				opened = true

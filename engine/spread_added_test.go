@@ -147,13 +147,13 @@ func TestSpreadContext(t *testing.T) {
 				_, err = s.Search(w, queries, 3, 0, search.Swept{}, rows.Verifier{})
 				return err
 			}
-			whole := faults.NewEnding(t, 1<<40)
+			whole := faults.NewCancelContext(t, 1<<40)
 			// 62 of them are the caller's own, who collects what workers find
 			if err := search(whole); err != nil || whole.Calls() < 100 {
 				t.Errorf("%s, %s: the context of a search is looked at %d times, error %v", layout, way, whole.Calls(), err)
 			}
 			for _, after := range []int64{0, 1, 7} {
-				ctx := faults.NewEnding(t, after)
+				ctx := faults.NewCancelContext(t, after)
 				// a look each for the tables of each worker
 				if err := search(ctx); !errors.Is(err, context.Canceled) || ctx.Calls() > after+8 {
 					t.Errorf("%s, %s: done after %d looks: %d looks, error %v", layout, way, after, ctx.Calls(), err)
@@ -172,7 +172,7 @@ func impatient(t *testing.T, x *Index, queries []uint64, want []oracle.Hit) {
 	for g := range 16 {
 		all.Go(func() {
 			for q := g; q < 200; q += 4 {
-				ctx := faults.NewEnding(t, 1+int64(g%2)<<40) // QueryText looks once
+				ctx := faults.NewCancelContext(t, 1+int64(g%2)<<40) // QueryText looks once
 				hits, err := x.Query(ctx, simhash.Fingerprint(queries[q]), QueryOptions{K: 3, Docs: 1})
 				if g%2 == 0 && errors.Is(err, context.Canceled) {
 					continue

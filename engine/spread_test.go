@@ -220,7 +220,7 @@ func onNodes(t *testing.T, x *Index) {
 	r, ok := x.live.Spread()
 	there := 0
 	for _, n := range r.Nodes {
-		if n.Tables > 0 && !n.Borrowed && (n.Placement.On != n.Placement.Pages || n.Placement.Pages == 0 || n.Workers == 0 ||
+		if n.Tables > 0 && !n.Borrowed && (n.Placement.Local != n.Placement.Pages || n.Placement.Pages == 0 || n.Workers == 0 ||
 			len(parts) == 1 && n.Workers < uint64(n.Tables) ||
 			n.Pinned != n.Workers || n.Queries == 0) {
 			t.Errorf("%+v", n)

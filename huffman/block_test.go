@@ -269,7 +269,7 @@ func TestCorrupt(t *testing.T) {
 		return b
 	}
 	ones := bytes.Repeat([]byte{0xff}, 1024)
-	type fences struct{ before, last uint64 }
+	type fences struct{ previous, last uint64 }
 	sound := fences{before, last}
 	cases := map[string]struct {
 		block []byte
@@ -293,7 +293,7 @@ func TestCorrupt(t *testing.T) {
 	}
 	oracle.EachKernel(t, func(t *testing.T) {
 		for name, c := range cases {
-			if n, err := code.DecodeBlock(make([]uint64, c.room), c.block, c.before, c.last); !errors.Is(err, ErrCorrupt) ||
+			if n, err := code.DecodeBlock(make([]uint64, c.room), c.block, c.previous, c.last); !errors.Is(err, ErrCorrupt) ||
 				n != 0 {
 				t.Errorf("%s: %d, %v, want 0, ErrCorrupt", name, n, err)
 			}

@@ -170,11 +170,11 @@ func TestFull(t *testing.T) {
 func TestPlacementInWords(t *testing.T) {
 	for want, p := range map[string]Placement{
 		"node 1: 512 MiB, 100.0 % of its pages there": {Node: 1, Bytes: 512 << 20, Pages: 1 << 17,
-			Asked: 1 << 17, On: 1 << 17},
+			Asked: 1 << 17, Local: 1 << 17},
 		"node 0: 40 MiB, 99.9 % of its pages there, 6 in no memory": {Bytes: 40 << 20, Pages: 10_246, Asked: 10_246,
-			On: 10_240, Missing: 6},
+			Local: 10_240, Missing: 6},
 		"node 0: 40 MiB, 99.9 % of its pages there": {Bytes: 40 << 20, Pages: 10_246, Asked: 10_246,
-			On: 10_240},
+			Local: 10_240},
 		"node 2: 40 MiB, place unknown": {Node: 2, Bytes: 40 << 20, Pages: 10_246},
 	} {
 		if got := p.String(); got != want {
@@ -184,4 +184,4 @@ func TestPlacementInWords(t *testing.T) {
 }
 
 // whole reports whether the kernel was asked of at least one page, and each of these is on the node.
-func whole(p Placement) bool { return p.Asked > 0 && p.On == p.Asked }
+func whole(p Placement) bool { return p.Asked > 0 && p.Local == p.Asked }

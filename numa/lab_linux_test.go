@@ -88,9 +88,9 @@ func TestLabPlacement(t *testing.T) {
 			defer a.Free()
 			clear(a.Data) // now it is there
 			where := placement(t, a)
-			if !a.Bound || where.Asked != where.Pages || where.On != where.Pages || where.Pages != bytes/pageBytes+1 {
+			if !a.Bound || where.Asked != where.Pages || where.Local != where.Pages || where.Pages != bytes/pageBytes+1 {
 				t.Errorf("bound %t, %v: %d pages, %d asked for, %d there, %d missing", a.Bound, where, where.Pages, where.Asked,
-					where.On, where.Missing)
+					where.Local, where.Missing)
 			}
 			c := NewCrew(h, p, 2, func(pinned bool) func([]int) {
 				return func([]int) {
@@ -202,7 +202,7 @@ func TestLabCpuset(t *testing.T) {
 	after, err := h.Arena(last, 2*hugeBytes)
 	must.Do(t, err)
 	clear(after.Data)
-	if after.Bound || after.Placement().On > 0 || !said(h, "mbind: invalid argument") {
+	if after.Bound || after.Placement().Local > 0 || !said(h, "mbind: invalid argument") {
 		t.Errorf("bound %t, %v; %q", after.Bound, after.Placement(), h.Notes())
 	}
 	useArena(t, after, 2*hugeBytes)

@@ -13,7 +13,7 @@ type Placement struct {
 	Bytes   uint64
 	Pages   uint64 // pages of 4 KiB
 	Asked   uint64 // pages that the kernel was asked about; 0 if it does not answer
-	On      uint64 // asked pages that are on the node
+	Local   uint64 // asked pages on the node
 	Missing uint64 // asked pages that are not in memory
 }
 
@@ -56,7 +56,7 @@ func (a *Arena) Placement() Placement {
 		for _, node := range on {
 			switch {
 			case int(node) == p.Node:
-				p.On++
+				p.Local++
 			case node < 0:
 				p.Missing++
 			}
@@ -85,7 +85,7 @@ func (p *Placement) Add(q Placement) {
 	p.Bytes += q.Bytes
 	p.Pages += q.Pages
 	p.Asked += q.Asked
-	p.On += q.On
+	p.Local += q.Local
 	p.Missing += q.Missing
 }
 
@@ -96,7 +96,7 @@ func (p Placement) String() string {
 		return fmt.Sprintf("node %d: %d MiB, place unknown", p.Node, p.Bytes>>20)
 	}
 	s := fmt.Sprintf("node %d: %d MiB, %.1f %% of its pages there", p.Node, p.Bytes>>20,
-		100*float64(p.On)/float64(p.Asked))
+		100*float64(p.Local)/float64(p.Asked))
 	if p.Missing > 0 {
 		s += fmt.Sprintf(", %d in no memory", p.Missing)
 	}

@@ -16,14 +16,14 @@ type language struct {
 	shapes             []shape
 }
 
-// A shape describes invented words: they have least to most syllables. A syllable is a pattern, with a unit in place of
+// A shape describes invented words: they have syllablesMin to syllablesMax syllables. A syllable is a pattern, with a unit in place of
 // the hyphen, and a coda. Units without blanks between them are single characters; rare characters follow them,
-// beginning with the character from.
+// beginning with rareFirst.
 type shape struct {
-	least, most            int
-	units, patterns, codas string
-	from                   rune
-	rare                   int
+	syllablesMin, syllablesMax int
+	units, patterns, codas     string
+	rareFirst                  rune
+	rare                       int
 }
 
 // A vocabulary is the word lists of a language.
@@ -56,10 +56,10 @@ func (s *shape) inventor() func(r *rand.Rand) string {
 		units = strings.Split(strings.Join(units, ""), "")
 	}
 	for i := range s.rare {
-		units = append(units, string(s.from+rune(i*7919%11000)))
+		units = append(units, string(s.rareFirst+rune(i*7919%11000)))
 	}
 	return func(r *rand.Rand) (word string) {
-		for range s.least + r.IntN(s.most-s.least+1) {
+		for range s.syllablesMin + r.IntN(s.syllablesMax-s.syllablesMin+1) {
 			word += strings.ReplaceAll(zipf(r, patterns, 3), "-", zipf(r, units, 12)) + zipf(r, codas, 1)
 		}
 		return word
@@ -76,15 +76,15 @@ var languages = []language{
 	{"en", " ", ". ", `the of and to in a is that for it as was with be by on not but at are this have from or had an
 		they which one you were all there would their we been has when who will no more if out so what its about than into
 		them can only other new some could these two may first then do any now over such even most made after also did
-		many before must through where much should because each those how very`, "", " s ed ing ly er", []shape{{least: 1, most: 3,
+		many before must through where much should because each those how very`, "", " s ed ing ly er", []shape{{syllablesMin: 1, syllablesMax: 3,
 		units:    "t s c r m d p l b f n h g w v st pr tr ch th pl gr sh br fl cl k j sp y",
 		patterns: "-e -a -i -o -u -ea -ou -ai -y", codas: " n r t s l d m nt st ct ng"}}},
 	{"ar", " ", ". ", `في من على إلى أن عن التي الذي هذا هذه مع ما كان بعد ذلك لا كما قد بين كل قبل أو هو هي لم حيث
-		وقال خلال غير أكثر عند ولا أي إن منذ عام حتى يكون كانت`, " ال و ب وال", " ة ات ها ين", []shape{{least: 2, most: 4,
+		وقال خلال غير أكثر عند ولا أي إن منذ عام حتى يكون كانت`, " ال و ب وال", " ة ات ها ين", []shape{{syllablesMin: 2, syllablesMax: 4,
 		units: "م ل ت ن ر ع ب س د ح ق ف ك ج ش ه خ ص ط ز ذ غ ض و ي", patterns: "- -ا -ي -و"}}},
 	{"zh", "", "。", `的 了 在 是 和 有 不 也 为 这 将 对 等 中 上 就 与 他 我们 到 说 要 及 以 一个 可以 但 都 从 而 于 并 被 年 个
-		更 已 还 进行 他们 通过 没有 自己`, "", "", []shape{{least: 1, most: 3, patterns: "-", units: "一人大国年出生会自家学对子地时道可里后小心多天" +
+		更 已 还 进行 他们 通过 没有 自己`, "", "", []shape{{syllablesMin: 1, syllablesMax: 3, patterns: "-", units: "一人大国年出生会自家学对子地时道可里后小心多天" +
 		"能好日起发成事作当想看文无开手用主行方前所本见经头面公同老动长知民样现分外身高意进法实回理美点月明种声全工话向情部正名定女问力机给业" +
 		"最间新打位因重电第门相次东政海口使教西平真气信北关内加化代军产入先山水万市体处总场师书比员性通目报立命活难神数件安表原车白应路期常提" +
-		"感金反合放做系计司利受光果亲界京务制解各任清物台象记边共风战干接特服林题建南度统色", from: 0x4e00, rare: 1800}}},
+		"感金反合放做系计司利受光果亲界京务制解各任清物台象记边共风战干接特服林题建南度统色", rareFirst: 0x4e00, rare: 1800}}},
 }

@@ -57,7 +57,7 @@ func TestDedupCancelled(t *testing.T) {
 	args := dedupCorpus(t, 500)
 	ended, quarters := 0, long.Or(int64(6), 5)
 	for left := int64(0); ; left = left*quarters/4 + 1 {
-		ctx := faults.NewEnding(t, left)
+		ctx := faults.NewCancelContext(t, left)
 		out := t.TempDir()
 		err := runOn(ctx, nil, args(out))
 		status := exitStatus(ctx, err)

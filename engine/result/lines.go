@@ -17,18 +17,18 @@ const realPlaces = 4
 
 // A lineEncoder writes a row as a line of TSV with a header, or as a JSON object.
 type lineEncoder struct {
-	to     io.Writer
-	isJSON bool
-	html   bool     // escapes characters that a browser could take for markup
-	before []string // for each cell: its separator, and in JSON its key
-	line   []byte
+	writer   io.Writer
+	isJSON   bool
+	html     bool     // escapes characters that a browser could take for markup
+	prefixes []string // for each cell: its separator, and in JSON its key
+	line     []byte
 }
 
 // newTSVEncoder returns an encoder that writes the header with the first row, or at the end if there is no row.
 func newTSVEncoder(w io.Writer, columns []Column) *lineEncoder {
-	e := &lineEncoder{to: w}
+	e := &lineEncoder{writer: w}
 	for i, c := range columns {
-		e.before = append(e.before, "\t"[:min(i, 1)])
+		e.prefixes = append(e.prefixes, "\t"[:min(i, 1)])
 		e.text(i, c.Name)
 	}
 	e.line = append(e.line, '\n')
@@ -36,19 +36,19 @@ func newTSVEncoder(w io.Writer, columns []Column) *lineEncoder {
 }
 
 func newJSONEncoder(w io.Writer, columns []Column, html bool) *lineEncoder {
-	e := &lineEncoder{to: w, isJSON: true, html: html}
+	e := &lineEncoder{writer: w, isJSON: true, html: html}
 	for i, c := range columns {
 		separator := byte(',')
 		if i == 0 {
 			separator = '{'
 		}
-		e.before = append(e.before, string(append(appendString([]byte{separator}, c.Name, html), ':')))
+		e.prefixes = append(e.prefixes, string(append(appendString([]byte{separator}, c.Name, html), ':')))
 	}
 	return e
 }
 
 func (e *lineEncoder) text(column int, s string) {
-	e.line = append(e.line, e.before[column]...)
+	e.line = append(e.line, e.prefixes[column]...)
 	if e.isJSON {
 		e.line = appendString(e.line, s, e.html)
 	} else {
@@ -57,7 +57,7 @@ func (e *lineEncoder) text(column int, s string) {
 }
 
 func (e *lineEncoder) fingerprint(column int, f simhash.Fingerprint) {
-	e.line = append(e.line, e.before[column]...)
+	e.line = append(e.line, e.prefixes[column]...)
 	if e.isJSON {
 		e.line = append(f.Append(append(e.line, '"')), '"')
 	} else {
@@ -66,11 +66,11 @@ func (e *lineEncoder) fingerprint(column int, f simhash.Fingerprint) {
 }
 
 func (e *lineEncoder) integer(column int, v int64) {
-	e.line = strconv.AppendInt(append(e.line, e.before[column]...), v, 10)
+	e.line = strconv.AppendInt(append(e.line, e.prefixes[column]...), v, 10)
 }
 
 func (e *lineEncoder) real(column int, v float64) {
-	e.line = append(e.line, e.before[column]...)
+	e.line = append(e.line, e.prefixes[column]...)
 	if e.isJSON {
 		e.line = strconv.AppendFloat(e.line, Rounded(v), 'g', -1, 64)
 	} else {
@@ -84,7 +84,7 @@ func AppendReal(dst []byte, v float64) []byte {
 }
 
 func (e *lineEncoder) flag(column int, v bool) {
-	e.line = append(e.line, e.before[column]...)
+	e.line = append(e.line, e.prefixes[column]...)
 	switch {
 	case e.isJSON:
 		e.line = strconv.AppendBool(e.line, v)
@@ -96,7 +96,7 @@ func (e *lineEncoder) flag(column int, v bool) {
 }
 
 func (e *lineEncoder) null(column int) {
-	e.line = append(e.line, e.before[column]...)
+	e.line = append(e.line, e.prefixes[column]...)
 	if e.isJSON {
 		e.line = append(e.line, "null"...)
 	}
@@ -114,7 +114,7 @@ func (e *lineEncoder) close() error {
 	if len(e.line) == 0 {
 		return nil
 	}
-	_, err := e.to.Write(e.line)
+	_, err := e.writer.Write(e.line)
 	e.line = e.line[:0]
 	return err
 }

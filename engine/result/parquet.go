@@ -21,7 +21,7 @@ const (
 
 // A parquetEncoder writes row groups of columns.
 type parquetEncoder struct {
-	to          *parquet.GenericWriter[any]
+	writer      *parquet.GenericWriter[any]
 	columns     []Column
 	cells       []parquet.Value
 	rows        []parquet.Row // rows of cells
@@ -31,7 +31,7 @@ type parquetEncoder struct {
 
 func newParquetEncoder(w io.Writer, columns []Column) *parquetEncoder {
 	return &parquetEncoder{
-		to: parquet.NewGenericWriter[any](w, Schema(columns),
+		writer: parquet.NewGenericWriter[any](w, Schema(columns),
 			parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest})),
 		columns: columns,
 		cells:   make([]parquet.Value, 0, rowsTogether*len(columns)),
@@ -91,7 +91,7 @@ func (e *parquetEncoder) end() error {
 		return nil
 	}
 	e.rowsInGroup, e.bytes = 0, 0
-	return e.to.Flush()
+	return e.writer.Flush()
 }
 
 // hand passes the rows to the library, which copies them.
@@ -100,7 +100,7 @@ func (e *parquetEncoder) hand() error {
 	for cells := e.cells; len(cells) > 0; cells = cells[len(e.columns):] {
 		e.rows = append(e.rows, parquet.Row(cells[:len(e.columns):len(e.columns)]))
 	}
-	_, err := e.to.WriteRows(e.rows)
+	_, err := e.writer.WriteRows(e.rows)
 	e.cells = e.cells[:0]
 	return err
 }
@@ -109,5 +109,5 @@ func (e *parquetEncoder) close() error {
 	if err := e.hand(); err != nil {
 		return err
 	}
-	return e.to.Close()
+	return e.writer.Close()
 }

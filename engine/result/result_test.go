@@ -107,7 +107,7 @@ func TestJSON(t *testing.T) {
 // one.
 func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
-	w := result.NewWriter(failing{broken}, result.TSV, result.Integer, nil)
+	w := result.NewWriter(failingWriter{broken}, result.TSV, result.Integer, nil)
 	if err := w.Write(rows[0]); !errors.Is(err, broken) {
 		t.Errorf("stream: %v", err)
 	}
@@ -121,9 +121,9 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-type failing struct{ err error }
+type failingWriter struct{ err error }
 
-func (f failing) Write([]byte) (int, error) { return 0, f.err }
+func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }
 
 // TestTally compares with brute force, whose checksum has code of its own, and counts what is
 // repeated.

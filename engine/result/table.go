@@ -40,7 +40,7 @@ type Column struct {
 type TableWriter struct {
 	columns []Column
 	next    int // column of the next cell
-	to      encoder
+	encoder encoder
 	err     error // the first error
 }
 
@@ -59,7 +59,7 @@ type encoder interface {
 // NewTableWriter returns a writer of a table to w in one of the formats of [Tables], or
 // [JSONEscaped].
 func NewTableWriter(w io.Writer, f Format, columns ...Column) *TableWriter {
-	return &TableWriter{columns: columns, to: newEncoder(w, f, columns)}
+	return &TableWriter{columns: columns, encoder: newEncoder(w, f, columns)}
 }
 
 func newEncoder(w io.Writer, f Format, columns []Column) encoder {
@@ -75,7 +75,7 @@ func newEncoder(w io.Writer, f Format, columns []Column) encoder {
 }
 
 // WithoutHeader omits the header of TSV. It must be called before the first row.
-func (t *TableWriter) WithoutHeader() { withoutHeader(t.to) }
+func (t *TableWriter) WithoutHeader() { withoutHeader(t.encoder) }
 
 func withoutHeader(to encoder) {
 	if e, ok := to.(*lineEncoder); ok {
@@ -98,19 +98,22 @@ func (t *TableWriter) nextColumn(k Kind) int {
 }
 
 // Text writes the next cell. Its column must be of kind [Text].
-func (t *TableWriter) Text(s string) *TableWriter { t.to.text(t.nextColumn(Text), s); return t }
+func (t *TableWriter) Text(s string) *TableWriter { t.encoder.text(t.nextColumn(Text), s); return t }
 
 // Integer writes the next cell. Its column must be of kind [Integer].
-func (t *TableWriter) Integer(v int64) *TableWriter { t.to.integer(t.nextColumn(Integer), v); return t }
+func (t *TableWriter) Integer(v int64) *TableWriter {
+	t.encoder.integer(t.nextColumn(Integer), v)
+	return t
+}
 
 // Real writes the next cell. Its column must be of kind [Real]. v must be a number.
-func (t *TableWriter) Real(v float64) *TableWriter { t.to.real(t.nextColumn(Real), v); return t }
+func (t *TableWriter) Real(v float64) *TableWriter { t.encoder.real(t.nextColumn(Real), v); return t }
 
 // Flag writes the next cell. Its column must be of kind [Flag].
-func (t *TableWriter) Flag(v bool) *TableWriter { t.to.flag(t.nextColumn(Flag), v); return t }
+func (t *TableWriter) Flag(v bool) *TableWriter { t.encoder.flag(t.nextColumn(Flag), v); return t }
 
 // Null writes the next cell without a value. Its column must be optional.
-func (t *TableWriter) Null() *TableWriter { t.to.null(t.nextColumn(0)); return t }
+func (t *TableWriter) Null() *TableWriter { t.encoder.null(t.nextColumn(0)); return t }
 
 // Row writes the number of a row of a file, or no value if n is 0.
 func (t *TableWriter) Row(n int64) *TableWriter {
@@ -127,7 +130,7 @@ func (t *TableWriter) End() error {
 	}
 	t.next = 0
 	if t.err == nil {
-		t.err = t.to.end()
+		t.err = t.encoder.end()
 	}
 	return t.err
 }
@@ -139,7 +142,7 @@ func (t *TableWriter) Close() error {
 		panic("result: closed within a row")
 	}
 	if t.err == nil {
-		t.err = t.to.close()
+		t.err = t.encoder.close()
 	}
 	return t.err
 }

@@ -130,7 +130,7 @@ func TestTableHeader(t *testing.T) {
 func TestTableErrors(t *testing.T) {
 	broken := errors.New("broken")
 	for _, format := range result.Tables {
-		w := result.NewTableWriter(failing{broken}, format, columns[2])
+		w := result.NewTableWriter(failingWriter{broken}, format, columns[2])
 		w.Integer(1)
 		if err := errors.Join(w.End(), w.Close()); !errors.Is(err, broken) {
 			t.Errorf("%v: %v", format, err)

@@ -21,7 +21,7 @@ type Row struct {
 // should be buffered. It is used by one goroutine.
 type Writer struct {
 	lookup   func(docID uint64) (string, error)
-	to       encoder // nil for Binary
+	encoder  encoder // nil for Binary
 	verified bool    // rows have a similarity
 
 	binary io.Writer
@@ -52,12 +52,12 @@ func newWriter(w io.Writer, f Format, query Kind, verified bool, lookup func(doc
 	}
 	to := newEncoder(w, f, columns)
 	withoutHeader(to) // so that parts of a result can be concatenated
-	return &Writer{lookup: lookup, to: to, verified: verified}
+	return &Writer{lookup: lookup, encoder: to, verified: verified}
 }
 
 // Write writes a row. It returns an error of the stream or of lookup.
 func (w *Writer) Write(r Row) error {
-	if w.to == nil {
+	if w.encoder == nil {
 		w.line = w.line[:0]
 		for _, v := range [4]uint64{uint64(r.Query), uint64(r.Fingerprint), uint64(r.Distance), r.DocID} {
 			w.line = binary.LittleEndian.AppendUint64(w.line, v)
@@ -68,7 +68,7 @@ func (w *Writer) Write(r Row) error {
 	if err := w.identify(&r); err != nil {
 		return err
 	}
-	w.to.integer(0, int64(r.Query))
+	w.encoder.integer(0, int64(r.Query))
 	return w.cells(&r)
 }
 
@@ -77,7 +77,7 @@ func (w *Writer) WriteNamed(query string, r Row) error {
 	if err := w.identify(&r); err != nil {
 		return err
 	}
-	w.to.text(0, query)
+	w.encoder.text(0, query)
 	return w.cells(&r)
 }
 
@@ -91,23 +91,23 @@ func (w *Writer) identify(r *Row) (err error) {
 
 // cells writes the columns after the query.
 func (w *Writer) cells(r *Row) error {
-	w.to.fingerprint(1, r.Fingerprint)
-	w.to.integer(2, int64(r.Distance))
-	w.to.text(3, r.ID)
+	w.encoder.fingerprint(1, r.Fingerprint)
+	w.encoder.integer(2, int64(r.Distance))
+	w.encoder.text(3, r.ID)
 	switch {
 	case !w.verified:
 	case r.Similarity == 0:
-		w.to.null(4)
+		w.encoder.null(4)
 	default:
-		w.to.real(4, float64(r.Similarity))
+		w.encoder.real(4, float64(r.Similarity))
 	}
-	return w.to.end()
+	return w.encoder.end()
 }
 
 // Close writes the end of the format, which only [Parquet] has. It does not close the stream.
 func (w *Writer) Close() error {
-	if w.to == nil {
+	if w.encoder == nil {
 		return nil
 	}
-	return w.to.close()
+	return w.encoder.close()
 }

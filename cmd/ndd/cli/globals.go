@@ -27,7 +27,7 @@ type Globals struct {
 
 	Threads  int
 	kernel   string
-	profile  profiling
+	profile  profileRun
 	OKStatus int // exit status for which 0 is returned
 
 	cmd   *cobra.Command  // the running command

@@ -16,7 +16,7 @@ import (
 // all.
 type Output struct {
 	*bufio.Writer
-	to target // nil for standard output, which [Globals.Close] flushes
+	target target // nil for standard output, which [Globals.Close] flushes
 }
 
 // A target is what an output is written to. Abort does nothing after Commit.
@@ -67,19 +67,19 @@ func (s stream) Abort()        { s.Close() }
 
 // Commit publishes the file.
 func (o *Output) Commit() error {
-	if o.to == nil {
+	if o.target == nil {
 		return nil
 	}
 	if err := o.Flush(); err != nil {
 		return err
 	}
-	return o.to.Commit()
+	return o.target.Commit()
 }
 
 // Abort removes the file unless it was committed.
 func (o *Output) Abort() {
-	if o.to != nil {
-		o.to.Abort()
+	if o.target != nil {
+		o.target.Abort()
 	}
 }
 

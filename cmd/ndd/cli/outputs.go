@@ -57,7 +57,7 @@ func (o *Outputs) Table(path string, f result.Format, columns []result.Column,
 	if err := fill(t); err != nil {
 		return err
 	}
-	if err := t.Close(); err != nil || out.to == nil { // standard output is flushed, and its error named, at the end
+	if err := t.Close(); err != nil || out.target == nil { // standard output is flushed, and its error named, at the end
 		return err
 	}
 	return out.Flush()
@@ -76,9 +76,9 @@ func (o *Outputs) Copies(ctx context.Context, inputs []string, path string) (*Co
 	if err != nil {
 		return nil, err
 	}
-	c := &CopyFolder{g: o.g, inputs: inputs, copies: copies, to: to}
+	c := &CopyFolder{g: o.g, inputs: inputs, copies: copies, folder: to}
 	copies.Create = func(name string, fill func(io.Writer) error) error {
-		return c.to.Write(name, func(w *bufio.Writer) error { return fill(w) })
+		return c.folder.Write(name, func(w *bufio.Writer) error { return fill(w) })
 	}
 	return c, nil
 }
@@ -118,14 +118,14 @@ type CopyFolder struct {
 	g      *Files
 	inputs []string
 	copies *rewrite.Target
-	to     Folder // nil if it is not made
+	folder Folder // nil if it is not made
 }
 
-type copying func(context.Context, *rewrite.Target) (rewrite.Report, error)
+type copyFunc func(context.Context, *rewrite.Target) (rewrite.Report, error)
 
 // Fill fills the folder with what write writes, and shows how far it is; doing says what that is. It does
 // nothing if c is nil.
-func (c *CopyFolder) Fill(ctx context.Context, doing string, o format.Options, write copying) (
+func (c *CopyFolder) Fill(ctx context.Context, doing string, o format.Options, write copyFunc) (
 	rewrite.Report, error) {
 	if c == nil {
 		return rewrite.Report{}, nil
@@ -138,7 +138,7 @@ func (c *CopyFolder) Fill(ctx context.Context, doing string, o format.Options, w
 }
 
 // Refill is Fill for inputs that were read before: what could not be read is known.
-func (c *CopyFolder) Refill(ctx context.Context, doing string, write copying) (rewrite.Report, error) {
+func (c *CopyFolder) Refill(ctx context.Context, doing string, write copyFunc) (rewrite.Report, error) {
 	if c == nil {
 		return rewrite.Report{}, nil
 	}

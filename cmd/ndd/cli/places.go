@@ -28,10 +28,10 @@ type Files struct {
 	Raw     bool // fingerprint files are read as integers, whatever is in them
 	Force   bool // earlier outputs are replaced
 
-	noFiles bool     // the share of --shard is empty
-	outputs []output // claimed so far
-	inputs  *named   // nil before the first output
-	folders []string // among them, as the user gave them
+	noFiles bool      // the share of --shard is empty
+	outputs []output  // claimed so far
+	inputs  *inputSet // nil before the first output
+	folders []string  // among them, as the user gave them
 }
 
 // NewFiles returns what a command has until [Globals.Close].
@@ -121,7 +121,7 @@ func (g *Files) keepInputs(o *output) error {
 	}
 	for _, f := range g.inputs.files[stampOf(o.info)] {
 		if o.isFile(f.FileInfo) {
-			return is(f.as)
+			return is(f.name)
 		}
 	}
 	for f, err := range input.Files(g.cmd.Context(), g.folders) { // links in them, and hard links
@@ -140,7 +140,7 @@ func (g *Files) keepInputs(o *output) error {
 
 // findInputs finds the inputs of the command among its arguments and flags.
 func (g *Files) findInputs() {
-	g.inputs = newNamed()
+	g.inputs = newInputSet()
 	names := slices.Clone(g.cmd.Flags().Args())
 	g.cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains(inputFlags, f.Name) && f.Name+" "+g.cmd.Name() != "members shingles" {

@@ -10,12 +10,12 @@ var profiles = map[string]func(*profile.Profile){
 	"thread": profile.ThreadcreationProfile, "clock": profile.ClockProfile, "trace": profile.TraceProfile,
 }
 
-type profiling struct {
+type profileRun struct {
 	kind string // "" for none
 	stop func() // nil before it has begun
 }
 
-func (p *profiling) begin() error {
+func (p *profileRun) begin() error {
 	if p.kind == "" {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (p *profiling) begin() error {
 	return nil
 }
 
-func (p *profiling) end() {
+func (p *profileRun) end() {
 	if p.stop != nil {
 		p.stop()
 	}

@@ -17,7 +17,7 @@ import (
 // a folder that is an input as well: all its documents would be found to be duplicates. The error
 // has both names. A file that cannot be looked at is passed over; reading it reports the error.
 func ReadOnce(inputs []string) error {
-	n := newNamed()
+	n := newInputSet()
 	for _, in := range inputs {
 		paths, _ := input.Matches(in) // reading it reports the error
 		for _, path := range paths {
@@ -42,16 +42,16 @@ func ReadTwice(flag string, inputs []string) error {
 	return nil
 }
 
-// named holds the inputs so far under the names that the user gave.
-type named struct {
+// An inputSet holds the inputs so far, by the names that the user gave.
+type inputSet struct {
 	paths    map[string]string // by path without links
 	files    map[stamp][]file  // which may be one file under several names
 	folders  map[string]string // by path without links
 	resolved map[string]string // paths without links, by folder
 }
 
-func newNamed() *named {
-	return &named{paths: map[string]string{}, files: map[stamp][]file{}, folders: map[string]string{},
+func newInputSet() *inputSet {
+	return &inputSet{paths: map[string]string{}, files: map[stamp][]file{}, folders: map[string]string{},
 		resolved: map[string]string{}}
 }
 
@@ -63,11 +63,11 @@ func stampOf(info fs.FileInfo) stamp { return stamp{info.Size(), info.ModTime().
 // A file is one of the inputs, with its name.
 type file struct {
 	fs.FileInfo
-	as string
+	name string
 }
 
 // add records an input; it returns an error if the input is known already.
-func (n *named) add(path, as string) error {
+func (n *inputSet) add(path, as string) error {
 	info, err := os.Stat(path)
 	if path == input.Stdin || err != nil {
 		info = nil
@@ -76,7 +76,7 @@ func (n *named) add(path, as string) error {
 }
 
 // addAs is add for a path where info was found, nil for nothing.
-func (n *named) addAs(path string, info fs.FileInfo, as string) error {
+func (n *inputSet) addAs(path string, info fs.FileInfo, as string) error {
 	at := path
 	switch {
 	case object.Is(path):
@@ -88,7 +88,7 @@ func (n *named) addAs(path string, info fs.FileInfo, as string) error {
 		of := stampOf(info)
 		for _, f := range n.files[of] {
 			if os.SameFile(f.FileInfo, info) {
-				return twice(f.as, as)
+				return twice(f.name, as)
 			}
 		}
 		n.files[of] = append(n.files[of], file{info, as})
@@ -112,7 +112,7 @@ func twice(one, other string) error {
 }
 
 // real returns path without links.
-func (n *named) real(path string) string {
+func (n *inputSet) real(path string) string {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return input.RealPath(path)
 	}
@@ -125,7 +125,7 @@ func (n *named) real(path string) string {
 
 // within returns an error if an input lies in a folder that is another input. Hidden files and
 // folders may, since a folder is read without them.
-func (n *named) within() error {
+func (n *inputSet) within() error {
 	if len(n.folders) == 0 {
 		return nil
 	}

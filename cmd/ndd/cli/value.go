@@ -13,7 +13,7 @@ import (
 // A WordFlag is the value of a flag that takes one of a few words, which errors and the shell's completion list.
 type WordFlag struct {
 	Words []string
-	at    int
+	index int
 	set   func(at int)
 }
 
@@ -38,7 +38,7 @@ func (w *WordFlag) String() string {
 	if w.Words == nil {
 		return "" // pflag asks the zero value
 	}
-	return w.Words[w.at]
+	return w.Words[w.index]
 }
 
 // Type returns what the help calls the value.
@@ -50,7 +50,7 @@ func (w *WordFlag) Set(text string) error {
 	if at < 0 {
 		return errors.New("must be " + OrList(w.Words))
 	}
-	w.at = at
+	w.index = at
 	w.set(at)
 	return nil
 }

@@ -75,7 +75,7 @@ func (w *Work) KeepCopies(to *CopyFolder) {
 	if w == nil || to == nil {
 		return
 	}
-	if folder, onDisk := to.to.(interface{ Dir() string }); onDisk {
+	if folder, onDisk := to.folder.(interface{ Dir() string }); onDisk {
 		w.copies = w.CopiesIn(folder.Dir())
 		to.copies.Finished = w.copies
 	}

@@ -98,7 +98,7 @@ func FuzzFile(f *testing.F) {
 	f.Add(uint16(4), uint16(0), uint16(0), []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}, uint8(3))
 	list := goldenSections(f)
 	f.Fuzz(func(t *testing.T, section, length, at uint16, bytes []byte, order uint8) {
-		c := hostile.Change{Section: section, Length: length, At: at, Bytes: bytes, Order: order}
+		c := hostile.Change{Section: section, Length: length, Offset: at, Bytes: bytes, Order: order}
 		exercise(t, c.Apply(list))
 	})
 }

@@ -222,7 +222,7 @@ func backupFaults(t *testing.T, way func(x *Index, d *disk.Disk, dir, to string)
 				t.Errorf("%s: %s has %d documents, want %d", s, name, len(got), len(want))
 			}
 		}
-		if s.After == r.Calls() && err != nil {
+		if s.Calls == r.Calls() && err != nil {
 			t.Errorf("%s: no backup after all", s)
 		}
 	})

@@ -315,7 +315,7 @@ func TestSearchEndsBetweenQueries(t *testing.T) {
 	c := x.Searcher()
 	defer c.Done()
 	queries := sets.Of(128, func(i int) uint64 { return 1<<(i%64) | 1<<(i/64) })
-	c.Until(faults.NewEnding(t, 2))
+	c.Until(faults.NewCancelContext(t, 2))
 	if _, n, err := c.SearchSome(w, queries, 3, search.FirstDoc, search.Swept{}, rows.Verifier{}); !errors.Is(err,
 		context.Canceled) || n != 0 {
 		t.Errorf("%d queries answered, error %v", n, err)

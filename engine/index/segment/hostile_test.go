@@ -119,7 +119,7 @@ func FuzzSegment(f *testing.F) {
 		if huffman {
 			list = sections[1]
 		}
-		c := hostile.Change{Section: section, Length: length, At: at, Bytes: bytes, Order: order}
+		c := hostile.Change{Section: section, Length: length, Offset: at, Bytes: bytes, Order: order}
 		exercise(t, c.Apply(list))
 	})
 }

@@ -113,7 +113,7 @@ func TestHostile(t *testing.T) {
 		for i, r := range all {
 			for range 150 {
 				s := rng.IntN(len(r))
-				c := hostile.Change{Section: uint16(s), At: uint16(rng.Uint32())}
+				c := hostile.Change{Section: uint16(s), Offset: uint16(rng.Uint32())}
 				switch bytes := len(r[s].Data); rng.IntN(4) {
 				case 0:
 					c.Length = uint16(1 + rng.IntN(bytes+1)) // down to none
@@ -156,7 +156,7 @@ func FuzzOpenSearch(f *testing.F) {
 	f.Add(uint8(2), uint8(2), uint16(1), []byte{255, 255, 255, 255}, ^uint64(0))
 	f.Add(uint8(1), uint8(1), uint16(3), []byte{0, 0}, uint64(1)<<63)
 	f.Fuzz(func(t *testing.T, which, section uint8, at uint16, content []byte, query uint64) {
-		c := hostile.Change{Section: uint16(section), At: at, Bytes: content}
+		c := hostile.Change{Section: uint16(section), Offset: at, Bytes: content}
 		bad := c.Apply(all[int(which)%len(all)])
 		oracle.AllKernels(t, func(string) {
 			exercise(t, sourceOf(bad), of[int(which)%len(all)], []uint64{query, ^query})

@@ -104,7 +104,7 @@ func TestCancel(t *testing.T) {
 	moments, least := 0, int64(0)
 	for asked := int64(0); ; asked++ {
 		m := &Meter{}
-		_, err := Find(faults.NewEnding(t, asked), NewPrints(base), Options{K: 3, Threads: 1, Meter: m})
+		_, err := Find(faults.NewCancelContext(t, asked), NewPrints(base), Options{K: 3, Threads: 1, Meter: m})
 		compared := m.Compared.Load()
 		if compared < least {
 			t.Errorf("%d fingerprints compared, %d when it was asked once less", compared, least)

@@ -51,7 +51,7 @@ func New(t testing.TB) *Server {
 		}
 		api.ServeHTTP(w, r)
 	}))
-	server.Listener = &cutting{server.Listener, s}
+	server.Listener = &cutListener{server.Listener, s}
 	server.Start()
 	t.Cleanup(server.Close)
 	s.URL = server.URL
@@ -92,14 +92,14 @@ func (s *Server) Get(t testing.TB, key string) []byte {
 	return content
 }
 
-// cutting wraps the connections of a listener.
-type cutting struct {
+// A cutListener wraps the connections of a listener.
+type cutListener struct {
 	net.Listener
 	s *Server
 }
 
 // Accept is part of net.Listener.
-func (c *cutting) Accept() (net.Conn, error) {
+func (c *cutListener) Accept() (net.Conn, error) {
 	conn, err := c.Listener.Accept()
 	if err != nil {
 		return nil, err

@@ -239,25 +239,25 @@ func (r *Recorder) rename(op *disk.Op, dir *node, name string, n *node) {
 	r.add(e)
 }
 
-// A State is one after a power cut.
+// A State describes the disk after a simulated power cut.
 type State struct {
-	After int    // calls and marks that ended before, of Calls
-	Keep  int    // of what is not durable, in per cent
-	Seed  uint64 // of the choice of what is kept
+	Calls int    // number of calls and marks that had finished
+	Keep  int    // percentage of unsynced changes that survive
+	Seed  uint64 // seed of the choice of these changes
 }
 
 func (s State) String() string {
-	return fmt.Sprintf("after=%d/keep=%d/seed=%d", s.After, s.Keep, s.Seed)
+	return fmt.Sprintf("after=%d/keep=%d/seed=%d", s.Calls, s.Keep, s.Seed)
 }
 
 // States calls do with states after every step-th call, for each of 0, 50 and 100 per cent, and for
 // 50 with the given number of seeds.
 func (r *Recorder) States(step, seeds int, do func(State)) {
 	for after := r.Calls(); after >= 0; after -= step {
-		do(State{After: after, Keep: 0})
-		do(State{After: after, Keep: 100})
+		do(State{Calls: after, Keep: 0})
+		do(State{Calls: after, Keep: 100})
 		for seed := range seeds {
-			do(State{After: after, Keep: 50, Seed: uint64(seed)})
+			do(State{Calls: after, Keep: 50, Seed: uint64(seed)})
 		}
 	}
 }
@@ -266,7 +266,7 @@ func (r *Recorder) States(step, seeds int, do func(State)) {
 func (r *Recorder) Marks(s State) (marks []any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, e := range r.events[:r.start+s.After] {
+	for _, e := range r.events[:r.start+s.Calls] {
 		if e.mark != nil {
 			marks = append(marks, e.mark)
 		}
@@ -282,7 +282,7 @@ func (r *Recorder) Cut(dir string, s State) {
 	if err := os.RemoveAll(dir); err != nil {
 		r.t.Fatal(err)
 	}
-	if err := newImage(r.events[:r.start+s.After], s).store(dir, r.root); err != nil {
+	if err := newImage(r.events[:r.start+s.Calls], s).store(dir, r.root); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -295,7 +295,7 @@ type image struct {
 
 // newImage applies the durable part of events and the kept part of the others.
 func newImage(events []event, s State) *image {
-	rng := rand.New(rand.NewPCG(uint64(s.After), s.Seed))
+	rng := rand.New(rand.NewPCG(uint64(s.Calls), s.Seed))
 	im := &image{names: map[*node]map[string]*node{}, data: map[*node][]byte{}}
 	all := 0                   // events that a sync of the file system covered
 	covered := map[*node]int{} // or of this file or folder

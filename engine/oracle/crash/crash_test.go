@@ -65,7 +65,7 @@ func TestStates(t *testing.T) {
 	for after := range r.Calls() + 1 {
 		line := ""
 		for _, keep := range []int{0, 100} {
-			s := State{After: after, Keep: keep}
+			s := State{Calls: after, Keep: keep}
 			r.Cut(cut, s)
 			line += " | " + tree(t, cut)
 		}
@@ -87,7 +87,7 @@ func TestStates(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if marks := r.Marks(State{After: r.Calls()}); len(marks) != 8 || marks[0] != 2 {
+	if marks := r.Marks(State{Calls: r.Calls()}); len(marks) != 8 || marks[0] != 2 {
 		t.Errorf("%v", marks)
 	}
 	if got := tree(t, base); got != "a=1 b=1" {
@@ -132,7 +132,7 @@ func TestPublished(t *testing.T) {
 				t.Errorf("%s: the folder has %d bytes", s, len(got))
 			}
 		}
-		if s.After == r.Calls() && tree(t, cut) != "f="+content+" folder/x="+content+" folder/y/z="+content {
+		if s.Calls == r.Calls() && tree(t, cut) != "f="+content+" folder/x="+content+" folder/y/z="+content {
 			t.Errorf("%s: not durable at the end", s)
 		}
 	})
@@ -152,7 +152,7 @@ func TestTorn(t *testing.T) {
 	io.WriteString(f, strings.Repeat("x", 100*sectorBytes))
 	holes := 0
 	for seed := range uint64(20) {
-		r.Cut(cut, State{After: r.Calls(), Keep: 50, Seed: seed})
+		r.Cut(cut, State{Calls: r.Calls(), Keep: 50, Seed: seed})
 		data, err := os.ReadFile(filepath.Join(cut, "f"))
 		must.Do(t, err)
 		kept := strings.Count(string(data), strings.Repeat("x", sectorBytes))

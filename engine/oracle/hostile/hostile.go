@@ -28,8 +28,8 @@ import (
 type Change struct {
 	Section uint16 // the one that is changed
 	Length  uint16 // it is cut or extended by zeros to one less, up to twice its length and 63; 0 leaves it
-	At      uint16 // from here on it is overwritten
-	Bytes   []byte // by these
+	Offset  uint16 // offset in the section at which Bytes overwrite it
+	Bytes   []byte // new content
 	Order   uint8  // then: 1 drops the section, 2 repeats it, 3 swaps it with the next one, 0 and others do nothing
 }
 
@@ -43,7 +43,7 @@ func (c *Change) Apply(sections []store.Section) []store.Section {
 		data = append(data, make([]byte, max(n-len(data), 0))...)[:n]
 	}
 	if len(data) > 0 {
-		copy(data[int(c.At)%len(data):], c.Bytes)
+		copy(data[int(c.Offset)%len(data):], c.Bytes)
 	}
 	list[i].Data = data
 	switch next := (i + 1) % len(list); c.Order {
@@ -146,7 +146,7 @@ func Says(t testing.TB, what string, err error) {
 func Each(list []store.Section, n int, seed uint64, do func([]store.Section)) {
 	rng := rand.New(rand.NewPCG(5, seed))
 	for range n {
-		c := Change{Section: uint16(rng.Uint32()), At: uint16(rng.Uint32()), Bytes: make([]byte, 1+rng.IntN(9)),
+		c := Change{Section: uint16(rng.Uint32()), Offset: uint16(rng.Uint32()), Bytes: make([]byte, 1+rng.IntN(9)),
 			Order: uint8(rng.IntN(12))}
 		for i := range c.Bytes {
 			c.Bytes[i] = byte(rng.Uint32())
@@ -162,7 +162,7 @@ func Each(list []store.Section, n int, seed uint64, do func([]store.Section)) {
 		}
 		for at := range len(s.Data) {
 			for _, v := range Extremes {
-				c := Change{Section: uint16(i), At: uint16(at), Bytes: binary.LittleEndian.AppendUint64(nil, v)}
+				c := Change{Section: uint16(i), Offset: uint16(at), Bytes: binary.LittleEndian.AppendUint64(nil, v)}
 				do(c.Apply(list))
 			}
 		}

@@ -64,14 +64,14 @@ func whole(n, nq, k int, seed uint64) []Set {
 
 // A shape makes the fingerprints of a set from their numbers.
 type shape struct {
-	name string
-	at   func(i int) uint64
+	name        string
+	fingerprint func(i int) uint64
 }
 
 // fill returns a set of n fingerprints of each shape, with the queries that a function makes of them.
 func fill(n int, shapes []shape, queries func(base []uint64) []uint64) (all []Set) {
 	for _, shape := range shapes {
-		base := Of(n, shape.at)
+		base := Of(n, shape.fingerprint)
 		all = append(all, Set{shape.name, base, queries(base)})
 	}
 	return all
@@ -227,11 +227,11 @@ func Planted(n, nq int) (base, queries []uint64) {
 }
 
 // A stream is a sequence of pseudo-random words.
-type stream struct{ at uint64 }
+type stream struct{ count uint64 }
 
 func (s *stream) next() uint64 {
-	z := s.at*0xd1342543de82ef95 + 0x1234567 + 0x9e3779b97f4a7c15
-	s.at++
+	z := s.count*0xd1342543de82ef95 + 0x1234567 + 0x9e3779b97f4a7c15
+	s.count++
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31

@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 	s.Put(t, "empty", nil)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"1"`)
-		http.ServeContent(&breaking{w, 1 << 20}, r, "", time.Unix(1e9, 0), bytes.NewReader(want))
+		http.ServeContent(&limitedWriter{w, 1 << 20}, r, "", time.Unix(1e9, 0), bytes.NewReader(want))
 	}))
 	defer web.Close()
 	noRanges := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write(want) }))
@@ -91,14 +91,14 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// breaking ends an answer after so many bytes.
-type breaking struct {
+// A limitedWriter aborts an answer after a number of bytes.
+type limitedWriter struct {
 	http.ResponseWriter
-	left int
+	bytesLeft int
 }
 
-func (b *breaking) Write(p []byte) (int, error) {
-	if b.left -= len(p); b.left < 0 {
+func (b *limitedWriter) Write(p []byte) (int, error) {
+	if b.bytesLeft -= len(p); b.bytesLeft < 0 {
 		panic(http.ErrAbortHandler)
 	}
 	return b.ResponseWriter.Write(p)

@@ -71,10 +71,10 @@ func sequence(t testing.TB, what string, records []string, last Position) {
 	}
 }
 
-// acked is what had been acknowledged at some moment.
-type acked struct {
+// An acknowledgement has the changes that were acknowledged at a moment.
+type acknowledgement struct {
 	last Position
-	from Mark // that is in the manifest
+	mark Mark // that is in the manifest
 }
 
 // TestPowerCut opens the log as it may be after a power cut behind every call. What was
@@ -96,7 +96,7 @@ func powerCut(t *testing.T, policy Sync, seeds int) {
 		if policy != Always {
 			last = from.Last
 		}
-		r.Mark(acked{last, from})
+		r.Mark(acknowledgement{last, from})
 	}
 	must.Do(t, work(t, r.Disk(), base, Options{Sync: policy}, 12, promise))
 	states, deep := 0, 0
@@ -123,17 +123,17 @@ func powerCut(t *testing.T, policy Sync, seeds int) {
 }
 
 // last returns the last acknowledgement.
-func last(marks []any) acked {
+func last(marks []any) acknowledgement {
 	if len(marks) == 0 {
-		return acked{}
+		return acknowledgement{}
 	}
-	return marks[len(marks)-1].(acked)
+	return marks[len(marks)-1].(acknowledgement)
 }
 
 // after opens a log after a power cut and appends a record.
-func after(t *testing.T, what string, d *disk.Disk, dir string, had acked) {
+func after(t *testing.T, what string, d *disk.Disk, dir string, had acknowledgement) {
 	t.Helper()
-	l, r, records := open(t, d, dir, Options{From: had.from})
+	l, r, records := open(t, d, dir, Options{From: had.mark})
 	sequence(t, what, records, r.Last)
 	if r.Last < had.last {
 		t.Fatalf("%s: records up to %d, and %d was acknowledged: %+v", what, r.Last, had.last, r)
@@ -146,8 +146,8 @@ func after(t *testing.T, what string, d *disk.Disk, dir string, had acked) {
 // then on, and when the log is opened again every record is there that was acknowledged.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	run := func(d *disk.Disk, dir string) (had acked, err error) {
-		err = work(t, d, dir, Options{}, 9, func(last Position, from Mark) { had = acked{last, from} })
+	run := func(d *disk.Disk, dir string) (had acknowledgement, err error) {
+		err = work(t, d, dir, Options{}, 9, func(last Position, from Mark) { had = acknowledgement{last, from} })
 		return had, err
 	}
 	calls := faults.Calls(t, func(d *disk.Disk) error { _, err := run(d, t.TempDir()); return err })
@@ -224,7 +224,7 @@ func TestRemoveIsDurable(t *testing.T) {
 	mark, err := l.Rotate()
 	must.Do(t, err)
 	must.Do(t, l.Remove(mark))
-	r.Cut(cut, crash.State{After: r.Calls()})
+	r.Cut(cut, crash.State{Calls: r.Calls()})
 	if got := faults.Left(t, cut); got != "" {
 		t.Errorf("after a power cut there is %s", got)
 	}
