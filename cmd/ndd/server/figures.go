@@ -55,13 +55,13 @@ func bit(is bool) float64 {
 // Collect sends the figures.
 func (s collector) Collect(out chan<- prometheus.Metric) {
 	to := figures(out)
-	to.gauge("ndd_ready", "1 while queries are answered.", bit(s.unready() == nil))
-	to.gauge("ndd_writable", "0 since a change was refused, until one is made: the disk or the memory is full, or the disk failed.",
+	to.gauge("ndd_ready", "1 if queries are answered, else 0.", bit(s.unready() == nil))
+	to.gauge("ndd_writable", "1 if changes are accepted; 0 after a refused change until one succeeds: the disk or memory is full, or the disk failed.",
 		bit(s.refused.Load() == nil))
 	s.collectAdmission(to)
 	memory := func(purpose string, held, of uint64) {
-		to.gauge("ndd_memory_bytes", "Bytes of memory that are reserved, by purpose.", float64(held), "purpose", purpose)
-		to.gauge("ndd_memory_bytes_limit", "Bytes of memory that may be reserved, by purpose.", float64(of), "purpose",
+		to.gauge("ndd_memory_bytes", "Reserved memory in bytes, by purpose.", float64(held), "purpose", purpose)
+		to.gauge("ndd_memory_bytes_limit", "Limit of the reserved memory in bytes, by purpose.", float64(of), "purpose",
 			purpose)
 	}
 	memory("requests", s.transfers.Held(), s.transfers.Limit())
@@ -73,7 +73,7 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 	if x != nil {
 		t = x.Stats()
 	}
-	to.counter("ndd_expired_documents_total", "Documents whose time to live ended since the server started.",
+	to.counter("ndd_expired_documents_total", "Documents that expired since the start of the server.",
 		s.expired(x))
 	to.gauge("ndd_index_documents", "Documents in the index.", float64(t.Documents))
 	to.gauge("ndd_index_fingerprints", "Fingerprints in the index, distinct within each segment.", float64(t.Fingerprints))
@@ -84,21 +84,21 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 		return
 	}
 	to.gauge("ndd_index_unflushed",
-		"Documents that are in memory, and in the log of a durable index, but in no other file yet.", float64(t.Unflushed))
-	to.gauge("ndd_index_deleted", "Deleted documents that take room until a merge drops them.", float64(t.Deleted))
-	to.gauge("ndd_index_expired", "Documents whose time is over, likewise.", float64(t.Expired))
-	to.gauge("ndd_index_merging", "1 while files are merged.", bit(live.Of(x).Merging()))
+		"Documents in memory, and in the log of a durable index, that are not in a segment file yet.", float64(t.Unflushed))
+	to.gauge("ndd_index_deleted", "Deleted documents whose space no merge has freed yet.", float64(t.Deleted))
+	to.gauge("ndd_index_expired", "Expired documents whose space no merge has freed yet.", float64(t.Expired))
+	to.gauge("ndd_index_merging", "1 if segments are merged now, else 0.", bit(live.Of(x).Merging()))
 	var files uint64
 	for _, g := range live.Of(x).Segments() {
 		files += g.FileBytes
 	}
-	to.gauge("ndd_segment_file_bytes", "Bytes of the segments' files, which are mapped unless they are loaded.",
+	to.gauge("ndd_segment_file_bytes", "Bytes of the segment files, which are mapped or loaded.",
 		float64(files))
 	if s.options.Folder != "" {
 		to.gauge("ndd_log_bytes", "Bytes of the write-ahead log.", float64(logBytes(s.options.Folder)))
 	}
 	if r, ok := live.Of(x).Spread(); ok {
-		to.gauge("ndd_nodes_without", "Things that could not be had of the memory nodes; the log says which.",
+		to.gauge("ndd_nodes_without", "Failures to use memory nodes; the log lists them.",
 			float64(len(r.Notes)))
 	}
 }
@@ -107,27 +107,27 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 func (s collector) collectAdmission(to figures) {
 	for _, g := range []*admit.Gate{s.queries, s.batches, s.inserts} {
 		now := g.State()
-		to.gauge("ndd_gate_running", "Requests that hold a slot of the gate.", float64(now.Running), "gate", g.Name)
-		to.gauge("ndd_gate_slots", "Slots of the gate.", float64(g.Slots), "gate", g.Name)
-		to.gauge("ndd_gate_queue", "Requests that wait for a slot.", float64(now.Waiting), "gate", g.Name)
+		to.gauge("ndd_gate_running", "Running requests, by gate.", float64(now.Running), "gate", g.Name)
+		to.gauge("ndd_gate_slots", "Maximum number of running requests, by gate.", float64(g.Slots), "gate", g.Name)
+		to.gauge("ndd_gate_queue", "Waiting requests, by gate.", float64(now.Waiting), "gate", g.Name)
 		for why, n := range now.Refused {
 			to.counter("ndd_http_shed_total",
-				"Requests answered 429 by gate: the queue was full, the wait too long, or the client gone.",
+				"Requests refused with 429, by gate and reason: full queue, long wait, or disconnected client.",
 				float64(n), "gate", g.Name, "why", why)
 		}
 	}
 	to.counter("ndd_transfers_cut_off_total",
-		"Requests of clients that stood still, which were ended because others needed the memory.",
+		"Requests that were aborted because their clients stalled and others needed the memory.",
 		float64(s.transfers.CutOff()))
 	c := s.front.now()
-	to.gauge("ndd_connections", "Connections of the main listener.", float64(c.Open))
-	to.gauge("ndd_connections_idle", "Those of them without a request.", float64(c.Idle))
-	to.gauge("ndd_connections_limit", "Connections that may be open.", float64(s.front.max))
-	to.counter("ndd_connections_taken_total", "Connections that were accepted and served.", float64(c.Taken))
-	to.counter("ndd_connections_closed_total", "Idle connections that were closed to make room for others.",
+	to.gauge("ndd_connections", "Open connections of the main listener.", float64(c.Open))
+	to.gauge("ndd_connections_idle", "Open connections without a request.", float64(c.Idle))
+	to.gauge("ndd_connections_limit", "Maximum number of open connections.", float64(s.front.max))
+	to.counter("ndd_connections_taken_total", "Accepted connections.", float64(c.Taken))
+	to.counter("ndd_connections_closed_total", "Idle connections that were closed in favour of new ones.",
 		float64(c.Closed))
 	to.counter("ndd_connections_turned_away_total",
-		"Connections that were closed at once because all others were busy.", float64(c.Turned))
+		"Connections that were refused because all others were busy.", float64(c.Turned))
 }
 
 // logBytes returns the bytes of the write-ahead log in an index's folder.

@@ -39,20 +39,20 @@ func newMetrics() *metrics {
 	}
 	counter := func(name, help string) prometheus.Counter { return counters(name, help).WithLabelValues() }
 	m.requests = counters("ndd_http_requests_total", "Requests by endpoint and status.", "endpoint", "status")
-	m.asked = counters("ndd_queries_total", "Fingerprints asked for, by endpoint.", "endpoint")
-	m.scrubs = counter("ndd_scrubs_total", "Times that all blocks of the index's files were checked in the background.")
+	m.asked = counters("ndd_queries_total", "Queried fingerprints, by endpoint.", "endpoint")
+	m.scrubs = counter("ndd_scrubs_total", "Complete background checks of the files of the index.")
 	m.scrubbed = counter("ndd_scrubbed_bytes_total",
-		"Bytes of the index's files that were checked in the background.")
+		"Bytes of the files of the index that were checked in the background.")
 	m.panics = counter("ndd_http_panics_total", "Requests that ended in a panic.")
 	m.added = counter("ndd_inserted_documents_total", "Documents inserted by requests.")
 	m.deleted = counter("ndd_deleted_documents_total", "Documents deleted by requests.")
 	m.near = counter("ndd_near_duplicates_total",
-		"Documents that check-and-insert kept out because a near-duplicate was stored.")
+		"Documents that check-and-insert did not add because a near-duplicate was stored.")
 	m.replaced = counter("ndd_replaced_documents_total", "Stored documents that an insert with the same ID replaced.")
-	m.seconds = latencies("ndd_http_request_seconds", "Time to answer by endpoint, body included.", "endpoint")
-	m.waits = latencies("ndd_gate_wait_seconds", "Time that requests waited for a slot of their gate.", "gate")
+	m.seconds = latencies("ndd_http_request_seconds", "Time to answer a request, including its body, by endpoint.", "endpoint")
+	m.waits = latencies("ndd_gate_wait_seconds", "Time that requests waited for a slot, by gate.", "gate")
 	m.running = to.NewGauge(prometheus.GaugeOpts{Name: "ndd_http_requests_running",
-		Help: "Requests being read, waiting or being answered."})
+		Help: "Requests that are read, wait or are answered now."})
 	m.registry.MustRegister(m.seconds, m.waits, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
@@ -139,9 +139,9 @@ type DiskFigures struct {
 // NewDiskFigures returns figures of nothing.
 func NewDiskFigures() *DiskFigures {
 	return &DiskFigures{
-		syncs: latencies("ndd_disk_sync_seconds", "Time of syncs, of the write-ahead log and of other files.", "file"),
+		syncs: latencies("ndd_disk_sync_seconds", "Time of syncs to the disk, by file: the write-ahead log, or other files.", "file"),
 		written: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ndd_disk_written_bytes_total",
-			Help: "Bytes written, to the write-ahead log and to other files."}, []string{"file"}),
+			Help: "Bytes written to the disk, by file: the write-ahead log, or other files."}, []string{"file"}),
 	}
 }
 
