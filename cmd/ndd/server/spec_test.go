@@ -218,7 +218,7 @@ func TestLimitsAreTold(t *testing.T) {
 		Queue: waitMax}
 	b := startWith(t, newIndex(t, 3, defaultRecipe(), []uint64{0, 1, 1 << 63}), "", given)
 	_, spec := describedOf(t, b)
-	for _, want := range []string{fmt.Sprintf(`"maxLength": %d,`, 8*fingerprintsMax), "Body: 1 to 65,536 fingerprints",
+	for _, want := range []string{fmt.Sprintf(`"maxLength": %d,`, 8*fingerprintsMax), "1 to 65,536 fingerprints",
 		fmt.Sprintf(`"maxItems": %d,`, strict.Max), `"pattern": "^[0-9a-fA-F]{16}$"`} {
 		if !strings.Contains(spec, want) {
 			t.Errorf("the description has no %s", want)
