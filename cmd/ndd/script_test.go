@@ -77,7 +77,7 @@ func goSource(t *testing.T) string {
 // scriptVariables are the variables that scripts set for ndd.
 var scriptVariables = []string{
 	"TMPDIR", "NDD_TEXT", "NDD_THREADS", "NDD_THREDS", "NDD_ELSEWHERE", "NDD_SERVER", "NDD_NUMA", "NDD_EXACT",
-	"mapreduce_task_attempt_id", "mapreduce_job_maps",
+	"mapreduce_task_attempt_id", "mapreduce_job_maps", "mapreduce_map_input_file", "mapreduce_map_input_start",
 }
 
 // runHere runs ndd in this process, in the script's folder and with its variables, and returns the

@@ -67,15 +67,14 @@ func TestTwice(t *testing.T) {
 	set := sets.All(400, 40, 3, 2)[1]
 	documents := printLines(set.Base)
 	l := newLocal(t, 1, 1)
-	edges := l.run(mapreduce.Pairs{K: 3}, []string{documents})
+	undecided := l.run(mapreduce.Dedup{}, []string{docLines(testDocs(set.Base, 1))})
 	for _, c := range []struct {
 		job   mapreduce.Mapper
 		input string
 	}{
 		{mapreduce.Scan{Queries: files.New(t, "q.bin", store.Bytes64(set.Queries)), K: 3}, documents},
-		{mapreduce.Pairs{K: 3}, documents}, {mapreduce.Assign{}, documents},
-		{mapreduce.Stars{Round: mapreduce.LargeStar}, edges}, {mapreduce.Stars{Round: mapreduce.SmallStar}, edges},
-		{mapreduce.Dedup{}, l.run(mapreduce.Assign{}, []string{documents})},
+		{mapreduce.Pairs{K: 3}, documents}, {mapreduce.Dedup{}, docLines(testDocs(set.Base, 1))},
+		{mapreduce.Dedup{}, undecided + l.run(mapreduce.Pairs{K: 3}, []string{undecided})},
 		{mapreduce.CopiesTerms{Copies: copies.Options{Method: copies.Winnow}},
 			"a\t----------1----------2\nb\t----------1\n"},
 	} {
@@ -116,8 +115,8 @@ func TestCollected(t *testing.T) {
 	wantError(t, collect("c\tc\n"+mapreduce.EndOf("d\td\n"), 1), mapreduce.ErrLost, "not those that were sent")
 	unread := strings.Replace(mapreduce.EndOf(""), "\n", " inputs=1 unread=2 unreadsum=0000000000000001\n", 1)
 	wantError(t, collect(unread, 1), mapreduce.ErrLost, "lack 2 of the records that the job before wrote")
-	changed := strings.Replace(mapreduce.EndOf(""), "\n", " changed=3\n", 1)
-	wantError(t, collect(changed+mapreduce.EndOf(""), 2), mapreduce.ErrUnfinished, "changed 3 edges")
+	undecided := strings.Replace(mapreduce.EndOf(""), "\n", " undecided=3 documents=2\n", 1)
+	wantError(t, collect(undecided+mapreduce.EndOf(""), 2), mapreduce.ErrUnfinished, "after round 2 of the job dedup 3 documents")
 }
 
 // TestLostBetweenJobs: a job misses what the job before wrote and it was not given.
@@ -187,6 +186,7 @@ func TestBadRecords(t *testing.T) {
 // those of another format.
 func TestCutChunks(t *testing.T) {
 	raw := store.Bytes64(sets.Uniform(100, 3))
+	scan := mapreduce.Scan{Queries: files.New(t, "q.bin", raw), K: 3}
 	record := rawRecord(0, raw)
 	for _, c := range []struct{ input, says string }{
 		{record[:len(record)-3], "record 0: corrupt: cut in the middle"},
@@ -197,8 +197,7 @@ func TestCutChunks(t *testing.T) {
 		{"\x00\x00\x00\x01x" + record[12:], "a key of 1 bytes"},
 		{"0123456789abcdef", "not Hadoop's rawbytes"},
 	} {
-		_, err := step(t, mapOf(mapreduce.Pairs{K: 3}), c.input,
-			func(o *mapreduce.Options) { o.Form = mapreduce.RawBytes })
+		_, err := step(t, mapOf(scan), c.input, func(o *mapreduce.Options) { o.Form = mapreduce.RawBytes })
 		wantError(t, err, store.ErrCorrupt, c.says)
 	}
 }
@@ -226,7 +225,6 @@ func TestOtherRecipe(t *testing.T) {
 // it could be taken for its own.
 func TestOtherJob(t *testing.T) {
 	prints := printLines(sets.All(400, 1, 3, 2)[1].Base)
-	edges := "0000000000000001\t0000000000000002\n"
 	signatures := "a\t----------1----------2\nb\t----------1\n"
 	side := files.New(t, "signatures.tsv", signatures+mapreduce.EndOf(signatures))
 	winnow, spots := copies.Options{Method: copies.Winnow}, copies.Options{Method: copies.SpotSigs}
@@ -236,7 +234,7 @@ func TestOtherJob(t *testing.T) {
 		other  mapreduce.Reducer
 	}{
 		{prints, mapreduce.Pairs{K: 3}, mapreduce.Pairs{K: 4}},
-		{edges, mapreduce.Stars{Round: mapreduce.LargeStar}, mapreduce.Stars{Round: mapreduce.SmallStar}},
+		{prints, mapreduce.Pairs{K: 3}, mapreduce.Pairs{K: 3, Threshold: 0.7}},
 		{signatures, mapreduce.CopiesDocs{Queries: side, Copies: winnow}, mapreduce.CopiesDocs{Copies: spots}},
 		{signatures, mapreduce.CopiesTerms{Copies: winnow},
 			mapreduce.CopiesTerms{Copies: copies.Options{Method: copies.Winnow, Threshold: 0.9}}},
@@ -251,14 +249,15 @@ func TestOtherJob(t *testing.T) {
 // TestEmptyPart: a part without records gives an end record, in every form, and so does a reduce
 // without any.
 func TestEmptyPart(t *testing.T) {
+	scan := mapreduce.Scan{Queries: files.New(t, "q.bin", make([]byte, 8)), K: 3}
 	for _, form := range []mapreduce.Form{mapreduce.Lines, mapreduce.RawBytes} {
-		out, err := step(t, mapOf(mapreduce.Pairs{K: 3}), "", func(o *mapreduce.Options) { o.Form = form })
-		if err != nil || out != "--~end\tparts=1 records=0 sum=0000000000000000 job=pairs,k=3,design=paper-4,bits=12\n" {
+		out, err := step(t, mapOf(scan), "", func(o *mapreduce.Options) { o.Form = form })
+		if err != nil || out != "--~end\tparts=1 records=0 sum=0000000000000000 job=scan\n" {
 			t.Errorf("%s: %q, %v", form, out, err)
 		}
 	}
 	for _, job := range []mapreduce.Reducer{mapreduce.Scan{}, mapreduce.Pairs{K: 3},
-		mapreduce.Stars{Round: mapreduce.LargeStar}, mapreduce.Assign{}, mapreduce.Dedup{}} {
+		mapreduce.Dedup{}} {
 		out, err := step(t, reduceOf(job), "", nil)
 		if err != nil || out != "~end\tparts=1 records=0 sum=0000000000000000\n" {
 			t.Errorf("%T: %q, %v", job, out, err)
@@ -270,26 +269,31 @@ func TestEmptyPart(t *testing.T) {
 // refused by name where a group must fit.
 func TestMillionValues(t *testing.T) {
 	n := long.Or(50_000, 1_000_000)
-	var edges strings.Builder
-	for i := range n {
-		fmt.Fprintf(&edges, "%016x\t%016x\n", i+1, 0)
+	docs := make([]testDoc, n)
+	for i := range docs {
+		docs[i] = testDoc{id: fmt.Sprint(i), text: 7, bytes: 5}
 	}
-	mapped := sorted(runMap(t, mapreduce.Stars{Round: mapreduce.LargeStar}, edges.String()))
+	mapped := sorted(runMap(t, mapreduce.Dedup{}, docLines(docs)))
 	tight := memory.NewBudget(memory.Set(1 << 20))
-	out, err := step(t, reduceOf(mapreduce.Stars{Round: mapreduce.LargeStar}), mapped,
-		func(o *mapreduce.Options) { o.Budget = tight })
+	out, err := step(t, reduceOf(mapreduce.Dedup{}), mapped, func(o *mapreduce.Options) { o.Budget = tight })
 	if err != nil || strings.Count(out, "\n") != n+1 {
-		t.Fatalf("%d lines of %d edges: %v", strings.Count(out, "\n"), n, err)
+		t.Fatalf("%d lines of %d documents: %v", strings.Count(out, "\n"), n, err)
 	}
-	// Pairs bring a group together: what does not fit is refused, and the group named.
-	same := make([]uint64, 60_000)
-	for i := range same {
-		same[i] = uint64(i) * 0x1_0001_0001 & 0xffff_ffff_ffff // all share their 16 leading bits
+	// Documents with one content are compared with the first only.
+	mapped = sorted(runMap(t, mapreduce.Pairs{K: 3, Most: 1}, printLines(make([]uint64, n))))
+	out, err = step(t, reduceOf(mapreduce.Pairs{K: 3, Most: 1}), mapped, func(o *mapreduce.Options) { o.Budget = tight })
+	if err != nil || strings.Count(out, "\n") != n+1 {
+		t.Fatalf("%d lines of %d documents: %v", strings.Count(out, "\n"), n, err)
 	}
-	mapped = runMap(t, mapreduce.Pairs{K: 0, Bits: 4}, printLines(same))
+	// Others of a group are held: what does not fit is refused, and the group named.
+	others := make([]uint64, 10_000)
+	for i := range others {
+		others[i] = uint64(i) * 0x1_0001_0001 & 0xffff_ffff_ffff // all share their 16 leading bits
+	}
+	mapped = runMap(t, mapreduce.Pairs{K: 0, Bits: 4}, printLines(others))
 	_, err = step(t, reduceOf(mapreduce.Pairs{K: 0, Bits: 4}), sorted(mapped),
 		func(o *mapreduce.Options) { o.Budget = tight })
-	wantError(t, err, memory.ErrTooLarge, "fingerprints of key -")
+	wantError(t, err, memory.ErrTooLarge, "documents of key -")
 }
 
 // TestNotWritten: a task whose output cannot be written to the end fails.

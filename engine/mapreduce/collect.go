@@ -10,14 +10,13 @@ import (
 	"ndd/engine/result"
 )
 
-// ErrUnfinished is wrapped if another round of the job cluster is needed.
+// ErrUnfinished is wrapped if another round of the job dedup is needed.
 var ErrUnfinished = errors.New("not finished")
 
 // Collect reads the results of all tasks of a job's last step, in any order, checks that they are
 // complete, and writes them as the commands of one machine do: fields separated by tabs, IDs
 // unescaped. If o.Parts is not 0, that many tasks must have written. The error wraps [ErrLost] if a
-// record is missing or came twice, and [ErrUnfinished] if a round of the job cluster changed
-// something.
+// record is missing or came twice, and [ErrUnfinished] if documents are undecided after a round of the job dedup.
 //
 // It writes while it reads, unless o.Ordered or o.Copies is set: the output is valid only if it returns no error.
 func Collect(ctx context.Context, o Options) error {
@@ -26,12 +25,11 @@ func Collect(ctx context.Context, o Options) error {
 }
 
 func collect(ctx context.Context, t *task) error {
-	if t.Table != nil && t.Copies == nil {
-		if err := result.NewTableWriter(t.w, result.TSV, t.Table...).Close(); err != nil {
-			return err
-		}
-	}
 	put, finish := func(record) error { _, err := t.w.Write(t.line); return err }, func() error { return nil }
+	if t.Rows != "" {
+		rows := &likeRows{t: t}
+		put, finish = rows.add, rows.close
+	}
 	if t.Ordered {
 		o := newOrdered(t)
 		defer o.close()
@@ -56,8 +54,10 @@ func collect(ctx context.Context, t *task) error {
 		}
 		arrived.add(r)
 		t.counters.add(recordsIn, 1)
-		if err := t.plain(r); err != nil {
-			return err
+		if t.Rows == "" {
+			if err := t.plain(r); err != nil {
+				return err
+			}
 		}
 		return put(r)
 	})
@@ -84,8 +84,9 @@ func (e *end) final(arrived count, parts int) error {
 	if err := e.readWhole(); err != nil {
 		return err
 	}
-	if e.changed > 0 {
-		return fmt.Errorf("%w: the round has changed %d edges", ErrUnfinished, e.changed)
+	if e.undecided > 0 {
+		return fmt.Errorf("%w: after round %d of the job dedup %d documents are undecided: another round of the jobs pairs and dedup is "+
+			"needed", ErrUnfinished, e.documents, e.undecided)
 	}
 	return nil
 }

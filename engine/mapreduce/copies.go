@@ -184,7 +184,7 @@ func appendPair(dst, a, b []byte, sizeA, sizeB int) []byte {
 }
 
 func (j CopiesDocs) reduce(ctx context.Context, t *task) error {
-	return t.distinct(ctx, func(key []byte) error {
+	return t.distinct(ctx, func(key, _ []byte) error {
 		at := max(0, len(key)-sizeDigits)
 		k := readKey(key[at:])
 		shared := k.number(sizeDigits)

@@ -29,7 +29,9 @@ const (
 	sameSitePairs
 	groups
 	largestGroup
-	changedEdges
+	undecidedDocuments
+	pairsLeftOut
+	unverifiedPairs
 	counterCount
 )
 
@@ -38,7 +40,7 @@ var counterNames = [counterCount]string{"records_in", "records_out", "bad_record
 	"fingerprints", "unmarked_documents",
 	"repaired_documents", "unknown_charset_documents", "documents_without_site", "documents_with_an_earlier_id", "bytes_in", "hits", "pairs",
 	"pairs_of_frequent_signatures", "equal_documents_listed_with_the_first_only", "pairs_of_one_site", "groups", "largest_group",
-	"changed_edges"}
+	"undecided_documents", "pairs_left_out", "unverified_pairs"}
 
 // counters may be read while they change.
 type counters [counterCount]atomic.Int64

@@ -2,153 +2,25 @@ package mapreduce
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
-	"math/bits"
-	"strconv"
-
-	"ndd/engine/corpus/simhash"
 )
 
-// An Assign is the job that assigns documents to clusters.
-//
-//	in      results of the job fingerprint and of the last round of the job cluster
-//	shuffle fingerprint (11 digits), then "0" and its cluster (11) or "1" and ID, bytes of text
-//	out     cluster: its smallest fingerprint (16 hexadecimal digits)	ID, fingerprint, bytes of text
-//
-// A document that is alone has no line. Records with the same ID, fingerprint and length are one
-// document.
-type Assign struct{}
-
-const (
-	clusterMark  = '0'
-	documentMark = '1'
-)
-
-func (j Assign) mapPart(ctx context.Context, t *task) error {
-	var key []byte
-	return t.records(ctx, func(r record) error {
-		if string(r.key) == unmarkedKey {
-			t.counters.add(unmarked, 1)
-			return nil
-		}
-		f, err := simhash.Parse(string(r.key))
-		if err != nil {
-			return badf("%w", err)
-		}
-		key = appendNumber(key[:0], uint64(f), printDigits)
-		id, length, isDocument := bytes.Cut(r.value, []byte(" "))
-		if isDocument {
-			if _, err := strconv.ParseUint(string(length), 10, 64); err != nil || len(id) == 0 {
-				return badf("a document has an ID and the bytes of its text, not %.80q", r.value)
-			}
-			key = append(append(key, documentMark), r.value...)
-			return t.send(t.partition(uint64(f)), key, nil)
-		}
-		root, err := simhash.Parse(string(r.value))
-		if err != nil {
-			return badf("neither a document nor a cluster: %.80q", r.value)
-		}
-		key = appendNumber(append(key, clusterMark), uint64(root), printDigits)
-		if err := t.send(t.partition(uint64(f)), key, nil); err != nil {
-			return err
-		}
-		// The documents with the cluster's own fingerprint have no edge.
-		key = appendNumber(key[:0], uint64(root), printDigits)
-		key = appendNumber(append(key, clusterMark), uint64(root), printDigits)
-		return t.send(t.partition(uint64(root)), key, nil)
-	})
-}
-
-func (j Assign) reduce(ctx context.Context, t *task) error {
-	a := assigning{t: t}
-	return t.distinct(ctx, func(key []byte) error {
-		k := readKey(key)
-		f := k.number(printDigits)
-		if err := k.err("document or cluster", 2); err != nil {
-			return err
-		}
-		return a.add(f, k.rest[0], k.rest[1:])
-	})
-}
-
-// An assigning is a fingerprint whose clusters, and then documents, come in order.
-type assigning struct {
-	t         *task
-	some      bool
-	print     uint64
-	clustered bool // root is known, or there is a second document
-	root      uint64
-	first     []byte // a document that may be alone
-	k, v      []byte
-}
-
-// add adds the next cluster or document of a fingerprint.
-func (a *assigning) add(print uint64, mark byte, rest []byte) error {
-	if !a.some || print != a.print {
-		a.some, a.print, a.clustered, a.root, a.first = true, print, false, print, a.first[:0]
-	}
-	if mark == clusterMark {
-		root, ok := number(rest)
-		if !ok {
-			return fmt.Errorf("%.40q is no cluster", rest)
-		}
-		if a.clustered && root != a.root {
-			return fmt.Errorf("fingerprint %016x is in cluster %016x and in cluster %016x: more rounds of the job cluster "+
-				"are needed", print, a.root, root)
-		}
-		a.clustered, a.root = true, root
-		return nil
-	}
-	if a.clustered {
-		return a.write(rest)
-	}
-	if len(a.first) == 0 {
-		a.first = append(a.first, rest...)
-		return nil
-	}
-	a.clustered = true
-	if err := a.write(a.first); err != nil {
-		return err
-	}
-	return a.write(rest)
-}
-
-func (a *assigning) write(document []byte) error {
-	id, length, ok := bytes.Cut(document, []byte(" "))
-	if !ok {
-		return fmt.Errorf("%.80q is no document", document)
-	}
-	a.k = fmt.Appendf(a.k[:0], "%016x", a.root)
-	a.v = fmt.Appendf(a.v[:0], "%s %016x %s", id, a.print, length)
-	return a.t.result(a.k, a.v)
-}
-
-// A Keep selects the document of a cluster that is kept.
+// A Keep selects the document of several that is kept.
 type Keep string
 
-// The policies. Of equal ones the first ID is kept: a job has no order of documents but that of
-// their IDs.
+// The policies. Of documents that a policy does not tell apart, the one with the smaller name is kept.
 const (
 	FirstID  Keep = "first"
 	Longest  Keep = "longest"
 	Shortest Keep = "shortest"
 )
 
-// A Dedup is the job that lists the documents to drop, and the kept document of each.
-//
-//	in      results of the job assign
-//	shuffle cluster (11 digits), rank of the policy (6), ID, space, fingerprint (11)
-//	out     ID	ID of the kept document, distance of their fingerprints
-//
-// Documents of a cluster come in order of preference: the first is kept, so a reduce holds one.
-type Dedup struct{ Keep Keep }
-
 // rankMax is the largest length that ranks distinguish.
 const rankMax = 1<<(6*rowDigits) - 1
 
-// rank returns the number that sorts before the ID of a text of length bytes. Lower ones are
-// preferred.
+// rank returns the rank of a text of length bytes.
 func (k Keep) rank(length uint64) uint64 {
 	switch k {
 	case Longest:
@@ -159,50 +31,221 @@ func (k Keep) rank(length uint64) uint64 {
 	return 0
 }
 
+// A Dedup is a round of the job that decides which documents are dropped, as package dedup does: documents are taken in
+// order of preference, and a document is dropped if a kept one is near and confirmed. Documents with equal texts
+// count as one, the preferred one.
+//
+//	in      results of the job fingerprint; then, in each round, results of the round before, and of the job pairs about them
+//	shuffle hash of the text, then: 0 and a pair; 1 of a document that others need; 2, rank and name of a document,
+//	        its state	the rest
+//	out     hash of the text	u (undecided), s (and others have its text), w (waiting) or k (kept, and others need it), rank, name, fingerprint, sketch
+//	                        	e (equal to one that is undecided), rank, name
+//	                        	d (dropped), rank, name, distance, similarity, name of the kept document
+//
+// A round decides a document as follows:
+//
+//	a preferred kept document confirms it       it is dropped: for the nearest one, once no undecided one may be nearer
+//	only preferred undecided ones confirm it    it stays undecided
+//	otherwise                                   it is kept, and leaves the results unless other documents need it
+//
+// The rounds end when no document is undecided or waiting. The end records hold the number of these documents, and of the
+// round, so that no round is left out or taken twice. The results do not depend on the order of records. A reduce holds
+// one record at a time.
+type Dedup struct{ Keep Keep }
+
+// The kinds of records of a text in the shuffle, in order.
+const (
+	pairKind     = '0'
+	followedKind = '1'
+	documentKind = '2'
+)
+
 func (j Dedup) mapPart(ctx context.Context, t *task) error {
-	var key []byte
+	var key, value []byte
 	return t.records(ctx, func(r record) error {
-		root, err := simhash.Parse(string(r.key))
-		if err != nil {
-			return badf("%w", err)
+		if len(r.value) == 0 {
+			return badf("%.80q has no value", r.key)
 		}
-		fields := bytes.Split(r.value, []byte(" "))
-		if len(fields) != 3 || len(fields[0]) == 0 {
-			return badf("a document has an ID, a fingerprint and the bytes of its text, not %.80q", r.value)
+		head, rest, _ := bytes.Cut(r.value, []byte(" "))
+		key = append(key[:0], r.key...)
+		switch {
+		case len(r.key) == len(unmarkedKey):
+			d, err := parseFresh(r.key, bytes.Split(r.value, []byte(" ")))
+			if err == nil && d.isRaw {
+				err = fmt.Errorf("%.80q has no hash of a text: give results of the job fingerprint", r.value)
+			}
+			if err != nil {
+				return badf("%w", err)
+			}
+			if d.bytes == 0 {
+				return nil // one-machine dedup keeps all empty documents
+			}
+			key = append(append(key[:0], d.text...), documentKind)
+			key = append(append(appendNumber(key, j.Keep.rank(d.bytes), rowDigits), d.name...), ' ', fresh)
+			if string(r.key) == unmarkedKey {
+				value = append(value[:0], noPrint...)
+			} else {
+				value = appendNumber(value[:0], d.print, printDigits)
+			}
+			value = append(append(value, ' '), d.sketch...)
+		case len(r.key) != hashDigits:
+			return badf("%.80q is no hash of a text", r.key)
+		case head[0] == pairMark:
+			key = append(append(key, pairKind), head[1:]...)
+			similarity, _, _ := bytes.Cut(rest, []byte(" "))
+			value = append(value[:0], similarity...)
+		case head[0] == followedMark:
+			key, value = append(key, followedKind), value[:0]
+		default:
+			key = append(append(append(key, documentKind), head[1:]...), ' ', head[0])
+			value = append(value[:0], rest...)
 		}
-		f, err := simhash.Parse(string(fields[1]))
-		if err != nil {
-			return badf("%w", err)
+		hash, ok := number(key[:printDigits])
+		if !ok {
+			return badf("%.80q begins with no hash of a text", key)
 		}
-		length, err := strconv.ParseUint(string(fields[2]), 10, 64)
-		if err != nil {
-			return badf("%w", err)
-		}
-		key = appendNumber(appendNumber(key[:0], uint64(root), printDigits), j.Keep.rank(length), rowDigits)
-		key = appendNumber(append(append(key, fields[0]...), ' '), uint64(f), printDigits)
-		return t.send(t.partition(uint64(root)), key, nil)
+		return t.send(t.partition(hash), key, value)
 	})
 }
 
 func (j Dedup) reduce(ctx context.Context, t *task) error {
-	var root, kept, value []byte
-	var keptPrint uint64
-	return t.distinct(ctx, func(key []byte) error {
-		const before, behind = printDigits + rowDigits, 1 + printDigits
-		if len(key) <= before+behind {
-			return fmt.Errorf("%.40q is no document of a cluster", key)
+	d := decider{t: t}
+	if err := cmp.Or(t.distinct(ctx, d.add), d.flush()); err != nil {
+		return err
+	}
+	if a := t.arrived[0]; a != nil {
+		if a.end.documents != a.end.pairs {
+			return fmt.Errorf("%w: the inputs have documents of round %d, and pairs of round %d: give what the job dedup wrote last, and "+
+				"what the job pairs made of it", ErrLost, a.end.documents, a.end.pairs)
 		}
-		f, ok := number(key[len(key)-printDigits:])
-		if !ok {
-			return fmt.Errorf("%.40q has no fingerprint", key)
+		t.results.documents = a.end.documents + 1
+	}
+	return nil
+}
+
+// A decider decides about the documents of one text after the other. The records of a text come in this order: pairs
+// with kept documents, the nearest first; pairs with undecided ones; documents, the preferred one first.
+type decider struct {
+	t    *task
+	text []byte
+
+	best, like []byte // distance, rank and name of the nearest kept document, and its similarity; nil for none
+	isBlocked  bool   // an undecided document confirms it, perhaps a nearer one
+	isFollowed bool
+
+	first    []byte // rank and name of the preferred document of the text; nil before it came
+	state    byte   // what it is now
+	content  []byte // its fingerprint and sketch
+	isShared bool   // it is undecided, and others have its text
+	line     []byte
+}
+
+func (d *decider) add(key, value []byte) error {
+	if len(key) <= hashDigits {
+		return fmt.Errorf("%.80q is no record of a text", key)
+	}
+	text, kind, rest := key[:hashDigits], key[hashDigits], key[hashDigits+1:]
+	if !bytes.Equal(text, d.text) {
+		if err := d.flush(); err != nil {
+			return err
 		}
-		id := key[before : len(key)-behind]
-		if string(root) != string(key[:printDigits]) {
-			root, kept, keptPrint = append(root[:0], key[:printDigits]...), append(kept[:0], id...), f
-			t.counters.add(groups, 1)
-			return nil
+		*d = decider{t: d.t, text: append(d.text[:0], text...), line: d.line}
+		d.t.counters.add(groups, 1)
+	}
+	switch {
+	case kind == pairKind && len(rest) > 2+rowDigits:
+		if rest[0] == '0' && d.best == nil {
+			d.best, d.like = bytes.Clone(rest[1:]), bytes.Clone(value)
 		}
-		value = fmt.Appendf(value[:0], "%s %d", kept, bits.OnesCount64(f^keptPrint))
-		return t.result(id, value)
-	})
+		d.isBlocked = d.isBlocked || rest[0] == '1'
+		return nil
+	case kind == followedKind:
+		d.isFollowed = true
+		return nil
+	case kind == documentKind && len(rest) > rowDigits+2:
+		return d.document(rest[len(rest)-1], rest[:len(rest)-2], value)
+	}
+	return fmt.Errorf("%.80q is no record of a text", key)
+}
+
+// document decides about the next document of the text.
+func (d *decider) document(state byte, head, rest []byte) error {
+	switch {
+	case state == dropped:
+		return d.write(d.text, dropped, head, rest)
+	case d.first == nil:
+		return d.decide(state, head, rest)
+	case state != fresh && state != equal:
+		return fmt.Errorf("%w: two documents of one text: the inputs are of several rounds", ErrLost)
+	case d.state == undecided:
+		d.isShared = true
+		return d.write(d.text, equal, head, []byte("- -"))
+	case d.state == kept:
+		like := "1"
+		if bytes.HasPrefix(d.content, []byte(noPrint+" ")) {
+			like = sameText
+		}
+		return d.write(d.text, dropped, head, fmt.Appendf(nil, "0 %s %s", like, d.first[rowDigits:]))
+	}
+	// It is dropped, too, perhaps for a document that is nearer, and less preferred than the first one of the text. So it is
+	// compared by itself, under a key of its own.
+	own := appendNumber(make([]byte, 0, hashDigits), record{d.text, head}.hash(), printDigits)
+	return d.wait(append(own, d.text[printDigits:]...), waiting, head, d.content)
+}
+
+// decide decides about the preferred document of the text.
+func (d *decider) decide(state byte, head, rest []byte) error {
+	d.first, d.state, d.content = bytes.Clone(head), state, bytes.Clone(rest)
+	switch {
+	case state == fresh && bytes.HasPrefix(rest, []byte(noPrint+" ")):
+		d.state = kept // it is compared by its text alone
+	case state == fresh:
+		d.state = undecided
+	case state == equal || state == waiting && d.best == nil:
+		return fmt.Errorf("%w: the kept document of %.80q is missing", ErrLost, d.first)
+	case state == kept:
+	case d.best == nil && !d.isBlocked:
+		d.state = kept
+	case d.best != nil && !d.isBlocked:
+		d.state = dropped
+	case d.best != nil:
+		d.state = waiting
+	case state == shared:
+		d.state = undecided
+	}
+	switch {
+	case d.state == undecided: // until all documents of the text came
+	case d.state == waiting:
+		return d.wait(d.text, waiting, head, rest)
+	case d.state == dropped:
+		distance, _ := number(d.best[:1])
+		return d.write(d.text, dropped, head, fmt.Appendf(nil, "%d %s %s", distance, d.like, d.best[1+rowDigits:]))
+	case d.isFollowed:
+		return d.write(d.text, kept, head, rest)
+	}
+	return nil
+}
+
+// flush writes the preferred document of the text if it is undecided.
+func (d *decider) flush() error {
+	switch {
+	case d.state != undecided:
+		return nil
+	case d.isShared:
+		return d.wait(d.text, shared, d.first, d.content)
+	}
+	return d.wait(d.text, undecided, d.first, d.content)
+}
+
+// wait writes a document that another round decides about.
+func (d *decider) wait(text []byte, state byte, head, rest []byte) error {
+	d.t.results.undecided++
+	d.t.counters.add(undecidedDocuments, 1)
+	return d.write(text, state, head, rest)
+}
+
+// write writes a document as a result.
+func (d *decider) write(text []byte, state byte, head, rest []byte) error {
+	d.line = append(append(append(append(d.line[:0], state), head...), ' '), rest...)
+	return d.t.result(text, d.line)
 }

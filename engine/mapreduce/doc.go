@@ -1,9 +1,9 @@
 // Package mapreduce cuts the work of other packages into maps and reduces for several machines.
 // Tasks read lines and write lines, for Hadoop Streaming, Spark's pipe, or a shell with sort.
 //
-//	documents --Fingerprint--> fingerprints --Pairs--> pairs --Stars, rounds--> clusters
-//	clusters, fingerprints --Assign--> documents of clusters --Dedup--> drops
-//	                           fingerprints, Q --Scan--> hits
+//	documents --Fingerprint--> fingerprints, sketches --Dedup--> undecided documents
+//	undecided documents --Pairs--> pairs --Dedup, with the documents--> fewer undecided documents, and so on: drops
+//	fingerprints, Q --Scan--> hits
 //	documents --Units--> places of repeated lines, paragraphs, sentences
 //	documents --Signatures--> signatures --CopiesDocs, or CopiesTerms and CopiesSum--> pairs of copies
 //
@@ -50,7 +50,7 @@
 //
 // End records also name the recipe of the fingerprints: parts, or a side file, of another recipe
 // are an error ([ErrRecipe]). They name the job and its settings: a reduce refuses the output of
-// maps of another one ([ErrJob]).
+// maps of another one ([ErrJob]). The job dedup has rounds, and its end records name the round.
 //
 // # Repeated tasks
 //
@@ -64,8 +64,8 @@
 // A task reserves its memory from Options.Budget, reports it to Options.Say, and fails with a
 // memory.TooLargeError that names the group that does not fit. A map of fingerprints takes 144 MiB
 // for a batch of lines, or 64 MiB of raw ones, which it reads while it computes; Scan takes tables
-// of Q and hits in addition; Pairs 96 MiB to sort, and 40 bytes for each fingerprint of the largest
-// group; Stars, Assign and Dedup next to nothing.
+// of Q and hits in addition; Pairs about 600 bytes for each document of the largest group that others may be dropped for;
+// Dedup next to nothing.
 //
 // Functions of this package may be called concurrently.
 package mapreduce

@@ -13,25 +13,35 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 )
 
 // A Fingerprint is the job that turns documents into fingerprints. It has no reduce.
 //
 //	in    a JSON object a line
-//	out   fingerprint (16 hexadecimal digits, or dashes)	ID, bytes of text
+//	out   fingerprint (16 hexadecimal digits, or dashes)	ID, bytes of text, their hash (22 digits), sketch (88, or -); and
+//	      the file and the row of the document, with Rows
 type Fingerprint struct {
 	Document format.Options // format and fields
 	Recipe   simhash.Recipe
+	Sketches bool // results have sketches
+	Rows     bool // the part is the whole file Options.File
 }
 
 func (j Fingerprint) mapPart(ctx context.Context, t *task) error {
-	t.results.parts, t.results.recipe = 1, recipeName(&j.Recipe)
+	t.results.parts, t.results.recipe, t.results.sketch = 1, recipeName(&j.Recipe), "none"
+	if j.Sketches {
+		t.results.sketch = strconv.Itoa(sketch.Version)
+	}
 	var key, value []byte
 	return t.documents(ctx, j.Document, func(c ingest.Config) (ingest.Report, error) {
-		c.Recipe = j.Recipe
+		c.Recipe, c.Sketches = j.Recipe, j.Sketches
 		return ingest.Run(ctx, []string{input.Stdin}, c, func(r ingest.Record) error {
 			if noID(r.ID) {
-				return t.bad(1, "document "+r.ID, errNoID)
+				if !j.Rows {
+					return t.bad(1, "document "+r.ID, errNoID)
+				}
+				r.ID = input.Place(t.File, r.Line)
 			}
 			key = append(key[:0], unmarkedKey...)
 			if r.OK {
@@ -41,6 +51,15 @@ func (j Fingerprint) mapPart(ctx context.Context, t *task) error {
 				t.counters.add(unmarked, 1)
 			}
 			value = strconv.AppendInt(append(appendEscaped(value[:0], r.ID), ' '), int64(r.TextBytes), 10)
+			value = appendNumber(appendNumber(append(value, ' '), r.Hash[0], printDigits), r.Hash[1], printDigits)
+			if value = append(value, ' '); j.Sketches && r.OK {
+				value = appendSketch(value, &r.Sketch)
+			} else {
+				value = append(value, noSketch...)
+			}
+			if j.Rows {
+				value = appendPlace(append(value, ' '), t.File, int64(r.Line))
+			}
 			return t.result(key, value)
 		})
 	})

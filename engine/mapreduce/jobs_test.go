@@ -3,10 +3,8 @@ package mapreduce_test
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"flag"
 	"fmt"
-	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -15,8 +13,6 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/mapreduce"
-	"ndd/engine/near/dedup"
-	"ndd/engine/near/keep"
 	"ndd/engine/oracle"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
@@ -53,89 +49,6 @@ func TestScan(t *testing.T) {
 func hitLines(set sets.Set, row string) (lines []string) {
 	for _, h := range oracle.Search(set.Base, set.Queries, 3) {
 		lines = append(lines, fmt.Sprintf("%d\t%016x\t%d\t"+row+"\n", h.Query, h.Fingerprint, h.Distance, h.Row))
-	}
-	slices.Sort(lines)
-	return lines
-}
-
-// TestPairs: pairs are those of brute force, each once, however the corpus is cut.
-func TestPairs(t *testing.T) {
-	for k := 0; k <= 6; k += 3 {
-		for _, set := range sets.All(300, 10, k, 6) {
-			distinct := slices.Clone(set.Base)
-			slices.Sort(distinct)
-			distinct = slices.Compact(distinct)
-			var want []string
-			for _, p := range oracle.Pairs(distinct, k) {
-				a, b := distinct[p.A], distinct[p.B]
-				want = append(want, fmt.Sprintf("%016x\t%016x\t%d\n", a, b, bits.OnesCount64(a^b)))
-			}
-			slices.Sort(want)
-			eachSplit(t, set.Name == "clustered" && k == 3, func(t *testing.T, l *local) {
-				same(t, set.Name, l.collect(l.run(mapreduce.Pairs{K: k}, l.cut(printLines(set.Base))), l.reduces), want)
-			})
-		}
-	}
-}
-
-// clusters runs rounds until nothing changes, and returns the last results.
-func (l *local) clusters(edges string) string {
-	quiet := 0
-	for round := 0; ; round++ {
-		if round > 40 {
-			l.t.Fatal("40 rounds and no end")
-		}
-		kind := []mapreduce.Round{mapreduce.LargeStar, mapreduce.SmallStar}[round%2]
-		edges = l.run(mapreduce.Stars{Round: kind}, l.cut(edges))
-		err := mapreduce.Collect(l.t.Context(), mapreduce.Options{In: strings.NewReader(edges), Out: &bytes.Buffer{},
-			Parts: l.reduces})
-		if quiet++; errors.Is(err, mapreduce.ErrUnfinished) {
-			quiet = 0
-		} else if err != nil {
-			l.t.Fatal(err)
-		}
-		if quiet == 2 {
-			return edges
-		}
-	}
-}
-
-// TestDedup: what is dropped, and for which document, is what package dedup says, through pairs,
-// clusters and their documents.
-func TestDedup(t *testing.T) {
-	for _, keep := range []mapreduce.Keep{mapreduce.FirstID, mapreduce.Longest, mapreduce.Shortest} {
-		for _, set := range sets.All(300, 10, 3, 7) {
-			if set.Name != "clustered" && keep != mapreduce.FirstID && !*full {
-				continue
-			}
-			want := dropped(t, set.Base, keep)
-			eachSplit(t, set.Name == "clustered" && keep == mapreduce.FirstID, func(t *testing.T, l *local) {
-				documents := printLines(set.Base)
-				documents += mapreduce.EndOf(documents)
-				edges := l.clusters(l.run(mapreduce.Pairs{K: 3}, l.cut(documents)))
-				assigned := l.run(mapreduce.Assign{}, l.cut(documents+edges))
-				same(t, set.Name, l.collect(l.run(mapreduce.Dedup{Keep: keep}, l.cut(assigned)), l.reduces), want)
-			})
-		}
-	}
-}
-
-// dropped returns the drops of one machine.
-func dropped(t *testing.T, prints []uint64, by mapreduce.Keep) (lines []string) {
-	t.Helper()
-	policy, err := keep.Parse(string(by))
-	must.Do(t, err)
-	read := dedup.ReadOptions{Keep: policy, Find: dedup.Options{K: 3, Chains: true}}
-	c := dedup.NewCorpus(nil, read)
-	defer c.Close()
-	for i, f := range prints {
-		must.Do(t, c.Append(dedup.Document{ID: fmt.Sprintf("%06d", i), Fingerprint: simhash.Fingerprint(f),
-			TextBytes: 100 + i%7}))
-	}
-	r, err := dedup.Find(t.Context(), c, read.Find)
-	must.Do(t, err)
-	for d := range r.Dropped() {
-		lines = append(lines, fmt.Sprintf("%s\t%s\t%d\n", c.ID(d.Row), d.Kept, d.Distance))
 	}
 	slices.Sort(lines)
 	return lines

@@ -49,13 +49,17 @@ func (r record) hash() uint64 {
 //
 //	~end	parts=1 records=1532 sum=91c2f0e85d7a6b34 recipe=minwise-5be1a2c4
 type end struct {
-	parts   int64
-	count          // of the records written
-	before  count  // the counts of the inputs' end records, minus the records read
-	inputs  int64  // ends that were read
-	changed int64  // edges that a round changed
-	recipe  string // of the fingerprints, by recipeName; "" if unknown
-	job     string // of a map, its name; "" of results
+	parts     int64
+	count            // of the records written
+	before    count  // the counts of the inputs' end records, minus the records read
+	inputs    int64  // ends that were read
+	undecided int64  // documents that a round of the job dedup has not decided
+	recipe    string // of the fingerprints, by recipeName; "" if unknown
+	sketch    string // version of the sketches, or "none"; "" if unknown
+
+	documents int64  // round of the job dedup that wrote the documents; 0: none
+	pairs     int64  // round whose documents the job pairs compared; 0: none
+	job       string // of a map, its name; "" of results
 }
 
 // add adds the end of another part. The error wraps [ErrRecipe].
@@ -64,12 +68,24 @@ func (e *end) add(o end) error {
 	e.count.plus(o.count)
 	e.before.plus(o.before)
 	e.inputs += o.inputs
-	e.changed += o.changed
-	if e.recipe != "" && o.recipe != "" && e.recipe != o.recipe {
+	e.undecided += o.undecided
+	switch {
+	case differ(e.recipe, o.recipe):
 		return fmt.Errorf("%w: parts are of recipe %s and of recipe %s", ErrRecipe, e.recipe, o.recipe)
+	case differ(e.sketch, o.sketch):
+		return fmt.Errorf("%w: parts have sketches of version %s and %s", ErrRecipe, e.sketch, o.sketch)
+	case differ(e.documents, o.documents) || differ(e.pairs, o.pairs):
+		return fmt.Errorf("%w: parts are of several rounds of the job dedup", ErrLost)
 	}
-	e.recipe, e.job = cmp.Or(e.recipe, o.recipe), cmp.Or(e.job, o.job)
+	e.recipe, e.job, e.sketch = cmp.Or(e.recipe, o.recipe), cmp.Or(e.job, o.job), cmp.Or(e.sketch, o.sketch)
+	e.documents, e.pairs = cmp.Or(e.documents, o.documents), cmp.Or(e.pairs, o.pairs)
 	return nil
+}
+
+// differ reports whether two values are known and not the same.
+func differ[T comparable](a, b T) bool {
+	var unknown T
+	return a != unknown && b != unknown && a != b
 }
 
 // fields returns the fields of the end record in order, and which of them append writes.
@@ -78,7 +94,8 @@ func (e *end) fields() []endField {
 	return []endField{
 		{"parts", &e.parts, true}, {"records", &e.records, true}, {"sum", &e.sum, true},
 		{"inputs", &e.inputs, read}, {"unread", &e.before.records, read}, {"unreadsum", &e.before.sum, read},
-		{"changed", &e.changed, e.changed > 0}, {"recipe", &e.recipe, e.recipe != ""}, {"job", &e.job, e.job != ""},
+		{"undecided", &e.undecided, e.undecided > 0}, {"documents", &e.documents, e.documents > 0}, {"pairs", &e.pairs, e.pairs > 0},
+		{"recipe", &e.recipe, e.recipe != ""}, {"sketch", &e.sketch, e.sketch != ""}, {"job", &e.job, e.job != ""},
 	}
 }
 

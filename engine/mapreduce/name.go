@@ -13,10 +13,8 @@ var ErrJob = errors.New("map and reduce are not of the same job, or its settings
 // name identifies the job and those settings that keys or results depend on; map and reduce must
 // agree. It has no space. Jobs without a reduce have none.
 
-func (j Scan) name() string   { return "scan" }
-func (j Assign) name() string { return "assign" }
-func (j Dedup) name() string  { return "dedup" }
-func (j Stars) name() string  { return "cluster," + string(j.Round) }
+func (j Scan) name() string  { return "scan" }
+func (j Dedup) name() string { return "dedup" }
 
 func (j Units) name() string {
 	o := &j.Passages
@@ -31,7 +29,7 @@ func (j Pairs) name() string {
 	if err != nil {
 		return "" // which the step itself returns
 	}
-	return fmt.Sprintf("pairs,k=%d,design=%s,bits=%d", j.K, p.design.Name, p.bits)
+	return fmt.Sprintf("pairs,k=%d,threshold=%g,most=%d,design=%s,bits=%d", j.K, j.Threshold, j.Most, p.design.Name, p.bits)
 }
 
 func (j CopiesDocs) name() string  { return copiesName("copies-docs", &j.Copies) }

@@ -1,40 +1,39 @@
 package mapreduce
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"fmt"
-	"math/bits"
 	"slices"
-	"sort"
-	"strconv"
 
-	"ndd/engine/index/radix"
-	"ndd/engine/near/cluster"
-	"ndd/engine/near/scan"
 	"ndd/permute"
 )
 
-// A Pairs is the job that finds all pairs of fingerprints within distance k.
+// A Pairs is the job that compares documents whose fingerprints are within distance k.
 //
-//	in      fingerprints, in any [Form]
-//	shuffle table (1 digit), leading bits (1 to 4 digits)	block of the other bits
-//	out     fingerprint (16 hexadecimal digits)	larger fingerprint, distance
+//	in      results of the job fingerprint, or of the job dedup
+//	shuffle table (1 digit), leading bits (1 to 4), rank (6), name, space, hash of the text	fingerprint, state, sketch
+//	out     hash of the text	see [group.write]
 //
-// The map permutes fingerprints by each table of a design of radius 0, as an index does, and sends
-// those of its part that share leading bits together; the reduce joins all of a group (package
-// cluster). Pairs that an earlier table finds are dropped, so no pair comes twice. Fingerprints,
-// not documents, are paired: equal ones count once.
+// The map sends each document once for each table of a design of radius 0, with the leading bits of its permuted
+// fingerprint. The reduce compares the documents that share them, in order of preference. Each pair is found once: by
+// the first table whose leading bits both share.
 //
-// Few tables make a small shuffle, so the design with the fewest is the default: k + 1 tables.
-// Large groups cost memory only, because the join of a group has tables of its own.
+// A document is compared with preferred ones. A pair is confirmed if the estimated Jaccard similarity of both sketches is
+// at least Threshold. Without sketches, or with the threshold 0, pairs are unverified, and the results say so.
+//
+// Of documents with equal fingerprints and sketches only the first is paired with others; each of the rest is paired
+// with the first. A document has at most Most pairs in a table, the nearest ones; the counter pairs_left_out has the rest.
+// Of documents that the job dedup has decided only those are compared that other documents still need.
 type Pairs struct {
-	K      int
-	Design string // name of a design of radius 0; "": the one with the fewest tables
-	Bits   int    // leading bits that a group shares, at most those of the design's tables; 0: 12 or those
+	K         int
+	Threshold float64
+	Most      int    // pairs of a document in a table, at least 1
+	Design    string // name of a design of radius 0; "": the one with the fewest tables
+	Bits      int    // leading bits that a group shares, at most those of the design's tables; 0: 12 or those
 }
 
-// groupBitsDefault makes blocks of 256 for a million fingerprints.
+// groupBitsDefault makes groups of 256 for a million fingerprints.
 const groupBitsDefault = 12
 
 // designSeed is the seed of masks in the whole program.
@@ -53,6 +52,9 @@ func (j Pairs) pairing() (*pairing, error) {
 		return nil, err
 	}
 	p := &pairing{design: d, bits: uint(j.Bits)}
+	if !(j.Threshold >= 0 && j.Threshold <= 1) || j.Most < 0 {
+		return nil, fmt.Errorf("threshold %g and at most %d pairs: must be 0 to 1, and positive", j.Threshold, j.Most)
+	}
 	least, _ := d.Leading()
 	if j.Bits < 0 || j.Bits > least || j.Bits > 24 {
 		return nil, fmt.Errorf("%d leading bits: design %s has %d, and groups share at most 24", j.Bits, d.Name, least)
@@ -91,208 +93,67 @@ func (j Pairs) Check() error {
 	return err
 }
 
-// sendPrints is the number of fingerprints that are sent together: more make shorter blocks.
-const sendPrints = 4 << 20
-
 func (j Pairs) mapPart(ctx context.Context, t *task) error {
 	p, err := j.pairing()
 	if err != nil {
 		return err
 	}
-	s := &blockSender{t: t, p: p, most: max(int(min(t.Budget.OrMachine().Left()/2/24, sendPrints)), 1<<16)}
-	reserved, err := t.reserve("sorting fingerprints", 24*uint64(s.most)+t.readBytes())
-	if err != nil {
-		return err
-	}
-	defer reserved.Release()
-	if err := t.chunks(ctx, func(c chunk) error { return s.add(ctx, c.prints) }); err != nil {
-		return err
-	}
-	return s.flush(ctx)
-}
-
-type blockSender struct {
-	t      *task
-	p      *pairing
-	most   int
-	prints []uint64
-
-	sorted     []uint64
-	key, value []byte
-}
-
-// add adds fingerprints, and sends those that it has whenever there are most.
-func (s *blockSender) add(ctx context.Context, all scan.Source) (err error) {
-	failed := all(func(c scan.Chunk) bool {
-		defer c.Release()
-		for prints := c.Fingerprints; len(prints) > 0 && err == nil; {
-			n := min(len(prints), s.most-len(s.prints))
-			s.prints, prints = append(s.prints, prints[:n]...), prints[n:]
-			if len(s.prints) == s.most {
-				err = s.flush(ctx)
+	var key, value []byte
+	return t.records(ctx, func(r record) error {
+		if string(r.key) == unmarkedKey {
+			t.counters.add(unmarked, 1)
+			return nil
+		}
+		if len(r.key) == hashDigits && !bytes.ContainsAny(r.value[:min(1, len(r.value))], "uswk") {
+			return nil // it is decided
+		}
+		d, err := parseDocument(r)
+		if err != nil {
+			return badf("%w", err)
+		}
+		t.counters.add(fingerprints, 1)
+		if j.Threshold <= 0 {
+			d.sketch = []byte(noSketch)
+		}
+		value = append(appendNumber(value[:0], d.print, printDigits), d.state, ' ')
+		value = append(value, d.sketch...)
+		for table := range p.perms {
+			group := p.perms[table].Apply(d.print) >> (64 - p.bits)
+			key = appendNumber(appendNumber(key[:0], uint64(table), 1), group, p.groupDigits())
+			key = append(append(append(appendNumber(key, d.rank, rowDigits), d.name...), ' '), d.text...)
+			if err := t.send(t.partition(uint64(table)<<32|group), key, value); err != nil {
+				return err
 			}
 		}
-		return err == nil
+		return nil
 	})
-	return cmp.Or(err, failed)
-}
-
-// flush sends the fingerprints under every table.
-func (s *blockSender) flush(ctx context.Context) error {
-	defer func() { s.prints = s.prints[:0] }()
-	s.sorted = slices.Grow(s.sorted[:0], len(s.prints))[:len(s.prints)]
-	for table := range s.p.perms {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		radix.Keys(s.sorted, s.prints, s.p.perms[table].Mask(), s.t.Threads)
-		if err := s.send(table, slices.Compact(s.sorted)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// send sends the sorted fingerprints of a table, one block per group.
-func (s *blockSender) send(table int, sorted []uint64) error {
-	shift := 64 - s.p.bits
-	for len(sorted) > 0 {
-		group := sorted[0] >> shift
-		n := sort.Search(len(sorted), func(i int) bool { return sorted[i]>>shift > group })
-		for i := range sorted[:n] {
-			sorted[i] &= 1<<shift - 1
-		}
-		s.value = appendBlock(s.value[:0], sorted[:n])
-		sorted = sorted[n:]
-		s.key = appendNumber(appendNumber(s.key[:0], uint64(table), 1), group, s.p.groupDigits())
-		if err := s.t.send(s.t.partition(uint64(table)<<32|group), s.key, s.value); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (p *pairing) groupDigits() int { return int(p.bits+5) / 6 }
-
-func (p *pairing) parseKey(key []byte) (table int, group uint64, err error) {
-	k := readKey(key)
-	table, group = int(k.number(1)), k.number(p.groupDigits())
-	if k.err("", 0) != nil || table >= len(p.perms) || group>>p.bits != 0 {
-		err = fmt.Errorf("%.40q is no group of %d tables and %d bits: the maps had another design", key, len(p.perms),
-			p.bits)
-	}
-	return table, group, err
-}
 
 func (j Pairs) reduce(ctx context.Context, t *task) error {
 	p, err := j.pairing()
 	if err != nil {
 		return err
 	}
-	g := &joiner{t: t, p: p}
-	err = t.sorted(ctx, func(key, value []byte) error {
-		if string(key) != string(g.key) {
-			if err := g.flush(ctx); err != nil {
+	g := newGroup(t, j, p)
+	err = t.distinct(ctx, func(key, value []byte) error {
+		head := key[:min(1+p.groupDigits(), len(key))]
+		if !bytes.Equal(head, g.key) {
+			if err := g.flush(); err != nil {
 				return err
 			}
-			g.key = append(g.key[:0], key...)
+			if err := g.begin(head); err != nil {
+				return err
+			}
 		}
-		return g.add(value)
+		return g.add(key[len(head):], value)
 	})
 	if err != nil {
 		return err
 	}
-	return g.flush(ctx)
-}
-
-// A joiner joins one group after the other.
-type joiner struct {
-	t          *task
-	p          *pairing
-	key        []byte
-	rest       []uint64 // the group's fingerprints as blocks have them
-	distinct   []uint64
-	from, rows []byte // of a result
-}
-
-// joinBytes is the memory of a fingerprint of a group: in rest while that grows, in distinct, and
-// in the join.
-const joinBytes = 16 + 8 + 16
-
-func (g *joiner) add(block []byte) (err error) {
-	before := len(g.rest)
-	if g.rest, err = parseBlock(g.rest, block); err != nil {
-		return err
+	if a := t.arrived[0]; a != nil {
+		t.results.pairs = a.end.documents
 	}
-	g.t.counters.add(fingerprints, int64(len(g.rest)-before))
-	return g.t.Budget.Check(g.what(), joinBytes*uint64(len(g.rest)))
-}
-
-// what names the group in messages.
-func (g *joiner) what() string {
-	return fmt.Sprintf("joining the %d fingerprints of key %s", len(g.rest), g.key)
-}
-
-func (g *joiner) flush(ctx context.Context) error {
-	if len(g.rest) == 0 {
-		return nil
-	}
-	table, group, err := g.p.parseKey(g.key)
-	if err != nil {
-		return err
-	}
-	reserved, err := g.t.Budget.Reserve(g.what(), joinBytes*uint64(len(g.rest)))
-	if err != nil {
-		return err
-	}
-	defer reserved.Release()
-	g.t.counters.add(groups, 1)
-	g.t.counters.most(largestGroup, int64(len(g.rest)))
-	g.distinct = g.distinct[:0]
-	for _, v := range g.rest {
-		if v>>(64-g.p.bits) != 0 {
-			return fmt.Errorf("key %s: %w of %d bits", g.key, errBlock, 64-g.p.bits)
-		}
-		g.distinct = append(g.distinct, g.p.perms[table].Invert(group<<(64-g.p.bits)|v))
-	}
-	g.rest = g.rest[:0]
-	slices.Sort(g.distinct)
-	g.distinct = slices.Compact(g.distinct)
-	return g.join(ctx, table)
-}
-
-// bruteMax is the size of the largest group whose fingerprints are compared directly.
-const bruteMax = 256
-
-// join writes the pairs of a group that its table is the first to find.
-func (g *joiner) join(ctx context.Context, table int) (err error) {
-	emit := func(a, b uint64) {
-		if err == nil && g.p.design.First(a^b) == table {
-			err = g.pair(a, b)
-		}
-	}
-	if len(g.distinct) > bruteMax {
-		design := cluster.Choose(len(g.distinct), g.p.design.K)
-		if e := cluster.Join(ctx, g.distinct, design, g.t.Threads, emit); err == nil {
-			err = e
-		}
-		return err
-	}
-	for i, a := range g.distinct {
-		for _, b := range g.distinct[i+1:] {
-			if bits.OnesCount64(a^b) <= g.p.design.K {
-				emit(a, b)
-			}
-		}
-	}
-	return err
-}
-
-// pair writes a pair, the smaller fingerprint first.
-func (g *joiner) pair(a, b uint64) error {
-	a, b = min(a, b), max(a, b)
-	g.t.counters.add(pairs, 1)
-	g.from = appendPrint(g.from[:0], a)
-	g.rows = strconv.AppendInt(append(appendPrint(g.rows[:0], b), ' '), int64(bits.OnesCount64(a^b)), 10)
-	return g.t.result(g.from, g.rows)
+	return g.flush()
 }

@@ -106,15 +106,15 @@ func (t *task) arrival(r record, each func(key, value []byte) error) error {
 	return each(r.key[partDigits:], r.value)
 }
 
-// distinct calls each with every distinct key of a reduce's input, in order: for records that are all
+// distinct calls each with every distinct key of a reduce's input, in order, and its value: for jobs with one value of a
 // key. A record that arrives twice counts once.
-func (t *task) distinct(ctx context.Context, each func(key []byte) error) error {
+func (t *task) distinct(ctx context.Context, each func(key, value []byte) error) error {
 	var last []byte
-	return t.sorted(ctx, func(key, _ []byte) error {
+	return t.sorted(ctx, func(key, value []byte) error {
 		if bytes.Equal(key, last) {
 			return nil
 		}
 		last = append(last[:0], key...)
-		return each(key)
+		return each(key, value)
 	})
 }

@@ -38,8 +38,8 @@ func (r record) check() error {
 	return nil
 }
 
-// appendEscaped appends a text as a field: printable ASCII without spaces, and never empty. IDs may
-// hold any bytes.
+// appendEscaped appends a text as a field: printable ASCII without spaces and exclamation marks, which separate parts of a
+// name, and never empty. IDs may hold any bytes.
 //
 //	a b\c  ->  a\sb\\c        naïve  ->  na\xc3\xafve        (empty)  ->  \e
 func appendEscaped(dst []byte, s string) []byte {
@@ -50,7 +50,7 @@ func appendEscaped(dst []byte, s string) []byte {
 		c := s[i]
 		if at := strings.IndexByte(escapedBytes, c); at >= 0 {
 			dst = append(dst, '\\', escapeLetters[at])
-		} else if c <= ' ' || c > '~' || c == '~' && i == 0 { // so begins the key of an end record
+		} else if c <= '!' || c > '~' || c == '~' && i == 0 { // so begins the key of an end record
 			dst = append(dst, '\\', 'x', hexDigits[c>>4], hexDigits[c&15])
 		} else {
 			dst = append(dst, c)

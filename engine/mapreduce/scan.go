@@ -100,7 +100,7 @@ const chunkPrints = 8 << 20
 
 func (j Scan) reduce(ctx context.Context, t *task) error {
 	var row, value []byte
-	return t.distinct(ctx, func(key []byte) error {
+	return t.distinct(ctx, func(key, _ []byte) error {
 		k := readKey(key)
 		query, distance, print := k.number(rowDigits), k.number(1), k.number(printDigits)
 		if err := k.err("hit", 1); err != nil {

@@ -21,7 +21,7 @@ func TestStatus(t *testing.T) {
 		var said []string
 		done := make(chan error)
 		go func() {
-			done <- mapreduce.Map(t.Context(), mapreduce.Assign{},
+			done <- mapreduce.Map(t.Context(), mapreduce.Pairs{K: 3},
 				mapreduce.Options{In: in, Out: &out, Partitions: 64, Status: func(m string) { said = append(said, m) }})
 		}()
 		if _, err := io.WriteString(w, printLines([]uint64{1, 2, 3})); err != nil {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"ndd/engine/memory"
-	"ndd/engine/result"
 )
 
 // ErrRecipe is wrapped if fingerprints, or signatures, were made by different recipes.
@@ -34,10 +33,10 @@ type Options struct {
 	// checks it.
 	Parts int
 
-	Columns int             // [Collect] writes as many fields of each result; 0: all
-	Table   []result.Column // [Collect] writes their header before the results; nil: none
-	Ordered bool            // [Collect] writes results in order of their first field, which is a number
-	Copies  *CopyRows       // [Collect] writes pairs of copies in the order of one machine; nil: as they come
+	Columns int       // [Collect] writes as many fields of each result; 0: all
+	Ordered bool      // [Collect] writes results in order of their first field, which is a number
+	Rows    Rows      // [Collect] writes rows of two documents, after their header; "": results as they come
+	Copies  *CopyRows // [Collect] writes pairs of copies in the order of one machine; nil: as they come
 
 	Form    Form           // of a map's input, for jobs that read fingerprints
 	File    string         // name of the file that the part is of, for IDs of raw fingerprints; may be empty
@@ -185,6 +184,7 @@ func (t *task) endMap() error {
 		e := end{count: c}
 		if i == 0 {
 			e.parts, e.before, e.inputs, e.recipe, e.job = 1, t.unread(), t.read.parts, t.read.recipe, t.job
+			e.sketch, e.documents, e.pairs = t.read.sketch, t.read.documents, t.read.pairs
 		} else if c == (count{}) {
 			continue
 		}
@@ -220,7 +220,7 @@ func (t *task) endReduce() error {
 		if err := a.end.readWhole(); err != nil {
 			return err
 		}
-		t.results.recipe = a.end.recipe
+		t.results.recipe, t.results.sketch = a.end.recipe, a.end.sketch
 	}
 	return t.endResults()
 }

@@ -68,7 +68,7 @@ func (j CopiesTerms) reduce(ctx context.Context, t *task) error {
 	var signature []byte
 	var list []posting // the documents of one signature so far, the smallest first, equal sets together
 	bytesOfIDs := 0
-	err = t.distinct(ctx, func(key []byte) error {
+	err = t.distinct(ctx, func(key, _ []byte) error {
 		k := readKey(key)
 		k.number(printDigits)
 		next := posting{size: int(k.number(sizeDigits)), set: k.number(printDigits), id: bytes.Clone(k.rest)}

@@ -22,10 +22,8 @@ type Units struct {
 	Passages passages.Options
 }
 
-const (
-	hashDigits  = 2 * printDigits
-	placeDigits = 8
-)
+// placeDigits is the width of a place in a text.
+const placeDigits = 8
 
 func (j Units) mapPart(ctx context.Context, t *task) error {
 	return t.eachDocument(ctx, j.Document, func(context.Context) (func(*format.Document, write), error) {
@@ -57,7 +55,7 @@ func (j Units) reduce(ctx context.Context, t *task) error {
 	var hash []byte
 	var first span
 	alone := false // nothing is written of the first place
-	return t.distinct(ctx, func(key []byte) error {
+	return t.distinct(ctx, func(key, _ []byte) error {
 		const behind = 1 + 2*placeDigits
 		if len(key) <= hashDigits+behind {
 			return fmt.Errorf("%.80q is no unit of a document", key)

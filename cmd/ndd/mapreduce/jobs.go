@@ -18,15 +18,21 @@ var mapReduceJobs = []mapReduceJob{{
 	name: "fingerprint", short: "documents to fingerprints",
 	in: `a JSON object, with the fields --text and --id`,
 	out: `fingerprint (16 hexadecimal digits, or dashes for a document that is too short),
-tab, ID, bytes of text`,
-	notes: `A JSON object without an ID is a bad record: a line number says nothing in a part.
+tab, ID, bytes of text, their hash, sketch (88 digits, or - with --sketch none)`,
+	notes: `A JSON object without an ID is a bad record: a line number says nothing in a part. With --rows the part is a whole
+file, and documents are identified by file and row, as on one machine: IDs may be missing, or recur. Hadoop names the file in the
+environment variable mapreduce_map_input_file; a shell must. For Hadoop to leave files whole:
+-D mapreduce.input.fileinputformat.split.minsize=1000000000000.
 A part of another format is one file: hdfs dfs -cat FILE | ndd mapreduce map
 fingerprint --input-format warc`,
 	columns:  2,
-	mapFlags: "documents",
+	mapFlags: "documents sketch rows",
 	make: func(m *mapReduce) (any, error) {
+		if err := m.sketch.Check(); err != nil {
+			return nil, err
+		}
 		c, err := m.docs.Config(m.g, nil)
-		return mapreduce.Fingerprint{Document: c.Document, Recipe: c.Recipe}, err
+		return mapreduce.Fingerprint{Document: c.Document, Recipe: c.Recipe, Sketches: !m.sketch.None(), Rows: m.rows}, err
 	},
 }, {
 	name: "scan", short: "queries against chunks of fingerprints (section 3.3 of the paper)",
@@ -49,56 +55,41 @@ options of Hadoop and Spark for chunks of raw fingerprints.`,
 		return mapreduce.Scan{Queries: m.queries, K: m.k, Disk: m.g.Disk}, nil
 	},
 }, {
-	name: "pairs", short: "all pairs of fingerprints within distance k",
-	in: `fingerprint, tab, anything, as the job fingerprint writes; or another form, as of
-the job scan`,
-	shuffle: `table and leading bits, and behind the tab the other bits of all fingerprints of
-the map that share these, coded: about 8 bytes for each fingerprint and table, and
-k + 1 tables`,
-	out:     `fingerprint, tab, larger fingerprint, distance: each pair of distinct ones once`,
-	notes:   `-k, --design and --bits must be the same for map and reduce.`,
-	mapLine: "-k 3", reduceLine: "-k 3",
-	mapFlags: "input distance design bits", flags: "distance design bits",
+	name: "pairs", short: "pairs of documents with near fingerprints, verified by their sketches",
+	in: `what the job fingerprint writes, or the job dedup. A line with a fingerprint, tab and ID
+has no sketch: its pairs are unverified`,
+	shuffle: `table, leading bits, rank, ID and hash of the text in the key; fingerprint and sketch after the tab: 140 bytes and
+the ID for each document and table, 50 without sketches; there are k + 1 tables`,
+	out: `hash of the text, tab, the pairs of a document with preferred ones; collect writes a table of IDs, distance and
+estimated similarity`,
+	rows: mapreduce.PairRows,
+	notes: `-k, --threshold, --most, --design and --bits must be the same for map and reduce. Of documents with equal
+fingerprints and sketches, all but the first are paired with the first only.`,
+	mapLine: "-k 7", reduceLine: "-k 7",
+	mapFlags: "likeness design bits", flags: "likeness design bits",
 	make: func(m *mapReduce) (any, error) {
+		if err := m.threshold.Check(); err != nil {
+			return nil, err
+		}
 		j := m.pairs
-		j.K = m.k
+		j.K, j.Threshold = m.k, float64(m.threshold)
 		if err := j.Check(); err != nil {
 			return nil, cli.Usagef("%w", err)
 		}
 		return j, nil
 	},
 }, {
-	name: "cluster", short: "a round of connected components: large-star or small-star",
-	in:      `fingerprint, tab, another, anything behind it: what the job pairs writes, or a round before`,
-	shuffle: `an edge, both fingerprints in the key: 25 bytes, twice for large-star`,
-	out:     `fingerprint, tab, the smaller one that it is joined to`,
-	notes: `Alternate the rounds, --round large-star and --round small-star, until two in a row have changed nothing:
-the counter changed_edges says so, and 'ndd mapreduce collect cluster' ends with
-status 4 as long as its round has changed something. Then every fingerprint is joined to the smallest of
-its cluster. 'ndd help cluster' has the loop. (Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, SoCC 2014.)`,
-	mapLine: "--round large-star", reduceLine: "--round large-star",
-	mapFlags: "round", flags: "round",
-	make: func(m *mapReduce) (any, error) {
-		if m.round != mapreduce.LargeStar && m.round != mapreduce.SmallStar {
-			return nil, cli.Usagef("--round %q: must be %s or %s", m.round, mapreduce.LargeStar, mapreduce.SmallStar)
-		}
-		return mapreduce.Stars{Round: m.round}, nil
-	},
-}, {
-	name: "assign", short: "documents to the clusters of their fingerprints",
-	in: `what the job fingerprint writes, and what the last round of the job cluster writes,
-in any order`,
-	shuffle: `fingerprint and ID and bytes of text of every document in the key, and every edge twice`,
-	out:     `cluster (its smallest fingerprint), tab, ID, fingerprint, bytes of text`,
-	notes:   `A document that is alone has no line.`,
-	make:    func(m *mapReduce) (any, error) { return mapreduce.Assign{}, nil },
-}, {
-	name: "dedup", short: "the documents that can go, and for which one",
-	in:      `what the job assign writes`,
-	shuffle: `cluster, rank and ID of every document of a cluster, all in the key`,
-	out:     `ID, tab, ID of the document that is kept, distance, as dropped.tsv of 'ndd dedup --chains'`,
-	notes: `Of documents that --keep does not tell apart, the first ID is kept, in order of
-the bytes of its escaped form.`,
+	name: "dedup", short: "a round of decisions: which documents are dropped, and for which one",
+	in: `what the job fingerprint writes; in later rounds what the round before wrote, and what
+the job pairs --most 1 made of it`,
+	shuffle: `hash of the text, rank and ID of every document in the key; fingerprint and sketch after the tab: 130 bytes and the
+ID for each document of the first round, and later for each document that has near ones`,
+	out: `hash of the text, tab, state of the document; collect writes the table of dropped documents, as dropped.tsv of
+'ndd dedup', which 'ndd filter --dropped' takes`,
+	rows: mapreduce.DropRows,
+	notes: `The first round joins equal texts. After each round of pairs and dedup, 'ndd mapreduce collect dedup'
+ends with status 4 as long as documents are undecided. 'ndd help cluster' has the loop. Of documents that --keep does not
+tell apart, the first in order of files and rows is kept (fingerprint --rows), or the one with the smaller ID.`,
 	mapLine:  "--keep first",
 	mapFlags: "keep",
 	make:     func(m *mapReduce) (any, error) { return mapreduce.Dedup{Keep: m.keep}, nil },
@@ -156,7 +147,6 @@ of its site`,
 	out: `ID, tab, ID, relation, score, share of the first in the second, of the second in
 the first, numbers of signatures, shared ones, method, flags; collect --signatures writes the table of
 'ndd copies', with its header and in its order`,
-	table:   copies.Columns,
 	side:    `--queries: all that the job signatures wrote, which every map reads twice`,
 	mapLine: "--method winnow --queries signatures.tsv", reduceLine: "--method winnow", file: "signatures.tsv",
 	collectLine: "--signatures signatures.tsv",
@@ -186,7 +176,6 @@ job copies-sum adds it up. copies-docs finds the same pairs.` + methodFileNote,
 	shuffle: `both IDs and numbers of signatures in the key, 14 bytes and the IDs, and after the tab 1, or 0 for a
 signature outside min-df and max-df`,
 	out:     `as copies-docs`,
-	table:   copies.Columns,
 	mapLine: "--method winnow", reduceLine: "--method winnow", collectLine: "--signatures signatures.tsv",
 	notes:    `It adds up, so a part that is there twice makes a difference: --parts finds that.` + methodFileNote + collectNote,
 	mapFlags: "method threshold", flags: "method threshold", collectFlags: "signatures",
@@ -227,8 +216,14 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 				"design of radius 0 (default: that with the fewest tables)")
 		case "bits":
 			f.IntVar(&m.pairs.Bits, name, 0, "leading bits of a group (default 12, or those of the design)")
-		case "round":
-			f.StringVar((*string)(&m.round), name, "", "large-star or small-star (required for map and reduce)")
+		case "likeness":
+			f.IntVarP(&m.k, "distance", "k", 7, fmt.Sprintf("largest Hamming distance, 0 to %d", permute.MaxK))
+			m.threshold.Register(f)
+			f.IntVar(&m.pairs.Most, "most", 1000, "pairs of a document in a table, the nearest ones; 1 for the job dedup")
+		case "sketch":
+			m.sketch.Register(cmd, "auto, or none: leave out the sketches, so that pairs are unverified")
+		case "rows":
+			f.BoolVar(&m.rows, name, false, "identify documents by file and row: the part is a whole file")
 		case "keep":
 			cli.WordVar(f, &m.keep, name, "document to keep: first (by ID), longest or shortest",
 				mapreduce.FirstID, mapreduce.Longest, mapreduce.Shortest)

@@ -23,7 +23,6 @@ import (
 	"ndd/engine/copies"
 	"ndd/engine/mapreduce"
 	"ndd/engine/passages"
-	"ndd/engine/result"
 )
 
 // Commands returns the commands of this package.
@@ -41,9 +40,12 @@ type mapReduce struct {
 	docs    cli.DocumentFlags
 	queries string
 	k       int
-	pairs   mapreduce.Pairs // without its K
-	round   mapreduce.Round
+	pairs   mapreduce.Pairs // without K and Threshold
 	keep    mapreduce.Keep
+
+	threshold cli.Threshold
+	sketch    cli.SketchFlag
+	rows      bool
 
 	unit, ignore string
 	passages     passages.Options // what other flags set
@@ -99,7 +101,7 @@ standard error; elsewhere as messages.
 
 Exit status: 0 only if all input was read and everything was written; 3 if records
 were lost or came twice, or fingerprints of two recipes met; 4 from collect, if
-the job cluster needs more rounds.`,
+documents are undecided after a round of the job dedup.`,
 		Example: `  ndd mapreduce map pairs < part.tsv | LC_ALL=C sort |
     ndd mapreduce reduce pairs | ndd mapreduce collect pairs
   ndd mapreduce map scan --queries Q.bin < chunk.tsv | LC_ALL=C sort |
@@ -172,8 +174,8 @@ func newJobStep(g *cli.Files, step string, task *taskFlags, j *mapReduceJob) *co
 		Short: j.short,
 		Long:  j.help(),
 		Annotations: cli.HelpOf("Guide: ndd help cluster",
-			"Job: input=FORM queries=FILE distance=N design=NAME bits=N round=NAME keep=WORD unit=UNIT ignore=KINDS min-chars=N "+
-				"method=NAME method-file=FILE threshold=X site=FIELD signatures=FILE",
+			"Job: input=FORM queries=FILE sketch=WORD rows distance=N threshold=X most=N design=NAME bits=N keep=WORD unit=UNIT ignore=KINDS min-chars=N "+
+				"method=NAME method-file=FILE site=FIELD signatures=FILE",
 			"Task: partitions=N parts=N max-bad=N memory=SIZE"),
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd, j) },
@@ -232,7 +234,7 @@ func (m *mapReduce) options(cmd *cobra.Command, j *mapReduceJob) (o mapreduce.Op
 	}
 	o = mapreduce.Options{In: m.g.Stdin, Out: m.g.Stdout, Partitions: max(1, m.partitions), Parts: m.parts,
 		MaxBad: m.maxBad, Columns: j.columns,
-		Table: j.table, Ordered: j.ordered, Threads: 1, Budget: budget, Form: m.input}
+		Rows: j.rows, Ordered: j.ordered, Threads: 1, Budget: budget, Form: m.input}
 	if cmd.Flags().Changed("threads") { // else one: a task has a core
 		o.Threads = m.g.Threads
 	}
@@ -240,7 +242,23 @@ func (m *mapReduce) options(cmd *cobra.Command, j *mapReduceJob) (o mapreduce.Op
 		return o, cli.Usagef("--queries FILE is required: a file in the working folder of the task")
 	}
 	m.report(&o, m.step+" "+j.name)
-	return o, nil
+	if m.rows {
+		o.File, err = wholeFile()
+	}
+	return o, err
+}
+
+// wholeFile returns the name of the file that the part is, as Hadoop gives it, and an error if it is a part of the file.
+func wholeFile() (string, error) {
+	file, start := os.Getenv("mapreduce_map_input_file"), os.Getenv("mapreduce_map_input_start")
+	if file == "" {
+		return "", cli.Usagef("--rows needs the name of the file in the environment variable mapreduce_map_input_file")
+	}
+	if start != "" && start != "0" {
+		return "", cli.Usagef("--rows: the part begins at byte %s of %s, and must be the whole file: "+
+			"-D mapreduce.input.fileinputformat.split.minsize=1000000000000", start, file)
+	}
+	return file, nil
 }
 
 // report sets the functions that report progress, for Hadoop or for a terminal.
@@ -299,15 +317,15 @@ type mapReduceJob struct {
 	out                       string // results
 	side                      string // files that every task needs beside it
 	notes                     string
-	mapLine                   string          // flags of the map in the examples
-	reduceLine                string          // flags of the reduce
-	file                      string          // side file in the examples
-	mapFlags                  string          // names of the flags of the map
-	flags                     string          // of the reduce
-	collectLine, collectFlags string          // of collect
-	columns                   int             // of each result, that collect writes
-	table                     []result.Column // of which collect writes the header
-	ordered                   bool            // collect writes results in order of their first field, a number
+	mapLine                   string         // flags of the map in the examples
+	reduceLine                string         // flags of the reduce
+	file                      string         // side file in the examples
+	mapFlags                  string         // names of the flags of the map
+	flags                     string         // of the reduce
+	collectLine, collectFlags string         // of collect
+	columns                   int            // of each result, that collect writes
+	rows                      mapreduce.Rows // that collect writes
+	ordered                   bool           // collect writes results in order of their first field, a number
 	make                      func(m *mapReduce) (any, error)
 }
 

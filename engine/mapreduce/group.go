@@ -1,0 +1,246 @@
+package mapreduce
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"ndd/engine/corpus/sketch"
+	"ndd/engine/near/cluster"
+	"ndd/engine/result"
+)
+
+// A group is the documents that share leading bits under a table. They come in order of preference.
+//
+//	others    kept and undecided documents that a later one can be dropped for, in two parts:
+//	stars     those without a preferred document in the group that confirms them
+//	rest      the others
+//
+// Where many documents are near each other there are few stars. Every document is compared with the stars that are near
+// it, and with the rest only if that can make a difference: so a group of n documents does not cost n * n comparisons.
+type group struct {
+	t     *task
+	j     Pairs
+	p     *pairing
+	key   []byte // table and leading bits
+	table int
+
+	others      []other
+	stars, rest part
+	equals      map[content]int32 // the first of the others with a fingerprint and a sketch
+	nameBytes   int
+
+	near, room  []uint32
+	kepts, open []match // the nearest kept one that confirms a document, and undecided ones
+	line        []byte
+}
+
+// An other is a document that later ones can be dropped for.
+type other struct {
+	content
+	kept     bool
+	followed bool   // a later document has a pair with it
+	head     []byte // rank and name
+	text     []byte
+}
+
+// A content is what is compared of a document. The zero sketch is unknown.
+type content struct {
+	print  uint64
+	sketch sketch.Sketch
+}
+
+// A part is some of the others.
+type part struct {
+	prints   cluster.Representatives
+	sketches sketch.List
+	of       []int32 // numbers among the others
+}
+
+// A match is one of the others that confirms a document: its distance and its number, in order of preference.
+type match struct {
+	distance int
+	number   int32
+}
+
+func (m match) compare(o match) int {
+	return cmp.Or(cmp.Compare(m.distance, o.distance), cmp.Compare(m.number, o.number))
+}
+
+const (
+	otherBytes = 560      // of one of the others, in lists, a map and tables
+	tableBytes = 32 << 20 // that tables of a part may take
+)
+
+func newGroup(t *task, j Pairs, p *pairing) *group {
+	j.Most = max(j.Most, 1)
+	return &group{t: t, j: j, p: p, equals: map[content]int32{}}
+}
+
+// begin begins the group of a key.
+func (g *group) begin(key []byte) error {
+	k := readKey(key)
+	table, bits := int(k.number(1)), k.number(g.p.groupDigits())
+	if k.err("", 0) != nil || table >= len(g.p.perms) || bits>>g.p.bits != 0 {
+		return fmt.Errorf("%.40q is no group of %d tables and %d bits: the maps had another design", key, len(g.p.perms), g.p.bits)
+	}
+	g.key, g.table, g.others, g.nameBytes = append(g.key[:0], key...), table, g.others[:0], 0
+	clear(g.equals)
+	for _, p := range []*part{&g.stars, &g.rest} {
+		p.prints.Reset(g.j.K, tableBytes)
+		p.sketches.Reset(g.j.Threshold)
+		p.of = p.of[:0]
+	}
+	g.t.counters.add(groups, 1)
+	return nil
+}
+
+// add compares the next document with the others, writes its pairs, and adds it to the others if later ones can be
+// dropped for it.
+func (g *group) add(key, value []byte) error {
+	head, text, ok := bytes.Cut(key, []byte(" "))
+	if !ok || len(head) <= rowDigits || len(text) != hashDigits || len(value) < printDigits+3 {
+		return fmt.Errorf("%.80q is no document of a group", key)
+	}
+	print, ok := number(value[:printDigits])
+	s, err := parseSketch(value[printDigits+2:])
+	if err != nil || !ok {
+		return fmt.Errorf("%.80q is no fingerprint and sketch", value)
+	}
+	d, state := other{content: content{print, s}, head: head, text: text}, value[printDigits]
+	g.t.counters.add(fingerprints, 1)
+	g.kepts, g.open = g.kepts[:0], g.open[:0]
+	if state == kept {
+		d.kept = true
+		return g.hold(&d, &g.stars)
+	}
+	if first, ok := g.equals[d.content]; ok {
+		return g.writeEqual(&d, first)
+	}
+	g.compare(&d)
+	if err := cmp.Or(g.write(&d, g.kepts), g.write(&d, g.open)); err != nil {
+		return err
+	}
+	to := &g.stars
+	if len(g.kepts)+len(g.open) > 0 {
+		to = &g.rest
+	}
+	// A document that is dropped is held only if others have its text: they may need less preferred documents, which so stay
+	// undecided.
+	if state == waiting || len(g.kepts) > 0 && state != shared {
+		return nil
+	}
+	return g.hold(&d, to)
+}
+
+// hold adds a document to the others. If it is not dropped, documents with its content are compared with it alone.
+func (g *group) hold(d *other, to *part) error {
+	to.prints.Add(d.print)
+	to.sketches.Append(&d.sketch)
+	to.of = append(to.of, int32(len(g.others)))
+	if _, ok := g.equals[d.content]; !ok && len(g.kepts) == 0 {
+		g.equals[d.content] = int32(len(g.others))
+	}
+	d.head, d.text = bytes.Clone(d.head), bytes.Clone(d.text)
+	g.others = append(g.others, *d)
+	g.nameBytes += len(d.head) + len(d.text)
+	g.t.counters.most(largestGroup, int64(len(g.others)))
+	return g.t.Budget.Check(fmt.Sprintf("comparing the %d documents of key %s", len(g.others), g.key),
+		uint64(otherBytes*len(g.others)+g.nameBytes))
+}
+
+// compare finds the others that confirm a document: the nearest kept one, and undecided ones that are nearer. If Most is 1, one of
+// these is enough.
+func (g *group) compare(d *other) {
+	for _, m := range g.similar(d, &g.stars) {
+		o := &g.others[m.number]
+		o.followed = true
+		switch {
+		case !o.kept:
+			g.open = append(g.open, m)
+		case len(g.kepts) == 0 || m.compare(g.kepts[0]) < 0:
+			g.kepts = append(g.kepts[:0], m)
+		}
+	}
+	isFarther := func(m match) bool { return len(g.kepts) > 0 && m.compare(g.kepts[0]) > 0 }
+	g.open = slices.DeleteFunc(g.open, isFarther)
+	if len(g.open) == 0 || g.j.Most > 1 {
+		g.open = slices.DeleteFunc(slices.AppendSeq(g.open, slices.Values(g.similar(d, &g.rest))), isFarther)
+	}
+	slices.SortFunc(g.open, match.compare)
+	g.open = slices.Compact(g.open)
+}
+
+// similar returns the documents of a part that are near a document and confirm it.
+func (g *group) similar(d *other, p *part) (matches []match) {
+	g.near = p.prints.Near(g.near[:0], d.print, 0)
+	for _, n := range p.sketches.Similar(g.near, &d.sketch, &g.room) {
+		matches = append(matches, match{bits.OnesCount64(d.print ^ p.prints.At(int(n))), p.of[n]})
+	}
+	return matches
+}
+
+// write writes matches of a document: of all kept or all undecided documents. If Most is not 1, it leaves out those that an
+// earlier table finds.
+//
+//	hash of its text	p, 0 for kept ones or 1, distance, rank, name, similarity, own name
+func (g *group) write(d *other, matches []match) error {
+	if g.j.Most > 1 {
+		matches = slices.DeleteFunc(matches, func(m match) bool {
+			return g.p.design.First(d.print^g.others[m.number].print) != g.table
+		})
+		g.t.counters.add(pairsLeftOut, int64(max(0, len(matches)-g.j.Most)))
+	}
+	matches = matches[:min(len(matches), g.j.Most)]
+	g.t.counters.add(pairs, int64(len(matches)))
+	for _, m := range matches {
+		o, order := &g.others[m.number], byte('1')
+		if o.kept {
+			order = '0'
+		}
+		g.line = appendNumber(append(g.line[:0], pairMark, order), uint64(m.distance), 1)
+		g.line = append(append(g.line, o.head...), ' ')
+		if d.sketch.IsZero() || o.sketch.IsZero() {
+			g.line = append(g.line, unverified...)
+			g.t.counters.add(unverifiedPairs, 1)
+		} else {
+			like, _ := sketch.Estimate(&d.sketch, &o.sketch)
+			g.line = result.AppendReal(g.line, like)
+		}
+		g.line = append(append(g.line, ' '), d.head[rowDigits:]...)
+		if err := g.t.result(d.text, g.line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeEqual writes the pair of a document with the first of its content, in one table.
+func (g *group) writeEqual(d *other, first int32) error {
+	if g.p.design.First(0) != g.table {
+		return nil
+	}
+	g.others[first].followed = true
+	g.open = append(g.open, match{0, first})
+	return g.write(d, g.open)
+}
+
+// unverified is written for the similarity of documents without sketches.
+const unverified = "unverified"
+
+// flush writes which of the others have pairs.
+//
+//	hash of the text	f
+func (g *group) flush() error {
+	for i := range g.others {
+		if o := &g.others[i]; o.followed {
+			if err := g.t.result(o.text, []byte{followedMark}); err != nil {
+				return err
+			}
+		}
+	}
+	g.others = g.others[:0]
+	return nil
+}

@@ -1,0 +1,123 @@
+package mapreduce
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"strconv"
+
+	"ndd/engine/result"
+)
+
+// Rows is the kind of the rows of two documents that [Collect] writes, after a header.
+type Rows string
+
+// The kinds of rows.
+const (
+	PairRows Rows = "pairs" // of the job pairs
+	DropRows Rows = "drops" // of the job dedup: the documents that are dropped, as dropped.tsv of one machine
+)
+
+// columns returns the columns of the rows. Files and rows are there if the results have them.
+func (r Rows) columns(placed bool) []result.Column {
+	other, like := "near", []result.Column{{Name: "similarity", Kind: result.Text}}
+	if r == DropRows {
+		other, like = "kept", []result.Column{{Name: "jaccard", Kind: result.Real, Optional: true},
+			{Name: "contained", Kind: result.Real, Optional: true}}
+	}
+	all := append([]result.Column{{Name: "id", Kind: result.Text}, {Name: other + "_id", Kind: result.Text},
+		{Name: "distance", Kind: result.Integer}}, like...)
+	for _, of := range []string{"", other + "_"} {
+		if placed {
+			all = append(all, result.Column{Name: of + "file", Kind: result.Text, Optional: true},
+				result.Column{Name: of + "row", Kind: result.Integer, Optional: true})
+		}
+	}
+	return all
+}
+
+// likeRows write pairs of documents.
+type likeRows struct {
+	t      *task
+	w      *result.TableWriter // nil before the first row
+	placed bool
+}
+
+// add writes the row of a record, if it is one of a pair or of a dropped document.
+func (l *likeRows) add(r record) error {
+	fields := bytes.Split(r.value, []byte(" "))
+	head := fields[0]
+	var name, other, distance, like []byte
+	switch {
+	case l.t.Rows == PairRows && len(fields) == 3 && len(head) > 3+rowDigits && head[0] == pairMark:
+		far, _ := number(head[2:3])
+		distance, like = strconv.AppendUint(nil, far, 10), fields[1]
+		name, other = fields[2], head[3+rowDigits:]
+	case l.t.Rows == DropRows && len(fields) == 4 && len(head) > 1+rowDigits && head[0] == dropped:
+		name, distance, like, other = head[1+rowDigits:], fields[1], fields[2], fields[3]
+	default:
+		return nil
+	}
+	far, err := strconv.Atoi(string(distance))
+	a, errA := parseName(name)
+	b, errB := parseName(other)
+	if err := cmp.Or(err, errA, errB); err != nil {
+		return fmt.Errorf("%.80q is no pair of documents: %w", r.value, err)
+	}
+	if l.w == nil {
+		l.begin(a.row > 0)
+	}
+	l.w.Text(a.id).Text(b.id).Integer(int64(far))
+	if err := l.like(like); err != nil {
+		return err
+	}
+	if l.placed {
+		l.place(a).place(b)
+	}
+	return l.w.End()
+}
+
+func (l *likeRows) begin(placed bool) {
+	l.placed, l.w = placed, result.NewTableWriter(l.t.w, result.TSV, l.t.Rows.columns(placed)...)
+}
+
+// like writes the similarity of two documents.
+func (l *likeRows) like(text []byte) error {
+	isVerified := string(text) != unverified
+	if !isVerified {
+		l.t.counters.add(unverifiedPairs, 1)
+	}
+	switch {
+	case l.t.Rows == PairRows:
+		l.w.Text(string(text))
+	case !isVerified:
+		l.w.Null().Null()
+	case string(text) == sameText:
+		l.w.Real(1).Real(1)
+	default:
+		v, err := strconv.ParseFloat(string(text), 64)
+		if err != nil {
+			return fmt.Errorf("%.40q is no similarity", text)
+		}
+		l.w.Real(v).Null()
+	}
+	return nil
+}
+
+// place writes the place of a document.
+func (l *likeRows) place(p place) *likeRows {
+	if p.row == 0 {
+		l.w.Null().Null()
+	} else {
+		l.w.Text(p.file).Row(int64(p.row))
+	}
+	return l
+}
+
+// close writes the header of a table without rows.
+func (l *likeRows) close() error {
+	if l.w == nil {
+		l.begin(false)
+	}
+	return l.w.Close()
+}
