@@ -72,8 +72,8 @@ func newServe(g *cli.Files) *cobra.Command {
   curl -s http://127.0.0.1:7744/v1/query -d '{"text": "..."}'
   curl http://127.0.0.1:7744/v1/query -H 'Content-Type: text/html' --data-binary @a.html`,
 		Annotations: cli.HelpOf("Guide: ndd help operations. Clients: ndd help crawler",
-			"Index: index=DIR create load=INPUT memory-only on-conflict=HOW ttl=TIME sync=WHEN checksums=HOW accept-clock "+
-				"backup-dir=DIR memory=SIZE",
+			"Index: index=DIR create load=INPUT memory-only threshold=X on-conflict=HOW ttl=TIME sync=WHEN checksums=HOW "+
+				"accept-clock backup-dir=DIR memory=SIZE",
 			"A new index: distance=N recipe=NAME design=NAME private-key",
 			"Network and access: listen=ADDRESS token-file=FILE tls-cert=FILE tls-key=FILE tls-client-ca=FILE insecure-no-auth",
 			"Monitoring: admin=ADDRESS pprof access-log=FILE"),
@@ -95,6 +95,7 @@ func (s *serving) registerIndex(cmd *cobra.Command) {
 	f.StringVar(&s.sync, "sync", "always", "sync to disk: always (default), interval=DURATION or never")
 	index.RegisterConflict(cmd, &s.how.OnConflict)
 	index.RegisterTTL(cmd, &s.ttl)
+	s.threshold.Register(f)
 	f.BoolVar(&s.how.AcceptClock, "accept-clock", false, "trust a clock that is more than a day off the last use")
 	f.StringVar(&s.memory, "memory", "", "limit, without mapped files (default: available memory)")
 	s.design.RegisterNamed(cmd)
@@ -143,6 +144,7 @@ type flags struct {
 	privateKey    bool // of a new index
 	sync, memory  string
 	ttl           index.TTL
+	threshold     cli.Threshold
 }
 
 func (s *serving) run(cmd *cobra.Command, args []string) error {
@@ -199,7 +201,10 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 	if s.how.Sync, err = wal.ParseSync(s.sync); err != nil {
 		return cli.Usagef("--sync: %w", err)
 	}
-	s.how.TTL = time.Duration(s.ttl)
+	if err := s.threshold.Check(); err != nil {
+		return err
+	}
+	s.how.TTL, s.how.Threshold = time.Duration(s.ttl), s.threshold.Option()
 	if s.how.Budget, err = s.g.Budget(s.memory); err != nil {
 		return err
 	}
@@ -336,7 +341,7 @@ func (s *serving) fresh(ctx context.Context) (*engine.Index, error) {
 		c.Recipe = c.Recipe.WithPrivateKey()
 	}
 	o := engine.Options{Design: &design, Recipe: &c.Recipe, OnConflict: engine.OnConflict(s.how.OnConflict), TTL: s.how.TTL,
-		Budget: s.how.Budget}
+		Threshold: s.how.Threshold, Budget: s.how.Budget}
 	if s.memoryOnly {
 		return engine.New(design.K, o)
 	}

@@ -12,7 +12,7 @@ import weakref
 from typing import Any, Iterable, Literal, TypeVar
 
 from . import _process
-from ._arguments import Count, Distance, Path, Size, checked, given
+from ._arguments import Count, Distance, Path, Share, Size, checked, given
 from ._errors import NddError, ServerError, UsageError
 from ._sources import utf8
 
@@ -50,8 +50,19 @@ class Client:
         return self._url
 
     def query(self, text: str | None = None, *, html: str | None = None, fingerprint: Fingerprint = None, k: Distance | None = None, limit: Count | None = None) -> Answer:
-        """Returns the stored documents near one: {"fingerprint", "k", "documents", "hits": [{"distance", "ids", ...}]}."""
-        return self._post("/v1/query", {**_subject(text, html, fingerprint), "k": k, "limit": limit})
+        """Returns the stored documents near one: {"fingerprint", "k", "documents", "hits": [{"distance", "ids", ...}]}.
+
+        Each hit has "similarity", the estimated Jaccard similarity to the nearest of its documents, or None; and "verified",
+        which says whether all have been verified by sketches: a query by fingerprint has none. Example::
+
+            for hit in index.query(text)["hits"]: print(hit["ids"], hit["similarity"])
+
+        Args:
+            text: The document, or html or fingerprint, a number or 16 hexadecimal digits.
+            k: Maximum Hamming distance in bits. Default: that of the index.
+            limit: Maximum number of IDs.
+        """
+        return _verified(self._post("/v1/query", {**_subject(text, html, fingerprint), "k": k, "limit": limit}))
 
     def insert(self, text: str | None = None, *, id: str | None = None, html: str | None = None, fingerprint: Fingerprint = None, ttl: str | None = None) -> Answer:
         """Adds a document and returns what became of it. A document with the same id is replaced."""
@@ -68,12 +79,12 @@ class Client:
         self, text: str | None = None, *, id: str | None = None, html: str | None = None, fingerprint: Fingerprint = None, k: Distance | None = None,
         ttl: str | None = None,
     ) -> Answer:
-        """Adds a document unless one near it is stored: ["inserted"] says which, ["hits"] what it is near."""
-        return self._post("/v1/check-and-insert", {**_subject(text, html, fingerprint), "id": id, "k": k, "ttl": ttl})
+        """Adds a document unless one near it is stored: ["inserted"] says which, ["hits"] what it is near, as query does."""
+        return _verified(self._post("/v1/check-and-insert", {**_subject(text, html, fingerprint), "id": id, "k": k, "ttl": ttl}))
 
     def check_and_insert_many(self, documents: Iterable[dict[str, Any]], *, k: Distance | None = None) -> list[Answer]:
         """The same for several documents, decided in order; returns a list, as insert_many does."""
-        return self._many("/v1/check-and-insert", documents, {"k": k})
+        return [_verified(answer) for answer in self._many("/v1/check-and-insert", documents, {"k": k})]
 
     def delete(self, id: str | None = None, *, ids: Iterable[str] | None = None, fingerprint: Fingerprint = None) -> int:
         """Deletes documents by id, ids or fingerprint, and returns how many there were."""
@@ -286,6 +297,14 @@ def _connect(url, timeout, context):
     raise UsageError(f"{url!r}: an address begins with http://, https:// or unix:")
 
 
+def _verified(answer):
+    """Adds to the hits of an answer what their similarities mean."""
+    for hit in answer.get("hits") or []:
+        similarities = hit.get("similarities") or [0]
+        hit["similarity"], hit["verified"] = max(similarities) or None, min(similarities) > 0
+    return answer
+
+
 def _hex(fingerprint):
     return fingerprint if fingerprint is None or isinstance(fingerprint, str) else f"{int(fingerprint):016x}"
 
@@ -323,6 +342,8 @@ class Index(Client):
         k: Maximum Hamming distance of queries in bits, 0 to 8, of a new index. Default: 3.
         recipe: Recipe of fingerprints of a new index: minwise, minwise-pairs, ordered, simhash or a file.
         design: Name of the design of a new index, such as "paper-10".
+        threshold: Minimum similarity of a query and a hit, 0 to 1: the Jaccard similarity of the texts, as sketches estimate
+            it. A document with a smaller similarity does not prevent an insert. 0 does not verify.
         private_key: Draw a secret key for a new index, against pages that are made to be near others.
         on_conflict: What happens to a document whose ID is stored: replace it, keep the stored one, or error.
         ttl: Time to keep new documents, such as "90d". Default: forever.
@@ -341,7 +362,7 @@ class Index(Client):
 
     @checked
     def __init__(
-        self, path: Path, *, timeout: float = 60, k: Distance | None = None, recipe: Path | None = None, design: str | None = None, private_key: bool = False,
+        self, path: Path, *, timeout: float = 60, threshold: Share = 0.7, k: Distance | None = None, recipe: Path | None = None, design: str | None = None, private_key: bool = False,
         on_conflict: Literal["replace", "keep", "error"] = "replace", ttl: str | None = None, sync: str = "always",
         checksums: Literal["full", "fast"] = "full", accept_clock: bool = False, backup_dir: Path | None = None,
         memory: Size | None = None, threads: Count | None = None,

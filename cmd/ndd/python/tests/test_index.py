@@ -33,6 +33,27 @@ def test_index(tmp_path):
         assert index.stats()["documents"] == 4998
 
 
+def test_verified(tmp_path):
+    near = text(1).replace(text(1).split()[7], "other", 1)
+    for threshold, inserted, verified in [(0.7, False, True), (0.99, True, True), (0, False, False)]:
+        with ndd.Index(tmp_path / f"i{threshold}", threshold=threshold) as index:
+            index.insert(text(1), id="a")
+            answer = index.check_and_insert(near, id="b")
+            assert answer["inserted"] is inserted
+            [hit] = index.query(text(1))["hits"][:1]
+            assert hit["verified"] is verified and (hit["similarity"] == 1 if verified else hit["similarity"] is None)
+            if not inserted:
+                assert answer["hits"][0]["verified"] is verified
+            if threshold == 0.7:
+                assert 0.9 < answer["hits"][0]["similarity"] < 1
+                [many] = index.check_and_insert_many([{"text": near, "id": "c"}])
+                assert many["hits"][0]["similarity"] == answer["hits"][0]["similarity"]
+                by_fingerprint = index.query(fingerprint=answer["fingerprint"])["hits"][0]
+                assert not by_fingerprint["verified"] and by_fingerprint["similarity"] is None
+    with pytest.raises(ndd.UsageError, match="threshold must be between 0 and 1"):
+        ndd.Index(tmp_path / "i", threshold=7)
+
+
 def test_batch(tmp_path):
     numpy = pytest.importorskip("numpy")
     with ndd.Index(tmp_path / "i") as index:
