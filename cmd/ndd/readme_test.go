@@ -64,7 +64,7 @@ func TestReadme(t *testing.T) {
 // they name. Blocks that the test cannot run are marked as bash instead of sh. TestMapReduceHelp runs the guide cluster.
 func TestTopicExamples(t *testing.T) {
 	t.Parallel()
-	port, adminPort := fmt.Sprint(freePort(t)), fmt.Sprint(freePort(t))
+	port, servePort, adminPort := fmt.Sprint(freePort(t)), fmt.Sprint(freePort(t)), fmt.Sprint(freePort(t))
 	for _, c := range []struct {
 		page, code    string   // the languages of the blocks that are run
 		before, after string   // lines of the test
@@ -90,8 +90,8 @@ func TestTopicExamples(t *testing.T) {
 			replace: []string{`{"version"`, `recipe '{"version"`, "}\n", "}'\n"},
 			want: []string{"\nكتاب 8 ", "\n北京大学 8 ", "features 16\n", "features 17\n", "\nrun 8 ", "\ndie mühlen 8 ", "\nmills 16 ",
 				"\nbit\tvector\tvalue\n"}},
-		{page: "billions", replace: []string{"7744", port, "7745", adminPort},
-			before: "export NDD_LISTEN=127.0.0.1:" + port + " NDD_ADMIN=127.0.0.1:" + adminPort,
+		{page: "billions", replace: []string{"7744", servePort, "7745", adminPort},
+			before: "export NDD_LISTEN=127.0.0.1:" + servePort + " NDD_ADMIN=127.0.0.1:" + adminPort,
 			after:  "ndd check index4",
 			want: []string{"halves in the planar layout takes 94.2 GiB", "index: sound: 13 documents", "with-hits 20",
 				`"k":3,"documents":0,"truncated":false,"hits":[]}`, "ndd_index_documents 14", "index4: sound: 14 documents"}},
