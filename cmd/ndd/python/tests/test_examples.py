@@ -97,7 +97,7 @@ def test_every_example_is_run():
 
 def test_wheel(crawl):
     out = run("The wheel", crawl)
-    assert "'dropped': 6" in out and "https://b.example/0 goes for https://a.example/0" in out
+    assert "'dropped': 6" in out and "https://b.example/0 is a copy of https://a.example/0" in out
 
 
 def test_datasets(crawl):
