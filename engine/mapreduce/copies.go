@@ -2,12 +2,11 @@ package mapreduce
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-
-	"github.com/cespare/xxhash/v2"
 
 	"ndd/engine/copies"
 	"ndd/engine/copies/postings"
@@ -24,7 +23,8 @@ import (
 //	        numbers of signatures, shared ones, method, flags
 //
 // The shuffle carries whole pairs and grows as they do. A map reads the side file twice: first to count the sets
-// that have each signature of its part, then to search.
+// that have each signature of its part, then to search. If more than MaxEqual documents have equal sets, only the one with
+// the smallest ID has pairs with others, and each of the rest has one with it; then a map reads the file once more.
 type CopiesDocs struct {
 	Queries string         // file with signatures
 	Copies  copies.Options // method, not Auto, recipe, threshold and MaxDocuments
@@ -50,17 +50,19 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 	}
 	var b postings.Builder
 	defer b.Close()
-	var ids [][]byte
+	x := &setIndex{t: t, j: &j, o: &o, docs: map[uint64]uint32{}, first: map[uint64][]byte{}}
 	var set []uint64
 	var bytes uint64
 	err = t.records(ctx, func(r record) (err error) {
 		if set, err = parseSet(set[:0], r.value); err != nil {
 			return badf("%w", err)
 		}
-		b.Add(set)
-		ids = append(ids, append([]byte(nil), r.key...))
-		bytes += uint64(sliceBytes*len(set) + len(r.key) + 64)
-		return t.Budget.Check(fmt.Sprintf("the index of %d documents of the part", len(ids)), bytes)
+		bytes += uint64(len(r.key) + 64)
+		if x.add(hashOfSet(r.value), r.key) {
+			b.Add(set)
+			bytes += uint64(sliceBytes*len(set) + seenBytes)
+		}
+		return t.Budget.Check(x.what(), bytes)
 	})
 	if err != nil {
 		return err
@@ -68,52 +70,100 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 	if err := t.sameRecipe(&j.Copies); err != nil {
 		return err
 	}
-	reserved, err := t.reserve(fmt.Sprintf("the index of %d documents of the part", len(ids)), bytes)
+	reserved, err := t.reserve(x.what(), bytes)
 	if err != nil {
 		return err
 	}
 	defer reserved.Release()
-	x, err := b.Index(ctx, t.Threads)
-	if err != nil {
+	if x.index, err = b.Index(ctx, t.Threads); err != nil {
 		return err
 	}
-	if err := j.count(ctx, t, x); err != nil {
-		return err
-	}
-	return j.search(ctx, t, x, &o, ids)
+	return cmp.Or(x.count(ctx), x.search(ctx))
+}
+
+// A setIndex is an index of the sets of a part.
+type setIndex struct {
+	t     *task
+	j     *CopiesDocs
+	o     *postings.Options
+	index *postings.Index
+
+	docs   map[uint64]uint32 // number of a set in the index, by its hash
+	hashes []uint64          // by number
+	ids    [][][]byte        // of the documents with the set, by number
+	first  map[uint64][]byte // smallest ID of the documents with a set, where they are more than MaxEqual
 }
 
 // seenBytes is the memory of a hash in a map.
 const seenBytes = 32
 
-// count counts the distinct sets of the side file in the index, as package postings counts documents.
-func (j CopiesDocs) count(ctx context.Context, t *task, x *postings.Index) error {
+// what names the index in messages.
+func (x *setIndex) what() string { return fmt.Sprintf("the index of %d sets of the part", len(x.ids)) }
+
+// add adds a document, and reports whether its set is new.
+func (x *setIndex) add(hash uint64, id []byte) bool {
+	doc, ok := x.docs[hash]
+	if !ok {
+		doc = uint32(len(x.ids))
+		x.docs[hash], x.hashes, x.ids = doc, append(x.hashes, hash), append(x.ids, nil)
+	}
+	x.ids[doc] = append(x.ids[doc], bytes.Clone(id))
+	return !ok
+}
+
+// count counts the distinct sets of the side file in the index, as package postings counts documents, and finds the sets
+// of many documents.
+func (x *setIndex) count(ctx context.Context) error {
 	var set []uint64
-	seen := map[uint64]bool{} // hashes of sets
-	return t.side(ctx, j.Queries, func(r record) (err error) {
-		hash := xxhash.Sum64(setOf(r.value))
-		if set, err = parseSet(set[:0], r.value); err != nil || seen[hash] {
+	seen := map[uint64]int{} // documents by the hash of their set
+	err := x.t.side(ctx, x.j.Queries, func(r record) (err error) {
+		hash := hashOfSet(r.value)
+		if set, err = parseSet(set[:0], r.value); err != nil || len(set) == 0 {
 			return err
 		}
-		seen[hash] = true
-		x.Count(set)
-		return t.Budget.Check(fmt.Sprintf("the hashes of %d sets of %s", len(seen), j.Queries), uint64(seenBytes*len(seen)))
+		if seen[hash]++; seen[hash] > 1 {
+			if seen[hash] > cmp.Or(x.o.MaxEqual, postings.MaxEqual) {
+				x.first[hash] = nil
+			}
+			return nil
+		}
+		x.index.Count(set)
+		return x.t.Budget.Check(fmt.Sprintf("the hashes of %d sets of %s", len(seen), x.j.Queries), uint64(seenBytes*len(seen)))
+	})
+	if err != nil || len(x.first) == 0 {
+		return err
+	}
+	return x.t.side(ctx, x.j.Queries, func(r record) error {
+		hash := hashOfSet(r.value)
+		if first, ok := x.first[hash]; ok && (first == nil || bytes.Compare(r.key, first) < 0) {
+			x.first[hash] = bytes.Clone(r.key)
+		}
+		return nil
 	})
 }
 
 // search sends the pairs of the documents of the side file with those of the index. Of two
 // documents the one with fewer signatures is searched for, or the smaller ID if they have as many,
 // so that a pair comes once.
-func (j CopiesDocs) search(ctx context.Context, t *task, x *postings.Index, o *postings.Options, ids [][]byte) error {
+func (x *setIndex) search(ctx context.Context) error {
 	var set []uint64
 	var matches []postings.Match
-	counts := make([]uint32, x.Len())
-	return t.side(ctx, j.Queries, func(r record) (err error) {
+	counts := make([]uint32, x.index.Len())
+	return x.t.side(ctx, x.j.Queries, func(r record) (err error) {
+		hash := hashOfSet(r.value)
+		if first, ok := x.first[hash]; ok && !bytes.Equal(first, r.key) {
+			return nil // its pair is found from the first one
+		}
 		if set, err = parseSet(set[:0], r.value); err != nil {
 			return err
 		}
-		matches = x.AppendSimilar(matches[:0], set, counts, o)
-		return t.sendPairs(r.key, len(set), matches, ids)
+		matches = x.index.AppendSimilar(matches[:0], set, counts, x.o)
+		for _, m := range matches {
+			if err := x.send(r.key, hash, len(set), m); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -144,24 +194,26 @@ func (t *task) side(ctx context.Context, path string, each func(r record) error)
 	return side.whole(path, read)
 }
 
-// sendPairs sends the pairs of a document of size signatures with its matches that are larger, or
+// send sends the pairs of a document of size signatures with the documents of a match that are larger, or
 // as large and of a greater ID.
-func (t *task) sendPairs(id []byte, size int, matches []postings.Match, ids [][]byte) error {
+func (x *setIndex) send(id []byte, hash uint64, size int, m postings.Match) error {
+	first, isLarge := x.first[x.hashes[m.Doc]]
 	var key []byte
-	for _, m := range matches {
-		other := ids[m.Doc]
+	for _, other := range x.ids[m.Doc] {
 		order := bytes.Compare(id, other)
 		if order == 0 || m.Size < size || m.Size == size && order > 0 {
 			continue
 		}
-		if m.Frequent {
-			t.counters.add(frequentPairs, 1)
+		if isLarge && hash != x.hashes[m.Doc] && !bytes.Equal(first, other) {
 			continue
 		}
-		t.counters.add(pairs, 1)
-		key = appendPair(key[:0], id, other, size, m.Size)
-		key = appendNumber(key, uint64(m.Shared), sizeDigits)
-		if err := t.send(t.partition(record{key: id}.hash()^record{key: other}.hash()), key, nil); err != nil {
+		if m.Frequent {
+			x.t.counters.add(frequentPairs, 1)
+			continue
+		}
+		x.t.counters.add(pairs, 1)
+		key = appendNumber(appendPair(key[:0], id, other, size, m.Size), uint64(m.Shared), sizeDigits)
+		if err := x.t.send(x.t.partition(record{key: id}.hash()^record{key: other}.hash()), key, nil); err != nil {
 			return err
 		}
 	}

@@ -126,37 +126,42 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestCopiesEqual: of more than 1,000 documents with equal signatures, collect lists the pairs of the first alone.
+// TestCopiesEqual: of more than 1,000 documents with equal signatures, the first has all pairs, as on one machine, however the
+// IDs are ordered; and the shuffle has no others.
 func TestCopiesEqual(t *testing.T) {
-	var signed, results, want strings.Builder
-	row := func(to *strings.Builder, format, a, b string) { fmt.Fprintf(to, format, a, b) }
-	const pair = "%s\t%s duplicate 1 1 1 3 3 3 winnow equal\n"
-	const line = "%s\t%s\tduplicate\t1.0000\t1.0000\t1.0000\t3\t3\t3\twinnow\tequal\n"
-	fmt.Fprintf(&signed, "other\t----------1----------2----------3----------4\n")
-	row(&want, "%s\t%s\tcontains\t1.0000\t0.7500\t1.0000\t4\t3\t3\twinnow\t\n", "other", "d5000")
-	for i := range postings.MaxEqual + 1 {
-		id := fmt.Sprintf("d%04d", 5000-i)
-		fmt.Fprintf(&signed, "%s\t----------1----------2----------3\n", id)
-		if i > 0 {
-			row(&results, pair, id, "d5000")
-			row(&want, line, "d5000", id)
+	o := copies.Options{Method: copies.Winnow, Threshold: 0.3}
+	some := texts(40)
+	all := []string{some[0] + " " + some[1], some[2]}
+	for _, text := range some[3:] {
+		all = append(all, some[2]+" "+text)
+	}
+	for range postings.MaxEqual + 1 {
+		all = append(all, some[0])
+	}
+	all = append(all, some[0]+" "+some[3], some[0])
+	want := copiesOf(t, all, o)
+	if n := strings.Count(want, "\n"); n > 2*postings.MaxEqual || !strings.Contains(want, "common") {
+		t.Fatalf("%d pairs: the texts show nothing", n)
+	}
+	l := newLocal(t, 3, 1)
+	signed := l.run(mapreduce.Signatures{Copies: o, SiteOf: func(d *format.Document) uint64 { return siteOf(d.ID) }}, l.cut(textLines(all, idOf)))
+	side := files.New(t, "signatures.tsv", signed)
+	for name, results := range map[string]string{"documents": l.run(mapreduce.CopiesDocs{Queries: side, Copies: o}, l.cut(signed)),
+		"terms": l.run(mapreduce.CopiesSum{Copies: o}, l.cut(l.run(mapreduce.CopiesTerms{Copies: o}, l.cut(signed))))} {
+		counted := map[string]int64{}
+		got, err := step(t, mapreduce.Collect, results, func(c *mapreduce.Options) {
+			c.Copies = &mapreduce.CopyRows{Signatures: side, Options: o}
+			c.Count = func(name string, n int64) { counted[name] = n }
+		})
+		must.Do(t, err)
+		if got != want {
+			t.Errorf("by %s: %.3000s", name, cmp.Diff(want, got))
 		}
-		if i > 1 {
-			row(&results, pair, id, "d4999")
+		if n := strings.Count(results, "\n"); n > strings.Count(want, "\n")+10 || counted["equal_documents_listed_with_the_first_only"] != postings.MaxEqual+1 {
+			t.Errorf("by %s: %d results, counted %v", name, n, counted)
 		}
 	}
-	for _, id := range []string{"d5000", "d4999"} {
-		fmt.Fprintf(&results, "%s\tother revised 1 1 1 3 4 3 winnow \\e\n", id)
-	}
-	side := files.New(t, "signatures.tsv", signed.String()+mapreduce.EndOf(signed.String()))
-	got, err := step(t, mapreduce.Collect, results.String()+mapreduce.EndOf(results.String()), func(o *mapreduce.Options) {
-		o.Copies = &mapreduce.CopyRows{Signatures: side}
-	})
-	must.Do(t, err)
-	if _, rows, _ := strings.Cut(got, "\n"); rows != want.String() {
-		t.Error(cmp.Diff(want.String(), rows))
-	}
-	_, err = step(t, mapreduce.Collect, "d5000\tnosuch revised 1 1 1 3 4 3 winnow \\e\n", func(o *mapreduce.Options) {
+	_, err := step(t, mapreduce.Collect, "d5000\tnosuch revised 1 1 1 3 4 3 winnow \\e\n", func(o *mapreduce.Options) {
 		o.Copies = &mapreduce.CopyRows{Signatures: side}
 	})
 	wantError(t, err, mapreduce.ErrLost, "nosuch")

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"ndd/engine/copies"
@@ -14,8 +13,8 @@ import (
 )
 
 // CopyRows makes [Collect] write pairs of copies as package copies lists them. Pairs are in order of the documents, and the
-// earlier document comes first. Pairs have the flags same_site and common. If more than [postings.MaxEqual] documents have
-// equal signatures, only the first of them has pairs with the others.
+// earlier document comes first. Pairs have the flags same_site and common. If more than MaxEqual documents have equal
+// signatures, only the first of them has pairs with others; the jobs take the one with the smallest ID for it.
 type CopyRows struct {
 	Signatures string         // file with the results of the job signatures, in order of the inputs
 	Options    copies.Options // limits of relations and OtherSites
@@ -27,19 +26,28 @@ type copyRows struct {
 	numbers map[string]uint32 // number of a document by its escaped ID
 	ids     []string
 	sites   []uint64
+	sets    []uint64 // hash of the signatures of a document; 0 for none
+	large   map[uint64]*equalGroup
 	pairs   []copies.Pair
 	idBytes int
 }
 
+// An equalGroup is more than MaxEqual documents with equal signatures: the first by ID, and the first in order of the inputs.
+type equalGroup struct{ byID, first uint32 }
+
 // idBytes is the memory of an ID without its text. rowBytes is the memory of a pair.
 const (
-	idBytes  = 80
+	idBytes  = 80 + 8 + seenBytes
 	rowBytes = 2 * 56
 )
 
 func newCopyRows(ctx context.Context, t *task) (*copyRows, error) {
 	c := &copyRows{t: t, numbers: map[string]uint32{}}
-	return c, t.side(ctx, t.Copies.Signatures, c.document)
+	if err := t.side(ctx, t.Copies.Signatures, c.document); err != nil {
+		return nil, err
+	}
+	c.group()
+	return c, nil
 }
 
 // document adds the next document of the signatures.
@@ -55,6 +63,11 @@ func (c *copyRows) document(r record) error {
 	}
 	id := string(r.key)
 	c.numbers[id] = uint32(len(c.ids))
+	set := uint64(0)
+	if string(setOf(r.value)) != noSignatures {
+		set = hashOfSet(r.value)
+	}
+	c.sets = append(c.sets, set)
 	c.ids, c.sites, c.idBytes = append(c.ids, id), append(c.sites, site), c.idBytes+len(id)+idBytes
 	return c.t.Budget.Check(fmt.Sprintf("the IDs of %d documents", len(c.ids)), uint64(c.idBytes))
 }
@@ -79,6 +92,7 @@ func (c *copyRows) add(r record) error {
 		}
 		counts[i] = n
 	}
+	a, b = c.renamed(a, b)
 	if a > b {
 		a, b, counts[0], counts[1] = b, a, counts[1], counts[0]
 	}
@@ -94,9 +108,7 @@ func (c *copyRows) add(r record) error {
 
 // write writes the rows.
 func (c *copyRows) write() error {
-	unlisted := c.limitEqual()
 	rows, sameSite := c.t.Copies.Options.Rows(c.pairs)
-	c.t.counters.add(unlistedDocuments, int64(unlisted))
 	c.t.counters.add(sameSitePairs, int64(sameSite))
 	w := result.NewTableWriter(c.t.w, result.TSV, copies.Columns...)
 	for i := range rows {
@@ -112,24 +124,49 @@ func (c *copyRows) write() error {
 	return w.Close()
 }
 
-// limitEqual finds groups of more than MaxEqual documents with equal signatures. It removes the pairs of all documents of
-// a group except the first, and returns the number of these documents.
-func (c *copyRows) limitEqual() (unlisted int) {
-	equals, later := make([]uint32, len(c.ids)), make([]bool, len(c.ids))
-	for _, p := range c.pairs {
-		if p.Flags.Has(copies.Equal) {
-			equals[p.A]++
-			equals[p.B]++
-			later[p.B] = true
+// group finds the groups of more than MaxEqual documents with equal signatures.
+func (c *copyRows) group() {
+	counts := map[uint64]int{}
+	for _, set := range c.sets {
+		counts[set]++
+	}
+	delete(counts, 0)
+	c.large = map[uint64]*equalGroup{}
+	for doc, set := range c.sets {
+		if counts[set] <= cmp.Or(c.t.Copies.Options.Join.MaxEqual, postings.MaxEqual) {
+			continue
+		}
+		g := c.large[set]
+		if g == nil {
+			c.large[set] = &equalGroup{uint32(doc), uint32(doc)}
+			continue
+		}
+		c.t.counters.add(unlistedDocuments, 1)
+		if c.ids[doc] < c.ids[g.byID] {
+			g.byID = uint32(doc)
 		}
 	}
-	for doc := range later {
-		if later[doc] = later[doc] && equals[doc] >= postings.MaxEqual; later[doc] {
-			unlisted++
-		}
+}
+
+// renamed returns a pair of a job with the first documents of large groups instead of the first ones by ID.
+func (c *copyRows) renamed(a, b uint32) (uint32, uint32) {
+	g := c.large[c.sets[a]]
+	if g == nil || c.sets[a] != c.sets[b] {
+		return c.firstOf(a), c.firstOf(b)
 	}
-	c.pairs = slices.DeleteFunc(c.pairs, func(p copies.Pair) bool {
-		return later[p.A] || later[p.B] && !p.Flags.Has(copies.Equal)
-	})
-	return unlisted
+	if a == g.byID {
+		a = b
+	}
+	if a == g.first {
+		a = g.byID
+	}
+	return g.first, a
+}
+
+// firstOf returns the first document of a large group, or the document itself.
+func (c *copyRows) firstOf(doc uint32) uint32 {
+	if g := c.large[c.sets[doc]]; g != nil {
+		return g.first
+	}
+	return doc
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cespare/xxhash/v2"
-
 	"ndd/engine/copies"
 	"ndd/engine/copies/postings"
 )
@@ -34,7 +32,7 @@ func (j CopiesTerms) mapPart(ctx context.Context, t *task) error {
 		if len(r.key) == 0 || len(set) > sizeMax {
 			return badf("%.40q has %d signatures: at most %d, and an ID", r.key, len(set), sizeMax)
 		}
-		all := xxhash.Sum64(setOf(r.value))
+		all := hashOfSet(r.value)
 		for _, s := range set {
 			key = appendNumber(appendNumber(key[:0], s, printDigits), uint64(len(set)), sizeDigits)
 			key = appendNumber(key, all, printDigits)
@@ -91,35 +89,54 @@ func (j CopiesTerms) reduce(ctx context.Context, t *task) error {
 	return t.overlaps(list, &o)
 }
 
-// overlaps writes the partial overlaps of all pairs of the documents of a signature.
+// overlaps writes the partial overlaps of all pairs of the documents of a signature. If more than MaxEqual documents have equal sets,
+// only the first has pairs with others, and each of the rest has one with it.
 func (t *task) overlaps(list []posting, o *postings.Options) error {
 	sets := 0
-	for i := range list {
-		if i == 0 || list[i].set != list[i-1].set || list[i].size != list[i-1].size {
-			sets++
+	var firsts []posting // without the rest of large groups
+	var rest [][2]posting
+	for from, to := 0, 0; from < len(list); from, sets = to, sets+1 {
+		for to = from; to < len(list) && list[to].set == list[from].set && list[to].size == list[from].size; to++ {
+		}
+		if group := list[from:to]; len(group) <= cmp.Or(o.MaxEqual, postings.MaxEqual) {
+			firsts = append(firsts, group...)
+		} else {
+			firsts = append(firsts, group[0])
+			for _, p := range group[1:] {
+				rest = append(rest, [2]posting{group[0], p})
+			}
 		}
 	}
-	var line []byte
-	for i, next := range list {
-		for _, first := range slices.Backward(list[:i]) {
+	for _, pair := range rest {
+		if err := t.overlap(pair[0], pair[1], o.Finds(sets)); err != nil {
+			return err
+		}
+	}
+	for i, next := range firsts {
+		for _, first := range slices.Backward(firsts[:i]) {
 			if !o.Possible(first.size, next.size) {
 				break // what comes before is smaller still
 			}
-			if bytes.Equal(first.id, next.id) {
-				continue
-			}
-			line = appendPair(line[:0], first.id, next.id, first.size, next.size)
-			if !o.Finds(sets) {
-				line = append(line, frequent...)
-			}
-			id, rest, _ := bytes.Cut(line, []byte(" "))
-			t.counters.add(pairs, 1)
-			if err := t.result(id, rest); err != nil {
+			if err := t.overlap(first, next, o.Finds(sets)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// overlap writes the partial overlap of a pair, which is frequent if the signature does not find pairs.
+func (t *task) overlap(a, b posting, finds bool) error {
+	if bytes.Equal(a.id, b.id) {
+		return nil
+	}
+	t.value = appendPair(t.value[:0], a.id, b.id, a.size, b.size)
+	if !finds {
+		t.value = append(t.value, frequent...)
+	}
+	id, rest, _ := bytes.Cut(t.value, []byte(" "))
+	t.counters.add(pairs, 1)
+	return t.result(id, rest)
 }
 
 // A CopiesSum is the second step: it adds up the partial overlaps of every pair and keeps similar

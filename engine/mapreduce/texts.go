@@ -124,6 +124,9 @@ func setOf(value []byte) []byte {
 	return set
 }
 
+// hashOfSet returns a hash of the signatures of a result, by which documents with equal ones are found.
+func hashOfSet(value []byte) uint64 { return xxhash.Sum64(setOf(value)) }
+
 // parseSet appends the signatures of a result, which ascend; none for noSignatures.
 func parseSet(dst []uint64, value []byte) ([]uint64, error) {
 	text := setOf(value)

@@ -145,8 +145,8 @@ of its site`,
 	in:      `what the job signatures writes; each map makes an index of its part`,
 	shuffle: `pairs of documents that are similar, all in the key: 16 bytes and both IDs each`,
 	out: `ID, tab, ID, relation, score, share of the first in the second, of the second in
-the first, numbers of signatures, shared ones, method, flags; collect --signatures writes the table of
-'ndd copies', with its header and in its order`,
+the first, numbers of signatures, shared ones, method, flags; collect writes the table of
+'ndd copies', in its order`,
 	side:    `--queries: all that the job signatures wrote, which every map reads twice`,
 	mapLine: "--method winnow --queries signatures.tsv", reduceLine: "--method winnow", file: "signatures.tsv",
 	collectLine: "--signatures signatures.tsv",
@@ -190,9 +190,8 @@ const methodFileNote = ` All steps, signatures included, need the same --method 
 --threshold. On a cluster the file and what it names are side files.`
 
 // collectNote says what collect adds.
-const collectNote = ` For collect --signatures, the results of the job signatures are in order of the inputs. Without
-this flag rows are in no order, have no flags same_site and common, and list all pairs of more than 1,000 equal
-documents.`
+const collectNote = ` For collect --signatures, the results of the job signatures must be in order of the inputs. Of more
+than 1,000 documents with equal signatures, only the first has pairs with others, as in 'ndd copies'.`
 
 // register adds the flags with these names.
 func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
@@ -261,17 +260,14 @@ func (m *mapReduce) copyOptions(sites bool) (o copies.Options, err error) {
 	return o, m.file.Join(&o, sites)
 }
 
-// copyRows returns what collect makes of pairs of copies, nil without --signatures.
+// copyRows returns the options by which collect writes the table of copies.
 func (m *mapReduce) copyRows() (*mapreduce.CopyRows, error) {
+	if m.signatures == "" {
+		return nil, cli.Usagef("--signatures FILE is required: the results of the job signatures, in order of the inputs")
+	}
 	o, err := m.file.Signatures(copies.Auto, copies.Options{})
 	if err == nil {
 		err = m.file.Join(&o, true)
 	}
-	if err != nil || m.signatures == "" {
-		if err == nil && o.OtherSites {
-			err = cli.Usagef("same-site = skip needs --signatures: sites are in the results of the job signatures")
-		}
-		return nil, err
-	}
-	return &mapreduce.CopyRows{Signatures: m.signatures, Options: o}, nil
+	return &mapreduce.CopyRows{Signatures: m.signatures, Options: o}, err
 }

@@ -200,7 +200,10 @@ func (m *mapReduce) run(cmd *cobra.Command, j *mapReduceJob) error {
 		return err
 	}
 	if m.step == "collect" {
-		if o.Copies, err = m.copyRows(); err != nil {
+		if j.collectFlags != "" {
+			o.Copies, err = m.copyRows()
+		}
+		if err != nil {
 			return err
 		}
 		return m.collect(cmd, o)
