@@ -84,6 +84,8 @@ func TestTopicExamples(t *testing.T) {
 			after: "ndd check pages pages4",
 			want: []string{"pages-monday: sound: 8 documents", "pages: sound: 8 documents, 8 fingerprints, k = 3",
 				"pages4: sound: 8 documents, 8 fingerprints, k = 4"}},
+		{page: "indexes", before: "ndd fingerprint -q -o docs.ndf docs.jsonl; ndd build -q -o index docs.ndf",
+			after: "cmp hits.tsv scanned.tsv", want: []string{"queries 8 with-hits 8 hits 46"}},
 		{page: "tuning", before: "ndd build -q -o index F.bin; cp Q.bin q.bin", after: "ls",
 			want: []string{"cpu.pprof"}},
 		{page: "recipes", code: "sh|json", before: wordFiles,
