@@ -102,6 +102,19 @@ func valuesOf(f *columns.File, column int) (values []string, err error) {
 	return values, err
 }
 
+// dropFirst drops the first row of a file from a column.
+func dropFirst(f *columns.File, column int) error {
+	for p, err := range f.Pages(0, column, []int64{0}) {
+		if err == nil {
+			err = p.Edit(f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // rowsOf reads all rows of a row group.
 func rowsOf(group parquet.RowGroup) (all []parquet.Row, err error) {
 	defer func() {
@@ -136,31 +149,24 @@ func TestColumns(t *testing.T) {
 		for version := 1; version <= 2; version++ {
 			t.Run(fmt.Sprintf("%s %d", name, version), func(t *testing.T) {
 				o := []parquet.WriterOption{parquet.DataPageVersion(version), parquet.Compression(codec)}
-				sameAsLibrary(t, write(t, flatRows(200), o...), false)
-				sameAsLibrary(t, write(t, nestedRows(200), o...), true)
+				sameAsLibrary(t, write(t, flatRows(200), o...))
+				sameAsLibrary(t, write(t, nestedRows(200), o...))
 			})
 		}
 	}
 }
 
-func sameAsLibrary(t *testing.T, data []byte, repeats bool) {
+func sameAsLibrary(t *testing.T, data []byte) {
 	t.Helper()
 	alone, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
 	must.Do(t, err)
 	f, err := columns.Open(bytes.NewReader(data), int64(len(data)), columns.Limits{PageBytes: 1 << 20})
 	must.Do(t, err)
 	defer f.Close()
-	if f.Repeats() != repeats {
-		t.Error("lists:", f.Repeats())
-	}
 	values := make([][]string, len(f.Schema().Columns()))
-	for i, group := range alone.RowGroups() {
+	for _, group := range alone.RowGroups() {
 		want, err := rowsOf(group)
 		must.Do(t, err)
-		got, err := rowsOf(f.RowGroup(i))
-		if err != nil || len(got) == 0 || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
-			t.Errorf("row group %d: %v: %d rows, want %d", i, err, len(got), len(want))
-		}
 		for _, v := range slices.Concat(want...) {
 			values[v.Column()] = append(values[v.Column()], fmt.Sprint(v))
 		}

@@ -14,6 +14,6 @@
 // while its page is decompressed, so it is never in memory as a whole. A refused file has an error that
 // wraps [ErrCorrupt] and names the wrong size. A panic of the library becomes such an error, too.
 //
-// [File.Values] reads a column row by row, and [File.RowGroup] whole rows, with lists and maps.
+// [File.Values] reads a column row by row. [File.Pages] drops rows from the pages of a column.
 // A [File] and its pages belong to one goroutine.
 package columns

@@ -182,7 +182,7 @@ func TestHostile(t *testing.T) {
 		"size of a page": {rows(1, good.packed(plain, math.MaxInt32)),
 			"page 1: 2147483647 bytes, the limit is 1048576"},
 		"page behind the end": {rows(1, good.with(func(h *format.PageHeader) { h.CompressedPageSize = 1 << 20 })),
-			"which end behind the column"},
+			"which end after the column"},
 		"column behind the end": {column(func(m *format.ColumnMetaData) { m.TotalCompressedSize = math.MaxInt64 }),
 			"bytes from byte 4 on in a file of"},
 		"column before the file": {column(func(m *format.ColumnMetaData) { m.DataPageOffset = -4 }),
@@ -248,7 +248,7 @@ func TestHostile(t *testing.T) {
 			hostile.Allocates(t, 512<<20, func() {
 				f, err := columns.Open(bytes.NewReader(data), int64(len(data)), columns.Limits{PageBytes: 1 << 20})
 				if err == nil {
-					_, err = rowsOf(f.RowGroup(0))
+					err = dropFirst(f, 0)
 					f.Close()
 				}
 				if (err == nil) != (c.want == "") {
@@ -382,19 +382,19 @@ func TestCompressedPage(t *testing.T) {
 	}
 }
 
-// FuzzRowGroup: whatever a file holds, reading its rows ends, in an error or in a panic of the
-// library, which those who copy rows catch, and takes no more memory than a row may.
-func FuzzRowGroup(f *testing.F) {
+// FuzzPages: whatever a file holds, dropping a row from its columns ends, perhaps in an error.
+func FuzzPages(f *testing.F) {
 	f.Add(write(f, nestedRows(20), parquet.DataPageVersion(1)))
+	f.Add(write(f, flatRows(20), parquet.DataPageVersion(2)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := columns.Open(bytes.NewReader(data), int64(len(data)), columns.Limits{PageBytes: 1 << 20})
 		if err != nil {
 			return
 		}
 		defer file.Close()
-		for i := range min(file.Groups(), 3) {
-			if file.Rows(i) < 1<<16 {
-				rowsOf(file.RowGroup(i))
+		for i := range file.Schema().Columns() {
+			if file.Groups() > 0 && i < len(file.Metadata().RowGroups[0].Columns) {
+				dropFirst(file, i)
 			}
 		}
 	})

@@ -36,6 +36,10 @@ type File struct {
 	most int64                // maximum bytes of a value
 
 	decompressor decompressor
+
+	// Memory for the pages that this goroutine edits.
+	plain, data []byte
+	offsets     []uint32
 }
 
 // Limits bound the memory for a file, without its footer.
@@ -207,13 +211,3 @@ func (f *File) leaf(column int) parquet.LeafColumn {
 
 // IsRepeated reports whether a column is in a list or map, so that a row may have several values.
 func (f *File) IsRepeated(column int) bool { return f.leaf(column).MaxRepetitionLevel > 0 }
-
-// Repeats reports whether a row may have several values in any column.
-func (f *File) Repeats() bool {
-	for i := range f.Schema().Columns() {
-		if f.IsRepeated(i) {
-			return true
-		}
-	}
-	return false
-}

@@ -24,50 +24,21 @@ const (
 	rowValuesMax = 1 << 22
 )
 
-// RowGroup returns a row group whose pages are checked. It can be read once, from its start. The read that needs a
-// broken page returns its error.
-func (f *File) RowGroup(group int) parquet.RowGroup {
-	return &rowGroup{f.view.RowGroups()[group], f, group}
-}
-
-type rowGroup struct {
-	parquet.RowGroup
-	file   *File
-	number int
-}
-
-func (g *rowGroup) Rows() parquet.Rows { return &rows{parquet.NewRowGroupRowReader(g), g.number} }
-
-// rows are the rows of a row group. They turn the library's panics into errors.
-type rows struct {
-	parquet.Rows
-	group int
-}
-
-func (r *rows) ReadRows(to []parquet.Row) (n int, err error) {
-	defer recovered(fmt.Sprintf("row group %d", r.group+1), &err)
-	return r.Rows.ReadRows(to)
-}
-
-func (g *rowGroup) ColumnChunks() []parquet.ColumnChunk {
-	chunks := g.RowGroup.ColumnChunks()
-	checked := make([]parquet.ColumnChunk, len(chunks))
-	for i := range chunks {
-		checked[i] = &columnChunk{chunks[i], g, i}
-	}
-	return checked
-}
-
+// A columnChunk is a column of a row group whose pages are checked.
 type columnChunk struct {
 	parquet.ColumnChunk
-	group  *rowGroup
-	number int
+	file          *File
+	group, number int
+}
+
+func (f *File) chunk(group, column int) *columnChunk {
+	return &columnChunk{f.view.RowGroups()[group].ColumnChunks()[column], f, group, column}
 }
 
 // place names the column for errors.
 func (c *columnChunk) place() string {
-	name := strings.Join(c.group.file.Schema().Columns()[c.number], ".")
-	return fmt.Sprintf("row group %d, column %q", c.group.number+1, name)
+	name := strings.Join(c.file.Schema().Columns()[c.number], ".")
+	return fmt.Sprintf("row group %d, column %q", c.group+1, name)
 }
 
 func (c *columnChunk) Pages() parquet.Pages {
@@ -80,11 +51,11 @@ func (c *columnChunk) Pages() parquet.Pages {
 
 // stream opens the column and checks its place and the number of its values.
 func (c *columnChunk) stream() (*stream, error) {
-	f := c.group.file
-	chunk := &f.own.RowGroups[c.group.number].Columns[c.number]
+	f := c.file
+	chunk := &f.own.RowGroups[c.group].Columns[c.number]
 	m := &chunk.MetaData
 	s := &stream{file: f, codec: m.Codec, at: m.DataPageOffset, left: m.NumValues, from: pageBase,
-		column: c.ColumnChunk.Type().Kind(), group: f.Rows(c.group.number)}
+		column: c.ColumnChunk.Type().Kind(), group: f.Rows(c.group)}
 	if m.DictionaryPageOffset != 0 {
 		s.at = m.DictionaryPageOffset
 	}
@@ -156,7 +127,7 @@ type Values struct {
 
 // Values returns the values of a column in a row group. column is its number in the schema. The caller closes them.
 func (f *File) Values(group, column int) *Values {
-	chunk := f.RowGroup(group).ColumnChunks()[column].(*columnChunk)
+	chunk := f.chunk(group, column)
 	return &Values{from: parquet.NewColumnChunkValueReader(chunk), chunk: chunk, repeats: f.IsRepeated(column)}
 }
 
@@ -241,63 +212,87 @@ func (s *stream) ReadAt(p []byte, at int64) (int, error) {
 }
 
 // next reads the next page and checks it.
-func (s *stream) next() (err error) {
-	s.number++
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("page %d: %w", s.number, err)
-		}
-	}()
-	h, n, err := s.header()
+func (s *stream) next() error {
+	h, _, err := s.fetch()
 	if err != nil {
 		return err
 	}
-	most := s.file.page + s.file.page/4 + packedSpare
-	switch size := int64(h.CompressedPageSize); {
-	case size < 0 || size > s.end-s.at-int64(n):
-		return corrupt("%d bytes, which end behind the column", size)
-	case size > most:
-		return corrupt("%d bytes compressed, the limit is %d", size, most)
-	case h.UncompressedPageSize < 0 || int64(h.UncompressedPageSize) > s.file.page:
-		return corrupt("%d bytes, the limit is %d", h.UncompressedPageSize, s.file.page)
+	b, err := s.open(h)
+	if err == nil && (h.Type == format.DictionaryPage || isData(h)) {
+		err = s.hand(h, b.levels, b.values)
 	}
-	s.packed = grow(s.packed, int(h.CompressedPageSize))
-	if err := s.read(s.packed, s.at+int64(n)); err != nil {
-		return err
-	}
-	s.at += int64(n) + int64(h.CompressedPageSize)
-	if h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(s.packed) {
-		return corrupt("checksum mismatch")
-	}
-	var levels, values []byte
-	switch {
-	case h.Type == format.IndexPage, h.Type > format.DataPageV2: // no reader needs these pages
-		return nil
-	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
-		values, err = s.dictionary(h)
-	case h.Type == format.DataPage && h.DataPageHeader.Valid:
-		levels, values, err = s.data(h)
-	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
-		levels, values, err = s.dataV2(h)
-	default:
-		return corrupt("a page without its header")
-	}
-	if err != nil {
-		return err
-	}
-	return s.hand(h, levels, values)
+	return s.named(err)
 }
 
-// header reads the header of a page and returns its length.
-func (s *stream) header() (h *format.PageHeader, n int, err error) {
+// named names the page in an error.
+func (s *stream) named(err error) error {
+	if err != nil {
+		err = fmt.Errorf("page %d: %w", s.number, err)
+	}
+	return err
+}
+
+// fetch reads the next page as it is, and returns its header, also as the file has it.
+func (s *stream) fetch() (h *format.PageHeader, head []byte, err error) {
+	s.number++
+	h, head, err = s.header()
+	if err != nil {
+		return nil, nil, s.named(err)
+	}
+	most, n := s.file.page+s.file.page/4+packedSpare, int64(len(head))
+	switch size := int64(h.CompressedPageSize); {
+	case size < 0 || size > s.end-s.at-n:
+		err = corrupt("%d bytes, which end after the column", size)
+	case size > most:
+		err = corrupt("%d bytes compressed, the limit is %d", size, most)
+	case h.UncompressedPageSize < 0 || int64(h.UncompressedPageSize) > s.file.page:
+		err = corrupt("%d bytes, the limit is %d", h.UncompressedPageSize, s.file.page)
+	}
+	if err == nil {
+		s.packed = grow(s.packed, int(h.CompressedPageSize))
+		err = s.read(s.packed, s.at+n)
+	}
+	s.at += n + int64(h.CompressedPageSize)
+	if err == nil && h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(s.packed) {
+		err = corrupt("checksum mismatch")
+	}
+	return h, head, s.named(err)
+}
+
+// A body is a decompressed page. In pages of the first version the levels have their lengths before them.
+type body struct{ levels, repetitions, definitions, values []byte }
+
+// isData reports whether a page has values of rows.
+func isData(h *format.PageHeader) bool {
+	return h.Type == format.DataPage || h.Type == format.DataPageV2
+}
+
+// open decompresses and checks the page that was fetched.
+func (s *stream) open(h *format.PageHeader) (b body, err error) {
+	switch {
+	case h.Type == format.IndexPage, h.Type > format.DataPageV2: // which nothing needs
+	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
+		b.values, err = s.dictionary(h)
+	case h.Type == format.DataPage && h.DataPageHeader.Valid:
+		b, err = s.data(h)
+	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
+		b, err = s.dataV2(h)
+	default:
+		err = corrupt("a page without its header")
+	}
+	return b, err
+}
+
+// header reads the header of a page, and returns its bytes, too.
+func (s *stream) header() (h *format.PageHeader, head []byte, err error) {
 	for size := int64(headerFirst); ; size *= 16 {
 		b := make([]byte, min(size, s.end-s.at))
 		if err := s.read(b, s.at); err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
 		h = new(format.PageHeader)
-		if n, err = decode(b, h); err != errShort || int64(len(b)) == s.end-s.at || size >= headerMax {
-			return h, n, err
+		if n, err := decode(b, h); err != errShort || int64(len(b)) == s.end-s.at || size >= headerMax {
+			return h, b[:n], err
 		}
 	}
 }
@@ -345,23 +340,21 @@ func (s *stream) dictionary(h *format.PageHeader) (values []byte, err error) {
 
 // data checks a page of the first version. Its levels, which begin with their length, and its values are compressed
 // together.
-func (s *stream) data(h *format.PageHeader) (levels, values []byte, err error) {
+func (s *stream) data(h *format.PageHeader) (b body, err error) {
 	d := &h.DataPageHeader.V
 	blocks := min(s.repeats, 1) + min(s.levels, 1)
 	plain, err := s.unpack(s.codec, s.packed, int(h.UncompressedPageSize), blocks, d.Encoding)
 	if err != nil {
-		return nil, nil, err
+		return b, err
 	}
-	repetitions, values, err := cutLevels(plain, d.RepetitionLevelEncoding, s.repeats)
-	if err != nil {
-		return nil, nil, err
+	if b.repetitions, b.values, err = cutLevels(plain, d.RepetitionLevelEncoding, s.repeats); err != nil {
+		return b, err
 	}
-	definitions, values, err := cutLevels(values, d.DefinitionLevelEncoding, s.levels)
-	if err != nil {
-		return nil, nil, err
+	if b.definitions, b.values, err = cutLevels(b.values, d.DefinitionLevelEncoding, s.levels); err != nil {
+		return b, err
 	}
-	levels = plain[:len(plain)-len(values)]
-	return levels, values, s.check(repetitions, definitions, values, d.Encoding, int(d.NumValues))
+	b.levels = plain[:len(plain)-len(b.values)]
+	return b, s.check(b, d.Encoding, int(d.NumValues))
 }
 
 // cutLevels returns the levels at the beginning of a page of the first version, if it has any, and the rest.
@@ -382,46 +375,47 @@ func cutLevels(b []byte, encoding format.Encoding, width int) (levels, rest []by
 }
 
 // dataV2 checks a page of the second version. Only its values are compressed.
-func (s *stream) dataV2(h *format.PageHeader) (levels, values []byte, err error) {
+func (s *stream) dataV2(h *format.PageHeader) (b body, err error) {
 	d := &h.DataPageHeaderV2.V
 	size := int64(d.RepetitionLevelsByteLength) + int64(d.DefinitionLevelsByteLength)
 	switch {
 	case d.RepetitionLevelsByteLength < 0 || d.DefinitionLevelsByteLength < 0 ||
 		size > min(int64(len(s.packed)), int64(h.UncompressedPageSize)):
-		return nil, nil, corrupt("levels of %d and %d bytes in a page of %d", d.RepetitionLevelsByteLength,
+		return b, corrupt("levels of %d and %d bytes in a page of %d", d.RepetitionLevelsByteLength,
 			d.DefinitionLevelsByteLength, len(s.packed))
 	case d.NumNulls < 0 || d.NumNulls > d.NumValues || d.NumRows < 0 || d.NumRows > d.NumValues ||
 		s.repeats == 0 && d.NumRows != d.NumValues:
-		return nil, nil, corrupt("%d nulls and %d rows among %d values", d.NumNulls, d.NumRows, d.NumValues)
+		return b, corrupt("%d nulls and %d rows among %d values", d.NumNulls, d.NumRows, d.NumValues)
 	}
 	codec := s.codec
 	if d.IsCompressed.Valid && !d.IsCompressed.V {
 		codec = format.Uncompressed
 	}
-	levels, packed := s.packed[:size], s.packed[size:]
+	packed := s.packed[size:]
+	b.levels = s.packed[:size]
+	b.repetitions, b.definitions = b.levels[:d.RepetitionLevelsByteLength], b.levels[d.RepetitionLevelsByteLength:]
 	if rest := int(int64(h.UncompressedPageSize) - size); rest > 0 || len(packed) > 0 {
-		if values, err = s.unpack(codec, packed, rest, 0, d.Encoding); err != nil {
-			return nil, nil, err
+		if b.values, err = s.unpack(codec, packed, rest, 0, d.Encoding); err != nil {
+			return b, err
 		}
 	}
 	d.IsCompressed = thrift.Null[bool]{}
-	return levels, values, s.check(levels[:d.RepetitionLevelsByteLength], levels[d.RepetitionLevelsByteLength:], values,
-		d.Encoding, int(d.NumValues))
+	return b, s.check(b, d.Encoding, int(d.NumValues))
 }
 
 // check checks the levels and values of a page of n values, and counts the values.
-func (s *stream) check(repetitions, definitions, values []byte, encoding format.Encoding, n int) error {
+func (s *stream) check(b body, encoding format.Encoding, n int) error {
 	if n < 0 || n > valuesMax || int64(n) > s.left {
 		return corrupt("%d values: %d are left of the column, and the limit of a page is %d", n, s.left, valuesMax)
 	}
 	s.left -= int64(n)
-	if err := errors.Join(checkRuns(repetitions, s.repeats, n), checkRuns(definitions, s.levels, n)); err != nil {
+	if err := errors.Join(checkRuns(b.repetitions, s.repeats, n), checkRuns(b.definitions, s.levels, n)); err != nil {
 		return err
 	}
 	if isDictionary(encoding) && !s.entries {
 		return corrupt("entries of a dictionary without one")
 	}
-	return checkValues(values, encoding, n, s.file.page)
+	return checkValues(b.values, encoding, n, s.file.page)
 }
 
 // count counts the rows that begin in a page of a column with repetitions.

@@ -25,9 +25,6 @@ import (
 // worse: JSONL in blocks of 2 MiB takes 0.3 % more bytes than in one zstd frame.
 const blockBytes = 2 << 20
 
-// groupBytes is the size of a row group that is written, about. It is held in memory.
-const groupBytes = 64 << 20
-
 // A packer compresses the blocks of all files that are copied at a time.
 type packer struct {
 	threads    int
@@ -40,8 +37,7 @@ type packer struct {
 
 // newPacker returns a packer for some goroutines, with some blocks of a size.
 func newPacker(threads, blocks, blockBytes int) (*packer, error) {
-	p := &packer{threads: threads, blockBytes: blockBytes, free: make(chan *block, blocks),
-		groups: make(chan struct{}, threads+1), groupBytes: groupBytes}
+	p := &packer{threads: threads, blockBytes: blockBytes, free: make(chan *block, blocks)}
 	for i, level := range []zstd.EncoderLevel{zstd.SpeedDefault, zstd.SpeedFastest} {
 		var err error
 		if p.zstd[i], err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(threads), zstd.WithZeroFrames(true),

@@ -1,15 +1,18 @@
 package rewrite
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"errors"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"iter"
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	parquetformat "github.com/parquet-go/parquet-go/format"
 
 	"ndd/engine/corpus/columns"
 	"ndd/engine/corpus/format"
@@ -18,40 +21,40 @@ import (
 )
 
 const (
-	rowsTogether = 64      // that are read and written at a time; 1 where a row may have many values
 	pageBytesMax = 1 << 30 // of a page, decompressed
+	pagesMax     = 8 << 20 // bytes of pages that wait for a goroutine, unless one is larger
+
+	parquetMagic = "PAR1"
 )
 
-// copyColumns copies a Parquet file without some rows, which ascend from 1, and with fields unless they are
-// nil. The cuts have the numbers of the rows' notes. Columns, their order, encodings and compression, and the
-// metadata of the file stay. Several row groups are copied at the same time. One goroutine copies and divides
-// row groups of more than 64 MiB.
+// copyColumns copies a Parquet file without some rows, which ascend from 1, and with fields unless they are nil. The
+// cuts have the numbers of the rows' notes.
+//
+//	row group without dropped rows   its columns are copied as they are
+//	page without dropped rows        is copied as it is
+//	other page                       is decompressed, loses rows, and is compressed
+//
+// Columns, their order, encodings and compression, and the metadata of the file stay. Page indexes and Bloom filters
+// do not.
 func (p *packer) copyColumns(ctx context.Context, w io.Writer, content *format.Content, drop []int64,
 	fields *Fields, notes []cut) (err error) {
 	defer noPanic(&err)
-	checked, err := columns.Open(content.Columns, content.Size, columns.Limits{PageBytes: pageBytesMax})
+	from, err := columns.Open(content.Columns, content.Size, columns.Limits{PageBytes: pageBytesMax})
 	if err != nil {
 		return err
 	}
-	defer checked.Close()
-	file, err := parquet.OpenFile(content.Columns, content.Size, parquet.SkipPageIndex(true),
-		parquet.SkipBloomFilters(true))
-	if err != nil {
+	defer from.Close()
+	c := columnCopy{from: from, file: content.Columns, fields: fields, drop: drop, notes: notes, to: w, footer: *from.Metadata()}
+	c.footer.RowGroups, c.footer.NumRows = nil, 0
+	if _, err := io.WriteString(w, parquetMagic); err != nil {
 		return err
 	}
-	c := columnCopy{packer: p, from: checked, together: rowsTogether, fields: fields, columns: len(file.Schema().Columns()),
-		to: parquet.NewGenericWriter[any](w, columnOptions(file, fields)...)}
-	if checked.Repeats() {
-		c.together = 1
-	}
-	produce := func(ctx context.Context, yield func(*columnGroup) bool) error {
-		return c.groups(ctx, drop, notes, yield)
-	}
-	o := parallel.Options{Workers: p.threads, Ahead: p.threads + 1}
-	if err := parallel.Ordered(ctx, o, produce, c.work, c.emit); err != nil {
+	c.at = int64(len(parquetMagic))
+	o := parallel.Options{Workers: p.threads, Ahead: 4 * p.threads, Budget: pagesMax}
+	if err := parallel.Ordered(ctx, o, c.pieces, c.work, c.emit); err != nil {
 		return err
 	}
-	return c.to.Close()
+	return c.end()
 }
 
 // noPanic turns a panic of the library, at pages that contradict themselves, into an error.
@@ -63,150 +66,246 @@ func noPanic(err *error) {
 
 // A columnCopy copies the columns of a file.
 type columnCopy struct {
-	packer   *packer
-	to       *parquet.GenericWriter[any]
-	from     *columns.File
-	together int // rows that are read at a time
-	fields   *Fields
-	columns  int // of from
+	from   *columns.File
+	file   io.ReaderAt
+	fields *Fields
+	drop   []int64 // rows that are not copied yet
+	notes  []cut   // of rows that are not copied yet
+	row    int64   // rows of the row groups before
+
+	to     io.Writer
+	at     int64 // bytes that have been written
+	footer parquetformat.FileMetaData
 }
 
-// A columnGroup is a row group that is copied.
-type columnGroup struct {
-	number int
-	row    int64                             // last row that was read
-	drop   []int64                           // rows after it
-	notes  []cut                             // of rows after it
-	held   int                               // bytes of the group that is written
-	whole  *parquet.ConcurrentRowGroupWriter // of the group; nil if the group is divided
+// A columnPiece is a page, or a whole column of a row group, that is copied.
+type columnPiece struct {
+	column *parquetformat.ColumnChunk // of the copy
+	page   *columns.Page              // nil: the whole column
+	whole  *io.SectionReader          // the column's bytes
 	err    error
 }
 
-// groups yields the row groups, each when the packer has room for it.
-func (c *columnCopy) groups(ctx context.Context, drop []int64, notes []cut, yield func(*columnGroup) bool) error {
-	row := int64(0)
-	for n := range c.from.Groups() {
-		if c.from.Rows(n) == 0 {
-			continue // its columns may have no place in the file
+// Weight returns the bytes that the piece holds.
+func (p *columnPiece) Weight() int64 {
+	if p.page == nil {
+		return 0
+	}
+	return int64(len(p.page.Body))
+}
+
+// pieces yields the pieces of all row groups.
+func (c *columnCopy) pieces(ctx context.Context, yield func(*columnPiece) bool) (err error) {
+	defer noPanic(&err)
+	for n, group := range c.from.Metadata().RowGroups {
+		var drop []int64
+		end := c.row + group.NumRows
+		i, _ := slices.BinarySearch(c.drop, end+1)
+		for _, row := range c.drop[:i] {
+			drop = append(drop, row-1-c.row)
 		}
-		g := &columnGroup{number: n, row: row}
-		row += c.from.Rows(n)
-		i, _ := slices.BinarySearch(drop, row+1)
-		g.drop, drop = drop[:i], drop[i:]
-		i, _ = slices.BinarySearchFunc(notes, row+1, func(c cut, row int64) int { return cmp.Compare(c.from, row) })
-		g.notes, notes = notes[:i], notes[i:]
-		select {
-		case c.packer.groups <- struct{}{}:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		c.drop = c.drop[i:]
+		if group.NumRows > int64(len(drop)) {
+			if err := c.group(n, drop, yield); err != nil {
+				return cmp.Or(ctx.Err(), err)
+			}
 		}
-		if c.from.Bytes(n) <= int64(c.packer.groupBytes) {
-			g.whole = c.to.BeginRowGroup()
+		c.row = end
+	}
+	return nil
+}
+
+// group yields the pieces of a row group, and adds the row group to the footer.
+func (c *columnCopy) group(n int, drop []int64, yield func(*columnPiece) bool) error {
+	group := c.from.Metadata().RowGroups[n]
+	group.Columns = slices.Clone(group.Columns)
+	group.NumRows -= int64(len(drop))
+	c.footer.NumRows += group.NumRows
+	extra, file, err := c.fieldColumns(group.NumRows)
+	if err != nil {
+		return err
+	}
+	own := len(group.Columns)
+	if all := len(c.from.Schema().Columns()); own != all {
+		return fmt.Errorf("%w: row group %d has %d columns of %d", store.ErrCorrupt, n+1, own, all)
+	}
+	group.Columns = append(group.Columns, extra...)
+	c.footer.RowGroups = append(c.footer.RowGroups, group)
+	for i := range group.Columns {
+		chunk := &group.Columns[i]
+		from, to, source := int64(0), int64(0), c.file
+		if i < own {
+			from, to, err = c.from.Place(n, i)
+		} else {
+			m := &chunk.MetaData
+			from = cmp.Or(m.DictionaryPageOffset, m.DataPageOffset)
+			to, source = from+m.TotalCompressedSize, file
 		}
-		if !yield(g) {
-			return context.Cause(ctx)
+		if err != nil {
+			return err
+		}
+		piece := &columnPiece{column: chunk}
+		chunk.FileOffset, chunk.OffsetIndexOffset, chunk.OffsetIndexLength = 0, 0, 0
+		chunk.ColumnIndexOffset, chunk.ColumnIndexLength = 0, 0
+		chunk.MetaData.IndexPageOffset, chunk.MetaData.BloomFilterOffset, chunk.MetaData.BloomFilterLength = 0, 0, 0
+		if len(drop) > 0 {
+			err = c.pages(n, i, drop, chunk, yield)
+		} else if piece.whole = io.NewSectionReader(source, from, to-from); !yield(piece) {
+			err = context.Canceled
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// errLarge says that a row group has more bytes than its file says.
-var errLarge = errors.New("a large row group")
+// pages yields the pages of a column that loses rows.
+func (c *columnCopy) pages(n, column int, drop []int64, chunk *parquetformat.ColumnChunk,
+	yield func(*columnPiece) bool) error {
+	m := &chunk.MetaData
+	m.DataPageOffset, m.DictionaryPageOffset = 0, 0
+	m.TotalCompressedSize, m.TotalUncompressedSize = 0, 0
+	m.EncodingStats, m.SizeStatistics, m.Statistics.DistinctCount = nil, parquetformat.SizeStatistics{}, 0
+	for page, err := range c.from.Pages(n, column, drop) {
+		if err != nil {
+			return err
+		}
+		if !yield(&columnPiece{column: chunk, page: page}) {
+			return context.Canceled
+		}
+	}
+	return nil
+}
 
-// work copies row groups that are not divided.
-func (c *columnCopy) work(_ context.Context, groups iter.Seq[*columnGroup]) error {
+// work edits pages.
+func (c *columnCopy) work(_ context.Context, pieces iter.Seq[*columnPiece]) error {
 	from := c.from.Clone()
 	defer from.Close()
-	for g := range groups {
-		if g.whole == nil {
-			continue
-		}
-		again := *g
-		if g.err = c.copy(from, g, g.whole); errors.Is(g.err, errLarge) {
-			again.whole = nil
-			*g = again
+	for p := range pieces {
+		if p.page != nil {
+			p.err = p.page.Edit(from)
 		}
 	}
 	return nil
 }
 
-// emit writes row groups in order, and copies those that are divided.
-func (c *columnCopy) emit(g *columnGroup) error {
-	defer func() { <-c.packer.groups }()
-	if g.whole == nil {
-		return c.copy(c.from, g, c.to)
+// emit writes a piece, and its place to the footer.
+func (c *columnCopy) emit(p *columnPiece) error {
+	if p.err != nil {
+		return p.err
 	}
-	if g.err != nil {
-		return g.err
+	m := &p.column.MetaData
+	if p.page == nil {
+		first := cmp.Or(m.DictionaryPageOffset, m.DataPageOffset)
+		if m.DataPageOffset += c.at - first; m.DictionaryPageOffset > 0 {
+			m.DictionaryPageOffset = c.at
+		}
+		n, err := io.Copy(c.to, p.whole)
+		c.at += n
+		return err
 	}
-	_, err := g.whole.Commit()
+	m.NumValues -= int64(p.page.Values)
+	m.Statistics.NullCount = max(m.Statistics.NullCount-int64(p.page.Nulls), 0)
+	if len(p.page.Head) == 0 {
+		return nil
+	}
+	h := p.page.Header
+	if h.Type == parquetformat.DictionaryPage {
+		m.DictionaryPageOffset = c.at
+	} else if m.DataPageOffset == 0 {
+		m.DataPageOffset = c.at
+	}
+	head, body := int64(len(p.page.Head)), int64(len(p.page.Body))
+	c.at += head + body
+	m.TotalCompressedSize += head + body
+	m.TotalUncompressedSize += head + int64(h.UncompressedPageSize)
+	_, err := c.to.Write(p.page.Head)
+	if err == nil {
+		_, err = c.to.Write(p.page.Body)
+	}
 	return err
 }
 
-// copy copies the rows of a row group.
-func (c *columnCopy) copy(from *columns.File, g *columnGroup, to parquet.RowWriter) (err error) {
-	defer noPanic(&err)
-	rows := from.RowGroup(g.number).Rows()
-	defer rows.Close()
-	buffer := make([]parquet.Row, c.together)
-	for {
-		n, err := rows.ReadRows(buffer)
-		if err != nil && !errors.Is(err, io.EOF) {
+// end writes the footer.
+func (c *columnCopy) end() error {
+	for n := range c.footer.RowGroups {
+		group := &c.footer.RowGroups[n]
+		group.TotalByteSize, group.TotalCompressedSize, group.Ordinal = 0, 0, int16(n)
+		for i := range group.Columns {
+			m := &group.Columns[i].MetaData
+			group.TotalByteSize += m.TotalUncompressedSize
+			group.TotalCompressedSize += m.TotalCompressedSize
+		}
+		m := &group.Columns[0].MetaData
+		group.FileOffset = cmp.Or(m.DictionaryPageOffset, m.DataPageOffset)
+	}
+	if c.fields != nil {
+		if err := c.addFields(); err != nil {
 			return err
 		}
-		if c.fields != nil {
-			c.addFields(g, buffer[:n])
-		}
-		if _, err := to.WriteRows(g.keep(buffer[:n])); err != nil {
-			return err
-		}
-		switch {
-		case g.whole != nil && g.held > c.packer.groupBytes:
-			return errLarge
-		case g.whole == nil && (g.held >= c.packer.groupBytes || err != nil):
-			g.held = 0
-			if err := c.to.Flush(); err != nil {
-				return err
-			}
-		}
-		switch {
-		case err != nil && g.whole != nil:
-			return g.whole.Flush()
-		case err != nil:
-			return nil
-		}
 	}
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &c.footer)
+	if err != nil {
+		return err
+	}
+	footer = binary.LittleEndian.AppendUint32(footer, uint32(len(footer)))
+	_, err = c.to.Write(append(footer, parquetMagic...))
+	return err
 }
 
-// keep returns the rows that are not dropped. It moves them before the others.
-func (g *columnGroup) keep(rows []parquet.Row) []parquet.Row {
-	kept := 0
-	for i := range rows {
-		if g.row++; len(g.drop) > 0 && g.drop[0] == g.row {
-			g.drop = g.drop[1:]
-			continue
-		}
-		for _, v := range rows[i] {
-			g.held += 8
-			if k := v.Kind(); k == parquet.ByteArray || k == parquet.FixedLenByteArray {
-				g.held += len(v.ByteArray())
-			}
-		}
-		rows[kept], rows[i] = rows[i], rows[kept]
-		kept++
+// addFields adds the columns of the fields to the schema, and removes the metadata that repeats it.
+func (c *columnCopy) addFields() error {
+	_, file, err := c.fieldColumns(0)
+	if err != nil {
+		return err
 	}
-	return rows[:kept]
+	fields, err := parquet.OpenFile(file, file.Size())
+	if err != nil {
+		return err
+	}
+	added, own := fields.Metadata(), &c.footer
+	own.Schema = slices.Concat(own.Schema, added.Schema[1:])
+	own.Schema[0].NumChildren.V += int32(len(added.Schema) - 1)
+	if len(own.ColumnOrders) > 0 {
+		own.ColumnOrders = slices.Concat(own.ColumnOrders, added.ColumnOrders)
+	}
+	own.KeyValueMetadata = slices.DeleteFunc(slices.Clone(own.KeyValueMetadata),
+		func(kv parquetformat.KeyValue) bool { return slices.Contains(schemaCopies, kv.Key) })
+	return nil
 }
 
-// addFields appends the fields to rows.
-func (c *columnCopy) addFields(g *columnGroup, rows []parquet.Row) {
+// schemaCopies are the keys of metadata that repeat the schema.
+var schemaCopies = []string{"ARROW:schema", "huggingface"}
+
+// fieldColumns returns the columns of the fields of the next rows, and a file that has them alone.
+func (c *columnCopy) fieldColumns(rows int64) ([]parquetformat.ColumnChunk, *bytes.Reader, error) {
+	if c.fields == nil {
+		return nil, nil, nil
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[any](&b, c.fields.schema())
+	var row parquet.Row
 	for i := range rows {
 		note := 0
-		if len(g.notes) > 0 && g.notes[0].from == g.row+int64(i)+1 {
-			note, g.notes = g.notes[0].note, g.notes[1:]
+		if len(c.notes) > 0 && c.notes[0].from == c.row+i+1 {
+			note, c.notes = c.notes[0].note, c.notes[1:]
 		}
+		row = row[:0]
 		for j, v := range c.fields.Values(note) {
-			rows[i] = append(rows[i], columnValue(v, c.columns+j))
+			row = append(row, columnValue(v, j))
+		}
+		if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
+			return nil, nil, err
 		}
 	}
+	if err := w.Close(); err != nil {
+		return nil, nil, err
+	}
+	file := bytes.NewReader(b.Bytes())
+	opened, err := parquet.OpenFile(file, file.Size())
+	if err != nil || rows == 0 {
+		return nil, file, err
+	}
+	return opened.Metadata().RowGroups[0].Columns, file, nil
 }

@@ -12,14 +12,15 @@
 // # Data flow
 //
 //	inputs --Job--> file --scan, Judge--> edits --content--> blocks --compress--> copy       JSONL, JSON, CSV, WARC
-//	                                        └------------columns--> row groups ---> copy     Parquet
+//	                                        └------------columns--> pages --------> copy     Parquet
 //
 // JSONL, JSON, CSV, lines and WARC files are copied byte for byte without the lines or records that are dropped.
 // They are compressed as they were, in blocks of 2 MiB; WARC records are members of their own. Members of gzip and
 // frames of zstd that lose nothing, and whole files, are copied as they are. Nothing writes xz and bzip2, which become
-// zstd. Parquet files keep all columns of the remaining rows, in order, with their
-// encodings and compression. A file that is one document is copied unchanged, if it remains. So is a file
-// without verdicts: it has no text, is too long, or is damaged from its beginning. Hidden files are not copied.
+// zstd. Parquet files keep all columns of the remaining rows, in order, with their encodings and compression. Row groups
+// and pages that lose nothing are copied as they are; entries of dictionaries go with their last row. A file that is one
+// document is copied unchanged, if it remains. So is a file without verdicts: it has no text, is too long, or is damaged
+// from its beginning. Hidden files are not copied.
 //
 // Texts are cut in JSON strings, lines and plain text. Where the text is not a part of the file, as in HTML and
 // Parquet, the document stays whole and is counted ([Report].Uncut).
@@ -41,5 +42,5 @@
 // # Cost
 //
 // Files of lines, JSON and WARC are judged and copied in one reading. Parquet and files that are one document
-// are read twice. Memory: [Job].Memory, and row groups of Parquet files of up to 64 MiB each.
+// are read twice. Memory: [Job].Memory, and 8 MiB of pages of each Parquet file.
 package rewrite

@@ -49,8 +49,8 @@ func line(i int) string {
 // as they are, the others without what they lose, with any number of threads.
 func TestCopyMembers(t *testing.T) {
 	t.Chdir(t.TempDir())
-	contents := []string{line(1) + line(2), line(1) + line(2), line(3), line(3) + line(4), "", line(5), line(2)}
-	rest := []string{line(1) + line(2), "", line(3), line(4), "", line(5), ""}
+	contents := []string{line(1) + line(2), line(1) + line(2), line(3), line(6) + line(3) + line(4), "", line(5), line(2)}
+	rest := []string{line(1) + line(2), "", line(3), line(6) + line(4), "", line(5), ""}
 	page := func(i int) string {
 		text := strings.Repeat(fmt.Sprint("page ", i, " "), 30)
 		return fmt.Sprintf("WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",

@@ -1,0 +1,168 @@
+package columns
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"math"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// Metadata returns the footer as the file has it. Nobody writes to it.
+func (f *File) Metadata() *format.FileMetaData { return f.own }
+
+// Place returns the bytes of a column of a row group in the file, which are checked to be in it.
+func (f *File) Place(group, column int) (from, to int64, err error) {
+	s, err := f.chunk(group, column).stream()
+	if err != nil {
+		return 0, 0, err
+	}
+	return s.at, s.end, nil
+}
+
+// A Page is a page of a column. [Page.Edit] drops rows from it.
+//
+//	page ──► levels, values ──► without the rows ──► encoded and compressed as they were ──► page
+//
+// A dictionary loses the entries that no other row has, and the indexes in the pages follow.
+type Page struct {
+	Header        *format.PageHeader
+	Head, Body    []byte // the header and the rest as in the file; after Edit empty if no row remains
+	Values, Nulls int    // of the dropped rows, after Edit
+
+	chunk   *columnChunk
+	from    *stream
+	row     int64   // rows of the row group that began before the page
+	drop    []int64 // the rows of the row group that are dropped, from 0
+	size    int32   // entries of the dictionary before the page
+	entries []int32 // the new number of each entry of the dictionary, -1 if it goes; nil: the dictionary stays
+}
+
+// Pages yields the pages of a column of a row group, to drop some rows, which ascend from 0. Their Edit may be called by
+// another goroutine.
+func (f *File) Pages(group, column int, drop []int64) iter.Seq2[*Page, error] {
+	return func(yield func(*Page, error) bool) {
+		chunk := f.chunk(group, column)
+		var entries []int32
+		for p, err := range chunk.pages(drop) {
+			if err == nil && p.Header.Type == format.DictionaryPage {
+				entries, err = p.usedEntries()
+			}
+			if err != nil {
+				yield(nil, fmt.Errorf("%s: %w", chunk.place(), err))
+				return
+			}
+			if p.entries = entries; !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+// pages yields the pages of the column.
+func (c *columnChunk) pages(drop []int64) iter.Seq2[*Page, error] {
+	return func(yield func(*Page, error) bool) {
+		s, err := c.stream()
+		size := int32(0)
+		for row := int64(0); err == nil && s.at < s.end; row = s.begun {
+			s.packed = nil // a page keeps its bytes
+			h, head, failed := s.fetch()
+			switch {
+			case failed == nil && isData(h):
+				failed = s.named(s.advance(*h))
+			case failed == nil && h.Type == format.DictionaryPage:
+				checked := *h
+				_, failed = s.page(s.file, s.packed).open(&checked)
+				size, failed = checked.DictionaryPageHeader.V.NumValues, s.named(failed)
+			}
+			if err = failed; err == nil && !yield(&Page{Header: h, Head: head, Body: s.packed, chunk: c, from: s, row: row,
+				drop: drop, size: size}, nil) {
+				return
+			}
+		}
+		if err == nil {
+			err = s.ended()
+		}
+		if err != io.EOF {
+			yield(nil, err)
+		}
+	}
+}
+
+// advance counts the values of a page and the rows that begin in it.
+func (s *stream) advance(h format.PageHeader) error {
+	n := valuesOf(&h)
+	if n < 0 || int64(n) > s.left {
+		return corrupt("%d values: %d are left of the column", n, s.left)
+	}
+	if s.left -= int64(n); s.repeats == 0 {
+		s.begun += int64(n)
+		return nil
+	}
+	b, err := s.page(s.file, s.packed).open(&h)
+	if err != nil {
+		return err
+	}
+	levels, err := levelsOf(b.repetitions, s.repeats, n)
+	if err != nil {
+		return err
+	}
+	return s.count(levels)
+}
+
+// page returns a stream that opens a page of the column and counts nothing.
+func (s *stream) page(f *File, packed []byte) *stream {
+	return &stream{file: f, codec: s.codec, column: s.column, left: math.MaxInt64, levels: s.levels, repeats: s.repeats,
+		entries: true, packed: packed, plain: f.plain}
+}
+
+// valuesOf returns the number of a page's values, nulls among them.
+func valuesOf(h *format.PageHeader) int {
+	if h.Type == format.DataPageV2 {
+		return int(h.DataPageHeaderV2.V.NumValues)
+	}
+	return int(h.DataPageHeader.V.NumValues)
+}
+
+// encodingOf returns the encoding of a page's values.
+func encodingOf(h *format.PageHeader) format.Encoding {
+	if h.Type == format.DataPageV2 {
+		return h.DataPageHeaderV2.V.Encoding
+	}
+	return h.DataPageHeader.V.Encoding
+}
+
+// usedEntries returns the new number of each entry of a dictionary, -1 if only dropped rows have it. It is nil if all
+// entries are in use.
+func (p *Page) usedEntries() ([]int32, error) {
+	entries := make([]int32, p.size)
+	used := 0
+	for q, err := range p.chunk.pages(p.drop) {
+		if err != nil {
+			return nil, err
+		}
+		if !isData(q.Header) || !isDictionary(encodingOf(q.Header)) {
+			continue
+		}
+		c, err := q.open(q.from.file)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range c.values.Int32() {
+			used += 1 - int(entries[i])
+			entries[i] = 1
+		}
+	}
+	if used == len(entries) {
+		return nil, nil
+	}
+	number := int32(0)
+	for i, isUsed := range entries {
+		if entries[i] = -1; isUsed == 1 {
+			entries[i] = number
+			number++
+		}
+	}
+	return entries, nil
+}
