@@ -36,68 +36,72 @@ func methodOf(text string) Method {
 	return SpotSigs
 }
 
-// compared returns the sets that a document is compared by. Its own set counts if it has enough signatures. Auto
-// adds winnow, and shingles if the own set is too small. Auto also uses a small set of CCDet, with winnow to
-// confirm its pairs; see settle.
+// The share of a text in percent that the signatures of its own method must cover. Below it they are those of a part of
+// the text, such as the comments of a program or the head of a table. The value for Auto was chosen on sources of
+// programs: with 95 a third as many pairs are wrong as with 80.
+const (
+	autoCover  = 95 // below it winnow decides
+	otherCover = 50 // below it no pair is more than an overlap
+)
+
+// compared returns the sets that a document is compared by: its own set if that is large enough. Auto adds winnow, and
+// shingles to short documents. It also takes the set of few Chinese sentences, whose pairs winnow must confirm.
 func (o *Options) compared(s Sets) Sets {
 	enough := func(m Method, set []uint64) bool { return len(set) >= max(o.MinFeaturesOf(m), 1) }
-	few := o.few(&s)
-	if o.Method != Auto {
-		s.Winnow, s.Shingles = nil, nil
-		if few {
-			s.Own = nil
-		}
-		return s
+	auto := o.Method == Auto
+	if !auto || !o.short(&s) || !enough(Shingles, s.Shingles) {
+		s.Shingles = nil
 	}
-	if few && (s.Method != CCDet || o.MinFeatures != 0 || len(s.Own) == 0) {
-		s.Own = nil
-	}
-	confirms := s.Own != nil && few && len(s.Winnow) > 0
-	if !confirms && !enough(Winnow, s.Winnow) {
+	fewSentences := auto && s.Method == CCDet && o.MinFeatures == 0 && len(s.Own) > 0 && len(s.Winnow) > 0
+	if !auto || !fewSentences && !enough(Winnow, s.Winnow) {
 		s.Winnow = nil
 	}
-	if s.Own != nil || !enough(Shingles, s.Shingles) {
-		s.Shingles = nil
+	if !fewSentences && !enough(s.Method, s.Own) {
+		s.Own = nil
 	}
 	return s
 }
 
-// few reports whether a document has too few signatures of its own method to be compared by it alone.
-func (o *Options) few(s *Sets) bool { return len(s.Own) < max(o.MinFeaturesOf(s.Method), 1) }
+// short reports whether a document is compared by shingles, too: its own signatures are too few, or unsure like those of
+// few Chinese sentences, and those of winnow are few.
+func (o *Options) short(s *Sets) bool {
+	return len(s.Own) < max(o.MinFeaturesOf(s.Method), 1) || len(s.Winnow) < sureSize && (s.Method == CCDet || o.few(s))
+}
 
-// Limits for pairs that only winnow finds. Below them half of these pairs are wrong on the development set.
+// few reports whether a document has too few signatures of its own method, or too few for the length of its text.
+func (o *Options) few(s *Sets) bool {
+	cover := uint8(otherCover)
+	if o.Method == Auto {
+		cover = autoCover
+	}
+	return len(s.Own) < max(o.MinFeaturesOf(s.Method), 1) || s.Covered < cover
+}
+
+// Limits for pairs of Auto. Below those of winnow half of the pairs are wrong on the development set, most of them by a
+// licence or a notice.
 const (
-	sureContainment = 0.8 // enough for two documents of similar size that SpotSigs does not find
-	sureSize        = 12  // signatures of the smaller document; with fewer, sureContainment is required
+	sureContainment  = 0.8 // by winnow, enough for any two documents
+	smallContainment = 0.7 // by winnow, of fewer signatures than sureSize
+	sureSize         = 24  // signatures of the smaller document; with fewer than half, sureContainment is required
+	sureJaccard      = 0.6 // by shingles, of two documents with Chinese sentences, such as announcements by template
+	confirmJaccard   = 0.4 // by winnow, for a pair whose own signatures cover too little of a text
 )
 
-// settle sorts the pairs of all methods, which are in order of the methods. Of several pairs of the same two documents
-// it keeps one or none. If OtherSites is set, it then removes pairs of one site and returns their number. Argument
+// settle sorts the pairs of all methods. Of several pairs of the same two documents it keeps the first that is sure, in
+// order of the methods. If OtherSites is set, it then removes pairs of one site and returns their number. Argument
 // sentences reports whether both documents of a pair are compared by CCDet.
 func (o *Options) settle(all []Pair, sentences func(*Pair) bool) (settled []Pair, sameSite int) {
-	slices.SortStableFunc(all, comparePairs)
+	slices.SortStableFunc(all, func(a, b Pair) int {
+		return cmp.Or(comparePairs(a, b), cmp.Compare(order(a.Method), order(b.Method)))
+	})
 	settled = all[:0]
-	for i := 0; i < len(all); {
-		j := i + 1
-		for j < len(all) && comparePairs(all[i], all[j]) == 0 {
-			j++
+	for i, p := range all {
+		if n := len(settled); n > 0 && comparePairs(settled[n-1], p) == 0 {
+			continue
 		}
-		first, last := &all[i], &all[j-1]
-		few, choice, ok := first.Flags&(FewA|FewB) != 0, i, true
-		switch {
-		case o.Method != Auto:
-		case sentences(first) && few: // winnow must confirm: very many documents may have one sentence
-			choice, ok = j-1, first.Method == CCDet && last.Method == Winnow
-		case sentences(first):
-			ok = first.Method == CCDet
-		case first.Method == Winnow:
-			ok = first.Score >= sureContainment || min(first.SizeA, first.SizeB) >= sureSize &&
-				(few || first.Relation == Contains || first.Relation == Contained)
+		if o.Method != Auto || o.sure(&all[i], sentences(&all[i])) {
+			settled = append(settled, p)
 		}
-		if ok {
-			settled = append(settled, all[choice])
-		}
-		i = j
 	}
 	if o.OtherSites {
 		found := len(settled)
@@ -105,6 +109,25 @@ func (o *Options) settle(all []Pair, sentences func(*Pair) bool) (settled []Pair
 		sameSite = found - len(settled)
 	}
 	return settled, sameSite
+}
+
+// sure reports whether a pair of one method of Auto counts. Argument sentences reports whether both documents are compared
+// by CCDet.
+func (o *Options) sure(p *Pair, sentences bool) bool {
+	size := min(p.SizeA, p.SizeB)
+	switch {
+	case p.Method == Shingles:
+		return !sentences || p.Score >= sureJaccard
+	case p.Method != Winnow:
+		return true
+	case sentences || size < int32(o.MinFeaturesOf(Winnow)):
+		return false
+	case p.Score >= sureContainment:
+		return true
+	case size < sureSize/2 || size < sureSize && p.Score < smallContainment:
+		return false
+	}
+	return p.Flags&(FewA|FewB) != 0 || p.Relation == Contains || p.Relation == Contained
 }
 
 // Rows settles the pairs of one method that were found elsewhere, and flags common documents. It returns the number of

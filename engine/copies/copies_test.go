@@ -152,7 +152,8 @@ func TestSettle(t *testing.T) {
 		a, b, shared int32
 		flags        Flags
 		want         int
-	}{{3, 100, 2, FewA, 0}, {5, 100, 4, FewA, 1}, {12, 100, 8, FewA, 1}, {12, 100, 8, 0, 1}, {11, 100, 8, 0, 0},
+	}{{3, 100, 2, FewA, 0}, {5, 100, 4, FewA, 1}, {12, 100, 9, FewA, 1}, {12, 100, 8, 0, 0}, {11, 100, 8, 0, 0},
+		{2, 100, 2, FewA, 0}, {24, 100, 16, FewA, 1}, {24, 100, 16, 0, 1},
 		{40, 50, 30, 0, 0}, {40, 50, 32, 0, 1}} {
 		all, _ := o.settle([]Pair{o.NewPair(Winnow, postings.Pair{SizeA: x.a, SizeB: x.b, Shared: x.shared}, x.flags)}, func(*Pair) bool { return false })
 		if len(all) != x.want {

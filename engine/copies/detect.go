@@ -14,7 +14,6 @@ import (
 type Report struct {
 	Documents int
 	Fallback  int // documents with too few signatures of their own method, compared by winnow and shingles
-	Confirmed int // documents with too few sentences for CCDet alone: winnow must confirm their pairs
 	None      int // documents with too few signatures to be compared
 	SameSite  int // pairs of one site, not reported
 	Pairs     int
@@ -28,6 +27,7 @@ type Detector struct {
 	methods  []methodSets
 	hasKnown bool     // Known was called
 	facts    []facts  // by document
+	covered  []uint8  // by document, see [Sets]
 	sites    []uint64 // by document, as SiteOf returns them; nil if no document has a site
 	report   Report
 }
@@ -44,7 +44,7 @@ type methodSets struct {
 type facts uint8
 
 const (
-	fewSignatures   facts = 1 << iota // too few signatures of its own method
+	fewSignatures   facts = 1 << iota // too few signatures of its own method, or too few for its length
 	sentencesInText                   // compared by CCDet
 )
 
@@ -62,17 +62,15 @@ func (d *Detector) Add(s Sets) {
 	if d.o.few(&s) {
 		f |= fewSignatures
 	}
-	if compared.Own != nil && s.Method == CCDet {
+	if compared.Own != nil && s.Method == CCDet && f == 0 {
 		f |= sentencesInText
 	}
-	d.facts = append(d.facts, f)
+	d.facts, d.covered = append(d.facts, f), append(d.covered, s.Covered)
 	if d.sites != nil || s.Site != 0 {
 		d.sites = append(d.sites, make([]uint64, int(doc)-len(d.sites))...)
 		d.sites = append(d.sites, s.Site)
 	}
 	switch {
-	case f == fewSignatures|sentencesInText:
-		d.report.Confirmed++
 	case compared.Own != nil:
 	case compared.Winnow != nil || compared.Shingles != nil:
 		d.report.Fallback++
@@ -142,9 +140,21 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 			return nil, d.report, &postings.TooManyPairsError{Max: o.MaxPairs}
 		}
 		all = slices.Grow(all, len(pairs))
+		isOwn := m.method != Winnow && m.method != Shingles
 		for _, p := range pairs {
 			p.A, p.B = m.docs[p.A], m.docs[p.B]
-			all = append(all, d.o.NewPair(m.method, p, d.flags(p.A, p.B)))
+			pair, ok := d.o.NewPair(m.method, p, d.flags(p.A, p.B)), true
+			if few := pair.Flags&(FewA|FewB) != 0; few && d.o.Method != Auto {
+				pair = pair.partly(d.covered[p.A], d.covered[p.B])
+			} else if few && isOwn {
+				var w Pair
+				if w, ok = d.confirm(pair); min(d.covered[p.A], d.covered[p.B]) < autoCover {
+					pair = w
+				}
+			}
+			if ok {
+				all = append(all, pair)
+			}
 		}
 	}
 	all, d.report.SameSite = d.o.settle(all, func(p *Pair) bool { return d.facts[p.A]&d.facts[p.B]&sentencesInText != 0 })
@@ -173,7 +183,7 @@ func (d *Detector) flags(a, b uint32) (f Flags) {
 
 // NeedBytes returns the memory of the documents so far, until a join begins.
 func (d *Detector) NeedBytes() uint64 {
-	const document = 2 + 4 + 8 + 8 + 8 // facts, number, site, end and key of its set
+	const document = 2 + 4 + 8 + 8 + 8 // facts and share, number, site, end and key of its set
 	sum := uint64(d.report.Documents) * document
 	for i := range d.methods {
 		sum += d.methods[i].builder.NeedBytes()
@@ -187,4 +197,24 @@ func (d *Detector) Close() (err error) {
 		err = errors.Join(err, d.methods[i].builder.Close())
 	}
 	return err
+}
+
+// confirm returns the pair that winnow finds instead of a pair whose own signatures are too few for the length of a text.
+// It returns false if winnow finds too little in common.
+func (d *Detector) confirm(p Pair) (_ Pair, ok bool) {
+	i := slices.IndexFunc(d.methods, func(x methodSets) bool { return x.method == Winnow })
+	if i < 0 {
+		return p, false
+	}
+	x := &d.methods[i]
+	a, okA := slices.BinarySearch(x.docs, p.A)
+	b, okB := slices.BinarySearch(x.docs, p.B)
+	if !okA || !okB {
+		return p, false
+	}
+	w := x.builder.Pair(uint32(a), uint32(b))
+	w.A, w.B = p.A, p.B
+	p = d.o.NewPair(Winnow, w, p.Flags&^Equal)
+	jaccard := postings.Jaccard.Similarity(int(w.SizeA), int(w.SizeB), int(w.Shared))
+	return p, jaccard >= confirmJaccard || p.Score >= d.o.ThresholdOf(Winnow)
 }

@@ -17,7 +17,8 @@ import (
 // never changes. A Writer belongs to one goroutine. The sections are
 //
 //	names, names.ends   IDs (package idlist)
-//	sets                uvarints for each document: the index of its method in methods, the sizes of its three sets
+//	sets                uvarints for each document: the index of its method in methods, the share of its text that its own
+//	                    signatures cover, in percent, the sizes of its three sets
 //	hashes              the sets, each ascending, 8 bytes for a signature
 //	sites               8 bytes for each document, if any has a site (see [SiteOf])
 //	manifest            recipe and number of documents, as JSON
@@ -54,7 +55,7 @@ func Create(path string, o Options, to store.Options) (*Writer, error) {
 // Add adds the next document. Compared is false if it has too few signatures to be compared. Commit returns an error of
 // the disk if Add does not.
 func (w *Writer) Add(id string, s Sets) (compared bool, err error) {
-	w.sets = binary.AppendUvarint(w.sets, uint64(order(s.Method)))
+	w.sets = binary.AppendUvarint(binary.AppendUvarint(w.sets, uint64(order(s.Method))), uint64(s.Covered))
 	for _, set := range [][]uint64{s.Own, s.Winnow, s.Shingles} {
 		w.sets = binary.AppendUvarint(w.sets, uint64(len(set)))
 		w.hashes.AppendAll(set)
@@ -183,7 +184,7 @@ func (f *File) All() iter.Seq2[Sets, error] {
 			yield(Sets{}, f.sets.Corrupt(uint64(len(f.sets.Data)-len(data)), "%s", why))
 		}
 		for doc := range f.head.Documents {
-			var numbers [4]uint64
+			var numbers [5]uint64
 			for i := range numbers {
 				v, n := binary.Uvarint(data)
 				if n <= 0 {
@@ -196,9 +197,13 @@ func (f *File) All() iter.Seq2[Sets, error] {
 				corrupt(fmt.Sprintf("method %d", numbers[0]))
 				return
 			}
-			s := Sets{Method: methods[numbers[0]].method}
+			if numbers[1] > 100 {
+				corrupt(fmt.Sprintf("a share of %d percent", numbers[1]))
+				return
+			}
+			s := Sets{Method: methods[numbers[0]].method, Covered: uint8(numbers[1])}
 			for i, to := range []*[]uint64{&s.Own, &s.Winnow, &s.Shingles} {
-				n := numbers[i+1]
+				n := numbers[i+2]
 				if n > uint64(len(hashes)) || !ascending(hashes[:n]) {
 					corrupt(fmt.Sprintf("a set of %d signatures, of %d left, or not in order", n, len(hashes)))
 					return

@@ -175,8 +175,8 @@ func TestNothingKnown(t *testing.T) {
 
 // TestSwapped: a pair that is swapped is the pair of the documents in the other order.
 func TestSwapped(t *testing.T) {
-	p := Pair{postings.Pair{A: 1, B: 2, SizeA: 9, SizeB: 3, Shared: 3}, Contains, FewB | SameSite, Winnow, 0.7}
-	want := Pair{postings.Pair{A: 2, B: 1, SizeA: 3, SizeB: 9, Shared: 3}, Contained, FewA | SameSite, Winnow, 0.7}
+	p := Pair{postings.Pair{A: 1, B: 2, SizeA: 9, SizeB: 3, Shared: 3}, Contains, FewB | SameSite, Winnow, 0.7, 4, 5}
+	want := Pair{postings.Pair{A: 2, B: 1, SizeA: 3, SizeB: 9, Shared: 3}, Contained, FewA | SameSite, Winnow, 0.7, 5, 4}
 	if p.Swapped() != want || want.Swapped() != p {
 		t.Errorf("%+v, %+v", p.Swapped(), want.Swapped())
 	}

@@ -15,6 +15,8 @@ type Pair struct {
 	Flags    Flags
 	Method   Method
 	Score    float64 // similarity by the method
+
+	coveredA, coveredB uint8 // shares in percent that the signatures cover, of a pair by [Pair.partly]; else 0
 }
 
 // NewPair returns a pair that a method found. It adds the flag Equal if all signatures are shared.
@@ -24,7 +26,14 @@ func (o *Options) NewPair(m Method, p postings.Pair, f Flags) Pair {
 	}
 	a, b, shared := int(p.SizeA), int(p.SizeB), int(p.Shared)
 	limits := cmp.Or(o.Limits, DefaultLimits)
-	return Pair{p, limits.relation(a, b, shared), f, m, m.Measure().Similarity(a, b, shared)}
+	return Pair{Pair: p, Relation: limits.relation(a, b, shared), Flags: f, Method: m,
+		Score: m.Measure().Similarity(a, b, shared)}
+}
+
+// partly returns the pair as an overlap: the signatures cover too little of a text. Shares are in percent.
+func (p Pair) partly(a, b uint8) Pair {
+	p.Relation, p.coveredA, p.coveredB = Overlap, max(a, 1), max(b, 1)
+	return p
 }
 
 // Flags are facts about a pair.
@@ -33,7 +42,7 @@ type Flags uint8
 // The flags.
 const (
 	Equal    Flags = 1 << iota // all signatures are shared
-	FewA                       // the first document has too few signatures of the method of its language
+	FewA                       // the first document has too few signatures of its own method, or too few for its length
 	FewB                       // the second document has too few
 	SameSite                   // both documents are from one site
 	Common                     // the contained document is contained in more than commonMin documents
@@ -60,6 +69,7 @@ func (f Flags) String() string {
 // Swapped returns the pair with its documents in the other order.
 func (p Pair) Swapped() Pair {
 	p.A, p.B, p.SizeA, p.SizeB = p.B, p.A, p.SizeB, p.SizeA
+	p.coveredA, p.coveredB = p.coveredB, p.coveredA
 	p.Relation = p.Relation.swapped()
 	if f := p.Flags & (FewA | FewB); f == FewA || f == FewB {
 		p.Flags ^= FewA | FewB
@@ -90,11 +100,16 @@ func flagCommon(pairs []Pair, part func(*Pair) (doc uint32, ok bool)) {
 	}
 }
 
-// ContainmentA returns the share of the first document's signatures that the second has.
-func (p *Pair) ContainmentA() float64 { return float64(p.Shared) / float64(p.SizeA) }
+// ContainmentA returns the share of the first document that the second has: of its signatures, or of its text if they
+// cover too little of that.
+func (p *Pair) ContainmentA() float64 { return part(p.Shared, p.SizeA, p.coveredA) }
 
-// ContainmentB returns the share of the second document's signatures that the first has.
-func (p *Pair) ContainmentB() float64 { return float64(p.Shared) / float64(p.SizeB) }
+// ContainmentB returns the share of the second document that the first has.
+func (p *Pair) ContainmentB() float64 { return part(p.Shared, p.SizeB, p.coveredB) }
+
+func part(shared, size int32, covered uint8) float64 {
+	return float64(shared) / float64(size) * float64(cmp.Or(covered, 100)) / 100
+}
 
 // Columns are the columns of a table of pairs.
 var Columns = []result.Column{{Name: "id_a", Kind: result.Text}, {Name: "id_b", Kind: result.Text},

@@ -41,7 +41,7 @@ type StopLists struct {
 }
 
 // recipeVersion is the version of the tokeniser and of the hashes of signatures.
-const recipeVersion = 1
+const recipeVersion = 2
 
 // Recipe returns the recipe of signatures with these options.
 func (o Options) Recipe() Recipe {

@@ -13,6 +13,7 @@ type Sets struct {
 	Own      []uint64
 	Winnow   []uint64 // only with Auto
 	Shingles []uint64 // only with Auto, if Own has too few signatures
+	Covered  uint8    // share of the text that the signatures of Own cover, in percent; see [signature.Gatherer.Covered]
 	Site     uint64   // number by SiteOf, or 0 if unknown
 }
 

@@ -45,7 +45,7 @@ func NewSigner(ctx context.Context, o Options) (s *Signer, err error) {
 func (s *Signer) Sign(text string) Sets {
 	sets := Sets{Method: s.o.Method}
 	if sets.Method != Auto {
-		sets.Own = s.set(sets.Method, text)
+		sets.Own, sets.Covered = s.set(sets.Method, text)
 		return sets
 	}
 	sets.Method = methodOf(text)
@@ -54,20 +54,23 @@ func (s *Signer) Sign(text string) Sets {
 		own.Begin(s.own.Add)
 		winnow.Begin(s.winnowed.Add)
 		s.reader.Read(text, own, winnow)
+		sets.Covered = s.own.Covered(len(text))
 		sets.Own, sets.Winnow = s.own.Set(), s.winnowed.Set()
 	} else {
-		sets.Own, sets.Winnow = s.set(sets.Method, text), s.set(Winnow, text)
+		sets.Own, sets.Covered = s.set(sets.Method, text)
+		sets.Winnow, _ = s.set(Winnow, text)
 	}
-	if s.o.compared(sets).Own == nil {
-		sets.Shingles = s.set(Shingles, text)
+	if s.o.short(&sets) {
+		sets.Shingles, _ = s.set(Shingles, text)
 	}
 	return sets
 }
 
-// set returns the set of a text by a method.
-func (s *Signer) set(m Method, text string) []uint64 {
+// set returns the set of a text by a method, and the share of the text that it covers, in percent.
+func (s *Signer) set(m Method, text string) (set []uint64, covered uint8) {
 	s.selector(m).Each(text, s.own.Add)
-	return s.own.Set()
+	covered = s.own.Covered(len(text))
+	return s.own.Set(), covered
 }
 
 func (s *Signer) selector(m Method) signature.Selector {

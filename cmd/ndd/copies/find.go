@@ -84,8 +84,6 @@ func (s *signing) report(r *copies.Report, table *pairTable, against []string) {
 	log.Info(fmt.Sprintf("%s among %s%s", cli.Number(r.Pairs, "pair"), cli.Number(len(table.ids), "document"), among))
 	s.warnNone(r.None)
 	cli.SaySome(log.Info, r.Fallback, "short document", ": compared with long ones by winnow, with each other by shingles")
-	cli.SaySome(log.Info, r.Confirmed, "document", fmt.Sprintf(" with fewer than %d sentences: a pair must be found by winnow, too",
-		copies.CCDet.MinFeatures()))
 	cli.SaySome(log.Info, r.Unlisted, "document", " with the same signatures as more than "+
 		humanize.Comma(postings.MaxEqual)+" others: listed with the first of these only")
 	cli.SaySome(log.Warn, r.Frequent, "document", ": pairs that share only signatures "+

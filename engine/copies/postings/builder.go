@@ -80,6 +80,15 @@ func (b *Builder) set(doc uint32) []uint64 {
 	return b.hashes.All[from:b.ends[doc]]
 }
 
+// Pair returns the pair of two documents, whatever they share. No more sets may be added.
+func (b *Builder) Pair(p, q uint32) Pair {
+	if b.seal() != nil {
+		return Pair{A: p, B: q}
+	}
+	s, t := b.set(p), b.set(q)
+	return Pair{p, q, int32(len(s)), int32(len(t)), int32(sharedAtLeast(s, t, 0))}
+}
+
 // size returns the number of signatures of a document.
 func (b *Builder) size(doc uint32) int { return len(b.set(doc)) }
 

@@ -114,8 +114,13 @@ type Gatherer struct {
 	// hashes as the bags share occurrences.
 	Bag bool
 
-	hashes []uint64
+	hashes  []uint64
+	last    int32 // end of the last signature
+	covered int   // bytes of the text near a signature
 }
+
+// reach is the maximum number of bytes that a signature covers: those before its end, or the last ones of the text.
+const reach = 256
 
 // Sizes of a Gatherer's memory, in hashes.
 const (
@@ -129,6 +134,14 @@ func (g *Gatherer) Add(s Signature) {
 		g.makeRoom()
 	}
 	g.hashes = append(g.hashes, s.Hash)
+	g.covered += min(max(int(s.End-g.last), 0), reach)
+	g.last = max(g.last, s.End)
+}
+
+// Covered returns the share of a text of some bytes that the signatures cover, in percent. [Gatherer.Set] begins a new
+// text.
+func (g *Gatherer) Covered(bytes int) uint8 {
+	return uint8(100 * (g.covered + min(bytes-int(g.last), reach)) / max(bytes, 1))
 }
 
 // makeRoom removes repeated hashes. It doubles the memory if more than half of it remains in use.
@@ -145,6 +158,7 @@ func (g *Gatherer) makeRoom() {
 // Set returns the set, ascending, and empties the Gatherer.
 func (g *Gatherer) Set() []uint64 {
 	set := g.hashes
+	g.last, g.covered = 0, 0
 	slices.Sort(set)
 	if g.Bag {
 		numberRepeats(set)

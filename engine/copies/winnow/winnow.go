@@ -11,14 +11,17 @@
 //
 // Tokens are defined by package token. The hash of a row of n tokens with the hashes t
 // (signature.Key) is signature.Fold(0, h), where h is the sum of t[i] * 9e3779b97f4a7c15^(n-1-i)
-// modulo 2^64. A row has words or characters, never both; a run of one kind that is shorter
-// than a row is a row. Of equal hashes in a window the later row is selected.
+// modulo 2^64. Fewer than Words words before, after or between characters, such as the numbers of a Chinese text, are part
+// of the run of characters; else a row has words or characters, never both. A run that is shorter than a row is a row. Of equal hashes in a window the later row is selected.
 //
 // Cost: a row takes one hash and two comparisons with predictable branches. The whole window is
 // searched only when its minimum leaves it, about once in Window rows. A [Selector] belongs to one goroutine.
 package winnow
 
 import (
+	"math"
+	"slices"
+
 	"ndd/engine/copies/signature"
 	"ndd/engine/corpus/token"
 )
@@ -37,13 +40,15 @@ type Selector struct {
 	chars  int     // length of a row of characters
 	all    bool    // every row is selected
 	tokens []place // end of the current run
-	char   bool    // the run has characters
+	char   bool    // the run has characters, and few words between them
+	inside int     // words at the end of a run of characters
 	taken  bool    // the run had a row
 	yield  func(signature.Signature)
 
 	window  [Window]signature.Signature // recent rows, by index % Window
 	index   int                         // number of rows
 	minimum int                         // row with the smallest hash of the window, the last of equal ones
+	least   uint64                      // its hash
 	last    int                         // row that was selected last
 }
 
@@ -67,22 +72,48 @@ func NewAll(words, chars int) *Selector {
 // Begin implements [signature.TokenSelector].
 func (s *Selector) Begin(yield func(signature.Signature)) {
 	s.yield = yield
-	s.tokens, s.taken, s.index, s.minimum, s.last = s.tokens[:0], false, 0, 0, -1
+	s.tokens, s.char, s.inside, s.taken = s.tokens[:0], false, 0, false
+	s.index, s.minimum, s.last, s.least = 0, 0, -1, math.MaxUint64
 }
 
 // Take implements [signature.TokenSelector].
 func (s *Selector) Take(batch []token.Token, hashes []uint64) {
 	for i := range batch {
 		t := &batch[i]
-		if char := t.Kind == token.Char; char != s.char {
-			s.flush()
-			s.char = char
+		if char := t.Kind == token.Char; char != s.char || s.inside > 0 {
+			s.turn(char)
 		}
 		s.tokens = append(s.tokens, place{hashes[i], int32(t.Start), int32(t.End)})
 	}
 	if len(s.tokens) >= 1024 {
-		s.rows()
+		s.rows(len(s.tokens) - s.inside)
 	}
+}
+
+// turn prepares for a token of another kind than the run, or after words in a run of characters.
+func (s *Selector) turn(char bool) {
+	switch {
+	case !char:
+		if s.inside++; s.inside == s.words { // too many words for a run of characters
+			s.split()
+		}
+	case s.char:
+		s.inside = 0
+	default:
+		if s.taken || len(s.tokens) >= s.words {
+			s.flush()
+		}
+		s.char = true
+	}
+}
+
+// split ends a run of characters before the last words, which begin a run of words.
+func (s *Selector) split() {
+	n := len(s.tokens) - (s.inside - 1)
+	words := slices.Clone(s.tokens[n:])
+	s.tokens = s.tokens[:n]
+	s.flush()
+	s.tokens, s.char, s.inside = append(s.tokens, words...), false, 0
 }
 
 // End implements [signature.TokenSelector].
@@ -93,13 +124,13 @@ func (s *Selector) End() {
 	}
 }
 
-// rows takes the rows of the held tokens. It keeps the tokens that begin further rows.
-func (s *Selector) rows() {
-	width, tokens := s.words, s.tokens
+// rows takes the rows of the first n held tokens. It keeps the tokens that begin further rows.
+func (s *Selector) rows(n int) {
+	width, tokens := s.words, s.tokens[:n]
 	if s.char {
 		width = s.chars
 	}
-	if len(tokens) < width {
+	if n < width {
 		return
 	}
 	top := token.Power(width)
@@ -110,7 +141,7 @@ func (s *Selector) rows() {
 		s.row(rolling, tokens[i+1].start, last.end)
 	}
 	s.taken = true
-	s.tokens = s.tokens[:copy(s.tokens, s.tokens[len(s.tokens)-width+1:])]
+	s.tokens = s.tokens[:copy(s.tokens, s.tokens[n-width+1:])]
 }
 
 // polynomial returns the rolling hash of a row, a polynomial of base [token.Base]: the next row's hash takes two
@@ -124,7 +155,7 @@ func polynomial(tokens []place) (h uint64) {
 
 // flush ends a run of tokens of one kind. A run shorter than a row is a row.
 func (s *Selector) flush() {
-	s.rows()
+	s.rows(len(s.tokens))
 	if len(s.tokens) > 0 && !s.taken {
 		s.row(polynomial(s.tokens), s.tokens[0].start, s.tokens[len(s.tokens)-1].end)
 	}
@@ -143,8 +174,8 @@ func (s *Selector) row(rolling uint64, start, end int32) {
 	s.index++
 	if s.minimum <= i-Window {
 		s.search()
-	} else if h <= s.window[s.minimum%Window].Hash { // the last of equal ones, as in the paper
-		s.minimum = i
+	} else if h <= s.least { // the last of equal ones, as in the paper
+		s.minimum, s.least = i, h
 	}
 	if i >= Window-1 && s.minimum != s.last {
 		s.last = s.minimum
@@ -155,11 +186,11 @@ func (s *Selector) row(rolling uint64, start, end int32) {
 // search finds the minimum of a full window.
 func (s *Selector) search() {
 	oldest := s.index - Window
-	s.minimum = oldest
-	h := s.window[oldest%Window].Hash
+	least, minimum := s.window[oldest%Window].Hash, oldest
 	for i := oldest + 1; i < s.index; i++ {
-		if x := s.window[i%Window].Hash; x <= h {
-			s.minimum, h = i, x
+		if x := s.window[i%Window].Hash; x <= least {
+			minimum, least = i, x
 		}
 	}
+	s.minimum, s.least = minimum, least
 }

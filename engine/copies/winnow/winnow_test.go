@@ -32,6 +32,16 @@ func allRows(text string, words, chars int) (rows []signature.Signature) {
 			tokens = append(tokens, tok{batch[i], signature.Key.Hash(scanner, &batch[i])})
 		}
 	})
+	for i := 0; i < len(tokens); { // a few words beside characters are as characters
+		j := i
+		for j < len(tokens) && (tokens[j].Kind == token.Char) == (tokens[i].Kind == token.Char) {
+			j++
+		}
+		for k := i; k < j && j-i < words && j-i < len(tokens); k++ {
+			tokens[k].Kind = token.Char
+		}
+		i = j
+	}
 	for i := 0; i < len(tokens); {
 		j := i
 		for j < len(tokens) && (tokens[j].Kind == token.Char) == (tokens[i].Kind == token.Char) {
@@ -82,6 +92,11 @@ func randomText(random *rand.Rand, n int) string {
 		if random.IntN(40) == 0 {
 			for range random.IntN(30) {
 				b.WriteRune(rune(0x4e00 + random.IntN(50)))
+			}
+		}
+		if random.IntN(40) == 0 {
+			for range random.IntN(12) {
+				fmt.Fprintf(&b, "%c %d", 0x4e00+random.IntN(50), random.IntN(9))
 			}
 		}
 		fmt.Fprintf(&b, " w%d", random.IntN(30))
