@@ -102,7 +102,7 @@ func commandLines(text string) (calls []string) {
 				for _, end := range []string{" #", "  ", " <", " >", " &"} {
 					part, _, _ = strings.Cut(part, end)
 				}
-				if strings.HasPrefix(part, "ndd ") {
+				if strings.HasPrefix(part, "ndd ") && !strings.Contains(part, `"$name"`) { // a script names the job
 					calls = append(calls, part)
 				}
 			}
