@@ -152,34 +152,56 @@ func (g *group) hold(d *other, to *part) error {
 }
 
 // compare finds the others that confirm a document: the nearest kept one, and undecided ones that are nearer. If Most is 1, one of
-// these is enough.
+// these is enough, but each star is compared until a document follows it.
 func (g *group) compare(d *other) {
-	for _, m := range g.similar(d, &g.stars) {
-		o := &g.others[m.number]
-		o.followed = true
-		switch {
-		case !o.kept:
-			g.open = append(g.open, m)
-		case len(g.kepts) == 0 || m.compare(g.kepts[0]) < 0:
-			g.kepts = append(g.kepts[:0], m)
+	near := g.stars.prints.Near(g.near[:0], d.print, 0)
+	g.near = near
+	must := 0 // stars that are compared in any case
+	for i, n := range near {
+		if o := &g.others[g.stars.of[n]]; o.kept || !o.followed {
+			near[must], near[i] = n, near[must]
+			must++
 		}
 	}
-	isFarther := func(m match) bool { return len(g.kepts) > 0 && m.compare(g.kepts[0]) > 0 }
-	g.open = slices.DeleteFunc(g.open, isFarther)
+	g.take(d, &g.stars, near[:must])
+	for _, m := range slices.Concat(g.kepts, g.open) {
+		g.others[m.number].followed = true
+	}
+	g.open = slices.DeleteFunc(g.open, g.isFarther)
+	g.takeEnough(d, &g.stars, near[must:])
 	if len(g.open) == 0 || g.j.Most > 1 {
-		g.open = slices.DeleteFunc(slices.AppendSeq(g.open, slices.Values(g.similar(d, &g.rest))), isFarther)
+		g.near = g.rest.prints.Near(g.near[:0], d.print, 0)
+		g.takeEnough(d, &g.rest, g.near)
 	}
 	slices.SortFunc(g.open, match.compare)
 	g.open = slices.Compact(g.open)
 }
 
-// similar returns the documents of a part that are near a document and confirm it.
-func (g *group) similar(d *other, p *part) (matches []match) {
-	g.near = p.prints.Near(g.near[:0], d.print, 0)
-	for _, n := range p.sketches.Similar(g.near, &d.sketch, &g.room) {
-		matches = append(matches, match{bits.OnesCount64(d.print ^ p.prints.At(int(n))), p.of[n]})
+// isFarther reports whether a match is farther than the nearest kept one.
+func (g *group) isFarther(m match) bool { return len(g.kepts) > 0 && m.compare(g.kepts[0]) > 0 }
+
+// takeEnough takes documents of a part until there are enough undecided ones.
+func (g *group) takeEnough(d *other, p *part, near []uint32) {
+	const some = 64 // are compared at a time
+	for len(near) > 0 && (len(g.open) == 0 || g.j.Most > 1) {
+		n := min(some, len(near))
+		g.take(d, p, near[:n])
+		near = near[n:]
 	}
-	return matches
+}
+
+// take adds those near documents of a part to the matches that confirm a document.
+func (g *group) take(d *other, p *part, near []uint32) {
+	for _, n := range p.sketches.Similar(near, &d.sketch, &g.room) {
+		m := match{bits.OnesCount64(d.print ^ p.prints.At(int(n))), p.of[n]}
+		switch {
+		case g.isFarther(m):
+		case g.others[m.number].kept:
+			g.kepts = append(g.kepts[:0], m)
+		default:
+			g.open = append(g.open, m)
+		}
+	}
 }
 
 // write writes matches of a document: of all kept or all undecided documents. If Most is not 1, it leaves out those that an
