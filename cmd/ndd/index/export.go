@@ -131,7 +131,7 @@ type source struct {
 	x    *engine.Index
 	view version.View
 	bar  *cli.Bar
-	did  search.Listed
+	did  search.ListCounts
 	bare uint64 // number of fingerprints written, for an index without documents
 }
 

@@ -84,7 +84,7 @@ func (x *Index) IDs() *version.IDs { return x.versions.IDs() }
 // Documents calls yield with each document of a view of the index, in order of its number, until it
 // returns an error, which is returned; see [search.Documents].
 func (x *Index) Documents(ctx context.Context, w version.View,
-	yield func(doc rows.DocID, d rows.Doc) error) (search.Listed, error) {
+	yield func(doc rows.DocID, d rows.Doc) error) (search.ListCounts, error) {
 	return search.Documents(ctx, w, x.config.Budget, 0, yield)
 }
 

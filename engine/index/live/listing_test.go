@@ -90,7 +90,7 @@ func TestListedBuildsTheSame(t *testing.T) {
 			got, err := x.Documents(t.Context(), v, func(_ rows.DocID, d rows.Doc) error {
 				return w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, Sketch: d.Sketch})
 			})
-			if want := (search.Listed{Documents: uint64(len(docs))}); err != nil || got != want {
+			if want := (search.ListCounts{Documents: uint64(len(docs))}); err != nil || got != want {
 				t.Fatalf("%+v, %v; want %+v", got, err, want)
 			}
 			again := builtOf(t, w, path, keep)
@@ -212,8 +212,8 @@ func TestListedView(t *testing.T) {
 	now := viewOf(t, x)
 	for _, c := range []struct {
 		view version.View
-		want search.Listed
-	}{{v, search.Listed{Documents: 40}}, {now, search.Listed{Documents: 49, Deleted: 2}}} {
+		want search.ListCounts
+	}{{v, search.ListCounts{Documents: 40}}, {now, search.ListCounts{Documents: 49, Deleted: 2}}} {
 		got, err := x.Documents(t.Context(), c.view, func(doc rows.DocID, d rows.Doc) error {
 			if c.view == v && d != docs[doc] {
 				return fmt.Errorf("document %d: %+v, want %+v", doc, d, docs[doc])

@@ -10,10 +10,10 @@ import (
 	"ndd/engine/memory"
 )
 
-// blocks find the fingerprints of a memtable that are within distance k of a query, for every k up
-// to the index's K. They cut the 64 bits into K+1 blocks: of two fingerprints that differ in k
-// bits, one of any k+1 blocks is the same in both. For each block there is a table of buckets, one
-// for each value of its leading bits, with all fingerprints that have it and their rows.
+// blocks find the fingerprints of a memtable that are within distance k of a query, for every k up to K. They cut the
+// 64 bits into K+1 blocks: if two fingerprints differ in k bits, at least one of any k+1 blocks is equal in both. Each
+// block has a table of buckets, one for each value of its leading bits. A bucket stores the fingerprints with that
+// value, and their rows.
 //
 // The bits are shuffled first, in an order of each memtable that no client knows. So a client cannot
 // fill a bucket with fingerprints that share bits of its choice: of 400,000 with 32 equal bits, a
@@ -25,31 +25,30 @@ import (
 //	                                            v
 //	                 fingerprints (n of them, in room for 4 << r) | rows, in order
 //
-// A query looks at k+1 buckets: two misses each, all at the same time. With a million documents and
-// K = 3 they have 16 fingerprints each. An insert appends to K+1 buckets; one that is full moves to
-// twice the room, and readers keep the old one. With that a document takes about 35 bytes a block.
+// A query reads k+1 buckets, with two misses each, all at the same time. With a million documents and K = 3 a bucket
+// has 16 fingerprints. An insert appends to K+1 buckets. A full bucket moves to twice the room, and readers keep the
+// old one. So a document needs about 35 bytes per block.
 //
-// One appends at a time (memtable.indexing), and readers take no lock: a head is one word, stored
-// behind what it says is there. They find at least what was there when they began. The newest rows
-// come some at a time: memtable.go.
+// Appends are not concurrent (memtable.indexing), and readers take no lock: a head is one word, and is stored after the
+// entries that it counts. Readers find at least the rows that were in blocks when they began. The newest rows are added
+// in groups: see memtable.go.
 type blocks struct {
-	heads [][]uint64   // of each block, by value
-	shift []int        // of a block's leading bits
-	mask  uint64       // as many ones as a block's leading bits
+	heads [][]uint64   // heads of each block, by value
+	shift []int        // shift of each block's leading bits
+	mask  uint64       // mask of a value
 	swaps []uint64     // masks of the rounds of the shuffle
-	rows  atomic.Int64 // those before are in the buckets, and some behind may be already
+	rows  atomic.Int64 // rows before this are in buckets; some later ones may be, too
 	arena arena
 }
 
-// prefetchQueries are prefetched for at a time.
+// prefetchQueries is the number of queries of one prefetch.
 const prefetchQueries = 8
 
-// blocksMax is the greatest K for which there are blocks: they have 8 bits then, and a query looks
-// at one fingerprint in 32. Beyond, it looks at all.
+// blocksMax is the maximum K with blocks. They then have 8 bits, and a query compares one fingerprint of 32. Beyond it,
+// a query compares all.
 const blocksMax = 7
 
-// A head says where a bucket is: its address, the logarithm of a quarter of its room, and how many
-// fingerprints it has.
+// A head describes a bucket: its address, the logarithm of a quarter of its room, and its number of fingerprints.
 type head uint64
 
 func newHead(at uint32, class, n int) head {
@@ -61,7 +60,7 @@ func (h head) class() int      { return int(h >> 27 & 31) }
 func (h head) n() int          { return int(h & (1<<27 - 1)) }
 func (h head) room() int       { return 4 << h.class() }
 
-// newBlocks returns empty blocks for a memtable of docs documents, or nil if K is above blocksMax.
+// newBlocks returns empty blocks for a memtable of docs documents, or nil if K is larger than blocksMax.
 func newBlocks(K, docs int) *blocks {
 	if K > blocksMax {
 		return nil
@@ -77,8 +76,8 @@ func newBlocks(K, docs int) *blocks {
 	return b
 }
 
-// newSwaps returns random masks for a shuffle of which blocks use so many adjacent bits: each mask has bits of the lower
-// places of all pairs of places.
+// newSwaps returns random masks of a shuffle for blocks of width bits. Each mask has bits only at the lower position of
+// each pair.
 func newSwaps(width int) (swaps []uint64) {
 	for distance := 32; ; distance /= 2 {
 		swaps = append(swaps, rand.Uint64()&(^uint64(0)/(1<<distance+1)))
@@ -88,9 +87,9 @@ func newSwaps(width int) (swaps []uint64) {
 	}
 }
 
-// shuffled returns a fingerprint with its bits in the order of the blocks. The first round swaps pairs of bits that are
-// 32 places apart, or leaves them, and each further one those that are half as far apart as before. After rounds of 32
-// and 16, any 16 adjacent bits are one of each four that were 16 places apart.
+// shuffled returns a fingerprint with its bits in the order of the blocks. Each round swaps or keeps pairs of bits that
+// are 32, 16, ... positions apart. After the rounds of 32 and 16, any 16 adjacent bits are one of each four bits that
+// were 16 positions apart.
 func (b *blocks) shuffled(f uint64) uint64 {
 	for i, mask := range b.swaps {
 		distance := 32 >> i & 63
@@ -103,7 +102,7 @@ func (b *blocks) shuffled(f uint64) uint64 {
 // value returns the value of a shuffled fingerprint in a block.
 func (b *blocks) value(block int, shuffled uint64) uint64 { return shuffled >> b.shift[block] & b.mask }
 
-// add appends a fingerprint of a row behind all others.
+// add appends a fingerprint of a row.
 func (b *blocks) add(f uint64, row uint32) {
 	shuffled := b.shuffled(f)
 	for i, heads := range b.heads {
@@ -121,7 +120,7 @@ func (b *blocks) add(f uint64, row uint32) {
 	}
 }
 
-// move copies a bucket to one with twice the room.
+// move copies a bucket to twice the room.
 func (b *blocks) move(h head) head {
 	address, _ := b.arena.alloc(bucketWords(h.class() + 1))
 	to := newHead(address, h.class()+1, h.n())
@@ -132,7 +131,7 @@ func (b *blocks) move(h head) head {
 	return to
 }
 
-// bucketWords returns how many words a bucket has: a fingerprint takes one, its row half of one.
+// bucketWords returns the size of a bucket in words: one for a fingerprint, half of one for its row.
 func bucketWords(class int) int { return 6 << class }
 
 // bucket returns the room of a bucket for fingerprints and for their rows.
@@ -141,11 +140,11 @@ func (b *blocks) bucket(h head) (prints []uint64, rows []uint32) {
 	return words[:room:room], halfWords(words[room : room+room/2])
 }
 
-// bytes returns how much memory they take.
+// bytes returns the memory of the blocks.
 func (b *blocks) bytes() uint64 { return b.arena.bytes() + 8*uint64(len(b.heads))*(b.mask+1) }
 
-// fill makes the buckets of a memtable's first n fingerprints, each with its room in the end, where
-// there are none yet: several times faster than adding them one by one.
+// fill makes the buckets of a memtable's first n fingerprints, each with its final room, in empty blocks. This is
+// several times faster than adding them one by one.
 func (b *blocks) fill(n int, pages func(yield func(row int, prints []uint64) bool)) {
 	counts := make([]uint32, b.mask+1)
 	for i, heads := range b.heads {
@@ -175,9 +174,9 @@ func (b *blocks) fill(n int, pages func(yield func(row int, prints []uint64) boo
 	b.rows.Store(int64(n))
 }
 
-// search calls yield with each fingerprint within k of a query, at most K, and its row, of rows
-// before end, until that returns false; then it does, too. Those of a row come once, in no order.
-// positions is room.
+// search calls yield with each fingerprint within k of a query, and its row, for rows before end, until yield returns
+// false; it then returns false. Each row is reported once, in no order. k must be at most K. positions is scratch
+// memory.
 func (b *blocks) search(query uint64, k int, end uint32, positions []uint32,
 	yield func(f uint64, row uint32) bool) bool {
 	var found [blocksMax + 1]head
@@ -205,7 +204,7 @@ func (b *blocks) search(query uint64, k int, end uint32, positions []uint32,
 	return true
 }
 
-// prefetchHeads begins the misses of the heads that a search for the queries looks at.
+// prefetchHeads requests the heads that a search for the queries reads.
 func (b *blocks) prefetchHeads(queries []uint64, k int) {
 	var shuffled, at [prefetchQueries]uint64
 	for j, q := range queries {
@@ -219,7 +218,7 @@ func (b *blocks) prefetchHeads(queries []uint64, k int) {
 	}
 }
 
-// prefetchBuckets begins those of the buckets, once the heads are there.
+// prefetchBuckets requests the buckets of the queries. It reads their heads.
 func (b *blocks) prefetchBuckets(queries []uint64, k int) {
 	for _, q := range queries {
 		shuffled := b.shuffled(q)
@@ -231,7 +230,7 @@ func (b *blocks) prefetchBuckets(queries []uint64, k int) {
 	}
 }
 
-// prefetchRoom begins those of adding a fingerprint, once its heads are there.
+// prefetchRoom requests the memory that adding a fingerprint writes. It reads the heads.
 func (b *blocks) prefetchRoom(f uint64) {
 	shuffled := b.shuffled(f)
 	for i, heads := range b.heads {
@@ -248,8 +247,7 @@ func (b *blocks) prefetchRoom(f uint64) {
 	}
 }
 
-// first returns the first block in which two fingerprints with this difference are the same: what
-// finds a pair.
+// first returns the first block that is equal in two fingerprints with this difference. That block reports the pair.
 func (b *blocks) first(difference uint64) int {
 	shuffled := b.shuffled(difference)
 	for i := range b.shift {
@@ -257,33 +255,32 @@ func (b *blocks) first(difference uint64) int {
 			return i
 		}
 	}
-	return -1 // more than k bits differ
+	return -1 // more than K bits differ
 }
 
-// CacheLine is the size of a cache line and the one that processors fetch with it.
+// CacheLine is the size of two cache lines, because processors fetch lines in pairs.
 const CacheLine = 128
 
 const (
-	// slabShift bits of an address are the place in a slab, of at most 4 MiB.
+	// slabShift is the number of address bits for the offset in a slab of at most 4 MiB.
 	slabShift = 19
 	slabWords = 1 << slabShift
-	// slabFirst words has the first slab, and each next one twice as many as the one before.
+	// slabFirst is the size of the first slab in words. Each further slab has twice the size of the previous one.
 	slabFirst = 1 << 12
 )
 
-// An arena is memory that one writer takes piece by piece, of which nothing is given back or moved
-// before all is: readers need no lock.
+// An arena allocates memory for one writer. Nothing is freed or moved before the whole arena is freed, so readers need
+// no lock.
 //
 //	address   number of the slab | word in it          0 is none
 //
-// It is outside the Go heap, which takes up to twice what it has. Where the machine gives none it
-// is inside.
+// The memory is outside the Go heap, which needs up to twice as much. If the system refuses it, it is inside.
 type arena struct {
 	slabs   atomic.Pointer[[][]uint64]
-	_       [CacheLine]byte // readers do not meet what the writer writes
+	_       [CacheLine]byte // the writer does not write to lines of readers
 	buffers []*memory.Buffer[uint64]
-	used    int // words of the last slab
-	words   int // of all slabs
+	used    int // words in use of the last slab
+	words   int // size of all slabs
 }
 
 // alloc returns zeroed words and their address.
@@ -323,10 +320,10 @@ func (a *arena) at(address uint32) []uint64 {
 	return (*a.slabs.Load())[address>>slabShift][address&(slabWords-1):]
 }
 
-// bytes returns how much memory the arena takes.
+// bytes returns the memory of the arena.
 func (a *arena) bytes() uint64 { return 8 * uint64(a.words) }
 
-// free gives the memory back. Nobody reads it any more.
+// free frees the memory. Nobody may read it any more.
 func (a *arena) free() {
 	for _, b := range a.buffers {
 		b.Free()
@@ -334,7 +331,7 @@ func (a *arena) free() {
 	a.buffers, a.words = nil, 0
 }
 
-// halfWords returns words as twice as many numbers. With memory.As bucket would be too large to be inlined.
+// halfWords returns words as 32-bit numbers. With memory.As, bucket would be too large to be inlined.
 func halfWords(words []uint64) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))), 2*len(words))
 }

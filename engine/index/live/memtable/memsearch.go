@@ -7,20 +7,20 @@ import (
 	"ndd/engine/index/live/rows"
 )
 
-// A Search is what a search looks for in memtables, and what it takes into account.
+// A Search holds the parameters and the scratch memory of memtable searches.
 type Search struct {
 	rows.Moment
 	Now       rows.Time
 	K         int
 	Verifier  rows.Verifier
-	Positions []uint32 // room
+	Positions []uint32 // scratch memory
 
-	First bool            // one document of each fingerprint is enough
-	Ctx   context.Context // that ends searches; may be nil
-	asked int             // queries that were searched for
+	First bool            // find only one document of each fingerprint
+	Ctx   context.Context // cancels searches; may be nil
+	asked int             // number of queries that were searched
 }
 
-// Ended returns the error of the context that ends searches, once that has been looked at.
+// Ended returns the error of the context, once enough queries were searched to check it.
 func (a *Search) Ended() error {
 	if a.Ctx == nil || a.asked < queriesAtOnce {
 		return nil
@@ -28,15 +28,13 @@ func (a *Search) Ended() error {
 	return a.Ctx.Err()
 }
 
-// goesOn counts a query, and reports whether it is to be searched for: it looks at the context now
-// and then.
-func (a *Search) goesOn() bool {
+// next counts a query and reports whether to search it. It checks the context from time to time.
+func (a *Search) next() bool {
 	a.asked++
 	return a.asked%queriesAtOnce != 0 || a.Ended() == nil
 }
 
-// takes reports whether the view sees a document and the verifier accepts it, and returns its
-// similarity.
+// takes reports whether the view includes a document and the verifier accepts it, and returns the similarity.
 func (a *Search) takes(m *Table, row, query int) (similarity float32, ok bool) {
 	doc := m.First + rows.DocID(row)
 	if doc >= a.Clock || m.Hides(doc, a.Moment, a.Now) {
@@ -45,18 +43,17 @@ func (a *Search) takes(m *Table, row, query int) (similarity float32, ok bool) {
 	return a.Verifier.Judge(query, m.Sketch(row))
 }
 
-// queriesAtOnce are searched before the context is looked at again.
+// queriesAtOnce is the number of queries between two checks of the context.
 const queriesAtOnce = 16
 
-// Search appends a match for each document within k of a query, in no order, or with a.First for
-// one document of each fingerprint: then of equal queries one is searched, and a fingerprint that
-// was found is passed over. It ends soon after the match with which there are more than most, if
-// most is not 0, and soon after the context.
+// Search appends a match for each document within k of a query, in no order. With a.First it appends one document of
+// each fingerprint; it then searches equal queries once and skips fingerprints that it has found. It ends soon after it
+// has more than most matches, if most is not 0, and soon after the context ends.
 func (m *Table) Search(dst []rows.Match, a *Search, queries []uint64, most int) []rows.Match {
 	if m.Before(a.Clock) == 0 {
 		return dst
 	}
-	var found map[uint64][2]int // where in dst the matches of a query are
+	var found map[uint64][2]int // range of dst with the matches of a query
 	if a.First {
 		found = make(map[uint64][2]int, len(queries))
 	}
@@ -70,7 +67,7 @@ func (m *Table) Search(dst []rows.Match, a *Search, queries []uint64, most int) 
 				x.Query = q
 				dst = append(dst, x)
 			}
-		} else if a.goesOn() {
+		} else if a.next() {
 			dst = m.searchOne(dst, a, q, query, most)
 		} else {
 			break
@@ -109,10 +106,10 @@ func (m *Table) searchOne(dst []rows.Match, a *Search, q int, query uint64, most
 	return dst
 }
 
-// eachNear calls yield with each row that is within k of a query, those of a fingerprint ascending,
-// until that returns false. Rows that the view does not see may be among them.
+// eachNear calls yield with each row within k of a query until yield returns false. The rows of a fingerprint ascend.
+// They may include rows that the view does not see.
 func (m *Table) eachNear(a *Search, query uint64, yield func(f uint64, row uint32) bool) {
-	from := 0 // of what is scanned: looked at first, since rows go into buckets meanwhile
+	from := 0 // first row to scan; it is read first, because other goroutines move rows into buckets
 	if b := m.blocks.Load(); b != nil {
 		if from = int(b.rows.Load()); !b.search(query, a.K, uint32(from), a.Positions, yield) {
 			return
@@ -136,8 +133,7 @@ func (m *Table) Since(dst []rows.Match, a *Search, from rows.DocID, query uint64
 	return dst
 }
 
-// scan calls yield with each of rows [from, to) that is within k of a query, in order, until that
-// returns false.
+// scan calls yield with each of rows [from, to) that is within k of a query, in order, until yield returns false.
 func (m *Table) scan(from, to int, query uint64, k int, positions []uint32, yield func(f uint64, row uint32) bool) {
 	m.EachPage(from, to, func(first int, prints []uint64) bool {
 		for at := 0; at < len(prints); {
@@ -153,8 +149,8 @@ func (m *Table) scan(from, to int, query uint64, k int, positions []uint32, yiel
 	})
 }
 
-// Each calls yield with each document within k of q, which is query number query, and its similarity, those of one
-// fingerprint ascending, until yield returns false; then it returns false, too.
+// Each calls yield with each document within k of q, the query with the given number, and its similarity, until yield
+// returns false. It reports whether yield never did. The documents of a fingerprint ascend.
 func (m *Table) Each(a *Search, query int, q uint64, yield func(doc rows.DocID, similarity float32) bool) (more bool) {
 	more = true
 	m.eachNear(a, q, func(_ uint64, row uint32) bool {
@@ -166,8 +162,7 @@ func (m *Table) Each(a *Search, query int, q uint64, yield func(doc rows.DocID, 
 	return more
 }
 
-// prefetch begins the misses of the buckets that a search for some queries looks at, and, where
-// nobody has, of their heads.
+// prefetch requests the buckets for some queries and, if heads is set, the heads of these buckets.
 func (m *Table) prefetch(queries []uint64, k int, heads bool) {
 	b := m.blocks.Load()
 	if b == nil {
@@ -179,8 +174,7 @@ func (m *Table) prefetch(queries []uint64, k int, heads bool) {
 	b.prefetchBuckets(queries, k)
 }
 
-// PrefetchHeads begins the misses of the heads and the unindexed rows that a search for a few
-// queries reads.
+// PrefetchHeads requests the heads and the unindexed rows that a search for a few queries reads.
 func (m *Table) PrefetchHeads(queries []uint64, k int) {
 	if b := m.blocks.Load(); b != nil && len(queries) <= prefetchQueries {
 		b.prefetchHeads(queries, k)
@@ -188,8 +182,7 @@ func (m *Table) PrefetchHeads(queries []uint64, k int) {
 	}
 }
 
-// prefetchUnindexed begins the misses of the rows from row from on, of which another processor may
-// have written the last ones.
+// prefetchUnindexed requests the rows from row from on. Another processor may have written the last ones.
 func (m *Table) prefetchUnindexed(from int) {
 	m.EachPage(from, m.Len(), func(_ int, prints []uint64) bool {
 		asm.PrefetchAll(prints)

@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// memtableDocs documents fill a memtable: a query looks at some 16 of each of its buckets, and
-	// a segment of them has 15 MB with two tables.
+	// memtableDocs is the capacity of a memtable: a query then compares about 16 entries in each of its buckets, and
+	// its segment has 15 MB with two tables.
 	memtableDocs = 1 << 20
-	// pageDocs documents have their columns beside each other.
+	// pageDocs is the number of documents of a page.
 	pageDocs = 4096
-	// scannedDocs fill one that is scanned whole by every query: some 30 microseconds.
+	// scannedDocs is the capacity of a memtable without blocks: every query compares all of it, in about 30
+	// microseconds.
 	scannedDocs = 1 << 16
-	// scanDocs fingerprints are scanned whole by every query, in a quarter of a microsecond with
-	// AVX-512. Of more there are blocks.
+	// scanDocs is the number of fingerprints up to which a memtable has no blocks: comparing all of them takes a
+	// quarter of a microsecond with AVX-512.
 	scanDocs = 1024
-	// documentBytes is about what a document takes, with K = 3 and no ID.
+	// documentBytes estimates the memory of a document, with K = 3 and no ID.
 	documentBytes = 160
 )
 
-// MaxDocs returns how many documents a memtable has at most, for searches within K: fewer where it
-// is scanned.
+// MaxDocs returns the capacity of a memtable for searches within K. It is smaller without blocks.
 func MaxDocs(K int) uint64 {
 	if K > blocksMax {
 		return scannedDocs
@@ -35,44 +35,44 @@ func MaxDocs(K int) uint64 {
 	return memtableDocs
 }
 
-// A Table holds the newest documents, by row in order of arrival. One writer appends; readers see
-// what is before their clock, and take no lock.
+// A Table holds the newest documents. The row of a document is its position in order of arrival. One writer appends.
+// Readers see the rows before their clock and take no lock.
 type Table struct {
 	Options
-	likely int // documents that it will have, where those take as much memory as they mostly do
+	likely int // expected number of documents when it is full
 	pages  []atomic.Pointer[page]
-	blocks atomic.Pointer[blocks] // of all rows but the newest; nil while these are few, or all are scanned
+	blocks atomic.Pointer[blocks] // index of all rows except the newest; nil if all rows are scanned
 	Dead   rows.Tombstones
 	ids    arena
-	rows   idRows // of the last document of each ID; the writer's
+	rows   idRows // row of the last document of each ID; only the writer uses it
 
-	_        [CacheLine]byte // what each insert writes is on no line that each search reads
+	_        [CacheLine]byte // inserts do not write to lines that searches read
 	n        atomic.Int64
-	size     atomic.Uint64 // bytes that it takes without tombstones
-	indexing sync.Mutex    // held by who puts rows into blocks; nothing but memory is waited for under it
+	size     atomic.Uint64 // memory in bytes, without tombstones
+	indexing sync.Mutex    // held while rows are added to blocks
 	_        [CacheLine]byte
 }
 
-// A page has some rows.
+// A page stores pageDocs rows.
 type page struct {
 	prints   [pageDocs]uint64
-	ids      []uint32        // addresses, 0 for none; nil where documents have no IDs
-	sketches []sketch.Sketch // nil where they are not kept
+	ids      []uint32        // addresses of IDs, 0 for none; nil if documents have no IDs
+	sketches []sketch.Sketch // nil if the index keeps none
 	expires  atomic.Pointer[[pageDocs]rows.Time]
 }
 
 // Options describe a memtable. Only the writer reads Key and Deferred.
 type Options struct {
 	First    rows.DocID  // number of the first document
-	MaxDocs  int         // documents that fill it
-	MaxBytes uint64      // bytes that fill it
-	K        int         // largest distance of a search
-	Key      *rows.IDKey // hashes IDs; nil where documents have none
-	Sketches bool        // keep the documents' sketches
-	Deferred bool        // make no blocks before IndexAll is called
+	MaxDocs  int         // capacity in documents
+	MaxBytes uint64      // capacity in bytes
+	K        int         // maximum distance of searches
+	Key      *rows.IDKey // key of the hash of IDs; nil if documents have none
+	Sketches bool        // keep the sketches of documents
+	Deferred bool        // make no blocks before IndexAll
 }
 
-// documentBytes is about how much memory a document takes.
+// documentBytes estimates the memory of a document.
 func (o *Options) documentBytes() uint64 {
 	if o.Sketches {
 		return documentBytes + sketch.Bytes
@@ -94,9 +94,9 @@ func (m *Table) Len() int { return int(m.n.Load()) }
 // End returns the DocID of the next document.
 func (m *Table) End() rows.DocID { return m.First + rows.DocID(m.Len()) }
 
-// Add appends documents, and when they expire where some do, until the memtable is full or takes so
-// many bytes, and returns how many: at least one where it is empty. Readers see them when the
-// index's clock is beyond their numbers.
+// Add appends documents, with their expiry if some expire, until the memtable is full. It returns the number of
+// documents that it added, at least one if the memtable was empty. Readers see them when the clock of the index has
+// passed their numbers.
 func (m *Table) Add(docs []rows.Doc, expires []rows.Time) int {
 	begin := m.Len()
 	row := begin
@@ -157,7 +157,7 @@ func (m *Table) newPage(number int) *page {
 	return p
 }
 
-// putID writes the ID of a row: its length, then its bytes.
+// putID writes the ID of a row: its length and its bytes.
 func (m *Table) putID(p *page, row int, id string) {
 	before := m.ids.bytes() + m.rows.bytes()
 	var length [binary.MaxVarintLen64]byte
@@ -170,14 +170,14 @@ func (m *Table) putID(p *page, row int, id string) {
 	m.size.Add(m.ids.bytes() + m.rows.bytes() - before)
 }
 
-// IndexAll ends the deferring of blocks.
+// IndexAll makes the blocks that were deferred.
 func (m *Table) IndexAll() {
 	m.Deferred = false
 	m.index()
 }
 
-// EachPage calls yield with the fingerprints of rows [from, to), those of a page at a time, and the
-// first of those rows, until it returns false.
+// EachPage calls yield with the fingerprints of rows [from, to), page by page, and the first row of each page, until
+// yield returns false.
 func (m *Table) EachPage(from, to int, yield func(row int, prints []uint64) bool) {
 	for from < to {
 		end := min(to, from-from%pageDocs+pageDocs)
@@ -188,17 +188,16 @@ func (m *Table) EachPage(from, to int, yield func(row int, prints []uint64) bool
 	}
 }
 
-// page returns the page of a row, and its place there.
+// page returns the page of a row and its index in the page.
 func (m *Table) page(row int) (*page, int) { return m.pages[row/pageDocs].Load(), row % pageDocs }
 
-// Fingerprint returns that of a row.
+// Fingerprint returns the fingerprint of a row.
 func (m *Table) Fingerprint(row int) uint64 {
 	p, at := m.page(row)
 	return p.prints[at]
 }
 
-// idBytes returns the ID of a row, as long as the memtable is there; it is empty where the document
-// has none.
+// idBytes returns the ID of a row, empty if it has none. It is valid as long as the memtable is.
 func (m *Table) idBytes(row int) []byte {
 	p, at := m.page(row)
 	if p.ids == nil || p.ids[at] == 0 {
@@ -212,7 +211,7 @@ func (m *Table) idBytes(row int) []byte {
 // ID returns the ID of a row.
 func (m *Table) ID(row int) string { return string(m.idBytes(row)) }
 
-// Sketch returns the sketch of a row, nil where the memtable keeps none.
+// Sketch returns the sketch of a row, nil if the memtable keeps none.
 func (m *Table) Sketch(row int) *sketch.Sketch {
 	if !m.Options.Sketches {
 		return nil
@@ -221,13 +220,13 @@ func (m *Table) Sketch(row int) *sketch.Sketch {
 	return &p.sketches[at]
 }
 
-// Lookup returns the last document that has an ID. It is for the writer.
+// Lookup returns the last document with an ID. Only the writer may call it.
 func (m *Table) Lookup(id string, hash uint64) (rows.DocID, bool) {
 	row, ok := m.rows.row(hash, func(row int) bool { return string(m.idBytes(row)) == id })
 	return m.First + rows.DocID(row), ok
 }
 
-// Expiry returns when a row expires.
+// Expiry returns the expiry of a row.
 func (m *Table) Expiry(row int) rows.Time {
 	p, at := m.page(row)
 	if all := p.expires.Load(); all != nil {
@@ -236,7 +235,7 @@ func (m *Table) Expiry(row int) rows.Time {
 	return 0
 }
 
-// Expiries returns when its documents expire.
+// Expiries returns the expiry of all documents.
 func (m *Table) Expiries() (e rows.Expiries) {
 	for row := range m.Len() {
 		e.Append(m.Expiry(row), 1)
@@ -244,13 +243,12 @@ func (m *Table) Expiries() (e rows.Expiries) {
 	return e
 }
 
-// Hides reports whether a reader of that moment, which began at now, does not see a document that the
-// memtable has.
+// Hides reports whether a document of the memtable is hidden from a reader of that moment that began at now.
 func (m *Table) Hides(doc rows.DocID, at rows.Moment, now rows.Time) bool {
 	return m.Dead.Has(doc, at) || m.Expiry(int(doc-m.First)).Expired(now)
 }
 
-// Count returns how many documents of the memtable a view has, and how many it has that expired.
+// Count returns the number of documents that a view sees, and of those that have expired.
 func (m *Table) Count(at rows.Moment, now rows.Time) (seen, expired uint64) {
 	n := m.Before(at.Clock)
 	for row := 0; row < n && now != 0; row++ {
@@ -266,7 +264,7 @@ func (m *Table) Count(at rows.Moment, now rows.Time) (seen, expired uint64) {
 	return uint64(n) - expired - gone, expired
 }
 
-// Before returns how many of its documents have numbers below a clock.
+// Before returns the number of documents with numbers below a clock.
 func (m *Table) Before(clock rows.DocID) int {
 	if clock <= m.First {
 		return 0
@@ -274,7 +272,7 @@ func (m *Table) Before(clock rows.DocID) int {
 	return int(min(rows.DocID(m.Len()), clock-m.First))
 }
 
-// Restore takes the deletion of a document back, and gives it its ID again.
+// Restore undoes the deletion of a document and gives it its ID again.
 func (m *Table) Restore(doc rows.DocID) {
 	m.Dead.Remove(doc)
 	row := int(doc - m.First)
@@ -283,16 +281,16 @@ func (m *Table) Restore(doc rows.DocID) {
 	}
 }
 
-// Bytes returns how much memory the memtable takes without its deletions.
+// Bytes returns the memory of the memtable without its deletions.
 func (m *Table) Bytes() uint64 { return m.size.Load() }
 
-// IDBytes returns how much memory the IDs take.
+// IDBytes returns the memory of the IDs.
 func (m *Table) IDBytes() uint64 { return m.ids.bytes() }
 
-// Memory returns how many bytes the memtable takes.
+// Memory returns the memory of the memtable.
 func (m *Table) Memory() uint64 { return m.size.Load() + m.Dead.Bytes() }
 
-// Free gives its memory back. Nobody reads it any more.
+// Free releases the memory. Nobody may read the memtable any more.
 func (m *Table) Free() {
 	if b := m.blocks.Load(); b != nil {
 		b.arena.free()
@@ -300,16 +298,15 @@ func (m *Table) Free() {
 	m.ids.free()
 }
 
-// idRows find the row of an ID in a memtable: a hash table with open addressing, which the writer
-// alone uses, half full at most.
+// idRows finds the row of an ID: a hash table with open addressing, at most half full. Only the writer uses it.
 //
 //	slot   high half of the hash | row + 1      0 is empty
 type idRows struct {
-	slots []uint64 // a power of two of them
+	slots []uint64 // their number is a power of two
 	n     int
 }
 
-// row returns the row of the ID with that hash; is reports whether a row has that ID.
+// row returns the row of an ID with that hash. is reports whether a row has the ID.
 func (t *idRows) row(hash uint64, is func(row int) bool) (row int, ok bool) {
 	if len(t.slots) == 0 {
 		return 0, false
@@ -318,7 +315,7 @@ func (t *idRows) row(hash uint64, is func(row int) bool) (row int, ok bool) {
 	return int(uint32(t.slots[at])) - 1, t.slots[at] != 0
 }
 
-// find returns the slot of an ID, or the empty one where it would be.
+// find returns the slot of an ID, or the empty slot where it would be stored.
 func (t *idRows) find(hash uint64, is func(row int) bool) uint64 {
 	mask := uint64(len(t.slots) - 1)
 	for at := hash >> 32 & mask; ; at = (at + 1) & mask {
@@ -329,7 +326,7 @@ func (t *idRows) find(hash uint64, is func(row int) bool) uint64 {
 	}
 }
 
-// put gives an ID a row, in place of the one that it has.
+// put sets the row of an ID.
 func (t *idRows) put(hash uint64, row int, is func(row int) bool) {
 	if 2*(t.n+1) > len(t.slots) {
 		t.grow()
@@ -352,30 +349,28 @@ func (t *idRows) grow() {
 	}
 }
 
-// bytes returns how much memory it takes.
+// bytes returns the memory of the table.
 func (t *idRows) bytes() uint64 { return 8 * uint64(len(t.slots)) }
 
-// The newest rows of a memtable are in no block yet. Under the writer's lock a row is written
-// behind the one before it, on a line that is mostly there, and whoever finds, with the lock given
-// back, that some have come together puts them into blocks: at four places each in a hundred
-// megabytes, of which the other processors have some, with misses that overlap. Searches look into
-// the blocks for the rows that were in them when the search began, and scan the others:
+// The newest rows of a memtable are not in blocks yet. Under the writer's lock, a row is written after the previous
+// one, usually to a cached line. When enough rows have come together, a caller moves them into blocks after it has
+// released the lock: to four buckets each, in a hundred megabytes, with misses that overlap. A search reads from the
+// blocks the rows that were there when it began, and scans the others:
 //
 //	rows     0 ............................ blocks.rows ........... n
 //	         in blocks                      some are on their way
-//	search   buckets, but for later rows  | scanned
+//	search   buckets, without later rows  | scanned
 
 const (
-	// unindexedDocs that are in no block are put there by the next insert: a search scans them in
-	// the time of a miss.
+	// unindexedDocs is the number of rows outside blocks from which an insert moves them into blocks. A search scans
+	// fewer in the time of a miss.
 	unindexedDocs = 64
-	// unindexedMax are as many as there may be: the insert that reaches them puts them into blocks
-	// under the writer's lock.
+	// unindexedMax is the maximum number of rows outside blocks. The insert that reaches it moves them under the
+	// writer's lock.
 	unindexedMax = scanDocs
 )
 
-// unindexed returns how many rows are to go into blocks: none before there are enough of them for
-// blocks to be worth it.
+// unindexed returns the number of rows to move into blocks: none before there are enough for blocks.
 func (m *Table) unindexed() int {
 	n := m.Len()
 	if b := m.blocks.Load(); b != nil {
@@ -387,14 +382,14 @@ func (m *Table) unindexed() int {
 	return n
 }
 
-// index puts the rows into blocks that are in none, as far as they are there when it begins.
+// index moves all rows into blocks that existed when it began.
 func (m *Table) index() {
 	m.indexing.Lock()
 	defer m.indexing.Unlock()
 	m.indexLocked()
 }
 
-// indexLocked is index. The caller holds indexing.
+// indexLocked is index for a caller that holds indexing.
 func (m *Table) indexLocked() {
 	n := m.Len()
 	if m.unindexed() == 0 {
@@ -415,11 +410,11 @@ func (m *Table) indexLocked() {
 	m.blocks.Store(b)
 }
 
-// IndexDue reports whether many rows are in no block.
+// IndexDue reports whether there are enough rows to move into blocks.
 func (m *Table) IndexDue() bool { return m.unindexed() >= unindexedDocs }
 
-// TryIndex puts the rows into blocks that are in none, unless another goroutine does, and reports
-// whether the memtable takes more memory then.
+// TryIndex moves rows into blocks unless another goroutine does. It reports whether the memory of the memtable has
+// grown.
 func (m *Table) TryIndex() (grown bool) {
 	if !m.indexing.TryLock() {
 		return false
@@ -430,8 +425,7 @@ func (m *Table) TryIndex() (grown bool) {
 	return m.size.Load() != before
 }
 
-// append adds the fingerprints of rows from row on, behind all others: some at a time, whose misses
-// overlap. There is one caller at a time.
+// append adds the fingerprints of rows from row on, in groups whose misses overlap. Calls must not be concurrent.
 func (b *blocks) append(row int, prints []uint64) {
 	for some := range slices.Chunk(prints, unindexedDocs) {
 		for few := range slices.Chunk(some, prefetchQueries) {

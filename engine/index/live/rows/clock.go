@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-// Forever is the time to live of a document that never expires, whatever the index's own is.
+// Forever is the time to live of a document that never expires, whatever the default of the index is.
 const Forever time.Duration = -1
 
-// JumpMax is how far the system's clock may be from the time of an index before a person has to
-// confirm it.
+// JumpMax is the maximum difference between the system's clock and the last time of an index. Beyond it a person must
+// confirm the clock.
 const JumpMax = 24 * time.Hour
 
-// A Clock tells the time by which documents expire. From [Clock.Begin] on it goes by the monotonic
-// clock, so that setting the system's clock brings no document back and expires none. While the two
-// differ by more than [JumpMax] it stands still. The zero Clock begins when it is first asked.
+// A Clock returns the time for the expiry of documents. After [Clock.Begin] it follows the monotonic clock, so that
+// setting the system's clock neither expires documents nor brings them back. It stops while the two differ by more than
+// [JumpMax]. The zero Clock begins with its first use.
 type Clock struct {
 	System    func() time.Time     // nil is time.Now
-	Monotonic func() time.Duration // nil is that of System
-	Expiring  atomic.Bool          // some document has a time: otherwise nobody asks what time it is
-	begun     atomic.Pointer[beginning]
+	Monotonic func() time.Duration // nil uses System
+	Expiring  atomic.Bool          // some document expires; otherwise the clock is not read
+	begun     atomic.Pointer[clockBase]
 }
 
-// A beginning is a time and what the monotonic clock was then.
-type beginning struct {
+// A clockBase is a time and the reading of the monotonic clock at that time.
+type clockBase struct {
 	at        time.Time
 	monotonic time.Duration
 	stopped   bool
-	stood     time.Time // when it was stopped
+	stood     time.Time // time at which it was stopped
 }
 
 func (c *Clock) system() time.Time {
@@ -49,11 +49,10 @@ func (c *Clock) monotonic() time.Duration {
 	return c.system().Sub(processBegan)
 }
 
-// Begin starts the clock at the system's time, or at latest, the time when the index was last open,
-// if that is later. If confirm is set and the two are more than [JumpMax] apart the clock stands
-// still at latest. A latest of 0 is unknown.
+// Begin starts the clock at the system's time, or at latest if that is later: the time when the index was last open. If
+// confirm is set and the two differ by more than [JumpMax], the clock stops at latest. A latest of 0 is unknown.
 func (c *Clock) Begin(latest Time, confirm bool) {
-	b := beginning{at: c.system().Round(0), monotonic: c.monotonic()}
+	b := clockBase{at: c.system().Round(0), monotonic: c.monotonic()}
 	before := time.Unix(int64(latest), 0)
 	if jump := b.at.Sub(before); latest != 0 && confirm && jump.Abs() > JumpMax {
 		b.at, b.stopped, b.stood = before, true, before
@@ -63,38 +62,38 @@ func (c *Clock) Begin(latest Time, confirm bool) {
 	c.begun.Store(&b)
 }
 
-func (c *Clock) beginning() *beginning {
+func (c *Clock) base() *clockBase {
 	for c.begun.Load() == nil {
 		c.Begin(0, false)
 	}
 	return c.begun.Load()
 }
 
-// goesOn returns the time of a clock that was not stopped.
-func (b *beginning) goesOn(monotonic time.Duration) time.Time {
+// running returns the time of a clock that was not stopped.
+func (b *clockBase) running(monotonic time.Duration) time.Time {
 	return b.at.Add(monotonic - b.monotonic)
 }
 
 func (c *Clock) time() time.Time {
-	b := c.beginning()
+	b := c.base()
 	if b.stopped {
 		return b.stood
 	}
-	return b.goesOn(c.monotonic())
+	return b.running(c.monotonic())
 }
 
-// Jump stops the clock where the system's differs from it by more than [JumpMax], and lets it go on
-// where that is over. It returns the difference while the clock is stopped, else 0. It belongs to
-// one goroutine, which calls it now and then.
+// Jump stops the clock if the system's clock differs from it by more than [JumpMax], and restarts it when the
+// difference is smaller. It returns the difference while the clock is stopped, else 0. One goroutine calls it from time
+// to time.
 func (c *Clock) Jump() time.Duration {
-	b, system, monotonic := c.beginning(), c.system().Round(0), c.monotonic()
-	now := b.goesOn(monotonic)
+	b, system, monotonic := c.base(), c.system().Round(0), c.monotonic()
+	now := b.running(monotonic)
 	jump := system.Sub(now)
 	switch stop := jump.Abs() > JumpMax; {
 	case stop && !b.stopped:
-		c.begun.Store(&beginning{b.at, b.monotonic, true, now})
+		c.begun.Store(&clockBase{b.at, b.monotonic, true, now})
 	case !stop && b.stopped:
-		c.begun.Store(&beginning{at: now.Add(max(jump, 0)), monotonic: monotonic})
+		c.begun.Store(&clockBase{at: now.Add(max(jump, 0)), monotonic: monotonic})
 	}
 	if jump.Abs() <= JumpMax {
 		return 0
@@ -102,7 +101,7 @@ func (c *Clock) Jump() time.Duration {
 	return jump
 }
 
-// Now returns the whole second that has begun, 0 as long as no document ever expires.
+// Now returns the current whole second, or 0 as long as no document expires.
 func (c *Clock) Now() Time {
 	if !c.Expiring.Load() {
 		return 0
@@ -110,7 +109,7 @@ func (c *Clock) Now() Time {
 	return Time(max(c.time().Unix(), 0))
 }
 
-// After returns when a document expires that is kept for ttl from now on: up to a second later.
+// After returns the time at which a document with a time to live of ttl expires, rounded up to a second.
 func (c *Clock) After(ttl time.Duration) Time {
 	if ttl <= 0 {
 		return 0
@@ -119,28 +118,26 @@ func (c *Clock) After(ttl time.Duration) Time {
 	return momentOf(c.time().Add(ttl))
 }
 
-// A Match is a fingerprint of a segment or a memtable that is within the distance asked for of a
-// query, or one document of a memtable.
+// A Match is a fingerprint of a segment or memtable within the distance of a query, or one document of a memtable.
 type Match struct {
 	Query       int // number of the query
 	Distance    int32
-	Similarity  float32 // of the one document; see [Verifier.Judge]
+	Similarity  float32 // similarity of Doc; see [Verifier.Judge]
 	Fingerprint uint64
-	Source      int   // number of the segment, or of the memtable counted behind them, or oneDoc
-	Doc         DocID // of a match whose source is oneDoc
+	Source      int   // number of the segment, number of the memtable plus the number of segments, or OneDoc
+	Doc         DocID // document of a match with source OneDoc
 }
 
-// OneDoc is the source of a match that stands for one document. It sorts last, as memtables are
-// behind the segments.
+// OneDoc is the source of a match of a single document. It sorts last, because memtables follow the segments.
 const OneDoc = math.MaxInt
 
-// NewMatch returns the match of fingerprint f with q, which is query number query.
+// NewMatch returns the match of fingerprint f with q, the query with the given number.
 func NewMatch(query int, q, f uint64, source int) Match {
 	return Match{Query: query, Distance: int32(bits.OnesCount64(f ^ q)), Fingerprint: f, Source: source}
 }
 
-// NewDocMatch returns the match of one document, whose fingerprint is f and which has the given
-// similarity, with q, which is query number query.
+// NewDocMatch returns the match of one document, with fingerprint f and the given similarity, with q, the query with
+// the given number.
 func NewDocMatch(query int, q, f uint64, doc DocID, similarity float32) Match {
 	m := NewMatch(query, q, f, OneDoc)
 	m.Doc, m.Similarity = doc, similarity

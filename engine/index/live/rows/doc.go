@@ -1,5 +1,4 @@
-// Package rows holds what an index knows of the rows of its segments and memtables beside their
-// fingerprints: the document numbers ([Numbers]), when documents expire ([Expiries], [Clock]),
-// which are deleted ([Tombstones]), which row has an ID ([IDIndex]), and which texts are too long
-// or unlike the query ([Verifier]).
+// Package rows holds the properties of rows of segments and memtables, except their fingerprints: document numbers
+// ([Numbers]), expiry ([Expiries], [Clock]), deletions ([Tombstones]), IDs ([IDIndex]), and the comparison of sketches
+// ([Verifier]).
 package rows

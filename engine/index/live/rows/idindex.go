@@ -19,33 +19,32 @@ func (k *IDKey) Hash(id string) uint64 {
 	return highwayhash.Sum64([]byte(id), key[:])
 }
 
-// IDIndex finds the rows of an ID: a hash table of 8 bytes a slot, three quarters full at most.
+// IDIndex finds the rows of an ID. It is a hash table of 8 bytes per slot, at most three quarters full.
 //
 //	slot   tag: the hash's low bits | row + 1      0 is empty
 //
-// The place of an ID is the hash's high part, then the slots behind it. The tag has all the bits
-// that a row number leaves, 37 of them among 100 M documents, so that one in 10^11 slots that are
-// looked at has the tag of another ID: whoever looks up compares the ID itself. A look-up is one
-// cache miss, and reading the ID where there is one 10 microseconds.
+// The high part of an ID's hash selects its first slot; the following slots are next. The tag has all bits that a row
+// number leaves free, 37 for 100 M documents, so that one of 10^11 slots has the tag of another ID. So the caller
+// compares the ID itself. A look-up costs one cache miss, and 10 microseconds to read an ID.
 type IDIndex struct {
 	Slots  []uint64
-	shift  int                    // bits of a row
-	n      uint64                 // rows
-	buffer *memory.Buffer[uint64] // that holds the slots; nil for those of a file
+	shift  int                    // number of bits of a row
+	n      uint64                 // number of rows
+	buffer *memory.Buffer[uint64] // memory of Slots; nil if Slots is part of a file
 }
 
-// IDIndexLen returns how many slots an index of n IDs has.
+// IDIndexLen returns the number of slots of an index of n IDs.
 func IDIndexLen(n uint64) uint64 { return n + n/3 + 1 }
 
 // IDIndexBytes returns the size of an index of n IDs.
 func IDIndexBytes(n uint64) uint64 { return 8 * IDIndexLen(n) }
 
-// NewIDIndex returns the index of n IDs with these slots.
+// NewIDIndex returns an index of n IDs that uses the given slots.
 func NewIDIndex(slots []uint64, n uint64) IDIndex {
 	return IDIndex{Slots: slots, shift: bits.Len64(n), n: n}
 }
 
-// fill adds the IDs of rows, in order. Documents without one, whose ID is empty, are left out.
+// fill adds the IDs of rows, in order. It omits documents without an ID.
 func (x *IDIndex) fill(key *IDKey, ids iter.Seq2[string, error]) error {
 	row := uint64(0)
 	for id, err := range ids {
@@ -67,7 +66,7 @@ func (x *IDIndex) fill(key *IDKey, ids iter.Seq2[string, error]) error {
 	return nil
 }
 
-// Rows calls yield with each row that may have the ID of that hash, until it returns false.
+// Rows calls yield with each row that may have the ID with that hash, until yield returns false.
 func (x *IDIndex) Rows(h uint64, yield func(row uint64) bool) {
 	if len(x.Slots) == 0 {
 		return
@@ -79,7 +78,7 @@ func (x *IDIndex) Rows(h uint64, yield func(row uint64) bool) {
 			return
 		}
 		row := s & (1<<x.shift - 1)
-		if s>>x.shift == h<<x.shift>>x.shift && row-1 < x.n && !yield(row-1) { // a slot of a file may lie
+		if s>>x.shift == h<<x.shift>>x.shift && row-1 < x.n && !yield(row-1) { // a slot of a damaged file may have any row
 			return
 		}
 		if at++; at == uint64(len(x.Slots)) {
@@ -88,7 +87,7 @@ func (x *IDIndex) Rows(h uint64, yield func(row uint64) bool) {
 	}
 }
 
-// IndexIDs returns an index in memory, outside the Go heap, of n IDs.
+// IndexIDs returns an index of n IDs in memory outside the Go heap.
 func IndexIDs(key *IDKey, n uint64, ids iter.Seq2[string, error]) (IDIndex, error) {
 	buffer, err := memory.Make[uint64](int(IDIndexLen(n)))
 	if err != nil {
@@ -103,5 +102,5 @@ func IndexIDs(key *IDKey, n uint64, ids iter.Seq2[string, error]) (IDIndex, erro
 	return x, nil
 }
 
-// Free releases the memory of an index that indexIDs made.
+// Free releases the memory of an index that IndexIDs made.
 func (x *IDIndex) Free() { x.buffer.Free() }

@@ -11,50 +11,48 @@ import (
 	"ndd/engine/corpus/sketch"
 )
 
-// A DocID is the ordinal number of a document in an index, from 0 in order of arrival.
+// A DocID is the number of a document in an index. Documents are numbered from 0 in order of arrival.
 type DocID uint64
 
-// NoDoc stands for the documents of a fingerprint in an index that keeps none: a hit has it once.
-// Its ID is empty.
+// NoDoc replaces the documents of a fingerprint in an index that keeps none. Each hit has it once. Its ID is empty.
 const NoDoc DocID = math.MaxUint64
 
-// Max is the largest number of a document, and of documents in an index.
+// Max is the maximum number of a document, and of documents in an index.
 const Max = 1 << 56
 
 // A Doc is a document to insert.
 type Doc struct {
 	Fingerprint simhash.Fingerprint
-	ID          string        // empty for none, and where the index keeps no IDs
-	Sketch      sketch.Sketch // of its text; zero where it is not known, and where the index keeps no sketches
+	ID          string        // empty if the document has none or the index keeps no IDs
+	Sketch      sketch.Sketch // sketch of its text; zero if it is unknown or the index keeps no sketches
 
-	TTL        time.Duration // how long it is kept, to the second above; 0 is as the index has it; see Forever
-	OnConflict OnConflict    // what becomes of it when its ID is taken; 0 is as the index has it
+	TTL        time.Duration // time to live, rounded up to seconds; 0 is the index's default; see Forever
+	OnConflict OnConflict    // what happens if its ID is taken; 0 is the index's default
 }
 
-// SameContent reports whether two documents have the same fingerprint and, where both have one, the
-// same sketch.
+// SameContent reports whether two documents have the same fingerprint and, if both have sketches, the same sketch.
 func (d *Doc) SameContent(e *Doc) bool {
 	return d.Fingerprint == e.Fingerprint && (d.Sketch == e.Sketch || d.Sketch == sketch.Sketch{} || e.Sketch == sketch.Sketch{})
 }
 
-// OnConflict says what becomes of a document whose ID another document has.
+// OnConflict says what happens to a new document whose ID is taken.
 type OnConflict int
 
-// What may become of it.
+// The values of OnConflict.
 const (
-	Replace OnConflict = 1 + iota // it takes the other's place, which is deleted
-	Keep                          // it is not inserted
+	Replace OnConflict = 1 + iota // the stored document is deleted, and the new one is inserted
+	Keep                          // the new document is not inserted
 	Refuse                        // the call fails with ErrConflict and inserts nothing
 )
 
-// runs gives each row a value, by runs of rows that have the same one, or consecutive ones.
+// runs assigns a value to each row. It stores runs of rows with the same value or with consecutive values.
 type runs[V ~uint64] struct {
 	Rows   []uint64 // first row of each run
-	Values []V      // its value
-	N      uint64   // rows of all runs
+	Values []V      // value of the first row of each run
+	N      uint64   // number of rows
 }
 
-// A Run is some rows, and the value of the first.
+// A Run is a range of rows and the value of the first one.
 type Run[V ~uint64] struct {
 	Value  V
 	Row, N uint64
@@ -63,13 +61,13 @@ type Run[V ~uint64] struct {
 // Bytes returns the memory of all runs.
 func (r *runs[V]) Bytes() uint64 { return 16 * uint64(len(r.Rows)) }
 
-// begin begins a run with the next row.
+// begin begins a run at the next row.
 func (r *runs[V]) begin(v V) {
 	r.Rows = append(r.Rows, r.N)
 	r.Values = append(r.Values, v)
 }
 
-// of returns the run that a row is in.
+// of returns the run of a row.
 func (r *runs[V]) of(row uint64) int {
 	if len(r.Rows) == 1 {
 		return 0
@@ -77,7 +75,7 @@ func (r *runs[V]) of(row uint64) int {
 	return sort.Search(len(r.Rows), func(i int) bool { return r.Rows[i] > row }) - 1
 }
 
-// end returns the row behind a run.
+// end returns the first row after a run.
 func (r *runs[V]) end(i int) uint64 {
 	if i+1 < len(r.Rows) {
 		return r.Rows[i+1]
@@ -94,9 +92,8 @@ func (r *runs[V]) Runs(yield func(Run[V]) bool) {
 	}
 }
 
-// Numbers are the DocIDs of a segment's rows, ascending: runs of consecutive ones. Documents keep
-// their numbers when those beside them are dropped by a merge, so a segment of which nothing was
-// ever dropped has one run, and one more for each gap.
+// Numbers are the DocIDs of a segment's rows, in ascending order, as runs of consecutive numbers. Documents keep their
+// numbers when a merge drops others. So a segment has one run, and one more for each gap.
 //
 //	row   0   1   2   3   4        rows  0  3
 //	doc   7   8   9  40  41        docs  7 40
@@ -108,7 +105,7 @@ func NewNumbers(first DocID, n uint64) (d Numbers) {
 	return d
 }
 
-// Append adds n documents from number first on, which is beyond all that are there.
+// Append adds n documents, numbered from first, which must be larger than all existing numbers.
 func (d *Numbers) Append(first DocID, n uint64) {
 	if n == 0 {
 		return
@@ -127,7 +124,7 @@ func (d *Numbers) First() DocID {
 	return d.Values[0]
 }
 
-// End returns the number behind the last document.
+// End returns the first number after the last document.
 func (d *Numbers) End() DocID {
 	if d.N == 0 {
 		return 0
@@ -142,7 +139,7 @@ func (d *Numbers) Doc(row uint64) DocID {
 	return d.Values[i] + DocID(row-d.Rows[i])
 }
 
-// Row returns the row of a document; ok is false when it has none.
+// Row returns the row of a document. ok is false if there is none.
 func (d *Numbers) Row(doc DocID) (row uint64, ok bool) {
 	i := sort.Search(len(d.Values), func(i int) bool { return d.Values[i] > doc }) - 1
 	if i < 0 {
@@ -152,7 +149,7 @@ func (d *Numbers) Row(doc DocID) (row uint64, ok bool) {
 	return row, row < d.end(i)
 }
 
-// ReadNumbers returns the numbers of n rows read from a file; ok is false when they are not valid.
+// ReadNumbers returns the numbers of n rows from a file. ok is false if they are not valid.
 func ReadNumbers(rows []uint64, docs []DocID, n uint64) (d Numbers, ok bool) {
 	if len(rows) != len(docs) || (n == 0) != (len(rows) == 0) || n > 0 && rows[0] != 0 {
 		return d, false
@@ -168,10 +165,10 @@ func ReadNumbers(rows []uint64, docs []DocID, n uint64) (d Numbers, ok bool) {
 	return Numbers{runs[DocID]{rows, docs, n}}, true
 }
 
-// A Time is a time in whole seconds since 1970; 0 is never.
+// A Time is a time in whole seconds since 1970; 0 means never.
 type Time uint64
 
-// momentOf returns the first whole second that is not before t.
+// momentOf returns t rounded up to a whole second.
 func momentOf(t time.Time) Time {
 	s := t.Unix()
 	if t.Nanosecond() > 0 {
@@ -180,23 +177,23 @@ func momentOf(t time.Time) Time {
 	return Time(max(s, 0))
 }
 
-// Expired reports whether what expires at m has expired for a reader that began at now.
+// Expired reports whether a document that expires at m has expired for a reader that began at now.
 func (m Time) Expired(now Time) bool { return m != 0 && m <= now }
 
-// Expiries say when the documents of a segment's rows expire: runs of rows of one moment. What
-// comes with one time to live is one run a second, whatever comes in that second.
+// Expiries are the expiry times of a segment's rows, as runs of rows with the same time. Documents with one time to
+// live make at most one run per second.
 //
 //	row    0   1   2   3   4        rows   0  3
 //	       60  60  60  61  61       times 60 61
 //
-// They are empty where no document expires.
+// They are empty if no document expires.
 type Expiries struct {
 	runs[Time]
-	First Time // when the first document expires; 0 when none does
-	last  Time // when the last one does; 0 while one never does
+	First Time // earliest expiry; 0 if no document expires
+	last  Time // latest expiry; 0 if some document never expires
 }
 
-// Append adds n rows that expire at one moment.
+// Append adds n rows that expire at the same time.
 func (e *Expiries) Append(at Time, n uint64) {
 	if n == 0 {
 		return
@@ -215,7 +212,7 @@ func (e *Expiries) Append(at Time, n uint64) {
 	e.N += n
 }
 
-// At returns when a row expires.
+// At returns the expiry of a row.
 func (e *Expiries) At(row uint64) Time {
 	if e.First == 0 {
 		return 0
@@ -223,11 +220,11 @@ func (e *Expiries) At(row uint64) Time {
 	return e.Values[e.of(row)]
 }
 
-// Any reports whether a reader that began at now sees some row expired, all whether it sees all.
+// Any reports whether some row has expired for a reader that began at now, and All whether all rows have.
 func (e *Expiries) Any(now Time) bool { return e.First.Expired(now) }
 func (e *Expiries) All(now Time) bool { return e.N > 0 && e.last.Expired(now) }
 
-// Count returns how many rows have expired.
+// Count returns the number of rows that have expired.
 func (e *Expiries) Count(now Time) (n uint64) {
 	if !e.Any(now) {
 		return 0
@@ -240,7 +237,7 @@ func (e *Expiries) Count(now Time) (n uint64) {
 	return n
 }
 
-// Between calls f with when the rows from row to row end expire, and how many of them do then, in
+// Between calls f with each expiry of the rows from row to row end, and the number of these rows that have it, in
 // order.
 func (e *Expiries) Between(row, end uint64, f func(at Time, n uint64)) {
 	if e.First == 0 {
@@ -254,7 +251,7 @@ func (e *Expiries) Between(row, end uint64, f func(at Time, n uint64)) {
 	}
 }
 
-// ReadExpiries makes those of n rows from what a file has; ok is false when they cannot be.
+// ReadExpiries returns the expiry times of n rows from a file. ok is false if they are not valid.
 func ReadExpiries(rows []uint64, times []Time, n uint64) (e Expiries, ok bool) {
 	if len(rows) != len(times) || n == 0 || len(rows) == 0 || rows[0] != 0 {
 		return e, false
@@ -275,14 +272,13 @@ func ReadExpiries(rows []uint64, times []Time, n uint64) (e Expiries, ok bool) {
 // TimeMax is the last moment that a file or a record may have: about the year 36,000.
 const TimeMax = 1 << 40
 
-// A Moment is a state of an index: readers see the documents and the deletions before it.
+// A Moment is a state of an index: readers see the documents and deletions before it.
 type Moment struct {
 	Clock     DocID  // number of the next document
-	Deletions uint64 // requests to delete that were carried out
+	Deletions uint64 // number of completed requests to delete
 }
 
-// A Deletion says when a document was deleted: with the insert of the document that replaces it, or
-// by a request to delete.
+// A Deletion identifies what deleted a document: the document that replaces it, or a request to delete.
 //
 //	bit 63   0: by a document   1: by a request
 //	others   its number
@@ -290,10 +286,10 @@ type Deletion uint64
 
 const byRequest = 1 << 63
 
-// ReplacedBy is the deletion of a document by one that has its ID.
+// ReplacedBy returns the deletion of a document by a newer one with the same ID.
 func ReplacedBy(doc DocID) Deletion { return Deletion(doc) }
 
-// DeletedBy is the deletion of a document by a request, which is counted from 1.
+// DeletedBy returns the deletion of a document by a request. Requests are numbered from 1.
 func DeletedBy(request uint64) Deletion { return Deletion(request | byRequest) }
 
 // before reports whether a deletion was made before a moment.
@@ -304,13 +300,12 @@ func (d Deletion) before(m Moment) bool {
 	return DocID(d) < m.Clock
 }
 
-// Tombstones are the documents of a segment or a memtable that were deleted, and when. A document
-// that replaces an earlier one of its ID is seen exactly by those readers who no longer see the
-// earlier one. All documents of a request to delete vanish at once.
+// Tombstones are the deleted documents of a segment or memtable, with their deletions. A reader sees either a document
+// or the one that replaces it. All documents of a request to delete vanish at once.
 //
-// A tombstone takes about 40 bytes until a merge drops its document. Writers hold the index's lock.
+// A tombstone takes about 40 bytes until a merge drops its document. Writers hold the lock of the index.
 type Tombstones struct {
-	n    atomic.Int64 // of them, for readers to see that there are none
+	n    atomic.Int64 // length of dead, so that readers need no lock if it is 0
 	mu   sync.RWMutex
 	dead map[DocID]Deletion
 }
@@ -330,7 +325,7 @@ func (t *Tombstones) Add(doc DocID, d Deletion) bool {
 	return true
 }
 
-// Remove takes a deletion back.
+// Remove undoes a deletion.
 func (t *Tombstones) Remove(doc DocID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -340,7 +335,7 @@ func (t *Tombstones) Remove(doc DocID) {
 	}
 }
 
-// Len returns how many documents are deleted.
+// Len returns the number of deleted documents.
 func (t *Tombstones) Len() uint64 { return uint64(t.n.Load()) }
 
 // tombstoneBytes is the memory of one deletion in the map.
@@ -360,7 +355,7 @@ func (t *Tombstones) Has(doc DocID, m Moment) bool {
 	return ok && d.before(m)
 }
 
-// Count returns how many documents were deleted before a moment, of those for which yield is true.
+// Count returns the number of documents that were deleted before a moment, if yield is true for them.
 func (t *Tombstones) Count(m Moment, yield func(doc DocID) bool) (n uint64) {
 	t.Each(func(doc DocID, d Deletion) {
 		if d.before(m) && yield(doc) {
@@ -370,7 +365,7 @@ func (t *Tombstones) Count(m Moment, yield func(doc DocID) bool) (n uint64) {
 	return n
 }
 
-// Each calls f with each of them. No deletion comes meanwhile.
+// Each calls f with each deletion. It blocks new deletions.
 func (t *Tombstones) Each(f func(doc DocID, d Deletion)) {
 	if t.n.Load() == 0 {
 		return

@@ -2,25 +2,24 @@ package rows
 
 import "ndd/engine/corpus/sketch"
 
-// Unverified is the similarity of two documents of which one has no sketch. No other accepted pair has it.
+// Unverified is the similarity of two documents if one of them has no sketch. No accepted pair with sketches has it.
 const Unverified float32 = 0
 
-// DefaultThreshold is the least estimated Jaccard similarity of near-duplicates.
+// DefaultThreshold is the minimum estimated Jaccard similarity of near-duplicates.
 const DefaultThreshold = 0.7
 
-// A Verifier compares the sketches of queries with those of documents that are near by
-// fingerprint, and refuses documents whose estimated Jaccard similarity is below a threshold. The
-// zero value accepts all of them, unverified.
+// A Verifier compares the sketches of queries with the sketches of candidates, and refuses documents whose estimated
+// Jaccard similarity is below a threshold. The zero value accepts all documents, unverified.
 type Verifier struct {
-	Queries   []sketch.Sketch // by query; the zero sketch, and nil for all, where there is none
+	Queries   []sketch.Sketch // sketch of each query, zero if it has none; nil if no query has one
 	Threshold float64         // 0 to 1; 0 compares nothing
 }
 
 // Active reports whether a document may be refused.
 func (v *Verifier) Active() bool { return v.Threshold > 0 && v.Queries != nil }
 
-// Judge returns the estimated Jaccard similarity of a query and a document, and whether the document
-// is accepted. Where one of them has no sketch the similarity is [Unverified], and it is.
+// Judge returns the estimated Jaccard similarity of a query and a document, and whether the document is accepted. If
+// one of them has no sketch, the document is accepted with the similarity [Unverified].
 func (v *Verifier) Judge(query int, s *sketch.Sketch) (similarity float32, ok bool) {
 	if !v.Active() || s == nil || *s == (sketch.Sketch{}) || v.Queries[query] == (sketch.Sketch{}) {
 		return Unverified, true

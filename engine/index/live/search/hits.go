@@ -36,85 +36,84 @@ func NewPool(versions *version.Set) *Pool {
 // Get returns a searcher, to be given back by [Searcher.Done].
 func (p *Pool) Get() *Searcher { return p.pool.Get().(*Searcher) }
 
-// A Searcher searches an index. It has the memory that one goroutine needs for that.
+// A Searcher searches an index. It holds the working memory of one goroutine.
 type Searcher struct {
 	pool   *Pool
-	slot   uint32          // of the readers' counters
+	slot   uint32          // number of its counter of readers
 	ctx    context.Context // ends searches
 	Limits Limits          // tests set smaller ones
 	request
 
 	matches    []rows.Match
-	segments   inSegments
+	segments   segmentScratch
 	submission submission
 	positions  []uint32
-	documents  located
-	sorting    sorting
+	documents  locateScratch
+	sorting    sortScratch
 	query      [1]uint64
 	ids        version.IDReader
 }
 
-// A request is what a search is to find, but for the queries.
+// A request holds the parameters of a search, without its queries.
 type request struct {
-	maxFound int  // matches that it holds; 0: any number
-	first    bool // only the first document of a hit is asked for, and none is counted
+	maxFound int  // maximum number of matches in memory; 0 means no limit
+	first    bool // find only the first document of each hit, and count none
 	distinct bool // a memtable has one match for all documents of a fingerprint
 	verifier rows.Verifier
 }
 
-// inSegments is the memory of a search of segments.
-type inSegments struct {
+// segmentScratch is the working memory of a search of segments.
+type segmentScratch struct {
 	scratch  segment.Scratch
 	found    []segment.Match
-	together []*segment.Segment // that are searched at once,
-	numbers  []int              // and their numbers
+	together []*segment.Segment // segments that are searched at the same time
+	numbers  []int              // their numbers in the version
 }
 
-// located is the memory of finding the documents of matches.
-type located struct {
-	ranges []segment.Range // of the documents of each match; empty where nobody asks for documents
+// locateScratch is the working memory for finding the documents of matches.
+type locateScratch struct {
+	ranges []segment.Range // documents of each match; empty if the request wants none
 	rows   []uint64
-	prints []uint64 // of the matches of one segment,
-	places []int    // which matches those are,
+	prints []uint64 // fingerprints of the matches of one segment
+	places []int    // indexes of these matches
 	found  []segment.Range
 }
 
-// Until lets searches end with the error of ctx once that is done.
+// Until ends searches with the error of ctx once ctx has ended.
 func (c *Searcher) Until(ctx context.Context) {
 	c.ctx = ctx
 	c.segments.scratch.Until(ctx)
 }
 
-// Done gives the searcher back.
+// Done returns the searcher to its pool.
 func (c *Searcher) Done() {
 	c.Until(context.Background())
 	c.request = request{}
 	c.pool.pool.Put(c)
 }
 
-// Slot returns the number by which the searcher counts itself as a reader.
+// Slot returns the number of the searcher's counter of readers.
 func (c *Searcher) Slot() uint32 { return c.slot }
 
-// View returns a view of the index. The error is [version.ErrClosed].
+// View returns a view of the index. It fails with [version.ErrClosed].
 func (c *Searcher) View() (version.View, error) { return c.pool.versions.View(c.slot) }
 
-// ErrNoDocs is wrapped where an index is to be written to, or a document to be deleted, and it
-// keeps no documents.
+// ErrNoDocs is wrapped by errors of writing to an index that keeps no documents, and of deleting from it.
 var ErrNoDocs = segment.ErrNoDocs
 
-// Limits are what a goroutine holds of answers at a time, whatever the data: a match is 96 bytes
-// with what it comes from and what becomes of it, a hit 80, and a document 8.
+// Limits bound the answers that a goroutine holds in memory, whatever the data. A match takes 96 bytes with its origin
+// and result, a hit 80, and a document 8.
 type Limits struct {
-	ChunkMatches  int // of queries that are answered together,
+	ChunkMatches  int // matches of queries that are answered together
 	Chunk         Bound
-	StreamMatches int // of a query that is answered alone,
+	StreamMatches int // matches of a query that is answered alone
 	Piece         Bound
 }
 
-// A Bound is how many hits and documents are held at a time.
+// A Bound is a maximum number of hits and documents.
 type Bound struct{ Hits, Docs int }
 
-// asked notes what documents of each hit a search is asked for, and returns how many they are.
+// asked sets the request's documents per hit, and returns their number.
 func (c *Searcher) asked(docs int) int {
 	if c.first = docs == FirstDoc; c.first {
 		return 1
@@ -122,14 +121,14 @@ func (c *Searcher) asked(docs int) int {
 	return docs
 }
 
-// Answers holds the hits of some queries, one query's after the other's.
+// Answers holds the hits of some queries, in the order of the queries.
 type Answers struct {
 	Hits    []Hit
-	queries []int // of hits, ascending
+	queries []int // query of each hit, ascending
 	docs    []rows.DocID
 }
 
-// Each calls emit with the number of each query that has hits, counted from first, and its hits.
+// Each calls emit for each query that has hits, with its number, counted from first, and its hits.
 func (a *Answers) Each(first int, emit func(query int, hits []Hit) error) error {
 	for i := 0; i < len(a.Hits); {
 		j := i + 1
@@ -162,7 +161,7 @@ func (a *Answers) room(n int) []rows.DocID {
 
 const docsShared = 4096
 
-// hits puts all matches of each fingerprint together, with its documents.
+// hits combines the matches of each fingerprint into a hit with its documents.
 func (c *Searcher) hits(w version.View, docs int) (Answers, error) {
 	if len(c.matches) == 0 {
 		return Answers{}, nil
@@ -174,8 +173,8 @@ func (c *Searcher) hits(w version.View, docs int) (Answers, error) {
 	return a, err
 }
 
-// locate sorts the matches, and finds where their documents are, unless nobody asks for any:
-// neither the caller, nor what hides some.
+// locate sorts the matches. It finds the documents of the matches if the request wants documents, or if some may be
+// hidden.
 func (c *Searcher) locate(w version.View, docs int) error {
 	c.order()
 	c.documents.ranges = c.documents.ranges[:0]
@@ -204,10 +203,10 @@ func (c *Searcher) locate(w version.View, docs int) error {
 	return nil
 }
 
-// order sorts the matches. Many are sorted by fingerprint, then by query and distance, in passes
-// over all of them, and then compared once.
+// order sorts the matches. If there are many, it sorts them by fingerprint, then by query and distance, in passes over
+// all of them.
 func (c *Searcher) order() {
-	if n := len(c.matches); n >= sortedByRadix {
+	if n := len(c.matches); n >= radixSortMin {
 		o := &c.sorting
 		o.sorted, o.places = slices.Grow(o.sorted[:0], n)[:n], slices.Grow(o.places[:0], n)[:n]
 		o.matches = slices.Grow(o.matches[:0], n)[:n]
@@ -220,7 +219,7 @@ func (c *Searcher) order() {
 		}
 		radix.Rows(o.sorted, o.places, o.prints, ^uint64(0), 1)
 		at := 0
-		for i, n := range o.ends { // becomes where the first match of each query and distance goes, then the next one
+		for i, n := range o.ends { // becomes the index of the next match of each query and distance
 			o.ends[i], at = at, at+n
 		}
 		for _, place := range o.places {
@@ -231,24 +230,24 @@ func (c *Searcher) order() {
 		}
 		c.matches, o.matches = o.matches, c.matches
 	}
-	slices.SortFunc(c.matches, rows.CompareMatches) // fast for what is in order
+	slices.SortFunc(c.matches, rows.CompareMatches) // fast if they are already sorted
 }
 
-// sorting is the memory of [Searcher.order].
-type sorting struct {
-	prints  []uint64 // of matches
+// sortScratch is the working memory of [Searcher.order].
+type sortScratch struct {
+	prints  []uint64 // fingerprints of the matches
 	sorted  []uint64
-	places  []uint32 // of them, sorted
+	places  []uint32 // indexes of the matches, sorted by fingerprint
 	matches []rows.Match
-	ends    []int // by query and distance
+	ends    []int // one for each query and distance
 }
 
 const (
-	sortedByRadix = 1 << 10 // matches, from which on that is faster
-	distances     = 65
+	radixSortMin = 1 << 10 // number of matches from which a radix sort is faster
+	distances    = 65
 )
 
-// hides reports whether a segment may have documents that are not to be found.
+// hides reports whether some documents of segments may be hidden from the request.
 func (c *Searcher) hides(w version.View) bool {
 	return slices.ContainsFunc(w.Version.Segments, func(s *version.Segment) bool {
 		return s.MayHide(w.Now) ||
@@ -256,8 +255,7 @@ func (c *Searcher) hides(w version.View) bool {
 	})
 }
 
-// sketchesIn returns the sketches of a segment where the verifier may refuse documents for them, else
-// nil.
+// sketchesIn returns the sketches of a segment if the verifier may refuse documents by them, else nil.
 func (c *Searcher) sketchesIn(s *version.Segment) []sketch.Sketch {
 	if !c.verifier.Active() {
 		return nil
@@ -265,13 +263,13 @@ func (c *Searcher) sketchesIn(s *version.Segment) []sketch.Sketch {
 	return s.Sketches
 }
 
-// unbounded holds all.
+// unbounded is no limit.
 var unbounded = Bound{AllDocs, AllDocs}
 
-// collect puts the matches of each fingerprint together, from match number from on, which is the
-// first of its fingerprint, each with the first docs of its documents: as many hits as the bound
-// allows. next is the first match behind them: from, where the first hit has too many documents. A
-// fingerprint whose documents are all hidden is left out. The matches are located.
+// collect combines matches into hits, from match number from on, which must be the first of its fingerprint. Each hit
+// has the first docs of its documents. It makes as many hits as the bound allows. next is the first match after them;
+// it is from if the first hit has too many documents. A fingerprint without visible documents gets no hit. The matches
+// must be located.
 func (c *Searcher) collect(w version.View, from, docs int, most Bound) (a Answers, next int, err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
 	held := 0
@@ -298,7 +296,7 @@ func (c *Searcher) collect(w version.View, from, docs int, most Bound) (a Answer
 		}
 		if h.Documents > 0 || len(c.documents.ranges) == 0 {
 			if docs <= 0 {
-				h.Documents = 0 // nobody asked
+				h.Documents = 0 // the request wants no documents
 			}
 			a.Hits = append(a.Hits, h)
 			a.queries = append(a.queries, c.matches[next].Query)
@@ -308,11 +306,10 @@ func (c *Searcher) collect(w version.View, from, docs int, most Bound) (a Answer
 	return a, next, nil
 }
 
-// hitsAtOnce are made before the context is looked at again: each may have very many documents.
+// hitsAtOnce is the number of hits between two checks of the context: each may have very many documents.
 const hitsAtOnce = 16
 
-// groupEnd returns the end of the matches that have the query and the fingerprint of match number
-// from.
+// groupEnd returns the end of the matches with the same query and fingerprint as match number from.
 func (c *Searcher) groupEnd(from int) int {
 	to := from + 1
 	for to < len(c.matches) && c.matches[to].Query == c.matches[from].Query &&
@@ -322,9 +319,8 @@ func (c *Searcher) groupEnd(from int) int {
 	return to
 }
 
-// hit returns the hit of matches [from, to), which are of one fingerprint, with the number of its
-// documents where the matches are located, or 1 where only the first is asked for, and without the
-// documents.
+// hit returns the hit of matches [from, to), which have one fingerprint, without its documents. If the matches are
+// located it counts the documents, or sets 1 if only the first one is wanted.
 func (c *Searcher) hit(w version.View, from, to int) (h Hit, err error) {
 	m := &c.matches[from]
 	h = Hit{Fingerprint: simhash.Fingerprint(m.Fingerprint), Distance: int(m.Distance)}
@@ -338,8 +334,8 @@ func (c *Searcher) hit(w version.View, from, to int) (h Hit, err error) {
 	return h, nil
 }
 
-// count returns how many documents match number i has that the view sees, 1 at most where only the
-// first is asked for.
+// count returns the number of documents of match number i that the view sees, at most 1 if only the first one is
+// wanted.
 func (c *Searcher) count(w version.View, i int) (n uint64, err error) {
 	if m := &c.matches[i]; m.Source < len(w.Version.Segments) {
 		if s := w.Version.Segments[m.Source]; s.KeepsDocs() && !s.MayHide(w.Now) && c.sketchesIn(s) == nil {
@@ -357,8 +353,8 @@ func (c *Searcher) count(w version.View, i int) (n uint64, err error) {
 	return n, err
 }
 
-// eachDoc calls yield with the documents, and their similarities, of matches [from, to), which are of one fingerprint,
-// ascending, until yield returns false.
+// eachDoc calls yield with the documents of matches [from, to), which have one fingerprint, and their similarities, in
+// ascending order, until yield returns false.
 func (c *Searcher) eachDoc(w version.View, from, to int, yield func(rows.DocID, float32) bool) error {
 	for i := from; i < to; i++ {
 		if more, err := c.docsOf(w, i, yield); err != nil || !more {
@@ -368,8 +364,8 @@ func (c *Searcher) eachDoc(w version.View, from, to int, yield func(rows.DocID, 
 	return nil
 }
 
-// docsOf calls yield with the documents of match number i that the view sees and the verifier
-// accepts, ascending, and their similarities. It returns false as soon as yield does.
+// docsOf calls yield with each document of match number i that the view sees and the verifier accepts, and its
+// similarity, in ascending order. It returns false as soon as yield does.
 func (c *Searcher) docsOf(w version.View, i int, yield func(rows.DocID, float32) bool) (more bool, err error) {
 	m := &c.matches[i]
 	if m.Source == rows.OneDoc {
@@ -408,7 +404,7 @@ func (c *Searcher) docsOf(w version.View, i int, yield func(rows.DocID, float32)
 	return true, nil
 }
 
-// Has reports whether a document of the view has the content of another one.
+// Has reports whether a document of the view has the same content as d.
 func (c *Searcher) Has(w version.View, doc rows.DocID, d *rows.Doc) (_ bool, err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
 	if m := w.Version.MemtableOf(doc); m != nil {
@@ -439,28 +435,25 @@ func (c *Searcher) Has(w version.View, doc rows.DocID, d *rows.Doc) (_ bool, err
 	return has && d.SameContent(&held), err
 }
 
-// docsAtOnce documents of a segment are read together.
+// docsAtOnce is the number of documents of a segment that are read at a time.
 const docsAtOnce = 1024
 
-// A Hit is a stored fingerprint within the distance that was asked for.
+// A Hit is a stored fingerprint within the distance of a query.
 type Hit struct {
 	Fingerprint simhash.Fingerprint
-	Distance    int          // from the query, in bits
-	Documents   uint64       // how many have this fingerprint; 0 where they were not asked for, 1 with FirstDoc
-	Docs        []rows.DocID // the first of them, ascending, as many as were asked for
-	Before      uint64       // of an answer in pieces: how many documents the pieces before this one had
-	// Similarities are the estimated Jaccard similarities of Docs to the query, [rows.Unverified] where
-	// one of both has no sketch; nil where all are unverified.
+	Distance    int          // distance from the query, in bits
+	Documents   uint64       // number of documents with this fingerprint; 0 if the request wants none, 1 with FirstDoc
+	Docs        []rows.DocID // the first of them, ascending, as many as the request wants
+	Before      uint64       // number of documents in earlier pieces of the answer
+	// Similarities are the estimated Jaccard similarities of Docs to the query, [rows.Unverified] if one of the two has
+	// no sketch. It is nil if all are unverified.
 	Similarities []float32
 }
 
 // add appends a document and its similarity.
 func (h *Hit) add(doc rows.DocID, similarity float32) {
 	if similarity != rows.Unverified && h.Similarities == nil {
-		h.Similarities = make([]float32, len(h.Docs), cap(h.Docs))
-		for i := range h.Similarities {
-			h.Similarities[i] = rows.Unverified
-		}
+		h.Similarities = make([]float32, len(h.Docs), cap(h.Docs)) // [rows.Unverified] is 0
 	}
 	if h.Docs = append(h.Docs, doc); h.Similarities != nil {
 		h.Similarities = append(h.Similarities, similarity)
@@ -470,6 +463,6 @@ func (h *Hit) add(doc rows.DocID, similarity float32) {
 // AllDocs asks for every document of a hit. An empty page's fingerprint may have millions.
 const AllDocs = math.MaxInt
 
-// FirstDoc asks for the first document of a hit alone. The others are not counted: Hit.Documents is
-// 1. So a fingerprint of very many documents costs a search little more than one of a few.
+// FirstDoc asks only for the first document of a hit. The others are not counted, and Hit.Documents is 1. So a search
+// needs little more time for a fingerprint with very many documents.
 const FirstDoc = math.MinInt

@@ -16,48 +16,46 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// Listed counts the documents of a view that was listed.
-type Listed struct {
-	Documents uint64 // that the view has
-	Expiring  uint64 // those of them that expire at some time
-	Deleted   uint64 // documents that are in segments or memtables still, and deleted or replaced,
-	Expired   uint64 // or expired, and not deleted
+// ListCounts counts the documents of a listed view.
+type ListCounts struct {
+	Documents uint64 // visible documents
+	Expiring  uint64 // visible documents that will expire
+	Deleted   uint64 // deleted or replaced documents that no merge has dropped yet
+	Expired   uint64 // expired documents that are not deleted
 }
 
 const (
-	// listedRows of a segment are listed at a time at least, whatever memory is left.
+	// listedRows is the minimum number of rows of a segment that are listed at a time, however little memory is free.
 	listedRows = 1 << 20
-	// listedBytes is what a row takes meanwhile: its fingerprint, and a bit.
+	// listedBytes is the memory per row: its fingerprint and a bit.
 	listedBytes = 9
 )
 
-// Documents calls yield with each document of the view, in order of its number, until yield returns
-// an error, which it returns. Deleted and expired documents are left out and counted. A document
-// without an ID has an empty one, and one without a sketch the zero sketch; TTL and
-// OnConflict are not set: when a document expires belongs to its index.
+// Documents calls yield with each document of the view, in the order of the numbers. It returns an error of yield at
+// once. It omits and counts deleted and expired documents. A document without an ID has an empty one, and a document
+// without a sketch the zero sketch. TTL and OnConflict are not set.
 //
-// A segment knows the documents of a fingerprint, not the fingerprint of a document. So Documents
-// reads all of one table for some documents at a time (see [segment.Segment.Prints]) and reserves 9
-// bytes for each of them from the budget: at most half of what is left, or of the largest segment's
-// documents, and at least 9 MiB of a segment of a million. With a gigabyte left, each pass over a
-// segment lists some 60 million documents. A document takes some tenths of a microsecond, and each
-// pass 10 ns for each document of the segment.
+// A segment finds the documents of a fingerprint, but not the fingerprint of a document. So Documents reads all of one
+// table for some documents at a time (see [segment.Segment.Prints]). For these it reserves 9 bytes each from the
+// budget: at most half of the free memory, and at least 9 MiB for a segment of a million documents. With a gigabyte
+// free, each pass lists about 60 million documents. A document takes some tenths of a microsecond, and each pass 10 ns
+// per document of the segment.
 //
-// The error may wrap [ErrNoDocs], [memory.ErrTooLarge] or [store.ErrCorrupt], or be that of ctx.
+// It returns the error of ctx, or an error that may wrap [ErrNoDocs], [memory.ErrTooLarge] or [store.ErrCorrupt].
 func Documents(ctx context.Context, w version.View, budget *memory.Budget, maxRows uint64,
-	yield func(doc rows.DocID, d rows.Doc) error) (Listed, error) {
+	yield func(doc rows.DocID, d rows.Doc) error) (ListCounts, error) {
 	if maxRows == 0 {
 		maxRows = max(budget.Left()/2/listedBytes, listedRows)
 	}
-	return (&listing{ctx: ctx, view: w, budget: budget, maxRows: maxRows, yield: yield}).run()
+	return (&lister{ctx: ctx, view: w, budget: budget, maxRows: maxRows, yield: yield}).run()
 }
 
-// List calls yield with the number and the ID of each document of the view, from number first on
-// and in order, until yield returns false. A document without an ID has an empty one. It reads
-// nothing but IDs, at some 50 ns each. The error is that of ctx, or wraps [store.ErrCorrupt].
+// List calls yield with the number and the ID of each document of the view, from number first on and in order, until
+// yield returns false. A document without an ID has an empty one. It reads only IDs, about 50 ns each. It returns the
+// error of ctx, or an error that wraps [store.ErrCorrupt].
 func List(ctx context.Context, w version.View, first rows.DocID, yield func(doc rows.DocID, id string) bool) error {
 	enough := errors.New("enough")
-	_, err := (&listing{ctx: ctx, view: w, first: first, idsOnly: true, yield: func(doc rows.DocID, d rows.Doc) error {
+	_, err := (&lister{ctx: ctx, view: w, first: first, idsOnly: true, yield: func(doc rows.DocID, d rows.Doc) error {
 		if !yield(doc, d.ID) {
 			return enough
 		}
@@ -69,35 +67,35 @@ func List(ctx context.Context, w version.View, first rows.DocID, yield func(doc 
 	return err
 }
 
-// A listing is a call of [Documents] or [List].
-type listing struct {
-	Listed
+// A lister is the state of a call of [Documents] or [List].
+type lister struct {
+	ListCounts
 	ctx     context.Context
 	view    version.View
-	first   rows.DocID // those before it are left out
+	first   rows.DocID // number of the first document to list
 	idsOnly bool
 	budget  *memory.Budget
-	maxRows uint64 // of a segment that are listed at a time
+	maxRows uint64 // maximum number of rows of a segment that are listed at a time
 	yield   func(doc rows.DocID, d rows.Doc) error
 	seen    uint64
 }
 
-func (l *listing) run() (Listed, error) {
+func (l *lister) run() (ListCounts, error) {
 	for i, s := range l.view.Version.Segments {
 		if err := l.segment(s); err != nil {
-			return l.Listed, fmt.Errorf("segment %d: %w", i, err)
+			return l.ListCounts, fmt.Errorf("segment %d: %w", i, err)
 		}
 	}
 	for _, m := range l.view.Version.Memtables {
 		if err := l.memtable(m); err != nil {
-			return l.Listed, err
+			return l.ListCounts, err
 		}
 	}
-	return l.Listed, l.ctx.Err()
+	return l.ListCounts, l.ctx.Err()
 }
 
-// row lists a document, whose ID id returns, unless it is deleted or has expired.
-func (l *listing) row(doc rows.DocID, d rows.Doc, deleted bool, expires rows.Time,
+// row lists a document unless it is deleted or has expired. id returns its ID.
+func (l *lister) row(doc rows.DocID, d rows.Doc, deleted bool, expires rows.Time,
 	id func() (string, error)) (err error) {
 	const often = 1 << 12
 	if l.seen++; l.seen%often == 0 && l.ctx.Err() != nil {
@@ -121,7 +119,7 @@ func (l *listing) row(doc rows.DocID, d rows.Doc, deleted bool, expires rows.Tim
 }
 
 // segment lists the documents of a segment.
-func (l *listing) segment(s *version.Segment) (err error) {
+func (l *lister) segment(s *version.Segment) (err error) {
 	defer store.CatchFault(&err)()
 	n := s.Documents()
 	from := uint64(sort.Search(int(n), func(row int) bool { return s.Numbers.Doc(uint64(row)) >= l.first }))
@@ -151,9 +149,8 @@ func (l *listing) segment(s *version.Segment) (err error) {
 	return nil
 }
 
-// rows lists the documents of rows [from, to) of a segment, which have these fingerprints unless
-// prints is nil.
-func (l *listing) rows(s *version.Segment, from, to uint64, prints []uint64) error {
+// rows lists the documents of rows [from, to) of a segment. prints has their fingerprints, or is nil.
+func (l *lister) rows(s *version.Segment, from, to uint64, prints []uint64) error {
 	id := func(uint64) (string, error) { return "", nil }
 	if list := s.IDs(); list != nil {
 		id = list.Cursor().ID
@@ -176,7 +173,7 @@ func (l *listing) rows(s *version.Segment, from, to uint64, prints []uint64) err
 }
 
 // memtable lists the documents of a memtable.
-func (l *listing) memtable(m *memtable.Table) error {
+func (l *lister) memtable(m *memtable.Table) error {
 	for row := m.Before(l.first); row < m.Before(l.view.Clock); row++ {
 		doc := m.First + rows.DocID(row)
 		d := rows.Doc{Fingerprint: simhash.Fingerprint(m.Fingerprint(row))}

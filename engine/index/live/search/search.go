@@ -13,9 +13,9 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// Query returns what the index has within distance k of q, nearest first, equal distances by
-// fingerprint, each with the first docs of its documents, as far as the verifier accepts them. All of
-// the answer is held in memory: [Searcher.Stream] gives it piece by piece.
+// Query returns the fingerprints within distance k of q, nearest first, equal distances by fingerprint, each with the
+// first docs of the documents that the verifier accepts. It holds the whole answer in memory: [Searcher.Stream] returns
+// it piece by piece.
 func (c *Searcher) Query(q simhash.Fingerprint, k, docs int, verifier rows.Verifier) ([]Hit, error) {
 	w, err := c.View()
 	if err != nil {
@@ -27,8 +27,8 @@ func (c *Searcher) Query(q simhash.Fingerprint, k, docs int, verifier rows.Verif
 	return a.Hits, err
 }
 
-// Search answers queries from a view, with what sweeps have found for them already, and without
-// documents that the verifier refuses. It holds all hits and their documents.
+// Search answers queries from a view, using the results of sweeps, without documents that the verifier refuses. It
+// holds all hits and their documents in memory.
 func (c *Searcher) Search(w version.View, queries []uint64, k, docs int, swept Swept, verifier rows.Verifier) (Answers,
 	error) {
 	c.verifier = verifier
@@ -39,14 +39,14 @@ func (c *Searcher) Search(w version.View, queries []uint64, k, docs int, swept S
 	return c.hits(w, docs)
 }
 
-// Hits returns the hits of matches that the caller found in memtables or of its own, of one query,
-// each with the first docs of its documents.
+// Hits returns the hits of matches of one query in memtables, or in documents that the caller is inserting, each with
+// the first docs of its documents.
 func (c *Searcher) Hits(w version.View, matches []rows.Match, docs int, verifier rows.Verifier) (Answers, error) {
 	c.verifier, c.matches = verifier, append(c.matches[:0], matches...)
 	return c.hits(w, c.asked(docs))
 }
 
-// ID returns the ID of a document of a view, empty where it has none.
+// ID returns the ID of a document of a view, empty if it has none.
 func (c *Searcher) ID(w version.View, doc rows.DocID) (string, error) {
 	id, err := c.ids.Doc(w.Version, doc)
 	if errors.Is(err, version.ErrNoDocument) {
@@ -55,9 +55,8 @@ func (c *Searcher) ID(w version.View, doc rows.DocID) (string, error) {
 	return id, err
 }
 
-// find sets c.matches to what segments and memtables have: the workers of some segments search at
-// the same time as the caller searches the rest. The error may be [segment.ErrTooMany], where most
-// is not 0 and there are more matches than that.
+// find sets c.matches to the matches in segments and memtables. The workers of some segments search while the caller
+// searches the others. If most is not 0 and there are more matches, it may fail with [segment.ErrTooMany].
 func (c *Searcher) find(w version.View, queries []uint64, k int, swept Swept, most int) error {
 	v := w.Version
 	c.matches, c.maxFound = c.matches[:0], most
@@ -89,7 +88,7 @@ func (c *Searcher) find(w version.View, queries []uint64, k int, swept Swept, mo
 	return nil
 }
 
-// crowded returns [segment.ErrTooMany] where there are more matches than may be.
+// crowded returns [segment.ErrTooMany] if there are too many matches.
 func (c *Searcher) crowded() error {
 	if c.maxFound > 0 && len(c.matches) > c.maxFound {
 		return segment.ErrTooMany
@@ -97,7 +96,7 @@ func (c *Searcher) crowded() error {
 	return nil
 }
 
-// findOwn searches the segments that have no workers.
+// findOwn searches the segments without workers.
 func (c *Searcher) findOwn(v *version.Version, now rows.Time, queries []uint64, k int, swept Swept) (err error) {
 	c.segments.together, c.segments.numbers = c.segments.together[:0], c.segments.numbers[:0]
 	for i, s := range v.Segments {
@@ -123,8 +122,8 @@ func (c *Searcher) findOwn(v *version.Version, now rows.Time, queries []uint64, 
 	return c.findTogether(queries, k)
 }
 
-// findTogether searches the segments that findOwn has put together: a few queries in several
-// segments, whose misses overlap.
+// findTogether searches the segments that findOwn has selected at the same time: for a few queries, their misses
+// overlap.
 func (c *Searcher) findTogether(queries []uint64, k int) error {
 	if len(c.segments.together) == 0 {
 		return nil
@@ -139,14 +138,12 @@ func (c *Searcher) match(segment int, queries []uint64, m segment.Match) {
 	c.matches = append(c.matches, rows.NewMatch(m.Query, queries[m.Query], m.Fingerprint, segment))
 }
 
-// QueryBytes is the most memory that [Searcher.Stream] takes: twice the memory in use, as the
-// collector lets the heap grow to that.
+// QueryBytes is the peak memory of [Searcher.Stream]: twice the memory in use, because of the garbage collector.
 const QueryBytes = 32 << 20
 
-// SearchSome answers the first of the queries from a view, with what sweeps have found for them
-// already, and without documents that the verifier refuses: n of them, all or as many as have so few
-// hits and documents that these are held in 2 MiB. n is 0 where the first query alone has more:
-// [Searcher.Stream] answers that.
+// SearchSome answers the first n queries from a view, using the results of sweeps, without documents that the verifier
+// refuses. n is the number of queries whose hits and documents fit in 2 MiB. It is 0 if the first query alone has more;
+// [Searcher.Stream] then answers that query.
 func (c *Searcher) SearchSome(w version.View, queries []uint64, k, docs int, swept Swept,
 	verifier rows.Verifier) (a Answers, n int, err error) {
 	c.verifier = verifier
@@ -164,7 +161,7 @@ func (c *Searcher) SearchSome(w version.View, queries []uint64, k, docs int, swe
 		}
 		a, next, err := c.collect(w, 0, docs, c.Limits.Chunk)
 		if err == nil && next < len(c.matches) {
-			n = c.matches[next].Query // those before it are whole
+			n = c.matches[next].Query // earlier queries are complete
 			a.cut(n)
 		}
 		return a, n, err
@@ -172,16 +169,16 @@ func (c *Searcher) SearchSome(w version.View, queries []uint64, k, docs int, swe
 	return Answers{}, 0, nil
 }
 
-// ErrDense is wrapped where a query finds more fingerprints than are held in memory.
+// ErrDense is wrapped if a query finds more fingerprints than fit in memory.
 var ErrDense = errors.New("too many near fingerprints")
 
-// Stream answers one query from a view as [Searcher.Query] does, in 16 MiB of memory: it calls emit
-// with some hits at a time, in order. A hit that has too many documents for one call comes in
-// several, each with its next documents, and Before says how many came before them. The error wraps
-// [ErrDense] if more fingerprints are near than [Limits.StreamMatches]; of a distance up to 3 only
-// several segments together have as many.
+// Stream answers one query from a view as [Searcher.Query] does, in 16 MiB of memory: it calls emit with some hits at a
+// time, in order. If a hit has too many documents for one call, several calls have its documents one after the other,
+// and Before is the number of documents in earlier calls. The error wraps [ErrDense] if more than
+// [Limits.StreamMatches] fingerprints are near. With a distance up to 3, only several segments together can have so
+// many.
 //
-// The verifier has the sketch of the query as its first one.
+// The first sketch of the verifier is the sketch of the query.
 func (c *Searcher) Stream(
 	w version.View, q simhash.Fingerprint, verifier rows.Verifier, k, docs int, emit func([]Hit) error,
 ) error {
@@ -203,7 +200,7 @@ func (c *Searcher) Stream(
 	return c.emit(w, docs, emit)
 }
 
-// emit calls emit with the hits of all matches, which are of one query.
+// emit calls emit with the hits of all matches, which belong to one query.
 func (c *Searcher) emit(w version.View, docs int, emit func([]Hit) error) error {
 	if err := c.locate(w, docs); err != nil {
 		return err
@@ -225,7 +222,7 @@ func (c *Searcher) emit(w version.View, docs int, emit func([]Hit) error) error 
 	return nil
 }
 
-// emitLarge calls emit with the hit of matches [from, to), with some of its documents at a time.
+// emitLarge calls emit with the hit of matches [from, to), with a part of its documents at a time.
 func (c *Searcher) emitLarge(w version.View, from, to, docs int, emit func([]Hit) error) (err error) {
 	defer store.CatchFault(&err)()
 	h, err := c.hit(w, from, to)

@@ -21,17 +21,16 @@ func Sweeps(w version.View, n int) bool {
 	return slices.ContainsFunc(w.Version.Segments, func(s *version.Segment) bool { return s.Sweeps(n) })
 }
 
-// Swept is what sweeps found: by segment, nothing where it is to be searched. Its zero value has
-// nothing.
+// Swept holds the results of sweeps for each segment. Segments without results are searched. Its zero value has none.
 type Swept struct {
 	found []*segment.Found
-	first int // query of the chunk
+	first int // number of the chunk's first query
 }
 
 // From returns the results of the queries from number n on.
 func (s Swept) From(n int) Swept { return Swept{s.found, s.first + n} }
 
-// of returns what the sweep of a segment found, nil when there was none.
+// of returns the result of the sweep of a segment, nil if there was none.
 func (s Swept) of(segment int) *segment.Found {
 	if s.found == nil {
 		return nil
@@ -39,8 +38,8 @@ func (s Swept) of(segment int) *segment.Found {
 	return s.found[segment]
 }
 
-// Sweep walks the tables of the segments for which that is faster than searching them, in order,
-// once for all queries. It holds at most limit matches; the error may be [segment.ErrTooMany].
+// Sweep sweeps the segments for which this is faster than searching. It holds at most limit matches, and may fail with
+// [segment.ErrTooMany].
 func Sweep(ctx context.Context, w version.View, queries []uint64, k, threads, limit int) (Swept, error) {
 	swept := Swept{found: make([]*segment.Found, len(w.Version.Segments))}
 	for i, s := range w.Version.Segments {
@@ -57,8 +56,8 @@ func Sweep(ctx context.Context, w version.View, queries []uint64, k, threads, li
 	return swept, nil
 }
 
-// matches appends what the sweep of a segment found for the queries of a chunk, up to the one with
-// which there are more than most matches, if most is not 0.
+// matches appends the matches of a segment's sweep for the queries of a chunk. It ends after the query with which there
+// are more than most, if most is not 0.
 func (s Swept) matches(dst []rows.Match, number int, queries []uint64, most int) []rows.Match {
 	f := s.of(number)
 	for j, q := range queries {
@@ -72,16 +71,16 @@ func (s Swept) matches(dst []rows.Match, number int, queries []uint64, most int)
 	return dst
 }
 
-// submission is what a search hands to the workers of some segments.
+// submission is the part of a search that workers do.
 type submission struct {
 	request  worker.Request
 	segments []*worker.Segment
-	numbers  []int // theirs in the version
+	numbers  []int // numbers of the segments in the version
 	matches  []worker.Match
 }
 
-// submit hands the queries to the workers of every segment that has some and that no sweep has
-// answered. Their search ends as that of the caller does.
+// submit passes the queries to the workers of every segment that has workers and no sweep result. Their search ends
+// with the search of the caller.
 func (a *submission) submit(ctx context.Context, v *version.Version, queries []uint64, k, most int, done Swept) {
 	a.segments, a.numbers = a.segments[:0], a.numbers[:0]
 	for i, s := range v.Segments {
@@ -95,7 +94,7 @@ func (a *submission) submit(ctx context.Context, v *version.Version, queries []u
 	}
 }
 
-// wait calls found with each match of the submitted queries, and its segment's number.
+// wait calls found with each match of the submitted queries and the number of its segment.
 func (a *submission) wait(found func(segment int, m segment.Match)) (err error) {
 	if len(a.segments) == 0 {
 		return nil
@@ -104,48 +103,47 @@ func (a *submission) wait(found func(segment int, m segment.Match)) (err error) 
 	for _, m := range a.matches {
 		found(a.numbers[m.Segment], m.Match)
 	}
-	clear(a.segments) // a pooled searcher keeps no segment that is gone
+	clear(a.segments) // a pooled searcher must not keep closed segments
 	return err
 }
 
 const (
-	// BatchChunk is how many queries of a batch a goroutine answers together: enough to share the
-	// misses of a table among their probes, few enough for results to flow.
+	// BatchChunk is the number of queries of a batch that a goroutine answers together: enough for probes to share the
+	// misses of a table, and few enough for results to flow.
 	BatchChunk = 256
 
-	// BatchSweep is how many queries are swept at a time at most.
+	// BatchSweep is the maximum number of queries of a sweep.
 	BatchSweep = 4 << 20
 )
 
-// A BatchPlan is how a batch will be answered, and the memory that it will take, in bytes, at most,
-// beside the index and the queries, whatever these find.
+// A BatchPlan describes how a batch is answered. It bounds the memory in bytes, in addition to the index and the
+// queries, whatever the answers are.
 type BatchPlan struct {
 	Queries int
-	Threads int    // at a time
-	Orders  uint64 // the queries in the order of a table that is swept; 0 when none is
-	Matches uint64 // of a sweep; where there are more, fewer queries are swept at a time
-	Answers uint64 // on their way, and what goroutines work in
+	Threads int    // maximum number of goroutines
+	Orders  uint64 // memory for the queries in the order of a table; 0 without a sweep
+	Matches uint64 // memory for the matches of a sweep; with more matches, sweeps have fewer queries
+	Answers uint64 // memory for answers and the working memory of goroutines
 
-	MatchBytes uint64 // for the matches of a sweep, if there is one
+	MatchBytes uint64 // memory for the matches of a sweep, if there is one
 }
 
-// Bytes returns the whole.
+// Bytes returns the total.
 func (p *BatchPlan) Bytes() uint64 { return p.Orders + p.Matches + p.Answers }
 
 const (
 	sweepMemory      = 1 << 30
 	sweepMemoryLeast = 32 << 20
 
-	// Twice the memory in use: the collector lets the heap grow to that.
-	orderBytes   = 2 * 40 // a query
-	matchBytes   = 2 * 32 // a match, while the list of them grows, and while they are put in order
+	// Twice the memory in use, because of the garbage collector.
+	orderBytes   = 2 * 40 // per query
+	matchBytes   = 2 * 32 // per match, while their list grows and while they are sorted
 	answersBytes = 32 << 20
 )
 
-// PlanBatch returns how a batch of queries is answered in the memory that the budget has left: with
-// at most the given threads (0: one for each processor), fewer if memory is short, and with
-// matchBytes for the matches of a sweep (0: a quarter of the budget, at most 1 GiB). It reserves
-// nothing: [BatchPlan.Reserve] does.
+// PlanBatch returns how a batch of queries is answered in the free memory of the budget: with at most the given threads
+// (0 means one per processor), fewer if memory is short, and with matchBytes for the matches of a sweep (0 means a
+// quarter of the free memory, at most 1 GiB). It reserves nothing: see [BatchPlan.Reserve].
 func PlanBatch(w version.View, queries, threads int, matchBytes uint64, b *memory.Budget) BatchPlan {
 	left := b.Left()
 	p := BatchPlan{Queries: queries, Threads: cmp.Or(max(threads, 0), runtime.GOMAXPROCS(0)),
@@ -162,12 +160,11 @@ func PlanBatch(w version.View, queries, threads int, matchBytes uint64, b *memor
 	}
 }
 
-// MostMatches returns how many matches a sweep may hold.
+// MostMatches returns the maximum number of matches of a sweep.
 func (p *BatchPlan) MostMatches() uint64 { return p.MatchBytes / matchBytes }
 
-// Reserve takes the memory of a batch that sweeps from the budget. The error is a
-// [memory.TooLargeError]. So few queries that there is no sweep take next to nothing, and nothing
-// is reserved for them.
+// Reserve reserves the memory of a batch that sweeps. It may fail with a [memory.TooLargeError]. Without a sweep it
+// reserves nothing, because a few queries need little memory.
 func (p *BatchPlan) Reserve(b *memory.Budget) (*memory.Reservation, error) {
 	if p.Orders == 0 {
 		return nil, nil

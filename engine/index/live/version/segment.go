@@ -11,37 +11,37 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A Segment is a segment in its index: the DocIDs of its documents, the file or the memory that it
-// is in, and who searches it. It does not change, but that documents of it are deleted.
+// A Segment is a segment of an index, with the DocIDs of its documents, its files or memory, and its workers. Only its
+// deletions change.
 type Segment struct {
 	*segment.Segment
 	Numbers rows.Numbers
 	Expires rows.Expiries
-	From    rows.DocID // where it stands among others: at most its first document
+	From    rows.DocID // at most its first document; orders segments
 	Dead    rows.Tombstones
-	IDIndex rows.IDIndex // empty where IDs are not looked up
+	IDIndex rows.IDIndex // empty if IDs are not looked up
 	File    *store.File  // on the disk; nil for one in memory
-	Beside  *store.File  // file with numbers, earlier deletions and the index of IDs; nil without
-	Older   []rows.DocID // deletions of documents of earlier segments, which that file lists
+	Beside  *store.File  // file with numbers, deletions of earlier documents and the index of IDs; may be nil
+	Older   []rows.DocID // deleted documents of earlier segments, listed in Beside
 
-	// Sketches are the documents' sketches by row, mapped from SketchFile; both are nil where they are
-	// not kept. The zero sketch stands for a document without one.
+	// Sketches are the sketches of the rows, mapped from SketchFile. Both are nil if the segment has none. A document
+	// without a sketch has the zero sketch.
 	Sketches   []sketch.Sketch
 	SketchFile *store.File
 
-	Workers *worker.Segment // who search it; nil when whoever asks does
-	Free    func() error    // gives its memory back; nil when that is the heap
-	Bytes   uint64          // of memory that its files take, where they are in memory
+	Workers *worker.Segment // workers that search it; nil if the caller does
+	Free    func() error    // frees its memory; nil if that is on the heap
+	Bytes   uint64          // memory of its files, if they are in memory
 
-	Owned   bool // the index made it, or is open for writing: it may be merged and dropped
+	Owned   bool // the index may merge and drop it, because it made it or is open for writing
 	Busy    bool // it is being merged; guarded by writer.mu
-	Dropped bool // no manifest names its files any more; set before it leaves the last version
+	Dropped bool // no manifest names its files; set before the last version drops it
 }
 
-// Name returns that of the file that the segment is in.
+// Name returns the name of the segment's file.
 func (s *Segment) Name() string { return filepath.Base(s.File.Path()) }
 
-// FileBytes returns the length of the segment's files, in memory or on the disk.
+// FileBytes returns the size of the segment's files, in memory or on disk.
 func (s *Segment) FileBytes() uint64 {
 	bytes := s.Bytes
 	if s.File != nil {
@@ -56,7 +56,7 @@ func (s *Segment) FileBytes() uint64 {
 	return bytes
 }
 
-// Live returns how many documents of the segment are neither deleted nor expired.
+// Live returns the number of documents that are neither deleted nor expired.
 func (s *Segment) Live(now rows.Time) uint64 {
 	gone := s.Dead.Len() + s.Expires.Count(now)
 	if gone > s.Dead.Len() && s.Dead.Len() > 0 { // some may be both
@@ -69,24 +69,23 @@ func (s *Segment) Live(now rows.Time) uint64 {
 	return s.Documents() - gone
 }
 
-// MayHide reports whether a reader that began at now may not see some document of the segment.
+// MayHide reports whether some documents may be hidden from a reader that began at now.
 func (s *Segment) MayHide(now rows.Time) bool { return s.Dead.Len() > 0 || s.Expires.Any(now) }
 
-// Hides reports whether a reader of that moment, which began at now, does not see the document of a
-// row.
+// Hides reports whether the document of a row is hidden from a reader of that moment that began at now.
 func (s *Segment) Hides(row uint64, doc rows.DocID, at rows.Moment, now rows.Time) bool {
 	return s.Dead.Has(doc, at) || s.Expires.At(row).Expired(now)
 }
 
-// memory returns how many bytes the segment takes beside its file.
+// memory returns the memory of the segment in bytes, without mapped files.
 func (s *Segment) memory() uint64 {
 	return s.Bytes + s.Dead.Bytes() + s.Numbers.Bytes() + s.Expires.Bytes()
 }
 
-// End returns the number behind those of the segment.
+// End returns the first document number after the segment.
 func (s *Segment) End() rows.DocID { return max(s.From, s.Numbers.End()) }
 
-// Close frees the segment, which nobody reads any more.
+// Close frees the segment. Nobody may read it any more.
 func (s *Segment) Close() error {
 	s.Segment.Close()
 	if s.Beside != nil {
@@ -101,7 +100,7 @@ func (s *Segment) Close() error {
 	return s.Free()
 }
 
-// Sweep is [segment.Segment.Sweep], by the workers where there are some.
+// Sweep is like [segment.Segment.Sweep]; workers do it if there are some.
 func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*segment.Found, error) {
 	if s.Workers != nil {
 		return s.Workers.Sweep(ctx, queries, k, limit)

@@ -18,26 +18,24 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// ErrClosed is returned by every call of an index that is closed.
+// ErrClosed is the error of every call of a closed index.
 var ErrClosed = errors.New("the index is closed")
 
-// A Version is what a reader sees. It never changes, but for the last memtable, which grows. A
-// reader holds a version while it reads; a segment's memory is given back when it is in no version
-// that is current or held:
+// A Version is the set of segments and memtables that a reader sees. It never changes, except that the last memtable
+// grows. A reader holds a version while it reads. A segment's memory is freed when no current or held version has it:
 //
 //	writer   next --publish--> current    the one before --> retired
 //	reader   hold: count, still current?  ...reads...        release: uncount, retired?
 //	last of both                                             reclaim: unmap what no version has
 //
-// Readers count themselves in one of several slots, each on cache lines of its own: a [Searcher]
-// keeps to one, and a pool gives each processor a searcher of its own, so that processors do not
-// take lines from each other. Two locked additions are 17 ns together, where a query takes 1,000
-// at least (BenchmarkHold).
+// Readers count themselves in one of several slots, each on its own cache lines. A [Searcher] always uses the same
+// slot, and a pool gives each processor its own searcher, so that processors do not share these lines. Two locked
+// additions take 17 ns together; a query takes at least 1,000 ns (BenchmarkHold).
 type Version struct {
 	Segments  []*Segment        // ascending by DocID, disjoint
-	Memtables []*memtable.Table // behind them, ascending; the last one takes inserts
-	Bytes     uint64            // of memory that they take, beside files; guarded by writer.mu
-	slots     []slot            // a power of two of them
+	Memtables []*memtable.Table // numbered after Segments, ascending; the last one takes inserts
+	Bytes     uint64            // memory in use, without mapped files; guarded by writer.mu
+	slots     []slot            // their number is a power of two
 	retired   atomic.Bool
 }
 
@@ -47,7 +45,7 @@ func (v *Version) Newest() *memtable.Table { return v.Memtables[len(v.Memtables)
 // End returns the number of the next document.
 func (v *Version) End() rows.DocID { return v.Newest().End() }
 
-// MemtableOf returns the memtable that a document is in, nil where none is.
+// MemtableOf returns the memtable of a document, or nil.
 func (v *Version) MemtableOf(doc rows.DocID) *memtable.Table {
 	i, _ := slices.BinarySearchFunc(v.Memtables, doc, func(m *memtable.Table, doc rows.DocID) int {
 		if m.End() <= doc {
@@ -61,7 +59,7 @@ func (v *Version) MemtableOf(doc rows.DocID) *memtable.Table {
 	return nil
 }
 
-// InMemory returns how many documents of the version are in no file.
+// InMemory returns the number of documents that are in no file.
 func (v *Version) InMemory() (docs uint64) {
 	for _, s := range v.Segments {
 		if s.File == nil {
@@ -71,7 +69,7 @@ func (v *Version) InMemory() (docs uint64) {
 	return docs + v.Buffered()
 }
 
-// Buffered returns how many documents of the version are in memtables.
+// Buffered returns the number of documents in memtables.
 func (v *Version) Buffered() (docs uint64) {
 	for _, m := range v.Memtables {
 		docs += uint64(m.Len())
@@ -79,7 +77,7 @@ func (v *Version) Buffered() (docs uint64) {
 	return docs
 }
 
-// SegmentOf returns the segment that a document is in, or was, if any.
+// SegmentOf returns the segment that has or had a document, or nil.
 func (v *Version) SegmentOf(doc rows.DocID) *Segment {
 	i, found := slices.BinarySearchFunc(v.Segments, doc, func(s *Segment, doc rows.DocID) int {
 		switch {
@@ -96,7 +94,7 @@ func (v *Version) SegmentOf(doc rows.DocID) *Segment {
 	return v.Segments[i]
 }
 
-// Memory returns how many bytes the version takes beside the files of segments.
+// Memory returns the memory of the version in bytes, without mapped files.
 func (v *Version) Memory() (bytes uint64) {
 	for _, s := range v.Segments {
 		bytes += s.memory()
@@ -107,7 +105,7 @@ func (v *Version) Memory() (bytes uint64) {
 	return bytes
 }
 
-// Documents returns how many documents the version has, deleted ones among them.
+// Documents returns the number of documents, including deleted ones.
 func (v *Version) Documents() (docs uint64) {
 	for _, s := range v.Segments {
 		docs += s.Documents()
@@ -121,11 +119,11 @@ type slot struct {
 	_ [120]byte // processors fetch lines in pairs
 }
 
-// Set are those of an index. The current one is read without a lock; publish and reclaim
-// count the versions that have a segment under mu.
+// Set holds the versions of an index. Readers load the current one without a lock. Publish and reclaim count, under mu,
+// the versions that have each segment.
 type Set struct {
-	current atomic.Pointer[Version] // nil when the index is closed
-	slots   atomic.Uint32           // given to readers
+	current atomic.Pointer[Version] // nil if the index is closed
+	slots   atomic.Uint32           // number of slots that readers received
 
 	_         [memtable.CacheLine]byte
 	Committed atomic.Uint64 // clock of the readers' moment,
@@ -133,13 +131,13 @@ type Set struct {
 	_         [memtable.CacheLine]byte
 	Clock     rows.Clock
 
-	mu      sync.Mutex  // the innermost lock: nothing is waited for under it but the unmapping of segments
-	retired []*Version  // that readers may hold
-	holds   map[any]int // versions that have each segment and memtable
+	mu      sync.Mutex  // innermost lock, held only for memory accesses and unmapping
+	retired []*Version  // retired versions that readers may hold
+	holds   map[any]int // number of versions that have each segment and memtable
 }
 
-// Current returns the current version, nil when the index is closed. A caller that holds no lock of
-// the writer reads only its memtables' counters: hold keeps the rest.
+// Current returns the current version, nil if the index is closed. Without a lock of the writer or a hold, the caller
+// may only read the counters of its memtables.
 func (w *Set) Current() *Version { return w.current.Load() }
 
 // Slot returns the number of a slot for a new reader.
@@ -148,8 +146,8 @@ func (w *Set) Slot() uint32 { return w.slots.Add(1) }
 // slot returns the counter of a reader with that number.
 func (v *Version) slot(number uint32) *slot { return &v.slots[number&uint32(len(v.slots)-1)] }
 
-// Hold returns the current version, which stays as it is until it is released with the same slot.
-// The error is [ErrClosed].
+// Hold returns the current version and keeps it valid until it is released with the same slot. It fails with
+// [ErrClosed].
 func (w *Set) Hold(slot uint32) (*Version, error) {
 	for {
 		v := w.current.Load()
@@ -158,22 +156,22 @@ func (w *Set) Hold(slot uint32) (*Version, error) {
 		}
 		v.slot(slot).Add(1)
 		if w.current.Load() == v {
-			return v, nil // whoever retires it finds this reader counted
+			return v, nil // a later retirement sees this reader
 		}
 		w.Release(v, slot)
 	}
 }
 
-// Release ends a hold. The last to release a retired version has it freed, by another goroutine:
-// a gigabyte takes milliseconds.
+// Release ends a hold. The last release of a retired version frees it in another goroutine, because freeing a gigabyte
+// takes milliseconds.
 func (w *Set) Release(v *Version, slot uint32) {
 	if v.slot(slot).Add(-1) == 0 && v.retired.Load() && v.idle() {
 		go w.reclaim()
 	}
 }
 
-// idle reports whether no reader holds a retired version any more. Such a version gets no new
-// readers, so that its slots may be read one by one.
+// idle reports whether no reader holds a retired version. Such a version gets no new readers, so its slots may be read
+// one by one.
 func (v *Version) idle() bool {
 	for i := range v.slots {
 		if v.slots[i].Load() != 0 {
@@ -183,8 +181,8 @@ func (v *Version) idle() bool {
 	return true
 }
 
-// Publish makes next the current version; nil closes the index. Callers take turns. The error is
-// one of giving memory back.
+// Publish makes next the current version; nil closes the index. Calls must not be concurrent. It returns errors of
+// freeing memory.
 func (w *Set) Publish(next *Version) error {
 	w.mu.Lock()
 	if next != nil {
@@ -201,15 +199,14 @@ func (w *Set) Publish(next *Version) error {
 	}
 	before := w.current.Swap(next)
 	if before != nil {
-		before.retired.Store(true) // and looked at afterwards: either we or its last reader sees the other
+		before.retired.Store(true) // set before slots are read: either we or its last reader frees it
 		w.retired = append(w.retired, before)
 	}
 	w.mu.Unlock()
 	return w.reclaim()
 }
 
-// reclaim closes the segments, and frees the memtables, that are only in retired versions that
-// nobody holds.
+// reclaim closes the segments and frees the memtables that only retired versions have that nobody holds.
 func (w *Set) reclaim() (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -235,8 +232,8 @@ func (w *Set) reclaim() (err error) {
 	return err
 }
 
-// forget counts one version less that has a segment or a memtable, and reports whether it was the
-// last. The caller holds mu.
+// forget decrements the number of versions that have a segment or memtable, and reports whether it is 0. The caller
+// holds mu.
 func (w *Set) forget(part any) bool {
 	if w.holds[part]--; w.holds[part] > 0 {
 		return false
@@ -245,17 +242,16 @@ func (w *Set) forget(part any) bool {
 	return true
 }
 
-// Held returns how many retired versions readers still hold.
+// Held returns the number of retired versions that readers still hold.
 func (w *Set) Held() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.retired)
 }
 
-// An Edit is one step from a version to the next: the segments and memtables that leave it, and
-// those that join it. Building, opening, flushing, merging and placing are edits, and nothing else
-// makes a version. Segments are removed by identity, never by their position in a list, so that
-// edits of different documents may be prepared side by side.
+// An Edit is a step from a version to the next: the segments and memtables to remove and to add. Building, opening,
+// flushing, merging and placing are edits; nothing else makes a version. Segments are removed by identity, not by
+// position, so that edits of different documents may be prepared concurrently.
 type Edit struct {
 	Remove          []*Segment
 	RemoveMemtables []*memtable.Table
@@ -263,7 +259,7 @@ type Edit struct {
 	AddMemtable     *memtable.Table
 }
 
-// Next returns the version that an edit makes of the current one.
+// Next returns the result of an edit of the current version.
 func (w *Set) Next(e Edit) *Version {
 	next := new(Version)
 	if v := w.current.Load(); v != nil {
@@ -284,19 +280,17 @@ func (w *Set) Next(e Edit) *Version {
 	return next
 }
 
-// A View is what an index holds at one moment. It stays as it is, however the index changes or
-// closes meanwhile, until it is released. It may be read by many goroutines, each with a [Searcher]
-// of its own.
+// A View is the state of an index at one moment. It does not change until it is released, even if the index changes or
+// closes. Many goroutines may read it, each with its own [Searcher].
 type View struct {
 	versions *Set
 	Version  *Version
 	slot     uint32
 	rows.Moment
-	Now rows.Time // when it began: what expires by then is not seen
+	Now rows.Time // time of the view: documents that expire by then are hidden
 }
 
-// View returns a view of the current version. Readers of one slot share a counter. The error is
-// [ErrClosed].
+// View returns a view of the current version. Readers of one slot share a counter. It fails with [ErrClosed].
 func (w *Set) View(slot uint32) (View, error) {
 	for {
 		v, err := w.Hold(slot)
@@ -311,8 +305,7 @@ func (w *Set) View(slot uint32) (View, error) {
 	}
 }
 
-// Moment returns the readers' moment. An insert between the two loads would make a deletion seen that
-// came after it, and not the insert.
+// Moment returns the moment of readers. An insert between the two loads would show a later deletion without the insert.
 func (w *Set) Moment() rows.Moment {
 	for {
 		clock, deletions := w.Committed.Load(), w.Deletions.Load()
@@ -322,7 +315,7 @@ func (w *Set) Moment() rows.Moment {
 	}
 }
 
-// Hides reports whether readers of a moment, which began at now, do not see a document.
+// Hides reports whether a document is hidden from readers of a moment that began at now.
 func (v *Version) Hides(doc rows.DocID, at rows.Moment, now rows.Time) bool {
 	if m := v.MemtableOf(doc); m != nil {
 		return doc >= at.Clock || m.Hides(doc, at, now)
@@ -338,9 +331,9 @@ func (v *Version) Hides(doc rows.DocID, at rows.Moment, now rows.Time) bool {
 // Release ends the view. Memory that only the view held is released.
 func (w View) Release() { w.versions.Release(w.Version, w.slot) }
 
-// Walk calls yield with all distinct fingerprints of the view, some at a time, until it returns
-// false or ctx ends. One that was inserted again may come again, and one whose documents were all
-// deleted, or have expired, comes until a merge drops them.
+// Walk calls yield with all distinct fingerprints of the view, some at a time, until yield returns false or ctx ends. A
+// fingerprint may come again if it was inserted again. A fingerprint without visible documents comes until a merge
+// drops it.
 func (w View) Walk(ctx context.Context, yield func([]uint64) bool) error {
 	going := true
 	for i, s := range w.Version.Segments {
@@ -370,20 +363,19 @@ func (w View) Walk(ctx context.Context, yield func([]uint64) bool) error {
 	return ctx.Err()
 }
 
-// ErrNoDocument is wrapped where a document was deleted, or replaced, and is gone: after a query
-// found it, for example, and before its ID was looked up.
+// ErrNoDocument is wrapped if a document was deleted or replaced, for example after a query found it and before its ID
+// was read.
 var ErrNoDocument = errors.New("no such document")
 
-// An IDReader reads the IDs of the documents of one version at a time. It keeps a cursor for each
-// segment.
+// An IDReader reads the IDs of documents of one version at a time. It keeps a cursor for each segment.
 type IDReader struct {
 	version *Version
 	cursors map[*Segment]*idlist.Cursor
 }
 
-// Row returns the ID of a row of a segment, which has IDs.
+// Row returns the ID of a row of a segment that has IDs.
 func (l *IDReader) Row(v *Version, s *Segment, row uint64) (string, error) {
-	if l.version != v { // cursors of segments that are gone would keep their blocks
+	if l.version != v { // cursors of closed segments would keep their blocks
 		l.version, l.cursors = v, make(map[*Segment]*idlist.Cursor)
 	}
 	c := l.cursors[s]
@@ -394,7 +386,7 @@ func (l *IDReader) Row(v *Version, s *Segment, row uint64) (string, error) {
 	return c.ID(row)
 }
 
-// Doc returns the ID of a document, empty where it has none. The error may be [ErrNoDocument].
+// Doc returns the ID of a document, empty if it has none. The error may be [ErrNoDocument].
 func (l *IDReader) Doc(v *Version, doc rows.DocID) (id string, err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
 	if s := v.SegmentOf(doc); s != nil {
@@ -417,23 +409,23 @@ func (l *IDReader) Doc(v *Version, doc rows.DocID) (id string, err error) {
 type IDs struct {
 	versions *Set
 	slot     uint32
-	view     *Version // to look in; nil: the current one
+	view     *Version // version to read; nil means the current one
 	reader   IDReader
 }
 
 // IDs returns a new look-up in the current version.
 func (w *Set) IDs() *IDs { return &IDs{versions: w, slot: w.Slot()} }
 
-// IDs returns a new look-up of the documents of the view, including those deleted since. It may be
-// used until the view is released.
+// IDs returns a look-up of the documents of the view, including documents deleted since. It is valid until the view is
+// released.
 func (w View) IDs() *IDs {
 	n := w.versions.IDs()
 	n.view = w.Version
 	return n
 }
 
-// ID returns the document's ID: its number in decimal when it has none, and nothing for
-// [rows.NoDoc]. It costs about 10 microseconds, less for the next document of the same 256.
+// ID returns the ID of a document: its decimal number if it has none, and "" for [rows.NoDoc]. It takes about 10
+// microseconds, less for the next document of the same 256.
 func (n *IDs) ID(doc rows.DocID) (_ string, err error) {
 	if doc == rows.NoDoc {
 		return "", nil
