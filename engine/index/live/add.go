@@ -13,14 +13,12 @@ import (
 	"ndd/engine/index/live/version"
 )
 
-// Add builds a segment of the documents of fingerprint files and adds it to an index that is open
-// for writing. They are numbered through the files in order, behind all that were there when the
-// call began, and are there at once, or not at all. Inserts and queries go on meanwhile. Of
-// documents of one ID those that came later replace the others, or are deleted, as the index has it
-// for inserts; that is done when Add returns. Where the index refuses conflicts the error wraps
-// [ErrConflict] when an ID is in the index or twice in the files, and nothing is added; an ID that
-// is inserted meanwhile stays with the document that was inserted. The documents expire as those of
-// inserts do.
+// Add builds a segment of the documents of fingerprint files and adds it to an index that is open for writing. The
+// documents are numbered through the files in order, after all documents that existed when the call began. They become
+// visible together, or not at all. Inserts and queries continue meanwhile. If several documents have one ID, the
+// conflict policy of the index decides before Add returns: later documents replace earlier ones, or are deleted. If the
+// index refuses conflicts and an ID is in the index or twice in the files, the error wraps [ErrConflict], and nothing
+// is added. An ID that is inserted meanwhile stays with the inserted document. The documents expire like inserted ones.
 func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) error {
 	if !x.folder.durable() {
 		return errors.New("documents are added to an index that is open for writing")
@@ -51,14 +49,13 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 	return x.upkeep.resolveConflicts(ctx, first, first+rows.DocID(n))
 }
 
-// addsUnverified reports whether documents without sketches join others without.
+// addsUnverified reports whether some files and some segments have no sketches.
 func (x *Index) addsUnverified(files []*ndf.File) bool {
 	return slices.ContainsFunc(files, func(f *ndf.File) bool { return !f.HasSketches() }) &&
 		slices.ContainsFunc(x.versions.Current().Segments, func(s *version.Segment) bool { return s.Sketches == nil })
 }
 
-// fits refuses files whose fingerprints do not belong into the index, with their IDs or without
-// them.
+// fits refuses files whose recipe, or whose use of IDs, differs from the index.
 func (x *Index) fits(files []*ndf.File, noIDs bool) error {
 	recipe, err := commonRecipe(files)
 	if err != nil {
@@ -75,8 +72,7 @@ func (x *Index) fits(files []*ndf.File, noIDs bool) error {
 	return nil
 }
 
-// refuseHeld returns an error that wraps [ErrConflict] when an ID of the input is in the index, or
-// twice in the input.
+// refuseHeld returns an error that wraps [ErrConflict] if an ID of the input is in the index, or twice in the input.
 func (x *Index) refuseHeld(ctx context.Context, in input, o BuildOptions) error {
 	if _, err := unique(ctx, &in, rows.Refuse, o.Budget.OrMachine(), o.Threads); err != nil {
 		return err
@@ -94,9 +90,9 @@ func (x *Index) refuseHeld(ctx context.Context, in input, o BuildOptions) error 
 	return nil
 }
 
-// addSegment makes the segment, and returns the number of its first document.
+// addSegment makes the segment and returns the number of its first document.
 func (u *upkeep) addSegment(ctx context.Context, in input, with BuildOptions) (rows.DocID, error) {
-	u.flushing.Lock() // what comes later is flushed later, so that files stay in order of documents
+	u.flushing.Lock() // later documents are flushed later, so that files stay in the order of documents
 	defer u.flushing.Unlock()
 	n := uint64(in.Len())
 	first, err := u.flushBefore(ctx, n)
@@ -105,7 +101,7 @@ func (u *upkeep) addSegment(ctx context.Context, in input, with BuildOptions) (r
 	}
 	o := u.fileOptions(with.Threads, n, u.writer.documents()+n)
 	o.Progress, o.Planned, o.Budget = with.Progress, with.Planned, with.Budget.OrMachine()
-	g := &gathered{from: first, to: first + rows.DocID(n), numbers: rows.NewNumbers(first, n), ids: u.config.IDs,
+	g := &mergeInput{from: first, to: first + rows.DocID(n), numbers: rows.NewNumbers(first, n), ids: u.config.IDs,
 		sketches: in.sketches != nil, whole: &in}
 	g.expires.Append(u.versions.Clock.After(u.config.TTL), n)
 	made, entry, err := u.toFile(ctx, g, nil, 0, o)
@@ -116,16 +112,16 @@ func (u *upkeep) addSegment(ctx context.Context, in input, with BuildOptions) (r
 	return first, u.install(g, made, func(m *Manifest) { m.Segments = append(m.Segments, entry) })
 }
 
-// conflictIDs IDs are looked up under one lock.
+// conflictIDs is the number of IDs that are looked up under one lock.
 const conflictIDs = 1024
 
-// resolveConflicts leaves each ID in [from, to) with one document, by the conflict policy.
+// resolveConflicts applies the conflict policy to the IDs of the documents in [from, to).
 func (u *upkeep) resolveConflicts(ctx context.Context, from, to rows.DocID) error {
 	for at := from; at < to; at += conflictIDs {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("the documents are added; some IDs are of more than one document: %w", err)
 		}
-		if _, err := u.writer.deleting(ctx, func() ([]rows.DocID, error) {
+		if _, err := u.writer.deleteFound(ctx, func() ([]rows.DocID, error) {
 			return u.writer.superseded(at, min(at+conflictIDs, to))
 		}); err != nil {
 			return err
@@ -134,9 +130,8 @@ func (u *upkeep) resolveConflicts(ctx context.Context, from, to rows.DocID) erro
 	return nil
 }
 
-// superseded returns the documents that lose their ID to another one, of the IDs in the range: where
-// conflicts are refused, those whose ID was inserted while they were added. The caller holds
-// writer.mu.
+// superseded returns the documents with IDs in the range that lose their ID to another document. If conflicts are
+// refused, these are the added documents whose ID was inserted meanwhile. The caller holds writer.mu.
 func (w *writer) superseded(from, to rows.DocID) (docs []rows.DocID, err error) {
 	v, now, conflict := w.versions.Current(), w.versions.Clock.Now(), cmp.Or(w.config.OnConflict, rows.Replace)
 	if conflict == rows.Replace {

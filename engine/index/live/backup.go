@@ -15,24 +15,23 @@ import (
 	"ndd/engine/storage/wal"
 )
 
-// A BackupReport says what [Backup] made.
+// A BackupReport describes the result of [Backup].
 type BackupReport struct {
-	Files  int    // of segments, and the manifest
-	Linked uint64 // bytes that the backup shares with the index
-	Copied uint64 // bytes that were copied
+	Files  int    // number of files of segments, plus the manifest
+	Linked uint64 // number of bytes shared with the index
+	Copied uint64 // number of copied bytes
 	Log    wal.Report
 }
 
-// backupTries is how often a backup is begun again because the index was flushed or merged
-// meanwhile.
+// backupTries is the maximum number of attempts of a backup that flushes or merges interrupt.
 const backupTries = 20
 
-// Backup makes the folder to, which must not exist, an index as the one in folder dir is now, with
-// all that was acknowledged before the call. Another process may write to dir meanwhile.
+// Backup creates the folder to, which must not exist, with a copy of the index in folder dir and every change that was
+// acknowledged before the call. Another process may write to dir meanwhile.
 //
-// Files of an index are never changed, so the backup has hard links of them, which take neither
-// time nor room, or copies if to is on another file system. Only the log grows; it is copied. When
-// a new manifest comes meanwhile, which may have removed files, the backup begins again.
+// Files of an index never change. So the backup has hard links to them, which take neither time nor space, or copies if
+// to is on another file system. Only the log grows; it is copied. If a new manifest, which may have removed files, is
+// published meanwhile, the backup begins again.
 func Backup(ctx context.Context, d *disk.Disk, dir, to string) (r BackupReport, err error) {
 	if _, err := manifestPath(nil, dir); err != nil {
 		return r, err
@@ -47,19 +46,16 @@ func Backup(ctx context.Context, d *disk.Disk, dir, to string) (r BackupReport, 
 
 var errChanged = errors.New("a flush or a merge came between")
 
-// ErrNotDurable is what the error of [Index.Backup] wraps where an index is in no folder.
+// ErrNotDurable is wrapped by errors of [Index.Backup] of an index without a folder.
 var ErrNotDurable = errors.New("the index is in memory only")
 
-// Durable reports whether inserts and deletions go to a log on the disk before they are
-// acknowledged.
+// Durable reports whether inserts and deletions are logged on disk before they are acknowledged.
 func (x *Index) Durable() bool { return x.writer.log != nil }
 
-// Backup makes the folder to, which must not exist, an index as this one is now, with all that was
-// acknowledged before the call, as the function [Backup] does beside the process that writes. It
-// never begins again: no manifest comes while the log is copied, and what the backup has links of
-// stays until it has them. Inserts, queries and merges go on meanwhile; a flush is published when
-// the log was copied. The error wraps [ErrNotDurable], [os.ErrExist] if something stands at to, or
-// ctx's; then nothing is left there.
+// Backup is like the function [Backup] for this index. It never begins again: no manifest is published while the log is
+// copied, and the files of segments stay until they are linked. Inserts, queries and merges continue; a flush is
+// published after the log was copied. The error wraps [ErrNotDurable], [os.ErrExist] if to exists, or the error of ctx.
+// After an error, to does not exist.
 func (x *Index) Backup(ctx context.Context, to string) (r BackupReport, err error) {
 	if !x.Durable() {
 		return r, ErrNotDurable
@@ -67,8 +63,8 @@ func (x *Index) Backup(ctx context.Context, to string) (r BackupReport, err erro
 	return backup(ctx, x.folder.disk, x.folder.dir, to, x)
 }
 
-// backup makes a backup of the index in folder dir, which is x, unless that is nil: then the error
-// wraps [errChanged] if the index changed meanwhile.
+// backup makes a backup of the index in folder dir. x is that index, or nil if another process may write to it; the
+// error then wraps [errChanged] if the index changed meanwhile.
 func backup(ctx context.Context, d *disk.Disk, dir, to string, x *Index) (r BackupReport, err error) {
 	if err := disk.CheckParent(to); err != nil {
 		return r, err
@@ -111,8 +107,7 @@ func backup(ctx context.Context, d *disk.Disk, dir, to string, x *Index) (r Back
 	return r, f.Commit()
 }
 
-// begin puts the manifest and the log in a backup. The manifest is copied: a link of a file that is
-// replaced meanwhile fails as if there were none.
+// begin copies the manifest and the log. The manifest is not linked, because linking fails while it is replaced.
 func (r *BackupReport) begin(d *disk.Disk, f *disk.Folder, dir string) (*Manifest, error) {
 	r.Files++
 	if err := r.copy(d, f, filepath.Join(dir, manifestName)); err != nil {
@@ -129,7 +124,7 @@ func (r *BackupReport) begin(d *disk.Disk, f *disk.Folder, dir string) (*Manifes
 	return m, err
 }
 
-// linkSegments gives the files of a manifest's segments names in the backup.
+// linkSegments links the files of a manifest's segments in the backup.
 func (r *BackupReport) linkSegments(ctx context.Context, d *disk.Disk, f *disk.Folder, m *Manifest, dir string) error {
 	for g := range m.files {
 		if err := ctx.Err(); err != nil {
@@ -144,7 +139,7 @@ func (r *BackupReport) linkSegments(ctx context.Context, d *disk.Disk, f *disk.F
 	return nil
 }
 
-// link gives a file a second name in the backup, or copies it where that cannot be.
+// link links a file in the backup, or copies it if links are impossible.
 func (r *BackupReport) link(d *disk.Disk, f *disk.Folder, path string) error {
 	info, err := d.Stat(path)
 	if err != nil {
@@ -159,7 +154,7 @@ func (r *BackupReport) link(d *disk.Disk, f *disk.Folder, path string) error {
 	return err
 }
 
-// copy copies a file to the backup, as much of it as there is.
+// copy copies the current content of a file to the backup.
 func (r *BackupReport) copy(d *disk.Disk, f *disk.Folder, path string) error {
 	from, err := d.Open(path)
 	if err != nil {
@@ -171,7 +166,7 @@ func (r *BackupReport) copy(d *disk.Disk, f *disk.Folder, path string) error {
 		return err
 	}
 	return f.Write(filepath.Base(path), func(w *bufio.Writer) error {
-		// A private file stays one; nothing is in the copy yet.
+		// A private file stays private. The copy is still empty.
 		if err := os.Chmod(filepath.Join(f.Dir(), filepath.Base(path)), info.Mode().Perm()); err != nil {
 			return err
 		}

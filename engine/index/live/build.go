@@ -22,27 +22,25 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// ErrMixed is what an error wraps when fingerprints of different recipes, or
-// named and unnamed documents, are put together.
+// ErrMixed is wrapped if fingerprints of different recipes, or documents with and without IDs or sketches, are
+// combined.
 var ErrMixed = simhash.ErrMixed
 
-// BuildOptions say how an index is built.
+// BuildOptions configures [Build].
 type BuildOptions struct {
 	segment.Options
-	Choice     *Choice // why the index has its tables, for it to remember; may be nil
-	Replace    bool    // an index that stands there, when the new one is complete
-	Sketches   bool    // keep the documents' sketches, which all files must have
-	NoSketches bool    // keep none of later documents either
-	NoIDs      bool    // keep the documents' numbers, and not the IDs that files have
+	Choice     *Choice // reason for the tables, stored in the manifest; may be nil
+	Replace    bool    // replace an existing index when the new one is complete
+	Sketches   bool    // keep the sketches of documents; all files must have them
+	NoSketches bool    // keep no sketches of later documents either
+	NoIDs      bool    // keep the numbers of documents, without their IDs
 
-	OnConflict rows.OnConflict   // of documents of [Build] with one ID; 0 keeps all
-	Dropped    func(docs uint64) // receives how many documents that drops; may be nil
+	OnConflict rows.OnConflict   // what [Build] does with documents with the same ID; 0 keeps all
+	Dropped    func(docs uint64) // receives the number of documents that OnConflict drops; may be nil
 }
 
-// PlanBuild returns how [Build] will build an index of so many documents, with the memory that
-// it will take, or refuses: something stands at dir, or there is not the memory. It sets o.Budget,
-// unless it is set, to what this machine has left, so that what it said is kept whatever the
-// machine has left later.
+// PlanBuild returns how [Build] builds an index of docs documents, and the memory for it. It fails if dir exists or
+// memory is short. It sets o.Budget, if nil, to the free memory of the machine, so that the plan remains valid.
 func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Plan, error) {
 	check := disk.CheckAbsent
 	if o.Replace {
@@ -56,14 +54,12 @@ func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Plan, error) {
 	return segment.NewPlan(docs, o.Options)
 }
 
-// Build makes the index folder dir, which must not exist unless o.Replace is set, from fingerprint
-// files: documents are numbered through the files in order. The files' own checksums are verified
-// first.
+// Build builds the index in folder dir, which must not exist unless o.Replace is set, from fingerprint files. Documents
+// are numbered through the files in order. Build first verifies the checksums of the files.
 //
-// The memory that it takes beside the mapped files is what o.Budget has left at most, by default
-// what this machine has left; what needs more is sorted in temporary files in the new folder, and
-// what cannot be done at all is refused with a [memory.TooLargeError] before it is begun. An
-// interrupted Build leaves nothing behind.
+// Build uses at most the free memory of o.Budget in addition to the mapped files, by default the free memory of the
+// machine. With less memory it sorts in temporary files in the new folder. If even that is impossible, it fails at once
+// with a [memory.TooLargeError]. An interrupted Build leaves nothing.
 func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions) error {
 	recipe, err := commonRecipe(files)
 	if err != nil {
@@ -117,7 +113,7 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 	return folder.Commit()
 }
 
-// verifyPrints holds fingerprint files that have checksums against these.
+// verifyPrints verifies the checksums of fingerprint files that have some.
 func verifyPrints(ctx context.Context, files []*ndf.File, threads int) error {
 	for _, f := range files {
 		if err := f.Verify(ctx, threads); err != nil {
@@ -127,7 +123,7 @@ func verifyPrints(ctx context.Context, files []*ndf.File, threads int) error {
 	return nil
 }
 
-// createFolder begins the index's folder.
+// createFolder begins the folder of the index.
 func createFolder(dir string, o *BuildOptions) (*disk.Folder, error) {
 	if o.Replace {
 		return o.Disk.ReplaceFolder(dir, isOwn(dir))
@@ -135,8 +131,8 @@ func createFolder(dir string, o *BuildOptions) (*disk.Folder, error) {
 	return o.Disk.CreateFolder(dir)
 }
 
-// isOwn returns a function that reports whether a file of an index's folder can be built again from
-// fingerprint files: its manifest and segments, but not later inserts.
+// isOwn returns a function that reports whether a file can be built again from fingerprint files: manifests and
+// segments can, later inserts cannot.
 func isOwn(dir string) func(name string) bool {
 	return func(name string) bool {
 		kind, is, err := store.Sniff(filepath.Join(dir, name))
@@ -146,8 +142,7 @@ func isOwn(dir string) func(name string) bool {
 	}
 }
 
-// commonRecipe returns the recipe of all files, nil when they are raw, or an error if it is not
-// one.
+// commonRecipe returns the recipe of all files, nil if they are raw. It fails if the files have different recipes.
 func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {
 	if len(files) == 0 {
 		return nil, nil
@@ -161,15 +156,15 @@ func commonRecipe(files []*ndf.File) (*simhash.Recipe, error) {
 	return first.Recipe(), nil
 }
 
-// An input is what a segment is built from, and its documents' sketches by row, some at a time: nil
-// where they are not kept.
+// An input holds the documents of a segment, and their sketches by row, some at a time. sketches is nil if they are not
+// kept.
 type input struct {
 	segment.Input
 	sketches iter.Seq[[]sketch.Sketch]
 }
 
-// inputOf returns the input of the documents of files. The error wraps [ErrMixed] where some files
-// have IDs or sketches that are to be kept and others have none.
+// inputOf returns the documents of files as an input. The error wraps [ErrMixed] if only some files have the IDs or
+// sketches to keep.
 func inputOf(files []*ndf.File, sketches, noIDs bool) (in input, err error) {
 	for _, f := range files {
 		for c := range f.Chunks {
@@ -210,7 +205,7 @@ func inputOf(files []*ndf.File, sketches, noIDs bool) (in input, err error) {
 	return in, nil
 }
 
-// writeSegment writes the file of a segment, for a manifest to name.
+// writeSegment writes the file of a segment and returns its entry for the manifest.
 func writeSegment(
 	ctx context.Context, path string, generation uint64, files store.Options, in segment.Input, o segment.Options,
 ) (made ManifestSegment, err error) {
@@ -222,16 +217,15 @@ func writeSegment(
 	if err := segment.Write(ctx, w, in, o); err != nil {
 		return made, err
 	}
-	if err := w.Commit(); err != nil { // before which its length is not known
+	if err := w.Commit(); err != nil { // the length is known afterwards
 		return made, err
 	}
 	return ManifestSegment{ManifestFile: generations.EntryOf(w, path), Documents: uint64(in.Len())}, nil
 }
 
-// unique leaves each ID of an input with one document, by the conflict policy, and returns how many
-// documents it drops. It sorts a hash of each ID, 16 bytes a document, in several passes where the
-// budget has less. Only the IDs whose hashes repeat are compared, in one more pass. The error wraps
-// [ErrConflict] where conflicts are refused.
+// unique applies the conflict policy to the IDs of an input and returns the number of documents that it drops. It sorts
+// a hash of each ID, 16 bytes per document, in several passes if memory is short. One more pass compares the IDs whose
+// hashes are equal. If conflicts are refused, the error wraps [ErrConflict].
 func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.Budget,
 	threads int) (dropped uint64, err error) {
 	if in.IDs == nil {
@@ -241,7 +235,7 @@ func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.
 	if err != nil || len(repeated) == 0 {
 		return 0, err
 	}
-	const entryBytes = 128 // of the map, with an ID
+	const entryBytes = 128 // size of a map entry with its ID
 	reserved, err := b.Reserve("documents with the same ID", entryBytes*uint64(len(repeated)))
 	if err != nil {
 		return 0, err
@@ -272,7 +266,7 @@ func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.
 	return n - kept.Len(), nil
 }
 
-// repeatedHashes returns the hashes that several IDs of an input have, ascending.
+// repeatedHashes returns the hashes of more than one ID of an input, in ascending order.
 func repeatedHashes(ctx context.Context, in *input, b *memory.Budget,
 	threads int) (repeated []uint64, err error) {
 	const hashBytes, spare = 16, 1 << 12
@@ -328,10 +322,10 @@ func repeatedHashes(ctx context.Context, in *input, b *memory.Budget,
 	return slices.Compact(repeated), nil
 }
 
-// restrict leaves an input of chunks with some of its rows.
+// restrict removes rows from an input of chunks.
 func restrict(in *input, kept *segment.RowSet) {
 	var chunks [][]uint64
-	first := uint64(0) // row of a chunk
+	first := uint64(0) // first row of a chunk
 	for _, c := range in.Chunks {
 		kept.Runs(first, first+uint64(len(c)), func(row, n uint64) bool {
 			chunks = append(chunks, c[row-first:][:n])

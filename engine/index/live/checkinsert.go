@@ -11,27 +11,27 @@ import (
 	"ndd/engine/storage/wal"
 )
 
-// checkDocs documents at most are decided under one lock.
+// checkDocs is the maximum number of documents that are decided under one lock.
 const checkDocs = 1024
 
-// A checker is one call of [Index.CheckAndInsert], and the memory that the next one uses again.
+// A checker is the state of a call of [Index.CheckAndInsert]. Its memory is reused.
 type checker struct {
 	writer *writer
 	search *search.Searcher
 	ctx    context.Context
 	k      int // distance
-	most   int // documents of each hit
+	most   int // maximum number of documents of each hit
 
-	docs     []rows.Doc    // that are decided together,
-	queries  []uint64      // their fingerprints,
-	verifier rows.Verifier // with their sketches, where sketches are kept,
-	near     []Outcome     // and what becomes of each
-	seen     rows.DocID    // the first document that the search did not see
+	docs     []rows.Doc    // documents that are decided together
+	queries  []uint64      // their fingerprints
+	verifier rows.Verifier // has their sketches if the index keeps sketches
+	near     []Outcome     // their outcomes
+	seen     rows.DocID    // first document that the search did not see
 	added    uint64        // writer.added when the search began
-	refused  uint64        // writer.refused, likewise
+	refused  uint64        // writer.refused when the search began
 
-	pending   pending
-	matches   []rows.Match // with documents of the pending insert
+	pending   pendingInsert
+	matches   []rows.Match // may include documents of the pending insert
 	positions []uint32
 }
 
@@ -59,8 +59,8 @@ func (c *checker) run(ctx context.Context, docs []rows.Doc, k, most int) ([]Outc
 	return out, ctx.Err()
 }
 
-// check decides docs and returns their outcomes. The search of the whole index takes no lock; only
-// the documents inserted since are compared under it. Readers see what it inserts at once.
+// check decides docs and returns their outcomes. The search of the whole index takes no lock. Only documents that were
+// inserted since are compared under the lock. Readers see all its inserts at once.
 //
 //	view --search--> near: out      ... others insert ...      lock --compare the new--> near: out
 //	                 not near                                                        not near: insert
@@ -87,9 +87,9 @@ func (c *checker) begin(docs []rows.Doc) error {
 	return c.find()
 }
 
-// find searches the whole index, and sets the outcomes of the documents that have neighbours.
+// find searches the whole index and sets the outcomes of documents with near-duplicates.
 func (c *checker) find() error {
-	c.matches = c.matches[:0] // of an earlier pending insert
+	c.matches = c.matches[:0] // drops documents of an earlier pending insert
 	c.added, c.refused = c.writer.added.Load(), c.writer.refused.Load()
 	w, err := c.search.View()
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *checker) find() error {
 	return a.Each(0, func(i int, hits []search.Hit) error { return c.refuse(i, w, hits) })
 }
 
-// refuse sets the outcome of document i: it has neighbours.
+// refuse sets the outcome of document i, which has near-duplicates.
 func (c *checker) refuse(i int, w version.View, hits []search.Hit) (err error) {
 	o := &c.near[i]
 	o.Near = hits
@@ -118,8 +118,8 @@ func (c *checker) refuse(i int, w version.View, hits []search.Hit) (err error) {
 	return err
 }
 
-// conclude inserts the documents without neighbours, unless one was inserted since the search, and
-// waits until all documents that the outcomes name are durable.
+// conclude inserts the documents without near-duplicates, unless one was inserted since the search. It waits until all
+// documents of the outcomes are durable.
 func (c *checker) conclude() ([]Outcome, error) {
 	w := c.writer
 	if !slices.ContainsFunc(c.near, func(o Outcome) bool { return o.Near == nil }) {
@@ -152,8 +152,8 @@ func (c *checker) conclude() ([]Outcome, error) {
 	return c.near[:n], failed
 }
 
-// insert decides all documents, in as many parts as [checker.decide] makes, and shows readers what
-// it inserted at once. With an error it returns how many are decided. The caller holds writer.mu.
+// insert decides all documents, in several parts if [checker.decide] requires it, and publishes its inserts at once.
+// With an error it returns the number of decided documents. The caller holds writer.mu.
 func (c *checker) insert() (n int, at wal.Position, err error) {
 	w := c.writer
 	defer w.publish()
@@ -172,7 +172,7 @@ func (c *checker) insert() (n int, at wal.Position, err error) {
 	return n, at, nil
 }
 
-// repeated sets the outcomes of documents that are stored already, where all have neighbours.
+// repeated sets the outcomes of documents that are already stored, if all have near-duplicates.
 func (c *checker) repeated() error {
 	if !slices.ContainsFunc(c.near, mayBeSame) {
 		return nil
@@ -193,11 +193,11 @@ func (c *checker) repeated() error {
 	return nil
 }
 
-// mayBeSame reports whether a document may be one that is stored already.
+// mayBeSame reports whether a document may be stored already.
 func mayBeSame(o Outcome) bool { return len(o.Near) > 0 && o.Near[0].Distance == 0 }
 
-// repeat sets the outcome of document i if the document that has its ID has the same content: a
-// caller that did not get the first answer asks again. The caller holds writer.mu.
+// repeat sets the outcome of document i to that of its insert if the stored document with its ID has the same content:
+// a caller that got no answer asks again. The caller holds writer.mu.
 func (c *checker) repeat(i int, w version.View) error {
 	d, p := &c.docs[i], &c.pending
 	if !mayBeSame(c.near[i]) || d.ID == "" || !c.writer.config.IDs {
@@ -219,10 +219,10 @@ func (c *checker) repeat(i int, w version.View) error {
 	return nil
 }
 
-// decide compares the documents from number from on with those inserted since the search, and
-// prepares the insert of the rest. It returns how many outcomes are decided: it stops after a
-// document that replaces another, because the replaced one may be a neighbour of the next. Where it
-// has stopped before, it searches again for those that have neighbours. The caller holds writer.mu.
+// decide compares the documents from number from on with those inserted since the search, and prepares the insert of
+// the others. It returns the number of decided outcomes. It stops after a document that replaces another one, because
+// the replaced one may be near the next. When it continues after a stop, it searches again for documents with
+// near-duplicates. The caller holds writer.mu.
 func (c *checker) decide(from int) (decided int, err error) {
 	w := c.writer
 	undone := c.refused != w.refused.Load()
@@ -269,8 +269,8 @@ func (c *checker) decide(from int) (decided int, err error) {
 	return decided, nil
 }
 
-// addNewer adds to outcome i the documents of the pending insert, and those inserted since the
-// search, that are within k of document i. The caller holds writer.mu.
+// addNewer adds to outcome i the documents of the pending insert, and those inserted since the search, that are near
+// document i. The caller holds writer.mu.
 func (c *checker) addNewer(i int, w version.View) error {
 	verifier := c.verifier.From(i)
 	c.matches = c.pending.near(c.matches[:0], c.positions, c.queries[i], c.k, verifier)

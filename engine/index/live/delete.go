@@ -11,11 +11,10 @@ import (
 	"ndd/engine/storage/wal"
 )
 
-// Delete deletes the documents that have these IDs and returns how many there were. Queries that
-// begin after it has returned do not find them, and every query finds all of them or none; their
-// memory is given back by a later merge.
+// Delete deletes the documents with these IDs and returns their number. Queries that begin after it has returned do not
+// find them. Every query finds all of them or none. A later merge frees their memory.
 func (x *Index) Delete(ctx context.Context, ids ...string) (int, error) {
-	return x.writer.deleting(ctx, func() (docs []rows.DocID, err error) {
+	return x.writer.deleteFound(ctx, func() (docs []rows.DocID, err error) {
 		for _, id := range ids {
 			if docs, err = x.writer.appendHolders(docs, id, x.versions.Clock.Now()); err != nil {
 				return nil, err
@@ -25,9 +24,8 @@ func (x *Index) Delete(ctx context.Context, ids ...string) (int, error) {
 	})
 }
 
-// DeletePrefix deletes the documents whose IDs begin with a prefix, as [Index.Delete] does. It lists
-// the documents without a lock, at some 50 ns each; changes wait only while those are listed that
-// were inserted meanwhile.
+// DeletePrefix deletes the documents whose IDs begin with a prefix, as [Index.Delete] does. It lists the documents
+// without a lock, at about 50 ns each. Changes wait only while it lists the documents that were inserted meanwhile.
 func (x *Index) DeletePrefix(ctx context.Context, prefix string) (int, error) {
 	w, err := x.View()
 	if err != nil {
@@ -45,7 +43,7 @@ func (x *Index) DeletePrefix(ctx context.Context, prefix string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return x.writer.deleting(ctx, func() ([]rows.DocID, error) {
+	return x.writer.deleteFound(ctx, func() ([]rows.DocID, error) {
 		now := x.writer.newest()
 		docs = slices.DeleteFunc(docs, func(doc rows.DocID) bool { return now.Version.Hides(doc, now.Moment, now.Now) })
 		err := search.List(ctx, now, w.Clock, collect)
@@ -53,12 +51,11 @@ func (x *Index) DeletePrefix(ctx context.Context, prefix string) (int, error) {
 	})
 }
 
-// DeleteFingerprint deletes the documents that have exactly this fingerprint and returns how many
-// there were.
+// DeleteFingerprint deletes the documents with exactly this fingerprint and returns their number.
 func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (int, error) {
 	c := x.Searcher()
 	defer c.Done()
-	return x.writer.deleting(ctx, func() (docs []rows.DocID, err error) {
+	return x.writer.deleteFound(ctx, func() (docs []rows.DocID, err error) {
 		hits, err := c.Query(f, 0, search.AllDocs, rows.Verifier{})
 		for _, h := range hits {
 			docs = append(docs, h.Docs...)
@@ -67,13 +64,13 @@ func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (i
 	})
 }
 
-// deletedMost are the rows of one record: 10 bytes each.
-const deletedMost = 1 << 20
+// deletedMax is the maximum number of deletions of one record: 10 bytes each.
+const deletedMax = 1 << 20
 
-// deleting commits the deletion of the documents that find returns, which is called with writer.mu
-// held. Readers see it as a whole; more documents than one record has may be deleted in part when
-// the process ends before the call returns.
-func (w *writer) deleting(ctx context.Context, find func() ([]rows.DocID, error)) (int, error) {
+// deleteFound deletes the documents that find returns; find is called with writer.mu held. Readers see the deletion as a
+// whole. If there are more documents than fit in one record, a part may be deleted if the process ends before the call
+// returns.
+func (w *writer) deleteFound(ctx context.Context, find func() ([]rows.DocID, error)) (int, error) {
 	if err := w.lock(ctx); err != nil {
 		return 0, err
 	}
@@ -88,7 +85,7 @@ func (w *writer) deleting(ctx context.Context, find func() ([]rows.DocID, error)
 	slices.Sort(docs)
 	docs = slices.Compact(docs)
 	written, last := 0, wal.Position(w.logged.Load())
-	for list := range slices.Chunk(docs, deletedMost) {
+	for list := range slices.Chunk(docs, deletedMax) {
 		if last, err = w.write(&change{delete: list}); err != nil {
 			break
 		}

@@ -16,25 +16,25 @@
 //
 // # Writing
 //
-// A change is one log record (record.go). It is applied in memory first, under writer.mu; one log
-// write and one sync then serve many callers. Where the disk is full the changes that could not be
-// written are undone before their callers get the error (refuse.go). After a failed sync the error
-// is [ErrUnknown]: only the next opening shows whether the change lasts.
+// A change is one log record (record.go). It is applied in memory first, under writer.mu; one log write and one sync
+// then serve many callers. If the disk is full, the changes that could not be written are undone before their callers
+// get the error (refuse.go). After a failed sync the error is [ErrUnknown]: only the next opening shows whether the
+// change lasts.
 //
-// A reader sees the index at a moment: the number of the next document and the number of requests to
-// delete. A change becomes visible as a whole when the moment passes it. A deletion has the number of
-// its request, or of the document that replaces the deleted one.
+// A reader sees the index at a moment: the number of the next document and the number of requests to delete. A change
+// becomes visible as a whole when the moment passes it. A deletion has the number of its request, or of the document
+// that replaces the deleted one.
 //
 // Check-and-insert searches without a lock. Under the lock it compares only the documents that were
 // inserted since.
 //
 // # Segments
 //
-// Full memtables become a segment: a flush freezes them and rotates the log, writes the segment,
-// publishes a manifest and removes the old log. A segment is merged with all later ones when they
-// have five thirds of its documents, or alone when a quarter of it is gone (segments.go): after a
-// hundred flushes each document was written 3.8 times, and at most seven segments are left. Flushes
-// and merges only write what the log has. A document keeps its number for life.
+// Full memtables become a segment: a flush freezes them and rotates the log, writes the segment, publishes a manifest
+// and removes the old log. A segment is merged with all later ones when they have five thirds of its documents, or
+// alone when a quarter of its documents are deleted or expired (segments.go). After a hundred flushes each document was
+// written 3.8 times, and at most seven segments are left. Flushes and merges only write what the log has. A document
+// keeps its number forever.
 //
 //	INDEX/
 //	  manifest              JSON: the segments and where the log begins; replaced by a rename
@@ -42,15 +42,15 @@
 //	  00000007.documents    numbers, deletions of earlier documents, index of IDs; never changed
 //	  00000012.wal          records since the last flush (package wal)
 //
-// An index that is not open for writing has its flushes and merges, too, with the files in memory
-// ([disk.InMemory]) and neither log nor manifest.
+// An index that is not open for writing also has flushes and merges, but with files in memory ([disk.InMemory]) and
+// without log and manifest.
 //
-// Opening reads the manifest, the deletions beside its segments, and the log; files that no
-// manifest names are removed.
+// Opening reads the manifest, the deletions in the files of segments, and the log. It removes files that no manifest
+// names.
 //
 // # Locks
 //
-// Each is taken before those below it. Readers take only that of the tombstones.
+// Locks are taken in this order. Readers take only the lock of tombstones.
 //
 //	upkeep.flushing, upkeep.merging   one flush and one merge at a time
 //	folder.mu                         the next manifest
@@ -60,8 +60,7 @@
 //
 // # Memory and cost
 //
-// Memtables, segments' IDs and tombstones are reserved from the budget. With files, inserts wait
-// for flushes at eight memtables or half of the budget; in memory only, they fail when it is used
-// up. A memtable takes about 150 bytes a document. A check-and-insert costs a query, 1 to 2 µs at
-// 100 million documents, and about 0.5 µs more.
+// Memtables, indexes of IDs and tombstones are reserved from the budget. With files, inserts wait for flushes at eight
+// memtables or half of the budget. In memory only, they fail when the budget is used up. A memtable takes about 150
+// bytes per document. A check-and-insert costs a query, 1 to 2 µs at 100 million documents, and about 0.5 µs more.
 package live

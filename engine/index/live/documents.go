@@ -13,9 +13,9 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// documents is what a segment's file has not room for, since that is made of documents alone and
-// is the same wherever they came from: which numbers they have, which earlier documents were
-// deleted while they came, and an index of their IDs. It is a file beside the segment's:
+// documents is the content of a file beside the file of a segment. The file of a segment depends only on the documents,
+// wherever they came from. This file has the rest: document numbers, deletions of earlier documents during the same
+// time, and an index of the IDs:
 //
 //	documents      JSON: identity of the segment's file, rows, whether there is an index of IDs
 //	numbers.rows   first row of each run of consecutive numbers, 8 bytes each
@@ -25,8 +25,8 @@ import (
 //	tombstones     documents of earlier segments that were deleted, ascending
 //	ids            slots of the hash table (idIndex); only with IDs
 //
-// A segment without such a file, as building writes it, has consecutive numbers behind those of the
-// segment before, and no deletions.
+// A segment that building wrote has no such file. Its numbers are consecutive and follow those of the previous segment,
+// and it has no deletions.
 type documents struct {
 	file       *store.File
 	numbers    rows.Numbers
@@ -42,8 +42,7 @@ type documentsHead struct {
 	Expires bool   `json:"expires,omitempty"`
 }
 
-// writeDocuments writes the file of a segment of that identity. ids is nil when its documents have
-// none.
+// writeDocuments writes the file for the segment with that identity. ids is nil if its documents have none.
 func writeDocuments(path string, generation uint64, o store.Options, segment string, d documents, key *rows.IDKey,
 	ids iter.Seq2[string, error]) (*store.Writer, error) {
 	w, err := store.CreateWith(path, store.KindDocuments, generation, o)
@@ -74,7 +73,7 @@ func writeDocuments(path string, generation uint64, o store.Options, segment str
 	return w, w.Commit()
 }
 
-// openDocuments opens the file beside a segment.
+// openDocuments opens the file with the documents of a segment.
 func openDocuments(d *disk.Disk, dir string, m *Manifest, i int) (*documents, error) {
 	g := &m.Segments[i]
 	f, err := g.Beside.Open(dir, store.KindDocuments, m.Generation,
@@ -90,7 +89,7 @@ func openDocuments(d *disk.Disk, dir string, m *Manifest, i int) (*documents, er
 	return beside, nil
 }
 
-// parseDocuments reads the file beside a segment.
+// parseDocuments reads the file with the documents of a segment.
 func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error) {
 	defer store.CatchFault(&err)()
 	s, err := f.Section("documents")
@@ -144,8 +143,7 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 	return d, nil
 }
 
-// numbered returns a segment with the numbers of its documents: consecutive from next on, unless a
-// file beside it lists them.
+// numbered returns a segment with its document numbers: consecutive from next on, unless d lists them.
 func numbered(s *segment.Segment, next rows.DocID, d *documents) *version.Segment {
 	if d == nil {
 		return &version.Segment{Segment: s, Numbers: rows.NewNumbers(next, s.Documents()), From: next}
@@ -155,7 +153,7 @@ func numbered(s *segment.Segment, next rows.DocID, d *documents) *version.Segmen
 	return made
 }
 
-// attach gives a segment the contents of the file beside it.
+// attach sets the fields of a segment that the file contains.
 func (d *documents) attach(s *version.Segment) {
 	s.Beside, s.Numbers, s.Expires, s.Older, s.IDIndex = d.file, d.numbers, d.expires, d.tombstones, d.ids
 }

@@ -24,22 +24,21 @@ import (
 	"ndd/permute"
 )
 
-// A folder has the files that an index makes: on the disk where the index is open for writing, else
-// in memory, without a manifest. Its files are never changed: a segment is written under a new
-// number, a new manifest names it, and what that no longer names is removed when the last reader
-// has released it.
+// A folder manages the files of an index: on disk if the index is open for writing, otherwise in memory and without a
+// manifest. Files never change: a segment is written under a new number, and a new manifest names it. A file that no
+// manifest names is removed when the last reader has released it.
 type folder struct {
 	dir   string // empty in memory
 	disk  *disk.Disk
 	lock  *disk.Lock
 	clock *rows.Clock
 
-	mu       sync.Mutex // held by who makes the next manifest; taken before writer.mu
+	mu       sync.Mutex // guards the next manifest; taken before writer.mu
 	manifest *Manifest  // the current one
-	files    uint64     // number of the next file; beyond the manifest's where one was given up
+	files    uint64     // number of the next file; larger than the manifest's after a failed write
 }
 
-// inMemory returns the folder of an index whose changes are gone with the process.
+// inMemory returns a folder in memory.
 func inMemory() *folder {
 	return &folder{disk: disk.InMemory(), manifest: &Manifest{Live: &ManifestLive{}}}
 }
@@ -49,16 +48,15 @@ func (f *folder) durable() bool { return !f.disk.IsInMemory() }
 
 func (f *folder) options() store.Options { return store.Options{Disk: f.disk} }
 
-// current returns the manifest that is there.
+// current returns the current manifest.
 func (f *folder) current() *Manifest {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.manifest
 }
 
-// publish writes the next manifest: the current one as edit changes it. The caller holds mu. After
-// an error it is not known which of the two is there, so the files of both stay until the index is
-// opened again.
+// publish writes the next manifest: the current one, changed by edit. The caller holds mu. After an error it is unknown
+// which of the two is on disk, so the files of both stay until the index is opened again.
 func (f *folder) publish(edit func(*Manifest)) error {
 	if !f.durable() {
 		return nil
@@ -67,7 +65,7 @@ func (f *folder) publish(edit func(*Manifest)) error {
 	live := *f.manifest.Live
 	next.Live, next.Segments = &live, slices.Clone(f.manifest.Segments)
 	edit(&next)
-	f.manifest.Generation++ // whatever comes of it: no two manifests are of one generation
+	f.manifest.Generation++ // even after an error: no two manifests have the same generation
 	next.Generation = f.manifest.Generation
 	live.Files = f.files
 	if now := f.clock.Now(); now != 0 {
@@ -80,11 +78,10 @@ func (f *folder) publish(edit func(*Manifest)) error {
 	return nil
 }
 
-// owns has a segment's files removed when the last version that has it is released and it was
-// dropped from the manifest.
+// owns makes the last release of a segment remove its files, if the manifest does not name them any more.
 func (f *folder) owns(s *version.Segment) {
 	s.Owned = true
-	if !f.durable() { // they have no names any more
+	if !f.durable() { // files in memory have no names
 		s.Bytes, s.File = s.FileBytes(), nil
 		return
 	}
@@ -100,35 +97,34 @@ func (f *folder) owns(s *version.Segment) {
 		err := free()
 		if s.Dropped {
 			for _, p := range paths {
-				f.disk.Remove(p) // what stays is removed when the index is opened again
+				f.disk.Remove(p) // after an error, the next opening removes it
 			}
 		}
 		return err
 	}
 }
 
-// Names of an index's files: nothing that leads out of the folder.
+// Names of the files of an index. They cannot name a file outside the folder.
 var (
 	segmentName   = regexp.MustCompile(`^[0-9]{8,12}\.segment$`)
 	documentsName = regexp.MustCompile(`^[0-9]{8,12}\.documents$`)
 	sketchesName  = regexp.MustCompile(`^[0-9]{8,12}\.sketches$`)
 )
 
-// A Manifest says what an index is: the section "manifest" of the file of that name, as JSON. Each
-// change of the index's files is a whole new manifest, of the next generation, which replaces the
-// one before by a rename: an index is what one file says, which is there or is not, and nothing has
-// to be replayed to know it. A manifest of a thousand segments is 250 KB, and one is written for
-// each flush of a million documents.
+// A Manifest describes an index: the section "manifest" of the file of that name, as JSON. Each change of the files is
+// a whole new manifest with the next generation, which replaces the previous one by a rename. So one file describes the
+// index, and nothing has to be replayed. A manifest of a thousand segments has 250 KB, and one is written for each
+// flush of a million documents.
 type Manifest struct {
 	K        int               `json:"k"`
-	Recipe   *simhash.Recipe   `json:"recipe"` // null when made from raw fingerprints
+	Recipe   *simhash.Recipe   `json:"recipe"` // null if made from raw fingerprints
 	Segments []ManifestSegment `json:"segments"`
-	Choice   *Choice           `json:"choice,omitempty"` // of the tables, where one was made
-	Live     *ManifestLive     `json:"live,omitempty"`   // of an index that was written to
+	Choice   *Choice           `json:"choice,omitempty"` // reason for the tables
+	Live     *ManifestLive     `json:"live,omitempty"`   // set once the index was open for writing
 
 	NoSketches bool `json:"no_sketches,omitempty"` // the index was made to keep none
 
-	Generation uint64 `json:"-"` // the file's
+	Generation uint64 `json:"-"` // generation of the file
 }
 
 // A ManifestSegment is one segment of an index.
@@ -142,26 +138,25 @@ type ManifestSegment struct {
 // A ManifestFile is a file of an index.
 type ManifestFile = generations.Entry
 
-// A ManifestLive is what an index has that is written to: where its log begins, and what it makes
-// segments with.
+// A ManifestLive describes an index that was open for writing: its log, and the options of new segments.
 type ManifestLive struct {
-	Log    string         `json:"log"`                // what its log files belong to: 32 hexadecimal digits
-	Key    string         `json:"key"`                // of the hash of IDs, likewise
+	Log    string         `json:"log"`                // identity of its log: 32 hexadecimal digits
+	Key    string         `json:"key"`                // key of the hash of IDs: 32 hexadecimal digits
 	From   uint64         `json:"log_from"`           // log files below this number are not needed
 	Last   uint64         `json:"log_last"`           // the last record in those
-	File   uint64         `json:"log_file,omitempty"` // this log file is there; 0: there is none yet
+	File   uint64         `json:"log_file,omitempty"` // a log file that exists; 0: none yet
 	Held   uint64         `json:"log_held,omitempty"` // the log has records up to this one, at least
-	Time   rows.Time      `json:"time,omitempty"`     // the latest time at which it was open; 0 where nothing expires
+	Time   rows.Time      `json:"time,omitempty"`     // latest time at which it was open; 0 if nothing expires
 	Next   uint64         `json:"next"`               // number of the first document that the log may have
 	Files  uint64         `json:"files"`              // number of the next file
 	Design permute.Design `json:"design"`
 	Layout table.Layout   `json:"layout"`
 	IDs    bool           `json:"ids"`
 
-	Sketches bool `json:"sketches,omitempty"` // are kept
+	Sketches bool `json:"sketches,omitempty"` // the index keeps sketches
 }
 
-// files yields the files of the segments, each before the one beside it.
+// files yields the files of the segments.
 func (m *Manifest) files(yield func(*ManifestFile) bool) {
 	for i := range m.Segments {
 		g := &m.Segments[i]
@@ -173,7 +168,7 @@ func (m *Manifest) files(yield func(*ManifestFile) bool) {
 	}
 }
 
-// bytes returns the size of all segments without their sketches, which are not kept in memory.
+// bytes returns the size of all segments without their sketches, which need no memory.
 func (m *Manifest) bytes() (sum uint64) {
 	for f := range m.files {
 		if !sketchesName.MatchString(f.File) {
@@ -183,8 +178,7 @@ func (m *Manifest) bytes() (sum uint64) {
 	return sum
 }
 
-// Paths returns the paths of all files of the index in folder dir, whose manifest m is: the manifest,
-// those of the segments, and the log.
+// Paths returns the paths of all files of the index in folder dir: the manifest, the files of segments, and the log.
 func (m *Manifest) Paths(dir string) ([]string, error) {
 	paths := []string{filepath.Join(dir, manifestName)}
 	for f := range m.files {
@@ -206,8 +200,8 @@ func writeManifest(dir string, number uint64, o store.Options, m *Manifest) erro
 	return generations.Write(filepath.Join(dir, manifestName), store.KindManifest, number, o, data, nil)
 }
 
-// ReadManifest reads the manifest of the index in folder dir. When there is none, the error wraps
-// [ErrNoIndex], or [store.ErrCorrupt] if there are parts of an index, as it does for a damaged one.
+// ReadManifest reads the manifest of the index in folder dir. If there is none, the error wraps [ErrNoIndex], or
+// [store.ErrCorrupt] if the folder has other files of an index. A damaged manifest is also [store.ErrCorrupt].
 func ReadManifest(dir string) (*Manifest, error) { return readManifest(nil, dir) }
 
 func readManifest(d *disk.Disk, dir string) (*Manifest, error) {
@@ -236,7 +230,7 @@ func ParseManifest(f *store.File) (*Manifest, error) {
 	return m, nil
 }
 
-// wrong returns what a manifest cannot be right about, nothing when it may be.
+// wrong describes an error of a manifest. It returns "" if there is none.
 func (m *Manifest) wrong() string {
 	if m.K < 0 || m.K > permute.MaxK {
 		return fmt.Sprintf("k = %d: must be 0 to %d", m.K, permute.MaxK)
@@ -280,7 +274,7 @@ func (m *Manifest) wrong() string {
 	return ""
 }
 
-// wrong returns what cannot be right for an index of that k.
+// wrong describes an error for an index with that k, or returns "".
 func (l *ManifestLive) wrong(k int) string {
 	if l == nil {
 		return ""
@@ -300,15 +294,15 @@ func (l *ManifestLive) wrong(k int) string {
 	return ""
 }
 
-// A Choice is why an index has the tables that it has, as its manifest keeps it.
+// A Choice is the reason for the tables of an index, stored in the manifest.
 type Choice struct {
 	Documents uint64   `json:"documents"`
-	Distinct  uint64   `json:"distinct,omitempty"` // fingerprints, about, where they are fewer
-	Memory    uint64   `json:"memory,omitempty"`   // bytes that were given
+	Distinct  uint64   `json:"distinct,omitempty"` // estimated number of fingerprints, if it is smaller
+	Memory    uint64   `json:"memory,omitempty"`   // memory limit in bytes
 	Why       []string `json:"why"`                // sentences
 }
 
-// ChoiceOf returns what to keep of a plan.
+// ChoiceOf returns the choice of a plan.
 func ChoiceOf(p *plan.Plan) *Choice {
 	r := &p.Request
 	c := &Choice{Documents: r.Fingerprints, Memory: r.Memory, Why: p.Why}
@@ -318,24 +312,24 @@ func ChoiceOf(p *plan.Plan) *Choice {
 	return c
 }
 
-// A getter opens a file: one that maps it, or one that loads it.
+// A getter opens a file: it maps or loads it.
 type getter func(path string, kind store.Kind) (*store.File, error)
 
-// ErrNoIndex is what the error of [Open] wraps when there is no index at a path, be there nothing
-// or something else. A damaged index is one: its error wraps [store.ErrCorrupt].
+// ErrNoIndex is wrapped by errors of [Open] if a path does not exist or is something else than an index. A damaged
+// index is [store.ErrCorrupt] instead.
 var ErrNoIndex = errors.New("no index")
 
-// A NoIndexError says what exists at a path instead of an index. It is [ErrNoIndex].
+// A NoIndexError describes what exists at a path instead of an index. It is [ErrNoIndex].
 type NoIndexError struct {
 	Path   string
 	Found  Found
-	Detail string // of what was found
+	Detail string // more about what exists
 }
 
 // Found is what exists instead of an index.
 type Found string
 
-// What may be found.
+// The values of Found.
 const (
 	FoundPrints      Found = "a fingerprint file"
 	FoundSignatures  Found = "a signature file"
@@ -362,8 +356,7 @@ func (e *NoIndexError) Error() string {
 // Is reports whether target is [ErrNoIndex].
 func (e *NoIndexError) Is(target error) bool { return target == ErrNoIndex }
 
-// manifestPath returns where the manifest of the index in folder dir is. Its errors are those of
-// [ReadManifest].
+// manifestPath returns the path of the manifest of the index in folder dir. It fails like [ReadManifest].
 func manifestPath(d *disk.Disk, dir string) (string, error) {
 	path := filepath.Join(dir, manifestName)
 	info, err := d.Stat(path)
@@ -385,7 +378,7 @@ func manifestPath(d *disk.Disk, dir string) (string, error) {
 	return "", notIndex(dir)
 }
 
-// absence returns the error for a path at which nothing stands.
+// absence returns the error for a path that does not exist.
 func absence(dir string) error {
 	clean := filepath.Clean(dir)
 	entries, _ := os.ReadDir(filepath.Dir(clean))
@@ -399,7 +392,7 @@ func absence(dir string) error {
 	return fmt.Errorf("%s: %w: %w", dir, ErrNoIndex, fs.ErrNotExist)
 }
 
-// notFolder returns the error for a path at which a file stands.
+// notFolder returns the error for the path of a file.
 func notFolder(path string) error {
 	kind, known, err := store.Sniff(path)
 	switch {
@@ -448,7 +441,7 @@ func notIndex(dir string) error {
 	return &NoIndexError{dir, FoundOther, fmt.Sprintf("(%s%s)", entries[0].Name(), more)}
 }
 
-// isPrints reports whether a name is that of a fingerprint file.
+// isPrints reports whether a name is the name of a fingerprint file.
 func isPrints(name string) bool {
 	ext := filepath.Ext(name)
 	return ext == ".ndf" || ext == ".bin"

@@ -25,19 +25,19 @@ import (
 
 // An Index is a set of documents that changes while it is searched.
 type Index struct {
-	*shared
-	writer *writer // changes documents
-	upkeep *upkeep // moves them to segments and merges these
+	*indexState
+	writer *writer // inserts and deletes documents
+	upkeep *upkeep // flushes and merges
 
-	opening   Opening
+	opening   OpenReport
 	recovery  Recovery
 	searchers *search.Pool
-	checkers  sync.Pool           // of *checker
-	loaded    *memory.Reservation // of files that are in memory
+	checkers  sync.Pool           // values are *checker
+	loaded    *memory.Reservation // memory of loaded files
 }
 
-// New returns an index in memory of these segments, whose documents are numbered through them in
-// order, and which are the index's to close.
+// New returns an index in memory with these segments. Their documents are numbered through the segments in order. The
+// index closes the segments.
 func New(c Config, segments ...*segment.Segment) (*Index, error) {
 	if err := c.Design.Validate(); err != nil {
 		return nil, err
@@ -56,12 +56,12 @@ func New(c Config, segments ...*segment.Segment) (*Index, error) {
 	return x, nil
 }
 
-// newIndex returns an index of nothing, not even a version, whose background work is not started.
+// newIndex returns an index without a version, whose background work has not started.
 func newIndex(c Config) *Index {
-	x := &Index{shared: &shared{config: c, stop: make(chan struct{}), flushes: make(chan struct{}, 1),
+	x := &Index{indexState: &indexState{config: c, stop: make(chan struct{}), flushes: make(chan struct{}, 1),
 		merges: make(chan struct{}, 1)}}
-	x.writer = &writer{shared: x.shared}
-	x.upkeep = &upkeep{shared: x.shared, writer: x.writer}
+	x.writer = &writer{indexState: x.indexState}
+	x.upkeep = &upkeep{indexState: x.indexState, writer: x.writer}
 	x.config.Budget, x.folder = c.Budget.OrMachine(), inMemory()
 	x.versions.Clock.System, x.versions.Clock.Monotonic = c.now, c.monotonic
 	x.searchers = search.NewPool(&x.versions)
@@ -72,49 +72,49 @@ func newIndex(c Config) *Index {
 	return x
 }
 
-// Searcher returns a searcher of the index, to be given back by [search.Searcher.Done].
+// Searcher returns a searcher of the index. The caller calls [search.Searcher.Done].
 func (x *Index) Searcher() *search.Searcher { return x.searchers.Get() }
 
-// View returns a view of the index. The error is [ErrClosed].
+// View returns a view of the index. It fails with [version.ErrClosed].
 func (x *Index) View() (version.View, error) { return x.versions.View(x.versions.Slot()) }
 
 // IDs returns a new look-up of the documents' IDs.
 func (x *Index) IDs() *version.IDs { return x.versions.IDs() }
 
-// Documents calls yield with each document of a view of the index, in order of its number, until it
-// returns an error, which is returned; see [search.Documents].
+// Documents calls yield with each document of a view of the index, in the order of the numbers, until yield returns an
+// error, which Documents returns; see [search.Documents].
 func (x *Index) Documents(ctx context.Context, w version.View,
 	yield func(doc rows.DocID, d rows.Doc) error) (search.ListCounts, error) {
 	return search.Documents(ctx, w, x.config.Budget, 0, yield)
 }
 
-// Config returns what the index is.
+// Config returns the description of the index.
 func (x *Index) Config() *Config { return &x.config }
 
-// Opening reports how the index was opened; it is zero for a new one.
-func (x *Index) Opening() Opening { return x.opening }
+// Opening reports how the index was opened. It is zero for a new index.
+func (x *Index) Opening() OpenReport { return x.opening }
 
-// Held returns how many versions, that are not current any more, readers still hold: their memory
-// is given back when they are released. It may be called after Close.
+// Held returns the number of old versions that readers still hold. Their memory is freed when they are released. It may
+// be called after Close.
 func (x *Index) Held() int { return x.versions.Held() }
 
-// Of returns the implementation of an engine.Index, for the programs that look at its parts.
+// Of returns the implementation of an engine.Index, for programs that need its parts.
 func Of(x interface{ Implementation() any }) *Index { return x.Implementation().(*Index) }
 
-// Stats are an index's sizes.
+// Stats are the sizes of an index.
 type Stats struct {
 	Documents    uint64
 	Fingerprints uint64 // distinct within each segment and memtable
 	Segments     int
 	Buffered     uint64 // documents in memtables
 	Unflushed    uint64 // documents that are in no file
-	Deleted      uint64 // documents that were deleted and take room until a merge drops them
-	Expired      uint64 // documents whose time is over and that take room likewise
+	Deleted      uint64 // deleted documents that no merge has dropped yet
+	Expired      uint64 // expired documents that no merge has dropped yet
 	TableBytes   uint64
 	Layout       table.Layout
 }
 
-// Stats counts what the index holds now: nothing once it is closed.
+// Stats counts the contents of the index. The counts of a closed index are 0.
 func (x *Index) Stats() (s Stats) {
 	w, err := x.View()
 	if err != nil {
@@ -144,8 +144,8 @@ func (x *Index) Stats() (s Stats) {
 	return s
 }
 
-// Check reads everything and holds it against itself; see [segment.Segment.Check]. It finds each
-// document by its ID, too.
+// Check reads everything and checks that it is consistent; see [segment.Segment.Check]. It also looks up each document
+// by its ID.
 func (x *Index) Check(ctx context.Context) error {
 	w, err := x.View()
 	if err != nil {
@@ -167,7 +167,7 @@ func (x *Index) Check(ctx context.Context) error {
 	return nil
 }
 
-// checkIDs looks up the ID of each document in the index of IDs beside a segment.
+// checkIDs looks up the ID of each document in the index of IDs of a segment.
 func (x *Index) checkIDs(ctx context.Context, s *version.Segment) (err error) {
 	if s.Beside == nil || s.Segment.IDs() == nil {
 		return nil
@@ -191,10 +191,9 @@ func (x *Index) checkIDs(ctx context.Context, s *version.Segment) (err error) {
 	return nil
 }
 
-// Close ends background work and gives the memory back, that of files too. What is in memory of an
-// index that is written to is flushed before; where that fails, it is in the log, and the error
-// says so. Calls that are under way end as if nothing had happened, and the last of them gives back
-// what they read; later ones fail with [ErrClosed]. It may be called again.
+// Close ends background work and frees the memory, including files in memory. An index that is open for writing is
+// flushed first. If that fails, its documents are in the log, and the error says so. Current calls end normally, and
+// the last one frees what it reads. Later calls fail with [version.ErrClosed]. Close may be called again.
 func (x *Index) Close() error {
 	var err error
 	if x.folder.durable() && x.versions.Current() != nil {
@@ -233,15 +232,15 @@ func (x *Index) end() (err error) {
 
 // SegmentStats are the sizes of one segment.
 type SegmentStats struct {
-	Documents    uint64 // those that were deleted since counted
-	Fingerprints uint64 // distinct ones
+	Documents    uint64 // includes deleted documents
+	Fingerprints uint64 // distinct fingerprints
 	TableBytes   uint64
-	Tables       []uint64 // of it, the bytes of each table
-	FileBytes    uint64   // 0 where it is in no file
+	Tables       []uint64 // part of each table
+	FileBytes    uint64   // 0 if it is in no file
 }
 
-// Segments returns the sizes of the segments, in the order of their documents; none once the index
-// is closed. It may be called from many goroutines.
+// Segments returns the sizes of the segments, in the order of their documents. A closed index has none. It is safe for
+// concurrent use.
 func (x *Index) Segments() []SegmentStats {
 	w, err := x.View()
 	if err != nil {
@@ -263,7 +262,7 @@ func (x *Index) Segments() []SegmentStats {
 	return list
 }
 
-// Merging reports whether a merge of files is under way, or waits to begin.
+// Merging reports whether a merge of files is running or waits to begin.
 func (x *Index) Merging() bool {
 	if x.upkeep.merging.TryLock() {
 		x.upkeep.merging.Unlock()
@@ -272,8 +271,8 @@ func (x *Index) Merging() bool {
 	return true
 }
 
-// Spread reports how the tables are spread over memory nodes, and what their workers have done; ok
-// is false when they are not.
+// Spread reports how the tables are spread over memory nodes, and the work of the workers. ok is false if they are not
+// spread.
 func (x *Index) Spread() (r worker.Report, ok bool) {
 	if x.workers == nil {
 		return r, false
@@ -281,9 +280,8 @@ func (x *Index) Spread() (r worker.Report, ok bool) {
 	return x.workers.Report(), true
 }
 
-// Goroutines returns how many goroutines of a batch keep the given number of threads busy. There
-// are twice as many as workers, if there are workers, so that each worker finds its next task
-// ready.
+// Goroutines returns the number of goroutines of a batch that keep the given number of threads busy. With workers there
+// are twice as many, so that each worker finds its next task ready.
 func (x *Index) Goroutines(threads int) int {
 	if x.workers == nil {
 		return threads
@@ -291,7 +289,7 @@ func (x *Index) Goroutines(threads int) int {
 	return max(threads, 2*x.workers.Workers())
 }
 
-// Find returns the document that has an ID; ok is false when none has.
+// Find returns the document with an ID. ok is false if there is none.
 func (x *Index) Find(id string) (doc rows.DocID, ok bool, err error) {
 	x.writer.mu.Lock()
 	defer x.writer.mu.Unlock()
@@ -301,8 +299,8 @@ func (x *Index) Find(id string) (doc rows.DocID, ok bool, err error) {
 	return x.writer.holder(id)
 }
 
-// Flush writes the memtables to a file, so that the log is empty, as far as it was inserted
-// before the call. An index in memory has nothing to flush.
+// Flush writes the memtables to a file, so that the log has no change from before the call. An index in memory has
+// nothing to flush.
 func (x *Index) Flush(ctx context.Context) error {
 	if !x.folder.durable() {
 		return nil
@@ -310,8 +308,7 @@ func (x *Index) Flush(ctx context.Context) error {
 	return x.upkeep.flush(ctx)
 }
 
-// Merge makes one segment of all documents, without those that are deleted. It waits for a merge in
-// the background.
+// Merge makes one segment of all documents, without deleted ones. It waits for a merge in the background.
 func (x *Index) Merge(ctx context.Context, threads int) error {
 	if !x.folder.durable() {
 		return errors.New("an index in memory merges by itself")
@@ -341,31 +338,30 @@ func (x *Index) Merge(ctx context.Context, threads int) error {
 // Recovery reports the contents of the log at opening; it is zero if no log was read.
 func (x *Index) Recovery() Recovery { return x.recovery }
 
-// CheckAndInsert inserts each of the documents unless a document within distance k of it is there
-// already, an earlier one of docs among them. It returns an outcome for each, in order; a document
-// that was not inserted has the hits that kept it out, each with the first most of its documents.
-// Of two near-duplicates that arrive together, by one call or by two, exactly one is inserted. A
-// caller is refused only for a document that is already durable. CheckAndInsert waits as
-// [Index.Insert] does. A document whose ID and content are stored is not inserted again, whatever is
-// near it: its outcome is that of its insert, with Before set. With an error it returns the outcomes of the first documents, those that are
-// decided and durable.
+// CheckAndInsert inserts each document unless a document within distance k exists, including earlier ones of docs, that
+// the sketches confirm. It returns an outcome for each, in order. A document that was not inserted has the hits that
+// prevented it, each with the first most of its documents. If two near-duplicates arrive together, in one call or in
+// two, exactly one is inserted. Every document that prevents an insert is durable. CheckAndInsert waits as
+// [Index.Insert] does. A document whose ID and content are stored is not inserted again, even if others are near: its
+// outcome is that of its insert, with Before set. With an error it returns the outcomes of the first documents, which
+// are decided and durable.
 func (x *Index) CheckAndInsert(ctx context.Context, docs []rows.Doc, k, most int) ([]Outcome, error) {
 	c := x.checkers.Get().(*checker)
 	defer x.checkers.Put(c)
 	return c.run(ctx, docs, k, most)
 }
 
-// An Opening says what [Open] did.
-type Opening struct {
-	Bytes     uint64        // of the segments
-	Skipped   uint64        // of them, those that [VerifyFast] did not look at
-	Loaded    bool          // into memory, or else mapped
-	Reading   time.Duration // mapping and checking headers, or reading all
+// An OpenReport describes what [Open] did.
+type OpenReport struct {
+	Bytes     uint64        // size of the segments
+	Skipped   uint64        // part of Bytes that [VerifyFast] did not check
+	Loaded    bool          // the files are in memory; otherwise they are mapped
+	Reading   time.Duration // time for mapping and checking headers, or for reading all
 	Verifying time.Duration
 }
 
-// String returns a line: how large, how, how fast.
-func (o Opening) String() string {
+// String returns the report in one line.
+func (o OpenReport) String() string {
 	rate := func(bytes uint64, d time.Duration) string {
 		return fmt.Sprintf("%v, %.1f GB/s", d.Round(10*time.Microsecond), float64(bytes)/max(1, float64(d.Nanoseconds())))
 	}
@@ -383,7 +379,7 @@ func (o Opening) String() string {
 // A Recovery describes the log that was read when an index was opened.
 type Recovery struct {
 	Log      wal.Report
-	Inserted uint64 // documents
+	Inserted uint64 // number of documents
 	Deleted  uint64
 	Removed  []string // files that no manifest named
 	Took     time.Duration
@@ -407,7 +403,7 @@ func (r Recovery) String() string {
 	return line
 }
 
-// counted returns a number with its noun, in the plural where that is due.
+// counted returns a number with its noun.
 func counted(n uint64, noun string) string {
 	if n != 1 {
 		noun += "s"

@@ -14,29 +14,27 @@ import (
 	"ndd/engine/storage/wal"
 )
 
-// ErrConflict is wrapped where an ID is taken and conflicts are to be refused.
-var ErrConflict = errors.New("a document with this ID is there already")
+// ErrConflict is wrapped if an ID is taken and conflicts are refused.
+var ErrConflict = errors.New("a document with this ID already exists")
 
-// ErrTooMany is wrapped where a call has more documents than are inserted whole or not at all.
+// ErrTooMany is wrapped if a call has more documents than fit in one record.
 var ErrTooMany = errors.New("too many documents for one call")
 
-// An Outcome says what became of a document that was to be inserted. Where it was not and nothing
-// near kept it out, a document of its ID did, which is Doc.
+// An Outcome is the result of inserting a document. If Inserted is false and Near is empty, a document with the same ID
+// exists: Doc is its number.
 type Outcome struct {
 	Inserted bool
-	Before   bool         // by an earlier call, with the same content: nothing has changed now
-	Replaced bool         // it took the place of a document of its ID
-	Doc      rows.DocID   // number of the document that was inserted
-	Near     []search.Hit // what kept it out, nearest first
-	ID       string       // of the first document of the nearest, where documents have IDs
+	Before   bool         // an earlier call inserted the same content: nothing has changed
+	Replaced bool         // it replaced a document with its ID
+	Doc      rows.DocID   // number of the document
+	Near     []search.Hit // near-duplicates that prevented the insert, nearest first
+	ID       string       // ID of the first document of the nearest hit, if documents have IDs
 }
 
-// Insert adds documents, all or none, in their order: those that are inserted have consecutive
-// numbers. They are found by every query that begins after Insert has returned, and then they are
-// as durable as the index is to make them. It waits for room and for the disk, as long as ctx
-// lasts; when ctx ends while it waits for the disk, the documents are in the index unless the disk
-// fails. An error that wraps [ErrUnknown] leaves open if they are; after every other one they are
-// not.
+// Insert inserts documents, all or none, in order: those that are inserted have consecutive numbers. Every query that
+// begins after Insert has returned finds them, and they are durable as Sync says. Insert waits for room and for the
+// disk until ctx ends. If ctx ends while it waits for the disk, the documents are inserted unless the disk fails. After
+// an error that wraps [ErrUnknown] it is unknown whether they are; after other errors they are not.
 func (x *Index) Insert(ctx context.Context, docs []rows.Doc) ([]Outcome, error) {
 	w := x.writer
 	if len(docs) == 0 {
@@ -66,7 +64,7 @@ func (x *Index) Insert(ctx context.Context, docs []rows.Doc) ([]Outcome, error) 
 	return out, w.sync(ctx, at)
 }
 
-// insertable refuses what does not fit in one record of a log, whether there is one or not.
+// insertable refuses documents that do not fit in one record of a log, even without a log.
 func (w *writer) insertable(docs []rows.Doc) error {
 	if n := recordBytes(docs, &w.config); n > wal.RecordMax {
 		return fmt.Errorf("%w: %d documents take %d bytes, and at most %d are inserted together", ErrTooMany, len(docs), n,
@@ -75,13 +73,13 @@ func (w *writer) insertable(docs []rows.Doc) error {
 	return nil
 }
 
-// pendingDocs are how many documents of an insert keep their memory for the next one.
+// pendingDocs is the maximum number of documents for which an insert keeps its memory.
 const pendingDocs = 4096
 
-// prepare begins an insert in p, memory that is used again. The caller holds writer.mu.
-func (w *writer) prepare(p *pending) *pending {
+// prepare begins an insert in p, whose memory it reuses. The caller holds writer.mu.
+func (w *writer) prepare(p *pendingInsert) *pendingInsert {
 	if cap(p.docs) > pendingDocs { // a large one is rare, and its memory is not kept
-		*p = pending{}
+		*p = pendingInsert{}
 	}
 	p.writer, p.own, p.prints = w, nil, p.prints[:0]
 	p.change = change{first: w.versions.Current().End(), docs: p.docs[:0], expires: p.expires[:0], delete: p.delete[:0],
@@ -89,8 +87,8 @@ func (w *writer) prepare(p *pending) *pending {
 	return p
 }
 
-// add decides a document that has no neighbours.
-func (p *pending) add(d rows.Doc) (Outcome, error) {
+// add decides on a document without near-duplicates.
+func (p *pendingInsert) add(d rows.Doc) (Outcome, error) {
 	w := p.writer
 	row := p.first + rows.DocID(len(p.docs))
 	o := Outcome{Inserted: true, Doc: row}
@@ -126,22 +124,21 @@ func (p *pending) add(d rows.Doc) (Outcome, error) {
 }
 
 // append appends a document.
-func (p *pending) append(d rows.Doc, expires rows.Time) {
+func (p *pendingInsert) append(d rows.Doc, expires rows.Time) {
 	p.change.add(d, expires)
 	p.prints = append(p.prints, uint64(d.Fingerprint))
 }
 
-// holder returns the document that has an ID, one of this change before all others.
-func (p *pending) holder(id string) (rows.DocID, bool, error) {
+// holder returns the document with an ID, first among the documents of this change.
+func (p *pendingInsert) holder(id string) (rows.DocID, bool, error) {
 	if i, ok := p.own[id]; ok {
 		return p.first + rows.DocID(i), true, nil
 	}
 	return p.writer.holder(id)
 }
 
-// near appends the documents of the change that are within k of a query, not replaced, and accepted
-// by the verifier.
-func (p *pending) near(dst []rows.Match, positions []uint32, query uint64, k int, verifier rows.Verifier) []rows.Match {
+// near appends the documents of the change that are within k of a query, not replaced, and accepted by the verifier.
+func (p *pendingInsert) near(dst []rows.Match, positions []uint32, query uint64, k int, verifier rows.Verifier) []rows.Match {
 	for at := 0; at < len(p.prints); {
 		n, done := asm.Within64(positions, p.prints[at:], query, k)
 		for _, i := range positions[:n] {
@@ -158,11 +155,11 @@ func (p *pending) near(dst []rows.Match, positions []uint32, query uint64, k int
 	return dst
 }
 
-// index puts the newest documents into blocks where many have come together, unless another
-// goroutine does. Inserts call it after they have released writer.mu, with a reader's slot.
+// index moves the newest documents into blocks if there are enough, unless another goroutine does. Inserts call it
+// after they have released writer.mu, with the slot of a reader.
 func (w *writer) index(slot uint32) {
 	if v := w.versions.Current(); v == nil || !v.Newest().IndexDue() {
-		return // closed, or as a rule; only the memory of blocks needs a hold
+		return // the usual case; only the memory of blocks needs a hold
 	}
 	v, err := w.versions.Hold(slot)
 	if err != nil {
@@ -180,7 +177,7 @@ func (w *writer) index(slot uint32) {
 	w.mu.Unlock()
 }
 
-// lockToInsert is lock, but fails with [ErrNoRoom] when there is no memory.
+// lockToInsert is like lock, but fails with [ErrNoRoom] if there is no memory.
 func (w *writer) lockToInsert(ctx context.Context) error {
 	if err := w.lock(ctx); err != nil {
 		return err
@@ -188,15 +185,15 @@ func (w *writer) lockToInsert(ctx context.Context) error {
 	if w.short == nil {
 		return nil
 	}
-	if w.reserve(w.versions.Current()); w.short == nil { // somebody gave memory back
+	if w.reserve(w.versions.Current()); w.short == nil { // memory was released
 		return nil
 	}
 	defer w.mu.Unlock()
 	return fmt.Errorf("%w: %w", ErrNoRoom, w.short)
 }
 
-// lock takes mu once the index may be written to and has room. It waits while memtables are too
-// full, until ctx ends. Without an error the caller unlocks.
+// lock takes mu when the index is open and has room. It waits while memtables are too full, until ctx ends. Without an
+// error the caller must unlock.
 func (w *writer) lock(ctx context.Context) error {
 	w.acquire()
 	for {

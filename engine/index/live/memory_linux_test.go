@@ -92,7 +92,7 @@ func TestMergeMemory(t *testing.T) {
 		for i := range deleted {
 			gone = append(gone, rows.DocID(i*docs/deleted))
 		}
-		_, err := x.writer.deleting(t.Context(), func() ([]rows.DocID, error) { return gone, nil })
+		_, err := x.writer.deleteFound(t.Context(), func() ([]rows.DocID, error) { return gone, nil })
 		must.Do(t, err)
 		must.Do(t, x.Flush(t.Context()))
 		taken, reserved := w.measure(func() error { return x.Merge(t.Context(), 1) })

@@ -27,13 +27,12 @@ import (
 	"ndd/engine/storage/wal"
 )
 
-// Open opens the index in folder dir and verifies it as o says. The error wraps [store.ErrCorrupt]
-// when an index is there but is not sound, [ErrNoIndex] when none is there, [memory.ErrTooLarge]
-// when it is to be loaded and is larger than what o.Budget has left, and [disk.ErrLocked] when it is
-// to be written to and another process does that.
+// Open opens the index in folder dir and verifies it as o says. The error wraps [store.ErrCorrupt] if the index is
+// damaged, [ErrNoIndex] if there is none, [memory.ErrTooLarge] if it is to be loaded and is larger than the free memory
+// of o.Budget, and [disk.ErrLocked] if it is to be written and another process writes to it.
 //
-// An index that another process writes to can be opened for reading. It is then as it was at some
-// moment of the opening, with all that was acknowledged before.
+// An index that another process writes to can be opened for reading. It then has a state from during the opening, with
+// all changes that were acknowledged before.
 func Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
 	if o.Write {
 		return openForWriting(ctx, dir, o)
@@ -59,7 +58,7 @@ func openForWriting(ctx context.Context, dir string, o OpenOptions) (_ *Index, e
 	return f.manifest.open(ctx, dir, o, f)
 }
 
-// Open opens the index that is in folder dir if that is what the manifest says, for reading.
+// open opens the index with this manifest in folder dir for reading.
 func (m *Manifest) Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
 	return m.open(ctx, dir, o, nil)
 }
@@ -80,10 +79,10 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 			reserved.Release()
 		}
 	}()
-	did := Opening{Bytes: m.bytes(), Loaded: o.Load}
+	did := OpenReport{Bytes: m.bytes(), Loaded: o.Load}
 	begun := time.Now()
 	segments, err := m.openSegments(ctx, dir, o)
-	given := false // to an index, which closes them
+	given := false // the index closes the segments
 	defer func() {
 		for _, s := range segments {
 			if err != nil && !given {
@@ -142,8 +141,8 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 	return x, nil
 }
 
-// begin gives an index its segments and its log, if it has one, and starts it. After an error the
-// segments are closed.
+// begin sets the segments and the log of an index, if it has one, and starts it. After an error the segments are
+// closed.
 func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*version.Segment, next rows.DocID,
 	o OpenOptions) error {
 	x.writer.recovering = f != nil || m.Live != nil
@@ -166,7 +165,7 @@ func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*version.Se
 	return nil
 }
 
-// config returns what the index is that the manifest describes.
+// config returns the description of the index.
 func (m *Manifest) config(segments []*version.Segment, o OpenOptions) Config {
 	c := Config{Recipe: m.Recipe, Choice: m.Choice, Threshold: o.Threshold, OnConflict: o.OnConflict,
 		TTL: o.TTL, Budget: o.Budget, Events: o.Events, simulation: o.simulation}
@@ -177,13 +176,12 @@ func (m *Manifest) config(segments []*version.Segment, o OpenOptions) Config {
 		c.Design, c.Table, c.IDs, c.Sketches = *first.Design(), table.Options{Layout: first.Layout()}, first.IDs() != nil,
 			segments[0].Sketches != nil
 	}
-	// An index of a time before sketches, or of files without them, keeps those of documents inserted from now on.
+	// An index that was made before sketches existed, or from files without them, keeps the sketches of new documents.
 	c.Sketches = c.Sketches || o.Write && m.Recipe != nil && !m.NoSketches
 	return c
 }
 
-// mapper returns what maps the files. Where they are more than the memory there is, single pages of
-// segments are read.
+// mapper returns a function that maps files. If the index is larger than the memory, single pages of segments are read.
 func (m *Manifest) mapper(d *disk.Disk) getter {
 	scattered := m.bytes() > (memory.Machine{}).Limit(0).Bytes
 	return func(path string, kind store.Kind) (*store.File, error) {
@@ -195,8 +193,7 @@ func (m *Manifest) mapper(d *disk.Disk) getter {
 	}
 }
 
-// openSegments opens the segments that the manifest names, and no others. It returns those that it
-// opened with an error, too.
+// openSegments opens the segments of the manifest. With an error it also returns the open ones.
 func (m *Manifest) openSegments(ctx context.Context, dir string, o OpenOptions) (segments []*version.Segment,
 	err error) {
 	get := m.mapper(o.Disk)
@@ -221,8 +218,7 @@ func (m *Manifest) openSegments(ctx context.Context, dir string, o OpenOptions) 
 	return segments, nil
 }
 
-// openSegment opens segment i, whose documents are numbered from next on unless a file beside it
-// says more.
+// openSegment opens segment i. Its documents are numbered from next on unless a file lists the numbers.
 func (m *Manifest) openSegment(d *disk.Disk, dir string, i int, next rows.DocID, get getter) (_ *version.Segment,
 	err error) {
 	g := &m.Segments[i]
@@ -264,8 +260,8 @@ func (m *Manifest) openSegment(d *disk.Disk, dir string, i int, next rows.DocID,
 	return opened, nil
 }
 
-// place puts the tables of an opened segment on memory nodes, with workers to search them (package
-// worker). Its file stays open for the rest.
+// place copies the tables of a segment to memory nodes, with workers to search them (package worker). The file stays
+// open for the other sections.
 func place(ctx context.Context, nodes *worker.Set, s *version.Segment) error {
 	placed, err := nodes.Add(ctx, s.File, s.Segment)
 	if err != nil {
@@ -283,7 +279,7 @@ func place(ctx context.Context, nodes *worker.Set, s *version.Segment) error {
 	return nil
 }
 
-// Create makes the folder of an empty index, which must not exist, to be opened for writing.
+// Create creates the folder of an empty index, which must not exist.
 func Create(dir string, c Config) error {
 	if err := c.Design.Validate(); err != nil {
 		return err
@@ -305,7 +301,7 @@ func Create(dir string, c Config) error {
 	return f.Commit()
 }
 
-// grow makes the manifest one of an index that is written to.
+// grow adds the fields of an index that is open for writing.
 func (m *Manifest) grow(c Config, next rows.DocID) {
 	digits := func() string {
 		var id [16]byte
@@ -324,15 +320,15 @@ func (m *Manifest) grow(c Config, next rows.DocID) {
 	}
 }
 
-// log returns what the index's log is opened with.
+// log returns the options of the index's log.
 func (l *ManifestLive) log(sync wal.Sync) wal.Options {
 	id, _ := generations.ParseID(l.Log)
 	return wal.Options{ID: id, From: wal.Mark{File: l.From, Last: wal.Position(l.Last)},
 		Holds: wal.Mark{File: l.File, Last: wal.Position(l.Held)}, Sync: sync}
 }
 
-// beginWriting makes an index that has its segments one that is written to: it becomes live if it
-// was not, what is left of unfinished work is removed, and the log is read.
+// beginWriting opens an index with segments for writing: it becomes live if it was not, the files of unfinished work
+// are removed, and the log is read.
 func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 	begun := time.Now()
 	x.folder, f.clock = f, &x.versions.Clock
@@ -358,8 +354,8 @@ func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 	return err
 }
 
-// becomeLive makes the index of an index that was built one that is written to: its manifest says
-// where the log begins, and beside each segment stands an index of its documents' IDs.
+// becomeLive makes a built index live: its manifest names the beginning of the log, and each segment gets a file with
+// the index of its IDs.
 func (x *Index) becomeLive() error {
 	f := x.folder
 	if f.manifest.Live != nil {
@@ -402,7 +398,7 @@ func (x *Index) becomeLive() error {
 	return nil
 }
 
-// readLog inserts what the log has of an index that is only read, and changes nothing on the disk.
+// readLog inserts the documents of the log into an index that is opened for reading. It changes nothing on the disk.
 func (x *Index) readLog(dir string, m *Manifest, o OpenOptions) (err error) {
 	begun := time.Now()
 	x.recovery.Log, err = wal.Check(dir, m.Live.log(o.Sync), x.replay)
@@ -411,7 +407,7 @@ func (x *Index) readLog(dir string, m *Manifest, o OpenOptions) (err error) {
 	return err
 }
 
-// replay makes the change of a record of the log. Nobody else has the index yet.
+// replay applies a record of the log. The index is not in use yet.
 func (x *Index) replay(at wal.Position, record []byte) error {
 	c, err := parseChange(record)
 	next := x.versions.Current().End()
@@ -434,7 +430,7 @@ func (x *Index) replay(at wal.Position, record []byte) error {
 	return x.writer.apply(&c)
 }
 
-// finishReplay ends the reading of a log: memtables get their blocks, several at the same time.
+// finishReplay makes the blocks of the memtables, several concurrently.
 func (x *Index) finishReplay() {
 	x.writer.recovering = false
 	var group errgroup.Group
@@ -449,8 +445,8 @@ func (x *Index) finishReplay() {
 	x.writer.grown()
 }
 
-// removeOrphans removes files that a flush, a merge or a build did not finish, or that a merge was
-// about to remove: what the manifest does not name. Logs are the log's to remove.
+// removeOrphans removes files that the manifest does not name: the results of an unfinished flush, merge or build, and
+// files that a merge was about to remove. The log removes its own files.
 func (f *folder) removeOrphans() (removed []string, err error) {
 	named := []string{manifestName, disk.LockName}
 	for g := range f.manifest.files {
@@ -461,7 +457,7 @@ func (f *folder) removeOrphans() (removed []string, err error) {
 	})
 }
 
-// applyTombstones deletes what the files beside segments say was deleted.
+// applyTombstones deletes the documents of earlier segments that the file beside each segment lists.
 func (w *writer) applyTombstones(v *version.Version) {
 	for _, s := range v.Segments {
 		for _, doc := range s.Older {

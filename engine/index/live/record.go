@@ -12,7 +12,7 @@ import (
 	"ndd/engine/memory"
 )
 
-// A record of the log is one change, which is there whole or not at all:
+// A record of the log is one change. It is applied as a whole or not at all:
 //
 //	insert   1 | first document | n | columns | n fingerprints of 8 bytes | n IDs | n sketches | deletions
 //	delete   2 | deletions
@@ -32,7 +32,7 @@ const (
 	recordExpire = 4
 )
 
-// What the documents of an insert have.
+// Columns of an insert.
 const (
 	recordIDs      = 1
 	recordSketches = 2
@@ -42,10 +42,10 @@ const (
 type change struct {
 	first   rows.DocID
 	docs    []rows.Doc
-	expires []rows.Time // of each of them; empty where none expires
-	gap     bool        // nothing but that the next document is first
+	expires []rows.Time // expiry of each document; empty if none expires
+	gap     bool        // the change only sets the number of the next document
 	delete  []rows.DocID
-	by      []rows.DocID // the document that replaces each of them; not in the record, and empty after reading it
+	by      []rows.DocID // document that replaces each deleted one; not in the record
 }
 
 // add appends a document.
@@ -106,7 +106,7 @@ func (c *change) append(dst []byte, config *Config) []byte {
 	return dst
 }
 
-// appendUvarints appends numbers, each in as many bytes as it needs.
+// appendUvarints appends numbers as varints.
 func appendUvarints(dst []byte, list ...uint64) []byte {
 	for _, v := range list {
 		dst = binary.AppendUvarint(dst, v)
@@ -118,7 +118,7 @@ func appendDocIDs(dst []byte, docs []rows.DocID) []byte {
 	return appendUvarints(binary.AppendUvarint(dst, uint64(len(docs))), memory.As[uint64](docs)...)
 }
 
-// recordBytes returns the most bytes of the record of an insert of docs.
+// recordBytes returns an upper limit of the size of the record of an insert.
 func recordBytes(docs []rows.Doc, c *Config) int {
 	const fixed, eachDoc, eachDeletion, eachExpiry = 40, 8, binary.MaxVarintLen64, 1 + 6
 	rows := len(docs)
@@ -137,7 +137,7 @@ func recordBytes(docs []rows.Doc, c *Config) int {
 
 var errRecord = errors.New("a record that this version of the program does not know")
 
-// parseChange reads a record. Its memory is of a size with the record's.
+// parseChange reads a record. It needs memory in proportion to the record.
 func parseChange(record []byte) (c change, err error) {
 	r := recordReader{record, nil}
 	switch kind := r.number(); kind {
@@ -175,12 +175,12 @@ func parseChange(record []byte) (c change, err error) {
 		return c, fmt.Errorf("%w: kind %d, perhaps of a newer version", errRecord, kind)
 	}
 	if r.err == nil && len(r.rest) > 0 {
-		r.err = fmt.Errorf("%w: %d bytes behind its end", errRecord, len(r.rest))
+		r.err = fmt.Errorf("%w: %d bytes after its end", errRecord, len(r.rest))
 	}
 	return c, r.err
 }
 
-// recordReader takes a record apart. After an error it gives zeros.
+// recordReader reads the fields of a record. After an error it returns zeros.
 type recordReader struct {
 	rest []byte
 	err  error
@@ -188,7 +188,7 @@ type recordReader struct {
 
 func (r *recordReader) number() uint64 { return r.upTo(math.MaxUint64) }
 
-// upTo reads a number of at most most.
+// upTo reads a number, at most most.
 func (r *recordReader) upTo(most uint64) uint64 {
 	v, n := binary.Uvarint(r.rest)
 	if n <= 0 || v > most {
@@ -216,7 +216,7 @@ func (r *recordReader) docs() []rows.DocID {
 	return list
 }
 
-// expires reads when n documents expire.
+// expires reads the expiry of n documents.
 func (r *recordReader) expires(n int) (list []rows.Time) {
 	for runs := r.number(); runs > 0 && r.err == nil; runs-- {
 		length, at := r.number(), rows.Time(r.number())

@@ -10,25 +10,24 @@ import (
 	"ndd/engine/storage/wal"
 )
 
-// What the log could not write, on a disk that is full, was in memory already, since the log is
-// shared by those who wait: it is taken back before any of them is told.
+// The log is shared by waiting callers, so a change is in memory before it is written. If the disk is full, changes
+// that the log could not write are undone before their callers get the error.
 //
 //	commit:  log record ─► memory ─► sync ── written ──► acknowledged
 //	                                  └─ not written ──► withdrawn from the log, undone in memory ──► refused
 //
-// After a sync that failed nobody knows what the disk has: then nothing is taken back, and the
-// callers are told that. What a flush or a merge writes has no change that may still be taken back:
-// see settled.
+// After a failed sync nobody knows what the disk has. Then nothing is undone, and the callers get [ErrUnknown]. Flushes
+// and merges never write a change that may still be undone: see settled.
 
-// ErrUnknown is wrapped where a change is found by queries, and only the next opening of the index
-// shows if it lasts: the disk failed to say if it has it.
+// ErrUnknown is wrapped if queries see a change, but only the next opening of the index shows whether it lasts, because
+// the disk failed during a sync.
 var ErrUnknown = errors.New("it is not known whether the change lasts: it is seen until the index is closed")
 
-// errUndone is returned by a flush or a merge that may have undone changes; it is tried again.
+// errUndone is returned by a flush or a merge during which changes were undone. It is tried again.
 var errUndone = errors.New("changes were taken back meanwhile")
 
-// sync waits until a change is as durable as the index is to make it. Where that is refused it is
-// no more in the index, and nothing is that was made after it and before the error.
+// sync waits until a change is durable, as the index requires. If the change is refused, it and all later changes
+// before the error are undone.
 func (w *writer) sync(ctx context.Context, at wal.Position) error {
 	if w.log == nil || at == 0 {
 		return nil
@@ -39,9 +38,9 @@ func (w *writer) sync(ctx context.Context, at wal.Position) error {
 	}
 	w.mu.Lock()
 	w.undoUnwritten()
-	w.mu.Unlock() // whoever took it back has done so
+	w.mu.Unlock() // another goroutine may have undone it; it has finished
 	switch again := w.log.Sync(ctx, at); {
-	case again == nil: // it was written before what could not be
+	case again == nil: // it was written before the failure
 		return nil
 	case errors.Is(again, wal.ErrWithdrawn):
 		return fmt.Errorf("%w: %w", errRefused, again)
@@ -51,8 +50,8 @@ func (w *writer) sync(ctx context.Context, at wal.Position) error {
 	return fmt.Errorf("%w: %w", ErrUnknown, err)
 }
 
-// resume has the log go on after an error, if the disk lets it. The caller holds writer.mu, and
-// that no change is being prepared.
+// resume makes the log continue after an error, if the disk allows it. The caller holds writer.mu and has no change in
+// preparation.
 func (w *writer) resume() error {
 	w.undoUnwritten()
 	if err := w.log.Resume(); err != nil {
@@ -61,8 +60,7 @@ func (w *writer) resume() error {
 	return nil
 }
 
-// undoUnwritten undoes the changes that the log could not write, the last one first. The caller
-// holds writer.mu.
+// undoUnwritten undoes the changes that the log could not write, last first. The caller holds writer.mu.
 func (w *writer) undoUnwritten() {
 	var changes []change
 	last, ok := w.log.Withdraw((&change{}).append(nil, &w.config), func(record []byte) {
@@ -82,8 +80,8 @@ func (w *writer) undoUnwritten() {
 	w.refused.Add(1)
 }
 
-// undo restores the documents that a change deleted, and deletes those that it inserted. Until both
-// are done a query may see both. The caller holds writer.mu.
+// undo restores the documents that a change deleted, and deletes those that it inserted. A query in between may see
+// both. The caller holds writer.mu.
 func (w *writer) undo(c *change) {
 	c.delete = slices.DeleteFunc(c.delete, func(doc rows.DocID) bool { return len(c.docs) > 0 && doc >= c.first })
 	w.revive(c.delete)
@@ -107,8 +105,8 @@ func (w *writer) revive(docs []rows.DocID) {
 	w.deleted = w.stillDeleted(w.deleted)
 }
 
-// stillDeleted returns the documents, of docs, that are in a file and deleted: no file has the
-// others any more, or their deletions were undone. The caller holds writer.mu.
+// stillDeleted returns those of docs that are in a file and deleted. The others are in no file any more, or their
+// deletions were undone. The caller holds writer.mu.
 func (w *writer) stillDeleted(docs []rows.DocID) []rows.DocID {
 	v := w.versions.Current()
 	return slices.DeleteFunc(docs, func(doc rows.DocID) bool {
@@ -121,8 +119,8 @@ func (w *writer) stillDeleted(docs []rows.DocID) []rows.DocID {
 	})
 }
 
-// settled syncs the log, and returns an error if a change was undone since refused was read.
-// Without an error, documents gathered in between may be written to a file.
+// settled syncs the log and returns an error if a change was undone since refused was read. Without an error, documents
+// gathered in between may be written to a file.
 func (w *writer) settled(refused uint64) error {
 	if w.log != nil {
 		if err := w.log.SyncAll(); err != nil {

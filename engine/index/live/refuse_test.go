@@ -307,7 +307,7 @@ func TestLateDeletion(t *testing.T) {
 	to := &version.Segment{Numbers: rows.NewNumbers(1, 4)}
 	from.Dead.Add(0, rows.ReplacedBy(6))
 	from.Dead.Add(3, rows.DeletedBy(7))
-	late := (&gathered{segments: []*version.Segment{from}}).hand(to)
+	late := (&mergeInput{segments: []*version.Segment{from}}).hand(to)
 	if !slices.Equal(late, []rows.DocID{3}) || to.Dead.Has(3, rows.Moment{Clock: 8, Deletions: 6}) ||
 		!to.Dead.Has(3, rows.Moment{Clock: 0, Deletions: 7}) {
 		t.Errorf("deleted: %v", late)

@@ -22,37 +22,35 @@ import (
 	"ndd/permute"
 )
 
-// An upkeep moves documents from memtables to segments, merges segments and drops those that have
-// expired, in the background and when it is asked to. Its locks are taken before all others, and
-// never together.
+// An upkeep flushes memtables to segments, merges segments and drops expired ones, in the background and on request.
+// Its locks are taken before all others, and never together.
 type upkeep struct {
-	*shared
+	*indexState
 	writer   *writer
-	group    sync.WaitGroup // the goroutines that start begins
+	group    sync.WaitGroup // goroutines that start starts
 	flushing sync.Mutex     // held while memtables become a segment
 	merging  sync.Mutex     // held during a merge
 }
 
-// gathered holds the live documents of consecutive segments or memtables: the input of the segment
-// that replaces them. It is what building would be given of the same documents, so that the segment
-// is the same as a built one. Segments are read when that is written, and nothing is held of them
-// but which of their documents are kept; of memtables the fingerprints are.
-type gathered struct {
+// mergeInput holds the live documents of consecutive segments or memtables: the input of the segment that replaces
+// them. Building a segment of the same documents gives the same segment. Of segments it holds only the rows to copy,
+// and reads the rest when the new segment is written. Of memtables it holds the fingerprints.
+type mergeInput struct {
 	segments  []*version.Segment
 	memtables []*memtable.Table
-	from, to  rows.DocID             // what they have is between these
-	kept      []*segment.RowSet      // of each segment, then of each memtable; nil: all of its rows
-	prints    *memory.Buffer[uint64] // of memtables, in order of documents
+	from, to  rows.DocID             // range of their documents
+	kept      []*segment.RowSet      // rows to copy of each segment and then of each memtable; nil means all
+	prints    *memory.Buffer[uint64] // fingerprints of memtables, in the order of documents
 	numbers   rows.Numbers
 	expires   rows.Expiries
 	ids       bool
-	sketches  bool   // are kept
-	whole     *input // all of it, where it comes from elsewhere
+	sketches  bool   // the new segment keeps sketches
+	whole     *input // replaces segments and memtables if the documents come from files
 }
 
-// gather takes segments, or memtables that no longer grow.
-func gather(segments []*version.Segment, memtables []*memtable.Table, c *Config, now rows.Time) (*gathered, error) {
-	g := &gathered{segments: segments, memtables: memtables, ids: c.IDs}
+// gather returns the live documents of segments, or of memtables that no longer grow.
+func gather(segments []*version.Segment, memtables []*memtable.Table, c *Config, now rows.Time) (*mergeInput, error) {
+	g := &mergeInput{segments: segments, memtables: memtables, ids: c.IDs}
 	g.sketches = c.Sketches && (len(memtables) > 0 ||
 		slices.ContainsFunc(segments, func(s *version.Segment) bool { return s.Sketches != nil }))
 	if len(segments) > 0 {
@@ -90,9 +88,9 @@ func gather(segments []*version.Segment, memtables []*memtable.Table, c *Config,
 }
 
 // keep appends the numbers and expiry of the live rows of a source, and returns runs of these rows.
-func (g *gathered) keep(numbers *rows.Numbers, expires *rows.Expiries, dead *rows.Tombstones,
+func (g *mergeInput) keep(numbers *rows.Numbers, expires *rows.Expiries, dead *rows.Tombstones,
 	now rows.Time) iter.Seq2[uint64, uint64] {
-	set := hidden(numbers, expires, dead, now)
+	set := visible(numbers, expires, dead, now)
 	g.kept = append(g.kept, set)
 	for r := range numbers.Runs {
 		set.Runs(r.Row, r.Row+r.N, func(row, n uint64) bool {
@@ -104,8 +102,8 @@ func (g *gathered) keep(numbers *rows.Numbers, expires *rows.Expiries, dead *row
 	return func(yield func(row, n uint64) bool) { set.Runs(0, numbers.N, yield) }
 }
 
-// hidden returns the rows of a source that a reader who begins now sees; nil where it sees all.
-func hidden(numbers *rows.Numbers, expires *rows.Expiries, dead *rows.Tombstones, now rows.Time) *segment.RowSet {
+// visible returns the rows of a source that a reader who begins now sees, nil if it sees all.
+func visible(numbers *rows.Numbers, expires *rows.Expiries, dead *rows.Tombstones, now rows.Time) *segment.RowSet {
 	if dead.Len() == 0 && !expires.Any(now) {
 		return nil
 	}
@@ -123,8 +121,8 @@ func hidden(numbers *rows.Numbers, expires *rows.Expiries, dead *rows.Tombstones
 	return set
 }
 
-// input returns what a segment is written from.
-func (g *gathered) input() segment.Input {
+// input returns the input of the new segment.
+func (g *mergeInput) input() segment.Input {
 	var in segment.Input
 	if g.whole != nil {
 		return g.whole.Input
@@ -139,9 +137,8 @@ func (g *gathered) input() segment.Input {
 	return in
 }
 
-// eachKept calls yield with each run of rows that are kept, and the number of its source, until it
-// returns false.
-func (g *gathered) eachKept(yield func(source int, row, n uint64) bool) {
+// eachKept calls yield with each run of rows to copy, and the number of its source, until yield returns false.
+func (g *mergeInput) eachKept(yield func(source int, row, n uint64) bool) {
 	more := true
 	each := func(i int, rows uint64) {
 		g.kept[i].Runs(0, rows, func(row, n uint64) bool {
@@ -157,8 +154,8 @@ func (g *gathered) eachKept(yield func(source int, row, n uint64) bool) {
 	}
 }
 
-// allIDs yields the IDs of the documents in order; it is nil where they have none.
-func (g *gathered) allIDs() iter.Seq2[string, error] {
+// allIDs yields the IDs of the documents in order. It is nil if they have none.
+func (g *mergeInput) allIDs() iter.Seq2[string, error] {
 	switch {
 	case !g.ids:
 		return nil
@@ -184,9 +181,9 @@ func (g *gathered) allIDs() iter.Seq2[string, error] {
 	}
 }
 
-// allSketches yields the documents' sketches in order, a thousand at a time: the zero sketch where
-// there is none.
-func (g *gathered) allSketches(yield func([]sketch.Sketch) bool) {
+// allSketches yields the sketches of the documents in order, a thousand at a time. A document without a sketch has the
+// zero sketch.
+func (g *mergeInput) allSketches(yield func([]sketch.Sketch) bool) {
 	if g.whole != nil {
 		g.whole.sketches(yield)
 		return
@@ -210,7 +207,7 @@ func (g *gathered) allSketches(yield func([]sketch.Sketch) bool) {
 }
 
 // sketch returns the sketch of a row of a source.
-func (g *gathered) sketch(source int, row uint64) (s sketch.Sketch) {
+func (g *mergeInput) sketch(source int, row uint64) (s sketch.Sketch) {
 	if source < len(g.segments) {
 		if list := g.segments[source].Sketches; list != nil {
 			s = list[row]
@@ -221,9 +218,9 @@ func (g *gathered) sketch(source int, row uint64) (s sketch.Sketch) {
 	return s
 }
 
-// hand copies deletions made meanwhile to the new segment, and returns the deleted documents.
-// The caller holds writer.mu.
-func (g *gathered) hand(to *version.Segment) (late []rows.DocID) {
+// hand copies deletions that were made meanwhile to the new segment, and returns the deleted documents. The caller
+// holds writer.mu.
+func (g *mergeInput) hand(to *version.Segment) (late []rows.DocID) {
 	give := func(doc rows.DocID, d rows.Deletion) {
 		if _, ok := to.Numbers.Row(doc); ok && to.Dead.Add(doc, d) {
 			late = append(late, doc)
@@ -238,9 +235,8 @@ func (g *gathered) hand(to *version.Segment) (late []rows.DocID) {
 	return late
 }
 
-// gatherBytes returns how much memory is held of segments while they are merged: which of their
-// documents are kept, and the numbers of these, which have a gap at most for each deletion and for
-// each run of documents that expire. A few gaps are not counted.
+// gatherBytes returns the memory of a merge's input: the rows to copy and their numbers, with at most one gap for each
+// deletion and each run of documents that expire. It does not count a few gaps.
 func gatherBytes(segments []*version.Segment, now rows.Time) (bytes uint64) {
 	const gapBytes, few = 16, 16 << 10
 	for _, s := range segments {
@@ -254,8 +250,8 @@ func gatherBytes(segments []*version.Segment, now rows.Time) (bytes uint64) {
 	return bytes
 }
 
-// toFile writes a segment of about that many bytes and the file beside it, and opens them.
-func (u *upkeep) toFile(ctx context.Context, g *gathered, dead []rows.DocID, bytes uint64,
+// toFile writes a segment of about bytes bytes and the files beside it, and opens them.
+func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, bytes uint64,
 	o segment.Options) (made *version.Segment, entry ManifestSegment, err error) {
 	f := u.folder
 	f.mu.Lock()
@@ -306,8 +302,8 @@ func (u *upkeep) toFile(ctx context.Context, g *gathered, dead []rows.DocID, byt
 	return made, entry, nil
 }
 
-// writeBeside writes the file beside a segment, for the manifest to name.
-func (u *upkeep) writeBeside(path string, generation uint64, of string, g *gathered,
+// writeBeside writes the file with the documents of a segment and returns its entry for the manifest.
+func (u *upkeep) writeBeside(path string, generation uint64, of string, g *mergeInput,
 	dead []rows.DocID) (ManifestFile, error) {
 	w, err := writeDocuments(path, generation, u.folder.options(), of, documents{numbers: g.numbers, expires: g.expires,
 		tombstones: dead}, &u.key, g.allIDs())
@@ -317,10 +313,10 @@ func (u *upkeep) writeBeside(path string, generation uint64, of string, g *gathe
 	return generations.EntryOf(w, path), nil
 }
 
-// reserveFiles reserves the memory for writing a file of the given size, in addition to beside, and
-// checks that the disk has room for it and for sorted keys. It sets o.Budget to the part for the
-// segment; the index of IDs is made in the same memory afterwards. In memory it reserves the file,
-// too, and nothing if all of that fits into room, which is held.
+// reserveFiles reserves the memory for writing a file of the given size, in addition to beside, and checks that the
+// disk has space for it and for sorted keys. It sets o.Budget to the memory for the segment; the index of IDs uses the
+// same memory afterwards. For an index in memory it also reserves the file, and nothing if all of that fits into room,
+// which is already reserved.
 func (u *upkeep) reserveFiles(docs, bytes, beside, room uint64, o *segment.Options) (*memory.Reservation, error) {
 	budget := u.config.Budget.OrMachine()
 	what := fmt.Sprintf("merging %s documents", humanize.Comma(int64(docs)))
@@ -368,32 +364,29 @@ func (u *upkeep) reserveFiles(docs, bytes, beside, room uint64, o *segment.Optio
 	return reserved, nil
 }
 
-// spareBytes a document are what writing a segment can do without at the price of a second or third
-// more of reading.
+// spareBytes is the memory per document that writing a segment can save, if it reads half or a third more.
 const spareBytes = 2
 
-// A segment is merged with all behind it when these have outgrown it: when they have more than five
-// thirds of its documents. So the documents of segments fall off from the first to the last, of
-// which there are log n, and each document is written about as often as there are segments: 3.8
-// times for a hundred flushes, which leave seven segments at most and four on average. What an
-// index was built of is written again only by inserts that outgrow it.
+// A segment is merged with all following ones when these have more than five thirds of its documents. So the sizes of
+// segments fall from the first to the last, there are log n segments, and each document is written about as often: 3.8
+// times for a hundred flushes, which leave at most seven segments and four on average. The segment of a build is
+// written again only if inserts outgrow it.
 //
 //	1 1 + 1 -> 3      3 1 1 + 1 -> 3 3      3 3 1 1 + 1 -> 9      100 9 1 + 1 stays
 const (
 	outgrownBy = 5
 	outgrown   = 3
-	// mergedLeast are worth a merge, or one more where they have fewDocs together: who adds a few
-	// documents now and then finds a merge each time otherwise.
-	mergedLeast = 3
-	fewDocs     = 1 << 16
+	// mergeMin is the minimum number of segments of a merge. It is one more if they have at most fewDocs together;
+	// otherwise each small insert would cause a merge.
+	mergeMin = 3
+	fewDocs  = 1 << 16
 )
 
-// goneMin documents or fewer that are gone are not worth a merge.
+// goneMin: a merge is not worth while if at most so few documents of a segment are deleted or expired.
 const goneMin = 4096
 
-// pick returns the segments to merge next: neighbours that may all be merged, of which the first is
-// outgrown by the others; or one of which a quarter is deleted or has expired; nothing when all is
-// well.
+// pick returns the segments to merge next: consecutive segments that have outgrown the first of them, or one segment
+// with a quarter of deleted or expired documents. It returns nothing if no merge is due.
 func pick(segments []*version.Segment, now rows.Time) []*version.Segment {
 	sizes := make([]uint64, len(segments))
 	for i, s := range segments {
@@ -414,17 +407,17 @@ func pick(segments []*version.Segment, now rows.Time) []*version.Segment {
 	return segments[i : i+1]
 }
 
-// neverMerged stands for the size of what may not be merged.
+// neverMerged is the size of segments that may not be merged.
 const neverMerged = 0
 
-// pickOutgrown returns which neighbours are to be merged, by their sizes, the last ones first; none
-// where both are equal.
+// pickOutgrown returns the range of segments to merge by their sizes, preferring the last ones. It is empty if there
+// are none.
 func pickOutgrown(sizes []uint64) (begin, end int) {
 	for end := len(sizes); end > 0; end-- {
 		begin, behind := end, uint64(0)
 		from := end
 		for ; from > 0 && sizes[from-1] != neverMerged; from-- {
-			size, least := sizes[from-1], mergedLeast
+			size, least := sizes[from-1], mergeMin
 			if behind+size <= fewDocs {
 				least++
 			}
@@ -441,20 +434,18 @@ func pickOutgrown(sizes []uint64) (begin, end int) {
 	return 0, 0
 }
 
-// A query searches all segments, and each takes it a pass of probes however small it is. So a
-// segment that is small beside the index has more tables of fewer probes, where the cost model says
-// that they take less time: for k = 3, four tables that are each searched for one exact quarter of
-// the bits, with a few dozen candidates, instead of two with one probe for each bit of a half. That
-// is twice the bytes for it, and so for an eighth of the documents or a few times that. What holds
-// more of them has the index's design, as building makes it. Readers need not know: each segment
-// says what its tables are.
+// A query searches all segments, and even a small segment costs a pass of probes. So a segment that is small in
+// relation to the index has more tables with fewer probes, if the cost model says that they are faster. For k = 3 these
+// are four tables with one exact quarter of the bits and a few dozen candidates, instead of two tables with one probe
+// for each bit of a half. That doubles the bytes of the segment, but it has at most an eighth of the documents. Larger
+// segments have the index's design. Readers need not know: each segment names its tables.
 const (
-	smallShare = 8    // of the documents a small segment holds one in so many at most
-	smallBytes = 2.25 // times the bytes of the index's design, at most
-	smallTime  = 0.85 // of the time that the index's design takes, at most
+	smallShare = 8    // a small segment holds at most 1/smallShare of all documents
+	smallBytes = 2.25 // maximum bytes, relative to the index's design
+	smallTime  = 0.85 // maximum query time, relative to the index's design
 )
 
-// documents returns how many documents the index has, deleted ones among them.
+// documents returns the number of documents of the index, including deleted ones.
 func (w *writer) documents() uint64 {
 	if v := w.versions.Current(); v != nil {
 		return v.Documents()

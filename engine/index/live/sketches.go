@@ -14,9 +14,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// The sketches of a segment's documents are in a file of their own, which is always mapped: a search
-// reads one line of it for each candidate, and nothing else of it is in memory. A file of sketches
-// has the sections
+// The sketches of a segment's documents are in a separate file, which is always mapped: a search reads one line of it
+// for each candidate, and nothing else of it is in memory. A file of sketches has the sections
 //
 //	segment    JSON: identity of the segment's file, rows, version of the sketches
 //	sketches   64 bytes a row, as 64-bit words; zeros for a document without a sketch
@@ -28,8 +27,8 @@ type sketchesHead struct {
 	Version int    `json:"version"`
 }
 
-// writeSketches writes the file of the sketches of a segment with the given identity and number of
-// rows, for a manifest to name.
+// writeSketches writes the file of the sketches of a segment with the given identity and number of rows, and returns
+// its entry for the manifest.
 func writeSketches(path string, generation uint64, o store.Options, segment string, n uint64,
 	sketches iter.Seq[[]sketch.Sketch]) (file ManifestFile, err error) {
 	o.Bytes = sketch.Bytes * n
@@ -60,7 +59,7 @@ func writeSketches(path string, generation uint64, o store.Options, segment stri
 	return generations.EntryOf(w, path), nil
 }
 
-// openSketches gives segment i of a manifest its sketches.
+// openSketches opens the sketches of segment i of a manifest.
 func openSketches(d *disk.Disk, dir string, m *Manifest, i int, to *version.Segment) (err error) {
 	g := &m.Segments[i]
 	f, err := g.Sketches.Open(dir, store.KindSketches, m.Generation,

@@ -69,7 +69,7 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 			gone = append(gone, n)
 		}
 	}
-	if n, err := x.writer.deleting(t.Context(), func() ([]rows.DocID, error) { return gone, nil }); err != nil ||
+	if n, err := x.writer.deleteFound(t.Context(), func() ([]rows.DocID, error) { return gone, nil }); err != nil ||
 		n != len(gone) {
 		t.Fatal(n, err)
 	}

@@ -15,11 +15,11 @@ import (
 	"ndd/engine/storage/wal"
 )
 
-// start begins the work in the background.
+// start starts the work in the background.
 func (u *upkeep) start() {
 	u.group.Go(u.tendMemory)
 	u.group.Go(u.tendSegments)
-	if u.config.monotonic == nil { // else a test does its work
+	if u.config.monotonic == nil { // otherwise a test does its work
 		u.group.Go(u.expire)
 	}
 }
@@ -37,9 +37,9 @@ func (u *upkeep) tendMemory() {
 	}
 }
 
-// tendMemoryOnce does one piece of work; it returns false when there is none.
+// tendMemoryOnce does one piece of work. It returns false if there is none.
 func (u *upkeep) tendMemoryOnce() bool {
-	u.flushing.Lock() // what another flush takes is not due
+	u.flushing.Lock() // waits for another flush
 	u.writer.mu.Lock()
 	v := u.versions.Current()
 	due := v != nil && u.writer.mustFlush(v)
@@ -52,13 +52,13 @@ func (u *upkeep) tendMemoryOnce() bool {
 	return due && (err == nil || u.pause())
 }
 
-// A flush is one move of documents from memory and the log to a file.
+// A flush moves documents from memory and the log to a file.
 type flush struct {
 	mark      wal.Mark
-	next      rows.DocID // number of the first document that it does not have
+	next      rows.DocID // number of the first document that it does not move
 	memtables []*memtable.Table
-	deleted   []rows.DocID // of documents that are in files
-	refused   uint64       // changes that were taken back before
+	deleted   []rows.DocID // deleted documents in files
+	refused   uint64       // writer.refused when it began
 }
 
 // flush makes one file of the memtables:
@@ -66,8 +66,8 @@ type flush struct {
 //	freeze the memtable, rotate the log     write the segment      publish the manifest
 //	                                        replace the memtables  remove the logs
 //
-// Inserts go on meanwhile, to new memtables and the new log. After an error all is in memory and in
-// the log, as before.
+// Inserts continue meanwhile, to new memtables and the new log. After an error all documents are in memory and in the
+// log, as before.
 func (u *upkeep) flush(ctx context.Context) error {
 	u.flushing.Lock()
 	defer u.flushing.Unlock()
@@ -75,8 +75,8 @@ func (u *upkeep) flush(ctx context.Context) error {
 	return err
 }
 
-// flushBefore flushes and reserves gap document numbers after the flushed ones; it returns
-// the first. The caller holds flushing.
+// flushBefore flushes and reserves gap document numbers after the flushed ones. It returns the first of these. The
+// caller holds flushing.
 func (u *upkeep) flushBefore(ctx context.Context, gap uint64) (rows.DocID, error) {
 	f, err := u.beginFlush(gap)
 	if err != nil {
@@ -102,8 +102,8 @@ func (u *upkeep) flushBefore(ctx context.Context, gap uint64) (rows.DocID, error
 	return f.next, u.writer.log.Remove(f.mark)
 }
 
-// flushTries is how often a flush may lack memory, which merges give back when they end, before
-// inserts that wait for it are refused: some seconds.
+// flushTries is the number of flushes in a row, some seconds, that may lack memory before waiting inserts are refused.
+// Merges free memory when they end.
 const flushTries = 100
 
 // noteFlush records the result of a flush and wakes waiting inserts. The caller holds writer.mu.
@@ -117,8 +117,8 @@ func (a *admission) noteFlush(err error) {
 	a.wakeWaiting()
 }
 
-// beginFlush picks the memtables and deletions to flush, and rotates the log. The memtables stay in
-// the index until they are a segment. The caller holds flushing.
+// beginFlush selects the memtables and deletions to flush, and rotates the log. The memtables stay in the index until
+// they are a segment. The caller holds flushing.
 func (u *upkeep) beginFlush(gap uint64) (f flush, err error) {
 	u.writer.mu.Lock()
 	defer u.writer.mu.Unlock()
@@ -128,7 +128,7 @@ func (u *upkeep) beginFlush(gap uint64) (f flush, err error) {
 	}
 	f.next, f.refused, f.memtables = v.End(), u.writer.refused.Load(), v.Memtables
 	if last := len(f.memtables) - 1; !u.folder.durable() && last > 0 {
-		f.memtables = f.memtables[:1] // for which sealRoom is held
+		f.memtables = f.memtables[:1] // sealRoom is reserved for one
 		return f, nil
 	} else if u.folder.durable() {
 		if f.mark, err = u.writer.log.Rotate(); err != nil {
@@ -168,7 +168,7 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 		return err
 	}
 	defer reserved.Release()
-	g := &gathered{from: f.next, ids: u.config.IDs, sketches: u.config.Sketches}
+	g := &mergeInput{from: f.next, ids: u.config.IDs, sketches: u.config.Sketches}
 	if len(f.memtables) > 0 {
 		if g, err = gather(nil, f.memtables, &u.config, u.versions.Clock.Now()); err != nil {
 			return err
@@ -189,7 +189,7 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 	})
 }
 
-// emptyLog records that the log before the flush is not needed, when memory is empty.
+// emptyLog records that the log before the flush is not needed, if memory is empty.
 func (u *upkeep) emptyLog(f flush) error {
 	if !u.folder.durable() {
 		return nil
@@ -205,7 +205,7 @@ func (u *upkeep) emptyLog(f flush) error {
 	return u.writer.log.Remove(f.mark)
 }
 
-// fileOptions returns the options of a segment file with docs of the index's all documents.
+// fileOptions returns the options of a segment file with docs of all documents of the index.
 func (u *upkeep) fileOptions(threads int, docs, all uint64) segment.Options {
 	return segment.Options{
 		Design: u.config.designOf(docs, all), Table: u.config.Table, Threads: threads,
@@ -213,7 +213,7 @@ func (u *upkeep) fileOptions(threads int, docs, all uint64) segment.Options {
 	}
 }
 
-// pause waits 50 ms for memory or disk space; it returns false when the index is closed.
+// pause waits 50 ms for memory or disk space. It returns false if the index is closed.
 func (u *upkeep) pause() bool {
 	select {
 	case <-u.stop:
@@ -223,16 +223,16 @@ func (u *upkeep) pause() bool {
 	}
 }
 
-// mark sets whether segments are being merged. The caller holds writer.mu.
+// mark marks segments as busy or not. The caller holds writer.mu.
 func mark(segments []*version.Segment, busy bool) {
 	for _, s := range segments {
 		s.Busy = busy
 	}
 }
 
-// install replaces the sources of a segment by the segment, in the manifest, by edit, and in the
-// index. After an error the segment is closed, and its files stay: a manifest may name them.
-func (u *upkeep) install(g *gathered, made *version.Segment, edit func(*Manifest)) error {
+// install replaces the sources of a segment by the segment: in the manifest, by edit, and in the index. After an error
+// the segment is closed and its files stay, because a manifest may name them.
+func (u *upkeep) install(g *mergeInput, made *version.Segment, edit func(*Manifest)) error {
 	u.folder.mu.Lock()
 	defer u.folder.mu.Unlock()
 	if err := u.folder.publish(edit); err != nil {
@@ -258,12 +258,12 @@ func (u *upkeep) install(g *gathered, made *version.Segment, edit func(*Manifest
 	} else {
 		defer made.Close()
 	}
-	u.writer.applyEdit(e) // an error would be one of giving back what was replaced
+	u.writer.applyEdit(e) // errors only concern freeing the old segments
 	return nil
 }
 
-// tendSegments merges segments until the index is closed. For want of memory or of room on
-// the disk it waits; no insert fails for that.
+// tendSegments merges segments until the index is closed. It waits for memory and disk space; inserts do not fail for
+// that.
 func (u *upkeep) tendSegments() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -291,7 +291,7 @@ func (u *upkeep) mergePicked(ctx context.Context) (more bool, err error) {
 	defer u.merging.Unlock()
 	u.writer.mu.Lock()
 	v := u.versions.Current()
-	if v == nil || !u.folder.durable() && u.writer.short != nil { // memory is for what must go on
+	if v == nil || !u.folder.durable() && u.writer.short != nil { // inserts need the memory
 		u.writer.mu.Unlock()
 		return false, nil
 	}
@@ -304,7 +304,7 @@ func (u *upkeep) mergePicked(ctx context.Context) (more bool, err error) {
 	return true, u.mergeFiles(ctx, picked, 1)
 }
 
-// mergeFiles makes one segment of several that follow one another and are marked busy.
+// mergeFiles merges consecutive segments that are marked busy.
 func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, threads int) (err error) {
 	defer func() {
 		if err != nil {
@@ -340,7 +340,7 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 	return u.install(g, made, func(m *Manifest) { m.replace(segments, entry) })
 }
 
-// replace puts a segment in the place of others that follow one another.
+// replace replaces consecutive segments by another one.
 func (m *Manifest) replace(segments []*version.Segment, by ManifestSegment) {
 	at := -1
 	for _, s := range segments {
@@ -354,9 +354,8 @@ func (m *Manifest) replace(segments []*version.Segment, by ManifestSegment) {
 	m.Segments = slices.Insert(m.Segments, at, by)
 }
 
-// older returns the deletions, among those that stand beside the segments, of documents before
-// them.
-func (g *gathered) older() (dead []rows.DocID) {
+// older returns the deletions of documents of earlier segments that the files of the segments list.
+func (g *mergeInput) older() (dead []rows.DocID) {
 	for _, s := range g.segments {
 		for _, doc := range s.Older {
 			if doc < g.from {
@@ -368,19 +367,19 @@ func (g *gathered) older() (dead []rows.DocID) {
 	return slices.Compact(dead)
 }
 
-// expireEvery is how often the index looks for segments that have expired. Queries see none of
-// their documents anyway; this gives their room back.
+// expireEvery is the interval at which the index looks for expired segments. Queries never see their documents;
+// dropping them frees space.
 const expireEvery = time.Second
 
-// clockEvery is how often the manifest gets the time at least, while documents expire.
+// clockEvery is the maximum interval at which the manifest gets the time, while documents expire.
 const clockEvery = time.Hour
 
-// heldEvery is how often the manifest gets what the log holds: the loss of records before that is
+// heldEvery is the interval at which the manifest gets the position of the log. The loss of earlier records is then
 // noticed.
 const heldEvery = time.Minute
 
-// expire drops segments that have expired, and has others merged of which much has, until the index
-// is closed. It watches the clock.
+// expire drops expired segments and starts merges of segments with many expired documents, until the index is closed.
+// It watches the clock.
 func (u *upkeep) expire() {
 	stopped := u.watchClock(false)
 	for n := 1; ; n++ {
@@ -390,15 +389,15 @@ func (u *upkeep) expire() {
 		case <-time.After(expireEvery):
 		}
 		stopped = u.watchClock(stopped)
-		u.keep(n%int(heldEvery/expireEvery) == 0) // as below
+		u.keep(n%int(heldEvery/expireEvery) == 0) // errors are tried again
 		if u.versions.Clock.Now() != 0 {
-			u.DropExpired(context.Background()) // what fails is tried again
+			u.DropExpired(context.Background()) // errors are tried again
 		}
 	}
 }
 
-// watchClock reports whether the clock of an index with documents that expire is stopped, and tells
-// of that once.
+// watchClock reports whether the clock of an index with documents that expire is stopped. It calls ClockJumped once per
+// stop.
 func (u *upkeep) watchClock(told bool) bool {
 	jump := u.versions.Clock.Jump()
 	if jump == 0 || u.versions.Clock.Now() == 0 {
@@ -410,8 +409,8 @@ func (u *upkeep) watchClock(told bool) bool {
 	return true
 }
 
-// keep puts the time in the manifest, if documents expire and an hour has passed, and with records
-// what the log holds, if that has changed.
+// keep writes a manifest with the current time if documents expire and an hour has passed, and with the position of the
+// log if records is set and it has changed.
 func (u *upkeep) keep(records bool) error {
 	live, now := u.folder.current().Live, u.versions.Clock.Now()
 	late := now != 0 && now >= live.Time+rows.Time(clockEvery/time.Second)
@@ -421,9 +420,8 @@ func (u *upkeep) keep(records bool) error {
 	return nil
 }
 
-// DropExpired drops each segment whose documents have all expired, without reading it, and wakes
-// the merges of those of which a quarter has. The index does that by itself each second. Errors are
-// those of writing the manifest.
+// DropExpired drops each segment whose documents have all expired, without reading it, and wakes merges of segments
+// with a quarter of expired documents. The index calls it each second. It returns errors of writing the manifest.
 func (u *upkeep) DropExpired(ctx context.Context) (err error) {
 	defer u.wakeMerger()
 	u.merging.Lock()
@@ -439,7 +437,7 @@ func (u *upkeep) DropExpired(ctx context.Context) (err error) {
 	return err
 }
 
-// markExpired returns the segments that have expired, marked as busy.
+// markExpired marks the expired segments as busy and returns them.
 func (u *upkeep) markExpired() (gone []*version.Segment) {
 	u.writer.mu.Lock()
 	defer u.writer.mu.Unlock()
@@ -474,8 +472,7 @@ func (u *upkeep) dropFile(s *version.Segment) error {
 	return u.writer.applyEdit(version.Edit{Remove: []*version.Segment{s}})
 }
 
-// nameLog publishes a manifest, changed by edit, that says which file the log goes on in, and what
-// the log holds.
+// nameLog publishes a manifest, changed by edit, with the current file and position of the log.
 func (u *upkeep) nameLog(edit func(*Manifest)) error {
 	if !u.folder.durable() {
 		return nil

@@ -30,16 +30,15 @@ func verify(ctx context.Context, files []*store.File, threads int, progress func
 	return nil
 }
 
-// scrubBlocks are checked at a time, while a view holds their file: 1 MiB.
+// scrubBlocks is the number of blocks that are checked at a time, while a view holds their file: 1 MiB.
 const scrubBlocks = 16
 
-// Scrub holds every block of the index's files against its checksum, piece by piece: after each
-// piece it calls pace with the piece's bytes, and those of all files, to wait as long as the caller
-// wants; an error of pace ends the scrub. Between pieces nothing is held: files that a merge has
-// replaced meanwhile are left out, and new ones are checked. The error wraps [store.ErrCorrupt]
-// where a block is damaged. Any number of goroutines may query and change the index meanwhile.
+// Scrub checks every block of the index's files against its checksum, piece by piece. After each piece it calls pace
+// with the bytes of the piece and of all files. pace may wait; its error ends the scrub. Between pieces nothing is
+// held: files that a merge has replaced meanwhile are skipped, and new ones are checked. The error wraps
+// [store.ErrCorrupt] if a block is damaged. Scrub is safe for concurrent use with all other calls.
 func (x *Index) Scrub(ctx context.Context, pace func(bytes, of uint64) error) error {
-	next := map[*store.File]uint64{} // the first block that was not checked
+	next := map[*store.File]uint64{} // first block to check
 	for {
 		bytes, of, err := x.scrubSome(next)
 		if err = cmp.Or(err, ctx.Err()); err != nil || of == 0 {
@@ -53,8 +52,8 @@ func (x *Index) Scrub(ctx context.Context, pace func(bytes, of uint64) error) er
 	}
 }
 
-// scrubSome checks the next blocks of a file of the index, which may be none, and returns the bytes
-// of all files; 0 if there is nothing left to check.
+// scrubSome checks the next blocks of a file and returns their bytes and the bytes of all files. It returns 0 bytes of
+// all files if there is nothing left to check.
 func (x *Index) scrubSome(next map[*store.File]uint64) (bytes, of uint64, err error) {
 	w, err := x.View()
 	if err != nil {
@@ -77,7 +76,7 @@ func (x *Index) scrubSome(next map[*store.File]uint64) (bytes, of uint64, err er
 	return bytes, of, err
 }
 
-// checked is the block after the last one of any file.
+// checked is a block number after the last block of any file.
 const checked = math.MaxUint64
 
 // filesOf returns the files of segments.

@@ -19,42 +19,42 @@ import (
 	"ndd/engine/storage/wal"
 )
 
-// A writer makes the changes of an index: in the log, then in memory. mu guards all its fields that
-// are not atomic, the edits of versions, and the Busy marks of segments. The locks of a version, of
-// tombstones and of the log are taken under it, never the other way round. Readers take none.
+// A writer makes the changes of an index: in the log, then in memory. mu guards its fields that are not atomic, the
+// edits of versions, and the Busy marks of segments. The locks of versions, of tombstones and of the log are taken
+// under it, never the other way round. Readers take none of these.
 type writer struct {
-	*shared
+	*indexState
 	mu     sync.Mutex
 	queued atomic.Int32 // callers that wait in acquire
 	closed bool
 	admission
 
-	log        *wal.Log // nil where nothing is durable
-	record     []byte   // the memory of the next record
-	pending    pending
+	log        *wal.Log // nil if nothing is durable
+	record     []byte   // memory of the next record
+	pending    pendingInsert
 	logged     atomic.Uint64 // position of the last record
 	recovering bool          // the log is being read
 
 	counters
-	deleted []rows.DocID // of segments in files, since the last flush began
+	deleted []rows.DocID // documents of files that were deleted since the last flush began
 	ids     version.IDReader
 }
 
-// counters are read by each check-and-insert and seldom written, and have cache lines of their own.
+// counters are read by each check-and-insert and seldom written, so they have their own cache lines.
 type counters struct {
 	_       [memtable.CacheLine]byte
-	added   atomic.Uint64 // segments that did not come through memtables
-	refused atomic.Uint64 // times that changes were undone
+	added   atomic.Uint64 // number of segments that did not come from memtables
+	refused atomic.Uint64 // number of times that changes were undone
 	_       [memtable.CacheLine]byte
 }
 
-// An admission says whether memory has room for inserts.
+// An admission holds the state of the memory for inserts.
 type admission struct {
-	room         chan struct{}       // closed when there may be room; nil when nobody waits
-	inserted     *memory.Reservation // of what the current version takes
-	short        error               // why there is no memory for inserts; nil when there is
-	flushFailed  error               // of the last flush
-	flushesShort int                 // flushes in a row that lacked memory
+	room         chan struct{}       // closed when there may be room; nil if nobody waits
+	inserted     *memory.Reservation // memory of the current version
+	short        error               // why there is no memory for inserts; nil if there is
+	flushFailed  error               // error of the last flush
+	flushesShort int                 // number of flushes in a row that lacked memory
 }
 
 // wakeWaiting wakes the callers that wait for room. The caller holds writer.mu.
@@ -65,14 +65,12 @@ func (a *admission) wakeWaiting() {
 	}
 }
 
-// lockSpin is how long one who waits alone for w.mu spins before it sleeps. w.mu is held for half a
-// microsecond as a rule, but in one call of some hundred for 20: where that is the first to write
-// to a page of memory, of which the other processors are to be told. A sleeper is woken in 100, and
-// more on a busy machine.
+// lockSpin is the time for which a single waiter for w.mu spins before it sleeps. w.mu is usually held for half a
+// microsecond, but for 20 in one of some hundred calls: the first write to a page of memory, about which other
+// processors must be told. Waking a sleeper takes 100 microseconds, and more on a busy machine.
 const lockSpin = 50 * time.Microsecond
 
-// acquire takes mu. A caller that waits alone spins for a while; several leave the processor to
-// others.
+// acquire takes mu. A single waiter spins for a while; several leave the processor to others.
 func (w *writer) acquire() {
 	if w.mu.TryLock() {
 		return
@@ -95,25 +93,24 @@ func (w *writer) hasRoom() bool {
 		(w.short == nil || !w.mustFlush(v))
 }
 
-// ErrNoRoom is wrapped where an insert is refused since memory has no room for more documents.
-// Queries and deletions go on, and inserts do when there is room again.
+// ErrNoRoom is wrapped if an insert is refused because memory has no room. Queries and deletions continue, and inserts
+// do when there is room again.
 var ErrNoRoom = errors.New("no room for more documents in memory")
 
 const (
-	// memtableBytes fill a memtable however few documents they are: a sixteenth of the budget where
-	// that is less, but memtableLeast at least.
+	// memtableBytes is the capacity of a memtable in bytes: at most a sixteenth of the budget, but at least
+	// memtableLeast.
 	memtableBytes = 256 << 20
 	memtableLeast = 1 << 20
 )
 
-// memtableBytes returns how many bytes fill a memtable of the index.
+// memtableBytes returns the capacity of a memtable of the index in bytes.
 func (w *writer) memtableBytes() uint64 {
 	return min(memtableBytes, max(w.config.Budget.Limit().Bytes/16, memtableLeast))
 }
 
-// sealRoom returns how much memory is held for making a segment in memory of a memtable, which
-// takes two and a half times what that has of IDs, less for the rest, and some megabytes. Where
-// files are, flushes reserve their own.
+// sealRoom returns the memory that is reserved for making a segment in memory of a memtable: two and a half times its
+// IDs, less for the rest, and some megabytes. With files, flushes reserve their own memory.
 func (w *writer) sealRoom() uint64 {
 	if w.folder.durable() {
 		return 0
@@ -130,23 +127,22 @@ func (w *writer) reserve(v *version.Version) {
 	if w.short = w.inserted.Resize("what was inserted", v.Bytes+w.sealRoom()); w.short != nil {
 		return
 	}
-	// Of an index with files, the other half is there for writing to them.
+	// With files, the other half of the budget is for writing them.
 	if l := w.config.Budget.Limit(); w.folder.durable() && v.Bytes > l.Bytes/2 {
 		w.short = &memory.TooLargeError{What: "what was inserted", Need: v.Bytes,
 			Limit: memory.Limit{Bytes: l.Bytes / 2, Source: "half of " + l.Source}}
 	}
 }
 
-// applyEdit makes an edit's version the current one. The caller holds writer.mu, or is the only one
-// that has x. The error is one of releasing memory.
+// applyEdit publishes the version of an edit. The caller holds writer.mu, or is the only user of the index. It returns
+// errors of freeing memory.
 func (w *writer) applyEdit(e version.Edit) error {
 	next := w.versions.Next(e)
 	w.reserve(next)
 	return w.versions.Publish(next)
 }
 
-// grown reserves what the current version takes, of which a memtable has grown. The caller holds
-// writer.mu.
+// grown reserves the memory of the current version after a memtable has grown. The caller holds writer.mu.
 func (w *writer) grown() {
 	v := w.versions.Current()
 	v.Bytes = v.Memory()
@@ -155,8 +151,8 @@ func (w *writer) grown() {
 	}
 }
 
-// mustFlush reports whether it is time to make a segment of a version's memtables: where one is
-// full, or memory is short and that would help. The caller holds writer.mu.
+// mustFlush reports whether a flush of a version's memtables is due: one is full, or memory is short and a flush would
+// help. The caller holds writer.mu.
 func (w *writer) mustFlush(v *version.Version) bool {
 	if w.config.flushDocs == neverFlush {
 		return false
@@ -164,24 +160,22 @@ func (w *writer) mustFlush(v *version.Version) bool {
 	return len(v.Memtables) > 1 || w.short != nil && v.Memtables[0].Bytes() > memtableLeast
 }
 
-// unflushedMax is how many times the documents of a memtable may be in some before inserts wait for
-// what becomes of those.
+// unflushedMax is the maximum number of unflushed memtables before inserts wait.
 const unflushedMax = 8
 
-// A pending insert is decided document by document and committed as one change. The caller holds
-// writer.mu throughout.
-type pending struct {
+// A pendingInsert is decided document by document and committed as one change. The caller holds writer.mu throughout.
+type pendingInsert struct {
 	writer *writer
 	change
-	own    map[string]int // place in docs of the documents of each ID
-	prints []uint64       // of docs, which are rows
+	own    map[string]int // index in docs of the document with each ID
+	prints []uint64       // fingerprints of docs
 }
 
-// errRefused is wrapped where a change could not be made.
+// errRefused is wrapped if a change could not be made.
 var errRefused = errors.New("nothing was inserted or deleted")
 
-// commit makes a change: in the log, then in memory. The caller holds writer.mu. After an error
-// nothing has changed. The change may be acknowledged when x.sync has returned for its position.
+// commit makes a change: in the log, then in memory. The caller holds writer.mu. After an error nothing has changed.
+// The change may be acknowledged when sync has returned for its position.
 func (w *writer) commit(c *change) (at wal.Position, err error) {
 	if len(c.docs) == 0 && len(c.delete) == 0 && !c.gap {
 		return 0, nil
@@ -222,27 +216,27 @@ func (w *writer) apply(c *change) error {
 	return nil
 }
 
-// nextDeletion is that of the documents that a request deletes. The caller holds writer.mu.
+// nextDeletion returns the deletion of the next request to delete. The caller holds writer.mu.
 func (w *writer) nextDeletion() rows.Deletion {
 	return rows.DeletedBy(w.versions.Deletions.Load() + 1)
 }
 
-// publish shows readers all that was changed, at once. A change either replaces documents or only
-// deletes some, so that what it does is seen with one of the two stores. The caller holds writer.mu.
+// publish shows all changes to readers at once. A change either replaces documents or only deletes some, so one of the
+// two stores shows it. The caller holds writer.mu.
 func (w *writer) publish() {
 	w.versions.Deletions.Add(1)
 	w.versions.Committed.Store(uint64(w.versions.Current().End()))
 }
 
-// newest is a view of all that was committed. The caller holds writer.mu as long as it is used.
+// newest returns a view of all committed changes. The caller holds writer.mu while it uses the view.
 func (w *writer) newest() version.View {
 	v := w.versions.Current()
 	return version.View{Version: v, Moment: rows.Moment{Clock: v.End(), Deletions: w.versions.Deletions.Load()},
 		Now: w.versions.Clock.Now()}
 }
 
-// skipTo makes first, which is above all numbers in use, the number of the next document. The
-// caller holds writer.mu.
+// skipTo sets the number of the next document to first, which must be larger than all numbers in use. The caller holds
+// writer.mu.
 func (w *writer) skipTo(first rows.DocID) error {
 	e := version.Edit{AddMemtable: w.newMemtable(first)}
 	memtables := w.versions.Current().Memtables
@@ -252,7 +246,7 @@ func (w *writer) skipTo(first rows.DocID) error {
 	return w.applyEdit(e)
 }
 
-// add appends documents to memtables, as many as it takes. The caller holds writer.mu.
+// add appends documents to memtables. The caller holds writer.mu.
 func (w *writer) add(docs []rows.Doc, expires []rows.Time) {
 	v := w.versions.Current()
 	last := v.Newest()
@@ -283,7 +277,7 @@ func (w *writer) newMemtable(first rows.DocID) *memtable.Table {
 	return memtable.New(o)
 }
 
-// fill gives an index its first version.
+// fill sets the first version of an index.
 func (w *writer) fill(segments []*version.Segment, next rows.DocID) error {
 	for _, s := range segments {
 		if s.Expires.First != 0 {
@@ -294,9 +288,8 @@ func (w *writer) fill(segments []*version.Segment, next rows.DocID) error {
 	return w.applyEdit(version.Edit{Add: segments, AddMemtable: w.newMemtable(next)})
 }
 
-// indexIDs makes the index of a segment's IDs in memory, unless it has one or needs none: when an
-// ID is looked up for the first time in a segment that was built, of an index that is not open for
-// writing. The caller holds writer.mu.
+// indexIDs makes the index of a segment's IDs in memory if it has none and needs one: for the first look-up of an ID in
+// a built segment of an index that is not open for writing. The caller holds writer.mu.
 func (w *writer) indexIDs(s *version.Segment) error {
 	list := s.Segment.IDs()
 	if list == nil || len(s.IDIndex.Slots) > 0 || !w.config.IDs {
@@ -329,7 +322,7 @@ func (c *Config) reserveIDs(s *version.Segment) (*memory.Reservation, error) {
 		rows.IDIndexBytes(s.Documents()))
 }
 
-// holder returns the newest document that has an ID. The caller holds writer.mu.
+// holder returns the newest document with an ID. The caller holds writer.mu.
 func (w *writer) holder(id string) (doc rows.DocID, ok bool, err error) {
 	err = w.holders(id, w.versions.Clock.Now(), func(d rows.DocID) bool {
 		doc, ok = d, true
@@ -338,9 +331,9 @@ func (w *writer) holder(id string) (doc rows.DocID, ok bool, err error) {
 	return doc, ok, err
 }
 
-// appendHolders appends all documents that have an ID and have not expired by now, or at all if now
-// is 0: a document of the same ID deletes those, too, lest both be found when the clock is set
-// back. The caller holds writer.mu.
+// appendHolders appends all documents with an ID that have not expired at now. If now is 0 it includes expired ones: a
+// document with the same ID deletes these, too, so that a clock that is set back does not show both. The caller holds
+// writer.mu.
 func (w *writer) appendHolders(dst []rows.DocID, id string, now rows.Time) ([]rows.DocID, error) {
 	err := w.holders(id, now, func(d rows.DocID) bool {
 		dst = append(dst, d)
@@ -349,9 +342,9 @@ func (w *writer) appendHolders(dst []rows.DocID, id string, now rows.Time) ([]ro
 	return dst, err
 }
 
-// holders calls yield with each document that has an ID, newest first but for those of one segment,
-// until it returns false. The caller holds writer.mu. The first call for an index that was built
-// and is only read makes an index of all IDs in memory, at about 200 ns and 11 bytes a document.
+// holders calls yield with each document with an ID, until yield returns false. Newer documents come first, except
+// within a segment. The caller holds writer.mu. The first call for a built index that is only read makes an index of
+// all IDs in memory, at about 200 ns and 11 bytes per document.
 func (w *writer) holders(id string, now rows.Time, yield func(rows.DocID) bool) (err error) {
 	if id == "" || !w.config.IDs {
 		return nil
