@@ -70,8 +70,9 @@
 //
 // # Cost
 //
-// English about 8 ns a word, Chinese about 10 ns a character, on one core; the hash of a token that
-// was seen before about 3 ns more.
+// English about 8 ns a word, Chinese about 10 ns a character, and scripts of two bytes a character 5 ns a byte, on one core; the hash
+// of a token that was seen before about 3 ns more. A byte of no text takes more than about ten times as long as one of English, but
+// for U+FDFA, which becomes 33 bytes of 4 words (15 times), and long rows of different combining marks or jamo (25 times).
 //
 // # Concurrency
 //

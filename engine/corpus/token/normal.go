@@ -2,7 +2,6 @@ package token
 
 import (
 	"bytes"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -78,7 +77,10 @@ func withoutInvisible(dst, src []byte) []byte {
 }
 
 func invisible(r rune) bool {
-	return r >= 0xad && (unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) || r == 0x34f)
+	if r < 0x600 || r > 0x8e2 && r < 0x180b { // most marks, without a look at the tables
+		return r == 0xad || r == 0x34f
+	}
+	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r)
 }
 
 // chunk returns the normal form of s, in memory that the next call reuses, and notes in pieces
@@ -96,11 +98,20 @@ func (n *normaliser) chunk(s []byte) []byte {
 	before := -1   // where the character before this one starts in s, if it may combine with this one
 	beforeDst := 0 // and in dst
 	for i := 0; i < len(s); {
-		if c := s[i]; c < utf8.RuneSelf {
+		c := s[i]
+		if c < utf8.RuneSelf {
 			before, beforeDst = i, len(dst)
 			dst = append(dst, lowerASCII(c))
 			i++
 			continue
+		}
+		if c < 0xe0 && i+1 < len(s) { // two bytes that become two, as nearly all of Russian
+			if m := n.table.normal[rune(c&0x1f)<<6|rune(s[i+1]&0x3f)]; m >= utf8.RuneSelf && m < 1<<11 && c >= 0xc2 && s[i+1]&0xc0 == 0x80 {
+				before, beforeDst = i, len(dst)
+				dst = append(dst, 0xc0|byte(m>>6), utf8.RuneSelf|byte(m&0x3f))
+				i += 2
+				continue
+			}
 		}
 		// Three bytes that stay as they are, as nearly all of Chinese.
 		if r := threeBytes(s, i); r != 0 && rune(n.table.normal[r]) == r {
@@ -239,96 +250,4 @@ func (n *normaliser) source(next, at int, isEnd bool) int {
 		return p.source
 	}
 	return p.source + at - p.normal
-}
-
-// runeTable holds properties of the first 65,536 characters for the hot loops: 152 KiB, made once,
-// when the first text beyond ASCII comes.
-type runeTable struct {
-	normal     [1 << 16]uint16 // the normal form where it is one character that starts anew, else 0
-	continuous [1 << 10]uint64 // one bit: a character of a script without spaces
-	letter     [1 << 10]uint64 // one bit: a letter or a number
-	start      [1 << 10]uint64 // one bit: starts a sequence, see isStart
-}
-
-// runes returns the table, which it makes when it is called first; that takes a few milliseconds.
-var runes = sync.OnceValue(func() *runeTable {
-	t := &runeTable{}
-	n := newNormaliser()
-	var form []byte
-	for r := rune(0x80); r < 1<<16; r++ {
-		if continuousScript(r) {
-			t.continuous[r>>6] |= 1 << (r & 63)
-		}
-		if wordly(r) {
-			t.letter[r>>6] |= 1 << (r & 63)
-		}
-		if r >= 0xd800 && r < 0xe000 || r == utf8.RuneError {
-			continue
-		}
-		if !norm.NFKC.PropertiesString(string(r)).BoundaryBefore() {
-			continue
-		}
-		form = n.normalForm(form[:0], utf8.AppendRune(nil, r))
-		if len(form) == 0 || !norm.NFKC.Properties(form).BoundaryBefore() {
-			continue
-		}
-		t.start[r>>6] |= 1 << (r & 63)
-		if m, size := utf8.DecodeRune(form); size == len(form) && m < 1<<16 {
-			t.normal[r] = uint16(m)
-		}
-	}
-	return t
-})
-
-// simple returns the normal form of r, or 0 where it takes the slow way.
-func (t *runeTable) simple(r rune) rune {
-	if r < 1<<16 {
-		return rune(t.normal[r])
-	}
-	if isEmoji(r) || r >= 0x20000 && r < 0x2f800 || r >= 0x30000 && r < 0x32000 { // Han, less the compatibility block
-		return r
-	}
-	return 0
-}
-
-// isEmoji reports whether r is a regional indicator or in the blocks of emoji, which hold neither letters
-// nor characters that normalisation changes.
-func isEmoji(r rune) bool { return r >= 0x1f1e6 && r < 0x1f200 || r >= 0x1f300 && r < 0x1fb00 }
-
-// isStart reports whether neither a character nor its normal form combines with anything before.
-func (t *runeTable) isStart(r rune) bool {
-	if r < 1<<16 {
-		return t.start[r>>6]>>(r&63)&1 != 0
-	}
-	return !invisible(r) && norm.NFKC.PropertiesString(string(r)).BoundaryBefore()
-}
-
-// isContinuous is continuousScript by table.
-func (t *runeTable) isContinuous(r rune) bool {
-	if r < 1<<16 {
-		return t.continuous[r>>6]>>(r&63)&1 != 0
-	}
-	return !isEmoji(r) && continuousScript(r)
-}
-
-// isLetter is wordly by table.
-func (t *runeTable) isLetter(r rune) bool {
-	if r < 1<<16 {
-		return t.letter[r>>6]>>(r&63)&1 != 0
-	}
-	return !isEmoji(r) && wordly(r)
-}
-
-// continuousScript returns whether r is among the letters and vowel signs of scripts that put no
-// spaces between words.
-func continuousScript(r rune) bool {
-	if r < 0xe01 {
-		return false
-	}
-	if r == 0x30fc || r == 0x3007 { // the long vowel mark, common to the kana; the Han zero, a number
-		return true
-	}
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
-		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) &&
-		(unicode.IsLetter(r) || unicode.IsMark(r))
 }

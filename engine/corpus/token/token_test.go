@@ -128,6 +128,39 @@ func TestTokensAgainstSpecification(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkTokens(t, rapid.String().Draw(t, "text")) })
 }
 
+// TestClasses: each character joins words as UAX #29 has it, or is left to its rules.
+func TestClasses(t *testing.T) {
+	count := func(text string) (n int) {
+		for w := words.FromString(text); w.Next(); {
+			n++
+		}
+		return n
+	}
+	table := runes()
+	for r := rune(utf8.RuneSelf); r < classified; r++ {
+		if r >= 0xac02 && r < 0xd7a0 || r >= 0x3402 && r < 0x9ff0 || r >= 0x17002 && r < 0x18ce0 {
+			r += 40 // they are alike
+		}
+		if continuousScript(r) || !utf8.ValidRune(r) {
+			continue
+		}
+		c := string(r)
+		ok := true
+		switch table.classOf(r) {
+		case classLetter:
+			ok = count("a"+c+"1") == 1 && count("1"+c+"_"+c+"a") == 1 && count(" "+c) == 2 && count("\u05d0"+c+"\u05d0") == 1
+		case classMark:
+			ok = count("a"+c) == 1 && count("1"+c+"a") == 1 && count(" "+c+"."+c+"a") == 3
+		case classGap:
+			ok = count("a"+c+"a") == 3 && count("1"+c+"1") == 3 && count("_"+c+"_") == 3 && count("\u05d0"+c+"\u05d0"+c) == 4 &&
+				count(c+c+"a") > 1
+		}
+		if !ok {
+			t.Errorf("%U %s is not of class %d", r, c, table.classOf(r))
+		}
+	}
+}
+
 // TestSequences: texts of characters that the normaliser takes in sequences have the tokens of the
 // specification, short ones and rows longer than what the normal form allows of combining marks.
 func TestSequences(t *testing.T) {

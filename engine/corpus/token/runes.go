@@ -1,0 +1,130 @@
+package token
+
+import (
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// runeTable holds properties of characters for the hot loops: 370 KiB, made once, when the first text beyond ASCII comes.
+type runeTable struct {
+	normal     [1 << 16]uint16         // the normal form where it is one character that starts anew, else 0
+	form       [1 << 16]uint16         // the place in forms of a longer normal form that starts anew, else 0
+	forms      []string                // of 1,200 characters
+	start      [classified / 64]uint64 // one bit: starts a sequence, see isStart
+	continuous [classified / 64]uint64 // one bit: a character of a script without spaces
+	class      [classified / 32]uint64 // two bits: how it joins words
+}
+
+// classified is the number of the first characters, up to U+1FFFF, that have bits in the table.
+const classified = 1 << 17
+
+// runes returns the table, which it makes when it is called first; that takes a few milliseconds.
+var runes = sync.OnceValue(func() *runeTable {
+	t := &runeTable{forms: []string{""}}
+	t.classify()
+	each(append(continuousScripts, extraContinuous), func(r rune) {
+		if continuousScript(r) {
+			t.continuous[r>>6] |= 1 << (r & 63)
+		}
+	})
+	n := newNormaliser()
+	for r := rune(0x80); r < 1<<16; r++ {
+		t.normalise(&n, r)
+	}
+	for i := 1 << 10; i < len(t.start); i++ {
+		t.start[i] = ^uint64(0)
+	}
+	each([]*unicode.RangeTable{unicode.M, unicode.Cf}, func(r rune) {
+		if r >= 1<<16 {
+			t.start[r>>6] &^= 1 << (r & 63)
+		}
+	})
+	return t
+})
+
+// normalise finds the normal form of a character if neither the character nor the form combines with anything before.
+func (t *runeTable) normalise(n *normaliser, r rune) {
+	isIdeograph, isSyllable, isPrivate := r >= 0x3400 && r < 0xa000, r >= 0xac00 && r < 0xd7a4, r >= 0xe000 && r < 0xf900
+	if isIdeograph || isSyllable || isPrivate {
+		t.normal[r], t.start[r>>6] = uint16(r), t.start[r>>6]|1<<(r&63)
+		return
+	}
+	if !utf8.ValidRune(r) || r == utf8.RuneError || !norm.NFKC.PropertiesString(string(r)).BoundaryBefore() {
+		return
+	}
+	form := n.normalForm(nil, []byte(string(r)))
+	if len(form) == 0 || !norm.NFKC.Properties(form).BoundaryBefore() {
+		return
+	}
+	t.start[r>>6] |= 1 << (r & 63)
+	if m, size := utf8.DecodeRune(form); size == len(form) && m < 1<<16 {
+		t.normal[r] = uint16(m)
+		return
+	}
+	t.form[r] = uint16(len(t.forms))
+	t.forms = append(t.forms, string(form))
+}
+
+// each calls do with each character of some tables below classified.
+func each(tables []*unicode.RangeTable, do func(rune)) {
+	for _, table := range tables {
+		for _, x := range table.R16 {
+			for r := rune(x.Lo); r <= rune(x.Hi); r += rune(x.Stride) {
+				do(r)
+			}
+		}
+		for _, x := range table.R32 {
+			for r := rune(x.Lo); r <= rune(min(x.Hi, classified-1)); r += rune(x.Stride) {
+				do(r)
+			}
+		}
+	}
+}
+
+// simple returns the normal form of r, or 0 where it takes the slow way.
+func (t *runeTable) simple(r rune) rune {
+	if r < 1<<16 {
+		return rune(t.normal[r])
+	}
+	if isEmoji(r) || r >= 0x20000 && r < 0x2f800 || r >= 0x30000 && r < 0x32000 { // Han, less the compatibility block
+		return r
+	}
+	return 0
+}
+
+// isEmoji reports whether r is a regional indicator or in the blocks of emoji, which hold neither letters
+// nor characters that normalisation changes.
+func isEmoji(r rune) bool { return r >= 0x1f1e6 && r < 0x1f200 || r >= 0x1f300 && r < 0x1fb00 }
+
+// isStart reports whether neither a character nor its normal form combines with anything before.
+func (t *runeTable) isStart(r rune) bool {
+	if r < classified {
+		return t.start[r>>6]>>(r&63)&1 != 0
+	}
+	return !invisible(r) && norm.NFKC.PropertiesString(string(r)).BoundaryBefore()
+}
+
+// isContinuous is continuousScript by table.
+func (t *runeTable) isContinuous(r rune) bool {
+	if r < classified {
+		return t.continuous[r>>6]>>(r&63)&1 != 0
+	}
+	return continuousScript(r)
+}
+
+var (
+	continuousScripts = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar}
+	// The Han zero is a number, and the long vowel mark is common to the kana.
+	extraContinuous = &unicode.RangeTable{R16: []unicode.Range16{{0x3007, 0x3007, 1}, {0x30fc, 0x30fc, 1}}}
+)
+
+// continuousScript returns whether r is among the letters and vowel signs of scripts that put no
+// spaces between words.
+func continuousScript(r rune) bool {
+	return r >= 0xe01 && (unicode.Is(extraContinuous, r) ||
+		unicode.In(r, continuousScripts...) && (unicode.IsLetter(r) || unicode.IsMark(r)))
+}
