@@ -32,7 +32,7 @@ def dedup(
     threshold: Share = 0.7, k: Distance | None = None, verify: str = "sketch", same_url: bool | str = False,
     against: OneOrMany[Path] | None = None, chains: bool = False,
     keep: OneOrMany[str] = "first", source: str | None = None, prefer: OneOrMany[str] | None = None,
-    protect: OneOrMany[str] | None = None, max_drop: OneOrMany[str] | None = None,
+    protect: OneOrMany[str] | None = None, max_drop: Share | OneOrMany[str] | None = None,
     write_kept: Path | None = None, annotate: Path | None = None, report: Path | None = None, force: bool = False,
     input_format: Format = "auto", extract: Part = "auto", drop: OneOrMany[str] | None = None, recipe: Path = "minwise",
     max_document: Size = "64MiB", raw: bool = False, strict: bool = False,
@@ -62,7 +62,7 @@ def dedup(
         source: Name of the field with a document's source. Default: the file.
         prefer: Sources whose documents are kept before those of others, the best first.
         protect: Sources or files whose documents are never removed.
-        max_drop: Shares such as "60%" or "web=60%". If more would be removed, nothing is written.
+        max_drop: A share such as 0.6, or texts such as "60%" or "web=60%". If more would be removed, NddError is raised.
         write_kept: New folder for copies of the files without the duplicates.
         annotate: New folder for copies of the files with the decisions as fields.
         report: New folder for a page of HTML with examples.
@@ -88,6 +88,8 @@ def dedup(
     for name in ("keep", "prefer", "drop"):
         if isinstance(options.get(name), (list, tuple)):
             options[name] = ",".join(map(str, options[name]))
+    if isinstance(max_drop, (int, float)):
+        options["max_drop"] = f"{100 * max_drop:g}%"
     orders = [word.strip() for word in str(options.get("keep", "first")).split(",")]
     fields = [word.removeprefix("newest:") for word in orders if word not in ("first", "longest", "shortest", "newest", "source")]
     fields += [source] if source else []
@@ -333,7 +335,7 @@ def _run(command: str, documents: Any, paths: dict[str, Any], text: str | None, 
     """Runs a command on documents, and returns its output and messages."""
     if paths:
         part = next(iter(paths.values()))
-        text, id = part.text, None if command == "copies" else part.id  # its table has no rows: IDs tell them
+        text, id = part.text, None if command == "copies" else part.named  # its table has no rows: IDs tell them
     args = [command, *_process.flags({**options, "text": text, "id": id})]
     return _process.run([*args, "--", *(paths or documents.inputs)], paths)
 

@@ -35,14 +35,14 @@ def source(of, text=None, id=None, fields=(), optional=()):
     if library == "datasets" and isinstance(of, dict):
         return Splits(of, {name: source(part, text, id, fields, optional) for name, part in of.items()})
     if isinstance(of, (collections.abc.Mapping, bytes)):
-        raise UsageError(f"a {kind} is neither a table nor a list of documents")
+        raise UsageError(f"an object of type {kind} is neither a table nor a list of documents")
     if library == "datasets" and kind == "IterableDataset":
         return Stream(of, text, id, fields, optional)
     for rows in (Relation, Reader, Lazy, ArrowDataset, Table):
         if rows.takes(of, library, kind):
             return rows(of, text, id, fields, optional)
     if not isinstance(of, collections.abc.Iterable):
-        raise UsageError(f"a {kind} of {library} holds no documents: give a table, a list of texts, or paths")
+        raise UsageError(f"an object of type {kind} holds no documents: give a table, a list of texts, or paths")
     return Items(of, text, id, fields, optional)
 
 
@@ -78,8 +78,8 @@ class Rows:
         if self.text is None:
             raise UsageError(f"no column {TEXT[0]!r} among {', '.join(map(str, names))}; text= names the column with the texts")
         for name in [self.text, self.id, *self.fields]:
-            if name is not None and name not in names:
-                raise UsageError(f"no column {name!r} among {', '.join(map(str, names))}")
+            if name is not None and names.count(name) != 1:
+                raise UsageError(f"{'several columns' if name in names else 'no column'} {name!r} among {', '.join(map(str, names))}")
         self.id = self.id or next((n for n in ID if n in names), None)
         self.fields += [n for n in self.optional if n in names]
 
@@ -109,13 +109,17 @@ class Rows:
         writer, self.count, ids = None, 0, []
         try:
             for table in self.tables():
-                columns = [plain(table.column(name), name == self.text) for name in self.columns()]
-                table = pyarrow.table(columns, self.columns())
+                columns = {name: plain(table.column(name)) for name in self.columns()}
+                columns[self.text] = texts(columns[self.text])
+                if self.id:
+                    ids += columns[self.id].chunks
+                    kind = columns[self.id].type
+                    if self.id not in (self.text, *self.fields) and not (pyarrow.types.is_large_string(kind) or pyarrow.types.is_integer(kind)):
+                        del columns[self.id]  # the results have it, and messages the row
+                table = pyarrow.table(columns)
                 if writer is None:
                     writer = pyarrow.parquet.ParquetWriter(path, table.schema, compression="none", use_dictionary=False)
                 writer.write_table(table)
-                if self.id:
-                    ids += table.column(self.id).chunks
                 self.count += len(table)
                 step(len(table))
             if writer is None:
@@ -127,7 +131,8 @@ class Rows:
         finally:
             if writer is not None:
                 writer.close()
-        self.ids = pyarrow.chunked_array(ids, table.schema.field(self.id).type) if self.id else None
+        self.ids = pyarrow.chunked_array(ids, kind) if self.id else None
+        self.named = self.id if self.id in table.column_names else None
         return path
 
     def lines(self, f, step):
@@ -143,7 +148,7 @@ class Rows:
             ids += [record.get(self.id) for record in records] if self.id else []
             self.count += len(records)
             step(len(records))
-        self.ids = ids if self.id else None
+        self.ids, self.named = ids if self.id else None, self.id
 
     def kept(self, dropped):
         """Returns the numbers of the rows that are not dropped."""
@@ -155,18 +160,25 @@ class Mixed(Exception):
     """Rows that make no table: there are none, or a column has values of several types."""
 
 
-def plain(column, text):
-    """Returns a column as one that ndd reads; of texts none is missing."""
-    import pyarrow.compute
+def plain(column):
+    """Returns a column whose texts are of the type that all can take; others are returned as they are."""
+    import pyarrow
     from pyarrow import types
 
-    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-    string = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-    if text and not string and not types.is_null(kind):
-        raise UsageError(f"the column with the texts has values of type {kind}; text= names another")
-    if string or not (types.is_integer(kind) or types.is_floating(kind) or types.is_temporal(kind) or types.is_struct(kind)):
-        column = column.cast(pyarrow.large_string())
-    return pyarrow.compute.fill_null(column, "") if text else column
+    if types.is_dictionary(column.type):
+        column = pyarrow.chunked_array([plain(pyarrow.chunked_array([c.dictionary])).take(c.indices) for c in column.chunks], None)
+    if types.is_string(column.type) or types.is_string_view(column.type):
+        return column.cast(pyarrow.large_string())
+    return column
+
+
+def texts(column):
+    """Returns a column of texts of which none is missing."""
+    import pyarrow.compute
+
+    if not (pyarrow.types.is_large_string(column.type) or pyarrow.types.is_null(column.type)):
+        raise UsageError(f"the column with the texts has values of type {column.type}; text= names another")
+    return pyarrow.compute.fill_null(column.cast(pyarrow.large_string()), "")
 
 
 def utf8(text):
@@ -267,7 +279,7 @@ class Relation(Table):
 
     @staticmethod
     def takes(of, library, kind):
-        return library in ("duckdb", "_duckdb")
+        return library in ("duckdb", "_duckdb") and hasattr(of, "columns")  # no connection
 
     def take(self, rows):
         kept = super().take(rows)  # noqa: F841, DuckDB finds it by its name
@@ -386,7 +398,7 @@ class Items(Rows):
 
     def begin(self, chunk):
         """Settles the fields by the first documents."""
-        if all(isinstance(x, str) and len(x) < 4096 and os.path.exists(x) for x in chunk[:8]):
+        if all(isinstance(x, str) and len(x) < 4096 and (os.path.exists(x) or glob.glob(x)) for x in chunk[:8]):
             raise UsageError(f"{chunk[0]!r} is the name of a file: give names of files as pathlib.Path")
         if isinstance(chunk[0], dict):
             self.choose(list(dict.fromkeys(name for row in chunk if isinstance(row, dict) for name in row)))
@@ -430,12 +442,14 @@ class Splits:
     """A dict of datasets."""
 
     def __init__(self, of, splits):
+        if not splits:
+            raise UsageError("the dict of datasets is empty")
         self.of, self.splits = of, splits
+        for name, part in splits.items():
+            part.split = name
 
     def parts(self, folder, step):
-        for name, part in self.splits.items():
-            part.split = name
-        return {part.spool(os.path.join(folder, name), step): part for name, part in self.splits.items()}
+        return {part.spool(os.path.join(folder, f"{i}"), step): part for i, part in enumerate(self.splits.values())}
 
     @property
     def count(self):

@@ -71,6 +71,8 @@ def test_sources(texts):
     assert [(s["source"], s["documents"], s["dropped"], s["kept_for_others"]) for s in counts] == [("web", 40, 20, 0), ("gold", 20, 0, 20)]
     with pytest.raises(ndd.NddError, match="max_drop 30%: 20 of 60 documents would be dropped"):
         ndd.dedup(documents, max_drop="30%")
+    with pytest.raises(ndd.NddError, match="max_drop 30%"):
+        ndd.dedup(documents, max_drop=0.3)
     with pytest.raises(ndd.UsageError, match="the sources are web, gold"):
         ndd.dedup(documents, source="set", protect="silver")
 

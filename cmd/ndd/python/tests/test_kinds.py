@@ -115,6 +115,21 @@ def test_columns(table, kind):
     assert type(clean) is type(of) and [str(x) for x in clean] == [table["text"][i].as_py() for i in KEPT]
 
 
+@pytest.mark.parametrize("ids", [
+    [bytes([200, i]) for i in range(60)], [[i] for i in range(60)], [{"page": i} for i in range(60)], [2**64 - 1 - i for i in range(60)],
+    [datetime.datetime(2024, 1, 1, i % 24, i) for i in range(60)], [None] * 60, pa.array([f"u{i}" for i in range(60)]).dictionary_encode(),
+], ids=["binary", "lists", "structs", "uint64", "dates", "nulls", "dictionary"])
+def test_ids_of_every_type(texts, ids):
+    array = ids if isinstance(ids, pa.Array) else pa.array(ids, pa.uint64() if isinstance(ids[0], int) else None)
+    check(ndd.dedup(pa.table({"text": texts, "id": array})), array.to_pylist())
+
+
+def test_categories(texts):
+    pl, pd = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    check(ndd.dedup(pl.Series(texts, dtype=pl.Categorical)))
+    check(ndd.dedup(pd.Series(pd.Categorical(texts))))
+
+
 def test_splits(table):
     datasets = pytest.importorskip("datasets")
     splits = datasets.DatasetDict({"train": hugging_face(table), "test": hugging_face(table.slice(3, 10))})
@@ -125,6 +140,10 @@ def test_splits(table):
     clean = result.filter()
     assert type(clean) is datasets.DatasetDict and clean["train"].num_rows == 40 and clean["test"].num_rows == 0
     pairs = ndd.copies(splits.select_columns(["text"]), method="shingles")
+    odd = datasets.DatasetDict({"a b/c": splits["train"], "none": splits["train"].select([])})
+    assert ndd.dedup(odd).kept == {"a b/c": KEPT, "none": []}
+    with pytest.raises(ndd.UsageError, match="empty"):
+        ndd.dedup(datasets.DatasetDict({}))
     assert {"train:0", "test:0"} <= set(pairs["id_a"].to_pylist() + pairs["id_b"].to_pylist())
 
 
@@ -156,12 +175,15 @@ def test_files(file, tmp_path, of, copy):
     ("A text and no path", "'A text and no path': no such file or folder"),
     ("What is this?", "give texts as a list"),
     ("word " * 5000, "word word.*give texts as a list"),
-    ({"text": "a"}, "a dict is neither"),
-    (b"bytes", "a bytes is neither"),
-    (7, "int of builtins holds no documents"),
+    ({"text": "a"}, "type dict is neither"),
+    (b"bytes", "type bytes is neither"),
+    (7, "an object of type int holds no documents"),
     ([1, 2], "item 0 .* but a int"),
     (["a text", {"text": "b"}], "item 1 .* but a dict"),
     ([__file__], "pathlib"),
+    ([os.path.dirname(__file__) + "/*.py"], "pathlib"),
+    (pa.Table.from_arrays([pa.array(["a"])] * 2, names=["text", "text"]), "several columns 'text'"),
+    (pa.table({"text": [1]}), "values of type int64"),
 ])
 def test_no_documents(of, said):
     with pytest.raises(ndd.UsageError, match=said):
