@@ -22,8 +22,7 @@ func numbered(prefix string, n int) string {
 // TestBorders holds what is a hit where a limit is just reached, and where it is not.
 func TestBorders(t *testing.T) {
 	first, last := numbered("a", 20), numbered("b", 20)
-	law, ten := numbered("law", 60), numbered("t", 10)
-	laws := texts(law, law, law, law, law, law, law, law, law, law, law, law)
+	ten := numbered("t", 10)
 	for name, c := range map[string]struct {
 		item    string
 		docs    []map[string]string
@@ -34,9 +33,7 @@ func TestBorders(t *testing.T) {
 		"runs that are not":             {first + " " + last, texts(first + " " + numbered("x", nearTokens+1) + " " + last), Options{}, 0},
 		"a phrase":                      {"who wrote the red book", texts("who wrote the red book", "who wrote the red book", "who wrote the red book"), Options{Common: 2}, 0},
 		"as common as allowed":          {"who wrote the red book", texts("who wrote the red book", "who wrote the red book"), Options{Common: 2}, 2},
-		"a long run":                    {law + " " + numbered("q", runLeast), append(texts(numbered("q", runLeast)), laws...), Options{}, 1},
 		"a score that is the threshold": {ten, texts(ten, ten, ten, numbered("t", 5)), Options{Common: 3, Threshold: 0.5}, 4},
-		"a shorter run":                 {law + " " + numbered("q", runLeast-1), append(texts(numbered("q", runLeast-1)), laws...), Options{}, 0},
 	} {
 		if r := look(t, texts(c.item), c.docs, c.options); r.Met != c.hits {
 			t.Errorf("%s: %d documents", name, r.Met)
@@ -74,5 +71,50 @@ func TestJob(t *testing.T) {
 			t.Errorf("%s is the job of %s", name, other)
 		}
 		seen[x.job()] = name
+	}
+}
+
+// TestDistinctive: a document has an item if it has the words that make it another question than those of its template,
+// in order. What it covers is what it has.
+func TestDistinctive(t *testing.T) {
+	templates := []string{"Which of the following statements about %s is correct?",
+		"Which of the following best describes the role of %s in the modern economy?",
+		"According to the text, what is the main cause of %s in the early years?"}
+	subjects := []string{"glacier movement", "volcanic ash", "medieval trade", "cell membranes", "railway signals",
+		"soil acidity", "river deltas", "choral music", "bridge design", "grain storage"}
+	var items, same []string
+	for _, template := range templates {
+		for _, s := range subjects[:5] {
+			items = append(items, fmt.Sprintf(template, s))
+		}
+		for _, s := range subjects[5:] {
+			same = append(same, "Notes. "+fmt.Sprintf(template, s)+" The answer is below.")
+		}
+	}
+	long := "A gardener plants nine rows of beans behind the old wall. She waters them twice before noon on warm days. " +
+		"Her neighbour brings four more baskets in the evening. How many baskets stand there?"
+	words := strings.Fields(long)
+	for _, c := range []struct {
+		name      string
+		items     []string
+		doc       string
+		threshold float64
+		covered   float64 // or 0 if it is no hit
+	}{
+		{"a template with other subjects", items, strings.Join(same, " "), 0.5, 0},
+		{"a template without a subject", items, "Which of the following statements is correct?", 0.8, 0},
+		{"a template with its subject", items, "So: " + items[2] + " Think.", 0.8, 1},
+		{"the last sentence is missing", []string{long}, strings.TrimSuffix(long, "How many baskets stand there?"), 0.6, 29. / 34},
+		{"the last sentence is missing", []string{long}, strings.Join(words[:20], " "), 0.7, 0},
+		{"words in a gap", []string{long}, strings.Join(append(append([]string{}, words[:10]...), words[12:]...), " "), 0.8, 32. / 34},
+		{"parts in another order", []string{long}, strings.Join(append(append([]string{}, words[16:]...), words[:16]...), " "), 0.5, 18. / 34},
+	} {
+		covered := 0.0
+		for d := range look(t, texts(c.items...), texts(c.doc), Options{Threshold: c.threshold}).Documents() {
+			covered = d.Hits[0].Covered
+		}
+		if max(covered-c.covered, c.covered-covered) > 1e-9 {
+			t.Errorf("%s, threshold %g: covered %.4f, want %.4f", c.name, c.threshold, covered, c.covered)
+		}
 	}
 }

@@ -51,7 +51,7 @@ func (r *Result) count() {
 		r.met = append(r.met, g)
 		r.gone[source] = [2]int{of[0], len(r.met)}
 	}
-	r.Met, r.weights = len(r.met), nil
+	r.Met, r.sums = len(r.met), nil
 	for i := range r.x.items {
 		if r.isPhrase(i) {
 			r.Sets[r.x.items[i].Set].Phrases++

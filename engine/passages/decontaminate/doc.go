@@ -36,25 +36,27 @@
 // # Runs and gaps
 //
 // A seed is extended to both sides while tokens are equal, and across gaps of up to 3 tokens on
-// either side where two equal tokens follow. Runs of an item that lie within 64 tokens of each
+// either side where two equal tokens follow. Runs of an item that are within 64 tokens of each
 // other are one candidate; of several in one document the one with most of the item counts. The
-// tokens in runs, and those in gaps of at most 3 between them, are covered.
+// tokens in runs that follow each other in both texts are covered, and no others.
 //
 // # Score
 //
-// The score is the weight of the covered tokens divided by that of all. The weight of a token is
+// The score is the weight of the covered tokens divided by that of all, or their share in the number
+// of tokens if that is less. Tokens that are only in n-grams of more than 32 items, such as an
+// instruction, do not count in the number. The weight of a token is
 //
 //	1 / max over the n-grams with it of (items with the n-gram × documents with the n-gram)²
 //
-// where the documents are at least 1 and at most [Options].Common, and twice that where 8 or more
-// tokens in a row are not covered: that is another question rather than changed words. So
+// where the documents are at least 1 and at most [Options].Common. So
 // instructions of many items, a law or a licence that the corpus has more often than the question
 // weigh next to nothing, and a document with the same law and another question scores low. If all
-// of an item stands in many documents, its weights are equal, and the score is the share that is
+// of an item is in many documents, its weights are equal, and the score is the share that is
 // covered.
 //
-// A candidate is no hit in any case if it has less than half of the item's weight by items alone,
-// and no run of 13 tokens: few words that happen to be rare in the corpus are no question.
+// A candidate is no hit in any case without the words that few items share: with less than 0.3 of
+// the item's rows of 3 tokens, each weighing 1 divided by the square of the items with it. So a
+// template with another subject is no hit.
 //
 // Of hits whose passages overlap by more than half of the shorter one, the item with most equal tokens, less those
 // that are not, is listed. Others are listed only if all their tokens are equal, once for each set.
@@ -67,7 +69,7 @@
 // Missed are items with more than one word of 15 changed, in part; those of 5 to 9 words with
 // one changed; a part of an item, such as its question without the passage before it; a text said
 // in other words or in another language. A false hit is a document with the same law and another
-// question, if the law is ten times as long and the corpus has it nowhere else.
+// question, if the law is four times as long and the corpus has it nowhere else.
 //
 // # Exactness
 //

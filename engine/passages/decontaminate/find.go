@@ -28,11 +28,11 @@ type Hit struct {
 	From, To         int // of the document's text, as bytes
 	FromChar, ToChar int
 	Longest          int     // run, as tokens
-	Covered          float64 // share of the item's tokens, in runs and gaps
+	Covered          float64 // share of the item's tokens that the document has in the same order
 	Score            float64
 	Answer           bool // the item's answer stands near
 
-	equal int // tokens of the item, in runs
+	equal int // tokens of the item that the document has
 }
 
 // A Document is a document with hits, by item.
@@ -59,7 +59,7 @@ type Result struct {
 
 	documents []atomic.Uint32 // with each n-gram, more than Options.Common or exact
 	found     []uint32        // for each item found as a whole, the documents with it
-	weights   [][]float64     // of the items that scores were computed of
+	sums      []sums          // of the items that scores were computed of
 }
 
 // A goes is a document with hits: its place in its file, the hash of its text, its place in the
@@ -85,7 +85,7 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 	_ *Result, _ ingest.Report, err error) {
 	r := &Result{Sets: slices.Clone(x.Sets), x: x, inputs: inputs, reading: cfg.Document, threads: cfg.Threads,
 		documents: make([]atomic.Uint32, len(x.table.keys)), found: make([]uint32, len(x.items)), gone: map[string][2]int{},
-		weights: make([][]float64, len(x.items)), spool: spill.NewColumn[byte](d, dir, "candidates", 1<<18)}
+		sums: make([]sums, len(x.items)), spool: spill.NewColumn[byte](d, dir, "candidates", 1<<18)}
 	r.reading.Meter = nil // it counts the first reading
 	defer func() {
 		if err != nil {
@@ -210,7 +210,7 @@ func (x *Items) job() string {
 		it := &x.items[i]
 		fmt.Fprintln(h, it.from, it.answerFrom, it.n, it.whole)
 	}
-	return fmt.Sprintf("items %x, equal tokens, threshold %g", h.Sum(nil), x.o.Threshold)
+	return fmt.Sprintf("items %x, equal tokens in order, threshold %g", h.Sum(nil), x.o.Threshold)
 }
 
 // charsBefore returns the number of characters of a text before each of some bytes, which it sorts.
@@ -244,47 +244,54 @@ func (r *Result) add(p prepared) error {
 	return r.spool.AppendAll(append(b, p.candidates...))
 }
 
-// weigh returns what the tokens of an item before each one weigh together. All documents are counted.
-func (r *Result) weigh(it *Item) []float64 {
+// sums are sums over the tokens of an item before each one.
+type sums struct {
+	weight []float64
+	words  []float64 // tokens that are no instruction
+}
+
+// weigh returns the sums of an item. All documents are counted.
+func (r *Result) weigh(it *Item) (s sums) {
 	n, common := it.Tokens(), uint32(r.x.o.Common)
 	most := make([]float64, n) // for each token, of the n-grams with it
+	own := make([]bool, n)     // the token is in an n-gram that few items share
 	for p, g := range r.x.gram[it.from : int(it.to)-it.n+1] {
 		v := float64(r.x.table.items[g]) * float64(max(min(r.documents[g].Load(), common), 1))
 		for i := p + it.n - 1; i >= p && most[i] < v; i-- {
 			most[i] = v
 		}
+		for i := p + it.n - 1; i >= p && r.x.table.items[g] <= sharedMax && !own[i]; i-- {
+			own[i] = true
+		}
 	}
-	sums := make([]float64, n+1)
+	s.weight, s.words = make([]float64, n+1), make([]float64, n+1)
 	for i, m := range most {
-		sums[i+1] = sums[i] + 1/(m*m)
+		s.weight[i+1], s.words[i+1] = s.weight[i]+1/(m*m), s.words[i]
+		if own[i] {
+			s.words[i+1]++
+		}
 	}
-	return sums
+	return s
 }
 
-// score returns the weight of some spans of an item divided by that of all.
+// score returns the share of some spans in the weight of an item, or in its words if that is less.
 func (r *Result) score(item int, spans []span) float64 {
 	it := &r.x.items[item]
 	n := it.Tokens()
 	if it.whole || len(spans) == 1 && spans[0] == (span{0, n}) {
 		return 1
 	}
-	if r.weights[item] == nil {
-		r.weights[item] = r.weigh(it)
+	if r.sums[item].weight == nil {
+		r.sums[item] = r.weigh(it)
 	}
-	sums := r.weights[item]
-	other := func(from, to int) float64 {
-		if to-from >= otherTokens {
-			return 2 * (sums[to] - sums[from])
+	share := func(sums []float64) float64 {
+		some := 0.0
+		for _, s := range spans {
+			some += sums[s.to] - sums[s.from]
 		}
-		return sums[to] - sums[from]
+		return some / sums[n]
 	}
-	some, rest, before := 0.0, 0.0, 0
-	for _, s := range spans {
-		some += sums[s.to] - sums[s.from]
-		rest += other(before, s.from)
-		before = s.to
-	}
-	return some / (some + rest + other(before, n))
+	return min(share(r.sums[item].weight), share(r.sums[item].words))
 }
 
 // Documents yields the documents with hits, in the order of the inputs.
@@ -303,13 +310,9 @@ func (r *Result) document(g *goes) Document {
 	d := Document{ID: string(b.Text()), Source: string(b.Text()), Line: int(b.Uvarint())}
 	b.Word()
 	i := g.scores
-	r.x.candidates(&b, func(_ int, h Hit, spans []span) {
+	r.x.candidates(&b, func(_ int, h Hit, _ []span) {
 		if h.Score = r.scores[i]; h.Score > 0 {
-			covered := 0
-			for _, s := range spans {
-				covered += s.to - s.from
-			}
-			h.Covered = float64(covered) / float64(h.Item.Tokens())
+			h.Covered = float64(h.equal) / float64(h.Item.Tokens())
 			d.Hits = append(d.Hits, h)
 		}
 		i++

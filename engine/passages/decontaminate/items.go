@@ -106,7 +106,7 @@ type Items struct {
 	items   []Item
 	tokens  []uint64 // of the items, one behind the other
 	answers []uint64
-	shared  []uint32 // for each token, the most items that have an n-gram with it
+	sharing []uint32 // for each token, the items that have it before the same next ones, rareTokens together
 	owner   []uint32 // for each token, its item
 	gram    []uint32 // for each token, the n-gram that begins with it, or noGram
 	table   table
@@ -215,6 +215,7 @@ func ReadItems(ctx context.Context, inputs []string, cfg ingest.Config, o Option
 		return nil, report, err
 	}
 	x.build(cfg.Threads)
+	x.countRows(cfg.Threads)
 	return x, report, nil
 }
 

@@ -13,12 +13,12 @@ const (
 	nearTokens = 64 // between runs of one candidate, and between an item and its answer
 	answerGram = 8  // tokens of a longer answer that stand for it
 
-	// A candidate that is none of a whole item has this share of it, or a run of this many tokens.
-	shareLeast = 0.5
-	runLeast   = 13
+	// A candidate has this share of the threshold, or of a half if that is less, of the item's rare rows of tokens. Half
+	// of an item of 10 tokens has 3 of its 8 rows; a template without its subject has less than a tenth.
+	rareShare  = 0.6
+	rareTokens = 3
 
-	// This many tokens in a row that are not covered are another question rather than changed words.
-	otherTokens = 8
+	chainReach = 64 // runs before a run among which the chain looks for the one that it continues
 )
 
 // A run is tokens that a document and an item have in common.
@@ -40,8 +40,7 @@ type candidate struct {
 	item     int
 	from, to int // tokens of the document
 	longest  int // run
-	covered  int // tokens of the item
-	equal    int // of these, those in runs
+	equal    int // tokens of the item, in runs
 	spans    []span
 	answer   bool // it stands near
 }
@@ -56,8 +55,10 @@ type matcher struct {
 	room      room
 	grams     []uint32 // n-grams of the document that still count
 	runs      []run
-	open      []run // that may go on, by place
-	openTo    int   // where the first of them ends
+	parts     []run  // of one candidate
+	links     []link // of these
+	open      []run  // that may go on, by place
+	openTo    int    // where the first of them ends
 	next      []run
 }
 
@@ -87,12 +88,12 @@ func (m *matcher) find(text string) (all []candidate) {
 				to++
 			}
 			c := m.candidate(m.runs[from:to])
-			if cmp.Or(cmp.Compare(c.equal, best.equal), cmp.Compare(c.covered, best.covered)) > 0 {
+			if c.equal > best.equal {
 				best = c
 			}
 			from = to
 		}
-		if best.covered > 0 && m.x.keeps(&best) {
+		if best.equal > 0 && m.x.keeps(&best) {
 			best.answer = m.answered(&best)
 			all = append(all, best)
 		}
@@ -178,8 +179,8 @@ var hops = func() (all [][2]int) {
 	return all
 }()
 
-// further adds to the candidate the runs behind gaps, forward or backward.
-func (m *matcher) further(c *candidate, r run, step int) {
+// further appends the runs after gaps that follow a run, forward or backward.
+func (m *matcher) further(parts []run, r run, step int) []run {
 	it := &m.x.items[r.item]
 	at, place := r.at-1, int(r.place)-1
 	if step > 0 {
@@ -190,74 +191,96 @@ func (m *matcher) further(c *candidate, r run, step int) {
 		for _, h := range hops {
 			i, p := at+step*h[0], place+step*h[1]
 			n := m.equal(r.item, i, p, step)
-			last := p == int(it.from) || p == int(it.to)-1 // one token is enough behind one that was changed
+			last := p == int(it.from) || p == int(it.to)-1 // one token is enough after one that was changed
 			if n < hopTokens && !(n == 1 && last && h == [2]int{1, 1}) {
 				continue
 			}
 			at, place, again = i+step*n, p+step*n, true
-			if step > 0 {
-				c.take(it, run{r.item, i, uint32(p), n})
-			} else {
-				c.take(it, run{r.item, at + 1, uint32(place + 1), n})
+			next := run{r.item, i, uint32(p), n}
+			if step < 0 {
+				next.at, next.place = at+1, uint32(place+1)
 			}
+			parts = append(parts, next)
 			break
 		}
 	}
+	return parts
 }
 
-func (c *candidate) take(it *Item, r run) {
-	from := int(r.place - it.from)
-	c.spans = append(c.spans, span{from, from + r.length})
-	c.from, c.to, c.longest = min(c.from, r.at), max(c.to, r.end()), max(c.longest, r.length)
+// A link is a run in the best chain that ends with it.
+type link struct {
+	equal   int // tokens of the chain
+	overlap int // tokens at the beginning of the run that the chain has already
+	before  int // the run before, or -1
 }
 
-// candidate makes a candidate of runs of an item, with the runs behind gaps.
+// candidate makes a candidate of runs of an item and of the runs after gaps: of the most equal tokens that are in the
+// same order in both texts.
 func (m *matcher) candidate(runs []run) candidate {
-	c := candidate{item: runs[0].item, from: runs[0].at}
+	c := candidate{item: runs[0].item}
 	it := &m.x.items[c.item]
-	for _, r := range runs {
-		c.take(it, r)
-	}
+	parts := append(m.parts[:0], runs...)
 	if !it.whole {
 		for _, r := range runs {
-			m.further(&c, r, 1)
-			m.further(&c, r, -1)
+			parts = m.further(m.further(parts, r, 1), r, -1)
 		}
 	}
-	slices.SortFunc(c.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	joined := c.spans[:1]
-	c.equal = joined[0].to - joined[0].from
-	for _, s := range c.spans[1:] {
-		c.equal += max(s.to-max(s.from, joined[len(joined)-1].to), 0)
-		if last := &joined[len(joined)-1]; s.from <= last.to+gapMax {
-			last.to = max(last.to, s.to)
+	slices.SortFunc(parts, func(a, b run) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.place, b.place)) })
+	m.parts, m.links = parts, m.links[:0]
+	last := 0
+	for i := range parts {
+		m.links = append(m.links, m.link(i))
+		if m.links[i].equal > m.links[last].equal {
+			last = i
+		}
+	}
+	c.equal, c.to = m.links[last].equal, parts[last].end()
+	for i := last; i >= 0; i = m.links[i].before {
+		r, skip := &parts[i], m.links[i].overlap
+		from, to := int(r.place-it.from)+skip, int(r.place-it.from)+r.length
+		if n := len(c.spans); n > 0 && c.spans[n-1].from == to {
+			c.spans[n-1].from = from
 		} else {
-			joined = append(joined, s)
+			c.spans = append(c.spans, span{from, to})
 		}
+		c.from, c.longest = r.at+skip, max(c.longest, r.length)
 	}
-	c.spans = joined
-	for _, s := range c.spans {
-		c.covered += s.to - s.from
-	}
+	slices.Reverse(c.spans)
 	return c
 }
 
-// keeps reports whether a candidate may be a hit, by the items alone.
-func (x *Items) keeps(c *candidate) bool {
-	it := &x.items[c.item]
-	if it.whole || c.longest >= runLeast {
-		return true
-	}
-	all, covered := 0.0, 0.0
-	for _, n := range x.shared[it.from:it.to] {
-		all += 1 / float64(n)
-	}
-	for _, s := range c.spans {
-		for _, n := range x.shared[int(it.from)+s.from : int(it.from)+s.to] {
-			covered += 1 / float64(n)
+// link returns the link of a part, given those of the parts before it.
+func (m *matcher) link(i int) link {
+	r := &m.parts[i]
+	best := link{equal: r.length, before: -1}
+	for j := max(i-chainReach, 0); j < i; j++ {
+		q := &m.parts[j]
+		overlap := max(q.end()-r.at, int(q.place)+q.length-int(r.place), 0)
+		if equal := m.links[j].equal + r.length - overlap; q.place < r.place && overlap < r.length && equal > best.equal {
+			best = link{equal, overlap, j}
 		}
 	}
-	return reaches(covered, min(shareLeast, x.o.Threshold)*all)
+	return best
+}
+
+// keeps reports whether a candidate may be a hit, by the items alone: whether it has the rows of tokens that few items
+// share. Those of a template without its subject are not enough.
+func (x *Items) keeps(c *candidate) bool {
+	it := &x.items[c.item]
+	if it.whole {
+		return true
+	}
+	rare := func(from, to int) (sum float64) {
+		for _, n := range x.sharing[int(it.from)+from : int(it.from)+max(to-rareTokens+1, from)] {
+			sum += 1 / (float64(n) * float64(n))
+		}
+		return sum
+	}
+	equal := 0.0
+	for _, s := range c.spans {
+		equal += rare(s.from, s.to)
+	}
+	return reaches(equal, rareShare*min(x.o.Threshold, 0.5)*rare(0, it.Tokens()))
 }
 
 // reaches reports whether a sum of weights is at least another one, but for the rounding of sums.

@@ -33,15 +33,16 @@ func exactScore(e excerpt, tokens int, all []excerpt, common int) *big.Rat {
 	covered, whole := new(big.Rat), new(big.Rat)
 	for token := range tokens {
 		w := weight(token)
-		switch {
-		case token >= e.from && token < e.to:
+		if token >= e.from && token < e.to {
 			covered.Add(covered, w)
-		case token < e.from && e.from >= otherTokens || token >= e.to && tokens-e.to >= otherTokens:
-			w.Add(w, w)
 		}
 		whole.Add(whole, w)
 	}
-	return covered.Quo(covered, whole)
+	words := big.NewRat(int64(e.to-e.from), int64(tokens))
+	if covered.Quo(covered, whole); covered.Cmp(words) < 0 {
+		return covered
+	}
+	return words
 }
 
 // TestScores holds hits against the definition of scores in exact numbers, also where a score is the threshold.
@@ -74,8 +75,8 @@ func TestScores(t *testing.T) {
 		var want, got []int
 		for i, e := range all {
 			exact, _ := score(e).Float64()
-			share := float64(e.to-e.from) / float64(len(items[e.item]))
-			if exact >= o.Threshold && (share >= min(shareLeast, o.Threshold) || e.to-e.from >= runLeast) {
+			rows := func(tokens int) float64 { return float64(tokens - rareTokens + 1) }
+			if exact >= o.Threshold && reaches(rows(e.to-e.from), rareShare*min(o.Threshold, 0.5)*rows(len(items[e.item]))) {
 				want = append(want, i+1)
 			}
 		}

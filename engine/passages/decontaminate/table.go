@@ -210,10 +210,36 @@ type room struct {
 	passed []int
 }
 
-// share counts for each token of the items how many items share it, and takes out those that share
-// all.
+// countRows counts for each rareTokens tokens in a row how many items have them.
+func (x *Items) countRows(threads int) {
+	var hashes []uint64
+	var places []uint32
+	for i := range x.items {
+		it := &x.items[i]
+		for j, h := range grams(x.tokens[it.from:it.to], rareTokens) {
+			hashes, places = append(hashes, h), append(places, it.from+uint32(j))
+		}
+	}
+	sorted, order := make([]uint64, len(hashes)), make([]uint32, len(hashes))
+	radix.Rows(sorted, order, hashes, ^uint64(0), threads)
+	x.sharing = make([]uint32, len(x.tokens))
+	for from := 0; from < len(sorted); {
+		to, items := from+1, uint32(1)
+		for ; to < len(sorted) && sorted[to] == sorted[from]; to++ {
+			if x.owner[places[order[to]]] != x.owner[places[order[to-1]]] {
+				items++
+			}
+		}
+		for _, i := range order[from:to] {
+			x.sharing[places[i]] = items
+		}
+		from = to
+	}
+}
+
+// share counts the items of each n-gram, and the items of which all n-grams are shared too often.
 func (x *Items) share() {
-	x.shared, x.gram = make([]uint32, len(x.tokens)), make([]uint32, len(x.tokens))
+	x.gram = make([]uint32, len(x.tokens))
 	for i := range x.gram {
 		x.gram[i] = noGram
 	}
@@ -229,9 +255,6 @@ func (x *Items) share() {
 		for _, p := range places {
 			item := x.owner[p]
 			x.gram[p] = g
-			for j := range uint32(x.items[item].n) {
-				x.shared[p+j] = max(x.shared[p+j], distinct)
-			}
 			own[item] = own[item] || len(places) <= sharedMax
 		}
 	}
