@@ -63,10 +63,10 @@ const (
 func (j Dedup) mapPart(ctx context.Context, t *task) error {
 	var key, value []byte
 	return t.records(ctx, func(r record) error {
-		if len(r.value) == 0 {
+		head, rest, _ := bytes.Cut(r.value, []byte(" "))
+		if len(head) == 0 {
 			return badf("%.80q has no value", r.key)
 		}
-		head, rest, _ := bytes.Cut(r.value, []byte(" "))
 		key = append(key[:0], r.key...)
 		switch {
 		case len(r.key) == len(unmarkedKey):
@@ -78,7 +78,7 @@ func (j Dedup) mapPart(ctx context.Context, t *task) error {
 				return badf("%w", err)
 			}
 			if d.bytes == 0 {
-				return nil // one-machine dedup keeps all empty documents
+				return nil // empty documents are kept
 			}
 			key = append(append(key[:0], d.text...), documentKind)
 			key = append(append(appendNumber(key, j.Keep.rank(d.bytes), rowDigits), d.name...), ' ', fresh)

@@ -2,6 +2,7 @@ package mapreduce
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -12,7 +13,7 @@ import (
 // A document is a document as the jobs pairs and dedup see it.
 type document struct {
 	text   []byte // hash of its text, hashDigits
-	name   []byte // see [placed]
+	name   []byte // see [appendPlace]
 	rank   uint64 // lower ones are preferred; of equal ones the one with the smaller name
 	state  byte
 	print  uint64
@@ -66,16 +67,8 @@ func parseSketch(field []byte) (s sketch.Sketch, err error) {
 	return s, k.err("sketch", 0)
 }
 
-// placed returns the name of a document: its ID, or, if a job knows where documents are, the file, the row (6 digits) and
-// the ID, separated by '!', which is in no escaped text. So names are in order of files and rows.
-func placed(place, id []byte) []byte {
-	if len(place) == 0 {
-		return id
-	}
-	return append(append(append([]byte(nil), place...), '!'), id...)
-}
-
-// appendPlace appends the place of a document.
+// appendPlace appends the file and the row (6 digits) of a document. The name of a document is its ID, or, if a job knows
+// where documents are, place and ID. '!' separates the parts and is in no escaped text, so names are in order of files and rows.
 func appendPlace(dst []byte, file string, row int64) []byte {
 	return appendNumber(append(appendEscaped(dst, file), '!'), uint64(row), rowDigits)
 }
@@ -88,61 +81,38 @@ type place struct {
 
 // parseName returns the parts of a name.
 func parseName(name []byte) (p place, err error) {
-	parts := bytes.Split(name, []byte{'!'})
-	id := parts[len(parts)-1]
-	if len(parts) == 3 {
-		row, ok := number(parts[1])
-		if p.file, err = unescape(parts[0]); err != nil || !ok {
-			return p, fmt.Errorf("%.80q is no name of a document", name)
+	if parts := bytes.Split(name, []byte{'!'}); len(parts) == 3 && len(parts[1]) == rowDigits {
+		p.row, _ = number(parts[1])
+		if p.file, err = unescape(parts[0]); err != nil {
+			return p, err
 		}
-		p.row = row
-	} else if len(parts) != 1 {
-		return p, fmt.Errorf("%.80q is no name of a document", name)
+		name = parts[2]
 	}
-	p.id, err = unescape(id)
+	p.id, err = unescape(name)
 	return p, err
 }
 
-// parseDocument returns the document of a result of the job fingerprint, or of the job dedup that is not dropped.
+// parseDocument returns the document of a result of the job fingerprint, or of a result of the job dedup with a fingerprint.
 func parseDocument(r record) (d document, err error) {
 	fields := bytes.Split(r.value, []byte(" "))
 	if len(r.key) == len(unmarkedKey) {
 		return parseFresh(r.key, fields)
 	}
-	if len(r.key) != hashDigits {
-		return d, fmt.Errorf("%.80q is no fingerprint and no hash of a text: give results of the job fingerprint or dedup", r.key)
-	}
-	d.text = r.key
-	if d.rank, d.name, d.state, err = parseHead(fields[0]); err != nil {
-		return d, err
-	}
-	if len(fields) != 3 {
-		return d, fmt.Errorf("%.80q is no document", r.value)
-	}
-	d.sketch = fields[2]
-	print, ok := number(fields[1])
-	if !ok {
-		return d, fmt.Errorf("%.40q is no fingerprint", fields[1])
-	}
-	d.print = print
-	return d, nil
-}
-
-// parseHead parses the first field of a document in results of the job dedup.
-func parseHead(head []byte) (rank uint64, name []byte, state byte, err error) {
-	if len(head) <= 1+rowDigits {
-		return 0, nil, 0, fmt.Errorf("%.80q is no document", head)
+	head := fields[0]
+	if len(r.key) != hashDigits || len(fields) != 3 || len(head) <= 1+rowDigits {
+		return d, fmt.Errorf("%.80q is no document: give results of the job fingerprint or dedup", r.key)
 	}
 	rank, ok := number(head[1 : 1+rowDigits])
-	if !ok {
-		return 0, nil, 0, fmt.Errorf("%.80q is no document", head)
+	print, isPrint := number(fields[1])
+	if !ok || !isPrint {
+		return d, fmt.Errorf("%.80q is no document", r.value)
 	}
-	return rank, head[1+rowDigits:], head[0], nil
+	return document{text: r.key, name: head[1+rowDigits:], rank: rank, state: head[0], print: print, sketch: fields[2]}, nil
 }
 
 // parseFresh parses a result of the job fingerprint, or a line with a fingerprint and an ID alone.
 func parseFresh(key []byte, fields [][]byte) (d document, err error) {
-	d.state, d.sketch, d.name = fresh, []byte(noSketch), fields[0]
+	d = document{state: fresh, sketch: []byte(noSketch), name: fields[0]}
 	if len(d.name) == 0 {
 		d.name = []byte(`\e`)
 	}
@@ -153,20 +123,19 @@ func parseFresh(key []byte, fields [][]byte) (d document, err error) {
 		}
 		d.print = uint64(f)
 	}
-	if len(fields) < 4 {
+	if d.isRaw = len(fields) < 4; d.isRaw {
 		h := record{key: d.name}.hash()
-		d.isRaw, d.text = true, appendNumber(appendNumber(nil, 0, printDigits), h, printDigits)
+		d.text = appendNumber(appendNumber(nil, 0, printDigits), h, printDigits)
 		return d, nil
 	}
 	d.text, d.sketch = fields[2], fields[3]
-	if len(d.text) != hashDigits {
-		return d, fmt.Errorf("%.40q is no hash of a text", d.text)
-	}
-	if d.bytes, err = strconv.ParseUint(string(fields[1]), 10, 64); err != nil {
-		return d, fmt.Errorf("%.40q is no length of a text", fields[1])
-	}
+	k := readKey(d.text)
+	k.number(printDigits)
+	k.number(printDigits)
+	_, errSketch := parseSketch(d.sketch)
+	d.bytes, err = strconv.ParseUint(string(fields[1]), 10, 64)
 	if len(fields) > 4 {
-		d.name = placed(fields[4], d.name)
+		d.name = append(append(bytes.Clone(fields[4]), '!'), d.name...)
 	}
-	return d, nil
+	return d, cmp.Or(err, k.err("hash of a text", 0), errSketch)
 }

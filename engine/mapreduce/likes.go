@@ -47,18 +47,18 @@ type likeRows struct {
 func (l *likeRows) add(r record) error {
 	fields := bytes.Split(r.value, []byte(" "))
 	head := fields[0]
-	var name, other, distance, like []byte
+	var name, other, like []byte
+	var distance int
+	var err error
 	switch {
 	case l.t.Rows == PairRows && len(fields) == 3 && len(head) > 3+rowDigits && head[0] == pairMark:
-		far, _ := number(head[2:3])
-		distance, like = strconv.AppendUint(nil, far, 10), fields[1]
-		name, other = fields[2], head[3+rowDigits:]
+		name, other, like, distance = fields[2], head[3+rowDigits:], fields[1], int(digitOf[head[2]])
 	case l.t.Rows == DropRows && len(fields) == 4 && len(head) > 1+rowDigits && head[0] == dropped:
-		name, distance, like, other = head[1+rowDigits:], fields[1], fields[2], fields[3]
+		name, other, like = head[1+rowDigits:], fields[3], fields[2]
+		distance, err = strconv.Atoi(string(fields[1]))
 	default:
 		return nil
 	}
-	far, err := strconv.Atoi(string(distance))
 	a, errA := parseName(name)
 	b, errB := parseName(other)
 	if err := cmp.Or(err, errA, errB); err != nil {
@@ -67,12 +67,18 @@ func (l *likeRows) add(r record) error {
 	if l.w == nil {
 		l.begin(a.row > 0)
 	}
-	l.w.Text(a.id).Text(b.id).Integer(int64(far))
-	if err := l.like(like); err != nil {
+	l.w.Text(a.id).Text(b.id).Integer(int64(distance))
+	if err := l.like(string(like)); err != nil {
 		return err
 	}
-	if l.placed {
-		l.place(a).place(b)
+	for _, p := range []place{a, b} {
+		switch {
+		case !l.placed:
+		case p.row == 0:
+			l.w.Null().Null()
+		default:
+			l.w.Text(p.file).Row(int64(p.row))
+		}
 	}
 	return l.w.End()
 }
@@ -82,36 +88,25 @@ func (l *likeRows) begin(placed bool) {
 }
 
 // like writes the similarity of two documents.
-func (l *likeRows) like(text []byte) error {
-	isVerified := string(text) != unverified
-	if !isVerified {
+func (l *likeRows) like(text string) error {
+	if text == unverified {
 		l.t.counters.add(unverifiedPairs, 1)
 	}
 	switch {
 	case l.t.Rows == PairRows:
-		l.w.Text(string(text))
-	case !isVerified:
+		l.w.Text(text)
+	case text == unverified:
 		l.w.Null().Null()
-	case string(text) == sameText:
+	case text == sameText:
 		l.w.Real(1).Real(1)
 	default:
-		v, err := strconv.ParseFloat(string(text), 64)
+		v, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			return fmt.Errorf("%.40q is no similarity", text)
 		}
 		l.w.Real(v).Null()
 	}
 	return nil
-}
-
-// place writes the place of a document.
-func (l *likeRows) place(p place) *likeRows {
-	if p.row == 0 {
-		l.w.Null().Null()
-	} else {
-		l.w.Text(p.file).Row(int64(p.row))
-	}
-	return l
 }
 
 // close writes the header of a table without rows.

@@ -104,8 +104,8 @@ func (j Pairs) mapPart(ctx context.Context, t *task) error {
 			t.counters.add(unmarked, 1)
 			return nil
 		}
-		if len(r.key) == hashDigits && !bytes.ContainsAny(r.value[:min(1, len(r.value))], "uswk") {
-			return nil // it is decided
+		if len(r.key) == hashDigits && len(r.value) > 0 && bytes.IndexByte([]byte{equal, dropped}, r.value[0]) >= 0 {
+			return nil
 		}
 		d, err := parseDocument(r)
 		if err != nil {

@@ -94,6 +94,27 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// FuzzMap: no input has a map panic, or be lost in silence.
+func FuzzMap(f *testing.F) {
+	f.Add([]byte("0123456789abcdef\ta 1 ---------------------- -\n"))
+	f.Add([]byte("----------------------\tu------a 5 -\n----------------------\t x\n----------------------\tp0\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, j := range []Mapper{Pairs{K: 3}, Dedup{}} {
+			var out bytes.Buffer
+			if err := Map(t.Context(), j, Options{In: bytes.NewReader(data), Out: &out, Partitions: 64}); err == nil && out.Len() == 0 {
+				t.Fatalf("%T: no output, and no error", j)
+			}
+			in := strings.Join(slices.Sorted(strings.Lines(out.String())), "")
+			if err := Reduce(t.Context(), j.(Reducer), Options{In: strings.NewReader(in), Out: &out, Partitions: 64}); err != nil {
+				continue
+			}
+			for _, rows := range []Rows{PairRows, DropRows} {
+				_ = Collect(t.Context(), Options{In: &out, Out: &bytes.Buffer{}, Rows: rows})
+			}
+		}
+	})
+}
+
 // FuzzReduce: no input has a reduce panic, or succeed without the ends of its records.
 func FuzzReduce(f *testing.F) {
 	f.Add([]byte("--~end\tparts=1 records=0 sum=0000000000000000\n"))
