@@ -104,7 +104,7 @@ def run(args, paths=None):
         process.stdout.close()
         process.stderr.close()
     if status == 4:
-        log.warning("done in part: %s", messages.lines[-1] if messages.lines else "some input was skipped")
+        log.warning("done in part: some input was skipped or left out")
     elif status:
         raise ERRORS.get(status, NddError)(messages.failure())
     return b"".join(out), messages.lines
