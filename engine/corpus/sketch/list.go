@@ -7,7 +7,7 @@ import (
 )
 
 // A List has sketches that other ones are compared with, each by one line of the cache. Many goroutines may call
-// [List.Similar] while there is no call of [List.Append].
+// [Query.Similar] while there is no call of [List.Append].
 type List struct {
 	threshold float64
 	most      uint32   // bits that may differ in similar min-hashes
@@ -39,43 +39,58 @@ func (l *List) Append(s *Sketch) {
 // At returns the sketch of a number, from 0.
 func (l *List) At(number uint32) *Sketch { return &l.sketches[number] }
 
-// Similar deletes the numbers whose sketches have an estimated similarity below the threshold to a sketch, and returns the
-// others. The zero sketch, which stands for an unknown text, is similar to all. room is overwritten if it is large enough.
-func (l *List) Similar(numbers []uint32, s *Sketch, room *[]uint32) []uint32 {
-	if s.IsZero() {
+// A Query compares a sketch with those of a list. It belongs to one goroutine.
+type Query struct {
+	list   *List
+	sketch *Sketch
+	line   Sketch // its min-hash
+	room   []uint32
+}
+
+// Begin begins a query for a sketch in a list.
+func (q *Query) Begin(l *List, s *Sketch) {
+	if q.list, q.sketch, q.line = l, s, *s; s.isSet() && !s.isEmpty() {
+		q.line = s.minHash()
+	}
+}
+
+// Similar deletes some numbers, counted from a first one, whose sketches have an estimated similarity below the threshold, and
+// returns the others. The zero sketch, which stands for an unknown text, is similar to all.
+func (q *Query) Similar(first int, numbers []uint32) []uint32 {
+	if q.sketch.IsZero() {
 		return numbers
 	}
-	var query Sketch
-	if !s.isEmpty() {
-		query = s.minHash()
-	}
-	*room = slices.Grow((*room)[:0], len(numbers))[:len(numbers)]
-	differing := *room
-	asm.Differ(differing, query[:], l.lines, numbers)
+	l := q.list
+	q.room = slices.Grow(q.room[:0], len(numbers))[:len(numbers)]
+	asm.Differ(q.room, q.line[:], l.lines[Words*first:], numbers)
 	left := numbers[:0]
-	for i, n := range numbers {
-		ok := differing[i] <= l.most
-		if l.hasSets || s.isSet() {
-			ok = l.isSimilar(n, s, ok)
+	if l.hasSets || q.sketch.isSet() {
+		for i, n := range numbers {
+			if q.isSimilar(&l.sketches[first+int(n)], q.room[i]) {
+				left = append(left, n)
+			}
 		}
-		if ok {
-			left = append(left, n)
+		return left
+	}
+	for i, differing := range q.room {
+		if differing <= l.most {
+			left = append(left, numbers[i])
 		}
 	}
 	return left
 }
 
-// isSimilar returns whether the sketch of a number is similar to another one, given whether their min-hashes are.
-func (l *List) isSimilar(number uint32, s *Sketch, minHashes bool) bool {
-	switch other := &l.sketches[number]; {
+// isSimilar returns whether a sketch of the list is similar, given the number of bits in which the min-hashes differ.
+func (q *Query) isSimilar(other *Sketch, differing uint32) bool {
+	switch {
 	case other.IsZero():
 		return true
-	case s.isSet() && other.isSet():
-		return exact(s.set(), other.set()) >= l.threshold
-	case s.isEmpty() || other.isEmpty():
-		return l.threshold <= 0
+	case q.sketch.isSet() && other.isSet():
+		return exact(q.sketch.set(), other.set()) >= q.list.threshold
+	case q.sketch.isEmpty() || other.isEmpty():
+		return q.list.threshold <= 0
 	}
-	return minHashes
+	return differing <= q.list.most
 }
 
 // comparedBits is the number of bits of a min-hash that are compared.

@@ -35,8 +35,14 @@ func TestList(t *testing.T) {
 				want = append(want, uint32(i))
 			}
 		}
-		var room []uint32
-		if got := l.Similar(numbers, s, &room); !slices.Equal(got, want) {
+		var q Query
+		q.Begin(&l, s)
+		at := rapid.IntRange(0, len(numbers)).Draw(r, "at") // in two parts, the second counted from its first one
+		got := q.Similar(0, slices.Clone(numbers[:at]))
+		for _, n := range q.Similar(at, slices.Clone(numbers[:len(numbers)-at])) {
+			got = append(got, n+uint32(at))
+		}
+		if !slices.Equal(got, want) {
 			r.Fatalf("%v, want %v", got, want)
 		}
 	})

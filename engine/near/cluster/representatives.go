@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"iter"
 	"math"
 
 	"ndd/asm"
@@ -52,21 +53,22 @@ func (r *Representatives) Reset(k int, bytes int64) {
 // At returns a fingerprint by its number.
 func (r *Representatives) At(i int) uint64 { return r.keys[i] }
 
-// Near appends the number of each representative from number from on that is within k bits of a fingerprint. They are
-// in no order, and some may be there several times. It may be called from many goroutines while
-// there is no call of Add.
-func (r *Representatives) Near(dst []uint32, key uint64, from int) []uint32 {
-	if len(r.tables) == 0 || from > 0 || r.isDense(key) {
-		dst = r.appendWithin(dst, key, r.keys[from:], from, nil)
-	} else {
+// Near yields the representatives from number from on that are within k bits of a fingerprint: each time some numbers, which
+// belong to the callee, counted from a first one. They are in no order, and some may come several times. It may be called from
+// many goroutines while there is no call of Add.
+func (r *Representatives) Near(key uint64, from int) iter.Seq2[int, []uint32] {
+	return func(yield func(first int, numbers []uint32) bool) {
+		if len(r.tables) == 0 || from > 0 || r.isDense(key) {
+			r.within(key, r.keys[from:], from, nil, yield)
+			return
+		}
 		for i := range r.tables {
 			t := &r.tables[i]
-			if b := t.buckets[key&t.mask]; b != nil {
-				dst = r.appendWithin(dst, key, b.keys, 0, b.ranks)
+			if b := t.buckets[key&t.mask]; b != nil && !r.within(key, b.keys, 0, b.ranks, yield) {
+				return
 			}
 		}
 	}
-	return dst
 }
 
 // isDense reports whether comparing all costs no more than comparing those in the buckets of a
@@ -81,21 +83,24 @@ func (r *Representatives) isDense(key uint64) bool {
 	return n >= len(r.keys)
 }
 
-// appendWithin appends those of some keys that are within k bits of another. Their numbers are
-// ranks or, if that is nil, begin with first.
-func (r *Representatives) appendWithin(dst []uint32, key uint64, keys []uint64, first int, ranks []uint32) []uint32 {
+// within yields those of some keys that are within k bits of another. Their numbers are ranks or, if that is nil, begin with
+// first.
+func (r *Representatives) within(key uint64, keys []uint64, first int, ranks []uint32,
+	yield func(first int, numbers []uint32) bool) bool {
 	var hits [withinBlock]uint32
 	for from := 0; from < len(keys); from += withinBlock {
 		n, _ := asm.Within64(hits[:], keys[from:min(from+withinBlock, len(keys))], key, r.k)
-		for _, at := range hits[:n] {
-			if i := from + int(at); ranks == nil {
-				dst = append(dst, uint32(first+i))
-			} else {
-				dst = append(dst, ranks[i])
+		base := first + from
+		for i := range hits[:n] {
+			if ranks != nil {
+				base, hits[i] = 0, ranks[from+int(hits[i])]
 			}
 		}
+		if n > 0 && !yield(base, hits[:n]) {
+			return false
+		}
 	}
-	return dst
+	return true
 }
 
 // Add adds a fingerprint behind all others.

@@ -40,7 +40,7 @@ func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool,
 		self = Likeness{Jaccard: 1}
 	}
 	newSettler := func(threads int) *settler {
-		return &settler{corpus: s.c, o: o, prefer: s.prefer, judge: judge, self: self, threads: threads, part: settlePart}
+		return &settler{corpus: s.c, o: o, prefer: s.prefer, judge: judge, self: self, set: s.set, threads: threads, part: settlePart}
 	}
 	var idle sync.Pool // settlers of small clusters
 	err = shingle.Each(ctx, s.c.o.Threads, r.found.Len(), func(i int, _ *shingle.Buffers) error {

@@ -25,6 +25,7 @@
 //	equal.go                            equal URLs, and equal texts that are too short for a fingerprint
 //	texts.go                          texts: sets of shingles, by reading the texts again
 //	divide.go settle.go rule.go       settle: the rule decides which documents are kept
+//	parity.go                           bounds that save comparisons of texts
 //	result.go doubts.go               result: clusters, drops and kept documents; pairs near the threshold
 //	copy.go                             verdicts and fields for package rewrite
 //	corpus.go rows.go records.go      rows: the facts about each document

@@ -12,6 +12,7 @@ type search struct {
 	o      Options
 	prefer func(a, b int) int // nil: the order of the rows
 	near   cluster.Options    // for clusters of near rows
+	set    setOf              // sets of shingles, if texts are compared
 	r      *Result
 }
 

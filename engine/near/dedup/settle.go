@@ -3,6 +3,7 @@ package dedup
 import (
 	"cmp"
 	"context"
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -48,6 +49,7 @@ type settler struct {
 	o       Options // with Chains all kept documents are compared, at any distance
 	prefer  func(a, b int) int
 	judge   judge    // nil: sketches are compared
+	set     setOf    // nil: the judge compares no sets of shingles
 	self    Likeness // of a kept document to itself
 	threads int
 	part    int // documents that a goroutine compares at a time
@@ -57,6 +59,7 @@ type settler struct {
 	reps     cluster.Representatives
 	kept     []Row       // rows of reps
 	sketches sketch.List // of kept
+	parities parities    // of kept, if sets are compared
 
 	own       scratch
 	scratches sync.Pool // of other goroutines
@@ -64,9 +67,10 @@ type settler struct {
 
 // A scratch is memory of a goroutine that compares documents.
 type scratch struct {
-	near []uint32
-	room []uint32
-	bufs shingle.Buffers
+	query sketch.Query
+	near  []uint64
+	bufs  shingle.Buffers
+	room  parityRoom
 }
 
 // A choice is the kept document for which a document is dropped, or none.
@@ -92,6 +96,10 @@ func (s *settler) settle(ctx context.Context, rows []Row) ([]group, error) {
 	}
 	s.reps.Reset(s.o.K, settleBytes)
 	s.sketches.Reset(s.o.Rule.threshold())
+	s.parities.reset(0)
+	if s.set != nil && len(rows) >= parityFrom {
+		s.parities.reset(max(len(s.set(s.rows[0], &s.own.bufs[0])), 1))
+	}
 	s.kept, s.choices = s.kept[:0], slices.Grow(s.choices[:0], len(s.rows))[:len(s.rows)]
 	for i := range s.choices {
 		s.choices[i] = choice{near: none}
@@ -117,8 +125,11 @@ func (s *settler) settle(ctx context.Context, rows []Row) ([]group, error) {
 func (s *settler) keep(row Row) {
 	s.reps.Add(s.corpus.print(row))
 	s.kept = append(s.kept, row)
-	if s.judge == nil {
+	switch {
+	case s.judge == nil:
 		s.sketches.Append(s.corpus.sketch(row))
+	case s.parities.words > 0:
+		s.parities.keep(s.set(row, &s.own.bufs[0]))
 	}
 }
 
@@ -180,20 +191,16 @@ func (s *settler) find(row Row, from int, best *choice, sc *scratch) {
 	if from == len(s.kept) || s.corpus.sources.Protects(int(row)) {
 		return
 	}
-	sc.near = sc.near[:0]
-	if !s.o.Chains {
-		sc.near = s.reps.Near(sc.near, s.corpus.print(row), from)
-	}
-	for i := from; s.o.Chains && i < len(s.kept); i++ {
-		sc.near = append(sc.near, uint32(i))
-	}
 	if s.judge != nil {
-		s.judgeNear(row, best, sc)
+		s.judgeNear(row, from, best, sc)
 		return
 	}
 	own, nearest := s.corpus.sketch(row), uint64(none)
-	for _, n := range s.sketches.Similar(sc.near, own, &sc.room) {
-		nearest = min(nearest, s.near(row, n))
+	sc.query.Begin(&s.sketches, own)
+	for first, numbers := range s.candidates(row, from) {
+		for _, n := range sc.query.Similar(first, numbers) {
+			nearest = min(nearest, s.near(row, uint32(first)+n))
+		}
 	}
 	if nearest < best.near {
 		*best = choice{nearest, estimate(own, s.sketches.At(uint32(nearest)))}
@@ -201,16 +208,42 @@ func (s *settler) find(row Row, from int, best *choice, sc *scratch) {
 }
 
 // judgeNear is find for a judge, the nearest document first.
-func (s *settler) judgeNear(row Row, best *choice, sc *scratch) {
-	slices.SortFunc(sc.near, func(a, b uint32) int { return cmp.Compare(s.near(row, a), s.near(row, b)) })
-	for _, n := range sc.near {
-		near := s.near(row, n)
-		if near >= best.near {
-			return
+func (s *settler) judgeNear(row Row, from int, best *choice, sc *scratch) {
+	sc.near = sc.near[:0]
+	for first, numbers := range s.candidates(row, from) {
+		for _, n := range numbers {
+			if near := s.near(row, uint32(first)+n); near < best.near {
+				sc.near = append(sc.near, near)
+			}
 		}
-		if like, ok := s.judge(row, s.kept[n], &sc.bufs); ok {
+	}
+	if s.parities.words > 0 {
+		sc.near = s.parities.likely(s.o.Rule, s.set(row, &sc.bufs[0]), sc.near, &sc.room)
+	}
+	slices.Sort(sc.near)
+	for _, near := range sc.near {
+		if like, ok := s.judge(row, s.kept[uint32(near)], &sc.bufs); ok {
 			*best = choice{near, like}
 			return
+		}
+	}
+}
+
+// candidates yields the documents kept from a number on with which a row is compared, as [cluster.Representatives.Near] does.
+func (s *settler) candidates(row Row, from int) iter.Seq2[int, []uint32] {
+	if !s.o.Chains {
+		return s.reps.Near(s.corpus.print(row), from)
+	}
+	return func(yield func(first int, numbers []uint32) bool) {
+		var numbers [settlePart]uint32
+		for first := from; first < len(s.kept); first += len(numbers) {
+			n := min(len(numbers), len(s.kept)-first)
+			for i := range n {
+				numbers[i] = uint32(i)
+			}
+			if !yield(first, numbers[:n]) {
+				return
+			}
 		}
 	}
 }

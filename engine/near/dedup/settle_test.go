@@ -3,9 +3,9 @@ package dedup
 import (
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
-	"ndd/engine/near/shingle"
 	"ndd/engine/oracle/must"
 	"ndd/engine/oracle/sets"
 )
@@ -106,9 +106,9 @@ func TestSettle(t *testing.T) {
 		for i := range rows {
 			rows[i] = Row(i)
 		}
-		judge := func(row, kept Row, _ *shingle.Buffers) (Likeness, bool) { return rule.Judge(texts[row], texts[kept]) }
+		set := setOf(func(row Row, _ *[]uint64) []uint64 { return texts[row] })
 		for variant := range 4 {
-			s := &settler{corpus: ofPrints(prints), o: Options{K: k}, judge: judge, threads: 1 + variant%2*2,
+			s := &settler{corpus: ofPrints(prints), o: Options{K: k, Rule: rule}, judge: set.judge(rule), set: set, threads: 1 + variant%2*2,
 				part: []int{1, settlePart}[variant/2], prefer: func(a, b int) int { return rank[a] - rank[b] }}
 			groups, err := s.settle(t.Context(), rows)
 			must.Do(t, err)
@@ -130,4 +130,42 @@ func TestSettle(t *testing.T) {
 		kept, fewest = kept+bits.OnesCount(solutions[0]), fewest+least
 	}
 	t.Logf("%d kept; %d if two may be kept of which one may go for the other", kept, fewest)
+}
+
+// TestParities: rows of parities never say that a document stays that may be dropped by its set, and tell most others apart.
+func TestParities(t *testing.T) {
+	var sets [][]uint64
+	for i := range 300 {
+		set := []uint64{}
+		for x := range uint64(2 + i%97) {
+			set = append(set, (x+uint64(i%7))*0x9e3779b97f4a7c15)
+		}
+		slices.Sort(set)
+		sets = append(sets, set)
+	}
+	told := 0
+	for _, size := range []int{1, 97, 1 << 20} {
+		var p parities
+		var room parityRoom
+		p.reset(size)
+		var all []uint64
+		for i, set := range sets {
+			p.keep(set)
+			all = append(all, uint64(i))
+		}
+		for _, rule := range []Rule{{{Jaccard: 0.7}}, {{Contained: 1}}, {{Jaccard: 0.9}, {Contained: 0.8}}} {
+			for i, a := range sets {
+				likely := p.likely(rule, a, slices.Clone(all[:i]), &room)
+				told += i - len(likely)
+				for j := range i {
+					if _, ok := rule.Judge(a, sets[j]); ok && !slices.Contains(likely, uint64(j)) {
+						t.Fatalf("%d words, %v: %d and %d", p.words, rule, i, j)
+					}
+				}
+			}
+		}
+	}
+	if told < 200_000 {
+		t.Errorf("only %d pairs are told apart", told)
+	}
 }

@@ -43,15 +43,11 @@ func (s *search) settleTexts(ctx context.Context) (err error) {
 	if err := cmp.Or(s.c.from.shingles(ctx, t.Meter, sets, texts), sets.End()); err != nil {
 		return err
 	}
-	get := func(row Row, buf *[]uint64) []uint64 {
+	s.set = func(row Row, buf *[]uint64) []uint64 {
 		i, _ := slices.BinarySearch(members, row)
 		return sets.Get(int(of[i]), buf)
 	}
-	return s.settleAll(ctx, func(rule Rule) judge {
-		return func(row, kept Row, bufs *shingle.Buffers) (Likeness, bool) {
-			return rule.Judge(get(row, &bufs[0]), get(kept, &bufs[1]))
-		}
-	})
+	return s.settleAll(ctx, s.set.judge)
 }
 
 // Bytes of memory for each row that is near another one.
