@@ -32,7 +32,8 @@ type group struct {
 	equals      map[content]int32 // the first of the others with a fingerprint and a sketch
 	nameBytes   int
 
-	near, room  []uint32
+	near        []uint32
+	query       sketch.Query
 	kepts, open []match // the nearest kept one that confirms a document, and undecided ones
 	line        []byte
 }
@@ -154,7 +155,7 @@ func (g *group) hold(d *other, to *part) error {
 // compare finds the others that confirm a document: the nearest kept one, and undecided ones that are nearer. If Most is 1, one of
 // these is enough, but each star is compared until a document follows it.
 func (g *group) compare(d *other) {
-	near := g.stars.prints.Near(g.near[:0], d.print, 0)
+	near := g.stars.near(g.near[:0], d.print)
 	g.near = near
 	must := 0 // stars that are compared in any case
 	for i, n := range near {
@@ -170,7 +171,7 @@ func (g *group) compare(d *other) {
 	g.open = slices.DeleteFunc(g.open, g.isFarther)
 	g.takeEnough(d, &g.stars, near[must:])
 	if len(g.open) == 0 || g.j.Most > 1 {
-		g.near = g.rest.prints.Near(g.near[:0], d.print, 0)
+		g.near = g.rest.near(g.near[:0], d.print)
 		g.takeEnough(d, &g.rest, g.near)
 	}
 	slices.SortFunc(g.open, match.compare)
@@ -190,9 +191,20 @@ func (g *group) takeEnough(d *other, p *part, near []uint32) {
 	}
 }
 
+// near appends the numbers of the documents that are near a fingerprint.
+func (p *part) near(dst []uint32, print uint64) []uint32 {
+	for first, numbers := range p.prints.Near(print, 0) {
+		for _, n := range numbers {
+			dst = append(dst, uint32(first)+n)
+		}
+	}
+	return dst
+}
+
 // take adds those near documents of a part to the matches that confirm a document.
 func (g *group) take(d *other, p *part, near []uint32) {
-	for _, n := range p.sketches.Similar(near, &d.sketch, &g.room) {
+	g.query.Begin(&p.sketches, &d.sketch)
+	for _, n := range g.query.Similar(0, near) {
 		m := match{bits.OnesCount64(d.print ^ p.prints.At(int(n))), p.of[n]}
 		switch {
 		case g.isFarther(m):
