@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ndd/asm"
+	"ndd/engine/corpus/token"
 )
 
 // The form of sketches.
@@ -22,10 +23,17 @@ const (
 
 	setMax = Words - 1 // shingles of a text whose sketch is their set
 
-	wordShingle = 3 // words of a shingle
-	charShingle = 5 // characters of a shingle
-	near        = 8 // words in a row after a character that are taken as characters
+	// Near are the words in a row after a character that are taken as characters.
+	Near = 8
 )
+
+// Width returns the units of a shingle: 3 words or 5 characters.
+func Width(kind token.Kind) int {
+	if kind == token.Char {
+		return 5
+	}
+	return 3
+}
 
 // A Sketch is that of a text. The top bit of its last word is set in a min-hash; otherwise it is a set of at most setMax
 // shingles, and the last word is their number.

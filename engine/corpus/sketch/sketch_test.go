@@ -52,7 +52,7 @@ func shingles(t testing.TB, text string) []uint64 {
 		hash uint64
 	}
 	var units []unit
-	since := near
+	since := 8
 	scanner.Scan(text, func(tokens []token.Token) {
 		for i := range tokens {
 			word := string(scanner.AppendText(nil, &tokens[i]))
@@ -60,7 +60,7 @@ func shingles(t testing.TB, text string) []uint64 {
 			case tokens[i].Kind == token.Char:
 				since = 0
 				units = append(units, unit{token.Char, testKey.Sum([]byte(word))})
-			case since < near:
+			case since < 8:
 				since++
 				for _, r := range word {
 					units = append(units, unit{token.Char, testKey.Sum([]byte(string(r)))})
@@ -78,9 +78,9 @@ func shingles(t testing.TB, text string) []uint64 {
 		}
 		run := units[:n]
 		units = units[n:]
-		width := wordShingle
+		width := 3
 		if run[0].kind == token.Char {
-			width = charShingle
+			width = 5
 		}
 		width = min(width, n)
 		for i := range n - width + 1 {

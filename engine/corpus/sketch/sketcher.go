@@ -24,7 +24,7 @@ type Sketcher struct {
 	last  uint64   // the last shingle before it is mixed, if full
 	full  bool     // the run has a shingle
 
-	since int    // words since the last character, at most near
+	since int    // words since the last character, at most Near
 	text  []byte // of a word that is taken as characters
 }
 
@@ -40,7 +40,7 @@ func New(key token.Key) *Sketcher {
 // Begin begins a text.
 func (s *Sketcher) Begin() {
 	clear(s.bins[:])
-	s.firsts, s.units, s.full, s.since = 0, s.units[:0], false, near
+	s.firsts, s.units, s.full, s.since = 0, s.units[:0], false, Near
 }
 
 // Take takes some tokens of the text, during the call of the scanner's yield, with their hashes.
@@ -67,7 +67,7 @@ func (s *Sketcher) Take(scanner *token.Scanner, tokens []token.Token, hashes []u
 
 // spell takes the characters of the first words as units, as long as a character is near, and returns the number of these words.
 func (s *Sketcher) spell(scanner *token.Scanner, words []token.Token) (n int) {
-	for ; s.since < near && n < len(words); n++ {
+	for ; s.since < Near && n < len(words); n++ {
 		s.since++
 		s.enter(token.Char)
 		s.text = scanner.AppendText(s.text[:0], &words[n])
@@ -97,17 +97,14 @@ func (s *Sketcher) enter(kind token.Kind) {
 // endRun ends the run at work. A run that is too short for a shingle is one.
 func (s *Sketcher) endRun() {
 	if len(s.units) > 0 && !s.full {
-		s.add(mixed(joined(s.units)))
+		s.add(Shingle(s.units))
 	}
 	s.units, s.full = s.units[:0], false
 }
 
 // shingles adds the shingles that end with the units since the last call, and keeps only the units of the last one.
 func (s *Sketcher) shingles() {
-	width := wordShingle
-	if s.kind == token.Char {
-		width = charShingle
-	}
+	width := Width(s.kind)
 	if len(s.units) < width {
 		return
 	}
@@ -130,6 +127,9 @@ func (s *Sketcher) shingles() {
 
 // turn is how far the units before another one are rotated. It is odd, and so small that five units have different places.
 const turn = 11
+
+// Shingle returns the hash of a shingle of units.
+func Shingle(units []uint64) uint64 { return mixed(joined(units)) }
 
 // joined returns a shingle of units before it is mixed.
 func joined(units []uint64) (join uint64) {

@@ -22,7 +22,7 @@ type Comparison struct {
 	AInB    float64 // share of a's shingles that b has
 	BInA    float64
 
-	Estimate  float64 // of a Jaccard similarity by sketches, whose shingles are those of package sketch
+	Estimate  float64 // of the Jaccard similarity by sketches
 	Deviation float64 // its standard error
 }
 
@@ -55,10 +55,9 @@ func Compare(a, b string, recipe simhash.Recipe) (*Comparison, error) {
 	}
 	c := &Comparison{Distance: -1}
 	s := New(context.Background())
-	setA, tokensA, gramsA := s.trace(a)
-	setB, tokensB, gramsB := s.trace(b)
-	c.A, c.B = text(f, a, tokensA, gramsA, setB), text(f, b, tokensB, gramsB, setA)
-	c.A.Shingles, c.B.Shingles = len(setA), len(setB)
+	traceA, traceB := s.trace(a), s.trace(b)
+	setA, setB := traceA.set, traceB.set
+	c.A, c.B = text(f, a, traceA, setB), text(f, b, traceB, setA)
 	c.Estimate, c.Deviation = sketch.Estimate(&c.A.sketch, &c.B.sketch)
 	c.Shared = Shared(setA, setB)
 	c.Jaccard, c.AInB, c.BInA = Jaccard(setA, setB), share(c.Shared, len(setA)), share(c.Shared, len(setB))
@@ -77,17 +76,22 @@ func Compare(a, b string, recipe simhash.Recipe) (*Comparison, error) {
 	return c, nil
 }
 
-// text returns one side. Shingles in the set of the other side cover its tokens.
-func text(f *simhash.Fingerprinter, s string, tokens []place, grams []gram, other []uint64) (t Text) {
+// text returns one side. A token is covered if shingles in the set of the other side cover all of its units.
+func text(f *simhash.Fingerprinter, s string, own *trace, other []uint64) (t Text) {
 	t.Fingerprint, _, t.OK, t.sketch = f.Sketch(s)
-	t.Tokens = len(tokens)
-	covered := make([]bool, len(tokens))
-	for _, g := range grams {
+	tokens := own.tokens
+	t.Tokens, t.Shingles = len(tokens), len(own.set)
+	units := make([]bool, len(own.units))
+	for _, g := range own.grams {
 		if _, shared := slices.BinarySearch(other, g.hash); shared {
-			for i := range g.n {
-				covered[g.first+i] = true
+			for i := g.end - g.n; i < g.end; i++ {
+				units[i] = true
 			}
 		}
+	}
+	covered := slices.Repeat([]bool{true}, len(tokens))
+	for i, isCovered := range units {
+		covered[own.units[i]] = covered[own.units[i]] && isCovered
 	}
 	for i := 0; i < len(tokens); {
 		from := i

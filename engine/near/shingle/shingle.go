@@ -1,11 +1,9 @@
 // Package shingle compares texts by their shingles.
 //
-// A shingle is some tokens in a row, whatever their script: 3 words, or 5 characters of scripts
-// without spaces such as Chinese, or some of both that are together as long: the fewest tokens,
-// from each token on, where a word counts 1/3 and a character 1/5. The tokens of a shorter text are
-// one shingle. Tokens are those of package token, and a shingle is held as its 64-bit hash:
+// The shingles are those of package sketch: 3 words in a row, or 5 characters of a script without spaces such as Chinese, where
+// a Latin word near such characters counts as its characters do. A shingle is held as its 64-bit hash:
 //
-//	text --package token--> words, characters --in a row--> hashes --sort--> set
+//	text --package token--> units --in a row--> hashes --sort--> set
 //
 // [Jaccard] returns the similarity of two sets: the number of shingles that both have by the number
 // that either has. [Compare] explains a pair of texts and their fingerprints, with the passages
@@ -23,15 +21,10 @@ import (
 	"context"
 	"math/bits"
 	"slices"
+	"unicode/utf8"
 
+	"ndd/engine/corpus/sketch"
 	"ndd/engine/corpus/token"
-)
-
-const (
-	words   = 3 // of a shingle
-	chars   = 5 // of a shingle in a script without spaces
-	full    = words * chars
-	longest = chars // tokens of a shingle, at most
 )
 
 // A Shingler makes sets of shingles. It reuses its memory and belongs to one goroutine.
@@ -40,34 +33,35 @@ type Shingler struct {
 	key     token.Key
 	take    func([]token.Token)
 
-	set    []uint64
-	start  int            // of the set of this text in set
-	window [longest]entry // the last tokens, in a ring
-	filled int            // tokens seen
-	first  int            // token that the next shingle begins with
-	parts  int            // length of the tokens from first on
+	set   []uint64
+	start int // of the set of this text in set
+	seen  int // tokens
+	run   run
+	since int    // words since the last character, at most sketch.Near
+	word  []byte // that is taken as characters
 
 	ends   []uint32 // of buckets, while a set is sorted
 	sorted []uint64
 
-	tokens []place // of the text, if traced
-	grams  []gram
-	traced bool
+	traced *trace // of the text, or nil
 }
 
-// entry is a token in the window.
-type entry struct {
-	hash  uint64
-	parts int
+// A run is units of one kind in a row, of which it holds the last ones.
+type run struct {
+	kind  token.Kind
+	units [5]uint64
+	n     int  // units that it holds, at most as many as a shingle has
+	full  bool // it has a shingle
 }
 
 // place is where a token is in its text.
 type place struct{ start, end int }
 
-// gram is a shingle with its tokens.
+// gram is a shingle with its units, which end before one of those that are traced.
 type gram struct {
-	hash     uint64
-	first, n int
+	hash uint64
+	n    int
+	end  int
 }
 
 // New returns a Shingler that ends early when a context is done: its sets mean nothing then.
@@ -84,11 +78,9 @@ func New(ctx context.Context) *Shingler {
 
 // Append appends the set of a text's shingles to dst, ascending, each once.
 func (s *Shingler) Append(dst []uint64, text string) []uint64 {
-	s.set, s.start, s.filled, s.first, s.parts = dst, len(dst), 0, 0, 0
+	s.set, s.start, s.since, s.run = dst, len(dst), sketch.Near, run{}
 	s.scanner.Scan(text, s.take)
-	if s.first == 0 && s.filled > 0 {
-		s.shingle() // all of a short text
-	}
+	s.endRun()
 	s.compact()
 	dst, s.set = s.set, nil
 	return dst
@@ -149,45 +141,86 @@ func (s *Shingler) sort(set []uint64) {
 	copy(set, s.sorted)
 }
 
-// trace returns the set of a text's shingles, its tokens, and each shingle with its tokens.
-func (s *Shingler) trace(text string) (set []uint64, tokens []place, grams []gram) {
-	s.tokens, s.grams, s.traced = nil, nil, true
-	set = s.Append(nil, text)
-	s.traced = false
-	return set, s.tokens, s.grams
+// A trace is a text as a Shingler sees it.
+type trace struct {
+	set    []uint64 // of shingles
+	tokens []place
+	units  []int // the token of which a unit is a part
+	grams  []gram
+}
+
+// trace returns the trace of a text.
+func (s *Shingler) trace(text string) *trace {
+	s.traced = &trace{}
+	defer func() { s.traced = nil }()
+	s.traced.set = s.Append(nil, text)
+	return s.traced
 }
 
 func (s *Shingler) push(tokens []token.Token) {
 	for i := range tokens {
 		t := &tokens[i]
-		e := entry{s.key.Hash(s.scanner, t), chars}
-		if t.Kind == token.Char {
-			e.parts = words
+		if s.traced != nil {
+			s.traced.tokens = append(s.traced.tokens, place{t.Start, t.End})
 		}
-		if s.traced {
-			s.tokens = append(s.tokens, place{t.Start, t.End})
-		}
-		s.window[s.filled%longest] = e
-		s.filled++
-		for s.parts += e.parts; s.parts >= full; s.first++ {
-			s.shingle()
-			s.parts -= s.window[s.first%longest].parts
+		switch {
+		case t.Kind == token.Char:
+			s.since = 0
+			s.unit(t.Kind, s.key.Hash(s.scanner, t))
+		case s.since < sketch.Near:
+			s.since++
+			s.word = s.scanner.AppendText(s.word[:0], t)
+			for rest := s.word; len(rest) > 0; {
+				_, size := utf8.DecodeRune(rest)
+				s.unit(token.Char, s.key.Sum(rest[:size]))
+				rest = rest[size:]
+			}
+		default:
+			s.unit(t.Kind, s.key.Hash(s.scanner, t))
 		}
 	}
 }
 
-// shingle adds the shingle of the tokens from first on.
-func (s *Shingler) shingle() {
-	h := s.window[s.first%longest].hash
-	for i := s.first + 1; i < s.filled; i++ {
-		h = token.Fold(h, s.window[i%longest].hash)
+// unit adds a unit, and the shingle that ends with it.
+func (s *Shingler) unit(kind token.Kind, hash uint64) {
+	r := &s.run
+	if r.kind != kind {
+		s.endRun()
+		r.kind = kind
 	}
+	width := sketch.Width(kind)
+	if r.n == width {
+		copy(r.units[:], r.units[1:])
+		r.n--
+	}
+	r.units[r.n] = hash
+	r.n++
+	if s.traced != nil {
+		s.traced.units = append(s.traced.units, len(s.traced.tokens)-1)
+	}
+	if r.n == width {
+		r.full = true
+		s.shingle()
+	}
+}
+
+// endRun ends the run at work. A run that is too short for a shingle is one.
+func (s *Shingler) endRun() {
+	if s.run.n > 0 && !s.run.full {
+		s.shingle()
+	}
+	s.run.n, s.run.full = 0, false
+}
+
+// shingle adds the shingle of the last units.
+func (s *Shingler) shingle() {
 	if len(s.set) == cap(s.set) {
 		s.makeRoom()
 	}
+	h := sketch.Shingle(s.run.units[:s.run.n])
 	s.set = append(s.set, h)
-	if s.traced {
-		s.grams = append(s.grams, gram{h, s.first, s.filled - s.first})
+	if s.traced != nil {
+		s.traced.grams = append(s.traced.grams, gram{h, s.run.n, len(s.traced.units)})
 	}
 }
 

@@ -2,32 +2,39 @@ package shingle
 
 import (
 	"fmt"
-	"math/big"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// windows is the specification: from each token on the fewest that are as long as a shingle, in
-// exact fractions.
+// windows is the specification: 3 words or 5 characters of a run, where a word is spelled if a character was among the last 8
+// tokens before it, or all of a shorter run.
 func windows(tokens []string) map[string]bool {
-	set := map[string]bool{}
-	for i := range tokens {
-		length := new(big.Rat)
-		for j := i; j < len(tokens); j++ {
-			part := big.NewRat(1, words)
-			if tokens[j] > "\x7f" {
-				part = big.NewRat(1, chars)
-			}
-			if length.Add(length, part); length.Cmp(big.NewRat(1, 1)) >= 0 {
-				set[strings.Join(tokens[i:j+1], " ")] = true
-				break
-			}
+	var runs [][]string
+	last, since := 0, 8
+	for _, word := range tokens {
+		kind, units := 3, []string{word}
+		if word > "\x7f" {
+			kind, since = 5, 0
+		} else if since < 8 {
+			kind, since, units = 5, since+1, strings.Split(word, "")
 		}
+		if kind != last {
+			runs, last = append(runs, nil), kind
+		}
+		runs[len(runs)-1] = append(runs[len(runs)-1], units...)
 	}
-	if len(set) == 0 && len(tokens) > 0 {
-		set[strings.Join(tokens, " ")] = true
+	set := map[string]bool{}
+	for _, run := range runs {
+		width := 3
+		if slices.ContainsFunc(run, func(u string) bool { return u > "\x7f" }) {
+			width = 5
+		}
+		width = min(width, len(run))
+		for i := range len(run) - width + 1 {
+			set[strings.Join(run[i:i+width], " ")] = true
+		}
 	}
 	return set
 }
@@ -38,7 +45,7 @@ func TestJaccard(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	s := New(t.Context())
 	for range 2000 {
-		alphabet := [][]string{{"a", "b", "c", "d"}, {"中", "文", "字"}, {"a", "b", "c", "中", "文", "字"}}[rng.IntN(3)]
+		alphabet := [][]string{{"a", "b", "c", "d"}, {"中", "文", "字"}, {"a", "bb", "c", "中", "文", "字"}}[rng.IntN(3)]
 		var tokens [2][]string
 		for i := range tokens {
 			for range rng.IntN(50) {
@@ -73,7 +80,7 @@ func TestRepeats(t *testing.T) {
 	}
 	for _, text := range []string{strings.Repeat("\u3300", compactFrom/2),
 		strings.Repeat(numbers.String(), 3), strings.Repeat("a b c d ", compactFrom) + numbers.String()} {
-		_, _, grams := s.trace(text)
+		grams := s.trace(text).grams
 		want := make([]uint64, len(grams))
 		for i, g := range grams {
 			want[i] = g.hash
