@@ -86,7 +86,7 @@ func sweep(ctx context.Context, path string, batch *generatedBatch) error {
 		return err
 	}
 	defer file.Close()
-	file.Scattered()
+	file.AdviseRandom()
 	s, err := segment.Open(file)
 	if err != nil {
 		return err

@@ -183,11 +183,11 @@ func (m *Manifest) config(segments []*version.Segment, o OpenOptions) Config {
 
 // mapper returns a function that maps files. If the index is larger than the memory, single pages of segments are read.
 func (m *Manifest) mapper(d *disk.Disk) getter {
-	scattered := m.bytes() > (memory.Machine{}).Limit(0).Bytes
+	random := m.bytes() > (memory.Machine{}).Limit(0).Bytes
 	return func(path string, kind store.Kind) (*store.File, error) {
 		f, err := store.OpenOn(d, path, kind)
-		if err == nil && scattered {
-			f.Scattered()
+		if err == nil && random {
+			f.AdviseRandom()
 		}
 		return f, err
 	}

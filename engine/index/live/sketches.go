@@ -71,7 +71,7 @@ func openSketches(d *disk.Disk, dir string, m *Manifest, i int, to *version.Segm
 		f.Close()
 		return err
 	}
-	f.Scattered()
+	f.AdviseRandom()
 	to.SketchFile = f
 	return nil
 }

@@ -86,8 +86,8 @@ func (f *records) append(r record) error {
 
 // end makes the records readable. The columns have ended.
 func (f *records) end() (err error) {
-	if f.anyText, err = f.text.Scattered(); err == nil {
-		f.anyAt, err = f.at.Scattered()
+	if f.anyText, err = f.text.Random(); err == nil {
+		f.anyAt, err = f.at.Random()
 	}
 	return err
 }

@@ -90,12 +90,12 @@ func (c *Column[T]) End() error {
 	return c.err
 }
 
-// Scattered returns the numbers after End, for reads in random order without read-ahead. They are valid until Close.
-func (c *Column[T]) Scattered() ([]T, error) {
+// Random returns the numbers after End, for reads in random order without read-ahead. They are valid until Close.
+func (c *Column[T]) Random() ([]T, error) {
 	if c.run == nil {
 		return c.All, nil
 	}
-	return c.run.MapScattered()
+	return c.run.MapRandom()
 }
 
 // DontNeed removes the file's pages from the memory of the process until they are read again. It is called after End,

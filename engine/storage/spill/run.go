@@ -95,10 +95,10 @@ func (r *Run[R]) ReadAt(dst []R, index int) error {
 // Map maps all records. They are valid until [Run.Rewind] or [Run.Close]. Nothing may be appended before that.
 func (r *Run[R]) Map() ([]R, error) { return r.mapOnce(&r.maps[0], store.Map) }
 
-// MapScattered is [Run.Map] for reads in random order.
-func (r *Run[R]) MapScattered() ([]R, error) { return r.mapOnce(&r.maps[1], store.MapScattered) }
+// MapRandom is [Run.Map] for reads in random order.
+func (r *Run[R]) MapRandom() ([]R, error) { return r.mapOnce(&r.maps[1], store.MapRandom) }
 
-// DontNeed removes the pages of [Run.Map] and [Run.MapScattered] from the memory of the process until they are read
+// DontNeed removes the pages of [Run.Map] and [Run.MapRandom] from the memory of the process until they are read
 // again. It may be called concurrently with reads, and on nil.
 func (r *Run[R]) DontNeed() {
 	if r == nil {

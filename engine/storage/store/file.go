@@ -320,11 +320,11 @@ func Map(f *os.File) ([]byte, func() error, error) {
 	return data, func() error { return unmap(data) }, nil
 }
 
-// MapScattered is [Map] for random reads: the system reads single pages and does not read ahead.
-func MapScattered(f *os.File) ([]byte, func() error, error) {
+// MapRandom is [Map] for random reads: the system reads single pages and does not read ahead.
+func MapRandom(f *os.File) ([]byte, func() error, error) {
 	data, unmap, err := Map(f)
 	if err == nil {
-		adviseScattered(data, true)
+		adviseRandom(data, true)
 	}
 	return data, unmap, err
 }

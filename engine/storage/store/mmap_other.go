@@ -15,7 +15,7 @@ func mapFile(f *os.File, n int64) ([]byte, error) {
 
 func unmap([]byte) error { return nil }
 
-func adviseScattered([]byte, bool) {}
+func adviseRandom([]byte, bool) {}
 
 func adviseWillNeed([]byte) {}
 

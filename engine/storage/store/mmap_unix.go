@@ -49,10 +49,10 @@ func adviseHuge(b []byte) {
 	}
 }
 
-// adviseScattered asks the system to read single pages of a mapped file, or to read ahead again.
-func adviseScattered(b []byte, scattered bool) {
+// adviseRandom asks the system to read single pages of a mapped file, or to read ahead again.
+func adviseRandom(b []byte, random bool) {
 	advice := unix.MADV_NORMAL
-	if scattered {
+	if random {
 		advice = unix.MADV_RANDOM
 		if runtime.GOOS == "linux" {
 			unix.Madvise(b, madviseNotHuge)

@@ -15,12 +15,12 @@ type readAhead struct {
 	readers int // number of sequential readers of the whole file
 }
 
-// Scattered declares that the file is read at random and does not fit in memory. The system then reads single pages
+// AdviseRandom declares that the file is read at random and does not fit in memory. The system then reads single pages
 // of a mapped file, unless [File.ReadAhead] is active. Call it before several goroutines use the file.
-func (f *File) Scattered() {
+func (f *File) AdviseRandom() {
 	if f.isMapped {
 		f.ahead.mapped = f.data
-		adviseScattered(f.data, true)
+		adviseRandom(f.data, true)
 	}
 }
 
@@ -43,7 +43,7 @@ func (a *readAhead) change(delta int) {
 	before := a.readers
 	a.readers += delta
 	if (before == 0) != (a.readers == 0) {
-		adviseScattered(a.mapped, a.readers == 0)
+		adviseRandom(a.mapped, a.readers == 0)
 	}
 }
 

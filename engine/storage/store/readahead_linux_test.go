@@ -13,7 +13,7 @@ import (
 )
 
 // TestReadAhead reads in /proc what the system knows of a mapped file: that it is read here and
-// there from Scattered on, but while someone reads it in order.
+// there from AdviseRandom on, but while someone reads it in order.
 func TestReadAhead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	create(t, path, Identity{}, Section{Name: "s", Data: make([]byte, 3*blockBytes)})
@@ -28,7 +28,7 @@ func TestReadAhead(t *testing.T) {
 	}
 	f.ReadAhead()()
 	want("at first", false)
-	f.Scattered()
+	f.AdviseRandom()
 	want("scattered", true)
 	first, second := f.ReadAhead(), f.ReadAhead()
 	want("read in order", false)
