@@ -33,8 +33,8 @@ import (
 // expectedDocs is the number of documents that a new index is designed for. It may grow beyond.
 const expectedDocs = 1 << 20
 
-// scrubTime is the time in which the server reads all blocks of the index once, to find damage: a
-// terabyte a day takes 12 MB/s of the disk.
+// scrubTime is the time for reading all blocks of the index once, to find damage. A terabyte per day takes 12 MB/s of
+// the disk.
 const scrubTime = 24 * time.Hour
 
 // insertDocs documents are added to the index at a time while it is loaded.
@@ -58,7 +58,7 @@ address, which requires --token-file. Only one server at a time can use an index
   GET  /, /docs              a page to search with, and the reference of all endpoints`
 
 func newServe(g *cli.Files) *cobra.Command {
-	s := &serving{g: g, options: server.Options{Version: g.Version, Scrub: scrubTime}}
+	s := &serveRun{g: g, options: server.Options{Version: g.Version, Scrub: scrubTime}}
 	s.docs.Format, s.docs.MaxDocument = "auto", "64MiB" // as 'ndd fingerprint' has them
 	cmd := &cobra.Command{
 		Use:   "serve [flags] [-i INDEX] [--load INPUT...]",
@@ -85,7 +85,7 @@ func newServe(g *cli.Files) *cobra.Command {
 }
 
 // registerIndex adds the flags about the index.
-func (s *serving) registerIndex(cmd *cobra.Command) {
+func (s *serveRun) registerIndex(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&s.dir, "index", "i", "", "index to serve (default: ./ndd-data, made if missing)")
 	f.BoolVar(&s.mayCreate, "create", false, "make the index of -i if it does not exist")
@@ -104,7 +104,7 @@ func (s *serving) registerIndex(cmd *cobra.Command) {
 }
 
 // registerListeners adds the flags about addresses and who may use them.
-func (s *serving) registerListeners(f *pflag.FlagSet) {
+func (s *serveRun) registerListeners(f *pflag.FlagSet) {
 	f.StringVar(&s.options.Listen, "listen", server.DefaultListen, "address, or unix:PATH")
 	f.StringVar(&s.options.Admin, "admin", server.DefaultAdmin, "address of /metrics, or off")
 	f.BoolVar(&s.options.PProf, "pprof", false, "serve /debug/pprof on the address of --admin")
@@ -120,8 +120,8 @@ func (s *serving) registerListeners(f *pflag.FlagSet) {
 	f.MarkHidden("stop-with-stdin")
 }
 
-// serving is one run of the server.
-type serving struct {
+// A serveRun is a run of the command.
+type serveRun struct {
 	g       *cli.Files
 	cmd     *cobra.Command
 	options server.Options
@@ -135,19 +135,19 @@ type serving struct {
 	tables *worker.Options // nil where they stay in the file
 }
 
-// flags are the flags of serve that are looked at as they are given.
+// flags are flags that [serveRun.run] reads.
 type flags struct {
 	load          []string
 	memoryOnly    bool
 	stopWithStdin bool
 	mayCreate     bool // it is not an error that there is no index
-	privateKey    bool // of a new index
+	privateKey    bool // a new index draws its own key
 	sync, memory  string
 	ttl           index.TTL
 	threshold     cli.Threshold
 }
 
-func (s *serving) run(cmd *cobra.Command, args []string) error {
+func (s *serveRun) run(cmd *cobra.Command, args []string) error {
 	s.cmd = cmd
 	g := s.g
 	if len(args) > 0 && !cmd.Flags().Changed("load") {
@@ -170,7 +170,7 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 	o.Load, o.Budget, o.Folder = s.index, s.how.Budget, s.dir
 	o.Threads = g.Threads
 	o.Log = g.Log
-	o.Ready = flushed{g.Stdout}
+	o.Ready = flushWriter{g.Stdout}
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
@@ -197,7 +197,7 @@ func (s *serving) run(cmd *cobra.Command, args []string) error {
 const defaultDir = "ndd-data"
 
 // place decides which folder is served, if any, and refuses flags that do not go together.
-func (s *serving) place(cmd *cobra.Command) (err error) {
+func (s *serveRun) place(cmd *cobra.Command) (err error) {
 	if s.how.Sync, err = wal.ParseSync(s.sync); err != nil {
 		return cli.Usagef("--sync: %w", err)
 	}
@@ -234,7 +234,7 @@ func (s *serving) place(cmd *cobra.Command) (err error) {
 }
 
 // agrees refuses flags for a new index that contradict the index.
-func (s *serving) agrees(x *engine.Index) error {
+func (s *serveRun) agrees(x *engine.Index) error {
 	if r := x.Recipe(); s.privateKey && (r == nil || !r.Private) {
 		return cli.Usagef("--private-key: %s has a published key; make a new index from the documents", s.dir)
 	}
@@ -257,7 +257,7 @@ func (s *serving) agrees(x *engine.Index) error {
 
 // readRecipes reads the files that the recipes of --recipe and of the index name. The former are found first: files of
 // the index may have moved.
-func (s *serving) readRecipes(own *simhash.Recipe) error {
+func (s *serveRun) readRecipes(own *simhash.Recipe) error {
 	asked, err := cli.RecipeOf(s.docs.Recipe)
 	if err == nil {
 		_, err = simhash.New(asked)
@@ -268,8 +268,8 @@ func (s *serving) readRecipes(own *simhash.Recipe) error {
 	return err
 }
 
-// placeBackups refuses a folder in which no backups can be made.
-func (s *serving) placeBackups() error {
+// placeBackups refuses a folder that cannot hold backups.
+func (s *serveRun) placeBackups() error {
 	if s.options.Backups == "" {
 		return nil
 	}
@@ -290,7 +290,7 @@ func (s *serving) placeBackups() error {
 }
 
 // index opens or makes the index and loads documents into it.
-func (s *serving) index(ctx context.Context, l *server.Loading) (*engine.Index, error) {
+func (s *serveRun) index(ctx context.Context, l *server.LoadProgress) (*engine.Index, error) {
 	x, err := s.base(ctx, l)
 	if err != nil || len(s.load) == 0 {
 		return x, err
@@ -303,7 +303,7 @@ func (s *serving) index(ctx context.Context, l *server.Loading) (*engine.Index, 
 }
 
 // base opens the index, or makes a new one.
-func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, error) {
+func (s *serveRun) base(ctx context.Context, l *server.LoadProgress) (*engine.Index, error) {
 	if s.dir == "" || s.create {
 		x, err := s.fresh(ctx)
 		if x != nil || err != nil {
@@ -328,7 +328,7 @@ func (s *serving) base(ctx context.Context, l *server.Loading) (*engine.Index, e
 }
 
 // fresh makes a new index: in memory, or the folder of one, which is then to be opened.
-func (s *serving) fresh(ctx context.Context) (*engine.Index, error) {
+func (s *serveRun) fresh(ctx context.Context) (*engine.Index, error) {
 	design, err := s.design.Choose(ctx, expectedDocs)
 	if err != nil {
 		return nil, err
@@ -349,7 +349,7 @@ func (s *serving) fresh(ctx context.Context) (*engine.Index, error) {
 }
 
 // loadInto fingerprints documents and adds them.
-func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loading) error {
+func (s *serveRun) loadInto(ctx context.Context, x *engine.Index, l *server.LoadProgress) error {
 	recipe, err := x.DocumentRecipe()
 	if err != nil {
 		return err
@@ -390,10 +390,10 @@ func (s *serving) loadInto(ctx context.Context, x *engine.Index, l *server.Loadi
 	return flush()
 }
 
-// flushed writes through a buffer at once: the ready line is waited for.
-type flushed struct{ io.Writer }
+// A flushWriter flushes after every write, because scripts wait for the ready line.
+type flushWriter struct{ io.Writer }
 
-func (w flushed) Write(p []byte) (int, error) {
+func (w flushWriter) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
 	if b, ok := w.Writer.(interface{ Flush() error }); ok && err == nil {
 		err = b.Flush()

@@ -74,7 +74,7 @@ func (s administration) backup(ctx context.Context, c *call, in *backupRequest) 
 	return reply{value: &backupAnswer{in.Name, r.Files, r.Linked, r.Copied, r.Log.Records, took.Seconds()}}, nil
 }
 
-// statistics are the sizes of the index, what it is, and the server's limits.
+// statistics is the answer of /v1/stats: the sizes and the kind of the index, and the server's limits.
 type statistics struct {
 	indexSizes
 	indexKind
@@ -197,7 +197,7 @@ type traits struct {
 	Recipe   bool // documents can be fingerprinted
 	Tokens   bool // clients need tokens
 	Backups  bool // /v1/backup is served
-	Examples bool // those of the description fit the index
+	Examples bool // the examples of the description fit the index
 
 	K       int
 	Version string

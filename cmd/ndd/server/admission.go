@@ -35,8 +35,8 @@ func newAdmission(limits bounds, m *metrics) admission {
 	}
 }
 
-// admit reads the body of a request into a call, and waits until it may run. What it holds then is released by
-// w.release. The context ends when the time of the request is over, or with stop.
+// admit reads the body of a request into a call, and waits until it may run. w.release releases its memory and its
+// slot. The context ends when the time of the request is over, or with stop.
 func (a *admission) admit(w *answer, r *http.Request, to *route, c *call) (ctx context.Context, stop func(), p *problem) {
 	w.slot.client, c.memory = c.client, a.transfers.Begin(w)
 	w.slot.memory = c.memory

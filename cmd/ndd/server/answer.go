@@ -21,9 +21,9 @@ type answer struct {
 	stall    time.Duration // for each piece
 	slot     slot
 	streams  bool  // it is written while it is made
-	status   int   // that is to be sent with the first bytes; 0: none was set yet
+	status   int   // status to send with the first bytes; 0: none was set yet
 	begun    bool  // it was sent
-	bytes    int64 // that were written
+	bytes    int64 // number of bytes written
 	refused  bool  // there was no memory for the answer: another one was sent
 	discards bool  // the rest of the body is to be read after the answer
 }
@@ -142,8 +142,8 @@ func (a *answer) release() {
 	a.slot = slot{}
 }
 
-// clientOf names the client of a request, with which it shares memory: by its certificate, or else
-// by its address. An IPv6 client may have a whole /64.
+// clientOf names the client of a request, which shares memory with its other requests: by its certificate, or else by
+// its address. An IPv6 client may have a whole /64.
 func clientOf(r *http.Request, who access.Client) string {
 	if who.Name != "" {
 		return "cn:" + who.Name
@@ -168,8 +168,8 @@ const (
 	// keptBytes of a body that a refused request still sends are read by package http, which keeps the
 	// connection open then.
 	keptBytes = 256 << 10
-	// discardBytes and discardTime bound what is read of a larger one, after the answer: many clients
-	// read no answer before they have sent all, and those whose connection is closed never see it.
+	// discardBytes and discardTime bound how much of a larger body is read after the answer: many clients read no
+	// answer before they have sent everything, and a client whose connection is closed never sees it.
 	discardBytes = 256 << 20
 	discardTime  = 5 * time.Second
 )

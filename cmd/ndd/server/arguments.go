@@ -20,7 +20,7 @@ import (
 const (
 	limitDefault = 1000    // ids of an answer
 	limitMax     = 1 << 16 // the same, on demand
-	kMax         = 1 << 30 // of a body; every index has a smaller one
+	kMax         = 1 << 30 // maximum k in JSON; every index has a smaller limit
 	idMax        = 2048    // characters
 	cursorMax    = 19      // digits
 )
@@ -32,9 +32,9 @@ const idHeader = "Document-Id"
 // precedence over the parameter of its name, so that k, limit, ttl and id may be given with any body.
 type arguments struct {
 	k, limit   *int
-	id         *string // of a document; nil: not given
+	id         *string // ID of a document; nil: not given
 	unique     bool
-	prefix     string            // of ids; "" for any
+	prefix     string            // prefix of ids; "" for any
 	cursor     engine.DocID      // the first document of a page
 	onConflict engine.OnConflict // 0: the server's
 	ttl        time.Duration     // 0: the server's
@@ -136,7 +136,7 @@ func number(text string) (*int, string) {
 	return &n, ""
 }
 
-// conflicts are the words for what happens to a document whose ID is taken.
+// conflicts maps the values of on_conflict.
 var conflicts = map[string]engine.OnConflict{"replace": engine.Replace, "keep": engine.Keep, "error": engine.Refuse}
 
 // ttlUnits are the units of a time to live.

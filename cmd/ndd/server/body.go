@@ -79,7 +79,7 @@ func acceptMedia(header string, accepted []string) (in payload, p *problem) {
 		return in, refusal(http.StatusUnsupportedMediaType,
 			fmt.Sprintf("header Content-Type: charset %.40q is unknown: send UTF-8", name))
 	}
-	return payload{media: media, contentType: mime.FormatMediaType(media, params)}, nil // with the charset of a document
+	return payload{media: media, contentType: mime.FormatMediaType(media, params)}, nil // contentType includes the charset
 }
 
 // readBody reads a body whole. It takes memory as bytes come, not as
@@ -114,9 +114,9 @@ func readBody(w *answer, r *http.Request, limits *bounds) (body []byte, p *probl
 		}
 		if len(body)-window >= stallBytes {
 			window = len(body)
-			from.SetReadDeadline(time.Now().Add(limits.times.stall)) // without it, that of the server holds
+			from.SetReadDeadline(time.Now().Add(limits.times.stall)) // otherwise the deadline of the server applies
 			if memory.Gone() {
-				from.SetReadDeadline(time.Now()) // as who cut it off has set it just before
+				from.SetReadDeadline(time.Now()) // the goroutine that cut it off has set this deadline just before
 			}
 		}
 		memory.Waits(true)

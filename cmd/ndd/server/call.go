@@ -10,10 +10,10 @@ import (
 	"ndd/engine"
 )
 
-// A route is one endpoint: who may use it, what it accepts, its gate and its handler.
+// A route is one endpoint: its role, its media types, its gate and its handler.
 type route struct {
-	pattern string      // of http.ServeMux
-	least   access.Role // of the client
+	pattern string      // pattern of http.ServeMux
+	least   access.Role // minimum role of the client
 	accepts []string    // media types of the body, the first one by default; nil: no body is read
 	takes   []string    // query parameters
 	gate    *admit.Gate
@@ -53,8 +53,8 @@ type reply struct {
 // An effect is what a request did to documents.
 type effect struct {
 	documents, changed int
-	id, outcome        string   // of the last one
-	rest               *problem // of the documents of a list that were not reached; nil: all were
+	id, outcome        string   // ID and outcome of the last document
+	rest               *problem // problem of the documents of a list that were not reached; nil: all were
 }
 
 // decoding returns a handler of bodies that are a T in JSON, read strictly, or a whole document if a T has

@@ -16,7 +16,7 @@ import (
 type condition struct {
 	journal *slog.Logger
 	life    life
-	loading Loading
+	loading LoadProgress
 	index   atomic.Pointer[engine.Index] // nil until ready, and again at the end
 	damage  atomic.Pointer[error]        // nil while none was found
 	refused atomic.Pointer[error]        // why the last change was refused; nil when it was made
@@ -29,7 +29,7 @@ const (
 	loading phase = iota
 	ready
 	leaving  // not ready any more, but everything is answered, so that clients have time to go
-	draining // what runs is finished
+	draining // running requests are finished
 )
 
 // life is the current phase. It never returns to an earlier one.
@@ -96,8 +96,8 @@ func (s *condition) notReady() *problem {
 	return nil
 }
 
-// The log has one line for each change of the server's state and for each bug, whatever the number
-// of requests. Refused requests are counted by the metrics.
+// The log has one line for each change of the server's state and for each bug, whatever the number of requests. The
+// metrics count refused requests.
 
 // notice logs the cause of a refusal that concerns the server and not the request alone.
 func (s *condition) notice(cause error) {
@@ -135,9 +135,9 @@ func (s *condition) noticeDamage(err error) {
 		args...)
 }
 
-// Loading is the progress of building the index or of reading it into memory. It is safe for
+// LoadProgress is the progress of building the index or of reading it into memory. It is safe for
 // concurrent use; the zero value is ready.
-type Loading struct {
+type LoadProgress struct {
 	stage     atomic.Pointer[string]
 	documents atomic.Int64
 	tooFew    atomic.Int64
@@ -145,19 +145,19 @@ type Loading struct {
 }
 
 // Stage names the current step, such as "verifying the index".
-func (l *Loading) Stage(name string) { l.stage.Store(&name) }
+func (l *LoadProgress) Stage(name string) { l.stage.Store(&name) }
 
 // Loaded counts a document that was added to the index.
-func (l *Loading) Loaded(print simhash.Fingerprint) {
+func (l *LoadProgress) Loaded(print simhash.Fingerprint) {
 	l.documents.Add(1)
 	l.first.CompareAndSwap(nil, &print)
 }
 
 // LeftOut counts a document with too few features for a fingerprint.
-func (l *Loading) LeftOut() { l.tooFew.Add(1) }
+func (l *LoadProgress) LeftOut() { l.tooFew.Add(1) }
 
 // String returns the current step and the number of documents.
-func (l *Loading) String() string {
+func (l *LoadProgress) String() string {
 	text := "starting"
 	if s := l.stage.Load(); s != nil {
 		text = *s

@@ -12,8 +12,8 @@ import (
 // request of a new connection is usually already on its way.
 const settleTime = 20 * time.Millisecond
 
-// connections are the open connections of an HTTP server, at most max. At the limit the one that has
-// been idle longest is closed for a new one; if none is idle, the new one is closed.
+// connections are the open connections of an HTTP server, at most max. At the limit, the connection with the longest
+// idle time is closed for a new one. If none is idle, the new one is closed.
 //
 // x/net/netutil.LimitListener would leave new clients waiting after idle ones until those time out,
 // two minutes with keep-alive. It also hides the connection, which reset needs.

@@ -108,7 +108,7 @@ func TestScrub(t *testing.T) {
 		var b *service
 		o := Options{Scrub: 20 * time.Millisecond,
 			hooks: hooks{started: func(s *service) { b = s }}}
-		r := runServer(t, o, func(ctx context.Context, _ *Loading) (*engine.Index, error) {
+		r := runServer(t, o, func(ctx context.Context, _ *LoadProgress) (*engine.Index, error) {
 			return engine.Open(ctx, dir, engine.OpenOptions{})
 		})
 		c := r.client()

@@ -103,7 +103,7 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// collectAdmission sends what runs, waits and was refused, and the connections of clients.
+// collectAdmission sends the numbers of running, waiting and refused requests, and of connections.
 func (s collector) collectAdmission(to figures) {
 	for _, g := range []*admit.Gate{s.queries, s.batches, s.inserts} {
 		now := g.State()

@@ -40,8 +40,8 @@ func checkClient(keys *access.Keyring, least access.Role) check {
 	}
 }
 
-// denied tells a client why it may not do what it asks for.
-func denied(w http.ResponseWriter, no *access.Refused) *problem {
+// denied answers with the reason why the client is not authorized.
+func denied(w http.ResponseWriter, no *access.Refusal) *problem {
 	if no == nil {
 		return nil
 	}

@@ -266,7 +266,7 @@ func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest
 			list[i].fail = done.rest
 		default:
 			d, o := docs[0], &outcomes[0]
-			l := newListing(nil, c.index.IDs(), summary{d.Fingerprint, d.Sketch}, k, limit, room)
+			l := newHitList(nil, c.index.IDs(), summary{d.Fingerprint, d.Sketch}, k, limit, room)
 			if single { // a list must not be refused once some were inserted
 				l.memory = c.memory
 			}
@@ -284,7 +284,7 @@ func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest
 }
 
 // describe returns what happened to a document, with its neighbours in an empty listing.
-func describe(l *listing, d engine.Doc, o *engine.Outcome) (checkAnswer, error) {
+func describe(l *hitList, d engine.Doc, o *engine.Outcome) (checkAnswer, error) {
 	n, err := l.Neighbours, l.add(o.Near)
 	if errors.Is(err, engine.ErrNoDocument) { // a neighbour was replaced since: the nearest one at the time is known
 		nearest := o.Near[0]

@@ -22,13 +22,12 @@ type listener struct {
 	net.Listener
 	*connections
 	server *http.Server
-	flag   string // that gives the address
+	flag   string // name of the flag with the address
 	tls    *tls.Config
 }
 
-// listen opens the address that a flag gives; handler makes what answers there, told whether only
-// this machine can reach it. The error names the flag. A listener that is given instead of the
-// address is taken as it is.
+// listen opens the address of a flag. handler returns the handler of requests; local says that only this machine can
+// reach the address. The error names the flag. If l is given it replaces the address.
 func (s *service) listen(l net.Listener, flag, address string, clients *connections,
 	handler func(local bool) http.Handler) (*listener, error) {
 	var err error
@@ -146,7 +145,7 @@ func (l *listener) drain(most time.Duration) bool {
 
 func (l *listener) close() { l.server.Close() }
 
-// adminConnections are those of the admin listener: scrapers and a person.
+// adminConnections is the maximum number of connections of the admin listener, for scrapers and a person.
 const adminConnections = 128
 
 // descriptorsKept are for all but clients: the index's files, logs, merges, the admin listener.

@@ -95,12 +95,11 @@ func (m *metrics) note(e *effect, id string, o *engine.Outcome) {
 	}
 }
 
-// A balance counts the documents that expire: those that were added, less those that were deleted
-// and those that are there. Changes under way make the result smaller, never larger, so that the
-// largest one seen is the count.
+// A balance counts the documents that have expired: added documents, less deleted and existing ones. Changes in
+// progress make the result smaller, never larger, so the largest result is the count.
 type balance struct {
-	added    atomic.Int64 // with those at the start, less those that were deleted
-	deleting atomic.Int64 // documents that requests under way may delete
+	added    atomic.Int64 // documents at the start, plus added ones, less deleted ones
+	deleting atomic.Int64 // number of documents that running requests may delete
 	mu       sync.Mutex
 	most     int64
 }
@@ -118,7 +117,7 @@ func (b *balance) expired(x *engine.Index) float64 {
 
 // deleting runs a deletion, and counts the documents that it deleted.
 func (m *metrics) deleting(remove func() (int, error)) (int, error) {
-	const unknown = 1 << 40 // so many that nothing seems to have expired meanwhile
+	const unknown = 1 << 40 // hides expiry until the number of deletions is known
 	m.balance.deleting.Add(unknown)
 	n, err := remove()
 	m.balance.added.Add(-int64(n))
@@ -167,7 +166,7 @@ func (d *DiskFigures) After(op *disk.Op) {
 	}
 }
 
-// latencyBuckets are three for each doubling, 20 us to 84 s: a quantile is told within 13 %.
+// latencyBuckets has three buckets for each doubling, from 20 us to 84 s: the error of a quantile is at most 13 %.
 var latencyBuckets = prometheus.ExponentialBuckets(20e-6, math.Cbrt(2), 67)
 
 // latencies returns a histogram of times, by a label.

@@ -40,12 +40,12 @@ type Options struct {
 
 	// Load opens or makes the index. It runs while the server already listens, and
 	// reports its progress through its argument. The server closes the index.
-	Load func(context.Context, *Loading) (*engine.Index, error)
+	Load func(context.Context, *LoadProgress) (*engine.Index, error)
 
 	Backups string        // folder for the backups of /v1/backup; "": /v1/backup is not served
 	Scrub   time.Duration // time of one check of all blocks of the index's files, again and again; 0 for never
-	Version string        // of the program, for /openapi.json
-	Threads int           // for one batch; 0 is one for each processor
+	Version string        // version of the program, for /openapi.json
+	Threads int           // threads of a batch; 0 is one per processor
 
 	hooks
 }
@@ -62,16 +62,16 @@ type Access struct {
 // Process is how the server works with the system that runs it.
 type Process struct {
 	Inherited map[string]net.Listener // "listen" and "admin": open already, instead of the addresses; may be nil
-	Notify    func(state string)      // is told what systemd's notify socket wants to hear; may be nil
-	Watchdog  time.Duration           // the longest time between two calls of Notify; 0 for any
-	Reload    <-chan os.Signal        // each value has read again what reload names; may be nil
+	Notify    func(state string)      // receives messages for systemd's notify socket; may be nil
+	Watchdog  time.Duration           // maximum time between two calls of Notify; 0 means any
+	Reload    <-chan os.Signal        // each value reloads the files that reload names; may be nil
 }
 
-// Storage is what the metrics have of the index's disk and memory.
+// Storage is the disk and the memory of the index, for metrics.
 type Storage struct {
-	Disk   *DiskFigures   // of the disk that the index is written to; may be nil
-	Budget *memory.Budget // of the index; may be nil
-	Folder string         // of the index; "" where it has none
+	Disk   *DiskFigures   // figures of the disk of the index; may be nil
+	Budget *memory.Budget // memory of the index; may be nil
+	Folder string         // folder of the index; "" if it has none
 }
 
 // Output is where the server writes to.
@@ -117,15 +117,15 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// bounds are what clients may use of the server. [boundsOf] returns them; only tests have others.
+// bounds limit clients. [boundsOf] returns them; only tests use others.
 type bounds struct {
 	Connections   int   // open at a time
 	Body          int64 // bytes of a request's body
 	Answer        int64 // bytes of the ids in an answer in JSON; the rest is counted and left out
 	RequestMemory int64 // bytes of all requests under way; one client may have a quarter
-	// of a request, from the end of its body to the beginning of its answer; of a batch, its work
+	// time of a request from the end of its body to the beginning of its answer; of a batch, the time of its work
 	Timeout time.Duration
-	Queue   time.Duration // the longest wait of a query for a slot; batches and inserts wait ten times as long
+	Queue   time.Duration // maximum wait of a query for a slot; ten times as long for batches and inserts
 
 	times times
 }

@@ -78,7 +78,7 @@ func counted(n int64, noun string) string {
 // broken returns the answer to an error of the engine.
 func broken(err error) *problem {
 	switch {
-	case errors.As(err, new(*admit.Refused)):
+	case errors.As(err, new(*admit.Refusal)):
 		return shed(err)
 	case errors.Is(err, store.ErrCorrupt):
 		return refusal(http.StatusServiceUnavailable, "the index is damaged: "+err.Error()).because(err)
@@ -127,7 +127,7 @@ func (p *problem) write(w http.ResponseWriter) {
 
 // shed returns the answer to a request that is not admitted.
 func shed(err error) *problem {
-	var no *admit.Refused
+	var no *admit.Refusal
 	if !errors.As(err, &no) {
 		return broken(err)
 	}

@@ -12,8 +12,8 @@ import (
 type queries struct {
 	*summarizer
 	metrics     *metrics
-	answerBytes int64 // of the ids of an answer
-	threads     int   // of a batch
+	answerBytes int64 // maximum size of the ids of an answer
+	threads     int   // threads of a batch
 }
 
 // A queryRequest is the body of /v1/query.
@@ -68,16 +68,16 @@ func (s queries) near(ctx context.Context, c *call, f summary, k, limit int) (*N
 		return nil, broken(err)
 	}
 	defer view.Release()
-	l := newListing(c.memory, view.IDs(), f, k, limit, s.answerBytes)
+	l := newHitList(c.memory, view.IDs(), f, k, limit, s.answerBytes)
 	if err := view.QueryEach(ctx, f.print, engine.QueryOptions{K: k, Docs: limit, Sketch: f.sketch}, l.add); err != nil {
 		return nil, broken(err)
 	}
 	return l.Neighbours, nil
 }
 
-// A listing is an answer that grows: by the IDs of documents up to a number and a size, and beyond
-// that only by their number.
-type listing struct {
+// A hitList collects the hits of an answer, with the IDs of documents up to a number and a size. It only counts the
+// documents beyond that.
+type hitList struct {
 	*Neighbours
 	ids    engine.IDs
 	limit  int   // IDs that may still be listed
@@ -98,7 +98,7 @@ const (
 )
 
 // pay reserves the memory of an ID.
-func (l *listing) pay(id string) error {
+func (l *hitList) pay(id string) error {
 	if l.unpaid += idWork*uint64(len(id)) + idEach; l.unpaid < payBytes || l.memory == nil {
 		return nil
 	}
@@ -107,15 +107,15 @@ func (l *listing) pay(id string) error {
 	return err
 }
 
-// newListing returns an answer without hits. Room is the bytes of ids that it may have.
-func newListing(memory *admit.Transfer, ids engine.IDs, f summary, k, limit int, room int64) *listing {
-	return &listing{Neighbours: &Neighbours{Fingerprint: f.print.String(), K: k, Hits: []hit{}}, memory: memory,
+// newHitList returns an answer without hits. Room is the bytes of ids that it may have.
+func newHitList(memory *admit.Transfer, ids engine.IDs, f summary, k, limit int, room int64) *hitList {
+	return &hitList{Neighbours: &Neighbours{Fingerprint: f.print.String(), K: k, Hits: []hit{}}, memory: memory,
 		ids: ids, limit: limit, room: room}
 }
 
-// add adds hits, or the next documents of the last one. The error wraps [engine.ErrNoDocument] if
-// one of them is gone.
-func (l *listing) add(hits []engine.Hit) error {
+// add adds hits, or the next documents of the last one. The error wraps [engine.ErrNoDocument] if one of them was
+// deleted.
+func (l *hitList) add(hits []engine.Hit) error {
 	for i := range hits {
 		h := &hits[i]
 		if h.Before == 0 {

@@ -130,7 +130,7 @@ func (s *service) live(ctx context.Context, front *listener, failed <-chan error
 	return err
 }
 
-// loop waits for what happens between start and stop.
+// loop handles the events between start and stop.
 func (s *service) loop(ctx context.Context, front *listener, loaded, failed <-chan error) error {
 	o := s.options
 	var watch <-chan time.Time
@@ -212,9 +212,8 @@ func (s *service) reloadTokens() {
 	}
 }
 
-// scrub checks all blocks of the index's files again and again, each round in the given time, so
-// that damage is found before a query meets it. It ends with ctx, or with the first damage, which
-// takes the server out of service.
+// scrub checks all blocks of the index's files again and again, one round per Options.Scrub, to find damage before a
+// query does. It ends with ctx, or with the first damage, which takes the server out of service.
 func (s *service) scrub(ctx context.Context, x *engine.Index) {
 	every := s.options.Scrub
 	for ctx.Err() == nil {

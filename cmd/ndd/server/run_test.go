@@ -38,7 +38,7 @@ type running struct {
 }
 
 // runServer starts Run; load makes the index. Without hooks for its end it gives clients no notice.
-func runServer(t *testing.T, o Options, load func(context.Context, *Loading) (*engine.Index, error)) *running {
+func runServer(t *testing.T, o Options, load func(context.Context, *LoadProgress) (*engine.Index, error)) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{t: t, stop: cancel, lines: make(chan string, 10), ended: make(chan error, 1), journal: new(journal),
@@ -55,8 +55,8 @@ func runServer(t *testing.T, o Options, load func(context.Context, *Loading) (*e
 }
 
 // loads returns a function that makes an index of fingerprints.
-func loads(t *testing.T, prints []uint64) func(context.Context, *Loading) (*engine.Index, error) {
-	return func(context.Context, *Loading) (*engine.Index, error) { return newIndex(t, 3, nil, prints), nil }
+func loads(t *testing.T, prints []uint64) func(context.Context, *LoadProgress) (*engine.Index, error) {
+	return func(context.Context, *LoadProgress) (*engine.Index, error) { return newIndex(t, 3, nil, prints), nil }
 }
 
 // end stops the server, which must end well.
@@ -138,7 +138,7 @@ func TestLife(t *testing.T) {
 	back, adminAddress := listenerHere(t)
 	c, admin := target{"http://" + address, client(t)}, target{"http://" + adminAddress, client(t)}
 	r := runServer(t, Options{Admin: adminAddress, Process: Process{Inherited: map[string]net.Listener{"listen": front,
-		"admin": back}}}, func(_ context.Context, l *Loading) (*engine.Index, error) {
+		"admin": back}}}, func(_ context.Context, l *LoadProgress) (*engine.Index, error) {
 		l.Stage("reading documents")
 		x := newIndex(t, 3, nil, []uint64{7})
 		l.Loaded(7)
@@ -178,7 +178,7 @@ func TestStopWhileLoading(t *testing.T) {
 		func(context.Context) (*engine.Index, error) { return newIndex(t, 3, nil, nil), nil }, // goleak sees its sealer
 	} {
 		loading := make(chan struct{})
-		r := runServer(t, Options{}, func(ctx context.Context, _ *Loading) (*engine.Index, error) {
+		r := runServer(t, Options{}, func(ctx context.Context, _ *LoadProgress) (*engine.Index, error) {
 			close(loading)
 			<-ctx.Done()
 			return ends(ctx)
@@ -199,7 +199,7 @@ func TestStartErrors(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		o    Options
-		load func(context.Context, *Loading) (*engine.Index, error)
+		load func(context.Context, *LoadProgress) (*engine.Index, error)
 		want string
 	}{
 		{"the address is taken", Options{Listen: busy}, empty, "--listen " + busy + ": another program listens there"},
@@ -215,7 +215,7 @@ func TestStartErrors(t *testing.T) {
 		{"no such certificate", Options{Access: Access{TLSCert: "no-such-cert", TLSKey: "no-such-key"}}, empty,
 			"no-such-cert"},
 		{"no access log", Options{Output: Output{AccessLog: filepath.Join(none, "log")}}, empty, "--access-log"},
-		{"loading fails", Options{}, func(context.Context, *Loading) (*engine.Index, error) { return nil, errLoad },
+		{"loading fails", Options{}, func(context.Context, *LoadProgress) (*engine.Index, error) { return nil, errLoad },
 			"segment 3"},
 	} {
 		r := runServer(t, c.o, c.load)
@@ -227,7 +227,7 @@ func TestStartErrors(t *testing.T) {
 
 // TestExampleWorks: where nothing was loaded the command of the ready line works, too.
 func TestExampleWorks(t *testing.T) {
-	r := runServer(t, Options{}, func(context.Context, *Loading) (*engine.Index, error) {
+	r := runServer(t, Options{}, func(context.Context, *LoadProgress) (*engine.Index, error) {
 		return newIndex(t, 3, defaultRecipe(), nil), nil
 	})
 	line := r.readyLine()

@@ -23,7 +23,7 @@ type service struct {
 	options    *Options
 	tls        *access.TLS     // nil: none
 	keys       *access.Keyring // nil: everybody may do everything
-	front      *connections    // of clients
+	front      *connections    // connections of clients
 	summaries  summarizer
 	start      time.Time
 	background sync.WaitGroup
@@ -182,8 +182,7 @@ func methodsOf(m *http.ServeMux, r *http.Request) (methods []string) {
 	return methods
 }
 
-// guard returns what answers the requests of a route: middleware in the order of the package's drawing,
-// cheapest first, and the handler.
+// guard returns the handler of a route, behind the middleware in the order of the package's drawing, cheapest first.
 func (s *service) guard(to *route) http.Handler {
 	checks := []check{s.checkStop, checkClient(s.keys, to.least)}
 	if to.make != nil {

@@ -84,7 +84,7 @@ func (t *workTimer) Write(p []byte) (int, error) {
 	t.left -= time.Since(t.since)
 	n, err := t.Writer.Write(p)
 	t.since = time.Now()
-	t.timer.Reset(max(t.left, 0)) // which ends at once a request that was over its time before
+	t.timer.Reset(max(t.left, 0)) // a request that is over its time ends at once
 	if err != nil {
 		err = fmt.Errorf("%w: %w", errClientGone, err)
 	}

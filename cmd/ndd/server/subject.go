@@ -43,7 +43,7 @@ type summary struct {
 }
 
 // A summarizer makes summaries by the recipe of one index. It is safe for concurrent use.
-type summarizer struct{ prints sync.Pool } // of *simhash.Fingerprinter
+type summarizer struct{ prints sync.Pool } // values are *simhash.Fingerprinter
 
 // summarize returns the summary of a subject. Place is its position in the request of ctx.
 func (s *summarizer) summarize(ctx context.Context, recipe *simhash.Recipe, sub *subject, place string) (summary, *problem) {

@@ -54,15 +54,15 @@ func parseRole(name string) (Role, error) {
 //
 // Cross-site requests: a page of anywhere may send, if not read. Browsers say
 // where such a request comes from; others than browsers say nothing.
-func CheckOrigin(local bool) func(*http.Request) *Refused {
+func CheckOrigin(local bool) func(*http.Request) *Refusal {
 	origin := http.NewCrossOriginProtection()
-	return func(r *http.Request) *Refused {
+	return func(r *http.Request) *Refusal {
 		if local && !IsLoopback(hostName(r.Host)) {
-			return &Refused{http.StatusMisdirectedRequest, fmt.Sprintf("header Host: %.80q is not a name of this machine for "+
+			return &Refusal{http.StatusMisdirectedRequest, fmt.Sprintf("header Host: %.80q is not a name of this machine for "+
 				"itself: a proxy sends Host: localhost, and a server that listens on another address takes any", r.Host)}
 		}
 		if origin.Check(r) != nil {
-			return &Refused{http.StatusForbidden, "header Origin: requests of other web sites are not answered"}
+			return &Refusal{http.StatusForbidden, "header Origin: requests of other web sites are not answered"}
 		}
 		return nil
 	}

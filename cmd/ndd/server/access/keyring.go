@@ -24,7 +24,7 @@ type Keyring struct {
 // contents are what a token file says.
 type contents struct {
 	tokens   []token
-	names    map[string]Role // of certificates
+	names    map[string]Role // roles of names of certificates
 	loopback bool            // programs of this machine may read metrics without a token
 }
 
@@ -68,8 +68,8 @@ func (c *contents) len() int {
 	return n
 }
 
-// role returns that of a token, Anyone if it is unknown. All tokens are compared,
-// so that the time tells nothing.
+// role returns the role of a token, or Anyone if the token is unknown. It compares all tokens, so that its running time
+// reveals nothing.
 func (c *contents) role(secret string) Role {
 	hash := sha256.Sum256([]byte(secret))
 	found := int(Anyone)
@@ -79,15 +79,15 @@ func (c *contents) role(secret string) Role {
 	return Role(found)
 }
 
-// A Refused says why a client may not do what it asks.
-type Refused struct {
+// A Refusal is the reason why a client is not authorized.
+type Refusal struct {
 	Status int    // 401 or 403; with 401 the answer needs a header WWW-Authenticate
 	Why    string // in words, without any token
 }
 
-// Authorize returns who makes a request, for the access log, or a [Refused] where that is not at
+// Authorize returns who makes a request, for the access log, or a [Refusal] where that is not at
 // least of a role. A nil Keyring lets everybody do everything.
-func (k *Keyring) Authorize(r *http.Request, least Role) (Client, *Refused) {
+func (k *Keyring) Authorize(r *http.Request, least Role) (Client, *Refusal) {
 	if k == nil {
 		return Client{Role: Admin}, nil
 	}
@@ -105,17 +105,17 @@ func (k *Keyring) Authorize(r *http.Request, least Role) (Client, *Refused) {
 			if least == Anyone {
 				return who, nil
 			}
-			return who, &Refused{http.StatusUnauthorized, "header Authorization: a token is needed, as Bearer TOKEN"}
+			return who, &Refusal{http.StatusUnauthorized, "header Authorization: a token is needed, as Bearer TOKEN"}
 		}
 		who.Role = max(who.Role, c.role(strings.TrimSpace(secret)))
 		if who.Role == Anyone && least > Anyone {
-			return who, &Refused{http.StatusUnauthorized,
+			return who, &Refusal{http.StatusUnauthorized,
 				"header Authorization: unknown token: the server has no such line in " +
 					"its --token-file"}
 		}
 	}
 	if who.Role < least || least == Metrics && who.Role != Metrics && who.Role != Admin {
-		return who, &Refused{http.StatusForbidden, fmt.Sprintf("the client's role is %s, %s is needed", who.Role, least)}
+		return who, &Refusal{http.StatusForbidden, fmt.Sprintf("the client's role is %s, %s is needed", who.Role, least)}
 	}
 	return who, nil
 }
@@ -129,7 +129,7 @@ func isLocal(r *http.Request) bool {
 // A Client is who makes a request.
 type Client struct {
 	Role Role
-	Name string // of its certificate, if it has one
+	Name string // name in its certificate, if it has one
 }
 
 // certified returns the client that a verified certificate names, and whether the token file gives
@@ -157,8 +157,8 @@ const namePrefix = "cn:"
 // loopbackLine lets programs of this machine read metrics without a token.
 const loopbackLine = "loopback metrics"
 
-// readTokens reads a token file. Errors name file and line and never a token. What is not a regular
-// file is not opened: to open a pipe waits for the one who writes to it.
+// readTokens reads a token file. Errors name file and line, and never a token. It opens only regular files, because
+// opening a pipe waits for its writer.
 func readTokens(path string) (*contents, error) {
 	info, err := os.Stat(path)
 	switch {

@@ -9,9 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// A TLS is the server's certificate and key and, where clients need certificates, those of the
-// authorities that sign them: files that are read again when they have changed. It is safe for
-// concurrent use.
+// A TLS has the server's certificate and key and, if clients need certificates, the certificates of their authorities.
+// It reads the files again when they have changed. It is safe for concurrent use.
 type TLS struct {
 	cert, key, clientCA string
 	now                 atomic.Pointer[tls.Config]
@@ -47,8 +46,7 @@ func (t *TLS) Reload() error {
 	return nil
 }
 
-// aead returns the suites of TLS 1.2 that authenticate what they encrypt: those with CBC are open
-// to padding oracles.
+// aead returns the suites of TLS 1.2 with authenticated encryption. Suites with CBC have padding oracles.
 func aead() (ids []uint16) {
 	for _, s := range tls.CipherSuites() {
 		if strings.Contains(s.Name, "_GCM_") || strings.Contains(s.Name, "_CHACHA20_POLY1305") {

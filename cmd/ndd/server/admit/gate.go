@@ -1,9 +1,9 @@
-// Package admit limits what requests may use at a time, and refuses what is beyond, so that the
-// rest is answered in time.
+// Package admit limits the memory and the number of running requests, and refuses other requests, so that all
+// admitted ones are answered in time.
 //
 //	request ──► Transfers: memory for its body and its answer ──► Gate: a slot, or a place in the queue ──► handler
 //	             │ none left: the longest stalled transfer          │ the queue is full, or the wait
-//	             └ is cut off; if none stalls: Refused              └ too long: Refused
+//	             └ is cut off; if none stalls: Refusal              └ too long: Refusal
 //
 // A [Gate] bounds the requests that run and wait. [Transfers] bounds the memory of bodies and
 // answers: a slow sender or reader costs only that, and is cut off when others need it. Both are
@@ -26,15 +26,15 @@ type Options struct {
 	WaitMax time.Duration // the longest that a request waits
 }
 
-// A Refused is the error of a request that is not admitted.
-type Refused struct {
+// A Refusal is the error of a request that is not admitted.
+type Refusal struct {
 	Gate  string
 	Why   string        // a word for metrics: full, late, gone, memory, share
 	Retry time.Duration // when the client may try again
 }
 
 // Error says which limit was reached.
-func (r *Refused) Error() string {
+func (r *Refusal) Error() string {
 	switch r.Why {
 	case "memory":
 		return "too many large requests at a time"
@@ -54,7 +54,7 @@ type Gate struct {
 	refused      [len(reasons)]atomic.Uint64
 }
 
-// The reasons for which a Gate refuses requests.
+// The reasons of a Gate for a refusal.
 const (
 	full = iota // all places are taken
 	late        // no slot became free within WaitMax
@@ -78,7 +78,7 @@ type Pass struct {
 	holding bool
 }
 
-// Enter waits for a slot. The error is a [Refused]. A nil Gate admits every request.
+// Enter waits for a slot. The error is a [Refusal]. A nil Gate admits every request.
 func (g *Gate) Enter(ctx context.Context, heavy bool) (*Pass, error) {
 	if g == nil {
 		return nil, nil
@@ -115,7 +115,7 @@ func (g *Gate) Refuse(heavy bool) error {
 // refuse counts a refusal.
 func (g *Gate) refuse(why int) error {
 	g.refused[why].Add(1)
-	return &Refused{Gate: g.Name, Why: reasons[why], Retry: g.WaitMax}
+	return &Refusal{Gate: g.Name, Why: reasons[why], Retry: g.WaitMax}
 }
 
 // try takes a slot if one is free. A channel with waiting senders is always full, so try never
@@ -200,7 +200,7 @@ func (p *Pass) Lend(ctx context.Context, f func() error) error {
 // A State is the load of a gate.
 type State struct {
 	Running, Waiting int
-	Refused          map[string]uint64 // by reason
+	Refused          map[string]uint64 // number of refusals for each reason
 }
 
 // State returns the present load of the gate.

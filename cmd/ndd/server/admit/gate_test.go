@@ -27,7 +27,7 @@ func enter(t *testing.T, g *Gate, heavy bool) *Pass {
 // refused returns the word of a refusal.
 func refused(t *testing.T, err error) string {
 	t.Helper()
-	var no *Refused
+	var no *Refusal
 	if !errors.As(err, &no) {
 		t.Fatalf("%v is no refusal", err)
 	}

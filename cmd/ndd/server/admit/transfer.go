@@ -19,10 +19,10 @@ const (
 	waitersMax = 32
 )
 
-// Transfers bounds the memory of the requests that are under way. A client, known by its address,
-// may hold a quarter of it, and one request at a time that goes beyond that: large requests of a
-// client are worked on in turn. If there is not enough, or the client's share is used up, the
-// transfer that has stalled longest is cut off: its client does not send, or does not read.
+// Transfers limits the memory of running requests. A client, known by its address, may hold a quarter of it. One
+// request of a client at a time may exceed that share: large requests of a client are processed one after the other. If
+// memory is short, or the client's share is used up, the transfer that has stalled longest is cut off: its client does
+// not send, or does not read.
 type Transfers struct {
 	budget *memory.Budget
 	share  uint64
@@ -30,9 +30,9 @@ type Transfers struct {
 
 	mu      sync.Mutex
 	clients map[string]uint64    // bytes of each, at most share, without those beyond it
-	beyond  map[string]*Transfer // the transfer of each client that goes beyond its share
+	beyond  map[string]*Transfer // the transfer of each client that exceeds its share
 	waiting map[string]int       // transfers of each client that wait
-	open    list.List            // of *Transfer, in the order of their last progress
+	open    list.List            // *Transfer in the order of their last progress
 	changed chan struct{}        // closed when memory was given back
 	cut     uint64
 }
@@ -51,7 +51,7 @@ type Transfer struct {
 	owner    Owner
 	reserved *memory.Reservation
 	bytes    uint64
-	beyond   uint64 // of bytes, those beyond the client's share
+	beyond   uint64 // the part of bytes that exceeds the client's share
 	moved    time.Time
 	waits    bool // for the client, to send or to read
 	gone     bool // was cut off
@@ -82,7 +82,7 @@ func (r *Transfer) begin() {
 // Held returns the bytes that the transfer holds.
 func (r *Transfer) Held() uint64 { return r.bytes }
 
-// Grow takes n bytes more. The error is a [Refused]; before it, transfers without progress are cut
+// Grow takes n bytes more. The error is a [Refusal]; before it, transfers without progress are cut
 // off for this one.
 func (r *Transfer) Grow(n uint64) error { return r.take(n, false, false) }
 
@@ -90,8 +90,7 @@ func (r *Transfer) Grow(n uint64) error { return r.take(n, false, false) }
 // the share, it waits.
 func (r *Transfer) Await(n uint64) error { return r.take(n, true, false) }
 
-// Work is Await for the work on a body that has come: it may go beyond the share, one request of a
-// client at a time.
+// Work is Await for processing a complete body. One request of a client at a time may exceed the share.
 func (r *Transfer) Work(n uint64) error { return r.take(n, true, true) }
 
 func (r *Transfer) take(n uint64, wait, work bool) error {
@@ -110,7 +109,7 @@ func (r *Transfer) take(n uint64, wait, work bool) error {
 		busy := t.beyond[r.client] != nil || work && len(t.beyond) > 0
 		left := time.Until(deadline)
 		if left <= 0 || !cut && !(wait && busy && t.waiting[r.client] < waitersMax) {
-			return &Refused{Gate: "transfer", Why: why, Retry: time.Second}
+			return &Refusal{Gate: "transfer", Why: why, Retry: time.Second}
 		}
 		changed, timer := t.changed, time.NewTimer(left)
 		t.waiting[r.client]++
@@ -128,8 +127,7 @@ func (r *Transfer) take(n uint64, wait, work bool) error {
 	}
 }
 
-// Resize takes or returns memory so that the transfer holds n bytes. The error is that of
-// [Transfer.Grow].
+// Resize reserves or releases memory so that the transfer holds n bytes. It fails like [Transfer.Grow].
 func (r *Transfer) Resize(n uint64) error {
 	if n > r.bytes {
 		return r.Grow(n - r.bytes)
@@ -170,7 +168,7 @@ func (r *Transfer) grow(n uint64, work bool) string {
 	return ""
 }
 
-// hold records the bytes of r, and those of them beyond its client's share. It needs t.mu.
+// hold records the bytes of r, and the part that exceeds its client's share. It needs t.mu.
 func (r *Transfer) hold(bytes, beyond uint64) {
 	t := r.all
 	t.clients[r.client] += bytes - beyond - (r.bytes - r.beyond)
@@ -220,7 +218,7 @@ func (r *Transfer) Waits(is bool) {
 	t.open.MoveToBack(r.at)
 }
 
-// Gone reports whether the transfer was cut off for others.
+// Gone reports whether the transfer was cut off in favour of others.
 func (r *Transfer) Gone() bool {
 	if r.at == nil {
 		return false

@@ -27,7 +27,7 @@ import (
 
 // An Error is the first mistake in a body.
 type Error struct {
-	Place   string // of the value, such as body.documents[3].text
+	Place   string // place of the value, such as body.documents[3].text
 	Message string
 	Syntax  bool // the body is not JSON; otherwise a value is not as it must be
 }

@@ -21,12 +21,11 @@ import (
 //go:embed static
 var static embed.FS
 
-// policy lets a page load what this server has, run nothing that stands in it, send no forms, and
-// be in no frame.
+// policy allows a page to load files of this server. It allows no inline code, no forms and no frames.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// A page is one file as it is sent.
+// A page is a file in the form in which it is sent.
 type page struct {
 	data  []byte
 	media string
