@@ -37,13 +37,22 @@ def source(of, text=None, id=None, fields=(), optional=()):
     if isinstance(of, (collections.abc.Mapping, bytes)):
         raise UsageError(f"an object of type {kind} is neither a table nor a list of documents")
     if library == "datasets" and kind == "IterableDataset":
-        return Stream(of, text, id, fields, optional)
-    for rows in (Relation, Reader, Lazy, ArrowDataset, Table):
-        if rows.takes(of, library, kind):
-            return rows(of, text, id, fields, optional)
-    if not isinstance(of, collections.abc.Iterable):
+        rows = Stream
+    elif library == "polars" and kind == "LazyFrame":
+        rows = Lazy
+    elif library in ("duckdb", "_duckdb") and hasattr(of, "columns"):  # no connection
+        rows = Relation
+    elif library == "pyarrow" and hasattr(of, "read_next_batch"):
+        rows = Reader
+    elif library == "pyarrow" and hasattr(of, "scanner"):
+        rows = ArrowDataset
+    elif hasattr(of, "__arrow_c_stream__") or hasattr(of, "__arrow_c_array__") or library == "datasets" and hasattr(of, "select"):
+        rows = Table
+    elif isinstance(of, collections.abc.Iterable):
+        rows = Items
+    else:
         raise UsageError(f"an object of type {kind} holds no documents: give a table, a list of texts, or paths")
-    return Items(of, text, id, fields, optional)
+    return rows(of, text, id, fields, optional)
 
 
 class Files:
@@ -108,26 +117,27 @@ class Rows:
             raise Mixed from e
         writer, self.count, ids = None, 0, []
         try:
-            for table in self.tables():
-                columns = {name: plain(table.column(name)) for name in self.columns()}
-                columns[self.text] = texts(columns[self.text])
-                if self.id:
-                    ids += columns[self.id].chunks
-                    kind = columns[self.id].type
-                    if self.id not in (self.text, *self.fields) and not (pyarrow.types.is_large_string(kind) or pyarrow.types.is_integer(kind)):
-                        del columns[self.id]  # the results have it, and messages the row
-                table = pyarrow.table(columns)
-                if writer is None:
-                    writer = pyarrow.parquet.ParquetWriter(path, table.schema, compression="none", use_dictionary=False)
-                writer.write_table(table)
+            for table in self.tables():  # errors of an iterator are the caller's
+                try:
+                    columns = {name: plain(table.column(name)) for name in self.columns()}
+                    columns[self.text] = texts(columns[self.text])
+                    if self.id:
+                        ids += columns[self.id].chunks
+                        kind = columns[self.id].type
+                        if self.id not in (self.text, *self.fields) and not (pyarrow.types.is_large_string(kind) or pyarrow.types.is_integer(kind)):
+                            del columns[self.id]  # the results have it, and messages the row
+                    table = pyarrow.table(columns)
+                    if writer is None:
+                        writer = pyarrow.parquet.ParquetWriter(path, table.schema, compression="none", use_dictionary=False)
+                    writer.write_table(table)
+                except UsageError:
+                    raise
+                except (pyarrow.ArrowException, ValueError) as e:  # such as chunks with different types
+                    raise Mixed from e
                 self.count += len(table)
                 step(len(table))
             if writer is None:
                 raise Mixed
-        except UsageError:
-            raise
-        except (pyarrow.ArrowException, ValueError) as e:  # such as chunks with different types
-            raise Mixed from e
         finally:
             if writer is not None:
                 writer.close()
@@ -205,10 +215,6 @@ class Table(Rows):
             self.text, names = self.text or TEXT[0], [self.text or TEXT[0]]
         self.choose(names)
 
-    @staticmethod
-    def takes(of, library, kind):
-        return hasattr(of, "__arrow_c_stream__") or hasattr(of, "__arrow_c_array__") or library == "datasets" and hasattr(of, "select")
-
     def names(self):
         """Returns the names of the columns, or None if this is a column itself."""
         for attribute in ("column_names", "columns"):
@@ -263,10 +269,6 @@ class Table(Rows):
 class Lazy(Table):
     """A LazyFrame of polars, which is collected once: another time its rows could have another order."""
 
-    @staticmethod
-    def takes(of, library, kind):
-        return library == "polars" and kind == "LazyFrame"
-
     def open(self):
         return self.of.collect()
 
@@ -277,10 +279,6 @@ class Lazy(Table):
 class Relation(Table):
     """A relation of DuckDB, which is computed once."""
 
-    @staticmethod
-    def takes(of, library, kind):
-        return library in ("duckdb", "_duckdb") and hasattr(of, "columns")  # no connection
-
     def take(self, rows):
         kept = super().take(rows)  # noqa: F841, DuckDB finds it by its name
         return self.of.query("documents", "SELECT * FROM kept")
@@ -288,10 +286,6 @@ class Relation(Table):
 
 class ArrowDataset(Table):
     """A dataset of pyarrow."""
-
-    @staticmethod
-    def takes(of, library, kind):
-        return library == "pyarrow" and hasattr(of, "scanner")
 
     def names(self):
         return self.data.schema.names
@@ -331,10 +325,6 @@ class Once:
 
 class Reader(Table):
     """A RecordBatchReader of pyarrow."""
-
-    @staticmethod
-    def takes(of, library, kind):
-        return library == "pyarrow" and hasattr(of, "read_next_batch")
 
     def open(self):
         self.once = Once(self.of)

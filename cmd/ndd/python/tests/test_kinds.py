@@ -205,6 +205,20 @@ def test_iterators_that_change_their_types(texts):
         ndd.dedup(series, strict=True)
 
 
+@pytest.mark.parametrize("error", [ValueError, pa.ArrowInvalid, KeyError, UnicodeEncodeError])
+def test_errors_of_iterators(texts, error):
+    def broken():
+        yield from texts * 100
+        raise error("utf-8", "", 0, 1, "broken") if error is UnicodeEncodeError else error("broken")
+
+    with pytest.raises(error, match="broken"):  # and not a result of the texts before
+        ndd.dedup(broken())
+    if error is not UnicodeEncodeError:
+        batches = (b if i < 3 else next(x for x in broken() if x is None) for i, b in enumerate(pa.table({"text": texts}).to_batches(7)))
+        with pytest.raises(Exception, match="broken"):
+            ndd.dedup(pa.RecordBatchReader.from_batches(pa.schema([("text", pa.string())]), batches))
+
+
 @pytest.mark.parametrize("kind", ["Table", "pandas DataFrame", "polars DataFrame", "list of dicts"])
 def test_newest_finds_dates(texts, kind):
     days = [datetime.datetime(2024, 1, 1) + datetime.timedelta(i) for i in range(60)]
