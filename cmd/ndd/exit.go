@@ -37,7 +37,7 @@ func exitStatus(ctx context.Context, err error) int {
 	case errors.Is(err, store.ErrCorrupt), errors.Is(err, simhash.ErrMixed), errors.Is(err, copies.ErrMixed),
 		errors.Is(err, mapreduce.ErrLost), errors.Is(err, mapreduce.ErrJob), errors.Is(err, mapreduce.ErrRecipe):
 		return exitCorrupt
-	case errors.Is(err, cli.ErrPartly), errors.Is(err, mapreduce.ErrUnfinished):
+	case errors.Is(err, cli.ErrPartly), errors.Is(err, mapreduce.ErrUnfinished), errors.Is(err, mapreduce.ErrSkipped):
 		return exitPartly
 	}
 	return exitFailed

@@ -126,8 +126,14 @@ diff -r -x .ndd-output out clean
 	}
 	out, err = sh.run(`export NDD_QUIET=true HADOOP=no
 FIELDS='--text body' bash dedup in work9 out9 && exit
-[ ! -e out9 ]`)
-	if err != nil || !strings.Contains(out, `no field "body"`) {
+[ ! -e out9 ]
+echo '{broken' >>in/1
+status=0
+bash dedup in work4 out4 >messages 2>&1 || status=$?
+[ $status = 4 ]
+tail -n 1 out4/1
+tail -n 1 messages`)
+	if err != nil || !strings.Contains(out, `no field "body"`) || !strings.HasSuffix(out, "{broken\nndd: done in part: maps skipped 1 bad records\n") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -182,6 +182,21 @@ func TestBadRecords(t *testing.T) {
 	}
 }
 
+// TestSkipped: the last results tell of bad records that a map skipped, once for each.
+func TestSkipped(t *testing.T) {
+	l := newLocal(t, 2, 1)
+	l.options.MaxBad = 3
+	documents := l.run(mapreduce.Fingerprint{Recipe: simhash.Default(), Sketches: true}, []string{jsonLines(30) + "{broken\n", jsonLines(40) + "{\n{\n"})
+	_, err := step(t, mapreduce.Collect, l.run(mapreduce.Pairs{K: 3}, l.cut(documents)), func(o *mapreduce.Options) { o.Rows = mapreduce.PairRows })
+	wantError(t, err, mapreduce.ErrSkipped, "maps skipped 3 bad records")
+	round := l.run(mapreduce.Dedup{}, l.cut(documents))
+	for range 20 {
+		round = l.run(mapreduce.Dedup{}, l.cut(round+l.run(mapreduce.Pairs{K: 3}, l.cut(round))))
+	}
+	_, err = step(t, mapreduce.Collect, round, func(o *mapreduce.Options) { o.Rows = mapreduce.DropRows })
+	wantError(t, err, mapreduce.ErrSkipped, "maps skipped 3 bad records")
+}
+
 // TestCutChunks: raw bytes that are cut within a fingerprint or a record are an error, and so are
 // those of another format.
 func TestCutChunks(t *testing.T) {
@@ -268,7 +283,7 @@ func TestEmptyPart(t *testing.T) {
 // TestMillionValues: a key with a million values costs a reduce the memory of one record, or is
 // refused by name where a group must fit.
 func TestMillionValues(t *testing.T) {
-	n := long.Or(50_000, 1_000_000)
+	n := long.Or(20_000, 1_000_000)
 	docs := make([]testDoc, n)
 	for i := range docs {
 		docs[i] = testDoc{id: fmt.Sprint(i), text: 7, bytes: 5}

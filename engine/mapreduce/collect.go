@@ -13,6 +13,9 @@ import (
 // ErrUnfinished is wrapped if another round of the job dedup is needed.
 var ErrUnfinished = errors.New("not finished")
 
+// ErrSkipped is wrapped if maps skipped bad records. The output has everything else.
+var ErrSkipped = errors.New("done in part")
+
 // Collect reads the results of all tasks of a job's last step, in any order, checks that they are
 // complete, and writes them as the commands of one machine do: fields separated by tabs, IDs
 // unescaped. If o.Parts is not 0, that many tasks must have written. The error wraps [ErrLost] if a
@@ -21,10 +24,19 @@ var ErrUnfinished = errors.New("not finished")
 // It writes while it reads, unless o.Ordered or o.Copies is set: the output is valid only if it returns no error.
 func Collect(ctx context.Context, o Options) error {
 	o.Partitions = 1
-	return run(ctx, o, "collect", "", collect)
+	bad := int64(0)
+	err := run(ctx, o, "collect", "", func(ctx context.Context, t *task) (err error) {
+		bad, err = collect(ctx, t)
+		return err
+	})
+	if err == nil && bad > 0 {
+		err = fmt.Errorf("%w: maps skipped %d bad records", ErrSkipped, bad)
+	}
+	return err
 }
 
-func collect(ctx context.Context, t *task) error {
+// collect returns the number of bad records.
+func collect(ctx context.Context, t *task) (bad int64, err error) {
 	put, finish := func(record) error { _, err := t.w.Write(t.line); return err }, func() error { return nil }
 	if t.Rows != "" {
 		rows := &likeRows{t: t}
@@ -39,12 +51,12 @@ func collect(ctx context.Context, t *task) error {
 	if t.Copies != nil {
 		rows, err := newCopyRows(ctx, t)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		put, finish, all.recipe = rows.add, rows.write, t.read.recipe
 	}
 	var arrived count
-	err := newLines(t.In).records(ctx, func(r record) error {
+	err = newLines(t.In).records(ctx, func(r record) error {
 		if string(r.key) == endKey {
 			e, err := parseEnd(r.value)
 			if err != nil {
@@ -65,9 +77,9 @@ func collect(ctx context.Context, t *task) error {
 		err = all.final(arrived, t.Parts)
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return finish()
+	return all.bad, finish()
 }
 
 // final returns an error unless the records that arrived are all of the parts.

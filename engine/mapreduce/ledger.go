@@ -54,6 +54,7 @@ type end struct {
 	before    count  // the counts of the inputs' end records, minus the records read
 	inputs    int64  // ends that were read
 	undecided int64  // documents that a round of the job dedup has not decided
+	bad       int64  // records that maps skipped, up to these results
 	recipe    string // of the fingerprints, by recipeName; "" if unknown
 	sketch    string // version of the sketches, or "none"; "" if unknown
 
@@ -69,6 +70,7 @@ func (e *end) add(o end) error {
 	e.before.plus(o.before)
 	e.inputs += o.inputs
 	e.undecided += o.undecided
+	e.bad += o.bad
 	switch {
 	case differ(e.recipe, o.recipe):
 		return fmt.Errorf("%w: parts are of recipe %s and of recipe %s", ErrRecipe, e.recipe, o.recipe)
@@ -94,7 +96,7 @@ func (e *end) fields() []endField {
 	return []endField{
 		{"parts", &e.parts, true}, {"records", &e.records, true}, {"sum", &e.sum, true},
 		{"inputs", &e.inputs, read}, {"unread", &e.before.records, read}, {"unreadsum", &e.before.sum, read},
-		{"undecided", &e.undecided, e.undecided > 0}, {"documents", &e.documents, e.documents > 0}, {"pairs", &e.pairs, e.pairs > 0},
+		{"undecided", &e.undecided, e.undecided > 0}, {"bad", &e.bad, e.bad > 0}, {"documents", &e.documents, e.documents > 0}, {"pairs", &e.pairs, e.pairs > 0},
 		{"recipe", &e.recipe, e.recipe != ""}, {"sketch", &e.sketch, e.sketch != ""}, {"job", &e.job, e.job != ""},
 	}
 }

@@ -185,6 +185,7 @@ func (t *task) endMap() error {
 		if i == 0 {
 			e.parts, e.before, e.inputs, e.recipe, e.job = 1, t.unread(), t.read.parts, t.read.recipe, t.job
 			e.sketch, e.documents, e.pairs = t.read.sketch, t.read.documents, t.read.pairs
+			e.bad = t.read.bad + t.counters[badRecords].Load()
 		} else if c == (count{}) {
 			continue
 		}
@@ -221,6 +222,9 @@ func (t *task) endReduce() error {
 			return err
 		}
 		t.results.recipe, t.results.sketch = a.end.recipe, a.end.sketch
+		if t.results.pairs == 0 { // else they are in the documents, too
+			t.results.bad = a.end.bad
+		}
 	}
 	return t.endResults()
 }
@@ -230,5 +234,6 @@ func (t *task) endResults() error {
 	e := t.results
 	e.inputs, e.before = t.read.parts, t.unread()
 	e.recipe = cmp.Or(e.recipe, t.read.recipe)
+	e.bad += t.read.bad + t.counters[badRecords].Load()
 	return t.writeEnd(nil, &e)
 }
