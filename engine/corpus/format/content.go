@@ -9,7 +9,6 @@ import (
 	"ndd/engine/corpus/input"
 	"ndd/engine/corpus/text"
 	"ndd/engine/corpus/unpack"
-	"ndd/engine/storage/object"
 )
 
 // Content is the decompressed content of an open file. Offsets of units count its bytes. It belongs to one goroutine.
@@ -40,10 +39,10 @@ func (c *Content) Close() {
 	c.source.Close()
 }
 
-// Local returns the bytes of a compressed file on this machine, for members or frames that are copied as they are. It
-// returns nil for other files.
-func (c *Content) Local() io.ReaderAt {
-	if c.source == nil || c.r.Packing == unpack.None || !c.source.Seekable || object.Is(c.file.Path) {
+// Raw returns the bytes of a compressed file, for members or frames that are copied as they are. It returns nil for other
+// files.
+func (c *Content) Raw() io.ReaderAt {
+	if c.source == nil || c.r.Packing == unpack.None || !c.source.Seekable {
 		return nil
 	}
 	return c.source.Unmetered()

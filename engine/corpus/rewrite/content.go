@@ -21,7 +21,7 @@ func (p *packer) pack(ctx context.Context, w io.Writer, content *format.Content,
 	packing := content.Packing
 	produce := func(ctx context.Context, yield func(*block) bool) error {
 		c := contentCopy{ctx: ctx, p: p, in: content, records: content.Members && packing != unpack.None,
-			local: content.Local(), jsonList: jsonList{list: content.List}, fields: fields, yield: yield}
+			file: content.Raw(), jsonList: jsonList{list: content.List}, fields: fields, yield: yield}
 		return c.all(fill)
 	}
 	work := func(ctx context.Context, blocks iter.Seq[*block]) error {
@@ -64,7 +64,7 @@ type contentCopy struct {
 	ctx     context.Context
 	p       *packer
 	in      *format.Content
-	local   io.ReaderAt // the file, if members of it can be copied as they are
+	file    io.ReaderAt // the file, if members of it can be copied as they are
 	at      int64       // bytes of in that have been read
 	records bool        // each is a member
 	starts  []int64
@@ -219,8 +219,11 @@ func (c *contentCopy) end() {
 	}
 	m := member{end: len(c.b.in)}
 	from, begins := c.in.Member(c.from)
-	if to, ends := c.in.Member(c.at); begins && ends && c.same && c.local != nil {
-		m.same, c.b.file = &format.Range{From: from, To: to}, c.local
+	if to, ends := c.in.Member(c.at); begins && ends && c.same && c.file != nil {
+		m.same, c.b.file = &format.Range{From: from, To: to}, c.file
+	}
+	if n := len(c.b.members); n > 0 && m.same != nil && c.b.members[n-1].same != nil && c.b.members[n-1].same.To == from {
+		m.same.From, c.b.members = c.b.members[n-1].same.From, c.b.members[:n-1] // they are read together
 	}
 	c.b.members = append(c.b.members, m)
 }

@@ -84,7 +84,7 @@ func (k *fileCopy) copy() error {
 	}
 	defer content.Close()
 	defer func() { k.sayUncut(k.uncut) }()
-	if content.Rows && k.judge.Whole && k.fields == nil && !content.Members && content.Local() != nil &&
+	if content.Rows && k.judge.Whole && k.fields == nil && !content.Members && content.Raw() != nil &&
 		content.Packing.CopyEnding() == "" {
 		return k.copyWhole(content)
 	}
