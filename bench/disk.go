@@ -97,8 +97,8 @@ func sweep(ctx context.Context, path string, batch *generatedBatch) error {
 		return err
 	}
 	for i := range batch.queries {
-		for _, print := range found.Of(i) {
-			batch.add(i, print)
+		for _, fingerprint := range found.Of(i) {
+			batch.add(i, fingerprint)
 		}
 	}
 	return nil

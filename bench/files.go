@@ -18,13 +18,13 @@ import (
 )
 
 // fingerprintsOf returns the fingerprints of the documents in an input.
-func fingerprintsOf(ctx context.Context, input string, threads int) (prints []simhash.Fingerprint, err error) {
+func fingerprintsOf(ctx context.Context, input string, threads int) (fingerprints []simhash.Fingerprint, err error) {
 	_, err = ingest.Run(ctx, []string{input}, ingest.Config{Recipe: simhash.Default(), Threads: threads},
 		func(d ingest.Record) error {
-			prints = append(prints, d.Fingerprint)
+			fingerprints = append(fingerprints, d.Fingerprint)
 			return nil
 		})
-	return prints, err
+	return fingerprints, err
 }
 
 // readAlone reads inputs to texts and does nothing with them.

@@ -182,9 +182,9 @@ func designs(ctx context.Context, _ *bench, r *Result) error {
 
 // compression is section 3.2: "compression to one half".
 func compression(ctx context.Context, b *bench, r *Result) error {
-	prints := sets.Uniform(b.n, 7)
-	keys := make([]uint64, len(prints))
-	if err := radix.SortKeys(ctx, keys, radix.Chunks{prints}, radix.Options{Mask: 0xffffffff00000000,
+	fingerprints := sets.Uniform(b.n, 7)
+	keys := make([]uint64, len(fingerprints))
+	if err := radix.SortKeys(ctx, keys, radix.Chunks{fingerprints}, radix.Options{Mask: 0xffffffff00000000,
 		Threads: 1}); err != nil {
 		return err
 	}
@@ -284,10 +284,10 @@ func mappers(ctx context.Context, b *bench, r *Result) error {
 }
 
 // repeatSource yields fingerprints several times.
-func repeatSource(prints []uint64, times int) scan.Source {
+func repeatSource(fingerprints []uint64, times int) scan.Source {
 	return func(yield func(scan.Chunk) bool) (err error) {
 		for more := true; times > 0 && more && err == nil; times-- {
-			err = scan.Slice(prints, 0)(func(c scan.Chunk) bool {
+			err = scan.Slice(fingerprints, 0)(func(c scan.Chunk) bool {
 				more = yield(c)
 				return more
 			})

@@ -191,17 +191,17 @@ func buildIndex(ctx context.Context, dir, path, design string, layout table.Layo
 
 // index writes uniform fingerprints into a file and builds the index of two planar tables that
 // servers and inserts are measured on.
-func (b *bench) index(ctx context.Context) (prints []uint64, index string, err error) {
-	prints, index = sets.Uniform(b.n, 1), filepath.Join(b.dir, "index")
+func (b *bench) index(ctx context.Context) (fingerprints []uint64, index string, err error) {
+	fingerprints, index = sets.Uniform(b.n, 1), filepath.Join(b.dir, "index")
 	path := filepath.Join(b.dir, "base.bin")
-	if err := os.WriteFile(path, store.Bytes64(prints), 0o644); err != nil {
+	if err := os.WriteFile(path, store.Bytes64(fingerprints), 0o644); err != nil {
 		return nil, "", err
 	}
 	x, err := buildIndex(ctx, index, path, "halves", table.LayoutPlanar)
 	if err != nil {
 		return nil, "", err
 	}
-	return prints, index, x.Close()
+	return fingerprints, index, x.Close()
 }
 
 // ask asks count queries one after the other.

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	serveConnections = 64
-	batchPrints      = 1024
+	serveConnections  = 64
+	batchFingerprints = 1024
 )
 
 // serve measures a server and, beside it, one that answers a constant, by a generator in this
@@ -25,13 +25,13 @@ const (
 // it takes. An open loop that does not keep its rate is said to have missed it, and its figures are
 // left out. Answers to queries are checked.
 func serve(ctx context.Context, b *bench, r *Result) error {
-	prints, index, err := b.index(ctx)
+	fingerprints, index, err := b.index(ctx)
 	if err != nil {
 		return err
 	}
 	r.Columns = []string{"a second", "us processor, server", "us processor, generator", "p50 ms at half", "p99 ms at half"}
 	lasts := min(5*time.Second, max(300*time.Millisecond, time.Duration(b.n)*time.Microsecond/5))
-	hex := func(i int) string { return fmt.Sprintf("%016x", prints[i%len(prints)]) }
+	hex := func(i int) string { return fmt.Sprintf("%016x", fingerprints[i%len(fingerprints)]) }
 	query := load{path: "/v1/query", media: "application/json", connections: serveConnections, lasts: lasts,
 		body: func(i int) []byte { return []byte(`{"fingerprint": "` + hex(i) + `"}`) }}
 	query.check = func(i int, answer []byte) error { // as much work for the generator as with queries
@@ -60,19 +60,19 @@ func serve(ctx context.Context, b *bench, r *Result) error {
 		short(queries.rate/bare.rate), short(queries.each/bare.each), short(queries.p99/bare.p99))
 	batch := load{path: "/v1/batch", media: "application/octet-stream", connections: 2 * runtime.GOMAXPROCS(0),
 		lasts: lasts, body: func(i int) []byte {
-			body := make([]byte, 0, 8*batchPrints)
-			for j := range batchPrints {
-				body = binary.LittleEndian.AppendUint64(body, prints[(i*batchPrints+j)%len(prints)])
+			body := make([]byte, 0, 8*batchFingerprints)
+			for j := range batchFingerprints {
+				body = binary.LittleEndian.AppendUint64(body, fingerprints[(i*batchFingerprints+j)%len(fingerprints)])
 			}
 			return body
 		}, check: func(i int, answer []byte) error {
-			if n := bytes.Count(answer, []byte{'\n'}); n < batchPrints {
-				return fmt.Errorf("%d rows for %d fingerprints", n, batchPrints)
+			if n := bytes.Count(answer, []byte{'\n'}); n < batchFingerprints {
+				return fmt.Errorf("%d rows for %d fingerprints", n, batchFingerprints)
 			}
 			return nil
 		}}
-	_, err = b.serveRow(ctx, r, fmt.Sprintf("fingerprints, in batches of %d", batchPrints), "./cmd/ndd",
-		served, batch, batchPrints)
+	_, err = b.serveRow(ctx, r, fmt.Sprintf("fingerprints, in batches of %d", batchFingerprints), "./cmd/ndd",
+		served, batch, batchFingerprints)
 	if err != nil {
 		return err
 	}

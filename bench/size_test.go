@@ -13,11 +13,11 @@ func TestNumbered(t *testing.T) {
 	for _, parts := range []int{1, 3} {
 		var got []uint64
 		for part := range parts {
-			must.Do(t, generatedInput(n).Read(part, parts, func(prints []uint64, row int) error {
+			must.Do(t, generatedInput(n).Read(part, parts, func(fingerprints []uint64, row int) error {
 				if row != len(got) {
 					t.Errorf("row %d after %d", row, len(got))
 				}
-				got = append(got, prints...)
+				got = append(got, fingerprints...)
 				return nil
 			}))
 		}
