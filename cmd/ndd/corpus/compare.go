@@ -42,9 +42,9 @@ one of them has.
 A and B are files with one document each; or FILE:ROW, a line or record of a file, from 1,
 as the tables of 'ndd dedup' name them; or with --in IDs of documents in those files. One
 of them may be - for standard input. Shingles are 3 words, or 5 characters in scripts
-without spaces. Besides the distance, it reports the mean distance of texts that have as
-many features in common, and the Jaccard similarity that sketches of 64 bytes estimate. In
-scripts without spaces, these take a word of another script by its characters.`,
+without spaces, where a Latin word counts as its characters do. Besides the distance, it
+reports the mean distance of texts that have as many features in common, and the Jaccard
+similarity that sketches of 64 bytes estimate.`,
 		Annotations: cli.HelpOf("Guide: ndd help corpus. Terms: ndd help concepts", "Documents: in=PATH k=N passages=N"),
 		Example: `  ndd compare old.html new.html
   ndd compare crawl.jsonl.zst:17 crawl.jsonl.zst:4711

@@ -71,6 +71,31 @@ func TestJaccard(t *testing.T) {
 	}
 }
 
+// TestVectors: the texts of 'ndd help recipes' have as many shingles as it says, the same for ever.
+func TestVectors(t *testing.T) {
+	s := New(t.Context())
+	for _, c := range []struct {
+		text     string
+		shingles int
+		first    uint64
+	}{
+		{"the quick brown fox jumps", 3, 0x16657ea652dd4cab},
+		{"the quick", 1, 0xc7ba2edbeb97fad7},
+		{"名称是 Go 的产品", 4, 0x1372117282d94067},
+		{"目录 a b c d e f g h i j k", 7, 0x00ab71b46a50a3a7},
+	} {
+		if set := s.Append(nil, c.text); len(set) != c.shingles || set[0] != c.first {
+			t.Errorf("%q: %d shingles, %x; want %d, %x", c.text, len(set), set[0], c.shingles, c.first)
+		}
+	}
+	const label = "本产品的名称是 %s，生产地址是 %s，使用前请仔细阅读说明书，并妥善保管以备查阅，如有疑问请联系客服人员。"
+	one := s.Append(nil, fmt.Sprintf(label, "Thunderbolt Professional Workstation", "Greenfield Industrial Estate"))
+	other := s.Append(nil, fmt.Sprintf(label, "Cinnamon Almond Breakfast", "Harbour Street Copenhagen"))
+	if j := Jaccard(one, other); j > 0.5 {
+		t.Errorf("labels of different goods have the similarity %.3f", j)
+	}
+}
+
 // TestRepeats: a text that repeats itself has the same set, in memory for the set rather than the text.
 func TestRepeats(t *testing.T) {
 	s := New(t.Context())

@@ -1,0 +1,225 @@
+package invented
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
+	"ndd/engine/near/shingle"
+	"ndd/engine/oracle/must"
+)
+
+// A genre writes texts by a template. Its constant words are the same in each call for one template, its values are not.
+type genre struct {
+	name   string
+	write  func(words, values *author) string
+	revise func(values *author, text string) string
+	// The minimum of near pairs that are found and of removals that are right, in percent.
+	found, right float64
+}
+
+var genres = []genre{
+	{"bot messages", (*author).botMessage, (*author).revised, 93, 100},
+	{"API pages", (*author).apiPage, (*author).revised, 93.5, 100},
+	{"labels in Chinese", label("zh"), (*author).revised, 99.5, 99.4},
+	{"labels in Thai", label("th"), (*author).revised, 99.5, 97.5},
+	{"labels in Japanese", label("ja"), (*author).revised, 99.5, 99.5},
+	{"code with other values", (*author).source, (*author).revised, 96.5, 100},
+	{"pages in other frames", (*author).framed, (*author).reframed, 96.5, 100},
+	{"exam questions", (*author).question, (*author).revised, 97, 100},
+}
+
+func (a *author) noun() string { return zipf(a.random, a.stems, 2000) }
+
+func (a *author) version() string {
+	return fmt.Sprintf("%d.%d.%d", a.random.IntN(9), a.random.IntN(40), a.random.IntN(20))
+}
+
+// botMessage is about an update of a library.
+func (a *author) botMessage(values *author) string {
+	library, from, to := values.noun()+"-"+values.noun(), values.version(), values.version()
+	return strings.NewReplacer("LIB", library, "FROM", from, "TO", to).Replace(`Bump LIB from FROM to TO
+
+Bumps [LIB](https://code.example.org/` + values.noun() + `/LIB) from FROM to TO.
+- [Release notes](https://code.example.org/` + values.noun() + `/LIB/releases)
+- [Commits](https://code.example.org/LIB/compare/FROM...TO)
+
+---
+updated-dependencies:
+- dependency-name: LIB
+  dependency-type: direct:production
+  update-type: version-update:semver-minor
+...
+
+Signed-off-by: updater[bot] <support@example.org>
+`)
+}
+
+// apiPage describes the methods of a class.
+func (a *author) apiPage(values *author) string {
+	class := values.noun()
+	var b strings.Builder
+	fmt.Fprintf(&b, "Class %s\n\nThis class is part of package %s. It is safe for concurrent use.\n\n", class, values.noun())
+	for range 4 + a.random.IntN(6) {
+		method, argument := a.noun(), a.noun()
+		fmt.Fprintf(&b, "%s.%s(%s %s)\n  Returns the %s of the %s, or an error if it does not exist.\n  Parameters:\n    %s: %s.\n"+
+			"  See also: %s.\n\n", class, method, values.noun(), argument, values.noun(), class, argument,
+			strings.Join(values.words(2+values.random.IntN(6)), " "), values.noun())
+	}
+	return b.String()
+}
+
+// label writes labels of goods in a script without spaces, with Latin names.
+func label(language string) func(words, values *author) string {
+	parts := map[string][]string{
+		"zh": {"本产品的名称是 %s，由 %s 公司生产。", "使用前请仔细阅读说明书，并妥善保管以备查阅。", "如有疑问请联系客服人员，我们将尽快答复。",
+			"保质期请见包装，请放在阴凉干燥的地方，避免阳光直射。", "请以收到的实物为准。"},
+		"th": {"ชื่อสินค้า %s ผลิตโดยบริษัท %s ", "โปรดอ่านคู่มือก่อนใช้งานและเก็บไว้เพื่ออ้างอิง ", "หากมีข้อสงสัยโปรดติดต่อฝ่ายบริการลูกค้า ",
+			"เก็บในที่แห้งและเย็น หลีกเลี่ยงแสงแดด ", "ควรบริโภคก่อนวันที่ระบุบนฉลาก "},
+		"ja": {"製品名は %s、製造元は %s です。", "ご使用の前に取扱説明書をよくお読みください。", "ご不明な点はお客様相談室までお問い合わせください。",
+			"直射日光を避けて涼しい場所に保存してください。", "実物と異なる場合があります。"},
+	}[language]
+	return func(words, values *author) string {
+		title := func() string {
+			var names []string
+			for range 2 + values.random.IntN(3) {
+				names = append(names, values.noun())
+			}
+			return strings.Join(names, " ")
+		}
+		order := words.random.Perm(len(parts) - 1)
+		text := fmt.Sprintf(parts[0], title(), title())
+		for _, i := range order[:2+words.random.IntN(3)] {
+			text += parts[i+1]
+		}
+		return text
+	}
+}
+
+// source is a file with values.
+func (a *author) source(values *author) string {
+	var b strings.Builder
+	for range 20 + a.random.IntN(60) {
+		switch a.random.IntN(3) {
+		case 0:
+			fmt.Fprintf(&b, "\t%s.%s = %s;\n", a.noun(), a.noun(), values.number())
+		case 1:
+			fmt.Fprintf(&b, "\tif (%s > %s) return %s;\n", a.noun(), values.number(), values.number())
+		default:
+			fmt.Fprintf(&b, "\t%s(&%s, 0x%x, %s);\n", a.noun(), a.noun(), values.random.IntN(1<<16), values.number())
+		}
+	}
+	return b.String()
+}
+
+// framed is a short text with a menu before it and a footer after it.
+func (a *author) framed(values *author) string {
+	return a.frame(values.written(values.text(60+values.random.IntN(300))), 30+a.random.IntN(30))
+}
+
+// reframed returns a text with a frame more, of a tenth to a fifth of it.
+func (a *author) reframed(text string) string {
+	return a.frame(text, max(3, len(strings.Fields(text))*(5+a.random.IntN(6))/100))
+}
+
+// frame returns a text between two rows of words.
+func (a *author) frame(text string, words int) string {
+	return strings.Join(a.words(words), " ") + "\n" + text + "\n" + strings.Join(a.words(words), " ")
+}
+
+// question has a subject and four answers.
+func (a *author) question(values *author) string {
+	subject := values.noun() + " " + values.noun()
+	text := "Which of the following statements about " + subject + " is correct? Choose the best answer and explain it in a sentence."
+	for _, letter := range "ABCD" {
+		text += fmt.Sprintf("\n%c. The %s %s", letter, subject, strings.Join(values.words(3+a.random.IntN(6)), " "))
+	}
+	return text
+}
+
+// revised returns a text with a line more, with a frame, or with other words.
+func (a *author) revised(text string) string {
+	switch a.random.IntN(3) {
+	case 0:
+		return text + "\n" + strings.Join(a.words(1+a.random.IntN(1+len(text)/60)), " ")
+	case 1:
+		return a.frame(text, 1+a.random.IntN(1+len(text)/80))
+	}
+	for range 1 + a.random.IntN(1+len(text)/300) {
+		fields := strings.Fields(text)
+		text = strings.Replace(text, fields[a.random.IntN(len(fields))], a.word(), 1)
+	}
+	return text
+}
+
+// A pairing is two texts as dedup sees them, and as they are.
+type pairing struct {
+	distance                   int
+	estimate, exact, contained float64
+}
+
+func (p *pairing) isRemoved(k int) bool { return p.distance <= k && p.estimate >= 0.7 }
+
+func (p *pairing) isNear() bool { return p.exact >= 0.8 }
+
+// percent returns how many of the pairings of one kind are of another one.
+func percent(all []pairing, of, are func(*pairing) bool) (share float64, n int) {
+	for i := range all {
+		if of(&all[i]) {
+			n++
+			if are(&all[i]) {
+				share++
+			}
+		}
+	}
+	return 100 * share / float64(max(1, n)), n
+}
+
+// pairings returns near pairs of a genre, and pairs of one template with other values.
+func (g *genre) pairings(t *testing.T, seed uint64, printer *simhash.Fingerprinter, english *vocabulary) (all []pairing) {
+	sets := shingle.New(t.Context())
+	add := func(one, other string) {
+		a, _, _, sketchA := printer.Sketch(one)
+		b, _, _, sketchB := printer.Sketch(other)
+		p := pairing{distance: simhash.Distance(a, b)}
+		p.estimate, _ = sketch.Estimate(&sketchA, &sketchB)
+		setA, setB := sets.Append(nil, one), sets.Append(nil, other)
+		p.exact, p.contained = shingle.Jaccard(setA, setB), float64(shingle.Shared(setA, setB))/float64(min(len(setA), len(setB)))
+		all = append(all, p)
+	}
+	for i := range uint64(400) {
+		values := newAuthor(english, english, rand.New(rand.NewPCG(seed, i)))
+		write := func() string {
+			return g.write(newAuthor(english, english, rand.New(rand.NewPCG(seed, i/20))), values)
+		}
+		one, other := write(), write()
+		add(one, g.revise(values, one))
+		add(one, other)
+	}
+	return all
+}
+
+// TestGenres: of near pairs of invented genres one is removed, and what is removed is like what is kept, by fingerprints within k
+// and estimates of sketches as dedup decides by default.
+func TestGenres(t *testing.T) {
+	printer, err := simhash.New(simhash.Default())
+	must.Do(t, err)
+	english := newVocabulary(&languages[0])
+	for i, g := range genres {
+		all := g.pairings(t, uint64(i), printer, english)
+		for _, k := range []int{6, 7, 8} {
+			isRemoved := func(p *pairing) bool { return p.isRemoved(k) }
+			found, near := percent(all, (*pairing).isNear, isRemoved)
+			band, few := percent(all, func(p *pairing) bool { return p.isNear() && p.exact < 0.85 }, isRemoved)
+			right, removed := percent(all, isRemoved, func(p *pairing) bool { return p.exact >= 0.7 || p.contained >= 0.9 })
+			t.Logf("%s, k = %d: %.1f %% of %d near pairs found, %.1f %% of %d below .85; %.1f %% of %d removals right", g.name, k, found,
+				near, band, few, right, removed)
+			if k == 7 && (found < g.found || right < g.right || near < 200) {
+				t.Errorf("%s: %.2f %% of %d near pairs found, %.2f %% of removals right", g.name, found, near, right)
+			}
+		}
+	}
+}
