@@ -191,7 +191,7 @@ func TestBuildKilled(t *testing.T) {
 			}
 			_, err := live.ReadManifest(filepath.Join(out, "index"))
 			if len(left) > 1 || !strings.HasPrefix(left[0], ".index.tmp-") || err == nil ||
-				!strings.Contains(err.Error(), left[0]+" is beside it") {
+				!strings.Contains(err.Error(), left[0]+" belongs to a build") {
 				t.Errorf("killed: %v is left; %v", left, err)
 			}
 		},

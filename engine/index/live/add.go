@@ -21,7 +21,7 @@ import (
 // is added. An ID that is inserted meanwhile stays with the inserted document. The documents expire like inserted ones.
 func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) error {
 	if !x.folder.durable() {
-		return errors.New("documents are added to an index that is open for writing")
+		return errors.New("documents can only be added to an index that is open for writing")
 	}
 	if err := x.fits(files, o.NoIDs); err != nil {
 		return err
@@ -119,7 +119,7 @@ const conflictIDs = 1024
 func (u *upkeep) resolveConflicts(ctx context.Context, from, to rows.DocID) error {
 	for at := from; at < to; at += conflictIDs {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("the documents are added; some IDs are of more than one document: %w", err)
+			return fmt.Errorf("the documents are added; some IDs belong to more than one document: %w", err)
 		}
 		if _, err := u.writer.deleteFound(ctx, func() ([]rows.DocID, error) {
 			return u.writer.superseded(at, min(at+conflictIDs, to))

@@ -44,7 +44,7 @@ func Backup(ctx context.Context, d *disk.Disk, dir, to string) (r BackupReport, 
 	return r, fmt.Errorf("%s: it changed %d times while it was copied: %w", dir, backupTries, err)
 }
 
-var errChanged = errors.New("a flush or a merge came between")
+var errChanged = errors.New("the index was flushed or merged meanwhile")
 
 // ErrNotDurable is wrapped by errors of [Index.Backup] of an index without a folder.
 var ErrNotDurable = errors.New("the index is in memory only")

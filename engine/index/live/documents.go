@@ -101,7 +101,7 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 		return nil, err
 	}
 	if head.Segment != g.ID || head.Rows != g.Documents {
-		return nil, s.Corrupt(0, "of %d rows of segment %s, where the manifest has %d of %s", head.Rows, head.Segment,
+		return nil, s.Corrupt(0, "%d rows of segment %s, but the manifest has %d rows of segment %s", head.Rows, head.Segment,
 			g.Documents, g.ID)
 	}
 	d := &documents{file: f}
@@ -121,12 +121,12 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 	}
 	var ok bool
 	if d.numbers, ok = rows.ReadNumbers(lists[0], memory.As[rows.DocID](lists[1]), head.Rows); !ok {
-		return nil, s.Corrupt(0, "document numbers that do not ascend, or are not of %d rows", head.Rows)
+		return nil, s.Corrupt(0, "the document numbers do not ascend, or are not for %d rows", head.Rows)
 	}
 	d.tombstones = memory.As[rows.DocID](lists[2])
 	if head.Expires {
 		if d.expires, ok = rows.ReadExpiries(lists[3], memory.As[rows.Time](lists[4]), head.Rows); !ok {
-			return nil, s.Corrupt(0, "times at which documents expire that are not of %d rows", head.Rows)
+			return nil, s.Corrupt(0, "the times of expiry are not for %d rows", head.Rows)
 		}
 	}
 	if !head.IDs {

@@ -384,8 +384,8 @@ func absence(dir string) error {
 	entries, _ := os.ReadDir(filepath.Dir(clean))
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), disk.TempPrefix(clean)) {
-			return fmt.Errorf("%s: %w yet: %w, but %s is beside it, of a build that goes on or was killed: wait for it, or "+
-				"remove that and build again",
+			return fmt.Errorf("%s: %w yet: %w: %s belongs to a build that is running or was killed: wait, or "+
+				"remove it and build again",
 				dir, ErrNoIndex, fs.ErrNotExist, e.Name())
 		}
 	}
@@ -422,7 +422,7 @@ func notIndex(dir string) error {
 		switch name := e.Name(); {
 		case strings.HasSuffix(name, ".segment"), strings.HasPrefix(name, ".") && strings.Contains(name, ".segment.tmp-"),
 			name == manifestName:
-			return fmt.Errorf("%s: %w: %s is there and no manifest file: an index that was not built or copied to its end; "+
+			return fmt.Errorf("%s: %w: %s exists, but the manifest is missing: building or copying the index was interrupted; "+
 				"build or copy it again",
 				dir, store.ErrCorrupt, name)
 		case e.IsDir() && isFile(filepath.Join(dir, name, manifestName)):

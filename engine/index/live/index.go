@@ -184,7 +184,7 @@ func (x *Index) checkIDs(ctx context.Context, s *version.Segment) (err error) {
 			return !found
 		})
 		if !found {
-			return s.Beside.Corrupt("document %d has the ID %.200q, and the index of IDs has not", s.Numbers.Doc(row), id)
+			return s.Beside.Corrupt("document %d has the ID %.200q, which the index of IDs lacks", s.Numbers.Doc(row), id)
 		}
 		row++
 	}
@@ -370,7 +370,7 @@ func (o OpenReport) String() string {
 		how = fmt.Sprintf("read into memory in %s", rate(o.Bytes, o.Reading))
 	}
 	if o.Skipped > 0 {
-		verified = fmt.Sprintf("%v, but for %s in large sections", o.Verifying.Round(10*time.Microsecond),
+		verified = fmt.Sprintf("%v, except %s in large sections", o.Verifying.Round(10*time.Microsecond),
 			humanize.IBytes(o.Skipped))
 	}
 	return fmt.Sprintf("%s %s, verified in %s", humanize.IBytes(o.Bytes), how, verified)
@@ -389,7 +389,7 @@ type Recovery struct {
 // String returns the recovery in one line.
 func (r Recovery) String() string {
 	if r.Log.Records == 0 && len(r.Removed) == 0 {
-		return fmt.Sprintf("the log is empty, looked at in %v", r.Took.Round(10*time.Microsecond))
+		return fmt.Sprintf("the log is empty, read in %v", r.Took.Round(10*time.Microsecond))
 	}
 	line := fmt.Sprintf("%s inserted and %s deleted by %s of the log, read in %v",
 		counted(r.Inserted, "document"), humanize.Comma(int64(r.Deleted)), counted(r.Log.Records, "record"),

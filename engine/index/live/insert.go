@@ -208,7 +208,7 @@ func (w *writer) lock(ctx context.Context) error {
 		case w.hasRoom():
 			return nil
 		case w.flushFailed != nil:
-			err = fmt.Errorf("%w, and those that are there cannot be written to files: %w", ErrNoRoom, w.flushFailed)
+			err = fmt.Errorf("%w, and writing them to files fails: %w", ErrNoRoom, w.flushFailed)
 		}
 		if err != nil {
 			w.mu.Unlock()

@@ -21,10 +21,10 @@ import (
 
 // ErrUnknown is wrapped if queries see a change, but only the next opening of the index shows whether it lasts, because
 // the disk failed during a sync.
-var ErrUnknown = errors.New("it is not known whether the change lasts: it is seen until the index is closed")
+var ErrUnknown = errors.New("it is not known whether the change lasts: queries see it until the index is closed")
 
 // errUndone is returned by a flush or a merge during which changes were undone. It is tried again.
-var errUndone = errors.New("changes were taken back meanwhile")
+var errUndone = errors.New("changes were undone meanwhile")
 
 // sync waits until a change is durable, as the index requires. If the change is refused, it and all later changes
 // before the error are undone.

@@ -355,7 +355,7 @@ func (u *upkeep) reserveFiles(docs, bytes, beside, room uint64, o *segment.Optio
 	}
 	if free, ok := u.folder.disk.FreeBytes(u.folder.dir); ok && free < need {
 		reserved.Release()
-		return nil, fmt.Errorf("%s: merging %s documents needs %s on the disk, and there are %s", u.folder.dir,
+		return nil, fmt.Errorf("%s: merging %s documents needs %s on the disk, and %s are free", u.folder.dir,
 			humanize.Comma(int64(docs)), humanize.IBytes(need), humanize.IBytes(free))
 	}
 	if u.config.Planned != nil {

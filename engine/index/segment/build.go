@@ -41,7 +41,7 @@ func (b *builder) open(in *Input) (err error) {
 		return nil
 	}
 	if prints.Len() > 0 {
-		return errors.New("fingerprints and segments to be put together")
+		return errors.New("an input has fingerprints or segments, not both")
 	}
 	if b.merge, err = newMergeSources(in.Sources); err != nil {
 		return err

@@ -35,7 +35,7 @@ func (s *Segment) checkTables() error {
 			sum0 = sum
 		}
 		if sum != sum0 {
-			return s.head.Corrupt(0, "tables 0 and %d hold different fingerprints", i)
+			return s.head.Corrupt(0, "tables 0 and %d have different fingerprints", i)
 		}
 	}
 	return nil

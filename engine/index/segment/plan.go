@@ -69,7 +69,7 @@ func packingBytes(docs uint64) uint64 { return docs * 3 / 8 }
 // It returns a [memory.TooLargeError] if there is less. NewPlan reserves nothing.
 func NewPlan(docs uint64, o Options) (Plan, error) {
 	if docs > 1<<48 {
-		return Plan{}, fmt.Errorf("%d documents are more than a segment can have", docs)
+		return Plan{}, fmt.Errorf("%d documents: a segment has at most %d", docs, uint64(1<<48))
 	}
 	small, left := smallBytes(docs, o), o.Budget.Left()
 	least := min(docs, roomLeast)

@@ -62,7 +62,7 @@ func Open(source store.Source) (*Segment, error) {
 	s.plans = make([]atomic.Pointer[searchPlan], m.Design.K+1)
 	if m.NoDocs {
 		if m.Named {
-			return nil, head.Corrupt(0, "IDs of documents that are not kept")
+			return nil, head.Corrupt(0, "IDs, but no documents")
 		}
 		return s, nil
 	}

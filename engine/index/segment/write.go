@@ -92,7 +92,7 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 		return err
 	}
 	if o.NoDocs && in.IDs != nil {
-		return errors.New("IDs of documents that are not to be kept")
+		return errors.New("IDs, but no documents to keep")
 	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
