@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A corpus makes texts of invented words: syllables, whose frequency falls as one over their rank,
-// as that of words does, in paragraphs of sentences. Text i of a seed is the same on every machine.
+// A corpus makes texts of invented words in sentences and paragraphs. As in real texts, the frequency of a syllable is
+// inversely proportional to its rank. Text i of a seed is the same on every machine.
 type corpus struct {
 	words   []string
 	weights []float64 // cumulated

@@ -18,10 +18,9 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// indexDisk builds two planar tables of b.n fingerprints in a file, larger than memory where that is
-// asked for, and answers b.queries sorted queries through a mapping, as `ndd batch` does with an index
-// larger than memory. It reads the file whole before, for comparison. Sorted keys that memory does not
-// hold stand in a temporary file meanwhile, 8 bytes each.
+// indexDisk builds two planar tables of b.n fingerprints in a file, which may be larger than memory. It first reads the
+// whole file, for comparison. Then it answers b.queries sorted queries through a mapping, as `ndd batch` does with an
+// index larger than memory. Sorted keys that do not fit in memory are in a temporary file, 8 bytes each.
 func indexDisk(ctx context.Context, b *bench, r *Result) error {
 	n := uint64(b.n)
 	model, err := foretold(ctx, n, generatedDesign, table.LayoutPlanar)
@@ -33,7 +32,7 @@ func indexDisk(ctx context.Context, b *bench, r *Result) error {
 	if err != nil {
 		return fmt.Errorf("%w: name fewer with -n", err)
 	}
-	bytes := model.TableBytes + model.TableBytes/500 + 1<<30 // the checksums, and a gigabyte for what others write
+	bytes := model.TableBytes + model.TableBytes/500 + 1<<30 // checksums, and a gigabyte for other programs
 	if build.External {
 		bytes += 8 * n
 	}

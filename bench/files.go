@@ -39,7 +39,7 @@ func readAlone(ctx context.Context, threads int, inputs ...string) error {
 	return err
 }
 
-// parquetRows is the rows of a row group, of several in a file: those of one are read by one goroutine.
+// parquetRows is the number of rows of a row group. One goroutine reads a row group, so a file has several.
 const parquetRows = 10_000
 
 // formats are the files that texts are written to.

@@ -48,8 +48,8 @@ func (n generatedInput) Read(part, parts int, f func(fingerprints []uint64, row 
 	return nil
 }
 
-// generatedOptions are how segments of generated fingerprints are built: without documents, within the memory
-// that may be used, or through a temporary file.
+// generatedOptions returns the options for segments of generated fingerprints: without documents, in the available
+// memory or through a temporary file.
 func (b *bench) generatedOptions() segment.Options {
 	return segment.Options{Design: generatedDesign, Table: table.Options{Layout: table.LayoutPlanar}, NoDocs: true,
 		TempDir: b.dir, Budget: memory.NewBudget(memory.Machine{}.Limit(0))}
@@ -78,13 +78,12 @@ func foretold(ctx context.Context, n uint64, d permute.Design, layout table.Layo
 	return p.Choice, nil
 }
 
-// A generatedBatch is queries, of which each second is within the distance of a fingerprint, and
-// their answers.
+// A generatedBatch has queries and their answers. Every second query is within the distance of a fingerprint.
 type generatedBatch struct {
 	queries []uint64
-	near    []uint64 // by query: the fingerprint that it was made near; 0 for none
-	times   []uint8  // by query: how often that was found
-	first   answer   // to the first queries
+	near    []uint64 // near[i] is the fingerprint from which query i was made; 0 for none
+	times   []uint8  // times[i] counts how often query i found near[i]
+	first   answer   // answer to the first queries
 	hits    int
 }
 
@@ -120,8 +119,8 @@ func (b *generatedBatch) add(query int, fingerprint uint64) {
 	}
 }
 
-// verify demands what queries were made near, and of the first ones what comparing with each of n
-// fingerprints finds.
+// verify returns an error unless each query found the fingerprint it was made from, and the first queries found the
+// same as a comparison with all n fingerprints.
 func (b *generatedBatch) verify(ctx context.Context, n uint64, r *Result) error {
 	for i, f := range b.near {
 		if f != 0 && b.times[i] != 1 {

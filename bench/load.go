@@ -15,26 +15,26 @@ import (
 	"time"
 )
 
-// A load is requests that are sent to a server: in a closed loop, each connection as fast as it is
-// answered, or in an open one, at a rate, however slowly they are answered.
+// A load describes requests to a server. In a closed loop, each connection sends a request when the previous one is
+// answered. In an open loop, requests are sent at a rate, however slow the answers are.
 type load struct {
 	address     string
 	path        string
 	media       string
 	connections int
-	rate        float64 // a second; 0 is a closed loop
+	rate        float64 // requests per second; 0 is a closed loop
 	lasts       time.Duration
 	body        func(i int) []byte
-	check       func(i int, answer []byte) error // of answers with status 200
+	check       func(i int, answer []byte) error // checks answers with status 200
 }
 
 // A loadResult has the answers to a load and their times.
 type loadResult struct {
 	answered, refused int
-	seconds           float64         // until all was answered
-	latency           []time.Duration // of those answered, sorted; in an open loop from when they were due
-	spent             time.Duration   // processor time of this process
-	late              int             // that were sent more than lateMax after they were due
+	seconds           float64         // time until all requests were answered
+	latency           []time.Duration // latencies of answered requests, sorted; in an open loop since the time when they were due
+	spent             time.Duration   // CPU time of this process
+	late              int             // number of requests that were sent more than lateMax after they were due
 	missed            bool            // the generator did not keep its rate: the figures say nothing
 }
 
@@ -50,13 +50,12 @@ func (l *loadResult) quantile(q float64) float64 {
 }
 
 const (
-	// keptMin is the part of the requests that an open loop must have sent, in time.
+	// keptMin is the share of requests that an open loop must send in time.
 	keptMin = 0.99
-	// lateMax is how late a request may be sent: while all connections wait for answers, it cannot
-	// be.
+	// lateMax is the maximum delay of a request. Requests are late if all connections wait for answers.
 	lateMax = 50 * time.Millisecond
-	// refusedPause is how long a connection of a closed loop waits when it was refused, as by a machine that
-	// stands still meanwhile.
+	// refusedPause is the time that a connection of a closed loop waits after a refusal, for example by a stalled
+	// machine.
 	refusedPause = 10 * time.Millisecond
 )
 

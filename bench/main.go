@@ -7,11 +7,11 @@
 //	go run ./bench -n 2e9 size        as many fingerprints as fit in memory
 //	go run ./bench -n 8e9 disk        an index of eight billion in a file, 132 GB of disk while it is built
 //	go run ./bench --labelled set     a labelled set of invented documents for ndd eval
-//	go run ./bench --help             what there is
+//	go run ./bench --help             the list of benchmarks
 //
-// A table is measured in rounds; each figure is the median, followed by the least and the
-// greatest. Times that depend on memory stand beside the machine's own, measured in the same run,
-// as a ratio. README.md of this folder describes the methods.
+// A table is measured in rounds. Each figure is the median, followed by the minimum and the maximum. Times that depend on
+// memory are also given as a ratio to the memory of the machine, which is measured in the same run. README.md of this
+// folder describes the methods.
 package main
 
 import (

@@ -26,9 +26,9 @@ import (
 )
 
 // The figures and tables of G. S. Manku, A. Jain, A. Das Sarma: Detecting Near-Duplicates for Web
-// Crawling, WWW 2007, each beside this program's.
+// Crawling, WWW 2007, with the figures of this program.
 
-// paperN is how many fingerprints the paper's tables are for.
+// paperN is the number of fingerprints of the tables of the paper.
 const paperN = 8_000_000_000
 
 // figure1 is precision and recall by distance. The paper has 0.75 for both at k = 3, of pages that
@@ -245,7 +245,7 @@ func mappers(ctx context.Context, b *bench, r *Result) error {
 	queries := append(first, sets.Uniform(b.queries-len(first), 9)...)
 	r.Columns = []string{"tables, s", "ms a chunk", "s for 8e9, 200 mappers", "paper", "s for 8e9, this host", "processor s"}
 	for _, count := range []int{max(len(first), len(queries)/10), len(queries)} {
-		var tables, scans [2]Cell // with one thread, and with all
+		var tables, scans [2]Cell // tables[0] is for one thread, tables[1] for all
 		var processor []float64
 		for i, threads := range []int{1, 0} {
 			began := time.Now()

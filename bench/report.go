@@ -111,7 +111,7 @@ type Cell struct {
 
 // median returns the cell of some values.
 func median(values []float64) Cell {
-	values = slices.Sorted(slices.Values(values)) // which a chart may have in their order
+	values = slices.Sorted(slices.Values(values)) // a chart may use the original order
 	n := len(values)
 	return Cell{Value: (values[(n-1)/2] + values[n/2]) / 2, Min: values[0], Max: values[n-1], Rounds: n}
 }

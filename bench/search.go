@@ -61,7 +61,7 @@ func search(ctx context.Context, b *bench, r *Result) error {
 		fmt.Sprintf("batch ns, %d threads", runtime.GOMAXPROCS(0)), "batch in misses",
 		"online of the model", "batch of the model"}
 	first := queries[:min(firstQueries, len(queries))]
-	want := map[int]answer{len(first): compareAll(base, first)} // by the number of queries
+	want := map[int]answer{len(first): compareAll(base, first)} // answer by number of queries
 	for _, s := range searched {
 		name := fmt.Sprintf("%s, %s", s.design, s.layout)
 		if s.workers {
@@ -98,8 +98,8 @@ func search(ctx context.Context, b *bench, r *Result) error {
 	return nil
 }
 
-// searchDesign measures one design. It compares its answers to all queries and to a tenth of them
-// with those of the designs before, in want.
+// searchDesign measures one design. want has the answers of earlier designs, to all queries and to a tenth of them. The
+// answers of this design must be the same.
 func (b *bench) searchDesign(ctx context.Context, path string, s searchedDesign, queries []uint64,
 	want map[int]answer) ([]any, error) {
 	dir := filepath.Join(b.dir, "index")

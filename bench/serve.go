@@ -20,10 +20,9 @@ const (
 	batchFingerprints = 1024
 )
 
-// serve measures a server and, beside it, one that answers a constant, by a generator in this
-// process: the closed loop says how much can be answered, the open one, at half of that, how long
-// it takes. An open loop that does not keep its rate is said to have missed it, and its figures are
-// left out. Answers to queries are checked.
+// serve measures a server and, for comparison, a server that answers a constant. The load generator is in this process.
+// A closed loop measures the maximum rate. An open loop at half of it measures latencies. If an open loop does not keep
+// its rate, its figures are omitted. Answers to queries are verified.
 func serve(ctx context.Context, b *bench, r *Result) error {
 	fingerprints, index, err := b.index(ctx)
 	if err != nil {

@@ -26,7 +26,7 @@ func startServer(ctx context.Context, dir, program string, args []string) (*serv
 	binary := filepath.Join(dir, filepath.Base(program))
 	if _, err := os.Stat(binary); err != nil {
 		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "ndd/"+strings.TrimPrefix(program, "./"))
-		build.Env = append(os.Environ(), "GOTMPDIR="+dir) // which is removed, also when the build is killed
+		build.Env = append(os.Environ(), "GOTMPDIR="+dir) // dir is removed even if the build is killed
 		if out, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("go build %s: %w\n%s", program, err, out)
 		}
@@ -65,7 +65,7 @@ func (s *serverProcess) measure(ctx context.Context, l *load) (*loadResult, time
 // stop ends the server.
 func (s *serverProcess) stop() {
 	s.cmd.Process.Kill()
-	s.cmd.Wait() // which says that it was killed
+	s.cmd.Wait() // its error says that the process was killed
 }
 
 // processTime returns how long processors have worked for a process, in hundredths of a second; 0

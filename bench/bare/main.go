@@ -1,6 +1,5 @@
-// Command bare is an HTTP server that answers every request with a constant: what net/http alone
-// costs, beside which bench serve measures ndd serve. It prints its address, and runs until it is
-// killed.
+// Command bare is an HTTP server that answers every request with a constant. It shows the cost of net/http alone, for
+// comparison with ndd serve. It prints its address, and runs until it is killed.
 package main
 
 import (
@@ -11,7 +10,7 @@ import (
 	"net/http"
 )
 
-// answer is as long as that of ndd to a query with one hit.
+// answer is as long as the answer of ndd to a query with one hit.
 const answer = `{"fingerprint":"0123456789abcdef","k":3,"documents":1,"truncated":false,` +
 	`"hits":[{"fingerprint":"0123456789abcdef","distance":0,"documents":1,"ids":["12345678"]}]}` + "\n"
 

@@ -10,9 +10,9 @@ import (
 // list begins with the most frequent entry; the frequency is inversely proportional to the rank.
 type language struct {
 	name               string
-	separator, stop    string // between words; after a sentence
+	separator, stop    string // separator is between words; stop is after a sentence
 	common             string
-	prefixes, suffixes string // of invented words; a leading blank means none
+	prefixes, suffixes string // prefixes and suffixes of invented words; a leading blank means none
 	shapes             []shape
 }
 

@@ -6,20 +6,18 @@ import (
 	"ndd/asm"
 )
 
-// EachKernel runs f as a test of its own on every backend of package asm that the machine serves,
-// and puts back the one that was in use. The choice holds for the whole process: nothing that runs
-// at the same time may make one.
+// EachKernel runs f as a subtest for every backend of package asm that the machine supports. At the end it restores the
+// previous backend. The backend is a setting of the process, so no other code may change it at the same time.
 func EachKernel(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	AllKernels(t, func(kernel string) { t.Run("kernel="+kernel, f) })
 }
 
-// AllKernels calls f on every backend, as [EachKernel] does: for benchmarks, and for fuzz targets,
-// which cannot have tests of their own.
+// AllKernels calls f for every backend, without subtests. It is for benchmarks and fuzz targets.
 func AllKernels(t testing.TB, f func(kernel string)) {
 	t.Helper()
 	before := asm.Backend()
-	defer asm.Select(before) // it was in use
+	defer asm.Select(before) // restore it
 	for _, kernel := range asm.Backends() {
 		if err := asm.Select(kernel); err != nil {
 			t.Fatal(err)

@@ -15,14 +15,13 @@ import (
 // timeout is how long goroutines that were told to end may take.
 const timeout = time.Minute
 
-// NoLeaks runs a package's tests, and fails if goroutines of theirs stay. It is for TestMain.
+// NoLeaks runs the tests of a package, and fails if their goroutines do not end. It is for TestMain.
 //
-// A goroutine whose work is done may still have to be scheduled before it is gone. goleak gives it
-// less than half a second, which a loaded machine does not; here it has a minute. Only a leak costs
-// that.
+// On a loaded machine, a finished goroutine may have to wait before it is scheduled for the last time. goleak allows less
+// than half a second; NoLeaks allows a minute. Only a leak takes that long.
 //
-// The garbage collector runs a quarter as often, which saves a fifth of the tests' time; under the race
-// detector as often as ever, so that what it must not take is seen there.
+// The garbage collector runs a quarter as often, which saves a fifth of the time. Under the race detector it runs as
+// usual, to detect memory that is freed too early.
 func NoLeaks(m *testing.M) {
 	if !long.Race() {
 		debug.SetGCPercent(400)

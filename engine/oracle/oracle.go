@@ -1,8 +1,7 @@
-// Package oracle is what tests hold the engine against. It answers by comparing
-// everything with everything: slow, short, and without a kernel, a table or a
-// goroutine in it. And it has what tests run on: every kernel of this machine
-// ([EachKernel]), machines with a given memory ([Machine]), and no goroutine
-// that is left behind ([NoLeaks]). Only tests and bench import it.
+// Package oracle computes the answers that tests expect from the engine. It compares everything with everything, in slow
+// and short code without kernels, tables or goroutines. It also has helpers: [EachKernel] runs a test on every kernel,
+// [Machine] simulates a machine with a given memory, and [NoLeaks] detects leaked goroutines. Only tests and bench import
+// it.
 package oracle
 
 import (

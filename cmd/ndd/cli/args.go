@@ -29,17 +29,17 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// SomeArgs returns a check that there is an argument at least; what names it.
-func SomeArgs(what string) cobra.PositionalArgs {
+// SomeArgs returns a check that requires at least one argument. The error has its name.
+func SomeArgs(name string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return Usagef("missing argument: %s", what)
+			return Usagef("missing argument: %s", name)
 		}
 		return nil
 	}
 }
 
-// OneArg returns a check that there is one argument; what names it.
+// OneArg returns a check that requires exactly one argument. The error has its name, what.
 func OneArg(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {

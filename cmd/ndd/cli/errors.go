@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// ErrUsage is in errors about the command line, and ErrPartly is the error of a command that has
-// done its work but for input that was skipped, of which it has told. Each has an exit status of
-// its own.
+// ErrUsage is in errors about the command line. ErrPartly is the error of a command that skipped and reported some
+// input, and did the rest of its work. Each has its own exit status.
 var (
 	ErrUsage  = errors.New("wrong usage")
 	ErrPartly = errors.New("done in part")

@@ -14,8 +14,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// CheckFingerprintOutput is [Files.CheckOutput] of a fingerprint file, whose name must have an ending
-// that says its format. It cannot be written to a pipe or a device.
+// CheckFingerprintOutput is [Files.CheckOutput] for a fingerprint file. The extension of its name must be that of a
+// format. It cannot be written to a pipe or a device.
 func (g *Files) CheckFingerprintOutput(out string) error {
 	if !object.Is(out) {
 		_, stream, err := Destination(out)

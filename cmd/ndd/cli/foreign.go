@@ -19,7 +19,7 @@ import (
 
 // keepForeign returns an error unless the file at path may be an earlier output of the command, which --force replaces: a
 // file of ndd by its first bytes, an array of NumPy, whole integers in a .bin file, or a table whose columns are among those
-// of the command. Of other texts nothing is known; they are replaced. An empty file and one that is absent are no loss.
+// of the command. Other texts cannot be recognised, and are replaced. Replacing an empty file loses nothing.
 func keepForeign(path string, columns []result.Column) error {
 	f, err := os.Open(path)
 	if err != nil {

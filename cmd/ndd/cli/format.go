@@ -83,8 +83,8 @@ func (g *Files) WriteTable(path string, f result.Format, columns []result.Column
 	})
 }
 
-// ColumnsOf reads a list of columns: their names, with i, r or b behind a colon for integers, real
-// numbers and booleans, and ? where there may be none.
+// ColumnsOf reads a list of columns. A colon and i, r or b after the name mean integers, real numbers and booleans. A ?
+// at the end allows missing values.
 func ColumnsOf(list string) (columns []result.Column) {
 	kinds := map[string]result.Kind{"": result.Text, "i": result.Integer, "r": result.Real, "b": result.Flag}
 	for field := range strings.FieldsSeq(list) {

@@ -21,20 +21,20 @@ import (
 type Globals struct {
 	Streams
 
-	Version string         // of the program
+	Version string         // version of the program
 	Machine memory.Machine // reports free memory; the zero value for this host
 	Disk    *disk.Disk     // files are written to it; nil for the system's
 
 	Threads  int
 	kernel   string
 	profile  profileRun
-	OKStatus int // exit status for which 0 is returned
+	OKStatus int // exit status that becomes 0
 
 	cmd   *cobra.Command  // the running command
-	Given map[string]bool // flags of the command line, without those of the environment
+	Given map[string]bool // flags of the command line; flags of the environment are not in it
 
 	Log      *slog.Logger
-	Progress Progress // how far the command is, beside Log
+	Progress Progress // shows how far the command is; Log has the messages
 
 	closers []func() // release what the command holds
 }
@@ -46,7 +46,7 @@ type Streams struct {
 	Stderr io.Writer
 
 	out      *bufio.Writer // standard output
-	terminal bool          // that it is
+	terminal bool          // whether it is a terminal
 }
 
 // stdoutBytes is the size of the buffer of standard output.
@@ -125,8 +125,8 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 	return g.profile.begin()
 }
 
-// sweep removes what killed processes left in the present folder and in those of the command's
-// arguments and flags.
+// sweep removes the leftovers of killed processes from the current folder, and from the folders of the arguments and
+// flags of the command.
 func (g *Globals) sweep(cmd *cobra.Command) {
 	swept := map[string]bool{}
 	sweep := func(path string) {
@@ -150,9 +150,8 @@ func (g *Globals) sweep(cmd *cobra.Command) {
 	})
 }
 
-// threadsOf returns the number of threads to use if asked were requested, where 0 stands for the
-// default. It allows four per processor, since three of them may wait for files; more would only
-// take memory, some ten MiB each.
+// threadsOf returns the number of threads to use. asked is the requested number, or 0 for the default. It allows four
+// threads per processor, because three of them may wait for files. More would only take memory, some ten MiB each.
 func threadsOf(asked, processors int) int {
 	if asked == 0 {
 		return processors

@@ -256,8 +256,8 @@ func sayCharsets(r *ingest.Report) string {
 		Number(r.Unknown, "document"), strings.Join(names, ", "))
 }
 
-// sayFields returns a function that says once which fields of which file are taken where no flag
-// names them.
+// sayFields returns a function that logs the chosen fields of a file, once for each choice. It is used if no flag names
+// the fields.
 func (g *Globals) sayFields() func(file string, f format.Fields) {
 	said := map[format.Fields]bool{}
 	return func(file string, f format.Fields) {

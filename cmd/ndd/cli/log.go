@@ -56,8 +56,8 @@ func (h *plainHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 func (h *plainHandler) WithGroup(string) slog.Handler { return h }
 
-// onOneLine returns text, quoted if it has characters that are not printable, since paths and names
-// of files may hold line breaks and control sequences.
+// onOneLine returns text, quoted if it has unprintable characters. Paths and file names may contain line breaks and
+// control sequences.
 func onOneLine(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(text) {
 		return strconv.Quote(text)

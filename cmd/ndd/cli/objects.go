@@ -76,7 +76,7 @@ type objectFolder struct {
 	ctx     context.Context
 	store   *object.Store
 	prefix  string
-	mu      sync.Mutex // of uploads
+	mu      sync.Mutex // guards uploads
 	uploads []*object.Upload
 }
 

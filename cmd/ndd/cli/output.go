@@ -29,7 +29,7 @@ type target interface {
 // NewOutput opens path, or standard output when path is empty or "-".
 func (g *Files) NewOutput(path string) (*Output, error) {
 	if IsStdout(path) {
-		return &Output{Writer: bufio.NewWriterSize(g.Stdout, stdoutBytes)}, nil // which is such a writer, of this size
+		return &Output{Writer: bufio.NewWriterSize(g.Stdout, stdoutBytes)}, nil // bufio returns g.Stdout itself
 	}
 	to, err := g.target(path)
 	if err != nil {
@@ -102,9 +102,9 @@ func (g *Files) RegisterForce(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&g.Force, "force", false, "replace an earlier output of ndd")
 }
 
-// CheckOutput claims an output file before the work. It returns an error if the file exists and --force is
-// not given, or if it is no earlier output: columns are those of a table. Standard output, pipes and devices are always
-// allowed.
+// CheckOutput claims an output file before the work. It returns an error if the file exists without --force, or if it
+// is not an earlier output of ndd. columns are the columns of the table, if the output is one. Standard output, pipes
+// and devices are always allowed.
 func (g *Files) CheckOutput(path string, columns ...result.Column) error {
 	if IsStdout(path) {
 		return nil

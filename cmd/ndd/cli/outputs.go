@@ -13,7 +13,7 @@ import (
 	"ndd/engine/result"
 )
 
-// Outputs are the folders and tables that a command makes. None of them is there before all are complete.
+// Outputs are the folders and tables of a command. None of them appears before all are complete.
 type Outputs struct {
 	g      *Files
 	dryRun bool
@@ -83,7 +83,7 @@ func (o *Outputs) Copies(ctx context.Context, inputs []string, path string) (*Co
 	return c, nil
 }
 
-// Annotations is Copies for copies with fields, which documents as they are read by opts must not have.
+// Annotations is Copies for copies with additional fields. Documents that are read with opts must not have these fields.
 func (o *Outputs) Annotations(ctx context.Context, inputs []string, path string, opts format.Options,
 	fields []result.Column) (*CopyFolder, error) {
 	c, err := o.Copies(ctx, inputs, path)
@@ -169,7 +169,7 @@ func (o *Outputs) CopyFolders(ctx context.Context, inputs []string, writeKept, a
 	return c, err
 }
 
-// A Rewriter copies inputs without what is removed, or with fields.
+// A Rewriter copies inputs without the removed documents or passages, or with additional fields.
 type Rewriter interface {
 	Copy(context.Context, *rewrite.Target) (rewrite.Report, error)
 	Annotate(context.Context, *rewrite.Target) (rewrite.Report, error)

@@ -17,13 +17,13 @@ import (
 //go:embed page.html
 var pageHead string
 
-// titleMax is the most characters of a title that inputs take.
+// titleMax is the maximum number of characters of a title that names the inputs.
 const titleMax = 120
 
-// markedBytes is the most bytes of a text that a page shows.
+// markedBytes is the maximum number of bytes of a text that a page shows.
 const markedBytes = 2000
 
-// A PageHead is what the head of a page shows. It is embedded in what the page shows.
+// A PageHead has the data of the head of a page. The data of a page embeds it.
 type PageHead struct{ Title, Made string }
 
 // NewPageHead returns the head of a page, whose title is a subject and the names of the inputs.
@@ -35,7 +35,7 @@ func NewPageHead(subject string, inputs []string) PageHead {
 	return PageHead{subject + " in " + string(names), time.Now().Format("2006-01-02 15:04")}
 }
 
-// WritePage writes index.html, of which text is all but the head.
+// WritePage writes index.html. text is the page without its head.
 func WritePage(to Folder, text string, data any) error {
 	return to.Write("index.html", func(w *bufio.Writer) error {
 		_, err := w.WriteString(plot.NewPage(pageHead + text).Format(data))
@@ -60,8 +60,7 @@ type PageSide struct {
 	Text  plot.HTML
 }
 
-// NewPageSide returns a document in a row of a file, or a file of its own if the row is 0, with some ranges
-// of its text marked.
+// NewPageSide returns a document for a page, with marked ranges of its text. Row 0 means that the file is one document.
 func NewPageSide(id, file string, row int64, text string, marks []format.Range) PageSide {
 	return PageSide{id, OtherPlace(id, file, row), marked(text, marks)}
 }

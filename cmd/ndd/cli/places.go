@@ -218,8 +218,8 @@ func below(path, folder string) bool {
 	return strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// Destination follows links from path to the file that an output is written to, and reports whether
-// that is a pipe or a device. A folder is an error.
+// Destination follows links from path to the file that an output is written to. It reports whether the file is a pipe
+// or a device. A folder is an error.
 func Destination(path string) (at string, stream bool, err error) {
 	const linksMax = 40 // as many as Linux follows
 	at = path

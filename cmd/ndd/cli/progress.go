@@ -23,7 +23,7 @@ import (
 
 // Progress shows on standard error how far a command is. Its first fields are flags.
 type Progress struct {
-	Format         string // of the log
+	Format         string // format of the log
 	Quiet, verbose bool
 	off            bool
 
@@ -44,7 +44,7 @@ type Bar struct {
 type messages struct {
 	out  io.Writer
 	mu   sync.Mutex
-	last string // what stands below the lines; "" for nothing
+	last string // line below the others; "" for none
 }
 
 // Write writes lines above the last one.
@@ -65,7 +65,7 @@ func (m *messages) show(line string) {
 	}
 }
 
-// erased returns what takes the last line from the terminal. It needs m.mu.
+// erased returns the control sequence that removes the last line from the terminal. The caller holds m.mu.
 func (m *messages) erased() string {
 	if m.last == "" {
 		return ""
@@ -78,8 +78,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// A progressText returns the text behind a bar for an amount done, the total, which is 0 while it
-// is unknown, and the time since the start.
+// A progressText returns the text after a bar. The total is 0 if it is unknown. took is the time since the start.
 type progressText func(done, total int64, took time.Duration) string
 
 // NewBar begins the bar of a task. While total is 0, for unknown, only the text is shown.
@@ -108,7 +107,7 @@ func (p *Progress) draw(task string, text progressText, m *input.Meter,
 	begun, stop := time.Now(), make(chan struct{})
 	var drawing sync.WaitGroup
 	drawing.Go(func() {
-		tell, redraw := time.NewTicker(tellEach), new(time.Ticker) // which never comes
+		tell, redraw := time.NewTicker(tellEach), new(time.Ticker) // the zero Ticker never ticks
 		if isTerminal(p.stderr) {
 			redraw = time.NewTicker(drawEach)
 			defer redraw.Stop()
@@ -134,7 +133,7 @@ func (p *Progress) draw(task string, text progressText, m *input.Meter,
 	})
 }
 
-// fitted returns as much of a line as the terminal has columns, but for the last one.
+// fitted cuts a line to the columns of the terminal, without the last column.
 func (p *Progress) fitted(line string) string {
 	columns, _, err := term.GetSize(int(p.stderr.(*os.File).Fd()))
 	if err != nil || columns == 0 {
@@ -209,8 +208,8 @@ func CountUnit(done, total int64, took time.Duration) string {
 	return amounts(done, total, took, humanize.Comma)
 }
 
-// amounts formats an amount done with the total, the rate and the time left, as far as they are
-// known: "1.5 GiB / 4.0 GiB, 300 MiB/s, 9s left". Rates appear after the first second.
+// amounts formats an amount done with the total, the rate and the time left, if they are known: "1.5 GiB / 4.0 GiB, 300
+// MiB/s, 9s left". Rates appear after the first second.
 func amounts(done, total int64, took time.Duration, write func(int64) string) string {
 	text := write(done)
 	if total > 0 {
@@ -293,7 +292,7 @@ func sizeOf(ctx context.Context, files iter.Seq2[input.File, error]) (bytes int6
 func (p *Progress) NewCompareBar(task string, m *cluster.Meter) *Bar {
 	text := func(done, total int64, _ time.Duration) string {
 		share := fmt.Sprintf("%d %%", 100*done/max(1, total))
-		if n := m.Joined.Load(); n > 0 { // large inputs are searched for what is near at all, before it is joined
+		if n := m.Joined.Load(); n > 0 { // large inputs are first searched for documents that have a near one
 			share += fmt.Sprintf(", %s near so far", humanize.Comma(n))
 		}
 		return share

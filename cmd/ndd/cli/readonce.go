@@ -44,10 +44,10 @@ func ReadTwice(flag string, inputs []string) error {
 
 // An inputSet holds the inputs so far, by the names that the user gave.
 type inputSet struct {
-	paths    map[string]string // by path without links
-	files    map[stamp][]file  // which may be one file under several names
-	folders  map[string]string // by path without links
-	resolved map[string]string // paths without links, by folder
+	paths    map[string]string // name by path without links
+	files    map[stamp][]file  // files by stamp; several may be one file with several names
+	folders  map[string]string // name by path without links
+	resolved map[string]string // path without links by folder
 }
 
 func newInputSet() *inputSet {
@@ -123,8 +123,8 @@ func (n *inputSet) real(path string) string {
 	return filepath.Join(n.resolved[dir], name)
 }
 
-// within returns an error if an input lies in a folder that is another input. Hidden files and
-// folders may, since a folder is read without them.
+// within returns an error if an input is in a folder that is another input. Hidden files and folders are allowed,
+// because a folder is read without them.
 func (n *inputSet) within() error {
 	if len(n.folders) == 0 {
 		return nil

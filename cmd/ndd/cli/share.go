@@ -43,8 +43,8 @@ func (s *ShareFlag) Share(ctx context.Context, g *Files, inputs []string) (*inpu
 	if err != nil {
 		return nil, err
 	}
-	if n > shareMost {
-		return nil, Usagef("--shard %s: at most %d shares", s.value, shareMost)
+	if n > sharesMax {
+		return nil, Usagef("--shard %s: at most %d shares", s.value, sharesMax)
 	}
 	if err := ReadOnce(inputs); err != nil {
 		return nil, err
@@ -57,5 +57,5 @@ func (s *ShareFlag) Share(ctx context.Context, g *Files, inputs []string) (*inpu
 	return share, err
 }
 
-// shareMost is the most shares that files are dealt to.
-const shareMost = 100_000
+// sharesMax is the maximum number of shares.
+const sharesMax = 100_000

@@ -26,7 +26,7 @@ func WordVar[T ~string](f *pflag.FlagSet, to *T, name, usage string, words ...T)
 	ValueVar(f, to, name, usage, all, words...)
 }
 
-// ValueVar is WordVar for words that stand for values.
+// ValueVar is WordVar for values of any type: words[i] selects values[i].
 func ValueVar[T any](f *pflag.FlagSet, to *T, name, usage string, words []string, values ...T) {
 	w := &WordFlag{Words: words, set: func(at int) { *to = values[at] }}
 	w.set(0)
@@ -62,7 +62,7 @@ func OrList(names []string) string {
 }
 
 // ValueError rewords the parser's error about the value of a flag to say which values are allowed.
-// It returns other errors as they are.
+// It returns other errors unchanged.
 func ValueError(err error) error {
 	bad, isValue := errors.AsType[*pflag.InvalidValueError](err)
 	if !isValue {

@@ -57,8 +57,8 @@ func (g *Files) openWork(ctx context.Context, dir string) (w *Work, err error) {
 	return w, err
 }
 
-// Close completes the finished files and unlocks the folder. After the error of a document that is not what
-// was taken over of it, the next run reads it again. An error of its own becomes that of the command.
+// Close completes the finished files and unlocks the folder. If err reports that a document differs from its stored
+// result, the next run reads the document again. If Close fails and err is nil, err becomes its error.
 func (w *Work) Close(err *error) {
 	if w == nil {
 		return
@@ -81,7 +81,7 @@ func (w *Work) KeepCopies(to *CopyFolder) {
 	}
 }
 
-// Done says how many copies were taken over, and removes those that were kept: all are there.
+// Done logs the number of reused copies, and removes the stored copies, because all outputs are complete.
 func (w *Work) Done() {
 	if w == nil {
 		return

@@ -1,5 +1,4 @@
-// Package bucket serves S3 to tests: a server that other programs test with, behind connections
-// that can be cut.
+// Package bucket is an S3 server for tests. It can refuse requests, lose answers and cut connections.
 package bucket
 
 import (
@@ -20,8 +19,8 @@ import (
 type Server struct {
 	URL      string
 	Requests atomic.Int64
-	Fail     atomic.Int64 // so many requests are answered with 503 first
-	Lose     atomic.Int64 // and so many after what they ask for has been done
+	Fail     atomic.Int64 // number of next requests that get 503
+	Lose     atomic.Int64 // number of next requests that are carried out and then get 503
 
 	cut     atomic.Int64
 	backend gofakes3.Backend
@@ -42,7 +41,7 @@ func New(t testing.TB) *Server {
 			return
 		}
 		if r.Method == http.MethodPut && r.ContentLength <= 0 && r.Header.Get("Content-Length") == "" {
-			r.Header.Set("Content-Length", "0") // which it wants to see, and Go's server takes away
+			r.Header.Set("Content-Length", "0") // the backend requires it, and Go's server removes it
 		}
 		if s.Lose.Load() > 0 && s.Lose.Add(-1) >= 0 {
 			api.ServeHTTP(httptest.NewRecorder(), r)

@@ -1,21 +1,20 @@
-// Package crash shows a program the folder that it would find after a power cut.
+// Package crash simulates power cuts: it makes the folder that a program would find after one.
 //
-//	program --disk.Disk--> real folder            every call is made as ever ...
+//	program --disk.Disk--> real folder            every call is made as usual ...
 //	             |
 //	         Recorder: create a, write a, sync a, sync folder, Mark(ack 1), write b ...
 //	             |
 //	         Cut(dir, State{After: 5, Keep: 50, Seed: 7})
 //	             v
-//	         another folder: what the disk may have after the 5th call
+//	         another folder: a possible state of the disk after the 5th call
 //
-// Durable data is there: the content of a file before a sync of it, names before a sync of their
-// folder, both before a sync of the file system. Of the rest each sector of 512 bytes, each change
-// of a length and each change of a name is there or not, by chance: none of them, half, or all.
-// That is more than file systems do to a program, which keep some order; so what holds here holds
-// there.
+// Durable data survives: the content of a file that was synced, the names in a folder that was synced, and both if the
+// file system was synced. Each other change may be lost: a sector of 512 bytes, a length or a name. A state keeps none of
+// these changes, half of them by chance, or all. Real file systems keep some order, so a program that survives these
+// states also survives theirs.
 //
-// One run of a program gives as many states as it makes calls, times the fractions, times the
-// seeds. Marks say what the program had promised at each. It is for tests.
+// One run of a program has a state for each call, fraction and seed. Marks record the promises of the program. The
+// package is for tests.
 package crash
 
 import (
@@ -33,25 +32,25 @@ import (
 	"ndd/engine/storage/disk"
 )
 
-// sectorBytes is what a disk writes whole or not at all.
+// sectorBytes is the size that a disk writes completely or not at all.
 const sectorBytes = 512
 
-// A node is a file, or a folder with entries. Entries and end are those that the program sees.
+// A node is a file, or a folder with entries. The program sees entries and end.
 type node struct {
 	entries map[string]*node // nil: a file
-	end     int64            // of a file: where the next write without an offset goes
+	end     int64            // of a file: offset of the next write without an offset
 }
 
 // An event is a call that ended, or a mark.
 type event struct {
 	call   disk.Call
 	node   *node  // file or folder that the call is about
-	begun  int    // sync: how many events there were when it began, which it covers
+	begun  int    // sync: number of events before it began; it covers these
 	offset int64  // write, truncate
 	data   []byte // write
 	dir    *node  // create, mkdir, rename, remove, link: the folder whose names change
 	name   string // in dir; of a rename the new one
-	old    string // rename, remove: the name that goes
+	old    string // rename, remove: the removed name
 	mark   any
 }
 
@@ -64,7 +63,7 @@ type Recorder struct {
 	open   map[string]*node // files by the name that they were created or opened under
 	begun  map[*disk.Op]int // calls under way
 	events []event
-	start  int // events of what was there at the beginning
+	start  int // number of events that describe the initial content
 }
 
 // Record returns a recorder of the calls on paths in the folder base. Its present content counts as

@@ -1,6 +1,5 @@
-// Package faults makes every call to a disk fail in turn, and holds the order of calls against
-// what outlasts a power cut. It proves for whatever writes through package disk that an I/O error
-// is never silent, and that a power cut leaves whole files or none.
+// Package faults makes every call to a disk fail in turn, and checks the order of syncs and renames. It tests that code
+// on package disk never ignores an I/O error, and that a power cut leaves complete files or none.
 package faults
 
 import (
@@ -24,12 +23,11 @@ type Call struct {
 // A Fault makes one call of a run fail.
 type Fault struct {
 	Call
-	Number  int  // of the call, from 0
-	Lasting bool // all later ones fail too, but for those that only clean up
+	Number  int  // number of the call, from 0
+	Lasting bool // all later calls fail, too, except calls that only clean up
 }
 
-// Err returns the error of failing calls: that of a full disk when the fault is lasting, else of a
-// broken one.
+// Err returns the error of failing calls. A lasting fault is a full disk, another one a broken disk.
 func (f *Fault) Err() error {
 	if f.Lasting {
 		return syscall.ENOSPC
@@ -37,11 +35,10 @@ func (f *Fault) Err() error {
 	return syscall.EIO
 }
 
-// Each runs work on a sound disk and checks the order of its calls with [Durable]. Then it runs
-// work on disks of which one call fails, alone and with all that follow: the first call of each
-// kind, each step-th one after it, and the last call of all. work must return that error; after is
-// called to check what it left. whole is true when that must be everything: the fault was in the
-// call after the last rename, or the call was repeated. Each returns the number of calls.
+// Each runs work on a sound disk and checks the order of its calls with [Durable]. Then it runs work on disks on which one
+// call fails, alone and with all later calls: the first call of each kind, each step-th one after it, and the last call.
+// work must return the error. after checks the files that work left. whole is true if the output must be complete: the
+// fault was after the last rename, or the call was repeated. Each returns the number of calls.
 func Each(t *testing.T, step int, work func(d *disk.Disk) error, after func(f Fault, whole bool)) int {
 	t.Helper()
 	calls := Calls(t, work)
@@ -110,9 +107,9 @@ func Calls(t *testing.T, work func(d *disk.Disk) error) (calls []Call) {
 	return calls
 }
 
-// Durable fails the test unless everything is durable before it is published, and published durably
-// in the end: a file must be synced before it, or a folder that it is in, is renamed, and so must
-// be the names in each folder in which something was created or renamed.
+// Durable fails the test unless files are durable before they are published, and published durably. A file must be synced
+// before the file, or a folder that contains it, is renamed. Each folder in which a file was created or renamed must be
+// synced, too.
 func Durable(t *testing.T, calls []Call) {
 	t.Helper()
 	loose := map[string]bool{} // files and folders that a power cut would take something from

@@ -17,7 +17,7 @@ import (
 	"ndd/engine/oracle/must"
 )
 
-// New writes a file in a folder of its own, which goes with the test, and returns its path.
+// New writes a file into a temporary folder, which is removed after the test, and returns its path.
 func New[T string | []byte](t testing.TB, name string, content T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

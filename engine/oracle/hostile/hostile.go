@@ -4,9 +4,9 @@
 //
 //	sections of a sound file --Change.Apply--> sections --Bytes--> a file that verifies
 //
-// A reader passes when it gives an error that says where the file is wrong ([Says]) or an answer
-// that agrees with itself, never panics, and allocates in proportion to the file and not to what
-// the file says ([Allocates]). It is for tests and fuzz targets.
+// A reader passes if it returns an error with the place in the file ([Says]) or a consistent answer. It must not panic,
+// and must allocate in proportion to the size of the file, not to sizes that the file claims ([Allocates]). The package
+// is for tests and fuzz targets.
 package hostile
 
 import (
@@ -23,17 +23,17 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// A Change is made to the sections of a file. Every value of its fields is one: the numbers
-// are taken modulo what there is.
+// A Change changes the sections of a file. All values of its fields are valid: numbers are taken modulo the number of
+// sections, or the size of the section.
 type Change struct {
-	Section uint16 // the one that is changed
-	Length  uint16 // it is cut or extended by zeros to one less, up to twice its length and 63; 0 leaves it
+	Section uint16 // number of the changed section
+	Length  uint16 // new length plus 1, up to twice the length plus 63, filled with zeros; 0 keeps the length
 	Offset  uint16 // offset in the section at which Bytes overwrite it
 	Bytes   []byte // new content
 	Order   uint8  // then: 1 drops the section, 2 repeats it, 3 swaps it with the next one, 0 and others do nothing
 }
 
-// Apply returns changed sections; those given stay as they are.
+// Apply returns the changed sections. It does not modify its argument.
 func (c *Change) Apply(sections []store.Section) []store.Section {
 	list := slices.Clone(sections)
 	i := int(c.Section) % len(list)
@@ -57,10 +57,10 @@ func (c *Change) Apply(sections []store.Section) []store.Section {
 	return list
 }
 
-// Extremes are numbers that hurt most where a size or a count is read.
+// Extremes are dangerous values for sizes and counts.
 var Extremes = []uint64{0, 1, ^uint64(0), 1 << 63, 1 << 56, 1 << 40, 1 << 32, 401}
 
-// Sections returns copies of those of the file at path.
+// Sections returns copies of the sections of the file at path.
 func Sections(t testing.TB, path string, kind store.Kind) []store.Section {
 	t.Helper()
 	f, err := store.Open(path, kind)
@@ -112,11 +112,10 @@ func File(t testing.TB, kind store.Kind, sections []store.Section) *store.File {
 	return f
 }
 
-// Limit returns the most bytes that may be allocated for hostile input of that size: 16 times that
-// and 1 MiB.
+// Limit returns the maximum allocation for hostile input of the given size: 16 times the size, and 1 MiB.
 func Limit(bytes uint64) uint64 { return 16*bytes + 1<<20 }
 
-// Allocates fails the test when f takes more of the heap than limit bytes.
+// Allocates fails the test if f allocates more than limit bytes of the heap.
 func Allocates(t testing.TB, limit uint64, f func()) {
 	t.Helper()
 	var before, after runtime.MemStats

@@ -9,7 +9,7 @@ var asked = flag.Bool("long", false, "run the long form of the tests: larger inp
 // Form reports whether the tests run in their long form.
 func Form() bool { return *asked }
 
-// Or returns the size of a test: usual, or that of the long form.
+// Or returns the size of a test: long for the long form of the tests, else usual.
 func Or[T any](usual, long T) T {
 	if *asked {
 		return long

@@ -197,11 +197,10 @@ func Near(rng *rand.Rand, f uint64, d int) uint64 {
 	return f
 }
 
-// Planted returns n uniform fingerprints, of which one in a hundred is 1 to 3
-// bits from another, and nq queries: half of them within 3 bits of a stored
-// one, a quarter 4 bits from one, a quarter anywhere. It is the set that
-// figures are measured on, the same on every machine: word i of the base is
-// the splitmix64 mix of 42+i times an odd constant.
+// Planted returns n uniform fingerprints and nq queries. One in a hundred fingerprints differs from another in 1 to 3
+// bits. Half of the queries are within 3 bits of a fingerprint, a quarter differ from one in 4 bits, and a quarter are
+// random. Benchmarks use this set. It is the same on every machine: word i of the base is the splitmix64 mix of 42+i
+// times an odd constant.
 func Planted(n, nq int) (base, queries []uint64) {
 	s := &stream{42}
 	base = make([]uint64, n)
