@@ -13,6 +13,7 @@ import (
 	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/passages/plain"
 	"ndd/engine/storage/store"
 )
 
@@ -21,7 +22,7 @@ type prepared struct {
 	of      ingest.Record // names, length and hash
 	chars   int
 	text    string  // of strings: itself, or the hashes of its words
-	points  []point // of atoms that are no bytes
+	points  []point // of atoms that are no bytes; of bytes the jumps, two for each, as [spool] describes
 	atoms   int
 	units   [][3]uint64 // hash, and the first atom, from 0
 	strings []markRun
@@ -76,7 +77,7 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 	cfg.Job = fmt.Sprintf("%s, ignore %d, at least %d characters", r.o.Unit, r.o.Ignore, r.o.MinChars)
 	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[prepared]{
 		Worker: func(context.Context) (func(int, *format.Document) (prepared, error), error) {
-			u := unitCutter{o: &r.o}
+			u := newUnitCutter(&r.o)
 			return func(_ int, doc *format.Document) (prepared, error) {
 				p := prepare(doc, int(u.cut(doc.Text)[1]))
 				p.points, p.atoms, p.units = u.points, len(u.points), u.units
@@ -126,6 +127,7 @@ func (r *Result) unitGroup(group [][3]uint64, emit func(repeat) error) error {
 // A unitCutter cuts documents into units. It belongs to one goroutine.
 type unitCutter struct {
 	o      *Options
+	plain  *plain.Reader
 	normal []byte
 	points []point
 	units  [][3]uint64
@@ -134,6 +136,10 @@ type unitCutter struct {
 	window []byte      // their bytes
 	id     string      // of the document, for the error
 	err    error
+}
+
+func newUnitCutter(o *Options) *unitCutter {
+	return &unitCutter{o: o, plain: plain.NewReader(o.Ignore.Plain(false))}
 }
 
 // record returns the record kept of a document with units:
@@ -181,21 +187,24 @@ func keptUnits(of ingest.Record) prepared {
 // cut sets the points and the units to those of a text, and returns its end.
 func (u *unitCutter) cut(text string) (at point) {
 	u.last, u.chars, u.points, u.units, u.err = u.last[:0], u.chars[:0], nil, nil, nil // which the caller keeps
-	least, whole := max(u.o.MinChars, 1), len(text)
-	for text != "" {
+	least, rest, done := max(u.o.MinChars, 1), u.plain.Read(text), 0
+	for rest != "" {
 		if len(u.points) == cap(u.points) || len(u.units) == cap(u.units) {
-			points, units := further(u.points, int(at[0]), whole), further(u.units, int(at[0]), whole)
-			if u.err = u.o.room("cutting "+u.id, whole, (len(u.points)+points)*16+(len(u.units)+units)*24); u.err != nil {
+			points, units := further(u.points, int(at[0]), len(text)), further(u.units, int(at[0]), len(text))
+			if u.err = u.o.room("cutting "+u.id, len(text), (len(u.points)+points)*16+(len(u.units)+units)*24); u.err != nil {
 				break
 			}
 			u.points, u.units = slices.Grow(u.points, points), slices.Grow(u.units, units)
 		}
-		atom := text[:atomEnd(u.o.Unit.Kind, text)]
-		text = text[len(atom):]
+		atom := rest[:atomEnd(u.o.Unit.Kind, rest)]
+		rest, done = rest[len(atom):], done+len(atom)
 		u.points = append(u.points, at)
-		at[0] += uint64(len(atom))
-		at[1] += uint64(countChars(atom))
-		u.normal = appendNormal(u.normal[:0], u.o.Ignore, atom)
+		end := uint64(len(text))
+		if rest != "" {
+			end = uint64(u.plain.Start(done))
+		}
+		at = point{end, at[1] + uint64(countChars(text[at[0]:end]))}
+		u.normal = appendNormal(u.normal[:0], u.o.Ignore&ignoreChars, atom)
 		chars := countChars(asString(u.normal))
 		if u.o.Unit.Length > 1 {
 			u.take(hash128(u.normal), chars, least)
@@ -258,7 +267,7 @@ func NewCutter(o Options) (func(text string, each func(hash [2]uint64, at Cut)),
 	if o.Unit.isString() {
 		return nil, fmt.Errorf("%s: strings are no units", o.Unit)
 	}
-	u := unitCutter{o: &o}
+	u := newUnitCutter(&o)
 	return func(text string, each func([2]uint64, Cut)) {
 		u.cut(text)
 		for _, m := range u.units {

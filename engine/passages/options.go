@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ndd/engine/memory"
+	"ndd/engine/passages/plain"
 	"ndd/engine/storage/disk"
 )
 
@@ -97,16 +98,46 @@ const (
 	IgnoreSpace  Ignore = 1 << iota // how much white space there is, and which, and any at the ends
 	IgnoreCase                      // upper and lower case: each character is taken to lower case by itself
 	IgnoreDigits                    // which decimal digit it is: each is 0
+	IgnoreWrap                      // the line ends inside a paragraph
+	IgnoreMarkup                    // tags, marks of emphasis, addresses of links
+
+	ignoreChars = IgnoreSpace | IgnoreCase | IgnoreDigits // of units only
 )
 
-var ignoreNames = map[string]Ignore{"space": IgnoreSpace, "case": IgnoreCase, "digits": IgnoreDigits, "none": 0}
+// Plain returns what the plain form of a text leaves out; the marks at the beginnings of lines, too, unless words are
+// compared.
+func (i Ignore) Plain(words bool) (p plain.Ignore) {
+	if i&IgnoreWrap != 0 && !words { // line ends are no part of words
+		p |= plain.Wrap
+	}
+	if i&IgnoreMarkup != 0 {
+		if p |= plain.Markup; !words {
+			p |= plain.Lines
+		}
+	}
+	return p
+}
+
+// DefaultIgnore returns what is ignored by default.
+func (u Unit) DefaultIgnore() Ignore {
+	switch {
+	case u.isString():
+		return 0
+	case u.Kind == Sentences:
+		return IgnoreSpace | IgnoreWrap
+	}
+	return IgnoreSpace
+}
+
+var ignoreNames = map[string]Ignore{"space": IgnoreSpace, "case": IgnoreCase, "digits": IgnoreDigits,
+	"wrap": IgnoreWrap, "markup": IgnoreMarkup, "none": 0}
 
 // ParseIgnore reads a list such as "case,space"; "none" is nothing.
 func ParseIgnore(list string) (i Ignore, err error) {
 	for name := range strings.SplitSeq(list, ",") {
 		one, ok := ignoreNames[strings.TrimSpace(name)]
 		if !ok {
-			return 0, fmt.Errorf("%q: must be none, or some of case, space and digits with commas between", list)
+			return 0, fmt.Errorf("%q: must be none, or some of case, space, digits, wrap and markup with commas between", list)
 		}
 		i |= one
 	}
@@ -116,7 +147,7 @@ func ParseIgnore(list string) (i Ignore, err error) {
 // Options configures Find.
 type Options struct {
 	Unit   Unit
-	Ignore Ignore // of units; strings are compared byte by byte
+	Ignore Ignore // of strings IgnoreWrap and IgnoreMarkup only
 
 	MinChars   int  // units with fewer characters, normalised, are left alone
 	MinCount   int  // what stands at fewer places is left alone; at least 2
@@ -144,6 +175,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("strings of %d words: must be %d to %d", u.Length, WordsMin, WordsMax)
 	case u.Kind < Lines || u.Kind > Words || u.Length < 1:
 		return fmt.Errorf("no unit is given")
+	case u.isString() && o.Ignore&ignoreChars != 0:
+		return fmt.Errorf("of strings, only wrap and markup can be ignored")
 	case o.MinCount == 1 || o.MinCount < 0 || uint64(o.MinCount) > countMax:
 		return fmt.Errorf("a count of %d places: must be at least 2", o.MinCount)
 	case !(o.MaxShare >= 0 && o.MaxShare <= 1):

@@ -16,7 +16,10 @@ import (
 // where these begin. The text of words is their hashes, of 8 bytes each, and its bytes are atoms.
 //
 //	head    ID and source, each behind its length; number of the line; bytes and characters of the
-//	        text; hash of the text
+//	        text; hash of the text; the first of its points, and their number if atoms are bytes
+//
+// If atoms are bytes of a plain text, the points are its jumps, two for each: where it is in the plain text and where the
+// original text before it ends; where the original text after it begins, in bytes and in characters.
 type spool struct {
 	unit   Unit
 	heads  spill.Column[uint8]
@@ -57,7 +60,7 @@ func (s *spool) add(p *prepared) error {
 		s.files = append(s.files, file{p.of.Source, s.docs.Len()})
 	}
 	err := s.docs.Append(entry{uint64(s.heads.Len()), s.atoms})
-	s.one = appendHead(s.one[:0], p)
+	s.one = appendHead(s.one[:0], p, s.points.Len())
 	err = errors.Join(err, s.heads.AppendAll(s.one), s.texts.AppendAll(unsafe.Slice(unsafe.StringData(p.text), len(p.text))), s.points.AppendAll(p.points))
 	s.textBytes += uint64(p.of.TextBytes)
 	if s.atoms += uint64(p.atoms); s.atoms > atomsMax && err == nil {
@@ -84,14 +87,15 @@ func (s *spool) behind(row int) uint64 {
 	return s.atoms
 }
 
-func appendHead(dst []byte, p *prepared) []byte {
+func appendHead(dst []byte, p *prepared, points int) []byte {
 	for _, name := range []string{p.of.ID, p.of.Source} {
 		dst = store.AppendText(dst, name)
 	}
 	for _, n := range []int{p.of.Line, p.of.TextBytes, p.chars} {
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
-	return binary.LittleEndian.AppendUint64(dst, p.of.Hash[0])
+	dst = binary.LittleEndian.AppendUint64(dst, p.of.Hash[0])
+	return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(points)), uint64(len(p.points)))
 }
 
 // A head is a document's.
@@ -101,15 +105,35 @@ type head struct {
 	chars int
 	atom  uint64 // the first, of all
 	atoms int
+	jumps []point // from the plain text to the original, if atoms are bytes
 }
 
 func (s *spool) at(row int) (h head) {
 	b := store.Fields(s.heads.All[s.docs.All[row][0]:])
 	h.Row, h.ID, h.Source = row, asString(b.Text()), asString(b.Text())
 	h.Line, h.TextBytes, h.chars, h.hash = int(b.Uvarint()), int(b.Uvarint()), int(b.Uvarint()), b.Word()
+	if first, n := b.Uvarint(), b.Uvarint(); s.unit.Kind == Bytes {
+		h.jumps = s.points.All[first : first+n]
+	}
 	h.atom = s.docs.All[row][1]
 	h.atoms = int(s.behind(row) - h.atom)
 	return h
+}
+
+// original returns the place in the original text of one in a document's plain text: where the text after it begins, or
+// where the text before it ends.
+func (h *head) original(plain string, at int, end bool) point {
+	n := sort.Search(len(h.jumps)/2, func(i int) bool { return h.jumps[2*i][0] >= uint64(at) })
+	if n < len(h.jumps)/2 && h.jumps[2*n][0] == uint64(at) && (!end || h.jumps[2*n][1] == h.jumps[2*n+1][0]) {
+		for n++; n < len(h.jumps)/2 && !end && h.jumps[2*n][0] == uint64(at); n++ {
+		}
+		return h.jumps[2*n-1]
+	}
+	from, text := 0, point{}
+	if n > 0 {
+		from, text = int(h.jumps[2*n-2][0]), h.jumps[2*n-1]
+	}
+	return point{text[0] + uint64(at-from), text[1] + uint64(countChars(plain[from:at]))}
 }
 
 // point returns where an atom of a document begins, or where the last one ends. It is for units.

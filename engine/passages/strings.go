@@ -5,12 +5,14 @@ import (
 	"iter"
 	"math/bits"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"ndd/engine/corpus/format"
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/token"
 	"ndd/engine/memory"
+	"ndd/engine/passages/plain"
 )
 
 // asString returns bytes as a string, without copying them.
@@ -40,15 +42,19 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 	}
 	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[prepared]{
 		Worker: func(ctx context.Context) (func(int, *format.Document) (prepared, error), error) {
-			m := newMarker(r.length())
+			m, reader := newMarker(r.length()), plain.NewReader(r.o.Ignore.Plain(r.o.Unit.Kind == Words))
 			scanner, err := token.NewScanner(token.Options{})
 			scanner.Until(ctx)
 			return func(_ int, doc *format.Document) (prepared, error) {
 				p := prepare(doc, countChars(doc.Text))
-				if p.text = doc.Text; r.o.Unit.Kind == Words {
-					if err := p.words(scanner, doc.Text, &r.o); err != nil {
+				text := reader.Read(doc.Text)
+				if r.o.Unit.Kind == Words {
+					if err := p.words(scanner, reader, doc.Text, text, &r.o); err != nil {
 						return p, err
 					}
+				} else if p.text = doc.Text; len(reader.Jumps()) > 0 || r.o.Ignore != 0 {
+					p.text = strings.Clone(text) // the reader uses its memory again
+					p.jumps(reader, doc.Text)
 				}
 				p.atoms, p.strings = len(p.text), m.marks(p.text)
 				return p, nil
@@ -84,15 +90,25 @@ func (r *Result) length() int { return r.o.Unit.Length * r.o.Unit.width() }
 
 var wordKey = token.NewKey([32]byte(unitKey))
 
-// words sets the text to the hashes of the words of another, and the points to where they begin.
-func (p *prepared) words(scanner *token.Scanner, text string, o *Options) (err error) {
+// jumps sets the points to the jumps from a plain text to the text that it was read from.
+func (p *prepared) jumps(reader *plain.Reader, text string) {
+	at := point{}
+	for _, j := range reader.Jumps() {
+		at = point{uint64(j.After), at[1] + uint64(countChars(text[at[0]:j.After]))}
+		p.points = append(p.points, point{uint64(j.Plain), uint64(j.Before)}, at)
+	}
+}
+
+// words sets the text to the hashes of the words of a plain text, and the points to where they begin in the text that it
+// was read from.
+func (p *prepared) words(scanner *token.Scanner, reader *plain.Reader, text, plain string, o *Options) (err error) {
 	var hashes []uint64
 	var at point
-	scanner.Scan(text, func(tokens []token.Token) {
+	scanner.Scan(plain, func(tokens []token.Token) {
 		for i := range tokens {
 			t := &tokens[i]
 			if len(hashes) == cap(hashes) && err == nil {
-				more := further(hashes, t.Start, len(text))
+				more := further(hashes, t.Start, len(plain))
 				if err = o.room("cutting "+p.of.ID, len(text), (len(hashes)+more)*24); err == nil {
 					hashes, p.points = slices.Grow(hashes, more), slices.Grow(p.points, more)
 				}
@@ -101,7 +117,7 @@ func (p *prepared) words(scanner *token.Scanner, text string, o *Options) (err e
 				return
 			}
 			hashes = append(hashes, wordKey.Hash(scanner, t))
-			if start := uint64(t.Start); start > at[0] { // parts of one character begin in one place
+			if start := uint64(reader.Start(t.Start)); start > at[0] { // parts of one character begin in one place
 				at[1] += uint64(countChars(text[at[0]:start]))
 				at[0] = start
 			}

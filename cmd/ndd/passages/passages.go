@@ -58,7 +58,7 @@ func (p *finding) register(f *pflag.FlagSet) {
 		passages.BytesMax))
 	f.IntVar(&p.words, "words", 0, fmt.Sprintf("compare strings of at least N words, %d to %d", passages.WordsMin,
 		passages.WordsMax))
-	f.StringVar(&p.ignore, "ignore", "space", "of units, ignore case, space, digits, or none")
+	f.StringVar(&p.ignore, "ignore", "", "ignore wrap, markup, space, case, digits, or none")
 	f.IntVar(&p.o.MinChars, "min-chars", 20, "ignore units with fewer characters")
 	f.IntVar(&p.o.MinCount, "min-count", 2, "leave alone what occurs at fewer places")
 	f.BoolVar(&p.o.AcrossOnly, "across-only", false, "leave repetition within one document alone")
@@ -115,10 +115,7 @@ func (p *finding) options() (err error) {
 		if o.Unit, err = passages.ParseUnit(p.unit); err != nil {
 			return cli.Usagef("--unit %w", err)
 		}
-		if o.Ignore, err = passages.ParseIgnore(p.ignore); err != nil {
-			return cli.Usagef("--ignore %w", err)
-		}
-	} else if err := p.g.Refuse("applies only with --unit", "ignore", "min-chars"); err != nil {
+	} else if err := p.g.Refuse("applies only with --unit", "min-chars"); err != nil {
 		return err
 	}
 	if p.g.Given["bytes"] {
@@ -133,6 +130,14 @@ func (p *finding) options() (err error) {
 		if o.Unit = (passages.Unit{Kind: passages.Words, Length: p.words}); p.words < passages.WordsMin ||
 			p.words > passages.WordsMax {
 			return cli.Usagef("--words %d: must be %d to %d", p.words, passages.WordsMin, passages.WordsMax)
+		}
+	}
+	if o.Ignore = o.Unit.DefaultIgnore(); p.g.Given["ignore"] {
+		if o.Ignore, err = passages.ParseIgnore(p.ignore); err != nil {
+			return cli.Usagef("--ignore %w", err)
+		}
+		if chars := passages.IgnoreSpace | passages.IgnoreCase | passages.IgnoreDigits; p.unit == "" && o.Ignore&chars != 0 {
+			return cli.Usagef("--ignore %s: with --bytes and --words only wrap and markup can be ignored", p.ignore)
 		}
 	}
 	if err := p.format.CheckFile(p.g, p.out); err != nil {

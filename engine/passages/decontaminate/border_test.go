@@ -8,6 +8,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/must"
+	"ndd/engine/passages/plain"
 )
 
 // numbered returns so many words that no other prefix has.
@@ -115,6 +116,30 @@ func TestDistinctive(t *testing.T) {
 		}
 		if max(covered-c.covered, c.covered-covered) > 1e-9 {
 			t.Errorf("%s, threshold %g: covered %.4f, want %.4f", c.name, c.threshold, covered, c.covered)
+		}
+	}
+}
+
+// TestMarkup: an item is found in a text with tags or in Markdown, and its place is that of the original text.
+func TestMarkup(t *testing.T) {
+	item := "A gardener plants nine rows of beans behind the old wall. How many baskets does she need & when?"
+	for _, c := range []struct{ doc, part string }{
+		{"<p class=x>Q: <b>A</b> gardener <a href='https://example.org/p?q=1'>plants nine</a> rows<br>of beans be<i>hind</i> the old wall.</p>" +
+			"<p>How many <span title=\"so many\">baskets</span> does she need &amp; when?</p>", "A</b> gardener"},
+		{"**Q**: _A_ **gardener** plants _nine_ rows [of beans](https://example.org/beans_and_walls#top) behind the __old__ wall.\n\n" +
+			"> How *many* `baskets` does she need & when?", "A_ **gardener**"},
+	} {
+		for ignore, hits := range map[plain.Ignore]int{plain.Markup: 1, 0: 0} {
+			r := look(t, texts(item), texts(c.doc), Options{Ignore: ignore})
+			for d := range r.Documents() {
+				h := d.Hits[0]
+				if part := c.doc[h.From:h.To]; !strings.HasPrefix(part, c.part) || !strings.HasSuffix(part, "when") || h.Covered != 1 {
+					t.Errorf("%+v: %q", h, part)
+				}
+			}
+			if r.Met != hits {
+				t.Errorf("ignore %d: %d hits in %q", ignore, r.Met, c.doc)
+			}
 		}
 	}
 }

@@ -98,7 +98,7 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 	}
 	report, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[prepared]{
 		Worker: func(ctx context.Context) (func(int, *format.Document) (prepared, error), error) {
-			k, err := newTokeniser(ctx)
+			k, err := newTokeniser(ctx, x.o.Ignore)
 			k.budget = x.o.Budget
 			m := &matcher{tokeniser: k, x: x, documents: r.documents, windows: make([][]window, len(x.table.lengths)),
 				all: cfg.Work != nil}
@@ -138,12 +138,12 @@ func (m *matcher) prepare(doc *format.Document) prepared {
 	b := binary.AppendUvarint(nil, uint64(len(list)))
 	var places []int
 	for _, c := range list {
-		places = append(places, m.starts[c.from], m.ends[c.to-1])
+		places = append(places, m.plain.Start(m.starts[c.from]), m.plain.End(m.ends[c.to-1]))
 	}
 	chars := charsBefore(doc.Text, places)
 	for i := range list {
 		c := &list[i]
-		from, to := m.starts[c.from], m.ends[c.to-1]
+		from, to := m.plain.Start(m.starts[c.from]), m.plain.End(m.ends[c.to-1])
 		answer := 0
 		if c.answer {
 			answer = 1
@@ -210,7 +210,7 @@ func (x *Items) job() string {
 		it := &x.items[i]
 		fmt.Fprintln(h, it.from, it.answerFrom, it.n, it.whole)
 	}
-	return fmt.Sprintf("items %x, equal tokens in order, threshold %g", h.Sum(nil), x.o.Threshold)
+	return fmt.Sprintf("items %x, equal tokens in order, threshold %g, ignore %d", h.Sum(nil), x.o.Threshold, x.o.Ignore)
 }
 
 // charsBefore returns the number of characters of a text before each of some bytes, which it sorts.

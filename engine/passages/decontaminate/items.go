@@ -14,6 +14,7 @@ import (
 	"ndd/engine/corpus/ingest"
 	"ndd/engine/corpus/token"
 	"ndd/engine/memory"
+	"ndd/engine/passages/plain"
 )
 
 // Fields that hold a question and its answer where the options name none, in the order in which
@@ -30,7 +31,8 @@ type Options struct {
 
 	MinWords  int     // items with fewer words are left out; 0 is 5
 	Threshold float64 // the least score of a hit; 0 is 0.8
-	Common    int     // documents with an n-gram beyond which more do not lower its weight; 0 is 100
+	Ignore    plain.Ignore
+	Common    int // documents with an n-gram beyond which more do not lower its weight; 0 is 100
 
 	Budget *memory.Budget // for one document with its tokens, which is an error if they exceed it
 }
@@ -133,8 +135,9 @@ var key = token.NewKey([32]byte([]byte("ndd decontaminate: hashed tokens")))
 // A tokeniser hashes the tokens of texts. It belongs to one goroutine.
 type tokeniser struct {
 	scanner *token.Scanner
+	plain   *plain.Reader
 	hashes  []uint64
-	starts  []int // of tokens, as bytes
+	starts  []int // of tokens, as bytes of the plain text
 	ends    []int
 	chars   int // tokens that are characters
 	budget  *memory.Budget
@@ -144,15 +147,15 @@ type tokeniser struct {
 // tokenBytes is the memory that a token of a document takes, with what [table.windows] keeps of it.
 const tokenBytes = 40
 
-func newTokeniser(ctx context.Context) (*tokeniser, error) {
+func newTokeniser(ctx context.Context, ignore plain.Ignore) (*tokeniser, error) {
 	scanner, err := token.NewScanner(token.Options{})
 	scanner.Until(ctx)
-	return &tokeniser{scanner: scanner}, err
+	return &tokeniser{scanner: scanner, plain: plain.NewReader(ignore)}, err
 }
 
 func (k *tokeniser) take(text string) {
 	k.hashes, k.starts, k.ends, k.chars, k.err = k.hashes[:0], k.starts[:0], k.ends[:0], 0, nil
-	k.scanner.Scan(text, func(tokens []token.Token) {
+	k.scanner.Scan(k.plain.Read(text), func(tokens []token.Token) {
 		if n := len(k.hashes); n+len(tokens) > cap(k.hashes) && k.err == nil {
 			all := float64(n) * float64(len(text)) / float64(tokens[0].Start+1) // by those so far
 			k.err = k.budget.Check("a text of "+humanize.IBytes(uint64(len(text))), uint64(2*len(text)+tokenBytes*int(all)))
@@ -187,7 +190,7 @@ func ReadItems(ctx context.Context, inputs []string, cfg ingest.Config, o Option
 	numbers := map[string]int{}
 	report, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[readItem]{
 		Worker: func(ctx context.Context) (func(int, *format.Document) (readItem, error), error) {
-			k, err := newTokeniser(ctx)
+			k, err := newTokeniser(ctx, o.Ignore)
 			return func(_ int, doc *format.Document) (readItem, error) {
 				k.take(doc.Text)
 				r := readItem{item: Item{ID: doc.ID, Source: doc.Source, Line: doc.Line}, words: len(k.hashes) - k.chars/2,
