@@ -42,7 +42,7 @@ func (g *Globals) NewFiles() *Files {
 }
 
 // inputFlags are the flags that name what a command reads. Its arguments are inputs, too.
-var inputFlags = []string{"add", "against", "against-docs", "compare", "dropped", "evals", "index", "method-file", "pairs",
+var inputFlags = []string{"add", "against", "compare", "dropped", "evals", "index", "method-file", "pairs",
 	"recipe", "scan"}
 
 // An output is a place that a command writes to.
