@@ -89,8 +89,8 @@ type setIndex struct {
 	index *postings.Index
 
 	docs   map[uint64]uint32 // number of a set in the index, by its hash
-	hashes []uint64          // by number
-	ids    [][][]byte        // of the documents with the set, by number
+	hashes []uint64          // hash of a set, by its number
+	ids    [][][]byte        // documents with a set, by its number
 	first  map[uint64][]byte // smallest ID of the documents with a set, where they are more than MaxEqual
 }
 
@@ -111,8 +111,8 @@ func (x *setIndex) add(hash uint64, id []byte) bool {
 	return !ok
 }
 
-// count counts the distinct sets of the side file in the index, as package postings counts documents, and finds the sets
-// of many documents.
+// count counts the distinct sets of the side file in the index, as package postings counts documents. It finds the
+// sets that more than MaxEqual documents have.
 func (x *setIndex) count(ctx context.Context) error {
 	var set []uint64
 	seen := map[uint64]int{} // documents by the hash of their set

@@ -35,12 +35,14 @@ func (k Keep) rank(length uint64) uint64 {
 // order of preference, and a document is dropped if a kept one is near and confirmed. Documents with equal texts
 // count as one, the preferred one.
 //
-//	in      results of the job fingerprint; then, in each round, results of the round before, and of the job pairs about them
-//	shuffle hash of the text, then: 0 and a pair; 1 of a document that others need; 2, rank and name of a document,
-//	        its state	the rest
-//	out     hash of the text	u (undecided), s (and others have its text), w (waiting) or k (kept, and others need it), rank, name, fingerprint, sketch
-//	                        	e (equal to one that is undecided), rank, name
-//	                        	d (dropped), rank, name, distance, similarity, name of the kept document
+//	in      results of the job fingerprint; in later rounds results of the round before, and of the job pairs about them
+//	shuffle hash of the text, 0, pair                    similarity
+//	        hash of the text, 1                          for a document that others need
+//	        hash of the text, 2, rank, name, state       the rest
+//	out     hash of the text	state, rank, name, and by the state:
+//	        u undecided, s undecided and others have its text, w waiting, k kept and others need it: fingerprint, sketch
+//	        e equal to an undecided one
+//	        d dropped: distance, similarity, name of the kept document
 //
 // A round decides a document as follows:
 //
@@ -134,7 +136,7 @@ type decider struct {
 	isFollowed bool
 
 	first    []byte // rank and name of the preferred document of the text; nil before it came
-	state    byte   // what it is now
+	state    byte   // its new state
 	content  []byte // its fingerprint and sketch
 	isShared bool   // it is undecided, and others have its text
 	line     []byte

@@ -64,7 +64,7 @@
 // A task reserves its memory from Options.Budget, reports it to Options.Say, and fails with a
 // memory.TooLargeError that names the group that does not fit. A map of fingerprints takes 144 MiB
 // for a batch of lines, or 64 MiB of raw ones, which it reads while it computes; Scan takes tables
-// of Q and hits in addition; Pairs about 600 bytes for each document of the largest group that others may be dropped for;
+// of Q and hits in addition; Pairs about 600 bytes for each kept or undecided document of the largest group;
 // Dedup next to nothing.
 //
 // Functions of this package may be called concurrently.

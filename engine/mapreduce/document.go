@@ -18,7 +18,7 @@ type document struct {
 	state  byte
 	print  uint64
 	sketch []byte // sketchDigits, or noSketch
-	bytes  uint64 // of the text, in results of the job fingerprint
+	bytes  uint64 // length of the text; known in results of the job fingerprint
 	isRaw  bool   // it is a fingerprint and an ID alone
 }
 

@@ -47,7 +47,7 @@ type other struct {
 	text     []byte
 }
 
-// A content is what is compared of a document. The zero sketch is unknown.
+// A content is the fingerprint and the sketch of a document. The zero sketch is unknown.
 type content struct {
 	print  uint64
 	sketch sketch.Sketch
@@ -71,8 +71,8 @@ func (m match) compare(o match) int {
 }
 
 const (
-	otherBytes = 560      // of one of the others, in lists, a map and tables
-	tableBytes = 32 << 20 // that tables of a part may take
+	otherBytes = 560      // memory of one of the others, in lists, a map and tables
+	tableBytes = 32 << 20 // limit of the tables of a part
 )
 
 func newGroup(t *task, j Pairs, p *pairing) *group {

@@ -14,11 +14,11 @@ type Rows string
 
 // The kinds of rows.
 const (
-	PairRows Rows = "pairs" // of the job pairs
-	DropRows Rows = "drops" // of the job dedup: the documents that are dropped, as dropped.tsv of one machine
+	PairRows Rows = "pairs" // results of the job pairs
+	DropRows Rows = "drops" // results of the job dedup: the dropped documents, as dropped.tsv of one machine
 )
 
-// columns returns the columns of the rows. Files and rows are there if the results have them.
+// columns returns the columns of the rows: with files and rows if the results have them.
 func (r Rows) columns(placed bool) []result.Column {
 	other, like := "near", []result.Column{{Name: "similarity", Kind: result.Text}}
 	if r == DropRows {

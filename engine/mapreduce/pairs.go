@@ -22,9 +22,9 @@ import (
 // A document is compared with preferred ones. A pair is confirmed if the estimated Jaccard similarity of both sketches is
 // at least Threshold. Without sketches, or with the threshold 0, pairs are unverified, and the results say so.
 //
-// Of documents with equal fingerprints and sketches only the first is paired with others; each of the rest is paired
-// with the first. A document has at most Most pairs in a table, the nearest ones; the counter pairs_left_out has the rest.
-// Of documents that the job dedup has decided only those are compared that other documents still need.
+// If documents have equal fingerprints and sketches, only the first has pairs with others, and each of the rest has one
+// with the first. A document has at most Most pairs in a table, the nearest ones; the counter pairs_left_out counts the rest.
+// Results of the job dedup have only those decided documents that others still need.
 type Pairs struct {
 	K         int
 	Threshold float64

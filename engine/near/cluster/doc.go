@@ -1,5 +1,5 @@
-// Package cluster joins a set of fingerprints with itself: [Join] finds every pair within Hamming
-// distance k; [Find] finds the clusters, for which it needs only enough pairs to connect them.
+// Package cluster joins a set of fingerprints with itself: [Find] finds the clusters of fingerprints within Hamming
+// distance k, for which it needs only enough pairs to connect them.
 // Memory: [Options.NeedBytes], 5.5 bytes a document where few are near others.
 //
 //	rows --sort--> distinct --for each table: permute, partition--> buckets of equal leading bits
@@ -37,8 +37,6 @@
 //	400,000 in 20 groups, 2-6 bits changed   19 million      1.3
 //	262,144, all values of 18 bits          129 million      1.0
 //	4,194,304, all values of 22 bits      3,760 million      2.5 (with reading and output)
-//
-// Pairs themselves cost some 200 ns each, in [Join] only.
 //
 // A cluster is a connected component: its members need not all be within k of each other, so each
 // member's distance to the representative is reported. [Representatives] finds the kept documents of a

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"math/bits"
-	"sync"
 
 	"ndd/asm"
 	"ndd/engine/index/radix"
@@ -11,26 +10,10 @@ import (
 	"ndd/permute"
 )
 
-// Join calls emit with every pair a < b of fingerprints within distance d.K of
-// each other, each pair once, from one goroutine at a time and in no order.
-// The fingerprints must be distinct; the design must have radius 0.
-//
-// Memory beside them is 8 bytes a fingerprint, off the heap, and a bucket for each thread. The error is
-// that of ctx, or of memory that is not there.
-func Join(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, emit func(a, b uint64)) error {
-	var mu sync.Mutex
-	return joinAll(ctx, fingerprints, d, threads, joiner{emit: func(a, b uint64) {
-		mu.Lock()
-		defer mu.Unlock()
-		emit(a, b)
-	}})
-}
-
-// joinForest calls link with enough pairs to connect all that the pairs of [Join] connect: each
+// joinForest calls link with enough pairs to connect all fingerprints within distance d.K of each other: each
 // time with a fingerprint and some that are near it. It leaves out pairs that the others connect,
 // and may repeat some. link is called from several goroutines; the slice belongs to it during the
-// call. Where very many fingerprints are near each other Join spends its time on their pairs;
-// joinForest does not. Fingerprints may repeat: equal ones are near each other. It has
+// call. The design must have radius 0. Fingerprints may repeat: equal ones are near each other. It has
 // room for some of them, and reads all of them again for each part that this holds. The meter, if not nil,
 // counts fingerprints, once for each table.
 func joinForest(ctx context.Context, in radix.Input, room []uint64, d permute.Design, threads int, m *Meter,
@@ -39,7 +22,7 @@ func joinForest(ctx context.Context, in radix.Input, room []uint64, d permute.De
 	return join(ctx, in, room, d, threads, joiner{emit: pair, link: link, meter: m})
 }
 
-// joinAll is join with room for all fingerprints.
+// joinAll is join with room for all fingerprints. Without a link, emit gets every near pair once, in no order.
 func joinAll(ctx context.Context, prints []uint64, d permute.Design, threads int, j joiner) error {
 	room, err := memory.Make[uint64](len(prints))
 	if err != nil {
