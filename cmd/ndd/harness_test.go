@@ -19,6 +19,7 @@ import (
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine/memory"
+	"ndd/engine/oracle"
 	"ndd/engine/oracle/long"
 	"ndd/engine/oracle/must"
 	"ndd/engine/storage/disk"
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	flag.Parse()
+	oracle.MemoryTemp()
 	self, err := os.Executable()
 	bin, e := os.MkdirTemp("", "ndd-bin")
 	if err != nil || e != nil {

@@ -20,12 +20,15 @@ const timeout = time.Minute
 // On a loaded machine, a finished goroutine may have to wait before it is scheduled for the last time. goleak allows less
 // than half a second; NoLeaks allows a minute. Only a leak takes that long.
 //
+// Temporary files are in memory, if there is room: see [MemoryTemp].
+//
 // The garbage collector runs a quarter as often, which saves a fifth of the time. Under the race detector it runs as
 // usual, to detect memory that is freed too early.
 func NoLeaks(m *testing.M) {
 	if !long.Race() {
 		debug.SetGCPercent(400)
 	}
+	MemoryTemp()
 	status := m.Run()
 	if err := stay(timeout); err != nil && status == 0 {
 		fmt.Fprintln(os.Stderr, "leaks:", err)

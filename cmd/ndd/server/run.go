@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime"
+
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -18,8 +19,10 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// ballastBytes lets the heap grow by as much before it is collected. memory.Program covers it.
-const ballastBytes = 24 << 20
+// ballast lets the heap grow by as much before it is collected: the tables are mapped files and the heap is a few MiB, so
+// that the collector would run dozens of times a second under load. The ballast is never touched and takes no memory; a
+// second one could be memory that was in use, which is cleared. memory.Program covers it.
+var ballast = sync.OnceValue(func() []byte { return make([]byte, 24<<20) })
 
 const (
 	// drainNotice is how long a server that stops still answers, with Connection: close, and is not
@@ -56,10 +59,7 @@ func Run(ctx context.Context, o Options) error {
 		o.Log.Info(fmt.Sprintf("a body may have at most %s instead of %s, since the memory of requests is a quarter of --memory: "+
 			"%s", humanize.IBytes(uint64(s.limits.Body)), humanize.IBytes(bodyBytesMax), humanize.IBytes(uint64(requestMemory))))
 	}
-	// The tables are mapped files and the heap is a few MiB: without ballast the collector would
-	// run dozens of times a second under load. The ballast is never touched and takes no memory.
-	ballast := make([]byte, ballastBytes)
-	defer runtime.KeepAlive(ballast)
+	ballast()
 	if o.started != nil {
 		o.started(s)
 	}
