@@ -57,7 +57,24 @@ func serve(ctx context.Context, b *bench, r *Result) error {
 	r.note("queries: %s times the rate of net/http alone, %s times its processor time, %s times its p99 at half the "+
 		"rate; - where one was not measured",
 		short(queries.rate/bare.rate), short(queries.each/bare.each), short(queries.p99/bare.p99))
-	batch := load{path: "/v1/batch", media: "application/octet-stream", connections: 2 * runtime.GOMAXPROCS(0),
+	_, err = b.serveRow(ctx, r, fmt.Sprintf("fingerprints, in batches of %d", batchFingerprints), "./cmd/ndd",
+		served, batchLoad(fingerprints, lasts), batchFingerprints)
+	if err != nil {
+		return err
+	}
+	if err := b.serveInserts(ctx, r, lasts); err != nil {
+		return err
+	}
+	r.note("%s fingerprints held, k = %d, two planar tables; %d connections that are kept; server and generator "+
+		"share %d processors", humanize.Comma(int64(b.n)), distance, serveConnections, runtime.GOMAXPROCS(0))
+	r.note("each request was checked: a query has what was asked for, a batch a row for each fingerprint; an open " +
+		"loop that kept less than 99 %% of its rate is left out (-)")
+	return nil
+}
+
+// batchLoad returns requests of batches of fingerprints.
+func batchLoad(fingerprints []uint64, lasts time.Duration) load {
+	return load{path: "/v1/batch", media: "application/octet-stream", connections: 2 * runtime.GOMAXPROCS(0),
 		lasts: lasts, body: func(i int) []byte {
 			body := make([]byte, 0, 8*batchFingerprints)
 			for j := range batchFingerprints {
@@ -70,19 +87,6 @@ func serve(ctx context.Context, b *bench, r *Result) error {
 			}
 			return nil
 		}}
-	_, err = b.serveRow(ctx, r, fmt.Sprintf("fingerprints, in batches of %d", batchFingerprints), "./cmd/ndd",
-		served, batch, batchFingerprints)
-	if err != nil {
-		return err
-	}
-	if err := b.serveInserts(ctx, r, lasts); err != nil {
-		return err
-	}
-	r.note("%s fingerprints held, k = %d, two planar tables; %d connections that are kept; server and generator "+
-		"share %d processors", humanize.Comma(int64(b.n)), distance, serveConnections, runtime.GOMAXPROCS(0))
-	r.note("each request was checked: a query has what was asked for, a batch a row for each fingerprint; an open " +
-		"loop that kept less than 99 %% of its rate is left out (-)")
-	return nil
 }
 
 // A figure holds the measurements of one server.

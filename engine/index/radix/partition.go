@@ -131,18 +131,13 @@ func (s *sorter[R]) sort(ctx context.Context, iv interval, n int) error {
 	if err != nil {
 		return err
 	}
-	total := func(d int) (sum int) {
-		for t := range counts {
-			sum += int(counts[t][d])
-		}
-		return sum
-	}
+	sizes := bucketSizes(counts, 1<<digit)
 	// Find the first and the last bucket with keys.
 	first, last := 0, 1<<digit-1
-	for first < last && total(first) == 0 {
+	for first < last && sizes[first] == 0 {
 		first++
 	}
-	for last > first && total(last) == 0 {
+	for last > first && sizes[last] == 0 {
 		last--
 	}
 	if part := bits.Len(uint(first ^ last)); n > s.heavy && part < digit-1 && shift+part > s.floor {
@@ -155,7 +150,7 @@ func (s *sorter[R]) sort(ctx context.Context, iv interval, n int) error {
 	// Sort heavy buckets by themselves, and others together as far as there is room.
 	for d := 0; d < 1<<digit; {
 		low := iv.low + uint64(d)<<shift
-		size := total(d)
+		size := sizes[d]
 		if iv := (interval{low, low + 1<<shift - 1}); size > s.heavy && !whole || size > s.room {
 			if whole {
 				err = s.fill(ctx, iv)
@@ -170,12 +165,8 @@ func (s *sorter[R]) sort(ctx context.Context, iv interval, n int) error {
 		}
 		// Take as many further buckets as fit.
 		to := d + 1
-		for ; to < 1<<digit; to++ {
-			if more := total(to); more > s.heavy && !whole || size+more > s.room {
-				break
-			} else {
-				size += more
-			}
+		for ; to < 1<<digit && (sizes[to] <= s.heavy || whole) && size+sizes[to] <= s.room; to++ {
+			size += sizes[to]
 		}
 		if size > 0 {
 			r := interval{low, iv.low + uint64(to)<<shift - 1}
@@ -186,6 +177,17 @@ func (s *sorter[R]) sort(ctx context.Context, iv interval, n int) error {
 		d = to
 	}
 	return nil
+}
+
+// bucketSizes returns the number of keys in each bucket, which several goroutines have counted.
+func bucketSizes(counts [][]uint64, buckets int) []int {
+	sizes := make([]int, buckets)
+	for _, part := range counts {
+		for d, n := range part[:buckets] {
+			sizes[d] += int(n)
+		}
+	}
+	return sizes
 }
 
 // digit returns the number of leading bits that divide n elements into buckets. The elements differ only in the last
