@@ -59,15 +59,6 @@ func (f *Fingerprinter) NamedFeatures(text string) []NamedFeature {
 	return named
 }
 
-// hashTokens returns the hash of a feature.
-func hashTokens(tokens []string, hash func([]byte) uint64) uint64 {
-	h := hash([]byte(tokens[0]))
-	for _, t := range tokens[1:] {
-		h = token.Fold(h, hash([]byte(t)))
-	}
-	return h
-}
-
 // Explain shows how a text becomes its fingerprint. It takes some microseconds for each feature.
 func (f *Fingerprinter) Explain(text string) Explanation {
 	e := Explanation{Features: f.NamedFeatures(text)}

@@ -1,6 +1,7 @@
 package simhash
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"strconv"
@@ -10,6 +11,9 @@ import (
 // Fingerprint is the 64-bit fingerprint of a text by some recipe. Documents that share most of
 // their features have fingerprints that differ in few bits.
 type Fingerprint uint64
+
+// ErrMixed is wrapped by the errors of [Compatible].
+var ErrMixed = errors.New("fingerprints do not belong together")
 
 // String returns the 16 lower-case hexadecimal digits, most significant first.
 func (f Fingerprint) String() string {

@@ -1,11 +1,8 @@
 package simhash
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
-	"math"
-	"slices"
 
 	"ndd/engine/corpus/sketch"
 	"ndd/engine/corpus/token"
@@ -121,12 +118,6 @@ func (f *Fingerprinter) dropped(text string) string {
 	return string(f.text) // tokens may be kept
 }
 
-// A Feature is a distinct feature of a text.
-type Feature struct {
-	Hash   uint64
-	Weight uint32
-}
-
 // AppendFeatures appends the distinct features of a text to dst, in no order, with the weights that
 // the sketch gives them. The expected distance of two texts' fingerprints is 64 arccos(c)/pi for
 // simhash recipes, where c is the cosine of the two vectors of weights, and 32 (1 - J) for minwise
@@ -147,62 +138,4 @@ func (f *Fingerprinter) AppendFeatures(dst []Feature, text string) []Feature {
 	}
 	f.minwise.collect, f.minwise.special = nil, f.minwise.idf != nil
 	return dst
-}
-
-// An Overlap measures the features that two texts share, as [Fingerprinter.AppendFeatures] returns
-// them.
-type Overlap struct {
-	Both    int     `json:"shared"` // features
-	OnlyA   int     `json:"only_a"`
-	OnlyB   int     `json:"only_b"`
-	Jaccard float64 `json:"weighted_jaccard"` // weight of what both have by the weight of all; 1 where neither has any
-	Cosine  float64 `json:"cosine"`           // of the vectors of weights; 1 where neither has any
-}
-
-// OverlapOf compares two lists of features, which it sorts.
-func OverlapOf(a, b []Feature) (o Overlap) {
-	order := func(x, y Feature) int { return cmp.Compare(x.Hash, y.Hash) }
-	slices.SortFunc(a, order)
-	slices.SortFunc(b, order)
-	var dot, squareA, squareB, shared, all float64
-	for i, j := 0, 0; i < len(a) || j < len(b); {
-		var u, v float64
-		switch {
-		case j == len(b) || i < len(a) && a[i].Hash < b[j].Hash:
-			u = float64(a[i].Weight)
-			i++
-			o.OnlyA++
-		case i == len(a) || b[j].Hash < a[i].Hash:
-			v = float64(b[j].Weight)
-			j++
-			o.OnlyB++
-		default:
-			u, v = float64(a[i].Weight), float64(b[j].Weight)
-			i++
-			j++
-			o.Both++
-		}
-		dot += u * v
-		squareA += u * u
-		squareB += v * v
-		shared += min(u, v)
-		all += max(u, v)
-	}
-	o.Jaccard, o.Cosine = 1, 1
-	if all > 0 {
-		o.Jaccard, o.Cosine = shared/all, 0
-	}
-	if squareA > 0 && squareB > 0 {
-		o.Cosine = min(dot/math.Sqrt(squareA*squareB), 1)
-	}
-	return o
-}
-
-// FlipRate returns the chance that a bit of the fingerprints of two texts differs, by what their
-// features have in common: (1 - J)/2 for minwise recipes and arccos(c)/pi for simhash.
-func (r *Recipe) FlipRate(o Overlap) float64 {
-	if r.Sketch == SketchMinwise {
-		return (1 - o.Jaccard) / 2
-	}
-	return math.Acos(o.Cosine) / math.Pi
 }

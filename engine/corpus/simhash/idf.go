@@ -108,3 +108,12 @@ func (t *idf) apply(hashes []uint64, weights []uint32) (zeros int) {
 	}
 	return zeros
 }
+
+// hashTokens returns the hash of a feature.
+func hashTokens(tokens []string, hash func([]byte) uint64) uint64 {
+	h := hash([]byte(tokens[0]))
+	for _, t := range tokens[1:] {
+		h = token.Fold(h, hash([]byte(t)))
+	}
+	return h
+}

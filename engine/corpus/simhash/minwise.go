@@ -8,9 +8,6 @@ import (
 	"ndd/engine/corpus/token"
 )
 
-// bins is the number of bins of the minwise sketch, one for each bit of the fingerprint.
-const bins = 64
-
 // minwise is the minwise sketch: one permutation hashing (Li, Owen, Zhang, NIPS 2012), optimal
 // densification (Shrivastava, ICML 2017), one bit of each bin (Li, König, WWW 2010). The package
 // comment defines it. A feature of weight w is as w features: its rank is the least of w ranks.
@@ -91,6 +88,45 @@ func (d divisor) weight() uint32 { return uint32((1<<59 + uint64(d) - 1) / uint6
 func (d divisor) rank(hash uint64) uint64 {
 	high, _ := bits.Mul64(hash<<6>>1, uint64(d))
 	return high
+}
+
+// weights are those of a minwise recipe, by the kinds of tokens.
+type weights struct {
+	token [kinds]int
+	pair  [kinds][kinds]int
+}
+
+// weights returns the weights of a minwise recipe.
+func (r *Recipe) weights() (w weights) {
+	if r.Version == 2 {
+		v3 := *r
+		v3.Version, v3.NumberWeight, v3.LetterWeight, v3.LetterPairWeight = 3, r.WordWeight, r.CharWeight, r.CharPairWeight
+		w = v3.weights()
+		for _, b := range []kind{kindChar, kindLetter} {
+			w.pair[kindNumber][b], w.pair[b][kindNumber] = r.CharPairWeight, r.CharPairWeight
+		}
+		for _, b := range []kind{kindWord, kindNumber} {
+			w.pair[kindNumber][b], w.pair[b][kindNumber] = r.WordPairWeight, r.WordPairWeight
+		}
+		return w
+	}
+	w.token = [kinds]int{kindWord: r.WordWeight, kindNumber: r.NumberWeight, kindChar: r.CharWeight,
+		kindLetter: r.LetterWeight}
+	for a := range kinds {
+		for b := range kinds {
+			switch {
+			case a == kindNumber || b == kindNumber:
+				w.pair[a][b] = r.NumberPairWeight
+			case a == kindWord && b == kindWord:
+				w.pair[a][b] = r.WordPairWeight
+			case a == kindLetter && b == kindLetter:
+				w.pair[a][b] = r.LetterPairWeight
+			default:
+				w.pair[a][b] = r.CharPairWeight
+			}
+		}
+	}
+	return w
 }
 
 // noWinner is the rank of a bin that has no feature; ranks have 58 bits.

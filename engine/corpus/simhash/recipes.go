@@ -81,45 +81,6 @@ func Ordered() Recipe {
 	return r
 }
 
-// weights are those of a minwise recipe, by the kinds of tokens.
-type weights struct {
-	token [kinds]int
-	pair  [kinds][kinds]int
-}
-
-// weights returns the weights of a minwise recipe.
-func (r *Recipe) weights() (w weights) {
-	if r.Version == 2 {
-		v3 := *r
-		v3.Version, v3.NumberWeight, v3.LetterWeight, v3.LetterPairWeight = 3, r.WordWeight, r.CharWeight, r.CharPairWeight
-		w = v3.weights()
-		for _, b := range []kind{kindChar, kindLetter} {
-			w.pair[kindNumber][b], w.pair[b][kindNumber] = r.CharPairWeight, r.CharPairWeight
-		}
-		for _, b := range []kind{kindWord, kindNumber} {
-			w.pair[kindNumber][b], w.pair[b][kindNumber] = r.WordPairWeight, r.WordPairWeight
-		}
-		return w
-	}
-	w.token = [kinds]int{kindWord: r.WordWeight, kindNumber: r.NumberWeight, kindChar: r.CharWeight,
-		kindLetter: r.LetterWeight}
-	for a := range kinds {
-		for b := range kinds {
-			switch {
-			case a == kindNumber || b == kindNumber:
-				w.pair[a][b] = r.NumberPairWeight
-			case a == kindWord && b == kindWord:
-				w.pair[a][b] = r.WordPairWeight
-			case a == kindLetter && b == kindLetter:
-				w.pair[a][b] = r.LetterPairWeight
-			default:
-				w.pair[a][b] = r.CharPairWeight
-			}
-		}
-	}
-	return w
-}
-
 // Minwise returns the recipe of the minwise sketch of words, characters of scripts without spaces,
 // and pairs of neighbours of which one or both are such characters. Its weights were chosen on half
 // of the groups of the documents that the package comment describes, mean of 6 keys, Chinese, and

@@ -11,10 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"unicode/utf8"
-
-	"ndd/engine/corpus/token"
 )
 
 // A Resource is a file that a recipe needs. Its contents are part of the recipe, its path is not.
@@ -118,82 +115,4 @@ func (r *Resource) rows(most int, add func(row string) error) error {
 		return fmt.Errorf("%s: has no rows", r.File)
 	}
 	return nil
-}
-
-// A namedResource is a resource with the name of the recipe's field.
-type namedResource struct {
-	name     string
-	resource *Resource
-}
-
-func (r *Recipe) resources() []namedResource {
-	return []namedResource{{"stop_list", &r.StopList}, {"dictionary", &r.Dictionary}, {"idf", &r.IDF}}
-}
-
-// Files returns the paths of the files that the recipe needs.
-func (r Recipe) Files() (paths []string) {
-	for _, named := range r.resources() {
-		if named.resource.File != "" {
-			paths = append(paths, named.resource.File)
-		}
-	}
-	return paths
-}
-
-// Identity returns the recipe without the paths of files, which differ from machine to machine. Their
-// digests remain.
-func (r Recipe) Identity() Recipe {
-	for _, named := range r.resources() {
-		named.resource.File = ""
-	}
-	return r
-}
-
-// vocabulary is what the lists and files of a recipe hold. It is read only.
-type vocabulary struct {
-	lexicon *token.Lexicon // nil if no words are special
-	idf     *idf           // nil if all features count alike
-}
-
-// vocabularies are loaded once, for all goroutines. They are found by Identity, so that a file that was
-// found at one path serves recipes that name it at another.
-var vocabularies = struct {
-	sync.Mutex
-	of map[Recipe]*vocabulary
-}{of: map[Recipe]*vocabulary{}}
-
-// vocabulary returns the words of a valid recipe.
-func (r *Recipe) vocabulary(hash func(token []byte) uint64) (*vocabulary, error) {
-	if r.StopWords == "" && r.StopList == (Resource{}) && r.Dictionary == (Resource{}) && r.IDF == (Resource{}) {
-		return &vocabulary{}, nil
-	}
-	vocabularies.Lock()
-	defer vocabularies.Unlock()
-	if v := vocabularies.of[r.Identity()]; v != nil {
-		return v, nil
-	}
-	l, err := token.NewLexicon(token.Options{FoldArabic: r.Fold == FoldArabic})
-	if err != nil {
-		return nil, err
-	}
-	v := &vocabulary{lexicon: l}
-	err = l.AddLanguage(r.StopWords)
-	if err == nil && r.StopList != (Resource{}) {
-		err = r.StopList.rows(stopListRows, l.AddStopWord)
-	}
-	if err == nil && r.Dictionary != (Resource{}) {
-		err = r.Dictionary.rows(dictionaryRows, func(row string) error {
-			word, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(row, "\t", " ")), " ") // others are counts and the like
-			return l.AddWord(word)
-		})
-	}
-	if err == nil && r.IDF != (Resource{}) {
-		v.idf, err = r.readIDF(l, hash)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("recipe: %w", err)
-	}
-	l.Seal()
-	vocabularies.of[r.Identity()] = v
-	return v, nil
 }

@@ -35,18 +35,6 @@ func (s *Scanner) characters(text []byte, i int) int {
 	return i
 }
 
-// threeBytes returns the character of three bytes at byte i, 0 if there is none. Overlong forms and
-// surrogates give 0 or a character without an entry in the rune table.
-func threeBytes(text []byte, i int) rune {
-	if i+3 > len(text) || text[i]&0xf0 != 0xe0 || text[i+1]&0xc0 != 0x80 || text[i+2]&0xc0 != 0x80 {
-		return 0
-	}
-	if r := rune(text[i]&0x0f)<<12 | rune(text[i+1]&0x3f)<<6 | rune(text[i+2]&0x3f); r >= 0x800 {
-		return r
-	}
-	return 0
-}
-
 // separates reports whether the normal form of a character is punctuation that is part of no word
 // if a token ends before it, so that any character behind it begins a token.
 func separates(normal rune) bool {

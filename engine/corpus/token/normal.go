@@ -2,7 +2,6 @@ package token
 
 import (
 	"bytes"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -74,13 +73,6 @@ func withoutInvisible(dst, src []byte) []byte {
 		src = src[size:]
 	}
 	return dst
-}
-
-func invisible(r rune) bool {
-	if r < 0x600 || r > 0x8e2 && r < 0x180b { // most marks, without a look at the tables
-		return r == 0xad || r == 0x34f
-	}
-	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r)
 }
 
 // chunk returns the normal form of s, in memory that the next call reuses, and notes in pieces

@@ -128,3 +128,36 @@ func continuousScript(r rune) bool {
 	return r >= 0xe01 && (unicode.Is(extraContinuous, r) ||
 		unicode.In(r, continuousScripts...) && (unicode.IsLetter(r) || unicode.IsMark(r)))
 }
+
+// invisible reports whether a character has no shape.
+func invisible(r rune) bool {
+	if r < 0x600 || r > 0x8e2 && r < 0x180b { // most marks, without a look at the tables
+		return r == 0xad || r == 0x34f
+	}
+	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r)
+}
+
+// runeAt returns the character at byte i of valid UTF-8, and its length.
+func runeAt(s []byte, i int) (r rune, size int) {
+	switch r = rune(s[i]); {
+	case r < utf8.RuneSelf:
+		return r, 1
+	case r < 0xe0:
+		return r&0x1f<<6 | rune(s[i+1]&0x3f), 2
+	case r < 0xf0:
+		return r&0x0f<<12 | rune(s[i+1]&0x3f)<<6 | rune(s[i+2]&0x3f), 3
+	}
+	return utf8.DecodeRune(s[i:])
+}
+
+// threeBytes returns the character of three bytes at byte i, 0 if there is none. Overlong forms and
+// surrogates give 0 or a character without an entry in the rune table.
+func threeBytes(text []byte, i int) rune {
+	if i+3 > len(text) || text[i]&0xf0 != 0xe0 || text[i+1]&0xc0 != 0x80 || text[i+2]&0xc0 != 0x80 {
+		return 0
+	}
+	if r := rune(text[i]&0x0f)<<12 | rune(text[i+1]&0x3f)<<6 | rune(text[i+2]&0x3f); r >= 0x800 {
+		return r
+	}
+	return 0
+}

@@ -48,19 +48,6 @@ func (s *Scanner) segment(chunk []byte) {
 	s.spaced(chunk, start, isASCII)
 }
 
-// runeAt returns the character at byte i of valid UTF-8, and its length.
-func runeAt(s []byte, i int) (r rune, size int) {
-	switch r = rune(s[i]); {
-	case r < utf8.RuneSelf:
-		return r, 1
-	case r < 0xe0:
-		return r&0x1f<<6 | rune(s[i+1]&0x3f), 2
-	case r < 0xf0:
-		return r&0x0f<<12 | rune(s[i+1]&0x3f)<<6 | rune(s[i+2]&0x3f), 3
-	}
-	return utf8.DecodeRune(s[i:])
-}
-
 // spaced pushes the tokens of chunk[start:], which has no character of a continuous script. Nearly all words are letters, digits
 // and marks between characters that join no words. The rules of UAX #29 are asked for the others only, since they take 10 ns a
 // character.

@@ -1,0 +1,50 @@
+package simhash
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Compatible returns nil if fingerprints of two recipes may be compared: if the recipes are equal,
+// or both nil, which stands for raw fingerprints of unknown recipe. Otherwise the error wraps
+// [ErrMixed] and names a, b and the difference: the recipes' names if both have one, else every
+// field that differs.
+func Compatible(a string, recipeA *Recipe, b string, recipeB *Recipe) error {
+	switch {
+	case recipeA == nil && recipeB == nil || recipeA != nil && recipeB != nil && recipeA.Identity() == recipeB.Identity():
+		return nil
+	case recipeA == nil:
+		return fmt.Errorf("%w: %s has raw fingerprints without a recipe, %s has a recipe", ErrMixed, a, b)
+	case recipeB == nil:
+		return fmt.Errorf("%w: %s has raw fingerprints without a recipe, %s has a recipe", ErrMixed, b, a)
+	}
+	if x, y := recipeA.Name(), recipeB.Name(); x != "" && y != "" && x != y {
+		return fmt.Errorf("%w: %s is of recipe %s, %s of recipe %s", ErrMixed, a, x, b, y)
+	}
+	return fmt.Errorf("%w: the recipes of %s and %s differ: %s", ErrMixed, a, b,
+		cmp.Or(Difference(recipeA.Shown().Identity(), recipeB.Shown().Identity()), "their private keys"))
+}
+
+// Difference returns every field in which two recipes, of one kind, differ; "" if they are equal.
+func Difference[R any](one, other R) string {
+	var differ []string
+	a, b := reflect.ValueOf(one), reflect.ValueOf(other)
+	for _, f := range reflect.VisibleFields(a.Type()) {
+		x, y := a.FieldByIndex(f.Index).Interface(), b.FieldByIndex(f.Index).Interface()
+		if !f.Anonymous && !reflect.DeepEqual(x, y) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			differ = append(differ, fmt.Sprintf("%s is %v and %v", name, show(x), show(y)))
+		}
+	}
+	return strings.Join(differ, "; ")
+}
+
+// show quotes strings and leaves numbers.
+func show(v any) any {
+	if s, ok := v.(string); ok {
+		return fmt.Sprintf("%.80q", s)
+	}
+	return v
+}

@@ -1,0 +1,69 @@
+package simhash
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ParseRecipe reads a recipe from JSON and validates it. Fields that are absent keep their values
+// of [Simhash] in version 1, of [Minwise] in version 2 and of [Ordered] in version 3; a version
+// must be there, and unknown fields are refused, since a misspelt one would silently change every fingerprint.
+func ParseRecipe(data []byte) (Recipe, error) {
+	r, err := decode(data)
+	if err == nil {
+		err = r.Validate()
+	}
+	if err != nil {
+		return Recipe{}, err
+	}
+	return r, nil
+}
+
+// ReadRecipe reads a recipe from a file. The files that it names are beside it unless their paths are
+// absolute, and a digest that is absent is that of the file.
+func ReadRecipe(path string) (Recipe, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Recipe{}, err
+	}
+	r, err := decode(data)
+	for _, named := range r.resources() {
+		if err == nil {
+			err = named.resource.complete(filepath.Dir(path))
+		}
+	}
+	if err = cmp.Or(err, r.Validate()); err != nil {
+		return Recipe{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+// decode reads a recipe that may be invalid.
+func decode(data []byte) (Recipe, error) {
+	var version struct{ Version int }
+	json.Unmarshal(data, &version) // an error comes again
+	r := map[int]Recipe{2: Minwise(), 3: Ordered()}[version.Version]
+	if r.Version == 0 {
+		r = Simhash()
+	}
+	r.Version = 0
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			e.Field = e.Field[strings.LastIndexByte(e.Field, '.')+1:] // without the name of an embedded struct
+		}
+		return Recipe{}, fmt.Errorf("recipe: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return Recipe{}, fmt.Errorf("recipe: data after the JSON object, at byte %d", d.InputOffset())
+	}
+	return r, nil
+}

@@ -1,0 +1,112 @@
+package simhash
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ndd/engine/corpus/token"
+)
+
+// Validate returns an error that names the first field whose value this version of the package
+// cannot honour, or nil.
+func (r Recipe) Validate() error {
+	if r.Version < 1 || r.Version > RecipeVersion {
+		return fmt.Errorf("recipe: version is %d, this program knows versions 1 to %d", r.Version, RecipeVersion)
+	}
+	v := &validation{}
+	v.sketch(&r)
+	v.numbers(&r)
+	v.words(&r)
+	v.oneOf("normalisation", r.Normalisation, NormalisationNFKC)
+	v.want(len(r.Key) == 64 && strings.ToLower(r.Key) == r.Key, "key is %.80q, must be 64 lower-case hexadecimal digits", r.Key)
+	_, err := hex.DecodeString(r.Key)
+	v.want(err == nil, "key: %w", err)
+	return v.err
+}
+
+// A validation keeps the first error.
+type validation struct{ err error }
+
+// want keeps an error unless ok is true.
+func (v *validation) want(ok bool, format string, args ...any) {
+	if v.err == nil && !ok {
+		v.err = fmt.Errorf("recipe: "+format, args...)
+	}
+}
+
+func (v *validation) oneOf(field, value string, names ...string) {
+	v.want(slices.Contains(names, value), "%s is %.64q, must be one of %s", field, value, strings.Join(names, ", "))
+}
+
+// sketch checks the settings that tell simhash from minwise.
+func (v *validation) sketch(r *Recipe) {
+	if r.Version == 1 {
+		v.want(r.Sketch == "", "sketch is %.64q, must be absent in version 1, which is simhash", r.Sketch)
+		v.oneOf("word_weights", r.WordWeights, WeightsTF, WeightsSqrtTF, WeightsLogTF, WeightsBinary)
+		v.oneOf("char_weights", r.CharWeights, WeightsTF, WeightsSqrtTF, WeightsLogTF, WeightsBinary)
+		v.oneOf("hash", r.Hash, HashHighway)
+		return
+	}
+	v.oneOf("sketch", r.Sketch, SketchMinwise)
+	v.want(r.WordWeights == "", "word_weights is a setting of simhash, and this is another sketch")
+	v.want(r.CharWeights == "", "char_weights is a setting of simhash, and this is another sketch")
+	v.oneOf("hash", r.Hash, HashMum)
+}
+
+// numbers checks the settings that are numbers. A field is absent before the first version that has it.
+func (v *validation) numbers(r *Recipe) {
+	for _, f := range []struct {
+		version int // the first that has the field
+		name    string
+		value   int
+		lo, hi  int
+	}{
+		{1, "word_shingle", r.WordShingle, 1, maxShingle},
+		{1, "char_shingle", r.CharShingle, 1, maxShingle},
+		{1, "min_features", r.MinFeatures, 1, 1 << 20},
+		{2, "min_bins", r.MinBins, 1, bins},
+		{2, "word_weight", r.WordWeight, 1, 16},
+		{2, "char_weight", r.CharWeight, 1, 16},
+		{2, "char_pair_weight", r.CharPairWeight, 0, 16},
+		{2, "word_pair_weight", r.WordPairWeight, 0, 16},
+		{3, "number_weight", r.NumberWeight, 1, 16},
+		{3, "letter_weight", r.LetterWeight, 1, 16},
+		{3, "number_pair_weight", r.NumberPairWeight, 0, 16},
+		{3, "letter_pair_weight", r.LetterPairWeight, 0, 16},
+	} {
+		switch {
+		case (f.version == 1) != (r.Version == 1):
+			sketch := []string{NameSimhash, NameMinwise}[min(f.version, 2)-1]
+			v.want(f.value == 0, "%s is a setting of %s, and this is another sketch", f.name, sketch)
+		case r.Version < f.version:
+			v.want(f.value == 0, "%s is a setting of version %d", f.name, f.version)
+		default:
+			v.want(f.value >= f.lo && f.value <= f.hi, "%s is %d, must be %d to %d", f.name, f.value, f.lo, f.hi)
+			isWeight := strings.HasSuffix(f.name, "_weight")
+			v.want(r.Version != 2 || !isWeight || f.value&(f.value-1) == 0, "%s is %d, must be a power of two in version 2",
+				f.name, f.value)
+		}
+	}
+}
+
+// words checks which part of a text is used, and which words there are.
+func (v *validation) words(r *Recipe) {
+	drop, err := token.ParseDrop(r.Drop)
+	v.want(err == nil, "drop: %w", err)
+	v.want(drop.String() == r.Drop, "drop is %.64q, must be written %q", r.Drop, drop) // for equal recipes to be ==
+	v.want(slices.Contains([]string{"", "main", "auto"}, r.Extract),
+		"extract is %.64q, must be main or auto, or absent for all text", r.Extract)
+	v.oneOf("tokeniser", r.Tokeniser, TokeniserMixed, TokeniserChars)
+	for _, err := range []error{token.CheckStopWords(r.StopWords), token.CheckStem(r.Stem)} {
+		v.want(err == nil, "%w", err)
+	}
+	v.want(r.Fold == "" || r.Fold == FoldArabic, "fold is %.64q, must be %s, or absent", r.Fold, FoldArabic)
+	for _, named := range r.resources() {
+		err := named.resource.validate()
+		v.want(err == nil, "%s: %w", named.name, err)
+	}
+	v.want(r.Tokeniser != TokeniserChars || r.WordSettings == (WordSettings{}),
+		"fold, dictionary, stop_list, stem and idf are of words, and tokeniser chars makes none")
+}
