@@ -199,20 +199,10 @@ func appendNormal(dst []byte, i Ignore, text string) []byte {
 			dst = append(dst, c)
 			continue
 		}
-		end := at
-		for end+3 <= len(text) && text[end] >= 0xe4 && text[end] <= 0xe9 { // U+4000 to U+9FFF
-			end += 3
-		}
-		r := rune(0)
-		if end == at {
-			var size int
-			r, size = utf8.DecodeRuneInString(text[at:])
-			end += size
-			if r = normalRune(i, r); r == ' ' && space {
-				pending = len(dst) > begin
-				at = end
-				continue
-			}
+		end, r := nonASCII(text, at, i)
+		if r == ' ' && space {
+			pending, at = len(dst) > begin, end
+			continue
 		}
 		if pending {
 			dst, pending = append(dst, ' '), false
@@ -225,4 +215,17 @@ func appendNormal(dst []byte, i Ignore, text string) []byte {
 		at = end
 	}
 	return dst
+}
+
+// nonASCII returns the end of the ideographs at a place, which are their own normal form, with r = 0; or the end and the
+// normal form of another character there.
+func nonASCII(text string, at int, i Ignore) (end int, r rune) {
+	for end = at; end+3 <= len(text) && text[end] >= 0xe4 && text[end] <= 0xe9; { // U+4000 to U+9FFF
+		end += 3
+	}
+	if end > at {
+		return end, 0
+	}
+	r, size := utf8.DecodeRuneInString(text[at:])
+	return at + size, normalRune(i, r)
 }

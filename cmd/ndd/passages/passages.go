@@ -35,6 +35,7 @@ repeated parts. The first place is kept, in the order of the inputs.`,
 		Example: `  ndd passages --unit line --min-chars 40 -o lines.tsv crawl-*.jsonl.gz
   ndd passages --unit sentences=3 --ignore case,space --across-only -o spans.parquet docs/
   ndd passages --bytes 100 --cut words docs.jsonl
+  ndd passages --words 20 --ignore markup pages/
   ndd passages --bytes 100 --max-share 0.8 --over drop --write-kept clean crawl.jsonl
   ndd passages --bytes 100 --annotate noted crawl-*.jsonl.gz
   ndd passages --unit paragraph --dry-run docs/ more/`,
