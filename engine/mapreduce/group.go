@@ -225,9 +225,13 @@ func (g *group) write(d *other, matches []match) error {
 		matches = slices.DeleteFunc(matches, func(m match) bool {
 			return g.p.design.First(d.print^g.others[m.number].print) != g.table
 		})
-		g.t.counters.add(pairsLeftOut, int64(max(0, len(matches)-g.j.Most)))
 	}
-	matches = matches[:min(len(matches), g.j.Most)]
+	if n := len(matches); n > g.j.Most {
+		matches = matches[:1]
+		if g.j.Most > 1 {
+			g.t.counters.add(pairsLeftOut, int64(n-1))
+		}
+	}
 	g.t.counters.add(pairs, int64(len(matches)))
 	for _, m := range matches {
 		o, order := &g.others[m.number], byte('1')

@@ -23,12 +23,13 @@ import (
 // at least Threshold. Without sketches, or with the threshold 0, pairs are unverified, and the results say so.
 //
 // If documents have equal fingerprints and sketches, only the first has pairs with others, and each of the rest has one
-// with the first. A document has at most Most pairs in a table, the nearest ones; the counter pairs_left_out counts the rest.
+// with the first. A document with more than Most pairs in a table has only the nearest one; the counter pairs_left_out counts the rest.
+// So a large group has the pairs of a star, and not the square of its documents.
 // Results of the job dedup have only those decided documents that others still need.
 type Pairs struct {
 	K         int
 	Threshold float64
-	Most      int    // pairs of a document in a table, at least 1
+	Most      int    // pairs of a document in a table; if there are more, only the nearest one is written
 	Design    string // name of a design of radius 0; "": the one with the fewest tables
 	Bits      int    // leading bits that a group shares, at most those of the design's tables; 0: 12 or those
 }

@@ -64,7 +64,8 @@ the ID for each document and table, 50 without sketches; there are k + 1 tables`
 estimated similarity`,
 	rows: mapreduce.PairRows,
 	notes: `-k, --threshold, --most, --design and --bits must be the same for map and reduce. Of documents with equal
-fingerprints and sketches, all but the first are paired with the first only.`,
+fingerprints and sketches, all but the first have a pair with the first only. A document with more than --most pairs in a table has only
+the nearest one; the counter pairs_left_out counts the rest.`,
 	mapLine: "-k 7", reduceLine: "-k 7",
 	mapFlags: "likeness design bits", flags: "likeness design bits",
 	make: func(m *mapReduce) (any, error) {
@@ -218,7 +219,7 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 		case "likeness":
 			f.IntVarP(&m.k, "distance", "k", 7, fmt.Sprintf("largest Hamming distance, 0 to %d", permute.MaxK))
 			m.threshold.Register(f)
-			f.IntVar(&m.pairs.Most, "most", 1000, "pairs of a document in a table, the nearest ones; 1 for the job dedup")
+			f.IntVar(&m.pairs.Most, "most", 16, "list only the nearest pair of a document that has more in a table; 1 for the job dedup")
 		case "sketch":
 			m.sketch.Register(cmd, "auto, or none: leave out the sketches, so that pairs are unverified")
 		case "rows":
