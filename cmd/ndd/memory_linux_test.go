@@ -130,8 +130,8 @@ func TestDedupMemory(t *testing.T) {
 	base, needs := writePrints(t, prints), regexp.MustCompile(`needs up to (\d+) MiB of memory`)
 	const announced = `comparing \S+ documents takes up to (\S+ \S+) of memory`
 	for _, args := range [][]string{
-		{"--raw", base, "-k", "3"},
-		{"--raw", base, "-k", "2", "--chains", "--keep", "source"},
+		{base, "-k", "3"},
+		{base, "-k", "2", "--keep", "source"},
 		{nearDocuments(t, long.Or(100_000, 1_000_000)), "--max-document", "1MiB", "--threads", "1"},
 	} {
 		dedup := func(expression, limit string) map[string]string {

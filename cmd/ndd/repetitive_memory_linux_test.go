@@ -54,7 +54,7 @@ func TestRepetitiveMemory(t *testing.T) {
 	texts, lines := repetitiveTexts(size)
 	item := writeFile(t, filepath.Join(t.TempDir(), "items.jsonl"),
 		[]byte(`{"question":"Which river runs through the capital of the country that was founded in 1291?"}`))
-	commands := [][]string{{"passages", "--bytes", "100"}, {"passages", "--words", "20"}, {"dedup", "--dry-run"},
+	commands := [][]string{{"passages", "--bytes", "100"}, {"passages", "--words", "20"}, {"dedup"},
 		{"decontaminate", "--evals", item}, {"copies"}}
 	run := func(name string, content string, commands [][]string) {
 		path := writeFile(t, filepath.Join(t.TempDir(), name), []byte(content))

@@ -43,10 +43,10 @@ threshold. Inputs without sketches are compared by fingerprints alone, with k = 
   ndd dedup --work work -o result crawl-*.jsonl.gz       resume after an interruption
   ndd dedup --input-format jsonl --write-kept - - <in    filter standard input`,
 		Annotations: cli.HelpOf("Guide: ndd help corpus. Rules: ndd help decisions. Recall: ndd help recipes",
-			"What is a duplicate: distance=N threshold=X verify=RULE same-url=FIELD against=INDEX chains",
+			"What is a duplicate: distance=N threshold=X verify=RULE same-url=FIELD against=INDEX",
 			"Which document is kept: keep=ORDER source=FIELD prefer=A,B protect=PATTERN max-drop=SHARE",
 			"Output (clusters are printed if none is given): output=DIR format=FORMAT write-kept=DIR annotate=DIR report=DIR "+
-				"dry-run force"),
+				"force"),
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, inputs []string) error {
 			f.changed = cmd.Flags().Changed
@@ -62,7 +62,6 @@ threshold. Inputs without sketches are compared by fingerprints alone, with k = 
 	f.sources.register(cmd)
 	f.outputFlags.register(cmd)
 	g.RegisterForce(cmd)
-	g.RegisterRaw(cmd)
 	cmd.Flags().StringVar(&f.memory, "memory", "", "memory limit (default: available memory); beyond it: $TMPDIR")
 	cmd.Flags().StringVar(&f.work, "work", "", "store intermediate results to resume an interrupted run")
 	return cmd

@@ -26,7 +26,6 @@ type decisionFlags struct {
 	distance  int
 	threshold cli.Threshold
 	verify    string
-	chains    bool
 	sameURL   string
 	against   []string
 	keep      string
@@ -40,15 +39,12 @@ func (d *decisionFlags) register(cmd *cobra.Command) {
 	f.StringVar(&d.sameURL, "same-url", "", "first remove documents with the same canonical URL")
 	f.Lookup("same-url").NoOptDefVal = dedup.URLFields[0]
 	f.StringArrayVar(&d.against, "against", nil, "first remove documents near known ones; repeatable")
-	f.BoolVar(&d.chains, "chains", false, "also join documents that are connected through others")
 	f.StringVar(&d.keep, "keep", "first", "first (default), longest, shortest, newest, source or a field")
 }
 
 // outputFlags name the outputs.
 type outputFlags struct {
 	out, writeKept, annotate, report string
-
-	dryRun bool
 }
 
 func (o *outputFlags) register(cmd *cobra.Command) {
@@ -57,7 +53,6 @@ func (o *outputFlags) register(cmd *cobra.Command) {
 	f.StringVar(&o.writeKept, "write-kept", "", "copies of the inputs without duplicates; - filters a pipe")
 	f.StringVar(&o.annotate, "annotate", "", "copies of the inputs with the decisions as extra fields")
 	f.StringVar(&o.report, "report", "", "HTML report with examples side by side")
-	f.BoolVar(&o.dryRun, "dry-run", false, "only report how many documents would be kept and dropped")
 }
 
 // againstNames returns the names of the sources.

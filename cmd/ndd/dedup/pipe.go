@@ -24,7 +24,7 @@ func filterPipe(ctx context.Context, g *cli.Files, f *flags, inputs []string) er
 		return cli.Usagef("--write-kept - filters lines: give --input-format jsonl or lines")
 	}
 	if err := g.Refuse("cannot be had in one pass, as --write-kept - makes it: write the input to a file first",
-		append(sourceFlagNames, "output", "format", "keep", "verify", "report", "against", "dry-run", "work", "annotate",
+		append(sourceFlagNames, "output", "format", "keep", "verify", "report", "against", "work", "annotate",
 			"same-url")...); err != nil {
 		return err
 	}
@@ -51,13 +51,7 @@ func filterPipe(ctx context.Context, g *cli.Files, f *flags, inputs []string) er
 	dropped, report, err := dedup.Filter(ctx, g.Stdin, g.Stdout, config, func(r ingest.Record) (bool, error) {
 		doc := engine.Doc{Fingerprint: r.Fingerprint, Sketch: r.Sketch}
 		found, err := x.CheckAndInsert(ctx, engine.QueryOptions{K: k, Docs: engine.FirstDoc}, doc)
-		if err != nil || found[0].Inserted {
-			return false, err
-		}
-		if f.chains && found[0].Near[0].Distance > 0 { // what is near this document belongs to the cluster, too
-			_, err = x.Insert(ctx, doc)
-		}
-		return true, err
+		return err == nil && !found[0].Inserted, err
 	})
 	if errors.Is(err, rewrite.ErrPacked) {
 		return fmt.Errorf("standard input is compressed: decompress it first, such as by 'zstd -dc FILE |'")

@@ -140,7 +140,7 @@ func (j *job) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result) (
 	p.matrix(c, r)
 	slices.SortStableFunc(clusters, func(a, b dedup.Cluster) int { return cmp.Compare(len(b.Rows), len(a.Rows)) })
 	for _, cl := range clusters[:min(len(clusters), reportClusters)] {
-		_, distance, _ := r.Farthest(cl, 0)
+		_, distance := r.Farthest(cl)
 		id, at := c.ID(cl.Kept), c.Place(cl.Kept)
 		p.Largest = append(p.Largest, reportCluster{cl.Number, len(cl.Rows), distance, id,
 			cli.OtherPlace(id, at.File, at.Row)})
@@ -272,7 +272,7 @@ func otherSettings(o dedup.Options) (list []dedup.Setting) {
 			list = append(list, dedup.Setting{K: o.K, Rule: moved})
 		}
 	}
-	if o.K > 0 && !o.Chains {
+	if o.K > 0 {
 		list = append(list, dedup.Setting{K: o.K - 1, Rule: rule})
 	}
 	return list

@@ -45,7 +45,7 @@ func newSettings(g *cli.Files, f *flags, inputs []string) (s *settings, err erro
 		}
 	}
 	s.reading.Open, s.reading.Disk, s.reading.Threads = g.FingerprintOptions(), g.Disk, g.Threads
-	s.reading.Find, s.reading.Copies = s.finding, !f.dryRun && f.writeKept+f.annotate != ""
+	s.reading.Find, s.reading.Copies = s.finding, f.writeKept+f.annotate != ""
 	s.reading.Sketches = len(s.finding.Rule) > 0 && (s.finding.Texts == nil || f.work != "") // a later run may compare them
 	return s, nil
 }
@@ -68,14 +68,14 @@ func (f *flags) readsTexts() bool { return f.verify != verifySketch && f.verify 
 
 // setDecision sets when documents are duplicates: the distance, and what is compared with which rule.
 func (s *settings) setDecision(g *cli.Files, f *flags) (err error) {
-	s.finding = dedup.Options{K: f.distance, Chains: f.chains, Exact: f.verify == verifyExact}
+	s.finding = dedup.Options{K: f.distance, Exact: f.verify == verifyExact}
 	switch {
 	case s.finding.Exact && s.fingerprints:
 		return cli.Usagef("--verify exact compares texts, and fingerprint files have none: give the documents")
 	case s.finding.Exact:
 		s.finding.K = 0
 		return g.Refuse("cannot go with --verify exact, which compares nothing else than whole texts", "distance", "threshold",
-			"chains", "against", "recipe", "drop")
+			"against", "recipe", "drop")
 	case f.distance < 0 || f.distance > permute.MaxK:
 		return cli.Usagef("-k %d: must be 0 to %d", f.distance, permute.MaxK)
 	}

@@ -13,13 +13,12 @@ import (
 	"ndd/engine/result"
 )
 
-// giantCluster is the size from which a cluster is worth a warning: near pairs
-// chain, and such a one joins unlike documents more often than not.
+// giantCluster is the size from which a cluster is worth a warning.
 const giantCluster = 1000
 
 // summarize reports the result in one line, after warnings about very large clusters.
 func (j *job) summarize(c *dedup.Corpus, r *dedup.Result) {
-	extra, equal, farthest, beyond, giants := 0, 0, 0, 0, 0
+	extra, equal, farthest, giants := 0, 0, 0, 0
 	var giant dedup.Cluster
 	for cl := range r.Clusters() {
 		extra += len(cl.Rows) - 1
@@ -28,8 +27,8 @@ func (j *job) summarize(c *dedup.Corpus, r *dedup.Result) {
 				equal++
 			}
 		}
-		_, distance, more := r.Farthest(cl, j.finding.K)
-		farthest, beyond = max(farthest, distance), beyond+more
+		_, distance := r.Farthest(cl)
+		farthest = max(farthest, distance)
 		if len(cl.Rows) >= giantCluster {
 			if giants++; len(cl.Rows) > len(giant.Rows) {
 				giant = cl
@@ -59,10 +58,6 @@ func (j *job) summarize(c *dedup.Corpus, r *dedup.Result) {
 	if extra > 0 {
 		msg += "; largest distance " + cli.Number(farthest, "bit")
 	}
-	if beyond > 0 {
-		msg += fmt.Sprintf("; %s farther than k = %d from the one kept (they are not without --chains)",
-			cli.Number(beyond, "dropped document"), j.finding.K)
-	}
 	if !r.Verified() {
 		msg += "; unverified"
 	}
@@ -73,26 +68,20 @@ func (j *job) summarize(c *dedup.Corpus, r *dedup.Result) {
 	j.saySources(r)
 }
 
-// giants warns of clusters that may be chains of unlike documents.
+// giants warns of very large clusters, which unlike documents may be in.
 func (j *job) giants(c *dedup.Corpus, r *dedup.Result, n int, largest dedup.Cluster) string {
-	_, most, _ := r.Farthest(largest, j.finding.K)
-	var what strings.Builder
+	_, most := r.Farthest(largest)
+	what := "a very large cluster of "
 	if n > 1 {
-		fmt.Fprintf(&what, "%s clusters of %s documents or more; the largest has ", humanize.Comma(int64(n)),
+		what = fmt.Sprintf("%s clusters of %s documents or more; the largest has ", humanize.Comma(int64(n)),
 			humanize.Comma(giantCluster))
-	} else {
-		what.WriteString("a very large cluster of ")
 	}
-	fmt.Fprintf(&what, "%s (kept: %s; largest distance %s)", cli.Number(len(largest.Rows), "document"),
+	what += fmt.Sprintf("%s (kept: %s; largest distance %s)", cli.Number(len(largest.Rows), "document"),
 		result.Escape(c.ID(largest.Kept)), cli.Number(most, "bit"))
-	switch {
-	case r.Verified():
-	case most > j.finding.K:
-		what.WriteString(": near pairs may have chained unlike documents together: leave out --chains, or compare sketches")
-	default:
-		what.WriteString(": empty pages or a site's template? sketches tell them apart")
+	if !r.Verified() {
+		what += ": empty pages or a site's template? sketches tell them apart"
 	}
-	return what.String()
+	return what
 }
 
 // sourceLines is how many sources the summary has at most.

@@ -5,7 +5,7 @@
 //
 //	corpus    documents by row: fingerprint, ID, place and length of the text, and the values that the order of
 //	          preference (package keep), the sources (package source) and URLs need
-//	cluster   a kept document and the documents that are dropped for it; with chains, all that near pairs connect
+//	cluster   a kept document and the documents that are dropped for it
 //	kept      the document of a cluster that the order of preference puts first, its representative
 //	known     a document that is near one that the caller has already
 //
@@ -37,8 +37,7 @@
 // Fingerprints within k bits are near-duplicates with a probability. Options.Rule confirms them. Documents are taken in
 // order of preference. Each is compared with the kept documents within k of it, and dropped for the nearest one that the rule
 // allows. It is kept if the rule allows none. So every dropped document was compared with the one that is kept for it. That
-// is the lexicographically first maximal independent set of the confirmed pairs. Options.Chains compares a document with all
-// kept ones of its cluster instead, however long the chain of near pairs was.
+// is the lexicographically first maximal independent set of the confirmed pairs.
 //
 // A sketch of 64 bytes estimates the Jaccard similarity of two texts (package sketch). Options.Texts has the texts compared
 // instead. Without sketches fingerprints decide alone, and the result is unverified.

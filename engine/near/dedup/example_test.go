@@ -64,7 +64,7 @@ var chain = []dedup.Document{
 	{ID: "d", Fingerprint: 0xffff << 40},
 }
 
-// Fingerprints from anywhere, with chains and without.
+// Fingerprints from anywhere: c is near b alone, which is dropped, and so c stays.
 func ExampleFind() {
 	corpus := dedup.NewCorpus(nil, dedup.ReadOptions{})
 	for _, d := range chain {
@@ -72,20 +72,13 @@ func ExampleFind() {
 			log.Fatal(err) // there is no memory for so many
 		}
 	}
-	for _, chains := range []bool{true, false} {
-		result, err := dedup.Find(context.Background(), corpus, dedup.Options{K: 3, Chains: chains})
-		if err != nil {
-			log.Fatal(err)
-		}
-		for c := range result.Clusters() {
-			fmt.Printf("chains %v, cluster %d keeps %s:", chains, c.Number, corpus.ID(c.Kept))
-			for _, row := range c.Rows {
-				fmt.Printf(" %s at %d", corpus.ID(row), result.Distance(row, c.Kept))
-			}
-			fmt.Println()
-		}
+	result, err := dedup.Find(context.Background(), corpus, dedup.Options{K: 3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for d := range result.Dropped() {
+		fmt.Printf("%s goes for %s at %d\n", corpus.ID(d.Row), d.Kept, d.Distance)
 	}
 	// Output:
-	// chains true, cluster 1 keeps a: a at 0 b at 3 c at 6
-	// chains false, cluster 1 keeps a: a at 0 b at 3
+	// b goes for a at 3
 }

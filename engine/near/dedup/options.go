@@ -15,9 +15,8 @@ import (
 
 // Options configure the search for near-duplicates. The order of preference belongs to the corpus.
 type Options struct {
-	K      int  // largest Hamming distance
-	Chains bool // a cluster is all that near pairs connect; else each member is within K of the kept one
-	Exact  bool // documents are dropped for one with the same text alone; requires a corpus read so, and K and Rule 0
+	K     int  // largest Hamming distance
+	Exact bool // documents are dropped for one with the same text alone; requires a corpus read so, and K and Rule 0
 
 	// Rule says when a document may be dropped for a near one. Without clauses fingerprints decide alone, also if Texts is nil
 	// and the corpus has no sketches.
@@ -44,7 +43,7 @@ type Options struct {
 
 // A Setting is a distance and a rule, with which other documents may be dropped.
 type Setting struct {
-	K    int // with Chains, that of the search
+	K    int
 	Rule Rule
 }
 

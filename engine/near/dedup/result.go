@@ -47,19 +47,15 @@ func (r *Result) Distance(a, b Row) int {
 }
 
 // Farthest returns the dropped document of a cluster that is farthest from the kept one, the first of several, with
-// its distance. It also returns how many documents are farther than k.
-func (r *Result) Farthest(c Cluster, k int) (row Row, distance, beyond int) {
+// its distance.
+func (r *Result) Farthest(c Cluster) (row Row, distance int) {
 	distance = -1
 	for _, other := range c.Rows {
-		d := r.Distance(other, c.Kept)
-		if d > k {
-			beyond++
-		}
-		if d > distance && other != c.Kept {
+		if d := r.Distance(other, c.Kept); d > distance && other != c.Kept {
 			row, distance = other, d
 		}
 	}
-	return row, distance, beyond
+	return row, distance
 }
 
 // Clusters returns the clusters, in order of their first rows.

@@ -32,9 +32,7 @@ func newSearch(c *Corpus, o Options) (s *search, err error) {
 	}
 	k := o.K
 	for _, also := range o.Also {
-		if !o.Chains {
-			k = max(k, also.K)
-		}
+		k = max(k, also.K)
 	}
 	s.near = cluster.Options{K: k, Threads: c.o.Threads, Meter: o.Meter, Prefer: s.prefer}
 	c.room.forClusters(c.Len(), &s.near)

@@ -3,7 +3,6 @@ package dedup
 import (
 	"cmp"
 	"context"
-	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -46,7 +45,7 @@ type judge func(row, kept Row, bufs *shingle.Buffers) (Likeness, bool)
 // with those kept since.
 type settler struct {
 	corpus  *Corpus
-	o       Options // with Chains all kept documents are compared, at any distance
+	o       Options
 	prefer  func(a, b int) int
 	judge   judge    // nil: sketches are compared
 	set     setOf    // nil: the judge compares no sets of shingles
@@ -75,7 +74,7 @@ type scratch struct {
 
 // A choice is the kept document for which a document is dropped, or none.
 type choice struct {
-	near uint64 // its distance, with Chains 0, and its number in the lower 32 bits
+	near uint64 // its distance, and its number in the lower 32 bits
 	like Likeness
 }
 
@@ -197,7 +196,7 @@ func (s *settler) find(row Row, from int, best *choice, sc *scratch) {
 	}
 	own, nearest := s.corpus.sketch(row), uint64(none)
 	sc.query.Begin(&s.sketches, own)
-	for first, numbers := range s.candidates(row, from) {
+	for first, numbers := range s.reps.Near(s.corpus.print(row), from) {
 		for _, n := range sc.query.Similar(first, numbers) {
 			nearest = min(nearest, s.near(row, uint32(first)+n))
 		}
@@ -210,7 +209,7 @@ func (s *settler) find(row Row, from int, best *choice, sc *scratch) {
 // judgeNear is find for a judge, the nearest document first.
 func (s *settler) judgeNear(row Row, from int, best *choice, sc *scratch) {
 	sc.near = sc.near[:0]
-	for first, numbers := range s.candidates(row, from) {
+	for first, numbers := range s.reps.Near(s.corpus.print(row), from) {
 		for _, n := range numbers {
 			if near := s.near(row, uint32(first)+n); near < best.near {
 				sc.near = append(sc.near, near)
@@ -229,30 +228,8 @@ func (s *settler) judgeNear(row Row, from int, best *choice, sc *scratch) {
 	}
 }
 
-// candidates yields the documents kept from a number on with which a row is compared, as [cluster.Representatives.Near] does.
-func (s *settler) candidates(row Row, from int) iter.Seq2[int, []uint32] {
-	if !s.o.Chains {
-		return s.reps.Near(s.corpus.print(row), from)
-	}
-	return func(yield func(first int, numbers []uint32) bool) {
-		var numbers [settlePart]uint32
-		for first := from; first < len(s.kept); first += len(numbers) {
-			n := min(len(numbers), len(s.kept)-first)
-			for i := range n {
-				numbers[i] = uint32(i)
-			}
-			if !yield(first, numbers[:n]) {
-				return
-			}
-		}
-	}
-}
-
 // near returns the near of the choice of a kept document for a row.
 func (s *settler) near(row Row, number uint32) uint64 {
-	if s.o.Chains {
-		return uint64(number) // the first one
-	}
 	return uint64(bits.OnesCount64(s.corpus.print(row)^s.reps.At(int(number))))<<32 | uint64(number)
 }
 

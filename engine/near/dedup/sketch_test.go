@@ -70,13 +70,11 @@ func TestSketches(t *testing.T) {
 		protect   []string
 		k         int
 		threshold float64
-		chains    bool
 	}{
-		{"first", nil, 8, 0.7, false},
-		{"longest", nil, 6, 0.5, false},
-		{"longest", []string{"f3"}, 3, 0.9, false},
-		{"longest", []string{"f3"}, 2, 0.7, true},
-		{"first", nil, 8, 1, false},
+		{"first", nil, 8, 0.7},
+		{"longest", nil, 6, 0.5},
+		{"longest", []string{"f3"}, 3, 0.9},
+		{"first", nil, 8, 1},
 	} {
 		order, err := keep.Parse(c.keep)
 		must.Do(t, err)
@@ -85,7 +83,7 @@ func TestSketches(t *testing.T) {
 			all = docs[:settleLarge/2]
 		}
 		corpus := appended(t, ReadOptions{Keep: order, Sketches: true, Source: source.Options{Protect: c.protect}}, all...)
-		o := Options{K: c.k, Rule: Rule{{Jaccard: c.threshold}}, Chains: c.chains}
+		o := Options{K: c.k, Rule: Rule{{Jaccard: c.threshold}}}
 		var want []string
 		clusters, err := cluster.Find(t.Context(), corpus.all(), cluster.Options{K: c.k})
 		must.Do(t, err)
@@ -103,7 +101,7 @@ func TestSketches(t *testing.T) {
 				for _, other := range kept {
 					a, b := &all[row], &all[other]
 					d := bits.OnesCount64(uint64(a.Fingerprint ^ b.Fingerprint))
-					if d > c.k && !c.chains {
+					if d > c.k {
 						continue
 					}
 					j, _ := sketch.Estimate(&a.Sketch, &b.Sketch)
@@ -112,10 +110,7 @@ func TestSketches(t *testing.T) {
 					} else if j < c.threshold {
 						continue
 					}
-					switch {
-					case c.chains && least == 65:
-						best, least, similarity = other, d, j
-					case !c.chains && d <= c.k && d < least:
+					if d < least {
 						best, least, similarity = other, d, j
 					}
 				}

@@ -41,26 +41,20 @@ func TestSources(t *testing.T) {
 		{"value", source.Options{Field: "set", Protect: []string{"gold", "d.jsonl"}}, "[{web 5 3 0} {books 1 0 0} {gold 3 0 2}]"},
 	} {
 		for mode, o := range []Options{{}, {Rule: Rule{{Jaccard: 0.5}}}, {Rule: Rule{{Jaccard: 0.5}}, Texts: &Texts{}}} {
-			for _, chains := range []bool{false, true} {
-				corpus, _, err := ReadDocuments(t.Context(), inputs, ingest.Config{}, ReadOptions{Keep: keep, Source: c.source,
-					Sketches: mode == 1})
-				if err != nil {
-					t.Fatal(c.name, err)
-				}
-				o.K, o.Chains = 8, chains
-				r := found(t, corpus, o)
-				want := c.want
-				if c.name == "value" && chains { // then the first of all that are protected represents the cluster
-					want = "[{web 5 3 0} {books 1 0 2} {gold 3 0 0}]"
-				}
-				if got := fmt.Sprint(r.Sources()); got != want {
-					t.Errorf("%s, mode %d, chains %v: %s, want %s", c.name, mode, chains, got, want)
-				}
-				if c.name == "folder" && slices.Contains(keptRows(r), 0) {
-					t.Error("a document near a protected one is kept")
-				}
-				corpus.Close()
+			corpus, _, err := ReadDocuments(t.Context(), inputs, ingest.Config{}, ReadOptions{Keep: keep, Source: c.source,
+				Sketches: mode == 1})
+			if err != nil {
+				t.Fatal(c.name, err)
 			}
+			o.K = 8
+			r := found(t, corpus, o)
+			if got := fmt.Sprint(r.Sources()); got != c.want {
+				t.Errorf("%s, mode %d: %s, want %s", c.name, mode, got, c.want)
+			}
+			if c.name == "folder" && slices.Contains(keptRows(r), 0) {
+				t.Error("a document near a protected one is kept")
+			}
+			corpus.Close()
 		}
 	}
 	for _, c := range []struct {

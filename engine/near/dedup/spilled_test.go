@@ -77,7 +77,6 @@ func TestSpilled(t *testing.T) {
 			find Options
 		}{
 			{"fast", ReadOptions{}, Options{K: 3}},
-			{"chains", all, Options{K: 3, Chains: true}},
 			{"ordered", all, Options{K: 8, Also: []Setting{{K: 3}}}},
 			{"sketches", ReadOptions{Sketches: true}, Options{K: 8, Rule: similar}},
 			{"texts, ordered", all, Options{K: 6, Rule: similar, Texts: &Texts{}, Also: []Setting{{3, Rule{{Jaccard: 0.9}}}}}},

@@ -16,6 +16,7 @@ import (
 	"ndd/engine/corpus/simhash"
 	"ndd/engine/corpus/sketch"
 	"ndd/engine/memory"
+	"ndd/engine/near/cluster"
 	"ndd/engine/near/keep"
 	"ndd/engine/oracle/files"
 	"ndd/engine/oracle/long"
@@ -72,7 +73,7 @@ func likenessOf(dropped, kept string, n int) Likeness {
 }
 
 // TestVerify takes documents by the definition: in order of preference, each goes for the nearest
-// that is kept and allowed by the rule, within k or, with chains, in its cluster.
+// that is kept and allowed by the rule, within k.
 func TestVerify(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	texts := chained(t, path, 400)
@@ -88,11 +89,13 @@ func TestVerify(t *testing.T) {
 		prefer, err := c.prefer()
 		must.Do(t, err)
 		for mode, rule := range []Rule{{{Jaccard: 0.79}}, {{Contained: 0.9}}, {{0.75, 0.9}, {Jaccard: 0.9}}} {
-			o := Options{K: 5, Chains: mode == 0, Rule: rule, Texts: &Texts{}}
-			plain := found(t, c, Options{K: o.K, Chains: true})
+			o := Options{K: 5 + mode, Rule: rule, Texts: &Texts{}}
+			plain := Result{corpus: c}
+			near, err := cluster.Find(t.Context(), c.all(), cluster.Options{K: o.K})
+			must.Do(t, err)
 			var want []string
 			rejected, dropped, farther := 0, 0, 0
-			for cl := range plain.Clusters() {
+			for _, cl := range near.Clusters() {
 				rows := slices.Clone(cl.Rows)
 				if prefer != nil {
 					slices.SortStableFunc(rows, func(a, b Row) int { return prefer(int(a), int(b)) })
@@ -102,15 +105,11 @@ func TestVerify(t *testing.T) {
 					best, least := -1, 65
 					for j, other := range kept {
 						d := plain.Distance(row, other)
-						if like := likenessOf(texts[row], texts[other], words); d < least && (d <= o.K || o.Chains) &&
+						if like := likenessOf(texts[row], texts[other], words); d < least && d <= o.K &&
 							slices.ContainsFunc(rule, func(c Clause) bool {
 								return like.Jaccard >= float32(c.Jaccard) && like.Contained >= float32(c.Contained)
 							}) {
-							if best = j; o.Chains {
-								least = 0 // the first
-							} else {
-								least = d
-							}
+							best, least = j, d
 						}
 					}
 					if best < 0 {

@@ -30,12 +30,12 @@ class Stats(TypedDict):
 def dedup(
     of: T, *, text: str | None = None, id: str | None = None,
     threshold: Share = 0.7, k: Distance | None = None, verify: str = "sketch", same_url: bool | str = False,
-    against: OneOrMany[Path] | None = None, chains: bool = False,
+    against: OneOrMany[Path] | None = None,
     keep: OneOrMany[str] = "first", source: str | None = None, prefer: OneOrMany[str] | None = None,
     protect: OneOrMany[str] | None = None, max_drop: Share | OneOrMany[str] | None = None,
     write_kept: Path | None = None, annotate: Path | None = None, report: Path | None = None, force: bool = False,
     input_format: Format = "auto", extract: Part = "auto", drop: OneOrMany[str] | None = None, recipe: Path = "minwise",
-    max_document: Size = "64MiB", raw: bool = False, strict: bool = False,
+    max_document: Size = "64MiB", strict: bool = False,
     memory: Size | None = None, work: Path | None = None, threads: Count | None = None, progress: bool = True,
 ) -> "Result[T]":
     """Finds near-duplicate documents.
@@ -56,7 +56,6 @@ def dedup(
             "contained>=1".
         same_url: First remove documents with the same canonical URL, of the field url or of the one named.
         against: Indexes and fingerprint files: first remove documents near the ones in there.
-        chains: Also join documents that are connected through others.
         keep: The order of preference: first, longest, shortest, newest, newest:FIELD, source, or the name of a field whose
             largest value is kept. Several are applied in turn.
         source: Name of the field with a document's source. Default: the file.
@@ -72,7 +71,6 @@ def dedup(
         drop: What is left out of fingerprints: urls, markup, numbers, dates.
         recipe: Recipe of fingerprints: minwise, minwise-pairs, ordered, simhash or a file.
         max_document: Longer documents are skipped. A number of bytes, or a text such as "64MiB".
-        raw: Read fingerprint files as little-endian 64-bit integers.
         strict: Fail at input that cannot be read, instead of skipping it.
         memory: Limit in bytes, or as a text such as "4GiB". Default: the available memory.
         work: Folder in which an interrupted run over files continues.

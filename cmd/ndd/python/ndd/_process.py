@@ -15,7 +15,7 @@ ERRORS = {2: UsageError, 3: CorruptError}
 
 
 def flags(options):
-    """Returns the flags of keyword arguments: write_kept="x" is --write-kept=x, chains=True is --chains, a list repeats."""
+    """Returns the flags of keyword arguments: write_kept="x" is --write-kept=x, strict=True is --strict, a list repeats."""
     out = []
     for name, value in options.items():
         flag = "-k" if name == "k" else "--" + name.replace("_", "-")

@@ -8,7 +8,7 @@ import pytest
 
 import ndd
 
-ELSEWHERE = {"output", "format", "dry-run", "skipped", "members"}  # results are objects; input that was skipped is logged
+ELSEWHERE = {"output", "format", "dry-run", "skipped"}  # results are objects; input that was skipped is logged
 COMMANDS = {ndd.dedup: "dedup", ndd.fingerprint: "fingerprint", ndd.copies: "copies", ndd.passages: "passages", ndd.decontaminate: "decontaminate", ndd.Index: "serve"}
 NOT_HERE = {
     "fingerprint": {"sketch", "show-recipe", "explain", "learn-idf", "shard", "force"},  # write files or texts
@@ -44,7 +44,7 @@ def test_every_flag_is_an_argument(function):
     (lambda: ndd.dedup([], threshold=1.5), "threshold must be between 0 and 1, not 1.5"),
     (lambda: ndd.dedup([], treshold=0.8), "dedup has no argument 'treshold'; did you mean 'threshold'?"),
     (lambda: ndd.copies([], method="winow"), "did you mean 'winnow'?"),
-    (lambda: ndd.dedup([], chains="yes"), "chains must be True or False, not 'yes'"),
+    (lambda: ndd.dedup([], strict="yes"), "strict must be True or False, not 'yes'"),
     (lambda: ndd.dedup([], keep=["longest", 7]), r"keep must be a text or a list, not \['longest', 7\]"),
     (lambda: ndd.passages([], unit="line", min_count=-1), "min_count must be a whole number, at least 0, not -1"),
     (lambda: ndd.dedup(["a"], write_kept="x"), "write_kept is for files; filter"),
