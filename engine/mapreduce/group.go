@@ -34,6 +34,7 @@ type group struct {
 
 	near        []uint32
 	query       sketch.Query
+	hits        cluster.Hits
 	kepts, open []match // the nearest kept one that confirms a document, and undecided ones
 	line        []byte
 }
@@ -155,7 +156,7 @@ func (g *group) hold(d *other, to *part) error {
 // compare finds the others that confirm a document: the nearest kept one, and undecided ones that are nearer. If Most is 1, one of
 // these is enough, but each star is compared until a document follows it.
 func (g *group) compare(d *other) {
-	near := g.stars.near(g.near[:0], d.print)
+	near := g.stars.near(g.near[:0], &g.hits, d.print)
 	g.near = near
 	must := 0 // stars that are compared in any case
 	for i, n := range near {
@@ -171,7 +172,7 @@ func (g *group) compare(d *other) {
 	g.open = slices.DeleteFunc(g.open, g.isFarther)
 	g.takeEnough(d, &g.stars, near[must:])
 	if len(g.open) == 0 || g.j.Most > 1 {
-		g.near = g.rest.near(g.near[:0], d.print)
+		g.near = g.rest.near(g.near[:0], &g.hits, d.print)
 		g.takeEnough(d, &g.rest, g.near)
 	}
 	slices.SortFunc(g.open, match.compare)
@@ -192,8 +193,8 @@ func (g *group) takeEnough(d *other, p *part, near []uint32) {
 }
 
 // near appends the numbers of the documents that are near a fingerprint.
-func (p *part) near(dst []uint32, print uint64) []uint32 {
-	for first, numbers := range p.prints.Near(print, 0) {
+func (p *part) near(dst []uint32, hits *cluster.Hits, print uint64) []uint32 {
+	for first, numbers := range p.prints.Near(hits, print, 0) {
 		for _, n := range numbers {
 			dst = append(dst, uint32(first)+n)
 		}

@@ -187,7 +187,7 @@ func TestRepresentatives(t *testing.T) {
 					}
 				}
 				var got []uint32
-				for first, numbers := range r.Near(key, 0) {
+				for first, numbers := range r.Near(new(Hits), key, 0) {
 					for _, n := range numbers {
 						got = append(got, uint32(first)+n)
 					}

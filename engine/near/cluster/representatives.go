@@ -53,18 +53,21 @@ func (r *Representatives) Reset(k int, bytes int64) {
 // At returns a fingerprint by its number.
 func (r *Representatives) At(i int) uint64 { return r.keys[i] }
 
-// Near yields the representatives from number from on that are within k bits of a fingerprint: each time some numbers, which
-// belong to the callee, counted from a first one. They are in no order, and some may come several times. It may be called from
+// Hits are numbers of representatives. They are the memory of a goroutine for [Representatives.Near].
+type Hits [withinBlock]uint32
+
+// Near yields the representatives from number from on that are within k bits of a fingerprint: each time some numbers in hits,
+// counted from a first one. They are in no order, and some may come several times. It may be called from
 // many goroutines while there is no call of Add.
-func (r *Representatives) Near(key uint64, from int) iter.Seq2[int, []uint32] {
+func (r *Representatives) Near(hits *Hits, key uint64, from int) iter.Seq2[int, []uint32] {
 	return func(yield func(first int, numbers []uint32) bool) {
 		if len(r.tables) == 0 || from > 0 || r.isDense(key) {
-			r.within(key, r.keys[from:], from, nil, yield)
+			r.within(hits, key, r.keys[from:], from, nil, yield)
 			return
 		}
 		for i := range r.tables {
 			t := &r.tables[i]
-			if b := t.buckets[key&t.mask]; b != nil && !r.within(key, b.keys, 0, b.ranks, yield) {
+			if b := t.buckets[key&t.mask]; b != nil && !r.within(hits, key, b.keys, 0, b.ranks, yield) {
 				return
 			}
 		}
@@ -85,9 +88,8 @@ func (r *Representatives) isDense(key uint64) bool {
 
 // within yields those of some keys that are within k bits of another. Their numbers are ranks or, if that is nil, begin with
 // first.
-func (r *Representatives) within(key uint64, keys []uint64, first int, ranks []uint32,
+func (r *Representatives) within(hits *Hits, key uint64, keys []uint64, first int, ranks []uint32,
 	yield func(first int, numbers []uint32) bool) bool {
-	var hits [withinBlock]uint32
 	for from := 0; from < len(keys); from += withinBlock {
 		n, _ := asm.Within64(hits[:], keys[from:min(from+withinBlock, len(keys))], key, r.k)
 		base := first + from

@@ -53,7 +53,7 @@ func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool,
 			one = newSettler(1)
 		}
 		groups, err := one.settle(ctx, c.Rows)
-		d.add(r.found.At(i), groups)
+		d.add(r.found.At(i), groups, &one.rows)
 		idle.Put(one)
 		return err
 	})
@@ -62,7 +62,7 @@ func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool,
 		if err == nil && len(c.Rows) >= settleLarge {
 			var groups []group
 			groups, err = all.settle(ctx, c.Rows)
-			d.add(r.found.At(i), groups)
+			d.add(r.found.At(i), groups, &all.rows)
 		}
 	}
 	if err == nil {
@@ -110,14 +110,14 @@ func divide(r *Result, inPlace bool) (d division, err error) {
 	return d, err
 }
 
-// add adds the groups of a cluster. The first of its rows has a number among those of all clusters.
-func (d *division) add(at int, groups []group) {
+// add adds the groups of a cluster. The first of its rows has a number among those of all clusters. rows is overwritten.
+func (d *division) add(at int, groups []group, rows *[]Row) {
 	for _, g := range groups {
-		rows := make([]Row, len(g.members))
+		*rows = (*rows)[:0]
 		for i, m := range g.members {
-			rows[i], d.likes[at+i] = m.row, m.like
+			*rows, d.likes[at+i] = append(*rows, m.row), m.like
 		}
-		d.Add(at, cluster.Cluster{Rows: rows, Representative: g.kept})
-		at += len(rows)
+		d.Add(at, cluster.Cluster{Rows: *rows, Representative: g.kept})
+		at += len(*rows)
 	}
 }

@@ -76,7 +76,7 @@ func (r *room) needBytes(documents int) uint64 {
 	if r.spilled {
 		find = o.NeedBytes(0)
 	}
-	find = max(find, r.o.readingBytes)
+	find = max(find+settleHeap, r.o.readingBytes)
 	if r.o.Copies {
 		find = max(find, rewrite.LeastBytes)
 	}
@@ -94,10 +94,13 @@ func (r *room) besideBytes(documents int) (bytes uint64) {
 	return bytes
 }
 
+// settleHeap is the memory in the Go heap for choosing the kept documents of clusters, unless these are very large.
+const settleHeap = 4 << 20
+
 // forClusters sets the memory of a search for clusters: the reserved bytes, and more if many documents are near
 // another one.
 func (r *room) forClusters(documents int, o *cluster.Options) {
-	beside := r.besideBytes(documents)
+	beside := r.besideBytes(documents) + settleHeap
 	if r.reserved == nil || r.reserved.Bytes() < beside {
 		return
 	}
@@ -112,7 +115,7 @@ func (r *room) forClusters(documents int, o *cluster.Options) {
 				r.spilled, err = true, nil
 			}
 			if r.spilled {
-				bytes = r.needBytes(documents) - beside
+				bytes = max(r.needBytes(documents), beside) - beside
 			}
 			if r.o.Say != nil {
 				r.o.Say(documents, beside+bytes, r.spilled)

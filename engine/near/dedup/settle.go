@@ -60,6 +60,10 @@ type settler struct {
 	sketches sketch.List // of kept
 	parities parities    // of kept, if sets are compared
 
+	sizes   []uint32 // of groups, list, whose members are one after the other
+	list    []group
+	members []member
+
 	own       scratch
 	scratches sync.Pool // of other goroutines
 }
@@ -67,6 +71,7 @@ type settler struct {
 // A scratch is memory of a goroutine that compares documents.
 type scratch struct {
 	query sketch.Query
+	hits  cluster.Hits
 	near  []uint64
 	bufs  shingle.Buffers
 	room  parityRoom
@@ -132,9 +137,11 @@ func (s *settler) keep(row Row) {
 	}
 }
 
-// groups returns the groups of the choices that have two documents or more.
+// groups returns the groups of the choices that have two documents or more. They are valid until the next call.
 func (s *settler) groups() []group {
-	sizes, n, members := make([]uint32, len(s.kept)), 0, 0
+	s.sizes = slices.Grow(s.sizes[:0], len(s.kept))[:len(s.kept)]
+	clear(s.sizes)
+	sizes, n, members := s.sizes, 0, 0
 	for _, c := range s.choices {
 		sizes[uint32(c.near)]++
 	}
@@ -143,7 +150,8 @@ func (s *settler) groups() []group {
 			n, members = n+1, members+int(size)
 		}
 	}
-	groups, all := make([]group, 0, n), make([]member, members)
+	s.members = slices.Grow(s.members[:0], members)[:members]
+	groups, all := slices.Grow(s.list[:0], n), s.members
 	for i, size := range sizes {
 		if size > 1 {
 			sizes[i] = uint32(len(groups)) + 2 // larger than 1, as it was
@@ -157,6 +165,7 @@ func (s *settler) groups() []group {
 			g.members = append(g.members, member{s.rows[i], c.like})
 		}
 	}
+	s.list = groups
 	for _, g := range groups {
 		slices.SortFunc(g.members, func(a, b member) int { return cmp.Compare(a.row, b.row) })
 	}
@@ -196,7 +205,7 @@ func (s *settler) find(row Row, from int, best *choice, sc *scratch) {
 	}
 	own, nearest := s.corpus.sketch(row), uint64(none)
 	sc.query.Begin(&s.sketches, own)
-	for first, numbers := range s.reps.Near(s.corpus.print(row), from) {
+	for first, numbers := range s.reps.Near(&sc.hits, s.corpus.print(row), from) {
 		for _, n := range sc.query.Similar(first, numbers) {
 			nearest = min(nearest, s.near(row, uint32(first)+n))
 		}
@@ -209,7 +218,7 @@ func (s *settler) find(row Row, from int, best *choice, sc *scratch) {
 // judgeNear is find for a judge, the nearest document first.
 func (s *settler) judgeNear(row Row, from int, best *choice, sc *scratch) {
 	sc.near = sc.near[:0]
-	for first, numbers := range s.reps.Near(s.corpus.print(row), from) {
+	for first, numbers := range s.reps.Near(&sc.hits, s.corpus.print(row), from) {
 		for _, n := range numbers {
 			if near := s.near(row, uint32(first)+n); near < best.near {
 				sc.near = append(sc.near, near)

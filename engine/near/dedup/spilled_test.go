@@ -130,14 +130,14 @@ func TestSpilledPrints(t *testing.T) {
 	}
 	keep := keep.Order{{Policy: keep.Longest}}
 	var want string
-	for _, limit := range []uint64{1 << 40, 7 << 20} {
+	for _, limit := range []uint64{1 << 40, 11 << 20} {
 		o := ReadOptions{Keep: keep, Threads: 1, Budget: memory.NewBudget(memory.Set(limit)), TempDir: t.TempDir()}
 		c := NewCorpus(nil, o)
 		for i, f := range prints {
 			must.Do(t, c.Append(Document{ID: "d", Fingerprint: simhashOf(f), TextBytes: i % 100}))
 		}
 		r := found(t, c, Options{K: 3})
-		if c.room.spilled != (limit == 7<<20) {
+		if c.room.spilled != (limit == 11<<20) {
 			t.Fatal(limit, c.room.spilled)
 		}
 		got := fmt.Sprintln(r.found.Distinct, r.NumDropped(), keptRows(r))
