@@ -138,7 +138,7 @@ func TestCopiesEqual(t *testing.T) {
 	for range postings.MaxEqual + 1 {
 		all = append(all, some[0])
 	}
-	all = append(all, some[0]+" "+some[3], some[0])
+	all = append(all, some[0]+" "+some[3], some[0], some[0][:len(some[0])*3/4]) // larger ones, and a smaller one
 	want := copiesOf(t, all, o)
 	if n := strings.Count(want, "\n"); n > 2*postings.MaxEqual || !strings.Contains(want, "common") {
 		t.Fatalf("%d pairs: the texts show nothing", n)
