@@ -60,9 +60,9 @@ func (c *corpus) word(rng *rand.Rand) string {
 	return c.words[at]
 }
 
-// edited returns text i of a corpus with near-duplicates. Texts 7 and 8 of each ten are copies of the
+// edit returns text i of a corpus with near-duplicates. Texts 7 and 8 of each ten are copies of the
 // first one, with one word in 40 and one in 10 replaced.
-func (c *corpus) edited(i, bytes int) string {
+func (c *corpus) edit(i, bytes int) string {
 	rate := map[int]int{7: 40, 8: 10}[i%10]
 	if rate == 0 {
 		return c.text(i, bytes)

@@ -31,7 +31,7 @@ func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 	texts := make([]string, max(b.n/200, corpusFiles))
 	size, originals := 0, 0
 	for i := range texts {
-		texts[i] = corpus.edited(i, 1000)
+		texts[i] = corpus.edit(i, 1000)
 		size += len(texts[i])
 		if i%10 < 7 || i%10 == 9 {
 			originals++

@@ -41,7 +41,7 @@ func Named(name string, k int, seed uint64) (Design, error) {
 	case kind == "weave" && len(n) == 2:
 		return weave(n[0], n[1], k, seed)
 	case kind == "nested" && n != nil:
-		return nested(n, k, seed)
+		return nestedDesign(n, k, seed)
 	}
 	return Design{}, fmt.Errorf("no design %.80q; for k = %d there are %s, and choose-M-LEAD, weave-M-LEAD, nested-M-M",
 		name, k, strings.Join(strings.Fields(catalogue[k]), ", "))

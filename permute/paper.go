@@ -48,7 +48,7 @@ func paper(tables, k int, seed uint64) (Design, error) {
 // again k of these do not lead, and so on. All errors may be in the bits that do not lead, so each level is valid for
 // the same reason as the first one. The number of tables is the product of the C(m[i], k), or less if two choices
 // give the same mask. Its name is nested-M-M-...
-func nested(m []int, k int, seed uint64) (Design, error) {
+func nestedDesign(m []int, k int, seed uint64) (Design, error) {
 	name := "nested"
 	levels := make([]level, len(m))
 	for i, blocks := range m {
@@ -78,7 +78,7 @@ func nest(name string, k int, levels []level, seed uint64) (Design, error) {
 	}
 	// split adds the tables of one choice of leading blocks, level by level.
 	var split func(mask uint64, rest []int, levels []level) error
-	order := shuffled(seed)
+	order := shufflePlaces(seed)
 	split = func(mask uint64, rest []int, levels []level) error {
 		if len(levels) == 0 {
 			// Two choices give the same mask if blocks of two levels end at the same bits.

@@ -32,7 +32,7 @@ func TestNested(t *testing.T) {
 		m []int
 	}{{1, []int{2, 2, 2}}, {1, []int{3, 2}}, {2, []int{3, 4}}, {2, []int{4, 3, 3}}, {3, []int{4, 4, 4}}, {3,
 		[]int{5, 4}}, {4, []int{5, 6}}} {
-		d, err := nested(c.m, c.k, 9)
+		d, err := nestedDesign(c.m, c.k, 9)
 		must.Do(t, err)
 		want := 1
 		for _, m := range c.m {

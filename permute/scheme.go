@@ -107,7 +107,7 @@ func shareOf(tables []Table, sizes []int) (sum float64) {
 // Stored indexes contain their masks. But Named must return the same design for the same seed in all versions, so
 // this function must not change.
 func spread(sizes []int, seed uint64) []uint64 {
-	place := shuffled(seed)
+	place := shufflePlaces(seed)
 	masks := make([]uint64, len(sizes))
 	next := 0
 	for i, size := range sizes {
@@ -119,7 +119,7 @@ func spread(sizes []int, seed uint64) []uint64 {
 	return masks
 }
 
-func shuffled(seed uint64) (place [64]uint8) {
+func shufflePlaces(seed uint64) (place [64]uint8) {
 	for i := range place {
 		place[i] = uint8(63 - i)
 	}

@@ -41,12 +41,12 @@ func (a *author) word() string {
 	case u < 0.42:
 		return zipf(a.random, a.common, 2)
 	case u < 0.62:
-		return a.inflected(zipf(a.random, a.topic, 3))
+		return a.inflect(zipf(a.random, a.topic, 3))
 	}
-	return a.inflected(zipf(a.random, a.stems, 20))
+	return a.inflect(zipf(a.random, a.stems, 20))
 }
 
-func (a *author) inflected(stem string) string {
+func (a *author) inflect(stem string) string {
 	return zipf(a.random, a.prefixes, 1) + stem + zipf(a.random, a.suffixes, 1)
 }
 
@@ -112,8 +112,8 @@ func (t prose) clone() (copied prose) {
 	return copied
 }
 
-// changed replaces, deletes or inserts one part of a list.
-func changed[T any](r *rand.Rand, list []T, fresh func() T) []T {
+// change replaces, deletes or inserts one part of a list.
+func change[T any](r *rand.Rand, list []T, fresh func() T) []T {
 	start := r.IntN(len(list) + 1)
 	end := min(start+1, len(list))
 	switch r.IntN(3) {
@@ -147,16 +147,16 @@ func (a *author) edit(t prose, unit string, jaccard float64) prose {
 		byParagraph: lost * float64(paragraphs)}[unit] // a word is in three shingles
 	for range max(1, int(edits+0.5)) {
 		if unit == byParagraph || len(t) == 0 {
-			t = changed(a.random, t, a.paragraph)
+			t = change(a.random, t, a.paragraph)
 			continue
 		}
 		p := a.random.IntN(len(t))
 		if unit == bySentence || len(t[p]) == 0 {
-			t[p] = changed(a.random, t[p], a.sentence)
+			t[p] = change(a.random, t[p], a.sentence)
 			continue
 		}
 		s := a.random.IntN(len(t[p]))
-		t[p][s] = changed(a.random, t[p][s], a.word)
+		t[p][s] = change(a.random, t[p][s], a.word)
 	}
 	return t
 }

@@ -53,7 +53,7 @@ func (g *Files) CheckFolder(path string) error {
 	switch {
 	case object.Is(path):
 		return g.absent(strings.TrimSuffix(path, "/") + "/")
-	case err == nil && below(filepath.Join(input.RealPath(here), "x"), realPath(path)):
+	case err == nil && isBelow(filepath.Join(input.RealPath(here), "x"), realPath(path)):
 		return Usagef("%s: is or contains the current folder, which is never replaced: choose another name", path)
 	}
 	if err = disk.CheckReplaceable(path, isMarked(path)); err == nil && !g.Force {

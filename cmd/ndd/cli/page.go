@@ -62,7 +62,7 @@ type PageSide struct {
 
 // NewPageSide returns a document for a page, with marked ranges of its text. Row 0 means that the file is one document.
 func NewPageSide(id, file string, row int64, text string, marks []format.Range) PageSide {
-	return PageSide{id, OtherPlace(id, file, row), marked(text, marks)}
+	return PageSide{id, OtherPlace(id, file, row), markRanges(text, marks)}
 }
 
 // OtherPlace returns where a document is, "" where its ID says so.
@@ -73,9 +73,9 @@ func OtherPlace(id, file string, row int64) string {
 	return ""
 }
 
-// marked returns a part of a text as HTML with some ranges marked, which ascend. It begins a little before
+// markRanges returns a part of a text as HTML with some ranges marked, which ascend. It begins a little before
 // the first of them.
-func marked(text string, marks []format.Range) plot.HTML {
+func markRanges(text string, marks []format.Range) plot.HTML {
 	from := 0
 	if len(marks) > 0 && marks[0].From > markedBytes/2 {
 		from = int(marks[0].From) - markedBytes/4

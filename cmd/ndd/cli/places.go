@@ -67,7 +67,7 @@ func (g *Files) claim(name string, folder bool) error {
 		switch {
 		case o.path == other.path || o.isFile(other.info):
 			return Usagef("%s: two outputs cannot be one file or folder: give each its own name", name)
-		case o.folder && below(other.path, o.path) || other.folder && below(o.path, other.path):
+		case o.folder && isBelow(other.path, o.path) || other.folder && isBelow(o.path, other.path):
 			return Usagef("%s and %s: no output can be in a folder that is another one: give it its own place", other.name, name)
 		}
 	}
@@ -112,7 +112,7 @@ func (g *Files) keepInputs(o *output) error {
 		if matched, _ := path.Match(in, o.path); matched && object.Is(g.inputs.paths[in]) {
 			return is(g.inputs.paths[in])
 		}
-		if o.folder && below(in, o.path) {
+		if o.folder && isBelow(in, o.path) {
 			return contains(g.inputs.paths[in])
 		}
 	}
@@ -131,7 +131,7 @@ func (g *Files) keepInputs(o *output) error {
 		info, _ := os.Stat(f.Path)
 		if at := input.RealPath(f.Path); o.path == at || o.isFile(info) {
 			return is(f.Path)
-		} else if o.folder && below(at, o.path) {
+		} else if o.folder && isBelow(at, o.path) {
 			return contains(f.Path)
 		}
 	}
@@ -213,8 +213,8 @@ func realPath(path string) string {
 	}
 }
 
-// below reports whether a path is in a folder; both are without links.
-func below(path, folder string) bool {
+// isBelow reports whether a path is in a folder; both are without links.
+func isBelow(path, folder string) bool {
 	return strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
 }
 

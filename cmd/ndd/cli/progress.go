@@ -51,7 +51,7 @@ type messages struct {
 func (m *messages) Write(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, err := io.WriteString(m.out, m.erased()+string(p)+m.last)
+	_, err := io.WriteString(m.out, m.eraseCode()+string(p)+m.last)
 	return len(p), err
 }
 
@@ -60,13 +60,13 @@ func (m *messages) show(line string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if line != m.last {
-		io.WriteString(m.out, m.erased()+line)
+		io.WriteString(m.out, m.eraseCode()+line)
 		m.last = line
 	}
 }
 
-// erased returns the control sequence that removes the last line from the terminal. The caller holds m.mu.
-func (m *messages) erased() string {
+// eraseCode returns the control sequence that removes the last line from the terminal. The caller holds m.mu.
+func (m *messages) eraseCode() string {
 	if m.last == "" {
 		return ""
 	}
@@ -120,7 +120,7 @@ func (p *Progress) draw(task string, text progressText, m *input.Meter,
 				return
 			case <-redraw.C:
 				done, total := read()
-				p.messages.show(p.fitted(task + " " + text(done, total, time.Since(begun))))
+				p.messages.show(p.fit(task + " " + text(done, total, time.Since(begun))))
 			case <-tell.C:
 				done, total := read()
 				p.tellOnce(task, text, m, done, total, time.Since(begun))
@@ -133,8 +133,8 @@ func (p *Progress) draw(task string, text progressText, m *input.Meter,
 	})
 }
 
-// fitted cuts a line to the columns of the terminal, without the last column.
-func (p *Progress) fitted(line string) string {
+// fit cuts a line to the columns of the terminal, without the last column.
+func (p *Progress) fit(line string) string {
 	columns, _, err := term.GetSize(int(p.stderr.(*os.File).Fd()))
 	if err != nil || columns == 0 {
 		columns = 80
