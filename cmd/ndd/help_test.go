@@ -89,8 +89,7 @@ func TestEvalExamples(t *testing.T) {
 	}
 }
 
-// commandLines are the calls of ndd in a text of indented lines: what stands before
-// a comment, a pipe or another command.
+// commandLines returns the calls of ndd in a text of indented lines, without comments, pipes and other commands.
 func commandLines(text string) (calls []string) {
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "  ") {
@@ -111,7 +110,7 @@ func commandLines(text string) (calls []string) {
 	return calls
 }
 
-// parses gives a call's flags and arguments to its command, whose name it returns.
+// parses parses the flags and arguments of a call, and returns the name of its command.
 func parses(t *testing.T, where, line string) string {
 	t.Helper()
 	words := strings.Fields(strings.NewReplacer("'", "", `"$(go env GOROOT)/src"`, "src").Replace(line))
@@ -141,8 +140,7 @@ func parses(t *testing.T, where, line string) string {
 	return name
 }
 
-// TestCompletedValues holds the values that are completed against the flags' help, which names them
-// all: what is completed is what can be given.
+// TestCompletedValues: the help of a flag names all values that the completion offers.
 func TestCompletedValues(t *testing.T) {
 	root := newRoot(&cli.Globals{})
 	completeValues(root)

@@ -10,9 +10,9 @@ import (
 	"ndd/engine/oracle/must"
 )
 
-// TestPapers runs the command lines of 'ndd help papers' as they stand, in a folder with the labelled set. Each line that
-// begins with > after a command must be in its output, but for the number of spaces. Benchmarks are looked up alone: the
-// tests of bench run them.
+// TestPapers runs the command lines of 'ndd help papers' in a folder with the labelled set. The output of a command must
+// have each line that follows it and begins with >, except for the number of spaces. Benchmarks must exist; the tests of
+// bench run them.
 func TestPapers(t *testing.T) {
 	t.Parallel()
 	sh := shell{t, t.TempDir()}

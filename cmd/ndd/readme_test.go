@@ -19,9 +19,8 @@ import (
 	"ndd/engine/storage/store"
 )
 
-// TestReadme gives the blocks of commands that the README shows to a shell, in their order, in a
-// folder with the files that they name. A block that is followed by one of output must write that,
-// but for the numbers in it and the place of Go's source tree.
+// TestReadme runs the blocks of commands of the README in a shell, in their order, in a folder with the files that they
+// name. If a block of output follows, the commands must write it, except for numbers and the path of Go's source tree.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
@@ -60,7 +59,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// TestTopicExamples gives the blocks of commands of guides to a shell, in their order, in a folder with the files that
+// TestTopicExamples runs the blocks of commands of guides in a shell, in their order, in a folder with the files that
 // they name. Blocks that the test cannot run are marked as bash instead of sh. TestMapReduceHelp runs the guide cluster.
 func TestTopicExamples(t *testing.T) {
 	t.Parallel()
@@ -143,8 +142,8 @@ const fakeSlurm = `sbatch() {
 	echo 4711
 }`
 
-// TestAirflowExample runs the commands of the steps that 'ndd help corpus' gives to Airflow, in their
-// order; their outputs are those of one process.
+// TestAirflowExample runs the commands of the Airflow example of 'ndd help corpus', in their order. Their outputs equal
+// the outputs of one process.
 func TestAirflowExample(t *testing.T) {
 	t.Parallel()
 	example := regexp.MustCompile(`"\n +f"`).ReplaceAllString(guideCode(t, "corpus", "python"), "")
@@ -224,7 +223,7 @@ func codeOf(page, languages string) (code string) {
 	return code
 }
 
-// shape is an output without its numbers, empty lines, and where Go lies.
+// shape returns an output without numbers, empty lines and the path of Go's source tree.
 func shape(t *testing.T, text string) string {
 	t.Helper()
 	text = strings.ReplaceAll(text, goSource(t), "/usr/local/go/src")
@@ -237,8 +236,8 @@ func shape(t *testing.T, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// freePort returns a port where nothing listens. It is none of those that the system gives to
-// connections: one of these may be taken again at any time.
+// freePort returns a port without a listener. It is outside the range that the system uses for connections, so nothing
+// else takes it.
 func freePort(t *testing.T) int {
 	t.Helper()
 	for range 100 {
@@ -252,7 +251,7 @@ func freePort(t *testing.T) int {
 	return 0
 }
 
-// program runs one that may import this module, in a folder of the module, and returns what it writes.
+// program runs a Go program, which may import this module, and returns its output.
 func program(t *testing.T, root, source string, args ...string) (string, error) {
 	t.Helper()
 	path := writeFile(t, filepath.Join(t.TempDir(), "main.go"), []byte(source))
@@ -268,7 +267,7 @@ type shell struct {
 	dir string
 }
 
-// endsServers is a line of a script that ends what it has begun with it.
+// endsServers is a line that ends the background processes of a script with the script.
 const endsServers = "\ntrap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n"
 
 // awaitServers returns the script with a loop after each server that waits until the server is ready.
@@ -277,7 +276,7 @@ func awaitServers(script string) string {
 		"sleep 0.05; kill -0 $$!; done\n")
 }
 
-// run runs a script and returns all that it writes. It skips the test if the script needs curl and there is none.
+// run runs a script and returns its output. It skips the test if the script needs curl, and curl is not installed.
 func (s shell) run(script ...any) (string, error) {
 	s.t.Helper()
 	text := fmt.Sprint(script...)
