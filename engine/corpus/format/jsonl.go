@@ -72,8 +72,8 @@ func (l *lines) read() (line []byte, err error) {
 	}
 }
 
-// linesBytes is how much memory is taken at a time for lines: much less than a batch of units has, since
-// the last unit that lies in a block keeps all of it.
+// linesBytes is the memory that is taken at a time for lines. A unit keeps all the memory that its line shares, so
+// this is much less than a batch of units.
 const linesBytes = 32 << 10
 
 // extend returns a line with one more part. A short line shares memory with its neighbours.

@@ -11,8 +11,8 @@ import (
 // Options configures reading. The zero value detects formats and fields.
 type Options struct {
 	Format Format // "" is Auto
-	// JSON, CSV and Parquet: field that holds the text, or several with commas, of which a record's first one is
-	// taken; "" is the first of TextFields that most of a file's first 1,000 records have. Dots lead into objects.
+	// JSON, CSV and Parquet: the field that holds the text, or several with commas: then the first one that a record
+	// has. "" is the first of TextFields that most of a file's first 1,000 records have. Dots lead into objects.
 	TextField string
 	// PreferText are names of fields that are looked for before TextFields.
 	PreferText []string

@@ -11,7 +11,7 @@ type Unit struct {
 	Line   int // from 1, or the number of a WARC record; 0 if the unit is the whole file
 
 	// From and To bound the line with its end, the record with the blank lines before it, or the
-	// WARC record with those behind it, as bytes of the decompressed file; both are 0 if the unit
+	// WARC record with those after it, as bytes of the decompressed file; both are 0 if the unit
 	// is the whole file.
 	From, To int64
 

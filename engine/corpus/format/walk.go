@@ -172,7 +172,7 @@ func jsonKind(value []byte) string {
 	return ""
 }
 
-// errTwice is the error of a record with a field that is asked for and stands there twice.
+// errTwice is the error of a record that has a field twice which the reader needs.
 var errTwice = errors.New("stands there twice")
 
 // find walks a value and calls found with those that a path leads to.

@@ -8,7 +8,7 @@
 //	             └──── queue of batches ───►┘
 //
 // One goroutine scans (package format) and puts units into batches of about 128 KiB of text, so
-// that a hand-over between goroutines, about a microsecond, is small beside the work on a batch,
+// that a hand-over between goroutines, about a microsecond, is small compared with the work on a batch,
 // about a millisecond. Package parallel passes the batches to the workers and back to the goroutine
 // that called, in the order of the inputs, which emits their results.
 //

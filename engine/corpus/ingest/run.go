@@ -35,7 +35,7 @@ type Config struct {
 	// Sketches says that [Run] makes the sketches of documents, too.
 	Sketches bool
 
-	// Work, if not nil, keeps the results of each file for later runs. Job names the settings, beside
+	// Work, if not nil, keeps the results of each file for later runs. Job names the settings, in addition to
 	// those here, that the results depend on; it is "" for fingerprints.
 	Work Work
 	Job  string

@@ -38,7 +38,7 @@ type Entry struct {
 // errPayload is the error of a payload that Steps.Result cannot read.
 var errPayload = errors.New("what was kept of a document makes no sense: remove the folder that keeps it")
 
-// entry returns what is kept of an item.
+// entry returns the entry of an item, which is kept.
 func (p *pipeline) entry(it *item) *Entry {
 	e := &Entry{IsUnit: it.number != noUnit, Repaired: it.doc.Repaired, NoID: it.doc.NoID, UnknownCharset: it.doc.Charset}
 	if e.Skip, _ = errors.AsType[*input.Skip](it.err); e.Skip == nil {

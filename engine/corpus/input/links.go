@@ -22,7 +22,7 @@ type links struct {
 }
 
 // isBlobs reports whether a folder has the files of a Hugging Face cache, by their checksums. Their names are those of
-// the links in the folder beside it:
+// the links in the folder next to it:
 //
 //	blobs/4a7d1ed414474e40
 //	snapshots/main/train.jsonl -> ../../blobs/4a7d1ed414474e40
