@@ -74,7 +74,7 @@ func (f *evalFlags) register(cmd *cobra.Command, g *cli.Files) {
 	fl.IntVar(&f.samplePairs, "sample-pairs", 0, "draw N pairs at each distance, to be labelled; needs --output")
 	fl.StringVarP(&f.out, "output", "o", "", "table of the sampled pairs: .tsv, .jsonl or .parquet")
 	fl.StringVar(&f.pairs, "pairs", "", "table of labelled pairs: .tsv, .jsonl or .parquet")
-	fl.Float64SliceVar(&f.verify, "verify", []float64{0}, "lowest Jaccard similarity, one or several (default 0: no texts)")
+	fl.Float64SliceVar(&f.verify, "verify", []float64{0}, "minimum estimated similarity, one or several (default 0: none)")
 	fl.IntVar(&f.sample, "sample", 500, "without --pairs: number of documents to edit")
 	cli.WordVar(fl, &f.format, "format", "output format: text or json", "text", "json")
 	fl.StringVar(&f.plots, "plot", "", "new folder for figures")
@@ -334,7 +334,7 @@ func (f *evalFlags) writePairs(g *cli.Files, c *eval.Corpus, pairs []eval.Pair, 
 				} else {
 					t.Integer(int64(d))
 				}
-				if err := t.Flag(methods[i].Finds(d, pair.Jaccard)).End(); err != nil {
+				if err := t.Flag(methods[i].Finds(d)).End(); err != nil {
 					return err
 				}
 			}

@@ -43,19 +43,19 @@ func Measure(ctx context.Context, c *Corpus, pairs []Pair, methods []Method, o O
 
 func (c *Corpus) measure(ctx context.Context, pairs []Pair, m Method, o Options) (*MethodResult, error) {
 	began := time.Now()
-	p, err := c.fingerprint(ctx, m.Recipe, o.Threads)
+	p, err := c.fingerprint(ctx, &m, o.Threads)
 	if err != nil {
 		return nil, err
 	}
 	r := &MethodResult{Name: m.Name, Recipe: m.Recipe.String(), Verify: m.Verify, Seconds: time.Since(began).Seconds(),
 		TooShort: c.Len() - len(p.rows(c.Len()))}
 	documents := cmp.Or(o.Originals, c.Len())
-	all, err := findReported(ctx, c, p, documents, m.Verify)
+	all, err := findReported(ctx, c, p, documents)
 	if err != nil {
 		return nil, err
 	}
-	r.Recall = recall(pairs, p, m.Verify, o.Originals == 0)
-	r.ByLabel = byLabel(pairs, p, m.Verify)
+	r.Recall = recall(pairs, p, o.Originals == 0)
+	r.ByLabel = byLabel(pairs, p)
 	r.Distances = distances(pairs, p)
 	r.Precision = all.precision()
 	r.Figure = all.figure()

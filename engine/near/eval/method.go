@@ -6,10 +6,11 @@ import (
 
 	"ndd/asm"
 	"ndd/engine/corpus/simhash"
+	"ndd/engine/corpus/sketch"
 )
 
-// A Method finds near-duplicates: fingerprints by a recipe within k and, if Verify is above 0, a Jaccard of at least
-// Verify.
+// A Method finds near-duplicates: fingerprints by a recipe within k and, if Verify is above 0, an estimated Jaccard of at least
+// Verify, as dedup does by sketches.
 type Method struct {
 	Name   string
 	Recipe simhash.Recipe
@@ -19,23 +20,39 @@ type Method struct {
 // foundK is the maximum distance for [Method.Finds].
 const foundK = 3
 
-// Finds reports whether a method finds a labelled pair: its distance, an element of [MethodResult.Distances], is at most
-// 3 bits, and it passes verification.
-func (m *Method) Finds(distance int, jaccard float64) bool {
-	return distance >= 0 && distance <= foundK && jaccard >= m.Verify
-}
+// Finds reports whether a method finds a labelled pair of a distance, an element of [MethodResult.Distances]: at most 3 bits.
+func (m *Method) Finds(distance int) bool { return distance >= 0 && distance <= foundK }
 
-// prints are the fingerprints of a corpus.
+// prints are the fingerprints of a corpus, and the sketches if they are compared.
 type prints struct {
-	prints []uint64
-	ok     []bool // false: too few features for a fingerprint
+	prints   []uint64
+	ok       []bool // false: too few features for a fingerprint
+	sketches []sketch.Sketch
+	verify   float64 // minimum estimate
 }
 
-func (c *Corpus) fingerprint(ctx context.Context, r simhash.Recipe, threads int) (*prints, error) {
-	p := &prints{prints: make([]uint64, c.Len()), ok: make([]bool, c.Len())}
+// verified reports whether the sketches of two rows confirm that they are alike.
+func (p *prints) verified(a, b int) bool {
+	if p.sketches == nil {
+		return true
+	}
+	estimate, _ := sketch.Estimate(&p.sketches[a], &p.sketches[b])
+	return estimate >= p.verify
+}
+
+func (c *Corpus) fingerprint(ctx context.Context, m *Method, threads int) (*prints, error) {
+	p := &prints{prints: make([]uint64, c.Len()), ok: make([]bool, c.Len()), verify: m.Verify}
+	if m.Verify > 0 {
+		p.sketches = make([]sketch.Sketch, c.Len())
+	}
 	return p, c.Each(ctx, threads, func(context.Context) (func(row int, text string), error) {
-		f, err := simhash.New(r)
+		f, err := simhash.New(m.Recipe)
 		return func(row int, text string) {
+			if p.sketches != nil {
+				fp, _, ok, s := f.Sketch(text)
+				p.prints[row], p.ok[row], p.sketches[row] = uint64(fp), ok, s
+				return
+			}
 			fp, _, ok := f.Fingerprint(text)
 			p.prints[row], p.ok[row] = uint64(fp), ok
 		}, err

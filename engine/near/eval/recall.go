@@ -24,7 +24,7 @@ func kindOrder(kind string) int {
 }
 
 // recall counts pairs within k by language, label and band.
-func recall(pairs []Pair, p *prints, verify float64, bands bool) []Recall {
+func recall(pairs []Pair, p *prints, bands bool) []Recall {
 	rows := map[rowKey][]int{}
 	kinds := map[string]int{} // in order of appearance
 	for i := range pairs {
@@ -45,17 +45,17 @@ func recall(pairs []Pair, p *prints, verify float64, bands bool) []Recall {
 	})
 	out := make([]Recall, len(keys))
 	for i, k := range keys {
-		out[i] = recallOf(k, pairs, rows[k], p, verify)
+		out[i] = recallOf(k, pairs, rows[k], p)
 	}
 	return out
 }
 
-func recallOf(key rowKey, pairs []Pair, row []int, p *prints, verify float64) Recall {
+func recallOf(key rowKey, pairs []Pair, row []int, p *prints) Recall {
 	r := Recall{Lang: key.lang, Kind: key.kind, Band: key.band, Pairs: len(row)}
 	all, edited := newTally(), newTally()
 	for _, i := range row {
 		pair := &pairs[i]
-		d := distance(p, pair, verify)
+		d := distance(p, pair)
 		all.add(pair.Group, d)
 		if pair.Identical {
 			r.Identical++
@@ -70,11 +70,11 @@ func recallOf(key rowKey, pairs []Pair, row []int, p *prints, verify float64) Re
 }
 
 // byLabel counts the pairs within each k by their labels.
-func byLabel(pairs []Pair, p *prints, verify float64) (b ByLabel) {
+func byLabel(pairs []Pair, p *prints) (b ByLabel) {
 	for k := range b.F1 {
 		var c LabelCounts
 		for i := range pairs {
-			c.add(pairs[i].Kind, distance(p, &pairs[i], verify) <= k)
+			c.add(pairs[i].Kind, distance(p, &pairs[i]) <= k)
 		}
 		b.TruePositives[k], b.FalsePositives[k], b.FalseNegatives[k] = c.TruePositives, c.FalsePositives, c.FalseNegatives
 		b.Precision[k], b.Recall[k], b.F1[k] = c.precision(), c.recall(), c.f1()
@@ -82,12 +82,12 @@ func byLabel(pairs []Pair, p *prints, verify float64) (b ByLabel) {
 	return b
 }
 
-// distances returns the distance of each pair without verification, or -1 if a document has no fingerprint.
+// distances returns the distance of each pair, or -1 if a document has no fingerprint or verification refuses the pair.
 func distances(pairs []Pair, p *prints) []int {
 	all := make([]int, len(pairs))
 	for i := range pairs {
 		all[i] = -1
-		if a, b := pairs[i].A, pairs[i].B; p.ok[a] && p.ok[b] {
+		if a, b := pairs[i].A, pairs[i].B; p.ok[a] && p.ok[b] && p.verified(a, b) {
 			all[i] = p.between(a, b)
 		}
 	}
@@ -96,8 +96,8 @@ func distances(pairs []Pair, p *prints) []int {
 
 // distance returns the distance of a pair. It is more than MaxK if a document has no fingerprint or verification refuses
 // the pair.
-func distance(p *prints, pair *Pair, verify float64) int {
-	if pair.Jaccard < verify {
+func distance(p *prints, pair *Pair) int {
+	if !p.verified(pair.A, pair.B) {
 		return MaxK + 1
 	}
 	return p.between(pair.A, pair.B)

@@ -61,7 +61,7 @@ func (r *Result) table(m *MethodResult) (t textTable) {
 func (m *MethodResult) heading(textBytes int) string {
 	s := fmt.Sprintf("%s: %.0f MB/s on all threads", m.Name, float64(textBytes)/1e6/max(m.Seconds, 1e-9))
 	if m.Verify > 0 {
-		s += fmt.Sprintf("; pairs verified: Jaccard at least %g", m.Verify)
+		s += fmt.Sprintf("; pairs verified: estimated Jaccard at least %g", m.Verify)
 	}
 	if m.TooShort > 0 {
 		s += fmt.Sprintf("; %s too short for a fingerprint", plural(m.TooShort, "document"))

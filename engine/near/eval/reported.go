@@ -22,11 +22,11 @@ type reportCount struct {
 }
 
 // findReported finds and judges all pairs of the first documents that a method reports.
-func findReported(ctx context.Context, c *Corpus, p *prints, documents int, verify float64) (*reportCount, error) {
+func findReported(ctx context.Context, c *Corpus, p *prints, documents int) (*reportCount, error) {
 	r, random := new(reportCount), rand.New(rand.NewPCG(1, 2))
 	return r, p.near(ctx, documents, func(a, b uint32, distance int) {
 		if weight := r.weight(random, distance); weight > 0 {
-			r.judge(distance, weight, c.Jaccard(int(a), int(b)), verify)
+			r.judge(distance, weight, c.Jaccard(int(a), int(b)), p.verified(int(a), int(b)))
 		}
 	})
 }
@@ -43,9 +43,9 @@ func (r *reportCount) weight(random *rand.Rand, distance int) float64 {
 	return 1 / chance
 }
 
-func (r *reportCount) judge(d int, weight, jaccard, verify float64) {
+func (r *reportCount) judge(d int, weight, jaccard float64, verified bool) {
 	r.all[d] += weight
-	if jaccard >= verify {
+	if verified {
 		r.verified[d] += weight
 		if jaccard >= right {
 			r.right[d] += weight

@@ -45,7 +45,7 @@ type MethodResult struct {
 	Figure     Figure    `json:"by_jaccard"`
 	Candidates Counts    `json:"candidates"` // pairs of documents within k, before verification
 
-	// Distances has the distance of each labelled pair, or -1 if a document has no
+	// Distances has the distance of each labelled pair, or -1 if verification refuses it or a document has no
 	// fingerprint.
 	Distances []int `json:"-"`
 }

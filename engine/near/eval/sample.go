@@ -19,7 +19,7 @@ type SampledPair struct {
 // Jain and Das Sarma (WWW 2007) does for figure 1. Each pair at a distance has the same chance. Pairs are in order of
 // distance. The same corpus, recipe and seed give the same pairs. It returns the error of the recipe or of ctx.
 func (c *Corpus) SamplePairs(ctx context.Context, recipe simhash.Recipe, count, threads int, seed uint64) ([]SampledPair, error) {
-	p, err := c.fingerprint(ctx, recipe, threads)
+	p, err := c.fingerprint(ctx, &Method{Recipe: recipe}, threads)
 	if err != nil {
 		return nil, err
 	}
