@@ -30,8 +30,6 @@ type packer struct {
 	threads    int
 	blockBytes int
 	free       chan *block      // not in use; nil before its first use
-	groups     chan struct{}    // one for each row group of a Parquet file that is being copied
-	groupBytes int              // limit of a row group that is written
 	zstd       [2]*zstd.Encoder // the second one is fast
 }
 

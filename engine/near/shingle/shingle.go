@@ -35,7 +35,6 @@ type Shingler struct {
 
 	set   []uint64
 	start int // of the set of this text in set
-	seen  int // tokens
 	run   run
 	since int    // words since the last character, at most sketch.Near
 	word  []byte // that is taken as characters
