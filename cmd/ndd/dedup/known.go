@@ -151,9 +151,12 @@ func (set *knownSet) setDistance(j *job) error {
 	return nil
 }
 
-// hasSketches reports whether a source has sketches.
-func (s *knownSource) hasSketches() bool {
-	if s.index != nil {
+// hasSketches reports whether a source has sketches. One without documents has as many as are needed.
+func (s *knownSource) hasSketches(needed bool) bool {
+	switch {
+	case s.index == nil && s.file.Len() == 0 || s.index != nil && s.index.Stats().Documents == 0:
+		return needed
+	case s.index != nil:
 		return live.Of(s.index).Config().Sketches
 	}
 	return s.file.HasSketches()
@@ -163,7 +166,7 @@ func (s *knownSource) hasSketches() bool {
 // at most that of the search.
 func (set *knownSet) check(inputs bool, first string, o *dedup.Options) error {
 	for i := range set.sources {
-		if s := &set.sources[i]; set.threshold > 0 && s.hasSketches() != inputs {
+		if s := &set.sources[i]; set.threshold > 0 && s.hasSketches(inputs) != inputs {
 			with, without := s.path, first
 			if inputs {
 				with, without = first, s.path

@@ -107,7 +107,7 @@ func (s *settings) setTexts(g *cli.Files, f *flags) (err error) {
 		return nil
 	}
 	if s.finding.Rule, err = dedup.ParseRule(f.verify); err != nil {
-		return cli.Usagef("--verify %w", err)
+		return cli.Usagef("--verify %w; the other values are sketch, text and exact", err)
 	}
 	return g.Refuse("applies to sketches and to --verify text; a rule has its own numbers", "threshold")
 }

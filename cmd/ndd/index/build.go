@@ -14,6 +14,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 
 	"github.com/dustin/go-humanize"
@@ -144,21 +145,11 @@ func (b *buildRun) keepSketches(files []*ndf.File) (bool, error) {
 	if b.sketch.None() || b.choice.Request.IDs == plan.IDsNone {
 		return false, nil
 	}
-	var with, without *ndf.File
-	for _, f := range files {
-		switch {
-		case f.Len() == 0:
-		case f.HasSketches():
-			with = f
-		default:
-			without = f
-		}
+	have, err := ndf.HaveSketches(files)
+	if err != nil {
+		err = fmt.Errorf("%w: make its fingerprints again, or leave all sketches out with --sketch none", err)
 	}
-	if with != nil && without != nil {
-		return false, fmt.Errorf("%w: %s has sketches, and %s has none: make its fingerprints again, or leave all sketches out "+
-			"with --sketch none", live.ErrMixed, with.Path(), without.Path())
-	}
-	return with != nil, nil
+	return have && slices.ContainsFunc(files, func(f *ndf.File) bool { return f.Len() > 0 }), err
 }
 
 func (b *buildRun) create(ctx context.Context, files []*ndf.File, docs uint64) error {
