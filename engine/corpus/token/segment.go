@@ -85,9 +85,12 @@ func (s *Scanner) spaced(chunk []byte, start int, isASCII bool) {
 	}
 }
 
-// endsWord reports whether a text that follows a letter or digit begins with punctuation of ASCII that does not join it to
-// anything.
+// endsWord reports whether a text that follows a letter or digit begins with punctuation of ASCII that ends the word. An
+// apostrophe after a Hebrew letter belongs to the word, so the rules decide about apostrophes.
 func endsWord(text []byte) bool {
+	if text[0] == '\'' {
+		return false
+	}
 	if text[0] >= utf8.RuneSelf || len(text) == 1 {
 		return text[0] < utf8.RuneSelf
 	}

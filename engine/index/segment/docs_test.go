@@ -125,7 +125,7 @@ func TestNoDocsExternal(t *testing.T) {
 	}
 	var m store.Memory
 	in := Input{Fingerprints: prints, IDs: func(func(string, error) bool) {}}
-	if err := Write(t.Context(), &m, in, o); err == nil || !strings.Contains(err.Error(), "not to be kept") {
+	if err := Write(t.Context(), &m, in, o); err == nil || !strings.Contains(err.Error(), "no documents to keep") {
 		t.Errorf("IDs of documents that are not kept: %v", err)
 	}
 }
