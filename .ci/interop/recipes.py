@@ -31,6 +31,28 @@ def invisible(c):
             or "\U000e0100" <= c <= "\U000e01ef")
 
 
+# The second characters of compositions.
+seconds = set(map(chr, [*range(0x1161, 0x1176), *range(0x11a8, 0x11c3)]))
+for parts in map(unicodedata.decomposition, map(chr, range(0x110000))):
+    pair = "<" not in parts and "".join(chr(int(x, 16)) for x in parts.split())
+    if pair and len(pair) == 2 and unicodedata.normalize("NFC", pair) != pair:
+        seconds.add(pair[1])
+
+
+def begins(c):
+    form = unicodedata.normalize("NFKC", c)[0]
+    return not (invisible(c) or unicodedata.combining(c) or unicodedata.combining(form) or form in seconds
+                or "\U00010000" <= c <= "\U0001ffff" and unicodedata.category(c)[0] == "M")
+
+
+def bounded(s):
+    row = 0
+    for c in s:
+        row = 0 if begins(c) else row + 1
+        if row <= 8:
+            yield c
+
+
 def fold(c):
     if "\u13a0" <= c <= "\u13ef":
         return chr(ord(c) - 0x13a0 + 0xab70)
@@ -40,7 +62,7 @@ def fold(c):
 
 
 def normal(s):
-    s = "".join(map(fold, unicodedata.normalize("NFKC", s)))
+    s = "".join(map(fold, unicodedata.normalize("NFKC", "".join(bounded(s)))))
     s = "".join(c for c in s if not invisible(c))
     return unicodedata.normalize("NFKC", s).replace("\u2019", "'")
 

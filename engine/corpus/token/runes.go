@@ -14,6 +14,7 @@ type runeTable struct {
 	form       [1 << 16]uint16         // the place in forms of a longer normal form that starts anew, else 0
 	forms      []string                // of 1,200 characters
 	start      [classified / 64]uint64 // one bit: starts a sequence, see isStart
+	stays      [classified / 64]uint64 // one bit: is its own normal form
 	continuous [classified / 64]uint64 // one bit: a character of a script without spaces
 	class      [classified / 32]uint64 // two bits: how it joins words
 }
@@ -42,6 +43,12 @@ var runes = sync.OnceValue(func() *runeTable {
 			t.start[r>>6] &^= 1 << (r & 63)
 		}
 	})
+	each([]*unicode.RangeTable{unicode.L, unicode.M, unicode.N}, func(r rune) {
+		isFolded := unicode.SimpleFold(r) == r && !invisible(r)
+		if r >= 1<<16 && isFolded && norm.NFKC.PropertiesString(string(r)).Decomposition() == nil {
+			t.stays[r>>6] |= 1 << (r & 63)
+		}
+	})
 	return t
 })
 
@@ -49,14 +56,17 @@ var runes = sync.OnceValue(func() *runeTable {
 func (t *runeTable) normalise(n *normaliser, r rune) {
 	isIdeograph, isSyllable, isPrivate := r >= 0x3400 && r < 0xa000, r >= 0xac00 && r < 0xd7a4, r >= 0xe000 && r < 0xf900
 	if isIdeograph || isSyllable || isPrivate {
-		t.normal[r], t.start[r>>6] = uint16(r), t.start[r>>6]|1<<(r&63)
+		t.normal[r], t.start[r>>6], t.stays[r>>6] = uint16(r), t.start[r>>6]|1<<(r&63), t.stays[r>>6]|1<<(r&63)
 		return
 	}
-	if !utf8.ValidRune(r) || r == utf8.RuneError || !norm.NFKC.PropertiesString(string(r)).BoundaryBefore() {
+	if !utf8.ValidRune(r) || r == utf8.RuneError {
 		return
 	}
 	form := n.normalForm(nil, []byte(string(r)))
-	if len(form) == 0 || !norm.NFKC.Properties(form).BoundaryBefore() {
+	if string(form) == string(r) {
+		t.stays[r>>6] |= 1 << (r & 63)
+	}
+	if len(form) == 0 || !norm.NFKC.PropertiesString(string(r)).BoundaryBefore() || !norm.NFKC.Properties(form).BoundaryBefore() {
 		return
 	}
 	t.start[r>>6] |= 1 << (r & 63)
@@ -89,7 +99,8 @@ func (t *runeTable) simple(r rune) rune {
 	if r < 1<<16 {
 		return rune(t.normal[r])
 	}
-	if isEmoji(r) || r >= 0x20000 && r < 0x2f800 || r >= 0x30000 && r < 0x32000 { // Han, less the compatibility block
+	isAlone := r < classified && t.start[r>>6]&t.stays[r>>6]>>(r&63)&1 != 0
+	if isAlone || isEmoji(r) || r >= 0x20000 && r < 0x2f800 || r >= 0x30000 && r < 0x32000 { // Han, less the compatibility block
 		return r
 	}
 	return 0
@@ -105,6 +116,18 @@ func (t *runeTable) isStart(r rune) bool {
 		return t.start[r>>6]>>(r&63)&1 != 0
 	}
 	return !invisible(r) && norm.NFKC.PropertiesString(string(r)).BoundaryBefore()
+}
+
+// isSettled reports whether the steps after NFKC change nothing of a text.
+func (t *runeTable) isSettled(text []byte) bool {
+	for i := 0; i < len(text); {
+		r, size := runeAt(text, i)
+		if r >= classified || r >= utf8.RuneSelf && t.stays[r>>6]>>(r&63)&1 == 0 || r < utf8.RuneSelf && lowerASCII(byte(r)) != byte(r) {
+			return false
+		}
+		i += size
+	}
+	return true
 }
 
 // isContinuous is continuousScript by table.

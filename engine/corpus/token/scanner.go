@@ -15,8 +15,8 @@ type Options struct {
 }
 
 // A Scanner takes texts apart. It reuses its memory from text to text: about 12 KiB, and as much as the
-// longest chunk of a text needs. From the first combining characters on it takes 150 KiB more, and 2 MiB
-// more where thousands of them follow each other. It belongs to one goroutine.
+// longest chunk of a text needs. From the first combining characters on it takes 150 KiB more.
+// It belongs to one goroutine.
 type Scanner struct {
 	opts    Options
 	stemmer *stemmer // nil if words are not stemmed

@@ -9,13 +9,11 @@ import (
 // A form is the normal form of a sequence of characters.
 type form struct{ sequence, normal []byte }
 
-// The number of forms is that of sequences that languages take the slow way for, some hundreds. A few of
-// them are for sequences of more than formBytes. These are up to a chunk of text, such as one of nothing but
-// combining marks, which is the same again and again.
+// The number of forms is that of sequences that languages take the slow way for, some hundreds. A sequence has one
+// character that starts it and rowMax others: no language writes as many marks on a letter.
 const (
 	formCount = 1 << 10
-	longCount = 8
-	formBytes = 64
+	rowMax    = 8
 )
 
 // formSeed makes the slots of forms differ from process to process, so that no text can choose them.
@@ -32,11 +30,7 @@ func (n *normaliser) remembered(dst, sequence []byte) []byte {
 	if n.forms == nil {
 		n.forms = make([]form, formCount)
 	}
-	slots := n.forms[longCount:]
-	if len(sequence) > formBytes {
-		slots = n.forms[:longCount]
-	}
-	f := &slots[maphash.Bytes(formSeed, sequence)%uint64(len(slots))]
+	f := &n.forms[maphash.Bytes(formSeed, sequence)%formCount]
 	if !bytes.Equal(f.sequence, sequence) {
 		f.sequence = append(f.sequence[:0], sequence...)
 		f.normal = n.normalForm(f.normal[:0], sequence)
@@ -44,18 +38,24 @@ func (n *normaliser) remembered(dst, sequence []byte) []byte {
 	return append(dst, f.normal...)
 }
 
-// run appends the normal form of the characters from start on, sequence by sequence. Only the one before i, if
-// any, has an entry in the rune table before the end, which run returns.
+// run appends the normal form of the characters from start on, sequence by sequence, without those after rowMax that
+// start no sequence. Only the one before i, if any, has an entry in the rune table before the end, which run returns.
 func (n *normaliser) run(dst, s []byte, start, i int) (result []byte, end int) {
+	kept, row := i, 0 // the end of what is kept of the sequence, and how many characters of it start none
 	for i < len(s) && s[i] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRune(s[i:])
 		if r == utf8.RuneError || n.table.simple(r) != 0 {
 			break
 		}
-		if start < i && n.table.isStart(r) {
-			dst, start = n.remembered(dst, s[start:i]), i
+		if row++; n.table.isStart(r) {
+			if start < i {
+				dst = n.remembered(dst, s[start:kept])
+			}
+			start, row = i, 0
 		}
-		i += size
+		if i += size; row <= rowMax {
+			kept = i
+		}
 	}
-	return n.remembered(dst, s[start:i]), i
+	return n.remembered(dst, s[start:kept]), i
 }
