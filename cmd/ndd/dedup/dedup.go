@@ -46,7 +46,7 @@ threshold. Inputs without sketches are compared by fingerprints alone, with k = 
 			"What is a duplicate: distance=N threshold=X verify=RULE same-url=FIELD against=INDEX",
 			"Which document is kept: keep=ORDER source=FIELD prefer=A,B protect=PATTERN max-drop=SHARE",
 			"Output (clusters are printed if none is given): output=DIR format=FORMAT write-kept=DIR annotate=DIR report=DIR "+
-				"force"),
+				"dry-run force"),
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, inputs []string) error {
 			f.changed = cmd.Flags().Changed

@@ -45,6 +45,8 @@ func (d *decisionFlags) register(cmd *cobra.Command) {
 // outputFlags name the outputs.
 type outputFlags struct {
 	out, writeKept, annotate, report string
+
+	dryRun bool
 }
 
 func (o *outputFlags) register(cmd *cobra.Command) {
@@ -53,6 +55,7 @@ func (o *outputFlags) register(cmd *cobra.Command) {
 	f.StringVar(&o.writeKept, "write-kept", "", "copies of the inputs without duplicates; - filters a pipe")
 	f.StringVar(&o.annotate, "annotate", "", "copies of the inputs with the decisions as extra fields")
 	f.StringVar(&o.report, "report", "", "HTML report with examples side by side")
+	f.BoolVar(&o.dryRun, "dry-run", false, "only report how many documents would be kept and dropped")
 }
 
 // againstNames returns the names of the sources.

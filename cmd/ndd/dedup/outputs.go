@@ -16,10 +16,10 @@ type outputs struct {
 	tables, report cli.Folder
 }
 
-// newOutputs begins the folders. The caller calls Abort in any case.
+// newOutputs begins the folders, or with --dry-run only checks that it could. The caller calls Abort in any case.
 func (j *job) newOutputs(ctx context.Context) (to *outputs, err error) {
 	f := j.flags
-	to = &outputs{Outputs: j.g.NewOutputs(false)}
+	to = &outputs{Outputs: j.g.NewOutputs(f.dryRun)}
 	var opts format.Options
 	if f.annotate != "" {
 		config, err := f.docs.Config(j.g, nil)

@@ -24,7 +24,7 @@ func filterPipe(ctx context.Context, g *cli.Files, f *flags, inputs []string) er
 		return cli.Usagef("--write-kept - filters lines: give --input-format jsonl or lines")
 	}
 	if err := g.Refuse("cannot be had in one pass, as --write-kept - makes it: write the input to a file first",
-		append(sourceFlagNames, "output", "format", "keep", "verify", "report", "against", "work", "annotate",
+		append(sourceFlagNames, "output", "format", "keep", "verify", "report", "against", "dry-run", "work", "annotate",
 			"same-url")...); err != nil {
 		return err
 	}

@@ -162,6 +162,11 @@ func (j *job) finish(ctx context.Context, to *outputs, c *dedup.Corpus, r *dedup
 		j.g.OKStatus = 0 // nothing is done
 		return cli.ErrPartly
 	}
+	if j.flags.dryRun {
+		j.summarize(c, r)
+		j.g.Log.Info("dry run: nothing was written")
+		return nil
+	}
 	if err := j.write(ctx, to, c, r); err != nil {
 		return err
 	}
