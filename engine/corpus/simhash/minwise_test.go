@@ -190,12 +190,15 @@ func TestCost(t *testing.T) {
 	must.CostAtMost(t, 16, plain, []string{"a\u0301", "e\u0301 ", "\u0e33", "ก\u0e33", "\u1100\u1161", "😀", "🇩🇪", "👨\u200d👩", "\u200d",
 		"\u00ad", "x\ufe0f", "𝔘", "ﬃ", "ｶﾞ", "丽", "a\u0301\u0302\u0323", "éa’", "\u3300", "½", "a½", "\U0001d15e", "a\xff", "\xff"}, fingerprint)
 	must.CostAtMost(t, 30, plain, []string{"\ufdfa", "\ufdfa "}, fingerprint)
-	row := func(first, count rune) string { // in an order that no normal form has
+	row := func(first, count rune, letter string) string { // in an order that no normal form has
 		var b strings.Builder
 		for i := range rune(5000) {
-			b.WriteRune(first + i*i*i%count)
+			if b.WriteRune(first + i*i%1009%count); i%4 == 3 {
+				b.WriteString(letter)
+			}
 		}
 		return b.String()
 	}
-	must.CostAtMost(t, 10, plain, []string{"\u0301", "\u1161", row(0x300, 0x70), row(0x1161, 21), row(0x11a8, 27)}, fingerprint)
+	must.CostAtMost(t, 10, plain, []string{"\u0301", "\u1161", row(0x300, 0x70, ""), row(0x1161, 21, ""), row(0x11a8, 27, "")}, fingerprint)
+	must.CostAtMost(t, 24, plain, []string{row(0x300, 0x70, "a"), row(0x300, 0x70, " ")}, fingerprint)
 }

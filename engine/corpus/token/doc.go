@@ -75,7 +75,7 @@
 //
 // English about 8 ns a word, Chinese about 10 ns a character, and scripts of two bytes a character 5 ns a byte, on one core; the hash
 // of a token that was seen before about 3 ns more. A byte of no text takes more than about ten times as long as one of English, but
-// for U+FDFA, which becomes 33 bytes of 4 words (15 times), and letters with two to eight marks in random order (30 times).
+// for U+FDFA, which becomes 33 bytes of 4 words (15 times), and letters with two to eight marks in random order (15 times).
 //
 // # Concurrency
 //

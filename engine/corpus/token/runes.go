@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// runeTable holds properties of characters for the hot loops: 370 KiB, made once, when the first text beyond ASCII comes.
+// runeTable holds properties of characters for the hot loops: 540 KiB, made once, when the first text beyond ASCII comes.
 type runeTable struct {
 	normal     [1 << 16]uint16         // the normal form where it is one character that starts anew, else 0
 	form       [1 << 16]uint16         // the place in forms of a longer normal form that starts anew, else 0
@@ -17,6 +17,7 @@ type runeTable struct {
 	stays      [classified / 64]uint64 // one bit: is its own normal form
 	continuous [classified / 64]uint64 // one bit: a character of a script without spaces
 	class      [classified / 32]uint64 // two bits: how it joins words
+	compositions
 }
 
 // classified is the number of the first characters, up to U+1FFFF, that have bits in the table.
@@ -24,7 +25,10 @@ const classified = 1 << 17
 
 // runes returns the table, which it makes when it is called first; that takes a few milliseconds.
 var runes = sync.OnceValue(func() *runeTable {
-	t := &runeTable{forms: []string{""}}
+	t := &runeTable{forms: []string{""}, compositions: compositions{pairs: map[[2]rune]rune{}, parts: map[rune]string{}}}
+	for r := range rune(utf8.RuneSelf) {
+		t.compositions.add(rune(lowerASCII(byte(r))))
+	}
 	t.classify()
 	each(append(continuousScripts, extraContinuous), func(r rune) {
 		if continuousScript(r) {
@@ -65,6 +69,9 @@ func (t *runeTable) normalise(n *normaliser, r rune) {
 	form := n.normalForm(nil, []byte(string(r)))
 	if string(form) == string(r) {
 		t.stays[r>>6] |= 1 << (r & 63)
+		t.compositions.add(r)
+	} else if len(form) == 0 || string(form) == norm.NFD.String(string(r)) {
+		t.parts[r] = string(form)
 	}
 	if len(form) == 0 || !norm.NFKC.PropertiesString(string(r)).BoundaryBefore() || !norm.NFKC.Properties(form).BoundaryBefore() {
 		return

@@ -33,7 +33,10 @@ func (n *normaliser) remembered(dst, sequence []byte) []byte {
 	f := &n.forms[maphash.Bytes(formSeed, sequence)%formCount]
 	if !bytes.Equal(f.sequence, sequence) {
 		f.sequence = append(f.sequence[:0], sequence...)
-		f.normal = n.normalForm(f.normal[:0], sequence)
+		var ok bool
+		if f.normal, ok = n.table.compose(f.normal[:0], sequence); !ok {
+			f.normal = n.normalForm(f.normal, sequence)
+		}
 	}
 	return append(dst, f.normal...)
 }

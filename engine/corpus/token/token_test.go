@@ -213,6 +213,12 @@ func TestNormaliser(t *testing.T) {
 		}
 		checkNormal(t, n, "e"+string(r)+"a\u0301"+string(r)+"\u3099")
 	}
+	marks := rapid.OneOf(rapid.RuneFrom(nil, unicode.Mn), rapid.Int32Range(0x300, 0x36f), rapid.Int32Range(0x1100, 0x11ff),
+		rapid.RuneFrom([]rune("aAoǘΐ=<ιüạが’")))
+	rapid.Check(t, func(t *rapid.T) { checkNormal(t, n, string(rapid.SliceOfN(marks, 1, 30).Draw(t, "marks"))) })
+	for pair := range runes().pairs {
+		checkNormal(t, n, string(pair[:]))
+	}
 	for r := rune(0x300); r < 0x370; r++ { // more sequences of one length than there are forms
 		for letter := 'a'; letter <= 'z'; letter++ {
 			checkNormal(t, n, string([]rune{letter, r}))

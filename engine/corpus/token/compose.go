@@ -1,0 +1,85 @@
+package token
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// compositions holds what canonical composition needs of the first characters. NFKC of a random row of marks takes ten times as
+// long by package norm, which serves all that is not here: characters that decompose, fold or vanish, and Hangul.
+type compositions struct {
+	marks [1 << 16]uint16 // the combining class of a character, with the bits below; 0 of one that is not here
+	pairs map[[2]rune]rune
+	parts map[rune]string // characters that only stand for others, or for none
+}
+
+const (
+	isComposable = 1 << 8 // the character is its own normal form and its own decomposition
+	isSecond     = 1 << 9 // it is the second one of a pair
+)
+
+// add notes a character that is its own normal form.
+func (c *compositions) add(r rune) {
+	parts := []rune(norm.NFD.String(string(r)))
+	last := len(parts) - 1
+	if last > 0 {
+		first := []rune(norm.NFC.String(string(parts[:last])))
+		if parts[last] < 1<<16 && len(first) == 1 {
+			c.pairs[[2]rune{first[0], parts[last]}] = r
+			c.marks[parts[last]] |= isSecond
+		}
+		return
+	}
+	if isLead := r >= 0x1100 && r < 0x1113; !isLead {
+		c.marks[r] |= isComposable | uint16(norm.NFC.PropertiesString(string(r)).CCC())
+	}
+}
+
+// compose appends the normal form of a sequence, or reports that package norm must find it.
+func (c *compositions) compose(dst, sequence []byte) (result []byte, ok bool) {
+	var row [2 * rowMax]rune
+	n := 0
+	for i := 0; i < len(sequence); n++ {
+		r, size := runeAt(sequence, i)
+		if r < utf8.RuneSelf {
+			r = rune(lowerASCII(byte(r)))
+		}
+		if n == len(row) || r >= rune(len(c.marks)) {
+			return dst, false
+		}
+		if c.marks[r]&isComposable == 0 {
+			parts, isKnown := c.parts[r]
+			if !isKnown {
+				return dst, false
+			}
+			return c.compose(dst, slices.Concat(sequence[:i], []byte(parts), sequence[i+size:]))
+		}
+		at := n // in order of the combining classes, behind one of class 0
+		for class := uint8(c.marks[r]); class > 0 && at > 0 && uint8(c.marks[row[at-1]]) > class; at-- {
+			row[at] = row[at-1]
+		}
+		row[at] = r
+		i += size
+	}
+	kept, starter, before := 0, -1, -1 // before is the class of the last one kept behind the starter
+	for _, r := range row[:n] {
+		class := int(uint8(c.marks[r]))
+		if starter >= 0 && before < class && c.marks[r]&isSecond != 0 {
+			if pair, found := c.pairs[[2]rune{row[starter], r}]; found {
+				row[starter] = pair
+				continue
+			}
+		}
+		if before = class; class == 0 {
+			starter, before = kept, -1
+		}
+		row[kept] = r
+		kept++
+	}
+	for _, r := range row[:kept] {
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst, true
+}
