@@ -8,7 +8,7 @@ import (
 )
 
 // compositions holds what canonical composition needs of the first characters. NFKC of a random row of marks takes ten times as
-// long by package norm, which serves all that is not here: characters that decompose, fold or vanish, and Hangul.
+// long by package norm, which serves all that is not here, such as characters that decompose or fold.
 type compositions struct {
 	marks [1 << 16]uint16 // the combining class of a character, with the bits below; 0 of one that is not here
 	pairs map[[2]rune]rune
@@ -32,9 +32,22 @@ func (c *compositions) add(r rune) {
 		}
 		return
 	}
-	if isLead := r >= 0x1100 && r < 0x1113; !isLead {
-		c.marks[r] |= isComposable | uint16(norm.NFC.PropertiesString(string(r)).CCC())
+	c.marks[r] |= isComposable | uint16(norm.NFC.PropertiesString(string(r)).CCC())
+	if r >= 0x1161 && r < 0x1176 || r >= 0x11a8 && r < 0x11c3 {
+		c.marks[r] |= isSecond
 	}
+}
+
+// pair returns the composition of two characters. Syllables of Hangul are in the order of their parts, with 28 tails, the first none.
+func (c *compositions) pair(a, b rune) (r rune, found bool) {
+	switch {
+	case a >= 0x1100 && a < 0x1113 && b >= 0x1161 && b < 0x1176:
+		return 0xac00 + ((a-0x1100)*21+b-0x1161)*28, true
+	case a >= 0xac00 && a < 0xd7a4 && (a-0xac00)%28 == 0 && b >= 0x11a8 && b < 0x11c3:
+		return a + b - 0x11a7, true
+	}
+	r, found = c.pairs[[2]rune{a, b}]
+	return r, found
 }
 
 // compose appends the normal form of a sequence, or reports that package norm must find it.
@@ -67,7 +80,7 @@ func (c *compositions) compose(dst, sequence []byte) (result []byte, ok bool) {
 	for _, r := range row[:n] {
 		class := int(uint8(c.marks[r]))
 		if starter >= 0 && before < class && c.marks[r]&isSecond != 0 {
-			if pair, found := c.pairs[[2]rune{row[starter], r}]; found {
+			if pair, found := c.pair(row[starter], r); found {
 				row[starter] = pair
 				continue
 			}

@@ -32,9 +32,6 @@ func newNormaliser() normaliser { return normaliser{fold: cases.Fold()} }
 // normalForm appends the normal form of valid UTF-8 to dst.
 func (n *normaliser) normalForm(dst, s []byte) []byte {
 	n.a = norm.NFKC.Append(n.a[:0], s...)
-	if n.table != nil && n.table.isSettled(n.a) {
-		return append(dst, n.a...)
-	}
 	n.b = n.folded(n.b[:0], n.a)
 	n.a = withoutInvisible(n.a[:0], n.b)
 	start := len(dst)

@@ -14,7 +14,7 @@ type runeTable struct {
 	form       [1 << 16]uint16         // the place in forms of a longer normal form that starts anew, else 0
 	forms      []string                // of 1,200 characters
 	start      [classified / 64]uint64 // one bit: starts a sequence, see isStart
-	stays      [classified / 64]uint64 // one bit: is its own normal form
+	alone      [classified / 64]uint64 // one bit: from U+10000 on, is its own normal form
 	continuous [classified / 64]uint64 // one bit: a character of a script without spaces
 	class      [classified / 32]uint64 // two bits: how it joins words
 	compositions
@@ -47,10 +47,10 @@ var runes = sync.OnceValue(func() *runeTable {
 			t.start[r>>6] &^= 1 << (r & 63)
 		}
 	})
-	each([]*unicode.RangeTable{unicode.L, unicode.M, unicode.N}, func(r rune) {
+	each([]*unicode.RangeTable{unicode.L, unicode.N}, func(r rune) {
 		isFolded := unicode.SimpleFold(r) == r && !invisible(r)
-		if r >= 1<<16 && isFolded && norm.NFKC.PropertiesString(string(r)).Decomposition() == nil {
-			t.stays[r>>6] |= 1 << (r & 63)
+		if r >= 1<<16 && t.isStart(r) && isFolded && norm.NFKC.PropertiesString(string(r)).Decomposition() == nil {
+			t.alone[r>>6] |= 1 << (r & 63)
 		}
 	})
 	return t
@@ -60,7 +60,7 @@ var runes = sync.OnceValue(func() *runeTable {
 func (t *runeTable) normalise(n *normaliser, r rune) {
 	isIdeograph, isSyllable, isPrivate := r >= 0x3400 && r < 0xa000, r >= 0xac00 && r < 0xd7a4, r >= 0xe000 && r < 0xf900
 	if isIdeograph || isSyllable || isPrivate {
-		t.normal[r], t.start[r>>6], t.stays[r>>6] = uint16(r), t.start[r>>6]|1<<(r&63), t.stays[r>>6]|1<<(r&63)
+		t.normal[r], t.start[r>>6] = uint16(r), t.start[r>>6]|1<<(r&63)
 		return
 	}
 	if !utf8.ValidRune(r) || r == utf8.RuneError {
@@ -68,7 +68,6 @@ func (t *runeTable) normalise(n *normaliser, r rune) {
 	}
 	form := n.normalForm(nil, []byte(string(r)))
 	if string(form) == string(r) {
-		t.stays[r>>6] |= 1 << (r & 63)
 		t.compositions.add(r)
 	} else if len(form) == 0 || string(form) == norm.NFD.String(string(r)) {
 		t.parts[r] = string(form)
@@ -106,7 +105,7 @@ func (t *runeTable) simple(r rune) rune {
 	if r < 1<<16 {
 		return rune(t.normal[r])
 	}
-	isAlone := r < classified && t.start[r>>6]&t.stays[r>>6]>>(r&63)&1 != 0
+	isAlone := r < classified && t.alone[r>>6]>>(r&63)&1 != 0
 	if isAlone || isEmoji(r) || r >= 0x20000 && r < 0x2f800 || r >= 0x30000 && r < 0x32000 { // Han, less the compatibility block
 		return r
 	}
@@ -123,18 +122,6 @@ func (t *runeTable) isStart(r rune) bool {
 		return t.start[r>>6]>>(r&63)&1 != 0
 	}
 	return !invisible(r) && norm.NFKC.PropertiesString(string(r)).BoundaryBefore()
-}
-
-// isSettled reports whether the steps after NFKC change nothing of a text.
-func (t *runeTable) isSettled(text []byte) bool {
-	for i := 0; i < len(text); {
-		r, size := runeAt(text, i)
-		if r >= classified || r >= utf8.RuneSelf && t.stays[r>>6]>>(r&63)&1 == 0 || r < utf8.RuneSelf && lowerASCII(byte(r)) != byte(r) {
-			return false
-		}
-		i += size
-	}
-	return true
 }
 
 // isContinuous is continuousScript by table.
