@@ -135,8 +135,9 @@ func encodingOf(h *format.PageHeader) format.Encoding {
 
 // usedEntries returns the new number of each entry of a dictionary, -1 if only dropped rows have it. It is nil if all
 // entries are in use.
-func (p *Page) usedEntries() ([]int32, error) {
-	entries := make([]int32, p.size)
+func (p *Page) usedEntries() (entries []int32, err error) {
+	defer recovered("dictionary", &err)
+	entries = make([]int32, p.size)
 	used := 0
 	for q, err := range p.chunk.pages(p.drop) {
 		if err != nil {

@@ -50,11 +50,12 @@ func (c *columnChunk) Pages() parquet.Pages {
 }
 
 // stream opens the column and checks its place and the number of its values.
-func (c *columnChunk) stream() (*stream, error) {
+func (c *columnChunk) stream() (s *stream, err error) {
+	defer recovered("type", &err) // the library panics at a list without elements
 	f := c.file
 	chunk := &f.own.RowGroups[c.group].Columns[c.number]
 	m := &chunk.MetaData
-	s := &stream{file: f, codec: m.Codec, at: m.DataPageOffset, left: m.NumValues, from: pageBase,
+	s = &stream{file: f, codec: m.Codec, at: m.DataPageOffset, left: m.NumValues, from: pageBase,
 		column: c.ColumnChunk.Type().Kind(), group: f.Rows(c.group)}
 	if m.DictionaryPageOffset != 0 {
 		s.at = m.DictionaryPageOffset
