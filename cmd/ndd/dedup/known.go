@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"ndd/cmd/ndd/cli"
 	"ndd/engine"
@@ -251,7 +252,10 @@ func (set *knownSet) findIn(ctx context.Context, s *knownSource, fingerprints []
 		nameOf = func(number uint64) (string, error) { return names.ID(engine.DocID(number)) }
 		err = set.searchIndex(ctx, s.index, fingerprints, sketches, add)
 	} else if len(fingerprints) > 0 && s.file.Len() > 0 {
-		nameOf = s.file.Lookup().ID
+		nameOf = func(number uint64) (string, error) { return strconv.FormatUint(number, 10), nil }
+		if s.file.HasIDs() {
+			nameOf = s.file.Lookup().ID
+		}
 		err = set.searchFile(ctx, s.file, fingerprints, sketches, add)
 	}
 	if err != nil {
@@ -260,6 +264,9 @@ func (set *knownSet) findIn(ctx context.Context, s *knownSource, fingerprints []
 	slices.SortFunc(list, match.compare)
 	for _, m := range list {
 		name, err := nameOf(m.number)
+		if err == nil && sketches != nil && m.similarity == rows.Unverified {
+			err = fmt.Errorf("%w: document %q in %s has no sketch: "+sketchesHint, simhash.ErrMixed, name, s.path)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -110,7 +110,11 @@ func (j *job) readPrints(ctx context.Context, known *knownSet) (*dedup.Corpus, e
 		if !j.flags.changed("distance") {
 			j.finding.K = aloneK
 		}
-		j.g.Log.Info(fmt.Sprintf("unverified: %s has no sketches, so fingerprints decide alone, with k = %d", j.inputs[0], j.finding.K))
+		what := j.inputs[0] + " has"
+		if len(j.inputs) > 1 {
+			what = "the inputs have"
+		}
+		j.g.Log.Info(fmt.Sprintf("unverified: %s no sketches, so fingerprints decide alone, with k = %d", what, j.finding.K))
 	}
 	if err := known.check(c.HasSketches(), j.inputs[0], &j.finding); err != nil {
 		c.Close()

@@ -46,7 +46,7 @@ func newSettings(g *cli.Files, f *flags, inputs []string) (s *settings, err erro
 	}
 	s.reading.Open, s.reading.Disk, s.reading.Threads = g.FingerprintOptions(), g.Disk, g.Threads
 	s.reading.Find, s.reading.Copies = s.finding, !f.dryRun && f.writeKept+f.annotate != ""
-	s.reading.Sketches = len(s.finding.Rule) > 0 && (s.finding.Texts == nil || f.work != "") // a later run may compare them
+	s.reading.Sketches = f.work != "" || len(s.finding.Rule) > 0 && s.finding.Texts == nil // a later run may compare them
 	return s, nil
 }
 

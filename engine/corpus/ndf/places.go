@@ -284,7 +284,16 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 		return yield(Placed{d, true}, err) && err == nil
 	}
 	if p.source == nil {
-		for row < f.docs && next(Place{File: f.path, Row: int64(row) + 1}) {
+		for row < f.docs {
+			if !next(Place{File: f.path, Row: int64(row) + 1}) {
+				return
+			}
+		}
+		for id, err := range f.Unmarked { // their order among the others is unknown
+			row++
+			if !yield(Placed{Document{ID: id, Place: Place{File: f.path, Row: int64(row)}}, false}, err) || err != nil {
+				return
+			}
 		}
 		return
 	}

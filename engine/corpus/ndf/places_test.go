@@ -102,10 +102,10 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	// A file of no share stands where it is named, and its documents are in it.
+	// The documents of a file of no share have places in it, those without a fingerprint after the others.
 	plain := share(t, docs[:9], 0, 0)
 	got, err := all(append([]*File{plain}, five...)...)
-	if err != nil || len(got) != len(docs)+int(plain.Len()) || got[3].Place != (Place{plain.Path(), 0, 4}) ||
+	if err != nil || len(got) != len(docs)+9 || got[plain.Len()].OK || got[3].Place != (Place{plain.Path(), 0, 4}) ||
 		!slices.ContainsFunc(docs[:9], func(d Placed) bool { return d.OK && d.ID == got[3].ID }) {
 		t.Errorf("with a file of no share: %d documents, %+v, %v", len(got), got[3], err)
 	}

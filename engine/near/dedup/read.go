@@ -3,6 +3,7 @@ package dedup
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"ndd/engine/corpus/ingest"
@@ -133,6 +134,9 @@ func verifyFile(ctx context.Context, f, first *ndf.File, threads int) error {
 func appendParts(ctx context.Context, c *Corpus, parts []ndf.Part) error {
 	for _, p := range parts {
 		for d, err := range p.Documents {
+			if err == nil && c.o.Sketches && d.OK && d.Sketch.IsZero() {
+				err = fmt.Errorf("%w: document %q in %s has no sketch, and others have", ndf.ErrSketches, d.ID, d.File)
+			}
 			if err == nil {
 				err = c.Append(Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: d.TextBytes,
 					Place: Place{d.File, d.Row}, Short: !d.OK, Sketch: d.Sketch})
