@@ -1,4 +1,4 @@
-module ndd
+module example.org/ndd
 
 go 1.26.0
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // envRequire names backends, separated by commas, that a test run must have

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm/guard"
-	"ndd/engine/oracle/long"
+	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/long"
 )
 
 // testCode is a prefix code and its window.

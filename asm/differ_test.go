@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm/guard"
+	"example.org/ndd/asm/guard"
 )
 
 // TestDiffer: every backend counts as the generic form does, in rows at both ends of guarded memory.

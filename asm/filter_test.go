@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm/guard"
+	"example.org/ndd/asm/guard"
 )
 
 // checkFilter compares Filter, into other memory and in place, with a list.

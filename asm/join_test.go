@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm/guard"
+	"example.org/ndd/asm/guard"
 )
 
 // joinCase is words and buckets at random.

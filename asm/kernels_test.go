@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"ndd/asm/guard"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/must"
 )
 
 func TestSelfTest(t *testing.T) {

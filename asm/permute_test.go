@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"ndd/asm/guard"
+	"example.org/ndd/asm/guard"
 )
 
 // permuteOracle is Permute bit by bit.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm/guard"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // newPlanar makes the lines of sorted keys, some of them wide, and the word behind the last.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm/guard"
+	"example.org/ndd/asm/guard"
 )
 
 // Prefetching changes nothing and faults nowhere, also with wrong indexes.

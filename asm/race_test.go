@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // envRace makes TestRaceChild race on purpose.

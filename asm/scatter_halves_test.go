@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm/guard"
+	"example.org/ndd/asm/guard"
 )
 
 // newHalves makes empty partitions in memory of their own.

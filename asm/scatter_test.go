@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm/guard"
+	"example.org/ndd/asm/guard"
 )
 
 // partitioned is what Scatter does, bucket by bucket: keys by digit, and where their buckets

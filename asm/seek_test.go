@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm/guard"
-	"ndd/engine/oracle/long"
+	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/long"
 )
 
 // uniformCode is the code of keys as dense as 2^log2 uniform ones: of positions near 64-log2.

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"ndd/asm/guard"
-	"ndd/engine/oracle/long"
+	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/long"
 )
 
 // count64 is WeightedVotes by brute force, onto a copy of counts.

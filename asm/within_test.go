@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm/guard"
-	"ndd/engine/oracle/long"
+	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/long"
 )
 
 // A width is one of the kernels within32 and within64.

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"time"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/rewrite"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/near/dedup"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/rewrite"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/near/dedup"
 )
 
 // corpusFiles is how many files a corpus has.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
-	"ndd/engine/memory"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
 )
 
 // indexDisk builds two planar tables of b.n fingerprints in a file, which may be larger than memory. It first reads the

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"ndd/asm"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/result"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/result"
 )
 
 // An answer counts hits and sums their terms (see [result.Term]), so that the answers of two

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"sync"
 
-	"ndd/engine/corpus/token"
-	"ndd/engine/index/plan"
-	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
-	"ndd/engine/memory"
-	"ndd/engine/storage/store"
-	"ndd/permute"
+	"example.org/ndd/engine/corpus/token"
+	"example.org/ndd/engine/index/plan"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/permute"
 )
 
 // generatedDesign is the tables of generated fingerprints: halves, each with its own bits leading.
@@ -24,7 +24,7 @@ var generatedDesign = permute.Design{Name: "halves", K: distance, Tables: []perm
 	{Mask: 0xffffffff << 32, Radius: 1}, {Mask: 0xffffffff, Radius: 1}}}
 
 // A generatedInput is a number of fingerprints. Each is computed from its row when a build reads it. It implements
-// [ndd/engine/index/radix.Input].
+// [example.org/ndd/engine/index/radix.Input].
 type generatedInput int
 
 // generatedFingerprint returns fingerprint i. All are distinct and not 0, and look random.

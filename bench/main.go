@@ -30,8 +30,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 
-	"ndd/asm"
-	"ndd/bench/invented"
+	"example.org/ndd/asm"
+	"example.org/ndd/bench/invented"
 )
 
 func main() {

@@ -15,10 +15,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 func TestMain(m *testing.M) {

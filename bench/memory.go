@@ -8,8 +8,8 @@ import (
 	"time"
 	"unsafe"
 
-	"ndd/engine/corpus/token"
-	"ndd/engine/memory"
+	"example.org/ndd/engine/corpus/token"
+	"example.org/ndd/engine/memory"
 )
 
 // The speed of the machine's memory for one thread, with which every figure of a kernel that

@@ -11,18 +11,18 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/bench/invented"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/token"
-	"ndd/engine/index/distribution"
-	"ndd/engine/index/plan"
-	"ndd/engine/index/radix"
-	"ndd/engine/index/table"
-	"ndd/engine/near/eval"
-	"ndd/engine/near/scan"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
-	"ndd/permute"
+	"example.org/ndd/bench/invented"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/token"
+	"example.org/ndd/engine/index/distribution"
+	"example.org/ndd/engine/index/plan"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/near/eval"
+	"example.org/ndd/engine/near/scan"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/permute"
 )
 
 // The figures and tables of G. S. Manku, A. Jain, A. Das Sarma: Detecting Near-Duplicates for Web

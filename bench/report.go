@@ -17,9 +17,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/klauspost/cpuid/v2"
 
-	"ndd/asm"
-	"ndd/engine/memory"
-	"ndd/numa"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/numa"
 )
 
 // writeMachine writes what the figures are measured on.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/memory"
-	"ndd/engine/near/scan"
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/near/scan"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 // scanQueries streams fingerprints without an index past tables of the queries (section 3.3 of the

@@ -12,18 +12,18 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine"
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/distribution"
-	"ndd/engine/index/live"
-	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
-	"ndd/engine/index/worker"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
-	"ndd/numa"
-	"ndd/permute"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/distribution"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/index/worker"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/numa"
+	"example.org/ndd/permute"
 )
 
 const distance = 3 // k of every search

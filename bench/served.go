@@ -25,7 +25,7 @@ type serverProcess struct {
 func startServer(ctx context.Context, dir, program string, args []string) (*serverProcess, error) {
 	binary := filepath.Join(dir, filepath.Base(program))
 	if _, err := os.Stat(binary); err != nil {
-		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "ndd/"+strings.TrimPrefix(program, "./"))
+		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "example.org/ndd/"+strings.TrimPrefix(program, "./"))
 		build.Env = append(os.Environ(), "GOTMPDIR="+dir) // dir is removed even if the build is killed
 		if out, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("go build %s: %w\n%s", program, err, out)

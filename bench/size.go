@@ -9,10 +9,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/index/distribution"
-	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/index/distribution"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/storage/store"
 )
 
 // size builds and searches two planar tables of 1e6, 1e7, ... up to b.n fingerprints, or of b.n alone

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestNumbered: the parts of generated fingerprints are all of them, each once, with their rows.

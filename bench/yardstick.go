@@ -14,7 +14,7 @@ import (
 
 	"github.com/klauspost/cpuid/v2"
 
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 // planarC is a search in C that the searches here are held against, in the same run and on the

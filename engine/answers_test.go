@@ -6,15 +6,15 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/search"
-	"ndd/engine/index/live/version"
-	"ndd/engine/index/segment"
-	"ndd/engine/memory"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live/search"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/faults"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 // TestBatchAnswers holds a batch against the oracle, ends it early, cancels it, and

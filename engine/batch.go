@@ -7,14 +7,14 @@ import (
 	"math"
 	"sync/atomic"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/search"
-	"ndd/engine/index/live/version"
-	"ndd/engine/index/segment"
-	"ndd/engine/memory"
-	"ndd/engine/parallel"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/search"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/parallel"
 )
 
 // BatchOptions configures a batch of queries.

@@ -3,9 +3,9 @@ package engine
 import (
 	"unsafe"
 
-	"ndd/engine/index/live"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/search"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/search"
 )
 
 // The types of this package have the same fields as the types of the implementation, in the same order, so

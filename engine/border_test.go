@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/index/live"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/search"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/search"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestBorder: lists of the public types have the memory of those inside.
@@ -52,8 +52,8 @@ func openAs(ctx context.Context, dir string, o live.OpenOptions) (*Index, error)
 }
 
 // stable are the packages whose types the signatures of this one may have, beside those of Go.
-var stable = []string{"ndd/engine", "ndd/engine/corpus/simhash", "ndd/engine/corpus/sketch",
-	"ndd/engine/corpus/ndf", "ndd/engine/memory", "ndd/permute"}
+var stable = []string{"example.org/ndd/engine", "example.org/ndd/engine/corpus/simhash", "example.org/ndd/engine/corpus/sketch",
+	"example.org/ndd/engine/corpus/ndf", "example.org/ndd/engine/memory", "example.org/ndd/permute"}
 
 // TestStableSignatures: functions, methods and fields have types of stable packages only.
 func TestStableSignatures(t *testing.T) {
@@ -64,11 +64,11 @@ func TestStableSignatures(t *testing.T) {
 			return
 		}
 		seen[of] = true
-		if path := of.PkgPath(); strings.HasPrefix(path, "ndd/") {
+		if path := of.PkgPath(); strings.HasPrefix(path, "example.org/ndd/") {
 			if !slices.Contains(stable, path) {
 				t.Errorf("%s has the type %v", at, of)
 			}
-			if path != "ndd/engine" {
+			if path != "example.org/ndd/engine" {
 				return
 			}
 			at = of.Name()

@@ -3,9 +3,9 @@ package engine_test
 import (
 	"testing"
 
-	"ndd/engine"
-	"ndd/engine/corpus/simhash"
-	"ndd/permute"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/permute"
 )
 
 // TestNewForEveryK holds that New chooses tables for each distance that there are tables for, and refuses others.

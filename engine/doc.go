@@ -13,15 +13,15 @@
 //
 // This package and the following packages are a stable interface, which changes only with notice:
 //
-//	ndd/engine/corpus/simhash     texts to fingerprints
-//	ndd/engine/corpus/sketch      estimates of the similarity of texts
-//	ndd/engine/corpus/format      files to documents
-//	ndd/engine/corpus/text        bytes of a page or a text to UTF-8 text
-//	ndd/engine/corpus/ndf         fingerprint files, the input of Build
-//	ndd/engine/memory             budgets of memory
-//	ndd/engine/near/dedup         a corpus against itself: which documents to keep
-//	ndd/permute                   designs: the tables of an index
-//	ndd/huffman                   the compression of sorted fingerprints
+//	example.org/ndd/engine/corpus/simhash     texts to fingerprints
+//	example.org/ndd/engine/corpus/sketch      estimates of the similarity of texts
+//	example.org/ndd/engine/corpus/format      files to documents
+//	example.org/ndd/engine/corpus/text        bytes of a page or a text to UTF-8 text
+//	example.org/ndd/engine/corpus/ndf         fingerprint files, the input of Build
+//	example.org/ndd/engine/memory             budgets of memory
+//	example.org/ndd/engine/near/dedup         a corpus against itself: which documents to keep
+//	example.org/ndd/permute                   designs: the tables of an index
+//	example.org/ndd/huffman                   the compression of sorted fingerprints
 //
 // All other packages may change. The implementation of an Index is in engine/index/live.
 package engine

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log"
 
-	"ndd/engine"
-	"ndd/engine/corpus/simhash"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/corpus/simhash"
 )
 
 // From texts to answers: a page is kept unless a near-duplicate of it is there.

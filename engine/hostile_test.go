@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
-	"ndd/engine/oracle/hostile"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/generations"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/oracle/hostile"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/generations"
+	"example.org/ndd/engine/storage/store"
 )
 
 // An adversary changes the manifest of a golden index and repairs its checksums; the segment

@@ -5,15 +5,15 @@ import (
 	"errors"
 	"fmt"
 
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/search"
-	"ndd/engine/index/live/version"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
-	"ndd/permute"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/search"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/permute"
 )
 
 // Errors of this package. Returned errors may wrap them: test with [errors.Is].

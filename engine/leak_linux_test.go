@@ -9,15 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/index/live"
-	"ndd/engine/index/table"
-	"ndd/engine/index/worker"
-	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/hostile"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/store"
-	"ndd/numa"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/index/worker"
+	"example.org/ndd/engine/oracle/faults"
+	"example.org/ndd/engine/oracle/hostile"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/numa"
 )
 
 // TestRefusedLeavesNothing opens damaged indexes in every way: whatever is wrong with them, no file

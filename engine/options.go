@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"time"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/plan"
-	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
-	"ndd/engine/memory"
-	"ndd/engine/storage/wal"
-	"ndd/permute"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/plan"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/wal"
+	"example.org/ndd/permute"
 )
 
 // Options configures the index that [New] makes. The zero value is for fingerprints of any recipe and

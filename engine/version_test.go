@@ -6,16 +6,16 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
-	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
-	"ndd/engine/index/worker"
-	"ndd/engine/memory"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/numa"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/index/worker"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/numa"
 )
 
 // freed waits until no version of a closed index is left.

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm/guard"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/must"
 	"pgregory.net/rapid"
 )
 

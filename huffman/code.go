@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 // Positions is the number of symbols: h is 0..63.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm/guard"
-	"ndd/engine/oracle"
+	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle"
 	"pgregory.net/rapid"
 )
 

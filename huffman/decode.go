@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 // ErrCorrupt is wrapped by the error for a block that AppendBlock cannot have written.

@@ -13,7 +13,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // sizes are those at which an arena is made in another way: a page and less, more than a huge page.

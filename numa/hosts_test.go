@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 var update = flag.Bool("update", false, "write what is read as what is wanted")

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // The tests below change the machine that they run on: they run in the lab

@@ -3,7 +3,7 @@ package numa
 import (
 	"testing"
 
-	"ndd/engine/oracle"
+	"example.org/ndd/engine/oracle"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // candidates are all the designs for k that Named can make and that do not have too many tables, in

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // The table in the package's documentation says what the code says.

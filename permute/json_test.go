@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 func TestJSON(t *testing.T) {

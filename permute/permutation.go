@@ -3,7 +3,7 @@ package permute
 import (
 	"math/bits"
 
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 // A Permutation moves the bits of a mask, in their order, to the front (the most significant end) of a word. All

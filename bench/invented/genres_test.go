@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/near/shingle"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/near/shingle"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // A genre writes texts by a template. Its constant words are the same in each call for one template, its values are not.

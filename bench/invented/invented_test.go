@@ -6,9 +6,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ndd/engine/near/eval"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/near/eval"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestSet: the same seed gives the same set; its size is as documented; labels agree with the measured Jaccard similarity.

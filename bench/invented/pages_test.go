@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/text"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/text"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // page returns a page of a site: an article, or a stub of a line or two, in a template. Templates

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/memory"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
 )
 
 // batchCorpus returns the arguments of a scan with so little memory that hits go to files.

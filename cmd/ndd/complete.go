@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/cmd/ndd/design"
-	"ndd/engine/result"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/cmd/ndd/design"
+	"example.org/ndd/engine/result"
 )
 
 // values lists the values of flags by name, for the shell's completion. Flags of [cli.WordFlag] complete themselves. An

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestCrawlerProgram runs the Go program of 'ndd help crawler' against a server with faults: no page is lost, and a

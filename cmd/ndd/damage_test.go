@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/memory"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
 )
 
 var damages = flag.Int("damages", 0, "files that TestDamagedIndex damages; 0: 200, 1000 with -long")

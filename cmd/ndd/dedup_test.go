@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/oracle/faults"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // dedupCorpus is a folder with JSONL of n documents in groups of near-duplicates,

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 // TestBuildAsDesigned: build and design give the same answer to the same question, IDs included,

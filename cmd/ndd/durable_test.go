@@ -23,13 +23,13 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine"
-	"ndd/engine/index/live"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/oracle/hostile"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/oracle/hostile"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/store"
 )
 
 var (

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/memory"
-	"ndd/engine/oracle/must"
-	"ndd/engine/result"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/result"
 )
 
 // A written is a document that a test writes to a file.

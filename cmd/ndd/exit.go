@@ -5,12 +5,12 @@ import (
 	"errors"
 	"syscall"
 
-	"ndd/asm"
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/copies"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/mapreduce"
-	"ndd/engine/storage/store"
+	"example.org/ndd/asm"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/mapreduce"
+	"example.org/ndd/engine/storage/store"
 )
 
 // Exit status.

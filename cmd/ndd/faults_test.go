@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine"
-	"ndd/engine/index/live"
-	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/oracle/faults"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // signalsMax is after how many signals a test says that they do not come in time. On a loaded

@@ -17,13 +17,13 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/memory"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
 )
 
 // waitMax bounds, on any machine, the time of a command that ends or becomes ready by itself.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
+	"example.org/ndd/cmd/ndd/cli"
 )
 
 // pages are the guides, one Markdown file for each topic. The first line is the title.

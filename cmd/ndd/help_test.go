@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestExamples parses the command lines of the help of every command, and of the blocks of code of the guides and of

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"ndd/cmd/ndd/cli"
+	"example.org/ndd/cmd/ndd/cli"
 )
 
 func init() { packaging = newMan }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // jobInputs names, for each job in the order in which they can run, the jobs whose results it

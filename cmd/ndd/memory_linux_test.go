@@ -17,9 +17,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/memory"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // limited returns a process that runs ndd on two processors, with at most limit KiB of data: with

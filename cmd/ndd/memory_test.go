@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 // TestPreloadRefused is at the command what TestOpenTooLarge is in the engine: an index that does

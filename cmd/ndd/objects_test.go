@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/bucket"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/bucket"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // newBucket starts a server of objects and has commands find it.

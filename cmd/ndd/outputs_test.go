@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
 )
 
 const outputDocs = `{"id":"a","text":"The fence around the orchard is old and a goat of the neighbours has been through the hole."}

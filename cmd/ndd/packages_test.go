@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // imports lists the packages that a package may import, in the order of the data flow:
@@ -114,7 +114,7 @@ func with(others ...string) []string { return slices.Concat(libraries, others) }
 
 // groupOf returns the longest name in imports that is the package or a folder that contains it.
 func groupOf(path string) (found string) {
-	path = strings.TrimPrefix(path, "ndd/")
+	path = strings.TrimPrefix(path, "example.org/ndd/")
 	for name := range imports {
 		if (path == name || strings.HasPrefix(path, name+"/")) && len(name) > len(found) {
 			found = name
@@ -126,13 +126,13 @@ func groupOf(path string) (found string) {
 // mayImport reports whether a package of a group may import another package of this module.
 func mayImport(from, path string) bool {
 	to := groupOf(path)
-	return to == from || slices.Contains(imports[from], to) || slices.Contains(imports[from], strings.TrimPrefix(path, "ndd/"))
+	return to == from || slices.Contains(imports[from], to) || slices.Contains(imports[from], strings.TrimPrefix(path, "example.org/ndd/"))
 }
 
 // TestPackages checks the imports of every package against the tables above. Tests may import the oracle, kernels,
 // designs and the host everywhere. Tests of package x_test may also import the facade.
 func TestPackages(t *testing.T) {
-	const live, corpus = "ndd/engine/index/live", "ndd/engine/corpus/"
+	const live, corpus = "example.org/ndd/engine/index/live", "example.org/ndd/engine/corpus/"
 	seen, seenLive := 0, 0
 	for _, p := range packages(t) {
 		seen++
@@ -154,7 +154,7 @@ func TestPackages(t *testing.T) {
 				if to, ok := strings.CutPrefix(path, corpus); ok && inCorpus && !slices.Contains(allowedCorpus, to) {
 					t.Errorf("%s imports %s", p.ImportPath, path)
 				}
-				if strings.HasPrefix(path, "ndd/") && !slices.Contains(clients, groupOf(path)) && !mayImport(from, path) {
+				if strings.HasPrefix(path, "example.org/ndd/") && !slices.Contains(clients, groupOf(path)) && !mayImport(from, path) {
 					t.Errorf("%s imports %s: %s may import from %v only", p.ImportPath, path, from, imports[from])
 				}
 				if to, ok := strings.CutPrefix(path, live); ok && inLive && !slices.Contains(allowedLive, strings.TrimPrefix(to, "/")) {
@@ -179,10 +179,10 @@ func TestPackages(t *testing.T) {
 var hashes = map[string][]string{
 	"github.com/minio/highwayhash": {},
 	"github.com/cespare/xxhash/v2": {},
-	"hash/maphash":                 {"ndd/engine/corpus/token", "ndd/engine/passages"},
-	"hash/crc32":                   {"ndd/engine/corpus/columns"},
-	"crypto/sha256": {"ndd/cmd/ndd/server/access", "ndd/cmd/ndd/server/ui", "ndd/engine/corpus/simhash",
-		"ndd/engine/storage/object"},
+	"hash/maphash":                 {"example.org/ndd/engine/corpus/token", "example.org/ndd/engine/passages"},
+	"hash/crc32":                   {"example.org/ndd/engine/corpus/columns"},
+	"crypto/sha256": {"example.org/ndd/cmd/ndd/server/access", "example.org/ndd/cmd/ndd/server/ui", "example.org/ndd/engine/corpus/simhash",
+		"example.org/ndd/engine/storage/object"},
 }
 
 // TestHashes: there are two families of hashes for identity, and others only where a standard or a table in memory
@@ -192,7 +192,7 @@ func TestHashes(t *testing.T) {
 	must.Do(t, err)
 	for name, users := range hashes {
 		for _, word := range append([]string{filepath.Base(strings.TrimSuffix(name, "/v2"))}, users...) {
-			if word = strings.TrimPrefix(strings.TrimPrefix(word, "ndd/engine/"), "ndd/"); !bytes.Contains(text, []byte(word)) {
+			if word = strings.TrimPrefix(strings.TrimPrefix(word, "example.org/ndd/engine/"), "example.org/ndd/"); !bytes.Contains(text, []byte(word)) {
 				t.Errorf("PACKAGES.md does not name %s", word)
 			}
 		}
@@ -201,7 +201,7 @@ func TestHashes(t *testing.T) {
 		for _, path := range p.Imports {
 			users, known := hashes[path]
 			isHash := strings.HasPrefix(path, "hash/") || regexp.MustCompile(`^crypto/(md5|sha)|/\w*hash\w*(/v\d+)?$|/blake`).MatchString(path)
-			if isHash && !strings.HasPrefix(path, "ndd/") && (!known || len(users) > 0 && !slices.Contains(users, p.ImportPath)) {
+			if isHash && !strings.HasPrefix(path, "example.org/ndd/") && (!known || len(users) > 0 && !slices.Contains(users, p.ImportPath)) {
 				t.Errorf("%s imports %s: highwayhash and xxhash are for identity", p.ImportPath, path)
 			}
 		}
@@ -211,14 +211,14 @@ func TestHashes(t *testing.T) {
 // TestTextIsLight: a program that makes fingerprints of pages links no reader of tables, no object store and no web
 // client.
 func TestTextIsLight(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "ndd/engine/corpus/text", "ndd/engine/corpus/simhash").Output()
+	out, err := exec.Command("go", "list", "-deps", "example.org/ndd/engine/corpus/text", "example.org/ndd/engine/corpus/simhash").Output()
 	must.Do(t, err)
 	deps := strings.Fields(string(out))
-	if !slices.Contains(deps, "ndd/engine/corpus/token") {
+	if !slices.Contains(deps, "example.org/ndd/engine/corpus/token") {
 		t.Fatalf("%d dependencies without the tokens: %q", len(deps), deps)
 	}
 	for _, path := range deps {
-		if slices.Contains([]string{"net/http", "ndd/engine/storage/object", "ndd/engine/corpus/columns"}, path) ||
+		if slices.Contains([]string{"net/http", "example.org/ndd/engine/storage/object", "example.org/ndd/engine/corpus/columns"}, path) ||
 			strings.HasPrefix(path, "github.com/parquet-go/") || strings.HasPrefix(path, "github.com/minio/minio-go/") {
 			t.Errorf("%s is linked", path)
 		}
@@ -234,7 +234,7 @@ type goPackage struct {
 // packages lists the packages of this module.
 func packages(t *testing.T) (all []goPackage) {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "ndd/...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "example.org/ndd/...").Output()
 	must.Do(t, err)
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p goPackage
@@ -247,10 +247,10 @@ func packages(t *testing.T) (all []goPackage) {
 	}
 }
 
-// TestFacadeFitsOnThreeScreens: go doc ndd/engine prints at most three screens of 24 lines, and at most
+// TestFacadeFitsOnThreeScreens: go doc example.org/ndd/engine prints at most three screens of 24 lines, and at most
 // 24 types and functions.
 func TestFacadeFitsOnThreeScreens(t *testing.T) {
-	out, err := exec.Command("go", "doc", "ndd/engine").Output()
+	out, err := exec.Command("go", "doc", "example.org/ndd/engine").Output()
 	must.Do(t, err)
 	lines, names := strings.Count(string(out), "\n"), len(regexp.MustCompile(`(?m)^ *(type|func) `).FindAll(out, -1))
 	if lines > 72 || names > 24 || names < 10 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestPapers runs the command lines of 'ndd help papers' in a folder with the labelled set. The output of a command must

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
 )
 
 // TestReadme runs the blocks of commands of the README in a shell, in their order, in a folder with the files that they

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestReliabilityPage holds engine/RELIABILITY.md against the tree: every test that it names, as
@@ -57,7 +57,7 @@ func TestLongForms(t *testing.T) {
 			name, is := strings.CutPrefix(flag, "-")
 			defined := regexp.MustCompile(`flag\.\w+\("` + regexp.QuoteMeta(name) + `"`)
 			if name == "long" {
-				defined = regexp.MustCompile(`"ndd/engine/oracle/long"`)
+				defined = regexp.MustCompile(`"example.org/ndd/engine/oracle/long"`)
 			}
 			if is && name != "timeout" && !inTests(t, dir, defined) {
 				t.Errorf("%s: there is no flag %s", f[0], flag)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/long"
 )
 
 // repetitiveTexts are inputs of about so many bytes, each of which repeats itself in another way: texts, and

@@ -15,7 +15,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/long"
 )
 
 // TestServeMemory sends large requests of all kinds from 24 clients to servers in control groups of

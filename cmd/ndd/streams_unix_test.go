@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // command returns a process that runs ndd in dir, and what it writes to standard error.

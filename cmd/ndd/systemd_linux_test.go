@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // A server that systemd starts takes the sockets that it is given, says when it is ready, lives and

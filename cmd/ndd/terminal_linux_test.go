@@ -16,11 +16,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
 )
 
 // terminal opens a pseudo-terminal: what is written to tty is read from the other end.

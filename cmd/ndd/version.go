@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/asm"
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/storage/store"
-	"ndd/numa"
+	"example.org/ndd/asm"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/numa"
 )
 
 func newVersion(g *cli.Globals) *cobra.Command {

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/copies/postings"
-	"ndd/engine/copies/signature"
-	"ndd/engine/copies/spotsigs"
-	"ndd/engine/near/shingle"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/copies/postings"
+	"example.org/ndd/engine/copies/signature"
+	"example.org/ndd/engine/copies/spotsigs"
+	"example.org/ndd/engine/near/shingle"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

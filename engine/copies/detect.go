@@ -6,8 +6,8 @@ import (
 	"errors"
 	"slices"
 
-	"ndd/engine/copies/postings"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/copies/postings"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A Report counts the documents and pairs of a comparison.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/copies/signature"
-	"ndd/engine/near/shingle"
+	"example.org/ndd/engine/copies/signature"
+	"example.org/ndd/engine/near/shingle"
 )
 
 // A Passage is a part of a text that another text has, too.

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"iter"
 
-	"ndd/engine/storage/idlist"
-	"ndd/engine/storage/spill"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/idlist"
+	"example.org/ndd/engine/storage/spill"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A Writer writes a signature file: the IDs, sites and signatures of documents. [Writer.Commit] makes the file appear. It

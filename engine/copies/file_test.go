@@ -9,11 +9,11 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/copies/postings"
-	"ndd/engine/copies/spotsigs"
-	"ndd/engine/oracle/hostile"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/copies/postings"
+	"example.org/ndd/engine/copies/spotsigs"
+	"example.org/ndd/engine/oracle/hostile"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/store"
 )
 
 // corpus returns texts of which many have much in common, in both kinds of languages, and some are

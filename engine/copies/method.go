@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/copies/postings"
+	"example.org/ndd/engine/copies/postings"
 )
 
 // A Method is a way of finding copies.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 
-	"ndd/engine/copies/ccdet"
-	"ndd/engine/copies/postings"
-	"ndd/engine/copies/spotsigs"
+	"example.org/ndd/engine/copies/ccdet"
+	"example.org/ndd/engine/copies/postings"
+	"example.org/ndd/engine/copies/spotsigs"
 )
 
 // Options configures a Signer, a Detector or a Writer. The zero value is the default.

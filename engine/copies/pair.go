@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"ndd/engine/copies/postings"
-	"ndd/engine/result"
+	"example.org/ndd/engine/copies/postings"
+	"example.org/ndd/engine/result"
 )
 
 // A Pair is two documents with text in common.

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"ndd/engine/copies/signature"
-	"ndd/engine/copies/spotsigs"
-	"ndd/engine/copies/winnow"
-	"ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/copies/signature"
+	"example.org/ndd/engine/copies/spotsigs"
+	"example.org/ndd/engine/copies/winnow"
+	"example.org/ndd/engine/corpus/simhash"
 )
 
 // A Recipe describes how the signatures of a file were made. Only signatures with the same recipe are comparable.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"ndd/engine/copies/spotsigs"
+	"example.org/ndd/engine/copies/spotsigs"
 )
 
 // TestRecipeInJSON: files hold recipes in a form that does not change.

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"ndd/engine/copies/signature"
+	"example.org/ndd/engine/copies/signature"
 )
 
 // Sets are the sets of signatures of one document. A set is nil if the document is not compared by it.

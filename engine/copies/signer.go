@@ -3,10 +3,10 @@ package copies
 import (
 	"context"
 
-	"ndd/engine/copies/ccdet"
-	"ndd/engine/copies/signature"
-	"ndd/engine/copies/spotsigs"
-	"ndd/engine/copies/winnow"
+	"example.org/ndd/engine/copies/ccdet"
+	"example.org/ndd/engine/copies/signature"
+	"example.org/ndd/engine/copies/spotsigs"
+	"example.org/ndd/engine/copies/winnow"
 )
 
 // A Signer makes the signatures of texts. It belongs to one goroutine.

@@ -10,16 +10,16 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/copies"
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/mapreduce"
-	"ndd/engine/memory"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/mapreduce"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
 )
 
 // wantError demands an error that wraps one and says something.

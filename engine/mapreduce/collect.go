@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ndd/engine/result"
+	"example.org/ndd/engine/result"
 )
 
 // ErrUnfinished is wrapped if another round of the job dedup is needed.

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"os"
 
-	"ndd/engine/copies"
-	"ndd/engine/copies/postings"
-	"ndd/engine/result"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/copies/postings"
+	"example.org/ndd/engine/result"
 )
 
 // A CopiesDocs is the job that finds copies with an index split by documents (Zhang et al.): every

@@ -8,14 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ndd/engine/copies"
-	"ndd/engine/copies/postings"
-	"ndd/engine/copies/spotsigs"
-	"ndd/engine/corpus/format"
-	"ndd/engine/mapreduce"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
-	"ndd/engine/result"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/copies/postings"
+	"example.org/ndd/engine/copies/spotsigs"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/mapreduce"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/result"
 )
 
 // texts are documents of which some are copies of others, in whole or in part.

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/mapreduce"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/mapreduce"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 // A testDoc is an invented document. Equal texts have equal numbers.

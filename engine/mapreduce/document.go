@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
 )
 
 // A document is a document as the jobs pairs and dedup see it.

@@ -3,7 +3,7 @@ package mapreduce
 import (
 	"strings"
 
-	"ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/corpus/sketch"
 )
 
 // EndOf returns the end record of results.

@@ -12,9 +12,9 @@ import (
 	"sort"
 	"strconv"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/near/scan"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/near/scan"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A Form is how a map's input holds fingerprints.

@@ -7,9 +7,9 @@ import (
 	"math/bits"
 	"slices"
 
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/near/cluster"
-	"ndd/engine/result"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/near/cluster"
+	"example.org/ndd/engine/result"
 )
 
 // A group is the documents that share leading bits under a table. They come in order of preference.

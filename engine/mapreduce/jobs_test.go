@@ -9,16 +9,16 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/mapreduce"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/result"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/mapreduce"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/result"
+	"example.org/ndd/engine/storage/store"
 )
 
 // eachSplit runs a test with each number of parts; the sets that are not the first one of a test

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"ndd/engine/result"
+	"example.org/ndd/engine/result"
 )
 
 // Rows is the kind of the rows of two documents that [Collect] writes, after a header.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ndd/engine/mapreduce"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/mapreduce"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

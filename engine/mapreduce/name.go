@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"ndd/engine/copies"
+	"example.org/ndd/engine/copies"
 )
 
 // ErrJob is wrapped if a reduce is of another job than its maps, or has other settings.

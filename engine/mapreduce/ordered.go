@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"ndd/engine/index/radix"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // An ordered is lines of results in order of a number, which begins each of them. Lines and their places go

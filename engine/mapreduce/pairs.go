@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ndd/permute"
+	"example.org/ndd/permute"
 )
 
 // A Pairs is the job that compares documents whose fingerprints are within distance k.

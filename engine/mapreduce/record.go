@@ -8,7 +8,7 @@ import (
 	"math/bits"
 	"strings"
 
-	"ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/simhash"
 )
 
 // A record is one line: a key, a tab, a value. Both are printable ASCII, so that no framework,

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"ndd/engine/copies"
-	"ndd/engine/copies/postings"
-	"ndd/engine/result"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/copies/postings"
+	"example.org/ndd/engine/result"
 )
 
 // CopyRows makes [Collect] write pairs of copies as package copies lists them. Pairs are in order of the documents, and the

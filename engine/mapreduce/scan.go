@@ -7,10 +7,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/near/scan"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/near/scan"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A Scan is the job of section 3.3 of the paper: chunks of F against a file of queries Q, which

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ndd/engine/mapreduce"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/mapreduce"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestStatus: a task says that it is alive however long its input takes to come: what is silent for

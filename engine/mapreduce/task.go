@@ -9,7 +9,7 @@ import (
 	"io"
 	"time"
 
-	"ndd/engine/memory"
+	"example.org/ndd/engine/memory"
 )
 
 // ErrRecipe is wrapped if fingerprints, or signatures, were made by different recipes.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"ndd/engine/copies"
-	"ndd/engine/copies/postings"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/copies/postings"
 )
 
 // A CopiesTerms is the first step of the job that finds copies with an index split by terms: each

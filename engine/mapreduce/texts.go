@@ -9,10 +9,10 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"ndd/engine/copies"
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
 )
 
 // made is the records that a worker made of a document.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/passages"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/passages"
 )
 
 // A Units is the job that finds repeated units: lines, paragraphs, or sentences in a row.

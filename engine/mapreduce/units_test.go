@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/mapreduce"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
-	"ndd/engine/passages"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/mapreduce"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/passages"
 )
 
 // eachSpan calls f with the spans that package passages finds in texts: the document's ID, and 1 for what stays.

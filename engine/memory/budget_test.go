@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestTooLarge reads the one message that there is for want of memory.

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 func TestMake(t *testing.T) {

@@ -3,7 +3,7 @@ package oracle
 import (
 	"testing"
 
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 // EachKernel runs f as a subtest for every backend of package asm that the machine supports. At the end it restores the

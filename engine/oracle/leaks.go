@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/long"
 )
 
 // timeout is how long goroutines that were told to end may take.

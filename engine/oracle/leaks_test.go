@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // A goroutine that ends late is none that stays.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ndd/engine/memory"
+	"example.org/ndd/engine/memory"
 )
 
 // Machine returns a machine whose control group leaves the given number of bytes, for tests that

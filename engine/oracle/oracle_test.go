@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 // TestSearch is small enough to see that it is right.

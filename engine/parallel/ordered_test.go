@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/oracle"
+	"example.org/ndd/engine/oracle"
 )
 
 // TestMain fails if a goroutine of any test stays.

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ndd/engine/copies/ccdet"
+	"example.org/ndd/engine/copies/ccdet"
 )
 
 // atomEnd returns where the first atom of a text ends, which is not empty.

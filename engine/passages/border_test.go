@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestDecision: the same cuts of another document are another decision, so that no copy is taken over.

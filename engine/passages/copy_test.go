@@ -15,10 +15,10 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/rewrite"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/rewrite"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // A writing is Copy or Annotate of a Result.

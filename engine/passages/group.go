@@ -6,8 +6,8 @@ import (
 	"hash/maphash"
 	"math/bits"
 
-	"ndd/engine/corpus/token"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/corpus/token"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // A class is marks of one group that have the same surroundings, byte by byte.

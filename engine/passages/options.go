@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"ndd/engine/memory"
-	"ndd/engine/passages/plain"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/passages/plain"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // A Kind is what atoms are.

@@ -12,12 +12,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/token"
-	"ndd/engine/memory"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/token"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"unsafe"
 
-	"ndd/engine/index/radix"
-	"ndd/engine/parallel"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/parallel"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // mergeBytes is the memory of the buffers of a merge.

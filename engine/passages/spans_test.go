@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // A plainSpan is a span in atoms: bytes, or words.

@@ -7,8 +7,8 @@ import (
 	"sort"
 	"unsafe"
 
-	"ndd/engine/storage/spill"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/spill"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A spool keeps documents that were read in temporary files: their names

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"unsafe"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/token"
-	"ndd/engine/memory"
-	"ndd/engine/passages/plain"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/token"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/passages/plain"
 )
 
 // asString returns bytes as a string, without copying them.

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestPage: values stand where a page names them, whole pages and their parts.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/simhash"
 )
 
 // realPlaces is the number of decimal places of a [Real].

@@ -10,7 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
-	"ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/simhash"
 )
 
 const (

@@ -15,9 +15,9 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"ndd/engine/corpus/columns"
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/columns"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/input"
 )
 
 // A Cell is a value of a table as text. Found is false for an empty field of TSV and for null.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"ndd/engine/oracle/must"
-	"ndd/engine/result"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/result"
 )
 
 // TestReadTable writes a table in each format and reads some of its columns back.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/result"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/result"
 )
 
 var formats = map[string]result.Format{"tsv": result.TSV, "json": result.JSON, "escaped": result.JSONEscaped,

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/simhash"
 )
 
 // A Kind is the type of a column of a table.

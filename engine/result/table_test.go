@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"ndd/engine/oracle/must"
-	"ndd/engine/result"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/result"
 )
 
 var columns = []result.Column{{Name: "id", Kind: result.Text}, {Name: "file", Kind: result.Text, Optional: true},

@@ -1,6 +1,6 @@
 package result
 
-import "ndd/engine/corpus/simhash"
+import "example.org/ndd/engine/corpus/simhash"
 
 // Totals counts hits.
 type Totals struct {

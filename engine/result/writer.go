@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 
-	"ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/simhash"
 )
 
 // A Row is one hit: a document whose fingerprint is within the distance of a query.

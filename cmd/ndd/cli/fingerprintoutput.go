@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/storage/object"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/storage/object"
+	"example.org/ndd/engine/storage/store"
 )
 
 // CheckFingerprintOutput is [Files.CheckOutput] for a fingerprint file. The extension of its name must be that of a

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/storage/object"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/storage/object"
+	"example.org/ndd/engine/storage/store"
 )
 
 // OpenFingerprints opens a fingerprint file of any form: a file on disk, standard input, a pipe or an object.

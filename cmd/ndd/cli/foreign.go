@@ -13,8 +13,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"ndd/engine/result"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/result"
+	"example.org/ndd/engine/storage/store"
 )
 
 // keepForeign returns an error unless the file at path may be an earlier output of the command, which --force replaces: a

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/engine/result"
+	"example.org/ndd/engine/result"
 )
 
 // TableFormat is the flag --format of a command that writes tables.

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ndd/asm"
-	"ndd/engine/memory"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/object"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/object"
 )
 
 // Globals holds what every command has: streams, settings and messages.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"ndd/engine/result"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/result"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // Marker is the file in an output folder that lists the others, so that --force knows an older output,

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ndd/engine/copies"
-	"ndd/engine/copies/postings"
-	"ndd/engine/copies/spotsigs"
-	"ndd/engine/corpus/format"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/copies/postings"
+	"example.org/ndd/engine/copies/spotsigs"
+	"example.org/ndd/engine/corpus/format"
 )
 
 // A MethodFile has the settings of --method-file: options of a method of finding copies and of a join that few users

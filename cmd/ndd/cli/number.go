@@ -8,7 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/index/plan"
+	"example.org/ndd/engine/index/plan"
 )
 
 // Number returns a count with its noun in the singular or plural: "1 document", "2,000 queries".

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/object"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/object"
 )
 
 // A Folder publishes the files of a result together, as a folder on disk or as objects below a

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/engine/result"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/object"
+	"example.org/ndd/engine/result"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/object"
 )
 
 // An Output is standard output, a pipe, a device, an object, or a file that appears whole or not at

@@ -7,10 +7,10 @@ import (
 	"io"
 	"slices"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/rewrite"
-	"ndd/engine/result"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/rewrite"
+	"example.org/ndd/engine/result"
 )
 
 // Outputs are the folders and tables of a command. None of them appears before all are complete.

@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/input"
-	"ndd/engine/plot"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/plot"
 )
 
 //go:embed page.html

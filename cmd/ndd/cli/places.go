@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/object"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/object"
 )
 
 // Files are the globals of a command that reads inputs or writes outputs. The command claims each output before its

@@ -16,9 +16,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/input"
-	"ndd/engine/near/cluster"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/near/cluster"
 )
 
 // Progress shows on standard error how far a command is. Its first fields are flags.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestAmounts: what is known is told, as soon as it means something.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/storage/object"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/storage/object"
 )
 
 // ReadOnce returns wrong usage if inputs name a file twice, by the same path, a link, a pattern or

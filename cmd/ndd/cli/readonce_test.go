@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestReadOnce: an input is there twice under whatever names; others are not, be they of the same

@@ -5,8 +5,8 @@ import (
 	"io/fs"
 	"os"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/text"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/text"
 )
 
 // RecipeOf returns the recipe with a name, or in a file, or the default one for "".

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/input"
 )
 
 // ShardOf returns i and N of the value i/N of --shard, 0 and 1 for "".

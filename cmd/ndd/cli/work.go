@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/work"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/work"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // A Work is the folder of --work.

@@ -11,7 +11,7 @@ package copies
 import (
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
+	"example.org/ndd/cmd/ndd/cli"
 )
 
 // Commands returns the commands of this package.

@@ -8,11 +8,11 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/cmd/ndd/corpus"
-	"ndd/engine/copies"
-	"ndd/engine/corpus/format"
-	"ndd/engine/result"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/cmd/ndd/corpus"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/result"
 )
 
 // passageGap is the limit of the bytes between two parts of a passage. Signatures are a selection of the text, and it is

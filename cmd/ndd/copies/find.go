@@ -12,10 +12,10 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/dustin/go-humanize"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/copies"
-	"ndd/engine/copies/postings"
-	"ndd/engine/result"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/copies/postings"
+	"example.org/ndd/engine/result"
 )
 
 // findCopies finds pairs among the documents of the inputs, or of these with the documents of signature files.

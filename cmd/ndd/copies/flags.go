@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/copies"
-	"ndd/engine/corpus/ingest"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/corpus/ingest"
 )
 
 // signatureFlags are the flags of ndd copies and ndd copies sign that define documents and signatures.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/copies"
-	"ndd/engine/memory"
-	"ndd/engine/storage/idlist"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/idlist"
 )
 
 // A library has the open signature files of --against. Its documents have the first numbers of a detector.

@@ -14,13 +14,13 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/near/shingle"
-	"ndd/engine/result"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/near/shingle"
+	"example.org/ndd/engine/result"
 )
 
 type compareFlags struct {

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/memory"
-	"ndd/engine/near/eval"
-	"ndd/engine/result"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/near/eval"
+	"example.org/ndd/engine/result"
 )
 
 type evalFlags struct {

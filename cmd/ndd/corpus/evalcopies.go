@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/copies"
-	"ndd/engine/copies/postings"
-	"ndd/engine/near/eval"
-	"ndd/engine/near/shingle"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/copies/postings"
+	"example.org/ndd/engine/near/eval"
+	"example.org/ndd/engine/near/shingle"
 )
 
 // checkCopies checks --copies and flags that exclude it, and returns the options of each method.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/result"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/result"
 )
 
 // Commands returns the commands of this package.

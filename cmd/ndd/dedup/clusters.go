@@ -5,9 +5,9 @@ import (
 	"io"
 	"strconv"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/near/dedup"
-	"ndd/engine/result"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/near/dedup"
+	"example.org/ndd/engine/result"
 )
 
 // printClusters writes the clusters for a person, the document that is kept first.

@@ -14,8 +14,8 @@ package dedup
 import (
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/input"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/input"
 )
 
 // Commands returns the commands of this package.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/near/dedup"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/near/dedup"
 )
 
 // flags are the flags of the command as they were given.

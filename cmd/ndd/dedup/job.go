@@ -1,8 +1,8 @@
 package dedup
 
 import (
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/input"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/input"
 )
 
 // A job is one run of the command.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/format"
-	"ndd/engine/near/dedup"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/near/dedup"
 )
 
 // outputs are the output folders, nil where none was requested.

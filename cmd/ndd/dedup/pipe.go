@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"slices"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine"
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/rewrite"
-	"ndd/engine/near/dedup"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/rewrite"
+	"example.org/ndd/engine/near/dedup"
 )
 
 // filterPipe copies standard input to standard output without near-duplicates, in one pass: --write-kept -.

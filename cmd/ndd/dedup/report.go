@@ -12,12 +12,12 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/input"
-	"ndd/engine/near/dedup"
-	"ndd/engine/near/shingle"
-	"ndd/permute"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/near/dedup"
+	"example.org/ndd/engine/near/shingle"
+	"example.org/ndd/permute"
 )
 
 //go:embed report.html

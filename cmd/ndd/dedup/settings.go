@@ -6,13 +6,13 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/input"
-	"ndd/engine/near/cluster"
-	"ndd/engine/near/dedup"
-	"ndd/engine/near/keep"
-	"ndd/permute"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/near/cluster"
+	"example.org/ndd/engine/near/dedup"
+	"example.org/ndd/engine/near/keep"
+	"example.org/ndd/permute"
 )
 
 // settings are what the flags say about the inputs, checked.

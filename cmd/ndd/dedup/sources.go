@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/near/dedup"
-	"ndd/engine/near/keep"
-	"ndd/engine/near/source"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/near/dedup"
+	"example.org/ndd/engine/near/keep"
+	"example.org/ndd/engine/near/source"
 )
 
 // sourceFlags are the flags for the sources of documents and their rights.

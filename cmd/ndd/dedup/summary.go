@@ -7,10 +7,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/near/dedup"
-	"ndd/engine/near/source"
-	"ndd/engine/result"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/near/dedup"
+	"example.org/ndd/engine/near/source"
+	"example.org/ndd/engine/result"
 )
 
 // giantCluster is the size from which a cluster is worth a warning.

@@ -8,11 +8,11 @@ import (
 	"iter"
 	"sync"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/near/dedup"
-	"ndd/engine/parallel"
-	"ndd/engine/result"
-	"ndd/engine/storage/store"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/near/dedup"
+	"example.org/ndd/engine/parallel"
+	"example.org/ndd/engine/result"
+	"example.org/ndd/engine/storage/store"
 )
 
 // The columns of the tables of dedup. Those for rows are empty where the file is the document.

@@ -3,11 +3,11 @@ package design
 import (
 	"context"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/index/distribution"
-	"ndd/engine/index/plan"
-	"ndd/engine/storage/store"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/index/distribution"
+	"example.org/ndd/engine/index/plan"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A collection has the facts about fingerprints that the choice of tables depends on: their number, a sample, and the

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/index/distribution"
-	"ndd/engine/index/plan"
-	"ndd/permute"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/index/distribution"
+	"example.org/ndd/engine/index/plan"
+	"example.org/ndd/permute"
 )
 
 type designCommand struct {

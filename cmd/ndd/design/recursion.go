@@ -8,8 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"ndd/engine/index/plan"
-	"ndd/permute"
+	"example.org/ndd/engine/index/plan"
+	"example.org/ndd/permute"
 )
 
 // fingerprintBits is the parameter f of the paper.

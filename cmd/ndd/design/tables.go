@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/index/plan"
-	"ndd/engine/index/table"
-	"ndd/permute"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/index/plan"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/permute"
 )
 
 // Flags choose the tables of an index.

@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/index/live"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/plan"
-	"ndd/engine/index/segment"
-	"ndd/engine/memory"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/plan"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/memory"
 )
 
 func (b *buildRun) addTo(ctx context.Context, files []*ndf.File, docs uint64) (err error) {

@@ -7,9 +7,9 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/index/live"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/storage/disk"
 )
 
 func newBackup(g *cli.Files) *cobra.Command {

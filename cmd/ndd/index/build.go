@@ -20,16 +20,16 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/cmd/ndd/design"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/index/live"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/plan"
-	"ndd/engine/index/segment"
-	"ndd/engine/memory"
-	"ndd/permute"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/cmd/ndd/design"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/plan"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/permute"
 )
 
 // Commands returns the commands of this package.

@@ -11,15 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine"
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/search"
-	"ndd/engine/index/live/version"
-	"ndd/engine/result"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/search"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/result"
 )
 
 func newExport(g *cli.Files) *cobra.Command {

@@ -8,8 +8,8 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/index/live"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/index/live"
 )
 
 func newMerge(g *cli.Files) *cobra.Command {

@@ -9,12 +9,12 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine"
-	"ndd/engine/index/live"
-	"ndd/engine/index/worker"
-	"ndd/engine/memory"
-	"ndd/numa"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/worker"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/numa"
 )
 
 // OpenFlags holds the flags for opening an index for queries.

@@ -9,14 +9,14 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/cmd/ndd/index"
-	"ndd/engine"
-	"ndd/engine/copies"
-	"ndd/engine/index/live"
-	"ndd/engine/index/segment"
-	"ndd/engine/storage/store"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/cmd/ndd/index"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/wal"
 )
 
 func newCheck(g *cli.Files) *cobra.Command {

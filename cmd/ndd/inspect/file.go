@@ -12,13 +12,13 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/copies"
-	"ndd/engine/index/distribution"
-	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
-	"ndd/engine/storage/store"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/index/distribution"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/wal"
 )
 
 // A file is a report on one file. Bits are bits per distinct fingerprint, or per document in a file of documents.

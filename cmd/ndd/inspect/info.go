@@ -15,14 +15,14 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/index/distribution"
-	"ndd/engine/index/live"
-	"ndd/engine/index/radix"
-	"ndd/engine/memory"
-	"ndd/engine/storage/store"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/index/distribution"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/store"
 )
 
 // Commands returns the commands of this package.

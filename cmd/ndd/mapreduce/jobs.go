@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/copies"
-	"ndd/engine/mapreduce"
-	"ndd/engine/passages"
-	"ndd/permute"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/mapreduce"
+	"example.org/ndd/engine/passages"
+	"example.org/ndd/permute"
 )
 
 // mapReduceJobs are the jobs, in the order in which they follow each other.

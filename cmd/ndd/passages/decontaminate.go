@@ -12,14 +12,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
-	"ndd/engine/memory"
-	"ndd/engine/passages"
-	"ndd/engine/passages/decontaminate"
-	"ndd/engine/result"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/passages"
+	"example.org/ndd/engine/passages/decontaminate"
+	"example.org/ndd/engine/result"
 )
 
 func newDecontaminate(g *cli.Files) *cobra.Command {

@@ -3,9 +3,9 @@ package passages
 import (
 	"runtime/debug"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/memory"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/memory"
 )
 
 // reserve returns the budget that --memory allows, and a reservation in it of the memory that reading

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/memory"
-	"ndd/engine/passages"
-	"ndd/engine/result"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/passages"
+	"example.org/ndd/engine/result"
 )
 
 // Commands returns the commands of this package.

@@ -7,13 +7,13 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine"
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
-	"ndd/engine/memory"
-	"ndd/engine/result"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/result"
 )
 
 // An answerer answers the queries of a batch, one line for each hit in order, or counts the hits.

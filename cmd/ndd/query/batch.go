@@ -12,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/cmd/ndd/index"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/result"
-	"ndd/permute"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/cmd/ndd/index"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/result"
+	"example.org/ndd/permute"
 )
 
 func newBatch(g *cli.Files) *cobra.Command {

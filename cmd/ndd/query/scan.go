@@ -13,15 +13,15 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/memory"
-	"ndd/engine/near/scan"
-	"ndd/engine/result"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/near/scan"
+	"example.org/ndd/engine/result"
 )
 
 // A scanAnswerer answers by streaming fingerprints past tables of the queries.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ndd/cmd/ndd/cli"
-	"ndd/cmd/ndd/server"
-	"ndd/cmd/ndd/server/access"
+	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/cmd/ndd/server"
+	"example.org/ndd/cmd/ndd/server/access"
 )
 
 func newHealth(g *cli.Globals) *cobra.Command {

@@ -7,7 +7,7 @@ import (
 	"github.com/coreos/go-systemd/v22/activation"
 	"github.com/coreos/go-systemd/v22/daemon"
 
-	"ndd/cmd/ndd/server"
+	"example.org/ndd/cmd/ndd/server"
 )
 
 // underSystemd sets the sockets that systemd has opened, named listen and admin (one without a name

@@ -12,12 +12,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ndd/cmd/ndd/server/strict"
-	"ndd/engine"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/distribution"
-	"ndd/engine/index/live"
-	"ndd/engine/plot"
+	"example.org/ndd/cmd/ndd/server/strict"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/distribution"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/plot"
 )
 
 // administration handles the requests about the server and its index as a whole.

@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ndd/engine"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // backupBench is a server of a durable index, which makes backups in folder backups.

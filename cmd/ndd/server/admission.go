@@ -8,8 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"ndd/cmd/ndd/server/admit"
-	"ndd/engine/memory"
+	"example.org/ndd/cmd/ndd/server/admit"
+	"example.org/ndd/engine/memory"
 )
 
 // admission is how much is done at a time.

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ndd/cmd/ndd/server/access"
-	"ndd/cmd/ndd/server/admit"
+	"example.org/ndd/cmd/ndd/server/access"
+	"example.org/ndd/cmd/ndd/server/admit"
 )
 
 // An answer writes the response of a request, and records its status and length. It releases the

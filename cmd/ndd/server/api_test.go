@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ndd/engine"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // A list is answered document by document: those that cannot be stored say why, and keep no other

@@ -13,8 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ndd/cmd/ndd/server/strict"
-	"ndd/engine"
+	"example.org/ndd/cmd/ndd/server/strict"
+	"example.org/ndd/engine"
 )
 
 const (

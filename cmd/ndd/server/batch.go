@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/result"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/result"
+	"example.org/ndd/engine/storage/store"
 )
 
 // batch is /v1/batch. It answers many fingerprints in one stream.

@@ -15,13 +15,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ndd/engine"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/result"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/result"
+	"example.org/ndd/engine/storage/store"
 )
 
 func little(queries []uint64) string { return string(store.Bytes64(queries)) }

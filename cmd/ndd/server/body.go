@@ -17,10 +17,10 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"ndd/cmd/ndd/server/admit"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/text"
-	"ndd/engine/corpus/unpack"
+	"example.org/ndd/cmd/ndd/server/admit"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/text"
+	"example.org/ndd/engine/corpus/unpack"
 )
 
 // receive reads the body of a request into memory, and decompresses it. Sent is its length before that.

@@ -18,9 +18,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"ndd/engine"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // browserMax is how long a browser may take for one test: it waits for what it sees, not for time.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"net/http"
 
-	"ndd/cmd/ndd/server/access"
-	"ndd/cmd/ndd/server/admit"
-	"ndd/cmd/ndd/server/strict"
-	"ndd/engine"
+	"example.org/ndd/cmd/ndd/server/access"
+	"example.org/ndd/cmd/ndd/server/admit"
+	"example.org/ndd/cmd/ndd/server/strict"
+	"example.org/ndd/engine"
 )
 
 // A route is one endpoint: its role, its media types, its gate and its handler.

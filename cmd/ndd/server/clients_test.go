@@ -18,8 +18,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"ndd/engine"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // dialRaw opens a connection with a small receive window, and sends what is given.

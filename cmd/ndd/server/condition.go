@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"ndd/engine"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/storage/store"
 )
 
 // condition is what the server can do now. It is safe for concurrent use.

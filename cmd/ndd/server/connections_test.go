@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // serveConnections answers on at most max connections: /wait only when it is told to, and /reset with a part of an

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ndd/cmd/ndd/server/access"
-	"ndd/cmd/ndd/server/strict"
-	"ndd/engine"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
+	"example.org/ndd/cmd/ndd/server/access"
+	"example.org/ndd/cmd/ndd/server/strict"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live"
 )
 
 // documents handles the requests that change what the index holds.

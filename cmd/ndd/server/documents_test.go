@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine"
-	"ndd/engine/index/live"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // A document may be the whole body of an insert and of a check-and-insert, as text or as a page,

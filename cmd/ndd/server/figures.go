@@ -6,10 +6,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"ndd/cmd/ndd/server/admit"
-	"ndd/engine"
-	"ndd/engine/index/live"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/cmd/ndd/server/admit"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/storage/wal"
 )
 
 // A collector reads figures when they are asked for: of admission, of memory and of the index.

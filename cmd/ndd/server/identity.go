@@ -3,7 +3,7 @@ package server
 import (
 	"net/http"
 
-	"ndd/cmd/ndd/server/access"
+	"example.org/ndd/cmd/ndd/server/access"
 )
 
 // A check is middleware with one concern: it refuses a request, or lets it pass with nil.

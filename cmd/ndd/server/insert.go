@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"time"
 
-	"ndd/cmd/ndd/server/strict"
-	"ndd/engine"
-	"ndd/engine/index/live"
+	"example.org/ndd/cmd/ndd/server/strict"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/index/live"
 )
 
 // A newDocument is a document to add. It has an id, unless the index was built from raw

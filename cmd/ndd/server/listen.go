@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"ndd/cmd/ndd/server/access"
+	"example.org/ndd/cmd/ndd/server/access"
 )
 
 // A listener is an HTTP server at an address.

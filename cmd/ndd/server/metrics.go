@@ -14,9 +14,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"ndd/engine"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/wal"
 )
 
 // metrics are the figures on the admin listener: those that are counted as things happen, and a

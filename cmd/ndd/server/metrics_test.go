@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/index/live"
-	"ndd/engine/index/worker"
-	"ndd/engine/memory"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
-	"ndd/numa"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/worker"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/numa"
 )
 
 // TestMetricsOnTheMainPort: /metrics there names the admin address, and every answer of both

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"ndd/cmd/ndd/server/access"
+	"example.org/ndd/cmd/ndd/server/access"
 )
 
 // An observer counts, times and logs requests.

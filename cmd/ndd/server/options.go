@@ -14,9 +14,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/cmd/ndd/server/access"
-	"ndd/engine"
-	"ndd/engine/memory"
+	"example.org/ndd/cmd/ndd/server/access"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/memory"
 )
 
 // Addresses that `ndd serve` listens on unless told otherwise.

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"ndd/cmd/ndd/server/admit"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/cmd/ndd/server/admit"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // gated has gates of so many slots and places for each kind of request.

@@ -13,11 +13,11 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/cmd/ndd/server/admit"
-	"ndd/engine"
-	"ndd/engine/index/live"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"example.org/ndd/cmd/ndd/server/admit"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A problem is an answer that says what went wrong, as in RFC 9457.

@@ -3,9 +3,9 @@ package server
 import (
 	"context"
 
-	"ndd/cmd/ndd/server/admit"
-	"ndd/engine"
-	"ndd/engine/result"
+	"example.org/ndd/cmd/ndd/server/admit"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/result"
 )
 
 // queries handles the requests that ask the index.

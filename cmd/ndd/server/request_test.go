@@ -18,9 +18,9 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 
-	"ndd/cmd/ndd/server/strict"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/cmd/ndd/server/strict"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // print0 is the field of a fingerprint.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/storage/store"
 )
 
 // ballast lets the heap grow by as much before it is collected: the tables are mapped files and the heap is a few MiB, so

@@ -22,9 +22,9 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine"
-	"ndd/engine/memory"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // running is a server that Run runs.

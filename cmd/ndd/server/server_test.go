@@ -17,13 +17,13 @@ import (
 	"sync"
 	"testing"
 
-	"ndd/cmd/ndd/server/admit"
-	"ndd/engine"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
-	"ndd/permute"
+	"example.org/ndd/cmd/ndd/server/admit"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/permute"
 )
 
 const (

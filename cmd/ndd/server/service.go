@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"ndd/cmd/ndd/server/access"
-	"ndd/cmd/ndd/server/ui"
-	"ndd/engine"
-	"ndd/engine/index/live"
+	"example.org/ndd/cmd/ndd/server/access"
+	"example.org/ndd/cmd/ndd/server/ui"
+	"example.org/ndd/engine"
+	"example.org/ndd/engine/index/live"
 )
 
 // A service is the server without its listeners: an index, who may ask it, and

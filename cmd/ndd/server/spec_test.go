@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/cmd/ndd/server/access"
-	"ndd/cmd/ndd/server/strict"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/cmd/ndd/server/access"
+	"example.org/ndd/cmd/ndd/server/strict"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // A description is what /openapi.json says.

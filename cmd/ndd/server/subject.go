@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/corpus/text"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/corpus/text"
 )
 
 // A subject is what a request is about: a fingerprint, or a document that gets one.

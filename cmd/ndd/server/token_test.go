@@ -23,8 +23,8 @@ import (
 	"testing"
 	"time"
 
-	"ndd/cmd/ndd/server/access"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/cmd/ndd/server/access"
+	"example.org/ndd/engine/oracle/must"
 )
 
 const (

@@ -25,8 +25,8 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
-	"ndd/engine/copies/signature"
-	"ndd/engine/corpus/token"
+	"example.org/ndd/engine/copies/signature"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // Chars is the maximum number of characters of a feature.

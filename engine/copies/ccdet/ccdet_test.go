@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/copies/signature"
-	"ndd/engine/near/shingle"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/copies/signature"
+	"example.org/ndd/engine/near/shingle"
+	"example.org/ndd/engine/oracle/must"
 )
 
 func newSelector(t *testing.T, ends string) *Selector {

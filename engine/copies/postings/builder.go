@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"ndd/engine/index/radix"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // ErrTooMany is returned for more than 2^31 documents, or signatures of one document.

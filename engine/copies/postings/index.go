@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"ndd/engine/index/radix"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/storage/store"
 )
 
 // An Index finds the documents of a [Builder] that are similar to another set. It takes 12 bytes of memory for a

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"ndd/asm"
-	"ndd/engine/parallel"
-	"ndd/engine/storage/store"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/parallel"
+	"example.org/ndd/engine/storage/store"
 )
 
 // Join returns the pairs of documents that reach the threshold, ordered by A and B. The result does not depend on the

@@ -11,11 +11,11 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/near/shingle"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/near/shingle"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

@@ -6,7 +6,7 @@ import (
 	"sort"
 	"sync/atomic"
 
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // prefixes are the postings of the rarest signatures of each document, grouped by

@@ -7,8 +7,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"ndd/engine/copies/signature"
-	"ndd/engine/index/radix"
+	"example.org/ndd/engine/copies/signature"
+	"example.org/ndd/engine/index/radix"
 )
 
 // ranked are the distinct sets of a Builder.

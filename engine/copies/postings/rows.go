@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/store"
 )
 
 // leadingMask lets package radix sort whole numbers.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"slices"
 
-	"ndd/engine/index/radix"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // sharedSignatures are the signatures of several documents. Each is the list of the ranks of its documents.

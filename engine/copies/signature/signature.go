@@ -13,7 +13,7 @@ import (
 	"context"
 	"slices"
 
-	"ndd/engine/corpus/token"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // A Signature is one feature of a text.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/copies/signature"
-	"ndd/engine/corpus/token"
+	"example.org/ndd/engine/copies/signature"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // Lists are the antecedents and the stop words of a language. Every antecedent is a stop word.

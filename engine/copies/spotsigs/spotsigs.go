@@ -23,8 +23,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ndd/engine/copies/signature"
-	"ndd/engine/corpus/token"
+	"example.org/ndd/engine/copies/signature"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // Options define the signatures. The zero value is the default.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/copies/signature"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/copies/signature"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // specification reads the definition of the package comment, for texts of lower-case words and

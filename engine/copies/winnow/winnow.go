@@ -22,8 +22,8 @@ import (
 	"math"
 	"slices"
 
-	"ndd/engine/copies/signature"
-	"ndd/engine/corpus/token"
+	"example.org/ndd/engine/copies/signature"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // The lengths that find containment best on the development set.

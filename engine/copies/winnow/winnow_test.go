@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/copies/signature"
-	"ndd/engine/corpus/token"
-	"ndd/engine/near/shingle"
+	"example.org/ndd/engine/copies/signature"
+	"example.org/ndd/engine/corpus/token"
+	"example.org/ndd/engine/near/shingle"
 )
 
 func selector(t testing.TB, s *Selector) signature.Selector {

@@ -12,9 +12,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 
-	"ndd/engine/corpus/columns"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/columns"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

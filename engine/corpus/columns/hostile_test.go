@@ -17,9 +17,9 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
-	"ndd/engine/corpus/columns"
-	"ndd/engine/oracle/hostile"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/columns"
+	"example.org/ndd/engine/oracle/hostile"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // A crafted file has one column "text", whose pages are as a test wants them.

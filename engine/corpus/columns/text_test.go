@@ -11,8 +11,8 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
-	"ndd/engine/corpus/columns"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/columns"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestFormat: a value becomes what its logical type says, or the type is refused by its name.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"iter"
 
-	"ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/input"
 )
 
 const (

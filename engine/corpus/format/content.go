@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/text"
-	"ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/text"
+	"example.org/ndd/engine/corpus/unpack"
 )
 
 // Content is the decompressed content of an open file. Offsets of units count its bytes. It belongs to one goroutine.

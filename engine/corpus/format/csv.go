@@ -14,7 +14,7 @@ import (
 	"strings"
 	"unsafe"
 
-	"ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/input"
 )
 
 // A table of text is a sequence of records. The first one names the fields. A field that begins with a quotation

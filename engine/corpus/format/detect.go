@@ -8,9 +8,9 @@ import (
 	"io"
 	"strings"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/magic"
-	"ndd/engine/corpus/text"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/magic"
+	"example.org/ndd/engine/corpus/text"
 )
 
 // detect returns the format of the content. The options name it, else the name's ending, else the first bytes show it,

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/text"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/text"
 )
 
 // Document is the text of one document and where it comes from.

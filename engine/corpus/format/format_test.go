@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/input"
 )
 
 // TestFormats: a known ending says the format, before numbers and queries, too; of other files the first bytes do, and

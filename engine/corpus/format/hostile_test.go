@@ -14,9 +14,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/oracle/hostile"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/oracle/hostile"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestHostileFiles: files that decompress to much, never end, or claim to be longer than they are

@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/text"
-	"ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/text"
+	"example.org/ndd/engine/corpus/unpack"
 )
 
 // pageOf returns the body of an archived block, its format and its Content-Type; or why it is no page. Crawlers

@@ -9,7 +9,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestMediaTypes: a page is one though its media type is malformed or unknown, and headers are never text.

@@ -7,8 +7,8 @@ import (
 	"io"
 	"iter"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/unpack"
 )
 
 // jsonObjects yields one unit a JSON object: of an array of them, or of objects one after the

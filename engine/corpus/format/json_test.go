@@ -11,8 +11,8 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // FuzzJSONValues: an array or a sequence of objects that encoding/json reads is read alike, and

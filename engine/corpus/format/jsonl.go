@@ -8,7 +8,7 @@ import (
 	"iter"
 	"unicode"
 
-	"ndd/engine/corpus/text"
+	"example.org/ndd/engine/corpus/text"
 )
 
 // plainLines yields one unit a line. White space alone is no line.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/oracle/hostile"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/oracle/hostile"
+	"example.org/ndd/engine/oracle/must"
 )
 
 func TestJSONFields(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/input"
 )
 
 // Format is how a file holds its documents.

@@ -3,9 +3,9 @@ package format
 import (
 	"fmt"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/text"
-	"ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/text"
+	"example.org/ndd/engine/corpus/unpack"
 )
 
 // Options configures reading. The zero value detects formats and fields.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"ndd/engine/corpus/columns"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/unpack"
-	"ndd/engine/parallel"
+	"example.org/ndd/engine/corpus/columns"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/parallel"
 )
 
 // errNoFile is the error of a Parquet file that is not plain on disk: its index is at its end.

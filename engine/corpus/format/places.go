@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"ndd/engine/corpus/text"
+	"example.org/ndd/engine/corpus/text"
 )
 
 // A Range is bytes From up to To of a text or of a file.

@@ -13,9 +13,9 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/text"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/text"
+	"example.org/ndd/engine/oracle/must"
 )
 
 const mark = text.ByteOrderMark

@@ -18,9 +18,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

@@ -6,8 +6,8 @@ import (
 	"io"
 	"iter"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/unpack"
 )
 
 // A wrong Content-Length ends a block within it, or within a later record. A block that no other record

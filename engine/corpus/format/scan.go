@@ -8,9 +8,9 @@ import (
 	"io"
 	"iter"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/text"
-	"ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/text"
+	"example.org/ndd/engine/corpus/unpack"
 )
 
 // Read yields the documents of the inputs in order: inputs as given, folders sorted by path. stdin

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/unpack"
 )
 
 // A WARC file (ISO 28500) is records one after the other, as a rule each compressed by itself,

@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // record is a WARC record. Headers are name and value in turn.

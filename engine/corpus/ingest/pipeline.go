@@ -7,10 +7,10 @@ import (
 	"iter"
 	"runtime"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/unpack"
-	"ndd/engine/parallel"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/parallel"
 )
 
 const (

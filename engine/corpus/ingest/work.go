@@ -5,7 +5,7 @@ import (
 	"errors"
 	"iter"
 
-	"ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/input"
 )
 
 // A Work keeps what [Run], or [Extract], makes of files, so that a later run takes it over instead of

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"ndd/engine/storage/object"
+	"example.org/ndd/engine/storage/object"
 )
 
 // File is one file to read.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/storage/object"
+	"example.org/ndd/engine/storage/object"
 )
 
 // links follows the symbolic links in folders that lead to files, and reads no file twice because

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ndd/engine/storage/object"
+	"example.org/ndd/engine/storage/object"
 )
 
 // Stdin is the input that means standard input.

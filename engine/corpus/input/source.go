@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"ndd/engine/storage/object"
+	"example.org/ndd/engine/storage/object"
 )
 
 // Source is an open file, pipe or object. Its errors do not name the file. Reading it ends with the context.

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ndd/engine/storage/object"
+	"example.org/ndd/engine/storage/object"
 )
 
 // Files yields the files that the inputs name. A folder gives its files and those of its

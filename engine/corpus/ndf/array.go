@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
 )
 
 // Endings are the endings of the names of files that a [Writer] writes.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/storage/idlist"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/storage/idlist"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A File is an open fingerprint file of any format. It may be read from

@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ndd/engine/oracle/hostile"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/oracle/hostile"
+	"example.org/ndd/engine/storage/store"
 )
 
 func goldenSections(t testing.TB) []store.Section {

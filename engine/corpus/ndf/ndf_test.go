@@ -12,12 +12,12 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/faults"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

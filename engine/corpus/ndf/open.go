@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/memory"
-	"ndd/engine/storage/idlist"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/idlist"
+	"example.org/ndd/engine/storage/store"
 )
 
 // OpenOptions say how a fingerprint file is opened. The zero value is for files on disk.

@@ -8,9 +8,9 @@ import (
 	"math"
 	"slices"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/storage/idlist"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/storage/idlist"
+	"example.org/ndd/engine/storage/store"
 )
 
 // Files of a share have three more sections, which say where each document was read:

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/oracle/hostile"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/oracle/hostile"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/store"
 )
 
 // TestSketches keeps the sketches of documents in several chunks, and refuses sketches of another version, of

@@ -10,9 +10,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ndd/engine/corpus/magic"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/magic"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/storage/store"
 )
 
 // Fingerprints as text are lines of what ndd fingerprint prints: 16 hexadecimal digits, 0x before

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"math"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/memory"
-	"ndd/engine/storage/idlist"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/idlist"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A chunk is written when it reaches one of these numbers of documents (8 MiB of fingerprints) and

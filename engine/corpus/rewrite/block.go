@@ -10,8 +10,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/unpack"
 )
 
 // A copy is compressed in blocks, by several goroutines at a time, while its file is read:

@@ -12,11 +12,11 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/unpack"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestPacker: whatever the size of a block and the number of goroutines, a copy is the content

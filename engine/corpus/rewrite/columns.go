@@ -14,10 +14,10 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	parquetformat "github.com/parquet-go/parquet-go/format"
 
-	"ndd/engine/corpus/columns"
-	"ndd/engine/corpus/format"
-	"ndd/engine/parallel"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/columns"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/parallel"
+	"example.org/ndd/engine/storage/store"
 )
 
 const (

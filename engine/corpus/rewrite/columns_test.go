@@ -17,10 +17,10 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	parquetformat "github.com/parquet-go/parquet-go/format"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
-	"ndd/engine/result"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/result"
 )
 
 // page is a row with what tables of documents have: optional and repeated columns, groups and

@@ -9,9 +9,9 @@ import (
 	"math"
 	"slices"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/unpack"
-	"ndd/engine/parallel"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/parallel"
 )
 
 // pack writes the parts of a content that fill copies, compressed as the content was. Each WARC record is a

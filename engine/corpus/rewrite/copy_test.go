@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/input"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
 )
 
 func TestCopy(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strconv"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/input"
-	"ndd/engine/result"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/result"
 )
 
 // Fields are added to every document in copies of the inputs:

@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
-	"ndd/engine/result"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/result"
 )
 
 // TestAddColumns: a Parquet file gets optional columns after its own, which stay as they are.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/minio/highwayhash"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/unpack"
-	"ndd/engine/corpus/work"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/corpus/work"
 )
 
 // A fileCopy copies one file.

@@ -7,11 +7,11 @@ import (
 	"iter"
 	"runtime"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/unpack"
-	"ndd/engine/parallel"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/parallel"
 )
 
 // A Job copies some inputs.

@@ -3,7 +3,7 @@ package rewrite
 import (
 	"io"
 
-	"ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/format"
 )
 
 // A Verdict says what a copy leaves out of a document: nothing if it is zero.

@@ -9,9 +9,9 @@ import (
 	"math"
 	"sync"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/unpack"
 )
 
 // ErrPacked is returned by [Lines] for an input that is compressed.

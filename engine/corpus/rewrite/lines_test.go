@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestLinesUnjudged: broken lines and short documents remain; blank and overlong lines do not, and

@@ -11,11 +11,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/unpack"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // gzipMember returns a member that this program would not write: it is not compressed, and has a name.

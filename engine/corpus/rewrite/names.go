@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/work"
-	"ndd/engine/storage/object"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/work"
+	"example.org/ndd/engine/storage/object"
 )
 
 // A Target is the folder of the copies of some inputs. A copy's name is its path below the deepest folder that

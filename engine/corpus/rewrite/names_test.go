@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
 )
 
 func TestNames(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"math"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
 )
 
 // A scanner reads the units of a file and collects the edits that the judge decides.

@@ -8,7 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 
-	"ndd/engine/result"
+	"example.org/ndd/engine/result"
 )
 
 // A group is a node with other fields than its own.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/corpus/token"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // A NamedFeature is a feature with the tokens that it is made of.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/hex"
 
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/corpus/token"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // Fingerprinter makes fingerprints by one recipe. It reuses its memory from text to text: 12 KiB

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
-	"ndd/engine/corpus/token"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/token"
+	"example.org/ndd/engine/oracle/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

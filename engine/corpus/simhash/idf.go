@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ndd/engine/corpus/token"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // idf has a factor for the weight of each feature, in hundredths: its inverse document frequency.

@@ -4,8 +4,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/corpus/token"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // minwise is the minwise sketch: one permutation hashing (Li, Owen, Zhang, NIPS 2012), optimal

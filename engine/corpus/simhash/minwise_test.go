@@ -13,8 +13,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ndd/engine/corpus/token"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/token"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // The twin below is written from the package comment, with maps.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestParseRecipe: recipes round-trip through their JSON, fields that are absent have their defaults, and a recipe is

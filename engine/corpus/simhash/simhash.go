@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/bits"
 
-	"ndd/asm"
-	"ndd/engine/corpus/token"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // ballot is the simhash sketch: it counts the features of a text and lets them vote.

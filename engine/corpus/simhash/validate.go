@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/corpus/token"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // Validate returns an error that names the first field whose value this version of the package

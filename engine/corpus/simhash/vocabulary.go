@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"ndd/engine/corpus/token"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // vocabulary is what the lists and files of a recipe hold. It is read only.

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"ndd/engine/corpus/token"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // bins are the winners of all bins; 0 in a bin that has no shingle.

@@ -3,7 +3,7 @@ package sketch
 import (
 	"slices"
 
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 // A List has sketches that other ones are compared with, each by one line of the cache. Many goroutines may call

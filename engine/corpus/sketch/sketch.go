@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"ndd/asm"
-	"ndd/engine/corpus/token"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // The form of sketches.

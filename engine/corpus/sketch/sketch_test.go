@@ -12,8 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ndd/engine/corpus/token"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/token"
+	"example.org/ndd/engine/oracle/must"
 )
 
 var testKey = token.NewKey([32]byte{1, 2, 3})

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"ndd/engine/corpus/token"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // A Sketcher makes sketches of texts from their tokens. It reuses its memory, 6 KiB and a batch of units, and belongs to one

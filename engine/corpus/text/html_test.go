@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/text/encoding/htmlindex"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // decoded returns what a new decoder makes of a document.

@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // repeated returns a form of repeated text.

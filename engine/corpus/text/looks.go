@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/net/html/atom"
 
-	"ndd/engine/corpus/magic"
+	"example.org/ndd/engine/corpus/magic"
 )
 
 // ByteOrderMark begins some texts in UTF-8.

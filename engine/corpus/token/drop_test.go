@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestDrop: what goes and what stays of each kind; nothing within a word goes.

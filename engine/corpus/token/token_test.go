@@ -13,7 +13,7 @@ import (
 	"github.com/minio/highwayhash"
 	"pgregory.net/rapid"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // found is a token without its place.

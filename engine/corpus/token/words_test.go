@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestWordsOfOptions: what folding, a lexicon and stemmers make of texts, as test vectors.

@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"ndd/engine/parallel"
+	"example.org/ndd/engine/parallel"
 )
 
 // A compressed file that has many members (gzip) or frames (zstd) is cut into pieces of whole members or frames.

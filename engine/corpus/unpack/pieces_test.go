@@ -9,8 +9,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

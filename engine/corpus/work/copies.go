@@ -15,7 +15,7 @@ import (
 
 	"github.com/minio/highwayhash"
 
-	"ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/input"
 )
 
 // Copies are the finished copies of input files that a [Folder] keeps. Each is a second name of the file in the folder

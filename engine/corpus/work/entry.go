@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/storage/store"
 )
 
 // The bits of an entry's head.

@@ -13,14 +13,14 @@ import (
 
 	"github.com/minio/highwayhash"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/text"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/object"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/text"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/object"
+	"example.org/ndd/engine/storage/store"
 )
 
 const (

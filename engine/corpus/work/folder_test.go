@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/text"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/text"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/store"
 )
 
 // TestKey: whatever the entries of a file depend on makes another key.

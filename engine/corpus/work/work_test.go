@@ -14,16 +14,16 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/text"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/crash"
-	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/text"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/crash"
+	"example.org/ndd/engine/oracle/faults"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

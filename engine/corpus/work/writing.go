@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/unpack"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/unpack"
+	"example.org/ndd/engine/storage/store"
 )
 
 // writing is what a Folder is writing.

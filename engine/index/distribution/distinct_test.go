@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 // TestDistinct counts sets of every kind: exactly where there are few, within five standard errors

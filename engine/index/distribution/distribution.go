@@ -18,7 +18,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 func TestCounts(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"io"
 	"math/bits"
 
-	"ndd/engine/plot"
+	"example.org/ndd/engine/plot"
 )
 
 // FigureNames are the names of the files that [Figures] returns.

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/version"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/version"
 )
 
 // Add builds a segment of the documents of fingerprint files and adds it to an index that is open for writing. The

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/wal"
 )
 
 // A BackupReport describes the result of [Backup].

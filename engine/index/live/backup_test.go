@@ -11,14 +11,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ndd/engine/index/live/rows"
-	"ndd/engine/oracle/crash"
-	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/oracle/crash"
+	"example.org/ndd/engine/oracle/faults"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/wal"
 )
 
 // backupSource makes an index that has two segments, deletions and a log.

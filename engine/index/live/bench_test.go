@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/wal"
 )
 
 var logged = flag.Int("logged", 1_000_000, "documents in the log that BenchmarkRecover reads")

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // A clocked index is opened with a system's clock that the test sets, beside a monotonic one.

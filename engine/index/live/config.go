@@ -4,16 +4,16 @@ import (
 	"cmp"
 	"time"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/memtable"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/version"
-	"ndd/engine/index/table"
-	"ndd/engine/index/worker"
-	"ndd/engine/memory"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/wal"
-	"ndd/permute"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live/memtable"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/index/worker"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/wal"
+	"example.org/ndd/permute"
 )
 
 // A Config describes an index.

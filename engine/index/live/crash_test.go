@@ -15,15 +15,15 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/oracle/crash"
-	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/oracle/crash"
+	"example.org/ndd/engine/oracle/faults"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/wal"
 )
 
 var cuts = flag.Int("cuts", 0, "seeds of each power cut of TestPowerCut behind every call; 0: 20 with -long, else one "+

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/search"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/search"
+	"example.org/ndd/engine/storage/wal"
 )
 
 // Delete deletes the documents with these IDs and returns their number. Queries that begin after it has returned do not

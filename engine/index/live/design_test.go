@@ -7,12 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
-	"ndd/engine/oracle/must"
-	"ndd/permute"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/permute"
 )
 
 // TestDesignOf: for every k and every design of the catalogue, a segment of an eighth of the

@@ -5,12 +5,12 @@ import (
 	"iter"
 	"slices"
 
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/version"
-	"ndd/engine/index/segment"
-	"ndd/engine/memory"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
 )
 
 // documents is the content of a file beside the file of a segment. The file of a segment depends only on the documents,

@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ndd/engine/index/live/rows"
-	"ndd/engine/oracle/hostile"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/generations"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/oracle/hostile"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/generations"
+	"example.org/ndd/engine/storage/store"
 )
 
 // TestHostileDocuments changes the file beside a segment, with its checksums repaired: opening it

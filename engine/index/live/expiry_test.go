@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestExpire: documents are there until their time, in memory, in files and after a restart, keep

@@ -12,16 +12,16 @@ import (
 	"strings"
 	"sync"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/version"
-	"ndd/engine/index/plan"
-	"ndd/engine/index/table"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/generations"
-	"ndd/engine/storage/store"
-	"ndd/engine/storage/wal"
-	"ndd/permute"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/index/plan"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/generations"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/wal"
+	"example.org/ndd/permute"
 )
 
 // A folder manages the files of an index: on disk if the index is open for writing, otherwise in memory and without a

@@ -12,15 +12,15 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/search"
-	"ndd/engine/index/live/version"
-	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
-	"ndd/engine/index/worker"
-	"ndd/engine/memory"
-	"ndd/engine/storage/store"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/search"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/index/worker"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/wal"
 )
 
 // An Index is a set of documents that changes while it is searched.

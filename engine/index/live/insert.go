@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"slices"
 
-	"ndd/asm"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/search"
-	"ndd/engine/index/live/version"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/search"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/storage/wal"
 )
 
 // ErrConflict is wrapped if an ID is taken and conflicts are refused.

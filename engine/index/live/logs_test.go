@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/index/live/rows"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/wal"
 )
 
 // killed ends an index as kill -9 does, without a flush, and returns the files of its log.

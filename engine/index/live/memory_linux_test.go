@@ -10,15 +10,15 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/segment"
-	"ndd/engine/memory"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
 )
 
 // anonymous returns how much memory of this process is no file's, as its pages say: the sums of

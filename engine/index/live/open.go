@@ -14,17 +14,17 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/search"
-	"ndd/engine/index/live/version"
-	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
-	"ndd/engine/index/worker"
-	"ndd/engine/memory"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/generations"
-	"ndd/engine/storage/store"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/search"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/index/worker"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/generations"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/wal"
 )
 
 // Open opens the index in folder dir and verifies it as o says. The error wraps [store.ErrCorrupt] if the index is

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/wal"
 )
 
 // TestPrivateManifest: only its owner can read the manifest that has a private key, also after a flush

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/memory"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/memory"
 )
 
 // A record of the log is one change. It is applied as a whole or not at all:

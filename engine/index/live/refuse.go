@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"ndd/engine/index/live/rows"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/storage/wal"
 )
 
 // The log is shared by waiting callers, so a change is in memory before it is written. If the disk is full, changes

@@ -5,11 +5,11 @@ import (
 	"sync"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/wal"
 )
 
 // TestRepeatedCheck: a check-and-insert that is repeated is answered as the first time, wherever the

@@ -10,16 +10,16 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/index/live/memtable"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/version"
-	"ndd/engine/index/plan"
-	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
-	"ndd/engine/memory"
-	"ndd/engine/storage/generations"
-	"ndd/permute"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/index/live/memtable"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/index/plan"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/generations"
+	"example.org/ndd/permute"
 )
 
 // An upkeep flushes memtables to segments, merges segments and drops expired ones, in the background and on request.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/index/live/rows"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // mergeFrom merges the segments of an index from one on.

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 var shutdowns = flag.Int("shutdowns", 2, "how often TestShutDown cuts a file system off, where this process may "+

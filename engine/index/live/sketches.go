@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"iter"
 
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/version"
-	"ndd/engine/memory"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/generations"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/generations"
+	"example.org/ndd/engine/storage/store"
 )
 
 // The sketches of a segment's documents are in a separate file, which is always mapped: a search reads one line of it

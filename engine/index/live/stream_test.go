@@ -9,17 +9,17 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/search"
-	"ndd/engine/index/live/version"
-	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
-	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/search"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/oracle/faults"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
 )
 
 // crowded returns an index of two segments and memtables with fingerprints that queries find very

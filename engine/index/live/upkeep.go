@@ -6,13 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/index/live/memtable"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/version"
-	"ndd/engine/index/segment"
-	"ndd/engine/memory"
-	"ndd/engine/storage/wal"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/index/live/memtable"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/wal"
 )
 
 // start starts the work in the background.

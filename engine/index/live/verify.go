@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"ndd/engine/index/live/version"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/storage/store"
 )
 
 func verify(ctx context.Context, files []*store.File, threads int, progress func(done, of uint64)) error {

@@ -8,12 +8,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/search"
-	"ndd/engine/index/live/version"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/search"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestConsistentReads has a document replaced again and again while others look for it, by itself

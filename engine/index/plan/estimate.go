@@ -3,8 +3,8 @@ package plan
 import (
 	"math"
 
-	"ndd/asm"
-	"ndd/permute"
+	"example.org/ndd/asm"
+	"example.org/ndd/permute"
 )
 
 // An estimate counts pairs of a sample's sorted keys that agree. It counts its steps. Each step reads one key and

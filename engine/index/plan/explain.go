@@ -7,7 +7,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/index/distribution"
+	"example.org/ndd/engine/index/distribution"
 )
 
 // explain writes the reasons for the choice, and the effect of other memory limits.

@@ -3,8 +3,8 @@ package plan
 import (
 	"math"
 
-	"ndd/engine/index/table"
-	"ndd/huffman"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/huffman"
 )
 
 // huffmanModel models the paper's table. Package table describes the format.

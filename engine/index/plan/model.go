@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/bits"
 
-	"ndd/engine/index/table"
-	"ndd/permute"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/permute"
 )
 
 // A model predicts the bytes and time of one layout. It has no state.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/index/distribution"
-	"ndd/engine/index/succinct"
-	"ndd/engine/index/table"
-	"ndd/permute"
+	"example.org/ndd/engine/index/distribution"
+	"example.org/ndd/engine/index/succinct"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/permute"
 )
 
 // A Plan is the answer to a request: all options, the choice, and the reasons.

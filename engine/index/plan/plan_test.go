@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ndd/engine/index/table"
-	"ndd/engine/oracle/must"
-	"ndd/permute"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/permute"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")

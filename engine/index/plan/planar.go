@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/bits"
 
-	"ndd/engine/index/table"
-	"ndd/permute"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/permute"
 )
 
 // planarModel models the layout of planes. Package table describes the format.

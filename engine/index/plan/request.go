@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"ndd/engine/index/distribution"
-	"ndd/engine/index/table"
-	"ndd/permute"
+	"example.org/ndd/engine/index/distribution"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/permute"
 )
 
 // IDs is the kind of document data that an index keeps.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"sync"
 
-	"ndd/asm"
-	"ndd/engine/index/radix"
-	"ndd/engine/index/succinct"
-	"ndd/engine/index/table"
-	"ndd/huffman"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/index/succinct"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/huffman"
 )
 
 // A Sample is a sample of the fingerprints that the index will contain, or of similar ones. It is safe for concurrent

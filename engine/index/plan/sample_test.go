@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/huffman"
-	"ndd/permute"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/huffman"
+	"example.org/ndd/permute"
 )
 
 // bruteShare compares every two of the prints.

@@ -5,15 +5,15 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/index/distribution"
-	"ndd/engine/index/segment"
-	"ndd/engine/index/table"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
-	"ndd/huffman"
-	"ndd/permute"
+	"example.org/ndd/engine/index/distribution"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/huffman"
+	"example.org/ndd/permute"
 )
 
 // uniformKeys returns n sorted distinct random keys.

@@ -4,8 +4,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"ndd/asm"
-	"ndd/engine/memory"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/memory"
 )
 
 const (

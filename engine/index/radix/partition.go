@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ndd/asm"
-	"ndd/engine/memory"
-	"ndd/engine/storage/store"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/store"
 )
 
 const (

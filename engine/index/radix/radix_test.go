@@ -11,12 +11,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ndd/engine/memory"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/permute"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/permute"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // Records sorts records of several words and drops repetitions. The records need not fit in memory. A full writer

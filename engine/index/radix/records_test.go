@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // TestRecords sorts records of two writers, of which each repeats some times, with so little room

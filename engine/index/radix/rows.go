@@ -3,7 +3,7 @@ package radix
 import (
 	"math/bits"
 
-	"ndd/engine/memory"
+	"example.org/ndd/engine/memory"
 )
 
 const (

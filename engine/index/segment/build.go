@@ -9,11 +9,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ndd/asm"
-	"ndd/engine/index/radix"
-	"ndd/engine/index/table"
-	"ndd/engine/memory"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // A builder is the state of [Write]: the input, and one table's sorted keys in

@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ndd/engine/index/table"
-	"ndd/engine/memory"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
-	"ndd/permute"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/permute"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

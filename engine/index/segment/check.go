@@ -1,6 +1,6 @@
 package segment
 
-import "ndd/engine/storage/store"
+import "example.org/ndd/engine/storage/store"
 
 // Check reads the whole segment and checks that it is consistent: the keys of each table ascend, all tables have the
 // same fingerprints, and every document has one fingerprint. It finds files that were written wrongly, which checksums

@@ -1,9 +1,9 @@
 package segment
 
 import (
-	"ndd/engine/index/succinct"
-	"ndd/engine/memory"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/index/succinct"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A docList holds the documents of each fingerprint, by the rank of the fingerprint in table 0. The number of a

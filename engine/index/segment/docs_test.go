@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/index/table"
-	"ndd/engine/memory"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
 )
 
 // TestDocuments writes few documents and many: the segment gives back the rows of each fingerprint,

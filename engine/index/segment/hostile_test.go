@@ -4,10 +4,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ndd/engine/index/table"
-	"ndd/engine/oracle/hostile"
-	"ndd/engine/oracle/long"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/oracle/hostile"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/storage/store"
 )
 
 func goldenSections(t testing.TB, layout string) []store.Section {

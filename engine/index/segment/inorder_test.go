@@ -3,10 +3,10 @@ package segment
 import (
 	"testing"
 
-	"ndd/engine/index/table"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
 )
 
 // watched is a source that counts how often it is read in order.

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"sort"
 
-	"ndd/asm"
-	"ndd/engine/index/radix"
-	"ndd/engine/index/table"
-	"ndd/engine/storage/store"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A Range is a range of the segment's list of documents, which [Segment.Locate] finds for a fingerprint. It is empty if

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/index/table"
-	"ndd/engine/memory"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
 )
 
 // sources returns segments of fingerprints, of several designs and layouts, as what is to be

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"ndd/asm"
-	"ndd/engine/storage/store"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/storage/store"
 )
 
 // Prints sets prints[i] to the fingerprint of the document of row first+i. The segment must have these rows. It reads

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/index/table"
-	"ndd/engine/oracle/hostile"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/oracle/hostile"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
 )
 
 // TestPrints reads the fingerprints of all rows, some at a time, in both layouts and of

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"ndd/asm"
-	"ndd/engine/index/table"
-	"ndd/engine/storage/store"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A Match is a stored fingerprint within distance k of a query.

@@ -3,10 +3,10 @@ package segment
 import (
 	"fmt"
 
-	"ndd/asm"
-	"ndd/engine/index/table"
-	"ndd/engine/storage/store"
-	"ndd/permute"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/permute"
 )
 
 // searchEachMax is the maximum number of queries of [SearchEach]. With more queries, one segment alone has enough

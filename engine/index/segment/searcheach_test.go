@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/index/table"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestSearchEach searches segments of several designs, layouts and sizes at once, and finds in each

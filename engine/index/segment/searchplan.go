@@ -1,9 +1,9 @@
 package segment
 
 import (
-	"ndd/engine/index/table"
-	"ndd/engine/storage/store"
-	"ndd/permute"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/permute"
 )
 
 // A searchPlan holds the parameters of searches with distance k.

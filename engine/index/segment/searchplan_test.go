@@ -8,11 +8,11 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/index/table"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/permute"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/permute"
 )
 
 // compareMatches demands the same matches, which it sorts.

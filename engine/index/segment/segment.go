@@ -3,10 +3,10 @@ package segment
 import (
 	"sync/atomic"
 
-	"ndd/engine/index/table"
-	"ndd/engine/storage/idlist"
-	"ndd/engine/storage/store"
-	"ndd/permute"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/storage/idlist"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/permute"
 )
 
 // A Segment is an open segment. It may be used from many goroutines, each with its own [Scratch].

@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ndd/engine/index/radix"
-	"ndd/engine/index/table"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A sweep answers thousands of queries. It sorts them by their permuted keys and reads the table once, one region after

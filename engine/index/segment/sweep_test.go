@@ -7,12 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/index/table"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
-	"ndd/permute"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/permute"
 )
 
 // inMemory builds a segment of fingerprints.

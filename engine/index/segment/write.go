@@ -9,13 +9,13 @@ import (
 	"iter"
 	"runtime"
 
-	"ndd/engine/index/radix"
-	"ndd/engine/index/table"
-	"ndd/engine/memory"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/idlist"
-	"ndd/engine/storage/store"
-	"ndd/permute"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/index/table"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/idlist"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/permute"
 )
 
 // An Input holds the documents of a new segment.

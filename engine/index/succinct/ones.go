@@ -3,7 +3,7 @@ package succinct
 import (
 	"math/bits"
 
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 // onesPerSample is the distance between samples. It costs 1/8 bit per one.

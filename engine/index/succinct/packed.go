@@ -8,7 +8,7 @@ package succinct
 import (
 	"math/bits"
 
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 // WidthFor returns the number of bits for values up to limit.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"ndd/permute"
+	"example.org/ndd/permute"
 )
 
 // The fixed costs of this package, in nanoseconds. A search uses them to decide how many leading bits a probe fixes,

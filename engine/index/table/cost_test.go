@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/permute"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/permute"
 )
 
 // Probing foresees how many keys a query of skewed keys is compared with: not more than twice as many as

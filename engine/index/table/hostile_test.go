@@ -7,12 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/hostile"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
-	"ndd/permute"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/hostile"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/permute"
 )
 
 // A recorder keeps sections in order, to be changed and read again.

@@ -3,8 +3,8 @@ package table
 import (
 	"encoding/binary"
 
-	"ndd/engine/storage/store"
-	"ndd/huffman"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/huffman"
 )
 
 // A huffmanTable is the paper's table (section 3.2): the first key, blocks of a fixed size with the following keys,

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"ndd/asm"
-	"ndd/huffman"
+	"example.org/ndd/asm"
+	"example.org/ndd/huffman"
 )
 
 // A probe of a huffman table searches the range [low, high]. The range begins in the first block whose last key is at

@@ -3,8 +3,8 @@ package table
 import (
 	"slices"
 
-	"ndd/asm"
-	"ndd/huffman"
+	"example.org/ndd/asm"
+	"example.org/ndd/huffman"
 )
 
 // decode decodes block b. It returns the fence before the block and the keys.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"iter"
 
-	"ndd/engine/parallel"
-	"ndd/engine/storage/store"
-	"ndd/huffman"
+	"example.org/ndd/engine/parallel"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/huffman"
 )
 
 // pieceKeys is the number of keys per piece. Each piece begins a new block, so that pieces can be packed in parallel

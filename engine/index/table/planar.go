@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"ndd/asm"
-	"ndd/engine/index/succinct"
-	"ndd/engine/storage/store"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/index/succinct"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A planarTable divides each key into three planes, so that a probe reads only the bits that distinguish most keys:

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"sync"
 
-	"ndd/asm"
-	"ndd/engine/memory"
-	"ndd/engine/storage/store"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A PlanarBuilder packs the keys of a planar table in pieces, while each piece is in the cache. It reuses the memory

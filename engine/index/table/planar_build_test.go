@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
 )
 
 // packed returns the sections of the table that a builder makes of keys in pieces of random

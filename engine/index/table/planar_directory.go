@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"ndd/asm"
-	"ndd/engine/index/succinct"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/index/succinct"
 )
 
 // A planarDirectory has the sections "lines" and "wide" during a build. Lines may be set in any order and

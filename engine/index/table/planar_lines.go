@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"sort"
 
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 // planarLines has the lines of buckets and the low bits of a planar table, in the form of the kernels

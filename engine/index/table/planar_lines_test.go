@@ -3,9 +3,9 @@ package table
 import (
 	"testing"
 
-	"ndd/asm"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 // linesOf returns the lines of a table of keys.

@@ -5,9 +5,9 @@ import (
 	"math/bits"
 	"sync/atomic"
 
-	"ndd/asm"
-	"ndd/engine/index/succinct"
-	"ndd/engine/storage/store"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/index/succinct"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A planarPiece is a range of consecutive keys. It may already be packed into low and rest planes:

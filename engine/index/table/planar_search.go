@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 // planarScratch has the memory of a planar search.

@@ -3,7 +3,7 @@ package table
 import (
 	"math/bits"
 
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 // rank returns the rank of a key, or NoRank.

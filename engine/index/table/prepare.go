@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"ndd/asm"
-	"ndd/permute"
+	"example.org/ndd/asm"
+	"example.org/ndd/permute"
 )
 
 // PreparedMax is the maximum number of probes per query that [Search.Prepare] prepares: 4 KiB.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/permute"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/permute"
 )
 
 // TestPrepare searches tables of several sizes with and without probes that are made in advance,

@@ -1,7 +1,7 @@
 package table
 
 import (
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 // Scan compares every key of t with every query. It appends the keys within distance k to dst, in order of the keys,

@@ -4,9 +4,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/permute"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/permute"
 )
 
 // skewed are sets of distinct keys, whose groups are longer than anything the directory foresees.

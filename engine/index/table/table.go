@@ -8,9 +8,9 @@ import (
 	"math/bits"
 	"runtime"
 
-	"ndd/asm"
-	"ndd/engine/storage/store"
-	"ndd/permute"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/permute"
 )
 
 // A Layout is the name of a way to pack keys.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"ndd/engine/index/segment"
-	"ndd/numa"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/numa"
 )
 
 // A Match is one fingerprint that matches a request.

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"ndd/engine/index/segment"
-	"ndd/engine/memory"
-	"ndd/engine/storage/store"
-	"ndd/numa"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/numa"
 )
 
 // Options configures how to distribute an index over the nodes of a host.

@@ -5,9 +5,9 @@ import (
 	"context"
 	"strings"
 
-	"ndd/engine/index/segment"
-	"ndd/engine/storage/store"
-	"ndd/numa"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/numa"
 )
 
 // A source is a file with some sections replaced by copies.

@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ndd/engine/index/radix"
-	"ndd/engine/memory"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/store"
 )
 
 // Prints are the fingerprints of documents by row, in one piece or several.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/index/radix"
-	"ndd/engine/memory"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 // TestCandidates: the candidates are all rows that have a near one or an equal one, in order, and few

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"ndd/asm"
-	"ndd/permute"
+	"example.org/ndd/asm"
+	"example.org/ndd/permute"
 )
 
 // costs of joining are in ns a fingerprint and table, one thread (BenchmarkJoin,

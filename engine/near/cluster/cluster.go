@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"ndd/engine/index/radix"
-	"ndd/engine/memory"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/memory"
 )
 
 // Options configures the clusters and the choice of their representatives.

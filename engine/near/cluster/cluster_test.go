@@ -12,14 +12,14 @@ import (
 	"sync"
 	"testing"
 
-	"ndd/asm"
-	"ndd/engine/index/radix"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/permute"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/faults"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/permute"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

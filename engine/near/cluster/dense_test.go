@@ -10,11 +10,11 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/index/radix"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 // denseGroups returns sets of about n fingerprints that have far more near pairs than members, or

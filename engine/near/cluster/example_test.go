@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log"
 
-	"ndd/engine/near/cluster"
+	"example.org/ndd/engine/near/cluster"
 )
 
 // The longest document of each cluster stands for it.

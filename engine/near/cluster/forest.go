@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 // A spanningForest connects the keys of a bucket by as few near pairs as it takes: a search in

@@ -4,10 +4,10 @@ import (
 	"context"
 	"math/bits"
 
-	"ndd/asm"
-	"ndd/engine/index/radix"
-	"ndd/engine/memory"
-	"ndd/permute"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/permute"
 )
 
 // joinForest calls link with enough pairs to connect all fingerprints within distance d.K of each other: each

@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"ndd/engine/index/radix"
-	"ndd/engine/memory"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/memory"
 )
 
 // prints are the distinct fingerprints of candidates, ascending, with the candidates that have them.

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"math"
 
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 // Representatives are fingerprints in order of preference, of which Near finds those within k bits

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"sync"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
-	"ndd/engine/near/shingle"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/near/shingle"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // An origin reads the documents of a corpus again.

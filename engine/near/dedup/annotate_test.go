@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/rewrite"
-	packed "ndd/engine/oracle/files"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/rewrite"
+	packed "example.org/ndd/engine/oracle/files"
 )
 
 // TestAnnotate: every document stays, byte for byte but for its fields, in all formats.

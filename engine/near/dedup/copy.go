@@ -7,12 +7,12 @@ import (
 	"io"
 	"slices"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/rewrite"
-	"ndd/engine/near/rowset"
-	"ndd/engine/result"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/rewrite"
+	"example.org/ndd/engine/near/rowset"
+	"example.org/ndd/engine/result"
 )
 
 // Copy reads the inputs again and copies them without the documents that were dropped. Records stay that are no

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/rewrite"
-	"ndd/engine/memory"
-	"ndd/engine/near/rowset"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/rewrite"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/near/rowset"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestCopyChanged: a document that is dropped, and one that is kept for it, must be what they were, also where

@@ -6,12 +6,12 @@ import (
 	"math"
 	"runtime"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/near/keep"
-	"ndd/engine/near/source"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/near/keep"
+	"example.org/ndd/engine/near/source"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // A Corpus has documents by row, from 0. Everything that grows with their number is in temporary files, which are

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"unsafe"
 
-	"ndd/engine/memory"
-	"ndd/engine/near/cluster"
-	"ndd/engine/near/shingle"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/near/cluster"
+	"example.org/ndd/engine/near/shingle"
 )
 
 // settleAll replaces the clusters of the result by groups of rows that are alike, and finds the results of other settings.

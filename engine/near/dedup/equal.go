@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"ndd/engine/memory"
-	"ndd/engine/near/cluster"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/near/cluster"
 )
 
 // findEqual finds the rows, among those that have a hash, with the hash of a preferred row. They ascend, each with the

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/memory"
-	"ndd/engine/near/keep"
-	"ndd/engine/near/source"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/near/keep"
+	"example.org/ndd/engine/near/source"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestExactTexts: documents with one text go for the one preferred, whatever the threads, and equal ones

@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/near/dedup"
-	"ndd/engine/near/keep"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/near/dedup"
+	"example.org/ndd/engine/near/keep"
 )
 
 // Three reports of one event, of which the one with the best score is kept.

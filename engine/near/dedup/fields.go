@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/input"
-	"ndd/engine/near/source"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/near/source"
 )
 
 // Limits of the documents that are looked at before the work, of one file and of all.

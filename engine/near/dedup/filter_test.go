@@ -10,11 +10,11 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // filtered runs Filter with distance 3 over all that was kept.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"slices"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/memory"
-	"ndd/engine/near/cluster"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/near/cluster"
+	"example.org/ndd/engine/storage/store"
 )
 
 // Find returns the clusters of a corpus. It returns errors of reading, and the error of ctx.

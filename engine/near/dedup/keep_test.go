@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/near/keep"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/near/keep"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestKeep keeps another one of three equal documents by each policy.

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/rewrite"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/rewrite"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/spill"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

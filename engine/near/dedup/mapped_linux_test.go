@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestRecordsMapped: records in a file that are read, in order or in any, do not stay in the process's memory.

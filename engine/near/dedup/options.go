@@ -3,14 +3,14 @@ package dedup
 import (
 	"context"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/memory"
-	"ndd/engine/near/cluster"
-	"ndd/engine/near/keep"
-	"ndd/engine/near/source"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/near/cluster"
+	"example.org/ndd/engine/near/keep"
+	"example.org/ndd/engine/near/source"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // Options configure the search for near-duplicates. The order of preference belongs to the corpus.

@@ -3,8 +3,8 @@ package dedup
 import (
 	"slices"
 
-	"ndd/asm"
-	"ndd/engine/near/shingle"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/near/shingle"
 )
 
 // parities bound the number of shingles that a document shares with kept ones of its cluster, in some ns and without their sets.

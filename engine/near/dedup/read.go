@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/text"
-	"ndd/engine/near/cluster"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/text"
+	"example.org/ndd/engine/near/cluster"
 )
 
 // ReadDocuments returns the corpus of the documents in some inputs. The report counts documents with too few features

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"ndd/engine/storage/spill"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/spill"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A record is the part of a document that no comparison of fingerprints needs.

@@ -6,9 +6,9 @@ import (
 	"math/bits"
 	"slices"
 
-	"ndd/engine/near/cluster"
-	"ndd/engine/near/rowset"
-	"ndd/engine/near/source"
+	"example.org/ndd/engine/near/cluster"
+	"example.org/ndd/engine/near/rowset"
+	"example.org/ndd/engine/near/source"
 )
 
 // A Result is the clusters of a corpus.

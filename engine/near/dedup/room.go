@@ -3,11 +3,11 @@ package dedup
 import (
 	"fmt"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/rewrite"
-	"ndd/engine/memory"
-	"ndd/engine/near/cluster"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/rewrite"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/near/cluster"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // A room is the memory for reading and comparing the documents of a corpus.

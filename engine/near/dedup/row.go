@@ -1,6 +1,6 @@
 package dedup
 
-import "ndd/engine/near/cluster"
+import "example.org/ndd/engine/near/cluster"
 
 // A Row is the number of a document of a corpus, from 0.
 type Row = cluster.Row

@@ -5,12 +5,12 @@ import (
 	"strconv"
 	"strings"
 
-	"ndd/engine/corpus/ndf"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/memory"
-	"ndd/engine/near/cluster"
-	"ndd/engine/near/rowset"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/corpus/ndf"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/near/cluster"
+	"example.org/ndd/engine/near/rowset"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // rows have the facts about each document that do not depend on options.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // someRecords are those of n documents: with long IDs and short ones, of files that come

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ndd/engine/near/shingle"
+	"example.org/ndd/engine/near/shingle"
 )
 
 // A Rule says when a document may be dropped for a kept one: when it reaches all minima of one of the clauses. A rule

@@ -3,7 +3,7 @@ package dedup
 import (
 	"context"
 
-	"ndd/engine/near/cluster"
+	"example.org/ndd/engine/near/cluster"
 )
 
 // A search is one run of [Find].

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"sync"
 
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/near/cluster"
-	"ndd/engine/near/shingle"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/near/cluster"
+	"example.org/ndd/engine/near/shingle"
 )
 
 // A group is a kept document and the documents that are dropped for it.

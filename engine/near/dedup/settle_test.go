@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 func TestParseRule(t *testing.T) {

@@ -10,15 +10,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/near/cluster"
-	"ndd/engine/near/keep"
-	"ndd/engine/near/source"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/near/cluster"
+	"example.org/ndd/engine/near/keep"
+	"example.org/ndd/engine/near/source"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 // sketched returns documents with the sketches of texts: edited copies, pages of templates, texts of few words, and some

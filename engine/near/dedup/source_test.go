@@ -6,12 +6,12 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/near/keep"
-	"ndd/engine/near/source"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/near/keep"
+	"example.org/ndd/engine/near/source"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestSources finds the sources of documents by inputs and by a field, prefers some and protects

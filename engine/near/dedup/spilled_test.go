@@ -11,15 +11,15 @@ import (
 	"syscall"
 	"testing"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/memory"
-	"ndd/engine/near/keep"
-	"ndd/engine/near/source"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/near/keep"
+	"example.org/ndd/engine/near/source"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // documentsOf returns JSON lines of documents: of templates, the copies of one, or of different words.

@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"ndd/engine/memory"
-	"ndd/engine/near/shingle"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/near/shingle"
 )
 
 // settleTexts divides the clusters by the texts of their documents, which are read again.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/ingest"
 )
 
 func TestCanonicalURL(t *testing.T) {

@@ -11,16 +11,16 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/memory"
-	"ndd/engine/near/cluster"
-	"ndd/engine/near/keep"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/near/cluster"
+	"example.org/ndd/engine/near/keep"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // chained writes JSONL whose lines change a word or some from one to the next,

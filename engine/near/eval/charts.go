@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/plot"
+	"example.org/ndd/engine/plot"
 )
 
 // RecallChart draws the recall of near pairs by group, a line for each method and language.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"unicode"
 
-	"ndd/engine/near/cluster"
-	"ndd/engine/near/shingle"
-	"ndd/engine/parallel"
+	"example.org/ndd/engine/near/cluster"
+	"example.org/ndd/engine/near/shingle"
+	"example.org/ndd/engine/parallel"
 )
 
 // A Corpus has the documents for a measurement. Add documents, then measure.

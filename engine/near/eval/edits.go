@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ndd/engine/corpus/token"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // editRates are the rates of [Corpus.SyntheticLabels]: one word in 20, 40, ... is replaced or deleted, or another word is

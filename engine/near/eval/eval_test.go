@@ -16,10 +16,10 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/must"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"ndd/engine/plot"
+	"example.org/ndd/engine/plot"
 )
 
 //go:embed report.html

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ndd/engine/result"
+	"example.org/ndd/engine/result"
 )
 
 // A Label is a labelled pair of documents: a row of a table of pairs.

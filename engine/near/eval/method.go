@@ -4,9 +4,9 @@ import (
 	"context"
 	"math/bits"
 
-	"ndd/asm"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
 )
 
 // A Method finds near-duplicates: fingerprints by a recipe within k and, if Verify is above 0, an estimated Jaccard of at least

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/simhash"
 )
 
 // A SampledPair is a pair of documents for people to label.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ndd/engine/plot"
+	"example.org/ndd/engine/plot"
 )
 
 // WriteText writes a table for each method, with a row for each threshold.

@@ -6,8 +6,8 @@ import (
 	"math/big"
 	"strconv"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // A Column has the values of documents for one policy: lengths, dates or the values of a field, as integers in the

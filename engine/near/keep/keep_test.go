@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/oracle"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/oracle"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

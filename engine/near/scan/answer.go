@@ -7,7 +7,7 @@ import (
 	"iter"
 	"slices"
 
-	"ndd/engine/memory"
+	"example.org/ndd/engine/memory"
 )
 
 // A Searcher holds tables of queries and answers them against one part of F after another. It is safe for

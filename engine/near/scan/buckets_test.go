@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/asm"
+	"example.org/ndd/asm"
 )
 
 // TestBuckets: every query of a bucket has a lane of its own in it, buckets begin with

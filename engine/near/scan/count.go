@@ -5,8 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/result"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/result"
 )
 
 // Count returns how many hits [Answer] would yield and, with sum, their checksum (see [result.Term]). It

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/memory"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/result"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/result"
 )
 
 // TestCount holds totals against the oracle's hits: queries and fingerprints that repeat, parts of

@@ -4,9 +4,9 @@ import (
 	"context"
 	"iter"
 
-	"ndd/engine/index/radix"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // A Hit is a row of F within the distance of a row of Q.

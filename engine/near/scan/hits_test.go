@@ -12,11 +12,11 @@ import (
 	"sync"
 	"testing"
 
-	"ndd/engine/memory"
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
 )
 
 func TestScanHits(t *testing.T) {

@@ -3,8 +3,8 @@ package scan
 import (
 	"math/bits"
 
-	"ndd/asm"
-	"ndd/engine/memory"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/memory"
 )
 
 // A match is a distinct query and a row of F within distance k of each other.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 var (

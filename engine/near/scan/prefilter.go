@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/bits"
 
-	"ndd/asm"
-	"ndd/engine/memory"
-	"ndd/permute"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/permute"
 )
 
 // A prefilter excludes fingerprints that cannot be near a query. Two fingerprints within k bits differ in at most

@@ -7,10 +7,10 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"ndd/engine/memory"
-	"ndd/engine/parallel"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/parallel"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
 )
 
 // Options configures a scan. The zero value means all processors and no memory limit.

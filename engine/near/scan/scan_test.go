@@ -9,11 +9,11 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/oracle/sets"
-	"ndd/permute"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/permute"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

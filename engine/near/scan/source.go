@@ -6,8 +6,8 @@ import (
 	"io"
 	"sync"
 
-	"ndd/engine/memory"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/store"
 )
 
 const (

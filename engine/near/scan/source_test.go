@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"ndd/engine/oracle/sets"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/store"
 )
 
 // TestRelease: a chunk that is given back is filled again.

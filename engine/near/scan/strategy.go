@@ -3,8 +3,8 @@ package scan
 import (
 	"math"
 
-	"ndd/asm"
-	"ndd/permute"
+	"example.org/ndd/asm"
+	"example.org/ndd/permute"
 )
 
 // A workload has the numbers that determine a strategy.

@@ -5,10 +5,10 @@ import (
 	"math"
 	"math/bits"
 
-	"ndd/asm"
-	"ndd/engine/index/radix"
-	"ndd/engine/memory"
-	"ndd/permute"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/permute"
 )
 
 // tables are permuted tables of the queries. They do not change, so they are safe for concurrent use.

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
 )
 
 // A Comparison is the result of [Compare].

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/oracle/must"
 )
 
 func compared(t *testing.T, a, b string) *Comparison {

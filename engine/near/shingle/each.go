@@ -9,9 +9,9 @@ import (
 	"slices"
 	"sync"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/parallel"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/parallel"
 )
 
 // ErrNoText is wrapped where an ID is that of no document of the inputs.

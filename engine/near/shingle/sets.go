@@ -5,9 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"ndd/engine/memory"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // Sets are the sets of numbered documents, in memory as far as there is room and then in a

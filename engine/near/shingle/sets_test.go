@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/memory"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestSets: every set comes back as it was put, from memory and from the file.

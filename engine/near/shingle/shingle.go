@@ -23,8 +23,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/corpus/token"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/corpus/token"
 )
 
 // A Shingler makes sets of shingles. It reuses its memory and belongs to one goroutine.

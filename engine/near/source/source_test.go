@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/spill"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

@@ -14,10 +14,10 @@ import (
 	"sort"
 	"strings"
 
-	"ndd/engine/corpus/input"
-	"ndd/engine/near/rowset"
-	"ndd/engine/storage/object"
-	"ndd/engine/storage/spill"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/near/rowset"
+	"example.org/ndd/engine/storage/object"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // Options say what the sources are and which rights they have.

@@ -29,7 +29,7 @@ import (
 	"sync"
 	"testing"
 
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // sectorBytes is the size that a disk writes completely or not at all.

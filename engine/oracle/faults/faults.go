@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // A Call is a call to a disk, with the path that it is about.

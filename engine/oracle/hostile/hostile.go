@@ -19,8 +19,8 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A Change changes the sections of a file. All values of its fields are valid: numbers are taken modulo the number of

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/long"
 )
 
 // A Set is a base of fingerprints, and queries against it.

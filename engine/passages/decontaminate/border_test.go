@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
-	"ndd/engine/passages/plain"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/passages/plain"
 )
 
 // numbered returns so many words that no other prefix has.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"ndd/engine/corpus/token"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/token"
+	"example.org/ndd/engine/storage/store"
 )
 
 // count finds the hits among the candidates, and counts their items and documents.

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/rewrite"
-	"ndd/engine/corpus/work"
-	"ndd/engine/memory"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/rewrite"
+	"example.org/ndd/engine/corpus/work"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // hits returns the hits of documents, as the line of the document, that of the item and the text.

@@ -14,12 +14,12 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/minio/highwayhash"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/spill"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/spill"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A Hit is an item that a document holds.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/corpus/token"
-	"ndd/engine/memory"
-	"ndd/engine/passages/plain"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/token"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/passages/plain"
 )
 
 // Fields that hold a question and its answer where the options name none, in the order in which

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ndd/engine/corpus/ingest"
-	"ndd/engine/oracle/files"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
 )
 
 var plantedSeed = flag.Uint64("planted.seed", 1, "seed of the planted items")

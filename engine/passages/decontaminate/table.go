@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"ndd/engine/corpus/token"
-	"ndd/engine/index/radix"
+	"example.org/ndd/engine/corpus/token"
+	"example.org/ndd/engine/index/radix"
 )
 
 // A table finds n-grams by their hashes.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/oracle/faults"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // TestFile replaces a file: whatever call fails, the old one or the new one is there, whole.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"ndd/engine/memory"
+	"example.org/ndd/engine/memory"
 )
 
 // A File is a new file. [File.Commit] gives it its name; [File.Abort] removes it, and does nothing after Commit. It

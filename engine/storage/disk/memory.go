@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"sync"
 
-	"ndd/engine/memory"
+	"example.org/ndd/engine/memory"
 )
 
 // A memoryTree holds the complete files of a disk in memory, by path, until they are removed or taken.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestSweep removes what was left by makers that were killed, and nothing else: not what is being

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // A sync asks the system: of a pipe, which cannot be synced, it tells. One that did nothing would

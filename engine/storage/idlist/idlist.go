@@ -21,7 +21,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/store"
 )
 
 const (

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/hostile"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/hostile"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/store"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // variables sets variables of the environment, and clears the others. Files are in an empty folder.

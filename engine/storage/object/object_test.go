@@ -18,9 +18,9 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
-	"ndd/engine/oracle/bucket"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/object"
+	"example.org/ndd/engine/oracle/bucket"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/object"
 )
 
 var keys = credentials.NewStaticV4("key", "secret", "")

@@ -4,7 +4,7 @@ import (
 	"math"
 	"unsafe"
 
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // A Column holds numbers that are first appended and then read. They are in memory or, beyond a limit, in a temporary

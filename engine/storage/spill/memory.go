@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"os"
 
-	"ndd/engine/memory"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // Memory returns a function for [memory.Arena.Map]. It allocates memory in temporary files in the folder dir, or in

@@ -8,9 +8,9 @@ import (
 	"os"
 	"unsafe"
 
-	"ndd/engine/memory"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A Number is a type that a [Run] may contain. Only a [Record] can be merged.

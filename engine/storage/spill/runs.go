@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // Runs is a set of sorted runs to merge. [Runs.Spill] is safe for concurrent use. The other methods must not run

@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"testing"
 
-	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/oracle/faults"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
 )
 
 func compare3(a, b [3]uint64) int {

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ndd/asm"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/oracle/must"
 )
 
 var seen byte // keeps reads from being optimised away

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ndd/engine/memory"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // A File is an open file with a verified header, footer and trailer. Its methods are safe for concurrent use, except

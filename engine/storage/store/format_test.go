@@ -10,7 +10,7 @@ import (
 
 	"github.com/minio/highwayhash"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestWorkedExample holds FORMAT.md's example against the file that it is of,

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ndd/engine/memory"
+	"example.org/ndd/engine/memory"
 )
 
 // mapFile maps the first n bytes of f read-only.

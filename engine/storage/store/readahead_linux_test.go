@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestReadAhead reads in /proc what the system knows of a mapped file: that it is read here and

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"unsafe"
 
-	"ndd/engine/memory"
+	"example.org/ndd/engine/memory"
 )
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // A Writer writes one file, section by section. Create it with [CreateWith]. For each section call [Writer.Section],

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/oracle/faults"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // TestWriterFaults has each call to the disk fail while a file of some batches is written: there is

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/oracle/crash"
-	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/oracle/crash"
+	"example.org/ndd/engine/oracle/faults"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
 )
 
 func le(b []byte) uint64        { return binary.LittleEndian.Uint64(b) }

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/crash"
-	"ndd/engine/oracle/hostile"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/oracle/crash"
+	"example.org/ndd/engine/oracle/hostile"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/store"
 )
 
 // small makes a log of two files: records 1 and 2 in a frame, 3 in one; then 4, 5 and 6 in a frame

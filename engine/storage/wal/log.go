@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // A Position is the number of a record in its log. The first record of a log has 1, and each further record one more,

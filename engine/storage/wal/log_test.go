@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle"
-	"ndd/engine/oracle/faults"
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/faults"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
 )
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }

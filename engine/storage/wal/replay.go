@@ -13,8 +13,8 @@ import (
 	"strings"
 	"syscall"
 
-	"ndd/engine/storage/disk"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A Report is the result of [Open] or [Check].

@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // TestParseSync reads what String writes.

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"ndd/engine/oracle/must"
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // TestWithdraw fills the disk between two files of a log: what was written is acknowledged, and

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/disk"
 )
 
 // A batch is a frame that is being filled: space for its head, and the records.

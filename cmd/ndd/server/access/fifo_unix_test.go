@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // A named pipe as a token file is refused: to open it would wait for a writer.

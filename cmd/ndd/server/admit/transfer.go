@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"ndd/engine/memory"
+	"example.org/ndd/engine/memory"
 )
 
 const (

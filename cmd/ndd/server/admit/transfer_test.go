@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/memory"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // A client may have a quarter of the memory, all clients may have all of it, and what is given back

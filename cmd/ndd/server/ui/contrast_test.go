@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // TestContrast: in both colour schemes text stands out from what is behind it 4.5 times and the

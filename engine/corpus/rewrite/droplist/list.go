@@ -15,12 +15,12 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"github.com/minio/highwayhash"
 
-	"ndd/engine/corpus/format"
-	"ndd/engine/corpus/input"
-	"ndd/engine/corpus/rewrite"
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/result"
-	"ndd/engine/storage/object"
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/rewrite"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/result"
+	"example.org/ndd/engine/storage/object"
 )
 
 // A List names the documents to drop: by file and row, 16 bytes each, or by ID, about 40 bytes each. If the

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"ndd/asm"
-	"ndd/engine/memory"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/memory"
 )
 
 // blocks find the fingerprints of a memtable that are within distance k of a query, for every k up to K. They cut the

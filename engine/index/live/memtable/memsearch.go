@@ -3,8 +3,8 @@ package memtable
 import (
 	"context"
 
-	"ndd/asm"
-	"ndd/engine/index/live/rows"
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/index/live/rows"
 )
 
 // A Search holds the parameters and the scratch memory of memtable searches.

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/memory"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/memory"
 )
 
 const (

@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/oracle/long"
-	"ndd/engine/oracle/sets"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/oracle/long"
+	"example.org/ndd/engine/oracle/sets"
 )
 
 // skewed returns fingerprints of which many are near others, or have blocks in common with many.

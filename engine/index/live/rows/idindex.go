@@ -6,7 +6,7 @@ import (
 
 	"github.com/minio/highwayhash"
 
-	"ndd/engine/memory"
+	"example.org/ndd/engine/memory"
 )
 
 // An IDKey keys the hash of IDs: random for each index, so that nobody can choose IDs that collide.

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
 )
 
 // A DocID is the number of a document in an index. Documents are numbered from 0 in order of arrival.

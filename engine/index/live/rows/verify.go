@@ -1,6 +1,6 @@
 package rows
 
-import "ndd/engine/corpus/sketch"
+import "example.org/ndd/engine/corpus/sketch"
 
 // Unverified is the similarity of two documents if one of them has no sketch. No accepted pair with sketches has it.
 const Unverified float32 = 0

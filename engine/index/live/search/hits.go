@@ -7,14 +7,14 @@ import (
 	"slices"
 	"sync"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/index/live/memtable"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/version"
-	"ndd/engine/index/radix"
-	"ndd/engine/index/segment"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/index/live/memtable"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/index/radix"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A Pool has the searchers of an index.

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"ndd/engine/corpus/simhash"
-	"ndd/engine/index/live/memtable"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/version"
-	"ndd/engine/index/segment"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/index/live/memtable"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/storage/store"
 )
 
 // Query returns the fingerprints within distance k of q, nearest first, equal distances by fingerprint, each with the

@@ -9,11 +9,11 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/live/version"
-	"ndd/engine/index/segment"
-	"ndd/engine/index/worker"
-	"ndd/engine/memory"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/index/worker"
+	"example.org/ndd/engine/memory"
 )
 
 // Sweeps reports whether a batch of n queries sweeps a segment of the view.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"path/filepath"
 
-	"ndd/engine/corpus/sketch"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/segment"
-	"ndd/engine/index/worker"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/corpus/sketch"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/index/worker"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A Segment is a segment of an index, with the DocIDs of its documents, its files or memory, and its workers. Only its

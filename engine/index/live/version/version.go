@@ -12,10 +12,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"ndd/engine/index/live/memtable"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/storage/idlist"
-	"ndd/engine/storage/store"
+	"example.org/ndd/engine/index/live/memtable"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/storage/idlist"
+	"example.org/ndd/engine/storage/store"
 )
 
 // ErrClosed is the error of every call of a closed index.

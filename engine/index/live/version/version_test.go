@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"ndd/engine/index/live/memtable"
-	"ndd/engine/index/live/rows"
-	"ndd/engine/index/segment"
-	"ndd/engine/oracle/must"
+	"example.org/ndd/engine/index/live/memtable"
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/segment"
+	"example.org/ndd/engine/oracle/must"
 )
 
 func table(first rows.DocID) *memtable.Table {
