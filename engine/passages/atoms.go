@@ -9,7 +9,7 @@ import (
 	"example.org/ndd/engine/copies/ccdet"
 )
 
-// atomEnd returns where the first atom of a text ends, which is not empty.
+// atomEnd returns the end of the first atom of a text. The text must not be empty.
 func atomEnd(k Kind, text string) int {
 	switch k {
 	case Lines:
@@ -20,7 +20,7 @@ func atomEnd(k Kind, text string) int {
 	return sentenceEnd(text)
 }
 
-// lineEnd returns the place behind the first line end, or the end of the text.
+// lineEnd returns the offset after the first line end, or the length of the text if there is none.
 func lineEnd(text string) int {
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
 		return i + 1
@@ -28,7 +28,7 @@ func lineEnd(text string) int {
 	return len(text)
 }
 
-// paragraphEnd returns the place behind the blank lines that follow the first other lines.
+// paragraphEnd returns the end of the first paragraph, which includes the blank lines that follow it.
 func paragraphEnd(text string) int {
 	at, words, blank := 0, false, false
 	for at < len(text) {
@@ -43,11 +43,10 @@ func paragraphEnd(text string) int {
 	return at
 }
 
-// closing are characters that belong to the sentence before them.
+// closing has the characters that belong to the sentence before them.
 const closing = "\"'”’»)]」』）】》"
 
-// sentenceEnd returns the place behind the white space that follows the first sentence. White space
-// before the sentence belongs to it.
+// sentenceEnd returns the end of the first sentence. White space before and after the sentence belongs to it.
 func sentenceEnd(text string) int {
 	words := false
 	for i := 0; i < len(text); {
@@ -84,7 +83,7 @@ func sentenceEnd(text string) int {
 	return len(text)
 }
 
-// behindClosing returns the place behind further ends and closing quotes and brackets.
+// behindClosing returns the offset after the sentence ends, closing quotes and closing brackets at offset i.
 func behindClosing(text string, i int) int {
 	for i < len(text) {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -101,12 +100,12 @@ func isSpaceAt(text string) bool {
 	return unicode.IsSpace(r)
 }
 
-// leadingSpace returns how many bytes of white space a text begins with.
+// leadingSpace returns the number of bytes of white space at the beginning of a text.
 func leadingSpace(text string) int {
 	return len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace))
 }
 
-// asciiNormal has, for each set of differences to ignore, the byte that a byte of ASCII becomes.
+// asciiNormal maps each ASCII byte to its normal form, for each set of ignored differences.
 var asciiNormal = func() (t [8][utf8.RuneSelf]byte) {
 	for i := range t {
 		for c := range t[i] {
@@ -116,7 +115,7 @@ var asciiNormal = func() (t [8][utf8.RuneSelf]byte) {
 	return t
 }()
 
-// normalRune returns what a character becomes that is no white space to be ignored, which becomes ' '.
+// normalRune returns the normal form of a character. It is ' ' for all white space if white space is ignored.
 func normalRune(i Ignore, r rune) rune {
 	switch {
 	case i&IgnoreSpace != 0 && unicode.IsSpace(r):
@@ -141,7 +140,8 @@ func load8(text string) uint64 {
 		uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
 }
 
-// countChars returns the number of characters of valid UTF-8: of the bytes that do not continue one.
+// countChars returns the number of characters of valid UTF-8. It counts the bytes that do not continue a
+// character.
 func countChars(text string) int {
 	n := len(text)
 	for ; len(text) >= 8; text = text[8:] {
@@ -156,11 +156,12 @@ func countChars(text string) int {
 	return n
 }
 
-// appendNormal appends the normal form of a text to dst: of white space that is ignored one space
-// stays between two other characters, and none at the end of any text.
+// appendNormal appends the normal form of a text to dst. If white space is ignored, each run of it becomes one
+// space, and white space at the beginning of the text is dropped. White space at the end of the text is always
+// dropped.
 //
-// Most of a text is its own normal form. Eight bytes of ASCII are taken at once that have no control
-// characters and no two spaces in a row, and ideographs are copied without decoding.
+// Most of a text is its own normal form. So the loop copies eight ASCII bytes at once if they have no control
+// characters and no two spaces in a row. It copies ideographs without decoding them.
 func appendNormal(dst []byte, i Ignore, text string) []byte {
 	text = strings.TrimRightFunc(text, unicode.IsSpace)
 	table, space := &asciiNormal[i], i&IgnoreSpace != 0
@@ -168,7 +169,7 @@ func appendNormal(dst []byte, i Ignore, text string) []byte {
 	for at := 0; at < len(text); {
 		if at+8 <= len(text) {
 			x := load8(text[at:])
-			blanks := ^((x ^ ones*' ') + ones*0x7f) & tops // of ASCII
+			blanks := ^((x ^ ones*' ') + ones*0x7f) & tops // ASCII spaces, as the top bit of each byte
 			if odd := x | ^(x + ones*(0x80-' ')); odd&tops == 0 && (!space || blanks&(blanks<<8|0x80) == 0) {
 				if pending {
 					dst = append(dst, ' ')
@@ -217,8 +218,8 @@ func appendNormal(dst []byte, i Ignore, text string) []byte {
 	return dst
 }
 
-// nonASCII returns the end of the ideographs at a place, which are their own normal form, with r = 0; or the end and the
-// normal form of another character there.
+// nonASCII reads ideographs or another character at an offset. Ideographs are their own normal form: it returns
+// their end and r = 0. For another character it returns the end and the normal form.
 func nonASCII(text string, at int, i Ignore) (end int, r rune) {
 	for end = at; end+3 <= len(text) && text[end] >= 0xe4 && text[end] <= 0xe9; { // U+4000 to U+9FFF
 		end += 3

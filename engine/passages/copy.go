@@ -16,8 +16,8 @@ import (
 	"example.org/ndd/engine/result"
 )
 
-// Copy reads the inputs again and copies them without the cuts. A document is left out if the cuts would leave
-// only white space.
+// Copy reads the inputs again and copies them without the cuts. It leaves out a document if only white space
+// would remain.
 func (r *Result) Copy(ctx context.Context, to *rewrite.Target) (rewrite.Report, error) {
 	return r.rewrite(ctx, to, nil, r.judge)
 }
@@ -26,8 +26,9 @@ func (r *Result) Copy(ctx context.Context, to *rewrite.Target) (rewrite.Report, 
 var Annotations = []result.Column{{Name: "ndd_spans", Kind: result.Text, Optional: true},
 	{Name: "ndd_repeated", Kind: result.Real, Optional: true}}
 
-// Annotate copies the inputs as [Result.Copy] does, with all text, and adds [Annotations] to each document:
-// a list of its spans, and the share of its text that goes. Records that became no document have none.
+// Annotate copies the inputs as [Result.Copy] does, but with all text. It adds [Annotations] to each document:
+// a list of its spans, and the share of its text that Copy would remove. Records that are not documents get no
+// values.
 func (r *Result) Annotate(ctx context.Context, to *rewrite.Target) (rewrite.Report, error) {
 	note := func(h *head, _ *format.Extractor, _ format.Unit) (rewrite.Verdict, error) {
 		return rewrite.Verdict{Note: h.Row + 1}, nil
@@ -35,7 +36,8 @@ func (r *Result) Annotate(ctx context.Context, to *rewrite.Target) (rewrite.Repo
 	return r.rewrite(ctx, to, &rewrite.Fields{Columns: Annotations, Values: r.values}, note)
 }
 
-// values returns the values of [Annotations]; a note is a row, from 1.
+// values returns the values of [Annotations]. A note is the row of a document plus 1, or 0 if there is no
+// document.
 func (r *Result) values(note int) []any {
 	if note == 0 {
 		return []any{nil, nil}
@@ -57,10 +59,10 @@ func (r *Result) values(note int) []any {
 	return []any{json.RawMessage(append(list, ']')), float64(d.CutBytes()) / float64(max(d.TextBytes, 1))}
 }
 
-// rewrite reads the inputs again and copies them, as judge says of each document.
+// rewrite reads the inputs again and copies them. The function judge decides about each document.
 func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrite.Fields,
 	judge func(*head, *format.Extractor, format.Unit) (rewrite.Verdict, error)) (rewrite.Report, error) {
-	rows := map[string][2]int{} // of each file, the first and the end
+	rows := map[string][2]int{} // for each file, its first row and the row after its last
 	for i, f := range r.spool.files {
 		end := r.Len()
 		if i+1 < len(r.spool.files) {
@@ -78,7 +80,7 @@ func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrit
 			}
 			h := r.spool.at(row)
 			if h.Source != u.Source || h.Line != u.Line {
-				return v, nil // the unit became no document
+				return v, nil // the unit is not a document
 			}
 			if _, err := x.Borrow(u); err != nil {
 				return v, nil // as above: in a JSON list, documents can share a line

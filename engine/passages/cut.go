@@ -11,7 +11,7 @@ import (
 // A Cut is a range of a text's bytes.
 type Cut struct{ From, To int }
 
-// appendCut appends a cut, which becomes a part of the last one where they touch.
+// appendCut appends a cut. It extends the last cut instead if the two touch or overlap.
 func appendCut(cuts []Cut, c Cut) []Cut {
 	if last := len(cuts) - 1; last >= 0 && cuts[last].From <= c.From && c.From <= cuts[last].To {
 		cuts[last].To = max(cuts[last].To, c.To)
@@ -20,7 +20,8 @@ func appendCut(cuts []Cut, c Cut) []Cut {
 	return append(cuts, c)
 }
 
-// union returns the ranges that cuts cover together, which ascend by their beginning, but for some.
+// union returns the ranges that cuts cover together. It sorts cuts by their beginning; most of them are in
+// order already.
 func union(cuts []Cut) (all []Cut) {
 	slices.SortFunc(cuts, func(a, b Cut) int { return cmp.Compare(a.From, b.From) })
 	for _, c := range cuts {
@@ -29,7 +30,8 @@ func union(cuts []Cut) (all []Cut) {
 	return all
 }
 
-// minus returns what of some ranges is in none of others. Both ascend and lie apart.
+// minus returns the parts of cuts that are not in others. Both lists are in order and have no overlapping
+// ranges.
 func minus(cuts, others []Cut) (rest []Cut) {
 	for _, c := range cuts {
 		for len(others) > 0 && others[0].To <= c.From {
@@ -48,7 +50,7 @@ func minus(cuts, others []Cut) (rest []Cut) {
 	return rest
 }
 
-// apart shortens cuts so that the words before and after each one are not joined: one blank of the cut stays.
+// apart shortens cuts so that the words before and after each cut are not joined: one blank of the cut is kept.
 func apart(text string, cuts []Cut) (rest []Cut) {
 	for _, c := range cuts {
 		from, size := separator(text, c)
@@ -61,9 +63,9 @@ func apart(text string, cuts []Cut) (rest []Cut) {
 	return rest
 }
 
-// separator returns the character of a cut that must stay, as its first byte and its size, which is 0 if
-// none must. A blank at one of the ends is preferred. A cut between two words has no other end than a
-// character that belongs to no word, which stays if there is no blank.
+// separator returns the first byte and the size of the character of a cut that must be kept. The size is 0 if no
+// character must be kept. A blank at one end of the cut is preferred. If the cut is between two words and has no
+// blank, its first character is kept, which is not part of a word.
 func separator(text string, c Cut) (from, size int) {
 	before, _ := utf8.DecodeLastRuneInString(text[:c.From])
 	after, _ := utf8.DecodeRuneInString(text[c.To:])

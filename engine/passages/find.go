@@ -17,14 +17,14 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// prepared is a document on its way to the spool, with its marks.
+// prepared holds a document until it is added to the spool, with its marks.
 type prepared struct {
 	of      ingest.Record // names, length and hash
 	chars   int
-	text    string  // of strings: itself, or the hashes of its words
-	points  []point // of atoms that are no bytes; of bytes the jumps, two for each, as [spool] describes
+	text    string  // for bytes the plain text, for words their hashes; empty for units
+	points  []point // beginnings of the atoms; for bytes the jumps, two points each, as [spool] describes
 	atoms   int
-	units   [][3]uint64 // hash, and the first atom, from 0
+	units   [][3]uint64 // hash in two words, and number of the first atom in the document
 	strings []markRun
 }
 
@@ -34,20 +34,20 @@ func prepare(doc *format.Document, chars int) prepared {
 		Hash: [2]uint64{xxhash.Sum64String(doc.Text)}}, chars: chars}
 }
 
-// A mark of strings is a hash, and a place.
+// A mark of strings is a hash and a place; see [markPlace].
 type mark [2]uint64
 
 var unitKey = []byte("ndd passages: units, HighwayHash")
 
-// Find reads documents and finds their repeated passages. It does not use cfg.Recipe. Of units,
-// cfg.Work keeps the hashes of files; of strings, which would need the texts, nothing. The result
-// must be closed. The report is valid with an error, too.
+// Find reads documents and finds their repeated passages. It does not use cfg.Recipe. For units, cfg.Work
+// stores the hashes of each file. For strings it stores nothing, because the search needs the texts. The caller
+// must close the result. The report is valid even if there is an error.
 func Find(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (_ *Result, _ ingest.Report, err error) {
 	if err := o.check(); err != nil {
 		return nil, ingest.Report{}, err
 	}
 	r := &Result{o: o, inputs: inputs, reading: cfg.Document, spool: newSpool(&o)}
-	r.reading.Meter = nil // it counts the first reading
+	r.reading.Meter = nil // it counted the first time that the inputs were read
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.Close())
@@ -110,7 +110,7 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 	return report, err
 }
 
-// unitGroup emits the repeats of equal units, in order of their places.
+// unitGroup emits the repeats of a group of equal units, in the order of their places.
 func (r *Result) unitGroup(group [][3]uint64, emit func(repeat) error) error {
 	first, last := group[0][2], group[len(group)-1][2]
 	if len(group) < r.o.MinCount || r.o.AcrossOnly && r.spool.row(first) == r.spool.row(last) {
@@ -131,10 +131,10 @@ type unitCutter struct {
 	normal []byte
 	points []point
 	units  [][3]uint64
-	last   [][2]uint64 // hashes of the last atoms, as many as a window has
-	chars  []int       // of these, normalised
-	window []byte      // their bytes
-	id     string      // of the document, for the error
+	last   [][2]uint64 // hashes of the last atoms, at most one window
+	chars  []int       // number of characters of these atoms, normalised
+	window []byte      // hashes of the window's atoms, as bytes
+	id     string      // ID of the document, for the error
 	err    error
 }
 
@@ -142,11 +142,11 @@ func newUnitCutter(o *Options) *unitCutter {
 	return &unitCutter{o: o, plain: plain.NewReader(o.Ignore.Plain(false))}
 }
 
-// record returns the record kept of a document with units:
+// record returns the record to store for a document with units:
 //
-//	characters, atoms, of each its bytes and characters | units: of each its atom, and its hash in 16 bytes
+//	characters, number of atoms, bytes and characters of each | number of units, atom and 16-byte hash of each
 //
-// Numbers are varints; places count from the one before.
+// Numbers are varints. Positions are stored as the difference to the one before.
 func (p prepared) record() ingest.Record {
 	b := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(p.chars)), uint64(len(p.points)))
 	before := point{}
@@ -184,9 +184,9 @@ func keptUnits(of ingest.Record) prepared {
 	return p
 }
 
-// cut sets the points and the units to those of a text, and returns its end.
+// cut sets points and units to the atoms and the units of a text. It returns the end of the text.
 func (u *unitCutter) cut(text string) (at point) {
-	u.last, u.chars, u.points, u.units, u.err = u.last[:0], u.chars[:0], nil, nil, nil // which the caller keeps
+	u.last, u.chars, u.points, u.units, u.err = u.last[:0], u.chars[:0], nil, nil, nil // the caller keeps them
 	least, rest, done := max(u.o.MinChars, 1), u.plain.Read(text), 0
 	for rest != "" {
 		if len(u.points) == cap(u.points) || len(u.units) == cap(u.units) {
@@ -215,13 +215,15 @@ func (u *unitCutter) cut(text string) (at point) {
 	return at
 }
 
-// room returns an error if there is no memory for a text, which is there as it was read, too, and for its lists.
+// room returns an error if the budget has no memory for a text and its lists. The text counts twice, because
+// the original is also in memory.
 func (o *Options) room(what string, text, lists int) error {
 	return o.Budget.Check(what, uint64(int64(2*text+lists)+o.MemoryBytes))
 }
 
-// further returns for how many more elements a list needs room. A full one gets room for the rest of a text by what
-// some of its bytes took: doubled by append, lists of a large text would take three times their memory.
+// further returns the number of elements that a list needs room for. If the list is full, this is an
+// estimate for the rest of the text, from the elements of its first done bytes. If append doubled the lists of a large
+// text instead, they would need three times their memory.
 func further[T any](list []T, done, whole int) int {
 	n := len(list)
 	if n < cap(list) {
@@ -231,12 +233,12 @@ func further[T any](list []T, done, whole int) int {
 	return max(int(1.02*rest), n/8, 8)
 }
 
-// add adds the window that ends with the last atom.
+// add adds the window that ends with the last atom, with its hash.
 func (u *unitCutter) add(h [2]uint64) {
 	u.units = append(u.units, [3]uint64{h[0], h[1], uint64(len(u.points) - u.o.Unit.Length)})
 }
 
-// take takes an atom into the window, and adds the window if it is full.
+// take moves the window forward by one atom, and adds the window if it has enough atoms and characters.
 func (u *unitCutter) take(h [2]uint64, chars, least int) {
 	length := u.o.Unit.Length
 	if u.last, u.chars = append(u.last, h), append(u.chars, chars); len(u.last) > length {
@@ -257,9 +259,9 @@ func (u *unitCutter) take(h [2]uint64, chars, least int) {
 	u.add(hash128(u.window))
 }
 
-// NewCutter returns a function that calls each with the hash of every unit of a text and its bytes in it. It
-// is for callers who bring equal units together by themselves: their hashes are equal in all processes.
-// The function belongs to one goroutine.
+// NewCutter returns a function that cuts a text into units. It calls each with the hash and the byte range of
+// every unit. Use it to group equal units yourself: equal units have equal hashes in all processes. The
+// function belongs to one goroutine.
 func NewCutter(o Options) (func(text string, each func(hash [2]uint64, at Cut)), error) {
 	if err := o.check(); err != nil {
 		return nil, err

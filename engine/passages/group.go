@@ -10,34 +10,34 @@ import (
 	"example.org/ndd/engine/storage/spill"
 )
 
-// A class is marks of one group that have the same surroundings, byte by byte.
+// A class is a set of marks of one group whose surroundings are equal, byte by byte.
 type class struct {
-	hash    uint64 // of the surroundings
-	at      uint64 // the first mark
+	hash    uint64 // hash of the surroundings
+	at      uint64 // atom of the first mark
 	count   uint64
-	doc     int    // the row of the first, if only what stands in several documents counts
-	rolling uint64 // of the window at the distance at work
-	places  uint64 // of that window, if the class is its leader
+	doc     int    // row of the first mark, if only text that occurs in several documents counts
+	rolling uint64 // rolling hash of the window at the current distance
+	places  uint64 // number of occurrences of that window, if the class is its leader
 
-	leader   int32 // the first class with an equal window
-	previous int32 // leader of the window before, or -1
-	runs     int32 // the last run of the class, or -1
+	leader   int32 // first class with an equal window
+	previous int32 // leader of the previous window, or -1
+	runs     int32 // index of the last run of the class, or -1
 
-	least, most uint16 // distances of the windows that selected the marks
+	least, most uint16 // smallest and largest distance of the windows that selected the marks
 	several     bool   // the marks are in several documents
-	across      bool   // the window at work is in several documents, if the class is its leader
+	across      bool   // the current window is in several documents, if the class is its leader
 }
 
-// A run is windows of a class that follow each other, at distances from most down to least, which have the
-// same leader and the same number of places.
+// A run is a range of windows of a class that follow each other, at the distances from most down to least. They
+// have the same leader and the same number of occurrences.
 type run struct {
 	places      uint64
 	leader      int32
-	before      int32 // the run before of the class, or -1
+	before      int32 // previous run of the class, or -1
 	most, least uint16
 }
 
-// classBytes is the memory of a class with its part of the table and of the runs, also while these grow.
+// classBytes is the memory of a class, including its share of the table and of the runs while these grow.
 const classBytes = 256
 
 // A stringGroup finds the repeats of the marks of groups. It belongs to one goroutine.
@@ -49,13 +49,13 @@ type stringGroup struct {
 	seed       maphash.Seed
 	classes    []class
 	classesMax int
-	of         []uint32 // the class of each mark
+	of         []uint32 // class of each mark
 	runs       []run
-	slots      []slot // a table of classes by hash
-	round      uint32 // of the table: older slots are empty
+	slots      []slot // hash table of classes
+	round      uint32 // current round; slots of earlier rounds are empty
 }
 
-// A slot has a class, if it is of the round at work.
+// A slot holds a class if its round is the current one.
 type slot struct {
 	round uint32
 	class int32
@@ -66,10 +66,10 @@ func newStringGroup(ctx context.Context, r *Result) *stringGroup {
 		classesMax: max(int(r.o.MemoryBytes)/max(r.o.Threads, 1)/classBytes, classesLeast)}
 }
 
-// classesLeast is the least number of classes of a group that are held in memory.
+// classesLeast is the lower limit of classesMax, the number of classes of a group to hold in memory.
 const classesLeast = 16
 
-// find emits the repeats of a group of marks, which ascend by their places.
+// find emits the repeats of a group of marks. The marks are in the order of their places.
 func (g *stringGroup) find(group []mark, emit func(repeat) error) error {
 	of := spill.NewColumn[uint32](g.o.Disk, g.o.Dir, "classes", 1<<20)
 	defer of.Close()
@@ -113,7 +113,7 @@ func (g *stringGroup) find(group []mark, emit func(repeat) error) error {
 	return nil
 }
 
-// table makes the table empty, with room for a number of classes.
+// table empties the hash table and makes room for n classes.
 func (g *stringGroup) table(n int) {
 	if want := 1 << bits.Len(uint(2*n)); len(g.slots) < want {
 		g.slots, g.round = make([]slot, want), 0
@@ -124,7 +124,8 @@ func (g *stringGroup) table(n int) {
 	}
 }
 
-// look returns the class in the table of which equal says so among those with a hash, or puts c there.
+// look searches the table from the slot of a hash on, and returns the first class that equal accepts. If there is
+// none, it stores c and returns it.
 func (g *stringGroup) look(hash uint64, c int32, equal func(other int32) bool) int32 {
 	mask := uint64(len(g.slots) - 1)
 	for i := (hash * token.Base) >> 32; ; i++ {
@@ -139,7 +140,8 @@ func (g *stringGroup) look(hash uint64, c int32, equal func(other int32) bool) i
 	}
 }
 
-// classify finds the classes of a group, and that of each mark. It returns false if they are too many.
+// classify finds the classes of a group and appends the class of each mark to a column. It returns false if
+// there are too many classes.
 func (g *stringGroup) classify(group []mark, of *spill.Column[uint32]) bool {
 	g.classes = g.classes[:0]
 	room := 8
@@ -172,18 +174,18 @@ func (g *stringGroup) classify(group []mark, of *spill.Column[uint32]) bool {
 			o.count++
 			o.several = o.doc != c.doc // marks ascend by their documents
 		}
-		of.Append(uint32(i)) // its error stays
+		of.Append(uint32(i)) // the column keeps its error
 	}
 	return true
 }
 
-// classOf returns a class of one mark.
+// classOf returns a class with a single mark.
 func classOf(m mark) class {
 	return class{at: m[1] >> (2 * distanceBits), least: uint16(m[1] >> distanceBits & distanceMax),
 		most: uint16(m[1] & distanceMax), count: 1}
 }
 
-// around returns the bytes of all windows that selected a class's first mark.
+// around returns the bytes of all windows that selected the first mark of a class.
 func (g *stringGroup) around(c *class) []byte {
 	return g.spool.texts.All[c.at-uint64(c.most) : c.at-uint64(c.least)+uint64(g.length)]
 }
@@ -192,8 +194,9 @@ func (g *stringGroup) isRepeated(places uint64, across bool) bool {
 	return places >= uint64(g.o.MinCount) && (across || !g.o.AcrossOnly)
 }
 
-// compare compares the windows at a distance before the marks, of all classes that have one, and makes
-// them part of runs. It is called for each distance, descending.
+// compare compares the windows at distance d before the marks. It adds the repeated ones to the runs of their
+// classes. Classes without a window at this distance are skipped. It is called for each distance in descending
+// order.
 func (g *stringGroup) compare(d uint16) {
 	g.table(len(g.classes))
 	text, length := g.spool.texts.All, uint64(g.length)
@@ -214,7 +217,7 @@ func (g *stringGroup) compare(d uint16) {
 				return false
 			}
 			q := o.at - uint64(d)
-			if c.previous == other && o.previous == other { // the windows before are equal, so the hashes tell the last byte
+			if c.previous == other && o.previous == other { // the previous windows are equal, so the hashes tell the last byte
 				return true
 			}
 			return bytes.Equal(text[p:p+length], text[q:q+length])
@@ -249,8 +252,8 @@ func (g *stringGroup) compare(d uint16) {
 	}
 }
 
-// findWindows is find for a group of more classes than there is memory for. It sorts the windows of all marks
-// by a hash of 128 bits, as units are sorted.
+// findWindows replaces find for a group with too many classes for the memory. It sorts the windows of all
+// marks by a 128-bit hash, like units.
 func (g *stringGroup) findWindows(group []mark, emit func(repeat) error) (err error) {
 	r := *g.Result
 	r.o.MemoryBytes, r.o.Threads = r.o.MemoryBytes/int64(max(r.o.Threads, 1)), 1
@@ -275,7 +278,7 @@ func (g *stringGroup) findWindows(group []mark, emit func(repeat) error) (err er
 	defer found.Close()
 	all, err := found.Map()
 	for len(all) > 0 && err == nil {
-		n := 1 // of repeats that are one
+		n := 1 // number of repeats that are joined into one
 		for n < len(all) && n < distanceMax && all[n] == all[n-1].next() {
 			n++
 		}

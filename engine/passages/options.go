@@ -12,7 +12,7 @@ import (
 	"example.org/ndd/engine/storage/disk"
 )
 
-// A Kind is what atoms are.
+// A Kind is the kind of the atoms.
 type Kind int
 
 // The kinds.
@@ -21,15 +21,15 @@ const (
 	Paragraphs
 	Sentences
 	Bytes
-	Words // of package token, in normal form
+	Words // words of package token, in normal form
 )
 
 var kindNames = [...]string{Lines: "line", Paragraphs: "paragraph", Sentences: "sentence", Bytes: "byte", Words: "word"}
 
-// String returns the word for one atom.
+// String returns the name of one atom.
 func (k Kind) String() string { return kindNames[k] }
 
-// A Unit is the kind of passages compared: windows of a number of atoms.
+// A Unit is the kind of passages to compare: windows of Length atoms.
 type Unit struct {
 	Kind   Kind
 	Length int
@@ -44,7 +44,7 @@ const (
 	WordsMax     = BytesMax / wordBytes
 )
 
-// ParseUnit reads line, paragraph, sentences=3 and the like.
+// ParseUnit parses line, paragraph or sentences=3.
 func ParseUnit(s string) (u Unit, err error) {
 	name, number, given := strings.Cut(s, "=")
 	u.Length = 1
@@ -68,10 +68,11 @@ func ParseUnit(s string) (u Unit, err error) {
 	return u, nil
 }
 
-// wordBytes is how many bytes of a spool's text a word is: its hash.
+// wordBytes is the number of bytes of a word in the spool's text: it is stored as its hash.
 const wordBytes = 8
 
-// width returns how many bytes of the spool's text an atom is; 1 for units, of which it has no text.
+// width returns the number of bytes of an atom in the spool's text. It is 1 for units, which have no text
+// there.
 func (u Unit) width() int {
 	if u.Kind == Words {
 		return wordBytes
@@ -79,10 +80,10 @@ func (u Unit) width() int {
 	return 1
 }
 
-// isString reports whether windows are found as strings.
+// isString reports whether the windows are strings, of bytes or of words.
 func (u Unit) isString() bool { return u.Kind == Bytes || u.Kind == Words }
 
-// String returns what ParseUnit reads, bytes=N or words=N.
+// String returns the form that ParseUnit reads, or bytes=N or words=N.
 func (u Unit) String() string {
 	if u.Kind == Lines || u.Kind == Paragraphs {
 		return u.Kind.String()
@@ -90,22 +91,22 @@ func (u Unit) String() string {
 	return fmt.Sprintf("%ss=%d", u.Kind, u.Length)
 }
 
-// Ignore is the set of differences that do not matter when units are compared.
+// Ignore is the set of differences to ignore when units are compared.
 type Ignore uint8
 
 // The differences.
 const (
-	IgnoreSpace  Ignore = 1 << iota // how much white space there is, and which, and any at the ends
-	IgnoreCase                      // upper and lower case: each character is taken to lower case by itself
-	IgnoreDigits                    // which decimal digit it is: each is 0
-	IgnoreWrap                      // the line ends inside a paragraph
-	IgnoreMarkup                    // tags, marks of emphasis, addresses of links
+	IgnoreSpace  Ignore = 1 << iota // amount and kind of white space, and all white space at the ends
+	IgnoreCase                      // upper and lower case; each character is converted to lower case by itself
+	IgnoreDigits                    // values of decimal digits; each digit becomes 0
+	IgnoreWrap                      // line ends inside a paragraph
+	IgnoreMarkup                    // tags, marks of emphasis, link addresses
 
-	ignoreChars = IgnoreSpace | IgnoreCase | IgnoreDigits // of units only
+	ignoreChars = IgnoreSpace | IgnoreCase | IgnoreDigits // differences that only units can ignore
 )
 
-// Plain returns what the plain form of a text leaves out; the marks at the beginnings of lines, too, unless words are
-// compared.
+// Plain returns the parts of a text that its plain form leaves out. Unless words are compared, IgnoreMarkup
+// also leaves out the marks at the beginning of lines.
 func (i Ignore) Plain(words bool) (p plain.Ignore) {
 	if i&IgnoreWrap != 0 && !words { // line ends are no part of words
 		p |= plain.Wrap
@@ -118,7 +119,7 @@ func (i Ignore) Plain(words bool) (p plain.Ignore) {
 	return p
 }
 
-// DefaultIgnore returns what is ignored by default.
+// DefaultIgnore returns the default set of differences to ignore.
 func (u Unit) DefaultIgnore() Ignore {
 	switch {
 	case u.isString():
@@ -132,7 +133,7 @@ func (u Unit) DefaultIgnore() Ignore {
 var ignoreNames = map[string]Ignore{"space": IgnoreSpace, "case": IgnoreCase, "digits": IgnoreDigits,
 	"wrap": IgnoreWrap, "markup": IgnoreMarkup, "none": 0}
 
-// ParseIgnore reads a list such as "case,space"; "none" is nothing.
+// ParseIgnore parses a list such as "case,space". The name "none" adds nothing.
 func ParseIgnore(list string) (i Ignore, err error) {
 	for name := range strings.SplitSeq(list, ",") {
 		one, ok := ignoreNames[strings.TrimSpace(name)]
@@ -147,25 +148,25 @@ func ParseIgnore(list string) (i Ignore, err error) {
 // Options configures Find.
 type Options struct {
 	Unit   Unit
-	Ignore Ignore // of strings IgnoreWrap and IgnoreMarkup only
+	Ignore Ignore // for strings, only IgnoreWrap and IgnoreMarkup are allowed
 
-	MinChars   int  // units with fewer characters, normalised, are left alone
-	MinCount   int  // what stands at fewer places is left alone; at least 2
-	AcrossOnly bool // what stands in one document only is left alone, and so is the first document's
+	MinChars   int  // minimum number of characters of a unit, after normalisation; shorter units are ignored
+	MinCount   int  // minimum number of occurrences of a passage; at least 2
+	AcrossOnly bool // ignore passages of a single document, and keep all occurrences in the first document
 
-	StrikeAll bool    // the first place goes, too
-	MaxShare  float64 // of a document's text that may go; 0 is no limit
-	Drop      bool    // a document of which more would go goes as a whole; else it stays as a whole
-	CutWords  bool    // spans of strings begin and end with whole words, not only whole characters
+	StrikeAll bool    // remove the first occurrence, too
+	MaxShare  float64 // maximum share of a document's text to remove; 0 means no limit
+	Drop      bool    // beyond MaxShare, drop the document instead of keeping all its text
+	CutWords  bool    // spans of strings have whole words, not only whole characters
 
 	Threads     int
-	MemoryBytes int64          // for marks; 0 is 256 MiB
-	Budget      *memory.Budget // for one document with its lists, which is an error if they exceed it
+	MemoryBytes int64          // memory for marks; 0 means 256 MiB
+	Budget      *memory.Budget // limits the memory of one document with its lists; a larger document is an error
 	Disk        *disk.Disk
-	Dir         string // for temporary files; "" is the system's
+	Dir         string // folder of temporary files; "" is the default of the system
 }
 
-// check sets defaults and returns the first wrong option.
+// check sets defaults and returns an error for the first invalid option.
 func (o *Options) check() error {
 	u := o.Unit
 	switch {

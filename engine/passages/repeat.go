@@ -1,8 +1,9 @@
 package passages
 
-// A repeat is windows in a row, as many as windows says, of which the first stands at atom at, and the
-// same ones in a row at atom first, before it or there. Its last word has the number of windows above
-// the number of places at which each of them stands.
+// A repeat describes windows that follow each other and occur in the same order at an earlier atom, or at this
+// atom for the first time. It has three words: the atom of the first window, the atom of its first occurrence, and
+// two numbers. The low countBits bits are the number of occurrences of each window. The high bits are the number of
+// windows.
 type repeat [3]uint64
 
 const (
@@ -19,16 +20,16 @@ func (r *repeat) first() uint64   { return r[1] }
 func (r *repeat) windows() uint64 { return r[2] >> countBits }
 func (r *repeat) count() uint64   { return r[2] & countMax }
 
-// next returns the repeat of one window that is behind another one, and has as many places.
+// next returns a repeat of one window that begins one atom later and occurs equally often.
 func (r *repeat) next() repeat { return newRepeat(r.at()+1, r.first()+1, 1, r.count()) }
 
-// words returns the repeat with only those of its windows that begin at a multiple of width bytes.
+// words returns the repeat with only the windows that begin at a multiple of width bytes.
 func (r *repeat) words(width uint64) repeat {
 	skipped := min(-r.at()%width, r.windows())
 	return newRepeat(r.at()+skipped, r.first()+skipped, int((r.windows()-skipped+width-1)/width), r.count())
 }
 
-// from returns the repeat without its first windows, each of which begins width bytes after the one before.
+// from returns the repeat without its first n windows. A window begins width bytes after the previous one.
 func (r *repeat) from(n, width uint64) repeat {
 	return newRepeat(r.at()+n*width, r.first()+n*width, int(r.windows()-n), r.count())
 }

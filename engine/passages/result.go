@@ -12,20 +12,20 @@ import (
 	"example.org/ndd/engine/storage/spill"
 )
 
-// A Result is the repeated passages of a corpus. It may be read by many goroutines. The names of its
-// documents are valid until it is closed.
+// A Result holds the repeated passages of a corpus. Many goroutines may read it. The names of its documents are
+// valid until it is closed.
 type Result struct {
 	o         Options
 	inputs    []string
 	reading   format.Options
 	fileUnits ingest.ReadFiles
 	spool     *spool
-	marks     int // of all documents: without one no document has a window
+	marks     int // number of marks or units of all documents; 0 if no document has a window
 	repeats   *spill.Run[repeat]
-	all       []repeat // mapped
+	all       []repeat // repeats, mapped
 }
 
-// Close gives the temporary files back.
+// Close removes the temporary files.
 func (r *Result) Close() error {
 	s := r.spool
 	return errors.Join(s.heads.Close(), s.texts.Close(), s.points.Close(), s.docs.Close(), r.repeats.Close())
@@ -34,26 +34,26 @@ func (r *Result) Close() error {
 // Len returns the number of documents.
 func (r *Result) Len() int { return len(r.spool.docs.All) }
 
-// Windows reports whether any document has as many atoms as a window, and as many characters as count.
+// Windows reports whether any document has a window with at least [Options.MinChars] characters.
 func (r *Result) Windows() bool { return r.marks > 0 }
 
-// TextBytes returns the length of all texts.
+// TextBytes returns the total length of all texts.
 func (r *Result) TextBytes() uint64 { return r.spool.textBytes }
 
-// A Document is one that has spans.
+// A Document is a document of the corpus, with its cuts.
 type Document struct {
 	Row       int // from 0
 	ID        string
 	Source    string
-	Line      int // of the file, from 1; 0 if the document is the whole file
+	Line      int // line in the file, from 1; 0 if the document is the whole file
 	TextBytes int
 
-	Spans  int   // how many there are
-	Cuts   []Cut // of the text, that go: in order, apart from each other
-	Beyond bool  // more than [Options.MaxShare] would go: Cuts are the whole text, or none
+	Spans  int   // number of spans
+	Cuts   []Cut // ranges of the text to remove; in order, without overlaps
+	Beyond bool  // the cuts exceeded [Options.MaxShare], so Cuts has the whole text or nothing
 }
 
-// CutBytes returns how many bytes go.
+// CutBytes returns the number of bytes to remove.
 func (d *Document) CutBytes() (n int) {
 	for _, c := range d.Cuts {
 		n += c.To - c.From
@@ -61,17 +61,18 @@ func (d *Document) CutBytes() (n int) {
 	return n
 }
 
-// A Span is a part of a text that stands elsewhere, too. Spans of strings and of sentences in a row may
-// overlap.
+// A Span is a part of a text that also occurs elsewhere. Spans of strings may overlap, and so may spans of
+// several sentences.
 type Span struct {
 	From, To         int // bytes
 	FromChar, ToChar int // characters
-	Count            int // the largest number of places of a window in it
+	Count            int // maximum number of occurrences of a window in the span
 	First            Place
-	Kept             bool // it stays as the first one
+	Kept             bool // the span is kept as the first occurrence
 }
 
-// A Place is where a span stands first: a document by row and name, and a byte of its text.
+// A Place is the first occurrence of a span: the row and the names of a document, and a byte offset in its
+// text.
 type Place struct {
 	Row        int
 	ID, Source string
@@ -92,7 +93,7 @@ func (r *Result) Documents() iter.Seq[Document] {
 	}
 }
 
-// from returns the first repeat from a row on.
+// from returns the index of the first repeat in a document of this row or a later one.
 func (r *Result) from(row int) int {
 	if row >= len(r.spool.docs.All) {
 		return len(r.all)
@@ -101,10 +102,10 @@ func (r *Result) from(row int) int {
 	return sort.Search(len(r.all), func(i int) bool { return r.all[i].at() >= at })
 }
 
-// Document returns a document.
+// Document returns the document of a row.
 func (r *Result) Document(row int) Document {
 	h := r.spool.at(row)
-	var gone, stay []Cut // of windows that go, and that must be whole
+	var gone, stay []Cut // ranges of the spans to remove, and of the spans to keep
 	for s := range r.spans(&h) {
 		if h.Spans++; s.Kept {
 			stay = appendCut(stay, Cut{s.From, s.To})
@@ -130,13 +131,14 @@ func (r *Result) Document(row int) Document {
 	return h.Document
 }
 
-// Spans yields the spans of a document, by their beginning. They can be as many as its text has bytes.
+// Spans yields the spans of a document in the order of their beginnings. There can be as many spans as bytes in
+// the text.
 func (r *Result) Spans(row int) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		h := r.spool.at(row)
 		text, chars := r.text(&h), charCount{}
 		for s, c := range r.spans(&h) {
-			shift := 0 // how much later it begins than its chain
+			shift := 0 // number of bytes from the beginning of its chain to its own
 			if text != "" {
 				shift = s.From - int(c.at-h.atom)
 				s.FromChar = chars.to(text, s.From)
@@ -154,7 +156,8 @@ func (r *Result) Spans(row int) iter.Seq[Span] {
 	}
 }
 
-// spans yields the spans of a document without their first places and characters of texts, and their chains.
+// spans yields the spans of a document with their chains. It does not set First; for bytes it does not set
+// characters.
 func (r *Result) spans(h *head) iter.Seq2[Span, chain] {
 	return func(yield func(Span, chain) bool) {
 		width, text := r.o.Unit.width(), r.text(h)
@@ -177,16 +180,17 @@ func (r *Result) spans(h *head) iter.Seq2[Span, chain] {
 	}
 }
 
-// stays reports whether a window stays because of where it stands first.
+// stays reports whether a window is kept, given the place of its first occurrence.
 func (r *Result) stays(row int, at, first uint64) bool {
 	return first == at || r.o.AcrossOnly && r.spool.row(first) == row
 }
 
-// A chain is windows that follow each other, and stand first in a row somewhere.
+// A chain is a sequence of windows that follow each other both here and at their first occurrence.
 type chain struct{ at, first, windows, count uint64 }
 
-// chains yields the repeats of a document as chains. Of strings a chain goes on as long as the atoms are
-// those that follow in the first place: in aaaa... the string from the second a on stands at the first.
+// chains yields the repeats of a document as chains. A chain of strings continues while its atoms equal the
+// atoms after its first occurrence. For example in aaaa..., the string from the second a on first occurs at the
+// first a.
 func (r *Result) chains(row int, own []repeat) iter.Seq[chain] {
 	return func(yield func(chain) bool) {
 		width := uint64(r.o.Unit.width())
@@ -215,7 +219,7 @@ func (r *Result) chains(row int, own []repeat) iter.Seq[chain] {
 	}
 }
 
-// further returns how many windows of the next repeat a chain goes on with.
+// further returns the number of windows of the next repeat that continue the chain.
 func (r *Result) further(row int, c *chain, next *repeat) uint64 {
 	length, width := uint64(r.o.Unit.Length), uint64(r.o.Unit.width())
 	switch {
@@ -235,7 +239,7 @@ func (r *Result) further(row int, c *chain, next *repeat) uint64 {
 	return n / width
 }
 
-// text returns a document's text, "" if atoms are no bytes of it.
+// text returns the text of a document if the atoms are bytes, and "" otherwise.
 func (r *Result) text(h *head) string {
 	if r.o.Unit.Kind != Bytes {
 		return ""
@@ -243,7 +247,7 @@ func (r *Result) text(h *head) string {
 	return asString(r.spool.texts.All[h.atom : h.atom+uint64(h.atoms)])
 }
 
-// place returns the place that is shift bytes behind the beginning of an atom.
+// place returns the place that is shift bytes after the beginning of an atom.
 func (r *Result) place(row int, atom uint64, shift int) Place {
 	h := r.spool.at(row)
 	at := int(atom-h.atom) + shift
@@ -255,9 +259,9 @@ func (r *Result) place(row int, atom uint64, shift int) Place {
 	return Place{row, h.ID, h.Source, h.Line, at}
 }
 
-// whole returns the part of a range of bytes that has whole characters, or words.
+// whole shortens a range of bytes so that it has only whole characters, or only whole words with CutWords.
 func (r *Result) whole(text string, from, to int) (int, int) {
-	inside := func(i int) bool { // of a character, or word
+	inside := func(i int) bool { // reports whether i is inside a character or a word
 		if i == 0 || i == len(text) {
 			return false
 		}
@@ -280,14 +284,14 @@ func (r *Result) whole(text string, from, to int) (int, int) {
 	return from, to
 }
 
-// inWord reports whether a character may be in a word with others beside it.
+// inWord reports whether a character can be part of a longer word. Characters of scripts without spaces cannot.
 func inWord(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)) &&
 		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
 			unicode.Myanmar)
 }
 
-// A charCount counts characters up to places that ascend, nearly.
+// A charCount counts the characters before an offset. It is fast if the offsets mostly ascend.
 type charCount struct{ bytes, chars int }
 
 func (c *charCount) to(text string, at int) int {

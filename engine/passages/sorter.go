@@ -16,16 +16,16 @@ import (
 // mergeBytes is the memory of the buffers of a merge.
 const mergeBytes = 8 << 20
 
-// newSorter returns a sorter of records whose writers share an amount of memory.
+// newSorter returns a sorter of records. Its writers share the memory of the options.
 func newSorter[R spill.Record](o *Options, what string, writers int) *radix.Records[R] {
-	const columns = 24 // of a key and a pair, beside the record and its sorted copy
+	const columns = 24 // bytes of a key and a pair, in addition to the record and its sorted copy
 	each := 2*int64(unsafe.Sizeof(*new(R))) + columns
 	return radix.NewRecords(spill.NewRuns[R](o.Disk, o.Dir, what, mergeBytes),
 		int(max(o.MemoryBytes/int64(writers)/each, 1<<10)), max(o.Threads/writers, 1))
 }
 
-// groups calls work, on all threads, with the records that share a number of first words,
-// and more than one. Each worker has a list of repeats, which become sorted.
+// groups calls work on all threads with each group of at least two records that share their first words. Each
+// worker writes a list of repeats. groups returns all repeats, sorted.
 func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Records[R], shared int, what string,
 	work func(context.Context) func(group []R, emit func(repeat) error) error) (_ *spill.Run[repeat], err error) {
 	twice := spill.NewColumn[R](o.Disk, o.Dir, what, 1<<18)
@@ -74,15 +74,15 @@ func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Record
 	return out.Run()
 }
 
-// same reports whether records share their first words.
+// same reports whether the first words of two records are equal.
 func same[R spill.Record](a, b *R, shared int) bool {
 	return slices.Equal(spill.Words(a)[:shared], spill.Words(b)[:shared])
 }
 
-// repeated appends the records that share their first words with another.
+// repeated appends the records that share their first words with another record.
 func repeated[R spill.Record](marks *radix.Records[R], shared int, to *spill.Column[R]) error {
 	var last R
-	some, held := false, false // there is a last record; it is not appended yet
+	some, held := false, false // there is a last record; it has not been appended yet
 	for r, err := range marks.All() {
 		if err != nil {
 			return err

@@ -11,15 +11,16 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// A spool keeps documents that were read in temporary files: their names
-// (heads), their texts if atoms are bytes, otherwise where each atom begins, and for each document
-// where these begin. The text of words is their hashes, of 8 bytes each, and its bytes are atoms.
+// A spool keeps documents in temporary files: their names (heads), their texts for strings, the points where atoms
+// begin for all kinds except bytes, and the beginning of each document in these files. For words, the text consists
+// of their hashes, 8 bytes each, and the atoms are its bytes.
 //
-//	head    ID and source, each behind its length; number of the line; bytes and characters of the
-//	        text; hash of the text; the first of its points, and their number if atoms are bytes
+//	head    ID and source, each after its length; line number; bytes and characters of the text;
+//	        hash of the text; index and number of its points
 //
-// If atoms are bytes of a plain text, the points are its jumps, two for each: where it is in the plain text and where the
-// original text before it ends; where the original text after it begins, in bytes and in characters.
+// For bytes of a plain text, the points are its jumps, two points each. The first point has the offset of the jump in
+// the plain text, and the offset in the original text where the text before the jump ends. The second point is where
+// the original text after the jump begins, in bytes and in characters.
 type spool struct {
 	unit   Unit
 	heads  spill.Column[uint8]
@@ -27,24 +28,24 @@ type spool struct {
 	points spill.Column[point]
 	docs   spill.Column[entry]
 
-	atoms, textBytes uint64 // so far
+	atoms, textBytes uint64 // totals of the documents added so far
 	files            []file
-	one              []byte // the head at work
+	one              []byte // buffer for one head
 }
 
 // A point is a place in a document's text, in bytes and in characters.
 type point [2]uint64
 
-// An entry says where a document's head and its first atom are.
+// An entry has the offset of a document's head and the number of its first atom.
 type entry [2]uint64
 
-// A file says which row is the first of a file.
+// A file has the name of a file and the row of its first document.
 type file struct {
 	source string
 	row    int
 }
 
-// atomsMax is how many atoms there may be, so that the place of one and its distances fit a word.
+// atomsMax is the maximum number of atoms. A position and the two distances of a mark must fit a word.
 const atomsMax = 1 << 40
 
 func newSpool(o *Options) *spool {
@@ -69,17 +70,17 @@ func (s *spool) add(p *prepared) error {
 	return err
 }
 
-// end makes the documents ready to be read.
+// end ends writing, so that the documents can be read.
 func (s *spool) end() error {
 	return errors.Join(s.heads.End(), s.texts.End(), s.points.End(), s.docs.End())
 }
 
-// row returns the row of the document that an atom is in. Documents without atoms have none.
+// row returns the row of the document that contains an atom. It never returns a document without atoms.
 func (s *spool) row(atom uint64) int {
 	return sort.Search(len(s.docs.All), func(i int) bool { return s.docs.All[i][1] > atom }) - 1
 }
 
-// behind returns the atom behind the last one of a row.
+// behind returns the number of the first atom after a row.
 func (s *spool) behind(row int) uint64 {
 	if row+1 < len(s.docs.All) {
 		return s.docs.All[row+1][1]
@@ -98,12 +99,12 @@ func appendHead(dst []byte, p *prepared, points int) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(points)), uint64(len(p.points)))
 }
 
-// A head is a document's.
+// A head describes a document: its names, hash, length and atoms.
 type head struct {
 	Document
 	hash  uint64
 	chars int
-	atom  uint64 // the first, of all
+	atom  uint64 // number of its first atom in the spool
 	atoms int
 	jumps []point // from the plain text to the original, if atoms are bytes
 }
@@ -120,8 +121,8 @@ func (s *spool) at(row int) (h head) {
 	return h
 }
 
-// original returns the place in the original text of one in a document's plain text: where the text after it begins, or
-// where the text before it ends.
+// original returns the point in the original text for an offset in the plain text of a document. At a jump it
+// returns the end of the text before the jump if end is true, and otherwise the beginning of the text after it.
 func (h *head) original(plain string, at int, end bool) point {
 	n := sort.Search(len(h.jumps)/2, func(i int) bool { return h.jumps[2*i][0] >= uint64(at) })
 	if n < len(h.jumps)/2 && h.jumps[2*n][0] == uint64(at) && (!end || h.jumps[2*n][1] == h.jumps[2*n+1][0]) {
@@ -136,7 +137,8 @@ func (h *head) original(plain string, at int, end bool) point {
 	return point{text[0] + uint64(at-from), text[1] + uint64(countChars(plain[from:at]))}
 }
 
-// point returns where an atom of a document begins, or where the last one ends. It is for units.
+// point returns the beginning of an atom of a document, or the end of the last atom. It is for all kinds except
+// bytes.
 func (s *spool) point(h *head, atom int) point {
 	width := s.unit.width()
 	if atom == h.atoms/width {

@@ -18,7 +18,8 @@ import (
 // asString returns bytes as a string, without copying them.
 func asString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// The place of a mark is an atom above the least and the most distance of the windows that selected it.
+// A mark's place has three parts: the atom in the high bits, and in distanceBits each the smallest and the
+// largest distance of the windows that selected the mark.
 const (
 	distanceBits = 12
 	distanceMax  = 1<<distanceBits - 1
@@ -28,7 +29,7 @@ func markPlace(atom uint64, least, most int) uint64 {
 	return atom<<(2*distanceBits) | uint64(least)<<distanceBits | uint64(most)
 }
 
-// selected returns how many bytes a mark of windows of length bytes has.
+// selected returns the number of bytes that are hashed for a mark if windows have length bytes.
 func selected(length int) int { return max(2*length/5, length-distanceMax) }
 
 func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Report, error) {
@@ -53,7 +54,7 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 						return p, err
 					}
 				} else if p.text = doc.Text; len(reader.Jumps()) > 0 || r.o.Ignore != 0 {
-					p.text = strings.Clone(text) // the reader uses its memory again
+					p.text = strings.Clone(text) // the reader reuses its memory
 					p.jumps(reader, doc.Text)
 				}
 				p.atoms, p.strings = len(p.text), m.marks(p.text)
@@ -85,12 +86,12 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 	return report, err
 }
 
-// length returns how many bytes of the spool's text a window of strings has, or the atoms of units.
+// length returns the length of a window: in bytes of the spool's text for strings, in atoms for units.
 func (r *Result) length() int { return r.o.Unit.Length * r.o.Unit.width() }
 
 var wordKey = token.NewKey([32]byte(unitKey))
 
-// jumps sets the points to the jumps from a plain text to the text that it was read from.
+// jumps sets the points to the jumps from a plain text to its original text.
 func (p *prepared) jumps(reader *plain.Reader, text string) {
 	at := point{}
 	for _, j := range reader.Jumps() {
@@ -99,8 +100,8 @@ func (p *prepared) jumps(reader *plain.Reader, text string) {
 	}
 }
 
-// words sets the text to the hashes of the words of a plain text, and the points to where they begin in the text that it
-// was read from.
+// words sets the text to the hashes of the words of a plain text. It sets the points to the beginnings of the
+// words in the original text.
 func (p *prepared) words(scanner *token.Scanner, reader *plain.Reader, text, plain string, o *Options) (err error) {
 	var hashes []uint64
 	var at point
@@ -117,7 +118,7 @@ func (p *prepared) words(scanner *token.Scanner, reader *plain.Reader, text, pla
 				return
 			}
 			hashes = append(hashes, wordKey.Hash(scanner, t))
-			if start := uint64(reader.Start(t.Start)); start > at[0] { // parts of one character begin in one place
+			if start := uint64(reader.Start(t.Start)); start > at[0] { // parts of one character begin together
 				at[1] += uint64(countChars(text[at[0]:start]))
 				at[0] = start
 			}
@@ -128,7 +129,7 @@ func (p *prepared) words(scanner *token.Scanner, reader *plain.Reader, text, pla
 	return err
 }
 
-// byteHash has a number for each byte, of which rolling hashes are made.
+// byteHash has a pseudo-random number for each byte value. Rolling hashes are weighted sums of these numbers.
 var byteHash = func() (t [256]uint64) {
 	for i := range t {
 		t[i] = token.Mix(uint64(i))
@@ -136,7 +137,7 @@ var byteHash = func() (t [256]uint64) {
 	return t
 }()
 
-// A roller keeps the hash of the last bytes: the sum of byteHash[b[i]] * [token.Base]^(n-1-i).
+// A roller computes the hash of the last n bytes: the sum of byteHash[b[i]] * [token.Base]^(n-1-i).
 type roller struct {
 	n   int
 	top uint64 // token.Base^(n-1)
@@ -152,16 +153,16 @@ func (r *roller) hash(b string) (h uint64) {
 	return h
 }
 
-// roll returns the hash one byte later.
+// roll returns the hash after moving one byte forward.
 func (r *roller) roll(h uint64, out, in byte) uint64 {
 	return (h-byteHash[out]*r.top)*token.Base + byteHash[in]
 }
 
-// A markRun is marks with one hash and the same distances, each of them step atoms after the one before: so
-// the marks of a text with a period of a few bytes take no more memory than those of another text.
+// A markRun is a sequence of marks with the same hash and the same distances, at equal intervals. With it, a
+// text with a period of a few bytes needs no more memory for its marks than another text.
 type markRun struct {
 	first mark
-	step  uint64 // of places
+	step  uint64 // difference of the places
 	n     uint64
 }
 
@@ -176,7 +177,7 @@ func (r *markRun) marks() iter.Seq[mark] {
 	}
 }
 
-// appendMark appends a mark to the last run, or as a run of its own.
+// appendMark adds a mark to the last run, or appends a new run.
 func appendMark(all []markRun, m mark) []markRun {
 	if len(all) > 0 {
 		last := &all[len(all)-1]
@@ -191,10 +192,10 @@ func appendMark(all []markRun, m mark) []markRun {
 
 // A marker finds the marks of texts. It belongs to one goroutine.
 type marker struct {
-	length int      // of a window
-	roller roller   // of a mark
-	window int      // marks of a window
-	hashes []uint64 // the last, by place modulo a power of two
+	length int      // bytes of a window
+	roller roller   // hashes the bytes of a mark
+	window int      // number of marks in a window
+	hashes []uint64 // last hashes, by offset modulo a power of two
 }
 
 func newMarker(length int) *marker {
@@ -204,7 +205,7 @@ func newMarker(length int) *marker {
 		hashes: make([]uint64, 1<<bits.Len(uint(window)))}
 }
 
-// marks returns the marks of a text, in order, with places in it.
+// marks returns the marks of a text in order. Their atoms count from the beginning of the text.
 func (m *marker) marks(text string) (all []markRun) {
 	if len(text) < m.length {
 		return nil

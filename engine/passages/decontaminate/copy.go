@@ -23,13 +23,14 @@ func (r *Result) Copy(ctx context.Context, to *rewrite.Target) (rewrite.Report, 
 var Annotations = []result.Column{{Name: "ndd_items", Kind: result.Text, Optional: true},
 	{Name: "ndd_score", Kind: result.Real, Optional: true}}
 
-// Annotate copies the inputs as [Result.Copy] does, with all documents, and adds [Annotations] to
-// each: a list of its hits, and the highest score.
+// Annotate copies the inputs as [Result.Copy] does, but with all documents. It adds [Annotations] to each
+// document: a list of its hits, and the highest score.
 func (r *Result) Annotate(ctx context.Context, to *rewrite.Target) (rewrite.Report, error) {
 	return r.rewrite(ctx, to, &rewrite.Fields{Columns: Annotations, Values: r.values})
 }
 
-// values returns the values of [Annotations]; a note is a document of met, from 1.
+// values returns the values of [Annotations]. A note is the index of a document in met plus 1, or 0 if there is
+// no hit.
 func (r *Result) values(note int) []any {
 	if note == 0 {
 		return []any{nil, nil}
@@ -57,7 +58,7 @@ func (r *Result) values(note int) []any {
 	return []any{json.RawMessage(text), highest}
 }
 
-// rewrite copies the inputs without documents that have hits, or with fields.
+// rewrite copies the inputs. It leaves out the documents with hits, or adds fields if fields is not nil.
 func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrite.Fields) (rewrite.Report, error) {
 	j := rewrite.Job{Inputs: r.inputs, Options: r.reading, FileUnits: r.units, Threads: r.threads, Fields: fields}
 	j.Judge = func(f input.File, _, _ int) rewrite.Judge {
@@ -69,7 +70,7 @@ func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrit
 			}
 			doc, err := x.Extract(u)
 			if err != nil || xxhash.Sum64String(doc.Text) != r.met[next].hash {
-				return v, nil // another one of a JSON list on one line, or it has changed
+				return v, nil // another document of a JSON list on the same line, or the document has changed
 			}
 			next++
 			return rewrite.Verdict{Drop: true, Note: next}, nil

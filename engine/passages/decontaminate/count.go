@@ -8,7 +8,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// count finds the hits among the candidates, and counts their items and documents.
+// count selects the hits among the candidates, and counts their items and documents.
 func (r *Result) count() {
 	met, answered := make([]bool, len(r.x.items)), make([]bool, len(r.x.items))
 	in := make([]int, len(r.Sets)) // for each set, the last document with hits, from 1
@@ -59,23 +59,23 @@ func (r *Result) count() {
 	}
 }
 
-// A scored is a hit with the numbers of its item and of its candidate.
+// A scored is a hit with the numbers of its item and its candidate.
 type scored struct {
 	Hit
 	item, candidate int
 }
 
-// fit returns how many tokens of the item are equal, less those that are not.
+// fit returns the number of equal tokens of the item minus the number of its other tokens.
 func (h *scored) fit() int { return 2*h.equal - h.Item.Tokens() }
 
-// best returns the hits of a document of which no other one fits the same passage better: of the items of one
-// template a passage has the words of one. An item whose words all stand there is listed in any case, but only
-// once for each set.
+// best returns the hits of a document, and only the best fit for each passage. A passage often matches all
+// items of one template, but has the words of only one of them. An item with all its words in the document is
+// always listed. If several items of a set have equal words and answers, one of them is listed.
 func (x *Items) best(hits []scored) (all []scored) {
 	slices.SortStableFunc(hits, func(a, b scored) int {
 		return cmp.Or(cmp.Compare(b.fit(), a.fit()), cmp.Compare(b.Score, a.Score))
 	})
-	whole := map[[2]uint64]bool{} // set and hash of items with their answers
+	whole := map[[2]uint64]bool{} // keys are the set, and a hash of an item with its answer
 	for _, h := range hits {
 		if h.equal < h.Item.Tokens() {
 			if !slices.ContainsFunc(all, h.overlaps) {
@@ -96,7 +96,7 @@ func (x *Items) best(hits []scored) (all []scored) {
 	return all
 }
 
-// overlaps reports whether two hits are for one passage.
+// overlaps reports whether two hits share more than half of the shorter passage.
 func (h *scored) overlaps(other scored) bool {
 	common := min(other.To, h.To) - max(other.From, h.From)
 	return 2*common > min(other.To-other.From, h.To-h.From)

@@ -22,20 +22,20 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// A Hit is an item that a document holds.
+// A Hit is an item that a document contains.
 type Hit struct {
 	Item             *Item
-	From, To         int // of the document's text, as bytes
+	From, To         int // byte range in the document's text
 	FromChar, ToChar int
-	Longest          int     // run, as tokens
+	Longest          int     // length of the longest run, in tokens
 	Covered          float64 // share of the item's tokens that the document has in the same order
 	Score            float64
-	Answer           bool // the item's answer stands near
+	Answer           bool // the item's answer is near the passage
 
-	equal int // tokens of the item that the document has
+	equal int // number of the item's tokens that the document has
 }
 
-// A Document is a document with hits, by item.
+// A Document is a document with hits, in the order of their items.
 type Document struct {
 	ID, Source string
 	Line       int // as format.Document has it
@@ -44,7 +44,7 @@ type Document struct {
 
 // A Result holds the hits in a corpus. It must be closed.
 type Result struct {
-	Sets []Set // of the items, with what was met
+	Sets []Set // sets of the items, with their results
 	Met  int   // documents with hits
 
 	x       *Items
@@ -54,39 +54,39 @@ type Result struct {
 	spool   spill.Column[byte]
 	units   ingest.ReadFiles
 	met     []goes
-	gone    map[string][2]int // of each file, the range of met
-	scores  []float64         // of the candidates of met; 0 for one that is no hit
+	gone    map[string][2]int // for each file, its range in met
+	scores  []float64         // scores of the candidates of met; 0 if the candidate is no hit
 
-	documents []atomic.Uint32 // with each n-gram, more than Options.Common or exact
-	found     []uint32        // for each item found as a whole, the documents with it
-	sums      []sums          // of the items that scores were computed of
+	documents []atomic.Uint32 // number of documents with each n-gram; exact below Options.Common
+	found     []uint32        // for each item that is found as a whole, the number of documents with it
+	sums      []sums          // sums of each item; empty if no score was computed
 }
 
-// A goes is a document with hits: its place in its file, the hash of its text, its place in the
-// spool, the first of its scores.
+// A goes is a document with hits: its line in the file, the hash of its text, its offset in the spool, and the
+// index of its first score.
 type goes struct {
 	line       int
 	hash       uint64
 	at, scores int
 }
 
-// prepared is a document on its way to the spool: its names and the hash of its text, its n-grams,
-// its candidates, encoded; none if it has none.
+// prepared holds a document until it is added to the spool: its names, the hash of its text, its n-grams, and
+// its encoded candidates. Candidates are empty if there are none.
 type prepared struct {
 	of         ingest.Record
 	grams      []uint32
 	candidates []byte
 }
 
-// Find reads a corpus and finds the items in it. It does not use cfg.Recipe; cfg.Work keeps what the
-// files hold of these items. Temporary files lie in the folder dir, "" for the system's. The report
-// is valid with an error, too.
+// Find reads a corpus and finds the items in it. It does not use cfg.Recipe. In cfg.Work it stores
+// the n-grams and candidates of each file. Temporary files are in the folder dir; "" is the default of the
+// system. The report is valid even if there is an error.
 func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *disk.Disk, dir string) (
 	_ *Result, _ ingest.Report, err error) {
 	r := &Result{Sets: slices.Clone(x.Sets), x: x, inputs: inputs, reading: cfg.Document, threads: cfg.Threads,
 		documents: make([]atomic.Uint32, len(x.table.keys)), found: make([]uint32, len(x.items)), gone: map[string][2]int{},
 		sums: make([]sums, len(x.items)), spool: spill.NewColumn[byte](d, dir, "candidates", 1<<18)}
-	r.reading.Meter = nil // it counts the first reading
+	r.reading.Meter = nil // it counted the first time that the inputs were read
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.Close())
@@ -123,10 +123,10 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 	return r, report, nil
 }
 
-// prepare finds the candidates of a document. It encodes them as numbers, varints:
+// prepare finds the candidates of a document. It encodes them as varints:
 //
-//	candidates | of each: item, from, to, their characters, longest run, equal tokens, answer, spans |
-//	of each: from, to
+//	candidates | for each: item, from, to, their characters, longest run, equal tokens, answer, spans |
+//	for each span: from, to
 func (m *matcher) prepare(doc *format.Document) prepared {
 	list := m.find(doc.Text)
 	p := prepared{of: ingest.Record{ID: doc.ID, Source: doc.Source, Line: doc.Line, TextBytes: len(doc.Text)},
@@ -159,8 +159,8 @@ func (m *matcher) prepare(doc *format.Document) prepared {
 	return p
 }
 
-// candidates calls each with the candidates that prepare encoded, as hits without a score, and their
-// spans, which are valid until each returns.
+// candidates decodes the candidates that prepare encoded. It calls each with every candidate, as a hit without
+// a score, and its spans. The spans are valid until each returns.
 func (x *Items) candidates(b *store.Fields, each func(item int, h Hit, spans []span)) {
 	var spans []span
 	next := func() int { return int(b.Uvarint()) }
@@ -176,7 +176,7 @@ func (x *Items) candidates(b *store.Fields, each func(item int, h Hit, spans []s
 	}
 }
 
-// record returns the record kept of a document: its n-grams, each from the one before, and candidates.
+// record returns the record to store for a document: its n-grams, as differences, and its candidates.
 func (p prepared) record() ingest.Record {
 	b, before := binary.AppendUvarint(nil, uint64(len(p.grams))), uint32(0)
 	for _, g := range p.grams {
@@ -200,7 +200,7 @@ func kept(of ingest.Record) prepared {
 	return p
 }
 
-// job returns what candidates depend on beside the corpus.
+// job returns a description of everything except the corpus that the candidates depend on.
 func (x *Items) job() string {
 	h, _ := highwayhash.New128(make([]byte, highwayhash.Size)) // the key has the right length
 	for _, list := range [][]uint64{x.tokens, x.answers} {
@@ -213,7 +213,7 @@ func (x *Items) job() string {
 	return fmt.Sprintf("items %x, equal tokens in order, threshold %g, ignore %d", h.Sum(nil), x.o.Threshold, x.o.Ignore)
 }
 
-// charsBefore returns the number of characters of a text before each of some bytes, which it sorts.
+// charsBefore returns the number of characters of a text before each byte offset. It sorts places.
 func charsBefore(text string, places []int) map[int]int {
 	slices.Sort(places)
 	before := make(map[int]int, len(places))
@@ -244,16 +244,16 @@ func (r *Result) add(p prepared) error {
 	return r.spool.AppendAll(append(b, p.candidates...))
 }
 
-// sums are sums over the tokens of an item before each one.
+// sums has, for each token of an item, the sums over the tokens before it.
 type sums struct {
 	weight []float64
-	words  []float64 // tokens that are no instruction
+	words  []float64 // number of tokens that are no instruction
 }
 
-// weigh returns the sums of an item. All documents are counted.
+// weigh returns the sums of an item. It must be called after all documents were counted.
 func (r *Result) weigh(it *Item) (s sums) {
 	n, common := it.Tokens(), uint32(r.x.o.Common)
-	most := make([]float64, n) // for each token, of the n-grams with it
+	most := make([]float64, n) // for each token, the largest product of items and documents of its n-grams
 	own := make([]bool, n)     // the token is in an n-gram that few items share
 	for p, g := range r.x.gram[it.from : int(it.to)-it.n+1] {
 		v := float64(r.x.table.items[g]) * float64(max(min(r.documents[g].Load(), common), 1))
@@ -274,7 +274,7 @@ func (r *Result) weigh(it *Item) (s sums) {
 	return s
 }
 
-// score returns the share of some spans in the weight of an item, or in its words if that is less.
+// score returns the smaller of two shares of the spans: in the weight of an item, and in its number of words.
 func (r *Result) score(item int, spans []span) float64 {
 	it := &r.x.items[item]
 	n := it.Tokens()
@@ -320,10 +320,10 @@ func (r *Result) document(g *goes) Document {
 	return d
 }
 
-// isPhrase reports whether an item is short and stands in too many documents.
+// isPhrase reports whether an item is short and occurs in too many documents.
 func (r *Result) isPhrase(item int) bool {
 	return r.found[item] > uint32(min(r.x.o.Common, math.MaxInt32))
 }
 
-// Close gives back the temporary file.
+// Close removes the temporary file.
 func (r *Result) Close() error { return r.spool.Close() }

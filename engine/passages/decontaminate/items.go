@@ -17,35 +17,35 @@ import (
 	"example.org/ndd/engine/passages/plain"
 )
 
-// Fields that hold a question and its answer where the options name none, in the order in which
-// they are looked for; the fields of texts follow. Of a list of answers the first one counts.
+// QuestionFields and AnswerFields are the default fields of questions and answers. They are tried in this
+// order; for questions, the fields of texts follow. If a field is a list of answers, its first answer counts.
 var (
 	QuestionFields = []string{"question", "problem", "prompt", "query"}
 	AnswerFields   = []string{"answer", "solution", "canonical_solution", "target", "answers", "answers.text[]",
 		"answers[]", "answer[]"}
 )
 
-// Options configures the items looked for and the hits.
+// Options configures the items to find and the hits.
 type Options struct {
-	Question, Answer string // fields of items; "" is the first of QuestionFields, of AnswerFields
+	Question, Answer string // fields of items; "" selects the first of QuestionFields and of AnswerFields that exists
 
-	MinWords  int     // items with fewer words are left out; 0 is 5
-	Threshold float64 // the least score of a hit; 0 is 0.8
+	MinWords  int     // minimum number of words; shorter items are left out; 0 means 5
+	Threshold float64 // minimum score of a hit; 0 means 0.8
 	Ignore    plain.Ignore
-	Common    int // documents with an n-gram beyond which more do not lower its weight; 0 is 100
+	Common    int // maximum number of documents that lower the weight of an n-gram; 0 means 100
 
-	Budget *memory.Budget // for one document with its tokens, which is an error if they exceed it
+	Budget *memory.Budget // limits the memory of one document with its tokens; a larger document is an error
 }
 
-// The defaults, and limits.
+// Defaults and limits.
 const (
 	DefaultMinWords  = 5
 	DefaultThreshold = 0.8
 	DefaultCommon    = 100
-	wholeWords       = 8 // items with fewer are found only as a whole
+	wholeWords       = 8 // items with fewer words are found only as a whole
 )
 
-// withDefaults fills in empty options and refuses invalid ones.
+// withDefaults fills in defaults and returns an error for invalid options.
 func (o Options) withDefaults() (Options, error) {
 	o.MinWords = cmp.Or(o.MinWords, DefaultMinWords)
 	o.Threshold = cmp.Or(o.Threshold, DefaultThreshold)
@@ -57,7 +57,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// seedLength returns n for an item with a number of tokens.
+// seedLength returns the n of the n-grams of an item, given its number of tokens.
 func seedLength(tokens int) int {
 	switch {
 	case tokens >= 104:
@@ -71,50 +71,50 @@ func seedLength(tokens int) int {
 // An Item is one item of an evaluation.
 type Item struct {
 	ID, Source string
-	Line       int // as format.Document has it
-	Set        int // number of its Set
+	Line       int // line as in format.Document
+	Set        int // index in Sets
 
-	from, to             uint32 // of Items.tokens
-	answerFrom, answerTo uint32 // of Items.answers
+	from, to             uint32 // range in Items.tokens
+	answerFrom, answerTo uint32 // range in Items.answers
 	n                    int
-	whole                bool // it is found only as a whole
+	whole                bool // found only as a whole
 }
 
-// Tokens returns how many tokens the item has.
+// Tokens returns the number of tokens of the item.
 func (it *Item) Tokens() int { return int(it.to - it.from) }
 
 // HasAnswer reports whether the item has an answer.
 func (it *Item) HasAnswer() bool { return it.answerTo > it.answerFrom }
 
-// A Set is an evaluation: a file, or a folder directly in one that was named.
+// A Set is an evaluation: an input file, or a file or folder directly in an input folder.
 type Set struct {
 	Name   string
-	Items  int // all
-	Short  int // of these, left out because they have too few words
-	Shared int // of these, left out because each of their n-grams stands in items more than 32 times
+	Items  int // number of all items
+	Short  int // items left out because they have too few words
+	Shared int // items left out because each of their n-grams occurs more than 32 times in the items
 
-	// Of a Result.
+	// The following fields are set in a Result.
 	Phrases   int // items of fewer than 8 words that are too common to be hits
 	Met       int // items with hits
-	Answered  int // of these, those with their answer near in some document
-	Documents int // with hits
+	Answered  int // items with hits that have their answer near in some document
+	Documents int // documents with hits
 }
 
-// Items are the items of evaluations, ready to be found. They may be used by many goroutines.
+// Items are the items of evaluations, prepared for Find. Many goroutines may use them.
 type Items struct {
 	Sets []Set
 
 	o       Options
 	items   []Item
-	tokens  []uint64 // of the items, one behind the other
+	tokens  []uint64 // tokens of all items, item after item
 	answers []uint64
-	sharing []uint32 // for each token, the items that have it before the same next ones, rareTokens together
+	sharing []uint32 // for each token, the number of items that have the rareTokens tokens from it on
 	owner   []uint32 // for each token, its item
 	gram    []uint32 // for each token, the n-gram that begins with it, or noGram
 	table   table
 }
 
-// Answers returns how many of them have an answer.
+// Answers returns the number of items with an answer.
 func (x *Items) Answers() (n int) {
 	for i := range x.items {
 		if x.items[i].HasAnswer() {
@@ -137,14 +137,14 @@ type tokeniser struct {
 	scanner *token.Scanner
 	plain   *plain.Reader
 	hashes  []uint64
-	starts  []int // of tokens, as bytes of the plain text
+	starts  []int // beginnings of the tokens, as byte offsets in the plain text
 	ends    []int
-	chars   int // tokens that are characters
+	chars   int // number of tokens that are characters
 	budget  *memory.Budget
-	err     error // of take
+	err     error // error of the last call of take
 }
 
-// tokenBytes is the memory that a token of a document takes, with what [table.windows] keeps of it.
+// tokenBytes is the memory for one token of a document, including its part of [table.windows].
 const tokenBytes = 40
 
 func newTokeniser(ctx context.Context, ignore plain.Ignore) (*tokeniser, error) {
@@ -157,7 +157,7 @@ func (k *tokeniser) take(text string) {
 	k.hashes, k.starts, k.ends, k.chars, k.err = k.hashes[:0], k.starts[:0], k.ends[:0], 0, nil
 	k.scanner.Scan(k.plain.Read(text), func(tokens []token.Token) {
 		if n := len(k.hashes); n+len(tokens) > cap(k.hashes) && k.err == nil {
-			all := float64(n) * float64(len(text)) / float64(tokens[0].Start+1) // by those so far
+			all := float64(n) * float64(len(text)) / float64(tokens[0].Start+1) // estimate from the tokens so far
 			k.err = k.budget.Check("a text of "+humanize.IBytes(uint64(len(text))), uint64(2*len(text)+tokenBytes*int(all)))
 		}
 		if k.err != nil {
@@ -174,8 +174,8 @@ func (k *tokeniser) take(text string) {
 	})
 }
 
-// ReadItems reads the items of evaluations: of cfg it uses the limits and threads. The report is
-// valid with an error, too.
+// ReadItems reads the items of evaluations. It uses the limits and threads of cfg. The report is valid even if
+// there is an error.
 func ReadItems(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (*Items, ingest.Report, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -244,8 +244,8 @@ func (x *Items) add(r *readItem) error {
 	return nil
 }
 
-// setName returns the name of the set that a file belongs to: the file, or the folder or file right
-// below an input that is a folder.
+// setName returns the name of the set that a file belongs to. If an input is a folder that contains the file,
+// this is the file or folder directly below the input. Otherwise it is the file itself.
 func setName(inputs []string, source string) string {
 	best := source
 	for _, in := range inputs {
@@ -262,5 +262,5 @@ func setName(inputs []string, source string) string {
 	return best
 }
 
-// noGram is the number of no n-gram.
+// noGram is the number of an n-gram that does not exist.
 const noGram = math.MaxUint32

@@ -8,61 +8,62 @@ import (
 )
 
 const (
-	gapMax     = 3  // tokens on either side that a gap has
-	hopTokens  = 2  // equal tokens that end a gap
-	nearTokens = 64 // between runs of one candidate, and between an item and its answer
-	answerGram = 8  // tokens of a longer answer that stand for it
+	gapMax     = 3  // maximum number of tokens of a gap, in either text
+	hopTokens  = 2  // minimum number of equal tokens after a gap
+	nearTokens = 64 // maximum distance between runs of one candidate, and between an item and its answer
+	answerGram = 8  // tokens in a row of a longer answer that count as the answer
 
-	// A candidate has this share of the threshold, or of a half if that is less, of the item's rare rows of tokens. Half
-	// of an item of 10 tokens has 3 of its 8 rows; a template without its subject has less than a tenth.
+	// A candidate must have a minimum share of the item's rare rows of tokens: rareShare times the threshold, or
+	// times a half if that is less. Half of an item of 10 tokens has 3 of its 8 rows. A template without its subject
+	// has less than a tenth of them.
 	rareShare  = 0.6
 	rareTokens = 3
 
-	chainReach = 64 // runs before a run among which the chain looks for the one that it continues
+	chainReach = 64 // link compares a run with at most this many previous runs
 )
 
-// A run is tokens that a document and an item have in common.
+// A run is a sequence of tokens that a document and an item have in common.
 type run struct {
 	item   int
-	at     int    // in the document
-	place  uint32 // in the items
+	at     int    // first token in the document
+	place  uint32 // first token in Items.tokens
 	length int
 }
 
-// end returns the place behind the run in the document.
+// end returns the first token of the document after the run.
 func (r *run) end() int { return r.at + r.length }
 
-// A span is a range of tokens of an item, from its first.
+// A span is a range of the tokens of an item. The first token is 0.
 type span struct{ from, to int }
 
-// A candidate is a place of a document with runs of an item.
+// A candidate is a part of a document with runs of an item.
 type candidate struct {
 	item     int
-	from, to int // tokens of the document
-	longest  int // run
-	equal    int // tokens of the item, in runs
+	from, to int // range of tokens in the document
+	longest  int // length of the longest run
+	equal    int // number of the item's tokens in the runs
 	spans    []span
-	answer   bool // it stands near
+	answer   bool // the answer is near
 }
 
 // A matcher finds candidates in documents. It belongs to one goroutine.
 type matcher struct {
 	*tokeniser
 	x         *Items
-	documents []atomic.Uint32 // with each n-gram so far
-	all       bool            // n-grams count that do not matter any more, too
-	windows   [][]window      // for each n
+	documents []atomic.Uint32 // number of documents with each n-gram so far
+	all       bool            // record all n-grams, even those already in Options.Common documents
+	windows   [][]window      // windows for each n
 	room      room
-	grams     []uint32 // n-grams of the document that still count
+	grams     []uint32 // n-grams of the document to count
 	runs      []run
-	parts     []run  // of one candidate
-	links     []link // of these
-	open      []run  // that may go on, by place
-	openTo    int    // where the first of them ends
+	parts     []run  // runs of one candidate
+	links     []link // a link for each part
+	open      []run  // runs that may reach the next n-gram, by place
+	openTo    int    // smallest end of the open runs
 	next      []run
 }
 
-// find returns the candidates of a document, by item.
+// find returns the candidates of a document, in the order of their items. There is at most one for each item.
 func (m *matcher) find(text string) (all []candidate) {
 	m.take(text)
 	m.runs, m.grams = m.runs[:0], m.grams[:0]
@@ -101,13 +102,13 @@ func (m *matcher) find(text string) (all []candidate) {
 	return all
 }
 
-// seeds adds the runs around the n-grams of one length.
+// seeds adds the runs around the n-grams of length n.
 func (m *matcher) seeds(n int, windows []window) {
 	t, doc := &m.x.table, m.hashes
 	m.open = m.open[:0]
 	for _, w := range windows {
 		var g uint32
-		within := len(m.open) > 0 && m.openTo >= w.at+n // of all open runs, so it is the n-gram of any item there
+		within := len(m.open) > 0 && m.openTo >= w.at+n // all open runs contain it, and any one tells its n-gram
 		if within {
 			g = m.x.gram[int(m.open[0].place)+w.at-m.open[0].at]
 		} else if g = t.find(w.hash); g == noGram {
@@ -126,8 +127,8 @@ func (m *matcher) seeds(n int, windows []window) {
 	}
 }
 
-// extend adds the runs around an n-gram, but for those that are open. Both the open runs and the
-// places of the n-gram ascend, and open runs stay in order as the document goes on.
+// extend adds the runs around an n-gram, except those that are already open. The open runs and the places of
+// the n-gram are both in ascending order. Open runs stay in order from one n-gram of the document to the next.
 func (m *matcher) extend(at, n int, places []uint32) {
 	next, k := m.next[:0], 0
 	m.openTo = math.MaxInt
@@ -157,8 +158,8 @@ func (m *matcher) extend(at, n int, places []uint32) {
 	m.open, m.next = next, m.open
 }
 
-// equal returns how many tokens of the document and of an item are equal from two places on,
-// forward or backward.
+// equal returns the number of equal tokens of the document and an item from two positions on, forward or
+// backward.
 func (m *matcher) equal(item, at, place, step int) (n int) {
 	it := &m.x.items[item]
 	for at >= 0 && at < len(m.hashes) && place >= int(it.from) && place < int(it.to) && m.hashes[at] == m.x.tokens[place] {
@@ -168,7 +169,7 @@ func (m *matcher) equal(item, at, place, step int) (n int) {
 	return n
 }
 
-// hops are gaps, of the document and of the item, in the order in which they are tried.
+// hops are the pairs of gaps in the document and in the item, in the order in which they are tried.
 var hops = func() (all [][2]int) {
 	for sum := 1; sum <= 2*gapMax; sum++ {
 		for a := min(sum, gapMax); a >= max(sum-gapMax, 0); a-- {
@@ -179,7 +180,7 @@ var hops = func() (all [][2]int) {
 	return all
 }()
 
-// further appends the runs after gaps that follow a run, forward or backward.
+// further appends the runs that follow a run after gaps, forward or backward.
 func (m *matcher) further(parts []run, r run, step int) []run {
 	it := &m.x.items[r.item]
 	at, place := r.at-1, int(r.place)-1
@@ -191,7 +192,7 @@ func (m *matcher) further(parts []run, r run, step int) []run {
 		for _, h := range hops {
 			i, p := at+step*h[0], place+step*h[1]
 			n := m.equal(r.item, i, p, step)
-			last := p == int(it.from) || p == int(it.to)-1 // one token is enough after one that was changed
+			last := p == int(it.from) || p == int(it.to)-1 // here one token after a changed one is enough
 			if n < hopTokens && !(n == 1 && last && h == [2]int{1, 1}) {
 				continue
 			}
@@ -207,15 +208,15 @@ func (m *matcher) further(parts []run, r run, step int) []run {
 	return parts
 }
 
-// A link is a run in the best chain that ends with it.
+// A link describes the best chain of runs that ends with a run.
 type link struct {
-	equal   int // tokens of the chain
-	overlap int // tokens at the beginning of the run that the chain has already
-	before  int // the run before, or -1
+	equal   int // number of equal tokens in the chain
+	overlap int // number of tokens at the beginning of the run that are already in the chain
+	before  int // index of the previous run, or -1
 }
 
-// candidate makes a candidate of runs of an item and of the runs after gaps: of the most equal tokens that are in the
-// same order in both texts.
+// candidate makes a candidate from runs of an item and the runs after their gaps. It chooses the chain with the
+// maximum number of equal tokens in the same order in both texts.
 func (m *matcher) candidate(runs []run) candidate {
 	c := candidate{item: runs[0].item}
 	it := &m.x.items[c.item]
@@ -249,7 +250,7 @@ func (m *matcher) candidate(runs []run) candidate {
 	return c
 }
 
-// link returns the link of a part, given those of the parts before it.
+// link returns the link of part i. The links of the previous parts must be complete.
 func (m *matcher) link(i int) link {
 	r := &m.parts[i]
 	best := link{equal: r.length, before: -1}
@@ -263,8 +264,8 @@ func (m *matcher) link(i int) link {
 	return best
 }
 
-// keeps reports whether a candidate may be a hit, by the items alone: whether it has the rows of tokens that few items
-// share. Those of a template without its subject are not enough.
+// keeps reports whether a candidate may be a hit, as far as the items alone can tell. It must have enough of
+// the rows of tokens that few items share. A template without its subject does not have enough.
 func (x *Items) keeps(c *candidate) bool {
 	it := &x.items[c.item]
 	if it.whole {
@@ -283,11 +284,11 @@ func (x *Items) keeps(c *candidate) bool {
 	return reaches(equal, rareShare*min(x.o.Threshold, 0.5)*rare(0, it.Tokens()))
 }
 
-// reaches reports whether a sum of weights is at least another one, but for the rounding of sums.
+// reaches reports whether a sum of weights is at least another sum. It allows for rounding errors.
 func reaches(sum, least float64) bool { return sum >= least*(1-1e-9) }
 
-// answered reports whether the item's answer stands beside a candidate: all of it, or, of a longer
-// one, any answerGram tokens in a row.
+// answered reports whether the item's answer is near a candidate. If the answer has more than answerGram
+// tokens, any answerGram of them in a row are enough.
 func (m *matcher) answered(c *candidate) bool {
 	it := &m.x.items[c.item]
 	answer := m.x.answers[it.answerFrom:it.answerTo]
@@ -305,7 +306,7 @@ func (m *matcher) answered(c *candidate) bool {
 	return false
 }
 
-// contains reports whether some tokens follow each other in others.
+// contains reports whether tokens contains the sequence some.
 func contains(tokens, some []uint64) bool {
 	for i := 0; i+len(some) <= len(tokens); i++ {
 		if tokens[i] == some[0] && slices.Equal(tokens[i:i+len(some)], some) {

@@ -13,36 +13,36 @@ import (
 //
 //	gate of n ──► filter: 2 bits of one word ──► starts[leading bits of the hash] ──► keys ──► first ──► places
 //
-// The gate of an n above 5 holds windows of fewer tokens, so that each n-gram of a document has one at a
-// place that is a multiple of the stride, and only those are looked up:
+// For an n of at least 5, the gate has windows with fewer tokens than n. So each n-gram of a document has a
+// window at a multiple of the stride, and only these windows are looked up:
 //
 //	n       13  8  5  less
 //	window   8  5  4  n
 //	stride   6  4  2  1
 //
-// The part that is looked up for each token is small enough for a second-level cache.
+// The gate is looked up most often. It is small enough for a second-level cache.
 type table struct {
 	lengths []int    // values of n, descending
-	powers  []uint64 // token.Base^n for each
+	powers  []uint64 // token.Base^n for each length
 	gates   []gate
 
 	filter      []uint64
 	filterShift uint
-	starts      []uint32 // for each value of the leading bits, the first of keys
+	starts      []uint32 // for each value of the leading bits, the index of its first key
 	startShift  uint
-	keys        []uint64 // hashes, ascending, each once
-	first       []uint32 // for each key, its first place; one more at the end
-	places      []uint32 // tokens of Items where n-grams begin, ascending for each key
-	items       []uint32 // for each key, the items with it
+	keys        []uint64 // distinct hashes, ascending
+	first       []uint32 // for each key, the index of its first place; one more element at the end
+	places      []uint32 // positions in Items.tokens where n-grams begin, ascending for each key
+	items       []uint32 // for each key, the number of items with it
 }
 
 const (
-	sharedMax  = 32 // items that may have an n-gram which is a seed
-	filterBits = 16 // for each n-gram
-	gateBits   = 8  // for each window of a gate
+	sharedMax  = 32 // maximum number of occurrences of a seed in the items
+	filterBits = 16 // bits for each n-gram
+	gateBits   = 8  // bits for each window of a gate
 )
 
-// A gate tells which windows of items there may be, by 2 bits of one word.
+// A gate tells whether a window may be in the items. It tests 2 bits of one word.
 type gate struct {
 	window, stride int
 	power          uint64 // token.Base^window
@@ -50,14 +50,14 @@ type gate struct {
 	shift          uint
 }
 
-// has reports whether there may be a window with a hash.
+// has reports whether a window with hash h may be in the items.
 func (g *gate) has(h uint64) bool {
 	w := mask(h)
 	return g.bits[h>>(g.shift&63)]&w == w
 }
 
-// grams yields the beginnings of the n-grams of some tokens with their hashes, the sum of token i
-// times token.Base^(n-1-i).
+// grams yields the beginning and the hash of each n-gram of some tokens. The hash of an n-gram is the sum of
+// token i times token.Base^(n-1-i).
 func grams(tokens []uint64, n int) iter.Seq2[int, uint64] {
 	return func(yield func(int, uint64) bool) {
 		top, h := token.Power(n), uint64(0)
@@ -72,11 +72,11 @@ func grams(tokens []uint64, n int) iter.Seq2[int, uint64] {
 	}
 }
 
-// mask returns the bits of a hash in its word of the filter. They are low bits, the word's number
-// high ones.
+// mask returns the bits of a hash in its word of the filter. The low bits of the hash select them. The high
+// bits select the word.
 func mask(h uint64) uint64 { return 1<<(h&63) | 1<<(h>>6&63) }
 
-// build makes the table of the items, and counts who shares what.
+// build makes the table of the items, and counts the items that share each n-gram.
 func (x *Items) build(threads int) {
 	var hashes []uint64
 	var places []uint32
@@ -104,7 +104,7 @@ func (x *Items) build(threads int) {
 	x.share()
 }
 
-// fill fills the table with sorted hashes and their places.
+// fill fills the table, given the sorted hashes and their places.
 func (t *table) fill(hashes []uint64, places []uint32) {
 	for i, h := range hashes {
 		if i == 0 || h != hashes[i-1] {
@@ -154,7 +154,7 @@ func (t *table) open(x *Items) {
 	}
 }
 
-// find returns the number of an n-gram, or noGram.
+// find returns the number of the n-gram with hash h, or noGram.
 func (t *table) find(h uint64) uint32 {
 	bucket := h >> t.startShift
 	for i := t.starts[bucket]; i < t.starts[bucket+1]; i++ {
@@ -165,17 +165,17 @@ func (t *table) find(h uint64) uint32 {
 	return noGram
 }
 
-// placesOf returns where an n-gram begins in the items.
+// placesOf returns the places in the items where an n-gram begins.
 func (t *table) placesOf(gram uint32) []uint32 { return t.places[t.first[gram]:t.first[gram+1]] }
 
-// A window is a place of a document where an n-gram may begin, with its hash.
+// A window is a position in a document where an n-gram may begin, with its hash.
 type window struct {
 	at   int
 	hash uint64
 }
 
-// windows appends to dst, for each value of n, the windows of n tokens that pass the gate and the
-// filter. The look-ups in a gate do not wait for each other.
+// windows appends to dst, for each value of n, the windows of n tokens that pass the gate and the filter. The
+// look-ups in a gate are independent of each other.
 func (t *table) windows(dst [][]window, room *room, tokens []uint64) {
 	sums, sum := append(slices.Grow(room.sums[:0], len(tokens)+1), 0), uint64(0)
 	for _, h := range tokens {
@@ -203,14 +203,14 @@ func (t *table) windows(dst [][]window, room *room, tokens []uint64) {
 	}
 }
 
-// A room is memory for the windows of a document: the hashes of all its beginnings, and places that
-// passed a gate.
+// A room is memory for the windows of a document: the hashes of all its prefixes, and the positions that passed
+// a gate.
 type room struct {
 	sums   []uint64
 	passed []int
 }
 
-// countRows counts for each rareTokens tokens in a row how many items have them.
+// countRows counts, for each row of rareTokens tokens, the items that have it.
 func (x *Items) countRows(threads int) {
 	var hashes []uint64
 	var places []uint32
@@ -237,7 +237,8 @@ func (x *Items) countRows(threads int) {
 	}
 }
 
-// share counts the items of each n-gram, and the items of which all n-grams are shared too often.
+// share counts the items of each n-gram. For each set it counts the items without a seed: all their n-grams
+// occur too often.
 func (x *Items) share() {
 	x.gram = make([]uint32, len(x.tokens))
 	for i := range x.gram {
