@@ -14,14 +14,13 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// Endings are the endings of the names of files that a [Writer] writes.
+// Endings are the file name endings that a [Writer] supports.
 var Endings = []string{".ndf", ".npy", ".bin"}
 
-// IsBare reports whether a file of this name is written as fingerprints alone, without IDs, lengths
-// and recipe.
+// IsBare reports whether a file with this name holds only fingerprints, without IDs, lengths and recipe.
 func IsBare(path string) bool { return slices.Index(Endings, filepath.Ext(path)) > 0 }
 
-// An arrayFile is an array of fingerprints that is being written, behind a header if it is NumPy's.
+// An arrayFile is a file with an array of fingerprints that is being written. A NumPy file begins with a header.
 type arrayFile struct {
 	file    *disk.File
 	isNpy   bool
@@ -55,7 +54,7 @@ func (a *arrayFile) commit() error {
 	return a.file.Commit()
 }
 
-// npyHeader returns the header, of version 1 and 128 bytes, of a NumPy array of n numbers.
+// npyHeader returns the header of a NumPy array of n numbers. It has version 1 and 128 bytes.
 func npyHeader(n uint64) []byte {
 	const size, fixed = 128, 10
 	text := fmt.Sprintf("{'descr': '<u8', 'fortran_order': False, 'shape': (%d,), }", n)
@@ -64,7 +63,7 @@ func npyHeader(n uint64) []byte {
 	return append(header, text+strings.Repeat(" ", size-fixed-len(text)-1)+"\n"...)
 }
 
-// An array of NumPy is a header of text and then the numbers as they lie in memory
+// A NumPy array is a text header, followed by the numbers in their format in memory
 // (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html):
 //
 //	"\x93NUMPY" | major minor | header length: 2 bytes, from version 2 on 4 | {'descr': '<u8', ..., 'shape': (3,), }
@@ -79,8 +78,8 @@ var (
 	npyOneDim  = regexp.MustCompile(`^\s*(\d+)\s*,?\s*$`)
 )
 
-// npyNumbers returns the numbers of a one-dimensional array of little-endian uint64; all others are
-// errors.
+// npyNumbers returns the numbers of a one-dimensional array of little-endian uint64. For all other arrays it returns
+// an error.
 func npyNumbers(path string, data []byte) ([]byte, error) {
 	wrong := func(at int, format string, args ...any) error {
 		return &store.CorruptError{File: path, Section: "NumPy array", Block: -1, Offset: int64(at),
@@ -123,5 +122,5 @@ func npyNumbers(path string, data []byte) ([]byte, error) {
 	return numbers, nil
 }
 
-// isNpy reports whether a file is an array of NumPy.
+// isNpy reports whether data is a NumPy array.
 func isNpy(data []byte) bool { return bytes.HasPrefix(data, npyMagic) }

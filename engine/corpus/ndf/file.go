@@ -10,45 +10,44 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// A File is an open fingerprint file of any format. It may be read from
-// many goroutines.
+// A File is an open fingerprint file of any format. Many goroutines may read it.
 type File struct {
 	path   string
-	recipe *simhash.Recipe // nil for raw files: arrays, and fingerprints as text
+	recipe *simhash.Recipe // nil for raw files, which are arrays and fingerprints as text
 	chunks []chunk
 	docs   uint64
 	file   *store.File // nil for raw files
 	unmap  func() error
 	noted  *idlist.List
 
-	share   *Share // nil without places
+	share   *Share // nil if the file has no places
 	sources []source
 
 	hasSketches bool
 
-	hasIDs   bool     // of fingerprints as text
-	unmarked []string // likewise
+	hasIDs   bool     // for fingerprints as text: the lines have IDs
+	unmarked []string // for fingerprints as text: IDs of documents without a fingerprint
 }
 
 type chunk struct {
 	fingerprints []uint64
 	lengths      []uint32     // nil for raw files
 	ids          *idlist.List // nil for raw files
-	listed       []string     // the IDs of fingerprints as text; else nil
+	listed       []string     // IDs of fingerprints as text, else nil
 	sketches     []sketch.Sketch
 }
 
-// Path returns where the file was opened.
+// Path returns the path with which the file was opened.
 func (f *File) Path() string { return f.path }
 
-// Recipe returns how the fingerprints were made, nil for a raw file.
+// Recipe returns the recipe of the fingerprints, or nil for a raw file.
 func (f *File) Recipe() *simhash.Recipe { return f.recipe }
 
 // Len returns the number of documents.
 func (f *File) Len() uint64 { return f.docs }
 
-// MadeBy sets the recipe of fingerprints that came without one. The error wraps [simhash.ErrMixed]:
-// the file has one that differs. It must not be called while the file is in use.
+// MadeBy sets the recipe of fingerprints in a file without a recipe. If the file has a different recipe, the error
+// wraps [simhash.ErrMixed]. MadeBy must not be called while the file is in use.
 func (f *File) MadeBy(r *simhash.Recipe) error {
 	if f.recipe != nil {
 		return simhash.Compatible(f.path, f.recipe, "the recipe that is named", r)
@@ -57,15 +56,14 @@ func (f *File) MadeBy(r *simhash.Recipe) error {
 	return nil
 }
 
-// HasLengths reports whether the lengths of the documents' texts are there.
+// HasLengths reports whether the file has the lengths of the documents' texts.
 func (f *File) HasLengths() bool { return f.file != nil }
 
-// HasSketches reports whether the file keeps the documents' sketches. A file without documents has
-// all that are needed.
+// HasSketches reports whether the file has the sketches of its documents. It is true for a file without documents.
 func (f *File) HasSketches() bool { return f.hasSketches || f.docs == 0 }
 
-// Sketches yields the documents' sketches in order of row, a chunk at a time; nothing where
-// [File.HasSketches] is false. The zero sketch stands for a document without one.
+// Sketches yields the documents' sketches in row order, one chunk at a time. It yields nothing if [File.HasSketches]
+// is false. A document without a sketch has the zero sketch.
 func (f *File) Sketches(yield func([]sketch.Sketch) bool) {
 	for i := range f.chunks {
 		if f.hasSketches && !yield(f.chunks[i].sketches) {
@@ -74,12 +72,12 @@ func (f *File) Sketches(yield func([]sketch.Sketch) bool) {
 	}
 }
 
-// HasIDs reports whether documents have IDs beside their rows.
+// HasIDs reports whether documents have IDs in addition to their rows.
 func (f *File) HasIDs() bool { return f.file != nil || f.hasIDs }
 
-// HaveIDs reports whether the documents of some files have IDs. That some have and others have not
-// is an error, which wraps [simhash.ErrMixed]: a row would get another's. Files without documents
-// count only where there are no others.
+// HaveIDs reports whether the documents of some files have IDs. If only some files have them, it returns an error
+// that wraps [simhash.ErrMixed], because a row could then get the ID of another document. Files without documents
+// count only if there are no other files.
 func HaveIDs(files []*File) (bool, error) {
 	var first *File
 	for _, f := range files {
@@ -98,10 +96,10 @@ func HaveIDs(files []*File) (bool, error) {
 	return first != nil && first.HasIDs(), nil
 }
 
-// ErrSketches is wrapped by the error for files with and without sketches. It wraps [simhash.ErrMixed].
+// ErrSketches is the error for a mix of files with and without sketches. It wraps [simhash.ErrMixed].
 var ErrSketches = fmt.Errorf("%w", simhash.ErrMixed)
 
-// HaveSketches reports whether some files keep sketches. That some do and others do not is an error, which wraps
+// HaveSketches reports whether some files have sketches. If only some files have them, it returns an error that wraps
 // [ErrSketches]. Files without documents do not count.
 func HaveSketches(files []*File) (bool, error) {
 	var with, without *File
@@ -120,7 +118,7 @@ func HaveSketches(files []*File) (bool, error) {
 	return without == nil, nil
 }
 
-// IDBytes returns how many bytes the documents' IDs take in the file, about.
+// IDBytes returns about how many bytes the documents' IDs take in the file.
 func (f *File) IDBytes() (sum uint64) {
 	if f.file != nil {
 		return f.file.Bytes() - min(8*f.docs, f.file.Bytes())
@@ -133,11 +131,10 @@ func (f *File) IDBytes() (sum uint64) {
 	return sum
 }
 
-// Store returns the checksummed file below, nil for a raw file, which has no
-// checksums.
+// Store returns the underlying checksummed file, or nil for a raw file, which has no checksums.
 func (f *File) Store() *store.File { return f.file }
 
-// Verify verifies the checksums of all blocks of an .ndf file; other files have none.
+// Verify verifies the checksums of all blocks of an .ndf file. Other files have no checksums.
 func (f *File) Verify(ctx context.Context, threads int) error {
 	if f.file == nil {
 		return nil
@@ -145,8 +142,8 @@ func (f *File) Verify(ctx context.Context, threads int) error {
 	return f.file.Verify(ctx, threads, nil)
 }
 
-// Chunks yields the fingerprints in order of row, a chunk at a time. They
-// must not be written, nor used after Close.
+// Chunks yields the fingerprints in row order, one chunk at a time. They must not be modified, and not be used after
+// Close.
 func (f *File) Chunks(yield func([]uint64) bool) {
 	for i := range f.chunks {
 		if !yield(f.chunks[i].fingerprints) {
@@ -155,8 +152,8 @@ func (f *File) Chunks(yield func([]uint64) bool) {
 	}
 }
 
-// Fingerprints returns all of the file's, in order of row: mapped where it is one
-// chunk, copied together otherwise.
+// Fingerprints returns all fingerprints in row order. They are mapped if the file has one chunk, and copied
+// otherwise.
 func (f *File) Fingerprints() []uint64 {
 	if len(f.chunks) == 1 {
 		return f.chunks[0].fingerprints
@@ -168,8 +165,8 @@ func (f *File) Fingerprints() []uint64 {
 	return all
 }
 
-// TextBytes yields the lengths of the documents' texts in order of row, a
-// chunk at a time; nothing for a raw file.
+// TextBytes yields the lengths of the documents' texts in row order, one chunk at a time. It yields nothing for a raw
+// file.
 func (f *File) TextBytes(yield func([]uint32) bool) {
 	for i := range f.chunks {
 		if f.chunks[i].lengths != nil && !yield(f.chunks[i].lengths) {
@@ -178,7 +175,7 @@ func (f *File) TextBytes(yield func([]uint32) bool) {
 	}
 }
 
-// IDs yields the documents' IDs in order of row; nothing where [File.HasIDs] is false.
+// IDs yields the documents' IDs in row order. It yields nothing if [File.HasIDs] is false.
 func (f *File) IDs(yield func(string, error) bool) {
 	for _, c := range f.chunks {
 		if !yieldIDs(c.listed, c.ids, yield) {
@@ -187,7 +184,7 @@ func (f *File) IDs(yield func(string, error) bool) {
 	}
 }
 
-// Unmarked yields the IDs of documents that got no fingerprint.
+// Unmarked yields the IDs of documents without a fingerprint.
 func (f *File) Unmarked(yield func(string, error) bool) { yieldIDs(f.unmarked, f.noted, yield) }
 
 func yieldIDs(listed []string, n *idlist.List, yield func(string, error) bool) bool {
@@ -226,13 +223,13 @@ func (f *File) Close() error {
 // A Lookup finds IDs by row. It belongs to one goroutine.
 type Lookup struct {
 	file    *File
-	cursors []*idlist.Cursor // by chunk
+	cursors []*idlist.Cursor // cursors by chunk
 }
 
 // Lookup returns a new lookup. The file must have IDs.
 func (f *File) Lookup() *Lookup { return &Lookup{f, make([]*idlist.Cursor, len(f.chunks))} }
 
-// ID returns the ID of the document of a row.
+// ID returns the ID of the document with this row.
 func (l *Lookup) ID(row uint64) (string, error) {
 	if l.file.hasIDs {
 		return l.file.chunks[0].listed[row], nil

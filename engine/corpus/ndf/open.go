@@ -16,18 +16,19 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// OpenOptions say how a fingerprint file is opened. The zero value is for files on disk.
+// OpenOptions configure how a fingerprint file is opened. The zero value is for files on disk.
 type OpenOptions struct {
-	Raw bool // the file is an array of little-endian uint64, whatever is in it
+	Raw bool // treat the file as an array of little-endian uint64, whatever its content is
 
 	// Stream opens a path that is read rather than mapped: standard input, a pipe or an object. It returns nil for a
 	// file on disk, and the name of the source for messages. A nil function means that all paths are files on disk.
 	Stream func(path string) (in io.ReadCloser, name string, err error)
 }
 
-// Open opens an .ndf file, a NumPy array, fingerprints as text or an array of little-endian uint64. The content decides
-// which; a name that ends in .ndf must hold one. Other known formats are refused by name. A stream is read into memory,
-// which takes up to three times its size meanwhile. The blocks of an .ndf file are not verified: see [File.Verify].
+// Open opens an .ndf file, a NumPy array, fingerprints as text or an array of little-endian uint64. The content
+// decides which format it is. A name that ends in .ndf requires that format. If a file has another known format, the
+// error names it. A stream is read into memory, which takes up to three times its size while it is read. Open does
+// not verify the blocks of an .ndf file: see [File.Verify].
 func Open(path string, o OpenOptions) (*File, error) {
 	if o.Stream != nil {
 		in, name, err := o.Stream(path)
@@ -92,7 +93,7 @@ func read(in io.ReadCloser, name string, raw bool) (*File, error) {
 
 func noUnmap() error { return nil }
 
-// readAll reads all of r into memory that is aligned as fingerprints must be.
+// readAll reads all of r into memory that is aligned for fingerprints.
 func readAll(r io.Reader, name string) ([]byte, error) {
 	const firstWords = 1 << 17
 	words := make([]uint64, firstWords)
@@ -108,7 +109,7 @@ func readAll(r io.Reader, name string) ([]byte, error) {
 	}
 }
 
-// other returns the file of data that ndd did not write. Of raw data up to seven bytes at the end are left out.
+// other returns the file of data that ndd did not write. For raw data it ignores up to seven bytes at the end.
 func other(path string, data []byte, raw bool, unmap func() error) (f *File, err error) {
 	switch {
 	case raw:
@@ -130,14 +131,14 @@ func other(path string, data []byte, raw bool, unmap func() error) (f *File, err
 	return array(path, data, unmap), nil
 }
 
-// array returns the file of an array of numbers.
+// array returns the file for an array of numbers.
 func array(path string, numbers []byte, unmap func() error) *File {
 	f := &File{path: path, unmap: unmap, docs: uint64(len(numbers) / 8)}
 	f.chunks = []chunk{{fingerprints: store.Uint64s(numbers)}}
 	return f
 }
 
-// fromStore returns the fingerprint file in a container, which it closes after an error.
+// fromStore returns the fingerprint file in a container. It closes the container after an error.
 func fromStore(file *store.File) (*File, error) {
 	f := &File{path: file.Path(), file: file}
 	if err := f.parse(); err != nil {

@@ -13,43 +13,43 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// Files of a share have three more sections, which say where each document was read:
+// The file of a share has three more sections, which record where each document was read:
 //
 //	files       package idlist's blocks of the names of files that have documents
 //	files.ends  package idlist's ends
 //	places      number | of | digest, and for each file: order | runs | (gap | 2 × documents + unmarked)...
 //
-// places is of uvarints, but for gap, which is a varint. A run is documents of consecutive rows that
-// all have a fingerprint, or all have none; gap is how many rows are left out before it.
+// places consists of uvarints, except gap, which is a varint. A run is a sequence of documents in consecutive rows
+// that either all have a fingerprint or all have none. gap is the number of rows that are left out before the run.
 
-// A Share says which part of some inputs a fingerprint file has.
+// A Share identifies which part of some inputs a fingerprint file contains.
 type Share struct {
-	Number, Of int    // from 0; how many there are
+	Number, Of int    // number of the share, from 0; number of shares
 	Digest     uint64 // the same for all shares of the same inputs
 }
 
-// A Place is where a document was read.
+// A Place is the position at which a document was read.
 type Place struct {
 	File  string
-	Order int   // of the file among all of the inputs
-	Row   int64 // in the file, from 1; 0 where the file is the document
+	Order int   // index of the file among all inputs
+	Row   int64 // row in the file, from 1; 0 if the file is the document
 }
 
-// places is what a [Writer] notes of places.
+// places collects the places of documents for a [Writer].
 type places struct {
 	files     *idlist.Writer
 	fileData  bytes.Buffer
-	data      []byte // of the files before
-	file      Place  // the present one, and its row that comes next
+	data      []byte // encoded data of earlier files
+	file      Place  // the current file, and its next row
 	runs      []byte
-	n         int    // of runs
-	count     uint64 // of the present run
-	unmarked  bool   // it is
-	isStarted bool   // there is a file
+	n         int    // number of runs
+	count     uint64 // number of documents of the current run
+	unmarked  bool   // the documents of the current run have no fingerprint
+	isStarted bool   // there is a current file
 }
 
-// KeepPlaces has the writer of an .ndf file note the place of each document. It comes before the first
-// one. Documents must come in the order of their files.
+// KeepPlaces makes the writer of an .ndf file record the place of each document. It must be called before the first
+// document. Documents must be appended in the order of their files.
 func (w *Writer) KeepPlaces(s Share) {
 	if w.array != nil {
 		return
@@ -62,7 +62,7 @@ func (w *Writer) KeepPlaces(s Share) {
 	w.places = p
 }
 
-// append notes the place of the next document.
+// append records the place of the next document.
 func (p *places) append(at Place, unmarked bool) error {
 	if p == nil {
 		return nil
@@ -117,15 +117,15 @@ func (p *places) write(file *store.Writer) error {
 	return store.WriteSection(file, "places", p.data)
 }
 
-// placeSections is the number of sections that files with places have more than others.
+// placeSections is the number of additional sections in a file with places.
 const placeSections = 3
 
-// A source is the documents of one file of the inputs in a fingerprint file.
+// A source describes the documents of a fingerprint file that were read from one input file.
 type source struct {
 	Place
-	row, unmarked uint64 // its first ones in the fingerprint file
+	row, unmarked uint64 // its first documents in the fingerprint file, with and without a fingerprint
 	runs          []byte
-	n             uint64 // of runs
+	n             uint64 // number of runs
 }
 
 // parsePlaces reads the sections of places.
@@ -161,7 +161,7 @@ func (f *File) parsePlaces(s []store.Section) error {
 		src := source{Place: Place{File: name, Order: int(next())}, row: docs, unmarked: unmarked, n: next()}
 		src.runs = data
 		for range src.n {
-			if next(); err != nil { // the gap, whose varint is as long as a uvarint
+			if next(); err != nil { // the gap; a varint is as long as a uvarint
 				return err
 			}
 			v := next()
@@ -185,19 +185,19 @@ func (f *File) parsePlaces(s []store.Section) error {
 // IsShare reports whether the file has the documents of a share of some inputs, with their places.
 func (f *File) IsShare() bool { return f.share != nil }
 
-// A Part is the documents of a fingerprint file that were read from one file of the inputs, or all
-// documents of a fingerprint file without places.
+// A Part is the set of documents of a fingerprint file that were read from one input file. For a fingerprint file
+// without places it is the set of all documents.
 type Part struct {
 	file   *File
-	ids    *Lookup // for the parts of a file in turn
+	ids    *Lookup // shared by the parts of a file, which are read one after the other
 	source *source // nil for a file without places
 }
 
-// Parts returns the parts of fingerprint files in the order of the inputs: where a share is one of
-// the files, all shares of its inputs follow in place of it. A share that is missing, or there twice,
-// is an error, which wraps [simhash.ErrMixed].
+// Parts returns the parts of fingerprint files in the order of the inputs. The first share of a group is replaced by
+// the parts of all shares of the same inputs. If a share is missing or occurs twice, the error wraps
+// [simhash.ErrMixed].
 func Parts(files []*File) (parts []Part, err error) {
-	groups := map[Share][]*File{} // by the first share of a group
+	groups := map[Share][]*File{} // groups by their share 0
 	for _, f := range files {
 		if f.share != nil {
 			of := Share{0, f.share.Of, f.share.Digest}
@@ -211,7 +211,7 @@ func Parts(files []*File) (parts []Part, err error) {
 		}
 		of := Share{0, f.share.Of, f.share.Digest}
 		if groups[of] == nil {
-			continue // they came with the first
+			continue // these parts came with the first share
 		}
 		if err := complete(groups[of]); err != nil {
 			return nil, err
@@ -229,7 +229,7 @@ func Parts(files []*File) (parts []Part, err error) {
 	return parts, nil
 }
 
-// complete returns an error unless files are all shares of their inputs, each once.
+// complete returns an error unless files are all shares of their inputs, each exactly once.
 func complete(files []*File) error {
 	of := files[0].share.Of
 	have := map[int]*File{}
@@ -251,14 +251,14 @@ func complete(files []*File) error {
 // A Placed is a document of a [Part].
 type Placed struct {
 	Document
-	OK bool // it has a fingerprint
+	OK bool // the document has a fingerprint
 }
 
-// Documents yields the documents of the part in order, those without a fingerprint among them where
-// the file has places.
+// Documents yields the documents of the part in order. If the file has places, documents without a fingerprint are
+// yielded in their order, too.
 func (p Part) Documents(yield func(Placed, error) bool) {
 	f := p.file
-	chunk, at := 0, uint64(0) // of the next document with a fingerprint
+	chunk, at := 0, uint64(0) // position of the next document with a fingerprint
 	row, runs := uint64(0), []byte(nil)
 	if p.source != nil {
 		row, runs = p.source.row, p.source.runs

@@ -15,15 +15,15 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// Fingerprints as text are lines of what ndd fingerprint prints: 16 hexadecimal digits, 0x before
-// them or not, and an ID behind a tab or not, on all lines or on none. 16 dashes stand for a
-// document without a fingerprint. Empty lines are passed over.
+// Fingerprints as text are lines as ndd fingerprint prints them: 16 hexadecimal digits, optionally with 0x before
+// them, and optionally a tab and an ID after them. Either all lines have an ID or none. 16 dashes mark a document
+// without a fingerprint. Empty lines are ignored.
 //
 //	0123456789abcdef	https://example.org/a
 //	----------------	https://example.org/short
 
-// NoPrint stands for the fingerprint of a document that is too short to have one: it is as wide as one,
-// and no hexadecimal number.
+// NoPrint is printed instead of a fingerprint for a document that is too short to have one. It is as wide as a
+// fingerprint, and is not a hexadecimal number.
 const NoPrint = "----------------"
 
 // IsText reports whether data begins with a line of a fingerprint as text.
@@ -49,8 +49,8 @@ func printLine(line string, dst []uint64) (prints []uint64, id string, ok bool) 
 
 var unescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
 
-// readText returns the file of fingerprints as text, which is read whole: 8 bytes a document, and
-// the IDs.
+// readText returns the file for fingerprints as text. It reads all of data into memory: 8 bytes for each document,
+// and the IDs.
 func readText(path string, data []byte) (*File, error) {
 	f := &File{path: path, unmap: noUnmap}
 	var c chunk
@@ -96,12 +96,12 @@ func readText(path string, data []byte) (*File, error) {
 	return f, nil
 }
 
-// StartBytes is how many bytes of a file [CheckArray] and [IsArray] need.
+// StartBytes is the number of bytes at the start of a file that [CheckArray] and [IsArray] need.
 const StartBytes = 4096
 
-// CheckArray returns an error if a file that begins with start, [StartBytes] or all of it, is not
-// an array of uint64 but text or of another known format. One file in eight has a length that would
-// do, and its fingerprints would be nonsense.
+// CheckArray returns an error if a file is text or has another known format instead of being an array of uint64.
+// start is the first [StartBytes] of the file, or all of it. Without this check, one file in eight would have a valid
+// length, and its fingerprints would be nonsense.
 func CheckArray(path string, start []byte) error {
 	format, hint := magic.Format(start), ""
 	if format == "" && isText(start) {
@@ -118,7 +118,7 @@ func CheckArray(path string, start []byte) error {
 		Why: "this is " + format + ", not an array of uint64" + hint + "; --raw reads it as one all the same"}
 }
 
-// checkLength returns an error if an array has a part of a number.
+// checkLength returns an error if the length of an array is not a multiple of 8 bytes.
 func checkLength(path string, n int) error {
 	if n%8 == 0 {
 		return nil
@@ -128,15 +128,15 @@ func checkLength(path string, n int) error {
 			"reads the %d before them", n, 8-n%8, n/8)}
 }
 
-// IsArray reports whether a file that begins with start can only be an array of uint64, so that
-// [Open] would take it as it is.
+// IsArray reports whether a file that begins with start can only be an array of uint64. Then [Open] reads it as an
+// array.
 func IsArray(name string, start []byte) bool {
 	return filepath.Ext(name) != ".ndf" && !store.HasMagic(start) && !isNpy(start) && !IsText(start) &&
 		CheckArray(name, start) == nil
 }
 
-// isText reports whether data begins with text. One of 10^6 arrays of 2 random numbers looks like
-// text, and far fewer of more.
+// isText reports whether data begins with text. Among arrays of 2 random numbers, one in 10^6 looks like text. Among
+// longer arrays far fewer do.
 func isText(data []byte) bool {
 	const leastBytes = 16
 	if len(data) < leastBytes {
@@ -145,7 +145,7 @@ func isText(data []byte) bool {
 	}
 	if len(data) >= StartBytes {
 		data = data[:StartBytes]
-		for range utf8.UTFMax - 1 { // the last character may have been cut
+		for range utf8.UTFMax - 1 { // the last character may be cut
 			if r, _ := utf8.DecodeLastRune(data); r != utf8.RuneError {
 				break
 			}
@@ -157,8 +157,7 @@ func isText(data []byte) bool {
 	})
 }
 
-// number returns the first line of a text and whether it begins with a number, decimal or
-// hexadecimal.
+// number returns the first line of a text, and whether the line begins with a decimal or hexadecimal number.
 func number(text []byte) (line string, ok bool) {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
 	line = strings.TrimRight(string(first), "\r")
@@ -171,7 +170,7 @@ func number(text []byte) (line string, ok bool) {
 		_, err = strconv.ParseUint(fields[0], 16, 64)
 	}
 	if err != nil {
-		_, err = strconv.ParseInt(fields[0], 10, 64) // as signed databases have them
+		_, err = strconv.ParseInt(fields[0], 10, 64) // databases with signed integers print them so
 	}
 	return line, err == nil
 }

@@ -11,24 +11,24 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// A chunk is written when it reaches one of these numbers of documents (8 MiB of fingerprints) and
-// bytes of compressed IDs.
+// A chunk is written when it reaches one of these limits: its number of documents (8 MiB of fingerprints) or the
+// bytes of its compressed IDs.
 const (
 	chunkDocs    = 1 << 20
 	chunkIDBytes = 16 << 20
 )
 
-// sketchesSection is the section with the sketches of a chunk: its name has their version.
+// sketchesSection is the name of the section with the sketches of a chunk. It contains their version.
 const (
 	sketchesName    = "sketches."
 	sketchesSection = sketchesName + "1"
 )
 
-// A Writer writes a fingerprint file. Call [Writer.Commit] at the end, or
-// [Writer.Abort]; until then nothing stands under the file's name.
+// A Writer writes a fingerprint file. Call [Writer.Commit] or [Writer.Abort] at the end. The file appears
+// under its name only after Commit.
 type Writer struct {
-	file    *store.Writer // nil where array is set
-	array   *arrayFile    // of fingerprints alone; nil for .ndf
+	file    *store.Writer // nil if array is set
+	array   *arrayFile    // array of fingerprints without other data; nil for .ndf
 	ids     *idlist.Writer
 	idData  bytes.Buffer
 	prints  []uint64
@@ -40,11 +40,11 @@ type Writer struct {
 	unmarked     *idlist.Writer
 	unmarkedData bytes.Buffer
 
-	places *places // nil without [Writer.KeepPlaces]
+	places *places // nil unless [Writer.KeepPlaces] was called
 }
 
-// Create begins the file at path: a NumPy array if its name ends in .npy, integers if it ends in
-// .bin, which both hold fingerprints alone, and otherwise an .ndf file.
+// Create begins the file at path. A name that ends in .npy makes a NumPy array, and .bin an array of integers. Both
+// hold only fingerprints. Any other name makes an .ndf file.
 func Create(path string, recipe simhash.Recipe, o store.Options) (*Writer, error) {
 	if IsBare(path) {
 		array, err := createArray(path, o.Disk)
@@ -61,7 +61,7 @@ func Create(path string, recipe simhash.Recipe, o store.Options) (*Writer, error
 	w := &Writer{file: file}
 	w.ids = idlist.NewWriter(&w.idData)
 	w.unmarked = idlist.NewWriter(&w.unmarkedData)
-	store.WriteSection(file, "recipe", []byte(recipe.String())) // an error comes again, here and below
+	store.WriteSection(file, "recipe", []byte(recipe.String())) // later calls return the error again, here and below
 	return w, nil
 }
 
@@ -70,13 +70,13 @@ type Document struct {
 	ID          string
 	Fingerprint simhash.Fingerprint
 	TextBytes   int // length of the text, kept up to 2^32-1
-	Place           // kept by writers with [Writer.KeepPlaces]
+	Place           // kept after [Writer.KeepPlaces]
 
-	Sketch sketch.Sketch // kept by writers with [Writer.KeepSketches]; zero for none
+	Sketch sketch.Sketch // kept after [Writer.KeepSketches]; zero for none
 }
 
-// KeepSketches has the file keep the sketch of each document. It is called before the first document
-// is appended. An array keeps none.
+// KeepSketches makes the file keep the sketch of each document. It must be called before the first document is
+// appended. It has no effect on an array.
 func (w *Writer) KeepSketches() { w.keepSketches = w.array == nil }
 
 // Append adds a document.
@@ -100,7 +100,7 @@ func (w *Writer) Append(d Document) error {
 	return nil
 }
 
-// AppendUnmarked notes a document that got no fingerprint. An array has no room for it.
+// AppendUnmarked records a document without a fingerprint. An array cannot hold it and only counts it.
 func (w *Writer) AppendUnmarked(id string, at Place) error {
 	if w.array != nil {
 		w.array.leftOut++
@@ -112,8 +112,8 @@ func (w *Writer) AppendUnmarked(id string, at Place) error {
 	return w.unmarked.Append(id)
 }
 
-// LeftOut returns how many documents have no place in the file, which is an array, because they
-// have no fingerprint.
+// LeftOut returns the number of documents that an array cannot hold because they have no fingerprint. It is 0 for
+// .ndf.
 func (w *Writer) LeftOut() int {
 	if w.array == nil {
 		return 0
@@ -139,7 +139,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// writeIDs writes the sections of a list, whose blocks are in a buffer.
+// writeIDs writes the sections of a list of IDs whose blocks are in a buffer.
 func writeIDs(file *store.Writer, section string, list *idlist.Writer, blocks *bytes.Buffer) error {
 	ends, err := list.Close()
 	if err != nil {

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// Compatible returns nil if fingerprints of two recipes may be compared: if the recipes are equal,
-// or both nil, which stands for raw fingerprints of unknown recipe. Otherwise the error wraps
-// [ErrMixed] and names a, b and the difference: the recipes' names if both have one, else every
-// field that differs.
+// Compatible returns nil if fingerprints of two recipes may be compared. They may if the recipes are equal, or if
+// both are nil, which means raw fingerprints of an unknown recipe. Otherwise the error wraps [ErrMixed] and names a,
+// b and the difference: the names of the recipes if both have one, else all fields that differ.
 func Compatible(a string, recipeA *Recipe, b string, recipeB *Recipe) error {
 	switch {
 	case recipeA == nil && recipeB == nil || recipeA != nil && recipeB != nil && recipeA.Identity() == recipeB.Identity():
@@ -27,7 +26,7 @@ func Compatible(a string, recipeA *Recipe, b string, recipeB *Recipe) error {
 		cmp.Or(Difference(recipeA.Shown().Identity(), recipeB.Shown().Identity()), "their private keys"))
 }
 
-// Difference returns every field in which two recipes, of one kind, differ; "" if they are equal.
+// Difference lists all fields in which two recipes of the same kind differ. It returns "" if they are equal.
 func Difference[R any](one, other R) string {
 	var differ []string
 	a, b := reflect.ValueOf(one), reflect.ValueOf(other)
@@ -41,7 +40,7 @@ func Difference[R any](one, other R) string {
 	return strings.Join(differ, "; ")
 }
 
-// show quotes strings and leaves numbers.
+// show quotes strings and does not change other values.
 func show(v any) any {
 	if s, ok := v.(string); ok {
 		return fmt.Sprintf("%.80q", s)

@@ -1,6 +1,5 @@
-// Package simhash turns the text of a document into a 64-bit fingerprint whose Hamming distance to
-// another one says how much the two texts share. Which sketch makes the fingerprint is part of its
-// recipe:
+// Package simhash turns the text of a document into a 64-bit fingerprint. The Hamming distance of two fingerprints
+// shows how much the two texts share. The recipe selects the sketch that makes the fingerprint:
 //
 //	minwise   one bit of each of 64 bins of a one-permutation min-hash; a bit flips with probability (1 - J)/2, where J
 //	          is the share of features, by weight, that two texts have in common
@@ -8,16 +7,16 @@
 //	          Near-Duplicates for Web Crawling", WWW 2007; a bit flips with probability arccos(c)/pi, where c is the
 //	          cosine of the two texts' vectors of features
 //
-// Small changes flip several times fewer bits of the first, because 1 - J falls faster than the
-// angle does.
+// Small changes flip several times fewer bits of minwise than of simhash, because 1 - J falls faster than the angle
+// does.
 //
 // # Words
 //
 //	token        a word of a script that puts spaces between words, or one character of a script that
 //	             does not (Han, kana, Thai, Lao, Khmer, Myanmar)
-//	feature      of minwise: a token or two neighbours; of simhash: a shingle with a weight made from how often it
-//	             occurs; known by its 64-bit hash
-//	run          the longest sequence of tokens of one kind, whatever white space and punctuation lies between
+//	feature      minwise: a token or two neighbours; simhash: a shingle with a weight made from how often it
+//	             occurs; identified by its 64-bit hash
+//	run          the longest sequence of tokens of one kind; white space and punctuation between them are ignored
 //	shingle      n tokens in a row within a run; a run shorter than n is one shingle
 //	recipe       everything that decides which fingerprint a text gets; two fingerprints may be compared
 //	             only if their recipes are equal
@@ -30,14 +29,14 @@
 //
 // # Definition
 //
-// A fingerprint is made of a text's tokens, as package token defines them, less stop words if the
-// recipe names a language. Before that the recipe may extract the main text of a page and drop
-// parts of the text ([token.Drop]). Numbers have 64 bits and wrap around.
+// A fingerprint is made from the tokens of a text, as package token defines them. If the recipe names a language, the
+// stop words of that language are left out. Before the text is split, the recipe may extract the main text of a page
+// and drop parts of the text ([token.Drop]). Numbers have 64 bits and wrap around.
 //
-// Recipes may have settings for words ([WordSettings]), which package token applies in this order: fold,
-// dictionary, stop_words and stop_list, stem. With idf the weight of a feature is multiplied by its factor of
-// the table: simhash weights times the hundredths of the factor, divided by 100 and rounded down; minwise
-// weights times the hundredths. A weight of 0 makes no feature.
+// Recipes may have settings for words ([WordSettings]). Package token applies them in this order: fold, dictionary,
+// stop_words and stop_list, stem. With idf the weight of a feature is multiplied by its factor in the table. In
+// simhash the weight is multiplied by the hundredths of the factor, divided by 100 and rounded down. In minwise it is
+// multiplied by the hundredths. A feature of weight 0 does not count.
 //
 //	mix(x)      x = (x+1) * 9e3779b97f4a7c15;  x = (x ^ x>>30) * bf58476d1ce4e5b9;  x = (x ^ x>>27) * 94d049bb133111eb;  x ^ x>>31
 //	mum(a, b)   high half ^ low half of the 128-bit product a * b
@@ -45,43 +44,41 @@
 //
 // minwise (versions 2 and 3):
 //
-//   - The hash of a token of n bytes is computed from its bytes, padded with zeros to a multiple of
-//     16 and read as little-endian words (lo, hi), (lo, hi), ..., and k[i] = mix(bytes 8i to 8i+7
-//     of the key, little-endian): h = 0; for each (lo, hi): h = mum(lo ^ h ^ k[0], hi ^ k[1]); at
-//     the end mum(h ^ k[2], n ^ k[3]).
-//   - Tokens are words or characters. In version 3 a word of at most 16 bytes that starts with one of 0
-//     to 9 is a number, and a character below U+2000, or from U+A000 to U+AFFF, is a letter.
-//   - Each token is a feature, of the weight of its kind: word_weight, number_weight, char_weight,
-//     letter_weight. Each two neighbours a, b are one with the hash fold(a, b), whatever lies between
-//     them: of number_pair_weight if one is a number, else of word_pair_weight if both are words, else
-//     of letter_pair_weight if both are letters, else of char_pair_weight. A weight of 0 makes no
-//     feature.
-//   - The top 6 bits of a feature's hash are its bin. Its other 58 bits, times the smallest number that
-//     is at least 2^59 / weight, divided by 2^59 and rounded down, are its rank; with a weight of a
-//     power of two that is a shift. The smallest rank in a bin wins. With fewer than min_bins bins
-//     that have a feature the text has no fingerprint.
-//   - Bin j without a feature borrows the winner of the first bin that has one among mix(64 t + j)
-//     >> 58 for t = 1, 2, ...
+//   - The hash h of a token of n bytes is computed from its bytes, padded with zeros to a multiple of 16 and read as
+//     little-endian words (lo, hi), (lo, hi), ... With k[i] = mix(bytes 8i to 8i+7 of the key, little-endian), the
+//     steps are: h = 0; for each (lo, hi): h = mum(lo ^ h ^ k[0], hi ^ k[1]); at the end h = mum(h ^ k[2], n ^ k[3]).
+//   - Tokens are words or characters. In version 3 a word of at most 16 bytes that starts with one of 0 to 9 is a
+//     number, and a character below U+2000, or from U+A000 to U+AFFF, is a letter.
+//   - Each token is a feature. Its weight depends on its kind: word_weight, number_weight, char_weight,
+//     letter_weight.
+//   - Each pair of neighbours a, b is a feature with the hash fold(a, b), independent of the text between them. Its
+//     weight is number_pair_weight if one is a number, else word_pair_weight if both are words, else
+//     letter_pair_weight if both are letters, else char_pair_weight. A pair of weight 0 is no feature.
+//   - The top 6 bits of the hash of a feature select its bin. Its rank is its other 58 bits, times the smallest
+//     number that is at least 2^59 / weight, divided by 2^59 and rounded down. If the weight is a power of two, that
+//     is a shift. The smallest rank in a bin wins. If fewer than min_bins bins have a feature, the text has no
+//     fingerprint.
+//   - A bin j without a feature borrows a winner. It takes the first bin that has a feature among mix(64 t + j) >> 58
+//     for t = 1, 2, ...
 //   - Bit j of the fingerprint is the top bit of winner(j) * (mix(j) | 1).
 //
 // simhash (version 1):
 //
-//   - The hash of a token is HighwayHash-64 of its bytes with the key, read as 4 little-endian
-//     words; a hash of 0 becomes 1.
-//   - A run is all tokens in a row of one kind. A feature is n tokens in a row of a run, n =
-//     word_shingle or char_shingle, or a whole run of fewer. Its hash is that of the tokens,
-//     folded: h(1) = t(1), h(n) = fold(h(n-1), t(n)).
-//   - Features of words and of characters are counted apart. A feature that occurs t times has the
-//     weight 8 t (tf), floor(8 sqrt t) (sqrt-tf), 8 (1 + floor(log2 t)) (log-tf) or 8 (binary).
-//     With fewer than min_features features there is no fingerprint.
-//   - A bit of the fingerprint is 1 if the features whose hashes have it set weigh more than those
-//     whose hashes have it clear.
+//   - The hash of a token is HighwayHash-64 of its bytes with the key, read as 4 little-endian words. A hash of 0
+//     becomes 1.
+//   - A run is a maximal sequence of tokens of one kind. A feature is a sequence of n tokens within a run, where n is
+//     word_shingle or char_shingle. A run of fewer tokens is one feature. The hash of a feature is computed from the
+//     hashes t of its tokens: h(1) = t(1), h(n) = fold(h(n-1), t(n)).
+//   - Features of words and features of characters are counted separately. A feature that occurs t times has the
+//     weight 8 t (tf), floor(8 sqrt t) (sqrt-tf), 8 (1 + floor(log2 t)) (log-tf) or 8 (binary). If there are fewer
+//     than min_features features, there is no fingerprint.
+//   - A bit of the fingerprint is 1 if the features whose hashes have the bit set weigh more than the features whose
+//     hashes do not.
 //
-// With the published key (bytes 00 to 1f; ordered has that of version 3), k is
-// 9e2425d170d64369 9d25d4519671a522 751c499d8ad86c7f e9184a6e66fdf65d. The minwise hash of "the" is
-// 3bc360914aadf92c, of "internationalisations" ac9962ef8e705a1c, of both as a pair
-// 6e8d7933e2c98373; the simhash hashes of the two words are 17628bdb0d7946ba and 77210ada7bd33666.
-// Whole texts:
+// In the published key the bytes are 00 to 1f, and k is 9e2425d170d64369 9d25d4519671a522 751c499d8ad86c7f
+// e9184a6e66fdf65d. The minwise hash of "the" is 3bc360914aadf92c, of "internationalisations" ac9962ef8e705a1c, of
+// both as a pair 6e8d7933e2c98373; the simhash hashes of the two words are 17628bdb0d7946ba and 77210ada7bd33666.
+// Whole texts have these fingerprints. The recipe ordered uses the key of version 3:
 //
 //	                  The quick brown fox jumps over the       敏捷的棕色狐狸跳过了懒狗。กาแฟ ២៣
 //	                  lazy dog near the river bank.            ᏣᎳᎩ ﬁne naïve isn't 3.14
@@ -90,16 +87,20 @@
 //	ordered           56d1ca4d949ac815                         c9bce0c5f7e613d5
 //	simhash           9ba0e8d4664c43ba                         d33d1baf07f57c5d
 //
-// .ci/interop/recipes.py is written from this alone, in Python, but for the settings of words.
+// The Python program .ci/interop/recipes.py was written only from this definition, without the settings of words.
 //
 // # Results
 //
-// Measured on 26,152 English and Chinese documents (manuals and books in many versions, news,
-// licences) with labelled pairs, by ndd eval --pairs of the documents of one language; Jaccard is that of word 3-grams
-// or character 5-grams. Recall: of pairs of one origin with Jaccard of 0.8 and more, the share found, averaged over
-// groups of one origin. Precision: of all pairs reported, the share with Jaccard of 0.5 and more. Unrelated: pairs
-// without common origin and with Jaccard below 0.5 in 10^9 pairs. These are of the recipes with the published key;
-// other keys give recalls that differ by 1 % or so.
+// These results are for 26,152 English and Chinese documents (manuals and books in many versions, news, licences)
+// with labelled pairs. They were measured with ndd eval --pairs for the documents of each language. Jaccard is
+// computed from word 3-grams or character 5-grams.
+//
+//   - Recall is the share of pairs of one origin with a Jaccard of at least 0.8 that are found. It is the average
+//     over groups of one origin.
+//   - Precision is the share of reported pairs with a Jaccard of at least 0.5.
+//   - Unrelated is the number of reported pairs without common origin and with a Jaccard below 0.5, among 10^9 pairs.
+//
+// The recipes have the published key. With other keys recall differs by about 1 %.
 //
 //	                        recall at k = 3, 4, 6    precision at 3, 4, 6    unrelated at 3
 //	English  minwise        .937  .974  .995         .9998  .9994  .9958         179
@@ -109,7 +110,8 @@
 //	         minwise-pairs  .985  .992  .998         .9993  .9983  .9811          32
 //	         simhash        .974  .987  .996         .9189  .8375  .6241       3,671
 //
-// Found by Jaccard, mean of 8 keys, in percent of pairs of one origin that are not identical:
+// The next table shows the share of pairs that are found, by Jaccard, in percent of the pairs of one origin that are
+// not identical. It is the mean of 8 keys:
 //
 //	                        k = 3: .95-1  .9-.95  .8-.9  .7-.8  .5-.7     k = 6: .8-.9  .7-.8  .5-.7
 //	English  minwise                 99.8   93.4   69.5   40.0   12.4             94.1   80.5   47.4
@@ -121,13 +123,13 @@
 //
 // # Cost
 //
-// One core, text of 1 and 16 KiB. minwise: English
-// 290 and 380 MB/s, Chinese 120 and 150 MB/s: about 16 ns a word, of which 12 are spent to find, fold
-// and hash it, and 20 ns a character with its pair. simhash: English 110 and 150 MB/s, Chinese 80 and
-// 69 MB/s; it counts every feature.
+// The rates are for one core and texts of 1 and 16 KiB. minwise processes English at 290 and 380 MB/s, and Chinese at
+// 120 and 150 MB/s. It takes about 16 ns a word, including 12 ns to find, fold and hash it, and 20 ns a character
+// with its pair. simhash processes English at 110 and 150 MB/s, and Chinese at 80 and 69 MB/s, because it counts
+// every feature.
 //
 // # Concurrency
 //
-// A [Fingerprinter] owns its memory and belongs to one goroutine; make one for each. Everything
-// else is free of state.
+// A [Fingerprinter] owns its memory and belongs to one goroutine. Make one for each goroutine. Everything else has no
+// state.
 package simhash

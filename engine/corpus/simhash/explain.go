@@ -10,7 +10,7 @@ import (
 // A NamedFeature is a feature with the tokens that it is made of.
 type NamedFeature struct {
 	Feature
-	Text string // tokens with spaces between them, as tables of factors have them
+	Text string // tokens with spaces between them, as in tables of factors
 }
 
 // An Explanation shows how a text becomes a fingerprint.
@@ -19,25 +19,25 @@ type Explanation struct {
 	OK          bool        // the text has enough features
 	Filled      int         // see [Fingerprinter.Fingerprint]
 	Features    []NamedFeature
-	Bits        [64]BitOrigin // from bit 0, the least significant; not if there are no features
+	Bits        [64]BitOrigin // from bit 0, the least significant; zero if there are no features
 }
 
-// A BitOrigin shows where a bit comes from.
+// A BitOrigin shows how a bit was computed.
 type BitOrigin struct {
-	Sum     int64  // simhash: weight of the features whose hashes have the bit, less that of the others
-	Bin     int    // minwise: bin of the bit, or that from which an empty one borrows
-	Feature int    // minwise: number of the feature with the least rank there
-	Rank    uint64 // minwise: its rank
+	Sum     int64  // simhash: weight of the features whose hashes have the bit set, less the weight of the others
+	Bin     int    // minwise: bin of the bit, or the bin from which it borrows
+	Feature int    // minwise: index of the feature with the smallest rank in the bin
+	Rank    uint64 // minwise: rank of this feature
 }
 
-// NamedFeatures returns the distinct features of a text in the order of their first appearance.
+// NamedFeatures returns the distinct features of a text in the order in which they first occur.
 func (f *Fingerprinter) NamedFeatures(text string) []NamedFeature {
 	weights := map[uint64]uint32{}
 	for _, feature := range f.AppendFeatures(nil, text) {
 		weights[feature.Hash] = feature.Weight
 	}
 	var named []NamedFeature
-	var last []string // tokens, as many as features have at most
+	var last []string // last tokens, up to the maximum length of a feature
 	f.scanner.Scan(f.dropped(text), func(tokens []token.Token) {
 		for i := range tokens {
 			if tokens[i].Stop {
@@ -59,7 +59,7 @@ func (f *Fingerprinter) NamedFeatures(text string) []NamedFeature {
 	return named
 }
 
-// Explain shows how a text becomes its fingerprint. It takes some microseconds for each feature.
+// Explain shows how a text becomes its fingerprint. It takes some microseconds a feature.
 func (f *Fingerprinter) Explain(text string) Explanation {
 	e := Explanation{Features: f.NamedFeatures(text)}
 	e.Fingerprint, e.Filled, e.OK = f.Fingerprint(text)
@@ -78,7 +78,7 @@ func (f *Fingerprinter) Explain(text string) Explanation {
 	return e
 }
 
-// minima finds the feature of the least rank for each bin, and lets empty bins borrow.
+// minima finds the feature with the smallest rank in each bin, and lets empty bins borrow.
 func (e *Explanation) minima() {
 	var filled [bins]bool
 	for i, feature := range e.Features {
@@ -96,7 +96,7 @@ func (e *Explanation) minima() {
 	}
 }
 
-// Bit returns bit j of the fingerprint, by what made it.
+// Bit returns bit j of the fingerprint, computed from its origin.
 func (b *BitOrigin) Bit(j int, r *Recipe) uint64 {
 	if r.Sketch == SketchMinwise {
 		return b.Rank * multipliers[j] >> 63

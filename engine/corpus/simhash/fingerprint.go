@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// Fingerprint is the 64-bit fingerprint of a text by some recipe. Documents that share most of
-// their features have fingerprints that differ in few bits.
+// Fingerprint is the 64-bit fingerprint of a text by some recipe. If documents share most of their features, their
+// fingerprints differ in few bits.
 type Fingerprint uint64
 
 // ErrMixed is wrapped by the errors of [Compatible].
@@ -21,7 +21,7 @@ func (f Fingerprint) String() string {
 	return string(f.Append(s[:0]))
 }
 
-// Append appends what String returns.
+// Append appends the result of String.
 func (f Fingerprint) Append(dst []byte) []byte {
 	const digits = "0123456789abcdef"
 	for shift := 60; shift >= 0; shift -= 4 {
@@ -30,8 +30,7 @@ func (f Fingerprint) Append(dst []byte) []byte {
 	return dst
 }
 
-// Parse reads what [Fingerprint.String] writes. Upper-case digits are taken too; anything but
-// exactly 16 digits is refused.
+// Parse reads the format of [Fingerprint.String]. It also accepts upper-case digits. s must have exactly 16 digits.
 func Parse(s string) (Fingerprint, error) {
 	if len(s) != 16 {
 		return 0, fmt.Errorf("fingerprint %.32q: %d characters where 16 hexadecimal digits were expected (a line is 16 "+
@@ -49,16 +48,15 @@ func Parse(s string) (Fingerprint, error) {
 	return Fingerprint(v), nil
 }
 
-// Distance returns the Hamming distance: the number of bits, 0 to 64, in which a and b differ.
+// Distance returns the Hamming distance of a and b: the number of differing bits, 0 to 64.
 func Distance(a, b Fingerprint) int { return bits.OnesCount64(uint64(a ^ b)) }
 
-// Words returns the fingerprints as the words that tables and kernels work on: the same memory,
-// not a copy.
+// Words returns the fingerprints as the words that tables and kernels use. It returns the same memory, not a copy.
 func Words(f []Fingerprint) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.SliceData(f)), len(f))
 }
 
-// Fingerprints is the inverse of [Words]: the same memory, not a copy.
+// Fingerprints is the inverse of [Words]. It returns the same memory, not a copy.
 func Fingerprints(words []uint64) []Fingerprint {
 	return unsafe.Slice((*Fingerprint)(unsafe.SliceData(words)), len(words))
 }

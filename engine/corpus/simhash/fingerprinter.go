@@ -8,31 +8,31 @@ import (
 	"example.org/ndd/engine/corpus/token"
 )
 
-// Fingerprinter makes fingerprints by one recipe. It reuses its memory from text to text: 12 KiB
-// for minwise recipes, about 0.4 MiB for simhash, and more while a text needs it. It belongs to one
-// goroutine.
+// Fingerprinter makes fingerprints by one recipe. It reuses its memory from text to text: 12 KiB for minwise recipes,
+// about 0.4 MiB for simhash, and more while a text needs it. It belongs to one goroutine.
 type Fingerprinter struct {
 	recipe  Recipe
 	scanner *token.Scanner
-	ballot  *ballot  // of a simhash recipe, else nil
-	minwise *minwise // of a minwise recipe, else nil
+	ballot  *ballot  // sketch of a simhash recipe, else nil
+	minwise *minwise // sketch of a minwise recipe, else nil
 	take    func([]token.Token)
 	hash    func(token []byte) uint64
 	mum     token.Key
-	hashes  []uint64         // of a batch of tokens of a simhash recipe, by mum
-	sketch  *sketch.Sketcher // of the text at work; nil if it gets no sketch
+	hashes  []uint64         // hashes by mum of a batch of tokens, for simhash recipes
+	sketch  *sketch.Sketcher // sketcher of the current text; nil if the text gets no sketch
 	spare   *sketch.Sketcher
 	drop    token.Drop
-	text    []byte // of dropped
+	text    []byte // memory for dropped
 }
 
-// New returns a Fingerprinter, or an error about the recipe or the files that it names, which are read when they
-// are needed first. A file of other contents than the recipe's is an error that wraps [ErrMixed].
+// New returns a Fingerprinter. It returns an error if the recipe is invalid or a file that it names cannot be used.
+// The files are read when they are first needed. If a file has other contents than the recipe requires, the error
+// wraps [ErrMixed].
 func New(r Recipe) (*Fingerprinter, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	var key [32]byte // Validate has read this, and what follows, without an error
+	var key [32]byte // Validate has checked the key and the other values
 	hex.Decode(key[:], []byte(r.Key))
 	drop, _ := token.ParseDrop(r.Drop)
 	mum := token.NewKey(key)
@@ -65,14 +65,13 @@ func New(r Recipe) (*Fingerprinter, error) {
 // Recipe returns the recipe that the Fingerprinter was made with.
 func (f *Fingerprinter) Recipe() Recipe { return f.recipe }
 
-// Until makes the work on a text end early when a context is done: what it returns means nothing then.
+// Until makes the work on a text stop early when a context is done. Then the results must not be used.
 func (f *Fingerprinter) Until(ctx context.Context) { f.scanner.Until(ctx) }
 
-// Fingerprint returns the fingerprint of a text and how much it was made of: the number of distinct
-// features (simhash) or of bins, of 64, that have a feature (minwise). ok is false where that is
-// less than the recipe's MinFeatures or MinBins: then the fingerprint is 0 and means nothing, since
-// a handful of features would put unrelated texts at one place. Bytes that are not UTF-8 separate
-// words.
+// Fingerprint returns the fingerprint of a text. features is the number of distinct features (simhash), or the number
+// of the 64 bins that have a feature (minwise). If it is less than the recipe's MinFeatures or MinBins, ok is false
+// and the fingerprint is 0, because unrelated texts with few features could have equal fingerprints. Bytes that are
+// not UTF-8 separate words.
 func (f *Fingerprinter) Fingerprint(text string) (fp Fingerprint, features int, ok bool) {
 	if f.minwise != nil {
 		f.minwise.begin()
@@ -84,8 +83,8 @@ func (f *Fingerprinter) Fingerprint(text string) (fp Fingerprint, features int, 
 	return f.ballot.sign()
 }
 
-// Sketch returns what [Fingerprinter.Fingerprint] does, and the sketch of the text, whose shingles are of the same tokens,
-// in one pass over the text.
+// Sketch returns the results of [Fingerprinter.Fingerprint] and the sketch of the text. It reads the text once, and
+// the shingles of the sketch are made from the same tokens.
 func (f *Fingerprinter) Sketch(text string) (fp Fingerprint, features int, ok bool, s sketch.Sketch) {
 	if f.spare == nil {
 		f.spare = sketch.New(f.mum)
@@ -97,7 +96,7 @@ func (f *Fingerprinter) Sketch(text string) (fp Fingerprint, features int, ok bo
 	return fp, features, ok, f.spare.Sketch()
 }
 
-// sketchTokens gives tokens to the sketcher, if there is one, with hashes of their own.
+// sketchTokens gives tokens and their hashes by mum to the sketcher, if there is one.
 func (f *Fingerprinter) sketchTokens(tokens []token.Token) {
 	if f.sketch == nil {
 		return
@@ -115,14 +114,13 @@ func (f *Fingerprinter) dropped(text string) string {
 		return text
 	}
 	f.text = f.drop.Append(f.text[:0], text)
-	return string(f.text) // tokens may be kept
+	return string(f.text) // a copy, because tokens may be kept
 }
 
-// AppendFeatures appends the distinct features of a text to dst, in no order, with the weights that
-// the sketch gives them. The expected distance of two texts' fingerprints is 64 arccos(c)/pi for
-// simhash recipes, where c is the cosine of the two vectors of weights, and 32 (1 - J) for minwise
-// recipes, where J is the weight of the features that are shared by the weight of all. It costs
-// several times what Fingerprint does.
+// AppendFeatures appends the distinct features of a text to dst, in any order, with their weights in the sketch. For
+// simhash recipes the expected distance of the fingerprints of two texts is 64 arccos(c)/pi, where c is the cosine of
+// the two vectors of weights. For minwise recipes it is 32 (1 - J), where J is the weight of the shared features
+// divided by the weight of all features. AppendFeatures takes several times as long as Fingerprint.
 func (f *Fingerprinter) AppendFeatures(dst []Feature, text string) []Feature {
 	if f.minwise == nil {
 		f.ballot.begin()

@@ -10,29 +10,29 @@ import (
 	"example.org/ndd/engine/corpus/token"
 )
 
-// idf has a factor for the weight of each feature, in hundredths: its inverse document frequency.
+// idf holds a factor for the weight of each feature, in hundredths. The factor is the inverse document frequency.
 //
 //	feature    factor  the header, which may be absent
 //	*          6.91    any feature that has no row
 //	the        0.05
 //	棕 色      4.61    of two tokens, with a space between them
 type idf struct {
-	hundredths map[uint64]uint32 // by the hash of the feature
+	hundredths map[uint64]uint32 // factors by the hash of the feature
 	unlisted   uint32
 }
 
 const (
-	// IDFRows is the highest number of rows of a table of factors.
+	// IDFRows is the maximum number of rows of a table of factors.
 	IDFRows = 1 << 22
-	// IDFBytes is the highest number of bytes of a feature in a table of factors.
+	// IDFBytes is the maximum number of bytes of a feature in a table of factors.
 	IDFBytes = 1 << 10
-	// IDFOther is the feature whose row has the factor of all features without a row.
+	// IDFOther is the feature whose row has the factor of all features without a row of their own.
 	IDFOther = "*"
 
 	idfMax = 1000
 )
 
-// readIDF reads the table of a recipe, whose features are hashed by folding the hashes of their tokens.
+// readIDF reads the table of a recipe. The hash of a feature is made by folding the hashes of its tokens.
 func (r *Recipe) readIDF(l *token.Lexicon, hash func(token []byte) uint64) (*idf, error) {
 	t, listed := &idf{hundredths: map[uint64]uint32{}}, false
 	err := r.IDF.rows(IDFRows, func(row string) error {
@@ -66,14 +66,14 @@ func (r *Recipe) readIDF(l *token.Lexicon, hash func(token []byte) uint64) (*idf
 
 func hundredthsOf(factor float64) uint32 { return uint32(math.Round(100 * factor)) }
 
-// hashFeature returns the hash of a feature by its text: tokens in normal form, with spaces between them.
+// hashFeature returns the hash of a feature for its text, which is tokens in normal form with spaces between them.
 func (r *Recipe) hashFeature(feature string, l *token.Lexicon, hash func(token []byte) uint64) (h uint64, err error) {
 	tokens := strings.Split(feature, " ")
 	if most := r.longest(); len(tokens) > most {
 		return 0, fmt.Errorf("%.64q is %d tokens, and features of this recipe have %d at most", feature, len(tokens), most)
 	}
 	for _, t := range tokens {
-		// A stem may end with a sign that ends a word, and the cases of Cherokee take turns.
+		// A stem may end with a character that ends a word, and in Cherokee each case becomes the other one.
 		normal := l.Normal(t)
 		if isNormal := strings.HasPrefix(t, normal) || l.Normal(normal) == t; normal == "" || !isNormal {
 			return 0, fmt.Errorf("%.64q is not in normal form, in which it is %.64q", t, normal)
@@ -82,7 +82,7 @@ func (r *Recipe) hashFeature(feature string, l *token.Lexicon, hash func(token [
 	return hashTokens(tokens, hash), nil
 }
 
-// longest returns how many tokens features have at most.
+// longest returns the maximum number of tokens in a feature.
 func (r *Recipe) longest() int {
 	if r.Sketch == SketchMinwise {
 		return 2
@@ -98,7 +98,7 @@ func (t *idf) factor(hash uint64) uint32 {
 	return t.unlisted
 }
 
-// apply multiplies the weights of features, rounded down, and returns how many are 0 then.
+// apply multiplies the weights of features by their factors and rounds them down. It returns how many become 0.
 func (t *idf) apply(hashes []uint64, weights []uint32) (zeros int) {
 	for i, h := range hashes {
 		weights[i] = uint32(min(uint64(weights[i])*uint64(t.factor(h))/100, math.MaxUint32))

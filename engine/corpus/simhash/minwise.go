@@ -8,54 +8,53 @@ import (
 	"example.org/ndd/engine/corpus/token"
 )
 
-// minwise is the minwise sketch: one permutation hashing (Li, Owen, Zhang, NIPS 2012), optimal
-// densification (Shrivastava, ICML 2017), one bit of each bin (Li, König, WWW 2010). The package
-// comment defines it. A feature of weight w is as w features: its rank is the least of w ranks.
+// minwise is the minwise sketch. It combines one permutation hashing (Li, Owen, Zhang, NIPS 2012), optimal
+// densification (Shrivastava, ICML 2017) and one bit for each bin (Li, König, WWW 2010). The package comment defines
+// it. A feature of weight w counts like w features: its rank takes the place of the smallest of w ranks.
 //
-// Two texts of which the features shared are a share J of all, by weight, have the same winner in a
-// bin with probability J, and otherwise equal bits by chance: a bit flips with probability (1 -
+// Let J be the share of shared features of two texts among all their features, by weight. In a bin, the texts have
+// the same winner with probability J. Otherwise their bits are equal by chance. So a bit flips with probability (1 -
 // J)/2.
 //
 // # Cost
 //
-// No counts, no floats, 512 bytes of state. A feature costs two or three multiplications and a
-// comparison that nearly always says no: after n features in a bin the next one wins with
-// probability 1/n.
+// A minwise has no counts, no floats and 512 bytes of state. A feature costs two or three multiplications and a
+// comparison that rarely changes the winner: after n features in a bin, the next one wins with probability 1/n.
 type minwise struct {
 	key    token.Key
-	weight [kinds]divisor        // of a token
-	pair   [kinds][kinds]divisor // of a pair, by the kinds of both; 0: no feature
-	least  int                   // filled bins
+	weight [kinds]divisor        // divisors of tokens, by kind
+	pair   [kinds][kinds]divisor // divisors of pairs, by the kinds of both tokens; 0: no feature
+	least  int                   // minimum number of bins with a feature
 	winner [bins]uint64
-	last   uint64   // hash of the token before; 0 for none
-	kind   kind     // and its kind
-	hashes []uint64 // of a batch of tokens
+	last   uint64   // hash of the previous token, or 0
+	kind   kind     // kind of the previous token
+	hashes []uint64 // hashes of a batch of tokens
 
-	special bool              // features wait, since one of these is not nil
-	waiting []waiting         // of a batch of tokens
+	special bool              // features must wait, because idf or collect is not nil
+	waiting []waiting         // waiting features of a batch of tokens
 	idf     *idf              // factors of weights
-	collect map[uint64]uint32 // is told each feature and its weight
+	collect map[uint64]uint32 // receives each feature and its weight; nil if not needed
 }
 
-// A waiting feature has a weight that may change.
+// A waiting feature has a weight that idf may change.
 type waiting struct {
 	hash    uint64
 	divisor divisor
 }
 
-// A kind of token, which decides about weights.
+// A kind is a kind of token. The weight of a token depends on its kind.
 type kind uint8
 
 const (
 	kindWord   kind = iota
 	kindNumber      // a word that starts with a digit of ASCII
-	kindChar        // of a script without spaces whose characters are many: Han, kana
-	kindLetter      // of a script without spaces that is an alphabet: Thai, Lao, Khmer, Myanmar
+	kindChar        // a character of a script without spaces that has many characters: Han, kana
+	kindLetter      // a character of an alphabet without spaces: Thai, Lao, Khmer, Myanmar
 	kinds
 )
 
-// kindOf returns the kind of a token. The characters of the alphabets are U+0E00 to U+1FFF and U+A000
-// to U+AFFF, which their first byte of UTF-8 tells; of the chars tokeniser, those below are, too.
+// kindOf returns the kind of a token. The characters of the alphabets are U+0E00 to U+1FFF and U+A000 to U+AFFF.
+// Their first byte in UTF-8 identifies them. With the chars tokeniser, characters below U+0E00 are letters, too.
 func kindOf(t *token.Token) kind {
 	c := t.First()
 	if t.Kind == token.Word {
@@ -70,7 +69,7 @@ func kindOf(t *token.Token) kind {
 	return kindChar
 }
 
-// A divisor is a weight, as what divides a rank by it: 2^59 by the weight, rounded up.
+// A divisor represents a weight. It is 2^59 divided by the weight, rounded up, and rank multiplies by it.
 type divisor uint64
 
 // divisorOf returns the divisor of a weight, or 0 for 0.
@@ -81,16 +80,16 @@ func divisorOf(weight int) divisor {
 	return divisor((1<<59 + uint64(weight) - 1) / uint64(weight))
 }
 
-// weight is the inverse of divisorOf.
+// weight returns the weight of a divisor. It is the inverse of divisorOf.
 func (d divisor) weight() uint32 { return uint32((1<<59 + uint64(d) - 1) / uint64(d)) }
 
-// rank returns the rank of a feature: the 58 low bits of its hash, times the divisor, by 2^59.
+// rank returns the rank of a feature: the low 58 bits of its hash, multiplied by the divisor and divided by 2^59.
 func (d divisor) rank(hash uint64) uint64 {
 	high, _ := bits.Mul64(hash<<6>>1, uint64(d))
 	return high
 }
 
-// weights are those of a minwise recipe, by the kinds of tokens.
+// weights holds the weights of a minwise recipe, by the kinds of tokens.
 type weights struct {
 	token [kinds]int
 	pair  [kinds][kinds]int
@@ -129,7 +128,7 @@ func (r *Recipe) weights() (w weights) {
 	return w
 }
 
-// noWinner is the rank of a bin that has no feature; ranks have 58 bits.
+// noWinner is the rank of a bin without a feature. Real ranks have only 58 bits.
 const noWinner = ^uint64(0)
 
 func newMinwise(r *Recipe, key token.Key, t *idf) *minwise {
@@ -144,7 +143,7 @@ func newMinwise(r *Recipe, key token.Key, t *idf) *minwise {
 	return m
 }
 
-// begin forgets the last text.
+// begin starts a new text.
 func (m *minwise) begin() {
 	for i := range m.winner {
 		m.winner[i] = noWinner
@@ -152,7 +151,7 @@ func (m *minwise) begin() {
 	m.last = 0
 }
 
-// push takes some tokens of the text, and gives them to the sketcher, if it is not nil.
+// push adds the next tokens of the text, and gives them to the sketcher k unless it is nil.
 func (m *minwise) push(s *token.Scanner, tokens []token.Token, k *sketch.Sketcher) {
 	last, before := m.last, m.kind
 	m.hashes = slices.Grow(m.hashes[:0], len(tokens))[:len(tokens)]
@@ -176,18 +175,18 @@ func (m *minwise) push(s *token.Scanner, tokens []token.Token, k *sketch.Sketche
 	}
 }
 
-// add lets a feature compete in its bin, or wait for weighAll.
+// add adds a feature to its bin, or lets it wait for weighAll.
 func (m *minwise) add(hash uint64, d divisor) {
 	if m.special {
 		m.waiting = append(m.waiting, waiting{hash, d})
 		return
 	}
 	w := &m.winner[hash>>58]
-	*w = min(*w, d.rank(hash)) // without a branch, which each sixth or so would mispredict
+	*w = min(*w, d.rank(hash)) // without a branch, because about one of six would be mispredicted
 }
 
-// weighAll multiplies the weights of features that wait by their factors in hundredths, lets those that are
-// not 0 compete, and tells collect.
+// weighAll multiplies the weights of waiting features by their factors in hundredths. It adds the features whose
+// weight is not 0 to their bins and to collect.
 func (m *minwise) weighAll() {
 	for _, f := range m.waiting {
 		if m.idf != nil {
@@ -205,8 +204,7 @@ func (m *minwise) weighAll() {
 	m.waiting = m.waiting[:0]
 }
 
-// sign returns the fingerprint and the number of bins that were filled; with too few of these ok is
-// false.
+// sign returns the fingerprint and the number of bins that have a feature. ok is false if there are too few.
 func (m *minwise) sign() (fp Fingerprint, filled int, ok bool) {
 	for _, w := range m.winner {
 		if w != noWinner {
@@ -219,7 +217,7 @@ func (m *minwise) sign() (fp Fingerprint, filled int, ok bool) {
 	return signed(&m.winner), filled, true
 }
 
-// signed returns the fingerprint of winners, one at least.
+// signed returns the fingerprint for the winners of all bins. At least one bin must have a winner.
 func signed(winner *[bins]uint64) (fp Fingerprint) {
 	for j := range winner {
 		w := winner[j]

@@ -12,14 +12,13 @@ type Feature struct {
 	Weight uint32
 }
 
-// An Overlap measures the features that two texts share, as [Fingerprinter.AppendFeatures] returns
-// them.
+// An Overlap measures which features two texts share. [Fingerprinter.AppendFeatures] returns the features.
 type Overlap struct {
-	Both    int     `json:"shared"` // features
+	Both    int     `json:"shared"` // number of shared features
 	OnlyA   int     `json:"only_a"`
 	OnlyB   int     `json:"only_b"`
-	Jaccard float64 `json:"weighted_jaccard"` // weight of what both have by the weight of all; 1 where neither has any
-	Cosine  float64 `json:"cosine"`           // of the vectors of weights; 1 where neither has any
+	Jaccard float64 `json:"weighted_jaccard"` // shared weight / total weight; 1 without any features
+	Cosine  float64 `json:"cosine"`           // cosine of the vectors of weights; 1 without any features
 }
 
 // OverlapOf compares two lists of features, which it sorts.
@@ -61,8 +60,8 @@ func OverlapOf(a, b []Feature) (o Overlap) {
 	return o
 }
 
-// FlipRate returns the chance that a bit of the fingerprints of two texts differs, by what their
-// features have in common: (1 - J)/2 for minwise recipes and arccos(c)/pi for simhash.
+// FlipRate returns the probability that a bit of the fingerprints of two texts differs, given the overlap of their
+// features. It is (1 - J)/2 for minwise recipes and arccos(c)/pi for simhash recipes.
 func (r *Recipe) FlipRate(o Overlap) float64 {
 	if r.Sketch == SketchMinwise {
 		return (1 - o.Jaccard) / 2

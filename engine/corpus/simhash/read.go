@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// ParseRecipe reads a recipe from JSON and validates it. Fields that are absent keep their values
-// of [Simhash] in version 1, of [Minwise] in version 2 and of [Ordered] in version 3; a version
-// must be there, and unknown fields are refused, since a misspelt one would silently change every fingerprint.
+// ParseRecipe reads a recipe from JSON and validates it. Absent fields have the default values of the version:
+// [Simhash] for version 1, [Minwise] for version 2 and [Ordered] for version 3. The version is required. Unknown
+// fields are errors, because a misspelt field would silently change every fingerprint.
 func ParseRecipe(data []byte) (Recipe, error) {
 	r, err := decode(data)
 	if err == nil {
@@ -26,8 +26,8 @@ func ParseRecipe(data []byte) (Recipe, error) {
 	return r, nil
 }
 
-// ReadRecipe reads a recipe from a file. The files that it names are beside it unless their paths are
-// absolute, and a digest that is absent is that of the file.
+// ReadRecipe reads a recipe from a file. Relative paths in the recipe are relative to the folder of this file. If the
+// digest of a file is absent, ReadRecipe computes it.
 func ReadRecipe(path string) (Recipe, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -45,10 +45,10 @@ func ReadRecipe(path string) (Recipe, error) {
 	return r, nil
 }
 
-// decode reads a recipe that may be invalid.
+// decode reads a recipe without validating it.
 func decode(data []byte) (Recipe, error) {
 	var version struct{ Version int }
-	json.Unmarshal(data, &version) // an error comes again
+	json.Unmarshal(data, &version) // d.Decode returns the error again
 	r := map[int]Recipe{2: Minwise(), 3: Ordered()}[version.Version]
 	if r.Version == 0 {
 		r = Simhash()

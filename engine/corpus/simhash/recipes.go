@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Names of recipes, in the order in which they are listed.
+// Names of recipes, in display order.
 const (
 	NameMinwise      = "minwise"
 	NameMinwisePairs = "minwise-pairs"
@@ -17,10 +17,10 @@ const (
 var named = map[string]Recipe{NameMinwise: Minwise(), NameMinwisePairs: MinwisePairs(), NameOrdered: Ordered(),
 	NameSimhash: Simhash()}
 
-// Names returns the names that [RecipeByName] knows, the default one first.
+// Names returns the names for [RecipeByName]. The default recipe is the first one.
 func Names() []string { return []string{NameMinwise, NameMinwisePairs, NameOrdered, NameSimhash} }
 
-// RecipeByName returns the recipe with a name of [Names], or an error that lists these.
+// RecipeByName returns the recipe with one of the names of [Names], or an error that lists these names.
 func RecipeByName(name string) (Recipe, error) {
 	r, ok := named[name]
 	if !ok {
@@ -29,9 +29,9 @@ func RecipeByName(name string) (Recipe, error) {
 	return r, nil
 }
 
-// Name returns the name of r, "" if it has none.
+// Name returns the name of r, or "" if it has none.
 func (r Recipe) Name() string {
-	r.Extract, r.Drop = "", "" // of the text, not of how it becomes a fingerprint
+	r.Extract, r.Drop = "", "" // these select text and do not change how it becomes a fingerprint
 	for name, known := range named {
 		if r == known {
 			return name
@@ -40,19 +40,19 @@ func (r Recipe) Name() string {
 	return ""
 }
 
-// Default returns the recipe to use unless a measurement on one's own documents says otherwise:
-// 'ndd eval' is for that. The table of results is in the package comment.
+// Default returns the recipe to use unless a measurement on your own documents shows that another one is better. Use
+// 'ndd eval' to measure. The table of results is in the package comment.
 func Default() Recipe { return Minwise() }
 
-// Ordered returns the minwise recipe of version 3, which knows order and numbers. Its weights were
-// chosen on half of the groups of the documents that the package comment describes and on half of
-// the invented texts of package eval. The Jaccard of the features of a pair tells how often a
-// weighting finds it, as the mean over all keys. All figures are for k = 3, first of the half that
-// chose, then of the other one, in percent:
+// Ordered returns the minwise recipe of version 3, which depends on the order of words and on numbers. Its weights
+// were chosen on half of the groups of the documents that the package comment describes, and on half of the
+// artificial texts of package eval. The Jaccard of the features of a pair determines how often a weighting finds it.
+// The table shows the mean over all keys. All figures are for k = 3. The first figure is for the half that was used
+// to choose, the second one for the other half, in percent:
 //
 //	English, Chinese  real pairs with a Jaccard of at least 0.8 that are found
-//	spaced, CJK       such pairs of invented texts with edited words, found: languages with spaces; Chinese, Japanese
-//	order, numbers    reported wrongly: the same words in another order; reports with other numbers alone
+//	spaced, CJK       artificial pairs with edited words that are found: languages with spaces; Chinese, Japanese
+//	order, numbers    wrong reports: the same words in another order; reports that differ only in numbers
 //	wrong             pairs with a Jaccard below 0.5 that are reported, as a number: English, Chinese, Go's sources
 //
 //	words, numbers, characters;
@@ -68,11 +68,11 @@ func Default() Recipe { return Minwise() }
 //	16 12 8; 3 4 3               92.2 91.8  98.9 98.8  93.6 97.2  96.3 94.0  0.4 0.4  0.6 0.4  2.6 2.4  9.2  14   6  7
 //	16 12 4; 3 4 6               92.2 91.8  98.8 98.7  93.6 97.2  93.7 90.2  0.4 0.4  0.6 0.4  2.6 2.4  5.9 9.1   6  7
 //
-// Pairs of words say what order is, and cost recall, since each changed word changes two of them. At
-// 3/16 of a word's weight they end the pairs of the same words; at 1/8 3 % of these stay, and at 1/4
-// another percent of the edited texts is lost. Numbers weigh less than words, because versions
-// differ in dates, and more than characters, because bulletins differ in nothing else. Letters of
-// alphabets without spaces are few, and in every text, so that their pairs weigh more than they do.
+// Pairs of words represent order. They reduce recall, because each changed word changes two pairs. With 3/16 of the
+// weight of a word, pairs with the same words in another order are no longer found. With 1/8, 3 % of these are still
+// found. With 1/4, another percent of the edited texts is missed. Numbers weigh less than words, because versions
+// differ in dates. They weigh more than characters, because bulletins differ only in numbers. Alphabets without
+// spaces have few letters, and all occur in every text, so the pairs of letters weigh more than the letters.
 func Ordered() Recipe {
 	r := Minwise()
 	r.Version, r.Key = 3, KeyOfE
@@ -81,11 +81,10 @@ func Ordered() Recipe {
 	return r
 }
 
-// Minwise returns the recipe of the minwise sketch of words, characters of scripts without spaces,
-// and pairs of neighbours of which one or both are such characters. Its weights were chosen on half
-// of the groups of the documents that the package comment describes, mean of 6 keys, Chinese, and
-// confirmed on the other half. Precision is that of pairs with Jaccard of at least 0.5 among all
-// reported ones:
+// Minwise returns the recipe of the minwise sketch of words, characters of scripts without spaces, and pairs of
+// neighbours with at least one such character. Its weights were chosen on half of the groups of the documents that
+// the package comment describes, for Chinese, as the mean of 6 keys. They were confirmed on the other half. Precision
+// is the share of reported pairs with a Jaccard of at least 0.5:
 //
 //	weights of words,        recall, k = 3, 4, 6      precision
 //	characters, pairs
@@ -97,8 +96,8 @@ func Ordered() Recipe {
 //	16, 1, 4                 .981  .990  .999        1.000  .999  .992
 //	8, 1, 4      (confirmed) .989  .995  .999         .999  .998  .985
 //
-// Pairs and heavy words, numbers among them, end the false pairs of bulletins that differ only in
-// numbers. Fewer than 7 filled bins, about one sentence, say too little.
+// Pairs and heavy words, including numbers, prevent false pairs of bulletins that differ only in numbers. With fewer
+// than 7 filled bins, which is about one sentence, a text is too short for a useful fingerprint.
 func Minwise() Recipe {
 	return Recipe{
 		Version:       2,
@@ -113,26 +112,26 @@ func Minwise() Recipe {
 	}
 }
 
-// MinwisePairs returns Minwise with pairs of words too, of weight 2: at the same distance it
-// demands more likeness, so that it finds a little less, and pairs unrelated texts of the same
-// phrases and common words more rarely.
+// MinwisePairs returns Minwise with pairs of words of weight 2 in addition. At the same distance it requires texts to
+// be more similar. So it finds slightly fewer pairs, and more rarely reports unrelated texts that share phrases and
+// common words.
 func MinwisePairs() Recipe {
 	r := Minwise()
 	r.WordPairWeight = 2
 	return r
 }
 
-// Simhash returns the recipe of the sketch of the paper. Its features and weights were chosen on
-// 26,000 English and Chinese documents (manuals and books in many versions, news, licences) with
-// 19,500 labelled pairs. Within 3 bits it finds 80.5 % of the English pairs with Jaccard (on word
-// 3-grams, character 5-grams) of 0.8 and more, 96.1 % of the Chinese ones, and none of 11,099 pairs
-// labelled different; pairs of words find 65.5 % of the English ones, single words by their counts
-// 91.8 % with 32 different ones.
+// Simhash returns the recipe of the sketch of the paper. Its features and weights were chosen on 26,000 English and
+// Chinese documents (manuals and books in many versions, news, licences) with 19,500 labelled pairs. Jaccard is
+// computed from word 3-grams or character 5-grams. Within 3 bits the recipe finds 80.5 % of the English pairs with a
+// Jaccard of at least 0.8, 96.1 % of the Chinese ones, and none of 11,099 pairs labelled different. Pairs of words
+// would find 65.5 % of the English pairs. Single words weighted by their counts would find 91.8 %, but also 32 pairs
+// labelled different.
 //
-// Longer shingles lose recall because one changed word changes n features. Single words want their
-// counts damped, or the commonest words carry the fingerprint; the square root does that without a
-// list of stop words for each language. Pairs of characters are rarely that common. 8 features are
-// about one sentence: in fewer, one changed word is more than 3 bits.
+// Longer shingles reduce recall because one changed word changes n features. The counts of single words must be
+// damped, because otherwise the most common words decide the fingerprint. The square root damps them without a list
+// of stop words for each language. Pairs of characters are rarely that common. 8 features are about one sentence. In
+// shorter texts, one changed word flips more than 3 bits.
 func Simhash() Recipe {
 	return Recipe{
 		Version:       1,

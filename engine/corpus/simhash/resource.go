@@ -17,10 +17,10 @@ import (
 // A Resource is a file that a recipe needs. Its contents are part of the recipe, its path is not.
 type Resource struct {
 	File   string `json:"file"`
-	SHA256 string `json:"sha256"` // of the contents: 64 lower-case hexadecimal digits
+	SHA256 string `json:"sha256"` // digest of the contents: 64 lower-case hexadecimal digits
 }
 
-// Bounds of resources.
+// Limits of resources.
 const (
 	resourceBytes  = 128 << 20
 	resourceLine   = 4 << 10
@@ -28,7 +28,7 @@ const (
 	dictionaryRows = 1 << 20
 )
 
-// String returns the file's name and digest.
+// String returns the name of the file and the digest.
 func (r Resource) String() string {
 	return fmt.Sprintf("%s (SHA-256 %s)", cmp.Or(r.File, "a file"), r.SHA256)
 }
@@ -46,7 +46,7 @@ func (r *Resource) validate() error {
 	return nil
 }
 
-// complete makes the path absolute, of a file beside dir, and adds the digest if it is absent.
+// complete makes the path absolute and adds the digest if it is absent. A relative path is relative to dir.
 func (r *Resource) complete(dir string) (err error) {
 	if r.File == "" {
 		return nil
@@ -82,7 +82,7 @@ func (r *Resource) read() (data []byte, digest string, err error) {
 	return data, hex.EncodeToString(sum[:]), nil
 }
 
-// rows calls add with each row of the file that is neither empty nor a comment. The error names file and row.
+// rows calls add with each row of the file that is neither empty nor a comment. Its errors name the file and the row.
 func (r *Resource) rows(most int, add func(row string) error) error {
 	data, digest, err := r.read()
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"example.org/ndd/engine/corpus/token"
 )
 
-// ballot is the simhash sketch: it counts the features of a text and lets them vote.
+// ballot is the simhash sketch. It counts the features of a text, and the features vote on the bits.
 type ballot struct {
 	recipe   *Recipe
 	hasher   *token.Hasher
-	idf      *idf // nil: no factors
+	idf      *idf // nil if there are no factors
 	shingles shingler
-	counts   [2]counter // of words, of characters
-	text     uint32     // number of the text at work; 0 is none
+	counts   [2]counter // counts of words and of characters
+	text     uint32     // number of the current text; 0 means none
 }
 
 func newBallot(r *Recipe, hasher *token.Hasher, t *idf) *ballot {
@@ -24,7 +24,7 @@ func newBallot(r *Recipe, hasher *token.Hasher, t *idf) *ballot {
 	return b
 }
 
-// begin forgets the last text.
+// begin starts a new text.
 func (b *ballot) begin() {
 	for k := range b.counts {
 		b.counts[k].reset()
@@ -36,8 +36,8 @@ func (b *ballot) begin() {
 	}
 }
 
-// push counts the features of some tokens. Where single words are the features, the tag of a word's
-// slot holds its feature and text, and a word that comes again in a text is counted without another
+// push counts the features of some tokens. If single words are the features, the tag of a word's slot holds the index
+// of its feature and the number of the text. So a word that occurs again in a text is counted without another
 // look-up.
 func (b *ballot) push(tokens []token.Token) {
 	single := b.shingles.size[token.Word] == 1
@@ -62,8 +62,7 @@ func (b *ballot) push(tokens []token.Token) {
 	}
 }
 
-// sign ends the text and returns its fingerprint and the number of its features, which may be too
-// few.
+// sign ends the text. It returns its fingerprint and the number of its features. ok is false if there are too few.
 func (b *ballot) sign() (fp Fingerprint, features int, ok bool) {
 	b.shingles.endRun()
 	words, chars := &b.counts[token.Word], &b.counts[token.Char]
@@ -77,7 +76,7 @@ func (b *ballot) sign() (fp Fingerprint, features int, ok bool) {
 	return elect(words, chars), features, true
 }
 
-// weigh turns the counts into weights, and returns how many of these are 0.
+// weigh turns the counts into weights, and returns how many of the weights are 0.
 func (b *ballot) weigh() (zeros int) {
 	weigh(b.counts[token.Word].times, b.recipe.WordWeights)
 	weigh(b.counts[token.Char].times, b.recipe.CharWeights)
@@ -104,19 +103,18 @@ func (b *ballot) appendFeatures(dst []Feature) []Feature {
 	return dst
 }
 
-// shingler turns a stream of token hashes into features: every n tokens in a row within a run.
-// Words and characters are runs of their own, each with its own n; a change from one to the other
-// ends the run. A run shorter than n is one feature, so that short texts and single foreign words
-// are not lost.
+// shingler turns a stream of token hashes into features. Each sequence of n tokens within a run is a feature. Words
+// and characters form separate runs, each kind with its own n. A change of the kind ends the run. A run shorter than
+// n is one feature, so that short texts and single foreign words are not lost.
 type shingler struct {
 	size   [2]int     // shingle length by kind
-	kind   token.Kind // of this run
-	filled int        // tokens in this run so far
+	kind   token.Kind // kind of the current run
+	filled int        // number of tokens in the current run
 	ring   [maxShingle]uint64
-	counts *[2]counter // by kind
+	counts *[2]counter // counters by kind
 }
 
-// push adds one token, whose hash is not 0.
+// push adds one token. Its hash must not be 0.
 func (s *shingler) push(hash uint64, k token.Kind) {
 	if k != s.kind {
 		s.endRun()
@@ -135,7 +133,7 @@ func (s *shingler) push(hash uint64, k token.Kind) {
 	}
 }
 
-// endRun closes the run; called at the end of the text too.
+// endRun ends the run. It is also called at the end of the text.
 func (s *shingler) endRun() {
 	if s.filled > 0 && s.filled < s.size[s.kind] {
 		s.counts[s.kind].add(s.fold(s.filled))
@@ -154,9 +152,9 @@ func (s *shingler) fold(n int) uint64 {
 	return h
 }
 
-// weigh turns the counts of features into weights, in place. All weights are whole numbers, so that
-// every machine makes the same fingerprint; the common factor of 8 leaves room between the square
-// roots and sets words and characters on one scale when their weights are of different kinds.
+// weigh turns the counts of features into weights, in place. All weights are integers, so that every machine computes
+// the same fingerprint. The common factor of 8 makes square roots more precise. It also gives words and characters a
+// common scale if they use different weights.
 func weigh(times []uint32, weights string) {
 	switch weights {
 	case WeightsTF:
@@ -181,8 +179,8 @@ func weigh(times []uint32, weights string) {
 // weightOne is the weight of a feature that occurs once.
 const weightOne = 8
 
-// sqrtWeight returns floor(8 sqrt(t)). The argument is below 2^38, which a float64 holds exactly,
-// and IEEE 754 rounds square roots correctly, on every machine.
+// sqrtWeight returns floor(8 sqrt(t)). The argument of the root is below 2^38, so a float64 holds it exactly. IEEE
+// 754 rounds square roots correctly on every machine.
 func sqrtWeight(t uint32) uint32 {
 	if t == 1 {
 		return weightOne
@@ -190,18 +188,18 @@ func sqrtWeight(t uint32) uint32 {
 	return uint32(math.Sqrt(weightOne * weightOne * float64(t)))
 }
 
-// counter counts the features of one document. It is an open-addressing table over the feature
-// hashes, which are already random, so their top bits choose the slot.
+// counter counts the features of one document. It is an open-addressing table with the hashes of features as keys.
+// The hashes are random, so their top bits select the slot.
 //
-// The table starts each document small, so that a short one stays in the L1 cache whatever came
-// before it, and doubles when half full. Nothing is cleared between documents: a slot counts only
-// if it carries the current generation.
+// The table is small at the start of each document, so that a short document always stays in the L1 cache. It doubles
+// when it is half full. The table is not cleared between documents: a slot counts only if it has the current
+// generation.
 type counter struct {
 	slots      []counterSlot
 	shift      uint // 64 - log2 of the slots in use
 	generation uint32
-	hashes     []uint64 // distinct features in order of first appearance
-	times      []uint32 // how often each occurred, saturating
+	hashes     []uint64 // distinct features in the order in which they first occur
+	times      []uint32 // number of occurrences of each, saturating
 	last       uint32   // index of the feature that was added last
 }
 
@@ -213,10 +211,10 @@ type counterSlot struct {
 
 const (
 	counterBitsMin  = 9       // 512 slots, 8 KiB
-	counterSlotsMax = 1 << 20 // a table that a huge document made larger is given back after it: 16 MiB
+	counterSlotsMax = 1 << 20 // a larger table, made for a huge document, is freed after it: 16 MiB
 )
 
-// reset forgets the last document.
+// reset starts a new document.
 func (c *counter) reset() {
 	if len(c.slots) > counterSlotsMax {
 		*c = counter{}
@@ -252,14 +250,14 @@ func (c *counter) add(hash uint64) {
 	}
 }
 
-// again counts one more occurrence of the feature with that index.
+// again counts one more occurrence of the feature with this index.
 func (c *counter) again(index uint32) {
 	if t := &c.times[index]; *t != ^uint32(0) {
 		*t++
 	}
 }
 
-// grow doubles the slots in use and puts the features seen so far in their new places.
+// grow doubles the number of slots in use and moves the features to their new slots.
 func (c *counter) grow() {
 	c.shift--
 	size := 1 << (64 - c.shift)
@@ -277,8 +275,7 @@ func (c *counter) grow() {
 	}
 }
 
-// nextGeneration makes every slot free. After 2^32 generations the stamps would repeat, so they are
-// cleared.
+// nextGeneration makes every slot free. After 2^32 generations the numbers would repeat, so it clears the slots then.
 func (c *counter) nextGeneration() {
 	c.generation++
 	if c.generation == 0 {
@@ -287,16 +284,16 @@ func (c *counter) nextGeneration() {
 	}
 }
 
-// elect, the heart of simhash, returns the fingerprint of the features of words and of characters,
-// whose times are weights by now: every hash votes with its weight on each of the 64 bits, and the
-// fingerprint has a 1 where the ones have strictly more votes than the zeros. A tie is a 0, so that
-// of no features is 0. The order of the features does not matter.
+// elect is the core of simhash. It returns the fingerprint of the features of words and of characters, whose times
+// now hold weights. Every hash votes with its weight on each of the 64 bits. A bit of the fingerprint is 1 if its
+// ones have strictly more votes than its zeros. A tie gives 0, so the fingerprint without features is 0. The order of
+// the features does not matter.
 //
 // A feature of weight 8 sqrt(t), t by Zipf's law, takes 1.5 ns with AVX-512 and 2.7 ns with AVX2;
 // one of weight 65,536 or more makes asm.WeightedVotes take 14 ns for the 8,192 features around it.
 func elect(words, chars *counter) Fingerprint {
 	var ones [64]uint64 // weight of the hashes that have the bit set
-	var total uint64    // of all hashes
+	var total uint64    // total weight of all hashes
 	for _, c := range [2]*counter{words, chars} {
 		asm.WeightedVotes(&ones, c.hashes, c.times)
 		for _, w := range c.times {

@@ -9,8 +9,8 @@ import (
 	"example.org/ndd/engine/corpus/token"
 )
 
-// Validate returns an error that names the first field whose value this version of the package
-// cannot honour, or nil.
+// Validate returns nil, or an error that names the first field with a value that this version of the package does not
+// support.
 func (r Recipe) Validate() error {
 	if r.Version < 1 || r.Version > RecipeVersion {
 		return fmt.Errorf("recipe: version is %d, this program knows versions 1 to %d", r.Version, RecipeVersion)
@@ -26,10 +26,10 @@ func (r Recipe) Validate() error {
 	return v.err
 }
 
-// A validation keeps the first error.
+// A validation stores the first error.
 type validation struct{ err error }
 
-// want keeps an error unless ok is true.
+// want stores an error unless ok is true.
 func (v *validation) want(ok bool, format string, args ...any) {
 	if v.err == nil && !ok {
 		v.err = fmt.Errorf("recipe: "+format, args...)
@@ -40,7 +40,7 @@ func (v *validation) oneOf(field, value string, names ...string) {
 	v.want(slices.Contains(names, value), "%s is %.64q, must be one of %s", field, value, strings.Join(names, ", "))
 }
 
-// sketch checks the settings that tell simhash from minwise.
+// sketch checks the settings that differ between simhash and minwise.
 func (v *validation) sketch(r *Recipe) {
 	if r.Version == 1 {
 		v.want(r.Sketch == "", "sketch is %.64q, must be absent in version 1, which is simhash", r.Sketch)
@@ -55,10 +55,10 @@ func (v *validation) sketch(r *Recipe) {
 	v.oneOf("hash", r.Hash, HashMum)
 }
 
-// numbers checks the settings that are numbers. A field is absent before the first version that has it.
+// numbers checks the numeric settings. A field must be absent in versions before the first one that has it.
 func (v *validation) numbers(r *Recipe) {
 	for _, f := range []struct {
-		version int // the first that has the field
+		version int // first version that has the field
 		name    string
 		value   int
 		lo, hi  int
@@ -91,11 +91,11 @@ func (v *validation) numbers(r *Recipe) {
 	}
 }
 
-// words checks which part of a text is used, and which words there are.
+// words checks the settings that select text and define words.
 func (v *validation) words(r *Recipe) {
 	drop, err := token.ParseDrop(r.Drop)
 	v.want(err == nil, "drop: %w", err)
-	v.want(drop.String() == r.Drop, "drop is %.64q, must be written %q", r.Drop, drop) // for equal recipes to be ==
+	v.want(drop.String() == r.Drop, "drop is %.64q, must be written %q", r.Drop, drop) // so that == works on recipes
 	v.want(slices.Contains([]string{"", "main", "auto"}, r.Extract),
 		"extract is %.64q, must be main or auto, or absent for all text", r.Extract)
 	v.oneOf("tokeniser", r.Tokeniser, TokeniserMixed, TokeniserChars)

@@ -8,20 +8,20 @@ import (
 	"example.org/ndd/engine/corpus/token"
 )
 
-// vocabulary is what the lists and files of a recipe hold. It is read only.
+// vocabulary holds the contents of the lists and files of a recipe. It is read-only.
 type vocabulary struct {
-	lexicon *token.Lexicon // nil if no words are special
-	idf     *idf           // nil if all features count alike
+	lexicon *token.Lexicon // nil if there are no special words
+	idf     *idf           // nil if all features have the factor 1
 }
 
-// vocabularies are loaded once, for all goroutines. They are found by Identity, so that a file that was
-// found at one path serves recipes that name it at another.
+// vocabularies are loaded once for all goroutines. The key is the Identity of the recipe, so that recipes that name
+// the same file at different paths share a vocabulary.
 var vocabularies = struct {
 	sync.Mutex
 	of map[Recipe]*vocabulary
 }{of: map[Recipe]*vocabulary{}}
 
-// vocabulary returns the words of a valid recipe.
+// vocabulary returns the vocabulary of a valid recipe.
 func (r *Recipe) vocabulary(hash func(token []byte) uint64) (*vocabulary, error) {
 	if r.StopWords == "" && r.StopList == (Resource{}) && r.Dictionary == (Resource{}) && r.IDF == (Resource{}) {
 		return &vocabulary{}, nil
@@ -42,7 +42,7 @@ func (r *Recipe) vocabulary(hash func(token []byte) uint64) (*vocabulary, error)
 	}
 	if err == nil && r.Dictionary != (Resource{}) {
 		err = r.Dictionary.rows(dictionaryRows, func(row string) error {
-			word, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(row, "\t", " ")), " ") // others are counts and the like
+			word, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(row, "\t", " ")), " ") // the other columns are counts
 			return l.AddWord(word)
 		})
 	}

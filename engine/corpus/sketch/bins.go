@@ -8,16 +8,16 @@ import (
 	"example.org/ndd/engine/corpus/token"
 )
 
-// bins are the winners of all bins; 0 in a bin that has no shingle.
+// bins holds the winner of each bin; 0 in a bin that has no shingle.
 type bins [Bins]uint32
 
-// add lets a shingle compete in its bin.
+// add sets the winner of a shingle's bin if the shingle has a larger rank.
 func (b *bins) add(shingle uint64) {
 	winner := &b[shingle>>(64-binBits)]
-	*winner = max(*winner, uint32(shingle)|1) // without a branch, which each sixth or so would mispredict
+	*winner = max(*winner, uint32(shingle)|1) // without a branch, because about one of six would be mispredicted
 }
 
-// minHash returns the min-hash of a text that has shingles.
+// minHash returns the min-hash of a text that has at least one shingle.
 func (b *bins) minHash() Sketch {
 	var t table
 	t.fill(b)
@@ -40,22 +40,23 @@ func (b *bins) minHash() Sketch {
 	return Sketch(d.hash)
 }
 
-// A plane has one bit of each bin. An operation on one of its words serves 64 bins.
+// A plane has one bit for each bin. An operation on one of its words processes 64 bins.
 type plane [Words]uint64
 
-// A densifier gives winners to the bins without one, and takes a bit of each winner. Bit t of a winner, which serves the bin
-// that borrows it in round t, is made of 7 bits by a shift register with feedback. So any two of 127 bits are independent.
+// A densifier gives winners to the bins that have none, and takes one bit of each winner. A bin that borrows a winner
+// in round t takes bit t of it. A shift register with feedback makes bit t from 7 bits of the winner. So any two of
+// 127 bits are independent.
 type densifier struct {
 	own  plane               // bins that have a shingle
-	have plane               // bins that have a winner, be it their own or a borrowed one
-	hash plane               // the bits of these
+	have plane               // bins that have a winner, their own or a borrowed one
+	hash plane               // bits of the bins in have
 	lent [registerBits]plane // bits of the winners: bit t of the last rounds t, modulo registerBits
 }
 
 const registerBits = 7
 
-// borrow is a round. It turns the bits now, of seven rounds ago, into those of this round, and returns the bits that all words
-// of have have in common.
+// borrow performs one round. It turns now, which holds the bits of seven rounds ago, into the bits of this round. It
+// returns the bits that are set in all words of d.have.
 func (d *densifier) borrow(now, next *plane, order uint16) (full uint64) {
 	word, turn := uint(order/64), int(order)
 	return d.word(now, next, 0, word, turn) & d.word(now, next, 1, word, turn) & d.word(now, next, 2, word, turn) &
@@ -63,7 +64,7 @@ func (d *densifier) borrow(now, next *plane, order uint16) (full uint64) {
 		d.word(now, next, 6, word, turn) & d.word(now, next, 7, word, turn)
 }
 
-// word is a round of 64 bins.
+// word performs the round for the 64 bins of word i. They borrow from word i XOR word, rotated left by turn bits.
 func (d *densifier) word(now, next *plane, i, word uint, turn int) (have uint64) {
 	from := (i ^ word) % Words
 	now[from] ^= next[from]
@@ -73,8 +74,8 @@ func (d *densifier) word(now, next *plane, i, word uint, turn int) (have uint64)
 	return d.have[i]
 }
 
-// orders are the numbers 1 to Bins-1 in an order without a pattern: with those of a binary tree the estimates of short texts
-// deviate half as much again.
+// orders are the numbers 1 to Bins-1 in an order without a pattern. With the order of a binary tree, the estimates of
+// short texts deviate half as much again.
 var orders = func() (o [Bins - 1]uint16) {
 	for i := range o {
 		o[i] = uint16(i + 1)
@@ -83,11 +84,11 @@ var orders = func() (o [Bins - 1]uint16) {
 	return o
 }()
 
-// A table has the low bytes of the winners, in an order in which eight bins of a plane are taken at once: byte c of row 8w + r is
-// of bin 64w + 8c + r.
+// A table holds the low bytes of the winners. Their order lets plane process eight bins at once: byte c of row 8w + r
+// belongs to bin 64w + 8c + r.
 type table [Bins / 8]uint64
 
-// fill takes the low bytes of winners.
+// fill sets the table to the low bytes of the winners.
 func (t *table) fill(b *bins) {
 	for i := range Words {
 		w, eight := (*[64]uint32)(b[64*i:]), (*[8]uint64)(t[8*i:])

@@ -6,17 +6,17 @@ import (
 	"example.org/ndd/asm"
 )
 
-// A List has sketches that other ones are compared with, each by one line of the cache. Many goroutines may call
-// [Query.Similar] while there is no call of [List.Append].
+// A List holds sketches with which others are compared. Each comparison reads one cache line. Many goroutines may
+// call [Query.Similar] if none calls [List.Append] at the same time.
 type List struct {
 	threshold float64
-	most      uint32   // bits that may differ in similar min-hashes
-	sketches  []Sketch // as they were appended
-	lines     []uint64 // their min-hashes
-	hasSets   bool     // some are sets, or zero
+	most      uint32   // maximum number of differing bits of similar min-hashes
+	sketches  []Sketch // the sketches in the order of Append
+	lines     []uint64 // min-hashes of the sketches
+	hasSets   bool     // some sketches are sets or zero
 }
 
-// Reset removes all sketches, and sets the least estimated Jaccard similarity of similar ones.
+// Reset removes all sketches, and sets the minimum estimated Jaccard similarity of similar sketches.
 func (l *List) Reset(threshold float64) {
 	l.threshold, l.sketches, l.lines, l.hasSets = threshold, l.sketches[:0], l.lines[:0], false
 	l.most = uint32(comparedBits)
@@ -36,26 +36,27 @@ func (l *List) Append(s *Sketch) {
 	l.lines = append(l.lines, line[:]...)
 }
 
-// At returns the sketch of a number, from 0.
+// At returns the sketch with this number, counted from 0.
 func (l *List) At(number uint32) *Sketch { return &l.sketches[number] }
 
-// A Query compares a sketch with those of a list. It belongs to one goroutine.
+// A Query compares a sketch with the sketches of a list. It belongs to one goroutine.
 type Query struct {
 	list   *List
 	sketch *Sketch
-	line   Sketch // its min-hash
+	line   Sketch // min-hash of the sketch
 	room   []uint32
 }
 
-// Begin begins a query for a sketch in a list.
+// Begin begins a query for the sketch s in a list.
 func (q *Query) Begin(l *List, s *Sketch) {
 	if q.list, q.sketch, q.line = l, s, *s; s.isSet() && !s.isEmpty() {
 		q.line = s.minHash()
 	}
 }
 
-// Similar deletes some numbers, counted from a first one, whose sketches have an estimated similarity below the threshold, and
-// returns the others. The zero sketch, which stands for an unknown text, is similar to all.
+// Similar filters numbers, which are relative to the number first. It deletes the numbers of sketches whose estimated
+// similarity is below the threshold, and returns the others. The zero sketch means an unknown text and is similar to
+// all.
 func (q *Query) Similar(first int, numbers []uint32) []uint32 {
 	if q.sketch.IsZero() {
 		return numbers
@@ -80,7 +81,8 @@ func (q *Query) Similar(first int, numbers []uint32) []uint32 {
 	return left
 }
 
-// isSimilar returns whether a sketch of the list is similar, given the number of bits in which the min-hashes differ.
+// isSimilar reports whether a sketch of the list is similar. differing is the number of differing bits of the
+// min-hashes.
 func (q *Query) isSimilar(other *Sketch, differing uint32) bool {
 	switch {
 	case other.IsZero():
@@ -96,5 +98,5 @@ func (q *Query) isSimilar(other *Sketch, differing uint32) bool {
 // comparedBits is the number of bits of a min-hash that are compared.
 const comparedBits = Bins - 1
 
-// similarity returns the estimated similarity of two min-hashes that differ in some bits.
+// similarity returns the estimated similarity of two min-hashes with this number of differing bits.
 func similarity(differing uint32) float64 { return max(1-2*float64(differing)/comparedBits, 0) }

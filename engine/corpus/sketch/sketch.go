@@ -8,26 +8,26 @@ import (
 	"example.org/ndd/engine/corpus/token"
 )
 
-// The form of sketches.
+// Sizes and limits of sketches.
 const (
-	// Words are the words of a Sketch.
+	// Words is the number of words of a Sketch.
 	Words = 8
-	// Bytes are its bytes.
+	// Bytes is the number of bytes of a Sketch.
 	Bytes = 8 * Words
-	// Bins are the bins of the min-hash.
+	// Bins is the number of bins of the min-hash.
 	Bins = 64 * Words
-	// Version is that of the rules by which a text gets its sketch. Files of sketches name it.
+	// Version is the version of the rules that turn a text into its sketch. Files of sketches name it.
 	Version = 1
 
-	binBits = 9 // of a hash, that tell its bin
+	binBits = 9 // number of bits of a hash that select its bin
 
-	setMax = Words - 1 // shingles of a text whose sketch is their set
+	setMax = Words - 1 // maximum number of shingles of a text whose sketch is a set
 
-	// Near are the words in a row after a character that are taken as characters.
+	// Near is the number of words after a character that are replaced by their characters.
 	Near = 8
 )
 
-// Width returns the units of a shingle: 3 words or 5 characters.
+// Width returns the number of units of a shingle: 3 words or 5 characters.
 func Width(kind token.Kind) int {
 	if kind == token.Char {
 		return 5
@@ -35,32 +35,32 @@ func Width(kind token.Kind) int {
 	return 3
 }
 
-// A Sketch is that of a text. The top bit of its last word is set in a min-hash; otherwise it is a set of at most setMax
-// shingles, and the last word is their number.
+// A Sketch is the sketch of a text. If the top bit of its last word is set, it is a min-hash. Otherwise it is a set
+// of at most setMax shingles, and the last word is their number.
 type Sketch [Words]uint64
 
 const minHash = 1 << 63
 
-// isSet returns whether a sketch is a set.
+// isSet reports whether a sketch is a set.
 func (s *Sketch) isSet() bool { return s[Words-1] < minHash }
 
-// isEmpty returns whether a sketch is that of a text without shingles.
+// isEmpty reports whether a sketch belongs to a text without shingles.
 func (s *Sketch) isEmpty() bool { return s.isSet() && len(s.set()) == 0 }
 
-// IsZero returns whether it is the zero sketch, which stands for an unknown text.
+// IsZero reports whether s is the zero sketch, which means an unknown text.
 func (s *Sketch) IsZero() bool { return *s == Sketch{} }
 
-// set returns the shingles of a set. Whatever the last word is, they are fewer than Words.
+// set returns the shingles of a set. It returns fewer than Words shingles for any value of the last word.
 func (s *Sketch) set() []uint64 { return s[:s[Words-1]%Words] }
 
-// ofSet returns the sketch of a set of shingles, which ascend.
+// ofSet returns the sketch of a set of shingles in ascending order.
 func ofSet(set []uint64) (s Sketch) {
 	s[Words-1] = uint64(copy(s[:], set))
 	return s
 }
 
-// Estimate returns an estimate of the Jaccard similarity of the shingles of two texts, and its standard error. Of two sets
-// it is exact.
+// Estimate returns an estimate of the Jaccard similarity of the shingles of two texts, and its standard error. The
+// estimate is exact for two sets.
 func Estimate(a, b *Sketch) (jaccard, deviation float64) {
 	switch {
 	case a.isSet() && b.isSet():
@@ -75,7 +75,7 @@ func Estimate(a, b *Sketch) (jaccard, deviation float64) {
 	return j, math.Sqrt((1 - j*j) / comparedBits)
 }
 
-// exact returns the similarity of two sets, which ascend; 1 if both are empty.
+// exact returns the similarity of two sets in ascending order, or 1 if both are empty.
 func exact(a, b []uint64) float64 {
 	both := 0
 	for _, x := range a {
@@ -89,7 +89,7 @@ func exact(a, b []uint64) float64 {
 	return min(float64(both)/float64(len(a)+len(b)-both), 1) // a forged set may have a shingle twice
 }
 
-// minHash returns the min-hash of a text that has shingles, given its sketch.
+// minHash returns the min-hash for the sketch of a text that has shingles.
 func (s *Sketch) minHash() Sketch {
 	if !s.isSet() {
 		return *s

@@ -8,27 +8,27 @@ import (
 	"example.org/ndd/engine/corpus/token"
 )
 
-// A Sketcher makes sketches of texts from their tokens. It reuses its memory, 6 KiB and a batch of units, and belongs to one
-// goroutine.
+// A Sketcher makes sketches of texts from their tokens. It reuses its memory: 6 KiB and a batch of units. It belongs
+// to one goroutine.
 type Sketcher struct {
 	key   token.Key
-	ascii [utf8.RuneSelf]uint64 // hashes of characters
+	ascii [utf8.RuneSelf]uint64 // hashes of the ASCII characters
 
 	bins   bins
 	first  [setMax + 1]uint64 // the first distinct shingles
 	firsts int
 
-	// The run at work: units of one kind in a row.
+	// The current run: a sequence of units of one kind.
 	kind  token.Kind
-	units []uint64 // the last ones: all before the first shingle, then at least those of the last shingle
-	last  uint64   // the last shingle before it is mixed, if full
+	units []uint64 // last units: all units before the first shingle, then at least the units of the last shingle
+	last  uint64   // last shingle before it is mixed, if full
 	full  bool     // the run has a shingle
 
 	since int    // words since the last character, at most Near
-	text  []byte // of a word that is taken as characters
+	text  []byte // bytes of a word that is replaced by its characters
 }
 
-// New returns a Sketcher that is given the hashes of a key.
+// New returns a Sketcher for hashes by a key.
 func New(key token.Key) *Sketcher {
 	s := &Sketcher{key: key}
 	for c := range s.ascii {
@@ -43,7 +43,7 @@ func (s *Sketcher) Begin() {
 	s.firsts, s.units, s.full, s.since = 0, s.units[:0], false, Near
 }
 
-// Take takes some tokens of the text, during the call of the scanner's yield, with their hashes.
+// Take takes the next tokens of the text with their hashes. It must be called during the call of the scanner's yield.
 func (s *Sketcher) Take(scanner *token.Scanner, tokens []token.Token, hashes []uint64) {
 	for start, end := 0, 0; start < len(tokens); start = end {
 		t := &tokens[start]
@@ -65,7 +65,8 @@ func (s *Sketcher) Take(scanner *token.Scanner, tokens []token.Token, hashes []u
 	s.shingles()
 }
 
-// spell takes the characters of the first words as units, as long as a character is near, and returns the number of these words.
+// spell takes the characters of the first words as units while a character is near. It returns the number of these
+// words.
 func (s *Sketcher) spell(scanner *token.Scanner, words []token.Token) (n int) {
 	for ; s.since < Near && n < len(words); n++ {
 		s.since++
@@ -85,7 +86,7 @@ func (s *Sketcher) spell(scanner *token.Scanner, words []token.Token) (n int) {
 	return n
 }
 
-// enter begins a run of a kind, unless the run at work is of that kind.
+// enter begins a run of a kind unless the current run has this kind.
 func (s *Sketcher) enter(kind token.Kind) {
 	if s.kind != kind {
 		s.shingles()
@@ -94,7 +95,7 @@ func (s *Sketcher) enter(kind token.Kind) {
 	}
 }
 
-// endRun ends the run at work. A run that is too short for a shingle is one.
+// endRun ends the current run. A run that is too short for a shingle is one shingle.
 func (s *Sketcher) endRun() {
 	if len(s.units) > 0 && !s.full {
 		s.add(Shingle(s.units))
@@ -102,7 +103,8 @@ func (s *Sketcher) endRun() {
 	s.units, s.full = s.units[:0], false
 }
 
-// shingles adds the shingles that end with the units since the last call, and keeps only the units of the last one.
+// shingles adds the shingles that end with the units since the last call, and keeps only the units of the last
+// shingle.
 func (s *Sketcher) shingles() {
 	width := Width(s.kind)
 	if len(s.units) < width {
@@ -115,7 +117,7 @@ func (s *Sketcher) shingles() {
 	join, oldest := s.last, s.units[:len(s.units)-width]
 	for i, unit := range s.units[width:] {
 		join = bits.RotateLeft64(join, turn) ^ unit ^ bits.RotateLeft64(oldest[i], turn*width)
-		shingle := mixed(join) // as in add, which is not inlined
+		shingle := mixed(join) // same as add, which is not inlined
 		s.bins.add(shingle)
 		if s.firsts <= setMax {
 			s.remember(shingle)
@@ -125,13 +127,14 @@ func (s *Sketcher) shingles() {
 	s.units = s.units[:copy(s.units, s.units[len(oldest):])]
 }
 
-// turn is how far the units before another one are rotated. It is odd, and so small that five units have different places.
+// turn is the number of bits by which the earlier units are rotated for each unit. It is odd, and small enough that
+// five units have different rotations.
 const turn = 11
 
-// Shingle returns the hash of a shingle of units.
+// Shingle returns the hash of the shingle of some units.
 func Shingle(units []uint64) uint64 { return mixed(joined(units)) }
 
-// joined returns a shingle of units before it is mixed.
+// joined returns the shingle of some units before it is mixed.
 func joined(units []uint64) (join uint64) {
 	for _, unit := range units {
 		join = bits.RotateLeft64(join, turn) ^ unit
@@ -139,7 +142,7 @@ func joined(units []uint64) (join uint64) {
 	return join
 }
 
-// mixed returns a shingle.
+// mixed returns the final hash of a joined shingle.
 func mixed(join uint64) (shingle uint64) { return token.Fold(join, 0) }
 
 // add adds a shingle.
@@ -150,7 +153,7 @@ func (s *Sketcher) add(shingle uint64) {
 	}
 }
 
-// remember keeps the first distinct shingles.
+// remember keeps the first distinct shingles in s.first.
 func (s *Sketcher) remember(shingle uint64) {
 	if !slices.Contains(s.first[:s.firsts], shingle) {
 		s.first[s.firsts] = shingle

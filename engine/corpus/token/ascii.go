@@ -8,14 +8,14 @@ import (
 
 // Classes of ASCII bytes, after the word boundary property of UAX #29.
 const (
-	asciiBreak  = iota // white space, most punctuation: a boundary on both sides, whatever stands beside it
+	asciiBreak  = iota // white space, most punctuation: always a boundary on both sides
 	asciiLetter        // ALetter
 	asciiDigit         // Numeric
 	asciiExtend        // ExtendNumLet: _
 	asciiMid           // MidLetter, between letters only
 	asciiMidAny        // MidNumLet and Single_Quote, between letters or between digits: . '
 	asciiMidNum        // MidNum, between digits only: , ;
-	asciiQuote         // Double_Quote: joins only Hebrew, so a break here, but none inside a chunk
+	asciiQuote         // Double_Quote: joins only Hebrew letters; a boundary here, but not the end of a chunk
 	asciiBeyond        // 0x80 and up
 )
 
@@ -38,12 +38,12 @@ var asciiClass = func() (class [256]uint8) {
 	return class
 }()
 
-// words segments text from byte i on, as UAX #29 does, as long as all is ASCII, and pushes the
-// tokens. It returns where it stopped: the end of text, or the first byte of the token (possibly
-// empty) that a character beyond ASCII touches.
+// words segments text from byte i on by the rules of UAX #29, while it is ASCII, and pushes the tokens. It
+// returns the position where it stopped: the end of text, or the start of the token (possibly empty) that is adjacent
+// to a character beyond ASCII.
 //
-// Most words are up to 16 letters, and shortWord finds, folds and packs them eight bytes at a time.
-// For all others a table-driven pass over the bytes finds the end.
+// Most words have up to 16 letters. For them shortWord finds, folds and packs eight bytes at a time. For all other
+// words a table-driven pass over the bytes finds the end.
 func (s *Scanner) words(text []byte, i int) int {
 	short := !s.opts.Chars
 	for i < len(text) {
@@ -75,9 +75,8 @@ func (s *Scanner) words(text []byte, i int) int {
 	return i
 }
 
-// asciiWordEnd returns the end of the word that starts at i with a letter, a digit or an
-// underscore, and whether it has a letter or a digit; it returns i if the word touches a character
-// beyond ASCII.
+// asciiWordEnd returns the end of the word that starts at i with a letter, a digit or an underscore, and whether the
+// word has a letter or a digit. It returns i if the word is adjacent to a character beyond ASCII.
 func asciiWordEnd(text []byte, i int) (end int, wordly bool) {
 	last := uint8(asciiExtend)
 	for end = i; end < len(text); end++ {
@@ -111,7 +110,7 @@ func asciiWordEnd(text []byte, i int) (end int, wordly bool) {
 	return end, wordly
 }
 
-// asciiWord folds and pushes text[i:end]; the chars tokeniser takes its letters and digits apart.
+// asciiWord folds and pushes text[i:end]. With the chars tokeniser it pushes each letter and digit as a token.
 func (s *Scanner) asciiWord(text []byte, i, end int) {
 	if s.opts.Chars {
 		for j := i; j < end; j++ {
@@ -134,8 +133,8 @@ func (s *Scanner) asciiWord(text []byte, i, end int) {
 	s.next().set(lowerASCII8(lo), lowerASCII8(hi), end-i, s.origin+i, s.origin+end, Word)
 }
 
-// shortWord folds and packs the word that s starts with, if it is 1 to 16 letters and the next byte
-// ends it; n is 0 otherwise. s has at least 18 bytes.
+// shortWord folds and packs the word at the start of s if the word has 1 to 16 letters and the next byte ends it.
+// Otherwise n is 0. s must have at least 18 bytes.
 func shortWord(s []byte) (lo, hi uint64, n int) {
 	_ = s[packedMax+1]
 	lo = binary.LittleEndian.Uint64(s)
@@ -146,7 +145,7 @@ func shortWord(s []byte) (lo, hi uint64, n int) {
 		hi = binary.LittleEndian.Uint64(s[8:])
 		n = 8 + bits.TrailingZeros64(^letters8(hi)&tops)/8
 		lo |= ones * 0x20
-		hi = (hi | ones*0x20) & (1<<(8*(n-8)) - 1) // a shift by 64 leaves all of it
+		hi = (hi | ones*0x20) & (1<<(8*(n-8)) - 1) // a shift by 64 gives a mask of all bits
 	}
 	switch asciiClass[s[n]] {
 	case asciiBreak, asciiQuote, asciiMidNum:
@@ -164,10 +163,9 @@ const (
 	tops = 0x8080808080808080
 )
 
-// letters8 sets the top bit of each byte that is an ASCII letter. With the top bits out of the way,
-// adding 0x80-'a' and 0x7f-'z' to a folded byte raises its top bit if it is at least 'a', and if it
-// is above 'z'; no byte carries into the next one. Folding takes @[\]^ to `{|}~ and DEL, none of
-// them a letter.
+// letters8 sets the top bit of each byte that is an ASCII letter. It clears the top bits first. Adding 0x80-'a' to a
+// folded byte sets its top bit if the byte is at least 'a', and adding 0x7f-'z' sets it if the byte is above 'z'. No
+// byte carries into the next one. Folding turns @[\]^ into `{|}~ and DEL, and none of these is a letter.
 func letters8(x uint64) uint64 {
 	y := (x | ones*0x20) &^ tops
 	return (y + ones*(0x80-'a')) &^ (y + ones*(0x7f-'z')) &^ x & tops
@@ -180,8 +178,8 @@ func lowerASCII(c byte) byte {
 	return c
 }
 
-// lowerASCII8 folds eight ASCII bytes. Adding 0x80-'A' and 0x7f-'Z' to a byte raises its top bit if
-// it is at least 'A', and if it is above 'Z'; no byte carries into the next one.
+// lowerASCII8 folds eight ASCII bytes. Adding 0x80-'A' to a byte sets its top bit if the byte is at least 'A', and
+// adding 0x7f-'Z' sets it if the byte is above 'Z'. No byte carries into the next one.
 func lowerASCII8(x uint64) uint64 {
 	upper := (x + ones*(0x80-'A')) &^ (x + ones*(0x7f-'Z')) & tops
 	return x | upper>>2

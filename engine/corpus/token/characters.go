@@ -2,13 +2,13 @@ package token
 
 import "unicode/utf8"
 
-// characters pushes the characters of continuous scripts from byte i on that are their own normal
-// form, and passes over the punctuation between them, without normalising a chunk. It returns where
-// it stopped: the end of text, ASCII, or a character from which on a chunk must be normalised,
-// which may be i itself. A token must end before byte i.
+// characters handles scripts without spaces from byte i on, without normalising a chunk. It pushes characters that
+// are their own normal form and skips the punctuation between them. It returns the position where it stopped: the end
+// of text, an ASCII byte, or a character from which on a chunk must be normalised, possibly i itself. A token must
+// end before byte i.
 //
-// A character may be taken when the one behind it cannot combine with it: ASCII, or a character of
-// the rune table.
+// A character may be pushed if the next one cannot combine with it. That is true if the next one is ASCII or has an
+// entry in the rune table.
 func (s *Scanner) characters(text []byte, i int) int {
 	if s.normal.table == nil {
 		s.normal.table = runes()
@@ -35,8 +35,8 @@ func (s *Scanner) characters(text []byte, i int) int {
 	return i
 }
 
-// separates reports whether the normal form of a character is punctuation that is part of no word
-// if a token ends before it, so that any character behind it begins a token.
+// separates reports whether a normal form is punctuation that is part of no word if a token ends before it. Then any
+// character after it begins a new token.
 func separates(normal rune) bool {
 	switch {
 	case normal == 0:

@@ -5,18 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// A class tells how a character joins words. By UAX #29 a row of letters and marks that begins with a letter is one word, between
-// characters that are gaps.
+// A class says how a character joins words. By UAX #29 a sequence of letters and marks between two gaps is one word
+// if it begins with a letter.
 type class uint8
 
 const (
-	classOther  class = iota // the rules decide
+	classOther  class = iota // the rules of UAX #29 decide
 	classLetter              // a letter, a digit or _
 	classMark                // belongs to the character before it
-	classGap                 // separates words, whatever is beside it
+	classGap                 // always separates words
 )
 
-// classify gives the characters of a category their class.
+// classify sets the class of each character by its category.
 func (t *runeTable) classify() {
 	for _, c := range []struct {
 		class  class
@@ -46,7 +46,7 @@ func (t *runeTable) classOf(r rune) class {
 	return class(t.class[r>>5] >> (r & 31 * 2) & 3)
 }
 
-// irregular are the characters of which some have another class than their category.
+// irregular lists ranges with characters whose class differs from that of their category.
 var irregular = &unicode.RangeTable{R16: []unicode.Range16{
 	{0xb7, 0xb8, 1}, {0x2c2, 0x2ff, 1}, {0x37e, 0x37e, 1}, {0x387, 0x387, 1}, {0x55a, 0x58a, 1}, {0x5f3, 0x5f4, 1},
 	{0x60c, 0x60d, 1}, {0x66b, 0x66c, 1}, {0x7f8, 0x7f8, 1}, {0x1950, 0x1aa7, 1}, {0x2018, 0x2019, 1},

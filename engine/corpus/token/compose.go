@@ -7,20 +7,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// compositions holds what canonical composition needs of the first characters. NFKC of a random row of marks takes ten times as
-// long by package norm, which serves all that is not here, such as characters that decompose or fold.
+// compositions holds the data for canonical composition of the first 65,536 characters. Package norm takes ten times
+// as long for NFKC of a random sequence of marks. It still handles other characters, such as those that decompose or
+// fold.
 type compositions struct {
-	marks [1 << 16]uint16 // the combining class of a character, with the bits below; 0 of one that is not here
+	marks [1 << 16]uint16 // combining class of a character, with the bits below; 0 if the character is not supported
 	pairs map[[2]rune]rune
-	parts map[rune]string // characters that only stand for others, or for none
+	parts map[rune]string // characters that always become other characters, or none
 }
 
 const (
 	isComposable = 1 << 8 // the character is its own normal form and its own decomposition
-	isSecond     = 1 << 9 // it is the second one of a pair
+	isSecond     = 1 << 9 // the character is the second one of a pair
 )
 
-// add notes a character that is its own normal form.
+// add adds a character that is its own normal form.
 func (c *compositions) add(r rune) {
 	parts := []rune(norm.NFD.String(string(r)))
 	last := len(parts) - 1
@@ -38,7 +39,8 @@ func (c *compositions) add(r rune) {
 	}
 }
 
-// pair returns the composition of two characters. Syllables of Hangul are in the order of their parts, with 28 tails, the first none.
+// pair returns the composition of two characters. Hangul syllables are ordered by their parts. There are 28 tails,
+// and the first one is empty.
 func (c *compositions) pair(a, b rune) (r rune, found bool) {
 	switch {
 	case a >= 0x1100 && a < 0x1113 && b >= 0x1161 && b < 0x1176:
@@ -50,7 +52,7 @@ func (c *compositions) pair(a, b rune) (r rune, found bool) {
 	return r, found
 }
 
-// compose appends the normal form of a sequence, or reports that package norm must find it.
+// compose appends the normal form of a sequence. ok is false if package norm must compute it.
 func (c *compositions) compose(dst, sequence []byte) (result []byte, ok bool) {
 	var row [2 * rowMax]rune
 	n := 0
@@ -69,14 +71,14 @@ func (c *compositions) compose(dst, sequence []byte) (result []byte, ok bool) {
 			}
 			return c.compose(dst, slices.Concat(sequence[:i], []byte(parts), sequence[i+size:]))
 		}
-		at := n // in order of the combining classes, behind one of class 0
+		at := n // insert in order of combining class, after the last character of class 0
 		for class := uint8(c.marks[r]); class > 0 && at > 0 && uint8(c.marks[row[at-1]]) > class; at-- {
 			row[at] = row[at-1]
 		}
 		row[at] = r
 		i += size
 	}
-	kept, starter, before := 0, -1, -1 // before is the class of the last one kept behind the starter
+	kept, starter, before := 0, -1, -1 // before is the class of the last character kept after the starter
 	for _, r := range row[:n] {
 		class := int(uint8(c.marks[r]))
 		if starter >= 0 && before < class && c.marks[r]&isSecond != 0 {

@@ -1,15 +1,14 @@
-// Package token takes texts apart into tokens with their places in the text: words, the characters
-// of scripts without spaces, with stop words marked.
-// Fingerprints, shingles, SpotSigs, CCDet and winnowing are all made of them, so that they agree on
-// what a word is.
+// Package token splits texts into tokens, with their positions in the text. A token is a word, or one character of a
+// script without spaces. Stop words are marked. Fingerprints, shingles, SpotSigs, CCDet and winnowing all use these
+// tokens, so that they agree on what a word is.
 //
 // # Words
 //
 //	token        a word of a script that puts spaces between words, or one character of a script that does not
 //	             (Han, kana, Thai, Lao, Khmer, Myanmar)
 //	normal form  NFKC, full case folding, no invisible characters, ’ as ': equal words are equal bytes (normal.go)
-//	chunk        a piece of text that is normalised and taken apart on its own
-//	packed       of a token's normalised bytes: lying in two machine words, as nearly all tokens do
+//	chunk        a piece of text that is normalised and split on its own
+//	packed       a token is packed if its normalised bytes fit into two machine words; nearly all tokens do
 //
 // # Data flow
 //
@@ -19,28 +18,28 @@
 //	           └── ASCII: one table-driven ────┘
 //	               pass, nothing copied
 //
-// Tokens come in batches, so that neither the loops that find them nor those that use them pay a
-// call for each.
+// Tokens are passed in batches. So neither the loops that find tokens nor those that use them need a call for each
+// token.
 //
 // # Definition
 //
-// This makes the tokens of a text, which is UTF-8 (an invalid byte is U+FFFD). Properties of
-// characters are those of Unicode 15.
+// These rules define the tokens of a text in UTF-8. An invalid byte counts as U+FFFD. The properties of characters
+// come from Unicode 15.
 //
-//  1. Cut the text at the characters of ASCII that are neither letters nor digits nor one of _ : .
-//     ' , ; " and drop them. A piece with characters beyond ASCII that is longer than 16 KiB ends before
-//     the next character after these that is a token by itself, as in 3, or that becomes one of the
-//     characters named here. From 64 KiB on it ends before any character beyond ASCII.
+//  1. Cut the text at all ASCII characters except letters, digits and _ : . ' , ; " and drop the characters at which
+//     it is cut. If a piece with characters beyond ASCII is longer than 16 KiB, it ends after these 16 KiB, before the
+//     next character beyond ASCII that is a token by itself (rule 3) or becomes one of the characters at which texts
+//     are cut. From 64 KiB on it ends before any character beyond ASCII.
 //
-//  2. In each piece, of a row of characters that begin nothing keep the first 8. Such are those of combining class other than 0,
-//     the second ones of canonical compositions, with the vowels 1161-1175 and tails 11A8-11C2 of Hangul, those whose
-//     NFKC begins with one of these, those that are removed below, and the marks (M) from 10000 to 1FFFF.
-//     Bring the piece to normal form: NFKC; full case folding (statuses C and F of
-//     CaseFolding.txt), but for the Cherokee letters 13A0-13EF, which become AB70-ABBF, and
-//     13F0-13F5, which become 13F8-13FD; remove the invisible characters, which are those of
-//     category Cf, the variation selectors 180B-180D, 180F, FE00-FE0F and E0100-E01EF, and 034F;
-//     NFKC again; U+2019 becomes an apostrophe. The lower-case letters of Cherokee fold to upper
-//     case, as CaseFolding.txt has it, so that each case becomes the other.
+//  2. Some characters start no sequence: characters of a combining class other than 0; the second characters of
+//     canonical compositions, with the vowels 1161-1175 and tails 11A8-11C2 of Hangul; characters whose NFKC begins
+//     with one of these; the invisible characters below; and the marks (M) from 10000 to 1FFFF. If more than 8 of
+//     them follow each other in a piece, keep the first 8. Then bring the piece to normal form in these steps: NFKC;
+//     full case folding (statuses C and F of CaseFolding.txt); remove the invisible characters; NFKC again; replace
+//     U+2019 by an apostrophe. The invisible characters are category Cf, the variation selectors 180B-180D, 180F,
+//     FE00-FE0F and E0100-E01EF, and 034F. The Cherokee letters 13A0-13EF become AB70-ABBF, and 13F0-13F5 become
+//     13F8-13FD, unlike in CaseFolding.txt. The lower-case letters of Cherokee fold to upper case, as CaseFolding.txt
+//     says. So each case becomes the other one.
 //
 //  3. Each character of a script without spaces is a token of kind Char:
 //
@@ -50,32 +49,37 @@
 //     1AFF0-1AFF3 1AFF5-1AFFB 1AFFD-1AFFE 1B000-1B122 1B132 1B150-1B152 1B155 1B164-1B167 20000-2A6DF 2A700-2B739
 //     2B740-2B81D 2B820-2CEA1 2CEB0-2EBE0 2F800-2FA1D 30000-3134A 31350-323AF
 //
-//     These are the letters and marks (L, M) of Han, Hiragana, Katakana, Thai, Lao, Khmer and Myanmar,
-//     with 3007, and 30FC, which is common to the kana. A vowel sign or tone mark is a token of its own.
-//     Digits of these scripts are not among them, nor are combining marks that are common to all
-//     scripts, such as 0301.
+//     These are the letters and marks (L, M) of Han, Hiragana, Katakana, Thai, Lao, Khmer and Myanmar. The numeral
+//     3007 and the long vowel mark 30FC, which both kana use, are included. A vowel sign or tone mark is a token of
+//     its own. Digits of these scripts are not included, and neither are combining marks that all scripts use, such
+//     as 0301.
 //
-//  4. Segment each stretch between such characters by the default word boundaries of UAX #29 alone,
-//     whatever is beside it. A segment with a letter or a number (L, N) is a token of kind Word,
-//     with all that is in it: "isn't", "3.14", "u.s".
+//  4. Segment each stretch between such characters by the default word boundaries of UAX #29, independently of its
+//     neighbours. A segment that contains a letter or a number (L, N) is a token of kind Word. It keeps all its
+//     characters: "isn't", "3.14", "u.s".
 //
 // Then options may change the tokens, in this order:
 //
 //   - FoldArabic: U+0622, 0623, 0625 and 0671 become 0627; 0649 and 06CC become 064A; 0640 and the marks (Mn) from
-//     0600 to 08FF are removed. A token of which nothing is left is dropped.
-//   - The words of the Lexicon with characters of kind Char, at most 32 tokens long: from left to right, the longest
-//     row of tokens that is one of them becomes a token of kind Word. Nothing may lie between the tokens.
+//     0600 to 08FF are removed. A token that becomes empty is dropped.
+//   - Lexicon words with characters of kind Char, at most 32 tokens long: from left to right, the longest sequence of
+//     tokens that equals such a word becomes one token of kind Word. There must be no text between these tokens.
 //   - Tokens that are stop words of the Lexicon are marked.
 //   - Stem: other tokens of kind Word, of 64 bytes at most, become their stems, by
 //     github.com/blevesearch/snowballstem v0.9.0.
 //
-// With [Options].Chars each letter, mark and number of such a word is a token of kind Char instead.
+// With [Options].Chars, each letter, mark and number of a word (rule 4) is a token of kind Char instead.
 //
 // # Cost
 //
-// English about 8 ns a word, Chinese about 10 ns a character, and scripts of two bytes a character 5 ns a byte, on one core; the hash
-// of a token that was seen before about 3 ns more. A byte of no text takes more than about ten times as long as one of English, but
-// for U+FDFA, which becomes 33 bytes of 4 words (15 times), and letters with two to eight marks in random order (15 times).
+// One core takes about 8 ns for an English word, 10 ns for a Chinese character, and 5 ns for a byte of scripts with
+// two bytes a character. The hash of a token that was seen before takes about 3 ns more. The slowest texts known take
+// this multiple of the time of plain English for each byte:
+//
+//	letters with 2 to 8 marks each    9 to 10
+//	U+3300                            11.5
+//	all characters of Unicode         13
+//	U+FDFA, which becomes 33 bytes    17
 //
 // # Concurrency
 //

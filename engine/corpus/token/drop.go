@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Drop is the set of parts that are removed from a text first: they change from copy to copy while
-// the text stays.
+// Drop is the set of parts that are removed from a text before it is split. These parts differ between copies of the
+// same text.
 type Drop uint8
 
 // The parts that can be dropped.
 const (
 	DropURLs    Drop = 1 << iota // http://..., www....
 	DropMarkup                   // <tags>, &entities;, targets of links in Markdown, fences of code
-	DropNumbers                  // numbers that stand alone: 12, 3.5, 1,000
+	DropNumbers                  // numbers that are not part of a word: 12, 3.5, 1,000
 	DropDates                    // 2024-01-31, 31.12.2024, January 31, 2024, 2024年1月31日, and times of the day
 )
 
 var dropNames = []string{"urls", "markup", "numbers", "dates"}
 
-// ParseDrop reads a list such as "urls,dates"; "" is nothing. [Drop.String] returns it in its one
+// ParseDrop reads a list such as "urls,dates". The empty list is "". [Drop.String] returns the list in canonical
 // form.
 func ParseDrop(list string) (d Drop, err error) {
 	if list == "" {
@@ -47,11 +47,11 @@ func (d Drop) String() string {
 	return strings.Join(names, ",")
 }
 
-// Append appends the text to dst with a space in place of each dropped part. It takes about 20 ns a
-// byte, whatever the text is.
+// Append appends the text to dst with a space in place of each dropped part. It takes about 20 ns a byte for any
+// text.
 func (d Drop) Append(dst []byte, text string) []byte {
 	p := parts{Drop: d, text: text}
-	from := 0 // of what is not copied yet
+	from := 0 // start of the text that is not yet copied
 	for i := 0; i < len(text); {
 		n := p.match(i)
 		if n == 0 {
@@ -65,17 +65,16 @@ func (d Drop) Append(dst []byte, text string) []byte {
 	return append(dst, text[from:]...)
 }
 
-// parts finds the dropped parts of a text. It remembers failed searches far ahead, so that they are
-// not repeated at the next byte.
+// parts finds the dropped parts of a text. It remembers failed searches that read far ahead, so that they are not
+// repeated at the next byte.
 type parts struct {
 	Drop
 	text      string
-	noComment bool // ends from here on
-	noNumber  int  // up to this byte: digits, points and commas that a letter follows
+	noComment bool // no comment ends from here on
+	noNumber  int  // no number starts before this byte: digits, points and commas that a letter follows
 }
 
-// match returns the length of the dropped part that begins at text[i], or 0. i only grows from call
-// to call.
+// match returns the length of the dropped part that begins at text[i], or 0. From call to call, i must increase.
 func (p *parts) match(i int) (n int) {
 	d, text := p.Drop, p.text
 	c := text[i]
@@ -105,19 +104,18 @@ func (p *parts) match(i int) (n int) {
 	return n
 }
 
-// isWordByte recognises ASCII letters and digits. A dropped part begins and ends at the border of a
-// word.
+// isWordByte reports whether c is an ASCII letter or digit. A dropped part begins and ends at the boundary of a word.
 func isWordByte(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// The longest pieces of markup that are looked for, in bytes.
+// Maximum lengths of markup, in bytes. Longer pieces are not recognised.
 const (
 	tagBytesMax    = 4 << 10
 	entityBytesMax = 10
 )
 
-// comment returns the length of the comment that s begins with, 0 if it does not end.
+// comment returns the length of the comment at the start of s, or 0 if the comment does not end.
 func (p *parts) comment(s string) int {
 	if p.noComment {
 		return 0
@@ -129,7 +127,7 @@ func (p *parts) comment(s string) int {
 	return end + len("-->")
 }
 
-// markup returns the length of a tag, entity, target of a link or fence at the start of s.
+// markup returns the length of the tag, entity, link target or code fence at the start of s, or 0 if there is none.
 func markup(s string) int {
 	switch s[0] {
 	case '<':
@@ -157,7 +155,7 @@ func markup(s string) int {
 		if n < 3 {
 			return 0
 		}
-		for n < len(s) && isWordByte(s[n]) { // the language
+		for n < len(s) && isWordByte(s[n]) { // the language of the code
 			n++
 		}
 		return n
@@ -165,13 +163,13 @@ func markup(s string) int {
 	return 0
 }
 
-// until returns the length of s up to and with an end, 0 if that is not within most bytes.
+// until returns the length of s up to and including end, or 0 if the first most bytes do not contain end.
 func until(s string, end byte, most int) int {
 	return 1 + strings.IndexByte(s[:min(len(s), most)], end)
 }
 
-// url returns the length of an address at the start of s. It ends at white space, quotes, brackets
-// and bytes beyond ASCII.
+// url returns the length of the address at the start of s. The address ends at white space, quotes, brackets and
+// bytes beyond ASCII.
 func url(s string) int {
 	known := false
 	for _, start := range []string{"http://", "https://", "ftp://", "www."} {
@@ -188,7 +186,7 @@ func url(s string) int {
 	return len(strings.TrimRight(s[:n], ".,;:!?"))
 }
 
-// numeral returns the length of a number at text[i] that stands alone, with its points and commas.
+// numeral returns the length of the number at text[i], with its points and commas, or 0 if it is part of a word.
 func (p *parts) numeral(i int) int {
 	s := p.text[i:]
 	n := digits(s)
@@ -196,7 +194,7 @@ func (p *parts) numeral(i int) int {
 		n += 1 + digits(s[n+1:])
 	}
 	if n < len(s) && isWordByte(s[n]) {
-		p.noNumber = i + n // nor does one begin behind a point or comma of it
+		p.noNumber = i + n // no number begins after one of its points or commas either
 		return 0
 	}
 	return n
@@ -205,7 +203,7 @@ func (p *parts) numeral(i int) int {
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// digits returns how many digits s begins with.
+// digits returns the number of digits at the start of s.
 func digits(s string) int {
 	n := 0
 	for n < len(s) && isDigit(s[n]) {
@@ -214,8 +212,7 @@ func digits(s string) int {
 	return n
 }
 
-// date returns the length of a date or a time of the day at the start of s, which is a digit; 0 if
-// there is none.
+// date returns the length of a date or a time of day at the start of s, or 0 if there is none. s begins with a digit.
 //
 //	2024-01-31   2024/1/31   31.12.2024   12/31/24   2024年1月31日   1月31日   31 January 2024   12:30:59
 func date(s string) int {
@@ -252,7 +249,7 @@ func date(s string) int {
 	return 0
 }
 
-// chineseDay returns the length of a month with or without its day, such as 1月31日.
+// chineseDay returns the length of a month with an optional day, such as 1月31日.
 func chineseDay(s string) int {
 	m := digits(s)
 	if m < 1 || m > 2 || !strings.HasPrefix(s[m:], "月") {
@@ -265,8 +262,7 @@ func chineseDay(s string) int {
 	return n
 }
 
-// timeOfDay returns the length of 12:30 or 12:30:59, with the fraction and zone of RFC 3339 if they
-// are there.
+// timeOfDay returns the length of 12:30 or 12:30:59, with the optional fraction and time zone of RFC 3339.
 func timeOfDay(s string) int {
 	h := digits(s)
 	if h < 1 || h > 2 || h+3 > len(s) || s[h] != ':' || digits(s[h+1:]) != 2 {
@@ -291,8 +287,8 @@ func timeOfDay(s string) int {
 var months = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september",
 	"october", "november", "december"}
 
-// month returns the length of a month's name at the start of s, whole or its first three letters
-// with or without a point.
+// month returns the length of the name of a month at the start of s. The name may be whole or abbreviated to its
+// first three letters, with an optional point.
 func month(s string) int {
 	n := 0
 	for n < len(s) && n <= len("september") && isLetter(s[n]) {
@@ -313,7 +309,7 @@ func month(s string) int {
 	return 0
 }
 
-// monthDate returns the length of January 31, 2024, of Jan 31 and of January 2024.
+// monthDate returns the length of a date such as January 31, 2024, or Jan 31, or January 2024.
 func monthDate(s string) int {
 	m := month(s)
 	if m == 0 || m == len(s) || s[m] != ' ' {
@@ -330,7 +326,8 @@ func monthDate(s string) int {
 	return n + year(s[n:])
 }
 
-// dayMonth returns the length of 31 January 2024 and of 31st January; day is that of its digits.
+// dayMonth returns the length of a date such as 31 January 2024 or 31st January; day is the number of its first
+// digits.
 func dayMonth(s string, day int) int {
 	n := day + ordinal(s[day:])
 	if n == len(s) || s[n] != ' ' {
@@ -344,7 +341,7 @@ func dayMonth(s string, day int) int {
 	return n + year(s[n:])
 }
 
-// ordinal returns the length of st, nd, rd or th at the start of s.
+// ordinal returns the length of st, nd, rd or th at the start of s, or 0.
 func ordinal(s string) int {
 	if len(s) >= 2 && (len(s) == 2 || !isWordByte(s[2])) {
 		switch s[:2] {
@@ -355,7 +352,7 @@ func ordinal(s string) int {
 	return 0
 }
 
-// year returns the length of a year behind a day and month, with the comma and space before it.
+// year returns the length of a year that follows a day and month, including the comma and space before it.
 func year(s string) int {
 	n := 0
 	if n < len(s) && s[n] == ',' {

@@ -7,48 +7,47 @@ import (
 	"github.com/minio/highwayhash"
 )
 
-// A Hasher hashes tokens with HighwayHash-64 under one key, and remembers the hashes. HighwayHash
-// takes about 90 ns for a short word, and text repeats its words: 8,192 slots hold the working set
-// of any one text (hits above 95 % on English). It belongs to one goroutine and takes 256 KiB, an
-// L2 cache's worth.
+// A Hasher hashes tokens with HighwayHash-64 under one key, and remembers the hashes. HighwayHash takes about 90 ns
+// for a short word, and texts repeat their words. 8,192 slots are enough for the words of any one text (more than 95
+// % hits on English). A Hasher belongs to one goroutine and takes 256 KiB, the size of an L2 cache.
 //
-// A packed token is its own key. A slot holds one token; a newcomer replaces it, so memory is
-// fixed and nothing is ever cleared. Longer tokens are hashed each time.
+// A packed token is its own key. A slot holds one token, and a new token replaces the old one. So memory is fixed,
+// and slots are never cleared. Longer tokens are hashed each time.
 //
 //	slot: | bytes 0-7 of the token | bytes 8-15, zero padded | hash | tag |   32 bytes
 type Hasher struct {
 	key     [32]byte
 	scanner *Scanner
-	spare   Slot // of a token that is too long to be remembered
+	spare   Slot // slot of a token that is too long to be remembered
 	slots   [1 << hasherBits]Slot
 }
 
-// A Slot is a Hasher's entry of a token.
+// A Slot is the entry of one token in a Hasher.
 type Slot struct {
 	lo, hi uint64
-	// Hash is the token's, never 0.
+	// Hash is the hash of the token. It is never 0.
 	Hash uint64
-	// Tag is for the caller's use; it is 0 in a slot that has just been filled.
+	// Tag is free for the caller. It is 0 in a slot that has just been filled.
 	Tag uint64
 }
 
 const hasherBits = 13
 
-// NewHasher returns a Hasher of the tokens that s yields, with a key.
+// NewHasher returns a Hasher with a key for the tokens that s yields.
 func NewHasher(s *Scanner, key [32]byte) *Hasher { return &Hasher{key: key, scanner: s} }
 
-// Probe returns the slot of a token that the Scanner yielded, during the call of yield, if it is
-// remembered; if not, [Hasher.Learn] must be called. The slot is the token's until the next call of
+// Probe returns the slot of a token that the Scanner yielded, and whether the slot holds this token. If known is
+// false, call [Hasher.Learn]. Probe must be called during the call of yield. The slot is valid until the next call of
 // Learn. Probe is inlined.
 //
-// A long token is found in no slot: its place and its length are no bytes of a packed one, of which
-// the first word is full where there is a second one.
+// Probe never finds a long token. It compares the position and length of a long token with the bytes of packed ones.
+// If the second word of a packed token is not 0, its first word is full, so they cannot be equal.
 func (h *Hasher) Probe(t *Token) (s *Slot, known bool) {
 	s = &h.slots[(t.lo*spreadLo^t.hi*spreadHi)>>(64-hasherBits)]
 	return s, s.lo == t.lo && s.hi == t.hi
 }
 
-// Learn fills the slot of a token, or the spare one with a long token, and returns it.
+// Learn fills the slot of a token and returns it. A long token uses the spare slot.
 func (h *Hasher) Learn(t *Token) *Slot {
 	if t.packed == 0 {
 		h.spare = Slot{Hash: HashOf(h.scanner.long[t.lo:t.lo+t.hi], &h.key)}
@@ -60,7 +59,7 @@ func (h *Hasher) Learn(t *Token) *Slot {
 	return s
 }
 
-// HashOf returns the hash of a token's bytes; 0 is turned into 1.
+// HashOf returns the hash of a token's bytes, or 1 if the hash is 0.
 func HashOf(token []byte, key *[32]byte) uint64 { return max(highwayhash.Sum64(token, key[:]), 1) }
 
 // ClearTags sets the tags of all slots to 0.
@@ -70,11 +69,11 @@ func (h *Hasher) ClearTags() {
 	}
 }
 
-// Key hashes tokens in about 2 ns: two folded products of 128 bits, as in wyhash, with nothing to
-// remember. Its four words are Mix of the key's bytes 8i to 8i+7, little-endian.
+// A Key hashes tokens in about 2 ns with two folded products of 128 bits, as in wyhash. It needs no memory of earlier
+// tokens. Word i of a Key is Mix of the key's bytes 8i to 8i+7, little-endian.
 type Key [4]uint64
 
-// NewKey returns the Key of 32 bytes.
+// NewKey returns the Key for 32 bytes.
 func NewKey(key [32]byte) (k Key) {
 	for i := range k {
 		k[i] = Mix(binary.LittleEndian.Uint64(key[8*i:]))
@@ -82,14 +81,14 @@ func NewKey(key [32]byte) (k Key) {
 	return k
 }
 
-// Hash returns the hash of a token that s yielded, during the call of yield. Of n bytes, at most
-// 16, that lie in two words padded with zeros, it is
+// Hash returns the hash of a token that s yielded. It must be called during the call of yield. A token of n bytes, at
+// most 16, is padded with zeros to two words, lo and hi. Its hash is
 //
 //	mum(mum(lo ^ key[0], hi ^ key[1]) ^ key[2], n ^ key[3])
 //
-// where mum is the high half of the 128-bit product XORed with the low half. Longer ones are taken
-// 16 bytes at a time, the last ones padded with zeros; the first product of each 16 is XORed to the
-// first word of the next:
+// where mum is the high half of the 128-bit product XORed with the low half. Longer tokens are read 16 bytes at a
+// time, and the last bytes are padded with zeros. The first product of each 16 bytes is XORed into the first word of
+// the next:
 //
 //	h = 0;  for each (lo, hi): h = mum(lo ^ h ^ key[0], hi ^ key[1]);  mum(h ^ key[2], n ^ key[3])
 func (k *Key) Hash(s *Scanner, t *Token) uint64 {
@@ -117,9 +116,9 @@ func (k *Key) long(token []byte) (h uint64) {
 	return mum(h^k[2], uint64(len(token))^k[3])
 }
 
-// Fold returns the hash of the sequence of a and b by theirs: mum(a ^ foldLeft, b ^ foldRight).
-// Order matters because the two constants differ. Of more than two, fold the hash of all but the
-// last with the last.
+// Fold returns the hash of the sequence of two elements with the hashes a and b: mum(a ^ foldLeft, b ^ foldRight).
+// Order matters because the two constants differ. For a longer sequence, fold the hash of all elements but the last
+// one with the hash of the last one.
 func Fold(a, b uint64) uint64 { return mum(a^foldLeft, b^foldRight) }
 
 // mum returns the high half of the 128-bit product XORed with the low half.
@@ -128,14 +127,14 @@ func mum(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// The first 128 bits of the fraction of pi, as words.
+// The first 128 bits of the fraction of pi, as two words.
 const (
 	foldLeft  = 0x243f6a8885a308d3
 	foldRight = 0x13198a2e03707344
 )
 
-// Base is of polynomials modulo 2^64 that hash sequences: of elements t the sum of t[i] * Base^(n-1-i).
-// It is odd, so that no bit is lost.
+// Base is the base of the polynomials modulo 2^64 that hash sequences. The hash of n elements t is the sum of t[i] *
+// Base^(n-1-i). Base is odd, so that no bit is lost.
 const Base = 0x9e3779b97f4a7c15
 
 // Power returns Base^n.
@@ -147,7 +146,7 @@ func Power(n int) uint64 {
 	return p
 }
 
-// Mix returns number x, from 0, of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) from state 0: a
+// Mix returns number x, counted from 0, of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) with start state 0. It is a
 // permutation of the 64-bit numbers that looks random.
 func Mix(x uint64) uint64 {
 	x = (x + 1) * 0x9e3779b97f4a7c15

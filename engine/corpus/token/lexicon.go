@@ -2,27 +2,26 @@ package token
 
 import "fmt"
 
-// A Lexicon has the words that a [Scanner] treats in a way of their own: stop words, and words of
-// scripts without spaces, which it takes as one token of kind Word where it finds the longest of
-// them. All words are compared in normal form. A Lexicon is read only once scanners use it, and
-// may be used by several.
+// A Lexicon holds the words that a [Scanner] handles specially: stop words, and words of scripts without spaces. The
+// Scanner turns the longest such word at each position into one token of kind Word. All words are compared in normal
+// form. After [Lexicon.Seal] a Lexicon is read-only, and several scanners may use it.
 type Lexicon struct {
 	plain   *Scanner
 	stops   []string
 	table   *stopTable
-	entries map[string]bool // rows of tokens that are one word; false for the beginning of one
+	entries map[string]bool // token sequences that are a word; false for the beginning of a word
 }
 
-// rowTokens bounds the tokens of a word of a [Lexicon].
+// rowTokens is the maximum number of tokens of a word in a [Lexicon].
 const rowTokens = 32
 
-// NewLexicon returns an empty Lexicon for scanners that fold as o says.
+// NewLexicon returns an empty Lexicon for scanners with the same FoldArabic option as o.
 func NewLexicon(o Options) (*Lexicon, error) {
 	plain, err := NewScanner(Options{FoldArabic: o.FoldArabic})
 	return &Lexicon{plain: plain, entries: map[string]bool{}}, err
 }
 
-// AddLanguage adds the stop words of a language, none of "".
+// AddLanguage adds the stop words of a language. The language "" has none.
 func (l *Lexicon) AddLanguage(language string) error {
 	if err := CheckStopWords(language); err != nil {
 		return err
@@ -35,7 +34,7 @@ func (l *Lexicon) AddLanguage(language string) error {
 	return nil
 }
 
-// AddStopWord adds a stop word. The error says why this is no word.
+// AddStopWord adds a stop word. The error says why word is not a single word.
 func (l *Lexicon) AddStopWord(word string) error {
 	normal, err := l.add(word)
 	if err == nil {
@@ -44,16 +43,16 @@ func (l *Lexicon) AddStopWord(word string) error {
 	return err
 }
 
-// AddWord adds a word that is taken as one token. The error says why this is no word.
+// AddWord adds a word that becomes one token. The error says why word is not a single word.
 func (l *Lexicon) AddWord(word string) error {
 	_, err := l.add(word)
 	return err
 }
 
-// add adds a word as a row of tokens and returns its normal form.
+// add adds a word as a sequence of tokens and returns its normal form.
 func (l *Lexicon) add(word string) (normal string, err error) {
 	var text []byte
-	var ends []int // of the tokens, in text
+	var ends []int // ends of the tokens in text
 	end, gap, chars := 0, false, false
 	l.plain.Scan(word, func(tokens []Token) {
 		for i := range tokens {
@@ -84,7 +83,7 @@ func (l *Lexicon) add(word string) (normal string, err error) {
 	return normal, nil
 }
 
-// Normal returns the normal form of what a text has in it that is part of words.
+// Normal returns the normal form of the tokens in a text, without everything between them.
 func (l *Lexicon) Normal(text string) string {
 	var normal []byte
 	l.plain.Scan(text, func(tokens []Token) {
@@ -95,11 +94,12 @@ func (l *Lexicon) Normal(text string) string {
 	return string(normal)
 }
 
-// Seal ends the making of the Lexicon.
+// Seal completes the Lexicon. No words may be added afterwards.
 func (l *Lexicon) Seal() { l.table, l.stops = newStopTable(l.stops), nil }
 
-// join makes one token of each longest row of tokens that the lexicon has as a word. It returns how many
-// tokens of the batch are done, and how many at its end wait for those that follow unless these are the last ones.
+// join replaces each longest sequence of tokens that is a word of the lexicon by one token. done is the number of
+// tokens of the batch that are final. waiting is the number of tokens at the end that must wait for the next ones; it
+// is 0 if last is true.
 func (s *Scanner) join(last bool) (done, waiting int) {
 	for i := 0; i < s.n; {
 		end, open := s.match(i)
@@ -117,8 +117,9 @@ func (s *Scanner) join(last bool) (done, waiting int) {
 	return done, 0
 }
 
-// match finds the longest word of the lexicon that begins with token i of the batch, and leaves its text in
-// s.word; end is that of its tokens, or 0. It is open where the batch ends before it is certain.
+// match finds the longest word of the lexicon that begins with token i of the batch, and stores its text in s.word.
+// end is the end of its tokens in the batch, or 0 if there is no such word. open is true if the batch ends before the
+// result is certain.
 func (s *Scanner) match(i int) (end int, open bool) {
 	var row [rowTokens * packedMax]byte
 	text := row[:0]

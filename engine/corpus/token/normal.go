@@ -8,23 +8,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// normaliser brings text to the form in which equal words are equal bytes. The form is, in this
-// order:
+// normaliser converts text to the form in which equal words are equal bytes. It applies these steps in this order:
 //
 //	NFKC   ►  full case folding  ►  without invisible characters (Cf, variation selectors)  ►  NFKC  ►  ’ to '
 //
-// which is close to Unicode's NFKC_Casefold. normalForm is that specification; chunk gives the same
-// bytes and takes the slow way only around characters that need it. About three ns a character: of
-// a run of Chinese nothing needs it, of German nothing either.
+// The result is close to Unicode's NFKC_Casefold. normalForm is the specification. chunk gives the same bytes, but
+// takes the slow path only around characters that need it. It takes about 3 ns a character. Chinese and German text
+// needs no slow path.
 type normaliser struct {
 	table *runeTable
 	fold  cases.Caser
 	dst   []byte // the result
-	a, b  []byte // between the steps
-	forms []form // of sequences, by their hash
+	a, b  []byte // results of the steps
+	forms []form // normal forms of sequences, by their hash
 
-	pieces []piece // of the last chunk
-	cursor int     // into pieces, of locate
+	pieces []piece // pieces of the last chunk
+	cursor int     // index into pieces, for locate
 }
 
 func newNormaliser() normaliser { return normaliser{fold: cases.Fold()} }
@@ -38,7 +37,7 @@ func (n *normaliser) normalForm(dst, s []byte) []byte {
 	if norm.NFKC.IsNormal(n.a) {
 		dst = append(dst, n.a...)
 	} else {
-		// On its own first: Append would let the first character combine with the last of dst.
+		// Use n.b first: Append to dst would let the first character combine with the last one of dst.
 		n.b = norm.NFKC.Append(n.b[:0], n.a...)
 		dst = append(dst, n.b...)
 	}
@@ -48,7 +47,7 @@ func (n *normaliser) normalForm(dst, s []byte) []byte {
 	return dst
 }
 
-// folded appends the case folding of src to dst. A folded character is at most three times as long.
+// folded appends the case folding of src to dst. Folding makes a character at most three times as long.
 func (n *normaliser) folded(dst, src []byte) []byte {
 	need := 3*len(src) + utf8.UTFMax
 	if cap(dst) < need {
@@ -57,13 +56,13 @@ func (n *normaliser) folded(dst, src []byte) []byte {
 	n.fold.Reset()
 	written, _, err := n.fold.Transform(dst[:need], src, true)
 	if err != nil {
-		return append(dst, bytes.ToLower(src)...) // cannot happen: the room suffices and all of src is there
+		return append(dst, bytes.ToLower(src)...) // cannot happen: dst is large enough and src is complete
 	}
 	return dst[:written]
 }
 
-// withoutInvisible appends src to dst without characters that have no shape: soft hyphens, joiners,
-// zero-width spaces, byte order marks, directional marks, variation selectors.
+// withoutInvisible appends src to dst without invisible characters: soft hyphens, joiners, zero-width spaces, byte
+// order marks, directional marks, variation selectors.
 func withoutInvisible(dst, src []byte) []byte {
 	for len(src) > 0 {
 		r, size := utf8.DecodeRune(src)
@@ -75,20 +74,20 @@ func withoutInvisible(dst, src []byte) []byte {
 	return dst
 }
 
-// chunk returns the normal form of s, in memory that the next call reuses, and notes in pieces
-// where which part of it came from. Invalid bytes become U+FFFD.
+// chunk returns the normal form of s, in memory that the next call reuses. It records in n.pieces from which part of
+// s each part of the result was made. Invalid bytes become U+FFFD.
 //
-// Characters with an entry in the rune table stand for themselves and do not combine with the one
-// before. Where one without an entry appears, the normal form is taken from the character before it
-// up to the next one with an entry: there both sides are independent.
+// A character with an entry in the rune table has a normal form of its own and does not combine with the character
+// before it. At a character without an entry, chunk normalises together all text from the character before it up to
+// the next one with an entry. There both sides are independent.
 func (n *normaliser) chunk(s []byte) []byte {
 	if n.table == nil {
 		n.table = runes()
 	}
 	dst := n.dst[:0]
 	n.pieces, n.cursor = n.pieces[:0], 0
-	before := -1   // where the character before this one starts in s, if it may combine with this one
-	beforeDst := 0 // and in dst
+	before := -1   // start in s of the character before this one if both may combine, else -1
+	beforeDst := 0 // its start in dst
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
@@ -97,7 +96,7 @@ func (n *normaliser) chunk(s []byte) []byte {
 			i++
 			continue
 		}
-		if c < 0xe0 && i+1 < len(s) { // two bytes that become two, as nearly all of Russian
+		if c < 0xe0 && i+1 < len(s) { // two bytes that become two, as in nearly all Russian text
 			if m := n.table.normal[rune(c&0x1f)<<6|rune(s[i+1]&0x3f)]; m >= utf8.RuneSelf && m < 1<<11 && c >= 0xc2 && s[i+1]&0xc0 == 0x80 {
 				before, beforeDst = i, len(dst)
 				dst = append(dst, 0xc0|byte(m>>6), utf8.RuneSelf|byte(m&0x3f))
@@ -105,7 +104,7 @@ func (n *normaliser) chunk(s []byte) []byte {
 				continue
 			}
 		}
-		// Three bytes that stay as they are, as nearly all of Chinese.
+		// Three bytes that do not change, as in nearly all Chinese text.
 		if r := threeBytes(s, i); r != 0 && rune(n.table.normal[r]) == r {
 			before, beforeDst = i, len(dst)
 			dst = append(dst, s[i], s[i+1], s[i+2])
@@ -147,17 +146,17 @@ func (n *normaliser) chunk(s []byte) []byte {
 	return dst
 }
 
-// A normal form may be 18 times as long as its text. So a chunk of more than chunkBytes ends before the
-// next character that is a token or separates tokens by itself, and before any character beyond ASCII
-// when it has chunkBytesMax.
+// A normal form may be 18 times as long as its text, so chunks are limited. A chunk of more than chunkBytes ends
+// before the next character beyond ASCII that is a token or a boundary by itself. A chunk of chunkBytesMax ends
+// before any character beyond ASCII.
 const (
 	chunkBytes    = 16 << 10
 	chunkBytesMax = 64 << 10
 )
 
-// chunkEnd returns the end of the chunk that starts at a byte: the first ASCII byte after it that is a
-// boundary for words and for normalisation both, unless that is far. Nothing before it depends on
-// anything after it.
+// chunkEnd returns the end of the chunk that starts at a byte. It is the first ASCII byte after start that is a
+// boundary both for words and for normalisation, unless the chunk would be too long. No text before the end depends
+// on text after it.
 func (s *Scanner) chunkEnd(text []byte, start int) (end int) {
 	far := min(start+chunkBytes, len(text))
 	for end = start + 1; end < far && asciiClass[text[end]] != asciiBreak; end++ {
@@ -177,28 +176,29 @@ func (s *Scanner) chunkEnd(text []byte, start int) (end int) {
 	return end
 }
 
-// divides reports whether a text begins with a character that is a token by itself or a boundary
-// whatever is beside it, and so is its normal form.
+// divides reports whether a text begins with a character that is a token by itself or always a boundary, and whose
+// normal form is one, too.
 func (t *runeTable) divides(text []byte) bool {
 	r, _ := utf8.DecodeRune(text)
 	m := t.simple(r)
 	return m != 0 && (t.isContinuous(m) || m < utf8.RuneSelf && asciiClass[m] == asciiBreak)
 }
 
-// A piece is a part of a normalised chunk and the part of the source that it was made of. It ends
-// where the next one begins, in both.
+// A piece is a part of a normalised chunk, with the part of the source from which it was made. In both, it ends where
+// the next piece begins.
 //
 //	source     n a i ¨ v e _ ﬁ n          plain {0,0}   joint {2,2} ï from i and ¨   plain {4,5} ve_
 //	normal     n a ï v e _ f i n          joint {7,8} fi from the ligature           plain {9,11} n
 //
-// In a plain piece, bytes of both correspond one to one; in a joint one, all of one to all of the
-// other. The part before the first piece is plain and starts at 0 in both; the last piece is plain.
+// In a plain piece, the bytes of both parts correspond one to one. In a joint piece, the whole part of the source
+// corresponds to the whole normalised part. The text before the first piece is plain and starts at 0 in both. The
+// last piece is plain.
 type piece struct {
 	normal, source int
 	joint          bool
 }
 
-// joint begins a joint piece. Pieces that began where it begins, or after it, were undone.
+// joint begins a joint piece. It removes pieces that begin at the same position or later.
 func (n *normaliser) joint(normal, source int) {
 	for i := len(n.pieces) - 1; i >= 0 && n.pieces[i].source >= source; i-- {
 		n.pieces = n.pieces[:i]
@@ -211,8 +211,9 @@ func (n *normaliser) plain(normal, source int) {
 	n.pieces = append(n.pieces, piece{normal, source, false})
 }
 
-// locate turns positions as if the chunk had been normalised in place, which ascend from call to
-// call, into positions in the source, in which the chunk starts at origin.
+// locate converts the positions of tokens from the normalised chunk to the source, in which the chunk starts at
+// origin. Before, positions are relative to a source in which the chunk was replaced by its normal form. Positions
+// must ascend from call to call.
 func (n *normaliser) locate(tokens []Token, origin int) {
 	for i := range tokens {
 		t := &tokens[i]
@@ -228,8 +229,8 @@ func (n *normaliser) locate(tokens []Token, origin int) {
 	}
 }
 
-// source returns the source position of a byte in the piece before next: as the end of a token, which
-// may be the piece's end, or as its start.
+// source returns the source position of a byte in the piece before piece next. The byte is the start of a token or,
+// if isEnd is true, its end, which may be the end of the piece.
 func (n *normaliser) source(next, at int, isEnd bool) int {
 	p := piece{}
 	if next > 0 {

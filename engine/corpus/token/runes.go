@@ -8,22 +8,23 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// runeTable holds properties of characters for the hot loops: 540 KiB, made once, when the first text beyond ASCII comes.
+// runeTable holds properties of characters for the inner loops. It has 540 KiB and is made once, for the first text
+// that is not ASCII.
 type runeTable struct {
-	normal     [1 << 16]uint16         // the normal form where it is one character that starts anew, else 0
-	form       [1 << 16]uint16         // the place in forms of a longer normal form that starts anew, else 0
-	forms      []string                // of 1,200 characters
+	normal     [1 << 16]uint16         // the normal form if it is one character that starts a sequence, else 0
+	form       [1 << 16]uint16         // the index in forms of a longer normal form that starts a sequence, else 0
+	forms      []string                // normal forms of 1,200 characters
 	start      [classified / 64]uint64 // one bit: starts a sequence, see isStart
-	alone      [classified / 64]uint64 // one bit: from U+10000 on, is its own normal form
+	alone      [classified / 64]uint64 // one bit: a character from U+10000 on that is its own normal form
 	continuous [classified / 64]uint64 // one bit: a character of a script without spaces
-	class      [classified / 32]uint64 // two bits: how it joins words
+	class      [classified / 32]uint64 // two bits: the class of a character
 	compositions
 }
 
-// classified is the number of the first characters, up to U+1FFFF, that have bits in the table.
+// classified is the number of characters that have bits in the table: U+0000 to U+1FFFF.
 const classified = 1 << 17
 
-// runes returns the table, which it makes when it is called first; that takes a few milliseconds.
+// runes returns the table. The first call makes it, which takes a few milliseconds.
 var runes = sync.OnceValue(func() *runeTable {
 	t := &runeTable{forms: []string{""}, compositions: compositions{pairs: map[[2]rune]rune{}, parts: map[rune]string{}}}
 	for r := range rune(utf8.RuneSelf) {
@@ -56,7 +57,8 @@ var runes = sync.OnceValue(func() *runeTable {
 	return t
 })
 
-// normalise finds the normal form of a character if neither the character nor the form combines with anything before.
+// normalise finds the normal form of a character if neither the character nor the form combines with characters
+// before.
 func (t *runeTable) normalise(n *normaliser, r rune) {
 	isIdeograph, isSyllable, isPrivate := r >= 0x3400 && r < 0xa000, r >= 0xac00 && r < 0xd7a4, r >= 0xe000 && r < 0xf900
 	if isIdeograph || isSyllable || isPrivate {
@@ -84,7 +86,7 @@ func (t *runeTable) normalise(n *normaliser, r rune) {
 	t.forms = append(t.forms, string(form))
 }
 
-// each calls do with each character of some tables below classified.
+// each calls do for each character below classified in the tables.
 func each(tables []*unicode.RangeTable, do func(rune)) {
 	for _, table := range tables {
 		for _, x := range table.R16 {
@@ -100,7 +102,7 @@ func each(tables []*unicode.RangeTable, do func(rune)) {
 	}
 }
 
-// simple returns the normal form of r, or 0 where it takes the slow way.
+// simple returns the normal form of r if it is one character that starts a sequence, or 0 if r needs the slow path.
 func (t *runeTable) simple(r rune) rune {
 	if r < 1<<16 {
 		return rune(t.normal[r])
@@ -112,11 +114,11 @@ func (t *runeTable) simple(r rune) rune {
 	return 0
 }
 
-// isEmoji reports whether r is a regional indicator or in the blocks of emoji, which hold neither letters
-// nor characters that normalisation changes.
+// isEmoji reports whether r is a regional indicator or in one of the emoji blocks. These blocks have no letters and
+// no characters that normalisation changes.
 func isEmoji(r rune) bool { return r >= 0x1f1e6 && r < 0x1f200 || r >= 0x1f300 && r < 0x1fb00 }
 
-// isStart reports whether neither a character nor its normal form combines with anything before.
+// isStart reports whether neither a character nor its normal form combines with characters before it.
 func (t *runeTable) isStart(r rune) bool {
 	if r < classified {
 		return t.start[r>>6]>>(r&63)&1 != 0
@@ -124,7 +126,7 @@ func (t *runeTable) isStart(r rune) bool {
 	return !invisible(r) && norm.NFKC.PropertiesString(string(r)).BoundaryBefore()
 }
 
-// isContinuous is continuousScript by table.
+// isContinuous returns the same as continuousScript, but reads the table.
 func (t *runeTable) isContinuous(r rune) bool {
 	if r < classified {
 		return t.continuous[r>>6]>>(r&63)&1 != 0
@@ -139,8 +141,7 @@ var (
 	extraContinuous = &unicode.RangeTable{R16: []unicode.Range16{{0x3007, 0x3007, 1}, {0x30fc, 0x30fc, 1}}}
 )
 
-// continuousScript returns whether r is among the letters and vowel signs of scripts that put no
-// spaces between words.
+// continuousScript reports whether r is a letter or vowel sign of a script that puts no spaces between words.
 func continuousScript(r rune) bool {
 	return r >= 0xe01 && (unicode.Is(extraContinuous, r) ||
 		unicode.In(r, continuousScripts...) && (unicode.IsLetter(r) || unicode.IsMark(r)))
@@ -148,7 +149,7 @@ func continuousScript(r rune) bool {
 
 // invisible reports whether a character has no shape.
 func invisible(r rune) bool {
-	if r < 0x600 || r > 0x8e2 && r < 0x180b { // most marks, without a look at the tables
+	if r < 0x600 || r > 0x8e2 && r < 0x180b { // most marks, without a search in the tables
 		return r == 0xad || r == 0x34f
 	}
 	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r)
@@ -167,8 +168,8 @@ func runeAt(s []byte, i int) (r rune, size int) {
 	return utf8.DecodeRune(s[i:])
 }
 
-// threeBytes returns the character of three bytes at byte i, 0 if there is none. Overlong forms and
-// surrogates give 0 or a character without an entry in the rune table.
+// threeBytes returns the character of three bytes at byte i, or 0 if there is none. For overlong forms and surrogates
+// it returns 0 or a character without an entry in the rune table.
 func threeBytes(text []byte, i int) rune {
 	if i+3 > len(text) || text[i]&0xf0 != 0xe0 || text[i+1]&0xc0 != 0x80 || text[i+2]&0xc0 != 0x80 {
 		return 0

@@ -9,35 +9,33 @@ import (
 // Options configures a Scanner. The zero value yields words and characters, and marks no stop words.
 type Options struct {
 	Chars      bool     // every letter and digit is a token of kind Char, in every script
-	FoldArabic bool     // Arabic is without vowel signs and tatweel, with one form of alef and of ya
+	FoldArabic bool     // remove vowel signs and tatweel from Arabic, and use one form each of alef and ya
 	Lexicon    *Lexicon // stop words and words of scripts without spaces, or nil; it must be sealed
-	Stem       string   // language of the stemmer that takes words that are no stop words, "" for none
+	Stem       string   // language of the stemmer for words that are not stop words, or "" for none
 }
 
-// A Scanner takes texts apart. It reuses its memory from text to text: about 12 KiB, and as much as the
-// longest chunk of a text needs. From the first combining characters on it takes 150 KiB more.
-// It belongs to one goroutine.
+// A Scanner splits texts into tokens. It reuses its memory from text to text: about 12 KiB, and as much as the
+// longest chunk of a text needs. The first combining character adds 150 KiB. A Scanner belongs to one goroutine.
 type Scanner struct {
 	opts    Options
 	stemmer *stemmer // nil if words are not stemmed
 	normal  normaliser
 	yield   func([]Token)
 	n       int    // tokens in batch
-	moved   int    // tokens of batch whose positions are those of the source
-	origin  int    // where the chunk at work starts in the source; 0 where none is
-	long    []byte // the bytes of tokens longer than packedMax in batch
-	word    []byte // of a token at work
+	moved   int    // tokens of batch whose positions are already positions in the source
+	origin  int    // start of the current chunk in the source, or 0 without a chunk
+	long    []byte // bytes of the tokens in batch that are longer than packedMax
+	word    []byte // bytes of the current token
 	batch   [batchTokens]Token
 	ctx     context.Context
 	turn    int  // counts batches and chunks
 	ended   bool // the context was done
 }
 
-// batchTokens is how many tokens pass to the caller at a time: 10 KiB, which stay in the L1 cache.
+// batchTokens is the number of tokens in a batch. A batch has 10 KiB, which stay in the L1 cache.
 const batchTokens = 256
 
-// NewScanner returns a Scanner, or an error that names the languages there are if that of o.Stem is
-// not among them.
+// NewScanner returns a Scanner. If o.Stem is not a known language, the error lists the known ones.
 func NewScanner(o Options) (*Scanner, error) {
 	if err := CheckStem(o.Stem); err != nil {
 		return nil, err
@@ -45,11 +43,11 @@ func NewScanner(o Options) (*Scanner, error) {
 	return &Scanner{opts: o, stemmer: newStemmer(o.Stem), normal: newNormaliser(), ctx: context.Background()}, nil
 }
 
-// Until makes Scan end early when a context is done. The tokens are those of a part of the text then, so that
-// the caller asks the context before it uses them.
+// Until makes Scan stop early when a context is done. Then Scan has yielded the tokens of only a part of the text, so
+// the caller must check the context before it uses them.
 func (s *Scanner) Until(ctx context.Context) { s.ctx = ctx }
 
-// isDone reports whether the context is done. It asks each 16th time: after 4,096 tokens or 1 MiB at most.
+// isDone reports whether the context is done. It checks at each 16th call, so after at most 4,096 tokens or 1 MiB.
 func (s *Scanner) isDone() bool {
 	if s.turn++; s.turn%16 == 0 && !s.ended {
 		s.ended = s.ctx.Err() != nil
@@ -57,12 +55,11 @@ func (s *Scanner) isDone() bool {
 	return s.ended
 }
 
-// Scan takes a text apart and calls yield with its tokens in order of the text, up to 256 at a
-// time; they are valid during the call. Stop words are among them, marked. Bytes that are not UTF-8
-// separate words.
+// Scan splits a text and calls yield with its tokens in the order of the text, up to 256 at a time. The tokens are
+// valid only during the call. Stop words are included and marked. Bytes that are not UTF-8 separate words.
 //
-// ASCII is taken in one pass, characters of scripts without spaces that stand for themselves in
-// another, and all else chunk by chunk. The text is read and never written.
+// One pass handles ASCII, another one handles characters of scripts without spaces that are their own normal form.
+// All other text is processed chunk by chunk. Scan reads the text and never writes it.
 func (s *Scanner) Scan(text string, yield func([]Token)) {
 	s.yield, s.ended = yield, false
 	source := unsafe.Slice(unsafe.StringData(text), len(text))
@@ -83,8 +80,8 @@ func (s *Scanner) Scan(text string, yield func([]Token)) {
 	s.yield = nil
 }
 
-// AppendText appends the normalised bytes of a token to dst, during the call of yield that handed
-// the token over.
+// AppendText appends the normalised bytes of a token to dst. It must be called during the call of yield that received
+// the token.
 func (s *Scanner) AppendText(dst []byte, t *Token) []byte {
 	if t.packed == 0 {
 		return append(dst, s.long[t.lo:t.lo+t.hi]...)
@@ -95,7 +92,7 @@ func (s *Scanner) AppendText(dst []byte, t *Token) []byte {
 	return append(dst, pad[:t.packed]...)
 }
 
-// next returns room for one more token. Its Stop is false.
+// next returns memory for one more token. Its Stop is false.
 func (s *Scanner) next() *Token {
 	if s.n == batchTokens {
 		s.flush(false)
@@ -104,19 +101,19 @@ func (s *Scanner) next() *Token {
 	return &s.batch[s.n-1]
 }
 
-// set makes t a token of 1 to packedMax bytes, made of the text from start to end.
+// set makes t a token of n bytes, 1 to packedMax, for the text from start to end.
 func (t *Token) set(lo, hi uint64, n, start, end int, kind Kind) {
 	t.lo, t.hi, t.Start, t.End, t.packed, t.Kind = lo, hi, start, end, uint8(n), kind
 }
 
-// push adds a token by its normalised bytes.
+// push adds a token with these normalised bytes.
 func (s *Scanner) push(token []byte, start, end int, kind Kind) {
 	t := s.next()
 	t.Start, t.End, t.Kind = start, end, kind
 	s.replace(t, token)
 }
 
-// replace gives a token other bytes, 1 at least.
+// replace gives a token other bytes, at least one.
 func (s *Scanner) replace(t *Token, token []byte) {
 	if len(token) <= packedMax {
 		t.lo, t.hi = pack(token)
@@ -127,7 +124,7 @@ func (s *Scanner) replace(t *Token, token []byte) {
 	s.long = append(s.long, token...)
 }
 
-// flush hands over the tokens there are. Some may wait for the next ones, which form a word with them.
+// flush yields the tokens of the batch. Some tokens may wait for the next ones, with which they may form a word.
 func (s *Scanner) flush(last bool) {
 	s.locate()
 	if s.opts.FoldArabic {
@@ -153,7 +150,7 @@ func (s *Scanner) flush(last bool) {
 	s.long = s.long[:0] // tokens that wait are packed
 }
 
-// chunk takes apart a piece of the source that starts at origin and is not all ASCII.
+// chunk splits a piece of the source that starts at origin and is not all ASCII.
 func (s *Scanner) chunk(source []byte, origin int) {
 	normal := s.normal.chunk(source)
 	s.moved, s.origin = s.n, origin
@@ -163,8 +160,7 @@ func (s *Scanner) chunk(source []byte, origin int) {
 	s.origin = 0
 }
 
-// locate turns positions of tokens as if the chunk had been normalised in place into positions in
-// the source.
+// locate converts the positions of tokens in the normalised chunk to positions in the source.
 func (s *Scanner) locate() {
 	if len(s.normal.pieces) > 0 {
 		s.normal.locate(s.batch[s.moved:s.n], s.origin)

@@ -7,13 +7,13 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
-// segment pushes the tokens of a normalised chunk: characters of continuous scripts one by one, the
-// stretches between them by UAX #29.
+// segment pushes the tokens of a normalised chunk. It pushes characters of scripts without spaces one by one, and
+// splits the stretches between them by UAX #29.
 //
 //	"vue的组件v2"  ►  word vue, characters 的 组 件, word v2
 func (s *Scanner) segment(chunk []byte) {
 	table := s.normal.table
-	start, isASCII := 0, true // the stretch that is not continuous
+	start, isASCII := 0, true // start of the stretch without such characters
 	for i := 0; i < len(chunk); {
 		if chunk[i] < utf8.RuneSelf {
 			i++
@@ -48,9 +48,9 @@ func (s *Scanner) segment(chunk []byte) {
 	s.spaced(chunk, start, isASCII)
 }
 
-// spaced pushes the tokens of chunk[start:], which has no character of a continuous script. Nearly all words are letters, digits
-// and marks between characters that join no words. The rules of UAX #29 are asked for the others only, since they take 10 ns a
-// character.
+// spaced pushes the tokens of chunk[start:], which has no character of a script without spaces. Nearly all words are
+// letters, digits and marks between characters that join no words. The rules of UAX #29 take 10 ns a character, so
+// spaced uses them only for the other words.
 func (s *Scanner) spaced(chunk []byte, start int, isASCII bool) {
 	if isASCII {
 		s.words(chunk, start)
@@ -85,8 +85,8 @@ func (s *Scanner) spaced(chunk []byte, start int, isASCII bool) {
 	}
 }
 
-// endsWord reports whether a text that follows a letter or digit begins with punctuation of ASCII that ends the word. An
-// apostrophe after a Hebrew letter belongs to the word, so the rules decide about apostrophes.
+// endsWord reports whether text, which follows a letter or digit, begins with ASCII punctuation that ends the word.
+// An apostrophe after a Hebrew letter belongs to the word, so the rules of UAX #29 decide about apostrophes.
 func endsWord(text []byte) bool {
 	if text[0] == '\'' {
 		return false
@@ -101,7 +101,7 @@ func endsWord(text []byte) bool {
 	return true
 }
 
-// byRules pushes the words by UAX #29 from a byte on to the next boundary of ASCII, and returns the end.
+// byRules pushes the words by UAX #29 from start up to the next ASCII boundary, and returns the end.
 func (s *Scanner) byRules(chunk []byte, start int) (end int) {
 	for end = start; end < len(chunk) && asciiClass[chunk[end]] != asciiBreak; end++ {
 	}
@@ -114,7 +114,7 @@ func (s *Scanner) byRules(chunk []byte, start int) (end int) {
 	return end
 }
 
-// pushWord pushes a word that starts at a byte, or its characters.
+// pushWord pushes a word that starts at a byte, or its characters if the option Chars is set.
 func (s *Scanner) pushWord(token []byte, start int) {
 	if s.opts.Chars {
 		s.pushChars(token, start)
@@ -123,10 +123,10 @@ func (s *Scanner) pushWord(token []byte, start int) {
 	s.push(token, s.origin+start, s.origin+start+len(token), Word)
 }
 
-// wordly returns whether r makes a word of the token that it is in.
+// wordly reports whether a token with r is a word: r is a letter or a number.
 func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// isWord returns whether a token is a word: no white space, punctuation or symbols alone.
+// isWord reports whether a token is a word, not only white space, punctuation or symbols.
 func isWord(token []byte) bool {
 	for len(token) > 0 {
 		r, size := utf8.DecodeRune(token)

@@ -9,8 +9,9 @@ import (
 // A form is the normal form of a sequence of characters.
 type form struct{ sequence, normal []byte }
 
-// The number of forms is that of sequences that languages take the slow way for, some hundreds. A sequence has one
-// character that starts it and rowMax others: no language writes as many marks on a letter.
+// formCount is the number of forms that a normaliser remembers. A language needs the slow path for some hundreds of
+// sequences. A sequence has one character that starts it and at most rowMax others. No language writes that many marks
+// on a letter.
 const (
 	formCount = 1 << 10
 	rowMax    = 8
@@ -19,8 +20,8 @@ const (
 // formSeed makes the slots of forms differ from process to process, so that no text can choose them.
 var formSeed = maphash.MakeSeed()
 
-// remembered is normalForm of a sequence on its own. That takes a thirtieth of the time where the sequence is known: as one
-// character of the rune table, or as a sequence that came before.
+// remembered appends the normal form of a sequence on its own, as normalForm does. It takes a thirtieth of the time
+// if the sequence is one character of the rune table, or a sequence that occurred before.
 func (n *normaliser) remembered(dst, sequence []byte) []byte {
 	if len(sequence) <= 3 {
 		if r, size := utf8.DecodeRune(sequence); size == len(sequence) && n.table.form[r] > 0 {
@@ -41,10 +42,11 @@ func (n *normaliser) remembered(dst, sequence []byte) []byte {
 	return append(dst, f.normal...)
 }
 
-// run appends the normal form of the characters from start on, sequence by sequence, without those after rowMax that
-// start no sequence. Only the one before i, if any, has an entry in the rune table before the end, which run returns.
+// run appends the normal form of the characters from start on, sequence by sequence. It leaves out the characters
+// after the first rowMax of a sequence that start no sequence. Only the character before i, if any, has an entry in
+// the rune table. run returns the end, which is the next such character, an ASCII byte or the end of s.
 func (n *normaliser) run(dst, s []byte, start, i int) (result []byte, end int) {
-	kept, row := i, 0 // the end of what is kept of the sequence, and how many characters of it start none
+	kept, row := i, 0 // end of the kept part of the sequence, and number of its characters that start no sequence
 	for i < len(s) && s[i] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRune(s[i:])
 		if r == utf8.RuneError || n.table.simple(r) != 0 {

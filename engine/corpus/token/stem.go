@@ -27,7 +27,7 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 )
 
-// snowball has the stemmers of the Snowball project, by language.
+// snowball holds the stemmers of the Snowball project, by language.
 var snowball = map[string]func(*snowballstem.Env) bool{
 	"ar": arabic.Stem, "da": danish.Stem, "de": german.Stem, "en": english.Stem, "es": spanish.Stem, "fi": finnish.Stem,
 	"fr": french.Stem, "ga": irish.Stem, "hu": hungarian.Stem, "it": italian.Stem, "nl": dutch.Stem, "no": norwegian.Stem,
@@ -35,8 +35,7 @@ var snowball = map[string]func(*snowballstem.Env) bool{
 	"tr": turkish.Stem,
 }
 
-// CheckStem returns an error that names the languages that have a stemmer, unless language is one of
-// them or empty.
+// CheckStem returns an error that lists the languages with a stemmer, unless language is one of them or empty.
 func CheckStem(language string) error {
 	if _, ok := snowball[language]; ok || language == "" {
 		return nil
@@ -63,7 +62,7 @@ func newStemmer(language string) *stemmer {
 	return &stemmer{stem: snowball[language], env: snowballstem.NewEnv(""), known: map[string]string{}}
 }
 
-// apply replaces the words among tokens of a scanner that are not stop words.
+// apply replaces the words among tokens, which belong to a scanner, by their stems. It skips stop words.
 func (m *stemmer) apply(s *Scanner, tokens []Token) {
 	for i := range tokens {
 		t := &tokens[i]
@@ -85,7 +84,7 @@ func (m *stemmer) apply(s *Scanner, tokens []Token) {
 	}
 }
 
-// foldArabic brings forms of Arabic letters to one, and drops tokens of which nothing is left.
+// foldArabic replaces the forms of Arabic letters by one form each, and drops tokens that become empty.
 func (s *Scanner) foldArabic() {
 	kept := 0
 	for i := range s.n {
@@ -103,8 +102,8 @@ func (s *Scanner) foldArabic() {
 	s.n, s.moved = kept, kept
 }
 
-// appendArabic appends a word to dst without vowel signs, other marks and tatweel, with one form of alef and
-// of ya. It never takes more bytes than the word, which may begin where dst ends.
+// appendArabic appends a word to dst without vowel signs, other marks and tatweel, and with one form each of alef and
+// ya. The result never has more bytes than word, so word may begin at the end of dst.
 func appendArabic(dst, word []byte) []byte {
 	for len(word) > 0 {
 		r, size := utf8.DecodeRune(word)

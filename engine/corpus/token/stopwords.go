@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// stopWords holds, by language, the words that carry grammar and no topic: articles, pronouns,
-// auxiliary verbs, prepositions, conjunctions. They were written for ndd, and are under its licence. A
-// list is part of every recipe of fingerprints: changing one changes them.
+// stopWords holds, by language, the words that have a grammatical function but no topic: articles, pronouns,
+// auxiliary verbs, prepositions, conjunctions. The lists were written for ndd and have its licence. A list is part of
+// every recipe that uses it: a change of a list changes its fingerprints.
 var stopWords = map[string]string{
 	"ar": `في من إلى على عن مع هذا هذه ذلك تلك هؤلاء الذي التي الذين اللذان اللتان هو هي هم هن أنا نحن أنت أنتم ما لا لم لن ليس
 	ليست كان كانت كانوا يكون تكون قد لقد أن إن أنه أنها إنه إنها أو أم ثم بل لكن حتى إذا إذ لو كما كل بعض غير بين بعد قبل
@@ -71,8 +71,8 @@ var stopWords = map[string]string{
 // StopWords returns the stop words of a language that has a list.
 func StopWords(language string) []string { return strings.Fields(stopWords[language]) }
 
-// CheckStopWords returns an error that names the languages that have a list of stop words, unless
-// language is one of them or empty.
+// CheckStopWords returns an error that lists the languages with a list of stop words, unless language is one of them
+// or empty.
 func CheckStopWords(language string) error {
 	if _, ok := stopWords[language]; ok || language == "" {
 		return nil
@@ -84,8 +84,8 @@ func languagesOf[V any](of map[string]V) string {
 	return strings.Join(slices.Sorted(maps.Keys(of)), ", ")
 }
 
-// stopTable is a list of stop words as an open-addressing table of packed tokens. It has eight
-// places for each word, so that nearly every look-up ends at the first one. Longer words are few.
+// stopTable is a list of stop words as an open-addressing table of packed tokens. It has at least eight slots for
+// each word, so that nearly every look-up ends at the first slot. Longer words are few, and are in a map.
 type stopTable struct {
 	slots []stopSlot
 	shift uint
@@ -94,7 +94,7 @@ type stopTable struct {
 
 type stopSlot struct{ lo, hi uint64 }
 
-// newStopTable returns the table of some normalised words, nil of none.
+// newStopTable returns the table of some normalised words, or nil for no words.
 func newStopTable(list []string) *stopTable {
 	if len(list) == 0 {
 		return nil
@@ -114,7 +114,7 @@ func newStopTable(list []string) *stopTable {
 	return t
 }
 
-// mark sets Stop of those tokens of a scanner that are stop words.
+// mark sets Stop in each token that is a stop word. The tokens belong to scanner s.
 func (t *stopTable) mark(s *Scanner, tokens []Token) {
 	for i := range tokens {
 		if token := &tokens[i]; token.packed != 0 {
@@ -125,7 +125,7 @@ func (t *stopTable) mark(s *Scanner, tokens []Token) {
 	}
 }
 
-// find returns the slot of a packed token, or the free one where it would go.
+// find returns the slot of a packed token, or the free slot for it.
 func (t *stopTable) find(lo, hi uint64) (i uint64, found bool) {
 	mask := uint64(len(t.slots) - 1)
 	for i = (lo*spreadLo ^ hi*spreadHi) >> t.shift; ; i = (i + 1) & mask {
