@@ -1,26 +1,24 @@
-// Package ingest extracts the texts of inputs on all cores, has something made of each, and hands
-// that on in the order of the inputs: fingerprints ([Run]), or whatever a caller of [Extract]
-// makes, such as sets of shingles.
+// Package ingest extracts the texts of inputs on all cores, makes a result from each, and emits the results in the
+// order of the inputs. [Run] makes fingerprints. A caller of [Extract] makes its own results, such as sets of
+// shingles.
 //
 //	             ┌─► worker: extract, make ─┐
 //	inputs ─► scan ─► worker ...            ├─► emit, in order
 //	             └─► worker ...             ┘
 //	             └──── queue of batches ───►┘
 //
-// One goroutine scans (package format) and puts units into batches of about 128 KiB of text, so
-// that a hand-over between goroutines, about a microsecond, is small compared with the work on a batch,
-// about a millisecond. Package parallel passes the batches to the workers and back to the goroutine
-// that called, in the order of the inputs, which emits their results.
+// The scanner (package format) puts units into batches of about 128 KiB of text. The work on a batch takes about a
+// millisecond, so the microsecond to pass it between goroutines does not matter. Package parallel passes the batches to
+// the workers, and then back to the calling goroutine in the order of the inputs. That goroutine emits their results.
 //
 // # Memory
 //
-// Batches in flight are bounded by number and by bytes: the scanner waits when it is ahead. A quarter
-// of the bytes is for data decompressed and decoded ahead of it, where there are several threads. So the
-// total is about the budget of 256 MiB or, if that is more, two of the largest document allowed,
-// whatever the inputs hold.
+// The number and the bytes of batches in flight are limited: the scanner waits when it reaches a limit. With several
+// threads, a quarter of the bytes is for data that is decompressed and decoded ahead of the scanner. So the total is
+// about 256 MiB, the budget, or two documents of the maximum size if that is more. It does not depend on the inputs.
 //
 // # Concurrency
 //
-// Run and Extract may be called from several goroutines at once. Emit and progress are called from
-// the goroutine that called them. All their goroutines have ended when they return.
+// Several goroutines may call Run and Extract at once. Both call emit from the goroutine that called them. All their
+// goroutines have ended when they return.
 package ingest

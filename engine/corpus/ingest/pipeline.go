@@ -17,48 +17,47 @@ const (
 	batchBytes = 128 << 10
 	batchUnits = 256
 	queueDepth = 6        // batches in flight for each worker
-	heldBytes  = 64 << 20 // of results that wait for an earlier file
-	itemBytes  = 400      // about what a result holds
-	partBytes  = 1 << 20  // of small files that one goroutine reads after the other
-	partFiles  = 64
+	heldBytes  = 64 << 20 // limit of results that wait for an earlier file
+	itemBytes  = 400      // approximate size of a result
+	partBytes  = 1 << 20  // bytes of small files that one goroutine reads one after the other
+	partFiles  = 64       // maximum number of these files
 )
 
 // Steps turns each document of some inputs into a result of type R.
 type Steps[R any] struct {
-	// FileUnits is that of the report of an earlier reading of the same inputs, or nil. The run fails
+	// FileUnits is the field of the report of an earlier reading of the same inputs, or nil. The run fails
 	// with the error of [Changed] at the first file that differs.
 	FileUnits ReadFiles
-	// Want goes with FileUnits. It is called with the number of each unit that [format.Scan] yields,
-	// from 0, and returns whether its document is needed. Several goroutines call it, each in the order
+	// Want is required with FileUnits. It gets the number of each unit that [format.Scan] yields, from 0, and
+	// returns whether the document of the unit is needed. Several goroutines call it. Each of them follows the order
 	// of a file.
 	Want func(unit int) bool
-	// Worker returns a function that makes the result of a document, with the number that Want was
-	// called with. It is called once for each worker, and what it returns is called by that worker
-	// only; the document is the callee's during the call. An error ends the run. When the context is done,
-	// the function may return early, and what it returns is used by nobody.
+	// Worker is called once for each worker. It returns a function that makes the result of a document. The number
+	// of the unit is the same as in Want. Only that worker calls the function, which may change the document during
+	// the call. An error ends the run. The function may return early when the context is done. Its result is not
+	// used then.
 	Worker func(context.Context) (func(unit int, doc *format.Document) (R, error), error)
-	// Borrows says that the worker keeps nothing of a document's text when it has made its result,
-	// which saves a copy.
+	// Borrows promises that the worker keeps no part of a document's text after it has made the result. This saves
+	// a copy.
 	Borrows bool
-	// Emit, if not nil, is called with the results in the order of the inputs, by the goroutine
-	// that called Extract. An error ends the run.
+	// Emit, if not nil, gets the results in the order of the inputs. The goroutine that called Extract calls it. An
+	// error ends the run.
 	Emit func(R) error
 
-	// Record returns what cfg.Work keeps of a result, and Result is its inverse, which may panic if a
-	// payload makes no sense. Without them nothing is kept. Result is called by several goroutines.
+	// Record returns the record of a result that cfg.Work keeps. Result is the inverse. It may panic if a payload is
+	// corrupt. Several goroutines call it. Without the two functions, Work keeps no results.
 	Record func(R) Record
 	Result func(Record) R
 
-	numbered func(r R, unit int) // if not nil, is called before Emit with the number of the unit
+	numbered func(r R, unit int) // if not nil, gets each result and the number of its unit before Emit
 }
 
-// Extract reads the inputs as package format does, has the text of each wanted document extracted
-// and worked on by cfg.Threads goroutines, and emits the results in order. Units that are no
-// documents are skipped and counted in the report, unless cfg.Document.Strict forbids that.
-// cfg.Recipe is not used.
+// Extract reads the inputs with package format. It extracts the texts of the wanted documents and makes their results
+// in cfg.Threads goroutines, and emits the results in order. Units that are no documents are skipped and counted in the
+// report, unless cfg.Document.Strict forbids that. It does not use cfg.Recipe.
 //
-// It stops at the first error: of the inputs (naming file and place), of a worker, of emit, or of
-// the context. The report is valid with an error too; it counts the documents that were emitted.
+// It stops at the first error of the inputs (with file and place), of a worker, of Emit, or of the context. The report
+// is valid with an error too. It counts the documents that were emitted.
 func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]) (Report, error) {
 	return extract(ctx, inputs, cfg, s.ofAny())
 }
@@ -71,7 +70,7 @@ func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Re
 		cfg.Document.Meter = &input.Meter{}
 	}
 	if s.Record == nil {
-		cfg.Work = nil // there is nothing to keep
+		cfg.Work = nil // there are no records to keep
 	}
 	if cfg.Work != nil {
 		if err := cfg.Work.Begin(ctx, inputs, &cfg); err != nil {
@@ -125,28 +124,28 @@ func (s Steps[R]) ofAny() Steps[any] {
 	return a
 }
 
-// pipeline is the state of one run.
+// A pipeline is the state of one run.
 type pipeline struct {
 	cfg   Config
 	steps Steps[any]
-	units int // numbered so far
+	units int // units numbered so far
 
 	report Report
 }
 
-// batch is some units in a row. The scanner fills items, a worker their results.
+// A batch holds consecutive units. The scanner fills items, a worker fills their results.
 type batch struct {
 	items []item
-	bytes int64   // of units or results
-	ends  []ended // of files, in order
+	bytes int64   // size of units or results
+	ends  []ended // ends of files, in order
 }
 
 // An ended is the end of a file within a batch.
 type ended struct {
 	file   input.File
-	items  int // of the batch before it
-	units  int // of the file
-	stored bool
+	items  int  // number of items of the batch before the end
+	units  int  // number of units of the file
+	stored bool // true if the entries of the file come from a [Work]
 }
 
 // Weight returns the bytes that the batch holds.
@@ -155,22 +154,22 @@ func (b *batch) Weight() int64 { return b.bytes }
 // item is a unit and then its result.
 type item struct {
 	unit      format.Unit
-	number    int             // that Want was called with, or unnumbered
+	number    int             // argument of Want, or unnumbered or noUnit
 	doc       format.Document // without its text
 	textBytes int
 	result    any
-	err       error // of the scanner or of extraction; a *input.Skip may be passed over
-	isDone    bool  // it has its result, of a [Work], or is an error of the walk of the inputs, which is of no file
-	kept      int   // bytes of the payload it was made of
+	err       error // error of the scanner or of the extraction; a *input.Skip need not end the run
+	isDone    bool  // its result comes from a [Work], or it is an error of the walk of the inputs and has no file
+	kept      int   // bytes of the stored payload that it was made from
 }
 
-// Numbers of items that Want was not called with.
+// Numbers of items that were not passed to Want.
 const (
-	unnumbered = -1 // of a unit
-	noUnit     = -2 // of an error of the scanner
+	unnumbered = -1 // item of a unit
+	noUnit     = -2 // item of an error of the scanner
 )
 
-// parts yields functions that read the inputs in parts: a file, or some small ones.
+// parts yields functions that each read a part of the inputs: a file, or some small ones.
 func (p *pipeline) parts(ctx context.Context, inputs []string) iter.Seq[parallel.Produce[*batch]] {
 	return func(yield func(parallel.Produce[*batch]) bool) {
 		var part []found
@@ -207,8 +206,8 @@ func (p *pipeline) parts(ctx context.Context, inputs []string) iter.Seq[parallel
 	}
 }
 
-// A found is what [input.Files] yields, the number of the file's first unit and how many it has where that
-// is known, and its stored entries, if any.
+// A found is a file or an error that [input.Files] yields. It has the number of the file's first unit and the number of
+// its units if these are known, and the stored entries of the file, if any.
 type found struct {
 	file   input.File
 	err    error
@@ -244,7 +243,7 @@ func (p *pipeline) scan(part []found) parallel.Produce[*batch] {
 					if !p.steps.Want(number) {
 						continue
 					}
-					unit = unit.Alone() // the lines beside it are needed no more
+					unit = unit.Alone() // the other lines of its memory are not needed
 				}
 				b.items = append(b.items, item{unit: unit, number: number, err: err, isDone: f.err != nil})
 				b.bytes += int64(unit.Size())
@@ -266,7 +265,7 @@ func (p *pipeline) scan(part []found) parallel.Produce[*batch] {
 	}
 }
 
-// unitsOf yields the units of a file, or the error of the walk in its place.
+// unitsOf yields the units of a file, or the error of the walk instead.
 func (p *pipeline) unitsOf(ctx context.Context, f found) iter.Seq2[format.Unit, error] {
 	if f.err != nil {
 		return func(yield func(format.Unit, error) bool) { yield(format.Unit{}, f.err) }
@@ -274,8 +273,8 @@ func (p *pipeline) unitsOf(ctx context.Context, f found) iter.Seq2[format.Unit, 
 	return format.Units(ctx, f.file, p.cfg.Document, p.cfg.Stdin)
 }
 
-// take puts the stored entries of a file into batches, from b on, and returns the last one, or nil if
-// yield returned false.
+// take puts the stored entries of a file into batches, beginning with b. It returns the last batch, or nil if the
+// context ended or yield returned false.
 func (p *pipeline) take(ctx context.Context, b *batch, f found, yield func(*batch) bool) *batch {
 	meter, units := p.cfg.Document.Meter, 0
 	meter.Files.Add(1)
@@ -304,7 +303,7 @@ func (p *pipeline) take(ctx context.Context, b *batch, f found, yield func(*batc
 		}
 	}
 	size, _ := f.file.Size()
-	meter.Bytes.Add(size) // as if it were read, for the time that is left
+	meter.Bytes.Add(size) // counts as read, so that the remaining time is estimated well
 	b.ends = append(b.ends, ended{f.file, len(b.items), units, true})
 	return b
 }
@@ -327,23 +326,23 @@ func (p *pipeline) work(ctx context.Context, batches iter.Seq[*batch]) error {
 			}
 		}
 		if p.steps.Borrows {
-			b.bytes = 0 // the units are gone
+			b.bytes = 0 // the units were released
 		}
 		b.bytes += int64(len(b.items)) * itemBytes
 	}
 	return nil
 }
 
-// work makes the result of a unit. The error is that of the work.
+// work makes the result of a unit. It returns the error of the function work.
 func (it *item) work(extract func(format.Unit) (format.Document, error),
 	work func(int, *format.Document) (any, error)) (err error) {
 	if it.err != nil || it.isDone {
 		return nil
 	}
 	it.doc, it.err = extract(it.unit)
-	it.unit = format.Unit{} // its bytes are needed no more
+	it.unit = format.Unit{} // its bytes are not needed any more
 	if it.err != nil {
-		return nil // a skip, or the error of the context, which ends the run
+		return nil // a skip, or the error of the context; the latter ends the run
 	}
 	it.textBytes = len(it.doc.Text)
 	it.result, err = work(it.number, &it.doc)
@@ -351,7 +350,7 @@ func (it *item) work(extract func(format.Unit) (format.Document, error),
 	return err
 }
 
-// emit hands on the results of a batch, from the goroutine that called Extract, and counts.
+// emit counts and emits the results of a batch. It runs in the goroutine that called Extract.
 func (p *pipeline) emit(b *batch) error {
 	ends := b.ends
 	for i := 0; ; i++ {

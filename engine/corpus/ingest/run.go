@@ -22,17 +22,17 @@ type Config struct {
 	Document format.Options // Run takes Extract from the recipe
 	Recipe   simhash.Recipe // the zero value is simhash.Default()
 	Threads  int            // workers; 0 is one for each CPU that the Go runtime uses
-	Stdin    io.Reader      // what the input - reads; may be nil if none is
-	Budget   int64          // bytes of documents that are read ahead, [BudgetBytes] at most; 0 is that
+	Stdin    io.Reader      // source of the input "-"; may be nil if no input is "-"
+	Budget   int64          // bytes of documents to read ahead, at most [BudgetBytes], the default
 
-	// Skipped, if not nil, is called with everything that did not become a document, in the order
-	// of the inputs, by the goroutine that called Run or Extract. An error ends the run.
+	// Skipped, if not nil, gets all parts of the inputs that are no documents, in order. The goroutine that called
+	// Run or Extract calls it. An error ends the run.
 	Skipped func(*input.Skip) error
 
-	// Exact says that the fingerprint is the first half of the hash, of documents with few features, too.
+	// Exact makes the first half of the hash the fingerprint, even for documents with few features.
 	Exact bool
 
-	// Sketches says that [Run] makes the sketches of documents, too.
+	// Sketches tells [Run] to make the sketches of documents, too.
 	Sketches bool
 
 	// Work, if not nil, keeps the results of each file for later runs. Job names the settings, in addition to
@@ -45,17 +45,17 @@ type Config struct {
 type Record struct {
 	ID          string
 	Fingerprint simhash.Fingerprint // 0, and without meaning, unless OK
-	OK          bool                // the document has features enough
+	OK          bool                // true if the document has enough features
 	Sketch      sketch.Sketch       // zero unless [Config].Sketches is set and OK
-	Hash        [2]uint64           // of the text; never 0
+	Hash        [2]uint64           // hash of the text; never 0
 	Features    int                 // see [simhash.Fingerprinter.Fingerprint]
-	TextBytes   int                 // of the extracted text
-	Values      []format.Value      // of the fields that the options ask for
+	TextBytes   int                 // length of the extracted text
+	Values      []format.Value      // values of the fields that the options request
 	Modified    int64               // see format.Document
-	Source      string              // its file
-	Line        int                 // in the file, as format.Document has it
-	Unit        int                 // its place, from 0, among the units that format.Scan yields
-	Payload     []byte              // what else [Steps].Record keeps
+	Source      string              // file of the document
+	Line        int                 // line in the file; see format.Document
+	Unit        int                 // index, from 0, of its unit in the order of format.Scan
+	Payload     []byte              // further data of [Steps].Record
 }
 
 // FileUnits is the number of units of a file.
@@ -67,8 +67,8 @@ type FileUnits struct {
 // ReadFiles are the files of a reading, in order.
 type ReadFiles []FileUnits
 
-// Check returns the error of [Changed] where a later reading finds path as file i, or no more files where
-// path is empty, and this one found another: path is new, or the other is gone.
+// Check compares a later reading, in which file i is path, or which has only i files if path is "". It returns the
+// error of [Changed] for path if path is new, and for the old file i if that is missing.
 func (r ReadFiles) Check(i int, path string) error {
 	switch {
 	case i == len(r) && path != "", i < len(r) && path != "" && path < r[i].Path:
@@ -79,8 +79,8 @@ func (r ReadFiles) Check(i int, path string) error {
 	return nil
 }
 
-// A ChangedError says that a file or document, which is named as [input.Place] does it, is not what an
-// earlier reading found.
+// A ChangedError reports that a file or document has changed since an earlier reading. Where names it in the form of
+// [input.Place].
 type ChangedError struct{ Where string }
 
 func (e *ChangedError) Error() string {
@@ -92,26 +92,26 @@ func Changed(where string) error { return &ChangedError{where} }
 
 // Report sums up a run.
 type Report struct {
-	Units     int       // found by the scanner: documents, and what turned out to be none
-	Documents int       // emitted, those with too few features among them
-	TooFew    int       // documents with too few features: marked, without a fingerprint
-	Repaired  int       // documents in which invalid bytes were replaced
-	NoID      int       // documents without an ID in the field for IDs, called by their places
-	Unknown   int       // documents of which the bytes told the encoding: none that is known and true is declared
-	Charsets  []string  // some of the names that they declare, each once; none
-	FileUnits ReadFiles // of each file, in order, as far as the run came
+	Units     int       // number of units that the scanner found, documents or not
+	Documents int       // number of documents emitted, including TooFew
+	TooFew    int       // documents with too few features for a fingerprint
+	Repaired  int       // documents with invalid bytes, which were replaced
+	NoID      int       // documents without an ID in the ID field; their place is their ID
+	Unknown   int       // documents that declare no encoding, or an unknown or wrong one; their bytes determined it
+	Charsets  []string  // some of the names that they declare, each once, or "none"
+	FileUnits ReadFiles // units of each file, in order, up to the end of the run
 	Files     int64
-	BytesRead int64 // from disk, before decompression
-	TextBytes int64 // extracted
+	BytesRead int64 // bytes from disk, before decompression
+	TextBytes int64 // bytes of extracted texts
 	Skipped   input.Tally
-	Outside   []input.File // symbolic links out of the folders that they are in, which were followed
+	Outside   []input.File // symbolic links that were followed out of their folders
 	Guesses   []input.Guess
 }
 
-// charsetsMost is how many names of unknown encodings a report has.
+// charsetsMost is the maximum number of names of unknown encodings in a report.
 const charsetsMost = 5
 
-// declared counts a document by the unknown encoding that it declares, "" for none.
+// declared counts a document with a [format.Document.Charset], if that is not "".
 func (r *Report) declared(charset string) {
 	if charset == "" {
 		return
@@ -122,13 +122,12 @@ func (r *Report) declared(charset string) {
 	}
 }
 
-// BudgetBytes are enough for all workers to have something to do.
+// BudgetBytes is the default of Config.Budget. It suffices to keep all workers busy.
 const BudgetBytes = 256 << 20
 
-// Run reads the inputs as package format does and calls emit with a record for each document, in
-// order. It stops at the first error: of the inputs (naming file and place), of emit, or of the
-// context. Everything before it in the order of the inputs has been emitted by then, unless the
-// context or emit ended it. The report is valid with an error too.
+// Run reads the inputs with package format and calls emit with a record for each document, in order. It stops at the
+// first error of the inputs (with file and place), of emit, or of the context. After an error of the inputs, it has
+// emitted all documents before the error. The report is valid with an error too.
 func Run(ctx context.Context, inputs []string, cfg Config, emit func(Record) error) (Report, error) {
 	if cfg.Recipe == (simhash.Recipe{}) {
 		cfg.Recipe = simhash.Default()
@@ -183,15 +182,15 @@ func fingerprint(ctx context.Context, cfg *Config) (func(int, *format.Document) 
 // hashKey is the key of the hashes of texts.
 var hashKey = []byte("ndd ingest: texts, HighwayHash  ")
 
-// HashOf returns 128 bits of a text's hash: of n texts two unlike ones have the same with a chance of
+// HashOf returns a 128-bit hash of a text. The probability that any two of n different texts have the same hash is
 // n * n / 2^129.
 func HashOf(text string) [2]uint64 {
 	sum := highwayhash.Sum128(unsafe.Slice(unsafe.StringData(text), len(text)), hashKey)
 	return [2]uint64{binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:])}
 }
 
-// budget returns how many bytes of documents a run may have in flight: two of the longest documents
-// at least.
+// budget returns the bytes of documents that a run may have in flight. They suffice for two documents of the maximum
+// length.
 func (c *Config) budget() int64 {
 	budget := c.Budget
 	if budget <= 0 || budget > BudgetBytes {
@@ -204,8 +203,8 @@ func (c *Config) longest() int64 {
 	return cmp.Or(c.Document.MaxDocumentBytes, format.DefaultMaxDocumentBytes)
 }
 
-// NeedBytes returns the maximum memory of a run in addition to the program itself: twice the documents in flight, for
-// the collector, and one document that is longer than its size said.
+// NeedBytes returns the peak memory of a run, without the program itself: twice the documents in flight, because of the
+// garbage collector, plus one document that is longer than announced.
 func (c *Config) NeedBytes() uint64 { return 2*uint64(c.budget()) + uint64(c.longest()) }
 
 // leastBudget is the smallest budget that [Config.Fit] sets.

@@ -8,28 +8,27 @@ import (
 	"example.org/ndd/engine/corpus/input"
 )
 
-// A Work keeps what [Run], or [Extract], makes of files, so that a later run takes it over instead of
-// reading them.
+// A Work keeps the results of [Run] or [Extract] for each file. A later run uses them instead of reading the file.
 type Work interface {
 	// Begin is called before anything is read, with the inputs and the complete configuration. An
 	// error ends the run.
 	Begin(ctx context.Context, inputs []string, cfg *Config) error
 
-	// Stored returns the entries of a file, or nil if the file is to be read. It is called in the
-	// order of the inputs by one goroutine; what it returns is called by another.
+	// Stored returns the entries of a file, or nil if the file must be read. One goroutine calls it in the order of
+	// the inputs. Another goroutine calls the iterator.
 	Stored(input.File) iter.Seq2[Entry, error]
 
-	// Keep is called with each entry of a file that is read, in order, and Finish at its end, by the
-	// goroutine that called Run or Extract. A file that ends the run is not finished.
+	// Keep gets each entry of a file that is read, in order. Finish is called at the end of the file. The goroutine
+	// that called Run or Extract calls both. If a file causes an error that ends the run, Finish is not called.
 	Keep(*Entry)
 	Finish(input.File)
 }
 
-// An Entry is the record kept of one document, or a skip.
+// An Entry is the stored record of one document, or a skip.
 type Entry struct {
-	Record         // without its unit, unless there is a skip
+	Record         // record without its unit; not set if there is a skip
 	Skip           *input.Skip
-	IsUnit         bool // the scanner found it
+	IsUnit         bool // true if the scanner found it
 	Repaired       int  // see format.Document
 	NoID           bool
 	UnknownCharset string
@@ -38,7 +37,7 @@ type Entry struct {
 // errPayload is the error of a payload that Steps.Result cannot read.
 var errPayload = errors.New("what was kept of a document makes no sense: remove the folder that keeps it")
 
-// entry returns the entry of an item, which is kept.
+// entry returns the entry to keep for an item.
 func (p *pipeline) entry(it *item) *Entry {
 	e := &Entry{IsUnit: it.number != noUnit, Repaired: it.doc.Repaired, NoID: it.doc.NoID, UnknownCharset: it.doc.Charset}
 	if e.Skip, _ = errors.AsType[*input.Skip](it.err); e.Skip == nil {
@@ -47,7 +46,7 @@ func (p *pipeline) entry(it *item) *Entry {
 	return e
 }
 
-// item is the inverse of entry.
+// item returns the item of an entry. It is the inverse of entry.
 func (p *pipeline) item(e *Entry) (it item, err error) {
 	it = item{number: unnumbered, textBytes: e.TextBytes, kept: len(e.Payload)}
 	it.doc.Repaired, it.doc.NoID, it.doc.Charset = e.Repaired, e.NoID, e.UnknownCharset
@@ -59,7 +58,7 @@ func (p *pipeline) item(e *Entry) (it item, err error) {
 		return it, nil
 	}
 	defer func() {
-		if recover() != nil { // lengths that its bytes contradict
+		if recover() != nil { // the payload contradicts its lengths
 			err = errPayload
 		}
 	}()

@@ -18,11 +18,11 @@ import (
 // Prints are the fingerprints of documents by row, in one piece or several.
 type Prints struct {
 	pieces radix.Chunks
-	firsts []Row // of the pieces
+	firsts []Row // first row of each piece
 	len    int
 }
 
-// NewPrints returns fingerprints that stay where they are.
+// NewPrints returns the fingerprints of some pieces. It does not copy them.
 func NewPrints(pieces ...[]uint64) (p Prints) {
 	for _, piece := range pieces {
 		if len(piece) > 0 {
@@ -48,7 +48,7 @@ func (p *Prints) At(row Row) uint64 {
 	return p.pieces[i][row-p.firsts[i]]
 }
 
-// Flat returns all fingerprints in one piece: a copy, where they are several.
+// Flat returns all fingerprints in one piece. It copies them if there are several pieces.
 func (p *Prints) Flat() []uint64 {
 	if len(p.pieces) == 1 {
 		return p.pieces[0]
@@ -56,8 +56,8 @@ func (p *Prints) Flat() []uint64 {
 	return slices.Concat(p.pieces...)
 }
 
-// A filter is a set of fingerprints in which others may seem to be, too: one bit for the hash of
-// each. Many goroutines may add to it at a time.
+// A filter is a set of fingerprints with false positives. It has one bit for the hash of each fingerprint.
+// Many goroutines may add to it at a time.
 type filter []uint64
 
 func (f filter) place(print uint64) (word, bit uint64) {
@@ -76,15 +76,14 @@ func (f filter) has(print uint64) bool {
 	return f[word]&bit != 0
 }
 
-// candidates are documents that are compared with each other, of a set: all of them, or those that
-// may have a near one there. They have numbers of 32 bits, in order of their rows. It is a
-// [radix.Input].
+// candidates are the documents that are compared with each other: all documents, or the documents that may
+// have a near one. They have numbers of 32 bits, in order of their rows. It is a [radix.Input].
 type candidates struct {
 	all   *Prints
 	rows  []uint32 // the lower 32 bits; nil for all
-	highs []int    // how many are below each multiple of 2^32 rows
+	highs []int    // highs[i] is the number of candidates with a row below (i+1)<<32
 	len   int
-	arena memory.Arena // of rows, and of the kind of all that the candidates take
+	arena memory.Arena // memory of rows; newPrints takes memory of the same kind
 }
 
 func (c *candidates) row(i uint32) Row {
@@ -117,13 +116,13 @@ func (c *candidates) Read(part, parts int, f func(prints []uint64, row int) erro
 	return nil
 }
 
-// filterBits is the size of the filter for each document: of those that have no near one, an eighth
-// of the share of those that have one are candidates too.
+// filterBits is the number of bits of the filter for each document. If a share s of all documents have a near one,
+// about s/8 of the other documents are candidates too.
 const filterBits = 8
 
-// findNear returns the documents that are near another or equal to one, and few others. It joins all
-// fingerprints, but only notes which have a near one, in room for some of them at a time. That and the
-// filter are in an arena, which it frees.
+// findNear returns the documents that are near another one or equal to one, and few others. It joins all
+// fingerprints in parts of at most room keys, and records in a filter which fingerprints have a near one. The keys
+// and the filter are in an arena. findNear frees it.
 func findNear(ctx context.Context, all *Prints, o Options, room int, a *memory.Arena) (_ *candidates, err error) {
 	defer a.Free()
 	marks := filter(memory.In[uint64](a, all.Len()*filterBits/64+1, &err))
@@ -132,7 +131,7 @@ func findNear(ctx context.Context, all *Prints, o Options, room int, a *memory.A
 		return nil, err
 	}
 	d := Choose(all.Len(), o.K)
-	o.Meter.Total.Add(int64(all.Len() * (len(d.Tables) + 2))) // filtered reads all twice
+	o.Meter.Total.Add(int64(all.Len() * (len(d.Tables) + 2))) // filtered reads all fingerprints twice
 	if err := joinForest(ctx, all.pieces, keys.Data, d, o.Threads, o.Meter, func(a uint64, near []uint64) {
 		marks.add(a)
 		for _, b := range near {
@@ -145,11 +144,12 @@ func findNear(ctx context.Context, all *Prints, o Options, room int, a *memory.A
 	return filtered(ctx, all, marks, o)
 }
 
-// filtered returns the documents whose fingerprints are in a filter.
+// filtered returns the documents whose fingerprints are in a filter. It counts them first, by the part of the input and
+// the high half of the row, and then writes each to its position.
 func filtered(ctx context.Context, all *Prints, marks filter, o Options) (*candidates, error) {
 	c, threads := &candidates{all: all}, o.Threads
 	highs := (all.Len()-1)>>32 + 1
-	ends := make([]int, threads*highs) // counts, then ends, of candidates, by part of the input and high half
+	ends := make([]int, threads*highs) // numbers of candidates by part and high half; then positions
 	each := func(do func(slot int, row int)) error {
 		var g errgroup.Group
 		for part := range threads {
@@ -205,5 +205,5 @@ func filtered(ctx context.Context, all *Prints, marks filter, o Options) (*candi
 	})
 }
 
-// filterPart is how many fingerprints are looked up until the context is looked at again.
+// filterPart is the number of fingerprints to look up between two checks of the context.
 const filterPart = 1 << 16

@@ -9,8 +9,8 @@ import (
 	"example.org/ndd/permute"
 )
 
-// costs of joining are in ns a fingerprint and table, one thread (BenchmarkJoin,
-// asm.BenchmarkKernels): bringing buckets together, comparing a bucket, and each key of it.
+// costs are the costs of a join in ns a fingerprint and table, on one thread (BenchmarkJoin,
+// asm.BenchmarkKernels): for the partition into buckets, for the comparison with a bucket, and for each key of it.
 type costs struct{ partition, bucket, key float64 }
 
 var (
@@ -21,15 +21,15 @@ var (
 // bucketMin is the size below which buckets are not split.
 const bucketMin = 6
 
-// Choose returns the design for joining n distinct fingerprints that should cost least. Its
-// tables have radius 0.
+// Choose returns the design with the lowest estimated cost for a join of n distinct fingerprints. Its tables have
+// radius 0.
 func Choose(n, k int) permute.Design {
 	d, _ := choose(n, k, 1, func(mask uint64) float64 { return math.Ldexp(1, -bits.OnesCount64(mask)) })
 	return d
 }
 
-// choose returns the design of [Choose], and its cost, for fingerprints of which the given share of
-// pairs agree in the bits of a mask.
+// choose returns the design of [Choose] and its cost. share returns the share of pairs of fingerprints that agree in
+// the bits of a mask.
 func choose(n, k int, seed uint64, share func(mask uint64) float64) (best permute.Design, least float64) {
 	c := costsGo
 	if asm.Accelerated(asm.KernelNearRows) {
@@ -54,14 +54,13 @@ func choose(n, k int, seed uint64, share func(mask uint64) float64) (best permut
 }
 
 const (
-	sampleKeys  = 128     // tell a bucket of n/8,000 keys
-	sampleSeeds = 4       // designs by different bits, of which one suits the sample best
-	sampleMany  = 1 << 16 // keys from which so many are looked at: 2 ms
+	sampleKeys  = 128     // keys of a sample; their 8,128 pairs reveal a bucket of n/8,000 keys
+	sampleSeeds = 4       // number of seeds to compare; each selects different bits
+	sampleMany  = 1 << 16 // number of keys from which several seeds are compared, in 2 ms
 )
 
-// chooseForSample returns the design for joining n fingerprints like those of a sample: far from
-// uniform, of which many bits may always be the same. Which bits lead makes all the difference
-// there.
+// chooseForSample returns the design for a join of n fingerprints that resemble a sample. They are far from uniform:
+// many bits may be the same in all of them. So the cost depends mainly on the choice of the leading bits.
 func chooseForSample(sample []uint64, n, k int) (best permute.Design) {
 	few := make([]uint64, 0, sampleKeys)
 	for i := range min(sampleKeys, len(sample)) {
@@ -88,7 +87,7 @@ func chooseForSample(sample []uint64, n, k int) (best permute.Design) {
 	if n >= sampleMany {
 		seeds = sampleSeeds
 	}
-	least, base := math.Inf(1), permute.RandomSeed() // for nobody to fill a bucket; the result is the same
+	least, base := math.Inf(1), permute.RandomSeed() // so that nobody can fill a bucket on purpose
 	for seed := range seeds {
 		if d, cost := choose(n, k, base+seed, share); cost < least {
 			best, least = d, cost

@@ -16,35 +16,35 @@ import (
 // Options configures the clusters and the choice of their representatives.
 type Options struct {
 	K       int // largest Hamming distance of near-duplicates
-	Threads int // goroutines; 0 or less: as many as there are processors
+	Threads int // number of goroutines; 0 or less means one for each processor
 
-	// Prefer orders rows: it is negative when document a should be kept
-	// rather than b. Rows that it calls equal, and all rows when it is nil,
-	// are preferred in order. It is called from many goroutines.
+	// Prefer orders rows: it is negative if document a should be kept rather than b. Of equal rows the lower one
+	// is preferred, and so of all rows if Prefer is nil. Many goroutines call it.
 	Prefer func(a, b int) int
 
-	Meter *Meter // counts what is done so far; nil: nobody looks
+	Meter *Meter // counts the progress, if not nil
 
-	// Memory is how many bytes the search may take beside the fingerprints, as long as few documents
-	// are near others; default [Options.NeedBytes], with fewer than which it does not do.
+	// Memory is the number of bytes for the search, in addition to the fingerprints, if few documents are near
+	// others. The default is [Options.NeedBytes]. More than [DirectMax] documents need at least that.
 	Memory uint64
 
-	// Room, if not nil, returns an empty arena for so many bytes that a step takes, one at a time: of memory,
-	// or of a file where memory does not do. Its error ends the search.
+	// Room, if not nil, returns an empty arena for the given number of bytes. The steps of the search call it one
+	// after the other. The arena is in memory, or in a file if the memory does not suffice. An error ends the search.
 	Room func(bytes uint64) (memory.Arena, error)
 
-	// Results, if not nil, is where the result is, until it is freed; default the Go heap.
+	// Results, if not nil, is the memory of the result, which is valid until the arena is freed. The default is the
+	// Go heap.
 	Results *memory.Arena
 }
 
-// A Meter counts what [Find] has done so far. Anyone may read it at any time.
+// A Meter counts the progress of [Find]. Any goroutine may read it at any time.
 type Meter struct {
-	Total    atomic.Int64 // fingerprints to compare, once for each table; 0 while that is unknown
-	Compared atomic.Int64 // of them
-	Joined   atomic.Int64 // how many fewer clusters there are so far than distinct fingerprints, single ones counted
+	Total    atomic.Int64 // fingerprints to compare, once for each table; 0 while the number is unknown
+	Compared atomic.Int64 // fingerprints compared so far, once for each table
+	Joined   atomic.Int64 // number of distinct fingerprints minus the number of clusters so far, including single ones
 }
 
-// withDefaults returns o with defaults for what the caller left empty.
+// withDefaults returns o with defaults for Threads and Meter.
 func (o Options) withDefaults() Options {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -54,22 +54,22 @@ func (o Options) withDefaults() Options {
 }
 
 const (
-	// CandidateBytes is the memory that a document takes that may be near another: its row and its
-	// place in the order of fingerprints, 4 bytes each, those of its cluster in the result, 16, and 20
-	// while it is compared.
+	// CandidateBytes is the memory for a document that may be near another one: 4 bytes for its row, 4 for its
+	// position in the order of fingerprints, 16 for its share of the result, and 20 during the comparison.
 	CandidateBytes = 44
 
-	// DirectMax is the number of documents up to which all are compared as if each had a near one.
+	// DirectMax is the number of documents up to which all documents are candidates, without a filter.
 	DirectMax = 1 << 20
 
-	nearShare = 8 // of the documents may be near others in the memory of NeedBytes
-	roomShare = 2 // of them have room at a time while it is found out which are
+	nearShare = 8 // NeedBytes suffices if at most 1/nearShare of the documents are near others
+	roomShare = 2 // findNear has room for 1/roomShare of the fingerprints at a time
 )
 
-// NeedBytes returns the memory that [Find] takes for that many documents beside their fingerprints:
-// [CandidateBytes] for each document that is near another, an eighth of all, in which there is room
-// for 4 bytes for each and a filter of one before those are known; and the sort's
-// buckets. More documents near others take more; see Room.
+// NeedBytes returns the memory of [Find] for a number of documents, in addition to their fingerprints. It is
+// [CandidateBytes] for each candidate, and a fixed size for the buckets of the sort. Up to [DirectMax] documents are
+// all candidates. Of more documents it assumes that an eighth are candidates, which is 5.5 bytes a document. The
+// search for the candidates fits in the same memory: it takes 4 bytes a document for keys and 1 for the filter. Find
+// needs more if more documents are near others; see Room.
 func (o Options) NeedBytes(documents uint64) uint64 {
 	o = o.withDefaults()
 	if documents <= DirectMax {
@@ -78,28 +78,29 @@ func (o Options) NeedBytes(documents uint64) uint64 {
 	return CandidateBytes*documents/nearShare + o.fixedBytes()
 }
 
-// fixedBytes returns the memory beside that.
+// fixedBytes returns the part of the memory that does not depend on the number of documents.
 func (o Options) fixedBytes() uint64 { return uint64(o.Threads) << 21 }
 
 // A Row is the number of a document, from 0.
 type Row uint64
 
-// A Cluster is a set of documents of which one is to be kept.
+// A Cluster is a set of documents. One of them is to be kept.
 type Cluster struct {
-	Rows           []Row // ascending; not to be written
-	Representative Row   // the row preferred most
+	Rows           []Row // ascending; read only
+	Representative Row   // the preferred row
 }
 
-// A Result is what [Find] found. It may be read from many goroutines.
+// A Result holds the clusters that [Find] found. Many goroutines may read it.
 type Result struct {
-	Distinct int // fingerprints
+	Distinct int // number of distinct fingerprints
 
-	rows     []Row // of the clusters
-	gone     int   // of the rows, in no cluster any more
+	rows     []Row // rows of all clusters
+	gone     int   // number of rows that are in no cluster any more
 	clusters []span
 }
 
-// A span is the rows of one cluster, rows[from:to], both in the first word, and the one preferred most.
+// A span describes a cluster. Its first word holds from and to: the cluster has the rows rows[from:to]. The second
+// word is the preferred row.
 type span [2]uint64
 
 func spanOf(from, to int, best Row) span { return span{uint64(from)<<32 | uint64(to), uint64(best)} }
@@ -109,31 +110,31 @@ func (s span) to() int                   { return int(uint32(s[0])) }
 // Len returns the number of clusters.
 func (r *Result) Len() int { return len(r.clusters) }
 
-// Room returns the number of rows that there is room for.
+// Room returns the length of the list of rows. It includes rows that are in no cluster any more.
 func (r *Result) Room() int { return len(r.rows) }
 
 // Rows returns the number of documents in clusters.
 func (r *Result) Rows() int { return len(r.rows) - r.gone }
 
-// Cluster returns the cluster of a number from 0.
+// Cluster returns cluster i, from 0.
 func (r *Result) Cluster(i int) Cluster {
 	s := r.clusters[i]
 	return Cluster{r.rows[s.from():s.to():s.to()], Row(s[1])}
 }
 
-// At returns where the rows of a cluster are among those of all, from 0 and below Room.
+// At returns the index of the first row of cluster i in the list of rows. It is below Room.
 func (r *Result) At(i int) int { return r.clusters[i].from() }
 
-// A Division replaces each cluster of a result by groups of its rows. Groups of different clusters may be
-// added by several goroutines.
+// A Division replaces each cluster of a result by groups of its rows. Several goroutines may add groups of different
+// clusters.
 type Division struct {
 	*Result
 	rows   []Row
-	groups []span // the one that begins at row i in groups[i/2]; since each has two or more, no two are in one place
+	groups []span // groups[i/2] is the group that begins at rows[i]; each has at least two rows, so i/2 is unique
 }
 
-// Divide returns a division without any groups. In place, it uses the memory of the result's rows, which is
-// then gone. Its own is in the arena: 4 bytes a row in place, else 12.
+// Divide returns a division without any groups. In place, it overwrites the rows of the result, which must not be used
+// any more. Otherwise it has rows of its own. It takes memory from the arena: 8 bytes a row in place, else 16.
 func (r *Result) Divide(a *memory.Arena, inPlace bool) (d *Division, err error) {
 	d = &Division{Result: r, rows: r.rows, groups: memory.In[span](a, (len(r.rows)+1)/2, &err)}
 	if !inPlace {
@@ -142,8 +143,8 @@ func (r *Result) Divide(a *memory.Arena, inPlace bool) (d *Division, err error) 
 	return d, err
 }
 
-// Add adds a group of two rows or more of a cluster, which begins at number at of the result's rows: behind
-// the other groups of the cluster, whose rows are not needed any more if the division is in place.
+// Add adds a group of at least two rows of a cluster. It writes the rows at index at of the list of rows, after the
+// other groups of the cluster. In place, the rows of the cluster must not be needed any more.
 func (d *Division) Add(at int, c Cluster) {
 	copy(d.rows[at:], c.Rows)
 	d.groups[at/2] = spanOf(at, at+len(c.Rows), c.Representative)
@@ -160,12 +161,12 @@ func (d *Division) Done() *Result {
 	return r
 }
 
-// sort puts the clusters in order of their first rows.
+// sort sorts the clusters by their first rows.
 func (r *Result) sort() {
 	slices.SortFunc(r.clusters, func(a, b span) int { return cmp.Compare(r.rows[a.from()], r.rows[b.from()]) })
 }
 
-// Map replaces each row by the one of its number in a list, which is ascending.
+// Map replaces each row by rows[row]. The list must be ascending.
 func (r *Result) Map(rows []Row) {
 	for i, row := range r.rows {
 		r.rows[i] = rows[row]
@@ -175,8 +176,8 @@ func (r *Result) Map(rows []Row) {
 	}
 }
 
-// Clusters returns all clusters, of two documents or more, in order of their first rows, with their
-// numbers from 0.
+// Clusters returns all clusters with their numbers from 0, in order of their first rows. Each has at least two
+// documents.
 func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 	return func(yield func(int, Cluster) bool) {
 		for i := range r.clusters {
@@ -187,23 +188,22 @@ func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 	}
 }
 
-// Find returns the clusters of documents, one fingerprint a row. The result depends on nothing but
-// the fingerprints, K and Prefer. Memory: [Options.NeedBytes]. The error is that of ctx, or
-// of memory that is not there.
+// Find returns the clusters of documents, one fingerprint a row. The result depends on the fingerprints, K and Prefer
+// only. It needs the memory of [Options.NeedBytes]. It fails if ctx ends or memory is not available.
 //
-// Clusters are the connected components: near pairs may chain, so distances can exceed K. Documents with
-// one fingerprint are in one cluster.
+// Clusters are the connected components: near pairs may chain, so distances can exceed K. Documents with the same
+// fingerprint are in the same cluster.
 //
-// Of many documents it first finds out which have a near one, or one that is equal: it joins all
-// fingerprints, with room for some of them at a time, and keeps a bit for the hash of each that it
-// finds. Those documents alone are then compared with each other, with all that this takes:
+// If there are many documents, Find first looks for the candidates: the documents with a near or equal one. It joins
+// all fingerprints, with room for a part of them at a time, and sets a bit in a filter for each fingerprint of a near
+// pair. Then it compares the candidates only:
 //
 //	fingerprints --join--> filter --each row--> candidates --sort, join, union-find--> clusters
 //	8n                     n                    44 bytes each
 //
-// For 1e9 raw fingerprints that is 8 GB, mapped, 4 GB of room and 1 GB for the filter; and where
-// 5 % have a near one, 2.2 GB when the room is free again. The join takes 8 or 9 tables, some 80 ns
-// a fingerprint and thread, and 3 ns to read it once more for each.
+// For 1e9 raw fingerprints this takes 8 GB of mapped input, 4 GB for keys and 1 GB for the filter. If 5 % have a near
+// one, the candidates take 2.2 GB after the keys are freed. The join uses 8 or 9 tables. It costs about 80 ns a
+// fingerprint on one thread, and 3 ns a table to read the fingerprint a second time.
 func Find(ctx context.Context, all Prints, o Options) (*Result, error) {
 	o = o.withDefaults()
 	c, err := o.candidates(ctx, &all)
@@ -253,12 +253,12 @@ func (o *Options) candidates(ctx context.Context, all *Prints) (c *candidates, e
 		if !errors.Is(err, radix.ErrRoom) || room == n {
 			return c, err
 		}
-		room = min(2*room, n) // most are equal in very many bits
+		room = min(2*room, n) // most fingerprints are equal in very many bits
 		o.Meter.Total.Store(o.Meter.Compared.Load())
 	}
 }
 
-// room returns an arena for some bytes, of the search in a number of documents, and the fixed ones.
+// room returns an arena for some bytes and the fixed ones. documents is the number of documents of the search.
 func (o *Options) room(bytes uint64, documents int) (memory.Arena, error) {
 	if o.Room == nil {
 		return memory.Arena{}, nil
@@ -266,7 +266,7 @@ func (o *Options) room(bytes uint64, documents int) (memory.Arena, error) {
 	return o.Room(bytes + o.fixedBytes())
 }
 
-// connect returns for each fingerprint the root of its cluster.
+// connect returns the root of each fingerprint's cluster.
 func connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err error) {
 	u := NewUnionFind(memory.In[uint32](&p.memory, len(p.distinct), &err))
 	if err != nil {
@@ -295,7 +295,7 @@ func connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err
 // components lists the fingerprints by their roots.
 type components struct{ list, ends []uint32 }
 
-// listComponents returns the components of all roots, for which it takes 8 bytes a fingerprint.
+// listComponents returns the components of all roots. It takes 8 bytes of memory a fingerprint.
 func listComponents(a *memory.Arena, roots []uint32) (c components, err error) {
 	c.list = memory.In[uint32](a, len(roots), &err)
 	if c.ends = memory.In[uint32](a, len(roots), &err); err != nil {
@@ -316,7 +316,7 @@ func listComponents(a *memory.Arena, roots []uint32) (c components, err error) {
 	return c, nil
 }
 
-// of returns the component of a root, ascending; it is empty for other fingerprints.
+// of returns the component of a root, ascending. It is empty for fingerprints that are no root.
 func (c *components) of(root int) []uint32 {
 	from := uint32(0)
 	if root > 0 {
@@ -325,7 +325,7 @@ func (c *components) of(root int) []uint32 {
 	return c.list[from:c.ends[root]]
 }
 
-// gather returns the rows of the fingerprints that have the same root, where they are two or more.
+// gather returns the clusters: the rows whose fingerprints have the same root, if there are at least two.
 func (p *prints) gather(roots, best []uint32) (*Result, error) {
 	all, err := listComponents(&p.memory, roots)
 	if err != nil {

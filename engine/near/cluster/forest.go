@@ -7,40 +7,39 @@ import (
 	"example.org/ndd/asm"
 )
 
-// A spanningForest connects the keys of a bucket by as few near pairs as it takes: a search in
-// depth of the graph of near pairs. A key reaches all unreached keys that are near it; then one of
-// those that it reached does the same; and when all that are reached have done so, an unreached one
-// begins another tree.
+// A spanningForest connects the keys of a bucket by as few near pairs as possible. It is a depth-first search of the
+// graph of near pairs. A key reaches all unreached keys near it. Then one of the reached keys does the same. When all
+// reached keys have done so, an unreached key begins another tree.
 //
-//	keys   | unreached ........ | reached, no matter |        reached  stack of those that have yet to reach others
+//	keys   | unreached ........ | not used any more |        reached  stack of keys that have not reached others yet
 //
-// Every key is compared once with those that are unreached then: without near pairs that is the
-// triangle of all pairs; where many are near each other soon all are reached. So a bucket costs the
-// least of its square, and its keys times how many must be compared until all are reached; never
-// its pairs. The last one reached comes first: it is farthest from those that have been compared.
+// Every key is compared once with all keys that are unreached at that time. Without near pairs, these are all pairs of
+// the bucket. If many keys are near each other, all are reached soon. So the cost is at most the square of the bucket,
+// and does not depend on the number of near pairs. The key that was reached last is next, because it is farthest from
+// the keys that were compared before.
 type spanningForest struct {
-	ctx  context.Context // looked at from time to time, unless nil
+	ctx  context.Context // checked from time to time, unless nil
 	k    int
 	link func(a uint64, near []uint64) // takes the edges of the forest; near belongs to it
 
-	// perKey, if not 0, is how many comparisons are made for each key of the bucket, and
-	// comparisonsPerLink for each that is reached, before the forest is left unfinished.
+	// perKey, if not 0, limits the comparisons: perKey for each key of the bucket, and comparisonsPerLink for each
+	// key that is reached. Beyond the limit the forest stays unfinished.
 	perKey int
 
 	reached, near []uint64
 }
 
 const (
-	// After this number of comparisons, 6 ns a key and 90 a link, joining the rest is cheaper.
+	// After this number of comparisons, 6 ns a key and 90 ns a link, a join of the rest is cheaper.
 	comparisonsPerKey  = 64
 	comparisonsPerLink = 1024
 
-	forestBlock = 1024    // keys compared with one at a time
-	forestCheck = 1 << 24 // keys compared until the context is looked at again: 2 ms
+	forestBlock = 1024    // number of keys compared with one key in a call
+	forestCheck = 1 << 24 // number of comparisons between two checks of the context: 2 ms
 )
 
-// push appends keys that a has reached to those that have yet to reach others: each once, and none
-// that is equal to a, since those would reach nothing else.
+// push pushes the keys that a has reached onto the stack, each once. It leaves out keys that are equal to a, because
+// they would reach no other keys.
 func (s *spanningForest) push(a uint64, near []uint64) {
 	if len(near) > 1 {
 		slices.Sort(near)
@@ -52,8 +51,8 @@ func (s *spanningForest) push(a uint64, near []uint64) {
 	}
 }
 
-// connect links the keys and returns those that it has not compared with all others because they
-// took too many comparisons; or none, if the context ended. It reorders keys.
+// connect links the keys. If that takes too many comparisons, it returns the keys that it has not compared with all
+// others. It returns none if the context ended. It reorders keys.
 func (s *spanningForest) connect(keys []uint64) (rest []uint64) {
 	var hits [forestBlock]uint32
 	left, check := int64(s.perKey)*int64(len(keys)), forestCheck
@@ -72,7 +71,7 @@ func (s *spanningForest) connect(keys []uint64) (rest []uint64) {
 				return nil
 			}
 		}
-		// From the end, so that what takes a hit's place has been compared.
+		// The loop runs from the end. So the key that replaces a hit has already been compared.
 		for to := len(unreached); to > 0; {
 			from := max(0, to-forestBlock)
 			n, _ := asm.Within64(hits[:], unreached[from:to], a, s.k)
@@ -91,7 +90,7 @@ func (s *spanningForest) connect(keys []uint64) (rest []uint64) {
 			to = from
 		}
 		if s.perKey > 0 && left < 0 {
-			return append(unreached, s.reached...) // all in keys, which are as many and more
+			return append(unreached, s.reached...) // keys has room for all of them
 		}
 	}
 	return nil

@@ -10,12 +10,12 @@ import (
 	"example.org/ndd/permute"
 )
 
-// joinForest calls link with enough pairs to connect all fingerprints within distance d.K of each other: each
-// time with a fingerprint and some that are near it. It leaves out pairs that the others connect,
-// and may repeat some. link is called from several goroutines; the slice belongs to it during the
-// call. The design must have radius 0. Fingerprints may repeat: equal ones are near each other. It has
-// room for some of them, and reads all of them again for each part that this holds. The meter, if not nil,
-// counts fingerprints, once for each table.
+// joinForest calls link with enough pairs to connect all fingerprints within distance d.K of each other. Each call gets
+// a fingerprint and some that are near it. joinForest may leave out pairs that other pairs connect, and may repeat
+// pairs. Several goroutines call link, which may change the slice during the call. The design must have radius 0.
+// Fingerprints may repeat: equal ones are near each other. If room is too small for all fingerprints, joinForest joins
+// them in parts, and reads all of them again for each part. The meter, if not nil, counts fingerprints, once for each
+// table.
 func joinForest(ctx context.Context, in radix.Input, room []uint64, d permute.Design, threads int, m *Meter,
 	link func(a uint64, near []uint64)) error {
 	pair := func(a, b uint64) { link(a, []uint64{b}) }
@@ -54,14 +54,13 @@ type joiner struct {
 	design *permute.Design
 	table  int
 	perm   permute.Permutation
-	depth  int                           // of joins within buckets
-	emit   func(a, b uint64)             // of a pair, in its canonical table
-	link   func(a uint64, near []uint64) // of few pairs that connect a bucket, in any table; nil if all pairs are wanted
+	depth  int                           // depth of nested joins within buckets
+	emit   func(a, b uint64)             // takes a near pair from its canonical table
+	link   func(a uint64, near []uint64) // takes pairs that connect a bucket, in any table; nil if all are wanted
 	meter  *Meter                        // nil in joins within buckets
 }
 
-// buckets compares all pairs of each bucket. The kernel says which keys have a near one behind
-// them.
+// buckets compares all pairs of each bucket. The kernel returns the keys with a near key after them in their bucket.
 func (j *joiner) buckets(keys []uint64, ends []uint32) error {
 	var rows [asm.NearBucketMax]uint32
 	if j.meter != nil {
@@ -84,12 +83,12 @@ func (j *joiner) buckets(keys []uint64, ends []uint32) error {
 	return j.ctx.Err()
 }
 
-// forestRows is from how many rows with pairs on a bucket is connected by a forest rather than
-// searched for all pairs.
+// forestRows is the number of keys with near pairs from which a forest connects a bucket. Below it, all pairs are
+// compared.
 const forestRows = 8
 
-// found finds the pairs of the rows that have a near one behind them in their buckets, or connects
-// those.
+// found handles the rows that have a near key after them in their buckets. It reports their pairs, or connects their
+// bucket by a forest.
 func (j *joiner) found(keys []uint64, ends []uint32, from uint32, rows []uint32, f *spanningForest) {
 	bucket := 0
 	for len(rows) > 0 {
@@ -117,14 +116,13 @@ func (j *joiner) found(keys []uint64, ends []uint32, from uint32, rows []uint32,
 }
 
 const (
-	rejoinMin   = 4096 // keys of a bucket from which joining it costs less than comparing all pairs
-	rejoinDepth = 2    // joins within joins: what is still together then is compared
+	rejoinMin   = 4096 // keys of a bucket from which a join of it costs less than a comparison of all pairs
+	rejoinDepth = 2    // maximum depth of nested joins; then all pairs are compared
 )
 
-// large compares all pairs of a bucket that the kernel does not take: of a corpus that is far from
-// uniform. Keys that share the leading bits of this table may differ in those of others, so a very
-// large bucket is joined by itself, with tables of its own; if links suffice, its dense parts are
-// connected first.
+// large compares all pairs of a bucket that is too large for the kernel. A corpus that is far from uniform has such
+// buckets. The keys share the leading bits of this table, but may differ in the leading bits of other tables. So a very
+// large bucket is joined by itself, with its own tables. If links suffice, a forest connects its dense parts first.
 func (j *joiner) large(keys []uint64) error {
 	rejoin := len(keys) >= rejoinMin && j.depth < rejoinDepth
 	if j.link != nil {
@@ -162,7 +160,7 @@ func (j *joiner) rejoin(keys []uint64) error {
 	asm.Unpermute(prints, keys, j.perm.Mask())
 	inner := joiner{depth: j.depth + 1, emit: j.print, link: j.link}
 	if j.link != nil {
-		inner.emit = j.emit // found here, wherever else it is found
+		inner.emit = j.emit // report a pair here, even if another table finds it too
 	}
 	return joinAll(j.ctx, prints, chooseForSample(prints, len(prints), j.design.K), 1, inner)
 }

@@ -13,14 +13,14 @@ import (
 type prints struct {
 	Options
 	*candidates
-	memory   memory.Arena // of everything but distinct
-	first    memory.Arena // of distinct, which is needed only while they are compared
-	sorted   []uint32     // candidates by fingerprint, those of one ascending
+	memory   memory.Arena // memory of all slices except distinct
+	first    memory.Arena // memory of distinct, which is needed only during the comparison
+	sorted   []uint32     // candidates by fingerprint; with the same fingerprint, ascending
 	distinct []uint64
 	ends     []uint32 // distinct[i] has sorted[ends[i-1]:ends[i]]
 }
 
-// newPrints sorts the fingerprints of candidates. Free what it returns.
+// newPrints sorts the fingerprints of candidates. The caller must free the result.
 func newPrints(ctx context.Context, c *candidates, o Options) (_ *prints, err error) {
 	p := &prints{Options: o, candidates: c, memory: memory.Arena{Map: c.arena.Map}, first: memory.Arena{Map: c.arena.Map}}
 	defer func() {
@@ -65,7 +65,7 @@ func (p *prints) free() {
 	p.first.Free()
 }
 
-// index returns the index in distinct of a fingerprint that is there.
+// index returns the index of a fingerprint in distinct, which must contain it.
 func (p *prints) index(f uint64) uint32 {
 	i, _ := slices.BinarySearch(p.distinct, f)
 	return uint32(i)
@@ -89,7 +89,7 @@ func (p *prints) better(a, b uint32) int {
 	return cmp.Compare(a, b)
 }
 
-// best returns, by fingerprint, the candidate preferred among those that have it.
+// best returns the preferred candidate of each fingerprint.
 func (p *prints) best() (best []uint32, err error) {
 	best = memory.In[uint32](&p.memory, len(p.ends), &err)
 	for i := range best {
@@ -107,7 +107,7 @@ func (p *prints) best() (best []uint32, err error) {
 	return best, err
 }
 
-// countRows returns how many candidates some fingerprints have.
+// countRows returns the number of candidates that have one of some fingerprints.
 func (p *prints) countRows(members []uint32) (n int) {
 	for _, i := range members {
 		n += len(p.having(int(i)))

@@ -7,23 +7,23 @@ import (
 	"example.org/ndd/asm"
 )
 
-// Representatives are fingerprints in order of preference, of which Near finds those within k bits
-// of another. The zero value has none; Reset begins. While they are few, all are compared. When they
-// are more, there are tables of them: each finds those that agree in some bits of a fingerprint.
+// Representatives are fingerprints in order of preference. Near finds the representatives within k bits of another
+// fingerprint. The zero value has none: call Reset first. Near compares all while there are few. When there are more,
+// it uses tables. Each table finds the representatives that agree with a fingerprint in some bits.
 //
 //	bits of a table --map--> bucket: | a f g | ranks |    compared eight a step
 //
-// The tables are built anew each time that there are four times as many representatives, by the
-// bits that tell those apart best.
+// The tables are built again each time that the number of representatives has grown to four times its value. They use
+// the bits that distinguish the representatives best.
 type Representatives struct {
 	k      int
-	bytes  int64 // they may take
+	bytes  int64 // memory limit; beyond it there are no tables
 	keys   []uint64
 	tables []repTable // none while all are compared
-	grow   int        // size beyond which the tables are built anew
+	grow   int        // number of keys beyond which the tables are built again
 }
 
-// A repTable has the representatives by their bits under a mask.
+// A repTable maps the bits of a mask to the representatives with these bits.
 type repTable struct {
 	mask    uint64
 	buckets map[uint64]*repBucket
@@ -36,15 +36,15 @@ type repBucket struct {
 }
 
 const (
-	tablesMin    = 4096 // size from which on there are tables: where comparing all takes 300 ns
-	withinBlock  = 256  // compared at a time
-	growthFactor = 4    // by which they may grow until the tables are built anew
-	repBytes     = 24   // of a representative, in slices that grow
-	repInTable   = 100  // bytes of it in a table, alone in its bucket
+	tablesMin    = 4096 // number of keys beyond which there are tables; a comparison with so few takes 300 ns
+	withinBlock  = 256  // number of keys compared at a time
+	growthFactor = 4    // growth after which the tables are built again
+	repBytes     = 24   // memory of a representative, in slices that grow
+	repInTable   = 100  // memory of a representative in a table, alone in its bucket
 )
 
-// Reset removes all fingerprints and sets the distance. Tables of more than bytes are not made:
-// without them every search compares all.
+// Reset removes all fingerprints and sets the distance and the memory limit in bytes. If the limit is too low for
+// tables, every search compares all representatives.
 func (r *Representatives) Reset(k int, bytes int64) {
 	r.k, r.bytes = k, bytes
 	r.keys, r.tables, r.grow = r.keys[:0], nil, tablesMin
@@ -53,12 +53,12 @@ func (r *Representatives) Reset(k int, bytes int64) {
 // At returns a fingerprint by its number.
 func (r *Representatives) At(i int) uint64 { return r.keys[i] }
 
-// Hits are numbers of representatives. They are the memory of a goroutine for [Representatives.Near].
+// Hits are numbers of representatives. Each goroutine has its own for [Representatives.Near].
 type Hits [withinBlock]uint32
 
-// Near yields the representatives from number from on that are within k bits of a fingerprint: each time some numbers in hits,
-// counted from a first one. They are in no order, and some may come several times. It may be called from
-// many goroutines while there is no call of Add.
+// Near yields the representatives within k bits of a fingerprint, except those with numbers below from. Each time it
+// yields some numbers in hits. They count from first. They are in no order, and some may occur several times. Many
+// goroutines may call Near while none calls Add.
 func (r *Representatives) Near(hits *Hits, key uint64, from int) iter.Seq2[int, []uint32] {
 	return func(yield func(first int, numbers []uint32) bool) {
 		if len(r.tables) == 0 || from > 0 || r.isDense(key) {
@@ -74,8 +74,8 @@ func (r *Representatives) Near(hits *Hits, key uint64, from int) iter.Seq2[int, 
 	}
 }
 
-// isDense reports whether comparing all costs no more than comparing those in the buckets of a
-// fingerprint, as where most are near each other and so in the same bucket of each table.
+// isDense reports whether the buckets of a fingerprint have at least as many keys as there are representatives. Then a
+// comparison with all costs no more. This occurs if most are near each other and so in the same bucket of each table.
 func (r *Representatives) isDense(key uint64) bool {
 	n := 0
 	for i := range r.tables {
@@ -86,8 +86,8 @@ func (r *Representatives) isDense(key uint64) bool {
 	return n >= len(r.keys)
 }
 
-// within yields those of some keys that are within k bits of another. Their numbers are ranks or, if that is nil, begin with
-// first.
+// within yields the numbers of the given keys that are within k bits of key. The number of keys[i] is ranks[i], or
+// first+i if ranks is nil.
 func (r *Representatives) within(hits *Hits, key uint64, keys []uint64, first int, ranks []uint32,
 	yield func(first int, numbers []uint32) bool) bool {
 	for from := 0; from < len(keys); from += withinBlock {
@@ -105,7 +105,7 @@ func (r *Representatives) within(hits *Hits, key uint64, keys []uint64, first in
 	return true
 }
 
-// Add adds a fingerprint behind all others.
+// Add adds a fingerprint after all others.
 func (r *Representatives) Add(key uint64) {
 	if int64(len(r.keys))*int64(repBytes+repInTable*len(r.tables)) >= r.bytes {
 		r.tables, r.grow = nil, math.MaxInt
@@ -128,7 +128,7 @@ func (r *Representatives) Add(key uint64) {
 	}
 }
 
-// add adds a representative behind all others.
+// add adds a representative after all others.
 func (t *repTable) add(key uint64, rank uint32) {
 	b := t.buckets[key&t.mask]
 	if b == nil {

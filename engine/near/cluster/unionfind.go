@@ -2,18 +2,15 @@ package cluster
 
 import "sync/atomic"
 
-// A UnionFind is a disjoint-set forest over the indices of its elements, 4 bytes each, in which
-// many goroutines may unite sets at a time. The root of a set is its least element, so the forest
-// does not depend on the order of the unions; with path halving alone they still cost O(log n)
-// each, amortised.
+// A UnionFind is a disjoint-set forest over the indices of its elements, 4 bytes each. Many goroutines may unite sets
+// at a time. The root of a set is its smallest element, so the forest does not depend on the order of the unions. With
+// path halving alone a union still costs O(log n), amortised.
 //
-// A parent is less than its child, always: what another goroutine changes meanwhile is that
-// parents become less, and elements that were roots are roots no more, which is why the
-// last step of a union compares and swaps.
+// A parent is always less than its child. Other goroutines can only replace parents by smaller ones, and turn roots
+// into children. So the last step of a union is a compare-and-swap.
 type UnionFind []uint32
 
-// NewUnionFind returns a forest in the memory of elements, whatever they hold, in which each is a
-// set of its own.
+// NewUnionFind returns a forest in the memory of elements, which it overwrites. Each element is a set of its own.
 func NewUnionFind(elements []uint32) UnionFind {
 	for i := range elements {
 		elements[i] = uint32(i)
@@ -21,8 +18,7 @@ func NewUnionFind(elements []uint32) UnionFind {
 	return elements
 }
 
-// Find returns the root of the set that x is in, which is its least element. It may be called from
-// many goroutines.
+// Find returns the root of the set of x, which is its smallest element. Many goroutines may call it.
 func (u UnionFind) Find(x uint32) uint32 {
 	for {
 		parent := atomic.LoadUint32(&u[x])
@@ -37,8 +33,7 @@ func (u UnionFind) Find(x uint32) uint32 {
 	}
 }
 
-// Union makes one set of the two that a and b are in, and reports whether they were two. It may be
-// called from many goroutines.
+// Union unites the sets of a and b, and reports whether they were different. Many goroutines may call it.
 func (u UnionFind) Union(a, b uint32) bool {
 	for {
 		a, b = u.Find(a), u.Find(b)
@@ -51,10 +46,10 @@ func (u UnionFind) Union(a, b uint32) bool {
 	}
 }
 
-// flatten returns the root of each element, in the same memory. There may be no more unions.
+// flatten returns the root of each element, in the same memory. No union may follow.
 func (u UnionFind) flatten() []uint32 {
 	for i := range u {
-		u[i] = u[u[i]] // a parent is less than its child, so it is flat already
+		u[i] = u[u[i]] // u[i] is less than i, so it is flat already
 	}
 	return u
 }

@@ -22,25 +22,25 @@ type origin struct {
 	inputs    []string // nil for fingerprint files
 	options   format.Options
 	fileUnits ingest.ReadFiles
-	units     spill.Column[uint64] // number of each row's unit among those of the inputs
+	units     spill.Column[uint64] // number of each row's unit, counted over all inputs
 	o         *ReadOptions
 }
 
-// rowAt returns the row of the first unit, from a unit on, that became one.
+// rowAt returns the first row whose unit has at least the given number.
 func (o *origin) rowAt(unit int) Row {
 	row, _ := slices.BinarySearch(o.units.All, uint64(unit))
 	return Row(row)
 }
 
-// config returns the configuration for a second reading, which a meter counts unless it is nil. It skips the same
-// inputs as the first reading.
+// config returns the configuration for a second reading. The meter, if not nil, counts it. It skips the same inputs as
+// the first reading.
 func (o *origin) config(m *input.Meter) ingest.Config {
 	cfg := ingest.Config{Document: o.options, Threads: o.o.Threads}
 	cfg.Document.Meter, cfg.Document.Strict = m, false
 	return cfg
 }
 
-// errAgain begins the reason why documents cannot be read again.
+// errAgain begins an error that gives the reason why documents cannot be read again.
 var errAgain = errors.New("texts are needed again, and")
 
 // readable returns an error if the documents cannot be read again.
@@ -54,7 +54,7 @@ func (o *origin) readable() error {
 	return nil
 }
 
-// changed returns the error for a row whose document has changed. Its file may have vanished, too.
+// changed returns the error for a row whose document has changed or was removed.
 func (o *origin) changed(row Row) error {
 	at := o.Place(row)
 	return ingest.Changed(input.Place(at.File, at.Row))
@@ -62,12 +62,12 @@ func (o *origin) changed(row Row) error {
 
 // same reports whether the document of a row has not changed.
 func (o *origin) same(row Row, doc *format.Document) bool {
-	hash := o.hashes.All // none in a test
+	hash := o.hashes.All // empty in some tests
 	return doc.ID == o.records.of(row).id && (len(hash) == 0 || ingest.HashOf(doc.Text) == hash[row])
 }
 
-// read reads the documents of some rows, which ascend, and passes each with its index to a function. Several
-// goroutines call functions of their own. It returns an error for a document that has changed.
+// read reads the documents of some rows, which must ascend. It passes each document with its index in rows to the
+// function that worker returns. Each goroutine has its own function. read returns an error if a document has changed.
 func (o *origin) read(ctx context.Context, cfg ingest.Config, rows []Row,
 	worker func(context.Context) func(i int, doc *format.Document) error) error {
 	var made int
@@ -100,7 +100,7 @@ func (o *origin) read(ctx context.Context, cfg ingest.Config, rows []Row,
 	return err
 }
 
-// shingles reads the documents of some rows, which ascend, and puts the sets of their shingles into s.
+// shingles reads the documents of some rows, which must ascend, and puts the sets of their shingles into s.
 func (o *origin) shingles(ctx context.Context, m *input.Meter, s *shingle.Sets, rows []Row) error {
 	return o.read(ctx, o.config(m), rows, func(ctx context.Context) func(int, *format.Document) error {
 		shingler := shingle.New(ctx)

@@ -15,8 +15,8 @@ import (
 	"example.org/ndd/engine/result"
 )
 
-// Copy reads the inputs again and copies them without the documents that were dropped. Records stay that are no
-// documents, or have too few features to be compared.
+// Copy reads the inputs again and copies them without the dropped documents. It copies all records that are no
+// documents or have too few features to be compared.
 func (r *Result) Copy(ctx context.Context, to *rewrite.Target) (rewrite.Report, error) {
 	return copyInputs(ctx, r, to, nil)
 }
@@ -27,9 +27,9 @@ var Annotations = []result.Column{{Name: "ndd_cluster", Kind: result.Integer, Op
 	{Name: "ndd_distance", Kind: result.Integer, Optional: true}, {Name: "ndd_jaccard", Kind: result.Real, Optional: true},
 	{Name: "ndd_contained", Kind: result.Real, Optional: true}}
 
-// Annotate copies the inputs with all documents and adds [Annotations] to each: the number of its cluster, if
-// it is in one, whether it is kept, and for a dropped document the one kept for it and their distance. Records
-// that were not compared are kept.
+// Annotate copies the inputs with all documents and adds [Annotations] to each. These are the number of its cluster, if
+// any, and whether it is kept. For a dropped document, they include the kept document and the distance to it. Records
+// without a comparison count as kept.
 func (r *Result) Annotate(ctx context.Context, to *rewrite.Target) (rewrite.Report, error) {
 	return copyInputs(ctx, r, to, &rewrite.Fields{Columns: Annotations, Values: notesOf(r).values})
 }
@@ -41,7 +41,7 @@ type notes struct {
 	kept []Row  // the kept row of each cluster
 }
 
-// A note is a row of a cluster, with the numbers of the cluster, from 0, and of the row's likeness.
+// A note is a row of a cluster, with the number of the cluster, from 0, and the index of the row's likeness.
 type note struct {
 	row         Row
 	cluster, at uint32
@@ -59,7 +59,7 @@ func notesOf(r *Result) *notes {
 	return n
 }
 
-// values returns the values of [Annotations]; the number is a row, from 1.
+// values returns the values of [Annotations] for the row number-1. Number 0 is a record that is no row.
 func (n *notes) values(number int) []any {
 	r, row, none := n.r, Row(number-1), []any{nil, true, nil, nil, nil, nil}
 	if number == 0 {
@@ -89,7 +89,7 @@ func (n *notes) values(number int) []any {
 	return append([]any{cluster, false, r.corpus.ID(kept), int64(r.Distance(row, kept))}, likeness(r.likes[of.at])...)
 }
 
-// likeness returns the two values of a likeness, nil for what is not known.
+// likeness returns the two values of a likeness. A value is nil if it is not known.
 func likeness(l Likeness) []any {
 	values := []any{nil, nil}
 	for i, share := range []float32{l.Jaccard, l.Contained} {
@@ -100,8 +100,8 @@ func likeness(l Likeness) []any {
 	return values
 }
 
-// copyInputs copies the inputs without the dropped documents, or with fields. It returns an error if a dropped document
-// or the document kept for it has changed.
+// copyInputs copies the inputs without the dropped documents or, if fields is not nil, with additional fields. It
+// returns an error if a dropped document or the document kept for it has changed.
 func copyInputs(ctx context.Context, r *Result, to *rewrite.Target, fields *rewrite.Fields) (rewrite.Report, error) {
 	c, dropped := r.corpus, r.droppedRows()
 	if err := c.from.readable(); err != nil {
@@ -152,7 +152,7 @@ func (o *origin) lacks(dropped rowset.Set, first, units int) bool {
 	return false
 }
 
-// decision writes the numbers of the dropped ones among some units to a hash.
+// decision writes the numbers of the dropped documents among some units to a hash.
 func (o *origin) decision(hash io.Writer, dropped rowset.Set, first, units int) {
 	end := o.rowAt(first + units)
 	for row := o.rowAt(first); row < end; row++ {
@@ -162,9 +162,9 @@ func (o *origin) decision(hash io.Writer, dropped rowset.Set, first, units int) 
 	}
 }
 
-// Filter copies lines from in to out in one pass, as [rewrite.Lines] does, without the documents that seen reports
-// as near an earlier one. Of equal documents that are too short for a fingerprint the first one remains. One
-// goroutine calls seen, in order.
+// Filter copies lines from in to out in one pass, as [rewrite.Lines] does. It drops the documents for which seen
+// reports an earlier near document. Of equal documents that are too short for a fingerprint it keeps the first one.
+// One goroutine calls seen, in order.
 func Filter(ctx context.Context, in io.Reader, out io.Writer, cfg ingest.Config,
 	seen func(ingest.Record) (bool, error)) (dropped int, _ ingest.Report, _ error) {
 	short := map[[2]uint64]bool{} // hashes of texts that are too short for a fingerprint

@@ -14,13 +14,13 @@ import (
 	"example.org/ndd/engine/storage/spill"
 )
 
-// A Corpus has documents by row, from 0. Everything that grows with their number is in temporary files, which are
-// mapped when all rows are appended. Many goroutines may read it then.
+// A Corpus holds documents by row, from 0. All data that grows with their number is in temporary files. These are
+// mapped after all rows are appended. Then many goroutines may read the corpus.
 type Corpus struct {
 	rows
 	recipe  *simhash.Recipe // nil for raw fingerprints
-	values  []keep.Column   // for each policy of the order that needs one
-	fields  []int           // for each of them, the list of fields that has its value, or -1
+	values  []keep.Column   // one column for each policy of the order that needs one
+	fields  []int           // for each column, the number of the list of fields that has its value, or -1
 	lists   int             // number of these lists; the lists for the source and the URL follow
 	urls    spill.Column[[2]uint64]
 	sources source.Table
@@ -28,7 +28,7 @@ type Corpus struct {
 
 	o       ReadOptions
 	room    room
-	columns []column // all of the corpus
+	columns []column // all columns of the corpus
 }
 
 // A column is a [spill.Column].
@@ -37,7 +37,7 @@ type column interface {
 	Close() error
 }
 
-// columnBytes is the memory of a column. Its rest is in a temporary file.
+// columnBytes is the memory of a column. A larger column is in a temporary file.
 const columnBytes = 256 << 10
 
 // newColumn returns an empty column.
@@ -45,8 +45,7 @@ func newColumn[T spill.Number](o *ReadOptions, content string) spill.Column[T] {
 	return spill.NewColumn[T](o.Disk, o.TempDir, content, cmp.Or(o.columnBytes, columnBytes))
 }
 
-// NewCorpus returns an empty corpus of documents with fingerprints of one recipe,
-// nil if that is unknown.
+// NewCorpus returns an empty corpus. All fingerprints must have the given recipe, which is nil if it is unknown.
 func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
@@ -83,7 +82,7 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 	return c
 }
 
-// end makes all rows readable. It may be called again.
+// end makes all rows readable. It may be called several times.
 func (c *Corpus) end() error {
 	for _, column := range c.columns {
 		if err := column.End(); err != nil {
@@ -93,8 +92,8 @@ func (c *Corpus) end() error {
 	return c.records.end()
 }
 
-// Close releases the memory reserved from the budget, and the temporary files. The corpus must not be
-// used afterwards. It may be called again, and on nil.
+// Close releases the memory reserved from the budget, and the temporary files. The corpus must not be used afterwards.
+// Close may be called several times, and on nil.
 func (c *Corpus) Close() {
 	if c == nil {
 		return
@@ -106,20 +105,20 @@ func (c *Corpus) Close() {
 	c.raw.close()
 }
 
-// A Document is one to be compared.
+// A Document is a document to compare.
 type Document struct {
 	ID          string
 	Fingerprint simhash.Fingerprint
 	Hash        [2]uint64      // hash of the text; all documents of a corpus have one, or none has
-	TextBytes   int            // length of its text
+	TextBytes   int            // length of the text
 	Values      []format.Value // values for the order of preference, the source and the URL
-	Modified    int64          // time of its file, in nanoseconds since 1970; 0 if unknown
+	Modified    int64          // modification time of its file, in nanoseconds since 1970; 0 if unknown
 	Place       Place          // all documents of a corpus have one, or none has
 	Short       bool           // it is too short for a fingerprint
-	Sketch      sketch.Sketch  // kept with ReadOptions.Sketches; zero for none
+	Sketch      sketch.Sketch  // stored only with ReadOptions.Sketches; zero if there is none
 }
 
-// Append adds a document. The error is a [spill.Error].
+// Append adds a document. It returns an error of the sources, or a [spill.Error].
 func (c *Corpus) Append(d Document) error {
 	row := c.Len()
 	sourceValue := ""
@@ -133,7 +132,7 @@ func (c *Corpus) Append(d Document) error {
 	if d.Short {
 		c.short.Add(row)
 		c.shorts++
-		d.Fingerprint = 0 // it is compared with no other one
+		d.Fingerprint = 0 // it is not compared with other documents
 	}
 	err := c.prints.Append(uint64(d.Fingerprint))
 	if d.Hash != [2]uint64{} {
@@ -156,7 +155,7 @@ func (c *Corpus) Append(d Document) error {
 	return cmp.Or(err, c.records.append(r))
 }
 
-// lengthOf returns the length of a text as a corpus has it.
+// lengthOf returns the length of a text as the corpus stores it, at most 4 GiB - 1.
 func lengthOf(bytes int) uint32 { return uint32(min(uint64(bytes), math.MaxUint32)) }
 
 // valueAt returns the value for list i of fields, or none if the document has no fields.
@@ -173,13 +172,12 @@ func (c *Corpus) HasSketches() bool { return c.o.Sketches }
 // Recipe returns the recipe of the fingerprints, nil if that is unknown.
 func (c *Corpus) Recipe() *simhash.Recipe { return c.recipe }
 
-// Texts reads the inputs again and returns the texts of some rows. It costs as much as reading all inputs. The
-// texts are held in memory.
+// Texts reads all inputs again and returns the texts of some rows. It holds these texts in memory.
 func (c *Corpus) Texts(ctx context.Context, rows []Row) (map[Row]string, error) {
 	return c.from.texts(ctx, rows)
 }
 
-// Missing returns the policies that need a value which some documents do not have. These rank last.
+// Missing returns the policies that need a value which some documents do not have. Documents without it rank last.
 func (c *Corpus) Missing() (list []keep.Missing) {
 	for i := range c.values {
 		if m := c.values[i].Missing; m.Documents > 0 && m.Documents < c.Len() {

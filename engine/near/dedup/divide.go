@@ -10,8 +10,8 @@ import (
 	"example.org/ndd/engine/near/shingle"
 )
 
-// settleAll replaces the clusters of the result by groups of rows that are alike, and finds the results of other settings.
-// The judge is nil for sketches.
+// settleAll replaces the clusters of the result by groups of rows that are alike. It also finds the results of the
+// other settings.
 func (s *search) settleAll(ctx context.Context, j judgeOf) error {
 	for _, also := range s.o.Also {
 		other := s.other()
@@ -27,7 +27,7 @@ func (s *search) settleAll(ctx context.Context, j judgeOf) error {
 }
 
 // settle replaces the clusters of a result by their groups, in place or not. Each goroutine settles small clusters, one
-// at a time; all of them settle large ones together.
+// at a time. All goroutines settle a large cluster together.
 func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool, j judgeOf) error {
 	d, err := divide(r, inPlace)
 	if err != nil {
@@ -75,13 +75,13 @@ func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool,
 	return err
 }
 
-// A judgeOf returns the judge of a rule, nil for sketches.
+// A judgeOf returns the judge of a rule, or nil to compare sketches.
 type judgeOf func(Rule) judge
 
-// sketchJudge has sketches compared.
+// sketchJudge selects the comparison of sketches.
 func sketchJudge(Rule) judge { return nil }
 
-// anyJudge lets every document that is near be dropped.
+// anyJudge allows every drop of a near document.
 func anyJudge(Rule) judge {
 	return func(Row, Row, *shingle.Buffers) (Likeness, bool) { return Likeness{}, true }
 }
@@ -110,7 +110,8 @@ func divide(r *Result, inPlace bool) (d division, err error) {
 	return d, err
 }
 
-// add adds the groups of a cluster. The first of its rows has a number among those of all clusters. rows is overwritten.
+// add adds the groups of a cluster. at is the index of the cluster's first row in the list of all rows; see
+// [cluster.Result.At]. It overwrites rows.
 func (d *division) add(at int, groups []group, rows *[]Row) {
 	for _, g := range groups {
 		*rows = (*rows)[:0]

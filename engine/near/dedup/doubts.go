@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Difference returns how many documents a result drops that another one keeps, and how many it keeps that the other
-// one drops.
+// Difference compares two results. It returns the number of documents that only r drops, and the number of documents
+// that only other drops.
 func Difference(r, other *Result) (more, fewer int) {
 	here, there := r.droppedRows(), other.droppedRows()
 	for row := range r.corpus.Len() {
@@ -19,14 +19,14 @@ func Difference(r, other *Result) (more, fewer int) {
 
 // A Doubt is a kept document and another one, near the threshold.
 type Doubt struct {
-	Drop           // the other document, which is dropped, or which another setting would drop
-	Gone   bool    // it is dropped; else it is kept, and in no cluster
+	Drop           // the other document; the result drops it, or another setting would
+	Gone   bool    // true if the other document is dropped; false if both are kept
 	Beyond float64 // distance of the pair from the threshold, negative below it
 }
 
-// Doubts returns up to n pairs of a result that are nearest to the threshold, at most one for each kept document. Half
-// of them are dropped. The other half is kept by the result and dropped by one of Also. If one half has fewer, the
-// other one has more. Documents that are dropped for known ones are left out.
+// Doubts returns up to n pairs that are nearest to the threshold, at most one for each kept document. In one half of
+// the pairs, the result drops a document. In the other half, it keeps both documents, and a result of Also drops one.
+// If one half has too few pairs, the other half has more. Doubts leaves out documents that are dropped for known ones.
 func Doubts(r *Result, n int, o Options) (list []Doubt) {
 	dropped := r.droppedRows()
 	gone := doubtsOf(r, o, func(d *Drop) bool { return true })
@@ -42,7 +42,7 @@ func Doubts(r *Result, n int, o Options) (list []Doubt) {
 	for _, half := range []*[]Doubt{&gone, &kept} {
 		slices.SortStableFunc(*half, func(a, b Doubt) int { return cmp.Compare(math.Abs(a.Beyond), math.Abs(b.Beyond)) })
 	}
-	seen := map[Row]bool{} // a pair of two results
+	seen := map[Row]bool{} // several results may have the same pair
 	kept = slices.DeleteFunc(kept, func(d Doubt) bool {
 		again := seen[d.Row]
 		seen[d.Row] = true
@@ -52,8 +52,8 @@ func Doubts(r *Result, n int, o Options) (list []Doubt) {
 	return append(gone[:min(len(gone), n-fromKept)], kept[:fromKept]...)
 }
 
-// doubtsOf returns the pair of each cluster that is nearest to the threshold of some options, among those that are
-// wanted.
+// doubtsOf returns the wanted pair of each cluster that is nearest to the threshold of the options. It leaves out
+// clusters without a wanted pair.
 func doubtsOf(r *Result, o Options, want func(*Drop) bool) (list []Doubt) {
 	for drop := range r.drops {
 		if drop.Cluster == 0 || !want(&drop) {

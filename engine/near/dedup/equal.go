@@ -9,8 +9,8 @@ import (
 	"example.org/ndd/engine/near/cluster"
 )
 
-// findEqual finds the rows, among those that have a hash, with the hash of a preferred row. They ascend, each with the
-// preferred row.
+// findEqual finds the rows that have the same hash as a preferred row, and returns them in ascending order, with the
+// preferred row. It compares only the rows that have a hash.
 func (s *search) findEqual(ctx context.Context, hashes [][2]uint64, has func(row int) bool) (drops []Drop, err error) {
 	n := 0
 	for row := range hashes {
@@ -49,7 +49,7 @@ func (s *search) findEqual(ctx context.Context, hashes [][2]uint64, has func(row
 	return drops, nil
 }
 
-// settleURLs corrects the kept documents of SameURL that are dropped themselves.
+// settleURLs replaces each kept document of SameURL that is dropped itself by the document that is kept for it.
 func settleURLs(r *Result) {
 	if len(r.SameURL) == 0 {
 		return

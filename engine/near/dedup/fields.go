@@ -12,7 +12,7 @@ import (
 	"example.org/ndd/engine/near/source"
 )
 
-// Limits of the documents that are looked at before the work, of one file and of all.
+// Limits of the documents that checkFields reads, in one file and in all files.
 const (
 	lookedOfFile = 1000
 	lookedOfAll  = 20_000
@@ -21,12 +21,12 @@ const (
 // A fieldList is a list of fields. Its value in a document is the value of the first field that the document has.
 type fieldList struct {
 	fields []string
-	isSome func(v format.Value, modified int64) bool // reports whether a value is of use
+	isSome func(v format.Value, modified int64) bool // reports whether a value can be used
 	none   func() error                              // returns the error if no document has such a value
 }
 
-// fieldLists returns the lists of fields that are read: one for each policy with fields, one for the source, and one for
-// the URL.
+// fieldLists returns the lists of fields that are read: one for each policy with fields, one for the source, and one
+// for the URL.
 func (o *ReadOptions) fieldLists() (lists []fieldList) {
 	found := func(v format.Value, _ int64) bool { return v.Found }
 	for _, by := range o.Keep {
@@ -45,9 +45,9 @@ func (o *ReadOptions) fieldLists() (lists []fieldList) {
 	return lists
 }
 
-// checkFields returns an error if no document among the first ones of the files has a value for a list of fields, so
-// that the error comes before hours of reading. It does nothing if an input can be read only once, and ignores files
-// that cannot be read.
+// checkFields reads the first documents of the files. It returns an error if none of them has a value for a list of
+// fields, because such an error should not follow hours of reading. It does nothing if an input can be read only once.
+// It ignores files that cannot be read.
 func checkFields(ctx context.Context, inputs []string, opts format.Options, lists []fieldList) error {
 	if len(lists) == 0 || slices.ContainsFunc(inputs, input.ReadOnce) {
 		return nil
@@ -85,7 +85,7 @@ func checkFields(ctx context.Context, inputs []string, opts format.Options, list
 		}
 		if _, skipped := errors.AsType[*input.Skip](err); err != nil && !skipped || looked >= lookedOfAll ||
 			!slices.Contains(found, false) {
-			return nil // the reading reports the error, or a later document may have the field, or all were found
+			return nil // reading reports the error, or a later document may have the field, or all were found
 		}
 	}
 	if looked == 0 {

@@ -12,7 +12,8 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// Find returns the clusters of a corpus. It returns errors of reading, and the error of ctx.
+// Find returns the clusters of a corpus. It fails if the options do not suit the corpus, if a file cannot be read, if
+// memory is not available, or if ctx ends.
 func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	defer store.CatchFault(&err)() // fingerprint files are mapped
 	if err := o.check(c); err != nil {
@@ -38,7 +39,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 	return s.r, nil
 }
 
-// check returns an error if the texts of a corpus cannot be compared.
+// check returns an error if the options require a comparison that is impossible.
 func (o *Options) check(c *Corpus) error {
 	switch {
 	case o.Texts == nil && len(o.Rule) > 0 && o.Rule.threshold() == 0:
@@ -51,7 +52,7 @@ func (o *Options) check(c *Corpus) error {
 	return c.from.readable()
 }
 
-// findEqualDocuments finds documents with the URL of another one, and short ones with the text of another one.
+// findEqualDocuments finds documents with the same URL, and short documents with the same text.
 func (s *search) findEqualDocuments(ctx context.Context) (err error) {
 	urls, hashes, empty := s.c.urls.All, s.c.hashes.All, ingest.HashOf("")
 	s.r.SameURL, err = s.findEqual(ctx, urls, func(row int) bool { return urls[row] != [2]uint64{} })
@@ -65,7 +66,8 @@ func (s *search) findEqualDocuments(ctx context.Context) (err error) {
 	return err
 }
 
-// findKnown finds the rows that the caller has already. They are not protected and do not have the URL of another one.
+// findKnown finds the rows that the caller already has. It leaves out rows that are protected, too short for a
+// fingerprint, or dropped for their URL.
 func (s *search) findKnown(ctx context.Context) (err error) {
 	if s.o.Known == nil {
 		return nil
@@ -112,8 +114,8 @@ func (s *search) findNear(ctx context.Context) error {
 	return s.settleAll(ctx, sketchJudge)
 }
 
-// rest returns the rows to compare and their fingerprints: rows that are not known, do not have the URL of another one,
-// and are not too short for a fingerprint. The rows are nil if these are all.
+// rest returns the rows to compare and their fingerprints. It leaves out known rows, rows that are dropped for their
+// URL, and rows that are too short for a fingerprint. rows is nil if it leaves out none.
 func (s *search) rest() (prints cluster.Prints, rows []Row, err error) {
 	all, known, urls := s.c.all(), s.r.Known, s.r.SameURL
 	gone := len(known) + len(urls) + s.c.shorts
@@ -121,7 +123,7 @@ func (s *search) rest() (prints cluster.Prints, rows []Row, err error) {
 		return all, nil, nil
 	}
 	left := s.c.Len() - gone
-	rows = memory.In[Row](&s.c.room.results, max(left, 1), &err)[:0] // no rows are not nil
+	rows = memory.In[Row](&s.c.room.results, max(left, 1), &err)[:0] // not nil, even if it is empty
 	list := memory.In[uint64](&s.c.room.results, max(left, 1), &err)[:0]
 	if err != nil {
 		return prints, nil, err

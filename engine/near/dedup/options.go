@@ -16,32 +16,33 @@ import (
 // Options configure the search for near-duplicates. The order of preference belongs to the corpus.
 type Options struct {
 	K     int  // largest Hamming distance
-	Exact bool // documents are dropped for one with the same text alone; requires a corpus read so, and K and Rule 0
+	Exact bool // drop only documents with equal texts; requires reading with ingest.Config.Exact, K = 0 and no Rule
 
-	// Rule says when a document may be dropped for a near one. Without clauses fingerprints decide alone, also if Texts is nil
-	// and the corpus has no sketches.
+	// Rule decides whether a document may be dropped for a near one. Fingerprints alone decide if it has no clauses, or
+	// if Texts is nil and the corpus has no sketches.
 	Rule Rule
 
-	// Texts, if not nil, has the texts read again and compared. If it is nil, Rule must have one minimum of Jaccard, with
-	// which estimates by sketches are compared. A pair without a sketch is accepted, without a likeness.
+	// Texts, if not nil, makes Find read the texts again and compare them. If it is nil, Rule must have only a minimum
+	// of the Jaccard similarity. The estimates of sketches are compared with it. A pair without a sketch is accepted,
+	// with an empty likeness.
 	Texts *Texts
 
-	// Known, if not nil, is called once with all fingerprints and sketches, nil if there are none. It returns the rows that
-	// the caller has already, ascending, each with the ID of a document that is near, and alike by its sketch. These rows
+	// Known, if not nil, is called once with all fingerprints, and with all sketches or nil. It returns the rows that
+	// the caller already has, ascending. Each has the ID of a near document that is alike by its sketch. These rows
 	// are dropped, and the others are compared with each other.
 	Known func(ctx context.Context, fingerprints []uint64, sketches []sketch.Sketch) ([]Drop, error)
 
-	// KnownBytes returns the memory that Known needs for a number of documents; nil is none.
+	// KnownBytes returns the memory that Known needs for a number of documents. If it is nil, Known needs none.
 	KnownBytes func(documents int) uint64
 
 	// Meter, if not nil, counts comparisons.
 	Meter *cluster.Meter
 
-	// Also has other settings, for [Result.Also].
+	// Also holds other settings, for [Result.Also].
 	Also []Setting
 }
 
-// A Setting is a distance and a rule, with which other documents may be dropped.
+// A Setting is a distance and a rule. Another setting may drop other documents.
 type Setting struct {
 	K    int
 	Rule Rule
@@ -49,13 +50,12 @@ type Setting struct {
 
 // Texts configure how texts are compared. The documents must have been read by [ReadDocuments], from files.
 type Texts struct {
-	Memory int64        // bytes for sets of shingles; default [TextMemory]. More of them go to a temporary file
+	Memory int64        // bytes for sets of shingles; default [TextMemory]. Further sets are in a temporary file
 	Meter  *input.Meter // counts the reading, if not nil
-	Begin  func()       // is called, if not nil, when fingerprints are compared and the reading begins
+	Begin  func()       // called, if not nil, after fingerprints are compared and before reading begins
 }
 
-// TextMemory is the default of Texts.Memory. The rest is in the system's cache of the file while
-// there is memory for it.
+// TextMemory is the default of Texts.Memory. The system caches the temporary file of the other sets if it has memory.
 const TextMemory = 8 << 20
 
 // memory returns the bytes for sets of shingles.
@@ -69,23 +69,24 @@ func (t *Texts) memory() int64 {
 // ReadOptions configure how a corpus is read.
 type ReadOptions struct {
 	Keep     keep.Order
-	Sketches bool // documents get sketches, and those of fingerprint files are read
+	Sketches bool // make sketches of documents, or read the sketches of fingerprint files
 	Source   source.Options
-	SameURL  []string       // fields, whose first value in a document is its URL; of documents with one URL one is kept
-	Find     Options        // for the later call of Find: memory depends on them
-	Copies   bool           // the inputs will be copied: memory depends on it, too
-	Budget   *memory.Budget // the memory is taken from it, until [Corpus.Close]; nil: no limit
-	Threads  int            // goroutines; 0 or less: as many as there are processors
+	SameURL  []string       // fields with URLs, the first value counts; of documents with the same URL one is kept
+	Find     Options        // options of the later call of Find; the memory depends on them
+	Copies   bool           // true if the inputs will be copied; the memory depends on it
+	Budget   *memory.Budget // reserves the memory until [Corpus.Close]; nil means no limit
+	Threads  int            // number of goroutines; 0 or less means one for each processor
 	TempDir  string         // folder of temporary files; default os.TempDir()
 	Disk     *disk.Disk     // disk of temporary files; default the system's
 
 	Open ndf.OpenOptions // options for fingerprint files
 
-	// Say, if not nil, is called with the largest memory that everything takes: for fingerprints before they are
-	// read; for documents before that, when their number is unknown and 0, and before they are compared. With
-	// spilled, everything that grows with their number is in temporary files, because there is less memory.
+	// Say, if not nil, is called with the peak memory. For fingerprint files it is called before they are read. For
+	// documents it is called before reading, with 0 because their number is unknown, and before they are compared. It
+	// may be called again if more memory is needed. spilled means that the memory is too small, so all data that grows
+	// with the number of documents is in temporary files.
 	Say func(documents int, bytes uint64, spilled bool)
 
-	readingBytes uint64 // for reading documents
-	columnBytes  uint64 // in memory of a column; default [columnBytes]
+	readingBytes uint64 // memory for reading documents
+	columnBytes  uint64 // memory of a column; default [columnBytes]
 }

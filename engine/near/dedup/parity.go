@@ -7,9 +7,10 @@ import (
 	"example.org/ndd/engine/near/shingle"
 )
 
-// parities bound the number of shingles that a document shares with kept ones of its cluster, in some ns and without their sets.
-// A row has a bit for each of some parts of all shingles: whether the document has an odd number of shingles of the part. Each
-// bit in which two rows differ is a shingle that only one of the documents has:
+// parities give an upper bound for the number of shingles that a document shares with kept documents of its cluster.
+// This takes a few ns and needs no sets. All possible shingles are divided into parts. A document's row has a bit for
+// each part. The bit is set if the document has an odd number of shingles in the part. If two rows differ in a bit, at
+// least one shingle of the part occurs in only one of the documents:
 //
 //	shingles    a: 1 5 8 12 17           b: 1 5 8 17
 //	mod 4       0: 8 12, 1: 1 5 17       0: 8, 1: 1 5 17
@@ -17,18 +18,18 @@ import (
 //
 // So documents of a and b shingles whose rows differ in d bits share at most (a + b - d) / 2.
 type parities struct {
-	words int // of a row; 0 if the cluster is too small to have rows
+	words int // words of a row; 0 if the cluster is too small to have rows
 	sizes []int
 	rows  []uint64
 }
 
 const (
-	parityFrom = 16  // documents of a cluster from which on there are rows
-	parityBits = 6   // for each shingle
-	parityMost = 512 // words
+	parityFrom = 16  // number of documents in a cluster from which there are rows
+	parityBits = 6   // minimum number of bits for each shingle, up to parityMost
+	parityMost = 512 // maximum number of words of a row
 )
 
-// reset removes all rows, and chooses the size of new ones for a number of shingles; 0 makes none.
+// reset removes all rows, and chooses the size of new ones for documents with a number of shingles. 0 means no rows.
 func (p *parities) reset(shingles int) {
 	p.words, p.sizes, p.rows = 0, p.sizes[:0], p.rows[:0]
 	for words := 8; shingles > 0 && p.words == 0; words *= 2 {
@@ -54,14 +55,15 @@ func (p *parities) keep(set []uint64) {
 	p.sizes, p.rows = append(p.sizes, len(set)), p.appendRow(p.rows, set)
 }
 
-// A parityRoom is memory of a goroutine.
+// A parityRoom holds the buffers of a goroutine.
 type parityRoom struct {
 	row     []uint64
 	numbers []uint32
 	differ  []uint32
 }
 
-// likely deletes the nears of kept documents for which a rule cannot drop the document of a set.
+// likely returns the elements of near whose kept documents may be similar enough. It removes an element if the upper
+// bound shows that the rule cannot drop the document of set for that kept document.
 func (p *parities) likely(r Rule, set, near []uint64, room *parityRoom) []uint64 {
 	room.row, room.numbers = p.appendRow(room.row[:0], set), room.numbers[:0]
 	for _, n := range near {
@@ -79,8 +81,8 @@ func (p *parities) likely(r Rule, set, near []uint64, room *parityRoom) []uint64
 	return left
 }
 
-// A setOf returns the set of shingles of a document, in buf if it has to be read. Many goroutines may call it, each with
-// buffers of its own.
+// A setOf returns the set of shingles of a document. It uses buf if it reads the set from a file. Many goroutines may
+// call it, each with its own buffers.
 type setOf func(row Row, buf *[]uint64) []uint64
 
 // judge returns the judge of a rule for texts.

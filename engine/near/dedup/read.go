@@ -14,7 +14,7 @@ import (
 )
 
 // ReadDocuments returns the corpus of the documents in some inputs. The report counts documents with too few features
-// for a fingerprint, which are compared with equal ones alone. It sets cfg.Document.ValueFields as the options need.
+// for a fingerprint. They are only compared with equal documents. ReadDocuments sets cfg.Document.ValueFields itself.
 func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o ReadOptions) (*Corpus, ingest.Report,
 	error) {
 	lists := o.fieldLists()
@@ -30,7 +30,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	cfg.Sketches = o.Sketches
 	cfg = c.room.reading(cfg)
 	c.from.inputs, c.from.options = inputs, cfg.Document
-	c.from.options.Meter = nil // it counts the first reading
+	c.from.options.Meter = nil // the meter counts the first reading only
 	if err := c.room.reserve(0); err != nil {
 		return nil, ingest.Report{}, err // nothing is reserved
 	}
@@ -63,9 +63,9 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	return c, report, err
 }
 
-// ReadPrints returns the corpus of one or more fingerprint files; of documents without IDs the rows
-// are the IDs. It verifies checksums. The error wraps [simhash.ErrMixed] unless all files have one
-// recipe, IDs or none, and, with o.Sketches, sketches or none.
+// ReadPrints returns the corpus of one or more fingerprint files. If they have no IDs, the rows are the IDs. It
+// verifies checksums. The error wraps [simhash.ErrMixed] if files have different recipes, or if only some have IDs or,
+// with o.Sketches, sketches.
 func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, err error) {
 	c := NewCorpus(nil, o)
 	defer func() {
@@ -100,7 +100,7 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		return nil, err
 	}
 	c.recipe = files[0].Recipe()
-	if err := o.Keep.CheckPrints(c.recipe != nil); err != nil && n > 0 { // rather than after all is read
+	if err := o.Keep.CheckPrints(c.recipe != nil); err != nil && n > 0 { // fail before reading all files
 		return nil, err
 	}
 	if c.sources.IsUnknown = slices.ContainsFunc(files, (*ndf.File).IsShare); !c.sources.IsUnknown {
@@ -122,7 +122,7 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	return c, cmp.Or(err, c.sources.Check(), c.end(), ctx.Err())
 }
 
-// verifyFile verifies a file. Its recipe must be the same as that of the first file.
+// verifyFile verifies a file. The file must have the same recipe as the first one.
 func verifyFile(ctx context.Context, f, first *ndf.File, threads int) error {
 	if err := f.Verify(ctx, threads); err != nil {
 		return err
@@ -152,7 +152,7 @@ func appendParts(ctx context.Context, c *Corpus, parts []ndf.Part) error {
 	return nil
 }
 
-// mapRaw takes the rows of files without IDs. The fingerprints stay in the files.
+// mapRaw adds the rows of files without IDs. The fingerprints stay in the files.
 func mapRaw(c *Corpus) {
 	var pieces [][]uint64
 	row := Row(0)

@@ -17,7 +17,7 @@ type record struct {
 	id     string
 	place  Place
 	length uint32   // length of its text
-	values []string // for the policies, "" for those that are no strings; nil if none is a string
+	values []string // values for the policies, "" for a value that is no string; nil if none is a string
 }
 
 // records are the records of all documents, in order:
@@ -25,8 +25,8 @@ type record struct {
 //	text  | head, ID, file, values, row, length | ...
 //	at    | offset of the record of row 0 | of row 1 | ...
 //
-// The file is written unless it is the ID or the file of the record before. In the latter case the record has
-// its distance to the file in the text.
+// A record contains the file, unless the file is the ID or the file of the previous record. In the latter case it
+// contains the distance in the text to an earlier copy of the file.
 type records struct {
 	text spill.Column[byte]
 	at   spill.Column[uint64]
@@ -35,12 +35,12 @@ type records struct {
 	anyAt   []uint64
 	reads   atomic.Uint32 // number of these reads
 
-	file   string // file of the record before
+	file   string // file of the previous record
 	fileAt int
 	line   []byte // buffer for a record
 }
 
-// Mapped pages count as memory of the process. Pages that were read are given back each time after:
+// Mapped pages count as memory of the process. The pages are released each time after this number of reads:
 const (
 	bytesMapped = 64 << 20 // bytes of records that were read in order
 	readsMapped = 1 << 12  // single records: the system maps up to 64 KiB around each, and around its place
@@ -54,7 +54,7 @@ const (
 	recordValues
 )
 
-// append adds a record. The error is a [spill.Error].
+// append adds a record. It returns a [spill.Error].
 func (f *records) append(r record) error {
 	head, begin := byte(0), f.text.Len()
 	b := store.AppendText(append(f.line[:0], 0), r.id)
@@ -84,7 +84,7 @@ func (f *records) append(r record) error {
 	return cmp.Or(f.at.Append(uint64(begin)), f.text.AppendAll(b))
 }
 
-// end makes the records readable. The columns have ended.
+// end makes the records readable. The columns must have ended before.
 func (f *records) end() (err error) {
 	if f.anyText, err = f.text.Random(); err == nil {
 		f.anyAt, err = f.at.Random()
@@ -92,7 +92,7 @@ func (f *records) end() (err error) {
 	return err
 }
 
-// of returns the record of a row, or an empty one if there are no records. Its texts are valid until the corpus is
+// of returns the record of a row, or an empty one if there are no records. Its strings are valid until the corpus is
 // closed.
 func (f *records) of(row Row) (r record) {
 	if len(f.anyAt) > 0 {
@@ -105,7 +105,7 @@ func (f *records) of(row Row) (r record) {
 	return r
 }
 
-// between yields the records of the rows from one to before another, each with its row.
+// between yields the records of the rows from row up to, but not including, last, each with its row.
 func (f *records) between(row, last Row) iter.Seq2[Row, record] {
 	return func(yield func(Row, record) bool) {
 		row, at, end := row, 0, len(f.text.All)
@@ -152,5 +152,5 @@ func readRecord(text []byte, at int) (r record, next int) {
 	return r, len(text) - len(rest)
 }
 
-// asString returns a text in the memory of the records.
+// asString returns a string that shares the memory of the records.
 func asString(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }

@@ -11,28 +11,28 @@ import (
 	"example.org/ndd/engine/near/source"
 )
 
-// A Result is the clusters of a corpus.
+// A Result holds the clusters of a corpus.
 type Result struct {
-	Known    []Drop // rows that the caller has already, ascending; like the next ones, they are in no cluster
-	SameURL  []Drop // rows with the URL of another one, ascending
-	SameText []Drop // rows that are too short for a fingerprint, with the text of another one, ascending
-	Rejected int    // documents that are kept because they are not alike, though their fingerprints are near
+	Known    []Drop // rows that the caller already has, ascending; like the next two, they are in no cluster
+	SameURL  []Drop // rows with the URL of a preferred row, ascending
+	SameText []Drop // rows that are too short for a fingerprint, with the text of a preferred row, ascending
+	Rejected int    // documents that have near fingerprints, but are kept because they are not alike
 
 	corpus   *Corpus
 	verified bool
 	found    *cluster.Result
-	likes    []Likeness // of each row of found
+	likes    []Likeness // likeness of each row of found
 
-	// Also has the results of other settings. Its known rows are the same.
+	// Also holds the results of the other settings. Their known rows are the same.
 	Also []*Result
 }
 
-// A Cluster is two documents or more. One of them is kept. Its slices must not be written.
+// A Cluster has at least two documents. One of them is kept. Its slices must not be written.
 type Cluster struct {
 	Number int        // from 1, in order of the first rows
 	Rows   []Row      // ascending
 	Kept   Row        // one of them
-	Likes  []Likeness // of each row's text to the text of the kept one
+	Likes  []Likeness // likeness of each row's text to the text of the kept document
 }
 
 // Len returns the number of clusters.
@@ -46,8 +46,8 @@ func (r *Result) Distance(a, b Row) int {
 	return bits.OnesCount64(r.corpus.print(a) ^ r.corpus.print(b))
 }
 
-// Farthest returns the dropped document of a cluster that is farthest from the kept one, the first of several, with
-// its distance.
+// Farthest returns the dropped document of a cluster that is farthest from the kept one, and the distance. If several
+// are equally far, it returns the first one.
 func (r *Result) Farthest(c Cluster) (row Row, distance int) {
 	distance = -1
 	for _, other := range c.Rows {
@@ -73,8 +73,7 @@ func (r *Result) Clusters() iter.Seq[Cluster] {
 	}
 }
 
-// Dropped returns the dropped documents: known ones, those with the URL of another one, short ones with the text of
-// another one, each by row, and then those of each cluster.
+// Dropped returns the dropped documents: first the rows of Known, then of SameURL, of SameText, and of each cluster.
 func (r *Result) Dropped() iter.Seq[Drop] {
 	return func(yield func(Drop) bool) {
 		last, id := int64(-1), ""
@@ -146,12 +145,12 @@ func findDrop(list []Drop, row Row) (d Drop, ok bool) {
 	return d, ok
 }
 
-// NumDropped returns how many documents are dropped.
+// NumDropped returns the number of dropped documents.
 func (r *Result) NumDropped() int {
 	return len(r.Known) + len(r.SameURL) + len(r.SameText) + r.found.Rows() - r.found.Len()
 }
 
-// droppedRows returns the rows that are dropped.
+// droppedRows returns the rows of the dropped documents.
 func (r *Result) droppedRows() rowset.Set {
 	dropped := make(rowset.Set, 0, r.corpus.Len()/64+1)
 	for d := range r.drops {
@@ -166,7 +165,7 @@ func (r *Result) Equal(a, b Row) bool {
 	return len(h) > 0 && h[a] == h[b]
 }
 
-// Sources returns what became of the documents of each source, in the order of their first documents.
+// Sources returns the counts of each source. The sources are in the order of their first documents.
 func (r *Result) Sources() []source.Count {
 	return r.corpus.sources.Counts(func(yield func(row, kept int) bool) {
 		r.drops(func(d Drop) bool { return yield(int(d.Row), int(d.KeptRow)) })

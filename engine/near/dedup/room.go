@@ -14,7 +14,7 @@ import (
 type room struct {
 	o        *ReadOptions
 	reserved *memory.Reservation // part of o.Budget, for everything
-	spilled  bool                // clusters are in temporary files, too
+	spilled  bool                // true if clusters are in temporary files, too
 	results  memory.Arena        // memory of clusters
 }
 
@@ -24,15 +24,15 @@ func (r *room) free() {
 	r.results.Free()
 }
 
-// reserve reserves and reports the memory for a number of documents; 0 is an unknown number, of documents that are
-// read. If the memory to compare them is too small, clusters go to temporary files.
+// reserve reserves and reports the memory for a number of documents. The number is 0 before documents are read. If the
+// memory is too small to compare them, clusters will be in temporary files.
 func (r *room) reserve(documents int) error {
 	what := fmt.Sprintf("comparing %d documents", documents)
 	if documents == 0 {
 		what = "reading"
 	}
 	if r.reserved == nil {
-		r.reserved, _ = r.o.Budget.Reserve(what, 0) // nothing always fits
+		r.reserved, _ = r.o.Budget.Reserve(what, 0) // 0 bytes always fit
 	}
 	err := r.reserved.Resize(what, r.needBytes(documents))
 	if err != nil && documents > 0 && memory.CanMapFile {
@@ -45,7 +45,8 @@ func (r *room) reserve(documents int) error {
 	return err
 }
 
-// mapping returns the function that makes memory which grows with the number of documents: nil for the system's.
+// mapping returns the function that allocates memory for data that grows with the number of documents. It returns nil
+// for the system's memory.
 func (r *room) mapping() func(bytes uint64) ([]byte, error) {
 	if !r.spilled {
 		return nil
@@ -53,7 +54,7 @@ func (r *room) mapping() func(bytes uint64) ([]byte, error) {
 	return spill.Memory(r.o.Disk, r.o.TempDir, "clusters")
 }
 
-// reading returns cfg for the memory that the rest leaves.
+// reading returns cfg for the memory that remains for reading.
 func (r *room) reading(cfg ingest.Config) ingest.Config {
 	beside := r.besideBytes(0)
 	cfg = cfg.Fit(r.o.Budget.Left() - min(r.o.Budget.Left(), beside))
@@ -67,9 +68,9 @@ func (r *room) copying() uint64 {
 	return max(all-min(all, r.besideBytes(0)), rewrite.LeastBytes)
 }
 
-// needBytes returns the memory for reading, comparing or copying that many documents: the largest of the three, and
-// the memory that is held meanwhile. If more than an eighth of the documents are near another one, these take more.
-// That is reserved when they are known. Columns are in temporary files.
+// needBytes returns the peak memory for a number of documents: the maximum for reading, comparing and copying, plus the
+// memory that is held at the same time. If more than an eighth of the documents are near others, they need more memory.
+// It is reserved when their number is known. Columns are in temporary files.
 func (r *room) needBytes(documents int) uint64 {
 	o := cluster.Options{Threads: r.o.Threads}
 	find := o.NeedBytes(uint64(documents))
@@ -94,11 +95,11 @@ func (r *room) besideBytes(documents int) (bytes uint64) {
 	return bytes
 }
 
-// settleHeap is the memory in the Go heap for choosing the kept documents of clusters, unless these are very large.
+// settleHeap is the memory in the Go heap for choosing the kept documents of clusters that are not very large.
 const settleHeap = 4 << 20
 
-// forClusters sets the memory of a search for clusters: the reserved bytes, and more if many documents are near
-// another one.
+// forClusters sets the memory of a search for clusters. The search takes the reserved bytes, and reserves more if many
+// documents are near others.
 func (r *room) forClusters(documents int, o *cluster.Options) {
 	beside := r.besideBytes(documents) + settleHeap
 	if r.reserved == nil || r.reserved.Bytes() < beside {
@@ -106,7 +107,7 @@ func (r *room) forClusters(documents int, o *cluster.Options) {
 	}
 	o.Memory, o.Results = r.reserved.Bytes()-beside, &r.results
 	if r.results.Map = r.mapping(); r.spilled {
-		o.Memory = 1 // nothing is done without Room
+		o.Memory = 1 // all memory comes from Room
 	}
 	o.Room = func(bytes uint64) (a memory.Arena, err error) {
 		if beside+bytes > r.reserved.Bytes() && !r.spilled {

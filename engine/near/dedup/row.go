@@ -14,16 +14,16 @@ type Place struct {
 // A Drop is a document that is dropped.
 type Drop struct {
 	Row      Row
-	Kept     string // ID of the document that is kept for it; "" in Result.SameURL where that is a row
-	KeptRow  int64  // its row; -1 if it is no document of the corpus
+	Kept     string // ID of the kept document; "" in Result.SameURL if KeptRow is a row
+	KeptRow  int64  // row of the kept document; -1 if it is not in the corpus
 	Distance int
 	Likeness
-	Cluster int // its number, 0 for none
+	Cluster int // number of the cluster; 0 if there is none
 }
 
 // A Kept is a document that is kept.
 type Kept struct {
 	ID string
 	Place
-	Short bool // it has too few features for a fingerprint and was compared with equal texts alone
+	Short bool // true if it has too few features for a fingerprint, and so was only compared with equal texts
 }

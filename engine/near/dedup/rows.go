@@ -13,22 +13,22 @@ import (
 	"example.org/ndd/engine/storage/spill"
 )
 
-// rows have the facts about each document that do not depend on options.
+// rows holds the data of each document that does not depend on options.
 type rows struct {
-	prints  spill.Column[uint64]    // or
-	raw     rawPrints               // without IDs
-	records records                 // IDs and places; none if the rows are the IDs
-	hashes  spill.Column[[2]uint64] // hashes of texts, equal if the texts are; or none
-	words   spill.Column[uint64]    // of sketches; or none
-	short   rowset.Set              // rows too short for a fingerprint
-	shorts  int                     // number of these
+	prints  spill.Column[uint64]    // fingerprints; empty if they are in raw
+	raw     rawPrints               // fingerprint files without IDs
+	records records                 // IDs and places; empty if the rows are the IDs
+	hashes  spill.Column[[2]uint64] // hashes of texts; or empty
+	words   spill.Column[uint64]    // words of sketches; or empty
+	short   rowset.Set              // rows that are too short for a fingerprint
+	shorts  int                     // number of short rows
 }
 
 // rawPrints are open fingerprint files without IDs.
 type rawPrints struct {
 	prints cluster.Prints
 	files  []*ndf.File
-	parts  []part // one after the other
+	parts  []part // rows of each file, in order
 }
 
 // A part is the rows of one fingerprint file.
@@ -56,10 +56,10 @@ func (r *rows) print(row Row) uint64 {
 	return r.raw.prints.At(row)
 }
 
-// sketches returns all sketches by row, nil if there are none.
+// sketches returns all sketches by row, or nil if there are none.
 func (r *rows) sketches() []sketch.Sketch { return memory.As[sketch.Sketch](r.words.All) }
 
-// sketch returns the sketch of a row, zero if it has none. There are sketches.
+// sketch returns the sketch of a row, zero if it has none. The corpus must have sketches.
 func (r *rows) sketch(row Row) *sketch.Sketch { return &r.sketches()[row] }
 
 // all returns all fingerprints.
@@ -78,7 +78,7 @@ func (r *rows) ID(row Row) string {
 	return strings.Clone(r.records.of(row).id)
 }
 
-// Place returns the place of a row's document. It is empty if the document came by [Corpus.Append] without one.
+// Place returns the place of a row's document. It is empty if the document was appended without one.
 func (r *rows) Place(row Row) Place {
 	if len(r.raw.parts) == 0 {
 		at := r.records.of(row).place
@@ -88,11 +88,11 @@ func (r *rows) Place(row Row) Place {
 	return Place{p.file, int64(row-p.first) + 1}
 }
 
-// NumShort returns the number of documents that are too short for a fingerprint. One of equal ones is kept, and
-// they are compared with no others.
+// NumShort returns the number of documents that are too short for a fingerprint. They are only compared with equal
+// documents.
 func (r *rows) NumShort() int { return r.shorts }
 
-// kept yields the documents of some rows that are not dropped.
+// kept yields the documents from row first up to, but not including, last that are not dropped.
 func (r *rows) kept(first, last Row, dropped rowset.Set, yield func(Kept) bool) {
 	if r.raw.prints.Len() > 0 { // the rows are the IDs
 		for row := first; row < last; row++ {

@@ -10,14 +10,14 @@ import (
 	"example.org/ndd/engine/near/shingle"
 )
 
-// A Rule says when a document may be dropped for a kept one: when it reaches all minima of one of the clauses. A rule
-// without clauses allows every drop.
+// A Rule decides whether a document may be dropped for a kept one: the pair must reach all minima of one of the
+// clauses. A rule without clauses allows every drop.
 type Rule []Clause
 
-// A Clause has minima; 0 is none.
+// A Clause has minima. 0 means no minimum.
 type Clause struct{ Jaccard, Contained float64 }
 
-// A Likeness says how much the texts of two documents share. What is not known is 0.
+// A Likeness describes how much the texts of two documents share. An unknown value is 0.
 type Likeness struct {
 	Jaccard   float32 // similarity of the sets of shingles
 	Contained float32 // share of the dropped document's shingles that the kept one has
@@ -26,7 +26,8 @@ type Likeness struct {
 // same is the likeness of a document to itself.
 var same = Likeness{1, 1}
 
-// ParseRule reads jaccard>=X and contained>=X, joined by or and and; and binds more tightly.
+// ParseRule parses terms such as jaccard>=X and contained>=X, joined by "or" and "and". The word "and" binds more
+// tightly.
 func ParseRule(s string) (r Rule, err error) {
 	for _, clause := range splitWord(s, "or") {
 		var c Clause
@@ -48,7 +49,7 @@ func ParseRule(s string) (r Rule, err error) {
 	return r, nil
 }
 
-// String returns what [ParseRule] reads.
+// String returns the rule in the syntax of [ParseRule].
 func (r Rule) String() string {
 	var clauses []string
 	for _, c := range r {
@@ -66,7 +67,7 @@ func (r Rule) String() string {
 	return strings.Join(clauses, " or ")
 }
 
-// Moved returns the rule with all minima changed by a number, and kept between 0.01 and 1.
+// Moved returns the rule with a number added to all minima. The new minima are limited to 0.01 to 1.
 func (r Rule) Moved(by float64) Rule {
 	moved := slices.Clone(r)
 	for i := range moved {
@@ -79,7 +80,8 @@ func (r Rule) Moved(by float64) Rule {
 	return moved
 }
 
-// beyond returns the distance of a likeness above the minima of its best clause; below 0, it reaches none.
+// beyond returns by how much a likeness exceeds the minima of its best clause. It is negative if the likeness reaches
+// the minima of no clause.
 func (r Rule) beyond(like Likeness) float64 {
 	most := math.Inf(-1)
 	for _, c := range r {
@@ -95,7 +97,7 @@ func (r Rule) beyond(like Likeness) float64 {
 	return most
 }
 
-// splitWord splits s at a word between spaces.
+// splitWord splits s at each occurrence of a word between spaces.
 func splitWord(s, at string) (parts []string) {
 	part := ""
 	for word := range strings.FieldsSeq(s) {
@@ -108,7 +110,7 @@ func splitWord(s, at string) (parts []string) {
 	return append(parts, part)
 }
 
-// threshold returns the minimum of a rule that is one Jaccard similarity, else 0.
+// threshold returns the minimum of a rule that is only a minimum of the Jaccard similarity, else 0.
 func (r Rule) threshold() float64 {
 	if len(r) != 1 || r[0].Contained > 0 {
 		return 0
@@ -122,8 +124,8 @@ func (r Rule) ByContainment() bool {
 	return slices.ContainsFunc(r, func(c Clause) bool { return c.Contained > 0 })
 }
 
-// Judge compares the sets of shingles of a document and a kept one, and reports whether the document may be dropped.
-// If not, the likeness is an upper bound. Judge does not read sets whose sizes decide.
+// Judge compares the sets of shingles of a document and a kept one, and reports whether the document may be dropped. If
+// not, the likeness is an upper bound. Judge does not read the sets if their sizes suffice to decide.
 func (r Rule) Judge(dropped, kept []uint64) (Likeness, bool) {
 	both := min(len(dropped), len(kept))
 	if like, ok := r.judge(both, len(dropped), len(kept)); !ok {
@@ -135,7 +137,7 @@ func (r Rule) Judge(dropped, kept []uint64) (Likeness, bool) {
 	return r.judge(both, len(dropped), len(kept))
 }
 
-// judge is Judge for two sizes of sets and the number of shingles in both. More of these never prevent a drop.
+// judge is Judge for two sizes of sets and the number of shingles in both. A larger number never prevents a drop.
 func (r Rule) judge(both, dropped, kept int) (Likeness, bool) {
 	jaccard, contained := 1.0, 1.0
 	if dropped > 0 {

@@ -10,13 +10,13 @@ import (
 type search struct {
 	c      *Corpus
 	o      Options
-	prefer func(a, b int) int // nil: the order of the rows
+	prefer func(a, b int) int // nil means the order of the rows
 	near   cluster.Options    // for clusters of near rows
 	set    setOf              // sets of shingles, if texts are compared
 	r      *Result
 }
 
-// newSearch returns a search without results, after it has reserved its memory.
+// newSearch reserves the memory of a search and returns a search without results.
 func newSearch(c *Corpus, o Options) (s *search, err error) {
 	if c.room.reserved == nil { // documents were appended
 		if err := c.room.reserve(c.Len()); err != nil {
@@ -24,7 +24,7 @@ func newSearch(c *Corpus, o Options) (s *search, err error) {
 		}
 	}
 	if o.Texts == nil && !c.HasSketches() {
-		o.Rule = nil // nothing can be compared with it
+		o.Rule = nil // there are no sketches to compare
 	}
 	s = &search{c: c, o: o, r: &Result{corpus: c, verified: len(o.Rule) > 0 || o.Exact}}
 	if s.prefer, err = c.prefer(); err != nil {
@@ -44,7 +44,7 @@ func (s *search) other() *Result {
 	return &Result{Known: s.r.Known, SameURL: s.r.SameURL, SameText: s.r.SameText, corpus: s.c, verified: s.r.verified}
 }
 
-// clusters returns the clusters of some rows, all of them if rows is nil. They have keys: fingerprints or hashes.
+// clusters returns the clusters of some rows, or of all rows if rows is nil. keys are their fingerprints or hashes.
 func (s *search) clusters(ctx context.Context, keys cluster.Prints, rows []Row, o cluster.Options) (
 	*cluster.Result, error) {
 	number, prefer := func(i int) int { return i }, o.Prefer

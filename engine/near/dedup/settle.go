@@ -25,50 +25,51 @@ type member struct {
 	like Likeness
 }
 
-// A judge compares a document with a kept one, and reports whether it may be dropped for it. Many goroutines may call it, each
-// with buffers of its own.
+// A judge compares a document with a kept one, and reports whether the document may be dropped for it. Many goroutines
+// may call it, each with its own buffers.
 type judge func(row, kept Row, bufs *shingle.Buffers) (Likeness, bool)
 
 // A settler chooses the kept documents of a cluster, whose near pairs may chain. It belongs to one goroutine.
 //
-// Documents are taken in order of preference. Each is compared with the documents kept so far that are within k of it. It is
-// dropped for the nearest one that is alike, and kept if none is. So
+// It compares the documents in order of preference. Each is compared with the documents kept so far within k of it. It
+// is dropped for the nearest one that is alike, and kept if none is alike. So
 //
-//   - a dropped document is within k of the one kept for it, is preferred less, and was compared with it;
+//   - a dropped document is within k of the document kept for it, is less preferred, and was compared with it;
 //   - if two kept documents are within k of each other, they are not alike.
 //
 // Protected documents come first and are always kept.
 //
-// Exactly one choice has both properties: the documents before each one are known to be kept or not, and that decides.
+// Only one choice has both properties, because the choices of the preferred documents determine the choice of each
+// document.
 //
-// Many goroutines compare a part of the documents with those kept before the part. Then they are compared one by one
-// with those kept since.
+// First, many goroutines compare a part of the documents with the documents kept before the part. Then one goroutine
+// compares each document of the part with the documents kept since.
 type settler struct {
 	corpus  *Corpus
 	o       Options
 	prefer  func(a, b int) int
-	judge   judge    // nil: sketches are compared
-	set     setOf    // nil: the judge compares no sets of shingles
-	self    Likeness // of a kept document to itself
+	judge   judge    // nil means that sketches are compared
+	set     setOf    // nil if the judge compares no sets of shingles
+	self    Likeness // likeness of a kept document to itself
 	threads int
-	part    int // documents that a goroutine compares at a time
+	part    int // number of documents that a goroutine compares at a time
 
 	rows     []Row // rows of the cluster, by preference
 	choices  []choice
 	reps     cluster.Representatives
 	kept     []Row       // rows of reps
-	sketches sketch.List // of kept
-	parities parities    // of kept, if sets are compared
+	sketches sketch.List // sketches of kept
+	parities parities    // parities of kept, if sets are compared
 
-	sizes   []uint32 // of groups, list, whose members are one after the other
+	sizes   []uint32 // size of the group of each kept document, then the index of the group in list + 2
 	list    []group
-	members []member
+	members []member // members of all groups of list, one group after the other
 
 	own       scratch
-	scratches sync.Pool // of other goroutines
+	scratches sync.Pool // scratches of other goroutines
 }
 
-// A scratch is memory of a goroutine that compares documents.
+// A scratch holds the buffers of a goroutine that compares documents.
 type scratch struct {
 	query sketch.Query
 	hits  cluster.Hits
@@ -79,7 +80,7 @@ type scratch struct {
 
 // A choice is the kept document for which a document is dropped, or none.
 type choice struct {
-	near uint64 // its distance, and its number in the lower 32 bits
+	near uint64 // distance of the kept document, and its number in the lower 32 bits
 	like Likeness
 }
 
@@ -87,12 +88,12 @@ type choice struct {
 const none = math.MaxUint64
 
 const (
-	settlePart  = 64       // documents that a goroutine compares at a time
-	settleLarge = 1024     // documents of a cluster from which on all goroutines solve it
-	settleBytes = 32 << 20 // that tables of kept documents may take
+	settlePart  = 64       // number of documents that a goroutine compares at a time
+	settleLarge = 1024     // number of documents in a cluster from which all goroutines settle it together
+	settleBytes = 32 << 20 // memory limit for tables of kept documents
 )
 
-// settle returns the groups of a cluster that have two documents or more.
+// settle returns the groups of a cluster that have at least two documents. They are valid until the next call.
 func (s *settler) settle(ctx context.Context, rows []Row) ([]group, error) {
 	s.rows = append(s.rows[:0], rows...)
 	if s.prefer != nil {
@@ -137,7 +138,7 @@ func (s *settler) keep(row Row) {
 	}
 }
 
-// groups returns the groups of the choices that have two documents or more. They are valid until the next call.
+// groups returns the groups of the choices that have at least two documents. They are valid until the next call.
 func (s *settler) groups() []group {
 	s.sizes = slices.Grow(s.sizes[:0], len(s.kept))[:len(s.kept)]
 	clear(s.sizes)
@@ -154,7 +155,7 @@ func (s *settler) groups() []group {
 	groups, all := slices.Grow(s.list[:0], n), s.members
 	for i, size := range sizes {
 		if size > 1 {
-			sizes[i] = uint32(len(groups)) + 2 // larger than 1, as it was
+			sizes[i] = uint32(len(groups)) + 2 // remains larger than 1
 			groups = append(groups, group{s.kept[i], all[:0:size]})
 			all = all[size:]
 		}
@@ -172,7 +173,7 @@ func (s *settler) groups() []group {
 	return groups
 }
 
-// look finds the choices of some documents among those kept so far.
+// look finds the choices of some documents among the documents kept so far.
 func (s *settler) look(ctx context.Context, part []Row, choices []choice) error {
 	if len(s.kept) == 0 {
 		return ctx.Err()
@@ -194,7 +195,8 @@ func (s *settler) look(ctx context.Context, part []Row, choices []choice) error 
 	})
 }
 
-// find replaces best by a better choice among the documents kept from a number on, if one is better.
+// find replaces best if one of the kept documents is a better choice. It compares the kept documents from number from
+// on.
 func (s *settler) find(row Row, from int, best *choice, sc *scratch) {
 	if from == len(s.kept) || s.corpus.sources.Protects(int(row)) {
 		return
@@ -215,7 +217,7 @@ func (s *settler) find(row Row, from int, best *choice, sc *scratch) {
 	}
 }
 
-// judgeNear is find for a judge, the nearest document first.
+// judgeNear is find for a judge. It begins with the nearest document.
 func (s *settler) judgeNear(row Row, from int, best *choice, sc *scratch) {
 	sc.near = sc.near[:0]
 	for first, numbers := range s.reps.Near(&sc.hits, s.corpus.print(row), from) {
@@ -237,12 +239,12 @@ func (s *settler) judgeNear(row Row, from int, best *choice, sc *scratch) {
 	}
 }
 
-// near returns the near of the choice of a kept document for a row.
+// near returns the value of choice.near for a row and a kept document.
 func (s *settler) near(row Row, number uint32) uint64 {
 	return uint64(bits.OnesCount64(s.corpus.print(row)^s.reps.At(int(number))))<<32 | uint64(number)
 }
 
-// estimate returns the likeness of two documents by their sketches: nothing if one is zero.
+// estimate returns the likeness of two documents by their sketches. It is zero if one of the sketches is zero.
 func estimate(a, b *sketch.Sketch) (l Likeness) {
 	if !a.IsZero() && !b.IsZero() {
 		jaccard, _ := sketch.Estimate(a, b)

@@ -31,7 +31,7 @@ func (s *search) settleTexts(ctx context.Context) (err error) {
 		members = append(members, c.Rows...)
 	}
 	slices.Sort(members)
-	texts, of, err := s.distinct(&arena, members) // equal ones are read and held once
+	texts, of, err := s.distinct(&arena, members) // equal texts are read and held once
 	if err != nil {
 		return err
 	}
@@ -50,15 +50,15 @@ func (s *search) settleTexts(ctx context.Context) (err error) {
 	return s.settleAll(ctx, s.set.judge)
 }
 
-// Bytes of memory for each row that is near another one.
+// Memory in bytes for each row that is near another one.
 const (
 	resultBytes   = 16 // in a [cluster.Result]
-	comparedBytes = 40 // while texts are compared: its row, number, text and the location of the set
+	comparedBytes = 40 // during the comparison of texts: its row, number, text and the location of the set
 	dividedBytes  = 20 // in a division
 )
 
-// distinct returns the first of the members with each text, ascending as the members are, and the number of its text
-// for each member. Memory: 4 bytes a member, and 16 if texts have hashes.
+// distinct returns the first member with each text, in ascending order like members. For each member it returns the
+// index of its text in firsts. It takes 4 bytes of memory a member, and 12 more if texts have hashes.
 func (s *search) distinct(a *memory.Arena, members []Row) (firsts []Row, of []uint32, err error) {
 	of = memory.In[uint32](a, len(members), &err)
 	for i := range of {

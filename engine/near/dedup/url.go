@@ -9,22 +9,22 @@ import (
 	"github.com/minio/highwayhash"
 )
 
-// URLFields are the fields that have a document's URL unless the caller names another one.
+// URLFields are the default fields with a document's URL.
 var URLFields = []string{"url", "WARC-Target-URI"}
 
-// tracking are the parameters of URLs that name the origin of a reader and not the page. So do those that begin with
-// utm_.
+// tracking lists URL parameters that track readers and do not select the page. Parameters that begin with utm_ do so,
+// too.
 var tracking = []string{"fbclid", "gclid", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "igshid", "mc_cid",
 	"mc_eid", "_ga", "_gl"}
 
-// indexNames are files that a server shows for their folder.
+// indexNames are the files that a server returns for their folder.
 var indexNames = []string{"index.html", "index.htm", "index.php"}
 
-// CanonicalURL returns the form of a URL that is compared, by rule 1. http and https are the same. The host is in
-// lower case, without a user, www., a dot at its end and the port of the scheme. The path has no . and .., and no
-// index.html and the like at its end. Parameters that track readers and the fragment are removed. Everything else
-// stays, such as the order of the parameters and a slash at the end of the path, because servers may tell them apart.
-// A text that is no such URL is returned unchanged.
+// CanonicalURL returns the form of a URL that is compared, by rule 1. The schemes http and https are the same. The
+// host is in lower case, without a user, www., a dot at its end and the port of the scheme. The path has no . and ..,
+// and no name such as index.html at its end. Tracking parameters and the fragment are removed. All other parts remain,
+// such as the order of the parameters and a slash at the end of the path, because servers may distinguish them. A text
+// that is no http or https URL is returned without spaces at its ends.
 func CanonicalURL(text string) string {
 	text = strings.TrimSpace(text)
 	u, err := url.Parse(text)

@@ -12,42 +12,42 @@ import (
 // A Comparison is the result of [Compare].
 type Comparison struct {
 	A, B     Text
-	Distance int   // of the fingerprints in bits; -1 where one text is too short for one
-	Bits     []int // that differ, 0 the least significant, from the leading one
+	Distance int   // Hamming distance of the fingerprints; -1 if a text is too short for one
+	Bits     []int // numbers of the bits that differ, descending; 0 is the least significant bit
 	Features simhash.Overlap
-	Expected float64 // distance of two texts that have so much in common, on average
+	Expected float64 // average distance of two texts with this overlap of features
 
-	Shared  int     // shingles that both have
-	Jaccard float64 // of the sets of shingles
-	AInB    float64 // share of a's shingles that b has
-	BInA    float64
+	Shared  int     // number of shingles that both texts have
+	Jaccard float64 // similarity of the sets of shingles
+	AInB    float64 // share of A's shingles that B has
+	BInA    float64 // share of B's shingles that A has
 
-	Estimate  float64 // of the Jaccard similarity by sketches
-	Deviation float64 // its standard error
+	Estimate  float64 // estimate of the Jaccard similarity by sketches
+	Deviation float64 // standard error of Estimate
 }
 
 // A Text is one side of a comparison.
 type Text struct {
 	Fingerprint simhash.Fingerprint
-	OK          bool // the text has features enough for a fingerprint
-	Features    int  // distinct ones
-	Tokens      int  // words, and characters of scripts without spaces
-	Shingles    int  // distinct ones
+	OK          bool // true if the text has enough features for a fingerprint
+	Features    int  // number of distinct features
+	Tokens      int  // number of words, and of characters of scripts without spaces
+	Shingles    int  // number of distinct shingles
 	Passages    []Passage
-	PassageSum  int // tokens of all passages
+	PassageSum  int // number of tokens in all passages
 	sketch      sketch.Sketch
 }
 
-// A Passage is a part of a text that the other one does not have.
+// A Passage is a part of a text that the other text does not have.
 type Passage struct {
-	Start, End int // bytes of the text
+	Start, End int // offsets of its bytes in the text
 	Tokens     int
 }
 
-// Compare compares two texts and their fingerprints by a recipe. A passage is a longest row of
-// tokens that no shared shingle covers: one replaced word is a passage of one word; text that only
-// moved is shared, but for its ends. It costs about 1 us and 200 bytes of memory a token of both
-// texts. The error is that of an invalid recipe.
+// Compare compares two texts and their fingerprints by a recipe. A passage is a maximal sequence of tokens that no
+// shared shingle covers. One replaced word is a passage of one word. Text that was only moved is shared, except at its
+// ends. Compare takes about 1 us and 200 bytes of memory for each token of both texts. It returns an error if the
+// recipe is invalid.
 func Compare(a, b string, recipe simhash.Recipe) (*Comparison, error) {
 	f, err := simhash.New(recipe)
 	if err != nil {
@@ -76,7 +76,8 @@ func Compare(a, b string, recipe simhash.Recipe) (*Comparison, error) {
 	return c, nil
 }
 
-// text returns one side. A token is covered if shingles in the set of the other side cover all of its units.
+// text returns one side of a comparison. A token is covered if shingles in the set of the other side cover all of its
+// units.
 func text(f *simhash.Fingerprinter, s string, own *trace, other []uint64) (t Text) {
 	t.Fingerprint, _, t.OK, t.sketch = f.Sketch(s)
 	tokens := own.tokens

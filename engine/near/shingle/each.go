@@ -14,16 +14,15 @@ import (
 	"example.org/ndd/engine/parallel"
 )
 
-// ErrNoText is wrapped where an ID is that of no document of the inputs.
+// ErrNoText is wrapped in an error about an ID that no document of the inputs has.
 var ErrNoText = errors.New("no document with its text")
 
-// Buffers are those of a goroutine for the two sets that it compares.
+// Buffers are a goroutine's buffers for the two sets that it compares.
 type Buffers [2][]uint64
 
-// Each calls do for the numbers below n, from as many goroutines as threads, each with buffers of
-// its own.
+// Each calls do for the numbers below n, from the given number of goroutines. Each goroutine has its own buffers.
 func Each(ctx context.Context, threads, n int, do func(i int, bufs *Buffers) error) error {
-	const together = 64 // most take a microsecond
+	const together = 64 // calls that a goroutine makes in a row, because most take a microsecond
 	return parallel.Each(ctx, parallel.Options{Workers: threads}, func(_ context.Context, yield func(int) bool) error {
 		for first := 0; first < n && yield(first); first += together {
 		}
@@ -41,8 +40,8 @@ func Each(ctx context.Context, threads, n int, do func(i int, bufs *Buffers) err
 	})
 }
 
-// ReadByID stores the sets of those documents of the inputs that have one of the IDs, and ends them. It returns
-// the numbers of the sets by the number of the ID. The error wraps [ErrNoText] if no document has one.
+// ReadByID stores the sets of all documents of the inputs that have one of the IDs, and calls End. It returns the
+// numbers of the sets by the number of the ID. The error wraps [ErrNoText] if no document has one of the IDs.
 func (s *Sets) ReadByID(ctx context.Context, inputs []string, ids map[string]uint32, cfg ingest.Config) ([][]int,
 	error) {
 	of := make([][]int, len(ids))

@@ -10,23 +10,23 @@ import (
 	"example.org/ndd/engine/storage/spill"
 )
 
-// Sets are the sets of numbered documents, in memory as far as there is room and then in a
-// temporary file. Put and Add may be called from many goroutines, and Get behind End. Close it.
+// Sets are the sets of numbered documents. Sets that do not fit into memory are in a temporary file. Many goroutines
+// may call Put and Add, and after End they may call Get. Call Close at the end.
 type Sets struct {
 	mu     sync.Mutex
-	err    error // the first one
+	err    error // first error
 	held   *memory.Buffer[uint64]
-	used   int                // elements of held
+	used   int                // number of elements in held
 	create func() error       // makes rest
 	rest   *spill.Run[uint64] // elements that do not fit; nil before there are any
-	at     []location         // of each set
+	at     []location         // location of each set
 }
 
-// A location is where a set is, in held or behind that in rest, and its size.
+// A location is the offset and the size of a set. Offsets in rest follow the offsets in held.
 type location [2]uint64
 
-// NewSets returns room for n sets, of which it holds up to bytes in memory, and 16 bytes for each in the
-// arena. The file is in folder dir, by default os.TempDir(), on d, by default the system's disk.
+// NewSets returns room for n sets. It holds up to the given number of bytes of them in memory, and 16 bytes for each
+// set in the arena. The file is in folder dir, by default os.TempDir(), on d, by default the system's disk.
 func NewSets(a *memory.Arena, n int, bytes int64, dir string, d *disk.Disk) (*Sets, error) {
 	var err error
 	s := &Sets{at: memory.In[location](a, n, &err)}
@@ -73,7 +73,7 @@ func (s *Sets) store(set []uint64) location {
 	return location{uint64(at), uint64(len(set))}
 }
 
-// End makes all sets readable; none may be stored behind it.
+// End makes all sets readable. No set may be stored after it.
 func (s *Sets) End() error {
 	if s.rest != nil && s.err == nil {
 		s.err = s.rest.Flush()
@@ -81,8 +81,8 @@ func (s *Sets) End() error {
 	return s.err
 }
 
-// Get returns set i, in buf if it has to be read: then it is overwritten when buf is used again. A set that was
-// not put is empty. So is one that cannot be read: Close returns the error.
+// Get returns set i. It reads a set of the file into buf, so that the next use of buf overwrites it. A set that was not
+// stored is empty. A set that cannot be read is empty too, and Close returns the error.
 func (s *Sets) Get(i int, buf *[]uint64) []uint64 {
 	at, size := int(s.at[i][0]), int(s.at[i][1])
 	if at+size <= len(s.held.Data) {
@@ -98,7 +98,7 @@ func (s *Sets) Get(i int, buf *[]uint64) []uint64 {
 	return *buf
 }
 
-// Close frees the memory and removes the file. It returns the first error of all.
+// Close frees the memory and removes the file. It returns the first error of all methods.
 func (s *Sets) Close() error {
 	s.held.Free()
 	return cmp.Or(s.err, s.rest.Close())

@@ -1,20 +1,19 @@
 // Package shingle compares texts by their shingles.
 //
-// The shingles are those of package sketch: 3 words in a row, or 5 characters of a script without spaces such as Chinese, where
-// a Latin word near such characters counts as its characters do. A shingle is held as its 64-bit hash:
+// The shingles are the same as in package sketch: 3 words in a row, or 5 characters of a script without spaces such as
+// Chinese. A Latin word near such characters counts as a sequence of characters. A shingle is held as its 64-bit hash:
 //
 //	text --package token--> units --in a row--> hashes --sort--> set
 //
-// [Jaccard] returns the similarity of two sets: the number of shingles that both have by the number
-// that either has. [Compare] explains a pair of texts and their fingerprints, with the passages
-// that only one of them has.
+// [Jaccard] returns the similarity of two sets: the number of shingles in both, divided by the number of shingles in at
+// least one of them. [Compare] explains a pair of texts and their fingerprints, and lists the passages that only one of
+// the texts has.
 //
-// Two different shingles of a pair of texts have one hash with a chance of n^2/2^64, which for a
-// million shingles is 5e-8.
+// Two texts of n shingles have different shingles with the same hash with a probability of n^2/2^64. For a million
+// shingles this is 5e-8.
 //
-// Cost: 50-100 MB of text a second and core for a set, which takes 8 bytes a shingle, about 1.4
-// bytes a byte of English; 1-2 ns an element for a similarity. A [Shingler] belongs to one
-// goroutine; sets are plain slices.
+// A core makes the sets of 50-100 MB of text a second. A set takes 8 bytes a shingle, about 1.4 bytes for each byte of
+// English. A similarity costs 1-2 ns an element. A [Shingler] belongs to one goroutine. Sets are plain slices.
 package shingle
 
 import (
@@ -34,36 +33,36 @@ type Shingler struct {
 	take    func([]token.Token)
 
 	set   []uint64
-	start int // of the set of this text in set
+	start int // index in set of the first shingle of this text
 	run   run
-	since int    // words since the last character, at most sketch.Near
-	word  []byte // that is taken as characters
+	since int    // number of words since the last character, at most sketch.Near
+	word  []byte // text of a word that is split into characters
 
-	ends   []uint32 // of buckets, while a set is sorted
+	ends   []uint32 // ends of the buckets of a sort
 	sorted []uint64
 
-	traced *trace // of the text, or nil
+	traced *trace // trace of the text, or nil
 }
 
-// A run is units of one kind in a row, of which it holds the last ones.
+// A run is a sequence of units of one kind. It holds the last ones.
 type run struct {
 	kind  token.Kind
 	units [5]uint64
-	n     int  // units that it holds, at most as many as a shingle has
-	full  bool // it has a shingle
+	n     int  // number of units that it holds, at most the number in a shingle
+	full  bool // true if it has had a shingle
 }
 
-// place is where a token is in its text.
+// place holds the offsets of a token in its text.
 type place struct{ start, end int }
 
-// gram is a shingle with its units, which end before one of those that are traced.
+// gram is a shingle of n units. They end before unit number end of the trace.
 type gram struct {
 	hash uint64
 	n    int
 	end  int
 }
 
-// New returns a Shingler that ends early when a context is done: its sets mean nothing then.
+// New returns a Shingler that stops early when the context is done. Its sets are invalid then.
 func New(ctx context.Context) *Shingler {
 	scanner, err := token.NewScanner(token.Options{})
 	if err != nil {
@@ -75,7 +74,7 @@ func New(ctx context.Context) *Shingler {
 	return s
 }
 
-// Append appends the set of a text's shingles to dst, ascending, each once.
+// Append appends the shingles of a text to dst, each once, in ascending order.
 func (s *Shingler) Append(dst []uint64, text string) []uint64 {
 	s.set, s.start, s.since, s.run = dst, len(dst), sketch.Near, run{}
 	s.scanner.Scan(text, s.take)
@@ -85,15 +84,15 @@ func (s *Shingler) Append(dst []uint64, text string) []uint64 {
 	return dst
 }
 
-// compact sorts the set of this text and drops what occurs again.
+// compact sorts the set of this text and removes repeated shingles.
 func (s *Shingler) compact() {
 	set := s.set[s.start:]
 	s.sort(set)
 	s.set = s.set[:s.start+len(slices.Compact(set))]
 }
 
-// makeRoom drops what occurs again, and doubles the room where that leaves less than half of it. So
-// a text takes memory for about three times its set, however often it repeats itself.
+// makeRoom removes repeated shingles. If less than half of the capacity is free then, it doubles the capacity. So a
+// text needs memory for about three times its set, even if it repeats itself very often.
 func (s *Shingler) makeRoom() {
 	if len(s.set)-s.start >= compactFrom {
 		s.compact()
@@ -103,13 +102,13 @@ func (s *Shingler) makeRoom() {
 	}
 }
 
-// compactFrom is how many shingles a text has before it is worth the time to look for repeats.
+// compactFrom is the number of shingles of a text from which a search for repeated shingles is worth its time.
 const compactFrom = 1 << 16
 
-// sortFrom is how many hashes are sorted by buckets: then that takes a third of the time.
+// sortFrom is the number of hashes from which they are sorted by buckets, which takes a third of the time.
 const sortFrom = 128
 
-// sort sorts hashes, which are uniform: in buckets of some four by their leading bits.
+// sort sorts hashes. Hashes are uniform, so it sorts them into buckets of 2 to 4 on average, by their leading bits.
 func (s *Shingler) sort(set []uint64) {
 	if len(set) < sortFrom {
 		slices.Sort(set)
@@ -140,11 +139,11 @@ func (s *Shingler) sort(set []uint64) {
 	copy(set, s.sorted)
 }
 
-// A trace is a text as a Shingler sees it.
+// A trace holds the shingles, tokens and units of a text.
 type trace struct {
-	set    []uint64 // of shingles
+	set    []uint64 // set of shingles
 	tokens []place
-	units  []int // the token of which a unit is a part
+	units  []int // index of each unit's token
 	grams  []gram
 }
 
@@ -180,7 +179,7 @@ func (s *Shingler) push(tokens []token.Token) {
 	}
 }
 
-// unit adds a unit, and the shingle that ends with it.
+// unit adds a unit, and the shingle that ends with the unit.
 func (s *Shingler) unit(kind token.Kind, hash uint64) {
 	r := &s.run
 	if r.kind != kind {
@@ -203,7 +202,7 @@ func (s *Shingler) unit(kind token.Kind, hash uint64) {
 	}
 }
 
-// endRun ends the run at work. A run that is too short for a shingle is one.
+// endRun ends the current run. If the run is too short for a shingle of full length, the whole run is a shingle.
 func (s *Shingler) endRun() {
 	if s.run.n > 0 && !s.run.full {
 		s.shingle()
@@ -232,7 +231,7 @@ func Jaccard(a, b []uint64) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-// Shared returns how many elements two sets have in common.
+// Shared returns the number of elements that two sets have in common.
 func Shared(a, b []uint64) (both int) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		x, y := a[i], b[j]

@@ -2,19 +2,19 @@ package source
 
 import "iter"
 
-// A Count says what became of the documents of a source.
+// A Count counts the documents of a source.
 type Count struct {
 	Source    string // "" for documents without the field
-	Documents int    // that were read, including those that are too short to be compared
+	Documents int    // number of documents read, including documents that are too short to be compared
 	Dropped   int
-	KeptFor   int // documents of other sources that were dropped for one of this source
+	KeptFor   int // documents of other sources that were dropped for a document of this source
 }
 
 // Kept returns the number of documents that are kept.
 func (c *Count) Kept() int { return c.Documents - c.Dropped }
 
-// Counts returns the counts of all sources. It is given the dropped rows, each with the row that is kept for it, or
-// -1 if that is no row.
+// Counts returns the counts of all sources. drops yields the dropped rows. Each comes with the row that is kept for it,
+// or -1 if the kept document is no row.
 func (t *Table) Counts(drops iter.Seq2[int, int]) []Count {
 	list := make([]Count, len(t.names))
 	for i, name := range t.names {

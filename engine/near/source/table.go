@@ -1,5 +1,6 @@
-// Package source knows the sources of documents: inputs, that is files and folders, or the values of a field. It says
-// which documents are preferred or protected for their source, and counts for each source what became of them.
+// Package source assigns documents to sources. A source is an input (a file or a folder) or the value of a field. The
+// source decides whether a document is preferred or protected. The package also counts the dropped and kept documents
+// of each source.
 package source
 
 import (
@@ -22,19 +23,19 @@ import (
 
 // Options say what the sources are and which rights they have.
 type Options struct {
-	Field   string   // that names the source of a document; "": a source is an input, a file or a folder
+	Field   string   // field with the source of a document; if "", a source is an input, a file or a folder
 	Prefer  []string // sources in their order of preference, before all others
-	Protect []string // patterns, as of [path.Match], of sources, files and folders whose documents are never dropped
-	Limits  []Limit  // of dropped documents
+	Protect []string // [path.Match] patterns of sources, files and folders whose documents are never dropped
+	Limits  []Limit  // limits of dropped documents
 }
 
-// A Limit is the largest share of the documents of a source, or of all documents for "", that may be dropped.
+// A Limit is the maximum share of dropped documents for a source, or for all documents if Source is "".
 type Limit struct {
 	Source string
 	Share  float64
 }
 
-// An Error says that the options name a source that does not exist, or that rights contradict each other.
+// An Error reports options that name an unknown source, or that contradict each other.
 type Error string
 
 func (e Error) Error() string { return string(e) }
@@ -44,19 +45,19 @@ func errorf(format string, args ...any) error { return Error(fmt.Sprintf(format,
 // A Table has the source of each row of a corpus. Sources are numbered in the order of their first rows.
 type Table struct {
 	Options
-	IsUnknown bool                 // the inputs are unknown: a source is a file with documents or a folder of them
-	Rows      spill.Column[uint16] // the source of each row, where a field names it
+	IsUnknown bool                 // the inputs are unknown: a source is a file with documents or a folder of documents
+	Rows      spill.Column[uint16] // source of each row, if a field names it
 
 	names     []string
 	number    map[string]int32
-	documents []int // of each source
+	documents []int // number of documents of each source
 	protects  []bool
-	runs      []run // of rows, where no field names the source
+	runs      []run // runs of rows, if no field names the source
 
 	protectedRows rowset.Set
 	used          []bool // patterns that protect a source or a file
 
-	file       string // of the row before, with its source and rights
+	file       string // file of the previous row, with its source and its protection
 	fileSource int32
 	fileSafe   bool
 }
@@ -67,10 +68,10 @@ type run struct {
 	source int32
 }
 
-// namesMax bounds the sources that a field names, because each row has a number of 2 bytes.
+// namesMax is the maximum number of sources that a field names, because each row stores a number of 2 bytes.
 const namesMax = math.MaxUint16
 
-// NewTable returns a table without rows. Its numbers go to a column.
+// NewTable returns a table without rows. It appends the numbers of sources to the column rows.
 func NewTable(o Options, rows spill.Column[uint16]) Table {
 	return Table{Options: o, Rows: rows, number: map[string]int32{}, used: make([]bool, len(o.Protect))}
 }
@@ -97,7 +98,8 @@ func inputNames(ctx context.Context, inputs []string) (names []string) {
 	return names
 }
 
-// Begin prepares for documents of some inputs. It returns an error if a name is none of them, before they are read.
+// Begin prepares the table for the documents of some inputs, before they are read. It returns an error if an option
+// names a source that is none of the inputs.
 func (t *Table) Begin(ctx context.Context, inputs []string) error {
 	if t.Field != "" {
 		return nil // values name them
@@ -115,7 +117,7 @@ func (t *Table) Begin(ctx context.Context, inputs []string) error {
 	return t.check()
 }
 
-// check returns an error if a name is no source, or if rights contradict each other.
+// check returns an error if an option names an unknown source, or if options contradict each other.
 func (t *Table) check() error {
 	for i, pattern := range t.Protect {
 		if !t.used[i] {
@@ -143,7 +145,7 @@ func (t *Table) check() error {
 	return nil
 }
 
-// Order returns the order of rows by their sources: that of Prefer, or else that of the inputs.
+// Order returns the order of rows by their sources: the order of Prefer or, if that is empty, of the inputs.
 func (t *Table) Order() func(a, b int) int {
 	var ranks []int
 	for i, name := range t.names {
@@ -157,7 +159,7 @@ func (t *Table) Order() func(a, b int) int {
 	return func(a, b int) int { return cmp.Compare(ranks[t.ofRow(a)], ranks[t.ofRow(b)]) }
 }
 
-// list names the sources for a message.
+// list lists the sources for a message.
 func (t *Table) list() string {
 	const most = 20
 	if n := len(t.names); n > most {
@@ -229,7 +231,7 @@ func above(file string) iter.Seq[string] {
 	}
 }
 
-// ofFile sets the fields that follow from the file of a document.
+// ofFile sets the fields that depend on the file of a document.
 func (t *Table) ofFile(file string, isDocument bool) {
 	if file == t.file && len(t.names) > 0 {
 		return
@@ -254,7 +256,7 @@ func (t *Table) ofFile(file string, isDocument bool) {
 	t.fileSource = t.add(key)
 }
 
-// Append adds the next row: a document of a file, or the whole file, with the value of the field.
+// Append adds the next row: a document in a file, or a whole file as a document, with the value of the field.
 func (t *Table) Append(row int, file string, isDocument bool, value string) error {
 	t.ofFile(file, isDocument)
 	n, safe := t.fileSource, t.fileSafe
@@ -280,7 +282,7 @@ func (t *Table) Append(row int, file string, isDocument bool, value string) erro
 	return nil
 }
 
-// AppendFile adds a number of rows of a fingerprint file, whose first row is given.
+// AppendFile adds the rows of a fingerprint file, from row first on.
 func (t *Table) AppendFile(path string, first, rows int) {
 	t.ofFile(path, true)
 	t.documents[t.fileSource] += rows
@@ -290,7 +292,7 @@ func (t *Table) AppendFile(path string, first, rows int) {
 	}
 }
 
-// Check returns an error if a name is no source, where the sources are known only after the reading.
+// Check returns an error if an option names an unknown source. It does so if the sources are known only after reading.
 func (t *Table) Check() error {
 	if t.Field != "" && len(t.names) == 1 && t.names[0] == "" {
 		return t.NoValue()
