@@ -36,16 +36,17 @@ func methodOf(text string) Method {
 	return SpotSigs
 }
 
-// The share of a text in percent that the signatures of its own method must cover. Below it they are those of a part of
-// the text, such as the comments of a program or the head of a table. The value for Auto was chosen on sources of
-// programs: with 95 a third as many pairs are wrong as with 80.
+// The minimum share of a text, in percent, that the signatures of its own method must cover. If they cover less, they
+// describe only a part of the text, such as the comments of a program or the head of a table. The value for Auto was
+// chosen on sources of programs: with 95 a third as many pairs are wrong as with 80.
 const (
 	autoCover  = 95 // below it winnow decides
 	otherCover = 50 // below it no pair is more than an overlap
 )
 
-// compared returns the sets that a document is compared by: its own set if that is large enough. Auto adds winnow, and
-// shingles to short documents. It also takes the set of few Chinese sentences, whose pairs winnow must confirm.
+// compared returns the sets for the comparison of a document. Its own set is one of them if it is large enough. Auto
+// adds the winnow set, and shingles for short documents. Auto also uses the set of a few Chinese sentences, but
+// winnow must confirm its pairs.
 func (o *Options) compared(s Sets) Sets {
 	enough := func(m Method, set []uint64) bool { return len(set) >= max(o.MinFeaturesOf(m), 1) }
 	auto := o.Method == Auto
@@ -62,8 +63,9 @@ func (o *Options) compared(s Sets) Sets {
 	return s
 }
 
-// short reports whether a document is compared by shingles, too: its own signatures are too few, or unsure like those of
-// few Chinese sentences, and those of winnow are few.
+// short reports whether a document is also compared by shingles. That is the case if it has too few signatures of its
+// own method. It is also the case if winnow has few signatures and the document's own signatures are not reliable,
+// for example because they are from a few Chinese sentences.
 func (o *Options) short(s *Sets) bool {
 	return len(s.Own) < max(o.MinFeaturesOf(s.Method), 1) || len(s.Winnow) < sureSize && (s.Method == CCDet || o.few(s))
 }
@@ -77,17 +79,17 @@ func (o *Options) few(s *Sets) bool {
 	return len(s.Own) < max(o.MinFeaturesOf(s.Method), 1) || s.Covered < cover
 }
 
-// Limits for pairs of Auto. Below those of winnow half of the pairs are wrong on the development set, most of them by a
-// licence or a notice.
+// Limits for pairs of Auto. Below the limits of winnow, half of the pairs are wrong on the development set, most of
+// them because of a licence or a notice.
 const (
-	sureContainment  = 0.8 // by winnow, enough for any two documents
-	smallContainment = 0.7 // by winnow, of fewer signatures than sureSize
+	sureContainment  = 0.8 // containment by winnow that suffices for any two documents
+	smallContainment = 0.7 // minimum containment by winnow if there are fewer signatures than sureSize
 	sureSize         = 24  // signatures of the smaller document; with fewer than half, sureContainment is required
-	sureJaccard      = 0.6 // by shingles, of two documents with Chinese sentences, such as announcements by template
-	confirmJaccard   = 0.4 // by winnow, for a pair whose own signatures cover too little of a text
+	sureJaccard      = 0.6 // minimum by shingles for two documents with Chinese sentences, such as announcements
+	confirmJaccard   = 0.4 // minimum by winnow for a pair whose own signatures cover too little of a text
 )
 
-// settle sorts the pairs of all methods. Of several pairs of the same two documents it keeps the first that is sure, in
+// settle sorts the pairs of all methods. If two documents have several pairs, it keeps the first that is sure, in
 // order of the methods. If OtherSites is set, it then removes pairs of one site and returns their number. Argument
 // sentences reports whether both documents of a pair are compared by CCDet.
 func (o *Options) settle(all []Pair, sentences func(*Pair) bool) (settled []Pair, sameSite int) {
@@ -111,7 +113,7 @@ func (o *Options) settle(all []Pair, sentences func(*Pair) bool) (settled []Pair
 	return settled, sameSite
 }
 
-// sure reports whether a pair of one method of Auto counts. Argument sentences reports whether both documents are compared
+// sure reports whether a pair of one method of Auto counts. Argument sentences is true if both documents are compared
 // by CCDet.
 func (o *Options) sure(p *Pair, sentences bool) bool {
 	size := min(p.SizeA, p.SizeB)

@@ -26,9 +26,9 @@ type Detector struct {
 	o        Options
 	methods  []methodSets
 	hasKnown bool     // Known was called
-	facts    []facts  // by document
-	covered  []uint8  // by document, see [Sets]
-	sites    []uint64 // by document, as SiteOf returns them; nil if no document has a site
+	facts    []facts  // facts of each document
+	covered  []uint8  // coverage of each document, see [Sets]
+	sites    []uint64 // site of each document, as SiteOf returns it; nil if no document has a site
 	report   Report
 }
 
@@ -82,7 +82,7 @@ func (d *Detector) Add(s Sets) {
 	d.add(Shingles, doc, compared.Shingles)
 }
 
-// add adds a set to those of a method, unless it is nil.
+// add adds the set of a document to the sets of a method, unless it is nil.
 func (d *Detector) add(m Method, doc uint32, set []uint64) {
 	if set == nil {
 		return
@@ -109,8 +109,8 @@ func (d *Detector) AddFile(f *File) (err error) {
 	return nil
 }
 
-// Known marks the documents so far as known: every pair will have a known document and a later one. The report counts
-// later documents only, except Report.Documents.
+// Known marks the documents so far as known. Every pair will have a known document and a later one. The report counts
+// only later documents, except in Report.Documents.
 func (d *Detector) Known() {
 	d.hasKnown = true
 	for i := range d.methods {
@@ -119,8 +119,8 @@ func (d *Detector) Known() {
 	d.report = Report{Documents: d.report.Documents}
 }
 
-// Pairs returns all pairs, ordered by A and B, and removes the documents. With known documents A is a known one and B is
-// not. It returns the error of ctx or of a temporary file, or a [postings.TooManyPairsError].
+// Pairs returns all pairs, ordered by A and B, and removes the documents. With known documents A is a known one and B
+// is not. It returns the error of ctx or of a temporary file, or a [postings.TooManyPairsError].
 func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 	var all []Pair
 	slices.SortFunc(d.methods, func(a, b methodSets) int { return cmp.Compare(order(a.method), order(b.method)) })
@@ -199,8 +199,8 @@ func (d *Detector) Close() (err error) {
 	return err
 }
 
-// confirm returns the pair that winnow finds instead of a pair whose own signatures are too few for the length of a text.
-// It returns false if winnow finds too little in common.
+// confirm returns the pair that winnow finds instead of a pair whose own signatures are too few for the length of a
+// text. It returns false if winnow finds too little in common.
 func (d *Detector) confirm(p Pair) (_ Pair, ok bool) {
 	i := slices.IndexFunc(d.methods, func(x methodSets) bool { return x.method == Winnow })
 	if i < 0 {

@@ -13,19 +13,21 @@
 //	shingles   all sequences of 3 words or 5 characters, in any language. Jaccard similarity >= 0.4
 //	auto       ccdet for texts with a share of Chinese, Japanese or Thai letters, else spotsigs; and winnow for all
 //
-// Containment is the number of shared signatures divided by the size of the smaller set. The method auto decides by these
-// rules:
+// Containment is the number of shared signatures divided by the size of the smaller set. The method auto decides by
+// these rules:
 //
-//   - The own method of both documents, ccdet or spotsigs, finds the pair. The signatures must be enough and cover nearly
-//     all of both texts: every 256 bytes need one. Else winnow must confirm the pair, and the row has its figures. So a
-//     comment that many programs share, or one sentence of many announcements, makes no pair.
+//   - The own method of both documents, ccdet or spotsigs, finds the pair. The signatures must be enough and cover
+//     nearly all of both texts: every 256 bytes need one. Else winnow must confirm the pair, and the row has its
+//     figures. So a comment that many programs share, or one sentence of many announcements, makes no pair.
 //   - Shingles find pairs of short documents: those with too few signatures of their own method ([Method.MinFeatures]),
 //     and short Chinese ones.
 //   - Winnow finds that one document contains the other, or a containment of at least 0.8, or any of its pairs if a
-//     document has too few signatures of its own method. With fewer than 24 signatures the containment must be 0.7, and
-//     with fewer than 12 it must be 0.8. Two documents with enough Chinese sentences are not found by winnow alone.
+//     document has too few signatures of its own method. The containment must be at least 0.7 if there are fewer than
+//     24 signatures, and 0.8 if there are fewer than 12. Winnow alone does not find two documents with enough Chinese
+//     sentences.
 //
-// If several methods find a pair, the row is that of the first in this order: ccdet, spotsigs, shingles, winnow.
+// If several methods find a pair, the row has the result of the first one in this order: ccdet, spotsigs, shingles,
+// winnow.
 //
 // # Relation
 //
@@ -37,8 +39,8 @@
 //	revised                ratio >= 0.5 and containment < 0.9
 //	contains, contained    else; the larger document contains the smaller one
 //
-// If the only method is not auto and its signatures cover less than half of a text, the relation is overlap. The shares of
-// the pair are then those of the whole texts.
+// If the method is not auto and its signatures cover less than half of a text, the relation is overlap. The shares of
+// the pair are then shares of the whole texts.
 //
 // # Signature files
 //
@@ -54,6 +56,6 @@
 //
 // # Concurrency
 //
-// A [Signer], a [Detector] and a [Writer] belong to one goroutine each. A join uses several goroutines. A [File] is safe
-// for concurrent use.
+// A [Signer], a [Detector] and a [Writer] belong to one goroutine each. A join uses several goroutines. A [File] is
+// safe for concurrent use.
 package copies

@@ -39,8 +39,8 @@ type ExplainedText struct {
 }
 
 // MethodOfPair returns the method by which Auto compares two texts. That is the method of their language if they have
-// enough signatures of it and are similar. Two texts with too few signatures are compared by shingles, and all others by
-// winnow.
+// enough signatures of it and are similar. Two texts with too few signatures are compared by shingles, and all others
+// by winnow.
 func (s *Signer) MethodOfPair(a, b string) Method {
 	one, other := s.Sign(a), s.Sign(b)
 	m := one.Method
@@ -56,9 +56,10 @@ func (s *Signer) MethodOfPair(a, b string) Method {
 	return m
 }
 
-// Explain returns the signatures and the shared passages of two texts. Signatures are a selection, so a passage is the text
-// of shared signatures, extended at both ends by the shingles that both texts have. Passages with less than gap bytes
-// between them are joined. It returns the error of the context of the Signer. Texts of 2 GiB and more are an error, too.
+// Explain returns the signatures and the shared passages of two texts. Signatures are only a selection. So a passage
+// is the text of shared signatures, extended at both ends by the shingles of both texts. Passages with less than gap
+// bytes between them are joined. It returns the error of the context of the Signer. Texts of 2 GiB and more are an
+// error, too.
 func (s *Signer) Explain(m Method, a, b string, gap int) (Explanation, error) {
 	if max(len(a), len(b)) > math.MaxInt32 {
 		return Explanation{}, errors.New("texts of 2 GiB and more cannot be explained")

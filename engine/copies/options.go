@@ -12,7 +12,7 @@ import (
 // Options configures a Signer, a Detector or a Writer. The zero value is the default.
 type Options struct {
 	Method      Method           // default Auto
-	Threshold   float64          // of all methods; the default depends on the method
+	Threshold   float64          // minimum similarity for every method; the default depends on the method
 	MinFeatures int              // minimum number of signatures of a document; the default depends on the method
 	SpotSigs    spotsigs.Options // lists, spot distance, chain length
 	Ends        string           // sentence ends of CCDet; default ccdet.PaperEnds for the method CCDet, else ccdet.Ends
@@ -47,8 +47,8 @@ func (o *Options) check() error {
 	return nil
 }
 
-// ThresholdOf returns the threshold of a method. Documents share fewer long chains of spot signatures, so the default for
-// chains of more than 2 is lower.
+// ThresholdOf returns the threshold of a method. Documents share fewer long chains of spot signatures, so the default
+// for chains of more than 2 is lower.
 func (o *Options) ThresholdOf(m Method) float64 {
 	const longChains = 0.45
 	spots := o.SpotSigs

@@ -18,8 +18,8 @@ var ErrSkipped = errors.New("done in part")
 
 // Collect reads the results of all tasks of a job's last step, in any order, checks that they are
 // complete, and writes them as the commands of one machine do: fields separated by tabs, IDs
-// unescaped. If o.Parts is not 0, that many tasks must have written. The error wraps [ErrLost] if a
-// record is missing or came twice, and [ErrUnfinished] if documents are undecided after a round of the job dedup.
+// unescaped. If o.Parts is not 0, exactly that number of tasks must have written results. The error wraps [ErrLost] if
+// a record is missing or came twice, and [ErrUnfinished] if documents are undecided after a round of the job dedup.
 //
 // It writes while it reads, unless o.Ordered or o.Copies is set: the output is valid only if it returns no error.
 func Collect(ctx context.Context, o Options) error {
@@ -82,7 +82,7 @@ func collect(ctx context.Context, t *task) (bad int64, err error) {
 	return all.bad, finish()
 }
 
-// final returns an error unless the records that arrived are all of the parts.
+// final returns an error unless all records of the parts arrived.
 func (e *end) final(arrived count, parts int) error {
 	if err := e.whole("the results", arrived); err != nil {
 		return err

@@ -17,14 +17,15 @@ import (
 // map indexes its part of the signatures and searches it for all documents of a side file.
 //
 //	in      a part of the results of the job signatures
-//	beside  all of these results, or those of other documents
+//	side    all results of that job, or the results for other documents
 //	shuffle two IDs, each with the number of its signatures, and the number of shared ones
 //	out     ID	ID, relation, score, share of the first in the second and of the second in the first,
 //	        numbers of signatures, shared ones, method, flags
 //
-// The shuffle carries whole pairs and grows as they do. A map reads the side file twice: first to count the sets
-// that have each signature of its part, then to search. If more than MaxEqual documents have equal sets, only the one with
-// the smallest ID has pairs with others, and each of the rest has one with it; then a map reads the file once more.
+// The shuffle carries whole pairs, so its size grows with their number. A map reads the side file twice. First it
+// counts the sets that contain each signature of its part, then it searches. If more than MaxEqual documents have equal
+// sets, only the document with the smallest ID is paired with other documents. Each of the rest has one pair, with that
+// document. In this case a map reads the side file a third time.
 type CopiesDocs struct {
 	Queries string         // file with signatures
 	Copies  copies.Options // method, not Auto, recipe, threshold and MaxDocuments
@@ -91,13 +92,13 @@ type setIndex struct {
 	docs   map[uint64]uint32 // number of a set in the index, by its hash
 	hashes []uint64          // hash of a set, by its number
 	ids    [][][]byte        // documents with a set, by its number
-	first  map[uint64][]byte // smallest ID of the documents with a set, where they are more than MaxEqual
+	first  map[uint64][]byte // smallest ID of the documents with a set, if there are more than MaxEqual
 }
 
 // seenBytes is the memory of a hash in a map.
 const seenBytes = 32
 
-// what names the index in messages.
+// what describes the index in messages.
 func (x *setIndex) what() string { return fmt.Sprintf("the index of %d sets of the part", len(x.ids)) }
 
 // add adds a document, and reports whether its set is new.
@@ -111,8 +112,8 @@ func (x *setIndex) add(hash uint64, id []byte) bool {
 	return !ok
 }
 
-// count counts the distinct sets of the side file in the index, as package postings counts documents. It finds the
-// sets that more than MaxEqual documents have.
+// count counts the distinct sets of the side file in the index, as package postings counts documents. It also finds the
+// sets of more than MaxEqual documents.
 func (x *setIndex) count(ctx context.Context) error {
 	var set []uint64
 	seen := map[uint64]int{} // documents by the hash of their set
@@ -142,9 +143,8 @@ func (x *setIndex) count(ctx context.Context) error {
 	})
 }
 
-// search sends the pairs of the documents of the side file with those of the index. Of two
-// documents the one with fewer signatures is searched for, or the smaller ID if they have as many,
-// so that a pair comes once.
+// search sends the pairs of a document of the side file and a document of the index. It searches for the document with
+// fewer signatures. If both have the same number, it searches for the smaller ID. So it sends each pair once.
 func (x *setIndex) search(ctx context.Context) error {
 	var set []uint64
 	var matches []postings.Match
@@ -152,7 +152,7 @@ func (x *setIndex) search(ctx context.Context) error {
 	return x.t.side(ctx, x.j.Queries, func(r record) (err error) {
 		hash := hashOfSet(r.value)
 		if first, ok := x.first[hash]; ok && !bytes.Equal(first, r.key) {
-			return nil // its pair is found from the first one
+			return nil // the search for the first document finds its pair
 		}
 		if set, err = parseSet(set[:0], r.value); err != nil {
 			return err
@@ -167,8 +167,8 @@ func (x *setIndex) search(ctx context.Context) error {
 	})
 }
 
-// side calls each with the records of a file beside a map, which are the results of another job, and
-// checks that all are there.
+// side calls each with every record of a side file, which has the results of another job. It checks that the file is
+// complete.
 func (t *task) side(ctx context.Context, path string, each func(r record) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -194,8 +194,8 @@ func (t *task) side(ctx context.Context, path string, each func(r record) error)
 	return side.whole(path, read)
 }
 
-// send sends the pairs of a document of size signatures with the documents of a match that are larger, or
-// as large and of a greater ID.
+// send sends the pairs of a document with size signatures and the documents of a match. It skips documents that have
+// fewer signatures, or the same number and no greater ID.
 func (x *setIndex) send(id []byte, hash uint64, size int, m postings.Match) error {
 	first, isLarge := x.first[x.hashes[m.Doc]]
 	var key []byte
@@ -259,7 +259,7 @@ func pairOf(key []byte) (a, b []byte, sizeA, sizeB int, err error) {
 	return a, b, sizeA, sizeB, err
 }
 
-// copied writes a pair that appendPair wrote, with its similarity by a method, as a result.
+// copied writes the result for a pair that appendPair wrote, with the similarity that a method computes.
 func (t *task) copied(o *copies.Options, key []byte, shared int) error {
 	a, b, sizeA, sizeB, err := pairOf(key)
 	if err != nil {

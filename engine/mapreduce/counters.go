@@ -35,7 +35,7 @@ const (
 	counterCount
 )
 
-// counterNames have neither commas nor spaces, which would end them in a reporter: line.
+// counterNames have neither commas nor spaces, because these end a name in a reporter: line.
 var counterNames = [counterCount]string{"records_in", "records_out", "bad_records", "end_records",
 	"fingerprints", "unmarked_documents",
 	"repaired_documents", "unknown_charset_documents", "documents_without_site", "documents_with_an_earlier_id", "bytes_in", "hits", "pairs",
@@ -74,7 +74,7 @@ func (t *task) living(what string) (stop func()) {
 	}
 }
 
-// badShown is how many malformed records are shown.
+// badShown is the number of malformed records to show.
 const badShown = 5
 
 // bad counts n malformed records of the input. The error wraps [ErrBad] if there are too many.

@@ -7,10 +7,10 @@ import (
 	"fmt"
 )
 
-// A Keep selects the document of several that is kept.
+// A Keep is a policy that selects which of several documents is kept.
 type Keep string
 
-// The policies. Of documents that a policy does not tell apart, the one with the smaller name is kept.
+// The policies. If a policy prefers none of several documents, the one with the smallest name is kept.
 const (
 	FirstID  Keep = "first"
 	Longest  Keep = "longest"
@@ -50,9 +50,9 @@ func (k Keep) rank(length uint64) uint64 {
 //	only preferred undecided ones confirm it    it stays undecided
 //	otherwise                                   it is kept, and leaves the results unless other documents need it
 //
-// The rounds end when no document is undecided or waiting. The end records hold the number of these documents, and of the
-// round, so that no round is left out or taken twice. The results do not depend on the order of records. A reduce holds
-// one record at a time.
+// The rounds end when no document is undecided or waiting. The end records hold the number of these documents, and of
+// the round, so that no round is left out or taken twice. The results do not depend on the order of records. A reduce
+// holds one record at a time.
 type Dedup struct{ Keep Keep }
 
 // The kinds of records of a text in the shuffle, in order.
@@ -125,8 +125,11 @@ func (j Dedup) reduce(ctx context.Context, t *task) error {
 	return nil
 }
 
-// A decider decides about the documents of one text after the other. The records of a text come in this order: pairs
-// with kept documents, the nearest first; pairs with undecided ones; documents, the preferred one first.
+// A decider decides about the documents of one text after the other. The records of a text come in this order:
+//
+//	pairs with kept documents, the nearest first
+//	pairs with undecided documents
+//	documents, the preferred one first
 type decider struct {
 	t    *task
 	text []byte
@@ -189,8 +192,8 @@ func (d *decider) document(state byte, head, rest []byte) error {
 		}
 		return d.write(d.text, dropped, head, fmt.Appendf(nil, "0 %s %s", like, d.first[rowDigits:]))
 	}
-	// It is dropped, too, perhaps for a document that is nearer, and less preferred than the first one of the text. So it is
-	// compared by itself, under a key of its own.
+	// This document is dropped, too, perhaps because of a nearer document that is less preferred than the first one of
+	// the text. So it is compared separately, under its own key.
 	own := appendNumber(make([]byte, 0, hashDigits), record{d.text, head}.hash(), printDigits)
 	return d.wait(append(own, d.text[printDigits:]...), waiting, head, d.content)
 }
@@ -200,7 +203,7 @@ func (d *decider) decide(state byte, head, rest []byte) error {
 	d.first, d.state, d.content = bytes.Clone(head), state, bytes.Clone(rest)
 	switch {
 	case state == fresh && bytes.HasPrefix(rest, []byte(noPrint+" ")):
-		d.state = kept // it is compared by its text alone
+		d.state = kept // only its text is compared
 	case state == fresh:
 		d.state = undecided
 	case state == equal || state == waiting && d.best == nil:

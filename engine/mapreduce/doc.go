@@ -27,45 +27,46 @@
 // the key. Numbers in keys are digits of the same alphabet and have one width. Values of equal keys
 // may come in any order. Keys that are not sorted are an error ([ErrOrder]).
 //
-// A task returns no error only if it read all input and wrote all output. A malformed record is
-// counted, shown and skipped; more than Options.MaxBad of them, or no other, fail the task
-// ([ErrBad]). In input that a task of this package wrote they are an error at once, and so is a raw
-// fingerprint that is cut.
+// A task returns no error only if it read all input and wrote all output. It counts, reports and skips malformed
+// records. It fails if there are more than Options.MaxBad of them, or if all records are malformed ([ErrBad]). In input
+// that a task of this package wrote, the first malformed record is an error. So is a truncated raw fingerprint.
 //
 // # End records
 //
-// A framework may lose the output of a killed filter and go on; PySpark's pipe does unless it is
-// told to check the status. So every task ends its output with end records, which hold the number
-// of records and the sum of their hashes modulo 2^64:
+// A framework may lose the output of a killed filter and continue. PySpark's pipe does so unless it is told to check
+// the exit status. So every task ends its output with end records. They hold the number of records and the sum of the
+// records' hashes modulo 2^64:
 //
-//	05~end	parts=0 records=1532 sum=91c2f0e85d7a6b34          a map's, of partition 05
-//	--~end	parts=1 records=12 sum=77aa01c3e94d52f8 recipe=minwise-5be1a2c4 job=scan   of partition 0: one for every map
-//	~end	parts=1 records=3811 sum=0c55d1fe1a7390bd          of a result
+//	05~end	parts=0 records=1532 sum=91c2f0e85d7a6b34          from a map, for partition 05
+//	--~end	parts=1 records=12 sum=77aa01c3e94d52f8 recipe=minwise-5be1a2c4 job=scan   for partition 0, from every map
+//	~end	parts=1 records=3811 sum=0c55d1fe1a7390bd          in results
 //
-// A reduce adds them up and compares them with the records that arrived ([ErrLost]); the reduce of
-// partition 0 counts the maps too, if their number is known. A map adds up the end records of its
-// input and sends the difference to the records it read to partition 0, where all differences must
-// cancel. Collect checks the last results in the same way. The key sorts after all others of its
-// partition.
+// A reduce adds up the end records and compares the sums with the records that arrived ([ErrLost]). If the number of
+// maps is known, the reduce of partition 0 checks it, too. A map adds up the end records of its input and subtracts the
+// records that it read. It sends the difference to partition 0, where the sum of all differences must be zero. Collect
+// checks the last results in the same way. The key of an end record sorts after all other keys of its partition.
 //
-// End records also name the recipe of the fingerprints: parts, or a side file, of another recipe
-// are an error ([ErrRecipe]). They name the job and its settings: a reduce refuses the output of
-// maps of another one ([ErrJob]). The job dedup has rounds, and its end records name the round.
+// End records also name the recipe of the fingerprints. A part or a side file with another recipe is an error
+// ([ErrRecipe]). They name the job and its settings. A reduce refuses the output of maps with another job or other
+// settings ([ErrJob]). The job dedup has rounds, and its end records name the round.
 //
 // # Repeated tasks
 //
-// Output depends on the input only, not on the order of a key's values. A task may be started
-// twice, or killed and started again: it leaves no file and writes to Options.Out only. An empty
-// part gives an end record and no error. If the output of a part arrives twice, so do its end
-// records, and the results are the same: repetitions are dropped.
+// Output depends on the input only, not on the order of a key's values. A task may be started twice, or killed and
+// started again, because it leaves no files and writes to Options.Out only. An empty part gives an end record and no
+// error. If the output of a part arrives twice, its end records arrive twice, too. Repeated records are dropped, so the
+// results are the same.
 //
 // # Memory
 //
 // A task reserves its memory from Options.Budget, reports it to Options.Say, and fails with a
-// memory.TooLargeError that names the group that does not fit. A map of fingerprints takes 144 MiB
-// for a batch of lines, or 64 MiB of raw ones, which it reads while it computes; Scan takes tables
-// of Q and hits in addition; Pairs about 600 bytes for each kept or undecided document of the largest group;
-// Dedup next to nothing.
+// memory.TooLargeError that names the group that does not fit:
+//
+//   - A map of fingerprints takes 144 MiB for a batch of lines, or 64 MiB for raw fingerprints. It reads them while it
+//     computes.
+//   - Scan also takes the tables of Q and the hits.
+//   - Pairs takes about 600 bytes for each kept or undecided document of the largest group.
+//   - Dedup takes almost no memory.
 //
 // Functions of this package may be called concurrently.
 package mapreduce

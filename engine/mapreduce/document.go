@@ -10,16 +10,16 @@ import (
 	"example.org/ndd/engine/corpus/sketch"
 )
 
-// A document is a document as the jobs pairs and dedup see it.
+// A document is a document of the jobs pairs and dedup.
 type document struct {
 	text   []byte // hash of its text, hashDigits
 	name   []byte // see [appendPlace]
-	rank   uint64 // lower ones are preferred; of equal ones the one with the smaller name
+	rank   uint64 // the document with the lower rank is preferred; if ranks are equal, the smaller name
 	state  byte
 	print  uint64
 	sketch []byte // sketchDigits, or noSketch
 	bytes  uint64 // length of the text; known in results of the job fingerprint
-	isRaw  bool   // it is a fingerprint and an ID alone
+	isRaw  bool   // only a fingerprint and an ID are known
 }
 
 // The states of a document.
@@ -28,7 +28,7 @@ const (
 	undecided = 'u'
 	shared    = 's' // undecided, and others have its text
 	waiting   = 'w' // it is dropped, and a nearer document may still be kept
-	kept      = 'k' // and other documents may be dropped for it
+	kept      = 'k' // kept, and other documents may be dropped for it
 	equal     = 'e' // it has the text of a preferred one, which is undecided
 	dropped   = 'd'
 )
@@ -44,7 +44,7 @@ const (
 	sketchDigits = sketch.Words * printDigits
 	noSketch     = "-"
 	sameText     = "same" // the similarity of texts that are too short for a fingerprint, and equal
-	noPrint      = "-"    // of a document that is too short to have a fingerprint
+	noPrint      = "-"    // fingerprint of a document that is too short to have one
 )
 
 // appendSketch appends a sketch as a field.
@@ -67,8 +67,9 @@ func parseSketch(field []byte) (s sketch.Sketch, err error) {
 	return s, k.err("sketch", 0)
 }
 
-// appendPlace appends the file and the row (6 digits) of a document. The name of a document is its ID, or, if a job knows
-// where documents are, place and ID. '!' separates the parts and is in no escaped text, so names are in order of files and rows.
+// appendPlace appends the file and the row (6 digits) of a document. The name of a document is its ID, or, if a job
+// knows where documents are, place and ID. '!' separates the parts and is in no escaped text, so names are in order
+// of files and rows.
 func appendPlace(dst []byte, file string, row int64) []byte {
 	return appendNumber(append(appendEscaped(dst, file), '!'), uint64(row), rowDigits)
 }
@@ -92,7 +93,8 @@ func parseName(name []byte) (p place, err error) {
 	return p, err
 }
 
-// parseDocument returns the document of a result of the job fingerprint, or of a result of the job dedup with a fingerprint.
+// parseDocument returns the document of a result of the job fingerprint, or of a result of the job dedup with a
+// fingerprint.
 func parseDocument(r record) (d document, err error) {
 	fields := bytes.Split(r.value, []byte(" "))
 	if len(r.key) == len(unmarkedKey) {

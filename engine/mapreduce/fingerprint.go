@@ -88,8 +88,8 @@ func (t *task) documents(ctx context.Context, o format.Options,
 	return t.ingested(&report)
 }
 
-// noID reports whether a reader made an ID of the number of its line, which means nothing in a
-// part.
+// noID reports whether a reader made the ID from the line number. In a part, a line number does not identify a
+// document.
 func noID(id string) bool { return id == input.Stdin || strings.HasPrefix(id, input.Stdin+":") }
 
 // errNoID is the error of a document without an ID.

@@ -17,7 +17,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// A Form is how a map's input holds fingerprints.
+// A Form is the format of fingerprints in a map's input.
 type Form string
 
 // The forms.
@@ -37,15 +37,15 @@ type chunk struct {
 }
 
 const (
-	// batchPrints is the most fingerprints of lines that are handed on at a time.
+	// batchPrints is the maximum number of fingerprints in a batch of lines.
 	batchPrints = 1 << 20
 	// batchBytes is the memory of a batch, with IDs of moderate length and while it grows.
 	batchBytes = batchPrints * (8 + 8 + 2*64)
-	// rawPrints raw fingerprints are searched at a time.
+	// rawPrints is the number of raw fingerprints that are searched at a time.
 	rawPrints = 1 << 20
-	// rawBytes is their memory: those that are read, wait and are searched.
+	// rawBytes is the memory of raw fingerprints while they are read, wait and are searched.
 	rawBytes = 8 * 8 * rawPrints
-	// unmarkedKey stands for the fingerprint of a document that is too short to have one.
+	// unmarkedKey is the key of a document that is too short to have a fingerprint.
 	unmarkedKey = "----------------"
 )
 
@@ -62,7 +62,7 @@ func (t *task) chunks(ctx context.Context, each func(chunk) error) error {
 	return fmt.Errorf("unknown form %q", t.Form)
 }
 
-// readBytes returns the memory that chunks takes at most.
+// readBytes returns the maximum memory of chunks.
 func (t *task) readBytes() uint64 {
 	if t.Form == RawBytes {
 		return rawBytes
@@ -133,10 +133,10 @@ type rawInput struct {
 	n          int // fingerprints
 }
 
-// A rawRun is fingerprints whose rows are consecutive: usually all of them.
+// A rawRun is a run of fingerprints with consecutive rows. Usually there is one run.
 type rawRun struct {
-	from int    // the first of them, by its number in the input
-	row  uint64 // of the first
+	from int    // index of the first fingerprint in the input
+	row  uint64 // row of the first fingerprint
 }
 
 // walk calls yield with the fingerprints of each record.
@@ -186,7 +186,7 @@ func (r *rawInput) next() (row uint64, err error) {
 	return binary.BigEndian.Uint64(r.key) / 8, err
 }
 
-// rawField reads a field after its length. It returns [io.EOF] only where nothing is left.
+// rawField reads a field after its length. It returns [io.EOF] only at the end of the input.
 func rawField(in io.Reader, buffer []byte) ([]byte, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(in, length[:]); err != nil {
@@ -201,7 +201,7 @@ func rawField(in io.Reader, buffer []byte) ([]byte, error) {
 	return buffer, cutAt(cutAt(err, io.EOF), io.ErrUnexpectedEOF)
 }
 
-// cutAt returns errCut if err is the error of an end, and otherwise err.
+// cutAt returns errCut if err is end, and otherwise err.
 func cutAt(err, end error) error {
 	if errors.Is(err, end) {
 		return errCut

@@ -18,8 +18,9 @@ import (
 //	stars     those without a preferred document in the group that confirms them
 //	rest      the others
 //
-// Where many documents are near each other there are few stars. Every document is compared with the stars that are near
-// it, and with the rest only if that can make a difference: so a group of n documents does not cost n * n comparisons.
+// If many documents are near each other, there are few stars. Every document is compared with the stars near it. It
+// is compared with the rest only if that can change the result. So a group of n documents costs less than n * n
+// comparisons.
 type group struct {
 	t     *task
 	j     Pairs
@@ -129,15 +130,16 @@ func (g *group) add(key, value []byte) error {
 	if len(g.kepts)+len(g.open) > 0 {
 		to = &g.rest
 	}
-	// A document that is dropped is held only if others have its text: they may need less preferred documents, which so stay
-	// undecided.
+	// A dropped document is held only if other documents have the same text. They may need less preferred documents,
+	// which so remain undecided.
 	if state == waiting || len(g.kepts) > 0 && state != shared {
 		return nil
 	}
 	return g.hold(&d, to)
 }
 
-// hold adds a document to the others. If it is not dropped, documents with its content are compared with it alone.
+// hold adds a document to the others. If it is not dropped, later documents with the same content are compared only
+// with it.
 func (g *group) hold(d *other, to *part) error {
 	to.prints.Add(d.print)
 	to.sketches.Append(&d.sketch)
@@ -153,8 +155,8 @@ func (g *group) hold(d *other, to *part) error {
 		uint64(otherBytes*len(g.others)+g.nameBytes))
 }
 
-// compare finds the others that confirm a document: the nearest kept one, and undecided ones that are nearer. If Most is 1, one of
-// these is enough, but each star is compared until a document follows it.
+// compare finds the others that confirm a document: the nearest kept one, and nearer undecided ones. If Most is 1, one
+// undecided document is enough, but each star is compared until a document follows it.
 func (g *group) compare(d *other) {
 	near := g.stars.near(g.near[:0], &g.hits, d.print)
 	g.near = near
@@ -217,8 +219,8 @@ func (g *group) take(d *other, p *part, near []uint32) {
 	}
 }
 
-// write writes matches of a document: of all kept or all undecided documents. If Most is not 1, it leaves out those that an
-// earlier table finds.
+// write writes matches of a document: of all kept or all undecided documents. If Most is not 1, it leaves out those
+// that an earlier table finds.
 //
 //	hash of its text	p, 0 for kept ones or 1, distance, rank, name, similarity, own name
 func (g *group) write(d *other, matches []match) error {

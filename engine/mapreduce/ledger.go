@@ -15,8 +15,7 @@ import (
 // ErrLost is wrapped if records of a part are missing or came more than once.
 var ErrLost = errors.New("records were lost or came twice (see 'ndd help cluster')")
 
-// endKey is the key of an end record. It sorts after all other keys of its part, which do not begin
-// with ~.
+// endKey is the key of an end record. It sorts after all other keys of its part, because no other key begins with ~.
 const endKey = "~end"
 
 // A count is a number of records and the sum of their hashes modulo 2^64, which does not depend on
@@ -50,17 +49,17 @@ func (r record) hash() uint64 {
 //	~end	parts=1 records=1532 sum=91c2f0e85d7a6b34 recipe=minwise-5be1a2c4
 type end struct {
 	parts     int64
-	count            // of the records written
+	count            // records written
 	before    count  // the counts of the inputs' end records, minus the records read
-	inputs    int64  // ends that were read
+	inputs    int64  // number of end records read
 	undecided int64  // documents that a round of the job dedup has not decided
-	bad       int64  // records that maps skipped, up to these results
-	recipe    string // of the fingerprints, by recipeName; "" if unknown
+	bad       int64  // records that maps skipped in this and all earlier steps
+	recipe    string // recipe of the fingerprints, as recipeName returns it; "" if unknown
 	sketch    string // version of the sketches, or "none"; "" if unknown
 
 	documents int64  // round of the job dedup that wrote the documents; 0: none
 	pairs     int64  // round whose documents the job pairs compared; 0: none
-	job       string // of a map, its name; "" of results
+	job       string // name of the job of a map; "" in results
 }
 
 // add adds the end of another part. The error wraps [ErrRecipe].

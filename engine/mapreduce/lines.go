@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// lineMax is the longest line that is read. A framework's own limit is about as high.
+// lineMax is the maximum length of a line. Frameworks have similar limits.
 const lineMax = 64 << 20
 
 // errBadRecord is wrapped by errors of a single malformed record.
@@ -28,7 +28,7 @@ type lines struct {
 	long []byte
 	n    uint64 // lines read
 
-	// bad handles malformed records, and returns nil to go on. If it is nil they end the reading.
+	// bad handles malformed records, and returns nil to continue. If bad is nil, a malformed record ends the reading.
 	bad func(error) error
 }
 

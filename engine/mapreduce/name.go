@@ -10,8 +10,8 @@ import (
 // ErrJob is wrapped if a reduce is of another job than its maps, or has other settings.
 var ErrJob = errors.New("map and reduce are not of the same job, or its settings differ")
 
-// name identifies the job and those settings that keys or results depend on; map and reduce must
-// agree. It has no space. Jobs without a reduce have none.
+// name identifies the job and the settings that change keys or results. Map and reduce must have the same name. A name
+// has no space. Jobs without a reduce have no name.
 
 func (j Scan) name() string  { return "scan" }
 func (j Dedup) name() string { return "dedup" }
@@ -27,7 +27,7 @@ func (j Signatures) name() string  { return "" }
 func (j Pairs) name() string {
 	p, err := j.pairing()
 	if err != nil {
-		return "" // which the step itself returns
+		return "" // the step itself returns the error
 	}
 	return fmt.Sprintf("pairs,k=%d,threshold=%g,most=%d,design=%s,bits=%d", j.K, j.Threshold, j.Most, p.design.Name, p.bits)
 }
@@ -39,7 +39,7 @@ func (j CopiesSum) name() string   { return copiesName("copies-sum", &j.Copies) 
 func copiesName(job string, o *copies.Options) string {
 	p, err := join(o)
 	if err != nil {
-		return "" // which the step itself returns
+		return "" // the step itself returns the error
 	}
 	return fmt.Sprintf("%s,%s,threshold=%g,df=%d-%d", job, o.Method, p.Threshold, p.MinDocuments, p.MaxDocuments)
 }

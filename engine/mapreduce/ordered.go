@@ -10,8 +10,8 @@ import (
 	"example.org/ndd/engine/storage/spill"
 )
 
-// An ordered is lines of results in order of a number, which begins each of them. Lines and their places go
-// to temporary files where they are many.
+// An ordered holds lines of results and sorts them by the number at the beginning of each line. If there are many, it
+// keeps the lines and their offsets in temporary files.
 type ordered struct {
 	t      *task
 	lines  spill.Column[byte]

@@ -16,22 +16,24 @@ import (
 //	out     hash of the text	see [group.write]
 //
 // The map sends each document once for each table of a design of radius 0, with the leading bits of its permuted
-// fingerprint. The reduce compares the documents that share them, in order of preference. Each pair is found once: by
-// the first table whose leading bits both share.
+// fingerprint. The reduce compares the documents with the same leading bits, in order of preference. Each pair is found
+// once: by the first table in which both documents have the same leading bits.
 //
-// A document is compared with preferred ones. A pair is confirmed if the estimated Jaccard similarity of both sketches is
-// at least Threshold. Without sketches, or with the threshold 0, pairs are unverified, and the results say so.
+// A document is compared with preferred ones. A pair is confirmed if the estimated Jaccard similarity of both
+// sketches is at least Threshold. Without sketches, or with the threshold 0, pairs are unverified, and the results
+// say so.
 //
-// If documents have equal fingerprints and sketches, only the first has pairs with others, and each of the rest has one
-// with the first. A document with more than Most pairs in a table has only the nearest one; the counter pairs_left_out counts the rest.
-// So a large group has the pairs of a star, and not the square of its documents.
-// Results of the job dedup have only those decided documents that others still need.
+// If documents have equal fingerprints and sketches, only the first is paired with other documents. Each of the rest
+// has one pair, with the first. If a document has more than Most pairs in a table, only the nearest one is written.
+// The counter pairs_left_out counts the rest. So the number of pairs in a large group grows with the number of
+// documents, not with its square. Results of the job dedup have only the decided documents that other documents still
+// need.
 type Pairs struct {
 	K         int
 	Threshold float64
-	Most      int    // pairs of a document in a table; if there are more, only the nearest one is written
+	Most      int    // maximum pairs of a document in a table; if there are more, only the nearest one is written
 	Design    string // name of a design of radius 0; "": the one with the fewest tables
-	Bits      int    // leading bits that a group shares, at most those of the design's tables; 0: 12 or those
+	Bits      int    // number of leading bits that a group shares; 0: 12, or less if a table of the design fixes less
 }
 
 // groupBitsDefault makes groups of 256 for a million fingerprints.
@@ -69,8 +71,8 @@ func (j Pairs) pairing() (*pairing, error) {
 	return p, nil
 }
 
-// design returns the design of the job's tables. The default is the one of radius 0 with the fewest
-// tables: k + 1 parts, of which k differences leave one unchanged.
+// design returns the design of the job's tables. The default is the design of radius 0 with the fewest tables. It
+// divides a fingerprint into k + 1 parts, so k differences leave at least one part unchanged.
 func (j Pairs) design() (d permute.Design, err error) {
 	if j.K < 0 || j.K > permute.MaxK {
 		return d, fmt.Errorf("k = %d: must be 0 to %d", j.K, permute.MaxK)
@@ -79,7 +81,7 @@ func (j Pairs) design() (d permute.Design, err error) {
 		return !slices.ContainsFunc(d.Tables, func(t permute.Table) bool { return t.Radius > 0 })
 	}
 	if j.Design == "" {
-		designs := permute.Catalogue(j.K, designSeed) // it has one of radius 0 for every k
+		designs := permute.Catalogue(j.K, designSeed) // the catalogue has a design of radius 0 for every k
 		return designs[slices.IndexFunc(designs, exact)], nil
 	}
 	if d, err = permute.Named(j.Design, j.K, designSeed); err == nil && (!exact(d) || len(d.Tables) > len(digits)) {
@@ -88,7 +90,7 @@ func (j Pairs) design() (d permute.Design, err error) {
 	return d, err
 }
 
-// Check returns the error of settings that the job refuses.
+// Check returns an error if the settings are invalid.
 func (j Pairs) Check() error {
 	_, err := j.pairing()
 	return err

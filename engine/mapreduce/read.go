@@ -7,9 +7,8 @@ import (
 	"fmt"
 )
 
-// records calls each with every record of a map's input. The record is valid until each returns. If
-// the error of each wraps errBadRecord the record counts as malformed; any other error ends the
-// task.
+// records calls each with every record of a map's input. The record is valid until each returns. If the error of each
+// wraps errBadRecord, the record counts as malformed. Any other error ends the task.
 func (t *task) records(ctx context.Context, each func(r record) error) error {
 	in := newLines(t.In)
 	in.bad = func(err error) error {
@@ -48,7 +47,7 @@ func (t *task) inputEnd(value []byte) error {
 	return err
 }
 
-// An arrive is the records of a partition that arrived, and its end records.
+// An arrive counts the records of a partition that arrived, and adds up its end records.
 type arrive struct {
 	count
 	end end
@@ -106,8 +105,8 @@ func (t *task) arrival(r record, each func(key, value []byte) error) error {
 	return each(r.key[partDigits:], r.value)
 }
 
-// distinct calls each with every distinct key of a reduce's input, in order, and its value: for jobs with one value of a
-// key. A record that arrives twice counts once.
+// distinct calls each with every distinct key of a reduce's input, in order, and its value. It is for jobs whose keys
+// have one value each. A record that arrives twice counts once.
 func (t *task) distinct(ctx context.Context, each func(key, value []byte) error) error {
 	var last []byte
 	return t.sorted(ctx, func(key, value []byte) error {

@@ -38,8 +38,8 @@ func (r record) check() error {
 	return nil
 }
 
-// appendEscaped appends a text as a field: printable ASCII without spaces and exclamation marks, which separate parts of a
-// name, and never empty. IDs may hold any bytes.
+// appendEscaped appends a text as a field: printable ASCII without spaces and exclamation marks, which separate parts
+// of a name, and never empty. IDs may hold any bytes.
 //
 //	a b\c  ->  a\sb\\c        naïve  ->  na\xc3\xafve        (empty)  ->  \e
 func appendEscaped(dst []byte, s string) []byte {
@@ -50,7 +50,7 @@ func appendEscaped(dst []byte, s string) []byte {
 		c := s[i]
 		if at := strings.IndexByte(escapedBytes, c); at >= 0 {
 			dst = append(dst, '\\', escapeLetters[at])
-		} else if c <= '!' || c > '~' || c == '~' && i == 0 { // so begins the key of an end record
+		} else if c <= '!' || c > '~' || c == '~' && i == 0 { // the key of an end record begins with ~
 			dst = append(dst, '\\', 'x', hexDigits[c>>4], hexDigits[c&15])
 		} else {
 			dst = append(dst, c)
@@ -120,8 +120,8 @@ var digitOf = func() (values [256]byte) {
 // Widths of numbers in digits.
 const (
 	printDigits = 11 // 64 bits
-	rowDigits   = 6  // of a file of queries: 2^36
-	partDigits  = 2  // of a partition's number
+	rowDigits   = 6  // row of a file of queries, below 2^36
+	partDigits  = 2  // number of a partition
 )
 
 // appendNumber appends the lowest width digits of v.
@@ -132,8 +132,7 @@ func appendNumber(dst []byte, v uint64, width int) []byte {
 	return dst
 }
 
-// number returns the number that digits stand for, and false if they are no digits, or more than 64
-// bits.
+// number returns the value of digits. It returns false if text has other characters or the value exceeds 64 bits.
 func number(text []byte) (v uint64, ok bool) {
 	for _, c := range text {
 		d := digitOf[c]
@@ -145,7 +144,7 @@ func number(text []byte) (v uint64, ok bool) {
 	return v, len(text) > 0
 }
 
-// appendPrint appends a fingerprint as results have it, in 16 hexadecimal digits.
+// appendPrint appends a fingerprint in the form of results, 16 hexadecimal digits.
 func appendPrint(dst []byte, print uint64) []byte { return simhash.Fingerprint(print).Append(dst) }
 
 // A keyReader takes the numbers of a key, one after the other.
@@ -167,7 +166,8 @@ func (k *keyReader) number(digits int) (v uint64) {
 	return v
 }
 
-// err returns an error if a number was missing, or fewer than least bytes are left; of 0 any.
+// err returns an error if a number is missing or malformed, or fewer than least bytes remain. If least is 0, no bytes
+// may remain.
 func (k *keyReader) err(what string, least int) error {
 	if k.bad || len(k.rest) < least || least == 0 && len(k.rest) > 0 {
 		return fmt.Errorf("%.80q is no %s", k.key, what)

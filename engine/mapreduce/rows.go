@@ -12,15 +12,16 @@ import (
 	"example.org/ndd/engine/result"
 )
 
-// CopyRows makes [Collect] write pairs of copies as package copies lists them. Pairs are in order of the documents, and the
-// earlier document comes first. Pairs have the flags same_site and common. If more than MaxEqual documents have equal
-// signatures, only the first of them has pairs with others; the jobs take the one with the smallest ID for it.
+// CopyRows makes [Collect] write pairs of copies as package copies lists them. Pairs are in order of the documents,
+// and the earlier document comes first. Pairs have the flags same_site and common. If more than MaxEqual documents
+// have equal signatures, only the first of them is paired with other documents. The jobs use the one with the
+// smallest ID instead.
 type CopyRows struct {
 	Signatures string         // file with the results of the job signatures, in order of the inputs
 	Options    copies.Options // limits of relations and OtherSites
 }
 
-// copyRows are pairs with numbers for IDs. They are held in memory.
+// copyRows are pairs of documents, with numbers instead of IDs. They are held in memory.
 type copyRows struct {
 	t       *task
 	numbers map[string]uint32 // number of a document by its escaped ID
@@ -32,7 +33,8 @@ type copyRows struct {
 	idBytes int
 }
 
-// An equalGroup is more than MaxEqual documents with equal signatures: the first by ID, and the first in order of the inputs.
+// An equalGroup has the first document by ID, and the first in order of the inputs, of more than MaxEqual documents
+// with equal signatures.
 type equalGroup struct{ byID, first uint32 }
 
 // idBytes is the memory of an ID without its text. rowBytes is the memory of a pair.

@@ -13,15 +13,13 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// A Scan is the job of section 3.3 of the paper: chunks of F against a file of queries Q, which
-// every map has beside it.
+// A Scan is the job of section 3.3 of the paper. Each map searches a chunk of F for all queries of the side file Q.
 //
 //	in      fingerprints, in any [Form]
 //	shuffle row of Q (6 digits), distance (1), fingerprint (11), ID
 //	out     row of Q	fingerprint, distance, ID
 //
-// Everything that is to be sorted is the key, so that a reduce holds nothing, however many hits a
-// query has.
+// The key has all fields that are sorted, so a reduce holds no hits in memory, even if a query has many of them.
 type Scan struct {
 	Queries string // file with the queries
 	K       int

@@ -18,7 +18,7 @@ var ErrRecipe = errors.New("different recipes")
 // ErrBad is wrapped if a task met more malformed records than Options.MaxBad.
 var ErrBad = errors.New("too many bad records")
 
-// PartitionsMax is the most partitions that a shuffle can have.
+// PartitionsMax is the maximum number of partitions of a shuffle.
 const PartitionsMax = 1 << (6 * partDigits)
 
 // Options configures a task: one run of a filter on one part of the input.
@@ -33,23 +33,23 @@ type Options struct {
 	// checks it.
 	Parts int
 
-	Columns int       // [Collect] writes as many fields of each result; 0: all
+	Columns int       // number of fields of each result that [Collect] writes; 0: all
 	Ordered bool      // [Collect] writes results in order of their first field, which is a number
-	Rows    Rows      // [Collect] writes rows of two documents, after their header; "": results as they come
-	Copies  *CopyRows // [Collect] writes pairs of copies in the order of one machine; nil: as they come
+	Rows    Rows      // [Collect] writes rows of two documents after a header; "": results in the order of the input
+	Copies  *CopyRows // [Collect] writes pairs of copies in the order of one machine; nil: in the order of the input
 
-	Form    Form           // of a map's input, for jobs that read fingerprints
-	File    string         // name of the file that the part is of, for IDs of raw fingerprints; may be empty
-	Budget  *memory.Budget // of which a task reserves its memory; nil: no limit
-	Threads int            // goroutines that compute, beside one that reads; 0 or less: one
-	MaxBad  int64          // bad records that are skipped; one more fails the task
+	Form    Form           // form of a map's input, for jobs that read fingerprints
+	File    string         // name of the file that contains the part, for IDs of raw fingerprints; may be empty
+	Budget  *memory.Budget // limits the memory of the task; nil: no limit
+	Threads int            // goroutines that compute, in addition to one that reads; 0 or less: one
+	MaxBad  int64          // maximum number of bad records to skip; one more fails the task
 
 	// Functions to call, if not nil:
 
 	Count  func(name string, n int64)      // at the end, with each counter that is not 0
 	Warn   func(message string)            // for the first malformed records
 	Status func(message string)            // every StatusEvery while the task runs
-	Say    func(task string, bytes uint64) // with the task's memory, before it is used
+	Say    func(task string, bytes uint64) // before memory is used, with the task's memory
 }
 
 // StatusEvery is the time between two calls of Options.Status. Frameworks end a task that is silent
@@ -63,7 +63,7 @@ type Mapper interface {
 	name() string
 }
 
-// A Reducer makes results of all records of some partitions.
+// A Reducer makes results from all records of some partitions.
 type Reducer interface {
 	reduce(ctx context.Context, t *task) error
 	name() string
@@ -82,7 +82,7 @@ func Map(ctx context.Context, j Mapper, o Options) error {
 }
 
 // Reduce runs a job's reduce on all records of some partitions, sorted by key. The error wraps
-// [ErrLost] if the maps sent other records, and [ErrJob] if the maps were of another job; then the
+// [ErrLost] if the maps sent other records, and [ErrJob] if the maps ran another job. After an error the
 // output is invalid.
 func Reduce(ctx context.Context, j Reducer, o Options) error {
 	return run(ctx, o, "reduce", j.name(), func(ctx context.Context, t *task) error {
@@ -98,19 +98,19 @@ type task struct {
 	Options
 	w        *bufio.Writer
 	line     []byte
-	value    []byte   // of a pair of copies or a span
-	fields   [][]byte // of a result that is collected
+	value    []byte   // value of a pair of copies or a span
+	fields   [][]byte // fields of a collected result
 	counters counters
-	job      string // its name, of a map or a reduce
-	beside   string // the file beside a map that the recipe is of; "" if there is none
+	job      string // name of the job in a map or a reduce
+	beside   string // side file with the recipe; "" if there is none
 
-	read    end             // of the input: its ends, and in before what was read
-	written []count         // of each partition, by a map
-	results end             // of what is written as results
-	arrived map[int]*arrive // of each partition, to a reduce
+	read    end             // end records of the input; before counts the records read
+	written []count         // records that a map wrote, by partition
+	results end             // end record of the results
+	arrived map[int]*arrive // records that a reduce read, by partition
 }
 
-// run runs the steps of a task, reports its status from time to time, and counts.
+// run runs the steps of a task, reports its status from time to time, and reports its counters.
 func run(ctx context.Context, o Options, what, job string, steps func(context.Context, *task) error) error {
 	if o.Partitions < 1 || o.Partitions > PartitionsMax {
 		return fmt.Errorf("%d partitions: must be 1 to %d", o.Partitions, PartitionsMax)
@@ -149,7 +149,7 @@ func (t *task) reserve(what string, bytes uint64) (*memory.Reservation, error) {
 	return r, err
 }
 
-// send writes a record of a map for a partition, whose number goes before the key.
+// send writes a record of a map for a partition. It puts the number of the partition before the key.
 func (t *task) send(partition int, key, value []byte) error {
 	t.line = append(appendNumber(t.line[:0], uint64(partition), partDigits), key...)
 	return t.put(&t.written[partition], value)
@@ -222,7 +222,7 @@ func (t *task) endReduce() error {
 			return err
 		}
 		t.results.recipe, t.results.sketch = a.end.recipe, a.end.sketch
-		if t.results.pairs == 0 { // else they are in the documents, too
+		if t.results.pairs == 0 { // otherwise the documents have the same bad records
 			t.results.bad = a.end.bad
 		}
 	}

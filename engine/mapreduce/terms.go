@@ -16,10 +16,10 @@ import (
 //
 //	in      results of the job signatures
 //	shuffle signature (11 digits), number of the document's signatures (4), hash of all of them (11), ID
-//	out     ID	ID, numbers of signatures: 4 digits each; and frequent if it is in more or fewer sets than allowed
+//	out     ID	ID, numbers of signatures: 4 digits each; frequent if it is in too many or too few sets
 //
 // Its results, and the shuffle of the second step, grow with the square of the documents that share
-// a signature. It is here to be compared with CopiesDocs.
+// a signature. It exists for comparison with CopiesDocs.
 type CopiesTerms struct{ Copies copies.Options }
 
 func (j CopiesTerms) mapPart(ctx context.Context, t *task) error {
@@ -55,7 +55,7 @@ type posting struct {
 // listBytes is the memory of a document of a list.
 const listBytes = 72
 
-// frequent marks a partial overlap of a signature outside min-df and max-df: it counts, and finds no pair.
+// frequent marks a partial overlap of a signature outside min-df and max-df. It counts as shared, but finds no pair.
 const frequent = " frequent"
 
 func (j CopiesTerms) reduce(ctx context.Context, t *task) error {
@@ -89,8 +89,8 @@ func (j CopiesTerms) reduce(ctx context.Context, t *task) error {
 	return t.overlaps(list, &o)
 }
 
-// overlaps writes the partial overlaps of all pairs of the documents of a signature. If more than MaxEqual documents have equal sets,
-// only the first has pairs with others, and each of the rest has one with it.
+// overlaps writes the partial overlaps of all pairs of documents that have a signature. If more than MaxEqual documents
+// have equal sets, only the first is paired with other documents. Each of the rest has one pair, with the first.
 func (t *task) overlaps(list []posting, o *postings.Options) error {
 	sets := 0
 	var firsts []posting // without the rest of large groups
@@ -115,7 +115,7 @@ func (t *task) overlaps(list []posting, o *postings.Options) error {
 	for i, next := range firsts {
 		for _, first := range slices.Backward(firsts[:i]) {
 			if !o.Possible(first.size, next.size) {
-				break // what comes before is smaller still
+				break // all earlier documents are at most as large
 			}
 			if err := t.overlap(first, next, o.Finds(sets)); err != nil {
 				return err
@@ -125,7 +125,7 @@ func (t *task) overlaps(list []posting, o *postings.Options) error {
 	return nil
 }
 
-// overlap writes the partial overlap of a pair, which is frequent if the signature does not find pairs.
+// overlap writes the partial overlap of a pair. It is frequent if the signature does not find pairs.
 func (t *task) overlap(a, b posting, finds bool) error {
 	if bytes.Equal(a.id, b.id) {
 		return nil

@@ -15,23 +15,23 @@ import (
 	"example.org/ndd/engine/corpus/input"
 )
 
-// made is the records that a worker made of a document.
+// made holds the records that a worker made from a document.
 type made struct {
 	id      string
 	records []hashed
 }
 
-// A hashed is a record without its partition, and the hash that chooses that.
+// A hashed is a record without its partition, and the hash that selects the partition.
 type hashed struct {
 	hash       uint64
 	key, value []byte
 }
 
-// A write takes a record of a document.
+// A write function receives a record of a document.
 type write = func(hash uint64, key, value []byte)
 
-// eachDocument has workers make records of each document of a map's input, and writes them in order: as
-// results, if the job has no reduce.
+// eachDocument lets workers make records from each document of a map's input, and writes the records in order. If the
+// job has no reduce, they are results.
 func (t *task) eachDocument(ctx context.Context, o format.Options,
 	worker func(context.Context) (func(*format.Document, write), error)) error {
 	return t.documents(ctx, o, func(c ingest.Config) (ingest.Report, error) {
@@ -76,7 +76,7 @@ type Signatures struct {
 	SiteOf   func(*format.Document) uint64 // 0: unknown; nil: no document has one
 }
 
-// noSignatures stands for the signatures of a document with too few.
+// noSignatures is the field of a document with too few signatures.
 const noSignatures = "-"
 
 func (j Signatures) mapPart(ctx context.Context, t *task) error {
@@ -109,7 +109,7 @@ func (j Signatures) mapPart(ctx context.Context, t *task) error {
 	})
 }
 
-// signatureRecipe names how signatures are made.
+// signatureRecipe returns the name of the recipe of signatures.
 func signatureRecipe(o *copies.Options) string {
 	data, err := json.Marshal(o.Recipe())
 	if err != nil {
@@ -124,10 +124,10 @@ func setOf(value []byte) []byte {
 	return set
 }
 
-// hashOfSet returns a hash of the signatures of a result, by which documents with equal ones are found.
+// hashOfSet returns a hash of the signatures of a result. It identifies documents with equal signatures.
 func hashOfSet(value []byte) uint64 { return xxhash.Sum64(setOf(value)) }
 
-// parseSet appends the signatures of a result, which ascend; none for noSignatures.
+// parseSet appends the signatures of a result in ascending order. It appends nothing for noSignatures.
 func parseSet(dst []uint64, value []byte) ([]uint64, error) {
 	text := setOf(value)
 	if string(text) == noSignatures {

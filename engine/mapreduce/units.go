@@ -11,12 +11,11 @@ import (
 // A Units is the job that finds repeated units: lines, paragraphs, or sentences in a row.
 //
 //	in      a JSON object a line
-//	shuffle hash of the unit (22 digits), ID, first byte (8), byte behind the last (8)
-//	out     ID	first byte, byte behind the last, 1 if it stays or 0, ID of the first place, its first byte
+//	shuffle hash of the unit (22 digits), ID, offset of the first byte (8), end offset (8)
+//	out     ID	start offset, end offset, 1 if the unit is kept or 0, ID of the first place, start offset there
 //
-// The first place is that of the first ID, in order of the bytes of its escaped form. The reduce holds
-// one unit. MinCount and AcrossOnly do not apply, and windows of sentences that follow each other are
-// not joined.
+// The first place is in the document with the first ID, in order of the bytes of the escaped IDs. The reduce holds one
+// unit. MinCount and AcrossOnly do not apply, and consecutive windows of sentences are not joined.
 type Units struct {
 	Document format.Options
 	Passages passages.Options
@@ -38,7 +37,7 @@ func (j Units) mapPart(ctx context.Context, t *task) error {
 	})
 }
 
-// A span is a part of a document, with the first place that has the same.
+// A span is a part of a document, with the first place of the same unit.
 type span struct {
 	from, to, stays uint64 // stays is 1 or 0
 	first           []byte // ID
@@ -54,7 +53,7 @@ func (t *task) span(id []byte, s span) error {
 func (j Units) reduce(ctx context.Context, t *task) error {
 	var hash []byte
 	var first span
-	alone := false // nothing is written of the first place
+	alone := false // the unit has only its first place so far, which is not written yet
 	return t.distinct(ctx, func(key, _ []byte) error {
 		const behind = 1 + 2*placeDigits
 		if len(key) <= hashDigits+behind {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// help returns the long help of a job: what it reads and writes, what its shuffle must do, and the
-// command lines that run it, which work as they stand once the names of folders are those of the
-// reader.
+// help returns the long help of a job: its input, output and shuffle, and the command lines that run it. A reader only
+// has to replace the names of folders in the command lines.
 func (j *mapReduceJob) help() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s.\n\n", strings.ToUpper(j.short[:1])+j.short[1:])
@@ -43,7 +42,7 @@ func (j *mapReduceJob) help() string {
 
 const (
 	helpWidth = 88
-	margin    = "           " // what a paragraph's title stands in
+	margin    = "           " // width of the column with the titles of paragraphs
 )
 
 // wrapped returns a text wrapped to lines of at most width characters.

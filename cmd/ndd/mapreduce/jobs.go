@@ -13,7 +13,7 @@ import (
 	"example.org/ndd/permute"
 )
 
-// mapReduceJobs are the jobs, in the order in which they follow each other.
+// mapReduceJobs are the jobs, in the order of their use.
 var mapReduceJobs = []mapReduceJob{{
 	name: "fingerprint", short: "documents to fingerprints",
 	in: `a JSON object, with the fields --text and --id`,
@@ -186,11 +186,11 @@ signature outside min-df and max-df`,
 	},
 }}
 
-// methodFileNote says what the steps that find copies have in common.
+// methodFileNote describes the common flags of the steps that find copies.
 const methodFileNote = ` All steps, signatures included, need the same --method and --method-file, and those of copies the same
 --threshold. On a cluster the file and what it names are side files.`
 
-// collectNote says what collect adds.
+// collectNote describes collect --signatures.
 const collectNote = ` For collect --signatures, the results of the job signatures must be in order of the inputs. Of more
 than 1,000 documents with equal signatures, only the first has pairs with others, as in 'ndd copies'.`
 

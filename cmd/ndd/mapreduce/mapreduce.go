@@ -2,8 +2,8 @@
 // Streaming, Spark or a shell run on lines.
 //
 //	mapreduce.go   map, reduce and collect, and the flags that they share
-//	jobs.go        the jobs: what each reads, writes and needs
-//	help.go        a job's help, with command lines that work as they stand
+//	jobs.go        the jobs: their inputs, results and side files
+//	help.go        the help of a job, with complete command lines
 package mapreduce
 
 import (
@@ -48,7 +48,7 @@ type mapReduce struct {
 	rows      bool
 
 	unit, ignore string
-	passages     passages.Options // what other flags set
+	passages     passages.Options // options set by other flags
 	copies       copies.Options
 	file         *cli.MethodFile
 	site         cli.SiteField
@@ -148,8 +148,8 @@ func newStep(g *cli.Files, step string) *cobra.Command {
 	return cmd
 }
 
-// noJob returns an error if there is an argument, which is no job that has the step: cobra takes
-// those for commands.
+// noJob returns an error if there is an argument. Cobra handles the names of jobs as commands, so the argument is not
+// the name of a job with the step.
 func noJob(cmd *cobra.Command, step string, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -238,7 +238,7 @@ func (m *mapReduce) options(cmd *cobra.Command, j *mapReduceJob) (o mapreduce.Op
 	o = mapreduce.Options{In: m.g.Stdin, Out: m.g.Stdout, Partitions: max(1, m.partitions), Parts: m.parts,
 		MaxBad: m.maxBad, Columns: j.columns,
 		Rows: j.rows, Ordered: j.ordered, Threads: 1, Budget: budget, Form: m.input}
-	if cmd.Flags().Changed("threads") { // else one: a task has a core
+	if cmd.Flags().Changed("threads") { // the default is one, because a task has one core
 		o.Threads = m.g.Threads
 	}
 	if queries := cmd.Flags().Lookup("queries"); queries != nil && m.queries == "" {
@@ -251,7 +251,8 @@ func (m *mapReduce) options(cmd *cobra.Command, j *mapReduceJob) (o mapreduce.Op
 	return o, err
 }
 
-// wholeFile returns the name of the file that the part is, as Hadoop gives it, and an error if it is a part of the file.
+// wholeFile returns the name that Hadoop gives for the input file of the task. It returns an error if the input
+// does not begin at the start of the file.
 func wholeFile() (string, error) {
 	file, start := os.Getenv("mapreduce_map_input_file"), os.Getenv("mapreduce_map_input_start")
 	if file == "" {
@@ -315,19 +316,19 @@ func (m *mapReduce) collect(cmd *cobra.Command, o mapreduce.Options) error {
 // A mapReduceJob describes a job to the command.
 type mapReduceJob struct {
 	name, short               string
-	in                        string // input of the map, what a line is
-	shuffle                   string // what the shuffle carries; "" if there is none
+	in                        string // input of the map: content of a line
+	shuffle                   string // content of the shuffle; "" if there is none
 	out                       string // results
-	side                      string // files that every task needs beside it
+	side                      string // files that every task needs in addition to its input
 	notes                     string
 	mapLine                   string         // flags of the map in the examples
 	reduceLine                string         // flags of the reduce
 	file                      string         // side file in the examples
 	mapFlags                  string         // names of the flags of the map
-	flags                     string         // of the reduce
-	collectLine, collectFlags string         // of collect
-	columns                   int            // of each result, that collect writes
-	rows                      mapreduce.Rows // that collect writes
+	flags                     string         // names of the flags of the reduce
+	collectLine, collectFlags string         // flags of collect in the examples, and names of the flags of collect
+	columns                   int            // number of fields of each result that collect writes
+	rows                      mapreduce.Rows // rows that collect writes
 	ordered                   bool           // collect writes results in order of their first field, a number
 	make                      func(m *mapReduce) (any, error)
 }

@@ -155,7 +155,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) (err error) 
 	if err := p.writeTables(ctx, &to, r); err != nil {
 		return err
 	}
-	if _, err := copies.Refill(ctx, r); err != nil { // whole documents go
+	if _, err := copies.Refill(ctx, r); err != nil { // whole documents are removed
 		return err
 	}
 	if err := to.Commit(); err != nil {

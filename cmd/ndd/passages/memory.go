@@ -8,8 +8,8 @@ import (
 	"example.org/ndd/engine/memory"
 )
 
-// reserve returns the budget that --memory allows, and a reservation in it of the memory that reading
-// takes by the settings, whose share it sets. The garbage collector keeps the whole within the limit.
+// reserve returns the budget of --memory, and a reservation in it for the memory of reading. It sets the share of
+// reading in config. The garbage collector keeps the total within the limit.
 func reserve(g *cli.Files, docs *cli.DocumentFlags, most string, config *ingest.Config) (*memory.Budget,
 	*memory.Reservation, error) {
 	budget, err := g.Budget(most)

@@ -158,7 +158,7 @@ func (p *finding) run(ctx context.Context, inputs []string) (err error) {
 	if err != nil {
 		return err
 	}
-	to := p.g.NewOutputs(p.dryRun) // before the work, so that a wrong name costs nothing
+	to := p.g.NewOutputs(p.dryRun) // before the work, so that a wrong name fails early
 	defer to.Abort()
 	copies, err := to.CopyFolders(ctx, inputs, p.writeKept, p.annotate, config.Document, passages.Annotations)
 	if err != nil {
@@ -223,7 +223,7 @@ func (p *finding) writeTable(ctx context.Context, to *cli.Outputs, r *passages.R
 	})
 }
 
-// marksBytes is the most memory that is taken for marks: more makes runs that are no faster to merge.
+// marksBytes is the maximum memory for marks. With more memory, the runs are not merged faster.
 const marksBytes = 64 << 20
 
 var columns = cli.ColumnsOf("id file row:i? unit from:i to:i from_char:i to_char:i count:i kept:b " +
@@ -243,10 +243,10 @@ func (p *finding) writeSpans(w *result.TableWriter, r *passages.Result, d *passa
 	return nil
 }
 
-// A share is what of some documents goes.
+// A share counts documents with repeated text, and the text to remove from them.
 type share struct{ documents, cut, spans, beyond, cutBytes int }
 
-// totals are shares of documents with spans, by file and of all.
+// totals are the shares of all documents with spans, and of each file.
 type totals struct {
 	share
 	bySource map[string]*share

@@ -7,12 +7,12 @@
 // # Postings
 //
 // Documents are ranked by the size of their sets, the smallest first. Two similar sets share at least o signatures; o
-// follows from their sizes and the threshold. So their rarest shared signature has at most size - o rarer ones in either
-// set. It is enough that the rarest signatures of a document find it, and even fewer of its signatures must find larger
-// documents (prefix filtering; Chaudhuri, Ganti and Kaushik, ICDE 2006, Bayardo, Ma and Srikant, WWW 2007).
-// In real text 70 % of the signatures occur in one document only. They are the rarest, so most documents have few or no
-// other ones in their prefix. A sort groups the signatures (package radix), so the cost of a signature hardly depends on
-// their number:
+// follows from their sizes and the threshold. So their rarest shared signature has at most size - o rarer ones in
+// either set. It is enough that the rarest signatures of a document find it, and even fewer of its signatures must
+// find larger documents (prefix filtering; Chaudhuri, Ganti and Kaushik, ICDE 2006, Bayardo, Ma and Srikant, WWW
+// 2007). In real text 70 % of the signatures occur in one document only. They are the rarest, so most documents have
+// few or no other ones in their prefix. A sort groups the signatures (package radix), so the cost of a signature
+// hardly depends on their number:
 //
 //	sets ──sort──► signatures of several documents, by number of documents
 //	──from the most frequent to the rarest──► prefixes of the documents ──► lists of ranks, ascending
@@ -20,12 +20,12 @@
 // # Join
 //
 // Each document looks up its signatures in the lists, one slice of the documents after the other. It finds larger
-// documents only and, for Jaccard, none that are too large (the partitioning by length of SpotSigs, SIGIR 2008). A merge of
-// both sets verifies a candidate. It stops when the remaining signatures are too few.
+// documents only and, for Jaccard, none that are too large (the partitioning by length of SpotSigs, SIGIR 2008). A
+// merge of both sets verifies a candidate. It stops when the remaining signatures are too few.
 //
-// Two limits prevent quadratic time. The report counts their effect; otherwise the result is exact.
-// Documents with equal sets are compared once. If there are more than Options.MaxEqual of them, each is paired
-// with the first one only ([Report].Unlisted). A signature of more than Options.MaxDocuments documents, or fewer than
+// Two limits prevent quadratic time. The report counts their effect; otherwise the result is exact. Documents with
+// equal sets are compared once. If there are more than Options.MaxEqual of them, each is paired only with the first
+// one ([Report].Unlisted). A signature of more than Options.MaxDocuments documents, or fewer than
 // Options.MinDocuments, finds no candidates, but counts as shared ([Report].Frequent). A pair is missing only if both
 // documents share no other signature.
 //

@@ -17,8 +17,8 @@ import (
 )
 
 // Join returns the pairs of documents that reach the threshold, ordered by A and B. The result does not depend on the
-// number of threads or the memory. Join empties the Builder. It returns the error of ctx or of a temporary file, an error
-// that names an option out of range, [ErrTooMany], or a [TooManyPairsError].
+// number of threads or the memory. Join empties the Builder. It returns the error of ctx or of a temporary file,
+// [ErrTooMany], a [TooManyPairsError], or an error that names an option out of range.
 func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report, err error) {
 	defer store.CatchFault(&err)()
 	if err := o.complete(); err != nil {

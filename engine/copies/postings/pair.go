@@ -19,15 +19,15 @@ func (p Pair) ordered() Pair {
 
 // A Report counts the work of a join and the documents that its limits affect.
 type Report struct {
-	// Unlisted is the number of documents in groups of more than Options.MaxEqual equal sets. Each of them has one pair,
+	// Unlisted is the number of documents in groups of more than Options.MaxEqual equal sets. Each is paired only
 	// with the first document of its group.
 	Unlisted   int
 	Candidates uint64 // verified pairs
 	Slices     int    // slices of the documents
 
-	// Common is the number of signatures outside Options.MinDocuments and Options.MaxDocuments. Frequent is the number of
-	// documents that have such signatures in their prefix. Pairs of these documents are missing if they share no other
-	// signature.
+	// Common is the number of signatures outside Options.MinDocuments and Options.MaxDocuments. Frequent is the
+	// number of documents that have such signatures in their prefix. Pairs of these documents are missing if they
+	// share no other signature.
 	Common, Frequent int
 }
 

@@ -14,7 +14,7 @@ import (
 type prefixes struct {
 	lists  spill.Column[uint32]
 	pieces []uint64 // offsets of about every pieceSize numbers, and the end
-	docs   []prefix // by rank
+	docs   []prefix // prefix of each document, by rank
 	list   []uint32 // buffer of add
 }
 
@@ -46,8 +46,8 @@ func (b *Builder) prefixes(ctx context.Context, s *sharedSignatures, sizes []uin
 		}
 		p.docs[rank] = of
 	}
-	// A signature out of the limits counts as a frequent one: then the others are the last ones of a prefix, and find
-	// every pair that shares any of them.
+	// A signature outside the limits counts as a frequent one. So the other signatures are the last ones of a prefix,
+	// and find every pair that shares any of them.
 	above := sort.Search(len(s.runs), func(i int) bool { return int(s.runs[i].documents) <= o.MaxDocuments })
 	below := sort.Search(len(s.runs), func(i int) bool { return int(s.runs[i].documents) < o.MinDocuments })
 	err := s.each(ctx, slices.Concat(s.runs[:above], s.runs[below:]), func(ranks []uint32) {
@@ -127,10 +127,10 @@ func (p *prefixes) slices(o *Options) (ends []int) {
 	return append(ends, len(p.docs))
 }
 
-// queryBytes is the memory of a document, and of each list in which it is looked up.
+// queryBytes is the memory of a document, and of each list that its search reads.
 const queryBytes = 8
 
-// queries are the lists in which the documents of a range of ranks are looked up.
+// queries are the lists to search for the documents of a range of ranks.
 type queries struct {
 	from   int
 	starts []uint64        // start of each document's lists in places, and the end

@@ -23,7 +23,7 @@ type run struct {
 	from, to  uint64
 }
 
-// shared sorts all signatures of the documents, and returns those of several documents.
+// shared sorts all signatures of the documents, and returns the signatures that several documents have.
 func (b *Builder) shared(ctx context.Context, docs []uint32, o *Options) (*sharedSignatures, error) {
 	s := &sharedSignatures{ranks: columnIn[uint32](b.scratch(o.share(resultShare)))}
 	room := uint64(sortedMax)
@@ -70,7 +70,7 @@ type groups struct {
 	rows   *rowMap
 	counts []uint32 // length of each list
 	ranks  []uint32 // all lists
-	ends   []uint32 // by length; all 0 between calls
+	ends   []uint32 // end of the lists of each length; all 0 between calls
 	sorted []uint32
 }
 

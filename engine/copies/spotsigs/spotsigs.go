@@ -1,7 +1,7 @@
 // Package spotsigs makes spot signatures (Theobald, Siddharth and Paepcke, "SpotSigs: Robust and
 // Efficient Near Duplicate Detection in Large Web Collections", SIGIR 2008). An antecedent is a word such as "the" or
-// "is", frequent in natural text and rare in navigation. Each occurrence of an antecedent, with the content words
-// that follow it, is a signature:
+// "is", frequent in natural text and rare in navigation. Each occurrence of an antecedent makes a signature, together
+// with the content words after it:
 //
 //	At a rally to kick off a weeklong campaign for the South Carolina primary, Obama tried ...
 //	   └ a:rally:kick:weeklong               └ a:weeklong:campaign:south   └ the:south:carolina:primary
@@ -10,9 +10,9 @@
 //
 // A signature with spot distance d and chain length c is an antecedent and the d-th, 2d-th, ... and cd-th content
 // word after it. A content word is a word that is not a stop word. An antecedent without enough content words after
-// it has no signature. The paper leaves three questions open. Here antecedents are stop words, so they are never part
-// of a chain; d and c count content words, not all tokens; and the signatures of a text are a set. The authors' code
-// keeps a bag: by a bag, a licence that was pasted twice is not a copy of the licence.
+// it has no signature. The paper leaves three questions open. Here antecedents are stop words, so a chain never
+// contains them. d and c count content words, not all tokens. The signatures of a text are a set. The
+// authors' code keeps a bag; with a bag, a licence that was pasted twice is not a copy of the licence.
 //
 // Cost: one pass over the tokens, and c multiplications for a signature. A [Selector] belongs to one goroutine; [Lists]
 // are safe for concurrent use.

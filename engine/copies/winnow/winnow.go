@@ -9,10 +9,11 @@
 // Density: 2 of Window + 1 rows are selected, so a text of n words has about n/8.5 features.
 // [NewAll] selects every row, with other lengths, for texts with too few winnowed features.
 //
-// Tokens are defined by package token. The hash of a row of n tokens with the hashes t
-// (signature.Key) is signature.Fold(0, h), where h is the sum of t[i] * 9e3779b97f4a7c15^(n-1-i)
-// modulo 2^64. Fewer than Words words before, after or between characters, such as the numbers of a Chinese text, are part
-// of the run of characters; else a row has words or characters, never both. A run that is shorter than a row is a row. Of equal hashes in a window the later row is selected.
+// Tokens are defined by package token. The hash of a row of n tokens with the hashes t (signature.Key) is
+// signature.Fold(0, h), where h is the sum of t[i] * 9e3779b97f4a7c15^(n-1-i) modulo 2^64. Fewer than Words words
+// before, after or between characters, such as the numbers of a Chinese text, are part of the run of characters.
+// Otherwise a row has only words or only characters. A run that is shorter than a row is a row. If hashes in a window
+// are equal, the later row is selected.
 //
 // Cost: a row takes one hash and two comparisons with predictable branches. The whole window is
 // searched only when its minimum leaves it, about once in Window rows. A [Selector] belongs to one goroutine.

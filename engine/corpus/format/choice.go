@@ -13,11 +13,11 @@ const (
 	heldBytesMax = 4 << 20 // bytes of these records
 )
 
-// A choice decides by the first records of a file which fields are read of all its records:
+// A choice uses the first records of a file to decide which fields are read from all its records:
 //
 //	records ──► the first ones are held ──► decide ──► fill each ──► units
 //
-// Skips between them keep their places.
+// Skips between the held records keep their places.
 type choice struct {
 	isDecided bool                                      // nothing is held
 	count     func(u *Unit) (isKnown bool)              // counts the fields of a held record; true ends the holding
@@ -99,7 +99,7 @@ func isSkip(err error) bool {
 	return ok
 }
 
-// each yields the results of next until it returns io.EOF, or an error that is no skip.
+// each yields the results of next until next returns io.EOF or an error that is not a skip.
 func each(next func() (Unit, error)) iter.Seq2[Unit, error] {
 	return func(yield func(Unit, error) bool) {
 		for {

@@ -18,14 +18,14 @@ type Content struct {
 	Fast    bool // as [unpack.IsFast] reports it
 	Rows    bool // its documents are parts of it: lines, records, JSON objects
 	List    bool // it is JSON: between its documents there may be commas
-	Members bool // each of its records is compressed separately, if at all: it is WARC
+	Members bool // it is WARC: if it is compressed, each record is compressed separately
 
-	Columns io.ReaderAt // a Parquet file, whose documents are rows; else nil
-	Size    int64       // of the file, where Columns is set
+	Columns io.ReaderAt // the Parquet file, whose documents are rows; nil for other formats
+	Size    int64       // size of the file if Columns is set
 
 	ctx    context.Context
 	file   input.File
-	opts   Options // with defaults
+	opts   Options // options with defaults
 	source *input.Source
 	r      *unpack.Reader
 	format Format
@@ -39,8 +39,8 @@ func (c *Content) Close() {
 	c.source.Close()
 }
 
-// Raw returns the bytes of a compressed file, for members or frames that are copied as they are. It returns nil for other
-// files.
+// Raw returns the compressed bytes of a file, for copying members or frames unchanged. It returns nil if the file is
+// not compressed or cannot be read at offsets.
 func (c *Content) Raw() io.ReaderAt {
 	if c.source == nil || c.r.Packing == unpack.None || !c.source.Seekable {
 		return nil
@@ -54,7 +54,7 @@ func (c *Content) Member(offset int64) (raw int64, ok bool) { return c.r.Member(
 // NextMember is [unpack.Reader.NextMember].
 func (c *Content) NextMember(offset int64) int64 { return c.r.NextMember(offset) }
 
-// table returns the file as it is on disk, nil if it is compressed or no file.
+// table returns the bytes of the file on disk. It returns nil if the file is compressed or cannot be read at offsets.
 func (c *Content) table() io.ReaderAt {
 	if c.r.Packing != unpack.None || !c.source.Seekable {
 		return nil
@@ -108,8 +108,8 @@ func (c *Content) tooLarge(line int) *input.Skip {
 	return &input.Skip{Line: line, Reason: input.TooLarge, Err: err}
 }
 
-// problem returns the error of a unit at a place as callers get it. A file in a folder that cannot be read is a skip, and
-// so is damaged content: one torn archive must not undo hours of reading other files.
+// problem returns the error for callers of a unit at a place. A file in a folder that cannot be read is a skip. Damaged
+// content is a skip, too, because one torn archive must not undo hours of reading other files.
 func (c *Content) problem(place Unit, err error) error {
 	skip, isSkip := errors.AsType[*input.Skip](err)
 	switch {

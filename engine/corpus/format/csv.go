@@ -23,9 +23,9 @@ import (
 //	1,"He said ""no"",⏎and left."     a record of two lines
 //	1⇥"No," he said.                  between tabs: no quotation, since no tab or line end follows the second mark
 //
-// A quotation without an end seems to hold all lines up to a later quotation mark or the end of the file. So
-// only its first line is a broken record, and the others are read again. So is a quotation that ends in a later line if
-// each of its lines looks like a record.
+// A quotation without an end seems to hold all lines up to a later quotation mark or the end of the file. In this case
+// only the first line is a broken record, and the other lines are read again. A quotation that ends in a later line is
+// handled in the same way if each of its lines looks like a record.
 
 // tableRecords yields one unit a record. The first one names the fields.
 func tableRecords(c *Content) iter.Seq2[Unit, error] {
@@ -47,7 +47,7 @@ func tableRecords(c *Content) iter.Seq2[Unit, error] {
 func (t *tableReader) header() (columns *tableColumns, err error) {
 	names, err := t.read()
 	if skip, ok := errors.AsType[*input.Skip](err); ok {
-		return nil, skip.Err // without the place, which the caller names
+		return nil, skip.Err // without the place: the caller adds it
 	}
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (t *tableReader) row() (u Unit, err error) {
 	return u, err
 }
 
-// rowChoice returns the choice of the column of the text. Nothing is held where there is only one.
+// rowChoice returns the choice of the column of the text. If there is only one column to choose, no records are held.
 func rowChoice(c *Content, columns *tableColumns) *choice {
 	texts := fieldCount{}
 	return &choice{
@@ -97,8 +97,8 @@ func (c *tableColumns) fillRow(u *Unit) {
 	u.cells = nil
 }
 
-// tableColumns returns the columns to read of a table whose first record names them. Where several may hold the text,
-// the first rows decide.
+// tableColumns returns the columns to read of a table, given their names in the first record. If several columns may
+// hold the text, the first rows decide.
 func (c *Content) tableColumns(names []string) (*tableColumns, error) {
 	if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, "\r") }) {
 		return nil, errors.New(`its lines end with CR alone: change that first, such as by tr '\r' '\n'`)
@@ -139,7 +139,7 @@ type tableReader struct {
 	line   int    // its number
 
 	ahead [][]byte // lines that have been read
-	next  int      // of them, the first one to read again
+	next  int      // index in ahead of the first line to read again
 	raw   []byte   // a record of several lines
 	in    bytes.Reader
 	csv   *csv.Reader // reads in; nil after an error
@@ -212,8 +212,8 @@ func (t *tableReader) read() (record []string, err error) {
 	return record, err
 }
 
-// areRecords reports whether lines that a quotation joins look like a record each: each one has the right number of
-// fields, and some column has numbers of one form in all of them, such as an ID.
+// areRecords reports whether each of the lines of a quotation looks like a record. Each line must have the right number
+// of fields. At least one column, such as an ID, must have numbers of the same form in all lines.
 func (t *tableReader) areRecords(lines [][]byte) bool {
 	for i, line := range lines {
 		if t.fields < 2 || bytes.Count(line, []byte(t.comma)) != t.fields-1 || i > 0 && prose.Match(line) {
@@ -237,7 +237,7 @@ var (
 	letters = regexp.MustCompile(`\pL+`)
 )
 
-// quotations returns a record that begins with a line: with more lines until all quotations end.
+// quotations returns the record that begins with a line. It adds more lines until all quotations end.
 func (t *tableReader) quotations(first []byte) (raw []byte, err error) {
 	if isEven(first) {
 		return first, nil
@@ -255,10 +255,10 @@ func (t *tableReader) quotations(first []byte) (raw []byte, err error) {
 	}
 }
 
-// isEven reports whether as many quotations end as begin.
+// isEven reports whether the number of quotation marks is even, so that all quotations end.
 func isEven(line []byte) bool { return bytes.Count(line, []byte{'"'})%2 == 0 }
 
-// parse takes a record apart.
+// parse splits a record into its fields.
 func (t *tableReader) parse(raw []byte) (record []string, err error) {
 	most := csvMarksMax
 	if t.fields == 0 {
@@ -289,8 +289,8 @@ func (t *tableReader) broken(format string, args ...any) *input.Skip {
 	return &input.Skip{Line: t.lines.number, Reason: input.Broken, Err: fmt.Errorf(format, args...)}
 }
 
-// splitTabs returns the fields of a line between tabs, nil if it is no record by itself. A field is quoted if it
-// ends with a quotation mark and those in it are doubled.
+// splitTabs returns the fields of a line, separated by tabs. It returns nil if the line alone is not a record. A field
+// is quoted if it ends with a quotation mark and the quotation marks within it are doubled.
 func (t *tableReader) splitTabs(line []byte) []string {
 	fields := strings.Split(strings.TrimRight(string(line), "\r\n"), "\t")
 	if t.fields > 0 && len(fields) != t.fields {

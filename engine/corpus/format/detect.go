@@ -13,12 +13,12 @@ import (
 	"example.org/ndd/engine/corpus/text"
 )
 
-// detect returns the format of the content. The options name it, else the name's ending, else the first bytes show it,
-// else it is text. Bytes that are no text are a skip.
+// detect returns the format of the content. The options, the name or the first bytes determine it. By default
+// it is text. A binary file is a skip.
 func (c *Content) detect() (Format, error) {
 	head, err := c.r.Peek(text.LooksBytes)
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
-		return "", err // else it comes again when the bytes before it have been read
+		return "", err // other errors come again after the bytes before them
 	}
 	if c.opts.Format != Auto && !c.inFolder() {
 		return c.opts.Format, nil
@@ -67,10 +67,13 @@ func formatByLooks(head []byte, o *Options) Format {
 	return jsonFormat(head, o, JSONL)
 }
 
-// jsonFormat distinguishes JSON lines, a JSON array and JSON objects over several lines from a file
-// that is one document. An array of objects is JSON. An object is only where it shows a text, as a
-// folder holds many that are settings; one that a line holds whole, with others behind it or not,
-// is single, unless it shows a text.
+// jsonFormat distinguishes JSON lines, JSON arrays and JSON objects over several lines from a file that is one
+// document.
+//
+//   - An array of objects is JSON.
+//   - If the first line is a whole object, the file is JSONL if other lines follow or the object shows a text.
+//     Otherwise the format is single.
+//   - An object over several lines is JSON only if it shows a text, because many such files in a folder hold settings.
 func jsonFormat(head []byte, o *Options, single Format) Format {
 	head = text.TrimHead(head)
 	if bytes.HasPrefix(head, []byte("[")) {
@@ -91,7 +94,7 @@ func jsonFormat(head []byte, o *Options, single Format) Format {
 		return JSONL
 	case isObject:
 		return single
-	case !whole && o.showsText(line): // a first line longer than what was peeked at
+	case !whole && o.showsText(line): // the first line is longer than head
 		return JSONL
 	case whole && o.showsText(head):
 		return JSON

@@ -21,27 +21,24 @@
 // Each format is an iterator of units and errors ([cuts] in scan.go). An error comes with the place in the file where
 // the units end.
 //
-// If Options.Decoders are given, several goroutines decompress the members of a gzip file or the frames
-// of a zstd file, and decode the row groups of a Parquet file, before the reader needs them. The units are
-// the same.
+// If Options.Decoders is set, several goroutines decompress gzip members or zstd frames, and decode row groups of
+// Parquet files, before the reader needs them. The units are the same.
 //
-// Cutting is cheap. Decoding, parsing and stripping markup is expensive, so it can be done in other goroutines: a [Unit]
-// may move to a goroutine that has an [Extractor]. [Read] does both in one.
+// Cutting is cheap. Decoding, parsing and stripping markup is expensive, so it can be done in other goroutines: a
+// [Unit] may move to a goroutine that has an [Extractor]. [Read] does both in one.
 //
 // # Bad input
 //
 // An input that cannot be opened is an error. Anything smaller is a [input.Skip]: a broken line, a binary
 // file in a folder, or the rest of a file from where it is damaged ([unpack.ErrDamaged]). In a WARC file,
-// reading resumes at the next record after a wrong length (resume.go), or at the next sound member
-// of gzip. [Scan] yields the skip in its place and goes on.
-// Options.Strict makes an error of every skip that loses data. No file can make Scan hold more than
-// Options.MaxDocumentBytes of it at once, however well it was compressed.
+// reading resumes at the next record after a wrong length (resume.go), or at the next intact gzip member. [Scan] yields
+// the skip at its place and continues. With Options.Strict, every skip that loses data is an error. Scan never holds
+// more than Options.MaxDocumentBytes of a file at once, even if the file was compressed very well.
 //
 // # Cost
 //
-// A small file is one open, one stat, one read and one allocation: about 20 us, so Go's source tree
-// of 10,000 files takes a fifth of a second to read. A JSON line is found at memory speed and
-// not copied.
+// A small file takes one open, one stat, one read and one allocation, about 20 us. So reading the 10,000 files of Go's
+// source tree takes a fifth of a second. A JSON line is found at memory speed and not copied.
 //
 // # Concurrency
 //

@@ -18,12 +18,12 @@ type Document struct {
 	Line     int    // number of the line or record in the content, from 1; 0 if the document is the whole file
 	Text     string // valid UTF-8
 	Repaired int    // invalid byte sequences that were replaced by U+FFFD
-	NoID     bool   // the field for IDs has none here: the record is called by its place
-	// Charset is what the document declares where its bytes alone told how to read it: a name that is
-	// unknown or not true, or "none"; else "".
+	NoID     bool   // the record has no ID in the field for IDs; its place is its ID
+	// Charset is the declared character set if it was unknown or wrong, or "none" if there was no declaration, so that
+	// only the bytes determined the encoding. Otherwise it is "".
 	Charset  string
 	Values   []Value // one for each list of Options.ValueFields, if the document is a line or record; else nil
-	Modified int64   // when the file was, in nanoseconds since 1970, if the document is the whole file; 0 if unknown
+	Modified int64   // time of the file, in nanoseconds since 1970, if the document is the whole file; 0 if unknown
 }
 
 // Extractor makes documents of units. It reuses its memory; one goroutine at a time.
@@ -43,7 +43,8 @@ func NewExtractor(ctx context.Context, opts Options) *Extractor {
 	return &Extractor{ctx: ctx, opts: opts}
 }
 
-// Extract returns the document of a unit, or a *[input.Skip], or the error of the context. The document owns its memory.
+// Extract returns the document of a unit, or a *[input.Skip], or the error of the context. The document owns its
+// memory.
 func (e *Extractor) Extract(u Unit) (Document, error) {
 	doc, err := e.Borrow(u)
 	if u.Line > 0 && (u.format == JSONL || u.format == Text) {
@@ -52,8 +53,8 @@ func (e *Extractor) Extract(u Unit) (Document, error) {
 	return doc, err
 }
 
-// Borrow is [Extractor.Extract] for callers that need the document's text only until the next call,
-// which saves a copy of it. The document's other strings are its own.
+// Borrow is like [Extractor.Extract], but the document's text is valid only until the next call. This saves a copy. The
+// document owns its other strings.
 func (e *Extractor) Borrow(u Unit) (Document, error) {
 	doc := Document{ID: u.id, Source: u.Source, Line: u.Line, Values: u.values, Modified: u.modified}
 	if u.format == httpResponse || u.format == anyBody {

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Fields that hold a document's text and its ID where the options name none, in the order in which
-// they are looked for.
+// The default fields for the text and the ID of a document, in order of preference. They apply if the options name no
+// fields.
 var (
 	TextFields = []string{"text", "content", "body", "raw_content", "page_content", "document", "article",
 		"markdown", "html", "raw_html"}
 	IDFields = []string{"id", "url", "uri", "doc_id", "docid", "document_id", "_id", "warc-record-id", "WARC-Record-ID"}
 )
 
-// textFields returns the names of fields that may hold the text, in the order in which they are looked
-// for: those that the options name, or all that are known.
+// textFields returns the names of fields that may hold the text, in order of preference: the fields in the options, or
+// else all known ones.
 func (o *Options) textFields() []string {
 	if o.TextField != "" {
 		return strings.Split(o.TextField, ",")
@@ -27,8 +27,8 @@ func (o *Options) textFields() []string {
 // A fieldCount counts the records that have a field, by its name.
 type fieldCount map[string]int
 
-// best returns the first of some names that half as many records have as any other one: a record of an error or
-// one without a text does not decide for all. It returns "" where no record has any.
+// best returns the first name that at least half as many records have as any other name. So one record with an error,
+// or one without a text, does not decide for all. It returns "" if no record has any of the names.
 func (c fieldCount) best(names []string) string {
 	most := 0
 	for _, name := range names {
@@ -68,7 +68,7 @@ func (o *Options) countObject(raw []byte, texts, ids fieldCount) {
 	}
 }
 
-// choose returns the fields to read of records, by how many records have each field.
+// choose returns the fields to read from records, given how many records have each field.
 func (o *Options) choose(texts, ids fieldCount) Fields {
 	f := Fields{o.TextField, o.IDField}
 	if f.Text == "" {
@@ -107,8 +107,8 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("none of the fields %.200s is known to hold the text%s", strings.Join(e.Have, ", "), advice)
 }
 
-// innerText returns the path of a field with a text within a field that holds none, "" where there is none. It walks
-// the record once, since a record may have many fields.
+// innerText returns the path of a field with a text within a field that is not a text, or "" if there is none. It walks
+// the record only once, because a record may have many fields.
 func innerText(record []byte, field string) (path string) {
 	jsonEach(record, field, func(value []byte) error {
 		if kind := jsonKind(value); kind != "object" && kind != "array" {
@@ -127,7 +127,7 @@ func innerText(record []byte, field string) (path string) {
 	return path
 }
 
-// fieldError returns the error of records that have no field with a text, nil where no record is an object.
+// fieldError returns the error for records without a field that has a text. It returns nil if no record is an object.
 func (o *Options) fieldError(records []Unit) error {
 	e := &FieldError{Named: o.TextField}
 	for _, u := range records {

@@ -1,11 +1,11 @@
 package format
 
-// A Head is what the beginning of a file says about its documents.
+// A Head describes the documents of a file, as far as its beginning shows.
 type Head struct {
 	Format Format
 	Names  []string // the fields of the first record, or of the table; nil if documents have none
 	Tabs   bool     // CSV: fields are separated by tabs
-	End    int64    // CSV: of the record that names the fields, as an offset of the decompressed file
+	End    int64    // CSV: end of the record with the field names, as an offset in the decompressed file
 }
 
 // Records reports whether documents are records, to which fields can be added.

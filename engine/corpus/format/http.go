@@ -17,8 +17,9 @@ import (
 	"example.org/ndd/engine/corpus/unpack"
 )
 
-// pageOf returns the body of an archived block, its format and its Content-Type; or why it is no page. Crawlers
-// may have changed a response: headers may be malformed, and may announce chunks or a compression that are gone.
+// pageOf returns the body of an archived block, its format and its Content-Type, or the reason why it is not a page.
+// Crawlers may have changed a response. Headers may be malformed, or declare chunks or a compression that the crawler
+// has removed.
 func pageOf(u *Unit, limit int64) (body []byte, format Format, contentType string, skip *input.Skip) {
 	if u.format == anyBody || !statusLine.Match(u.raw) { // the block of another protocol
 		return typed(u.raw, u.contentType)
@@ -43,7 +44,7 @@ func pageOf(u *Unit, limit int64) (body []byte, format Format, contentType strin
 	return typed(body, headers.Get("Content-Type"))
 }
 
-// typed returns a body, its format and its Content-Type, or why it is no page.
+// typed returns a body, its format and its Content-Type, or the reason why it is not a page.
 func typed(body []byte, contentType string) ([]byte, Format, string, *input.Skip) {
 	format := pageFormat(mediaType(contentType))
 	if format == anyBody {
@@ -55,10 +56,10 @@ func typed(body []byte, contentType string) ([]byte, Format, string, *input.Skip
 	return body, format, contentType, nil
 }
 
-// statusLine begins the answer of a web server, or of one of the radio.
+// statusLine matches the beginning of a response of a web server or a radio server.
 var statusLine = regexp.MustCompile(`^(?:HTTP/|ICY )`)
 
-// cutResponse takes status line and headers off a response.
+// cutResponse splits a response into its status, headers and body.
 func cutResponse(raw []byte) (status int, headers textproto.MIMEHeader, body []byte) {
 	headers, last := textproto.MIMEHeader{}, ""
 	line, rest, _ := bytes.Cut(raw, []byte("\n"))
@@ -75,7 +76,7 @@ func cutResponse(raw []byte) (status int, headers textproto.MIMEHeader, body []b
 	return status, headers, rest
 }
 
-// addHeader adds a line's header and returns its name. last is that of the line before.
+// addHeader adds the header of a line and returns its name. last is the name of the previous header.
 func addHeader(headers textproto.MIMEHeader, last string, line []byte) string {
 	if (line[0] == ' ' || line[0] == '\t') && len(headers[last]) > 0 {
 		headers[last][0] += " " + string(bytes.TrimSpace(line))
@@ -90,8 +91,8 @@ func addHeader(headers textproto.MIMEHeader, last string, line []byte) string {
 	return last
 }
 
-// unchunk joins the chunks of a body. A body without chunks stays as it is; one that is cut short
-// is returned up to there.
+// unchunk joins the chunks of a body. It returns a body without chunks unchanged. If a body was cut short, it returns
+// the content before the cut.
 func unchunk(body []byte, most int64) []byte {
 	whole, err := io.ReadAll(io.LimitReader(httputil.NewChunkedReader(bytes.NewReader(body)), most+1))
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) || len(whole) == 0 {
@@ -100,7 +101,8 @@ func unchunk(body []byte, most int64) []byte {
 	return whole
 }
 
-// decoded undoes a content coding. A body whose coding is none, such as utf-8 or 8bit, stays as it is.
+// decoded removes a content coding. If the name is not a coding, such as utf-8 or 8bit, it returns a text body
+// unchanged.
 func decoded(body []byte, coding string, limit int64) ([]byte, error) {
 	content, known, err := unpack.Body(body, coding, limit)
 	if !known && (slices.Contains([]string{"compress", "x-compress", "dcb", "dcz"}, coding) ||
@@ -116,8 +118,8 @@ var mediaName = regexp.MustCompile(`[^;,\s"']+`)
 // blank, and some servers name two types.
 func mediaType(contentType string) string { return strings.ToLower(mediaName.FindString(contentType)) }
 
-// pageFormat returns how to read content of a media type: as anyBody, if its bytes are to decide, since the type is
-// unknown or malformed; "" if it is no page.
+// pageFormat returns the format for content of a media type. It returns anyBody if the type is unknown or malformed, so
+// that the bytes decide. It returns "" if the content is not a page.
 func pageFormat(media string) Format {
 	top, _, _ := strings.Cut(media, "/")
 	switch {
@@ -133,7 +135,7 @@ func pageFormat(media string) Format {
 	return anyBody
 }
 
-// bodyFormat returns the format that the first bytes of a body show, "" if they are no text.
+// bodyFormat detects the format of a body from its first bytes. It returns "" if they are not text.
 func bodyFormat(head []byte) Format {
 	switch {
 	case text.IsBinary(head):

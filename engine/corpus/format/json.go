@@ -11,9 +11,8 @@ import (
 	"example.org/ndd/engine/corpus/unpack"
 )
 
-// jsonObjects yields one unit a JSON object: of an array of them, or of objects one after the
-// other, on any lines. Where the file is no JSON any more it is damaged, as nothing
-// tells where the next object begins.
+// jsonObjects yields one unit for each JSON object. The objects are in an array, or follow each other on any lines. The
+// file is damaged from the first byte that is not JSON, because the beginning of the next object is unknown.
 func jsonObjects(c *Content) iter.Seq2[Unit, error] {
 	return objectChoice(c).units(each((&jsonSplitter{c: c, line: 1}).next))
 }
@@ -86,7 +85,7 @@ func (j *jsonSplitter) discard(n int) {
 	j.c.r.Discard(n)
 }
 
-// value returns the unit of the value that begins with c, after white space from a place on.
+// value returns the unit of the value that begins with c. The white space before the value begins at place.
 func (j *jsonSplitter) value(c byte, place Unit) (Unit, error) {
 	j.begin = j.line
 	from := j.c.r.Offset()

@@ -11,10 +11,10 @@ import (
 	"example.org/ndd/engine/corpus/text"
 )
 
-// plainLines yields one unit a line. White space alone is no line.
+// plainLines yields one unit for each line, except lines of only white space.
 func plainLines(c *Content) iter.Seq2[Unit, error] { return each((&lines{c: c, format: Text}).next) }
 
-// jsonLines yields one unit a line with a JSON object.
+// jsonLines yields one unit for each line with a JSON object.
 func jsonLines(c *Content) iter.Seq2[Unit, error] {
 	return objectChoice(c).units(each((&lines{c: c, format: JSONL}).next))
 }
@@ -48,7 +48,7 @@ func (l *lines) next() (Unit, error) {
 	}
 }
 
-// read returns the next line with its end, which nobody writes to any more, io.EOF at the end of the file,
+// read returns the next line with its end. The line is never overwritten. The error is io.EOF at the end of the file,
 // or the skip of a line beyond the limit.
 func (l *lines) read() (line []byte, err error) {
 	tooLong := false
@@ -72,8 +72,8 @@ func (l *lines) read() (line []byte, err error) {
 	}
 }
 
-// linesBytes is the memory that is taken at a time for lines. A unit keeps all the memory that its line shares, so
-// this is much less than a batch of units.
+// linesBytes is the size of an allocation that several lines share. A unit keeps the whole allocation of its line, so
+// the size is much less than a batch of units.
 const linesBytes = 32 << 10
 
 // extend returns a line with one more part. A short line shares memory with its neighbours.
@@ -89,8 +89,8 @@ func (l *lines) extend(line, part []byte) []byte {
 	return l.block[from:len(l.block):len(l.block)]
 }
 
-// objectChoice returns the choice of the fields of JSON objects. If no record of a file has a text, the file is refused
-// before its records are skipped one by one. Records that are no objects are skipped, and the next ones decide.
+// objectChoice returns the choice of the fields of JSON objects. If no record of a file has a text, the whole file is
+// refused, instead of skipping its records one by one. Records that are not objects are skipped and do not decide.
 func objectChoice(c *Content) *choice {
 	o, texts, ids := &c.opts, fieldCount{}, fieldCount{}
 	var fields *Fields

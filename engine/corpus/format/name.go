@@ -9,7 +9,7 @@ import (
 	"example.org/ndd/engine/corpus/input"
 )
 
-// Format is how a file holds its documents.
+// Format is the format of the documents in a file.
 type Format string
 
 // The formats. Auto decides by the name and the content of each file.
@@ -28,7 +28,7 @@ const (
 	anyBody      Format = "body" // a unit: an archived block whose bytes show the format
 )
 
-// endings are the formats that files have, with the endings of their names.
+// endings are the name endings of files in each format.
 var endings = map[Format][]string{
 	Text: {".txt", ".text", ".md", ".rst", ".tex", ".c", ".cc", ".cpp", ".css",
 		".go", ".h", ".java", ".js", ".py", ".rb", ".rs", ".sh", ".ts"},
@@ -56,8 +56,8 @@ func ParseFormat(name string) (Format, error) {
 	return f, nil
 }
 
-// formatByName returns the format of a file by its extension, or by the one before a number, a query or a
-// compression's; Auto if there is none, and "" if it is not known.
+// formatByName returns the format for the extension of a file, without a number, a query or the extension of a
+// compression after it. It returns Auto if there is no extension, and "" if the extension is unknown.
 func formatByName(path string) Format {
 	path, _, _ = strings.Cut(strings.ToLower(filepath.Base(path)), "?")
 	path = trimNumber(path)
@@ -73,7 +73,7 @@ func formatByName(path string) Format {
 	return ""
 }
 
-// trimNumber returns a name without the number that a rotation of logs or a second download adds to it.
+// trimNumber returns a name without the number that a log rotation or a second download adds to it.
 func trimNumber(name string) string {
 	if number := filepath.Ext(name); strings.Trim(number, ".0123456789") == "" {
 		return strings.TrimSuffix(name, number)

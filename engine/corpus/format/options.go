@@ -11,27 +11,28 @@ import (
 // Options configures reading. The zero value detects formats and fields.
 type Options struct {
 	Format Format // "" is Auto
-	// JSON, CSV and Parquet: the field that holds the text, or several with commas: then the first one that a record
-	// has. "" is the first of TextFields that most of a file's first 1,000 records have. Dots lead into objects.
+	// TextField is the field with the text in JSON, CSV and Parquet. It may name several fields, separated by commas;
+	// the first one that a record has counts. "" is the first of TextFields that most of a file's first 1,000 records
+	// have. Dots separate the names of nested fields.
 	TextField string
-	// PreferText are names of fields that are looked for before TextFields.
+	// PreferText are names of fields that are preferred to TextFields.
 	PreferText []string
 	IDField    string          // JSON and CSV: field that holds the ID; "" is the first of IDFields likewise
-	Extract    text.Extraction // which text of a page is taken; "" is ExtractAll
+	Extract    text.Extraction // text to extract from a page; "" is ExtractAll
 	Strict     bool            // a skip that loses data is an error
 
-	// ValueFields are lists of names of fields, as TextField, or of a WARC record's headers: of each
-	// list, the first that a line or record has as a string or number is one of the document's Values.
+	// ValueFields are lists of field names, as in TextField, or of names of WARC headers. From each list, the first
+	// field that is a string or number in a line or record is one of the document's Values.
 	ValueFields [][]string
-	FirstValue  bool // of several values of such a field, as of a list, the first one counts; else none
+	FirstValue  bool // if such a field has several values, as in a list, use the first; otherwise use none
 
-	// MaxDocumentBytes bounds one document, as bytes of its decompressed file or line; longer ones
+	// MaxDocumentBytes is the maximum size of a document, as bytes of its decompressed file or line. Longer documents
 	// are skipped. 0 is DefaultMaxDocumentBytes.
 	MaxDocumentBytes int64
 	ShortOfMemory    bool // MaxDocumentBytes is lower than asked for, because there is little memory
 
-	// Chosen, if not nil, is called for each file whose fields the options do not name and that are
-	// not called text and id. It is called by the goroutine that scans.
+	// Chosen, if not nil, is called for each file if the options do not name its fields, and the chosen fields are not
+	// text and id. The goroutine that scans calls it.
 	Chosen func(file string, f Fields)
 
 	Share *input.Share // unless nil, only its files are read
@@ -46,14 +47,14 @@ type Options struct {
 // Fields are the names of the fields with the text and the ID of a file's documents.
 type Fields struct {
 	Text string
-	ID   string // "" where there is none
+	ID   string // "" if there is none
 }
 
 // DefaultMaxDocumentBytes is 64 MiB: longer than any book, short enough that a decompression bomb
 // does no harm.
 const DefaultMaxDocumentBytes = 64 << 20
 
-// MaxIDBytes is how long an ID may be: longer ones are skipped, since no index holds them.
+// MaxIDBytes is the maximum length of an ID. Documents with longer IDs are skipped, because no index can hold them.
 const MaxIDBytes = 32 << 10
 
 // withDefaults fills in empty fields and refuses invalid ones.

@@ -18,16 +18,17 @@ import (
 	"example.org/ndd/engine/parallel"
 )
 
-// errNoFile is the error of a Parquet file that is not plain on disk: its index is at its end.
+// errNoFile is the error for a Parquet file that is compressed or not on disk. Its index is at its end, so it must be
+// read at offsets.
 var errNoFile = errors.New("a Parquet file is read from its end: " +
 	"it must be a file on disk that is not compressed as a whole")
 
 // parquetPageMax is the maximum size of a decompressed page, unless one document may be longer.
 const parquetPageMax = 256 << 20
 
-// parquetRows yields one unit a row of a Parquet file: of the columns, text, ID and values are
-// read, page by page, of several row groups at a time. A row group that is damaged loses its rows from
-// there on, which are counted; the next one is read all the same.
+// parquetRows yields one unit for each row of a Parquet file. It reads only the columns of text, ID and values, page by
+// page, and several row groups at a time. If a row group is damaged, the rest of its rows are lost and counted, and
+// reading continues with the next row group.
 func parquetRows(c *Content) iter.Seq2[Unit, error] {
 	return func(yield func(Unit, error) bool) {
 		if head, err := c.r.Peek(1); len(head) == 0 && err == io.EOF {
@@ -107,11 +108,11 @@ type groups struct {
 	c       *Content
 	file    *columns.File
 	columns *tableColumns
-	numbers []int                      // columns of texts, ID and values; -1 where there is none
-	formats []columns.Formatter        // how each is written as text
+	numbers []int                      // columns of texts, ID and values; -1 if there is none
+	formats []columns.Formatter        // formatter of each column
 	line    int                        // rows of the groups before
 	ahead   *parallel.Queue[*rowGroup] // nil without decoders
-	next    int                        // the first group that is not ahead
+	next    int                        // the first group that is not in ahead
 	clones  sync.Pool                  // copies of file
 	yield   func(Unit, error) bool
 }
@@ -123,14 +124,14 @@ func (g *groups) close() {
 	}
 }
 
-// A rowGroup is what the rows of a row group are.
+// A rowGroup holds the units of the rows of a row group.
 type rowGroup struct {
 	rows  []rowUnit
-	whole bool // all of them; else they are to be read in order
+	whole bool // it has all rows; otherwise the rows must be read in order
 }
 
-// A rowUnit is the unit of a row, or a *[input.Skip], or why rows are lost and, as To, how many. Its line is that in
-// its row group.
+// A rowUnit is the unit of a row, a *[input.Skip], or the reason why rows are lost. To is then the number of lost rows.
+// Line is the number of the row in its row group.
 type rowUnit struct {
 	Unit
 	err error
@@ -139,7 +140,7 @@ type rowUnit struct {
 // rowBytes is about how much memory a row takes in addition to its text.
 const rowBytes = 400
 
-// need returns how many bytes a row group takes in memory if its metadata is true.
+// need returns the memory of a row group, assuming that its metadata is correct.
 func (g *groups) need(n int) int64 {
 	rows, size := g.file.Rows(n), g.file.Bytes(n)
 	if rows > math.MaxInt32 || size < 0 || size > math.MaxInt64/2 {
@@ -148,7 +149,7 @@ func (g *groups) need(n int) int64 {
 	return rows*rowBytes + size
 }
 
-// group yields what the rows of a group are, the next one in order.
+// group yields the units of the next row group.
 func (g *groups) group(n int) error {
 	g.decode(n)
 	if g.next > n {
@@ -165,8 +166,8 @@ func (g *groups) group(n int) error {
 	return g.rows(g.file, n, g.take)
 }
 
-// decode has row groups from one on decoded as far as there is room. One that needs more than half of all
-// memory is read in order.
+// decode starts the decoding of row groups, from number n on, as far as there is room. A row group that needs more than
+// half of all memory is read in order.
 func (g *groups) decode(n int) {
 	for g.next = max(g.next, n); g.ahead != nil && g.next < g.file.Groups(); g.next++ {
 		number, need := g.next, g.need(g.next)
@@ -181,7 +182,7 @@ func (g *groups) decode(n int) {
 	}
 }
 
-// fill decodes a row group, and returns false where it takes more memory than it claims.
+// fill decodes a row group. It returns false if the row group takes more memory than its metadata says.
 func (g *groups) fill(to *rowGroup, n int, most int64) bool {
 	file, _ := g.clones.Get().(*columns.File)
 	if file == nil {
@@ -198,7 +199,7 @@ func (g *groups) fill(to *rowGroup, n int, most int64) bool {
 	}) == nil
 }
 
-// take yields a row, or why rows are lost: from this one to the last of its group.
+// take yields a row, or the reason why the rows from this one to the last of its group are lost.
 func (g *groups) take(u rowUnit) error {
 	u.Line += g.line
 	skip, isSkip := u.err.(*input.Skip)
@@ -312,8 +313,8 @@ func withoutLists(schema *parquet.Schema, path []string) (steps []string) {
 	return steps
 }
 
-// rows calls yield with what each row of a group is, and at the first that cannot be read with the error and
-// the number of rows that are lost, up to the end of the group.
+// rows calls yield with the unit of each row of a group. At the first row that cannot be read, it calls yield with the
+// error and the number of lost rows, up to the end of the group.
 func (g *groups) rows(file *columns.File, n int, yield func(rowUnit) error) error {
 	readers := make([]*columns.Values, len(g.numbers))
 	for i, column := range g.numbers {
@@ -362,14 +363,13 @@ func (g *groups) row(row []cell) (u rowUnit) {
 	return u
 }
 
-// A cell is the content of a column in a row: a value as text, or those of a list with line ends
-// between.
+// A cell is the content of a column in a row: a value as text, or the values of a list, separated by line ends.
 type cell struct {
 	most    int64 // maximum bytes
-	tooLong bool  // they are more
+	tooLong bool  // the content exceeds most
 	format  columns.Formatter
-	n       int // values that are not null
-	first   int // bytes of the first
+	n       int // number of values that are not null
+	first   int // bytes of the first value
 	content []byte
 }
 
@@ -390,7 +390,8 @@ func (c *cell) add(v parquet.Value) {
 	c.content = c.format(c.content, v)
 }
 
-// one returns the content of a single value, "" where there are none or several, unless the first is wanted.
+// one returns the content of a single value. If there are several values, it returns the first if first is true, and
+// otherwise "". It returns "" if there is no value.
 func (c *cell) one(first bool) string {
 	if c.n > 1 && first {
 		return string(c.content[:c.first])

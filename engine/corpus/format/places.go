@@ -10,10 +10,10 @@ import (
 // A Range is bytes From up to To of a text or of a file.
 type Range struct{ From, To int64 }
 
-// Places returns the ranges of parts of a unit's text in its content. The parts ascend, do not touch
-// and begin and end with whole characters. A file without these places has the text without the parts,
-// and everything else as it was. ok is false where that cannot be: where the text was made of a page,
-// of another encoding, of several strings, or of a record that is not JSON.
+// Places returns the ranges of parts of a unit's text in its content. The parts ascend, do not touch and begin and end
+// with whole characters. If these ranges are removed from the file, the text loses the parts, and everything else stays
+// the same. ok is false if that is not possible, because the text was extracted from a page, another encoding, several
+// strings or a record that is not JSON.
 func (e *Extractor) Places(u Unit, parts []Range) (places []Range, ok bool) {
 	doc, err := e.Extract(u)
 	if err != nil {
@@ -77,7 +77,7 @@ func without(dst, b []byte, parts []Range) []byte {
 // quoted returns the ranges of parts of a string's content in the quoted string.
 func quoted(s []byte, parts []Range) []Range {
 	places := slices.Clone(parts)
-	at, length := 0, int64(0) // read of s, and of the content
+	at, length := 0, int64(0) // bytes read of s, and of the content
 	to := func(end int64) int64 {
 		for length < end && at < len(s) {
 			plain := bytes.IndexByte(s[at:], '\\')
@@ -117,9 +117,9 @@ func escape(s []byte) int {
 	return one
 }
 
-// ObjectEnd returns where fields can be added to a unit's JSON object: before the brace that ends it,
-// as an offset of the decompressed file. taken is the first of some names that the object has already.
-// ok is false where the unit is no JSON object, or an empty one.
+// ObjectEnd returns the place for new fields in a unit's JSON object: before its closing brace, as an offset in the
+// decompressed file. taken is the first of names that the object already has. ok is false if the unit is not a JSON
+// object, or an empty one.
 func (u Unit) ObjectEnd(names []string) (end int64, taken string, ok bool) {
 	if u.format != JSONL {
 		return 0, "", false

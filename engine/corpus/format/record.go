@@ -10,11 +10,11 @@ import (
 	"example.org/ndd/engine/corpus/input"
 )
 
-// isHTML reports whether a field holds pages by its name.
+// isHTML reports whether a field holds pages, given its name.
 func isHTML(field string) bool { return field == "html" || field == "raw_html" }
 
-// recordField returns the first of the fields, with commas between them, that a record has as a text that is not empty,
-// else the first that is a text, else the last one.
+// recordField returns the first of the fields that is a text in a record and not empty. If there is none, it returns
+// the first that is a text, or else the last one. Commas separate the fields.
 func recordField(record []byte, fields string) (field string) {
 	if !strings.Contains(fields, ",") {
 		return fields
@@ -38,8 +38,8 @@ func recordField(record []byte, fields string) (field string) {
 	return cmp.Or(empty, field)
 }
 
-// jsonText returns the text that a field's values make: one string, or the strings of a list with a
-// line end between. It is a part of the record, or in a buffer.
+// jsonText returns the text of a field: one string, or the strings of a list, separated by line ends. The text is a
+// part of the record, or is in buffer.
 func jsonText(record []byte, field string, buffer *[]byte) (text []byte, reason input.Reason, err error) {
 	if begins := bytes.TrimLeft(record, " \t\r\n"); !bytes.HasPrefix(begins, []byte("{")) {
 		w := jsonWalker{b: record}
@@ -54,7 +54,7 @@ func jsonText(record []byte, field string, buffer *[]byte) (text []byte, reason 
 			return nil
 		}
 		if texts++; texts == 1 {
-			text = v[1 : len(v)-1] // a part of the record will do
+			text = v[1 : len(v)-1] // no copy: text is a part of the record
 			if bytes.IndexByte(text, '\\') >= 0 || !utf8.Valid(text) {
 				*buffer, err = unquote((*buffer)[:0], text)
 				text = *buffer
@@ -86,8 +86,8 @@ func jsonText(record []byte, field string, buffer *[]byte) (text []byte, reason 
 	return text, "", nil
 }
 
-// jsonScalar returns the content of a string, or a number as it is written. A field that is
-// missing has none, nor has one with several values, unless the first is wanted.
+// jsonScalar returns the content of a string field, or the digits of a number. ok is false if the field is missing or
+// has another type, or if it has several values and first is false.
 func jsonScalar(record []byte, field string, first bool) (s string, ok bool, err error) {
 	if field == "" {
 		return "", false, nil

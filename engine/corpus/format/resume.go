@@ -10,20 +10,21 @@ import (
 	"example.org/ndd/engine/corpus/unpack"
 )
 
-// A wrong Content-Length ends a block within it, or within a later record. A block that no other record
-// follows goes back into the stream, which is searched from there on for a line that begins a record:
+// With a wrong Content-Length, a block ends too early or within a later record. If no record follows a block, its bytes
+// return to the stream. A search from there finds the next line that begins a record:
 //
 //	content  | record | rec¦ord      | record |         the length ends at ¦
 //	                  ^ input.Skip.At      ^ input.Skip.To          the skip is input.Broken, and a copy keeps these bytes
 //
-// Only the first one of a file goes back. After that, each block ends where a record seems to begin in it,
-// so that the time is linear. Where a member of a gzip file is damaged, its content tells nothing, and
-// reading resumes at the next member (members.go).
+// Only the first such block of a file is read again. After that, each block ends at a line that seems to begin a
+// record, so that the time is linear. The content of a damaged gzip member is not reliable, so reading resumes at the
+// next member (members.go).
 
-// warcRecords yields one unit a record that holds a page.
+// warcRecords yields one unit for each record that holds a page.
 func warcRecords(c *Content) iter.Seq2[Unit, error] { return each((&warc{c: c}).next) }
 
-// next returns the unit of the next record, or a skip, or io.EOF at the end of the file. All other errors say where.
+// next returns the unit of the next record, or a skip, or io.EOF at the end of the file. All other errors name the
+// place.
 func (w *warc) next() (Unit, error) {
 	u, err := w.record()
 	if errors.Is(err, unpack.ErrDamaged) || errors.As(err, new(foreign)) {
@@ -35,8 +36,8 @@ func (w *warc) next() (Unit, error) {
 	return u, nil
 }
 
-// resume continues at the next record, or after a damaged member of a gzip file at the next member. It
-// returns the skip of the part before it, or the cause where nothing follows.
+// resume continues at the next record, or at the next member after a damaged gzip member. It returns the skip of the
+// part before it, or cause if nothing follows.
 func (w *warc) resume(cause error) error {
 	found, err := w.untilRecord(io.Discard, w.c.opts.MaxDocumentBytes)
 	switch {
@@ -49,7 +50,7 @@ func (w *warc) resume(cause error) error {
 	case w.c.r.Packing != unpack.Gzip || !errors.Is(err, unpack.ErrDamaged):
 		return cause
 	}
-	// A record that could be read of a damaged member is none, unless it has been handed on.
+	// Ignore records of the damaged member, except those that the caller already has.
 	at := max(w.handed, min(w.good, w.c.r.DamagedFrom()))
 	w.good = at
 	raw, err := w.c.r.Resume(at, warcPrefix)

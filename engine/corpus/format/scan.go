@@ -13,10 +13,9 @@ import (
 	"example.org/ndd/engine/corpus/unpack"
 )
 
-// Read yields the documents of the inputs in order: inputs as given, folders sorted by path. stdin
-// is read where an input is -, and may be nil otherwise. A *[input.Skip] is yielded as an error in its
-// place, unless Options.Strict has made an end of it; after any other error, which names file and
-// place, nothing follows.
+// Read yields the documents of the inputs in order: inputs as given, folders sorted by path. If an input is -, it reads
+// stdin, which may be nil otherwise. It yields a *[input.Skip] as an error at its place and continues. With
+// Options.Strict, a skip that loses data ends the reading. Any other error ends it, too, and names the file and place.
 //
 //	for doc, err := range format.Read(ctx, inputs, format.Options{}, os.Stdin) {
 //		if skip, ok := errors.AsType[*input.Skip](err); ok {
@@ -105,9 +104,10 @@ func Open(ctx context.Context, f input.File, opts Options) (*Content, error) {
 	return c, nil
 }
 
-// Units yields the units of the file as [Units] does. Nothing may have been read of the content before. While a
-// unit is yielded, Read returns the content up to its end, at least, and afterwards all of it; what a
-// [input.Skip] with ResumedAt leaves out is not part of it. What Read has not returned yet is held in memory.
+// Units yields the units of the file as [Units] does. It must be the first read of the content. While a unit is
+// yielded, Read returns the content at least up to the end of the unit; afterwards it returns all of the content. The
+// part that an [input.Skip] with ResumedAt leaves out is not included. Content that Read has not returned yet is held
+// in memory.
 func (c *Content) Units(yield func(Unit, error) bool) {
 	c.Reader = c.r.Copy()
 	c.units(yield)
@@ -178,8 +178,8 @@ func (c *Content) units(yield func(Unit, error) bool) {
 	}
 }
 
-// cuts cut a content into units. Each unit can be extracted without the others. An error comes with a unit that
-// has only its place, Line and From. After an error that is no skip nothing follows.
+// cuts are the functions that cut a content into units. Each unit can be extracted without the others. An error comes
+// with a unit that has only its place, Line and From. An error that is not a skip is the last result.
 var cuts = map[Format]func(*Content) iter.Seq2[Unit, error]{
 	Text: whole, HTML: whole, Lines: plainLines, JSONL: jsonLines, JSON: jsonObjects, CSV: tableRecords,
 	Parquet: parquetRows, WARC: warcRecords,
@@ -225,8 +225,8 @@ func (c *Content) whole() (u Unit, err error) {
 	if size > most {
 		return u, c.tooLarge(0)
 	}
-	// One byte more than the file is said to have, so that its end is seen without growing; what a
-	// file claims to be is trusted only as far as 1 MiB.
+	// Allocate one byte more than the stated size, so that the end is found without growing the buffer. Do not trust
+	// stated sizes above 1 MiB.
 	var buf bytes.Buffer
 	buf.Grow(int(min(size, 1<<20)) + bytes.MinRead)
 	n, err := io.Copy(&buf, io.LimitReader(c.r, most+1))

@@ -10,16 +10,16 @@ import (
 // tableColumns are the columns of a table that are read, by number; -1: none.
 type tableColumns struct {
 	Fields
-	texts  []int // the first that a row has is its text
+	texts  []int // the first of these columns that a row has is its text
 	id     int
 	names  []string // the names of all columns
 	values [][]int  // the columns of each list of Options.ValueFields
 
-	candidates []int // where the options do not name the text: columns that may hold it
+	candidates []int // columns that may hold the text, if the options do not name it
 }
 
-// columns returns the columns to read of a table that has some names. find returns the number of a
-// name's column or -1, and has reports whether a column may hold a text or ID.
+// columns returns the columns to read of a table with these column names. find returns the number of a column, or -1.
+// has reports whether a column may hold a text or ID.
 func (o *Options) columns(names []string, find func(string) int, has func(string) bool) (c *tableColumns, err error) {
 	c = new(tableColumns)
 	ids, texts := fieldCount{}, o.textFields()
@@ -48,7 +48,7 @@ func (o *Options) columns(names []string, find func(string) int, has func(string
 	return c, err
 }
 
-// found returns the numbers of the columns with some names, without names that no column has.
+// found returns the numbers of the columns with these names. It ignores names that no column has.
 func found(names []string, find func(string) int) (columns []int) {
 	for _, name := range names {
 		if i := find(name); i >= 0 {
@@ -58,15 +58,14 @@ func found(names []string, find func(string) int) (columns []int) {
 	return columns
 }
 
-// decide chooses the column of the text, by how many of the first rows have one in each column.
+// decide chooses the column of the text. texts counts the first rows with a text in each column.
 func (c *tableColumns) decide(o *Options, texts fieldCount) {
 	if name := texts.best(o.textFields()); name != "" {
 		c.Text, c.texts = name, []int{slices.Index(c.names, name)}
 	}
 }
 
-// fill completes the unit of a row, whose text is in a column. value returns the content of a column as a string of its
-// own.
+// fill completes the unit of a row. column is the column of the text. value returns a copy of the content of a column.
 func (c *tableColumns) fill(u *Unit, column int, text []byte, value func(column int) string) {
 	u.format, u.raw, u.columns, u.fields = CSV, text, c.names, &c.Fields
 	if isHTML(c.names[column]) {

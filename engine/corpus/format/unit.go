@@ -4,20 +4,20 @@ import (
 	"bytes"
 )
 
-// Unit is the bytes of one document in its file. Nobody writes to them. Lines near each other
-// may share memory; see [Unit.Alone].
+// Unit is the bytes of one document in its file. The bytes are never overwritten. Neighbouring lines may share
+// memory; see [Unit.Alone].
 type Unit struct {
 	Source string
 	Line   int // from 1, or the number of a WARC record; 0 if the unit is the whole file
 
-	// From and To bound the line with its end, the record with the blank lines before it, or the
-	// WARC record with those after it, as bytes of the decompressed file; both are 0 if the unit
-	// is the whole file.
+	// From and To are the offsets of the unit in the decompressed file: of a line with its end, of a record with the
+	// blank lines before it, or of a WARC record with the blank lines after it. Both are 0 if the unit is the whole
+	// file.
 	From, To int64
 
 	format   Format   // Text, HTML, JSONL, httpResponse; CSV has been taken apart already
 	raw      []byte   // the whole file, the line, the text field of a record, or the block of a WARC record
-	at       int64    // where raw begins, of the decompressed file, unless it is a copy or of a WARC record
+	at       int64    // offset of raw in the decompressed file, unless raw is a copy or from a WARC record
 	id       string   // the ID of a record; "" if it has none
 	values   []Value  // the values of a record
 	fields   *Fields  // the fields of a JSON object
@@ -28,7 +28,7 @@ type Unit struct {
 	contentType string // the Content-Type of a WARC record's block
 }
 
-// FieldNames returns the names of the first fields of a line or record, nil of others.
+// FieldNames returns the names of the first fields of a line or record. It returns nil for other units.
 func (u *Unit) FieldNames() []string {
 	if u.format == JSONL {
 		return fieldNames(u.raw)
@@ -47,8 +47,7 @@ func (u Unit) Alone() Unit {
 	return u
 }
 
-// Value is the content of a field of a line or record: a string's content, or a number as
-// it is written.
+// Value is the content of a field of a line or record: the content of a string, or the digits of a number.
 type Value struct {
 	Text  string
 	Found bool

@@ -12,15 +12,15 @@ import (
 	"unicode/utf8"
 )
 
-// A jsonWalker walks JSON text without building a tree, so that a record takes no more memory than
-// its bytes and the fields that are asked for. Like many writers it is lenient: NaN and Infinity
-// are numbers, strings may hold control characters, and of unknown escapes the backslash stays.
+// A jsonWalker walks JSON text without building a tree, so a record takes no more memory than its bytes and the
+// requested fields. It is lenient, because many writers are: NaN and Infinity are numbers, strings may hold control
+// characters, and unknown escapes keep their backslash.
 type jsonWalker struct {
 	b  []byte
 	at int
 }
 
-// jsonDepthMax is how deep lists and objects may be nested.
+// jsonDepthMax is the maximum nesting depth of lists and objects.
 const jsonDepthMax = 300
 
 func (w *jsonWalker) bad(format string, args ...any) error {
@@ -145,7 +145,7 @@ func (w *jsonWalker) word() error {
 	return nil
 }
 
-// jsonKind returns the type of a value, "" if it is none.
+// jsonKind returns the type of a value, or "" if it is not a value.
 func jsonKind(value []byte) string {
 	if len(value) == 0 {
 		return ""
@@ -172,10 +172,10 @@ func jsonKind(value []byte) string {
 	return ""
 }
 
-// errTwice is the error of a record that has a field twice which the reader needs.
+// errTwice is the error for a record that has a required field twice.
 var errTwice = errors.New("stands there twice")
 
-// find walks a value and calls found with those that a path leads to.
+// find walks a value and calls found with the values at a path.
 func (w *jsonWalker) find(path []string, depth int, found func(value []byte) error) error {
 	if len(path) == 0 {
 		w.next()
@@ -219,7 +219,7 @@ func (w *jsonWalker) find(path []string, depth int, found func(value []byte) err
 	return w.skip(depth)
 }
 
-// atoi returns a number of digits, or one that no list is as long as.
+// atoi returns the value of digits. If it is too large, atoi returns a number that exceeds the length of any list.
 func atoi(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil {
@@ -252,9 +252,9 @@ func fieldPath(name string) (path []string) {
 	return path
 }
 
-// jsonEach calls found with the values of a field of a record: that of the whole name, or else
-// those that the steps of a name lead to, through lists too. It checks the whole record, and
-// returns how many values there are.
+// jsonEach calls found with each value of a field of a record. The field has the whole name; if there is none, the
+// steps of the name lead to the values, also through lists. jsonEach checks the whole record and returns the number
+// of values.
 func jsonEach(record []byte, field string, found func(value []byte) error) (n int, err error) {
 	find := func(path []string) error {
 		w := jsonWalker{b: record}
@@ -271,8 +271,8 @@ func jsonEach(record []byte, field string, found func(value []byte) error) (n in
 	return n, err
 }
 
-// jsonMembers calls member with the names of a record, and the bytes from each value on. It reports
-// whether the record is an object.
+// jsonMembers calls member with each name of a record, and the bytes from its value on. It reports whether the record
+// is an object.
 func jsonMembers(record []byte, member func(name, value []byte)) (isObject bool, err error) {
 	w := jsonWalker{b: record}
 	if w.next() != '{' {
@@ -301,8 +301,8 @@ func fieldNames(record []byte) (names []string) {
 	return names
 }
 
-// unquote appends the content of a string to dst, or an error if that is not valid UTF-8 or has
-// half a surrogate pair.
+// unquote appends the content of a string to dst. It returns an error if the content is not valid UTF-8 or has half a
+// surrogate pair.
 func unquote(dst, s []byte) ([]byte, error) {
 	for i := 0; !utf8.Valid(s[i:]); {
 		r, size := utf8.DecodeRune(s[i:])

@@ -15,8 +15,8 @@ import (
 	"example.org/ndd/engine/corpus/unpack"
 )
 
-// A WARC file (ISO 28500) is records one after the other, as a rule each compressed by itself,
-// which gzip and zstd readers see through:
+// A WARC file (ISO 28500) is a sequence of records. Usually each record is compressed separately; a gzip or zstd reader
+// reads them as one stream:
 //
 //	WARC/1.0 CRLF                             version
 //	WARC-Type: response CRLF ...              headers
@@ -25,19 +25,18 @@ import (
 //	1234 bytes                                block: for a response, HTTP's headers and body
 //	CRLF CRLF
 //
-// A unit is the block of a response, resource or conversion record (as in WET files); its id is the
-// target's URI, and a value is what a header says, such as WARC-Date. All other records, which hold
-// no page, are skips that lose no data. Where a record should begin and does not, the length before it
-// may be wrong: reading resumes at the next record (resume.go). The Line of a unit is the number of its
-// record, from 1.
+// A unit is the block of a response, resource or conversion record (as in WET files). Its ID is the URI of the target.
+// Its values are the contents of headers such as WARC-Date. All other records hold no page. They are skips that lose no
+// data. If no record begins after the end of a record, the length of that record may be wrong. Reading then resumes at
+// the next record (resume.go). The Line of a unit is the number of its record, from 1.
 
 const (
-	warcHeaderBytes = 1 << 20 // most of a record's version and headers
+	warcHeaderBytes = 1 << 20 // maximum size of a record's version and headers
 	warcQuote       = 40      // bytes to quote if there is no record
-	warcPrefix      = "WARC/" // of a record
+	warcPrefix      = "WARC/" // beginning of a record
 )
 
-// recordStart is how a record begins. It has at most recordStartBytes.
+// recordStart matches the beginning of a record. A match has at most recordStartBytes.
 var recordStart = regexp.MustCompile(`WARC/\d\.\d{1,2}\r?\n[A-Za-z-]{1,40}:`)
 
 const recordStartBytes = 64
@@ -47,12 +46,12 @@ type warc struct {
 	c      *Content
 	line   int    // number of the last record
 	good   int64  // offset up to which all records are read
-	handed int64  // offset of the end of the last record that was handed on
-	wary   bool   // a length was wrong: a block ends where a record seems to begin in it
+	handed int64  // end offset of the last record that the caller got
+	wary   bool   // a length was wrong, so a block also ends at a line that seems to begin a record
 	other  []byte // memory for blocks without a page
 }
 
-// foreign is an error where a file begins: it may be no WARC at all.
+// foreign is an error at the beginning of a file, which may not be WARC.
 type foreign struct{ error }
 
 func (f foreign) Unwrap() error { return f.error }
@@ -87,7 +86,7 @@ func brokenRecord(from int64, err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	if err == io.ErrUnexpectedEOF { // a compression's own error says as much
+	if err == io.ErrUnexpectedEOF { // errors of a compression already say so
 		err = errors.New("the file ends within it: is it cut short?")
 	}
 	if err = fmt.Errorf("record at byte %d: %w", from, err); errors.As(err, new(foreign)) {
@@ -96,7 +95,7 @@ func brokenRecord(from int64, err error) error {
 	return unpack.Damage(err)
 }
 
-// readRecord reads the record that begins at from: its unit, or the reason why it is none.
+// readRecord reads the record that begins at from. It returns its unit, or the reason why it has none.
 func (w *warc) readRecord(from int64) (u Unit, reason *input.Skip, err error) {
 	version, err := w.headerLine(from)
 	if err != nil {
@@ -126,7 +125,7 @@ func (w *warc) readRecord(from int64) (u Unit, reason *input.Skip, err error) {
 		err = w.endRecord(length)
 	}
 	if err != nil && len(u.raw) > 0 && !w.wary && !errors.Is(err, unpack.ErrDamaged) {
-		lineEnds := bytes.Repeat([]byte("\n"), int(w.c.r.Offset()-begin)-len(u.raw)) // those that were read after the block
+		lineEnds := bytes.Repeat([]byte("\n"), int(w.c.r.Offset()-begin)-len(u.raw)) // line ends read after the block
 		w.c.r.Unread(append(u.raw, lineEnds...))
 		w.wary = true
 	}
@@ -146,7 +145,7 @@ func (w *warc) endRecord(length int64) error {
 	case bytes.HasPrefix(next, []byte(warcPrefix)):
 		return nil
 	case isGzip && !w.beginsMember(0):
-		return fmt.Errorf("%q follows it", next[:min(len(next), len(warcPrefix))]) // as in a member that is damaged, which shows at its end
+		return fmt.Errorf("%q follows it", next[:min(len(next), len(warcPrefix))]) // for example, a damaged member
 	case !isGzip && w.c.r.Offset() < begin+2: // a record ends with two line ends
 		return fmt.Errorf("Content-Length %d is wrong: %q follows", length, next)
 	}
@@ -179,8 +178,8 @@ func (w *warc) headerLine(from int64) ([]byte, error) {
 	return bytes.TrimRight(line, "\r\n"), err
 }
 
-// headers reads headers up to the empty line. Lines without a colon are passed over, and those
-// that begin with white space continue the one before.
+// headers reads headers up to the empty line. It ignores lines without a colon. A line that begins with white space
+// continues the header before it.
 func (w *warc) headers(from int64) (textproto.MIMEHeader, error) {
 	headers, last := textproto.MIMEHeader{}, ""
 	for {
@@ -192,13 +191,13 @@ func (w *warc) headers(from int64) (textproto.MIMEHeader, error) {
 	}
 }
 
-// warcUnit returns the unit that a record's headers describe, or why it is none.
+// warcUnit returns the unit that a record's headers describe, or the reason why there is none.
 func warcUnit(headers textproto.MIMEHeader, opts *Options) (u Unit, reason *input.Skip) {
 	kind := strings.ToLower(headers.Get("WARC-Type"))
 	contentType := headers.Get("Content-Type")
 	switch kind {
 	case "response":
-		u.format = httpResponse // or a server of another protocol: its answer is the block
+		u.format = httpResponse // or another protocol: then the block is the answer of the server
 		if strings.Contains(mediaType(contentType), "http") {
 			contentType = ""
 		}
@@ -218,8 +217,8 @@ func warcUnit(headers textproto.MIMEHeader, opts *Options) (u Unit, reason *inpu
 	return u, nil
 }
 
-// block reads a block, which it keeps if it has a page or its length may turn out to be wrong. What a record claims
-// to have is trusted only as far as 1 MiB.
+// block reads a block. It keeps the block if it has a page, or if its length may prove wrong. It does not trust stated
+// lengths above 1 MiB.
 func (w *warc) block(length int64, isPage bool) ([]byte, error) {
 	const trusted = 1 << 20
 	buf := bytes.NewBuffer(w.other[:0])
@@ -244,13 +243,13 @@ func (w *warc) block(length int64, isPage bool) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// beginsMember reports whether a byte that is so far ahead begins a member of a gzip file.
+// beginsMember reports whether a gzip member begins ahead bytes after the current offset.
 func (w *warc) beginsMember(ahead int) bool {
 	_, begins := w.c.r.Member(w.c.r.Offset() + int64(ahead))
 	return begins && w.c.r.Packing == unpack.Gzip
 }
 
-// untilRecord passes up to length bytes on to w, and stops before a line that begins a record.
+// untilRecord copies up to length bytes to a writer. It stops before a line that begins a record.
 func (w *warc) untilRecord(to io.Writer, length int64) (found bool, err error) {
 	before := byte('\n')
 	for length > 0 {
@@ -261,7 +260,7 @@ func (w *warc) untilRecord(to io.Writer, length int64) (found bool, err error) {
 		n := len(ahead)
 		if err == nil {
 			ahead, _ = w.c.r.Peek(w.c.r.Buffered())
-			n = len(ahead) - recordStartBytes + 1 // the others may begin a record that goes on behind them
+			n = len(ahead) - recordStartBytes + 1 // a record may begin in the other bytes and continue after them
 		}
 		n = int(min(int64(n), length))
 		for _, m := range recordStart.FindAllIndex(ahead, -1) {

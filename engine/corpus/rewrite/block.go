@@ -20,9 +20,9 @@ import (
 //	blocks  | 2 MiB            | 2 MiB      |         a block of WARC ends with a record, if one fits
 //	file    | frame            | frame      |         a zstd frame or gzip member; in WARC one for each record
 //
-// A copy has the members of its file, as far as they fit in a block. Members that lose nothing are copied as they are.
-// The bytes written depend on the content only, not on the number of goroutines. Smaller blocks compress
-// worse: JSONL in blocks of 2 MiB takes 0.3 % more bytes than in one zstd frame.
+// A copy has the members of its file, if they fit in a block. Members that lose nothing are copied unchanged. The
+// bytes written depend only on the content, not on the number of goroutines. Smaller blocks compress worse: JSONL in
+// blocks of 2 MiB takes 0.3 % more bytes than in one zstd frame.
 const blockBytes = 2 << 20
 
 // A packer compresses the blocks of all files that are copied at a time.
@@ -52,19 +52,19 @@ func newPacker(threads, blocks, blockBytes int) (*packer, error) {
 // A block is a part of a copy, before and after its compression.
 type block struct {
 	in      []byte
-	limit   int      // bytes of in; a member that begins in the block may have all bytes of a block
-	members []member // of the copy, in order
+	limit   int      // maximum bytes of in; a member that begins in the block may itself have the size of a block
+	members []member // members of the copy, in order
 	out     []byte
-	gzip    [2]*gzip.Writer // as zstd of a packer
-	file    io.ReaderAt     // has the members that are copied as they are
+	gzip    [2]*gzip.Writer // the second one is fast
+	file    io.ReaderAt     // contains the members that are copied unchanged
 
-	part, last bool // it is a part of a member longer than a block; the last one
+	part, last bool // the block is a part of a member longer than a block; it is the last part
 }
 
 // A member is a member or frame of a copy.
 type member struct {
-	end  int           // in the block
-	same *format.Range // of the file, if it is copied as it is
+	end  int           // end offset in the block
+	same *format.Range // range of the file if the member is copied unchanged; else nil
 }
 
 // take waits for an empty block.
@@ -81,7 +81,7 @@ func (p *packer) take(ctx context.Context) (*block, error) {
 	}
 }
 
-// compress compresses each member of a block, with a fast level if the file has one, or copies it from the file.
+// compress compresses each member of a block, or copies it from the file. It uses a fast level if the file did.
 func (p *packer) compress(b *block, packing unpack.Packing, fast bool) (err error) {
 	from, level := 0, 0
 	if fast {

@@ -21,21 +21,21 @@ import (
 )
 
 const (
-	pageBytesMax = 1 << 30 // of a page, decompressed
-	pagesMax     = 8 << 20 // bytes of pages that wait for a goroutine, unless one is larger
+	pageBytesMax = 1 << 30 // maximum size of a decompressed page
+	pagesMax     = 8 << 20 // maximum bytes of pages that wait for a goroutine, except for one larger page
 
 	parquetMagic = "PAR1"
 )
 
-// copyColumns copies a Parquet file without some rows, which ascend from 1, and with fields unless they are nil. The
-// cuts have the numbers of the rows' notes.
+// copyColumns copies a Parquet file without the rows in drop, which are numbered from 1 and ascend. If fields is not
+// nil, it adds the fields. The cuts have the numbers of the rows' notes.
 //
-//	row group without dropped rows   its columns are copied as they are
-//	page without dropped rows        is copied as it is
+//	row group without dropped rows   its columns are copied unchanged
+//	page without dropped rows        is copied unchanged
 //	other page                       is decompressed, loses rows, and is compressed
 //
-// Columns, their order, encodings and compression, and the metadata of the file stay. Page indexes and Bloom filters
-// do not.
+// The copy keeps the columns, their order, encodings and compression, and the metadata of the file. It does not keep
+// page indexes and Bloom filters.
 func (p *packer) copyColumns(ctx context.Context, w io.Writer, content *format.Content, drop []int64,
 	fields *Fields, notes []cut) (err error) {
 	defer noPanic(&err)
@@ -57,7 +57,7 @@ func (p *packer) copyColumns(ctx context.Context, w io.Writer, content *format.C
 	return c.end()
 }
 
-// noPanic turns a panic of the library, at pages that contradict themselves, into an error.
+// noPanic turns a panic of the Parquet library, caused by inconsistent pages, into an error.
 func noPanic(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%w: %v", store.ErrCorrupt, r)
@@ -70,17 +70,17 @@ type columnCopy struct {
 	file   io.ReaderAt
 	fields *Fields
 	drop   []int64 // rows that are not copied yet
-	notes  []cut   // of rows that are not copied yet
-	row    int64   // rows of the row groups before
+	notes  []cut   // notes of rows that are not copied yet
+	row    int64   // number of rows in earlier row groups
 
 	to     io.Writer
-	at     int64 // bytes that have been written
+	at     int64 // number of bytes written
 	footer parquetformat.FileMetaData
 }
 
 // A columnPiece is a page, or a whole column of a row group, that is copied.
 type columnPiece struct {
-	column *parquetformat.ColumnChunk // of the copy
+	column *parquetformat.ColumnChunk // column in the footer of the copy
 	page   *columns.Page              // nil: the whole column
 	whole  *io.SectionReader          // the column's bytes
 	err    error
@@ -190,7 +190,7 @@ func (c *columnCopy) work(_ context.Context, pieces iter.Seq[*columnPiece]) erro
 	return nil
 }
 
-// emit writes a piece, and its place to the footer.
+// emit writes a piece, and adds its place to the footer.
 func (c *columnCopy) emit(p *columnPiece) error {
 	if p.err != nil {
 		return p.err
@@ -278,7 +278,7 @@ func (c *columnCopy) addFields() error {
 // schemaCopies are the keys of metadata that repeat the schema.
 var schemaCopies = []string{"ARROW:schema", "huggingface"}
 
-// fieldColumns returns the columns of the fields of the next rows, and a file that has them alone.
+// fieldColumns returns the columns with the fields of the next rows, and a file with only these columns.
 func (c *columnCopy) fieldColumns(rows int64) ([]parquetformat.ColumnChunk, *bytes.Reader, error) {
 	if c.fields == nil {
 		return nil, nil, nil

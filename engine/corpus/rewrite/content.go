@@ -14,8 +14,8 @@ import (
 	"example.org/ndd/engine/parallel"
 )
 
-// pack writes the parts of a content that fill copies, compressed as the content was. Each WARC record is a
-// member, and each block of another format. With fields, these are added at the cuts.
+// pack writes the parts of a content that fill copies, with the compression of the content. In WARC each record is a
+// member; in other formats each block is one. If fields is not nil, pack adds the fields at the cuts.
 func (p *packer) pack(ctx context.Context, w io.Writer, content *format.Content, fields *fieldText,
 	fill func(*contentCopy) error) error {
 	packing := content.Packing
@@ -64,9 +64,9 @@ type contentCopy struct {
 	ctx     context.Context
 	p       *packer
 	in      *format.Content
-	file    io.ReaderAt // the file, if members of it can be copied as they are
-	at      int64       // bytes of in that have been read
-	records bool        // each is a member
+	file    io.ReaderAt // the file, if its members can be copied unchanged
+	at      int64       // number of bytes of in that were read
+	records bool        // each record is a member
 	starts  []int64
 	fields  *fieldText // nil: none
 	yield   func(*block) bool
@@ -74,10 +74,10 @@ type contentCopy struct {
 	b     *block
 	begun bool   // a member has bytes and no end
 	from  int64  // where the member begins in the content
-	same  bool   // the member has all bytes of the content from there on, and no others
+	same  bool   // the member has all bytes of the content after from, and no others
 	some  bool   // a member has ended
 	long  bool   // the member is longer than a block
-	rest  []byte // of a record, for the next block
+	rest  []byte // rest of a record, for the next block
 	jsonList
 }
 
@@ -85,11 +85,11 @@ type contentCopy struct {
 type jsonList struct {
 	list    bool         // the content is a list
 	stays   bool         // a value was copied
-	dropped bool         // the last value was not
+	dropped bool         // the last value was not copied
 	between bytes.Buffer // bytes between the last value that was copied and the next one
 }
 
-// all yields the blocks of what fill copies.
+// all yields the blocks with the content that fill copies.
 func (c *contentCopy) all(fill func(*contentCopy) error) (err error) {
 	if c.b, err = c.p.take(c.ctx); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (c *contentCopy) all(fill func(*contentCopy) error) (err error) {
 	return nil
 }
 
-// follow copies up to an offset, without the cuts before it that the edits have.
+// follow copies up to an offset, without the cuts in e.
 func (c *contentCopy) follow(e *edits, to int64) error {
 	c.starts = append(c.starts, e.starts...)
 	for _, cut := range e.cuts {
@@ -160,7 +160,7 @@ func (c *contentCopy) discard(to int64) error {
 	if _, ends := c.in.Member(c.at); ends {
 		c.end()
 	}
-	_, err := io.CopyN(io.Discard, c.in, to-c.at) // an int, as a reader's own Discard takes it, may be too small
+	_, err := io.CopyN(io.Discard, c.in, to-c.at) // Discard of a reader takes an int, which may be too small
 	c.at, c.same = to, false
 	return err
 }
@@ -223,7 +223,7 @@ func (c *contentCopy) end() {
 		m.same, c.b.file = &format.Range{From: from, To: to}, c.file
 	}
 	if n := len(c.b.members); n > 0 && m.same != nil && c.b.members[n-1].same != nil && c.b.members[n-1].same.To == from {
-		m.same.From, c.b.members = c.b.members[n-1].same.From, c.b.members[:n-1] // they are read together
+		m.same.From, c.b.members = c.b.members[n-1].same.From, c.b.members[:n-1] // read both together
 	}
 	c.b.members = append(c.b.members, m)
 }
@@ -268,8 +268,8 @@ func (c *contentCopy) hand() (err error) {
 	return nil
 }
 
-// note copies up to the place for the fields of a document, and adds them. In CSV the place is before the end
-// of the line, and the offset after it.
+// note copies up to the place for the fields of a document, and adds the fields. In CSV the offset is after the end of
+// the line, but the fields are added before it.
 func (c *contentCopy) note(at cut) error {
 	text, err := c.fields.of(at.note)
 	if err != nil || !c.fields.csv {
@@ -293,7 +293,7 @@ func (c *contentCopy) note(at cut) error {
 	return c.put(slices.Concat(record, text, tail[len(record):]))
 }
 
-// put adds bytes to the blocks that are no part of the content.
+// put adds bytes that are not part of the content to the blocks.
 func (c *contentCopy) put(b []byte) error {
 	for len(b) > 0 {
 		if len(c.b.in) >= c.b.limit {

@@ -4,7 +4,7 @@
 // # Words
 //
 //	judge     returns the verdict about each unit of a file
-//	verdict   the unit is dropped, parts of its text are cut, or the number of its fields
+//	verdict   drop the unit, cut parts of its text, or the number of its fields
 //	edits     the verdicts about a file as offsets: ranges of bytes to cut, and places for fields
 //	block     2 MiB of a copy, compressed by one goroutine
 //	target    where the copies are created, and their names
@@ -14,16 +14,19 @@
 //	inputs --Job--> file --scan, Judge--> edits --content--> blocks --compress--> copy       JSONL, JSON, CSV, WARC
 //	                                        └------------columns--> pages --------> copy     Parquet
 //
-// JSONL, JSON, CSV, lines and WARC files are copied byte for byte without the lines or records that are dropped.
-// They are compressed as they were, in blocks of 2 MiB; WARC records are members of their own. Members of gzip and
-// frames of zstd that lose nothing, and whole files, are copied as they are. Nothing writes xz and bzip2, which become
-// zstd. Parquet files keep all columns of the remaining rows, in order, with their encodings and compression. Row groups
-// and pages that lose nothing are copied as they are; entries of dictionaries go with their last row. A file that is one
-// document is copied unchanged, if it remains. So is a file without verdicts: it has no text, is too long, or is damaged
-// from its beginning. Hidden files are not copied.
+// JSONL, JSON, CSV, lines and WARC files are copied byte for byte, without the dropped lines or records. A copy has
+// the compression of its file, in blocks of 2 MiB. Each WARC record is a separate member. Gzip members, zstd frames
+// and whole files that lose nothing are copied unchanged. The package cannot write xz and bzip2, so copies of such
+// files use zstd.
 //
-// Texts are cut in JSON strings, lines and plain text. Where the text is not a part of the file, as in HTML and
-// Parquet, the document stays whole and is counted ([Report].Uncut).
+// Parquet files keep all columns of the remaining rows, in order, with their encodings and compression. Row groups and
+// pages that lose nothing are copied unchanged. A dictionary loses the entries that no remaining row uses.
+//
+// A file that is one document is copied unchanged, unless it is dropped or cut. A file without verdicts is copied
+// unchanged, too: it has no text, is too long, or is damaged from its beginning. Hidden files are not copied.
+//
+// Texts are cut in JSON strings, lines and plain text. In other formats, such as HTML and Parquet, the text is not a
+// part of the file. There the document stays whole and is counted ([Report].Uncut).
 //
 // The files, from the lowest:
 //

@@ -29,10 +29,10 @@ import (
 type Fields struct {
 	Columns []result.Column
 
-	// Values returns a value for each column of a document. The number of the document is 0 for a record
-	// that became no document. A value is nil, a string, int64, float64 or bool, as the column's kind says,
-	// or a [json.RawMessage]: this is written to JSON unchanged, and to other formats as a string. Several
-	// goroutines call it, each for the documents of a file or row group in order.
+	// Values returns a value for each column of a document. note is the number of the document, or 0 for a record
+	// without a document. A value is nil, or a string, int64, float64 or bool according to the column's kind. It may
+	// also be a [json.RawMessage], which is written to JSON unchanged, and to other formats as a string. Several
+	// goroutines call Values, each for the documents of a file or row group in order.
 	Values func(note int) []any
 }
 
@@ -43,9 +43,9 @@ func (f *Fields) names() (names []string) {
 	return names
 }
 
-// CheckFields returns an error if fields cannot be added to the documents of some inputs: they are no records,
-// or have one of the fields. It reads the beginning of each file, and ignores files that cannot be read: the
-// copying reports these.
+// CheckFields returns an error if fields cannot be added to the documents of the inputs, because they are not records
+// or already have one of the fields. It reads the beginning of each file. It ignores files that cannot be read,
+// because copying reports them.
 func CheckFields(ctx context.Context, inputs []string, opts format.Options, columns []result.Column) error {
 	for f, err := range input.Files(ctx, inputs) {
 		if err != nil {
@@ -67,8 +67,8 @@ func CheckFields(ctx context.Context, inputs []string, opts format.Options, colu
 	return nil
 }
 
-// errTaken is the error for a document that has a field already. The field is not replaced, because somebody
-// may need the result of the earlier run.
+// errTaken is the error for a document that already has a field. The field is not replaced, because somebody may need
+// the result of the earlier run.
 func errTaken(where, name string) error {
 	return fmt.Errorf("%s: there is a field %s already: give the documents as they were before it was added", where, name)
 }

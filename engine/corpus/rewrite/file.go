@@ -23,8 +23,8 @@ type fileCopy struct {
 	made   work.Copy
 }
 
-// copyOnce copies the file, or takes over the finished copy that is kept. It keeps the new copy unless a
-// part of the file could not be read, because that may be possible another time.
+// copyOnce copies the file, or reuses a finished copy. It keeps the new copy for later runs, unless a part of the file
+// could not be read: a later run may be able to read it.
 func (k *fileCopy) copyOnce() error {
 	finished := k.to.Finished
 	if finished == nil || k.judge.Decision == nil {
@@ -45,7 +45,7 @@ func (k *fileCopy) copyOnce() error {
 	return nil
 }
 
-// takeOver makes the copy of the file from a finished one.
+// takeOver makes the copy of the file from a finished copy.
 func (k *fileCopy) takeOver(path string, made work.Copy) error {
 	if made.Ending != "" {
 		k.report.Repacked = []string{k.file.Path}
@@ -70,7 +70,7 @@ func (k *fileCopy) copy() error {
 	f := k.file
 	defer k.options.Meter.Begin(f)()
 	if k.fields != nil {
-		k.head, _ = format.HeadOf(k.ctx, f, k.options) // the reading has the same error
+		k.head, _ = format.HeadOf(k.ctx, f, k.options) // reading returns the same error later
 	}
 	content, err := format.Open(k.ctx, f, k.options)
 	if err != nil {
@@ -118,10 +118,10 @@ func (k *fileCopy) sayUncut(documents int) {
 	}
 }
 
-// copyRows copies a file whose documents are parts of it, while it is read.
+// copyRows copies a file with many documents while reading it.
 func (k *fileCopy) copyRows(content *format.Content) error {
 	if content.Packing.CopyEnding() != "" && !k.isJudgeable() {
-		return k.copyUnjudged() // under its own name
+		return k.copyUnjudged() // without a change of its name
 	}
 	var fields *fieldText
 	if k.fields != nil {
@@ -153,7 +153,8 @@ func (k *fileCopy) copyRows(content *format.Content) error {
 	return cmp.Or(scanErr, err)
 }
 
-// copyWhole copies a compressed file that loses nothing as it is. If it is damaged, the part before that is copied.
+// copyWhole copies a compressed file that loses nothing. The copy has the same bytes. If the file is damaged, only the
+// part before the damage is copied.
 func (k *fileCopy) copyWhole(content *format.Content) error {
 	e, err := k.scan(content, nil)
 	switch {
@@ -175,10 +176,10 @@ func (k *fileCopy) copyWhole(content *format.Content) error {
 	})
 }
 
-// errLost says that no document of a file could be judged.
+// errLost is the error for a file if no document of it could be judged.
 var errLost = errors.New("no document could be judged")
 
-// repack returns the ending of the copy's name, and reports a copy whose compression is another one.
+// repack returns the ending of the copy's name. It reports a copy with another compression than its file.
 func (k *fileCopy) repack(content *format.Content) (ending string) {
 	if ending = content.Packing.CopyEnding(); ending != "" {
 		k.report.Repacked = append(k.report.Repacked, k.file.Path)
@@ -201,7 +202,7 @@ func (k *fileCopy) create(ending string, fill func(io.Writer) error) error {
 	})
 }
 
-// copyUnjudged copies a file without verdicts as it is, if it can be opened.
+// copyUnjudged copies a file without verdicts unchanged, if it can be opened.
 func (k *fileCopy) copyUnjudged() error {
 	r, err := k.file.Raw(k.ctx)
 	if err != nil {

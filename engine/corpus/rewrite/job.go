@@ -17,24 +17,24 @@ import (
 // A Job copies some inputs.
 type Job struct {
 	Inputs    []string
-	Options   format.Options   // with which the inputs were read
+	Options   format.Options   // options of the earlier reading of the inputs
 	FileUnits ingest.ReadFiles // from the report of an earlier reading; nil if there was none
 	Threads   int
 	Memory    uint64 // limit for blocks and content that is decompressed ahead, at least LeastBytes; 0: no limit
 
-	// Judge returns the judge of a file, given the number of its first unit among those of all inputs, and
-	// the number of its units. Both are 0 without FileUnits. One goroutine calls it.
+	// Judge returns the judge of file f. first is the number of the file's first unit, counted over all inputs. units
+	// is the number of its units. Both are 0 without FileUnits. One goroutine calls it.
 	Judge func(f input.File, first, units int) Judge
 
 	// Fields, if not nil, are added to all documents. Then no document is dropped or cut.
 	Fields *Fields
 }
 
-// decodersBytes bounds the bytes that are decompressed ahead of the copies.
+// decodersBytes limits the bytes that are decompressed before they are copied.
 const decodersBytes = 64 << 20
 
 const (
-	blockMemory = 2*blockBytes + 1<<20 // of a block, its compressed bytes and its compressor
+	blockMemory = 2*blockBytes + 1<<20 // memory of a block, its compressed bytes and its compressor
 
 	// LeastBytes is the memory for copying in the smallest steps, without row groups of Parquet files.
 	LeastBytes = 2 * blockMemory
@@ -50,18 +50,18 @@ func (j *Job) blocks(threads int) (blocks int, ahead int64) {
 	return blocks, ahead
 }
 
-// Copy makes the copies, several files at a time. If the inputs were read before, it returns an error unless
-// each file has the units that it had.
+// Copy makes the copies, several files at a time. With FileUnits, it returns an error if the number of units in a
+// file has changed.
 func (j *Job) Copy(ctx context.Context, to *Target) (Report, error) {
 	options := j.Options
 	options.Meter = cmp.Or(to.Meter, &input.Meter{})
-	var reports []*Report // of the files, in order
+	var reports []*Report // reports of the files, in order
 	var all Report
 	produce := func(ctx context.Context, yield func(*fileCopy) bool) error {
 		first := 0
 		for f, err := range options.Share.List(ctx, j.Inputs) {
 			if skip, skipped := errors.AsType[*input.Skip](err); skipped {
-				if j.FileUnits == nil && skip.Reason.LosesData() { // else an earlier reading has named it
+				if j.FileUnits == nil && skip.Reason.LosesData() { // an earlier reading would already have reported it
 					all.Lost = append(all.Lost, skip.Error())
 				}
 				continue
@@ -108,7 +108,7 @@ func (j *Job) copyFiles(ctx context.Context, options format.Options, produce par
 	if err != nil {
 		return err
 	}
-	decoders := unpack.NewDecoders(threads, ahead) // with one thread, too: they know where frames begin
+	decoders := unpack.NewDecoders(threads, ahead) // also for one thread, because decoders know where frames begin
 	return parallel.Each(ctx, parallel.Options{Workers: threads}, produce,
 		func(ctx context.Context, files iter.Seq[*fileCopy]) error {
 			extractor := format.NewExtractor(ctx, options)

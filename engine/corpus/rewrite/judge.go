@@ -11,7 +11,7 @@ type Verdict struct {
 	Drop bool           // the whole document
 	Cuts []format.Range // or these parts of its text
 
-	Note int // number of the document for [Fields].Values; 0: nothing is known of it
+	Note int // number of the document for [Fields].Values; 0: the document is unknown
 }
 
 // A Judge decides about the units of one file. One goroutine calls its functions.
@@ -19,23 +19,23 @@ type Judge struct {
 	// Unit returns the verdict about a unit. It is called with all units of the file, in order.
 	Unit func(*format.Extractor, format.Unit) (Verdict, error)
 
-	// Whole says that the file loses nothing. Its copy has the same bytes, if they can be read again.
+	// Whole is true if the file loses nothing. Its copy has the same bytes if they can be read again.
 	Whole bool
 
-	// Missing returns how many documents of the file were not met by Unit. If there are any, the file has
-	// changed. It is called after the last unit, and may be nil.
+	// Missing returns the number of documents of the file that Unit did not get. If it is not 0, the file has changed.
+	// Missing is called after the last unit, and may be nil.
 	Missing func() int
 
-	// Decision writes to a hash what the copy leaves out, before any unit is read. A finished copy is taken
-	// over if it is the same. If it is nil, copies are neither kept nor taken over.
+	// Decision writes a description of the parts that the copy leaves out to a hash, before any unit is read. A
+	// finished copy with the same hash is reused. If Decision is nil, copies are neither kept nor reused.
 	Decision func(hash io.Writer)
 }
 
-// A Report says what became of files that could not be copied as the judge decided.
+// A Report describes the files that could not be copied as the judge decided.
 type Report struct {
-	Unjudged []string // copied as they are, because no document could be judged
+	Unjudged []string // copied unchanged, because no document could be judged
 	Repacked []string // compressed by zstd instead of xz or bzip2
-	Lost     []string // what could not be read and is in no copy, with the reason
+	Lost     []string // parts that could not be read and are in no copy, with the reason
 	Uncut    []Uncut  // documents that have all their text, because parts cannot be cut out of their format
 	Unnoted  int      // records without the fields that the others got, because they are broken or too large
 }

@@ -67,7 +67,7 @@ type lineTee struct {
 	mu      sync.Mutex
 	held    []heldLine // ascending
 	line    []byte     // the line being read
-	number  int        // of lines read before this line
+	number  int        // number of lines read before this line
 	tooLong bool       // the line is longer than the limit
 }
 

@@ -42,7 +42,7 @@ func NewTarget(ctx context.Context, inputs []string) (*Target, error) {
 	}
 	for f, err := range input.Files(ctx, inputs) {
 		if err != nil {
-			continue // findRoot returned it, unless it is a skip
+			continue // findRoot already returned the error, unless it is a skip
 		}
 		if err := t.add(ctx, f); err != nil {
 			return nil, err

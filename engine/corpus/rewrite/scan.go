@@ -17,16 +17,16 @@ type scanner struct {
 	extractor *format.Extractor
 	file      input.File
 	fields    *Fields
-	head      format.Head // of the file, where there are fields
+	head      format.Head // head of the file, if there are fields
 	judge     Judge
 	report    *Report
 
 	counted bool // an earlier reading counted the units
-	left    int  // units that the earlier reading counted and this one has not met
+	left    int  // units that the earlier reading counted and this one has not read yet
 	uncut   int  // documents that stay whole
 }
 
-// scan collects the edits of a file. Unless c is nil, it copies the file up to its last unit meanwhile.
+// scan collects the edits of a file. If c is not nil, it also copies the file up to its last unit.
 func (s *scanner) scan(content *format.Content, c *contentCopy) (e edits, err error) {
 	e.whole = math.MaxInt64
 	if s.head.End > 0 {
@@ -45,7 +45,7 @@ func (s *scanner) scan(content *format.Content, c *contentCopy) (e edits, err er
 	return e, s.end()
 }
 
-// end returns an error if the file has not the documents that an earlier reading met.
+// end returns an error if documents of the earlier reading are missing.
 func (s *scanner) end() error {
 	if s.counted && s.left != 0 || s.judge.Missing != nil && s.judge.Missing() > 0 {
 		return ingest.Changed(s.file.Path)
@@ -63,7 +63,7 @@ func (s *scanner) skipped(e *edits, skip *input.Skip, c *contentCopy) error {
 	case skip.ResumedAt > 0: // the record that begins there is a unit of its own
 		e.damage = append(e.damage, skip.Error())
 		return nil
-	case skip.To > skip.At && c != nil && s.fields == nil: // of JSON or WARC
+	case skip.To > skip.At && c != nil && s.fields == nil: // the skip is in JSON or WARC
 		e.starts = append(e.starts, skip.At)
 		return c.value(e, skip.At, skip.To, true)
 	case skip.Reason == input.Unreadable, skip.Reason == input.DamagedRows:
@@ -115,7 +115,7 @@ func (s *scanner) unit(e *edits, u format.Unit, c *contentCopy) error {
 
 // verdict returns the verdict about the next unit.
 func (s *scanner) verdict(u format.Unit) (Verdict, error) {
-	if s.left--; s.counted && s.left < 0 { // the next unit was one of the next file
+	if s.left--; s.counted && s.left < 0 { // the earlier reading counted fewer units in this file
 		return Verdict{}, ingest.Changed(s.file.Path)
 	}
 	v, err := s.judge.Unit(s.extractor, u)
@@ -146,13 +146,13 @@ func (s *scanner) note(e *edits, u format.Unit, note int) error {
 	return nil
 }
 
-// isJudgeable reports whether a document of the file can be judged, or no data is lost without that.
+// isJudgeable reports whether a document of the file can be judged, or whether the file has no data to lose.
 func (s *scanner) isJudgeable() bool {
 	options, lost := s.options, false
 	options.Meter, options.Decoders = nil, nil
 	for _, err := range format.Units(s.ctx, s.file, options, nil) {
 		if skip, skipped := errors.AsType[*input.Skip](err); !skipped {
-			return true // the copying meets an error again
+			return true // copying returns an error again
 		} else if skip.Reason.LosesData() {
 			lost = true
 		}

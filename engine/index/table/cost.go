@@ -38,8 +38,8 @@ type Probing struct { // number of bits that a probe fixes
 	NS         float64 // time per query, by the fixed costs of this package
 }
 
-// ScanFromNS is the minimum time of a probing query for which a scan is considered. Below it, queries of a batch
-// share misses that the costs of single probes do not include.
+// ScanFromNS is the minimum time of a query with probes: a faster query is never replaced by a scan. Below it,
+// queries of a batch share cache misses, which the costs of single probes do not show.
 const ScanFromNS = 20_000
 
 // ScanNS returns the time to compare queries with every key of a table, with the costs of [Probing.NS]. See [Scan].

@@ -6,7 +6,7 @@
 //
 //	query --permute--> key --flips--> probes --layout--> ranges of keys --XOR, popcount--> matches
 //
-// The layouts pack the same keys in different ways behind the interface [Table]. They give the same answers:
+// Two layouts implement the interface [Table]. They pack the same keys in different ways and give the same answers:
 //
 //	planar    buckets with less than one key on average, in unary (Elias-Fano). A multiplication
 //	          gives the line of a bucket. One array has 16 bits of each key; a probe scans

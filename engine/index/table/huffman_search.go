@@ -29,14 +29,14 @@ import (
 // If the backend has no such kernel, or a round has less than seekMin probes, finish does all of it, one half after
 // the other.
 //
-// Cost with 190 keys per block: interpolation takes 4-5 misses, which overlap with those of the round. Of the 16
-// lines of the block 6 are prefetched. 55 keys are decoded.
+// Cost with 190 keys per block: interpolation takes 4-5 misses, which overlap with the misses of other probes in the
+// round. A block has 16 lines; 6 of them are prefetched. 55 keys are decoded.
 
 const (
 	probesAtOnce = 64 // number of probes that asm.Interpolate and asm.Seek process together
 	// minimum number of probes for asm.Seek: a single probe takes 620 ns, one of 8 takes 156
 	seekMin    = 4
-	spareKeys  = 6   // with rounding, two standard deviations of a uniform key's position in a half
+	spareKeys  = 6   // two standard deviations of a uniform key's position in a half, with rounding
 	spareLines = 0.5 // number of lines for the spare keys and for keys that asm.Seek decodes in vain
 )
 
@@ -181,8 +181,8 @@ func (r *huffmanRound) find() {
 	}
 }
 
-// further adds the lines of the block after b that contain a part of the range up to high: none, those of its first
-// half, or all.
+// further adds the lines of the block after b that contain a part of the range up to high: no lines, the lines of its
+// first half, or all lines.
 func (r *huffmanRound) further(b int, high uint64) {
 	t := r.table
 	if b+1 >= len(t.last) || t.last[b] >= high {
@@ -256,7 +256,7 @@ func (r *huffmanRound) finish(dst []Match, c *Scratch) (_ []Match, err error) {
 	return dst, nil
 }
 
-// probe appends the matches of a probe: the known ones, and those of halves and blocks that were not searched yet.
+// probe appends the matches of a probe: the known matches, and the matches in halves and blocks not searched before.
 func (r *huffmanRound) probe(dst []Match, i int, c *Scratch) (_ []Match, err error) {
 	t, b, place := r.table, r.blocks[i], r.places[i]
 	p := huffmanRange{s: r.search, query: r.query[i], low: r.low[i], high: r.low[i] | ^leadingMask(r.search.Leading)}

@@ -115,8 +115,8 @@ func (w *huffmanWriter) blocks(sink store.Sink, prefix string) error {
 	})
 }
 
-// inOrder calls work for all pieces in parallel, one per thread, and then done for each piece, in order. The number
-// of pieces is the number of threads plus one, so that a thread has work while done runs. Their memory is reused.
+// inOrder calls work for all pieces in parallel, one per thread, and then done for each piece, in order. There is one
+// piece more in memory than threads, so that a thread has work while done runs. The memory of pieces is reused.
 func (w *huffmanWriter) inOrder(work func(*huffmanPiece), done func(*huffmanPiece) error) error {
 	pieces := (max(len(w.keys), 1) - 1 + pieceKeys - 1) / pieceKeys
 	o := parallel.Options{Workers: min(w.threads, pieces), Ahead: w.threads + 1}

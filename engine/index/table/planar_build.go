@@ -13,7 +13,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// A PlanarBuilder packs the keys of a planar table in pieces, while each piece is in the cache. It reuses the memory
+// A PlanarBuilder packs the keys of a planar table in pieces, while each piece is in the cache, and reuses the memory
 // of the sorted keys. Then it writes the table.
 //
 //	keys, sorted, in cache --Pack--> low, rest: in the memory of the keys, or packed by Write

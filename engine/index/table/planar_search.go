@@ -12,7 +12,7 @@ type planarScratch struct {
 	probes     [probesPerRound]asm.PlanarProbe
 	extents    [probesPerRound]asm.PlanarExtent
 	hits       [hitsMax]asm.PlanarHit
-	pieces     [rangeMax]asm.PlanarExtent // of one long extent
+	pieces     [rangeMax]asm.PlanarExtent // pieces of one long extent
 	lines      [rangeMax]uint64           // lines to prefetch
 	flipProbes []asm.PlanarProbe          // probes of a query that is 0, for some flips
 	ranges     []probeRange
@@ -49,16 +49,16 @@ func (s *probeRange) prefetchLines(r *planarRound) {
 	asm.PrefetchAt(d.Lines, r.lines[:len(probes)])
 }
 
-// A longExtent is an extent that asm.PlanarLocate skipped: a long bucket, a bucket of a wide line, or all buckets
-// that begin with the leading bits of a probe.
+// A longExtent is an extent that asm.PlanarLocate skipped: a long bucket, a bucket of a wide line, or all buckets with
+// the leading bits of a probe.
 type longExtent struct {
 	probe      int
 	start, end uint64
 }
 
 const (
-	// probesPerRound is the number of probes that are located and scanned before their hits are examined: 46 queries
-	// of 11 tables, or 9 of two tables with radius 1.
+	// probesPerRound is the number of probes that are located and scanned before their hits are examined. It is enough
+	// for 46 queries of 11 tables, or 9 queries of two tables with radius 1.
 	probesPerRound = 512
 	// rangeMax is the maximum number of probes per kernel call.
 	rangeMax = 32

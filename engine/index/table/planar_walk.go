@@ -37,7 +37,7 @@ func (t *planarTable) sortedRanks(ranks, keys []uint64, c *Scratch) error {
 	return nil
 }
 
-// prefetchLeast is the minimum number of keys for which prefetching is faster.
+// prefetchLeast is the number of keys from which prefetching is faster.
 const prefetchLeast = 8
 
 // prefetchRanks finds the buckets of keys and prefetches them. Each bucket has one key or a few.
@@ -128,8 +128,8 @@ type planarWalk struct {
 	stopped      bool
 }
 
-// line walks a line that is not wide. Its zeros are those of its buckets and those after the last bucket. A corrupt
-// line may have ones after its last bucket; keys reports them.
+// line walks a line that is not wide. The line has one zero for each bucket, and more zeros after the last bucket. A
+// corrupt line may have ones after its last bucket; keys reports them.
 func (w *planarWalk) line(line, buckets uint64, words []uint64) error {
 	n := uint64(0)
 	for i, word := range words {

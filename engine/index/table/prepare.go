@@ -24,7 +24,7 @@ func (s *Search) Prepare(t Table) {
 	}
 }
 
-// startsBits is the maximum number of leading bits for which a list of starts exists.
+// startsBits is the maximum number of leading bits with a list of starts.
 const startsBits = 16
 
 // Listed reports whether a planar table of n keys has a list of starts for searches that fix that many leading bits
@@ -56,8 +56,8 @@ func (t *planarTable) startsOf(s *Search) []uint32 {
 }
 
 // probed returns three values: the bits of a bucket that a probe does not fix, the position of the lowest bit of a
-// bucket in a key, and the number of buckets to probe. The number is 1 if one probe covers all buckets that begin
-// with the fixed bits.
+// bucket in a key, and the number of buckets to probe. The number is 1 if one probe covers all buckets with the fixed
+// bits.
 func (t *planarTable) probed(s *Search) (more uint64, below uint, buckets uint64) {
 	below = 64 - t.directory.BucketBits
 	more = leadingMask(int(t.directory.BucketBits)) &^ leadingMask(s.Leading)

@@ -5,8 +5,8 @@ import (
 )
 
 // Scan compares every key of t with every query. It appends the keys within distance k to dst, in order of the keys,
-// with table 0. It finds the same matches as probes. It is cheaper if probes would read most of the table: one pass
-// of [ScanNS], for every number of flips.
+// with table 0. It finds the same matches as probes. It makes one pass, which takes [ScanNS] for any number of flips.
+// So it is faster if probes would read most of the table.
 func Scan(dst []Match, t Table, queries []uint64, k int, c *Scratch) ([]Match, error) {
 	var stopped error
 	err := t.WalkPart(0, 1, 1, func(_ uint64, keys []uint64) bool {

@@ -115,8 +115,8 @@ func SearchAll(dst []Match, tables []Table, searches []Search, c *Scratch) ([]Ma
 const NoRank = ^uint64(0)
 
 // Ranks sets ranks to the ranks of keys, or to [NoRank]. Keys must ascend, and ranks must have the same length. Data
-// that neighbouring keys share is read once: half a block of a huffman table, or the lines of some hundred keys of a
-// planar table.
+// for neighbouring keys is read once: half a block of a huffman table, or the lines of some hundred keys of a planar
+// table.
 func Ranks(ranks []uint64, t Table, keys []uint64, c *Scratch) error {
 	for len(keys) > 0 {
 		n := min(len(keys), ranksAtOnce)

@@ -28,12 +28,12 @@ import (
 type List struct {
 	Path string
 	ByID bool
-	Rows int64 // of the table that drop a document
+	Rows int64 // number of rows of the table that drop a document
 
-	files   map[string]*fileRows // by file as written, the inputs of the share
+	files   map[string]*fileRows // rows of each input of the share, by file name
 	others  map[string]bool      // inputs of other shares
-	ids     map[hash]bool        // whether a document had the ID
-	unknown []string             // the first rows of files that are no input
+	ids     map[hash]bool        // IDs to drop; true if a document had the ID
+	unknown []string             // the first rows with files that are not inputs
 	strange int64                // number of these rows
 }
 
@@ -54,7 +54,7 @@ type row struct {
 
 func (r row) compare(number int64) int { return cmp.Compare(r.number, number) }
 
-// An otherIDError says that the document in a row has another ID than the table.
+// An otherIDError reports that the document in a row has another ID than the table.
 type otherIDError struct {
 	file      string
 	row       int64
@@ -110,7 +110,7 @@ func Read(ctx context.Context, path string, inputs []string, share *input.Share)
 // columns are the columns of a table that are read: file, row and perhaps id, or id alone; then perhaps kept.
 type columns struct{ byID, hasID, hasKept bool }
 
-// choose chooses columns of those that a table has.
+// choose chooses the columns to read from the columns of a table.
 func (c *columns) choose(have []string) (want []string, err error) {
 	has := func(name string) bool { return slices.Contains(have, name) }
 	switch {
@@ -165,8 +165,8 @@ func (l *List) add(c *columns, cells []result.Cell) error {
 	return nil
 }
 
-// Files adds the files of inputs to all, and those of a share, or all of them if it is nil, to mine. It returns
-// one of them.
+// Files adds the files of inputs to all. It adds the files of a share to mine, or all files if share is nil. It returns
+// the name of one file, or "none".
 func Files[T any](ctx context.Context, inputs []string, share *input.Share, all map[string]bool,
 	mine map[string]*T) (one string) {
 	one = "none"
@@ -185,7 +185,7 @@ func Files[T any](ctx context.Context, inputs []string, share *input.Share, all 
 	return one
 }
 
-// RowOf returns the row of a file that a cell has, 0 for none.
+// RowOf returns the row number in a cell, or 0 if there is none.
 func RowOf(c result.Cell) (number int64, err error) {
 	if !c.Found {
 		return 0, nil
@@ -201,7 +201,7 @@ func shortHash(id string) uint64 { return max(1, xxhash.Sum64String(id)) }
 
 func hashOf(id string) hash { return highwayhash.Sum128([]byte(id), make([]byte, highwayhash.Size)) }
 
-// findID reads the table again, for the ID that it has in the row of an error.
+// findID reads the table again to find its ID for the row of an error.
 func (l *List) findID(ctx context.Context, e *otherIDError) error {
 	only := func([]string) ([]string, error) { return []string{"file", "row", "id"}, nil }
 	return result.ReadTable(ctx, l.Path, only, func(cells []result.Cell) error {
@@ -216,7 +216,7 @@ func (l *List) findID(ctx context.Context, e *otherIDError) error {
 type judge struct {
 	l       *List
 	rows    *fileRows
-	ids     []hash // that were dropped
+	ids     []hash // IDs of dropped documents
 	dropped int64
 }
 
