@@ -54,7 +54,7 @@ func (s *search) settleTexts(ctx context.Context) (err error) {
 const (
 	resultBytes   = 16 // in a [cluster.Result]
 	comparedBytes = 40 // during the comparison of texts: its row, number, text and the location of the set
-	dividedBytes  = 20 // in a division
+	dividedBytes  = 24 // in a division
 )
 
 // distinct returns the first member with each text, in ascending order like members. For each member it returns the
