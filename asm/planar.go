@@ -74,7 +74,7 @@ type PlanarHit struct {
 	Probe uint64 // index of the probe
 }
 
-// checkLines panics if Lines is shorter than the kernels need. The last line that they read is that of the last
+// checkLines panics if Lines is shorter than the kernels need. The last line that they read is the line of the last
 // bucket, and Lines has one more.
 func (p *PlanarTable) checkLines() {
 	last, _ := bits.Mul64(1<<p.BucketBits-1, p.Inverse)

@@ -40,7 +40,7 @@ type Outcome struct {
 	Inserted bool
 	Before   bool   // an earlier call inserted it with the same content; this call changed nothing
 	Replaced bool   // it replaced a document with its ID
-	Doc      DocID  // number of the inserted document, or of the one that has its ID
+	Doc      DocID  // number of the inserted document, or of the stored document with its ID
 	Near     []Hit  // near fingerprints that are stored, nearest first
 	ID       string // ID of the first document of the nearest hit, if documents have IDs
 }
@@ -79,7 +79,7 @@ func (x *Index) Insert(ctx context.Context, docs ...Doc) ([]Outcome, error) {
 // documents, which are decided and durable.
 //
 // A call may be repeated. If the stored document with the same ID has the same content, nothing changes: the
-// outcome is that of its insert, with Before set. The content is the same if the fingerprints are equal, and the
+// outcome is the first one again, with Before set. The content is the same if the fingerprints are equal, and the
 // sketches if both documents have one. A document with other content is compared with all documents, including
 // the one with its ID. If it is near none, its OnConflict decides.
 func (x *Index) CheckAndInsert(ctx context.Context, o QueryOptions, docs ...Doc) ([]Outcome, error) {

@@ -71,7 +71,7 @@ func (s Side) half(block []byte) []byte {
 // fence is the key before the block or its last key. A probe that knows the approximate position of its keys needs
 // only these keys. The time is proportional to their number.
 //
-// With Down, all bits of the keys and of the fence are flipped, so that the keys ascend like those of Up. Flipping
+// With Down, all bits of the keys and of the fence are flipped, so that the keys ascend as with Up. Flipping
 // all bits of two keys does not change their distance.
 //
 // The rest of dst may have 0 to Steps keys; otherwise the error wraps ErrCorrupt. All other conditions are those of

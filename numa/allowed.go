@@ -47,7 +47,7 @@ type UsableNode struct {
 	MemoryBytes uint64
 	CPUs        []int // ascending; empty if no processor is known
 	Distances   []int // distances of the Node
-	Borrowed    bool  // the node has no processors of its own, so those of the nearest node work on it
+	Borrowed    bool  // the node has no processors, so the processors of the nearest node work on it
 }
 
 // Usable returns the nodes with memory that the process may use, ascending by ID. Each processor belongs to its own
@@ -90,7 +90,7 @@ func (t Topology) Usable(a Allowed) []UsableNode {
 		}
 		nodes[best].CPUs = append(nodes[best].CPUs, cpus...)
 	}
-	// A node without processors borrows those of the nearest node.
+	// A node without processors borrows the processors of the nearest node.
 	for i := range nodes {
 		p := &nodes[i]
 		slices.Sort(p.CPUs)

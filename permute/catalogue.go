@@ -140,7 +140,7 @@ var mixed = []scheme{
 // no t points meet all edges.
 //
 // The designs for k >= 4 were found by simulated annealing, in half a second each. With more time, the larger ones
-// may get fewer tables. The method is that of Nurmela and Östergård, "Upper bounds for covering designs by simulated
+// may get fewer tables. The method is by Nurmela and Östergård, "Upper bounds for covering designs by simulated
 // annealing", 1993. The state is the family of sets. The cost is the number of error patterns that no table finds. A
 // move replaces a point of one set by a point outside it.
 var coverings = []scheme{

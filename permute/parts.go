@@ -11,7 +11,7 @@ var partNames = []string{
 // et al., "GPH: Similarity Search in Hamming Space", ICDE 2018) the radii only need to sum to k-m+1. If every part
 // had more errors than its radius, there would be at least (k-m+1) + m = k+1 errors. That can save up to m-1 compared
 // with m radii of floor(k/m). The radii differ by at most one, the larger ones first. A part with a larger radius
-// gets more bits, to minimise the candidates. Its name is that of the part: halves, thirds, ...; one for m = 1.
+// gets more bits, to minimise the candidates. Its name is the name of the part: halves, thirds, ...; one for m = 1.
 func parts(m, k int, seed uint64) (Design, error) {
 	if m < 1 || m > len(partNames) {
 		return Design{}, fmt.Errorf("design of %d parts: want 1 to %d", m, len(partNames))

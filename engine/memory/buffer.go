@@ -82,9 +82,9 @@ func (b *Buffer[T]) Trim(n int) {
 	b.Data = b.Data[:n:n]
 }
 
-// An Arena owns buffers that are freed together, such as those of one search. The zero value is empty.
+// An Arena owns buffers that are freed together, for example after a search. The zero value is empty.
 type Arena struct {
-	// Map, if not nil, returns zeroed memory for large buffers, such as that of [MapFile].
+	// Map, if not nil, returns zeroed memory for large buffers, for example by [MapFile].
 	Map func(bytes uint64) ([]byte, error)
 
 	buffers []interface{ Free() }

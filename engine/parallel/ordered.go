@@ -108,7 +108,7 @@ type run struct {
 	todo  chan *slot // parts to emit, in order; nil if nothing is emitted
 	parts chan *part // in order, to be emitted; nil: nothing is emitted
 
-	mu         sync.Mutex // protects the fields below, and those of parts and slots
+	mu         sync.Mutex // protects the fields below, and the fields of parts and slots
 	changed    sync.Cond  // signals a change of one of them, or the end of the context
 	first      *part      // part that is emitted now, or will be first
 	held       int64      // weight of the items of later parts

@@ -86,7 +86,7 @@ func explanation(f *simhash.Fingerprinter, doc *format.Document) string {
 	return w.String()
 }
 
-// idfColumns are those of a table of factors, as recipes read it.
+// idfColumns are the columns of a table of factors that recipes read.
 var idfColumns = cli.ColumnsOf("feature factor:r")
 
 // learnIDF writes the inverse document frequency of each feature: ln(n/df), where df of n documents have it. A

@@ -32,7 +32,7 @@ func tableFile(table string, f result.Format) string {
 }
 
 // writeTables writes the result's files, and returns how many dropped documents have the ID of
-// the one that is kept.
+// the kept document.
 func writeTables(ctx context.Context, dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result,
 	threads int) (sameID int, err error) {
 	t := &clusterTables{c: c, r: r}

@@ -4,7 +4,7 @@
 //
 //	POST /v1/query             read   the documents within k bits of a fingerprint or a document
 //	POST /v1/batch             read   the same for up to 65,536 fingerprints, raw in, lines out
-//	POST /v1/insert            write  add a document, or those of a list
+//	POST /v1/insert            write  add a document or a list of documents
 //	POST /v1/check-and-insert  write  add a document, or each of a list, unless a near-duplicate is stored; atomic
 //	POST /v1/delete            write  delete documents by id or by fingerprint
 //	GET  /v1/documents/ID      read   whether a document is stored, and its number

@@ -102,7 +102,7 @@ func (p *Page) hasDropped() bool {
 	return i < len(p.drop) && p.drop[i] < p.row+int64(valuesOf(p.Header))
 }
 
-// valueType returns the type and the encoding of the page's values. Those of a dictionary are its indexes.
+// valueType returns the type and the encoding of the page's values. A page with a dictionary has indexes.
 func (p *Page) valueType() (parquet.Type, encoding.Encoding) {
 	if e := encodingOf(p.Header); !isDictionary(e) {
 		return p.chunk.Type(), parquet.LookupEncoding(e)

@@ -13,7 +13,7 @@ import (
 	"example.org/ndd/engine/storage/object"
 )
 
-// Files yields the files that the inputs name. A folder gives its files and those of its
+// Files yields the files that the inputs name. A folder gives its files and the files of its
 // folders in order of their paths; a pattern gives its matches, in order. Symbolic links in a folder
 // are followed where they lead to files, each of which is yielded once. A *[Skip] is yielded for
 // anything else in a folder; after any other error nothing follows.

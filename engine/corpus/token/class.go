@@ -46,7 +46,7 @@ func (t *runeTable) classOf(r rune) class {
 	return class(t.class[r>>5] >> (r & 31 * 2) & 3)
 }
 
-// irregular lists ranges with characters whose class differs from that of their category.
+// irregular lists ranges with characters whose class differs from the class of their category.
 var irregular = &unicode.RangeTable{R16: []unicode.Range16{
 	{0xb7, 0xb8, 1}, {0x2c2, 0x2ff, 1}, {0x37e, 0x37e, 1}, {0x387, 0x387, 1}, {0x55a, 0x58a, 1}, {0x5f3, 0x5f4, 1},
 	{0x60c, 0x60d, 1}, {0x66b, 0x66c, 1}, {0x7f8, 0x7f8, 1}, {0x1950, 0x1aa7, 1}, {0x2018, 0x2019, 1},

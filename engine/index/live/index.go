@@ -343,7 +343,7 @@ func (x *Index) Recovery() Recovery { return x.recovery }
 // prevented it, each with the first most of its documents. If two near-duplicates arrive together, in one call or in
 // two, exactly one is inserted. Every document that prevents an insert is durable. CheckAndInsert waits as
 // [Index.Insert] does. A document whose ID and content are stored is not inserted again, even if others are near: its
-// outcome is that of its insert, with Before set. With an error it returns the outcomes of the first documents, which
+// outcome is the first one again, with Before set. With an error it returns the outcomes of the first documents, which
 // are decided and durable.
 func (x *Index) CheckAndInsert(ctx context.Context, docs []rows.Doc, k, most int) ([]Outcome, error) {
 	c := x.checkers.Get().(*checker)

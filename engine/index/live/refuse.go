@@ -105,7 +105,7 @@ func (w *writer) revive(docs []rows.DocID) {
 	w.deleted = w.stillDeleted(w.deleted)
 }
 
-// stillDeleted returns those of docs that are in a file and deleted. The others are in no file any more, or their
+// stillDeleted returns the documents among docs that are in a file and deleted. The others are in no file any more, or their
 // deletions were undone. The caller holds writer.mu.
 func (w *writer) stillDeleted(docs []rows.DocID) []rows.DocID {
 	v := w.versions.Current()

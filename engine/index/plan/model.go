@@ -67,7 +67,7 @@ func newUniformWork(md model, t permute.Table, n float64, k int, e entry) work {
 	return newWork(t, leading, n, k, e)
 }
 
-// workOn returns the work in table t of n keys like those of the sample, or of uniform keys if that is nil.
+// workOn returns the work in table t of n keys that are distributed as the sample, or uniformly if it is nil.
 func workOn(s *Sample, md model, t permute.Table, n float64, k int, e entry) work {
 	w := newUniformWork(md, t, n, k, e)
 	if s == nil {

@@ -37,7 +37,7 @@ func (in *Input) Len() int {
 	return n
 }
 
-// prints returns the fingerprints, without those of Sources.
+// prints returns the fingerprints, without the ones in Sources.
 func (in *Input) prints() radix.Input {
 	switch {
 	case in.Prints != nil:

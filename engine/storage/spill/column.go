@@ -24,7 +24,7 @@ type Column[T Number] struct {
 const columnBuffer = 256 << 10
 
 // NewColumn returns an empty column that keeps at most bytesMax bytes in memory; 0 means no limit. The other
-// parameters are those of [Create].
+// parameters are described at [Create].
 func NewColumn[T Number](d *disk.Disk, dir, what string, bytesMax uint64) Column[T] {
 	c := Column[T]{disk: d, dir: dir, what: what}
 	if bytesMax > 0 {

@@ -105,7 +105,7 @@ func (s *Runs[R]) one(runs []*Run[R], lists [][]R) (*Run[R], error) {
 	return one, errors.Join(err, failed, one.Append(some))
 }
 
-// Merge yields all spilled records and those of lists in memory in order, without duplicates. Each list must be in
+// Merge yields all spilled records and the records of lists in memory in order, without duplicates. Each list must be in
 // order. After an error it yields nothing more.
 func (s *Runs[R]) Merge(lists [][]R) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
