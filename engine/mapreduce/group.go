@@ -24,7 +24,7 @@ import (
 type group struct {
 	t     *task
 	j     Pairs
-	p     *pairing
+	p     *pairTables
 	key   []byte // table and leading bits
 	table int
 
@@ -77,7 +77,7 @@ const (
 	tableBytes = 32 << 20 // limit of the tables of a part
 )
 
-func newGroup(t *task, j Pairs, p *pairing) *group {
+func newGroup(t *task, j Pairs, p *pairTables) *group {
 	j.Most = max(j.Most, 1)
 	return &group{t: t, j: j, p: p, equals: map[content]int32{}}
 }

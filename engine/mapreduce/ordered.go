@@ -10,9 +10,9 @@ import (
 	"example.org/ndd/engine/storage/spill"
 )
 
-// An ordered holds lines of results and sorts them by the number at the beginning of each line. If there are many, it
+// A lineSorter holds lines of results and sorts them by the number at the beginning of each line. If there are many, it
 // keeps the lines and their offsets in temporary files.
-type ordered struct {
+type lineSorter struct {
 	t      *task
 	lines  spill.Column[byte]
 	places *radix.Records[[2]uint64] // number, and offset of the line
@@ -22,15 +22,15 @@ type ordered struct {
 // orderedRoom is the number of places that are sorted at a time: 64 MiB with their copies.
 const orderedRoom = 1 << 20
 
-func newOrdered(t *task) *ordered {
-	o := &ordered{t: t, lines: spill.NewColumn[byte](nil, "", "results", 1<<20),
+func newOrdered(t *task) *lineSorter {
+	o := &lineSorter{t: t, lines: spill.NewColumn[byte](nil, "", "results", 1<<20),
 		places: radix.NewRecords(spill.NewRuns[[2]uint64](nil, "", "rows", 1<<20), orderedRoom, t.Threads)}
 	o.list = o.places.Writer()
 	return o
 }
 
 // add adds the line of a record.
-func (o *ordered) add(r record) error {
+func (o *lineSorter) add(r record) error {
 	number, err := strconv.ParseUint(string(r.key), 10, 64)
 	if err != nil {
 		return fmt.Errorf("%.40q is no row of a query", r.key)
@@ -42,7 +42,7 @@ func (o *ordered) add(r record) error {
 }
 
 // write writes all lines in order.
-func (o *ordered) write() error {
+func (o *lineSorter) write() error {
 	o.list.Close()
 	if err := o.lines.End(); err != nil {
 		return err
@@ -59,4 +59,4 @@ func (o *ordered) write() error {
 	return nil
 }
 
-func (o *ordered) close() error { return errors.Join(o.lines.Close(), o.places.Close()) }
+func (o *lineSorter) close() error { return errors.Join(o.lines.Close(), o.places.Close()) }

@@ -42,19 +42,19 @@ const groupBitsDefault = 12
 // designSeed is the seed of masks in the whole program.
 const designSeed = 1
 
-// A pairing is a design with its permutations and group size.
-type pairing struct {
+// A pairTables is a design with its permutations and group size.
+type pairTables struct {
 	design permute.Design
 	perms  []permute.Permutation
 	bits   uint // leading bits of a group
 }
 
-func (j Pairs) pairing() (*pairing, error) {
+func (j Pairs) pairing() (*pairTables, error) {
 	d, err := j.design()
 	if err != nil {
 		return nil, err
 	}
-	p := &pairing{design: d, bits: uint(j.Bits)}
+	p := &pairTables{design: d, bits: uint(j.Bits)}
 	if !(j.Threshold >= 0 && j.Threshold <= 1) || j.Most < 0 {
 		return nil, fmt.Errorf("threshold %g and at most %d pairs: must be 0 to 1, and positive", j.Threshold, j.Most)
 	}
@@ -132,7 +132,7 @@ func (j Pairs) mapPart(ctx context.Context, t *task) error {
 	})
 }
 
-func (p *pairing) groupDigits() int { return int(p.bits+5) / 6 }
+func (p *pairTables) groupDigits() int { return int(p.bits+5) / 6 }
 
 func (j Pairs) reduce(ctx context.Context, t *task) error {
 	p, err := j.pairing()

@@ -18,11 +18,11 @@ import (
 // made holds the records that a worker made from a document.
 type made struct {
 	id      string
-	records []hashed
+	records []keyedRecord
 }
 
-// A hashed is a record without its partition, and the hash that selects the partition.
-type hashed struct {
+// A keyedRecord is a record without its partition, and the hash that selects the partition.
+type keyedRecord struct {
 	hash       uint64
 	key, value []byte
 }
@@ -40,7 +40,7 @@ func (t *task) eachDocument(ctx context.Context, o format.Options,
 				of, err := worker(ctx)
 				return func(_ int, d *format.Document) (made, error) {
 					m := made{id: d.ID}
-					of(d, func(hash uint64, key, value []byte) { m.records = append(m.records, hashed{hash, key, value}) })
+					of(d, func(hash uint64, key, value []byte) { m.records = append(m.records, keyedRecord{hash, key, value}) })
 					return m, nil
 				}, err
 			},

@@ -17,8 +17,8 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// prepared holds a document until it is added to the spool, with its marks.
-type prepared struct {
+// A pendingDocument holds a document until it is added to the spool, with its marks.
+type pendingDocument struct {
 	of      ingest.Record // names, length and hash
 	chars   int
 	text    string  // for bytes the plain text, for words their hashes; empty for units
@@ -29,8 +29,8 @@ type prepared struct {
 }
 
 // prepare returns the names, length and hash of a document.
-func prepare(doc *format.Document, chars int) prepared {
-	return prepared{of: ingest.Record{ID: doc.ID, Source: doc.Source, Line: doc.Line, TextBytes: len(doc.Text),
+func prepare(doc *format.Document, chars int) pendingDocument {
+	return pendingDocument{of: ingest.Record{ID: doc.ID, Source: doc.Source, Line: doc.Line, TextBytes: len(doc.Text),
 		Hash: [2]uint64{xxhash.Sum64String(doc.Text)}}, chars: chars}
 }
 
@@ -75,19 +75,19 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 	defer marks.Close()
 	list := marks.Writer()
 	cfg.Job = fmt.Sprintf("%s, ignore %d, at least %d characters", r.o.Unit, r.o.Ignore, r.o.MinChars)
-	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[prepared]{
-		Worker: func(context.Context) (func(int, *format.Document) (prepared, error), error) {
+	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[pendingDocument]{
+		Worker: func(context.Context) (func(int, *format.Document) (pendingDocument, error), error) {
 			u := newUnitCutter(&r.o)
-			return func(_ int, doc *format.Document) (prepared, error) {
+			return func(_ int, doc *format.Document) (pendingDocument, error) {
 				p := prepare(doc, int(u.cut(doc.Text)[1]))
 				p.points, p.atoms, p.units = u.points, len(u.points), u.units
 				return p, u.err
 			}, nil
 		},
 		Borrows: true,
-		Record:  prepared.record,
+		Record:  pendingDocument.record,
 		Result:  keptUnits,
-		Emit: func(p prepared) (err error) {
+		Emit: func(p pendingDocument) (err error) {
 			r.marks += len(p.units)
 			for _, m := range p.units {
 				m[2] += r.spool.atoms
@@ -147,7 +147,7 @@ func newUnitCutter(o *Options) *unitCutter {
 //	characters, number of atoms, bytes and characters of each | number of units, atom and 16-byte hash of each
 //
 // Numbers are varints. Positions are stored as the difference to the one before.
-func (p prepared) record() ingest.Record {
+func (p pendingDocument) record() ingest.Record {
 	b := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(p.chars)), uint64(len(p.points)))
 	before := point{}
 	for _, at := range p.points {
@@ -166,10 +166,10 @@ func (p prepared) record() ingest.Record {
 }
 
 // keptUnits is the inverse of record.
-func keptUnits(of ingest.Record) prepared {
+func keptUnits(of ingest.Record) pendingDocument {
 	b := store.Fields(of.Payload)
 	of.Payload = nil
-	p := prepared{of: of, chars: int(b.Uvarint())}
+	p := pendingDocument{of: of, chars: int(b.Uvarint())}
 	at := point{}
 	for range b.Uvarint() {
 		at = point{at[0] + b.Uvarint(), at[1] + b.Uvarint()}

@@ -56,7 +56,7 @@ func newSpool(o *Options) *spool {
 		docs:   spill.NewColumn[entry](o.Disk, o.Dir, "documents", held)}
 }
 
-func (s *spool) add(p *prepared) error {
+func (s *spool) add(p *pendingDocument) error {
 	if len(s.files) == 0 || s.files[len(s.files)-1].source != p.of.Source {
 		s.files = append(s.files, file{p.of.Source, s.docs.Len()})
 	}
@@ -88,7 +88,7 @@ func (s *spool) behind(row int) uint64 {
 	return s.atoms
 }
 
-func appendHead(dst []byte, p *prepared, points int) []byte {
+func appendHead(dst []byte, p *pendingDocument, points int) []byte {
 	for _, name := range []string{p.of.ID, p.of.Source} {
 		dst = store.AppendText(dst, name)
 	}

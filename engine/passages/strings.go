@@ -41,12 +41,12 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 			return ingest.Report{}, err
 		}
 	}
-	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[prepared]{
-		Worker: func(ctx context.Context) (func(int, *format.Document) (prepared, error), error) {
+	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[pendingDocument]{
+		Worker: func(ctx context.Context) (func(int, *format.Document) (pendingDocument, error), error) {
 			m, reader := newMarker(r.length()), plain.NewReader(r.o.Ignore.Plain(r.o.Unit.Kind == Words))
 			scanner, err := token.NewScanner(token.Options{})
 			scanner.Until(ctx)
-			return func(_ int, doc *format.Document) (prepared, error) {
+			return func(_ int, doc *format.Document) (pendingDocument, error) {
 				p := prepare(doc, countChars(doc.Text))
 				text := reader.Read(doc.Text)
 				if r.o.Unit.Kind == Words {
@@ -61,7 +61,7 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 				return p, nil
 			}, err
 		},
-		Emit: func(p prepared) (err error) {
+		Emit: func(p pendingDocument) (err error) {
 			r.marks += len(p.strings)
 			for _, run := range p.strings {
 				for m := range run.marks() {
@@ -92,7 +92,7 @@ func (r *Result) length() int { return r.o.Unit.Length * r.o.Unit.width() }
 var wordKey = token.NewKey([32]byte(unitKey))
 
 // jumps sets the points to the jumps from a plain text to its original text.
-func (p *prepared) jumps(reader *plain.Reader, text string) {
+func (p *pendingDocument) jumps(reader *plain.Reader, text string) {
 	at := point{}
 	for _, j := range reader.Jumps() {
 		at = point{uint64(j.After), at[1] + uint64(countChars(text[at[0]:j.After]))}
@@ -102,7 +102,7 @@ func (p *prepared) jumps(reader *plain.Reader, text string) {
 
 // words sets the text to the hashes of the words of a plain text. It sets the points to the beginnings of the
 // words in the original text.
-func (p *prepared) words(scanner *token.Scanner, reader *plain.Reader, text, plain string, o *Options) (err error) {
+func (p *pendingDocument) words(scanner *token.Scanner, reader *plain.Reader, text, plain string, o *Options) (err error) {
 	var hashes []uint64
 	var at point
 	scanner.Scan(plain, func(tokens []token.Token) {

@@ -76,7 +76,7 @@ func findCopies(ctx context.Context, g *cli.Files, inputs []string, f *copiesFla
 }
 
 // report logs the counts of a comparison, and warns of documents and pairs that are not in the table.
-func (s *signing) report(r *copies.Report, table *pairTable, against []string) {
+func (s *signRun) report(r *copies.Report, table *pairTable, against []string) {
 	log, among := s.g.Log, ""
 	if len(against) > 0 {
 		among = fmt.Sprintf(" with %s in %s", cli.Number(table.known.documents(), "document"), strings.Join(against, ", "))

@@ -19,8 +19,8 @@ import (
 	"example.org/ndd/engine/memory"
 )
 
-// A signing reads documents and makes their signatures.
-type signing struct {
+// A signRun reads documents and makes their signatures.
+type signRun struct {
 	g       *cli.Files
 	flags   *signatureFlags
 	options copies.Options
@@ -29,18 +29,18 @@ type signing struct {
 }
 
 // newSigning returns the signing of the flags. Its options are the recipe of the signature files, if there are any.
-func newSigning(g *cli.Files, f *signatureFlags, known []*copies.File) (*signing, error) {
+func newSigning(g *cli.Files, f *signatureFlags, known []*copies.File) (*signRun, error) {
 	o, err := f.options(g, known)
 	if err != nil {
 		return nil, err
 	}
 	reading, err := f.reading(g)
-	return &signing{g: g, flags: f, options: o, reading: reading}, err
+	return &signRun{g: g, flags: f, options: o, reading: reading}, err
 }
 
 // limitMemory divides the memory: shares for the sets of up to three methods, one slice of a join, and pairs. The rest is
 // for IDs. The garbage collector keeps the whole within the limit.
-func (s *signing) limitMemory() (err error) {
+func (s *signRun) limitMemory() (err error) {
 	const setsShare, sliceShare, pairsShare = 12, 4, 4
 	const pairBytes = postings.PairBytes + 48 // two methods may find a pair
 	if s.budget, err = s.g.Budget(s.flags.memory); err != nil {
@@ -57,7 +57,7 @@ func (s *signing) limitMemory() (err error) {
 
 // run signs the documents on all threads and adds them in order. Function need returns the memory of the added documents
 // without their IDs. The error wraps cli.ErrPartly if input was lost.
-func (s *signing) run(ctx context.Context, inputs []string, purpose string, need func() uint64,
+func (s *signRun) run(ctx context.Context, inputs []string, purpose string, need func() uint64,
 	add func(id string, sets copies.Sets) error) error {
 	type signed struct {
 		id   string
@@ -100,7 +100,7 @@ func (s *signing) run(ctx context.Context, inputs []string, purpose string, need
 func failed(err error) bool { return err != nil && !errors.Is(err, cli.ErrPartly) }
 
 // warnNone warns of documents that are not compared.
-func (s *signing) warnNone(documents int) {
+func (s *signRun) warnNone(documents int) {
 	what := " had too few signatures to be compared"
 	if o := &s.options; o.Method == copies.CCDet {
 		ends := cmp.Or(o.Ends, ccdet.PaperEnds)

@@ -23,7 +23,7 @@ func Commands(g *cli.Globals) []*cobra.Command {
 }
 
 func newPassages(g *cli.Files) *cobra.Command {
-	p := &finding{g: g}
+	p := &passagesRun{g: g}
 	cmd := &cobra.Command{
 		Use:   "passages [flags] (--unit UNIT | --bytes N | --words N) INPUT...",
 		Short: "Find repeated lines, paragraphs, sentences or strings",
@@ -53,7 +53,7 @@ repeated parts. The first place is kept, in the order of the inputs.`,
 	return cmd
 }
 
-func (p *finding) register(f *pflag.FlagSet) {
+func (p *passagesRun) register(f *pflag.FlagSet) {
 	f.StringVar(&p.unit, "unit", "", "compare each line, each paragraph, or sentences=3 in a row")
 	f.IntVar(&p.bytes, "bytes", 0, fmt.Sprintf("compare strings of at least N bytes, %d to %d", passages.BytesMin,
 		passages.BytesMax))
@@ -77,8 +77,8 @@ func (p *finding) register(f *pflag.FlagSet) {
 	f.StringVar(&p.work, "work", "", "store intermediate results to resume an interrupted run")
 }
 
-// finding is one run of the command.
-type finding struct {
+// A passagesRun is one run of the command.
+type passagesRun struct {
 	g                 *cli.Files
 	docs              cli.DocumentFlags
 	format            cli.TableFormat
@@ -91,7 +91,7 @@ type finding struct {
 }
 
 // given returns how many of the flags that choose the unit are given.
-func (p *finding) given() (n int) {
+func (p *passagesRun) given() (n int) {
 	for _, flag := range []string{"unit", "bytes", "words"} {
 		if p.g.Given[flag] {
 			n++
@@ -100,7 +100,7 @@ func (p *finding) given() (n int) {
 	return n
 }
 
-func (p *finding) options() (err error) {
+func (p *passagesRun) options() (err error) {
 	o := &p.o
 	switch {
 	case p.given() != 1:
@@ -150,7 +150,7 @@ func (p *finding) options() (err error) {
 	return p.g.CheckOutput(p.out, columns...)
 }
 
-func (p *finding) run(ctx context.Context, inputs []string) (err error) {
+func (p *passagesRun) run(ctx context.Context, inputs []string) (err error) {
 	if err := cmp.Or(p.options(), p.g.CheckWork(p.work, inputs), cli.ReadOnce(inputs)); err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (p *finding) run(ctx context.Context, inputs []string) (err error) {
 }
 
 // writeTable writes the table of spans, unless only other outputs were requested, and counts them.
-func (p *finding) writeTable(ctx context.Context, to *cli.Outputs, r *passages.Result) (*totals, error) {
+func (p *passagesRun) writeTable(ctx context.Context, to *cli.Outputs, r *passages.Result) (*totals, error) {
 	t := &totals{bySource: map[string]*share{}}
 	if p.dryRun || p.writeKept+p.annotate != "" && p.out == "" {
 		for d := range r.Documents() {
@@ -229,7 +229,7 @@ const marksBytes = 64 << 20
 var columns = cli.ColumnsOf("id file row:i? unit from:i to:i from_char:i to_char:i count:i kept:b " +
 	"first_id first_file first_row:i? first_from:i")
 
-func (p *finding) writeSpans(w *result.TableWriter, r *passages.Result, d *passages.Document) error {
+func (p *passagesRun) writeSpans(w *result.TableWriter, r *passages.Result, d *passages.Document) error {
 	for s := range r.Spans(d.Row) {
 		w.Text(d.ID).Text(d.Source).Row(int64(d.Line)).Text(p.o.Unit.String())
 		for _, n := range []int{s.From, s.To, s.FromChar, s.ToChar, s.Count} {
@@ -273,7 +273,7 @@ func (t *totals) add(d *passages.Document) {
 }
 
 // say reports the result, with --dry-run by source.
-func (p *finding) say(t *totals, r *passages.Result) {
+func (p *passagesRun) say(t *totals, r *passages.Result) {
 	if p.dryRun {
 		for i, name := range t.sources {
 			if i == cli.NamedMax {

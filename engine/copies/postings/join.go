@@ -51,7 +51,7 @@ func (b *Builder) Join(ctx context.Context, o Options) (_ []Pair, report Report,
 
 // joinDocuments finds the pairs of distinct sets. Every document is a query. In
 // each pair the document with the lower rank is the query, so a pair is found once.
-func (b *Builder) joinDocuments(ctx context.Context, distinct *ranked, s *sharedSignatures, o *Options, r *Report) (pairs []Pair,
+func (b *Builder) joinDocuments(ctx context.Context, distinct *rankedSets, s *sharedSignatures, o *Options, r *Report) (pairs []Pair,
 	err error) {
 	docs := distinct.docs
 	sizes := make([]uint32, len(docs))
@@ -98,7 +98,7 @@ type side struct{ known, other bool }
 func (s side) meets(t side) bool { return s.known && t.other || s.other && t.known }
 
 // sides returns the sides of the distinct sets by rank, or nil if no documents are known.
-func (s *ranked) sides(known int) (all []side) {
+func (s *rankedSets) sides(known int) (all []side) {
 	if known == 0 {
 		return nil
 	}

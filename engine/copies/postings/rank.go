@@ -11,16 +11,16 @@ import (
 	"example.org/ndd/engine/index/radix"
 )
 
-// ranked are the distinct sets of a Builder.
-type ranked struct {
+// rankedSets are the distinct sets of a Builder.
+type rankedSets struct {
 	docs    []uint32   // first document of each distinct set, in order of size; no empty sets
 	equal   [][]uint32 // groups of documents with equal sets, in order of their first documents
 	builder *Builder
 }
 
 // rank finds the distinct sets and sorts them by size.
-func (b *Builder) rank(ctx context.Context, threads int) (*ranked, error) {
-	s := &ranked{builder: b}
+func (b *Builder) rank(ctx context.Context, threads int) (*rankedSets, error) {
+	s := &rankedSets{builder: b}
 	largest, last := uint64(0), uint64(0)
 	for _, end := range b.ends {
 		largest, last = max(largest, end-last), end
@@ -61,7 +61,7 @@ func (b *Builder) rank(ctx context.Context, threads int) (*ranked, error) {
 }
 
 // group adds documents with the same key, in order. It adds the first one of each distinct set to docs.
-func (s *ranked) group(docs []uint32) {
+func (s *rankedSets) group(docs []uint32) {
 	if len(docs) == 1 {
 		s.docs = append(s.docs, docs[0])
 		return

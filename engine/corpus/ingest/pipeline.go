@@ -136,12 +136,12 @@ type pipeline struct {
 // A batch holds consecutive units. The scanner fills items, a worker fills their results.
 type batch struct {
 	items []item
-	bytes int64   // size of units or results
-	ends  []ended // ends of files, in order
+	bytes int64     // size of units or results
+	ends  []fileEnd // ends of files, in order
 }
 
-// An ended is the end of a file within a batch.
-type ended struct {
+// A fileEnd is the end of a file within a batch.
+type fileEnd struct {
 	file   input.File
 	items  int  // number of items of the batch before the end
 	units  int  // number of units of the file
@@ -255,7 +255,7 @@ func (p *pipeline) scan(part []found) parallel.Produce[*batch] {
 				}
 			}
 			if f.err == nil {
-				b.ends = append(b.ends, ended{file: f.file, items: len(b.items), units: units})
+				b.ends = append(b.ends, fileEnd{file: f.file, items: len(b.items), units: units})
 			}
 		}
 		if (len(b.items) > 0 || len(b.ends) > 0) && !yield(b) {
@@ -304,7 +304,7 @@ func (p *pipeline) take(ctx context.Context, b *batch, f found, yield func(*batc
 	}
 	size, _ := f.file.Size()
 	meter.Bytes.Add(size) // counts as read, so that the remaining time is estimated well
-	b.ends = append(b.ends, ended{f.file, len(b.items), units, true})
+	b.ends = append(b.ends, fileEnd{f.file, len(b.items), units, true})
 	return b
 }
 

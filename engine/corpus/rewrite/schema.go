@@ -19,10 +19,10 @@ type group struct {
 
 func (g group) Fields() []parquet.Field { return g.fields }
 
-// A zipped is a field that is compressed by zstd.
-type zipped struct{ parquet.Field }
+// A zstdField is a field that is compressed by zstd.
+type zstdField struct{ parquet.Field }
 
-func (zipped) Compression() compress.Codec { return &parquet.Zstd }
+func (zstdField) Compression() compress.Codec { return &parquet.Zstd }
 
 // schema returns a schema with an optional column for each field.
 func (f *Fields) schema() *parquet.Schema {
@@ -33,7 +33,7 @@ func (f *Fields) schema() *parquet.Schema {
 	of := result.Schema(columns)
 	var fields []parquet.Field
 	for _, field := range of.Fields() {
-		fields = append(fields, zipped{field})
+		fields = append(fields, zstdField{field})
 	}
 	return parquet.NewSchema(of.Name(), group{of, fields})
 }

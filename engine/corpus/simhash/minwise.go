@@ -31,13 +31,13 @@ type minwise struct {
 	hashes []uint64 // hashes of a batch of tokens
 
 	special bool              // features must wait, because idf or collect is not nil
-	waiting []waiting         // waiting features of a batch of tokens
+	waiting []pendingFeature  // waiting features of a batch of tokens
 	idf     *idf              // factors of weights
 	collect map[uint64]uint32 // receives each feature and its weight; nil if not needed
 }
 
-// A waiting feature has a weight that idf may change.
-type waiting struct {
+// A pendingFeature has a weight that idf may change.
+type pendingFeature struct {
 	hash    uint64
 	divisor divisor
 }
@@ -178,7 +178,7 @@ func (m *minwise) push(s *token.Scanner, tokens []token.Token, k *sketch.Sketche
 // add adds a feature to its bin, or lets it wait for weighAll.
 func (m *minwise) add(hash uint64, d divisor) {
 	if m.special {
-		m.waiting = append(m.waiting, waiting{hash, d})
+		m.waiting = append(m.waiting, pendingFeature{hash, d})
 		return
 	}
 	w := &m.winner[hash>>58]

@@ -25,8 +25,8 @@ const (
 	hasSketch
 )
 
-// A skipped is a skip with the text of its error.
-type skipped struct {
+// A skipEntry is a skip with the text of its error.
+type skipEntry struct {
 	input.Skip
 	Err string `json:",omitempty"`
 }
@@ -44,7 +44,7 @@ func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
 		bit(len(e.Payload) > 0, hasPayload) | bit(!e.Sketch.IsZero(), hasSketch)
 	b = append(b, head)
 	if e.Skip != nil {
-		s := skipped{Skip: *e.Skip}
+		s := skipEntry{Skip: *e.Skip}
 		if s.Skip.Err = nil; e.Skip.Err != nil {
 			s.Err = e.Skip.Err.Error()
 		}
@@ -106,7 +106,7 @@ func (d *decoder) next() (e ingest.Entry, err error) {
 	head := d.Byte()
 	e.IsUnit, e.NoID, e.OK = head&isUnit != 0, head&noID != 0, head&hasPrint != 0
 	if head&hasSkip != 0 {
-		var s skipped
+		var s skipEntry
 		if err := json.Unmarshal(d.Text(), &s); err != nil {
 			return e, errEntry
 		}

@@ -51,7 +51,7 @@ type Folder struct {
 	plan map[string]digest // keys of the files, as they were, by path
 	say  func(Taken)
 
-	writing
+	entryWriter
 	copies Copies
 }
 
@@ -97,8 +97,8 @@ type place struct {
 	from, to uint64
 }
 
-// A listed is a file in the list of a work file.
-type listed struct {
+// A fileEntry is a file in the list of a work file.
+type fileEntry struct {
 	Key   key
 	Bytes uint64 // length of its entries, which follow the entries of the file before
 }
@@ -231,7 +231,7 @@ func (w *Folder) load(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	var files []listed
+	var files []fileEntry
 	if err := list.JSON(&files); err != nil {
 		return err
 	}

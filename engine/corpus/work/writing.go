@@ -12,11 +12,11 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// writing is what a Folder is writing.
-type writing struct {
+// An entryWriter writes the entries of a Folder.
+type entryWriter struct {
 	out    *store.Writer // a work file; nil: none is begun
 	name   string        // its name
-	files  []listed      // finished in it
+	files  []fileEntry   // finished in it
 	bytes  int64         // size of these input files
 	broken bool          // nothing can be written any more
 
@@ -58,7 +58,7 @@ func (w *Folder) Finish(f input.File) {
 		known = false
 	}
 	w.flush()
-	l := listed{Bytes: w.written} // without a key it is no file
+	l := fileEntry{Bytes: w.written} // without a key it is no file
 	if known && !w.spoilt {
 		l.Key = now
 	}

@@ -382,7 +382,7 @@ func (s *sorter[R]) keys(ctx context.Context, t int, iv interval, f func(keys []
 		}
 		return nil
 	}
-	if in, ok := s.in.(ranged); ok && s.threads == 1 {
+	if in, ok := s.in.(rangeInput); ok && s.threads == 1 {
 		return in.ReadWithin(s.mask, iv.low, iv.high, take)
 	}
 	return s.in.Read(t, s.threads, take)

@@ -19,9 +19,9 @@ type Input interface {
 	Read(part, parts int, f func(fingerprints []uint64, row int) error) error
 }
 
-// A ranged input can be read in part if one thread sorts it. ReadWithin is like Read of the whole input, but may omit
+// A rangeInput can be read in part if one thread sorts it. ReadWithin is like Read of the whole input, but may omit
 // fingerprints whose keys under mask are not from low to high.
-type ranged interface {
+type rangeInput interface {
 	ReadWithin(mask, low, high uint64, f func(fingerprints []uint64, row int) error) error
 }
 

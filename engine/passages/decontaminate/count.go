@@ -16,11 +16,11 @@ func (r *Result) count() {
 		g := goes{at: len(r.spool.All) - len(b), scores: len(r.scores)}
 		_, source, line := b.Text(), string(b.Text()), int(b.Uvarint())
 		g.line, g.hash = line, b.Word()
-		var hits []scored
+		var hits []scoredHit
 		r.x.candidates(&b, func(item int, h Hit, spans []span) {
 			h.Score = r.score(item, spans)
 			if reaches(h.Score, r.x.o.Threshold) && !r.isPhrase(item) {
-				hits = append(hits, scored{h, item, len(r.scores)})
+				hits = append(hits, scoredHit{h, item, len(r.scores)})
 			}
 			r.scores = append(r.scores, 0)
 		})
@@ -59,20 +59,20 @@ func (r *Result) count() {
 	}
 }
 
-// A scored is a hit with the numbers of its item and its candidate.
-type scored struct {
+// A scoredHit is a hit with the numbers of its item and its candidate.
+type scoredHit struct {
 	Hit
 	item, candidate int
 }
 
 // fit returns the number of equal tokens of the item minus the number of its other tokens.
-func (h *scored) fit() int { return 2*h.equal - h.Item.Tokens() }
+func (h *scoredHit) fit() int { return 2*h.equal - h.Item.Tokens() }
 
 // best returns the hits of a document, and only the best fit for each passage. A passage often matches all
 // items of one template, but has the words of only one of them. An item with all its words in the document is
 // always listed. If several items of a set have equal words and answers, one of them is listed.
-func (x *Items) best(hits []scored) (all []scored) {
-	slices.SortStableFunc(hits, func(a, b scored) int {
+func (x *Items) best(hits []scoredHit) (all []scoredHit) {
+	slices.SortStableFunc(hits, func(a, b scoredHit) int {
 		return cmp.Or(cmp.Compare(b.fit(), a.fit()), cmp.Compare(b.Score, a.Score))
 	})
 	whole := map[[2]uint64]bool{} // keys are the set, and a hash of an item with its answer
@@ -97,7 +97,7 @@ func (x *Items) best(hits []scored) (all []scored) {
 }
 
 // overlaps reports whether two hits share more than half of the shorter passage.
-func (h *scored) overlaps(other scored) bool {
+func (h *scoredHit) overlaps(other scoredHit) bool {
 	common := min(other.To, h.To) - max(other.From, h.From)
 	return 2*common > min(other.To-other.From, h.To-h.From)
 }

@@ -70,9 +70,9 @@ type goes struct {
 	at, scores int
 }
 
-// prepared holds a document until it is added to the spool: its names, the hash of its text, its n-grams, and
+// A pendingDocument holds a document until it is added to the spool: its names, the hash of its text, its n-grams, and
 // its encoded candidates. Candidates are empty if there are none.
-type prepared struct {
+type pendingDocument struct {
 	of         ingest.Record
 	grams      []uint32
 	candidates []byte
@@ -96,19 +96,19 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 	if cfg.Work != nil {
 		cfg.Job = x.job()
 	}
-	report, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[prepared]{
-		Worker: func(ctx context.Context) (func(int, *format.Document) (prepared, error), error) {
+	report, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[pendingDocument]{
+		Worker: func(ctx context.Context) (func(int, *format.Document) (pendingDocument, error), error) {
 			k, err := newTokeniser(ctx, x.o.Ignore)
 			k.budget = x.o.Budget
 			m := &matcher{tokeniser: k, x: x, documents: r.documents, windows: make([][]window, len(x.table.lengths)),
 				all: cfg.Work != nil}
-			return func(_ int, doc *format.Document) (prepared, error) {
+			return func(_ int, doc *format.Document) (pendingDocument, error) {
 				p := m.prepare(doc)
 				return p, m.err
 			}, err
 		},
 		Borrows: true,
-		Record:  prepared.record,
+		Record:  pendingDocument.record,
 		Result:  kept,
 		Emit:    r.add,
 	})
@@ -127,9 +127,9 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 //
 //	candidates | for each: item, from, to, their characters, longest run, equal tokens, answer, spans |
 //	for each span: from, to
-func (m *matcher) prepare(doc *format.Document) prepared {
+func (m *matcher) prepare(doc *format.Document) pendingDocument {
 	list := m.find(doc.Text)
-	p := prepared{of: ingest.Record{ID: doc.ID, Source: doc.Source, Line: doc.Line, TextBytes: len(doc.Text)},
+	p := pendingDocument{of: ingest.Record{ID: doc.ID, Source: doc.Source, Line: doc.Line, TextBytes: len(doc.Text)},
 		grams: slices.Clone(m.grams)}
 	if len(list) == 0 {
 		return p
@@ -177,7 +177,7 @@ func (x *Items) candidates(b *store.Fields, each func(item int, h Hit, spans []s
 }
 
 // record returns the record to store for a document: its n-grams, as differences, and its candidates.
-func (p prepared) record() ingest.Record {
+func (p pendingDocument) record() ingest.Record {
 	b, before := binary.AppendUvarint(nil, uint64(len(p.grams))), uint32(0)
 	for _, g := range p.grams {
 		b = binary.AppendUvarint(b, uint64(g-before))
@@ -188,10 +188,10 @@ func (p prepared) record() ingest.Record {
 }
 
 // kept is the inverse of record.
-func kept(of ingest.Record) prepared {
+func kept(of ingest.Record) pendingDocument {
 	b, gram := store.Fields(of.Payload), uint32(0)
 	of.Payload = nil
-	p := prepared{of: of}
+	p := pendingDocument{of: of}
 	for range b.Uvarint() {
 		gram += uint32(b.Uvarint())
 		p.grams = append(p.grams, gram)
@@ -225,7 +225,7 @@ func charsBefore(text string, places []int) map[int]int {
 	return before
 }
 
-func (r *Result) add(p prepared) error {
+func (r *Result) add(p pendingDocument) error {
 	for _, g := range p.grams {
 		r.documents[g].Add(1)
 	}
