@@ -240,7 +240,7 @@ func writeGolden(t *testing.T) {
 		must.Do(t, w.Append(ndf.Document{ID: fmt.Sprintf("https://example.org/%d/page-%d.html", i/50, i),
 			Fingerprint: simhash.Fingerprint(f), TextBytes: 1000 + i}))
 	}
-	must.Do(t, w.AppendUnmarked("https://example.org/empty.html", ndf.Place{}))
+	must.Do(t, w.AppendUnmarked(ndf.Document{ID: "https://example.org/empty.html"}))
 	must.Do(t, w.Commit())
 	pin(t, path, store.KindFingerprints)
 	pages := openFile(t, path)

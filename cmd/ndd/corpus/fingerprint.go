@@ -123,19 +123,18 @@ func fingerprintFile(g *cli.Files, cmd *cobra.Command, inputs []string, c ingest
 		if share != nil {
 			w.KeepPlaces(ndf.Share{Number: share.Number, Of: share.Of, Digest: share.Digest})
 		}
-		if c.Sketches {
+		if w.KeepHashes(); c.Sketches {
 			w.KeepSketches()
 		}
 		return g.Ingest(cmd.Context(), inputs, c, func(r ingest.Record) error {
-			var at ndf.Place
+			d := ndf.Document{ID: r.ID, Fingerprint: r.Fingerprint, TextBytes: r.TextBytes, Sketch: r.Sketch, Hash: r.Hash}
 			if share != nil {
-				at = ndf.Place{File: r.Source, Order: share.Place(r.Source), Row: int64(r.Line)}
+				d.Place = ndf.Place{File: r.Source, Order: share.Place(r.Source), Row: int64(r.Line)}
 			}
 			if !r.OK {
-				return w.AppendUnmarked(r.ID, at)
+				return w.AppendUnmarked(d)
 			}
-			return w.Append(ndf.Document{ID: r.ID, Fingerprint: r.Fingerprint, TextBytes: r.TextBytes, Sketch: r.Sketch,
-				Place: at})
+			return w.Append(d)
 		})
 	})
 }

@@ -38,6 +38,7 @@ type file struct {
 
 	method      string // method of a signature file
 	sketchBytes uint64
+	hashBytes   uint64
 }
 
 // A segmentInfo describes the tables of a segment.
@@ -192,6 +193,9 @@ func (f *file) container(s *store.File, fingerprints uint64) error {
 		rest -= n
 		if strings.HasPrefix(section.Name, "sketches") {
 			f.sketchBytes += n
+		}
+		if s.Kind() == store.KindFingerprints && strings.Contains(section.Name, "hashes") {
+			f.hashBytes += n
 		}
 		f.Sections = append(f.Sections, part{section.Name, uint64(section.Offset), n, bitsEach(n, fingerprints)})
 		var text bytes.Buffer

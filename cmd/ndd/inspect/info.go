@@ -104,6 +104,7 @@ type info struct {
 	Design       string `json:"design,omitempty"`
 	Layout       string `json:"layout,omitempty"`
 	SketchBytes  uint64 `json:"sketch_bytes,omitempty"` // on disk
+	HashBytes    uint64 `json:"hash_bytes,omitempty"`   // on disk
 	indexState
 	Choice *live.Choice `json:"choice,omitempty"` // the tables and the layout that build chose, with reasons
 	Files  []*file      `json:"files,omitempty"`
@@ -189,7 +190,7 @@ func (x *info) add(ctx context.Context, g *cli.Files, path string) error {
 	}
 	x.Files, x.Method = append(x.Files, f), f.method
 	x.Bytes += f.Bytes
-	x.SketchBytes += f.sketchBytes
+	x.SketchBytes, x.HashBytes = x.SketchBytes+f.sketchBytes, x.HashBytes+f.hashBytes
 	x.Documents, x.Fingerprints, x.NoDocs = x.Documents+f.Documents, x.Fingerprints+f.Fingerprints, x.NoDocs || f.noDocs
 	if f.Design != "" && x.Design == "" {
 		x.K, x.Design, x.Layout = f.k, f.Design, f.layout
@@ -268,7 +269,7 @@ func (x *info) text(w io.Writer) error {
 	if x.Segments > 0 {
 		fmt.Fprintf(w, ", %s", cli.Number(x.Segments, "segment"))
 	}
-	_, err := fmt.Fprintln(w, x.sketches())
+	_, err := fmt.Fprintln(w, x.sketches()+x.hashes())
 	if x.Choice != nil {
 		fmt.Fprintln(w, "\nWhy ndd build chose these tables:")
 		for _, why := range x.Choice.Why {
@@ -301,6 +302,14 @@ func (x *info) sketches() string {
 			sketch.Bytes, strings.Join(x.Unverified, ", "))
 	}
 	return fmt.Sprintf("\nsketches: %d bytes per document on disk, no memory", sketch.Bytes)
+}
+
+// hashes returns a line on the hashes of texts.
+func (x *info) hashes() string {
+	if x.HashBytes == 0 {
+		return ""
+	}
+	return "\nhashes of texts: 16 bytes per document on disk"
 }
 
 // plot draws the paper's figures 2a and 2b, and the fraction of each bit, into a new folder.

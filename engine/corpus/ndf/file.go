@@ -25,6 +25,10 @@ type File struct {
 
 	hasSketches bool
 
+	hasHashes      bool
+	unmarkedHashes []Hash // nil without hashes
+	idBytes        uint64 // of an .ndf file
+
 	hasIDs   bool     // for fingerprints as text: the lines have IDs
 	unmarked []string // for fingerprints as text: IDs of documents without a fingerprint
 }
@@ -35,6 +39,7 @@ type chunk struct {
 	ids          *idlist.List // nil for raw files
 	listed       []string     // IDs of fingerprints as text, else nil
 	sketches     []sketch.Sketch
+	hashes       []Hash
 }
 
 // Path returns the path with which the file was opened.
@@ -71,6 +76,9 @@ func (f *File) Sketches(yield func([]sketch.Sketch) bool) {
 		}
 	}
 }
+
+// HasHashes reports whether the file has the hashes of the documents' texts.
+func (f *File) HasHashes() bool { return f.hasHashes }
 
 // HasIDs reports whether documents have IDs in addition to their rows.
 func (f *File) HasIDs() bool { return f.file != nil || f.hasIDs }
@@ -118,10 +126,10 @@ func HaveSketches(files []*File) (bool, error) {
 	return without == nil, nil
 }
 
-// IDBytes returns about how many bytes the documents' IDs take in the file.
+// IDBytes returns how many bytes the documents' IDs take in the file.
 func (f *File) IDBytes() (sum uint64) {
 	if f.file != nil {
-		return f.file.Bytes() - min(8*f.docs, f.file.Bytes())
+		return f.idBytes
 	}
 	for i := range f.chunks {
 		for _, id := range f.chunks[i].listed {

@@ -39,7 +39,7 @@ func writeTo(d *disk.Disk, path string, docs, unmarked int) error {
 		}
 	}
 	for i := range unmarked {
-		if err := w.AppendUnmarked(name(-i), Place{}); err != nil {
+		if err := w.AppendUnmarked(Document{ID: name(-i)}); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unsafe"
 
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/corpus/sketch"
@@ -156,14 +157,19 @@ func (f *File) parse() (err error) {
 		s[n+1].Name == "files.ends" && s[n+2].Name == "places" {
 		s, placed = s[:n], s[n:]
 	}
-	perChunk := 4
-	if len(s) > 5 && strings.HasPrefix(s[5].Name, sketchesName) {
-		if perChunk = 5; s[5].Name != sketchesSection {
-			return s[5].Corrupt(0, "sketches of another version, where %q is due", sketchesSection)
-		}
-		f.hasSketches = true
+	perChunk, last := 4, 2
+	if f.hasSketches, err = hasOptional(s, 1+perChunk, sketchesName, sketchesSection); f.hasSketches {
+		perChunk++
 	}
-	if len(s) < 3 || s[0].Name != "recipe" || (len(s)-3)%perChunk != 0 {
+	if err == nil {
+		if f.hasHashes, err = hasOptional(s, 1+perChunk, hashesName, hashesSection); f.hasHashes {
+			perChunk, last = perChunk+1, 3
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if last = len(s) - last; last < 1 || s[0].Name != "recipe" || (last-1)%perChunk != 0 {
 		return f.file.Corrupt("%d sections, not those of a fingerprint file", len(s))
 	}
 	recipe, err := simhash.ParseRecipe(s[0].Data)
@@ -171,7 +177,6 @@ func (f *File) parse() (err error) {
 		return s[0].Corrupt(0, "%v", err)
 	}
 	f.recipe = &recipe
-	last := len(s) - 2
 	for i := 1; i < last; i += perChunk {
 		if s[i].Name != "fingerprints" || s[i+1].Name != "text.bytes" || s[i+2].Name != "names" ||
 			s[i+3].Name != "names.ends" {
@@ -187,19 +192,51 @@ func (f *File) parse() (err error) {
 			return s[i].Corrupt(0, "%d bytes of fingerprints and %d of lengths for %d IDs", len(s[i].Data),
 				len(s[i+1].Data), n.Len())
 		}
+		own, at := &f.chunks[len(f.chunks)-1], i+4
 		if f.hasSketches {
-			if own := s[i+4]; own.Name != sketchesSection || uint64(len(own.Data)) != sketch.Bytes*n.Len() {
-				return own.Corrupt(0, "%d bytes where the sketches of %d documents are due", len(own.Data), n.Len())
-			}
-			f.chunks[len(f.chunks)-1].sketches = memory.As[sketch.Sketch](s[i+4].Data)
+			own.sketches, err = optional[sketch.Sketch](s[at], sketchesSection, n.Len())
+			at++
 		}
+		if f.hasHashes && err == nil {
+			own.hashes, err = optional[Hash](s[at], hashesSection, n.Len())
+		}
+		if err != nil {
+			return err
+		}
+		f.idBytes += uint64(len(s[i+2].Data) + len(s[i+3].Data))
 		f.docs += n.Len()
 	}
 	if s[last].Name != "unmarked" || s[last+1].Name != "unmarked.ends" {
 		return s[last].Corrupt(0, "where the IDs of unmarked documents are due")
 	}
-	if f.noted, err = idlist.Open(s[last], s[last+1]); err != nil || placed == nil {
+	if f.noted, err = idlist.Open(s[last], s[last+1]); err != nil {
+		return err
+	}
+	if f.hasHashes {
+		f.unmarkedHashes, err = optional[Hash](s[last+2], unmarkedSection, f.noted.Len())
+	}
+	if err != nil || placed == nil {
 		return err
 	}
 	return f.parsePlaces(placed)
+}
+
+// hasOptional reports whether the section at a place is an optional one of a chunk. Another version of it is an error.
+func hasOptional(s []store.Section, at int, name, section string) (bool, error) {
+	if at >= len(s) || !strings.HasPrefix(s[at].Name, name) {
+		return false, nil
+	}
+	if s[at].Name != section {
+		return false, s[at].Corrupt(0, "%s of another version, where %q is due", strings.TrimSuffix(name, "."), section)
+	}
+	return true, nil
+}
+
+// optional returns the values of a section, one for each of some documents.
+func optional[T any](s store.Section, name string, documents uint64) ([]T, error) {
+	var size T
+	if s.Name != name || uint64(len(s.Data)) != uint64(unsafe.Sizeof(size))*documents {
+		return nil, s.Corrupt(0, "%d bytes where %q for %d documents is due", len(s.Data), name, documents)
+	}
+	return memory.As[T](s.Data), nil
 }

@@ -277,6 +277,9 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 			if c.sketches != nil {
 				d.Sketch = c.sketches[at]
 			}
+			if c.hashes != nil {
+				d.Hash = c.hashes[at]
+			}
 		}
 		var err error
 		d.ID, err = p.ids.ID(row)
@@ -289,9 +292,10 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 				return
 			}
 		}
+		unmarked := uint64(0)
 		for id, err := range f.Unmarked { // their order among the others is unknown
-			row++
-			if !yield(Placed{Document{ID: id, Place: Place{File: f.path, Row: int64(row)}}, false}, err) || err != nil {
+			row, unmarked = row+1, unmarked+1
+			if !yield(f.unmarkedAt(unmarked-1, id, Place{File: f.path, Row: int64(row)}), err) || err != nil {
 				return
 			}
 		}
@@ -307,7 +311,7 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 			if v%2 == 1 {
 				id, err := noted.ID(unmarked)
 				unmarked++
-				if !yield(Placed{Document{ID: id, Place: place}, false}, err) || err != nil {
+				if !yield(f.unmarkedAt(unmarked-1, id, place), err) || err != nil {
 					return
 				}
 			} else if !next(place) {
@@ -316,4 +320,13 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 			place.Row++
 		}
 	}
+}
+
+// unmarkedAt returns the i-th document without a fingerprint.
+func (f *File) unmarkedAt(i uint64, id string, at Place) Placed {
+	d := Document{ID: id, Place: at}
+	if f.unmarkedHashes != nil {
+		d.Hash = f.unmarkedHashes[i]
+	}
+	return Placed{d, false}
 }

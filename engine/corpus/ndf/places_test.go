@@ -25,7 +25,8 @@ func placed(files int) (docs []Placed) {
 			if at.Row++; f%4 == 0 && i%11 == 3 {
 				at.Row += int64(i)
 			}
-			d := Document{ID: name(len(docs)), Fingerprint: print(len(docs)), TextBytes: i, Place: at}
+			d := Document{ID: name(len(docs)), Fingerprint: print(len(docs)), TextBytes: i, Place: at,
+				Hash: Hash{uint64(f), uint64(i)}}
 			short := f%3 == 1 && i%10 < 2
 			if short {
 				d.Fingerprint, d.TextBytes = 0, 0
@@ -40,15 +41,15 @@ func placed(files int) (docs []Placed) {
 	return docs
 }
 
-// share writes those of the files of docs whose number is i modulo of, 0 or less for all files of
-// no share.
+// share writes those of the files of docs whose number is i modulo of, with hashes. If of is 0 or less, it writes all
+// files, of no share.
 func share(t *testing.T, docs []Placed, i, of int) *File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), fmt.Sprintf("%d.ndf", i))
 	w, err := Create(path, simhash.Default(), store.Options{})
 	must.Do(t, err)
 	defer w.Abort()
-	if of > 0 {
+	if w.KeepHashes(); of > 0 {
 		w.KeepPlaces(Share{i, of, 77})
 	}
 	for _, d := range docs {
@@ -58,7 +59,7 @@ func share(t *testing.T, docs []Placed, i, of int) *File {
 		case d.OK:
 			err = w.Append(d.Document)
 		default:
-			err = w.AppendUnmarked(d.ID, d.Place)
+			err = w.AppendUnmarked(d.Document)
 		}
 		must.Do(t, err)
 	}
@@ -108,6 +109,11 @@ func TestPlaces(t *testing.T) {
 	if err != nil || len(got) != len(docs)+9 || got[plain.Len()].OK || got[3].Place != (Place{plain.Path(), 0, 4}) ||
 		!slices.ContainsFunc(docs[:9], func(d Placed) bool { return d.OK && d.ID == got[3].ID }) {
 		t.Errorf("with a file of no share: %d documents, %+v, %v", len(got), got[3], err)
+	}
+	for _, d := range got[:9] {
+		if i := slices.IndexFunc(docs, func(want Placed) bool { return want.ID == d.ID }); docs[i].Hash != d.Hash {
+			t.Errorf("%s has the hash %v, want %v", d.ID, d.Hash, docs[i].Hash)
+		}
 	}
 }
 

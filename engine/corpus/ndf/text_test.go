@@ -253,7 +253,7 @@ func TestWriteArray(t *testing.T) {
 		path := filepath.Join(t.TempDir(), name)
 		w, err := Create(path, simhash.Default(), store.Options{})
 		must.Do(t, err)
-		if err := errors.Join(w.Append(Document{ID: "a", Fingerprint: 1}), w.AppendUnmarked("short", Place{}),
+		if err := errors.Join(w.Append(Document{ID: "a", Fingerprint: 1}), w.AppendUnmarked(Document{ID: "short"}),
 			w.Append(Document{ID: "b", Fingerprint: 2}), w.Commit()); err != nil {
 			t.Fatal(name, err)
 		}

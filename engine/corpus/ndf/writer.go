@@ -24,6 +24,13 @@ const (
 	sketchesSection = sketchesName + "1"
 )
 
+// The names of the sections with the hashes of texts. The number changes with the key of the hashes.
+const (
+	hashesName      = "hashes."
+	hashesSection   = hashesName + "1"
+	unmarkedSection = "unmarked." + hashesSection
+)
+
 // A Writer writes a fingerprint file. Call [Writer.Commit] or [Writer.Abort] at the end. The file appears
 // under its name only after Commit.
 type Writer struct {
@@ -36,9 +43,12 @@ type Writer struct {
 
 	sketches     []sketch.Sketch
 	keepSketches bool
+	hashes       []Hash
+	keepHashes   bool
 
-	unmarked     *idlist.Writer
-	unmarkedData bytes.Buffer
+	unmarked       *idlist.Writer
+	unmarkedData   bytes.Buffer
+	unmarkedHashes []Hash
 
 	places *places // nil unless [Writer.KeepPlaces] was called
 }
@@ -73,11 +83,19 @@ type Document struct {
 	Place           // kept after [Writer.KeepPlaces]
 
 	Sketch sketch.Sketch // kept after [Writer.KeepSketches]; zero for none
+	Hash   Hash          // kept after [Writer.KeepHashes]; zero for none
 }
+
+// A Hash is the hash of a document's text. Package ingest makes it.
+type Hash = [2]uint64
 
 // KeepSketches makes the file keep the sketch of each document. It must be called before the first document is
 // appended. It has no effect on an array.
 func (w *Writer) KeepSketches() { w.keepSketches = w.array == nil }
+
+// KeepHashes makes the file keep the hash of each document's text. It must be called before the first document is
+// appended. It has no effect on an array.
+func (w *Writer) KeepHashes() { w.keepHashes = w.array == nil }
 
 // Append adds a document.
 func (w *Writer) Append(d Document) error {
@@ -94,22 +112,29 @@ func (w *Writer) Append(d Document) error {
 	if w.keepSketches {
 		w.sketches = append(w.sketches, d.Sketch)
 	}
+	if w.keepHashes {
+		w.hashes = append(w.hashes, d.Hash)
+	}
 	if len(w.lengths) == chunkDocs || w.idData.Len() >= chunkIDBytes {
 		return w.flush()
 	}
 	return nil
 }
 
-// AppendUnmarked records a document without a fingerprint. An array cannot hold it and only counts it.
-func (w *Writer) AppendUnmarked(id string, at Place) error {
+// AppendUnmarked records the ID, the hash and the place of a document without a fingerprint. An array cannot hold it
+// and only counts it.
+func (w *Writer) AppendUnmarked(d Document) error {
 	if w.array != nil {
 		w.array.leftOut++
 		return nil
 	}
-	if err := w.places.append(at, true); err != nil {
+	if err := w.places.append(d.Place, true); err != nil {
 		return err
 	}
-	return w.unmarked.Append(id)
+	if w.keepHashes {
+		w.unmarkedHashes = append(w.unmarkedHashes, d.Hash)
+	}
+	return w.unmarked.Append(d.ID)
 }
 
 // LeftOut returns the number of documents that an array cannot hold because they have no fingerprint. It is 0 for
@@ -134,7 +159,10 @@ func (w *Writer) flush() error {
 	if w.keepSketches && err == nil {
 		err = store.WriteSection(w.file, sketchesSection, memory.As[byte](w.sketches))
 	}
-	w.prints, w.lengths, w.sketches = w.prints[:0], w.lengths[:0], w.sketches[:0]
+	if w.keepHashes && err == nil {
+		err = store.WriteSection(w.file, hashesSection, memory.As[byte](w.hashes))
+	}
+	w.prints, w.lengths, w.sketches, w.hashes = w.prints[:0], w.lengths[:0], w.sketches[:0], w.hashes[:0]
 	w.ids = idlist.NewWriter(&w.idData)
 	return err
 }
@@ -160,6 +188,9 @@ func (w *Writer) Commit() error {
 		return w.array.commit()
 	}
 	err := writeIDs(w.file, "unmarked", w.unmarked, &w.unmarkedData)
+	if err == nil && w.keepHashes {
+		err = store.WriteSection(w.file, unmarkedSection, memory.As[byte](w.unmarkedHashes))
+	}
 	if err == nil && w.places != nil {
 		err = w.places.write(w.file)
 	}

@@ -26,6 +26,8 @@ type Corpus struct {
 	sources source.Table
 	from    origin
 
+	isHashed bool // some documents have hashes; the others have zero hashes
+
 	o       ReadOptions
 	room    room
 	columns []column // all columns of the corpus
@@ -109,7 +111,7 @@ func (c *Corpus) Close() {
 type Document struct {
 	ID          string
 	Fingerprint simhash.Fingerprint
-	Hash        [2]uint64      // hash of the text; all documents of a corpus have one, or none has
+	Hash        [2]uint64      // hash of the text; all appended documents have one, or none has
 	TextBytes   int            // length of the text
 	Values      []format.Value // values for the order of preference, the source and the URL
 	Modified    int64          // modification time of its file, in nanoseconds since 1970; 0 if unknown
@@ -135,7 +137,7 @@ func (c *Corpus) Append(d Document) error {
 		d.Fingerprint = 0 // it is not compared with other documents
 	}
 	err := c.prints.Append(uint64(d.Fingerprint))
-	if d.Hash != [2]uint64{} {
+	if c.isHashed || d.Hash != [2]uint64{} {
 		err = cmp.Or(err, c.hashes.Append(d.Hash))
 	}
 	if c.o.Sketches {

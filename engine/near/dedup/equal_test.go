@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,11 +10,13 @@ import (
 
 	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/ndf"
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/near/keep"
 	"example.org/ndd/engine/near/source"
 	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/store"
 )
 
 // TestExactTexts: documents with one text go for the one preferred, whatever the threads, and equal ones
@@ -157,5 +160,32 @@ func TestEqualShort(t *testing.T) {
 	})
 	if err != nil || dropped != 3 || strings.Count(out.String(), "\n") != 5 {
 		t.Errorf("a pipe: %d dropped, %v: %s", dropped, err, out.String())
+	}
+}
+
+// TestSomeHashes: texts without a hash, in a file beside one with hashes, equal no text.
+func TestSomeHashes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"hashed.ndf", "bare.ndf"} {
+		w, err := ndf.Create(name, simhash.Default(), store.Options{})
+		must.Do(t, err)
+		d := ndf.Document{Fingerprint: 7, Hash: ndf.Hash{1, 2}}
+		if name == "hashed.ndf" {
+			w.KeepHashes()
+		}
+		for _, d.ID = range []string{"a", "b"} {
+			must.Do(t, cmp.Or(w.Append(d), w.AppendUnmarked(d)))
+		}
+		must.Do(t, w.Commit())
+	}
+	c, err := ReadPrints(t.Context(), []string{"bare.ndf", "hashed.ndf"}, ReadOptions{})
+	must.Do(t, err)
+	defer c.Close()
+	r := found(t, c, Options{})
+	if want := []Drop{{Row: 7, KeptRow: 6, Likeness: same}}; !slices.Equal(r.SameText, want) || r.NumDropped() != 4 {
+		t.Errorf("%+v, want %+v; %d dropped", r.SameText, want, r.NumDropped())
+	}
+	if r.Equal(0, 1) || !r.Equal(4, 5) {
+		t.Error("hashes of 0 are equal texts, or equal hashes are not")
 	}
 }

@@ -54,12 +54,14 @@ func (o *Options) check(c *Corpus) error {
 
 // findEqualDocuments finds documents with the same URL, and short documents with the same text.
 func (s *search) findEqualDocuments(ctx context.Context) (err error) {
-	urls, hashes, empty := s.c.urls.All, s.c.hashes.All, ingest.HashOf("")
-	s.r.SameURL, err = s.findEqual(ctx, urls, func(row int) bool { return urls[row] != [2]uint64{} })
+	urls, hashes, empty, none := s.c.urls.All, s.c.hashes.All, ingest.HashOf(""), [2]uint64{}
+	s.r.SameURL, err = s.findEqual(ctx, urls, func(row int) bool { return urls[row] != none })
 	if err != nil {
 		return err
 	}
-	s.r.SameText, err = s.findEqual(ctx, hashes, func(row int) bool { return s.c.short.Has(row) && hashes[row] != empty })
+	s.r.SameText, err = s.findEqual(ctx, hashes, func(row int) bool {
+		return s.c.short.Has(row) && hashes[row] != empty && hashes[row] != none
+	})
 	for i := range s.r.SameText {
 		s.r.SameText[i].Likeness = same
 	}

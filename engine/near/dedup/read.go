@@ -92,6 +92,7 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 			return nil, err
 		}
 	}
+	c.isHashed = slices.ContainsFunc(files, (*ndf.File).HasHashes)
 	parts, err := ndf.Parts(files)
 	if err != nil {
 		return nil, err
@@ -139,7 +140,7 @@ func appendParts(ctx context.Context, c *Corpus, parts []ndf.Part) error {
 			}
 			if err == nil {
 				err = c.Append(Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: d.TextBytes,
-					Place: Place{d.File, d.Row}, Short: !d.OK, Sketch: d.Sketch})
+					Place: Place{d.File, d.Row}, Short: !d.OK, Sketch: d.Sketch, Hash: d.Hash})
 			}
 			if err != nil {
 				return err

@@ -159,10 +159,10 @@ func (r *Result) droppedRows() rowset.Set {
 	return dropped
 }
 
-// Equal reports whether two documents are known to have the same text. Documents of fingerprint files have no hashes.
+// Equal reports whether two documents are known to have the same text. Both need a hash.
 func (r *Result) Equal(a, b Row) bool {
 	h := r.corpus.hashes.All
-	return len(h) > 0 && h[a] == h[b]
+	return len(h) > 0 && h[a] == h[b] && h[a] != [2]uint64{}
 }
 
 // Sources returns the counts of each source. The sources are in the order of their first documents.

@@ -14,22 +14,24 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// TestSketches keeps the sketches of documents in several chunks, and refuses sketches of another version, of
+// TestOptional keeps the sketches and hashes of documents in several chunks, and refuses those of another version, of
 // other sizes, and in some chunks only.
-func TestSketches(t *testing.T) {
+func TestOptional(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.ndf")
 	w, err := Create(path, simhash.Default(), store.Options{})
 	must.Do(t, err)
 	w.KeepSketches()
+	w.KeepHashes()
 	var want []sketch.Sketch
 	for i := range 10 {
 		s := sketch.Sketch{uint64(i), 7: 1 << 63}
 		want = append(want, s)
-		must.Do(t, w.Append(Document{ID: name(i), Fingerprint: print(i), Sketch: s}))
+		must.Do(t, w.Append(Document{ID: name(i), Fingerprint: print(i), Sketch: s, Hash: Hash{uint64(i)}}))
 		if i == 6 {
 			must.Do(t, w.flush())
 		}
 	}
+	must.Do(t, w.AppendUnmarked(Document{ID: "short", Hash: Hash{10}}))
 	must.Do(t, w.Commit())
 	f, err := Open(path, OpenOptions{})
 	must.Do(t, err)
@@ -37,7 +39,18 @@ func TestSketches(t *testing.T) {
 	if got := slices.Concat(slices.Collect(f.Sketches)...); !f.HasSketches() || !slices.Equal(got, want) {
 		t.Errorf("sketches %t: %v, want %v", f.HasSketches(), got, want)
 	}
+	parts, err := Parts([]*File{f})
+	must.Do(t, err)
+	i := uint64(0)
+	for d, err := range parts[0].Documents {
+		must.Do(t, err)
+		if d.Hash != (Hash{i}) {
+			t.Errorf("document %d has the hash %v", i, d.Hash)
+		}
+		i++
+	}
 	sections := hostile.Sections(t, path, store.KindFingerprints)
+	last := len(sections) - 1
 	at := slices.IndexFunc(sections, func(s store.Section) bool { return s.Name == sketchesSection })
 	for _, c := range []struct {
 		name   string
@@ -51,10 +64,29 @@ func TestSketches(t *testing.T) {
 		{"too few", func(list []store.Section) []store.Section {
 			list[at].Data = list[at].Data[sketch.Bytes:]
 			return list
-		}, "where the sketches of 7 documents are due"},
+		}, "where \"sketches.1\" for 7 documents is due"},
 		{"in the first chunk only", func(list []store.Section) []store.Section {
-			return slices.Delete(list, at+5, at+6)
+			return slices.Delete(list, at+6, at+7)
 		}, "not those of a fingerprint file"},
+		{"hashes of another version", func(list []store.Section) []store.Section {
+			list[at+1].Name = hashesName + "9"
+			return list
+		}, "hashes of another version, where \"hashes.1\" is due"},
+		{"too few hashes", func(list []store.Section) []store.Section {
+			list[at+1].Data = list[at+1].Data[16:]
+			return list
+		}, "96 bytes where \"hashes.1\" for 7 documents is due"},
+		{"hashes of the second chunk under another name", func(list []store.Section) []store.Section {
+			list[at+7].Name = sketchesSection
+			return list
+		}, "48 bytes where \"hashes.1\" for 3 documents is due"},
+		{"no hashes of unmarked documents", func(list []store.Section) []store.Section {
+			return list[:last]
+		}, "not those of a fingerprint file"},
+		{"too many hashes of unmarked documents", func(list []store.Section) []store.Section {
+			list[last].Data = list[at+1].Data
+			return list
+		}, "112 bytes where \"unmarked.hashes.1\" for 1 documents is due"},
 	} {
 		_, err := fromStore(hostile.File(t, store.KindFingerprints, c.change(slices.Clone(sections))))
 		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.want) {
