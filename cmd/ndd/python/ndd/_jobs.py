@@ -139,7 +139,7 @@ class Result(Generic[T]):
             "documents": count, "kept": count - len(rows), "dropped": len(rows), "clusters": len(set(column(self.clusters, "cluster"))),
             "equal": _process.number(r"(\d+)(?: documents?)? with the (?:same text as|text of)", said),
             "short": _process.number(r"too short for a fingerprint: (\d+)", said),
-            "skipped": _process.number(r"(\d+) (?!hidden|links? to)[a-z]", said.partition("skipped: ")[2].partition("\n")[0]),
+            "skipped": _process.skipped(messages),
             "messages": messages,
         }
 

@@ -1,4 +1,5 @@
 """Runs the program ndd: its messages go to logging, its failures become exceptions, and it never outlives a call."""
+import contextlib
 import json
 import logging
 import os
@@ -78,22 +79,31 @@ class Messages(threading.Thread):
         return "\n".join(told[-20:] or self.lines[-1:]) or "it said nothing"
 
 
+def skipped(messages):
+    """Returns how many inputs could not be read, by what ndd said."""
+    said = "\n".join(messages).replace(",", "")
+    return number(r"(\d+) (?!hidden|links? to)[a-z]", said.partition("skipped: ")[2].partition("\n")[0])
+
+
 def number(pattern, text):
     """Returns the sum of the numbers that a pattern has in a text."""
     return sum(map(int, re.findall(pattern, text)))
 
 
-def run(args, paths=None):
+def run(args, paths=None, lines=None):
     """Runs ndd to its end and returns what it wrote to standard output, and its messages.
 
     Status 4, done in part, is logged as a warning. An exception here, such as KeyboardInterrupt, ends the program before
-    it goes on. Paths has the files that were written for ndd, with what they hold.
+    it goes on. Paths has the files that were written for ndd, with what they hold. Lines are written to its standard input.
     """
-    process = start(args, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    process = start(args, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL if lines is None else subprocess.PIPE)
     messages, out = Messages(process.stderr, paths), []
     reader = threading.Thread(target=lambda: out.append(process.stdout.read()), daemon=True, name="ndd output")
     reader.start()
     try:
+        if lines is not None:
+            with contextlib.suppress(BrokenPipeError), process.stdin:  # the status tells why it ended
+                process.stdin.writelines(lines)
         status = process.wait()
     except BaseException:
         end(process)

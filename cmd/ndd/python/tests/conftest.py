@@ -10,6 +10,26 @@ def text(seed, words=120):
     return " ".join(random.Random(seed).choices(WORDS, k=words))
 
 
+def corpus(n=400):
+    """Returns documents with chains of edits, a cluster of 30 %, a footer, and URLs, short and empty texts that repeat."""
+    footer, out, chance = text(-1, 15), [], random.Random(n)
+    changed = text(-2).split()
+    for i in range(n):
+        if i % 10 < 3:  # the cluster
+            words = text(-2).split()
+            words[chance.randrange(len(words))] = WORDS[i]
+        elif i % 10 < 6:  # a chain, of which each differs from the next by a few words
+            for _ in range(4):
+                changed[chance.randrange(len(changed))] = chance.choice(WORDS)
+            words = changed
+        elif i % 10 == 6:
+            words = [[], ["few", "words", WORDS[i]], ["a", WORDS[i]], None][i // 10 % 4]
+        else:
+            words = text(i % 50, 80 if i % 10 == 8 else 60 + i % 90).split()  # some are equal
+        out.append({"url": f"https://example.org/{i % 7}", "text": None if words is None else " ".join(words + [footer] * (len(words) > 3))})
+    return out
+
+
 def list_of(table):
     """Returns the rows of a table, with pyarrow or without."""
     return table.to_pylist() if hasattr(table, "to_pylist") else table
