@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/guard"
 )
 
 // TestDiffer: every backend counts as the generic form does, in rows at both ends of guarded memory.

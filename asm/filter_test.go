@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/guard"
 )
 
 // checkFilter compares Filter, into other memory and in place, with a list.

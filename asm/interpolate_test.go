@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/guard"
 )
 
 // sortedSets are ascending keys of every shape: uniform, skewed, with runs, at both ends of the range.

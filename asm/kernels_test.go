@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/guard"
 	"example.org/ndd/engine/oracle/must"
 )
 

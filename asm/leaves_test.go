@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/guard"
 )
 
 // checkLeaves sorts leaves of given lengths, of few values or many, in two calls, and compares them with the library's

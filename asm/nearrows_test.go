@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/guard"
 )
 
 // nearBucket returns n keys of which some are near others; of the rest, none are by chance.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/guard"
 	"example.org/ndd/engine/oracle/must"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/guard"
 )
 
 // Prefetching changes nothing and faults nowhere, also with wrong indexes.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/guard"
 )
 
 // partitioned is what Scatter does, bucket by bucket: keys by digit, and where their buckets

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"example.org/ndd/asm/guard"
+	"example.org/ndd/engine/oracle/guard"
 	"example.org/ndd/engine/oracle/long"
 )
 

@@ -20,8 +20,8 @@ import (
 	"example.org/ndd/engine/index/table"
 	"example.org/ndd/engine/near/eval"
 	"example.org/ndd/engine/near/scan"
+	"example.org/ndd/engine/oracle/sections"
 	"example.org/ndd/engine/oracle/sets"
-	"example.org/ndd/engine/storage/store"
 	"example.org/ndd/permute"
 )
 
@@ -194,11 +194,11 @@ func compression(ctx context.Context, b *bench, r *Result) error {
 		return err
 	}
 	for _, layout := range []table.Layout{table.LayoutHuffman, table.LayoutPlanar} {
-		var sections store.Memory
-		if err := table.Write(&sections, "", keys, table.Options{Layout: layout}); err != nil {
+		var memory sections.Memory
+		if err := table.Write(&memory, "", keys, table.Options{Layout: layout}); err != nil {
 			return err
 		}
-		tab, err := table.Open(sections.Source(), "", layout)
+		tab, err := table.Open(memory.Source(), "", layout)
 		if err != nil {
 			return err
 		}

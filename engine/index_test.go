@@ -20,6 +20,7 @@ import (
 	"example.org/ndd/engine/oracle/faults"
 	"example.org/ndd/engine/oracle/long"
 	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sections"
 	"example.org/ndd/engine/oracle/sets"
 	"example.org/ndd/engine/storage/store"
 	"example.org/ndd/permute"
@@ -73,7 +74,7 @@ func halves(t testing.TB) permute.Design {
 // inMemory is an index of one segment that never saw a disk.
 func inMemory(t testing.TB, prints []uint64, o segment.Options) *Index {
 	t.Helper()
-	var m store.Memory
+	var m sections.Memory
 	must.Do(t, segment.Write(context.Background(), &m, segment.Input{Fingerprints: prints}, o))
 	s, err := segment.Open(m.Source())
 	must.Do(t, err)

@@ -10,10 +10,11 @@ import (
 	"slices"
 	"testing"
 
-	"example.org/ndd/asm/guard"
-	"example.org/ndd/engine/oracle"
-	"example.org/ndd/engine/oracle/must"
 	"pgregory.net/rapid"
+
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/guard"
+	"example.org/ndd/engine/oracle/must"
 )
 
 // slice draws n consecutive keys of a set of 2^dense uniform ones: gaps are exponential with mean

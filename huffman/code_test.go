@@ -7,9 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"example.org/ndd/asm/guard"
-	"example.org/ndd/engine/oracle"
 	"pgregory.net/rapid"
+
+	"example.org/ndd/engine/oracle"
+	"example.org/ndd/engine/oracle/guard"
 )
 
 // randomCounts are counts of used positions, from even to as skewed as Fibonacci numbers and

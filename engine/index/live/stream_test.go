@@ -18,8 +18,8 @@ import (
 	"example.org/ndd/engine/oracle/faults"
 	"example.org/ndd/engine/oracle/long"
 	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sections"
 	"example.org/ndd/engine/oracle/sets"
-	"example.org/ndd/engine/storage/store"
 )
 
 // crowded returns an index of two segments and memtables with fingerprints that queries find very
@@ -50,7 +50,7 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 			prints[i] = uint64(d.Fingerprint)
 			m.insert(d)
 		}
-		var heap store.Memory
+		var heap sections.Memory
 		must.Do(t, segment.Write(t.Context(), &heap, segment.Input{Fingerprints: prints},
 			segment.Options{Design: c.Design, Table: c.Table}))
 		s, err := segment.Open(heap.Source())

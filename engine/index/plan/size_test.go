@@ -10,8 +10,8 @@ import (
 	"example.org/ndd/engine/index/table"
 	"example.org/ndd/engine/oracle/long"
 	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sections"
 	"example.org/ndd/engine/oracle/sets"
-	"example.org/ndd/engine/storage/store"
 	"example.org/ndd/huffman"
 	"example.org/ndd/permute"
 )
@@ -29,7 +29,7 @@ func TestBytes(t *testing.T) {
 	for _, n := range []int{1, 63, 64, 65, 1000, 4095, 4097, 100_000, 500_000, 1 << 20} {
 		keys := uniformKeys(n, 1)
 		for _, md := range models {
-			var memory store.Memory
+			var memory sections.Memory
 			must.Do(t, table.Write(&memory, "", keys, table.Options{Layout: md.layout()}))
 			built, err := table.Open(memory.Source(), "", md.layout())
 			must.Do(t, err)
@@ -113,7 +113,7 @@ func TestRowBytes(t *testing.T) {
 		for i := range prints {
 			prints[i] = prints[i/repeated*repeated]
 		}
-		var m store.Memory
+		var m sections.Memory
 		must.Do(t, segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints}, segment.Options{Design: design}))
 		built := 0
 		for _, name := range []string{"ids.ordinals", "ids.firsts", "ids.samples"} {

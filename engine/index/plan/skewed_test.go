@@ -16,8 +16,8 @@ import (
 	"example.org/ndd/engine/index/table"
 	"example.org/ndd/engine/oracle/long"
 	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sections"
 	"example.org/ndd/engine/oracle/sets"
-	"example.org/ndd/engine/storage/store"
 	"example.org/ndd/permute"
 )
 
@@ -173,7 +173,7 @@ func chosenSegment(t *testing.T, prints []uint64, k int) *segment.Segment {
 // inMemory builds a segment of fingerprints as a plan has chosen.
 func inMemory(t *testing.T, prints []uint64, choice Option) *segment.Segment {
 	t.Helper()
-	var m store.Memory
+	var m sections.Memory
 	o := segment.Options{Design: choice.Design, Table: table.Options{Layout: choice.Layout}}
 	must.Do(t, segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints}, o))
 	s, err := segment.Open(m.Source())

@@ -14,6 +14,7 @@ import (
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/oracle"
 	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sections"
 	"example.org/ndd/engine/oracle/sets"
 	"example.org/ndd/engine/storage/store"
 	"example.org/ndd/permute"
@@ -113,7 +114,7 @@ func TestSameFile(t *testing.T) {
 
 // TestRefused builds with too little memory: refused before anything is taken or written.
 func TestRefused(t *testing.T) {
-	var m store.Memory
+	var m sections.Memory
 	for _, c := range []struct {
 		dir  string
 		want string

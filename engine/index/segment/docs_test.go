@@ -12,8 +12,8 @@ import (
 	"example.org/ndd/engine/index/table"
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sections"
 	"example.org/ndd/engine/oracle/sets"
-	"example.org/ndd/engine/storage/store"
 )
 
 // TestDocuments writes few documents and many: the segment gives back the rows of each fingerprint,
@@ -56,7 +56,7 @@ func TestNoDocs(t *testing.T) {
 	for _, set := range sets.All(3000, 300, 3, 4) {
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			o := Options{Design: design(t, 4), Table: table.Options{Layout: layout}, Threads: 2}
-			var all, alone store.Memory
+			var all, alone sections.Memory
 			must.Do(t, Write(t.Context(), &all, Input{Fingerprints: set.Base}, o))
 			o.NoDocs = true
 			must.Do(t, Write(t.Context(), &alone, Input{Fingerprints: set.Base}, o))
@@ -96,7 +96,7 @@ func TestNoDocs(t *testing.T) {
 	}
 }
 
-func opened(t testing.TB, m *store.Memory) *Segment {
+func opened(t testing.TB, m *sections.Memory) *Segment {
 	t.Helper()
 	s, err := Open(m.Source())
 	must.Do(t, err)
@@ -123,7 +123,7 @@ func TestNoDocsExternal(t *testing.T) {
 	if all, none := NeedBytes(n, Options{}), NeedBytes(n, Options{NoDocs: true}); none >= all {
 		t.Errorf("%d bytes to build without documents, %d with them", none, all)
 	}
-	var m store.Memory
+	var m sections.Memory
 	in := Input{Fingerprints: prints, IDs: func(func(string, error) bool) {}}
 	if err := Write(t.Context(), &m, in, o); err == nil || !strings.Contains(err.Error(), "no documents to keep") {
 		t.Errorf("IDs of documents that are not kept: %v", err)

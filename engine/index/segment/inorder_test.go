@@ -5,6 +5,7 @@ import (
 
 	"example.org/ndd/engine/index/table"
 	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sections"
 	"example.org/ndd/engine/oracle/sets"
 	"example.org/ndd/engine/storage/store"
 )
@@ -23,7 +24,7 @@ func (w *watched) ReadAhead() (end func()) {
 // TestReadAhead: what reads much of a table tells the file so, until it ends; a search does not.
 func TestReadAhead(t *testing.T) {
 	prints := sets.Uniform(5000, 3)
-	var m store.Memory
+	var m sections.Memory
 	must.Do(t, Write(t.Context(), &m, Input{Fingerprints: prints},
 		Options{Design: design(t, 4), Threads: 1, Table: table.Options{Layout: table.LayoutPlanar}}))
 	source := &watched{Source: m.Source()}

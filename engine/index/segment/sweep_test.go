@@ -10,15 +10,15 @@ import (
 	"example.org/ndd/engine/index/table"
 	"example.org/ndd/engine/oracle/long"
 	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sections"
 	"example.org/ndd/engine/oracle/sets"
-	"example.org/ndd/engine/storage/store"
 	"example.org/ndd/permute"
 )
 
 // inMemory builds a segment of fingerprints.
 func inMemory(t testing.TB, prints []uint64, o Options) *Segment {
 	t.Helper()
-	var m store.Memory
+	var m sections.Memory
 	must.Do(t, Write(context.Background(), &m, Input{Fingerprints: prints}, o))
 	return opened(t, &m)
 }

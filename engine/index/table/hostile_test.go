@@ -10,6 +10,7 @@ import (
 	"example.org/ndd/engine/oracle"
 	"example.org/ndd/engine/oracle/hostile"
 	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sections"
 	"example.org/ndd/engine/oracle/sets"
 	"example.org/ndd/engine/storage/store"
 	"example.org/ndd/permute"
@@ -36,7 +37,7 @@ func recorded(t testing.TB, prefix string, keys []uint64, o Options) recorder {
 
 // sourceOf gives sections as a file would.
 func sourceOf(list []store.Section) store.Source {
-	var m store.Memory
+	var m sections.Memory
 	for _, s := range list {
 		store.WriteSection(&m, s.Name, s.Data)
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/oracle/sections"
 	"example.org/ndd/engine/oracle/sets"
-	"example.org/ndd/engine/storage/store"
 )
 
 // packed returns the sections of the table that a builder makes of keys in pieces of random
@@ -66,29 +66,29 @@ func TestPlanarBuilder(t *testing.T) {
 
 // TestPlanarBuilderMisuse: what is not the whole of ascending keys is a programmer's error.
 func TestPlanarBuilderMisuse(t *testing.T) {
-	for name, misuse := range map[string]func(b *PlanarBuilder, m *store.Memory){
-		"missing": func(b *PlanarBuilder, m *store.Memory) {
+	for name, misuse := range map[string]func(b *PlanarBuilder, m *sections.Memory){
+		"missing": func(b *PlanarBuilder, m *sections.Memory) {
 			b.Pack(0, []uint64{1}, make([]uint64, 1))
 			b.Write(m, "", 1)
 		},
-		"a gap": func(b *PlanarBuilder, m *store.Memory) {
+		"a gap": func(b *PlanarBuilder, m *sections.Memory) {
 			b.Pack(1, []uint64{1}, make([]uint64, 1))
 			b.Write(m, "", 1)
 		},
-		"descending": func(b *PlanarBuilder, _ *store.Memory) { b.Pack(0, []uint64{2, 1}, make([]uint64, 2)) },
-		"equal":      func(b *PlanarBuilder, _ *store.Memory) { b.Pack(0, []uint64{2, 2}, make([]uint64, 2)) },
-		"descending from piece to piece": func(_ *PlanarBuilder, m *store.Memory) {
+		"descending": func(b *PlanarBuilder, _ *sections.Memory) { b.Pack(0, []uint64{2, 1}, make([]uint64, 2)) },
+		"equal":      func(b *PlanarBuilder, _ *sections.Memory) { b.Pack(0, []uint64{2, 2}, make([]uint64, 2)) },
+		"descending from piece to piece": func(_ *PlanarBuilder, m *sections.Memory) {
 			keys := sets.Of(8193, func(i int) uint64 { return uint64(i+1) % 8193 })
 			Write(m, "", keys, Options{Layout: LayoutPlanar})
 		},
-		"too many": func(b *PlanarBuilder, _ *store.Memory) { b.Pack(1, []uint64{2, 3}, make([]uint64, 2)) },
-		"no room":  func(b *PlanarBuilder, _ *store.Memory) { b.Pack(0, []uint64{2, 3}, make([]uint64, 1)) },
+		"too many": func(b *PlanarBuilder, _ *sections.Memory) { b.Pack(1, []uint64{2, 3}, make([]uint64, 2)) },
+		"no room":  func(b *PlanarBuilder, _ *sections.Memory) { b.Pack(0, []uint64{2, 3}, make([]uint64, 1)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b, err := NewPlanarBuilder(2)
 			must.Do(t, err)
 			defer b.Free()
-			must.Panic(t, name, func() { misuse(b, new(store.Memory)) })
+			must.Panic(t, name, func() { misuse(b, new(sections.Memory)) })
 		})
 	}
 }

@@ -344,13 +344,9 @@ func TestSectionJSON(t *testing.T) {
 		`{"keys":7} {}`:         "data after the JSON value",
 		`{"keys":}`:             "offset 0x9: invalid character",
 	} {
-		var m Memory
-		m.Section("made")
-		m.Write([]byte(content))
-		s, err := m.Source().Section("made")
-		must.Do(t, err)
+		s := Section{Name: "made", Data: []byte(content)}
 		var into struct{ Keys int }
-		err = s.JSON(&into)
+		err := s.JSON(&into)
 		switch {
 		case want == "" && (err != nil || into.Keys != 7):
 			t.Errorf("%s: %v, %v", content, into, err)
