@@ -60,94 +60,64 @@ func Ordered[T any](ctx context.Context, o Options, produce Produce[T], work Wor
 // The first part that is not completely emitted never waits for a later one.
 func OrderedParts[T any](ctx context.Context, o Options, parts iter.Seq[Produce[T]], work Work[T],
 	emit func(T) error) error {
-	all := func(yield func(Produce[any]) bool) {
-		for produce := range parts {
-			if !yield(produce.ofAny()) {
-				return
-			}
-		}
-	}
-	return newRun(o.withDefaults()).run(ctx, all, work.ofAny(), func(item any) error { return emit(as[T](item)) })
+	return newRun[T](o.withDefaults()).run(ctx, parts, work, emit)
 }
 
 // Each calls produce and work like [Ordered], but without order: an item leaves the run after work.
 func Each[T any](ctx context.Context, o Options, produce Produce[T], work Work[T]) error {
-	one := func(yield func(Produce[any]) bool) { yield(produce.ofAny()) }
-	return newRun(o.withDefaults()).run(ctx, one, work.ofAny(), nil)
-}
-
-// ofAny returns p for items of type any. All runs use such items, so that their code is compiled only once. Pointers
-// are not copied.
-func (p Produce[T]) ofAny() Produce[any] {
-	return func(ctx context.Context, yield func(any) bool) error {
-		return p(ctx, func(item T) bool { return yield(item) })
-	}
-}
-
-// ofAny returns w for items of type any.
-func (w Work[T]) ofAny() Work[any] {
-	return func(ctx context.Context, items iter.Seq[any]) error {
-		return w(ctx, func(yield func(T) bool) {
-			items(func(item any) bool { return yield(as[T](item)) })
-		})
-	}
-}
-
-// as returns the item as a T. The item may be a nil interface.
-func as[T any](item any) T {
-	t, _ := item.(T)
-	return t
+	one := func(yield func(Produce[T]) bool) { yield(produce) }
+	return newRun[T](o.withDefaults()).run(ctx, one, work, nil)
 }
 
 // partsAhead is the maximum number of parts that are started before the first of them is emitted.
 const partsAhead = 256
 
 // run is the state of one call.
-type run struct {
-	o     Options    // items for the workers
-	todo  chan *slot // parts to emit, in order; nil if nothing is emitted
-	parts chan *part // in order, to be emitted; nil: nothing is emitted
+type run[T any] struct {
+	o     Options       // items for the workers
+	todo  chan *slot[T] // parts to emit, in order; nil if nothing is emitted
+	parts chan *part[T] // in order, to be emitted; nil: nothing is emitted
 
 	mu         sync.Mutex // protects the fields below, and the fields of parts and slots
 	changed    sync.Cond  // signals a change of one of them, or the end of the context
-	first      *part      // part that is emitted now, or will be first
+	first      *part[T]   // part that is emitted now, or will be first
 	held       int64      // weight of the items of later parts
 	todoWeight int64      // weight of the items before work
 	produceErr error
 }
 
 // A part has the items of one call of a [Produce].
-type part struct {
-	produce Produce[any]
-	slots   []*slot // not yet emitted
-	todo    int     // number of slots before work
-	ended   bool    // produce has returned
-	err     error   // error of produce
+type part[T any] struct {
+	produce Produce[T]
+	slots   []*slot[T] // not yet emitted
+	todo    int        // number of slots before work
+	ended   bool       // produce has returned
+	err     error      // error of produce
 }
 
 // A slot holds an item during a run.
-type slot struct {
-	item   any
-	part   *part
+type slot[T any] struct {
+	item   T
+	part   *part[T]
 	weight int64
 	done   bool // a worker has finished it
 }
 
 // weigh sets the weight of the item.
-func (s *slot) weigh() {
+func (s *slot[T]) weigh() {
 	s.weight = 1
-	if w, ok := s.item.(interface{ Weight() int64 }); ok {
+	if w, ok := any(s.item).(interface{ Weight() int64 }); ok {
 		s.weight = w.Weight()
 	}
 }
 
-func newRun(o Options) *run {
-	r := &run{o: o, todo: make(chan *slot, o.Ahead)}
+func newRun[T any](o Options) *run[T] {
+	r := &run[T]{o: o, todo: make(chan *slot[T], o.Ahead)}
 	r.changed.L = &r.mu
 	return r
 }
 
-func (r *run) run(ctx context.Context, parts iter.Seq[Produce[any]], work Work[any], emit func(any) error) error {
+func (r *run[T]) run(ctx context.Context, parts iter.Seq[Produce[T]], work Work[T], emit func(T) error) error {
 	// The end of the context wakes all waiting goroutines.
 	cancelled, cancel := context.WithCancel(ctx)
 	group, inner := errgroup.WithContext(cancelled)
@@ -158,9 +128,9 @@ func (r *run) run(ctx context.Context, parts iter.Seq[Produce[any]], work Work[a
 	})
 	// Start the producers, and close the items when all have ended.
 	if emit != nil {
-		r.parts = make(chan *part, partsAhead)
+		r.parts = make(chan *part[T], partsAhead)
 	}
-	next := make(chan *part)
+	next := make(chan *part[T])
 	var producers sync.WaitGroup
 	producers.Go(func() { r.list(inner, parts, next) })
 	for range r.o.Producers {
@@ -202,13 +172,13 @@ func (r *run) run(ctx context.Context, parts iter.Seq[Produce[any]], work Work[a
 }
 
 // list passes the parts to the producers and, in order, to emit.
-func (r *run) list(ctx context.Context, parts iter.Seq[Produce[any]], next chan<- *part) {
+func (r *run[T]) list(ctx context.Context, parts iter.Seq[Produce[T]], next chan<- *part[T]) {
 	defer close(next)
 	if r.parts != nil {
 		defer close(r.parts)
 	}
 	for produce := range parts {
-		p := &part{produce: produce}
+		p := &part[T]{produce: produce}
 		if r.parts != nil {
 			r.mu.Lock()
 			r.first = cmp.Or(r.first, p)
@@ -224,9 +194,9 @@ func (r *run) list(ctx context.Context, parts iter.Seq[Produce[any]], next chan<
 }
 
 // produce produces the items of a part.
-func (r *run) produce(ctx context.Context, p *part) {
-	err := p.produce(ctx, func(item any) bool {
-		s := &slot{item: item, part: p}
+func (r *run[T]) produce(ctx context.Context, p *part[T]) {
+	err := p.produce(ctx, func(item T) bool {
+		s := &slot[T]{item: item, part: p}
 		if r.parts != nil && !r.admit(ctx, s) {
 			return false
 		}
@@ -247,7 +217,7 @@ func (r *run) produce(ctx context.Context, p *part) {
 }
 
 // admit adds an item to its part when there is room. It returns false if the context ends first.
-func (r *run) admit(ctx context.Context, s *slot) bool {
+func (r *run[T]) admit(ctx context.Context, s *slot[T]) bool {
 	s.weigh()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -267,7 +237,7 @@ func (r *run) admit(ctx context.Context, s *slot) bool {
 }
 
 // fits reports whether an item may be admitted.
-func (r *run) fits(s *slot) bool {
+func (r *run[T]) fits(s *slot[T]) bool {
 	hasBudget := r.o.Budget == 0 || r.todoWeight+s.weight <= r.o.Budget
 	if s.part == r.first {
 		return len(s.part.slots) < r.o.Ahead && (hasBudget || s.part.todo == 0)
@@ -276,7 +246,7 @@ func (r *run) fits(s *slot) bool {
 }
 
 // finish records that a worker has finished an item.
-func (r *run) finish(s *slot) {
+func (r *run[T]) finish(s *slot[T]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := s.weight
@@ -290,9 +260,9 @@ func (r *run) finish(s *slot) {
 	r.changed.Broadcast()
 }
 
-func (r *run) work(ctx context.Context, work Work[any]) error {
+func (r *run[T]) work(ctx context.Context, work Work[T]) error {
 	left := false
-	err := work(ctx, func(yield func(any) bool) {
+	err := work(ctx, func(yield func(T) bool) {
 		for s := range r.todo {
 			if ctx.Err() != nil {
 				return
@@ -311,7 +281,7 @@ func (r *run) work(ctx context.Context, work Work[any]) error {
 	return err
 }
 
-func (r *run) emit(ctx context.Context, emit func(any) error) error {
+func (r *run[T]) emit(ctx context.Context, emit func(T) error) error {
 	for p := range r.parts {
 		r.begin(p)
 		for s := r.next(ctx, p); s != nil; s = r.next(ctx, p) {
@@ -331,7 +301,7 @@ func (r *run) emit(ctx context.Context, emit func(any) error) error {
 }
 
 // begin makes a part the first one.
-func (r *run) begin(p *part) {
+func (r *run[T]) begin(p *part[T]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.first == p { // list has already set the first of all parts
@@ -346,7 +316,7 @@ func (r *run) begin(p *part) {
 
 // next waits for the next item of a part. It returns nil at the end of the part and sets produceErr. It also returns
 // nil if the context has ended.
-func (r *run) next(ctx context.Context, p *part) *slot {
+func (r *run[T]) next(ctx context.Context, p *part[T]) *slot[T] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for ctx.Err() == nil {

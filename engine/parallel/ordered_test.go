@@ -247,9 +247,9 @@ func TestLeft(t *testing.T) {
 			t.Error(p)
 		}
 	}()
-	r := newRun(Options{Ahead: 1})
-	r.todo <- new(slot)
-	r.work(t.Context(), func(_ context.Context, items iter.Seq[any]) error {
+	r := newRun[int](Options{Ahead: 1})
+	r.todo <- new(slot[int])
+	r.work(t.Context(), func(_ context.Context, items iter.Seq[int]) error {
 		for range items {
 			break
 		}
