@@ -12,7 +12,6 @@ import (
 	"example.org/ndd/engine/index/live"
 	"example.org/ndd/engine/oracle/hostile"
 	"example.org/ndd/engine/oracle/must"
-	"example.org/ndd/engine/storage/generations"
 	"example.org/ndd/engine/storage/store"
 )
 
@@ -128,7 +127,7 @@ func TestHostileManifest(t *testing.T) {
 			t.Errorf("%s is taken", c.to)
 		}
 	}
-	for _, bad := range [][]byte{append(bytes.Clone(data), "{}"...), bytes.Repeat([]byte(" "), generations.ManifestMax+1),
+	for _, bad := range [][]byte{append(bytes.Clone(data), "{}"...), bytes.Repeat([]byte(" "), live.ManifestMax+1),
 		[]byte("null"), {}} {
 		if got := a.answers(t, []store.Section{{Name: "manifest", Data: bad}}); got != "" {
 			t.Errorf("a manifest of %d bytes is taken", len(bad))

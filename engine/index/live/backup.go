@@ -131,7 +131,7 @@ func (r *BackupReport) linkSegments(ctx context.Context, d *disk.Disk, f *disk.F
 			return err
 		}
 		if err := r.link(d, f, filepath.Join(dir, g.File)); errors.Is(err, fs.ErrNotExist) {
-			return g.Missing(dir)
+			return g.missing(dir)
 		} else if err != nil {
 			return err
 		}

@@ -18,7 +18,6 @@ import (
 	"example.org/ndd/engine/index/segment"
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/storage/disk"
-	"example.org/ndd/engine/storage/generations"
 	"example.org/ndd/engine/storage/store"
 )
 
@@ -220,7 +219,7 @@ func writeSegment(
 	if err := w.Commit(); err != nil { // the length is known afterwards
 		return made, err
 	}
-	return ManifestSegment{ManifestFile: generations.EntryOf(w, path), Documents: uint64(in.Len())}, nil
+	return ManifestSegment{ManifestFile: fileOf(w, path), Documents: uint64(in.Len())}, nil
 }
 
 // unique applies the conflict policy to the IDs of an input and returns the number of documents that it drops. It sorts

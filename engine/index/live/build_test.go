@@ -21,7 +21,6 @@ import (
 	"example.org/ndd/engine/oracle/must"
 	"example.org/ndd/engine/oracle/sets"
 	"example.org/ndd/engine/storage/disk"
-	"example.org/ndd/engine/storage/generations"
 	"example.org/ndd/engine/storage/store"
 )
 
@@ -192,17 +191,17 @@ func TestOpenChanged(t *testing.T) {
 		return ReadManifest(dir)
 	}
 	open := func(m *Manifest) (*Index, error) { return m.Open(t.Context(), dir, OpenOptions{}) }
-	y, err := generations.Open(read, open, sameGeneration)
+	y, err := openCurrent(read, open)
 	must.Do(t, err)
 	if s := y.Stats(); s.Documents != 2 || s.Segments != 1 || reads != 3 {
 		t.Errorf("%+v after reading %d manifests", s, reads)
 	}
 	y.Close()
 	tries := 0
-	_, err = generations.Open(func() (*Manifest, error) { return stale, nil }, func(m *Manifest) (*Index, error) {
+	_, err = openCurrent(func() (*Manifest, error) { return stale, nil }, func(m *Manifest) (*Index, error) {
 		tries++
 		return open(m)
-	}, sameGeneration)
+	})
 	if !errors.Is(err, store.ErrCorrupt) || tries != 1 {
 		t.Errorf("files that are missing, tried %d times: %v", tries, err)
 	}

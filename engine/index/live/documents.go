@@ -76,8 +76,7 @@ func writeDocuments(path string, generation uint64, o store.Options, segment str
 // openDocuments opens the file with the documents of a segment.
 func openDocuments(d *disk.Disk, dir string, m *Manifest, i int) (*documents, error) {
 	g := &m.Segments[i]
-	f, err := g.Beside.Open(dir, store.KindDocuments, m.Generation,
-		func(path string, kind store.Kind) (*store.File, error) { return store.OpenOn(d, path, kind) })
+	f, err := g.Beside.open(dir, store.KindDocuments, m.Generation, onDisk(d))
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/oracle/hostile"
 	"example.org/ndd/engine/oracle/must"
-	"example.org/ndd/engine/storage/generations"
 	"example.org/ndd/engine/storage/store"
 )
 
@@ -51,7 +50,7 @@ func TestHostileDocuments(t *testing.T) {
 		for i := range of.Documents {
 			d.numbers.Doc(i)
 		}
-		key, _ := generations.ParseID(m.Live.Key)
+		key, _ := parseID(m.Live.Key)
 		for i := range 60 {
 			k := rows.IDKey(key)
 			d.ids.Rows(k.Hash(fmt.Sprint(i)), func(row uint64) bool {

@@ -5,14 +5,11 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/index/live/search"
@@ -22,7 +19,6 @@ import (
 	"example.org/ndd/engine/index/worker"
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/storage/disk"
-	"example.org/ndd/engine/storage/generations"
 	"example.org/ndd/engine/storage/store"
 	"example.org/ndd/engine/storage/wal"
 )
@@ -37,28 +33,58 @@ func Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
 	if o.Write {
 		return openForWriting(ctx, dir, o)
 	}
-	return generations.Open(func() (*Manifest, error) { return ReadManifest(dir) },
-		func(m *Manifest) (*Index, error) { return m.Open(ctx, dir, o) }, sameGeneration)
+	return openCurrent(func() (*Manifest, error) { return ReadManifest(dir) },
+		func(m *Manifest) (*Index, error) { return m.Open(ctx, dir, o) })
 }
 
-func sameGeneration(a, b *Manifest) bool { return a.Generation == b.Generation }
+// openTries is the maximum number of further attempts to open an index that changes meanwhile.
+const openTries = 10
 
+// openCurrent opens the files of a manifest. If that fails and the manifest has changed, it tries again: a writer may
+// have merged and removed files that the first manifest names.
+func openCurrent(read func() (*Manifest, error), open func(*Manifest) (*Index, error)) (*Index, error) {
+	for try := 0; ; try++ {
+		m, err := read()
+		if err != nil {
+			return nil, err
+		}
+		x, err := open(m)
+		if err == nil || try == openTries {
+			return x, err
+		}
+		if now, e := read(); e != nil || now.Generation == m.Generation {
+			return nil, err
+		}
+	}
+}
+
+// openForWriting locks the index and opens it. Without a manifest it fails before it creates a lock. With the lock it
+// reads the manifest again, because another writer may have replaced it.
 func openForWriting(ctx context.Context, dir string, o OpenOptions) (_ *Index, err error) {
-	m, lock, err := generations.Lock(o.Disk, dir, func(d *disk.Disk) (*Manifest, error) { return readManifest(d, dir) })
+	if _, err := readManifest(o.Disk, dir); err != nil {
+		return nil, err
+	}
+	lock, err := disk.LockFolder(dir)
+	if errors.Is(err, disk.ErrLocked) {
+		return nil, fmt.Errorf("%w; end that first, and meanwhile read it or make a backup", err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	o.Disk = lock.Disk(o.Disk)
-	f := &folder{dir: dir, disk: o.Disk, lock: lock, manifest: m}
 	defer func() {
 		if err != nil {
 			lock.Close()
 		}
 	}()
-	return f.manifest.open(ctx, dir, o, f)
+	o.Disk = lock.Disk(o.Disk)
+	m, err := readManifest(o.Disk, dir)
+	if err != nil {
+		return nil, err
+	}
+	return m.open(ctx, dir, o, &folder{dir: dir, disk: o.Disk, lock: lock, manifest: m})
 }
 
-// open opens the index with this manifest in folder dir for reading.
+// Open opens the index with this manifest in folder dir for reading.
 func (m *Manifest) Open(ctx context.Context, dir string, o OpenOptions) (*Index, error) {
 	return m.open(ctx, dir, o, nil)
 }
@@ -132,7 +158,7 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 	}
 	if m.Live != nil {
 		next = max(next, rows.DocID(m.Live.Next))
-		x.key, _ = generations.ParseID(m.Live.Key)
+		x.key, _ = parseID(m.Live.Key)
 	}
 	given = true
 	if err := x.begin(dir, m, f, segments, next, o); err != nil {
@@ -222,7 +248,7 @@ func (m *Manifest) openSegments(ctx context.Context, dir string, o OpenOptions) 
 func (m *Manifest) openSegment(d *disk.Disk, dir string, i int, next rows.DocID, get getter) (_ *version.Segment,
 	err error) {
 	g := &m.Segments[i]
-	f, err := g.Open(dir, store.KindSegment, m.Generation, get)
+	f, err := g.open(dir, store.KindSegment, m.Generation, get)
 	if err != nil {
 		return nil, err
 	}
@@ -322,150 +348,7 @@ func (m *Manifest) grow(c Config, next rows.DocID) {
 
 // log returns the options of the index's log.
 func (l *ManifestLive) log(sync wal.Sync) wal.Options {
-	id, _ := generations.ParseID(l.Log)
+	id, _ := parseID(l.Log)
 	return wal.Options{ID: id, From: wal.Mark{File: l.From, Last: wal.Position(l.Last)},
 		Holds: wal.Mark{File: l.File, Last: wal.Position(l.Held)}, Sync: sync}
-}
-
-// beginWriting opens an index with segments for writing: it becomes live if it was not, the files of unfinished work
-// are removed, and the log is read.
-func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
-	begun := time.Now()
-	x.folder, f.clock = f, &x.versions.Clock
-	if x.recovery.Removed, err = f.removeOrphans(); err != nil && !disk.IsUnwritable(err) {
-		return err
-	}
-	if err := x.becomeLive(); err != nil {
-		return err
-	}
-	for _, s := range x.versions.Current().Segments {
-		f.owns(s)
-	}
-	f.files = f.manifest.Live.Files
-	x.writer.log, x.recovery.Log, err = wal.Open(f.disk, f.dir, f.manifest.Live.log(o.Sync), x.replay)
-	x.finishReplay()
-	if err == nil {
-		err = x.upkeep.nameLog(func(*Manifest) {})
-	}
-	x.recovery.Took = time.Since(begun)
-	if x.writer.log != nil && disk.IsUnwritable(err) { // as when the disk becomes full later: the log goes on when it can
-		x.recovery.Refusing, err = err, nil
-	}
-	return err
-}
-
-// becomeLive makes a built index live: its manifest names the beginning of the log, and each segment gets a file with
-// the index of its IDs.
-func (x *Index) becomeLive() error {
-	f := x.folder
-	if f.manifest.Live != nil {
-		f.manifest.Live.Sketches = x.config.Sketches // the next manifest says so
-		x.key, _ = generations.ParseID(f.manifest.Live.Key)
-		return nil
-	}
-	next := *f.manifest
-	next.Segments = slices.Clone(next.Segments)
-	next.grow(x.config, x.versions.Current().End())
-	next.Generation++
-	x.key, _ = generations.ParseID(next.Live.Key)
-	for i, s := range x.versions.Current().Segments {
-		if !x.config.IDs || s.Segment.IDs() == nil {
-			continue
-		}
-		name := strings.TrimSuffix(next.Segments[i].File, ".segment") + ".documents"
-		reserved, err := x.writer.config.reserveIDs(s)
-		if err != nil {
-			return err
-		}
-		w, err := writeDocuments(filepath.Join(f.dir, name), next.Generation, f.options(), next.Segments[i].ID,
-			documents{numbers: s.Numbers}, &x.key, s.Segment.IDs().All())
-		reserved.Release()
-		if err != nil {
-			return err
-		}
-		file := generations.EntryOf(w, name)
-		next.Segments[i].Beside = &file
-		d, err := openDocuments(f.disk, f.dir, &next, i)
-		if err != nil {
-			return err
-		}
-		d.attach(s)
-	}
-	if err := writeManifest(f.dir, next.Generation, f.options(), &next); err != nil {
-		return err
-	}
-	f.manifest = &next
-	return nil
-}
-
-// readLog inserts the documents of the log into an index that is opened for reading. It changes nothing on the disk.
-func (x *Index) readLog(dir string, m *Manifest, o OpenOptions) (err error) {
-	begun := time.Now()
-	x.recovery.Log, err = wal.Check(dir, m.Live.log(o.Sync), x.replay)
-	x.finishReplay()
-	x.recovery.Took = time.Since(begun)
-	return err
-}
-
-// replay applies a record of the log. The index is not in use yet.
-func (x *Index) replay(at wal.Position, record []byte) error {
-	c, err := parseChange(record)
-	next := x.versions.Current().End()
-	if err == nil && (len(c.docs) > 0 || c.gap) && c.first < next {
-		err = fmt.Errorf("%w: it begins with document %d, where %d is the next", errRecord, c.first, next)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: log record %d: %w", store.ErrCorrupt, at, err)
-	}
-	if len(c.docs) > 0 && c.first > next {
-		x.writer.skipTo(c.first)
-	}
-	if len(c.expires) > 0 {
-		x.versions.Clock.Expiring.Store(true)
-	}
-	x.writer.logged.Store(uint64(at))
-	x.recovery.Inserted += uint64(len(c.docs))
-	x.recovery.Deleted += uint64(len(c.delete))
-	defer x.writer.publish()
-	return x.writer.apply(&c)
-}
-
-// finishReplay makes the blocks of the memtables, several concurrently.
-func (x *Index) finishReplay() {
-	x.writer.recovering = false
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for _, m := range x.versions.Current().Memtables {
-		group.Go(func() error {
-			m.IndexAll()
-			return nil
-		})
-	}
-	group.Wait()
-	x.writer.grown()
-}
-
-// removeOrphans removes files that the manifest does not name: the results of an unfinished flush, merge or build, and
-// files that a merge was about to remove. The log removes its own files.
-func (f *folder) removeOrphans() (removed []string, err error) {
-	named := []string{manifestName, disk.LockName}
-	for g := range f.manifest.files {
-		named = append(named, g.File)
-	}
-	return generations.RemoveOrphans(f.disk, f.dir, named, func(name string) bool {
-		return segmentName.MatchString(name) || documentsName.MatchString(name) || sketchesName.MatchString(name)
-	})
-}
-
-// applyTombstones deletes the documents of earlier segments that the file beside each segment lists.
-func (w *writer) applyTombstones(v *version.Version) {
-	for _, s := range v.Segments {
-		for _, doc := range s.Older {
-			if of := v.SegmentOf(doc); of != nil {
-				if _, ok := of.Numbers.Row(doc); ok {
-					of.Dead.Add(doc, rows.DeletedBy(0))
-				}
-			}
-		}
-	}
 }

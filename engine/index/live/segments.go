@@ -18,7 +18,6 @@ import (
 	"example.org/ndd/engine/index/segment"
 	"example.org/ndd/engine/index/table"
 	"example.org/ndd/engine/memory"
-	"example.org/ndd/engine/storage/generations"
 	"example.org/ndd/permute"
 )
 
@@ -310,7 +309,7 @@ func (u *upkeep) writeBeside(path string, generation uint64, of string, g *merge
 	if err != nil {
 		return ManifestFile{}, err
 	}
-	return generations.EntryOf(w, path), nil
+	return fileOf(w, path), nil
 }
 
 // reserveFiles reserves the memory for writing a file of the given size, in addition to beside, and checks that the

@@ -10,7 +10,6 @@ import (
 	"example.org/ndd/engine/index/live/version"
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/storage/disk"
-	"example.org/ndd/engine/storage/generations"
 	"example.org/ndd/engine/storage/store"
 )
 
@@ -56,14 +55,13 @@ func writeSketches(path string, generation uint64, o store.Options, segment stri
 	if err := w.Commit(); err != nil {
 		return file, err
 	}
-	return generations.EntryOf(w, path), nil
+	return fileOf(w, path), nil
 }
 
 // openSketches opens the sketches of segment i of a manifest.
 func openSketches(d *disk.Disk, dir string, m *Manifest, i int, to *version.Segment) (err error) {
 	g := &m.Segments[i]
-	f, err := g.Sketches.Open(dir, store.KindSketches, m.Generation,
-		func(path string, kind store.Kind) (*store.File, error) { return store.OpenOn(d, path, kind) })
+	f, err := g.Sketches.open(dir, store.KindSketches, m.Generation, onDisk(d))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,150 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
+)
+
+// ErrNoIndex is wrapped by errors of [Open] if a path does not exist or is something else than an index. A damaged
+// index is [store.ErrCorrupt] instead.
+var ErrNoIndex = errors.New("no index")
+
+// A NoIndexError describes what exists at a path instead of an index. It is [ErrNoIndex].
+type NoIndexError struct {
+	Path   string
+	Found  Found
+	Detail string // more about what exists
+}
+
+// Found is what exists instead of an index.
+type Found string
+
+// The values of Found.
+const (
+	FoundPrints      Found = "a fingerprint file"
+	FoundSignatures  Found = "a signature file"
+	FoundPart        Found = "a part of one"
+	FoundFile        Found = "a file"
+	FoundEmpty       Found = "an empty folder"
+	FoundAbove       Found = "a folder that has one"
+	FoundPrintFolder Found = "a folder of fingerprint files" // Detail is one of them
+	FoundOther       Found = "a folder of other things"
+)
+
+// Error names the path and what it is.
+func (e *NoIndexError) Error() string {
+	text := fmt.Sprintf("%s: %v, but %s", e.Path, ErrNoIndex, e.Found)
+	switch e.Found {
+	case FoundPart, FoundOther:
+		text += " " + e.Detail
+	case FoundAbove:
+		text += ": " + e.Detail
+	}
+	return text
+}
+
+// Is reports whether target is [ErrNoIndex].
+func (e *NoIndexError) Is(target error) bool { return target == ErrNoIndex }
+
+// manifestPath returns the path of the manifest of the index in folder dir. It fails like [ReadManifest].
+func manifestPath(d *disk.Disk, dir string) (string, error) {
+	path := filepath.Join(dir, manifestName)
+	info, err := d.Stat(path)
+	switch {
+	case err == nil && info.Mode().IsRegular():
+		return path, nil
+	case errors.Is(err, fs.ErrPermission):
+		return "", err
+	}
+	info, err = os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", absence(dir)
+	case err != nil:
+		return "", err
+	case !info.IsDir():
+		return "", notFolder(dir)
+	}
+	return "", notIndex(dir)
+}
+
+// absence returns the error for a path that does not exist.
+func absence(dir string) error {
+	clean := filepath.Clean(dir)
+	entries, _ := os.ReadDir(filepath.Dir(clean))
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), disk.TempPrefix(clean)) {
+			return fmt.Errorf("%s: %w yet: %w: %s belongs to a build that is running or was killed: wait, or "+
+				"remove it and build again",
+				dir, ErrNoIndex, fs.ErrNotExist, e.Name())
+		}
+	}
+	return fmt.Errorf("%s: %w: %w", dir, ErrNoIndex, fs.ErrNotExist)
+}
+
+// notFolder returns the error for the path of a file.
+func notFolder(path string) error {
+	kind, known, err := store.Sniff(path)
+	switch {
+	case err != nil:
+		return err
+	case known && kind == store.KindFingerprints, isPrints(path):
+		return &NoIndexError{Path: path, Found: FoundPrints}
+	case known && kind == store.KindSignatures:
+		return &NoIndexError{Path: path, Found: FoundSignatures}
+	case known:
+		return &NoIndexError{path, FoundPart, fmt.Sprintf("(%s): give its folder, %s", kind, filepath.Dir(path))}
+	}
+	return &NoIndexError{Path: path, Found: FoundFile}
+}
+
+// notIndex returns the error for a folder without a manifest.
+func notIndex(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		return &NoIndexError{Path: dir, Found: FoundEmpty}
+	}
+	prints := ""
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case strings.HasSuffix(name, ".segment"), strings.HasPrefix(name, ".") && strings.Contains(name, ".segment.tmp-"),
+			name == manifestName:
+			return fmt.Errorf("%s: %w: %s exists, but the manifest is missing: building or copying the index was interrupted; "+
+				"build or copy it again",
+				dir, store.ErrCorrupt, name)
+		case e.IsDir() && isFile(filepath.Join(dir, name, manifestName)):
+			return &NoIndexError{dir, FoundAbove, filepath.Join(dir, name)}
+		case prints == "" && isPrints(name):
+			prints = filepath.Join(dir, name)
+		}
+	}
+	if prints != "" {
+		return &NoIndexError{dir, FoundPrintFolder, prints}
+	}
+	more := ""
+	if n := len(entries) - 1; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return &NoIndexError{dir, FoundOther, fmt.Sprintf("(%s%s)", entries[0].Name(), more)}
+}
+
+// isPrints reports whether a name is the name of a fingerprint file.
+func isPrints(name string) bool {
+	ext := filepath.Ext(name)
+	return ext == ".ndf" || ext == ".bin"
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

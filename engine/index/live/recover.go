@@ -1,0 +1,238 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/sync/errgroup"
+
+	"example.org/ndd/engine/index/live/rows"
+	"example.org/ndd/engine/index/live/version"
+	"example.org/ndd/engine/storage/disk"
+	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/engine/storage/wal"
+)
+
+// beginWriting opens an index with segments for writing: it becomes live if it was not, the files of unfinished work
+// are removed, and the log is read.
+func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
+	begun := time.Now()
+	x.folder, f.clock = f, &x.versions.Clock
+	if x.recovery.Removed, err = f.removeOrphans(); err != nil && !disk.IsUnwritable(err) {
+		return err
+	}
+	if err := x.becomeLive(); err != nil {
+		return err
+	}
+	for _, s := range x.versions.Current().Segments {
+		f.owns(s)
+	}
+	f.files = f.manifest.Live.Files
+	x.writer.log, x.recovery.Log, err = wal.Open(f.disk, f.dir, f.manifest.Live.log(o.Sync), x.replay)
+	x.finishReplay()
+	if err == nil {
+		err = x.upkeep.nameLog(func(*Manifest) {})
+	}
+	x.recovery.Took = time.Since(begun)
+	if x.writer.log != nil && disk.IsUnwritable(err) { // as when the disk becomes full later: the log goes on when it can
+		x.recovery.Refusing, err = err, nil
+	}
+	return err
+}
+
+// becomeLive makes a built index live: its manifest names the beginning of the log, and each segment gets a file with
+// the index of its IDs.
+func (x *Index) becomeLive() error {
+	f := x.folder
+	if f.manifest.Live != nil {
+		f.manifest.Live.Sketches = x.config.Sketches // the next manifest says so
+		x.key, _ = parseID(f.manifest.Live.Key)
+		return nil
+	}
+	next := *f.manifest
+	next.Segments = slices.Clone(next.Segments)
+	next.grow(x.config, x.versions.Current().End())
+	next.Generation++
+	x.key, _ = parseID(next.Live.Key)
+	for i, s := range x.versions.Current().Segments {
+		if !x.config.IDs || s.Segment.IDs() == nil {
+			continue
+		}
+		name := strings.TrimSuffix(next.Segments[i].File, ".segment") + ".documents"
+		reserved, err := x.writer.config.reserveIDs(s)
+		if err != nil {
+			return err
+		}
+		w, err := writeDocuments(filepath.Join(f.dir, name), next.Generation, f.options(), next.Segments[i].ID,
+			documents{numbers: s.Numbers}, &x.key, s.Segment.IDs().All())
+		reserved.Release()
+		if err != nil {
+			return err
+		}
+		file := fileOf(w, name)
+		next.Segments[i].Beside = &file
+		d, err := openDocuments(f.disk, f.dir, &next, i)
+		if err != nil {
+			return err
+		}
+		d.attach(s)
+	}
+	if err := writeManifest(f.dir, next.Generation, f.options(), &next); err != nil {
+		return err
+	}
+	f.manifest = &next
+	return nil
+}
+
+// readLog inserts the documents of the log into an index that is opened for reading. It changes nothing on the disk.
+func (x *Index) readLog(dir string, m *Manifest, o OpenOptions) (err error) {
+	begun := time.Now()
+	x.recovery.Log, err = wal.Check(dir, m.Live.log(o.Sync), x.replay)
+	x.finishReplay()
+	x.recovery.Took = time.Since(begun)
+	return err
+}
+
+// replay applies a record of the log. The index is not in use yet.
+func (x *Index) replay(at wal.Position, record []byte) error {
+	c, err := parseChange(record)
+	next := x.versions.Current().End()
+	if err == nil && (len(c.docs) > 0 || c.gap) && c.first < next {
+		err = fmt.Errorf("%w: it begins with document %d, where %d is the next", errRecord, c.first, next)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: log record %d: %w", store.ErrCorrupt, at, err)
+	}
+	if len(c.docs) > 0 && c.first > next {
+		x.writer.skipTo(c.first)
+	}
+	if len(c.expires) > 0 {
+		x.versions.Clock.Expiring.Store(true)
+	}
+	x.writer.logged.Store(uint64(at))
+	x.recovery.Inserted += uint64(len(c.docs))
+	x.recovery.Deleted += uint64(len(c.delete))
+	defer x.writer.publish()
+	return x.writer.apply(&c)
+}
+
+// finishReplay makes the blocks of the memtables, several concurrently.
+func (x *Index) finishReplay() {
+	x.writer.recovering = false
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, m := range x.versions.Current().Memtables {
+		group.Go(func() error {
+			m.IndexAll()
+			return nil
+		})
+	}
+	group.Wait()
+	x.writer.grown()
+}
+
+// removeOrphans removes files that the manifest does not name: the results of an unfinished flush, merge or build, and
+// files that a merge was about to remove. The log removes its own files.
+func (f *folder) removeOrphans() (removed []string, err error) {
+	named := []string{manifestName, disk.LockName}
+	for g := range f.manifest.files {
+		named = append(named, g.File)
+	}
+	entries, err := f.disk.ReadDir(f.dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		name := e.Name()
+		unfinished := strings.HasPrefix(name, ".") && strings.Contains(name, ".tmp-")
+		if slices.Contains(named, name) || !unfinished && !segmentName.MatchString(name) &&
+			!documentsName.MatchString(name) && !sketchesName.MatchString(name) {
+			continue
+		}
+		if err := f.disk.Remove(filepath.Join(f.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, err
+		}
+		removed = append(removed, name)
+	}
+	return removed, nil
+}
+
+// applyTombstones deletes the documents of earlier segments that the file beside each segment lists.
+func (w *writer) applyTombstones(v *version.Version) {
+	for _, s := range v.Segments {
+		for _, doc := range s.Older {
+			if of := v.SegmentOf(doc); of != nil {
+				if _, ok := of.Numbers.Row(doc); ok {
+					of.Dead.Add(doc, rows.DeletedBy(0))
+				}
+			}
+		}
+	}
+}
+
+// An OpenReport describes what [Open] did.
+type OpenReport struct {
+	Bytes     uint64        // size of the segments
+	Skipped   uint64        // part of Bytes that [VerifyFast] did not check
+	Loaded    bool          // the files are in memory; otherwise they are mapped
+	Reading   time.Duration // time for mapping and checking headers, or for reading all
+	Verifying time.Duration
+}
+
+// String returns the report in one line.
+func (o OpenReport) String() string {
+	rate := func(bytes uint64, d time.Duration) string {
+		return fmt.Sprintf("%v, %.1f GB/s", d.Round(10*time.Microsecond), float64(bytes)/max(1, float64(d.Nanoseconds())))
+	}
+	how, verified := fmt.Sprintf("mapped in %v", o.Reading.Round(10*time.Microsecond)), rate(o.Bytes, o.Verifying)
+	if o.Loaded {
+		how = fmt.Sprintf("read into memory in %s", rate(o.Bytes, o.Reading))
+	}
+	if o.Skipped > 0 {
+		verified = fmt.Sprintf("%v, except %s in large sections", o.Verifying.Round(10*time.Microsecond),
+			humanize.IBytes(o.Skipped))
+	}
+	return fmt.Sprintf("%s %s, verified in %s", humanize.IBytes(o.Bytes), how, verified)
+}
+
+// A Recovery describes the log that was read when an index was opened.
+type Recovery struct {
+	Log      wal.Report
+	Inserted uint64 // number of documents
+	Deleted  uint64
+	Removed  []string // files that no manifest named
+	Took     time.Duration
+	Refusing error // the disk is full or read-only: changes are refused until it is not
+}
+
+// String returns the recovery in one line.
+func (r Recovery) String() string {
+	if r.Log.Records == 0 && len(r.Removed) == 0 {
+		return fmt.Sprintf("the log is empty, read in %v", r.Took.Round(10*time.Microsecond))
+	}
+	line := fmt.Sprintf("%s inserted and %s deleted by %s of the log, read in %v",
+		counted(r.Inserted, "document"), humanize.Comma(int64(r.Deleted)), counted(r.Log.Records, "record"),
+		r.Took.Round(10*time.Microsecond))
+	if r.Log.Torn > 0 {
+		line += fmt.Sprintf("; %d bytes at the end of %s were unfinished and are cut off", r.Log.Torn, r.Log.TornFile)
+	}
+	if n := len(r.Removed); n > 0 {
+		line += fmt.Sprintf("; removed %s of work that was not finished", counted(uint64(n), "file"))
+	}
+	return line
+}
+
+// counted returns a number with its noun.
+func counted(n uint64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return humanize.Comma(int64(n)) + " " + noun
+}
