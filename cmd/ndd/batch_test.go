@@ -77,5 +77,5 @@ func TestBatchFaults(t *testing.T) {
 
 func TestBatchKilled(t *testing.T) {
 	prints, queries, moments := long.Or(300, 600), long.Or(400, 1500), long.Or(2, 10)
-	killing{moments: moments, args: batchCorpus(t, prints, queries)}.test(t)
+	killTest{moments: moments, args: batchCorpus(t, prints, queries)}.test(t)
 }

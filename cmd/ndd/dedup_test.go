@@ -79,7 +79,7 @@ func TestDedupCancelled(t *testing.T) {
 
 func TestDedupKilled(t *testing.T) {
 	docs, moments := long.Or(300, 1200), long.Or(2, 5)
-	killing{moments: moments, args: dedupCorpus(t, docs), clear: []string{"result", "kept"}}.test(t)
+	killTest{moments: moments, args: dedupCorpus(t, docs), clear: []string{"result", "kept"}}.test(t)
 }
 
 // Killed at any moment, again and again, it goes on with what is in its work folder, which is never

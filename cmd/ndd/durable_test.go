@@ -48,7 +48,7 @@ func TestKilledServer(t *testing.T) {
 	t.Logf("-kill-seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	dir := filepath.Join(t.TempDir(), servedDir)
-	x := &expected{docs: map[string]*expectedDoc{}}
+	x := &indexContents{docs: map[string]*expectedDoc{}}
 	for round := range times {
 		s := startServer(t, "", dir)
 		x.check(t, s)
@@ -95,9 +95,9 @@ func killedAfter(t *testing.T, ms int, args ...string) {
 	p.Wait()
 }
 
-// An expected is what the server must hold: what it has answered, and what it was asked when it
+// An indexContents is what the server must hold: what it has answered, and what it was asked when it
 // died.
-type expected struct {
+type indexContents struct {
 	mu      sync.Mutex
 	docs    map[string]*expectedDoc // by ID
 	open    [][]*expectedDoc        // requests that were not answered; each is done whole or not at all
@@ -112,7 +112,7 @@ type expectedDoc struct {
 }
 
 // fresh returns documents that are not there yet.
-func (x *expected) fresh(n int) (docs []*expectedDoc) {
+func (x *indexContents) fresh(n int) (docs []*expectedDoc) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for range n {
@@ -123,7 +123,7 @@ func (x *expected) fresh(n int) (docs []*expectedDoc) {
 }
 
 // record notes a request that inserts docs, or deletes them, and what came of it.
-func (x *expected) record(docs []*expectedDoc, insert, answered bool) {
+func (x *indexContents) record(docs []*expectedDoc, insert, answered bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, d := range docs {
@@ -140,7 +140,7 @@ func (x *expected) record(docs []*expectedDoc, insert, answered bool) {
 }
 
 // check asks a server that was just started for all documents.
-func (x *expected) check(t *testing.T, s *served) {
+func (x *indexContents) check(t *testing.T, s *serveProcess) {
 	t.Helper()
 	var body []byte
 	var list []*expectedDoc
@@ -179,8 +179,8 @@ func (x *expected) check(t *testing.T, s *served) {
 	}
 }
 
-// A served is ndd serve in a process of its own.
-type served struct {
+// A serveProcess is ndd serve in a process of its own.
+type serveProcess struct {
 	cmd    *exec.Cmd
 	ready  string // the line on standard output
 	url    string // in it
@@ -189,13 +189,13 @@ type served struct {
 }
 
 // startServed starts a server, whose messages go to a file in dir, and waits until it is ready.
-func startServed(cmd *exec.Cmd, dir string) (*served, error) {
+func startServed(cmd *exec.Cmd, dir string) (*serveProcess, error) {
 	f, err := os.CreateTemp(dir, "stderr")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	s := &served{cmd: cmd, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}, stderr: f.Name()}
+	s := &serveProcess{cmd: cmd, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}, stderr: f.Name()}
 	cmd.Stderr = f
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -213,14 +213,14 @@ func startServed(cmd *exec.Cmd, dir string) (*served, error) {
 }
 
 // end kills the server.
-func (s *served) end() {
+func (s *serveProcess) end() {
 	s.cmd.Process.Kill()
 	s.cmd.Wait()
 	s.client.CloseIdleConnections()
 }
 
 // messages returns what the server has said on standard error.
-func (s *served) messages() string {
+func (s *serveProcess) messages() string {
 	text, err := os.ReadFile(s.stderr)
 	if err != nil {
 		return err.Error()
@@ -229,7 +229,7 @@ func (s *served) messages() string {
 }
 
 // startServer starts a server in a control group, unless its folder is "".
-func startServer(t *testing.T, group, dir string, flags ...string) *served {
+func startServer(t *testing.T, group, dir string, flags ...string) *serveProcess {
 	t.Helper()
 	args := append(append([]string{"serve", "--listen", "127.0.0.1:0", "--admin", "off"}, flags...), "-i", dir)
 	if _, err := os.Stat(dir); err != nil { // the first time it makes the folder
@@ -248,7 +248,7 @@ func startServer(t *testing.T, group, dir string, flags ...string) *served {
 
 // write has clients write until so many requests were answered, then calls end, and waits for the
 // clients, which stop at the first request without an answer.
-func (s *served) write(t *testing.T, x *expected, clients int, rng *rand.Rand, answers int, end func()) {
+func (s *serveProcess) write(t *testing.T, x *indexContents, clients int, rng *rand.Rand, answers int, end func()) {
 	enough := x.answers.Load() + int64(answers)
 	var all sync.WaitGroup
 	for range clients {
@@ -285,7 +285,7 @@ func (s *served) write(t *testing.T, x *expected, clients int, rng *rand.Rand, a
 }
 
 // send sends a request about documents, and says whether it was answered.
-func (s *served) send(t *testing.T, path string, docs []*expectedDoc) bool {
+func (s *serveProcess) send(t *testing.T, path string, docs []*expectedDoc) bool {
 	request := map[string]any{}
 	if path == "/v1/delete" {
 		request["id"] = docs[0].id
@@ -312,7 +312,7 @@ func (s *served) send(t *testing.T, path string, docs []*expectedDoc) bool {
 }
 
 // post sends a request and returns the first MiB of the answer. The status is 0 where there is none, or a part of one.
-func (s *served) post(path, media, body string) (status int, answer []byte) {
+func (s *serveProcess) post(path, media, body string) (status int, answer []byte) {
 	a, err := s.client.Post(s.url+path, media, strings.NewReader(body))
 	if err != nil {
 		return 0, []byte(err.Error())

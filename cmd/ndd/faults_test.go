@@ -27,8 +27,8 @@ import (
 // machine some processes end before the test, which waits for its own turn, sends theirs.
 const signalsMax = 200
 
-// A killing is a command that is killed and interrupted.
-type killing struct {
+// A killTest is a command that is killed and interrupted.
+type killTest struct {
 	moments int                                // spread over the time that the command takes
 	args    func(out string) []string          // of the command, which writes to the folder out
 	results func(out string) map[string]string // what is in a folder, by name; nil for its files
@@ -39,7 +39,7 @@ type killing struct {
 // test kills and interrupts processes until some of either came to their end so. One that is killed
 // leaves nothing under a final name that is not whole; one that is interrupted leaves nothing that
 // is not whole, or nothing at all; and a rerun gives the same and removes what a kill left.
-func (k killing) test(t *testing.T) {
+func (k killTest) test(t *testing.T) {
 	moments, args := k.moments, k.args
 	if k.results == nil {
 		k.results = func(out string) map[string]string { return contents(t, out) }
@@ -162,7 +162,7 @@ func testFaults(t *testing.T, step, files int, args func(out string) []string, f
 // names, and the claim of the index's name.
 func TestBuildKilled(t *testing.T) {
 	base := writePrints(t, sets.All(long.Or(50_000, 200_000), 0, 3, 5)[0].Base)
-	killing{
+	killTest{
 		moments: long.Or(2, 5),
 		args: func(out string) []string {
 			return []string{"build", "-o", filepath.Join(out, "index"), "--tables", "10", base}

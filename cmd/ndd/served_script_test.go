@@ -34,12 +34,12 @@ func (s *servers) serving(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // of returns the server that a script began last.
-func (s *servers) of(ts *testscript.TestScript) *served {
+func (s *servers) of(ts *testscript.TestScript) *serveProcess {
 	v, ok := s.running.Load(ts)
 	if !ok {
 		ts.Fatalf("no server is running")
 	}
-	return v.(*served)
+	return v.(*serveProcess)
 }
 
 func (s *servers) post(ts *testscript.TestScript, neg bool, args []string) {

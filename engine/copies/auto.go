@@ -44,13 +44,13 @@ const (
 	otherCover = 50 // below it no pair is more than an overlap
 )
 
-// compared returns the sets for the comparison of a document. Its own set is one of them if it is large enough. Auto
+// comparedSets returns the sets for the comparison of a document. Its own set is one of them if it is large enough. Auto
 // adds the winnow set, and shingles for short documents. Auto also uses the set of a few Chinese sentences, but
 // winnow must confirm its pairs.
-func (o *Options) compared(s Sets) Sets {
+func (o *Options) comparedSets(s Sets) Sets {
 	enough := func(m Method, set []uint64) bool { return len(set) >= max(o.MinFeaturesOf(m), 1) }
 	auto := o.Method == Auto
-	if !auto || !o.short(&s) || !enough(Shingles, s.Shingles) {
+	if !auto || !o.needsShingles(&s) || !enough(Shingles, s.Shingles) {
 		s.Shingles = nil
 	}
 	fewSentences := auto && s.Method == CCDet && o.MinFeatures == 0 && len(s.Own) > 0 && len(s.Winnow) > 0
@@ -63,15 +63,15 @@ func (o *Options) compared(s Sets) Sets {
 	return s
 }
 
-// short reports whether a document is also compared by shingles. That is the case if it has too few signatures of its
+// needsShingles reports whether a document is also compared by shingles. That is the case if it has too few signatures of its
 // own method. It is also the case if winnow has few signatures and the document's own signatures are not reliable,
 // for example because they are from a few Chinese sentences.
-func (o *Options) short(s *Sets) bool {
-	return len(s.Own) < max(o.MinFeaturesOf(s.Method), 1) || len(s.Winnow) < sureSize && (s.Method == CCDet || o.few(s))
+func (o *Options) needsShingles(s *Sets) bool {
+	return len(s.Own) < max(o.MinFeaturesOf(s.Method), 1) || len(s.Winnow) < sureSize && (s.Method == CCDet || o.hasFew(s))
 }
 
-// few reports whether a document has too few signatures of its own method, or too few for the length of its text.
-func (o *Options) few(s *Sets) bool {
+// hasFew reports whether a document has too few signatures of its own method, or too few for the length of its text.
+func (o *Options) hasFew(s *Sets) bool {
 	cover := uint8(otherCover)
 	if o.Method == Auto {
 		cover = autoCover
@@ -92,16 +92,16 @@ const (
 // settle sorts the pairs of all methods. If two documents have several pairs, it keeps the first that is sure, in
 // order of the methods. If OtherSites is set, it then removes pairs of one site and returns their number. Argument
 // sentences reports whether both documents of a pair are compared by CCDet.
-func (o *Options) settle(all []Pair, sentences func(*Pair) bool) (settled []Pair, sameSite int) {
-	slices.SortStableFunc(all, func(a, b Pair) int {
+func (o *Options) settle(pairs []Pair, sentences func(*Pair) bool) (settled []Pair, sameSite int) {
+	slices.SortStableFunc(pairs, func(a, b Pair) int {
 		return cmp.Or(comparePairs(a, b), cmp.Compare(order(a.Method), order(b.Method)))
 	})
-	settled = all[:0]
-	for i, p := range all {
+	settled = pairs[:0]
+	for i, p := range pairs {
 		if n := len(settled); n > 0 && comparePairs(settled[n-1], p) == 0 {
 			continue
 		}
-		if o.Method != Auto || o.sure(&all[i], sentences(&all[i])) {
+		if o.Method != Auto || o.isSure(&pairs[i], sentences(&pairs[i])) {
 			settled = append(settled, p)
 		}
 	}
@@ -113,9 +113,9 @@ func (o *Options) settle(all []Pair, sentences func(*Pair) bool) (settled []Pair
 	return settled, sameSite
 }
 
-// sure reports whether a pair of one method of Auto counts. Argument sentences is true if both documents are compared
+// isSure reports whether a pair of one method of Auto counts. Argument sentences is true if both documents are compared
 // by CCDet.
-func (o *Options) sure(p *Pair, sentences bool) bool {
+func (o *Options) isSure(p *Pair, sentences bool) bool {
 	size := min(p.SizeA, p.SizeB)
 	switch {
 	case p.Method == Shingles:

@@ -34,10 +34,10 @@ type Detector struct {
 
 // methodSets are the sets of the documents that one method compares.
 type methodSets struct {
-	method  Method
-	docs    []uint32 // numbers of the documents, in order of the sets
-	known   int      // number of known documents among them
-	builder *postings.Builder
+	method    Method
+	docs      []uint32 // numbers of the documents, in order of the sets
+	knownDocs int      // number of known documents among them
+	builder   *postings.Builder
 }
 
 // facts are bits that describe a document.
@@ -58,8 +58,8 @@ func NewDetector(o Options) *Detector {
 func (d *Detector) Add(s Sets) {
 	doc := uint32(d.report.Documents)
 	d.report.Documents++
-	compared, f := d.o.compared(s), facts(0)
-	if d.o.few(&s) {
+	compared, f := d.o.comparedSets(s), facts(0)
+	if d.o.hasFew(&s) {
 		f |= fewSignatures
 	}
 	if compared.Own != nil && s.Method == CCDet && f == 0 {
@@ -109,12 +109,12 @@ func (d *Detector) AddFile(f *File) (err error) {
 	return nil
 }
 
-// Known marks the documents so far as known. Every pair will have a known document and a later one. The report counts
+// MarkKnown marks the documents so far as known. Every pair will have a known document and a later one. The report counts
 // only later documents, except in Report.Documents.
-func (d *Detector) Known() {
+func (d *Detector) MarkKnown() {
 	d.hasKnown = true
 	for i := range d.methods {
-		d.methods[i].known = len(d.methods[i].docs)
+		d.methods[i].knownDocs = len(d.methods[i].docs)
 	}
 	d.report = Report{Documents: d.report.Documents}
 }
@@ -126,11 +126,11 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 	slices.SortFunc(d.methods, func(a, b methodSets) int { return cmp.Compare(order(a.method), order(b.method)) })
 	for i := range d.methods {
 		m := &d.methods[i]
-		if d.hasKnown && m.known == 0 { // no pair has a known document
+		if d.hasKnown && m.knownDocs == 0 { // no pair has a known document
 			continue
 		}
 		o := d.o.JoinOptions(m.method)
-		o.Known = m.known
+		o.Known = m.knownDocs
 		pairs, r, err := m.builder.Join(ctx, o)
 		if err != nil {
 			return nil, d.report, err

@@ -45,9 +45,9 @@ func (s *Signer) MethodOfPair(a, b string) Method {
 	one, other := s.Sign(a), s.Sign(b)
 	m := one.Method
 	switch {
-	case s.o.compared(one).Own == nil && s.o.compared(other).Own == nil:
+	case s.o.comparedSets(one).Own == nil && s.o.comparedSets(other).Own == nil:
 		return Shingles
-	case m != other.Method || s.o.few(&one) || s.o.few(&other):
+	case m != other.Method || s.o.hasFew(&one) || s.o.hasFew(&other):
 		return Winnow
 	case m == SpotSigs && m.Measure().Similarity(len(one.Own), len(other.Own),
 		shingle.Shared(one.Own, other.Own)) < s.o.ThresholdOf(m):
@@ -68,11 +68,11 @@ func (s *Signer) Explain(m Method, a, b string, gap int) (Explanation, error) {
 	sigsA, sigsB := signed(m, a), signed(m, b)
 	setA, setB := signature.Set(sigsA), signature.Set(sigsB)
 	shinglesA, shinglesB := signed(Shingles, a), signed(Shingles, b)
-	runsA := passages(shinglesA, signature.Set(shinglesB), 1)
-	runsB := passages(shinglesB, signature.Set(shinglesA), 1)
+	runsA := sharedPassages(shinglesA, signature.Set(shinglesB), 1)
+	runsB := sharedPassages(shinglesB, signature.Set(shinglesA), 1)
 	explain := func(text string, signatures []signature.Signature, own, other []uint64, runs []Passage) ExplainedText {
-		shared := extend(passages(signatures, other, gap), runs, gap)
-		return ExplainedText{len(own), shared, covered(shared, len(text)), s.terms(m, text, signatures, other)}
+		shared := extend(sharedPassages(signatures, other, gap), runs, gap)
+		return ExplainedText{len(own), shared, coveredShare(shared, len(text)), s.terms(m, text, signatures, other)}
 	}
 	return Explanation{Method: m, Shared: shingle.Shared(setA, setB), A: explain(a, sigsA, setA, setB, runsA),
 		B: explain(b, sigsB, setB, setA, runsB)}, s.ctx.Err()
@@ -97,8 +97,8 @@ func (s *Signer) terms(m Method, text string, signatures []signature.Signature, 
 	return terms
 }
 
-// passages returns the places of the signatures that the other text has, joined.
-func passages(signatures []signature.Signature, other []uint64, gap int) (all []Passage) {
+// sharedPassages returns the places of the signatures that the other text has, joined.
+func sharedPassages(signatures []signature.Signature, other []uint64, gap int) (all []Passage) {
 	for _, x := range signatures {
 		if _, ok := slices.BinarySearch(other, x.Hash); ok {
 			all = append(all, Passage{Start: int(x.Start), End: int(x.End)})
@@ -108,12 +108,12 @@ func passages(signatures []signature.Signature, other []uint64, gap int) (all []
 }
 
 // merge sorts passages and joins those with less than gap bytes between them.
-func merge(all []Passage, gap int) []Passage {
-	slices.SortFunc(all, func(a, b Passage) int {
+func merge(passages []Passage, gap int) []Passage {
+	slices.SortFunc(passages, func(a, b Passage) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
 	})
-	merged := all[:0]
-	for _, p := range all {
+	merged := passages[:0]
+	for _, p := range passages {
 		if n := len(merged); n > 0 && p.Start < merged[n-1].End+max(gap, 1) {
 			merged[n-1].End = max(merged[n-1].End, p.End)
 			continue
@@ -124,10 +124,10 @@ func merge(all []Passage, gap int) []Passage {
 }
 
 // extend extends passages by the runs that overlap them. Runs are in order, without overlaps.
-func extend(all, runs []Passage, gap int) []Passage {
+func extend(passages, runs []Passage, gap int) []Passage {
 	at := 0
-	for i := range all {
-		p := &all[i]
+	for i := range passages {
+		p := &passages[i]
 		for at < len(runs) && runs[at].End <= p.Start {
 			at++
 		}
@@ -136,13 +136,13 @@ func extend(all, runs []Passage, gap int) []Passage {
 			p.Start, p.End = min(p.Start, runs[j].Start), max(p.End, runs[j].End)
 		}
 	}
-	return merge(all, gap)
+	return merge(passages, gap)
 }
 
-// covered returns the share of a text's bytes in its passages.
-func covered(all []Passage, bytes int) float64 {
+// coveredShare returns the share of a text's bytes in its passages.
+func coveredShare(passages []Passage, bytes int) float64 {
 	sum := 0
-	for _, p := range all {
+	for _, p := range passages {
 		sum += p.End - p.Start
 	}
 	return float64(sum) / float64(max(bytes, 1))

@@ -62,7 +62,7 @@ func (w *Writer) Add(id string, s Sets) (compared bool, err error) {
 	}
 	w.sites, w.hasSite = append(w.sites, s.Site), w.hasSite || s.Site != 0
 	w.head.Documents++
-	c := w.signature.compared(s)
+	c := w.signature.comparedSets(s)
 	return c.Own != nil || c.Winnow != nil || c.Shingles != nil, w.ids.Append(id)
 }
 

@@ -96,7 +96,7 @@ func TestFilesAnswerAsDetector(t *testing.T) {
 			must.Do(t, f.Check())
 			must.Do(t, split.AddFile(f))
 		}
-		split.Known()
+		split.MarkKnown()
 		signer := newSigner(t, o)
 		for i, text := range texts {
 			sets := signer.Sign(text)
@@ -134,7 +134,7 @@ func TestCommonInFiles(t *testing.T) {
 	}
 	d := NewDetector(Options{})
 	must.Do(t, d.AddFile(openFile(t, signFile(t, Options{}, append(known, other), 0))))
-	d.Known()
+	d.MarkKnown()
 	signer := newSigner(t, Options{})
 	for _, text := range append(others, notice) {
 		d.Add(signer.Sign(text))
@@ -162,7 +162,7 @@ func TestNothingKnown(t *testing.T) {
 	for _, known := range [][]string{nil, {"", "short"}} {
 		d := NewDetector(Options{})
 		must.Do(t, d.AddFile(openFile(t, signFile(t, Options{}, known, 0))))
-		d.Known()
+		d.MarkKnown()
 		signer := newSigner(t, Options{})
 		for range 2 {
 			d.Add(signer.Sign(text))

@@ -116,12 +116,12 @@ var ErrMixed = errors.New("signatures do not belong together")
 
 // Compatible returns nil if two recipes are the same. Else it returns an error that names all differences and wraps
 // [ErrMixed].
-func (r Recipe) Compatible(what string, other Recipe, of string) error {
+func (r Recipe) Compatible(name string, other Recipe, otherName string) error {
 	for _, x := range []*Recipe{&r, &other} {
 		x.Antecedents, x.Stops = nil, nil // the digest is enough
 	}
 	if d := simhash.Difference(r, other); d != "" {
-		return fmt.Errorf("%w: the recipes of %s and %s differ: %s", ErrMixed, what, of, d)
+		return fmt.Errorf("%w: the recipes of %s and %s differ: %s", ErrMixed, name, otherName, d)
 	}
 	return nil
 }

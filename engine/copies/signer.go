@@ -60,7 +60,7 @@ func (s *Signer) Sign(text string) Sets {
 		sets.Own, sets.Covered = s.set(sets.Method, text)
 		sets.Winnow, _ = s.set(Winnow, text)
 	}
-	if s.o.short(&sets) {
+	if s.o.needsShingles(&sets) {
 		sets.Shingles, _ = s.set(Shingles, text)
 	}
 	return sets

@@ -32,7 +32,7 @@ func wantError(t *testing.T, err, wraps error, says string) {
 
 // pairsMapped is the sorted output of a map of the job pairs.
 func pairsMapped(t *testing.T) string {
-	return sorted(runMap(t, mapreduce.Pairs{K: 3}, printLines(sets.All(400, 1, 3, 2)[1].Base)))
+	return sorted(runMap(t, mapreduce.Pairs{K: 3}, fingerprintLines(sets.All(400, 1, 3, 2)[1].Base)))
 }
 
 // TestLost: every single record that is taken from a shuffle, or changed in it, is missed.
@@ -65,7 +65,7 @@ func TestLost(t *testing.T) {
 // TestTwice: what arrives twice with its end records changes no result.
 func TestTwice(t *testing.T) {
 	set := sets.All(400, 40, 3, 2)[1]
-	documents := printLines(set.Base)
+	documents := fingerprintLines(set.Base)
 	l := newLocal(t, 1, 1)
 	undecided := l.run(mapreduce.Dedup{}, []string{docLines(testDocs(set.Base, 1))})
 	for _, c := range []struct {
@@ -121,7 +121,7 @@ func TestCollected(t *testing.T) {
 
 // TestLostBetweenJobs: a job misses what the job before wrote and it was not given.
 func TestLostBetweenJobs(t *testing.T) {
-	documents := printLines(sets.Uniform(100, 3))
+	documents := fingerprintLines(sets.Uniform(100, 3))
 	documents += mapreduce.EndOf(documents)
 	lines := slices.Collect(strings.Lines(documents))
 	run := func(lines []string) error {
@@ -139,7 +139,7 @@ func TestLostBetweenJobs(t *testing.T) {
 // TestBadRecords: a bad record is counted, shown and skipped; one too many, or nothing else, fails
 // the task.
 func TestBadRecords(t *testing.T) {
-	good := printLines(sets.Uniform(3, 3))
+	good := fingerprintLines(sets.Uniform(3, 3))
 	for name, bad := range map[string]string{
 		"no fingerprint":      "nonsense\ta 1\n",
 		"invalid UTF-8":       "0123456789abcdef\t\xff\xfe 1\n",
@@ -239,7 +239,7 @@ func TestOtherRecipe(t *testing.T) {
 // TestOtherJob: a reduce refuses what maps of another job, or of other settings, have sent, where
 // it could be taken for its own.
 func TestOtherJob(t *testing.T) {
-	prints := printLines(sets.All(400, 1, 3, 2)[1].Base)
+	prints := fingerprintLines(sets.All(400, 1, 3, 2)[1].Base)
 	signatures := "a\t----------1----------2\nb\t----------1\n"
 	side := files.New(t, "signatures.tsv", signatures+mapreduce.EndOf(signatures))
 	winnow, spots := copies.Options{Method: copies.Winnow}, copies.Options{Method: copies.SpotSigs}
@@ -295,8 +295,8 @@ func TestMillionValues(t *testing.T) {
 		t.Fatalf("%d lines of %d documents: %v", strings.Count(out, "\n"), n, err)
 	}
 	// Documents with one content are compared with the first only.
-	mapped = sorted(runMap(t, mapreduce.Pairs{K: 3, Most: 1}, printLines(make([]uint64, n))))
-	out, err = step(t, reduceOf(mapreduce.Pairs{K: 3, Most: 1}), mapped, func(o *mapreduce.Options) { o.Budget = tight })
+	mapped = sorted(runMap(t, mapreduce.Pairs{K: 3, PairsMax: 1}, fingerprintLines(make([]uint64, n))))
+	out, err = step(t, reduceOf(mapreduce.Pairs{K: 3, PairsMax: 1}), mapped, func(o *mapreduce.Options) { o.Budget = tight })
 	if err != nil || strings.Count(out, "\n") != n+1 {
 		t.Fatalf("%d lines of %d documents: %v", strings.Count(out, "\n"), n, err)
 	}
@@ -305,7 +305,7 @@ func TestMillionValues(t *testing.T) {
 	for i := range others {
 		others[i] = uint64(i) * 0x1_0001_0001 & 0xffff_ffff_ffff // all share their 16 leading bits
 	}
-	mapped = runMap(t, mapreduce.Pairs{K: 0, Bits: 4}, printLines(others))
+	mapped = runMap(t, mapreduce.Pairs{K: 0, Bits: 4}, fingerprintLines(others))
 	_, err = step(t, reduceOf(mapreduce.Pairs{K: 0, Bits: 4}), sorted(mapped),
 		func(o *mapreduce.Options) { o.Budget = tight })
 	wantError(t, err, memory.ErrTooLarge, "documents of key -")
@@ -313,11 +313,11 @@ func TestMillionValues(t *testing.T) {
 
 // TestNotWritten: a task whose output cannot be written to the end fails.
 func TestNotWritten(t *testing.T) {
-	input := printLines(sets.Uniform(500, 3))
+	input := fingerprintLines(sets.Uniform(500, 3))
 	whole := runMap(t, mapreduce.Pairs{K: 3}, input)
 	for room := 0; room < len(whole); room += 1 + len(whole)/13 {
 		err := mapreduce.Map(t.Context(), mapreduce.Pairs{K: 3},
-			mapreduce.Options{In: strings.NewReader(input), Out: &dies{room}, Partitions: 64})
+			mapreduce.Options{In: strings.NewReader(input), Out: &limitedWriter{room}, Partitions: 64})
 		wantError(t, err, errKilled, "")
 	}
 	err := mapreduce.Map(must.Cancelled(t), mapreduce.Pairs{K: 3},

@@ -74,7 +74,7 @@ func collect(ctx context.Context, t *task) (bad int64, err error) {
 		return put(r)
 	})
 	if err == nil {
-		err = all.final(arrived, t.Parts)
+		err = all.checkFinal(arrived, t.Parts)
 	}
 	if err != nil {
 		return 0, err
@@ -82,9 +82,9 @@ func collect(ctx context.Context, t *task) (bad int64, err error) {
 	return all.bad, finish()
 }
 
-// final returns an error unless all records of the parts arrived.
-func (e *end) final(arrived count, parts int) error {
-	if err := e.whole("the results", arrived); err != nil {
+// checkFinal returns an error unless all records of the parts arrived.
+func (e *end) checkFinal(arrived count, parts int) error {
+	if err := e.checkWhole("the results", arrived); err != nil {
 		return err
 	}
 	if parts > 0 && e.parts != int64(parts) {
@@ -93,7 +93,7 @@ func (e *end) final(arrived count, parts int) error {
 	if e.parts == 0 {
 		return fmt.Errorf("%w: there is no end record", ErrLost)
 	}
-	if err := e.readWhole(); err != nil {
+	if err := e.checkRead(); err != nil {
 		return err
 	}
 	if e.undecided > 0 {

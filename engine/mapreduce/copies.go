@@ -191,7 +191,7 @@ func (t *task) side(ctx context.Context, path string, each func(r record) error)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return side.whole(path, read)
+	return side.checkWhole(path, read)
 }
 
 // send sends the pairs of a document with size signatures and the documents of a match. It skips documents that have
@@ -243,7 +243,7 @@ func (j CopiesDocs) reduce(ctx context.Context, t *task) error {
 		if err := k.err("pair", 0); err != nil {
 			return err
 		}
-		return t.copied(&j.Copies, key[:at], int(shared))
+		return t.writeCopy(&j.Copies, key[:at], int(shared))
 	})
 }
 
@@ -259,8 +259,8 @@ func pairOf(key []byte) (a, b []byte, sizeA, sizeB int, err error) {
 	return a, b, sizeA, sizeB, err
 }
 
-// copied writes the result for a pair that appendPair wrote, with the similarity that a method computes.
-func (t *task) copied(o *copies.Options, key []byte, shared int) error {
+// writeCopy writes the result for a pair that appendPair wrote, with the similarity that a method computes.
+func (t *task) writeCopy(o *copies.Options, key []byte, shared int) error {
 	a, b, sizeA, sizeB, err := pairOf(key)
 	if err != nil {
 		return err

@@ -47,11 +47,11 @@ type counters [counterCount]atomic.Int64
 
 func (c *counters) add(name counter, n int64) { c[name].Add(n) }
 
-// most sets a counter to n if n is larger.
-func (c *counters) most(name counter, n int64) { c[name].Store(max(n, c[name].Load())) }
+// raise sets a counter to n if n is larger.
+func (c *counters) raise(name counter, n int64) { c[name].Store(max(n, c[name].Load())) }
 
-// living calls t.Status every StatusEvery until stop is called.
-func (t *task) living(what string) (stop func()) {
+// reportStatus calls t.Status every StatusEvery until stop is called.
+func (t *task) reportStatus(what string) (stop func()) {
 	if t.Status == nil {
 		return func() {}
 	}
@@ -90,8 +90,8 @@ func (t *task) bad(n int64, where string, why error) error {
 	return nil
 }
 
-// tooBad returns an error if all records were bad.
-func (t *task) tooBad() error {
+// checkBad returns an error if all records were bad.
+func (t *task) checkBad() error {
 	bad, in := t.counters[badRecords].Load(), t.counters[recordsIn].Load()
 	if bad > 0 && bad >= in {
 		return fmt.Errorf("%w: all of %d: this is no input of the job", ErrBad, bad)

@@ -87,7 +87,7 @@ func (j Dedup) mapPart(ctx context.Context, t *task) error {
 			if string(r.key) == unmarkedKey {
 				value = append(value[:0], noPrint...)
 			} else {
-				value = appendNumber(value[:0], d.print, printDigits)
+				value = appendNumber(value[:0], d.fingerprint, printDigits)
 			}
 			value = append(append(value, ' '), d.sketch...)
 		case len(r.key) != hashDigits:

@@ -20,18 +20,18 @@ import (
 
 // A testDoc is an invented document. Equal texts have equal numbers.
 type testDoc struct {
-	id     string
-	row    int // 0: unknown
-	print  uint64
-	text   uint64
-	sketch *sketch.Sketch // nil: none
-	bytes  int
-	short  bool
+	id          string
+	row         int // 0: unknown
+	fingerprint uint64
+	text        uint64
+	sketch      *sketch.Sketch // nil: none
+	bytes       int
+	short       bool
 }
 
 // testDocs are documents with the fingerprints of a set. Sketches are of three templates, with up to 130 bits
 // that differ: some near documents are confirmed, and others not. Some have the text of another one.
-func testDocs(prints []uint64, seed uint64) (docs []testDoc) {
+func testDocs(fingerprints []uint64, seed uint64) (docs []testDoc) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	var templates [3]sketch.Sketch
 	for i := range templates {
@@ -40,8 +40,8 @@ func testDocs(prints []uint64, seed uint64) (docs []testDoc) {
 		}
 		templates[i][sketch.Words-1] |= 1 << 63
 	}
-	for i, f := range prints {
-		d := testDoc{id: fmt.Sprintf("d%06d é", i), print: f, text: uint64(i) + 1, bytes: 100 + i%7, row: i + 1}
+	for i, f := range fingerprints {
+		d := testDoc{id: fmt.Sprintf("d%06d é", i), fingerprint: f, text: uint64(i) + 1, bytes: 100 + i%7, row: i + 1}
 		s := templates[rng.IntN(3)]
 		for range rng.IntN(130) {
 			bit := rng.IntN(sketch.Bins - 1)
@@ -51,11 +51,11 @@ func testDocs(prints []uint64, seed uint64) (docs []testDoc) {
 		switch {
 		case i > 0 && rng.IntN(5) == 0:
 			other := docs[rng.IntN(i)]
-			d.print, d.text, d.sketch, d.bytes, d.short = other.print, other.text, other.sketch, other.bytes, other.short
+			d.fingerprint, d.text, d.sketch, d.bytes, d.short = other.fingerprint, other.text, other.sketch, other.bytes, other.short
 		case rng.IntN(30) == 0:
 			d.short = true
 		case rng.IntN(30) == 0 && i > 0:
-			d.print, d.sketch = docs[i-1].print, docs[i-1].sketch // of another text
+			d.fingerprint, d.sketch = docs[i-1].fingerprint, docs[i-1].sketch // of another text
 		}
 		docs = append(docs, d)
 	}
@@ -64,7 +64,7 @@ func testDocs(prints []uint64, seed uint64) (docs []testDoc) {
 
 // line returns a document as the job fingerprint writes it.
 func (d *testDoc) line() string {
-	print, s := fmt.Sprintf("%016x", d.print), "-"
+	print, s := fmt.Sprintf("%016x", d.fingerprint), "-"
 	if d.sketch != nil && !d.short {
 		s = mapreduce.SketchField(d.sketch)
 	}
@@ -111,7 +111,7 @@ func dropsOf(docs []testDoc, k int, by mapreduce.Keep) (rows []string) {
 	var keeps []testDoc
 	for i := range order {
 		d, best, like := &order[i], -1, ""
-		distance := func(o *testDoc) int { return bits.OnesCount64(o.print ^ d.print) }
+		distance := func(o *testDoc) int { return bits.OnesCount64(o.fingerprint ^ d.fingerprint) }
 		for j := range keeps {
 			o := &keeps[j]
 			switch {
@@ -184,7 +184,7 @@ func TestDedup(t *testing.T) {
 			}
 			eachSplit(t, clustered && keep == mapreduce.FirstID, func(t *testing.T, l *local) {
 				lines := docLines(docs)
-				got, _ := l.dedup(lines+mapreduce.EndOf(lines), keep, mapreduce.Pairs{K: 3, Threshold: 0.7, Most: 1})
+				got, _ := l.dedup(lines+mapreduce.EndOf(lines), keep, mapreduce.Pairs{K: 3, Threshold: 0.7, PairsMax: 1})
 				same(t, set.Name, got, want)
 			})
 		}
@@ -204,7 +204,7 @@ func TestDedupByID(t *testing.T) {
 		slices.Sort(cut)
 		return cut
 	}
-	got, _ := newLocal(t, 3, 1).dedup(docLines(docs), mapreduce.FirstID, mapreduce.Pairs{K: 6, Threshold: 0.7, Most: 1})
+	got, _ := newLocal(t, 3, 1).dedup(docLines(docs), mapreduce.FirstID, mapreduce.Pairs{K: 6, Threshold: 0.7, PairsMax: 1})
 	same(t, "by ID", columns(got), columns(dropsOf(docs, 6, mapreduce.FirstID)))
 	if i := slices.IndexFunc(got, func(s string) bool { return strings.HasSuffix(s, "\t\t\n") }); i < 0 {
 		t.Errorf("no row without a similarity: %q", got[:1])
@@ -216,11 +216,11 @@ func TestPrefilter(t *testing.T) {
 	docs := testDocs(sets.Named("clustered", 300, 10, 3, 7).Base, 1)
 	l := newLocal(t, 3, 1)
 	fresh := l.run(mapreduce.Dedup{}, l.cut(docLines(docs)))
-	pairs := l.run(mapreduce.Pairs{K: 3, Most: 1}, l.cut(fresh))
+	pairs := l.run(mapreduce.Pairs{K: 3, PairsMax: 1}, l.cut(fresh))
 	documents := l.run(mapreduce.Dedup{}, l.cut(fresh+pairs))
 	want := slices.Sorted(slices.Values(dropsOf(docs, 3, mapreduce.FirstID)))
 	for range 40 {
-		pairs := l.run(mapreduce.Pairs{K: 3, Threshold: 0.7, Most: 1}, l.cut(documents))
+		pairs := l.run(mapreduce.Pairs{K: 3, Threshold: 0.7, PairsMax: 1}, l.cut(documents))
 		documents = l.run(mapreduce.Dedup{}, l.cut(documents+pairs))
 	}
 	l.options.Rows = mapreduce.DropRows
@@ -232,7 +232,7 @@ func TestPrefilter(t *testing.T) {
 func TestRounds(t *testing.T) {
 	docs := testDocs(sets.Named("clustered", 300, 10, 3, 7).Base, 1)
 	l := newLocal(t, 1, 1)
-	job := mapreduce.Pairs{K: 3, Threshold: 0.7, Most: 1}
+	job := mapreduce.Pairs{K: 3, Threshold: 0.7, PairsMax: 1}
 	first := l.run(mapreduce.Dedup{}, []string{docLines(docs)})
 	pairs := l.run(job, []string{first})
 	second := l.run(mapreduce.Dedup{}, []string{first + pairs})
@@ -253,7 +253,7 @@ func pairsOf(docs []testDoc, k int, threshold float64) (rows []string) {
 	for i := range docs {
 		for j := range docs[:i] {
 			a, b := &docs[i], &docs[j]
-			d := bits.OnesCount64(a.print ^ b.print)
+			d := bits.OnesCount64(a.fingerprint ^ b.fingerprint)
 			if like, ok := confirmed(a, b, threshold); ok && d <= k && !a.short && !b.short {
 				rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%s\n", a.id, b.id, d, like))
 			}
@@ -274,9 +274,9 @@ func TestPairs(t *testing.T) {
 				threshold = 0
 			}
 			docs = slices.DeleteFunc(docs, func(d testDoc) bool { // those with equal contents are in TestLargeGroup
-				content := fmt.Sprint(d.print, *d.sketch)
+				content := fmt.Sprint(d.fingerprint, *d.sketch)
 				if threshold == 0 {
-					content = fmt.Sprint(d.print)
+					content = fmt.Sprint(d.fingerprint)
 				}
 				defer func() { seen[content] = true }()
 				return seen[content]
@@ -287,7 +287,7 @@ func TestPairs(t *testing.T) {
 			want := pairsOf(docs, k, threshold)
 			eachSplit(t, set.Name == "clustered" && k == 3, func(t *testing.T, l *local) {
 				l.options.Rows = mapreduce.PairRows
-				job := mapreduce.Pairs{K: k, Threshold: threshold, Most: 1000}
+				job := mapreduce.Pairs{K: k, Threshold: threshold, PairsMax: 1000}
 				got := l.collect(l.run(job, l.cut(docLines(docs))), l.reduces)
 				same(t, set.Name, slices.DeleteFunc(got, func(s string) bool { return strings.HasPrefix(s, "id\t") }), want)
 			})
@@ -301,15 +301,15 @@ func TestLargeGroup(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	docs := testDocs(make([]uint64, 1000), 1)
 	for i := range docs {
-		docs[i].print, docs[i].short, docs[i].text, docs[i].row = sets.Near(rng, 0, rng.IntN(3)), false, uint64(i), 0
+		docs[i].fingerprint, docs[i].short, docs[i].text, docs[i].row = sets.Near(rng, 0, rng.IntN(3)), false, uint64(i), 0
 		if i%2 == 0 {
 			docs[i].sketch = docs[0].sketch
 		}
 	}
 	run := func(most int) (lines int, counted map[string]int64) {
 		counted = map[string]int64{}
-		mapped := sorted(runMap(t, mapreduce.Pairs{K: 6, Threshold: 0.7, Most: most}, docLines(docs)))
-		out, err := step(t, reduceOf(mapreduce.Pairs{K: 6, Threshold: 0.7, Most: most}), mapped, func(o *mapreduce.Options) {
+		mapped := sorted(runMap(t, mapreduce.Pairs{K: 6, Threshold: 0.7, PairsMax: most}, docLines(docs)))
+		out, err := step(t, reduceOf(mapreduce.Pairs{K: 6, Threshold: 0.7, PairsMax: most}), mapped, func(o *mapreduce.Options) {
 			o.Count = func(name string, n int64) { counted[name] = n }
 		})
 		must.Do(t, err)

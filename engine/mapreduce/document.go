@@ -12,14 +12,14 @@ import (
 
 // A document is a document of the jobs pairs and dedup.
 type document struct {
-	text   []byte // hash of its text, hashDigits
-	name   []byte // see [appendPlace]
-	rank   uint64 // the document with the lower rank is preferred; if ranks are equal, the smaller name
-	state  byte
-	print  uint64
-	sketch []byte // sketchDigits, or noSketch
-	bytes  uint64 // length of the text; known in results of the job fingerprint
-	isRaw  bool   // only a fingerprint and an ID are known
+	text        []byte // hash of its text, hashDigits
+	name        []byte // see [appendPlace]
+	rank        uint64 // the document with the lower rank is preferred; if ranks are equal, the smaller name
+	state       byte
+	fingerprint uint64
+	sketch      []byte // sketchDigits, or noSketch
+	bytes       uint64 // length of the text; known in results of the job fingerprint
+	isRaw       bool   // only a fingerprint and an ID are known
 }
 
 // The states of a document.
@@ -109,7 +109,7 @@ func parseDocument(r record) (d document, err error) {
 	if !ok || !isPrint {
 		return d, fmt.Errorf("%.80q is no document", r.value)
 	}
-	return document{text: r.key, name: head[1+rowDigits:], rank: rank, state: head[0], print: print, sketch: fields[2]}, nil
+	return document{text: r.key, name: head[1+rowDigits:], rank: rank, state: head[0], fingerprint: print, sketch: fields[2]}, nil
 }
 
 // parseFresh parses a result of the job fingerprint, or a line with a fingerprint and an ID alone.
@@ -123,7 +123,7 @@ func parseFresh(key []byte, fields [][]byte) (d document, err error) {
 		if err != nil {
 			return d, err
 		}
-		d.print = uint64(f)
+		d.fingerprint = uint64(f)
 	}
 	if d.isRaw = len(fields) < 4; d.isRaw {
 		h := record{key: d.name}.hash()

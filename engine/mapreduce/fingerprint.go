@@ -85,7 +85,7 @@ func (t *task) documents(ctx context.Context, o format.Options,
 	if err != nil {
 		return err
 	}
-	return t.ingested(&report)
+	return t.countReport(&report)
 }
 
 // noID reports whether a reader made the ID from the line number. In a part, a line number does not identify a
@@ -95,8 +95,8 @@ func noID(id string) bool { return id == input.Stdin || strings.HasPrefix(id, in
 // errNoID is the error of a document without an ID.
 var errNoID = errors.New("it has no ID")
 
-// ingested counts documents that were read and those that were skipped.
-func (t *task) ingested(r *ingest.Report) error {
+// countReport counts documents that were read and those that were skipped.
+func (t *task) countReport(r *ingest.Report) error {
 	t.counters.add(recordsIn, int64(r.Units))
 	t.counters.add(bytesIn, r.BytesRead)
 	t.counters.add(repaired, int64(r.Repaired))

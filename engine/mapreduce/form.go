@@ -30,7 +30,7 @@ const (
 
 // A chunk is a part of the fingerprints that a map reads.
 type chunk struct {
-	prints scan.Source // in order, from row 0 on; it can be used once
+	source scan.Source // in order, from row 0 on; it can be used once
 	// appendID appends the ID of fingerprint i as a field. It is called after all of prints were
 	// read.
 	appendID func(dst []byte, i int) ([]byte, error)
@@ -72,7 +72,7 @@ func (t *task) readBytes() uint64 {
 
 // A batch is fingerprints of lines with their IDs.
 type batch struct {
-	prints []uint64
+	values []uint64
 	ids    []byte
 	ends   []uint32
 }
@@ -89,11 +89,11 @@ func (b *batch) appendID(dst []byte, i int) ([]byte, error) {
 func (t *task) lineChunks(ctx context.Context, each func(chunk) error) error {
 	var b batch
 	flush := func() error {
-		defer func() { b.prints, b.ids, b.ends = b.prints[:0], b.ids[:0], b.ends[:0] }()
-		if len(b.prints) == 0 {
+		defer func() { b.values, b.ids, b.ends = b.values[:0], b.ids[:0], b.ends[:0] }()
+		if len(b.values) == 0 {
 			return nil
 		}
-		return each(chunk{scan.Slice(b.prints, 0), b.appendID})
+		return each(chunk{scan.Slice(b.values, 0), b.appendID})
 	}
 	err := t.records(ctx, func(r record) error {
 		if string(r.key) == unmarkedKey {
@@ -109,9 +109,9 @@ func (t *task) lineChunks(ctx context.Context, each func(chunk) error) error {
 			id = []byte(`\e`)
 		}
 		t.counters.add(fingerprints, 1)
-		b.prints, b.ids = append(b.prints, uint64(f)), append(b.ids, id...)
+		b.values, b.ids = append(b.values, uint64(f)), append(b.ids, id...)
 		b.ends = append(b.ends, uint32(len(b.ids)))
-		if len(b.prints) >= batchPrints || len(b.ids) >= batchPrints*64 {
+		if len(b.values) >= batchPrints || len(b.ids) >= batchPrints*64 {
 			return flush()
 		}
 		return nil
@@ -135,8 +135,8 @@ type rawInput struct {
 
 // A rawRun is a run of fingerprints with consecutive rows. Usually there is one run.
 type rawRun struct {
-	from int    // index of the first fingerprint in the input
-	row  uint64 // row of the first fingerprint
+	first int    // index of the first fingerprint in the input
+	row   uint64 // row of the first fingerprint
 }
 
 // walk calls yield with the fingerprints of each record.
@@ -154,7 +154,7 @@ func (r *rawInput) walk(ctx context.Context, yield func([]uint64) bool) error {
 		}
 		r.t.counters.add(recordsIn, 1)
 		r.t.counters.add(bytesIn, int64(len(r.value)))
-		if i := len(r.runs) - 1; i < 0 || r.runs[i].row+uint64(r.n-r.runs[i].from) != row {
+		if i := len(r.runs) - 1; i < 0 || r.runs[i].row+uint64(r.n-r.runs[i].first) != row {
 			r.runs = append(r.runs, rawRun{r.n, row})
 		}
 		prints := store.Uint64s(r.value)
@@ -212,9 +212,9 @@ func cutAt(err, end error) error {
 // appendID appends the row of fingerprint i, after the name of the file and a colon if the name is
 // known.
 func (r *rawInput) appendID(dst []byte, i int) ([]byte, error) {
-	run := r.runs[sort.Search(len(r.runs), func(at int) bool { return r.runs[at].from > i })-1]
+	run := r.runs[sort.Search(len(r.runs), func(at int) bool { return r.runs[at].first > i })-1]
 	if r.t.File != "" {
 		dst = append(appendEscaped(dst, r.t.File), ':')
 	}
-	return strconv.AppendUint(dst, run.row+uint64(i-run.from), 10), nil
+	return strconv.AppendUint(dst, run.row+uint64(i-run.first), 10), nil
 }

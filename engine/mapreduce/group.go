@@ -28,7 +28,7 @@ type group struct {
 	key   []byte // table and leading bits
 	table int
 
-	others      []other
+	candidates  []candidate
 	stars, rest part
 	equals      map[content]int32 // the first of the others with a fingerprint and a sketch
 	nameBytes   int
@@ -40,26 +40,26 @@ type group struct {
 	line        []byte
 }
 
-// An other is a document that later ones can be dropped for.
-type other struct {
+// An candidate is a document that later ones can be dropped for.
+type candidate struct {
 	content
-	kept     bool
-	followed bool   // a later document has a pair with it
-	head     []byte // rank and name
-	text     []byte
+	isKept  bool
+	hasPair bool   // a later document has a pair with it
+	head    []byte // rank and name
+	text    []byte
 }
 
 // A content is the fingerprint and the sketch of a document. The zero sketch is unknown.
 type content struct {
-	print  uint64
-	sketch sketch.Sketch
+	fingerprint uint64
+	sketch      sketch.Sketch
 }
 
 // A part is some of the others.
 type part struct {
-	prints   cluster.Representatives
-	sketches sketch.List
-	of       []int32 // numbers among the others
+	fingerprints cluster.Representatives
+	sketches     sketch.List
+	numbers      []int32 // numbers among the others
 }
 
 // A match is one of the others that confirms a document: its distance and its number, in order of preference.
@@ -78,7 +78,7 @@ const (
 )
 
 func newGroup(t *task, j Pairs, p *pairTables) *group {
-	j.Most = max(j.Most, 1)
+	j.PairsMax = max(j.PairsMax, 1)
 	return &group{t: t, j: j, p: p, equals: map[content]int32{}}
 }
 
@@ -89,12 +89,12 @@ func (g *group) begin(key []byte) error {
 	if k.err("", 0) != nil || table >= len(g.p.perms) || bits>>g.p.bits != 0 {
 		return fmt.Errorf("%.40q is no group of %d tables and %d bits: the maps had another design", key, len(g.p.perms), g.p.bits)
 	}
-	g.key, g.table, g.others, g.nameBytes = append(g.key[:0], key...), table, g.others[:0], 0
+	g.key, g.table, g.candidates, g.nameBytes = append(g.key[:0], key...), table, g.candidates[:0], 0
 	clear(g.equals)
 	for _, p := range []*part{&g.stars, &g.rest} {
-		p.prints.Reset(g.j.K, tableBytes)
+		p.fingerprints.Reset(g.j.K, tableBytes)
 		p.sketches.Reset(g.j.Threshold)
-		p.of = p.of[:0]
+		p.numbers = p.numbers[:0]
 	}
 	g.t.counters.add(groups, 1)
 	return nil
@@ -112,11 +112,11 @@ func (g *group) add(key, value []byte) error {
 	if err != nil || !ok {
 		return fmt.Errorf("%.80q is no fingerprint and sketch", value)
 	}
-	d, state := other{content: content{print, s}, head: head, text: text}, value[printDigits]
+	d, state := candidate{content: content{print, s}, head: head, text: text}, value[printDigits]
 	g.t.counters.add(fingerprints, 1)
 	g.kepts, g.open = g.kepts[:0], g.open[:0]
 	if state == kept {
-		d.kept = true
+		d.isKept = true
 		return g.hold(&d, &g.stars)
 	}
 	if first, ok := g.equals[d.content]; ok {
@@ -140,41 +140,41 @@ func (g *group) add(key, value []byte) error {
 
 // hold adds a document to the others. If it is not dropped, later documents with the same content are compared only
 // with it.
-func (g *group) hold(d *other, to *part) error {
-	to.prints.Add(d.print)
+func (g *group) hold(d *candidate, to *part) error {
+	to.fingerprints.Add(d.fingerprint)
 	to.sketches.Append(&d.sketch)
-	to.of = append(to.of, int32(len(g.others)))
+	to.numbers = append(to.numbers, int32(len(g.candidates)))
 	if _, ok := g.equals[d.content]; !ok && len(g.kepts) == 0 {
-		g.equals[d.content] = int32(len(g.others))
+		g.equals[d.content] = int32(len(g.candidates))
 	}
 	d.head, d.text = bytes.Clone(d.head), bytes.Clone(d.text)
-	g.others = append(g.others, *d)
+	g.candidates = append(g.candidates, *d)
 	g.nameBytes += len(d.head) + len(d.text)
-	g.t.counters.most(largestGroup, int64(len(g.others)))
-	return g.t.Budget.Check(fmt.Sprintf("comparing the %d documents of key %s", len(g.others), g.key),
-		uint64(otherBytes*len(g.others)+g.nameBytes))
+	g.t.counters.raise(largestGroup, int64(len(g.candidates)))
+	return g.t.Budget.Check(fmt.Sprintf("comparing the %d documents of key %s", len(g.candidates), g.key),
+		uint64(otherBytes*len(g.candidates)+g.nameBytes))
 }
 
 // compare finds the others that confirm a document: the nearest kept one, and nearer undecided ones. If Most is 1, one
 // undecided document is enough, but each star is compared until a document follows it.
-func (g *group) compare(d *other) {
-	near := g.stars.near(g.near[:0], &g.hits, d.print)
+func (g *group) compare(d *candidate) {
+	near := g.stars.near(g.near[:0], &g.hits, d.fingerprint)
 	g.near = near
 	must := 0 // stars that are compared in any case
 	for i, n := range near {
-		if o := &g.others[g.stars.of[n]]; o.kept || !o.followed {
+		if o := &g.candidates[g.stars.numbers[n]]; o.isKept || !o.hasPair {
 			near[must], near[i] = n, near[must]
 			must++
 		}
 	}
 	g.take(d, &g.stars, near[:must])
 	for _, m := range slices.Concat(g.kepts, g.open) {
-		g.others[m.number].followed = true
+		g.candidates[m.number].hasPair = true
 	}
 	g.open = slices.DeleteFunc(g.open, g.isFarther)
 	g.takeEnough(d, &g.stars, near[must:])
-	if len(g.open) == 0 || g.j.Most > 1 {
-		g.near = g.rest.near(g.near[:0], &g.hits, d.print)
+	if len(g.open) == 0 || g.j.PairsMax > 1 {
+		g.near = g.rest.near(g.near[:0], &g.hits, d.fingerprint)
 		g.takeEnough(d, &g.rest, g.near)
 	}
 	slices.SortFunc(g.open, match.compare)
@@ -185,9 +185,9 @@ func (g *group) compare(d *other) {
 func (g *group) isFarther(m match) bool { return len(g.kepts) > 0 && m.compare(g.kepts[0]) > 0 }
 
 // takeEnough takes documents of a part until there are enough undecided ones.
-func (g *group) takeEnough(d *other, p *part, near []uint32) {
+func (g *group) takeEnough(d *candidate, p *part, near []uint32) {
 	const some = 64 // are compared at a time
-	for len(near) > 0 && (len(g.open) == 0 || g.j.Most > 1) {
+	for len(near) > 0 && (len(g.open) == 0 || g.j.PairsMax > 1) {
 		n := min(some, len(near))
 		g.take(d, p, near[:n])
 		near = near[n:]
@@ -195,8 +195,8 @@ func (g *group) takeEnough(d *other, p *part, near []uint32) {
 }
 
 // near appends the numbers of the documents that are near a fingerprint.
-func (p *part) near(dst []uint32, hits *cluster.Hits, print uint64) []uint32 {
-	for first, numbers := range p.prints.Near(hits, print, 0) {
+func (p *part) near(dst []uint32, hits *cluster.Hits, fingerprint uint64) []uint32 {
+	for first, numbers := range p.fingerprints.Near(hits, fingerprint, 0) {
 		for _, n := range numbers {
 			dst = append(dst, uint32(first)+n)
 		}
@@ -205,13 +205,13 @@ func (p *part) near(dst []uint32, hits *cluster.Hits, print uint64) []uint32 {
 }
 
 // take adds those near documents of a part to the matches that confirm a document.
-func (g *group) take(d *other, p *part, near []uint32) {
+func (g *group) take(d *candidate, p *part, near []uint32) {
 	g.query.Begin(&p.sketches, &d.sketch)
 	for _, n := range g.query.Similar(0, near) {
-		m := match{bits.OnesCount64(d.print ^ p.prints.At(int(n))), p.of[n]}
+		m := match{bits.OnesCount64(d.fingerprint ^ p.fingerprints.At(int(n))), p.numbers[n]}
 		switch {
 		case g.isFarther(m):
-		case g.others[m.number].kept:
+		case g.candidates[m.number].isKept:
 			g.kepts = append(g.kepts[:0], m)
 		default:
 			g.open = append(g.open, m)
@@ -223,22 +223,22 @@ func (g *group) take(d *other, p *part, near []uint32) {
 // that an earlier table finds.
 //
 //	hash of its text	p, 0 for kept ones or 1, distance, rank, name, similarity, own name
-func (g *group) write(d *other, matches []match) error {
-	if g.j.Most > 1 {
+func (g *group) write(d *candidate, matches []match) error {
+	if g.j.PairsMax > 1 {
 		matches = slices.DeleteFunc(matches, func(m match) bool {
-			return g.p.design.First(d.print^g.others[m.number].print) != g.table
+			return g.p.design.First(d.fingerprint^g.candidates[m.number].fingerprint) != g.table
 		})
 	}
-	if n := len(matches); n > g.j.Most {
+	if n := len(matches); n > g.j.PairsMax {
 		matches = matches[:1]
-		if g.j.Most > 1 {
+		if g.j.PairsMax > 1 {
 			g.t.counters.add(pairsLeftOut, int64(n-1))
 		}
 	}
 	g.t.counters.add(pairs, int64(len(matches)))
 	for _, m := range matches {
-		o, order := &g.others[m.number], byte('1')
-		if o.kept {
+		o, order := &g.candidates[m.number], byte('1')
+		if o.isKept {
 			order = '0'
 		}
 		g.line = appendNumber(append(g.line[:0], pairMark, order), uint64(m.distance), 1)
@@ -259,11 +259,11 @@ func (g *group) write(d *other, matches []match) error {
 }
 
 // writeEqual writes the pair of a document with the first of its content, in one table.
-func (g *group) writeEqual(d *other, first int32) error {
+func (g *group) writeEqual(d *candidate, first int32) error {
 	if g.p.design.First(0) != g.table {
 		return nil
 	}
-	g.others[first].followed = true
+	g.candidates[first].hasPair = true
 	g.open = append(g.open, match{0, first})
 	return g.write(d, g.open)
 }
@@ -275,13 +275,13 @@ const unverified = "unverified"
 //
 //	hash of the text	f
 func (g *group) flush() error {
-	for i := range g.others {
-		if o := &g.others[i]; o.followed {
+	for i := range g.candidates {
+		if o := &g.candidates[i]; o.hasPair {
 			if err := g.t.result(o.text, []byte{followedMark}); err != nil {
 				return err
 			}
 		}
 	}
-	g.others = g.others[:0]
+	g.candidates = g.candidates[:0]
 	return nil
 }

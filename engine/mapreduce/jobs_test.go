@@ -40,7 +40,7 @@ func TestScan(t *testing.T) {
 		job := mapreduce.Scan{Queries: files.New(t, "q.bin", store.Bytes64(set.Queries)), K: 3}
 		want := hitLines(set, "%06d")
 		eachSplit(t, set.Name == "clustered", func(t *testing.T, l *local) {
-			same(t, set.Name, l.collect(l.run(job, l.cut(printLines(set.Base))), l.reduces), want)
+			same(t, set.Name, l.collect(l.run(job, l.cut(fingerprintLines(set.Base))), l.reduces), want)
 		})
 	}
 }
@@ -115,8 +115,8 @@ func TestRawBytes(t *testing.T) {
 }
 
 // rawRecord returns what Hadoop's rawbytes hands a filter.
-func rawRecord(at int, value []byte) string {
-	b := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, 8), uint64(at))
+func rawRecord(offset int, value []byte) string {
+	b := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, 8), uint64(offset))
 	return string(append(binary.BigEndian.AppendUint32(b, uint32(len(value))), value...))
 }
 
@@ -125,7 +125,7 @@ func TestOrdered(t *testing.T) {
 	set := sets.All(2000, 300, 3, 5)[0]
 	job := mapreduce.Scan{Queries: files.New(t, "q.bin", store.Bytes64(set.Queries)), K: 3}
 	l := newLocal(t, 7, 1)
-	results := l.run(job, l.cut(printLines(set.Base)))
+	results := l.run(job, l.cut(fingerprintLines(set.Base)))
 	var out bytes.Buffer
 	must.Do(t, mapreduce.Collect(t.Context(), mapreduce.Options{In: strings.NewReader(results), Out: &out,
 		Parts: l.reduces, Ordered: true}))

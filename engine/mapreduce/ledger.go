@@ -50,7 +50,7 @@ func (r record) hash() uint64 {
 type end struct {
 	parts     int64
 	count            // records written
-	before    count  // the counts of the inputs' end records, minus the records read
+	unread    count  // the counts of the inputs' end records, minus the records read
 	inputs    int64  // number of end records read
 	undecided int64  // documents that a round of the job dedup has not decided
 	bad       int64  // records that maps skipped in this and all earlier steps
@@ -66,7 +66,7 @@ type end struct {
 func (e *end) add(o end) error {
 	e.parts += o.parts
 	e.count.plus(o.count)
-	e.before.plus(o.before)
+	e.unread.plus(o.unread)
 	e.inputs += o.inputs
 	e.undecided += o.undecided
 	e.bad += o.bad
@@ -91,10 +91,10 @@ func differ[T comparable](a, b T) bool {
 
 // fields returns the fields of the end record in order, and which of them append writes.
 func (e *end) fields() []endField {
-	read := e.inputs > 0 || e.before != (count{})
+	read := e.inputs > 0 || e.unread != (count{})
 	return []endField{
 		{"parts", &e.parts, true}, {"records", &e.records, true}, {"sum", &e.sum, true},
-		{"inputs", &e.inputs, read}, {"unread", &e.before.records, read}, {"unreadsum", &e.before.sum, read},
+		{"inputs", &e.inputs, read}, {"unread", &e.unread.records, read}, {"unreadsum", &e.unread.sum, read},
 		{"undecided", &e.undecided, e.undecided > 0}, {"bad", &e.bad, e.bad > 0}, {"documents", &e.documents, e.documents > 0}, {"pairs", &e.pairs, e.pairs > 0},
 		{"recipe", &e.recipe, e.recipe != ""}, {"sketch", &e.sketch, e.sketch != ""}, {"job", &e.job, e.job != ""},
 	}
@@ -159,9 +159,9 @@ func parseEnd(value []byte) (e end, err error) {
 
 var errEnd = errors.New("no end record")
 
-// whole returns an error that wraps [ErrLost] unless the records that arrived are those that were
+// checkWhole returns an error that wraps [ErrLost] unless the records that arrived are those that were
 // sent.
-func (e *end) whole(what string, arrived count) error {
+func (e *end) checkWhole(what string, arrived count) error {
 	if arrived == e.count {
 		return nil
 	}
@@ -175,19 +175,19 @@ func (e *end) whole(what string, arrived count) error {
 	return fmt.Errorf("%w: %s: %d records arrived and %d were sent", ErrLost, what, arrived.records, e.records)
 }
 
-// readWhole returns an error that wraps [ErrLost] unless all records of inputs with end records
+// checkRead returns an error that wraps [ErrLost] unless all records of inputs with end records
 // were read.
-func (e *end) readWhole() error {
-	if e.inputs == 0 || e.before == (count{}) {
+func (e *end) checkRead() error {
+	if e.inputs == 0 || e.unread == (count{}) {
 		return nil
 	}
-	if e.before.records == 0 {
+	if e.unread.records == 0 {
 		return fmt.Errorf("%w: the inputs of this job are not the records that the job before wrote", ErrLost)
 	}
-	if e.before.records < 0 {
+	if e.unread.records < 0 {
 		return fmt.Errorf("%w: the inputs of this job have %d records more than their end records say: some of these "+
-			"are missing, or a part is there twice", ErrLost, -e.before.records)
+			"are missing, or a part is there twice", ErrLost, -e.unread.records)
 	}
 	return fmt.Errorf("%w: the inputs of this job lack %d of the records that the job before wrote", ErrLost,
-		e.before.records)
+		e.unread.records)
 }

@@ -53,11 +53,11 @@ func (l *local) cut(input string) []string {
 
 var errKilled = errors.New("killed")
 
-// dies is an output that ends after some bytes.
-type dies struct{ left int }
+// limitedWriter is an output that ends after some bytes.
+type limitedWriter struct{ bytesLeft int }
 
-func (d *dies) Write(p []byte) (int, error) {
-	if d.left -= len(p); d.left < 0 {
+func (d *limitedWriter) Write(p []byte) (int, error) {
+	if d.bytesLeft -= len(p); d.bytesLeft < 0 {
 		return 0, errKilled
 	}
 	return len(p), nil
@@ -69,7 +69,7 @@ func (l *local) attempt(input string, step func(context.Context, mapreduce.Optio
 	l.t.Helper()
 	o := l.options
 	if l.rng.IntN(4) == 0 {
-		o.In, o.Out = strings.NewReader(input), &dies{l.rng.IntN(200)}
+		o.In, o.Out = strings.NewReader(input), &limitedWriter{l.rng.IntN(200)}
 		if err := step(l.t.Context(), o); err != nil && !errors.Is(err, errKilled) {
 			l.t.Fatal(err)
 		}
@@ -202,10 +202,10 @@ func runReduce(t *testing.T, j mapreduce.Mapper, mapped string) string {
 // sorted sorts lines as LC_ALL=C sort does.
 func sorted(lines string) string { return strings.Join(sortedLines(lines), "") }
 
-// printLines are fingerprints as the job fingerprint writes them, their rows as IDs.
-func printLines(prints []uint64) string {
+// fingerprintLines are fingerprints as the job fingerprint writes them, their rows as IDs.
+func fingerprintLines(fingerprints []uint64) string {
 	var b strings.Builder
-	for i, f := range prints {
+	for i, f := range fingerprints {
 		fmt.Fprintf(&b, "%016x\t%06d %d\n", f, i, 100+i%7)
 	}
 	return b.String()

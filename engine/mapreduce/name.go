@@ -29,7 +29,7 @@ func (j Pairs) name() string {
 	if err != nil {
 		return "" // the step itself returns the error
 	}
-	return fmt.Sprintf("pairs,k=%d,threshold=%g,most=%d,design=%s,bits=%d", j.K, j.Threshold, j.Most, p.design.Name, p.bits)
+	return fmt.Sprintf("pairs,k=%d,threshold=%g,most=%d,design=%s,bits=%d", j.K, j.Threshold, j.PairsMax, p.design.Name, p.bits)
 }
 
 func (j CopiesDocs) name() string  { return copiesName("copies-docs", &j.Copies) }

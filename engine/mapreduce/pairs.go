@@ -31,7 +31,7 @@ import (
 type Pairs struct {
 	K         int
 	Threshold float64
-	Most      int    // maximum pairs of a document in a table; if there are more, only the nearest one is written
+	PairsMax  int    // maximum pairs of a document in a table; if there are more, only the nearest one is written
 	Design    string // name of a design of radius 0; "": the one with the fewest tables
 	Bits      int    // number of leading bits that a group shares; 0: 12, or less if a table of the design fixes less
 }
@@ -55,8 +55,8 @@ func (j Pairs) pairing() (*pairTables, error) {
 		return nil, err
 	}
 	p := &pairTables{design: d, bits: uint(j.Bits)}
-	if !(j.Threshold >= 0 && j.Threshold <= 1) || j.Most < 0 {
-		return nil, fmt.Errorf("threshold %g and at most %d pairs: must be 0 to 1, and positive", j.Threshold, j.Most)
+	if !(j.Threshold >= 0 && j.Threshold <= 1) || j.PairsMax < 0 {
+		return nil, fmt.Errorf("threshold %g and at most %d pairs: must be 0 to 1, and positive", j.Threshold, j.PairsMax)
 	}
 	least, _ := d.Leading()
 	if j.Bits < 0 || j.Bits > least || j.Bits > 24 {
@@ -118,10 +118,10 @@ func (j Pairs) mapPart(ctx context.Context, t *task) error {
 		if j.Threshold <= 0 {
 			d.sketch = []byte(noSketch)
 		}
-		value = append(appendNumber(value[:0], d.print, printDigits), d.state, ' ')
+		value = append(appendNumber(value[:0], d.fingerprint, printDigits), d.state, ' ')
 		value = append(value, d.sketch...)
 		for table := range p.perms {
-			group := p.perms[table].Apply(d.print) >> (64 - p.bits)
+			group := p.perms[table].Apply(d.fingerprint) >> (64 - p.bits)
 			key = appendNumber(appendNumber(key[:0], uint64(table), 1), group, p.groupDigits())
 			key = append(append(append(appendNumber(key, d.rank, rowDigits), d.name...), ' '), d.text...)
 			if err := t.send(t.partition(uint64(table)<<32|group), key, value); err != nil {

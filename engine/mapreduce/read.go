@@ -23,7 +23,7 @@ func (t *task) records(ctx context.Context, each func(r record) error) error {
 		}
 		t.counters.add(recordsIn, 1)
 		t.counters.add(bytesIn, r.size())
-		t.read.before.add(r)
+		t.read.unread.add(r)
 		if err := r.check(); err != nil {
 			return badf("%w", err)
 		}
@@ -37,18 +37,18 @@ func (t *task) inputEnd(value []byte) error {
 		return badf("%w", err)
 	}
 	t.counters.add(endRecords, 1)
-	if err := e.readWhole(); err != nil {
+	if err := e.checkRead(); err != nil {
 		return err
 	}
 	err = t.read.add(e)
-	if err != nil && t.beside != "" {
-		err = fmt.Errorf("%s, beside the map: %w", t.beside, err)
+	if err != nil && t.sideFile != "" {
+		err = fmt.Errorf("%s, beside the map: %w", t.sideFile, err)
 	}
 	return err
 }
 
-// An arrive counts the records of a partition that arrived, and adds up its end records.
-type arrive struct {
+// An partitionCount counts the records of a partition that arrived, and adds up its end records.
+type partitionCount struct {
 	count
 	end end
 }
@@ -85,7 +85,7 @@ func (t *task) arrival(r record, each func(key, value []byte) error) error {
 	}
 	a := t.arrived[partition]
 	if a == nil {
-		a = &arrive{}
+		a = &partitionCount{}
 		t.arrived[partition] = a
 	}
 	if string(r.key[partDigits:]) == endKey {

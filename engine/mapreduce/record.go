@@ -145,7 +145,9 @@ func number(text []byte) (v uint64, ok bool) {
 }
 
 // appendPrint appends a fingerprint in the form of results, 16 hexadecimal digits.
-func appendPrint(dst []byte, print uint64) []byte { return simhash.Fingerprint(print).Append(dst) }
+func appendPrint(dst []byte, fingerprint uint64) []byte {
+	return simhash.Fingerprint(fingerprint).Append(dst)
+}
 
 // A keyReader takes the numbers of a key, one after the other.
 type keyReader struct {
@@ -168,8 +170,8 @@ func (k *keyReader) number(digits int) (v uint64) {
 
 // err returns an error if a number is missing or malformed, or fewer than least bytes remain. If least is 0, no bytes
 // may remain.
-func (k *keyReader) err(what string, least int) error {
-	if k.bad || len(k.rest) < least || least == 0 && len(k.rest) > 0 {
+func (k *keyReader) err(what string, restMin int) error {
+	if k.bad || len(k.rest) < restMin || restMin == 0 && len(k.rest) > 0 {
 		return fmt.Errorf("%.80q is no %s", k.key, what)
 	}
 	return nil

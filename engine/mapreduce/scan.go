@@ -36,7 +36,7 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 		return err
 	}
 	t.read.recipe = recipeName(q.Recipe())
-	t.beside = j.Queries
+	t.sideFile = j.Queries
 	queries := q.Fingerprints()
 	if uint64(len(queries)) >= 1<<(6*rowDigits) {
 		return fmt.Errorf("%s: %d queries are more than %d", j.Queries, len(queries), uint64(1)<<(6*rowDigits))
@@ -75,7 +75,7 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 
 func (j Scan) sendHits(ctx context.Context, t *task, s *scan.Searcher, c chunk) error {
 	var key []byte
-	for h, err := range s.Hits(ctx, c.prints) {
+	for h, err := range s.Hits(ctx, c.source) {
 		if err != nil {
 			return err
 		}

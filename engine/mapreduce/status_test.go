@@ -24,7 +24,7 @@ func TestStatus(t *testing.T) {
 			done <- mapreduce.Map(t.Context(), mapreduce.Pairs{K: 3},
 				mapreduce.Options{In: in, Out: &out, Partitions: 64, Status: func(m string) { said = append(said, m) }})
 		}()
-		if _, err := io.WriteString(w, printLines([]uint64{1, 2, 3})); err != nil {
+		if _, err := io.WriteString(w, fingerprintLines([]uint64{1, 2, 3})); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2*mapreduce.StatusEvery + mapreduce.StatusEvery/2) // of the test's own clock

@@ -102,12 +102,12 @@ type task struct {
 	fields   [][]byte // fields of a collected result
 	counters counters
 	job      string // name of the job in a map or a reduce
-	beside   string // side file with the recipe; "" if there is none
+	sideFile string // side file with the recipe; "" if there is none
 
-	read    end             // end records of the input; before counts the records read
-	written []count         // records that a map wrote, by partition
-	results end             // end record of the results
-	arrived map[int]*arrive // records that a reduce read, by partition
+	read    end                     // end records of the input; before counts the records read
+	written []count                 // records that a map wrote, by partition
+	results end                     // end record of the results
+	arrived map[int]*partitionCount // records that a reduce read, by partition
 }
 
 // run runs the steps of a task, reports its status from time to time, and reports its counters.
@@ -117,15 +117,15 @@ func run(ctx context.Context, o Options, what, job string, steps func(context.Co
 	}
 	o.Threads = max(1, o.Threads)
 	t := &task{Options: o, w: bufio.NewWriterSize(o.Out, 1<<16), job: job, written: make([]count, o.Partitions),
-		arrived: map[int]*arrive{}}
-	stop := t.living(what)
+		arrived: map[int]*partitionCount{}}
+	stop := t.reportStatus(what)
 	err := steps(ctx, t)
 	stop()
 	if err == nil {
 		err = ctx.Err()
 	}
 	if err == nil {
-		err = t.tooBad()
+		err = t.checkBad()
 	}
 	if err == nil {
 		err = t.w.Flush()
@@ -183,7 +183,7 @@ func (t *task) endMap() error {
 	for i, c := range t.written {
 		e := end{count: c}
 		if i == 0 {
-			e.parts, e.before, e.inputs, e.recipe, e.job = 1, t.unread(), t.read.parts, t.read.recipe, t.job
+			e.parts, e.unread, e.inputs, e.recipe, e.job = 1, t.unreadCount(), t.read.parts, t.read.recipe, t.job
 			e.sketch, e.documents, e.pairs = t.read.sketch, t.read.documents, t.read.pairs
 			e.bad = t.read.bad + t.counters[badRecords].Load()
 		} else if c == (count{}) {
@@ -196,8 +196,8 @@ func (t *task) endMap() error {
 	return nil
 }
 
-// unread returns the counts of the input's end records, minus the records read.
-func (t *task) unread() count { return t.read.count.minus(t.read.before) }
+// unreadCount returns the counts of the input's end records, minus the records read.
+func (t *task) unreadCount() count { return t.read.count.minus(t.read.unread) }
 
 // writeEnd writes an end record whose key has a prefix.
 func (t *task) writeEnd(prefix []byte, e *end) error {
@@ -209,7 +209,7 @@ func (t *task) writeEnd(prefix []byte, e *end) error {
 func (t *task) endReduce() error {
 	t.results.parts = 1
 	for i, a := range t.arrived {
-		if err := a.end.whole(fmt.Sprintf("partition %d", i), a.count); err != nil {
+		if err := a.end.checkWhole(fmt.Sprintf("partition %d", i), a.count); err != nil {
 			return err
 		}
 		if i != 0 {
@@ -218,7 +218,7 @@ func (t *task) endReduce() error {
 		if t.Parts > 0 && a.end.parts != int64(t.Parts) {
 			return fmt.Errorf("%w: %d parts arrived, and there must be %d", ErrLost, a.end.parts, t.Parts)
 		}
-		if err := a.end.readWhole(); err != nil {
+		if err := a.end.checkRead(); err != nil {
 			return err
 		}
 		t.results.recipe, t.results.sketch = a.end.recipe, a.end.sketch
@@ -232,7 +232,7 @@ func (t *task) endReduce() error {
 // endResults writes the end record of the results.
 func (t *task) endResults() error {
 	e := t.results
-	e.inputs, e.before = t.read.parts, t.unread()
+	e.inputs, e.unread = t.read.parts, t.unreadCount()
 	e.recipe = cmp.Or(e.recipe, t.read.recipe)
 	e.bad += t.read.bad + t.counters[badRecords].Load()
 	return t.writeEnd(nil, &e)

@@ -216,5 +216,5 @@ func (j CopiesSum) end(t *task, sum *overlap, o *postings.Options) error {
 		t.counters.add(frequentPairs, 1)
 		return nil
 	}
-	return t.copied(&j.Copies, sum.pair, sum.shared)
+	return t.writeCopy(&j.Copies, sum.pair, sum.shared)
 }

@@ -15,8 +15,8 @@ import (
 	"example.org/ndd/engine/corpus/input"
 )
 
-// made holds the records that a worker made from a document.
-type made struct {
+// docRecords holds the records that a worker made from a document.
+type docRecords struct {
 	id      string
 	records []keyedRecord
 }
@@ -35,17 +35,17 @@ type write = func(hash uint64, key, value []byte)
 func (t *task) eachDocument(ctx context.Context, o format.Options,
 	worker func(context.Context) (func(*format.Document, write), error)) error {
 	return t.documents(ctx, o, func(c ingest.Config) (ingest.Report, error) {
-		return ingest.Extract(ctx, []string{input.Stdin}, c, ingest.Steps[made]{
-			Worker: func(ctx context.Context) (func(int, *format.Document) (made, error), error) {
+		return ingest.Extract(ctx, []string{input.Stdin}, c, ingest.Steps[docRecords]{
+			Worker: func(ctx context.Context) (func(int, *format.Document) (docRecords, error), error) {
 				of, err := worker(ctx)
-				return func(_ int, d *format.Document) (made, error) {
-					m := made{id: d.ID}
+				return func(_ int, d *format.Document) (docRecords, error) {
+					m := docRecords{id: d.ID}
 					of(d, func(hash uint64, key, value []byte) { m.records = append(m.records, keyedRecord{hash, key, value}) })
 					return m, nil
 				}, err
 			},
 			Borrows: true,
-			Emit: func(m made) (err error) {
+			Emit: func(m docRecords) (err error) {
 				if noID(m.id) {
 					return t.bad(1, "document "+m.id, errNoID)
 				}

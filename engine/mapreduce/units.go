@@ -39,14 +39,14 @@ func (j Units) mapPart(ctx context.Context, t *task) error {
 
 // A span is a part of a document, with the first place of the same unit.
 type span struct {
-	from, to, stays uint64 // stays is 1 or 0
-	first           []byte // ID
-	firstFrom       uint64
+	start, end, isKept uint64 // stays is 1 or 0
+	first              []byte // ID
+	firstStart         uint64
 }
 
 // span writes a span of a document as a result.
 func (t *task) span(id []byte, s span) error {
-	t.value = fmt.Appendf(t.value[:0], "%d %d %d %s %d", s.from, s.to, s.stays, s.first, s.firstFrom)
+	t.value = fmt.Appendf(t.value[:0], "%d %d %d %s %d", s.start, s.end, s.isKept, s.first, s.firstStart)
 	return t.result(id, t.value)
 }
 
@@ -62,13 +62,13 @@ func (j Units) reduce(ctx context.Context, t *task) error {
 		id := key[hashDigits : len(key)-behind]
 		k := readKey(key)
 		k.rest = key[len(key)-2*placeDigits:]
-		s := span{from: k.number(placeDigits), to: k.number(placeDigits), first: first.first, firstFrom: first.firstFrom}
+		s := span{start: k.number(placeDigits), end: k.number(placeDigits), first: first.first, firstStart: first.firstStart}
 		if err := k.err("unit of a document", 0); err != nil {
 			return err
 		}
 		if string(hash) != string(key[:hashDigits]) {
 			hash, alone = append(hash[:0], key[:hashDigits]...), true
-			first = span{s.from, s.to, 1, append(first.first[:0], id...), s.from}
+			first = span{s.start, s.end, 1, append(first.first[:0], id...), s.start}
 			t.counters.add(groups, 1)
 			return nil
 		}

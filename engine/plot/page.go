@@ -25,11 +25,11 @@ type HTML string
 
 // A node is a text, or an action in braces.
 type node struct {
-	text  string
-	verb  string   // value, if or range; "" for a text
-	path  []string // field names; "$" first for the page's value
-	nodes []node   // content of if and range
-	other []node   // content after else
+	text       string
+	verb       string   // value, if or range; "" for a text
+	path       []string // field names; "$" first for the page's value
+	nodes      []node   // content of if and range
+	otherNodes []node   // content after else
 }
 
 // NewPage parses a page of HTML. Strings are escaped for text and for quoted attributes, so a placeholder for a
@@ -69,7 +69,7 @@ func parse(text string) (nodes []node, end, rest string) {
 		if text = after; len(words) > 1 {
 			n.verb = words[0]
 			if n.nodes, end, text = parse(text); end == "else" {
-				n.other, end, text = parse(text)
+				n.otherNodes, end, text = parse(text)
 			}
 			if end != "end" || n.verb != "if" && n.verb != "range" {
 				panic("plot: {{" + action + "}} without its end")
@@ -104,7 +104,7 @@ func (p *Page) write(b *strings.Builder, nodes []node, current, all reflect.Valu
 			}
 		case "if":
 			if v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
-				p.write(b, n.other, current, all)
+				p.write(b, n.otherNodes, current, all)
 			} else {
 				p.write(b, n.nodes, current, all)
 			}

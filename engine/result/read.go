@@ -103,8 +103,8 @@ func (t *tableReader) begin(have []string) (err error) {
 }
 
 // lines calls one with each line that is not empty.
-func (t *tableReader) lines(from io.Reader, one func(line []byte) error) error {
-	lines := bufio.NewScanner(from)
+func (t *tableReader) lines(content io.Reader, take func(line []byte) error) error {
+	lines := bufio.NewScanner(content)
 	lines.Buffer(make([]byte, 1<<17), math.MaxInt)
 	for lines.Scan() {
 		line := bytes.TrimRight(lines.Bytes(), "\r")
@@ -112,7 +112,7 @@ func (t *tableReader) lines(from io.Reader, one func(line []byte) error) error {
 			line, t.begun = bytes.TrimPrefix(line, []byte("\ufeff")), true
 		}
 		if len(line) > 0 {
-			if err := one(line); err != nil {
+			if err := take(line); err != nil {
 				return err
 			}
 		}

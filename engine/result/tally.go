@@ -22,14 +22,14 @@ type Tally struct {
 	Totals
 	Unique bool // count a fingerprint once per query, even if several documents have it
 
-	last Row
-	some bool // last is set
+	last    Row
+	hasLast bool // last is set
 }
 
 // Count counts a row that represents a number of documents. It returns false, and counts nothing, if Unique excludes
 // the row.
 func (t *Tally) Count(r Row, documents uint64) bool {
-	again := t.some && r.Query == t.last.Query
+	again := t.hasLast && r.Query == t.last.Query
 	if t.Unique {
 		if again && r.Fingerprint == t.last.Fingerprint {
 			return false
@@ -41,7 +41,7 @@ func (t *Tally) Count(r Row, documents uint64) bool {
 	}
 	t.Hits += documents
 	t.Sum += documents * Term(r.Query, r.Fingerprint)
-	t.last, t.some = r, true
+	t.last, t.hasLast = r, true
 	return true
 }
 

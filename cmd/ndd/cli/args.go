@@ -67,9 +67,9 @@ func Alternatives(like []string) string {
 
 // Similar returns the names, in order, that begin with an unknown one or differ from it in at most
 // a number of letters, as cobra suggests commands.
-func Similar(name string, letters int, known iter.Seq[string]) []string {
+func Similar(name string, letters int, knownNames iter.Seq[string]) []string {
 	of := &cobra.Command{SuggestionsMinimumDistance: letters}
-	for _, other := range slices.Sorted(known) {
+	for _, other := range slices.Sorted(knownNames) {
 		of.AddCommand(&cobra.Command{Use: other, Run: func(*cobra.Command, []string) {}})
 	}
 	return of.SuggestionsFor(name)

@@ -37,9 +37,9 @@ func fromEnvironment(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// misspeltVariables yields the variables whose names are nearly the variable of a flag of any command, and that name.
+// misspelledVariables yields the variables whose names are nearly the variable of a flag of any command, and that name.
 // Other names may belong to other programs.
-func misspeltVariables(cmd *cobra.Command) iter.Seq2[string, string] {
+func misspelledVariables(cmd *cobra.Command) iter.Seq2[string, string] {
 	known := maps.Clone(otherVariables)
 	knownFlags(cmd.Root(), known)
 	return func(yield func(name, like string) bool) {
@@ -67,6 +67,6 @@ func knownFlags(cmd *cobra.Command, to map[string]bool) {
 
 // similarVariables returns the known variables that a name may have been meant for: it has at most
 // one wrong letter in four.
-func similarVariables(name string, known map[string]bool) []string {
-	return Similar(name, max(1, (len(name)-len(prefix)+1)/4), maps.Keys(known))
+func similarVariables(name string, variables map[string]bool) []string {
+	return Similar(name, max(1, (len(name)-len(prefix)+1)/4), maps.Keys(variables))
 }

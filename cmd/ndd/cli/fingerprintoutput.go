@@ -51,11 +51,11 @@ func (g *Files) WriteFingerprints(out string, recipe simhash.Recipe, fill func(*
 }
 
 // fillFingerprints writes a fingerprint file on disk.
-func (g *Files) fillFingerprints(at string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
-	if err := g.Disk.MakeParents(at); err != nil {
+func (g *Files) fillFingerprints(path string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
+	if err := g.Disk.MakeParents(path); err != nil {
 		return err
 	}
-	w, err := ndf.Create(at, recipe, store.Options{Disk: g.Disk})
+	w, err := ndf.Create(path, recipe, store.Options{Disk: g.Disk})
 	if err != nil {
 		return err
 	}
@@ -67,8 +67,8 @@ func (g *Files) fillFingerprints(at string, recipe simhash.Recipe, fill func(*nd
 	if e := w.Commit(); e != nil {
 		return e
 	}
-	if ndf.IsBare(at) {
-		said := filepath.Base(at) + " holds fingerprints alone, without IDs and recipe; an .ndf file has them"
+	if ndf.IsBare(path) {
+		said := filepath.Base(path) + " holds fingerprints alone, without IDs and recipe; an .ndf file has them"
 		if n := w.LeftOut(); n > 0 {
 			said += "; " + Number(n, "document") + " without a fingerprint left out"
 		}

@@ -17,10 +17,10 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// keepForeign returns an error unless the file at path may be an earlier output of the command, which --force replaces: a
+// checkReplaceable returns an error unless the file at path may be an earlier output of the command, which --force replaces: a
 // file of ndd by its first bytes, an array of NumPy, whole integers in a .bin file, or a table whose columns are among those
 // of the command. Other texts cannot be recognised, and are replaced. Replacing an empty file loses nothing.
-func keepForeign(path string, columns []result.Column) error {
+func checkReplaceable(path string, columns []result.Column) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil // there is none, or writing says why it cannot be replaced
@@ -54,14 +54,14 @@ func isOwn(f io.ReaderAt, size int64, head []byte, ending string, columns []resu
 	case len(columns) == 0:
 		return true
 	}
-	names := namesOf(f, size, head)
+	names := columnNames(f, size, head)
 	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool {
 		return !slices.ContainsFunc(columns, func(c result.Column) bool { return c.Name == name })
 	})
 }
 
-// namesOf returns the names of the columns of a table in TSV, JSON lines or Parquet; nil if it is none.
-func namesOf(f io.ReaderAt, size int64, head []byte) (names []string) {
+// columnNames returns the names of the columns of a table in TSV, JSON lines or Parquet; nil if it is none.
+func columnNames(f io.ReaderAt, size int64, head []byte) (names []string) {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	var object map[string]json.RawMessage
 	switch {

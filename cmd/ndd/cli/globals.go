@@ -111,7 +111,7 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 		g.Log = slog.New(slog.NewJSONHandler(p.messages, &slog.HandlerOptions{Level: level}))
 	}
 	p.log = g.Log
-	for name, like := range misspeltVariables(cmd) {
+	for name, like := range misspelledVariables(cmd) {
 		g.Log.Warn(fmt.Sprintf("environment variable %s has no effect: did you mean %s?", name, like))
 	}
 	if g.Threads < asked {
@@ -159,8 +159,8 @@ func threadsOf(asked, processors int) int {
 	return min(asked, max(16, 4*processors))
 }
 
-// Refuse returns wrong usage, with the reason, if one of the flags was given.
-func (g *Globals) Refuse(why string, flags ...string) error {
+// RejectFlags returns wrong usage, with the reason, if one of the flags was given.
+func (g *Globals) RejectFlags(why string, flags ...string) error {
 	for _, name := range flags {
 		if g.Given[name] {
 			return Usagef("--%s %s", name, why)

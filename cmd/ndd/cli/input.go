@@ -101,7 +101,7 @@ func (d *DocumentFlags) Config(g *Files, recipe *simhash.Recipe) (ingest.Config,
 	}
 	c.Document = format.Options{Format: kind, TextField: d.text, IDField: d.id, Strict: d.strict,
 		MaxDocumentBytes: int64(most),
-		Chosen:           g.sayFields()}
+		Chosen:           g.fieldLogger()}
 	if err := g.Skipped.begin(g, &c); err != nil {
 		return c, err
 	}
@@ -164,15 +164,15 @@ func (g *Files) Ingest(ctx context.Context, inputs []string, c ingest.Config, em
 	report, err := ingest.Run(ctx, inputs, c, emit)
 	bar.End()
 	if err == nil {
-		err = g.Ingested(report)
+		err = g.Report(report)
 	}
 	return err
 }
 
-// Ingested logs a summary, publishes the table of --skipped, and returns ErrPartly if input was
+// Report logs a summary, publishes the table of --skipped, and returns ErrPartly if input was
 // lost.
-func (g *Files) Ingested(report ingest.Report) error {
-	g.saySkipped(&report.Skipped)
+func (g *Files) Report(report ingest.Report) error {
+	g.reportSkipped(&report.Skipped)
 	msg := fmt.Sprintf("%s, %s of text", Number(report.Documents, "document"), humanize.IBytes(uint64(report.TextBytes)))
 	if report.TooFew > 0 {
 		msg += fmt.Sprintf("; too short for a fingerprint: %s", Number(report.TooFew, "document"))
@@ -188,14 +188,14 @@ func (g *Files) Ingested(report ingest.Report) error {
 	if report.Units == 0 && !g.noFiles && len(report.Skipped.Examples) == 0 {
 		g.Log.Warn("the inputs hold no documents")
 	}
-	g.sayOutside(report.Outside)
+	g.reportLinks(report.Outside)
 	if report.NoID > 0 {
 		g.Log.Warn(fmt.Sprintf("without a string or number in the field for IDs, and called by file and line instead: %s of %s; "+
 			"--id names another field",
 			humanize.Comma(int64(report.NoID)), Number(report.Documents, "document")))
 	}
 	if report.Unknown > 0 {
-		g.Log.Warn(sayCharsets(&report))
+		g.Log.Warn(charsetText(&report))
 	}
 	if report.Repaired > 0 {
 		g.Log.Warn("invalid characters were replaced by U+FFFD in " + Number(report.Repaired, "document"))
@@ -209,9 +209,9 @@ func (g *Files) Ingested(report ingest.Report) error {
 	return nil
 }
 
-// saySkipped logs the inputs that were skipped: each one if there are few for a reason, and otherwise the first one and
+// reportSkipped logs the inputs that were skipped: each one if there are few for a reason, and otherwise the first one and
 // their number. With --verbose it logs the other examples, too.
-func (g *Globals) saySkipped(t *input.Tally) {
+func (g *Globals) reportSkipped(t *input.Tally) {
 	const few = 3
 	said := map[input.Reason]bool{}
 	for _, s := range t.Examples {
@@ -228,8 +228,8 @@ func (g *Globals) saySkipped(t *input.Tally) {
 	}
 }
 
-// sayOutside names the links that led out of a folder, as far as there is room for them.
-func (g *Globals) sayOutside(files []input.File) {
+// reportLinks names the links that led out of a folder, as far as there is room for them.
+func (g *Globals) reportLinks(files []input.File) {
 	const most = 3
 	if len(files) == 0 {
 		return
@@ -246,8 +246,8 @@ func (g *Globals) sayOutside(files []input.File) {
 		strings.Join(names, ", ")))
 }
 
-// sayCharsets says which encodings documents declare whose bytes told another one.
-func sayCharsets(r *ingest.Report) string {
+// charsetText says which encodings documents declare whose bytes told another one.
+func charsetText(r *ingest.Report) string {
 	names := make([]string, len(r.Charsets))
 	for i, name := range r.Charsets {
 		names[i] = strconv.Quote(name)
@@ -256,9 +256,9 @@ func sayCharsets(r *ingest.Report) string {
 		Number(r.Unknown, "document"), strings.Join(names, ", "))
 }
 
-// sayFields returns a function that logs the chosen fields of a file, once for each choice. It is used if no flag names
+// fieldLogger returns a function that logs the chosen fields of a file, once for each choice. It is used if no flag names
 // the fields.
-func (g *Globals) sayFields() func(file string, f format.Fields) {
+func (g *Globals) fieldLogger() func(file string, f format.Fields) {
 	said := map[format.Fields]bool{}
 	return func(file string, f format.Fields) {
 		if said[f] {

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// SaySome has a message logged that begins with a number of things, unless there are none.
-func SaySome(log func(message string, args ...any), n int, noun, rest string) {
+// LogCount has a message logged that begins with a number of things, unless there are none.
+func LogCount(log func(message string, args ...any), n int, noun, rest string) {
 	if n > 0 {
 		log(Number(n, noun) + rest)
 	}

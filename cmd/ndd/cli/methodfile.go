@@ -179,8 +179,8 @@ func (s SiteField) Read(o *format.Options) {
 	}
 }
 
-// Of returns the number of a document's site, 0 where it has none.
-func (s SiteField) Of(doc *format.Document) uint64 {
+// Number returns the number of a document's site, 0 where it has none.
+func (s SiteField) Number(doc *format.Document) uint64 {
 	if s == "" {
 		return 0
 	}

@@ -120,7 +120,7 @@ func (g *Files) CheckOutput(path string, columns ...result.Column) error {
 		return err
 	}
 	if g.Force {
-		err = keepForeign(at, columns)
+		err = checkReplaceable(at, columns)
 	} else {
 		err = disk.CheckAbsent(at)
 	}

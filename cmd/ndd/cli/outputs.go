@@ -15,9 +15,9 @@ import (
 
 // Outputs are the folders and tables of a command. None of them appears before all are complete.
 type Outputs struct {
-	g      *Files
-	dryRun bool
-	made   []publisher
+	g       *Files
+	dryRun  bool
+	outputs []publisher
 }
 
 // A publisher is an output that appears when it is committed. Abort does nothing after Commit.
@@ -40,7 +40,7 @@ func (o *Outputs) Folder(path string) (Folder, error) {
 	}
 	f, err := o.g.CreateFolder(path)
 	if err == nil {
-		o.made = append(o.made, f)
+		o.outputs = append(o.outputs, f)
 	}
 	return f, err
 }
@@ -52,7 +52,7 @@ func (o *Outputs) Table(path string, f result.Format, columns []result.Column,
 	if err != nil {
 		return err
 	}
-	o.made = append(o.made, out)
+	o.outputs = append(o.outputs, out)
 	t := result.NewTableWriter(out, f, columns...)
 	if err := fill(t); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (o *Outputs) Annotations(ctx context.Context, inputs []string, path string,
 
 // Commit publishes all outputs, tables before folders.
 func (o *Outputs) Commit() error {
-	for _, f := range slices.Backward(o.made) {
+	for _, f := range slices.Backward(o.outputs) {
 		if err := f.Commit(); err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (o *Outputs) Commit() error {
 
 // Abort removes the outputs unless they were published.
 func (o *Outputs) Abort() {
-	for _, f := range o.made {
+	for _, f := range o.outputs {
 		f.Abort()
 	}
 }
@@ -144,7 +144,7 @@ func (c *CopyFolder) Refill(ctx context.Context, doing string, write copyFunc) (
 	}
 	report, err := c.Fill(ctx, doing, format.Options{}, write)
 	if report.Lost = nil; err == nil {
-		c.g.SayCopied(report)
+		c.g.ReportCopies(report)
 	}
 	return report, err
 }
@@ -188,13 +188,13 @@ func (c *CopyFolders) Refill(ctx context.Context, r Rewriter) (partly, err error
 	return partly, err
 }
 
-// SayCopied names the files of a copy that are not what the user may expect, and counts the documents.
-func (g *Globals) SayCopied(r rewrite.Report) {
+// ReportCopies names the files of a copy that are not what the user may expect, and counts the documents.
+func (g *Globals) ReportCopies(r rewrite.Report) {
 	each := func(n int, more string, text func(i int) string) {
 		for i := range min(n, NamedMax) {
 			g.Log.Warn(text(i))
 		}
-		SaySome(g.Log.Warn, n-NamedMax, "file", " more"+more)
+		LogCount(g.Log.Warn, n-NamedMax, "file", " more"+more)
 	}
 	for _, of := range []struct {
 		files []string
@@ -210,7 +210,7 @@ func (g *Globals) SayCopied(r rewrite.Report) {
 		return fmt.Sprintf("%s: %s with spans that go: copied whole, because the text does not lie in the file as it was "+
 			"read", r.Uncut[i].File, Number(r.Uncut[i].Documents, "document"))
 	})
-	SaySome(g.Log.Warn, r.Unnoted, "record", " without fields: broken, too large, or an empty object")
+	LogCount(g.Log.Warn, r.Unnoted, "record", " without fields: broken, too large, or an empty object")
 }
 
 // NamedMax is how many files are named before the rest is counted.

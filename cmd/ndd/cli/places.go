@@ -163,7 +163,7 @@ func (g *Files) findInputs() {
 			if err != nil && !object.Is(in) {
 				continue // a name of something else
 			}
-			g.inputs.addAs(in, info, in)
+			g.inputs.addFile(in, info, in)
 			if info != nil && info.IsDir() {
 				g.folders = append(g.folders, in)
 			}
@@ -220,25 +220,25 @@ func isBelow(path, folder string) bool {
 
 // Destination follows links from path to the file that an output is written to. It reports whether the file is a pipe
 // or a device. A folder is an error.
-func Destination(path string) (at string, stream bool, err error) {
+func Destination(path string) (file string, stream bool, err error) {
 	const linksMax = 40 // as many as Linux follows
-	at = path
+	file = path
 	for range linksMax {
-		info, err := os.Stat(at)
+		info, err := os.Stat(file)
 		switch {
 		case err == nil && info.IsDir():
 			return "", false, fmt.Errorf("%s: is a directory", path)
 		case err == nil && !info.Mode().IsRegular():
-			return at, true, nil
+			return file, true, nil
 		}
-		to, err := os.Readlink(at)
+		to, err := os.Readlink(file)
 		if err != nil {
-			return at, false, nil // no link, or nothing yet
+			return file, false, nil // no link, or nothing yet
 		}
 		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(at), to)
+			to = filepath.Join(filepath.Dir(file), to)
 		}
-		at = to
+		file = to
 	}
 	return "", false, fmt.Errorf("%s: too many links", path)
 }

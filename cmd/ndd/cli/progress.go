@@ -90,9 +90,9 @@ func (p *Progress) NewBar(task string, total int64, text progressText) *Bar {
 }
 
 const (
-	drawEach = 100 * time.Millisecond // between changes of the line in a terminal
-	tellEach = 10 * time.Second       // between lines of the log about progress
-	tellMost = 8                      // files in flight that a line names
+	drawEach    = 100 * time.Millisecond // between changes of the line in a terminal
+	logEach     = 10 * time.Second       // between lines of the log about progress
+	logFilesMax = 8                      // files in flight that a line names
 )
 
 // draw shows how far a task is until the returned function is called: in a line of the terminal, and
@@ -107,7 +107,7 @@ func (p *Progress) draw(task string, text progressText, m *input.Meter,
 	begun, stop := time.Now(), make(chan struct{})
 	var drawing sync.WaitGroup
 	drawing.Go(func() {
-		tell, redraw := time.NewTicker(tellEach), new(time.Ticker) // the zero Ticker never ticks
+		tell, redraw := time.NewTicker(logEach), new(time.Ticker) // the zero Ticker never ticks
 		if isTerminal(p.stderr) {
 			redraw = time.NewTicker(drawEach)
 			defer redraw.Stop()
@@ -123,7 +123,7 @@ func (p *Progress) draw(task string, text progressText, m *input.Meter,
 				p.messages.show(p.fit(task + " " + text(done, total, time.Since(begun))))
 			case <-tell.C:
 				done, total := read()
-				p.tellOnce(task, text, m, done, total, time.Since(begun))
+				p.logOnce(task, text, m, done, total, time.Since(begun))
 			}
 		}
 	})
@@ -142,8 +142,8 @@ func (p *Progress) fit(line string) string {
 	return line[:min(len(line), columns-1)]
 }
 
-// tellOnce writes the lines of one moment.
-func (p *Progress) tellOnce(task string, text progressText, m *input.Meter, done, total int64, took time.Duration) {
+// logOnce writes the lines of one moment.
+func (p *Progress) logOnce(task string, text progressText, m *input.Meter, done, total int64, took time.Duration) {
 	var open []string
 	if m != nil {
 		open = m.Open()
@@ -161,10 +161,10 @@ func (p *Progress) tellOnce(task string, text progressText, m *input.Meter, done
 		p.log.Debug("files", "task", task, "open", open)
 	default:
 		more := ""
-		if len(open) > tellMost {
-			more = fmt.Sprintf(" and %d more", len(open)-tellMost)
+		if len(open) > logFilesMax {
+			more = fmt.Sprintf(" and %d more", len(open)-logFilesMax)
 		}
-		p.log.Debug(task + " now: " + strings.Join(open[:min(tellMost, len(open))], ", ") + more)
+		p.log.Debug(task + " now: " + strings.Join(open[:min(logFilesMax, len(open))], ", ") + more)
 	}
 }
 
@@ -187,8 +187,8 @@ func progressAttrs(task string, m *input.Meter, done, total int64, took time.Dur
 	return attrs
 }
 
-// reading is [BytesUnit] with the number of documents.
-func reading(m *input.Meter) progressText {
+// readText is [BytesUnit] with the number of documents.
+func readText(m *input.Meter) progressText {
 	return func(done, total int64, took time.Duration) string {
 		said := BytesUnit(done, total, took)
 		if n := m.Documents.Load(); n > 0 {
@@ -246,7 +246,7 @@ func (b *Bar) End() { b.end() }
 // has no total.
 func (p *Progress) NewInputBar(ctx context.Context, task string, inputs []string, o format.Options) *Bar {
 	b, m := &Bar{}, o.Meter
-	end := p.draw(task, reading(m), m, func() (int64, int64) { return m.Bytes.Load(), b.total.Load() })
+	end := p.draw(task, readText(m), m, func() (int64, int64) { return m.Bytes.Load(), b.total.Load() })
 	if b.end = end; p.Quiet || p.off || slices.ContainsFunc(inputs, input.ReadOnce) {
 		return b
 	}
@@ -256,7 +256,7 @@ func (p *Progress) NewInputBar(ctx context.Context, task string, inputs []string
 		if !isTerminal(p.stderr) { // until the first line; most commands end before
 			select {
 			case <-ctx.Done():
-			case <-time.After(tellEach / 2):
+			case <-time.After(logEach / 2):
 			}
 		}
 		b.total.Store(sizeOf(ctx, o.Share.List(ctx, inputs)))

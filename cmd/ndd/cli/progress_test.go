@@ -60,7 +60,7 @@ func TestTold(t *testing.T) {
 			g.Stderr = &messages
 			must.Do(t, g.Begin(&cobra.Command{}))
 			m := &input.Meter{}
-			bar := &Bar{end: g.Progress.draw("reading", reading(m), m, func() (int64, int64) { return m.Bytes.Load(), 4 << 20 })}
+			bar := &Bar{end: g.Progress.draw("reading", readText(m), m, func() (int64, int64) { return m.Bytes.Load(), 4 << 20 })}
 			end := m.Begin(input.File{Path: "in/a.jsonl"})
 			m.Bytes.Store(1 << 20)
 			m.Files.Store(1)

@@ -30,7 +30,7 @@ func ReadOnce(inputs []string) error {
 			}
 		}
 	}
-	return n.within()
+	return n.checkNested()
 }
 
 // ReadTwice returns an error for inputs that a flag cannot read again.
@@ -67,52 +67,52 @@ type file struct {
 }
 
 // add records an input; it returns an error if the input is known already.
-func (n *inputSet) add(path, as string) error {
+func (n *inputSet) add(path, name string) error {
 	info, err := os.Stat(path)
 	if path == input.Stdin || err != nil {
 		info = nil
 	}
-	return n.addAs(path, info, as)
+	return n.addFile(path, info, name)
 }
 
-// addAs is add for a path where info was found, nil for nothing.
-func (n *inputSet) addAs(path string, info fs.FileInfo, as string) error {
+// addFile is add for a path where info was found, nil for nothing.
+func (n *inputSet) addFile(path string, info fs.FileInfo, name string) error {
 	at := path
 	switch {
 	case object.Is(path):
 		at = filepath.Clean(path)
-		n.folders[at] = as // or one object, below which is none
+		n.folders[at] = name // or one object, below which is none
 	case info == nil:
 	case info.Mode().IsRegular():
-		at = n.real(path)
+		at = n.realPath(path)
 		of := stampOf(info)
 		for _, f := range n.files[of] {
 			if os.SameFile(f.FileInfo, info) {
-				return twice(f.name, as)
+				return duplicateError(f.name, name)
 			}
 		}
-		n.files[of] = append(n.files[of], file{info, as})
+		n.files[of] = append(n.files[of], file{info, name})
 	case info.IsDir():
-		at = n.real(path)
-		n.folders[at] = as
+		at = n.realPath(path)
+		n.folders[at] = name
 	}
 	if other, is := n.paths[at]; is {
-		return twice(other, as)
+		return duplicateError(other, name)
 	}
-	n.paths[at] = as
+	n.paths[at] = name
 	return nil
 }
 
-// twice returns the error for an input that has two names.
-func twice(one, other string) error {
-	if one == other {
-		return Usagef("%s is named twice: its documents would all be there twice; name it once", one)
+// duplicateError returns the error for an input that has two names.
+func duplicateError(first, second string) error {
+	if first == second {
+		return Usagef("%s is named twice: its documents would all be there twice; name it once", first)
 	}
-	return Usagef("%s and %s are the same: their documents would all be there twice; name one of them", one, other)
+	return Usagef("%s and %s are the same: their documents would all be there twice; name one of them", first, second)
 }
 
-// real returns path without links.
-func (n *inputSet) real(path string) string {
+// realPath returns path without links.
+func (n *inputSet) realPath(path string) string {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return input.RealPath(path)
 	}
@@ -123,9 +123,9 @@ func (n *inputSet) real(path string) string {
 	return filepath.Join(n.resolved[dir], name)
 }
 
-// within returns an error if an input is in a folder that is another input. Hidden files and folders are allowed,
+// checkNested returns an error if an input is in a folder that is another input. Hidden files and folders are allowed,
 // because a folder is read without them.
-func (n *inputSet) within() error {
+func (n *inputSet) checkNested() error {
 	if len(n.folders) == 0 {
 		return nil
 	}

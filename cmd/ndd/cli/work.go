@@ -50,7 +50,7 @@ func (g *Files) BeginReading(ctx context.Context, inputs []string, c *ingest.Con
 
 func (g *Files) openWork(ctx context.Context, dir string) (w *Work, err error) {
 	w = &Work{g: g, dir: dir}
-	w.Folder, err = work.Open(ctx, g.Disk, dir, g.Threads, w.say, func(msg string) { g.Log.Warn(msg) })
+	w.Folder, err = work.Open(ctx, g.Disk, dir, g.Threads, w.report, func(msg string) { g.Log.Warn(msg) })
 	if errors.Is(err, disk.ErrLocked) {
 		err = fmt.Errorf("--work %w: wait until that ends, or choose another folder", err)
 	}
@@ -94,8 +94,8 @@ func (w *Work) Done() {
 	}
 }
 
-// say says how many files are taken over, and which ones are read.
-func (w *Work) say(t work.Taken) {
+// report says how many files are taken over, and which ones are read.
+func (w *Work) report(t work.Taken) {
 	if t.Stored+len(t.Changed)+len(t.Other)+t.Unused == 0 {
 		return // the first run
 	}

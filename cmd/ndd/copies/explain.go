@@ -26,7 +26,7 @@ func explainCopies(ctx context.Context, g *cli.Files, args []string, f *copiesFl
 	if len(args) < 3 {
 		return cli.Usagef("--explain needs inputs and two IDs, such as: ndd copies --explain crawl.jsonl ID ID")
 	}
-	s, err := newSigning(g, &f.signatures, nil)
+	s, err := newSignRun(g, &f.signatures, nil)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func findCopies(ctx context.Context, g *cli.Files, inputs []string, f *copiesFla
 		return err
 	}
 	defer known.close()
-	s, err := newSigning(g, &f.signatures, known.files)
+	s, err := newSignRun(g, &f.signatures, known.files)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func findCopies(ctx context.Context, g *cli.Files, inputs []string, f *copiesFla
 	if err := known.addTo(d, s.budget); err != nil {
 		return err
 	}
-	table := pairTable{known: known}
+	table := pairTable{library: known}
 	started := time.Now()
 	partly := s.run(ctx, inputs, "comparing", d.NeedBytes, func(id string, sets copies.Sets) error {
 		d.Add(sets)
@@ -79,32 +79,32 @@ func findCopies(ctx context.Context, g *cli.Files, inputs []string, f *copiesFla
 func (s *signRun) report(r *copies.Report, table *pairTable, against []string) {
 	log, among := s.g.Log, ""
 	if len(against) > 0 {
-		among = fmt.Sprintf(" with %s in %s", cli.Number(table.known.documents(), "document"), strings.Join(against, ", "))
+		among = fmt.Sprintf(" with %s in %s", cli.Number(table.library.documents(), "document"), strings.Join(against, ", "))
 	}
 	log.Info(fmt.Sprintf("%s among %s%s", cli.Number(r.Pairs, "pair"), cli.Number(len(table.ids), "document"), among))
 	s.warnNone(r.None)
-	cli.SaySome(log.Info, r.Fallback, "short document", ": compared with long ones by winnow, with each other by shingles")
-	cli.SaySome(log.Info, r.Unlisted, "document", " with the same signatures as more than "+
+	cli.LogCount(log.Info, r.Fallback, "short document", ": compared with long ones by winnow, with each other by shingles")
+	cli.LogCount(log.Info, r.Unlisted, "document", " with the same signatures as more than "+
 		humanize.Comma(postings.MaxEqual)+" others: listed with the first of these only")
-	cli.SaySome(log.Warn, r.Frequent, "document", ": pairs that share only signatures "+
+	cli.LogCount(log.Warn, r.Frequent, "document", ": pairs that share only signatures "+
 		"of fewer than min-df or more than max-df documents are not listed")
-	cli.SaySome(log.Info, r.SameSite, "pair", " of one site left out")
-	cli.SaySome(log.Warn, repeated(table.ids), "document", " with an ID that an earlier one has: lines of the output do not "+
+	cli.LogCount(log.Info, r.SameSite, "pair", " of one site left out")
+	cli.LogCount(log.Warn, repeated(table.ids), "document", " with an ID that an earlier one has: lines of the output do not "+
 		"tell them apart; --id names another field")
-	cli.SaySome(log.Info, table.omitted, "pair", " of documents with the same ID left out")
+	cli.LogCount(log.Info, table.omitted, "pair", " of documents with the same ID left out")
 }
 
 // A pairTable writes pairs with the IDs of their documents.
 type pairTable struct {
-	known   *library
+	library *library
 	ids     []string // IDs of the compared documents
 	omitted int      // number of pairs of documents with the same ID
 }
 
 // write writes the pairs in order of the compared documents. The first document of a pair is one of them.
 func (p *pairTable) write(t *result.TableWriter, pairs []copies.Pair) (err error) {
-	first := p.known.documents()
-	if len(p.known.files) > 0 {
+	first := p.library.documents()
+	if len(p.library.files) > 0 {
 		for i := range pairs {
 			pairs[i] = pairs[i].Swapped()
 		}
@@ -114,7 +114,7 @@ func (p *pairTable) write(t *result.TableWriter, pairs []copies.Pair) (err error
 		a, b := p.ids[uint64(pairs[i].A)-first], ""
 		if doc := uint64(pairs[i].B); doc >= first {
 			b = p.ids[doc-first]
-		} else if b, err = p.known.id(doc); err != nil {
+		} else if b, err = p.library.id(doc); err != nil {
 			return err
 		}
 		if a == b {

@@ -39,10 +39,10 @@ func (f *signatureFlags) reading(g *cli.Files) (ingest.Config, error) {
 
 // options returns the options of signatures. If there are signature files, the options are their recipe, and flags must
 // not differ from it.
-func (f *signatureFlags) options(g *cli.Files, known []*copies.File) (o copies.Options, err error) {
-	if len(known) > 0 {
-		if o, err = known[0].Recipe().Options(); err != nil {
-			return o, fmt.Errorf("%s: %w", known[0].Path(), err)
+func (f *signatureFlags) options(g *cli.Files, files []*copies.File) (o copies.Options, err error) {
+	if len(files) > 0 {
+		if o, err = files[0].Recipe().Options(); err != nil {
+			return o, fmt.Errorf("%s: %w", files[0].Path(), err)
 		}
 	}
 	method, err := copies.ParseMethod(f.method)
@@ -59,7 +59,7 @@ func (f *signatureFlags) options(g *cli.Files, known []*copies.File) (o copies.O
 	if _, err := copies.NewSigner(context.Background(), o); err != nil {
 		return o, cli.Usagef("%w", err)
 	}
-	for _, k := range known {
+	for _, k := range files {
 		if err := o.Recipe().Compatible("the documents", *k.Recipe(), k.Path()); err != nil {
 			return o, err
 		}
@@ -95,7 +95,7 @@ func (f *copiesFlags) check(g *cli.Files) error {
 	if !f.explain {
 		return g.CheckOutput(f.out, copies.Columns...)
 	}
-	if err := g.Refuse("has no effect with --explain", "format", "threshold", "against", "site"); err != nil {
+	if err := g.RejectFlags("has no effect with --explain", "format", "threshold", "against", "site"); err != nil {
 		return err
 	}
 	return g.CheckOutput(f.out)

@@ -53,7 +53,7 @@ func (l *library) addTo(d *copies.Detector, budget *memory.Budget) error {
 			return err
 		}
 	}
-	d.Known()
+	d.MarkKnown()
 	return budget.Check("the signatures of "+cli.Number(l.documents(), "document"), d.NeedBytes())
 }
 

@@ -55,7 +55,7 @@ func sign(ctx context.Context, g *cli.Files, inputs []string, out string, f *sig
 	if err := g.CheckOutput(out); err != nil {
 		return err
 	}
-	s, err := newSigning(g, f, nil)
+	s, err := newSignRun(g, f, nil)
 	if err != nil {
 		return err
 	}

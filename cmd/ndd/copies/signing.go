@@ -28,9 +28,9 @@ type signRun struct {
 	budget  *memory.Budget
 }
 
-// newSigning returns the signing of the flags. Its options are the recipe of the signature files, if there are any.
-func newSigning(g *cli.Files, f *signatureFlags, known []*copies.File) (*signRun, error) {
-	o, err := f.options(g, known)
+// newSignRun returns the signing of the flags. Its options are the recipe of the signature files, if there are any.
+func newSignRun(g *cli.Files, f *signatureFlags, files []*copies.File) (*signRun, error) {
+	o, err := f.options(g, files)
 	if err != nil {
 		return nil, err
 	}
@@ -59,21 +59,21 @@ func (s *signRun) limitMemory() (err error) {
 // without their IDs. The error wraps cli.ErrPartly if input was lost.
 func (s *signRun) run(ctx context.Context, inputs []string, purpose string, need func() uint64,
 	add func(id string, sets copies.Sets) error) error {
-	type signed struct {
+	type documentSets struct {
 		id   string
 		sets copies.Sets
 	}
 	idBytes, documents, sites := uint64(0), 0, 0
-	report, err := cli.Extract(ctx, s.g, inputs, s.reading, ingest.Steps[signed]{
-		Worker: func(ctx context.Context) (func(int, *format.Document) (signed, error), error) {
+	report, err := cli.Extract(ctx, s.g, inputs, s.reading, ingest.Steps[documentSets]{
+		Worker: func(ctx context.Context) (func(int, *format.Document) (documentSets, error), error) {
 			signer, err := copies.NewSigner(ctx, s.options)
-			return func(_ int, doc *format.Document) (signed, error) {
+			return func(_ int, doc *format.Document) (documentSets, error) {
 				sets := signer.Sign(doc.Text)
-				sets.Site = s.flags.site.Of(doc)
-				return signed{doc.ID, sets}, nil
+				sets.Site = s.flags.site.Number(doc)
+				return documentSets{doc.ID, sets}, nil
 			}, err
 		},
-		Emit: func(d signed) error {
+		Emit: func(d documentSets) error {
 			documents++
 			if d.sets.Site != 0 {
 				sites++
@@ -88,7 +88,7 @@ func (s *signRun) run(ctx context.Context, inputs []string, purpose string, need
 	if err != nil {
 		return memory.Advise(err, "give it more with --memory, or take fewer documents at a time")
 	}
-	partly := s.g.Ingested(report)
+	partly := s.g.Report(report)
 	if s.flags.site != "" && sites < documents {
 		s.g.Log.Warn(fmt.Sprintf("--site %s: of no site, without such a field or with an empty one: %s of %s", s.flags.site,
 			humanize.Comma(int64(documents-sites)), cli.Number(documents, "document")))
@@ -107,5 +107,5 @@ func (s *signRun) warnNone(documents int) {
 		what = fmt.Sprintf(" had fewer than %d different sentences that end with %s, too few to be compared",
 			o.MinFeaturesOf(o.Method), strings.Join(strings.Split(ends, ""), " or "))
 	}
-	cli.SaySome(s.g.Log.Warn, documents, "document", what)
+	cli.LogCount(s.g.Log.Warn, documents, "document", what)
 }

@@ -164,7 +164,7 @@ func (f *evalFlags) readLabels(ctx context.Context, g *cli.Files) ([]eval.Label,
 func (f *evalFlags) options(g *cli.Files) (o eval.Options, err error) {
 	o = eval.Options{Threads: g.Threads, Progress: func(name string) { g.Log.Debug("measuring " + name) }}
 	if f.pairs != "" {
-		if err := g.Refuse("applies only without --pairs: it is about copies that ndd edits", "sample"); err != nil {
+		if err := g.RejectFlags("applies only without --pairs: it is about copies that ndd edits", "sample"); err != nil {
 			return o, err
 		}
 	}
@@ -239,7 +239,7 @@ func (f *evalFlags) readCorpus(ctx context.Context, g *cli.Files, inputs []strin
 	if err != nil {
 		return nil, err
 	}
-	return corpus, g.Ingested(report)
+	return corpus, g.Report(report)
 }
 
 // findPairs returns the labelled pairs of the corpus. If some labels have documents that the corpus lacks, partly is

@@ -16,7 +16,7 @@ import (
 // checkCopies checks --copies and flags that exclude it, and returns the options of each method.
 func (f *evalFlags) checkCopies(g *cli.Files) (methods []copies.Options, err error) {
 	if !g.Given["copies"] {
-		return nil, g.Refuse("needs --copies", "method-file")
+		return nil, g.RejectFlags("needs --copies", "method-file")
 	}
 	if len(f.copies) == 0 {
 		return nil, cli.Usagef("--copies is empty: it must be spotsigs, ccdet, winnow or shingles")
@@ -24,7 +24,7 @@ func (f *evalFlags) checkCopies(g *cli.Files) (methods []copies.Options, err err
 	if f.pairs == "" {
 		return nil, cli.Usagef("--copies needs --pairs: it measures labelled pairs")
 	}
-	if err := g.Refuse("has no effect with --copies", "recipe", "drop", "compare", "verify", "report", "table", "sample",
+	if err := g.RejectFlags("has no effect with --copies", "recipe", "drop", "compare", "verify", "report", "table", "sample",
 		"sample-pairs"); err != nil {
 		return nil, err
 	}

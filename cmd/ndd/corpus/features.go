@@ -37,7 +37,7 @@ func withFeatures[R any](ctx context.Context, g *cli.Files, inputs []string, c i
 	if err != nil {
 		return report, err
 	}
-	return report, g.Ingested(report)
+	return report, g.Report(report)
 }
 
 // explainedFeatures is how many features of a document --explain shows.

@@ -99,10 +99,10 @@ func (d *filterCmd) run(ctx context.Context, inputs []string) error {
 
 // say reports the copies and returns [cli.ErrPartly] where something is missing.
 func (d *filterCmd) say(decisions *droplist.List, report rewrite.Report, left droplist.Leftover) error {
-	d.g.SayCopied(report)
+	d.g.ReportCopies(report)
 	d.g.Log.Info(fmt.Sprintf("dropped %s; %s has %s", cli.Number(int(left.Dropped), "document"), d.dropped,
 		humanize.Comma(decisions.Rows)))
-	cli.SaySome(d.g.Log.Warn, int(left.Repeated), "document", " dropped with the ID of another one that is: "+
+	cli.LogCount(d.g.Log.Warn, int(left.Repeated), "document", " dropped with the ID of another one that is: "+
 		"the columns file and row would tell them apart")
 	if left.Unmatched > 0 {
 		more := ""

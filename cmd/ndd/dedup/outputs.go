@@ -53,7 +53,7 @@ func (j *job) write(ctx context.Context, to *outputs, c *dedup.Corpus, r *dedup.
 	case to.tables != nil:
 		var sameID int
 		sameID, err = writeTables(ctx, to.tables, j.flags.format.Format, c, r, j.g.Threads)
-		cli.SaySome(j.g.Log.Warn, sameID, "dropped document", " with the ID of the document that is kept: "+
+		cli.LogCount(j.g.Log.Warn, sameID, "dropped document", " with the ID of the document that is kept: "+
 			"the columns file and row tell them apart, not the ID")
 	case j.g.Given["format"]:
 		err = j.g.WriteTable("", j.flags.format.Format, clusterColumns, (&clusterTables{c: c, r: r}).clusters)

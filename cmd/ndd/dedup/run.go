@@ -93,7 +93,7 @@ func (j *job) readDocuments(ctx context.Context, known *knownSet) (c *dedup.Corp
 		j.g.Log.Warn(missingText(m, c.Len()))
 	}
 	j.skips = report.Skipped
-	return c, j.g.Ingested(report), nil
+	return c, j.g.Report(report), nil
 }
 
 // readPrints reads fingerprint files. Without sketches fingerprints decide alone.

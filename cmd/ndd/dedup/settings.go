@@ -33,7 +33,7 @@ func newSettings(g *cli.Files, f *flags, inputs []string) (s *settings, err erro
 		return nil, err
 	}
 	if s.fingerprints {
-		err := g.Refuse("applies only to documents; fingerprint files have no texts", cli.DocumentFlagNames...)
+		err := g.RejectFlags("applies only to documents; fingerprint files have no texts", cli.DocumentFlagNames...)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func (s *settings) setDecision(g *cli.Files, f *flags) (err error) {
 		return cli.Usagef("--verify exact compares texts, and fingerprint files have none: give the documents")
 	case s.finding.Exact:
 		s.finding.K = 0
-		return g.Refuse("cannot go with --verify exact, which compares nothing else than whole texts", "distance", "threshold",
+		return g.RejectFlags("cannot go with --verify exact, which compares nothing else than whole texts", "distance", "threshold",
 			"against", "recipe", "drop")
 	case f.distance < 0 || f.distance > permute.MaxK:
 		return cli.Usagef("-k %d: must be 0 to %d", f.distance, permute.MaxK)
@@ -109,7 +109,7 @@ func (s *settings) setTexts(g *cli.Files, f *flags) (err error) {
 	if s.finding.Rule, err = dedup.ParseRule(f.verify); err != nil {
 		return cli.Usagef("--verify %w; the other values are sketch, text and exact", err)
 	}
-	return g.Refuse("applies to sketches and to --verify text; a rule has its own numbers", "threshold")
+	return g.RejectFlags("applies to sketches and to --verify text; a rule has its own numbers", "threshold")
 }
 
 // setOrder sets which document of a cluster is kept, by the flags for that, for sources and for URLs.

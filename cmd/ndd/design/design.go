@@ -88,7 +88,7 @@ func (d *designCommand) run(g *cli.Files, cmd *cobra.Command) error {
 
 // runRecursion prints the paper's table for -n and -k.
 func (d *designCommand) runRecursion(g *cli.Files) error {
-	if err := g.Refuse("does not go with --recursion", "sample", "memory", "tables", "design", "layout", "all", "format", "for", "ids",
+	if err := g.RejectFlags("does not go with --recursion", "sample", "memory", "tables", "design", "layout", "all", "format", "for", "ids",
 		"sketch"); err != nil {
 		return err
 	}

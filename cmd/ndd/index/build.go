@@ -92,7 +92,7 @@ func (b *buildRun) check() (err error) {
 	case b.add != "" && none:
 		return cli.Usagef("--ids none applies only to a new index, without --add")
 	case b.add != "":
-		return b.g.Refuse("applies only to a new index, without --add", "output", "force", "sketch", "distance",
+		return b.g.RejectFlags("applies only to a new index, without --add", "output", "force", "sketch", "distance",
 			"tables", "design", "layout", "memory")
 	case b.out == "":
 		err = cli.Usagef("no -o INDEX given")
@@ -101,7 +101,7 @@ func (b *buildRun) check() (err error) {
 	default:
 		err = b.sketch.Check()
 	}
-	return cmp.Or(b.g.Refuse("applies only with --add", "ttl"), err)
+	return cmp.Or(b.g.RejectFlags("applies only with --add", "ttl"), err)
 }
 
 func (b *buildRun) run(ctx context.Context, paths []string) error {

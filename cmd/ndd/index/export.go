@@ -109,7 +109,7 @@ func (e *exportRun) run(ctx context.Context, g *cli.Files, dir string) error {
 		return err
 	}
 	defer view.Release()
-	from := source{g: g, dir: dir, x: x, view: view}
+	from := exportSource{g: g, dir: dir, x: x, view: view}
 	from.bar = g.Progress.NewBar("exporting", int64(x.Stats().Documents), cli.CountUnit)
 	if e.isFile() {
 		err = from.toFile(ctx, e.out)
@@ -120,24 +120,24 @@ func (e *exportRun) run(ctx context.Context, g *cli.Files, dir string) error {
 	if err != nil {
 		return err
 	}
-	from.say(e.out)
+	from.report(e.out)
 	return nil
 }
 
-// A source is an index that is exported.
-type source struct {
-	g    *cli.Files
-	dir  string
-	x    *engine.Index
-	view version.View
-	bar  *cli.Bar
-	did  search.ListCounts
-	bare uint64 // number of fingerprints written, for an index without documents
+// A exportSource is an index that is exported.
+type exportSource struct {
+	g         *cli.Files
+	dir       string
+	x         *engine.Index
+	view      version.View
+	bar       *cli.Bar
+	counts    search.ListCounts
+	bareCount uint64 // number of fingerprints written, for an index without documents
 }
 
 // toLines writes lines to standard output, or to a file that appears when it is complete. The lines are JSON, or tsv as
 // 'ndd fingerprint' prints and 'ndd build' reads it.
-func (s *source) toLines(ctx context.Context, out, format string) error {
+func (s *exportSource) toLines(ctx context.Context, out, format string) error {
 	f, columns, docs := result.TSV, cli.ColumnsOf("fingerprint id"), s.keepsDocs()
 	if format == result.JSON.String() {
 		f = result.JSON
@@ -148,16 +148,16 @@ func (s *source) toLines(ctx context.Context, out, format string) error {
 	return s.g.WriteOutput(out, func(w *cli.Output) (err error) {
 		t := result.NewTableWriter(w, f, columns...)
 		if t.WithoutHeader(); docs {
-			err = s.each(ctx, func(d rows.Doc) error { return t.Text(d.Fingerprint.String()).Text(d.ID).End() })
+			err = s.eachDocument(ctx, func(d rows.Doc) error { return t.Text(d.Fingerprint.String()).Text(d.ID).End() })
 		} else {
-			err = s.walk(ctx, func(p simhash.Fingerprint) error { return t.Text(p.String()).End() })
+			err = s.eachFingerprint(ctx, func(p simhash.Fingerprint) error { return t.Text(p.String()).End() })
 		}
 		return cmp.Or(err, t.Close())
 	})
 }
 
 // keepsDocs reports whether the index stores documents, and not only fingerprints.
-func (s *source) keepsDocs() bool {
+func (s *exportSource) keepsDocs() bool {
 	for _, g := range s.view.Version.Segments {
 		if !g.KeepsDocs() {
 			return false
@@ -166,10 +166,10 @@ func (s *source) keepsDocs() bool {
 	return true
 }
 
-// each calls yield with each document. A document without an ID gets its number as its ID.
-func (s *source) each(ctx context.Context, yield func(rows.Doc) error) (err error) {
+// eachDocument calls yield with each document. A document without an ID gets its number as its ID.
+func (s *exportSource) eachDocument(ctx context.Context, yield func(rows.Doc) error) (err error) {
 	written := int64(0)
-	s.did, err = live.Of(s.x).Documents(ctx, s.view, func(doc rows.DocID, d rows.Doc) error {
+	s.counts, err = live.Of(s.x).Documents(ctx, s.view, func(doc rows.DocID, d rows.Doc) error {
 		d.ID = cmp.Or(d.ID, strconv.FormatUint(uint64(doc), 10))
 		written++
 		s.bar.Set(written)
@@ -181,22 +181,22 @@ func (s *source) each(ctx context.Context, yield func(rows.Doc) error) (err erro
 	return nil
 }
 
-// walk calls yield with the distinct fingerprints of an index without documents.
-func (s *source) walk(ctx context.Context, yield func(simhash.Fingerprint) error) (failed error) {
+// eachFingerprint calls yield with the distinct fingerprints of an index without documents.
+func (s *exportSource) eachFingerprint(ctx context.Context, yield func(simhash.Fingerprint) error) (failed error) {
 	err := s.view.Walk(ctx, func(prints []uint64) bool {
 		for _, f := range prints {
 			if failed = yield(simhash.Fingerprint(f)); failed != nil {
 				return false
 			}
 		}
-		s.bare += uint64(len(prints))
-		s.bar.Set(int64(s.bare))
+		s.bareCount += uint64(len(prints))
+		s.bar.Set(int64(s.bareCount))
 		return true
 	})
 	return cmp.Or(failed, err)
 }
 
-func (s *source) toFile(ctx context.Context, out string) error {
+func (s *exportSource) toFile(ctx context.Context, out string) error {
 	recipe := s.x.Recipe()
 	if !ndf.IsBare(out) {
 		switch {
@@ -210,37 +210,37 @@ func (s *source) toFile(ctx context.Context, out string) error {
 	}
 	return s.g.WriteFingerprints(out, *cmp.Or(recipe, &simhash.Recipe{}), func(w *ndf.Writer) error {
 		if !s.keepsDocs() {
-			return s.walk(ctx, func(f simhash.Fingerprint) error { return w.Append(ndf.Document{Fingerprint: f}) })
+			return s.eachFingerprint(ctx, func(f simhash.Fingerprint) error { return w.Append(ndf.Document{Fingerprint: f}) })
 		}
 		if live.Of(s.x).Config().Sketches {
 			w.KeepSketches()
 		}
-		return s.each(ctx, func(d rows.Doc) error {
+		return s.eachDocument(ctx, func(d rows.Doc) error {
 			return w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, Sketch: d.Sketch})
 		})
 	})
 }
 
-// say logs how many documents were written and left out.
-func (s *source) say(out string) {
+// report logs how many documents were written and left out.
+func (s *exportSource) report(out string) {
 	to := ""
 	if !cli.IsStdout(out) {
 		to = " to " + out
 	}
-	if s.bare > 0 {
+	if s.bareCount > 0 {
 		s.g.Log.Info(fmt.Sprintf("%s: %s written%s; it keeps no documents", s.dir,
-			cli.Number(s.bare, "distinct fingerprint"), to))
+			cli.Number(s.bareCount, "distinct fingerprint"), to))
 		return
 	}
-	said := fmt.Sprintf("%s: %s written%s", s.dir, cli.Number(s.did.Documents, "document"), to)
-	if s.did.Deleted+s.did.Expired > 0 {
-		said += "; " + GoneText(s.did.Deleted, s.did.Expired) + " left out"
+	said := fmt.Sprintf("%s: %s written%s", s.dir, cli.Number(s.counts.Documents, "document"), to)
+	if s.counts.Deleted+s.counts.Expired > 0 {
+		said += "; " + GoneText(s.counts.Deleted, s.counts.Expired) + " left out"
 	}
 	s.g.Log.Info(said)
-	if n := s.did.Expiring; n > 0 {
+	if n := s.counts.Expiring; n > 0 {
 		s.g.Log.Info(fmt.Sprintf("%s: %s will expire in the index; when is not written", s.dir, cli.Number(n, "document")))
 	}
-	if !live.Of(s.x).Config().IDs && s.did.Documents > 0 {
+	if !live.Of(s.x).Config().IDs && s.counts.Documents > 0 {
 		s.g.Log.Info(s.dir + ": keeps no IDs: the documents' numbers are written in their place; 'ndd build --ids rows' " +
 			"does not keep them")
 	}

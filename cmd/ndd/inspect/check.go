@@ -52,7 +52,7 @@ status is 3 and the message names the file, section and offset.`,
 // check verifies the index or file at a path, and returns its description.
 func check(ctx context.Context, g *cli.Files, path string) (sound string, err error) {
 	if cli.IsStream(path) {
-		return checkPrints(ctx, g, path)
+		return checkFingerprints(ctx, g, path)
 	}
 	info, err := os.Stat(path)
 	switch {
@@ -68,7 +68,7 @@ func check(ctx context.Context, g *cli.Files, path string) (sound string, err er
 	case wal.IsLog(path) && !g.Raw:
 		return checkLog(path)
 	case !ok, g.Raw, kind == store.KindFingerprints:
-		return checkPrints(ctx, g, path)
+		return checkFingerprints(ctx, g, path)
 	}
 	return checkPart(ctx, g, path, kind)
 }
@@ -118,7 +118,7 @@ func checkLog(path string) (string, error) {
 	return fmt.Sprintf("sound: write-ahead log, %s", humanize.IBytes(uint64(r.Bytes+r.Torn))) + logText(r.Report), nil
 }
 
-func checkPrints(ctx context.Context, g *cli.Files, path string) (sound string, err error) {
+func checkFingerprints(ctx context.Context, g *cli.Files, path string) (sound string, err error) {
 	defer store.CatchFault(&err)()
 	f, err := g.OpenFingerprints(path)
 	if err != nil {

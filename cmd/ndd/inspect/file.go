@@ -74,21 +74,21 @@ type tableInfo struct {
 func describe(ctx context.Context, g *cli.Files, path string, count func([]uint64)) (f *file, err error) {
 	f = &file{Path: path}
 	if cli.IsStream(path) {
-		return f, f.prints(ctx, g, count)
+		return f, f.describeFingerprints(ctx, g, count)
 	}
 	kind, ok, err := store.Sniff(path)
 	switch {
 	case err != nil:
 		return nil, err
 	case wal.IsLog(path) && !g.Raw:
-		return f, f.log()
+		return f, f.describeLog()
 	case !ok, g.Raw, kind == store.KindFingerprints:
-		return f, f.prints(ctx, g, count)
+		return f, f.describeFingerprints(ctx, g, count)
 	}
-	return f, f.partOfIndex(ctx, g, kind, count)
+	return f, f.describePart(ctx, g, kind, count)
 }
 
-func (f *file) log() error {
+func (f *file) describeLog() error {
 	r, err := wal.CheckFile(f.Path, nil)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (f *file) log() error {
 	return nil
 }
 
-func (f *file) prints(ctx context.Context, g *cli.Files, count func([]uint64)) error {
+func (f *file) describeFingerprints(ctx context.Context, g *cli.Files, count func([]uint64)) error {
 	p, err := g.OpenFingerprints(f.Path)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (f *file) prints(ctx context.Context, g *cli.Files, count func([]uint64)) e
 	defer p.Close()
 	f.Kind, f.Bytes, f.Documents = "raw fingerprints", 8*p.Len(), p.Len()
 	if s := p.Store(); s != nil {
-		if err := f.container(s, p.Len()); err != nil {
+		if err := f.describeSections(s, p.Len()); err != nil {
 			return err
 		}
 	}
@@ -125,7 +125,7 @@ func (f *file) prints(ctx context.Context, g *cli.Files, count func([]uint64)) e
 	return cli.EachChunk(ctx, p, count)
 }
 
-func (f *file) partOfIndex(ctx context.Context, g *cli.Files, kind store.Kind, count func([]uint64)) error {
+func (f *file) describePart(ctx context.Context, g *cli.Files, kind store.Kind, count func([]uint64)) error {
 	s, err := store.Open(f.Path, kind)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (f *file) partOfIndex(ctx context.Context, g *cli.Files, kind store.Kind, c
 	defer s.Close()
 	switch {
 	case kind == store.KindSegment:
-		return f.segment(ctx, s, count)
+		return f.describeSegment(ctx, s, count)
 	case kind == store.KindSignatures:
 		signatures, err := copies.Open(ctx, f.Path, g.Threads)
 		if err != nil {
@@ -142,10 +142,10 @@ func (f *file) partOfIndex(ctx context.Context, g *cli.Files, kind store.Kind, c
 		defer signatures.Close()
 		f.Documents, f.method = signatures.Documents(), string(signatures.Recipe().Method)
 	}
-	return f.container(s, 0)
+	return f.describeSections(s, 0)
 }
 
-func (f *file) segment(ctx context.Context, s *store.File, count func([]uint64)) error {
+func (f *file) describeSegment(ctx context.Context, s *store.File, count func([]uint64)) error {
 	if err := s.VerifySmall(); err != nil {
 		return err
 	}
@@ -175,12 +175,12 @@ func (f *file) segment(ctx context.Context, s *store.File, count func([]uint64))
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
 	}
-	return f.container(s, g.Fingerprints())
+	return f.describeSections(s, g.Fingerprints())
 }
 
-// container describes the sections of a file with a number of fingerprints. It copies the metadata, which is used after
+// describeSections describes the sections of a file with a number of fingerprints. It copies the metadata, which is used after
 // the file is closed.
-func (f *file) container(s *store.File, fingerprints uint64) error {
+func (f *file) describeSections(s *store.File, fingerprints uint64) error {
 	if err := s.VerifySmall(); err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ of its site`,
 		o, err := m.copyOptions(m.site != "")
 		j := mapreduce.Signatures{Document: c.Document, Copies: o}
 		if m.site != "" {
-			j.SiteOf = m.site.Of
+			j.SiteOf = m.site.Number
 		}
 		return j, err
 	},
@@ -219,7 +219,7 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 		case "likeness":
 			f.IntVarP(&m.k, "distance", "k", 7, fmt.Sprintf("largest Hamming distance, 0 to %d", permute.MaxK))
 			m.threshold.Register(f)
-			f.IntVar(&m.pairs.Most, "most", 16, "list only the nearest pair of a document that has more in a table; 1 for the job dedup")
+			f.IntVar(&m.pairs.PairsMax, "most", 16, "list only the nearest pair of a document that has more in a table; 1 for the job dedup")
 		case "sketch":
 			m.sketch.Register(cmd, "auto, or none: leave out the sketches, so that pairs are unverified")
 		case "rows":

@@ -151,7 +151,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) (err error) 
 	}
 	defer r.Close()
 	w.KeepCopies(copies.Kept)
-	partly := cmp.Or(p.g.Ingested(report), partlyItems)
+	partly := cmp.Or(p.g.Report(report), partlyItems)
 	if err := p.writeTables(ctx, &to, r); err != nil {
 		return err
 	}
@@ -295,7 +295,7 @@ func (p *decontamination) say(r *decontaminate.Result, documents int) {
 				cli.Number(s.Items, "item"), humanize.Comma(int64(s.Answered)), cli.Number(s.Documents, "document")))
 		}
 	}
-	cli.SaySome(p.g.Log.Info, len(r.Sets)-cli.NamedMax, "set", " more; --sets writes a table of all")
+	cli.LogCount(p.g.Log.Info, len(r.Sets)-cli.NamedMax, "set", " more; --sets writes a table of all")
 	msg := fmt.Sprintf("%s of %s with items; %s met", humanize.Comma(int64(r.Met)), cli.Number(documents, "document"),
 		cli.Number(met, "item"))
 	if phrases > 0 {

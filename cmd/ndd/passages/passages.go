@@ -116,7 +116,7 @@ func (p *passagesRun) options() (err error) {
 		if o.Unit, err = passages.ParseUnit(p.unit); err != nil {
 			return cli.Usagef("--unit %w", err)
 		}
-	} else if err := p.g.Refuse("applies only with --unit", "min-chars"); err != nil {
+	} else if err := p.g.RejectFlags("applies only with --unit", "min-chars"); err != nil {
 		return err
 	}
 	if p.g.Given["bytes"] {
@@ -124,7 +124,7 @@ func (p *passagesRun) options() (err error) {
 			p.bytes > passages.BytesMax {
 			return cli.Usagef("--bytes %d: must be %d to %d", p.bytes, passages.BytesMin, passages.BytesMax)
 		}
-	} else if err := p.g.Refuse("applies only with --bytes", "cut"); err != nil {
+	} else if err := p.g.RejectFlags("applies only with --bytes", "cut"); err != nil {
 		return err
 	}
 	if p.g.Given["words"] {
@@ -145,7 +145,7 @@ func (p *passagesRun) options() (err error) {
 		return err
 	}
 	if p.dryRun {
-		return p.g.Refuse("applies only without --dry-run, which writes nothing", "output", "format")
+		return p.g.RejectFlags("applies only without --dry-run, which writes nothing", "output", "format")
 	}
 	return p.g.CheckOutput(p.out, columns...)
 }
@@ -183,7 +183,7 @@ func (p *passagesRun) run(ctx context.Context, inputs []string) (err error) {
 	}
 	defer r.Close()
 	w.KeepCopies(copies.Kept)
-	partly := p.g.Ingested(report)
+	partly := p.g.Report(report)
 	t, err := p.writeTable(ctx, &to, r)
 	if err != nil {
 		return err

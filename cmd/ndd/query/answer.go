@@ -60,7 +60,7 @@ func (a *indexAnswerer) answer(ctx context.Context, line func(result.Row) error)
 	if a.b.tally.Unique {
 		docs = 1
 	}
-	return a.each(ctx, docs, func(r result.Row, h *engine.Hit) error {
+	return a.eachHit(ctx, docs, func(r result.Row, h *engine.Hit) error {
 		for i, doc := range h.Docs {
 			r.DocID = uint64(doc)
 			if h.Similarities != nil {
@@ -76,14 +76,14 @@ func (a *indexAnswerer) answer(ctx context.Context, line func(result.Row) error)
 
 // count looks up no documents: the fingerprint of an empty page may have millions, for every query.
 func (a *indexAnswerer) count(ctx context.Context, t *result.Tally) error {
-	return a.each(ctx, 1, func(r result.Row, h *engine.Hit) error {
+	return a.eachHit(ctx, 1, func(r result.Row, h *engine.Hit) error {
 		t.Count(r, h.Documents)
 		return nil
 	})
 }
 
-// each calls yield with every hit in order. The hit has its first docs documents, the row has none.
-func (a *indexAnswerer) each(ctx context.Context, docs int, yield func(result.Row, *engine.Hit) error) error {
+// eachHit calls yield with every hit in order. The hit has its first docs documents, the row has none.
+func (a *indexAnswerer) eachHit(ctx context.Context, docs int, yield func(result.Row, *engine.Hit) error) error {
 	bar := a.b.g.Progress.NewBar("answering", int64(len(a.b.queries)), cli.CountUnit)
 	defer bar.End()
 	o, err := a.plan(engine.BatchOptions{K: a.b.index.k, Sketches: a.b.sketches, Docs: docs, Threads: a.b.g.Threads,

@@ -63,9 +63,9 @@ have no index. A message counts queries and hits.`,
 // A shard is part i of n equal parts of the work. {0, 1} is the whole work.
 type shard struct{ i, n uint64 }
 
-// of returns the range of rows of the shard. The ranges of all shards cover the total, and their lengths differ by at most
+// rows returns the range of rows of the shard. The ranges of all shards cover the total, and their lengths differ by at most
 // one.
-func (s shard) of(total uint64) (from, to uint64) {
+func (s shard) rows(total uint64) (from, to uint64) {
 	cut := func(i uint64) uint64 {
 		hi, lo := bits.Mul64(total, i)
 		q, _ := bits.Div64(hi, lo, s.n)
@@ -125,7 +125,7 @@ func (b *batch) check(q string) (err error) {
 		err = b.checkScan()
 	}
 	if err = cmp.Or(err, b.g.CheckOutput(b.out)); err == nil && b.count {
-		err = b.g.Refuse("has no effect with --count, which writes no hits", "output", "format")
+		err = b.g.RejectFlags("has no effect with --count, which writes no hits", "output", "format")
 	}
 	return err
 }
@@ -141,7 +141,7 @@ func (b *batch) checkScan() error {
 		return cli.Usagef("--scan %[1]s: is a folder: -i searches an index, and 'ndd export %[1]s -o FILE' makes a file of it",
 			b.scan)
 	}
-	return b.g.Refuse("applies only with -i: a scan does not search an index", "numa", "checksums")
+	return b.g.RejectFlags("applies only with -i: a scan does not search an index", "numa", "checksums")
 }
 
 func (b *batch) run(cmd *cobra.Command, path string) error {
@@ -159,7 +159,7 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 		b.sketches = sketchesOf(q)
 	}
 	if b.scan == "" {
-		from, to := b.shard.of(q.Len())
+		from, to := b.shard.rows(q.Len())
 		b.queries, b.first = b.queries[from:to], int(from)
 		if b.sketches != nil {
 			b.sketches = b.sketches[from:to]

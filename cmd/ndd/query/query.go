@@ -136,7 +136,7 @@ func (q *querier) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	if !q.documents {
-		if err := g.Refuse("applies only with --document", "input-format", "text", "id", "threshold"); err != nil {
+		if err := g.RejectFlags("applies only with --document", "input-format", "text", "id", "threshold"); err != nil {
 			return err
 		}
 	}
@@ -156,7 +156,7 @@ func (q *querier) run(cmd *cobra.Command, args []string) (err error) {
 	if q.documents {
 		err = q.askDocuments(cmd.Context(), args)
 	} else {
-		err = q.askPrints(cmd.Context(), args)
+		err = q.askFingerprints(cmd.Context(), args)
 	}
 	if err == nil || errors.Is(err, cli.ErrPartly) {
 		err = cmp.Or(q.rows.Close(), err)
@@ -208,7 +208,7 @@ func parse(text string) (name string, f simhash.Fingerprint, err error) {
 	return name, f, err
 }
 
-func (q *querier) askPrints(ctx context.Context, args []string) error {
+func (q *querier) askFingerprints(ctx context.Context, args []string) error {
 	for _, arg := range args {
 		if arg == "-" {
 			if n, err := q.askLines(ctx); err != nil {

@@ -26,14 +26,14 @@ import (
 
 // A scanAnswerer answers by streaming fingerprints past tables of the queries.
 type scanAnswerer struct {
-	*ndf.File // nil for a pipe
-	b         *batch
-	names     *ndf.Lookup     // nil without IDs
-	prints    []uint64        // fingerprints of the shard, if they come from a file
-	first     uint64          // row of the first of them
-	sketches  []sketch.Sketch // sketches of the file; nil if the file or the queries have none
-	source    scan.Source
-	chunk     int // number of fingerprints of a pipe that are read together, from the plan
+	*ndf.File    // nil for a pipe
+	b            *batch
+	names        *ndf.Lookup     // nil without IDs
+	fingerprints []uint64        // fingerprints of the shard, if they come from a file
+	first        uint64          // row of the first of them
+	sketches     []sketch.Sketch // sketches of the file; nil if the file or the queries have none
+	source       scan.Source
+	chunk        int // number of fingerprints of a pipe that are read together, from the plan
 }
 
 func (s *scanAnswerer) keepsSketches() bool { return s.sketches != nil }
@@ -67,9 +67,9 @@ func (b *batch) openScan(ctx context.Context, q *ndf.File) (answerer, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, to := b.shard.of(f.Len())
-	s := &scanAnswerer{File: f, b: b, prints: f.Fingerprints()[from:to], first: from}
-	s.source = scan.Slice(s.prints, s.first)
+	from, to := b.shard.rows(f.Len())
+	s := &scanAnswerer{File: f, b: b, fingerprints: f.Fingerprints()[from:to], first: from}
+	s.source = scan.Slice(s.fingerprints, s.first)
 	if err = sameRecipe(f.Path(), f.Recipe(), q); err == nil && b.sketches != nil {
 		s.sketches = sketchesOf(f)
 	}
@@ -124,7 +124,7 @@ func (s *scanAnswerer) begin(counted bool) (p scan.Plan, o scan.Options, end fun
 	if b.memory == 0 {
 		limit.Bytes, limit.Source = limit.Bytes/2, "half of what is "+limit.Source
 	}
-	pipe, total := s.File == nil, len(s.prints)
+	pipe, total := s.File == nil, len(s.fingerprints)
 	o = scan.Options{Threads: b.g.Threads, Budget: memory.NewBudget(limit), Temp: b.tempDir(), Disk: b.g.Disk,
 		Fingerprints: uint64(total), Once: pipe, Counted: counted}
 	if p, err = scan.NewPlan(len(b.queries), b.index.k, pipe, o); err != nil {

@@ -49,24 +49,24 @@ var backupName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,99}$`)
 // backup is /v1/backup. It makes a backup of a name.
 func (s administration) backup(ctx context.Context, c *call, in *backupRequest) (reply, *problem) {
 	if !backupName.MatchString(in.Name) {
-		return reply{}, misfit("body.name",
+		return reply{}, fieldProblem("body.name",
 			"must begin with a letter or digit; then letters, digits and . _ - are allowed, 100 in all")
 	}
 	if !s.backingUp.TryLock() {
-		return reply{}, refusal(http.StatusTooManyRequests, "a backup is being made").retry(5)
+		return reply{}, newProblem(http.StatusTooManyRequests, "a backup is being made").retry(5)
 	}
 	defer s.backingUp.Unlock()
 	began := time.Now()
 	r, err := live.Of(c.index).Backup(ctx, filepath.Join(s.options.Backups, in.Name))
 	switch {
 	case errors.Is(err, live.ErrNotDurable):
-		return reply{}, refusal(http.StatusConflict, "there is nothing to back up: "+err.Error())
+		return reply{}, newProblem(http.StatusConflict, "there is nothing to back up: "+err.Error())
 	case errors.Is(err, fs.ErrExist):
-		p := misfit("body.name", "there is a backup of that name: choose another one")
+		p := fieldProblem("body.name", "there is a backup of that name: choose another one")
 		p.Status, p.Title = http.StatusConflict, http.StatusText(http.StatusConflict)
 		return reply{}, p
 	case err != nil:
-		return reply{}, broken(err)
+		return reply{}, errorProblem(err)
 	}
 	took := time.Since(began)
 	s.options.Log.Info("backup made", "name", in.Name, "files", r.Files, "linked_bytes", r.Linked, "copied_bytes", r.Copied,
@@ -97,8 +97,8 @@ type indexSizes struct {
 	Deleted      uint64         `json:"deleted"`
 	Expired      uint64         `json:"expired"`
 	TableBytes   uint64         `json:"table_bytes"`
-	Each         float64        `json:"bytes_each"`
-	Bound        float64        `json:"bound_bytes_each"`
+	BytesEach    float64        `json:"bytes_each"`
+	BoundEach    float64        `json:"bound_bytes_each"`
 }
 
 // indexKind is how an index is made.
@@ -175,7 +175,7 @@ func (s administration) statistics(_ context.Context, c *call) (reply, *problem)
 		held += g.Fingerprints
 	}
 	if held > 0 {
-		a.Each, a.Bound = float64(t.TableBytes)/float64(held), distribution.Bound(held)/8
+		a.BytesEach, a.BoundEach = float64(t.TableBytes)/float64(held), distribution.Bound(held)/8
 	}
 	if r, ok := live.Of(x).Spread(); ok {
 		for i := range r.Nodes {

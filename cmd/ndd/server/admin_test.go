@@ -93,7 +93,7 @@ func TestBackupRefused(t *testing.T) {
 	backup := func(token, name string, want int, words ...string) {
 		t.Helper()
 		status, answer := b.send(t, "/v1/backup", mediaJSON, `{"name": "`+name+`"}`, "Authorization", "Bearer "+token)
-		wanted(t, status, answer, want, token+" "+name, words...)
+		typeNames(t, status, answer, want, token+" "+name, words...)
 	}
 	for token, want := range map[string]int{"unknown-0123456789abcdef": 401, readToken: 403, writeToken: 403} {
 		backup(token, "a", want)

@@ -42,7 +42,7 @@ func (a *admission) admit(w *answer, r *http.Request, to *route, c *call) (ctx c
 	w.slot.memory = c.memory
 	ctx, stop = r.Context(), func() {}
 	of := recordOf(ctx)
-	if c.payload, of.read, p = receive(w, r, to, c.index.Recipe(), &a.limits); p != nil {
+	if c.payload, of.read, p = readRequestBody(w, r, to, c.index.Recipe(), &a.limits); p != nil {
 		return ctx, stop, p
 	}
 	w.slot.arrived.Store(true)
@@ -53,7 +53,7 @@ func (a *admission) admit(w *answer, r *http.Request, to *route, c *call) (ctx c
 	pass, err := to.gate.Enter(ctx, len(c.body) > heavyBytes)
 	of.waited = time.Since(began)
 	if err != nil {
-		return ctx, stop, shed(err)
+		return ctx, stop, admissionProblem(err)
 	}
 	if to.gate != nil {
 		a.waits.WithLabelValues(to.gate.Name).Observe(of.waited.Seconds())

@@ -17,15 +17,15 @@ import (
 // client must read each in time: a slow reader costs only the memory of its own response.
 type answer struct {
 	http.ResponseWriter
-	upload   upload
-	stall    time.Duration // for each piece
-	slot     slot
-	streams  bool  // it is written while it is made
-	status   int   // status to send with the first bytes; 0: none was set yet
-	begun    bool  // it was sent
-	bytes    int64 // number of bytes written
-	refused  bool  // there was no memory for the answer: another one was sent
-	discards bool  // the rest of the body is to be read after the answer
+	upload    upload
+	stall     time.Duration // for each piece
+	slot      slot
+	streams   bool  // it is written while it is made
+	status    int   // status to send with the first bytes; 0: none was set yet
+	hasBegun  bool  // it was sent
+	bytes     int64 // number of bytes written
+	isRefused bool  // there was no memory for the answer: another one was sent
+	discards  bool  // the rest of the body is to be read after the answer
 }
 
 // A slot is what an admitted request holds: a place at its gate, and memory.
@@ -51,19 +51,19 @@ func (a *answer) WriteHeader(status int) {
 
 // Write sends bytes, after those before.
 func (a *answer) Write(p []byte) (n int, err error) {
-	if !a.begun {
+	if !a.hasBegun {
 		a.begin(len(p))
 	}
-	if a.refused {
+	if a.isRefused {
 		if a.streams {
 			return 0, errRefused // so that no more of it is made
 		}
 		return len(p), nil
 	}
 	err = a.lend(func() error {
-		defer a.slot.memory.Waits(false)
+		defer a.slot.memory.SetWaiting(false)
 		for n < len(p) {
-			a.slot.memory.Waits(true)
+			a.slot.memory.SetWaiting(true)
 			if len(p) > bodyBytesFirst || a.streams {
 				http.NewResponseController(a.ResponseWriter).SetWriteDeadline(time.Now().Add(a.stall))
 			}
@@ -95,7 +95,7 @@ func (a *answer) begin(n int) {
 	if a.status == 0 {
 		a.status = http.StatusOK
 	}
-	a.begun = true
+	a.hasBegun = true
 	if a.status >= http.StatusBadRequest && a.upload.continues() {
 		a.discards = true
 		a.Header().Set("Connection", "close")
@@ -110,14 +110,14 @@ func (a *answer) begin(n int) {
 			if err := reserve(uint64(n + a.slot.body)); err != nil {
 				a.Header().Del("Content-Length")
 				a.Header().Del("Trailer")
-				p := shed(err)
-				a.refused, a.status = true, p.Status
+				p := admissionProblem(err)
+				a.isRefused, a.status = true, p.Status
 				p.write(a.ResponseWriter)
 			}
 			return nil
 		})
 	}
-	if !a.refused {
+	if !a.isRefused {
 		a.ResponseWriter.WriteHeader(a.status)
 	}
 }
@@ -167,36 +167,36 @@ func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 const (
 	// keptBytes of a body that a refused request still sends are read by package http, which keeps the
 	// connection open then.
-	keptBytes = 256 << 10
+	keptBytesMax = 256 << 10
 	// discardBytes and discardTime bound how much of a larger body is read after the answer: many clients read no
 	// answer before they have sent everything, and a client whose connection is closed never sees it.
-	discardBytes = 256 << 20
-	discardTime  = 5 * time.Second
+	discardBytesMax = 256 << 20
+	discardTime     = 5 * time.Second
 )
 
 // An upload is the body of a request as its client sends it.
 type upload struct {
 	io.ReadCloser
-	request *http.Request
-	asked   bool // the client was told to send it
-	whole   bool // it was read to its end
+	request  *http.Request
+	wasAsked bool // the client was told to send it
+	complete bool // it was read to its end
 }
 
 // Read reads the next bytes.
 func (u *upload) Read(p []byte) (int, error) {
-	u.asked = true
+	u.wasAsked = true
 	n, err := u.ReadCloser.Read(p)
-	u.whole = u.whole || errors.Is(err, io.EOF)
+	u.complete = u.complete || errors.Is(err, io.EOF)
 	return n, err
 }
 
 // continues reports whether the client may still be sending a body that is not worth keeping its connection.
 func (u *upload) continues() bool {
 	r := u.request
-	if u.whole || r.ProtoMajor > 1 || r.Header.Get("Expect") != "" && !u.asked { // it waits for the word to send
+	if u.complete || r.ProtoMajor > 1 || r.Header.Get("Expect") != "" && !u.wasAsked { // it waits for the word to send
 		return false
 	}
-	return u.asked || r.ContentLength < 0 || r.ContentLength > keptBytes
+	return u.wasAsked || r.ContentLength < 0 || r.ContentLength > keptBytesMax
 }
 
 // discard reads the rest of the body of a request that was refused, so that its client sees the answer.
@@ -204,5 +204,5 @@ func (u *upload) discard(w http.ResponseWriter) {
 	c := http.NewResponseController(w)
 	c.Flush() // an error comes again
 	c.SetReadDeadline(time.Now().Add(discardTime))
-	io.CopyN(io.Discard, u.ReadCloser, discardBytes)
+	io.CopyN(io.Discard, u.ReadCloser, discardBytesMax)
 }

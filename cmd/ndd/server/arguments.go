@@ -58,7 +58,7 @@ func readArguments(r *http.Request, names []string) (a arguments, p *problem) {
 	id := given[0]
 	if len(given) > 1 || id == "" || len(id) > idMax || strings.ContainsFunc(id,
 		func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return a, misfit("header "+idHeader,
+		return a, fieldProblem("header "+idHeader,
 			"must be one id of at most %d printable ASCII characters without spaces; ?id= takes others", idMax)
 	}
 	if a.id == nil {
@@ -71,20 +71,20 @@ func readArguments(r *http.Request, names []string) (a arguments, p *problem) {
 func (a *arguments) parse(query string, names []string) *problem {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return misfit("query", "%v", err)
+		return fieldProblem("query", "%v", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) { // the first mistake is always the same
 		list := values[name]
 		switch {
 		case !slices.Contains(names, name) && len(names) == 0:
-			return misfit("query."+name, "unknown query parameter: there are none")
+			return fieldProblem("query."+name, "unknown query parameter: there are none")
 		case !slices.Contains(names, name):
-			return misfit("query."+name, "unknown query parameter: there are %s", strings.Join(names, ", "))
+			return fieldProblem("query."+name, "unknown query parameter: there are %s", strings.Join(names, ", "))
 		case len(list) > 1:
-			return misfit("query."+name, "given %d times", len(list))
+			return fieldProblem("query."+name, "given %d times", len(list))
 		}
 		if why := a.set(name, list[0]); why != "" {
-			return misfit("query."+name, "%s", why)
+			return fieldProblem("query."+name, "%s", why)
 		}
 	}
 	return nil
@@ -180,8 +180,8 @@ func badID(id string) string {
 }
 
 // distance returns the k of a request: from its body, the parameter, or the index, which has the largest.
-func (a *arguments) distance(k *bitCount, most int) (int, *problem) {
-	within := most
+func (a *arguments) distance(k *bitCount, largest int) (int, *problem) {
+	within := largest
 	for _, one := range []struct {
 		place string
 		k     *int
@@ -189,11 +189,11 @@ func (a *arguments) distance(k *bitCount, most int) (int, *problem) {
 		if one.k == nil {
 			continue
 		}
-		if within = *one.k; within >= 0 && within <= most {
+		if within = *one.k; within >= 0 && within <= largest {
 			continue
 		}
-		p := misfit(one.place, "k = %d, but the index was built for k from 0 to %d", within, most)
-		if within > most && within <= 64 {
+		p := fieldProblem(one.place, "k = %d, but the index was built for k from 0 to %d", within, largest)
+		if within > largest && within <= 64 {
 			p.Detail += fmt.Sprintf("; for a larger k, export it with 'ndd export' and build one with 'ndd build -k %d'", within)
 		}
 		return 0, p

@@ -65,20 +65,20 @@ func writeHits(rows *result.Writer, query int, hits []engine.Hit) (n int, err er
 }
 
 // batchRequest reads a request.
-func batchRequest(c *call) (k int, prints []uint64, p *problem) {
+func batchRequest(c *call) (k int, fingerprints []uint64, p *problem) {
 	if k, p = c.distance(nil, c.index.Design().K); p != nil {
 		return 0, nil, p
 	}
 	if isPrivate(c.index.Recipe()) {
-		return 0, nil, misfit("body", privateKeyHint)
+		return 0, nil, fieldProblem("body", privateKeyHint)
 	}
 	switch n := len(c.body) / 8; {
 	case len(c.body) == 0:
-		return 0, nil, refusal(http.StatusBadRequest, "body: empty; it must have at least one fingerprint, of 8 bytes")
+		return 0, nil, newProblem(http.StatusBadRequest, "body: empty; it must have at least one fingerprint, of 8 bytes")
 	case len(c.body)%8 != 0:
-		return 0, nil, misfit("body", "%d bytes are not a whole number of 8-byte fingerprints", len(c.body))
+		return 0, nil, fieldProblem("body", "%d bytes are not a whole number of 8-byte fingerprints", len(c.body))
 	case n > fingerprintsMax:
-		return 0, nil, refusal(http.StatusRequestEntityTooLarge,
+		return 0, nil, newProblem(http.StatusRequestEntityTooLarge,
 			fmt.Sprintf("body: %d fingerprints; a request may have at most %d", n, fingerprintsMax))
 	}
 	return k, slices.Clone(store.Uint64s(c.body)), nil

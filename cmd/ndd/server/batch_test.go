@@ -181,7 +181,7 @@ func TestDamageIsSaid(t *testing.T) {
 		{engine.ErrClosed, http.StatusServiceUnavailable},
 		{errBroken, http.StatusInternalServerError},
 	} {
-		if p := broken(c.err); p.Status != c.status || !strings.Contains(p.Detail, c.err.Error()) {
+		if p := errorProblem(c.err); p.Status != c.status || !strings.Contains(p.Detail, c.err.Error()) {
 			t.Errorf("%v: %d %s", c.err, p.Status, p.Detail)
 		}
 	}

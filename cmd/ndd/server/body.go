@@ -23,16 +23,16 @@ import (
 	"example.org/ndd/engine/corpus/unpack"
 )
 
-// receive reads the body of a request into memory, and decompresses it. Sent is its length before that.
+// readRequestBody reads the body of a request into memory, and decompresses it. Sent is its length before that.
 // All bodies are bounded together. A route without media types has no bodies.
-func receive(w *answer, r *http.Request, to *route, recipe *simhash.Recipe, limits *bounds) (in payload, sent int,
+func readRequestBody(w *answer, r *http.Request, to *route, recipe *simhash.Recipe, limits *bounds) (in payload, sent int,
 	p *problem) {
 	if to.accepts == nil {
 		return in, 0, nil
 	}
 	encoding := strings.ToLower(r.Header.Get("Content-Encoding"))
 	if !slices.Contains(encodings, encoding) {
-		return in, 0, refusal(http.StatusUnsupportedMediaType,
+		return in, 0, newProblem(http.StatusUnsupportedMediaType,
 			fmt.Sprintf("header Content-Encoding: %.40q must be gzip, zstd or identity", encoding))
 	}
 	if in, p = acceptMedia(r.Header.Get("Content-Type"), to.accepts); p != nil {
@@ -43,12 +43,12 @@ func receive(w *answer, r *http.Request, to *route, recipe *simhash.Recipe, limi
 	}
 	sent = len(in.body)
 	if err := to.gate.Refuse(sent > heavyBytes); err != nil { // before there is work on the body
-		return in, sent, shed(err)
+		return in, sent, admissionProblem(err)
 	}
 	if encoding != "" && encoding != "identity" {
 		in.body, p = decompress(in.body, encoding, int(limits.Body), w.slot.memory)
 	} else {
-		p = refusePacked(&in)
+		p = compressionProblem(&in)
 	}
 	if p == nil {
 		p = reserveWork(&in, recipe, limits.RequestMemory, w.slot.memory)
@@ -69,14 +69,14 @@ func acceptMedia(header string, accepted []string) (in payload, p *problem) {
 	case header == "" || err == nil && media == form:
 		media = accepted[0]
 	case err != nil || !slices.Contains(accepted, media):
-		return in, refusal(http.StatusUnsupportedMediaType, fmt.Sprintf("header Content-Type: %.80q, must be %s", header,
+		return in, newProblem(http.StatusUnsupportedMediaType, fmt.Sprintf("header Content-Type: %.80q, must be %s", header,
 			strings.Join(accepted, " or ")))
 	}
 	if !strings.HasPrefix(media, "text/") {
 		params = nil
 	}
 	if name := params["charset"]; name != "" && !text.KnownCharset(name) {
-		return in, refusal(http.StatusUnsupportedMediaType,
+		return in, newProblem(http.StatusUnsupportedMediaType,
 			fmt.Sprintf("header Content-Type: charset %.40q is unknown: send UTF-8", name))
 	}
 	return payload{media: media, contentType: mime.FormatMediaType(media, params)}, nil // contentType includes the charset
@@ -95,7 +95,7 @@ func readBody(w *answer, r *http.Request, limits *bounds) (body []byte, p *probl
 	}
 	memory, from := w.slot.memory, http.NewResponseController(w)
 	window := 0 // length of the body when the current time began
-	defer memory.Waits(false)
+	defer memory.SetWaiting(false)
 	first := int64(bodyBytesFirst)
 	if r.ContentLength >= 0 {
 		first = min(first, r.ContentLength+1) // one for the end to be seen without growing
@@ -108,46 +108,46 @@ func readBody(w *answer, r *http.Request, limits *bounds) (body []byte, p *probl
 				more = n + 1
 			}
 			if err := memory.Await(uint64(more)); err != nil {
-				return nil, shed(err)
+				return nil, admissionProblem(err)
 			}
 			body = append(make([]byte, 0, int64(cap(body))+more), body...)
 		}
 		if len(body)-window >= stallBytes {
 			window = len(body)
 			from.SetReadDeadline(time.Now().Add(limits.times.stall)) // otherwise the deadline of the server applies
-			if memory.Gone() {
+			if memory.IsCutOff() {
 				from.SetReadDeadline(time.Now()) // the goroutine that cut it off has set this deadline just before
 			}
 		}
-		memory.Waits(true)
+		memory.SetWaiting(true)
 		n, err := in.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		if errors.Is(err, io.EOF) {
 			return body, nil
 		}
 		if err != nil {
-			return nil, unread(err, len(body), limits.Body, memory.Gone())
+			return nil, readProblem(err, len(body), limits.Body, memory.IsCutOff())
 		}
 	}
 }
 
-// unread returns the answer to a body that could not be read to its end.
-func unread(err error, received int, limit int64, cutOff bool) *problem {
+// readProblem returns the answer to a body that could not be read to its end.
+func readProblem(err error, received int, limit int64, cutOff bool) *problem {
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
 		return tooLarge(limit)
 	case cutOff:
-		return refusal(http.StatusRequestTimeout, fmt.Sprintf("body: %d bytes have come, and no more for a while; "+
+		return newProblem(http.StatusRequestTimeout, fmt.Sprintf("body: %d bytes have come, and no more for a while; "+
 			"others needed the memory", received)).retry(1)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return refusal(http.StatusRequestTimeout, fmt.Sprintf("body: not received in time, only %d bytes", received)).
+		return newProblem(http.StatusRequestTimeout, fmt.Sprintf("body: not received in time, only %d bytes", received)).
 			retry(1)
 	}
-	return refusal(http.StatusBadRequest, fmt.Sprintf("body: %v after %d bytes", err, received))
+	return newProblem(http.StatusBadRequest, fmt.Sprintf("body: %v after %d bytes", err, received))
 }
 
 func tooLarge(limit int64) *problem {
-	return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: more than %d bytes", limit))
+	return newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: more than %d bytes", limit))
 }
 
 // encodings are the values of Content-Encoding that a body may have.
@@ -160,13 +160,13 @@ const zstdWindowMax = 8 << 20
 // body may be, and is counted among the memory of requests as it grows.
 func decompress(body []byte, encoding string, limit int, memory *admit.Transfer) ([]byte, *problem) {
 	bad := func(err error) *problem {
-		return refusal(http.StatusBadRequest, fmt.Sprintf("body: not %s, as the header Content-Encoding says: %v",
+		return newProblem(http.StatusBadRequest, fmt.Sprintf("body: not %s, as the header Content-Encoding says: %v",
 			encoding, err))
 	}
 	var in io.Reader
 	if encoding == "zstd" {
 		if err := memory.Grow(zstdWindowMax); err != nil {
-			return nil, shed(err)
+			return nil, admissionProblem(err)
 		}
 		d, err := zstd.NewReader(bytes.NewReader(body), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(zstdWindowMax))
@@ -187,7 +187,7 @@ func decompress(body []byte, encoding string, limit int, memory *admit.Transfer)
 		if len(out) == cap(out) {
 			grown := min(max(2*cap(out), 4*len(body), bodyBytesFirst), limit+1)
 			if err := memory.Await(uint64(grown - cap(out))); err != nil {
-				return nil, shed(err)
+				return nil, admissionProblem(err)
 			}
 			out = append(make([]byte, 0, grown), out...)
 		}
@@ -204,9 +204,9 @@ func decompress(body []byte, encoding string, limit int, memory *admit.Transfer)
 	}
 }
 
-// refusePacked refuses a body that is compressed without saying so: its bytes would be taken for
+// compressionProblem refuses a body that is compressed without saying so: its bytes would be taken for
 // text. A body of fingerprints may begin with any bytes.
-func refusePacked(in *payload) *problem {
+func compressionProblem(in *payload) *problem {
 	kind := unpack.PackingOf(in.body)
 	if in.media == mediaBytes || kind == unpack.None {
 		return nil
@@ -215,7 +215,7 @@ func refusePacked(in *payload) *problem {
 	if kind != unpack.Gzip && kind != unpack.Zstd {
 		header = "gzip or zstd"
 	}
-	return misfit("body", "%s data instead of text: a compressed body needs the header Content-Encoding: %s", kind,
+	return fieldProblem("body", "%s data instead of text: a compressed body needs the header Content-Encoding: %s", kind,
 		header)
 }
 
@@ -244,12 +244,12 @@ func reserveWork(in *payload, recipe *simhash.Recipe, limit int64, memory *admit
 	}
 	work := n * workBytes(in, recipe)
 	if work > limit {
-		return refusal(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d bytes would take %s to work on, more "+
+		return newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("body: %d bytes would take %s to work on, more "+
 			"than the %s of requests: give the server more --memory", n, humanize.IBytes(uint64(work)),
 			humanize.IBytes(uint64(limit))))
 	}
 	if err := memory.Work(uint64(work - n)); err != nil {
-		return shed(err)
+		return admissionProblem(err)
 	}
 	return nil
 }

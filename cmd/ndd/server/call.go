@@ -12,12 +12,12 @@ import (
 
 // A route is one endpoint: its role, its media types, its gate and its handler.
 type route struct {
-	pattern string      // pattern of http.ServeMux
-	least   access.Role // minimum role of the client
-	accepts []string    // media types of the body, the first one by default; nil: no body is read
-	takes   []string    // query parameters
-	gate    *admit.Gate
-	streams bool // the answer is written while it is made
+	pattern     string      // pattern of http.ServeMux
+	minimumRole access.Role // minimum role of the client
+	accepts     []string    // media types of the body, the first one by default; nil: no body is read
+	takes       []string    // query parameters
+	gate        *admit.Gate
+	streams     bool // the answer is written while it is made
 
 	// One of these handles a request. Only make gets the index.
 	make  handler
@@ -71,7 +71,7 @@ func decoding[T any](handle func(context.Context, *call, *T) (reply, *problem)) 
 		}
 		text, err := textOf(ctx, c.index.Recipe(), c.body, c.contentType)
 		if err != nil {
-			return reply{}, broken(err)
+			return reply{}, errorProblem(err)
 		}
 		document.setText(text)
 		return handle(ctx, c, in)
@@ -79,11 +79,11 @@ func decoding[T any](handle func(context.Context, *call, *T) (reply, *problem)) 
 }
 
 // mistake returns the answer to a body with a mistake. If the body may be a whole document, the answer says how.
-func mistake(err *strict.Error, whole bool) *problem {
-	p := misfit(err.Place, "%s", err.Message)
+func mistake(err *strict.Error, isWholeDocument bool) *problem {
+	p := fieldProblem(err.Place, "%s", err.Message)
 	if err.Syntax {
 		p.Status, p.Title = http.StatusBadRequest, http.StatusText(http.StatusBadRequest)
-		if whole {
+		if isWholeDocument {
 			p.Detail += "; a document itself is sent with the header Content-Type: text/plain or text/html"
 		}
 	}

@@ -38,12 +38,12 @@ func dialRaw(t testing.TB, b *bench, text string) *net.TCPConn {
 }
 
 // good makes a few requests of each kind, which must be answered.
-func good(t *testing.T, b *bench, beside string) {
+func good(t *testing.T, b *bench, phase string) {
 	t.Helper()
 	for i := range 5 {
 		for what, body := range map[string]string{
 			"/v1/query": `{"fingerprint": "00000000ffffffff"}`, "/v1/batch": "12345678",
-			"/v1/insert": fmt.Sprintf(`{"id": "%s %d", "fingerprint": "ffffffff%08x"}`, beside, i, i),
+			"/v1/insert": fmt.Sprintf(`{"id": "%s %d", "fingerprint": "ffffffff%08x"}`, phase, i, i),
 		} {
 			b.wants(t, http.StatusOK, what, "", body)
 		}
@@ -158,7 +158,7 @@ func TestConnectionTimesOut(t *testing.T) {
 		c.set(&limits.times)
 		b := startWith(t, named(t, 4000), "", limits)
 		io.WriteString(dialRaw(t, b, ""), c.text) // on a slow machine it is ended before all was sent
-		must.Eventually(t, c.name+" is waited for", func() bool { n := b.front.now(); return n.Taken == 1 && n.Open == 0 })
+		must.Eventually(t, c.name+" is waited for", func() bool { n := b.front.now(); return n.Accepted == 1 && n.Open == 0 })
 		must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 	}
 }
@@ -202,7 +202,7 @@ func TestRunLimitsConnections(t *testing.T) {
 		must.Do(t, err)
 		defer c.Close()
 		all = append(all, c)
-		must.Eventually(t, "it is accepted", func() bool { return s.front.now().Taken == uint64(i+1) })
+		must.Eventually(t, "it is accepted", func() bool { return s.front.now().Accepted == uint64(i+1) })
 		time.Sleep(30 * time.Millisecond) // which is idle for the server
 	}
 	for i, c := range all {
@@ -267,7 +267,7 @@ func TestPackedBodies(t *testing.T) {
 			{"/v1/query", mediaText, encoding, whole[:len(whole)-5], http.StatusBadRequest, ""},
 		} {
 			status, got := b.send(t, c.path, c.media, c.body, "Content-Encoding", c.encoding)
-			wanted(t, status, got, c.status, c.encoding+" "+c.media+" "+c.body, c.want)
+			typeNames(t, status, got, c.status, c.encoding+" "+c.media+" "+c.body, c.want)
 		}
 	}
 	b.wants(t, http.StatusOK, "/v1/batch", mediaBytes, prints)
@@ -285,7 +285,7 @@ func TestPackedMemory(t *testing.T) {
 	}
 	b.wants(t, http.StatusOK, "/v1/query", mediaText, text.String())
 	status, got := b.send(t, "/v1/query", mediaText, packed(t, "gzip", text.String()), "Content-Encoding", "gzip")
-	wanted(t, status, got, http.StatusTooManyRequests, "packed")
+	typeNames(t, status, got, http.StatusTooManyRequests, "packed")
 }
 
 // TestRefusedWhileSending refuses requests whose clients send a whole body, of megabytes, before they read the answer:

@@ -78,7 +78,7 @@ func (s *condition) checkStop(w http.ResponseWriter, _ *http.Request) *problem {
 
 // stopping returns the answer of a server that is stopping.
 func stopping() *problem {
-	return refusal(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5)
+	return newProblem(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5)
 }
 
 // notReady returns the answer to requests that need the index while it is missing or damaged, nil
@@ -86,12 +86,12 @@ func stopping() *problem {
 func (s *condition) notReady() *problem {
 	switch s.life.phase() {
 	case loading:
-		return refusal(http.StatusServiceUnavailable, "loading: "+s.loading.String()).retry(1)
+		return newProblem(http.StatusServiceUnavailable, "loading: "+s.loading.String()).retry(1)
 	case draining:
 		return stopping()
 	}
 	if e := s.damage.Load(); e != nil {
-		return refusal(http.StatusServiceUnavailable, "the index is damaged: "+(*e).Error())
+		return newProblem(http.StatusServiceUnavailable, "the index is damaged: "+(*e).Error())
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func (s *condition) noticeDamage(err error) {
 type LoadProgress struct {
 	stage     atomic.Pointer[string]
 	documents atomic.Int64
-	tooFew    atomic.Int64
+	tooShort  atomic.Int64
 	first     atomic.Pointer[simhash.Fingerprint] // for the ready line's example
 }
 
@@ -148,13 +148,13 @@ type LoadProgress struct {
 func (l *LoadProgress) Stage(name string) { l.stage.Store(&name) }
 
 // Loaded counts a document that was added to the index.
-func (l *LoadProgress) Loaded(print simhash.Fingerprint) {
+func (l *LoadProgress) Loaded(fingerprint simhash.Fingerprint) {
 	l.documents.Add(1)
-	l.first.CompareAndSwap(nil, &print)
+	l.first.CompareAndSwap(nil, &fingerprint)
 }
 
 // LeftOut counts a document with too few features for a fingerprint.
-func (l *LoadProgress) LeftOut() { l.tooFew.Add(1) }
+func (l *LoadProgress) LeftOut() { l.tooShort.Add(1) }
 
 // String returns the current step and the number of documents.
 func (l *LoadProgress) String() string {
@@ -163,7 +163,7 @@ func (l *LoadProgress) String() string {
 		text = *s
 	}
 	if n := l.documents.Load(); n > 0 {
-		text += ", " + counted(n, "document") + " so far"
+		text += ", " + countText(n, "document") + " so far"
 	}
 	return text
 }

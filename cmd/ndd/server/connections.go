@@ -28,9 +28,9 @@ type connections struct {
 // connectionCounts are the figures of connections.
 type connectionCounts struct {
 	Open, Idle int
-	Taken      uint64 // connections accepted and served
+	Accepted   uint64 // connections accepted and served
 	Closed     uint64 // idle connections closed to make room for others
-	Turned     uint64 // connections closed at once because all others were busy
+	Refused    uint64 // connections closed at once because all others were busy
 }
 
 // newConnections returns the connections of a server that is to keep at most max open.
@@ -55,11 +55,11 @@ func (c *connections) track(conn net.Conn, state http.ConnState) {
 	switch {
 	case state == http.StateNew:
 		if len(c.open) >= c.max && !c.closeIdle() {
-			c.counts.Turned++
+			c.counts.Refused++
 			conn.Close()
 			return
 		}
-		c.counts.Taken++
+		c.counts.Accepted++
 		c.open[conn] = time.Now()
 	case !open: // it was closed here
 	case state == http.StateActive:

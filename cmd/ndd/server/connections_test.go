@@ -93,7 +93,7 @@ func TestOldestIdleIsClosed(t *testing.T) {
 			t.Errorf("connection %d: %v %s", i, err, text)
 		}
 	}
-	if n := l.now(); n.Open != max || n.Closed != 2*max || n.Turned != 0 {
+	if n := l.now(); n.Open != max || n.Closed != 2*max || n.Refused != 0 {
 		t.Errorf("%+v", n)
 	}
 }
@@ -118,7 +118,7 @@ func TestAllBusy(t *testing.T) {
 			t.Errorf("connection %d: %v %s", i, err, text)
 		}
 	}
-	if n := l.now(); n.Turned != 1 || n.Closed != 0 {
+	if n := l.now(); n.Refused != 1 || n.Closed != 0 {
 		t.Errorf("%+v", n)
 	}
 }

@@ -65,10 +65,10 @@ func TestIndexLosesItsEnd(t *testing.T) {
 }
 
 // buildIndex makes an index of raw fingerprints in a folder.
-func buildIndex(t *testing.T, prints []uint64, noDocs bool) (dir string) {
+func buildIndex(t *testing.T, fingerprints []uint64, noDocs bool) (dir string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "base.bin")
-	must.Do(t, os.WriteFile(path, store.Bytes64(prints), 0o644))
+	must.Do(t, os.WriteFile(path, store.Bytes64(fingerprints), 0o644))
 	file, err := ndf.Open(path, ndf.OpenOptions{})
 	must.Do(t, err)
 	defer file.Close()
@@ -81,16 +81,16 @@ func buildIndex(t *testing.T, prints []uint64, noDocs bool) (dir string) {
 }
 
 // flip changes a byte of a file.
-func flip(t *testing.T, path string, at int64) {
+func flip(t *testing.T, path string, offset int64) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	must.Do(t, err)
 	defer f.Close()
 	b := make([]byte, 1)
-	_, err = f.ReadAt(b, at)
+	_, err = f.ReadAt(b, offset)
 	must.Do(t, err)
 	b[0] ^= 0x10
-	_, err = f.WriteAt(b, at)
+	_, err = f.WriteAt(b, offset)
 	must.Do(t, err)
 }
 

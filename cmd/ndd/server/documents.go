@@ -38,11 +38,11 @@ func (s documents) delete(ctx context.Context, c *call, in *deleteRequest) (repl
 	}
 	if in.Prefix != nil {
 		if c.client.Role < access.Admin {
-			return reply{}, refusal(http.StatusForbidden,
+			return reply{}, newProblem(http.StatusForbidden,
 				fmt.Sprintf("body.prefix: the client's role is %s, %s is needed", c.client.Role, access.Admin))
 		}
 		if wrong := c.set("prefix", *in.Prefix); wrong != "" {
-			return reply{}, misfit("body.prefix", "%s", wrong)
+			return reply{}, fieldProblem("body.prefix", "%s", wrong)
 		}
 		return s.deletePrefix(ctx, c)
 	}
@@ -50,13 +50,13 @@ func (s documents) delete(ctx context.Context, c *call, in *deleteRequest) (repl
 	var err error
 	switch {
 	case in.ID != nil && (*in.ID == "" || utf8.RuneCountInString(*in.ID) > idMax):
-		return reply{}, misfit("body.id", "expected 1 to %d characters", idMax)
+		return reply{}, fieldProblem("body.id", "expected 1 to %d characters", idMax)
 	case in.Fingerprint != nil:
 		deleted, err = s.metrics.deleting(func() (int, error) {
 			return x.DeleteFingerprint(ctx, simhash.Fingerprint(*in.Fingerprint))
 		})
 	case !live.Of(x).Config().IDs:
-		return reply{}, misfit("body", "the index was built from raw fingerprints and keeps no ids: delete by fingerprint")
+		return reply{}, fieldProblem("body", "the index was built from raw fingerprints and keeps no ids: delete by fingerprint")
 	default:
 		if in.ID != nil {
 			in.IDs = []string{*in.ID}
@@ -64,7 +64,7 @@ func (s documents) delete(ctx context.Context, c *call, in *deleteRequest) (repl
 		deleted, err = s.metrics.deleting(func() (int, error) { return x.Delete(ctx, in.IDs...) })
 	}
 	if err != nil {
-		return reply{}, broken(err)
+		return reply{}, errorProblem(err)
 	}
 	done := reply{value: &deleteAnswer{deleted}}
 	if in.ID != nil {
@@ -92,40 +92,40 @@ type documentPage struct {
 	Next      string           `json:"next,omitempty"` // cursor of the next page
 }
 
-// wantIDs refuses a request for ids if the index has none.
-func wantIDs(x *engine.Index) *problem {
+// idsProblem refuses a request for ids if the index has none.
+func idsProblem(x *engine.Index) *problem {
 	if live.Of(x).Config().IDs {
 		return nil
 	}
-	return refusal(http.StatusUnprocessableEntity, "the index was built from raw fingerprints and keeps no ids")
+	return newProblem(http.StatusUnprocessableEntity, "the index was built from raw fingerprints and keeps no ids")
 }
 
 // get is GET /v1/documents/ID.
 func (s documents) get(_ context.Context, c *call) (reply, *problem) {
 	if why := badID(c.path); why != "" {
-		return reply{}, misfit("path.id", "%s", why)
+		return reply{}, fieldProblem("path.id", "%s", why)
 	}
-	if p := wantIDs(c.index); p != nil {
+	if p := idsProblem(c.index); p != nil {
 		return reply{}, p
 	}
 	doc, ok, err := c.index.Find(c.path)
 	switch {
 	case err != nil:
-		return reply{}, broken(err)
+		return reply{}, errorProblem(err)
 	case !ok:
-		return reply{}, refusal(http.StatusNotFound, "no document has the id "+strconv.Quote(c.path))
+		return reply{}, newProblem(http.StatusNotFound, "no document has the id "+strconv.Quote(c.path))
 	}
 	return reply{value: &storedDocument{c.path, uint64(doc)}}, nil
 }
 
 // list is GET /v1/documents.
 func (s documents) list(ctx context.Context, c *call) (reply, *problem) {
-	if p := wantIDs(c.index); p != nil {
+	if p := idsProblem(c.index); p != nil {
 		return reply{}, p
 	}
 	view, err := c.index.View()
 	if err != nil {
-		return reply{}, broken(err)
+		return reply{}, errorProblem(err)
 	}
 	defer view.Release()
 	a, room, seen, limit := &documentPage{Documents: []storedDocument{}}, s.answerBytes, 0, c.limitOr(nil, limitDefault)
@@ -141,7 +141,7 @@ func (s documents) list(ctx context.Context, c *call) (reply, *problem) {
 		return true
 	})
 	if err != nil {
-		return reply{}, broken(err)
+		return reply{}, errorProblem(err)
 	}
 	return reply{value: a}, nil
 }
@@ -150,14 +150,14 @@ func (s documents) list(ctx context.Context, c *call) (reply, *problem) {
 // prefix.
 func (s documents) deletePrefix(ctx context.Context, c *call) (reply, *problem) {
 	if c.prefix == "" {
-		return reply{}, misfit("query.prefix", "is needed: documents whose ids begin with it are deleted")
+		return reply{}, fieldProblem("query.prefix", "is needed: documents whose ids begin with it are deleted")
 	}
-	if p := wantIDs(c.index); p != nil {
+	if p := idsProblem(c.index); p != nil {
 		return reply{}, p
 	}
 	n, err := s.metrics.deleting(func() (int, error) { return c.index.DeletePrefix(ctx, c.prefix) })
 	if err != nil {
-		return reply{}, broken(err)
+		return reply{}, errorProblem(err)
 	}
 	return reply{value: &deleteAnswer{n}}, nil
 }

@@ -123,11 +123,11 @@ func (s collector) collectAdmission(to figures) {
 	to.gauge("ndd_connections", "Open connections of the main listener.", float64(c.Open))
 	to.gauge("ndd_connections_idle", "Open connections without a request.", float64(c.Idle))
 	to.gauge("ndd_connections_limit", "Maximum number of open connections.", float64(s.front.max))
-	to.counter("ndd_connections_taken_total", "Accepted connections.", float64(c.Taken))
+	to.counter("ndd_connections_taken_total", "Accepted connections.", float64(c.Accepted))
 	to.counter("ndd_connections_closed_total", "Idle connections that were closed in favour of new ones.",
 		float64(c.Closed))
 	to.counter("ndd_connections_turned_away_total",
-		"Connections that were refused because all others were busy.", float64(c.Turned))
+		"Connections that were refused because all others were busy.", float64(c.Refused))
 }
 
 // logBytes returns the bytes of the write-ahead log in an index's folder.

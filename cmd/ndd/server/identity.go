@@ -9,8 +9,8 @@ import (
 // A check is middleware with one concern: it refuses a request, or lets it pass with nil.
 type check func(http.ResponseWriter, *http.Request) *problem
 
-// checked hands on the requests that pass all checks.
-func checked(next http.Handler, checks ...check) http.Handler {
+// withChecks hands on the requests that pass all checks.
+func withChecks(next http.Handler, checks ...check) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, refuses := range checks {
 			if p := refuses(w, r); p != nil {
@@ -27,26 +27,26 @@ func checkOrigin(local bool) check {
 	origin := access.CheckOrigin(local)
 	return func(w http.ResponseWriter, r *http.Request) *problem {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		return denied(w, origin(r))
+		return authorizationProblem(w, origin(r))
 	}
 }
 
 // checkClient refuses clients without a role. A nil keyring knows everybody.
-func checkClient(keys *access.Keyring, least access.Role) check {
+func checkClient(keys *access.Keyring, minimum access.Role) check {
 	return func(w http.ResponseWriter, r *http.Request) *problem {
-		who, no := keys.Authorize(r, least)
+		who, no := keys.Authorize(r, minimum)
 		recordOf(r.Context()).client = who
-		return denied(w, no)
+		return authorizationProblem(w, no)
 	}
 }
 
-// denied answers with the reason why the client is not authorized.
-func denied(w http.ResponseWriter, no *access.Refusal) *problem {
+// authorizationProblem answers with the reason why the client is not authorized.
+func authorizationProblem(w http.ResponseWriter, no *access.Refusal) *problem {
 	if no == nil {
 		return nil
 	}
 	if no.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="ndd"`)
 	}
-	return refusal(no.Status, no.Why)
+	return newProblem(no.Status, no.Why)
 }

@@ -85,11 +85,11 @@ func (i *item) result(list bool) itemResult {
 
 // setID gives a document that is the whole body its id.
 func (in *insertRequest) setID(c *call) *problem {
-	if !in.whole {
+	if !in.isWholeBody {
 		return nil
 	}
 	if in.ID = (*newID)(c.id); in.ID == nil && live.Of(c.index).Config().IDs {
-		return misfit("query.id", "a document that is the whole body needs an id: ?id=..., or the header %s", idHeader)
+		return fieldProblem("query.id", "a document that is the whole body needs an id: ?id=..., or the header %s", idHeader)
 	}
 	return nil
 }
@@ -103,12 +103,12 @@ func (s documents) items(ctx context.Context, c *call, in *insertRequest) ([]ite
 		return []item{{doc: d}}, p
 	}
 	if in.ID != nil || in.Fingerprint != nil || in.Text != nil || in.HTML != nil {
-		return nil, misfit("body.documents", "give either documents or the fields of one document, not both")
+		return nil, fieldProblem("body.documents", "give either documents or the fields of one document, not both")
 	}
 	list := make([]item, len(in.Documents))
 	for i := range list {
 		if err := ctx.Err(); err != nil {
-			return nil, broken(err)
+			return nil, errorProblem(err)
 		}
 		list[i].doc, list[i].fail = s.item(ctx, c, &in.Documents[i], ttl, fmt.Sprintf("body.documents[%d]", i))
 	}
@@ -121,34 +121,34 @@ func (s documents) item(ctx context.Context, c *call, d *newDocument, ttl time.D
 	p *problem) {
 	switch ids := live.Of(c.index).Config().IDs; {
 	case ids && d.ID == nil:
-		return doc, misfit(place+".id", "a document needs an id")
+		return doc, fieldProblem(place+".id", "a document needs an id")
 	case !ids && d.ID != nil:
-		return doc, misfit(place+".id",
+		return doc, fieldProblem(place+".id",
 			"the index was built from raw fingerprints and keeps no ids: leave it out, the answer has the document's number")
 	case ids:
 		doc.ID = string(*d.ID)
 	}
 	doc.TTL, doc.OnConflict = cmp.Or(time.Duration(d.TTL), ttl), c.onConflict
-	if refusesTaken(c) {
+	if keepsTaken(c) {
 		doc.OnConflict = engine.Keep
 	}
 	of, p := s.summarize(ctx, c.index.Recipe(), &d.subject, place)
-	doc.Fingerprint, doc.Sketch = of.print, of.sketch
+	doc.Fingerprint, doc.Sketch = of.fingerprint, of.sketch
 	return doc, p
 }
 
-// refusesTaken reports whether a document whose ID is taken is an error.
-func refusesTaken(c *call) bool {
+// keepsTaken reports whether a document whose ID is taken is an error.
+func keepsTaken(c *call) bool {
 	return cmp.Or(c.onConflict, engine.OnConflict(live.Of(c.index).Config().OnConflict)) == engine.Refuse
 }
 
-// conflict returns the error of a document that was kept out because its ID is taken, nil if that
+// conflictProblem returns the error of a document that was kept out because its ID is taken, nil if that
 // is none.
-func conflict(c *call, d engine.Doc, o *engine.Outcome) *problem {
-	if o.Inserted || len(o.Near) > 0 || !refusesTaken(c) {
+func conflictProblem(c *call, d engine.Doc, o *engine.Outcome) *problem {
+	if o.Inserted || len(o.Near) > 0 || !keepsTaken(c) {
 		return nil
 	}
-	return refusal(http.StatusConflict, fmt.Sprintf("%v: %q is document %d", engine.ErrConflict, d.ID, o.Doc))
+	return newProblem(http.StatusConflict, fmt.Sprintf("%v: %q is document %d", engine.ErrConflict, d.ID, o.Doc))
 }
 
 // storable returns the documents of the items that can be stored.
@@ -198,7 +198,7 @@ func (s documents) insert(ctx context.Context, c *call, in *insertRequest) (repl
 	docs := storable(list)
 	outcomes, err := c.index.Insert(ctx, docs...)
 	if err != nil {
-		return reply{}, broken(err)
+		return reply{}, errorProblem(err)
 	}
 	var done effect
 	results := make([]insertAnswer, len(list))
@@ -208,7 +208,7 @@ func (s documents) insert(ctx context.Context, c *call, in *insertRequest) (repl
 			continue
 		}
 		o, d, number := &outcomes[0], docs[0], uint64(outcomes[0].Doc)
-		list[i].fail = conflict(c, d, o)
+		list[i].fail = conflictProblem(c, d, o)
 		results[i] = insertAnswer{list[i].result(in.Documents != nil), o.Inserted, idOf(d, o.Doc), &number,
 			d.Fingerprint.String(), o.Replaced, !o.Inserted}
 		s.metrics.note(&done, results[i].ID, o)
@@ -254,7 +254,7 @@ func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest
 	outcomes, err := c.index.CheckAndInsert(ctx, engine.QueryOptions{K: k, Docs: limit}, docs...)
 	var done effect
 	if err != nil {
-		if done.rest = broken(err); len(outcomes) == 0 {
+		if done.rest = errorProblem(err); len(outcomes) == 0 {
 			return reply{}, done.rest
 		}
 	}
@@ -271,11 +271,11 @@ func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest
 				l.memory = c.memory
 			}
 			if results[i], err = describe(l, d, o); err != nil {
-				return reply{effect: done}, broken(err)
+				return reply{effect: done}, errorProblem(err)
 			}
 			room = l.room
 			s.metrics.note(&done, d.ID, o)
-			list[i].fail = conflict(c, d, o)
+			list[i].fail = conflictProblem(c, d, o)
 			outcomes, docs = outcomes[1:], docs[1:]
 		}
 		results[i].itemResult = list[i].result(!single)

@@ -132,8 +132,8 @@ const finishTime = 50 * time.Millisecond
 
 // drain accepts no more connections, and waits until the running requests end. It reports whether they did within a
 // time. Connections of the others are reset: no answer that was cut off looks whole.
-func (l *listener) drain(most time.Duration) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), most)
+func (l *listener) drain(timeMax time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), timeMax)
 	defer cancel()
 	time.Sleep(finishTime)
 	if l.server.Shutdown(ctx) == nil {

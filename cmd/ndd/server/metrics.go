@@ -98,10 +98,10 @@ func (m *metrics) note(e *effect, id string, o *engine.Outcome) {
 // A balance counts the documents that have expired: added documents, less deleted and existing ones. Changes in
 // progress make the result smaller, never larger, so the largest result is the count.
 type balance struct {
-	added    atomic.Int64 // documents at the start, plus added ones, less deleted ones
-	deleting atomic.Int64 // number of documents that running requests may delete
-	mu       sync.Mutex
-	most     int64
+	added      atomic.Int64 // documents at the start, plus added ones, less deleted ones
+	deleting   atomic.Int64 // number of documents that running requests may delete
+	mu         sync.Mutex
+	expiredMax int64
 }
 
 // expired returns the count.
@@ -110,9 +110,9 @@ func (b *balance) expired(x *engine.Index) float64 {
 	defer b.mu.Unlock()
 	if x != nil {
 		added := b.added.Load() - b.deleting.Load()
-		b.most = max(b.most, added-int64(x.Stats().Documents))
+		b.expiredMax = max(b.expiredMax, added-int64(x.Stats().Documents))
 	}
-	return float64(b.most)
+	return float64(b.expiredMax)
 }
 
 // deleting runs a deletion, and counts the documents that it deleted.

@@ -63,14 +63,14 @@ func (s *observer) complete(r *http.Request, out *answer, cause any) any {
 		s.metrics.panics.Inc()
 		s.log.Error("panic in a request", "method", r.Method, "path", r.URL.Path,
 			"panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
-		if out.begun {
+		if out.hasBegun {
 			return http.ErrAbortHandler
 		}
 		out.status = 0
-		refusal(http.StatusInternalServerError, "a bug: the server's log has more").write(out)
+		newProblem(http.StatusInternalServerError, "a bug: the server's log has more").write(out)
 		return nil
 	}
-	if cause == nil && !out.begun {
+	if cause == nil && !out.hasBegun {
 		out.begin(0) // an answer without a body
 	}
 	return cause
@@ -155,18 +155,18 @@ type recordKey struct{}
 func recordOf(ctx context.Context) *record { return ctx.Value(recordKey{}).(*record) }
 
 // line writes a request's line.
-func (a *accessLog) line(r *http.Request, of *record, out *answer, took time.Duration) {
-	args := []any{"from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "status", out.status, "read", of.read,
+func (a *accessLog) line(r *http.Request, rec *record, out *answer, took time.Duration) {
+	args := []any{"from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "status", out.status, "read", rec.read,
 		"written", out.bytes,
-		"took_us", took.Microseconds(), "waited_us", of.waited.Microseconds(), "role", of.client.Role.String()}
-	switch n := &of.effect; {
+		"took_us", took.Microseconds(), "waited_us", rec.waited.Microseconds(), "role", rec.client.Role.String()}
+	switch n := &rec.effect; {
 	case n.documents == 1:
 		args = append(args, "id", n.id, "outcome", n.outcome)
 	case n.documents > 1:
 		args = append(args, "documents", n.documents, "changed", n.changed)
 	}
-	if of.client.Name != "" {
-		args = append(args, "name", of.client.Name)
+	if rec.client.Name != "" {
+		args = append(args, "name", rec.client.Name)
 	}
 	if agent := r.UserAgent(); agent != "" {
 		args = append(args, "agent", agent)

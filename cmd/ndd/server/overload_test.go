@@ -108,7 +108,7 @@ func TestTenfold(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	status, body := b.send(t, "/v1/batch", "", "no gzip, but nobody looks", "Content-Encoding", "gzip")
-	wanted(t, status, body, http.StatusTooManyRequests, "a compressed body")
+	typeNames(t, status, body, http.StatusTooManyRequests, "a compressed body")
 	// Of each request: its test, its client's connection with two, its server's with two.
 	if n := runtime.NumGoroutine(); n > before+6*10*(slots+places) {
 		t.Errorf("%d goroutines, %d before", n, before)
@@ -141,7 +141,7 @@ func TestRefusedStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.wants(t, http.StatusTooManyRequests, "/v1/batch", "", strings.Repeat("\x00", 8*1000), "too many large requests")
-	a := answer{streams: true, begun: true, refused: true}
+	a := answer{streams: true, hasBegun: true, isRefused: true}
 	if _, err := a.Write([]byte("a row")); !errors.Is(err, errRefused) {
 		t.Errorf("a row of a refused answer: %v", err)
 	}
@@ -167,7 +167,7 @@ func TestSlowClients(t *testing.T) {
 		dialRaw(t, b, "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
 		dialRaw(t, b, "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 800\r\n\r\n"+strings.Repeat("\x00", 800))
 	}
-	must.Eventually(t, "they are there", func() bool { return b.front.now().Taken >= uint64(4**slowClients) })
+	must.Eventually(t, "they are there", func() bool { return b.front.now().Accepted >= uint64(4**slowClients) })
 	must.Eventually(t, "their answers stand still", func() bool {
 		now := b.batches.State()
 		return now.Running+now.Waiting == 0

@@ -37,74 +37,74 @@ type fieldError struct {
 	Location string `json:"location"`
 }
 
-// refusal returns a problem.
-func refusal(status int, detail string) *problem {
+// newProblem returns a problem.
+func newProblem(status int, detail string) *problem {
 	return &problem{Title: http.StatusText(status), Status: status, Detail: detail}
 }
 
-// misfit returns the refusal of one field of a request that was understood.
-func misfit(location, format string, args ...any) *problem {
+// fieldProblem returns the refusal of one field of a request that was understood.
+func fieldProblem(location, format string, args ...any) *problem {
 	why := fmt.Sprintf(format, args...)
-	p := refusal(http.StatusUnprocessableEntity, location+": "+why)
+	p := newProblem(http.StatusUnprocessableEntity, location+": "+why)
 	p.Errors = []fieldError{{why, location}}
 	return p
 }
 
 // oneOf returns the refusal of an object that has none of some fields, or several.
-func oneOf(location, names string, given ...bool) *problem {
+func oneOf(location, names string, isGiven ...bool) *problem {
 	n := 0
-	for _, is := range given {
+	for _, is := range isGiven {
 		if is {
 			n++
 		}
 	}
 	switch n {
 	case 0:
-		return misfit(location, "one of %s is needed", names)
+		return fieldProblem(location, "one of %s is needed", names)
 	case 1:
 		return nil
 	}
-	return misfit(location, "only one of %s can be given", names)
+	return fieldProblem(location, "only one of %s can be given", names)
 }
 
-// counted writes a number of things: "1 document", "2,000 documents".
-func counted(n int64, noun string) string {
+// countText writes a number of things: "1 document", "2,000 documents".
+func countText(n int64, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
 	return humanize.Comma(n) + " " + noun
 }
 
-// broken returns the answer to an error of the engine.
-func broken(err error) *problem {
+// errorProblem returns the answer to an error of the engine.
+func errorProblem(err error) *problem {
 	switch {
 	case errors.As(err, new(*admit.Refusal)):
-		return shed(err)
+		return admissionProblem(err)
 	case errors.Is(err, store.ErrCorrupt):
-		return refusal(http.StatusServiceUnavailable, "the index is damaged: "+err.Error()).because(err)
+		return newProblem(http.StatusServiceUnavailable, "the index is damaged: "+err.Error()).because(err)
 	case errors.Is(err, engine.ErrNoDocs):
-		return refusal(http.StatusConflict, "nothing is deleted: "+err.Error())
+		return newProblem(http.StatusConflict, "nothing is deleted: "+err.Error())
 	case errors.Is(err, engine.ErrDense):
-		return refusal(http.StatusUnprocessableEntity, err.Error()+", or 'ndd batch --scan'")
+		return newProblem(http.StatusUnprocessableEntity, err.Error()+", or 'ndd batch --scan'")
 	case errors.Is(err, engine.ErrConflict):
-		return refusal(http.StatusConflict, err.Error())
+		return newProblem(http.StatusConflict, err.Error())
 	case errors.Is(err, live.ErrUnknown):
-		return refusal(http.StatusInternalServerError, err.Error()).because(err)
+		return newProblem(http.StatusInternalServerError, err.Error()).because(err)
 	case errors.Is(err, syscall.EROFS):
-		return refusal(http.StatusServiceUnavailable,
+		return newProblem(http.StatusServiceUnavailable,
 			"nothing can be written, since the disk is read-only; queries are answered: "+err.Error()).retry(10).because(err)
 	case disk.IsUnwritable(err):
-		return refusal(http.StatusInsufficientStorage,
+		return newProblem(http.StatusInsufficientStorage,
 			"nothing can be written, since the disk is full; queries are answered: "+err.Error()).retry(10).because(err)
 	case errors.Is(err, engine.ErrNoRoom):
-		return refusal(http.StatusInsufficientStorage,
+		return newProblem(http.StatusInsufficientStorage,
 			"nothing can be inserted; queries are answered: "+err.Error()).retry(10).because(err)
 	case errors.Is(err, engine.ErrClosed):
-		return refusal(http.StatusServiceUnavailable, err.Error()).retry(5)
+		return newProblem(http.StatusServiceUnavailable, err.Error()).retry(5)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled): // the request's own
-		return refusal(http.StatusServiceUnavailable, err.Error()).retry(1)
+		return newProblem(http.StatusServiceUnavailable, err.Error()).retry(1)
 	}
-	return refusal(http.StatusInternalServerError, err.Error())
+	return newProblem(http.StatusInternalServerError, err.Error())
 }
 
 func (p *problem) retry(seconds int) *problem {
@@ -125,13 +125,13 @@ func (p *problem) write(w http.ResponseWriter) {
 	writeAs(w, p.Status, "application/problem+json", p)
 }
 
-// shed returns the answer to a request that is not admitted.
-func shed(err error) *problem {
+// admissionProblem returns the answer to a request that is not admitted.
+func admissionProblem(err error) *problem {
 	var no *admit.Refusal
 	if !errors.As(err, &no) {
-		return broken(err)
+		return errorProblem(err)
 	}
-	return refusal(http.StatusTooManyRequests, no.Error()).retry(max(1, int((no.Retry+time.Second-1)/time.Second)))
+	return newProblem(http.StatusTooManyRequests, no.Error()).retry(max(1, int((no.Retry+time.Second-1)/time.Second)))
 }
 
 // Media types.

@@ -65,12 +65,12 @@ func (s queries) near(ctx context.Context, c *call, f summary, k, limit int) (*N
 	s.metrics.asked.WithLabelValues("/v1/query").Inc()
 	view, err := c.index.View()
 	if err != nil {
-		return nil, broken(err)
+		return nil, errorProblem(err)
 	}
 	defer view.Release()
 	l := newHitList(c.memory, view.IDs(), f, k, limit, s.answerBytes)
-	if err := view.QueryEach(ctx, f.print, engine.QueryOptions{K: k, Docs: limit, Sketch: f.sketch}, l.add); err != nil {
-		return nil, broken(err)
+	if err := view.QueryEach(ctx, f.fingerprint, engine.QueryOptions{K: k, Docs: limit, Sketch: f.sketch}, l.add); err != nil {
+		return nil, errorProblem(err)
 	}
 	return l.Neighbours, nil
 }
@@ -109,7 +109,7 @@ func (l *hitList) pay(id string) error {
 
 // newHitList returns an answer without hits. Room is the bytes of ids that it may have.
 func newHitList(memory *admit.Transfer, ids engine.IDs, f summary, k, limit int, room int64) *hitList {
-	return &hitList{Neighbours: &Neighbours{Fingerprint: f.print.String(), K: k, Hits: []hit{}}, memory: memory,
+	return &hitList{Neighbours: &Neighbours{Fingerprint: f.fingerprint.String(), K: k, Hits: []hit{}}, memory: memory,
 		ids: ids, limit: limit, room: room}
 }
 

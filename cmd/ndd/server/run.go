@@ -252,8 +252,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 // readyLine returns the line that the server prints when it is ready, with a command to try at a URL.
 func (s *service) readyLine(url string) string {
 	x := s.index.Load()
-	text := fmt.Sprintf("ready: %s, k=%d, %s", counted(int64(x.Stats().Documents), "document"), x.Design().K, url)
-	if left := s.loading.tooFew.Load(); left > 0 {
+	text := fmt.Sprintf("ready: %s, k=%d, %s", countText(int64(x.Stats().Documents), "document"), x.Design().K, url)
+	if left := s.loading.tooShort.Load(); left > 0 {
 		text += fmt.Sprintf(" (%s too short, left out)", humanize.Comma(left))
 	}
 	text += " - try: curl -s "

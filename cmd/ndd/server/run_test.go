@@ -27,8 +27,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// running is a server that Run runs.
-type running struct {
+// serverRun is a server that Run runs.
+type serverRun struct {
 	t       *testing.T
 	stop    context.CancelFunc
 	lines   chan string // of standard output
@@ -38,10 +38,10 @@ type running struct {
 }
 
 // runServer starts Run; load makes the index. Without hooks for its end it gives clients no notice.
-func runServer(t *testing.T, o Options, load func(context.Context, *LoadProgress) (*engine.Index, error)) *running {
+func runServer(t *testing.T, o Options, load func(context.Context, *LoadProgress) (*engine.Index, error)) *serverRun {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &running{t: t, stop: cancel, lines: make(chan string, 10), ended: make(chan error, 1), journal: new(journal),
+	r := &serverRun{t: t, stop: cancel, lines: make(chan string, 10), ended: make(chan error, 1), journal: new(journal),
 		hangup: make(chan os.Signal)}
 	o.Listen = cmp.Or(o.Listen, "127.0.0.1:0")
 	if o.notice == nil && o.drainMax == 0 {
@@ -55,25 +55,27 @@ func runServer(t *testing.T, o Options, load func(context.Context, *LoadProgress
 }
 
 // loads returns a function that makes an index of fingerprints.
-func loads(t *testing.T, prints []uint64) func(context.Context, *LoadProgress) (*engine.Index, error) {
-	return func(context.Context, *LoadProgress) (*engine.Index, error) { return newIndex(t, 3, nil, prints), nil }
+func loads(t *testing.T, fingerprints []uint64) func(context.Context, *LoadProgress) (*engine.Index, error) {
+	return func(context.Context, *LoadProgress) (*engine.Index, error) {
+		return newIndex(t, 3, nil, fingerprints), nil
+	}
 }
 
 // end stops the server, which must end well.
-func (r *running) end() {
+func (r *serverRun) end() {
 	r.t.Helper()
 	r.stop()
 	must.Do(r.t, r.wait())
 }
 
 // Write takes the ready line.
-func (r *running) Write(p []byte) (int, error) {
+func (r *serverRun) Write(p []byte) (int, error) {
 	r.lines <- string(p)
 	return len(p), nil
 }
 
 // wait is the end of Run.
-func (r *running) wait() error {
+func (r *serverRun) wait() error {
 	r.t.Helper()
 	select {
 	case err := <-r.ended:
@@ -84,7 +86,7 @@ func (r *running) wait() error {
 	}
 }
 
-func (r *running) readyLine() string {
+func (r *serverRun) readyLine() string {
 	r.t.Helper()
 	select {
 	case line := <-r.lines:
@@ -98,7 +100,7 @@ func (r *running) readyLine() string {
 }
 
 // address is where the server listens, from the ready line.
-func (r *running) address() string {
+func (r *serverRun) address() string {
 	r.t.Helper()
 	line := r.readyLine()
 	m := regexp.MustCompile(`https?://(\S+)`).FindStringSubmatch(line)
@@ -109,7 +111,7 @@ func (r *running) address() string {
 }
 
 // client returns the server as a client sees it, from the ready line on.
-func (r *running) client() *target {
+func (r *serverRun) client() *target {
 	r.t.Helper()
 	return &target{"http://" + r.address(), client(r.t)}
 }

@@ -50,14 +50,14 @@ func (j *journal) String() string {
 }
 
 // newIndex is an index in memory; with a nil recipe, of raw fingerprints.
-func newIndex(t testing.TB, k int, recipe *simhash.Recipe, prints []uint64) *engine.Index {
+func newIndex(t testing.TB, k int, recipe *simhash.Recipe, fingerprints []uint64) *engine.Index {
 	t.Helper()
 	design, err := permute.Named("halves", k, 1)
 	must.Do(t, err)
 	x, err := engine.New(design.K, engine.Options{Design: &design, Recipe: recipe})
 	must.Do(t, err)
-	docs := make([]engine.Doc, len(prints))
-	for i, f := range prints {
+	docs := make([]engine.Doc, len(fingerprints))
+	for i, f := range fingerprints {
 		docs[i] = engine.Doc{Fingerprint: simhash.Fingerprint(f), ID: fmt.Sprintf("row-%d", i)}
 	}
 	_, err = x.Insert(t.Context(), docs...)
@@ -203,11 +203,11 @@ func (x *target) send(t testing.TB, what, contentType, body string, headers ...s
 func (x *target) wants(t testing.TB, status int, what, contentType, body string, words ...string) {
 	t.Helper()
 	got, answer := x.send(t, what, contentType, body)
-	wanted(t, got, answer, status, what+" "+body, words...)
+	typeNames(t, got, answer, status, what+" "+body, words...)
 }
 
-// wanted holds an answer against the status and the words that it must have.
-func wanted(t testing.TB, got int, answer string, status int, what string, words ...string) {
+// typeNames holds an answer against the status and the words that it must have.
+func typeNames(t testing.TB, got int, answer string, status int, what string, words ...string) {
 	t.Helper()
 	for _, word := range append(words, "") {
 		if got != status || !strings.Contains(answer, word) {

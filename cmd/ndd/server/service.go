@@ -74,27 +74,27 @@ func (s *service) routes() []route {
 	d := documents{q}
 	a := administration{s.options, &s.limits, s.start, &s.backingUp}
 	list := []route{
-		{pattern: "POST /v1/query", least: access.Read, accepts: any, takes: []string{"k", "limit"}, gate: s.queries,
+		{pattern: "POST /v1/query", minimumRole: access.Read, accepts: any, takes: []string{"k", "limit"}, gate: s.queries,
 			make: decoding(q.query)},
-		{pattern: "POST /v1/batch", least: access.Read, accepts: []string{mediaBytes}, takes: []string{"k", "unique"},
+		{pattern: "POST /v1/batch", minimumRole: access.Read, accepts: []string{mediaBytes}, takes: []string{"k", "unique"},
 			gate: s.batches, streams: true, make: q.batch},
-		{pattern: "POST /v1/insert", least: access.Write, accepts: any, takes: []string{"id", "on_conflict", "ttl"},
+		{pattern: "POST /v1/insert", minimumRole: access.Write, accepts: any, takes: []string{"id", "on_conflict", "ttl"},
 			gate: s.inserts, make: decoding(d.insert)},
-		{pattern: "POST /v1/check-and-insert", least: access.Write, accepts: any, takes: []string{"id", "k", "limit",
+		{pattern: "POST /v1/check-and-insert", minimumRole: access.Write, accepts: any, takes: []string{"id", "k", "limit",
 			"on_conflict", "ttl"}, gate: s.inserts, make: decoding(d.checkAndInsert)},
-		{pattern: "POST /v1/delete", least: access.Write, accepts: json, gate: s.inserts, make: decoding(d.delete)},
-		{pattern: "GET /v1/documents/{id...}", least: access.Read, gate: s.queries, make: d.get},
-		{pattern: "GET /v1/documents", least: access.Read, takes: []string{"cursor", "limit", "prefix"}, gate: s.batches,
+		{pattern: "POST /v1/delete", minimumRole: access.Write, accepts: json, gate: s.inserts, make: decoding(d.delete)},
+		{pattern: "GET /v1/documents/{id...}", minimumRole: access.Read, gate: s.queries, make: d.get},
+		{pattern: "GET /v1/documents", minimumRole: access.Read, takes: []string{"cursor", "limit", "prefix"}, gate: s.batches,
 			make: d.list},
-		{pattern: "DELETE /v1/documents", least: access.Admin, takes: []string{"prefix"}, gate: s.batches, streams: true,
+		{pattern: "DELETE /v1/documents", minimumRole: access.Admin, takes: []string{"prefix"}, gate: s.batches, streams: true,
 			make: d.deletePrefix},
-		{pattern: "GET /v1/stats", least: access.Read, make: a.statistics},
-		{pattern: "GET /openapi.json", least: access.Anyone, serve: serveOpenAPI(s.options, &s.index)},
-		{pattern: "GET /livez", least: access.Anyone, serve: s.livez},
-		{pattern: "GET /readyz", least: access.Anyone, serve: s.readyz},
+		{pattern: "GET /v1/stats", minimumRole: access.Read, make: a.statistics},
+		{pattern: "GET /openapi.json", minimumRole: access.Anyone, serve: serveOpenAPI(s.options, &s.index)},
+		{pattern: "GET /livez", minimumRole: access.Anyone, serve: s.livez},
+		{pattern: "GET /readyz", minimumRole: access.Anyone, serve: s.readyz},
 	}
 	if s.options.Backups != "" {
-		list = append(list, route{pattern: "POST /v1/backup", least: access.Admin, accepts: json, streams: true,
+		list = append(list, route{pattern: "POST /v1/backup", minimumRole: access.Admin, accepts: json, streams: true,
 			make: decoding(a.backup)})
 	}
 	return list
@@ -103,7 +103,7 @@ func (s *service) routes() []route {
 // adminRoutes returns the endpoints of the admin listener.
 func (s *service) adminRoutes(withPProf bool) []route {
 	list := []route{
-		{pattern: "GET /metrics", least: access.Metrics, serve: s.metrics.handler().ServeHTTP},
+		{pattern: "GET /metrics", minimumRole: access.Metrics, serve: s.metrics.handler().ServeHTTP},
 		{pattern: "GET /livez", serve: s.livez},
 		{pattern: "GET /readyz", serve: s.readyz},
 	}
@@ -112,7 +112,7 @@ func (s *service) adminRoutes(withPProf bool) []route {
 	}
 	for name, serve := range map[string]http.HandlerFunc{"": pprof.Index, "cmdline": pprof.Cmdline,
 		"profile": pprof.Profile, "symbol": pprof.Symbol, "trace": pprof.Trace} {
-		list = append(list, route{pattern: "GET /debug/pprof/" + name, least: access.Admin, serve: serve, streams: true})
+		list = append(list, route{pattern: "GET /debug/pprof/" + name, minimumRole: access.Admin, serve: serve, streams: true})
 	}
 	return list
 }
@@ -140,7 +140,7 @@ func (s *service) handler(local bool) http.Handler {
 		}
 		m.Handle("GET "+path, page)
 	}
-	return s.observe(checked(m, checkOrigin(local)))
+	return s.observe(withChecks(m, checkOrigin(local)))
 }
 
 // adminHandler returns the handler of the admin listener.
@@ -149,7 +149,7 @@ func (s *service) adminHandler(local, withPProf bool) http.Handler {
 		return fmt.Sprintf("no such endpoint: %.80q; there are /metrics, /livez, /readyz and, with --pprof, /debug/pprof/",
 			path)
 	})
-	return s.observe(checked(m, checkOrigin(local)))
+	return s.observe(withChecks(m, checkOrigin(local)))
 }
 
 // mux returns the router of endpoints. missing says why there is nothing at another path.
@@ -161,11 +161,11 @@ func (s *service) mux(routes []route, missing func(path string) string) *http.Se
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if methods := methodsOf(m, r); len(methods) > 0 {
 			w.Header().Set("Allow", strings.Join(methods, ", "))
-			refusal(http.StatusMethodNotAllowed, fmt.Sprintf("method %.20q: %s takes %s", r.Method, r.URL.Path,
+			newProblem(http.StatusMethodNotAllowed, fmt.Sprintf("method %.20q: %s takes %s", r.Method, r.URL.Path,
 				strings.Join(methods, ", "))).write(w)
 			return
 		}
-		refusal(http.StatusNotFound, missing(r.URL.Path)).write(w)
+		newProblem(http.StatusNotFound, missing(r.URL.Path)).write(w)
 	})
 	return m
 }
@@ -184,11 +184,11 @@ func methodsOf(m *http.ServeMux, r *http.Request) (methods []string) {
 
 // guard returns the handler of a route, behind the middleware in the order of the package's drawing, cheapest first.
 func (s *service) guard(to *route) http.Handler {
-	checks := []check{s.checkStop, checkClient(s.keys, to.least)}
+	checks := []check{s.checkStop, checkClient(s.keys, to.minimumRole)}
 	if to.make != nil {
 		checks = append(checks, s.checkReady)
 	}
-	return checked(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return withChecks(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := w.(*answer)
 		out.streams = to.streams
 		if to.serve != nil {
@@ -232,7 +232,7 @@ func (s *service) answer(w *answer, r *http.Request, to *route) (p *problem) {
 	}
 	if rest := done.effect.rest; rest != nil {
 		s.notice(rest.cause)
-	} else if to.least == access.Write {
+	} else if to.minimumRole == access.Write {
 		s.noticeRoom()
 	}
 	writeJSON(w, http.StatusOK, done.value)

@@ -18,12 +18,12 @@ import (
 
 // A description is what /openapi.json says.
 type description struct {
-	Paths      map[string]map[string]described
+	Paths      map[string]map[string]operation
 	Components struct{ Schemas map[string]schema }
 }
 
-// described is an operation of the description.
-type described struct {
+// operation is an operation of the description.
+type operation struct {
 	OperationID string
 	Role        string `json:"x-role"`
 	Parameters  []struct{ Name, In string }
@@ -132,17 +132,17 @@ func TestDescriptionFitsTheHandlers(t *testing.T) {
 		slices.Sort(takes)
 		slices.Sort(media)
 		if accepts := slices.Sorted(slices.Values(r.accepts)); !slices.Equal(media, accepts) ||
-			!slices.Equal(takes, r.takes) || o.Role != r.least.String() && (r.least > 0 || o.Role != "") {
+			!slices.Equal(takes, r.takes) || o.Role != r.minimumRole.String() && (r.minimumRole > 0 || o.Role != "") {
 			t.Errorf("%s: described with %v, %v, role %s; served with %v, %v, %v", r.pattern, takes, media, o.Role, r.takes,
-				accepts, r.least)
+				accepts, r.minimumRole)
 		}
 		if got := fields(o.Body.Content[mediaJSON].Schema); !slices.Equal(got, requests[path]) {
 			t.Errorf("%s: described with the fields %v, reads %v", r.pattern, got, requests[path])
 		}
-		for status, has := range map[string]bool{"400": r.accepts != nil, "401": r.least > 0, "403": true,
-			"409": r.least >= access.Write, "413": r.accepts != nil, "421": true,
+		for status, has := range map[string]bool{"400": r.accepts != nil, "401": r.minimumRole > 0, "403": true,
+			"409": r.minimumRole >= access.Write, "413": r.accepts != nil, "421": true,
 			"422": r.make != nil, "429": r.gate != nil || r.accepts != nil, "500": true, "503": r.make != nil || path == "/readyz",
-			"507": r.least >= access.Write} {
+			"507": r.minimumRole >= access.Write} {
 			if _, ok := o.Responses[status]; ok != has {
 				t.Errorf("%s: %s is described: %v", r.pattern, status, ok)
 			}

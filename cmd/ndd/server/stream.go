@@ -38,9 +38,9 @@ func (s *condition) send(w *answer, r *http.Request, rows *rowStream, max time.D
 // cutOff ends an answer that failed: with a problem, which it returns, if nothing was sent yet, otherwise by
 // resetting the connection, so that the answer does not look whole.
 func (s *condition) cutOff(w *answer, r *http.Request, err error) *problem {
-	if !w.begun && r.Context().Err() == nil {
+	if !w.hasBegun && r.Context().Err() == nil {
 		w.Header().Del("Trailer")
-		return broken(err)
+		return errorProblem(err)
 	}
 	if errors.Is(err, errRefused) {
 		return nil // the refusal was sent instead
@@ -54,7 +54,7 @@ func (s *condition) cutOff(w *answer, r *http.Request, err error) *problem {
 	default:
 		s.journal.Error("answer cut off", "path", r.URL.Path, "error", err)
 	}
-	s.notice(broken(err).cause)
+	s.notice(errorProblem(err).cause)
 	return nil
 }
 
@@ -62,9 +62,9 @@ func (s *condition) cutOff(w *answer, r *http.Request, err error) *problem {
 // time that the client takes does not count. Its errors wrap [errClientGone].
 type workTimer struct {
 	io.Writer
-	timer *time.Timer
-	left  time.Duration
-	since time.Time
+	timer     *time.Timer
+	remaining time.Duration
+	since     time.Time
 }
 
 // workContext returns a context that ends when its timer has run for max, and a function that stops
@@ -73,7 +73,7 @@ func workContext(parent context.Context, w io.Writer, max time.Duration) (contex
 	ctx, cancel := context.WithCancelCause(parent)
 	cause := fmt.Errorf("%w: the request has been worked on for %v: ask for less at a time",
 		context.DeadlineExceeded, max)
-	t := &workTimer{Writer: w, left: max, since: time.Now()}
+	t := &workTimer{Writer: w, remaining: max, since: time.Now()}
 	t.timer = time.AfterFunc(max, func() { cancel(cause) })
 	return ctx, t, func() { t.timer.Stop(); cancel(nil) }
 }
@@ -81,10 +81,10 @@ func workContext(parent context.Context, w io.Writer, max time.Duration) (contex
 // Write writes, and stops the timer meanwhile.
 func (t *workTimer) Write(p []byte) (int, error) {
 	t.timer.Stop()
-	t.left -= time.Since(t.since)
+	t.remaining -= time.Since(t.since)
 	n, err := t.Writer.Write(p)
 	t.since = time.Now()
-	t.timer.Reset(max(t.left, 0)) // a request that is over its time ends at once
+	t.timer.Reset(max(t.remaining, 0)) // a request that is over its time ends at once
 	if err != nil {
 		err = fmt.Errorf("%w: %w", errClientGone, err)
 	}

@@ -17,11 +17,11 @@ type subject struct {
 	Text        *string   `json:"text"`
 	HTML        *string   `json:"html"`
 
-	whole bool // the text is the whole body
+	isWholeBody bool // the text is the whole body
 }
 
 // setText takes the text of a document that is the whole body.
-func (s *subject) setText(text string) { s.Text, s.whole = &text, true }
+func (s *subject) setText(text string) { s.Text, s.isWholeBody = &text, true }
 
 // A hexPrint is a fingerprint that is written as 16 hexadecimal digits.
 type hexPrint simhash.Fingerprint
@@ -38,12 +38,12 @@ func (f *hexPrint) UnmarshalText(text []byte) error {
 
 // A summary is the fingerprint and the sketch of a document, the zero sketch if that is not known.
 type summary struct {
-	print  simhash.Fingerprint
-	sketch sketch.Sketch
+	fingerprint simhash.Fingerprint
+	sketch      sketch.Sketch
 }
 
 // A summarizer makes summaries by the recipe of one index. It is safe for concurrent use.
-type summarizer struct{ prints sync.Pool } // values are *simhash.Fingerprinter
+type summarizer struct{ fingerprinters sync.Pool } // values are *simhash.Fingerprinter
 
 // summarize returns the summary of a subject. Place is its position in the request of ctx.
 func (s *summarizer) summarize(ctx context.Context, recipe *simhash.Recipe, sub *subject, place string) (summary, *problem) {
@@ -53,16 +53,16 @@ func (s *summarizer) summarize(ctx context.Context, recipe *simhash.Recipe, sub 
 	}
 	switch {
 	case sub.Fingerprint != nil && isPrivate(recipe):
-		return summary{}, misfit(place+".fingerprint", privateKeyHint)
+		return summary{}, fieldProblem(place+".fingerprint", privateKeyHint)
 	case sub.Fingerprint != nil:
-		return summary{print: simhash.Fingerprint(*sub.Fingerprint)}, nil
+		return summary{fingerprint: simhash.Fingerprint(*sub.Fingerprint)}, nil
 	case sub.HTML != nil:
 		text, err := textOf(ctx, recipe, []byte(*sub.HTML), mediaHTML)
 		if err != nil {
-			return summary{}, broken(err)
+			return summary{}, errorProblem(err)
 		}
 		return s.summarizeText(ctx, recipe, text, place+".html")
-	case sub.whole:
+	case sub.isWholeBody:
 		return s.summarizeText(ctx, recipe, *sub.Text, place)
 	}
 	return s.summarizeText(ctx, recipe, *sub.Text, place+".text")
@@ -92,25 +92,25 @@ func textOf(ctx context.Context, recipe *simhash.Recipe, body []byte, contentTyp
 // summarizeText returns the summary of a text.
 func (s *summarizer) summarizeText(ctx context.Context, recipe *simhash.Recipe, text, place string) (summary, *problem) {
 	if recipe == nil {
-		return summary{}, misfit(place,
+		return summary{}, fieldProblem(place,
 			"the index was built from raw fingerprints, so it has no recipe for documents: send a fingerprint, or build an "+
 				"index with --recipe")
 	}
-	f, ok := s.prints.Get().(*simhash.Fingerprinter)
+	f, ok := s.fingerprinters.Get().(*simhash.Fingerprinter)
 	if !ok {
 		var err error
 		if f, err = simhash.New(*recipe); err != nil {
 			panic("server: an index with an invalid recipe: " + err.Error()) // New and Open validate
 		}
 	}
-	defer s.prints.Put(f)
+	defer s.fingerprinters.Put(f)
 	f.Until(ctx)
 	print, features, ok, sketch := f.Sketch(text)
 	if err := ctx.Err(); err != nil {
-		return summary{}, broken(err)
+		return summary{}, errorProblem(err)
 	}
 	if !ok {
-		return summary{}, misfit(place, "document too short for a fingerprint: %s", f.Recipe().TooShort(features))
+		return summary{}, fieldProblem(place, "document too short for a fingerprint: %s", f.Recipe().TooShort(features))
 	}
 	return summary{print, sketch}, nil
 }

@@ -71,8 +71,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 				what += "?prefix=nobody"
 			}
 			status, header, answer := b.do(t, b.request(t, what, "", body[route.pattern], "Authorization", bearer.header))
-			want := map[bool]int{true: http.StatusOK, false: http.StatusForbidden}[bearer.has >= route.least]
-			if route.least > access.Anyone && bearer.has == access.Anyone {
+			want := map[bool]int{true: http.StatusOK, false: http.StatusForbidden}[bearer.has >= route.minimumRole]
+			if route.minimumRole > access.Anyone && bearer.has == access.Anyone {
 				want = http.StatusUnauthorized
 			}
 			if status != want {
@@ -136,7 +136,7 @@ func TestWhoMaySeeMetrics(t *testing.T) {
 			r.Header.Set("Authorization", "Bearer "+c.token)
 		}
 		c.b.adminHandler(true, c.withPProf).ServeHTTP(w, r)
-		wanted(t, w.Code, w.Body.String(), c.status, fmt.Sprint(c.host, c.path, " of ", c.from, " with ", c.token), c.word)
+		typeNames(t, w.Code, w.Body.String(), c.status, fmt.Sprint(c.host, c.path, " of ", c.from, " with ", c.token), c.word)
 	}
 	loopback.wants(t, http.StatusUnauthorized, "/v1/query", "", `{"fingerprint": "0000000000000000"}`)
 }

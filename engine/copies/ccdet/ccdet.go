@@ -131,10 +131,10 @@ func (s *Selector) hash(sentence string) (h uint64, start int) {
 	for n := 0; n < Chars && at > 0; {
 		r, size := utf8.DecodeLastRuneInString(sentence[:at])
 		at -= size
-		if blank(r) {
+		if isBlank(r) {
 			continue
 		}
-		r, ok := plain(r)
+		r, ok := plainForm(r)
 		simple = simple && ok
 		n++
 		start = at
@@ -156,7 +156,7 @@ func step(h uint64, r rune) uint64 { return h*token.Base + uint64(r) + 1 }
 func (s *Selector) hashNormal(tail string) (h uint64) {
 	s.tail = s.tail[:0]
 	for _, r := range tail {
-		if !blank(r) {
+		if !isBlank(r) {
 			s.tail = utf8.AppendRune(s.tail, r) // invalid bytes become U+FFFD
 		}
 	}
@@ -165,20 +165,20 @@ func (s *Selector) hashNormal(tail string) (h uint64) {
 	for len(normal) > 0 {
 		r, size := utf8.DecodeLastRune(normal)
 		normal = normal[:len(normal)-size]
-		if !blank(r) { // the wide space is normalised to a space
+		if !isBlank(r) { // the wide space is normalised to a space
 			h = step(h, r)
 		}
 	}
 	return signature.Fold(0, h)
 }
 
-// blank reports whether features omit a character.
-func blank(r rune) bool {
+// isBlank reports whether features omit a character.
+func isBlank(r rune) bool {
 	return r == ' ' || r == '\u3000' || r == '\u200b' || r == '\ufeff' || r < 0x3000 && unicode.IsSpace(r)
 }
 
-// plain returns the normal form of a character. It returns false if the form may depend on other characters.
-func plain(r rune) (normal rune, ok bool) {
+// plainForm returns the normal form of a character. It returns false if the form may depend on other characters.
+func plainForm(r rune) (normal rune, ok bool) {
 	switch {
 	case r >= 0x4e00 && r <= 0x9fff, r >= 0x3001 && r <= 0x3029: // Han, and the punctuation of its scripts
 		return r, true

@@ -72,7 +72,7 @@ func TestEqual(t *testing.T) {
 func TestPlain(t *testing.T) {
 	s := newSelector(t, Ends)
 	for r := rune(1); r <= 0xffff; r++ {
-		if _, ok := plain(r); !ok || blank(r) {
+		if _, ok := plainForm(r); !ok || isBlank(r) {
 			continue
 		}
 		tail := "一" + string(r) + "二"
@@ -113,7 +113,7 @@ func specification(text string) (all []string) {
 				all = append(all, text[sentence[max(n-Chars, 0)]:at])
 			}
 			sentence = nil
-		case !blank(r):
+		case !isBlank(r):
 			sentence = append(sentence, at)
 		}
 	}

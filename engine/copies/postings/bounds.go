@@ -14,8 +14,8 @@ func (o *Options) Similar(a, b, shared int) bool {
 	return o.Measure.Similarity(a, b, shared) >= o.Threshold
 }
 
-// needed returns the minimum number of shared signatures of similar sets with a and b signatures, at least 1.
-func (o *Options) needed(a, b int) int {
+// neededShared returns the minimum number of shared signatures of similar sets with a and b signatures, at least 1.
+func (o *Options) neededShared(a, b int) int {
 	t := o.Threshold
 	about := t * float64(min(a, b))
 	if o.Measure == Jaccard {
@@ -53,5 +53,5 @@ func (o *Options) smallest(n int) int {
 	return first(int(float64(n)*o.Threshold), func(size int) bool { return size >= n || o.Similar(size, n, size) })
 }
 
-// least returns the minimum number of signatures that a set of n signatures shares with a similar one.
-func (o *Options) least(n int) int { return o.needed(o.smallest(n), n) }
+// leastShared returns the minimum number of signatures that a set of n signatures shares with a similar one.
+func (o *Options) leastShared(n int) int { return o.neededShared(o.smallest(n), n) }

@@ -171,7 +171,7 @@ func (s *search) documents(from, to int) {
 	s.candidates = s.candidates[:0]
 	for query := from; query < to; query++ {
 		if next := query + ahead; next < to {
-			asm.PrefetchAt(s.prefixes.lists.All, s.queries.of(next))
+			asm.PrefetchAt(s.prefixes.lists.All, s.queries.lists(next))
 		}
 		if n := int(s.sizes[query]); n != size { // sizes ascend
 			size, end = n, len(s.docs)
@@ -187,8 +187,8 @@ func (s *search) documents(from, to int) {
 // find collects the candidates of a query: the documents of higher rank, below end, that one of its signatures finds.
 func (s *search) find(query, end int) {
 	first := len(s.candidates)
-	for _, place := range s.queries.of(query) {
-		list := s.prefixes.at(place)
+	for _, place := range s.queries.lists(query) {
+		list := s.prefixes.listAt(place)
 		at, _ := slices.BinarySearch(list, uint32(query+1)<<rankShift)
 		for _, posting := range list[at:] {
 			rank := posting >> rankShift
@@ -224,7 +224,7 @@ func (s *search) verify() {
 		}
 		a, b := s.docs[c.query], s.docs[c.rank]
 		sizeA, sizeB := int(s.sizes[c.query]), int(s.sizes[c.rank])
-		need := s.o.needed(sizeA, sizeB)
+		need := s.o.neededShared(sizeA, sizeB)
 		if shared := sharedAtLeast(s.sets.set(a), s.sets.set(b), need); shared >= need {
 			s.pairs = append(s.pairs, Pair{a, b, int32(sizeA), int32(sizeB), int32(shared)}.ordered())
 		}

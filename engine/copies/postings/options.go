@@ -77,8 +77,8 @@ func (o *Options) Finds(documents int) bool {
 	return documents >= o.MinDocuments && documents <= cmp.Or(o.MaxDocuments, MaxDocuments)
 }
 
-// wanted reports whether the result may have a pair of two different documents.
-func (o *Options) wanted(a, b uint32) bool {
+// isWanted reports whether the result may have a pair of two different documents.
+func (o *Options) isWanted(a, b uint32) bool {
 	return o.Known == 0 || int(min(a, b)) < o.Known && int(max(a, b)) >= o.Known
 }
 

@@ -32,13 +32,13 @@ func exact(m Measure, a, b, shared int, num, den int64) bool {
 
 // brute compares all with all. Of groups of more than most equal sets it takes the first, and its
 // pairs with the others.
-func brute(sets [][]uint64, m Measure, num, den int64, most int) (pairs []Pair) {
+func brute(sets [][]uint64, m Measure, num, den int64, equalMax int) (pairs []Pair) {
 	first, group := make([]int, len(sets)), map[int]int{}
 	for i := range sets {
 		first[i] = slices.IndexFunc(sets, func(s []uint64) bool { return slices.Equal(s, sets[i]) })
 		group[first[i]]++
 	}
-	listed := func(i int) bool { return first[i] == i || group[first[i]] <= most }
+	listed := func(i int) bool { return first[i] == i || group[first[i]] <= equalMax }
 	for a := range sets {
 		for b := a + 1; b < len(sets); b++ {
 			if !(listed(a) && listed(b) || a == first[b]) || len(sets[a]) == 0 || len(sets[b]) == 0 {
@@ -180,13 +180,13 @@ func TestNeeded(t *testing.T) {
 					for want <= a && !exact(m, a, b, want, f[0], f[1]) {
 						want++
 					}
-					if got := min(o.needed(a, b), a+1); got != want {
+					if got := min(o.neededShared(a, b), a+1); got != want {
 						t.Fatalf("measure %d, %d/%d, sets of %d and %d: %d needed, want %d", m, f[0], f[1], a, b, got, want)
 					}
 					if want <= a != (b <= o.largest(a)) {
 						t.Fatalf("measure %d, %d/%d: the largest set for %d is %d", m, f[0], f[1], a, o.largest(a))
 					}
-					if least := o.needed(a, a); least > want {
+					if least := o.neededShared(a, a); least > want {
 						t.Fatalf("least of %d: %d", a, least)
 					}
 				}

@@ -41,8 +41,8 @@ func (b *Builder) prefixes(ctx context.Context, s *sharedSignatures, sizes []uin
 	for rank, size := range sizes {
 		if size != last {
 			last = size
-			found := o.least(int(size)) - 1
-			of = prefix{int32(-found), int32(o.needed(int(size), int(size)) - 1 - found)}
+			found := o.leastShared(int(size)) - 1
+			of = prefix{int32(-found), int32(o.neededShared(int(size), int(size)) - 1 - found)}
 		}
 		p.docs[rank] = of
 	}
@@ -97,12 +97,12 @@ func (p *prefixes) add(ranks []uint32) {
 	}
 }
 
-func (p *prefixes) at(place uint64) []uint32 {
+func (p *prefixes) listAt(place uint64) []uint32 {
 	return p.lists.All[place+1 : place+1+uint64(p.lists.All[place])]
 }
 
-// mostQueries returns a limit of the number of signatures by which a document finds larger ones.
-func (p *prefixes) mostQueries(rank int) uint64 {
+// queriesMax returns a limit of the number of signatures by which a document finds larger ones.
+func (p *prefixes) queriesMax(rank int) uint64 {
 	d := &p.docs[rank]
 	return uint64(max(d.seen-max(d.finds, 0), 0))
 }
@@ -111,7 +111,7 @@ func (p *prefixes) mostQueries(rank int) uint64 {
 func (p *prefixes) slices(o *Options) (ends []int) {
 	total := uint64(0)
 	for rank := range p.docs {
-		total += queryBytes * (1 + p.mostQueries(rank))
+		total += queryBytes * (1 + p.queriesMax(rank))
 	}
 	n := uint64(1)
 	if o.MemoryBytes > 0 {
@@ -119,7 +119,7 @@ func (p *prefixes) slices(o *Options) (ends []int) {
 	}
 	sum := uint64(0)
 	for rank := range p.docs {
-		sum += queryBytes * (1 + p.mostQueries(rank))
+		sum += queryBytes * (1 + p.queriesMax(rank))
 		if uint64(len(ends)) < n-1 && sum >= total/n*uint64(len(ends)+1) {
 			ends = append(ends, rank+1)
 		}
@@ -142,14 +142,14 @@ type queries struct {
 func (p *prefixes) queries(ctx context.Context, from, to, threads int) (*queries, error) {
 	q := &queries{from: from, starts: make([]uint64, to-from+1), counts: make([]atomic.Uint32, to-from)}
 	for rank := from; rank < to; rank++ {
-		q.starts[rank-from+1] = q.starts[rank-from] + p.mostQueries(rank)
+		q.starts[rank-from+1] = q.starts[rank-from] + p.queriesMax(rank)
 	}
 	q.places = make([]uint64, q.starts[to-from])
 	var next atomic.Int64
 	return q, fork(threads, func(int) error {
 		for i := int(next.Add(1)); i < len(p.pieces) && ctx.Err() == nil; i = int(next.Add(1)) {
 			for place := p.pieces[i-1]; place < p.pieces[i]; {
-				list := p.at(place)
+				list := p.listAt(place)
 				for _, posting := range list[:len(list)-1] { // no document follows the last one
 					if at := int(posting>>rankShift) - from; posting&findsBit != 0 && uint(at) < uint(len(q.counts)) {
 						q.places[q.starts[at]+uint64(q.counts[at].Add(1))-1] = place
@@ -162,8 +162,8 @@ func (p *prefixes) queries(ctx context.Context, from, to, threads int) (*queries
 	})
 }
 
-// of returns the offsets of the lists of the document with a rank.
-func (q *queries) of(rank int) []uint64 {
+// lists returns the offsets of the lists of the document with a rank.
+func (q *queries) lists(rank int) []uint64 {
 	at := q.starts[rank-q.from]
 	return q.places[at : at+uint64(q.counts[rank-q.from].Load())]
 }

@@ -105,7 +105,7 @@ func (b *Builder) expand(equal [][]uint32, pairs []Pair, o *Options, r *Report) 
 		}
 		for i, a := range firsts {
 			for _, b := range group[i+1:] {
-				if o.wanted(a, b) {
+				if o.isWanted(a, b) {
 					expanded = append(expanded, Pair{a, b, size, size, size})
 				}
 			}
@@ -123,7 +123,7 @@ func (b *Builder) expand(equal [][]uint32, pairs []Pair, o *Options, r *Report) 
 		}
 		for _, x := range all(p.A) {
 			for _, y := range all(p.B) {
-				if o.wanted(x, y) {
+				if o.isWanted(x, y) {
 					expanded = append(expanded, Pair{x, y, p.SizeA, p.SizeB, p.Shared}.ordered())
 				}
 			}

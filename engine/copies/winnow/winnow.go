@@ -37,20 +37,20 @@ const (
 // A Selector selects features. It implements [signature.TokenSelector]. A text with fewer rows than a window has one
 // feature, its minimum. A Selector reuses its memory.
 type Selector struct {
-	words  int     // length of a row of words
-	chars  int     // length of a row of characters
-	all    bool    // every row is selected
-	tokens []place // end of the current run
-	char   bool    // the run has characters, and few words between them
-	inside int     // words at the end of a run of characters
-	taken  bool    // the run had a row
-	yield  func(signature.Signature)
+	words         int     // length of a row of words
+	chars         int     // length of a row of characters
+	selectAll     bool    // every row is selected
+	tokens        []place // end of the current run
+	hasChars      bool    // the run has characters, and few words between them
+	trailingWords int     // words at the end of a run of characters
+	hasRow        bool    // the run had a row
+	yield         func(signature.Signature)
 
-	window  [Window]signature.Signature // recent rows, by index % Window
-	index   int                         // number of rows
-	minimum int                         // row with the smallest hash of the window, the last of equal ones
-	least   uint64                      // its hash
-	last    int                         // row that was selected last
+	window      [Window]signature.Signature // recent rows, by index % Window
+	index       int                         // number of rows
+	minimum     int                         // row with the smallest hash of the window, the last of equal ones
+	minimumHash uint64                      // its hash
+	last        int                         // row that was selected last
 }
 
 // A place is the hash and the byte range of a token.
@@ -67,27 +67,27 @@ func New() *Selector {
 // NewAll returns a Selector of all rows of some words, or of some characters of a script without spaces. Both numbers
 // are at least 1.
 func NewAll(words, chars int) *Selector {
-	return &Selector{words: words, chars: chars, all: true}
+	return &Selector{words: words, chars: chars, selectAll: true}
 }
 
 // Begin implements [signature.TokenSelector].
 func (s *Selector) Begin(yield func(signature.Signature)) {
 	s.yield = yield
-	s.tokens, s.char, s.inside, s.taken = s.tokens[:0], false, 0, false
-	s.index, s.minimum, s.last, s.least = 0, 0, -1, math.MaxUint64
+	s.tokens, s.hasChars, s.trailingWords, s.hasRow = s.tokens[:0], false, 0, false
+	s.index, s.minimum, s.last, s.minimumHash = 0, 0, -1, math.MaxUint64
 }
 
 // Take implements [signature.TokenSelector].
 func (s *Selector) Take(batch []token.Token, hashes []uint64) {
 	for i := range batch {
 		t := &batch[i]
-		if char := t.Kind == token.Char; char != s.char || s.inside > 0 {
+		if char := t.Kind == token.Char; char != s.hasChars || s.trailingWords > 0 {
 			s.turn(char)
 		}
 		s.tokens = append(s.tokens, place{hashes[i], int32(t.Start), int32(t.End)})
 	}
 	if len(s.tokens) >= 1024 {
-		s.rows(len(s.tokens) - s.inside)
+		s.rows(len(s.tokens) - s.trailingWords)
 	}
 }
 
@@ -95,32 +95,32 @@ func (s *Selector) Take(batch []token.Token, hashes []uint64) {
 func (s *Selector) turn(char bool) {
 	switch {
 	case !char:
-		if s.inside++; s.inside == s.words { // too many words for a run of characters
+		if s.trailingWords++; s.trailingWords == s.words { // too many words for a run of characters
 			s.split()
 		}
-	case s.char:
-		s.inside = 0
+	case s.hasChars:
+		s.trailingWords = 0
 	default:
-		if s.taken || len(s.tokens) >= s.words {
+		if s.hasRow || len(s.tokens) >= s.words {
 			s.flush()
 		}
-		s.char = true
+		s.hasChars = true
 	}
 }
 
 // split ends a run of characters before the last words, which begin a run of words.
 func (s *Selector) split() {
-	n := len(s.tokens) - (s.inside - 1)
+	n := len(s.tokens) - (s.trailingWords - 1)
 	words := slices.Clone(s.tokens[n:])
 	s.tokens = s.tokens[:n]
 	s.flush()
-	s.tokens, s.char, s.inside = append(s.tokens, words...), false, 0
+	s.tokens, s.hasChars, s.trailingWords = append(s.tokens, words...), false, 0
 }
 
 // End implements [signature.TokenSelector].
 func (s *Selector) End() {
 	s.flush()
-	if !s.all && s.index < Window && s.index > 0 { // no window was full
+	if !s.selectAll && s.index < Window && s.index > 0 { // no window was full
 		s.yield(s.window[s.minimum])
 	}
 }
@@ -128,7 +128,7 @@ func (s *Selector) End() {
 // rows takes the rows of the first n held tokens. It keeps the tokens that begin further rows.
 func (s *Selector) rows(n int) {
 	width, tokens := s.words, s.tokens[:n]
-	if s.char {
+	if s.hasChars {
 		width = s.chars
 	}
 	if n < width {
@@ -141,7 +141,7 @@ func (s *Selector) rows(n int) {
 		rolling = rolling*token.Base + last.hash - tokens[i].hash*top
 		s.row(rolling, tokens[i+1].start, last.end)
 	}
-	s.taken = true
+	s.hasRow = true
 	s.tokens = s.tokens[:copy(s.tokens, s.tokens[n-width+1:])]
 }
 
@@ -157,16 +157,16 @@ func polynomial(tokens []place) (h uint64) {
 // flush ends a run of tokens of one kind. A run shorter than a row is a row.
 func (s *Selector) flush() {
 	s.rows(len(s.tokens))
-	if len(s.tokens) > 0 && !s.taken {
+	if len(s.tokens) > 0 && !s.hasRow {
 		s.row(polynomial(s.tokens), s.tokens[0].start, s.tokens[len(s.tokens)-1].end)
 	}
-	s.tokens, s.taken = s.tokens[:0], false
+	s.tokens, s.hasRow = s.tokens[:0], false
 }
 
 // row puts a row into the window, and selects the minimum of the window if it is new.
 func (s *Selector) row(rolling uint64, start, end int32) {
 	h := signature.Fold(0, rolling)
-	if s.all {
+	if s.selectAll {
 		s.yield(signature.Signature{Hash: h, Start: start, End: end})
 		return
 	}
@@ -175,8 +175,8 @@ func (s *Selector) row(rolling uint64, start, end int32) {
 	s.index++
 	if s.minimum <= i-Window {
 		s.search()
-	} else if h <= s.least { // the last of equal ones, as in the paper
-		s.minimum, s.least = i, h
+	} else if h <= s.minimumHash { // the last of equal ones, as in the paper
+		s.minimum, s.minimumHash = i, h
 	}
 	if i >= Window-1 && s.minimum != s.last {
 		s.last = s.minimum
@@ -193,5 +193,5 @@ func (s *Selector) search() {
 			minimum, least = i, x
 		}
 	}
-	s.minimum, s.least = minimum, least
+	s.minimum, s.minimumHash = minimum, least
 }

@@ -60,30 +60,30 @@ func (p *Prints) Flat() []uint64 {
 // Many goroutines may add to it at a time.
 type filter []uint64
 
-func (f filter) place(print uint64) (word, bit uint64) {
-	at, _ := bits.Mul64(print*0x9e3779b97f4a7c15, uint64(len(f))<<6)
+func (f filter) place(fingerprint uint64) (word, bit uint64) {
+	at, _ := bits.Mul64(fingerprint*0x9e3779b97f4a7c15, uint64(len(f))<<6)
 	return at >> 6, 1 << (at & 63)
 }
 
-func (f filter) add(print uint64) {
-	if word, bit := f.place(print); atomic.LoadUint64(&f[word])&bit == 0 {
+func (f filter) add(fingerprint uint64) {
+	if word, bit := f.place(fingerprint); atomic.LoadUint64(&f[word])&bit == 0 {
 		atomic.OrUint64(&f[word], bit)
 	}
 }
 
-func (f filter) has(print uint64) bool {
-	word, bit := f.place(print)
+func (f filter) has(fingerprint uint64) bool {
+	word, bit := f.place(fingerprint)
 	return f[word]&bit != 0
 }
 
 // candidates are the documents that are compared with each other: all documents, or the documents that may
 // have a near one. They have numbers of 32 bits, in order of their rows. It is a [radix.Input].
 type candidates struct {
-	all   *Prints
-	rows  []uint32 // the lower 32 bits; nil for all
-	highs []int    // highs[i] is the number of candidates with a row below (i+1)<<32
-	len   int
-	arena memory.Arena // memory of rows; newPrints takes memory of the same kind
+	fingerprints *Prints
+	rows         []uint32 // the lower 32 bits; nil for all
+	highs        []int    // highs[i] is the number of candidates with a row below (i+1)<<32
+	len          int
+	arena        memory.Arena // memory of rows; newPrints takes memory of the same kind
 }
 
 func (c *candidates) row(i uint32) Row {
@@ -100,13 +100,13 @@ func (c *candidates) Len() int { return c.len }
 // Read implements [radix.Input].
 func (c *candidates) Read(part, parts int, f func(prints []uint64, row int) error) error {
 	if c.rows == nil {
-		return c.all.pieces.Read(part, parts, f)
+		return c.fingerprints.pieces.Read(part, parts, f)
 	}
 	var some [2048]uint64
 	for at, to := c.len*part/parts, c.len*(part+1)/parts; at < to; {
 		n := min(len(some), to-at)
 		for i := range n {
-			some[i] = c.all.At(c.row(uint32(at + i)))
+			some[i] = c.fingerprints.At(c.row(uint32(at + i)))
 		}
 		if err := f(some[:n], at); err != nil {
 			return err
@@ -147,7 +147,7 @@ func findNear(ctx context.Context, all *Prints, o Options, room int, a *memory.A
 // filtered returns the documents whose fingerprints are in a filter. It counts them first, by the part of the input and
 // the high half of the row, and then writes each to its position.
 func filtered(ctx context.Context, all *Prints, marks filter, o Options) (*candidates, error) {
-	c, threads := &candidates{all: all}, o.Threads
+	c, threads := &candidates{fingerprints: all}, o.Threads
 	highs := (all.Len()-1)>>32 + 1
 	ends := make([]int, threads*highs) // numbers of candidates by part and high half; then positions
 	each := func(do func(slot int, row int)) error {

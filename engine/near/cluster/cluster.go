@@ -94,9 +94,9 @@ type Cluster struct {
 type Result struct {
 	Distinct int // number of distinct fingerprints
 
-	rows     []Row // rows of all clusters
-	gone     int   // number of rows that are in no cluster any more
-	clusters []span
+	rows       []Row // rows of all clusters
+	unusedRows int   // number of rows that are in no cluster any more
+	clusters   []span
 }
 
 // A span describes a cluster. Its first word holds from and to: the cluster has the rows rows[from:to]. The second
@@ -114,7 +114,7 @@ func (r *Result) Len() int { return len(r.clusters) }
 func (r *Result) Room() int { return len(r.rows) }
 
 // Rows returns the number of documents in clusters.
-func (r *Result) Rows() int { return len(r.rows) - r.gone }
+func (r *Result) Rows() int { return len(r.rows) - r.unusedRows }
 
 // Cluster returns cluster i, from 0.
 func (r *Result) Cluster(i int) Cluster {
@@ -152,10 +152,10 @@ func (d *Division) Add(at int, c Cluster) {
 
 // Done returns the groups as clusters.
 func (d *Division) Done() *Result {
-	r := &Result{Distinct: d.Distinct, rows: d.rows, gone: len(d.rows)}
+	r := &Result{Distinct: d.Distinct, rows: d.rows, unusedRows: len(d.rows)}
 	r.clusters = slices.DeleteFunc(d.groups, func(s span) bool { return s.to() == 0 })
 	for _, s := range r.clusters {
-		r.gone -= s.to() - s.from()
+		r.unusedRows -= s.to() - s.from()
 	}
 	r.sort()
 	return r
@@ -238,7 +238,7 @@ func Find(ctx context.Context, all Prints, o Options) (*Result, error) {
 func (o *Options) candidates(ctx context.Context, all *Prints) (c *candidates, err error) {
 	n := uint64(all.Len())
 	if n < 2 || n <= DirectMax && (o.Memory == 0 || CandidateBytes*n+o.fixedBytes() <= o.Memory) {
-		return &candidates{all: all, len: int(n)}, nil
+		return &candidates{fingerprints: all, len: int(n)}, nil
 	}
 	room := n/roomShare + 1
 	if beside := o.fixedBytes() + n*filterBits/8; o.Memory > 0 {

@@ -35,10 +35,10 @@ func allPairs(ctx context.Context, fingerprints []uint64, d permute.Design, thre
 }
 
 // joined returns the pairs of ascending fingerprints that a join finds, in order.
-func joined(t *testing.T, prints []uint64, k, threads int) (got []oracle.Pair) {
+func joined(t *testing.T, fingerprints []uint64, k, threads int) (got []oracle.Pair) {
 	t.Helper()
-	err := allPairs(t.Context(), prints, Choose(len(prints), k), threads, func(a, b uint64) {
-		got = append(got, oracle.Pair{A: place(prints, a), B: place(prints, b)})
+	err := allPairs(t.Context(), fingerprints, Choose(len(fingerprints), k), threads, func(a, b uint64) {
+		got = append(got, oracle.Pair{A: place(fingerprints, a), B: place(fingerprints, b)})
 	})
 	must.Do(t, err)
 	slices.SortFunc(got, func(x, y oracle.Pair) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
@@ -46,8 +46,8 @@ func joined(t *testing.T, prints []uint64, k, threads int) (got []oracle.Pair) {
 }
 
 // place returns where a fingerprint is among ascending ones.
-func place(prints []uint64, f uint64) int {
-	i, _ := slices.BinarySearch(prints, f)
+func place(fingerprints []uint64, f uint64) int {
+	i, _ := slices.BinarySearch(fingerprints, f)
 	return i
 }
 
@@ -101,7 +101,7 @@ func TestFind(t *testing.T) {
 				o := Options{K: k, Prefer: prefer}
 				want := greedy(set.Base, o)
 				for _, o.Threads = range []int{1, 4} {
-					found(t, fmt.Sprintf("k=%d, %s, longest %v, %d threads", k, set.Name, prefer != nil, o.Threads), set.Base, o, want)
+					checkFind(t, fmt.Sprintf("k=%d, %s, longest %v, %d threads", k, set.Name, prefer != nil, o.Threads), set.Base, o, want)
 				}
 			}
 		}

@@ -104,15 +104,15 @@ func TestDenseGroups(t *testing.T) {
 				o := Options{K: k, Prefer: prefer}
 				want := greedy(base, o)
 				for _, o.Threads = range []int{1, 3} {
-					found(t, fmt.Sprintf("%s, k=%d, preference %v, %d threads", name, k, prefer != nil, o.Threads), base, o, want)
+					checkFind(t, fmt.Sprintf("%s, k=%d, preference %v, %d threads", name, k, prefer != nil, o.Threads), base, o, want)
 				}
 			}
 		}
 	}
 }
 
-// found holds what Find finds against what is wanted.
-func found(t *testing.T, what string, base []uint64, o Options, want []Cluster) {
+// checkFind holds what Find finds against what is wanted.
+func checkFind(t *testing.T, what string, base []uint64, o Options, want []Cluster) {
 	t.Helper()
 	third := len(base) / 3
 	distinct := foundIn(t, what, NewPrints(base), o, want)

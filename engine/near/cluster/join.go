@@ -23,13 +23,13 @@ func joinForest(ctx context.Context, in radix.Input, room []uint64, d permute.De
 }
 
 // joinAll is join with room for all fingerprints. Without a link, emit gets every near pair once, in no order.
-func joinAll(ctx context.Context, prints []uint64, d permute.Design, threads int, j joiner) error {
-	room, err := memory.Make[uint64](len(prints))
+func joinAll(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, j joiner) error {
+	room, err := memory.Make[uint64](len(fingerprints))
 	if err != nil {
 		return err
 	}
 	defer room.Free()
-	return join(ctx, radix.Chunks{prints}, room.Data, d, threads, j)
+	return join(ctx, radix.Chunks{fingerprints}, room.Data, d, threads, j)
 }
 
 // join joins each table of the design with a copy of j.
@@ -70,9 +70,9 @@ func (j *joiner) buckets(keys []uint64, ends []uint32) error {
 	from := uint32(0)
 	for len(ends) > 0 {
 		n, done := asm.NearRows(rows[:], keys, ends, from, j.design.K)
-		j.found(keys, ends, from, rows[:n], &f)
+		j.joinRows(keys, ends, from, rows[:n], &f)
 		if done == 0 {
-			if err := j.large(keys[from:ends[0]]); err != nil {
+			if err := j.joinLarge(keys[from:ends[0]]); err != nil {
 				return err
 			}
 			done = 1
@@ -87,9 +87,9 @@ func (j *joiner) buckets(keys []uint64, ends []uint32) error {
 // compared.
 const forestRows = 8
 
-// found handles the rows that have a near key after them in their buckets. It reports their pairs, or connects their
+// joinRows handles the rows that have a near key after them in their buckets. It reports their pairs, or connects their
 // bucket by a forest.
-func (j *joiner) found(keys []uint64, ends []uint32, from uint32, rows []uint32, f *spanningForest) {
+func (j *joiner) joinRows(keys []uint64, ends []uint32, from uint32, rows []uint32, f *spanningForest) {
 	bucket := 0
 	for len(rows) > 0 {
 		for ends[bucket] <= rows[0] {
@@ -106,7 +106,7 @@ func (j *joiner) found(keys []uint64, ends []uint32, from uint32, rows []uint32,
 			for _, i := range rows[:near] {
 				for _, b := range keys[i+1 : ends[bucket]] {
 					if bits.OnesCount64(keys[i]^b) <= j.design.K {
-						j.pair(keys[i], b)
+						j.reportKeys(keys[i], b)
 					}
 				}
 			}
@@ -120,10 +120,10 @@ const (
 	rejoinDepth = 2    // maximum depth of nested joins; then all pairs are compared
 )
 
-// large compares all pairs of a bucket that is too large for the kernel. A corpus that is far from uniform has such
+// joinLarge compares all pairs of a bucket that is too large for the kernel. A corpus that is far from uniform has such
 // buckets. The keys share the leading bits of this table, but may differ in the leading bits of other tables. So a very
 // large bucket is joined by itself, with its own tables. If links suffice, a forest connects its dense parts first.
-func (j *joiner) large(keys []uint64) error {
+func (j *joiner) joinLarge(keys []uint64) error {
 	rejoin := len(keys) >= rejoinMin && j.depth < rejoinDepth
 	if j.link != nil {
 		f := spanningForest{ctx: j.ctx, k: j.design.K, link: j.linkKeys}
@@ -146,7 +146,7 @@ func (j *joiner) large(keys []uint64) error {
 		for rest := keys[i+1:]; len(rest) > 0; {
 			n, done := asm.Within64(found, rest, a, j.design.K)
 			for _, at := range found[:n] {
-				j.pair(a, rest[at])
+				j.reportKeys(a, rest[at])
 			}
 			rest = rest[done:]
 		}
@@ -158,18 +158,18 @@ func (j *joiner) large(keys []uint64) error {
 func (j *joiner) rejoin(keys []uint64) error {
 	prints := make([]uint64, len(keys))
 	asm.Unpermute(prints, keys, j.perm.Mask())
-	inner := joiner{depth: j.depth + 1, emit: j.print, link: j.link}
+	inner := joiner{depth: j.depth + 1, emit: j.report, link: j.link}
 	if j.link != nil {
 		inner.emit = j.emit // report a pair here, even if another table finds it too
 	}
 	return joinAll(j.ctx, prints, chooseForSample(prints, len(prints), j.design.K), 1, inner)
 }
 
-// pair reports two keys if this table is the pair's canonical one.
-func (j *joiner) pair(a, b uint64) { j.print(j.perm.Invert(a), j.perm.Invert(b)) }
+// reportKeys reports two keys if this table is the pair's canonical one.
+func (j *joiner) reportKeys(a, b uint64) { j.report(j.perm.Invert(a), j.perm.Invert(b)) }
 
-// print reports two fingerprints if this table is the pair's canonical one.
-func (j *joiner) print(a, b uint64) {
+// report reports two fingerprints if this table is the pair's canonical one.
+func (j *joiner) report(a, b uint64) {
 	if j.design.First(a^b) == j.table {
 		j.emit(min(a, b), max(a, b))
 	}

@@ -55,8 +55,8 @@ func (c *count) mark(query uint32) (first bool) {
 // A counter is the sink of one goroutine.
 type counter struct {
 	*count
-	own  result.Totals
-	sums map[rowsKey]uint64 // cache of the sums of matches with many rows
+	ownTotals result.Totals
+	sums      map[rowsKey]uint64 // cache of the sums of matches with many rows
 }
 
 // A rowsKey identifies the sum of a match: many rows of Q may have the query, and many rows of F the
@@ -73,11 +73,11 @@ func (c *counter) take(ctx context.Context, matches []match) error {
 	for _, m := range matches {
 		rows := c.tables.rowsOf(m.Query)
 		if c.mark(m.Query) {
-			c.own.WithHits += uint64(len(rows))
+			c.ownTotals.WithHits += uint64(len(rows))
 		}
-		c.own.Hits += uint64(len(rows))
+		c.ownTotals.Hits += uint64(len(rows))
 		if c.sum {
-			c.own.Sum += c.sumOf(m, rows)
+			c.ownTotals.Sum += c.sumOf(m, rows)
 		}
 		if len(rows) >= rowsMany && ctx.Err() != nil {
 			return ctx.Err()
@@ -107,5 +107,5 @@ func (c *counter) sumOf(m match, rows []uint32) (sum uint64) {
 func (c *counter) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.totals.Add(c.own)
+	c.totals.Add(c.ownTotals)
 }

@@ -54,10 +54,10 @@ type mapper struct {
 
 // A keyRange is a list of fingerprints that are joined with the tables of a group.
 type keyRange struct {
-	keys   []uint64 // keys to join: the fingerprints, or the leading bits of a half of the candidates
-	rows   []uint32 // index in prints of each key; nil: keys and prints have the same order
-	prints []uint64 // fingerprints of the part
-	first  uint64   // row of F of prints[0]
+	keys         []uint64 // keys to join: the fingerprints, or the leading bits of a half of the candidates
+	rows         []uint32 // index in prints of each key; nil: keys and prints have the same order
+	fingerprints []uint64 // fingerprints of the part
+	first        uint64   // row of F of prints[0]
 }
 
 // newMapper returns a mapper that passes matches to emit, in no order. They are valid until emit returns. The caller
@@ -98,7 +98,7 @@ func (m *mapper) Map(chunk []uint64, first uint64) error {
 	}
 	for len(chunk) > 0 {
 		n := min(len(chunk), m.tables.strategy.part)
-		r := keyRange{keys: chunk[:n], prints: chunk[:n], first: first}
+		r := keyRange{keys: chunk[:n], fingerprints: chunk[:n], first: first}
 		var err error
 		if m.halves != nil {
 			err = m.joinFiltered(&r)
@@ -116,7 +116,7 @@ func (m *mapper) Map(chunk []uint64, first uint64) error {
 
 // joinFiltered scatters a part by halves and joins the fingerprints that pass the maps.
 func (m *mapper) joinFiltered(part *keyRange) error {
-	m.candidates.prints, m.candidates.first = part.prints, part.first
+	m.candidates.fingerprints, m.candidates.first = part.fingerprints, part.first
 	for at := 0; at < len(part.keys); {
 		done, full := asm.ScatterHalves(m.halves, part.keys[at:], uint64(at))
 		at += done
@@ -190,7 +190,7 @@ func (m *mapper) joinGroup(group int, r *keyRange) error {
 }
 
 // join joins keys of a range with a table. at is the index of the first key in the range.
-func (m *mapper) join(table, at int, keys []uint64, r *keyRange) error {
+func (m *mapper) join(table, first int, keys []uint64, r *keyRange) error {
 	q := &m.tables.tables[table]
 	words := m.keys[:len(keys)]
 	asm.Permute(words, keys, q.perm.Mask())
@@ -202,7 +202,7 @@ func (m *mapper) join(table, at int, keys []uint64, r *keyRange) error {
 	for done := 0; done < len(words); {
 		n, ready := asm.Join(m.pairs, words[done:], &q.buckets, m.tables.k)
 		for i, p := range m.pairs[:n] {
-			m.rows[i], m.lanes[i] = uint32(at+done)+p.Word, p.Lane
+			m.rows[i], m.lanes[i] = uint32(first+done)+p.Word, p.Lane
 		}
 		if err := m.verify(table, n, r); err != nil {
 			return err
@@ -214,7 +214,7 @@ func (m *mapper) join(table, at int, keys []uint64, r *keyRange) error {
 		if !long {
 			continue // the list of pairs was full
 		}
-		if err := m.joinLong(table, from, to, uint32(words[done]), uint32(at+done), r); err != nil {
+		if err := m.joinLong(table, from, to, uint32(words[done]), uint32(first+done), r); err != nil {
 			return err
 		}
 		done++
@@ -249,7 +249,7 @@ func (m *mapper) verify(table, n int, r *keyRange) error {
 		if r.rows != nil {
 			rows[i] = r.rows[rows[i]]
 		}
-		diffs[i] = r.prints[rows[i]]
+		diffs[i] = r.fingerprints[rows[i]]
 	}
 	for i, id := range lanes {
 		// Padding lanes have no query: any query serves here, and the next loop skips them.
@@ -260,7 +260,7 @@ func (m *mapper) verify(table, n int, r *keyRange) error {
 		if distance > t.k || lanes[i] == noQuery || t.first(diff) != table {
 			continue
 		}
-		m.matches = append(m.matches, match{lanes[i], uint32(distance), r.prints[rows[i]], r.first + uint64(rows[i])})
+		m.matches = append(m.matches, match{lanes[i], uint32(distance), r.fingerprints[rows[i]], r.first + uint64(rows[i])})
 		if len(m.matches) == matchesMax {
 			if err := m.flush(); err != nil {
 				return err

@@ -62,8 +62,8 @@ func NewPlan(queries, k int, streamed bool, o Options) (best Plan, err error) {
 
 // fit plans to answer p.Queries at a time, with as many goroutines as fit in the memory that is left, at least
 // one. It returns the time for all queries, in nanoseconds a fingerprint of F.
-func (p *Plan) fit(left uint64, queries, k int, streamed bool, o *Options) (time float64) {
-	if p.Hits = min(max(left/4, hitBytesMin), hitBytesMax); o.Counted {
+func (p *Plan) fit(available uint64, queries, k int, streamed bool, o *Options) (time float64) {
+	if p.Hits = min(max(available/4, hitBytesMin), hitBytesMax); o.Counted {
 		p.Hits = marksBytes(p.Queries)
 	}
 	s := chooseStrategy(workload{queries: p.Queries, k: k, fingerprints: o.Fingerprints, noPrefilter: p.NoPrefilter})
@@ -71,13 +71,13 @@ func (p *Plan) fit(left uint64, queries, k int, streamed bool, o *Options) (time
 	p.Tables = s.tableBytes(p.Queries)
 	if streamed { // a buffer for each goroutine, and one that is being filled
 		p.Chunk = chunkPrints
-		for all := uint64(o.Threads); p.Chunk > chunkMin && p.Tables+p.Hits+all*each+(all+1)*8*uint64(p.Chunk) > left; {
+		for all := uint64(o.Threads); p.Chunk > chunkMin && p.Tables+p.Hits+all*each+(all+1)*8*uint64(p.Chunk) > available; {
 			p.Chunk /= 2
 		}
 		buffer = 8 * uint64(p.Chunk)
 	}
-	if p.Threads = 1; p.Tables+p.Hits+buffer < left {
-		p.Threads = int(min(max((left-p.Tables-p.Hits-buffer)/(each+buffer), 1), uint64(o.Threads)))
+	if p.Threads = 1; p.Tables+p.Hits+buffer < available {
+		p.Threads = int(min(max((available-p.Tables-p.Hits-buffer)/(each+buffer), 1), uint64(o.Threads)))
 	}
 	p.Chunks = uint64(p.Threads)*each + uint64(p.Threads+1)*buffer
 	parts := (queries + p.Queries - 1) / max(p.Queries, 1)

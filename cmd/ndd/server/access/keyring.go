@@ -87,35 +87,35 @@ type Refusal struct {
 
 // Authorize returns who makes a request, for the access log, or a [Refusal] where that is not at
 // least of a role. A nil Keyring lets everybody do everything.
-func (k *Keyring) Authorize(r *http.Request, least Role) (Client, *Refusal) {
+func (k *Keyring) Authorize(r *http.Request, minimum Role) (Client, *Refusal) {
 	if k == nil {
 		return Client{Role: Admin}, nil
 	}
 	c := k.now.Load()
-	who, known := c.certified(r)
-	if least == Metrics && c.loopback && isLocal(r) {
+	who, known := c.certificateClient(r)
+	if minimum == Metrics && c.loopback && isLocal(r) {
 		who.Role, known = max(who.Role, Metrics), true
 	}
 	if header := r.Header.Get("Authorization"); header != "" || !known {
 		scheme, secret, ok := strings.Cut(header, " ")
 		switch {
-		case least == Anyone && header == "":
+		case minimum == Anyone && header == "":
 			return who, nil
 		case !ok || !strings.EqualFold(scheme, "Bearer"):
-			if least == Anyone {
+			if minimum == Anyone {
 				return who, nil
 			}
 			return who, &Refusal{http.StatusUnauthorized, "header Authorization: a token is needed, as Bearer TOKEN"}
 		}
 		who.Role = max(who.Role, c.role(strings.TrimSpace(secret)))
-		if who.Role == Anyone && least > Anyone {
+		if who.Role == Anyone && minimum > Anyone {
 			return who, &Refusal{http.StatusUnauthorized,
 				"header Authorization: unknown token: the server has no such line in " +
 					"its --token-file"}
 		}
 	}
-	if who.Role < least || least == Metrics && who.Role != Metrics && who.Role != Admin {
-		return who, &Refusal{http.StatusForbidden, fmt.Sprintf("the client's role is %s, %s is needed", who.Role, least)}
+	if who.Role < minimum || minimum == Metrics && who.Role != Metrics && who.Role != Admin {
+		return who, &Refusal{http.StatusForbidden, fmt.Sprintf("the client's role is %s, %s is needed", who.Role, minimum)}
 	}
 	return who, nil
 }
@@ -132,9 +132,9 @@ type Client struct {
 	Name string // name in its certificate, if it has one
 }
 
-// certified returns the client that a verified certificate names, and whether the token file gives
+// certificateClient returns the client that a verified certificate names, and whether the token file gives
 // it a role.
-func (c *contents) certified(r *http.Request) (who Client, known bool) {
+func (c *contents) certificateClient(r *http.Request) (who Client, known bool) {
 	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
 		return who, false
 	}

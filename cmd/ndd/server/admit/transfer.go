@@ -28,34 +28,34 @@ type Transfers struct {
 	share  uint64
 	yield  time.Duration // yieldMax, but in tests
 
-	mu      sync.Mutex
-	clients map[string]uint64    // bytes of each, at most share, without those beyond it
-	beyond  map[string]*Transfer // the transfer of each client that exceeds its share
-	waiting map[string]int       // transfers of each client that wait
-	open    list.List            // *Transfer in the order of their last progress
-	changed chan struct{}        // closed when memory was given back
-	cut     uint64
+	mu       sync.Mutex
+	clients  map[string]uint64    // bytes of each, at most share, without those beyond it
+	excesses map[string]*Transfer // the transfer of each client that exceeds its share
+	waiting  map[string]int       // transfers of each client that wait
+	open     list.List            // *Transfer in the order of their last progress
+	changed  chan struct{}        // closed when memory was given back
+	cutCount uint64
 }
 
 // NewTransfers returns the accounts of transfers that take no more memory than limit together.
 func NewTransfers(limit memory.Limit) *Transfers {
 	return &Transfers{budget: memory.NewBudget(limit), share: limit.Bytes / shares, yield: yieldMax,
-		clients: map[string]uint64{}, beyond: map[string]*Transfer{}, waiting: map[string]int{}, changed: make(chan struct{})}
+		clients: map[string]uint64{}, excesses: map[string]*Transfer{}, waiting: map[string]int{}, changed: make(chan struct{})}
 }
 
 // A Transfer is the memory of one request: of its body as it comes, and of its answer until it is
 // read. Its methods are called by one goroutine. A nil Transfer waits for nobody.
 type Transfer struct {
-	all      *Transfers
-	client   string
-	owner    Owner
-	reserved *memory.Reservation
-	bytes    uint64
-	beyond   uint64 // the part of bytes that exceeds the client's share
-	moved    time.Time
-	waits    bool // for the client, to send or to read
-	gone     bool // was cut off
-	at       *list.Element
+	transfers *Transfers
+	client    string
+	owner     Owner
+	reserved  *memory.Reservation
+	bytes     uint64
+	excess    uint64 // the part of bytes that exceeds the client's share
+	moved     time.Time
+	isWaiting bool // for the client, to send or to read
+	isCutOff  bool // was cut off
+	element   *list.Element
 }
 
 // An Owner is a request that takes memory.
@@ -68,14 +68,14 @@ type Owner interface {
 }
 
 // Begin returns the account of a request, which is open from its first memory on.
-func (t *Transfers) Begin(o Owner) *Transfer { return &Transfer{all: t, owner: o} }
+func (t *Transfers) Begin(o Owner) *Transfer { return &Transfer{transfers: t, owner: o} }
 
 // begin opens the account. It needs t.mu.
 func (r *Transfer) begin() {
-	if r.at == nil {
+	if r.element == nil {
 		r.client = r.owner.Client()
-		r.reserved, _ = r.all.budget.Reserve("a request", 0) // nothing always fits
-		r.moved, r.at = time.Now(), r.all.open.PushBack(r)
+		r.reserved, _ = r.transfers.budget.Reserve("a request", 0) // nothing always fits
+		r.moved, r.element = time.Now(), r.transfers.open.PushBack(r)
 	}
 }
 
@@ -94,7 +94,7 @@ func (r *Transfer) Await(n uint64) error { return r.take(n, true, false) }
 func (r *Transfer) Work(n uint64) error { return r.take(n, true, true) }
 
 func (r *Transfer) take(n uint64, wait, work bool) error {
-	t := r.all
+	t := r.transfers
 	deadline := time.Now().Add(t.yield)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,14 +106,14 @@ func (r *Transfer) take(n uint64, wait, work bool) error {
 		}
 		cut := t.cutOff(r, why, work)
 		// With nobody beyond the share, those that wait would only wait for each other.
-		busy := t.beyond[r.client] != nil || work && len(t.beyond) > 0
+		busy := t.excesses[r.client] != nil || work && len(t.excesses) > 0
 		left := time.Until(deadline)
 		if left <= 0 || !cut && !(wait && busy && t.waiting[r.client] < waitersMax) {
 			return &Refusal{Gate: "transfer", Why: why, Retry: time.Second}
 		}
 		changed, timer := t.changed, time.NewTimer(left)
 		t.waiting[r.client]++
-		r.waits = false
+		r.isWaiting = false
 		t.mu.Unlock()
 		select {
 		case <-changed:
@@ -132,11 +132,11 @@ func (r *Transfer) Resize(n uint64) error {
 	if n > r.bytes {
 		return r.Grow(n - r.bytes)
 	}
-	t := r.all
+	t := r.transfers
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_ = r.reserved.Resize("a request", n) // less always fits
-	within := r.bytes - r.beyond
+	within := r.bytes - r.excess
 	if t.clients[r.client]-within+n <= t.share {
 		within = n
 	}
@@ -153,10 +153,10 @@ func (t *Transfers) wake() {
 
 // grow returns why there are no n bytes more, "" when it has taken them. It needs t.mu.
 func (r *Transfer) grow(n uint64, work bool) string {
-	t, beyond := r.all, r.beyond
+	t, beyond := r.transfers, r.excess
 	if held := t.clients[r.client]; held+n > t.share {
-		alone := held == r.bytes-r.beyond
-		if first := t.beyond[r.client]; first != r && (first != nil || !work && !alone) {
+		alone := held == r.bytes-r.excess
+		if first := t.excesses[r.client]; first != r && (first != nil || !work && !alone) {
 			return "share"
 		}
 		beyond += n
@@ -170,17 +170,17 @@ func (r *Transfer) grow(n uint64, work bool) string {
 
 // hold records the bytes of r, and the part that exceeds its client's share. It needs t.mu.
 func (r *Transfer) hold(bytes, beyond uint64) {
-	t := r.all
-	t.clients[r.client] += bytes - beyond - (r.bytes - r.beyond)
+	t := r.transfers
+	t.clients[r.client] += bytes - beyond - (r.bytes - r.excess)
 	if t.clients[r.client] == 0 {
 		delete(t.clients, r.client)
 	}
 	if beyond > 0 {
-		t.beyond[r.client] = r
-	} else if t.beyond[r.client] == r {
-		delete(t.beyond, r.client)
+		t.excesses[r.client] = r
+	} else if t.excesses[r.client] == r {
+		delete(t.excesses, r.client)
 	}
-	r.bytes, r.beyond = bytes, beyond
+	r.bytes, r.excess = bytes, beyond
 }
 
 // cutOff ends the transfer that has stood still longest: of the client's own where its share is
@@ -189,15 +189,15 @@ func (r *Transfer) hold(bytes, beyond uint64) {
 func (t *Transfers) cutOff(r *Transfer, why string, work bool) bool {
 	for e := t.open.Front(); e != nil; e = e.Next() {
 		o := e.Value.(*Transfer)
-		if o == r || o.bytes == 0 || why == "share" && (o.client != r.client || work && o.beyond == 0) {
+		if o == r || o.bytes == 0 || why == "share" && (o.client != r.client || work && o.excess == 0) {
 			continue
 		}
-		if o.gone {
+		if o.isCutOff {
 			return true
 		}
-		if o.waits && time.Since(o.moved) >= stallMin {
-			o.gone = true
-			t.cut++
+		if o.isWaiting && time.Since(o.moved) >= stallMin {
+			o.isCutOff = true
+			t.cutCount++
 			o.owner.CutOff()
 			return true
 		}
@@ -205,40 +205,40 @@ func (t *Transfers) cutOff(r *Transfer, why string, work bool) bool {
 	return false
 }
 
-// Waits says whether the transfer waits for its client from now on, to send or to read: only then
+// SetWaiting says whether the transfer waits for its client from now on, to send or to read: only then
 // it may be cut off.
-func (r *Transfer) Waits(is bool) {
-	if r == nil || r.at == nil {
+func (r *Transfer) SetWaiting(is bool) {
+	if r == nil || r.element == nil {
 		return
 	}
-	t := r.all
+	t := r.transfers
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r.waits, r.moved = is, time.Now()
-	t.open.MoveToBack(r.at)
+	r.isWaiting, r.moved = is, time.Now()
+	t.open.MoveToBack(r.element)
 }
 
-// Gone reports whether the transfer was cut off in favour of others.
-func (r *Transfer) Gone() bool {
-	if r.at == nil {
+// IsCutOff reports whether the transfer was cut off in favour of others.
+func (r *Transfer) IsCutOff() bool {
+	if r.element == nil {
 		return false
 	}
-	r.all.mu.Lock()
-	defer r.all.mu.Unlock()
-	return r.gone
+	r.transfers.mu.Lock()
+	defer r.transfers.mu.Unlock()
+	return r.isCutOff
 }
 
 // End gives all memory back.
 func (r *Transfer) End() {
-	if r.at == nil {
+	if r.element == nil {
 		return
 	}
-	t := r.all
+	t := r.transfers
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r.reserved.Release()
 	r.hold(0, 0)
-	t.open.Remove(r.at)
+	t.open.Remove(r.element)
 	t.wake()
 }
 
@@ -252,5 +252,5 @@ func (t *Transfers) Limit() uint64 { return t.budget.Limit().Bytes }
 func (t *Transfers) CutOff() uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.cut
+	return t.cutCount
 }

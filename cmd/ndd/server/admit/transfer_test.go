@@ -49,12 +49,12 @@ func TestOwnShare(t *testing.T) {
 	all.yield = 0
 	other := all.begin("b", func() { t.Error("another client's transfer was cut off") })
 	must.Do(t, other.Grow(1000))
-	other.Waits(true)
+	other.SetWaiting(true)
 	mine := all.begin("a", func() {})
 	must.Do(t, mine.Grow(900))
 	time.Sleep(stallMin)
 	more := all.begin("a", func() {})
-	if err := more.Grow(200); refused(t, err) != "share" || other.Gone() {
+	if err := more.Grow(200); refused(t, err) != "share" || other.IsCutOff() {
 		t.Errorf("%v", err)
 	}
 	alone := all.begin("c", func() {})
@@ -97,12 +97,12 @@ func TestWorkInTurn(t *testing.T) {
 		must.Eventually(t, "some wait", func() bool { all.mu.Lock(); defer all.mu.Unlock(); return all.waiting["a"] == n })
 	}
 	done := make(chan error)
-	mine[3].Waits(true)
+	mine[3].SetWaiting(true)
 	time.Sleep(stallMin)
 	go func() { done <- mine[1].Work(900) }()
 	waits(1)
-	mine[3].Waits(false) // before a body, which would have it cut off
-	late.Waits(true)
+	mine[3].SetWaiting(false) // before a body, which would have it cut off
+	late.SetWaiting(true)
 	go func() { done <- late.Await(250) }()
 	waits(2)
 	time.Sleep(stallMin)
@@ -119,7 +119,7 @@ func TestWorkInTurn(t *testing.T) {
 	if err := other.Grow(1000); err != nil {
 		t.Errorf("another client: %v", err)
 	}
-	if err := mine[0].Resize(1100); err != nil || all.beyond["a"] != mine[0] || all.clients["a"] != 1000 {
+	if err := mine[0].Resize(1100); err != nil || all.excesses["a"] != mine[0] || all.clients["a"] != 1000 {
 		t.Errorf("an answer that is larger than what is left of the share: %v, %d bytes", err, all.clients["a"])
 	}
 	mine[0].End()
@@ -136,8 +136,8 @@ func TestWorkInTurn(t *testing.T) {
 	for _, r := range append(mine[1:], late, other) {
 		r.End()
 	}
-	if all.Held() != 0 || len(all.clients)+len(all.beyond)+len(all.waiting) != 0 {
-		t.Errorf("%d bytes are left: %v, %v, %v", all.Held(), all.clients, all.beyond, all.waiting)
+	if all.Held() != 0 || len(all.clients)+len(all.excesses)+len(all.waiting) != 0 {
+		t.Errorf("%d bytes are left: %v, %v, %v", all.Held(), all.clients, all.excesses, all.waiting)
 	}
 }
 
@@ -159,8 +159,8 @@ func TestStandingStill(t *testing.T) {
 	var ended atomic.Int64
 	endWhenCut := func(o one) { go func() { <-o.cut; o.End(); ended.Add(1) }() }
 	slow, slower := begin("a", 500), begin("a", 500)
-	slower.Waits(true)
-	slow.Waits(true)
+	slower.SetWaiting(true)
+	slow.SetWaiting(true)
 	busy := []one{begin("b", 1000), begin("c", 1000), begin("d", 1000)}
 	time.Sleep(stallMin)
 	for _, o := range []one{slow, slower} {
@@ -176,7 +176,7 @@ func TestStandingStill(t *testing.T) {
 	second := begin("a", 600) // the client's share is full
 	must.Eventually(t, "the other was cut off", func() bool { return ended.Load() == 2 })
 	for _, o := range append(busy, own, second) {
-		if o.Gone() {
+		if o.IsCutOff() {
 			t.Error("one that was at work was cut off")
 		}
 		o.End()

@@ -39,7 +39,7 @@ var options = json.JoinOptions(json.RejectUnknownMembers(true),
 				return err
 			}
 			return fmt.Errorf("expected %s instead of null: a field without a value is left out",
-				wanted(reflect.TypeOf(into).Elem()))
+				typeName(reflect.TypeOf(into).Elem()))
 		}
 		return json.SkipFunc
 	})))
@@ -52,7 +52,7 @@ func Read(body []byte, into any) *Error {
 		return nil
 	}
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		return malformed(body, e)
+		return syntaxProblem(body, e)
 	}
 	e, ok := errors.AsType[*json.SemanticError](err)
 	if !ok {
@@ -63,14 +63,14 @@ func Read(body []byte, into any) *Error {
 	case e.Err == json.ErrUnknownName:
 		return &Error{Place: place, Message: "unexpected property: there are " + strings.Join(Fields(e.GoType), ", ")}
 	case e.Err == nil || text && e.JSONKind != '"':
-		return &Error{Place: place, Message: "expected " + wanted(e.GoType)}
+		return &Error{Place: place, Message: "expected " + typeName(e.GoType)}
 	}
 	return &Error{Place: place, Message: e.Err.Error()}
 }
 
-// malformed describes what cannot be read as JSON. Text that is not UTF-8, lone surrogates and a
+// syntaxProblem describes what cannot be read as JSON. Text that is not UTF-8, lone surrogates and a
 // name that comes twice are JSON, which no two programs need to read alike.
-func malformed(body []byte, e *jsontext.SyntacticError) *Error {
+func syntaxProblem(body []byte, e *jsontext.SyntacticError) *Error {
 	place, at := placeOf(e.JSONPointer), int(e.ByteOffset)
 	if e.Err == io.ErrUnexpectedEOF || at >= len(body) {
 		return &Error{"body", fmt.Sprintf("not JSON: it ends at byte %d", len(body)), true}
@@ -107,8 +107,8 @@ func isText(t reflect.Type) bool {
 	return t.Kind() == reflect.String || reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// wanted names the kind of JSON that a type is read from.
-func wanted(t reflect.Type) string {
+// typeName names the kind of JSON that a type is read from.
+func typeName(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -138,15 +138,15 @@ func Fields(t reflect.Type) (names []string) {
 
 // Integer returns a number without a fraction, which 3.0 and 3e0 are as well as 3, from least to
 // most, of a value in JSON.
-func Integer(value []byte, least, most int) (int, error) {
+func Integer(value []byte, minimum, maximum int) (int, error) {
 	f, err := strconv.ParseFloat(string(value), 64) // beyond its range it is infinite, and too large
 	switch {
 	case errors.Is(err, strconv.ErrSyntax) || f != math.Trunc(f):
 		return 0, errors.New("expected integer")
-	case f < float64(least):
-		return 0, fmt.Errorf("expected number >= %d", least)
-	case f > float64(most):
-		return 0, fmt.Errorf("expected number <= %d", most)
+	case f < float64(minimum):
+		return 0, fmt.Errorf("expected number >= %d", minimum)
+	case f > float64(maximum):
+		return 0, fmt.Errorf("expected number <= %d", maximum)
 	}
 	return int(f), nil
 }
