@@ -156,21 +156,57 @@ func countChars(text string) int {
 	return n
 }
 
-// appendNormal appends the normal form of a text to dst. If white space is ignored, each run of it becomes one
-// space, and white space at the beginning of the text is dropped. White space at the end of the text is always
-// dropped.
+// normal returns the normal form of a text. If white space is ignored, each run of it becomes one space, and white space
+// at the beginning of the text is dropped. White space at the end of the text is always dropped. The form is the text
+// itself if possible. Otherwise it is in the buffer, which is returned for the next call.
+func normal(buffer []byte, i Ignore, text string) (form string, _ []byte) {
+	if i&IgnoreSpace != 0 {
+		text = strings.TrimSpace(text)
+	} else {
+		text = strings.TrimRightFunc(text, unicode.IsSpace)
+	}
+	if i == 0 || i == IgnoreSpace && isNormal(text) {
+		return text, buffer
+	}
+	buffer = appendNormal(buffer[:0], i, text)
+	return asString(buffer), buffer
+}
+
+// blanks8 returns the ASCII spaces among eight bytes, as the top bit of each byte. ok is false if one of the bytes is a
+// control character or not ASCII.
+func blanks8(x uint64) (blanks uint64, ok bool) {
+	return ^((x ^ ones*' ') + ones*0x7f) & tops, (x|^(x+ones*(0x80-' ')))&tops == 0
+}
+
+// isNormal reports whether a text is ASCII without control characters and without two spaces in a row. It may return
+// false for such a text, too. The text begins and ends without white space.
+func isNormal(text string) bool {
+	if len(text) < 8 {
+		return false
+	}
+	last := uint64(0) // the top bit of a byte is set if the byte before is a space
+	for at := 0; ; at += 8 {
+		at = min(at, len(text)-8)
+		blanks, ok := blanks8(load8(text[at:]))
+		if !ok || blanks&(blanks<<8|last) != 0 {
+			return false
+		}
+		if last = blanks >> 56; at == len(text)-8 {
+			return true
+		}
+	}
+}
+
+// appendNormal appends the normal form of a text to dst. The text begins without white space if that is ignored.
 //
 // Most of a text is its own normal form. So the loop copies eight ASCII bytes at once if they have no control
 // characters and no two spaces in a row. It copies ideographs without decoding them.
 func appendNormal(dst []byte, i Ignore, text string) []byte {
-	text = strings.TrimRightFunc(text, unicode.IsSpace)
 	table, space := &asciiNormal[i], i&IgnoreSpace != 0
-	begin, pending := len(dst), false
+	pending := false
 	for at := 0; at < len(text); {
 		if at+8 <= len(text) {
-			x := load8(text[at:])
-			blanks := ^((x ^ ones*' ') + ones*0x7f) & tops // ASCII spaces, as the top bit of each byte
-			if odd := x | ^(x + ones*(0x80-' ')); odd&tops == 0 && (!space || blanks&(blanks<<8|0x80) == 0) {
+			if blanks, ok := blanks8(load8(text[at:])); ok && (!space || blanks&(blanks<<8|0x80) == 0) {
 				if pending {
 					dst = append(dst, ' ')
 				}
@@ -187,22 +223,15 @@ func appendNormal(dst []byte, i Ignore, text string) []byte {
 				continue
 			}
 		}
-		c := text[at]
-		if c < utf8.RuneSelf {
-			at++
-			if c = table[c]; c == ' ' && space {
-				pending = len(dst) > begin
-				continue
-			}
-			if pending {
-				dst, pending = append(dst, ' '), false
-			}
-			dst = append(dst, c)
-			continue
+		var end int
+		var r rune
+		if c := text[at]; c < utf8.RuneSelf {
+			end, r = at+1, rune(table[c])
+		} else {
+			end, r = nonASCII(text, at, i)
 		}
-		end, r := nonASCII(text, at, i)
-		if r == ' ' && space {
-			pending, at = len(dst) > begin, end
+		if space && r == ' ' {
+			pending, at = true, end
 			continue
 		}
 		if pending {

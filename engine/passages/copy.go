@@ -30,7 +30,7 @@ var Annotations = []result.Column{{Name: "ndd_spans", Kind: result.Text, Optiona
 // a list of its spans, and the share of its text that Copy would remove. Records that are not documents get no
 // values.
 func (r *Result) Annotate(ctx context.Context, to *rewrite.Target) (rewrite.Report, error) {
-	note := func(h *head, _ *format.Extractor, _ format.Unit) (rewrite.Verdict, error) {
+	note := func(h *head, _ *format.Document) (rewrite.Verdict, error) {
 		return rewrite.Verdict{Note: h.Row + 1}, nil
 	}
 	return r.rewrite(ctx, to, &rewrite.Fields{Columns: Annotations, Values: r.values}, note)
@@ -61,7 +61,7 @@ func (r *Result) values(note int) []any {
 
 // rewrite reads the inputs again and copies them. The function judge decides about each document.
 func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrite.Fields,
-	judge func(*head, *format.Extractor, format.Unit) (rewrite.Verdict, error)) (rewrite.Report, error) {
+	judge func(*head, *format.Document) (rewrite.Verdict, error)) (rewrite.Report, error) {
 	rows := map[string][2]int{} // for each file, its first row and the row after its last
 	for i, f := range r.spool.files {
 		end := r.Len()
@@ -82,11 +82,12 @@ func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrit
 			if h.Source != u.Source || h.Line != u.Line {
 				return v, nil // the unit is not a document
 			}
-			if _, err := x.Borrow(u); err != nil {
+			doc, err := x.Borrow(u)
+			if err != nil {
 				return v, nil // as above: in a JSON list, documents can share a line
 			}
 			row++
-			return judge(&h, x, u)
+			return judge(&h, &doc)
 		}
 		if first := row; fields == nil {
 			of.Decision = func(hash io.Writer) { r.decision(hash, first, end) }
@@ -105,15 +106,14 @@ func (r *Result) decision(hash io.Writer, row, end int) {
 	}
 }
 
-// judge returns the verdict about a document whose unit was read again.
-func (r *Result) judge(h *head, x *format.Extractor, u format.Unit) (v rewrite.Verdict, err error) {
+// judge returns the verdict about a document that was read again.
+func (r *Result) judge(h *head, doc *format.Document) (v rewrite.Verdict, err error) {
 	cuts := r.Document(h.Row).Cuts
 	if len(cuts) == 0 {
 		return v, nil
 	}
-	doc, err := x.Extract(u)
-	if err != nil || xxhash.Sum64String(doc.Text) != h.hash {
-		return v, ingest.Changed(input.Place(u.Source, u.Line))
+	if xxhash.Sum64String(doc.Text) != h.hash {
+		return v, ingest.Changed(input.Place(doc.Source, doc.Line))
 	}
 	at, left := 0, false
 	for _, c := range cuts {

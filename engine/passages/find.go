@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/minio/highwayhash"
@@ -204,12 +205,12 @@ func (u *unitCutter) cut(text string) (at point) {
 			end = uint64(u.plain.Start(done))
 		}
 		at = point{end, at[1] + uint64(countChars(text[at[0]:end]))}
-		u.normal = appendNormal(u.normal[:0], u.o.Ignore&ignoreChars, atom)
-		chars := countChars(asString(u.normal))
+		var form string
+		form, u.normal = normal(u.normal, u.o.Ignore&ignoreChars, atom)
 		if u.o.Unit.Length > 1 {
-			u.take(hash128(u.normal), chars, least)
-		} else if chars >= least {
-			u.add(hash128(u.normal))
+			u.take(hash128(form), countChars(form), least)
+		} else if countChars(form) >= least {
+			u.add(hash128(form))
 		}
 	}
 	return at
@@ -256,7 +257,7 @@ func (u *unitCutter) take(h [2]uint64, chars, least int) {
 	for _, h := range u.last {
 		u.window = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(u.window, h[0]), h[1])
 	}
-	u.add(hash128(u.window))
+	u.add(hash128(asString(u.window)))
 }
 
 // NewCutter returns a function that cuts a text into units. It calls each with the hash and the byte range of
@@ -283,7 +284,7 @@ func NewCutter(o Options) (func(text string, each func(hash [2]uint64, at Cut)),
 	}, nil
 }
 
-func hash128(b []byte) [2]uint64 {
-	sum := highwayhash.Sum128(b, unitKey)
+func hash128(s string) [2]uint64 {
+	sum := highwayhash.Sum128(unsafe.Slice(unsafe.StringData(s), len(s)), unitKey)
 	return [2]uint64{binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:])}
 }

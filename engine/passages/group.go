@@ -263,7 +263,7 @@ func (g *stringGroup) findWindows(group []mark, emit func(repeat) error) (err er
 	for _, m := range group {
 		c := classOf(m)
 		for at := c.at - uint64(c.most); at <= c.at-uint64(c.least); at++ {
-			h := hash128(g.spool.texts.All[at : at+uint64(g.length)])
+			h := hash128(asString(g.spool.texts.All[at : at+uint64(g.length)]))
 			if err := list.Add([3]uint64{h[0], h[1], at}); err != nil {
 				return err
 			}

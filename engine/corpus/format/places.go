@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"slices"
+	"unicode/utf8"
 
 	"example.org/ndd/engine/corpus/text"
 )
@@ -15,106 +16,96 @@ type Range struct{ From, To int64 }
 // the same. ok is false if that is not possible, because the text was extracted from a page, another encoding, several
 // strings or a record that is not JSON.
 func (e *Extractor) Places(u Unit, parts []Range) (places []Range, ok bool) {
-	doc, err := e.Extract(u)
-	if err != nil {
-		return nil, false
-	}
-	rest := without(nil, []byte(doc.Text), parts)
+	var start int64 // offset of the text in the file
 	switch {
 	case u.format == Text:
-		mark := 0
-		if bytes.HasPrefix(u.raw, []byte(text.ByteOrderMark)) && len(doc.Text) < len(u.raw) {
-			mark = len(text.ByteOrderMark)
+		doc, err := e.Borrow(u)
+		mark := bytes.HasPrefix(u.raw, []byte(text.ByteOrderMark)) && len(doc.Text) < len(u.raw)
+		if mark {
+			start = int64(len(text.ByteOrderMark))
 		}
-		if string(u.raw[mark:]) != doc.Text {
+		if err != nil || string(u.raw[start:]) != doc.Text {
 			return nil, false
 		}
-		for _, p := range parts {
-			places = append(places, Range{u.at + int64(mark) + p.From, u.at + int64(mark) + p.To})
+		places = slices.Clone(parts)
+	case u.format == JSONL && u.fields != nil:
+		quoted := quotedText(&u)
+		if places, ok = quotedPlaces(quoted, parts); !ok || quoted == nil {
+			return nil, false
 		}
-		return places, true
-	case u.format != JSONL || u.fields == nil:
-		return nil, false
-	}
-	field := recordField(u.raw, u.fields.Text)
-	if isHTML(field) {
-		return nil, false
-	}
-	var text []byte
-	n, err := jsonEach(u.raw, field, func(v []byte) error {
-		text = v
-		return nil
-	})
-	if err != nil || n != 1 || jsonKind(text) != "string" {
-		return nil, false
-	}
-	at := cap(u.raw) - cap(text) + 1 // text is a part of raw
-	if &u.raw[at-1] != &text[0] {
-		return nil, false
-	}
-	text = text[1 : len(text)-1]
-	places = quoted(text, parts)
-	if shorter, err := unquote(nil, without(nil, text, places)); err != nil || !bytes.Equal(shorter, rest) {
+		start = int64(cap(u.raw) - cap(quoted)) // quoted is a part of raw
+	default:
 		return nil, false
 	}
 	for i := range places {
-		places[i].From += u.at + int64(at)
-		places[i].To += u.at + int64(at)
+		places[i].From += u.at + start
+		places[i].To += u.at + start
 	}
 	return places, true
 }
 
-// without appends the bytes that are in no part to dst.
-func without(dst, b []byte, parts []Range) []byte {
-	at := int64(0)
-	for _, p := range parts {
-		dst = append(dst, b[at:p.From]...)
-		at = p.To
+// quotedText returns the text of a JSON object between its quotes, as a part of the record. It returns nil if the text
+// is a page, not one string, or empty.
+func quotedText(u *Unit) (quoted []byte) {
+	field := recordField(u.raw, u.fields.Text)
+	n, err := jsonEach(u.raw, field, func(v []byte) error {
+		if jsonKind(v) == "string" {
+			quoted = v[1 : len(v)-1]
+		}
+		return nil
+	})
+	if err != nil || n != 1 || isHTML(field) {
+		return nil
 	}
-	return append(dst, b[at:]...)
+	return quoted
 }
 
-// quoted returns the ranges of parts of a string's content in the quoted string.
-func quoted(s []byte, parts []Range) []Range {
-	places := slices.Clone(parts)
-	at, length := 0, int64(0) // bytes read of s, and of the content
+// quotedPlaces returns the ranges of parts of a string's content in the quoted string. ok is false if the rest would
+// have another content.
+func quotedPlaces(quoted []byte, parts []Range) (places []Range, ok bool) {
+	places = slices.Clone(parts)
+	at, length, exact := 0, int64(0), true // bytes read of the quoted string and of the content
 	to := func(end int64) int64 {
-		for length < end && at < len(s) {
-			plain := bytes.IndexByte(s[at:], '\\')
+		for length < end && at < len(quoted) {
+			plain := bytes.IndexByte(quoted[at:], '\\')
 			if plain < 0 {
-				plain = len(s) - at
+				plain = len(quoted) - at
 			}
 			if plain = int(min(int64(plain), end-length)); plain > 0 {
 				at, length = at+plain, length+int64(plain)
 				continue
 			}
-			size := escape(s[at:])
-			content, _ := unquote(nil, s[at:at+size])
-			at, length = at+size, length+int64(len(content))
+			content, size, err := unescape(quoted[at:])
+			exact = exact && err == nil
+			if at, length = at+size, length+int64(utf8.RuneLen(content)); size == 1 { // keep it with the next byte
+				at, length, exact = at+1, length+1, false
+			}
 		}
+		exact = exact && length == end
 		return int64(at)
 	}
 	for i := range places {
 		places[i].From = to(parts[i].From)
 		places[i].To = to(parts[i].To)
 	}
-	return places
+	if exact {
+		return places, true
+	}
+	// A backslash that begins no escape may begin one together with the bytes after a part.
+	content, err := unquote(nil, quoted)
+	shorter, errShorter := unquote(nil, without(quoted, places))
+	return places, err == nil && errShorter == nil && parts[len(parts)-1].To <= int64(len(content)) &&
+		bytes.Equal(shorter, without(content, parts))
 }
 
-// escape returns the length of the escape that s begins with, of both halves of a surrogate pair.
-func escape(s []byte) int {
-	const one = len(`\u0000`)
-	if len(s) < 2 || s[1] != 'u' {
-		return min(len(s), 2)
+// without returns the bytes that are in no part.
+func without(b []byte, parts []Range) (rest []byte) {
+	at := int64(0)
+	for _, p := range parts {
+		rest = append(rest, b[at:p.From]...)
+		at = p.To
 	}
-	r, ok := hexRune(s[2:])
-	switch {
-	case !ok:
-		return 2
-	case r >= 0xd800 && r < 0xdc00 && len(s) >= 2*one:
-		return 2 * one
-	}
-	return one
+	return append(rest, b[at:]...)
 }
 
 // ObjectEnd returns the place for new fields in a unit's JSON object: before its closing brace, as an offset in the

@@ -311,37 +311,52 @@ func unquote(dst, s []byte) ([]byte, error) {
 		}
 		i += size
 	}
+	dst = slices.Grow(dst, len(s))
 	for {
 		n := bytes.IndexByte(s, '\\')
-		if n < 0 || n+1 == len(s) {
+		if n < 0 {
 			return append(dst, s...), nil
 		}
+		content, size, err := unescape(s[n:])
+		if err != nil {
+			return dst, err
+		}
 		dst = append(dst, s[:n]...)
-		c := s[n+1]
-		s = s[n+2:]
-		if i := strings.IndexByte(`"\/bfnrt`, c); i >= 0 {
-			dst = append(dst, "\"\\/\b\f\n\r\t"[i])
-			continue
+		if content < utf8.RuneSelf {
+			dst = append(dst, byte(content))
+		} else {
+			dst = utf8.AppendRune(dst, content)
 		}
-		r, ok := hexRune(s)
-		if c != 'u' || !ok {
-			dst = append(dst, '\\', c)
-			continue
-		}
-		s = s[4:]
-		if utf16.IsSurrogate(r) {
-			low, ok := rune(0), false
-			if bytes.HasPrefix(s, []byte(`\u`)) {
-				low, ok = hexRune(s[2:])
-			}
-			pair := utf16.DecodeRune(r, low)
-			if !ok || pair == utf8.RuneError {
-				return dst, fmt.Errorf("has half a surrogate pair, \\u%04x, which is no character", r)
-			}
-			r, s = pair, s[6:]
-		}
-		dst = utf8.AppendRune(dst, r)
+		s = s[n+size:]
 	}
+}
+
+// escapes are the contents of the escapes that have one byte after the backslash.
+var escapes = [256]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// unescape returns the content and the length of the escape that s begins with. A backslash that begins no escape is
+// its own content. An error reports half a surrogate pair.
+func unescape(s []byte) (content rune, size int, err error) {
+	if len(s) < 2 {
+		return '\\', 1, nil
+	}
+	if content = escapes[s[1]]; content != 0 {
+		return content, 2, nil
+	}
+	content, ok := hexRune(s[2:])
+	switch {
+	case s[1] != 'u' || !ok:
+		return '\\', 1, nil
+	case !utf16.IsSurrogate(content):
+		return content, 6, nil
+	}
+	if bytes.HasPrefix(s[6:], []byte(`\u`)) {
+		low, _ := hexRune(s[8:])
+		if pair := utf16.DecodeRune(content, low); pair != utf8.RuneError {
+			return pair, 12, nil
+		}
+	}
+	return content, 6, fmt.Errorf("has half a surrogate pair, \\u%04x, which is no character", content)
 }
 
 // hexRune returns the number of four hexadecimal digits.
