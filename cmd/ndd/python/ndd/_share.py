@@ -1,7 +1,8 @@
 """Shares of documents, on any number of machines: a file of fingerprints of each share, and one join of all.
 
-A share is a sequence of documents, such as the input of a task. The file of a share has a fingerprint, a sketch and an ID
-of each document. The ID begins with the row of the document in its share, from 0. So rows that ndd skips move no others.
+A share is a sequence of documents, such as the input of a task. The file of a share has a fingerprint, a sketch, a hash of
+the text and an ID of each document. The ID begins with the share and the row of the document in it, from 0. So rows that ndd
+skips move no others.
 """
 import hashlib
 import json
@@ -36,8 +37,8 @@ def name(id):
     return utf8(str(id)[:ID]).decode()
 
 
-def fingerprint(path, documents, options):
-    """Writes the file of a share, and returns the digest of its texts and how many documents ndd skipped.
+def fingerprint(path, share, documents, options):
+    """Writes the file of a share by its number, and returns the digest of its texts and how many documents ndd skipped.
 
     Documents are pairs of a text, which may be None, and an ID. Options are flags of ``ndd fingerprint``.
     """
@@ -45,7 +46,7 @@ def fingerprint(path, documents, options):
 
     def lines():
         for text, id in documents:
-            line = utf8(encode({"id": f"{digest.count} {name(id)}", "text": text or ""}) + "\n")
+            line = utf8(encode({"id": f"{share} {digest.count} {name(id)}", "text": text or ""}) + "\n")
             digest.add(text or "")
             yield line
 
@@ -64,12 +65,9 @@ def decide(paths, options):
     import pyarrow.dataset as ds
 
     with tempfile.TemporaryDirectory(prefix="ndd-") as folder:
-        links = [os.path.join(folder, f"{share:09}.ndf") for share in range(len(paths))]
-        for path, link in zip(paths, links):
-            os.symlink(os.path.abspath(path), link)
         to, parts = os.path.join(folder, "result"), os.path.join(folder, "parts")
         flags = _process.flags({**options, "format": "parquet", "output": to})
-        _, messages = _process.run(["dedup", *flags, "--", *links])
+        _, messages = _process.run(["dedup", *flags, "--", *paths])
         if not os.path.isdir(to):
             raise NddError(messages[-1] if messages else "nothing was written")
         batches = _batches(os.path.join(to, "dropped.parquet"))
@@ -89,19 +87,15 @@ def _schema(shares=False):
 
 
 def _batches(path):
-    """Yields the rows of a table of ndd dedup, with numbers of shares in the place of files."""
+    """Yields the rows of a table of ndd dedup, with the parts of each ID as columns."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    def share(files):
-        return pc.utf8_slice_codeunits(files, -13, -4).cast(pa.int32())
-
-    def halves(ids):
-        pairs = pc.split_pattern(ids, " ", max_splits=1)
-        return pc.list_element(pairs, 0).cast(pa.int64()), pc.list_element(pairs, 1).cast(pa.string())
+    def columns(ids):
+        parts = pc.split_pattern(ids, " ", max_splits=2)
+        return [pc.list_element(parts, i).cast(kind) for i, kind in enumerate([pa.int32(), pa.int64(), pa.string()])]
 
     for batch in pq.ParquetFile(path).iter_batches(ROWS):
-        (row, id), (kept_row, kept_id) = halves(batch["id"]), halves(batch["kept_id"])
-        yield pa.record_batch([share(batch["file"]), row, id, share(batch["kept_file"]), kept_row, kept_id,
-                               batch["distance"].cast(pa.int64()), batch["jaccard"].cast(pa.float64())], _schema(True))
+        likeness = [batch["distance"].cast(pa.int64()), batch["jaccard"].cast(pa.float64())]
+        yield pa.record_batch([*columns(batch["id"]), *columns(batch["kept_id"]), *likeness], _schema(True))

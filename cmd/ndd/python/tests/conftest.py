@@ -57,5 +57,27 @@ def texts():
     return out
 
 
+DIES = """#!/bin/bash
+died={folder}/died-$3
+if [ ! -e $died ]; then # it gets a part of the input, and its caller dies
+	touch $died
+	{ head -n 20; kill -9 $PPID; } | {ndd} "$@"
+	exit
+fi
+exec {ndd} "$@"
+"""
+
+
+@pytest.fixture
+def dies(tmp_path):
+    """Returns a program that is ndd, but kills the process that calls it the first time for each command."""
+    import ndd
+
+    program = tmp_path / "ndd"
+    program.write_text(DIES.replace("{ndd}", ndd.find_ndd()).replace("{folder}", str(tmp_path)))
+    program.chmod(0o755)
+    return program
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: needs large libraries, or Java; run by .ci/python/run long")

@@ -35,25 +35,6 @@ def crawl(tmp_path):
     return tmp_path
 
 
-# At the third document that a task passes on, once, all processes of the job are killed.
-KILLED = """
-import os, signal
-def once(count=[0]):
-    count[0] += 1
-    if count[0] == 3 and not os.path.exists("killed"):
-        open("killed", "w").close()
-        os.killpg(0, signal.SIGKILL)
-"""
-
-
-def killed(title, folder, before, after):
-    """Runs an example that is killed in the middle: after replaces before in it, and calls once()."""
-    assert before in EXAMPLES[title]
-    (folder / "example.py").write_text(KILLED + EXAMPLES[title].replace(before, after))
-    done = subprocess.run([sys.executable, "example.py"], cwd=folder, capture_output=True, text=True, timeout=300, start_new_session=True)
-    assert done.returncode == -signal.SIGKILL and (folder / "killed").exists(), done.stdout + done.stderr
-
-
 def run(title, folder, more="", before="", after=""):
     """Runs an example, in which after replaces before, and returns its output."""
     assert before in EXAMPLES[title]
@@ -114,12 +95,10 @@ def test_duckdb_and_polars(crawl):
 
 
 def test_datatrove(crawl):
-    killed("datatrove", crawl, "yield document", "yield document; once()")
-    run("datatrove", crawl)
-    assert numbers(rows(crawl / "clean")) == list(range(14))  # which copy goes depends on the tasks
-    shutil.rmtree(crawl / "logs")  # both tasks again
-    run("datatrove", crawl)
-    assert numbers(rows(crawl / "clean")) == list(range(14))
+    for _ in range(2):  # another time all stages run again
+        run("datatrove", crawl)
+        assert rows(crawl / "clean") == sorted(PAGES)
+        shutil.rmtree(crawl / "logs")
 
 
 def test_images(tmp_path):
@@ -138,18 +117,8 @@ def test_spark(crawl):
 
 @pytest.mark.long
 def test_ray(crawl):
-    run("Ray Data", crawl)
+    assert "{'documents': 20, 'kept': 14, 'dropped': 6, 'skipped': 0}" in run("Ray Data", crawl)
     assert numbers(rows(crawl / "clean")) == list(range(14))
-    shutil.rmtree(crawl / "clean")
-    run("Ray Data", crawl)  # as tasks that are run again
-    assert numbers(rows(crawl / "clean")) == list(range(14))
-    for folder in "clean", "seen":
-        shutil.rmtree(crawl / folder)
-    # One worker is killed when the server has its documents and Ray has no answer: Ray asks again.
-    kept, once = "keep = [not answer.get", str(crawl / "killed")
-    kill = ["import os", f"if not os.path.exists({once!r}):", f"    open({once!r}, 'w').close()", "    os.kill(os.getpid(), 9)", kept]
-    run("Ray Data", crawl, "", kept, ("\n" + 8 * " ").join(kill))
-    assert (crawl / "killed").exists() and numbers(rows(crawl / "clean")) == list(range(14))
 
 
 @pytest.mark.long

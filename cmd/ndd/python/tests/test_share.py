@@ -13,7 +13,7 @@ def shares(texts, folder, count, options=None):
     paths, numbers = [], [range(len(texts))[i * len(texts) // count : (i + 1) * len(texts) // count] for i in range(count)]
     for share in numbers:
         paths.append(folder / f"{len(paths)}.ndf")
-        digest, skipped = _share.fingerprint(paths[-1], ((texts[i], i) for i in share), options or {})
+        digest, skipped = _share.fingerprint(paths[-1], len(paths) - 1, ((texts[i], i) for i in share), options or {})
         assert digest.count == len(share)
     return paths, numbers, skipped
 
@@ -31,7 +31,7 @@ def test_decisions_are_those_of_one_machine(tmp_path, options):
 
 def test_skipped_and_odd_documents(texts, tmp_path):
     odd = [(texts[0], "a b\tc\n\ud800"), ("word " * 1000, "large"), (texts[2], "x" * 40_000), ("\ud800 lone", "")]
-    digest, skipped = _share.fingerprint(tmp_path / "0.ndf", odd, {"max_document": "4KiB"})
+    digest, skipped = _share.fingerprint(tmp_path / "0.ndf", 0, odd, {"max_document": "4KiB"})
     assert (digest.count, skipped) == (4, 1)
     assert [(row["row"], row["id"], row["kept_id"]) for table in _share.decide([tmp_path / "0.ndf"], {}) for row in table.to_pylist()] == [
         (2, "x" * 1000, "a b\tc\n\ufffd")]  # the large one moves no row
@@ -43,9 +43,9 @@ def test_no_file_of_half_a_share(texts, tmp_path):
         raise KeyError("of the caller")
 
     with pytest.raises(KeyError):
-        _share.fingerprint(tmp_path / "0.ndf", documents(), {})
+        _share.fingerprint(tmp_path / "0.ndf", 0, documents(), {})
     with pytest.raises(ndd.UsageError, match="recipe"):
-        _share.fingerprint(tmp_path / "0.ndf", [(text(1), 0)] * 100_000, {"recipe": "none"})
+        _share.fingerprint(tmp_path / "0.ndf", 0, [(text(1), 0)] * 100_000, {"recipe": "none"})
 
 
 def test_other_recipe(texts, tmp_path):

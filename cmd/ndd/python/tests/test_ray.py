@@ -1,0 +1,113 @@
+"""Datasets of Ray Data."""
+import os
+import subprocess
+import sys
+
+import pytest
+
+import ndd
+from conftest import corpus
+
+pytestmark = pytest.mark.long
+ray = pytest.importorskip("ray")
+import ndd.ray  # noqa: E402
+
+ROW = ["row", "kept_row", "distance", "similarity"]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    yield
+    ray.shutdown()
+
+
+def check(documents, dataset, text="text", **options):
+    clean = ndd.ray.dedup(dataset, **options)
+    wanted = ndd.dedup([document[text] for document in documents], **options)
+    assert clean.take_all() == [documents[i] for i in wanted.kept]
+    assert [tuple(row[n] for n in ROW) for row in clean.decisions.take_all()] == sorted(tuple(row.values()) for row in wanted.dropped.select(
+        ["row", "kept_row", "distance", "jaccard"]).to_pylist())
+    assert clean.stats == {"documents": len(documents), "kept": len(wanted.kept), "dropped": len(documents) - len(wanted.kept), "skipped": 0}
+    return clean.stats["dropped"]
+
+
+@pytest.mark.parametrize("blocks, options", [(5, {}), (1, {"keep": "longest", "threshold": 0.8, "memory": "1GiB"}), (20, {"k": 3, "drop": ["urls", "numbers"]})])
+def test_equals_dedup(cluster, blocks, options):
+    assert check(corpus(), ray.data.from_items(corpus(), override_num_blocks=blocks), **options) > 200
+
+
+def test_kinds(cluster):
+    import pandas
+    import pyarrow
+
+    documents = [{"body": text, "n": n} for n, text in enumerate(["one two three", None, "one two three", "", "", None, *ndd.dedup([]).kept])]
+    frames = ray.data.from_pandas([pandas.DataFrame(documents[:3]), pandas.DataFrame(documents[3:])])
+    assert check(documents, frames, text="body") == 1
+    assert check(documents, ray.data.from_arrow([pyarrow.Table.from_pylist(documents).slice(0, 4), pyarrow.Table.from_pylist(documents).slice(4)]), text="body") == 1
+    for empty in (ray.data.from_items([]), ray.data.from_items(documents).filter(lambda row: False)):
+        assert check([], empty, text="body") == 0
+    long = ndd.ray.dedup(ray.data.from_items([{"text": "one two three " * 200}] * 2), max_document="1KiB")
+    assert long.stats["skipped"] == 2 and long.count() == 2  # and not one of them
+
+
+JOB = """
+import os, sys
+import ray
+folder, n = sys.argv[1], int(sys.argv[2])
+
+def dies():
+    import ndd.ray as module
+    real = module._filter
+    def filter(*arguments):
+        if not os.path.exists(folder + "/died-filter"):
+            open(folder + "/died-filter", "w").close()
+            os.kill(os.getpid(), 9)
+        return real(*arguments)
+    module._filter = filter
+
+if __name__ == "__main__":
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"worker_process_setup_hook": dies})
+    import ndd.ray
+    from conftest import corpus
+    clean = ndd.ray.dedup(ray.data.from_items(corpus(n), override_num_blocks=3))
+    assert clean.take_all() == [corpus(n)[i] for i in ndd.dedup([document["text"] for document in corpus(n)]).kept]
+"""
+
+
+def test_killed(tmp_path, dies):
+    (tmp_path / "job.py").write_text(JOB)
+    env = {**os.environ, "NDD": str(dies), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "job.py", str(tmp_path), "400"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {path.name for path in tmp_path.glob("died-*")} == {"died-fingerprint", "died-dedup", "died-filter"}
+
+
+@pytest.mark.parametrize("call, error, said", [
+    (lambda of: ndd.ray.dedup(of, text="body"), ndd.UsageError, "no column 'body' among url, text"),
+    (lambda of: ndd.ray.dedup(of.drop_columns(["text"])), ndd.UsageError, "no column 'text' among url; text= names the column"),
+    (lambda of: ndd.ray.dedup(of.map(lambda row: {"text": 3})), ndd.UsageError, "values of type int64; text= names another"),
+    (lambda of: ndd.ray.dedup(of, recipe="none"), ndd.UsageError, 'no recipe is called "none"'),
+    (lambda of: ndd.ray.dedup(of, memory="1KiB"), ndd.NddError, "needs up to .* of memory"),
+    (lambda of: ndd.ray.dedup(of, keep="newest"), ndd.UsageError, "keep must be 'first', 'longest' or 'shortest'"),
+    (lambda of: ndd.ray.dedup(of, k=9), ndd.UsageError, "k must be between 0 and 8"),
+    (lambda of: ndd.ray.dedup(of, tekst="a"), ndd.UsageError, "did you mean 'text'"),
+])
+def test_wrong(cluster, call, error, said):
+    with pytest.raises(error, match=said) as raised:
+        call(ray.data.from_items(corpus(40), override_num_blocks=2))
+    assert "Traceback" not in str(raised.value)
+
+
+def test_changed_rows(cluster, monkeypatch):
+    real = ndd.ray._run
+
+    def run(function, returns, calls):
+        if function is ndd.ray._filter:  # as a block that Ray lost, and computed again with other rows
+            calls[1] = (ray.put(ray.get(calls[1][0]).slice(1)), *calls[1][1:])
+        return real(function, returns, calls)
+
+    monkeypatch.setattr(ndd.ray, "_run", run)
+    with pytest.raises(ndd.CorruptError, match="rows of block 1 changed between two readings"):
+        ndd.ray.dedup(ray.data.from_items(corpus(40), override_num_blocks=2))
