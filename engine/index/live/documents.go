@@ -42,17 +42,18 @@ type documentsHead struct {
 	Expires bool   `json:"expires,omitempty"`
 }
 
-// writeDocuments writes the file for the segment with that identity. ids is nil if its documents have none.
+// writeDocuments writes the file for the segment with that identity, and returns its entry for the manifest. ids is nil
+// if the documents have no IDs.
 func writeDocuments(path string, generation uint64, o store.Options, segment string, d documents, key *rows.IDKey,
-	ids iter.Seq2[string, error]) (*store.Writer, error) {
+	ids iter.Seq2[string, error]) (file ManifestFile, err error) {
 	w, err := store.CreateWith(path, store.KindDocuments, generation, o)
 	if err != nil {
-		return nil, err
+		return file, err
 	}
 	defer w.Abort()
 	head, err := json.Marshal(documentsHead{segment, d.numbers.N, ids != nil, d.expires.First != 0})
 	if err != nil {
-		return nil, err
+		return file, err
 	}
 	store.WriteSection(w, "documents", head) // Commit reports an error
 	store.WriteSection(w, "numbers.rows", store.Bytes64(d.numbers.Rows))
@@ -65,12 +66,15 @@ func writeDocuments(path string, generation uint64, o store.Options, segment str
 	if ids != nil {
 		index, err := rows.IndexIDs(key, d.numbers.N, ids)
 		if err != nil {
-			return nil, err
+			return file, err
 		}
 		defer index.Free()
 		store.WriteSection(w, "ids", store.Bytes64(index.Slots))
 	}
-	return w, w.Commit()
+	if err := w.Commit(); err != nil { // the length is known afterwards
+		return file, err
+	}
+	return fileOf(w, path), nil
 }
 
 // openDocuments opens the file with the documents of a segment.

@@ -71,19 +71,12 @@ func (f *folder) owns(s *version.Segment) {
 		s.Bytes, s.File = s.FileBytes(), nil
 		return
 	}
-	free := s.Free
-	paths := []string{s.File.Path()}
-	if s.Beside != nil {
-		paths = append(paths, s.Beside.Path())
-	}
-	if s.SketchFile != nil {
-		paths = append(paths, s.SketchFile.Path())
-	}
+	free, files := s.Free, s.Files()
 	s.Free = func() error {
 		err := free()
 		if s.Dropped {
-			for _, p := range paths {
-				f.disk.Remove(p) // after an error, the next opening removes it
+			for _, file := range files {
+				f.disk.Remove(file.Path()) // after an error, the next opening removes it
 			}
 		}
 		return err

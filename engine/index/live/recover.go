@@ -70,13 +70,12 @@ func (x *Index) becomeLive() error {
 		if err != nil {
 			return err
 		}
-		w, err := writeDocuments(filepath.Join(f.dir, name), next.Generation, f.options(), next.Segments[i].ID,
+		file, err := writeDocuments(filepath.Join(f.dir, name), next.Generation, f.options(), next.Segments[i].ID,
 			documents{numbers: s.Numbers}, &x.key, s.Segment.IDs().All())
 		reserved.Release()
 		if err != nil {
 			return err
 		}
-		file := fileOf(w, name)
 		next.Segments[i].Beside = &file
 		d, err := openDocuments(f.disk, f.dir, &next, i)
 		if err != nil {

@@ -272,11 +272,12 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, b
 	if entry, err = writeSegment(ctx, path, generation, files, g.input(), o); err != nil {
 		return nil, entry, err
 	}
-	b, err := u.writeBeside(beside, generation, entry.ID, g, dead)
+	d := documents{numbers: g.numbers, expires: g.expires, tombstones: dead}
+	file, err := writeDocuments(beside, generation, f.options(), entry.ID, d, &u.key, g.allIDs())
 	if err != nil {
 		return nil, entry, err
 	}
-	entry.Beside = &b
+	entry.Beside = &file
 	if g.sketches {
 		file, err := writeSketches(sketches, generation, files, entry.ID, entry.Documents, g.allSketches)
 		if err != nil {
@@ -299,17 +300,6 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, b
 	}
 	f.owns(made)
 	return made, entry, nil
-}
-
-// writeBeside writes the file with the documents of a segment and returns its entry for the manifest.
-func (u *upkeep) writeBeside(path string, generation uint64, of string, g *mergeInput,
-	dead []rows.DocID) (ManifestFile, error) {
-	w, err := writeDocuments(path, generation, u.folder.options(), of, documents{numbers: g.numbers, expires: g.expires,
-		tombstones: dead}, &u.key, g.allIDs())
-	if err != nil {
-		return ManifestFile{}, err
-	}
-	return fileOf(w, path), nil
 }
 
 // reserveFiles reserves the memory for writing a file of the given size, in addition to beside, and checks that the

@@ -82,13 +82,7 @@ const checked = math.MaxUint64
 // filesOf returns the files of segments.
 func filesOf(segments []*version.Segment) (files []*store.File) {
 	for _, s := range segments {
-		if s.File != nil {
-			for _, f := range []*store.File{s.File, s.Beside, s.SketchFile} {
-				if f != nil {
-					files = append(files, f)
-				}
-			}
-		}
+		files = append(files, s.Files()...)
 	}
 	return files
 }

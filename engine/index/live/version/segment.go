@@ -41,17 +41,21 @@ type Segment struct {
 // Name returns the name of the segment's file.
 func (s *Segment) Name() string { return filepath.Base(s.File.Path()) }
 
+// Files returns the files of the segment on the disk.
+func (s *Segment) Files() (files []*store.File) {
+	for _, f := range []*store.File{s.File, s.Beside, s.SketchFile} {
+		if f != nil && s.File != nil {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
 // FileBytes returns the size of the segment's files, in memory or on disk.
 func (s *Segment) FileBytes() uint64 {
 	bytes := s.Bytes
-	if s.File != nil {
-		bytes += s.File.Bytes()
-		if s.Beside != nil {
-			bytes += s.Beside.Bytes()
-		}
-		if s.SketchFile != nil {
-			bytes += s.SketchFile.Bytes()
-		}
+	for _, f := range s.Files() {
+		bytes += f.Bytes()
 	}
 	return bytes
 }
