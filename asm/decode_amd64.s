@@ -76,7 +76,7 @@ TEXT ·decodeAVX512(SB), 0, $344-56
 	MOVQ w+32(FP), WINDOW
 
 	SUBQ         $8, LAST               // the last byte at which eight can be read
-	MOVQ         at+40(FP), BX          // the cursor
+	MOVQ         c+40(FP), BX          // the cursor
 	MOVQ         cursor_codeBit(BX), CODEBIT // bit of the next code
 	MOVQ         cursor_rawBit(BX), AX
 	SUBQ         $57, AX                // T = end of the next raw bits less the 57 of a field
@@ -167,7 +167,7 @@ apart:
 	MOVL         $1, BX                 // decodeDone
 
 	// Position of the next call. The last lane of a tail is no key: there is no next call.
-	MOVQ         at+40(FP), AX
+	MOVQ         c+40(FP), AX
 	MOVQ         CODEBIT, cursor_codeBit(AX)
 	MOVQ         R12, cursor_rawBit(AX)
 	VMOVQ        X17, cursor_key(AX)
@@ -244,7 +244,7 @@ TEXT ·decodeAVX2(SB), 0, $344-56
 	MOVQ w+32(FP), WINDOW
 
 	SUBQ         $8, LAST               // the last byte at which eight can be read
-	MOVQ         at+40(FP), BX          // the cursor
+	MOVQ         c+40(FP), BX          // the cursor
 	MOVQ         cursor_codeBit(BX), CODEBIT // bit of the next code
 	MOVQ         cursor_rawBit(BX), AX
 	SUBQ         $57, AX                // T = end of the next raw bits less the 57 of a field
@@ -349,7 +349,7 @@ apart:
 	MOVL         $1, BX                 // decodeDone
 
 	// Position of the next call. The last lane of a tail is no key: there is no next call.
-	MOVQ         at+40(FP), AX
+	MOVQ         c+40(FP), AX
 	MOVQ         CODEBIT, cursor_codeBit(AX)
 	MOVQ         R12, cursor_rawBit(AX)
 	VMOVQ        X5, cursor_key(AX)

@@ -98,7 +98,7 @@ TEXT ·decodeNEON(SB), 0, $288-56
 	MOVD halfBytes+24(FP), LAST         // the last byte at which eight can be read
 	SUB  $8, LAST
 	MOVD w+32(FP), WINDOW
-	MOVD at+40(FP), T0                  // the cursor
+	MOVD c+40(FP), T0                  // the cursor
 	MOVD cursor_codeBit(T0), CODEBIT
 	MOVD cursor_rawBit(T0), T
 	SUB  $57, T                         // T of the first key
@@ -221,7 +221,7 @@ ascend:
 	ADD  $57, T                         // where the raw bits of a next key end
 	CMP  CODEBIT, T                     // codes must end before
 	BLT  corrupt
-	MOVD at+40(FP), T0                  // cursor for the next call
+	MOVD c+40(FP), T0                  // cursor for the next call
 	MOVD CODEBIT, cursor_codeBit(T0)
 	MOVD T, cursor_rawBit(T0)
 	MOVD K0, cursor_key(T0)

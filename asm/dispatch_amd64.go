@@ -173,11 +173,11 @@ func interpolateAVX2(dst *int, keys *uint64, n int, sought *uint64, m int)
 // decodeServed reports whether the backend in use has decodeKeys.
 func decodeServed() bool { return useAVX512 || useAVX2 }
 
-func decodeKeys(dst []uint64, half []byte, w *Window, at *cursor) (answer int) {
+func decodeKeys(dst []uint64, half []byte, w *Window, c *cursor) (answer int) {
 	if useAVX512 {
-		return decodeAVX512(&dst[0], len(dst), &half[0], len(half), w, at)
+		return decodeAVX512(&dst[0], len(dst), &half[0], len(half), w, c)
 	}
-	return decodeAVX2(&dst[0], len(dst), &half[0], len(half), w, at)
+	return decodeAVX2(&dst[0], len(dst), &half[0], len(half), w, c)
 }
 
 // decodeAVX512 decodes the next n keys of a half, 1 to decodeCall. If n is a multiple of decodeChunk, it moves the
@@ -186,12 +186,12 @@ func decodeKeys(dst []uint64, half []byte, w *Window, at *cursor) (answer int) {
 // a table have such a case, because sorted keys change one of their top six bits at most 63 times.
 //
 //go:noescape
-func decodeAVX512(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
+func decodeAVX512(dst *uint64, n int, half *byte, halfBytes int, w *Window, c *cursor) int
 
 // decodeAVX2 is like decodeAVX512, four keys at a time.
 //
 //go:noescape
-func decodeAVX2(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
+func decodeAVX2(dst *uint64, n int, half *byte, halfBytes int, w *Window, c *cursor) int
 
 func seek(s *Seek, k int, w *Window) (prefetched int) {
 	if useAVX512 {
@@ -238,15 +238,15 @@ func scatterFlush(b *Buckets) {
 func scatterFence()
 
 // leaves has no AVX2 form: AVX2 has no minimum of 64-bit integers.
-func leaves(dst, src []uint64, ends []uint32, from uint32) (done int) {
+func leaves(dst, src []uint64, ends []uint32, start uint32) (done int) {
 	if useAVX512 {
-		return leavesAVX512(dst, src, ends, from)
+		return leavesAVX512(dst, src, ends, start)
 	}
-	return leavesGeneric(dst, src, ends, from)
+	return leavesGeneric(dst, src, ends, start)
 }
 
 //go:noescape
-func leavesAVX512(dst, src []uint64, ends []uint32, from uint32) (done int)
+func leavesAVX512(dst, src []uint64, ends []uint32, start uint32) (done int)
 
 func join(dst []JoinPair, words []uint64, base uint32, b *JoinBuckets, k uint32) (hits, done int) {
 	shift, mask := uint64(b.Shift), uint64(len(b.First)-2)
@@ -290,12 +290,12 @@ func filterBMI2(dst, words, bitmap []uint64, shift uint64) (n int)
 
 // nearRows has no AVX2 form: a popcount in four lanes by look-ups takes as long as four of the
 // integer units.
-func nearRows(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n, done int) {
+func nearRows(dst []uint32, keys []uint64, ends []uint32, start uint32, k int) (n, done int) {
 	if useAVX512 {
-		return nearRowsAVX512(dst, keys, ends, from, k)
+		return nearRowsAVX512(dst, keys, ends, start, k)
 	}
-	return nearRowsGeneric(dst, keys, ends, from, k)
+	return nearRowsGeneric(dst, keys, ends, start, k)
 }
 
 //go:noescape
-func nearRowsAVX512(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n, done int)
+func nearRowsAVX512(dst []uint32, keys []uint64, ends []uint32, start uint32, k int) (n, done int)

@@ -105,11 +105,11 @@ func interpolateNEON(dst *int, keys *uint64, n int, sought *uint64, m int)
 // decodeServed reports whether the backend in use has decodeKeys.
 func decodeServed() bool { return useNEON }
 
-func decodeKeys(dst []uint64, half []byte, w *Window, at *cursor) (answer int) {
-	return decodeNEON(&dst[0], len(dst), &half[0], len(half), w, at)
+func decodeKeys(dst []uint64, half []byte, w *Window, c *cursor) (answer int) {
+	return decodeNEON(&dst[0], len(dst), &half[0], len(half), w, c)
 }
 
 // decodeNEON is like decodeAVX512 (dispatch_amd64.go), and moves the cursor for every n.
 //
 //go:noescape
-func decodeNEON(dst *uint64, n int, half *byte, halfBytes int, w *Window, at *cursor) int
+func decodeNEON(dst *uint64, n int, half *byte, halfBytes int, w *Window, c *cursor) int

@@ -11,8 +11,8 @@ func scatter(b *Buckets, keys []uint64) (done int) { return scatterGeneric(b, ke
 
 func scatterFlush(*Buckets) {}
 
-func leaves(dst, src []uint64, ends []uint32, from uint32) (done int) {
-	return leavesGeneric(dst, src, ends, from)
+func leaves(dst, src []uint64, ends []uint32, start uint32) (done int) {
+	return leavesGeneric(dst, src, ends, start)
 }
 
 func join(dst []JoinPair, words []uint64, base uint32, b *JoinBuckets, k uint32) (hits, done int) {
@@ -25,8 +25,8 @@ func filter(dst, words, bitmap []uint64, shift uint64) (n int) {
 	return filterGeneric(dst, words, bitmap, shift)
 }
 
-func nearRows(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n, done int) {
-	return nearRowsGeneric(dst, keys, ends, from, k)
+func nearRows(dst []uint32, keys []uint64, ends []uint32, start uint32, k int) (n, done int) {
+	return nearRowsGeneric(dst, keys, ends, start, k)
 }
 
 func planarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, first uint64, _ *PlanarTable,

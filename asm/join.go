@@ -65,8 +65,8 @@ func Join(dst []JoinPair, words []uint64, b *JoinBuckets, k int) (hits, done int
 	return hits, done
 }
 
-// Bucket returns the lanes of a word's bucket, [from, to) with the padding, and whether JoinLong marks it.
-func (b *JoinBuckets) Bucket(word uint64) (from, to uint32, long bool) {
+// Bucket returns the lanes of a word's bucket, [start, end) with the padding, and whether JoinLong marks it.
+func (b *JoinBuckets) Bucket(word uint64) (start, end uint32, long bool) {
 	i := word >> b.Shift & uint64(len(b.First)-2)
 	return b.First[i] &^ JoinLong * 2, b.First[i+1] &^ JoinLong * 2, b.First[i]&JoinLong != 0
 }

@@ -12,22 +12,22 @@ const LeafMax = 16
 // descend or are outside of src.
 //
 // With AVX-512 a leaf is sorted in registers: 2.1 ns per key with 8 keys per leaf on average.
-func SortLeaves(dst, src []uint64, ends []uint32, from uint32) (done int) {
+func SortLeaves(dst, src []uint64, ends []uint32, start uint32) (done int) {
 	dst = dst[:len(src)]
 	for done < len(ends) {
 		n := min(len(ends)-done, leavesCall)
-		ready := leaves(dst, src, ends[done:done+n], from)
+		ready := leaves(dst, src, ends[done:done+n], start)
 		if raceEnabled {
-			annotateLeaves(dst, src, ends[done:done+n], from)
+			annotateLeaves(dst, src, ends[done:done+n], start)
 		}
 		if done += ready; ready > 0 {
-			from = ends[done-1]
+			start = ends[done-1]
 		}
 		if ready == n {
 			continue
 		}
-		if to := ends[done]; to < from || uint64(to) > uint64(len(src)) {
-			panic(fmt.Sprintf("asm: leaf %d from %d to %d of %d keys", done, from, to, len(src)))
+		if to := ends[done]; to < start || uint64(to) > uint64(len(src)) {
+			panic(fmt.Sprintf("asm: leaf %d from %d to %d of %d keys", done, start, to, len(src)))
 		}
 		break
 	}
@@ -38,10 +38,10 @@ func SortLeaves(dst, src []uint64, ends []uint32, from uint32) (done int) {
 const leavesCall = 2048
 
 // annotateLeaves annotates the accesses of leaves for the race detector.
-func annotateLeaves(dst, src []uint64, ends []uint32, from uint32) {
+func annotateLeaves(dst, src []uint64, ends []uint32, start uint32) {
 	raceRead(ends)
-	if to := ends[len(ends)-1]; from <= to && uint64(to) <= uint64(len(src)) {
-		raceRead(src[from:to])
-		raceWrite(dst[from:to])
+	if to := ends[len(ends)-1]; start <= to && uint64(to) <= uint64(len(src)) {
+		raceRead(src[start:to])
+		raceWrite(dst[start:to])
 	}
 }

@@ -63,7 +63,7 @@ TEXT ·leavesAVX512(SB), NOSPLIT, $0-88
 	MOVQ src_len+32(FP), LEN
 	MOVQ ends_base+48(FP), ENDS
 	MOVQ ends_len+56(FP), LEFT
-	MOVL from+72(FP), FROM
+	MOVL start+72(FP), FROM
 
 	// The constants: all ones is the largest number.
 	VPTERNLOGD  $0xff, LAST, LAST, LAST

@@ -13,7 +13,7 @@ const NearBucketMax = 1024
 // descend or are outside of keys.
 //
 // With AVX-512, a bucket of m keys takes m/16 + 1/2 steps of 1.5 cycles and some 8 cycles for each row.
-func NearRows(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n, done int) {
+func NearRows(dst []uint32, keys []uint64, ends []uint32, start uint32, k int) (n, done int) {
 	if k < 0 || k > 63 {
 		panic(fmt.Sprintf("asm: near rows within %d bits", k))
 	}
@@ -22,7 +22,7 @@ func NearRows(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n
 	raceWrite(dst)
 	for done < len(ends) {
 		// Limit the number of buckets to keep the call short, and check their ends.
-		steps, last, to := 0, done, from
+		steps, last, to := 0, done, start
 		for last < len(ends) && steps < nearRowsCall && ends[last] >= to {
 			size := int(ends[last] - to)
 			steps += 8 + size*(size/16+8)
@@ -30,16 +30,16 @@ func NearRows(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n
 			last++
 		}
 		last = max(last, done+1)
-		found, ready := nearRows(dst[n:], keys, ends[done:last], from, k)
+		found, ready := nearRows(dst[n:], keys, ends[done:last], start, k)
 		n += found
 		if done += ready; ready > 0 {
-			from = ends[done-1]
+			start = ends[done-1]
 		}
 		if done == last {
 			continue
 		}
-		if to := ends[done]; to < from || uint64(to) > uint64(len(keys)) {
-			panic(fmt.Sprintf("asm: bucket %d from %d to %d of %d keys", done, from, to, len(keys)))
+		if to := ends[done]; to < start || uint64(to) > uint64(len(keys)) {
+			panic(fmt.Sprintf("asm: bucket %d from %d to %d of %d keys", done, start, to, len(keys)))
 		}
 		break
 	}

@@ -35,7 +35,7 @@ TEXT ·nearRowsAVX512(SB), NOSPLIT, $0-104
 	MOVQ keys_len+32(FP), LEN
 	MOVQ ends_base+48(FP), ENDS
 	MOVQ ends_len+56(FP), LEFT
-	MOVL from+72(FP), FROM
+	MOVL start+72(FP), FROM
 	VPBROADCASTQ k+80(FP), VK           // k
 	VPTERNLOGD $0xff, ONES, ONES, ONES  // all ones
 	TESTQ LEFT, LEFT

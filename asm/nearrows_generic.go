@@ -4,22 +4,22 @@ import "math/bits"
 
 // nearRowsGeneric is the specification of nearRows. It stops before a bucket that is too large,
 // not within keys, or longer than the room in dst.
-func nearRowsGeneric(dst []uint32, keys []uint64, ends []uint32, from uint32, k int) (n, done int) {
+func nearRowsGeneric(dst []uint32, keys []uint64, ends []uint32, start uint32, k int) (n, done int) {
 	for d, to := range ends {
-		if to < from || to-from > NearBucketMax || uint64(to) > uint64(len(keys)) || int(to-from) > len(dst)-n {
+		if to < start || to-start > NearBucketMax || uint64(to) > uint64(len(keys)) || int(to-start) > len(dst)-n {
 			return n, d
 		}
-		bucket := keys[from:to]
+		bucket := keys[start:to]
 		for i, a := range bucket {
 			for _, b := range bucket[i+1:] {
 				if bits.OnesCount64(a^b) <= k {
-					dst[n] = from + uint32(i)
+					dst[n] = start + uint32(i)
 					n++
 					break
 				}
 			}
 		}
-		from = to
+		start = to
 	}
 	return n, len(ends)
 }

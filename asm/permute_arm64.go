@@ -29,15 +29,15 @@ func permute(dst, src []uint64, mask uint64, dir direction) {
 // picks is a bit permutation as eight table look-ups and tests for two keys at a time. Bit i of result byte j is bit
 // test[i][j] of source byte from[i][j].
 type picks struct {
-	from [8][16]uint8
-	test [8][16]uint8 // one bit set
+	sources [8][16]uint8
+	test    [8][16]uint8 // one bit set
 }
 
 // fill computes p from the source of every bit of the result.
 func (p *picks) fill(index *[64]uint8) {
 	for to, from := range index {
 		i, j := to%8, to/8
-		p.from[i][j], p.from[i][j+8] = from/8, from/8+8
+		p.sources[i][j], p.sources[i][j+8] = from/8, from/8+8
 		p.test[i][j], p.test[i][j+8] = 1<<(from%8), 1<<(from%8)
 	}
 }

@@ -39,15 +39,15 @@ func SelectBit(word uint64, n int) int {
 }
 
 // onesBefore returns the number of consecutive ones immediately before bit at of a line, without its first word.
-func onesBefore(line []uint64, at uint64) (n uint64) {
-	for at > 64 {
-		word, place := line[(at-1)/64], (at-1)%64 // its bits from place down
+func onesBefore(line []uint64, position uint64) (n uint64) {
+	for position > 64 {
+		word, place := line[(position-1)/64], (position-1)%64 // its bits from place down
 		ones := uint64(bits.LeadingZeros64(^(word << (63 - place))))
 		if ones <= place {
 			return n + ones
 		}
 		n += place + 1
-		at -= place + 1
+		position -= place + 1
 	}
 	return n
 }

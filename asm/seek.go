@@ -32,19 +32,19 @@ import "encoding/binary"
 //
 // A Seek is used by one goroutine. The zero value is ready. Nothing is allocated.
 type Seek struct {
-	n     int // number of active lanes, the first n of each array
-	hits  int
-	gone  int // number of probes left to the caller
-	data  []byte
-	lines []uint64 // offsets in next of lines that are still to be prefetched
-	next  []byte
+	n          int // number of active lanes, the first n of each array
+	hits       int
+	unfinished int // number of probes left to the caller
+	data       []byte
+	lines      []uint64 // offsets in next of lines that are still to be prefetched
+	next       []byte
 
-	key   [seekLanes]uint64 // the last decoded key
-	raw   [seekLanes]uint64 // bit of data, 121 before the end of the next raw bits
-	code  [seekLanes]uint64 // bit of data of the next code
-	left  [seekLanes]uint64 // remaining keys of the half, and the number of the probe times 2^32
-	query [seekLanes]uint64
-	high  [seekLanes]uint64
+	key       [seekLanes]uint64 // the last decoded key
+	raw       [seekLanes]uint64 // bit of data, 121 before the end of the next raw bits
+	code      [seekLanes]uint64 // bit of data of the next code
+	remaining [seekLanes]uint64 // remaining keys of the half, and the number of the probe times 2^32
+	query     [seekLanes]uint64
+	high      [seekLanes]uint64
 
 	hitKey   [seekHits + 8]uint64
 	hitProbe [seekHits + 8]uint64 // in the high 32 bits
@@ -68,29 +68,29 @@ const (
 
 // Reset removes all probes and hits. The halves of the next probes are in data.
 func (s *Seek) Reset(data []byte) {
-	s.n, s.hits, s.gone, s.data = 0, 0, 0, data
+	s.n, s.hits, s.unfinished, s.data = 0, 0, 0, data
 }
 
 // Prefetch makes Run prefetch the lines of bytes at the offsets of next, some with each group, so that neither waits
 // for the other. The caller must not change the offsets until then.
-func (s *Seek) Prefetch(next []byte, at []uint64) { s.next, s.lines = next, at }
+func (s *Seek) Prefetch(next []byte, offsets []uint64) { s.next, s.lines = next, offsets }
 
 // Add adds a probe of half data[from:to], which must have at least 32 bytes. It searches keys near query, from the
 // key fence on, until a key is at least high. Its hits are reported with the number. Between two calls of Reset,
 // SeekWidth probes may be added.
-func (s *Seek) Add(number int, from, to int, fence, query, high uint64) {
-	if from < seekFirst {
-		s.goneID[s.gone] = uint64(number)*seekUnit + 1
-		s.gone++
+func (s *Seek) Add(number int, start, end int, fence, query, high uint64) {
+	if start < seekFirst {
+		s.goneID[s.unfinished] = uint64(number)*seekUnit + 1
+		s.unfinished++
 		return
 	}
-	raceRead(s.data[from:to])
+	raceRead(s.data[start:end])
 	i := s.n
-	steps := uint64(binary.LittleEndian.Uint16(s.data[from:to:to]))
+	steps := uint64(binary.LittleEndian.Uint16(s.data[start:end:end]))
 	s.key[i] = fence
-	s.raw[i] = uint64(8*to - seekAhead)
-	s.code[i] = uint64(8*from + headBits)
-	s.left[i] = steps + uint64(number)*seekUnit
+	s.raw[i] = uint64(8*end - seekAhead)
+	s.code[i] = uint64(8*start + headBits)
+	s.remaining[i] = steps + uint64(number)*seekUnit
 	s.query[i] = query
 	s.high[i] = high
 	s.n++
@@ -116,7 +116,7 @@ func (s *Seek) Hit(i int) (number int, key uint64) {
 }
 
 // Left returns the number of probes that were left to the caller.
-func (s *Seek) Left() int { return s.gone }
+func (s *Seek) Left() int { return s.unfinished }
 
 // LeftAt returns the number of a probe that was left. If ended is true, all keys of its half were compared, and its
 // hits are valid. Otherwise its hits must be ignored.

@@ -216,7 +216,7 @@ group:
 
 	// Group A's state, and its next 57 bits of code.
 	VMOVDQU64   Seek_code(SEEK)(READ*8), CODE
-	VMOVDQU64   Seek_left(SEEK)(READ*8), LEFT
+	VMOVDQU64   Seek_remaining(SEEK)(READ*8), LEFT
 	VMOVDQU64   Seek_key(SEEK)(READ*8), KEY0
 	VMOVDQU64   Seek_raw(SEEK)(READ*8), T
 	VMOVDQU64   Seek_query(SEEK)(READ*8), QUERY
@@ -224,7 +224,7 @@ group:
 	REFILL(LIVE, CODE, BITS)
 
 	// One group alone, or a half that may end in this round?
-	VMOVDQU64   Seek_left+64(SEEK)(READ*8), LEFTB
+	VMOVDQU64   Seek_remaining+64(SEEK)(READ*8), LEFTB
 	VPTESTNMQ.BCST ·seekConst+48(SB), LEFT, LIVE, K1 // lanes with fewer keys than a round makes
 	VPTESTNMQ.BCST ·seekConst+48(SB), LEFTB, LIVEB, K2
 	CMPL        CX, $8                  // is there a group B?
@@ -296,7 +296,7 @@ press:
 	KEEP(KEY0, Seek_key)
 	KEEP(T, Seek_raw)
 	KEEP(CODE, Seek_code)
-	KEEP(LEFT, Seek_left)
+	KEEP(LEFT, Seek_remaining)
 	KEEP(QUERY, Seek_query)
 	KEEP(HIGH, Seek_high)
 	KMOVB   K2, AX                      // how many go on
@@ -393,11 +393,11 @@ gone:
 	// A 1 in the number of keys left tells those that are not sound from those whose half ended.
 	KXORB       LIVE, SOUND, SOUND      // those under way that are not sound
 	VPORQ       ONE, LEFT, SOUND, LEFT  // odd: something is wrong
-	MOVQ        Seek_gone(SEEK), AX
+	MOVQ        Seek_unfinished(SEEK), AX
 	VPCOMPRESSQ LEFT, K1, X             // number of the probe, and keys left
 	VMOVDQU64   X, Seek_goneID(SEEK)(AX*8) // to the list of those that are gone
 	KMOVB       K1, CX                  // how many
 	POPCNTL     CX, CX
 	ADDQ        CX, AX
-	MOVQ        AX, Seek_gone(SEEK)
+	MOVQ        AX, Seek_unfinished(SEEK)
 	JMP         press

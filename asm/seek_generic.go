@@ -12,8 +12,8 @@ func seekGeneric(s *Seek, k int, w *Window) (prefetched int) {
 		if s.follow(i, k, w) {
 			continue
 		}
-		s.goneID[s.gone] = s.left[i]
-		s.gone++
+		s.goneID[s.unfinished] = s.remaining[i]
+		s.unfinished++
 	}
 	s.n = 0
 	return 0
@@ -23,8 +23,8 @@ func seekGeneric(s *Seek, k int, w *Window) (prefetched int) {
 // s.left[i] is the number of keys left in the half: at least 1 after an error, and 0 if only the half ended.
 func (s *Seek) follow(i, k int, w *Window) bool {
 	key, code, end := s.key[i], s.code[i], s.raw[i]+seekAhead
-	for ; key < s.high[i]; s.left[i]-- {
-		if s.left[i]%seekUnit == 0 {
+	for ; key < s.high[i]; s.remaining[i]-- {
+		if s.remaining[i]%seekUnit == 0 {
 			return false
 		}
 		if code+seekAhead > end || s.hits == seekHits {
@@ -43,7 +43,7 @@ func (s *Seek) follow(i, k int, w *Window) bool {
 			return false
 		}
 		if key <= s.high[i] && bits.OnesCount64(key^s.query[i]) <= k {
-			s.hitKey[s.hits], s.hitProbe[s.hits] = key, s.left[i]
+			s.hitKey[s.hits], s.hitProbe[s.hits] = key, s.remaining[i]
 			s.hits++
 		}
 	}

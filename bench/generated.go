@@ -63,7 +63,7 @@ func (b *bench) buildGenerated(ctx context.Context, n uint64) (path string, err 
 		return "", err
 	}
 	defer w.Abort()
-	if err := segment.Write(ctx, w, segment.Input{Prints: generatedInput(n)}, b.generatedOptions()); err != nil {
+	if err := segment.Write(ctx, w, segment.Input{Stream: generatedInput(n)}, b.generatedOptions()); err != nil {
 		return "", err
 	}
 	return path, w.Commit()

@@ -67,9 +67,9 @@ type BuildOptions struct {
 	Design permute.Design // the tables
 	Layout string         // layout of the tables: "planar" (default) or "huffman"
 
-	Threads  int                              // default: one for each processor
-	Progress func(stage string, part, of int) // may be nil
-	Budget   *memory.Budget                   // memory of the build without its input; nil: the free memory of the machine
+	Threads  int                                 // default: one for each processor
+	Progress func(stage string, part, total int) // may be nil
+	Budget   *memory.Budget                      // memory of the build without its input; nil: the free memory of the machine
 
 	Replace  bool // replace an existing index when the new one is complete
 	Sketches bool // store the sketches of documents; all files must have them
@@ -102,8 +102,8 @@ const (
 // OpenOptions configures how [Open] opens an index. The zero value maps its files and verifies them.
 type OpenOptions struct {
 	Verify   Verify
-	Threads  int                   // goroutines that verify; default: one for each processor
-	Progress func(done, of uint64) // bytes verified; may be nil; several goroutines call it
+	Threads  int                      // goroutines that verify; default: one for each processor
+	Progress func(done, total uint64) // bytes verified; may be nil; several goroutines call it
 
 	Load   bool           // read the files into memory outside the Go heap, instead of mapping them
 	Budget *memory.Budget // memory of the index; nil is the free memory of the machine

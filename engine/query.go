@@ -127,19 +127,19 @@ func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, o QueryOptio
 
 // A DistanceError refuses a query for distance K in an index that was built for distances up to
 // Most. It is [ErrDistance].
-type DistanceError struct{ K, Most int }
+type DistanceError struct{ K, Max int }
 
 // Error names the distance and the index's maximum.
 func (e *DistanceError) Error() string {
-	return fmt.Sprintf("k = %d, but the index was built for k from 0 to %d", e.K, e.Most)
+	return fmt.Sprintf("k = %d, but the index was built for k from 0 to %d", e.K, e.Max)
 }
 
 // Is reports whether target is [ErrDistance].
 func (e *DistanceError) Is(target error) bool { return target == ErrDistance }
 
-func checkDistance(k, most int) error {
-	if k < 0 || k > most {
-		return &DistanceError{k, most}
+func checkDistance(k, limit int) error {
+	if k < 0 || k > limit {
+		return &DistanceError{k, limit}
 	}
 	return nil
 }

@@ -93,16 +93,18 @@ func (c *Code) step(a, b uint64) int { return int(c.costs[63-bits.LeadingZeros64
 type writer struct {
 	half []byte
 
-	codes    uint64 // waiting codes, the first one in the lowest bits
-	codeBits uint   // number of waiting bits in codes: < 32 between calls
-	up       int    // byte offset of codes
+	codes       uint64 // waiting codes, the first one in the lowest bits
+	codeBits    uint   // number of waiting bits in codes: < 32 between calls
+	codesOffset int    // byte offset of codes
 
 	raws    uint64 // waiting raw bits, the first ones highest
 	rawBits uint   // number of waiting bits in raws: < 64 between calls
 	down    int    // byte offset of the end of raws
 }
 
-func newWriter(half []byte) writer { return writer{half: half, up: headBytes, down: len(half)} }
+func newWriter(half []byte) writer {
+	return writer{half: half, codesOffset: headBytes, down: len(half)}
+}
 
 // free returns the number of free bits in an empty half.
 func (w *writer) free() int { return 8 * (len(w.half) - headBytes) }
@@ -119,10 +121,10 @@ func (w *writer) code(word uint64, length uint) {
 	w.codes |= word << w.codeBits
 	w.codeBits += length
 	if w.codeBits >= 32 {
-		binary.LittleEndian.PutUint32(w.half[w.up:], uint32(w.codes))
+		binary.LittleEndian.PutUint32(w.half[w.codesOffset:], uint32(w.codes))
 		w.codes >>= 32
 		w.codeBits -= 32
-		w.up += 4
+		w.codesOffset += 4
 	}
 }
 
@@ -143,8 +145,8 @@ func (w *writer) raw(v uint64, h uint) {
 func (w *writer) flush(steps int) {
 	binary.LittleEndian.PutUint16(w.half, uint16(steps))
 	for ; w.codes != 0; w.codes >>= 8 {
-		w.half[w.up] |= byte(w.codes)
-		w.up++
+		w.half[w.codesOffset] |= byte(w.codes)
+		w.codesOffset++
 	}
 	for ; w.raws != 0; w.raws <<= 8 {
 		w.down--

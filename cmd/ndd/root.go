@@ -87,7 +87,7 @@ func flagHint(cmd *cobra.Command, err error) string {
 
 // commandHint returns the end of a sentence that names the commands which make what err misses, or "".
 func commandHint(err error) string {
-	if e, ok := errors.AsType[*engine.DistanceError](err); ok && e.K > e.Most && e.K <= permute.MaxK {
+	if e, ok := errors.AsType[*engine.DistanceError](err); ok && e.K > e.Max && e.K <= permute.MaxK {
 		return fmt.Sprintf("; 'ndd export INDEX -o all.ndf' and 'ndd build -k %d -o NEW all.ndf' make one for it", e.K)
 	}
 	if e, ok := errors.AsType[*live.NoIndexError](err); ok {

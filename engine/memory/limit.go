@@ -35,7 +35,7 @@ func (m Machine) Limit(request uint64) Limit {
 		return Set(request)
 	}
 	smallest := Unlimited
-	for _, l := range append(append(m.groups(), m.own()...), m.available()) {
+	for _, l := range append(append(m.groups(), m.processLimits()...), m.available()) {
 		if l.Bytes < smallest.Bytes {
 			smallest = l
 		}
@@ -66,7 +66,7 @@ const (
 )
 
 // own returns the limits of the process, less the memory that it maps in any case.
-func (m Machine) own() (limits []Limit) {
+func (m Machine) processLimits() (limits []Limit) {
 	all, status := m.read("proc/self/limits"), m.read("proc/self/status")
 	for _, l := range []struct {
 		name, used, option string

@@ -91,7 +91,7 @@ func (x *Index) refuseHeld(ctx context.Context, in input, o BuildOptions) error 
 }
 
 // addSegment makes the segment and returns the number of its first document.
-func (u *upkeep) addSegment(ctx context.Context, in input, with BuildOptions) (rows.DocID, error) {
+func (u *upkeep) addSegment(ctx context.Context, in input, options BuildOptions) (rows.DocID, error) {
 	u.flushing.Lock() // later documents are flushed later, so that files stay in the order of documents
 	defer u.flushing.Unlock()
 	n := uint64(in.Len())
@@ -99,10 +99,10 @@ func (u *upkeep) addSegment(ctx context.Context, in input, with BuildOptions) (r
 	if err != nil {
 		return 0, err
 	}
-	o := u.fileOptions(with.Threads, n, u.writer.documents()+n)
-	o.Progress, o.Planned, o.Budget = with.Progress, with.Planned, with.Budget.OrMachine()
-	g := &mergeInput{from: first, to: first + rows.DocID(n), numbers: rows.NewNumbers(first, n), ids: u.config.IDs,
-		sketches: in.sketches != nil, whole: &in}
+	o := u.fileOptions(options.Threads, n, u.writer.documents()+n)
+	o.Progress, o.Planned, o.Budget = options.Progress, options.Planned, options.Budget.OrMachine()
+	g := &mergeInput{first: first, end: first + rows.DocID(n), numbers: rows.NewNumbers(first, n), ids: u.config.IDs,
+		sketches: in.sketches != nil, fileInput: &in}
 	g.expires.Append(u.versions.Clock.After(u.config.TTL), n)
 	made, entry, err := u.toFile(ctx, g, nil, 0, o)
 	if err != nil {
@@ -115,14 +115,14 @@ func (u *upkeep) addSegment(ctx context.Context, in input, with BuildOptions) (r
 // conflictIDs is the number of IDs that are looked up under one lock.
 const conflictIDs = 1024
 
-// resolveConflicts applies the conflict policy to the IDs of the documents in [from, to).
-func (u *upkeep) resolveConflicts(ctx context.Context, from, to rows.DocID) error {
-	for at := from; at < to; at += conflictIDs {
+// resolveConflicts applies the conflict policy to the IDs of the documents in [first, end).
+func (u *upkeep) resolveConflicts(ctx context.Context, first, end rows.DocID) error {
+	for at := first; at < end; at += conflictIDs {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("the documents are added; some IDs belong to more than one document: %w", err)
 		}
 		if _, err := u.writer.deleteFound(ctx, func() ([]rows.DocID, error) {
-			return u.writer.superseded(at, min(at+conflictIDs, to))
+			return u.writer.superseded(at, min(at+conflictIDs, end))
 		}); err != nil {
 			return err
 		}
@@ -132,12 +132,12 @@ func (u *upkeep) resolveConflicts(ctx context.Context, from, to rows.DocID) erro
 
 // superseded returns the documents with IDs in the range that lose their ID to another document. If conflicts are
 // refused, these are the added documents whose ID was inserted meanwhile. The caller holds writer.mu.
-func (w *writer) superseded(from, to rows.DocID) (docs []rows.DocID, err error) {
+func (w *writer) superseded(first, end rows.DocID) (docs []rows.DocID, err error) {
 	v, now, conflict := w.versions.Current(), w.versions.Clock.Now(), cmp.Or(w.config.OnConflict, rows.Replace)
 	if conflict == rows.Replace {
 		now = 0
 	}
-	for doc := from; doc < to; doc++ {
+	for doc := first; doc < end; doc++ {
 		s := v.SegmentOf(doc)
 		if s == nil {
 			continue

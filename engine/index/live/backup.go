@@ -26,18 +26,18 @@ type BackupReport struct {
 // backupTries is the maximum number of attempts of a backup that flushes or merges interrupt.
 const backupTries = 20
 
-// Backup creates the folder to, which must not exist, with a copy of the index in folder dir and every change that was
+// Backup creates the folder target, which must not exist, with a copy of the index in folder dir and every change that was
 // acknowledged before the call. Another process may write to dir meanwhile.
 //
 // Files of an index never change. So the backup has hard links to them, which take neither time nor space, or copies if
-// to is on another file system. Only the log grows; it is copied. If a new manifest, which may have removed files, is
+// target is on another file system. Only the log grows; it is copied. If a new manifest, which may have removed files, is
 // published meanwhile, the backup begins again.
-func Backup(ctx context.Context, d *disk.Disk, dir, to string) (r BackupReport, err error) {
+func Backup(ctx context.Context, d *disk.Disk, dir, target string) (r BackupReport, err error) {
 	if _, err := manifestPath(nil, dir); err != nil {
 		return r, err
 	}
 	for range backupTries {
-		if r, err = backup(ctx, d, dir, to, nil); !errors.Is(err, errChanged) {
+		if r, err = backup(ctx, d, dir, target, nil); !errors.Is(err, errChanged) {
 			return r, err
 		}
 	}
@@ -54,22 +54,22 @@ func (x *Index) Durable() bool { return x.writer.log != nil }
 
 // Backup is like the function [Backup] for this index. It never begins again: no manifest is published while the log is
 // copied, and the files of segments stay until they are linked. Inserts, queries and merges continue; a flush is
-// published after the log was copied. The error wraps [ErrNotDurable], [os.ErrExist] if to exists, or the error of ctx.
-// After an error, to does not exist.
-func (x *Index) Backup(ctx context.Context, to string) (r BackupReport, err error) {
+// published after the log was copied. The error wraps [ErrNotDurable], [os.ErrExist] if target exists, or the error of ctx.
+// After an error, target does not exist.
+func (x *Index) Backup(ctx context.Context, target string) (r BackupReport, err error) {
 	if !x.Durable() {
 		return r, ErrNotDurable
 	}
-	return backup(ctx, x.folder.disk, x.folder.dir, to, x)
+	return backup(ctx, x.folder.disk, x.folder.dir, target, x)
 }
 
 // backup makes a backup of the index in folder dir. x is that index, or nil if another process may write to it; the
 // error then wraps [errChanged] if the index changed meanwhile.
-func backup(ctx context.Context, d *disk.Disk, dir, to string, x *Index) (r BackupReport, err error) {
-	if err := disk.CheckParent(to); err != nil {
+func backup(ctx context.Context, d *disk.Disk, dir, target string, x *Index) (r BackupReport, err error) {
+	if err := disk.CheckParent(target); err != nil {
 		return r, err
 	}
-	f, err := d.CreateFolder(to)
+	f, err := d.CreateFolder(target)
 	if err != nil {
 		return r, err
 	}
@@ -117,7 +117,7 @@ func (r *BackupReport) begin(d *disk.Disk, f *disk.Folder, dir string) (*Manifes
 	if err != nil || m.Live == nil {
 		return m, err
 	}
-	paths, err := wal.Paths(d, dir, m.Live.log(wal.Always).From)
+	paths, err := wal.Paths(d, dir, m.Live.log(wal.Always).Start)
 	for _, path := range paths {
 		err = errors.Join(err, r.copy(d, f, path))
 	}

@@ -59,32 +59,32 @@ func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Plan, error) {
 // Build uses at most the free memory of o.Budget in addition to the mapped files, by default the free memory of the
 // machine. With less memory it sorts in temporary files in the new folder. If even that is impossible, it fails at once
 // with a [memory.TooLargeError]. An interrupted Build leaves nothing.
-func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions) error {
+func Build(ctx context.Context, dir string, files []*ndf.File, options BuildOptions) error {
 	recipe, err := commonRecipe(files)
 	if err != nil {
 		return err
 	}
-	in, err := inputOf(files, with.Sketches, with.NoIDs || with.NoDocs)
+	in, err := inputOf(files, options.Sketches, options.NoIDs || options.NoDocs)
 	if err != nil {
 		return err
 	}
-	if _, err := PlanBuild(dir, uint64(in.Len()), &with); err != nil {
+	if _, err := PlanBuild(dir, uint64(in.Len()), &options); err != nil {
 		return err
 	}
-	o := with.Options
+	o := options.Options
 	if err := verifyPrints(ctx, files, o.Threads); err != nil {
 		return err
 	}
-	if with.OnConflict != 0 {
-		dropped, err := unique(ctx, &in, with.OnConflict, with.Budget.OrMachine(), o.Threads)
+	if options.OnConflict != 0 {
+		dropped, err := unique(ctx, &in, options.OnConflict, options.Budget.OrMachine(), o.Threads)
 		if err != nil {
 			return err
 		}
-		if with.Dropped != nil {
-			with.Dropped(dropped)
+		if options.Dropped != nil {
+			options.Dropped(dropped)
 		}
 	}
-	folder, err := createFolder(dir, &with)
+	folder, err := createFolder(dir, &options)
 	if err != nil {
 		return err
 	}
@@ -104,8 +104,8 @@ func Build(ctx context.Context, dir string, files []*ndf.File, with BuildOptions
 		}
 		made.Sketches = &file
 	}
-	m := &Manifest{K: o.Design.K, Recipe: recipe, Choice: with.Choice, Segments: []ManifestSegment{made},
-		NoSketches: with.NoSketches}
+	m := &Manifest{K: o.Design.K, Recipe: recipe, Choice: options.Choice, Segments: []ManifestSegment{made},
+		NoSketches: options.NoSketches}
 	if err := writeManifest(folder.Dir(), generation, to, m); err != nil {
 		return err
 	}
@@ -207,17 +207,17 @@ func inputOf(files []*ndf.File, sketches, noIDs bool) (in input, err error) {
 // writeSegment writes the file of a segment and returns its entry for the manifest.
 func writeSegment(
 	ctx context.Context, path string, generation uint64, files store.Options, in segment.Input, o segment.Options,
-) (made ManifestSegment, err error) {
+) (entry ManifestSegment, err error) {
 	w, err := store.CreateWith(path, store.KindSegment, generation, files)
 	if err != nil {
-		return made, err
+		return entry, err
 	}
 	defer w.Abort()
 	if err := segment.Write(ctx, w, in, o); err != nil {
-		return made, err
+		return entry, err
 	}
 	if err := w.Commit(); err != nil { // the length is known afterwards
-		return made, err
+		return entry, err
 	}
 	return ManifestSegment{ManifestFile: fileOf(w, path), Documents: uint64(in.Len())}, nil
 }

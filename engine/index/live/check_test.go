@@ -106,7 +106,7 @@ func TestCheckAndInsertLate(t *testing.T) {
 	docs := someDocs(2*smallDocs, 7)
 	docs[1].Fingerprint = 12344
 	insert(t, x, docs...)
-	must.Eventually(t, "the near one is sealed", func() bool { return x.versions.Current().Memtables[0].First > c.seen })
+	must.Eventually(t, "the near one is sealed", func() bool { return x.versions.Current().Memtables[0].First > c.firstUnseen })
 	x.writer.mu.Lock()
 	defer x.writer.mu.Unlock()
 	n, err := c.decide(0)
@@ -119,7 +119,7 @@ func TestCheckAndInsertLate(t *testing.T) {
 func checking(t *testing.T, x *Index, docs ...rows.Doc) *checker {
 	t.Helper()
 	c := x.checkers.Get().(*checker)
-	c.ctx, c.k, c.most = t.Context(), 3, 1
+	c.ctx, c.k, c.maxDocs = t.Context(), 3, 1
 	must.Do(t, c.begin(docs))
 	return c
 }

@@ -16,19 +16,19 @@ const checkDocs = 1024
 
 // A checker is the state of a call of [Index.CheckAndInsert]. Its memory is reused.
 type checker struct {
-	writer *writer
-	search *search.Searcher
-	ctx    context.Context
-	k      int // distance
-	most   int // maximum number of documents of each hit
+	writer  *writer
+	search  *search.Searcher
+	ctx     context.Context
+	k       int // distance
+	maxDocs int // maximum number of documents of each hit
 
-	docs     []rows.Doc    // documents that are decided together
-	queries  []uint64      // their fingerprints
-	verifier rows.Verifier // has their sketches if the index keeps sketches
-	near     []Outcome     // their outcomes
-	seen     rows.DocID    // first document that the search did not see
-	added    uint64        // writer.added when the search began
-	refused  uint64        // writer.refused when the search began
+	docs        []rows.Doc    // documents that are decided together
+	queries     []uint64      // their fingerprints
+	verifier    rows.Verifier // has their sketches if the index keeps sketches
+	near        []Outcome     // their outcomes
+	firstUnseen rows.DocID    // first document that the search did not see
+	added       uint64        // writer.added when the search began
+	refused     uint64        // writer.refused when the search began
 
 	pending   pendingInsert
 	matches   []rows.Match // may include documents of the pending insert
@@ -36,10 +36,10 @@ type checker struct {
 }
 
 // run is [Index.CheckAndInsert].
-func (c *checker) run(ctx context.Context, docs []rows.Doc, k, most int) ([]Outcome, error) {
+func (c *checker) run(ctx context.Context, docs []rows.Doc, k, maxDocs int) ([]Outcome, error) {
 	c.search.Until(ctx)
 	defer c.search.Until(context.Background())
-	c.ctx, c.k, c.most = ctx, k, most
+	c.ctx, c.k, c.maxDocs = ctx, k, maxDocs
 	var out []Outcome
 	for len(out) < len(docs) {
 		chunk := docs[len(out):min(len(out)+checkDocs, len(docs))]
@@ -96,8 +96,8 @@ func (c *checker) find() error {
 		return err
 	}
 	defer w.Release()
-	c.seen = w.Clock
-	a, err := c.search.Search(w, c.queries, c.k, c.most, search.Swept{}, c.verifier)
+	c.firstUnseen = w.Clock
+	a, err := c.search.Search(w, c.queries, c.k, c.maxDocs, search.Swept{}, c.verifier)
 	if err != nil {
 		return err
 	}
@@ -154,22 +154,22 @@ func (c *checker) conclude() ([]Outcome, error) {
 
 // insert decides all documents, in several parts if [checker.decide] requires it, and publishes its inserts at once.
 // With an error it returns the number of decided documents. The caller holds writer.mu.
-func (c *checker) insert() (n int, at wal.Position, err error) {
+func (c *checker) insert() (n int, position wal.Position, err error) {
 	w := c.writer
 	defer w.publish()
 	for n < len(c.docs) {
 		more, err := c.decide(n)
 		if err == nil && len(c.pending.docs) > 0 {
-			if at, err = w.write(&c.pending.change); err == nil {
+			if position, err = w.write(&c.pending.change); err == nil {
 				w.apply(&c.pending.change)
 			}
 		}
 		if err != nil {
-			return n, at, err
+			return n, position, err
 		}
 		n += more
 	}
-	return n, at, nil
+	return n, position, nil
 }
 
 // repeated sets the outcomes of documents that are already stored, if all have near-duplicates.
@@ -219,29 +219,29 @@ func (c *checker) repeat(i int, w version.View) error {
 	return nil
 }
 
-// decide compares the documents from number from on with those inserted since the search, and prepares the insert of
+// decide compares the documents from number first on with those inserted since the search, and prepares the insert of
 // the others. It returns the number of decided outcomes. It stops after a document that replaces another one, because
 // the replaced one may be near the next. When it continues after a stop, it searches again for documents with
 // near-duplicates. The caller holds writer.mu.
-func (c *checker) decide(from int) (decided int, err error) {
+func (c *checker) decide(first int) (decided int, err error) {
 	w := c.writer
 	undone := c.refused != w.refused.Load()
 	if undone { // a neighbour may be one of the documents undone
 		clear(c.near)
 	}
 	v := w.versions.Current()
-	if undone || c.seen < v.Memtables[0].First || c.added != w.added.Load() { // some new documents are in segments
+	if undone || c.firstUnseen < v.Memtables[0].First || c.added != w.added.Load() { // some new documents are in segments
 		if err = c.find(); err != nil {
 			return 0, err
 		}
 	}
 	p := w.prepare(&c.pending)
 	view := w.newest()
-	for i := from; i < len(c.docs); i++ {
+	for i := first; i < len(c.docs); i++ {
 		d := c.docs[i]
-		if from > 0 && c.near[i].Near != nil {
+		if first > 0 && c.near[i].Near != nil {
 			c.near[i] = Outcome{}
-			a, err := c.search.Search(view, c.queries[i:i+1], c.k, c.most, search.Swept{}, c.verifier.From(i))
+			a, err := c.search.Search(view, c.queries[i:i+1], c.k, c.maxDocs, search.Swept{}, c.verifier.From(i))
 			if err == nil {
 				err = a.Each(i, func(i int, hits []search.Hit) error { return c.refuse(i, view, hits) })
 			}
@@ -274,16 +274,16 @@ func (c *checker) decide(from int) (decided int, err error) {
 func (c *checker) addNewer(i int, w version.View) error {
 	verifier := c.verifier.From(i)
 	c.matches = c.pending.near(c.matches[:0], c.positions, c.queries[i], c.k, verifier)
-	if c.seen < w.Clock {
+	if c.firstUnseen < w.Clock {
 		a := memtable.Search{Moment: w.Moment, Now: w.Now, K: c.k, Verifier: verifier, Positions: c.positions}
 		for _, m := range w.Version.Memtables {
-			c.matches = m.Since(c.matches, &a, c.seen, c.queries[i])
+			c.matches = m.Since(c.matches, &a, c.firstUnseen, c.queries[i])
 		}
 	}
 	if len(c.matches) == 0 {
 		return nil
 	}
-	a, err := c.search.Hits(w, c.matches, c.most, verifier)
+	a, err := c.search.Hits(w, c.matches, c.maxDocs, verifier)
 	if err != nil {
 		return err
 	}

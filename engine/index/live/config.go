@@ -92,8 +92,8 @@ func (s *indexState) wakeMerger()  { wake(s.merges) }
 // OpenOptions configures [Open]. The zero value maps the files and verifies them.
 type OpenOptions struct {
 	Verify   Verify
-	Threads  int                   // goroutines that verify; default: one per processor
-	Progress func(done, of uint64) // receives bytes verified; may be nil; several goroutines call it
+	Threads  int                      // goroutines that verify; default: one per processor
+	Progress func(done, total uint64) // receives bytes verified; may be nil; several goroutines call it
 
 	// Load reads the files into huge pages outside the Go heap instead of mapping them. Their memory is reserved from
 	// Budget until the index is closed.

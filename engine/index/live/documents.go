@@ -80,7 +80,7 @@ func writeDocuments(path string, generation uint64, o store.Options, segment str
 // openDocuments opens the file with the documents of a segment.
 func openDocuments(d *disk.Disk, dir string, m *Manifest, i int) (*documents, error) {
 	g := &m.Segments[i]
-	f, err := g.Beside.open(dir, store.KindDocuments, m.Generation, onDisk(d))
+	f, err := g.DocsFile.open(dir, store.KindDocuments, m.Generation, onDisk(d))
 	if err != nil {
 		return nil, err
 	}
@@ -149,14 +149,14 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 // numbered returns a segment with its document numbers: consecutive from next on, unless d lists them.
 func numbered(s *segment.Segment, next rows.DocID, d *documents) *version.Segment {
 	if d == nil {
-		return &version.Segment{Segment: s, Numbers: rows.NewNumbers(next, s.Documents()), From: next}
+		return &version.Segment{Segment: s, Numbers: rows.NewNumbers(next, s.Documents()), FirstDoc: next}
 	}
-	made := &version.Segment{Segment: s, From: max(next, d.numbers.First())}
+	made := &version.Segment{Segment: s, FirstDoc: max(next, d.numbers.First())}
 	d.attach(made)
 	return made
 }
 
 // attach sets the fields of a segment that the file contains.
 func (d *documents) attach(s *version.Segment) {
-	s.Beside, s.Numbers, s.Expires, s.Older, s.IDIndex = d.file, d.numbers, d.expires, d.tombstones, d.ids
+	s.DocsFile, s.Numbers, s.Expires, s.Older, s.IDIndex = d.file, d.numbers, d.expires, d.tombstones, d.ids
 }

@@ -26,11 +26,11 @@ func TestHostileDocuments(t *testing.T) {
 	}
 	must.Do(t, x.Close())
 	m, err := ReadManifest(dir)
-	if err != nil || len(m.Segments) != 3 || m.Segments[2].Beside == nil {
+	if err != nil || len(m.Segments) != 3 || m.Segments[2].DocsFile == nil {
 		t.Fatalf("%+v, %v", m, err)
 	}
 	of := &m.Segments[2]
-	path := filepath.Join(dir, of.Beside.File)
+	path := filepath.Join(dir, of.DocsFile.File)
 	sections := hostile.Sections(t, path, store.KindDocuments)
 	refused, used := 0, 0
 	try := func(changed []store.Section) {
@@ -75,7 +75,7 @@ func TestCheckIDs(t *testing.T) {
 	insert(t, x, docs...)
 	must.Eventually(t, "a segment", func() bool { return x.Stats().Segments > 0 })
 	s := x.versions.Current().Segments[0]
-	s.Beside = hostile.File(t, store.KindDocuments, []store.Section{{Name: "documents", Data: []byte("{}")}})
+	s.DocsFile = hostile.File(t, store.KindDocuments, []store.Section{{Name: "documents", Data: []byte("{}")}})
 	must.Do(t, x.Check(t.Context()))
 	s.IDIndex = rows.NewIDIndex(make([]uint64, rows.IDIndexLen(s.Documents())), s.Documents())
 	fails(t, "an index of no IDs", x.Check(t.Context()), store.ErrCorrupt)

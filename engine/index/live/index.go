@@ -166,7 +166,7 @@ func (x *Index) Check(ctx context.Context) error {
 
 // checkIDs looks up the ID of each document in the index of IDs of a segment.
 func (x *Index) checkIDs(ctx context.Context, s *version.Segment) (err error) {
-	if s.Beside == nil || s.Segment.IDs() == nil {
+	if s.DocsFile == nil || s.Segment.IDs() == nil {
 		return nil
 	}
 	defer store.CatchFault(&err)()
@@ -181,7 +181,7 @@ func (x *Index) checkIDs(ctx context.Context, s *version.Segment) (err error) {
 			return !found
 		})
 		if !found {
-			return s.Beside.Corrupt("document %d has the ID %.200q, which the index of IDs lacks", s.Numbers.Doc(row), id)
+			return s.DocsFile.Corrupt("document %d has the ID %.200q, which the index of IDs lacks", s.Numbers.Doc(row), id)
 		}
 		row++
 	}
@@ -337,13 +337,13 @@ func (x *Index) Recovery() Recovery { return x.recovery }
 
 // CheckAndInsert inserts each document unless a document within distance k exists, including earlier ones of docs, that
 // the sketches confirm. It returns an outcome for each, in order. A document that was not inserted has the hits that
-// prevented it, each with the first most of its documents. If two near-duplicates arrive together, in one call or in
+// prevented it, each with its first maxDocs documents. If two near-duplicates arrive together, in one call or in
 // two, exactly one is inserted. Every document that prevents an insert is durable. CheckAndInsert waits as
 // [Index.Insert] does. A document whose ID and content are stored is not inserted again, even if others are near: its
 // outcome is the first one again, with Before set. With an error it returns the outcomes of the first documents, which
 // are decided and durable.
-func (x *Index) CheckAndInsert(ctx context.Context, docs []rows.Doc, k, most int) ([]Outcome, error) {
+func (x *Index) CheckAndInsert(ctx context.Context, docs []rows.Doc, k, maxDocs int) ([]Outcome, error) {
 	c := x.checkers.Get().(*checker)
 	defer x.checkers.Put(c)
-	return c.run(ctx, docs, k, most)
+	return c.run(ctx, docs, k, maxDocs)
 }

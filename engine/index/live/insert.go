@@ -81,9 +81,9 @@ func (w *writer) prepare(p *pendingInsert) *pendingInsert {
 	if cap(p.docs) > pendingDocs { // a large one is rare, and its memory is not kept
 		*p = pendingInsert{}
 	}
-	p.writer, p.own, p.prints = w, nil, p.prints[:0]
+	p.writer, p.ownIDs, p.fingerprints = w, nil, p.fingerprints[:0]
 	p.change = change{first: w.versions.Current().End(), docs: p.docs[:0], expires: p.expires[:0], delete: p.delete[:0],
-		by: p.by[:0]}
+		replacedBy: p.replacedBy[:0]}
 	return p
 }
 
@@ -111,13 +111,13 @@ func (p *pendingInsert) add(d rows.Doc) (Outcome, error) {
 		if ok && held >= p.first {
 			p.delete = append(p.delete, held)
 		}
-		for len(p.by) < len(p.delete) {
-			p.by = append(p.by, row)
+		for len(p.replacedBy) < len(p.delete) {
+			p.replacedBy = append(p.replacedBy, row)
 		}
-		if p.own == nil {
-			p.own = make(map[string]int)
+		if p.ownIDs == nil {
+			p.ownIDs = make(map[string]int)
 		}
-		p.own[d.ID] = len(p.docs)
+		p.ownIDs[d.ID] = len(p.docs)
 	}
 	p.append(d, expires)
 	return o, nil
@@ -126,12 +126,12 @@ func (p *pendingInsert) add(d rows.Doc) (Outcome, error) {
 // append appends a document.
 func (p *pendingInsert) append(d rows.Doc, expires rows.Time) {
 	p.change.add(d, expires)
-	p.prints = append(p.prints, uint64(d.Fingerprint))
+	p.fingerprints = append(p.fingerprints, uint64(d.Fingerprint))
 }
 
 // holder returns the document with an ID, first among the documents of this change.
 func (p *pendingInsert) holder(id string) (rows.DocID, bool, error) {
-	if i, ok := p.own[id]; ok {
+	if i, ok := p.ownIDs[id]; ok {
 		return p.first + rows.DocID(i), true, nil
 	}
 	return p.writer.holder(id)
@@ -139,15 +139,15 @@ func (p *pendingInsert) holder(id string) (rows.DocID, bool, error) {
 
 // near appends the documents of the change that are within k of a query, not replaced, and accepted by the verifier.
 func (p *pendingInsert) near(dst []rows.Match, positions []uint32, query uint64, k int, verifier rows.Verifier) []rows.Match {
-	for at := 0; at < len(p.prints); {
-		n, done := asm.Within64(positions, p.prints[at:], query, k)
+	for at := 0; at < len(p.fingerprints); {
+		n, done := asm.Within64(positions, p.fingerprints[at:], query, k)
 		for _, i := range positions[:n] {
 			doc := p.first + rows.DocID(at) + rows.DocID(i)
 			if slices.Contains(p.delete, doc) {
 				continue
 			}
 			if similarity, ok := verifier.Judge(0, &p.docs[at+int(i)].Sketch); ok {
-				dst = append(dst, rows.NewDocMatch(0, query, p.prints[at+int(i)], doc, similarity))
+				dst = append(dst, rows.NewDocMatch(0, query, p.fingerprints[at+int(i)], doc, similarity))
 			}
 		}
 		at += done

@@ -55,7 +55,7 @@ type Manifest struct {
 type ManifestSegment struct {
 	ManifestFile
 	Documents uint64        `json:"documents"`        // rows
-	Beside    *ManifestFile `json:"beside,omitempty"` // numbers, deletions and IDs of the documents
+	DocsFile  *ManifestFile `json:"beside,omitempty"` // numbers, deletions and IDs of the documents
 	Sketches  *ManifestFile `json:"sketches,omitempty"`
 }
 
@@ -68,18 +68,18 @@ type ManifestFile struct {
 
 // A ManifestLive describes an index that was open for writing: its log, and the options of new segments.
 type ManifestLive struct {
-	Log    string         `json:"log"`                // identity of its log: 32 hexadecimal digits
-	Key    string         `json:"key"`                // key of the hash of IDs: 32 hexadecimal digits
-	From   uint64         `json:"log_from"`           // log files below this number are not needed
-	Last   uint64         `json:"log_last"`           // the last record in those
-	File   uint64         `json:"log_file,omitempty"` // a log file that exists; 0: none yet
-	Held   uint64         `json:"log_held,omitempty"` // the log has records up to this one, at least
-	Time   rows.Time      `json:"time,omitempty"`     // latest time at which it was open; 0 if nothing expires
-	Next   uint64         `json:"next"`               // number of the first document that the log may have
-	Files  uint64         `json:"files"`              // number of the next file
-	Design permute.Design `json:"design"`
-	Layout table.Layout   `json:"layout"`
-	IDs    bool           `json:"ids"`
+	Log      string         `json:"log"`                // identity of its log: 32 hexadecimal digits
+	Key      string         `json:"key"`                // key of the hash of IDs: 32 hexadecimal digits
+	FirstLog uint64         `json:"log_from"`           // log files below this number are not needed
+	Last     uint64         `json:"log_last"`           // the last record in those
+	File     uint64         `json:"log_file,omitempty"` // a log file that exists; 0: none yet
+	Held     uint64         `json:"log_held,omitempty"` // the log has records up to this one, at least
+	Time     rows.Time      `json:"time,omitempty"`     // latest time at which it was open; 0 if nothing expires
+	Next     uint64         `json:"next"`               // number of the first document that the log may have
+	Files    uint64         `json:"files"`              // number of the next file
+	Design   permute.Design `json:"design"`
+	Layout   table.Layout   `json:"layout"`
+	IDs      bool           `json:"ids"`
 
 	Sketches bool `json:"sketches,omitempty"` // the index keeps sketches
 }
@@ -138,7 +138,7 @@ func onDisk(d *disk.Disk) getter {
 func (m *Manifest) files(yield func(*ManifestFile) bool) {
 	for i := range m.Segments {
 		g := &m.Segments[i]
-		for _, file := range []*ManifestFile{&g.ManifestFile, g.Beside, g.Sketches} {
+		for _, file := range []*ManifestFile{&g.ManifestFile, g.DocsFile, g.Sketches} {
 			if file != nil && !yield(file) {
 				return
 			}
@@ -165,7 +165,7 @@ func (m *Manifest) Paths(dir string) ([]string, error) {
 	if m.Live == nil {
 		return paths, nil
 	}
-	logs, err := wal.Paths(nil, dir, wal.Mark{File: m.Live.From})
+	logs, err := wal.Paths(nil, dir, wal.Mark{File: m.Live.FirstLog})
 	return append(paths, logs...), err
 }
 
@@ -246,7 +246,7 @@ func (m *Manifest) wrong() string {
 		for _, f := range []struct {
 			file *ManifestFile
 			name *regexp.Regexp
-		}{{&g.ManifestFile, segmentName}, {g.Beside, documentsName}, {g.Sketches, sketchesName}} {
+		}{{&g.ManifestFile, segmentName}, {g.DocsFile, documentsName}, {g.Sketches, sketchesName}} {
 			if f.file == nil {
 				continue
 			}
@@ -255,8 +255,8 @@ func (m *Manifest) wrong() string {
 			}
 			seen[f.file.File] = true
 		}
-		if g.Beside != nil && m.Live == nil {
-			return fmt.Sprintf("file %q of an index that was never open for writing", g.Beside.File)
+		if g.DocsFile != nil && m.Live == nil {
+			return fmt.Sprintf("file %q of an index that was never open for writing", g.DocsFile.File)
 		}
 		if documents += g.Documents; documents > rows.Max || g.Documents > rows.Max {
 			return fmt.Sprintf("%d documents: at most %d", documents, uint64(rows.Max))
@@ -278,7 +278,7 @@ func (l *ManifestLive) wrong(k int) string {
 	}
 	_, log := parseID(l.Log)
 	_, key := parseID(l.Key)
-	if !log || !key || l.Next > rows.Max || l.Files == 0 || l.Files > 1<<32 || l.File != 0 && l.File < l.From ||
+	if !log || !key || l.Next > rows.Max || l.Files == 0 || l.Files > 1<<32 || l.File != 0 && l.File < l.FirstLog ||
 		l.Time > rows.TimeMax {
 		return "a log, a key or a counter that cannot be"
 	}

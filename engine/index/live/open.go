@@ -236,7 +236,7 @@ func (m *Manifest) openSegments(ctx context.Context, dir string, o OpenOptions) 
 		}
 		segments = append(segments, s)
 		if s.Numbers.N > 0 && s.Numbers.First() < next {
-			return segments, s.Beside.Corrupt("its documents begin with number %d, where those of the segment before end with "+
+			return segments, s.DocsFile.Corrupt("its documents begin with number %d, where those of the segment before end with "+
 				"%d", s.Numbers.First(), next)
 		}
 		next = s.End()
@@ -268,7 +268,7 @@ func (m *Manifest) openSegment(d *disk.Disk, dir string, i int, next rows.DocID,
 			s.Design().K, s.Documents(), m.K, g.Documents)
 	}
 	var beside *documents
-	if g.Beside != nil {
+	if g.DocsFile != nil {
 		if beside, err = openDocuments(d, dir, m, i); err != nil {
 			return nil, err
 		}
@@ -349,6 +349,6 @@ func (m *Manifest) grow(c Config, next rows.DocID) {
 // log returns the options of the index's log.
 func (l *ManifestLive) log(sync wal.Sync) wal.Options {
 	id, _ := parseID(l.Log)
-	return wal.Options{ID: id, From: wal.Mark{File: l.From, Last: wal.Position(l.Last)},
+	return wal.Options{ID: id, Start: wal.Mark{File: l.FirstLog, Last: wal.Position(l.Last)},
 		Holds: wal.Mark{File: l.File, Last: wal.Position(l.Held)}, Sync: sync}
 }

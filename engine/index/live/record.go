@@ -40,12 +40,12 @@ const (
 
 // A change is a record in memory.
 type change struct {
-	first   rows.DocID
-	docs    []rows.Doc
-	expires []rows.Time // expiry of each document; empty if none expires
-	gap     bool        // the change only sets the number of the next document
-	delete  []rows.DocID
-	by      []rows.DocID // document that replaces each deleted one; not in the record
+	first      rows.DocID
+	docs       []rows.Doc
+	expires    []rows.Time // expiry of each document; empty if none expires
+	gap        bool        // the change only sets the number of the next document
+	delete     []rows.DocID
+	replacedBy []rows.DocID // document that replaces each deleted one; not in the record
 }
 
 // add appends a document.
@@ -188,10 +188,10 @@ type recordReader struct {
 
 func (r *recordReader) number() uint64 { return r.upTo(math.MaxUint64) }
 
-// upTo reads a number, at most most.
-func (r *recordReader) upTo(most uint64) uint64 {
+// upTo reads a number, at most limit.
+func (r *recordReader) upTo(limit uint64) uint64 {
 	v, n := binary.Uvarint(r.rest)
-	if n <= 0 || v > most {
+	if n <= 0 || v > limit {
 		r.fail()
 		return 0
 	}

@@ -76,7 +76,7 @@ func (x *Index) becomeLive() error {
 		if err != nil {
 			return err
 		}
-		next.Segments[i].Beside = &file
+		next.Segments[i].DocsFile = &file
 		d, err := openDocuments(f.disk, f.dir, &next, i)
 		if err != nil {
 			return err
@@ -100,14 +100,14 @@ func (x *Index) readLog(dir string, m *Manifest, o OpenOptions) (err error) {
 }
 
 // replay applies a record of the log. The index is not in use yet.
-func (x *Index) replay(at wal.Position, record []byte) error {
+func (x *Index) replay(position wal.Position, record []byte) error {
 	c, err := parseChange(record)
 	next := x.versions.Current().End()
 	if err == nil && (len(c.docs) > 0 || c.gap) && c.first < next {
 		err = fmt.Errorf("%w: it begins with document %d, where %d is the next", errRecord, c.first, next)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: log record %d: %w", store.ErrCorrupt, at, err)
+		return fmt.Errorf("%w: log record %d: %w", store.ErrCorrupt, position, err)
 	}
 	if len(c.docs) > 0 && c.first > next {
 		x.writer.skipTo(c.first)
@@ -115,7 +115,7 @@ func (x *Index) replay(at wal.Position, record []byte) error {
 	if len(c.expires) > 0 {
 		x.versions.Clock.Expiring.Store(true)
 	}
-	x.writer.logged.Store(uint64(at))
+	x.writer.logged.Store(uint64(position))
 	x.recovery.Inserted += uint64(len(c.docs))
 	x.recovery.Deleted += uint64(len(c.delete))
 	defer x.writer.publish()

@@ -28,18 +28,18 @@ var errUndone = errors.New("changes were undone meanwhile")
 
 // sync waits until a change is durable, as the index requires. If the change is refused, it and all later changes
 // before the error are undone.
-func (w *writer) sync(ctx context.Context, at wal.Position) error {
-	if w.log == nil || at == 0 {
+func (w *writer) sync(ctx context.Context, position wal.Position) error {
+	if w.log == nil || position == 0 {
 		return nil
 	}
-	err := w.log.Sync(ctx, at)
+	err := w.log.Sync(ctx, position)
 	if err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return err
 	}
 	w.mu.Lock()
 	w.undoUnwritten()
 	w.mu.Unlock() // another goroutine may have undone it; it has finished
-	switch again := w.log.Sync(ctx, at); {
+	switch again := w.log.Sync(ctx, position); {
 	case again == nil: // it was written before the failure
 		return nil
 	case errors.Is(again, wal.ErrWithdrawn):

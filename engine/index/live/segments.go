@@ -35,16 +35,16 @@ type upkeep struct {
 // them. Building a segment of the same documents gives the same segment. Of segments it holds only the rows to copy,
 // and reads the rest when the new segment is written. Of memtables it holds the fingerprints.
 type mergeInput struct {
-	segments  []*version.Segment
-	memtables []*memtable.Table
-	from, to  rows.DocID             // range of their documents
-	kept      []*segment.RowSet      // rows to copy of each segment and then of each memtable; nil means all
-	prints    *memory.Buffer[uint64] // fingerprints of memtables, in the order of documents
-	numbers   rows.Numbers
-	expires   rows.Expiries
-	ids       bool
-	sketches  bool   // the new segment keeps sketches
-	whole     *input // replaces segments and memtables if the documents come from files
+	segments     []*version.Segment
+	memtables    []*memtable.Table
+	first, end   rows.DocID             // range of their documents
+	kept         []*segment.RowSet      // rows to copy of each segment and then of each memtable; nil means all
+	fingerprints *memory.Buffer[uint64] // fingerprints of memtables, in the order of documents
+	numbers      rows.Numbers
+	expires      rows.Expiries
+	ids          bool
+	sketches     bool   // the new segment keeps sketches
+	fileInput    *input // replaces segments and memtables if the documents come from files
 }
 
 // gather returns the live documents of segments, or of memtables that no longer grow.
@@ -53,36 +53,36 @@ func gather(segments []*version.Segment, memtables []*memtable.Table, c *Config,
 	g.sketches = c.Sketches && (len(memtables) > 0 ||
 		slices.ContainsFunc(segments, func(s *version.Segment) bool { return s.Sketches != nil }))
 	if len(segments) > 0 {
-		g.from = segments[0].From
+		g.first = segments[0].FirstDoc
 	} else {
-		g.from = memtables[0].First
+		g.first = memtables[0].First
 	}
 	for _, s := range segments {
-		g.to = max(g.to, s.End())
+		g.end = max(g.end, s.End())
 		g.keep(&s.Numbers, &s.Expires, &s.Dead, now)
 	}
 	docs := 0
 	for _, m := range memtables {
 		docs += m.Len()
-		g.to = max(g.to, m.End())
+		g.end = max(g.end, m.End())
 	}
 	var err error
-	if g.prints, err = memory.Make[uint64](docs); err != nil {
+	if g.fingerprints, err = memory.Make[uint64](docs); err != nil {
 		return nil, err
 	}
 	at := 0
 	for _, m := range memtables {
-		room := g.prints.Data[at:][:m.Len()]
-		m.EachPage(0, m.Len(), func(row int, prints []uint64) bool {
-			copy(room[row:], prints)
+		room := g.fingerprints.Data[at:][:m.Len()]
+		m.EachPage(0, m.Len(), func(row int, fingerprints []uint64) bool {
+			copy(room[row:], fingerprints)
 			return true
 		})
 		own, expires := rows.NewNumbers(m.First, uint64(m.Len())), m.Expiries()
 		for row, n := range g.keep(&own, &expires, &m.Dead, now) {
-			at += copy(g.prints.Data[at:], room[row:][:n])
+			at += copy(g.fingerprints.Data[at:], room[row:][:n])
 		}
 	}
-	g.prints.Data = g.prints.Data[:at]
+	g.fingerprints.Data = g.fingerprints.Data[:at]
 	return g, nil
 }
 
@@ -123,11 +123,11 @@ func visible(numbers *rows.Numbers, expires *rows.Expiries, dead *rows.Tombstone
 // input returns the input of the new segment.
 func (g *mergeInput) input() segment.Input {
 	var in segment.Input
-	if g.whole != nil {
-		return g.whole.Input
+	if g.fileInput != nil {
+		return g.fileInput.Input
 	}
-	if g.prints != nil { // a flush of nothing but deletions has none
-		in.Fingerprints = g.prints.Data
+	if g.fingerprints != nil { // a flush of nothing but deletions has none
+		in.Fingerprints = g.fingerprints.Data
 	}
 	for i, s := range g.segments {
 		in.Sources = append(in.Sources, segment.Source{Segment: s.Segment, Rows: g.kept[i]})
@@ -158,8 +158,8 @@ func (g *mergeInput) allIDs() iter.Seq2[string, error] {
 	switch {
 	case !g.ids:
 		return nil
-	case g.whole != nil:
-		return g.whole.IDs
+	case g.fileInput != nil:
+		return g.fileInput.IDs
 	}
 	return func(yield func(string, error) bool) {
 		of := make([]func(row uint64) (string, error), 0, len(g.kept))
@@ -183,8 +183,8 @@ func (g *mergeInput) allIDs() iter.Seq2[string, error] {
 // allSketches yields the sketches of the documents in order, a thousand at a time. A document without a sketch has the
 // zero sketch.
 func (g *mergeInput) allSketches(yield func([]sketch.Sketch) bool) {
-	if g.whole != nil {
-		g.whole.sketches(yield)
+	if g.fileInput != nil {
+		g.fileInput.sketches(yield)
 		return
 	}
 	list := make([]sketch.Sketch, 0, 1<<10)
@@ -219,9 +219,9 @@ func (g *mergeInput) sketch(source int, row uint64) (s sketch.Sketch) {
 
 // hand copies deletions that were made meanwhile to the new segment, and returns the deleted documents. The caller
 // holds writer.mu.
-func (g *mergeInput) hand(to *version.Segment) (late []rows.DocID) {
+func (g *mergeInput) hand(target *version.Segment) (late []rows.DocID) {
 	give := func(doc rows.DocID, d rows.Deletion) {
-		if _, ok := to.Numbers.Row(doc); ok && to.Dead.Add(doc, d) {
+		if _, ok := target.Numbers.Row(doc); ok && target.Dead.Add(doc, d) {
 			late = append(late, doc)
 		}
 	}
@@ -251,7 +251,7 @@ func gatherBytes(segments []*version.Segment, now rows.Time) (bytes uint64) {
 
 // toFile writes a segment of about bytes bytes and the files beside it, and opens them.
 func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, bytes uint64,
-	o segment.Options) (made *version.Segment, entry ManifestSegment, err error) {
+	o segment.Options) (result *version.Segment, entry ManifestSegment, err error) {
 	f := u.folder
 	f.mu.Lock()
 	number, generation := f.files, f.manifest.Generation
@@ -277,7 +277,7 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, b
 	if err != nil {
 		return nil, entry, err
 	}
-	entry.Beside = &file
+	entry.DocsFile = &file
 	if g.sketches {
 		file, err := writeSketches(sketches, generation, files, entry.ID, entry.Documents, g.allSketches)
 		if err != nil {
@@ -286,27 +286,27 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, b
 		entry.Sketches = &file
 	}
 	one := &Manifest{K: u.config.Design.K, Segments: []ManifestSegment{entry}, Generation: generation}
-	made, err = one.openSegment(f.disk, f.dir, 0, g.from, one.mapper(f.disk))
+	result, err = one.openSegment(f.disk, f.dir, 0, g.first, one.mapper(f.disk))
 	if err != nil {
 		return nil, entry, err
 	}
-	made.From = g.from
-	if err = made.Warm(); err == nil && u.workers != nil && f.durable() {
-		err = place(ctx, u.workers, made)
+	result.FirstDoc = g.first
+	if err = result.Warm(); err == nil && u.workers != nil && f.durable() {
+		err = place(ctx, u.workers, result)
 	}
 	if err != nil {
-		made.Close()
+		result.Close()
 		return nil, entry, err
 	}
-	f.owns(made)
-	return made, entry, nil
+	f.owns(result)
+	return result, entry, nil
 }
 
 // reserveFiles reserves the memory for writing a file of the given size, in addition to beside, and checks that the
 // disk has space for it and for sorted keys. It sets o.Budget to the memory for the segment; the index of IDs uses the
 // same memory afterwards. For an index in memory it also reserves the file, and nothing if all of that fits into room,
 // which is already reserved.
-func (u *upkeep) reserveFiles(docs, bytes, beside, room uint64, o *segment.Options) (*memory.Reservation, error) {
+func (u *upkeep) reserveFiles(docs, bytes, inputBytes, room uint64, o *segment.Options) (*memory.Reservation, error) {
 	budget := u.config.Budget.OrMachine()
 	what := fmt.Sprintf("merging %s documents", humanize.Comma(int64(docs)))
 	ids := uint64(0)
@@ -314,24 +314,24 @@ func (u *upkeep) reserveFiles(docs, bytes, beside, room uint64, o *segment.Optio
 		ids = rows.IDIndexBytes(docs)
 	}
 	if !u.folder.durable() {
-		need := segment.NeedBytes(docs, *o) + bytes + 2*ids + beside
+		need := segment.NeedBytes(docs, *o) + bytes + 2*ids + inputBytes
 		if o.Budget = nil; need <= room {
 			return nil, nil
 		}
 		return budget.Reserve(what, need)
 	}
-	reserved, err := budget.Reserve(what, beside)
+	reserved, err := budget.Reserve(what, inputBytes)
 	if err != nil {
 		return nil, err
 	}
-	if o.Budget = budget; 0 < beside && beside <= docs*spareBytes {
-		o.MemoryTarget = segment.NeedBytes(docs, *o) - beside
+	if o.Budget = budget; 0 < inputBytes && inputBytes <= docs*spareBytes {
+		o.MemoryTarget = segment.NeedBytes(docs, *o) - inputBytes
 	}
 	plan, err := segment.NewPlan(docs, *o)
 	o.MemoryTarget = plan.Bytes
 	writing := max(plan.Bytes, ids)
 	if err == nil {
-		err = reserved.Resize(what, beside+writing)
+		err = reserved.Resize(what, inputBytes+writing)
 	}
 	if err != nil {
 		reserved.Release()
@@ -348,7 +348,7 @@ func (u *upkeep) reserveFiles(docs, bytes, beside, room uint64, o *segment.Optio
 			humanize.Comma(int64(docs)), humanize.IBytes(need), humanize.IBytes(free))
 	}
 	if u.config.Planned != nil {
-		u.config.Planned(docs, beside+writing)
+		u.config.Planned(docs, inputBytes+writing)
 	}
 	return reserved, nil
 }

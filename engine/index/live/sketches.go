@@ -59,18 +59,18 @@ func writeSketches(path string, generation uint64, o store.Options, segment stri
 }
 
 // openSketches opens the sketches of segment i of a manifest.
-func openSketches(d *disk.Disk, dir string, m *Manifest, i int, to *version.Segment) (err error) {
+func openSketches(d *disk.Disk, dir string, m *Manifest, i int, target *version.Segment) (err error) {
 	g := &m.Segments[i]
 	f, err := g.Sketches.open(dir, store.KindSketches, m.Generation, onDisk(d))
 	if err != nil {
 		return err
 	}
-	if to.Sketches, err = parseSketches(f, g); err != nil {
+	if target.Sketches, err = parseSketches(f, g); err != nil {
 		f.Close()
 		return err
 	}
 	f.AdviseRandom()
-	to.SketchFile = f
+	target.SketchFile = f
 	return nil
 }
 

@@ -168,12 +168,12 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 		return err
 	}
 	defer reserved.Release()
-	g := &mergeInput{from: f.next, ids: u.config.IDs, sketches: u.config.Sketches}
+	g := &mergeInput{first: f.next, ids: u.config.IDs, sketches: u.config.Sketches}
 	if len(f.memtables) > 0 {
 		if g, err = gather(nil, f.memtables, &u.config, u.versions.Clock.Now()); err != nil {
 			return err
 		}
-		defer g.prints.Free()
+		defer g.fingerprints.Free()
 	}
 	if err := u.writer.settled(f.refused); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 	}
 	return u.install(g, made, func(m *Manifest) {
 		m.Segments = append(m.Segments, entry)
-		m.Live.From, m.Live.Last, m.Live.Next = f.mark.File, uint64(f.mark.Last), uint64(f.next)
+		m.Live.FirstLog, m.Live.Last, m.Live.Next = f.mark.File, uint64(f.mark.Last), uint64(f.next)
 	})
 }
 
@@ -194,11 +194,11 @@ func (u *upkeep) emptyLog(f flush) error {
 	if !u.folder.durable() {
 		return nil
 	}
-	if live := u.folder.current().Live; f.mark.File == live.From && f.mark.Last == wal.Position(live.Last) {
+	if live := u.folder.current().Live; f.mark.File == live.FirstLog && f.mark.Last == wal.Position(live.Last) {
 		return nil
 	}
 	if err := u.nameLog(func(m *Manifest) {
-		m.Live.From, m.Live.Last, m.Live.Next = f.mark.File, uint64(f.mark.Last), uint64(f.next)
+		m.Live.FirstLog, m.Live.Last, m.Live.Next = f.mark.File, uint64(f.mark.Last), uint64(f.next)
 	}); err != nil {
 		return err
 	}
@@ -232,11 +232,11 @@ func mark(segments []*version.Segment, busy bool) {
 
 // install replaces the sources of a segment by the segment: in the manifest, by edit, and in the index. After an error
 // the segment is closed and its files stay, because a manifest may name them.
-func (u *upkeep) install(g *mergeInput, made *version.Segment, edit func(*Manifest)) error {
+func (u *upkeep) install(g *mergeInput, result *version.Segment, edit func(*Manifest)) error {
 	u.folder.mu.Lock()
 	defer u.folder.mu.Unlock()
 	if err := u.folder.publish(edit); err != nil {
-		made.Close()
+		result.Close()
 		return err
 	}
 	for _, s := range g.segments {
@@ -245,18 +245,18 @@ func (u *upkeep) install(g *mergeInput, made *version.Segment, edit func(*Manife
 	u.writer.mu.Lock() // against inserts, which add memtables, and deletions
 	defer u.writer.mu.Unlock()
 	defer u.writer.wakeWaiting()
-	late := g.hand(made)
+	late := g.hand(result)
 	if u.folder.durable() {
 		u.writer.deleted = append(u.writer.deleted, late...)
 	}
-	if g.whole != nil {
+	if g.fileInput != nil {
 		u.writer.added.Add(1)
 	}
 	e := version.Edit{Remove: g.segments, RemoveMemtables: g.memtables}
-	if made.Documents() > 0 || u.folder.durable() {
-		e.Add = []*version.Segment{made}
+	if result.Documents() > 0 || u.folder.durable() {
+		e.Add = []*version.Segment{result}
 	} else {
-		defer made.Close()
+		defer result.Close()
 	}
 	u.writer.applyEdit(e) // errors only concern freeing the old segments
 	return nil
@@ -329,7 +329,7 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 	if err != nil {
 		return err
 	}
-	defer g.prints.Free()
+	defer g.fingerprints.Free()
 	if err := u.writer.settled(refused); err != nil {
 		return err
 	}
@@ -341,7 +341,7 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 }
 
 // replace replaces consecutive segments by another one.
-func (m *Manifest) replace(segments []*version.Segment, by ManifestSegment) {
+func (m *Manifest) replace(segments []*version.Segment, entry ManifestSegment) {
 	at := -1
 	for _, s := range segments {
 		name := s.Name()
@@ -351,14 +351,14 @@ func (m *Manifest) replace(segments []*version.Segment, by ManifestSegment) {
 		}
 		m.Segments = slices.Delete(m.Segments, i, i+1)
 	}
-	m.Segments = slices.Insert(m.Segments, at, by)
+	m.Segments = slices.Insert(m.Segments, at, entry)
 }
 
 // older returns the deletions of documents of earlier segments that the files of the segments list.
 func (g *mergeInput) older() (dead []rows.DocID) {
 	for _, s := range g.segments {
 		for _, doc := range s.Older {
-			if doc < g.from {
+			if doc < g.first {
 				dead = append(dead, doc)
 			}
 		}
@@ -398,12 +398,12 @@ func (u *upkeep) expire() {
 
 // watchClock reports whether the clock of an index with documents that expire is stopped. It calls ClockJumped once per
 // stop.
-func (u *upkeep) watchClock(told bool) bool {
+func (u *upkeep) watchClock(reported bool) bool {
 	jump := u.versions.Clock.Jump()
 	if jump == 0 || u.versions.Clock.Now() == 0 {
 		return false
 	}
-	if !told && u.config.ClockJumped != nil {
+	if !reported && u.config.ClockJumped != nil {
 		u.config.ClockJumped(jump)
 	}
 	return true
@@ -438,7 +438,7 @@ func (u *upkeep) DropExpired(ctx context.Context) (err error) {
 }
 
 // markExpired marks the expired segments as busy and returns them.
-func (u *upkeep) markExpired() (gone []*version.Segment) {
+func (u *upkeep) markExpired() (expired []*version.Segment) {
 	u.writer.mu.Lock()
 	defer u.writer.mu.Unlock()
 	v, now := u.versions.Current(), u.versions.Clock.Now()
@@ -447,11 +447,11 @@ func (u *upkeep) markExpired() (gone []*version.Segment) {
 	}
 	for _, s := range v.Segments {
 		if s.Owned && !s.Busy && s.Expires.All(now) {
-			gone = append(gone, s)
+			expired = append(expired, s)
 		}
 	}
-	mark(gone, true)
-	return gone
+	mark(expired, true)
+	return expired
 }
 
 // dropFile drops a segment from the manifest, then from the index.

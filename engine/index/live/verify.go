@@ -11,7 +11,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-func verify(ctx context.Context, files []*store.File, threads int, progress func(done, of uint64)) error {
+func verify(ctx context.Context, files []*store.File, threads int, progress func(done, total uint64)) error {
 	of := uint64(0)
 	for _, f := range files {
 		of += f.Bytes()
@@ -37,7 +37,7 @@ const scrubBlocks = 16
 // with the bytes of the piece and of all files. pace may wait; its error ends the scrub. Between pieces nothing is
 // held: files that a merge has replaced meanwhile are skipped, and new ones are checked. The error wraps
 // [store.ErrCorrupt] if a block is damaged. Scrub is safe for concurrent use with all other calls.
-func (x *Index) Scrub(ctx context.Context, pace func(bytes, of uint64) error) error {
+func (x *Index) Scrub(ctx context.Context, pace func(bytes, total uint64) error) error {
 	next := map[*store.File]uint64{} // first block to check
 	for {
 		bytes, of, err := x.scrubSome(next)
@@ -54,7 +54,7 @@ func (x *Index) Scrub(ctx context.Context, pace func(bytes, of uint64) error) er
 
 // scrubSome checks the next blocks of a file and returns their bytes and the bytes of all files. It returns 0 bytes of
 // all files if there is nothing left to check.
-func (x *Index) scrubSome(next map[*store.File]uint64) (bytes, of uint64, err error) {
+func (x *Index) scrubSome(next map[*store.File]uint64) (bytes, total uint64, err error) {
 	w, err := x.View()
 	if err != nil {
 		return 0, 0, err
@@ -66,14 +66,14 @@ func (x *Index) scrubSome(next map[*store.File]uint64) (bytes, of uint64, err er
 		return 0, 0, nil
 	}
 	for _, f := range files {
-		of += f.Bytes()
+		total += f.Bytes()
 	}
 	f := files[i]
 	bytes, more, err := f.VerifyBlocks(next[f], next[f]+scrubBlocks)
 	if next[f] += scrubBlocks; !more {
 		next[f] = checked
 	}
-	return bytes, of, err
+	return bytes, total, err
 }
 
 // checked is a block number after the last block of any file.

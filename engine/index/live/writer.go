@@ -167,8 +167,8 @@ const unflushedMax = 8
 type pendingInsert struct {
 	writer *writer
 	change
-	own    map[string]int // index in docs of the document with each ID
-	prints []uint64       // fingerprints of docs
+	ownIDs       map[string]int // index in docs of the document with each ID
+	fingerprints []uint64       // fingerprints of docs
 }
 
 // errRefused is wrapped if a change could not be made.
@@ -176,28 +176,28 @@ var errRefused = errors.New("nothing was inserted or deleted")
 
 // commit makes a change: in the log, then in memory. The caller holds writer.mu. After an error nothing has changed.
 // The change may be acknowledged when sync has returned for its position.
-func (w *writer) commit(c *change) (at wal.Position, err error) {
+func (w *writer) commit(c *change) (position wal.Position, err error) {
 	if len(c.docs) == 0 && len(c.delete) == 0 && !c.gap {
 		return 0, nil
 	}
-	if at, err = w.write(c); err != nil {
+	if position, err = w.write(c); err != nil {
 		return 0, err
 	}
 	defer w.publish()
-	return at, w.apply(c)
+	return position, w.apply(c)
 }
 
 // write appends a change to the log, if there is one. The caller holds writer.mu.
-func (w *writer) write(c *change) (at wal.Position, err error) {
+func (w *writer) write(c *change) (position wal.Position, err error) {
 	if w.log == nil {
 		return 0, nil
 	}
 	w.record = c.append(w.record[:0], &w.config)
-	if at, err = w.log.Append(w.record); err != nil {
+	if position, err = w.log.Append(w.record); err != nil {
 		return 0, fmt.Errorf("%w: %w", errRefused, err)
 	}
-	w.logged.Store(uint64(at))
-	return at, nil
+	w.logged.Store(uint64(position))
+	return position, nil
 }
 
 // apply makes a change in memory, which readers see once it is published. The caller holds writer.mu.
@@ -208,8 +208,8 @@ func (w *writer) apply(c *change) error {
 	w.add(c.docs, c.expires)
 	d := w.nextDeletion()
 	for i, doc := range c.delete {
-		if i < len(c.by) {
-			d = rows.ReplacedBy(c.by[i])
+		if i < len(c.replacedBy) {
+			d = rows.ReplacedBy(c.replacedBy[i])
 		}
 		w.kill(doc, d)
 	}

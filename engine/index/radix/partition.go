@@ -218,21 +218,21 @@ func (s *sorter[R]) count(ctx context.Context, iv interval, shift int) ([][]uint
 	return counts, err
 }
 
-// scatter moves the size elements of an interval, with digits [from, to), to their buckets, sorts these and passes
+// scatter moves the size elements of an interval, with digits [first, end), to their buckets, sorts these and passes
 // them on.
-func (s *sorter[R]) scatter(ctx context.Context, iv interval, shift int, counts [][]uint64, from, to, size int) error {
+func (s *sorter[R]) scatter(ctx context.Context, iv interval, shift int, counts [][]uint64, first, end, size int) error {
 	keys, rows := s.place(size)
 	// starts[t][d] is the position of the next key of digit d by thread t.
 	starts := make([][]uint64, s.threads)
 	for t := range starts {
-		starts[t] = make([]uint64, to-from)
+		starts[t] = make([]uint64, end-first)
 	}
-	ends := make([]int, to-from)
+	ends := make([]int, end-first)
 	position := uint64(0)
 	for d := range ends {
 		for t := range starts {
 			starts[t][d] = position
-			position += counts[t][from+d]
+			position += counts[t][first+d]
 		}
 		ends[d] = int(position)
 	}

@@ -32,19 +32,19 @@ func NewRecords[R spill.Record](runs *spill.Runs[R], room, threads int) *Records
 
 // A RecordWriter collects the records of one goroutine.
 type RecordWriter[R spill.Record] struct {
-	to   *Records[R]
-	list []R
+	records *Records[R]
+	list    []R
 }
 
 // Writer returns a writer for one goroutine. Close it after the last record.
-func (s *Records[R]) Writer() *RecordWriter[R] { return &RecordWriter[R]{to: s} }
+func (s *Records[R]) Writer() *RecordWriter[R] { return &RecordWriter[R]{records: s} }
 
 // Add adds a record. It fails if a temporary file fails.
 func (w *RecordWriter[R]) Add(r R) error {
-	if len(w.list) == w.to.room {
+	if len(w.list) == w.records.room {
 		w.sort()
-		if len(w.list) > w.to.room/2 { // few repetitions
-			if err := w.to.runs.Spill(w.list); err != nil {
+		if len(w.list) > w.records.room/2 { // few repetitions
+			if err := w.records.runs.Spill(w.list); err != nil {
 				return err
 			}
 			w.list = w.list[:0]
@@ -52,7 +52,7 @@ func (w *RecordWriter[R]) Add(r R) error {
 	}
 	if len(w.list) == cap(w.list) {
 		// Unlike append, never allocate twice the room.
-		grown := make([]R, len(w.list), min(w.to.room, 2*cap(w.list)+1024))
+		grown := make([]R, len(w.list), min(w.records.room, 2*cap(w.list)+1024))
 		copy(grown, w.list)
 		w.list = grown
 	}
@@ -66,9 +66,9 @@ func (w *RecordWriter[R]) Close() {
 		return
 	}
 	w.sort()
-	w.to.mu.Lock()
-	defer w.to.mu.Unlock()
-	w.to.lists = append(w.to.lists, w.list)
+	w.records.mu.Lock()
+	defer w.records.mu.Unlock()
+	w.records.lists = append(w.records.lists, w.list)
 	w.list = nil
 }
 
@@ -83,7 +83,7 @@ func (w *RecordWriter[R]) sort() {
 	// Leading zeros that all keys share would leave most buckets empty.
 	mask := ^uint64(0) >> bits.LeadingZeros64(all)
 	first, places := make([]uint64, len(keys)), make([]uint32, len(keys))
-	Rows(first, places, keys, max(mask, 1), w.to.threads)
+	Rows(first, places, keys, max(mask, 1), w.records.threads)
 	sorted := make([]R, len(w.list), cap(w.list))
 	compare := func(a, b R) int { return slices.Compare(spill.Words(&a)[1:], spill.Words(&b)[1:]) }
 	from := 0 // start of the records with one key

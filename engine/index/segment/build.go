@@ -26,7 +26,7 @@ type builder struct {
 	merge *mergeSources // nil without sources
 
 	docs, distinct int
-	room           int // keys that are sorted at a time
+	capacity       int // keys that are sorted at a time
 	pairs          int // keys with rows, likewise
 	reserved       *memory.Reservation
 	memory         *memory.Buffer[uint64] // docs keys; nil when they are in spilled
@@ -35,7 +35,7 @@ type builder struct {
 
 // open takes the input.
 func (b *builder) open(in *Input) (err error) {
-	prints := in.prints()
+	prints := in.fingerprints()
 	b.rows, b.input = prints, prints
 	if len(in.Sources) == 0 {
 		return nil
@@ -62,7 +62,7 @@ func (b *builder) plan() (err error) {
 	if b.Planned != nil {
 		b.Planned(p)
 	}
-	b.pairs, b.room = p.pairs, p.keys
+	b.pairs, b.capacity = p.pairs, p.keys
 	if p.External {
 		b.spilled, err = spill.Create[uint64](b.Disk, b.TempDir, "keys", spillBytes)
 	} else {
@@ -73,7 +73,7 @@ func (b *builder) plan() (err error) {
 
 // sorting returns how the keys of table i are sorted.
 func (b *builder) sorting(i int) radix.Options {
-	return radix.Options{Mask: b.Design.Tables[i].Mask, Threads: b.Threads, Room: b.room}
+	return radix.Options{Mask: b.Design.Tables[i].Mask, Threads: b.Threads, Room: b.capacity}
 }
 
 // close releases the memory, and the temporary file.

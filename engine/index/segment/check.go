@@ -22,8 +22,8 @@ func (s *Segment) checkTables() error {
 	var sum0 uint64
 	for i := range s.tables {
 		sum := uint64(0)
-		err := s.walk(i, 0, 1, 1, func(_ uint64, prints []uint64) bool {
-			for _, f := range prints {
+		err := s.walk(i, 0, 1, 1, func(_ uint64, fingerprints []uint64) bool {
+			for _, f := range fingerprints {
 				sum += mix(f)
 			}
 			return true
@@ -44,8 +44,8 @@ func (s *Segment) checkTables() error {
 // checkDocs checks that the documents of the fingerprints follow each other, and are all documents.
 func (s *Segment) checkDocs() error {
 	seen := make([]uint64, (s.meta.Documents+63)/64)
-	return s.eachRange(func(_, from, to uint64) error {
-		for i := from; i < to; i++ {
+	return s.eachRange(func(_, start, end uint64) error {
+		for i := start; i < end; i++ {
 			doc, err := s.row(i)
 			if err == nil && seen[doc/64]>>(doc%64)&1 != 0 {
 				err = s.docs.corrupt(i, "document %d has two fingerprints", doc)

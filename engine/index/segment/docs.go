@@ -29,9 +29,9 @@ type docWriter struct {
 	sink     store.Sink
 	ordinals *succinct.PackedWriter
 
-	docs   int
-	before uint64 // the last key, when docs > 0
-	firsts *memory.Buffer[uint64]
+	docs    int
+	lastKey uint64 // the last key, when docs > 0
+	firsts  *memory.Buffer[uint64]
 }
 
 // docPiece is the number of documents that are processed at a time: their keys and rows stay in the first-level cache.
@@ -71,7 +71,7 @@ func appendDocs[T uint32 | uint64](w *docWriter, keys []uint64, rows []T) (disti
 // mark marks the documents that are the first of their keys. It moves those keys to dst and returns their number. dst
 // may be the memory of keys, or memory before it.
 func (w *docWriter) mark(dst, keys []uint64) (distinct int) {
-	before, docs, bits := w.before, w.docs, uint64(0)
+	before, docs, bits := w.lastKey, w.docs, uint64(0)
 	for _, key := range keys {
 		first := uint64(0)
 		if key != before || docs == 0 {
@@ -89,7 +89,7 @@ func (w *docWriter) mark(dst, keys []uint64) (distinct int) {
 	if docs%64 > 0 {
 		w.firsts.Data[docs/64] |= bits
 	}
-	w.before, w.docs = before, docs
+	w.lastKey, w.docs = before, docs
 	return distinct
 }
 
@@ -148,7 +148,7 @@ func (x *docList) corrupt(i uint64, why string, args ...any) error {
 	return x.section.Corrupt(i*uint64(x.ordinals.Width)/8, why, args...)
 }
 
-// prefetch requests the cache lines that [docList.of] reads for these ranks, and the lines of their ordinals. room must
+// prefetch requests the cache lines that [docList.rangeOf] reads for these ranks, and the lines of their ordinals. room must
 // have the length of ranks; it is overwritten.
 func (x *docList) prefetch(ranks, room []uint64) {
 	copy(room, ranks)
@@ -163,8 +163,8 @@ func (x *docList) prefetch(ranks, room []uint64) {
 
 // A docCursor returns the ordinals of one fingerprint after the other, in the order of their ranks.
 type docCursor struct {
-	list *docList
-	at   uint64 // first ordinal of the next fingerprint
+	list    *docList
+	ordinal uint64 // first ordinal of the next fingerprint
 }
 
 // cursor returns a cursor that begins with the documents of a rank. If there is no such rank, next fails. The
@@ -173,8 +173,8 @@ func (x *docList) cursor(rank uint64) docCursor {
 	if rank == 0 {
 		return docCursor{x, 0}
 	}
-	r, _ := x.of(rank)
-	return docCursor{x, r.from}
+	r, _ := x.rangeOf(rank)
+	return docCursor{x, r.start}
 }
 
 // ends returns an error unless rank begins at the cursor's ordinal, or the list ends there if there are no more
@@ -182,29 +182,29 @@ func (x *docList) cursor(rank uint64) docCursor {
 func (c *docCursor) ends(rank, fingerprints uint64) error {
 	due := c.list.docs
 	if rank < fingerprints {
-		r, err := c.list.of(rank)
+		r, err := c.list.rangeOf(rank)
 		if err != nil {
 			return err
 		}
-		due = r.from
+		due = r.start
 	}
-	if c.at != due {
-		return c.list.corrupt(c.at, "the documents of the first %d fingerprints end at ordinal %d, where %d is due", rank,
-			c.at, due)
+	if c.ordinal != due {
+		return c.list.corrupt(c.ordinal, "the documents of the first %d fingerprints end at ordinal %d, where %d is due", rank,
+			c.ordinal, due)
 	}
 	return nil
 }
 
-// next is [docList.of] of the next rank, which is the given one.
+// next is [docList.rangeOf] of the next rank, which is the given one.
 func (c *docCursor) next(rank uint64) (Range, error) {
-	r, err := c.list.from(c.at, rank)
-	c.at = r.to
+	r, err := c.list.rangeAt(c.ordinal, rank)
+	c.ordinal = r.end
 	return r, err
 }
 
-// of returns the range of the ordinals of a rank. An error wraps [store.ErrCorrupt]: the file is corrupt or has no such
+// rangeOf returns the range of the ordinals of a rank. An error wraps [store.ErrCorrupt]: the file is corrupt or has no such
 // rank.
-func (x *docList) of(rank uint64) (Range, error) {
+func (x *docList) rangeOf(rank uint64) (Range, error) {
 	at, ok := rank, true
 	if x.firsts != nil {
 		at, ok = x.firsts.Select(rank)
@@ -212,16 +212,16 @@ func (x *docList) of(rank uint64) (Range, error) {
 	if !ok {
 		at = x.docs
 	}
-	return x.from(at, rank)
+	return x.rangeAt(at, rank)
 }
 
-// from returns the range of the ordinals of a rank that begins at ordinal at.
-func (x *docList) from(at, rank uint64) (Range, error) {
-	r := Range{at, at + 1}
-	if x.firsts != nil && at < x.docs {
-		r.to = min(x.firsts.Next(at), x.docs)
+// rangeAt returns the range of the ordinals of a rank that begins with the given ordinal.
+func (x *docList) rangeAt(ordinal, rank uint64) (Range, error) {
+	r := Range{ordinal, ordinal + 1}
+	if x.firsts != nil && ordinal < x.docs {
+		r.end = min(x.firsts.Next(ordinal), x.docs)
 	}
-	if r.to > x.docs {
+	if r.end > x.docs {
 		return r, x.corrupt(0, "no documents of the fingerprint of rank %d", rank)
 	}
 	return r, nil
@@ -229,12 +229,12 @@ func (x *docList) from(at, rank uint64) (Range, error) {
 
 // eachRange calls f with the rank of each fingerprint, in ascending order, and the range of its ordinals. An error of f
 // ends it. Other errors wrap [store.ErrCorrupt]: the ranges are not the ranges of all documents.
-func (s *Segment) eachRange(f func(rank, from, to uint64) error) error {
+func (s *Segment) eachRange(f func(rank, start, end uint64) error) error {
 	c := s.docs.cursor(0)
 	for rank := range s.meta.Fingerprints {
 		r, err := c.next(rank)
 		if err == nil {
-			err = f(rank, r.from, r.to)
+			err = f(rank, r.start, r.end)
 		}
 		if err != nil {
 			return err

@@ -13,13 +13,13 @@ import (
 
 // A Range is a range of the segment's list of documents, which [Segment.Locate] finds for a fingerprint. It is empty if
 // there are none.
-type Range struct{ from, to uint64 }
+type Range struct{ start, end uint64 }
 
 // Len returns the number of documents.
-func (r Range) Len() uint64 { return r.to - r.from }
+func (r Range) Len() uint64 { return r.end - r.start }
 
 // After returns the range without the first n of its documents.
-func (r Range) After(n uint64) Range { return Range{r.from + n, r.to} }
+func (r Range) After(n uint64) Range { return Range{r.start + n, r.end} }
 
 // Locate sets ranges[i] to the documents of fingerprints[i]. The ranges are empty if the segment keeps no documents.
 // Locate looks up the fingerprints in the order of table 0, so that it reads the data of adjacent ones only once.
@@ -48,7 +48,7 @@ func (s *Segment) Locate(ranges []Range, fingerprints []uint64, c *Scratch) (err
 			if ranks[i] == table.NoRank {
 				continue
 			}
-			if ranges[place], err = s.docs.of(ranks[i]); err != nil {
+			if ranges[place], err = s.docs.rangeOf(ranks[i]); err != nil {
 				return err
 			}
 		}
@@ -66,7 +66,7 @@ func (s *Segment) locateAll(ranges []Range, sorted []uint64, places []uint32) (e
 				at++
 			}
 			for ; at < len(sorted) && sorted[at] == key; at++ {
-				if ranges[places[at]], err = s.docs.of(rank); err != nil {
+				if ranges[places[at]], err = s.docs.rangeOf(rank); err != nil {
 					return false
 				}
 			}
@@ -109,10 +109,10 @@ func (s *Segment) sorted(fingerprints []uint64, c *Scratch) (keys []uint64, plac
 	return c.keys, c.places
 }
 
-// AppendDocs appends the rows of the first most documents of a range, in ascending order. The caller catches faults of
+// AppendDocs appends the rows of the first limit documents of a range, in ascending order. The caller catches faults of
 // the file ([store.CatchFault]), because AppendDocs is called for every hit.
-func (s *Segment) AppendDocs(dst []uint64, r Range, most int) ([]uint64, error) {
-	for i := r.from; i < r.from+min(r.Len(), uint64(most)); i++ {
+func (s *Segment) AppendDocs(dst []uint64, r Range, limit int) ([]uint64, error) {
+	for i := r.start; i < r.start+min(r.Len(), uint64(limit)); i++ {
 		doc, err := s.row(i)
 		if err != nil {
 			return dst, err
@@ -126,7 +126,7 @@ func (s *Segment) AppendDocs(dst []uint64, r Range, most int) ([]uint64, error) 
 // file.
 func (s *Segment) HasDoc(r Range, row uint64) (has bool, err error) {
 	_, has = sort.Find(int(r.Len()), func(i int) int {
-		doc, failed := s.row(r.from + uint64(i))
+		doc, failed := s.row(r.start + uint64(i))
 		err = cmp.Or(err, failed)
 		return cmp.Compare(row, doc)
 	})

@@ -72,8 +72,8 @@ func newMergeSources(sources []Source) (*mergeSources, error) {
 // findLive finds the fingerprints with documents to copy and returns their number.
 func (r *sourceReader) findLive() (n int, err error) {
 	r.live = make([]uint64, (r.meta.Fingerprints+63)/64)
-	err = r.eachRange(func(rank, from, to uint64) error {
-		for i := from; i < to; i++ {
+	err = r.eachRange(func(rank, start, end uint64) error {
+		for i := start; i < end; i++ {
 			doc, err := r.Segment.row(i)
 			if err != nil {
 				return err
@@ -90,8 +90,8 @@ func (r *sourceReader) findLive() (n int, err error) {
 }
 
 // read calls f for the part of the places of each source that belongs to the given part of all places: it has the
-// documents from/of to to/of of the source.
-func (m *mergeSources) read(part, parts int, f func(r *sourceReader, from, to, of uint64) error) error {
+// documents from start/total to end/total of the source.
+func (m *mergeSources) read(part, parts int, f func(r *sourceReader, start, end, total uint64) error) error {
 	begin, end := m.places*uint64(part)/uint64(parts), m.places*uint64(part+1)/uint64(parts)
 	for _, r := range m.sources {
 		n := r.meta.Documents
@@ -107,10 +107,10 @@ func (m *mergeSources) read(part, parts int, f func(r *sourceReader, from, to, o
 }
 
 // walk calls f with the fingerprints of a part of table 0 and the rank of the first one.
-func (r *sourceReader) walk(from, to, of uint64, f func(rank uint64, prints []uint64) error) error {
+func (r *sourceReader) walk(start, end, total uint64, f func(rank uint64, fingerprints []uint64) error) error {
 	var failed error
-	err := r.Segment.walk(0, from, to, of, func(rank uint64, prints []uint64) bool {
-		failed = f(rank, prints)
+	err := r.Segment.walk(0, start, end, total, func(rank uint64, fingerprints []uint64) bool {
+		failed = f(rank, fingerprints)
 		return failed == nil
 	})
 	return errors.Join(failed, err)
@@ -121,26 +121,26 @@ type mergedKeys struct{ *mergeSources }
 
 func (m mergedKeys) Len() int { return m.keys }
 
-func (m mergedKeys) Read(part, parts int, f func(prints []uint64, row int) error) error {
-	return m.read(part, parts, func(r *sourceReader, from, to, of uint64) error {
-		return r.walk(from, to, of, func(rank uint64, prints []uint64) error {
+func (m mergedKeys) Read(part, parts int, f func(fingerprints []uint64, row int) error) error {
+	return m.read(part, parts, func(r *sourceReader, start, end, total uint64) error {
+		return r.walk(start, end, total, func(rank uint64, fingerprints []uint64) error {
 			if r.live != nil {
-				prints = r.onlyLive(rank, prints)
+				fingerprints = r.onlyLive(rank, fingerprints)
 			}
-			return f(prints, 0)
+			return f(fingerprints, 0)
 		})
 	})
 }
 
-// onlyLive keeps the fingerprints that have documents to copy. prints[0] has the given rank.
-func (r *sourceReader) onlyLive(rank uint64, prints []uint64) []uint64 {
+// onlyLive keeps the fingerprints that have documents to copy. The first one has the given rank.
+func (r *sourceReader) onlyLive(rank uint64, fingerprints []uint64) []uint64 {
 	n := 0
-	for i, p := range prints {
-		prints[n] = p
+	for i, p := range fingerprints {
+		fingerprints[n] = p
 		at := rank + uint64(i)
 		n += int(r.live[at/64] >> (at % 64) & 1)
 	}
-	return prints[:n]
+	return fingerprints[:n]
 }
 
 // mergedDocs is an input of the fingerprints of all documents of all sources, in the order of their places.
@@ -148,12 +148,12 @@ type mergedDocs struct{ *mergeSources }
 
 func (m mergedDocs) Len() int { return int(m.places) }
 
-func (m mergedDocs) Read(part, parts int, f func(prints []uint64, place int) error) error {
-	return m.read(part, parts, func(r *sourceReader, from, to, of uint64) error { return r.walkDocs(from, to, of, f) })
+func (m mergedDocs) Read(part, parts int, f func(fingerprints []uint64, place int) error) error {
+	return m.read(part, parts, func(r *sourceReader, start, end, total uint64) error { return r.walkDocs(start, end, total, f) })
 }
 
 // ReadWithin omits fingerprints that are not from low to high, if the first table of their source has that mask.
-func (m mergedDocs) ReadWithin(mask, low, high uint64, f func(prints []uint64, place int) error) error {
+func (m mergedDocs) ReadWithin(mask, low, high uint64, f func(fingerprints []uint64, place int) error) error {
 	for _, r := range m.sources {
 		from, to, of := uint64(0), uint64(1), uint64(1)
 		if r.perms[0].Mask() == mask {
@@ -167,12 +167,12 @@ func (m mergedDocs) ReadWithin(mask, low, high uint64, f func(prints []uint64, p
 }
 
 // walkDocs calls f with the fingerprint of each document in a part of table 0, and the place of the first one.
-func (r *sourceReader) walkDocs(from, to, of uint64, f func(prints []uint64, place int) error) error {
+func (r *sourceReader) walkDocs(start, end, total uint64, f func(fingerprints []uint64, place int) error) error {
 	if r.docs.firsts == nil {
-		return r.walk(from, to, of, func(rank uint64, prints []uint64) error { return f(prints, int(r.place+rank)) })
+		return r.walk(start, end, total, func(rank uint64, fingerprints []uint64) error { return f(fingerprints, int(r.place+rank)) })
 	}
 	repeat := repeater{r: r, f: f}
-	if err := r.walk(from, to, of, repeat.each); err != nil || repeat.cursor.list == nil {
+	if err := r.walk(start, end, total, repeat.each); err != nil || repeat.cursor.list == nil {
 		return err
 	}
 	return repeat.cursor.ends(repeat.rank, r.meta.Fingerprints)
@@ -181,25 +181,25 @@ func (r *sourceReader) walkDocs(from, to, of uint64, f func(prints []uint64, pla
 // A repeater repeats each fingerprint once per document.
 type repeater struct {
 	r      *sourceReader
-	f      func(prints []uint64, place int) error
+	f      func(fingerprints []uint64, place int) error
 	cursor docCursor // at the next fingerprint; its list is nil before the first one
 	rank   uint64    // rank of the next fingerprint
 	buffer [1024]uint64
 }
 
 // each passes on the next fingerprints. The first one has the given rank.
-func (e *repeater) each(rank uint64, prints []uint64) error {
+func (e *repeater) each(rank uint64, fingerprints []uint64) error {
 	c := &e.cursor
 	if c.list == nil {
 		*c = e.r.docs.cursor(rank)
 	}
-	out, place := e.buffer[:0], e.r.place+c.at
-	for i, p := range prints {
+	out, place := e.buffer[:0], e.r.place+c.ordinal
+	for i, p := range fingerprints {
 		r, err := c.next(rank + uint64(i))
 		if err != nil {
 			return err
 		}
-		for ; r.from < r.to; r.from++ {
+		for ; r.start < r.end; r.start++ {
 			if len(out) == cap(out) {
 				if err := e.f(out, int(place)); err != nil {
 					return err
@@ -210,7 +210,7 @@ func (e *repeater) each(rank uint64, prints []uint64) error {
 			out = append(out, p)
 		}
 	}
-	e.rank = rank + uint64(len(prints))
+	e.rank = rank + uint64(len(fingerprints))
 	return e.f(out, int(place))
 }
 
@@ -221,8 +221,8 @@ func (m *mergeSources) miss(docs int) error {
 }
 
 // toRows replaces places by rows of the new segment. It moves the documents to copy to the front, with their keys, and
-// returns their number, which may be at most most.
-func (m *mergeSources) toRows(keys, places []uint64, most int) (n int, err error) {
+// returns their number, which may be at most limit.
+func (m *mergeSources) toRows(keys, places []uint64, limit int) (n int, err error) {
 	for j, place := range places {
 		i := 0
 		for i+1 < len(m.sources) && m.sources[i+1].place <= place {
@@ -238,9 +238,9 @@ func (m *mergeSources) toRows(keys, places []uint64, most int) (n int, err error
 			if !r.rows.Has(doc) {
 				continue
 			}
-			doc = r.rows.of(doc)
+			doc = r.rows.rankOf(doc)
 		}
-		if n == most {
+		if n == limit {
 			return 0, r.docs.corrupt(at,
 				"of this segment, or another that it is merged with, there are more documents than it says")
 		}

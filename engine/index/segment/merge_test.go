@@ -146,8 +146,8 @@ func TestRowSet(t *testing.T) {
 			}
 			ranks := rank(s)
 			for i, row := range kept {
-				if !s.Has(row) || ranks.of(row) != uint64(i) {
-					t.Fatalf("%d rows: row %d is number %d, want %d", n, row, ranks.of(row), i)
+				if !s.Has(row) || ranks.rankOf(row) != uint64(i) {
+					t.Fatalf("%d rows: row %d is number %d, want %d", n, row, ranks.rankOf(row), i)
 				}
 			}
 		}

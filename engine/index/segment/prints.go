@@ -8,17 +8,17 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// Prints sets prints[i] to the fingerprint of the document of row first+i. The segment must have these rows. It reads
+// ReadFingerprints sets fingerprints[i] to the fingerprint of the document of row first+i. The segment must have these rows. It reads
 // table 0 and all ordinals in order, about 10 ns per document of the segment, even for few rows. It needs one bit of
-// memory per element of prints. So a caller with much memory needs few calls.
+// memory per fingerprint. So a caller with much memory needs few calls.
 //
 // It returns [ErrNoDocs], the error of ctx, or an error that wraps [store.ErrCorrupt] if a row has no fingerprint.
-func (s *Segment) Prints(ctx context.Context, prints []uint64, first uint64) (err error) {
+func (s *Segment) ReadFingerprints(ctx context.Context, fingerprints []uint64, first uint64) (err error) {
 	if !s.KeepsDocs() {
 		return ErrNoDocs
 	}
 	defer store.CatchFault(&err)()
-	missing := NewRowSet(uint64(len(prints)))
+	missing := NewRowSet(uint64(len(fingerprints)))
 	r := sourceReader{Segment: s}
 	err = r.walkDocs(0, 1, 1, func(found []uint64, place int) error {
 		if uint64(place+len(found)) > s.meta.Documents {
@@ -30,15 +30,15 @@ func (s *Segment) Prints(ctx context.Context, prints []uint64, first uint64) (er
 			if err != nil {
 				return err
 			}
-			if to := row - first; to < uint64(len(prints)) {
-				prints[to] = p
+			if to := row - first; to < uint64(len(fingerprints)) {
+				fingerprints[to] = p
 				missing.Drop(to)
 			}
 		}
 		return ctx.Err()
 	})
 	if err == nil && missing.Len() > 0 {
-		return s.docs.corrupt(0, "%d of %d documents have no fingerprint", missing.Len(), len(prints))
+		return s.docs.corrupt(0, "%d of %d documents have no fingerprint", missing.Len(), len(fingerprints))
 	}
 	return err
 }
@@ -47,16 +47,16 @@ func (s *Segment) Prints(ctx context.Context, prints []uint64, first uint64) (er
 // false. It reuses their memory after the call.
 func (s *Segment) Walk(yield func(fingerprints []uint64) bool) (err error) {
 	defer store.CatchFault(&err)()
-	return s.walk(0, 0, 1, 1, func(_ uint64, prints []uint64) bool { return yield(prints) })
+	return s.walk(0, 0, 1, 1, func(_ uint64, fingerprints []uint64) bool { return yield(fingerprints) })
 }
 
 // walk calls yield with the fingerprints of a part of a table, as [table.Table.WalkPart] does with its keys, and the
 // rank of the first one.
-func (s *Segment) walk(number int, from, to, of uint64, yield func(rank uint64, prints []uint64) bool) error {
+func (s *Segment) walk(number int, start, end, total uint64, yield func(rank uint64, fingerprints []uint64) bool) error {
 	defer s.inOrder()()
 	mask := s.perms[number].Mask()
 	var prints []uint64
-	return s.tables[number].WalkPart(from, to, of, func(rank uint64, keys []uint64) bool {
+	return s.tables[number].WalkPart(start, end, total, func(rank uint64, keys []uint64) bool {
 		prints = append(prints[:0], keys...)
 		asm.Unpermute(prints, prints, mask)
 		return yield(rank, prints)

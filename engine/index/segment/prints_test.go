@@ -26,7 +26,7 @@ func TestPrints(t *testing.T) {
 				var got []uint64
 				for len(got) < len(set.Base) {
 					some := make([]uint64, min(1+rng.IntN(2000), len(set.Base)-len(got)))
-					must.Do(t, s.Prints(t.Context(), some, uint64(len(got))))
+					must.Do(t, s.ReadFingerprints(t.Context(), some, uint64(len(got))))
 					got = append(got, some...)
 				}
 				if !slices.Equal(got, set.Base) {
@@ -34,7 +34,7 @@ func TestPrints(t *testing.T) {
 				}
 				ctx, end := context.WithCancel(t.Context())
 				end()
-				if err := s.Prints(ctx, got, 0); len(got) > 0 && !errors.Is(err, context.Canceled) {
+				if err := s.ReadFingerprints(ctx, got, 0); len(got) > 0 && !errors.Is(err, context.Canceled) {
 					t.Error(err)
 				}
 			})
@@ -52,7 +52,7 @@ func TestPrintsHostile(t *testing.T) {
 	s, err := Open(hostile.File(t, store.KindSegment, list))
 	must.Do(t, err)
 	defer s.Close()
-	err = s.Prints(t.Context(), make([]uint64, 1000), 0)
+	err = s.ReadFingerprints(t.Context(), make([]uint64, 1000), 0)
 	if !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("%v", err)
 	}

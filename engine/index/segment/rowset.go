@@ -72,7 +72,7 @@ func (s *RowSet) next(row, end, invert uint64) uint64 {
 // A rowRanks counts the rows of a set before any row. It needs 1/8 bit per row in addition to the set.
 type rowRanks struct {
 	*RowSet
-	before []uint64 // number of rows before each group of rankedWords words
+	counts []uint64 // number of rows before each group of rankedWords words
 }
 
 const rankedWords = 8
@@ -83,17 +83,17 @@ func rank(s *RowSet) rowRanks {
 	seen := uint64(0)
 	for i, w := range s.words {
 		if i%rankedWords == 0 {
-			r.before = append(r.before, seen)
+			r.counts = append(r.counts, seen)
 		}
 		seen += uint64(bits.OnesCount64(w))
 	}
 	return r
 }
 
-// of returns the number of rows of the set before a row.
-func (r *rowRanks) of(row uint64) uint64 {
+// rankOf returns the number of rows of the set before a row.
+func (r *rowRanks) rankOf(row uint64) uint64 {
 	i := row / 64
-	n := r.before[i/rankedWords] + uint64(bits.OnesCount64(r.words[i]&(1<<(row%64)-1)))
+	n := r.counts[i/rankedWords] + uint64(bits.OnesCount64(r.words[i]&(1<<(row%64)-1)))
 	for _, w := range r.words[i/rankedWords*rankedWords : i] {
 		n += uint64(bits.OnesCount64(w))
 	}

@@ -32,19 +32,19 @@ import (
 // in huge pages and a million queries: 24 ns per probe, where a search needs 50. From 30,000 queries on it takes half
 // as long, with 10,000 as long (go run ./bench search).
 type regions struct {
-	bytes   uint64 // upper limit of the bytes of a region,
-	queries int    // unless it has fewer queries than this
-	most    int    // target for the maximum number of queries of a region
+	bytes      uint64 // upper limit of the bytes of a region,
+	queries    int    // unless it has fewer queries than this
+	maxQueries int    // target for the maximum number of queries of a region
 }
 
 // sweepRegions has measured values. Regions smaller than 4 MiB take a tenth longer, because each call of Search has its
 // first misses. Larger regions are as fast if the processor's share of the last cache is large. Few queries per region
 // make calls short; too many make a [Step] long.
-var sweepRegions = regions{bytes: 4 << 20, queries: 256, most: 2048}
+var sweepRegions = regions{bytes: 4 << 20, queries: 256, maxQueries: 2048}
 
 // bits returns t for n queries.
 func (r *regions) bits(t table.Table, n int) int {
-	return max(bits.Len(uint(n/r.most)), min(bits.Len64(table.Bytes(t)/r.bytes), bits.Len(uint(n/r.queries))))
+	return max(bits.Len(uint(n/r.maxQueries)), min(bits.Len64(table.Bytes(t)/r.bytes), bits.Len(uint(n/r.queries))))
 }
 
 // A sweep needs a minimum number of queries, and of probes of each table. If each query makes few probes, sorting costs

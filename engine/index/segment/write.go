@@ -22,7 +22,7 @@ import (
 type Input struct {
 	Fingerprints []uint64    // fingerprint of each row, in any order, with repetitions
 	Chunks       [][]uint64  // fingerprints of the following rows, in pieces
-	Prints       radix.Input // replaces both if the fingerprints are not in memory
+	Stream       radix.Input // replaces both if the fingerprints are not in memory
 	// segments whose documents are copied, if there are no fingerprints
 	Sources []Source
 	IDs     iter.Seq2[string, error] // ID of each row; nil if documents have none
@@ -30,18 +30,18 @@ type Input struct {
 
 // Len returns the number of documents.
 func (in *Input) Len() int {
-	n := in.prints().Len()
+	n := in.fingerprints().Len()
 	for i := range in.Sources {
 		n += int(in.Sources[i].Len())
 	}
 	return n
 }
 
-// prints returns the fingerprints, without the ones in Sources.
-func (in *Input) prints() radix.Input {
+// fingerprints returns the fingerprints, without the ones in Sources.
+func (in *Input) fingerprints() radix.Input {
 	switch {
-	case in.Prints != nil:
-		return in.Prints
+	case in.Stream != nil:
+		return in.Stream
 	case len(in.Fingerprints) == 0:
 		return radix.Chunks(in.Chunks)
 	}
@@ -52,10 +52,10 @@ func (in *Input) prints() radix.Input {
 type Options struct {
 	Design   permute.Design
 	Table    table.Options
-	NoDocs   bool                             // store the fingerprints without documents
-	Threads  int                              // default: number of processors
-	Progress func(stage string, part, of int) // may be nil
-	Planned  func(Plan)                       // receives the plan before Write allocates or writes; may be nil
+	NoDocs   bool                                // store the fingerprints without documents
+	Threads  int                                 // default: number of processors
+	Progress func(stage string, part, parts int) // may be nil
+	Planned  func(Plan)                          // receives the plan before Write allocates or writes; may be nil
 
 	Budget       *memory.Budget // limits the memory in addition to the input; nil means no limit
 	MemoryTarget uint64         // bytes of Budget to use if they suffice; 0 selects the fastest method

@@ -71,10 +71,10 @@ func (p Packed) Prefetch(positions []uint64) {
 
 // A PackedWriter builds the words of a [Packed], in order. It is used by one goroutine.
 type PackedWriter struct {
-	Words []uint64 // complete words; the caller may take them at any time
-	width uint
-	held  uint64 // bits that do not fill a word yet, in the low used bits
-	used  uint
+	Words   []uint64 // complete words; the caller may take them at any time
+	width   uint
+	pending uint64 // bits that do not fill a word yet, in the low used bits
+	used    uint
 }
 
 // NewPackedWriter returns a writer of integers with that width.
@@ -82,7 +82,7 @@ func NewPackedWriter(width int) *PackedWriter { return &PackedWriter{width: uint
 
 // AppendPacked appends integers, which must fit in the width.
 func AppendPacked[T uint32 | uint64](w *PackedWriter, integers []T) {
-	held, used, width, words := w.held, w.used, w.width, w.Words
+	held, used, width, words := w.pending, w.used, w.width, w.Words
 	if width == 0 {
 		return
 	}
@@ -94,13 +94,13 @@ func AppendPacked[T uint32 | uint64](w *PackedWriter, integers []T) {
 			held = uint64(v) >> (width - used) // 0 if nothing is left: Go shifts by 64 to 0
 		}
 	}
-	w.held, w.used, w.Words = held, used, words
+	w.pending, w.used, w.Words = held, used, words
 }
 
 // Finish completes the words.
 func (w *PackedWriter) Finish() {
 	if w.used > 0 {
-		w.Words = append(w.Words, w.held)
-		w.held, w.used = 0, 0
+		w.Words = append(w.Words, w.pending)
+		w.pending, w.used = 0, 0
 	}
 }

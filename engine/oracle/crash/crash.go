@@ -224,9 +224,9 @@ func (r *Recorder) mkdir(path string) {
 }
 
 func (r *Recorder) rename(op *disk.Op, dir *node, name string, n *node) {
-	to, as, _ := r.resolve(op.To)
+	to, as, _ := r.resolve(op.NewPath)
 	if to == nil || op.Call == disk.CallRename && to != dir {
-		r.t.Errorf("crash: %s %s to %s: into another folder, which is not modelled", op.Call, op.Path, op.To)
+		r.t.Errorf("crash: %s %s to %s: into another folder, which is not modelled", op.Call, op.Path, op.NewPath)
 		return
 	}
 	e := event{call: op.Call, node: n, dir: to, name: as}

@@ -41,11 +41,11 @@ const (
 
 // An Op is a call with its arguments.
 type Op struct {
-	Call   Call
-	Path   string // real name of the file at the time of the call
-	To     string // new name, for rename and link
-	Offset int64  // position of a write, -1 to append; new length for truncate
-	Data   []byte // content of a write, valid until the call ends
+	Call    Call
+	Path    string // real name of the file at the time of the call
+	NewPath string // new name, for rename and link
+	Offset  int64  // position of a write, -1 to append; new length for truncate
+	Data    []byte // content of a write, valid until the call ends
 }
 
 // A Hook observes the calls of a Disk. Many goroutines call its methods at the same time. Both methods receive the
@@ -141,12 +141,12 @@ func (d *Disk) MakeParents(path string) error {
 }
 
 // rename renames a file or folder and makes the new name durable.
-func (d *Disk) rename(from, to string) error {
-	if err := d.do(&Op{Call: CallRename, Path: from, To: to}, func() error { return d.move(from, to) }); err != nil {
+func (d *Disk) rename(source, target string) error {
+	if err := d.do(&Op{Call: CallRename, Path: source, NewPath: target}, func() error { return d.move(source, target) }); err != nil {
 		return err
 	}
-	if err := d.SyncFolder(filepath.Dir(to)); err != nil {
-		return fmt.Errorf("%s is complete, but a power cut may undo its new name: %w", to, err)
+	if err := d.SyncFolder(filepath.Dir(target)); err != nil {
+		return fmt.Errorf("%s is complete, but a power cut may undo its new name: %w", target, err)
 	}
 	return nil
 }
@@ -178,8 +178,8 @@ func (d *Disk) Remove(path string) error {
 
 // Link gives the file at path a second name, on the same file system. It fails if that name exists. The name is
 // durable after [Disk.SyncFolder] of its folder.
-func (d *Disk) Link(path, to string) error {
-	return d.do(&Op{Call: CallLink, Path: path, To: to}, func() error { return d.link(path, to) })
+func (d *Disk) Link(path, target string) error {
+	return d.do(&Op{Call: CallLink, Path: path, NewPath: target}, func() error { return d.link(path, target) })
 }
 
 // A tree has the file operations of [os.Root]: names are relative to a folder.
@@ -188,8 +188,8 @@ type tree interface {
 	Stat(name string) (os.FileInfo, error)
 	Lstat(name string) (os.FileInfo, error)
 	Remove(name string) error
-	Rename(from, to string) error
-	Link(from, to string) error
+	Rename(source, target string) error
+	Link(source, target string) error
 }
 
 // paths is the tree of the whole file system. Its names are paths.
@@ -201,8 +201,8 @@ func (paths) OpenFile(path string, flag int, perm os.FileMode) (*os.File, error)
 func (paths) Stat(path string) (os.FileInfo, error)  { return os.Stat(path) }
 func (paths) Lstat(path string) (os.FileInfo, error) { return os.Lstat(path) }
 func (paths) Remove(path string) error               { return os.Remove(path) }
-func (paths) Rename(from, to string) error           { return os.Rename(from, to) }
-func (paths) Link(from, to string) error             { return os.Link(from, to) }
+func (paths) Rename(source, target string) error     { return os.Rename(source, target) }
+func (paths) Link(source, target string) error       { return os.Link(source, target) }
 
 // resolve returns the tree that contains path, and its name there. The tree is the locked folder or the whole file
 // system.
@@ -305,36 +305,36 @@ func (d *Disk) makeTemp(pattern string, makeAt func(path string) error) (path st
 }
 
 // move renames a file or folder.
-func (d *Disk) move(from, to string) error {
-	t, name := d.resolve(from)
-	if u, other := d.resolve(to); u == t {
+func (d *Disk) move(source, target string) error {
+	t, name := d.resolve(source)
+	if u, other := d.resolve(target); u == t {
 		return t.Rename(name, other)
 	}
-	return os.Rename(from, to)
+	return os.Rename(source, target)
 }
 
 // link gives a file a second name. From the locked folder to another one it links the path, and then checks the
 // result. It fails with [errors.ErrUnsupported] if the path no longer leads to the file.
-func (d *Disk) link(from, to string) error {
-	if err := d.refuseSpecial(from); err != nil {
+func (d *Disk) link(source, target string) error {
+	if err := d.refuseSpecial(source); err != nil {
 		return err
 	}
-	t, name := d.resolve(from)
-	if u, other := d.resolve(to); u == t {
+	t, name := d.resolve(source)
+	if u, other := d.resolve(target); u == t {
 		return t.Link(name, other)
 	}
-	err := os.Link(from, to)
+	err := os.Link(source, target)
 	if errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	want, failed := t.Lstat(name)
 	if failed != nil {
-		return withPath(failed, from)
+		return withPath(failed, source)
 	}
-	if got, e := os.Lstat(to); err == nil && e == nil && os.SameFile(want, got) {
+	if got, e := os.Lstat(target); err == nil && e == nil && os.SameFile(want, got) {
 		return nil
 	} else if err == nil {
-		os.Remove(to)
+		os.Remove(target)
 	}
-	return &os.LinkError{Op: "link", Old: from, New: to, Err: errors.ErrUnsupported}
+	return &os.LinkError{Op: "link", Old: source, New: target, Err: errors.ErrUnsupported}
 }

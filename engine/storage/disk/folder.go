@@ -34,9 +34,9 @@ func (d *Disk) CreateFolder(path string) (*Folder, error) {
 
 // ReplaceFolder creates a folder that replaces the one at path, if any, at Commit. It fails unless [CheckReplaceable]
 // returns nil, so that only outputs are replaced.
-func (d *Disk) ReplaceFolder(path string, own func(name string) bool) (*Folder, error) {
+func (d *Disk) ReplaceFolder(path string, isOwn func(name string) bool) (*Folder, error) {
 	path = filepath.Clean(path)
-	if err := CheckReplaceable(path, own); err != nil {
+	if err := CheckReplaceable(path, isOwn); err != nil {
 		return nil, err
 	}
 	folder, err := d.createFolder(path)
@@ -49,7 +49,7 @@ func (d *Disk) ReplaceFolder(path string, own func(name string) bool) (*Folder, 
 
 // CheckReplaceable returns nil if path does not exist, or is a folder and own accepts all its files, by their paths
 // in it. Otherwise the error names a file that own rejects.
-func CheckReplaceable(path string, own func(name string) bool) error {
+func CheckReplaceable(path string, isOwn func(name string) bool) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -63,7 +63,7 @@ func CheckReplaceable(path string, own func(name string) bool) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		if name, err := filepath.Rel(path, file); err != nil || !own(name) {
+		if name, err := filepath.Rel(path, file); err != nil || !isOwn(name) {
 			return fmt.Errorf("%s: is not replaced, because ndd did not make %s in it: choose another name", path, name)
 		}
 		return nil

@@ -19,9 +19,9 @@ var errNoLocks = errors.New("file locks are not supported")
 
 // A Lock is the exclusive right to write to a folder. It ends with the process, even if that is killed.
 type Lock struct {
-	dir  string
-	root *os.Root
-	held []*os.File // the folder and its lock file
+	dir   string
+	root  *os.Root
+	files []*os.File // the folder and its lock file
 
 	locked bool // both are locked
 }
@@ -47,7 +47,7 @@ func LockFolder(dir string) (_ *Lock, err error) {
 		if err != nil {
 			return nil, err
 		}
-		l.held = append(l.held, f)
+		l.files = append(l.files, f)
 		err = tryLock(f)
 		if errors.Is(err, ErrLocked) {
 			return nil, fmt.Errorf("%s: %w: by %s", dir, ErrLocked, l.holder())
@@ -57,7 +57,7 @@ func LockFolder(dir string) (_ *Lock, err error) {
 		}
 		locked = err == nil
 	}
-	if locksBelow != nil && locksBelow(l.held[0], l.number()) {
+	if locksBelow != nil && locksBelow(l.files[0], l.number()) {
 		return nil, fmt.Errorf("%s: %w: by %s, in the folder below this overlay", dir, ErrLocked, l.holder())
 	}
 	l.root.WriteFile(LockName, fmt.Appendf(nil, "%d\n", os.Getpid()), 0o666) // for people, and for locksBelow
@@ -97,9 +97,9 @@ func (l *Lock) Disk(d *Disk) *Disk {
 func (l *Lock) Close() error {
 	var err error
 	if l.locked {
-		l.held[1].Truncate(0) // the number of this process is no longer valid
+		l.files[1].Truncate(0) // the number of this process is no longer valid
 	}
-	for _, f := range l.held {
+	for _, f := range l.files {
 		err = errors.Join(err, f.Close())
 	}
 	if l.root != nil {

@@ -12,9 +12,9 @@ import (
 // List yields the objects of an s3 path, in order of their keys. The path names one object, a folder, or a pattern in
 // which * does not match a slash. A folder yields all objects below it. Keys that end in a slash are folders and are
 // skipped. List stops after an error.
-func (s *Store) List(ctx context.Context, from string) iter.Seq2[string, error] {
+func (s *Store) List(ctx context.Context, location string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		bucket, key, err := s.split(from)
+		bucket, key, err := s.split(location)
 		if err != nil {
 			yield("", err)
 			return
@@ -23,7 +23,7 @@ func (s *Store) List(ctx context.Context, from string) iter.Seq2[string, error] 
 		if i := strings.IndexAny(key, "*?["); i >= 0 {
 			prefix, pattern = key[:i], key
 			if _, err := path.Match(pattern, ""); err != nil {
-				yield("", serviceError(from, err))
+				yield("", serviceError(location, err))
 				return
 			}
 		}
@@ -31,7 +31,7 @@ func (s *Store) List(ctx context.Context, from string) iter.Seq2[string, error] 
 		defer cancel()
 		for info := range s.core.ListObjectsIter(ctx, bucket, minio.ListObjectsOptions{Prefix: prefix, Recursive: true}) {
 			if info.Err != nil {
-				yield("", serviceError(from, info.Err))
+				yield("", serviceError(location, info.Err))
 				return
 			}
 			if matches(info.Key, key, pattern) && !yield("s3://"+bucket+"/"+info.Key, nil) {

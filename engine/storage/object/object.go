@@ -28,8 +28,8 @@ type Object struct {
 	ModifiedNano int64  // nanoseconds since 1970; 0 if unknown
 	Version      string // ETag or date; "" if unknown
 
-	span                                                // the whole object, for Read
-	get    func(from, to int64) (*http.Response, error) // requests a range of bytes
+	span                                                  // the whole object, for Read
+	get    func(start, end int64) (*http.Response, error) // requests a range of bytes
 	mu     sync.Mutex
 	blocks []block // cache of blocks for ReadAt, most recently used last
 }

@@ -23,9 +23,9 @@ func (s *Store) find(ctx context.Context, o *Object) error {
 	}
 	info, err := s.core.StatObject(ctx, bucket, key, minio.StatObjectOptions{})
 	o.Size, o.ModifiedNano, o.Version = info.Size, info.LastModified.UnixNano(), info.ETag
-	o.get = func(from, to int64) (*http.Response, error) {
+	o.get = func(start, end int64) (*http.Response, error) {
 		get := minio.GetObjectOptions{}
-		if err := errors.Join(get.SetMatchETag(o.Version), get.SetRange(from, to-1)); err != nil {
+		if err := errors.Join(get.SetMatchETag(o.Version), get.SetRange(start, end-1)); err != nil {
 			return nil, err
 		}
 		body, _, header, err := s.core.GetObject(ctx, bucket, key, get)
@@ -47,7 +47,7 @@ func (s *Store) findWeb(ctx context.Context, o *Object) error {
 	if modified, err := http.ParseTime(answer.Header.Get("Last-Modified")); err == nil {
 		o.ModifiedNano = modified.UnixNano()
 	}
-	o.get = func(from, to int64) (*http.Response, error) { return s.ask(ctx, o.Path, from, to) }
+	o.get = func(start, end int64) (*http.Response, error) { return s.ask(ctx, o.Path, start, end) }
 	return nil
 }
 
@@ -59,9 +59,9 @@ func versionOf(header http.Header) string {
 	return header.Get("Last-Modified")
 }
 
-// open requests the bytes from from to to, or to the end if to is -1. It skips bytes if the service ignores ranges.
-func (o *Object) open(from, to int64) (io.ReadCloser, error) {
-	answer, err := o.get(from, to)
+// open requests the bytes [start, end), or all from start on if end is -1. It skips bytes if the service ignores ranges.
+func (o *Object) open(start, end int64) (io.ReadCloser, error) {
+	answer, err := o.get(start, end)
 	if minio.ToErrorResponse(err).Code == minio.PreconditionFailed {
 		err = errChanged
 	}
@@ -72,9 +72,9 @@ func (o *Object) open(from, to int64) (io.ReadCloser, error) {
 	case o.Version != "" && versionOf(answer.Header) != o.Version:
 		err = errChanged
 	case have == "":
-		_, err = io.CopyN(io.Discard, answer.Body, from)
-	case !strings.HasPrefix(have, fmt.Sprintf("bytes %d-", from)):
-		err = fmt.Errorf("requested bytes from %d, but the answer has %q", from, have)
+		_, err = io.CopyN(io.Discard, answer.Body, start)
+	case !strings.HasPrefix(have, fmt.Sprintf("bytes %d-", start)):
+		err = fmt.Errorf("requested bytes from %d, but the answer has %q", start, have)
 	}
 	if err != nil {
 		answer.Body.Close()
@@ -89,16 +89,16 @@ const (
 )
 
 // ask requests bytes from a web server. It tries again if the server is busy or not reachable.
-func (s *Store) ask(ctx context.Context, url string, from, to int64) (answer *http.Response, err error) {
+func (s *Store) ask(ctx context.Context, url string, start, end int64) (answer *http.Response, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Accept-Encoding", "identity")
-	if to >= 0 {
-		r.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", from, to-1))
-	} else if from > 0 {
-		r.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
+	if end >= 0 {
+		r.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", start, end-1))
+	} else if start > 0 {
+		r.Header.Set("Range", fmt.Sprintf("bytes=%d-", start))
 	}
 	for n := range attemptsMax {
 		select {

@@ -239,10 +239,10 @@ func (s *Section) Corrupt(offset uint64, why string, args ...any) error {
 
 // JSON decodes the content of the section. It must be a single value without unknown fields. The error wraps
 // [ErrCorrupt].
-func (s *Section) JSON(into any) error {
+func (s *Section) JSON(value any) error {
 	d := json.NewDecoder(bytes.NewReader(s.Data))
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	if err := d.Decode(value); err != nil {
 		offset := d.InputOffset() // end of the valid part
 		if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 			offset = e.Offset

@@ -229,4 +229,4 @@ func (h *header) appendTail(dst []byte, offset uint64, entries []entry, sums [][
 	return t.append(dst, &h.Identity)
 }
 
-func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
+func roundUp(n, multiple uint64) uint64 { return (n + multiple - 1) / multiple * multiple }

@@ -47,11 +47,11 @@ func (a *readAhead) change(delta int) {
 	}
 }
 
-// prefetch asks the system to start reading the bytes [from, to) of a file without read-ahead.
-func (f *File) prefetch(from, to uint64) {
-	if f.ahead.mapped == nil || to <= from {
+// prefetch asks the system to start reading the bytes [start, end) of a file without read-ahead.
+func (f *File) prefetch(start, end uint64) {
+	if f.ahead.mapped == nil || end <= start {
 		return
 	}
-	from -= from % uint64(os.Getpagesize())
-	adviseWillNeed(f.ahead.mapped[from:to])
+	start -= start % uint64(os.Getpagesize())
+	adviseWillNeed(f.ahead.mapped[start:end])
 }

@@ -63,17 +63,17 @@ func (f *File) Verify(ctx context.Context, threads int, progress func(bytes int)
 	return group.Wait()
 }
 
-// verify checks the blocks [from, to) of the file, counted through all sections. more is false if from is after the
+// verify checks the blocks [start, end) of the file, counted through all sections. more is false if start is after the
 // last block.
-func (f *File) verify(from, to uint64, progress func(int)) (more bool, err error) {
+func (f *File) verify(start, end uint64, progress func(int)) (more bool, err error) {
 	sums, first := f.tail.sums, uint64(0)
 	for i := range f.entries {
 		e := &f.entries[i]
 		n := e.blocks()
-		if from, to := max(from, first), min(to, first+n); from < to {
+		if from, to := max(start, first), min(end, first+n); from < to {
 			f.prefetch(e.offset+(from-first)*blockBytes, min(e.offset+(to-first)*blockBytes, e.offset+e.padded()))
 		}
-		for b := max(from, first); b < min(to, first+n); b++ {
+		for b := max(start, first); b < min(end, first+n); b++ {
 			k := b - first
 			offset := e.offset + k*blockBytes
 			data := f.data[offset:min(offset+blockBytes, e.offset+e.padded())]
@@ -87,13 +87,13 @@ func (f *File) verify(from, to uint64, progress func(int)) (more bool, err error
 		sums += n * sumBytes
 		first += n
 	}
-	return from < first, nil
+	return start < first, nil
 }
 
-// VerifyBlocks checks the blocks [from, to), counted through all sections, and returns their size in bytes. more is
-// false if from is after the last block. The error wraps [ErrCorrupt].
-func (f *File) VerifyBlocks(from, to uint64) (bytes uint64, more bool, err error) {
+// VerifyBlocks checks the blocks [start, end), counted through all sections, and returns their size in bytes. more is
+// false if start is after the last block. The error wraps [ErrCorrupt].
+func (f *File) VerifyBlocks(start, end uint64) (bytes uint64, more bool, err error) {
 	defer CatchFault(&err)()
-	more, err = f.verify(from, to, func(n int) { bytes += uint64(n) })
+	more, err = f.verify(start, end, func(n int) { bytes += uint64(n) })
 	return bytes, more, err
 }

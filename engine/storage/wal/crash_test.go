@@ -33,7 +33,7 @@ func work(t testing.TB, d *disk.Disk, dir string, o Options, batches int, ack fu
 		return err
 	}
 	sequence(t, "at the beginning", *records, r.Last)
-	next, from := r.Last+1, o.From
+	next, from := r.Last+1, o.Start
 	for i := range batches {
 		var at Position
 		for range 1 + i%4*20 {
@@ -133,7 +133,7 @@ func last(marks []any) acknowledgement {
 // after opens a log after a power cut and appends a record.
 func after(t *testing.T, what string, d *disk.Disk, dir string, had acknowledgement) {
 	t.Helper()
-	l, r, records := open(t, d, dir, Options{From: had.mark})
+	l, r, records := open(t, d, dir, Options{Start: had.mark})
 	sequence(t, what, records, r.Last)
 	if r.Last < had.last {
 		t.Fatalf("%s: records up to %d, and %d was acknowledged: %+v", what, r.Last, had.last, r)

@@ -35,7 +35,7 @@ type Mark struct {
 // Options configures [Open]. The zero value opens a new log without an owner.
 type Options struct {
 	ID     [16]byte  // ID of the owner; files with another ID are refused
-	From   Mark      // start of the needed records; earlier files are removed unread
+	Start  Mark      // start of the needed records; earlier files are removed unread
 	Holds  Mark      // result of [Log.Begin]: this file and the records up to Last must exist
 	Sync   Sync      // when records become durable; the zero value is Always
 	Random io.Reader // source of the files' identities; default crypto/rand
@@ -173,17 +173,17 @@ func (l *Log) Rotate() (Mark, error) {
 // elsewhere, and that [Options.From] is this mark at the next Open. Remove first writes the pending records. It
 // returns when the removal is durable. If a file cannot be removed, only this call fails, and the next call tries
 // again.
-func (l *Log) Remove(before Mark) error {
+func (l *Log) Remove(mark Mark) error {
 	l.mu.Lock()
 	number := l.number
 	l.mu.Unlock()
-	if before.File > number {
-		panic(fmt.Sprintf("wal: Remove of files below %d; the present one is %d", before.File, number))
+	if mark.File > number {
+		panic(fmt.Sprintf("wal: Remove of files below %d; the present one is %d", mark.File, number))
 	}
-	if err := l.write(func() error { return l.file.leave(before.File) }); err != nil {
+	if err := l.write(func() error { return l.file.leave(mark.File) }); err != nil {
 		return err
 	}
-	return remove(l.file.disk, l.file.dir, before.File)
+	return remove(l.file.disk, l.file.dir, mark.File)
 }
 
 // Begin durably writes all pending records, and creates the current file if it has no record yet. It returns the file

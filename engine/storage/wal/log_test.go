@@ -173,7 +173,7 @@ func TestLog(t *testing.T) {
 		t.Errorf("a record that was acknowledged: %v", err)
 	}
 
-	o.From = Mark{6, 10}
+	o.Start = Mark{6, 10}
 	must.Do(t, os.WriteFile(path(dir, 4), []byte("came back after a power cut"), 0o600))
 	l, r, had = open(t, nil, dir, o)
 	if !slices.Equal(had, []string{"11:g"}) || r.Last != 11 || faults.Left(t, dir) != "00000006.wal" {
@@ -236,7 +236,7 @@ func TestRefused(t *testing.T) {
 				os.Rename(path(dir, 0), path(dir, 3)))
 		}, Options{}, "was file 3 and has been renamed"},
 		"an earlier mark": {func(dir string) error { return os.Rename(path(dir, 1), path(dir, 0)) },
-			Options{From: Mark{2, 0}}, "its first record is 2, and the last one before is 0"},
+			Options{Start: Mark{2, 0}}, "its first record is 2, and the last one before is 0"},
 		"a newer format": {func(dir string) error { return overwrite(path(dir, 3), 8, 2) }, Options{},
 			"format version 2, this ndd reads version 1: a newer"},
 		"another file": {func(dir string) error { return overwrite(path(dir, 1), 0, 'x') }, Options{},

@@ -29,16 +29,16 @@ type Report struct {
 }
 
 // Check reads the log in the folder dir like [Open], but changes nothing.
-func Check(dir string, o Options, replay func(at Position, record []byte) error) (Report, error) {
+func Check(dir string, o Options, replay func(position Position, record []byte) error) (Report, error) {
 	state, err := scan(nil, dir, o, replay)
 	return state.Report, err
 }
 
 // Paths returns the paths of the log files in dir that are needed from a mark on, in order.
-func Paths(d *disk.Disk, dir string, from Mark) (paths []string, err error) {
+func Paths(d *disk.Disk, dir string, start Mark) (paths []string, err error) {
 	files, err := list(d, dir)
 	for _, f := range files {
-		if f.number >= from.File {
+		if f.number >= start.File {
 			paths = append(paths, f.path)
 		}
 	}
@@ -57,7 +57,7 @@ type logState struct {
 
 // scan reads the files of the log in order, and calls replay with their records.
 func scan(d *disk.Disk, dir string, o Options, replay func(Position, []byte) error) (*logState, error) {
-	s := &logState{next: max(o.From.File, 1), options: o, Report: Report{Last: o.From.Last}}
+	s := &logState{next: max(o.Start.File, 1), options: o, Report: Report{Last: o.Start.Last}}
 	files, err := list(d, dir)
 	if err != nil {
 		return s, err
@@ -142,7 +142,7 @@ func creationTorn(data []byte) bool {
 
 // repair removes the files before Options.From and the torn end.
 func (s *logState) repair(d *disk.Disk, dir string) error {
-	if err := remove(d, dir, s.options.From.File); err != nil {
+	if err := remove(d, dir, s.options.Start.File); err != nil {
 		return err
 	}
 	switch {

@@ -51,8 +51,8 @@ const blocksMax = 7
 // A head describes a bucket: its address, the logarithm of a quarter of its room, and its number of fingerprints.
 type head uint64
 
-func newHead(at uint32, class, n int) head {
-	return head(uint64(at)<<32 | uint64(class)<<27 | uint64(n))
+func newHead(address uint32, class, n int) head {
+	return head(uint64(address)<<32 | uint64(class)<<27 | uint64(n))
 }
 
 func (h head) address() uint32 { return uint32(h >> 32) }
@@ -135,8 +135,8 @@ func (b *blocks) move(h head) head {
 func bucketWords(class int) int { return 6 << class }
 
 // bucket returns the room of a bucket for fingerprints and for their rows.
-func (b *blocks) bucket(h head) (prints []uint64, rows []uint32) {
-	words, room := b.arena.at(h.address()), h.room()
+func (b *blocks) bucket(h head) (fingerprints []uint64, rows []uint32) {
+	words, room := b.arena.wordsAt(h.address()), h.room()
 	return words[:room:room], halfWords(words[room : room+room/2])
 }
 
@@ -145,7 +145,7 @@ func (b *blocks) bytes() uint64 { return b.arena.bytes() + 8*uint64(len(b.heads)
 
 // fill makes the buckets of a memtable's first n fingerprints, each with its final room, in empty blocks. This is
 // several times faster than adding them one by one.
-func (b *blocks) fill(n int, pages func(yield func(row int, prints []uint64) bool)) {
+func (b *blocks) fill(n int, pages func(yield func(row int, fingerprints []uint64) bool)) {
 	counts := make([]uint32, b.mask+1)
 	for i, heads := range b.heads {
 		clear(counts)
@@ -224,7 +224,7 @@ func (b *blocks) prefetchBuckets(queries []uint64, k int) {
 		shuffled := b.shuffled(q)
 		for i, heads := range b.heads[:k+1] {
 			if h := head(atomic.LoadUint64(&heads[b.value(i, shuffled)])); h != 0 {
-				asm.PrefetchAll(b.arena.at(h.address())[:h.n()])
+				asm.PrefetchAll(b.arena.wordsAt(h.address())[:h.n()])
 			}
 		}
 	}
@@ -238,7 +238,7 @@ func (b *blocks) prefetchRoom(f uint64) {
 		if h == 0 {
 			continue
 		}
-		words := b.arena.at(h.address())[:bucketWords(h.class())]
+		words := b.arena.wordsAt(h.address())[:bucketWords(h.class())]
 		if n, room := h.n(), h.room(); n < room {
 			asm.PrefetchAt(words, []uint64{uint64(n), uint64(room + n/2)})
 		} else { // it moves
@@ -284,14 +284,14 @@ type arena struct {
 }
 
 // alloc returns zeroed words and their address.
-func (a *arena) alloc(words int) (at uint32, room []uint64) {
+func (a *arena) alloc(words int) (address uint32, room []uint64) {
 	if n := len(a.buffers); n == 0 || a.used+words > len(a.buffers[n-1].Data) {
 		a.grow(words)
 	}
 	n := len(a.buffers) - 1
-	at, room = uint32(n<<slabShift|a.used), a.buffers[n].Data[a.used:][:words:words]
+	address, room = uint32(n<<slabShift|a.used), a.buffers[n].Data[a.used:][:words:words]
 	a.used += words
-	return at, room
+	return address, room
 }
 
 // grow adds a slab with room for the given number of words.
@@ -316,7 +316,7 @@ func (a *arena) grow(words int) {
 }
 
 // at returns the words from an address to the end of its slab.
-func (a *arena) at(address uint32) []uint64 {
+func (a *arena) wordsAt(address uint32) []uint64 {
 	return (*a.slabs.Load())[address>>slabShift][address&(slabWords-1):]
 }
 

@@ -15,14 +15,14 @@ type Search struct {
 	Verifier  rows.Verifier
 	Positions []uint32 // scratch memory
 
-	First bool            // find only one document of each fingerprint
-	Ctx   context.Context // cancels searches; may be nil
-	asked int             // number of queries that were searched
+	First    bool            // find only one document of each fingerprint
+	Ctx      context.Context // cancels searches; may be nil
+	searched int             // number of queries that were searched
 }
 
 // Ended returns the error of the context, once enough queries were searched to check it.
 func (a *Search) Ended() error {
-	if a.Ctx == nil || a.asked < queriesAtOnce {
+	if a.Ctx == nil || a.searched < queriesAtOnce {
 		return nil
 	}
 	return a.Ctx.Err()
@@ -30,8 +30,8 @@ func (a *Search) Ended() error {
 
 // next counts a query and reports whether to search it. It checks the context from time to time.
 func (a *Search) next() bool {
-	a.asked++
-	return a.asked%queriesAtOnce != 0 || a.Ended() == nil
+	a.searched++
+	return a.searched%queriesAtOnce != 0 || a.Ended() == nil
 }
 
 // takes reports whether the view includes a document and the verifier accepts it, and returns the similarity.
@@ -48,8 +48,8 @@ const queriesAtOnce = 16
 
 // Search appends a match for each document within k of a query, in no order. With a.First it appends one document of
 // each fingerprint; it then searches equal queries once and skips fingerprints that it has found. It ends soon after it
-// has more than most matches, if most is not 0, and soon after the context ends.
-func (m *Table) Search(dst []rows.Match, a *Search, queries []uint64, most int) []rows.Match {
+// has more than limit matches, if limit is not 0, and soon after the context ends.
+func (m *Table) Search(dst []rows.Match, a *Search, queries []uint64, limit int) []rows.Match {
 	if m.Before(a.Clock) == 0 {
 		return dst
 	}
@@ -68,14 +68,14 @@ func (m *Table) Search(dst []rows.Match, a *Search, queries []uint64, most int) 
 				dst = append(dst, x)
 			}
 		} else if a.next() {
-			dst = m.searchOne(dst, a, q, query, most)
+			dst = m.searchOne(dst, a, q, query, limit)
 		} else {
 			break
 		}
 		if a.First {
 			found[query] = [2]int{begin, len(dst)}
 		}
-		if most > 0 && len(dst) > most {
+		if limit > 0 && len(dst) > limit {
 			break
 		}
 	}
@@ -83,7 +83,7 @@ func (m *Table) Search(dst []rows.Match, a *Search, queries []uint64, most int) 
 }
 
 // searchOne is [Table.Search] of query number q.
-func (m *Table) searchOne(dst []rows.Match, a *Search, q int, query uint64, most int) []rows.Match {
+func (m *Table) searchOne(dst []rows.Match, a *Search, q int, query uint64, limit int) []rows.Match {
 	var seen map[uint64]bool // fingerprints
 	begin := len(dst)
 	m.eachNear(a, query, func(f uint64, row uint32) bool {
@@ -101,7 +101,7 @@ func (m *Table) searchOne(dst []rows.Match, a *Search, q int, query uint64, most
 			seen[f] = true
 		}
 		dst = append(dst, rows.NewDocMatch(q, query, f, m.First+rows.DocID(row), similarity))
-		return most == 0 || len(dst) <= most
+		return limit == 0 || len(dst) <= limit
 	})
 	return dst
 }
@@ -118,11 +118,11 @@ func (m *Table) eachNear(a *Search, query uint64, yield func(f uint64, row uint3
 	m.scan(from, m.Before(a.Clock), query, a.K, a.Positions, yield)
 }
 
-// Since appends a match for each document from number from on that is within k of a query.
-func (m *Table) Since(dst []rows.Match, a *Search, from rows.DocID, query uint64) []rows.Match {
+// Since appends a match for each document from number first on that is within k of a query.
+func (m *Table) Since(dst []rows.Match, a *Search, first rows.DocID, query uint64) []rows.Match {
 	begin := 0
-	if from > m.First {
-		begin = int(from - m.First)
+	if first > m.First {
+		begin = int(first - m.First)
 	}
 	m.scan(begin, m.Before(a.Clock), query, a.K, a.Positions, func(f uint64, row uint32) bool {
 		if similarity, ok := a.takes(m, int(row), 0); ok {
@@ -133,13 +133,13 @@ func (m *Table) Since(dst []rows.Match, a *Search, from rows.DocID, query uint64
 	return dst
 }
 
-// scan calls yield with each of rows [from, to) that is within k of a query, in order, until yield returns false.
-func (m *Table) scan(from, to int, query uint64, k int, positions []uint32, yield func(f uint64, row uint32) bool) {
-	m.EachPage(from, to, func(first int, prints []uint64) bool {
-		for at := 0; at < len(prints); {
-			n, done := asm.Within64(positions, prints[at:], query, k)
+// scan calls yield with each of rows [start, end) that is within k of a query, in order, until yield returns false.
+func (m *Table) scan(start, end int, query uint64, k int, positions []uint32, yield func(f uint64, row uint32) bool) {
+	m.EachPage(start, end, func(first int, fingerprints []uint64) bool {
+		for at := 0; at < len(fingerprints); {
+			n, done := asm.Within64(positions, fingerprints[at:], query, k)
 			for _, p := range positions[:n] {
-				if !yield(prints[at+int(p)], uint32(first+at+int(p))) {
+				if !yield(fingerprints[at+int(p)], uint32(first+at+int(p))) {
 					return false
 				}
 			}
@@ -182,10 +182,10 @@ func (m *Table) PrefetchHeads(queries []uint64, k int) {
 	}
 }
 
-// prefetchUnindexed requests the rows from row from on. Another processor may have written the last ones.
-func (m *Table) prefetchUnindexed(from int) {
-	m.EachPage(from, m.Len(), func(_ int, prints []uint64) bool {
-		asm.PrefetchAll(prints)
+// prefetchUnindexed requests the rows from row first on. Another processor may have written the last ones.
+func (m *Table) prefetchUnindexed(first int) {
+	m.EachPage(first, m.Len(), func(_ int, fingerprints []uint64) bool {
+		asm.PrefetchAll(fingerprints)
 		return false
 	})
 }

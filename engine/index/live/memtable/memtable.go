@@ -55,10 +55,10 @@ type Table struct {
 
 // A page stores pageDocs rows.
 type page struct {
-	prints   [pageDocs]uint64
-	ids      []uint32        // addresses of IDs, 0 for none; nil if documents have no IDs
-	sketches []sketch.Sketch // nil if the index keeps none
-	expires  atomic.Pointer[[pageDocs]rows.Time]
+	fingerprints [pageDocs]uint64
+	ids          []uint32        // addresses of IDs, 0 for none; nil if documents have no IDs
+	sketches     []sketch.Sketch // nil if the index keeps none
+	expires      atomic.Pointer[[pageDocs]rows.Time]
 }
 
 // Options describe a memtable. Only the writer reads Key and Deferred.
@@ -125,7 +125,7 @@ func (m *Table) put(row int, d *rows.Doc, expires rows.Time) {
 		p = m.newPage(row / pageDocs)
 	}
 	at := row % pageDocs
-	p.prints[at] = uint64(d.Fingerprint)
+	p.fingerprints[at] = uint64(d.Fingerprint)
 	if p.sketches != nil {
 		p.sketches[at] = d.Sketch
 	}
@@ -176,15 +176,15 @@ func (m *Table) IndexAll() {
 	m.index()
 }
 
-// EachPage calls yield with the fingerprints of rows [from, to), page by page, and the first row of each page, until
+// EachPage calls yield with the fingerprints of rows [first, limit), page by page, and the first row of each page, until
 // yield returns false.
-func (m *Table) EachPage(from, to int, yield func(row int, prints []uint64) bool) {
-	for from < to {
-		end := min(to, from-from%pageDocs+pageDocs)
-		if !yield(from, m.pages[from/pageDocs].Load().prints[from%pageDocs:][:end-from]) {
+func (m *Table) EachPage(first, limit int, yield func(row int, fingerprints []uint64) bool) {
+	for first < limit {
+		end := min(limit, first-first%pageDocs+pageDocs)
+		if !yield(first, m.pages[first/pageDocs].Load().fingerprints[first%pageDocs:][:end-first]) {
 			return
 		}
-		from = end
+		first = end
 	}
 }
 
@@ -194,7 +194,7 @@ func (m *Table) page(row int) (*page, int) { return m.pages[row/pageDocs].Load()
 // Fingerprint returns the fingerprint of a row.
 func (m *Table) Fingerprint(row int) uint64 {
 	p, at := m.page(row)
-	return p.prints[at]
+	return p.fingerprints[at]
 }
 
 // idBytes returns the ID of a row, empty if it has none. It is valid as long as the memtable is.
@@ -203,7 +203,7 @@ func (m *Table) idBytes(row int) []byte {
 	if p.ids == nil || p.ids[at] == 0 {
 		return nil
 	}
-	b := memory.As[byte](m.ids.at(p.ids[at]))
+	b := memory.As[byte](m.ids.wordsAt(p.ids[at]))
 	n, from := binary.Uvarint(b)
 	return b[from:][:n]
 }
@@ -244,13 +244,13 @@ func (m *Table) Expiries() (e rows.Expiries) {
 }
 
 // Hides reports whether a document of the memtable is hidden from a reader of that moment that began at now.
-func (m *Table) Hides(doc rows.DocID, at rows.Moment, now rows.Time) bool {
-	return m.Dead.Has(doc, at) || m.Expiry(int(doc-m.First)).Expired(now)
+func (m *Table) Hides(doc rows.DocID, moment rows.Moment, now rows.Time) bool {
+	return m.Dead.Has(doc, moment) || m.Expiry(int(doc-m.First)).Expired(now)
 }
 
 // Count returns the number of documents that a view sees, and of those that have expired.
-func (m *Table) Count(at rows.Moment, now rows.Time) (seen, expired uint64) {
-	n := m.Before(at.Clock)
+func (m *Table) Count(moment rows.Moment, now rows.Time) (visible, expired uint64) {
+	n := m.Before(moment.Clock)
 	for row := 0; row < n && now != 0; row++ {
 		if m.pages[row/pageDocs].Load().expires.Load() == nil {
 			row += pageDocs - 1 - row%pageDocs
@@ -258,7 +258,7 @@ func (m *Table) Count(at rows.Moment, now rows.Time) (seen, expired uint64) {
 			expired++
 		}
 	}
-	gone := m.Dead.Count(at, func(doc rows.DocID) bool {
+	gone := m.Dead.Count(moment, func(doc rows.DocID) bool {
 		return int(doc-m.First) < n && !m.Expiry(int(doc-m.First)).Expired(now)
 	})
 	return uint64(n) - expired - gone, expired
@@ -401,8 +401,8 @@ func (m *Table) indexLocked() {
 		b.fill(n, func(yield func(int, []uint64) bool) { m.EachPage(0, n, yield) })
 	} else {
 		before = b.bytes()
-		m.EachPage(int(b.rows.Load()), n, func(row int, prints []uint64) bool {
-			b.append(row, prints)
+		m.EachPage(int(b.rows.Load()), n, func(row int, fingerprints []uint64) bool {
+			b.append(row, fingerprints)
 			return true
 		})
 	}
@@ -426,8 +426,8 @@ func (m *Table) TryIndex() (grown bool) {
 }
 
 // append adds the fingerprints of rows from row on, in groups whose misses overlap. Calls must not be concurrent.
-func (b *blocks) append(row int, prints []uint64) {
-	for some := range slices.Chunk(prints, unindexedDocs) {
+func (b *blocks) append(row int, fingerprints []uint64) {
+	for some := range slices.Chunk(fingerprints, unindexedDocs) {
 		for few := range slices.Chunk(some, prefetchQueries) {
 			b.prefetchHeads(few, len(b.heads)-1)
 		}

@@ -208,8 +208,8 @@ func TestEqualQueriesAreSearchedOnce(t *testing.T) {
 	queries := sets.Of(256, func(i int) uint64 { return uint64(i % 2) })
 	a := Search{Moment: rows.Moment{Clock: m.End()}, K: 3, First: true, Positions: make([]uint32, 1<<16)}
 	found := m.Search(nil, &a, queries, 0)
-	if a.asked != 2 || len(found) != len(queries) {
-		t.Fatalf("%d queries were searched for, %d matches; want 2, and one for each of %d", a.asked, len(found),
+	if a.searched != 2 || len(found) != len(queries) {
+		t.Fatalf("%d queries were searched for, %d matches; want 2, and one for each of %d", a.searched, len(found),
 			len(queries))
 	}
 	for q, x := range found {

@@ -27,10 +27,10 @@ type Clock struct {
 
 // A clockBase is a time and the reading of the monotonic clock at that time.
 type clockBase struct {
-	at        time.Time
+	wall      time.Time
 	monotonic time.Duration
 	stopped   bool
-	stood     time.Time // time at which it was stopped
+	stopTime  time.Time // time at which it was stopped
 }
 
 func (c *Clock) system() time.Time {
@@ -52,12 +52,12 @@ func (c *Clock) monotonic() time.Duration {
 // Begin starts the clock at the system's time, or at latest if that is later: the time when the index was last open. If
 // confirm is set and the two differ by more than [JumpMax], the clock stops at latest. A latest of 0 is unknown.
 func (c *Clock) Begin(latest Time, confirm bool) {
-	b := clockBase{at: c.system().Round(0), monotonic: c.monotonic()}
+	b := clockBase{wall: c.system().Round(0), monotonic: c.monotonic()}
 	before := time.Unix(int64(latest), 0)
-	if jump := b.at.Sub(before); latest != 0 && confirm && jump.Abs() > JumpMax {
-		b.at, b.stopped, b.stood = before, true, before
+	if jump := b.wall.Sub(before); latest != 0 && confirm && jump.Abs() > JumpMax {
+		b.wall, b.stopped, b.stopTime = before, true, before
 	} else if latest != 0 && jump < 0 {
-		b.at = before
+		b.wall = before
 	}
 	c.begun.Store(&b)
 }
@@ -71,13 +71,13 @@ func (c *Clock) base() *clockBase {
 
 // running returns the time of a clock that was not stopped.
 func (b *clockBase) running(monotonic time.Duration) time.Time {
-	return b.at.Add(monotonic - b.monotonic)
+	return b.wall.Add(monotonic - b.monotonic)
 }
 
 func (c *Clock) time() time.Time {
 	b := c.base()
 	if b.stopped {
-		return b.stood
+		return b.stopTime
 	}
 	return b.running(c.monotonic())
 }
@@ -91,9 +91,9 @@ func (c *Clock) Jump() time.Duration {
 	jump := system.Sub(now)
 	switch stop := jump.Abs() > JumpMax; {
 	case stop && !b.stopped:
-		c.begun.Store(&clockBase{b.at, b.monotonic, true, now})
+		c.begun.Store(&clockBase{b.wall, b.monotonic, true, now})
 	case !stop && b.stopped:
-		c.begun.Store(&clockBase{at: now.Add(max(jump, 0)), monotonic: monotonic})
+		c.begun.Store(&clockBase{wall: now.Add(max(jump, 0)), monotonic: monotonic})
 	}
 	if jump.Abs() <= JumpMax {
 		return 0

@@ -68,7 +68,7 @@ func (r *runs[V]) begin(v V) {
 }
 
 // of returns the run of a row.
-func (r *runs[V]) of(row uint64) int {
+func (r *runs[V]) runOf(row uint64) int {
 	if len(r.Rows) == 1 {
 		return 0
 	}
@@ -135,7 +135,7 @@ func (d *Numbers) End() DocID {
 
 // Doc returns the document of a row.
 func (d *Numbers) Doc(row uint64) DocID {
-	i := d.of(row)
+	i := d.runOf(row)
 	return d.Values[i] + DocID(row-d.Rows[i])
 }
 
@@ -194,20 +194,20 @@ type Expiries struct {
 }
 
 // Append adds n rows that expire at the same time.
-func (e *Expiries) Append(at Time, n uint64) {
+func (e *Expiries) Append(expiry Time, n uint64) {
 	if n == 0 {
 		return
 	}
-	if len(e.Values) == 0 || e.Values[len(e.Values)-1] != at {
-		if forever := at == 0 || e.N > 0 && e.last == 0; forever {
+	if len(e.Values) == 0 || e.Values[len(e.Values)-1] != expiry {
+		if forever := expiry == 0 || e.N > 0 && e.last == 0; forever {
 			e.last = 0
 		} else {
-			e.last = max(e.last, at)
+			e.last = max(e.last, expiry)
 		}
-		if at != 0 && (e.First == 0 || at < e.First) {
-			e.First = at
+		if expiry != 0 && (e.First == 0 || expiry < e.First) {
+			e.First = expiry
 		}
-		e.begin(at)
+		e.begin(expiry)
 	}
 	e.N += n
 }
@@ -217,7 +217,7 @@ func (e *Expiries) At(row uint64) Time {
 	if e.First == 0 {
 		return 0
 	}
-	return e.Values[e.of(row)]
+	return e.Values[e.runOf(row)]
 }
 
 // Any reports whether some row has expired for a reader that began at now, and All whether all rows have.
@@ -239,12 +239,12 @@ func (e *Expiries) Count(now Time) (n uint64) {
 
 // Between calls f with each expiry of the rows from row to row end, and the number of these rows that have it, in
 // order.
-func (e *Expiries) Between(row, end uint64, f func(at Time, n uint64)) {
+func (e *Expiries) Between(row, end uint64, f func(expiry Time, n uint64)) {
 	if e.First == 0 {
 		f(0, end-row)
 		return
 	}
-	for i := e.of(row); row < end; i++ {
+	for i := e.runOf(row); row < end; i++ {
 		past := min(end, e.end(i))
 		f(e.Values[i], past-row)
 		row = past

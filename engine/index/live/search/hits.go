@@ -72,11 +72,11 @@ type segmentScratch struct {
 
 // locateScratch is the working memory for finding the documents of matches.
 type locateScratch struct {
-	ranges []segment.Range // documents of each match; empty if the request wants none
-	rows   []uint64
-	prints []uint64 // fingerprints of the matches of one segment
-	places []int    // indexes of these matches
-	found  []segment.Range
+	ranges       []segment.Range // documents of each match; empty if the request wants none
+	rows         []uint64
+	fingerprints []uint64 // fingerprints of the matches of one segment
+	places       []int    // indexes of these matches
+	found        []segment.Range
 }
 
 // Until ends searches with the error of ctx once ctx has ended.
@@ -113,8 +113,8 @@ type Limits struct {
 // A Bound is a maximum number of hits and documents.
 type Bound struct{ Hits, Docs int }
 
-// asked sets the request's documents per hit, and returns their number.
-func (c *Searcher) asked(docs int) int {
+// setDocs sets the request's documents per hit, and returns their number.
+func (c *Searcher) setDocs(docs int) int {
 	if c.first = docs == FirstDoc; c.first {
 		return 1
 	}
@@ -183,17 +183,17 @@ func (c *Searcher) locate(w version.View, docs int) error {
 	}
 	c.documents.ranges = slices.Grow(c.documents.ranges, len(c.matches))[:len(c.matches)]
 	for i, s := range w.Version.Segments {
-		c.documents.prints, c.documents.places = c.documents.prints[:0], c.documents.places[:0]
+		c.documents.fingerprints, c.documents.places = c.documents.fingerprints[:0], c.documents.places[:0]
 		for j, m := range c.matches {
 			if m.Source == i {
-				c.documents.prints, c.documents.places = append(c.documents.prints, m.Fingerprint), append(c.documents.places, j)
+				c.documents.fingerprints, c.documents.places = append(c.documents.fingerprints, m.Fingerprint), append(c.documents.places, j)
 			}
 		}
-		if len(c.documents.prints) == 0 {
+		if len(c.documents.fingerprints) == 0 {
 			continue
 		}
-		c.documents.found = slices.Grow(c.documents.found[:0], len(c.documents.prints))[:len(c.documents.prints)]
-		if err := s.Locate(c.documents.found, c.documents.prints, &c.segments.scratch); err != nil {
+		c.documents.found = slices.Grow(c.documents.found[:0], len(c.documents.fingerprints))[:len(c.documents.fingerprints)]
+		if err := s.Locate(c.documents.found, c.documents.fingerprints, &c.segments.scratch); err != nil {
 			return fmt.Errorf("segment %d: %w", i, err)
 		}
 		for j, r := range c.documents.found {
@@ -210,14 +210,14 @@ func (c *Searcher) order() {
 		o := &c.sorting
 		o.sorted, o.places = slices.Grow(o.sorted[:0], n)[:n], slices.Grow(o.places[:0], n)[:n]
 		o.matches = slices.Grow(o.matches[:0], n)[:n]
-		o.prints, o.ends = o.prints[:0], o.ends[:0]
+		o.fingerprints, o.ends = o.fingerprints[:0], o.ends[:0]
 		for i := range c.matches {
 			m := &c.matches[i]
-			o.prints = append(o.prints, m.Fingerprint)
+			o.fingerprints = append(o.fingerprints, m.Fingerprint)
 			o.ends = append(o.ends, make([]int, max(0, (m.Query+1)*distances-len(o.ends)))...)
 			o.ends[m.Query*distances+int(m.Distance)]++
 		}
-		radix.Rows(o.sorted, o.places, o.prints, ^uint64(0), 1)
+		radix.Rows(o.sorted, o.places, o.fingerprints, ^uint64(0), 1)
 		at := 0
 		for i, n := range o.ends { // becomes the index of the next match of each query and distance
 			o.ends[i], at = at, at+n
@@ -235,11 +235,11 @@ func (c *Searcher) order() {
 
 // sortScratch is the working memory of [Searcher.order].
 type sortScratch struct {
-	prints  []uint64 // fingerprints of the matches
-	sorted  []uint64
-	places  []uint32 // indexes of the matches, sorted by fingerprint
-	matches []rows.Match
-	ends    []int // one for each query and distance
+	fingerprints []uint64 // fingerprints of the matches
+	sorted       []uint64
+	places       []uint32 // indexes of the matches, sorted by fingerprint
+	matches      []rows.Match
+	ends         []int // one for each query and distance
 }
 
 const (
@@ -266,14 +266,14 @@ func (c *Searcher) sketchesIn(s *version.Segment) []sketch.Sketch {
 // unbounded is no limit.
 var unbounded = Bound{AllDocs, AllDocs}
 
-// collect combines matches into hits, from match number from on, which must be the first of its fingerprint. Each hit
+// collect combines matches into hits, from match number first on, which must be the first of its fingerprint. Each hit
 // has the first docs of its documents. It makes as many hits as the bound allows. next is the first match after them;
 // it is from if the first hit has too many documents. A fingerprint without visible documents gets no hit. The matches
 // must be located.
-func (c *Searcher) collect(w version.View, from, docs int, most Bound) (a Answers, next int, err error) {
+func (c *Searcher) collect(w version.View, first, docs int, limit Bound) (a Answers, next int, err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
 	held := 0
-	for next = from; next < len(c.matches) && len(a.Hits) < most.Hits; {
+	for next = first; next < len(c.matches) && len(a.Hits) < limit.Hits; {
 		end := c.groupEnd(next)
 		h, err := c.hit(w, next, end)
 		if err == nil && len(a.Hits)%hitsAtOnce == hitsAtOnce-1 {
@@ -283,7 +283,7 @@ func (c *Searcher) collect(w version.View, from, docs int, most Bound) (a Answer
 			return a, next, err
 		}
 		if n := int(min(h.Documents, uint64(max(docs, 0)))); n > 0 {
-			if held += n; held > most.Docs {
+			if held += n; held > limit.Docs {
 				break
 			}
 			h.Docs = a.room(n)
@@ -310,21 +310,21 @@ func (c *Searcher) collect(w version.View, from, docs int, most Bound) (a Answer
 const hitsAtOnce = 16
 
 // groupEnd returns the end of the matches with the same query and fingerprint as match number from.
-func (c *Searcher) groupEnd(from int) int {
-	to := from + 1
-	for to < len(c.matches) && c.matches[to].Query == c.matches[from].Query &&
-		c.matches[to].Fingerprint == c.matches[from].Fingerprint {
+func (c *Searcher) groupEnd(first int) int {
+	to := first + 1
+	for to < len(c.matches) && c.matches[to].Query == c.matches[first].Query &&
+		c.matches[to].Fingerprint == c.matches[first].Fingerprint {
 		to++
 	}
 	return to
 }
 
-// hit returns the hit of matches [from, to), which have one fingerprint, without its documents. If the matches are
+// hit returns the hit of matches [first, end), which have one fingerprint, without its documents. If the matches are
 // located it counts the documents, or sets 1 if only the first one is wanted.
-func (c *Searcher) hit(w version.View, from, to int) (h Hit, err error) {
-	m := &c.matches[from]
+func (c *Searcher) hit(w version.View, first, end int) (h Hit, err error) {
+	m := &c.matches[first]
 	h = Hit{Fingerprint: simhash.Fingerprint(m.Fingerprint), Distance: int(m.Distance)}
-	for i := from; i < to && len(c.documents.ranges) > 0 && !(c.first && h.Documents > 0); i++ {
+	for i := first; i < end && len(c.documents.ranges) > 0 && !(c.first && h.Documents > 0); i++ {
 		n, err := c.count(w, i)
 		if err != nil {
 			return h, err
@@ -353,10 +353,10 @@ func (c *Searcher) count(w version.View, i int) (n uint64, err error) {
 	return n, err
 }
 
-// eachDoc calls yield with the documents of matches [from, to), which have one fingerprint, and their similarities, in
+// eachDoc calls yield with the documents of matches [first, end), which have one fingerprint, and their similarities, in
 // ascending order, until yield returns false.
-func (c *Searcher) eachDoc(w version.View, from, to int, yield func(rows.DocID, float32) bool) error {
-	for i := from; i < to; i++ {
+func (c *Searcher) eachDoc(w version.View, first, end int, yield func(rows.DocID, float32) bool) error {
+	for i := first; i < end; i++ {
 		if more, err := c.docsOf(w, i, yield); err != nil || !more {
 			return err
 		}

@@ -36,7 +36,7 @@ const (
 // without a sketch the zero sketch. TTL and OnConflict are not set.
 //
 // A segment finds the documents of a fingerprint, but not the fingerprint of a document. So Documents reads all of one
-// table for some documents at a time (see [segment.Segment.Prints]). For these it reserves 9 bytes each from the
+// table for some documents at a time (see [segment.Segment.ReadFingerprints]). For these it reserves 9 bytes each from the
 // budget: at most half of the free memory, and at least 9 MiB for a segment of a million documents. With a gigabyte
 // free, each pass lists about 60 million documents. A document takes some tenths of a microsecond, and each pass 10 ns
 // per document of the segment.
@@ -77,7 +77,7 @@ type lister struct {
 	budget  *memory.Budget
 	maxRows uint64 // maximum number of rows of a segment that are listed at a time
 	yield   func(doc rows.DocID, d rows.Doc) error
-	seen    uint64
+	visited uint64
 }
 
 func (l *lister) run() (ListCounts, error) {
@@ -98,7 +98,7 @@ func (l *lister) run() (ListCounts, error) {
 func (l *lister) row(doc rows.DocID, d rows.Doc, deleted bool, expires rows.Time,
 	id func() (string, error)) (err error) {
 	const often = 1 << 12
-	if l.seen++; l.seen%often == 0 && l.ctx.Err() != nil {
+	if l.visited++; l.visited%often == 0 && l.ctx.Err() != nil {
 		return l.ctx.Err()
 	}
 	switch {
@@ -139,7 +139,7 @@ func (l *lister) segment(s *version.Segment) (err error) {
 	defer buffer.Free()
 	for ; from < n; from += size {
 		prints := buffer.Data[:min(size, n-from)]
-		if err := s.Prints(l.ctx, prints, from); err != nil {
+		if err := s.ReadFingerprints(l.ctx, prints, from); err != nil {
 			return err
 		}
 		if err := l.rows(s, from, from+uint64(len(prints)), prints); err != nil {
@@ -149,16 +149,16 @@ func (l *lister) segment(s *version.Segment) (err error) {
 	return nil
 }
 
-// rows lists the documents of rows [from, to) of a segment. prints has their fingerprints, or is nil.
-func (l *lister) rows(s *version.Segment, from, to uint64, prints []uint64) error {
+// rows lists the documents of rows [first, end) of a segment. fingerprints may be nil.
+func (l *lister) rows(s *version.Segment, first, end uint64, fingerprints []uint64) error {
 	id := func(uint64) (string, error) { return "", nil }
 	if list := s.IDs(); list != nil {
 		id = list.Cursor().ID
 	}
-	for row := from; row < to; row++ {
+	for row := first; row < end; row++ {
 		var d rows.Doc
-		if prints != nil {
-			d.Fingerprint = simhash.Fingerprint(prints[row-from])
+		if fingerprints != nil {
+			d.Fingerprint = simhash.Fingerprint(fingerprints[row-first])
 		}
 		if s.Sketches != nil {
 			d.Sketch = s.Sketches[row]

@@ -32,7 +32,7 @@ func (c *Searcher) Query(q simhash.Fingerprint, k, docs int, verifier rows.Verif
 func (c *Searcher) Search(w version.View, queries []uint64, k, docs int, swept Swept, verifier rows.Verifier) (Answers,
 	error) {
 	c.verifier = verifier
-	docs = c.asked(docs)
+	docs = c.setDocs(docs)
 	if err := c.find(w, queries, k, swept, 0); err != nil {
 		return Answers{}, err
 	}
@@ -43,7 +43,7 @@ func (c *Searcher) Search(w version.View, queries []uint64, k, docs int, swept S
 // the first docs of its documents.
 func (c *Searcher) Hits(w version.View, matches []rows.Match, docs int, verifier rows.Verifier) (Answers, error) {
 	c.verifier, c.matches = verifier, append(c.matches[:0], matches...)
-	return c.hits(w, c.asked(docs))
+	return c.hits(w, c.setDocs(docs))
 }
 
 // ID returns the ID of a document of a view, empty if it has none.
@@ -57,14 +57,14 @@ func (c *Searcher) ID(w version.View, doc rows.DocID) (string, error) {
 
 // find sets c.matches to the matches in segments and memtables. The workers of some segments search while the caller
 // searches the others. If most is not 0 and there are more matches, it may fail with [segment.ErrTooMany].
-func (c *Searcher) find(w version.View, queries []uint64, k int, swept Swept, most int) error {
+func (c *Searcher) find(w version.View, queries []uint64, k int, swept Swept, limit int) error {
 	v := w.Version
-	c.matches, c.maxFound = c.matches[:0], most
-	c.segments.scratch.AtMost(most)
+	c.matches, c.maxFound = c.matches[:0], limit
+	c.segments.scratch.AtMost(limit)
 	for _, m := range v.Memtables { // the search of segments hides these misses
 		m.PrefetchHeads(queries, k)
 	}
-	c.submission.submit(c.ctx, v, queries, k, most, swept)
+	c.submission.submit(c.ctx, v, queries, k, limit, swept)
 	err := c.findOwn(v, w.Now, queries, k, swept)
 	waited := c.submission.wait(func(segment int, m segment.Match) { c.match(segment, queries, m) })
 	if err := cmp.Or(err, waited, c.crowded()); err != nil {
@@ -74,7 +74,7 @@ func (c *Searcher) find(w version.View, queries []uint64, k int, swept Swept, mo
 		First: c.first || c.distinct, Ctx: c.ctx}
 	for i, m := range v.Memtables {
 		own := len(c.matches)
-		c.matches = m.Search(c.matches, &a, queries, most)
+		c.matches = m.Search(c.matches, &a, queries, limit)
 		for j := own; j < len(c.matches) && c.distinct; j++ {
 			c.matches[j].Source, c.matches[j].Doc = len(v.Segments)+i, 0
 		}
@@ -100,12 +100,12 @@ func (c *Searcher) crowded() error {
 func (c *Searcher) findOwn(v *version.Version, now rows.Time, queries []uint64, k int, swept Swept) (err error) {
 	c.segments.together, c.segments.numbers = c.segments.together[:0], c.segments.numbers[:0]
 	for i, s := range v.Segments {
-		if swept.of(i) == nil && s.Workers == nil && len(v.Segments) > 1 && s.SearchesEach(len(queries), k) &&
+		if swept.resultOf(i) == nil && s.Workers == nil && len(v.Segments) > 1 && s.SearchesEach(len(queries), k) &&
 			!s.Expires.All(now) {
 			c.segments.together, c.segments.numbers = append(c.segments.together, s.Segment), append(c.segments.numbers, i)
 			continue
 		}
-		if swept.of(i) != nil {
+		if swept.resultOf(i) != nil {
 			c.matches = swept.matches(c.matches, i, queries, c.maxFound)
 		} else if s.Workers == nil && s.Fingerprints() > 0 && !s.Expires.All(now) {
 			if c.segments.found, err = s.Search(c.segments.found[:0], queries, k, &c.segments.scratch); err != nil {
@@ -129,7 +129,7 @@ func (c *Searcher) findTogether(queries []uint64, k int) error {
 		return nil
 	}
 	err := segment.SearchEach(c.segments.together, queries, k, &c.segments.scratch,
-		func(of int, m segment.Match) { c.match(c.segments.numbers[of], queries, m) })
+		func(number int, m segment.Match) { c.match(c.segments.numbers[number], queries, m) })
 	clear(c.segments.together) // segments are not kept
 	return cmp.Or(err, c.crowded())
 }
@@ -147,7 +147,7 @@ const QueryBytes = 32 << 20
 func (c *Searcher) SearchSome(w version.View, queries []uint64, k, docs int, swept Swept,
 	verifier rows.Verifier) (a Answers, n int, err error) {
 	c.verifier = verifier
-	docs = c.asked(docs)
+	docs = c.setDocs(docs)
 	for n = len(queries); n > 0; n /= 2 {
 		err := c.find(w, queries[:n], k, swept, c.Limits.ChunkMatches)
 		if errors.Is(err, segment.ErrTooMany) {
@@ -183,7 +183,7 @@ func (c *Searcher) Stream(
 	w version.View, q simhash.Fingerprint, verifier rows.Verifier, k, docs int, emit func([]Hit) error,
 ) error {
 	c.query[0], c.verifier = uint64(q), verifier
-	docs = c.asked(docs)
+	docs = c.setDocs(docs)
 	err := c.find(w, c.query[:], k, Swept{}, c.Limits.StreamMatches)
 	if errors.Is(err, segment.ErrTooMany) { // perhaps many documents of few fingerprints
 		c.distinct = true
@@ -222,16 +222,16 @@ func (c *Searcher) emit(w version.View, docs int, emit func([]Hit) error) error 
 	return nil
 }
 
-// emitLarge calls emit with the hit of matches [from, to), with a part of its documents at a time.
-func (c *Searcher) emitLarge(w version.View, from, to, docs int, emit func([]Hit) error) (err error) {
+// emitLarge calls emit with the hit of matches [first, end), with a part of its documents at a time.
+func (c *Searcher) emitLarge(w version.View, first, end, docs int, emit func([]Hit) error) (err error) {
 	defer store.CatchFault(&err)()
-	h, err := c.hit(w, from, to)
+	h, err := c.hit(w, first, end)
 	if err != nil {
 		return err
 	}
 	left := min(h.Documents, uint64(docs))
 	var failed error
-	err = c.eachDoc(w, from, to, func(doc rows.DocID, similarity float32) bool {
+	err = c.eachDoc(w, first, end, func(doc rows.DocID, similarity float32) bool {
 		if h.Docs == nil {
 			h.Docs = make([]rows.DocID, 0, min(left, uint64(c.Limits.Piece.Docs)))
 		}

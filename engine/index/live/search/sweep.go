@@ -31,7 +31,7 @@ type Swept struct {
 func (s Swept) From(n int) Swept { return Swept{s.found, s.first + n} }
 
 // of returns the result of the sweep of a segment, nil if there was none.
-func (s Swept) of(segment int) *segment.Found {
+func (s Swept) resultOf(segment int) *segment.Found {
 	if s.found == nil {
 		return nil
 	}
@@ -57,14 +57,14 @@ func Sweep(ctx context.Context, w version.View, queries []uint64, k, threads, li
 }
 
 // matches appends the matches of a segment's sweep for the queries of a chunk. It ends after the query with which there
-// are more than most, if most is not 0.
-func (s Swept) matches(dst []rows.Match, number int, queries []uint64, most int) []rows.Match {
-	f := s.of(number)
+// are more than limit, if limit is not 0.
+func (s Swept) matches(dst []rows.Match, number int, queries []uint64, limit int) []rows.Match {
+	f := s.resultOf(number)
 	for j, q := range queries {
 		for _, x := range f.Of(s.first + j) {
 			dst = append(dst, rows.NewMatch(j, q, x, number))
 		}
-		if most > 0 && len(dst) > most {
+		if limit > 0 && len(dst) > limit {
 			break
 		}
 	}
@@ -81,16 +81,16 @@ type submission struct {
 
 // submit passes the queries to the workers of every segment that has workers and no sweep result. Their search ends
 // with the search of the caller.
-func (a *submission) submit(ctx context.Context, v *version.Version, queries []uint64, k, most int, done Swept) {
+func (a *submission) submit(ctx context.Context, v *version.Version, queries []uint64, k, limit int, done Swept) {
 	a.segments, a.numbers = a.segments[:0], a.numbers[:0]
 	for i, s := range v.Segments {
-		if s.Workers != nil && done.of(i) == nil {
+		if s.Workers != nil && done.resultOf(i) == nil {
 			a.segments = append(a.segments, s.Workers)
 			a.numbers = append(a.numbers, i)
 		}
 	}
 	if len(a.segments) > 0 {
-		a.request.Submit(ctx, a.segments, queries, k, most)
+		a.request.Submit(ctx, a.segments, queries, k, limit)
 	}
 }
 

@@ -15,14 +15,14 @@ import (
 // deletions change.
 type Segment struct {
 	*segment.Segment
-	Numbers rows.Numbers
-	Expires rows.Expiries
-	From    rows.DocID // at most its first document; orders segments
-	Dead    rows.Tombstones
-	IDIndex rows.IDIndex // empty if IDs are not looked up
-	File    *store.File  // on the disk; nil for one in memory
-	Beside  *store.File  // file with numbers, deletions of earlier documents and the index of IDs; may be nil
-	Older   []rows.DocID // deleted documents of earlier segments, listed in Beside
+	Numbers  rows.Numbers
+	Expires  rows.Expiries
+	FirstDoc rows.DocID // at most its first document; orders segments
+	Dead     rows.Tombstones
+	IDIndex  rows.IDIndex // empty if IDs are not looked up
+	File     *store.File  // on the disk; nil for one in memory
+	DocsFile *store.File  // file with numbers, deletions of earlier documents and the index of IDs; may be nil
+	Older    []rows.DocID // deleted documents of earlier segments, listed in Beside
 
 	// Sketches are the sketches of the rows, mapped from SketchFile. Both are nil if the segment has none. A document
 	// without a sketch has the zero sketch.
@@ -43,7 +43,7 @@ func (s *Segment) Name() string { return filepath.Base(s.File.Path()) }
 
 // Files returns the files of the segment on the disk.
 func (s *Segment) Files() (files []*store.File) {
-	for _, f := range []*store.File{s.File, s.Beside, s.SketchFile} {
+	for _, f := range []*store.File{s.File, s.DocsFile, s.SketchFile} {
 		if f != nil && s.File != nil {
 			files = append(files, f)
 		}
@@ -77,8 +77,8 @@ func (s *Segment) Live(now rows.Time) uint64 {
 func (s *Segment) MayHide(now rows.Time) bool { return s.Dead.Len() > 0 || s.Expires.Any(now) }
 
 // Hides reports whether the document of a row is hidden from a reader of that moment that began at now.
-func (s *Segment) Hides(row uint64, doc rows.DocID, at rows.Moment, now rows.Time) bool {
-	return s.Dead.Has(doc, at) || s.Expires.At(row).Expired(now)
+func (s *Segment) Hides(row uint64, doc rows.DocID, moment rows.Moment, now rows.Time) bool {
+	return s.Dead.Has(doc, moment) || s.Expires.At(row).Expired(now)
 }
 
 // memory returns the memory of the segment in bytes, without mapped files.
@@ -87,13 +87,13 @@ func (s *Segment) memory() uint64 {
 }
 
 // End returns the first document number after the segment.
-func (s *Segment) End() rows.DocID { return max(s.From, s.Numbers.End()) }
+func (s *Segment) End() rows.DocID { return max(s.FirstDoc, s.Numbers.End()) }
 
 // Close frees the segment. Nobody may read it any more.
 func (s *Segment) Close() error {
 	s.Segment.Close()
-	if s.Beside != nil {
-		defer s.Beside.Close()
+	if s.DocsFile != nil {
+		defer s.DocsFile.Close()
 	}
 	if s.SketchFile != nil {
 		defer s.SketchFile.Close()

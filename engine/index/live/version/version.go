@@ -83,7 +83,7 @@ func (v *Version) SegmentOf(doc rows.DocID) *Segment {
 		switch {
 		case s.End() <= doc:
 			return -1
-		case s.From > doc:
+		case s.FirstDoc > doc:
 			return 1
 		}
 		return 0
@@ -270,7 +270,7 @@ func (w *Set) Next(e Edit) *Version {
 	}
 	next.Segments = append(next.Segments, e.Add...)
 	slices.SortFunc(next.Segments, func(a, b *Segment) int {
-		return cmp.Or(cmp.Compare(a.From, b.From),
+		return cmp.Or(cmp.Compare(a.FirstDoc, b.FirstDoc),
 			cmp.Compare(a.End(), b.End()))
 	})
 	if e.AddMemtable != nil {
@@ -316,13 +316,13 @@ func (w *Set) Moment() rows.Moment {
 }
 
 // Hides reports whether a document is hidden from readers of a moment that began at now.
-func (v *Version) Hides(doc rows.DocID, at rows.Moment, now rows.Time) bool {
+func (v *Version) Hides(doc rows.DocID, moment rows.Moment, now rows.Time) bool {
 	if m := v.MemtableOf(doc); m != nil {
-		return doc >= at.Clock || m.Hides(doc, at, now)
+		return doc >= moment.Clock || m.Hides(doc, moment, now)
 	}
 	if s := v.SegmentOf(doc); s != nil {
 		if row, ok := s.Numbers.Row(doc); ok {
-			return s.Hides(row, doc, at, now)
+			return s.Hides(row, doc, moment, now)
 		}
 	}
 	return true
@@ -340,8 +340,8 @@ func (w View) Walk(ctx context.Context, yield func([]uint64) bool) error {
 		if s.Fingerprints() == 0 || s.Expires.All(w.Now) {
 			continue
 		}
-		err := s.Walk(func(prints []uint64) bool {
-			going = ctx.Err() == nil && yield(prints)
+		err := s.Walk(func(fingerprints []uint64) bool {
+			going = ctx.Err() == nil && yield(fingerprints)
 			return going
 		})
 		if err != nil {
@@ -352,8 +352,8 @@ func (w View) Walk(ctx context.Context, yield func([]uint64) bool) error {
 		}
 	}
 	for _, m := range w.Version.Memtables {
-		m.EachPage(0, m.Before(w.Clock), func(_ int, prints []uint64) bool {
-			going = ctx.Err() == nil && yield(prints)
+		m.EachPage(0, m.Before(w.Clock), func(_ int, fingerprints []uint64) bool {
+			going = ctx.Err() == nil && yield(fingerprints)
 			return going
 		})
 		if !going {
