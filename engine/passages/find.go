@@ -80,6 +80,7 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 		Worker: func(context.Context) (func(int, *format.Document) (pendingDocument, error), error) {
 			u := newUnitCutter(&r.o)
 			return func(_ int, doc *format.Document) (pendingDocument, error) {
+				u.id = doc.ID
 				p := prepare(doc, int(u.cut(doc.Text)[1]))
 				p.points, p.atoms, p.units = u.points, len(u.points), u.units
 				return p, u.err
@@ -135,13 +136,20 @@ type unitCutter struct {
 	last   [][2]uint64 // hashes of the last atoms, at most one window
 	chars  []int       // number of characters of these atoms, normalised
 	window []byte      // hashes of the window's atoms, as bytes
-	id     string      // ID of the document, for the error
 	err    error
+
+	id        string // ID of the document, for the error
+	textBytes int
 }
 
 func newUnitCutter(o *Options) *unitCutter {
-	return &unitCutter{o: o, plain: plain.NewReader(o.Ignore.Plain(false))}
+	u := &unitCutter{o: o}
+	u.plain = plain.NewReader(o.Ignore.Plain(false), u.room)
+	return u
 }
+
+// room returns an error if the budget has no memory for the document and its lists.
+func (u *unitCutter) room(listBytes int) error { return u.o.room(u.id, u.textBytes, listBytes) }
 
 // record returns the record to store for a document with units:
 //
@@ -187,12 +195,14 @@ func keptUnits(of ingest.Record) pendingDocument {
 
 // cut sets points and units to the atoms and the units of a text. It returns the end of the text.
 func (u *unitCutter) cut(text string) (at point) {
-	u.last, u.chars, u.points, u.units, u.err = u.last[:0], u.chars[:0], nil, nil, nil // the caller keeps them
-	least, rest, done := max(u.o.MinChars, 1), u.plain.Read(text), 0
-	for rest != "" {
+	u.last, u.chars, u.points, u.units, u.textBytes = u.last[:0], u.chars[:0], nil, nil, len(text) // the caller keeps the lists
+	var rest string
+	rest, u.err = u.plain.Read(text)
+	least, done := max(u.o.MinChars, 1), 0
+	for rest != "" && u.err == nil {
 		if len(u.points) == cap(u.points) || len(u.units) == cap(u.units) {
 			points, units := further(u.points, int(at[0]), len(text)), further(u.units, int(at[0]), len(text))
-			if u.err = u.o.room("cutting "+u.id, len(text), (len(u.points)+points)*16+(len(u.units)+units)*24); u.err != nil {
+			if u.err = u.room((len(u.points)+points)*16 + (len(u.units)+units)*24 + u.plain.JumpBytes()); u.err != nil {
 				break
 			}
 			u.points, u.units = slices.Grow(u.points, points), slices.Grow(u.units, units)
@@ -216,10 +226,10 @@ func (u *unitCutter) cut(text string) (at point) {
 	return at
 }
 
-// room returns an error if the budget has no memory for a text and its lists. The text counts twice, because
-// the original is also in memory.
-func (o *Options) room(what string, text, lists int) error {
-	return o.Budget.Check(what, uint64(int64(2*text+lists)+o.MemoryBytes))
+// room returns an error if the budget has no memory for the text of a document and its lists. The text counts twice,
+// because its plain form is also in memory.
+func (o *Options) room(id string, textBytes, listBytes int) error {
+	return o.Budget.Check("cutting "+id, uint64(int64(2*textBytes+listBytes)+o.MemoryBytes))
 }
 
 // further returns the number of elements that a list needs room for. If the list is full, this is an

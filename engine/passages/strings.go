@@ -43,19 +43,24 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 	}
 	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[pendingDocument]{
 		Worker: func(ctx context.Context) (func(int, *format.Document) (pendingDocument, error), error) {
-			m, reader := newMarker(r.length()), plain.NewReader(r.o.Ignore.Plain(r.o.Unit.Kind == Words))
+			var id string // of the document
+			var textBytes int
+			room := func(listBytes int) error { return r.o.room(id, textBytes, listBytes) }
+			m, reader := newMarker(r.length()), plain.NewReader(r.o.Ignore.Plain(r.o.Unit.Kind == Words), room)
 			scanner, err := token.NewScanner(token.Options{})
 			scanner.Until(ctx)
 			return func(_ int, doc *format.Document) (pendingDocument, error) {
 				p := prepare(doc, countChars(doc.Text))
-				text := reader.Read(doc.Text)
-				if r.o.Unit.Kind == Words {
-					if err := p.words(scanner, reader, doc.Text, text, &r.o); err != nil {
-						return p, err
-					}
-				} else if p.text = doc.Text; len(reader.Jumps()) > 0 || r.o.Ignore != 0 {
+				id, textBytes = doc.ID, len(doc.Text)
+				text, err := reader.Read(doc.Text)
+				if err == nil && r.o.Unit.Kind == Words {
+					err = p.words(scanner, reader, doc.Text, text, room)
+				} else if p.text = doc.Text; err == nil && r.o.Ignore != 0 {
 					p.text = strings.Clone(text) // the reader reuses its memory
-					p.jumps(reader, doc.Text)
+					err = p.jumps(reader, doc.Text, room)
+				}
+				if err != nil {
+					return p, err
 				}
 				p.atoms, p.strings = len(p.text), m.marks(p.text)
 				return p, nil
@@ -92,17 +97,24 @@ func (r *Result) length() int { return r.o.Unit.Length * r.o.Unit.width() }
 var wordKey = token.NewKey([32]byte(unitKey))
 
 // jumps sets the points to the jumps from a plain text to its original text.
-func (p *pendingDocument) jumps(reader *plain.Reader, text string) {
+func (p *pendingDocument) jumps(reader *plain.Reader, text string, room func(listBytes int) error) error {
+	jumps := reader.Jumps()
+	if err := room(reader.JumpBytes() + 2*16*len(jumps)); err != nil {
+		return err
+	}
+	p.points = make([]point, 0, 2*len(jumps))
 	at := point{}
-	for _, j := range reader.Jumps() {
+	for _, j := range jumps {
 		at = point{uint64(j.After), at[1] + uint64(countChars(text[at[0]:j.After]))}
 		p.points = append(p.points, point{uint64(j.Plain), uint64(j.Before)}, at)
 	}
+	return nil
 }
 
 // words sets the text to the hashes of the words of a plain text. It sets the points to the beginnings of the
 // words in the original text.
-func (p *pendingDocument) words(scanner *token.Scanner, reader *plain.Reader, text, plain string, o *Options) (err error) {
+func (p *pendingDocument) words(scanner *token.Scanner, reader *plain.Reader, text, plain string,
+	room func(listBytes int) error) (err error) {
 	var hashes []uint64
 	var at point
 	scanner.Scan(plain, func(tokens []token.Token) {
@@ -110,7 +122,7 @@ func (p *pendingDocument) words(scanner *token.Scanner, reader *plain.Reader, te
 			t := &tokens[i]
 			if len(hashes) == cap(hashes) && err == nil {
 				more := further(hashes, t.Start, len(plain))
-				if err = o.room("cutting "+p.of.ID, len(text), (len(hashes)+more)*24); err == nil {
+				if err = room((len(hashes)+more)*24 + reader.JumpBytes()); err == nil {
 					hashes, p.points = slices.Grow(hashes, more), slices.Grow(p.points, more)
 				}
 			}

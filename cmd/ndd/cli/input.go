@@ -172,7 +172,7 @@ func (g *Files) Ingest(ctx context.Context, inputs []string, c ingest.Config, em
 // Report logs a summary, publishes the table of --skipped, and returns ErrPartly if input was
 // lost.
 func (g *Files) Report(report ingest.Report) error {
-	g.reportSkipped(&report.Skipped)
+	g.ReportSkipped(&report.Skipped, "--text")
 	msg := fmt.Sprintf("%s, %s of text", Number(report.Documents, "document"), humanize.IBytes(uint64(report.TextBytes)))
 	if report.TooFew > 0 {
 		msg += fmt.Sprintf("; too short for a fingerprint: %s", Number(report.TooFew, "document"))
@@ -209,13 +209,13 @@ func (g *Files) Report(report ingest.Report) error {
 	return nil
 }
 
-// reportSkipped logs the inputs that were skipped: each one if there are few for a reason, and otherwise the first one and
-// their number. With --verbose it logs the other examples, too.
-func (g *Globals) reportSkipped(t *input.Tally) {
+// ReportSkipped logs the inputs that were skipped: each one if there are few for a reason, and otherwise the first one and
+// their number. With --verbose it logs the other examples, too. The flag textFlag names the field of the text.
+func (g *Globals) ReportSkipped(t *input.Tally, textFlag string) {
 	const few = 3
 	said := map[input.Reason]bool{}
 	for _, s := range t.Examples {
-		text, n := "skipped "+s.Error(), t.ByReason[s.Reason]
+		text, n := "skipped "+strings.ReplaceAll(s.Error(), "--text names", textFlag+" names"), t.ByReason[s.Reason]
 		switch {
 		case n > few && said[s.Reason]:
 			g.Log.Debug(text)

@@ -194,16 +194,13 @@ func (p *decontamination) readItems(ctx context.Context, config ingest.Config) (
 	bar := p.g.Progress.NewInputBar(ctx, "reading items", p.evals, config.Document)
 	x, report, err := decontaminate.ReadItems(ctx, p.evals, config, p.o)
 	bar.End()
-	question := func(err error) string { return strings.ReplaceAll(err.Error(), "--text names", "--question names") }
 	if errors.As(err, new(*format.FieldError)) {
-		return nil, nil, errors.New(question(err))
+		return nil, nil, errors.New(strings.ReplaceAll(err.Error(), "--text names", "--question names"))
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, s := range report.Skipped.Examples {
-		p.g.Log.Warn("skipped " + question(s))
-	}
+	p.g.ReportSkipped(&report.Skipped, "--question")
 	all := decontaminate.Set{}
 	for _, s := range x.Sets {
 		all.Items += s.Items

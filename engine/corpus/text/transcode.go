@@ -3,7 +3,6 @@ package text
 import (
 	"bytes"
 	"errors"
-	"iter"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -44,47 +43,12 @@ func decode(enc encoding.Encoding, raw []byte) (text []byte, repaired int) {
 	return text, bytes.Count(text, []byte("\ufffd"))
 }
 
-// repair replaces every run of invalid bytes by U+FFFD and counts the runs. Valid UTF-8 is returned
-// unchanged.
+// repair replaces every run of invalid bytes by U+FFFD and counts the runs. Valid UTF-8 is returned unchanged.
 func repair(raw []byte) (text []byte, repaired int) {
 	if utf8.Valid(raw) {
 		return raw, 0
 	}
-	size := len(raw)
-	for part, isValid := range utf8Parts(raw) {
-		if !isValid {
-			repaired++
-			size += utf8.UTFMax - 1 - len(part)
-		}
-	}
-	text = make([]byte, 0, size)
-	for part, isValid := range utf8Parts(raw) {
-		if isValid {
-			text = append(text, part...)
-		} else {
-			text = utf8.AppendRune(text, utf8.RuneError)
-		}
-	}
-	return text, repaired
-}
-
-// utf8Parts yields the longest parts that are valid and those that are not, in turn.
-func utf8Parts(raw []byte) iter.Seq2[[]byte, bool] {
-	return func(yield func([]byte, bool) bool) {
-		for from, i := 0, 0; from < len(raw); from = i {
-			isValid := true
-			for i < len(raw) {
-				r, size := utf8.DecodeRune(raw[i:])
-				if ok := r != utf8.RuneError || size > 1; i == from {
-					isValid = ok
-				} else if ok != isValid {
-					break
-				}
-				i += size
-			}
-			if !yield(raw[from:i], isValid) {
-				return
-			}
-		}
-	}
+	mark := []byte("\ufffd")
+	text = bytes.ToValidUTF8(raw, mark)
+	return text, bytes.Count(text, mark) - bytes.Count(raw, mark)
 }

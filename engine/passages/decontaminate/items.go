@@ -142,6 +142,8 @@ type tokeniser struct {
 	chars   int // number of tokens that are characters
 	budget  *memory.Budget
 	err     error // error of the last call of take
+
+	textBytes int // length of the text
 }
 
 // tokenBytes is the memory for one token of a document, including its part of [table.windows].
@@ -150,15 +152,28 @@ const tokenBytes = 40
 func newTokeniser(ctx context.Context, ignore plain.Ignore) (*tokeniser, error) {
 	scanner, err := token.NewScanner(token.Options{})
 	scanner.Until(ctx)
-	return &tokeniser{scanner: scanner, plain: plain.NewReader(ignore)}, err
+	k := &tokeniser{scanner: scanner}
+	k.plain = plain.NewReader(ignore, k.room)
+	return k, err
 }
 
+// room returns an error if the budget has no memory for the text and its lists. The text counts twice, because its plain
+// form is also in memory.
+func (k *tokeniser) room(listBytes int) error {
+	return k.budget.Check("a text of "+humanize.IBytes(uint64(k.textBytes)), uint64(2*k.textBytes+listBytes))
+}
+
+// take hashes the tokens of a text.
 func (k *tokeniser) take(text string) {
-	k.hashes, k.starts, k.ends, k.chars, k.err = k.hashes[:0], k.starts[:0], k.ends[:0], 0, nil
-	k.scanner.Scan(k.plain.Read(text), func(tokens []token.Token) {
+	k.hashes, k.starts, k.ends, k.chars, k.textBytes = k.hashes[:0], k.starts[:0], k.ends[:0], 0, len(text)
+	var plain string
+	if plain, k.err = k.plain.Read(text); k.err != nil {
+		return
+	}
+	k.scanner.Scan(plain, func(tokens []token.Token) {
 		if n := len(k.hashes); n+len(tokens) > cap(k.hashes) && k.err == nil {
 			all := float64(n) * float64(len(text)) / float64(tokens[0].Start+1) // estimate from the tokens so far
-			k.err = k.budget.Check("a text of "+humanize.IBytes(uint64(len(text))), uint64(2*len(text)+tokenBytes*int(all)))
+			k.err = k.room(tokenBytes*int(all) + k.plain.JumpBytes())
 		}
 		if k.err != nil {
 			return
@@ -218,7 +233,6 @@ func ReadItems(ctx context.Context, inputs []string, cfg ingest.Config, o Option
 		return nil, report, err
 	}
 	x.build(cfg.Threads)
-	x.countRows(cfg.Threads)
 	return x, report, nil
 }
 

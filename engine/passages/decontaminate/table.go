@@ -76,32 +76,42 @@ func grams(tokens []uint64, n int) iter.Seq2[int, uint64] {
 // bits select the word.
 func mask(h uint64) uint64 { return 1<<(h&63) | 1<<(h>>6&63) }
 
-// build makes the table of the items, and counts the items that share each n-gram.
-func (x *Items) build(threads int) {
-	var hashes []uint64
-	var places []uint32
+// sortedGrams returns the hashes of n-grams of all items, ascending, and the places where they begin. The function length
+// returns the n of an item.
+func (x *Items) sortedGrams(threads int, length func(*Item) int) (hashes []uint64, places []uint32) {
+	var keys []uint64
+	var begins []uint32
 	for i := range x.items {
 		it := &x.items[i]
-		for j, h := range grams(x.tokens[it.from:it.to], it.n) {
-			hashes, places = append(hashes, h), append(places, it.from+uint32(j))
-		}
-		if !slices.Contains(x.table.lengths, it.n) {
-			x.table.lengths = append(x.table.lengths, it.n)
+		for j, h := range grams(x.tokens[it.from:it.to], length(it)) {
+			keys, begins = append(keys, h), append(begins, it.from+uint32(j))
 		}
 	}
-	slices.Sort(x.table.lengths)
-	slices.Reverse(x.table.lengths)
-	sorted, order := make([]uint64, len(hashes)), make([]uint32, len(hashes))
-	radix.Rows(sorted, order, hashes, ^uint64(0), threads)
-	for i, at := range order {
-		order[i] = places[at]
+	hashes, places = make([]uint64, len(keys)), make([]uint32, len(keys))
+	radix.Rows(hashes, places, keys, ^uint64(0), threads)
+	for i, row := range places {
+		places[i] = begins[row]
 	}
-	for _, n := range x.table.lengths {
-		x.table.powers = append(x.table.powers, token.Power(n))
+	return hashes, places
+}
+
+// build makes the table of the items, and counts the items that share each n-gram.
+func (x *Items) build(threads int) {
+	t := &x.table
+	for i := range x.items {
+		if n := x.items[i].n; !slices.Contains(t.lengths, n) {
+			t.lengths = append(t.lengths, n)
+		}
 	}
-	x.table.fill(sorted, order)
-	x.table.open(x)
+	slices.Sort(t.lengths)
+	slices.Reverse(t.lengths)
+	for _, n := range t.lengths {
+		t.powers = append(t.powers, token.Power(n))
+	}
+	t.fill(x.sortedGrams(threads, func(it *Item) int { return it.n }))
+	t.open(x)
 	x.share()
+	x.countRows(threads)
 }
 
 // fill fills the table, given the sorted hashes and their places.
@@ -212,29 +222,30 @@ type room struct {
 
 // countRows counts, for each row of rareTokens tokens, the items that have it.
 func (x *Items) countRows(threads int) {
-	var hashes []uint64
-	var places []uint32
-	for i := range x.items {
-		it := &x.items[i]
-		for j, h := range grams(x.tokens[it.from:it.to], rareTokens) {
-			hashes, places = append(hashes, h), append(places, it.from+uint32(j))
-		}
-	}
-	sorted, order := make([]uint64, len(hashes)), make([]uint32, len(hashes))
-	radix.Rows(sorted, order, hashes, ^uint64(0), threads)
+	hashes, places := x.sortedGrams(threads, func(*Item) int { return rareTokens })
 	x.sharing = make([]uint32, len(x.tokens))
-	for from := 0; from < len(sorted); {
-		to, items := from+1, uint32(1)
-		for ; to < len(sorted) && sorted[to] == sorted[from]; to++ {
-			if x.owner[places[order[to]]] != x.owner[places[order[to-1]]] {
-				items++
-			}
+	for from := 0; from < len(hashes); {
+		to := from + 1
+		for to < len(hashes) && hashes[to] == hashes[from] {
+			to++
 		}
-		for _, i := range order[from:to] {
-			x.sharing[places[i]] = items
+		items := x.countItems(places[from:to])
+		for _, place := range places[from:to] {
+			x.sharing[place] = items
 		}
 		from = to
 	}
+}
+
+// countItems returns the number of items at some places, which ascend.
+func (x *Items) countItems(places []uint32) (n uint32) {
+	n = 1
+	for i, p := range places[1:] {
+		if x.owner[p] != x.owner[places[i]] {
+			n++
+		}
+	}
+	return n
 }
 
 // share counts the items of each n-gram. For each set it counts the items without a seed: all their n-grams
@@ -246,13 +257,8 @@ func (x *Items) share() {
 	}
 	own := make([]bool, len(x.items)) // the item has a seed
 	for g := range uint32(len(x.table.keys)) {
-		places, distinct := x.table.placesOf(g), uint32(1)
-		for i, p := range places[1:] {
-			if x.owner[p] != x.owner[places[i]] {
-				distinct++
-			}
-		}
-		x.table.items = append(x.table.items, distinct)
+		places := x.table.placesOf(g)
+		x.table.items = append(x.table.items, x.countItems(places))
 		for _, p := range places {
 			item := x.owner[p]
 			x.gram[p] = g

@@ -26,6 +26,7 @@
 package plain
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -52,6 +53,9 @@ type Reader struct {
 	done   int // bytes of the text that are in out or left out
 	jumps  []Jump
 
+	room func(jumpBytes int) error // fails if there is no memory for the jumps; nil if there is no limit
+	err  error                     // error of room for the current text
+
 	absent    map[string]int // strings that the text does not have from a place on
 	tagged    int            // 1 if the text has tags, -1 if not, 0 if unknown
 	paragraph int            // end of the paragraph whose lines were measured
@@ -65,9 +69,10 @@ type Jump struct {
 	After  int // where the text after it begins
 }
 
-// NewReader returns a Reader.
-func NewReader(ignore Ignore) *Reader {
-	r := &Reader{ignore: ignore, absent: map[string]int{}}
+// NewReader returns a Reader. If room is not nil, the Reader calls it before the jumps of a text take more memory, with
+// the bytes that they would take. An error of room ends the reading of the text.
+func NewReader(ignore Ignore, room func(jumpBytes int) error) *Reader {
+	r := &Reader{ignore: ignore, room: room, absent: map[string]int{}}
 	if ignore&Markup != 0 {
 		r.marks = "<&*_]"
 	}
@@ -81,10 +86,13 @@ func NewReader(ignore Ignore) *Reader {
 	return r
 }
 
-// Read returns the plain text. It is valid until the next call.
-func (r *Reader) Read(text string) string {
+// jumpBytes is the memory of a jump.
+const jumpBytes = int(unsafe.Sizeof(Jump{}))
+
+// Read returns the plain text, which is valid until the next call, or the error of the function that limits the memory.
+func (r *Reader) Read(text string) (string, error) {
 	r.text, r.out, r.done, r.jumps = text, r.out[:0], 0, r.jumps[:0]
-	r.tagged, r.paragraph, r.width = 0, 0, 0
+	r.tagged, r.paragraph, r.width, r.err = 0, 0, 0, nil
 	clear(r.absent)
 	for i := range r.next {
 		r.next[i] = -1
@@ -92,16 +100,16 @@ func (r *Reader) Read(text string) string {
 	if r.ignore&Lines != 0 {
 		r.replace(0, r.lineMarks(0), "")
 	}
-	for at := r.mark(r.done); at < len(text); at = r.mark(at) {
+	for at := r.mark(r.done); at < len(text) && r.err == nil; at = r.mark(at) {
 		size, with := r.leave(at)
 		r.replace(at, at+size, with)
 		at = max(at+size, at+1)
 	}
 	if r.done == 0 && len(r.out) == 0 {
-		return text
+		return text, r.err
 	}
 	r.out = append(r.out, text[r.done:]...)
-	return unsafe.String(unsafe.SliceData(r.out), len(r.out))
+	return unsafe.String(unsafe.SliceData(r.out), len(r.out)), r.err
 }
 
 // mark returns the next place of a mark, or the end of the text.
@@ -126,12 +134,26 @@ func (r *Reader) replace(from, to int, with string) {
 	}
 	r.out = append(append(r.out, r.text[r.done:from]...), with...)
 	if r.done = to; len(with) != to-from {
+		r.growJumps()
 		r.jumps = append(r.jumps, Jump{len(r.out), from, to})
 		if with != "" {
 			r.jumps[len(r.jumps)-1].Before = to
 		}
 	}
 }
+
+// growJumps makes room for another jump. When the list grows, the old one is in memory, too.
+func (r *Reader) growJumps() {
+	if n := len(r.jumps); n == cap(r.jumps) {
+		if r.room != nil {
+			r.err = r.room(3 * max(n, 64) * jumpBytes)
+		}
+		r.jumps = slices.Grow(r.jumps, max(n, 64))
+	}
+}
+
+// JumpBytes returns the memory of the jumps.
+func (r *Reader) JumpBytes() int { return cap(r.jumps) * jumpBytes }
 
 // Jumps returns the jumps of the text, in order. They are valid until the next call of Read.
 func (r *Reader) Jumps() []Jump { return r.jumps }

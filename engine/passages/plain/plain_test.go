@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -33,9 +34,9 @@ func TestRead(t *testing.T) {
 		{Wrap, "汉字汉字汉\n字汉字汉字", "汉字汉字汉字汉字汉字", "汉字汉字汉字", "汉字汉字汉\n字"},
 		{Wrap, "a well-\nknown thing", "a well-known thing", "well-known", "well-\nknown"},
 	} {
-		r := NewReader(c.ignore)
+		r := NewReader(c.ignore, nil)
 		for range 2 { // memory is used again
-			got := r.Read(c.text)
+			got, _ := r.Read(c.text)
 			at := strings.Index(got, c.word)
 			if got != c.want || at < 0 {
 				t.Errorf("%q: %q, want %q", c.text, got, c.want)
@@ -48,14 +49,32 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestRoom: the memory of the jumps is asked for before it is taken, and an error ends the reading.
+func TestRoom(t *testing.T) {
+	full, asked := errors.New("full"), 0
+	r := NewReader(Markup, func(bytes int) error {
+		if asked = bytes; bytes > 1<<13 {
+			return full
+		}
+		return nil
+	})
+	if _, err := r.Read("</p>"); err != nil || r.JumpBytes() == 0 || r.JumpBytes() > asked {
+		t.Errorf("%v, %d bytes, asked for %d", err, r.JumpBytes(), asked)
+	}
+	if _, err := r.Read(strings.Repeat("&amp;", 1000)); err != full || r.JumpBytes() > 1<<13 {
+		t.Errorf("%v, %d bytes", err, r.JumpBytes())
+	}
+}
+
 // FuzzRead: each place of a plain text is one of the text, in order.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"<b>a</b>&amp;\n> b **c** [d](e.f)\n\n`g`", "</<!--<p\n\n-\n* \n#", "[](.)[](", "```\n<script>"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		r := NewReader(Markup | Wrap | Lines)
-		plain, last := r.Read(text), 0
+		r := NewReader(Markup|Wrap|Lines, nil)
+		plain, _ := r.Read(text)
+		last := 0
 		for i := range len(plain) + 1 {
 			if at := r.Start(i); at < last || at > len(text)+8 || r.End(i) < 0 {
 				t.Fatalf("%q to %q: %d is at %d after %d", text, plain, i, at, last)
