@@ -49,7 +49,7 @@ func dedupCorpus(t *testing.T, n int) (args func(out string) []string) {
 
 // The threads make no difference.
 func TestDedupFaults(t *testing.T) {
-	testFaults(t, long.Or(47, 3), 8, dedupCorpus(t, long.Or(300, 1800)), "--threads", "5")
+	testFaults(t, long.Or(47, 3), 10, dedupCorpus(t, long.Or(300, 1800)), "--threads", "5")
 }
 
 // Cancelled at any moment, it leaves nothing.

@@ -118,6 +118,31 @@ func TestObjectOutputs(t *testing.T) {
 	}
 }
 
+// TestObjectShares: the three steps of a job in shares read and write objects. The copies are those of one run.
+func TestObjectShares(t *testing.T) {
+	s, dir := objects(t)
+	nddOut(t, exitDone, "dedup", "-q", "--write-kept", dir+"/kept", dir+"/in")
+	for _, i := range []string{"0/2", "1/2"} {
+		nddOut(t, exitDone, "fingerprint", "-q", "--shard", i, "-o", "s3://docs/prints/"+i[:1]+".ndf", "s3://docs/in")
+	}
+	nddOut(t, exitDone, "dedup", "-q", "-o", "s3://docs/out", "s3://docs/prints/*.ndf")
+	for _, i := range []string{"0/2", "1/2"} {
+		nddOut(t, exitDone, "filter", "-q", "--shard", i, "--dropped", "s3://docs/out/", "--write-kept", "s3://docs/kept"+i[:1], "s3://docs/in")
+	}
+	for _, name := range []string{"1/a.jsonl.gz", "1/deep/b.jsonl", "0/t.parquet"} { // by size
+		want, err := os.ReadFile(filepath.Join(dir, "kept"+name[1:]))
+		must.Do(t, err)
+		if got := s.Get(t, "kept"+name); !bytes.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	s.Put(t, "in/deep/b.jsonl", append(s.Get(t, "in/deep/b.jsonl"), ' '))
+	_, stderr := ran(t, exitCorrupt, "filter", "-q", "--dropped", "s3://docs/out", "--write-kept", dir+"/x", "s3://docs/in")
+	if !strings.Contains(stderr, "s3://docs/in/deep/b.jsonl has ") {
+		t.Error(stderr)
+	}
+}
+
 // TestObjectWork: a second run takes over what the first one read of objects, and reads again one that
 // another of the same size has replaced.
 func TestObjectWork(t *testing.T) {

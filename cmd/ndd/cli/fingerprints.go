@@ -59,6 +59,9 @@ func (g *Files) OpenFingerprintFiles(paths []string) (files []*ndf.File, err err
 	if err := ReadOnce(paths); err != nil {
 		return nil, err
 	}
+	if paths, err = g.MatchFingerprints(paths); err != nil {
+		return nil, err
+	}
 	for _, path := range paths {
 		f, err := g.OpenFingerprints(path)
 		if err != nil {
@@ -68,6 +71,23 @@ func (g *Files) OpenFingerprintFiles(paths []string) (files []*ndf.File, err err
 		files = append(files, f)
 	}
 	return files, nil
+}
+
+// MatchFingerprints replaces patterns with the ending of a fingerprint file by the files or objects that match.
+func (g *Files) MatchFingerprints(paths []string) (list []string, err error) {
+	for _, path := range paths {
+		if !strings.ContainsAny(path, "*?[") || !slices.Contains(ndf.Endings, filepath.Ext(path)) {
+			list = append(list, path)
+			continue
+		}
+		for f, err := range input.Files(g.cmd.Context(), []string{path}) {
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, f.Path)
+		}
+	}
+	return list, nil
 }
 
 // CloseFiles closes files that [Files.OpenFingerprintFiles] has opened.

@@ -278,8 +278,8 @@ func sizeOf(ctx context.Context, files iter.Seq2[input.File, error]) (bytes int6
 		if err != nil {
 			continue // reading the file reports the error
 		}
-		size, known := f.Size()
-		if !known {
+		size := f.Size()
+		if size < 0 {
 			return 0
 		}
 		bytes += size

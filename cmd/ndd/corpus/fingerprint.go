@@ -121,7 +121,11 @@ func fingerprintFile(g *cli.Files, cmd *cobra.Command, inputs []string, c ingest
 	share := c.Document.Share
 	return g.WriteFingerprints(out, c.Recipe, func(w *ndf.Writer) error {
 		if share != nil {
-			w.KeepPlaces(ndf.Share{Number: share.Number, Of: share.Of, Digest: share.Digest})
+			var files []ndf.Input
+			for _, f := range share.InOrder() {
+				files = append(files, ndf.Input{File: f.Path, Order: f.Place, Bytes: f.Bytes})
+			}
+			w.KeepPlaces(ndf.Share{Number: share.Number, Of: share.Of, Digest: share.Digest}, files)
 		}
 		if w.KeepHashes(); c.Sketches {
 			w.KeepSketches()

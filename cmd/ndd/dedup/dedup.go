@@ -8,7 +8,7 @@
 //	outputs.go, tables.go, report.go the output folders, their tables and the report
 //	clusters.go, summary.go          clusters for people; the messages at the end
 //	pipe.go                          --write-kept -: one pass from standard input to standard output
-//	filter.go                        the command filter: copies by a table of decisions
+//	filter.go                        the command filter: copies by decisions
 package dedup
 
 import (

@@ -19,18 +19,19 @@ import (
 func newFilter(g *cli.Files) *cobra.Command {
 	d := &filterCmd{g: g}
 	cmd := &cobra.Command{
-		Use:   "filter [flags] --dropped TABLE --write-kept DIR INPUT...",
-		Short: "Copy files without the documents that a table drops",
-		Long: `Copy the inputs to a new folder without the documents in a table.
+		Use:   "filter [flags] --dropped DIR|TABLE --write-kept DIR INPUT...",
+		Short: "Copy files without the documents that dedup or a table drops",
+		Long: `Copy the inputs to a new folder without the dropped documents.
 
-The table is dropped.tsv, .jsonl or .parquet of 'ndd dedup -o', or any table with the
-columns file and row, or id. What stays is byte for byte the same, with the same
-compression. If the table has IDs, give --id and --text as for dedup: another ID in a row
-is an error. Rows that no document has are counted and named, and the exit status is 4.`,
-		Example: `  ndd filter --dropped result/dropped.tsv --write-kept clean crawl/
-  ndd filter --dropped dropped.parquet --shard 0/4 --write-kept clean-0 crawl/
+--dropped is the folder of 'ndd dedup -o', of which only the decisions about the read
+files are read, or a table with the columns file and row, or id. What stays is byte for
+byte the same, with the same compression. Give --id and --text as for dedup: another ID
+in a row is an error. Rows that no document has are counted and named, and the exit
+status is 4.`,
+		Example: `  ndd filter --dropped result --write-kept clean crawl/
+  ndd filter --dropped result --shard 0/4 --write-kept clean-0 crawl/
   ndd filter --dropped ids.tsv --id url --write-kept clean crawl-*.jsonl.zst`,
-		Annotations: cli.HelpOf("Guide: ndd help corpus. Tables and copies: ndd help formats", "Documents: dropped=TABLE"),
+		Annotations: cli.HelpOf("Guide: ndd help corpus. Tables and copies: ndd help formats", "Documents: dropped=DIR|TABLE"),
 		Args:        cli.SomeArgs("INPUT"),
 		RunE:        func(cmd *cobra.Command, args []string) error { return d.run(cmd.Context(), args) },
 	}
@@ -38,7 +39,7 @@ is an error. Rows that no document has are counted and named, and the exit statu
 	d.shard.Register(cmd)
 	g.RegisterForce(cmd)
 	f := cmd.Flags()
-	f.StringVar(&d.dropped, "dropped", "", "table of the documents to leave out")
+	f.StringVar(&d.dropped, "dropped", "", "documents to leave out: folder of dedup -o, or a table")
 	f.StringVar(&d.writeKept, "write-kept", "", "folder to create with the copies")
 	return cmd
 }
@@ -54,7 +55,7 @@ type filterCmd struct {
 
 func (d *filterCmd) run(ctx context.Context, inputs []string) error {
 	if d.dropped == "" || d.writeKept == "" {
-		return cli.Usagef("filter needs --dropped TABLE and --write-kept DIR")
+		return cli.Usagef("filter needs --dropped DIR|TABLE and --write-kept DIR")
 	}
 	if i := slices.IndexFunc(append([]string{d.dropped}, inputs...), input.ReadOnce); i >= 0 || d.writeKept == "-" {
 		return cli.Usagef("filter reads its files twice and writes a folder: it takes no pipes")

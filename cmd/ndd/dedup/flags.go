@@ -51,7 +51,7 @@ type outputFlags struct {
 
 func (o *outputFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&o.out, "output", "o", "", "tables: clusters, kept, dropped, sources")
+	f.StringVarP(&o.out, "output", "o", "", "tables: clusters, kept, dropped, sources, decisions")
 	f.StringVar(&o.writeKept, "write-kept", "", "copies of the inputs without duplicates; - filters a pipe")
 	f.StringVar(&o.annotate, "annotate", "", "copies of the inputs with the decisions as extra fields")
 	f.StringVar(&o.report, "report", "", "HTML report with examples side by side")

@@ -25,11 +25,14 @@ type settings struct {
 }
 
 func newSettings(g *cli.Files, f *flags, inputs []string) (s *settings, err error) {
-	s = &settings{inputs: inputs}
+	s = &settings{}
 	if err := cli.ReadOnce(inputs); err != nil {
 		return nil, err
 	}
-	if s.fingerprints, err = g.HaveFingerprints(inputs, f.docs.Format != string(format.Auto)); err != nil {
+	if s.inputs, err = g.MatchFingerprints(inputs); err != nil {
+		return nil, err
+	}
+	if s.fingerprints, err = g.HaveFingerprints(s.inputs, f.docs.Format != string(format.Auto)); err != nil {
 		return nil, err
 	}
 	if s.fingerprints {

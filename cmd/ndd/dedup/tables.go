@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/rewrite/droplist"
 	"example.org/ndd/engine/near/dedup"
 	"example.org/ndd/engine/parallel"
 	"example.org/ndd/engine/result"
@@ -58,10 +59,34 @@ func writeTables(ctx context.Context, dir cli.Folder, f result.Format, c *dedup.
 		})
 	}
 	group.Wait()
-	if err := cmp.Or(errs...); err != nil {
+	if err := cmp.Or(cmp.Or(errs...), writeDecisions(dir, c, r)); err != nil {
 		return 0, err
 	}
 	return t.sameID, nil
+}
+
+// writeDecisions writes the decisions by input file, if the input files are known.
+func writeDecisions(dir cli.Folder, c *dedup.Corpus, r *dedup.Result) (err error) {
+	defer store.CatchFault(&err)()
+	if len(c.Inputs) == 0 {
+		return nil
+	}
+	var files []droplist.InputFile
+	for _, in := range c.Inputs {
+		files = append(files, droplist.InputFile{Path: in.File, Bytes: in.Bytes})
+	}
+	drops := func(yield func(droplist.Drop) bool) {
+		for id, at := range dedup.DroppedInOrder(r) {
+			if !yield(droplist.Drop{File: at.File, Row: at.Row, ID: id}) {
+				return
+			}
+		}
+	}
+	err = dir.Write(droplist.RowsName, func(w *bufio.Writer) error { return droplist.WriteRows(w, files, drops) })
+	if err != nil {
+		return err
+	}
+	return dir.Write(droplist.FilesName, func(w *bufio.Writer) error { return droplist.WriteFiles(w, files) })
 }
 
 // clusterTables write a result row by row.

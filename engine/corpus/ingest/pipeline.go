@@ -11,6 +11,7 @@ import (
 	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/corpus/unpack"
 	"example.org/ndd/engine/parallel"
+	"example.org/ndd/engine/storage/object"
 )
 
 const (
@@ -191,8 +192,8 @@ func (p *pipeline) parts(ctx context.Context, inputs []string) iter.Seq[parallel
 				unit += before[file].Units
 			}
 			file++
-			n, known := f.Size()
-			if size += n; known && size < partBytes && len(part) < partFiles {
+			n := f.Size()
+			if size += max(n, 0); n >= 0 && size < partBytes && len(part) < partFiles && !object.Is(f.Path) {
 				continue
 			}
 			if !yield(p.scan(part)) {
@@ -302,8 +303,7 @@ func (p *pipeline) take(ctx context.Context, b *batch, f found, yield func(*batc
 			b = &batch{items: make([]item, 0, batchUnits)}
 		}
 	}
-	size, _ := f.file.Size()
-	meter.Bytes.Add(size) // counts as read, so that the remaining time is estimated well
+	meter.Bytes.Add(max(f.file.Size(), 0)) // counts as read, so that the remaining time is estimated well
 	b.ends = append(b.ends, fileEnd{f.file, len(b.items), units, true})
 	return b
 }
@@ -355,7 +355,7 @@ func (p *pipeline) emit(b *batch) error {
 	ends := b.ends
 	for i := 0; ; i++ {
 		for ; len(ends) > 0 && ends[0].items == i; ends = ends[1:] {
-			end := FileUnits{ends[0].file.Path, ends[0].units}
+			end := FileUnits{ends[0].file.Path, ends[0].units, ends[0].file.Size()}
 			if i := len(p.report.FileUnits); p.steps.FileUnits != nil && p.steps.FileUnits[i] != end {
 				return Changed(end.Path)
 			}

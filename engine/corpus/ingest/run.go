@@ -62,6 +62,7 @@ type Record struct {
 type FileUnits struct {
 	Path  string
 	Units int
+	Bytes int64 // size of the file; -1 if it is unknown
 }
 
 // ReadFiles are the files of a reading, in order.

@@ -18,18 +18,24 @@ type File struct {
 
 	// Outside is the target of a symbolic link in a folder, if the target is outside the folder; else "".
 	Outside string
+
+	listed bool  // the file is an object of a listing, which gave its size
+	bytes  int64 // size, if it is listed
 }
 
-// Size returns the bytes of the file on disk, and false if they are unknown.
-func (f File) Size() (bytes int64, known bool) {
+// Size returns the bytes of the file on disk, or -1 if they are unknown.
+func (f File) Size() int64 {
+	if f.listed {
+		return f.bytes
+	}
 	if f.Path == Stdin || object.Is(f.Path) {
-		return 0, false
+		return -1
 	}
 	info, err := os.Stat(f.Path)
 	if err != nil || !info.Mode().IsRegular() {
-		return 0, false
+		return -1
 	}
-	return info.Size(), true
+	return info.Size()
 }
 
 // Copy writes the bytes of the file to w.

@@ -19,26 +19,28 @@ type Share struct {
 	Files      int    // number of files of the share
 	Digest     uint64 // digest of the names and sizes of all files; all shares of the same inputs have the same one
 
-	place map[string]int // the places of the share's files and skips among all of them, in the order of the inputs
+	files map[string]SharedFile // files and skips of the share
+}
+
+// A SharedFile is a file of a share.
+type SharedFile struct {
+	Path  string
+	Place int   // place among all files and skips of the inputs, in their order
+	Bytes int64 // size; -1 if it is unknown
+	skip  bool
 }
 
 // fileCost is the cost of opening a file, in bytes, when files are divided.
 const fileCost = 16 << 10
 
 // NewShare divides the files of some inputs and returns one of the shares. It looks up the sizes of
-// all files; objects count as empty files. Pipes cannot be divided.
+// all files; objects of the web count as empty files. Pipes cannot be divided.
 func NewShare(ctx context.Context, inputs []string, number, of int) (*Share, error) {
-	type item struct {
-		path  string
-		cost  int64
-		place int
-		file  bool
-	}
-	var items []item
+	var items []SharedFile
 	digest := xxhash.New()
 	for f, err := range Files(ctx, inputs) {
 		if skip, skipped := errors.AsType[*Skip](err); skipped {
-			items = append(items, item{path: skip.Source, place: len(items)})
+			items = append(items, SharedFile{Path: skip.Source, Place: len(items), skip: true})
 			continue
 		}
 		if err == nil && ReadOnce(f.Path) {
@@ -47,31 +49,50 @@ func NewShare(ctx context.Context, inputs []string, number, of int) (*Share, err
 		if err != nil {
 			return nil, err
 		}
-		size, _ := f.Size()
+		size := f.Size()
 		fmt.Fprintf(digest, "%s\x00%d\n", f.Path, size)
-		items = append(items, item{f.Path, size + fileCost, len(items), true})
+		items = append(items, SharedFile{Path: f.Path, Place: len(items), Bytes: size})
 	}
-	slices.SortFunc(items, func(a, b item) int {
-		return cmp.Or(cmp.Compare(b.cost, a.cost), cmp.Compare(a.path, b.path))
+	slices.SortFunc(items, func(a, b SharedFile) int {
+		return cmp.Or(cmp.Compare(b.cost(), a.cost()), cmp.Compare(a.Path, b.Path))
 	})
-	s := &Share{Number: number, Of: of, Digest: digest.Sum64(), place: map[string]int{}}
+	s := &Share{Number: number, Of: of, Digest: digest.Sum64(), files: map[string]SharedFile{}}
 	costs := make([]int64, of)
 	for _, it := range items {
 		least := slices.Index(costs, slices.Min(costs))
-		costs[least] += it.cost
+		costs[least] += it.cost()
 		if least != number {
 			continue
 		}
-		s.place[it.path] = it.place
-		if it.file {
+		s.files[it.Path] = it
+		if !it.skip {
 			s.Files++
 		}
 	}
 	return s, ctx.Err()
 }
 
+// cost returns the cost of reading a file, 0 for a skip.
+func (f *SharedFile) cost() int64 {
+	if f.skip {
+		return 0
+	}
+	return max(f.Bytes, 0) + fileCost
+}
+
 // Place returns the place of a file of the share among all files of the inputs.
-func (s *Share) Place(path string) int { return s.place[path] }
+func (s *Share) Place(path string) int { return s.files[path].Place }
+
+// InOrder returns the files of the share in the order of the inputs, without skips.
+func (s *Share) InOrder() (list []SharedFile) {
+	for _, f := range s.files {
+		if !f.skip {
+			list = append(list, f)
+		}
+	}
+	slices.SortFunc(list, func(a, b SharedFile) int { return cmp.Compare(a.Place, b.Place) })
+	return list
+}
 
 // List yields the files of the share as [Files] does, or all files if there is no share.
 func (s *Share) List(ctx context.Context, inputs []string) iter.Seq2[File, error] {
@@ -85,7 +106,7 @@ func (s *Share) List(ctx context.Context, inputs []string) iter.Seq2[File, error
 			if skipped {
 				path = skip.Source
 			}
-			if _, has := s.place[path]; (has || err != nil && !skipped) && !yield(f, err) {
+			if _, has := s.files[path]; (has || err != nil && !skipped) && !yield(f, err) {
 				return
 			}
 		}

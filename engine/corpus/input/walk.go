@@ -72,14 +72,14 @@ func expandObjects(ctx context.Context, input string, yield func(File, error) bo
 	if !strings.ContainsAny(input, "*?[") {
 		root = strings.TrimSuffix(input, "/")
 	}
-	for path, err := range object.From(ctx).List(ctx, input) {
+	for e, err := range object.From(ctx).List(ctx, input) {
 		if err != nil {
 			yield(File{}, err)
 			return false
 		}
 		n++
-		f := File{Path: path, Root: root}
-		if path == input {
+		f := File{Path: e.Path, Root: root, listed: true, bytes: e.Bytes}
+		if e.Path == input {
 			f.Root = "" // named by the user
 		}
 		if !yield(f, nil) {

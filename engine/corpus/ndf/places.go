@@ -15,17 +15,24 @@ import (
 
 // The file of a share has three more sections, which record where each document was read:
 //
-//	files       package idlist's blocks of the names of files that have documents
+//	files       package idlist's blocks of the names of the share's files
 //	files.ends  package idlist's ends
-//	places      number | of | digest, and for each file: order | runs | (gap | 2 × documents + unmarked)...
+//	places.1    number | of | digest, and for each file: order | bytes + 1 | runs | (gap | 2 × documents + unmarked)...
 //
-// places consists of uvarints, except gap, which is a varint. A run is a sequence of documents in consecutive rows
+// places.1 consists of uvarints, except gap, which is a varint. A run is a sequence of documents in consecutive rows
 // that either all have a fingerprint or all have none. gap is the number of rows that are left out before the run.
 
 // A Share identifies which part of some inputs a fingerprint file contains.
 type Share struct {
 	Number, Of int    // number of the share, from 0; number of shares
 	Digest     uint64 // the same for all shares of the same inputs
+}
+
+// An Input is a file of a share.
+type Input struct {
+	File  string
+	Order int   // index of the file among all inputs
+	Bytes int64 // size of the file; -1 if it is unknown
 }
 
 // A Place is the position at which a document was read.
@@ -37,24 +44,24 @@ type Place struct {
 
 // places collects the places of documents for a [Writer].
 type places struct {
-	files     *idlist.Writer
-	fileData  bytes.Buffer
-	data      []byte // encoded data of earlier files
-	file      Place  // the current file, and its next row
-	runs      []byte
-	n         int    // number of runs
-	count     uint64 // number of documents of the current run
-	unmarked  bool   // the documents of the current run have no fingerprint
-	isStarted bool   // there is a current file
+	files    *idlist.Writer
+	fileData bytes.Buffer
+	data     []byte  // encoded data of earlier files
+	inputs   []Input // the current file and the later ones
+	row      int64   // next row of the current file
+	runs     []byte
+	n        int    // number of runs
+	count    uint64 // number of documents of the current run
+	unmarked bool   // the documents of the current run have no fingerprint
 }
 
-// KeepPlaces makes the writer of an .ndf file record the place of each document. It must be called before the first
-// document. Documents must be appended in the order of their files.
-func (w *Writer) KeepPlaces(s Share) {
+// KeepPlaces makes the writer of an .ndf file record the files of a share, in order, and the place of each document. It
+// must be called before the first document. Documents must be appended in the order of their files.
+func (w *Writer) KeepPlaces(s Share, inputs []Input) {
 	if w.array != nil {
 		return
 	}
-	p := &places{}
+	p := &places{inputs: inputs}
 	p.files = idlist.NewWriter(&p.fileData)
 	p.data = binary.AppendUvarint(p.data, uint64(s.Number))
 	p.data = binary.AppendUvarint(p.data, uint64(s.Of))
@@ -67,21 +74,22 @@ func (p *places) append(at Place, unmarked bool) error {
 	if p == nil {
 		return nil
 	}
-	if !p.isStarted || p.file.Order != at.Order {
-		p.endFile()
-		if err := p.files.Append(at.File); err != nil {
+	for len(p.inputs) > 0 && p.inputs[0].Order != at.Order {
+		if err := p.endFile(); err != nil {
 			return err
 		}
-		p.file, p.isStarted = Place{Order: at.Order}, true
 	}
-	if gap := at.Row - p.file.Row; gap != 0 || p.count == 0 || p.unmarked != unmarked {
+	if len(p.inputs) == 0 {
+		return fmt.Errorf("%s: no file of the share, or not in order", at.File)
+	}
+	if gap := at.Row - p.row; gap != 0 || p.count == 0 || p.unmarked != unmarked {
 		p.endRun()
 		p.runs = binary.AppendVarint(p.runs, gap)
 		p.unmarked = unmarked
 		p.n++
 	}
 	p.count++
-	p.file.Row = at.Row + 1
+	p.row = at.Row + 1
 	return nil
 }
 
@@ -97,32 +105,40 @@ func (p *places) endRun() {
 	p.count = 0
 }
 
-func (p *places) endFile() {
-	if !p.isStarted {
-		return
-	}
+// endFile ends the current file.
+func (p *places) endFile() error {
 	p.endRun()
-	p.data = binary.AppendUvarint(p.data, uint64(p.file.Order))
+	file := p.inputs[0]
+	p.data = binary.AppendUvarint(p.data, uint64(file.Order))
+	p.data = binary.AppendUvarint(p.data, uint64(file.Bytes+1))
 	p.data = binary.AppendUvarint(p.data, uint64(p.n))
 	p.data = append(p.data, p.runs...)
-	p.runs, p.n = p.runs[:0], 0
+	p.inputs, p.row, p.runs, p.n = p.inputs[1:], 0, p.runs[:0], 0
+	return p.files.Append(file.File)
 }
 
 // write writes the sections.
 func (p *places) write(file *store.Writer) error {
-	p.endFile()
+	for len(p.inputs) > 0 {
+		if err := p.endFile(); err != nil {
+			return err
+		}
+	}
 	if err := writeIDs(file, "files", p.files, &p.fileData); err != nil {
 		return err
 	}
-	return store.WriteSection(file, "places", p.data)
+	return store.WriteSection(file, placesSection, p.data)
 }
 
-// placeSections is the number of additional sections in a file with places.
-const placeSections = 3
+// placeSections is the number of additional sections in a file with places, and placesSection the name of the last one.
+const (
+	placeSections = 3
+	placesSection = "places.1"
+)
 
 // A source describes the documents of a fingerprint file that were read from one input file.
 type source struct {
-	Place
+	Input
 	row, unmarked uint64 // its first documents in the fingerprint file, with and without a fingerprint
 	runs          []byte
 	n             uint64 // number of runs
@@ -158,7 +174,7 @@ func (f *File) parsePlaces(s []store.Section) error {
 		if e != nil {
 			return e
 		}
-		src := source{Place: Place{File: name, Order: int(next())}, row: docs, unmarked: unmarked, n: next()}
+		src := source{Input: Input{name, int(next()), int64(next()) - 1}, row: docs, unmarked: unmarked, n: next()}
 		src.runs = data
 		for range src.n {
 			if next(); err != nil { // the gap; a varint is as long as a uvarint
@@ -227,6 +243,14 @@ func Parts(files []*File) (parts []Part, err error) {
 		slices.SortStableFunc(parts[from:], func(a, b Part) int { return cmp.Compare(a.source.Order, b.source.Order) })
 	}
 	return parts, nil
+}
+
+// Input returns the input file of the part, and false for a fingerprint file without places.
+func (p Part) Input() (Input, bool) {
+	if p.source == nil {
+		return Input{}, false
+	}
+	return p.source.Input, true
 }
 
 // complete returns an error unless files are all shares of their inputs, each exactly once.
@@ -301,7 +325,7 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 		}
 		return
 	}
-	place, unmarked, noted := p.source.Place, p.source.unmarked, f.noted.Cursor()
+	place, unmarked, noted := Place{File: p.source.File, Order: p.source.Order}, p.source.unmarked, f.noted.Cursor()
 	for range p.source.n {
 		gap, n := binary.Varint(runs)
 		v, m := binary.Uvarint(runs[n:])

@@ -41,6 +41,16 @@ func placed(files int) (docs []Placed) {
 	return docs
 }
 
+// inputsOf returns the files of docs whose number is i modulo of, and one more of that kind without documents.
+func inputsOf(docs []Placed, i, of int) (list []Input) {
+	for _, d := range docs {
+		if n := len(list); d.Order%of == i && (n == 0 || list[n-1].Order != d.Order) {
+			list = append(list, Input{d.File, d.Order, int64(1000 * d.Order)})
+		}
+	}
+	return append(list, Input{fmt.Sprint("in/none", i), 2000*of + i, 7})
+}
+
 // share writes those of the files of docs whose number is i modulo of, with hashes. If of is 0 or less, it writes all
 // files, of no share.
 func share(t *testing.T, docs []Placed, i, of int) *File {
@@ -50,7 +60,7 @@ func share(t *testing.T, docs []Placed, i, of int) *File {
 	must.Do(t, err)
 	defer w.Abort()
 	if w.KeepHashes(); of > 0 {
-		w.KeepPlaces(Share{i, of, 77})
+		w.KeepPlaces(Share{i, of, 77}, inputsOf(docs, i, of))
 	}
 	for _, d := range docs {
 		switch {
@@ -92,9 +102,28 @@ func TestPlaces(t *testing.T) {
 		return files
 	}
 	for _, of := range []int{1, 2, 5} {
-		if got, err := all(shares(of)...); err != nil || !slices.Equal(got, docs) {
+		files := shares(of)
+		if got, err := all(files...); err != nil || !slices.Equal(got, docs) {
 			t.Errorf("%d shares: %d documents, want %d; %v", of, len(got), len(docs), err)
 		}
+		parts, err := Parts(files)
+		must.Do(t, err)
+		want := inputsOf(docs, 0, 1)[:len(inputsOf(docs, 0, 1))-1]
+		for i := range of {
+			want = append(want, Input{fmt.Sprint("in/none", i), 2000*of + i, 7})
+		}
+		for i, p := range parts {
+			if in, ok := p.Input(); len(parts) != len(want) || !ok || in != want[i] {
+				t.Fatalf("%d shares: file %d of %d is %+v", of, i, len(parts), in)
+			}
+		}
+	}
+	w, err := Create(filepath.Join(t.TempDir(), "x.ndf"), simhash.Default(), store.Options{})
+	must.Do(t, err)
+	defer w.Abort()
+	w.KeepPlaces(Share{0, 1, 77}, []Input{{"in/a", 0, 0}})
+	if err := w.Append(Document{Place: Place{"in/b", 1, 1}}); err == nil {
+		t.Error("a document of a file that is not in the share")
 	}
 	five := shares(5)
 	for want, files := range map[string][]*File{"share 32/2000 of the same files is missing": shares(2000),
@@ -123,12 +152,12 @@ func TestPlacesOverflow(t *testing.T) {
 	f := share(t, docs, 0, 1)
 	list := hostile.Sections(t, f.Path(), store.KindFingerprints)
 	last := &list[len(list)-1]
-	if last.Name != "places" {
+	if last.Name != placesSection {
 		t.Fatal(last.Name)
 	}
 	data := []byte{0, 1, 77} // share 0 of 1, digest
 	for i, src := range f.sources {
-		data = binary.AppendUvarint(data, uint64(src.Order))
+		data = binary.AppendUvarint(binary.AppendUvarint(data, uint64(src.Order)), uint64(src.Bytes+1))
 		runs := []uint64{}
 		if i == 0 {
 			runs = []uint64{math.MaxInt64, math.MaxInt64, 2 + f.docs}

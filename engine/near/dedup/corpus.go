@@ -17,6 +17,8 @@ import (
 // A Corpus holds documents by row, from 0. All data that grows with their number is in temporary files. These are
 // mapped after all rows are appended. Then many goroutines may read the corpus.
 type Corpus struct {
+	Inputs []Input // files that the documents were read from, in order of the rows; nil if they are unknown
+
 	rows
 	recipe  *simhash.Recipe // nil for raw fingerprints
 	values  []keep.Column   // one column for each policy of the order that needs one
@@ -31,6 +33,12 @@ type Corpus struct {
 	o       ReadOptions
 	room    room
 	columns []column // all columns of the corpus
+}
+
+// An Input is a file of documents.
+type Input struct {
+	File  string
+	Bytes int64 // size of the file; -1 if it is unknown
 }
 
 // A column is a [spill.Column].

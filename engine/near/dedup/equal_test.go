@@ -189,3 +189,19 @@ func TestSomeHashes(t *testing.T) {
 		t.Error("hashes of 0 are equal texts, or equal hashes are not")
 	}
 }
+
+// TestDroppedInOrder yields the dropped documents by row, and none of the many that follow the last one.
+func TestDroppedInOrder(t *testing.T) {
+	c := appended(t, ReadOptions{})
+	for i := range uint64(300) {
+		must.Do(t, c.Append(Document{ID: fmt.Sprint(i), Fingerprint: simhash.Fingerprint(i / 2 * (1 - i/100)), Short: i >= 100,
+			Place: Place{"a", int64(i) + 1}}))
+	}
+	var got []string
+	for id, at := range DroppedInOrder(found(t, c, Options{})) {
+		got = append(got, fmt.Sprint(id, at))
+	}
+	if len(got) != 50 || got[0] != "1{a 2}" || got[49] != "99{a 100}" {
+		t.Errorf("%d: %q", len(got), got)
+	}
+}

@@ -51,6 +51,9 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 		return c.Append(d)
 	})
 	c.from.fileUnits = report.FileUnits
+	for _, f := range report.FileUnits {
+		c.Inputs = append(c.Inputs, Input{f.Path, f.Bytes})
+	}
 	if err == nil {
 		err = c.sources.Check()
 	}
@@ -114,6 +117,7 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 			return nil, err
 		}
 	}
+	c.Inputs = inputsOf(parts)
 	if ids {
 		err = appendParts(ctx, c, parts)
 		c.raw.close() // the corpus has all rows
@@ -129,6 +133,18 @@ func verifyFile(ctx context.Context, f, first *ndf.File, threads int) error {
 		return err
 	}
 	return simhash.Compatible(first.Path(), first.Recipe(), f.Path(), f.Recipe())
+}
+
+// inputsOf returns the files of shares, or nil if some part is no file of a share.
+func inputsOf(parts []ndf.Part) (list []Input) {
+	for _, p := range parts {
+		in, ok := p.Input()
+		if !ok {
+			return nil
+		}
+		list = append(list, Input{in.File, in.Bytes})
+	}
+	return list
 }
 
 // appendParts appends the documents of files with IDs. Documents of shares are in the order of the shared inputs.

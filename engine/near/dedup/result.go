@@ -136,6 +136,17 @@ func (r *Result) KeptParts(rows int) iter.Seq[iter.Seq[Kept]] {
 	}
 }
 
+// DroppedInOrder yields the ID and the place of each document that a result drops, in the order of the inputs.
+func DroppedInOrder(r *Result) iter.Seq2[string, Place] {
+	return func(yield func(string, Place) bool) {
+		kept := r.droppedRows()
+		for i := range kept {
+			kept[i] = ^kept[i]
+		}
+		r.corpus.kept(0, Row(min(64*len(kept), r.corpus.Len())), kept, func(d Kept) bool { return yield(d.ID, d.Place) })
+	}
+}
+
 // findDrop finds the drop of a row in a list.
 func findDrop(list []Drop, row Row) (d Drop, ok bool) {
 	i, ok := slices.BinarySearchFunc(list, row, func(d Drop, row Row) int { return cmp.Compare(d.Row, row) })

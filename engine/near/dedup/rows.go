@@ -92,11 +92,11 @@ func (r *rows) Place(row Row) Place {
 // documents.
 func (r *rows) NumShort() int { return r.shorts }
 
-// kept yields the documents from row first up to, but not including, last that are not dropped.
-func (r *rows) kept(first, last Row, dropped rowset.Set, yield func(Kept) bool) {
+// kept yields the documents from row first up to, but not including, last that are not in omitted.
+func (r *rows) kept(first, last Row, omitted rowset.Set, yield func(Kept) bool) {
 	if r.raw.prints.Len() > 0 { // the rows are the IDs
 		for row := first; row < last; row++ {
-			if !dropped.Has(int(row)) && !yield(Kept{r.ID(row), r.Place(row), false}) {
+			if !omitted.Has(int(row)) && !yield(Kept{r.ID(row), r.Place(row), false}) {
 				return
 			}
 		}
@@ -104,7 +104,7 @@ func (r *rows) kept(first, last Row, dropped rowset.Set, yield func(Kept) bool) 
 	}
 	file := ""
 	for row, rec := range r.records.between(first, last) {
-		if dropped.Has(int(row)) {
+		if omitted.Has(int(row)) {
 			continue
 		}
 		if rec.place.File != file {

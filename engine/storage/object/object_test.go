@@ -213,7 +213,7 @@ func TestList(t *testing.T) {
 	s := bucket.New(t)
 	keys := []string{"a/1.txt", "a/2.jsonl", "a/b/3.jsonl", "ab.txt", "z"}
 	for _, key := range keys {
-		s.Put(t, key, nil)
+		s.Put(t, key, []byte(key))
 	}
 	s.Put(t, "a/folder/", nil)
 	for path, want := range map[string]string{"s3://docs/": "a/1.txt a/2.jsonl a/b/3.jsonl ab.txt z",
@@ -221,9 +221,12 @@ func TestList(t *testing.T) {
 		"s3://docs/a/": "a/1.txt a/2.jsonl a/b/3.jsonl", "s3://docs/a/*.jsonl": "a/2.jsonl",
 		"s3://docs/*/*/*": "a/b/3.jsonl", "s3://docs/z": "z", "s3://docs/none": ""} {
 		var got []string
-		for path, err := range store(s).List(t.Context(), path) {
+		for e, err := range store(s).List(t.Context(), path) {
 			must.Do(t, err)
-			got = append(got, strings.TrimPrefix(path, "s3://docs/"))
+			key := strings.TrimPrefix(e.Path, "s3://docs/")
+			if got = append(got, key); e.Bytes != int64(len(key)) {
+				t.Errorf("%s has %d bytes", key, e.Bytes)
+			}
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %q", path, got)

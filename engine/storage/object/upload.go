@@ -59,7 +59,7 @@ func (s *Store) Absent(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-		return fmt.Errorf("%s: %w", found, fs.ErrExist)
+		return fmt.Errorf("%s: %w", found.Path, fs.ErrExist)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
 // Package droplist reads tables of documents that a copy of their files leaves out, such as the table that
-// ndd dedup -o writes, and makes the copy.
+// ndd dedup -o writes, and makes the copy. It also writes and reads decisions by input file (files.go).
 package droplist
 
 import (
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,8 +43,10 @@ type hash [highwayhash.Size128]byte
 
 // fileRows are the rows of a file that are dropped, ascending; row 0 is the whole file.
 type fileRows struct {
-	rows []row
-	seen []bool
+	rows      []row
+	seen      []bool
+	bytes     int64 // size of the file; -1 if it is unknown
+	isDecided bool  // a folder has decisions about it
 }
 
 // A row is the number of a row and the hash of its ID in the table, 0 for none.
@@ -62,8 +65,12 @@ type otherIDError struct {
 }
 
 func (e *otherIDError) Error() string {
-	return fmt.Sprintf("%s: the document has the ID %q, and in the table the row has %q: give the files that the table was made "+
-		"of, and --id as then", input.Place(e.file, e.row), e.id, e.table)
+	table := "another one"
+	if e.table != "" {
+		table = strconv.Quote(e.table)
+	}
+	return fmt.Sprintf("%s: the document has the ID %q, and in the table the row has %s: give the files that the table was made "+
+		"of, and --id as then", input.Place(e.file, e.row), e.id, table)
 }
 
 // Unwrap returns [simhash.ErrMixed].
@@ -86,12 +93,19 @@ var ErrColumns = errors.New("no columns that name documents")
 // Read reads a table of documents to drop from the inputs' files of a share, or from all of them if share is
 // nil. The table is TSV, JSON lines or Parquet with the columns file and row, or the column id. A row without a
 // number is a file that is one document. If the table has a column kept, rows with that set stay. It is an error
-// if no file of the table is an input.
+// if no file of the table is an input. The path of a folder means its decisions by input file. Then it is also an error
+// if a file of the share has no decision, or another size.
 func Read(ctx context.Context, path string, inputs []string, share *input.Share) (*List, error) {
 	l := &List{Path: path, files: map[string]*fileRows{}, others: map[string]bool{}, ids: map[hash]bool{}}
-	input := Files(ctx, inputs, share, l.others, l.files)
+	input := l.findFiles(ctx, inputs, share)
+	isFolder := isFolder(path)
 	var c columns
-	err := result.ReadTable(ctx, path, c.choose, func(cells []result.Cell) error { return l.add(&c, cells) })
+	var err error
+	if isFolder {
+		err = l.readFiles(ctx)
+	} else {
+		err = result.ReadTable(ctx, path, c.choose, func(cells []result.Cell) error { return l.add(&c, cells) })
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -99,12 +113,27 @@ func Read(ctx context.Context, path string, inputs []string, share *input.Share)
 		return nil, fmt.Errorf("%s: none of its files is an input: it has %s, and an input is %s: "+
 			"give the inputs as they were given then", path, l.unknown[0], input)
 	}
+	if isFolder {
+		if err := l.checkDecided(); err != nil {
+			return nil, err
+		}
+	}
 	for _, f := range l.files {
 		slices.SortStableFunc(f.rows, func(a, b row) int { return a.compare(b.number) })
 		f.rows = slices.CompactFunc(f.rows, func(a, b row) bool { return a.number == b.number })
 		f.seen = make([]bool, len(f.rows))
 	}
 	return l, nil
+}
+
+// isFolder reports whether a path is a folder, or a prefix of objects, and no table.
+func isFolder(path string) bool {
+	if object.Is(path) {
+		_, err := result.FormatOf(strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst"))
+		return err != nil
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // columns are the columns of a table that are read: file, row and perhaps id, or id alone; then perhaps kept.
@@ -144,7 +173,7 @@ func (l *List) add(c *columns, cells []result.Cell) error {
 		l.ids[hashOf(cells[0].Text)] = false
 		return nil
 	}
-	number, err := RowOf(cells[1])
+	number, err := rowOf(cells[1])
 	if err != nil {
 		return err
 	}
@@ -158,35 +187,38 @@ func (l *List) add(c *columns, cells []result.Cell) error {
 		}
 		f.rows = append(f.rows, r)
 	case !l.others[key]:
-		if l.strange++; len(l.unknown) < namedMax {
-			l.unknown = append(l.unknown, input.Place(cells[0].Text, number)+" (no input)")
-		}
+		l.addStrange(input.Place(cells[0].Text, number), 1)
 	}
 	return nil
 }
 
-// Files adds the files of inputs to all. It adds the files of a share to mine, or all files if share is nil. It returns
-// the name of one file, or "none".
-func Files[T any](ctx context.Context, inputs []string, share *input.Share, all map[string]bool,
-	mine map[string]*T) (one string) {
+// addStrange counts rows of a file that is no input.
+func (l *List) addStrange(place string, rows int64) {
+	if l.strange += rows; rows > 0 && len(l.unknown) < namedMax {
+		l.unknown = append(l.unknown, place+" (no input)")
+	}
+}
+
+// findFiles finds the files of the inputs and of the share, which has all of them if it is nil. It returns the name of
+// one file, or "none".
+func (l *List) findFiles(ctx context.Context, inputs []string, share *input.Share) (one string) {
 	one = "none"
 	for f, err := range input.Files(ctx, inputs) {
 		if err == nil {
-			all[object.Clean(f.Path)] = true
+			l.others[object.Clean(f.Path)] = true
 			one = f.Path
 		}
 	}
-	opts := format.Options{Share: share}
-	for f, err := range opts.Share.List(ctx, inputs) {
+	for f, err := range share.List(ctx, inputs) {
 		if err == nil {
-			mine[object.Clean(f.Path)] = new(T)
+			l.files[object.Clean(f.Path)] = &fileRows{bytes: f.Size()}
 		}
 	}
 	return one
 }
 
-// RowOf returns the row number in a cell, or 0 if there is none.
-func RowOf(c result.Cell) (number int64, err error) {
+// rowOf returns the row number in a cell, or 0 if there is none.
+func rowOf(c result.Cell) (number int64, err error) {
 	if !c.Found {
 		return 0, nil
 	}
@@ -205,7 +237,7 @@ func hashOf(id string) hash { return highwayhash.Sum128([]byte(id), make([]byte,
 func (l *List) findID(ctx context.Context, e *otherIDError) error {
 	only := func([]string) ([]string, error) { return []string{"file", "row", "id"}, nil }
 	return result.ReadTable(ctx, l.Path, only, func(cells []result.Cell) error {
-		if number, err := RowOf(cells[1]); err == nil && number == e.row && object.Clean(cells[0].Text) == object.Clean(e.file) {
+		if number, err := rowOf(cells[1]); err == nil && number == e.row && object.Clean(cells[0].Text) == object.Clean(e.file) {
 			e.table = cells[2].Text
 		}
 		return nil
@@ -265,7 +297,7 @@ func (l *List) Copy(ctx context.Context, inputs []string, opts format.Options, t
 			return rewrite.Judge{Unit: j.unit, Whole: !l.ByID && len(j.rows.rows) == 0}
 		}}
 	report, err := job.Copy(ctx, to)
-	if other, is := errors.AsType[*otherIDError](err); is {
+	if other, is := errors.AsType[*otherIDError](err); is && !isFolder(l.Path) {
 		err = cmp.Or(l.findID(ctx, other), err)
 	}
 	if err != nil {

@@ -123,6 +123,7 @@ func TestCopy(t *testing.T) {
 			t.Errorf("%s: %d files are copied, want %d or more", c.table, len(got), len(want))
 		}
 	}
+	testFolder(t, rows.String(), want)
 	for table, says := range map[string]string{
 		"broken.tsv": `broken.tsv: row 1: row "x" is no number`,
 		"short.tsv":  `short.tsv: row 1: 1 fields, but column "file" is number 2`,

@@ -1,0 +1,115 @@
+package droplist
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/input"
+	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/oracle/files"
+	"example.org/ndd/engine/oracle/must"
+	"example.org/ndd/engine/storage/store"
+)
+
+// testFolder writes the rows of a table as decisions by input file. They make the wanted copies, in one share or
+// several, and a share reads only its own rows. Files without decisions, changed files and damage are errors.
+func testFolder(t *testing.T, table string, want map[string]string) {
+	t.Helper()
+	var list []InputFile
+	for f, err := range input.Files(t.Context(), []string{"in"}) {
+		must.Do(t, err)
+		list = append(list, InputFile{Path: f.Path, Bytes: f.Size()})
+	}
+	byFile := map[string][]Drop{}
+	for _, line := range strings.Split(strings.TrimSuffix(table, "\n"), "\n")[1:] {
+		cells := strings.Split(line, "\t")
+		row, _ := strconv.ParseInt(cells[2], 10, 64)
+		path := strings.TrimPrefix(cells[1], "./")
+		byFile[path] = append(byFile[path], Drop{path, row, cells[0]})
+	}
+	var rows, names bytes.Buffer
+	w := bufio.NewWriter(&rows)
+	must.Do(t, WriteRows(w, list, func(yield func(Drop) bool) {
+		for _, f := range list {
+			for _, d := range byFile[f.Path] {
+				yield(d)
+			}
+		}
+	}))
+	must.Do(t, w.Flush())
+	w.Reset(&names)
+	must.Do(t, WriteFiles(w, list))
+	must.Do(t, w.Flush())
+	write := func(table, rows string) {
+		files.Write(t, map[string]string{"done/" + FilesName: table, "done/" + RowsName: rows})
+	}
+	write(names.String(), rows.String())
+	for _, of := range []int{1, 4} {
+		got, dropped := map[string]string{}, int64(0)
+		for i := range of {
+			opts := format.Options{}
+			var err error
+			opts.Share, err = input.NewShare(t.Context(), []string{"in"}, i, of)
+			must.Do(t, err)
+			d, err := Read(t.Context(), "done", []string{"in"}, opts.Share)
+			must.Do(t, err)
+			held := 0
+			for _, f := range d.files {
+				held += len(f.rows)
+			}
+			_, left, err := d.Copy(t.Context(), []string{"in"}, opts, 2, targetOf(t, got))
+			must.Do(t, err)
+			if dropped += left.Dropped; int64(held) != left.Dropped || left.Unmatched != 0 {
+				t.Errorf("share %d of %d holds %d rows and drops %d, %d unmatched", i, of, held, left.Dropped, left.Unmatched)
+			}
+		}
+		if !maps.Equal(got, want) || 16*dropped != int64(rows.Len()) {
+			t.Errorf("%d shares: other copies, or %d dropped", of, dropped)
+		}
+	}
+
+	size := fmt.Sprint(len("a text of some words that says nothing"))
+	for _, c := range []struct {
+		name, table, rows string
+		kind              error
+		want              string
+	}{
+		{"a file without a decision", strings.Replace(names.String(), "in/b/c.txt\t"+size+"\t0\n", "", 1), rows.String(),
+			simhash.ErrMixed, "done has no decision about in/b/c.txt: give the inputs of that run"},
+		{"another size", strings.Replace(names.String(), "in/b/c.txt\t"+size, "in/b/c.txt\t7", 1), rows.String(),
+			simhash.ErrMixed, "in/b/c.txt has " + size + " bytes, and had 7 when the decisions were made"},
+		{"rows cut short", names.String(), rows.String()[:rows.Len()-1], store.ErrCorrupt, "decisions.rows has"},
+		{"more rows", names.String(), rows.String() + rows.String(), store.ErrCorrupt, "bytes, where decisions.tsv has"},
+		{"a negative number", strings.Replace(names.String(), "\t0\n", "\t-1\n", 1), rows.String(), store.ErrCorrupt, "-1 dropped"},
+		{"a huge number", strings.Replace(names.String(), "\t0\n", "\t1152921504606846976\n", 1), rows.String(),
+			store.ErrCorrupt, "1152921504606846976 dropped"},
+		{"a number that is none", strings.Replace(names.String(), "\t0\n", "\tx\n", 1), rows.String(), store.ErrCorrupt, "x dropped"},
+		{"rows out of order", "file\tbytes\tdropped\nin/1.jsonl\t\t2\n", "\x02" + strings.Repeat("\x00", 15) + "\x01" + strings.Repeat("\x00", 15),
+			store.ErrCorrupt, "are not in order"},
+		{"files of another run", "file\tbytes\tdropped\nout/1.jsonl\t\t1\n", rows.String()[:16], nil, "none of its files is an input"},
+	} {
+		write(c.table, c.rows)
+		if _, err := Read(t.Context(), "done", []string{"in"}, nil); err == nil || c.kind != nil && !errors.Is(err, c.kind) ||
+			!strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+	if err := os.Remove("done/" + RowsName); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(t.Context(), "done", []string{"in"}, nil); err == nil || !strings.Contains(err.Error(), "done/"+RowsName) {
+		t.Errorf("no rows: %v", err)
+	}
+	err := WriteRows(w, list, func(yield func(Drop) bool) { yield(Drop{"elsewhere", 1, "x"}) })
+	if err == nil || !strings.Contains(err.Error(), "elsewhere:1: dropped") {
+		t.Errorf("a document of no input: %v", err)
+	}
+}
