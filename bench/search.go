@@ -58,8 +58,7 @@ func search(ctx context.Context, b *bench, r *Result) error {
 		}
 	}
 	r.Columns = []string{"B/fingerprint", "of the bound", "build M/s", "online ns", "batch ns",
-		fmt.Sprintf("batch ns, %d threads", runtime.GOMAXPROCS(0)), "batch in misses",
-		"online of the model", "batch of the model"}
+		fmt.Sprintf("batch ns, %d threads", runtime.GOMAXPROCS(0)), "batch in misses"}
 	first := queries[:min(firstQueries, len(queries))]
 	want := map[int]answer{len(first): compareAll(base, first)} // answer by number of queries
 	for _, s := range searched {
@@ -93,7 +92,6 @@ func search(ctx context.Context, b *bench, r *Result) error {
 		want[len(queries)], len(queries))
 	r.note("one thread, k = %d, batches of %d, one table of a tenth of them; the C programs have no batch; build of a "+
 		"whole index, on all threads, from a file to files", distance, len(queries))
-	r.note("of the model: time divided by what ndd design says")
 	r.note("in misses: time divided by that of an independent miss of this machine; bytes without documents' numbers")
 	return nil
 }
@@ -121,10 +119,6 @@ func (b *bench) searchDesign(ctx context.Context, path string, s searchedDesign,
 	first := queries[:min(firstQueries, len(queries))]
 	if got, err := ask(ctx, x, first, 0, len(first)); err != nil || got != want[len(first)] {
 		return nil, cmp.Or(err, fmt.Errorf("one by one %v, a linear scan finds %v", got, want[len(first)]))
-	}
-	model, err := foretold(ctx, uint64(b.n), *x.Design(), s.layout)
-	if err != nil {
-		return nil, err
 	}
 	rng := rand.New(rand.NewPCG(uint64(b.n), 1))
 	online, err := b.repeat(func() error {
@@ -157,8 +151,7 @@ func (b *bench) searchDesign(ctx context.Context, path string, s searchedDesign,
 	online = online.scale(1e9 / onlineQueries)
 	bytes := float64(x.Stats().TableBytes) / float64(b.n)
 	return []any{bytes, bytes / b.bound(len(x.Design().Tables)), float64(b.n) / build.Seconds() / 1e6,
-		online, one, all, one.Value / machineMemory().IndependentNs, online.Value / model.OnlineNS,
-		one.Value / model.BatchNS}, nil
+		online, one, all, one.Value / machineMemory().IndependentNs}, nil
 }
 
 // bound returns the entropy of a number of tables, in bytes a fingerprint.

@@ -1,18 +1,18 @@
 // Package plan chooses the tables of an index: a design of permute's catalogue and a layout, for n fingerprints,
-// distance k and a memory limit. It predicts bytes and time for every pair by a fixed cost model. It chooses one and
+// distance k and a memory limit. It predicts bytes and time for every pair by a cost model. It chooses one and
 // explains the choice in sentences and numbers. The same request gives the same plan on every machine.
 //
 // # Terms
 //
 // An option is a design in a layout. A probe reads one run of a sorted table: the candidates, which are the keys that
 // share the probe's leading bits. Online is the time of a single query. In batch is the time per query among
-// hundreds. Both are for one thread, tables in memory, and a query with few hits. An option is on the frontier if no
-// other option is better in bytes, online and in batch.
+// hundreds. Both are for one thread and tables in memory, if half of the queries have an answer. An option is on the
+// frontier if it is faster than all smaller ones of the frontier, alone or in batches, by more than the model may err.
 //
 //	n, k, memory --+                          +-> bytes, part by part
 //	catalogue -----+--> options --model-------+-> ns online, in batch
 //	sample --------+        ^                        |
-//	                   fixed costs                   +-> frontier, choice, why
+//	              costs of a machine                 +-> frontier, choice, why
 //
 // # Bytes
 //
@@ -33,16 +33,17 @@
 //	        a part of it; amortised if many reads are concurrent, and the full
 //	        latency if the next read depends on it
 //
-// The costs are constants, measured on one machine. A query of a batch takes
+// The costs of a plan are those of a reference machine, so that the choice is the same everywhere. [Measure] times
+// random reads on this machine, and [Plan.On] predicts its times. A query of a batch takes
 //
-//	index + tables * table + probes * probe + units * unit + lines * read(bytes of the tables)
+//	index + tables * table + probes * probe + units * unit + lines * read(bytes of the tables) + answers
 //
-// A single query takes at least the latency of each pass that waits for the previous one. Names, IDs and answers are
-// not included. If that is more than comparing the query with all keys of one table, a segment does the latter, and
+// A single query takes at least the latency of each pass that waits for the previous one. IDs are not included. If
+// that is more than comparing the query with all keys of one table, a segment does the latter, and
 // the option has its time ([table.ScanNS]).
 //
 // Predictions are 0.8 to 1.4 times the measured time for a single query, and 0.8 to 1.6 times for a query of a batch
-// (go run ./bench search). Bytes agree to the third digit. Tables that are mapped, not loaded, have pages of 4 KiB
+// (go run ./bench model). Bytes agree to the third digit. Tables that are mapped, not loaded, have pages of 4 KiB
 // and take longer.
 //
 // # Skew

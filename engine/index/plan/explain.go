@@ -40,9 +40,13 @@ func (p *Plan) explain() {
 			8*float64(c.TableBytes)/float64(c.Tables)/float64(n), distribution.Bound(n))
 	}
 	if c.IDBytes > 0 {
-		say("%s of it are for document IDs.", Size(c.IDBytes))
+		what := "document numbers"
+		if r.NameBytes > 0 {
+			what += " and IDs"
+		}
+		say("%s of it are for %s.", Size(c.IDBytes), what)
 	} else if r.Fingerprints > 0 {
-		say("Document IDs would take %s more.", Size(r.rowBytes()))
+		say("Document numbers would take %s more.", Size(r.rowBytes()))
 	}
 	// Compare the sample with uniform fingerprints.
 	if r.Sample != nil {
@@ -68,7 +72,7 @@ func (p *Plan) explainMemory(say func(format string, args ...any)) {
 	more := 0
 	for _, purpose := range []Purpose{Online, Batch} {
 		o := p.best(func(o *Option) bool {
-			return o.Bytes > c.Bytes && near*o.nanoseconds(purpose) < c.nanoseconds(purpose)
+			return o.Bytes > c.Bytes && telling*o.nanoseconds(purpose) < c.nanoseconds(purpose)
 		}, func(o *Option) float64 { return o.nanoseconds(purpose) * float64(o.Bytes) })
 		if sentence := ""; o != nil {
 			sentence = fmt.Sprintf("More memory: %s.", buys(o))

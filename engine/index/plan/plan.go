@@ -58,10 +58,12 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	}
 	// Choose one and explain the choice.
 	slices.SortStableFunc(p.Options, func(a, b Option) int { return cmp.Compare(a.Bytes, b.Bytes) })
-	p.mark()
-	if err := p.choose(); err != nil {
+	best, err := p.choose()
+	if err != nil {
 		return nil, err
 	}
+	p.mark(best)
+	p.Choice = p.Options[best]
 	p.explain()
 	return p, nil
 }
@@ -134,14 +136,13 @@ func (p *Plan) option(d *permute.Design, md model) (o Option) {
 	o = Option{Design: *d, Name: d.Name, Layout: md.layout(), Tables: len(d.Tables), Radius: [2]int{math.MaxInt, 0}}
 	o.Leading[0], o.Leading[1] = d.Leading()
 	// Sum up bytes and work of the tables.
-	var tables []work
 	for _, t := range d.Tables {
 		e := uniform
 		if r.Sample != nil {
 			e = r.Sample.entry(t.Mask, n)
 		}
 		w := workOn(r.Sample, md, t, n, r.K, e)
-		tables = append(tables, w)
+		o.work = append(o.work, w)
 		o.Probes += w.probes
 		o.Candidates += w.probes * w.candidates
 		o.BucketBits = md.bucketBits(n, e)
@@ -156,8 +157,7 @@ func (p *Plan) option(d *permute.Design, md model) (o Option) {
 		o.TableBytes += table.Sum(parts)
 	}
 	// Add the times, the IDs, and whether the option fits.
-	o.OnlineNS, o.BatchNS = md.time(tables)
-	o.scan(n)
+	o.time(&reference, n)
 	if r.IDs != IDsNone {
 		o.IDBytes = r.rowBytes() + r.NameBytes
 	}
@@ -169,17 +169,16 @@ func (p *Plan) option(d *permute.Design, md model) (o Option) {
 // batchQueries is the number of queries of a batch that one call searches (live.BatchChunk).
 const batchQueries = 256
 
-// scan replaces the times of an option if its probes would cost more than comparing a query with all keys of one
-// table. A segment then does the latter.
-func (o *Option) scan(n float64) {
-	const together = batchQueries // queries that share one pass over the table
-	online := table.ScanNS(o.Layout, n, 1)
-	if o.BatchNS <= table.ScanFromNS || o.OnlineNS <= online {
-		return
+// time sets the times of an option for n fingerprints on a machine. If its probes would cost more than comparing a
+// query with all keys of one table, a segment does the latter.
+func (o *Option) time(m *Machine, n float64) {
+	o.OnlineNS, o.BatchNS = modelOf(o.Layout).time(m, o.work)
+	if online := table.ScanNS(o.Layout, n, 1); o.BatchNS > table.ScanFromNS && o.OnlineNS > online {
+		o.Scan, o.Candidates, o.OnlineNS = true, n, online
+		o.BatchNS = min(o.BatchNS, table.ScanNS(o.Layout, n, batchQueries)/batchQueries)
 	}
-	o.Scan, o.Candidates = true, n
-	o.OnlineNS = online
-	o.BatchNS = min(o.BatchNS, table.ScanNS(o.Layout, n, together)/together)
+	online, batch := m.answers(float64(o.TableBytes))
+	o.OnlineNS, o.BatchNS = o.OnlineNS+online, o.BatchNS+batch
 }
 
 // rowBytes returns the bytes of the documents' ordinals. If there are more documents than fingerprints, it adds a bit
@@ -193,30 +192,47 @@ func (r *Request) rowBytes() uint64 {
 	return bytes
 }
 
-// mark finds the frontier: the options that no other option beats or equals in all figures. Differences up to two per
-// cent do not count.
-func (p *Plan) mark() {
-	const same = 1.02
-	beats := func(a, b *Option) bool {
-		return float64(a.Bytes) <= same*float64(b.Bytes) && a.OnlineNS <= same*b.OnlineNS && a.BatchNS <= same*b.BatchNS
+// mark finds the frontier: the choice, and each option that is faster than all smaller ones of the frontier, alone or
+// in batches, by more than the model may err.
+func (p *Plan) mark(choice int) {
+	const same = 1.02 // ratio of sizes that count as equal
+	tells := func(o, smaller *Option) bool {
+		return telling*o.OnlineNS <= smaller.OnlineNS || telling*o.BatchNS <= smaller.BatchNS
 	}
 	for i := range p.Options {
 		o := &p.Options[i]
 		o.Frontier = true
 		for j := range p.Options {
 			other := &p.Options[j]
-			if i != j && beats(other, o) && (!beats(o, other) || j < i) {
-				o.Frontier = false
-				break
+			if j < i && other.Frontier && !tells(o, other) || i < choice && j == choice && float64(other.Bytes) <=
+				same*float64(o.Bytes) && !tells(o, other) {
+				o.Frontier = i == choice
 			}
 		}
 	}
 }
 
-// near is the maximum ratio of times at which a smaller option is preferred.
-const near = 1.25
+// On returns the plan with the times of a machine. The choice stays the same.
+func (p *Plan) On(m *Machine) *Plan {
+	q := *p
+	q.Why, q.Options = nil, slices.Clone(p.Options)
+	for i := range q.Options {
+		q.Options[i].time(m, float64(p.Request.Fingerprints))
+	}
+	q.Choice.time(m, float64(p.Request.Fingerprints))
+	q.explain()
+	return &q
+}
 
-func (p *Plan) choose() error {
+const (
+	// near is the maximum ratio of times at which a smaller option is preferred.
+	near = 1.25
+	// telling is the minimum ratio of times that the model can tell apart.
+	telling = 1.4
+)
+
+// choose returns the index of the option to choose.
+func (p *Plan) choose() (int, error) {
 	r := &p.Request
 	best := -1
 	score := func(o *Option) float64 {
@@ -231,7 +247,7 @@ func (p *Plan) choose() error {
 		}
 	}
 	if best < 0 {
-		return &NoRoomError{*r, p.Options[0]}
+		return 0, &NoRoomError{*r, p.Options[0]}
 	}
 	for i := range best { // options are sorted by bytes
 		if o := &p.Options[i]; r.Memory > 0 && o.Fits && score(o) <= near*score(&p.Options[best]) {
@@ -239,8 +255,7 @@ func (p *Plan) choose() error {
 			break
 		}
 	}
-	p.Choice = p.Options[best]
-	return nil
+	return best, nil
 }
 
 // A NoRoomError reports that no option fits. Least is the smallest option.
@@ -255,7 +270,7 @@ func (e *NoRoomError) Error() string {
 	if e.Memory < bound+e.Least.IDBytes {
 		ids := ""
 		if e.Least.IDBytes > 0 {
-			ids = fmt.Sprintf(" and their IDs %s", Size(e.Least.IDBytes))
+			ids = fmt.Sprintf(" and their document numbers %s", Size(e.Least.IDBytes))
 		}
 		what += fmt.Sprintf(": nothing exact could, since their entropy is %s (%.2f bits each)%s", Size(bound),
 			distribution.Bound(e.Fingerprints), ids)

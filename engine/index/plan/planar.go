@@ -69,7 +69,7 @@ func (w *work) listed() bool {
 
 // The probes of all tables form one list, and their lines and runs are prefetched some hundred probes ahead. A single
 // query waits in each pass at least for one read.
-func (md planarModel) time(tables []work) (online, batch float64) {
+func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 	c := planarCosts
 	bytes := make(map[string]float64)
 	// Sums per query: instructions, lines of buckets, prefetched lines of runs, further lines of runs, and lines of
@@ -100,11 +100,11 @@ func (md planarModel) time(tables []work) (online, batch float64) {
 	// Between two reads of a line of buckets, as many probes read other lines as there are lines. These probes also
 	// read the larger planes.
 	large := bytes["lines"] + bytes["low"]
-	lines := extra(min(large, bytes["lines"]*(entries+prefetched+passing)/entries))
-	low := extra(large)
-	rest := extra(large + bytes["rest"])
+	lines := m.extra(min(large, bytes["lines"]*(entries+prefetched+passing)/entries))
+	low := m.extra(large)
+	rest := m.extra(large + bytes["rest"])
 	seek := entries * lines.together
-	scan := prefetched*low.together + further*min(lineNS, low.together)
+	scan := prefetched*low.together + further*m.line(low)
 	check := passing * rest.together
 
 	t := float64(len(tables))

@@ -1,0 +1,111 @@
+package plan
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"example.org/ndd/asm"
+	"example.org/ndd/engine/memory"
+)
+
+// A Machine has the costs of random reads on one machine. The costs of instructions are those of the reference machine:
+// they differ less.
+type Machine struct {
+	reads []read // by ascending bytes
+}
+
+// measuredBytes is the memory that [Measure] reads: far more than the caches of most processors.
+const measuredBytes = 256 << 20
+
+// Measure returns the costs of this machine. It takes about 0.2 s and 256 MiB of memory. It returns an error if there
+// is not that much memory.
+func Measure() (*Machine, error) {
+	buffer, err := memory.Make[uint64](measuredBytes / 8)
+	if err != nil {
+		return nil, err
+	}
+	defer buffer.Free()
+	clear(buffer.Data) // the system provides memory when it is written
+	m := new(Machine)
+	for _, r := range reference.reads {
+		if r.bytes <= measuredBytes {
+			m.reads = append(m.reads, timeReads(buffer.Data[:int(r.bytes)/8]))
+		}
+	}
+	// Beyond the measured memory, reads become slower as on the reference machine.
+	last := m.reads[len(m.reads)-1]
+	known := reference.readAmong(last.bytes)
+	for _, r := range reference.reads[len(m.reads):] {
+		m.reads = append(m.reads, read{r.bytes, last.together * r.together / known.together, last.alone * r.alone / known.alone})
+	}
+	return m, nil
+}
+
+// leastTime returns the minimum time of f in nanoseconds, within some milliseconds: other programs only add to it. It
+// calls prepare before each call of f.
+func leastTime(prepare, f func()) float64 {
+	least := time.Hour
+	for begin := time.Now(); least == time.Hour || time.Since(begin) < 10*time.Millisecond; {
+		prepare()
+		start := time.Now()
+		f()
+		least = min(least, time.Since(start))
+	}
+	return float64(least)
+}
+
+// timeReads returns the costs of random reads of data, which is zero.
+func timeReads(data []uint64) read {
+	const pass, few = 64, 512
+	rng := rand.New(rand.NewPCG(1, uint64(len(data))))
+	index, value := make([]uint64, 4096), uint64(0)
+	draw := func() {
+		for i := range index {
+			index[i] = rng.Uint64N(uint64(len(data)))
+		}
+	}
+	together := leastTime(draw, func() {
+		for some := range slices.Chunk(index, pass) {
+			asm.PrefetchAt(data, some)
+			for _, i := range some {
+				value += data[i]
+			}
+		}
+	})
+	alone := leastTime(draw, func() {
+		for _, i := range index[:few] {
+			value = data[i+value]
+		}
+	})
+	return read{float64(8 * len(data)), together / float64(len(index)), alone / few}
+}
+
+// readAmong returns the cost of a random line in memory of that size. It interpolates linearly in the logarithm
+// between the measured sizes.
+func (m *Machine) readAmong(bytes float64) read {
+	for i, high := range m.reads {
+		if bytes > high.bytes {
+			continue
+		}
+		if i == 0 {
+			return high
+		}
+		low := m.reads[i-1]
+		x := math.Log(bytes/low.bytes) / math.Log(high.bytes/low.bytes)
+		return read{bytes, low.together + x*(high.together-low.together), low.alone + x*(high.alone-low.alone)}
+	}
+	return m.reads[len(m.reads)-1]
+}
+
+// extra returns the additional cost of reading a line from memory instead of from the cache.
+func (m *Machine) extra(bytes float64) read {
+	near, far := m.reads[0], m.readAmong(bytes)
+	return read{far.bytes, max(0, far.together-near.together), max(0, far.alone-near.alone)}
+}
+
+// line returns the cost of one more line of a block if a random line costs r.
+func (m *Machine) line(r read) float64 {
+	return lineShare * min(r.together, m.extra(lineReads).together)
+}
