@@ -60,10 +60,9 @@ type simulation struct {
 // neverFlush prevents flushes in the background.
 const neverFlush = 1 << 40
 
-// memtableDocs returns the capacity of a memtable. It is smaller if searches scan it.
+// memtableDocs returns the capacity of a memtable.
 func (c *Config) memtableDocs() uint64 {
-	limit := memtable.MaxDocs(c.Design.K)
-	return min(cmp.Or(c.flushDocs, limit), limit)
+	return min(cmp.Or(c.flushDocs, memtable.MaxDocs), memtable.MaxDocs)
 }
 
 // indexState is the common state of the parts of an index. Its fields are set before the index is used.

@@ -8,6 +8,7 @@ import (
 
 	"example.org/ndd/asm"
 	"example.org/ndd/engine/memory"
+	"example.org/ndd/permute"
 )
 
 // blocks find the fingerprints of a memtable that are within distance k of a query, for every k up to K. They cut the
@@ -44,10 +45,6 @@ type blocks struct {
 // prefetchQueries is the number of queries of one prefetch.
 const prefetchQueries = 8
 
-// blocksMax is the maximum K with blocks. They then have 8 bits, and a query compares one fingerprint of 32. Beyond it,
-// a query compares all.
-const blocksMax = 7
-
 // A head describes a bucket: its address, the logarithm of a quarter of its room, and its number of fingerprints.
 type head uint64
 
@@ -60,11 +57,9 @@ func (h head) class() int      { return int(h >> 27 & 31) }
 func (h head) n() int          { return int(h & (1<<27 - 1)) }
 func (h head) room() int       { return 4 << h.class() }
 
-// newBlocks returns empty blocks for a memtable of docs documents, or nil if K is larger than blocksMax.
+// newBlocks returns empty blocks for a memtable of docs documents. With K = 7 they have 8 bits, and a query compares one
+// fingerprint of 32. With K = 8 they have 7 bits, and it compares one of 14.
 func newBlocks(K, docs int) *blocks {
-	if K > blocksMax {
-		return nil
-	}
 	width := min(64/(K+1), 16, max(bits.Len(uint(docs/16)), 4))
 	b := &blocks{mask: 1<<width - 1, swaps: newSwaps(width)}
 	for i := range K + 1 {
@@ -179,7 +174,7 @@ func (b *blocks) fill(n int, pages func(yield func(row int, fingerprints []uint6
 // memory.
 func (b *blocks) search(query uint64, k int, end uint32, positions []uint32,
 	yield func(f uint64, row uint32) bool) bool {
-	var found [blocksMax + 1]head
+	var found [permute.MaxK + 1]head
 	shuffled := b.shuffled(query)
 	for i := range k + 1 {
 		found[i] = head(atomic.LoadUint64(&b.heads[i][b.value(i, shuffled)]))

@@ -12,28 +12,17 @@ import (
 )
 
 const (
-	// memtableDocs is the capacity of a memtable: a query then compares about 16 entries in each of its buckets, and
+	// MaxDocs is the capacity of a memtable: a query then compares about 16 entries in each of its buckets, and
 	// its segment has 15 MB with two tables.
-	memtableDocs = 1 << 20
+	MaxDocs = 1 << 20
 	// pageDocs is the number of documents of a page.
 	pageDocs = 4096
-	// scannedDocs is the capacity of a memtable without blocks: every query compares all of it, in about 30
-	// microseconds.
-	scannedDocs = 1 << 16
 	// scanDocs is the number of fingerprints up to which a memtable has no blocks: comparing all of them takes a
 	// quarter of a microsecond with AVX-512.
 	scanDocs = 1024
 	// documentBytes estimates the memory of a document, with K = 3 and no ID.
 	documentBytes = 160
 )
-
-// MaxDocs returns the capacity of a memtable for searches within K. It is smaller without blocks.
-func MaxDocs(K int) uint64 {
-	if K > blocksMax {
-		return scannedDocs
-	}
-	return memtableDocs
-}
 
 // A Table holds the newest documents. The row of a document is its position in order of arrival. One writer appends.
 // Readers see the rows before their clock and take no lock.
@@ -376,7 +365,7 @@ func (m *Table) unindexed() int {
 	if b := m.blocks.Load(); b != nil {
 		return n - int(b.rows.Load())
 	}
-	if n < scanDocs || m.K > blocksMax {
+	if n < scanDocs {
 		return 0
 	}
 	return n

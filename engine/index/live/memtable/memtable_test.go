@@ -13,6 +13,7 @@ import (
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/oracle/long"
 	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/permute"
 )
 
 // skewed returns fingerprints of which many are near others, or have blocks in common with many.
@@ -41,7 +42,7 @@ func skewed(rng *rand.Rand, n, k int) []rows.Doc {
 // now.
 func TestMemtableSearch(t *testing.T) {
 	most := long.Or(2500, 6000)
-	for K := range 17 {
+	for K := range permute.MaxK + 1 {
 		rng := rand.New(rand.NewPCG(uint64(K), 7))
 		docs := skewed(rng, most, K)
 		o := Options{First: 1000, MaxDocs: most, MaxBytes: 1 << 40, K: K}
@@ -58,15 +59,13 @@ func TestMemtableSearch(t *testing.T) {
 			n += one.Add(docs[n:min(n+1+rng.IntN(300), most-unindexedDocs)], nil)
 		}
 		one.Add(docs[one.Len():], nil)
-		if K <= blocksMax {
-			late.blocks.Load().rows.Add(-100)
-			if n := one.unindexed(); n != unindexedDocs {
-				t.Fatalf("%d of the rows are in no block, want %d", n, unindexedDocs)
-			}
+		late.blocks.Load().rows.Add(-100)
+		if n := one.unindexed(); n != unindexedDocs {
+			t.Fatalf("%d of the rows are in no block, want %d", n, unindexedDocs)
 		}
 		for _, m := range []*Table{one, all, late} {
-			if got := m.blocks.Load() != nil; got != (K <= blocksMax) {
-				t.Fatalf("K = %d: with blocks: %t", K, got)
+			if m.blocks.Load() == nil {
+				t.Fatalf("K = %d: without blocks", K)
 			}
 			for k := range K + 1 {
 				for range 8 {
