@@ -15,6 +15,7 @@ import (
 	"example.org/ndd/engine/corpus/ingest"
 	"example.org/ndd/engine/corpus/rewrite"
 	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
 	"example.org/ndd/engine/near/dedup"
 )
 
@@ -52,7 +53,7 @@ func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 			}
 			o := dedup.Options{K: 3}
 			if of.compared > 0 {
-				o = dedup.Options{K: 7, Rule: dedup.Rule{{Jaccard: 0.7}}}
+				o = dedup.Options{K: 8, Rule: dedup.Rule{{Jaccard: sketch.DefaultThreshold}}}
 			}
 			cells, kept, err := b.dedupFiles(ctx, dir, o, float64(size)/1e6)
 			if err != nil {

@@ -116,7 +116,7 @@ type OpenOptions struct {
 	TTL        time.Duration // default time to live of documents that are inserted from now on; 0 is forever
 
 	// Threshold is the minimum estimated Jaccard similarity, 0 to 1, of a query and a document of its answer, if
-	// both have sketches. A document with a smaller similarity does not prevent an insert. 0 means 0.7. A negative
+	// both have sketches. A document with a smaller similarity does not prevent an insert. 0 means 0.74. A negative
 	// value turns verification off.
 	Threshold float64
 

@@ -93,7 +93,7 @@ def all_jobs():
     documents, rounds, code = run("round0", "dedup", prints), 0, 4
     while code == 4:
         rounds += 1
-        near = run("near%d" % rounds, "pairs", documents, "map pairs -k 7", "map pairs -k 7 --most 1", "reduce pairs -k 7", "reduce pairs -k 7 --most 1")
+        near = run("near%d" % rounds, "pairs", documents, "map pairs -k 8", "map pairs -k 8 --most 1", "reduce pairs -k 8", "reduce pairs -k 8 --most 1")
         documents = run("round%d" % rounds, "dedup", documents + "," + near)
         rows, code = collected("round%d" % rounds, "dedup", 2, status=(0, 4))
     same("documents that are dropped, after %d rounds" % rounds, rows, "want.drops", 4)

@@ -3,14 +3,20 @@ package cli
 import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"example.org/ndd/engine/corpus/sketch"
 )
+
+// DefaultK is the default of -k for near-duplicates that sketches verify. With 7, a third more of the near pairs of short
+// texts with templates are missed; see bench/record/2026-11-28-defaults.md.
+const DefaultK = 8
 
 // Threshold is the value of --threshold: the least estimated Jaccard similarity of a hit.
 type Threshold float64
 
 // Register adds the flag of a command that verifies hits by sketches.
 func (t *Threshold) Register(f *pflag.FlagSet) {
-	f.Float64Var((*float64)(t), "threshold", 0.7, "minimum estimated similarity; 0 = do not verify")
+	f.Float64Var((*float64)(t), "threshold", sketch.DefaultThreshold, "minimum estimated similarity; 0 = do not verify")
 }
 
 // Check returns wrong usage for a threshold that is not between 0 and 1.

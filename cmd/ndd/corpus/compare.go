@@ -64,7 +64,7 @@ similarity that sketches of 64 bytes estimate.`,
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.in, "in", nil,
 		"files and folders with the documents; repeatable")
-	fl.IntVarP(&f.k, "k", "k", 7, "maximum distance of near-duplicates")
+	fl.IntVarP(&f.k, "k", "k", cli.DefaultK, "maximum distance of near-duplicates")
 	fl.IntVar(&f.passages, "passages", 10, "number of passages to show of each document")
 	cli.WordVar(fl, &f.format, "format", "format of the output: text or json", "text", "json")
 	return cmd

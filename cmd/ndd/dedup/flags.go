@@ -33,7 +33,7 @@ type decisionFlags struct {
 
 func (d *decisionFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVarP(&d.distance, "distance", "k", defaultK, "maximum Hamming distance of fingerprints, 0 to 8")
+	f.IntVarP(&d.distance, "distance", "k", cli.DefaultK, "maximum Hamming distance of fingerprints, 0 to 8")
 	d.threshold.Register(f)
 	f.StringVar(&d.verify, "verify", verifySketch, "sketch (default), text, exact, jaccard>=X, contained>=X")
 	f.StringVar(&d.sameURL, "same-url", "", "first remove documents with the same canonical URL")

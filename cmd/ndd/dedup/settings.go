@@ -53,11 +53,8 @@ func newSettings(g *cli.Files, f *flags, inputs []string) (s *settings, err erro
 	return s, nil
 }
 
-// The default distances, if sketches or texts are compared and if fingerprints decide alone.
-const (
-	defaultK = 7 // with 8 fewer than 99.3 % of the removals are right, with 6 more than 1 in 1,000 near pairs stay
-	aloneK   = 3
-)
+// aloneK is the default distance if fingerprints decide alone. Otherwise it is cli.DefaultK.
+const aloneK = 3
 
 // The values of --verify that are no rules.
 const (

@@ -66,7 +66,7 @@ estimated similarity`,
 	notes: `-k, --threshold, --most, --design and --bits must be the same for map and reduce. Of documents with equal
 fingerprints and sketches, all but the first have a pair with the first only. A document with more than --most pairs in a table has only
 the nearest one; the counter pairs_left_out counts the rest.`,
-	mapLine: "-k 7", reduceLine: "-k 7",
+	mapLine: "-k 8", reduceLine: "-k 8",
 	mapFlags: "likeness design bits", flags: "likeness design bits",
 	make: func(m *mapReduce) (any, error) {
 		if err := m.threshold.Check(); err != nil {
@@ -217,7 +217,7 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 		case "bits":
 			f.IntVar(&m.pairs.Bits, name, 0, "leading bits of a group (default 12, or those of the design)")
 		case "likeness":
-			f.IntVarP(&m.k, "distance", "k", 7, fmt.Sprintf("largest Hamming distance, 0 to %d", permute.MaxK))
+			f.IntVarP(&m.k, "distance", "k", cli.DefaultK, fmt.Sprintf("largest Hamming distance, 0 to %d", permute.MaxK))
 			m.threshold.Register(f)
 			f.IntVar(&m.pairs.PairsMax, "most", 16, "list only the nearest pair of a document that has more in a table; 1 for the job dedup")
 		case "sketch":

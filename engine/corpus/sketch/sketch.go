@@ -27,6 +27,10 @@ const (
 	Near = 8
 )
 
+// DefaultThreshold is the minimum estimate for near-duplicates. It is more than a standard error above 0.7, so that at
+// least 99 % of the removals of dedup are right in every genre; see bench/record/2026-11-28-defaults.md.
+const DefaultThreshold = 0.74
+
 // Width returns the number of units of a shingle: 3 words or 5 characters.
 func Width(kind token.Kind) int {
 	if kind == token.Char {

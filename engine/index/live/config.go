@@ -26,7 +26,7 @@ type Config struct {
 	// Sketches keeps the documents' sketches: in the log and in memtables with the documents, and in files of segments,
 	// which are read only for candidates. Threshold is the minimum estimated Jaccard similarity, 0 to 1, of a query and
 	// a document of its answer, if both have sketches. A document with a smaller similarity does not prevent an insert.
-	// 0 means [rows.DefaultThreshold]; a negative value turns verification off.
+	// 0 means [sketch.DefaultThreshold]; a negative value turns verification off.
 	Sketches  bool
 	Threshold float64
 

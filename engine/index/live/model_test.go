@@ -71,9 +71,9 @@ func (m *model) insert(d rows.Doc) {
 	m.next++
 }
 
-// similar reports whether two texts are estimated to have a Jaccard similarity of 0.7.
+// similar reports whether two texts are estimated to have the default similarity.
 func (m *model) similar(a, b sketch.Sketch) bool {
-	return !m.verifies || a == sketch.Sketch{} || b == sketch.Sketch{} || estimate(a, b) >= 0.7
+	return !m.verifies || a == sketch.Sketch{} || b == sketch.Sketch{} || estimate(a, b) >= sketch.DefaultThreshold
 }
 
 // estimate returns the estimated Jaccard similarity of two sketches.

@@ -99,7 +99,7 @@ func parseSketches(f *store.File, g *ManifestSegment) (_ []sketch.Sketch, err er
 func (c *Config) Verifier(queries []sketch.Sketch) rows.Verifier {
 	threshold := c.Threshold
 	if threshold == 0 {
-		threshold = rows.DefaultThreshold
+		threshold = sketch.DefaultThreshold
 	}
 	return rows.Verifier{Queries: queries, Threshold: max(threshold, 0)}
 }

@@ -240,7 +240,7 @@ func TestForgedSketches(t *testing.T) {
 	for _, o := range checkAll(t, x, forged...) {
 		for _, h := range o.Near {
 			for _, similarity := range h.Similarities {
-				if !(similarity >= rows.DefaultThreshold && similarity <= 1) {
+				if !(similarity >= sketch.DefaultThreshold && similarity <= 1) {
 					t.Errorf("%+v", o)
 				}
 			}

@@ -29,7 +29,7 @@ class Stats(TypedDict):
 @checked
 def dedup(
     of: T, *, text: str | None = None, id: str | None = None,
-    threshold: Share = 0.7, k: Distance | None = None, verify: str = "sketch", same_url: bool | str = False,
+    threshold: Share = 0.74, k: Distance | None = None, verify: str = "sketch", same_url: bool | str = False,
     against: OneOrMany[Path] | None = None,
     keep: OneOrMany[str] = "first", source: str | None = None, prefer: OneOrMany[str] | None = None,
     protect: OneOrMany[str] | None = None, max_drop: Share | OneOrMany[str] | None = None,

@@ -362,7 +362,7 @@ class Index(Client):
 
     @checked
     def __init__(
-        self, path: Path, *, timeout: float = 60, threshold: Share = 0.7, k: Distance | None = None, recipe: Path | None = None, design: str | None = None, private_key: bool = False,
+        self, path: Path, *, timeout: float = 60, threshold: Share = 0.74, k: Distance | None = None, recipe: Path | None = None, design: str | None = None, private_key: bool = False,
         on_conflict: Literal["replace", "keep", "error"] = "replace", ttl: str | None = None, sync: str = "always",
         checksums: Literal["full", "fast"] = "full", accept_clock: bool = False, backup_dir: Path | None = None,
         memory: Size | None = None, threads: Count | None = None,

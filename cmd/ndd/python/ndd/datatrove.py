@@ -95,7 +95,7 @@ class Join(Step):
     _requires_dependencies: "list[str]" = ["pyarrow"]
 
     @checked
-    def __init__(self, input_folder: Folder, output_folder: Folder, *, keep: str = "first", threshold: Share = 0.7,
+    def __init__(self, input_folder: Folder, output_folder: Folder, *, keep: str = "first", threshold: Share = 0.74,
                  k: Distance | None = None, memory: Size | None = None) -> None:
         super().__init__()
         self.input_folder: Any = get_datafolder(input_folder)

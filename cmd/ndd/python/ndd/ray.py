@@ -50,7 +50,7 @@ else:
 
 @checked
 def dedup(
-    dataset: Any, *, text: str | None = None, threshold: Share = 0.7, k: Distance | None = None,
+    dataset: Any, *, text: str | None = None, threshold: Share = 0.74, k: Distance | None = None,
     keep: Literal["first", "longest", "shortest"] = "first", extract: Part = "auto", drop: OneOrMany[str] | None = None,
     recipe: Path = "minwise", max_document: Size = "64MiB", memory: Size | None = None,
 ) -> Deduplicated:

@@ -5,9 +5,6 @@ import "example.org/ndd/engine/corpus/sketch"
 // Unverified is the similarity of two documents if one of them has no sketch. No accepted pair with sketches has it.
 const Unverified float32 = 0
 
-// DefaultThreshold is the minimum estimated Jaccard similarity of near-duplicates.
-const DefaultThreshold = 0.7
-
 // A Verifier compares the sketches of queries with the sketches of candidates, and refuses documents whose estimated
 // Jaccard similarity is below a threshold. The zero value accepts all documents, unverified.
 type Verifier struct {
