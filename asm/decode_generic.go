@@ -21,6 +21,7 @@ func decodeGeneric(dst []uint64, half []byte, key uint64, w *Window) bool {
 	dst[0] = key
 	dst = dst[1:]
 	for len(dst) > 0 {
+		// Decode the codes of the next chunk.
 		want := min(len(dst), decodeChunk)
 		codeBit = decodeSymbols(&symbols, half, codeBit, want, w)
 		for i, h := range symbols[:want] {
@@ -30,6 +31,7 @@ func decodeGeneric(dst []uint64, half []byte, key uint64, w *Window) bool {
 			if rawBit < headBits+h {
 				return false
 			}
+			// Read 64 bits whose top bits are the raw bits.
 			var v uint64
 			if rawBit < 64 {
 				v = le.Uint64(half) << (64 - rawBit)
@@ -41,6 +43,7 @@ func decodeGeneric(dst []uint64, half []byte, key uint64, w *Window) bool {
 					v |= uint64(half[first/8-1] >> (8 - high))
 				}
 			}
+			// Flip the leading bit of the change, and the raw bits.
 			key ^= (v>>1 | 1<<63) >> (^h & 63) // 63-h
 			ordered &= key >> (h & 63)         // the most significant change must be a 0 that became a 1
 			rawBit -= h

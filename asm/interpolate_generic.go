@@ -14,6 +14,7 @@ func interpolateGeneric(dst []int, keys, sought []uint64) (steps int) {
 		open     [searchWidth]bracket
 		searches [searchWidth]uint8 // indexes of the open searches
 	)
+	// Answer the searches outside the keys, and open the others.
 	n := 0
 	last := len(keys) - 1
 	for j, x := range sought {
@@ -28,6 +29,7 @@ func interpolateGeneric(dst []int, keys, sought []uint64) (steps int) {
 			n++
 		}
 	}
+	// Take steps until all searches are closed.
 	var guesses [searchWidth]int
 	stride := searchStride
 	step := 0

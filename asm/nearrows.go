@@ -30,6 +30,7 @@ func NearRows(dst []uint32, keys []uint64, ends []uint32, start uint32, k int) (
 			last++
 		}
 		last = max(last, done+1)
+		// Compare the keys of these buckets.
 		found, ready := nearRows(dst[n:], keys, ends[done:last], start, k)
 		n += found
 		if done += ready; ready > 0 {
@@ -38,6 +39,7 @@ func NearRows(dst []uint32, keys []uint64, ends []uint32, start uint32, k int) (
 		if done == last {
 			continue
 		}
+		// A bucket did not fit, or its ends are wrong.
 		if to := ends[done]; to < start || uint64(to) > uint64(len(keys)) {
 			panic(fmt.Sprintf("asm: bucket %d from %d to %d of %d keys", done, start, to, len(keys)))
 		}

@@ -46,9 +46,9 @@ type Seek struct {
 	query     [seekLanes]uint64
 	high      [seekLanes]uint64
 
-	hitKey   [seekHits + 8]uint64
-	hitProbe [seekHits + 8]uint64 // in the high 32 bits
-	goneID   [seekLanes]uint64    // in the high 32 bits
+	hitKey        [seekHits + 8]uint64
+	hitProbe      [seekHits + 8]uint64 // in the high 32 bits
+	unfinishedIDs [seekLanes]uint64    // in the high 32 bits
 }
 
 const (
@@ -80,7 +80,7 @@ func (s *Seek) Prefetch(next []byte, offsets []uint64) { s.next, s.lines = next,
 // SeekWidth probes may be added.
 func (s *Seek) Add(number int, start, end int, fence, query, high uint64) {
 	if start < seekFirst {
-		s.goneID[s.unfinished] = uint64(number)*seekUnit + 1
+		s.unfinishedIDs[s.unfinished] = uint64(number)*seekUnit + 1
 		s.unfinished++
 		return
 	}
@@ -121,5 +121,5 @@ func (s *Seek) Left() int { return s.unfinished }
 // LeftAt returns the number of a probe that was left. If ended is true, all keys of its half were compared, and its
 // hits are valid. Otherwise its hits must be ignored.
 func (s *Seek) LeftAt(i int) (number int, ended bool) {
-	return int(s.goneID[i] / seekUnit), s.goneID[i]%seekUnit == 0
+	return int(s.unfinishedIDs[i] / seekUnit), s.unfinishedIDs[i]%seekUnit == 0
 }

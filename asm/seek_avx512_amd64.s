@@ -395,7 +395,7 @@ gone:
 	VPORQ       ONE, LEFT, SOUND, LEFT  // odd: something is wrong
 	MOVQ        Seek_unfinished(SEEK), AX
 	VPCOMPRESSQ LEFT, K1, X             // number of the probe, and keys left
-	VMOVDQU64   X, Seek_goneID(SEEK)(AX*8) // to the list of those that are gone
+	VMOVDQU64   X, Seek_unfinishedIDs(SEEK)(AX*8) // to the list of those that are gone
 	KMOVB       K1, CX                  // how many
 	POPCNTL     CX, CX
 	ADDQ        CX, AX

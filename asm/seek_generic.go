@@ -12,7 +12,7 @@ func seekGeneric(s *Seek, k int, w *Window) (prefetched int) {
 		if s.follow(i, k, w) {
 			continue
 		}
-		s.goneID[s.unfinished] = s.remaining[i]
+		s.unfinishedIDs[s.unfinished] = s.remaining[i]
 		s.unfinished++
 	}
 	s.n = 0

@@ -100,8 +100,8 @@ func TestWalk(t *testing.T) {
 	must.Do(t, err)
 	defer view.Release()
 	var seen []uint64
-	must.Do(t, view.Walk(t.Context(), func(prints []uint64) bool {
-		seen = append(seen, prints...)
+	must.Do(t, view.Walk(t.Context(), func(fingerprints []uint64) bool {
+		seen = append(seen, fingerprints...)
 		return true
 	}))
 	want := append(slices.Clone(base), 12345)

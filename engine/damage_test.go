@@ -110,17 +110,17 @@ func TestReplayedFiles(t *testing.T) {
 
 // large is an index with sections that live.VerifyFast does not hold against their
 // checksums.
-func large(t *testing.T, layout table.Layout) (dir string, prints []uint64) {
+func large(t *testing.T, layout table.Layout) (dir string, fingerprints []uint64) {
 	t.Helper()
-	prints = sets.Uniform(500_000, 1)
-	return built(t, prints, segment.Options{Design: halves(t), Table: table.Options{Layout: layout}}), prints
+	fingerprints = sets.Uniform(500_000, 1)
+	return built(t, fingerprints, segment.Options{Design: halves(t), Table: table.Options{Layout: layout}}), fingerprints
 }
 
 // TestFastAndDamaged flips bits that live.VerifyFast does not see: queries give
 // answers or typed errors but never crash, and Verify finds each.
 func TestFastAndDamaged(t *testing.T) {
 	for _, layout := range goldenLayouts {
-		dir, prints := large(t, layout)
+		dir, fingerprints := large(t, layout)
 		path := filepath.Join(dir, "00000001.segment")
 		data, err := os.ReadFile(path)
 		must.Do(t, err)
@@ -136,7 +136,7 @@ func TestFastAndDamaged(t *testing.T) {
 			if err == nil {
 				unseen++
 				for i := range 50 {
-					if _, err := x.Query(t.Context(), fingerprint(prints[i*7919%len(prints)]), QueryOptions{K: 3, Docs: 2}); err != nil &&
+					if _, err := x.Query(t.Context(), fingerprint(fingerprints[i*7919%len(fingerprints)]), QueryOptions{K: 3, Docs: 2}); err != nil &&
 						!errors.Is(err, store.ErrCorrupt) {
 						t.Errorf("%s, byte %#x: %v", layout, at, err)
 					}

@@ -28,23 +28,23 @@ func TestFormatPage(t *testing.T) {
 
 	// Half of these share their leading bits, some are equal.
 	r := rand.New(rand.NewPCG(3, 1))
-	var prints []uint64
+	var fingerprints []uint64
 	for range 2000 {
-		prints = append(prints, r.Uint64(), 0x8421<<48|r.Uint64N(1<<24))
+		fingerprints = append(fingerprints, r.Uint64(), 0x8421<<48|r.Uint64N(1<<24))
 	}
-	prints = append(prints, prints[:100]...)
+	fingerprints = append(fingerprints, fingerprints[:100]...)
 	many := sets.Uniform(66_000, 2) // whose rows are in blocks
 	for name, c := range map[string]struct {
-		prints []uint64
-		layout table.Layout
-		wide   bool
+		fingerprints []uint64
+		layout       table.Layout
+		wide         bool
 	}{
-		"skewed, planar":  {prints, table.LayoutPlanar, true},
-		"skewed, huffman": {prints, table.LayoutHuffman, false},
+		"skewed, planar":  {fingerprints, table.LayoutPlanar, true},
+		"skewed, huffman": {fingerprints, table.LayoutHuffman, false},
 		"many":            {append(many, many[:100]...), table.LayoutHuffman, false},
 	} {
-		file := writeRaw(t, c.prints)
-		dir := built(t, c.prints, segment.Options{Design: halves(t), Table: table.Options{Layout: c.layout}})
+		file := writeRaw(t, c.fingerprints)
+		dir := built(t, c.fingerprints, segment.Options{Design: halves(t), Table: table.Options{Layout: c.layout}})
 		if wide := readAsTold(t, dir, file); (wide > 0) != c.wide {
 			t.Errorf("%s: %d wide lines", name, wide)
 		}
@@ -81,7 +81,7 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 	} else {
 		keys, wideLines = planarAsTold(t, section)
 	}
-	var prints []uint64
+	var fingerprints []uint64
 	for _, key := range keys {
 		print, next := uint64(0), 63 // from the key's leading bit
 		for _, part := range []uint64{mask, ^mask} {
@@ -92,7 +92,7 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 				}
 			}
 		}
-		prints = append(prints, print)
+		fingerprints = append(fingerprints, print)
 	}
 
 	ordinals, firsts := section("ids.ordinals"), section("ids.firsts")
@@ -101,7 +101,7 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 	rank := -1
 	for i := range meta.Documents {
 		rank += int(bit(firsts, i))
-		rows[field(ordinals, i, width)] = prints[rank]
+		rows[field(ordinals, i, width)] = fingerprints[rank]
 	}
 	if !slices.Equal(rows, openFile(t, file).Fingerprints()) {
 		t.Error("read otherwise than written")

@@ -177,9 +177,9 @@ func TestOtherVersion(t *testing.T) {
 	}
 }
 
-func goldenQueries(prints []uint64) (queries []uint64) {
-	for i := 0; i < len(prints); i += 7 {
-		queries = append(queries, prints[i]^1<<(i%64)^1<<(i*i%61))
+func goldenQueries(fingerprints []uint64) (queries []uint64) {
+	for i := 0; i < len(fingerprints); i += 7 {
+		queries = append(queries, fingerprints[i]^1<<(i%64)^1<<(i*i%61))
 	}
 	return queries
 }
@@ -198,10 +198,10 @@ func oracleAnswers(t *testing.T, pages *ndf.File) string {
 	return out.String()
 }
 
-func indexAnswers(t *testing.T, x *Index, prints []uint64) string {
+func indexAnswers(t *testing.T, x *Index, fingerprints []uint64) string {
 	names := x.IDs()
 	var out strings.Builder
-	for _, q := range goldenQueries(prints) {
+	for _, q := range goldenQueries(fingerprints) {
 		hits, err := x.Query(t.Context(), simhash.Fingerprint(q), QueryOptions{K: 3, Docs: AllDocs})
 		must.Do(t, err)
 		for _, h := range hits {

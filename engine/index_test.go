@@ -29,10 +29,10 @@ import (
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // writeRaw writes fingerprints as a .bin and returns its path.
-func writeRaw(t testing.TB, prints []uint64) string {
+func writeRaw(t testing.TB, fingerprints []uint64) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "base.bin")
-	must.Do(t, os.WriteFile(path, store.Bytes64(prints), 0o644))
+	must.Do(t, os.WriteFile(path, store.Bytes64(fingerprints), 0o644))
 	return path
 }
 
@@ -55,9 +55,9 @@ func openAt(t testing.TB, dir string, o live.OpenOptions) *Index {
 }
 
 // documents have fingerprints and nothing else.
-func documents(prints []uint64) []Doc {
-	docs := make([]Doc, len(prints))
-	for i, f := range prints {
+func documents(fingerprints []uint64) []Doc {
+	docs := make([]Doc, len(fingerprints))
+	for i, f := range fingerprints {
 		docs[i].Fingerprint = simhash.Fingerprint(f)
 	}
 	return docs
@@ -72,10 +72,10 @@ func halves(t testing.TB) permute.Design {
 }
 
 // inMemory is an index of one segment that never saw a disk.
-func inMemory(t testing.TB, prints []uint64, o segment.Options) *Index {
+func inMemory(t testing.TB, fingerprints []uint64, o segment.Options) *Index {
 	t.Helper()
 	var m sections.Memory
-	must.Do(t, segment.Write(context.Background(), &m, segment.Input{Fingerprints: prints}, o))
+	must.Do(t, segment.Write(context.Background(), &m, segment.Input{Fingerprints: fingerprints}, o))
 	s, err := segment.Open(m.Source())
 	must.Do(t, err)
 	l, err := live.New(live.Config{Design: o.Design, Table: table.Options{Layout: s.Layout()}}, s)

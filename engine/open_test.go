@@ -40,8 +40,8 @@ func TestOpenTooLarge(t *testing.T) {
 // written; and with a little more memory, done through a temporary file that is
 // gone afterwards.
 func TestBuildTooLarge(t *testing.T) {
-	prints := sets.Uniform(800_000, 9)
-	base := openFile(t, writeRaw(t, prints))
+	fingerprints := sets.Uniform(800_000, 9)
+	base := openFile(t, writeRaw(t, fingerprints))
 	dir := t.TempDir()
 	o := segment.Options{Design: halves(t), Threads: 1, Budget: memory.NewBudget(memory.Set(4 << 20))}
 	err := live.Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, live.BuildOptions{Options: o})
@@ -49,7 +49,7 @@ func TestBuildTooLarge(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	o.Budget = memory.NewBudget(memory.Set(10 << 20))
-	if plan, err := segment.NewPlan(uint64(len(prints)), segment.Options{Threads: 1, Budget: o.Budget,
+	if plan, err := segment.NewPlan(uint64(len(fingerprints)), segment.Options{Threads: 1, Budget: o.Budget,
 		TempDir: dir}); err != nil || !plan.External {
 		t.Fatalf("%+v, %v", plan, err)
 	}
@@ -65,7 +65,7 @@ func TestBuildTooLarge(t *testing.T) {
 	}
 	x := openAt(t, filepath.Join(dir, "index"), live.OpenOptions{})
 	must.Do(t, x.Check(t.Context()))
-	if got, want := flat(t, x, prints[:5], 3, 1), oracle.Search(prints, prints[:5], 3); !slices.Equal(got, want) {
+	if got, want := flat(t, x, fingerprints[:5], 3, 1), oracle.Search(fingerprints, fingerprints[:5], 3); !slices.Equal(got, want) {
 		t.Errorf("%d hits, want %d", len(got), len(want))
 	}
 }
@@ -79,17 +79,17 @@ func TestTruncatedIndex(t *testing.T) {
 	}
 	for _, o := range []live.OpenOptions{{}, {Verify: live.VerifyFast, Load: true}} {
 		for _, layout := range goldenLayouts {
-			dir, prints := large(t, layout)
+			dir, fingerprints := large(t, layout)
 			x := openAt(t, dir, o)
 			must.Do(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 2*pageBytes))
 			batch := func(n int) error {
-				return x.Batch(t.Context(), simhash.Fingerprints(prints[:n]), BatchOptions{K: 3, Docs: AllDocs, Threads: 2},
+				return x.Batch(t.Context(), simhash.Fingerprints(fingerprints[:n]), BatchOptions{K: 3, Docs: AllDocs, Threads: 2},
 					func(int, []Hit) error { return nil })
 			}
 			errs := map[string]error{"check": x.Check(t.Context()), "verify": scrubbed(t, x),
 				"walk": segmentsOf(x)[0].Walk(func([]uint64) bool { return true }), "batch": batch(300), "sweep": batch(50_000)}
 			for i := range 100 {
-				_, errs[fmt.Sprint("query ", i)] = x.Query(t.Context(), fingerprint(prints[i]), QueryOptions{K: 3, Docs: AllDocs})
+				_, errs[fmt.Sprint("query ", i)] = x.Query(t.Context(), fingerprint(fingerprints[i]), QueryOptions{K: 3, Docs: AllDocs})
 			}
 			for what, err := range errs {
 				if o.Load && err != nil || !o.Load && !errors.Is(err, store.ErrFault) {

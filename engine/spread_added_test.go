@@ -85,8 +85,8 @@ func TestSpread(t *testing.T) {
 // TestSpreadAddedMeanwhile: what is inserted goes to a node that had no room for any table before,
 // while queries are answered. The race detector sees to what queries read of nodes then.
 func TestSpreadAddedMeanwhile(t *testing.T) {
-	prints := sets.Uniform(300_000, 3) // 1.5 MB a table
-	dir := built(t, prints, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})
+	fingerprints := sets.Uniform(300_000, 3) // 1.5 MB a table
+	dir := built(t, fingerprints, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})
 	h := numa.New(numa.Options{Root: drawn(drawnNode{"0", 6}, drawnNode{"1-4095", 1})})
 	x := openAt(t, dir, live.OpenOptions{Write: true, Sync: -1, Spread: &worker.Options{Host: h}})
 	ofSecond := func() int {
@@ -101,8 +101,8 @@ func TestSpreadAddedMeanwhile(t *testing.T) {
 	var group sync.WaitGroup
 	for first := range 4 {
 		group.Go(func() {
-			for i := first; !stop.Load(); i = (i + 4) % len(prints) {
-				hits, err := x.Query(t.Context(), simhash.Fingerprint(prints[i]), QueryOptions{K: 3, Docs: 1})
+			for i := first; !stop.Load(); i = (i + 4) % len(fingerprints) {
+				hits, err := x.Query(t.Context(), simhash.Fingerprint(fingerprints[i]), QueryOptions{K: 3, Docs: 1})
 				if err != nil || len(hits) == 0 || hits[0].Docs[0] != DocID(i) {
 					t.Errorf("document %d: %+v, %v", i, hits, err)
 					return

@@ -60,11 +60,11 @@ func spreads(h *numa.Host) map[string]*worker.Options {
 	}
 }
 
-// built is an index folder of prints.
-func built(t testing.TB, prints []uint64, o segment.Options) string {
+// built is an index folder of fingerprints.
+func built(t testing.TB, fingerprints []uint64, o segment.Options) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
-	must.Do(t, live.Build(t.Context(), dir, []*ndf.File{openFile(t, writeRaw(t, prints))}, live.BuildOptions{Options: o}))
+	must.Do(t, live.Build(t.Context(), dir, []*ndf.File{openFile(t, writeRaw(t, fingerprints))}, live.BuildOptions{Options: o}))
 	return dir
 }
 
@@ -148,8 +148,8 @@ func TestSpreadEvenly(t *testing.T) {
 // error, not a crash, and nothing is left behind.
 func TestSpreadTruncated(t *testing.T) {
 	design := halves(t)
-	prints := sets.Uniform(300_000, 3)
-	dir := built(t, prints, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
+	fingerprints := sets.Uniform(300_000, 3)
+	dir := built(t, fingerprints, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
 	path := filepath.Join(dir, "00000001.segment")
 	h := numa.New(numa.Options{Inject: func(call string) error {
 		if call == "mmap" {
@@ -236,9 +236,9 @@ func onNodes(t *testing.T, x *Index) {
 // TestSpreadWithoutRoom: where a node has no room for a table, or the budget, of which copies are taken while the index
 // is open, has not enough, the table stays in its file, and is searched there.
 func TestSpreadWithoutRoom(t *testing.T) {
-	prints := sets.Uniform(300_000, 3) // 1.5 MB a table
-	dir := built(t, prints, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})
-	want := oracle.Search(prints, prints[:20], 3)
+	fingerprints := sets.Uniform(300_000, 3) // 1.5 MB a table
+	dir := built(t, fingerprints, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})
+	want := oracle.Search(fingerprints, fingerprints[:20], 3)
 	const all = 64 << 20
 	for _, c := range []struct {
 		mib    int // of a node
@@ -261,7 +261,7 @@ func TestSpreadWithoutRoom(t *testing.T) {
 		if copied != c.copied || stay != 2-copied {
 			t.Errorf("%+v: %d of 2 nodes have copies: %q", c, copied, r.Notes)
 		}
-		asked(t, x, prints[:20], 3, want)
+		asked(t, x, fingerprints[:20], 3, want)
 		if err := x.Close(); err != nil || budget.Left() != c.budget {
 			t.Errorf("%v, %d of %d bytes are left", err, budget.Left(), c.budget)
 		}

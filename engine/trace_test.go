@@ -35,8 +35,8 @@ var (
 	traceSets    = flag.Int("trace.sets", 16, "settings of TestTrace")
 )
 
-// A setting is all that must not matter.
-type setting struct {
+// traceOptions are the options of a trace, which must not change its answers.
+type traceOptions struct {
 	design   string
 	layout   table.Layout
 	kernel   string
@@ -50,31 +50,31 @@ type setting struct {
 	tight    bool    // built with little memory, in many ranges or through a temporary file
 }
 
-func (s setting) String() string {
+func (s traceOptions) String() string {
 	return fmt.Sprintf("%s %s %s procs=%d threads=%d batch=%d load=%v verify=%v spread=%s inserted=%g tight=%v",
 		s.design, s.layout, s.kernel, s.procs, s.threads, s.batch, s.load, s.verify, s.spread, s.inserted, s.tight)
 }
 
-// settings are n of them, in each of which every dimension has its values about
+// settings returns n options, in each of which every dimension has its values about
 // equally often, in an order of its own.
-func settings(rng *rand.Rand, n int) []setting {
-	list := make([]setting, n)
-	vary(rng, list, func(s *setting, v string) { s.design = v }, "halves", "thirds", "mixed-3-1000", "mixed-3-10000",
+func settings(rng *rand.Rand, n int) []traceOptions {
+	list := make([]traceOptions, n)
+	vary(rng, list, func(s *traceOptions, v string) { s.design = v }, "halves", "thirds", "mixed-3-1000", "mixed-3-10000",
 		"paper-4", "paper-10", "paper-16", "cover-6-4-3", "cover-11-6-3", "cover-8-4-3", "choose-5-2")
-	vary(rng, list, func(s *setting, v table.Layout) { s.layout = v }, table.LayoutPlanar, table.LayoutHuffman)
-	vary(rng, list, func(s *setting, v string) { s.kernel = v }, asm.Backends()...)
-	vary(rng, list, func(s *setting, v int) { s.procs = v }, 1, 2, 4)
-	vary(rng, list, func(s *setting, v int) { s.threads = v }, 1, 2, 3, 8)
-	vary(rng, list, func(s *setting, v int) { s.batch = v }, 0, 0, 1, 255, 256, 257, 5000)
-	vary(rng, list, func(s *setting, v bool) { s.load = v }, false, true)
-	vary(rng, list, func(s *setting, v live.Verify) { s.verify = v }, live.VerifyFull, live.VerifyFast)
-	vary(rng, list, func(s *setting, v string) { s.spread = v }, "not", "workers", "five workers", "one worker", "direct")
-	vary(rng, list, func(s *setting, v float64) { s.inserted = v }, 0, 0, 0.01, 0.3)
-	vary(rng, list, func(s *setting, v bool) { s.tight = v }, false, false, true)
+	vary(rng, list, func(s *traceOptions, v table.Layout) { s.layout = v }, table.LayoutPlanar, table.LayoutHuffman)
+	vary(rng, list, func(s *traceOptions, v string) { s.kernel = v }, asm.Backends()...)
+	vary(rng, list, func(s *traceOptions, v int) { s.procs = v }, 1, 2, 4)
+	vary(rng, list, func(s *traceOptions, v int) { s.threads = v }, 1, 2, 3, 8)
+	vary(rng, list, func(s *traceOptions, v int) { s.batch = v }, 0, 0, 1, 255, 256, 257, 5000)
+	vary(rng, list, func(s *traceOptions, v bool) { s.load = v }, false, true)
+	vary(rng, list, func(s *traceOptions, v live.Verify) { s.verify = v }, live.VerifyFull, live.VerifyFast)
+	vary(rng, list, func(s *traceOptions, v string) { s.spread = v }, "not", "workers", "five workers", "one worker", "direct")
+	vary(rng, list, func(s *traceOptions, v float64) { s.inserted = v }, 0, 0, 0.01, 0.3)
+	vary(rng, list, func(s *traceOptions, v bool) { s.tight = v }, false, false, true)
 	return list
 }
 
-func vary[T any](rng *rand.Rand, list []setting, set func(*setting, T), values ...T) {
+func vary[T any](rng *rand.Rand, list []traceOptions, set func(*traceOptions, T), values ...T) {
 	for i, at := range rng.Perm(len(list)) {
 		set(&list[at], values[i%len(values)])
 	}
@@ -121,7 +121,7 @@ func appendLine(text []byte, query int, fingerprint uint64, distance, row int) [
 	return append(strconv.AppendInt(text, int64(row), 10), '\n')
 }
 
-// TestTrace is the promise of the same answers in every setting: one trace of fingerprints and queries, in so many
+// TestTrace is the promise of the same answers in every traceOptions: one trace of fingerprints and queries, in so many
 // settings, gives byte for byte what brute force gives.
 func TestTrace(t *testing.T) {
 	docs, asks, n := *traceDocs, *traceQueries, *traceSets
@@ -150,8 +150,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// answers are what an index in this setting says.
-func (s setting) answers(t *testing.T, base, queries []uint64) (text []byte) {
+// answers are what an index in this traceOptions says.
+func (s traceOptions) answers(t *testing.T, base, queries []uint64) (text []byte) {
 	must.Do(t, asm.Select(s.kernel))
 	runtime.GOMAXPROCS(s.procs)
 	d, err := permute.Named(s.design, 3, 4)

@@ -27,13 +27,13 @@ func freed(t *testing.T, x *Index) {
 // TestCloseWhileRead closes an index from within a batch: it ends as if nothing
 // had happened, and then the file is unmapped, and arenas and workers are gone (goleak sees to these).
 func TestCloseWhileRead(t *testing.T) {
-	dir, prints := large(t, table.LayoutPlanar)
+	dir, fingerprints := large(t, table.LayoutPlanar)
 	for name, o := range map[string]live.OpenOptions{"mapped": {}, "loaded": {Load: true},
 		"spread": {Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)})}}} {
 		o.Verify = live.VerifyFast
 		x := openAt(t, dir, o)
 		names := x.IDs()
-		queries := prints[:3000]
+		queries := fingerprints[:3000]
 		found := 0
 		err := x.Batch(t.Context(), simhash.Fingerprints(queries), BatchOptions{K: 3, Docs: 1, Threads: 2},
 			func(query int, hits []Hit) error {

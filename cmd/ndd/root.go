@@ -92,7 +92,7 @@ func commandHint(err error) string {
 	}
 	if e, ok := errors.AsType[*live.NoIndexError](err); ok {
 		switch e.Found {
-		case live.FoundPrints:
+		case live.FoundFingerprints:
 			return fmt.Sprintf(": 'ndd build -o INDEX %s' makes one of it", e.Path)
 		case live.FoundSignatures:
 			return ", for 'ndd copies --against'"
@@ -100,7 +100,7 @@ func commandHint(err error) string {
 			return ": an index is a folder that 'ndd build' made"
 		case live.FoundEmpty:
 			return ": 'ndd build' makes a new one"
-		case live.FoundPrintFolder:
+		case live.FoundFingerprintFolder:
 			return fmt.Sprintf(": 'ndd build -o INDEX %s' makes one", e.Detail)
 		case live.FoundOther:
 			return fmt.Sprintf(": if they are documents, 'ndd fingerprint -o pages.ndf %s' and 'ndd build -o INDEX pages.ndf' "+

@@ -34,7 +34,7 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 	if n == 0 {
 		return nil
 	}
-	if err := verifyPrints(ctx, files, o.Threads); err != nil {
+	if err := verifyFingerprints(ctx, files, o.Threads); err != nil {
 		return err
 	}
 	if x.config.IDs && x.config.OnConflict == rows.Refuse {
@@ -137,6 +137,7 @@ func (w *writer) superseded(first, end rows.DocID) (docs []rows.DocID, err error
 	if conflict == rows.Replace {
 		now = 0
 	}
+	// Find the ID of each added document.
 	for doc := first; doc < end; doc++ {
 		s := v.SegmentOf(doc)
 		if s == nil {
@@ -150,6 +151,7 @@ func (w *writer) superseded(first, end rows.DocID) (docs []rows.DocID, err error
 		if err != nil {
 			return nil, err
 		}
+		// Decide between all documents with this ID.
 		all, err := w.appendHolders(nil, id, now)
 		if err != nil {
 			return nil, err

@@ -66,6 +66,7 @@ func (x *Index) Backup(ctx context.Context, target string) (r BackupReport, err 
 // backup makes a backup of the index in folder dir. x is that index, or nil if another process may write to it; the
 // error then wraps [errChanged] if the index changed meanwhile.
 func backup(ctx context.Context, d *disk.Disk, dir, target string, x *Index) (r BackupReport, err error) {
+	// Begin the folder, which gets its name at the end.
 	if err := disk.CheckParent(target); err != nil {
 		return r, err
 	}
@@ -74,6 +75,7 @@ func backup(ctx context.Context, d *disk.Disk, dir, target string, x *Index) (r 
 		return r, err
 	}
 	defer f.Abort()
+	// Copy the manifest and the log of one moment.
 	var m *Manifest
 	if x == nil {
 		m, err = r.begin(d, f, dir)
@@ -88,12 +90,14 @@ func backup(ctx context.Context, d *disk.Disk, dir, target string, x *Index) (r 
 		m, err = r.begin(d, f, dir)
 		x.folder.mu.Unlock()
 	}
+	// Link the files of that manifest, and check the copied log.
 	if err == nil {
 		err = r.linkSegments(ctx, d, f, m, dir)
 	}
 	if err == nil && m.Live != nil {
 		r.Log, err = wal.Check(f.Dir(), m.Live.log(wal.Always), func(wal.Position, []byte) error { return ctx.Err() })
 	}
+	// Another process may have replaced the manifest meanwhile.
 	if x == nil && m != nil {
 		now, e := ReadManifest(dir)
 		if e == nil && now.Generation != m.Generation {

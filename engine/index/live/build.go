@@ -60,6 +60,7 @@ func PlanBuild(dir string, docs uint64, o *BuildOptions) (segment.Plan, error) {
 // machine. With less memory it sorts in temporary files in the new folder. If even that is impossible, it fails at once
 // with a [memory.TooLargeError]. An interrupted Build leaves nothing.
 func Build(ctx context.Context, dir string, files []*ndf.File, options BuildOptions) error {
+	// Check everything that can fail before the work begins.
 	recipe, err := commonRecipe(files)
 	if err != nil {
 		return err
@@ -72,9 +73,10 @@ func Build(ctx context.Context, dir string, files []*ndf.File, options BuildOpti
 		return err
 	}
 	o := options.Options
-	if err := verifyPrints(ctx, files, o.Threads); err != nil {
+	if err := verifyFingerprints(ctx, files, o.Threads); err != nil {
 		return err
 	}
+	// Remove documents with repeated IDs.
 	if options.OnConflict != 0 {
 		dropped, err := unique(ctx, &in, options.OnConflict, options.Budget.OrMachine(), o.Threads)
 		if err != nil {
@@ -84,6 +86,7 @@ func Build(ctx context.Context, dir string, files []*ndf.File, options BuildOpti
 			options.Dropped(dropped)
 		}
 	}
+	// Write the segment and its sketches to a new folder.
 	folder, err := createFolder(dir, &options)
 	if err != nil {
 		return err
@@ -104,6 +107,7 @@ func Build(ctx context.Context, dir string, files []*ndf.File, options BuildOpti
 		}
 		made.Sketches = &file
 	}
+	// Write the manifest, which makes them an index.
 	m := &Manifest{K: o.Design.K, Recipe: recipe, Choice: options.Choice, Segments: []ManifestSegment{made},
 		NoSketches: options.NoSketches}
 	if err := writeManifest(folder.Dir(), generation, to, m); err != nil {
@@ -112,8 +116,8 @@ func Build(ctx context.Context, dir string, files []*ndf.File, options BuildOpti
 	return folder.Commit()
 }
 
-// verifyPrints verifies the checksums of fingerprint files that have some.
-func verifyPrints(ctx context.Context, files []*ndf.File, threads int) error {
+// verifyFingerprints verifies the checksums of fingerprint files that have some.
+func verifyFingerprints(ctx context.Context, files []*ndf.File, threads int) error {
 	for _, f := range files {
 		if err := f.Verify(ctx, threads); err != nil {
 			return err
@@ -165,6 +169,7 @@ type input struct {
 // inputOf returns the documents of files as an input. The error wraps [ErrMixed] if only some files have the IDs or
 // sketches to keep.
 func inputOf(files []*ndf.File, sketches, noIDs bool) (in input, err error) {
+	// Collect the fingerprints.
 	for _, f := range files {
 		for c := range f.Chunks {
 			in.Chunks = append(in.Chunks, c)
@@ -173,6 +178,7 @@ func inputOf(files []*ndf.File, sketches, noIDs bool) (in input, err error) {
 			return in, fmt.Errorf("%w: %s has no sketches, which the index keeps", ErrMixed, f.Path())
 		}
 	}
+	// The IDs of all files, one after the other.
 	var ids bool
 	if !noIDs {
 		if ids, err = ndf.HaveIDs(files); err != nil {
@@ -190,6 +196,7 @@ func inputOf(files []*ndf.File, sketches, noIDs bool) (in input, err error) {
 			}
 		}
 	}
+	// The sketches, likewise.
 	if sketches {
 		in.sketches = func(yield func([]sketch.Sketch) bool) {
 			for _, f := range files {
@@ -230,6 +237,7 @@ func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.
 	if in.IDs == nil {
 		return 0, nil
 	}
+	// Find the hashes of repeated IDs, and reserve memory for these IDs.
 	repeated, err := repeatedHashes(ctx, in, b, threads)
 	if err != nil || len(repeated) == 0 {
 		return 0, err
@@ -240,6 +248,7 @@ func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.
 		return 0, err
 	}
 	defer reserved.Release()
+	// Compare the IDs with such a hash, and select the rows to keep.
 	n, row := uint64(in.Len()), uint64(0)
 	kept, owner := segment.NewRowSet(n), map[string]uint64{}
 	for id, err := range in.IDs {
@@ -269,11 +278,13 @@ func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.
 func repeatedHashes(ctx context.Context, in *input, b *memory.Budget,
 	threads int) (repeated []uint64, err error) {
 	const hashBytes, spare = 16, 1 << 12
+	// Choose the number of passes: each sorts the hashes with one remainder.
 	n, passes := uint64(in.Len()), uint64(1)
 	for n/passes > 1<<16 && hashBytes*n/passes > b.Left()/2 {
 		passes++
 	}
 	size := n/passes + n/passes/16 + spare
+	// Allocate a list and a buffer for sorting.
 	reserved, err := b.Reserve("hashes of IDs", hashBytes*size)
 	if err != nil {
 		return nil, err
@@ -285,6 +296,7 @@ func repeatedHashes(ctx context.Context, in *input, b *memory.Budget,
 	}
 	defer buffer.Free()
 	list, sorted := buffer.Data[:0:size], buffer.Data[size:]
+	// collect sorts the list, notes repetitions, and leaves one of each hash.
 	collect := func() { // leaves one of each hash in list
 		in := sorted[:len(list)]
 		radix.Keys(in, list, ^uint64(0), max(threads, 1))
@@ -295,6 +307,7 @@ func repeatedHashes(ctx context.Context, in *input, b *memory.Budget,
 		}
 		list = append(list[:0], slices.Compact(in)...)
 	}
+	// Read all IDs once per pass.
 	for pass := range passes {
 		for id, err := range in.IDs {
 			if err != nil {
@@ -323,6 +336,7 @@ func repeatedHashes(ctx context.Context, in *input, b *memory.Budget,
 
 // restrict removes rows from an input of chunks.
 func restrict(in *input, kept *segment.RowSet) {
+	// Cut the removed rows out of the chunks.
 	var chunks [][]uint64
 	first := uint64(0) // first row of a chunk
 	for _, c := range in.Chunks {
@@ -332,6 +346,7 @@ func restrict(in *input, kept *segment.RowSet) {
 		})
 		first += uint64(len(c))
 	}
+	// Skip their IDs and sketches.
 	ids, sketches := in.IDs, in.sketches
 	in.Chunks = chunks
 	in.IDs = func(yield func(string, error) bool) {

@@ -236,14 +236,14 @@ func TestUnique(t *testing.T) {
 			}
 		}
 		owner := map[string]uint64{}
-		var prints []uint64
+		var fingerprints []uint64
 		for i, d := range docs {
-			prints = append(prints, uint64(d.Fingerprint))
+			fingerprints = append(fingerprints, uint64(d.Fingerprint))
 			if _, ok := owner[d.ID]; d.ID != "" && (!ok || c.conflict == rows.Replace) {
 				owner[d.ID] = uint64(i)
 			}
 		}
-		in.Chunks = slices.Collect(slices.Chunk(prints, 7777))
+		in.Chunks = slices.Collect(slices.Chunk(fingerprints, 7777))
 		dropped, err := unique(t.Context(), &in, c.conflict, memory.NewBudget(memory.Set(c.bytes)), 2)
 		if c.conflict == rows.Refuse {
 			fails(t, "refused", err, ErrConflict)

@@ -134,6 +134,7 @@ func (c *checker) conclude() ([]Outcome, error) {
 		}
 		return c.near, nil
 	}
+	// Insert the documents without near-duplicates.
 	if err := w.lockToInsert(c.ctx); err != nil {
 		return nil, err
 	}
@@ -142,6 +143,7 @@ func (c *checker) conclude() ([]Outcome, error) {
 	if n == 0 {
 		return nil, failed
 	}
+	// Wait until the inserts, or the documents that prevented them, are durable.
 	w.index(c.search.Slot())
 	if at == 0 { // the documents that kept all others out must be durable, too
 		at = wal.Position(w.logged.Load())
@@ -229,16 +231,19 @@ func (c *checker) decide(first int) (decided int, err error) {
 	if undone { // a neighbour may be one of the documents undone
 		clear(c.near)
 	}
+	// Search again if some new documents are in segments now.
 	v := w.versions.Current()
 	if undone || c.firstUnseen < v.Memtables[0].First || c.added != w.added.Load() { // some new documents are in segments
 		if err = c.find(); err != nil {
 			return 0, err
 		}
 	}
+	// Decide document by document.
 	p := w.prepare(&c.pending)
 	view := w.newest()
 	for i := first; i < len(c.docs); i++ {
 		d := c.docs[i]
+		// After a replacement, the near-duplicates may have been deleted.
 		if first > 0 && c.near[i].Near != nil {
 			c.near[i] = Outcome{}
 			a, err := c.search.Search(view, c.queries[i:i+1], c.k, c.maxDocs, search.Swept{}, c.verifier.From(i))
@@ -249,6 +254,7 @@ func (c *checker) decide(first int) (decided int, err error) {
 				return 0, err
 			}
 		}
+		// Compare the document with those inserted since the search.
 		if c.near[i].Near == nil {
 			if err := c.addNewer(i, view); err != nil {
 				return 0, err
@@ -259,6 +265,7 @@ func (c *checker) decide(first int) (decided int, err error) {
 				}
 			}
 		}
+		// The same content may be stored already.
 		if err := c.repeat(i, view); err != nil {
 			return 0, err
 		}

@@ -11,8 +11,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// A clocked index is opened with a system's clock that the test sets, beside a monotonic one.
-type clocked struct {
+// A clockTest index is opened with a system's clock that the test sets, beside a monotonic one.
+type clockTest struct {
 	*Index
 	dir       string
 	ttl       time.Duration // of documents that say nothing else
@@ -21,9 +21,9 @@ type clocked struct {
 	jumps     int
 }
 
-func newClocked(t *testing.T, ttl time.Duration) *clocked {
+func newClocked(t *testing.T, ttl time.Duration) *clockTest {
 	t.Helper()
-	c := &clocked{dir: filepath.Join(t.TempDir(), "index"), ttl: ttl}
+	c := &clockTest{dir: filepath.Join(t.TempDir(), "index"), ttl: ttl}
 	c.system.Store(1_000_000_000e9)
 	recipe := simhash.Default()
 	must.Do(t, Create(c.dir, Config{Design: halves(t), Recipe: &recipe, IDs: true, Table: planar}))
@@ -32,7 +32,7 @@ func newClocked(t *testing.T, ttl time.Duration) *clocked {
 }
 
 // open opens the index, after a kill if it is open, for a server that confirms the clock or not.
-func (c *clocked) open(t *testing.T, write, accept bool) {
+func (c *clockTest) open(t *testing.T, write, accept bool) {
 	t.Helper()
 	if c.Index != nil {
 		must.Do(t, c.end())
@@ -45,15 +45,15 @@ func (c *clocked) open(t *testing.T, write, accept bool) {
 	c.upkeep.watchClock(false)
 }
 
-func (c *clocked) pass(d time.Duration) {
+func (c *clockTest) pass(d time.Duration) {
 	c.set(d)
 	c.monotonic.Add(int64(d))
 }
 
 // set sets the system's clock forward or back.
-func (c *clocked) set(by time.Duration) { c.system.Add(int64(by)) }
+func (c *clockTest) set(by time.Duration) { c.system.Add(int64(by)) }
 
-func (c *clocked) insert(t *testing.T, ttl time.Duration, ids ...string) {
+func (c *clockTest) insert(t *testing.T, ttl time.Duration, ids ...string) {
 	t.Helper()
 	var docs []rows.Doc
 	for _, id := range ids {
@@ -63,7 +63,7 @@ func (c *clocked) insert(t *testing.T, ttl time.Duration, ids ...string) {
 }
 
 // has reports whether a document is found by its fingerprint, and demands that it is by its ID.
-func (c *clocked) has(t *testing.T, id string) bool {
+func (c *clockTest) has(t *testing.T, id string) bool {
 	t.Helper()
 	n := found(t, c.Index, fingerprintOf(id), 0)
 	_, there, err := c.Find(id)

@@ -51,6 +51,7 @@ func writeDocuments(path string, generation uint64, o store.Options, segment str
 		return file, err
 	}
 	defer w.Abort()
+	// Write the description, then the columns.
 	head, err := json.Marshal(documentsHead{segment, d.numbers.N, ids != nil, d.expires.First != 0})
 	if err != nil {
 		return file, err
@@ -63,6 +64,7 @@ func writeDocuments(path string, generation uint64, o store.Options, segment str
 		store.WriteSection(w, "expiry.times", store.Bytes64(memory.As[uint64](d.expires.Values)))
 	}
 	store.WriteSection(w, "tombstones", store.Bytes64(memory.As[uint64](d.tombstones)))
+	// Make the index of IDs in memory, and write it.
 	if ids != nil {
 		index, err := rows.IndexIDs(key, d.numbers.N, ids)
 		if err != nil {
@@ -95,6 +97,7 @@ func openDocuments(d *disk.Disk, dir string, m *Manifest, i int) (*documents, er
 // parseDocuments reads the file with the documents of a segment.
 func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error) {
 	defer store.CatchFault(&err)()
+	// Read the description, and check that it belongs to the segment.
 	s, err := f.Section("documents")
 	if err != nil {
 		return nil, err
@@ -107,6 +110,7 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 		return nil, s.Corrupt(0, "%d rows of segment %s, but the manifest has %d rows of segment %s", head.Rows, head.Segment,
 			g.Documents, g.ID)
 	}
+	// Copy the columns to the heap.
 	d := &documents{file: f}
 	var lists [5][]uint64
 	for i, name := range []string{"numbers.rows", "numbers.docs", "tombstones", "expiry.rows", "expiry.times"} {
@@ -122,6 +126,7 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 		}
 		lists[i] = slices.Clone(store.Uint64s(section.Data))
 	}
+	// Check them against the number of rows.
 	var ok bool
 	if d.numbers, ok = rows.ReadNumbers(lists[0], memory.As[rows.DocID](lists[1]), head.Rows); !ok {
 		return nil, s.Corrupt(0, "the document numbers do not ascend, or are not for %d rows", head.Rows)
@@ -132,6 +137,7 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 			return nil, s.Corrupt(0, "the times of expiry are not for %d rows", head.Rows)
 		}
 	}
+	// The index of IDs stays in the file.
 	if !head.IDs {
 		return d, nil
 	}

@@ -89,10 +89,12 @@ func (w *writer) prepare(p *pendingInsert) *pendingInsert {
 
 // add decides on a document without near-duplicates.
 func (p *pendingInsert) add(d rows.Doc) (Outcome, error) {
+	// Number the document.
 	w := p.writer
 	row := p.first + rows.DocID(len(p.docs))
 	o := Outcome{Inserted: true, Doc: row}
 	expires := w.versions.Clock.After(cmp.Or(d.TTL, w.config.TTL))
+	// Apply the conflict policy to its ID.
 	if d.ID != "" && w.config.IDs {
 		conflict := cmp.Or(d.OnConflict, w.config.OnConflict, rows.Replace)
 		held, ok, err := p.holder(d.ID)
@@ -104,6 +106,7 @@ func (p *pendingInsert) add(d rows.Doc) (Outcome, error) {
 		case ok && conflict == rows.Keep:
 			return Outcome{Doc: held}, nil
 		}
+		// The document replaces all that have its ID, even expired ones.
 		o.Replaced = ok
 		if p.delete, err = w.appendHolders(p.delete, d.ID, 0); err != nil {
 			return o, err
@@ -197,6 +200,7 @@ func (w *writer) lockToInsert(ctx context.Context) error {
 func (w *writer) lock(ctx context.Context) error {
 	w.acquire()
 	for {
+		// Return with the lock, or with the reason why there will be no room.
 		var err error
 		switch {
 		case w.closed:
@@ -214,6 +218,7 @@ func (w *writer) lock(ctx context.Context) error {
 			w.mu.Unlock()
 			return err
 		}
+		// Wait without the lock until something changes.
 		if w.room == nil {
 			w.room = make(chan struct{})
 		}

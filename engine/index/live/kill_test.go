@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 
 const killedWriters = 8
 
-// writeUntilKilled inserts documents from several goroutines and prints the ID of each that was
+// writeUntilKilled inserts documents from several goroutines and fingerprints the ID of each that was
 // acknowledged.
 func writeUntilKilled(dir string) {
 	x, err := Open(context.Background(), dir, OpenOptions{Write: true, Threads: 1,

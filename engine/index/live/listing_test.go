@@ -26,7 +26,7 @@ import (
 
 // list holds what an index lists, a few rows of a segment at a time or many, against the model:
 // each document once, in order, as it came.
-func (w *modelled) list(after string) {
+func (w *modelTest) list(after string) {
 	w.t.Helper()
 	v, err := w.x.View()
 	if err != nil {

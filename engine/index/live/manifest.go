@@ -227,6 +227,7 @@ func ParseManifest(f *store.File) (_ *Manifest, err error) {
 
 // wrong describes an error of a manifest. It returns "" if there is none.
 func (m *Manifest) wrong() string {
+	// Check the options.
 	if m.K < 0 || m.K > permute.MaxK {
 		return fmt.Sprintf("k = %d: must be 0 to %d", m.K, permute.MaxK)
 	}
@@ -241,6 +242,7 @@ func (m *Manifest) wrong() string {
 	if len(m.Segments) == 0 && m.Live == nil {
 		return "no segments"
 	}
+	// Check the names and identities of the files, and the number of documents.
 	seen, documents := make(map[string]bool, len(m.Segments)), uint64(0)
 	for _, g := range m.Segments {
 		for _, f := range []struct {

@@ -70,7 +70,7 @@ func (w *memoryWatch) measure(do func() error) (taken, reserved uint64) {
 func TestMergeMemory(t *testing.T) {
 	docs := long.Or(2<<20, 4<<20)
 	files := func(seed uint64, n int) []*ndf.File {
-		path := filepath.Join(t.TempDir(), "prints.bin")
+		path := filepath.Join(t.TempDir(), "fingerprints.bin")
 		must.Do(t, os.WriteFile(path, store.Bytes64(sets.Uniform(n, seed)), 0o600))
 		f, err := ndf.Open(path, ndf.OpenOptions{})
 		must.Do(t, err)

@@ -115,8 +115,8 @@ func (m *model) near(to rows.Doc, k int) (docs []rows.DocID) {
 	return docs
 }
 
-// A modelled index is changed together with its model, and held against it.
-type modelled struct {
+// A modelTest changes an index together with its model, and held against it.
+type modelTest struct {
 	t   *testing.T
 	rng *rand.Rand
 	dir string
@@ -129,9 +129,9 @@ type modelled struct {
 	second atomic.Int64 // the model's time
 }
 
-func (w *modelled) now() time.Time { return time.Unix(w.second.Load(), 0) }
+func (w *modelTest) now() time.Time { return time.Unix(w.second.Load(), 0) }
 
-func (w *modelled) open() {
+func (w *modelTest) open() {
 	w.t.Helper()
 	x, err := Open(context.Background(), w.dir, OpenOptions{Write: true, Sync: -1,
 		simulation: simulation{flushDocs: 3000, now: w.now}})
@@ -142,7 +142,7 @@ func (w *modelled) open() {
 }
 
 // doc makes a document: often near another one, now and then of an ID that is there.
-func (w *modelled) doc() rows.Doc {
+func (w *modelTest) doc() rows.Doc {
 	d := rows.Doc{Fingerprint: simhash.Fingerprint(w.rng.Uint64())}
 	if len(w.m.docs) > 0 && w.rng.IntN(3) == 0 {
 		near, ok := w.m.docs[rows.DocID(w.rng.IntN(int(w.m.next)))]
@@ -166,7 +166,7 @@ func (w *modelled) doc() rows.Doc {
 	return d
 }
 
-func (w *modelled) step() (what string) {
+func (w *modelTest) step() (what string) {
 	ctx := context.Background()
 	must := func(err error) {
 		w.t.Helper()
@@ -291,7 +291,7 @@ func docsOf(hits []search.Hit) (docs []rows.DocID) {
 }
 
 // check holds queries, numbers and IDs against the model.
-func (w *modelled) check(after string) {
+func (w *modelTest) check(after string) {
 	w.t.Helper()
 	c := w.x.Searcher()
 	defer c.Done()
@@ -352,7 +352,7 @@ func TestModel(t *testing.T) {
 		seed := rand.Uint64()
 		layout := []table.Layout{table.LayoutPlanar, table.LayoutHuffman}[run%2]
 		t.Run(fmt.Sprintf("seed=%d/%s/sketches=%t", seed, layout, run%4 >= 2), func(t *testing.T) {
-			w := &modelled{t: t, rng: rand.New(rand.NewPCG(seed, 1)), dir: filepath.Join(t.TempDir(), "index"),
+			w := &modelTest{t: t, rng: rand.New(rand.NewPCG(seed, 1)), dir: filepath.Join(t.TempDir(), "index"),
 				ids: run%3 != 2, k: 3}
 			w.m.docs, w.m.now, w.ttl = map[rows.DocID]rows.Doc{}, 1_000_000, run%4%3 != 0
 			w.second.Store(int64(w.m.now))

@@ -28,14 +28,14 @@ type Found string
 
 // The values of Found.
 const (
-	FoundPrints      Found = "a fingerprint file"
-	FoundSignatures  Found = "a signature file"
-	FoundPart        Found = "a part of one"
-	FoundFile        Found = "a file"
-	FoundEmpty       Found = "an empty folder"
-	FoundAbove       Found = "a folder that has one"
-	FoundPrintFolder Found = "a folder of fingerprint files" // Detail is one of them
-	FoundOther       Found = "a folder of other things"
+	FoundFingerprints      Found = "a fingerprint file"
+	FoundSignatures        Found = "a signature file"
+	FoundPart              Found = "a part of one"
+	FoundFile              Found = "a file"
+	FoundEmpty             Found = "an empty folder"
+	FoundAbove             Found = "a folder that has one"
+	FoundFingerprintFolder Found = "a folder of fingerprint files" // Detail is one of them
+	FoundOther             Found = "a folder of other things"
 )
 
 // Error names the path and what it is.
@@ -95,8 +95,8 @@ func notFolder(path string) error {
 	switch {
 	case err != nil:
 		return err
-	case known && kind == store.KindFingerprints, isPrints(path):
-		return &NoIndexError{Path: path, Found: FoundPrints}
+	case known && kind == store.KindFingerprints, isFingerprintFile(path):
+		return &NoIndexError{Path: path, Found: FoundFingerprints}
 	case known && kind == store.KindSignatures:
 		return &NoIndexError{Path: path, Found: FoundSignatures}
 	case known:
@@ -107,6 +107,7 @@ func notFolder(path string) error {
 
 // notIndex returns the error for a folder without a manifest.
 func notIndex(dir string) error {
+	// List the folder.
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -114,7 +115,8 @@ func notIndex(dir string) error {
 	if len(entries) == 0 {
 		return &NoIndexError{Path: dir, Found: FoundEmpty}
 	}
-	prints := ""
+	// Look for a file or a folder that explains it.
+	fingerprints := ""
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case strings.HasSuffix(name, ".segment"), strings.HasPrefix(name, ".") && strings.Contains(name, ".segment.tmp-"),
@@ -124,12 +126,13 @@ func notIndex(dir string) error {
 				dir, store.ErrCorrupt, name)
 		case e.IsDir() && isFile(filepath.Join(dir, name, manifestName)):
 			return &NoIndexError{dir, FoundAbove, filepath.Join(dir, name)}
-		case prints == "" && isPrints(name):
-			prints = filepath.Join(dir, name)
+		case fingerprints == "" && isFingerprintFile(name):
+			fingerprints = filepath.Join(dir, name)
 		}
 	}
-	if prints != "" {
-		return &NoIndexError{dir, FoundPrintFolder, prints}
+	// Describe the folder by its content.
+	if fingerprints != "" {
+		return &NoIndexError{dir, FoundFingerprintFolder, fingerprints}
 	}
 	more := ""
 	if n := len(entries) - 1; n > 0 {
@@ -138,8 +141,8 @@ func notIndex(dir string) error {
 	return &NoIndexError{dir, FoundOther, fmt.Sprintf("(%s%s)", entries[0].Name(), more)}
 }
 
-// isPrints reports whether a name is the name of a fingerprint file.
-func isPrints(name string) bool {
+// isFingerprintFile reports whether a name is the name of a fingerprint file.
+func isFingerprintFile(name string) bool {
 	ext := filepath.Ext(name)
 	return ext == ".ndf" || ext == ".bin"
 }

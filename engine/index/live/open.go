@@ -89,11 +89,13 @@ func (m *Manifest) Open(ctx context.Context, dir string, o OpenOptions) (*Index,
 	return m.open(ctx, dir, o, nil)
 }
 
+// open opens the index for writing if f is not nil, and otherwise for reading.
 func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folder) (_ *Index, err error) {
 	defer store.CatchFault(&err)()
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
+	// Reserve memory for loaded files.
 	var reserved *memory.Reservation
 	if o.Load {
 		if reserved, err = o.Budget.OrMachine().Reserve("the index "+dir, m.bytes()); err != nil {
@@ -105,13 +107,14 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 			reserved.Release()
 		}
 	}()
-	did := OpenReport{Bytes: m.bytes(), Loaded: o.Load}
+	// Open and verify the files.
+	report := OpenReport{Bytes: m.bytes(), Loaded: o.Load}
 	begun := time.Now()
 	segments, err := m.openSegments(ctx, dir, o)
-	given := false // the index closes the segments
+	owned := false // the index closes the segments
 	defer func() {
 		for _, s := range segments {
-			if err != nil && !given {
+			if err != nil && !owned {
 				s.Close()
 			}
 		}
@@ -122,27 +125,14 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 	if f != nil && slices.ContainsFunc(segments, func(s *version.Segment) bool { return !s.KeepsDocs() }) {
 		return nil, fmt.Errorf("%s cannot be written to: %w", dir, search.ErrNoDocs)
 	}
-	did.Reading = time.Since(begun)
-	begun = time.Now()
-	files := filesOf(segments)
-	if o.Verify == VerifyFast && !o.Load { // what is read is checked while it is in the cache
-		for _, f := range files {
-			did.Skipped += f.LargeBytes()
-			err = cmp.Or(err, f.VerifySmall())
-		}
-	} else {
-		err = verify(ctx, files, o.Threads, o.Progress)
-	}
-	if err != nil {
+	report.Reading = time.Since(begun)
+	if err := report.verify(ctx, filesOf(segments), o); err != nil {
 		return nil, err
 	}
-	did.Verifying = time.Since(begun)
-	config := m.config(segments, o)
-	x := newIndex(config)
-	if m.Live != nil && !o.AcceptClock {
-		x.versions.Clock.Begin(m.Live.Time, f != nil)
-	}
-	if x.opening, x.loaded = did, reserved; o.Spread != nil {
+	// Make an index of the segments, with their tables on memory nodes if requested.
+	x := newIndex(m.config(segments, o))
+	x.opening, x.loaded = report, reserved
+	if o.Spread != nil {
 		spread := *o.Spread
 		spread.Budget = cmp.Or(spread.Budget, o.Budget)
 		x.workers = worker.New(spread)
@@ -152,6 +142,33 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 			}
 		}
 	}
+	// Publish them, and read the log.
+	owned = true
+	if err := x.begin(dir, m, f, segments, o); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// verify compares files with their checksums, and reports it. The blocks of loaded files are checked while they are in
+// the cache.
+func (r *OpenReport) verify(ctx context.Context, files []*store.File, o OpenOptions) (err error) {
+	begun := time.Now()
+	defer func() { r.Verifying = time.Since(begun) }()
+	if o.Verify != VerifyFast || o.Load {
+		return verify(ctx, files, o.Threads, o.Progress)
+	}
+	for _, f := range files {
+		r.Skipped += f.LargeBytes()
+		err = cmp.Or(err, f.VerifySmall())
+	}
+	return err
+}
+
+// begin sets the segments and the log of an index, if it has one, and starts it. After an error the segments are
+// closed.
+func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*version.Segment, o OpenOptions) error {
+	// Continue with the numbers, the key and the clock of the manifest.
 	next := rows.DocID(0)
 	for _, s := range segments {
 		next = max(next, s.End())
@@ -159,18 +176,11 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 	if m.Live != nil {
 		next = max(next, rows.DocID(m.Live.Next))
 		x.key, _ = parseID(m.Live.Key)
+		if !o.AcceptClock {
+			x.versions.Clock.Begin(m.Live.Time, f != nil)
+		}
 	}
-	given = true
-	if err := x.begin(dir, m, f, segments, next, o); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// begin sets the segments and the log of an index, if it has one, and starts it. After an error the segments are
-// closed.
-func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*version.Segment, next rows.DocID,
-	o OpenOptions) error {
+	// Publish the segments, and read the log.
 	x.writer.recovering = f != nil || m.Live != nil
 	err := x.writer.fill(segments, next)
 	if err == nil {
@@ -248,6 +258,7 @@ func (m *Manifest) openSegments(ctx context.Context, dir string, o OpenOptions) 
 func (m *Manifest) openSegment(d *disk.Disk, dir string, i int, next rows.DocID, get getter) (_ *version.Segment,
 	err error) {
 	g := &m.Segments[i]
+	// Open the file of the segment, and compare it with the manifest.
 	f, err := g.open(dir, store.KindSegment, m.Generation, get)
 	if err != nil {
 		return nil, err
@@ -267,6 +278,7 @@ func (m *Manifest) openSegment(d *disk.Disk, dir string, i int, next rows.DocID,
 		return nil, f.Corrupt("k = %d and %d documents, where the manifest has k = %d and %d",
 			s.Design().K, s.Documents(), m.K, g.Documents)
 	}
+	// Open the files with its documents and sketches.
 	var beside *documents
 	if g.DocsFile != nil {
 		if beside, err = openDocuments(d, dir, m, i); err != nil {

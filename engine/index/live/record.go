@@ -59,12 +59,14 @@ func (c *change) add(d rows.Doc, expires rows.Time) {
 }
 
 func (c *change) append(dst []byte, config *Config) []byte {
+	// A gap and a deletion have one field.
 	switch {
 	case c.gap:
 		return appendUvarints(dst, recordGap, uint64(c.first))
 	case len(c.docs) == 0:
 		return appendDocIDs(append(dst, recordDelete), c.delete)
 	}
+	// The head of an insert.
 	columns := uint64(0)
 	if config.IDs {
 		columns |= recordIDs
@@ -77,6 +79,7 @@ func (c *change) append(dst []byte, config *Config) []byte {
 		kind = recordExpire
 	}
 	dst = appendUvarints(dst, kind, uint64(c.first), uint64(len(c.docs)), columns)
+	// Its columns.
 	for i := range c.docs {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(c.docs[i].Fingerprint))
 	}
@@ -92,6 +95,7 @@ func (c *change) append(dst []byte, config *Config) []byte {
 			}
 		}
 	}
+	// The documents that it replaces, and the expiry of its documents.
 	dst = appendDocIDs(dst, c.delete)
 	if kind == recordExpire {
 		var e rows.Expiries
@@ -142,12 +146,14 @@ func parseChange(record []byte) (c change, err error) {
 	r := recordReader{record, nil}
 	switch kind := r.number(); kind {
 	case recordInsert, recordExpire:
+		// Check the number of documents against the size before memory is allocated.
 		c.first = r.doc()
 		n, columns := r.number(), r.number()
 		if columns > recordIDs|recordSketches || n == 0 || n > uint64(len(r.rest))/8 || c.first+rows.DocID(n) > rows.Max {
 			return c, fmt.Errorf("%w: %d documents in %d bytes", errRecord, n, len(record))
 		}
 		c.docs = make([]rows.Doc, n)
+		// Read the columns.
 		for i := range c.docs {
 			c.docs[i].Fingerprint = simhash.Fingerprint(binary.LittleEndian.Uint64(r.bytes(8)))
 		}
@@ -174,6 +180,7 @@ func parseChange(record []byte) (c change, err error) {
 	default:
 		return c, fmt.Errorf("%w: kind %d, perhaps of a newer version", errRecord, kind)
 	}
+	// A record has nothing after its last field.
 	if r.err == nil && len(r.rest) > 0 {
 		r.err = fmt.Errorf("%w: %d bytes after its end", errRecord, len(r.rest))
 	}

@@ -56,11 +56,13 @@ func (x *Index) becomeLive() error {
 		x.key, _ = parseID(f.manifest.Live.Key)
 		return nil
 	}
+	// Choose the keys and the number of the log.
 	next := *f.manifest
 	next.Segments = slices.Clone(next.Segments)
 	next.grow(x.config, x.versions.Current().End())
 	next.Generation++
 	x.key, _ = parseID(next.Live.Key)
+	// Write the index of the IDs of each segment.
 	for i, s := range x.versions.Current().Segments {
 		if !x.config.IDs || s.Segment.IDs() == nil {
 			continue
@@ -83,6 +85,7 @@ func (x *Index) becomeLive() error {
 		}
 		d.attach(s)
 	}
+	// The new manifest makes these files part of the index.
 	if err := writeManifest(f.dir, next.Generation, f.options(), &next); err != nil {
 		return err
 	}

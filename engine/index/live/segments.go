@@ -49,6 +49,7 @@ type mergeInput struct {
 
 // gather returns the live documents of segments, or of memtables that no longer grow.
 func gather(segments []*version.Segment, memtables []*memtable.Table, c *Config, now rows.Time) (*mergeInput, error) {
+	// Describe the sources: their range of documents, and their visible rows.
 	g := &mergeInput{segments: segments, memtables: memtables, ids: c.IDs}
 	g.sketches = c.Sketches && (len(memtables) > 0 ||
 		slices.ContainsFunc(segments, func(s *version.Segment) bool { return s.Sketches != nil }))
@@ -61,6 +62,7 @@ func gather(segments []*version.Segment, memtables []*memtable.Table, c *Config,
 		g.end = max(g.end, s.End())
 		g.keep(&s.Numbers, &s.Expires, &s.Dead, now)
 	}
+	// Copy the visible fingerprints of the memtables.
 	docs := 0
 	for _, m := range memtables {
 		docs += m.Len()
@@ -253,6 +255,7 @@ func gatherBytes(segments []*version.Segment, now rows.Time) (bytes uint64) {
 func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, bytes uint64,
 	o segment.Options) (result *version.Segment, entry ManifestSegment, err error) {
 	f := u.folder
+	// Choose the names of the files.
 	f.mu.Lock()
 	number, generation := f.files, f.manifest.Generation
 	f.files++
@@ -267,6 +270,7 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, b
 			}
 		}
 	}()
+	// Write the segment, its documents and its sketches.
 	files := f.options()
 	files.Bytes = bytes
 	if entry, err = writeSegment(ctx, path, generation, files, g.input(), o); err != nil {
@@ -285,6 +289,7 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, b
 		}
 		entry.Sketches = &file
 	}
+	// Open them as a reader does.
 	one := &Manifest{K: u.config.Design.K, Segments: []ManifestSegment{entry}, Generation: generation}
 	result, err = one.openSegment(f.disk, f.dir, 0, g.first, one.mapper(f.disk))
 	if err != nil {
@@ -307,6 +312,7 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, b
 // same memory afterwards. For an index in memory it also reserves the file, and nothing if all of that fits into room,
 // which is already reserved.
 func (u *upkeep) reserveFiles(docs, bytes, inputBytes, room uint64, o *segment.Options) (*memory.Reservation, error) {
+	// In memory, the file itself takes memory, too.
 	budget := u.config.Budget.OrMachine()
 	what := fmt.Sprintf("merging %s documents", humanize.Comma(int64(docs)))
 	ids := uint64(0)
@@ -320,6 +326,7 @@ func (u *upkeep) reserveFiles(docs, bytes, inputBytes, room uint64, o *segment.O
 		}
 		return budget.Reserve(what, need)
 	}
+	// Plan the writing with the memory that is left.
 	reserved, err := budget.Reserve(what, inputBytes)
 	if err != nil {
 		return nil, err
@@ -337,6 +344,7 @@ func (u *upkeep) reserveFiles(docs, bytes, inputBytes, room uint64, o *segment.O
 		reserved.Release()
 		return nil, err
 	}
+	// Check the space on the disk.
 	o.Budget = memory.NewBudget(memory.Set(writing))
 	need := bytes + ids
 	if plan.External {

@@ -44,14 +44,14 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 	var segments []*segment.Segment
 	each := long.Or(1500, 5000) // pieces of one hit cost the square of it
 	for range 2 {
-		prints := make([]uint64, each)
-		for i := range prints {
+		fingerprints := make([]uint64, each)
+		for i := range fingerprints {
 			d := document(i)
-			prints[i] = uint64(d.Fingerprint)
+			fingerprints[i] = uint64(d.Fingerprint)
 			m.insert(d)
 		}
 		var heap sections.Memory
-		must.Do(t, segment.Write(t.Context(), &heap, segment.Input{Fingerprints: prints},
+		must.Do(t, segment.Write(t.Context(), &heap, segment.Input{Fingerprints: fingerprints},
 			segment.Options{Design: c.Design, Table: c.Table}))
 		s, err := segment.Open(heap.Source())
 		must.Do(t, err)

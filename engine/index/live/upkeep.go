@@ -150,9 +150,11 @@ func (u *upkeep) beginFlush(gap uint64) (f flush, err error) {
 }
 
 func (u *upkeep) flushTo(ctx context.Context, f flush) error {
+	// The manifest must name the log before it names a file without its records.
 	if err := u.nameLog(func(*Manifest) {}); err != nil {
 		return err
 	}
+	// Reserve memory for the segment.
 	docs, bytes := uint64(0), uint64(0)
 	for _, m := range f.memtables {
 		docs += uint64(m.Len())
@@ -168,6 +170,7 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 		return err
 	}
 	defer reserved.Release()
+	// Collect the documents, and make sure that none of them may still be undone.
 	g := &mergeInput{first: f.next, ids: u.config.IDs, sketches: u.config.Sketches}
 	if len(f.memtables) > 0 {
 		if g, err = gather(nil, f.memtables, &u.config, u.versions.Clock.Now()); err != nil {
@@ -178,6 +181,7 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 	if err := u.writer.settled(f.refused); err != nil {
 		return err
 	}
+	// Write the segment, and let it replace the memtables and the log.
 	slices.Sort(f.deleted)
 	made, entry, err := u.toFile(ctx, g, slices.Compact(f.deleted), bytes, o)
 	if err != nil {
@@ -313,6 +317,7 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 			u.writer.mu.Unlock()
 		}
 	}()
+	// Reserve memory for the new segment.
 	docs, bytes, now := uint64(0), uint64(0), u.versions.Clock.Now()
 	for _, s := range segments {
 		docs += s.Live(now)
@@ -324,6 +329,7 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 		return err
 	}
 	defer reserved.Release()
+	// Collect the documents, and make sure that none of them may still be undone.
 	refused := u.writer.refused.Load()
 	g, err := gather(segments, nil, &u.config, now)
 	if err != nil {
@@ -333,6 +339,7 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 	if err := u.writer.settled(refused); err != nil {
 		return err
 	}
+	// Write the segment, and let it replace the others.
 	made, entry, err := u.toFile(ctx, g, g.older(), bytes, o)
 	if err != nil {
 		return err

@@ -160,11 +160,11 @@ func TestWholeDeletion(t *testing.T) {
 func TestWholeCheck(t *testing.T) {
 	x := memoryIndex(t, Config{Design: halves(t), IDs: true, Table: planar})
 	var round atomic.Uint64
-	list := func(round uint64) (prints []uint64) {
+	list := func(round uint64) (fingerprints []uint64) {
 		for i := range uint64(8) {
-			prints = append(prints, (round+1)*0x9e3779b97f4a7c15^(i+1)*0xd1342543de82ef95)
+			fingerprints = append(fingerprints, (round+1)*0x9e3779b97f4a7c15^(i+1)*0xd1342543de82ef95)
 		}
-		return prints
+		return fingerprints
 	}
 	const rounds = 300
 	var group sync.WaitGroup
@@ -172,13 +172,13 @@ func TestWholeCheck(t *testing.T) {
 		c := x.Searcher()
 		defer c.Done()
 		for round.Load() < rounds {
-			prints := list(round.Load())
+			fingerprints := list(round.Load())
 			w, err := x.View()
 			must.Do(t, err)
-			a, err := c.Search(w, prints, 0, 1, search.Swept{}, rows.Verifier{})
+			a, err := c.Search(w, fingerprints, 0, 1, search.Swept{}, rows.Verifier{})
 			w.Release()
-			if n := len(a.Hits); err != nil || n != 0 && n != len(prints) {
-				t.Errorf("%d of %d documents are seen, %v", n, len(prints), err)
+			if n := len(a.Hits); err != nil || n != 0 && n != len(fingerprints) {
+				t.Errorf("%d of %d documents are seen, %v", n, len(fingerprints), err)
 				return
 			}
 		}

@@ -352,11 +352,13 @@ func (w *writer) holders(id string, now rows.Time, yield func(rows.DocID) bool) 
 	defer store.CatchFault(&err)()
 	v := w.versions.Current()
 	at, h := w.newest().Moment, w.key.Hash(id)
+	// A memtable knows the last document of an ID.
 	for _, m := range slices.Backward(v.Memtables) {
 		if doc, ok := m.Lookup(id, h); ok && !m.Hides(doc, at, now) && !yield(doc) {
 			return nil
 		}
 	}
+	// An index of IDs may have rows of other IDs with the same hash.
 	for _, s := range slices.Backward(v.Segments) {
 		if err := w.indexIDs(s); err != nil {
 			return err

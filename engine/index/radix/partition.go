@@ -312,6 +312,7 @@ func (s *sorter[R]) buckets(ctx context.Context, keys []uint64, rows []R, ends [
 			if d >= len(ends) {
 				return nil
 			}
+			// Find the bucket.
 			from := 0
 			if d > 0 {
 				from = ends[d-1]
@@ -319,6 +320,7 @@ func (s *sorter[R]) buckets(ctx context.Context, keys []uint64, rows []R, ends [
 			if d%64 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
+			// Sort it, and pass it on.
 			bucket := keys[from:ends[d]]
 			switch {
 			case rows != nil:

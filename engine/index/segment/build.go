@@ -35,12 +35,12 @@ type builder struct {
 
 // open takes the input.
 func (b *builder) open(in *Input) (err error) {
-	prints := in.fingerprints()
-	b.rows, b.input = prints, prints
+	fingerprints := in.fingerprints()
+	b.rows, b.input = fingerprints, fingerprints
 	if len(in.Sources) == 0 {
 		return nil
 	}
-	if prints.Len() > 0 {
+	if fingerprints.Len() > 0 {
 		return errors.New("an input has fingerprints or segments, not both")
 	}
 	if b.merge, err = newMergeSources(in.Sources); err != nil {

@@ -80,11 +80,11 @@ func TestSameFile(t *testing.T) {
 		if name == "random" {
 			n = rangesBest*roomLeast + 1000 // and in memory
 		}
-		prints := sets.Of(n, at)
+		fingerprints := sets.Of(n, at)
 		o := Options{Design: design(t, 4), Threads: 2, Table: table.Options{Layout: table.LayoutPlanar}}
 		o.Design.Tables = o.Design.Tables[:2] // valid for k = 1
 		o.Design.K = 1
-		want := written(t, Input{Fingerprints: prints}, o)
+		want := written(t, Input{Fingerprints: fingerprints}, o)
 		docs := uint64(n)
 		fixed := 2*threadBytes + docs/2 + roomLeast*pairBytes
 		for _, size := range []uint64{fixed + 9*docs, fixed + docs} {
@@ -94,7 +94,7 @@ func TestSameFile(t *testing.T) {
 			if err != nil || plan.Bytes > size || plan.External != (size < fixed+8*docs) {
 				t.Fatalf("%d bytes: %+v, %v", size, plan, err)
 			}
-			if !bytes.Equal(written(t, Input{Fingerprints: prints}, o), want) {
+			if !bytes.Equal(written(t, Input{Fingerprints: fingerprints}, o), want) {
 				t.Errorf("%s: with %d bytes of memory another file", name, size)
 			}
 			if o.Budget.Left() != size {
@@ -105,8 +105,8 @@ func TestSameFile(t *testing.T) {
 			}
 		}
 		o.Threads = 1
-		if !bytes.Equal(written(t, Input{Fingerprints: prints[:5],
-			Chunks: [][]uint64{nil, prints[5:99999], prints[99999:]}}, o), want) {
+		if !bytes.Equal(written(t, Input{Fingerprints: fingerprints[:5],
+			Chunks: [][]uint64{nil, fingerprints[5:99999], fingerprints[99999:]}}, o), want) {
 			t.Errorf("%s: in pieces another file", name)
 		}
 	}
@@ -152,7 +152,7 @@ func TestPlan(t *testing.T) {
 // context's.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
-	prints := sets.Uniform(300_000, 3)
+	fingerprints := sets.Uniform(300_000, 3)
 	for _, external := range []bool{false, true} {
 		for stage := range 5 {
 			t.Run(fmt.Sprintf("external=%v/stage=%d", external, stage), func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestInterrupted(t *testing.T) {
 				if external {
 					o.Budget, o.TempDir, o.Threads = memory.NewBudget(memory.Set(10<<20)), dir, 1
 				}
-				if err := Write(ctx, w, Input{Fingerprints: prints}, o); !errors.Is(err, context.Canceled) {
+				if err := Write(ctx, w, Input{Fingerprints: fingerprints}, o); !errors.Is(err, context.Canceled) {
 					t.Errorf("%v", err)
 				}
 				w.Abort()
@@ -187,7 +187,7 @@ func TestInterrupted(t *testing.T) {
 // BenchmarkWrite is a segment of two tables with ids, in memory of every size.
 func BenchmarkWrite(b *testing.B) {
 	const n = 1e8
-	prints := sets.Uniform(n, 9)
+	fingerprints := sets.Uniform(n, 9)
 	for _, perDoc := range []float64{0, 9, 2, 1} {
 		b.Run(fmt.Sprintf("n=%d/bytes-a-document=%v", int(n), perDoc), func(b *testing.B) {
 			o := Options{Design: design(b, 4), Threads: 1, Table: table.Options{Layout: table.LayoutPlanar},
@@ -197,7 +197,7 @@ func BenchmarkWrite(b *testing.B) {
 				o.Budget = memory.NewBudget(memory.Set(uint64(perDoc*n) + 16<<20))
 			}
 			for b.Loop() {
-				must.Do(b, Write(b.Context(), nowhere{}, Input{Fingerprints: prints}, o))
+				must.Do(b, Write(b.Context(), nowhere{}, Input{Fingerprints: fingerprints}, o))
 			}
 			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/n, "ns/document")
 		})

@@ -20,14 +20,14 @@ import (
 type docList struct {
 	section  store.Section // section of the ordinals
 	docs     uint64
-	ordinals succinct.Packed
+	ordinals succinct.Array
 	firsts   *succinct.Ones
 }
 
 // A docWriter writes a docList. It receives the documents in the order of table 0.
 type docWriter struct {
 	sink     store.Sink
-	ordinals *succinct.PackedWriter
+	ordinals *succinct.ArrayWriter
 
 	docs    int
 	lastKey uint64 // the last key, when docs > 0
@@ -43,7 +43,7 @@ func newDocWriter(sink store.Sink, docs int) (*docWriter, error) {
 		return nil, err
 	}
 	sink.Section("ids.ordinals")
-	w := &docWriter{sink: sink, ordinals: succinct.NewPackedWriter(ordinalBits(uint64(docs))), firsts: firsts}
+	w := &docWriter{sink: sink, ordinals: succinct.NewArrayWriter(ordinalBits(uint64(docs))), firsts: firsts}
 	w.ordinals.Words = make([]uint64, 0, docWords+docPiece)
 	return w, nil
 }
@@ -59,7 +59,7 @@ func appendDocs[T uint32 | uint64](w *docWriter, keys []uint64, rows []T) (disti
 	for at := 0; at < len(keys); at += docPiece {
 		end := min(at+docPiece, len(keys))
 		distinct += w.mark(keys[distinct:], keys[at:end])
-		if succinct.AppendPacked(w.ordinals, rows[at:end]); len(w.ordinals.Words) >= docWords {
+		if succinct.AppendArray(w.ordinals, rows[at:end]); len(w.ordinals.Words) >= docWords {
 			if err := w.flush(); err != nil {
 				return distinct, err
 			}
@@ -124,7 +124,7 @@ func openDocs(source store.Source, docs, fingerprints uint64) (x docList, err er
 		return x, err
 	}
 	x.section, x.docs = ordinals, docs
-	x.ordinals = succinct.Packed{Words: store.Uint64s(ordinals.Data), Width: ordinalBits(docs)}
+	x.ordinals = succinct.Array{Words: store.Uint64s(ordinals.Data), Width: ordinalBits(docs)}
 	if uint64(len(ordinals.Data)) != 8*succinct.WordsFor(docs, x.ordinals.Width) {
 		return x, ordinals.Corrupt(0, "%d bytes of ordinals for %d documents", len(ordinals.Data), docs)
 	}

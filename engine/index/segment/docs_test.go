@@ -26,22 +26,22 @@ func TestDocuments(t *testing.T) {
 		equal int // documents of a fingerprint, about
 	}{{1, 1}, {1000, 1}, {1000, 3}, {70_000, 1}, {70_000, 3}, {131_072, 1}} {
 		t.Run(fmt.Sprintf("docs=%d/equal=%d", c.docs, c.equal), func(t *testing.T) {
-			prints := make([]uint64, c.docs)
+			fingerprints := make([]uint64, c.docs)
 			docs := make(map[uint64][]uint64)
-			for i := range prints {
-				if prints[i] = rng.Uint64(); c.equal > 1 && i > 0 && rng.IntN(c.equal) > 0 {
-					prints[i] = prints[rng.IntN(i)]
+			for i := range fingerprints {
+				if fingerprints[i] = rng.Uint64(); c.equal > 1 && i > 0 && rng.IntN(c.equal) > 0 {
+					fingerprints[i] = fingerprints[rng.IntN(i)]
 				}
-				docs[prints[i]] = append(docs[prints[i]], uint64(i))
+				docs[fingerprints[i]] = append(docs[fingerprints[i]], uint64(i))
 			}
-			s := inMemory(t, prints, Options{Design: design(t, 4), Table: table.Options{Layout: table.LayoutPlanar}})
+			s := inMemory(t, fingerprints, Options{Design: design(t, 4), Table: table.Options{Layout: table.LayoutPlanar}})
 			must.Do(t, s.Check())
 			var scratch Scratch
-			ranges := make([]Range, len(prints))
-			must.Do(t, s.Locate(ranges, prints, &scratch))
+			ranges := make([]Range, len(fingerprints))
+			must.Do(t, s.Locate(ranges, fingerprints, &scratch))
 			for i, r := range ranges {
-				if got, err := s.AppendDocs(nil, r, c.docs); err != nil || !slices.Equal(got, docs[prints[i]]) {
-					t.Fatalf("documents of %016x: %v, %v; want %v", prints[i], got, err, docs[prints[i]])
+				if got, err := s.AppendDocs(nil, r, c.docs); err != nil || !slices.Equal(got, docs[fingerprints[i]]) {
+					t.Fatalf("documents of %016x: %v, %v; want %v", fingerprints[i], got, err, docs[fingerprints[i]])
 				}
 			}
 		})
@@ -109,22 +109,22 @@ func opened(t testing.TB, m *sections.Memory) *Segment {
 func TestNoDocsExternal(t *testing.T) {
 	t.Parallel()
 	const n = 2*roomLeast + 1000
-	prints := sets.Uniform(n, 3)
-	copy(prints[n/2:], prints[:n/8])
+	fingerprints := sets.Uniform(n, 3)
+	copy(fingerprints[n/2:], fingerprints[:n/8])
 	o := Options{Design: design(t, 4), Threads: 1, Table: table.Options{Layout: table.LayoutPlanar}, NoDocs: true}
-	want := written(t, Input{Fingerprints: prints}, o)
+	want := written(t, Input{Fingerprints: fingerprints}, o)
 	o.Budget, o.TempDir = memory.NewBudget(memory.Set(smallBytes(n, o)+n)), t.TempDir()
 	if p, err := NewPlan(n, o); err != nil || !p.External {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	if !bytes.Equal(written(t, Input{Fingerprints: prints}, o), want) {
+	if !bytes.Equal(written(t, Input{Fingerprints: fingerprints}, o), want) {
 		t.Error("another file")
 	}
 	if all, none := NeedBytes(n, Options{}), NeedBytes(n, Options{NoDocs: true}); none >= all {
 		t.Errorf("%d bytes to build without documents, %d with them", none, all)
 	}
 	var m sections.Memory
-	in := Input{Fingerprints: prints, IDs: func(func(string, error) bool) {}}
+	in := Input{Fingerprints: fingerprints, IDs: func(func(string, error) bool) {}}
 	if err := Write(t.Context(), &m, in, o); err == nil || !strings.Contains(err.Error(), "no documents to keep") {
 		t.Errorf("IDs of documents that are not kept: %v", err)
 	}

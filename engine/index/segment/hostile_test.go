@@ -74,11 +74,11 @@ func exerciseParts(t testing.TB, s *Segment) {
 	hostile.Says(t, "parts", err)
 	next := 0
 	for part := 0; part < 3 && err == nil; part++ {
-		err = mergedDocs{m}.Read(part, 3, func(prints []uint64, place int) error {
+		err = mergedDocs{m}.Read(part, 3, func(fingerprints []uint64, place int) error {
 			if place != next {
 				t.Errorf("part %d: place %d follows place %d", part, place, next)
 			}
-			next += len(prints)
+			next += len(fingerprints)
 			return nil
 		})
 		hostile.Says(t, "parts", err)

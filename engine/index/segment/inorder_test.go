@@ -10,24 +10,24 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// watched is a source that counts how often it is read in order.
-type watched struct {
+// readAheadCounter is a source that counts how often it is read in order.
+type readAheadCounter struct {
 	store.Source
 	begun, under int
 }
 
-func (w *watched) ReadAhead() (end func()) {
+func (w *readAheadCounter) ReadAhead() (end func()) {
 	w.begun, w.under = w.begun+1, w.under+1
 	return func() { w.under-- }
 }
 
 // TestReadAhead: what reads much of a table tells the file so, until it ends; a search does not.
 func TestReadAhead(t *testing.T) {
-	prints := sets.Uniform(5000, 3)
+	fingerprints := sets.Uniform(5000, 3)
 	var m sections.Memory
-	must.Do(t, Write(t.Context(), &m, Input{Fingerprints: prints},
+	must.Do(t, Write(t.Context(), &m, Input{Fingerprints: fingerprints},
 		Options{Design: design(t, 4), Threads: 1, Table: table.Options{Layout: table.LayoutPlanar}}))
-	source := &watched{Source: m.Source()}
+	source := &readAheadCounter{Source: m.Source()}
 	s, err := Open(source)
 	must.Do(t, err)
 	defer s.Close()
@@ -37,8 +37,8 @@ func TestReadAhead(t *testing.T) {
 		begun bool
 		do    func() error
 	}{
-		{"Search", false, func() error { _, err := s.Search(nil, prints[:10], 3, &c); return err }},
-		{"Sweep", true, func() error { _, err := s.Sweep(t.Context(), prints[:10], 3, 1, 1000); return err }},
+		{"Search", false, func() error { _, err := s.Search(nil, fingerprints[:10], 3, &c); return err }},
+		{"Sweep", true, func() error { _, err := s.Sweep(t.Context(), fingerprints[:10], 3, 1, 1000); return err }},
 		{"Walk", true, func() error { return s.Walk(func([]uint64) bool { return true }) }},
 		{"Write", true, func() error {
 			return Write(t.Context(), nowhere{}, Input{Sources: []Source{{Segment: s}}},

@@ -18,24 +18,24 @@ import (
 // merged, and what is kept of them.
 func sources(t *testing.T, rng *rand.Rand, lists [][]uint64, drop func() bool) (all []Source, kept []uint64) {
 	t.Helper()
-	for i, prints := range lists {
+	for i, fingerprints := range lists {
 		o := Options{Design: named(t, "halves", 3), Threads: 1, Table: table.Options{Layout: table.Layout(layouts[i%2])}}
 		if i%3 == 2 {
 			o.Design = design(t, 4)
 		}
-		s := Source{Segment: inMemory(t, prints, o)}
+		s := Source{Segment: inMemory(t, fingerprints, o)}
 		if i != 1 {
-			s.Rows = NewRowSet(uint64(len(prints)))
+			s.Rows = NewRowSet(uint64(len(fingerprints)))
 		}
-		for row, f := range prints {
+		for row, f := range fingerprints {
 			if s.Rows != nil && drop() {
 				s.Rows.Drop(uint64(row))
 				continue
 			}
 			kept = append(kept, f)
 		}
-		if s.Len() > uint64(len(prints)) {
-			t.Fatalf("%d rows kept of %d", s.Len(), len(prints))
+		if s.Len() > uint64(len(fingerprints)) {
+			t.Fatalf("%d rows kept of %d", s.Len(), len(fingerprints))
 		}
 		all = append(all, s)
 	}
@@ -94,10 +94,10 @@ func TestMergeSameAsBuilt(t *testing.T) {
 // TestMergeRefuses: fingerprints beside segments, and segments that have other documents than they
 // say.
 func TestMergeRefuses(t *testing.T) {
-	prints := append(sets.Uniform(3000, 3), sets.Uniform(100, 3)...)
-	all, _ := sources(t, nil, [][]uint64{prints}, func() bool { return false })
+	fingerprints := append(sets.Uniform(3000, 3), sets.Uniform(100, 3)...)
+	all, _ := sources(t, nil, [][]uint64{fingerprints}, func() bool { return false })
 	o := Options{Design: design(t, 4), Threads: 1}
-	if err := Write(t.Context(), nowhere{}, Input{Sources: all, Fingerprints: prints}, o); err == nil {
+	if err := Write(t.Context(), nowhere{}, Input{Sources: all, Fingerprints: fingerprints}, o); err == nil {
 		t.Error("fingerprints beside segments are merged")
 	}
 	s := all[0].Segment

@@ -75,6 +75,7 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 	least := min(docs, roomLeast)
 	rooms := func(bytes, size uint64) int { return int(max(min(bytes/size, docs), least)) }
 
+	// With enough memory, the fastest method.
 	if best := NeedBytes(docs, o); left >= best && (o.MemoryTarget == 0 || o.MemoryTarget >= best) {
 		return Plan{Bytes: best, pairs: rooms(pairBytes*docs/rangesBest, pairBytes), keys: int(docs)}, nil
 	}
@@ -82,6 +83,7 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 	if 0 < o.MemoryTarget && o.MemoryTarget <= left {
 		left, most = o.MemoryTarget, o.MemoryTarget
 	}
+	// With less, all keys in memory and smaller ranges of pairs.
 	inMemory := small + keyBytes*docs + packingBytes(docs)
 	if left >= inMemory {
 		bytes := max(most, inMemory)
@@ -93,6 +95,7 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 	if o.TempDir == "" {
 		return Plan{}, o.Budget.Check(task(docs), inMemory)
 	}
+	// With still less, the keys in a temporary file.
 	external := small + packingBytes(docs)
 	if left < external {
 		return Plan{}, o.Budget.Check(task(docs), external)

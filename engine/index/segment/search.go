@@ -49,6 +49,7 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 	if p.scans(s, tables, len(queries)) {
 		return s.scan(dst, p, tables, queries, k, c)
 	}
+	// Permute the queries for each table, and search all tables together.
 	room := c.room(len(queries) * len(tables))
 	c.tables, c.searches = c.tables[:0], c.searches[:0]
 	for i, number := range tables {
@@ -60,6 +61,7 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 	if c.matches, err = table.SearchAll(c.matches[:0], c.tables, c.searches, &c.Scratch); err != nil {
 		return dst, err
 	}
+	// Keep each match once: for the first table that finds it.
 	for _, m := range c.matches {
 		number := tables[m.Table]
 		diff := s.perms[number].Invert(m.Key ^ c.searches[m.Table].Queries[m.Query])

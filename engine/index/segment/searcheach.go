@@ -28,6 +28,7 @@ func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch,
 	yield func(segment int, m Match)) (err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
 	c.tables, c.searches, c.sources = c.tables[:0], c.searches[:0], c.sources[:0]
+	// Permute the queries for all tables of all segments.
 	need := 0
 	for _, s := range segments {
 		need += len(queries) * len(s.tables)
@@ -56,9 +57,11 @@ func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch,
 	if len(c.tables) == 0 {
 		return nil
 	}
+	// Search all tables together.
 	if c.matches, err = table.SearchAll(c.matches[:0], c.tables, c.searches, &c.Scratch); err != nil {
 		return err
 	}
+	// Pass on each match once: for the first table of its segment that finds it.
 	for _, m := range c.matches {
 		from := &c.sources[m.Table]
 		diff := segments[from.segment].perms[from.table].Invert(m.Key ^ c.searches[m.Table].Queries[m.Query])

@@ -21,16 +21,16 @@ func TestSearchEach(t *testing.T) {
 	var segments []*Segment
 	var stored [][]uint64
 	for i, design := range []string{"halves", "paper-10", "halves", "paper-10", "halves"} {
-		prints := make([]uint64, []int{30_000, 5_000, 1_000, 20_000, 0}[i])
-		for j := range prints {
-			if prints[j] = rng.Uint64(); j%2 == 0 {
-				prints[j] = rng.Uint64N(1<<20) << 22 // crowded, so that many tables find the same
+		fingerprints := make([]uint64, []int{30_000, 5_000, 1_000, 20_000, 0}[i])
+		for j := range fingerprints {
+			if fingerprints[j] = rng.Uint64(); j%2 == 0 {
+				fingerprints[j] = rng.Uint64N(1<<20) << 22 // crowded, so that many tables find the same
 			}
 		}
-		s := inMemory(t, prints, Options{Design: named(t, design, 3), Threads: 1,
+		s := inMemory(t, fingerprints, Options{Design: named(t, design, 3), Threads: 1,
 			Table: table.Options{Layout: table.Layout(layouts[i/2%2])}})
-		slices.Sort(prints)
-		segments, stored = append(segments, s), append(stored, slices.Compact(prints))
+		slices.Sort(fingerprints)
+		segments, stored = append(segments, s), append(stored, slices.Compact(fingerprints))
 	}
 	type found struct {
 		segment int
@@ -49,9 +49,9 @@ func TestSearchEach(t *testing.T) {
 				queries[i] = of[rng.IntN(len(of))] ^ 1<<rng.IntN(64)
 			}
 			var want, got []found
-			for i, prints := range stored {
+			for i, fingerprints := range stored {
 				for q, query := range queries {
-					for _, f := range prints {
+					for _, f := range fingerprints {
 						if bits.OnesCount64(f^query) <= k {
 							want = append(want, found{i, Match{q, f}})
 						}

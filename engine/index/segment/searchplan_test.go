@@ -51,15 +51,15 @@ func TestConsecutiveAreScanned(t *testing.T) {
 // Many fingerprints are located by one pass over a table, few by looking each up: both find the
 // same, of any layout, and nothing for those that are not there.
 func TestLocateMany(t *testing.T) {
-	prints := sets.Uniform(20_000, 5)
-	for i := range prints {
-		prints[i] = prints[i/3*3] // three documents each
+	fingerprints := sets.Uniform(20_000, 5)
+	for i := range fingerprints {
+		fingerprints[i] = fingerprints[i/3*3] // three documents each
 	}
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
-		s := inMemory(t, prints, Options{Design: named(t, "halves", 3), Table: table.Options{Layout: layout}})
+		s := inMemory(t, fingerprints, Options{Design: named(t, "halves", 3), Table: table.Options{Layout: layout}})
 		var c Scratch
 		for _, n := range []int{1, 100, 2000, 20_000} {
-			asked := slices.Clone(prints[:n])
+			asked := slices.Clone(fingerprints[:n])
 			for i := range asked {
 				if i%7 == 3 {
 					asked[i] = ^asked[i] // is not there
@@ -84,14 +84,14 @@ func TestEveryDesign(t *testing.T) {
 	t.Parallel()
 	ks := []int{5, 6, 7, 8}
 	n := long.Or(10_000, 40_000)
-	prints := sets.Uniform(n, 4)
+	fingerprints := sets.Uniform(n, 4)
 	for _, k := range ks {
 		rng := rand.New(rand.NewPCG(2, uint64(k)))
 		var queries []uint64
 		var want []Match
 		for i := range 24 {
-			queries = append(queries, sets.Near(rng, prints[rng.IntN(n)], i%(k+2)))
-			for _, f := range prints {
+			queries = append(queries, sets.Near(rng, fingerprints[rng.IntN(n)], i%(k+2)))
+			for _, f := range fingerprints {
 				if bits.OnesCount64(f^queries[i]) <= k {
 					want = append(want, Match{i, f})
 				}
@@ -100,7 +100,7 @@ func TestEveryDesign(t *testing.T) {
 		probed := 0
 		for _, design := range permute.Catalogue(k, 1) {
 			for _, layout := range layouts {
-				s := inMemory(t, prints, Options{Design: design, Threads: 2, Table: table.Options{Layout: table.Layout(layout)}})
+				s := inMemory(t, fingerprints, Options{Design: design, Threads: 2, Table: table.Options{Layout: table.Layout(layout)}})
 				var c Scratch
 				for _, at := range []int{1, 4, len(queries)} { // one at a time, some, and all
 					var got []Match

@@ -34,6 +34,7 @@ func Open(source store.Source) (*Segment, error) {
 	if f, ok := source.(interface{ ReadAhead() (end func()) }); ok {
 		s.readAhead = f.ReadAhead
 	}
+	// Read the description and check it.
 	if err := head.JSON(&s.meta); err != nil {
 		return nil, err
 	}
@@ -47,6 +48,7 @@ func Open(source store.Source) (*Segment, error) {
 	if m.Layout != table.LayoutPlanar && m.Layout != table.LayoutHuffman {
 		return nil, head.Corrupt(0, "unknown layout %q", m.Layout)
 	}
+	// Open the tables.
 	for i, t := range m.Design.Tables {
 		tab, err := table.Open(source, TablePrefix(i), m.Layout)
 		if err != nil {
@@ -60,6 +62,7 @@ func Open(source store.Source) (*Segment, error) {
 		s.perms = append(s.perms, permute.New(t.Mask))
 	}
 	s.plans = make([]atomic.Pointer[searchPlan], m.Design.K+1)
+	// Open the documents and their IDs.
 	if m.NoDocs {
 		if m.Named {
 			return nil, head.Corrupt(0, "IDs, but no documents")

@@ -172,11 +172,13 @@ func (w *sweep) give(o order) {
 
 // table sweeps table i with a team.
 func (w *sweep) table(ctx context.Context, i int, team *Team) error {
+	// Sort the queries in the order of the table, and find the regions.
 	o := w.take(i)
 	defer w.give(o)
 	t := min(w.regions.bits(w.segment.tables[i], len(w.queries)), w.plan.search[i].Leading)
 	starts := regionStarts(o.keys, t)
 
+	// Each step answers the queries of the next region.
 	var next atomic.Int64
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -16,10 +16,10 @@ import (
 )
 
 // inMemory builds a segment of fingerprints.
-func inMemory(t testing.TB, prints []uint64, o Options) *Segment {
+func inMemory(t testing.TB, fingerprints []uint64, o Options) *Segment {
 	t.Helper()
 	var m sections.Memory
-	must.Do(t, Write(context.Background(), &m, Input{Fingerprints: prints}, o))
+	must.Do(t, Write(context.Background(), &m, Input{Fingerprints: fingerprints}, o))
 	return opened(t, &m)
 }
 

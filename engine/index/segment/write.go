@@ -88,6 +88,7 @@ type meta struct {
 // [memory.TooLargeError] if there is less, or an error of package spill if the temporary file fails. If ctx ends, Write
 // returns its error within about 10 milliseconds per thread.
 func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error) {
+	// Check the options and set defaults.
 	if err := o.Design.Validate(); err != nil {
 		return err
 	}
@@ -100,6 +101,7 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 	if o.Table.Layout == "" {
 		o.Table.Layout = table.LayoutHuffman
 	}
+	// Open the input, and plan the memory.
 	b := &builder{Options: o, sink: &guardedSink{ctx, sink}, docs: in.Len()}
 	defer func() {
 		if e := b.close(); err == nil {
@@ -116,6 +118,7 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 	if err := b.progress(ctx, "ids", 0); err != nil {
 		return err
 	}
+	// Sort the documents, and write which documents each fingerprint has.
 	documents := b.documents
 	if o.NoDocs {
 		documents = b.fingerprints
@@ -123,6 +126,7 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 	if err := documents(ctx); err != nil {
 		return err
 	}
+	// Write the description and the IDs.
 	b.keepFewer()
 	if err := b.head(&in); err != nil {
 		return err
@@ -132,6 +136,7 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 			return err
 		}
 	}
+	// Write the tables.
 	for i := range o.Design.Tables {
 		if err := b.progress(ctx, "tables", i+1); err != nil {
 			return err

@@ -7,20 +7,20 @@ import (
 	"testing"
 )
 
-func TestPacked(t *testing.T) {
+func TestArray(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for width := 0; width <= 64; width++ {
 		for _, n := range []uint64{0, 1, 63, 64, 65, 500} {
-			p := NewPacked(n, width)
+			p := NewArray(n, width)
 			want := make([]uint64, n)
 			for _, i := range rng.Perm(int(n)) {
 				want[i] = rng.Uint64() & (1<<width - 1)
 				p.Set(uint64(i), want[i])
 			}
-			w := NewPackedWriter(width)
+			w := NewArrayWriter(width)
 			for rest := want; len(rest) > 0; { // in parts
 				part := rest[:min(len(rest), 1+len(rest)/3)]
-				AppendPacked(w, part)
+				AppendArray(w, part)
 				rest = rest[len(part):]
 			}
 			if w.Finish(); !slices.Equal(w.Words, p.Words) {

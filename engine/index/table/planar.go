@@ -49,8 +49,8 @@ import (
 type planarTable struct {
 	directory planarLines
 	wideLines uint64
-	wide      succinct.Packed
-	rest      succinct.Packed
+	wide      succinct.Array
+	rest      succinct.Array
 	fences    []uint64
 	parts     []Part
 	starts    atomic.Pointer[[]uint32] // see startsOf
@@ -183,8 +183,8 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 	}
 	t.directory = newPlanarLines(store.Uint64s(lines.Data), store.Uint16s(low.Data), h.keys, h.bucketBits, h.perLine)
 	t.wideLines = h.wideLines
-	t.wide = succinct.Packed{Words: store.Uint64s(wide.Data), Width: int(h.wideBits)}
-	t.rest = succinct.Packed{Words: store.Uint64s(rest.Data), Width: int(h.restBits())}
+	t.wide = succinct.Array{Words: store.Uint64s(wide.Data), Width: int(h.wideBits)}
+	t.rest = succinct.Array{Words: store.Uint64s(rest.Data), Width: int(h.restBits())}
 	t.fences = store.Uint64s(fences.Data)
 	if first := t.directory.base(0); first != 0 {
 		return nil, lines.Corrupt(0, "the first line begins at rank %d", first)

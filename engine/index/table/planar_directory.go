@@ -15,7 +15,7 @@ import (
 type planarDirectory struct {
 	head  *planarHead
 	lines []uint64
-	wide  succinct.Packed // complete after finish
+	wide  succinct.Array // complete after finish
 
 	mu        sync.Mutex
 	wideLines []wideLine
@@ -80,7 +80,7 @@ func (d *planarDirectory) finish() {
 	}
 	d.head.wideLines = uint64(len(d.wideLines))
 	d.head.wideBits = uint(succinct.WidthFor(widest))
-	d.wide = succinct.NewPacked(d.head.wideStarts(), int(d.head.wideBits))
+	d.wide = succinct.NewArray(d.head.wideStarts(), int(d.head.wideBits))
 	for i, w := range d.wideLines {
 		for j, start := range w.starts {
 			d.wide.Set(uint64(i)*d.head.perLine+uint64(j), start)

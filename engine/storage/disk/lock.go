@@ -35,9 +35,11 @@ func LockFolder(dir string) (_ *Lock, err error) {
 			l.Close()
 		}
 	}()
+	// Open the folder once, so that its path may change later.
 	if l.root, err = os.OpenRoot(l.dir); err != nil {
 		return nil, err
 	}
+	// Lock the folder itself, and its lock file.
 	in, locked := l.Disk(nil), false
 	for i, name := range []string{".", LockName} {
 		f, err := in.openFile(filepath.Join(l.dir, name), []int{os.O_RDONLY, os.O_RDWR | os.O_CREATE}[i], 0o666)
@@ -57,6 +59,7 @@ func LockFolder(dir string) (_ *Lock, err error) {
 		}
 		locked = err == nil
 	}
+	// Ask for locks on the folder below an overlay, and note this process.
 	if locksBelow != nil && locksBelow(l.files[0], l.number()) {
 		return nil, fmt.Errorf("%s: %w: by %s, in the folder below this overlay", dir, ErrLocked, l.holder())
 	}

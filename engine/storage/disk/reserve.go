@@ -16,6 +16,7 @@ const claimSuffix = ".claim-" + tempMark
 // process gets it.
 func (d *Disk) Reserve(path string) (release func(), err error) {
 	path = filepath.Clean(path)
+	// Create the missing parents.
 	var folders []string // missing parents, the deepest one first
 	for folder := filepath.Dir(path); folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
 		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
@@ -26,6 +27,7 @@ func (d *Disk) Reserve(path string) (release func(), err error) {
 	if err := d.MakeParents(path); err != nil {
 		return nil, err
 	}
+	// Create and lock a file for the claim.
 	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+claimSuffix)
 	for {
 		f, err := d.openFile(name, os.O_CREATE|os.O_RDONLY, 0o644)

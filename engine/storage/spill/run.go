@@ -28,7 +28,7 @@ type Run[R Number] struct {
 	count int
 	last  R // last record; valid if count > 0
 
-	maps [2]mapping // for sequential and for random reads
+	maps [2]fileView // for sequential and for random reads
 }
 
 // Create creates an empty run in the folder dir, or in the system's default folder for temporary files if dir is
@@ -109,13 +109,13 @@ func (r *Run[R]) DontNeed() {
 	}
 }
 
-// A mapping is a mapped file. Its zero value is none.
-type mapping struct {
+// A fileView is a mapped file. Its zero value is none.
+type fileView struct {
 	data  []byte
 	unmap func() error
 }
 
-func (r *Run[R]) mapOnce(m *mapping, do func(*os.File) ([]byte, func() error, error)) (_ []R, err error) {
+func (r *Run[R]) mapOnce(m *fileView, do func(*os.File) ([]byte, func() error, error)) (_ []R, err error) {
 	if err := r.Flush(); err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (r *Run[R]) release() (err error) {
 		if m.unmap != nil {
 			err = errors.Join(err, m.unmap())
 		}
-		r.maps[i] = mapping{}
+		r.maps[i] = fileView{}
 	}
 	return err
 }

@@ -65,6 +65,7 @@ func OpenOn(d *disk.Disk, path string, kind Kind) (*File, error) {
 // open opens the file at path, reads its content by get and checks it.
 func open(d *disk.Disk, path string, kind Kind, get func(file *os.File, bytes int64) ([]byte, func() error,
 	error)) (*File, error) {
+	// Open the file and refuse folders and devices.
 	file, err := d.Open(path)
 	if errors.Is(err, disk.ErrSpecial) {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
@@ -80,6 +81,7 @@ func open(d *disk.Disk, path string, kind Kind, get func(file *os.File, bytes in
 	if info.IsDir() {
 		return nil, fmt.Errorf("%w: %s: is a directory where a file (%s) is needed", ErrCorrupt, path, kind)
 	}
+	// Read or map its content, and check it.
 	f := &File{path: path}
 	if f.data, f.release, err = get(file, info.Size()); err != nil {
 		return nil, err

@@ -58,11 +58,13 @@ type logState struct {
 // scan reads the files of the log in order, and calls replay with their records.
 func scan(d *disk.Disk, dir string, o Options, replay func(Position, []byte) error) (*logState, error) {
 	s := &logState{next: max(o.Start.File, 1), options: o, Report: Report{Last: o.Start.Last}}
+	// List the needed files.
 	files, err := list(d, dir)
 	if err != nil {
 		return s, err
 	}
 	files = slices.DeleteFunc(files, func(f logFile) bool { return f.number < s.next })
+	// Replay them. Their numbers have no gap.
 	for i, f := range files {
 		if f.number != s.next {
 			return s, s.missing(path(dir, s.next), filepath.Base(f.path)+" follows it")
@@ -78,6 +80,7 @@ func scan(d *disk.Disk, dir string, o Options, replay func(Position, []byte) err
 			return s, err
 		}
 	}
+	// Check that the log has everything that the manifest promises.
 	if s.next <= o.Holds.File {
 		return s, s.missing(path(dir, s.next), "the manifest names it")
 	}

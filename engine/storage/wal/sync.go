@@ -54,6 +54,7 @@ func (s Sync) String() string {
 // durable.
 func (l *Log) Sync(ctx context.Context, position Position) error {
 	for {
+		// Return if the position is durable, or if it cannot become durable.
 		l.mu.Lock()
 		if err := l.ifWithdrawn(position); err != nil {
 			l.mu.Unlock()
@@ -77,6 +78,7 @@ func (l *Log) Sync(ctx context.Context, position Position) error {
 			l.lead(nil)
 			continue
 		}
+		// Wait for the writer, which may write this record, too.
 		wait := l.writing
 		l.mu.Unlock()
 		select {

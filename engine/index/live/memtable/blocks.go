@@ -109,8 +109,8 @@ func (b *blocks) add(f uint64, row uint32) {
 		} else if h.n() == h.room() {
 			h = b.move(h)
 		}
-		prints, rows := b.bucket(h)
-		prints[h.n()], rows[h.n()] = f, row
+		fingerprints, rows := b.bucket(h)
+		fingerprints[h.n()], rows[h.n()] = f, row
 		atomic.StoreUint64(at, uint64(h+1))
 	}
 }
@@ -119,9 +119,9 @@ func (b *blocks) add(f uint64, row uint32) {
 func (b *blocks) move(h head) head {
 	address, _ := b.arena.alloc(bucketWords(h.class() + 1))
 	to := newHead(address, h.class()+1, h.n())
-	prints, rows := b.bucket(h)
+	fingerprints, rows := b.bucket(h)
 	newPrints, newRows := b.bucket(to)
-	copy(newPrints, prints[:h.n()])
+	copy(newPrints, fingerprints[:h.n()])
 	copy(newRows, rows[:h.n()])
 	return to
 }
@@ -144,8 +144,8 @@ func (b *blocks) fill(n int, pages func(yield func(row int, fingerprints []uint6
 	counts := make([]uint32, b.mask+1)
 	for i, heads := range b.heads {
 		clear(counts)
-		for _, prints := range pages {
-			for _, f := range prints {
+		for _, fingerprints := range pages {
+			for _, f := range fingerprints {
 				counts[b.value(i, b.shuffled(f))]++
 			}
 		}
@@ -156,8 +156,8 @@ func (b *blocks) fill(n int, pages func(yield func(row int, fingerprints []uint6
 				heads[value] = uint64(newHead(address, class, 0))
 			}
 		}
-		for first, prints := range pages {
-			for j, f := range prints {
+		for first, fingerprints := range pages {
+			for j, f := range fingerprints {
 				at := &heads[b.value(i, b.shuffled(f))]
 				h := head(*at)
 				to, rows := b.bucket(h)
@@ -183,12 +183,12 @@ func (b *blocks) search(query uint64, k int, end uint32, positions []uint32,
 		if h == 0 {
 			continue
 		}
-		prints, rows := b.bucket(h)
-		prints = prints[:h.n()]
-		for at := 0; at < len(prints); {
-			n, done := asm.Within64(positions, prints[at:], query, k)
+		fingerprints, rows := b.bucket(h)
+		fingerprints = fingerprints[:h.n()]
+		for at := 0; at < len(fingerprints); {
+			n, done := asm.Within64(positions, fingerprints[at:], query, k)
 			for _, p := range positions[:n] {
-				f, row := prints[at+int(p)], rows[at+int(p)]
+				f, row := fingerprints[at+int(p)], rows[at+int(p)]
 				if b.first(f^query) == i && row < end && !yield(f, row) {
 					return false
 				}

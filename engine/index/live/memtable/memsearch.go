@@ -58,9 +58,11 @@ func (m *Table) Search(dst []rows.Match, a *Search, queries []uint64, limit int)
 		found = make(map[uint64][2]int, len(queries))
 	}
 	for q, query := range queries {
+		// Load the buckets of the next queries.
 		if q%prefetchQueries == 0 {
 			m.prefetch(queries[q:min(q+prefetchQueries, len(queries))], a.K, len(queries) > prefetchQueries)
 		}
+		// Search the query, or copy the matches of an equal one.
 		begin := len(dst)
 		if at, again := found[query]; again && !a.Verifier.Active() {
 			for _, x := range dst[at[0]:at[1]] {

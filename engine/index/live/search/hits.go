@@ -274,6 +274,7 @@ func (c *Searcher) collect(w version.View, first, docs int, limit Bound) (a Answ
 	defer store.EndFaults(store.BeginFaults(), &err)
 	held := 0
 	for next = first; next < len(c.matches) && len(a.Hits) < limit.Hits; {
+		// Count the documents of the next fingerprint.
 		end := c.groupEnd(next)
 		h, err := c.hit(w, next, end)
 		if err == nil && len(a.Hits)%hitsAtOnce == hitsAtOnce-1 {
@@ -282,6 +283,7 @@ func (c *Searcher) collect(w version.View, first, docs int, limit Bound) (a Answ
 		if err != nil {
 			return a, next, err
 		}
+		// Collect the wanted ones, unless there are too many.
 		if n := int(min(h.Documents, uint64(max(docs, 0)))); n > 0 {
 			if held += n; held > limit.Docs {
 				break
@@ -294,6 +296,7 @@ func (c *Searcher) collect(w version.View, first, docs int, limit Bound) (a Answ
 				return a, next, err
 			}
 		}
+		// Omit a fingerprint without visible documents.
 		if h.Documents > 0 || len(c.documents.ranges) == 0 {
 			if docs <= 0 {
 				h.Documents = 0 // the request wants no documents
@@ -371,12 +374,14 @@ func (c *Searcher) docsOf(w version.View, i int, yield func(rows.DocID, float32)
 	if m.Source == rows.OneDoc {
 		return yield(m.Doc, m.Similarity), nil
 	}
+	// A match in a memtable is searched again, for all its documents.
 	segments := w.Version.Segments
 	if m.Source >= len(segments) {
 		t := w.Version.Memtables[m.Source-len(segments)]
 		a := memtable.Search{Moment: w.Moment, Now: w.Now, Verifier: c.verifier, Positions: c.positions}
 		return t.Each(&a, m.Query, m.Fingerprint, yield), nil
 	}
+	// A match in a segment has a range of documents, which are read in groups.
 	s := segments[m.Source]
 	if !s.KeepsDocs() {
 		return yield(rows.NoDoc, rows.Unverified), nil
@@ -388,6 +393,7 @@ func (c *Searcher) docsOf(w version.View, i int, yield func(rows.DocID, float32)
 		}
 		for _, row := range c.documents.rows {
 			doc := s.Numbers.Doc(row)
+			// Skip hidden documents, and those that the verifier refuses.
 			if hides && s.Hides(row, doc, w.Moment, w.Now) {
 				continue
 			}

@@ -138,11 +138,11 @@ func (l *lister) segment(s *version.Segment) (err error) {
 	}
 	defer buffer.Free()
 	for ; from < n; from += size {
-		prints := buffer.Data[:min(size, n-from)]
-		if err := s.ReadFingerprints(l.ctx, prints, from); err != nil {
+		fingerprints := buffer.Data[:min(size, n-from)]
+		if err := s.ReadFingerprints(l.ctx, fingerprints, from); err != nil {
 			return err
 		}
-		if err := l.rows(s, from, from+uint64(len(prints)), prints); err != nil {
+		if err := l.rows(s, from, from+uint64(len(fingerprints)), fingerprints); err != nil {
 			return err
 		}
 	}

@@ -55,11 +55,11 @@ func (s *Segment) Walk(yield func(fingerprints []uint64) bool) (err error) {
 func (s *Segment) walk(number int, start, end, total uint64, yield func(rank uint64, fingerprints []uint64) bool) error {
 	defer s.inOrder()()
 	mask := s.perms[number].Mask()
-	var prints []uint64
+	var fingerprints []uint64
 	return s.tables[number].WalkPart(start, end, total, func(rank uint64, keys []uint64) bool {
-		prints = append(prints[:0], keys...)
-		asm.Unpermute(prints, prints, mask)
-		return yield(rank, prints)
+		fingerprints = append(fingerprints[:0], keys...)
+		asm.Unpermute(fingerprints, fingerprints, mask)
+		return yield(rank, fingerprints)
 	})
 }
 

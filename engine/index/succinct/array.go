@@ -1,5 +1,5 @@
 // Package succinct has arrays that take little more space than their information: integers of a fixed width
-// ([Packed]) and bit vectors with select ([Ones]).
+// ([Array]) and bit vectors with select ([Ones]).
 //
 // All are read-only views of []uint64 words, such as sections of a file, and safe for concurrent use. A look-up takes
 // one or two cache misses: one line of a packed array, or a sample and usually one line of words for a select.
@@ -23,21 +23,21 @@ func WordsFor(n uint64, width int) uint64 {
 	return (lo + 63) / 64
 }
 
-// A Packed is an array of integers of Width bits (0..64). Integer i has the bits [i*Width, (i+1)*Width), counted from
+// A Array is an array of integers of Width bits (0..64). Integer i has the bits [i*Width, (i+1)*Width), counted from
 // the lowest bit of word 0. Words must have at least WordsFor(n, Width) elements.
-type Packed struct {
+type Array struct {
 	Words []uint64
 	Width int
 }
 
-// NewPacked returns an array of n zeros.
-func NewPacked(n uint64, width int) Packed {
-	return Packed{make([]uint64, WordsFor(n, width)), width}
+// NewArray returns an array of n zeros.
+func NewArray(n uint64, width int) Array {
+	return Array{make([]uint64, WordsFor(n, width)), width}
 }
 
 // At returns integer i. It has no branch for integers that cross two words: bits that are not in the second word are
 // shifted out or masked.
-func (p Packed) At(i uint64) uint64 {
+func (p Array) At(i uint64) uint64 {
 	if p.Width == 0 {
 		return 0
 	}
@@ -49,7 +49,7 @@ func (p Packed) At(i uint64) uint64 {
 }
 
 // Set sets integer i to v. The integer must be zero before.
-func (p Packed) Set(i, v uint64) {
+func (p Array) Set(i, v uint64) {
 	if p.Width == 0 {
 		return
 	}
@@ -62,26 +62,26 @@ func (p Packed) Set(i, v uint64) {
 }
 
 // Prefetch prefetches the cache lines that At reads for each of positions. It overwrites positions.
-func (p Packed) Prefetch(positions []uint64) {
+func (p Array) Prefetch(positions []uint64) {
 	for i, position := range positions {
 		positions[i] = position * uint64(p.Width) / 64
 	}
 	asm.PrefetchAt(p.Words, positions)
 }
 
-// A PackedWriter builds the words of a [Packed], in order. It is used by one goroutine.
-type PackedWriter struct {
+// A ArrayWriter builds the words of a [Array], in order. It is used by one goroutine.
+type ArrayWriter struct {
 	Words   []uint64 // complete words; the caller may take them at any time
 	width   uint
 	pending uint64 // bits that do not fill a word yet, in the low used bits
 	used    uint
 }
 
-// NewPackedWriter returns a writer of integers with that width.
-func NewPackedWriter(width int) *PackedWriter { return &PackedWriter{width: uint(width)} }
+// NewArrayWriter returns a writer of integers with that width.
+func NewArrayWriter(width int) *ArrayWriter { return &ArrayWriter{width: uint(width)} }
 
-// AppendPacked appends integers, which must fit in the width.
-func AppendPacked[T uint32 | uint64](w *PackedWriter, integers []T) {
+// AppendArray appends integers, which must fit in the width.
+func AppendArray[T uint32 | uint64](w *ArrayWriter, integers []T) {
 	held, used, width, words := w.pending, w.used, w.width, w.Words
 	if width == 0 {
 		return
@@ -98,7 +98,7 @@ func AppendPacked[T uint32 | uint64](w *PackedWriter, integers []T) {
 }
 
 // Finish completes the words.
-func (w *PackedWriter) Finish() {
+func (w *ArrayWriter) Finish() {
 	if w.used > 0 {
 		w.Words = append(w.Words, w.pending)
 		w.pending, w.used = 0, 0
