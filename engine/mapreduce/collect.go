@@ -25,18 +25,15 @@ var ErrSkipped = errors.New("done in part")
 func Collect(ctx context.Context, o Options) error {
 	o.Partitions = 1
 	bad := int64(0)
-	err := run(ctx, o, "collect", "", func(ctx context.Context, t *task) (err error) {
-		bad, err = collect(ctx, t)
-		return err
-	})
+	err := run(ctx, o, "collect", "", collect, func(t *task) error { bad = t.results.bad; return nil })
 	if err == nil && bad > 0 {
 		err = fmt.Errorf("%w: maps skipped %d bad records", ErrSkipped, bad)
 	}
 	return err
 }
 
-// collect returns the number of bad records.
-func collect(ctx context.Context, t *task) (bad int64, err error) {
+// collect checks and writes the results, and sets t.results.bad to the number of bad records.
+func collect(ctx context.Context, t *task) error {
 	put, finish := func(record) error { _, err := t.w.Write(t.line); return err }, func() error { return nil }
 	if t.Rows != "" {
 		rows := &likeRows{t: t}
@@ -51,12 +48,12 @@ func collect(ctx context.Context, t *task) (bad int64, err error) {
 	if t.Copies != nil {
 		rows, err := newCopyRows(ctx, t)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		put, finish, all.recipe = rows.add, rows.write, t.read.recipe
 	}
 	var arrived count
-	err = newLines(t.In).records(ctx, func(r record) error {
+	err := newLines(t.In).records(ctx, func(r record) error {
 		if string(r.key) == endKey {
 			e, err := parseEnd(r.value)
 			if err != nil {
@@ -77,9 +74,10 @@ func collect(ctx context.Context, t *task) (bad int64, err error) {
 		err = all.checkFinal(arrived, t.Parts)
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return all.bad, finish()
+	t.results.bad = all.bad
+	return finish()
 }
 
 // checkFinal returns an error unless all records of the parts arrived.

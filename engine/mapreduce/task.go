@@ -73,24 +73,14 @@ type Reducer interface {
 // other partition that has records. The error is nil only if all input was read and all output
 // written.
 func Map(ctx context.Context, j Mapper, o Options) error {
-	return run(ctx, o, "map", j.name(), func(ctx context.Context, t *task) error {
-		if err := j.mapPart(ctx, t); err != nil {
-			return err
-		}
-		return t.endMap()
-	})
+	return run(ctx, o, "map", j.name(), j.mapPart, (*task).endMap)
 }
 
 // Reduce runs a job's reduce on all records of some partitions, sorted by key. The error wraps
 // [ErrLost] if the maps sent other records, and [ErrJob] if the maps ran another job. After an error the
 // output is invalid.
 func Reduce(ctx context.Context, j Reducer, o Options) error {
-	return run(ctx, o, "reduce", j.name(), func(ctx context.Context, t *task) error {
-		if err := j.reduce(ctx, t); err != nil {
-			return err
-		}
-		return t.endReduce()
-	})
+	return run(ctx, o, "reduce", j.name(), j.reduce, (*task).endReduce)
 }
 
 // A task is the state of one run.
@@ -110,8 +100,8 @@ type task struct {
 	arrived map[int]*partitionCount // records that a reduce read, by partition
 }
 
-// run runs the steps of a task, reports its status from time to time, and reports its counters.
-func run(ctx context.Context, o Options, what, job string, steps func(context.Context, *task) error) error {
+// run runs the work and the end of a task. It reports the status from time to time, and the counters at the end.
+func run(ctx context.Context, o Options, what, job string, work func(context.Context, *task) error, end func(*task) error) error {
 	if o.Partitions < 1 || o.Partitions > PartitionsMax {
 		return fmt.Errorf("%d partitions: must be 1 to %d", o.Partitions, PartitionsMax)
 	}
@@ -119,7 +109,10 @@ func run(ctx context.Context, o Options, what, job string, steps func(context.Co
 	t := &task{Options: o, w: bufio.NewWriterSize(o.Out, 1<<16), job: job, written: make([]count, o.Partitions),
 		arrived: map[int]*partitionCount{}}
 	stop := t.reportStatus(what)
-	err := steps(ctx, t)
+	err := work(ctx, t)
+	if err == nil {
+		err = end(t)
+	}
 	stop()
 	if err == nil {
 		err = ctx.Err()

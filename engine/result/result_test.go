@@ -52,7 +52,7 @@ func written(t *testing.T, f result.Format, rows []result.Row) string {
 	t.Helper()
 	var out bytes.Buffer
 	next := 0
-	w := result.NewWriter(&out, f, result.Integer, func(docID uint64) (string, error) {
+	w := result.NewWriter(&out, f, result.Integer, false, func(docID uint64) (string, error) {
 		if docID != rows[next].DocID || f == result.Binary {
 			t.Errorf("row %d: the ID of document %d was looked up", next, docID)
 		}
@@ -71,7 +71,7 @@ func written(t *testing.T, f result.Format, rows []result.Row) string {
 func named(t *testing.T, f result.Format, row result.Row) string {
 	t.Helper()
 	var out bytes.Buffer
-	must.Do(t, result.NewWriter(&out, f, result.Text, nil).WriteNamed(row.ID, row))
+	must.Do(t, result.NewWriter(&out, f, result.Text, false, nil).WriteNamed(row.ID, row))
 	return out.String()
 }
 
@@ -107,7 +107,7 @@ func TestJSON(t *testing.T) {
 // one.
 func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
-	w := result.NewWriter(failingWriter{broken}, result.TSV, result.Integer, nil)
+	w := result.NewWriter(failingWriter{broken}, result.TSV, result.Integer, false, nil)
 	if err := w.Write(rows[0]); !errors.Is(err, broken) {
 		t.Errorf("stream: %v", err)
 	}
@@ -115,7 +115,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("stream: %v", err)
 	}
 	var out bytes.Buffer
-	w = result.NewWriter(&out, result.TSV, result.Integer, func(uint64) (string, error) { return "", broken })
+	w = result.NewWriter(&out, result.TSV, result.Integer, false, func(uint64) (string, error) { return "", broken })
 	if err := errors.Join(w.Write(rows[0]), w.WriteNamed("q", rows[0])); !errors.Is(err, broken) || out.Len() > 0 {
 		t.Errorf("look-up: %v, %q", err, &out)
 	}

@@ -174,7 +174,7 @@ func TestHitsParquet(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	w := result.NewWriter(&out, result.Parquet, result.Text, nil)
+	w := result.NewWriter(&out, result.Parquet, result.Text, false, nil)
 	must.Do(t, errors.Join(w.WriteNamed("a text", rows[0]), w.Close()))
 	named, err := parquet.Read[struct {
 		Query string `parquet:"query"`

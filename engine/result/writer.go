@@ -31,17 +31,9 @@ type Writer struct {
 // NewWriter returns a writer of rows to w. The query column is an [Integer], the row of the query, or a [Text] for
 // queries that are not rows of a file. In the latter case all rows are written with [Writer.WriteNamed]. lookup
 // returns the ID of a document, for formats with IDs. If lookup is nil, the rows contain their IDs.
-func NewWriter(w io.Writer, f Format, query Kind, lookup func(docID uint64) (string, error)) *Writer {
-	return newWriter(w, f, query, false, lookup)
-}
-
-// NewVerifiedWriter is like [NewWriter] for rows with a similarity. It is the last column, and empty if unknown.
-// [Binary] does not have it.
-func NewVerifiedWriter(w io.Writer, f Format, query Kind, lookup func(docID uint64) (string, error)) *Writer {
-	return newWriter(w, f, query, true, lookup)
-}
-
-func newWriter(w io.Writer, f Format, query Kind, verified bool, lookup func(docID uint64) (string, error)) *Writer {
+//
+// If verified is true, the last column is the similarity. It is empty if unknown. [Binary] does not have it.
+func NewWriter(w io.Writer, f Format, query Kind, verified bool, lookup func(docID uint64) (string, error)) *Writer {
 	if f == Binary {
 		return &Writer{binary: w}
 	}

@@ -17,8 +17,7 @@ import (
 // prefix. Write may be called by several goroutines.
 type Folder interface {
 	Write(name string, fill func(*bufio.Writer) error) error
-	Commit() error
-	Abort()
+	publisher
 }
 
 // CreateFolder claims and begins an output folder, which has a [Marker] on disk.

@@ -19,11 +19,10 @@ type Output struct {
 	target target // nil for standard output, which [Globals.Close] flushes
 }
 
-// A target is what an output is written to. Abort does nothing after Commit.
+// A target is the file or stream that an output is written to.
 type target interface {
 	io.Writer
-	Commit() error
-	Abort()
+	publisher
 }
 
 // NewOutput opens path, or standard output when path is empty or "-".
@@ -35,10 +34,8 @@ func (g *Files) NewOutput(path string) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newOutput(to), nil
+	return &Output{bufio.NewWriterSize(to, 1<<18), to}, nil
 }
-
-func newOutput(to target) *Output { return &Output{bufio.NewWriterSize(to, 1<<18), to} }
 
 func (g *Files) target(path string) (target, error) {
 	if object.Is(path) {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"example.org/ndd/engine/corpus/sketch"
@@ -35,21 +34,7 @@ func (t Threshold) Option() float64 {
 	return float64(t)
 }
 
-// SketchFlag is the value of --sketch.
-type SketchFlag string
-
-// Register adds the flag.
-func (s *SketchFlag) Register(cmd *cobra.Command, usage string) {
-	cmd.Flags().StringVar((*string)(s), "sketch", "auto", usage)
+// SketchVar adds the flag --sketch, which sets none to true if its value is none.
+func SketchVar(f *pflag.FlagSet, none *bool, usage string) {
+	ValueVar(f, none, "sketch", usage, []string{"auto", "none"}, false, true)
 }
-
-// Check returns wrong usage for an unknown value.
-func (s SketchFlag) Check() error {
-	if s != "auto" && s != "none" {
-		return Usagef("--sketch %q: must be auto or none", string(s))
-	}
-	return nil
-}
-
-// None reports whether no sketches are to be kept.
-func (s SketchFlag) None() bool { return s == "none" }

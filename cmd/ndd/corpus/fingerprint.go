@@ -50,7 +50,7 @@ and reported, and the exit status is 4.`,
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "fingerprint file to write: .ndf, .npy or .bin")
-	f.sketch.Register(cmd, "store sketches, to verify answers: auto, or none")
+	cli.SketchVar(cmd.Flags(), &f.noSketch, "store sketches, to verify answers: auto, or none")
 	cmd.Flags().BoolVar(&f.showRecipe, "show-recipe", false, "print the recipe as JSON, for --recipe, and stop")
 	cmd.Flags().BoolVar(&f.explain, "explain", false, "show features, weights, hashes and bits of short documents")
 	cmd.Flags().BoolVar(&f.learn, "learn-idf", false, "write a table for the setting idf of recipes")
@@ -62,7 +62,7 @@ type fingerprintFlags struct {
 	shard cli.ShareFlag
 	out   string
 
-	sketch                     cli.SketchFlag
+	noSketch                   bool
 	showRecipe, explain, learn bool
 }
 
@@ -88,10 +88,7 @@ func (f *fingerprintFlags) run(cmd *cobra.Command, g *cli.Files, inputs []string
 	case f.learn:
 		return learnIDF(ctx, g, inputs, c, f.out)
 	case f.out != "":
-		if err := f.sketch.Check(); err != nil {
-			return err
-		}
-		c.Sketches = !f.sketch.None() && !ndf.IsBare(f.out)
+		c.Sketches = !f.noSketch && !ndf.IsBare(f.out)
 		return fingerprintFile(g, cmd, inputs, c, f.out)
 	}
 	w := bufio.NewWriterSize(g.Stdout, 1<<16)

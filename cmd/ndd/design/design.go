@@ -4,7 +4,6 @@
 package design
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -26,7 +25,7 @@ type designCommand struct {
 	recursion bool
 	reference bool
 	choice    Choice
-	sketch    cli.SketchFlag
+	noSketch  bool
 }
 
 // designDocs is the number of fingerprints in the paper.
@@ -62,7 +61,7 @@ clearly faster than all smaller ones. Times are for this machine, measured at th
 		"number of fingerprints (default 8e9, or those of --sample)")
 	f.StringVar(&d.sample, "sample", "", "fingerprint file that is typical of the data")
 	d.choice.RegisterIDs(cmd, "store names (IDs), rows (numbers) or none")
-	d.sketch.Register(cmd, "store sketches of documents: auto, none")
+	cli.SketchVar(cmd.Flags(), &d.noSketch, "store sketches of documents: auto, none")
 	cli.WordVar(f, &d.choice.Request.Purpose, "for", "query time to minimise: online or batch", plan.Online, plan.Batch)
 	cli.WordVar(f, &d.format, "format", "format of the output: table or json", "table", "json")
 	g.RegisterRaw(cmd)
@@ -116,7 +115,7 @@ var paperDesigns = []string{"paper-16", "paper-20"}
 
 // plan returns the plan that a build with these flags would have.
 func (d *designCommand) plan(g *cli.Files, cmd *cobra.Command) (*plan.Plan, error) {
-	if err := cmp.Or(d.choice.Parse(), d.sketch.Check()); err != nil {
+	if err := d.choice.Parse(); err != nil {
 		return nil, err
 	}
 	r := &d.choice.Request
@@ -148,9 +147,7 @@ func (d *designCommand) plan(g *cli.Files, cmd *cobra.Command) (*plan.Plan, erro
 			return nil, err
 		}
 		c.Request(r)
-		if !files[0].HasSketches() {
-			d.sketch = "none"
-		}
+		d.noSketch = d.noSketch || !files[0].HasSketches()
 	}
 	return d.choice.Choose(cmd.Context())
 }
@@ -170,7 +167,7 @@ type planJSON struct {
 
 // sketchBytes returns the size of the sketches on disk.
 func (d *designCommand) sketchBytes(r *plan.Request) uint64 {
-	if d.sketch.None() || r.IDs == plan.IDsNone {
+	if d.noSketch || r.IDs == plan.IDsNone {
 		return 0
 	}
 	return sketch.Bytes * max(r.Documents, r.Fingerprints)

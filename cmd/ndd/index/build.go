@@ -63,7 +63,7 @@ same index on every machine. The index appears when it is complete.`,
 	f := cmd.Flags()
 	f.StringVarP(&b.out, "output", "o", "", "folder to create for the index")
 	b.choice.RegisterIDs(cmd, "store names (IDs), rows (numbers) or none")
-	b.sketch.Register(cmd, "store sketches of all documents: auto, none")
+	cli.SketchVar(f, &b.noSketch, "store sketches of all documents: auto, none")
 	f.StringVar(&b.madeBy, "recipe", "", "of .bin: minwise, minwise-pairs, ordered, simhash or a file")
 	f.StringVar(&b.add, "add", "", "index to add the documents to, instead of -o")
 	RegisterConflict(cmd, &b.conflict)
@@ -76,7 +76,7 @@ type buildRun struct {
 	g        *cli.Files
 	choice   design.Choice
 	out, add string
-	sketch   cli.SketchFlag
+	noSketch bool
 	madeBy   string
 	ttl      TTL
 
@@ -98,8 +98,6 @@ func (b *buildRun) check() (err error) {
 		err = cli.Usagef("no -o INDEX given")
 	case b.out == input.Stdin:
 		err = cli.Usagef("-o -: an index is a folder, and cannot be written to standard output")
-	default:
-		err = b.sketch.Check()
 	}
 	return cmp.Or(b.g.RejectFlags("applies only with --add", "ttl"), err)
 }
@@ -142,7 +140,7 @@ func (b *buildRun) run(ctx context.Context, paths []string) error {
 // keepSketches reports whether the index stores sketches: all files have them, and neither --ids none nor
 // --sketch none is given. A mix of files with and without sketches is an error.
 func (b *buildRun) keepSketches(files []*ndf.File) (bool, error) {
-	if b.sketch.None() || b.choice.Request.IDs == plan.IDsNone {
+	if b.noSketch || b.choice.Request.IDs == plan.IDsNone {
 		return false, nil
 	}
 	have, err := ndf.HaveSketches(files)
@@ -159,7 +157,7 @@ func (b *buildRun) create(ctx context.Context, files []*ndf.File, docs uint64) e
 		return err
 	}
 	o := live.BuildOptions{Options: segment.Options{Threads: b.g.Threads, Disk: b.g.Disk, NoDocs: ids == plan.IDsNone},
-		Replace: b.g.Force, Sketches: sketches, NoSketches: b.sketch.None(), NoIDs: ids == plan.IDsRows}
+		Replace: b.g.Force, Sketches: sketches, NoSketches: b.noSketch, NoIDs: ids == plan.IDsRows}
 	if err := b.planBuild(docs, &o); err != nil {
 		return err
 	}

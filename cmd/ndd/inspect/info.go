@@ -161,13 +161,10 @@ func infoOf(ctx context.Context, g *cli.Files, path string, long, drawn bool) (x
 		}
 		folder = at.IsDir()
 	}
-	switch {
-	case folder:
+	if folder {
 		err = x.index(ctx, g)
-	default:
-		if err = x.add(ctx, g, path); err == nil {
-			x.Kind = x.Files[0].Kind
-		}
+	} else if err = x.add(ctx, g, path); err == nil {
+		x.Kind = x.Files[0].Kind
 	}
 	if err := cmp.Or(err, lack); err != nil {
 		return nil, err

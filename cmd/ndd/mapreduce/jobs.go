@@ -28,11 +28,8 @@ fingerprint --input-format warc`,
 	columns:  2,
 	mapFlags: "documents sketch rows",
 	make: func(m *mapReduce) (any, error) {
-		if err := m.sketch.Check(); err != nil {
-			return nil, err
-		}
 		c, err := m.docs.Config(m.g, nil)
-		return mapreduce.Fingerprint{Document: c.Document, Recipe: c.Recipe, Sketches: !m.sketch.None(), Rows: m.rows}, err
+		return mapreduce.Fingerprint{Document: c.Document, Recipe: c.Recipe, Sketches: !m.noSketch, Rows: m.rows}, err
 	},
 }, {
 	name: "scan", short: "queries against chunks of fingerprints (section 3.3 of the paper)",
@@ -221,7 +218,7 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 			m.threshold.Register(f)
 			f.IntVar(&m.pairs.PairsMax, "most", 16, "list only the nearest pair of a document that has more in a table; 1 for the job dedup")
 		case "sketch":
-			m.sketch.Register(cmd, "auto, or none: leave out the sketches, so that pairs are unverified")
+			cli.SketchVar(f, &m.noSketch, "auto, or none: leave out the sketches, so that pairs are unverified")
 		case "rows":
 			f.BoolVar(&m.rows, name, false, "identify documents by file and row: the part is a whole file")
 		case "keep":

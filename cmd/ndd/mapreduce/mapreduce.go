@@ -44,7 +44,7 @@ type mapReduce struct {
 	keep    mapreduce.Keep
 
 	threshold cli.Threshold
-	sketch    cli.SketchFlag
+	noSketch  bool
 	rows      bool
 
 	unit, ignore string

@@ -191,11 +191,8 @@ func (b *batch) answer(ctx context.Context, against answerer) error {
 	}
 	defer o.Abort()
 	if !b.count {
-		newWriter := result.NewWriter
-		if b.sketches != nil && against.keepsSketches() {
-			newWriter = result.NewVerifiedWriter
-		}
-		b.rows = newWriter(o, b.format.Format, result.Integer, against.Name)
+		verified := b.sketches != nil && against.keepsSketches()
+		b.rows = result.NewWriter(o, b.format.Format, result.Integer, verified, against.Name)
 	}
 	begun := time.Now()
 	switch {

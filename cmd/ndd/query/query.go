@@ -146,11 +146,8 @@ func (q *querier) run(cmd *cobra.Command, args []string) (err error) {
 	defer q.index.Close()
 	g.Log.Debug(fmt.Sprintf("memory at most %s beside the index", humanize.IBytes(search.QueryBytes+memory.Program)))
 	ids := q.index.IDs()
-	newWriter := result.NewWriter
-	if q.documents && q.open.threshold > 0 && live.Of(q.index).Config().Sketches {
-		newWriter = result.NewVerifiedWriter
-	}
-	q.rows = newWriter(g.Stdout, q.format.Format, result.Text, func(doc uint64) (string, error) {
+	verified := q.documents && q.open.threshold > 0 && live.Of(q.index).Config().Sketches
+	q.rows = result.NewWriter(g.Stdout, q.format.Format, result.Text, verified, func(doc uint64) (string, error) {
 		return ids.ID(engine.DocID(doc))
 	})
 	if q.documents {

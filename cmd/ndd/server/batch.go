@@ -36,7 +36,7 @@ func (s queries) batch(_ context.Context, c *call) (reply, *problem) {
 		defer v.Release()
 		ids := v.IDs()
 		id := func(doc uint64) (string, error) { return ids.ID(engine.DocID(doc)) }
-		rows := result.NewWriter(out, format, result.Integer, id)
+		rows := result.NewWriter(out, format, result.Integer, false, id)
 		err = v.Batch(ctx, simhash.Fingerprints(prints), o, func(query int, hits []engine.Hit) error {
 			n, err := writeHits(rows, query, hits)
 			written += n

@@ -111,7 +111,7 @@ func TestLinesStayLines(t *testing.T) {
 			t.Errorf("%s: %q", media, got)
 		}
 		var want strings.Builder
-		result.NewWriter(&want, format, result.Integer, nil).Write(result.Row{Query: 1, Fingerprint: 0x123, Distance: 1,
+		result.NewWriter(&want, format, result.Integer, false, nil).Write(result.Row{Query: 1, Fingerprint: 0x123, Distance: 1,
 			ID: id})
 		if got != want.String() {
 			t.Errorf("%s: %q, want %q", media, got, &want)

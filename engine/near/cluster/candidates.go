@@ -190,7 +190,7 @@ func filtered(ctx context.Context, all *Prints, marks filter, o Options) (*candi
 			c.len, uint32(math.MaxUint32))
 	}
 	var err error
-	if c.arena, err = o.room(CandidateBytes*uint64(c.len), all.Len()); err != nil {
+	if c.arena, err = o.room(CandidateBytes * uint64(c.len)); err != nil {
 		return nil, err
 	}
 	if c.rows = memory.In[uint32](&c.arena, c.len, &err); err != nil {

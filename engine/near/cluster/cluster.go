@@ -245,7 +245,7 @@ func (o *Options) candidates(ctx context.Context, all *Prints) (c *candidates, e
 		room = min(max((max(o.Memory, beside)-beside)/8, room), n)
 	}
 	for {
-		a, err := o.room(8*room+n*filterBits/8, all.Len())
+		a, err := o.room(8*room + n*filterBits/8)
 		if err != nil {
 			return nil, err
 		}
@@ -258,8 +258,8 @@ func (o *Options) candidates(ctx context.Context, all *Prints) (c *candidates, e
 	}
 }
 
-// room returns an arena for some bytes and the fixed ones. documents is the number of documents of the search.
-func (o *Options) room(bytes uint64, documents int) (memory.Arena, error) {
+// room returns an arena for some bytes and the fixed ones.
+func (o *Options) room(bytes uint64) (memory.Arena, error) {
 	if o.Room == nil {
 		return memory.Arena{}, nil
 	}
