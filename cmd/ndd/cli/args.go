@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NoArgs is cobra's check that there is no argument, with the exit status of wrong usage.
+// NoArgs returns wrong usage if there is an argument.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		if cmd.HasSubCommands() {
@@ -49,15 +49,14 @@ func OneArg(what string) cobra.PositionalArgs {
 	}
 }
 
-// DidYouMean returns the commands whose names are like an unknown one, as the end of a sentence; ""
-// if there is none.
+// DidYouMean returns the commands with names similar to an unknown one, as the end of a sentence. It returns "" if
+// there is none.
 func DidYouMean(cmd *cobra.Command, name string) string {
 	cmd.SuggestionsMinimumDistance = 2
 	return Alternatives(cmd.SuggestionsFor(name))
 }
 
-// Alternatives returns names that may have been meant, as the end of a sentence; "" if there is
-// none.
+// Alternatives returns similar names as the end of a sentence, or "" if there is none.
 func Alternatives(like []string) string {
 	if len(like) == 0 {
 		return ""
@@ -65,8 +64,8 @@ func Alternatives(like []string) string {
 	return "; did you mean " + strings.Join(like, " or ") + "?"
 }
 
-// Similar returns the names, in order, that begin with an unknown one or differ from it in at most
-// a number of letters, as cobra suggests commands.
+// Similar returns, in order, the names that begin with an unknown one, or differ from it in at most a number of
+// letters. Cobra suggests commands by the same rule.
 func Similar(name string, letters int, knownNames iter.Seq[string]) []string {
 	of := &cobra.Command{SuggestionsMinimumDistance: letters}
 	for _, other := range slices.Sorted(knownNames) {

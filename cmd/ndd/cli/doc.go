@@ -1,4 +1,5 @@
-// Package cli has what the commands of ndd share. The packages of commands import it, and it imports none of them.
+// Package cli has the flags, inputs, outputs and messages that the commands of ndd share. The packages of commands
+// import it. It imports none of them.
 //
 //	globals.go, profile.go         the flags of all commands: threads, kernel, messages
 //	usage.go                       the help of a command: examples, and flags in groups
@@ -12,6 +13,6 @@
 //	methodfile.go                  settings of the methods that find copies
 //	number.go, threshold.go        numbers, sizes and thresholds as people write them
 //
-// Globals are what every command has, Files what only commands with inputs or outputs have. Both belong to one run of
-// the program. Streams and settings do not change while a command runs. Bars and the log are safe for concurrent use.
+// Every command has Globals. Commands with inputs or outputs have Files, too. Both belong to one run of the program.
+// Streams and settings do not change while a command runs. Bars and the log are safe for concurrent use.
 package cli

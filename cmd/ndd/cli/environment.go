@@ -13,8 +13,8 @@ import (
 // prefix begins the name of each variable.
 const prefix = "NDD_"
 
-// otherVariables are the variables without a flag: of the clients in 'ndd help crawler', and of the
-// tests of kernels.
+// otherVariables are the variables without a flag. They belong to the clients in 'ndd help crawler', and to the tests
+// of kernels.
 var otherVariables = map[string]bool{"NDD_SERVER": true, "NDD_TOKEN": true, "NDD_REQUIRE_KERNEL": true}
 
 // variable returns the name of the variable that sets a flag.
@@ -37,8 +37,8 @@ func fromEnvironment(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// misspelledVariables yields the variables whose names are nearly the variable of a flag of any command, and that name.
-// Other names may belong to other programs.
+// misspelledVariables yields the environment variables with a name similar to the variable of a flag of any command,
+// and that variable. Other names may belong to other programs.
 func misspelledVariables(cmd *cobra.Command) iter.Seq2[string, string] {
 	known := maps.Clone(otherVariables)
 	knownFlags(cmd.Root(), known)
@@ -65,8 +65,7 @@ func knownFlags(cmd *cobra.Command, to map[string]bool) {
 	}
 }
 
-// similarVariables returns the known variables that a name may have been meant for: it has at most
-// one wrong letter in four.
+// similarVariables returns the known variables that differ from a name in at most one letter of four.
 func similarVariables(name string, variables map[string]bool) []string {
 	return Similar(name, max(1, (len(name)-len(prefix)+1)/4), maps.Keys(variables))
 }

@@ -14,8 +14,8 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// CheckFingerprintOutput is [Files.CheckOutput] for a fingerprint file. The extension of its name must be that of a
-// format. It cannot be written to a pipe or a device.
+// CheckFingerprintOutput is [Files.CheckOutput] for a fingerprint file. Its extension must name a format. A pipe or a
+// device is an error.
 func (g *Files) CheckFingerprintOutput(out string) error {
 	if !object.Is(out) {
 		_, stream, err := Destination(out)
@@ -33,9 +33,9 @@ func (g *Files) CheckFingerprintOutput(out string) error {
 	return g.CheckOutput(out)
 }
 
-// WriteFingerprints writes a fingerprint file, on disk or as an object, that appears when fill has given
-// it all documents: with [ErrPartly] of fill, too, and with no other error.
-// [Files.CheckFingerprintOutput] comes before it.
+// WriteFingerprints writes a fingerprint file, on disk or as an object. The file appears after fill has written all
+// documents. It also appears if fill returns [ErrPartly], but not after other errors. Call
+// [Files.CheckFingerprintOutput] first.
 func (g *Files) WriteFingerprints(out string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
 	if object.Is(out) {
 		return g.uploadFingerprints(out, recipe, fill)
@@ -77,7 +77,7 @@ func (g *Files) fillFingerprints(path string, recipe simhash.Recipe, fill func(*
 	return err
 }
 
-// uploadFingerprints makes the file on disk first: its header is written last.
+// uploadFingerprints writes the file to disk first, because its header is written last.
 func (g *Files) uploadFingerprints(out string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
 	dir, err := os.MkdirTemp("", "ndd-upload-*")
 	if err != nil {

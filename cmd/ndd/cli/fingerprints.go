@@ -24,20 +24,21 @@ func (g *Files) OpenFingerprints(path string) (*ndf.File, error) {
 	return ndf.Open(path, g.FingerprintOptions())
 }
 
-// FingerprintOptions say how the command opens fingerprint files.
+// FingerprintOptions returns the options for opening fingerprint files.
 func (g *Files) FingerprintOptions() ndf.OpenOptions {
 	return ndf.OpenOptions{Raw: g.Raw, Stream: g.OpenStream}
 }
 
-// OpenStream opens an input that is read and not mapped, whose name it returns for messages. It returns nil for a file
-// on disk, and for a device, which is no fingerprint file. A read ends with the command, even if nothing comes.
+// OpenStream opens an input that is read instead of mapped, and returns its name for messages. It returns nil for a
+// file on disk, and for a device, which is no fingerprint file. A read ends with the command, even if no data
+// arrives.
 func (g *Files) OpenStream(path string) (in io.ReadCloser, name string, err error) {
 	ctx := g.cmd.Context()
 	switch {
 	case path == input.Stdin:
 		return io.NopCloser(input.Patient(ctx, g.Stdin)), "standard input", nil
 	case object.Is(path):
-		in, err = object.From(ctx).Open(ctx, path) // not nil with an error, which comes first
+		in, err = object.From(ctx).Open(ctx, path) // in may be non-nil with an error; the caller checks the error first
 		return in, path, err
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
@@ -46,7 +47,7 @@ func (g *Files) OpenStream(path string) (in io.ReadCloser, name string, err erro
 	return nil, "", nil
 }
 
-// IsStream reports whether an input is read and not mapped: standard input, a pipe or an object.
+// IsStream reports whether an input is read instead of mapped: standard input, a pipe or an object.
 func IsStream(path string) bool { return object.Is(path) || input.ReadOnce(path) }
 
 // RegisterRaw adds the flag --raw.
@@ -90,7 +91,7 @@ func (g *Files) MatchFingerprints(paths []string) (list []string, err error) {
 	return list, nil
 }
 
-// CloseFiles closes files that [Files.OpenFingerprintFiles] has opened.
+// CloseFiles closes the files of [Files.OpenFingerprintFiles].
 func CloseFiles(files []*ndf.File) {
 	for _, f := range files {
 		f.Close()
@@ -110,9 +111,9 @@ func EachChunk(ctx context.Context, f *ndf.File, yield func([]uint64)) error {
 	return nil
 }
 
-// HaveFingerprints reports whether the inputs are fingerprint files: by content, or by the names .ndf, .bin
-// and .npy, so that a damaged one is not read as text. A mixture with documents is wrong usage.
-// Where documents is set, the format of documents was given, and fingerprints as text are documents.
+// HaveFingerprints reports whether the inputs are fingerprint files, by content or by the extensions .ndf, .bin and
+// .npy. So a damaged file is not read as text. A mixture with documents is wrong usage. documents is true if the
+// format of documents was given; then fingerprints as text are documents.
 func (g *Files) HaveFingerprints(paths []string, documents bool) (bool, error) {
 	of := map[bool]string{} // one path of each kind
 	for _, path := range paths {
@@ -150,7 +151,7 @@ func (g *Files) hasFingerprints(path string, documents bool) (bool, error) {
 	case errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(path, "*?["):
 		return false, err
 	case err != nil || documents:
-		return false, nil // said where it is read
+		return false, nil // reading the file reports the error
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -164,7 +165,7 @@ func (g *Files) hasFingerprints(path string, documents bool) (bool, error) {
 // lineBytes is enough for the digits of a line of fingerprints, and for blank lines before it.
 const lineBytes = 64
 
-// peek returns the first bytes of standard input, which are read again.
+// peek returns the first bytes of standard input without consuming them.
 func (g *Files) peek() ([]byte, error) {
 	if g.Stdin == nil {
 		return nil, nil

@@ -17,13 +17,14 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// checkReplaceable returns an error unless the file at path may be an earlier output of the command, which --force replaces: a
-// file of ndd by its first bytes, an array of NumPy, whole integers in a .bin file, or a table whose columns are among those
-// of the command. Other texts cannot be recognised, and are replaced. Replacing an empty file loses nothing.
+// checkReplaceable returns an error if the file at path cannot be an earlier output of the command, which --force
+// replaces. It may be a file of ndd by its first bytes, an array of NumPy, whole integers in a .bin file, or a table
+// with columns of the command. Other texts cannot be recognised, and are replaced. Replacing an empty file loses
+// nothing.
 func checkReplaceable(path string, columns []result.Column) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil // there is none, or writing says why it cannot be replaced
+		return nil // the file does not exist, or writing reports why it cannot be replaced
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -60,7 +61,7 @@ func isOwn(f io.ReaderAt, size int64, head []byte, ending string, columns []resu
 	})
 }
 
-// columnNames returns the names of the columns of a table in TSV, JSON lines or Parquet; nil if it is none.
+// columnNames returns the names of the columns of a table in TSV, JSON lines or Parquet.
 func columnNames(f io.ReaderAt, size int64, head []byte) (names []string) {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	var object map[string]json.RawMessage

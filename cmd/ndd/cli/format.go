@@ -18,7 +18,7 @@ type TableFormat struct {
 	result.Format
 }
 
-// Register adds the flag with the formats of all tables and others.
+// Register adds the flag. It allows the formats of tables, and others.
 func (t *TableFormat) Register(cmd *cobra.Command, others ...result.Format) {
 	t.allowed = slices.Concat(result.Tables, others)
 	cmd.Flags().StringVar(&t.Name, "format", result.TSV.String(),
@@ -38,8 +38,8 @@ func (t *TableFormat) Check(g *Files, out string) (err error) {
 	return nil
 }
 
-// CheckFile is Check for a command whose output is a file: its ending names the format where --format
-// is not given, and may not contradict it, nor promise a compressed table.
+// CheckFile is Check for a command whose output may be a file. Without --format, the extension of the file names the
+// format. The extension must not contradict --format, or name a compression.
 func (t *TableFormat) CheckFile(g *Files, out string) error {
 	if packed := filepath.Ext(out); slices.Contains([]string{".gz", ".zst", ".bz2", ".xz"}, packed) {
 		return Usagef("-o %s: tables are written uncompressed: leave %s out of the name, or write .parquet", out, packed)
@@ -54,8 +54,8 @@ func (t *TableFormat) CheckFile(g *Files, out string) error {
 	return Usagef("--format %s contradicts the ending of %s: leave --format out, or change the name", t.Name, out)
 }
 
-// FormatOf returns the format that the ending of a path names, and TSV if it names none of those
-// allowed.
+// FormatOf returns the format that the extension of a path names. It returns TSV and false if that is no allowed
+// format.
 func FormatOf(path string, allowed ...result.Format) (f result.Format, known bool) {
 	f, err := result.ParseFormat(strings.TrimPrefix(filepath.Ext(path), "."), allowed...)
 	if err != nil {
@@ -71,7 +71,7 @@ func (g *Globals) WriteJSON(v any) error {
 	return e.Encode(v)
 }
 
-// WriteTable writes a table to a file, which appears when it is complete, or to standard output.
+// WriteTable writes a table to a file or to standard output. The file appears when it is complete.
 func (g *Files) WriteTable(path string, f result.Format, columns []result.Column,
 	fill func(*result.TableWriter) error) error {
 	return g.WriteOutput(path, func(w *Output) error {

@@ -17,13 +17,13 @@ import (
 	"example.org/ndd/engine/storage/object"
 )
 
-// Globals holds what every command has: streams, settings and messages.
+// Globals holds the streams, settings and messages of a command.
 type Globals struct {
 	Streams
 
 	Version string         // version of the program
 	Machine memory.Machine // reports free memory; the zero value for this host
-	Disk    *disk.Disk     // files are written to it; nil for the system's
+	Disk    *disk.Disk     // disk of written files; nil for the disk of the system
 
 	Threads  int
 	kernel   string
@@ -31,12 +31,12 @@ type Globals struct {
 	OKStatus int // exit status that becomes 0
 
 	cmd   *cobra.Command  // the running command
-	Given map[string]bool // flags of the command line; flags of the environment are not in it
+	Given map[string]bool // flags of the command line, without flags that the environment sets
 
 	Log      *slog.Logger
-	Progress Progress // shows how far the command is; Log has the messages
+	Progress Progress // progress of the command on standard error
 
-	closers []func() // release what the command holds
+	closers []func() // functions that Close calls
 }
 
 // Streams are the standard streams of a command.
@@ -159,7 +159,7 @@ func threadsOf(asked, processors int) int {
 	return min(asked, max(16, 4*processors))
 }
 
-// RejectFlags returns wrong usage, with the reason, if one of the flags was given.
+// RejectFlags returns wrong usage, with the reason why, if one of the flags was given.
 func (g *Globals) RejectFlags(why string, flags ...string) error {
 	for _, name := range flags {
 		if g.Given[name] {
@@ -169,7 +169,7 @@ func (g *Globals) RejectFlags(why string, flags ...string) error {
 	return nil
 }
 
-// Budget returns the memory that a command may take by its flag --memory: all that is available for "".
+// Budget returns the memory budget for a value of --memory. For "" it is the available memory.
 func (g *Globals) Budget(limit string) (*memory.Budget, error) {
 	bytes, err := ParseMemory(limit)
 	return memory.ForProgram(g.Machine.Limit(bytes)), err

@@ -19,7 +19,7 @@ import (
 	"example.org/ndd/engine/corpus/token"
 )
 
-// DocumentFlags say how documents are read and fingerprinted.
+// DocumentFlags are the flags for reading and fingerprinting documents.
 type DocumentFlags struct {
 	Format, text, id, Recipe, MaxDocument string
 	extract, drop                         string
@@ -43,7 +43,7 @@ func (d *DocumentFlags) RegisterFields(cmd *cobra.Command) {
 	f.Var(onceFlag{&d.id}, "id", "field with the ID (default: id, url or similar; else file:line)")
 }
 
-// A onceFlag is a text that is given once: of two the first would be lost.
+// A onceFlag is the value of a flag that must not be given twice, because the first value would be lost.
 type onceFlag struct{ value *string }
 
 func (f onceFlag) String() string {
@@ -69,14 +69,13 @@ func (onceFlag) Type() string { return "string" }
 // maxDocument is the default of --max-document.
 const maxDocument = "64MiB"
 
-// RegisterScanning adds the flags that say which documents files have.
+// RegisterScanning adds the flags that determine the documents of a file.
 func (d *DocumentFlags) RegisterScanning(cmd *cobra.Command) {
 	d.RegisterFields(cmd)
 	cmd.Flags().StringVar(&d.MaxDocument, "max-document", maxDocument, "skip longer documents")
 }
 
-// RegisterReading adds the flags that say how documents are read, for a command that makes no
-// fingerprints of them.
+// RegisterReading adds the flags for reading documents, for a command that makes no fingerprints of them.
 func (d *DocumentFlags) RegisterReading(cmd *cobra.Command) {
 	d.RegisterScanning(cmd)
 	f := cmd.Flags()
@@ -87,8 +86,8 @@ func (d *DocumentFlags) RegisterReading(cmd *cobra.Command) {
 // DocumentFlagNames are the names of the flags that [DocumentFlags.Register] adds.
 var DocumentFlagNames = []string{"input-format", "text", "id", "recipe", "max-document", "strict", "extract", "drop"}
 
-// Config returns the configuration of package ingest. recipe, unless nil, must be used: it is
-// the index's own.
+// Config returns the configuration of package ingest. If recipe is not nil, it is the recipe of an index, and the
+// flags must agree with it.
 func (d *DocumentFlags) Config(g *Files, recipe *simhash.Recipe) (ingest.Config, error) {
 	c := ingest.Config{Threads: g.Threads, Stdin: g.Stdin}
 	kind, err := format.ParseFormat(d.Format)
@@ -112,7 +111,7 @@ func (d *DocumentFlags) Config(g *Files, recipe *simhash.Recipe) (ingest.Config,
 	case recipe != nil && d.Recipe == "":
 		c.Recipe = *recipe
 	case recipe != nil:
-		if c.Recipe.Name() != "" { // a name says nothing on the text before
+		if c.Recipe.Name() != "" { // the name of a recipe does not determine Extract and Drop
 			c.Recipe.Extract, c.Recipe.Drop = recipe.Extract, recipe.Drop
 			c.Recipe = c.Recipe.WithKeyOf(recipe)
 		}
@@ -123,11 +122,11 @@ func (d *DocumentFlags) Config(g *Files, recipe *simhash.Recipe) (ingest.Config,
 	if err := d.texts(&c, recipe != nil); err != nil {
 		return c, err
 	}
-	_, err = simhash.New(c.Recipe) // reads the files that it names
+	_, err = simhash.New(c.Recipe) // reads the files of the recipe
 	return c, err
 }
 
-// texts applies --extract and --drop, which are part of the recipe; an index's own is fixed.
+// texts applies --extract and --drop, which are part of the recipe. fixed is true if the recipe belongs to an index.
 func (d *DocumentFlags) texts(c *ingest.Config, fixed bool) error {
 	asked := c.Recipe
 	if d.extract != "" {
@@ -153,8 +152,7 @@ func (d *DocumentFlags) texts(c *ingest.Config, fixed bool) error {
 	return nil
 }
 
-// Ingest fingerprints documents, with a progress bar and a summary, and
-// returns ErrPartly when input was lost.
+// Ingest fingerprints documents, with a progress bar and a summary. It returns ErrPartly if input was skipped.
 func (g *Files) Ingest(ctx context.Context, inputs []string, c ingest.Config, emit func(ingest.Record) error) error {
 	if err := ReadOnce(inputs); err != nil {
 		return err
@@ -169,8 +167,7 @@ func (g *Files) Ingest(ctx context.Context, inputs []string, c ingest.Config, em
 	return err
 }
 
-// Report logs a summary, publishes the table of --skipped, and returns ErrPartly if input was
-// lost.
+// Report logs a summary, publishes the table of --skipped, and returns ErrPartly if input was skipped.
 func (g *Files) Report(report ingest.Report) error {
 	g.ReportSkipped(&report.Skipped, "--text")
 	msg := fmt.Sprintf("%s, %s of text", Number(report.Documents, "document"), humanize.IBytes(uint64(report.TextBytes)))
@@ -219,7 +216,7 @@ func (g *Globals) ReportSkipped(t *input.Tally, textFlag string) {
 		switch {
 		case n > few && said[s.Reason]:
 			g.Log.Debug(text)
-		case n > few || s.Reason == input.NoText && n > 1: // of records without text there is one example
+		case n > few || s.Reason == input.NoText && n > 1: // there is only one example of records without text
 			g.Log.Warn(fmt.Sprintf("%s (and %s more)", text, humanize.Comma(int64(n-1))))
 		default:
 			g.Log.Warn(text)
@@ -228,7 +225,7 @@ func (g *Globals) ReportSkipped(t *input.Tally, textFlag string) {
 	}
 }
 
-// reportLinks names the links that led out of a folder, as far as there is room for them.
+// reportLinks logs the number of links that led out of a folder, and some of their names.
 func (g *Globals) reportLinks(files []input.File) {
 	const most = 3
 	if len(files) == 0 {
@@ -246,7 +243,7 @@ func (g *Globals) reportLinks(files []input.File) {
 		strings.Join(names, ", ")))
 }
 
-// charsetText says which encodings documents declare whose bytes told another one.
+// charsetText returns the warning about documents with an unknown, wrong or missing encoding.
 func charsetText(r *ingest.Report) string {
 	names := make([]string, len(r.Charsets))
 	for i, name := range r.Charsets {
@@ -256,8 +253,7 @@ func charsetText(r *ingest.Report) string {
 		Number(r.Unknown, "document"), strings.Join(names, ", "))
 }
 
-// fieldLogger returns a function that logs the chosen fields of a file, once for each choice. It is used if no flag names
-// the fields.
+// fieldLogger returns a function that logs the fields that were chosen for a file. It logs each choice once.
 func (g *Globals) fieldLogger() func(file string, f format.Fields) {
 	said := map[format.Fields]bool{}
 	return func(file string, f format.Fields) {
@@ -273,7 +269,7 @@ func (g *Globals) fieldLogger() func(file string, f format.Fields) {
 	}
 }
 
-// Extract reads documents with a progress bar. That there is none is an error.
+// Extract reads documents with a progress bar. Inputs without any document are an error.
 func Extract[R any](ctx context.Context, g *Files, inputs []string, c ingest.Config,
 	s ingest.Steps[R]) (ingest.Report, error) {
 	if err := ReadOnce(inputs); err != nil {

@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// LogCount has a message logged that begins with a number of things, unless there are none.
+// LogCount logs a message that begins with a number and its noun, unless the number is 0.
 func LogCount(log func(message string, args ...any), n int, noun, rest string) {
 	if n > 0 {
 		log(Number(n, noun) + rest)
 	}
 }
 
-// A plainHandler writes messages for people, "ndd: message key=value", each with one call of out.Write, which
-// must be safe for concurrent use.
+// A plainHandler writes messages for people: "ndd: message key=value". Each is one call of out.Write, which must be
+// safe for concurrent use.
 type plainHandler struct {
 	out   io.Writer
 	level slog.Level

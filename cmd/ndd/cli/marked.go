@@ -12,8 +12,8 @@ import (
 	"example.org/ndd/engine/storage/disk"
 )
 
-// Marker is the file in an output folder that lists the others, so that --force knows an older output,
-// whatever the names of its files, from a folder that has something else.
+// Marker is a file in an output folder that lists the other files. So --force can tell an older output from other
+// folders.
 const Marker = ".ndd-output"
 
 const markerHead = "The files that ndd wrote here. With --force it replaces the folder if there are no others."

@@ -172,14 +172,14 @@ func (s *SiteField) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar((*string)(s), "site", "", "field with the site or URL of a document, or id")
 }
 
-// Read has documents read with the field.
+// Read adds the field to the options for reading documents.
 func (s SiteField) Read(o *format.Options) {
 	if s != "" && s != "id" {
 		o.ValueFields = [][]string{{string(s)}}
 	}
 }
 
-// Number returns the number of a document's site, 0 where it has none.
+// Number returns the number of a document's site, or 0 if it has none.
 func (s SiteField) Number(doc *format.Document) uint64 {
 	if s == "" {
 		return 0
@@ -194,7 +194,7 @@ func (s SiteField) Number(doc *format.Document) uint64 {
 	return copies.SiteOf(name)
 }
 
-// readSpots returns the lists of stop words with a name, or of a file.
+// readSpots returns the lists of stop words with a name, or from a file.
 func readSpots(name string) (*spotsigs.Lists, error) {
 	lists, unknown := spotsigs.ByName(name)
 	if unknown == nil {

@@ -24,7 +24,7 @@ func Number[T int | uint64](n T, noun string) string {
 	return text + noun + "s"
 }
 
-// ParseCount reads 8e9, 8G, 100M, 1.5e6 and 8,000,000,000.
+// ParseCount parses numbers such as 8e9, 8G, 100M, 1.5e6 and 8,000,000,000.
 func ParseCount(s string) (uint64, error) {
 	number, scale := strings.ReplaceAll(s, ",", ""), 1.0
 	for suffix, by := range map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12} {

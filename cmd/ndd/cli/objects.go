@@ -13,14 +13,14 @@ import (
 	"example.org/ndd/engine/storage/object"
 )
 
-// A Folder publishes the files of a result together, as a folder on disk or as objects below a
-// prefix. Write may be called by several goroutines.
+// A Folder publishes the files of a result together, as a folder on disk or as objects with a prefix. Several
+// goroutines may call Write.
 type Folder interface {
 	Write(name string, fill func(*bufio.Writer) error) error
 	publisher
 }
 
-// CreateFolder claims and begins an output folder, which has a [Marker] on disk.
+// CreateFolder claims and creates an output folder. On disk it has a [Marker].
 func (g *Files) CreateFolder(path string) (Folder, error) {
 	if err := g.CheckFolder(path); err != nil {
 		return nil, err
@@ -56,12 +56,12 @@ func (g *Files) CheckFolder(path string) error {
 		return Usagef("%s: is or contains the current folder, which is never replaced: choose another name", path)
 	}
 	if err = disk.CheckReplaceable(path, isMarked(path)); err == nil && !g.Force {
-		err = disk.CheckAbsent(filepath.Clean(path)) // --force would help
+		err = disk.CheckAbsent(filepath.Clean(path)) // --force would allow it
 	}
 	return err
 }
 
-// absent returns an error if there is an object, or one below a prefix, and --force is not given.
+// absent returns an error if the object, or an object with the prefix, exists and --force is not given.
 func (g *Files) absent(path string) error {
 	if g.Force {
 		return nil
@@ -81,7 +81,7 @@ type objectFolder struct {
 
 // Write uploads a file, which stays invisible until Commit.
 func (f *objectFolder) Write(name string, fill func(*bufio.Writer) error) error {
-	u, err := f.store.Create(f.ctx, f.prefix+name, true) // CreateFolder has looked for older objects
+	u, err := f.store.Create(f.ctx, f.prefix+name, true) // CreateFolder has checked for older objects
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,7 @@ import (
 	"example.org/ndd/engine/storage/object"
 )
 
-// An Output is standard output, a pipe, a device, an object, or a file that appears whole or not at
-// all.
+// An Output is standard output, a pipe, a device, an object, or a file that appears only when it is complete.
 type Output struct {
 	*bufio.Writer
 	target target // nil for standard output, which [Globals.Close] flushes
@@ -80,7 +79,7 @@ func (o *Output) Abort() {
 	}
 }
 
-// WriteOutput has fill write to a file, which appears when it is complete, or to standard output.
+// WriteOutput calls fill with a file or standard output. The file appears when it is complete.
 func (g *Files) WriteOutput(path string, fill func(*Output) error) error {
 	o, err := g.NewOutput(path)
 	if err != nil {

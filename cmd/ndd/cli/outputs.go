@@ -26,11 +26,11 @@ type publisher interface {
 	Abort()
 }
 
-// NewOutputs returns no outputs yet. With dryRun none is made: it is only found out whether it could be.
-// Abort must be called.
+// NewOutputs returns an empty list of outputs. With dryRun, outputs are only checked and not made. The caller must
+// call Abort.
 func (g *Files) NewOutputs(dryRun bool) Outputs { return Outputs{g: g, dryRun: dryRun} }
 
-// Folder begins a folder. It returns nil if the path is "" or nothing is made.
+// Folder creates a folder. It returns nil if the path is "", or in a dry run.
 func (o *Outputs) Folder(path string) (Folder, error) {
 	switch {
 	case path == "":
@@ -45,7 +45,7 @@ func (o *Outputs) Folder(path string) (Folder, error) {
 	return f, err
 }
 
-// Table has fill write a table, which appears with the other outputs, or to standard output.
+// Table calls fill with a table, which appears with the other outputs. Without a path it is standard output.
 func (o *Outputs) Table(path string, f result.Format, columns []result.Column,
 	fill func(*result.TableWriter) error) error {
 	out, err := o.g.NewOutput(path)
@@ -57,13 +57,13 @@ func (o *Outputs) Table(path string, f result.Format, columns []result.Column,
 	if err := fill(t); err != nil {
 		return err
 	}
-	if err := t.Close(); err != nil || out.target == nil { // standard output is flushed, and its error named, at the end
+	if err := t.Close(); err != nil || out.target == nil { // Close flushes standard output, and reports its error
 		return err
 	}
 	return out.Flush()
 }
 
-// Copies begins a folder of copies of inputs, unless the path is "".
+// Copies creates a folder for copies of inputs, unless the path is "".
 func (o *Outputs) Copies(ctx context.Context, inputs []string, path string) (*CopyFolder, error) {
 	if path == "" {
 		return nil, nil
@@ -118,13 +118,12 @@ type CopyFolder struct {
 	g      *Files
 	inputs []string
 	copies *rewrite.Target
-	folder Folder // nil if it is not made
+	folder Folder // nil in a dry run
 }
 
 type copyFunc func(context.Context, *rewrite.Target) (rewrite.Report, error)
 
-// Fill fills the folder with what write writes, and shows how far it is; doing says what that is. It does
-// nothing if c is nil.
+// Fill calls write, which fills the folder, and shows its progress with the text doing. It does nothing if c is nil.
 func (c *CopyFolder) Fill(ctx context.Context, doing string, o format.Options, write copyFunc) (
 	rewrite.Report, error) {
 	if c == nil {
@@ -137,7 +136,7 @@ func (c *CopyFolder) Fill(ctx context.Context, doing string, o format.Options, w
 	return write(ctx, c.copies)
 }
 
-// Refill is Fill for inputs that were read before: what could not be read is known.
+// Refill is Fill for inputs that were read before. It does not report unreadable files again.
 func (c *CopyFolder) Refill(ctx context.Context, doing string, write copyFunc) (rewrite.Report, error) {
 	if c == nil {
 		return rewrite.Report{}, nil
@@ -152,7 +151,7 @@ func (c *CopyFolder) Refill(ctx context.Context, doing string, write copyFunc) (
 // CopyFolders are the folders of --write-kept and --annotate, nil where one was not requested.
 type CopyFolders struct{ Kept, Annotated *CopyFolder }
 
-// CopyFolders begins the folders of --write-kept and of --annotate, which adds fields.
+// CopyFolders creates the folders of --write-kept and of --annotate, which adds fields.
 func (o *Outputs) CopyFolders(ctx context.Context, inputs []string, writeKept, annotate string, opts format.Options,
 	fields []result.Column) (c CopyFolders, err error) {
 	for _, of := range []struct{ flag, path string }{{"--write-kept", writeKept}, {"--annotate", annotate}} {
@@ -188,7 +187,7 @@ func (c *CopyFolders) Refill(ctx context.Context, r Rewriter) (partly, err error
 	return partly, err
 }
 
-// ReportCopies names the files of a copy that are not what the user may expect, and counts the documents.
+// ReportCopies logs the files whose copies may be unexpected, and the number of affected documents.
 func (g *Globals) ReportCopies(r rewrite.Report) {
 	each := func(n int, more string, text func(i int) string) {
 		for i := range min(n, NamedMax) {
@@ -213,5 +212,5 @@ func (g *Globals) ReportCopies(r rewrite.Report) {
 	LogCount(g.Log.Warn, r.Unnoted, "record", " without fields: broken, too large, or an empty object")
 }
 
-// NamedMax is how many files are named before the rest is counted.
+// NamedMax is the maximum number of files in messages. Further files are only counted.
 const NamedMax = 20

@@ -26,7 +26,7 @@ const markedBytes = 2000
 // A PageHead has the data of the head of a page. The data of a page embeds it.
 type PageHead struct{ Title, Made string }
 
-// NewPageHead returns the head of a page, whose title is a subject and the names of the inputs.
+// NewPageHead returns the head of a page. The title has a subject and the names of the inputs.
 func NewPageHead(subject string, inputs []string) PageHead {
 	names := []rune(strings.Join(inputs, ", "))
 	if len(names) > titleMax {
@@ -56,7 +56,7 @@ func WriteFigures(to Folder, figures map[string]io.WriterTo) error {
 // A PageSide is one of two documents side by side.
 type PageSide struct {
 	ID    string
-	Place string // "" where it is the ID
+	Place string // "" if it equals the ID
 	Text  plot.HTML
 }
 
@@ -65,7 +65,7 @@ func NewPageSide(id, file string, row int64, text string, marks []format.Range) 
 	return PageSide{id, OtherPlace(id, file, row), markRanges(text, marks)}
 }
 
-// OtherPlace returns where a document is, "" where its ID says so.
+// OtherPlace returns the place of a document, or "" if it equals its ID.
 func OtherPlace(id, file string, row int64) string {
 	if place := input.Place(file, row); place != id {
 		return place
@@ -73,8 +73,8 @@ func OtherPlace(id, file string, row int64) string {
 	return ""
 }
 
-// markRanges returns a part of a text as HTML with some ranges marked, which ascend. It begins a little before
-// the first of them.
+// markRanges returns a part of a text as HTML, with marked ranges. Ranges ascend. The part begins a little before the
+// first range.
 func markRanges(text string, marks []format.Range) plot.HTML {
 	from := 0
 	if len(marks) > 0 && marks[0].From > markedBytes/2 {

@@ -20,32 +20,32 @@ import (
 )
 
 // Files are the globals of a command that reads inputs or writes outputs. The command claims each output before its
-// work: no output is an input, is in one or contains one, whatever the names are; no two outputs are the same; and no
-// other process writes to it.
+// work. A claim fails if the output is an input, is in an input or contains one, under any name. It also fails if it
+// is another output, or if another process writes to it.
 type Files struct {
 	*Globals
 	Skipped skippedFlag
-	Raw     bool // fingerprint files are read as integers, whatever is in them
-	Force   bool // earlier outputs are replaced
+	Raw     bool // fingerprint files are read as integers, without looking at their content
+	Force   bool // replace earlier outputs
 
 	noFiles bool      // the share of --shard is empty
-	outputs []output  // claimed so far
+	outputs []output  // claimed outputs
 	inputs  *inputSet // nil before the first output
-	folders []string  // among them, as the user gave them
+	folders []string  // folders among the inputs, as the user gave them
 }
 
-// NewFiles returns what a command has until [Globals.Close].
+// NewFiles returns the Files of a command. [Globals.Close] ends them.
 func (g *Globals) NewFiles() *Files {
 	f := &Files{Globals: g}
 	g.closers = append(g.closers, f.Skipped.abort)
 	return f
 }
 
-// inputFlags are the flags that name what a command reads. Its arguments are inputs, too.
+// inputFlags are the flags that name inputs. Arguments are inputs, too.
 var inputFlags = []string{"add", "against", "compare", "dropped", "evals", "index", "method-file", "pairs",
 	"recipe", "scan"}
 
-// An output is a place that a command writes to.
+// An output is a claimed output of a command.
 type output struct {
 	name   string      // as the user gave it
 	path   string      // without links, as [realPath] returns it
@@ -53,7 +53,7 @@ type output struct {
 	folder bool
 }
 
-// claim records an output. The error is wrong usage.
+// claim records an output, or returns wrong usage if it conflicts with an input or another output.
 func (g *Files) claim(name string, folder bool) error {
 	o := output{name: name, path: name, folder: folder}
 	if !object.Is(name) {
@@ -81,7 +81,7 @@ func (g *Files) claim(name string, folder bool) error {
 	return nil
 }
 
-// isFile reports whether the output is the regular file of info, under any of its names.
+// isFile reports whether the output is the same regular file as info.
 func (o *output) isFile(info fs.FileInfo) bool {
 	return o.info != nil && info != nil && info.Mode().IsRegular() && os.SameFile(o.info, info)
 }
@@ -124,7 +124,7 @@ func (g *Files) keepInputs(o *output) error {
 			return is(f.name)
 		}
 	}
-	for f, err := range input.Files(g.cmd.Context(), g.folders) { // links in them, and hard links
+	for f, err := range input.Files(g.cmd.Context(), g.folders) { // the folders may have links, and hard links
 		if err != nil {
 			continue // reading reports it
 		}
@@ -161,7 +161,7 @@ func (g *Files) findInputs() {
 		for _, in := range matches {
 			info, err := g.stat(in)
 			if err != nil && !object.Is(in) {
-				continue // a name of something else
+				continue // the argument is not a file
 			}
 			g.inputs.addFile(in, info, in)
 			if info != nil && info.IsDir() {
@@ -171,7 +171,7 @@ func (g *Files) findInputs() {
 	}
 }
 
-// stat returns the file of an input. Standard input can be redirected from a file.
+// stat returns the file information of an input. Standard input can be redirected from a file.
 func (g *Files) stat(in string) (fs.FileInfo, error) {
 	if f, isFile := g.Stdin.(*os.File); isFile && in == input.Stdin {
 		return f.Stat()
@@ -179,7 +179,7 @@ func (g *Files) stat(in string) (fs.FileInfo, error) {
 	return os.Stat(in)
 }
 
-// reserve takes the right to write to a path on disk, until the command ends.
+// reserve locks a path on disk against other processes until the command ends.
 func (g *Files) reserve(path string) error {
 	release, err := g.Disk.Reserve(path)
 	if errors.Is(err, disk.ErrLocked) {
@@ -191,7 +191,7 @@ func (g *Files) reserve(path string) error {
 	return err
 }
 
-// Claim claims the folder of an index, which is made in a folder that exists.
+// Claim claims the folder of a new index. Its parent folder must exist.
 func (g *Files) Claim(path string) error {
 	if err := cmp.Or(g.claim(path, true), disk.CheckParent(path)); err != nil {
 		return err
@@ -199,7 +199,7 @@ func (g *Files) Claim(path string) error {
 	return g.reserve(path)
 }
 
-// realPath returns a path without links, absolute, though its last parts need not be there.
+// realPath returns an absolute path without links. Its last elements need not exist.
 func realPath(path string) string {
 	if object.Is(path) {
 		return filepath.Clean(path)
@@ -213,7 +213,7 @@ func realPath(path string) string {
 	}
 }
 
-// isBelow reports whether a path is in a folder; both are without links.
+// isBelow reports whether a path is in a folder. Both must be free of links.
 func isBelow(path, folder string) bool {
 	return strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
 }
@@ -221,7 +221,7 @@ func isBelow(path, folder string) bool {
 // Destination follows links from path to the file that an output is written to. It reports whether the file is a pipe
 // or a device. A folder is an error.
 func Destination(path string) (file string, stream bool, err error) {
-	const linksMax = 40 // as many as Linux follows
+	const linksMax = 40 // the same limit as in Linux
 	file = path
 	for range linksMax {
 		info, err := os.Stat(file)
@@ -233,7 +233,7 @@ func Destination(path string) (file string, stream bool, err error) {
 		}
 		to, err := os.Readlink(file)
 		if err != nil {
-			return file, false, nil // no link, or nothing yet
+			return file, false, nil // not a link, or does not exist
 		}
 		if !filepath.IsAbs(to) {
 			to = filepath.Join(filepath.Dir(file), to)

@@ -21,7 +21,7 @@ import (
 	"example.org/ndd/engine/near/cluster"
 )
 
-// Progress shows on standard error how far a command is. Its first fields are flags.
+// Progress shows the progress of a command on standard error. Its first fields are flags.
 type Progress struct {
 	Format         string // format of the log
 	Quiet, verbose bool
@@ -32,22 +32,21 @@ type Progress struct {
 	messages *messages // the destination of the log
 }
 
-// A Bar shows how far a task is: in a line below the messages where standard error is a terminal, and
-// in lines of the log. It is shown ten times a second, however often it is set; Set may be called from
-// many goroutines.
+// A Bar shows the progress of a task. In a terminal it is a line below the messages that changes ten times a second.
+// Elsewhere it is a line of the log every ten seconds. Many goroutines may call Set.
 type Bar struct {
 	done, total atomic.Int64
 	end         func()
 }
 
-// messages writes the lines of the log and, in a terminal, one below them that changes.
+// messages writes the lines of the log and, in a terminal, one changing line below them.
 type messages struct {
 	out  io.Writer
 	mu   sync.Mutex
-	last string // line below the others; "" for none
+	last string // changing line; "" for none
 }
 
-// Write writes lines above the last one.
+// Write writes lines above the changing line.
 func (m *messages) Write(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,7 +54,7 @@ func (m *messages) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// show replaces the last line, or removes it for "".
+// show replaces the changing line. "" removes it.
 func (m *messages) show(line string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,7 +64,7 @@ func (m *messages) show(line string) {
 	}
 }
 
-// eraseCode returns the control sequence that removes the last line from the terminal. The caller holds m.mu.
+// eraseCode returns the control sequence that removes the changing line from the terminal. The caller holds m.mu.
 func (m *messages) eraseCode() string {
 	if m.last == "" {
 		return ""
@@ -78,10 +77,11 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// A progressText returns the text after a bar. The total is 0 if it is unknown. took is the time since the start.
+// A progressText returns the text about the progress of a task. The total is 0 if it is unknown. took is the time
+// since the start.
 type progressText func(done, total int64, took time.Duration) string
 
-// NewBar begins the bar of a task. While total is 0, for unknown, only the text is shown.
+// NewBar returns the bar of a task. The total is 0 if it is unknown.
 func (p *Progress) NewBar(task string, total int64, text progressText) *Bar {
 	b := &Bar{}
 	b.total.Store(total)
@@ -90,15 +90,14 @@ func (p *Progress) NewBar(task string, total int64, text progressText) *Bar {
 }
 
 const (
-	drawEach    = 100 * time.Millisecond // between changes of the line in a terminal
-	logEach     = 10 * time.Second       // between lines of the log about progress
-	logFilesMax = 8                      // files in flight that a line names
+	drawEach    = 100 * time.Millisecond // time between changes of the line in a terminal
+	logEach     = 10 * time.Second       // time between lines of the log
+	logFilesMax = 8                      // maximum number of open files in a line
 )
 
-// draw shows how far a task is until the returned function is called: in a line of the terminal, and
-// where standard error is none, or messages are JSON, in a line of the log every ten seconds. With
-// --verbose another one names the files in flight, in a terminal, too. It calls read for the amount
-// done and the total. m is nil where no documents are read.
+// draw shows the progress of a task until the returned function is called. In a terminal it changes one line.
+// Otherwise, and if messages are JSON, it logs a line every ten seconds. With --verbose it also logs the open files.
+// read returns the amount done and the total. m is nil for a task that reads no documents.
 func (p *Progress) draw(task string, text progressText, m *input.Meter,
 	read func() (done, total int64)) (end func()) {
 	if p.Quiet || p.off {
@@ -142,7 +141,7 @@ func (p *Progress) fit(line string) string {
 	return line[:min(len(line), columns-1)]
 }
 
-// logOnce writes the lines of one moment.
+// logOnce logs the current progress.
 func (p *Progress) logOnce(task string, text progressText, m *input.Meter, done, total int64, took time.Duration) {
 	var open []string
 	if m != nil {
@@ -168,7 +167,7 @@ func (p *Progress) logOnce(task string, text progressText, m *input.Meter, done,
 	}
 }
 
-// progressAttrs are the fields of a line of progress in JSON; unknown ones are left out.
+// progressAttrs returns the fields of a line of progress in JSON. It omits unknown ones.
 func progressAttrs(task string, m *input.Meter, done, total int64, took time.Duration) []any {
 	attrs := []any{slog.String("task", task), slog.Int64("done", done)}
 	if total > 0 {
@@ -187,7 +186,7 @@ func progressAttrs(task string, m *input.Meter, done, total int64, took time.Dur
 	return attrs
 }
 
-// readText is [BytesUnit] with the number of documents.
+// readText returns [BytesUnit] with the number of documents.
 func readText(m *input.Meter) progressText {
 	return func(done, total int64, took time.Duration) string {
 		said := BytesUnit(done, total, took)
@@ -241,9 +240,8 @@ func (b *Bar) SetOf(done, total uint64) {
 // End removes the bar. Later calls do nothing.
 func (b *Bar) End() { b.end() }
 
-// NewInputBar returns a bar that follows the bytes of the options' meter while inputs, or the options'
-// share of them, are read. The sizes of files are looked up meanwhile; for pipes and objects the bar
-// has no total.
+// NewInputBar returns a bar for reading inputs, or the share of them in the options. It shows the bytes of the
+// options' meter. The sizes of files are looked up meanwhile. For pipes and objects the bar has no total.
 func (p *Progress) NewInputBar(ctx context.Context, task string, inputs []string, o format.Options) *Bar {
 	b, m := &Bar{}, o.Meter
 	end := p.draw(task, readText(m), m, func() (int64, int64) { return m.Bytes.Load(), b.total.Load() })
@@ -253,7 +251,7 @@ func (p *Progress) NewInputBar(ctx context.Context, task string, inputs []string
 	ctx, cancel := context.WithCancel(ctx)
 	var looking sync.WaitGroup
 	looking.Go(func() {
-		if !isTerminal(p.stderr) { // until the first line; most commands end before
+		if !isTerminal(p.stderr) { // wait for the first line of the log; most commands end before
 			select {
 			case <-ctx.Done():
 			case <-time.After(logEach / 2):
@@ -269,7 +267,7 @@ func (p *Progress) NewInputBar(ctx context.Context, task string, inputs []string
 	return b
 }
 
-// sizeOf returns the size of all files, or 0 if ctx ends first or one is not known.
+// sizeOf returns the size of all files. It returns 0 if ctx ends first, or if a size is unknown.
 func sizeOf(ctx context.Context, files iter.Seq2[input.File, error]) (bytes int64) {
 	for f, err := range files {
 		if ctx.Err() != nil {
@@ -287,12 +285,11 @@ func sizeOf(ctx context.Context, files iter.Seq2[input.File, error]) (bytes int6
 	return bytes
 }
 
-// NewCompareBar returns a bar that follows fingerprints while they are compared and shows the
-// number of duplicates so far.
+// NewCompareBar returns a bar for the comparison of fingerprints. It shows the number of duplicates so far.
 func (p *Progress) NewCompareBar(task string, m *cluster.Meter) *Bar {
 	text := func(done, total int64, _ time.Duration) string {
 		share := fmt.Sprintf("%d %%", 100*done/max(1, total))
-		if n := m.Joined.Load(); n > 0 { // large inputs are first searched for documents that have a near one
+		if n := m.Joined.Load(); n > 0 { // large inputs are first searched for candidates
 			share += fmt.Sprintf(", %s near so far", humanize.Comma(n))
 		}
 		return share

@@ -13,9 +13,9 @@ import (
 	"example.org/ndd/engine/storage/object"
 )
 
-// ReadOnce returns wrong usage if inputs name a file twice, by the same path, a link, a pattern or
-// a folder that is an input as well: all its documents would be found to be duplicates. The error
-// has both names. A file that cannot be looked at is passed over; reading it reports the error.
+// ReadOnce returns wrong usage if inputs name a file twice: by the same path, a link, a pattern, or a folder that is
+// an input, too. All its documents would be duplicates. The error has both names. ReadOnce ignores files that it
+// cannot inspect; reading them reports the error.
 func ReadOnce(inputs []string) error {
 	n := newInputSet()
 	for _, in := range inputs {
@@ -33,7 +33,7 @@ func ReadOnce(inputs []string) error {
 	return n.checkNested()
 }
 
-// ReadTwice returns an error for inputs that a flag cannot read again.
+// ReadTwice returns an error if an input can be read only once, for a flag that reads inputs twice.
 func ReadTwice(flag string, inputs []string) error {
 	if i := slices.IndexFunc(inputs, input.ReadOnce); i >= 0 {
 		return Usagef("%s reads documents twice, and a pipe (%s) can be read only once: write it to a file first", flag,
@@ -42,7 +42,7 @@ func ReadTwice(flag string, inputs []string) error {
 	return nil
 }
 
-// An inputSet holds the inputs so far, by the names that the user gave.
+// An inputSet has the inputs of a command, with the names that the user gave.
 type inputSet struct {
 	paths    map[string]string // name by path without links
 	files    map[stamp][]file  // files by stamp; several may be one file with several names
@@ -55,12 +55,12 @@ func newInputSet() *inputSet {
 		resolved: map[string]string{}}
 }
 
-// A stamp is the same for all names of a file, and for few other files.
+// A stamp has the size and the time of a file. All names of a file have the same stamp, and few other files have it.
 type stamp struct{ size, time int64 }
 
 func stampOf(info fs.FileInfo) stamp { return stamp{info.Size(), info.ModTime().UnixNano()} }
 
-// A file is one of the inputs, with its name.
+// A file is an input with its name.
 type file struct {
 	fs.FileInfo
 	name string
@@ -75,13 +75,13 @@ func (n *inputSet) add(path, name string) error {
 	return n.addFile(path, info, name)
 }
 
-// addFile is add for a path where info was found, nil for nothing.
+// addFile is add with the file information of the path. It is nil if the path is no file.
 func (n *inputSet) addFile(path string, info fs.FileInfo, name string) error {
 	at := path
 	switch {
 	case object.Is(path):
 		at = filepath.Clean(path)
-		n.folders[at] = name // or one object, below which is none
+		n.folders[at] = name // it may be a prefix or a single object
 	case info == nil:
 	case info.Mode().IsRegular():
 		at = n.realPath(path)
@@ -103,7 +103,7 @@ func (n *inputSet) addFile(path string, info fs.FileInfo, name string) error {
 	return nil
 }
 
-// duplicateError returns the error for an input that has two names.
+// duplicateError returns the error about an input with two names.
 func duplicateError(first, second string) error {
 	if first == second {
 		return Usagef("%s is named twice: its documents would all be there twice; name it once", first)
@@ -111,7 +111,7 @@ func duplicateError(first, second string) error {
 	return Usagef("%s and %s are the same: their documents would all be there twice; name one of them", first, second)
 }
 
-// realPath returns path without links.
+// realPath returns the path without links. It remembers the folders.
 func (n *inputSet) realPath(path string) string {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return input.RealPath(path)
@@ -123,8 +123,8 @@ func (n *inputSet) realPath(path string) string {
 	return filepath.Join(n.resolved[dir], name)
 }
 
-// checkNested returns an error if an input is in a folder that is another input. Hidden files and folders are allowed,
-// because a folder is read without them.
+// checkNested returns an error if an input is in a folder that is another input. Hidden files and folders are
+// allowed, because reading a folder omits them.
 func (n *inputSet) checkNested() error {
 	if len(n.folders) == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"example.org/ndd/engine/corpus/text"
 )
 
-// RecipeOf returns the recipe with a name, or in a file, or the default one for "".
+// RecipeOf returns the recipe with a name, or from a file. For "" it returns the default recipe.
 func RecipeOf(nameOrFile string) (simhash.Recipe, error) {
 	if nameOrFile == "" {
 		nameOrFile = simhash.Default().Name()

@@ -11,7 +11,7 @@ import (
 	"example.org/ndd/engine/corpus/input"
 )
 
-// ShardOf returns i and N of the value i/N of --shard, 0 and 1 for "".
+// ShardOf parses the value i/N of --shard. For "" it returns 0 and 1.
 func ShardOf(s string) (i, n int, err error) {
 	if s == "" {
 		return 0, 1, nil
@@ -33,8 +33,7 @@ func (s *ShareFlag) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.value, "shard", "", "read only one of N shares of the files: 0/N to N-1/N")
 }
 
-// Share returns the share, nil without the flag. The files must be the same, and of the same sizes,
-// for all shares.
+// Share returns the share, or nil without the flag. All shares need the same files with the same sizes.
 func (s *ShareFlag) Share(ctx context.Context, g *Files, inputs []string) (*input.Share, error) {
 	if s.value == "" {
 		return nil, nil

@@ -19,13 +19,12 @@ type skippedFlag struct {
 	table *result.TableWriter
 }
 
-// Register adds the flag to cmd, which must have --force as well, for CheckOutput.
+// Register adds the flag to cmd. The command must have --force, too, for CheckOutput.
 func (s *skippedFlag) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.path, "skipped", "", "table of skipped files and records: .tsv, .jsonl or .parquet")
 }
 
-// begin opens the table and makes the configuration report skips to it. The caller calls abort at
-// the end.
+// begin opens the table, and makes the configuration write skipped input to it. The caller calls abort at the end.
 func (s *skippedFlag) begin(g *Files, c *ingest.Config) error {
 	if s.path == "" || s.table != nil {
 		return nil

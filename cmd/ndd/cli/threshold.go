@@ -10,7 +10,7 @@ import (
 // texts with templates are missed; see bench/record/2026-11-28-defaults.md.
 const DefaultK = 8
 
-// Threshold is the value of --threshold: the least estimated Jaccard similarity of a hit.
+// Threshold is the value of --threshold: the minimum estimated Jaccard similarity of a hit.
 type Threshold float64
 
 // Register adds the flag of a command that verifies hits by sketches.
@@ -26,7 +26,7 @@ func (t Threshold) Check() error {
 	return nil
 }
 
-// Option returns the threshold as the engine takes it, where a negative one verifies nothing.
+// Option returns the threshold for the engine. A negative one means that hits are not verified.
 func (t Threshold) Option() float64 {
 	if t == 0 {
 		return -1

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A group of flags in the help of a command is a line: its title, a colon, and the flags in order, each with the name of
-// its value. "Output: output=DIR force" lists --output DIR and --force.
+// A line describes a group of flags in the help of a command. It has the title, a colon, and the flags in order, each
+// with the name of its value. "Output: output=DIR force" lists --output DIR and --force.
 
-// sharedGroups have the flags that are the same in all commands.
+// sharedGroups has the flags that several commands share.
 var sharedGroups = []string{
 	"Output: output=FILE sketch=WHAT show-recipe explain learn-idf format=FORMAT exit-code count write-kept=DIR annotate=DIR report=DIR skipped=FILE dry-run force",
 	"Input: input-format=NAME text=FIELD id=FIELD extract=PART drop=KINDS recipe=NAME max-document=SIZE shard=I/N raw strict",
@@ -23,8 +23,8 @@ var sharedGroups = []string{
 
 const groupsKey, guideKey = "groups", "guide" // annotations of a command
 
-// HelpOf returns the annotations of a command for its help: pointers to the guide, and the groups of the flags that are
-// its own. They come before the shared ones. A flag that is in no group comes first of all.
+// HelpOf returns the annotations of a command for its help: pointers to the guide, and its groups of flags. They
+// precede the shared groups. Flags without a group come first.
 func HelpOf(guide string, groups ...string) map[string]string {
 	return map[string]string{guideKey: guide, groupsKey: strings.Join(groups, "\n")}
 }
@@ -35,7 +35,7 @@ const (
 	usageWidth  = 90
 )
 
-// Usage writes how a command is used: its examples, its subcommands, and its flags in groups.
+// Usage writes the help of a command: its examples, its subcommands, and its flags in groups.
 func Usage(cmd *cobra.Command) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage:\n  %s\n", cmd.UseLine())
@@ -61,7 +61,7 @@ func Usage(cmd *cobra.Command) error {
 	return err
 }
 
-// writeCommands writes the list of those subcommands that is reports.
+// writeCommands writes the list of the subcommands for which is returns true.
 func writeCommands(b *strings.Builder, title string, cmd *cobra.Command, is func(*cobra.Command) bool) {
 	for _, c := range cmd.Commands() {
 		if !is(c) {
@@ -81,7 +81,7 @@ type flagGroup struct {
 	lines []string
 }
 
-// groupsOf returns the groups of a command's flags. The flags of all commands are left out.
+// groupsOf returns the groups of a command's flags, without the flags of all commands.
 func groupsOf(cmd *cobra.Command) []flagGroup {
 	left := map[string]*pflag.Flag{}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -114,7 +114,7 @@ func groupsOf(cmd *cobra.Command) []flagGroup {
 	return groups
 }
 
-// valueNames are the names of values that no group names, by the types of flags.
+// valueNames are the default names of values, by the types of flags.
 var valueNames = map[string]string{"string": "TEXT", "stringArray": "TEXT", "int": "N", "int64": "N", "uint": "N", "uint64": "N",
 	"float64": "X", "duration": "TIME", "time": "TIME"}
 

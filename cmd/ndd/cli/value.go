@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A WordFlag is the value of a flag that takes one of a few words, which errors and the shell's completion list.
+// A WordFlag is the value of a flag that takes one of a few words. Errors and the completion of shells list the
+// words.
 type WordFlag struct {
 	Words []string
 	index int
@@ -36,15 +37,15 @@ func ValueVar[T any](f *pflag.FlagSet, to *T, name, usage string, words []string
 // String returns the word that was given.
 func (w *WordFlag) String() string {
 	if w.Words == nil {
-		return "" // pflag asks the zero value
+		return "" // pflag calls String of the zero value
 	}
 	return w.Words[w.index]
 }
 
-// Type returns what the help calls the value.
+// Type returns the name of the value in the help.
 func (w *WordFlag) Type() string { return "string" }
 
-// Set is of [pflag.Value].
+// Set implements [pflag.Value].
 func (w *WordFlag) Set(text string) error {
 	at := slices.Index(w.Words, text)
 	if at < 0 {
@@ -61,8 +62,8 @@ func OrList(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// ValueError rewords the parser's error about the value of a flag to say which values are allowed.
-// It returns other errors unchanged.
+// ValueError returns an error that lists the allowed values of a flag, for an error of the parser. It returns other
+// errors unchanged.
 func ValueError(err error) error {
 	bad, isValue := errors.AsType[*pflag.InvalidValueError](err)
 	if !isValue {

@@ -22,7 +22,7 @@ type Work struct {
 	copies *work.Copies // in the folder that is being made; nil if none are kept
 }
 
-// CheckWork claims the folder of --work, and returns an error for inputs that it cannot know again.
+// CheckWork claims the folder of --work. Pipes are an error, because the next run cannot recognise them.
 func (g *Files) CheckWork(dir string, inputs []string) error {
 	if dir == "" {
 		return nil
@@ -34,8 +34,8 @@ func (g *Files) CheckWork(dir string, inputs []string) error {
 	return g.claim(dir, true)
 }
 
-// BeginReading begins a reading of inputs that takes over what the folder of --work has, unless dir is "",
-// and shows how far it is. Close must be called, also if the work is nil.
+// BeginReading prepares the reading of inputs, with a progress bar. Unless dir is "", the reading reuses the results
+// in the folder of --work. The caller must call Close, even if the work is nil.
 func (g *Files) BeginReading(ctx context.Context, inputs []string, c *ingest.Config, dir string) (
 	w *Work, _ *Bar, err error) {
 	if dir != "" {
@@ -69,8 +69,7 @@ func (w *Work) Close(err *error) {
 	*err = cmp.Or(*err, w.Folder.Close())
 }
 
-// KeepCopies makes the work keep the finished copies of a folder that is being made, if that is on a disk. Both may
-// be nil.
+// KeepCopies makes the work keep the finished copies of an unfinished folder on disk. Both may be nil.
 func (w *Work) KeepCopies(to *CopyFolder) {
 	if w == nil || to == nil {
 		return
@@ -94,7 +93,7 @@ func (w *Work) Done() {
 	}
 }
 
-// report says how many files are taken over, and which ones are read.
+// report logs the number of reused files, and the names of the files that are read.
 func (w *Work) report(t work.Taken) {
 	if t.Stored+len(t.Changed)+len(t.Other)+t.Unused == 0 {
 		return // the first run

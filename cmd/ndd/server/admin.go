@@ -20,7 +20,7 @@ import (
 	"example.org/ndd/engine/plot"
 )
 
-// administration handles the requests about the server and its index as a whole.
+// administration handles the requests about the server and the whole index.
 type administration struct {
 	options   *Options
 	limits    *bounds
@@ -46,7 +46,7 @@ type backupRequest struct {
 // backupName is the pattern of the name of a backup.
 var backupName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,99}$`)
 
-// backup is /v1/backup. It makes a backup of a name.
+// backup handles /v1/backup. It makes a backup with the given name.
 func (s administration) backup(ctx context.Context, c *call, in *backupRequest) (reply, *problem) {
 	if !backupName.MatchString(in.Name) {
 		return reply{}, fieldProblem("body.name",
@@ -101,7 +101,7 @@ type indexSizes struct {
 	BoundEach    float64        `json:"bound_bytes_each"`
 }
 
-// indexKind is how an index is made.
+// indexKind describes the design and the settings of an index.
 type indexKind struct {
 	Layout  string          `json:"layout"`
 	K       int             `json:"k"`
@@ -112,7 +112,7 @@ type indexKind struct {
 	Durable bool            `json:"durable"`
 }
 
-// shownRecipe returns the recipe of the index, without a private key.
+// shownRecipe returns the recipe of the index without its private key.
 func shownRecipe(x *engine.Index) *simhash.Recipe {
 	r := x.Recipe()
 	if r == nil {
@@ -151,7 +151,7 @@ type limits struct {
 	Queue         float64 `json:"queue_seconds"`
 }
 
-// shown returns the limits as /v1/stats has them.
+// shown returns the limits in the form of /v1/stats.
 func (l *bounds) shown() limits {
 	return limits{int(l.Body), strict.Max, fingerprintsMax, limitMax, l.Connections, l.Answer, l.RequestMemory,
 		l.Timeout.Seconds(), l.Queue.Seconds()}
@@ -186,12 +186,13 @@ func (s administration) statistics(_ context.Context, c *call) (reply, *problem)
 	return reply{value: a}, nil
 }
 
-// openAPI describes the interface. It is a page, for values of type traits: tests hold each form of it against the handlers.
+// openAPI describes the interface. It is a template for values of type traits. Tests compare each form of it with the
+// handlers.
 //
 //go:embed openapi.json
 var openAPI string
 
-// traits are the values that the description has of a server and its index.
+// traits are the properties of a server and its index that the description depends on.
 type traits struct {
 	IDs      bool // documents have ids
 	Recipe   bool // documents can be fingerprinted
@@ -203,7 +204,7 @@ type traits struct {
 	Version string
 }
 
-// traitsOf returns the values of a server with an index, and while there is none, values that fit any.
+// traitsOf returns the traits of a server with an index. Without an index, it returns traits that fit every index.
 func traitsOf(o *Options, x *engine.Index) traits {
 	t := traits{IDs: true, Recipe: true, K: 64, Tokens: o.TokenFile != "", Backups: o.Backups != "", Version: o.Version}
 	if x != nil {

@@ -12,7 +12,7 @@ import (
 	"example.org/ndd/engine/memory"
 )
 
-// admission is how much is done at a time.
+// admission limits the requests that run at the same time, and their memory.
 type admission struct {
 	limits                    bounds
 	transfers                 *admit.Transfers
@@ -20,9 +20,9 @@ type admission struct {
 	waits                     *prometheus.HistogramVec // at gates
 }
 
-// newAdmission makes the gates. A query is a few microseconds of work, so more of them than processors
-// only lengthens each; twice as many keep the processors busy. A batch uses all processors and
-// lends its slot while its answer is read. Inserts wait together for one sync of the disk.
+// newAdmission makes the gates. A query takes a few microseconds. Twice as many queries as processors keep the
+// processors busy, and more only lengthen each. A batch uses all processors, and lends its slot while the client
+// reads. Inserts wait together for one sync of the disk.
 func newAdmission(limits bounds, m *metrics) admission {
 	n, queue := runtime.GOMAXPROCS(0), limits.Queue
 	return admission{
@@ -36,7 +36,7 @@ func newAdmission(limits bounds, m *metrics) admission {
 }
 
 // admit reads the body of a request into a call, and waits until it may run. w.release releases its memory and its
-// slot. The context ends when the time of the request is over, or with stop.
+// slot. The context ends at the deadline of the request, or when stop is called.
 func (a *admission) admit(w *answer, r *http.Request, to *route, c *call) (ctx context.Context, stop func(), p *problem) {
 	w.slot.client, c.memory = c.client, a.transfers.Begin(w)
 	w.slot.memory = c.memory

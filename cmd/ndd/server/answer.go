@@ -12,51 +12,50 @@ import (
 	"example.org/ndd/cmd/ndd/server/admit"
 )
 
-// An answer writes the response of a request, and records its status and length. It releases the
-// place at the gate before it writes, and reserves memory for the response. It writes in pieces, and the
-// client must read each in time: a slow reader costs only the memory of its own response.
+// An answer writes the response of a request, and records its status and length. It leaves the gate before it writes,
+// and reserves memory for the response. It writes in pieces, and the client must read each piece in time. So a slow
+// reader costs only the memory of its own response.
 type answer struct {
 	http.ResponseWriter
 	upload    upload
-	stall     time.Duration // for each piece
+	stall     time.Duration // time limit of each piece
 	slot      slot
-	streams   bool  // it is written while it is made
+	streams   bool  // the response is written while it is computed
 	status    int   // status to send with the first bytes; 0: none was set yet
 	hasBegun  bool  // it was sent
-	bytes     int64 // number of bytes written
+	bytes     int64 // bytes written
 	isRefused bool  // there was no memory for the answer: another one was sent
-	discards  bool  // the rest of the body is to be read after the answer
+	discards  bool  // read the rest of the body after the answer
 }
 
-// A slot is what an admitted request holds: a place at its gate, and memory.
+// A slot holds the resources of an admitted request: its pass of the gate, and memory.
 type slot struct {
 	client   access.Client
-	arrived  atomic.Bool // the body, which was read to its end
+	arrived  atomic.Bool // the body was read to its end
 	pass     *admit.Pass
 	memory   *admit.Transfer // nil before the body is read
 	body     int             // bytes of memory that the body still takes
 	admitted bool            // the answer's memory is counted
 }
 
-// errRefused is the error of an answer that is made while it is written, and was replaced by a
-// refusal.
+// errRefused ends a streamed answer that was replaced by a refusal.
 var errRefused = errors.New("no memory for the answer")
 
-// WriteHeader keeps the status for the first bytes.
+// WriteHeader stores the status. It is sent with the first bytes.
 func (a *answer) WriteHeader(status int) {
 	if a.status == 0 {
 		a.status = status
 	}
 }
 
-// Write sends bytes, after those before.
+// Write sends bytes in pieces of stallBytes.
 func (a *answer) Write(p []byte) (n int, err error) {
 	if !a.hasBegun {
 		a.begin(len(p))
 	}
 	if a.isRefused {
 		if a.streams {
-			return 0, errRefused // so that no more of it is made
+			return 0, errRefused // ends the computation of the stream
 		}
 		return len(p), nil
 	}
@@ -79,8 +78,7 @@ func (a *answer) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// lend releases the place at the gate while f waits for the client: for good, or until f returns if
-// the answer is streamed.
+// lend leaves the gate while f waits for the client. A streamed answer enters the gate again when f returns.
 func (a *answer) lend(f func() error) error {
 	if a.streams {
 		return a.slot.pass.Lend(a.upload.request.Context(), f)
@@ -89,8 +87,8 @@ func (a *answer) lend(f func() error) error {
 	return f()
 }
 
-// begin sends the header. It reserves memory for n bytes: an answer that is sent whole replaces the
-// memory of the work on it.
+// begin sends the header. It reserves memory for n bytes: an answer that is sent at once replaces the memory that
+// computed it.
 func (a *answer) begin(n int) {
 	if a.status == 0 {
 		a.status = http.StatusOK
@@ -125,8 +123,8 @@ func (a *answer) begin(n int) {
 // Client names the client of the request; see [admit.Owner].
 func (a *answer) Client() string { return clientOf(a.upload.request, a.slot.client) }
 
-// CutOff ends a request that makes no progress while others need its memory. A client that sends gets the answer that
-// it was too slow; the connection of a client that reads is reset.
+// CutOff ends a request that makes no progress while others need its memory. A client that is sending gets a response
+// that says it was too slow. The connection of a client that is reading is reset.
 func (a *answer) CutOff() {
 	if a.slot.arrived.Load() {
 		resetConnection(a.upload.request.Context())
@@ -135,15 +133,15 @@ func (a *answer) CutOff() {
 	}
 }
 
-// release gives back what the request holds.
+// release releases the memory and the gate of the request.
 func (a *answer) release() {
 	a.slot.pass.Leave()
 	a.slot.memory.End()
 	a.slot = slot{}
 }
 
-// clientOf names the client of a request, which shares memory with its other requests: by its certificate, or else by
-// its address. An IPv6 client may have a whole /64.
+// clientOf returns the name of a request's client: from its certificate, or else its address. The requests of a
+// client share memory. An IPv6 client may have a whole /64.
 func clientOf(r *http.Request, who access.Client) string {
 	if who.Name != "" {
 		return "cn:" + who.Name
@@ -161,24 +159,25 @@ func clientOf(r *http.Request, who access.Client) string {
 	return p.String()
 }
 
-// Unwrap lets http.ResponseController through.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 const (
-	// keptBytes of a body that a refused request still sends are read by package http, which keeps the
-	// connection open then.
+	// keptBytesMax is the rest of a body up to which package http reads it and keeps the connection of a refused
+	// request open.
 	keptBytesMax = 256 << 10
-	// discardBytes and discardTime bound how much of a larger body is read after the answer: many clients read no
-	// answer before they have sent everything, and a client whose connection is closed never sees it.
+	// discardBytesMax and discardTime limit how much of a larger body is read after the answer. Many clients read no
+	// answer before they have sent everything. If the connection were closed earlier, they would never see the
+	// answer.
 	discardBytesMax = 256 << 20
 	discardTime     = 5 * time.Second
 )
 
-// An upload is the body of a request as its client sends it.
+// An upload is the body of a request while its client sends it.
 type upload struct {
 	io.ReadCloser
 	request  *http.Request
-	wasAsked bool // the client was told to send it
+	wasAsked bool // the server has begun to read it
 	complete bool // it was read to its end
 }
 
@@ -190,19 +189,19 @@ func (u *upload) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// continues reports whether the client may still be sending a body that is not worth keeping its connection.
+// continues reports whether the client may still be sending a body that is too long to keep the connection open for.
 func (u *upload) continues() bool {
 	r := u.request
-	if u.complete || r.ProtoMajor > 1 || r.Header.Get("Expect") != "" && !u.wasAsked { // it waits for the word to send
+	if u.complete || r.ProtoMajor > 1 || r.Header.Get("Expect") != "" && !u.wasAsked { // the client waits for 100 Continue
 		return false
 	}
 	return u.wasAsked || r.ContentLength < 0 || r.ContentLength > keptBytesMax
 }
 
-// discard reads the rest of the body of a request that was refused, so that its client sees the answer.
+// discard reads the rest of the body of a refused request, so that its client sees the answer.
 func (u *upload) discard(w http.ResponseWriter) {
 	c := http.NewResponseController(w)
-	c.Flush() // an error comes again
+	c.Flush() // a later call returns the error again
 	c.SetReadDeadline(time.Now().Add(discardTime))
 	io.CopyN(io.Discard, u.ReadCloser, discardBytesMax)
 }

@@ -18,31 +18,31 @@ import (
 )
 
 const (
-	limitDefault = 1000    // ids of an answer
-	limitMax     = 1 << 16 // the same, on demand
-	kMax         = 1 << 30 // maximum k in JSON; every index has a smaller limit
-	idMax        = 2048    // characters
-	cursorMax    = 19      // digits
+	limitDefault = 1000    // default number of IDs in an answer
+	limitMax     = 1 << 16 // maximum number of IDs in an answer
+	kMax         = 1 << 30 // maximum k in JSON; each index has a lower limit
+	idMax        = 2048    // maximum characters of an ID
+	cursorMax    = 19      // maximum digits of a cursor
 )
 
-// idHeader names a document that is a request's whole body, as ?id= does.
+// idHeader is the header with the ID of a document that is the whole body, as ?id= has it.
 const idHeader = "Document-Id"
 
-// arguments are what a request says in its address and header. A field of a JSON body takes
-// precedence over the parameter of its name, so that k, limit, ttl and id may be given with any body.
+// arguments are the parameters of a request in its URL and its headers. A field of a JSON body overrides the
+// parameter of the same name. So k, limit, ttl and id work with every kind of body.
 type arguments struct {
 	k, limit   *int
 	id         *string // ID of a document; nil: not given
 	unique     bool
-	prefix     string            // prefix of ids; "" for any
+	prefix     string            // prefix of the IDs; "" means any ID
 	cursor     engine.DocID      // the first document of a page
-	onConflict engine.OnConflict // 0: the server's
+	onConflict engine.OnConflict // 0 means the default of the server
 	ttl        time.Duration     // 0: the server's
-	accept     []string          // headers Accept
-	path       string            // the id in the address
+	accept     []string          // values of the header Accept
+	path       string            // ID in the path of the URL
 }
 
-// readArguments reads the arguments of a request. It accepts the parameters in names only, and none twice.
+// readArguments reads the arguments of a request. Only the parameters in names are allowed, each once.
 func readArguments(r *http.Request, names []string) (a arguments, p *problem) {
 	a.accept = r.Header["Accept"]
 	a.path = r.PathValue("id")
@@ -73,7 +73,7 @@ func (a *arguments) parse(query string, names []string) *problem {
 	if err != nil {
 		return fieldProblem("query", "%v", err)
 	}
-	for _, name := range slices.Sorted(maps.Keys(values)) { // the first mistake is always the same
+	for _, name := range slices.Sorted(maps.Keys(values)) { // in order, so that the same request always gets the same error
 		list := values[name]
 		switch {
 		case !slices.Contains(names, name) && len(names) == 0:
@@ -90,7 +90,7 @@ func (a *arguments) parse(query string, names []string) *problem {
 	return nil
 }
 
-// set sets a parameter and returns its mistake, "" if there is none.
+// set sets a parameter. It returns why the value is invalid, or "".
 func (a *arguments) set(name, text string) (wrong string) {
 	ok := true
 	switch name {
@@ -127,7 +127,7 @@ func (a *arguments) set(name, text string) (wrong string) {
 	return wrong
 }
 
-// number reads a whole number, or says that a text is none.
+// number parses a whole number. It returns why the text is invalid, or "".
 func number(text string) (*int, string) {
 	n, err := strconv.Atoi(text)
 	if err != nil {
@@ -136,13 +136,13 @@ func number(text string) (*int, string) {
 	return &n, ""
 }
 
-// conflicts maps the values of on_conflict.
+// conflicts are the values of on_conflict.
 var conflicts = map[string]engine.OnConflict{"replace": engine.Replace, "keep": engine.Keep, "error": engine.Refuse}
 
 // ttlUnits are the units of a time to live.
 var ttlUnits = map[byte]time.Duration{'d': 24 * time.Hour, 'h': time.Hour, 'm': time.Minute, 's': time.Second}
 
-// wantTTL says how a time to live is written.
+// wantTTL is the message about an invalid time to live.
 const wantTTL = "%.40q must be a time such as 90d, 36h, 10m or 30s, of at most 6 digits, or forever"
 
 // parseTTL reads a time of a whole number of days, hours, minutes or seconds.
@@ -164,7 +164,7 @@ func parseTTL(text string) (time.Duration, bool) {
 	return time.Duration(n) * unit, true
 }
 
-// badID returns why an id would break the lines of an answer, "" if it would not.
+// badID returns why an ID is not allowed, or "". Control characters would break the lines of an answer.
 func badID(id string) string {
 	switch n := utf8.RuneCountInString(id); {
 	case id == "":
@@ -179,7 +179,7 @@ func badID(id string) string {
 	return ""
 }
 
-// distance returns the k of a request: from its body, the parameter, or the index, which has the largest.
+// distance returns the k of a request: from its body, else from the parameter, else the largest k of the index.
 func (a *arguments) distance(k *bitCount, largest int) (int, *problem) {
 	within := largest
 	for _, one := range []struct {
@@ -201,7 +201,7 @@ func (a *arguments) distance(k *bitCount, largest int) (int, *problem) {
 	return within, nil
 }
 
-// limitOr returns the limit of a request: from its body, the parameter, or otherwise.
+// limitOr returns the limit of a request: from its body, else from the parameter, else the argument otherwise.
 func (a *arguments) limitOr(limit *idLimit, otherwise int) int {
 	switch {
 	case limit != nil:
@@ -212,7 +212,7 @@ func (a *arguments) limitOr(limit *idLimit, otherwise int) int {
 	return otherwise
 }
 
-// A bitCount is the k of a body, which the index limits.
+// A bitCount is the k in a JSON body.
 type bitCount int
 
 // UnmarshalJSON reads the number.
@@ -222,7 +222,7 @@ func (k *bitCount) UnmarshalJSON(value []byte) error {
 	return err
 }
 
-// An idLimit is the limit of a body.
+// An idLimit is the limit in a JSON body.
 type idLimit int
 
 // UnmarshalJSON reads the number.

@@ -15,7 +15,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// batch is /v1/batch. It answers many fingerprints in one stream.
+// batch handles /v1/batch. It streams the hits of many fingerprints.
 func (s queries) batch(_ context.Context, c *call) (reply, *problem) {
 	k, prints, p := batchRequest(c)
 	if p != nil {
@@ -84,7 +84,7 @@ func batchRequest(c *call) (k int, fingerprints []uint64, p *problem) {
 	return k, slices.Clone(store.Uint64s(c.body)), nil
 }
 
-// batchFormat returns the format of the answer that the client asks for and its media type.
+// batchFormat returns the media type and the format that the client accepts.
 func batchFormat(accept []string) (media string, f result.Format) {
 	switch {
 	case names(accept, mediaLines, "application/jsonl", mediaJSON):
@@ -95,7 +95,7 @@ func batchFormat(accept []string) (media string, f result.Format) {
 	return mediaTSV, result.TSV
 }
 
-// names reports whether headers Accept have one of these media types by name.
+// names reports whether the headers Accept name one of these media types.
 func names(accept []string, media ...string) bool {
 	for _, header := range accept {
 		for want := range strings.SplitSeq(header, ",") {

@@ -23,8 +23,8 @@ import (
 	"example.org/ndd/engine/corpus/unpack"
 )
 
-// readRequestBody reads the body of a request into memory, and decompresses it. Sent is its length before that.
-// All bodies are bounded together. A route without media types has no bodies.
+// readRequestBody reads the body of a request into memory and decompresses it. sent is its length before that. The
+// memory of all bodies together is limited. A route without media types has no bodies.
 func readRequestBody(w *answer, r *http.Request, to *route, recipe *simhash.Recipe, limits *bounds) (in payload, sent int,
 	p *problem) {
 	if to.accepts == nil {
@@ -42,7 +42,7 @@ func readRequestBody(w *answer, r *http.Request, to *route, recipe *simhash.Reci
 		return in, 0, p
 	}
 	sent = len(in.body)
-	if err := to.gate.Refuse(sent > heavyBytes); err != nil { // before there is work on the body
+	if err := to.gate.Refuse(sent > heavyBytes); err != nil { // before any work on the body
 		return in, sent, admissionProblem(err)
 	}
 	if encoding != "" && encoding != "identity" {
@@ -56,9 +56,8 @@ func readRequestBody(w *answer, r *http.Request, to *route, recipe *simhash.Reci
 	return in, sent, p
 }
 
-// acceptMedia reads the header Content-Type. A body without one, or with the one of forms, which
-// curl puts on everything, is taken for the first of those accepted: a form of a foreign web page
-// does not come this far (access.CheckOrigin).
+// acceptMedia reads the header Content-Type. If it is missing, or is the type of forms, which curl sends by default,
+// the body has the first accepted type. Forms of other web sites were refused before (access.CheckOrigin).
 func acceptMedia(header string, accepted []string) (in payload, p *problem) {
 	const form = "application/x-www-form-urlencoded"
 	if slices.Contains(accepted, header) { // the usual case
@@ -82,9 +81,9 @@ func acceptMedia(header string, accepted []string) (in payload, p *problem) {
 	return payload{media: media, contentType: mime.FormatMediaType(media, params)}, nil // contentType includes the charset
 }
 
-// readBody reads a body whole. It takes memory as bytes come, not as
-// they are announced, so that an idle sender holds little. Beyond 64 KiB, each 64 KiB must arrive
-// within the time of a stall. A body that keeps to that may take any time.
+// readBody reads a whole body. It reserves memory for bytes that arrived, not for bytes that were announced, so an
+// idle sender holds little. Beyond 64 KiB, each 64 KiB must arrive within times.stall. There is no limit of the total
+// time.
 func readBody(w *answer, r *http.Request, limits *bounds) (body []byte, p *problem) {
 	if r.ContentLength > limits.Body {
 		return nil, tooLarge(limits.Body)
@@ -98,7 +97,7 @@ func readBody(w *answer, r *http.Request, limits *bounds) (body []byte, p *probl
 	defer memory.SetWaiting(false)
 	first := int64(bodyBytesFirst)
 	if r.ContentLength >= 0 {
-		first = min(first, r.ContentLength+1) // one for the end to be seen without growing
+		first = min(first, r.ContentLength+1) // one more, to see the end without growing
 	}
 	body = make([]byte, 0, first)
 	for {
@@ -114,9 +113,9 @@ func readBody(w *answer, r *http.Request, limits *bounds) (body []byte, p *probl
 		}
 		if len(body)-window >= stallBytes {
 			window = len(body)
-			from.SetReadDeadline(time.Now().Add(limits.times.stall)) // otherwise the deadline of the server applies
+			from.SetReadDeadline(time.Now().Add(limits.times.stall)) // before that, the deadline of the server applies
 			if memory.IsCutOff() {
-				from.SetReadDeadline(time.Now()) // the goroutine that cut it off has set this deadline just before
+				from.SetReadDeadline(time.Now()) // the deadline that cut the request off was just overwritten
 			}
 		}
 		memory.SetWaiting(true)
@@ -131,7 +130,7 @@ func readBody(w *answer, r *http.Request, limits *bounds) (body []byte, p *probl
 	}
 }
 
-// readProblem returns the answer to a body that could not be read to its end.
+// readProblem returns the answer if a body could not be read to its end.
 func readProblem(err error, received int, limit int64, cutOff bool) *problem {
 	switch {
 	case errors.As(err, new(*http.MaxBytesError)):
@@ -156,8 +155,8 @@ var encodings = []string{"", "identity", "gzip", "x-gzip", "zstd"}
 // zstdWindowMax is the largest window of a zstd body, as browsers have it.
 const zstdWindowMax = 8 << 20
 
-// decompress decompresses a body. The result is at most as long as a
-// body may be, and is counted among the memory of requests as it grows.
+// decompress decompresses a body. The limit of a body applies to the result, too. Its memory is reserved while it
+// grows.
 func decompress(body []byte, encoding string, limit int, memory *admit.Transfer) ([]byte, *problem) {
 	bad := func(err error) *problem {
 		return newProblem(http.StatusBadRequest, fmt.Sprintf("body: not %s, as the header Content-Encoding says: %v",
@@ -204,8 +203,8 @@ func decompress(body []byte, encoding string, limit int, memory *admit.Transfer)
 	}
 }
 
-// compressionProblem refuses a body that is compressed without saying so: its bytes would be taken for
-// text. A body of fingerprints may begin with any bytes.
+// compressionProblem refuses a compressed body without the header Content-Encoding, because its bytes would be read
+// as text. A body of fingerprints may begin with any bytes.
 func compressionProblem(in *payload) *problem {
 	kind := unpack.PackingOf(in.body)
 	if in.media == mediaBytes || kind == unpack.None {
@@ -219,10 +218,10 @@ func compressionProblem(in *payload) *problem {
 		header)
 }
 
-// workBytes returns the memory that a request takes for each byte of its body, the body included:
-// decoded copies, the extracted text and its features. The factors were measured with bodies of 8
-// MiB (the maximum: 4.6 for text in JSON, 7.4 for HTML, 8.5 for HTML in JSON). Other encodings than UTF-8
-// become three times as long, and simhash counts each different word and character.
+// workBytes returns the memory of a request for each byte of its body: the body, decoded copies, the extracted text
+// and its features. The factors were measured with bodies of 8 MiB (the maximum: 4.6 for text in JSON, 7.4 for HTML,
+// 8.5 for HTML in JSON). Text in another encoding becomes up to three times as long in UTF-8. Simhash counts each
+// different word and character.
 func workBytes(in *payload, recipe *simhash.Recipe) (n int64) {
 	switch n = 6; {
 	case in.media == mediaHTML && !utf8.Valid(in.body):
@@ -236,7 +235,7 @@ func workBytes(in *payload, recipe *simhash.Recipe) (n int64) {
 	return n
 }
 
-// reserveWork takes the memory for working on a request's body.
+// reserveWork reserves the memory for processing the body of a request.
 func reserveWork(in *payload, recipe *simhash.Recipe, limit int64, memory *admit.Transfer) *problem {
 	n := int64(len(in.body))
 	if n <= bodyBytesFirst {

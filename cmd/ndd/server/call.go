@@ -15,19 +15,19 @@ type route struct {
 	pattern     string      // pattern of http.ServeMux
 	minimumRole access.Role // minimum role of the client
 	accepts     []string    // media types of the body, the first one by default; nil: no body is read
-	takes       []string    // query parameters
+	takes       []string    // allowed query parameters
 	gate        *admit.Gate
-	streams     bool // the answer is written while it is made
+	streams     bool // the response is written while it is computed
 
-	// One of these handles a request. Only make gets the index.
+	// One of these functions handles a request. Only make gets the index.
 	make  handler
 	serve http.HandlerFunc // writes the answer
 }
 
-// A handler turns a call into a reply. A problem is sent instead of the reply's value.
+// A handler returns the reply to a call. If it returns a problem, that is sent instead of the value of the reply.
 type handler func(context.Context, *call) (reply, *problem)
 
-// A call is a request that was checked, admitted and read, as its handler gets it.
+// A call is the input of a handler: a request that was checked, admitted and read.
 type call struct {
 	arguments
 	payload
@@ -38,27 +38,27 @@ type call struct {
 
 // A payload is the body of a request.
 type payload struct {
-	media       string // one of those that the route accepts
-	contentType string // the same, with the charset of a document
+	media       string // one of the media types of the route
+	contentType string // media type with the charset of a document
 	body        []byte // valid until the answer is written
 }
 
 // A reply is what a handler returns.
 type reply struct {
 	value  any        // sent as JSON
-	rows   *rowStream // sent instead, if there is one
+	rows   *rowStream // sent instead of the value; nil for none
 	effect effect
 }
 
-// An effect is what a request did to documents.
+// An effect describes the changes of a request to documents, for the access log.
 type effect struct {
 	documents, changed int
 	id, outcome        string   // ID and outcome of the last document
-	rest               *problem // problem of the documents of a list that were not reached; nil: all were
+	rest               *problem // problem of the documents of a list that were not processed; nil if all were
 }
 
-// decoding returns a handler of bodies that are a T in JSON, read strictly, or a whole document if a T has
-// a method setText.
+// decoding returns a handler for a body that is a T in JSON. If T has a method setText, the body may also be a
+// document.
 func decoding[T any](handle func(context.Context, *call, *T) (reply, *problem)) handler {
 	return func(ctx context.Context, c *call) (reply, *problem) {
 		in := new(T)
@@ -78,7 +78,7 @@ func decoding[T any](handle func(context.Context, *call, *T) (reply, *problem)) 
 	}
 }
 
-// mistake returns the answer to a body with a mistake. If the body may be a whole document, the answer says how.
+// mistake returns the answer to invalid JSON. If the body may be a document, the answer says how to send one.
 func mistake(err *strict.Error, isWholeDocument bool) *problem {
 	p := fieldProblem(err.Place, "%s", err.Message)
 	if err.Syntax {

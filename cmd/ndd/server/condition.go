@@ -12,24 +12,24 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// condition is what the server can do now. It is safe for concurrent use.
+// condition is the state of the server: its phase, its index, and known faults. It is safe for concurrent use.
 type condition struct {
 	journal *slog.Logger
 	life    life
 	loading LoadProgress
-	index   atomic.Pointer[engine.Index] // nil until ready, and again at the end
-	damage  atomic.Pointer[error]        // nil while none was found
-	refused atomic.Pointer[error]        // why the last change was refused; nil when it was made
+	index   atomic.Pointer[engine.Index] // nil before the index is ready, and during the shutdown
+	damage  atomic.Pointer[error]        // nil if no damage was found
+	refused atomic.Pointer[error]        // error of the last change; nil if it succeeded
 }
 
-// A phase is a part of the server's life; see the package's drawing.
+// A phase is a phase of the server, in the order of the drawing in the package comment.
 type phase int32
 
 const (
 	loading phase = iota
 	ready
-	leaving  // not ready any more, but everything is answered, so that clients have time to go
-	draining // running requests are finished
+	leaving  // not ready, but all requests are answered, so that clients have time to leave
+	draining // running requests are finished, new ones are refused
 )
 
 // life is the current phase. It never returns to an earlier one.
@@ -56,8 +56,8 @@ func (s *condition) readyz(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// unready returns why clients should go elsewhere, or nil. A server that is leaving is unready and
-// still answers.
+// unready returns why clients should use another server, or nil. A server in the phase leaving is unready, but still
+// answers.
 func (s *condition) unready() *problem {
 	if s.life.phase() == leaving {
 		return stopping()
@@ -65,10 +65,10 @@ func (s *condition) unready() *problem {
 	return s.notReady()
 }
 
-// checkReady refuses requests while they cannot be answered from the index.
+// checkReady refuses requests while the index cannot answer them.
 func (s *condition) checkReady(http.ResponseWriter, *http.Request) *problem { return s.notReady() }
 
-// checkStop ends the connections of a server that stops, so that its clients find another one.
+// checkStop closes the connections of a stopping server, so that its clients choose another one.
 func (s *condition) checkStop(w http.ResponseWriter, _ *http.Request) *problem {
 	if p := s.life.phase(); p == leaving || p == draining {
 		w.Header().Set("Connection", "close")
@@ -81,8 +81,7 @@ func stopping() *problem {
 	return newProblem(http.StatusServiceUnavailable, "draining: the server is stopping").retry(5)
 }
 
-// notReady returns the answer to requests that need the index while it is missing or damaged, nil
-// if it is neither.
+// notReady returns the answer to requests that need the index if it is missing or damaged. Otherwise it returns nil.
 func (s *condition) notReady() *problem {
 	switch s.life.phase() {
 	case loading:
@@ -96,10 +95,9 @@ func (s *condition) notReady() *problem {
 	return nil
 }
 
-// The log has one line for each change of the server's state and for each bug, whatever the number of requests. The
-// metrics count refused requests.
+// The log has one line for each change of the state, not for each request. The metrics count refused requests.
 
-// notice logs the cause of a refusal that concerns the server and not the request alone.
+// notice logs the cause of a refusal, if it concerns the server and not only the request.
 func (s *condition) notice(cause error) {
 	switch {
 	case cause == nil:
@@ -114,15 +112,15 @@ func (s *condition) notice(cause error) {
 	}
 }
 
-// noticeRoom logs that changes are possible again.
+// noticeRoom logs that a change succeeded after a refused one.
 func (s *condition) noticeRoom() {
 	if s.refused.Load() != nil && s.refused.Swap(nil) != nil {
 		s.journal.Info("there is room again: changes are made")
 	}
 }
 
-// noticeDamage takes the server out of service: it answers no more queries, and /readyz reports the
-// damage. The first damage is logged with its file, section and block.
+// noticeDamage takes the server out of service: it answers no queries, and /readyz reports the damage. It logs the
+// first damage with its file, section and block.
 func (s *condition) noticeDamage(err error) {
 	if !s.damage.CompareAndSwap(nil, &err) {
 		return
@@ -141,7 +139,7 @@ type LoadProgress struct {
 	stage     atomic.Pointer[string]
 	documents atomic.Int64
 	tooShort  atomic.Int64
-	first     atomic.Pointer[simhash.Fingerprint] // for the ready line's example
+	first     atomic.Pointer[simhash.Fingerprint] // first fingerprint, an example for the ready line
 }
 
 // Stage names the current step, such as "verifying the index".

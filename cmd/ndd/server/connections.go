@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// settleTime is how long a connection must be idle before it may be closed for another one: the
-// request of a new connection is usually already on its way.
+// settleTime is the time that a connection must be idle before it may be closed for another one. The first request of
+// a new connection is usually already on its way.
 const settleTime = 20 * time.Millisecond
 
 // connections are the open connections of an HTTP server, at most max. At the limit, the connection with the longest
 // idle time is closed for a new one. If none is idle, the new one is closed.
 //
-// x/net/netutil.LimitListener would leave new clients waiting after idle ones until those time out,
-// two minutes with keep-alive. It also hides the connection, which reset needs.
+// With x/net/netutil.LimitListener, new clients would wait until an idle connection times out, two minutes with
+// keep-alive. It also hides the connection, which reset needs.
 type connections struct {
 	max int
 
 	mu     sync.Mutex
-	open   map[net.Conn]time.Time // since when it is idle; zero from the first byte of a request to its answer
+	open   map[net.Conn]time.Time // start of the idle time of each; zero during a request
 	counts connectionCounts
 }
 
@@ -33,12 +33,12 @@ type connectionCounts struct {
 	Refused    uint64 // connections closed at once because all others were busy
 }
 
-// newConnections returns the connections of a server that is to keep at most max open.
+// newConnections returns a limit of max open connections.
 func newConnections(max int) *connections {
 	return &connections{max: max, open: map[net.Conn]time.Time{}}
 }
 
-// limit makes the server keep to the limit.
+// limit applies the limit to a server.
 func (c *connections) limit(s *http.Server) {
 	s.ConnState = c.track
 	s.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
@@ -61,7 +61,7 @@ func (c *connections) track(conn net.Conn, state http.ConnState) {
 		}
 		c.counts.Accepted++
 		c.open[conn] = time.Now()
-	case !open: // it was closed here
+	case !open: // this package closed it
 	case state == http.StateActive:
 		c.open[conn] = time.Time{}
 	case state == http.StateIdle:
@@ -71,8 +71,8 @@ func (c *connections) track(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// closeIdle closes the connection that has been idle longest, if one has been idle for settleTime.
-// The scan takes some 50 us for 4,096 connections and runs only at the limit. It needs c.mu.
+// closeIdle closes the connection with the longest idle time of at least settleTime. It reports whether there is one.
+// The scan of 4,096 connections takes about 50 us, and runs only at the limit. The caller holds c.mu.
 func (c *connections) closeIdle() bool {
 	var oldest net.Conn
 	first := time.Now().Add(-settleTime)
@@ -90,7 +90,7 @@ func (c *connections) closeIdle() bool {
 	return true
 }
 
-// resetAll resets all connections, so that no unfinished answer looks complete.
+// resetAll resets all connections. So no client takes an unfinished answer for a complete one.
 func (c *connections) resetAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,10 +115,10 @@ func (c *connections) now() connectionCounts {
 
 type connectionKey struct{}
 
-// resetConnection closes the connection of a request and discards unsent data, so that the client
-// sees an error and not the end of an answer.
+// resetConnection resets the connection of a request, and discards unsent data. So the client sees an error instead
+// of the end of an answer.
 func resetConnection(ctx context.Context) {
-	if conn, ok := ctx.Value(connectionKey{}).(net.Conn); ok { // there is none in tests of handlers
+	if conn, ok := ctx.Value(connectionKey{}).(net.Conn); ok { // tests of handlers have none
 		reset(bare(conn))
 	}
 }
@@ -130,7 +130,7 @@ func reset(conn net.Conn) {
 	conn.Close()
 }
 
-// bare returns the connection below TLS, which may be closed without waiting for the client.
+// bare returns the TCP connection below TLS. It can be closed without waiting for the client.
 func bare(conn net.Conn) net.Conn {
 	if t, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		return t.NetConn()

@@ -4,5 +4,5 @@ package server
 
 import "math"
 
-// descriptors returns how many files the process may have open.
+// descriptors returns the maximum number of open files of the process.
 func descriptors() int { return math.MaxInt32 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// descriptors returns how many files the process may have open.
+// descriptors returns the maximum number of open files of the process.
 func descriptors() int {
 	var r syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r); err != nil {

@@ -14,12 +14,11 @@
 //	GET  /v1/stats             read   sizes of the index, and limits
 //	GET  /livez, /readyz       -      200 while the process runs; 200 while queries are answered
 //
-// A document is a fingerprint, a text or an HTML page, or the whole body as text/plain or
-// text/html. A list is answered with one result for each document, in order; one that cannot be
-// stored has the status and the reason that it would have alone, and keeps no other out. Bodies may
-// be compressed (Content-Encoding: gzip or zstd). JSON is read strictly (package strict). Errors
-// are application/problem+json (RFC 9457) and name the field. The admin listener has /metrics and,
-// with --pprof, /debug/pprof/.
+// A document is a fingerprint, a text or an HTML page, or the whole body as text/plain or text/html. The answer to a
+// list has one result for each document, in order. An invalid document does not affect the others: its result has the
+// same status and reason as in a request of its own. Bodies may be compressed (Content-Encoding: gzip or zstd). JSON
+// is read strictly (package strict). Errors are application/problem+json (RFC 9457) and name the field. The admin
+// listener has /metrics and, with --pprof, /debug/pprof/.
 //
 // # The way of a request
 //
@@ -37,9 +36,8 @@
 //	                              └─ decode JSON, or the text of a document          call.go
 //	                                  └─ handler: query, batch, insert, documents, admin ─ engine
 //
-// A slow sender waits before the gate and takes no place in it. Queries, batches and inserts have
-// gates of their own, so that none starves another. All handlers run in parallel; the engine's
-// readers never wait.
+// A slow sender waits before the gate, and takes no place in it. Queries, batches and inserts have separate gates, so
+// none of them delays another. Handlers run in parallel; readers of the engine never wait.
 //
 // # Life
 //
@@ -47,7 +45,6 @@
 //	start ───────────────► loading ───────────────► ready ───────────► draining ─────────────────► exit 0
 //	                       readyz 503               readyz 200         readyz 503, Connection: close
 //
-// A second signal ends the process at once. SIGHUP reads tokens and certificates again, and opens
-// the access log again. [Run] owns everything it starts and returns when
-// all of it has ended.
+// A second signal ends the process at once. SIGHUP reads tokens and certificates again, and opens the access log
+// again. [Run] returns after everything that it started has ended.
 package server

@@ -15,7 +15,7 @@ import (
 	"example.org/ndd/engine/index/live"
 )
 
-// documents handles the requests that change what the index holds.
+// documents handles the requests that change or list documents.
 type documents struct{ queries }
 
 // A deleteRequest is the body of /v1/delete.
@@ -76,8 +76,8 @@ func (s documents) delete(ctx context.Context, c *call, in *deleteRequest) (repl
 	return done, nil
 }
 
-// listedMax is how many documents one page looks at: some 50 ms of work. A prefix that few of them
-// have makes short pages.
+// listedMax is the maximum number of documents that are read for one page, in about 50 ms. Pages are short if few
+// documents have the prefix.
 const listedMax = 1 << 20
 
 // A storedDocument is a document of the index.
@@ -146,8 +146,8 @@ func (s documents) list(ctx context.Context, c *call) (reply, *problem) {
 	return reply{value: a}, nil
 }
 
-// deletePrefix is DELETE /v1/documents, which ends early only with its client, and /v1/delete with a
-// prefix.
+// deletePrefix handles DELETE /v1/documents, and /v1/delete with a prefix. It ends early only if the client
+// disconnects.
 func (s documents) deletePrefix(ctx context.Context, c *call) (reply, *problem) {
 	if c.prefix == "" {
 		return reply{}, fieldProblem("query.prefix", "is needed: documents whose ids begin with it are deleted")

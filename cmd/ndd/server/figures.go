@@ -12,7 +12,7 @@ import (
 	"example.org/ndd/engine/storage/wal"
 )
 
-// A collector reads figures when they are asked for: of admission, of memory and of the index.
+// A collector reads the current figures of admission, memory and the index for each scrape.
 type collector struct {
 	*admission
 	*condition
@@ -21,10 +21,10 @@ type collector struct {
 	options *Options
 }
 
-// Describe describes no figures, since most exist only with an index.
+// Describe describes no figures, because most exist only with an index.
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
-// figures is where a collector sends figures.
+// figures is the channel to which a collector sends figures.
 type figures chan<- prometheus.Metric
 
 func (to figures) gauge(name, help string, value float64, labels ...string) {
@@ -35,7 +35,7 @@ func (to figures) counter(name, help string, value float64, labels ...string) {
 	to.send(prometheus.CounterValue, name, help, value, labels)
 }
 
-// send sends a figure; labels are names and values in turn.
+// send sends a figure. labels are alternating names and values.
 func (to figures) send(kind prometheus.ValueType, name, help string, value float64, labels []string) {
 	var names, values []string
 	for pair := range slices.Chunk(labels, 2) {
@@ -132,9 +132,9 @@ func (s collector) collectAdmission(to figures) {
 
 // logBytes returns the bytes of the write-ahead log in an index's folder.
 func logBytes(dir string) (sum int64) {
-	logs, _ := wal.Paths(nil, dir, wal.Mark{}) // without a folder there are none
+	logs, _ := wal.Paths(nil, dir, wal.Mark{}) // a missing folder has no logs
 	for _, path := range logs {
-		if info, err := os.Stat(path); err == nil { // else it was emptied meanwhile
+		if info, err := os.Stat(path); err == nil { // otherwise a flush has just removed it
 			sum += info.Size()
 		}
 	}

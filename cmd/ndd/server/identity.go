@@ -22,7 +22,7 @@ func withChecks(next http.Handler, checks ...check) http.Handler {
 	})
 }
 
-// checkOrigin refuses requests that a foreign web page makes a browser send.
+// checkOrigin refuses requests that a browser sends for a page of another web site.
 func checkOrigin(local bool) check {
 	origin := access.CheckOrigin(local)
 	return func(w http.ResponseWriter, r *http.Request) *problem {

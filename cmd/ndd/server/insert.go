@@ -14,8 +14,8 @@ import (
 	"example.org/ndd/engine/index/live"
 )
 
-// A newDocument is a document to add. It has an id, unless the index was built from raw
-// fingerprints: such an index numbers its documents and keeps no ids.
+// A newDocument is a document to add. It needs an ID, except in an index of raw fingerprints, which only numbers its
+// documents.
 type newDocument struct {
 	subject
 	ID  *newID   `json:"id"`
@@ -25,7 +25,7 @@ type newDocument struct {
 // A newID is the id of a document to add.
 type newID string
 
-// UnmarshalText refuses an id that would break the lines of an answer.
+// UnmarshalText reads an ID, and refuses one that is not allowed.
 func (id *newID) UnmarshalText(text []byte) error {
 	*id = newID(text)
 	if why := badID(string(text)); why != "" {
@@ -34,7 +34,7 @@ func (id *newID) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A lifetime is how long a document is kept.
+// A lifetime is the time to live of a document.
 type lifetime time.Duration
 
 // UnmarshalText reads a time such as 90d.
@@ -59,20 +59,19 @@ type checkRequest struct {
 	Limit *idLimit  `json:"limit"`
 }
 
-// An item is one document of a request, as the engine stores it, or the reason why it cannot be
-// stored.
+// An item is one document of a request in the form of the engine, or the reason why it cannot be stored.
 type item struct {
 	doc  engine.Doc
 	fail *problem
 }
 
-// An itemResult says what happened to one document, in an answer that has one for each.
+// An itemResult is the status of one document of a list.
 type itemResult struct {
 	Status int    `json:"status,omitempty"`
 	Error  string `json:"error,omitempty"`
 }
 
-// result returns an item's part of an answer.
+// result returns the status of the item. It is empty for a request of a single document.
 func (i *item) result(list bool) itemResult {
 	switch {
 	case !list:
@@ -83,7 +82,7 @@ func (i *item) result(list bool) itemResult {
 	return itemResult{Status: http.StatusOK}
 }
 
-// setID gives a document that is the whole body its id.
+// setID sets the ID of a document that is the whole body.
 func (in *insertRequest) setID(c *call) *problem {
 	if !in.isWholeBody {
 		return nil
@@ -94,8 +93,8 @@ func (in *insertRequest) setID(c *call) *problem {
 	return nil
 }
 
-// items returns the documents of a request. The problem is about a single document, or about the whole list. Each
-// document of a list has a problem of its own.
+// items returns the documents of a request. It returns a problem with a single document or with the whole list. In a
+// list, each document has its own problem.
 func (s documents) items(ctx context.Context, c *call, in *insertRequest) ([]item, *problem) {
 	ttl := cmp.Or(time.Duration(in.TTL), c.ttl)
 	if in.Documents == nil {
@@ -115,8 +114,8 @@ func (s documents) items(ctx context.Context, c *call, in *insertRequest) ([]ite
 	return list, nil
 }
 
-// item returns what the engine stores of a document. With on_conflict=error a document whose ID is
-// taken is kept out, and conflict makes an error of that.
+// item returns a document in the form of the engine. With on_conflict=error, the engine keeps the stored document,
+// and conflictProblem reports an error.
 func (s documents) item(ctx context.Context, c *call, d *newDocument, ttl time.Duration, place string) (doc engine.Doc,
 	p *problem) {
 	switch ids := live.Of(c.index).Config().IDs; {
@@ -142,8 +141,8 @@ func keepsTaken(c *call) bool {
 	return cmp.Or(c.onConflict, engine.OnConflict(live.Of(c.index).Config().OnConflict)) == engine.Refuse
 }
 
-// conflictProblem returns the error of a document that was kept out because its ID is taken, nil if that
-// is none.
+// conflictProblem returns the error of a document that was not inserted because its ID is taken. It returns nil if
+// that is no error.
 func conflictProblem(c *call, d engine.Doc, o *engine.Outcome) *problem {
 	if o.Inserted || len(o.Near) > 0 || !keepsTaken(c) {
 		return nil
@@ -175,7 +174,7 @@ func replyFor[T any](in *insertRequest, list []item, results []T, done effect) (
 	return reply{value: &results[0], effect: done}, list[0].fail
 }
 
-// An insertAnswer says what happened to a document.
+// An insertAnswer is the result for one document of /v1/insert.
 type insertAnswer struct {
 	itemResult
 	Inserted    bool    `json:"inserted"`
@@ -186,7 +185,7 @@ type insertAnswer struct {
 	Kept        bool    `json:"kept,omitempty"`
 }
 
-// insert is /v1/insert. It adds the documents that can be added, all together.
+// insert handles /v1/insert. It adds all valid documents in one call of the engine.
 func (s documents) insert(ctx context.Context, c *call, in *insertRequest) (reply, *problem) {
 	if p := in.setID(c); p != nil {
 		return reply{}, p
@@ -217,8 +216,8 @@ func (s documents) insert(ctx context.Context, c *call, in *insertRequest) (repl
 	return replyFor(in, list, results, done)
 }
 
-// A checkAnswer says what happened to one document. A document of a list that could not be checked
-// has no neighbours.
+// A checkAnswer is the result for one document of /v1/check-and-insert. An invalid document of a list has no
+// neighbours.
 type checkAnswer struct {
 	itemResult
 	Inserted bool    `json:"inserted"`
@@ -230,8 +229,7 @@ type checkAnswer struct {
 	*Neighbours
 }
 
-// checkAndInsert is /v1/check-and-insert. It adds the documents that are not near a stored one, in
-// order.
+// checkAndInsert handles /v1/check-and-insert. It adds, in order, the documents that are not near a stored one.
 func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest) (reply, *problem) {
 	if p := in.setID(c); p != nil {
 		return reply{}, p
@@ -267,7 +265,7 @@ func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest
 		default:
 			d, o := docs[0], &outcomes[0]
 			l := newHitList(nil, c.index.IDs(), summary{d.Fingerprint, d.Sketch}, k, limit, room)
-			if single { // a list must not be refused once some were inserted
+			if single { // a list must not be refused after some documents were inserted
 				l.memory = c.memory
 			}
 			if results[i], err = describe(l, d, o); err != nil {
@@ -283,10 +281,10 @@ func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest
 	return replyFor(&in.insertRequest, list, results, done)
 }
 
-// describe returns what happened to a document, with its neighbours in an empty listing.
+// describe returns the result for a document. It adds the neighbours to l, which is empty.
 func describe(l *hitList, d engine.Doc, o *engine.Outcome) (checkAnswer, error) {
 	n, err := l.Neighbours, l.add(o.Near)
-	if errors.Is(err, engine.ErrNoDocument) { // a neighbour was replaced since: the nearest one at the time is known
+	if errors.Is(err, engine.ErrNoDocument) { // a neighbour was replaced meanwhile, but the nearest one of that time is known
 		nearest := o.Near[0]
 		n, err = &Neighbours{Fingerprint: d.Fingerprint.String(), K: n.K, Documents: 1, Truncated: true, Hits: []hit{
 			{Fingerprint: nearest.Fingerprint.String(), Distance: nearest.Distance, Documents: 1,
@@ -304,7 +302,7 @@ func describe(l *hitList, d engine.Doc, o *engine.Outcome) (checkAnswer, error) 
 	return a, nil
 }
 
-// idOf returns the id of a document that was added under a number.
+// idOf returns the ID of a document, or else its number.
 func idOf(d engine.Doc, number engine.DocID) string {
 	return cmp.Or(d.ID, strconv.FormatUint(uint64(number), 10))
 }

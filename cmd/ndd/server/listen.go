@@ -26,8 +26,8 @@ type listener struct {
 	tls    *tls.Config
 }
 
-// listen opens the address of a flag. handler returns the handler of requests; local says that only this machine can
-// reach the address. The error names the flag. If l is given it replaces the address.
+// listen opens the address of a flag, unless l is already open. handler returns the handler of requests. Its argument
+// local is true if only this machine can reach the address. Errors name the flag.
 func (s *service) listen(l net.Listener, flag, address string, clients *connections,
 	handler func(local bool) http.Handler) (*listener, error) {
 	var err error
@@ -53,7 +53,8 @@ func (s *service) listen(l net.Listener, flag, address string, clients *connecti
 	return opened, nil
 }
 
-// listenAt listens at a Unix socket, which only its owner may use. One that a killed server has left is replaced.
+// listenAt listens at a Unix socket, which only its owner may use. It replaces the socket of a server that was
+// killed.
 func listenAt(path string) (net.Listener, error) {
 	if c, err := net.Dial("unix", path); err == nil {
 		c.Close()
@@ -82,8 +83,8 @@ func (s *service) serverOf(h http.Handler) *http.Server {
 	}
 }
 
-// serverLog takes what package http has to say: of clients it is for debugging, of accepting
-// connections it is a warning, since nobody else would say that there are too many open files.
+// serverLog receives the messages of package http. Messages about clients are for debugging. Failures to accept
+// connections are warnings, because nothing else reports that too many files are open.
 type serverLog struct{ log *slog.Logger }
 
 func (l serverLog) Write(p []byte) (int, error) {
@@ -106,7 +107,7 @@ func (l *listener) serve(failed chan<- error) {
 	}
 }
 
-// scheme returns how a URL of the listener begins.
+// scheme returns the beginning of a URL of the listener.
 func (l *listener) scheme() string {
 	if l.tls != nil {
 		return "https://"
@@ -114,7 +115,7 @@ func (l *listener) scheme() string {
 	return "http://"
 }
 
-// address returns the address at which a client on this machine finds the server.
+// address returns the address of the server for clients on this machine.
 func (l *listener) address() string {
 	if l.Addr().Network() == "unix" {
 		return "localhost"
@@ -126,12 +127,12 @@ func (l *listener) address() string {
 	return l.Addr().String()
 }
 
-// finishTime is how long a server that stops still accepts connections: clients that wait to be accepted
-// when a listener is closed see a reset. Thousands are accepted in this time.
+// finishTime is the time during which a stopping server still accepts connections. Clients that are not accepted
+// before the listener closes see a reset. Thousands are accepted in this time.
 const finishTime = 50 * time.Millisecond
 
-// drain accepts no more connections, and waits until the running requests end. It reports whether they did within a
-// time. Connections of the others are reset: no answer that was cut off looks whole.
+// drain accepts no more connections, and waits at most timeMax for the running requests. It reports whether all of
+// them ended. It resets the connections of the others, so that no partial answer looks complete.
 func (l *listener) drain(timeMax time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), timeMax)
 	defer cancel()
@@ -148,7 +149,7 @@ func (l *listener) close() { l.server.Close() }
 // adminConnections is the maximum number of connections of the admin listener, for scrapers and a person.
 const adminConnections = 128
 
-// descriptorsKept are for all but clients: the index's files, logs, merges, the admin listener.
+// descriptorsKept are the open files that are not for clients: files of the index, logs, merges, the admin listener.
 const descriptorsKept = 96 + adminConnections + 64
 
 // connectionsMin is the smallest number of connections to serve.

@@ -19,8 +19,8 @@ import (
 	"example.org/ndd/engine/storage/wal"
 )
 
-// metrics are the figures on the admin listener: those that are counted as things happen, and a
-// [collector] of those that are read when they are asked for. Each service has its own registry.
+// metrics are the figures on the admin listener. Counters are updated when something happens; a [collector] reads
+// other figures for each scrape. Each service has its own registry.
 type metrics struct {
 	registry                       *prometheus.Registry
 	requests, asked                *prometheus.CounterVec
@@ -58,8 +58,7 @@ func newMetrics() *metrics {
 	return m
 }
 
-// done counts a finished request. Only patterns of routes are labels, so that
-// nobody outside can make new ones.
+// done counts a finished request. The labels are patterns of routes, so clients cannot create new labels.
 func (m *metrics) done(pattern string, status int, took time.Duration) {
 	if pattern == "" || pattern == "/" {
 		pattern = "other"
@@ -72,7 +71,7 @@ func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// note counts what happened to a document, and adds it to the effect of its request.
+// note counts the outcome of a document, and adds it to the effect of its request.
 func (m *metrics) note(e *effect, id string, o *engine.Outcome) {
 	e.documents++
 	e.id, e.outcome = id, "kept"
@@ -95,11 +94,11 @@ func (m *metrics) note(e *effect, id string, o *engine.Outcome) {
 	}
 }
 
-// A balance counts the documents that have expired: added documents, less deleted and existing ones. Changes in
-// progress make the result smaller, never larger, so the largest result is the count.
+// A balance counts expired documents. They are the added documents, minus the deleted and the existing ones. Running
+// changes can make the difference smaller, but never larger. So the largest difference is the count.
 type balance struct {
-	added      atomic.Int64 // documents at the start, plus added ones, less deleted ones
-	deleting   atomic.Int64 // number of documents that running requests may delete
+	added      atomic.Int64 // documents at the start, plus added, minus deleted ones
+	deleting   atomic.Int64 // upper limit of the documents that running requests delete
 	mu         sync.Mutex
 	expiredMax int64
 }
@@ -117,7 +116,7 @@ func (b *balance) expired(x *engine.Index) float64 {
 
 // deleting runs a deletion, and counts the documents that it deleted.
 func (m *metrics) deleting(remove func() (int, error)) (int, error) {
-	const unknown = 1 << 40 // hides expiry until the number of deletions is known
+	const unknown = 1 << 40 // larger than every index: no document counts as expired during a deletion
 	m.balance.deleting.Add(unknown)
 	n, err := remove()
 	m.balance.added.Add(-int64(n))
@@ -126,16 +125,15 @@ func (m *metrics) deleting(remove func() (int, error)) (int, error) {
 	return n, err
 }
 
-// DiskFigures count the bytes written and the time spent waiting for the disk. They are the hook of
-// the disk that an index is written to (disk.Hooked), and of the metrics of its server. They are
-// safe for concurrent use.
+// DiskFigures count written bytes and the time of syncs. They are a hook of the index's disk (disk.Hooked), and the
+// server reports them. They are safe for concurrent use.
 type DiskFigures struct {
 	began   sync.Map // *disk.Op -> time.Time
 	syncs   *prometheus.HistogramVec
 	written *prometheus.CounterVec
 }
 
-// NewDiskFigures returns figures of nothing.
+// NewDiskFigures returns figures that are all zero.
 func NewDiskFigures() *DiskFigures {
 	return &DiskFigures{
 		syncs: latencies("ndd_disk_sync_seconds", "Time of syncs to the disk, by file: the write-ahead log, or other files.", "file"),

@@ -22,8 +22,7 @@ type observer struct {
 	stall     time.Duration // for each piece of an answer
 }
 
-// observe counts, times and logs requests, and
-// makes a 500 of a panic, so that it ends its own request only.
+// observe counts, times and logs requests. It answers a panic with status 500, so a panic ends only its own request.
 func (s *observer) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -56,8 +55,8 @@ func (s *observer) observe(next http.Handler) http.Handler {
 	})
 }
 
-// complete ends the answer of a request whose handler has returned or, for a cause, panicked. It returns
-// the cause if the connection must be closed, since a half answer must not look whole.
+// complete ends the answer of a request after its handler returned or panicked with a cause. It returns the cause if
+// the connection must be closed, because a partial answer must not look complete.
 func (s *observer) complete(r *http.Request, out *answer, cause any) any {
 	if cause != nil && cause != http.ErrAbortHandler {
 		s.metrics.panics.Inc()
@@ -76,7 +75,7 @@ func (s *observer) complete(r *http.Request, out *answer, cause any) any {
 	return cause
 }
 
-// logFinished logs a request that was answered, if that is asked for, and a failed one always.
+// logFinished logs a failed request, and with the level debug every request.
 func (s *observer) logFinished(r *http.Request, out *answer, took time.Duration) {
 	if out.status == http.StatusInternalServerError {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", out.status,
@@ -87,8 +86,8 @@ func (s *observer) logFinished(r *http.Request, out *answer, took time.Duration)
 	}
 }
 
-// An accessLog writes a line of JSON for each request, to a file that can be renamed and opened
-// again. It is safe for concurrent use.
+// An accessLog writes a line of JSON for each request. Its file can be renamed and opened again. It is safe for
+// concurrent use.
 type accessLog struct {
 	path string
 	log  *slog.Logger
@@ -118,7 +117,7 @@ func (a *accessLog) Write(p []byte) (int, error) {
 	return cmp.Or(a.file, os.Stderr).Write(p)
 }
 
-// reopen opens the file of that name, and closes the one before.
+// reopen opens the file by its name again, and closes the old one.
 func (a *accessLog) reopen() error {
 	var file *os.File
 	if a.path != "-" {
@@ -129,7 +128,7 @@ func (a *accessLog) reopen() error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.file.Close() // does nothing the first time, when it is nil
+	a.file.Close() // does nothing for the first file: a is nil before
 	a.file = file
 	return nil
 }
@@ -141,11 +140,11 @@ func (a *accessLog) close() error {
 	return a.file.Close()
 }
 
-// A record has the data of a request for the access log, except for its answer.
+// A record has the data of a request for the access log, except for the response.
 type record struct {
 	client access.Client
-	read   int           // bytes of the body, as they were sent
-	waited time.Duration // for a place at a gate
+	read   int           // bytes of the body, as sent
+	waited time.Duration // waiting time at a gate
 	effect effect
 }
 
@@ -154,7 +153,7 @@ type recordKey struct{}
 // recordOf returns the record of the request of a context, which belongs to the request's goroutine.
 func recordOf(ctx context.Context) *record { return ctx.Value(recordKey{}).(*record) }
 
-// line writes a request's line.
+// line writes the line of a request.
 func (a *accessLog) line(r *http.Request, rec *record, out *answer, took time.Duration) {
 	args := []any{"from", r.RemoteAddr, "method", r.Method, "path", r.URL.Path, "status", out.status, "read", rec.read,
 		"written", out.bytes,

@@ -19,7 +19,7 @@ import (
 	"example.org/ndd/engine/memory"
 )
 
-// Addresses that `ndd serve` listens on unless told otherwise.
+// Default addresses of `ndd serve`.
 const (
 	DefaultListen = "127.0.0.1:7744"
 	DefaultAdmin  = "127.0.0.1:7745"
@@ -28,7 +28,7 @@ const (
 // socketPrefix begins an address that is the path of a Unix socket.
 const socketPrefix = "unix:"
 
-// Options say where and how to serve.
+// Options configures a server.
 type Options struct {
 	Listen string // host:port; port 0 picks a free one
 	Admin  string // host:port of the admin listener; "" for none
@@ -38,43 +38,43 @@ type Options struct {
 	Storage
 	Output
 
-	// Load opens or makes the index. It runs while the server already listens, and
-	// reports its progress through its argument. The server closes the index.
+	// Load opens or creates the index, and reports its progress. It runs while the server already listens. The server
+	// closes the index.
 	Load func(context.Context, *LoadProgress) (*engine.Index, error)
 
 	Backups string        // folder for the backups of /v1/backup; "": /v1/backup is not served
-	Scrub   time.Duration // time of one check of all blocks of the index's files, again and again; 0 for never
+	Scrub   time.Duration // time of one round of the background check of all files of the index; 0 means no check
 	Version string        // version of the program, for /openapi.json
 	Threads int           // threads of a batch; 0 is one per processor
 
 	hooks
 }
 
-// Access is who may connect.
+// Access configures the clients that may connect.
 type Access struct {
 	TokenFile      string // lines "token role"; "" lets everybody in
 	TLSCert        string // certificate chain in PEM; "" for no TLS. A loopback admin listener has none
 	TLSKey         string // its key
-	TLSClientCA    string // certificates that sign those which clients need; "": they need none
-	InsecureNoAuth bool   // let everybody in although an address is not of this machine alone
+	TLSClientCA    string // authorities of client certificates; "" means that clients need no certificate
+	InsecureNoAuth bool   // let everybody in, even if other machines can reach an address
 }
 
-// Process is how the server works with the system that runs it.
+// Process configures the interaction with the system that runs the server.
 type Process struct {
-	Inherited map[string]net.Listener // "listen" and "admin": open already, instead of the addresses; may be nil
+	Inherited map[string]net.Listener // "listen" and "admin": open listeners that replace the addresses; may be nil
 	Notify    func(state string)      // receives messages for systemd's notify socket; may be nil
 	Watchdog  time.Duration           // maximum time between two calls of Notify; 0 means any
-	Reload    <-chan os.Signal        // each value reloads the files that reload names; may be nil
+	Reload    <-chan os.Signal        // each value makes the server read its files again; may be nil
 }
 
-// Storage is the disk and the memory of the index, for metrics.
+// Storage describes the disk and the memory of the index, for metrics.
 type Storage struct {
 	Disk   *DiskFigures   // figures of the disk of the index; may be nil
 	Budget *memory.Budget // memory of the index; may be nil
 	Folder string         // folder of the index; "" if it has none
 }
 
-// Output is where the server writes to.
+// Output configures the outputs of the server.
 type Output struct {
 	Ready     io.Writer    // gets one line when the server is ready
 	AccessLog string       // file that gets a line of JSON for each request; "-" is standard error, "" is none
@@ -85,12 +85,11 @@ type Output struct {
 type hooks struct {
 	started  func(*service) // gets the service
 	limit    func(*bounds)  // changes the limits
-	notice   func()         // returns when clients have had notice of the end; default after drainNotice
-	drainMax time.Duration  // how long running requests may take after that; default drainMax
+	notice   func()         // waits until clients have noticed the shutdown; default drainNotice
+	drainMax time.Duration  // maximum time of running requests after that; default drainMax
 }
 
-// Validate refuses addresses that cannot be, and those that would let the
-// network in without a token.
+// Validate returns an error for an invalid address, and for one that other machines can reach without a token.
 func (o *Options) Validate() error {
 	if (o.TLSCert == "") != (o.TLSKey == "") {
 		return errors.New("--tls-cert and --tls-key go together")
@@ -117,57 +116,56 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// bounds limit clients. [boundsOf] returns them; only tests use others.
+// bounds limit the requests of clients. [boundsOf] returns them; only tests use other values.
 type bounds struct {
-	Connections   int   // open at a time
+	Connections   int   // maximum number of open connections
 	Body          int64 // bytes of a request's body
-	Answer        int64 // bytes of the ids in an answer in JSON; the rest is counted and left out
-	RequestMemory int64 // bytes of all requests under way; one client may have a quarter
-	// time of a request from the end of its body to the beginning of its answer; of a batch, the time of its work
+	Answer        int64 // bytes of the IDs in an answer in JSON; further IDs are counted and left out
+	RequestMemory int64 // bytes of all running requests; a client may have a quarter
+	// maximum time from the end of the body to the start of the answer; of a batch, its computing time
 	Timeout time.Duration
 	Queue   time.Duration // maximum wait of a query for a slot; ten times as long for batches and inserts
 
 	times times
 }
 
-// times are the limits of a connection.
+// times are the time limits of a connection.
 type times struct {
-	header time.Duration // for a header
-	body   time.Duration // for a small body
-	write  time.Duration // for a small answer
+	header time.Duration // of a header
+	body   time.Duration // of a small body
+	write  time.Duration // of a small answer
 	idle   time.Duration // between requests
-	stall  time.Duration // for each stallBytes of a larger body or answer
+	stall  time.Duration // of each stallBytes of a larger body or answer
 }
 
-// stallBytes must be sent or read within times.stall if a body or an answer is larger than that.
+// stallBytes is the part of a larger body or answer that must be sent or read within times.stall.
 const stallBytes = 64 << 10
 
-// bodyBytesFirst of a body, and of an answer, are not counted among the memory of requests: each
-// connection has at most one of each.
+// bodyBytesFirst is the part of a body, and of an answer, that is not counted as memory of requests. Each connection
+// has at most one of each.
 const bodyBytesFirst = 4 << 10
 
-// bodyBytesMax is the longest body: pages are cut off by crawlers at a few MiB.
+// bodyBytesMax is the maximum length of a body. Crawlers truncate pages at a few MiB.
 const bodyBytesMax = 8 << 20
 
 // answerBytesMax is the maximum length of all ids in an answer.
 const answerBytesMax = 16 << 20
 
-// fingerprintsMax is the largest batch: 512 KiB of body, some 100 ms of work.
+// fingerprintsMax is the maximum number of fingerprints in a batch: a body of 512 KiB, about 100 ms of work.
 const fingerprintsMax = 1 << 16
 
-// headerBytesMax is the longest header of a request.
+// headerBytesMax is the maximum length of a request's header.
 const headerBytesMax = 32 << 10
 
 const (
-	// requestMemoryMax and requestMemoryMin bound the memory of requests, a quarter of the memory
-	// limit.
+	// requestMemoryMax and requestMemoryMin limit the memory of requests, which is a quarter of the memory limit.
 	requestMemoryMax = 512 << 20
 	requestMemoryMin = 16 << 20
 	// memoryMin is the minimum memory of a server: the program, requests, and 40 MiB for inserts
 	// and merges.
 	memoryMin = memory.Program + requestMemoryMin*3/2 + 40<<20
-	// largestParts is the part of the memory of requests that a body or an answer may have at most,
-	// because working on it takes several times its size.
+	// A body or an answer has at most 1/largestParts of the memory of requests, because processing it takes several
+	// times its size.
 	largestParts = 8
 )
 
@@ -183,9 +181,8 @@ func boundsOf(requestMemory int64) bounds {
 	}
 }
 
-// reserve takes the memory of requests and of the program's garbage from a budget, and sets Go's
-// memory limit. The error is one of a budget that is too small to serve with. A nil budget has no
-// limit.
+// reserve reserves the memory of requests from a budget, and sets Go's memory limit. It fails if the budget is too
+// small for a server. A nil budget has no limit.
 func reserve(b *memory.Budget) (requestMemory int64, release func(), err error) {
 	limit := b.Limit()
 	if limit.Bytes < memoryMin {
@@ -197,7 +194,7 @@ func reserve(b *memory.Budget) (requestMemory int64, release func(), err error) 
 	if err != nil {
 		return 0, nil, err
 	}
-	// The rest is for what Go does not count: mapped tables of merges, the kernel's buffers of
+	// Go's limit excludes memory that Go does not count: mapped tables of merges, and the kernel's buffers of
 	// connections.
 	if limit.Bytes >= memory.Unlimited.Bytes || os.Getenv("GOMEMLIMIT") != "" {
 		return int64(requests), reserved.Release, nil
@@ -206,6 +203,5 @@ func reserve(b *memory.Budget) (requestMemory int64, release func(), err error) 
 	return int64(requests), func() { debug.SetMemoryLimit(before); reserved.Release() }, nil
 }
 
-// heavyBytes is the length of a body beyond which its request is heavy: about 2 ms of work for a
-// text, or 6,000 fingerprints.
+// A request with a body of more than heavyBytes is heavy: about 2 ms of work for a text, or 6,000 fingerprints.
 const heavyBytes = 48 << 10

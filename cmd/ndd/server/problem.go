@@ -20,7 +20,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// A problem is an answer that says what went wrong, as in RFC 9457.
+// A problem is the answer to a failed request, in the form of RFC 9457.
 type problem struct {
 	Title  string       `json:"title"`
 	Status int          `json:"status"`
@@ -28,7 +28,7 @@ type problem struct {
 	Errors []fieldError `json:"errors,omitempty"`
 
 	retryAfter int   // seconds; 0 for none
-	cause      error // damage, or a full disk; nil for problems of the request alone
+	cause      error // damage or a full disk; nil if only the request is wrong
 }
 
 // A fieldError names the field at fault.
@@ -37,12 +37,12 @@ type fieldError struct {
 	Location string `json:"location"`
 }
 
-// newProblem returns a problem.
+// newProblem returns a problem with a status and a description.
 func newProblem(status int, detail string) *problem {
 	return &problem{Title: http.StatusText(status), Status: status, Detail: detail}
 }
 
-// fieldProblem returns the refusal of one field of a request that was understood.
+// fieldProblem returns the problem of one invalid field of a request, with status 422.
 func fieldProblem(location, format string, args ...any) *problem {
 	why := fmt.Sprintf(format, args...)
 	p := newProblem(http.StatusUnprocessableEntity, location+": "+why)
@@ -50,7 +50,7 @@ func fieldProblem(location, format string, args ...any) *problem {
 	return p
 }
 
-// oneOf returns the refusal of an object that has none of some fields, or several.
+// oneOf returns a problem unless exactly one of some fields is given.
 func oneOf(location, names string, isGiven ...bool) *problem {
 	n := 0
 	for _, is := range isGiven {
@@ -67,7 +67,7 @@ func oneOf(location, names string, isGiven ...bool) *problem {
 	return fieldProblem(location, "only one of %s can be given", names)
 }
 
-// countText writes a number of things: "1 document", "2,000 documents".
+// countText returns a number with its noun: "1 document", "2,000 documents".
 func countText(n int64, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -101,7 +101,7 @@ func errorProblem(err error) *problem {
 			"nothing can be inserted; queries are answered: "+err.Error()).retry(10).because(err)
 	case errors.Is(err, engine.ErrClosed):
 		return newProblem(http.StatusServiceUnavailable, err.Error()).retry(5)
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled): // the request's own
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled): // of this request
 		return newProblem(http.StatusServiceUnavailable, err.Error()).retry(1)
 	}
 	return newProblem(http.StatusInternalServerError, err.Error())
@@ -125,7 +125,7 @@ func (p *problem) write(w http.ResponseWriter) {
 	writeAs(w, p.Status, "application/problem+json", p)
 }
 
-// admissionProblem returns the answer to a request that is not admitted.
+// admissionProblem returns the answer to a request that was not admitted.
 func admissionProblem(err error) *problem {
 	var no *admit.Refusal
 	if !errors.As(err, &no) {
@@ -153,7 +153,7 @@ func writeAs(w http.ResponseWriter, status int, media string, v any) {
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	w.Write(body) // a client that has left needs no answer
+	w.Write(body) // an error means that the client has disconnected
 }
 
 // encode returns a value as a line of JSON, without the escapes for HTML.

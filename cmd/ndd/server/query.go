@@ -8,7 +8,7 @@ import (
 	"example.org/ndd/engine/result"
 )
 
-// queries handles the requests that ask the index.
+// queries handles the requests that search the index.
 type queries struct {
 	*summarizer
 	metrics     *metrics
@@ -47,20 +47,20 @@ type Neighbours struct {
 	Hits        []hit  `json:"hits"`
 }
 
-// hit is one stored fingerprint.
+// A hit is a stored fingerprint with its documents.
 type hit struct {
 	Fingerprint string   `json:"fingerprint"`
 	Distance    int      `json:"distance"`
 	Documents   int      `json:"documents"`
 	IDs         []string `json:"ids"`
 
-	// Similarities are the estimated Jaccard similarities to the documents with IDs, 0 where one of both
-	// has no sketch. There is no list where none is verified.
+	// Similarities are the estimated Jaccard similarities to the documents of IDs. A value is 0 if one of the two
+	// documents has no sketch. The list is missing if nothing was verified.
 	Similarities []float64 `json:"similarities,omitempty"`
 }
 
-// near returns the neighbours of a document in a snapshot of the index. It holds no more
-// hits than the answer has.
+// near returns the neighbours of a document in a snapshot of the index. It holds only the hits of the answer in
+// memory.
 func (s queries) near(ctx context.Context, c *call, f summary, k, limit int) (*Neighbours, *problem) {
 	s.metrics.asked.WithLabelValues("/v1/query").Inc()
 	view, err := c.index.View()
@@ -80,24 +80,23 @@ func (s queries) near(ctx context.Context, c *call, f summary, k, limit int) (*N
 type hitList struct {
 	*Neighbours
 	ids    engine.IDs
-	limit  int   // IDs that may still be listed
-	room   int64 // and bytes of them
+	limit  int   // number of IDs that may still be added
+	room   int64 // bytes of IDs that may still be added
 	listed int
-	memory *admit.Transfer // pays for them; nil: nobody
-	unpaid uint64          // bytes of memory that are not reserved yet
+	memory *admit.Transfer // account of their memory; nil means that it is not counted
+	unpaid uint64          // bytes that are not reserved yet
 }
 
 const (
-	// idWork is the memory that an ID takes for each of its bytes: itself, and the answer, whose
-	// buffer grows by copying.
+	// idWork is the memory of an ID for each of its bytes: the ID, and the answer, whose buffer grows by copying.
 	idWork = 4
-	// idEach is the memory that every ID takes in addition.
+	// idEach is the additional memory of each ID.
 	idEach = 32
-	// payBytes is how much of it is reserved at a time.
+	// payBytes is the amount that is reserved at a time.
 	payBytes = 64 << 10
 )
 
-// pay reserves the memory of an ID.
+// pay reserves the memory of an ID, in portions of payBytes.
 func (l *hitList) pay(id string) error {
 	if l.unpaid += idWork*uint64(len(id)) + idEach; l.unpaid < payBytes || l.memory == nil {
 		return nil
@@ -107,7 +106,7 @@ func (l *hitList) pay(id string) error {
 	return err
 }
 
-// newHitList returns an answer without hits. Room is the bytes of ids that it may have.
+// newHitList returns an empty list. room is the maximum number of bytes of its IDs.
 func newHitList(memory *admit.Transfer, ids engine.IDs, f summary, k, limit int, room int64) *hitList {
 	return &hitList{Neighbours: &Neighbours{Fingerprint: f.fingerprint.String(), K: k, Hits: []hit{}}, memory: memory,
 		ids: ids, limit: limit, room: room}
@@ -133,7 +132,7 @@ func (l *hitList) add(hits []engine.Hit) error {
 			}
 			l.limit, l.listed = l.limit-1, l.listed+1
 			if doc == engine.NoDoc {
-				continue // the index keeps fingerprints only
+				continue // the index stores only fingerprints
 			}
 			id, err := l.ids.ID(doc)
 			if err != nil {

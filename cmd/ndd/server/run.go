@@ -18,22 +18,23 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// ballast lets the heap grow by as much before it is collected: the tables are mapped files and the heap is a few MiB, so
-// that the collector would run dozens of times a second under load. The ballast is never touched and takes no memory; a
-// second one could be memory that was in use, which is cleared. memory.Program covers it.
+// ballast lets the heap grow by this size before the next garbage collection. The tables are mapped files, and the
+// heap has only a few MiB, so under load the collector would run dozens of times a second. The ballast is never
+// touched, so it takes no memory. There is only one: a second one might reuse memory, which Go would clear.
+// memory.Program covers it.
 var ballast = sync.OnceValue(func() []byte { return make([]byte, 24<<20) })
 
 const (
-	// drainNotice is how long a server that stops still answers, with Connection: close, and is not
-	// ready: clients that keep connections open, and load balancers, go elsewhere.
+	// drainNotice is the time during which a stopping server is not ready, but still answers, with Connection: close.
+	// In this time clients and load balancers choose another server.
 	drainNotice = 500 * time.Millisecond
-	// drainMax is how long running requests may take to end. With the notice and the rest of the
-	// shutdown, the process ends within 10 s.
+	// drainMax is the maximum time for running requests to end. With drainNotice and the rest of the shutdown, the
+	// process ends within 10 s.
 	drainMax = 8 * time.Second
 )
 
-// Run serves until ctx ends, and then drains: nil is a stop that was asked
-// for. Errors name the address or the file.
+// Run serves until ctx ends, and then drains. It returns nil after a regular stop. Errors name the address or the
+// file.
 func Run(ctx context.Context, o Options) error {
 	if err := o.Validate(); err != nil {
 		return err
@@ -77,7 +78,8 @@ func Run(ctx context.Context, o Options) error {
 	return s.live(ctx, front, failed)
 }
 
-// listenAll opens the addresses, and serves them until closeAll is called. A server that fails says so on failed.
+// listenAll opens the addresses, and serves them until closeAll is called. A server that fails sends its error to
+// failed.
 func (s *service) listenAll(failed chan<- error) (front *listener, closeAll func(), err error) {
 	o, closeAll := s.options, func() {}
 	if err := s.fitConnections(descriptors()); err != nil {
@@ -108,7 +110,7 @@ func (s *service) live(ctx context.Context, front *listener, failed <-chan error
 	go func() { defer close(loaded); loaded <- s.load(loadContext) }()
 	err := s.loop(ctx, front, loaded, failed)
 	cancel()
-	// Whatever ended the loop, the index must be loaded or given up before it is closed.
+	// The index can be closed only after loading has ended, whatever ended the loop.
 	if e := <-loaded; err == nil && e != nil && !errors.Is(e, context.Canceled) {
 		err = e
 	}
@@ -176,8 +178,8 @@ func (s *service) load(ctx context.Context) error {
 	return nil
 }
 
-// reload reads tokens and certificates again and reopens the access log, after SIGHUP. What cannot be read stays as it
-// was.
+// reload reads tokens and certificates again and reopens the access log, after SIGHUP. If a file cannot be read, its
+// old content stays in use.
 func (s *service) reload(ctx context.Context) {
 	if s.keys == nil && s.tls == nil && s.accessLog == nil {
 		s.log.Warn("hang-up signal ignored: there is no token file, certificate or access log to open again")

@@ -14,20 +14,19 @@ import (
 	"example.org/ndd/engine/index/live"
 )
 
-// A service is the server without its listeners: an index, who may ask it, and
-// how much at a time.
+// A service is the server without its listeners: the index, access, and limits.
 type service struct {
 	admission
 	condition
 	observer
 	options    *Options
 	tls        *access.TLS     // nil: none
-	keys       *access.Keyring // nil: everybody may do everything
+	keys       *access.Keyring // nil means that every client may do everything
 	front      *connections    // connections of clients
 	summaries  summarizer
 	start      time.Time
 	background sync.WaitGroup
-	backingUp  sync.Mutex // held while a backup is made
+	backingUp  sync.Mutex // held during a backup
 }
 
 func newService(o *Options, requestMemory int64) (*service, error) {
@@ -57,7 +56,7 @@ func newService(o *Options, requestMemory int64) (*service, error) {
 	return s, nil
 }
 
-// serve takes the index into use.
+// serve makes the index available to requests.
 func (s *service) serve(x *engine.Index) {
 	s.metrics.balance.added.Store(int64(x.Stats().Documents))
 	s.index.Store(x)
@@ -67,7 +66,7 @@ func (s *service) serve(x *engine.Index) {
 	s.life.enter(ready)
 }
 
-// routes returns the endpoints. openapi.json describes each of them.
+// routes returns the endpoints of the main listener. openapi.json describes each of them.
 func (s *service) routes() []route {
 	json, any := []string{mediaJSON}, []string{mediaJSON, mediaText, mediaHTML}
 	q := queries{&s.summaries, s.metrics, s.limits.Answer, s.options.Threads}
@@ -117,10 +116,10 @@ func (s *service) adminRoutes(withPProf bool) []route {
 	return list
 }
 
-// optional are the endpoints that a flag adds.
+// optional has the flags that add endpoints.
 var optional = map[string]string{"/v1/backup": "--backup-dir"}
 
-// handler returns the handler of the main listener. local says that only this machine can reach it.
+// handler returns the handler of the main listener. local is true if only this machine can reach it.
 func (s *service) handler(local bool) http.Handler {
 	m := s.mux(s.routes(), func(path string) string {
 		flag, ok := optional[path]
@@ -152,7 +151,7 @@ func (s *service) adminHandler(local, withPProf bool) http.Handler {
 	return s.observe(withChecks(m, checkOrigin(local)))
 }
 
-// mux returns the router of endpoints. missing says why there is nothing at another path.
+// mux returns the router of endpoints. missing returns the message for an unknown path.
 func (s *service) mux(routes []route, missing func(path string) string) *http.ServeMux {
 	m := http.NewServeMux()
 	for _, r := range routes {
@@ -182,7 +181,7 @@ func methodsOf(m *http.ServeMux, r *http.Request) (methods []string) {
 	return methods
 }
 
-// guard returns the handler of a route, behind the middleware in the order of the package's drawing, cheapest first.
+// guard returns the handler of a route with its middleware, cheapest first, as in the drawing of the package.
 func (s *service) guard(to *route) http.Handler {
 	checks := []check{s.checkStop, checkClient(s.keys, to.minimumRole)}
 	if to.make != nil {
@@ -200,14 +199,15 @@ func (s *service) guard(to *route) http.Handler {
 	}), checks...)
 }
 
-// answer makes a call of a request, and sends the reply to it unless it returns a problem.
+// answer reads and admits a request, calls its handler, and sends the reply. It returns a problem instead of sending
+// it.
 func (s *service) answer(w *answer, r *http.Request, to *route) (p *problem) {
 	ctx := r.Context()
 	c := &call{client: recordOf(ctx).client, index: s.index.Load()}
 	if c.arguments, p = readArguments(r, to.takes); p != nil {
 		return p
 	}
-	if c.index == nil { // the server has stopped meanwhile
+	if c.index == nil { // the server stopped meanwhile
 		return stopping()
 	}
 	if to.accepts != nil || to.gate != nil {

@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// A rowStream is an answer that is written while it is made. Write returns the number of its rows.
+// A rowStream is an answer that is written while it is computed. write returns the number of rows.
 type rowStream struct {
 	media string
 	write func(context.Context, io.Writer) (rows int, err error)
 }
 
-// rowsTrailer is the trailer of a whole answer with the number of its rows. An answer that was cut
-// off has none, and its connection is reset, which HTTP/1.0 shows, too.
+// rowsTrailer is the trailer with the number of rows of a complete answer. A partial answer has none. Its connection
+// is reset, so clients of HTTP/1.0 notice it, too.
 const rowsTrailer = "Ndd-Rows"
 
-// send sends a stream. Once it has begun, an error can only cut it off: the client sees a chunked body
-// without its end. The time that the client takes to read does not count towards max.
+// send sends a stream. After the first bytes, an error can only cut it off: the client sees a chunked body without
+// its end. max limits the time of the computation, not of the client's reading.
 func (s *condition) send(w *answer, r *http.Request, rows *rowStream, max time.Duration) *problem {
 	w.Header().Set("Content-Type", rows.media)
 	w.Header().Set("Trailer", rowsTrailer)
@@ -35,15 +35,15 @@ func (s *condition) send(w *answer, r *http.Request, rows *rowStream, max time.D
 	return nil
 }
 
-// cutOff ends an answer that failed: with a problem, which it returns, if nothing was sent yet, otherwise by
-// resetting the connection, so that the answer does not look whole.
+// cutOff ends an answer that failed. If nothing was sent yet, it returns the problem to send. Otherwise it resets the
+// connection, so that the answer does not look complete.
 func (s *condition) cutOff(w *answer, r *http.Request, err error) *problem {
 	if !w.hasBegun && r.Context().Err() == nil {
 		w.Header().Del("Trailer")
 		return errorProblem(err)
 	}
 	if errors.Is(err, errRefused) {
-		return nil // the refusal was sent instead
+		return nil // begin has sent a refusal instead
 	}
 	defer panic(http.ErrAbortHandler)
 	defer resetConnection(r.Context())
@@ -58,8 +58,8 @@ func (s *condition) cutOff(w *answer, r *http.Request, err error) *problem {
 	return nil
 }
 
-// A workTimer ends a request that has been worked on for too long. It writes to the client; the
-// time that the client takes does not count. Its errors wrap [errClientGone].
+// A workTimer limits the computing time of a request. It is the writer to the client, and its clock stops during each
+// write. Its errors wrap [errClientGone].
 type workTimer struct {
 	io.Writer
 	timer     *time.Timer
@@ -67,8 +67,7 @@ type workTimer struct {
 	since     time.Time
 }
 
-// workContext returns a context that ends when its timer has run for max, and a function that stops
-// both.
+// workContext returns a context, and its timer, which cancels it after max. stop releases both.
 func workContext(parent context.Context, w io.Writer, max time.Duration) (context.Context, *workTimer, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	cause := fmt.Errorf("%w: the request has been worked on for %v: ask for less at a time",
@@ -78,13 +77,13 @@ func workContext(parent context.Context, w io.Writer, max time.Duration) (contex
 	return ctx, t, func() { t.timer.Stop(); cancel(nil) }
 }
 
-// Write writes, and stops the timer meanwhile.
+// Write writes to the client. The timer stops meanwhile.
 func (t *workTimer) Write(p []byte) (int, error) {
 	t.timer.Stop()
 	t.remaining -= time.Since(t.since)
 	n, err := t.Writer.Write(p)
 	t.since = time.Now()
-	t.timer.Reset(max(t.remaining, 0)) // a request that is over its time ends at once
+	t.timer.Reset(max(t.remaining, 0)) // a request without remaining time ends at once
 	if err != nil {
 		err = fmt.Errorf("%w: %w", errClientGone, err)
 	}

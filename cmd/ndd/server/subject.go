@@ -11,7 +11,7 @@ import (
 	"example.org/ndd/engine/corpus/text"
 )
 
-// A subject is what a request is about: a fingerprint, or a document that gets one.
+// A subject is the fingerprint, or the document, of a request.
 type subject struct {
 	Fingerprint *hexPrint `json:"fingerprint"`
 	Text        *string   `json:"text"`
@@ -20,10 +20,10 @@ type subject struct {
 	isWholeBody bool // the text is the whole body
 }
 
-// setText takes the text of a document that is the whole body.
+// setText sets the text of a document that is the whole body.
 func (s *subject) setText(text string) { s.Text, s.isWholeBody = &text, true }
 
-// A hexPrint is a fingerprint that is written as 16 hexadecimal digits.
+// A hexPrint is a fingerprint in JSON: 16 hexadecimal digits.
 type hexPrint simhash.Fingerprint
 
 // UnmarshalText reads the digits.
@@ -36,7 +36,7 @@ func (f *hexPrint) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A summary is the fingerprint and the sketch of a document, the zero sketch if that is not known.
+// A summary is the fingerprint and the sketch of a document. The zero sketch is unknown.
 type summary struct {
 	fingerprint simhash.Fingerprint
 	sketch      sketch.Sketch
@@ -45,7 +45,7 @@ type summary struct {
 // A summarizer makes summaries by the recipe of one index. It is safe for concurrent use.
 type summarizer struct{ fingerprinters sync.Pool } // values are *simhash.Fingerprinter
 
-// summarize returns the summary of a subject. Place is its position in the request of ctx.
+// summarize returns the summary of a subject. place is its position in the request, for messages.
 func (s *summarizer) summarize(ctx context.Context, recipe *simhash.Recipe, sub *subject, place string) (summary, *problem) {
 	if p := oneOf(place, "fingerprint, text and html", sub.Fingerprint != nil, sub.Text != nil,
 		sub.HTML != nil); p != nil {
@@ -68,15 +68,15 @@ func (s *summarizer) summarize(ctx context.Context, recipe *simhash.Recipe, sub 
 	return s.summarizeText(ctx, recipe, *sub.Text, place+".text")
 }
 
-// privateKeyHint refuses fingerprints.
+// privateKeyHint is the message that refuses fingerprints from clients.
 const privateKeyHint = "the key of this index is private, so that a fingerprint that was made elsewhere compares with none: " +
 	"send text or html"
 
-// isPrivate reports whether only the server can make fingerprints by a recipe.
+// isPrivate reports whether the recipe has a private key. Then only the server can make fingerprints.
 func isPrivate(recipe *simhash.Recipe) bool { return recipe != nil && recipe.Private }
 
-// textOf returns the text of a document as `ndd fingerprint` does. The content type is text/plain
-// or text/html, perhaps with a charset. The only error is ctx.Err.
+// textOf returns the same text of a document as `ndd fingerprint`. The content type is text/plain or text/html, with
+// an optional charset. The only error is ctx.Err.
 func textOf(ctx context.Context, recipe *simhash.Recipe, body []byte, contentType string) (string, error) {
 	declared := text.Declaration{ContentType: contentType}
 	if strings.HasPrefix(contentType, mediaHTML) {

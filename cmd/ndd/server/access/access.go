@@ -1,5 +1,5 @@
-// Package access says who may use the server: bearer tokens and client certificates, their roles,
-// and requests that a web browser was talked into.
+// Package access decides who may use the server, by bearer tokens and client certificates. It also refuses requests
+// that a web site makes a browser send.
 //
 //	request ──► Host, Origin (CheckOrigin) ──► token or certificate ──► role (Keyring.Authorize) ──► what the role may do
 //
@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// A Role says what a client may do. Each includes those before it, but only Metrics and Admin may
-// read metrics.
+// A Role is the set of rights of a client. Each role includes the earlier ones, except that only Metrics and Admin
+// may read metrics.
 type Role int
 
 // The roles.
@@ -44,16 +44,14 @@ func parseRole(name string) (Role, error) {
 	return Anyone, fmt.Errorf("the role must be metrics, read, write or admin")
 }
 
-// CheckOrigin returns a function that turns away what a web browser was talked into: an error for a
-// request that must not be answered, of status 421 or 403.
+// CheckOrigin returns a function that refuses requests that a web site makes a browser send, with status 421 or 403.
 //
-// DNS rebinding: a page of evil.example makes that name mean 127.0.0.1; the
-// browser then sends us its requests and shows the page our answers, but with
-// Host: evil.example. A server for this machine alone (local) answers only to names
-// of this machine.
+// DNS rebinding: a page of evil.example changes the address of that name to 127.0.0.1. The browser then sends
+// requests with Host: evil.example to this server, and the page can read the answers. If only this machine can reach
+// the server (local), it answers only requests for names of this machine.
 //
-// Cross-site requests: a page of anywhere may send, if not read. Browsers say
-// where such a request comes from; others than browsers say nothing.
+// Cross-site requests: a page of any site can send requests, although it cannot read the answers. Browsers name the
+// site in a header; other clients do not.
 func CheckOrigin(local bool) func(*http.Request) *Refusal {
 	origin := http.NewCrossOriginProtection()
 	return func(r *http.Request) *Refusal {
@@ -68,8 +66,7 @@ func CheckOrigin(local bool) func(*http.Request) *Refusal {
 	}
 }
 
-// hostName returns a Host header without its port, and without the brackets of
-// IPv6. The port may be another than ours: of a tunnel.
+// hostName returns a Host header without its port and without the brackets of IPv6. The port may be that of a tunnel.
 func hostName(hostport string) string {
 	if host, _, err := net.SplitHostPort(hostport); err == nil {
 		return host
@@ -77,8 +74,8 @@ func hostName(hostport string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
 }
 
-// IsLoopback says whether only this machine can reach a name or address. Of names only
-// localhost counts: others may resolve to anything.
+// IsLoopback reports whether only this machine can reach a name or address. The only such name is localhost, because
+// others may resolve to any address.
 func IsLoopback(host string) bool {
 	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
 		return true

@@ -15,21 +15,20 @@ import (
 	"sync/atomic"
 )
 
-// A Keyring holds the tokens and the certificate names of a file. It is safe for concurrent use.
+// A Keyring has the tokens and the certificate names of a token file. It is safe for concurrent use.
 type Keyring struct {
 	path string
 	now  atomic.Pointer[contents]
 }
 
-// contents are what a token file says.
+// contents is the parsed content of a token file.
 type contents struct {
 	tokens   []token
-	names    map[string]Role // roles of names of certificates
+	names    map[string]Role // roles by the names of certificates
 	loopback bool            // programs of this machine may read metrics without a token
 }
 
-// A token is known by its hash: hashes have one length, and are compared in
-// constant time.
+// A token is stored as its hash. Hashes have one length, and are compared in constant time.
 type token struct {
 	hash [sha256.Size]byte
 	role Role
@@ -49,8 +48,8 @@ func NewKeyring(path string) (*Keyring, error) {
 	return k, nil
 }
 
-// Reload reads the file again, and returns how many tokens and names there are now: with none,
-// nobody is let in. With an error the tokens stay as they were.
+// Reload reads the file again, and returns the number of tokens and names. If it is 0, nobody is let in. After an
+// error the old tokens stay in use.
 func (k *Keyring) Reload() (int, error) {
 	c, err := readTokens(k.path)
 	if err != nil {
@@ -82,11 +81,11 @@ func (c *contents) role(secret string) Role {
 // A Refusal is the reason why a client is not authorized.
 type Refusal struct {
 	Status int    // 401 or 403; with 401 the answer needs a header WWW-Authenticate
-	Why    string // in words, without any token
+	Why    string // message, without any token
 }
 
-// Authorize returns who makes a request, for the access log, or a [Refusal] where that is not at
-// least of a role. A nil Keyring lets everybody do everything.
+// Authorize returns the client of a request. It also returns a [Refusal] if the client's role is below the minimum. A
+// nil Keyring gives every client the role Admin.
 func (k *Keyring) Authorize(r *http.Request, minimum Role) (Client, *Refusal) {
 	if k == nil {
 		return Client{Role: Admin}, nil
@@ -126,14 +125,14 @@ func isLocal(r *http.Request) bool {
 	return err == nil && IsLoopback(host)
 }
 
-// A Client is who makes a request.
+// A Client is the sender of a request.
 type Client struct {
 	Role Role
 	Name string // name in its certificate, if it has one
 }
 
-// certificateClient returns the client that a verified certificate names, and whether the token file gives
-// it a role.
+// certificateClient returns the client that a verified certificate names. known is true if the token file has a role
+// for it.
 func (c *contents) certificateClient(r *http.Request) (who Client, known bool) {
 	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
 		return who, false
@@ -144,8 +143,7 @@ func (c *contents) certificateClient(r *http.Request) (who Client, known bool) {
 }
 
 const (
-	// tokenBytesMin keeps out tokens that can be guessed: 16 random
-	// hexadecimal digits are 64 bits.
+	// tokenBytesMin excludes tokens that can be guessed. 16 random hexadecimal digits have 64 bits.
 	tokenBytesMin = 16
 	tokensMax     = 10_000
 	tokenFileMax  = 1 << 20
@@ -154,7 +152,7 @@ const (
 // namePrefix begins the name of a client certificate, in the place of a token.
 const namePrefix = "cn:"
 
-// loopbackLine lets programs of this machine read metrics without a token.
+// loopbackLine is the line that lets programs of this machine read metrics without a token.
 const loopbackLine = "loopback metrics"
 
 // readTokens reads a token file. Errors name file and line, and never a token. It opens only regular files, because
@@ -222,8 +220,7 @@ func parseTokens(r io.Reader) (*contents, error) {
 	return c, lines.Err()
 }
 
-// parseLine returns what a line says: a token, or the name of a certificate, and the role in
-// either.
+// parseLine returns the token, or the name of a certificate, of a line. t has the role in both cases.
 func parseLine(line string) (t token, name string, err error) {
 	secret, role := line, ""
 	if i := strings.LastIndexAny(line, " \t"); i >= 0 {

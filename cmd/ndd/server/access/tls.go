@@ -23,8 +23,7 @@ func NewTLS(cert, key, clientCA string) (*TLS, error) {
 	return t, t.Reload()
 }
 
-// Reload reads the files again, for connections that come from now on; with an error, all stays as
-// it was.
+// Reload reads the files again, for new connections. After an error the old ones stay in use.
 func (t *TLS) Reload() error {
 	pair, err := tls.LoadX509KeyPair(t.cert, t.key)
 	if err != nil {
@@ -34,7 +33,7 @@ func (t *TLS) Reload() error {
 		MinVersion:   tls.VersionTLS12,
 		CipherSuites: aead(),
 		Certificates: []tls.Certificate{pair},
-		NextProtos:   []string{"http/1.1"}, // limits are by connection: one request at a time on each
+		NextProtos:   []string{"http/1.1"}, // the limits of connections need one request at a time on each
 	}
 	if t.clientCA != "" {
 		if c.ClientCAs, err = Authorities(t.clientCA); err != nil {
@@ -69,7 +68,7 @@ func Authorities(path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// Config returns what a listener needs; it follows what Reload reads.
+// Config returns the configuration of a listener. After Reload, new connections use the new files.
 func (t *TLS) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,

@@ -5,9 +5,9 @@
 //	             │ none left: the longest stalled transfer          │ the queue is full, or the wait
 //	             └ is cut off; if none stalls: Refusal              └ too long: Refusal
 //
-// A [Gate] bounds the requests that run and wait. [Transfers] bounds the memory of bodies and
-// answers: a slow sender or reader costs only that, and is cut off when others need it. Both are
-// safe for concurrent use; an operation takes about 100 ns.
+// A [Gate] limits the requests that run and wait. [Transfers] limits the memory of bodies and answers. A slow sender
+// or reader costs only that memory, and is cut off when others need it. Both are safe for concurrent use; an
+// operation takes about 100 ns.
 package admit
 
 import (
@@ -19,18 +19,18 @@ import (
 
 // Options configures a [Gate].
 type Options struct {
-	Name    string        // in metrics and refusals
-	Slots   int           // requests that run at a time
-	Heavy   int           // heavy requests that run at a time; 0 is Slots
-	Places  int           // requests that wait at a time
-	WaitMax time.Duration // the longest that a request waits
+	Name    string        // name in metrics and refusals
+	Slots   int           // maximum number of running requests
+	Heavy   int           // maximum number of running heavy requests; 0 means Slots
+	Places  int           // maximum number of waiting requests
+	WaitMax time.Duration // maximum waiting time
 }
 
 // A Refusal is the error of a request that is not admitted.
 type Refusal struct {
 	Gate  string
-	Why   string        // a word for metrics: full, late, gone, memory, share
-	Retry time.Duration // when the client may try again
+	Why   string        // reason, for metrics: full, late, gone, memory or share
+	Retry time.Duration // time after which the client may try again
 }
 
 // Error says which limit was reached.
@@ -44,21 +44,21 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("too many requests at a time (%s)", r.Gate)
 }
 
-// A Gate is a semaphore with a bounded queue: Slots requests run, Places wait for at most WaitMax,
-// first come, first served, and the rest is refused at once. Heavy requests hold a second
-// semaphore, so that a few large documents do not keep a thousand fingerprints waiting.
+// A Gate is a semaphore with a bounded queue. Slots requests run. Places requests wait for at most WaitMax, in order
+// of arrival. Others are refused at once. Heavy requests hold a second semaphore, so that a few large documents do
+// not delay a thousand fingerprints.
 type Gate struct {
 	Options
-	slots, heavy chan struct{} // hold one element for each admitted request
+	slots, heavy chan struct{} // one element for each admitted request
 	waiting      atomic.Int64
 	refused      [len(reasons)]atomic.Uint64
 }
 
 // The reasons of a Gate for a refusal.
 const (
-	full = iota // all places are taken
+	full = iota // all places of the queue are taken
 	late        // no slot became free within WaitMax
-	gone        // the client went away
+	gone        // the client disconnected
 )
 
 var reasons = [...]string{full: "full", late: "late", gone: "gone"}
@@ -71,7 +71,7 @@ func NewGate(o Options) *Gate {
 	return &Gate{Options: o, slots: make(chan struct{}, o.Slots), heavy: make(chan struct{}, o.Heavy)}
 }
 
-// A Pass is a slot of a gate that a request holds. It belongs to one goroutine.
+// A Pass is the right of a request to hold a slot of a gate. It belongs to one goroutine.
 type Pass struct {
 	gate    *Gate
 	heavy   bool
@@ -100,8 +100,8 @@ func (g *Gate) Enter(ctx context.Context, heavy bool) (*Pass, error) {
 	return p, nil
 }
 
-// Refuse returns the refusal that Enter would return now without waiting, nil if the request could
-// run or wait. The caller asks before it decompresses a body.
+// Refuse returns the refusal that Enter would return now, or nil if the request could run or wait. It does not wait.
+// The caller checks it before it decompresses a body.
 func (g *Gate) Refuse(heavy bool) error {
 	if g == nil || g.waiting.Load() < int64(g.Places) {
 		return nil
@@ -139,8 +139,7 @@ func offer(to chan struct{}) bool {
 	}
 }
 
-// wait takes a slot when one is free: a heavy request waits for its heavy slot first and occupies
-// no other meanwhile.
+// wait waits for a slot. A heavy request first waits for its heavy slot, and occupies no other slot meanwhile.
 func (p *Pass) wait(ctx context.Context, timeout <-chan time.Time) error {
 	g := p.gate
 	if p.heavy {
@@ -181,8 +180,8 @@ func (p *Pass) Leave() {
 	}
 }
 
-// Lend frees the slot while f waits for the client, and takes one again before it returns, however
-// long that takes. It returns the error of f or of ctx.
+// Lend frees the slot while f waits for the client. Then it waits for a slot again, without a time limit. It returns
+// the error of f or of ctx.
 func (p *Pass) Lend(ctx context.Context, f func() error) error {
 	if p == nil || !p.holding {
 		return f()
@@ -203,7 +202,7 @@ type State struct {
 	Refused          map[string]uint64 // number of refusals for each reason
 }
 
-// State returns the present load of the gate.
+// State returns the current load of the gate.
 func (g *Gate) State() State {
 	s := State{Running: len(g.slots), Waiting: int(g.waiting.Load()), Refused: map[string]uint64{}}
 	for why, name := range reasons {

@@ -11,40 +11,40 @@ import (
 const (
 	// shares is the number of parts of the memory of transfers. One client may hold one part.
 	shares = 4
-	// stallMin is how long a transfer must have stood still to be cut off for another's sake.
+	// stallMin is the time without progress after which a transfer may be cut off in favour of another one.
 	stallMin = 250 * time.Millisecond
-	// yieldMax is the longest wait for memory that others return soon.
+	// yieldMax is the maximum waiting time for memory that others will release soon.
 	yieldMax = time.Second
-	// waitersMax is how many transfers of a client wait at a time for its other requests.
+	// waitersMax is the maximum number of transfers of a client that wait for its other requests.
 	waitersMax = 32
 )
 
 // Transfers limits the memory of running requests. A client, known by its address, may hold a quarter of it. One
-// request of a client at a time may exceed that share: large requests of a client are processed one after the other. If
-// memory is short, or the client's share is used up, the transfer that has stalled longest is cut off: its client does
+// request of a client at a time may exceed that share: large requests of a client are processed one after the other.
+// If the memory or the client's share is used up, the transfer that has stalled longest is cut off. Its client does
 // not send, or does not read.
 type Transfers struct {
 	budget *memory.Budget
 	share  uint64
-	yield  time.Duration // yieldMax, but in tests
+	yield  time.Duration // yieldMax, except in tests
 
 	mu       sync.Mutex
-	clients  map[string]uint64    // bytes of each, at most share, without those beyond it
+	clients  map[string]uint64    // bytes of each client without its excess, at most share
 	excesses map[string]*Transfer // the transfer of each client that exceeds its share
-	waiting  map[string]int       // transfers of each client that wait
+	waiting  map[string]int       // number of waiting transfers of each client
 	open     list.List            // *Transfer in the order of their last progress
-	changed  chan struct{}        // closed when memory was given back
+	changed  chan struct{}        // closed when memory is released
 	cutCount uint64
 }
 
-// NewTransfers returns the accounts of transfers that take no more memory than limit together.
+// NewTransfers returns accounts whose memory together does not exceed the limit.
 func NewTransfers(limit memory.Limit) *Transfers {
 	return &Transfers{budget: memory.NewBudget(limit), share: limit.Bytes / shares, yield: yieldMax,
 		clients: map[string]uint64{}, excesses: map[string]*Transfer{}, waiting: map[string]int{}, changed: make(chan struct{})}
 }
 
-// A Transfer is the memory of one request: of its body as it comes, and of its answer until it is
-// read. Its methods are called by one goroutine. A nil Transfer waits for nobody.
+// A Transfer is the memory account of one request: of its body while it arrives, and of its answer until it is read.
+// One goroutine calls its methods.
 type Transfer struct {
 	transfers *Transfers
 	client    string
@@ -53,7 +53,7 @@ type Transfer struct {
 	bytes     uint64
 	excess    uint64 // the part of bytes that exceeds the client's share
 	moved     time.Time
-	isWaiting bool // for the client, to send or to read
+	isWaiting bool // waits for the client to send or to read
 	isCutOff  bool // was cut off
 	element   *list.Element
 }
@@ -62,15 +62,15 @@ type Transfer struct {
 type Owner interface {
 	// Client names the client, whose requests share memory.
 	Client() string
-	// CutOff ends a request without progress: it makes the connection's reads and writes fail, and must
-	// not wait. It is called from any goroutine, and at most once before End returns.
+	// CutOff ends a request without progress. It makes reads and writes of the connection fail, and must not block.
+	// Any goroutine may call it, at most once, before End returns.
 	CutOff()
 }
 
-// Begin returns the account of a request, which is open from its first memory on.
+// Begin returns the account of a request. Its first reservation opens it.
 func (t *Transfers) Begin(o Owner) *Transfer { return &Transfer{transfers: t, owner: o} }
 
-// begin opens the account. It needs t.mu.
+// begin opens the account. The caller holds t.mu.
 func (r *Transfer) begin() {
 	if r.element == nil {
 		r.client = r.owner.Client()
@@ -82,12 +82,12 @@ func (r *Transfer) begin() {
 // Held returns the bytes that the transfer holds.
 func (r *Transfer) Held() uint64 { return r.bytes }
 
-// Grow takes n bytes more. The error is a [Refusal]; before it, transfers without progress are cut
-// off for this one.
+// Grow reserves n more bytes. If necessary, it cuts off other transfers that make no progress. The error is a
+// [Refusal].
 func (r *Transfer) Grow(n uint64) error { return r.take(n, false, false) }
 
-// Await is Grow for a request that holds no slot of a gate: while another of its client is beyond
-// the share, it waits.
+// Await is Grow for a request without a slot of a gate. It waits while another request of its client exceeds the
+// share.
 func (r *Transfer) Await(n uint64) error { return r.take(n, true, false) }
 
 // Work is Await for processing a complete body. One request of a client at a time may exceed the share.
@@ -105,7 +105,7 @@ func (r *Transfer) take(n uint64, wait, work bool) error {
 			return nil
 		}
 		cut := t.cutOff(r, why, work)
-		// With nobody beyond the share, those that wait would only wait for each other.
+		// If no transfer exceeds the share, the waiting ones would only wait for each other.
 		busy := t.excesses[r.client] != nil || work && len(t.excesses) > 0
 		left := time.Until(deadline)
 		if left <= 0 || !cut && !(wait && busy && t.waiting[r.client] < waitersMax) {
@@ -145,13 +145,13 @@ func (r *Transfer) Resize(n uint64) error {
 	return nil
 }
 
-// wake lets those that wait for memory try again. It needs t.mu.
+// wake lets waiting transfers try again. The caller holds t.mu.
 func (t *Transfers) wake() {
 	close(t.changed)
 	t.changed = make(chan struct{})
 }
 
-// grow returns why there are no n bytes more, "" when it has taken them. It needs t.mu.
+// grow reserves n more bytes, or returns why it cannot. The caller holds t.mu.
 func (r *Transfer) grow(n uint64, work bool) string {
 	t, beyond := r.transfers, r.excess
 	if held := t.clients[r.client]; held+n > t.share {
@@ -168,7 +168,7 @@ func (r *Transfer) grow(n uint64, work bool) string {
 	return ""
 }
 
-// hold records the bytes of r, and the part that exceeds its client's share. It needs t.mu.
+// hold records the bytes of r, and the part that exceeds its client's share. The caller holds t.mu.
 func (r *Transfer) hold(bytes, beyond uint64) {
 	t := r.transfers
 	t.clients[r.client] += bytes - beyond - (r.bytes - r.excess)
@@ -183,9 +183,9 @@ func (r *Transfer) hold(bytes, beyond uint64) {
 	r.bytes, r.excess = bytes, beyond
 }
 
-// cutOff ends the transfer that has stood still longest: of the client's own where its share is
-// used up, and for work only the one beyond the share. It says whether there is one to be waited
-// for. It needs t.mu.
+// cutOff cuts off the transfer that has stalled longest, for r. If the share of the client is used up, it considers
+// only the client's own transfers, and for work only the one that exceeds the share. It reports whether a cut-off
+// transfer will release memory. The caller holds t.mu.
 func (t *Transfers) cutOff(r *Transfer, why string, work bool) bool {
 	for e := t.open.Front(); e != nil; e = e.Next() {
 		o := e.Value.(*Transfer)
@@ -205,8 +205,8 @@ func (t *Transfers) cutOff(r *Transfer, why string, work bool) bool {
 	return false
 }
 
-// SetWaiting says whether the transfer waits for its client from now on, to send or to read: only then
-// it may be cut off.
+// SetWaiting sets whether the transfer waits for its client to send or to read. Only a waiting transfer may be cut
+// off. It does nothing for a nil Transfer.
 func (r *Transfer) SetWaiting(is bool) {
 	if r == nil || r.element == nil {
 		return
@@ -228,7 +228,7 @@ func (r *Transfer) IsCutOff() bool {
 	return r.isCutOff
 }
 
-// End gives all memory back.
+// End releases all memory.
 func (r *Transfer) End() {
 	if r.element == nil {
 		return
@@ -245,10 +245,10 @@ func (r *Transfer) End() {
 // Held returns the bytes that transfers hold.
 func (t *Transfers) Held() uint64 { return t.budget.Limit().Bytes - t.budget.Left() }
 
-// Limit returns the bytes that they may hold.
+// Limit returns the bytes that transfers may hold.
 func (t *Transfers) Limit() uint64 { return t.budget.Limit().Bytes }
 
-// CutOff returns how many transfers were cut off so that others had memory.
+// CutOff returns the number of transfers that were cut off in favour of others.
 func (t *Transfers) CutOff() uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,11 +1,9 @@
-// Package strict reads JSON into structs, and refuses bodies that two programs could read
-// differently: names that come twice, are unknown or are written in another case, null, text that
-// is not UTF-8, and lone surrogates.
+// Package strict reads JSON into structs. It refuses bodies that two programs could read differently: repeated names,
+// unknown names, names in another case, null, invalid UTF-8, and lone surrogates.
 //
-// Package json of go-json-experiment, which becomes encoding/json/v2, reads; this package says
-// where the first mistake is, and in words that an author of a client understands. Fields have
-// their names in tags; a type of its own reads a text by UnmarshalText and a number by
-// UnmarshalJSON, and their errors become messages.
+// The reader is package json of go-json-experiment, the future encoding/json/v2. This package adds the place of the
+// first mistake, and messages for authors of clients. Tags have the names of fields. A type may read a text with
+// UnmarshalText and a number with UnmarshalJSON; their errors become messages.
 package strict
 
 import (
@@ -29,13 +27,13 @@ import (
 type Error struct {
 	Place   string // place of the value, such as body.documents[3].text
 	Message string
-	Syntax  bool // the body is not JSON; otherwise a value is not as it must be
+	Syntax  bool // the body is not JSON; otherwise a value is invalid
 }
 
 var options = json.JoinOptions(json.RejectUnknownMembers(true),
 	json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, into any) error {
 		if d.PeekKind() == 'n' {
-			if _, err := d.ReadValue(); err != nil { // it only begins like null
+			if _, err := d.ReadValue(); err != nil { // an invalid word that begins like null
 				return err
 			}
 			return fmt.Errorf("expected %s instead of null: a field without a value is left out",
@@ -44,8 +42,7 @@ var options = json.JoinOptions(json.RejectUnknownMembers(true),
 		return json.SkipFunc
 	})))
 
-// Read reads a body, which is one value, into what a pointer points to. It returns the first
-// mistake, nil if there is none.
+// Read reads a body, one JSON value, into *into. It returns the first mistake, or nil.
 func Read(body []byte, into any) *Error {
 	err := json.Unmarshal(body, into, options)
 	if err == nil {
@@ -68,8 +65,8 @@ func Read(body []byte, into any) *Error {
 	return &Error{Place: place, Message: e.Err.Error()}
 }
 
-// syntaxProblem describes what cannot be read as JSON. Text that is not UTF-8, lone surrogates and a
-// name that comes twice are JSON, which no two programs need to read alike.
+// syntaxProblem describes a body that is not JSON. It also describes invalid UTF-8, lone surrogates and repeated
+// names, which different programs may read differently.
 func syntaxProblem(body []byte, e *jsontext.SyntacticError) *Error {
 	place, at := placeOf(e.JSONPointer), int(e.ByteOffset)
 	if e.Err == io.ErrUnexpectedEOF || at >= len(body) {
@@ -88,7 +85,7 @@ func syntaxProblem(body []byte, e *jsontext.SyntacticError) *Error {
 	return &Error{"body", fmt.Sprintf("not JSON: unexpected %q at byte %d", c, at), true}
 }
 
-// placeOf returns a place in a body as Go writes it.
+// placeOf returns a place in a body in the syntax of Go.
 func placeOf(p jsontext.Pointer) string {
 	var b strings.Builder
 	b.WriteString("body")
@@ -102,12 +99,12 @@ func placeOf(p jsontext.Pointer) string {
 	return b.String()
 }
 
-// isText reports whether values of a type are written as strings.
+// isText reports whether JSON has strings for values of a type.
 func isText(t reflect.Type) bool {
 	return t.Kind() == reflect.String || reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// typeName names the kind of JSON that a type is read from.
+// typeName returns the kind of JSON value that a type is read from.
 func typeName(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -136,10 +133,9 @@ func Fields(t reflect.Type) (names []string) {
 	return names
 }
 
-// Integer returns a number without a fraction, which 3.0 and 3e0 are as well as 3, from least to
-// most, of a value in JSON.
+// Integer parses a JSON number without a fraction, from minimum to maximum. 3.0 and 3e0 are such numbers, too.
 func Integer(value []byte, minimum, maximum int) (int, error) {
-	f, err := strconv.ParseFloat(string(value), 64) // beyond its range it is infinite, and too large
+	f, err := strconv.ParseFloat(string(value), 64) // a number out of range becomes infinite, which is too large
 	switch {
 	case errors.Is(err, strconv.ErrSyntax) || f != math.Trunc(f):
 		return 0, errors.New("expected integer")
@@ -157,7 +153,7 @@ type List[T any] []T
 // Max is the largest number of values of a [List].
 const Max = 4096
 
-// UnmarshalJSONFrom reads the array, and stops at the first value beyond the limit.
+// UnmarshalJSONFrom reads the array. It stops at the first value beyond the limit.
 func (l *List[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	place := d.StackPointer()
 	if kind := d.PeekKind(); kind != '[' && kind != 0 {

@@ -1,9 +1,9 @@
-// Package ui has the pages of the server: / shows what the index holds and finds near-duplicates,
-// /docs is the reference of the interface. They are files that the program carries, in static;
-// nothing is loaded from elsewhere, and the Content-Security-Policy keeps the browser to that.
+// Package ui has the pages of the server: / shows the index and finds near-duplicates, /docs is the reference of the
+// interface. The files are embedded from the folder static. Pages load nothing from other sites; the
+// Content-Security-Policy enforces that.
 //
-// The pages hold no data: they ask the server for it, with the token that the reader types where
-// one is needed, which is kept in the page's memory only.
+// The pages contain no data. They get it from the server, with the token that the user types if one is needed. The
+// token is only in the memory of the page.
 package ui
 
 import (
@@ -35,12 +35,12 @@ type page struct {
 // Pages returns the handlers of all files, by path.
 func Pages() map[string]http.Handler {
 	pages := map[string]http.Handler{}
-	entries, _ := static.ReadDir("static") // a build cannot do without it
+	entries, _ := static.ReadDir("static") // the folder is embedded
 	for _, e := range entries {
 		data, _ := static.ReadFile("static/" + e.Name())
 		media := mime.TypeByExtension(path.Ext(e.Name()))
 		if strings.HasSuffix(e.Name(), ".js") {
-			media = "text/javascript; charset=utf-8" // whatever this machine's tables say
+			media = "text/javascript; charset=utf-8" // the tables of this machine may have another type
 		}
 		to, known := map[string]string{"index.html": "/", "docs.html": "/docs"}[e.Name()]
 		if !known {
