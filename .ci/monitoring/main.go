@@ -1,5 +1,5 @@
-// Command monitoring checks cmd/ndd/deploy: Prometheus's own packages read the rules, and the expressions of the board; and
-// the metrics that they name are those of a server.
+// Command monitoring checks cmd/ndd/deploy. The packages of Prometheus parse the rules and the expressions of the
+// board. All metrics in them must be metrics of a server.
 //
 //	go run . METRICS RULES BOARD...
 package main

@@ -226,7 +226,7 @@ func (c change) apply(tmp string, overlay map[string]string) error {
 	return none
 }
 
-// function returns where a function of a Go file begins and ends, 0 and 0 if it has none of the name.
+// function returns the start and the end of a function in a Go file, or 0 and 0 if there is no such function.
 func function(text []byte, name string) (from, to int) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", text, parser.SkipObjectResolution)
@@ -260,7 +260,7 @@ func functionName(f *ast.FuncDecl) string {
 	return t.(*ast.Ident).Name + "." + f.Name.Name
 }
 
-// replace returns text with the old lines, which must stand in it exactly once, replaced.
+// replace returns text with the old lines replaced by the new ones. The old lines must occur exactly once.
 func replace(text string, old, new []string) (string, error) {
 	lines := strings.Split(text, "\n")
 	at := -1

@@ -82,8 +82,8 @@ func TestDedupKilled(t *testing.T) {
 	killTest{moments: moments, args: dedupCorpus(t, docs), clear: []string{"result", "kept"}}.test(t)
 }
 
-// Killed at any moment, again and again, it goes on with what is in its work folder, which is never
-// damaged, and gives what a run that nobody killed gives.
+// A run that is killed several times continues with the results in its work folder. The folder is never damaged, and
+// the output equals that of an undisturbed run.
 func TestDedupWorkKilled(t *testing.T) {
 	docs, kills := long.Or(300, 1200), long.Or(5, 50)
 	testWorkKilled(t, kills, "took over 2 of 2 files", dedupCorpus(t, docs))
@@ -123,8 +123,8 @@ func TestPassagesWorkKilled(t *testing.T) {
 	}
 }
 
-// TestPassagesTogether: where a copy fails no table appears, so that the same command goes on, and gives what
-// a run that did not fail gives.
+// TestPassagesTogether: if a copy fails, no table appears. The same command then continues, and its output equals
+// that of an undisturbed run.
 func TestPassagesTogether(t *testing.T) {
 	full := disk.Failing(func(_ disk.Call, path string) error {
 		if filepath.Base(path) == "b.jsonl.gz" {
@@ -156,7 +156,7 @@ func testWorkKilled(t *testing.T, kills int, taken string, args func(out string)
 	rng := rand.New(rand.NewPCG(1, 6))
 	for range kills {
 		killedAfter(t, rng.IntN(int(took.Milliseconds())+1), command...)
-		remove(t, out, "result", "kept") // where it came to its end
+		remove(t, out, "result", "kept") // if it finished before the kill
 	}
 	_, stderr := ran(t, exitDone, command...)
 	if strings.Contains(stderr, "corrupt") {
@@ -173,8 +173,8 @@ func testWorkKilled(t *testing.T, kills int, taken string, args func(out string)
 	}
 }
 
-// Copies that were finished when a run failed are taken over, if they are not damaged and the same
-// documents go: of the second file all, whatever --verify says. When all are there, none is kept any more.
+// A run reuses finished copies of a failed run if they are not damaged and the same documents are dropped. Of the
+// second file all are dropped, with any --verify. After success no stored copies remain.
 func TestDedupWorkCopies(t *testing.T) {
 	args := dedupCorpus(t, 200)
 	sound, out := t.TempDir(), t.TempDir()

@@ -37,13 +37,12 @@ var (
 	killSeed = flag.Uint64("kill-seed", 0, "the seed of TestKilledServer; 0: by the clock")
 )
 
-// TestKilledServer kills a server, which eight clients write to, at random moments: while it
-// serves, while it stops, and while it recovers. Every insert and deletion that was answered is
-// there when it has been started again, a request of several documents is there whole or not at
-// all, and what one start has found every later one finds.
+// TestKilledServer kills a server at random moments: while it serves eight writing clients, stops or recovers. After
+// a restart, every acknowledged insert and deletion is present. A request of several documents is present completely
+// or not at all. Every later start finds the same documents.
 func TestKilledServer(t *testing.T) {
 	t.Parallel()
-	times := cmp.Or(*kills, long.Or(5, 40)) // one of each kind
+	times := cmp.Or(*kills, long.Or(5, 40)) // one kill of each kind
 	seed := cmp.Or(*killSeed, uint64(time.Now().UnixNano()))
 	t.Logf("-kill-seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -95,8 +94,8 @@ func killedAfter(t *testing.T, ms int, args ...string) {
 	p.Wait()
 }
 
-// An indexContents is what the server must hold: what it has answered, and what it was asked when it
-// died.
+// An indexContents is the expected content of the server: acknowledged changes, and changes that were in progress
+// during the kill.
 type indexContents struct {
 	mu      sync.Mutex
 	docs    map[string]*expectedDoc // by ID
@@ -179,7 +178,7 @@ func (x *indexContents) check(t *testing.T, s *serveProcess) {
 	}
 }
 
-// A serveProcess is ndd serve in a process of its own.
+// A serveProcess is a process of ndd serve.
 type serveProcess struct {
 	cmd    *exec.Cmd
 	ready  string // the line on standard output
@@ -219,7 +218,7 @@ func (s *serveProcess) end() {
 	s.client.CloseIdleConnections()
 }
 
-// messages returns what the server has said on standard error.
+// messages returns the standard error of the server so far.
 func (s *serveProcess) messages() string {
 	text, err := os.ReadFile(s.stderr)
 	if err != nil {
@@ -246,8 +245,8 @@ func startServer(t *testing.T, group, dir string, flags ...string) *serveProcess
 	return s
 }
 
-// write has clients write until so many requests were answered, then calls end, and waits for the
-// clients, which stop at the first request without an answer.
+// write lets clients write until a number of requests were answered, and then calls end. It waits for the clients,
+// which stop at the first request without an answer.
 func (s *serveProcess) write(t *testing.T, x *indexContents, clients int, rng *rand.Rand, answers int, end func()) {
 	enough := x.answers.Load() + int64(answers)
 	var all sync.WaitGroup
@@ -311,7 +310,8 @@ func (s *serveProcess) send(t *testing.T, path string, docs []*expectedDoc) bool
 	return status == http.StatusOK
 }
 
-// post sends a request and returns the first MiB of the answer. The status is 0 where there is none, or a part of one.
+// post sends a request and returns the first MiB of the answer. The status is 0 if the answer is missing or
+// incomplete.
 func (s *serveProcess) post(path, media, body string) (status int, answer []byte) {
 	a, err := s.client.Post(s.url+path, media, strings.NewReader(body))
 	if err != nil {
@@ -324,11 +324,11 @@ func (s *serveProcess) post(path, media, body string) (status int, answer []byte
 	return a.StatusCode, answer
 }
 
-// servedDir is the folder that serve makes where it is given none.
+// servedDir is the default folder of serve.
 const servedDir = "ndd-data"
 
-// TestClockConfirmed starts a server with an index that was last open when the clock was ten years
-// ahead: it says so, and starts without a word with --accept-clock.
+// TestClockConfirmed opens an index that was last open when the clock was ten years ahead. The server warns, except
+// with --accept-clock.
 func TestClockConfirmed(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), servedDir)

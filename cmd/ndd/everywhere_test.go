@@ -16,7 +16,7 @@ import (
 // A written is a document that a test writes to a file.
 type written struct{ id, text string }
 
-// The same three documents in every container that holds several, and what is read of each.
+// The same three documents in every container format for several documents, with the expected result of each.
 var everywhere = []written{
 	{"one", "The boats at the quay have been painted and the sails are with the maker until the spring."},
 	{"two", "The committee met four times this year and agreed on rules about noise, parking and dogs."},
@@ -36,11 +36,11 @@ func parquetOf(t *testing.T, documents []written) []byte {
 	return b.Bytes()
 }
 
-// container writes the documents, or the first of them where it holds one.
+// A container writes the documents, or only the first one if it holds one document.
 type container struct {
 	name   string // ending of the file
 	single bool   // it holds one document, whose ID is the file's name
-	seeks  bool   // it is read from its end: from files and objects as they are
+	seeks  bool   // the format is read from its end, so it must be an uncompressed file or object
 	write  func(t *testing.T) []byte
 }
 
@@ -97,7 +97,7 @@ func fixed(digits string) func([]byte) []byte {
 	return func([]byte) []byte { return b }
 }
 
-// places are where a file stands: the argument that names it, and its name, which is the ID of a single document.
+// places are the places of a file: the argument that names it, and its name, which is the ID of a single document.
 var places = [][2]string{
 	{"DIR/in/FILE", "DIR/in/FILE"},
 	{"DIR/in", "DIR/in/FILE"},
@@ -109,7 +109,7 @@ var places = [][2]string{
 	{"URL/docs/in/FILE", "URL/docs/in/FILE"},
 }
 
-// format is what must be said of standard input: a name would say it.
+// format returns the value of --input-format for standard input, which has no name.
 func (c *container) format() string {
 	switch c.name {
 	case "tsv": // only the name says that tabs separate
@@ -120,8 +120,8 @@ func (c *container) format() string {
 	return c.name
 }
 
-// TestEverywhere is the table of inputs: every container, in every compression, wherever it stands,
-// is read to the same documents; where that cannot be, the error says why.
+// TestEverywhere reads every container format, in every compression and from every place. The documents are always
+// the same. Unsupported combinations return an error with the reason.
 func TestEverywhere(t *testing.T) {
 	var want []string
 	for _, d := range everywhere {

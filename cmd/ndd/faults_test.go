@@ -31,14 +31,14 @@ const signalsMax = 200
 type killTest struct {
 	moments int                                // spread over the time that the command takes
 	args    func(out string) []string          // of the command, which writes to the folder out
-	results func(out string) map[string]string // what is in a folder, by name; nil for its files
+	results func(out string) map[string]string // returns the content of the output folder by name; nil means its files
 	killed  func(out string, left []string)    // looks at a folder after a kill, if it is not nil
-	clear   []string                           // what is removed before the command is run again
+	clear   []string                           // names to remove before the command runs again
 }
 
-// test kills and interrupts processes until some of either came to their end so. One that is killed
-// leaves nothing under a final name that is not whole; one that is interrupted leaves nothing that
-// is not whole, or nothing at all; and a rerun gives the same and removes what a kill left.
+// test kills and interrupts processes at random moments. After a kill, every file with a final name is complete.
+// After an interrupt, all files are complete or missing. A rerun gives the same output and removes leftovers of the
+// kill.
 func (k killTest) test(t *testing.T) {
 	moments, args := k.moments, k.args
 	if k.results == nil {
@@ -113,7 +113,7 @@ func (k killTest) test(t *testing.T) {
 	}
 }
 
-// remove removes what stands under names in a folder.
+// remove removes the given names from a folder.
 func remove(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -121,8 +121,8 @@ func remove(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// testFaults runs a command on disks of which any call fails: nothing is left that is not one of the files,
-// and whole, of a run without trouble with flags of its own; with --force a rerun gives all of them.
+// testFaults runs a command on disks on which a call fails. Every remaining file is a complete file of an undisturbed
+// run. A rerun with --force gives all files.
 func testFaults(t *testing.T, step, files int, args func(out string) []string, flags ...string) {
 	t.Helper()
 	sound := t.TempDir()
@@ -157,9 +157,8 @@ func testFaults(t *testing.T, step, files int, args func(out string) []string, f
 	}
 }
 
-// TestBuildKilled: what stands under the name of an index whose build was killed or interrupted is
-// whole and sound, or nothing does. A kill may leave a hidden folder, which a query for the index
-// names, and the claim of the index's name.
+// TestBuildKilled: after a build was killed or interrupted, the index is complete and sound, or does not exist. A
+// kill may leave a hidden folder, which the error of a query names, and the lock of the name.
 func TestBuildKilled(t *testing.T) {
 	base := writePrints(t, sets.All(long.Or(50_000, 200_000), 0, 3, 5)[0].Base)
 	killTest{

@@ -46,13 +46,13 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	debug.SetGCPercent(400) // commands by the thousand, each of which makes all flags
+	debug.SetGCPercent(400) // thousands of commands, each of which creates all flags
 	status := m.Run()
 	os.RemoveAll(bin)
 	os.Exit(status)
 }
 
-// onMachine runs ndd in this process on a machine and returns its exit status and what it writes.
+// onMachine runs ndd in this process on a simulated machine, and returns its exit status and output.
 func onMachine(t *testing.T, m memory.Machine, stdin string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), waitMax)
@@ -64,7 +64,7 @@ func onMachine(t *testing.T, m memory.Machine, stdin string, args ...string) (st
 	return status, out.String(), messages.String()
 }
 
-// ran runs ndd in this process, demands an exit status, and returns what it writes.
+// ran runs ndd in this process, requires an exit status, and returns the output.
 func ran(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	status, stdout, stderr := onMachine(t, memory.Machine{}, "", args...)
@@ -79,13 +79,13 @@ func runOn(ctx context.Context, d *disk.Disk, args []string) error {
 	g := &cli.Globals{Disk: d,
 		Streams: cli.Streams{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}}
 	g.Open()
-	defer g.Close() // what is lost is not read
+	defer g.Close() // the test does not read lost output
 	root := newRoot(g)
 	root.SetArgs(args)
 	return root.ExecuteContext(ctx)
 }
 
-// skipUnderRace skips a test of memory, of which the race detector takes its own.
+// skipUnderRace skips a test of memory, because the race detector needs additional memory.
 func skipUnderRace(t *testing.T) {
 	t.Helper()
 	if long.Race() {
@@ -126,7 +126,7 @@ func writePrints(t *testing.T, prints []uint64) string {
 	return writeFile(t, filepath.Join(t.TempDir(), "prints.bin"), store.Bytes64(prints))
 }
 
-// randomPrints returns n fingerprints, every tenth of them one of 4,096.
+// randomPrints returns n fingerprints. Every tenth is one of 4,096 values.
 func randomPrints(n int) []uint64 {
 	rng := rand.New(rand.NewPCG(7, 7))
 	prints := make([]uint64, n)

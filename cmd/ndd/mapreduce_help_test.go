@@ -13,8 +13,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// jobInputs names, for each job in the order in which they can run, the jobs whose results it
-// reads; "documents" are those that a test has written.
+// jobInputs lists the jobs in an order in which they can run, with the jobs whose results each reads. "documents" are
+// the documents of the test.
 var jobInputs = []struct {
 	job  string
 	from []string
@@ -27,8 +27,8 @@ var jobInputs = []struct {
 	{"copies-sum", []string{"copies-terms"}},
 }
 
-// TestMapReduceHelp gives the command lines for a shell that the help of every job has, and those
-// of 'ndd help cluster', to a shell, each job with the results of the one before. The results are those of one machine.
+// TestMapReduceHelp runs the command lines for a shell in the help of every job and in 'ndd help cluster'. Each job
+// reads the results of the one before. The results equal those of one machine.
 func TestMapReduceHelp(t *testing.T) {
 	t.Parallel()
 	sh := shell{t, t.TempDir()}
@@ -42,7 +42,7 @@ func TestMapReduceHelp(t *testing.T) {
 	}
 	in := func(name string) string { return filepath.Join(sh.dir, name) }
 	writeParts(t, in("results/documents"), families(60), 3)
-	// the kind of a file is known by what it holds
+	// the content of a file determines its kind
 	mustShell("ndd fingerprint -o Q.ndf results/documents/0; mv Q.ndf Q.bin")
 	results := map[string]string{} // what collect writes
 	maps, _, err := newRoot(&cli.Globals{}).Find([]string{"mapreduce", "map"})
@@ -95,8 +95,8 @@ func TestMapReduceHelp(t *testing.T) {
 	}
 }
 
-// TestClusterScript runs the script of 'ndd help cluster' without Hadoop. The table and the copies are those of one machine, although
-// IDs recur, are missing, or have any bytes. A step that fails ends it, without an output.
+// TestClusterScript runs the script of 'ndd help cluster' without Hadoop. The table and the copies equal those of one
+// machine, although IDs recur, are missing, or have arbitrary bytes. A failed step ends the script without output.
 func TestClusterScript(t *testing.T) {
 	t.Parallel()
 	sh := shell{t, t.TempDir()}
@@ -158,8 +158,8 @@ func between(t *testing.T, text, from, to string) string {
 	return b.String()
 }
 
-// families returns documents as JSON lines, of which three in a row are a text, the same text, and
-// the text with a word changed.
+// families returns documents as JSON lines in groups of three: a text, the same text, and the text with a changed
+// word.
 func families(n int) (lines []string) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var words []string

@@ -30,10 +30,9 @@ func limited(limit string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestBuildMemory: a build, an addition and a merge announce the memory that they take and take no
-// more: the anonymous pages, which are all that they have beside mapped files, stay below that.
-// With a limit they take less and announce less. A build announces at most four times what it
-// takes; a peak between two looks is missed, so that several builds are looked at.
+// TestBuildMemory: a build, an addition and a merge announce their memory, and their anonymous pages stay below it.
+// With a limit, both are smaller. A build announces at most four times its peak. Samples can miss a peak, so the test
+// measures several builds.
 func TestBuildMemory(t *testing.T) {
 	skipUnderRace(t)
 	t.Parallel()
@@ -64,8 +63,8 @@ func TestBuildMemory(t *testing.T) {
 	}
 }
 
-// TestBuildTight: with little memory a build ends well, or fails before it begins, with what it
-// needs and what there is. Below the limits that are tried the runtime cannot begin its threads.
+// TestBuildTight: with little memory a build succeeds, or fails before it starts. The error has the required and the
+// available memory. Below the tested limits the runtime cannot start its threads.
 func TestBuildTight(t *testing.T) {
 	skipUnderRace(t)
 	t.Parallel()
@@ -118,8 +117,8 @@ func TestAnswerMemory(t *testing.T) {
 	}
 }
 
-// TestDedupMemory: with the least memory that it begins with, dedup writes what it does with plenty, to the
-// byte, and takes no more than it announces.
+// TestDedupMemory: with the minimum memory, the output of dedup equals the output with plenty of memory. It takes no
+// more than it announces.
 func TestDedupMemory(t *testing.T) {
 	skipUnderRace(t)
 	t.Parallel()
@@ -153,7 +152,7 @@ func TestDedupMemory(t *testing.T) {
 	}
 }
 
-// nearDocuments writes n short documents, each of which is near another, as JSON lines.
+// nearDocuments writes n short documents as JSON lines. Each is near another one.
 func nearDocuments(t *testing.T, n int) string {
 	rng := rand.New(rand.NewPCG(6, 1))
 	var b bytes.Buffer
@@ -173,8 +172,8 @@ func nearDocuments(t *testing.T, n int) string {
 // batchMemory matches the memory that ndd batch and ndd query announce.
 const batchMemory = `memory at most (\S+ \S+)(?: beside the index(?: and the queries)?)?(?:: .*)?$`
 
-// TestCrowdedAnswerMemory: nor do they where a query finds very much: a fingerprint of thousands of
-// documents, and a dense ball.
+// TestCrowdedAnswerMemory: batches with very many hits take no more memory than they announce. The hits are a
+// fingerprint of thousands of documents, and a dense ball.
 func TestCrowdedAnswerMemory(t *testing.T) {
 	skipUnderRace(t)
 	t.Parallel()
@@ -202,9 +201,8 @@ func TestCrowdedAnswerMemory(t *testing.T) {
 	}
 }
 
-// memoryOf runs ndd with a limit and returns the memory that it announces, as expression matches it
-// in a line of its own, and the most of the samples taken every 2 ms. It fails the test if ndd
-// takes more than it announces.
+// memoryOf runs ndd with a limit. It returns the announced memory, which expression matches in a line, and the
+// maximum of samples taken every 2 ms. It fails the test if ndd takes more than it announces.
 func memoryOf(t *testing.T, expression, limit string, args ...string) (said, most uint64) {
 	t.Helper()
 	cmd := limited(limit, args...)
@@ -240,7 +238,7 @@ func memoryOf(t *testing.T, expression, limit string, args ...string) (said, mos
 	return said, most
 }
 
-// memoryNow returns a figure of the memory of a process as the kernel has it, 0 when the process has ended.
+// memoryNow returns a memory figure of a process from the kernel, or 0 if the process has ended.
 func memoryNow(cmd *exec.Cmd, figure string) (bytes uint64) {
 	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
 	_, after, _ := strings.Cut(string(data), figure)

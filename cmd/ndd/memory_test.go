@@ -13,9 +13,8 @@ import (
 	"example.org/ndd/engine/oracle/sets"
 )
 
-// TestPreloadRefused is at the command what TestOpenTooLarge is in the engine: an index that does
-// not fit is refused with what it needs, what there is and what to do, by its manifest alone: its
-// segment need not even be there.
+// TestPreloadRefused: --preload refuses an index that does not fit in memory. The error has the required and the
+// available memory, and advice. Only the manifest is read: the segment may be missing.
 func TestPreloadRefused(t *testing.T) {
 	golden := filepath.Join("..", "..", "testdata", "golden", "v1")
 	dir := copyOf(t, filepath.Join(golden, "planar"))
@@ -49,8 +48,8 @@ func TestPreloadRefused(t *testing.T) {
 	}
 }
 
-// TestLittle: documents are compared where there is little memory, which is said before they are read, and what
-// to do where there is less. Where nothing is left, a scan says so, and takes no default.
+// TestLittle: dedup works with little memory, and announces it before it reads documents. With less memory, the error
+// has advice. Without free memory, a scan fails instead of using a default.
 func TestLittle(t *testing.T) {
 	line := `{"text": "rivers carry stones from the mountains to the plain and the further the smaller"}` + "\n"
 	path := writeFile(t, filepath.Join(t.TempDir(), "a.jsonl"), []byte(strings.Repeat(line, 3)))
@@ -80,12 +79,12 @@ func TestLittle(t *testing.T) {
 	}
 }
 
-// TestBatchLittle: a sweep takes fewer threads and matches at a time where there is little memory,
-// and none where it does not fit even so.
+// TestBatchLittle: with little memory, a batch uses fewer threads and fewer matches at a time. It fails if even that
+// does not fit.
 func TestBatchLittle(t *testing.T) {
 	base, queries := sets.Planted(20_000, 10_000)
 	f, q := writePrints(t, base), writePrints(t, queries)
-	index := builtIndex(t, f, "--design", "halves", "--layout", "planar") // whatever is fast here now
+	index := builtIndex(t, f, "--design", "halves", "--layout", "planar") // fixed, so that the choice does not depend on this machine
 	_, all, _ := onMachine(t, oracle.Machine(t, 8<<30), "", "batch", "-i", index, q)
 	for _, c := range []struct {
 		memory uint64

@@ -143,8 +143,8 @@ func TestObjectShares(t *testing.T) {
 	}
 }
 
-// TestObjectWork: a second run takes over what the first one read of objects, and reads again one that
-// another of the same size has replaced.
+// TestObjectWork: a second run reuses the results of objects, except an object that was replaced by another one of
+// the same size.
 func TestObjectWork(t *testing.T) {
 	s, dir := objects(t)
 	work := func(n int) []string {
@@ -166,7 +166,7 @@ func TestObjectWork(t *testing.T) {
 	}
 }
 
-// TestObjectAborted: a command that fails leaves no object, not even one of several.
+// TestObjectAborted: a failed command leaves no object.
 func TestObjectAborted(t *testing.T) {
 	s, _ := objects(t)
 	s.Put(t, "in/bad.jsonl", []byte("{\"id\":\"x\",\"text\":\"one\"}\nbroken\n"))

@@ -15,8 +15,8 @@ const outputDocs = `{"id":"a","text":"The fence around the orchard is old and a 
 {"id":"b","text":"The boats at the quay have been painted and the sails are with the maker until the spring."}
 `
 
-// TestOutputsKeepInputs: no output is an input, lies in one or contains one, whatever the names are, with --force
-// and without. Refused commands change nothing.
+// TestOutputsKeepInputs: no output may be an input, be in an input or contain one, under any name, with and without
+// --force. Refused commands change nothing.
 func TestOutputsKeepInputs(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -51,7 +51,7 @@ func TestOutputsKeepInputs(t *testing.T) {
 		"batch -i i -o q.bin q.bin", "batch --scan p.ndf -o p.ndf q.bin", "batch --scan p.ndf -o link.ndf q.bin", "export -o p.ndf p.ndf",
 		"filter --dropped gone.tsv --write-kept d d", "eval --report o.jsonl o.jsonl", "build -o i i",
 		"info --plot i i",
-		// It lies in one.
+		// The output is in an input.
 		"dedup -o d/out d", "dedup -o d/e/out linked", "dedup --write-kept linked/out d", "dedup --write-kept d/new/deep d",
 		"dedup --annotate HERE/d/out d", "dedup --report d/page d", "dedup --work d/work d", "dedup --work d/.work d",
 		"dedup --write-kept out --work out/../d/work d", "passages --words 3 --work d/work d", "passages --words 3 -o d/hits.tsv d",
@@ -84,7 +84,7 @@ func TestOutputsKeepInputs(t *testing.T) {
 		}
 	}
 
-	// --force replaces nothing that ndd did not make, though its files have the names of such.
+	// --force does not replace files that ndd did not make, even if they have the names of its outputs.
 	for _, command := range []string{"dedup -o mine d", "dedup --report mine d", "dedup --write-kept mine d", "info --plot mine p.ndf",
 		"build -o mine p.ndf", "dedup -o ev.jsonl d"} {
 		before := contents(t, ".")
@@ -98,7 +98,7 @@ func TestOutputsKeepInputs(t *testing.T) {
 		}
 	}
 
-	// What is beside the inputs is allowed, and is replaced with --force alone.
+	// An output next to the inputs is allowed. Only --force replaces it.
 	for _, command := range []string{"dedup -o out --write-kept kept --annotate noted --report page --work .w d", "fingerprint -o n.ndf d",
 		"passages --words 3 -o dd d", "dedup -o d2 --against i --against p.ndf d", "info --plot plots p.ndf", "build -o i2 p.ndf",
 		"export -o ii.ndf i", "batch -i i -o hits q.bin"} {
@@ -146,7 +146,7 @@ func TestForceKeepsForeign(t *testing.T) {
 		"copies sign -o l.sigs o.jsonl", "passages --words 3 -o spans.tsv o.jsonl",
 		"fingerprint -o x.ndf --skipped skipped.jsonl o.jsonl", "eval --sample-pairs 1 -o sample.tsv o.jsonl"} {
 		nddOut(t, exitDone, strings.Fields(command)...)
-		nddOut(t, exitDone, strings.Fields(command+" --force")...) // what the command wrote itself
+		nddOut(t, exitDone, strings.Fields(command+" --force")...) // replaces the output of the same command
 	}
 	writeFile(t, "notes", []byte("notes of a user\nand more\n"))
 	writeFile(t, "table.tsv", []byte("id\turl\nx\ty\n"))

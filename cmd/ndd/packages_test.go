@@ -185,8 +185,8 @@ var hashes = map[string][]string{
 		"example.org/ndd/engine/storage/object"},
 }
 
-// TestHashes: there are two families of hashes for identity, and others only where a standard or a table in memory
-// needs one. PACKAGES.md names them all.
+// TestHashes: two families of hashes decide about identity. Others are allowed only for standards and for tables in
+// memory. PACKAGES.md lists all of them.
 func TestHashes(t *testing.T) {
 	text, err := os.ReadFile("../../engine/PACKAGES.md")
 	must.Do(t, err)

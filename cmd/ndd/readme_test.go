@@ -68,7 +68,7 @@ func TestTopicExamples(t *testing.T) {
 		page, code    string   // the languages of the blocks that are run
 		before, after string   // lines of the test
 		replace       []string // old and new texts
-		want          []string // in what the shell writes
+		want          []string // texts in the output of the shell
 	}{
 		{page: "corpus", before: fakeSlurm,
 			after: "ndd check prints/*.ndf known; wc -l <fresh/new.jsonl; cmp parts/dropped.tsv slurm-parts/dropped.tsv; " +
@@ -173,7 +173,7 @@ func TestAirflowExample(t *testing.T) {
 func corpusFiles(t *testing.T, dir string) {
 	t.Helper()
 	lines := ""
-	for i := range 20 { // the one of row 17 is the one of row 4
+	for i := range 20 { // the document of row 17 equals the one of row 4
 		i = i % 13
 		lines += fmt.Sprintf(`{"key": "%d", "body": "on day %d of month %x the %xth ship of the %x line came in with %x `+
 			`crates of %x and %x"}`+"\n",

@@ -10,8 +10,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestReliabilityPage holds engine/RELIABILITY.md against the tree: every test that it names, as
-// package.Test, is there, and every promise has a test or says that it is not proved yet.
+// TestReliabilityPage compares engine/RELIABILITY.md with the code. Every test that it names, as package.Test,
+// exists. Every promise has a test, or a note that it is not proved yet.
 func TestReliabilityPage(t *testing.T) {
 	root := filepath.Join("..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "engine", "RELIABILITY.md"))
@@ -38,8 +38,7 @@ func TestReliabilityPage(t *testing.T) {
 	}
 }
 
-// TestLongForms holds the commands of the page's long forms against the tree: the tests that they
-// run and the flags that they set are there.
+// TestLongForms checks the commands of the long forms on the page: their tests and flags exist.
 func TestLongForms(t *testing.T) {
 	root := filepath.Join("..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "engine", "RELIABILITY.md"))
@@ -66,7 +65,7 @@ func TestLongForms(t *testing.T) {
 	}
 }
 
-// inTests says whether one of the folder's test files has what matches.
+// inTests reports whether a test file in the folder matches.
 func inTests(t *testing.T, dir string, what *regexp.Regexp) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))

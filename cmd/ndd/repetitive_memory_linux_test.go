@@ -12,8 +12,8 @@ import (
 	"example.org/ndd/engine/oracle/long"
 )
 
-// repetitiveTexts are inputs of about so many bytes, each of which repeats itself in another way: texts, and
-// JSON lines.
+// repetitiveTexts returns inputs of about the given size, as texts and as JSON lines. Each is repetitive in another
+// way.
 func repetitiveTexts(size int) (texts, lines map[string]string) {
 	a, b := "b", "a"
 	for len(b) < size {

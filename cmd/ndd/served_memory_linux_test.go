@@ -18,10 +18,9 @@ import (
 	"example.org/ndd/engine/oracle/long"
 )
 
-// TestServeMemory sends large requests of all kinds from 24 clients to servers in control groups of
-// 512 and 256 MiB, which hold a fingerprint with many documents of long names: no server is killed,
-// and then each request alone is answered. Where control groups cannot be made, --memory is the
-// limit and the process's own peak is held against it.
+// TestServeMemory sends large requests of all kinds from 24 clients to servers in control groups of 512 and 256 MiB.
+// The index has a fingerprint with many documents that have long IDs. No server is killed, and afterwards each
+// request alone is answered. Without control groups, the test compares the peak memory of the process with --memory.
 func TestServeMemory(t *testing.T) {
 	skipUnderRace(t)
 	limits, sending := []uint64{256 << 20}, time.Second/2
@@ -76,7 +75,7 @@ func serveMemory(t *testing.T, limit uint64, sending time.Duration) {
 		status, answer := s.post(c.path, c.media, c.body)
 		for end := time.Now().Add(waitMax); status == http.StatusTooManyRequests &&
 			time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-			// the one before may still hold memory: it was not read to its end
+			// the request before may still hold memory, because its answer was not read to the end
 			status, answer = s.post(c.path, c.media, c.body)
 		}
 		if status == 0 || status == http.StatusTooManyRequests || status >= 500 {
@@ -93,8 +92,7 @@ func serveMemory(t *testing.T, limit uint64, sending time.Duration) {
 	}
 }
 
-// memoryGroup makes a control group with a limit, and returns its folder, "" where that cannot be
-// done.
+// memoryGroup creates a control group with a limit, and returns its folder. It returns "" if that is not possible.
 func memoryGroup(t *testing.T, limit uint64) string {
 	t.Helper()
 	for _, v := range []struct{ mount, file string }{{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"},
@@ -109,7 +107,7 @@ func memoryGroup(t *testing.T, limit uint64) string {
 			}
 		})
 		file := filepath.Join(dir, v.file)
-		// else no control groups are mounted there
+		// otherwise no control groups are mounted in this folder
 		if _, err := os.Stat(file); err == nil && os.WriteFile(file, fmt.Append(nil, limit), 0o644) == nil {
 			return dir
 		}
@@ -117,7 +115,7 @@ func memoryGroup(t *testing.T, limit uint64) string {
 	return ""
 }
 
-// A largeRequest is one that takes much memory to answer.
+// A largeRequest is a request that needs much memory.
 type largeRequest struct{ name, path, media, body string }
 
 func largeRequests(size int) []largeRequest {

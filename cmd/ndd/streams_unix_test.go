@@ -17,15 +17,15 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// command returns a process that runs ndd in dir, and what it writes to standard error.
+// command returns a process of ndd in dir, and its standard error.
 func command(dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	cmd, stderr := exec.Command("ndd", args...), new(bytes.Buffer)
 	cmd.Dir, cmd.Stderr = dir, stderr
 	return cmd, stderr
 }
 
-// TestReaderGone: when nobody reads standard output any more (| head), what was begun elsewhere is
-// removed, and nothing is said.
+// TestReaderGone: if the reader closes standard output (| head), unfinished files are removed, and there is no
+// message.
 func TestReaderGone(t *testing.T) {
 	dir := t.TempDir()
 	line := `{"id": "` + strings.Repeat("x", 1000) + `", "text": "rivers carry stones from the mountains to the plain ` +
@@ -47,8 +47,7 @@ func TestReaderGone(t *testing.T) {
 	}
 }
 
-// TestIdlePipe: a pipe that nobody writes to, or opens, does not keep a signal from ending the
-// command in order, be it two at once.
+// TestIdlePipe: a signal, or two at once, ends the command in order, even while it waits for a pipe without a writer.
 func TestIdlePipe(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
@@ -73,8 +72,8 @@ func TestIdlePipe(t *testing.T) {
 	}
 }
 
-// interruptedIn has a command wait for its input so long, and interrupts it. It returns false where
-// the process had not come to that: it had no handler for signals yet.
+// interruptedIn starts a command that waits for its input, and interrupts it after a delay. It returns false if the
+// process had no handler for signals yet.
 func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) bool {
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()

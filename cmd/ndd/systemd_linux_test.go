@@ -77,7 +77,7 @@ func TestSystemd(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, &said)
 	}
-	ran(t, exitFailed, "health", "http://"+addresses[0]) // nobody is there
+	ran(t, exitFailed, "health", "http://"+addresses[0]) // no server listens
 }
 
 // TestHealthCertificate: ndd health names the flag for the authority of a server's certificate.
@@ -91,7 +91,7 @@ func TestHealthCertificate(t *testing.T) {
 	}
 }
 
-// The unit of 'ndd help operations' is one for systemd's own check, where that is.
+// The unit of 'ndd help operations' passes the check of systemd, if that is installed.
 func TestUnit(t *testing.T) {
 	text, _, found := strings.Cut(guideCode(t, "operations", "ini"), "[Socket]\n")
 	program, err := exec.LookPath("ndd")

@@ -23,7 +23,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// terminal opens a pseudo-terminal: what is written to tty is read from the other end.
+// terminal opens a pseudo-terminal. Text written to tty can be read from the other end.
 func terminal(t *testing.T) (other, tty *os.File) {
 	t.Helper()
 	other, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -39,7 +39,7 @@ func terminal(t *testing.T) (other, tty *os.File) {
 	return other, tty
 }
 
-// shownOf returns what a terminal shows of f, which writes to it until it returns.
+// shownOf returns the output of f to a terminal.
 func shownOf(t *testing.T, f func(tty *os.File)) string {
 	t.Helper()
 	other, tty := terminal(t)
@@ -88,7 +88,7 @@ func TestBuildProgress(t *testing.T) {
 	}
 }
 
-// A message that comes while a bar is drawn stands above it, whole, and nothing of the bar is left.
+// A message during a bar appears completely above it, and nothing of the bar remains.
 func TestMessageAboveBar(t *testing.T) {
 	t.Parallel()
 	other, tty := terminal(t)
@@ -119,12 +119,12 @@ func TestMessageAboveBar(t *testing.T) {
 	}
 }
 
-// onScreen is what stands on a terminal in the end.
+// onScreen returns the final content of a terminal.
 func onScreen(shown string) string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.ReplaceAll(shown, "\r\n", "\n"), "\n") {
 		at := ""
-		for part := range strings.SplitSeq(line, "\r") { // each over the one before
+		for part := range strings.SplitSeq(line, "\r") { // each overwrites the one before
 			at = part + at[min(len(part), len(at)):]
 		}
 		lines = append(lines, strings.TrimRight(at, " "))
@@ -158,7 +158,7 @@ func TestBinaryToTerminal(t *testing.T) {
 func TestPipeProgress(t *testing.T) {
 	t.Parallel()
 	q := writePrints(t, []uint64{0})
-	chunk := store.Bytes64(make([]uint64, 1<<20)) // of which a scan reads 64 MiB at a time
+	chunk := store.Bytes64(make([]uint64, 1<<20)) // a scan reads 64 MiB at a time
 	for i := range chunk {
 		chunk[i] = byte(i % 251)
 	}

@@ -118,8 +118,8 @@ func TestRelationLimits(t *testing.T) {
 	}
 }
 
-// TestAnnouncement: a document with fewer than 4 sentences is a copy where its text is, and not by
-// one sentence that is in many documents. A document that more than 20 documents contain is flagged.
+// TestAnnouncement: a document with fewer than 4 sentences is a copy if another document contains its text, but not
+// because of one sentence of many documents. A document that more than 20 documents contain is flagged.
 func TestAnnouncement(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	const last = "本办法自公布之日起正式施行。"
@@ -180,7 +180,7 @@ func TestFallback(t *testing.T) {
 		!slices.ContainsFunc(pairs, func(p Pair) bool { return p.A == 0 && p.B == 1 && p.Method == Winnow }) {
 		t.Errorf("%+v", pairs)
 	}
-	// Texts of a name and a few words, of which winnow selects one row or two.
+	// Texts with a name and a few words. Winnow selects one or two rows of each.
 	short := []string{"ndarray.shape\nTuple of array dimensions, seldom more",
 		"ndarray.shape\nmethod\nTuple of array dimensions, seldom more", "too few words"}
 	if pairs, report := detect(t, Options{}, short...); len(pairs) != 1 || pairs[0].Method != Shingles ||
@@ -192,7 +192,7 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// TestBrute holds pairs against comparing all sets with all.
+// TestBrute compares the pairs with a comparison of all sets.
 func TestBrute(t *testing.T) {
 	texts := corpus(rand.New(rand.NewPCG(5, 6)), 480)
 	for _, m := range []Method{SpotSigs, Winnow} {
@@ -222,8 +222,8 @@ func TestBrute(t *testing.T) {
 	}
 }
 
-// TestExplainWhole: a text that another contains whole is shown as whole, though signatures are a
-// selection.
+// TestExplainWhole: if a text contains another one completely, the passages cover all of that, although signatures
+// are a selection.
 func TestExplainWhole(t *testing.T) {
 	random := rand.New(rand.NewPCG(33, 34))
 	for m, text := range map[Method]func(*rand.Rand, int) string{SpotSigs: sparse, Winnow: english, CCDet: chinese} {
@@ -237,7 +237,7 @@ func TestExplainWhole(t *testing.T) {
 	}
 }
 
-// sparse returns sentences of which few words are stop words.
+// sparse returns sentences with few stop words.
 func sparse(random *rand.Rand, n int) string {
 	var b strings.Builder
 	for range n {
@@ -286,7 +286,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// TestExplain: the passages of two texts are where the common text stands.
+// TestExplain: the passages of two texts are the positions of the common text.
 func TestExplain(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	common := english(random, 20)
@@ -429,7 +429,7 @@ func FuzzSign(f *testing.F) {
 	})
 }
 
-// documentBytes is the size of the one long document that TestLongDocument compares.
+// documentBytes is the size of the long document of TestLongDocument.
 var documentBytes = flag.Int("document.bytes", 4<<20, "bytes of a long document")
 
 // TestLongDocument: a document as long as a corpus is found by its copy and by an excerpt, with
@@ -465,8 +465,8 @@ func TestLongDocument(t *testing.T) {
 	}
 }
 
-// TestInvalidText: bytes that are no characters neither end a comparison nor make two documents
-// alike, and passages stay inside the texts.
+// TestInvalidText: invalid bytes do not end a comparison, and do not make two documents similar. Passages stay inside
+// the texts.
 func TestInvalidText(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	noise := func(n int) string {
@@ -511,7 +511,7 @@ func TestInvalidText(t *testing.T) {
 	}
 }
 
-// TestBags: a text that stands twice in another one is its copy as a set, and half of it as a bag.
+// TestBags: a text that occurs twice in another one is its copy as a set, and half of it as a bag.
 func TestBags(t *testing.T) {
 	once := english(rand.New(rand.NewPCG(2, 2)), 40)
 	for bags, want := range map[bool]float64{false: 0.95, true: 0.5} {

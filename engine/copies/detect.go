@@ -123,6 +123,7 @@ func (d *Detector) MarkKnown() {
 // is not. It returns the error of ctx or of a temporary file, or a [postings.TooManyPairsError].
 func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 	var all []Pair
+	// Join the sets of each method.
 	slices.SortFunc(d.methods, func(a, b methodSets) int { return cmp.Compare(order(a.method), order(b.method)) })
 	for i := range d.methods {
 		m := &d.methods[i]
@@ -135,11 +136,13 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 		if err != nil {
 			return nil, d.report, err
 		}
+		// Add the counts, and limit the pairs of all methods together.
 		d.report.Add(&r)
 		if found := uint64(len(all) + len(pairs)); o.MaxPairs > 0 && found > o.MaxPairs {
 			return nil, d.report, &postings.TooManyPairsError{Max: o.MaxPairs}
 		}
 		all = slices.Grow(all, len(pairs))
+		// Replace numbers of sets by documents. Winnow must confirm pairs of few signatures.
 		isOwn := m.method != Winnow && m.method != Shingles
 		for _, p := range pairs {
 			p.A, p.B = m.docs[p.A], m.docs[p.B]
@@ -157,6 +160,7 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 			}
 		}
 	}
+	// Keep one pair for two documents, and flag common ones.
 	all, d.report.SameSite = d.o.settle(all, func(p *Pair) bool { return d.facts[p.A]&d.facts[p.B]&sentencesInText != 0 })
 	part := (*Pair).part
 	if d.hasKnown {

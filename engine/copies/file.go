@@ -183,6 +183,7 @@ func (f *File) All() iter.Seq2[Sets, error] {
 		corrupt := func(why string) {
 			yield(Sets{}, f.sets.Corrupt(uint64(len(f.sets.Data)-len(data)), "%s", why))
 		}
+		// Read the numbers of the document, and check them.
 		for doc := range f.head.Documents {
 			var numbers [5]uint64
 			for i := range numbers {
@@ -201,6 +202,7 @@ func (f *File) All() iter.Seq2[Sets, error] {
 				corrupt(fmt.Sprintf("a share of %d percent", numbers[1]))
 				return
 			}
+			// Take its sets from the section of hashes.
 			s := Sets{Method: methods[numbers[0]].method, Covered: uint8(numbers[1])}
 			for i, to := range []*[]uint64{&s.Own, &s.Winnow, &s.Shingles} {
 				n := numbers[i+2]
@@ -217,6 +219,7 @@ func (f *File) All() iter.Seq2[Sets, error] {
 				return
 			}
 		}
+		// All bytes must belong to documents.
 		if len(data) > 0 || len(hashes) > 0 {
 			corrupt(fmt.Sprintf("%d bytes, %d signatures after the last document", len(data), len(hashes)))
 		}

@@ -16,8 +16,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// corpus returns texts of which many have much in common, in both kinds of languages, and some are
-// short or empty.
+// corpus returns texts in both kinds of languages. Many have much in common, and some are short or empty.
 func corpus(random *rand.Rand, n int) (texts []string) {
 	for i := range n {
 		write := english
@@ -37,7 +36,7 @@ func corpus(random *rand.Rand, n int) (texts []string) {
 
 func id(i int) string { return fmt.Sprintf("page-%d", i) }
 
-// siteOf puts two documents of three on one of four sites.
+// siteOf assigns one of four sites to two of three documents.
 func siteOf(i int) uint64 {
 	if i%3 == 0 {
 		return 0
@@ -78,8 +77,9 @@ func openFile(t testing.TB, path string) *File {
 	return f
 }
 
-// TestFilesAnswerAsDetector: the pairs of documents with those of two signature files are the pairs of one file and
-// others among all pairs of all documents, by every method, with bags and without, and with the pairs of one site left out.
+// TestFilesAnswerAsDetector compares documents with two signature files. The pairs equal those of a Detector with all
+// documents, restricted to pairs of a document in a file and another one. It tests every method, bags, and the
+// omission of pairs of one site.
 func TestFilesAnswerAsDetector(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	texts := corpus(random, 240)
@@ -155,8 +155,8 @@ func TestCommonInFiles(t *testing.T) {
 	}
 }
 
-// TestNothingKnown: files of no documents, and of documents without signatures, have no pairs; neither have the new
-// documents with each other.
+// TestNothingKnown: files without documents or without signatures have no pairs. New documents have no pairs with
+// each other.
 func TestNothingKnown(t *testing.T) {
 	text := english(rand.New(rand.NewPCG(1, 1)), 15)
 	for _, known := range [][]string{nil, {"", "short"}} {
@@ -204,8 +204,8 @@ func TestFileRefuses(t *testing.T) {
 	}
 }
 
-// TestHostileFile: whatever the sections say, with sound checksums, reading ends with an error that says where, or reads
-// all documents, and takes no more memory than the file is long.
+// TestHostileFile changes sections and repairs the checksums. Reading returns an error with the place, or all
+// documents. It takes no more memory than the size of the file.
 func TestHostileFile(t *testing.T) {
 	const block = 32 << 20 // of IDs: a frame of a few bytes may honestly unpack to that
 	path := signFile(t, Options{}, append(corpus(rand.New(rand.NewPCG(5, 6)), 12), ""), 0)

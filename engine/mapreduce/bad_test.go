@@ -119,7 +119,7 @@ func TestCollected(t *testing.T) {
 	wantError(t, collect(undecided+mapreduce.EndOf(""), 2), mapreduce.ErrUnfinished, "after round 2 of the job dedup 3 documents")
 }
 
-// TestLostBetweenJobs: a job misses what the job before wrote and it was not given.
+// TestLostBetweenJobs: a job reports an input that lacks results of the job before.
 func TestLostBetweenJobs(t *testing.T) {
 	documents := fingerprintLines(sets.Uniform(100, 3))
 	documents += mapreduce.EndOf(documents)
@@ -197,8 +197,7 @@ func TestSkipped(t *testing.T) {
 	wantError(t, err, mapreduce.ErrSkipped, "maps skipped 3 bad records")
 }
 
-// TestCutChunks: raw bytes that are cut within a fingerprint or a record are an error, and so are
-// those of another format.
+// TestCutChunks: raw bytes that end within a fingerprint or a record are an error. So are bytes in another format.
 func TestCutChunks(t *testing.T) {
 	raw := store.Bytes64(sets.Uniform(100, 3))
 	scan := mapreduce.Scan{Queries: files.New(t, "q.bin", raw), K: 3}
@@ -236,8 +235,7 @@ func TestOtherRecipe(t *testing.T) {
 	wantError(t, err, mapreduce.ErrRecipe, "")
 }
 
-// TestOtherJob: a reduce refuses what maps of another job, or of other settings, have sent, where
-// it could be taken for its own.
+// TestOtherJob: a reduce refuses the output of maps with another job or other settings.
 func TestOtherJob(t *testing.T) {
 	prints := fingerprintLines(sets.All(400, 1, 3, 2)[1].Base)
 	signatures := "a\t----------1----------2\nb\t----------1\n"
@@ -280,8 +278,8 @@ func TestEmptyPart(t *testing.T) {
 	}
 }
 
-// TestMillionValues: a key with a million values costs a reduce the memory of one record, or is
-// refused by name where a group must fit.
+// TestMillionValues: a key with a million values costs a reduce the memory of one record. If a group must fit in
+// memory, an error names the group.
 func TestMillionValues(t *testing.T) {
 	n := long.Or(20_000, 1_000_000)
 	docs := make([]testDoc, n)
@@ -300,7 +298,7 @@ func TestMillionValues(t *testing.T) {
 	if err != nil || strings.Count(out, "\n") != n+1 {
 		t.Fatalf("%d lines of %d documents: %v", strings.Count(out, "\n"), n, err)
 	}
-	// Others of a group are held: what does not fit is refused, and the group named.
+	// This reduce holds groups in memory. An error names the group that does not fit.
 	others := make([]uint64, 10_000)
 	for i := range others {
 		others[i] = uint64(i) * 0x1_0001_0001 & 0xffff_ffff_ffff // all share their 16 leading bits

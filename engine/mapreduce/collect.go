@@ -34,6 +34,7 @@ func Collect(ctx context.Context, o Options) error {
 
 // collect checks and writes the results, and sets t.results.bad to the number of bad records.
 func collect(ctx context.Context, t *task) error {
+	// Choose the form of the output.
 	put, finish := func(record) error { _, err := t.w.Write(t.line); return err }, func() error { return nil }
 	if t.Rows != "" {
 		rows := &likeRows{t: t}
@@ -52,6 +53,7 @@ func collect(ctx context.Context, t *task) error {
 		}
 		put, finish, all.recipe = rows.add, rows.write, t.read.recipe
 	}
+	// Read all results, and add up their end records.
 	var arrived count
 	err := newLines(t.In).records(ctx, func(r record) error {
 		if string(r.key) == endKey {
@@ -70,6 +72,7 @@ func collect(ctx context.Context, t *task) error {
 		}
 		return put(r)
 	})
+	// Check that all results arrived.
 	if err == nil {
 		err = all.checkFinal(arrived, t.Parts)
 	}

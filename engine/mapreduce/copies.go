@@ -49,6 +49,7 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
+	// Read the part. Each distinct set is added once.
 	var b postings.Builder
 	defer b.Close()
 	x := &setIndex{t: t, j: &j, o: &o, docs: map[uint64]uint32{}, first: map[uint64][]byte{}}
@@ -68,6 +69,7 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
+	// Build the index.
 	if err := t.sameRecipe(&j.Copies); err != nil {
 		return err
 	}
@@ -79,6 +81,7 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 	if x.index, err = b.Index(ctx, t.Threads); err != nil {
 		return err
 	}
+	// Search it for the documents of the side file.
 	return cmp.Or(x.count(ctx), x.search(ctx))
 }
 

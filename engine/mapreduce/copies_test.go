@@ -18,7 +18,7 @@ import (
 	"example.org/ndd/engine/result"
 )
 
-// texts are documents of which some are copies of others, in whole or in part.
+// texts are documents. Some are copies of others, or of parts of them.
 func texts(n int) []string {
 	rng := rand.New(rand.NewPCG(7, 7))
 	stops := strings.Fields("the a is of to in and that it was for on are as with his they at be this")
@@ -88,8 +88,8 @@ func copiesOf(t *testing.T, all []string, o copies.Options) string {
 	return table.String()
 }
 
-// TestCopies: the table of pairs is that of package copies, byte for byte, whether the index is split by documents or
-// by terms. A signature of more documents than max-df finds no pair, and counts.
+// TestCopies: the table of pairs equals the table of package copies byte for byte, with an index split by documents
+// and by terms. A signature of more documents than max-df finds no pair, but counts as shared.
 func TestCopies(t *testing.T) {
 	all := texts(160)
 	most := copiesOf(t, all, copies.Options{Method: copies.SpotSigs, Threshold: 0.3})
@@ -138,7 +138,7 @@ func TestCopiesEqual(t *testing.T) {
 	for range postings.MaxEqual + 1 {
 		all = append(all, some[0])
 	}
-	all = append(all, some[0]+" "+some[3], some[0], some[0][:len(some[0])*3/4]) // larger ones, and a smaller one
+	all = append(all, some[0]+" "+some[3], some[0], some[0][:len(some[0])*3/4]) // two larger documents, and a smaller one
 	want := copiesOf(t, all, o)
 	if n := strings.Count(want, "\n"); n > 2*postings.MaxEqual || !strings.Contains(want, "common") {
 		t.Fatalf("%d pairs: the texts show nothing", n)
@@ -186,7 +186,7 @@ func TestCopiesTies(t *testing.T) {
 		"b\tc\tduplicate\t1.0000\t1.0000\t1.0000\t32\t32\t32\twinnow\tequal\n"})
 }
 
-// TestOtherSignatures: signatures that were made otherwise are refused beside the map.
+// TestOtherSignatures: a map refuses a side file with signatures of another recipe.
 func TestOtherSignatures(t *testing.T) {
 	all := textLines(texts(20), idOf)
 	sign := func(o copies.Options) string { return runMap(t, mapreduce.Signatures{Copies: o}, all) }

@@ -10,7 +10,7 @@ import (
 // A Keep is a policy that selects which of several documents is kept.
 type Keep string
 
-// The policies. If a policy prefers none of several documents, the one with the smallest name is kept.
+// The policies. If documents are equal by a policy, the document with the smallest name is kept.
 const (
 	FirstID  Keep = "first"
 	Longest  Keep = "longest"
@@ -65,12 +65,14 @@ const (
 func (j Dedup) mapPart(ctx context.Context, t *task) error {
 	var key, value []byte
 	return t.records(ctx, func(r record) error {
+		// The key begins with the hash of the text.
 		head, rest, _ := bytes.Cut(r.value, []byte(" "))
 		if len(head) == 0 {
 			return badf("%.80q has no value", r.key)
 		}
 		key = append(key[:0], r.key...)
 		switch {
+		// The record is a result of the job fingerprint.
 		case len(r.key) == len(unmarkedKey):
 			d, err := parseFresh(r.key, bytes.Split(r.value, []byte(" ")))
 			if err == nil && d.isRaw {
@@ -90,6 +92,7 @@ func (j Dedup) mapPart(ctx context.Context, t *task) error {
 				value = appendNumber(value[:0], d.fingerprint, printDigits)
 			}
 			value = append(append(value, ' '), d.sketch...)
+		// Other keys are hashes of texts. The first letter of the value is the kind of the record.
 		case len(r.key) != hashDigits:
 			return badf("%.80q is no hash of a text", r.key)
 		case head[0] == pairMark:
@@ -98,10 +101,12 @@ func (j Dedup) mapPart(ctx context.Context, t *task) error {
 			value = append(value[:0], similarity...)
 		case head[0] == followedMark:
 			key, value = append(key, followedKind), value[:0]
+		// The record is a document of the round before.
 		default:
 			key = append(append(append(key, documentKind), head[1:]...), ' ', head[0])
 			value = append(value[:0], rest...)
 		}
+		// All records of a text go to one partition.
 		hash, ok := number(key[:printDigits])
 		if !ok {
 			return badf("%.80q begins with no hash of a text", key)

@@ -168,8 +168,9 @@ func (l *local) dedup(documents string, keep mapreduce.Keep, pairs mapreduce.Pai
 	}
 }
 
-// TestDedup: the documents that are dropped, and for which one, are those of the rule of one machine, one by one in order
-// of preference: whatever the parts are, and the order of records, and attempts that are killed.
+// TestDedup compares the dropped documents, and the documents they are dropped for, with the rule of one machine. The
+// rule takes documents one by one in order of preference. Parts, the order of records and killed attempts do not
+// matter.
 func TestDedup(t *testing.T) {
 	for _, keep := range []mapreduce.Keep{mapreduce.FirstID, mapreduce.Longest, mapreduce.Shortest} {
 		for i, set := range sets.All(300, 10, 3, 7) {
@@ -263,8 +264,8 @@ func pairsOf(docs []testDoc, k int, threshold float64) (rows []string) {
 	return rows
 }
 
-// TestPairs: pairs are those of brute force, each once, however the corpus is cut: with the similarity that sketches estimate,
-// or unverified.
+// TestPairs compares pairs with brute force, for several divisions of the corpus. Each pair occurs once, with the
+// estimated similarity of the sketches, or unverified.
 func TestPairs(t *testing.T) {
 	for k := 0; k <= 6; k += 3 {
 		for i, set := range sets.All(200, 10, k, 6) {
@@ -273,7 +274,7 @@ func TestPairs(t *testing.T) {
 			if k == 6 {
 				threshold = 0
 			}
-			docs = slices.DeleteFunc(docs, func(d testDoc) bool { // those with equal contents are in TestLargeGroup
+			docs = slices.DeleteFunc(docs, func(d testDoc) bool { // TestLargeGroup tests equal contents
 				content := fmt.Sprint(d.fingerprint, *d.sketch)
 				if threshold == 0 {
 					content = fmt.Sprint(d.fingerprint)

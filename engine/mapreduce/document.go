@@ -26,17 +26,17 @@ type document struct {
 const (
 	fresh     = 'n' // in results of the job fingerprint
 	undecided = 'u'
-	shared    = 's' // undecided, and others have its text
-	waiting   = 'w' // it is dropped, and a nearer document may still be kept
-	kept      = 'k' // kept, and other documents may be dropped for it
-	equal     = 'e' // it has the text of a preferred one, which is undecided
+	shared    = 's' // undecided, and other documents have its text
+	waiting   = 'w' // it is dropped, but perhaps for a nearer, undecided document
+	kept      = 'k' // it is kept, and others may be dropped for it
+	equal     = 'e' // it has the same text as a preferred, undecided document
 	dropped   = 'd'
 )
 
 // Other records of the job pairs begin with one of these letters.
 const (
-	pairMark     = 'p' // a document, and a preferred one that confirms it
-	followedMark = 'f' // a document that other documents have as a preferred one
+	pairMark     = 'p' // pair of a document and a preferred one that confirms it
+	followedMark = 'f' // a document that pairs have as the preferred one
 )
 
 const (

@@ -29,11 +29,13 @@ type Fingerprint struct {
 }
 
 func (j Fingerprint) mapPart(ctx context.Context, t *task) error {
+	// End records name the recipe and the version of sketches.
 	t.results.parts, t.results.recipe, t.results.sketch = 1, recipeName(&j.Recipe), "none"
 	if j.Sketches {
 		t.results.sketch = strconv.Itoa(sketch.Version)
 	}
 	var key, value []byte
+	// Write a result for each document.
 	return t.documents(ctx, j.Document, func(c ingest.Config) (ingest.Report, error) {
 		c.Recipe, c.Sketches = j.Recipe, j.Sketches
 		return ingest.Run(ctx, []string{input.Stdin}, c, func(r ingest.Record) error {
@@ -43,6 +45,7 @@ func (j Fingerprint) mapPart(ctx context.Context, t *task) error {
 				}
 				r.ID = input.Place(t.File, r.Line)
 			}
+			// The key is the fingerprint.
 			key = append(key[:0], unmarkedKey...)
 			if r.OK {
 				key = append(key[:0], r.Fingerprint.String()...)
@@ -50,6 +53,7 @@ func (j Fingerprint) mapPart(ctx context.Context, t *task) error {
 			} else {
 				t.counters.add(unmarked, 1)
 			}
+			// The value is the ID, the length and the hash of the text, the sketch and the place.
 			value = strconv.AppendInt(append(appendEscaped(value[:0], r.ID), ' '), int64(r.TextBytes), 10)
 			value = appendNumber(appendNumber(append(value, ' '), r.Hash[0], printDigits), r.Hash[1], printDigits)
 			if value = append(value, ' '); j.Sketches && r.OK {
@@ -68,8 +72,7 @@ func (j Fingerprint) mapPart(ctx context.Context, t *task) error {
 // documentBudget is the memory of documents that are read ahead.
 const documentBudget = 64 << 20
 
-// documents reads a map's documents, JSON lines unless o names another format of a stream, and
-// counts those that were skipped.
+// documents reads the documents of a map, and counts skipped ones. They are JSON lines unless o names another format.
 func (t *task) documents(ctx context.Context, o format.Options,
 	read func(ingest.Config) (ingest.Report, error)) error {
 	if o.Format == "" || o.Format == format.Auto {
@@ -88,14 +91,13 @@ func (t *task) documents(ctx context.Context, o format.Options,
 	return t.countReport(&report)
 }
 
-// noID reports whether a reader made the ID from the line number. In a part, a line number does not identify a
-// document.
+// noID reports whether the ID is only a line number, which does not identify a document of a part.
 func noID(id string) bool { return id == input.Stdin || strings.HasPrefix(id, input.Stdin+":") }
 
 // errNoID is the error of a document without an ID.
 var errNoID = errors.New("it has no ID")
 
-// countReport counts documents that were read and those that were skipped.
+// countReport counts read and skipped documents.
 func (t *task) countReport(r *ingest.Report) error {
 	t.counters.add(recordsIn, int64(r.Units))
 	t.counters.add(bytesIn, r.BytesRead)

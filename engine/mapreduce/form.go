@@ -87,6 +87,7 @@ func (b *batch) appendID(dst []byte, i int) ([]byte, error) {
 
 // lineChunks reads the results of the job fingerprint.
 func (t *task) lineChunks(ctx context.Context, each func(chunk) error) error {
+	// A batch is passed on when it is full.
 	var b batch
 	flush := func() error {
 		defer func() { b.values, b.ids, b.ends = b.values[:0], b.ids[:0], b.ends[:0] }()
@@ -95,6 +96,7 @@ func (t *task) lineChunks(ctx context.Context, each func(chunk) error) error {
 		}
 		return each(chunk{scan.Slice(b.values, 0), b.appendID})
 	}
+	// Parse the fingerprint and the ID of each line.
 	err := t.records(ctx, func(r record) error {
 		if string(r.key) == unmarkedKey {
 			t.counters.add(unmarked, 1)

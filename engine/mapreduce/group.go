@@ -36,7 +36,7 @@ type group struct {
 	near        []uint32
 	query       sketch.Query
 	hits        cluster.Hits
-	kepts, open []match // the nearest kept one that confirms a document, and undecided ones
+	kepts, open []match // kepts has the nearest kept candidate that confirms a document, open the undecided candidates
 	line        []byte
 }
 
@@ -62,7 +62,7 @@ type part struct {
 	numbers      []int32 // numbers among the others
 }
 
-// A match is one of the others that confirms a document: its distance and its number, in order of preference.
+// A match is a candidate that confirms a document: its distance and its number. Lower numbers are preferred.
 type match struct {
 	distance int
 	number   int32
@@ -73,7 +73,7 @@ func (m match) compare(o match) int {
 }
 
 const (
-	otherBytes = 560      // memory of one of the others, in lists, a map and tables
+	otherBytes = 560      // memory of a candidate, in lists, a map and tables
 	tableBytes = 32 << 20 // limit of the tables of a part
 )
 
@@ -103,6 +103,7 @@ func (g *group) begin(key []byte) error {
 // add compares the next document with the others, writes its pairs, and adds it to the others if later ones can be
 // dropped for it.
 func (g *group) add(key, value []byte) error {
+	// Parse the record.
 	head, text, ok := bytes.Cut(key, []byte(" "))
 	if !ok || len(head) <= rowDigits || len(text) != hashDigits || len(value) < printDigits+3 {
 		return fmt.Errorf("%.80q is no document of a group", key)
@@ -112,6 +113,7 @@ func (g *group) add(key, value []byte) error {
 	if err != nil || !ok {
 		return fmt.Errorf("%.80q is no fingerprint and sketch", value)
 	}
+	// A kept document is not compared, and one of equal content only with the first.
 	d, state := candidate{content: content{print, s}, head: head, text: text}, value[printDigits]
 	g.t.counters.add(fingerprints, 1)
 	g.kepts, g.open = g.kepts[:0], g.open[:0]
@@ -122,10 +124,12 @@ func (g *group) add(key, value []byte) error {
 	if first, ok := g.equals[d.content]; ok {
 		return g.writeEqual(&d, first)
 	}
+	// Find and write the pairs.
 	g.compare(&d)
 	if err := cmp.Or(g.write(&d, g.kepts), g.write(&d, g.open)); err != nil {
 		return err
 	}
+	// Later documents are compared with it, unless it is dropped.
 	to := &g.stars
 	if len(g.kepts)+len(g.open) > 0 {
 		to = &g.rest
@@ -224,6 +228,7 @@ func (g *group) take(d *candidate, p *part, near []uint32) {
 //
 //	hash of its text	p, 0 for kept ones or 1, distance, rank, name, similarity, own name
 func (g *group) write(d *candidate, matches []match) error {
+	// Select the pairs of this table, and at most PairsMax of them.
 	if g.j.PairsMax > 1 {
 		matches = slices.DeleteFunc(matches, func(m match) bool {
 			return g.p.design.First(d.fingerprint^g.candidates[m.number].fingerprint) != g.table
@@ -232,6 +237,7 @@ func (g *group) write(d *candidate, matches []match) error {
 	if n := len(matches); n > g.j.PairsMax {
 		matches = matches[:1]
 		if g.j.PairsMax > 1 {
+			// Write a result for each pair.
 			g.t.counters.add(pairsLeftOut, int64(n-1))
 		}
 	}

@@ -21,8 +21,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// eachSplit runs a test with each number of parts; the sets that are not the first one of a test
-// with 2 and 7.
+// eachSplit runs a test with several numbers of parts. After the first set of a test it uses only 2 and 7.
 func eachSplit(t *testing.T, first bool, f func(t *testing.T, l *local)) {
 	for _, n := range splits {
 		if !first && !*full && n != 2 && n != 7 {
@@ -34,7 +33,7 @@ func eachSplit(t *testing.T, first bool, f func(t *testing.T, l *local)) {
 
 var full = flag.Bool("splits.full", false, "run every set of fingerprints with every number of parts")
 
-// TestScan: hits are those of brute force, however F is cut.
+// TestScan compares hits with brute force, for several divisions of F.
 func TestScan(t *testing.T) {
 	for _, set := range sets.All(600, 60, 3, 5) {
 		job := mapreduce.Scan{Queries: files.New(t, "q.bin", store.Bytes64(set.Queries)), K: 3}
@@ -69,7 +68,7 @@ func jsonLines(n int) string {
 	return b.String()
 }
 
-// TestFingerprint: fingerprints and IDs are those of package ingest.
+// TestFingerprint compares fingerprints and IDs with package ingest.
 func TestFingerprint(t *testing.T) {
 	input := jsonLines(300)
 	var want []string
@@ -93,7 +92,7 @@ func TestFingerprint(t *testing.T) {
 	})
 }
 
-// TestRawBytes: hits in raw fingerprints have the rows that the records say, whatever their order.
+// TestRawBytes: hits in raw fingerprints have the rows of the records, which may come in any order.
 func TestRawBytes(t *testing.T) {
 	set := sets.All(5000, 50, 3, 9)[0]
 	want := hitLines(set, "f.bin:%d")

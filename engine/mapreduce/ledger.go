@@ -159,8 +159,7 @@ func parseEnd(value []byte) (e end, err error) {
 
 var errEnd = errors.New("no end record")
 
-// checkWhole returns an error that wraps [ErrLost] unless the records that arrived are those that were
-// sent.
+// checkWhole returns an error that wraps [ErrLost] unless exactly the sent records arrived.
 func (e *end) checkWhole(what string, arrived count) error {
 	if arrived == e.count {
 		return nil

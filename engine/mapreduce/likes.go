@@ -43,8 +43,9 @@ type likeRows struct {
 	placed bool
 }
 
-// add writes the row of a record, if it is one of a pair or of a dropped document.
+// add writes a row if the record is a pair or a dropped document.
 func (l *likeRows) add(r record) error {
+	// Parse the record by the kind of rows.
 	fields := bytes.Split(r.value, []byte(" "))
 	head := fields[0]
 	var name, other, like []byte
@@ -59,14 +60,17 @@ func (l *likeRows) add(r record) error {
 	default:
 		return nil
 	}
+	// Parse the names of both documents.
 	a, errA := parseName(name)
 	b, errB := parseName(other)
 	if err := cmp.Or(err, errA, errB); err != nil {
 		return fmt.Errorf("%.80q is no pair of documents: %w", r.value, err)
 	}
+	// The first row decides whether there are columns of places.
 	if l.w == nil {
 		l.begin(a.row > 0)
 	}
+	// Write the row.
 	l.w.Text(a.id).Text(b.id).Integer(int64(distance))
 	if err := l.like(string(like)); err != nil {
 		return err

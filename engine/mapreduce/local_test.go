@@ -53,7 +53,7 @@ func (l *local) cut(input string) []string {
 
 var errKilled = errors.New("killed")
 
-// limitedWriter is an output that ends after some bytes.
+// A limitedWriter fails after some bytes.
 type limitedWriter struct{ bytesLeft int }
 
 func (d *limitedWriter) Write(p []byte) (int, error) {
@@ -104,7 +104,7 @@ func (l *local) shuffle(out string, to [][]string) {
 	}
 }
 
-// run runs all of a job and returns what the reduces write, one behind the other.
+// run runs all tasks of a job, and returns the concatenated output of the reduces.
 func (l *local) run(job mapreduce.Mapper, parts []string) string {
 	l.t.Helper()
 	outs := make([]string, len(parts))
@@ -122,7 +122,7 @@ func (l *local) run(job mapreduce.Mapper, parts []string) string {
 	var results strings.Builder
 	l.shuffled = 0
 	for _, i := range l.rng.Perm(len(inputs)) {
-		lines := inputs[i] // in order of their keys' bytes, and those of one key in any order
+		lines := inputs[i] // in order of the keys; records of one key in any order
 		l.rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 		slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(keyOf(a), keyOf(b)) })
 		input := strings.Join(lines, "")
@@ -158,7 +158,7 @@ func same(t *testing.T, what string, got, want []string) {
 // splits are the numbers of parts that every job is tried with.
 var splits = []int{1, 2, 7, 100}
 
-// step runs one step on an input and returns what it writes.
+// step runs one step on an input and returns its output.
 func step(t *testing.T, f func(context.Context, mapreduce.Options) error, input string,
 	change func(*mapreduce.Options)) (string, error) {
 	t.Helper()

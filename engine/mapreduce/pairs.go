@@ -32,7 +32,7 @@ type Pairs struct {
 	K         int
 	Threshold float64
 	PairsMax  int    // maximum pairs of a document in a table; if there are more, only the nearest one is written
-	Design    string // name of a design of radius 0; "": the one with the fewest tables
+	Design    string // name of a design of radius 0; "" means the design with the fewest tables
 	Bits      int    // number of leading bits that a group shares; 0: 12, or less if a table of the design fixes less
 }
 
@@ -103,6 +103,7 @@ func (j Pairs) mapPart(ctx context.Context, t *task) error {
 	}
 	var key, value []byte
 	return t.records(ctx, func(r record) error {
+		// Skip documents that are not compared.
 		if string(r.key) == unmarkedKey {
 			t.counters.add(unmarked, 1)
 			return nil
@@ -110,6 +111,7 @@ func (j Pairs) mapPart(ctx context.Context, t *task) error {
 		if len(r.key) == hashDigits && len(r.value) > 0 && bytes.IndexByte([]byte{equal, dropped}, r.value[0]) >= 0 {
 			return nil
 		}
+		// Parse the document.
 		d, err := parseDocument(r)
 		if err != nil {
 			return badf("%w", err)
@@ -118,6 +120,7 @@ func (j Pairs) mapPart(ctx context.Context, t *task) error {
 		if j.Threshold <= 0 {
 			d.sketch = []byte(noSketch)
 		}
+		// Send it once for each table.
 		value = append(appendNumber(value[:0], d.fingerprint, printDigits), d.state, ' ')
 		value = append(value, d.sketch...)
 		for table := range p.perms {

@@ -72,6 +72,7 @@ func (t *task) sorted(ctx context.Context, each func(key, value []byte) error) e
 
 // arrival counts a record that arrived and passes it on unless it is an end record.
 func (t *task) arrival(r record, each func(key, value []byte) error) error {
+	// Parse the partition.
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -83,6 +84,7 @@ func (t *task) arrival(r record, each func(key, value []byte) error) error {
 	if partition >= t.Partitions {
 		return fmt.Errorf("partition %d, and there are %d: all tasks of a job need the same number", partition, t.Partitions)
 	}
+	// Add up end records.
 	a := t.arrived[partition]
 	if a == nil {
 		a = &partitionCount{}
@@ -99,6 +101,7 @@ func (t *task) arrival(r record, each func(key, value []byte) error) error {
 		}
 		return a.end.add(e)
 	}
+	// Count other records, and pass them on.
 	t.counters.add(recordsIn, 1)
 	t.counters.add(bytesIn, r.size())
 	a.count.add(r)

@@ -69,6 +69,7 @@ var errEscape = errors.New("not an escaped field")
 
 // unescape returns the text of a field that appendEscaped wrote, and an error for any other.
 func unescape(field []byte) (string, error) {
+	// An empty field is written as \e.
 	bad := func() (string, error) { return "", fmt.Errorf("%w: %.40q", errEscape, field) }
 	switch {
 	case string(field) == `\e`:
@@ -76,6 +77,7 @@ func unescape(field []byte) (string, error) {
 	case len(field) == 0:
 		return bad()
 	}
+	// Replace each escape sequence.
 	out := make([]byte, 0, len(field))
 	for i := 0; i < len(field); i++ {
 		if field[i] != '\\' {

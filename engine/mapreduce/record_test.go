@@ -74,7 +74,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestLines: lines of any length come whole, and one beyond the limit is left behind.
+// TestLines: lines up to the limit are read completely, and a longer one is skipped.
 func TestLines(t *testing.T) {
 	long := strings.Repeat("x", 200_000)
 	l := newLines(strings.NewReader("a\r\n\n" + long + "\nb"))

@@ -14,7 +14,7 @@ import (
 
 // CopyRows makes [Collect] write pairs of copies as package copies lists them. Pairs are in order of the documents,
 // and the earlier document comes first. Pairs have the flags same_site and common. If more than MaxEqual documents
-// have equal signatures, only the first of them is paired with other documents. The jobs use the one with the
+// have equal signatures, only the first of them is paired with other documents. The jobs use the document with the
 // smallest ID instead.
 type CopyRows struct {
 	Signatures string         // file with the results of the job signatures, in order of the inputs

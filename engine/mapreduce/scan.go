@@ -27,6 +27,7 @@ type Scan struct {
 }
 
 func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
+	// Open and verify the queries.
 	q, err := ndf.Open(j.Queries, ndf.OpenOptions{})
 	if err != nil {
 		return err
@@ -41,6 +42,7 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 	if uint64(len(queries)) >= 1<<(6*rowDigits) {
 		return fmt.Errorf("%s: %d queries are more than %d", j.Queries, len(queries), uint64(1)<<(6*rowDigits))
 	}
+	// Plan the search, and report its memory.
 	reading, err := t.Budget.Reserve("reading fingerprints", t.readBytes())
 	if err != nil {
 		return err
@@ -56,6 +58,7 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 		t.Say(fmt.Sprintf("searching for %s queries", humanize.Comma(int64(len(queries)))),
 			t.Budget.Total(t.readBytes()+plan.Bytes()))
 	}
+	// Search each chunk. The first one builds the tables.
 	defer store.CatchFault(&err)() // the queries are mapped
 	var s *scan.Searcher
 	defer func() {

@@ -24,7 +24,7 @@ const PartitionsMax = 1 << (6 * partDigits)
 // Options configures a task: one run of a filter on one part of the input.
 type Options struct {
 	In  io.Reader // the part; it is read to its end
-	Out io.Writer // where the records go
+	Out io.Writer // receives the records
 
 	// Partitions is the number of parts of a shuffle, at most [PartitionsMax], the same for all
 	// tasks of a job: a multiple of the number of reduce tasks, or much larger.
@@ -41,7 +41,7 @@ type Options struct {
 	Form    Form           // form of a map's input, for jobs that read fingerprints
 	File    string         // name of the file that contains the part, for IDs of raw fingerprints; may be empty
 	Budget  *memory.Budget // limits the memory of the task; nil: no limit
-	Threads int            // goroutines that compute, in addition to one that reads; 0 or less: one
+	Threads int            // computing goroutines, in addition to a reading one; 0 or less means one
 	MaxBad  int64          // maximum number of bad records to skip; one more fails the task
 
 	// Functions to call, if not nil:

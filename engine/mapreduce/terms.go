@@ -92,8 +92,9 @@ func (j CopiesTerms) reduce(ctx context.Context, t *task) error {
 // overlaps writes the partial overlaps of all pairs of documents that have a signature. If more than MaxEqual documents
 // have equal sets, only the first is paired with other documents. Each of the rest has one pair, with the first.
 func (t *task) overlaps(list []posting, o *postings.Options) error {
+	// Divide the list into groups of equal sets. Of a large group only the first document takes part.
 	sets := 0
-	var firsts []posting // without the rest of large groups
+	var firsts []posting // of a large group only the first document
 	var rest [][2]posting
 	for from, to := 0, 0; from < len(list); from, sets = to, sets+1 {
 		for to = from; to < len(list) && list[to].set == list[from].set && list[to].size == list[from].size; to++ {
@@ -107,11 +108,13 @@ func (t *task) overlaps(list []posting, o *postings.Options) error {
 			}
 		}
 	}
+	// Pair the rest of each large group with its first document.
 	for _, pair := range rest {
 		if err := t.overlap(pair[0], pair[1], o.Finds(sets)); err != nil {
 			return err
 		}
 	}
+	// Pair the others, as long as their sizes can be similar.
 	for i, next := range firsts {
 		for _, first := range slices.Backward(firsts[:i]) {
 			if !o.Possible(first.size, next.size) {
@@ -168,7 +171,7 @@ func (j CopiesSum) mapPart(ctx context.Context, t *task) error {
 type overlap struct {
 	pair   []byte
 	shared int
-	rare   bool // one of them finds pairs
+	rare   bool // one of the shared signatures finds pairs
 }
 
 func (j CopiesSum) reduce(ctx context.Context, t *task) error {

@@ -30,7 +30,7 @@ func eachSpan(t *testing.T, all []string, o passages.Options, f func(id string, 
 	}
 }
 
-// TestUnits: repeated units, their places and which one stays are those that package passages finds.
+// TestUnits compares repeated units, their places and the kept places with package passages.
 func TestUnits(t *testing.T) {
 	all := texts(150)
 	for i, text := range all {

@@ -12,7 +12,7 @@ import (
 	"example.org/ndd/engine/oracle/long"
 )
 
-// timeout is how long goroutines that were told to end may take.
+// timeout is the maximum time for goroutines to end after they were told to.
 const timeout = time.Minute
 
 // NoLeaks runs the tests of a package, and fails if their goroutines do not end. It is for TestMain.
@@ -37,7 +37,7 @@ func NoLeaks(m *testing.M) {
 	os.Exit(status)
 }
 
-// stay returns an error that lists the goroutines that are still there after the timeout.
+// stay returns an error that lists the goroutines that still run after the timeout.
 func stay(timeout time.Duration) error {
 	for end := time.Now().Add(timeout); ; {
 		err := goleak.Find()

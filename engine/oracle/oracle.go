@@ -33,8 +33,8 @@ func Search(base, queries []uint64, k int) []Hit {
 	return hits
 }
 
-// near compares two hits of one query. Tests sort millions, under the race detector too: so it has
-// no cmp.Or.
+// near compares two hits of one query. It does not use cmp.Or, because tests sort millions of hits, some of them
+// under the race detector.
 func near(a, b Hit) int {
 	switch {
 	case a.Distance != b.Distance:
@@ -60,9 +60,9 @@ func Pairs(base []uint64, k int) []Pair {
 	return pairs
 }
 
-// next returns the first row, from a row on, that is within distance k of a query, or len(base).
-// The race detector, which takes twenty times as long for each row, does not look into it: whoever
-// reads a hit reads its row again.
+// next returns the first row from the given one on that is within distance k of a query, or len(base). It is excluded
+// from the race detector, which would take twenty times as long. Readers of a hit read its row again, so races are
+// still found.
 //
 //go:norace
 func next(base []uint64, row int, query uint64, k int) int {
@@ -72,10 +72,8 @@ func next(base []uint64, row int, query uint64, k int) int {
 	return row
 }
 
-// Checksum sums results so that two programs can be compared without their
-// order: over all pairs of a query's row and a fingerprint that it hits,
-// mix(mix(row) ^ fingerprint), modulo 2^64, where mix is splitmix64's step.
-// Add each hit's term with [Term].
+// Checksum returns the sum of the terms of all hits modulo 2^64; see [Term]. It does not depend on the order of the
+// hits, so the results of two programs can be compared.
 func Checksum(hits []Hit) (sum uint64) {
 	for _, h := range hits {
 		sum += Term(h.Query, h.Fingerprint)
@@ -83,7 +81,8 @@ func Checksum(hits []Hit) (sum uint64) {
 	return sum
 }
 
-// Term returns one hit's part of a [Checksum].
+// Term returns the term of a hit in a [Checksum]: mix(mix(row of the query) ^ fingerprint), where mix is a step of
+// splitmix64.
 func Term(query int, fingerprint uint64) uint64 {
 	return mix(mix(uint64(query)) ^ fingerprint)
 }

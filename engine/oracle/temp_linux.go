@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MemoryTemp has tests make their temporary files in memory, if there is room. Tests make and remove files by the ten
-// thousand, and each new file makes ext4 search for a number that was not in use lately: in the tests of the log that is
-// four fifths of the processor time. TMPDIR names another folder.
+// MemoryTemp makes tests create their temporary files in memory, if there is room. Tests create tens of thousands of
+// files. For each, ext4 searches for an unused inode number, which takes four fifths of the CPU time in the tests of
+// the log. TMPDIR overrides the folder.
 func MemoryTemp() {
 	const folder, least = "/dev/shm", 4 << 30
 	var fs unix.Statfs_t

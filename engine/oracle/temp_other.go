@@ -2,5 +2,5 @@
 
 package oracle
 
-// MemoryTemp has tests make their temporary files in memory, where that is known to be faster.
+// MemoryTemp does nothing on this system. On Linux it moves temporary files to memory.
 func MemoryTemp() {}

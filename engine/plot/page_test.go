@@ -9,7 +9,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestPage: values stand where a page names them, whole pages and their parts.
+// TestPage formats pages with values, conditions and ranges.
 func TestPage(t *testing.T) {
 	type side struct{ Name string }
 	value := struct {
@@ -42,7 +42,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPageMistakes: what is no page is a programmer's error, and so is a field that is not there.
+// TestPageMistakes: an invalid page and an unknown field panic.
 func TestPageMistakes(t *testing.T) {
 	for _, page := range []string{"{{.N", "{{}}", "{{end}}", "{{else}}", "{{if .N}}", "{{range .N}}x",
 		"{{with .N}}x{{end}}", "{{if .N}}{{else}}{{else}}{{end}}", "{{.Missing}}"} {
@@ -50,7 +50,7 @@ func TestPageMistakes(t *testing.T) {
 	}
 }
 
-// FuzzPage: whatever a value holds, it is text of the page and of its attributes, and makes no markup.
+// FuzzPage: every value becomes text of the page or of an attribute, and never markup.
 func FuzzPage(f *testing.F) {
 	for _, s := range []string{`<script>alert(1)</script>`, `" onclick="x`, `' onclick='x`, `</title><b>`, "<!--",
 		"--><i>", "]]>", "&lt;b&gt;", "&#60;b&#62;", "\x00<\x00b>", "\xff<b>", "{{.}}", "`<b>"} {

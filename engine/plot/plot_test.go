@@ -59,8 +59,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestBars: a bar for each value that is a number, whatever they are, inside of
-// a drawing that is sound XML.
+// TestBars: the chart is valid XML with a bar for each value except NaN.
 func TestBars(t *testing.T) {
 	for _, values := range [][]float64{nil, {0}, {1e-300}, {1, math.NaN(), 3}, {math.Inf(1), -5}, make([]float64, 128)} {
 		for _, top := range []float64{0, 1} {
@@ -124,7 +123,7 @@ func TestStyles(t *testing.T) {
 	}
 }
 
-// TestWilson: intervals are those of the formula in the textbook, and are drawn with their figures.
+// TestWilson compares intervals with the formula in a textbook, and checks the figures of the drawing.
 func TestWilson(t *testing.T) {
 	for _, test := range []struct {
 		share    float64

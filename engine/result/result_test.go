@@ -125,8 +125,8 @@ type failingWriter struct{ err error }
 
 func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }
 
-// TestTally compares with brute force, whose checksum has code of its own, and counts what is
-// repeated.
+// TestTally compares the counts, also of repeated fingerprints, with brute force. The checksum of brute force has
+// separate code.
 func TestTally(t *testing.T) {
 	base, queries := sets.Planted(20_000, 1_000)
 	hits := oracle.Search(base, queries, 3)

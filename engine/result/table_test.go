@@ -49,7 +49,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestTableParquet reads a table back with the library: names, order, values and what is missing.
+// TestTableParquet reads a table with the library and compares names, order, values and nulls.
 func TestTableParquet(t *testing.T) {
 	raw := table(t, result.Parquet)
 	f, err := parquet.OpenFile(bytes.NewReader(raw), int64(len(raw)))
@@ -184,7 +184,7 @@ func TestHitsParquet(t *testing.T) {
 	}
 }
 
-// TestParseFormat: names, the other name of jsonl, and what the error lists.
+// TestParseFormat checks the names, the other name of jsonl, and the list in the error.
 func TestParseFormat(t *testing.T) {
 	for name, want := range map[string]result.Format{"tsv": result.TSV, "jsonl": result.JSON, "json": result.JSON,
 		"parquet": result.Parquet} {

@@ -16,8 +16,8 @@ func (t *Totals) Add(o Totals) {
 	t.Sum += o.Sum
 }
 
-// A Tally counts the rows of a result in order. Rows of a query must be consecutive, and within a query those of a
-// fingerprint. The zero value is empty.
+// A Tally counts the rows of a result in order. The rows of a query must be consecutive. Within a query, the rows of
+// a fingerprint must be consecutive, too. The zero value is empty.
 type Tally struct {
 	Totals
 	Unique bool // count a fingerprint once per query, even if several documents have it

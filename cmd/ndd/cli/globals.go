@@ -84,6 +84,7 @@ func (g *Globals) Register(f *pflag.FlagSet) {
 
 // Begin applies the settings before a command runs.
 func (g *Globals) Begin(cmd *cobra.Command) error {
+	// Set flags from the environment, and check them.
 	g.cmd, g.Given = cmd, map[string]bool{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { g.Given[f.Name] = true })
 	if err := fromEnvironment(cmd.Flags()); err != nil {
@@ -97,6 +98,7 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 	}
 	asked := g.Threads
 	g.Threads = threadsOf(asked, runtime.GOMAXPROCS(0))
+	// Open the log.
 	level := slog.LevelInfo
 	switch {
 	case g.Progress.Quiet:
@@ -111,6 +113,7 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 		g.Log = slog.New(slog.NewJSONHandler(p.messages, &slog.HandlerOptions{Level: level}))
 	}
 	p.log = g.Log
+	// Warn about flags without effect.
 	for name, like := range misspelledVariables(cmd) {
 		g.Log.Warn(fmt.Sprintf("environment variable %s has no effect: did you mean %s?", name, like))
 	}
@@ -118,6 +121,7 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 		g.Log.Warn(fmt.Sprintf("--threads %d: using %d, the most that %s can use", asked, g.Threads,
 			Number(runtime.GOMAXPROCS(0), "processor")))
 	}
+	// Choose the kernels, remove leftovers, and start the profile.
 	if err := asm.Init(g.kernel); err != nil {
 		return err
 	}

@@ -90,6 +90,7 @@ var DocumentFlagNames = []string{"input-format", "text", "id", "recipe", "max-do
 // flags must agree with it.
 func (d *DocumentFlags) Config(g *Files, recipe *simhash.Recipe) (ingest.Config, error) {
 	c := ingest.Config{Threads: g.Threads, Stdin: g.Stdin}
+	// Set how documents are read.
 	kind, err := format.ParseFormat(d.Format)
 	if err != nil {
 		return c, Usagef("%w", err)
@@ -104,6 +105,7 @@ func (d *DocumentFlags) Config(g *Files, recipe *simhash.Recipe) (ingest.Config,
 	if err := g.Skipped.begin(g, &c); err != nil {
 		return c, err
 	}
+	// Choose the recipe. The recipe of an index takes precedence.
 	if c.Recipe, err = RecipeOf(d.Recipe); err != nil {
 		return c, err
 	}
@@ -169,6 +171,7 @@ func (g *Files) Ingest(ctx context.Context, inputs []string, c ingest.Config, em
 
 // Report logs a summary, publishes the table of --skipped, and returns ErrPartly if input was skipped.
 func (g *Files) Report(report ingest.Report) error {
+	// Log the skipped inputs and the summary.
 	g.ReportSkipped(&report.Skipped, "--text")
 	msg := fmt.Sprintf("%s, %s of text", Number(report.Documents, "document"), humanize.IBytes(uint64(report.TextBytes)))
 	if report.TooFew > 0 {
@@ -182,6 +185,7 @@ func (g *Files) Report(report ingest.Report) error {
 		g.Log.Info(fmt.Sprintf("read as %s because of their first bytes: %s, such as %s", guess.Format,
 			Number(guess.Files, "file"), guess.Example))
 	}
+	// Warn about inputs, IDs and encodings.
 	if report.Units == 0 && !g.noFiles && len(report.Skipped.Examples) == 0 {
 		g.Log.Warn("the inputs hold no documents")
 	}
@@ -197,6 +201,7 @@ func (g *Files) Report(report ingest.Report) error {
 	if report.Repaired > 0 {
 		g.Log.Warn("invalid characters were replaced by U+FFFD in " + Number(report.Repaired, "document"))
 	}
+	// Publish the table of skipped inputs.
 	if err := g.Skipped.commit(); err != nil {
 		return err
 	}

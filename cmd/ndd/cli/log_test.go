@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// What others wrote, such as the path of a request, cannot make lines of the log, nor drive a
-// terminal.
+// Text from outside, such as the path of a request, cannot add lines to the log or control a terminal.
 func TestLogLines(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(&plainHandler{out: &out, level: slog.LevelDebug}).With("from", "a\rb")

@@ -77,11 +77,13 @@ func (f *MethodFile) read() error {
 	if f.path == "" {
 		return nil
 	}
+	// Open the file.
 	file, err := os.Open(f.path)
 	if err != nil {
 		return fmt.Errorf("--method-file: %w", err)
 	}
 	defer file.Close()
+	// Read a setting from each line.
 	lines := bufio.NewScanner(file)
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
@@ -93,12 +95,14 @@ func (f *MethodFile) read() error {
 			return Usagef("%s:%d: %q is no setting; write NAME = VALUE, with a name that 'ndd copies --help' lists",
 				f.path, n, line)
 		}
+		// Set it, once.
 		if f.set.Changed(name) {
 			return Usagef("%s:%d: %s is set twice", f.path, n, name)
 		}
 		if err := f.set.Set(name, strings.TrimSpace(value)); err != nil {
 			return Usagef("%s:%d: %s", f.path, n, strings.Replace(ValueError(err).Error(), "--"+name, name, 1))
 		}
+		// Refuse empty values, and 0 where the default is meant.
 		switch set := f.set.Lookup(name).Value; {
 		case set.String() == "":
 			return Usagef("%s:%d: %s has no value", f.path, n, name)

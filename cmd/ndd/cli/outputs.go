@@ -113,7 +113,7 @@ func (o *Outputs) Abort() {
 	}
 }
 
-// A CopyFolder is a folder of copies of inputs, which appears with the others of its [Outputs].
+// A CopyFolder is a folder of copies of inputs. It appears together with the other [Outputs].
 type CopyFolder struct {
 	g      *Files
 	inputs []string

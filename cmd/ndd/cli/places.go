@@ -88,6 +88,7 @@ func (o *output) isFile(info fs.FileInfo) bool {
 
 // keepInputs returns wrong usage if an output is an input, is in one or contains one.
 func (g *Files) keepInputs(o *output) error {
+	// These errors name the input.
 	is := func(in string) error {
 		if in == o.name {
 			return Usagef("%s: is an input, which the output would replace: choose another name for the output", in)
@@ -98,9 +99,11 @@ func (g *Files) keepInputs(o *output) error {
 		return Usagef("%s: contains the input %s, which the output would replace: choose another name for the output",
 			o.name, in)
 	}
+	// Compare the names, without links.
 	if in, found := g.inputs.paths[o.path]; found {
 		return is(in)
 	}
+	// The output may be in a folder that is an input.
 	for at := o.path; at != filepath.Dir(at); {
 		at = filepath.Dir(at)
 		if in, found := g.inputs.folders[at]; found {
@@ -108,6 +111,7 @@ func (g *Files) keepInputs(o *output) error {
 				o.name, in)
 		}
 	}
+	// The output may contain an input, or match a pattern of objects.
 	for _, in := range slices.Sorted(maps.Keys(g.inputs.paths)) {
 		if matched, _ := path.Match(in, o.path); matched && object.Is(g.inputs.paths[in]) {
 			return is(g.inputs.paths[in])
@@ -116,6 +120,7 @@ func (g *Files) keepInputs(o *output) error {
 			return contains(g.inputs.paths[in])
 		}
 	}
+	// The output may be another name of an input.
 	if o.info == nil {
 		return nil
 	}
@@ -124,6 +129,7 @@ func (g *Files) keepInputs(o *output) error {
 			return is(f.name)
 		}
 	}
+	// The output may be another name of a file in an input folder.
 	for f, err := range input.Files(g.cmd.Context(), g.folders) { // the folders may have links, and hard links
 		if err != nil {
 			continue // reading reports it

@@ -103,9 +103,11 @@ func (p *Progress) draw(task string, text progressText, m *input.Meter,
 	if p.Quiet || p.off {
 		return func() {}
 	}
+	// A goroutine draws until stop is closed.
 	begun, stop := time.Now(), make(chan struct{})
 	var drawing sync.WaitGroup
 	drawing.Go(func() {
+		// Only a terminal is redrawn between the lines of the log.
 		tell, redraw := time.NewTicker(logEach), new(time.Ticker) // the zero Ticker never ticks
 		if isTerminal(p.stderr) {
 			redraw = time.NewTicker(drawEach)
@@ -126,6 +128,7 @@ func (p *Progress) draw(task string, text progressText, m *input.Meter,
 			}
 		}
 	})
+	// End the drawing once.
 	return sync.OnceFunc(func() {
 		close(stop)
 		drawing.Wait()

@@ -17,7 +17,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestAmounts: what is known is told, as soon as it means something.
+// TestAmounts: the text has the total, the rate and the time left as soon as they are known.
 func TestAmounts(t *testing.T) {
 	const mib = 1 << 20
 	for _, c := range []struct {
@@ -51,8 +51,8 @@ func TestSizeOf(t *testing.T) {
 	}
 }
 
-// TestTold: where standard error is no terminal, a line of the log each ten seconds says how far a
-// task is, in JSON with every number in a field; --verbose names the files in flight.
+// TestTold: if standard error is no terminal, a line of the log shows the progress every ten seconds. In JSON every
+// number is a field. --verbose lists the open files.
 func TestTold(t *testing.T) {
 	told := func(g *Globals) []string {
 		var messages bytes.Buffer

@@ -11,8 +11,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestReadOnce: an input is there twice under whatever names; others are not, be they of the same
-// content.
+// TestReadOnce finds an input that is given twice under different names. Files with equal content are different
+// inputs.
 func TestReadOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a", "b", "d/a", "d/.h/x", "d/e/f"} {

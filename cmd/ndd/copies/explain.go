@@ -20,12 +20,14 @@ import (
 const passageGap = 100
 
 func explainCopies(ctx context.Context, g *cli.Files, args []string, f *copiesFlags) error {
+	// Check the arguments.
 	if ext := filepath.Ext(f.out); ext == ".html" || ext == ".htm" {
 		return cli.Usagef("-o %s: --explain writes text, not HTML; name another file", f.out)
 	}
 	if len(args) < 3 {
 		return cli.Usagef("--explain needs inputs and two IDs, such as: ndd copies --explain crawl.jsonl ID ID")
 	}
+	// Read the two documents.
 	s, err := newSignRun(g, &f.signatures, nil)
 	if err != nil {
 		return err
@@ -35,6 +37,7 @@ func explainCopies(ctx context.Context, g *cli.Files, args []string, f *copiesFl
 	if err != nil {
 		return err
 	}
+	// Explain their signatures.
 	signer, err := copies.NewSigner(ctx, s.options)
 	if err != nil {
 		return err
@@ -53,6 +56,7 @@ func explainCopies(ctx context.Context, g *cli.Files, args []string, f *copiesFl
 				e.Method))
 		}
 	}
+	// Write the explanation.
 	out, err := g.NewOutput(f.out)
 	if err != nil {
 		return err

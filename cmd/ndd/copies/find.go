@@ -20,6 +20,7 @@ import (
 
 // findCopies finds pairs among the documents of the inputs, or of these with the documents of signature files.
 func findCopies(ctx context.Context, g *cli.Files, inputs []string, f *copiesFlags) error {
+	// Open the signature files, and complete the options.
 	known, err := openLibrary(ctx, g, f.against)
 	if err != nil {
 		return err
@@ -35,6 +36,7 @@ func findCopies(ctx context.Context, g *cli.Files, inputs []string, f *copiesFla
 	if err := s.limitMemory(); err != nil {
 		return err
 	}
+	// Add the documents of the signature files.
 	var bar *cli.Bar // starts after the documents are read
 	s.options.Join.Progress = func(done, total uint64) { bar.SetOf(done, total) }
 	d := copies.NewDetector(s.options)
@@ -42,6 +44,7 @@ func findCopies(ctx context.Context, g *cli.Files, inputs []string, f *copiesFla
 	if err := known.addTo(d, s.budget); err != nil {
 		return err
 	}
+	// Sign the documents of the inputs.
 	table := pairTable{library: known}
 	started := time.Now()
 	partly := s.run(ctx, inputs, "comparing", d.NeedBytes, func(id string, sets copies.Sets) error {
@@ -52,6 +55,7 @@ func findCopies(ctx context.Context, g *cli.Files, inputs []string, f *copiesFla
 	if failed(partly) {
 		return partly
 	}
+	// Find the pairs.
 	read := time.Now()
 	bar = g.Progress.NewBar("comparing", 0, cli.CountUnit)
 	pairs, report, err := d.Pairs(ctx)
@@ -62,6 +66,7 @@ func findCopies(ctx context.Context, g *cli.Files, inputs []string, f *copiesFla
 	if err != nil {
 		return err
 	}
+	// Write the table, and report.
 	compared := time.Now()
 	if err := g.WriteTable(f.out, f.format.Format, copies.Columns, func(t *result.TableWriter) error {
 		return table.write(t, pairs)

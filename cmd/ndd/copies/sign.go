@@ -45,6 +45,7 @@ func sign(ctx context.Context, g *cli.Files, inputs []string, out string, f *sig
 	if filepath.Ext(out) != fileEnding {
 		return cli.Usagef("-o %q: the name of a signature file must end in %s", out, fileEnding)
 	}
+	// Check and claim the output.
 	path, stream, err := cli.Destination(out)
 	if err != nil {
 		return err
@@ -55,6 +56,7 @@ func sign(ctx context.Context, g *cli.Files, inputs []string, out string, f *sig
 	if err := g.CheckOutput(out); err != nil {
 		return err
 	}
+	// Set the options, and create the file.
 	s, err := newSignRun(g, f, nil)
 	if err != nil {
 		return err
@@ -70,6 +72,7 @@ func sign(ctx context.Context, g *cli.Files, inputs []string, out string, f *sig
 		return err
 	}
 	defer w.Abort()
+	// Write the signatures of all documents.
 	documents, without := 0, 0
 	partly := s.run(ctx, inputs, "signing", w.NeedBytes, func(id string, sets copies.Sets) error {
 		compared, err := w.Add(id, sets)

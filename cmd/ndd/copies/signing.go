@@ -64,6 +64,7 @@ func (s *signRun) run(ctx context.Context, inputs []string, purpose string, need
 		sets copies.Sets
 	}
 	idBytes, documents, sites := uint64(0), 0, 0
+	// Workers sign documents. Emit adds them in order, and checks the memory from time to time.
 	report, err := cli.Extract(ctx, s.g, inputs, s.reading, ingest.Steps[documentSets]{
 		Worker: func(ctx context.Context) (func(int, *format.Document) (documentSets, error), error) {
 			signer, err := copies.NewSigner(ctx, s.options)
@@ -88,6 +89,7 @@ func (s *signRun) run(ctx context.Context, inputs []string, purpose string, need
 	if err != nil {
 		return memory.Advise(err, "give it more with --memory, or take fewer documents at a time")
 	}
+	// Report the input, and documents without a site.
 	partly := s.g.Report(report)
 	if s.flags.site != "" && sites < documents {
 		s.g.Log.Warn(fmt.Sprintf("--site %s: of no site, without such a field or with an empty one: %s of %s", s.flags.site,

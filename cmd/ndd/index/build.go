@@ -103,6 +103,7 @@ func (b *buildRun) check() (err error) {
 }
 
 func (b *buildRun) run(ctx context.Context, paths []string) error {
+	// Check the flags, and claim the folder of a new index.
 	if err := b.check(); err != nil {
 		return err
 	}
@@ -111,6 +112,7 @@ func (b *buildRun) run(ctx context.Context, paths []string) error {
 			return err
 		}
 	}
+	// Open the fingerprint files.
 	files, err := b.g.OpenFingerprintFiles(paths)
 	if err != nil {
 		return err
@@ -120,6 +122,7 @@ func (b *buildRun) run(ctx context.Context, paths []string) error {
 	for _, f := range files {
 		docs += f.Len()
 	}
+	// Set the recipe of files without one.
 	if b.madeBy != "" {
 		r, err := cli.RecipeOf(b.madeBy)
 		if err != nil {
@@ -131,6 +134,7 @@ func (b *buildRun) run(ctx context.Context, paths []string) error {
 			}
 		}
 	}
+	// Add the files to an index, or create one.
 	if b.add != "" {
 		return b.addTo(ctx, files, docs)
 	}
@@ -151,6 +155,7 @@ func (b *buildRun) keepSketches(files []*ndf.File) (bool, error) {
 }
 
 func (b *buildRun) create(ctx context.Context, files []*ndf.File, docs uint64) error {
+	// Check the memory before the tables are chosen.
 	ids, dropped := b.choice.Request.IDs, uint64(0)
 	sketches, err := b.keepSketches(files)
 	if err != nil {
@@ -161,6 +166,7 @@ func (b *buildRun) create(ctx context.Context, files []*ndf.File, docs uint64) e
 	if err := b.planBuild(docs, &o); err != nil {
 		return err
 	}
+	// Choose the tables, and build the index.
 	p, err := b.chooseTables(ctx, files)
 	if err != nil {
 		return err
@@ -175,6 +181,7 @@ func (b *buildRun) create(ctx context.Context, files []*ndf.File, docs uint64) e
 	if err != nil {
 		return err
 	}
+	// Report the index.
 	p.Request.Documents -= dropped
 	p.Request.Fingerprints = min(p.Request.Fingerprints, p.Request.Documents)
 	b.g.Log.Info(fmt.Sprintf("built %s: %s%s, k = %d, %s with %s leading bits (design %s, %s layout)",

@@ -90,6 +90,7 @@ func (e *exportRun) check(dir string) error {
 }
 
 func (e *exportRun) run(ctx context.Context, g *cli.Files, dir string) error {
+	// Claim the output.
 	var err error
 	if e.isFile() {
 		err = g.CheckFingerprintOutput(e.out)
@@ -99,6 +100,7 @@ func (e *exportRun) run(ctx context.Context, g *cli.Files, dir string) error {
 	if err != nil {
 		return err
 	}
+	// Open a snapshot of the index.
 	x, err := e.open.Open(ctx, g, dir, live.OpenOptions{})
 	if err != nil {
 		return err
@@ -109,6 +111,7 @@ func (e *exportRun) run(ctx context.Context, g *cli.Files, dir string) error {
 		return err
 	}
 	defer view.Release()
+	// Write the documents, and report their number.
 	from := exportSource{g: g, dir: dir, x: x, view: view}
 	from.bar = g.Progress.NewBar("exporting", int64(x.Stats().Documents), cli.CountUnit)
 	if e.isFile() {

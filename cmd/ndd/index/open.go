@@ -39,6 +39,7 @@ func (o *OpenFlags) RegisterChecksums(cmd *cobra.Command) {
 // --verbose how the index was opened.
 func (o *OpenFlags) Open(ctx context.Context, g *cli.Files, dir string,
 	options live.OpenOptions) (*engine.Index, error) {
+	// Complete the options.
 	bar := g.Progress.NewBar("verifying", 0, cli.BytesUnit)
 	options.Threads, options.Verify, options.Load = g.Threads, o.verify, o.Preload
 	if options.Budget == nil {
@@ -54,6 +55,7 @@ func (o *OpenFlags) Open(ctx context.Context, g *cli.Files, dir string,
 			"no document expires until the clock is right; if it is, start 'ndd serve' with --accept-clock", dir,
 			by.Abs().Hours()/24, side))
 	}
+	// Open the index.
 	opened, err := live.Open(ctx, dir, options)
 	bar.End()
 	if err != nil {
@@ -62,6 +64,7 @@ func (o *OpenFlags) Open(ctx context.Context, g *cli.Files, dir string,
 		}
 		return nil, err
 	}
+	// Report the unverified bytes.
 	did := opened.Opening()
 	g.Log.Debug(fmt.Sprintf("%s: %v", dir, did))
 	if did.Skipped > 0 {

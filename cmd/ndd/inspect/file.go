@@ -217,6 +217,7 @@ func bitsEach(bytes, n uint64) float64 {
 
 // text writes the report as text. design is the index's: a segment with other tables names its own design.
 func (f *file) text(w io.Writer, design string) error {
+	// Write the head.
 	if f.FormatVersion == 0 {
 		_, err := fmt.Fprintf(w, "\n%s: raw fingerprints without a header or checksums\n", f.Path)
 		return err
@@ -229,6 +230,7 @@ func (f *file) text(w io.Writer, design string) error {
 	for _, line := range f.Words {
 		fmt.Fprintln(w, line)
 	}
+	// Write the sections.
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	line := func(p part) {
 		fmt.Fprintf(tab, "%s\t%#x\t%s\t%.1f %%\t%.3f\t\n", p.Name, p.Offset, humanize.Comma(int64(p.Bytes)),
@@ -240,6 +242,7 @@ func (f *file) text(w io.Writer, design string) error {
 	for _, p := range f.Sections {
 		line(p)
 	}
+	// Write the tables with their parts.
 	for i, t := range f.Tables {
 		if err := tab.Flush(); err != nil {
 			return err
@@ -251,6 +254,7 @@ func (f *file) text(w io.Writer, design string) error {
 			line(p)
 		}
 	}
+	// Write the metadata.
 	err := tab.Flush()
 	for name, text := range f.Metadata {
 		_, err = fmt.Fprintf(w, "%s: %s\n", name, text)

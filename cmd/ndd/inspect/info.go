@@ -138,11 +138,13 @@ type spread struct {
 func infoOf(ctx context.Context, g *cli.Files, path string, long, drawn bool) (x *info, err error) {
 	defer store.CatchFault(&err)()
 	x = &info{Path: path}
+	// Count the distribution of fingerprints if it is shown.
 	if long || drawn {
 		x.counts = new(distribution.Counts)
 		x.count = x.counts.Add
 	}
 	var lack error
+	// Keep all fingerprints for the figures, if the memory suffices.
 	if drawn {
 		budget := memory.ForProgram(g.Machine.Limit(0))
 		x.count = func(some []uint64) {
@@ -153,6 +155,7 @@ func infoOf(ctx context.Context, g *cli.Files, path string, long, drawn bool) (x
 			}
 		}
 	}
+	// Describe the index or the file.
 	folder := false
 	if !cli.IsStream(path) {
 		at, err := os.Stat(path)
@@ -169,6 +172,7 @@ func infoOf(ctx context.Context, g *cli.Files, path string, long, drawn bool) (x
 	if err := cmp.Or(err, lack); err != nil {
 		return nil, err
 	}
+	// Only a long report has its files and the distribution.
 	if !long {
 		x.Files, x.Choice = nil, nil
 		return x, nil
@@ -197,6 +201,7 @@ func (x *info) add(ctx context.Context, g *cli.Files, path string) error {
 
 // index reports on the index in a folder: its manifest, its segments with their other files, and its log.
 func (x *info) index(ctx context.Context, g *cli.Files) error {
+	// Open the index.
 	o := engine.OpenOptions{Threads: g.Threads, Verify: engine.VerifyFast}
 	if x.counts != nil {
 		o.Verify = engine.VerifyFull // the report reads all bytes anyway
@@ -209,10 +214,12 @@ func (x *info) index(ctx context.Context, g *cli.Files) error {
 		return err
 	}
 	defer open.Close()
+	// Take the figures of the open index.
 	held := open.Stats()
 	x.Kind, x.Choice, x.Segments = "index", live.Of(open).Config().Choice, held.Segments
 	x.Deleted, x.Expired, x.Unflushed = held.Deleted, held.Expired, held.Unflushed
 	x.K, x.Design, x.Layout = open.Design().K, open.Design().Name, string(live.Of(open).Config().Table.Layout)
+	// Find the segments without sketches.
 	m, err := live.ReadManifest(x.Path)
 	if err != nil {
 		return err
@@ -222,6 +229,7 @@ func (x *info) index(ctx context.Context, g *cli.Files) error {
 			x.Unverified = append(x.Unverified, m.Segments[i].File)
 		}
 	}
+	// Describe each file.
 	paths, err := m.Paths(x.Path)
 	if err != nil {
 		return err
@@ -239,6 +247,7 @@ func (x *info) index(ctx context.Context, g *cli.Files) error {
 
 // text writes the report as text.
 func (x *info) text(w io.Writer) error {
+	// Write the first line: kind, documents, design.
 	fmt.Fprintf(w, "%s: %s", x.Path, x.Kind)
 	if x.Documents > 0 || x.Kind == "index" {
 		fmt.Fprintf(w, ", %s", cli.Number(x.Documents+x.Unflushed, "document"))
@@ -259,6 +268,7 @@ func (x *info) text(w io.Writer) error {
 	if x.Unflushed > 0 {
 		fmt.Fprintf(w, "; %s of them in the log", humanize.Comma(int64(x.Unflushed)))
 	}
+	// Write the second line: sizes.
 	fmt.Fprintf(w, "\n%s (%s bytes)", humanize.IBytes(x.Bytes), humanize.Comma(int64(x.Bytes)))
 	if x.Documents > 0 {
 		fmt.Fprintf(w, ", %.2f bytes per document", float64(x.Bytes)/float64(x.Documents))
@@ -266,6 +276,7 @@ func (x *info) text(w io.Writer) error {
 	if x.Segments > 0 {
 		fmt.Fprintf(w, ", %s", cli.Number(x.Segments, "segment"))
 	}
+	// Write the sketches, the reasons of the tables, the files and the distribution.
 	_, err := fmt.Fprintln(w, x.sketches()+x.hashes())
 	if x.Choice != nil {
 		fmt.Fprintln(w, "\nWhy ndd build chose these tables:")

@@ -194,6 +194,7 @@ than 1,000 documents with equal signatures, only the first has pairs with others
 // register adds the flags with these names.
 func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 	f := cmd.Flags()
+	// A name may stand for several flags.
 	for name := range strings.FieldsSeq(names) {
 		switch name {
 		case "documents":

@@ -55,7 +55,7 @@ type mapReduce struct {
 	signatures   string
 }
 
-// taskFlags are the flags of a step, whatever the job is.
+// taskFlags are the flags of a step for every job.
 type taskFlags struct {
 	partitions, parts int
 	memory            string
@@ -123,7 +123,7 @@ func jobList() string {
 	return b.String()
 }
 
-// stepShort says what each step does.
+// stepShort describes each step.
 var stepShort = map[string]string{
 	"map":     "Read a part of the input, write records for the shuffle",
 	"reduce":  "Read sorted records, write results",
@@ -291,8 +291,8 @@ func (m *mapReduce) report(o *mapreduce.Options, what string) {
 	}
 }
 
-// underHadoop reports whether Hadoop Streaming runs this task: it puts the job's settings into the
-// environment, with underscores for dots.
+// underHadoop reports whether Hadoop Streaming runs this task. Hadoop puts the settings of the job into the
+// environment, with underscores instead of dots.
 func underHadoop() bool { return os.Getenv("mapreduce_task_attempt_id") != "" }
 
 // collect checks and writes results of standard input or of files.

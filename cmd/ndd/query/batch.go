@@ -146,6 +146,7 @@ func (b *batch) checkScan() error {
 
 func (b *batch) run(cmd *cobra.Command, path string) error {
 	ctx := cmd.Context()
+	// Check the flags, and read the queries.
 	if err := b.check(path); err != nil {
 		return err
 	}
@@ -158,6 +159,7 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	if b.index.threshold > 0 {
 		b.sketches = sketchesOf(q)
 	}
+	// With an index, a shard is a range of queries.
 	if b.scan == "" {
 		from, to := b.shard.rows(q.Len())
 		b.queries, b.first = b.queries[from:to], int(from)
@@ -166,6 +168,7 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 		}
 	}
 
+	// Open the index or the file to scan.
 	var against answerer
 	if b.scan != "" {
 		against, err = b.openScan(ctx, q)
@@ -175,6 +178,7 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	// Answer the queries, and report the counts.
 	defer against.Close()
 	if err := b.answer(ctx, against); err != nil {
 		return err

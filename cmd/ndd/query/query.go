@@ -45,7 +45,7 @@ type indexFlags struct {
 func (i *indexFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&i.dir, "index", "i", "", "folder of the index")
 	cmd.Flags().IntVarP(&i.k, "distance", "k", -1, "maximum Hamming distance (default: that of the index)")
-	cmd.Flags().Lookup("distance").DefValue = "0" // pflag says no default that is 0
+	cmd.Flags().Lookup("distance").DefValue = "0" // pflag prints no default of 0
 	i.threshold.Register(cmd.Flags())
 }
 
@@ -132,6 +132,7 @@ type querier struct {
 
 func (q *querier) run(cmd *cobra.Command, args []string) (err error) {
 	g := q.g
+	// Check the flags.
 	if err := q.format.Check(g, ""); err != nil {
 		return err
 	}
@@ -140,6 +141,7 @@ func (q *querier) run(cmd *cobra.Command, args []string) (err error) {
 			return err
 		}
 	}
+	// Open the index, and choose the columns of the output.
 	if q.index, err = q.open.open(cmd, g); err != nil {
 		return err
 	}
@@ -150,6 +152,7 @@ func (q *querier) run(cmd *cobra.Command, args []string) (err error) {
 	q.rows = result.NewWriter(g.Stdout, q.format.Format, result.Text, verified, func(doc uint64) (string, error) {
 		return ids.ID(engine.DocID(doc))
 	})
+	// Answer the queries.
 	if q.documents {
 		err = q.askDocuments(cmd.Context(), args)
 	} else {
@@ -158,6 +161,7 @@ func (q *querier) run(cmd *cobra.Command, args []string) (err error) {
 	if err == nil || errors.Is(err, cli.ErrPartly) {
 		err = cmp.Or(q.rows.Close(), err)
 	}
+	// Report omitted IDs, and set the exit status.
 	if q.idsLeftOut > 0 {
 		g.Log.Info(fmt.Sprintf("%s left out by --max-ids %d", cli.Number(q.idsLeftOut, "id"), q.idsMax))
 	}

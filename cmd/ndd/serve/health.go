@@ -54,6 +54,7 @@ not there. A URL without a path is asked at /readyz.`,
 // askHealth prints the answer of a server, whose certificate must be of the authorities in a file unless ca is "". The
 // error is about a server that is not ready.
 func askHealth(ctx context.Context, out io.Writer, target string, timeout time.Duration, ca string) error {
+	// Check the URL. Its default path is /readyz.
 	u, err := url.Parse(target)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return cli.Usagef("%.200q: must be a URL, such as http://%s", target, server.DefaultListen)
@@ -61,6 +62,7 @@ func askHealth(ctx context.Context, out io.Writer, target string, timeout time.D
 	if strings.Trim(u.Path, "/") == "" {
 		u.Path = "/readyz"
 	}
+	// Make a client that trusts the given authorities.
 	client := http.Client{Timeout: timeout}
 	if ca != "" {
 		roots, err := access.Authorities(ca)
@@ -70,6 +72,7 @@ func askHealth(ctx context.Context, out io.Writer, target string, timeout time.D
 		client.Transport = &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}}
 	}
 	defer client.CloseIdleConnections()
+	// Ask the server.
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return err
@@ -82,6 +85,7 @@ func askHealth(ctx context.Context, out io.Writer, target string, timeout time.D
 		return err
 	}
 	defer answer.Body.Close()
+	// Print the answer, or return it as an error.
 	body, err := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
 	if err != nil {
 		return err

@@ -132,7 +132,7 @@ type serveRun struct {
 	open   index.OpenFlags
 	design design.Flags
 	docs   cli.DocumentFlags
-	tables *worker.Options // nil where they stay in the file
+	tables *worker.Options // nil if they stay in their file
 }
 
 // flags are flags that [serveRun.run] reads.
@@ -150,6 +150,7 @@ type flags struct {
 func (s *serveRun) run(cmd *cobra.Command, args []string) error {
 	s.cmd = cmd
 	g := s.g
+	// Check the flags, and choose the folder of the index.
 	if len(args) > 0 && !cmd.Flags().Changed("load") {
 		return cli.Usagef("unexpected argument %q: to load documents, put --load before them", args[0])
 	}
@@ -164,6 +165,7 @@ func (s *serveRun) run(cmd *cobra.Command, args []string) error {
 	if err := o.Validate(); err != nil {
 		return cli.Usagef("%w", err)
 	}
+	// Complete the options of the server.
 	if s.tables = index.Spread(g, "auto"); s.dir != "" && s.tables == nil {
 		g.Log.Debug("memory nodes: " + numa.New(numa.Options{}).String() + ": the tables stay in their file")
 	}
@@ -171,6 +173,7 @@ func (s *serveRun) run(cmd *cobra.Command, args []string) error {
 	o.Threads = g.Threads
 	o.Log = g.Log
 	o.Ready = flushWriter{g.Stdout}
+	// SIGHUP reloads files.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
@@ -181,6 +184,7 @@ func (s *serveRun) run(cmd *cobra.Command, args []string) error {
 	if err := underSystemd(&o); err != nil {
 		return err
 	}
+	// The end of standard input stops the server if --stop-with-stdin is set.
 	ctx := cmd.Context()
 	if s.stopWithStdin { // it ends with the program that holds the other end, however that ends
 		var stop context.CancelFunc
@@ -198,6 +202,7 @@ const defaultDir = "ndd-data"
 
 // place decides which folder is served, if any, and refuses flags that do not go together.
 func (s *serveRun) place(cmd *cobra.Command) (err error) {
+	// Check the values of flags.
 	if s.how.Sync, err = wal.ParseSync(s.sync); err != nil {
 		return cli.Usagef("--sync: %w", err)
 	}
@@ -208,18 +213,21 @@ func (s *serveRun) place(cmd *cobra.Command) (err error) {
 	if s.how.Budget, err = s.g.Budget(s.memory); err != nil {
 		return err
 	}
+	// Set how the index is written.
 	s.how.Write, s.how.Disk = !s.memoryOnly, s.g.Disk
 	s.how.Planned = index.SayPlanned(s.g, s.how.Budget)
 	if s.how.Disk == nil {
 		s.options.Disk = server.NewDiskFigures()
 		s.how.Disk = disk.Hooked(s.options.Disk)
 	}
+	// Refuse flags that exclude each other.
 	if s.memoryOnly && cmd.Flags().Changed("sync") {
 		return cli.Usagef("--sync applies only without --memory-only")
 	}
 	if s.mayCreate && s.memoryOnly {
 		return cli.Usagef("--create applies only without --memory-only")
 	}
+	// Choose the folder, and whether it is created.
 	if s.dir == "" && !s.memoryOnly {
 		s.dir, s.mayCreate = defaultDir, true
 	}
@@ -350,6 +358,7 @@ func (s *serveRun) fresh(ctx context.Context) (*engine.Index, error) {
 
 // loadInto fingerprints documents and adds them.
 func (s *serveRun) loadInto(ctx context.Context, x *engine.Index, l *server.LoadProgress) error {
+	// Fingerprint by the recipe of the index.
 	recipe, err := x.DocumentRecipe()
 	if err != nil {
 		return err
@@ -360,6 +369,7 @@ func (s *serveRun) loadInto(ctx context.Context, x *engine.Index, l *server.Load
 	}
 	c.Sketches = true
 	l.Stage("reading documents")
+	// Insert documents in batches.
 	var waiting []engine.Doc
 	flush := func() error {
 		if len(waiting) == 0 {
@@ -372,6 +382,7 @@ func (s *serveRun) loadInto(ctx context.Context, x *engine.Index, l *server.Load
 		waiting = waiting[:0]
 		return err
 	}
+	// Read all inputs.
 	err = s.g.Ingest(ctx, s.load, c, func(r ingest.Record) error {
 		if !r.OK {
 			l.LeftOut()

@@ -25,8 +25,8 @@ func backupBench(t *testing.T, tokens string) *bench {
 		Access: Access{TokenFile: tokenFile(t, tokens)}})
 }
 
-// TestBackup makes backups over HTTP while documents are inserted, flushed and merged. Each is an
-// index of its own that has what was acknowledged before the request.
+// TestBackup makes backups over HTTP while documents are inserted, flushed and merged. Each backup is an index with
+// all documents that were acknowledged before the request.
 func TestBackup(t *testing.T) {
 	b := backupBench(t, "")
 	x := b.index.Load()
@@ -93,7 +93,7 @@ func TestBackupRefused(t *testing.T) {
 	backup := func(token, name string, want int, words ...string) {
 		t.Helper()
 		status, answer := b.send(t, "/v1/backup", mediaJSON, `{"name": "`+name+`"}`, "Authorization", "Bearer "+token)
-		typeNames(t, status, answer, want, token+" "+name, words...)
+		compareAnswer(t, status, answer, want, token+" "+name, words...)
 	}
 	for token, want := range map[string]int{"unknown-0123456789abcdef": 401, readToken: 403, writeToken: 403} {
 		backup(token, "a", want)

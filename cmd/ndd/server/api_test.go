@@ -13,8 +13,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// A list is answered document by document: those that cannot be stored say why, and keep no other
-// out.
+// The answer to a list has a result for each document. An invalid document has a reason, and does not affect the
+// others.
 func TestInsertAnswersForEach(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
 	body := fmt.Sprintf(`{"documents": [{"id": "a", "text": %q}, {"id": "b", "text": "too short"},
@@ -59,7 +59,7 @@ func TestInsertIsWhole(t *testing.T) {
 	group.Wait()
 }
 
-// Of near-duplicates that arrive together exactly one is added.
+// Of several near-duplicates that arrive at the same time, exactly one is added.
 func TestCheckAndInsertAdmitsOne(t *testing.T) {
 	const rounds, others = 20, 8
 	b := start(t, newIndex(t, 3, nil, nil), "")
@@ -87,8 +87,8 @@ func TestCheckAndInsertAdmitsOne(t *testing.T) {
 	}
 }
 
-// Documents are replaced by others of their IDs while queries that have found them look their IDs
-// up: what is gone by then is left out, and is no error.
+// Documents are replaced while queries look up the IDs of their hits. A hit that was deleted meanwhile is omitted,
+// without an error.
 func TestQueriesBesideReplacements(t *testing.T) {
 	x, err := engine.New(3, engine.Options{})
 	must.Do(t, err)
@@ -121,8 +121,8 @@ func TestQueriesBesideReplacements(t *testing.T) {
 	t.Logf("%d rounds of queries", asked)
 }
 
-// An index of raw fingerprints numbers its documents: it takes none with an id, which it would drop, nor a text, for
-// which it has no recipe.
+// An index of raw fingerprints only numbers its documents. It refuses IDs, which it cannot store, and texts, because
+// it has no recipe.
 func TestInsertWithoutIDs(t *testing.T) {
 	x, err := engine.New(3, engine.Options{NoIDs: true})
 	must.Do(t, err)

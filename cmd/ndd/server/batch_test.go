@@ -51,7 +51,7 @@ func TestAnswersAreTheOracle(t *testing.T) {
 				last.IDs = append(last.IDs, id)
 				last.Documents++
 				of.Documents++
-				// as doc.go has it
+				// as in doc.go
 				rows.WriteString(little([]uint64{uint64(h.Query), h.Fingerprint, uint64(h.Distance), uint64(h.Row)}))
 				fmt.Fprintf(&lines, `{"query":%d,"fingerprint":%q,"distance":%d,"id":%q}`+"\n", h.Query, f, h.Distance, id)
 			}
@@ -119,13 +119,13 @@ func TestLinesStayLines(t *testing.T) {
 	}
 }
 
-// A client that goes away in the middle of a long answer ends its batch, gives
-// its place back and is no failure of the server.
+// If a client disconnects during a long answer, its batch ends and leaves the gate. The server does not report a
+// failure.
 func TestBatchClientGoes(t *testing.T) {
 	t.Parallel()
 	same := make([]uint64, 2000)
 	b := start(t, newIndex(t, 3, nil, same), "")
-	body := little(make([]uint64, 2000)) // 4 M lines, if somebody read them
+	body := little(make([]uint64, 2000)) // 4 M lines, if a client reads all of them
 	for range b.batches.Slots + 2 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(b.URL, "http://"))
 		must.Do(t, err)
@@ -166,7 +166,7 @@ func TestFailureCutsTheAnswerOff(t *testing.T) {
 	}
 }
 
-// waitMax is how long something that is about to happen may take, on whatever machine.
+// waitMax is the maximum waiting time for an expected event, even on a slow machine.
 const waitMax = 2 * time.Minute
 
 var errBroken = errors.New("a page cannot be read")
@@ -239,8 +239,8 @@ func TestBatchTimeout(t *testing.T) {
 	must.Eventually(t, "the gate is empty", func() bool { return b.held() == "" })
 }
 
-// TestHotBatch: the most queries for a fingerprint that very many recent documents have are
-// answered with the first one each.
+// TestHotBatch: a batch of the maximum size queries a fingerprint of very many recent documents. With unique, each
+// answer has the first document.
 func TestHotBatch(t *testing.T) {
 	t.Parallel()
 	b := start(t, newIndex(t, 3, nil, make([]uint64, 20_000)), "")

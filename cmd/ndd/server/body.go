@@ -30,6 +30,7 @@ func readRequestBody(w *answer, r *http.Request, to *route, recipe *simhash.Reci
 	if to.accepts == nil {
 		return in, 0, nil
 	}
+	// Check the headers before the body is read.
 	encoding := strings.ToLower(r.Header.Get("Content-Encoding"))
 	if !slices.Contains(encodings, encoding) {
 		return in, 0, newProblem(http.StatusUnsupportedMediaType,
@@ -38,6 +39,7 @@ func readRequestBody(w *answer, r *http.Request, to *route, recipe *simhash.Reci
 	if in, p = acceptMedia(r.Header.Get("Content-Type"), to.accepts); p != nil {
 		return in, 0, p
 	}
+	// Read the body.
 	if in.body, p = readBody(w, r, limits); p != nil {
 		return in, 0, p
 	}
@@ -45,6 +47,7 @@ func readRequestBody(w *answer, r *http.Request, to *route, recipe *simhash.Reci
 	if err := to.gate.Refuse(sent > heavyBytes); err != nil { // before any work on the body
 		return in, sent, admissionProblem(err)
 	}
+	// Decompress it, and reserve the memory for processing it.
 	if encoding != "" && encoding != "identity" {
 		in.body, p = decompress(in.body, encoding, int(limits.Body), w.slot.memory)
 	} else {
@@ -85,6 +88,7 @@ func acceptMedia(header string, accepted []string) (in payload, p *problem) {
 // idle sender holds little. Beyond 64 KiB, each 64 KiB must arrive within times.stall. There is no limit of the total
 // time.
 func readBody(w *answer, r *http.Request, limits *bounds) (body []byte, p *problem) {
+	// Refuse a body that is announced as too long, and limit one without a length.
 	if r.ContentLength > limits.Body {
 		return nil, tooLarge(limits.Body)
 	}
@@ -92,6 +96,7 @@ func readBody(w *answer, r *http.Request, limits *bounds) (body []byte, p *probl
 	if r.ContentLength < 0 {
 		in = http.MaxBytesReader(w, r.Body, limits.Body)
 	}
+	// Allocate the first part. Its memory is not counted.
 	memory, from := w.slot.memory, http.NewResponseController(w)
 	window := 0 // length of the body when the current time began
 	defer memory.SetWaiting(false)
@@ -100,6 +105,7 @@ func readBody(w *answer, r *http.Request, limits *bounds) (body []byte, p *probl
 		first = min(first, r.ContentLength+1) // one more, to see the end without growing
 	}
 	body = make([]byte, 0, first)
+	// Read until the end, and reserve memory before the buffer grows.
 	for {
 		if len(body) == cap(body) {
 			more := int64(cap(body))
@@ -111,6 +117,7 @@ func readBody(w *answer, r *http.Request, limits *bounds) (body []byte, p *probl
 			}
 			body = append(make([]byte, 0, int64(cap(body))+more), body...)
 		}
+		// Set a new deadline for the next stallBytes.
 		if len(body)-window >= stallBytes {
 			window = len(body)
 			from.SetReadDeadline(time.Now().Add(limits.times.stall)) // before that, the deadline of the server applies
@@ -118,6 +125,7 @@ func readBody(w *answer, r *http.Request, limits *bounds) (body []byte, p *probl
 				from.SetReadDeadline(time.Now()) // the deadline that cut the request off was just overwritten
 			}
 		}
+		// Read what has arrived. Meanwhile the request may be cut off.
 		memory.SetWaiting(true)
 		n, err := in.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -152,12 +160,13 @@ func tooLarge(limit int64) *problem {
 // encodings are the values of Content-Encoding that a body may have.
 var encodings = []string{"", "identity", "gzip", "x-gzip", "zstd"}
 
-// zstdWindowMax is the largest window of a zstd body, as browsers have it.
+// zstdWindowMax is the maximum window of a zstd body, the same limit as in browsers.
 const zstdWindowMax = 8 << 20
 
 // decompress decompresses a body. The limit of a body applies to the result, too. Its memory is reserved while it
 // grows.
 func decompress(body []byte, encoding string, limit int, memory *admit.Transfer) ([]byte, *problem) {
+	// Open the decoder.
 	bad := func(err error) *problem {
 		return newProblem(http.StatusBadRequest, fmt.Sprintf("body: not %s, as the header Content-Encoding says: %v",
 			encoding, err))
@@ -181,6 +190,7 @@ func decompress(body []byte, encoding string, limit int, memory *admit.Transfer)
 		}
 		in = z
 	}
+	// Read to the end, and reserve memory before the buffer grows.
 	var out []byte
 	for {
 		if len(out) == cap(out) {

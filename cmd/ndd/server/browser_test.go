@@ -23,10 +23,10 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// browserMax is how long a browser may take for one test: it waits for what it sees, not for time.
+// browserMax is the maximum time of a test with a browser. Tests wait for elements, not for a fixed time.
 const browserMax = 5 * time.Minute
 
-// A tab is one of a headless Chromium, with what it complained of.
+// A tab is a tab of a headless Chromium, with the errors of its console.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -35,7 +35,7 @@ type tab struct {
 	faults []string
 }
 
-// newTab starts a browser with a profile of its own, and opens a page until an element is seen.
+// newTab starts a browser with a new profile, opens a page, and waits until an element is visible.
 func newTab(t *testing.T, url, selector string) *tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU,
@@ -90,8 +90,8 @@ func evaluate[T any](b *tab, a chromedp.Action[T]) T {
 	return v
 }
 
-// press clicks on an element where it is by then: a mouse is moved first, and misses what figures
-// that come in push away meanwhile.
+// press clicks on an element by script. A simulated mouse could miss it, because figures that arrive meanwhile move
+// the element.
 func press(selector string) chromedp.Action[chromedp.Void] {
 	return chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector(%q).click()", selector))
 }
@@ -102,7 +102,7 @@ func (b *tab) complaints() []string {
 	return slices.Clone(b.faults)
 }
 
-// text returns that of an element.
+// text returns the text of an element.
 func (b *tab) text(selector string) string {
 	b.t.Helper()
 	return evaluate(b, chromedp.Text(selector))
@@ -169,8 +169,7 @@ func pageIndex(t *testing.T) *bench {
 	return b
 }
 
-// A reader pastes a text, sees what is near it and in which bits it differs, and the figures of the
-// index.
+// A user pastes a text. The page shows the near documents with the differing bits, and the figures of the index.
 func TestPageInABrowser(t *testing.T) {
 	b := pageIndex(t)
 	p := newTab(t, b.URL, "#tiles .big")
@@ -200,7 +199,7 @@ func TestPageInABrowser(t *testing.T) {
 	p.fits("page")
 }
 
-// All is done by keyboard: what has the focus is seen, and in an order that makes sense.
+// The keyboard is enough. The focus is visible, and its order follows the page.
 func TestPageByKeyboard(t *testing.T) {
 	b := pageIndex(t)
 	p := newTab(t, b.URL, "#tiles .big")
@@ -236,7 +235,7 @@ func TestPageByKeyboard(t *testing.T) {
 	}
 }
 
-// What cannot be answered is said in words.
+// Errors of the server are shown as text.
 func TestPageSaysWhatIsWrong(t *testing.T) {
 	b := pageIndex(t)
 	p := newTab(t, b.URL, "#tiles .big")

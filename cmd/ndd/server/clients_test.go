@@ -22,7 +22,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// dialRaw opens a connection with a small receive window, and sends what is given.
+// dialRaw opens a connection with a small receive window, and sends the given text.
 func dialRaw(t testing.TB, b *bench, text string) *net.TCPConn {
 	t.Helper()
 	d := net.Dialer{}
@@ -66,9 +66,9 @@ func named(t *testing.T, n int) *engine.Index {
 // are answered.
 func TestReadersThatStop(t *testing.T) {
 	t.Parallel()
-	// nobody is cut off
+	// no client is cut off
 	b := startWith(t, named(t, 4000), "", bounds{Queue: waitMax, times: patient})
-	// On whatever machine: answers of 8 MB for twice as many are less than a client may have, 128
+	// This holds on every machine: answers of 8 MB for twice as many clients are less than the share of a client, 128
 	// MiB.
 	const slots = 3
 	b.gated(slots, 100, waitMax)
@@ -97,8 +97,7 @@ func TestReadersThatStop(t *testing.T) {
 	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
-// Uploads that pause keep nobody out: when they hold all the memory that a client may have, the
-// oldest of them are ended, and told so.
+// Paused uploads do not block others. If they hold the whole share of a client, the oldest are cut off with an error.
 func TestPausedUploads(t *testing.T) {
 	t.Parallel()
 	limits := bounds{Queue: waitMax, Body: 1 << 20, Answer: 1 << 20, RequestMemory: 16 << 20, times: patient}
@@ -167,8 +166,7 @@ func TestConnectionTimesOut(t *testing.T) {
 var patient = times{header: 10 * waitMax, body: 10 * waitMax, write: 10 * waitMax, idle: 10 * waitMax,
 	stall: 10 * waitMax}
 
-// What a server allows that is not told otherwise; small answers have a time to be written, too, what
-// the kernel's buffers do not take.
+// The default limits of a server. Small answers have a time limit, too, if they exceed the buffers of the kernel.
 func TestDefaultLimits(t *testing.T) {
 	want := bounds{
 		Connections: 4096, Body: 8 << 20, Answer: 16 << 20,
@@ -215,7 +213,7 @@ func TestRunLimitsConnections(t *testing.T) {
 		if closed := errors.Is(err, io.EOF); closed != (i < most) || !closed && !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatalf("connection %d of %d, of which %d may be open: %v", i, len(all), most, err)
 		}
-		c.Close() // or else the server waits for a request
+		c.Close() // otherwise the server waits for a request
 	}
 	r.end()
 }
@@ -235,8 +233,8 @@ func packed(t *testing.T, encoding, text string) string {
 	return out.String()
 }
 
-// TestPackedBodies: compressed bodies are read as what they hold, up to the limit of a body, and
-// refused without their header.
+// TestPackedBodies: compressed bodies are decompressed, up to the limit of a body. Without their header they are
+// refused.
 func TestPackedBodies(t *testing.T) {
 	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", bounds{Queue: waitMax, Body: 1 << 20})
 	object, _ := json.Marshal(map[string]string{"text": pageA})
@@ -267,14 +265,14 @@ func TestPackedBodies(t *testing.T) {
 			{"/v1/query", mediaText, encoding, whole[:len(whole)-5], http.StatusBadRequest, ""},
 		} {
 			status, got := b.send(t, c.path, c.media, c.body, "Content-Encoding", c.encoding)
-			typeNames(t, status, got, c.status, c.encoding+" "+c.media+" "+c.body, c.want)
+			compareAnswer(t, status, got, c.status, c.encoding+" "+c.media+" "+c.body, c.want)
 		}
 	}
 	b.wants(t, http.StatusOK, "/v1/batch", mediaBytes, prints)
 	must.Eventually(t, "all memory is released", func() bool { return b.held() == "" })
 }
 
-// TestPackedMemory: what a body becomes counts towards the memory of requests, as the body does.
+// TestPackedMemory: the body and its decompressed data both count as memory of requests.
 func TestPackedMemory(t *testing.T) {
 	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", bounds{Queue: waitMax, Body: 1 << 20, Answer: 64 << 10,
 		RequestMemory: 6400 << 10})
@@ -285,7 +283,7 @@ func TestPackedMemory(t *testing.T) {
 	}
 	b.wants(t, http.StatusOK, "/v1/query", mediaText, text.String())
 	status, got := b.send(t, "/v1/query", mediaText, packed(t, "gzip", text.String()), "Content-Encoding", "gzip")
-	typeNames(t, status, got, http.StatusTooManyRequests, "packed")
+	compareAnswer(t, status, got, http.StatusTooManyRequests, "packed")
 }
 
 // TestRefusedWhileSending refuses requests whose clients send a whole body, of megabytes, before they read the answer:
@@ -315,7 +313,7 @@ func TestRefusedWhileSending(t *testing.T) {
 			b := startWith(t, x, c.tokens, c.limits)
 			for _, chunked := range []bool{false, true} {
 				if chunked && c.pause > 0 {
-					continue // what follows a chunk that is late cannot be read
+					continue // the bytes after a late chunk cannot be parsed
 				}
 				conn, err := net.Dial("tcp", b.Listener.Addr().String())
 				must.Do(t, err)

@@ -53,7 +53,7 @@ func dialPath(t *testing.T, l *listener, path string) net.Conn {
 	return c
 }
 
-// servedOn reads until the answer's text is there.
+// servedOn reads until the text of the answer has arrived.
 func servedOn(c net.Conn) (string, error) {
 	var text []byte
 	for b := make([]byte, 512); ; {
@@ -78,7 +78,7 @@ func TestOldestIdleIsClosed(t *testing.T) {
 		idle = append(idle, c)
 		must.Eventually(t, "all are idle", func() bool { n := l.now(); return n.Idle == n.Open })
 		if len(idle) >= max {
-			time.Sleep(settleTime) // the oldest is idle for good
+			time.Sleep(settleTime) // the oldest is idle long enough
 		}
 	}
 	for i, c := range idle {
@@ -123,8 +123,7 @@ func TestAllBusy(t *testing.T) {
 	}
 }
 
-// A connection that is reset ends with an error, over HTTP/1.0, too, where the end of the
-// connection is that of the answer.
+// A reset connection ends with an error. In HTTP/1.0, too, where the end of the connection is the end of the answer.
 func TestReset(t *testing.T) {
 	l, _ := serveConnections(t, 8)
 	c := dialPath(t, l, "")

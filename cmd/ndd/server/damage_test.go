@@ -132,8 +132,7 @@ func TestScrub(t *testing.T) {
 	}
 }
 
-// The limit of open files lowers that of connections, and one that leaves no room is refused when
-// the server starts.
+// The limit of open files lowers the limit of connections. If it leaves none, the server does not start.
 func TestOpenFiles(t *testing.T) {
 	for _, c := range []struct {
 		files, connections int
@@ -156,12 +155,12 @@ func TestOpenFiles(t *testing.T) {
 	}
 }
 
-// TestFullDisk fills the disk under a server: inserts and deletions are refused, by name, while
-// queries are answered; and when there is room again both go on, without a restart. In the midst of a list it tells
-// of what was written before as it is, and of the others that they were not decided upon. What was
-// refused may be not there, neither then nor after a restart; what was answered is.
+// TestFullDisk fills the disk of a server. Inserts and deletions are refused with a reason, and queries are answered.
+// When there is room again, changes work without a restart. If the disk becomes full during a list, the answer has
+// the results of the earlier documents, and an error for the others. Refused documents are absent, also after a
+// restart, and acknowledged ones are present.
 func TestFullDisk(t *testing.T) {
-	var room atomic.Int64 // for so many writes
+	var room atomic.Int64 // number of writes before the disk is full
 	const plenty = 1 << 30
 	room.Store(plenty)
 	d := disk.Failing(func(c disk.Call, _ string) error {
@@ -218,8 +217,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestRestartUnwritable opens an index on a disk that is full, and on one that is read-only: queries are
-// answered, changes are refused, /readyz and the metrics say so, and changes go on when there is room.
+// TestRestartUnwritable opens an index on a full disk, and on a read-only one. Queries are answered, and changes are
+// refused. /readyz and the metrics report it. Changes work again when there is room.
 func TestRestartUnwritable(t *testing.T) {
 	for _, c := range []struct {
 		why    error
@@ -262,8 +261,8 @@ func TestRestartUnwritable(t *testing.T) {
 	}
 }
 
-// TestUnknownOutcome has the sync of a change fail: whatever the change is and whatever the error, the answer says that
-// its outcome is unknown, and /readyz that changes are refused.
+// TestUnknownOutcome makes the sync of a change fail. For every change and error, the answer says that the outcome is
+// unknown. /readyz reports that changes are refused.
 func TestUnknownOutcome(t *testing.T) {
 	for path, body := range map[string]string{
 		"/v1/insert":                       `{"id": "new", "fingerprint": "ffffffff00000000"}`,

@@ -32,10 +32,12 @@ type deleteAnswer struct {
 
 // delete is /v1/delete.
 func (s documents) delete(ctx context.Context, c *call, in *deleteRequest) (reply, *problem) {
+	// Exactly one field selects the documents.
 	if p := oneOf("body", "id, ids, prefix and fingerprint", in.ID != nil, in.IDs != nil, in.Prefix != nil,
 		in.Fingerprint != nil); p != nil {
 		return reply{}, p
 	}
+	// Only an admin may delete by prefix.
 	if in.Prefix != nil {
 		if c.client.Role < access.Admin {
 			return reply{}, newProblem(http.StatusForbidden,
@@ -46,6 +48,7 @@ func (s documents) delete(ctx context.Context, c *call, in *deleteRequest) (repl
 		}
 		return s.deletePrefix(ctx, c)
 	}
+	// Delete by fingerprint or by IDs.
 	x, deleted := c.index, 0
 	var err error
 	switch {
@@ -66,6 +69,7 @@ func (s documents) delete(ctx context.Context, c *call, in *deleteRequest) (repl
 	if err != nil {
 		return reply{}, errorProblem(err)
 	}
+	// The access log has the outcome of a single ID.
 	done := reply{value: &deleteAnswer{deleted}}
 	if in.ID != nil {
 		done.effect = effect{documents: 1, id: *in.ID, outcome: "not there"}

@@ -42,7 +42,7 @@ func TestDocumentsAsBodies(t *testing.T) {
 	}
 }
 
-// Ids that fill an answer are cut off at some megabytes, and the answer says so.
+// An answer has at most some megabytes of IDs. It reports that it is truncated.
 func TestAnswersAreBounded(t *testing.T) {
 	const n, each, most = 2000, 2000, 1 << 20
 	b := startWith(t, named(t, n), "", bounds{Queue: waitMax, Answer: most})
@@ -118,7 +118,7 @@ func TestListing(t *testing.T) {
 		b.wants(t, status, what, "", "")
 	}
 	b.wants(t, http.StatusOK, "/v1/insert?id=other", "", `{"id": "https://b/own", "fingerprint": "0f00000000000000"}`,
-		`"id":"https://b/own"`) // that of the body takes precedence
+		`"id":"https://b/own"`) // the ID in the body takes precedence
 	b.wants(t, http.StatusOK, "DELETE /v1/documents?prefix="+url.QueryEscape("https://b"), "", "", `{"deleted":11}`)
 	if left, _ := pages(t, b, ""); len(left) != 20 || strings.Contains(fmt.Sprint(left), "https://b") {
 		t.Errorf("%q are left", left)
@@ -133,8 +133,7 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// A request says what becomes of a document whose ID is taken, whatever the server was started
-// with, for one and for each of a list.
+// on_conflict of a request overrides the flag of the server, for one document and for each document of a list.
 func TestOnConflict(t *testing.T) {
 	for _, started := range []engine.OnConflict{0, engine.Replace, engine.Keep, engine.Refuse} {
 		for _, path := range []string{"/v1/insert", "/v1/check-and-insert"} {
@@ -145,7 +144,7 @@ func TestOnConflict(t *testing.T) {
 				ask[checkAnswer](t, b, path+"?on_conflict=error", `{"id": "a", "fingerprint": "0000000000000000"}`)
 				to := path + "?on_conflict=" + given
 				if given == "error" && started == engine.Refuse {
-					to = path // without the word it is what the server was started with
+					to = path // without on_conflict the flag of the server applies
 				}
 				became := fmt.Sprintf(`"inserted":%v,"id":"a"`, given == "replace")
 				b.wants(t, http.StatusOK, to, "", `{"documents": [{"id": "a", "fingerprint": "ffffffff00000000"},
@@ -160,9 +159,8 @@ func TestOnConflict(t *testing.T) {
 	}
 }
 
-// TestTTL: a document is gone when its time is over, and stays where it has none. The time stands
-// beside a body, or in it for one document or a whole list, or in each document of a list; the
-// nearest one counts.
+// TestTTL: a document expires after its time to live, and a document without one stays. The time is a parameter, a
+// field of the body, or a field of a document in a list. The most specific one counts.
 func TestTTL(t *testing.T) {
 	t.Parallel() // it waits for the time
 	b := start(t, newIndex(t, 3, nil, nil), "")

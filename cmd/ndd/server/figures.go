@@ -54,6 +54,7 @@ func bit(is bool) float64 {
 
 // Collect sends the figures.
 func (s collector) Collect(out chan<- prometheus.Metric) {
+	// The state of the server and its memory exists without an index.
 	to := figures(out)
 	to.gauge("ndd_ready", "1 if queries are answered, else 0.", bit(s.unready() == nil))
 	to.gauge("ndd_writable", "1 if changes are accepted; 0 after a refused change until one succeeds: the disk or memory is full, or the disk failed.",
@@ -68,6 +69,7 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 	if b := s.options.Budget; b != nil {
 		memory("index", b.Limit().Bytes-b.Left(), b.Limit().Bytes)
 	}
+	// Figures of an empty index stand for a missing one.
 	x := s.index.Load()
 	var t engine.Stats
 	if x != nil {
@@ -80,6 +82,7 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 	to.gauge("ndd_index_segments", "Segments of the index.", float64(t.Segments))
 	to.gauge("ndd_index_buffered", "Inserted documents that are not in a segment yet.", float64(t.Buffered))
 	to.gauge("ndd_index_table_bytes", "Bytes of all tables.", float64(t.TableBytes))
+	// The rest needs an index.
 	if x == nil {
 		return
 	}

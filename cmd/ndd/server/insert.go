@@ -231,6 +231,7 @@ type checkAnswer struct {
 
 // checkAndInsert handles /v1/check-and-insert. It adds, in order, the documents that are not near a stored one.
 func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest) (reply, *problem) {
+	// Read the arguments and the documents.
 	if p := in.setID(c); p != nil {
 		return reply{}, p
 	}
@@ -242,6 +243,7 @@ func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest
 	if p != nil {
 		return reply{}, p
 	}
+	// Insert the valid documents. An error may leave the rest of a list undecided.
 	single, limit := in.Documents == nil, 1
 	if single {
 		limit = limitDefault
@@ -256,6 +258,7 @@ func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest
 			return reply{}, done.rest
 		}
 	}
+	// Merge the outcomes with the reasons of invalid and undecided documents.
 	results, room := make([]checkAnswer, len(list)), s.answerBytes
 	for i := range list {
 		switch {

@@ -145,8 +145,7 @@ func scrape(s *service) string {
 	return w.Body.String()
 }
 
-// TestNodes: an index whose tables are spread over memory nodes says so in /v1/stats, and in the
-// metrics whether something could not be had.
+// TestNodes: /v1/stats shows the tables on each memory node, and the metrics count failures of the placement.
 func TestNodes(t *testing.T) {
 	dir := buildIndex(t, []uint64{1, 2, 4, 1 << 63}, false)
 	x, err := openAs(t.Context(), dir,

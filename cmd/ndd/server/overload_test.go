@@ -19,7 +19,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// gated has gates of so many slots and places for each kind of request.
+// gated replaces the gates by gates with the given numbers of slots and places.
 func (b *bench) gated(slots, places int, wait time.Duration) {
 	gate := func(name string) *admit.Gate {
 		return admit.NewGate(admit.Options{Name: name, Slots: slots, Places: places, WaitMax: wait})
@@ -78,14 +78,13 @@ func TestOverloadShedsAndRecovers(t *testing.T) {
 	}
 }
 
-// Ten times as many requests as can run and wait: those that have no room are told at once when to
-// come again, what runs, waits and is held in memory stays within its bounds, and all that were let
-// in are answered.
+// Ten times as many requests arrive as can run and wait. The others are refused at once, with the time of a new
+// attempt. Running and waiting requests and memory stay within their limits. All admitted requests are answered.
 func TestTenfold(t *testing.T) {
 	const slots, places = 4, 16
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
 	b.gated(slots, places, waitMax)
-	leave := filled(t, b.batches) // nothing ends for now
+	leave := filled(t, b.batches) // no request ends for now
 	before := runtime.NumGoroutine()
 	var answered, shed atomic.Int64
 	var group sync.WaitGroup
@@ -108,7 +107,7 @@ func TestTenfold(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	status, body := b.send(t, "/v1/batch", "", "no gzip, but nobody looks", "Content-Encoding", "gzip")
-	typeNames(t, status, body, http.StatusTooManyRequests, "a compressed body")
+	compareAnswer(t, status, body, http.StatusTooManyRequests, "a compressed body")
 	// Of each request: its test, its client's connection with two, its server's with two.
 	if n := runtime.NumGoroutine(); n > before+6*10*(slots+places) {
 		t.Errorf("%d goroutines, %d before", n, before)
@@ -131,13 +130,13 @@ type owner struct {
 func (o owner) Client() string { return o.client }
 func (o owner) CutOff()        { o.t.Error("cut off") }
 
-// TestRefusedStream: a batch whose answer finds no memory is answered 429 and ends; it does not go
-// on for nobody.
+// TestRefusedStream: if there is no memory for the answer of a batch, the batch ends with 429. It does not continue
+// without a reader.
 func TestRefusedStream(t *testing.T) {
 	b := startWith(t, newIndex(t, 3, nil, make([]uint64, 3000)), "", bounds{Queue: waitMax, RequestMemory: 16 << 20})
 	other := b.transfers.Begin(owner{t, "another client"})
 	defer other.End()
-	if err := other.Grow(16<<20 - 60<<10); err != nil { // what is left is enough for the body, and not for an answer
+	if err := other.Grow(16<<20 - 60<<10); err != nil { // the rest is enough for the body, but not for an answer
 		t.Fatal(err)
 	}
 	b.wants(t, http.StatusTooManyRequests, "/v1/batch", "", strings.Repeat("\x00", 8*1000), "too many large requests")
@@ -155,9 +154,8 @@ var (
 		"the slowest; 0: it is only measured")
 )
 
-// Beside clients that idle, send half a header, half a body, or read nothing of a large answer,
-// good ones are all answered. How long that takes depends on the machine, and is held where it is
-// asked for.
+// Regular clients are answered while others idle, send half a header or half a body, or do not read a large answer.
+// The time depends on the machine, so only the long form limits it.
 func TestSlowClients(t *testing.T) {
 	b := startWith(t, named(t, 4000), "", bounds{Queue: waitMax, Connections: max(1024, 8**slowClients), times: patient})
 	alone := goodClients(t, b)
@@ -204,8 +202,8 @@ func goodClients(t *testing.T, b *bench) time.Duration {
 	return rounds[len(rounds)/2]
 }
 
-// TestLargeBodiesOfOneClient: large bodies of one client, of which the work takes more than its
-// share of the memory, are answered beside its other requests, many of them in turn.
+// TestLargeBodiesOfOneClient: processing a large body takes more than the client's share of the memory. Many such
+// requests of one client are answered one after the other, and its other requests at the same time.
 func TestLargeBodiesOfOneClient(t *testing.T) {
 	t.Parallel()
 	limits := bounds{Queue: waitMax, RequestMemory: 64 << 20, times: patient}
@@ -229,7 +227,7 @@ func TestLargeBodiesOfOneClient(t *testing.T) {
 					answered.Add(1)
 					return
 				}
-				if a.Header.Get("Retry-After") == "" { // of 429, or of 408 when it was too slow
+				if a.Header.Get("Retry-After") == "" { // an answer 429, or 408 to a slow upload
 					t.Errorf("%s %v", a.Status, a.Header)
 					return
 				}
@@ -246,7 +244,7 @@ func TestLargeBodiesOfOneClient(t *testing.T) {
 	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
-// TestWorkBytes: what is taken for a body covers the memory that it becomes.
+// TestWorkBytes: the reserved memory of a body covers the memory for processing it.
 func TestWorkBytes(t *testing.T) {
 	counting, err := simhash.RecipeByName(simhash.NameSimhash)
 	must.Do(t, err)

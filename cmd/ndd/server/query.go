@@ -115,6 +115,7 @@ func newHitList(memory *admit.Transfer, ids engine.IDs, f summary, k, limit int,
 // add adds hits, or the next documents of the last one. The error wraps [engine.ErrNoDocument] if one of them was
 // deleted.
 func (l *hitList) add(hits []engine.Hit) error {
+	// Count the documents of each hit, and list IDs while there is room.
 	for i := range hits {
 		h := &hits[i]
 		if h.Before == 0 {
@@ -125,6 +126,7 @@ func (l *hitList) add(hits []engine.Hit) error {
 			if l.limit <= 0 || l.room <= 0 {
 				break
 			}
+			// Begin the hit with its first listed document.
 			if !begun {
 				l.Hits = append(l.Hits, hit{Fingerprint: h.Fingerprint.String(), Distance: h.Distance,
 					Documents: int(h.Documents), IDs: []string{}})
@@ -134,6 +136,7 @@ func (l *hitList) add(hits []engine.Hit) error {
 			if doc == engine.NoDoc {
 				continue // the index stores only fingerprints
 			}
+			// Look up the ID, and reserve its memory.
 			id, err := l.ids.ID(doc)
 			if err != nil {
 				return err

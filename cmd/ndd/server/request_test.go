@@ -26,8 +26,8 @@ import (
 // print0 is the field of a fingerprint.
 const print0 = `"fingerprint": "0000000000000000"`
 
-// malformed are requests that make no sense, the status that they are answered with, and a word
-// that the answer must have: the field, or what was expected.
+// malformed has invalid requests, the status of their answers, and a text that the answer must contain: the field, or
+// the expected value.
 var malformed = []struct {
 	what, contentType, body string
 	status                  int
@@ -164,7 +164,7 @@ func TestMalformedRequests(t *testing.T) {
 	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
-// sendRaw sends bytes and returns the status, "" where there is none.
+// sendRaw sends bytes and returns the status, or "" if there is none.
 func sendRaw(t testing.TB, b *bench, data string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", b.Listener.Addr().String())
@@ -187,13 +187,13 @@ func sendRaw(t testing.TB, b *bench, data string) string {
 
 var goodRequests = flag.Int64("good.requests", 100, "good requests of TestBadRequestsHarmOnlyThemselves, at least")
 
-// A malformed request, and one that panics, harms only itself: good ones among
-// them are answered, and nothing is used up.
+// A malformed request, and one whose handler panics, affects only itself. Valid requests between them are answered,
+// and no resource leaks.
 func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), []uint64{0}), "")
 	mux := http.NewServeMux()
 	mux.Handle("/", b.Config.Handler)
-	// A route whose handler panics, behind the same guard as the others.
+	// A route whose handler panics, with the same middleware as the others.
 	mux.Handle("/panic", b.observe(b.guard(&route{accepts: []string{"application/json"}, gate: b.queries,
 		serve: func(http.ResponseWriter, *http.Request) { panic("a bug for the test") }})))
 	b.Config.Handler = mux
@@ -249,8 +249,8 @@ func TestCutDocument(t *testing.T) {
 	}
 }
 
-// TestDocumentsAreFingerprintedAlike: a document gets the same fingerprint however it is sent, that of
-// package simhash. One that is the whole body is read as the charset of its type says.
+// TestDocumentsAreFingerprintedAlike: in every form of a request, a document gets the fingerprint of package simhash.
+// The media type of a document that is the whole body has its charset.
 func TestDocumentsAreFingerprintedAlike(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
 	const text = "Übergrößenträger müssen über die Brücke fahren, höflich grüßen und schöne Mädchen früh küssen"

@@ -39,6 +39,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
+	// Set the defaults of optional functions.
 	if o.notice == nil {
 		o.notice = func() { time.Sleep(drainNotice) }
 	}
@@ -46,6 +47,7 @@ func Run(ctx context.Context, o Options) error {
 		o.Notify = func(string) {}
 	}
 	o.drainMax = cmp.Or(o.drainMax, drainMax)
+	// Reserve the memory of requests, and make the service.
 	requestMemory, release, err := reserve(o.Budget)
 	if err != nil {
 		return err
@@ -63,6 +65,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.started != nil {
 		o.started(s)
 	}
+	// Open the access log and the listeners, and then load and serve the index.
 	if o.AccessLog != "" {
 		if s.accessLog, err = openAccessLog(o.AccessLog); err != nil {
 			return err
@@ -134,12 +137,14 @@ func (s *service) live(ctx context.Context, front *listener, failed <-chan error
 // loop handles the events between start and stop.
 func (s *service) loop(ctx context.Context, front *listener, loaded, failed <-chan error) error {
 	o := s.options
+	// The watchdog of systemd expects a message in each interval.
 	var watch <-chan time.Time
 	if o.Watchdog > 0 {
 		ticker := time.NewTicker(o.Watchdog / 3)
 		defer ticker.Stop()
 		watch = ticker.C
 	}
+	// Handle events until the context ends or something fails.
 	for {
 		select {
 		case <-ctx.Done():

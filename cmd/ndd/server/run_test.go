@@ -99,7 +99,7 @@ func (r *serverRun) readyLine() string {
 	return ""
 }
 
-// address is where the server listens, from the ready line.
+// address returns the address of the server from the ready line.
 func (r *serverRun) address() string {
 	r.t.Helper()
 	line := r.readyLine()
@@ -125,15 +125,15 @@ func listenerHere(t *testing.T) (l net.Listener, address string) {
 	return l, l.Addr().String()
 }
 
-// client is one that leaves no connection behind.
+// client returns a client that closes its connections.
 func client(t *testing.T) *http.Client {
 	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	t.Cleanup(c.CloseIdleConnections)
 	return c
 }
 
-// A life: live at once, not ready while loading, one line when ready, gone
-// after the signal.
+// The phases of a server: live at once, not ready while it loads, one line when it is ready, and ended after the
+// signal.
 func TestLife(t *testing.T) {
 	proceed := make(chan struct{})
 	front, address := listenerHere(t)
@@ -172,8 +172,8 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// TestStopWhileLoading: a signal ends loading, which is told; nothing is said to be ready, and a load
-// that ends well just then leaves no index open.
+// TestStopWhileLoading: a signal cancels the context of loading. The server does not print the ready line. If loading
+// succeeds at that moment, the index is closed.
 func TestStopWhileLoading(t *testing.T) {
 	for _, ends := range []func(context.Context) (*engine.Index, error){
 		func(ctx context.Context) (*engine.Index, error) { return nil, context.Cause(ctx) },
@@ -192,7 +192,7 @@ func TestStopWhileLoading(t *testing.T) {
 	}
 }
 
-// Errors of the start come back as they are, and name their place.
+// Run returns the errors of the start, with the address or file.
 func TestStartErrors(t *testing.T) {
 	_, busy := listenerHere(t)
 	none := filepath.Join(t.TempDir(), "none")
@@ -273,19 +273,17 @@ func TestUnixSocket(t *testing.T) {
 
 var restarts = flag.Int("restarts", 2, "times that TestDrainUnderLoad stops a server")
 
-// Stopped under load, again and again: no request is aborted, and readiness ends before service
-// does. Clients go elsewhere when they are told; one that came back for ever could always meet the
-// moment at which the listener closes. Notice lasts here until all were told, however slow this
-// machine is.
+// A server is stopped under load several times. No request is aborted, and /readyz fails before other requests do.
+// Clients leave when they are told to; a client that always reconnects could meet the moment at which the listener
+// closes. In this test the notice lasts until all clients were told, even on a slow machine.
 func TestDrainUnderLoad(t *testing.T) {
 	for round := range *restarts {
 		t.Run(fmt.Sprint("round ", round), func(t *testing.T) { drainUnderLoad(t, int64(20*(round%8+1))) })
 	}
 }
 
-// drainUnderLoad stops a server that has served so many requests and has others under way. While
-// notice is given all are answered, on connections that are closed behind the answer; then nobody
-// can connect.
+// drainUnderLoad stops a server after a number of requests, while others run. During the notice all requests are
+// answered, and their connections are closed after the answer. Then no client can connect.
 func drainUnderLoad(t *testing.T, requests int64) {
 	const clients = 8
 	var group sync.WaitGroup
@@ -328,7 +326,7 @@ func drainUnderLoad(t *testing.T, requests int64) {
 		return err == nil && status == http.StatusServiceUnavailable
 	})
 	group.Wait()             // each was told by an answer, or has failed
-	c.CloseIdleConnections() // also those that had no request, which the server waits for
+	c.CloseIdleConnections() // also connections without a request, which the server waits for
 	close(allTold)
 	must.Do(t, r.wait())
 	var op *net.OpError // there is no connection to send a request on
@@ -337,7 +335,7 @@ func drainUnderLoad(t *testing.T, requests int64) {
 	}
 }
 
-// once reads an answer, and says whether the connection is closed behind it.
+// once reads an answer, and reports whether the connection is closed after it.
 func once(a *http.Response, err error) (status int, closes bool, _ error) {
 	if err != nil {
 		return 0, false, err
@@ -389,7 +387,7 @@ func TestDrainFinishesWhatRuns(t *testing.T) {
 	must.Do(t, r.wait())
 }
 
-// What does not end is cut off, so that the process is gone within 10 s.
+// Requests that do not end are cut off, so that the process ends within 10 s.
 func TestDrainCutsOff(t *testing.T) {
 	if drainNotice+drainMax > 9*time.Second {
 		t.Errorf("%v of notice and %v after it", drainNotice, drainMax)

@@ -31,7 +31,7 @@ const (
 	pageB = "an entirely different article on how sourdough bread rises slowly inside a cold stone kitchen at dawn"
 )
 
-// journal is a log that tests look into.
+// A journal is a log that tests read.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -88,7 +88,7 @@ type bench struct {
 // text of a token file.
 func start(t testing.TB, x *engine.Index, tokens string) *bench {
 	t.Helper()
-	return startWith(t, x, tokens, bounds{Queue: waitMax}) // nothing is shed because this machine stands still
+	return startWith(t, x, tokens, bounds{Queue: waitMax}) // no request is refused because this machine is slow
 }
 
 // startWith serves an index with limits.
@@ -139,7 +139,7 @@ func startOptions(t testing.TB, x *engine.Index, o *Options) *bench {
 	return b
 }
 
-// held says what requests hold of the service, "" for nothing.
+// held describes the resources that requests hold, or returns "".
 func (s *service) held() string {
 	for _, g := range []*admit.Gate{s.queries, s.batches, s.inserts} {
 		if now := g.State(); now.Running+now.Waiting > 0 {
@@ -152,7 +152,7 @@ func (s *service) held() string {
 	return ""
 }
 
-// defaultRecipe is one that tests may point at.
+// defaultRecipe returns a pointer to the default recipe.
 func defaultRecipe() *simhash.Recipe {
 	r := simhash.Default()
 	return &r
@@ -203,11 +203,11 @@ func (x *target) send(t testing.TB, what, contentType, body string, headers ...s
 func (x *target) wants(t testing.TB, status int, what, contentType, body string, words ...string) {
 	t.Helper()
 	got, answer := x.send(t, what, contentType, body)
-	typeNames(t, got, answer, status, what+" "+body, words...)
+	compareAnswer(t, got, answer, status, what+" "+body, words...)
 }
 
-// typeNames holds an answer against the status and the words that it must have.
-func typeNames(t testing.TB, got int, answer string, status int, what string, words ...string) {
+// compareAnswer compares an answer with an expected status and texts.
+func compareAnswer(t testing.TB, got int, answer string, status int, what string, words ...string) {
 	t.Helper()
 	for _, word := range append(words, "") {
 		if got != status || !strings.Contains(answer, word) {

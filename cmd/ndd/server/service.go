@@ -202,6 +202,7 @@ func (s *service) guard(to *route) http.Handler {
 // answer reads and admits a request, calls its handler, and sends the reply. It returns a problem instead of sending
 // it.
 func (s *service) answer(w *answer, r *http.Request, to *route) (p *problem) {
+	// Read the arguments.
 	ctx := r.Context()
 	c := &call{client: recordOf(ctx).client, index: s.index.Load()}
 	if c.arguments, p = readArguments(r, to.takes); p != nil {
@@ -210,6 +211,7 @@ func (s *service) answer(w *answer, r *http.Request, to *route) (p *problem) {
 	if c.index == nil { // the server stopped meanwhile
 		return stopping()
 	}
+	// Admit the request, and read its body.
 	if to.accepts != nil || to.gate != nil {
 		var stop func()
 		defer w.release()
@@ -222,11 +224,13 @@ func (s *service) answer(w *answer, r *http.Request, to *route) (p *problem) {
 			return p
 		}
 	}
+	// Call the handler.
 	done, p := to.make(ctx, c)
 	recordOf(ctx).effect = done.effect
 	if p != nil {
 		return p
 	}
+	// Send the reply. A change that succeeded shows that there is room.
 	if done.rows != nil {
 		return s.send(w, r, done.rows, s.limits.Timeout)
 	}

@@ -85,8 +85,8 @@ type schema struct {
 	AdditionalProperties *bool
 }
 
-// TestDescriptionFitsTheHandlers: the file has each route's role, parameters, media types and
-// problems, the fields that its handler reads, and those of its answers.
+// TestDescriptionFitsTheHandlers compares the description with the routes: roles, parameters, media types, problems,
+// and the fields of requests and answers.
 func TestDescriptionFitsTheHandlers(t *testing.T) {
 	b := startOptions(t, newIndex(t, 3, defaultRecipe(), nil), &Options{Backups: t.TempDir(),
 		hooks: hooks{limit: bounds{Queue: waitMax}.set}})
@@ -168,8 +168,7 @@ func TestDescriptionFitsTheHandlers(t *testing.T) {
 	}
 }
 
-// jsonFields returns the names of the fields of a struct in JSON, and of those that are always
-// there.
+// jsonFields returns the names of the fields of a struct in JSON, and the names of those that are always present.
 func jsonFields(of reflect.Type) (all, always []string) {
 	for _, f := range reflect.VisibleFields(of) {
 		name, omit, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -185,7 +184,7 @@ func jsonFields(of reflect.Type) (all, always []string) {
 	return all, always
 }
 
-// Every example in the description is taken as it stands.
+// The server accepts every example in the description.
 func TestExamplesOfTheDescription(t *testing.T) {
 	sent, b := 0, backupBench(t, "")
 	spec, _ := describedOf(t, b)
@@ -211,8 +210,8 @@ func TestExamplesOfTheDescription(t *testing.T) {
 	}
 }
 
-// TestLimitsAreTold: the description, the answers and /v1/stats have the limits of the server, and /v1/stats what the
-// page shows of the index.
+// TestLimitsAreTold: the description, the answers and /v1/stats have the limits of the server. /v1/stats has all
+// figures of the page.
 func TestLimitsAreTold(t *testing.T) {
 	given := bounds{Connections: 100, Body: 1 << 20, Answer: 1 << 20, RequestMemory: 64 << 20, Timeout: waitMax,
 		Queue: waitMax}

@@ -98,8 +98,9 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 }
 
-// TestWhoMaySeeMetrics: where there are tokens the admin listener needs one whose role is metrics or admin, or for
-// metrics, with the line "loopback metrics", a client on this machine. It answers only to names of this machine.
+// TestWhoMaySeeMetrics: with a token file, the admin listener requires a token with the role metrics or admin. With
+// the line "loopback metrics", clients on this machine may read metrics without a token. It answers only to names of
+// this machine.
 func TestWhoMaySeeMetrics(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{0, 1}), tokenLines)
 	loopback := start(t, newIndex(t, 3, nil, nil), tokenLines+"loopback  metrics\n")
@@ -136,12 +137,12 @@ func TestWhoMaySeeMetrics(t *testing.T) {
 			r.Header.Set("Authorization", "Bearer "+c.token)
 		}
 		c.b.adminHandler(true, c.withPProf).ServeHTTP(w, r)
-		typeNames(t, w.Code, w.Body.String(), c.status, fmt.Sprint(c.host, c.path, " of ", c.from, " with ", c.token), c.word)
+		compareAnswer(t, w.Code, w.Body.String(), c.status, fmt.Sprint(c.host, c.path, " of ", c.from, " with ", c.token), c.word)
 	}
 	loopback.wants(t, http.StatusUnauthorized, "/v1/query", "", `{"fingerprint": "0000000000000000"}`)
 }
 
-// TestClientOf: clients share memory by address, of IPv6 by /64.
+// TestClientOf: requests share memory if they have the same address, or the same /64 of IPv6.
 func TestClientOf(t *testing.T) {
 	for from, want := range map[string]string{
 		"192.0.2.1:7": "192.0.2.1/32", "[::ffff:192.0.2.1]:7": "192.0.2.1/32",
@@ -172,7 +173,7 @@ func TestReload(t *testing.T) {
 		{"rubbish\n", 200, 401},
 		{fresh + " read\n", 401, 200},
 		{fresh, 401, 200},
-		{"# none\n", 401, 401}, // an emptied file lets nobody in
+		{"# none\n", 401, 401}, // an empty file lets nobody in
 		{tokenLines, 200, 401},
 		{"", 401, 401},
 	} {
@@ -347,8 +348,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestTLSVersions: TLS 1.2 with a suite that authenticates what it encrypts, or later; nothing else
-// is accepted.
+// TestTLSVersions: only TLS 1.2 with authenticated encryption, and later versions, are accepted.
 func TestTLSVersions(t *testing.T) {
 	a, dir := newAuthority(t), t.TempDir()
 	certPath, keyPath := filepath.Join(dir, "cert"), filepath.Join(dir, "key")

@@ -18,8 +18,8 @@ func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// TestTranscript types the lines of testdata/curl.txt that begin with $ into a shell, and holds
-// what comes against the lines behind them.
+// TestTranscript runs the lines of testdata/curl.txt that begin with $ in a shell, and compares the output with the
+// lines after them.
 func TestTranscript(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("needs curl, with which .ci/run runs this: ", err)

@@ -67,8 +67,7 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// TestPlain: characters with a normal form of their own have the same hash as those that are
-// normalised together.
+// TestPlain: characters that plainForm handles have the same hash as after full normalisation.
 func TestPlain(t *testing.T) {
 	s := newSelector(t, Ends)
 	for r := rune(1); r <= 0xffff; r++ {
@@ -105,7 +104,7 @@ func TestEnds(t *testing.T) {
 // specification reads the definition of the package comment character by character, and returns the
 // texts of the features.
 func specification(text string) (all []string) {
-	var sentence []int // where its characters begin
+	var sentence []int // offsets of its characters
 	for at, r := range text {
 		switch {
 		case strings.ContainsRune(Ends, r):
@@ -120,8 +119,7 @@ func specification(text string) (all []string) {
 	return all
 }
 
-// TestSpecification: the pass over the bytes, eight at a time, finds what the definition says, also
-// in bytes that are no UTF-8.
+// TestSpecification compares the pass over the bytes with the definition, also for invalid UTF-8.
 func TestSpecification(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	parts := []string{"。", "！", "？", "；", "，", "一", "丁", "龥", " ", "\n", "\u3000", "a", "Z", "é", "，", "、", "\xe3",

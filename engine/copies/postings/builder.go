@@ -80,7 +80,7 @@ func (b *Builder) set(doc uint32) []uint64 {
 	return b.hashes.All[from:b.ends[doc]]
 }
 
-// Pair returns the pair of two documents, whatever they share. No more sets may be added.
+// Pair returns the pair of two documents, even if they share nothing. No more sets may be added.
 func (b *Builder) Pair(p, q uint32) Pair {
 	if b.seal() != nil {
 		return Pair{A: p, B: q}

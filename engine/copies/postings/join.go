@@ -117,15 +117,18 @@ const chunk = 256
 
 // slice finds the pairs of the documents with ranks from up to to, and all larger documents.
 func (j *joinRun) slice(ctx context.Context, from, to int) error {
+	// Find the lists to search for each document.
 	q, err := j.prefixes.queries(ctx, from, to, j.o.Threads)
 	if err != nil {
 		return err
 	}
+	// Goroutines take chunks of documents.
 	produce := func(_ context.Context, yield func(int) bool) error {
 		for at := from; at < to && yield(at); at += chunk {
 		}
 		return nil
 	}
+	// Each goroutine collects its pairs, and stops if all together are too many.
 	work := func(_ context.Context, chunks iter.Seq[int]) (err error) {
 		defer store.CatchFault(&err)()
 		s := search{joinRun: j, queries: q, seen: make([]uint64, len(j.docs)/64+1)}

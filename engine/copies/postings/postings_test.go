@@ -66,8 +66,8 @@ func joined(sets [][]uint64, o Options) ([]Pair, Report, error) {
 	return builder(sets, Room{}).Join(context.Background(), o)
 }
 
-// TestJoin holds the join against all pairs, at thresholds that are fractions of small sets, in any
-// number of slices, of any number of threads, in memory and in files.
+// TestJoin compares the join with all pairs. The thresholds are fractions of small sets. The slices, threads and
+// memory vary.
 func TestJoin(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -99,7 +99,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestKnown: with known documents the pairs are those of one known document and another one, in any number of slices.
+// TestKnown: with known documents, each pair has a known document and another one. The number of slices varies.
 func TestKnown(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))
 	for known := 0; known <= 90; known += 15 {
@@ -125,7 +125,7 @@ func TestMaxPairs(t *testing.T) {
 	for i := range uint64(20) {
 		similar, equal = append(similar, []uint64{1, 2, 3, 4, 100 + i}), append(equal, []uint64{1, 2, 3})
 	}
-	groups := append(slices.Clone(equal), slices.Repeat([][]uint64{{7, 8, 9}}, 20)...) // no pairs but those of equal sets
+	groups := append(slices.Clone(equal), slices.Repeat([][]uint64{{7, 8, 9}}, 20)...) // only pairs of equal sets
 	for _, sets := range [][][]uint64{similar, append(equal, []uint64{1, 2, 3, 4}), groups} {
 		o := Options{Measure: Jaccard, Threshold: 0.6}
 		all, _, err := joined(sets, o)
@@ -169,7 +169,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestNeeded: the bounds are those of exact fractions.
+// TestNeeded compares the bounds with exact fractions.
 func TestNeeded(t *testing.T) {
 	for _, m := range []Measure{Jaccard, Containment} {
 		for _, f := range [][2]int64{{1, 10}, {1, 3}, {45, 100}, {3, 5}, {7, 10}, {999, 1000}, {1, 1}} {
@@ -195,8 +195,8 @@ func TestNeeded(t *testing.T) {
 	}
 }
 
-// TestFrequent: a signature of very many documents finds no candidates, is counted where it is
-// shared, and is told, in any number of slices.
+// TestFrequent: a signature of very many documents finds no candidates, but counts as shared. The report has its
+// number, for any number of slices.
 func TestFrequent(t *testing.T) {
 	var sets [][]uint64
 	for i := range uint64(1000) {
@@ -256,7 +256,7 @@ func TestPartitions(t *testing.T) {
 		for range 20 + random.IntN(40) {
 			sets[i] = append(sets[i], random.Uint64())
 		}
-		if i%3 == 2 { // one of the others with some of its signatures, and a signature of a thousand
+		if i%3 == 2 { // some signatures of an earlier set, and a signature that a thousand sets have
 			sets[i] = append(sets[i][:8], sets[random.IntN(i)/3*3]...)
 			sets[i] = append(sets[i], random.Uint64N(2)<<63)
 		}

@@ -20,8 +20,8 @@ type prefixes struct {
 
 // A prefix counts the signatures of a document from the most frequent one on.
 type prefix struct {
-	seen  int32 // counter; starts below 0. Signatures from 0 on find the document
-	finds int32 // signatures from this count on find larger documents, too
+	seen  int32 // counter; starts below 0. Signatures with a count of 0 or more find the document
+	finds int32 // signatures with this count or a higher one also find larger documents
 }
 
 // pieceSize is about the number of numbers that a goroutine reads at a time.
@@ -37,6 +37,7 @@ const (
 // prefixes returns the prefixes of the documents, given their sizes by rank.
 func (b *Builder) prefixes(ctx context.Context, s *sharedSignatures, sizes []uint32, o *Options, r *Report) (*prefixes, error) {
 	p := &prefixes{lists: columnIn[uint32](b.scratch(o.share(resultShare))), docs: make([]prefix, len(sizes))}
+	// Compute the prefix length for each size.
 	of, last := prefix{}, uint32(0)
 	for rank, size := range sizes {
 		if size != last {
@@ -56,11 +57,13 @@ func (b *Builder) prefixes(ctx context.Context, s *sharedSignatures, sizes []uin
 			p.docs[rank].seen++
 		}
 	})
+	// Count the documents that frequent signatures affect.
 	for _, d := range p.docs {
 		if d.seen > d.finds {
 			r.Frequent++
 		}
 	}
+	// Write the lists of the other signatures.
 	if err == nil {
 		err = s.each(ctx, s.runs[above:below], p.add)
 	}

@@ -21,6 +21,7 @@ type rankedSets struct {
 // rank finds the distinct sets and sorts them by size.
 func (b *Builder) rank(ctx context.Context, threads int) (*rankedSets, error) {
 	s := &rankedSets{builder: b}
+	// Find the largest set, which determines the bits of a size.
 	largest, last := uint64(0), uint64(0)
 	for _, end := range b.ends {
 		largest, last = max(largest, end-last), end
@@ -29,6 +30,7 @@ func (b *Builder) rank(ctx context.Context, threads int) (*rankedSets, error) {
 		return nil, ErrTooMany
 	}
 	threads, shift := max(threads, 1), bits.LeadingZeros64(largest)
+	// Make a key of each set: its size and a hash.
 	keys := make([]uint64, len(b.ends)) // size of each set in the leading bits, then a hash
 	err := fork(threads, func(thread int) error {
 		for doc := len(keys) * thread / threads; doc < len(keys)*(thread+1)/threads; doc++ {
@@ -44,6 +46,7 @@ func (b *Builder) rank(ctx context.Context, threads int) (*rankedSets, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Sort the keys, and compare the sets with equal keys.
 	sorted, docs := make([]uint64, len(keys)), make([]uint32, len(keys))
 	o := radix.Options{Mask: leadingMask, Threads: threads}
 	if err = radix.SortRows(ctx, sorted, docs, radix.Chunks{keys}, o); err != nil {
@@ -89,6 +92,7 @@ func (b *Builder) expand(equal [][]uint32, pairs []Pair, o *Options, r *Report) 
 	if len(equal) == 0 {
 		return pairs, nil
 	}
+	// Pair the documents of each group of equal sets.
 	members := make(map[uint32][]uint32, len(equal)) // listed documents of each group, by its first document
 	var expanded []Pair
 	tooMany := func() bool { return o.MaxPairs > 0 && uint64(len(expanded)) > o.MaxPairs }
@@ -111,6 +115,7 @@ func (b *Builder) expand(equal [][]uint32, pairs []Pair, o *Options, r *Report) 
 			}
 		}
 	}
+	// Expand each pair of distinct sets to the documents of both groups.
 	all := func(doc uint32) []uint32 {
 		if group := members[doc]; group != nil {
 			return group

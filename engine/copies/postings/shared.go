@@ -26,6 +26,7 @@ type run struct {
 // shared sorts all signatures of the documents, and returns the signatures that several documents have.
 func (b *Builder) shared(ctx context.Context, docs []uint32, o *Options) (*sharedSignatures, error) {
 	s := &sharedSignatures{ranks: columnIn[uint32](b.scratch(o.share(resultShare)))}
+	// Sort the signatures, as many at a time as the memory allows.
 	room := uint64(sortedMax)
 	if o.MemoryBytes > 0 {
 		room = min(room, o.share(sortShare)/sortedBytes)
@@ -36,12 +37,14 @@ func (b *Builder) shared(ctx context.Context, docs []uint32, o *Options) (*share
 	g := groups{to: s, rows: rows}
 	err := radix.WalkRows(ctx, chunks, radix.Options{Mask: leadingMask, Threads: o.Threads, Room: int(max(room, 1))},
 		func(keys, rows []uint64) error {
+			// Take the rows of each signature. The last one may continue in the next part.
 			for len(keys) > 0 {
 				n := 1
 				for n < len(keys) && keys[n] == keys[0] {
 					n++
 				}
 				if len(open) > 0 && signature != keys[0] {
+					// Order the lists by their lengths, the longest first.
 					g.add(open)
 					open = open[:0]
 				}

@@ -81,7 +81,7 @@ func TestPaperExample(t *testing.T) {
 	}
 }
 
-// TestSpecification holds the one pass against the definition.
+// TestSpecification compares the pass over the tokens with the definition.
 func TestSpecification(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	antecedents, stops := []string{"the", "is", "a"}, []string{"the", "is", "a", "of", "and"}
@@ -91,7 +91,7 @@ func TestSpecification(t *testing.T) {
 		var b strings.Builder
 		n := random.IntN(60)
 		if i == 0 {
-			n = 2 * wordsMax // of which some are dropped
+			n = 2 * wordsMax // more than the Selector keeps
 		}
 		for range n {
 			if random.IntN(3) == 0 {

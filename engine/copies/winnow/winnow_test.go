@@ -16,7 +16,7 @@ func selector(t testing.TB, s *Selector) signature.Selector {
 	return signature.NewReader(t.Context()).Selector(s)
 }
 
-// allRows returns the rows of a text, of so many words or characters.
+// allRows returns all rows of a text, with the given numbers of words or characters.
 func allRows(text string, words, chars int) (rows []signature.Signature) {
 	scanner, err := token.NewScanner(token.Options{})
 	if err != nil {
@@ -32,7 +32,7 @@ func allRows(text string, words, chars int) (rows []signature.Signature) {
 			tokens = append(tokens, tok{batch[i], signature.Key.Hash(scanner, &batch[i])})
 		}
 	})
-	for i := 0; i < len(tokens); { // a few words beside characters are as characters
+	for i := 0; i < len(tokens); { // a few words next to characters count as characters
 		j := i
 		for j < len(tokens) && (tokens[j].Kind == token.Char) == (tokens[i].Kind == token.Char) {
 			j++
@@ -120,7 +120,7 @@ func TestSpecification(t *testing.T) {
 	}
 }
 
-// TestAll: a Selector of all rows selects each, whatever its length.
+// TestAll: a Selector of all rows selects each row of any length.
 func TestAll(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{0, 1, 2, 3, 4, 20, 60, 5000} {

@@ -147,6 +147,7 @@ func findNear(ctx context.Context, all *Prints, o Options, room int, a *memory.A
 // filtered returns the documents whose fingerprints are in a filter. It counts them first, by the part of the input and
 // the high half of the row, and then writes each to its position.
 func filtered(ctx context.Context, all *Prints, marks filter, o Options) (*candidates, error) {
+	// Both passes look up all fingerprints in the filter, each thread in its part.
 	c, threads := &candidates{fingerprints: all}, o.Threads
 	highs := (all.Len()-1)>>32 + 1
 	ends := make([]int, threads*highs) // numbers of candidates by part and high half; then positions
@@ -174,9 +175,11 @@ func filtered(ctx context.Context, all *Prints, marks filter, o Options) (*candi
 		}
 		return g.Wait()
 	}
+	// The first pass counts the candidates of each part.
 	if err := each(func(slot, _ int) { ends[slot]++ }); err != nil {
 		return nil, err
 	}
+	// The counts give the positions of the candidates.
 	c.highs = make([]int, highs-1)
 	for slot, n := range ends {
 		for high := slot%highs + 1; high < highs; high++ {
@@ -185,6 +188,7 @@ func filtered(ctx context.Context, all *Prints, marks filter, o Options) (*candi
 		ends[slot] = c.len
 		c.len += n
 	}
+	// The second pass writes their rows.
 	if uint64(c.len) > math.MaxUint32 {
 		return nil, fmt.Errorf("%d documents that are near others are more than the %d that can be clustered at once",
 			c.len, uint32(math.MaxUint32))

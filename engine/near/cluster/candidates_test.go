@@ -70,7 +70,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// TestRow: rows have more bits than what is held of them.
+// TestRow: rows of more than 32 bits are restored from their lower 32 bits.
 func TestRow(t *testing.T) {
 	c := &candidates{rows: []uint32{5, 7, 1, 2}, highs: []int{2, 2, 3}}
 	var got []Row
@@ -82,8 +82,8 @@ func TestRow(t *testing.T) {
 	}
 }
 
-// TestRoom: what the candidates take is asked for when they are known, and a refusal ends the
-// search; as does that of more room, where nearly all share a bucket.
+// TestRoom: Find asks for the memory of the candidates when their number is known, and for more if nearly all share a
+// bucket. A refusal ends the search.
 func TestRoom(t *testing.T) {
 	refused := errors.New("refused")
 	skewed := make([]uint64, 4000)

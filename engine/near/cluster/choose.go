@@ -62,11 +62,13 @@ const (
 // chooseForSample returns the design for a join of n fingerprints that resemble a sample. They are far from uniform:
 // many bits may be the same in all of them. So the cost depends mainly on the choice of the leading bits.
 func chooseForSample(sample []uint64, n, k int) (best permute.Design) {
+	// Take some keys of the sample.
 	few := make([]uint64, 0, sampleKeys)
 	for i := range min(sampleKeys, len(sample)) {
 		few = append(few, sample[i*len(sample)/min(sampleKeys, len(sample))])
 	}
 	masked := make([]uint64, len(few))
+	// The share of a mask is the share of pairs of these keys that agree in it.
 	share := func(mask uint64) float64 {
 		for i, f := range few {
 			masked[i] = f & mask
@@ -83,11 +85,12 @@ func chooseForSample(sample []uint64, n, k int) (best permute.Design) {
 		}
 		return max(float64(equal)/float64(max(1, len(few)*(len(few)-1)/2)), math.Ldexp(1, -bits.OnesCount64(mask)))
 	}
+	// Compare the best designs of several seeds.
 	seeds := uint64(1)
 	if n >= sampleMany {
 		seeds = sampleSeeds
 	}
-	least, base := math.Inf(1), permute.RandomSeed() // so that nobody can fill a bucket on purpose
+	least, base := math.Inf(1), permute.RandomSeed() // random, so that an attacker cannot fill a bucket
 	for seed := range seeds {
 		if d, cost := choose(n, k, base+seed, share); cost < least {
 			best, least = d, cost

@@ -95,7 +95,7 @@ type Result struct {
 	Distinct int // number of distinct fingerprints
 
 	rows       []Row // rows of all clusters
-	unusedRows int   // number of rows that are in no cluster any more
+	unusedRows int   // number of rows that no cluster contains
 	clusters   []span
 }
 
@@ -110,7 +110,7 @@ func (s span) to() int                   { return int(uint32(s[0])) }
 // Len returns the number of clusters.
 func (r *Result) Len() int { return len(r.clusters) }
 
-// Room returns the length of the list of rows. It includes rows that are in no cluster any more.
+// Room returns the length of the list of rows. It includes rows that no cluster contains.
 func (r *Result) Room() int { return len(r.rows) }
 
 // Rows returns the number of documents in clusters.
@@ -133,8 +133,8 @@ type Division struct {
 	groups []span // groups[i/2] is the group that begins at rows[i]; each has at least two rows, so i/2 is unique
 }
 
-// Divide returns a division without any groups. In place, it overwrites the rows of the result, which must not be used
-// any more. Otherwise it has rows of its own. It takes memory from the arena: 8 bytes a row in place, else 16.
+// Divide returns a division without any groups. With inPlace, it overwrites the rows of the result, which becomes
+// invalid. Otherwise it copies them. It takes memory from the arena: 8 bytes a row in place, otherwise 16.
 func (r *Result) Divide(a *memory.Arena, inPlace bool) (d *Division, err error) {
 	d = &Division{Result: r, rows: r.rows, groups: memory.In[span](a, (len(r.rows)+1)/2, &err)}
 	if !inPlace {
@@ -144,7 +144,7 @@ func (r *Result) Divide(a *memory.Arena, inPlace bool) (d *Division, err error) 
 }
 
 // Add adds a group of at least two rows of a cluster. It writes the rows at index at of the list of rows, after the
-// other groups of the cluster. In place, the rows of the cluster must not be needed any more.
+// other groups of the cluster. In place, it may overwrite rows of this cluster.
 func (d *Division) Add(at int, c Cluster) {
 	copy(d.rows[at:], c.Rows)
 	d.groups[at/2] = spanOf(at, at+len(c.Rows), c.Representative)
@@ -225,7 +225,7 @@ func Find(ctx context.Context, all Prints, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.first.Free() // distinct is not needed any more
+	p.first.Free() // frees distinct, which is needed only by connect
 	r, err := p.gather(roots, best)
 	if err != nil {
 		return nil, err
@@ -253,7 +253,7 @@ func (o *Options) candidates(ctx context.Context, all *Prints) (c *candidates, e
 		if !errors.Is(err, radix.ErrRoom) || room == n {
 			return c, err
 		}
-		room = min(2*room, n) // most fingerprints are equal in very many bits
+		room = min(2*room, n) // a bucket was too large, because most fingerprints share many bits
 		o.Meter.Total.Store(o.Meter.Compared.Load())
 	}
 }
@@ -327,6 +327,7 @@ func (c *components) of(root int) []uint32 {
 
 // gather returns the clusters: the rows whose fingerprints have the same root, if there are at least two.
 func (p *prints) gather(roots, best []uint32) (*Result, error) {
+	// Count the clusters and their rows.
 	all, err := listComponents(&p.memory, roots)
 	if err != nil {
 		return nil, err
@@ -337,6 +338,7 @@ func (p *prints) gather(roots, best []uint32) (*Result, error) {
 			clusters, rows = clusters+1, rows+n
 		}
 	}
+	// Take the memory of the result.
 	r := new(Result)
 	if a := p.Results; a != nil {
 		r.clusters, r.rows = memory.In[span](a, clusters, &err)[:0], memory.In[Row](a, rows, &err)[:0]
@@ -344,6 +346,7 @@ func (p *prints) gather(roots, best []uint32) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Write the rows of each cluster, with its preferred row.
 	for root := range roots {
 		members, from := all.of(root), len(r.rows)
 		if p.countRows(members) < 2 {

@@ -45,7 +45,7 @@ func joined(t *testing.T, fingerprints []uint64, k, threads int) (got []oracle.P
 	return got
 }
 
-// place returns where a fingerprint is among ascending ones.
+// place returns the index of a fingerprint in an ascending list.
 func place(fingerprints []uint64, f uint64) int {
 	i, _ := slices.BinarySearch(fingerprints, f)
 	return i
@@ -60,8 +60,7 @@ func connected(n int, pairs []oracle.Pair) []uint32 {
 	return u.flatten()
 }
 
-// TestJoin holds the pairs of sets of every shape against brute force, some with buckets beyond
-// what the kernel takes.
+// TestJoin compares the pairs of sets of every shape with brute force. Some buckets are too large for the kernel.
 func TestJoin(t *testing.T) {
 	for k := 0; k <= 6; k++ {
 		n := 700
@@ -108,8 +107,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestCancel ends searches at whatever moment they ask: the longer they have gone on, the more has
-// been compared.
+// TestCancel cancels searches at each check of the context. Later checks have compared more.
 func TestCancel(t *testing.T) {
 	base := sets.Uniform(5000, 4)
 	moments, least := 0, int64(0)
@@ -132,9 +130,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestSkew: many fingerprints that share leading bits of some tables, or of all, and hundreds of
-// which are near another, are joined in time that is not the square of their number; the pairs, and
-// what is connected, are those of brute force.
+// TestSkew: many fingerprints share the leading bits of some or all tables, and hundreds are near another one. The
+// time of the join must not grow with the square of their number. Pairs and components are compared with brute force.
 func TestSkew(t *testing.T) {
 	const n = 12_000
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -199,7 +196,7 @@ func TestLargeBuckets(t *testing.T) {
 				free = append(free, bit)
 			}
 		}
-		base := make([]uint64, n) // equal but for 12 bits: one bucket, in that table
+		base := make([]uint64, n) // equal except for 12 bits: one bucket in that table
 		for i, x := range rng.Perm(1 << len(free))[:n] {
 			for b, bit := range free {
 				base[i] |= uint64(x) >> b & 1 << bit

@@ -88,9 +88,8 @@ func greedy(base []uint64, o Options) (list []Cluster) {
 	return list
 }
 
-// TestDenseGroups: what is dense is clustered without its pairs, buckets beyond the kernel's are
-// connected by a forest, joined by themselves, or both, and representatives have tables, or no room
-// for all at once; as by comparing all with all.
+// TestDenseGroups clusters dense groups, for which not all pairs are computed. It covers buckets too large for the
+// kernel, nested joins, tables of representatives, and little memory. The result equals a comparison of all with all.
 func TestDenseGroups(t *testing.T) {
 	n := 9000 // enough for tables of representatives: a walk has more than tablesMin
 	for name, base := range denseGroups(n) {
@@ -111,7 +110,7 @@ func TestDenseGroups(t *testing.T) {
 	}
 }
 
-// checkFind holds what Find finds against what is wanted.
+// checkFind compares the clusters of Find with the expected ones.
 func checkFind(t *testing.T, what string, base []uint64, o Options, want []Cluster) {
 	t.Helper()
 	third := len(base) / 3
@@ -158,8 +157,8 @@ func TestDenseGroupsAreCheap(t *testing.T) {
 	}
 }
 
-// TestRepresentatives looks up each as it is added, what is near one of them, and what was one before Reset, through
-// tables that are made and made anew, by comparing with all.
+// TestRepresentatives compares lookups with a comparison of all: added representatives, near fingerprints, and ones
+// removed by Reset. Tables are built and rebuilt meanwhile.
 func TestRepresentatives(t *testing.T) {
 	const k = 3
 	n := growthFactor*(tablesMin+1) + 2
@@ -203,7 +202,7 @@ func TestRepresentatives(t *testing.T) {
 	}
 }
 
-// BenchmarkDenseGroups: 20 groups of 20,000, and a cube of 18 bits, whose pairs are 129 million.
+// BenchmarkDenseGroups clusters 20 groups of 20,000 fingerprints, and all values of 18 bits with 129 million pairs.
 func BenchmarkDenseGroups(b *testing.B) {
 	large, cube := denseGroups(400_000), denseGroups(1 << 18)["cube"]
 	for name, prints := range map[string][]uint64{"balls": large["balls"], "wide": large["wide"], "cube": cube} {
@@ -223,8 +222,8 @@ func BenchmarkDenseGroups(b *testing.B) {
 	}
 }
 
-// TestSpanningForest: links, with the pairs of what is left after too many comparisons, connect
-// what all pairs connect, and no more.
+// TestSpanningForest: the links connect the same keys as all pairs. After too many comparisons, the pairs of the
+// returned rest are added to the links.
 func TestSpanningForest(t *testing.T) {
 	left := 0
 	for name, keys := range denseGroups(1500) {

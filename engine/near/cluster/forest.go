@@ -58,6 +58,7 @@ func (s *spanningForest) connect(keys []uint64) (rest []uint64) {
 	left, check := int64(s.perKey)*int64(len(keys)), forestCheck
 	unreached := keys
 	s.reached = s.reached[:0]
+	// Take a key that has not compared itself yet, if possible one that was reached.
 	for len(unreached) > 0 {
 		var a uint64
 		if last := len(s.reached) - 1; last >= 0 {
@@ -65,6 +66,7 @@ func (s *spanningForest) connect(keys []uint64) (rest []uint64) {
 		} else {
 			a, unreached = unreached[len(unreached)-1], unreached[:len(unreached)-1]
 		}
+		// Pay for the comparisons, and check the context.
 		left -= int64(len(unreached))
 		if check -= len(unreached); check < 0 && s.ctx != nil {
 			if check = forestCheck; s.ctx.Err() != nil {

@@ -175,7 +175,7 @@ func (j *joiner) report(a, b uint64) {
 	}
 }
 
-// linkKeys reports a key and those near it, whatever their tables.
+// linkKeys reports a key and the keys near it, from any table.
 func (j *joiner) linkKeys(a uint64, near []uint64) {
 	for i, b := range near {
 		near[i] = j.perm.Invert(b)

@@ -107,7 +107,7 @@ func (p *prints) best() (best []uint32, err error) {
 	return best, err
 }
 
-// countRows returns the number of candidates that have one of some fingerprints.
+// countRows returns the number of candidates with any of some fingerprints.
 func (p *prints) countRows(members []uint32) (n int) {
 	for _, i := range members {
 		n += len(p.having(int(i)))

@@ -56,9 +56,9 @@ func (r *Representatives) At(i int) uint64 { return r.keys[i] }
 // Hits are numbers of representatives. Each goroutine has its own for [Representatives.Near].
 type Hits [withinBlock]uint32
 
-// Near yields the representatives within k bits of a fingerprint, except those with numbers below from. Each time it
-// yields some numbers in hits. They count from first. They are in no order, and some may occur several times. Many
-// goroutines may call Near while none calls Add.
+// Near yields the representatives with number from or above that are within k bits of a fingerprint. It yields them
+// in portions: the number of a representative is first plus an element of numbers, which is part of hits. They are in
+// no order, and may repeat. Many goroutines may call Near while none calls Add.
 func (r *Representatives) Near(hits *Hits, key uint64, from int) iter.Seq2[int, []uint32] {
 	return func(yield func(first int, numbers []uint32) bool) {
 		if len(r.tables) == 0 || from > 0 || r.isDense(key) {

@@ -10,16 +10,16 @@ import (
 	"example.org/ndd/engine/memory"
 )
 
-// A Searcher holds tables of queries and answers them against one part of F after another. It is safe for
-// concurrent use. The caller closes it.
+// A Searcher has tables of queries. It finds their hits in one part of F after another. It is safe for concurrent
+// use. The caller closes it.
 type Searcher struct {
 	tables   *tables
 	options  Options
 	reserved *memory.Reservation
 }
 
-// NewSearcher builds the tables of queries, which must all fit in memory. p is a plan of [NewPlan] for
-// them with Options.Once set. The Searcher does not keep the slice of queries.
+// NewSearcher builds the tables of queries. All of them must fit in memory. p is a plan of [NewPlan] for these
+// queries, with Options.Once. The Searcher does not keep the slice of queries.
 func NewSearcher(queries []uint64, k int, p Plan, o Options) (*Searcher, error) {
 	if p.Queries < len(queries) {
 		return nil, o.Budget.Check(p.task(), memory.Unlimited.Bytes)

@@ -59,8 +59,7 @@ type counter struct {
 	sums      map[rowsKey]uint64 // cache of the sums of matches with many rows
 }
 
-// A rowsKey identifies the sum of a match: many rows of Q may have the query, and many rows of F the
-// fingerprint.
+// A rowsKey identifies a cached sum: the sum over all rows of Q with a query, for one fingerprint.
 type rowsKey struct {
 	query       uint32
 	fingerprint uint64

@@ -46,9 +46,9 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestCountMany has more hits than could be kept, or their terms be made one after the other: two
-// queries that 150,000 rows ask each, and F of 300,000 fingerprints within 2 bits of both. The sum
-// is that of one pair of each kind, as often as there are such.
+// TestCountMany has too many hits to store them or to compute their terms one by one. Each of two queries occurs in
+// 150,000 rows, and F has 300,000 fingerprints within 2 bits of both. The expected sum multiplies the term of each
+// kind of pair by their number.
 func TestCountMany(t *testing.T) {
 	const n = 300_000
 	base, queries := make([]uint64, n), make([]uint64, n)

@@ -18,10 +18,9 @@ var (
 		"the longest that a collection may wait for scans, 999 times in 1,000; 0: it is only measured")
 )
 
-// TestPauses collects garbage beside a scan, and where more is asked for beside scans on all
-// processors. A kernel cannot be stopped before it returns: if one took long, every collection
-// would wait for it. On a machine that others use many wait for a processor all the same, so that
-// only one in ten must be short, in one of many turns, unless more is asked for.
+// TestPauses runs garbage collections during a scan, and in its long form during scans on all processors. A kernel
+// cannot be interrupted, so every collection would wait for a slow one. On a loaded machine many collections wait for
+// a processor, so the short form only requires that one in ten is short in one of many turns.
 func TestPauses(t *testing.T) {
 	base, queries := sets.Planted(1<<20, 20_000)
 	scanners, turns := 1, 50

@@ -7,7 +7,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// A Plan says how queries will be answered, and the maximum memory of it in bytes.
+// A Plan describes how queries will be answered, and the maximum memory in bytes.
 type Plan struct {
 	Queries     int    // queries that are answered at a time; F is read once for each such part
 	Threads     int    // goroutines that map
@@ -69,7 +69,7 @@ func (p *Plan) fit(available uint64, queries, k int, streamed bool, o *Options) 
 	s := chooseStrategy(workload{queries: p.Queries, k: k, fingerprints: o.Fingerprints, noPrefilter: p.NoPrefilter})
 	buffer, each := uint64(0), s.mapperBytes()
 	p.Tables = s.tableBytes(p.Queries)
-	if streamed { // a buffer for each goroutine, and one that is being filled
+	if streamed { // a buffer for each goroutine, and one for the reader
 		p.Chunk = chunkPrints
 		for all := uint64(o.Threads); p.Chunk > chunkMin && p.Tables+p.Hits+all*each+(all+1)*8*uint64(p.Chunk) > available; {
 			p.Chunk /= 2
@@ -91,7 +91,7 @@ func (s *strategy) tableBytes(queries int) (bytes uint64) {
 			bytes += 2 * l.bytes // the key and the query number of each lane
 		}
 	}
-	// Numbers of queries; then keys and rows, twice while they are sorted.
+	// First the numbers of the queries. Then keys and rows, with a copy of each during the sort.
 	bytes += uint64(queries) * (16 + 2*16)
 	if s.mapBits > 0 {
 		bytes += 3*1<<(s.mapBits-3) + 16*uint64(queries) // two maps, a copy of one while it is dilated, and keys

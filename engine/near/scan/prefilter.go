@@ -166,9 +166,9 @@ func dilateTimes(marks []uint64, radius int) error {
 	return nil
 }
 
-// dilate sets every bit of dst whose number differs in at most one bit from the number of a set bit of src. Both slices
-// have the same number of words, 8 or a larger power of two. Eight words are computed at a time. The number of the
-// source bit differs within the word, in the word among the eight, or in the group of eight words.
+// dilate sets every bit of dst whose number differs in at most one bit from the number of a set bit of src. Both
+// slices have the same number of words, 8 or a larger power of two. Eight words are computed at a time. The differing
+// bit of the number selects another bit of the word, another of the eight words, or another group of eight.
 func dilate(dst, src []uint64) {
 	dst = dst[:len(src)]
 	for i := 0; i+8 <= len(src); i += 8 {

@@ -62,6 +62,7 @@ const rowsMany = 256
 
 // scan maps all of F into sinks: one for each of o.Threads goroutines.
 func (t *tables) scan(ctx context.Context, f Source, o Options, newSink func() sink) error {
+	// One goroutine reads F, and the others map chunks.
 	var done atomic.Uint64
 	return parallel.Each(ctx, parallel.Options{Workers: o.Threads, Ahead: o.Threads},
 		func(_ context.Context, yield func(Chunk) bool) (err error) {
@@ -69,6 +70,7 @@ func (t *tables) scan(ctx context.Context, f Source, o Options, newSink func() s
 			return f(yield)
 		}, func(ctx context.Context, chunks iter.Seq[Chunk]) (err error) {
 			defer store.CatchFault(&err)()
+			// Each mapping goroutine has a sink and a mapper.
 			to := newSink()
 			defer to.close()
 			m, err := t.newMapper(func(matches []match) error {
@@ -81,6 +83,7 @@ func (t *tables) scan(ctx context.Context, f Source, o Options, newSink func() s
 				return err
 			}
 			defer m.Close()
+			// Map chunks, and report the progress.
 			for c := range chunks {
 				err := m.mapChunk(ctx, c, func(n int) {
 					if now := done.Add(uint64(n)); o.Progress != nil {

@@ -58,7 +58,7 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// compare holds answers by tables of queries against brute force.
+// compare compares answers of tables of queries with brute force.
 func compare(t *testing.T, what string, base, queries []uint64, o buildOptions, chunks ...int) {
 	t.Helper()
 	want := oracle.Search(base, queries, o.K)
@@ -72,8 +72,8 @@ func compare(t *testing.T, what string, base, queries []uint64, o buildOptions, 
 	}
 }
 
-// TestLayouts answers with every layout that some number of queries may have: the
-// design and the number of buckets are those for so many, though there are few.
+// TestLayouts answers few queries with the layouts for many: every design and number of buckets that some number of
+// queries selects.
 func TestLayouts(t *testing.T) {
 	seen := map[string]bool{}
 	for k := 0; k <= 4; k++ {
@@ -152,8 +152,8 @@ func TestDilate(t *testing.T) {
 	}
 }
 
-// TestLarge has real sizes: tables beyond a cache, and buckets that are long since a third of the
-// queries begin alike. The hits of some rows of F are those of brute force.
+// TestLarge has realistic sizes: tables larger than a cache, and long buckets, because a third of the queries share
+// leading bits. It compares the hits of some rows of F with brute force.
 func TestLarge(t *testing.T) {
 	n, nq := long.Or(300_000, 1_500_000), 300_000
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -204,9 +204,9 @@ func TestBadQueries(t *testing.T) {
 	}
 }
 
-// BenchmarkMap maps a prefilter's part of random fingerprints past random queries: as the strategy
-// that is chosen says, without a prefilter, and with maps of other sizes. It is what the cost model
-// is made from, and shows what a better choice would have been. One in 10,000 matches.
+// BenchmarkMap maps random fingerprints, as many as a part of a prefilter, past random queries. It measures the
+// chosen strategy, no prefilter, and maps of other sizes. The cost model is derived from it, and it shows better
+// choices. One fingerprint in 10,000 matches.
 func BenchmarkMap(b *testing.B) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	base := sets.Uniform(filteredPrints, 5)
@@ -236,7 +236,7 @@ func benchmarkMap(b *testing.B, what string, base, queries []uint64, s strategy)
 	})
 }
 
-// benchmarkTables maps fingerprints, of which some match.
+// benchmarkTables maps fingerprints. Some of them match.
 func benchmarkTables(b *testing.B, t *tables, base []uint64, matches int, cost float64) {
 	n := 0
 	m, err := t.newMapper(func(matches []match) error { n += len(matches); return nil })
@@ -253,8 +253,8 @@ func benchmarkTables(b *testing.B, t *tables, base []uint64, matches int, cost f
 	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(base)), "ns/fp")
 }
 
-// BenchmarkLayout maps random fingerprints past random queries in one table of each
-// layout: what the cost model is made from.
+// BenchmarkLayout maps random fingerprints past random queries in one table of each layout. The cost model is derived
+// from it.
 func BenchmarkLayout(b *testing.B) {
 	base := sets.Uniform(4<<20, 7)
 	for _, nq := range []int{1000, 10_000, 100_000, 300_000, 1_000_000, 4_000_000, 16_000_000} {

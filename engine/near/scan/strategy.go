@@ -24,7 +24,7 @@ type strategy struct {
 }
 
 // A group of tables finds the fingerprints that differ from a query in at most radius bits of the mask. With a
-// prefilter, it is joined only with those that the prefilter lets pass.
+// prefilter, it is joined only with fingerprints that pass the prefilter.
 type group struct {
 	mask    uint64
 	radius  int

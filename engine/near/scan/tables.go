@@ -157,8 +157,8 @@ func (t *tables) buildGroup(group, threads int) (err error) {
 	return nil
 }
 
-// first returns the table that reports a pair of fingerprints, so that no pair is reported twice: the first
-// table that finds it, of the first group that finds it. diff is the XOR of the pair.
+// first returns the table that reports a pair of fingerprints: the first table that finds it. All other tables skip
+// the pair, so it is reported once. diff is the XOR of the pair.
 func (t *tables) first(diff uint64) int {
 	for i := range t.tables {
 		q := &t.tables[i]

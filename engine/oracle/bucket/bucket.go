@@ -20,7 +20,7 @@ type Server struct {
 	URL      string
 	Requests atomic.Int64
 	Fail     atomic.Int64 // number of next requests that get 503
-	Lose     atomic.Int64 // number of next requests that are carried out and then get 503
+	Lose     atomic.Int64 // number of next requests that are executed and then get 503
 
 	cut     atomic.Int64
 	backend gofakes3.Backend
@@ -57,8 +57,7 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// CutAfter closes every connection that has carried this number of bytes in either direction; 0:
-// none.
+// CutAfter closes every connection after this number of bytes in either direction. 0 means no limit.
 func (s *Server) CutAfter(bytes int64) { s.cut.Store(bytes) }
 
 // Put writes an object of bucket docs.
@@ -106,7 +105,7 @@ func (c *cutListener) Accept() (net.Conn, error) {
 	return &cutConn{Conn: conn, s: c.s}, nil
 }
 
-// cutConn closes itself when it has carried too much.
+// A cutConn closes itself when it has carried too many bytes.
 type cutConn struct {
 	net.Conn
 	s       *Server

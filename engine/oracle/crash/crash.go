@@ -1,4 +1,4 @@
-// Package crash simulates power cuts: it makes the folder that a program would find after one.
+// Package crash simulates power cuts. It creates the folder that a program would find after a power cut.
 //
 //	program --disk.Disk--> real folder            every call is made as usual ...
 //	             |
@@ -100,14 +100,14 @@ func folder() *node { return &node{entries: map[string]*node{}} }
 // Disk returns the system's disk with this recorder.
 func (r *Recorder) Disk() *disk.Disk { return disk.Hooked(r) }
 
-// Mark notes something that has happened at this moment, such as an acknowledgement.
+// Mark records an event of the program, such as an acknowledgement.
 func (r *Recorder) Mark(v any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.add(event{mark: v})
 }
 
-// Calls returns how many calls and marks were recorded.
+// Calls returns the number of recorded calls and marks.
 func (r *Recorder) Calls() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,14 +136,14 @@ func (r *Recorder) resolve(path string) (dir *node, name string, n *node) {
 	return dir, name, n
 }
 
-// enter gives n a name.
+// enter adds a name for node n to a folder.
 func (r *Recorder) enter(call disk.Call, dir *node, name string, n *node) {
 	dir.entries[name] = n
 	r.add(event{call: call, node: n, dir: dir, name: name})
 }
 
-// Before notes when a call begins: a sync covers what ended before. Syncs are not made, since no
-// test cuts the power of its own machine, and thousands of states are recovered in a short time.
+// Before records the start of a call, because a sync covers the calls that ended before. It skips real syncs. Tests
+// never cut the power of their own machine, and recover thousands of states in a short time.
 func (r *Recorder) Before(op *disk.Op) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -207,7 +207,7 @@ func (r *Recorder) After(op *disk.Op) {
 	}
 }
 
-// mkdir makes the folders down to path that are not there.
+// mkdir creates path and its missing parents.
 func (r *Recorder) mkdir(path string) {
 	if rel, err := filepath.Rel(r.base, path); err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
 		return
@@ -273,7 +273,7 @@ func (r *Recorder) Marks(s State) (marks []any) {
 	return marks
 }
 
-// Cut makes the folder dir what the base would be after the power cut.
+// Cut replaces the folder dir by the state of the base after the power cut.
 func (r *Recorder) Cut(dir string, s State) {
 	r.t.Helper()
 	r.mu.Lock()
@@ -286,7 +286,7 @@ func (r *Recorder) Cut(dir string, s State) {
 	}
 }
 
-// An image is what the disk has.
+// An image is the content of the simulated disk.
 type image struct {
 	names map[*node]map[string]*node
 	data  map[*node][]byte
@@ -314,7 +314,7 @@ func newImage(events []event, s State) *image {
 	return im
 }
 
-// apply applies those parts of an event that are kept.
+// apply applies the parts of an event for which keep returns true.
 func (im *image) apply(e event, keep func() bool) {
 	switch {
 	case e.dir != nil:
@@ -342,7 +342,7 @@ func (im *image) enter(e event) {
 	}
 }
 
-// write writes those sectors of a write that are kept, and perhaps its length.
+// write writes the sectors of a write for which keep returns true, and perhaps its length.
 func (im *image) write(e event, keep func() bool) {
 	for data, at := e.data, e.offset; len(data) > 0; {
 		n := min(sectorBytes-at%sectorBytes, int64(len(data)))
@@ -388,7 +388,7 @@ func (im *image) store(path string, n *node) error {
 	return nil
 }
 
-// Unsynced is a disk that makes nothing durable, for tests that open thousands of states.
+// Unsynced is a disk that skips all syncs, for tests that open thousands of states.
 var Unsynced = disk.Failing(func(c disk.Call, _ string) error {
 	if c == disk.CallSync || c == disk.CallSyncFolder {
 		return disk.ErrSkip

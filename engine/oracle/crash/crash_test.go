@@ -34,8 +34,8 @@ func tree(t *testing.T, dir string) string {
 	return strings.Join(all, " ")
 }
 
-// TestStates writes a file to a folder that has one, and lists what a power cut may leave at each
-// moment when all that is not durable is lost, and when all is kept.
+// TestStates writes a file to a folder that has one. For each moment it lists the state after a power cut, without
+// and with all changes that are not durable.
 func TestStates(t *testing.T) {
 	base, cut := t.TempDir(), filepath.Join(t.TempDir(), "cut")
 	must.Do(t, os.WriteFile(filepath.Join(base, "old"), []byte("old"), 0o600))
@@ -95,8 +95,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestPublished is a file and a folder as package disk publishes them: the old or the new one,
-// whole, is there at every moment, whatever is kept; and at the end the new one.
+// TestPublished publishes a file and a folder with package disk. At every moment, the complete old or the complete
+// new one exists, and at the end the new one.
 func TestPublished(t *testing.T) {
 	base, cut := t.TempDir(), filepath.Join(t.TempDir(), "cut")
 	must.Do(t, os.WriteFile(filepath.Join(base, "f"), []byte("old"), 0o600))
@@ -141,7 +141,7 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// TestTorn is a write of many sectors: of those that are not durable some are kept, in any order.
+// TestTorn writes many sectors. A power cut keeps any of those that are not durable.
 func TestTorn(t *testing.T) {
 	base, cut := t.TempDir(), filepath.Join(t.TempDir(), "cut")
 	r := Record(t, base)

@@ -35,10 +35,11 @@ func (f *Fault) Err() error {
 	return syscall.EIO
 }
 
-// Each runs work on a sound disk and checks the order of its calls with [Durable]. Then it runs work on disks on which one
-// call fails, alone and with all later calls: the first call of each kind, each step-th one after it, and the last call.
-// work must return the error. after checks the files that work left. whole is true if the output must be complete: the
-// fault was after the last rename, or the call was repeated. Each returns the number of calls.
+// Each runs work on a sound disk and checks the order of its calls with [Durable]. Then it runs work on disks on
+// which one call fails, alone or with all later calls. These are the first call of each kind, each step-th one after
+// it, and the last call. work must return the error. after checks the files that work left. whole is true if the
+// output must be complete: the fault was after the last rename, or the call was repeated. Each returns the number of
+// calls.
 func Each(t *testing.T, step int, work func(d *disk.Disk) error, after func(f Fault, whole bool)) int {
 	t.Helper()
 	calls := Calls(t, work)
@@ -77,7 +78,7 @@ func (f *Fault) Disk() *disk.Disk {
 	})
 }
 
-// Left returns the names in a folder, to hold against what a fault may leave there.
+// Left returns the names in a folder, to compare them with the names that a fault may leave.
 func Left(t testing.TB, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -112,8 +113,8 @@ func Calls(t *testing.T, work func(d *disk.Disk) error) (calls []Call) {
 // synced, too.
 func Durable(t *testing.T, calls []Call) {
 	t.Helper()
-	loose := map[string]bool{} // files and folders that a power cut would take something from
-	gone := map[string]bool{}  // files that have no name any more
+	loose := map[string]bool{} // files and folders with changes that a power cut would lose
+	gone := map[string]bool{}  // removed files
 	renames := 0
 	for _, c := range calls {
 		switch c.Call {

@@ -1,4 +1,4 @@
-// Package files writes the files that a test reads, and holds those that it has written.
+// Package files writes input files for tests, and compares output files with expected ones.
 package files
 
 import (

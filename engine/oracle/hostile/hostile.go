@@ -1,6 +1,5 @@
-// Package hostile is what every reader of files is tested against: a writer who changes what a
-// sound file says and repairs all its checksums, so that nothing but the reader's own care is
-// left between the change and the answer.
+// Package hostile tests the readers of files against an attacker who changes the content of a sound file and repairs
+// all checksums. So only the checks of the reader can detect the change.
 //
 //	sections of a sound file --Change.Apply--> sections --Bytes--> a file that verifies
 //
@@ -75,8 +74,8 @@ func Sections(t testing.TB, path string, kind store.Kind) []store.Section {
 	return list
 }
 
-// Bytes returns a file of that identity and the Names and Data of these sections, with every
-// checksum, whatever they hold.
+// Bytes returns a file with an identity, the Names and Data of these sections, and valid checksums. The content of
+// the sections is not checked.
 func Bytes(kind store.Kind, id store.Identity, sections []store.Section) []byte {
 	d := disk.InMemory()
 	w, err := store.CreateWith("hostile", kind, id.Generation, store.Options{Disk: d, Random: bytes.NewReader(id.ID[:])})
@@ -99,7 +98,7 @@ func Bytes(kind store.Kind, id store.Identity, sections []store.Section) []byte 
 	return bytes.Clone(content.Data)
 }
 
-// File returns a sound container of the sections, whatever they hold, that verifies in full.
+// File returns a container of the sections with valid checksums. The content of the sections is not checked.
 func File(t testing.TB, kind store.Kind, sections []store.Section) *store.File {
 	t.Helper()
 	f, err := store.OpenBytes("hostile", Bytes(kind, store.Identity{ID: [16]byte{1}, Generation: 1}, sections), kind)
@@ -140,8 +139,8 @@ func Says(t testing.TB, what string, err error) {
 	}
 }
 
-// Each calls do with the sections after each of n random changes, and with those that hurt most:
-// extreme numbers in every place of every small section.
+// Each calls do with the sections after each of n random changes, and after the most harmful ones: extreme numbers at
+// every position of each small section.
 func Each(list []store.Section, n int, seed uint64, do func([]store.Section)) {
 	rng := rand.New(rand.NewPCG(5, seed))
 	for range n {

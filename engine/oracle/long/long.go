@@ -1,5 +1,5 @@
-// Package long has the flag of tests that have a longer form, which .ci/run long runs, and tells
-// those that have a shorter one whether the race detector is on.
+// Package long has the flag that selects the long form of tests, as .ci/run long does. It also reports whether the
+// race detector is on, for tests with a shorter form.
 package long
 
 import "flag"
@@ -9,7 +9,7 @@ var asked = flag.Bool("long", false, "run the long form of the tests: larger inp
 // Form reports whether the tests run in their long form.
 func Form() bool { return *asked }
 
-// Or returns the size of a test: long for the long form of the tests, else usual.
+// Or returns the size of a test: long in the long form of the tests, otherwise usual.
 func Or[T any](usual, long T) T {
 	if *asked {
 		return long
@@ -17,11 +17,11 @@ func Or[T any](usual, long T) T {
 	return usual
 }
 
-// Race reports whether the race detector is on. It makes code slower by ten times, has memory of its
-// own, and looks at accesses and locks: other values of the data show it nothing new.
+// Race reports whether the race detector is on. It makes code ten times slower, and needs additional memory. It
+// checks accesses and locks, so more data shows it nothing new.
 func Race() bool { return race }
 
-// Raced returns the size of a test: usual, or that under the race detector.
+// Raced returns the size of a test: raced under the race detector, otherwise usual.
 func Raced[T any](usual, raced T) T {
 	if race {
 		return raced

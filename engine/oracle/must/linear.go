@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Linear fails unless do takes processor time that is linear in the size of its input, which form
-// makes. Eight times the input may take 32 times as long, since caches and the collector play a part;
-// quadratic work takes 64 times as long.
+// Linear fails unless the CPU time of do is linear in the size of its input, which form makes. Eight times the input
+// may take 32 times as long, because of caches and the garbage collector. Quadratic work takes 64 times as long.
 func Linear(t *testing.T, form func(size int) string, do func(input string)) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -28,7 +27,7 @@ func Linear(t *testing.T, form func(size int) string, do func(input string)) {
 	t.Errorf("%.40q: %v for %d bytes, %v for %d", small, one, len(small), all, len(large))
 }
 
-// threadTime returns the processor time of the thread that do takes, which works in no other one.
+// threadTime returns the CPU time of do, which must run in one thread.
 func threadTime(do func()) time.Duration {
 	var began, ended unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &began)
@@ -37,8 +36,8 @@ func threadTime(do func()) time.Duration {
 	return time.Duration(ended.Nano() - began.Nano())
 }
 
-// CostAtMost fails unless do takes at most some times as much processor time a byte for a text of
-// 128 KiB, made of repeated units, as for plain.
+// CostAtMost compares the CPU time of do for texts of 128 KiB: plain, and each unit repeated. It fails if a unit
+// takes more than times as long as plain.
 func CostAtMost(t *testing.T, times int, plain string, units []string, do func(input string)) {
 	t.Helper()
 	runtime.LockOSThread()

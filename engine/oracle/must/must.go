@@ -41,7 +41,7 @@ func Panic(t test, what string, f func()) {
 	f()
 }
 
-// Cancelled returns a context that was cancelled, for what must end then.
+// Cancelled returns a cancelled context.
 func Cancelled(t testing.TB) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -77,9 +77,9 @@ func fill(n int, shapes []shape, queries func(base []uint64) []uint64) (all []Se
 	return all
 }
 
-// Skewed returns twenty sets of n fingerprints that are far from uniform, for tests of what must stay
-// quick and small whatever the data: a collection of numbered pages, of templates, of empty
-// documents, of one document in many versions. They have no queries.
+// Skewed returns twenty sets of n fingerprints that are far from uniform. Examples are numbered pages, templates,
+// empty documents, and many versions of one document. Tests use them to check that time and memory do not depend on
+// the data. The sets have no queries.
 func Skewed(n int, seed uint64) []Set {
 	rng := rand.New(rand.NewPCG(seed, 20))
 	word := rng.Uint64()
@@ -160,8 +160,9 @@ func queries(rng *rand.Rand, base []uint64, n, k int) []uint64 {
 	return q
 }
 
-// Signatures returns n sorted sets as similar documents have: most are copies of others with some values left out and
-// new ones put in, some are equal, and the rest have up to size values and those that are common to all of these.
+// Signatures returns n sorted sets that resemble the signatures of similar documents. Most are copies of others with
+// removed and added values, and some are equal. The rest have up to size values, and some values that all of them
+// share.
 func Signatures(rng *rand.Rand, n, size int, value func() uint64, common ...uint64) (all [][]uint64) {
 	for i := range n {
 		var set []uint64

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
-// waitMax is how long something that is about to happen may take on a slow machine.
+// waitMax is the maximum waiting time for an expected event on a slow machine.
 const waitMax = 2 * time.Minute
 
 func enter(t *testing.T, g *Gate, heavy bool) *Pass {
@@ -24,7 +24,7 @@ func enter(t *testing.T, g *Gate, heavy bool) *Pass {
 	return p
 }
 
-// refused returns the word of a refusal.
+// refused returns the reason of a refusal.
 func refused(t *testing.T, err error) string {
 	t.Helper()
 	var no *Refusal
@@ -34,8 +34,7 @@ func refused(t *testing.T, err error) string {
 	return no.Why
 }
 
-// TestGate: two run, one waits, the rest is refused at once, and the one that waits enters when a
-// slot is free.
+// TestGate: two requests run, one waits, and others are refused at once. The waiting one enters when a slot is free.
 func TestGate(t *testing.T) {
 	g := NewGate(Options{Name: "test", Slots: 2, Places: 1, WaitMax: 50 * time.Millisecond})
 	first, second := enter(t, g, false), enter(t, g, false)
@@ -82,7 +81,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestGateBounds: never more than the slots run, and each request is served or refused.
+// TestGateBounds: at most as many requests run as there are slots, and each request is served or refused.
 func TestGateBounds(t *testing.T) {
 	g := NewGate(Options{Name: "test", Slots: 3, Heavy: 2, Places: 4, WaitMax: time.Millisecond})
 	var running, heavies, most, mostHeavy, served atomic.Int64
@@ -121,7 +120,7 @@ func TestGateBounds(t *testing.T) {
 	}
 }
 
-// TestHeavyKeepNoLightOneOut: heavy requests that wait for a heavy slot occupy no other slot.
+// TestHeavyKeepNoLightOneOut: a heavy request that waits for a heavy slot occupies no other slot.
 func TestHeavyKeepNoLightOneOut(t *testing.T) {
 	g := NewGate(Options{Name: "test", Slots: 3, Heavy: 1, Places: 10, WaitMax: waitMax})
 	heavy := enter(t, g, true)
@@ -142,7 +141,7 @@ func TestHeavyKeepNoLightOneOut(t *testing.T) {
 	}
 }
 
-// TestLend: a slot that is lent serves others, and a heavy one is a heavy one again afterwards.
+// TestLend: other requests use a lent slot. A heavy request gets its heavy slot back afterwards.
 func TestLend(t *testing.T) {
 	g := NewGate(Options{Name: "test", Slots: 2, Heavy: 1, Places: 10, WaitMax: time.Millisecond})
 	p := enter(t, g, true)

@@ -99,6 +99,7 @@ func (r *Transfer) take(n uint64, wait, work bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r.begin()
+	// Try until the memory is reserved, the time is over, or waiting makes no sense.
 	for {
 		why := r.grow(n, work)
 		if why == "" {
@@ -111,6 +112,7 @@ func (r *Transfer) take(n uint64, wait, work bool) error {
 		if left <= 0 || !cut && !(wait && busy && t.waiting[r.client] < waitersMax) {
 			return &Refusal{Gate: "transfer", Why: why, Retry: time.Second}
 		}
+		// Wait without the lock until another transfer releases memory.
 		changed, timer := t.changed, time.NewTimer(left)
 		t.waiting[r.client]++
 		r.isWaiting = false

@@ -9,8 +9,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// A client may have a quarter of the memory, all clients may have all of it, and what is given back
-// can be had again.
+// A client may reserve a quarter of the memory, and all clients together all of it. Released memory can be reserved
+// again.
 func TestTransfersAreBounded(t *testing.T) {
 	all := NewTransfers(memory.Set(4000))
 	none := func() { t.Error("cut off, though it was at work") }
@@ -72,8 +72,8 @@ func TestOwnShare(t *testing.T) {
 	}
 }
 
-// TestWorkInTurn: the work of one request of a client goes beyond its share, the next ones wait for
-// it, and other clients are not held up. Without such work nobody waits.
+// TestWorkInTurn: the work of one request exceeds the share of its client. The next requests of the client wait for
+// it, and other clients do not. Without such work no request waits.
 func TestWorkInTurn(t *testing.T) {
 	all := NewTransfers(memory.Set(4000))
 	all.yield = waitMax
@@ -101,7 +101,7 @@ func TestWorkInTurn(t *testing.T) {
 	time.Sleep(stallMin)
 	go func() { done <- mine[1].Work(900) }()
 	waits(1)
-	mine[3].SetWaiting(false) // before a body, which would have it cut off
+	mine[3].SetWaiting(false) // otherwise a body would cut it off
 	late.SetWaiting(true)
 	go func() { done <- late.Await(250) }()
 	waits(2)
@@ -166,7 +166,7 @@ func TestStandingStill(t *testing.T) {
 	for _, o := range []one{slow, slower} {
 		endWhenCut(o)
 	}
-	own := begin("b2", 400) // the budget is full: the slowest of all goes
+	own := begin("b2", 400) // the budget is full: the slowest of all is cut off
 	must.Eventually(t, "one was cut off", func() bool { return ended.Load() == 1 })
 	select {
 	case <-slower.cut:

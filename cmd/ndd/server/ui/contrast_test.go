@@ -10,8 +10,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestContrast: in both colour schemes text stands out from what is behind it 4.5 times and the
-// edges of what can be typed into or pressed 3 times, as WCAG 2.2 has it (1.4.3 and 1.4.11).
+// TestContrast: in both colour schemes, text has a contrast of at least 4.5, and edges of fields and buttons of at
+// least 3 (WCAG 2.2, 1.4.3 and 1.4.11).
 func TestContrast(t *testing.T) {
 	css, err := static.ReadFile("static/style.css")
 	must.Do(t, err)
