@@ -93,8 +93,9 @@ def dedup(
     parts = _run(_fingerprint, 2, [(block, share, column.text, reading) for share, block in enumerate(blocks)])
     about = ray.get([part[1] for part in parts])
     starts = [0, *itertools.accumulate(rows for rows, _, _ in about)]
+    firsts = ray.put(starts)
     [dropped] = _run(_decide, len(blocks), [([part[0] for part in parts], deciding)])
-    filtered = _run(_filter, 2, [(blocks[share], share, column.text, about[share][1], dropped[share], starts) for share in range(len(blocks))])
+    filtered = _run(_filter, 2, [(blocks[share], share, column.text, about[share][1], dropped[share], firsts) for share in range(len(blocks))])
     clean, decisions = (ray.data.from_arrow_refs([part[i] for part in filtered]) for i in range(2))
     count, skipped = decisions.count(), sum(number for _, _, number in about)
     if skipped:

@@ -51,12 +51,12 @@ def stages(tmp_path):
 @pytest.mark.parametrize("options", [{}, {"keep": "longest", "threshold": 0.8, "memory": "1GiB"}, {"k": 3}])
 @pytest.mark.parametrize("of", ["", "memory://"])
 def test_equals_dedup(of, options, tmp_path):
-    tasks, to = documents(), of + str(tmp_path)
+    tasks, to, decisions = documents(), of + str(tmp_path), "prints" if of else "decisions"  # one folder can have both
     tasks.append([])  # a task without input
     fingerprint(f"{to}/prints", tasks)
     for _ in range(2):  # also if it runs again
-        join(f"{to}/prints", f"{to}/decisions", **options)
-        found = kept(f"{to}/decisions", tasks)
+        join(f"{to}/prints", f"{to}/{decisions}", **options)
+        found = kept(f"{to}/{decisions}", tasks)
     texts = [document.text for part in tasks for document in part]
     wanted = ndd.dedup(texts, **options).kept
     assert [text for part in found for text in part] == [texts[i] for i in wanted] and 100 < len(wanted) < 300
@@ -122,6 +122,45 @@ def test_killed_and_repeated(tmp_path, dies):
     assert clean == [texts[i] for i in ndd.dedup(texts).kept]
     gone = [json.loads(line) for rank in range(3) for line in files[pathlib.Path(f"gone/{rank:05}.jsonl")].splitlines()]
     assert len(gone) == len(texts) - len(clean) and all(document["metadata"]["ndd_jaccard"] >= 0.7 for document in gone)
+
+
+SLURM = """
+from datatrove.executor import SlurmPipelineExecutor
+from datatrove.pipeline.readers import JsonlReader
+from datatrove.pipeline.writers import JsonlWriter
+from ndd.datatrove import Filter, Fingerprint, Join
+
+options = {"time": "1:00:00", "partition": "p", "with_srun": False}
+prints = SlurmPipelineExecutor([JsonlReader("in"), Fingerprint("prints")], tasks=2, logging_dir="logs/1", **options)
+join = SlurmPipelineExecutor([Join("prints", "decisions")], tasks=1, depends=prints, logging_dir="logs/2", **options)
+clean = [JsonlReader("in"), Filter("decisions"), JsonlWriter("clean", compression=None)]
+SlurmPipelineExecutor(clean, tasks=2, depends=join, logging_dir="logs/3", **options).run()
+"""
+SBATCH = r"""#!/bin/bash
+last=$(sed -n 's/^#SBATCH --array=0-\([0-9]*\).*/\1/p' "${!#}")
+for i in $(seq 0 $last); do
+	SLURM_ARRAY_TASK_ID=$i SLURM_NODELIST=localhost bash "${!#}" >&2 || exit 1
+done
+echo Submitted batch job 7
+"""
+
+
+@pytest.mark.long
+def test_slurm(tmp_path):
+    """Slurm is a script that runs the tasks of a job one after the other."""
+    for name, content in {"sbatch": SBATCH, "scontrol": "#!/bin/sh\necho localhost\n", "job.py": SLURM}.items():
+        (tmp_path / name).write_text(content)
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "in").mkdir()
+    for i in range(2):
+        (tmp_path / "in" / f"{i}.jsonl").write_text("".join(json.dumps(document) + "\n" for document in corpus()[i::2]))
+    path = os.pathsep.join([str(tmp_path), os.path.dirname(sys.executable), os.environ["PATH"]])
+    env = {**os.environ, "NDD": ndd.find_ndd(), "PYTHONPATH": os.pathsep.join(sys.path), "PATH": path}
+    done = subprocess.run([sys.executable, "job.py"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    texts = [document["text"] for i in range(2) for document in corpus()[i::2] if document["text"]]
+    clean = [json.loads(line)["text"] for rank in range(2) for line in open(tmp_path / "clean" / f"{rank:05}.jsonl")]
+    assert clean == [texts[i] for i in ndd.dedup(texts).kept]
 
 
 def changed(of, task, row, text=None, id=None):
