@@ -5,8 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// A Crew is the set of workers of a node. They take tasks from one queue, several at a time, so that their cache
-// misses overlap.
+// A Crew is the set of workers of a node. They take tasks from one queue.
 type Crew[T any] struct {
 	ended   sync.WaitGroup
 	workers int
@@ -24,13 +23,9 @@ type CrewStats struct {
 	Pinned  uint64 // workers whose thread is pinned
 }
 
-// batchMax is the maximum number of tasks that a worker takes at once: enough to overlap cache misses, and few enough
-// to leave work for others.
-const batchMax = 32
-
 // NewCrew starts workers on a node, at least one. Each calls begin once, and then calls the returned function with
-// tasks. The slice is valid only during that call. Call Close when nobody posts any more tasks.
-func NewCrew[T any](h *Host, p UsableNode, workers int, begin func(pinned bool) func([]T)) *Crew[T] {
+// each task. Call Close when nobody posts any more tasks.
+func NewCrew[T any](h *Host, p UsableNode, workers int, begin func(pinned bool) func(T)) *Crew[T] {
 	c := &Crew[T]{workers: max(workers, 1)}
 	c.more.L = &c.mu
 	var begun sync.WaitGroup
@@ -77,28 +72,29 @@ func (c *Crew[T]) Stats() CrewStats {
 }
 
 // run works until the crew is closed and the queue is empty.
-func (c *Crew[T]) run(work func([]T)) {
-	batch := make([]T, 0, batchMax)
+func (c *Crew[T]) run(work func(T)) {
 	for {
-		if batch = c.take(batch[:0]); len(batch) == 0 {
+		task, ok := c.take()
+		if !ok {
 			return
 		}
-		work(batch)
-		clear(batch)
+		work(task)
 	}
 }
 
-// take waits for tasks and appends a fair share of them to batch. It appends none at the end.
-func (c *Crew[T]) take(batch []T) []T {
+// take waits for a task and removes it from the queue. It returns false at the end.
+func (c *Crew[T]) take() (task T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for len(c.queue) == 0 && !c.closed {
 		c.more.Wait()
 	}
-	n := min(batchMax, len(c.queue), 1+len(c.queue)/c.workers)
-	batch = append(batch, c.queue[:n]...)
-	left := copy(c.queue, c.queue[n:])
-	clear(c.queue[left:])
-	c.queue = c.queue[:left]
-	return batch
+	if len(c.queue) == 0 {
+		return task, false
+	}
+	task = c.queue[0]
+	last := copy(c.queue, c.queue[1:])
+	clear(c.queue[last:])
+	c.queue = c.queue[:last]
+	return task, true
 }

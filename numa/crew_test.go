@@ -18,17 +18,12 @@ func useCrew(t *testing.T, h *Host, p UsableNode, workers int) CrewStats {
 	t.Helper()
 	const tasks, posters = 5000, 4
 	var done [tasks]atomic.Int32
-	c := NewCrew(h, p, workers, func(pinned bool) func([]int) {
-		return func(list []int) {
+	c := NewCrew(h, p, workers, func(pinned bool) func(int) {
+		return func(i int) {
 			if cpu, _, err := thisCPU(); err == nil && pinned && !slices.Contains(p.CPUs, cpu) {
 				t.Errorf("a worker of processors %v runs on %d", p.CPUs, cpu)
 			}
-			if len(list) == 0 || len(list) > batchMax {
-				t.Errorf("%d tasks at a time", len(list))
-			}
-			for _, i := range list {
-				done[i].Add(1)
-			}
+			done[i].Add(1)
 		}
 	})
 	var all sync.WaitGroup

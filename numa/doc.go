@@ -10,7 +10,7 @@
 //	|   ^ pinned       ^ bound    |<====>|   ^ pinned       ^ bound    |
 //	|   +-- crew: workers --------|      |   +-- crew: workers --------|
 //	+--------^--------------------+      +--------^--------------------+
-//	         |  tasks, several at a time          |
+//	         |  tasks                             |
 //	         +------------- caller, anywhere -----+
 //
 // The words:
@@ -29,7 +29,7 @@
 //
 // A miss to DRAM takes some 100 ns on the same node and 1.5 to 2 times as long on another one. A query of two tables
 // takes 1.3 us on the same node, and 2 us on another. Passing a task to a worker and back wakes two threads, which
-// takes 15 to 25 us. A worker takes up to 32 waiting tasks at once, so this costs little under load.
+// takes 15 to 25 us. So a few queries are answered faster by their caller.
 //
 // The package works on every host: without Linux, with one node, in a container that forbids mbind or move_pages, or
 // after a change of the cpuset. An unavailable feature is skipped and reported once, in the log and in [Host.Notes].

@@ -92,8 +92,8 @@ func TestLabPlacement(t *testing.T) {
 				t.Errorf("bound %t, %v: %d pages, %d asked for, %d there, %d missing", a.Bound, where, where.Pages, where.Asked,
 					where.Local, where.Missing)
 			}
-			c := NewCrew(h, p, 2, func(pinned bool) func([]int) {
-				return func([]int) {
+			c := NewCrew(h, p, 2, func(pinned bool) func(int) {
+				return func(int) {
 					cpu, node, err := thisCPU()
 					// Of a node without memory the processors work for another: what is said of the
 					// node must be right all the same.

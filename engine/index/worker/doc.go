@@ -6,7 +6,7 @@
 //	  segment 1: tables 0, 1
 //
 //	Request: queries --Submit--> a task for each node that has tables, all at once
-//	                             worker: takes all waiting tasks, searches its node's tables for them
+//	                             worker: takes a task, searches its node's tables
 //	                 <-Wait-- matches; only one table finds each of them, so
 //	                          Wait appends the lists
 //
@@ -17,8 +17,8 @@
 // has room. Far memory without processors comes last. A table without room on any node stays in its file. The numbers
 // of documents are placed with table 0; IDs stay in the file.
 //
-// Passing a task takes some 20 microseconds to a sleeping worker, and little to a busy one. A query takes 1 to 2
-// microseconds. A worker answers several waiting requests together, so that their cache misses overlap.
+// Passing a task takes some 20 microseconds, and a query 1 to 2 microseconds. So a caller should search fewer than
+// [QueriesMin] queries itself, in the tables of all nodes.
 //
 // Answers do not depend on the distribution. A [Set] is safe for concurrent use. A [Request] is used by one
 // goroutine.

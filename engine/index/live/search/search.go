@@ -100,14 +100,14 @@ func (c *Searcher) crowded() error {
 func (c *Searcher) findOwn(v *version.Version, now rows.Time, queries []uint64, k int, swept Swept) (err error) {
 	c.segments.together, c.segments.numbers = c.segments.together[:0], c.segments.numbers[:0]
 	for i, s := range v.Segments {
-		if swept.resultOf(i) == nil && s.Workers == nil && len(v.Segments) > 1 && s.SearchesEach(len(queries), k) &&
+		if swept.resultOf(i) == nil && s.WorkersOf(len(queries)) == nil && len(v.Segments) > 1 && s.SearchesEach(len(queries), k) &&
 			!s.Expires.All(now) {
 			c.segments.together, c.segments.numbers = append(c.segments.together, s.Segment), append(c.segments.numbers, i)
 			continue
 		}
 		if swept.resultOf(i) != nil {
 			c.matches = swept.matches(c.matches, i, queries, c.maxFound)
-		} else if s.Workers == nil && s.Fingerprints() > 0 && !s.Expires.All(now) {
+		} else if s.WorkersOf(len(queries)) == nil && s.Fingerprints() > 0 && !s.Expires.All(now) {
 			if c.segments.found, err = s.Search(c.segments.found[:0], queries, k, &c.segments.scratch); err != nil {
 				return fmt.Errorf("segment %d: %w", i, err)
 			}

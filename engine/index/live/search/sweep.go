@@ -79,13 +79,13 @@ type submission struct {
 	matches  []worker.Match
 }
 
-// submit passes the queries to the workers of every segment that has workers and no sweep result. Their search ends
+// submit passes the queries, if they are many, to the workers of every segment that has workers and no sweep result. Their search ends
 // with the search of the caller.
 func (a *submission) submit(ctx context.Context, v *version.Version, queries []uint64, k, limit int, done Swept) {
 	a.segments, a.numbers = a.segments[:0], a.numbers[:0]
 	for i, s := range v.Segments {
-		if s.Workers != nil && done.resultOf(i) == nil {
-			a.segments = append(a.segments, s.Workers)
+		if workers := s.WorkersOf(len(queries)); workers != nil && done.resultOf(i) == nil {
+			a.segments = append(a.segments, workers)
 			a.numbers = append(a.numbers, i)
 		}
 	}

@@ -104,6 +104,14 @@ func (s *Segment) Close() error {
 	return s.Free()
 }
 
+// WorkersOf returns the workers that search the segment for that many queries, or nil if the caller does.
+func (s *Segment) WorkersOf(queries int) *worker.Segment {
+	if queries < worker.QueriesMin {
+		return nil
+	}
+	return s.Workers
+}
+
 // Sweep is like [segment.Segment.Sweep]; workers do it if there are some.
 func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*segment.Found, error) {
 	if s.Workers != nil {
