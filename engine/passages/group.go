@@ -71,7 +71,7 @@ const classesLeast = 16
 
 // find emits the repeats of a group of marks. The marks are in the order of their places.
 func (g *stringGroup) find(group []mark, emit func(repeat) error) error {
-	of := spill.NewColumn[uint32](g.o.Disk, g.o.Dir, "classes", 1<<20)
+	of := spill.NewColumn[uint32](g.o.Disk, "", "classes", 1<<20)
 	defer of.Close()
 	of.All = g.of[:0]
 	ok := g.classify(group, &of)

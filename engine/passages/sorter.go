@@ -20,7 +20,7 @@ const mergeBytes = 8 << 20
 func newSorter[R spill.Record](o *Options, what string, writers int) *radix.Records[R] {
 	const columns = 24 // bytes of a key and a pair, in addition to the record and its sorted copy
 	each := 2*int64(unsafe.Sizeof(*new(R))) + columns
-	return radix.NewRecords(spill.NewRuns[R](o.Disk, o.Dir, what, mergeBytes),
+	return radix.NewRecords(spill.NewRuns[R](o.Disk, "", what, mergeBytes),
 		int(max(o.MemoryBytes/int64(writers)/each, 1<<10)), max(o.Threads/writers, 1))
 }
 
@@ -28,7 +28,7 @@ func newSorter[R spill.Record](o *Options, what string, writers int) *radix.Reco
 // worker writes a list of repeats. groups returns all repeats, sorted.
 func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Records[R], shared int, what string,
 	work func(context.Context) func(group []R, emit func(repeat) error) error) (_ *spill.Run[repeat], err error) {
-	twice := spill.NewColumn[R](o.Disk, o.Dir, what, 1<<18)
+	twice := spill.NewColumn[R](o.Disk, "", what, 1<<18)
 	defer func() { err = errors.Join(err, twice.Close()) }()
 	// Marks are closed before the next files are written.
 	if err := cmp.Or(repeated(marks, shared, &twice), marks.Close(), twice.End()); err != nil {

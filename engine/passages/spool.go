@@ -50,10 +50,10 @@ const atomsMax = 1 << 40
 
 func newSpool(o *Options) *spool {
 	const held = 1 << 18
-	return &spool{unit: o.Unit, heads: spill.NewColumn[uint8](o.Disk, o.Dir, "heads", held),
-		texts:  spill.NewColumn[uint8](o.Disk, o.Dir, "texts", held),
-		points: spill.NewColumn[point](o.Disk, o.Dir, "points", held),
-		docs:   spill.NewColumn[entry](o.Disk, o.Dir, "documents", held)}
+	return &spool{unit: o.Unit, heads: spill.NewColumn[uint8](o.Disk, "", "heads", held),
+		texts:  spill.NewColumn[uint8](o.Disk, "", "texts", held),
+		points: spill.NewColumn[point](o.Disk, "", "points", held),
+		docs:   spill.NewColumn[entry](o.Disk, "", "documents", held)}
 }
 
 func (s *spool) add(p *pendingDocument) error {

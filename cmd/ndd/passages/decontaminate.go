@@ -144,7 +144,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) (err error) 
 		return err
 	}
 	defer w.Close(&err)
-	r, report, err := decontaminate.Find(ctx, inputs, config, items, p.g.Disk, "")
+	r, report, err := decontaminate.Find(ctx, inputs, config, items, p.g.Disk)
 	bar.End()
 	if err != nil {
 		return adviseLength(err, &p.docs)

@@ -19,16 +19,17 @@ const (
 //
 // Skips between the held records keep their places.
 type choice struct {
-	isDecided bool                                      // nothing is held
-	count     func(u *Unit) (isKnown bool)              // counts the fields of a held record; true ends the holding
-	decide    func(held []Unit) (isFinal bool, _ error) // chooses the fields of held records, and of all others if it is final
-	fill      func(u *Unit)                             // gives a record the chosen fields
+	isDecided bool                                         // nothing is held
+	count     func(u *Unit) (isKnown bool)                 // counts the fields of a held record; true ends the holding
+	decide    func(held []rowUnit) (isFinal bool, _ error) // chooses the fields of held records, and of all others if it is final
+	fill      func(u *Unit)                                // gives a record the chosen fields
 }
 
 // units yields the units of records.
 func (c *choice) units(records iter.Seq2[Unit, error]) iter.Seq2[Unit, error] {
 	return func(yield func(Unit, error) bool) {
-		var held heldRecords
+		var held []rowUnit
+		bytes := int64(0)
 		for u, err := range records {
 			switch {
 			case c.isDecided && err == nil:
@@ -36,62 +37,50 @@ func (c *choice) units(records iter.Seq2[Unit, error]) iter.Seq2[Unit, error] {
 				if !yield(u, nil) {
 					return
 				}
-			case c.isDecided, err != nil && len(held.units) == 0:
+			case c.isDecided, err != nil && len(held) == 0:
 				if !yield(u, err) {
 					return
 				}
 			case err == nil || isSkip(err):
 				isKnown := err == nil && c.count(&u)
-				if held.add(u, err); (isKnown || held.isFull()) && !c.release(&held, yield) {
-					return
+				held, bytes = append(held, rowUnit{u, err}), bytes+u.To-u.From
+				if isKnown || len(held) >= heldMax || bytes > heldBytesMax {
+					if !c.release(held, yield) {
+						return
+					}
+					held, bytes = nil, 0
 				}
 			default: // the records end here
-				if c.release(&held, yield) {
+				if c.release(held, yield) {
 					yield(u, err)
 				}
 				return
 			}
 		}
-		c.release(&held, yield)
+		c.release(held, yield)
 	}
 }
 
 // release decides and yields the held records. It returns false at the end of the reading.
-func (c *choice) release(held *heldRecords, yield func(Unit, error) bool) bool {
-	if len(held.units) == 0 {
+func (c *choice) release(held []rowUnit, yield func(Unit, error) bool) bool {
+	if len(held) == 0 {
 		return true
 	}
-	units, errs := held.units, held.errs
-	*held = heldRecords{}
 	var err error
-	if c.isDecided, err = c.decide(units); err != nil {
-		yield(Unit{From: units[len(units)-1].From}, err)
+	if c.isDecided, err = c.decide(held); err != nil {
+		yield(Unit{From: held[len(held)-1].From}, err)
 		return false
 	}
-	for i, u := range units {
-		if errs[i] == nil {
-			c.fill(&u)
+	for _, u := range held {
+		if u.err == nil {
+			c.fill(&u.Unit)
 		}
-		if !yield(u, errs[i]) {
+		if !yield(u.Unit, u.err) {
 			return false
 		}
 	}
 	return true
 }
-
-// heldRecords are the first records of a file, with the skips between them.
-type heldRecords struct {
-	units []Unit
-	errs  []error // the skip in place of a unit, or nil
-	bytes int64
-}
-
-func (h *heldRecords) add(u Unit, err error) {
-	h.units, h.errs = append(h.units, u), append(h.errs, err)
-	h.bytes += u.To - u.From
-}
-
-func (h *heldRecords) isFull() bool { return len(h.units) >= heldMax || h.bytes > heldBytesMax }
 
 // isSkip reports whether records may follow an error.
 func isSkip(err error) bool {

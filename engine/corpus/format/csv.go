@@ -79,7 +79,7 @@ func rowChoice(c *Content, columns *tableColumns) *choice {
 			}
 			return false
 		},
-		decide: func([]Unit) (bool, error) {
+		decide: func([]rowUnit) (bool, error) {
 			columns.decide(&c.opts, texts)
 			c.chosen(columns.Fields)
 			return true, nil

@@ -128,7 +128,7 @@ func innerText(record []byte, field string) (path string) {
 }
 
 // fieldError returns the error for records without a field that has a text. It returns nil if no record is an object.
-func (o *Options) fieldError(records []Unit) error {
+func (o *Options) fieldError(records []rowUnit) error {
 	e := &FieldError{Named: o.TextField}
 	for _, u := range records {
 		for _, name := range fieldNames(u.raw) {

@@ -100,7 +100,7 @@ func objectChoice(c *Content) *choice {
 			return len(texts) > 0 && (o.TextField != "" || texts[o.textFields()[0]] > heldMax) &&
 				(o.IDField != "" || ids[IDFields[0]] > heldMax)
 		},
-		decide: func(held []Unit) (bool, error) {
+		decide: func(held []rowUnit) (bool, error) {
 			f := o.choose(texts, ids)
 			fields = &f
 			if len(texts) > 0 {

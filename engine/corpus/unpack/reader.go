@@ -33,6 +33,7 @@ type Reader struct {
 	source  io.Reader     // the content
 	offset  int64         // the offset of the next byte
 	decoder *decoder      // nil if the file is not compressed
+	starts  *memberStarts // of a gzip or zstd file, else empty
 	copied  *tee          // nil if there is no copy
 	closer  func()
 }
@@ -45,7 +46,7 @@ func NewReader(src io.Reader, o Options) (*Reader, error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	r := &Reader{Packing: PackingOf(head), buffer: disk, source: file, closer: func() {}}
+	r := &Reader{Packing: PackingOf(head), buffer: disk, source: file, starts: new(memberStarts), closer: func() {}}
 	if r.Packing == None {
 		return r, nil
 	}
@@ -57,14 +58,14 @@ func NewReader(src io.Reader, o Options) (*Reader, error) {
 		d.raw = newTrail(disk, file, bufferFor(o.Bytes))
 		disk.Reset(d.raw)
 		d.members = newMembers(o.Decoders, d.raw, disk)
-		d.r, d.starts, r.closer = d.members, &d.members.memberStarts, d.members.drop
+		d.r, r.starts, r.closer = d.members, &d.members.memberStarts, d.members.drop
 	case Zstd:
 		d.raw = newTrail(disk, file, bufferFor(o.Bytes))
 		f, err := newFrames(o.Decoders, d.raw)
 		if err != nil {
 			return nil, err
 		}
-		d.r, d.starts, r.closer = f, &f.memberStarts, f.close
+		d.r, r.starts, r.closer = f, &f.memberStarts, f.close
 	case Xz:
 		if d.r, err = xz.NewReader(&xzSource{r: disk}); err != nil {
 			return nil, d.explain(err)
@@ -133,23 +134,24 @@ func (r *Reader) Copy() io.Reader {
 // Member returns where the member or frame is in the file that begins at a byte of the content. It knows the last
 // thousands that have been read.
 func (r *Reader) Member(offset int64) (raw int64, ok bool) {
-	if r == nil || r.decoder == nil || r.decoder.starts == nil {
+	if r == nil {
 		return 0, false
 	}
-	if i, ok := r.decoder.starts.find(offset); ok {
-		return r.decoder.starts.starts[i].raw, true
+	i, ok := r.starts.find(offset)
+	if ok {
+		raw = r.starts.starts[i].raw
 	}
-	return 0, false
+	return raw, ok
 }
 
 // NextMember returns the first byte of the content, after an offset, that is known to begin a member or frame. It
 // is a number beyond all content if there is none. No Read goes beyond such a byte that was unknown before it.
 func (r *Reader) NextMember(offset int64) int64 {
-	if r == nil || r.decoder == nil || r.decoder.starts == nil {
+	if r == nil {
 		return math.MaxInt64
 	}
-	if i, _ := r.decoder.starts.find(offset + 1); i < len(r.decoder.starts.starts) {
-		return r.decoder.starts.starts[i].out
+	if i, _ := r.starts.find(offset + 1); i < len(r.starts.starts) {
+		return r.starts.starts[i].out
 	}
 	return math.MaxInt64
 }
@@ -185,11 +187,10 @@ type decoder struct {
 	packing Packing
 	name    string // the name of the file
 	r       io.Reader
-	err     error         // the last error of r
-	file    *source       // the compressed file
-	raw     *trail        // the part of the file that is remembered, or nil
-	members *members      // the members of a gzip file, else nil
-	starts  *memberStarts // of a gzip or zstd file, else nil
+	err     error    // the last error of r
+	file    *source  // the compressed file
+	raw     *trail   // the part of the file that is remembered, or nil
+	members *members // the members of a gzip file, else nil
 }
 
 func (d *decoder) Read(p []byte) (n int, err error) {

@@ -213,7 +213,7 @@ func TestWork(t *testing.T) {
 		taken := work.Taken{}
 		w, err := work.Open(t.Context(), nil, dir, 1, func(t work.Taken) { taken = t }, func(msg string) { t.Error(msg) })
 		must.Do(t, err)
-		r, _, err := Find(t.Context(), []string{common, corpus}, ingest.Config{Threads: 1, Work: w}, x, nil, "")
+		r, _, err := Find(t.Context(), []string{common, corpus}, ingest.Config{Threads: 1, Work: w}, x, nil)
 		must.Do(t, err)
 		found := slices.Collect(r.Documents())
 		if len(found) != 1 || found[0].ID != "c" || found[0].Hits[0].Score != 1 || taken.Stored != min(run, 1) {

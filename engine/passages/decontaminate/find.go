@@ -79,13 +79,12 @@ type pendingDocument struct {
 }
 
 // Find reads a corpus and finds the items in it. It does not use cfg.Recipe. In cfg.Work it stores
-// the n-grams and candidates of each file. Temporary files are in the folder dir; "" is the default of the
-// system. The report is valid even if there is an error.
-func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *disk.Disk, dir string) (
+// the n-grams and candidates of each file. The report is valid even if there is an error.
+func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *disk.Disk) (
 	_ *Result, _ ingest.Report, err error) {
 	r := &Result{Sets: slices.Clone(x.Sets), x: x, inputs: inputs, reading: cfg.Document, threads: cfg.Threads,
 		documents: make([]atomic.Uint32, len(x.table.keys)), found: make([]uint32, len(x.items)), gone: map[string][2]int{},
-		sums: make([]sums, len(x.items)), spool: spill.NewColumn[byte](d, dir, "candidates", 1<<18)}
+		sums: make([]sums, len(x.items)), spool: spill.NewColumn[byte](d, "", "candidates", 1<<18)}
 	r.reading.Meter = nil // it counted the first time that the inputs were read
 	defer func() {
 		if err != nil {

@@ -165,7 +165,7 @@ func find(t testing.TB, items, corpus string, o Options, threads int) *Result {
 	ctx, cfg := context.Background(), ingest.Config{Threads: threads}
 	x, _, err := ReadItems(ctx, []string{items}, cfg, o)
 	must.Do(t, err)
-	r, _, err := Find(ctx, []string{corpus}, cfg, x, nil, t.TempDir())
+	r, _, err := Find(ctx, []string{corpus}, cfg, x, nil)
 	must.Do(t, err)
 	t.Cleanup(func() { r.Close() })
 	return r
@@ -255,7 +255,7 @@ func BenchmarkFind(b *testing.B) {
 	corpus := files.Lines(b, "docs.jsonl", docs)
 	b.SetBytes(int64(size))
 	for b.Loop() {
-		r, _, err := Find(b.Context(), []string{corpus}, cfg, x, nil, b.TempDir())
+		r, _, err := Find(b.Context(), []string{corpus}, cfg, x, nil)
 		if err != nil || r.Met < len(docs)/200 {
 			b.Fatal(r, err)
 		}
