@@ -249,13 +249,13 @@ func appendNormal(dst []byte, i Ignore, text string) []byte {
 
 // nonASCII reads ideographs or another character at an offset. Ideographs are their own normal form: it returns
 // their end and r = 0. For another character it returns the end and the normal form.
-func nonASCII(text string, at int, i Ignore) (end int, r rune) {
-	for end = at; end+3 <= len(text) && text[end] >= 0xe4 && text[end] <= 0xe9; { // U+4000 to U+9FFF
+func nonASCII(text string, offset int, i Ignore) (end int, r rune) {
+	for end = offset; end+3 <= len(text) && text[end] >= 0xe4 && text[end] <= 0xe9; { // U+4000 to U+9FFF
 		end += 3
 	}
-	if end > at {
+	if end > offset {
 		return end, 0
 	}
-	r, size := utf8.DecodeRuneInString(text[at:])
-	return at + size, normalRune(i, r)
+	r, size := utf8.DecodeRuneInString(text[offset:])
+	return offset + size, normalRune(i, r)
 }

@@ -60,7 +60,7 @@ func TestBorders(t *testing.T) {
 func TestWindowChars(t *testing.T) {
 	o := Options{Unit: Unit{Sentences, 2}, MinChars: 10}
 	texts := []string{"A sentence that is long enough. Yes. No. Yes.", "Another one that is long enough. Yes. No. Yes."}
-	if r := find(t, writeDocs(t, texts), o); len(r.all) > 0 {
-		t.Errorf("%d windows of fewer characters", len(r.all))
+	if r := find(t, writeDocs(t, texts), o); len(r.repeatList) > 0 {
+		t.Errorf("%d windows of fewer characters", len(r.repeatList))
 	}
 }

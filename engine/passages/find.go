@@ -20,7 +20,7 @@ import (
 
 // A pendingDocument holds a document until it is added to the spool, with its marks.
 type pendingDocument struct {
-	of      ingest.Record // names, length and hash
+	record  ingest.Record // names, length and hash
 	chars   int
 	text    string  // for bytes the plain text, for words their hashes; empty for units
 	points  []point // beginnings of the atoms; for bytes the jumps, two points each, as [spool] describes
@@ -31,7 +31,7 @@ type pendingDocument struct {
 
 // prepare returns the names, length and hash of a document.
 func prepare(doc *format.Document, chars int) pendingDocument {
-	return pendingDocument{of: ingest.Record{ID: doc.ID, Source: doc.Source, Line: doc.Line, TextBytes: len(doc.Text),
+	return pendingDocument{record: ingest.Record{ID: doc.ID, Source: doc.Source, Line: doc.Line, TextBytes: len(doc.Text),
 		Hash: [2]uint64{xxhash.Sum64String(doc.Text)}}, chars: chars}
 }
 
@@ -65,7 +65,7 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (_
 		return nil, report, err
 	}
 	r.fileUnits = report.FileUnits
-	if r.all, err = r.repeats.Map(); err != nil {
+	if r.repeatList, err = r.repeats.Map(); err != nil {
 		return nil, report, err
 	}
 	return r, report, nil
@@ -87,8 +87,8 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 			}, nil
 		},
 		Borrows: true,
-		Record:  pendingDocument.record,
-		Result:  keptUnits,
+		Record:  pendingDocument.encode,
+		Result:  documentOf,
 		Emit: func(p pendingDocument) (err error) {
 			r.marks += len(p.units)
 			for _, m := range p.units {
@@ -128,15 +128,15 @@ func (r *Result) unitGroup(group [][3]uint64, emit func(repeat) error) error {
 
 // A unitCutter cuts documents into units. It belongs to one goroutine.
 type unitCutter struct {
-	o      *Options
-	plain  *plain.Reader
-	normal []byte
-	points []point
-	units  [][3]uint64
-	last   [][2]uint64 // hashes of the last atoms, at most one window
-	chars  []int       // number of characters of these atoms, normalised
-	window []byte      // hashes of the window's atoms, as bytes
-	err    error
+	o            *Options
+	plain        *plain.Reader
+	normal       []byte
+	points       []point
+	units        [][3]uint64
+	windowHashes [][2]uint64 // hashes of the last atoms, at most one window
+	windowChars  []int       // number of characters of these atoms, normalised
+	window       []byte      // hashes of the window's atoms, as bytes
+	err          error
 
 	id        string // ID of the document, for the error
 	textBytes int
@@ -151,12 +151,12 @@ func newUnitCutter(o *Options) *unitCutter {
 // room returns an error if the budget has no memory for the document and its lists.
 func (u *unitCutter) room(listBytes int) error { return u.o.room(u.id, u.textBytes, listBytes) }
 
-// record returns the record to store for a document with units:
+// encode returns the record to store for a document with units:
 //
 //	characters, number of atoms, bytes and characters of each | number of units, atom and 16-byte hash of each
 //
 // Numbers are varints. Positions are stored as the difference to the one before.
-func (p pendingDocument) record() ingest.Record {
+func (p pendingDocument) encode() ingest.Record {
 	b := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(p.chars)), uint64(len(p.points)))
 	before := point{}
 	for _, at := range p.points {
@@ -170,15 +170,15 @@ func (p pendingDocument) record() ingest.Record {
 		b = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, m[0]), m[1])
 		atom = m[2]
 	}
-	p.of.Payload = b
-	return p.of
+	p.record.Payload = b
+	return p.record
 }
 
-// keptUnits is the inverse of record.
-func keptUnits(of ingest.Record) pendingDocument {
-	b := store.Fields(of.Payload)
-	of.Payload = nil
-	p := pendingDocument{of: of, chars: int(b.Uvarint())}
+// documentOf is the inverse of encode.
+func documentOf(record ingest.Record) pendingDocument {
+	b := store.Fields(record.Payload)
+	record.Payload = nil
+	p := pendingDocument{record: record, chars: int(b.Uvarint())}
 	at := point{}
 	for range b.Uvarint() {
 		at = point{at[0] + b.Uvarint(), at[1] + b.Uvarint()}
@@ -195,7 +195,7 @@ func keptUnits(of ingest.Record) pendingDocument {
 
 // cut sets points and units to the atoms and the units of a text. It returns the end of the text.
 func (u *unitCutter) cut(text string) (at point) {
-	u.last, u.chars, u.points, u.units, u.textBytes = u.last[:0], u.chars[:0], nil, nil, len(text) // the caller keeps the lists
+	u.windowHashes, u.windowChars, u.points, u.units, u.textBytes = u.windowHashes[:0], u.windowChars[:0], nil, nil, len(text) // the caller keeps the lists
 	var rest string
 	rest, u.err = u.plain.Read(text)
 	least, done := max(u.o.MinChars, 1), 0
@@ -235,12 +235,12 @@ func (o *Options) room(id string, textBytes, listBytes int) error {
 // further returns the number of elements that a list needs room for. If the list is full, this is an
 // estimate for the rest of the text, from the elements of its first done bytes. If append doubled the lists of a large
 // text instead, they would need three times their memory.
-func further[T any](list []T, done, whole int) int {
+func further[T any](list []T, offset, textBytes int) int {
 	n := len(list)
 	if n < cap(list) {
 		return cap(list) - n
 	}
-	rest := float64(n) * (float64(whole)/float64(max(done, 1)) - 1)
+	rest := float64(n) * (float64(textBytes)/float64(max(offset, 1)) - 1)
 	return max(int(1.02*rest), n/8, 8)
 }
 
@@ -250,21 +250,21 @@ func (u *unitCutter) add(h [2]uint64) {
 }
 
 // take moves the window forward by one atom, and adds the window if it has enough atoms and characters.
-func (u *unitCutter) take(h [2]uint64, chars, least int) {
+func (u *unitCutter) take(h [2]uint64, chars, minChars int) {
 	length := u.o.Unit.Length
-	if u.last, u.chars = append(u.last, h), append(u.chars, chars); len(u.last) > length {
-		u.last = append(u.last[:0], u.last[1:]...)
-		u.chars = append(u.chars[:0], u.chars[1:]...)
+	if u.windowHashes, u.windowChars = append(u.windowHashes, h), append(u.windowChars, chars); len(u.windowHashes) > length {
+		u.windowHashes = append(u.windowHashes[:0], u.windowHashes[1:]...)
+		u.windowChars = append(u.windowChars[:0], u.windowChars[1:]...)
 	}
 	all := 0
-	for _, n := range u.chars {
+	for _, n := range u.windowChars {
 		all += n
 	}
-	if len(u.last) < length || all < least {
+	if len(u.windowHashes) < length || all < minChars {
 		return
 	}
 	u.window = u.window[:0]
-	for _, h := range u.last {
+	for _, h := range u.windowHashes {
 		u.window = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(u.window, h[0]), h[1])
 	}
 	u.add(hash128(asString(u.window)))

@@ -13,7 +13,7 @@ import (
 // A class is a set of marks of one group whose surroundings are equal, byte by byte.
 type class struct {
 	hash    uint64 // hash of the surroundings
-	at      uint64 // atom of the first mark
+	atom    uint64 // atom of the first mark
 	count   uint64
 	doc     int    // row of the first mark, if only text that occurs in several documents counts
 	rolling uint64 // rolling hash of the window at the current distance
@@ -23,18 +23,18 @@ type class struct {
 	previous int32 // leader of the previous window, or -1
 	runs     int32 // index of the last run of the class, or -1
 
-	least, most uint16 // smallest and largest distance of the windows that selected the marks
-	several     bool   // the marks are in several documents
-	across      bool   // the current window is in several documents, if the class is its leader
+	minDistance, maxDistance uint16 // smallest and largest distance of the windows that selected the marks
+	isShared                 bool   // the marks are in several documents
+	isWindowShared           bool   // the current window is in several documents, if the class is its leader
 }
 
 // A run is a range of windows of a class that follow each other, at the distances from most down to least. They
 // have the same leader and the same number of occurrences.
 type run struct {
-	places      uint64
-	leader      int32
-	before      int32 // previous run of the class, or -1
-	most, least uint16
+	places                   uint64
+	leader                   int32
+	previous                 int32 // previous run of the class, or -1
+	maxDistance, minDistance uint16
 }
 
 // classBytes is the memory of a class, including its share of the table and of the runs while these grow.
@@ -43,16 +43,16 @@ const classBytes = 256
 // A stringGroup finds the repeats of the marks of groups. It belongs to one goroutine.
 type stringGroup struct {
 	*Result
-	ctx        context.Context
-	length     int
-	roller     roller
-	seed       maphash.Seed
-	classes    []class
-	classesMax int
-	of         []uint32 // class of each mark
-	runs       []run
-	slots      []slot // hash table of classes
-	round      uint32 // current round; slots of earlier rounds are empty
+	ctx         context.Context
+	length      int
+	roller      roller
+	seed        maphash.Seed
+	classes     []class
+	classesMax  int
+	markClasses []uint32 // class of each mark
+	runs        []run
+	slots       []slot // hash table of classes
+	round       uint32 // current round; slots of earlier rounds are empty
 }
 
 // A slot holds a class if its round is the current one.
@@ -73,13 +73,13 @@ const classesLeast = 16
 func (g *stringGroup) find(group []mark, emit func(repeat) error) error {
 	of := spill.NewColumn[uint32](g.o.Disk, "", "classes", 1<<20)
 	defer of.Close()
-	of.All = g.of[:0]
+	of.All = g.markClasses[:0]
 	ok := g.classify(group, &of)
 	if err := of.End(); err != nil {
 		return err
 	}
 	if !of.IsSpilled() {
-		g.of = of.All
+		g.markClasses = of.All
 	}
 	if !ok {
 		return g.findWindows(group, emit)
@@ -89,23 +89,23 @@ func (g *stringGroup) find(group []mark, emit func(repeat) error) error {
 	for i := range g.classes {
 		c := &g.classes[i]
 		c.runs, c.previous = -1, -1
-		most, least = max(most, c.most), min(least, c.least)
+		most, least = max(most, c.maxDistance), min(least, c.minDistance)
 	}
 	if c := &g.classes[0]; len(g.classes) > 1 {
 		for d := int(most); d >= int(least); d-- {
 			g.compare(uint16(d))
 		}
-	} else if g.isRepeated(c.count, c.several) {
+	} else if g.isRepeated(c.count, c.isShared) {
 		c.runs = 0
-		g.runs = append(g.runs, run{c.count, 0, -1, c.most, c.least})
+		g.runs = append(g.runs, run{c.count, 0, -1, c.maxDistance, c.minDistance})
 	}
 	for i, m := range group {
 		at := m[1] >> (2 * distanceBits)
-		for n := g.classes[of.All[i]].runs; n >= 0; n = g.runs[n].before {
+		for n := g.classes[of.All[i]].runs; n >= 0; n = g.runs[n].previous {
 			run := &g.runs[n]
-			first := g.classes[run.leader].at
-			d := uint64(run.most)
-			if err := emit(newRepeat(at-d, first-d, int(run.most-run.least)+1, run.places)); err != nil {
+			first := g.classes[run.leader].atom
+			d := uint64(run.maxDistance)
+			if err := emit(newRepeat(at-d, first-d, int(run.maxDistance-run.minDistance)+1, run.places)); err != nil {
 				return err
 			}
 		}
@@ -142,21 +142,21 @@ func (g *stringGroup) look(hash uint64, c int32, equal func(other int32) bool) i
 
 // classify finds the classes of a group and appends the class of each mark to a column. It returns false if
 // there are too many classes.
-func (g *stringGroup) classify(group []mark, of *spill.Column[uint32]) bool {
+func (g *stringGroup) classify(group []mark, column *spill.Column[uint32]) bool {
 	g.classes = g.classes[:0]
 	room := 8
 	g.table(room)
 	for _, m := range group {
 		c := classOf(m)
 		around := g.around(&c)
-		c.hash = maphash.Bytes(g.seed, around) ^ uint64(c.least)
+		c.hash = maphash.Bytes(g.seed, around) ^ uint64(c.minDistance)
 		if g.o.AcrossOnly {
-			c.doc = g.spool.row(c.at)
+			c.doc = g.spool.row(c.atom)
 		}
 		new := int32(len(g.classes))
 		i := g.look(c.hash, new, func(other int32) bool {
 			o := &g.classes[other]
-			return o.hash == c.hash && o.least == c.least && bytes.Equal(g.around(o), around)
+			return o.hash == c.hash && o.minDistance == c.minDistance && bytes.Equal(g.around(o), around)
 		})
 		if i == new {
 			if len(g.classes) == g.classesMax {
@@ -172,26 +172,26 @@ func (g *stringGroup) classify(group []mark, of *spill.Column[uint32]) bool {
 		} else {
 			o := &g.classes[i]
 			o.count++
-			o.several = o.doc != c.doc // marks ascend by their documents
+			o.isShared = o.doc != c.doc // marks ascend by their documents
 		}
-		of.Append(uint32(i)) // the column keeps its error
+		column.Append(uint32(i)) // the column keeps its error
 	}
 	return true
 }
 
 // classOf returns a class with a single mark.
 func classOf(m mark) class {
-	return class{at: m[1] >> (2 * distanceBits), least: uint16(m[1] >> distanceBits & distanceMax),
-		most: uint16(m[1] & distanceMax), count: 1}
+	return class{atom: m[1] >> (2 * distanceBits), minDistance: uint16(m[1] >> distanceBits & distanceMax),
+		maxDistance: uint16(m[1] & distanceMax), count: 1}
 }
 
 // around returns the bytes of all windows that selected the first mark of a class.
 func (g *stringGroup) around(c *class) []byte {
-	return g.spool.texts.All[c.at-uint64(c.most) : c.at-uint64(c.least)+uint64(g.length)]
+	return g.spool.texts.All[c.atom-uint64(c.maxDistance) : c.atom-uint64(c.minDistance)+uint64(g.length)]
 }
 
-func (g *stringGroup) isRepeated(places uint64, across bool) bool {
-	return places >= uint64(g.o.MinCount) && (across || !g.o.AcrossOnly)
+func (g *stringGroup) isRepeated(places uint64, isShared bool) bool {
+	return places >= uint64(g.o.MinCount) && (isShared || !g.o.AcrossOnly)
 }
 
 // compare compares the windows at distance d before the marks. It adds the repeated ones to the runs of their
@@ -202,11 +202,11 @@ func (g *stringGroup) compare(d uint16) {
 	text, length := g.spool.texts.All, uint64(g.length)
 	for i := range g.classes {
 		c := &g.classes[i]
-		if d > c.most || d < c.least {
+		if d > c.maxDistance || d < c.minDistance {
 			continue
 		}
-		p := c.at - uint64(d)
-		if d == c.most {
+		p := c.atom - uint64(d)
+		if d == c.maxDistance {
 			c.rolling = g.roller.hash(asString(text[p : p+length]))
 		} else {
 			c.rolling = g.roller.roll(c.rolling, text[p-1], text[p+length-1])
@@ -216,7 +216,7 @@ func (g *stringGroup) compare(d uint16) {
 			if o.rolling != c.rolling {
 				return false
 			}
-			q := o.at - uint64(d)
+			q := o.atom - uint64(d)
 			if c.previous == other && o.previous == other { // the previous windows are equal, so the hashes tell the last byte
 				return true
 			}
@@ -224,26 +224,26 @@ func (g *stringGroup) compare(d uint16) {
 		})
 		c.leader = leader
 		if int(leader) == i {
-			c.places, c.across = c.count, c.several
+			c.places, c.isWindowShared = c.count, c.isShared
 			continue
 		}
 		l := &g.classes[leader]
 		l.places += c.count
-		l.across = l.across || c.several || c.doc != l.doc
+		l.isWindowShared = l.isWindowShared || c.isShared || c.doc != l.doc
 	}
 	for i := range g.classes {
 		c := &g.classes[i]
-		if d > c.most || d < c.least {
+		if d > c.maxDistance || d < c.minDistance {
 			continue
 		}
 		c.previous = c.leader
 		l := &g.classes[c.leader]
-		if !g.isRepeated(l.places, l.across) {
+		if !g.isRepeated(l.places, l.isWindowShared) {
 			continue
 		}
 		if c.runs >= 0 {
-			if last := &g.runs[c.runs]; last.least == d+1 && last.leader == c.leader && last.places == l.places {
-				last.least = d
+			if last := &g.runs[c.runs]; last.minDistance == d+1 && last.leader == c.leader && last.places == l.places {
+				last.minDistance = d
 				continue
 			}
 		}
@@ -262,7 +262,7 @@ func (g *stringGroup) findWindows(group []mark, emit func(repeat) error) (err er
 	list := windows.Writer()
 	for _, m := range group {
 		c := classOf(m)
-		for at := c.at - uint64(c.most); at <= c.at-uint64(c.least); at++ {
+		for at := c.atom - uint64(c.maxDistance); at <= c.atom-uint64(c.minDistance); at++ {
 			h := hash128(asString(g.spool.texts.All[at : at+uint64(g.length)]))
 			if err := list.Add([3]uint64{h[0], h[1], at}); err != nil {
 				return err

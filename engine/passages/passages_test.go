@@ -140,9 +140,9 @@ func checkStrings(t *testing.T, texts []string, r *Result, o Options) {
 			all.add(text[at:at+length], row, at)
 		}
 	}
-	got := map[[2]int]bool{} // windows that spans have
-	for i := range r.all {   // as they are found: cut on characters they have fewer windows
-		p := &r.all[i]
+	got := map[[2]int]bool{}      // windows that spans have
+	for i := range r.repeatList { // as they are found: cut on characters they have fewer windows
+		p := &r.repeatList[i]
 		row, first := r.spool.row(p.at()), r.spool.row(p.first())
 		at, from := int(p.at()-r.spool.docs.All[row][1]), int(p.first()-r.spool.docs.All[first][1])
 		most := 0
@@ -233,8 +233,8 @@ func TestCollision(t *testing.T) {
 		if roller.hash(one) != roller.hash(other) {
 			t.Fatal("no collision")
 		}
-		if r := find(t, writeDocs(t, []string{one, other, other}), Options{Unit: Unit{Bytes, len(one)}}); len(r.all) != 2 {
-			t.Errorf("%d repeats", len(r.all))
+		if r := find(t, writeDocs(t, []string{one, other, other}), Options{Unit: Unit{Bytes, len(one)}}); len(r.repeatList) != 2 {
+			t.Errorf("%d repeats", len(r.repeatList))
 		}
 		return
 	}
@@ -397,8 +397,8 @@ func checkUnits(t *testing.T, texts []string, r *Result, o Options) {
 	}
 	type span struct{ row, from, count, firstRow, firstFrom int }
 	var got, want []span
-	for i := range r.all {
-		p := &r.all[i]
+	for i := range r.repeatList {
+		p := &r.repeatList[i]
 		place := func(atom uint64) (int, int) {
 			row := r.spool.row(atom)
 			h := r.spool.at(row)

@@ -11,8 +11,8 @@ const (
 	countMax  = 1<<countBits - 1
 )
 
-func newRepeat(at, first uint64, windows int, count uint64) repeat {
-	return repeat{at, first, uint64(windows)<<countBits | min(count, countMax)}
+func newRepeat(atom, first uint64, windows int, count uint64) repeat {
+	return repeat{atom, first, uint64(windows)<<countBits | min(count, countMax)}
 }
 
 func (r *repeat) at() uint64      { return r[0] }

@@ -15,14 +15,14 @@ import (
 // A Result holds the repeated passages of a corpus. Many goroutines may read it. The names of its documents are
 // valid until it is closed.
 type Result struct {
-	o         Options
-	inputs    []string
-	reading   format.Options
-	fileUnits ingest.ReadFiles
-	spool     *spool
-	marks     int // number of marks or units of all documents; 0 if no document has a window
-	repeats   *spill.Run[repeat]
-	all       []repeat // repeats, mapped
+	o          Options
+	inputs     []string
+	reading    format.Options
+	fileUnits  ingest.ReadFiles
+	spool      *spool
+	marks      int // number of marks or units of all documents; 0 if no document has a window
+	repeats    *spill.Run[repeat]
+	repeatList []repeat // repeats, mapped
 }
 
 // Close removes the temporary files.
@@ -83,8 +83,8 @@ type Place struct {
 // Documents yields the documents that have spans, in order.
 func (r *Result) Documents() iter.Seq[Document] {
 	return func(yield func(Document) bool) {
-		for i := 0; i < len(r.all); {
-			d := r.Document(r.spool.row(r.all[i].at()))
+		for i := 0; i < len(r.repeatList); {
+			d := r.Document(r.spool.row(r.repeatList[i].at()))
 			if !yield(d) {
 				return
 			}
@@ -96,10 +96,10 @@ func (r *Result) Documents() iter.Seq[Document] {
 // from returns the index of the first repeat in a document of this row or a later one.
 func (r *Result) from(row int) int {
 	if row >= len(r.spool.docs.All) {
-		return len(r.all)
+		return len(r.repeatList)
 	}
 	at := r.spool.docs.All[row][1]
-	return sort.Search(len(r.all), func(i int) bool { return r.all[i].at() >= at })
+	return sort.Search(len(r.repeatList), func(i int) bool { return r.repeatList[i].at() >= at })
 }
 
 // Document returns the document of a row.
@@ -140,11 +140,11 @@ func (r *Result) Spans(row int) iter.Seq[Span] {
 		for s, c := range r.spans(&h) {
 			shift := 0 // number of bytes from the beginning of its chain to its own
 			if text != "" {
-				shift = s.From - int(c.at-h.atom)
+				shift = s.From - int(c.atom-h.atom)
 				s.FromChar = chars.to(text, s.From)
 				s.ToChar = s.FromChar + countChars(text[s.From:s.To])
 			}
-			s.First = r.place(r.spool.row(c.first), c.first, shift)
+			s.First = r.place(r.spool.row(c.firstAtom), c.firstAtom, shift)
 			if len(h.jumps) > 0 {
 				from, to := h.original(text, s.From, false), h.original(text, s.To, true)
 				s.From, s.FromChar, s.To, s.ToChar = int(from[0]), int(from[1]), int(to[0]), int(to[1])
@@ -161,9 +161,9 @@ func (r *Result) Spans(row int) iter.Seq[Span] {
 func (r *Result) spans(h *head) iter.Seq2[Span, chain] {
 	return func(yield func(Span, chain) bool) {
 		width, text := r.o.Unit.width(), r.text(h)
-		for c := range r.chains(h.Row, r.all[r.from(h.Row):r.from(h.Row+1)]) {
-			s := Span{Count: int(c.count), Kept: !r.o.StrikeAll && r.stays(h.Row, c.at, c.first)}
-			from := int(c.at - h.atom)
+		for c := range r.chains(h.Row, r.repeatList[r.from(h.Row):r.from(h.Row+1)]) {
+			s := Span{Count: int(c.count), Kept: !r.o.StrikeAll && r.stays(h.Row, c.atom, c.firstAtom)}
+			from := int(c.atom - h.atom)
 			to := from + (int(c.windows)+r.o.Unit.Length-1)*width
 			if text != "" {
 				if s.From, s.To = r.whole(text, from, to); s.From >= s.To {
@@ -181,12 +181,12 @@ func (r *Result) spans(h *head) iter.Seq2[Span, chain] {
 }
 
 // stays reports whether a window is kept, given the place of its first occurrence.
-func (r *Result) stays(row int, at, first uint64) bool {
-	return first == at || r.o.AcrossOnly && r.spool.row(first) == row
+func (r *Result) stays(row int, atom, first uint64) bool {
+	return first == atom || r.o.AcrossOnly && r.spool.row(first) == row
 }
 
 // A chain is a sequence of windows that follow each other both here and at their first occurrence.
-type chain struct{ at, first, windows, count uint64 }
+type chain struct{ atom, firstAtom, windows, count uint64 }
 
 // chains yields the repeats of a document as chains. A chain of strings continues while its atoms equal the
 // atoms after its first occurrence. For example in aaaa..., the string from the second a on first occurs at the
@@ -223,15 +223,15 @@ func (r *Result) chains(row int, own []repeat) iter.Seq[chain] {
 func (r *Result) further(row int, c *chain, next *repeat) uint64 {
 	length, width := uint64(r.o.Unit.Length), uint64(r.o.Unit.width())
 	switch {
-	case length == 1 || next.at() != c.at+c.windows*width:
+	case length == 1 || next.at() != c.atom+c.windows*width:
 		return 0
-	case next.first() == c.first+c.windows*width:
+	case next.first() == c.firstAtom+c.windows*width:
 		return next.windows()
-	case !r.o.Unit.isString() || r.stays(row, c.at, c.first) != r.stays(row, next.at(), next.first()):
+	case !r.o.Unit.isString() || r.stays(row, c.atom, c.firstAtom) != r.stays(row, next.at(), next.first()):
 		return 0
 	}
 	text, last := r.spool.texts.All, (c.windows+length-1)*width // the last atom of the next window
-	here, there := text[c.at+last:], text[c.first+last:r.spool.behind(r.spool.row(c.first))]
+	here, there := text[c.atom+last:], text[c.firstAtom+last:r.spool.behind(r.spool.row(c.firstAtom))]
 	n, most := uint64(0), min(next.windows()*width, uint64(len(there)))
 	for n < most && here[n] == there[n] {
 		n++
@@ -294,11 +294,11 @@ func inWord(r rune) bool {
 // A charCount counts the characters before an offset. It is fast if the offsets mostly ascend.
 type charCount struct{ bytes, chars int }
 
-func (c *charCount) to(text string, at int) int {
-	if at < c.bytes {
+func (c *charCount) to(text string, offset int) int {
+	if offset < c.bytes {
 		*c = charCount{}
 	}
-	c.chars += countChars(text[c.bytes:at])
-	c.bytes = at
+	c.chars += countChars(text[c.bytes:offset])
+	c.bytes = offset
 	return c.chars
 }

@@ -57,13 +57,13 @@ func newSpool(o *Options) *spool {
 }
 
 func (s *spool) add(p *pendingDocument) error {
-	if len(s.files) == 0 || s.files[len(s.files)-1].source != p.of.Source {
-		s.files = append(s.files, file{p.of.Source, s.docs.Len()})
+	if len(s.files) == 0 || s.files[len(s.files)-1].source != p.record.Source {
+		s.files = append(s.files, file{p.record.Source, s.docs.Len()})
 	}
 	err := s.docs.Append(entry{uint64(s.heads.Len()), s.atoms})
 	s.one = appendHead(s.one[:0], p, s.points.Len())
 	err = errors.Join(err, s.heads.AppendAll(s.one), s.texts.AppendAll(unsafe.Slice(unsafe.StringData(p.text), len(p.text))), s.points.AppendAll(p.points))
-	s.textBytes += uint64(p.of.TextBytes)
+	s.textBytes += uint64(p.record.TextBytes)
 	if s.atoms += uint64(p.atoms); s.atoms > atomsMax && err == nil {
 		err = fmt.Errorf("more than %d %ss: take fewer documents at a time", uint64(atomsMax), s.unit.Kind)
 	}
@@ -89,13 +89,13 @@ func (s *spool) behind(row int) uint64 {
 }
 
 func appendHead(dst []byte, p *pendingDocument, points int) []byte {
-	for _, name := range []string{p.of.ID, p.of.Source} {
+	for _, name := range []string{p.record.ID, p.record.Source} {
 		dst = store.AppendText(dst, name)
 	}
-	for _, n := range []int{p.of.Line, p.of.TextBytes, p.chars} {
+	for _, n := range []int{p.record.Line, p.record.TextBytes, p.chars} {
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
-	dst = binary.LittleEndian.AppendUint64(dst, p.of.Hash[0])
+	dst = binary.LittleEndian.AppendUint64(dst, p.record.Hash[0])
 	return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(points)), uint64(len(p.points)))
 }
 
@@ -123,10 +123,10 @@ func (s *spool) at(row int) (h head) {
 
 // original returns the point in the original text for an offset in the plain text of a document. At a jump it
 // returns the end of the text before the jump if end is true, and otherwise the beginning of the text after it.
-func (h *head) original(plain string, at int, end bool) point {
-	n := sort.Search(len(h.jumps)/2, func(i int) bool { return h.jumps[2*i][0] >= uint64(at) })
-	if n < len(h.jumps)/2 && h.jumps[2*n][0] == uint64(at) && (!end || h.jumps[2*n][1] == h.jumps[2*n+1][0]) {
-		for n++; n < len(h.jumps)/2 && !end && h.jumps[2*n][0] == uint64(at); n++ {
+func (h *head) original(plain string, offset int, end bool) point {
+	n := sort.Search(len(h.jumps)/2, func(i int) bool { return h.jumps[2*i][0] >= uint64(offset) })
+	if n < len(h.jumps)/2 && h.jumps[2*n][0] == uint64(offset) && (!end || h.jumps[2*n][1] == h.jumps[2*n+1][0]) {
+		for n++; n < len(h.jumps)/2 && !end && h.jumps[2*n][0] == uint64(offset); n++ {
 		}
 		return h.jumps[2*n-1]
 	}
@@ -134,7 +134,7 @@ func (h *head) original(plain string, at int, end bool) point {
 	if n > 0 {
 		from, text = int(h.jumps[2*n-2][0]), h.jumps[2*n-1]
 	}
-	return point{text[0] + uint64(at-from), text[1] + uint64(countChars(plain[from:at]))}
+	return point{text[0] + uint64(offset-from), text[1] + uint64(countChars(plain[from:offset]))}
 }
 
 // point returns the beginning of an atom of a document, or the end of the last atom. It is for all kinds except

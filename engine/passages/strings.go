@@ -25,8 +25,8 @@ const (
 	distanceMax  = 1<<distanceBits - 1
 )
 
-func markPlace(atom uint64, least, most int) uint64 {
-	return atom<<(2*distanceBits) | uint64(least)<<distanceBits | uint64(most)
+func markPlace(atom uint64, minDistance, maxDistance int) uint64 {
+	return atom<<(2*distanceBits) | uint64(minDistance)<<distanceBits | uint64(maxDistance)
 }
 
 // selected returns the number of bytes that are hashed for a mark if windows have length bytes.

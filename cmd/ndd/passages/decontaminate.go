@@ -23,7 +23,7 @@ import (
 )
 
 func newDecontaminate(g *cli.Files) *cobra.Command {
-	p := &decontamination{g: g}
+	p := &decontaminateRun{g: g}
 	cmd := &cobra.Command{
 		Use:   "decontaminate [flags] --evals FILES INPUT...",
 		Short: "Find the documents that hold items of evaluations",
@@ -51,7 +51,7 @@ could not be read or items were left out.`,
 	return cmd
 }
 
-func (p *decontamination) register(f *pflag.FlagSet) {
+func (p *decontaminateRun) register(f *pflag.FlagSet) {
 	f.StringArrayVar(&p.evals, "evals", nil, "files, folders or patterns with the items; repeatable")
 	f.StringVar(&p.o.Question, "question", "", "field with the question (default: question, prompt or similar)")
 	f.StringVar(&p.o.Answer, "answer", "", "field with the answer (default: answer, solution or similar)")
@@ -69,7 +69,7 @@ func (p *decontamination) register(f *pflag.FlagSet) {
 }
 
 // decontamination is one run of the command.
-type decontamination struct {
+type decontaminateRun struct {
 	g                   *cli.Files
 	docs                cli.DocumentFlags
 	format              cli.TableFormat
@@ -82,7 +82,7 @@ type decontamination struct {
 	o                   decontaminate.Options
 }
 
-func (p *decontamination) options() error {
+func (p *decontaminateRun) options() error {
 	ignore, err := passages.ParseIgnore(p.ignore)
 	if err != nil {
 		return cli.Usagef("--ignore %w", err)
@@ -110,9 +110,9 @@ func (p *decontamination) options() error {
 }
 
 // tabled reports whether the table of hits is written.
-func (p *decontamination) tabled() bool { return p.writeKept+p.annotate == "" || p.out != "" }
+func (p *decontaminateRun) tabled() bool { return p.writeKept+p.annotate == "" || p.out != "" }
 
-func (p *decontamination) run(ctx context.Context, inputs []string) (err error) {
+func (p *decontaminateRun) run(ctx context.Context, inputs []string) (err error) {
 	if slices.Contains(p.evals, input.Stdin) && slices.Contains(inputs, input.Stdin) {
 		return cli.Usagef("--evals and the inputs cannot both be standard input: write the items to a file first")
 	}
@@ -167,7 +167,7 @@ func (p *decontamination) run(ctx context.Context, inputs []string) (err error) 
 }
 
 // writeTables writes the tables of hits and of sets.
-func (p *decontamination) writeTables(ctx context.Context, to *cli.Outputs, r *decontaminate.Result) error {
+func (p *decontaminateRun) writeTables(ctx context.Context, to *cli.Outputs, r *decontaminate.Result) error {
 	if p.tabled() {
 		if err := to.Table(p.out, p.format.Format, hitColumns, func(w *result.TableWriter) error {
 			for d := range r.Documents() {
@@ -187,7 +187,7 @@ func (p *decontamination) writeTables(ctx context.Context, to *cli.Outputs, r *d
 }
 
 // readItems reads the items. partly is cli.ErrPartly if some were left out.
-func (p *decontamination) readItems(ctx context.Context, config ingest.Config) (
+func (p *decontaminateRun) readItems(ctx context.Context, config ingest.Config) (
 	x *decontaminate.Items, partly, err error) {
 	config.Document.Format, config.Document.IDField, config.Document.Chosen = format.Auto, "", nil
 	config.Document.Meter = &input.Meter{}
@@ -282,7 +282,7 @@ func writeSets(w *result.TableWriter, sets []decontaminate.Set) error {
 }
 
 // say reports the result, by set.
-func (p *decontamination) say(r *decontaminate.Result, documents int) {
+func (p *decontaminateRun) say(r *decontaminate.Result, documents int) {
 	met, phrases := 0, 0
 	for i, s := range r.Sets {
 		met += s.Met

@@ -10,9 +10,9 @@ import (
 
 // reserve returns the budget of --memory, and a reservation in it for the memory of reading. It sets the share of
 // reading in config. The garbage collector keeps the total within the limit.
-func reserve(g *cli.Files, docs *cli.DocumentFlags, most string, config *ingest.Config) (*memory.Budget,
+func reserve(g *cli.Files, docs *cli.DocumentFlags, limit string, config *ingest.Config) (*memory.Budget,
 	*memory.Reservation, error) {
-	budget, err := g.Budget(most)
+	budget, err := g.Budget(limit)
 	if err != nil {
 		return nil, nil, err
 	}

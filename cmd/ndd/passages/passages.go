@@ -244,7 +244,7 @@ func (p *passagesRun) writeSpans(w *result.TableWriter, r *passages.Result, d *p
 }
 
 // A share counts documents with repeated text, and the text to remove from them.
-type share struct{ documents, cut, spans, beyond, cutBytes int }
+type share struct{ documents, cut, spans, excess, cutBytes int }
 
 // totals are the shares of all documents with spans, and of each file.
 type totals struct {
@@ -267,7 +267,7 @@ func (t *totals) add(d *passages.Document) {
 			s.cut++
 		}
 		if d.Beyond {
-			s.beyond++
+			s.excess++
 		}
 	}
 }
@@ -291,12 +291,12 @@ func (p *passagesRun) say(t *totals, r *passages.Result) {
 	msg := fmt.Sprintf("found %s in %s of %s; %s repeat earlier text, %.3g %% of all, in %s", cli.Number(t.spans, "span"),
 		humanize.Comma(int64(t.documents)), cli.Number(r.Len(), "document"), humanize.IBytes(uint64(t.cutBytes)),
 		100*float64(t.cutBytes)/float64(max(r.TextBytes(), 1)), cli.Number(t.cut, "document"))
-	if t.beyond > 0 {
+	if t.excess > 0 {
 		what := "kept whole"
 		if p.o.Drop {
 			what = "dropped"
 		}
-		msg += fmt.Sprintf("; %s of which more than --max-share would go: %s", cli.Number(t.beyond, "document"), what)
+		msg += fmt.Sprintf("; %s of which more than --max-share would go: %s", cli.Number(t.excess, "document"), what)
 	}
 	p.g.Log.Info(msg)
 	if p.dryRun {

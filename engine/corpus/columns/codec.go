@@ -75,9 +75,9 @@ func (d *decompressor) page(to []byte, codec format.CompressionCodec, packed []b
 	return to, nil
 }
 
-// cut decompresses a page of size bytes whose values are texts. It keeps the first most bytes of each text, so a text
+// cut decompresses a page of size bytes whose values are texts. It keeps the first maxText bytes of each text, so a text
 // beyond the limit is never in memory as a whole. The page begins with blocks of levels, each with its length.
-func (d *decompressor) cut(to []byte, codec format.CompressionCodec, packed []byte, size, levels int, most int64) (
+func (d *decompressor) cut(to []byte, codec format.CompressionCodec, packed []byte, size, levels int, maxText int64) (
 	[]byte, error) {
 	r, err := d.reader(codec, packed, size)
 	if err != nil {
@@ -96,7 +96,7 @@ func (d *decompressor) cut(to []byte, codec format.CompressionCodec, packed []by
 		}
 		kept := n
 		if levels <= 0 {
-			kept = min(n, most)
+			kept = min(n, maxText)
 		}
 		plain.Grow(int(kept) + bytes.MinRead)
 		plain.Write(binary.LittleEndian.AppendUint32(nil, uint32(kept)))

@@ -46,11 +46,11 @@ func (p *Page) Edit(f *File) (err error) {
 	if err != nil {
 		return err
 	}
-	repetitions, err := encodeLevels(r.repetitions, p.from.repeats)
+	repetitions, err := encodeLevels(r.repetitions, p.stream.repeats)
 	if err != nil {
 		return err
 	}
-	definitions, err := encodeLevels(r.definitions, p.from.levels)
+	definitions, err := encodeLevels(r.definitions, p.stream.levels)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (p *Page) Edit(f *File) (err error) {
 // editDictionary drops the entries that no row has.
 func (p *Page) editDictionary(f *File) error {
 	h := *p.Header
-	b, err := p.from.page(f, p.Body).open(&h)
+	b, err := p.stream.page(f, p.Body).open(&h)
 	if err != nil {
 		return err
 	}
@@ -113,16 +113,16 @@ func (p *Page) valueType() (parquet.Type, encoding.Encoding) {
 // open returns what remains of the page, and counts the nulls that do not.
 func (p *Page) open(f *File) (r remainder, err error) {
 	h := *p.Header
-	s := p.from.page(f, p.Body)
+	s := p.stream.page(f, p.Body)
 	b, err := s.open(&h)
 	if f.plain = s.plain; err != nil {
 		return r, err
 	}
 	n := valuesOf(&h)
-	if r.repetitions, err = levelsOf(b.repetitions, p.from.repeats, n); err != nil {
+	if r.repetitions, err = levelsOf(b.repetitions, p.stream.repeats, n); err != nil {
 		return r, err
 	}
-	if r.definitions, err = levelsOf(b.definitions, p.from.levels, n); err != nil {
+	if r.definitions, err = levelsOf(b.definitions, p.stream.levels, n); err != nil {
 		return r, err
 	}
 	t, e := p.valueType()
@@ -150,7 +150,7 @@ func (p *Page) open(f *File) (r remainder, err error) {
 
 // keep drops the levels of dropped rows. It returns of each value of the page that is not null whether it stays.
 func (p *Page) keep(r *remainder, n int) (stays []bool) {
-	full := byte(p.from.file.leaf(p.chunk.number).MaxDefinitionLevel)
+	full := byte(p.stream.file.leaf(p.chunk.number).MaxDefinitionLevel)
 	row, drop := p.row-1, p.drop
 	for i := range n {
 		begins := r.repetitions == nil || r.repetitions[i] == 0
@@ -267,7 +267,7 @@ func withLength(levels []byte) []byte {
 // encode sets the bytes of the page: its header, and levels before values that are compressed as they were.
 func (p *Page) encode(h *format.PageHeader, levels, values []byte, compressed bool) (err error) {
 	packed := values
-	switch codec := p.from.codec; {
+	switch codec := p.stream.codec; {
 	case len(values) == 0 || codec == format.Uncompressed || !compressed:
 	case codec == format.Snappy:
 		packed = s2.EncodeSnappy(nil, values) // the library's codec is slower than what most writers have

@@ -10,7 +10,7 @@ import (
 )
 
 // Metadata returns the footer as the file has it. Nobody writes to it.
-func (f *File) Metadata() *format.FileMetaData { return f.own }
+func (f *File) Metadata() *format.FileMetaData { return f.footer }
 
 // Place returns the bytes of a column of a row group in the file, which are checked to be in it.
 func (f *File) Place(group, column int) (from, to int64, err error) {
@@ -18,7 +18,7 @@ func (f *File) Place(group, column int) (from, to int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	return s.at, s.end, nil
+	return s.offset, s.end, nil
 }
 
 // A Page is a page of a column. [Page.Edit] drops rows from it.
@@ -32,11 +32,11 @@ type Page struct {
 	Values, Nulls int    // of the dropped rows, after Edit
 
 	chunk   *columnChunk
-	from    *stream
+	stream  *stream
 	row     int64   // rows of the row group that began before the page
 	drop    []int64 // the rows of the row group that are dropped, from 0
 	size    int32   // entries of the dictionary before the page
-	entries []int32 // the new number of each entry of the dictionary, -1 if it goes; nil: the dictionary stays
+	entries []int32 // new number of each entry of the dictionary, -1 if it is dropped; nil if the dictionary stays
 }
 
 // Pages yields the pages of a column of a row group, to drop some rows, which ascend from 0. Their Edit may be called by
@@ -65,7 +65,7 @@ func (c *columnChunk) pages(drop []int64) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
 		s, err := c.stream()
 		size := int32(0)
-		for row := int64(0); err == nil && s.at < s.end; row = s.begun {
+		for row := int64(0); err == nil && s.offset < s.end; row = s.rowCount {
 			s.packed = nil // a page keeps its bytes
 			h, head, failed := s.fetch()
 			switch {
@@ -76,7 +76,7 @@ func (c *columnChunk) pages(drop []int64) iter.Seq2[*Page, error] {
 				_, failed = s.page(s.file, s.packed).open(&checked)
 				size, failed = checked.DictionaryPageHeader.V.NumValues, s.named(failed)
 			}
-			if err = failed; err == nil && !yield(&Page{Header: h, Head: head, Body: s.packed, chunk: c, from: s, row: row,
+			if err = failed; err == nil && !yield(&Page{Header: h, Head: head, Body: s.packed, chunk: c, stream: s, row: row,
 				drop: drop, size: size}, nil) {
 				return
 			}
@@ -93,11 +93,11 @@ func (c *columnChunk) pages(drop []int64) iter.Seq2[*Page, error] {
 // advance counts the values of a page and the rows that begin in it.
 func (s *stream) advance(h format.PageHeader) error {
 	n := valuesOf(&h)
-	if n < 0 || int64(n) > s.left {
-		return corrupt("%d values: %d are left of the column", n, s.left)
+	if n < 0 || int64(n) > s.valuesLeft {
+		return corrupt("%d values: %d are left of the column", n, s.valuesLeft)
 	}
-	if s.left -= int64(n); s.repeats == 0 {
-		s.begun += int64(n)
+	if s.valuesLeft -= int64(n); s.repeats == 0 {
+		s.rowCount += int64(n)
 		return nil
 	}
 	b, err := s.page(s.file, s.packed).open(&h)
@@ -113,7 +113,7 @@ func (s *stream) advance(h format.PageHeader) error {
 
 // page returns a stream that opens a page of the column and counts nothing.
 func (s *stream) page(f *File, packed []byte) *stream {
-	return &stream{file: f, codec: s.codec, column: s.column, left: math.MaxInt64, levels: s.levels, repeats: s.repeats,
+	return &stream{file: f, codec: s.codec, column: s.column, valuesLeft: math.MaxInt64, levels: s.levels, repeats: s.repeats,
 		entries: true, packed: packed, plain: f.plain}
 }
 
@@ -146,7 +146,7 @@ func (p *Page) usedEntries() (entries []int32, err error) {
 		if !isData(q.Header) || !isDictionary(encodingOf(q.Header)) {
 			continue
 		}
-		c, err := q.open(q.from.file)
+		c, err := q.open(q.stream.file)
 		if err != nil {
 			return nil, err
 		}

@@ -349,14 +349,14 @@ type wide struct {
 	longest    int
 }
 
-func (w *wide) ReadAt(p []byte, at int64) (int, error) {
+func (w *wide) ReadAt(p []byte, position int64) (int, error) {
 	w.longest = max(w.longest, len(p))
 	clear(p)
-	if at < int64(len(w.start)) {
-		copy(p, w.start[at:])
+	if position < int64(len(w.start)) {
+		copy(p, w.start[position:])
 	}
-	if from := w.size - int64(len(w.end)); at+int64(len(p)) > from {
-		copy(p[max(from-at, 0):], w.end[max(at-from, 0):])
+	if from := w.size - int64(len(w.end)); position+int64(len(p)) > from {
+		copy(p[max(from-position, 0):], w.end[max(position-from, 0):])
 	}
 	return len(p), nil
 }

@@ -28,12 +28,12 @@ const (
 
 // A File is a Parquet file whose footer has been checked.
 type File struct {
-	r    io.ReaderAt
-	size int64
-	own  *format.FileMetaData // the footer of the file
-	view *parquet.File        // the same columns, uncompressed
-	page int64                // maximum bytes of a page
-	most int64                // maximum bytes of a value
+	r        io.ReaderAt
+	size     int64
+	footer   *format.FileMetaData // the footer of the file
+	view     *parquet.File        // the same columns, uncompressed
+	pageMax  int64                // maximum bytes of a page
+	valueMax int64                // maximum bytes of a value
 
 	decompressor decompressor
 
@@ -55,9 +55,9 @@ func Open(r io.ReaderAt, size int64, limits Limits) (f *File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f = &File{r: r, size: size, own: &format.FileMetaData{}, page: limits.PageBytes,
-		most: cmp.Or(limits.ValueBytes, limits.PageBytes)}
-	if _, err := decode(footer, f.own); err != nil {
+	f = &File{r: r, size: size, footer: &format.FileMetaData{}, pageMax: limits.PageBytes,
+		valueMax: cmp.Or(limits.ValueBytes, limits.PageBytes)}
+	if _, err := decode(footer, f.footer); err != nil {
 		return nil, fmt.Errorf("footer: %w", err)
 	}
 	if err := f.check(); err != nil {
@@ -106,7 +106,7 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 
 // check checks that the parts of the footer agree with each other and with the file.
 func (f *File) check() error {
-	m := f.own
+	m := f.footer
 	if m.EncryptionAlgorithm.Value != nil {
 		return errors.New("it is encrypted")
 	}
@@ -188,20 +188,20 @@ func (f *File) Close() { f.decompressor.close() }
 
 // Clone returns the file for another goroutine. The caller closes each clone.
 func (f *File) Clone() *File {
-	return &File{r: f.r, size: f.size, own: f.own, view: f.view, page: f.page, most: f.most}
+	return &File{r: f.r, size: f.size, footer: f.footer, view: f.view, pageMax: f.pageMax, valueMax: f.valueMax}
 }
 
 // Schema returns the columns.
 func (f *File) Schema() *parquet.Schema { return f.view.Schema() }
 
 // Groups returns the number of row groups.
-func (f *File) Groups() int { return len(f.own.RowGroups) }
+func (f *File) Groups() int { return len(f.footer.RowGroups) }
 
 // Rows returns the stated number of rows of a row group. Groups are numbered from 0.
-func (f *File) Rows(group int) int64 { return f.own.RowGroups[group].NumRows }
+func (f *File) Rows(group int) int64 { return f.footer.RowGroups[group].NumRows }
 
 // Bytes returns the stated number of uncompressed bytes of a row group.
-func (f *File) Bytes(group int) int64 { return f.own.RowGroups[group].TotalByteSize }
+func (f *File) Bytes(group int) int64 { return f.footer.RowGroups[group].TotalByteSize }
 
 // leaf returns a column by its number.
 func (f *File) leaf(column int) parquet.LeafColumn {

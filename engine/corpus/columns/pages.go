@@ -44,7 +44,7 @@ func (c *columnChunk) place() string {
 func (c *columnChunk) Pages() parquet.Pages {
 	s, err := c.stream()
 	if err != nil {
-		return &pages{place: c.place(), from: &stream{err: err}}
+		return &pages{place: c.place(), stream: &stream{err: err}}
 	}
 	return &pages{c.ColumnChunk.(*parquet.FileColumnChunk).PagesFrom(s), s, c.place()}
 }
@@ -53,21 +53,21 @@ func (c *columnChunk) Pages() parquet.Pages {
 func (c *columnChunk) stream() (s *stream, err error) {
 	defer recovered("type", &err) // the library panics at a list without elements
 	f := c.file
-	chunk := &f.own.RowGroups[c.group].Columns[c.number]
+	chunk := &f.footer.RowGroups[c.group].Columns[c.number]
 	m := &chunk.MetaData
-	s = &stream{file: f, codec: m.Codec, at: m.DataPageOffset, left: m.NumValues, from: pageBase,
+	s = &stream{file: f, codec: m.Codec, offset: m.DataPageOffset, valuesLeft: m.NumValues, viewOffset: pageBase,
 		column: c.ColumnChunk.Type().Kind(), group: f.Rows(c.group)}
 	if m.DictionaryPageOffset != 0 {
-		s.at = m.DictionaryPageOffset
+		s.offset = m.DictionaryPageOffset
 	}
-	s.end = s.at + m.TotalCompressedSize
+	s.end = s.offset + m.TotalCompressedSize
 	switch {
 	case chunk.FilePath != "":
 		return nil, fmt.Errorf("its pages are in another file, %q", chunk.FilePath)
 	case chunk.CryptoMetadata.Value != nil:
 		return nil, errors.New("it is encrypted")
-	case s.at < pageBase || m.TotalCompressedSize < 0 || s.end > f.size || s.end < s.at:
-		return nil, corrupt("%d bytes from byte %d on in a file of %d", m.TotalCompressedSize, s.at, f.size)
+	case s.offset < pageBase || m.TotalCompressedSize < 0 || s.end > f.size || s.end < s.offset:
+		return nil, corrupt("%d bytes from byte %d on in a file of %d", m.TotalCompressedSize, s.offset, f.size)
 	}
 	leaf := f.leaf(c.number)
 	s.repeats, s.levels = bits.Len(uint(leaf.MaxRepetitionLevel)), bits.Len(uint(leaf.MaxDefinitionLevel))
@@ -81,21 +81,21 @@ func (c *columnChunk) stream() (s *stream, err error) {
 // pages are the checked pages of a column, for the library to read.
 type pages struct {
 	*parquet.FilePages // nil if the column cannot be opened
-	from               *stream
+	stream             *stream
 	place              string
 }
 
 func (p *pages) ReadPage() (page parquet.Page, err error) {
-	if p.from.err == nil {
+	if p.stream.err == nil {
 		page, err = p.FilePages.ReadPage()
 	}
 	switch {
-	case p.from.err != nil:
-		err = p.from.err // the cause, which the library may have replaced
+	case p.stream.err != nil:
+		err = p.stream.err // the cause, which the library may have replaced
 	case err == io.EOF:
-		err = p.from.ended()
-	case err == nil && p.from.repeats > 0:
-		err = p.from.count(page.RepetitionLevels())
+		err = p.stream.ended()
+	case err == nil && p.stream.repeats > 0:
+		err = p.stream.count(page.RepetitionLevels())
 	}
 	if err != nil && err != io.EOF {
 		err = fmt.Errorf("%s: %w", p.place, err)
@@ -104,7 +104,7 @@ func (p *pages) ReadPage() (page parquet.Page, err error) {
 }
 
 func (p *pages) SeekToRow(row int64) error {
-	if row != 0 || p.from.number > 0 {
+	if row != 0 || p.stream.number > 0 {
 		return errors.New("columns: rows are read from the first one on")
 	}
 	return nil
@@ -119,7 +119,7 @@ func (p *pages) Close() error {
 
 // Values are the values of a column. They turn the library's panics into errors.
 type Values struct {
-	from    parquet.ColumnChunkValueReader
+	reader  parquet.ColumnChunkValueReader
 	chunk   *columnChunk
 	repeats bool // a row may have several values
 	buffer  [128]parquet.Value
@@ -129,7 +129,7 @@ type Values struct {
 // Values returns the values of a column in a row group. column is its number in the schema. The caller closes them.
 func (f *File) Values(group, column int) *Values {
 	chunk := f.chunk(group, column)
-	return &Values{from: parquet.NewColumnChunkValueReader(chunk), chunk: chunk, repeats: f.IsRepeated(column)}
+	return &Values{reader: parquet.NewColumnChunkValueReader(chunk), chunk: chunk, repeats: f.IsRepeated(column)}
 }
 
 // Row calls add with the values of the next row: at least one, since a null is a value. They are valid during the
@@ -160,43 +160,43 @@ func (v *Values) Row(add func(parquet.Value)) error {
 // read fills the buffer.
 func (v *Values) read() (n int, err error) {
 	defer recovered(v.chunk.place(), &err)
-	return v.from.ReadValues(v.buffer[:])
+	return v.reader.ReadValues(v.buffer[:])
 }
 
 // Close ends the reading.
-func (v *Values) Close() error { return v.from.Close() }
+func (v *Values) Close() error { return v.reader.Close() }
 
 // A stream gives the pages of a column to the library, checked and decompressed. The library reads it from start to
 // end.
 type stream struct {
-	file    *File
-	codec   format.CompressionCodec
-	column  parquet.Kind
-	at, end int64 // offsets in the file of the pages that are left
-	left    int64 // values of the pages that are left
-	levels  int   // bits of a definition level
-	repeats int   // bits of a repetition level; 0: each row has one value
-	group   int64 // rows of the row group
-	begun   int64 // rows that have begun, in a column with repetitions
-	last    int   // values of the last of these rows
+	file        *File
+	codec       format.CompressionCodec
+	column      parquet.Kind
+	offset, end int64 // offsets in the file of the pages that are left
+	valuesLeft  int64 // values of the pages that are left
+	levels      int   // bits of a definition level
+	repeats     int   // bits of a repetition level; 0: each row has one value
+	group       int64 // rows of the row group
+	rowCount    int64 // rows that have begun, in a column with repetitions
+	lastValues  int   // values of the last of these rows
 
 	number  int  // number of the page
 	entries bool // the column has a dictionary
 
 	head, body []byte // the page that the library reads
-	from       int64  // its offset for the library
+	viewOffset int64  // its offset for the library
 	err        error  // error of opening or reading the file
 
 	packed, plain []byte // buffers
 }
 
 // ReadAt reads the next bytes. It may return fewer bytes than p can hold.
-func (s *stream) ReadAt(p []byte, at int64) (int, error) {
-	if at < s.from {
+func (s *stream) ReadAt(p []byte, position int64) (int, error) {
+	if position < s.viewOffset {
 		return 0, corrupt("it is read backwards") // the library does this to find a missing dictionary
 	}
-	for at >= s.from+int64(len(s.head)+len(s.body)) {
-		if s.err == nil && s.at >= s.end {
+	for position >= s.viewOffset+int64(len(s.head)+len(s.body)) {
+		if s.err == nil && s.offset >= s.end {
 			return 0, io.EOF
 		}
 		if s.err == nil {
@@ -206,10 +206,10 @@ func (s *stream) ReadAt(p []byte, at int64) (int, error) {
 			return 0, s.err
 		}
 	}
-	if offset := at - s.from - int64(len(s.head)); offset >= 0 {
+	if offset := position - s.viewOffset - int64(len(s.head)); offset >= 0 {
 		return copy(p, s.body[offset:]), nil
 	}
-	return copy(p, s.head[at-s.from:]), nil
+	return copy(p, s.head[position-s.viewOffset:]), nil
 }
 
 // next reads the next page and checks it.
@@ -240,20 +240,20 @@ func (s *stream) fetch() (h *format.PageHeader, head []byte, err error) {
 	if err != nil {
 		return nil, nil, s.named(err)
 	}
-	most, n := s.file.page+s.file.page/4+packedSpare, int64(len(head))
+	most, n := s.file.pageMax+s.file.pageMax/4+packedSpare, int64(len(head))
 	switch size := int64(h.CompressedPageSize); {
-	case size < 0 || size > s.end-s.at-n:
+	case size < 0 || size > s.end-s.offset-n:
 		err = corrupt("%d bytes, which end after the column", size)
 	case size > most:
 		err = corrupt("%d bytes compressed, the limit is %d", size, most)
-	case h.UncompressedPageSize < 0 || int64(h.UncompressedPageSize) > s.file.page:
-		err = corrupt("%d bytes, the limit is %d", h.UncompressedPageSize, s.file.page)
+	case h.UncompressedPageSize < 0 || int64(h.UncompressedPageSize) > s.file.pageMax:
+		err = corrupt("%d bytes, the limit is %d", h.UncompressedPageSize, s.file.pageMax)
 	}
 	if err == nil {
 		s.packed = grow(s.packed, int(h.CompressedPageSize))
-		err = s.read(s.packed, s.at+n)
+		err = s.read(s.packed, s.offset+n)
 	}
-	s.at += n + int64(h.CompressedPageSize)
+	s.offset += n + int64(h.CompressedPageSize)
 	if err == nil && h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(s.packed) {
 		err = corrupt("checksum mismatch")
 	}
@@ -287,19 +287,19 @@ func (s *stream) open(h *format.PageHeader) (b body, err error) {
 // header reads the header of a page, and returns its bytes, too.
 func (s *stream) header() (h *format.PageHeader, head []byte, err error) {
 	for size := int64(headerFirst); ; size *= 16 {
-		b := make([]byte, min(size, s.end-s.at))
-		if err := s.read(b, s.at); err != nil {
+		b := make([]byte, min(size, s.end-s.offset))
+		if err := s.read(b, s.offset); err != nil {
 			return nil, nil, err
 		}
 		h = new(format.PageHeader)
-		if n, err := decode(b, h); err != errShort || int64(len(b)) == s.end-s.at || size >= headerMax {
+		if n, err := decode(b, h); err != errShort || int64(len(b)) == s.end-s.offset || size >= headerMax {
 			return h, b[:n], err
 		}
 	}
 }
 
-func (s *stream) read(b []byte, at int64) error {
-	n, err := s.file.r.ReadAt(b, at)
+func (s *stream) read(b []byte, offset int64) error {
+	n, err := s.file.r.ReadAt(b, offset)
 	if n == len(b) {
 		return nil
 	}
@@ -313,8 +313,8 @@ func (s *stream) read(b []byte, at int64) error {
 // one byte more than the limit, so that the reader notices that it is too long.
 func (s *stream) unpack(codec format.CompressionCodec, packed []byte, size, levels int, encoding format.Encoding) (
 	_ []byte, err error) {
-	if s.column == parquet.ByteArray && encoding == format.Plain && int64(size) > s.file.most {
-		s.plain, err = s.file.decompressor.cut(s.plain, codec, packed, size, levels, s.file.most+1)
+	if s.column == parquet.ByteArray && encoding == format.Plain && int64(size) > s.file.valueMax {
+		s.plain, err = s.file.decompressor.cut(s.plain, codec, packed, size, levels, s.file.valueMax+1)
 	} else {
 		s.plain, err = s.file.decompressor.page(s.plain, codec, packed, size)
 	}
@@ -406,17 +406,17 @@ func (s *stream) dataV2(h *format.PageHeader) (b body, err error) {
 
 // check checks the levels and values of a page of n values, and counts the values.
 func (s *stream) check(b body, encoding format.Encoding, n int) error {
-	if n < 0 || n > valuesMax || int64(n) > s.left {
-		return corrupt("%d values: %d are left of the column, and the limit of a page is %d", n, s.left, valuesMax)
+	if n < 0 || n > valuesMax || int64(n) > s.valuesLeft {
+		return corrupt("%d values: %d are left of the column, and the limit of a page is %d", n, s.valuesLeft, valuesMax)
 	}
-	s.left -= int64(n)
+	s.valuesLeft -= int64(n)
 	if err := errors.Join(checkRuns(b.repetitions, s.repeats, n), checkRuns(b.definitions, s.levels, n)); err != nil {
 		return err
 	}
 	if isDictionary(encoding) && !s.entries {
 		return corrupt("entries of a dictionary without one")
 	}
-	return checkValues(b.values, encoding, n, s.file.page)
+	return checkValues(b.values, encoding, n, s.file.pageMax)
 }
 
 // count counts the rows that begin in a page of a column with repetitions.
@@ -424,15 +424,15 @@ func (s *stream) count(levels []byte) error {
 	for _, level := range levels {
 		switch {
 		case level == 0:
-			s.begun++
-			s.last = 1
-		case s.begun == 0:
+			s.rowCount++
+			s.lastValues = 1
+		case s.rowCount == 0:
 			return corrupt("a column that begins within a row")
 		default:
-			s.last++
+			s.lastValues++
 		}
-		if s.last > rowValuesMax {
-			return fmt.Errorf("row %d has more than %d values, which is the limit", s.begun, rowValuesMax)
+		if s.lastValues > rowValuesMax {
+			return fmt.Errorf("row %d has more than %d values, which is the limit", s.rowCount, rowValuesMax)
 		}
 	}
 	return nil
@@ -441,10 +441,10 @@ func (s *stream) count(levels []byte) error {
 // ended returns the error of a column that ends too early or in another row than the other columns, else io.EOF.
 func (s *stream) ended() error {
 	switch {
-	case s.left > 0:
-		return corrupt("%d values are missing", s.left)
-	case s.repeats > 0 && s.begun != s.group:
-		return corrupt("values of %d rows in a row group of %d", s.begun, s.group)
+	case s.valuesLeft > 0:
+		return corrupt("%d values are missing", s.valuesLeft)
+	case s.repeats > 0 && s.rowCount != s.group:
+		return corrupt("values of %d rows in a row group of %d", s.rowCount, s.group)
 	}
 	return io.EOF
 }
@@ -459,7 +459,7 @@ func (s *stream) hand(h *format.PageHeader, levels, values []byte) error {
 	if err := thrift.NewEncoder(compact.NewWriter(b)).Encode(h); err != nil {
 		return corrupt("%v", err)
 	}
-	s.from += int64(len(s.head) + len(s.body))
+	s.viewOffset += int64(len(s.head) + len(s.body))
 	b.Write(levels)
 	s.head, s.body = b.Bytes(), values
 	return nil

@@ -46,8 +46,8 @@ func isDictionary(e format.Encoding) bool {
 	return e == format.RLEDictionary || e == format.PlainDictionary
 }
 
-// checkValues checks that the beginning of a page's values agrees with their number. most is the maximum of their bytes.
-func checkValues(b []byte, encoding format.Encoding, values int, most int64) error {
+// checkValues checks that the beginning of a page's values agrees with their number and with the maximum of their bytes.
+func checkValues(b []byte, encoding format.Encoding, values int, maxBytes int64) error {
 	if isDictionary(encoding) {
 		if len(b) == 0 {
 			return nil // all values are null
@@ -63,7 +63,7 @@ func checkValues(b []byte, encoding format.Encoding, values int, most int64) err
 	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
 		return checkDelta(b, values)
 	case format.DeltaByteArray:
-		return checkPrefixes(b, values, most)
+		return checkPrefixes(b, values, maxBytes)
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func checkDelta(b []byte, values int) error {
 }
 
 // checkPrefixes adds up the bytes that values share with the value before them.
-func checkPrefixes(b []byte, values int, most int64) error {
+func checkPrefixes(b []byte, values int, maxBytes int64) error {
 	if err := checkDelta(b, values); err != nil {
 		return err
 	}
@@ -98,8 +98,8 @@ func checkPrefixes(b []byte, values int, most int64) error {
 	}
 	sum := int64(len(b))
 	for _, n := range prefixes {
-		if sum += int64(n); n < 0 || sum > most {
-			return corrupt("values that repeat %d bytes of others and more, of which %d are the most", sum, most)
+		if sum += int64(n); n < 0 || sum > maxBytes {
+			return corrupt("values that repeat %d bytes of others and more, of which %d are the most", sum, maxBytes)
 		}
 	}
 	return nil

@@ -99,8 +99,8 @@ func (f *File) logicalType(column int) format.LogicalTypeValue {
 	if t := f.leaf(column).Node.Type().LogicalType(); t != nil && t.Value != nil {
 		return t.Value
 	}
-	for i := range f.own.Schema {
-		if element := &f.own.Schema[i]; element.Type.Valid {
+	for i := range f.footer.Schema {
+		if element := &f.footer.Schema[i]; element.Type.Valid {
 			if column == 0 {
 				return element.LogicalType.Value
 			}

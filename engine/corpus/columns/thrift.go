@@ -42,12 +42,12 @@ type boundedReader struct {
 	thrift.BytesReader
 	size       int
 	structures int   // structures in lists
-	open       []int // number of structures that are not read yet, at each depth
+	openCounts []int // number of structures that are not read yet, at each depth
 }
 
 // decode reads the structure at the beginning of b and returns its length.
 func decode(b []byte, to any) (int, error) {
-	r := &boundedReader{BytesReader: new(thrift.CompactProtocol).NewReaderFromBytes(b), size: len(b), open: []int{1}}
+	r := &boundedReader{BytesReader: new(thrift.CompactProtocol).NewReaderFromBytes(b), size: len(b), openCounts: []int{1}}
 	err := thrift.NewDecoder(r).Decode(to)
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -104,19 +104,19 @@ func (r *boundedReader) ReadMap() (thrift.Map, error) {
 
 // openStructures counts structures that follow each other.
 func (r *boundedReader) openStructures(n int) error {
-	if len(r.open) > depthMax {
+	if len(r.openCounts) > depthMax {
 		return corrupt("structures nested more than %d deep", depthMax)
 	}
 	if n > 0 {
-		r.open = append(r.open, n)
+		r.openCounts = append(r.openCounts, n)
 	}
 	return nil
 }
 
 // closeStructure counts the end of a structure.
 func (r *boundedReader) closeStructure() {
-	last := len(r.open) - 1
-	if r.open[last]--; r.open[last] == 0 && last > 0 {
-		r.open = r.open[:last]
+	last := len(r.openCounts) - 1
+	if r.openCounts[last]--; r.openCounts[last] == 0 && last > 0 {
+		r.openCounts = r.openCounts[:last]
 	}
 }

@@ -62,16 +62,16 @@ func (c *choice) units(records iter.Seq2[Unit, error]) iter.Seq2[Unit, error] {
 }
 
 // release decides and yields the held records. It returns false at the end of the reading.
-func (c *choice) release(held []rowUnit, yield func(Unit, error) bool) bool {
-	if len(held) == 0 {
+func (c *choice) release(records []rowUnit, yield func(Unit, error) bool) bool {
+	if len(records) == 0 {
 		return true
 	}
 	var err error
-	if c.isDecided, err = c.decide(held); err != nil {
-		yield(Unit{From: held[len(held)-1].From}, err)
+	if c.isDecided, err = c.decide(records); err != nil {
+		yield(Unit{From: records[len(records)-1].From}, err)
 		return false
 	}
-	for _, u := range held {
+	for _, u := range records {
 		if u.err == nil {
 			c.fill(&u.Unit)
 		}

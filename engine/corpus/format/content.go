@@ -30,7 +30,7 @@ type Content struct {
 	r      *unpack.Reader
 	format Format
 	err    error // why the format is unknown
-	head   Head  // as far as the units have been read
+	head   Head  // of the units that have been read
 }
 
 // Close closes the file.

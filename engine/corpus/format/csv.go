@@ -31,7 +31,7 @@ import (
 func tableRecords(c *Content) iter.Seq2[Unit, error] {
 	return func(yield func(Unit, error) bool) {
 		c.skipMark()
-		t := &tableReader{c: c, lines: lines{c: c}, comma: separator(c.file.Path), offset: c.r.Offset(), line: 1}
+		t := &tableReader{c: c, lines: lineReader{c: c}, comma: separator(c.file.Path), offset: c.r.Offset(), line: 1}
 		columns, err := t.header()
 		switch {
 		case errors.Is(err, io.EOF):
@@ -132,22 +132,22 @@ const (
 // A tableReader reads records line by line.
 type tableReader struct {
 	c      *Content
-	lines  lines  // their number is the first line of the last record
-	comma  string // between fields
-	fields int    // number in each record; 0: any number
-	offset int64  // offset of the next line in the content
-	line   int    // its number
+	lines  lineReader // their number is the first line of the last record
+	comma  string     // between fields
+	fields int        // number in each record; 0: any number
+	offset int64      // offset of the next line in the content
+	line   int        // its number
 
-	ahead [][]byte // lines that have been read
-	next  int      // index in ahead of the first line to read again
-	raw   []byte   // a record of several lines
-	in    bytes.Reader
-	csv   *csv.Reader // reads in; nil after an error
+	ahead     [][]byte // lines that have been read
+	nextIndex int      // index in ahead of the first line to read again
+	raw       []byte   // a record of several lines
+	in        bytes.Reader
+	csv       *csv.Reader // reads in; nil after an error
 }
 
 // nextLine returns the next line with its end.
 func (t *tableReader) nextLine() (line []byte, err error) {
-	if t.next == len(t.ahead) {
+	if t.nextIndex == len(t.ahead) {
 		from := t.c.r.Offset()
 		if line, err = t.lines.read(); err == nil {
 			t.ahead = append(t.ahead, line)
@@ -159,8 +159,8 @@ func (t *tableReader) nextLine() (line []byte, err error) {
 			return nil, err
 		}
 	}
-	line = t.ahead[t.next]
-	t.next++
+	line = t.ahead[t.nextIndex]
+	t.nextIndex++
 	t.line++
 	t.offset += int64(len(line))
 	return line, nil
@@ -168,8 +168,8 @@ func (t *tableReader) nextLine() (line []byte, err error) {
 
 // read returns the next record, valid until the next call. The error of a broken record is a *[input.Skip].
 func (t *tableReader) read() (record []string, err error) {
-	if t.next > len(t.ahead)/2 {
-		t.ahead, t.next = slices.Delete(t.ahead, 0, t.next), 0
+	if t.nextIndex > len(t.ahead)/2 {
+		t.ahead, t.nextIndex = slices.Delete(t.ahead, 0, t.nextIndex), 0
 	}
 	var first []byte
 	for len(bytes.TrimRight(first, "\r\n")) == 0 {
@@ -178,13 +178,13 @@ func (t *tableReader) read() (record []string, err error) {
 			return nil, err
 		}
 	}
-	begin := t.next
+	begin := t.nextIndex
 	raw, err := t.quotations(first)
 	if err == nil {
 		record, err = t.parse(raw)
 	}
-	more := t.next - begin
-	if err == nil && more > 0 && t.comma == "," && t.areRecords(append([][]byte{first}, t.ahead[begin:t.next]...)) {
+	more := t.nextIndex - begin
+	if err == nil && more > 0 && t.comma == "," && t.areRecords(append([][]byte{first}, t.ahead[begin:t.nextIndex]...)) {
 		err = t.broken("a quotation ends in a line that looks like another record")
 	}
 	skip, isSkip := errors.AsType[*input.Skip](err)
@@ -201,10 +201,10 @@ func (t *tableReader) read() (record []string, err error) {
 	if alone != nil {
 		record, err = alone, nil
 	}
-	for _, line := range t.ahead[begin:t.next] { // are read again
+	for _, line := range t.ahead[begin:t.nextIndex] { // are read again
 		t.offset -= int64(len(line))
 	}
-	t.line, t.next = t.line-more, begin
+	t.line, t.nextIndex = t.line-more, begin
 	if err != nil && more > 0 {
 		skip.Err = fmt.Errorf("%w: the record seems to cover %d lines, and reading resumes at the second of them",
 			skip.Err, more+1)

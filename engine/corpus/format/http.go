@@ -93,8 +93,8 @@ func addHeader(headers textproto.MIMEHeader, last string, line []byte) string {
 
 // unchunk joins the chunks of a body. It returns a body without chunks unchanged. If a body was cut short, it returns
 // the content before the cut.
-func unchunk(body []byte, most int64) []byte {
-	whole, err := io.ReadAll(io.LimitReader(httputil.NewChunkedReader(bytes.NewReader(body)), most+1))
+func unchunk(body []byte, limit int64) []byte {
+	whole, err := io.ReadAll(io.LimitReader(httputil.NewChunkedReader(bytes.NewReader(body)), limit+1))
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) || len(whole) == 0 {
 		return body
 	}

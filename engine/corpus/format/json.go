@@ -93,7 +93,7 @@ func (j *jsonSplitter) value(c byte, place Unit) (Unit, error) {
 	if err == nil && c != '{' {
 		err = &input.Skip{Line: j.begin, Reason: input.Broken, Err: errors.New("no JSON object")}
 	}
-	u := Unit{Line: j.begin, From: from, To: j.c.r.Offset(), format: JSONL, raw: raw, at: from}
+	u := Unit{Line: j.begin, From: from, To: j.c.r.Offset(), format: JSONL, raw: raw, rawOffset: from}
 	if skip, ok := errors.AsType[*input.Skip](err); ok {
 		skip.At, skip.To = from, u.To
 	} else if err != nil {

@@ -12,15 +12,17 @@ import (
 )
 
 // plainLines yields one unit for each line, except lines of only white space.
-func plainLines(c *Content) iter.Seq2[Unit, error] { return each((&lines{c: c, format: Text}).next) }
+func plainLines(c *Content) iter.Seq2[Unit, error] {
+	return each((&lineReader{c: c, format: Text}).next)
+}
 
 // jsonLines yields one unit for each line with a JSON object.
 func jsonLines(c *Content) iter.Seq2[Unit, error] {
-	return objectChoice(c).units(each((&lines{c: c, format: JSONL}).next))
+	return objectChoice(c).units(each((&lineReader{c: c, format: JSONL}).next))
 }
 
 // lines reads a content line by line.
-type lines struct {
+type lineReader struct {
 	c      *Content
 	format Format // the format of the units
 	number int    // number of the last line
@@ -28,7 +30,7 @@ type lines struct {
 }
 
 // next returns the unit of the next line that is more than white space.
-func (l *lines) next() (Unit, error) {
+func (l *lineReader) next() (Unit, error) {
 	for {
 		l.number++
 		u := Unit{Line: l.number, From: l.c.r.Offset(), format: l.format}
@@ -41,7 +43,7 @@ func (l *lines) next() (Unit, error) {
 		}
 		line = bytes.TrimLeftFunc(line, unicode.IsSpace)
 		u.To = l.c.r.Offset()
-		u.at = u.To - int64(len(line))
+		u.rawOffset = u.To - int64(len(line))
 		if u.raw = bytes.TrimSpace(line); len(u.raw) > 0 {
 			return u, nil
 		}
@@ -50,7 +52,7 @@ func (l *lines) next() (Unit, error) {
 
 // read returns the next line with its end. The line is never overwritten. The error is io.EOF at the end of the file,
 // or the skip of a line beyond the limit.
-func (l *lines) read() (line []byte, err error) {
+func (l *lineReader) read() (line []byte, err error) {
 	tooLong := false
 	for {
 		part, err := l.c.r.ReadSlice('\n')
@@ -77,7 +79,7 @@ func (l *lines) read() (line []byte, err error) {
 const linesBytes = 32 << 10
 
 // extend returns a line with one more part. A short line shares memory with its neighbours.
-func (l *lines) extend(line, part []byte) []byte {
+func (l *lineReader) extend(line, part []byte) []byte {
 	if len(line) > 0 || len(part) > linesBytes/4 {
 		return append(line, part...)
 	}

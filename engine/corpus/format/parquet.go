@@ -80,12 +80,12 @@ func (c *Content) parquetFile() (*columns.File, error) {
 }
 
 // groups returns the row groups of a file and the columns to read.
-func (c *Content) groups(file *columns.File) (*groups, error) {
+func (c *Content) groups(file *columns.File) (*groupReader, error) {
 	table, err := c.parquetColumns(file)
 	if err != nil {
 		return nil, err
 	}
-	g := &groups{c: c, file: file, columns: table,
+	g := &groupReader{c: c, file: file, columns: table,
 		numbers: slices.Concat(table.texts, []int{table.id}, slices.Concat(table.values...))}
 	for _, n := range g.numbers {
 		var f columns.Formatter
@@ -104,21 +104,21 @@ func (c *Content) groups(file *columns.File) (*groups, error) {
 }
 
 // groups reads the row groups of a file, several at a time while there is room for all of them.
-type groups struct {
-	c       *Content
-	file    *columns.File
-	columns *tableColumns
-	numbers []int                      // columns of texts, ID and values; -1 if there is none
-	formats []columns.Formatter        // formatter of each column
-	line    int                        // rows of the groups before
-	ahead   *parallel.Queue[*rowGroup] // nil without decoders
-	next    int                        // the first group that is not in ahead
-	clones  sync.Pool                  // copies of file
-	yield   func(Unit, error) bool
+type groupReader struct {
+	c         *Content
+	file      *columns.File
+	columns   *tableColumns
+	numbers   []int                      // columns of texts, ID and values; -1 if there is none
+	formats   []columns.Formatter        // formatter of each column
+	line      int                        // rows of the groups before
+	ahead     *parallel.Queue[*rowGroup] // nil without decoders
+	nextGroup int                        // the first group that is not in ahead
+	clones    sync.Pool                  // copies of file
+	yield     func(Unit, error) bool
 }
 
 // close waits for the groups that are decoded ahead.
-func (g *groups) close() {
+func (g *groupReader) close() {
 	for g.ahead != nil && g.ahead.Len() > 0 {
 		g.ahead.Remove()
 	}
@@ -126,8 +126,8 @@ func (g *groups) close() {
 
 // A rowGroup holds the units of the rows of a row group.
 type rowGroup struct {
-	rows  []rowUnit
-	whole bool // it has all rows; otherwise the rows must be read in order
+	rows    []rowUnit
+	isWhole bool // it has all rows; otherwise the rows must be read in order
 }
 
 // A rowUnit is the unit of a row, a *[input.Skip], or the reason why rows are lost. To is then the number of lost rows.
@@ -141,7 +141,7 @@ type rowUnit struct {
 const rowBytes = 400
 
 // need returns the memory of a row group, assuming that its metadata is correct.
-func (g *groups) need(n int) int64 {
+func (g *groupReader) need(n int) int64 {
 	rows, size := g.file.Rows(n), g.file.Bytes(n)
 	if rows > math.MaxInt32 || size < 0 || size > math.MaxInt64/2 {
 		return math.MaxInt64
@@ -150,11 +150,11 @@ func (g *groups) need(n int) int64 {
 }
 
 // group yields the units of the next row group.
-func (g *groups) group(n int) error {
+func (g *groupReader) group(n int) error {
 	g.decode(n)
-	if g.next > n {
+	if g.nextGroup > n {
 		defer g.ahead.Remove()
-		if group := g.ahead.First(); group.whole {
+		if group := g.ahead.First(); group.isWhole {
 			for i := range group.rows {
 				if err := g.take(group.rows[i]); err != nil {
 					return err
@@ -166,24 +166,24 @@ func (g *groups) group(n int) error {
 	return g.rows(g.file, n, g.take)
 }
 
-// decode starts the decoding of row groups, from number n on, as far as there is room. A row group that needs more than
+// decode starts the decoding of row groups, from number n on, while there is memory for them. A row group that needs more than
 // half of all memory is read in order.
-func (g *groups) decode(n int) {
-	for g.next = max(g.next, n); g.ahead != nil && g.next < g.file.Groups(); g.next++ {
-		number, need := g.next, g.need(g.next)
+func (g *groupReader) decode(n int) {
+	for g.nextGroup = max(g.nextGroup, n); g.ahead != nil && g.nextGroup < g.file.Groups(); g.nextGroup++ {
+		number, need := g.nextGroup, g.need(g.nextGroup)
 		if need > g.ahead.Limit.Max/2 || !g.ahead.Fits(need) {
 			return
 		}
 		group := new(rowGroup)
 		g.ahead.Add(group, need, func() int64 {
-			group.whole = g.fill(group, number, need)
+			group.isWhole = g.fill(group, number, need)
 			return need
 		})
 	}
 }
 
 // fill decodes a row group. It returns false if the row group takes more memory than its metadata says.
-func (g *groups) fill(to *rowGroup, n int, most int64) bool {
+func (g *groupReader) fill(to *rowGroup, n int, maxBytes int64) bool {
 	file, _ := g.clones.Get().(*columns.File)
 	if file == nil {
 		file = g.file.Clone()
@@ -191,7 +191,7 @@ func (g *groups) fill(to *rowGroup, n int, most int64) bool {
 	defer g.clones.Put(file)
 	size := int64(0)
 	return g.rows(file, n, func(u rowUnit) error {
-		if size += int64(u.Size()) + rowBytes; size > most {
+		if size += int64(u.Size()) + rowBytes; size > maxBytes {
 			return errStop
 		}
 		to.rows = append(to.rows, u)
@@ -200,7 +200,7 @@ func (g *groups) fill(to *rowGroup, n int, most int64) bool {
 }
 
 // take yields a row, or the reason why the rows from this one to the last of its group are lost.
-func (g *groups) take(u rowUnit) error {
+func (g *groupReader) take(u rowUnit) error {
 	u.Line += g.line
 	skip, isSkip := u.err.(*input.Skip)
 	switch {
@@ -270,7 +270,8 @@ func (c *Content) parquetColumns(file *columns.File) (*tableColumns, error) {
 	return table, nil
 }
 
-// countRows counts in how many of the first rows of a file, as far as they can be read, each candidate has a text.
+// countRows returns, for each candidate, the number of the first rows of a file that have a text in it. It stops at a
+// row that cannot be read.
 func countRows(file *columns.File, table *tableColumns) fieldCount {
 	texts := fieldCount{}
 	if file.Groups() == 0 {
@@ -315,7 +316,7 @@ func withoutLists(schema *parquet.Schema, path []string) (steps []string) {
 
 // rows calls yield with the unit of each row of a group. At the first row that cannot be read, it calls yield with the
 // error and the number of lost rows, up to the end of the group.
-func (g *groups) rows(file *columns.File, n int, yield func(rowUnit) error) error {
+func (g *groupReader) rows(file *columns.File, n int, yield func(rowUnit) error) error {
 	readers := make([]*columns.Values, len(g.numbers))
 	for i, column := range g.numbers {
 		if column >= 0 {
@@ -327,7 +328,7 @@ func (g *groups) rows(file *columns.File, n int, yield func(rowUnit) error) erro
 	for at := range file.Rows(n) {
 		line := int(at) + 1
 		for i, r := range readers {
-			row[i] = cell{most: g.c.opts.MaxDocumentBytes, format: g.formats[i]}
+			row[i] = cell{maxBytes: g.c.opts.MaxDocumentBytes, format: g.formats[i]}
 			if r == nil {
 				continue
 			}
@@ -345,7 +346,7 @@ func (g *groups) rows(file *columns.File, n int, yield func(rowUnit) error) erro
 }
 
 // row returns a row's document.
-func (g *groups) row(row []cell) (u rowUnit) {
+func (g *groupReader) row(row []cell) (u rowUnit) {
 	texts := g.numbers[:len(g.columns.texts)]
 	i := max(slices.IndexFunc(row[:len(texts)], func(c cell) bool { return len(c.content) > 0 || c.tooLong }),
 		slices.IndexFunc(row[:len(texts)], func(c cell) bool { return c.n > 0 })) // -1, or before the other
@@ -365,12 +366,12 @@ func (g *groups) row(row []cell) (u rowUnit) {
 
 // A cell is the content of a column in a row: a value as text, or the values of a list, separated by line ends.
 type cell struct {
-	most    int64 // maximum bytes
-	tooLong bool  // the content exceeds most
-	format  columns.Formatter
-	n       int // number of values that are not null
-	first   int // bytes of the first value
-	content []byte
+	maxBytes   int64 // maximum bytes
+	tooLong    bool  // the content exceeds maxBytes
+	format     columns.Formatter
+	n          int // number of values that are not null
+	firstBytes int // bytes of the first value
+	content    []byte
 }
 
 func (c *cell) add(v parquet.Value) {
@@ -378,12 +379,12 @@ func (c *cell) add(v parquet.Value) {
 		return
 	}
 	if c.n++; c.n == 2 {
-		c.first = len(c.content)
+		c.firstBytes = len(c.content)
 	}
 	if c.n > 1 {
 		c.content = append(c.content, '\n')
 	}
-	if isBytes := v.Kind() == parquet.ByteArray; c.tooLong || isBytes && int64(len(c.content)+len(v.ByteArray())) > c.most {
+	if isBytes := v.Kind() == parquet.ByteArray; c.tooLong || isBytes && int64(len(c.content)+len(v.ByteArray())) > c.maxBytes {
 		c.tooLong = true
 		return
 	}
@@ -394,7 +395,7 @@ func (c *cell) add(v parquet.Value) {
 // otherwise "". It returns "" if there is no value.
 func (c *cell) one(first bool) string {
 	if c.n > 1 && first {
-		return string(c.content[:c.first])
+		return string(c.content[:c.firstBytes])
 	}
 	if c.n != 1 {
 		return ""

@@ -337,7 +337,7 @@ func TestRowGroupsStop(t *testing.T) {
 	defer file.Close()
 	format, err := file.Format(0)
 	must.Do(t, err)
-	g := &groups{c: &Content{opts: Options{MaxDocumentBytes: 100}}, file: file, numbers: []int{0, -1},
+	g := &groupReader{c: &Content{opts: Options{MaxDocumentBytes: 100}}, file: file, numbers: []int{0, -1},
 		formats: []columns.Formatter{format, nil}, columns: &tableColumns{id: -1, texts: []int{0}, names: []string{"text"}}}
 	claimed := g.need(0)
 	if small, large := new(rowGroup), new(rowGroup); g.fill(small, 0, 100*(rowBytes+4)-1) || !g.fill(large, 0, claimed) ||

@@ -38,8 +38,8 @@ func (e *Extractor) Places(u Unit, parts []Range) (places []Range, ok bool) {
 		return nil, false
 	}
 	for i := range places {
-		places[i].From += u.at + start
-		places[i].To += u.at + start
+		places[i].From += u.rawOffset + start
+		places[i].To += u.rawOffset + start
 	}
 	return places, true
 }
@@ -124,5 +124,5 @@ func (u Unit) ObjectEnd(names []string) (end int64, taken string, ok bool) {
 			}
 		}
 	})
-	return u.at + int64(bytes.LastIndexByte(u.raw, '}')), taken, isObject && err == nil && n > 0
+	return u.rawOffset + int64(bytes.LastIndexByte(u.raw, '}')), taken, isObject && err == nil && n > 0
 }

@@ -48,8 +48,8 @@ func TestLinePlaces(t *testing.T) {
 			var got []string
 			for u, err := range Scan(t.Context(), []string{input.Stdin}, Options{Format: Lines, MaxDocumentBytes: most}, in) {
 				got = append(got, unitText(u, err))
-				if b := content[u.From:u.To]; err == nil && !strings.HasPrefix(content[u.at:u.To], string(u.raw)) {
-					t.Fatalf("%q at byte %d of %q", u.raw, u.at-u.From, b)
+				if b := content[u.From:u.To]; err == nil && !strings.HasPrefix(content[u.rawOffset:u.To], string(u.raw)) {
+					t.Fatalf("%q at byte %d of %q", u.raw, u.rawOffset-u.From, b)
 				}
 			}
 			if !slices.Equal(got, want) {

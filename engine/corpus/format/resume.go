@@ -21,13 +21,13 @@ import (
 // next member (members.go).
 
 // warcRecords yields one unit for each record that holds a page.
-func warcRecords(c *Content) iter.Seq2[Unit, error] { return each((&warc{c: c}).next) }
+func warcRecords(c *Content) iter.Seq2[Unit, error] { return each((&warcReader{c: c}).next) }
 
 // next returns the unit of the next record, or a skip, or io.EOF at the end of the file. All other errors name the
 // place.
-func (w *warc) next() (Unit, error) {
+func (w *warcReader) next() (Unit, error) {
 	u, err := w.record()
-	if errors.Is(err, unpack.ErrDamaged) || errors.As(err, new(foreign)) {
+	if errors.Is(err, unpack.ErrDamaged) || errors.As(err, new(foreignError)) {
 		err = w.resume(err)
 	}
 	if err != nil {
@@ -38,13 +38,13 @@ func (w *warc) next() (Unit, error) {
 
 // resume continues at the next record, or at the next member after a damaged gzip member. It returns the skip of the
 // part before it, or cause if nothing follows.
-func (w *warc) resume(cause error) error {
+func (w *warcReader) resume(cause error) error {
 	found, err := w.untilRecord(io.Discard, w.c.opts.MaxDocumentBytes)
 	switch {
 	case found:
 		return &input.Skip{Line: w.line, At: w.good, To: w.c.r.Offset(), Reason: input.Broken,
 			Err: fmt.Errorf("%w; reading resumes at byte %d, where the next record begins", cause, w.c.r.Offset())}
-	case err == nil && !errors.As(cause, new(foreign)):
+	case err == nil && !errors.As(cause, new(foreignError)):
 		return &input.Skip{Line: w.line, At: w.good, To: w.c.r.Offset(), Reason: input.Broken,
 			Err: fmt.Errorf("%w; no record begins before byte %d", cause, w.c.r.Offset())}
 	case w.c.r.Packing != unpack.Gzip || !errors.Is(err, unpack.ErrDamaged):

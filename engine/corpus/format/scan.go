@@ -187,7 +187,7 @@ var cuts = map[Format]func(*Content) iter.Seq2[Unit, error]{
 
 // cut yields the units of the content as its format finds them.
 func (c *Content) cut(yield func(Unit, error) bool) {
-	w := warc{c: c}
+	w := warcReader{c: c}
 	if errors.Is(c.err, unpack.ErrDamaged) { // at the beginning: the next record of an archive shows the format
 		if c.err = w.resume(c.err); isSkip(c.err) {
 			if !yield(Unit{}, c.err) {

@@ -15,15 +15,15 @@ type Unit struct {
 	// file.
 	From, To int64
 
-	format   Format   // Text, HTML, JSONL, httpResponse; CSV has been taken apart already
-	raw      []byte   // the whole file, the line, the text field of a record, or the block of a WARC record
-	at       int64    // offset of raw in the decompressed file, unless raw is a copy or from a WARC record
-	id       string   // the ID of a record; "" if it has none
-	values   []Value  // the values of a record
-	fields   *Fields  // the fields of a JSON object
-	cells    []string // the cells of a record of a table, before the text is taken from them
-	columns  []string // the names of the columns of a table
-	modified int64    // the time of a whole file
+	format    Format   // Text, HTML, JSONL, httpResponse; CSV has been taken apart already
+	raw       []byte   // the whole file, the line, the text field of a record, or the block of a WARC record
+	rawOffset int64    // offset of raw in the decompressed file, unless raw is a copy or from a WARC record
+	id        string   // the ID of a record; "" if it has none
+	values    []Value  // the values of a record
+	fields    *Fields  // the fields of a JSON object
+	cells     []string // the cells of a record of a table, before the text is taken from them
+	columns   []string // the names of the columns of a table
+	modified  int64    // the time of a whole file
 
 	contentType string // the Content-Type of a WARC record's block
 }

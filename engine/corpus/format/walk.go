@@ -16,21 +16,21 @@ import (
 // requested fields. It is lenient, because many writers are: NaN and Infinity are numbers, strings may hold control
 // characters, and unknown escapes keep their backslash.
 type jsonWalker struct {
-	b  []byte
-	at int
+	b      []byte
+	offset int
 }
 
 // jsonDepthMax is the maximum nesting depth of lists and objects.
 const jsonDepthMax = 300
 
 func (w *jsonWalker) bad(format string, args ...any) error {
-	return fmt.Errorf("byte %d: %s", w.at, fmt.Sprintf(format, args...))
+	return fmt.Errorf("byte %d: %s", w.offset, fmt.Sprintf(format, args...))
 }
 
 // next passes over white space and returns the byte after it, 0 at the end.
 func (w *jsonWalker) next() byte {
-	for ; w.at < len(w.b); w.at++ {
-		if c := w.b[w.at]; c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+	for ; w.offset < len(w.b); w.offset++ {
+		if c := w.b[w.offset]; c != ' ' && c != '\t' && c != '\r' && c != '\n' {
 			return c
 		}
 	}
@@ -42,7 +42,7 @@ func (w *jsonWalker) whole(walk func() error) error {
 	if err := walk(); err != nil {
 		return err
 	}
-	if w.next() != 0 || w.at < len(w.b) {
+	if w.next() != 0 || w.offset < len(w.b) {
 		return w.bad("something follows the value")
 	}
 	return nil
@@ -78,16 +78,16 @@ func (w *jsonWalker) object(member func(name []byte) error) error {
 		if w.next() != ':' {
 			return w.bad("no colon behind a name")
 		}
-		w.at++
+		w.offset++
 		return member(name)
 	})
 }
 
 // list calls item to walk each item between two brackets. The first bracket is the next byte.
 func (w *jsonWalker) list(end byte, item func() error) error {
-	w.at++
+	w.offset++
 	if w.next() == end {
-		w.at++
+		w.offset++
 		return nil
 	}
 	for {
@@ -96,21 +96,21 @@ func (w *jsonWalker) list(end byte, item func() error) error {
 		}
 		switch w.next() {
 		case ',':
-			w.at++
+			w.offset++
 		case end:
-			w.at++
+			w.offset++
 			return nil
 		case 0:
 			return w.bad("the text ends within a list or an object")
 		default:
-			return w.bad("%q where a comma or %q was expected", w.b[w.at], end)
+			return w.bad("%q where a comma or %q was expected", w.b[w.offset], end)
 		}
 	}
 }
 
 // text passes over a string and returns the bytes between its quotes.
 func (w *jsonWalker) text() ([]byte, error) {
-	from := w.at + 1
+	from := w.offset + 1
 	for at := from; ; at++ {
 		n := bytes.IndexByte(w.b[at:], '"')
 		if n < 0 {
@@ -122,7 +122,7 @@ func (w *jsonWalker) text() ([]byte, error) {
 			escapes++
 		}
 		if escapes%2 == 0 {
-			w.at = at + 1
+			w.offset = at + 1
 			return w.b[from:at], nil
 		}
 	}
@@ -130,13 +130,13 @@ func (w *jsonWalker) text() ([]byte, error) {
 
 // word passes over a number or one of a few words.
 func (w *jsonWalker) word() error {
-	from := w.at
-	for w.at < len(w.b) && strings.IndexByte(",]}: \t\r\n", w.b[w.at]) < 0 {
-		w.at++
+	from := w.offset
+	for w.offset < len(w.b) && strings.IndexByte(",]}: \t\r\n", w.b[w.offset]) < 0 {
+		w.offset++
 	}
-	word := w.b[from:w.at]
+	word := w.b[from:w.offset]
 	if jsonKind(word) == "" {
-		w.at = from
+		w.offset = from
 		if len(word) == 0 {
 			return w.bad("no value where one was expected")
 		}
@@ -176,14 +176,14 @@ func jsonKind(value []byte) string {
 var errTwice = errors.New("stands there twice")
 
 // find walks a value and calls found with the values at a path.
-func (w *jsonWalker) find(path []string, depth int, found func(value []byte) error) error {
+func (w *jsonWalker) find(path []string, depth int, visit func(value []byte) error) error {
 	if len(path) == 0 {
 		w.next()
-		from := w.at
+		from := w.offset
 		if err := w.skip(depth); err != nil {
 			return err
 		}
-		return found(w.b[from:w.at])
+		return visit(w.b[from:w.offset])
 	}
 	if depth > jsonDepthMax {
 		return w.skip(depth)
@@ -199,7 +199,7 @@ func (w *jsonWalker) find(path []string, depth int, found func(value []byte) err
 				return fmt.Errorf("field %q %w", path[0], errTwice)
 			}
 			seen = true
-			return w.find(path[1:], depth+1, found)
+			return w.find(path[1:], depth+1, visit)
 		})
 	case '[':
 		rest, wanted := path, -1
@@ -213,7 +213,7 @@ func (w *jsonWalker) find(path []string, depth int, found func(value []byte) err
 			if i++; wanted >= 0 && i != wanted {
 				return w.skip(depth + 1)
 			}
-			return w.find(rest, depth+1, found)
+			return w.find(rest, depth+1, visit)
 		})
 	}
 	return w.skip(depth)
@@ -255,13 +255,13 @@ func fieldPath(name string) (path []string) {
 // jsonEach calls found with each value of a field of a record. The field has the whole name; if there is none, the
 // steps of the name lead to the values, also through lists. jsonEach checks the whole record and returns the number
 // of values.
-func jsonEach(record []byte, field string, found func(value []byte) error) (n int, err error) {
+func jsonEach(record []byte, field string, visit func(value []byte) error) (n int, err error) {
 	find := func(path []string) error {
 		w := jsonWalker{b: record}
 		return w.whole(func() error {
 			return w.find(path, 0, func(value []byte) error {
 				n++
-				return found(value)
+				return visit(value)
 			})
 		})
 	}
@@ -281,7 +281,7 @@ func jsonMembers(record []byte, member func(name, value []byte)) (isObject bool,
 	return true, w.whole(func() error {
 		return w.object(func(name []byte) error {
 			w.next()
-			member(name, w.b[w.at:])
+			member(name, w.b[w.offset:])
 			return w.skip(1)
 		})
 	})

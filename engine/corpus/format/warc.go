@@ -42,7 +42,7 @@ var recordStart = regexp.MustCompile(`WARC/\d\.\d{1,2}\r?\n[A-Za-z-]{1,40}:`)
 const recordStartBytes = 64
 
 // warc reads the records of a content.
-type warc struct {
+type warcReader struct {
 	c      *Content
 	line   int    // number of the last record
 	good   int64  // offset up to which all records are read
@@ -52,12 +52,12 @@ type warc struct {
 }
 
 // foreign is an error at the beginning of a file, which may not be WARC.
-type foreign struct{ error }
+type foreignError struct{ error }
 
-func (f foreign) Unwrap() error { return f.error }
+func (f foreignError) Unwrap() error { return f.error }
 
 // record reads the next record.
-func (w *warc) record() (u Unit, err error) {
+func (w *warcReader) record() (u Unit, err error) {
 	w.line++
 	w.good = w.c.r.Offset()
 	if err = w.blankLines(); errors.Is(err, io.EOF) {
@@ -89,14 +89,14 @@ func brokenRecord(from int64, err error) error {
 	if err == io.ErrUnexpectedEOF { // errors of a compression already say so
 		err = errors.New("the file ends within it: is it cut short?")
 	}
-	if err = fmt.Errorf("record at byte %d: %w", from, err); errors.As(err, new(foreign)) {
+	if err = fmt.Errorf("record at byte %d: %w", from, err); errors.As(err, new(foreignError)) {
 		return err
 	}
 	return unpack.Damage(err)
 }
 
 // readRecord reads the record that begins at from. It returns its unit, or the reason why it has none.
-func (w *warc) readRecord(from int64) (u Unit, reason *input.Skip, err error) {
+func (w *warcReader) readRecord(from int64) (u Unit, reason *input.Skip, err error) {
 	version, err := w.headerLine(from)
 	if err != nil {
 		return u, nil, err
@@ -104,7 +104,7 @@ func (w *warc) readRecord(from int64) (u Unit, reason *input.Skip, err error) {
 	if !bytes.HasPrefix(version, []byte(warcPrefix)) {
 		err = fmt.Errorf("there is none, but %q", version[:min(len(version), warcQuote)])
 		if from == 0 {
-			err = foreign{err}
+			err = foreignError{err}
 		}
 		return u, nil, err
 	}
@@ -133,7 +133,7 @@ func (w *warc) readRecord(from int64) (u Unit, reason *input.Skip, err error) {
 }
 
 // endRecord passes over the end of a record, and checks that another one follows.
-func (w *warc) endRecord(length int64) error {
+func (w *warcReader) endRecord(length int64) error {
 	begin, isGzip := w.c.r.Offset(), w.c.r.Packing == unpack.Gzip
 	if err := w.blankLines(); errors.Is(err, io.EOF) || err != nil && isGzip && w.c.r.DamagedFrom() >= w.c.r.Offset() {
 		return nil
@@ -153,7 +153,7 @@ func (w *warc) endRecord(length int64) error {
 }
 
 // blankLines passes over the line ends between records. The error is io.EOF at the end of the file.
-func (w *warc) blankLines() error {
+func (w *warcReader) blankLines() error {
 	for {
 		b, err := w.c.r.Peek(1)
 		if len(b) == 0 {
@@ -167,7 +167,7 @@ func (w *warc) blankLines() error {
 }
 
 // headerLine returns the next line without its end. It is valid until the next read.
-func (w *warc) headerLine(from int64) ([]byte, error) {
+func (w *warcReader) headerLine(from int64) ([]byte, error) {
 	line, err := w.c.r.ReadSlice('\n')
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
@@ -180,7 +180,7 @@ func (w *warc) headerLine(from int64) ([]byte, error) {
 
 // headers reads headers up to the empty line. It ignores lines without a colon. A line that begins with white space
 // continues the header before it.
-func (w *warc) headers(from int64) (textproto.MIMEHeader, error) {
+func (w *warcReader) headers(from int64) (textproto.MIMEHeader, error) {
 	headers, last := textproto.MIMEHeader{}, ""
 	for {
 		line, err := w.headerLine(from)
@@ -219,7 +219,7 @@ func warcUnit(headers textproto.MIMEHeader, opts *Options) (u Unit, reason *inpu
 
 // block reads a block. It keeps the block if it has a page, or if its length may prove wrong. It does not trust stated
 // lengths above 1 MiB.
-func (w *warc) block(length int64, isPage bool) ([]byte, error) {
+func (w *warcReader) block(length int64, isPage bool) ([]byte, error) {
 	const trusted = 1 << 20
 	buf := bytes.NewBuffer(w.other[:0])
 	if isPage {
@@ -244,13 +244,13 @@ func (w *warc) block(length int64, isPage bool) ([]byte, error) {
 }
 
 // beginsMember reports whether a gzip member begins ahead bytes after the current offset.
-func (w *warc) beginsMember(ahead int) bool {
+func (w *warcReader) beginsMember(ahead int) bool {
 	_, begins := w.c.r.Member(w.c.r.Offset() + int64(ahead))
 	return begins && w.c.r.Packing == unpack.Gzip
 }
 
 // untilRecord copies up to length bytes to a writer. It stops before a line that begins a record.
-func (w *warc) untilRecord(to io.Writer, length int64) (found bool, err error) {
+func (w *warcReader) untilRecord(to io.Writer, length int64) (found bool, err error) {
 	before := byte('\n')
 	for length > 0 {
 		ahead, err := w.c.r.Peek(recordStartBytes)

@@ -16,12 +16,12 @@ import (
 // A guess recognises an encoding: the right decoding contains more of its languages' frequent
 // characters than any other.
 type guess struct {
-	name   string // as the HTML standard has it
-	enc    encoding.Encoding
-	common string  // characters that are common
-	sure   string  // frequent characters of any case, by which it is compared with the declared encoding
-	least  float64 // minimum share of them among the characters beyond ASCII
-	single bool    // one byte is one character, and words have no ASCII letters
+	name     string // as the HTML standard has it
+	enc      encoding.Encoding
+	common   string  // characters that are common
+	sure     string  // frequent characters of any case, by which it is compared with the declared encoding
+	minShare float64 // minimum share of them among the characters beyond ASCII
+	single   bool    // one byte is one character, and words have no ASCII letters
 }
 
 // The commonest characters of some languages, each about half of a text and more.
@@ -76,9 +76,9 @@ const (
 	guessMargin   = 1.1      // times as many frequent characters as the declared encoding makes, to overrule it
 )
 
-// guessEncoding returns the encoding that the bytes themselves show, nil if none does. declared is the name of
-// one that is kept unless its text is absurd beside that of another one; "" if none is declared. If the bytes are valid
-// in it, it is kept, too, where they are few, or where this package does not know its languages.
+// guessEncoding returns the encoding that the bytes themselves show, or nil if they show none. The declared encoding, if
+// there is one, is kept unless the text is absurd in it and another encoding fits. It is also kept if the bytes are valid
+// in it and are few, or if this package does not know its languages.
 func guessEncoding(raw []byte, declared string, enc encoding.Encoding) encoding.Encoding {
 	sample := sampleOf(raw)
 	known := slices.IndexFunc(guesses, func(g guess) bool { return g.name == declared || declared == "gbk" && g.name == "gb18030" })
@@ -94,7 +94,7 @@ func guessEncoding(raw []byte, declared string, enc encoding.Encoding) encoding.
 		if g.single && mixed {
 			continue
 		}
-		if share := g.share(sample, g.common); share >= g.least && share > bestShare {
+		if share := g.share(sample, g.common); share >= g.minShare && share > bestShare {
 			best, bestShare = i, share
 		}
 	}
@@ -107,8 +107,8 @@ func guessEncoding(raw []byte, declared string, enc encoding.Encoding) encoding.
 	return nil
 }
 
-// mixesWords reports whether letters of ASCII are next to bytes beyond ASCII. They are in Western languages, and not
-// in languages with other letters.
+// mixesWords reports whether letters of ASCII are often next to bytes beyond ASCII. This is so in Western languages, and
+// not in languages with other letters.
 func mixesWords(raw []byte) bool {
 	beside, beyond := 0, 0
 	for i := 1; i < len(raw); i++ {
@@ -148,8 +148,8 @@ func sampleOf(raw []byte) (sample []byte) {
 // bytes, or the fourth in GB18030.
 func isSecond(c byte) bool { return c >= 0x40 && c < 0x7f || c >= '0' && c <= '9' }
 
-// share returns which part of the characters beyond ASCII that the encoding makes of a sample is among the
-// given ones; an invalid byte counts three times.
+// share decodes a sample. It returns the share of the characters beyond ASCII that are in common. An invalid byte counts
+// as three characters.
 func (g *guess) share(sample []byte, common string) float64 {
 	text, err := g.enc.NewDecoder().Bytes(sample)
 	if err != nil {

@@ -20,7 +20,7 @@ type pageText struct {
 	space     bool // white space is due before the next character
 	breakLine bool // and it is a line break
 	pre       int  // depth of pre elements
-	most      int  // bytes of the page: hardly any text is longer
+	pageBytes int  // bytes of the page: hardly any text is longer
 
 	zones *zones // nil where all is taken
 }
@@ -82,22 +82,22 @@ func (p *pageText) extract(ctx context.Context, page []byte, how Extraction) (st
 // in shown are not hidden. The end of ctx is the only error.
 func (p *pageText) pass(ctx context.Context, page []byte, shown []atom.Atom) (atom.Atom, error) {
 	p.out = slices.Grow(p.out[:0], len(page)/4)
-	p.space, p.breakLine, p.pre, p.most = false, false, 0, len(page)
+	p.space, p.breakLine, p.pre, p.pageBytes = false, false, 0, len(page)
 	if p.zones != nil {
-		*p.zones = zones{open: p.zones.open[:0], spans: p.zones.spans[:0]}
+		*p.zones = zones{regions: p.zones.regions[:0], spans: p.zones.spans[:0]}
 	}
 	z := newTags(ctx, page)
-	var h hidden
+	var h hiddenElement
 	for {
 		switch kind := z.next(); kind {
 		case html.ErrorToken:
 			if ctx.Err() != nil {
 				return 0, ctx.Err()
 			}
-			if h.inside == atom.Script || h.inside == atom.Style {
+			if h.name == atom.Script || h.name == atom.Style {
 				return 0, nil // browsers lose the rest as well
 			}
-			return h.inside, nil
+			return h.name, nil
 		case html.TextToken:
 			if h.depth == 0 {
 				p.text(z.Text())
@@ -128,18 +128,18 @@ func (p *pageText) pass(ctx context.Context, page []byte, shown []atom.Atom) (at
 }
 
 // hidden is where in hidden elements a page is.
-type hidden struct {
-	inside atom.Atom // the outermost of them; 0: in none
-	depth  int       // of elements of that name
+type hiddenElement struct {
+	name  atom.Atom // the outermost of them; 0: in none
+	depth int       // of elements of that name
 }
 
 // start takes a start tag and reports whether it is hidden. Elements in shown hide nothing.
-func (h *hidden) start(a atom.Atom, opens bool, shown []atom.Atom) bool {
-	if (h.inside == atom.Svg || h.inside == atom.Math) && isBlock(a) && a != atom.Title {
-		*h = hidden{} // the standard: such an element ends a drawing
+func (h *hiddenElement) start(a atom.Atom, opens bool, shown []atom.Atom) bool {
+	if (h.name == atom.Svg || h.name == atom.Math) && isBlock(a) && a != atom.Title {
+		*h = hiddenElement{} // the standard: such an element ends a drawing
 	}
 	if h.depth > 0 {
-		if a == h.inside && opens {
+		if a == h.name && opens {
 			h.depth++
 		}
 		return true
@@ -148,19 +148,19 @@ func (h *hidden) start(a atom.Atom, opens bool, shown []atom.Atom) bool {
 		return false
 	}
 	if opens || a == atom.Script || a == atom.Style {
-		*h = hidden{a, 1}
+		*h = hiddenElement{a, 1}
 	}
 	return true
 }
 
 // end takes an end tag and reports whether it is hidden.
-func (h *hidden) end(a atom.Atom) bool {
+func (h *hiddenElement) end(a atom.Atom) bool {
 	if h.depth == 0 {
 		return false
 	}
-	if a == h.inside {
+	if a == h.name {
 		if h.depth--; h.depth == 0 {
-			h.inside = 0
+			h.name = 0
 		}
 	}
 	return true
@@ -192,7 +192,7 @@ func (p *pageText) text(s []byte) {
 			}
 			p.flushSpace()
 			if len(p.out)+i > cap(p.out) {
-				p.out = slices.Grow(p.out, max(p.most-len(p.out), i)) // at once, since growing takes as much again
+				p.out = slices.Grow(p.out, max(p.pageBytes-len(p.out), i)) // at once, since growing takes as much again
 			}
 			p.out = append(p.out, s[:i]...)
 			s = s[i:]

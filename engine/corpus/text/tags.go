@@ -19,7 +19,7 @@ const tagBytesMax = 256 << 10
 const nameBytesMax = 32
 
 // tags is a tokenizer of a page that takes linear time and stops with its context.
-type tags struct {
+type tagReader struct {
 	*html.Tokenizer
 	ctx   context.Context
 	page  []byte
@@ -29,14 +29,14 @@ type tags struct {
 	kind  html.TokenType
 }
 
-func newTags(ctx context.Context, page []byte) *tags {
-	t := &tags{ctx: ctx, page: page, rest: page}
+func newTags(ctx context.Context, page []byte) *tagReader {
+	t := &tagReader{ctx: ctx, page: page, rest: page}
 	t.Tokenizer = html.NewTokenizer(t)
 	return t
 }
 
 // Read implements [io.Reader] for the tokenizer.
-func (t *tags) Read(p []byte) (int, error) {
+func (t *tagReader) Read(p []byte) (int, error) {
 	if err := t.ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -49,7 +49,7 @@ func (t *tags) Read(p []byte) (int, error) {
 }
 
 // next reads a token.
-func (t *tags) next() html.TokenType {
+func (t *tagReader) next() html.TokenType {
 	t.start += len(t.Raw())
 	left := t.page[t.start:]
 	if len(left) > tagBytesMax && left[0] == '<' && isASCIILetter(left[1]) && !t.isBeforeContent() {
@@ -67,17 +67,17 @@ func (t *tags) next() html.TokenType {
 
 // shorten makes a new tokenizer for the rest of a page, which begins with a start tag that is too long. It reads the
 // tag without attributes.
-func (t *tags) shorten(left []byte) {
-	name := tagName(left[1:])
+func (t *tagReader) shorten(rest []byte) {
+	name := tagName(rest[1:])
 	t.head = fmt.Appendf(nil, "<%s>", name[:min(len(name), nameBytesMax)])
-	t.rest = left[tagBytes(left):]
+	t.rest = rest[tagBytes(rest):]
 	t.start = len(t.page) - len(t.rest) - len(t.head)
 	t.Tokenizer = html.NewTokenizer(t)
 }
 
 // isBeforeContent reports whether the token is the start tag of an element that has no tags in it,
 // such as a script, so that only this tokenizer can read the content.
-func (t *tags) isBeforeContent() bool {
+func (t *tagReader) isBeforeContent() bool {
 	if t.kind != html.StartTagToken {
 		return false
 	}
@@ -91,7 +91,7 @@ func (t *tags) isBeforeContent() bool {
 
 // element returns the element of the tag that was read last, 0 if it is unknown. [html.Tokenizer.TagName]
 // allocates memory, which takes a third of the time of a short tag.
-func (t *tags) element() atom.Atom {
+func (t *tagReader) element() atom.Atom {
 	name := tagName(t.Raw()[1:])
 	var lower [nameBytesMax]byte
 	if len(name) > len(lower) {

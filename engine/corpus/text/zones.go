@@ -41,9 +41,9 @@ func ParseExtraction(name string) (Extraction, error) {
 const mainWordsMin = 12
 
 // hasWords reports whether a text has at least least different words.
-func hasWords(text []byte, least int) bool {
+func hasWords(text []byte, minWords int) bool {
 	seen := map[string]bool{}
-	for len(text) > 0 && len(seen) < least {
+	for len(text) > 0 && len(seen) < minWords {
 		r, size := utf8.DecodeRune(text)
 		n := 0
 		for n < len(text) && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) {
@@ -58,7 +58,7 @@ func hasWords(text []byte, least int) bool {
 		}
 		text = text[max(n, min(size, len(text))):]
 	}
-	return len(seen) >= least
+	return len(seen) >= minWords
 }
 
 // A zone is the part of a page that a piece of text belongs to.
@@ -75,11 +75,11 @@ const (
 //
 //	<nav><a>x</a></nav> <main>text <aside>more</aside></main>   ->   x: aside, link; text: main; more: main, aside
 type zones struct {
-	open   []region
-	names  [len(regionNames)]elements
-	inside [zoneLink]int // how many open regions make each zone
-	link   bool
-	spans  []span
+	regions    []region
+	names      [len(regionNames)]elements
+	openCounts [zoneLink]int // how many open regions make each zone
+	link       bool
+	spans      []span
 }
 
 // A region is an open element that makes a zone. It ends when as many elements of its name have
@@ -99,13 +99,13 @@ type elements struct {
 
 // A span is text of one zone, up to the next span.
 type span struct {
-	from uint32 // byte of the text, which has less than 4 GiB
-	zone zone
+	start uint32 // byte of the text, which has less than 4 GiB
+	zone  zone
 }
 
 // now returns the zone of the open elements.
 func (z *zones) now() (in zone) {
-	for one, n := range z.inside {
+	for one, n := range z.openCounts {
 		if n > 0 {
 			in |= zone(one)
 		}
@@ -117,10 +117,10 @@ func (z *zones) now() (in zone) {
 }
 
 // mark notes that text begins at a byte of the output.
-func (z *zones) mark(at int) {
+func (z *zones) mark(offset int) {
 	in := z.now()
 	if n := len(z.spans); n == 0 || z.spans[n-1].zone != in {
-		z.spans = append(z.spans, span{uint32(at), in})
+		z.spans = append(z.spans, span{uint32(offset), in})
 	}
 }
 
@@ -136,7 +136,7 @@ func (z *zones) start(a atom.Atom, t *html.Tokenizer) {
 		return
 	case name < namesMain:
 		kind = zoneMain
-	case a == atom.Header && z.inside[zoneMain] > 0: // the header of an article is its title
+	case a == atom.Header && z.openCounts[zoneMain] > 0: // the header of an article is its title
 	case name < namesAside:
 		kind = zoneAside
 	default:
@@ -144,9 +144,9 @@ func (z *zones) start(a atom.Atom, t *html.Tokenizer) {
 	}
 	all := &z.names[name]
 	if kind != 0 {
-		z.open = append(z.open, region{uint8(name), kind, all.depth, all.inner})
-		z.inside[kind]++
-		all.inner = int32(len(z.open))
+		z.regions = append(z.regions, region{uint8(name), kind, all.depth, all.inner})
+		z.openCounts[kind]++
+		all.inner = int32(len(z.regions))
 	}
 	all.depth++
 }
@@ -164,14 +164,14 @@ func (z *zones) end(a atom.Atom) {
 	all := &z.names[name]
 	all.depth--
 	last := all.inner - 1
-	if all.depth > z.open[last].depth {
+	if all.depth > z.regions[last].depth {
 		return
 	}
-	for _, r := range slices.Backward(z.open[last:]) { // including the elements in it that were not closed
+	for _, r := range slices.Backward(z.regions[last:]) { // including the elements in it that were not closed
 		z.names[r.name].inner = r.outer
-		z.inside[r.zone]--
+		z.openCounts[r.zone]--
 	}
-	z.open = z.open[:last]
+	z.regions = z.regions[:last]
 }
 
 // regionNames are the elements that may be regions: the first namesMain are main, those up to
@@ -249,9 +249,9 @@ func (z *zones) parts(text []byte) iter.Seq2[zone, []byte] {
 		for i, s := range z.spans {
 			end := len(text)
 			if i+1 < len(z.spans) {
-				end = min(end, int(z.spans[i+1].from))
+				end = min(end, int(z.spans[i+1].start))
 			}
-			if int(s.from) < end && !yield(s.zone, text[s.from:end]) {
+			if int(s.start) < end && !yield(s.zone, text[s.start:end]) {
 				return
 			}
 		}

@@ -24,19 +24,19 @@ const (
 	startsMax        = 4096      // starts of members that are remembered
 	memberBytes      = 64 << 10  // bytes of a member that are tried for a prefix
 	memberMin        = 20        // bytes of the shortest member
-	memberContentMin = 128 << 10 // bytes that a piece may have, however short it is in the file
+	memberContentMin = 128 << 10 // content that a piece may have even if it is shorter in the file
 	gzipRatio        = 16        // maximum bytes of content for each of the file
 )
 
 // members decompresses a gzip file. An error stays until resume.
 type members struct {
-	ahead
+	pieceReader
 	memberStarts
-	content []byte        // the rest of the current piece
-	disk    *bufio.Reader // a buffer of raw, for members that are read in place
-	z       *gzip.Reader
-	inside  bool // such a member
-	err     error
+	content  []byte        // the rest of the current piece
+	disk     *bufio.Reader // a buffer of raw, for members that are read in place
+	z        *gzip.Reader
+	isInside bool // a member is read in place
+	err      error
 }
 
 func (m *members) Read(p []byte) (n int, err error) {
@@ -45,14 +45,14 @@ func (m *members) Read(p []byte) (n int, err error) {
 			n, m.content = m.memberStarts.read(p, m.content)
 			break
 		}
-		if !m.inside {
+		if !m.isInside {
 			m.err = m.beginMember()
 			continue
 		}
 		n, err = m.z.Read(p)
 		m.out += int64(n)
 		if err == io.EOF {
-			m.inside = false
+			m.isInside = false
 		} else {
 			m.err = err
 		}
@@ -62,18 +62,18 @@ func (m *members) Read(p []byte) (n int, err error) {
 
 // newMembers returns the members of a file. The buffer disk is of raw.
 func newMembers(d *Decoders, raw *trail, disk *bufio.Reader) *members {
-	return &members{disk: disk, ahead: ahead{d: d, raw: raw, find: findMembers, decode: decodeMembers}}
+	return &members{disk: disk, pieceReader: pieceReader{d: d, raw: raw, find: findMembers, decode: decodeMembers}}
 }
 
-// beginMember begins with the next piece, or reads the header of the next member. At the end of the file it
-// is io.EOF.
+// beginMember begins with the next piece, or reads the header of the next member. The error is io.EOF at the end of the
+// file.
 func (m *members) beginMember() (err error) {
 	if m.d != nil && m.disk.Buffered() > 0 {
 		m.raw.rewind(m.offset())
 		m.disk.Reset(m.raw)
 	}
 	if p := m.next(); p != nil {
-		m.begin(p.at, p.starts...)
+		m.begin(p.offset, p.starts...)
 		m.content = p.content
 		return nil
 	}
@@ -85,13 +85,13 @@ func (m *members) beginMember() (err error) {
 	}
 	if err == nil {
 		m.z.Multistream(false)
-		m.inside = true
+		m.isInside = true
 	}
 	return err
 }
 
-// brokenFrom returns where the content of the member begins that is damaged, or the end of all
-// content.
+// brokenFrom returns the offset of the content of the damaged member, or a number beyond all content if no member is
+// damaged.
 func (m *members) brokenFrom() int64 {
 	if m.err == nil || m.err == io.EOF || len(m.starts) == 0 {
 		return math.MaxInt64
@@ -99,12 +99,12 @@ func (m *members) brokenFrom() int64 {
 	return m.starts[len(m.starts)-1].out
 }
 
-// resume finds a member whose content begins with a prefix. It searches after the member that has the content's
-// byte at. The next read continues there. The error is io.EOF if there is none.
-func (m *members) resume(at int64, prefix string) (raw int64, err error) {
+// resume finds a member whose content begins with a prefix. It searches after the member that has the given byte of the
+// content. The next read continues at the member that it finds. The error is io.EOF if there is none.
+func (m *members) resume(offset int64, prefix string) (raw int64, err error) {
 	from := m.starts[0].raw
 	for _, s := range m.starts {
-		if s.out <= at {
+		if s.out <= offset {
 			from = s.raw
 		}
 	}
@@ -119,7 +119,7 @@ func (m *members) resume(at int64, prefix string) (raw int64, err error) {
 		i := bytes.Index(head, gzipMagic)
 		switch {
 		case i == 0 && beginsWith(head, prefix):
-			m.follow(at)
+			m.follow(offset)
 			return m.offset(), nil
 		case i >= 0:
 			m.disk.Discard(max(i, 1))
@@ -131,13 +131,13 @@ func (m *members) resume(at int64, prefix string) (raw int64, err error) {
 	}
 }
 
-// follow has a member begin here, whose content follows byte at.
-func (m *members) follow(at int64) {
-	m.starts, m.content, m.out, m.err, m.inside = m.starts[:0], nil, at, nil, false
+// follow begins a member at the current place. Its content has the given offset.
+func (m *members) follow(offset int64) {
+	m.starts, m.content, m.out, m.err, m.isInside = m.starts[:0], nil, offset, nil, false
 }
 
-// offset returns where in the file the next byte is that is read in place.
-func (m *members) offset() int64 { return m.raw.at - int64(m.disk.Buffered()) }
+// offset returns the offset in the file of the next byte that is read in place.
+func (m *members) offset() int64 { return m.raw.offset - int64(m.disk.Buffered()) }
 
 // beginsWith reports whether a member begins with some content.
 func beginsWith(member []byte, prefix string) bool {
@@ -150,33 +150,32 @@ func beginsWith(member []byte, prefix string) bool {
 	return err == nil && string(content) == prefix
 }
 
-// findMembers returns the length of the gzip members that b seems to begin with: as many as most
-// bytes have, or one.
-func findMembers(b []byte, most int, ended bool) (n, content int) {
+// findMembers returns the length of the gzip members at the beginning of b: as many as fit in maxBytes, or one. It also
+// returns an estimate of the length of their content.
+func findMembers(b []byte, maxBytes int, ended bool) (n, content int) {
 	for at := memberMin; at < len(b); {
 		i := bytes.Index(b[at:], gzipMagic)
 		if i < 0 {
 			break
 		}
-		if at += i; at > most && n > 0 {
+		if at += i; at > maxBytes && n > 0 {
 			break
 		}
 		if isMember(b[at:]) {
 			n = at
 		}
-		if n >= most {
+		if n >= maxBytes {
 			break
 		}
 		at++
 	}
-	if ended && (len(b) <= most || n == 0) {
+	if ended && (len(b) <= maxBytes || n == 0) {
 		n = len(b)
 	}
 	return n, min(n*gzipRatio, pieceContentMax)
 }
 
-// isMember reports whether a gzip member seems to begin: with flags, hints and a system that
-// compressors write.
+// isMember reports whether b begins like a gzip member, with flags, hints and a system that compressors write.
 func isMember(b []byte) bool {
 	if len(b) < 10 {
 		return false

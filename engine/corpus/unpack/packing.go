@@ -17,10 +17,10 @@ const (
 	Bzip2 Packing = "bzip2"
 )
 
-// HeadBytes is how many bytes of a file show its compression.
+// HeadBytes is the number of bytes of a file that show its compression.
 const HeadBytes = 6
 
-// levelBytes is how many bytes of a compressed file show its level.
+// levelBytes is the number of bytes of a compressed file that show its level.
 const levelBytes = 9
 
 // IsFast reports whether a file that begins with head was compressed with a level that prefers speed to size. In gzip
@@ -58,8 +58,8 @@ func isSkippable(head []byte) bool {
 	return len(head) > 3 && head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18"
 }
 
-// CopyEnding returns the ending of the name of a copy of a file with this compression. It is "" where the name
-// stays. No encoder of this program writes xz and bzip2, so that their copies are compressed by zstd.
+// CopyEnding returns the ending that is added to the name of a copy of a file with this compression. It is "" if the
+// name stays the same. No encoder of this program writes xz or bzip2, so copies of such files are compressed by zstd.
 func (p Packing) CopyEnding() string {
 	if p == Xz || p == Bzip2 {
 		return ".zst"
@@ -67,13 +67,13 @@ func (p Packing) CopyEnding() string {
 	return ""
 }
 
-// ErrDamaged is the error of content that ends early or makes no sense. The content before that place is good.
+// ErrDamaged is the error of content that ends early or cannot be decompressed. The content before it is correct.
 var ErrDamaged = errors.New("damaged")
 
 // Damage marks an error as [ErrDamaged].
-func Damage(err error) error { return damage{err} }
+func Damage(err error) error { return damageError{err} }
 
-type damage struct{ error }
+type damageError struct{ error }
 
-func (d damage) Is(target error) bool { return target == ErrDamaged }
-func (d damage) Unwrap() error        { return d.error }
+func (d damageError) Is(target error) bool { return target == ErrDamaged }
+func (d damageError) Unwrap() error        { return d.error }

@@ -17,10 +17,10 @@ import (
 //	file    | member | member | member | member | member, too long | member |
 //	pieces  |------ piece ----|--- piece -------|     in place     |- piece |
 //
-// A frame's length is in the headers of its blocks. A gzip member's is nowhere, so a piece ends where
-// a header seems to begin, which its decompression confirms: it has to end there. A piece that turns
-// out otherwise, or is damaged, is read again in place, so that content and errors are the same as with one
-// goroutine. By chance a header seems to begin once in 2^40 bytes.
+// The length of a frame is in the headers of its blocks. The length of a gzip member is not stored. So a piece ends
+// where a header seems to begin, and its decompression must end there, too. A piece that does not, or that is damaged, is
+// read again in place. So content and errors are the same as with one goroutine. By chance, a header seems to begin once
+// in 2^40 bytes.
 const (
 	pieceBytes      = 256 << 10 // bytes of the file in a piece, unless one member is longer
 	pieceMax        = 3 << 20   // maximum bytes of the file in a piece
@@ -38,23 +38,23 @@ type Decoders struct {
 	pieces     sync.Pool // unused values of type *piece
 }
 
-// NewDecoders returns decoders that use up to threads goroutines for a file and most bytes of memory
-// for all files, unless a file's next piece needs more.
-func NewDecoders(threads int, most int64) *Decoders {
+// NewDecoders returns decoders that use up to threads goroutines for a file. They use at most maxBytes of memory for all
+// files, unless the next piece of a file needs more.
+func NewDecoders(threads int, maxBytes int64) *Decoders {
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(threads), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxMemory(pieceContentMax))
 	if err != nil {
 		panic(err) // these options are valid
 	}
 	d := &Decoders{Ahead: threads + 1, PieceBytes: pieceBytes, zstd: z}
-	d.Room.Max = most
+	d.Room.Max = maxBytes
 	d.pieces.New = func() any { return new(piece) }
 	return d
 }
 
 // A piece is some whole members or frames.
 type piece struct {
-	at      int64 // in the file
+	offset  int64 // in the file
 	raw     []byte
 	content []byte
 	starts  []memberStart // starts of its members or frames, in raw and content
@@ -62,10 +62,10 @@ type piece struct {
 	sound   bool
 }
 
-// memberStart is where a member or frame begins: in the file, and in the content.
+// A memberStart has the offsets of a member or frame in the file and in the content.
 type memberStart struct{ raw, out int64 }
 
-// memberStarts are the last starts that a reader has come to. The first one of all is in it until there are many.
+// memberStarts are the last starts that a reader has reached. When there are many, it forgets the earlier half.
 type memberStarts struct {
 	starts []memberStart
 	out    int64 // bytes of content so far
@@ -85,8 +85,8 @@ func (m *memberStarts) begin(raw int64, ofPiece ...memberStart) {
 }
 
 // find returns the index of the first start at a byte of the content, or else after it.
-func (m *memberStarts) find(at int64) (i int, exact bool) {
-	return slices.BinarySearchFunc(m.starts, at, func(s memberStart, at int64) int { return cmp.Compare(s.out, at) })
+func (m *memberStarts) find(offset int64) (i int, exact bool) {
+	return slices.BinarySearchFunc(m.starts, offset, func(s memberStart, offset int64) int { return cmp.Compare(s.out, offset) })
 }
 
 // read copies content to p, up to the next start, and returns the rest of the content.
@@ -99,45 +99,45 @@ func (m *memberStarts) read(p, content []byte) (n int, rest []byte) {
 	return n, content[n:]
 }
 
-// ahead decompresses the pieces of a file.
-type ahead struct {
+// A pieceReader decompresses the pieces of a file ahead of its reader.
+type pieceReader struct {
 	d      *Decoders // nil: everything is read in place
 	raw    *trail
-	find   func(b []byte, most int, ended bool) (n, content int) // a piece that b begins with; 0: none is known
+	find   func(b []byte, most int, ended bool) (n, content int) // returns the length of a piece at the beginning of b, or 0
 	decode func(*Decoders, *piece)
 
-	pieces parallel.Queue[*piece] // the first one is the piece that next has returned, if taken is set
-	taken  bool                   // next has returned the first piece
-	until  int64                  // the offset in the file up to which it is read in place
+	pieces  parallel.Queue[*piece] // if isTaken, next has returned the first one
+	isTaken bool                   // next has returned the first one of pieces
+	end     int64                  // end of the part of the file that is read in place
 }
 
-// next returns the next piece, which is valid until the next call, or nil: then the rest, at
-// least a member of it, is to be read from the file in place.
-func (a *ahead) next() *piece {
+// next returns the next piece, which is valid until the next call. If it returns nil, the next member at least must be
+// read from the file in place.
+func (a *pieceReader) next() *piece {
 	if a.d == nil {
 		return nil
 	}
-	if a.taken {
+	if a.isTaken {
 		a.release()
 	}
-	if a.raw.at >= a.until {
+	if a.raw.offset >= a.end {
 		a.fill()
 	}
 	if a.pieces.Len() == 0 {
 		return nil
 	}
 	p := a.pieces.First()
-	if a.taken = p.sound; a.taken {
+	if a.isTaken = p.sound; a.isTaken {
 		return p
 	}
-	a.until = p.at + int64(len(p.raw))
-	a.raw.rewind(p.at)
+	a.end = p.offset + int64(len(p.raw))
+	a.raw.rewind(p.offset)
 	a.drop()
 	return nil
 }
 
-// fill cuts the file into pieces as far as there is room, and has them decompressed.
-func (a *ahead) fill() {
+// fill cuts the file into pieces while there is memory for them, and starts their decompression.
+func (a *pieceReader) fill() {
 	a.pieces.Limit, a.pieces.Max = &a.d.Room, a.d.Ahead
 	for a.pieces.Len() < a.d.Ahead {
 		b, n, content := []byte(nil), 0, 0
@@ -153,12 +153,12 @@ func (a *ahead) fill() {
 			return
 		}
 		p := a.d.pieces.Get().(*piece)
-		p.at, p.raw, p.content, p.starts = a.raw.at, append(p.raw[:0], b[:n]...), p.content[:0], p.starts[:0]
+		p.offset, p.raw, p.content, p.starts = a.raw.offset, append(p.raw[:0], b[:n]...), p.content[:0], p.starts[:0]
 		p.sound = false
 		if cap(p.content) < content/4 {
 			p.content = make([]byte, 0, content/4)
 		}
-		a.raw.at += int64(n)
+		a.raw.offset += int64(n)
 		a.pieces.Add(p, int64(n+content), func() int64 {
 			a.decode(a.d, p)
 			return int64(len(p.raw) + cap(p.content))
@@ -167,18 +167,18 @@ func (a *ahead) fill() {
 }
 
 // drop forgets all pieces.
-func (a *ahead) drop() {
+func (a *pieceReader) drop() {
 	for a.pieces.Len() > 0 {
 		a.release()
 	}
 }
 
-// release gives the first piece back. The next one begins where it ends.
-func (a *ahead) release() {
+// release gives the first piece back. The file is remembered from the next piece on.
+func (a *pieceReader) release() {
 	p := a.pieces.Remove()
-	a.taken, a.raw.keep = false, a.raw.at
+	a.isTaken, a.raw.keep = false, a.raw.offset
 	if a.pieces.Len() > 0 {
-		a.raw.keep = p.at + int64(len(p.raw))
+		a.raw.keep = p.offset + int64(len(p.raw))
 	}
 	a.d.pieces.Put(p)
 }

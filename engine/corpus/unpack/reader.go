@@ -17,7 +17,7 @@ import (
 
 const bufferBytes = 128 << 10 // one read of a file
 
-// Options are what a caller knows of a file.
+// Options describe a file.
 type Options struct {
 	Name     string    // the name of the file, for the command in a message
 	Bytes    int64     // size of the file, a hint for buffers; 0 if unknown
@@ -102,7 +102,7 @@ func (r *Reader) ReadSlice(delim byte) ([]byte, error) {
 // Peek returns the next n bytes without reading them.
 func (r *Reader) Peek(n int) ([]byte, error) { return r.buffer.Peek(n) }
 
-// Buffered returns how many bytes Peek returns without reading the file.
+// Buffered returns the number of bytes that Peek returns without reading the file.
 func (r *Reader) Buffered() int { return r.buffer.Buffered() }
 
 // Discard reads n bytes and drops them.
@@ -112,7 +112,7 @@ func (r *Reader) Discard(n int) (int, error) {
 	return n, err
 }
 
-// Offset returns how many bytes of the content have been read.
+// Offset returns the number of bytes of the content that have been read.
 func (r *Reader) Offset() int64 { return r.offset }
 
 // Unread puts the bytes back that were read last, or others in their place. The reader keeps them.
@@ -125,13 +125,13 @@ func (r *Reader) Unread(b []byte) {
 // Copy returns a second reader of the same content, to be read after this one. Nothing may have been read before.
 // The bytes that the copy has not returned yet are held in memory. [Reader.Resume] changes the copy, too.
 func (r *Reader) Copy() io.Reader {
-	r.copied = &tee{from: r.buffer}
+	r.copied = &tee{source: r.buffer}
 	r.source = r.copied.keeping()
 	r.buffer = bufio.NewReaderSize(r.source, r.buffer.Size())
 	return r.copied
 }
 
-// Member returns where the member or frame is in the file that begins at a byte of the content. It knows the last
+// Member returns the offset in the file of the member or frame whose content begins at an offset. It knows the last
 // thousands that have been read.
 func (r *Reader) Member(offset int64) (raw int64, ok bool) {
 	if r == nil {
@@ -144,8 +144,8 @@ func (r *Reader) Member(offset int64) (raw int64, ok bool) {
 	return raw, ok
 }
 
-// NextMember returns the first byte of the content, after an offset, that is known to begin a member or frame. It
-// is a number beyond all content if there is none. No Read goes beyond such a byte that was unknown before it.
+// NextMember returns the offset of the content of the first known member or frame after an offset. It returns a number
+// beyond all content if none is known. A Read that reaches a new member returns only the bytes before it.
 func (r *Reader) NextMember(offset int64) int64 {
 	if r == nil {
 		return math.MaxInt64
@@ -156,7 +156,7 @@ func (r *Reader) NextMember(offset int64) int64 {
 	return math.MaxInt64
 }
 
-// DamagedFrom returns where the content of the damaged member of a gzip file begins, or a number beyond all content.
+// DamagedFrom returns the offset of the content of the damaged member of a gzip file, or a number beyond all content.
 func (r *Reader) DamagedFrom() int64 {
 	if r.Packing != Gzip {
 		return math.MaxInt64
@@ -164,25 +164,25 @@ func (r *Reader) DamagedFrom() int64 {
 	return r.decoder.members.brokenFrom()
 }
 
-// Resume continues at a sound member of a damaged gzip file: the first one after the content's byte at whose own
-// content begins with a prefix. That content then follows byte at. Resume returns the member's offset in the file.
-// The error is io.EOF if there is no such member.
-func (r *Reader) Resume(at int64, prefix string) (member int64, err error) {
-	if member, err = r.decoder.members.resume(at, prefix); err != nil {
+// Resume continues at a sound member of a damaged gzip file: the first one after an offset of the content whose own
+// content begins with a prefix. The content of that member then begins at the offset. Resume returns the offset of the
+// member in the file. The error is io.EOF if there is no such member.
+func (r *Reader) Resume(offset int64, prefix string) (member int64, err error) {
+	if member, err = r.decoder.members.resume(offset, prefix); err != nil {
 		return 0, err
 	}
 	if r.copied != nil {
-		r.copied.forget(at, r.decoder)
+		r.copied.forget(offset, r.decoder)
 	}
 	r.buffer.Reset(r.source)
-	r.offset = at
+	r.offset = offset
 	return member, nil
 }
 
 // Close ends the decompression. It does not close the file.
 func (r *Reader) Close() { r.closer() }
 
-// decoder reads from a decompressor. Its errors name the compression, and what may have happened to the file.
+// A decoder reads from a decompressor. Its errors name the compression and a likely cause.
 type decoder struct {
 	packing Packing
 	name    string // the name of the file
@@ -201,7 +201,7 @@ func (d *decoder) Read(p []byte) (n int, err error) {
 }
 
 func (d *decoder) explain(err error) error {
-	reached := d.raw == nil || d.raw.at == d.raw.end
+	reached := d.raw == nil || d.raw.offset == d.raw.end
 	if err == nil || err == io.EOF || d.file.err != nil && reached {
 		return err // not the content's fault
 	}

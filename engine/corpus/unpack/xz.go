@@ -24,22 +24,22 @@ var errXzDictionary = fmt.Errorf("its dictionary is larger than %d MiB", xzDicti
 //	4 bytes                      the begin of a stream, or padding: only here may the file end
 //	1 byte n > 0, then 4*n + 3   the header of a block
 type xzSource struct {
-	r    *bufio.Reader
-	last int // the byte that was read last, if it was read alone; else 0
+	r        *bufio.Reader
+	lastByte int // the byte that was read last, if it was read alone; else 0
 }
 
 func (x *xzSource) Read(p []byte) (n int, err error) {
 	if len(p) == 1 { // most of the file
 		p[0], err = x.r.ReadByte()
-		if x.last = int(p[0]); err == nil {
+		if x.lastByte = int(p[0]); err == nil {
 			return 1, nil
 		}
-	} else if n, err = io.ReadFull(x.r, p); err == nil && x.last > 0 && len(p) == 4*x.last+3 {
+	} else if n, err = io.ReadFull(x.r, p); err == nil && x.lastByte > 0 && len(p) == 4*x.lastByte+3 {
 		if err = checkXzBlock(p); err != nil {
 			n = 0 // the decoder has no use for an error when it has all bytes
 		}
 	}
-	if x.last = 0; err == io.EOF && len(p) != 4 {
+	if x.lastByte = 0; err == io.EOF && len(p) != 4 {
 		err = io.ErrUnexpectedEOF
 	}
 	return n, err

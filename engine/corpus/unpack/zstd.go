@@ -14,15 +14,15 @@ const (
 	blockMax           = 128 << 10 // content of a block
 )
 
-// findFrames returns the length of the zstd frames that b begins with: as many as most bytes have, or
-// one; and about how long their content is.
-func findFrames(b []byte, most int, _ bool) (n, content int) {
-	for frames := 0; n < most && frames < pieceMembers; frames++ {
+// findFrames returns the length of the zstd frames at the beginning of b: as many as fit in maxBytes, or one. It also
+// returns an estimate of the length of their content.
+func findFrames(b []byte, maxBytes int, _ bool) (n, content int) {
+	for frames := 0; n < maxBytes && frames < pieceMembers; frames++ {
 		size, more := frame(b[n:])
 		if size == 0 && n == 0 {
 			return 0, more
 		}
-		if size == 0 || n > 0 && n+size > most || content+more > pieceContentMax {
+		if size == 0 || n > 0 && n+size > maxBytes || content+more > pieceContentMax {
 			break
 		}
 		n, content = n+size, content+more
@@ -30,8 +30,8 @@ func findFrames(b []byte, most int, _ bool) (n, content int) {
 	return n, content
 }
 
-// frame returns the length of the zstd frame that b begins with, 0 where it does not hold all of it,
-// and the maximum bytes of its content, as far as its headers say.
+// frame returns the length of the zstd frame at the beginning of b, or 0 if b does not have all of the frame. It also
+// returns the maximum length of its content, by the headers of its blocks in b.
 func frame(b []byte) (n, content int) {
 	var h zstd.Header
 	if err := h.Decode(b); err != nil {
@@ -86,7 +86,7 @@ func decodeFrames(d *Decoders, p *piece) {
 
 // frames decompress a zstd file.
 type frames struct {
-	ahead
+	pieceReader
 	memberStarts
 	options []zstd.DOption
 	z       *zstd.Decoder // decodes the rest of the file in place; nil while pieces are read
@@ -96,11 +96,11 @@ type frames struct {
 func (f *frames) Read(p []byte) (n int, err error) {
 	for f.z == nil && len(f.content) == 0 && len(p) > 0 {
 		if next := f.next(); next != nil {
-			f.begin(next.at, next.starts...)
+			f.begin(next.offset, next.starts...)
 			f.content = next.content
 			continue
 		}
-		f.begin(f.raw.at)
+		f.begin(f.raw.offset)
 		if f.z, err = zstd.NewReader(f.raw, f.options...); err != nil {
 			return 0, err
 		}
@@ -116,7 +116,7 @@ func (f *frames) Read(p []byte) (n int, err error) {
 // and is in a first frame without content. Then all frames are read in place.
 func newFrames(d *Decoders, raw *trail) (*frames, error) {
 	const header = 8
-	f := &frames{ahead: ahead{d: d, raw: raw, find: findFrames, decode: decodeFrames}}
+	f := &frames{pieceReader: pieceReader{d: d, raw: raw, find: findFrames, decode: decodeFrames}}
 	f.options = []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(zstdWindowMaxBytes)}
 	head, _ := raw.peek(header)

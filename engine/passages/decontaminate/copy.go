@@ -29,7 +29,7 @@ func (r *Result) Annotate(ctx context.Context, to *rewrite.Target) (rewrite.Repo
 	return r.rewrite(ctx, to, &rewrite.Fields{Columns: Annotations, Values: r.values})
 }
 
-// values returns the values of [Annotations]. A note is the index of a document in met plus 1, or 0 if there is
+// values returns the values of [Annotations]. A note is the index of a document in hitDocuments plus 1, or 0 if there is
 // no hit.
 func (r *Result) values(note int) []any {
 	if note == 0 {
@@ -47,7 +47,7 @@ func (r *Result) values(note int) []any {
 	}
 	var list []hit
 	highest := 0.0
-	for _, h := range r.document(&r.met[note-1]).Hits {
+	for _, h := range r.document(&r.hitDocuments[note-1]).Hits {
 		highest = max(highest, h.Score)
 		list = append(list, hit{r.Sets[h.Item.Set].Name, h.Item.ID, h.From, h.To, h.FromChar, h.ToChar, h.Score, h.Answer})
 	}
@@ -62,14 +62,14 @@ func (r *Result) values(note int) []any {
 func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrite.Fields) (rewrite.Report, error) {
 	j := rewrite.Job{Inputs: r.inputs, Options: r.reading, FileUnits: r.units, Threads: r.threads, Fields: fields}
 	j.Judge = func(f input.File, _, _ int) rewrite.Judge {
-		next, end := r.gone[f.Path][0], r.gone[f.Path][1]
+		next, end := r.fileRanges[f.Path][0], r.fileRanges[f.Path][1]
 		of := rewrite.Judge{Missing: func() int { return end - next }}
 		of.Unit = func(x *format.Extractor, u format.Unit) (v rewrite.Verdict, _ error) {
-			if next == end || r.met[next].line != u.Line {
+			if next == end || r.hitDocuments[next].line != u.Line {
 				return v, nil
 			}
 			doc, err := x.Extract(u)
-			if err != nil || xxhash.Sum64String(doc.Text) != r.met[next].hash {
+			if err != nil || xxhash.Sum64String(doc.Text) != r.hitDocuments[next].hash {
 				return v, nil // another document of a JSON list on the same line, or the document has changed
 			}
 			next++
@@ -78,7 +78,7 @@ func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrit
 		if first := next; fields == nil {
 			of.Decision = func(hash io.Writer) {
 				for i := first; i < end; i++ {
-					fmt.Fprintln(hash, r.met[i].line, r.met[i].hash)
+					fmt.Fprintln(hash, r.hitDocuments[i].line, r.hitDocuments[i].hash)
 				}
 			}
 		}

@@ -13,7 +13,7 @@ func (r *Result) count() {
 	met, answered := make([]bool, len(r.x.items)), make([]bool, len(r.x.items))
 	in := make([]int, len(r.Sets)) // for each set, the last document with hits, from 1
 	for b := store.Fields(r.spool.All); len(b) > 0; {
-		g := goes{at: len(r.spool.All) - len(b), scores: len(r.scores)}
+		g := hitDocument{offset: len(r.spool.All) - len(b), firstScore: len(r.scores)}
 		_, source, line := b.Text(), string(b.Text()), int(b.Uvarint())
 		g.line, g.hash = line, b.Word()
 		var hits []scoredHit
@@ -25,14 +25,14 @@ func (r *Result) count() {
 			r.scores = append(r.scores, 0)
 		})
 		if len(hits) == 0 {
-			r.scores = r.scores[:g.scores]
+			r.scores = r.scores[:g.firstScore]
 			continue
 		}
 		for _, h := range r.x.best(hits) {
 			r.scores[h.candidate] = h.Score
 			set := &r.Sets[h.Item.Set]
-			if in[h.Item.Set] != len(r.met)+1 {
-				in[h.Item.Set] = len(r.met) + 1
+			if in[h.Item.Set] != len(r.hitDocuments)+1 {
+				in[h.Item.Set] = len(r.hitDocuments) + 1
 				set.Documents++
 			}
 			if !met[h.item] {
@@ -44,14 +44,14 @@ func (r *Result) count() {
 				set.Answered++
 			}
 		}
-		of, ok := r.gone[source]
+		of, ok := r.fileRanges[source]
 		if !ok {
-			of[0] = len(r.met)
+			of[0] = len(r.hitDocuments)
 		}
-		r.met = append(r.met, g)
-		r.gone[source] = [2]int{of[0], len(r.met)}
+		r.hitDocuments = append(r.hitDocuments, g)
+		r.fileRanges[source] = [2]int{of[0], len(r.hitDocuments)}
 	}
-	r.Met, r.sums = len(r.met), nil
+	r.Met, r.sums = len(r.hitDocuments), nil
 	for i := range r.x.items {
 		if r.isPhrase(i) {
 			r.Sets[r.x.items[i].Set].Phrases++

@@ -47,33 +47,33 @@ type Result struct {
 	Sets []Set // sets of the items, with their results
 	Met  int   // documents with hits
 
-	x       *Items
-	inputs  []string
-	reading format.Options
-	threads int
-	spool   spill.Column[byte]
-	units   ingest.ReadFiles
-	met     []goes
-	gone    map[string][2]int // for each file, its range in met
-	scores  []float64         // scores of the candidates of met; 0 if the candidate is no hit
+	x            *Items
+	inputs       []string
+	reading      format.Options
+	threads      int
+	spool        spill.Column[byte]
+	units        ingest.ReadFiles
+	hitDocuments []hitDocument
+	fileRanges   map[string][2]int // for each file, its range in hitDocuments
+	scores       []float64         // scores of the candidates of hitDocuments; 0 if the candidate is no hit
 
-	documents []atomic.Uint32 // number of documents with each n-gram; exact below Options.Common
-	found     []uint32        // for each item that is found as a whole, the number of documents with it
-	sums      []sums          // sums of each item; empty if no score was computed
+	documents   []atomic.Uint32 // number of documents with each n-gram; exact below Options.Common
+	wholeCounts []uint32        // for each item that is found as a whole, the number of documents with it
+	sums        []sums          // sums of each item; empty if no score was computed
 }
 
-// A goes is a document with hits: its line in the file, the hash of its text, its offset in the spool, and the
+// A hitDocument is a document with hits: its line in the file, the hash of its text, its offset in the spool, and the
 // index of its first score.
-type goes struct {
-	line       int
-	hash       uint64
-	at, scores int
+type hitDocument struct {
+	line               int
+	hash               uint64
+	offset, firstScore int
 }
 
 // A pendingDocument holds a document until it is added to the spool: its names, the hash of its text, its n-grams, and
 // its encoded candidates. Candidates are empty if there are none.
 type pendingDocument struct {
-	of         ingest.Record
+	record     ingest.Record
 	grams      []uint32
 	candidates []byte
 }
@@ -83,7 +83,7 @@ type pendingDocument struct {
 func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *disk.Disk) (
 	_ *Result, _ ingest.Report, err error) {
 	r := &Result{Sets: slices.Clone(x.Sets), x: x, inputs: inputs, reading: cfg.Document, threads: cfg.Threads,
-		documents: make([]atomic.Uint32, len(x.table.keys)), found: make([]uint32, len(x.items)), gone: map[string][2]int{},
+		documents: make([]atomic.Uint32, len(x.table.keys)), wholeCounts: make([]uint32, len(x.items)), fileRanges: map[string][2]int{},
 		sums: make([]sums, len(x.items)), spool: spill.NewColumn[byte](d, "", "candidates", 1<<18)}
 	r.reading.Meter = nil // it counted the first time that the inputs were read
 	defer func() {
@@ -100,15 +100,15 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 			k, err := newTokeniser(ctx, x.o.Ignore)
 			k.budget = x.o.Budget
 			m := &matcher{tokeniser: k, x: x, documents: r.documents, windows: make([][]window, len(x.table.lengths)),
-				all: cfg.Work != nil}
+				countsAll: cfg.Work != nil}
 			return func(_ int, doc *format.Document) (pendingDocument, error) {
 				p := m.prepare(doc)
 				return p, m.err
 			}, err
 		},
 		Borrows: true,
-		Record:  pendingDocument.record,
-		Result:  kept,
+		Record:  pendingDocument.encode,
+		Result:  documentOf,
 		Emit:    r.add,
 	})
 	if err == nil {
@@ -128,12 +128,12 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 //	for each span: from, to
 func (m *matcher) prepare(doc *format.Document) pendingDocument {
 	list := m.find(doc.Text)
-	p := pendingDocument{of: ingest.Record{ID: doc.ID, Source: doc.Source, Line: doc.Line, TextBytes: len(doc.Text)},
+	p := pendingDocument{record: ingest.Record{ID: doc.ID, Source: doc.Source, Line: doc.Line, TextBytes: len(doc.Text)},
 		grams: slices.Clone(m.grams)}
 	if len(list) == 0 {
 		return p
 	}
-	p.of.Hash[0] = xxhash.Sum64String(doc.Text)
+	p.record.Hash[0] = xxhash.Sum64String(doc.Text)
 	b := binary.AppendUvarint(nil, uint64(len(list)))
 	var places []int
 	for _, c := range list {
@@ -175,22 +175,22 @@ func (x *Items) candidates(b *store.Fields, each func(item int, h Hit, spans []s
 	}
 }
 
-// record returns the record to store for a document: its n-grams, as differences, and its candidates.
-func (p pendingDocument) record() ingest.Record {
+// encode returns the record to store for a document: its n-grams, as differences, and its candidates.
+func (p pendingDocument) encode() ingest.Record {
 	b, before := binary.AppendUvarint(nil, uint64(len(p.grams))), uint32(0)
 	for _, g := range p.grams {
 		b = binary.AppendUvarint(b, uint64(g-before))
 		before = g
 	}
-	p.of.Payload = append(b, p.candidates...)
-	return p.of
+	p.record.Payload = append(b, p.candidates...)
+	return p.record
 }
 
-// kept is the inverse of record.
-func kept(of ingest.Record) pendingDocument {
-	b, gram := store.Fields(of.Payload), uint32(0)
-	of.Payload = nil
-	p := pendingDocument{of: of}
+// documentOf is the inverse of encode.
+func documentOf(record ingest.Record) pendingDocument {
+	b, gram := store.Fields(record.Payload), uint32(0)
+	record.Payload = nil
+	p := pendingDocument{record: record}
 	for range b.Uvarint() {
 		gram += uint32(b.Uvarint())
 		p.grams = append(p.grams, gram)
@@ -207,7 +207,7 @@ func (x *Items) job() string {
 	}
 	for i := range x.items {
 		it := &x.items[i]
-		fmt.Fprintln(h, it.from, it.answerFrom, it.n, it.whole)
+		fmt.Fprintln(h, it.from, it.answerFrom, it.n, it.isWhole)
 	}
 	return fmt.Sprintf("items %x, equal tokens in order, threshold %g, ignore %d", h.Sum(nil), x.o.Threshold, x.o.Ignore)
 }
@@ -233,13 +233,13 @@ func (r *Result) add(p pendingDocument) error {
 	}
 	list := store.Fields(p.candidates)
 	r.x.candidates(&list, func(item int, h Hit, _ []span) {
-		if h.Item.whole {
-			r.found[item]++
+		if h.Item.isWhole {
+			r.wholeCounts[item]++
 		}
 	})
-	b := store.AppendText(store.AppendText(nil, p.of.ID), p.of.Source)
-	b = binary.AppendUvarint(b, uint64(p.of.Line))
-	b = binary.LittleEndian.AppendUint64(b, p.of.Hash[0])
+	b := store.AppendText(store.AppendText(nil, p.record.ID), p.record.Source)
+	b = binary.AppendUvarint(b, uint64(p.record.Line))
+	b = binary.LittleEndian.AppendUint64(b, p.record.Hash[0])
 	return r.spool.AppendAll(append(b, p.candidates...))
 }
 
@@ -277,7 +277,7 @@ func (r *Result) weigh(it *Item) (s sums) {
 func (r *Result) score(item int, spans []span) float64 {
 	it := &r.x.items[item]
 	n := it.Tokens()
-	if it.whole || len(spans) == 1 && spans[0] == (span{0, n}) {
+	if it.isWhole || len(spans) == 1 && spans[0] == (span{0, n}) {
 		return 1
 	}
 	if r.sums[item].weight == nil {
@@ -296,19 +296,19 @@ func (r *Result) score(item int, spans []span) float64 {
 // Documents yields the documents with hits, in the order of the inputs.
 func (r *Result) Documents() iter.Seq[Document] {
 	return func(yield func(Document) bool) {
-		for i := range r.met {
-			if !yield(r.document(&r.met[i])) {
+		for i := range r.hitDocuments {
+			if !yield(r.document(&r.hitDocuments[i])) {
 				return
 			}
 		}
 	}
 }
 
-func (r *Result) document(g *goes) Document {
-	b := store.Fields(r.spool.All[g.at:])
+func (r *Result) document(g *hitDocument) Document {
+	b := store.Fields(r.spool.All[g.offset:])
 	d := Document{ID: string(b.Text()), Source: string(b.Text()), Line: int(b.Uvarint())}
 	b.Word()
-	i := g.scores
+	i := g.firstScore
 	r.x.candidates(&b, func(_ int, h Hit, _ []span) {
 		if h.Score = r.scores[i]; h.Score > 0 {
 			h.Covered = float64(h.equal) / float64(h.Item.Tokens())
@@ -321,7 +321,7 @@ func (r *Result) document(g *goes) Document {
 
 // isPhrase reports whether an item is short and occurs in too many documents.
 func (r *Result) isPhrase(item int) bool {
-	return r.found[item] > uint32(min(r.x.o.Common, math.MaxInt32))
+	return r.wholeCounts[item] > uint32(min(r.x.o.Common, math.MaxInt32))
 }
 
 // Close removes the temporary file.

@@ -77,7 +77,7 @@ type Item struct {
 	from, to             uint32 // range in Items.tokens
 	answerFrom, answerTo uint32 // range in Items.answers
 	n                    int
-	whole                bool // found only as a whole
+	isWhole              bool // found only as a whole
 }
 
 // Tokens returns the number of tokens of the item.
@@ -244,7 +244,7 @@ func (x *Items) add(r *readItem) error {
 		return nil
 	}
 	it := r.item
-	it.n, it.whole = seedLength(len(r.tokens)), r.words < wholeWords
+	it.n, it.isWhole = seedLength(len(r.tokens)), r.words < wholeWords
 	if uint64(len(x.tokens)+len(r.tokens)) >= noGram || uint64(len(x.answers)+len(r.answer)) >= noGram {
 		return errors.New("the items have more than 4 billion tokens: take fewer evaluations at a time")
 	}

@@ -25,13 +25,13 @@ const (
 // A run is a sequence of tokens that a document and an item have in common.
 type run struct {
 	item   int
-	at     int    // first token in the document
+	start  int    // first token in the document
 	place  uint32 // first token in Items.tokens
 	length int
 }
 
 // end returns the first token of the document after the run.
-func (r *run) end() int { return r.at + r.length }
+func (r *run) end() int { return r.start + r.length }
 
 // A span is a range of the tokens of an item. The first token is 0.
 type span struct{ from, to int }
@@ -49,18 +49,18 @@ type candidate struct {
 // A matcher finds candidates in documents. It belongs to one goroutine.
 type matcher struct {
 	*tokeniser
-	x         *Items
-	documents []atomic.Uint32 // number of documents with each n-gram so far
-	all       bool            // record all n-grams, even those already in Options.Common documents
-	windows   [][]window      // windows for each n
-	room      room
-	grams     []uint32 // n-grams of the document to count
-	runs      []run
-	parts     []run  // runs of one candidate
-	links     []link // a link for each part
-	open      []run  // runs that may reach the next n-gram, by place
-	openTo    int    // smallest end of the open runs
-	next      []run
+	x            *Items
+	documents    []atomic.Uint32 // number of documents with each n-gram so far
+	countsAll    bool            // record all n-grams, even those already in Options.Common documents
+	windows      [][]window      // windows for each n
+	windowMemory windowMemory
+	grams        []uint32 // n-grams of the document to count
+	runs         []run
+	parts        []run  // runs of one candidate
+	links        []link // a link for each part
+	openRuns     []run  // runs that may reach the next n-gram, by place
+	openEnd      int    // smallest end of the open runs
+	nextRuns     []run
 }
 
 // find returns the candidates of a document, in the order of their items. There is at most one for each item.
@@ -70,21 +70,21 @@ func (m *matcher) find(text string) (all []candidate) {
 	for k := range m.windows {
 		m.windows[k] = m.windows[k][:0]
 	}
-	m.x.table.windows(m.windows, &m.room, m.hashes)
+	m.x.table.windows(m.windows, &m.windowMemory, m.hashes)
 	for k, n := range m.x.table.lengths {
 		m.seeds(n, m.windows[k])
 	}
 	slices.Sort(m.grams)
 	m.grams = slices.Compact(m.grams)
 	slices.SortStableFunc(m.runs, func(a, b run) int {
-		return cmp.Or(cmp.Compare(a.item, b.item), cmp.Compare(a.at, b.at))
+		return cmp.Or(cmp.Compare(a.item, b.item), cmp.Compare(a.start, b.start))
 	})
 	for from := 0; from < len(m.runs); {
 		item := m.runs[from].item
 		best := candidate{}
 		for from < len(m.runs) && m.runs[from].item == item {
 			to, end := from+1, m.runs[from].end()
-			for to < len(m.runs) && m.runs[to].item == item && m.runs[to].at-end <= nearTokens {
+			for to < len(m.runs) && m.runs[to].item == item && m.runs[to].start-end <= nearTokens {
 				end = max(end, m.runs[to].end())
 				to++
 			}
@@ -105,65 +105,65 @@ func (m *matcher) find(text string) (all []candidate) {
 // seeds adds the runs around the n-grams of length n.
 func (m *matcher) seeds(n int, windows []window) {
 	t, doc := &m.x.table, m.hashes
-	m.open = m.open[:0]
+	m.openRuns = m.openRuns[:0]
 	for _, w := range windows {
 		var g uint32
-		within := len(m.open) > 0 && m.openTo >= w.at+n // all open runs contain it, and any one tells its n-gram
+		within := len(m.openRuns) > 0 && m.openEnd >= w.start+n // all open runs contain it, and any one tells its n-gram
 		if within {
-			g = m.x.gram[int(m.open[0].place)+w.at-m.open[0].at]
+			g = m.x.gram[int(m.openRuns[0].place)+w.start-m.openRuns[0].start]
 		} else if g = t.find(w.hash); g == noGram {
 			continue
 		}
 		places := t.placesOf(g)
-		if p := places[0]; !within && !slices.Equal(doc[w.at:w.at+n], m.x.tokens[p:int(p)+n]) {
+		if p := places[0]; !within && !slices.Equal(doc[w.start:w.start+n], m.x.tokens[p:int(p)+n]) {
 			continue
 		}
-		if m.all || m.documents[g].Load() < uint32(m.x.o.Common) {
+		if m.countsAll || m.documents[g].Load() < uint32(m.x.o.Common) {
 			m.grams = append(m.grams, g)
 		}
-		if len(places) <= sharedMax && !(within && len(places) == len(m.open)) {
-			m.extend(w.at, n, places)
+		if len(places) <= sharedMax && !(within && len(places) == len(m.openRuns)) {
+			m.extend(w.start, n, places)
 		}
 	}
 }
 
 // extend adds the runs around an n-gram, except those that are already open. The open runs and the places of
 // the n-gram are both in ascending order. Open runs stay in order from one n-gram of the document to the next.
-func (m *matcher) extend(at, n int, places []uint32) {
-	next, k := m.next[:0], 0
-	m.openTo = math.MaxInt
+func (m *matcher) extend(start, n int, places []uint32) {
+	next, k := m.nextRuns[:0], 0
+	m.openEnd = math.MaxInt
 	keep := func(r run) {
-		if r.end() > at+n {
-			next, m.openTo = append(next, r), min(m.openTo, r.end())
+		if r.end() > start+n {
+			next, m.openEnd = append(next, r), min(m.openEnd, r.end())
 		}
 	}
 	for _, p := range places {
-		for ; k < len(m.open) && int(m.open[k].place)+at-m.open[k].at < int(p); k++ {
-			keep(m.open[k])
+		for ; k < len(m.openRuns) && int(m.openRuns[k].place)+start-m.openRuns[k].start < int(p); k++ {
+			keep(m.openRuns[k])
 		}
-		if k < len(m.open) && int(m.open[k].place)+at-m.open[k].at == int(p) && m.open[k].end() >= at+n {
+		if k < len(m.openRuns) && int(m.openRuns[k].place)+start-m.openRuns[k].start == int(p) && m.openRuns[k].end() >= start+n {
 			continue
 		}
 		item := int(m.x.owner[p])
-		back := m.equal(item, at-1, int(p)-1, -1)
-		r := run{item, at - back, p - uint32(back), back + n + m.equal(item, at+n, int(p)+n, 1)}
-		if it := &m.x.items[item]; !it.whole || r.length == it.Tokens() {
+		back := m.equal(item, start-1, int(p)-1, -1)
+		r := run{item, start - back, p - uint32(back), back + n + m.equal(item, start+n, int(p)+n, 1)}
+		if it := &m.x.items[item]; !it.isWhole || r.length == it.Tokens() {
 			m.runs = append(m.runs, r)
 		}
 		keep(r)
 	}
-	for ; k < len(m.open); k++ {
-		keep(m.open[k])
+	for ; k < len(m.openRuns); k++ {
+		keep(m.openRuns[k])
 	}
-	m.open, m.next = next, m.open
+	m.openRuns, m.nextRuns = next, m.openRuns
 }
 
 // equal returns the number of equal tokens of the document and an item from two positions on, forward or
 // backward.
-func (m *matcher) equal(item, at, place, step int) (n int) {
+func (m *matcher) equal(item, start, place, step int) (n int) {
 	it := &m.x.items[item]
-	for at >= 0 && at < len(m.hashes) && place >= int(it.from) && place < int(it.to) && m.hashes[at] == m.x.tokens[place] {
-		at, place = at+step, place+step
+	for start >= 0 && start < len(m.hashes) && place >= int(it.from) && place < int(it.to) && m.hashes[start] == m.x.tokens[place] {
+		start, place = start+step, place+step
 		n++
 	}
 	return n
@@ -183,7 +183,7 @@ var hops = func() (all [][2]int) {
 // further appends the runs that follow a run after gaps, forward or backward.
 func (m *matcher) further(parts []run, r run, step int) []run {
 	it := &m.x.items[r.item]
-	at, place := r.at-1, int(r.place)-1
+	at, place := r.start-1, int(r.place)-1
 	if step > 0 {
 		at, place = r.end(), int(r.place)+r.length
 	}
@@ -199,7 +199,7 @@ func (m *matcher) further(parts []run, r run, step int) []run {
 			at, place, again = i+step*n, p+step*n, true
 			next := run{r.item, i, uint32(p), n}
 			if step < 0 {
-				next.at, next.place = at+1, uint32(place+1)
+				next.start, next.place = at+1, uint32(place+1)
 			}
 			parts = append(parts, next)
 			break
@@ -210,9 +210,9 @@ func (m *matcher) further(parts []run, r run, step int) []run {
 
 // A link describes the best chain of runs that ends with a run.
 type link struct {
-	equal   int // number of equal tokens in the chain
-	overlap int // number of tokens at the beginning of the run that are already in the chain
-	before  int // index of the previous run, or -1
+	equal    int // number of equal tokens in the chain
+	overlap  int // number of tokens at the beginning of the run that are already in the chain
+	previous int // index of the previous run, or -1
 }
 
 // candidate makes a candidate from runs of an item and the runs after their gaps. It chooses the chain with the
@@ -221,12 +221,12 @@ func (m *matcher) candidate(runs []run) candidate {
 	c := candidate{item: runs[0].item}
 	it := &m.x.items[c.item]
 	parts := append(m.parts[:0], runs...)
-	if !it.whole {
+	if !it.isWhole {
 		for _, r := range runs {
 			parts = m.further(m.further(parts, r, 1), r, -1)
 		}
 	}
-	slices.SortFunc(parts, func(a, b run) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.place, b.place)) })
+	slices.SortFunc(parts, func(a, b run) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.place, b.place)) })
 	m.parts, m.links = parts, m.links[:0]
 	last := 0
 	for i := range parts {
@@ -236,7 +236,7 @@ func (m *matcher) candidate(runs []run) candidate {
 		}
 	}
 	c.equal, c.to = m.links[last].equal, parts[last].end()
-	for i := last; i >= 0; i = m.links[i].before {
+	for i := last; i >= 0; i = m.links[i].previous {
 		r, skip := &parts[i], m.links[i].overlap
 		from, to := int(r.place-it.from)+skip, int(r.place-it.from)+r.length
 		if n := len(c.spans); n > 0 && c.spans[n-1].from == to {
@@ -244,7 +244,7 @@ func (m *matcher) candidate(runs []run) candidate {
 		} else {
 			c.spans = append(c.spans, span{from, to})
 		}
-		c.from, c.longest = r.at+skip, max(c.longest, r.length)
+		c.from, c.longest = r.start+skip, max(c.longest, r.length)
 	}
 	slices.Reverse(c.spans)
 	return c
@@ -253,10 +253,10 @@ func (m *matcher) candidate(runs []run) candidate {
 // link returns the link of part i. The links of the previous parts must be complete.
 func (m *matcher) link(i int) link {
 	r := &m.parts[i]
-	best := link{equal: r.length, before: -1}
+	best := link{equal: r.length, previous: -1}
 	for j := max(i-chainReach, 0); j < i; j++ {
 		q := &m.parts[j]
-		overlap := max(q.end()-r.at, int(q.place)+q.length-int(r.place), 0)
+		overlap := max(q.end()-r.start, int(q.place)+q.length-int(r.place), 0)
 		if equal := m.links[j].equal + r.length - overlap; q.place < r.place && overlap < r.length && equal > best.equal {
 			best = link{equal, overlap, j}
 		}
@@ -264,11 +264,11 @@ func (m *matcher) link(i int) link {
 	return best
 }
 
-// keeps reports whether a candidate may be a hit, as far as the items alone can tell. It must have enough of
+// keeps reports whether a candidate may be a hit. Only the items decide, not the documents. It must have enough of
 // the rows of tokens that few items share. A template without its subject does not have enough.
 func (x *Items) keeps(c *candidate) bool {
 	it := &x.items[c.item]
-	if it.whole {
+	if it.isWhole {
 		return true
 	}
 	rare := func(from, to int) (sum float64) {
@@ -285,7 +285,7 @@ func (x *Items) keeps(c *candidate) bool {
 }
 
 // reaches reports whether a sum of weights is at least another sum. It allows for rounding errors.
-func reaches(sum, least float64) bool { return sum >= least*(1-1e-9) }
+func reaches(sum, limit float64) bool { return sum >= limit*(1-1e-9) }
 
 // answered reports whether the item's answer is near a candidate. If the answer has more than answerGram
 // tokens, any answerGram of them in a row are enough.

@@ -31,7 +31,7 @@ type table struct {
 	starts      []uint32 // for each value of the leading bits, the index of its first key
 	startShift  uint
 	keys        []uint64 // distinct hashes, ascending
-	first       []uint32 // for each key, the index of its first place; one more element at the end
+	firstPlaces []uint32 // for each key, the index of its first place; one more element at the end
 	places      []uint32 // positions in Items.tokens where n-grams begin, ascending for each key
 	items       []uint32 // for each key, the number of items with it
 }
@@ -119,10 +119,10 @@ func (t *table) fill(hashes []uint64, places []uint32) {
 	for i, h := range hashes {
 		if i == 0 || h != hashes[i-1] {
 			t.keys = append(t.keys, h)
-			t.first = append(t.first, uint32(i))
+			t.firstPlaces = append(t.firstPlaces, uint32(i))
 		}
 	}
-	t.places, t.first = places, append(t.first, uint32(len(hashes)))
+	t.places, t.firstPlaces = places, append(t.firstPlaces, uint32(len(hashes)))
 
 	words := bits.Len(uint(len(t.keys)*filterBits/64 | 1))
 	t.filter, t.filterShift = make([]uint64, 1<<words), uint(64-words)
@@ -176,17 +176,19 @@ func (t *table) find(h uint64) uint32 {
 }
 
 // placesOf returns the places in the items where an n-gram begins.
-func (t *table) placesOf(gram uint32) []uint32 { return t.places[t.first[gram]:t.first[gram+1]] }
+func (t *table) placesOf(gram uint32) []uint32 {
+	return t.places[t.firstPlaces[gram]:t.firstPlaces[gram+1]]
+}
 
 // A window is a position in a document where an n-gram may begin, with its hash.
 type window struct {
-	at   int
-	hash uint64
+	start int
+	hash  uint64
 }
 
 // windows appends to dst, for each value of n, the windows of n tokens that pass the gate and the filter. The
 // look-ups in a gate are independent of each other.
-func (t *table) windows(dst [][]window, room *room, tokens []uint64) {
+func (t *table) windows(dst [][]window, room *windowMemory, tokens []uint64) {
 	sums, sum := append(slices.Grow(room.sums[:0], len(tokens)+1), 0), uint64(0)
 	for _, h := range tokens {
 		sum = sum*token.Base + h
@@ -215,7 +217,7 @@ func (t *table) windows(dst [][]window, room *room, tokens []uint64) {
 
 // A room is memory for the windows of a document: the hashes of all its prefixes, and the positions that passed
 // a gate.
-type room struct {
+type windowMemory struct {
 	sums   []uint64
 	passed []int
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of what is taken for markup.
+// Maximum bytes of markup.
 const (
 	tagMax       = 1024
 	referenceMax = 32
@@ -15,14 +15,14 @@ const (
 	fenceMax     = 32
 )
 
-// inline are the tags that do not end a word.
+// inline has the tags that do not end a word.
 var inline = map[string]bool{"a": true, "abbr": true, "b": true, "bdi": true, "bdo": true, "big": true, "cite": true, "code": true,
 	"del": true, "dfn": true, "em": true, "font": true, "i": true, "ins": true, "kbd": true, "label": true, "mark": true,
 	"q": true, "s": true, "samp": true, "small": true, "span": true, "strike": true, "strong": true, "sub": true,
 	"sup": true, "tt": true, "u": true, "var": true, "wbr": true}
 
-// tag is leave for '<'.
-func (r *Reader) tag(at int) (size int, with string) {
+// tag implements leave for '<'.
+func (r *Reader) tag(offset int) (size int, with string) {
 	if r.tagged == 0 {
 		r.tagged = -1
 		for _, sign := range []string{"</", "<br", "<p>"} {
@@ -31,13 +31,13 @@ func (r *Reader) tag(at int) (size int, with string) {
 			}
 		}
 	}
-	text := r.text[at:]
+	text := r.text[offset:]
 	if r.tagged < 0 {
 		return 0, ""
 	}
 	if strings.HasPrefix(text, "<!--") {
-		if end := r.find(at, "-->"); end >= 0 {
-			return end + 3 - at, ""
+		if end := r.find(offset, "-->"); end >= 0 {
+			return end + 3 - offset, ""
 		}
 		return 0, ""
 	}
@@ -48,8 +48,8 @@ func (r *Reader) tag(at int) (size int, with string) {
 	}
 	switch {
 	case name == "script" || name == "style":
-		if end := r.find(at, "</"+name); end > 0 {
-			size = end - at + tagSize(r.text[end:])
+		if end := r.find(offset, "</"+name); end > 0 {
+			size = end - offset + tagSize(r.text[end:])
 		}
 	case inline[name], name == "br" && size < len(text) && text[size] <= ' ':
 		return size, ""
@@ -59,19 +59,19 @@ func (r *Reader) tag(at int) (size int, with string) {
 	return size, "\n"
 }
 
-// find returns the place of a string after a mark, or -1. Text without it is searched once only.
-func (r *Reader) find(at int, s string) int {
-	if from, ok := r.absent[s]; ok && at >= from {
+// find returns the offset of a string after a mark, or -1. It searches text without the string only once.
+func (r *Reader) find(offset int, s string) int {
+	if from, ok := r.absent[s]; ok && offset >= from {
 		return -1
 	}
-	if i := strings.Index(r.text[at:], s); i >= 0 {
-		return at + i
+	if i := strings.Index(r.text[offset:], s); i >= 0 {
+		return offset + i
 	}
-	r.absent[s] = at
+	r.absent[s] = offset
 	return -1
 }
 
-// tagName returns the name of the tag that a text begins with, in lower case, or "".
+// tagName returns the name of the tag at the beginning of a text, in lower case, or "".
 func tagName(text string) string {
 	text = strings.TrimPrefix(strings.TrimPrefix(text[1:min(len(text), 40)], "/"), "!")
 	n := strings.IndexFunc(text, func(r rune) bool { return (r|0x20 < 'a' || r|0x20 > 'z') && (r < '0' || r > '9') && r != '-' })
@@ -81,7 +81,7 @@ func tagName(text string) string {
 	return strings.ToLower(text[:n])
 }
 
-// tagSize returns the length of the tag that a text begins with, or 0.
+// tagSize returns the length of the tag at the beginning of a text, or 0.
 func tagSize(text string) int {
 	text = text[:min(len(text), tagMax)]
 	quote := byte(0)
@@ -102,7 +102,7 @@ func tagSize(text string) int {
 	return 0
 }
 
-// reference is leave for '&'.
+// reference implements leave for '&'.
 func reference(text string) (size int, with string) {
 	end := strings.IndexByte(text[:min(len(text), referenceMax)], ';')
 	if end < 0 {
@@ -114,17 +114,17 @@ func reference(text string) (size int, with string) {
 	return end + 1, with
 }
 
-// linkBegin returns 1 if the bracket at a place begins a link.
-func (r *Reader) linkBegin(at int) int {
-	text := r.text[at:min(len(r.text), at+linkMax)]
-	if end := strings.IndexByte(text, ']'); end > 0 && linkEnd(r.text[at+end:]) > 0 {
+// linkBegin returns 1 if the bracket at an offset begins a link, and otherwise 0.
+func (r *Reader) linkBegin(offset int) int {
+	text := r.text[offset:min(len(r.text), offset+linkMax)]
+	if end := strings.IndexByte(text, ']'); end > 0 && linkEnd(r.text[offset+end:]) > 0 {
 		return 1
 	}
 	return 0
 }
 
-// linkEnd returns the length of the end of a link that a text begins with: "](", an address, and ")". Without an
-// address it is 0, as an index in a program is no link.
+// linkEnd returns the length of the end of a link at the beginning of a text: "](", an address, and ")". It returns 0 if
+// there is no address, because an index in a program is no link.
 func linkEnd(text string) int {
 	text = text[:min(len(text), linkMax)]
 	if !strings.HasPrefix(text, "](") {
@@ -140,21 +140,21 @@ func linkEnd(text string) int {
 	return end + 1
 }
 
-// emphasis returns the length of the marks at a place that are left out.
-func (r *Reader) emphasis(at int) int {
-	c, end := r.text[at], at
-	if at > 0 && r.text[at-1] == c {
+// emphasis returns the length of the marks at an offset that are left out.
+func (r *Reader) emphasis(offset int) int {
+	c, end := r.text[offset], offset
+	if offset > 0 && r.text[offset-1] == c {
 		return 0 // the run was looked at from its beginning
 	}
 	for end < len(r.text) && r.text[end] == c {
 		end++
 	}
-	n := end - at
-	before, _ := utf8.DecodeLastRuneInString(r.text[:at])
+	n := end - offset
+	before, _ := utf8.DecodeLastRuneInString(r.text[:offset])
 	after, _ := utf8.DecodeRuneInString(r.text[end:])
 	edge := func(r rune, place bool) bool { return place || unicode.IsSpace(r) }
 	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
-	atBegin, atEnd := edge(before, at == 0), edge(after, end == len(r.text))
+	atBegin, atEnd := edge(before, offset == 0), edge(after, end == len(r.text))
 	switch {
 	case c == '`' && n >= 3:
 		line, _, _ := strings.Cut(r.text[end:min(len(r.text), end+fenceMax)], "\n")
@@ -184,9 +184,9 @@ func isItem(line string) bool {
 	return strings.ContainsRune("-*+•#", r) && (strings.HasPrefix(line[size:], " ") || r == '#')
 }
 
-// lineMarks returns the place after the marks of a heading, a list item or a quotation at the beginning of a line.
-func (r *Reader) lineMarks(at int) int {
-	text := r.text[at:]
+// lineMarks returns the offset after the marks of a heading, a list item or a quotation at the beginning of a line.
+func (r *Reader) lineMarks(offset int) int {
+	text := r.text[offset:]
 	rest := strings.TrimLeft(text, " \t")
 	marks := strings.TrimLeft(rest, ">")
 	if strings.HasPrefix(rest, "#") {
@@ -195,7 +195,7 @@ func (r *Reader) lineMarks(at int) int {
 		marks = rest[1:]
 	}
 	if n := len(rest) - len(marks); n == 0 || n > 6 || marks == "" || marks[0] != ' ' {
-		return at
+		return offset
 	}
-	return at + len(text) - len(strings.TrimLeft(marks, " "))
+	return offset + len(text) - len(strings.TrimLeft(marks, " "))
 }

@@ -1,5 +1,5 @@
-// Package plain reads texts without what layout adds to them: tags, marks of emphasis and links, and the line ends of
-// wrapped paragraphs. It keeps a map of the places, so that a part of the plain text can be shown in the original.
+// Package plain reads texts without their layout: tags, marks of emphasis and links, and the line ends of wrapped
+// paragraphs. It maps offsets in the plain text to the original text.
 //
 //	text ──► Reader ──► plain text, and jumps ──► Start, End: bytes of the text
 //
@@ -8,8 +8,8 @@
 //   - Tags <name ...> and </name>, comments, and the contents of script and style, if the text has "</", "<br" or "<p>". A
 //     tag inside a sentence, such as <b>, becomes nothing, <br> a space, and other tags become a line end.
 //   - Character references such as &amp; become their characters.
-//   - Runs of * _ ` and ~~ beside a word, but not inside one of the kind of snake_case or 2*3; the name of the language
-//     after ```.
+//   - Runs of * _ ` and ~~ before or after a word, but not inside words such as snake_case or 2*3. The name of the
+//     language after ```.
 //   - The marks and the address of [text](address).
 //   - At the beginning of a line, the marks of headings, list items and quotations.
 //
@@ -33,36 +33,36 @@ import (
 	"unsafe"
 )
 
-// Ignore is what a Reader leaves out.
+// Ignore is the set of things that a Reader leaves out.
 type Ignore uint8
 
 // The kinds.
 const (
 	Markup Ignore = 1 << iota
 	Wrap
-	Lines // with Markup, marks that do not matter for words: at the beginnings of lines, and those beside words
+	Lines // with Markup, marks that do not matter for words: at the beginning of lines, and next to words
 )
 
 // A Reader makes plain texts.
 type Reader struct {
-	text   string
-	ignore Ignore
-	marks  string // bytes at which something may be left out
-	next   []int  // for each of these, its next place
-	out    []byte
-	done   int // bytes of the text that are in out or left out
-	jumps  []Jump
+	text      string
+	ignore    Ignore
+	marks     string // bytes that may begin a part to leave out
+	nextMarks []int  // for each of these, the offset of the next one
+	out       []byte
+	position  int // number of bytes of the text that are in out or left out
+	jumps     []Jump
 
 	room func(jumpBytes int) error // fails if there is no memory for the jumps; nil if there is no limit
 	err  error                     // error of room for the current text
 
-	absent    map[string]int // strings that the text does not have from a place on
-	tagged    int            // 1 if the text has tags, -1 if not, 0 if unknown
+	absent    map[string]int // strings that the text does not have after an offset
+	tagged    int            // 1 if the text has tags, -1 if it has none, 0 if unknown
 	paragraph int            // end of the paragraph whose lines were measured
 	width     int            // its longest line, in characters
 }
 
-// A Jump is a place of the plain text from which on another place of the text follows.
+// A Jump is an offset in the plain text at which the original text continues at another offset.
 type Jump struct {
 	Plain  int
 	Before int // where the text before it ends
@@ -82,7 +82,7 @@ func NewReader(ignore Ignore, room func(jumpBytes int) error) *Reader {
 	if ignore&(Wrap|Lines) != 0 {
 		r.marks += "\n"
 	}
-	r.next = make([]int, len(r.marks))
+	r.nextMarks = make([]int, len(r.marks))
 	return r
 }
 
@@ -91,49 +91,49 @@ const jumpBytes = int(unsafe.Sizeof(Jump{}))
 
 // Read returns the plain text, which is valid until the next call, or the error of the function that limits the memory.
 func (r *Reader) Read(text string) (string, error) {
-	r.text, r.out, r.done, r.jumps = text, r.out[:0], 0, r.jumps[:0]
+	r.text, r.out, r.position, r.jumps = text, r.out[:0], 0, r.jumps[:0]
 	r.tagged, r.paragraph, r.width, r.err = 0, 0, 0, nil
 	clear(r.absent)
-	for i := range r.next {
-		r.next[i] = -1
+	for i := range r.nextMarks {
+		r.nextMarks[i] = -1
 	}
 	if r.ignore&Lines != 0 {
 		r.replace(0, r.lineMarks(0), "")
 	}
-	for at := r.mark(r.done); at < len(text) && r.err == nil; at = r.mark(at) {
+	for at := r.mark(r.position); at < len(text) && r.err == nil; at = r.mark(at) {
 		size, with := r.leave(at)
 		r.replace(at, at+size, with)
 		at = max(at+size, at+1)
 	}
-	if r.done == 0 && len(r.out) == 0 {
+	if r.position == 0 && len(r.out) == 0 {
 		return text, r.err
 	}
-	r.out = append(r.out, text[r.done:]...)
+	r.out = append(r.out, text[r.position:]...)
 	return unsafe.String(unsafe.SliceData(r.out), len(r.out)), r.err
 }
 
-// mark returns the next place of a mark, or the end of the text.
-func (r *Reader) mark(at int) int {
+// mark returns the offset of the next mark, or the end of the text.
+func (r *Reader) mark(offset int) int {
 	first := len(r.text)
-	for i := range r.next {
-		if r.next[i] < at {
-			r.next[i] = len(r.text)
-			if n := strings.IndexByte(r.text[min(at, len(r.text)):], r.marks[i]); n >= 0 {
-				r.next[i] = at + n
+	for i := range r.nextMarks {
+		if r.nextMarks[i] < offset {
+			r.nextMarks[i] = len(r.text)
+			if n := strings.IndexByte(r.text[min(offset, len(r.text)):], r.marks[i]); n >= 0 {
+				r.nextMarks[i] = offset + n
 			}
 		}
-		first = min(first, r.next[i])
+		first = min(first, r.nextMarks[i])
 	}
 	return first
 }
 
-// replace puts other bytes in the place of a part of the text.
+// replace replaces a part of the text by other bytes.
 func (r *Reader) replace(from, to int, with string) {
 	if from == to {
 		return
 	}
-	r.out = append(append(r.out, r.text[r.done:from]...), with...)
-	if r.done = to; len(with) != to-from {
+	r.out = append(append(r.out, r.text[r.position:from]...), with...)
+	if r.position = to; len(with) != to-from {
 		r.growJumps()
 		r.jumps = append(r.jumps, Jump{len(r.out), from, to})
 		if with != "" {
@@ -158,7 +158,7 @@ func (r *Reader) JumpBytes() int { return cap(r.jumps) * jumpBytes }
 // Jumps returns the jumps of the text, in order. They are valid until the next call of Read.
 func (r *Reader) Jumps() []Jump { return r.jumps }
 
-// Start returns where the text after a place of the plain text begins.
+// Start returns the offset in the text where the part after an offset of the plain text begins.
 func (r *Reader) Start(plain int) int {
 	i := sort.Search(len(r.jumps), func(i int) bool { return r.jumps[i].Plain > plain })
 	if i == 0 {
@@ -167,7 +167,7 @@ func (r *Reader) Start(plain int) int {
 	return r.jumps[i-1].After + plain - r.jumps[i-1].Plain
 }
 
-// End returns where the text before a place of the plain text ends.
+// End returns the offset in the text where the part before an offset of the plain text ends.
 func (r *Reader) End(plain int) int {
 	i := sort.Search(len(r.jumps), func(i int) bool { return r.jumps[i].Plain >= plain })
 	if i < len(r.jumps) && r.jumps[i].Plain == plain {
@@ -176,44 +176,44 @@ func (r *Reader) End(plain int) int {
 	return r.Start(plain)
 }
 
-// leave returns how many bytes at a mark are left out, and what takes their place.
-func (r *Reader) leave(at int) (size int, with string) {
-	switch r.text[at] {
+// leave returns the number of bytes to leave out at a mark, and the bytes that replace them.
+func (r *Reader) leave(offset int) (size int, with string) {
+	switch r.text[offset] {
 	case '<':
-		return r.tag(at)
+		return r.tag(offset)
 	case '&':
-		return reference(r.text[at:])
+		return reference(r.text[offset:])
 	case '[':
-		return r.linkBegin(at), ""
+		return r.linkBegin(offset), ""
 	case ']':
-		return linkEnd(r.text[at:]), ""
+		return linkEnd(r.text[offset:]), ""
 	case '\n':
-		return r.lineEnd(at)
+		return r.lineEnd(offset)
 	}
-	return r.emphasis(at), ""
+	return r.emphasis(offset), ""
 }
 
-// lineEnd is leave for a line end, with the marks at the beginning of the next line.
-func (r *Reader) lineEnd(at int) (size int, with string) {
-	next := at + 1
+// lineEnd implements leave for a line end, with the marks at the beginning of the next line.
+func (r *Reader) lineEnd(offset int) (size int, with string) {
+	next := offset + 1
 	if r.ignore&Lines != 0 {
 		next = r.lineMarks(next)
 	}
-	if r.ignore&Wrap == 0 || !r.isWrap(at) {
-		if next == at+1 {
+	if r.ignore&Wrap == 0 || !r.isWrap(offset) {
+		if next == offset+1 {
 			return 0, ""
 		}
-		return next - at, "\n"
+		return next - offset, "\n"
 	}
 	for next < len(r.text) && (r.text[next] == ' ' || r.text[next] == '\t') {
 		next++
 	}
-	last, n := utf8.DecodeLastRuneInString(strings.TrimRight(r.text[:at], " \t\r"))
+	last, n := utf8.DecodeLastRuneInString(strings.TrimRight(r.text[:offset], " \t\r"))
 	first, _ := utf8.DecodeRuneInString(r.text[next:])
 	if n > 0 && (last == '-' || isContinuous(last) && isContinuous(first)) {
-		return next - at, ""
+		return next - offset, ""
 	}
-	return next - at, " "
+	return next - offset, " "
 }
 
 // isContinuous reports whether a character is of a script without spaces, or of its punctuation.
@@ -223,29 +223,29 @@ func isContinuous(r rune) bool {
 }
 
 // isWrap reports whether a line end is inside a paragraph.
-func (r *Reader) isWrap(at int) bool {
-	rest := r.text[at+1:]
+func (r *Reader) isWrap(offset int) bool {
+	rest := r.text[offset+1:]
 	line, _, _ := strings.Cut(rest, "\n")
 	words := strings.TrimLeft(line, " \t")
 	if strings.TrimSpace(line) == "" || isItem(words) {
 		return false
 	}
-	begin := strings.LastIndexByte(r.text[max(at-longLine, 0):at], '\n') + 1 + max(at-longLine, 0)
-	if strings.TrimSpace(r.text[begin:at]) == "" {
+	begin := strings.LastIndexByte(r.text[max(offset-longLine, 0):offset], '\n') + 1 + max(offset-longLine, 0)
+	if strings.TrimSpace(r.text[begin:offset]) == "" {
 		return false
 	}
-	if at >= r.paragraph {
+	if offset >= r.paragraph {
 		r.measure(begin)
 	}
 	word, _, _ := strings.Cut(words, " ")
-	length := utf8.RuneCountInString(r.text[begin:at]) + 1 + utf8.RuneCountInString(word[:min(len(word), longLine)])
+	length := utf8.RuneCountInString(r.text[begin:offset]) + 1 + utf8.RuneCountInString(word[:min(len(word), longLine)])
 	return 2*length >= r.width
 }
 
-// longLine is the number of bytes from which on no line is longer.
+// longLine is the number of bytes of a line that are measured.
 const longLine = 1000
 
-// measure finds the end and the width of the paragraph that begins at a place.
+// measure finds the end and the width of the paragraph that begins at an offset.
 func (r *Reader) measure(begin int) {
 	r.width = 0
 	for r.paragraph = begin; r.paragraph < len(r.text); {
