@@ -14,9 +14,9 @@ type JoinBuckets struct {
 	// First has half the number of the first lane of each bucket, and of the end. The low bit is free for JoinLong.
 	// The number of buckets is a power of two.
 	First []uint32
-	Lows  []uint32 // the lanes; at least Lanes of them follow the last bucket's first lane
+	Lows  []uint32 // the lanes, and padding: the last bucket has at least Lanes elements, too
 	Shift int      // word >> Shift, modulo the number of buckets, is the bucket of a word: 0 to 63
-	Lanes int      // lanes to compare a word with, from its bucket's first on: a multiple of JoinVector up to JoinLanesMax
+	Lanes int      // number of lanes that are compared with a word, from the first one of its bucket on: a multiple of JoinVector up to JoinLanesMax
 }
 
 // A JoinPair is a word and a query that are near in 32 bits.

@@ -118,7 +118,7 @@ func (b *Budget) Total(bytes uint64) uint64 {
 	return b.program + bytes
 }
 
-// Reserve reserves bytes for a task. The parameter what describes the task in messages, such as "merging 5,000 documents". It
+// Reserve reserves bytes for a task. Messages describe the task by what, such as "merging 5,000 documents". It
 // returns a [TooLargeError] if less is left.
 func (b *Budget) Reserve(what string, bytes uint64) (*Reservation, error) {
 	r := &Reservation{budget: b}

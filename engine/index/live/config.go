@@ -32,9 +32,9 @@ type Config struct {
 
 	Choice *Choice // reason for its tables; nil if it is unknown
 
-	OnConflict rows.OnConflict // what becomes of a document whose ID is taken; 0 is Replace
-	TTL        time.Duration   // how long documents are kept that say nothing else; 0 is forever
-	Budget     *memory.Budget  // of memory and of merges; nil is what this machine has left
+	OnConflict rows.OnConflict // result of inserting a document whose ID is taken; 0 is Replace
+	TTL        time.Duration   // default time to live of documents; 0 is forever
+	Budget     *memory.Budget  // limit of the memory, including merges; nil is the free memory of the machine
 
 	Events
 	simulation
@@ -105,8 +105,8 @@ type OpenOptions struct {
 	// Write, inserts are only in memory and are lost when the process ends.
 	Write      bool
 	Sync       wal.Sync        // when inserts are durable; 0 is wal.Always, before they return
-	OnConflict rows.OnConflict // what becomes of a document whose ID is taken; 0 is Replace
-	TTL        time.Duration   // how long documents are kept that come from now on and say nothing else; 0 is forever
+	OnConflict rows.OnConflict // result of inserting a document whose ID is taken; 0 is Replace
+	TTL        time.Duration   // default time to live of documents that are inserted from now on; 0 is forever
 	Disk       *disk.Disk      // disk of the index; nil is the system's
 	// Threshold: see [Config].
 	Threshold float64

@@ -13,17 +13,17 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// documents is the content of a file beside the file of a segment. The file of a segment depends only on the documents,
-// wherever they came from. This file has the rest: document numbers, deletions of earlier documents during the same
+// documents is the content of the second file of a segment. The first one depends only on the documents, wherever they
+// came from. This file has the rest: document numbers, deletions of earlier documents during the same
 // time, and an index of the IDs:
 //
 //	documents      JSON: identity of the segment's file, rows, whether there is an index of IDs
 //	numbers.rows   first row of each run of consecutive numbers, 8 bytes each
 //	numbers.docs   its document
-//	expiry.rows    first row of each run of documents that expire together; only where some expire
-//	expiry.times   when that is, in seconds since 1970; 0 is never
-//	tombstones     documents of earlier segments that were deleted, ascending
-//	ids            slots of the hash table (idIndex); only with IDs
+//	expiry.rows    first row of each run of documents that expire together; only if some expire
+//	expiry.times   their time of expiry, in seconds since 1970; 0 is never
+//	tombstones     deleted documents of earlier segments, ascending
+//	ids            slots of the hash table ([rows.IDIndex]); only with IDs
 //
 // A segment that building wrote has no such file. Its numbers are consecutive and follow those of the previous segment,
 // and it has no deletions.
@@ -56,7 +56,7 @@ func writeDocuments(path string, generation uint64, o store.Options, segment str
 	if err != nil {
 		return file, err
 	}
-	store.WriteSection(w, "documents", head) // Commit reports an error
+	store.WriteSection(w, "documents", head) // Commit reports errors of these writes
 	store.WriteSection(w, "numbers.rows", store.Bytes64(d.numbers.Rows))
 	store.WriteSection(w, "numbers.docs", store.Bytes64(memory.As[uint64](d.numbers.Values)))
 	if d.expires.First != 0 {

@@ -181,7 +181,7 @@ func writeManifest(dir string, generation uint64, o store.Options, m *Manifest) 
 		return err
 	}
 	defer w.Abort()
-	store.WriteSection(w, manifestName, data) // Commit reports an error
+	store.WriteSection(w, manifestName, data) // Commit reports errors of these writes
 	return w.Commit()
 }
 

@@ -16,14 +16,14 @@ import (
 // index is [store.ErrCorrupt] instead.
 var ErrNoIndex = errors.New("no index")
 
-// A NoIndexError describes what exists at a path instead of an index. It is [ErrNoIndex].
+// A NoIndexError describes the file or folder at a path that is no index. It is [ErrNoIndex].
 type NoIndexError struct {
 	Path   string
 	Found  Found
-	Detail string // more about what exists
+	Detail string // further description
 }
 
-// Found is what exists instead of an index.
+// Found is the kind of the file or folder.
 type Found string
 
 // The values of Found.

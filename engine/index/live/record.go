@@ -16,13 +16,13 @@ import (
 //
 //	insert   1 | first document | n | columns | n fingerprints of 8 bytes | n IDs | n sketches | deletions
 //	delete   2 | deletions
-//	gap      3 | first document behind it                (numbers that another file holds, or nobody)
-//	expiring 4 | as an insert | how many runs of documents that expire together | their lengths and moments
+//	gap      3 | next document number                    (another file has the numbers before it, or nobody)
+//	expiring 4 | as an insert | number of runs of documents that expire together | their lengths and times
 //
 //	columns       1: with IDs; 2: with sketches; 3: with both
 //	an ID         its length, its bytes
 //	a sketch      its bits, 8 bytes for 64 of them
-//	deletions     how many, then each document's number
+//	deletions     their number, then each document's number
 //
 // Numbers without a width are varints. Deletions of an insert are the documents that it replaces.
 const (

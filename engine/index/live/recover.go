@@ -41,7 +41,7 @@ func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 		err = x.upkeep.nameLog(func(*Manifest) {})
 	}
 	x.recovery.Took = time.Since(begun)
-	if x.writer.log != nil && disk.IsUnwritable(err) { // as when the disk becomes full later: the log goes on when it can
+	if x.writer.log != nil && disk.IsUnwritable(err) { // like later, when the disk becomes full: the log continues when it can
 		x.recovery.Refusing, err = err, nil
 	}
 	return err
@@ -166,7 +166,7 @@ func (f *folder) removeOrphans() (removed []string, err error) {
 	return removed, nil
 }
 
-// applyTombstones deletes the documents of earlier segments that the file beside each segment lists.
+// applyTombstones deletes the documents of earlier segments that the documents file of each segment lists.
 func (w *writer) applyTombstones(v *version.Version) {
 	for _, s := range v.Segments {
 		for _, doc := range s.Older {

@@ -251,7 +251,7 @@ func gatherBytes(segments []*version.Segment, now rows.Time) (bytes uint64) {
 	return bytes
 }
 
-// toFile writes a segment of about bytes bytes and the files beside it, and opens them.
+// toFile writes the files of a segment of about the given size, and opens them.
 func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, bytes uint64,
 	o segment.Options) (result *version.Segment, entry ManifestSegment, err error) {
 	f := u.folder
@@ -261,11 +261,11 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, b
 	f.files++
 	f.mu.Unlock()
 	path := filepath.Join(f.dir, fmt.Sprintf("%08d.segment", number))
-	beside := filepath.Join(f.dir, fmt.Sprintf("%08d.documents", number))
+	docsPath := filepath.Join(f.dir, fmt.Sprintf("%08d.documents", number))
 	sketches := filepath.Join(f.dir, fmt.Sprintf("%08d.sketches", number))
 	defer func() {
 		if err != nil { // no manifest names them
-			for _, p := range []string{path, beside, sketches} {
+			for _, p := range []string{path, docsPath, sketches} {
 				f.disk.Remove(p)
 			}
 		}
@@ -277,7 +277,7 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, b
 		return nil, entry, err
 	}
 	d := documents{numbers: g.numbers, expires: g.expires, tombstones: dead}
-	file, err := writeDocuments(beside, generation, f.options(), entry.ID, d, &u.key, g.allIDs())
+	file, err := writeDocuments(docsPath, generation, f.options(), entry.ID, d, &u.key, g.allIDs())
 	if err != nil {
 		return nil, entry, err
 	}
@@ -307,7 +307,7 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, b
 	return result, entry, nil
 }
 
-// reserveFiles reserves the memory for writing a file of the given size, in addition to beside, and checks that the
+// reserveFiles reserves inputBytes, and the memory for writing a file of the given size. It checks that the
 // disk has space for it and for sorted keys. It sets o.Budget to the memory for the segment; the index of IDs uses the
 // same memory afterwards. For an index in memory it also reserves the file, and nothing if all of that fits into room,
 // which is already reserved.

@@ -40,7 +40,7 @@ func writeSketches(path string, generation uint64, o store.Options, segment stri
 	if err != nil {
 		return file, err
 	}
-	store.WriteSection(w, "segment", head) // Commit reports an error
+	store.WriteSection(w, "segment", head) // Commit reports errors of these writes
 	w.Section("sketches")
 	written := uint64(0)
 	for part := range sketches {

@@ -66,8 +66,7 @@ func (a *admission) wakeWaiting() {
 }
 
 // lockSpin is the time for which a single waiter for w.mu spins before it sleeps. w.mu is usually held for half a
-// microsecond, but for 20 in one of some hundred calls: the first write to a page of memory, about which other
-// processors must be told. Waking a sleeper takes 100 microseconds, and more on a busy machine.
+// microsecond. In one of some hundred calls it is held for 20: the first write to a page of memory takes so long. Waking a sleeper takes 100 microseconds, and more on a busy machine.
 const lockSpin = 50 * time.Microsecond
 
 // acquire takes mu. A single waiter spins for a while; several leave the processor to others.

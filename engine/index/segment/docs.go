@@ -15,8 +15,8 @@ import (
 //
 // Ordinals of n documents are packed in log2 n bits, rounded up: 24 for 10 M, 27 for 100 M.
 //
-// Any encoding of an order of n documents needs at least log2(n!)/n bits each, 1.44 bits less than log2 n. Codes close
-// to this bound (Munro, Raman, Raman and Rao, 2012) need 19 misses or more per document, as long as the query.
+// The order of n documents has log2(n!)/n bits each, 1.44 bits less than log2 n. Codes close to this bound (Munro,
+// Raman, Raman and Rao, 2012) need 19 misses or more per document. That takes as long as the query itself.
 type docList struct {
 	section  store.Section // section of the ordinals
 	docs     uint64

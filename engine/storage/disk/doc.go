@@ -20,5 +20,4 @@
 //
 // A [Disk] is safe for concurrent use. Its files and folders belong to one goroutine each, except for reads through
 // [Temp.File].
-// reading through [Temp.File].
 package disk

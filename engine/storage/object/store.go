@@ -15,7 +15,6 @@
 //
 // A [Store] is safe for concurrent use. An [Object] or [Upload] is used by one goroutine, except for [Object.ReadAt],
 // which is safe for concurrent use.
-// [Object.ReadAt], which many may call.
 package object
 
 import (

@@ -10,7 +10,7 @@ import (
 
 // Memory returns a function for [memory.Arena.Map]. It allocates memory in temporary files in the folder dir, or in
 // the system's default folder. The pages are in the file cache of the system, which writes them to the disk if it
-// needs memory. The parameter what names the memory in messages. If the memory does not fit, each random access that misses the
+// needs memory. Messages call it what. If the memory does not fit, each random access that misses the
 // cache costs one page of 4 KiB:
 //
 //	everything in the cache    a fault for each page that is touched first, about 1 us

@@ -32,7 +32,7 @@ type Run[R Number] struct {
 }
 
 // Create creates an empty run in the folder dir, or in the system's default folder for temporary files if dir is
-// empty. The parameter what names the records in messages and in the file's name. Writes have bufferBytes bytes.
+// empty. Messages and the name of the file call the records what. Writes have bufferBytes bytes.
 func Create[R Number](d *disk.Disk, dir, what string, bufferBytes int) (*Run[R], error) {
 	r := &Run[R]{what: what, dir: cmp.Or(dir, os.TempDir())}
 	file, err := d.Temp(r.dir, what)

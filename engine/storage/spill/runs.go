@@ -26,7 +26,7 @@ type Runs[R Record] struct {
 const runsMax = 128
 
 // NewRuns returns an empty set of runs. Its files will be in the folder dir, or in the system's default folder for
-// temporary files if dir is empty. The parameter what names the records in messages and in the files' names. The buffers of a merge
+// temporary files if dir is empty. Messages and the names of the files call the records what. The buffers of a merge
 // take about memoryBytes, with 4 KiB to 256 KiB for each run.
 func NewRuns[R Record](d *disk.Disk, dir, what string, memoryBytes int) *Runs[R] {
 	return &Runs[R]{disk: d, dir: dir, what: what, bufferBytes: min(max(memoryBytes/runsMax, 4<<10), 256<<10)}

@@ -338,7 +338,6 @@ const readBytes = 8 << 20
 // are faster than in a mapped file with pages of 4 KiB. Load needs as much memory as the file has bytes; the caller
 // reserves it (package memory). It reads with the given number of goroutines until ctx ends. Later changes of the
 // file have no effect.
-// effect.
 func Load(ctx context.Context, d *disk.Disk, path string, kind Kind, threads int) (*File, error) {
 	return open(d, path, kind, func(file *os.File, bytes int64) ([]byte, func() error, error) {
 		if int64(int(bytes)) != bytes {

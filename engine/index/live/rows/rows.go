@@ -67,7 +67,7 @@ func (r *runs[V]) begin(v V) {
 	r.Values = append(r.Values, v)
 }
 
-// of returns the run of a row.
+// runOf returns the run of a row.
 func (r *runs[V]) runOf(row uint64) int {
 	if len(r.Rows) == 1 {
 		return 0
@@ -355,7 +355,7 @@ func (t *Tombstones) Has(doc DocID, m Moment) bool {
 	return ok && d.before(m)
 }
 
-// Count returns the number of documents that were deleted before a moment, if yield is true for them.
+// Count calls yield with each document that was deleted before a moment, and counts the calls that return true.
 func (t *Tombstones) Count(m Moment, yield func(doc DocID) bool) (n uint64) {
 	t.Each(func(doc DocID, d Deletion) {
 		if d.before(m) && yield(doc) {

@@ -30,7 +30,7 @@ type Swept struct {
 // From returns the results of the queries from number n on.
 func (s Swept) From(n int) Swept { return Swept{s.found, s.first + n} }
 
-// of returns the result of the sweep of a segment, nil if there was none.
+// resultOf returns the result of the sweep of a segment, nil if there was none.
 func (s Swept) resultOf(segment int) *segment.Found {
 	if s.found == nil {
 		return nil

@@ -22,7 +22,7 @@ type Segment struct {
 	IDIndex  rows.IDIndex // empty if IDs are not looked up
 	File     *store.File  // on the disk; nil for one in memory
 	DocsFile *store.File  // file with numbers, deletions of earlier documents and the index of IDs; may be nil
-	Older    []rows.DocID // deleted documents of earlier segments, listed in Beside
+	Older    []rows.DocID // deleted documents of earlier segments, listed in DocsFile
 
 	// Sketches are the sketches of the rows, mapped from SketchFile. Both are nil if the segment has none. A document
 	// without a sketch has the zero sketch.
