@@ -16,7 +16,9 @@ type JoinBuckets struct {
 	First []uint32
 	Lows  []uint32 // the lanes, and padding: the last bucket has at least Lanes elements, too
 	Shift int      // word >> Shift, modulo the number of buckets, is the bucket of a word: 0 to 63
-	Lanes int      // number of lanes that are compared with a word, from the first one of its bucket on: a multiple of JoinVector up to JoinLanesMax
+	// Lanes is the number of lanes that are compared with a word, from the first one of its bucket on. It is a multiple
+	// of JoinVector, at most JoinLanesMax.
+	Lanes int
 }
 
 // A JoinPair is a word and a query that are near in 32 bits.

@@ -149,7 +149,7 @@ func runDecode(a *answers) {
 	add(a, map[bool]int{true: 1}[ok])
 }
 
-// runSeek searches two halves of consecutive keys. The range ends in one of them.
+// runSeeks searches two halves of consecutive keys. The range ends in one of them.
 func runSeeks(a *answers) {
 	const n, from, bytes = 75, seekFirst, 512
 	data := append(make([]byte, from), rulerBlock(n, bytes)...)

@@ -65,7 +65,7 @@ const (
 	spareAddresses = 128 << 20
 )
 
-// own returns the limits of the process, less the memory that it maps in any case.
+// processLimits returns the limits of the process, less the memory that it maps in any case.
 func (m Machine) processLimits() (limits []Limit) {
 	all, status := m.read("proc/self/limits"), m.read("proc/self/status")
 	for _, l := range []struct {

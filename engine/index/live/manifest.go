@@ -71,7 +71,7 @@ type ManifestLive struct {
 	Log      string         `json:"log"`                // identity of its log: 32 hexadecimal digits
 	Key      string         `json:"key"`                // key of the hash of IDs: 32 hexadecimal digits
 	FirstLog uint64         `json:"log_from"`           // log files below this number are not needed
-	Last     uint64         `json:"log_last"`           // the last record in those
+	Last     uint64         `json:"log_last"`           // position of the last record in these files
 	File     uint64         `json:"log_file,omitempty"` // a log file that exists; 0: none yet
 	Held     uint64         `json:"log_held,omitempty"` // the log has records up to this one, at least
 	Time     rows.Time      `json:"time,omitempty"`     // latest time at which it was open; 0 if nothing expires

@@ -4,12 +4,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/corpus/sketch"
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/store"
 )
 
 // A record of the log is one change. It is applied as a whole or not at all:
@@ -85,7 +85,7 @@ func (c *change) append(dst []byte, config *Config) []byte {
 	}
 	if config.IDs {
 		for i := range c.docs {
-			dst = append(binary.AppendUvarint(dst, uint64(len(c.docs[i].ID))), c.docs[i].ID...)
+			dst = store.AppendText(dst, c.docs[i].ID)
 		}
 	}
 	if config.Sketches {
@@ -143,35 +143,40 @@ var errRecord = errors.New("a record that this version of the program does not k
 
 // parseChange reads a record. It needs memory in proportion to the record.
 func parseChange(record []byte) (c change, err error) {
-	r := recordReader{record, nil}
-	switch kind := r.number(); kind {
+	r := recordReader{store.Fields(record)}
+	defer func() {
+		if recover() != nil { // the record contradicts its lengths
+			err = fmt.Errorf("%w: cut off", errRecord)
+		}
+	}()
+	switch kind := r.Uvarint(); kind {
 	case recordInsert, recordExpire:
 		// Check the number of documents against the size before memory is allocated.
 		c.first = r.doc()
-		n, columns := r.number(), r.number()
-		if columns > recordIDs|recordSketches || n == 0 || n > uint64(len(r.rest))/8 || c.first+rows.DocID(n) > rows.Max {
+		n, columns := r.Uvarint(), r.Uvarint()
+		if columns > recordIDs|recordSketches || n == 0 || n > uint64(len(r.Fields))/8 || c.first+rows.DocID(n) > rows.Max {
 			return c, fmt.Errorf("%w: %d documents in %d bytes", errRecord, n, len(record))
 		}
 		c.docs = make([]rows.Doc, n)
 		// Read the columns.
 		for i := range c.docs {
-			c.docs[i].Fingerprint = simhash.Fingerprint(binary.LittleEndian.Uint64(r.bytes(8)))
+			c.docs[i].Fingerprint = simhash.Fingerprint(r.Word())
 		}
 		if columns&recordIDs != 0 {
 			for i := range c.docs {
-				c.docs[i].ID = string(r.bytes(r.number()))
+				c.docs[i].ID = string(r.Text())
 			}
 		}
 		if columns&recordSketches != 0 {
 			for i := range c.docs {
 				for j := range c.docs[i].Sketch {
-					c.docs[i].Sketch[j] = binary.LittleEndian.Uint64(r.bytes(8))
+					c.docs[i].Sketch[j] = r.Word()
 				}
 			}
 		}
 		c.delete = r.docs()
 		if kind == recordExpire {
-			c.expires = r.expires(len(c.docs))
+			c.expires = r.expires(int(n))
 		}
 	case recordDelete:
 		c.delete = r.docs()
@@ -180,40 +185,30 @@ func parseChange(record []byte) (c change, err error) {
 	default:
 		return c, fmt.Errorf("%w: kind %d, perhaps of a newer version", errRecord, kind)
 	}
-	// A record has nothing after its last field.
-	if r.err == nil && len(r.rest) > 0 {
-		r.err = fmt.Errorf("%w: %d bytes after its end", errRecord, len(r.rest))
+	if len(r.Fields) > 0 {
+		return c, fmt.Errorf("%w: %d bytes after its end", errRecord, len(r.Fields))
 	}
-	return c, r.err
+	return c, nil
 }
 
-// recordReader reads the fields of a record. After an error it returns zeros.
-type recordReader struct {
-	rest []byte
-	err  error
-}
-
-func (r *recordReader) number() uint64 { return r.upTo(math.MaxUint64) }
+// A recordReader reads the fields of a record. It panics if they contradict each other.
+type recordReader struct{ store.Fields }
 
 // upTo reads a number, at most limit.
 func (r *recordReader) upTo(limit uint64) uint64 {
-	v, n := binary.Uvarint(r.rest)
-	if n <= 0 || v > limit {
-		r.fail()
-		return 0
+	v := r.Uvarint()
+	if v > limit {
+		panic(errRecord)
 	}
-	r.rest = r.rest[n:]
 	return v
 }
 
 func (r *recordReader) doc() rows.DocID { return rows.DocID(r.upTo(rows.Max)) }
 
+// docs reads a list of documents, nil if it is empty.
 func (r *recordReader) docs() []rows.DocID {
-	n := r.number()
-	if n > uint64(len(r.rest)) {
-		r.fail()
-	}
-	if n == 0 || r.err != nil {
+	n := r.upTo(uint64(len(r.Fields)))
+	if n == 0 {
 		return nil
 	}
 	list := make([]rows.DocID, n)
@@ -225,35 +220,17 @@ func (r *recordReader) docs() []rows.DocID {
 
 // expires reads the expiry of n documents.
 func (r *recordReader) expires(n int) (list []rows.Time) {
-	for runs := r.number(); runs > 0 && r.err == nil; runs-- {
-		length, at := r.number(), rows.Time(r.number())
-		if length == 0 || length > uint64(n-len(list)) || at > rows.TimeMax {
-			r.fail()
-			return nil
+	for runs := r.Uvarint(); runs > 0; runs-- {
+		length, expiry := r.upTo(uint64(n-len(list))), rows.Time(r.upTo(rows.TimeMax))
+		if length == 0 {
+			panic(errRecord)
 		}
 		for range length {
-			list = append(list, at)
+			list = append(list, expiry)
 		}
 	}
 	if len(list) != n {
-		r.fail()
+		panic(errRecord)
 	}
 	return list
-}
-
-func (r *recordReader) bytes(n uint64) []byte {
-	if n > uint64(len(r.rest)) {
-		r.fail()
-		return make([]byte, min(n, 8))
-	}
-	b := r.rest[:n]
-	r.rest = r.rest[n:]
-	return b
-}
-
-func (r *recordReader) fail() {
-	if r.err == nil {
-		r.err = fmt.Errorf("%w: cut off", errRecord)
-	}
-	r.rest = nil
 }

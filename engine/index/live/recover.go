@@ -41,7 +41,8 @@ func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 		err = x.upkeep.nameLog(func(*Manifest) {})
 	}
 	x.recovery.Took = time.Since(begun)
-	if x.writer.log != nil && disk.IsUnwritable(err) { // like later, when the disk becomes full: the log continues when it can
+	// On a full disk the index opens, as it would continue if the disk became full later.
+	if x.writer.log != nil && disk.IsUnwritable(err) {
 		x.recovery.Refusing, err = err, nil
 	}
 	return err

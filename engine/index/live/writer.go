@@ -66,7 +66,8 @@ func (a *admission) wakeWaiting() {
 }
 
 // lockSpin is the time for which a single waiter for w.mu spins before it sleeps. w.mu is usually held for half a
-// microsecond. In one of some hundred calls it is held for 20: the first write to a page of memory takes so long. Waking a sleeper takes 100 microseconds, and more on a busy machine.
+// microsecond. In one of some hundred calls it is held for 20: the first write to a page of memory takes so long.
+// Waking a sleeper takes 100 microseconds, and more on a busy machine.
 const lockSpin = 50 * time.Microsecond
 
 // acquire takes mu. A single waiter spins for a while; several leave the processor to others.

@@ -148,8 +148,8 @@ func (x *docList) corrupt(i uint64, why string, args ...any) error {
 	return x.section.Corrupt(i*uint64(x.ordinals.Width)/8, why, args...)
 }
 
-// prefetch requests the cache lines that [docList.rangeOf] reads for these ranks, and the lines of their ordinals. room must
-// have the length of ranks; it is overwritten.
+// prefetch requests the cache lines that [docList.rangeOf] reads for these ranks, and the lines of their
+// ordinals. It overwrites room, which must have the length of ranks.
 func (x *docList) prefetch(ranks, room []uint64) {
 	copy(room, ranks)
 	if x.firsts != nil {
@@ -202,8 +202,8 @@ func (c *docCursor) next(rank uint64) (Range, error) {
 	return r, err
 }
 
-// rangeOf returns the range of the ordinals of a rank. An error wraps [store.ErrCorrupt]: the file is corrupt or has no such
-// rank.
+// rangeOf returns the range of the ordinals of a rank. The error wraps [store.ErrCorrupt] if the
+// file is corrupt or has no such rank.
 func (x *docList) rangeOf(rank uint64) (Range, error) {
 	at, ok := rank, true
 	if x.firsts != nil {

@@ -15,36 +15,21 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// A sweep answers thousands of queries. It sorts them by their permuted keys and reads the table once, one region after
-// the other. A search would jump through the table once per probe.
-//
-// A region is a range of the table, some megabytes, whose keys share the top t bits. After sorting, the queries of a
-// region are adjacent. A flip below the top t bits stays in the region. A flip among them leads to another region,
-// which is the same for all queries of the region. So the flips are grouped by their top t bits, and for each group,
-// region r is probed by the queries of region r ^ group:
-//
-//	region r     <- queries of r            flips of the lower g-t bits
-//	             <- queries of r ^ 1000..   one flip, and one less below
-//	             <- queries of r ^ 0100..   ...
-//
-// No probe is stored or sorted. Cost per table: sorting the queries, 20 ns each; reading each line that a probe needs
-// once, in order; and the probes, whose lines are in the caches. Measured with one thread, two planar tables of 4.6 GB
-// in huge pages and a million queries: 24 ns per probe, where a search needs 50. From 30,000 queries on it takes half
-// as long, with 10,000 as long (go run ./bench search).
+// regions bound the regions of a sweep.
 type regions struct {
-	bytes      uint64 // upper limit of the bytes of a region,
-	queries    int    // unless it has fewer queries than this
-	maxQueries int    // target for the maximum number of queries of a region
+	bytes      uint64 // maximum size of a region with at least minQueries queries
+	minQueries int
+	maxQueries int // target for the maximum number of queries of a region
 }
 
 // sweepRegions has measured values. Regions smaller than 4 MiB take a tenth longer, because each call of Search has its
 // first misses. Larger regions are as fast if the processor's share of the last cache is large. Few queries per region
 // make calls short; too many make a [Step] long.
-var sweepRegions = regions{bytes: 4 << 20, queries: 256, maxQueries: 2048}
+var sweepRegions = regions{bytes: 4 << 20, minQueries: 256, maxQueries: 2048}
 
 // bits returns t for n queries.
 func (r *regions) bits(t table.Table, n int) int {
-	return max(bits.Len(uint(n/r.maxQueries)), min(bits.Len64(table.Bytes(t)/r.bytes), bits.Len(uint(n/r.queries))))
+	return max(bits.Len(uint(n/r.maxQueries)), min(bits.Len64(table.Bytes(t)/r.bytes), bits.Len(uint(n/r.minQueries))))
 }
 
 // A sweep needs a minimum number of queries, and of probes of each table. If each query makes few probes, sorting costs
@@ -128,7 +113,22 @@ func (s *Segment) sweep(ctx context.Context, queries []uint64, k, limit int, tea
 	return w.collect(), nil
 }
 
-// A sweep is the state of a call of [Segment.Sweep].
+// A sweep answers thousands of queries. It sorts them by their permuted keys and reads the table once, one region after
+// the other. A search would jump through the table once per probe.
+//
+// A region is a range of the table, some megabytes, whose keys share the top t bits. After sorting, the queries of a
+// region are adjacent. A flip below the top t bits stays in the region. A flip among them leads to another region,
+// which is the same for all queries of the region. So the flips are grouped by their top t bits, and for each group,
+// region r is probed by the queries of region r ^ group:
+//
+//	region r     <- queries of r            flips of the lower g-t bits
+//	             <- queries of r ^ 1000..   one flip, and one less below
+//	             <- queries of r ^ 0100..   ...
+//
+// No probe is stored or sorted. Cost per table: sorting the queries, 20 ns each; reading each line that a probe needs
+// once, in order; and the probes, whose lines are in the caches. Measured with one thread, two planar tables of 4.6 GB
+// in huge pages and a million queries: 24 ns per probe, where a search needs 50. From 30,000 queries on it takes half
+// as long, with 10,000 as long (go run ./bench search).
 type sweep struct {
 	segment *Segment
 	plan    *searchPlan

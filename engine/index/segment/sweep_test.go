@@ -52,7 +52,7 @@ func TestSweepIsSearch(t *testing.T) {
 						"three threads": func() (*Found, error) { return s.Sweep(context.Background(), set.Queries, ask, 3, len(want)) },
 						"teams": func() (*Found, error) {
 							return s.sweep(context.Background(), set.Queries, ask, len(want), teams(s),
-								regions{bytes: 1 << 10, queries: 4, maxQueries: 64})
+								regions{bytes: 1 << 10, minQueries: 4, maxQueries: 64})
 						},
 					} {
 						found, err := sweep()

@@ -310,7 +310,7 @@ func (a *arena) grow(words int) {
 	a.slabs.Store(&slabs)
 }
 
-// at returns the words from an address to the end of its slab.
+// wordsAt returns the words from an address to the end of its slab.
 func (a *arena) wordsAt(address uint32) []uint64 {
 	return (*a.slabs.Load())[address>>slabShift][address&(slabWords-1):]
 }

@@ -126,8 +126,8 @@ type Set struct {
 	slots   atomic.Uint32           // number of slots that readers received
 
 	_         [memtable.CacheLine]byte
-	Committed atomic.Uint64 // clock of the readers' moment,
-	Deletions atomic.Uint64 // and its deletions
+	Committed atomic.Uint64 // clock of the readers' moment
+	Deletions atomic.Uint64 // deletions of that moment
 	_         [memtable.CacheLine]byte
 	Clock     rows.Clock
 
@@ -206,7 +206,7 @@ func (w *Set) Publish(next *Version) error {
 	return w.reclaim()
 }
 
-// reclaim closes the segments and frees the memtables that only retired versions have that nobody holds.
+// reclaim closes the segments and frees the memtables that only retired versions without readers have.
 func (w *Set) reclaim() (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
