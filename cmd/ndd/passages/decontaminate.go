@@ -35,7 +35,8 @@ differ. The table has a row for each document and item. The exit status is 4 if 
 could not be read or items were left out.`,
 		Example: `  ndd decontaminate --evals evals/ -o hits.tsv --sets sets.tsv crawl-*.jsonl.gz
   ndd decontaminate --evals gsm8k.jsonl --evals mmlu/ --write-kept clean crawl-*.jsonl.zst
-  ndd decontaminate --evals exam.csv --question text --answer key docs.parquet`,
+  ndd decontaminate --evals exam.csv --question text --answer key docs.parquet
+  ndd decontaminate --evals evals/ --shard 0/4 --write-kept clean-0 crawl/`,
 		Annotations: cli.HelpOf("Guide: ndd help repeats. Tables: ndd help formats",
 			"Items: evals=FILES question=FIELD answer=FIELD min-words=N",
 			"What is a hit: threshold=X common=N ignore=KINDS",
@@ -45,6 +46,7 @@ could not be read or items were left out.`,
 	}
 	p.docs.RegisterReading(cmd)
 	p.format.Register(cmd)
+	p.shard.Register(cmd)
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
 	p.register(cmd.Flags())
@@ -73,6 +75,7 @@ type decontaminateRun struct {
 	g                   *cli.Files
 	docs                cli.DocumentFlags
 	format              cli.TableFormat
+	shard               cli.ShareFlag
 	setsFormat          result.Format
 	evals               []string
 	out, sets, memory   string
@@ -121,6 +124,9 @@ func (p *decontaminateRun) run(ctx context.Context, inputs []string) (err error)
 	}
 	config, err := p.docs.Config(p.g, nil)
 	if err != nil {
+		return err
+	}
+	if config.Document.Share, err = p.shard.Share(ctx, p.g, inputs); err != nil {
 		return err
 	}
 	to := p.g.NewOutputs(false)
@@ -190,7 +196,7 @@ func (p *decontaminateRun) writeTables(ctx context.Context, to *cli.Outputs, r *
 func (p *decontaminateRun) readItems(ctx context.Context, config ingest.Config) (
 	x *decontaminate.Items, partly, err error) {
 	config.Document.Format, config.Document.IDField, config.Document.Chosen = format.Auto, "", nil
-	config.Document.Meter = &input.Meter{}
+	config.Document.Meter, config.Document.Share = &input.Meter{}, nil
 	bar := p.g.Progress.NewInputBar(ctx, "reading items", p.evals, config.Document)
 	x, report, err := decontaminate.ReadItems(ctx, p.evals, config, p.o)
 	bar.End()

@@ -47,6 +47,8 @@ repeated parts. The first place is kept, in the order of the inputs.`,
 	}
 	p.docs.RegisterReading(cmd)
 	p.format.Register(cmd)
+	cmd.Flags().String("shard", "", "")
+	cmd.Flags().MarkHidden("shard") // refused with a sentence
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
 	p.register(cmd.Flags())
@@ -103,6 +105,9 @@ func (p *passagesRun) given() (n int) {
 func (p *passagesRun) options() (err error) {
 	o := &p.o
 	switch {
+	case p.g.Given["shard"]:
+		return cli.Usagef("--shard: passages compares the texts of all files with each other in one run, so it has no shares; " +
+			"--work resumes a long run")
 	case p.given() != 1:
 		return cli.Usagef("say what is compared: --unit line, paragraph or sentences=3, --bytes 100, or --words 50")
 	case o.MinCount < 2:
