@@ -38,7 +38,7 @@ func (g *Files) OpenStream(path string) (in io.ReadCloser, name string, err erro
 	case path == input.Stdin:
 		return io.NopCloser(input.Patient(ctx, g.Stdin)), "standard input", nil
 	case object.Is(path):
-		in, err = object.From(ctx).Open(ctx, path) // in may be non-nil with an error; the caller checks the error first
+		in, err = input.File{Path: path}.Raw(ctx) // in may be non-nil with an error; the caller checks the error first
 		return in, path, err
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {

@@ -12,6 +12,8 @@
 //
 // A [Share] divides the files among several processes.
 //
+// The files of Hadoop (hdfs.go) are read by the command of its client.
+//
 // # Bad input
 //
 // An input that names nothing is an error. Anything in a folder that is no file is a [Skip], which [Files] yields in

@@ -51,6 +51,9 @@ func (f File) Copy(ctx context.Context, w io.Writer) error {
 
 // Raw opens the file for reading as it is. The error names it.
 func (f File) Raw(ctx context.Context) (io.ReadCloser, error) {
+	if isHDFS(f.Path) {
+		return startHadoop(ctx, f.Path, f.Size(), "-cat")
+	}
 	if object.Is(f.Path) {
 		return object.From(ctx).Open(ctx, f.Path)
 	}

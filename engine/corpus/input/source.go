@@ -32,6 +32,13 @@ func (f File) Open(ctx context.Context, stdin io.Reader, meter *Meter) (*Source,
 	case f.Root == "" && ReadOnce(f.Path):
 		s.r = OpenPipe(ctx, f.Path)
 		return s, nil
+	case isHDFS(f.Path):
+		in, err := openHDFS(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		s.r, s.Bytes, s.Seekable = in, max(in.bytes, 0), in.bytes >= 0
+		return s, nil
 	case object.Is(f.Path):
 		o, err := object.From(ctx).Open(ctx, f.Path)
 		if err != nil {

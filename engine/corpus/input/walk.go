@@ -65,14 +65,18 @@ func expandName(ctx context.Context, name string, l *links, yield func(File, err
 // expandObjects is expand for objects: one by its name, those below a prefix as the files of a
 // folder, or those that a pattern matches.
 func expandObjects(ctx context.Context, input string, yield func(File, error) bool) bool {
-	if !strings.HasPrefix(input, "s3://") {
+	list := object.From(ctx).List
+	switch {
+	case isHDFS(input):
+		list = listHDFS
+	case !strings.HasPrefix(input, "s3://"):
 		return yield(File{Path: input}, nil)
 	}
 	root, n := "", 0
 	if !strings.ContainsAny(input, "*?[") {
 		root = strings.TrimSuffix(input, "/")
 	}
-	for e, err := range object.From(ctx).List(ctx, input) {
+	for e, err := range list(ctx, input) {
 		if err != nil {
 			yield(File{}, err)
 			return false

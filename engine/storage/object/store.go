@@ -32,9 +32,10 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// Is reports whether a path names an object rather than a file.
+// Is reports whether a path names an object rather than a file. Package input reads those of hdfs.
 func Is(path string) bool {
-	return strings.HasPrefix(path, "s3://") || strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://")
+	scheme, _, ok := strings.Cut(path, "://")
+	return ok && (scheme == "s3" || scheme == "http" || scheme == "https" || scheme == "hdfs")
 }
 
 // Clean returns the path of an object unchanged, and the path of a file after [filepath.Clean].
@@ -47,8 +48,9 @@ func Clean(path string) string {
 
 // split returns the bucket and key of an s3 path.
 func (s *Store) split(path string) (bucket, key string, err error) {
-	if bucket, key, _ = strings.Cut(strings.TrimPrefix(path, "s3://"), "/"); bucket == "" {
-		return "", "", fmt.Errorf("%s: not of the form s3://bucket/key", path)
+	name, isS3 := strings.CutPrefix(path, "s3://")
+	if bucket, key, _ = strings.Cut(name, "/"); bucket == "" || !isS3 {
+		return "", "", fmt.Errorf("%s: not of the form s3://bucket/key, the only objects that are written", path)
 	}
 	return bucket, key, serviceError(path, s.err)
 }

@@ -1,0 +1,194 @@
+package input
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"example.org/ndd/engine/storage/object"
+)
+
+// Files of Hadoop's file system are read through the command of its client, which knows the cluster and the user's
+// rights:
+//
+//	hdfs dfs -ls -R hdfs://...    lists files with their sizes; it also matches patterns
+//	hdfs dfs -cat hdfs://...      reads a file
+//
+// Each call starts a Java machine, which takes about a second. The client cannot read a part of a file. So a file that is
+// not read from its beginning, such as Parquet, is first copied to a temporary file.
+
+// isHDFS reports whether a path names a file of Hadoop's file system.
+func isHDFS(path string) bool { return strings.HasPrefix(path, "hdfs://") }
+
+// A hadoopCommand is a running command of the Hadoop client. Read returns its output.
+type hadoopCommand struct {
+	io.ReadCloser
+	ctx    context.Context
+	cmd    *exec.Cmd
+	errors tail
+	end    error // of Read, once the command has ended
+	n      int64 // bytes read
+	bytes  int64 // bytes that are due; -1 if unknown
+}
+
+// A hadoopFile is an open file of Hadoop's file system.
+type hadoopFile struct {
+	*hadoopCommand
+	file     File
+	copyOnce sync.Once
+	temp     *os.File // a copy, once ReadAt was called
+	err      error    // of the copy
+}
+
+// openHDFS opens a file for reading.
+func openHDFS(ctx context.Context, f File) (*hadoopFile, error) {
+	if !f.listed {
+		for e, err := range listHDFS(ctx, f.Path) {
+			if err != nil {
+				return nil, err
+			}
+			if e.Path == f.Path {
+				f.listed, f.bytes = true, e.Bytes
+			}
+		}
+	}
+	command, err := startHadoop(ctx, f.Path, f.Size(), "-cat")
+	return &hadoopFile{hadoopCommand: command, file: f}, err
+}
+
+// ReadAt implements [io.ReaderAt].
+func (h *hadoopFile) ReadAt(p []byte, offset int64) (int, error) {
+	h.copyOnce.Do(func() {
+		if h.temp, h.err = os.CreateTemp("", "ndd-hdfs-*"); h.err == nil {
+			os.Remove(h.temp.Name()) // the open file remains
+			h.err = h.file.Copy(h.ctx, h.temp)
+		}
+	})
+	if h.err != nil {
+		return 0, h.err
+	}
+	return h.temp.ReadAt(p, offset)
+}
+
+// Close ends the command and releases the copy.
+func (h *hadoopFile) Close() error {
+	h.temp.Close() // it may be nil
+	return h.hadoopCommand.Close()
+}
+
+// startHadoop starts a command of the client for a path. It reads up to bytes, which is -1 if it is unknown.
+func startHadoop(ctx context.Context, path string, bytes int64, args ...string) (*hadoopCommand, error) {
+	h := &hadoopCommand{ctx: ctx, bytes: bytes,
+		cmd: exec.CommandContext(ctx, "hdfs", append(append([]string{"dfs"}, args...), path)...)}
+	h.cmd.Stderr, h.cmd.WaitDelay = &h.errors, time.Second
+	out, err := h.cmd.StdoutPipe()
+	if err == nil {
+		err = h.cmd.Start()
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, fmt.Errorf("%s: reading it needs the command hdfs of the Hadoop client, which is not on PATH", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	h.ReadCloser = out
+	return h, nil
+}
+
+// Read implements [io.Reader]. The output ends without an error only if the command succeeded and was complete.
+func (h *hadoopCommand) Read(p []byte) (int, error) {
+	if h.end != nil {
+		return 0, h.end
+	}
+	n, err := h.ReadCloser.Read(p)
+	if h.n += int64(n); err == nil {
+		return n, nil
+	}
+	switch failed := h.cmd.Wait(); {
+	case h.ctx.Err() != nil:
+		err = h.ctx.Err()
+	case failed != nil:
+		err = fmt.Errorf("%s: %w: %s", strings.Join(h.cmd.Args[:len(h.cmd.Args)-1], " "), failed, h.errors.lastLine())
+	case h.bytes >= 0 && h.n != h.bytes:
+		err = fmt.Errorf("%w: %d bytes, and its listing has %d", io.ErrUnexpectedEOF, h.n, h.bytes)
+	}
+	h.end = err
+	return n, err
+}
+
+// Close ends the command.
+func (h *hadoopCommand) Close() error {
+	if h.end != nil {
+		return nil
+	}
+	h.end = os.ErrClosed
+	h.cmd.Process.Kill() // it may have ended
+	h.ReadCloser.Close()
+	h.cmd.Wait() // its error is that it was killed
+	return nil
+}
+
+// A tail keeps the last bytes that are written to it.
+type tail []byte
+
+// Write implements [io.Writer].
+func (t *tail) Write(p []byte) (int, error) {
+	const most = 4 << 10
+	*t = append(*t, p...)
+	*t = (*t)[max(0, len(*t)-most):]
+	return len(p), nil
+}
+
+// lastLine returns the last line, which has the reason of a failure.
+func (t *tail) lastLine() string {
+	text := strings.TrimSpace(string(*t))
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// A line of a listing: kind and rights, replicas, owner, group, bytes, date, time, path.
+var hadoopLine = regexp.MustCompile(`^([-d])\S+\s+\S+\s+.*?\s(\d+)\s+\d{4}-\d\d-\d\d\s+\d\d:\d\d\s(.+)$`)
+
+// listHDFS yields the files that a path of Hadoop's file system names, as [object.Store.List] does for objects.
+func listHDFS(ctx context.Context, path string) iter.Seq2[object.Entry, error] {
+	return func(yield func(object.Entry, error) bool) {
+		out, err := startHadoop(ctx, path, -1, "-ls", "-R")
+		if err != nil {
+			yield(object.Entry{}, err)
+			return
+		}
+		defer out.Close()
+		_, rest, _ := strings.Cut(path, "://")
+		host, _, _ := strings.Cut(rest, "/")
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			found := hadoopLine.FindStringSubmatch(lines.Text())
+			if found == nil && lines.Text() != "" && !strings.HasPrefix(lines.Text(), "Found ") {
+				yield(object.Entry{}, fmt.Errorf("%s: hdfs dfs -ls: a line that is no file: %.200q", path, lines.Text()))
+				return
+			}
+			if found == nil || found[1] == "d" {
+				continue
+			}
+			bytes, err := strconv.ParseInt(found[2], 10, 64)
+			if strings.HasPrefix(found[3], "/") {
+				found[3] = "hdfs://" + host + found[3]
+			}
+			if !yield(object.Entry{Path: found[3], Bytes: bytes}, err) || err != nil {
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			yield(object.Entry{}, fmt.Errorf("%s: %w", path, err))
+		}
+	}
+}
