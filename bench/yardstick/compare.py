@@ -7,12 +7,16 @@
 # text-dedup asks for libraries that exclude those of the others: pip install it into an environment of its own, and name
 # that one's Python in TEXT_DEDUP_PYTHON.
 #
-# FOLDER has documents as *.jsonl, with the fields id, lang and text; pairs.tsv, with the columns id_a, id_b, label,
-# lang and jaccard, of which near pairs are those labelled "same" with a Jaccard of at least 0.8; and allpairs.tsv, with
-# id_a, id_b, jaccard, a_in_b and b_in_a of all pairs of documents that are alike. A drop is right where a document that
-# is kept has a Jaccard of at least 0.7 with it, or contains 0.9 of it. Each tool runs in a process of its own.
+# FOLDER has documents as *.jsonl, with the fields id, lang and text, such as `go run ./bench --labelled FOLDER` writes;
+# and pairs.tsv, with the columns id_a, id_b, label and lang. Near pairs are those labelled "same" with a Jaccard of at
+# least 0.8. A drop is right where a document that is kept has a Jaccard of at least 0.7 with it, or contains 0.9 of it.
+# allpairs.tsv, with id_a, id_b, jaccard, a_in_b and b_in_a of all pairs of documents that are alike, is computed if it
+# is absent. Each tool runs in a process of its own. ndd dedup runs with eight keys: the figures are the mean, and the
+# recall and the right drops of the least and the best of them.
+import collections
 import csv
 import glob
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -24,7 +28,7 @@ import tempfile
 import time
 import urllib.request
 
-HASHES, THRESHOLD = 128, 0.8
+HASHES, THRESHOLD, KEYS = 128, 0.8, 8
 
 
 def documents(folder):
@@ -51,10 +55,14 @@ def first_stays(near):
 
 
 def ndd_by(*flags):
-    def dedup(folder):
+    def dedup(folder, key):
+        shown = subprocess.run(["ndd", "fingerprint", "--show-recipe"], check=True, capture_output=True).stdout
         with tempfile.TemporaryDirectory() as out:
+            with open(out + "/recipe.json", "w") as f:
+                json.dump({**json.loads(shown), "key": hashlib.sha256(str(key).encode()).hexdigest()}, f)
             files = sorted(glob.glob(os.path.join(folder, "*.jsonl")))
-            command = ["ndd", "dedup", "-q", "--text", "text", "--id", "id", *flags, "--format", "jsonl", "-o", out + "/result", *files]
+            command = ["ndd", "dedup", "-q", "--text", "text", "--id", "id", "--recipe", out + "/recipe.json", *flags]
+            command += ["--format", "jsonl", "-o", out + "/result", *files]
             subprocess.run(command, check=True)
             with open(out + "/result/dropped.jsonl", encoding="utf-8") as f:
                 return {json.loads(line)["id"] for line in f}
@@ -156,7 +164,7 @@ def text_dedup(folder):
 
 TOOLS = {
     "ndd dedup": ndd_by(),
-    "ndd dedup -k 3": ndd_by("-k", "3"),
+    **{f"ndd dedup -k {k}": ndd_by("-k", str(k)) for k in (3, 6, 7)},
     **{f"ndd serve -k {k}": crawler(k) for k in (3, 4, 6, 8)},
     "rensa": rensa,
     "datasketch": datasketch,
@@ -170,18 +178,40 @@ def table(folder, name):
         return list(csv.DictReader(f, delimiter="\t"))
 
 
-def score(folder, dropped):
-    """Returns the shares of near pairs of which one goes, English and Chinese, and of drops that are right."""
-    ids = {d["id"] for d in documents(folder)}
-    near = [r for r in table(folder, "pairs.tsv") if r["label"] == "same" and float(r["jaccard"] or 0) >= 0.8 and {r["id_a"], r["id_b"]} <= ids]
-    found = [sum(r["id_a"] in dropped or r["id_b"] in dropped for r in of) / max(1, len(of))
-             for of in ([r for r in near if r["lang"].startswith(lang)] for lang in ("en", "zh"))]
-    right = set()
-    for r in table(folder, "allpairs.tsv"):
-        for one, other, share in ((r["id_a"], r["id_b"], r["a_in_b"]), (r["id_b"], r["id_a"], r["b_in_a"])):
-            if one in dropped and other not in dropped and (float(r["jaccard"]) >= 0.7 or float(share) >= 0.9):
-                right.add(one)
-    return *found, len(right) / max(1, len(dropped))
+class Truth:
+    """The similarity of the documents, which decides about tools."""
+
+    def __init__(self, folder):
+        if os.path.exists(os.path.join(folder, "allpairs.tsv")):
+            rows = table(folder, "allpairs.tsv")
+            self.pairs = [(r["id_a"], r["id_b"], float(r["jaccard"]), float(r["a_in_b"]), float(r["b_in_a"])) for r in rows]
+        else:
+            self.pairs = list(self.measured(folder))
+        jaccard = {frozenset(p[:2]): p[2] for p in self.pairs}
+        labels = [(r["id_a"], r["id_b"], r["lang"], r.get("jaccard")) for r in table(folder, "pairs.tsv") if r["label"] == "same"]
+        ids = {d["id"] for d in documents(folder)}
+        near = [(a, b, lang) for a, b, lang, j in labels if {a, b} <= ids and float(j or jaccard.get(frozenset((a, b)), 0)) >= 0.8]
+        self.near = {lang: [(a, b) for a, b, of in near if of.startswith(lang)] for lang in sorted({lang[:2] for *_, lang in near})}
+
+    def measured(self, folder):
+        sets = {d["id"]: shingles(d) for d in documents(folder)}
+        having, ids = collections.defaultdict(list), list(sets)
+        for one in ids:
+            shared = collections.Counter(other for s in sets[one] for other in having[s])
+            for other, n in shared.items():
+                yield one, other, n / (len(sets[one]) + len(sets[other]) - n), n / len(sets[one]), n / len(sets[other])
+            for s in sets[one]:
+                having[s].append(one)
+
+    def score(self, dropped):
+        """Returns the shares of near pairs of which one goes, by language, and of drops that are right, in percent."""
+        found = [100 * sum(a in dropped or b in dropped for a, b in of) / len(of) for of in self.near.values()]
+        right = set()
+        for a, b, jaccard, a_in_b, b_in_a in self.pairs:
+            for one, other, share in ((a, b, a_in_b), (b, a, b_in_a)):
+                if one in dropped and other not in dropped and (jaccard >= 0.7 or share >= 0.9):
+                    right.add(one)
+        return *found, 100 * len(right) / max(1, len(dropped))
 
 
 def version(tool):
@@ -193,22 +223,32 @@ def version(tool):
     return importlib.metadata.version(tool)
 
 
+def spread(values):
+    mean = f"{sum(values) / len(values):.2f}"
+    return mean if len(values) == 1 else f"{mean} ({min(values):.2f}-{max(values):.2f})"
+
+
 def main(folder, tools):
-    size = sum(len(d["text"].encode()) for d in documents(folder))
+    size, truth = sum(len(d["text"].encode()) for d in documents(folder)), Truth(folder)
     print(f"{sum(1 for _ in documents(folder)):,} documents, {size / 1e6:.0f} MB of text\n")
-    print(f"{'':16} {'dropped':>8} {'near pairs, en':>15} {'zh':>7} {'right drops':>12} {'processor s':>12} {'MB':>6}  version")
+    heads = [f"near pairs, {lang}, %" for lang in truth.near] + ["right drops, %"]
+    print(f"{'':16} {'dropped':>8} {' '.join(f'{h:>22}' for h in heads)} {'processor s':>12} {'MB':>6}  version")
     for tool in tools or TOOLS:
-        done = subprocess.run([sys.executable, __file__, "--one", folder, tool], capture_output=True, text=True)
-        if done.returncode:
-            print(f"{tool:16} {done.stderr.strip().splitlines()[-1]}")
-            continue
-        r = json.loads(done.stdout.splitlines()[-1])
-        en, zh, right = score(folder, set(r["dropped"]))
-        print(f"{tool:16} {len(r['dropped']):8,} {en:15.4f} {zh:7.4f} {right:12.4f} {r['seconds']:12.1f} {r['megabytes']:6.0f}  {version(tool)}")
+        runs = []
+        for key in range(KEYS if tool.startswith("ndd dedup") else 1):
+            done = subprocess.run([sys.executable, __file__, "--one", folder, tool, str(key)], capture_output=True, text=True)
+            if done.returncode:
+                print(f"{tool:16} {done.stderr.strip().splitlines()[-1]}")
+                break
+            runs.append(json.loads(done.stdout.splitlines()[-1]))
+        else:
+            scores = zip(*(truth.score(set(r["dropped"])) for r in runs))
+            dropped, seconds, megabytes = (sum(of) / len(runs) for of in zip(*((len(r["dropped"]), r["seconds"], r["megabytes"]) for r in runs)))
+            print(f"{tool:16} {dropped:8,.0f} {' '.join(f'{spread(s):>22}' for s in scores)} {seconds:12.1f} {megabytes:6.0f}  {version(tool)}")
 
 
-def one(folder, tool):
-    dropped = TOOLS[tool](folder)
+def one(folder, tool, key):
+    dropped = TOOLS[tool](folder, key) if tool.startswith("ndd dedup") else TOOLS[tool](folder)
     own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
     most = (children if tool.startswith("ndd") else own).ru_maxrss / 1024
