@@ -50,6 +50,7 @@ const closing = "\"'”’»)]」』）】》"
 func sentenceEnd(text string) int {
 	words := false
 	for i := 0; i < len(text); {
+		// An ASCII character may end the line or the sentence.
 		c := text[i]
 		if c < utf8.RuneSelf {
 			i++
@@ -57,7 +58,7 @@ func sentenceEnd(text string) int {
 			case c == '\n' && words:
 				return i + leadingSpace(text[i:])
 			case c == '.' || c == '!' || c == '?':
-				end := behindClosing(text, i)
+				end := afterClosing(text, i)
 				if words && (end == len(text) || isSpaceAt(text[end:])) {
 					return end + leadingSpace(text[end:])
 				}
@@ -67,6 +68,7 @@ func sentenceEnd(text string) int {
 			}
 			continue
 		}
+		// A character beyond ASCII may end the sentence, too.
 		r, size := utf8.DecodeRuneInString(text[i:])
 		i += size
 		if !words {
@@ -76,15 +78,15 @@ func sentenceEnd(text string) int {
 		if !anywhere && r != '…' {
 			continue
 		}
-		if i = behindClosing(text, i); anywhere || i == len(text) || isSpaceAt(text[i:]) {
+		if i = afterClosing(text, i); anywhere || i == len(text) || isSpaceAt(text[i:]) {
 			return i + leadingSpace(text[i:])
 		}
 	}
 	return len(text)
 }
 
-// behindClosing returns the offset after the sentence ends, closing quotes and closing brackets at offset i.
-func behindClosing(text string, i int) int {
+// afterClosing returns the offset after the sentence ends, closing quotes and closing brackets at offset i.
+func afterClosing(text string, i int) int {
 	for i < len(text) {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		if !strings.ContainsRune(closing, r) && !strings.ContainsRune(ccdet.Ends+".!?…", r) {
@@ -205,6 +207,7 @@ func appendNormal(dst []byte, i Ignore, text string) []byte {
 	table, space := &asciiNormal[i], i&IgnoreSpace != 0
 	pending := false
 	for at := 0; at < len(text); {
+		// Copy eight bytes at once if they are ASCII and their white space is normal.
 		if at+8 <= len(text) {
 			if blanks, ok := blanks8(load8(text[at:])); ok && (!space || blanks&(blanks<<8|0x80) == 0) {
 				if pending {
@@ -223,6 +226,7 @@ func appendNormal(dst []byte, i Ignore, text string) []byte {
 				continue
 			}
 		}
+		// Otherwise convert one character, or some ideographs.
 		var end int
 		var r rune
 		if c := text[at]; c < utf8.RuneSelf {
@@ -237,6 +241,7 @@ func appendNormal(dst []byte, i Ignore, text string) []byte {
 		if pending {
 			dst, pending = append(dst, ' '), false
 		}
+		// Append the character or the ideographs.
 		if r == 0 {
 			dst = append(dst, text[at:end]...)
 		} else {

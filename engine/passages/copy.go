@@ -62,6 +62,7 @@ func (r *Result) values(note int) []any {
 // rewrite reads the inputs again and copies them. The function judge decides about each document.
 func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrite.Fields,
 	judge func(*head, *format.Document) (rewrite.Verdict, error)) (rewrite.Report, error) {
+	// Find the rows of each file.
 	rows := map[string][2]int{} // for each file, its first row and the row after its last
 	for i, f := range r.spool.files {
 		end := r.Len()
@@ -71,6 +72,7 @@ func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrit
 		rows[f.source] = [2]int{f.row, end}
 	}
 	j := rewrite.Job{Inputs: r.inputs, Options: r.reading, FileUnits: r.fileUnits, Threads: r.o.Threads, Fields: fields}
+	// The judge follows the rows of its file while the units are read again.
 	j.Judge = func(f input.File, _, _ int) rewrite.Judge {
 		row, end := rows[f.Path][0], rows[f.Path][1]
 		of := rewrite.Judge{Missing: func() int { return end - row }}

@@ -76,6 +76,7 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 	defer marks.Close()
 	list := marks.Writer()
 	cfg.Job = fmt.Sprintf("%s, ignore %d, at least %d characters", r.o.Unit, r.o.Ignore, r.o.MinChars)
+	// Read the atoms of the documents into the spool, and their units into the sorter.
 	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[pendingDocument]{
 		Worker: func(context.Context) (func(int, *format.Document) (pendingDocument, error), error) {
 			u := newUnitCutter(&r.o)
@@ -106,6 +107,7 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 	if err != nil {
 		return report, err
 	}
+	// Find the repeats among the units that share a hash.
 	list.Close()
 	r.repeats, err = groups(ctx, &r.o, marks, 2, "repeated units",
 		func(context.Context) func([][3]uint64, func(repeat) error) error { return r.unitGroup })

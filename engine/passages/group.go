@@ -71,19 +71,21 @@ const classesLeast = 16
 
 // find emits the repeats of a group of marks. The marks are in the order of their places.
 func (g *stringGroup) find(group []mark, emit func(repeat) error) error {
-	of := spill.NewColumn[uint32](g.o.Disk, "", "classes", 1<<20)
-	defer of.Close()
-	of.All = g.markClasses[:0]
-	ok := g.classify(group, &of)
-	if err := of.End(); err != nil {
+	// Find the class of each mark.
+	column := spill.NewColumn[uint32](g.o.Disk, "", "classes", 1<<20)
+	defer column.Close()
+	column.All = g.markClasses[:0]
+	ok := g.classify(group, &column)
+	if err := column.End(); err != nil {
 		return err
 	}
-	if !of.IsSpilled() {
-		g.markClasses = of.All
+	if !column.IsSpilled() {
+		g.markClasses = column.All
 	}
 	if !ok {
 		return g.findWindows(group, emit)
 	}
+	// Find the range of the distances of all classes.
 	g.runs = g.runs[:0]
 	most, least := uint16(0), uint16(distanceMax)
 	for i := range g.classes {
@@ -91,6 +93,7 @@ func (g *stringGroup) find(group []mark, emit func(repeat) error) error {
 		c.runs, c.previous = -1, -1
 		most, least = max(most, c.maxDistance), min(least, c.minDistance)
 	}
+	// Compare the windows of the classes at each distance. A single class needs no comparison.
 	if c := &g.classes[0]; len(g.classes) > 1 {
 		for d := int(most); d >= int(least); d-- {
 			g.compare(uint16(d))
@@ -99,9 +102,10 @@ func (g *stringGroup) find(group []mark, emit func(repeat) error) error {
 		c.runs = 0
 		g.runs = append(g.runs, run{c.count, 0, -1, c.maxDistance, c.minDistance})
 	}
+	// Each mark repeats the runs of its class.
 	for i, m := range group {
 		at := m[1] >> (2 * distanceBits)
-		for n := g.classes[of.All[i]].runs; n >= 0; n = g.runs[n].previous {
+		for n := g.classes[column.All[i]].runs; n >= 0; n = g.runs[n].previous {
 			run := &g.runs[n]
 			first := g.classes[run.leader].atom
 			d := uint64(run.maxDistance)
@@ -147,6 +151,7 @@ func (g *stringGroup) classify(group []mark, column *spill.Column[uint32]) bool 
 	room := 8
 	g.table(room)
 	for _, m := range group {
+		// Search the class with the same surroundings.
 		c := classOf(m)
 		around := g.around(&c)
 		c.hash = maphash.Bytes(g.seed, around) ^ uint64(c.minDistance)
@@ -158,6 +163,7 @@ func (g *stringGroup) classify(group []mark, column *spill.Column[uint32]) bool 
 			o := &g.classes[other]
 			return o.hash == c.hash && o.minDistance == c.minDistance && bytes.Equal(g.around(o), around)
 		})
+		// Add a new class, or count the mark in the class that exists.
 		if i == new {
 			if len(g.classes) == g.classesMax {
 				return false
@@ -200,6 +206,7 @@ func (g *stringGroup) isRepeated(places uint64, isShared bool) bool {
 func (g *stringGroup) compare(d uint16) {
 	g.table(len(g.classes))
 	text, length := g.spool.texts.All, uint64(g.length)
+	// Group the windows at this distance. The first class of a group is its leader.
 	for i := range g.classes {
 		c := &g.classes[i]
 		if d > c.maxDistance || d < c.minDistance {
@@ -236,6 +243,7 @@ func (g *stringGroup) compare(d uint16) {
 		if d > c.maxDistance || d < c.minDistance {
 			continue
 		}
+		// Extend the last run of a class with a repeated window, or begin a run.
 		c.previous = c.leader
 		l := &g.classes[c.leader]
 		if !g.isRepeated(l.places, l.isWindowShared) {
@@ -255,11 +263,13 @@ func (g *stringGroup) compare(d uint16) {
 // findWindows replaces find for a group with too many classes for the memory. It sorts the windows of all
 // marks by a 128-bit hash, like units.
 func (g *stringGroup) findWindows(group []mark, emit func(repeat) error) (err error) {
+	// The sorter has the memory of one thread.
 	r := *g.Result
 	r.o.MemoryBytes, r.o.Threads = r.o.MemoryBytes/int64(max(r.o.Threads, 1)), 1
 	windows := newSorter[[3]uint64](&r.o, "windows", 1)
 	defer windows.Close()
 	list := windows.Writer()
+	// Sort the windows of all marks by their hashes.
 	for _, m := range group {
 		c := classOf(m)
 		for at := c.atom - uint64(c.maxDistance); at <= c.atom-uint64(c.minDistance); at++ {
@@ -270,12 +280,14 @@ func (g *stringGroup) findWindows(group []mark, emit func(repeat) error) (err er
 		}
 	}
 	list.Close()
+	// Find the windows that occur several times.
 	found, err := groups(g.ctx, &r.o, windows, 2, "repeated windows",
 		func(context.Context) func([][3]uint64, func(repeat) error) error { return r.unitGroup })
 	if err != nil {
 		return err
 	}
 	defer found.Close()
+	// Emit them. Windows that follow each other, here and at their first occurrence, are one repeat.
 	all, err := found.Map()
 	for len(all) > 0 && err == nil {
 		n := 1 // number of repeats that are joined into one

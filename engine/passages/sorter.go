@@ -28,12 +28,14 @@ func newSorter[R spill.Record](o *Options, what string, writers int) *radix.Reco
 // worker writes a list of repeats. groups returns all repeats, sorted.
 func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Records[R], shared int, what string,
 	work func(context.Context) func(group []R, emit func(repeat) error) error) (_ *spill.Run[repeat], err error) {
+	// Collect the marks that share their first words with another mark.
 	twice := spill.NewColumn[R](o.Disk, "", what, 1<<18)
 	defer func() { err = errors.Join(err, twice.Close()) }()
 	// Marks are closed before the next files are written.
 	if err := cmp.Or(repeated(marks, shared, &twice), marks.Close(), twice.End()); err != nil {
 		return nil, err
 	}
+	// Divide them into parts of whole groups.
 	all := twice.All
 	out := newSorter[repeat](o, "repeats", max(o.Threads, 1))
 	defer func() { err = errors.Join(err, out.Close()) }()
@@ -50,6 +52,7 @@ func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Record
 		}
 		return nil
 	}
+	// Each worker writes the repeats of its groups to a list of its own.
 	one := func(ctx context.Context, items iter.Seq[[]R]) error {
 		list, group := out.Writer(), work(ctx)
 		for some := range items {
@@ -67,6 +70,7 @@ func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Record
 		list.Close()
 		return nil
 	}
+	// Work on all parts, and merge the lists.
 	err = parallel.Each(ctx, parallel.Options{Workers: max(o.Threads, 1)}, produce, one)
 	if err = errors.Join(err, twice.Close()); err != nil { // before the next files are written
 		return nil, err

@@ -41,6 +41,7 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 			return ingest.Report{}, err
 		}
 	}
+	// Read the documents into the spool, and their marks into the sorter.
 	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[pendingDocument]{
 		Worker: func(ctx context.Context) (func(int, *format.Document) (pendingDocument, error), error) {
 			var id string // of the document
@@ -85,6 +86,7 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 	if err != nil {
 		return report, err
 	}
+	// Find the repeats of the marks that share a hash.
 	list.Close()
 	r.repeats, err = groups(ctx, &r.o, marks, 1, "repeated marks",
 		func(ctx context.Context) func([]mark, func(repeat) error) error { return newStringGroup(ctx, r).find })
@@ -222,11 +224,13 @@ func (m *marker) marks(text string) (all []markRun) {
 	if len(text) < m.length {
 		return nil
 	}
+	// The first mark is at the beginning of the text.
 	n, window, mask := m.roller.n, m.window, len(m.hashes)-1
 	hashes := m.hashes
 	rolling := m.roller.hash(text)
 	least, from := 0, 0 // the selected mark, and the first window that selected it
 	hashes[0] = token.Fold(0, rolling)
+	// Move the window. It keeps its mark until a smaller hash enters, or the mark leaves.
 	for i := 1; i <= len(text)-n; i++ {
 		rolling = m.roller.roll(rolling, text[i-1], text[i+n-1])
 		h := token.Fold(0, rolling)
@@ -243,6 +247,7 @@ func (m *marker) marks(text string) (all []markRun) {
 				}
 			}
 		}
+		// A new mark completes the windows of the mark before it.
 		if next != least {
 			if p > from { // the windows from .. p-1 selected the last one
 				all = appendMark(all, mark{hashes[least&mask], markPlace(uint64(least), least-(p-1), least-from)})
@@ -251,6 +256,7 @@ func (m *marker) marks(text string) (all []markRun) {
 			least = next
 		}
 	}
+	// The last mark has the windows up to the end of the text.
 	last := len(text) - m.length
 	return appendMark(all, mark{hashes[least&mask], markPlace(uint64(least), least-last, least-from)})
 }

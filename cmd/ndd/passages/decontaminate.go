@@ -122,6 +122,7 @@ func (p *decontaminateRun) run(ctx context.Context, inputs []string) (err error)
 	if err := cmp.Or(p.options(), p.g.CheckWork(p.work, inputs), cli.ReadOnce(p.evals), cli.ReadOnce(inputs)); err != nil {
 		return err
 	}
+	// Open the outputs before the work, so that a wrong name fails early.
 	config, err := p.docs.Config(p.g, nil)
 	if err != nil {
 		return err
@@ -135,6 +136,7 @@ func (p *decontaminateRun) run(ctx context.Context, inputs []string) (err error)
 	if err != nil {
 		return err
 	}
+	// Reserve memory, and read the items.
 	budget, room, err := reserve(p.g, &p.docs, p.memory, &config)
 	if err != nil {
 		return err
@@ -145,6 +147,7 @@ func (p *decontaminateRun) run(ctx context.Context, inputs []string) (err error)
 	if err != nil {
 		return err
 	}
+	// Read the inputs, and find the items in them.
 	w, bar, err := p.g.BeginReading(ctx, inputs, &config, p.work)
 	if err != nil {
 		return err
@@ -158,6 +161,7 @@ func (p *decontaminateRun) run(ctx context.Context, inputs []string) (err error)
 	defer r.Close()
 	w.KeepCopies(copies.Kept)
 	partly := cmp.Or(p.g.Report(report), partlyItems)
+	// Write the tables and the copies.
 	if err := p.writeTables(ctx, &to, r); err != nil {
 		return err
 	}
@@ -195,6 +199,7 @@ func (p *decontaminateRun) writeTables(ctx context.Context, to *cli.Outputs, r *
 // readItems reads the items. partly is cli.ErrPartly if some were left out.
 func (p *decontaminateRun) readItems(ctx context.Context, config ingest.Config) (
 	x *decontaminate.Items, partly, err error) {
+	// Read the items. The flags of fields are for the inputs.
 	config.Document.Format, config.Document.IDField, config.Document.Chosen = format.Auto, "", nil
 	config.Document.Meter, config.Document.Share = &input.Meter{}, nil
 	bar := p.g.Progress.NewInputBar(ctx, "reading items", p.evals, config.Document)
@@ -206,6 +211,7 @@ func (p *decontaminateRun) readItems(ctx context.Context, config ingest.Config) 
 	if err != nil {
 		return nil, nil, err
 	}
+	// Report what was read.
 	p.g.ReportSkipped(&report.Skipped, "--question")
 	all := decontaminate.Set{}
 	for _, s := range x.Sets {
@@ -226,6 +232,7 @@ func (p *decontaminateRun) readItems(ctx context.Context, config ingest.Config) 
 		msg += "; skipped: " + s
 	}
 	p.g.Log.Info(msg)
+	// Report what was left out.
 	if all.Short > 0 {
 		p.g.Log.Warn(fmt.Sprintf("left out %s of fewer than %s: --min-words sets the least",
 			cli.Number(all.Short, "item"), cli.Number(p.o.MinWords, "word")))

@@ -104,6 +104,7 @@ func (p *passagesRun) given() (n int) {
 
 func (p *passagesRun) options() (err error) {
 	o := &p.o
+	// Check the flags that do not depend on the unit.
 	switch {
 	case p.g.Given["shard"]:
 		return cli.Usagef("--shard: passages compares the texts of all files with each other in one run, so it has no shares; " +
@@ -117,6 +118,7 @@ func (p *passagesRun) options() (err error) {
 	case p.g.Given["over"] && o.MaxShare == 0:
 		return cli.Usagef("--over applies only with --max-share")
 	}
+	// Set the unit, and refuse flags of other units.
 	if p.unit != "" {
 		if o.Unit, err = passages.ParseUnit(p.unit); err != nil {
 			return cli.Usagef("--unit %w", err)
@@ -138,6 +140,7 @@ func (p *passagesRun) options() (err error) {
 			return cli.Usagef("--words %d: must be %d to %d", p.words, passages.WordsMin, passages.WordsMax)
 		}
 	}
+	// Set the differences to ignore.
 	if o.Ignore = o.Unit.DefaultIgnore(); p.g.Given["ignore"] {
 		if o.Ignore, err = passages.ParseIgnore(p.ignore); err != nil {
 			return cli.Usagef("--ignore %w", err)
@@ -146,6 +149,7 @@ func (p *passagesRun) options() (err error) {
 			return cli.Usagef("--ignore %s: with --bytes and --words only wrap and markup can be ignored", p.ignore)
 		}
 	}
+	// Check the outputs.
 	if err := p.format.CheckFile(p.g, p.out); err != nil {
 		return err
 	}
@@ -159,16 +163,18 @@ func (p *passagesRun) run(ctx context.Context, inputs []string) (err error) {
 	if err := cmp.Or(p.options(), p.g.CheckWork(p.work, inputs), cli.ReadOnce(inputs)); err != nil {
 		return err
 	}
+	// Open the outputs before the work, so that a wrong name fails early.
 	config, err := p.docs.Config(p.g, nil)
 	if err != nil {
 		return err
 	}
-	to := p.g.NewOutputs(p.dryRun) // before the work, so that a wrong name fails early
+	to := p.g.NewOutputs(p.dryRun)
 	defer to.Abort()
 	copies, err := to.CopyFolders(ctx, inputs, p.writeKept, p.annotate, config.Document, passages.Annotations)
 	if err != nil {
 		return err
 	}
+	// Reserve memory.
 	budget, room, err := reserve(p.g, &p.docs, p.memory, &config)
 	if err != nil {
 		return err
@@ -176,6 +182,7 @@ func (p *passagesRun) run(ctx context.Context, inputs []string) (err error) {
 	defer room.Release()
 	p.o.Threads, p.o.Disk = p.g.Threads, p.g.Disk
 	p.o.MemoryBytes, p.o.Budget = int64(max(min(budget.Left()/2, marksBytes), 1)), memory.ForProgram(budget.Limit())
+	// Read the inputs, and find the repeated parts.
 	w, bar, err := p.g.BeginReading(ctx, inputs, &config, p.work)
 	if err != nil {
 		return err
@@ -189,6 +196,7 @@ func (p *passagesRun) run(ctx context.Context, inputs []string) (err error) {
 	defer r.Close()
 	w.KeepCopies(copies.Kept)
 	partly := p.g.Report(report)
+	// Write the table and the copies.
 	t, err := p.writeTable(ctx, &to, r)
 	if err != nil {
 		return err

@@ -35,6 +35,7 @@ func (d *decompressor) close() {
 
 // page decompresses a page of size bytes into the slice to, which it may grow.
 func (d *decompressor) page(to []byte, codec format.CompressionCodec, packed []byte, size int) ([]byte, error) {
+	// Each codec writes at most size bytes, or one more.
 	var err error
 	switch codec {
 	case format.Uncompressed:
@@ -66,6 +67,7 @@ func (d *decompressor) page(to []byte, codec format.CompressionCodec, packed []b
 	default:
 		return nil, errors.New("compressed by " + codec.String() + ", which is not read")
 	}
+	// Check the length.
 	if err != nil {
 		return nil, corrupt("%v", err)
 	}
@@ -85,6 +87,7 @@ func (d *decompressor) cut(to []byte, codec format.CompressionCodec, packed []by
 	}
 	defer r.Close()
 	plain, from := bytes.NewBuffer(to[:0]), bufio.NewReader(r)
+	// Copy the levels and the beginning of each text, and pass over the rest.
 	for left := int64(size); left > 0; levels-- {
 		var length [4]byte
 		if _, err := io.ReadFull(from, length[:]); err != nil {

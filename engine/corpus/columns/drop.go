@@ -24,17 +24,20 @@ type remainder struct {
 // Edit drops the rows from the page. The file is a clone for this goroutine.
 func (p *Page) Edit(f *File) (err error) {
 	defer recovered(p.chunk.place(), &err)
+	// Leave a page as it is if no row of it is dropped.
 	switch {
 	case p.Header.Type == format.DictionaryPage && p.entries != nil:
 		return p.editDictionary(f)
 	case !isData(p.Header) || !p.hasDropped() && (p.entries == nil || !isDictionary(encodingOf(p.Header))):
 		return nil
 	}
+	// Decode the page without the dropped rows.
 	r, err := p.open(f)
 	if p.Values = valuesOf(p.Header) - r.count; err != nil || r.count == 0 {
 		p.Head, p.Body = nil, nil
 		return err
 	}
+	// Encode its values and levels as they were.
 	t, e := p.valueType()
 	if p.entries != nil && isDictionary(encodingOf(p.Header)) {
 		indexes := r.values.Int32()
@@ -54,6 +57,7 @@ func (p *Page) Edit(f *File) (err error) {
 	if err != nil {
 		return err
 	}
+	// Write the header with the new numbers.
 	h := *p.Header
 	if h.Type == format.DataPage {
 		h.DataPageHeader.V.NumValues, h.DataPageHeader.V.Statistics = int32(r.count), format.Statistics{}
@@ -112,6 +116,7 @@ func (p *Page) valueType() (parquet.Type, encoding.Encoding) {
 
 // open returns what remains of the page, and counts the nulls that do not.
 func (p *Page) open(f *File) (r remainder, err error) {
+	// Decompress the page, and decode its levels.
 	h := *p.Header
 	s := p.stream.page(f, p.Body)
 	b, err := s.open(&h)
@@ -125,6 +130,7 @@ func (p *Page) open(f *File) (r remainder, err error) {
 	if r.definitions, err = levelsOf(b.definitions, p.stream.levels, n); err != nil {
 		return r, err
 	}
+	// Decode its values, in memory that this goroutine reuses.
 	t, e := p.valueType()
 	to := t.NewValues(nil, nil)
 	if t.Kind() == parquet.ByteArray {
@@ -137,6 +143,7 @@ func (p *Page) open(f *File) (r remainder, err error) {
 	if t.Kind() == parquet.ByteArray {
 		f.data, f.offsets = values.Data()
 	}
+	// Check the indexes of a dictionary.
 	if isDictionary(encodingOf(p.Header)) {
 		for _, i := range values.Int32() {
 			if uint32(i) >= uint32(p.size) {
@@ -153,6 +160,7 @@ func (p *Page) keep(r *remainder, n int) (stays []bool) {
 	full := byte(p.stream.file.leaf(p.chunk.number).MaxDefinitionLevel)
 	row, drop := p.row-1, p.drop
 	for i := range n {
+		// A value without a repetition begins a row.
 		begins := r.repetitions == nil || r.repetitions[i] == 0
 		if begins {
 			row++
@@ -160,6 +168,7 @@ func (p *Page) keep(r *remainder, n int) (stays []bool) {
 		for len(drop) > 0 && drop[0] < row {
 			drop = drop[1:]
 		}
+		// Count its value, or its null.
 		stay, isNull := len(drop) == 0 || drop[0] != row, r.definitions != nil && r.definitions[i] != full
 		switch {
 		case !isNull:
@@ -170,6 +179,7 @@ func (p *Page) keep(r *remainder, n int) (stays []bool) {
 		if !stay {
 			continue
 		}
+		// Move the levels of a value that stays.
 		if begins {
 			r.rows++
 		}
@@ -195,6 +205,7 @@ func without(t parquet.Type, v encoding.Values, stays []bool) (encoding.Values, 
 	data, offsets := v.Data()
 	size := map[parquet.Kind]int{parquet.Int32: 4, parquet.Float: 4, parquet.Int64: 8, parquet.Double: 8, parquet.Int96: 12,
 		parquet.FixedLenByteArray: t.Length()}[t.Kind()]
+	// Strings and booleans have their own layouts.
 	switch {
 	case t.Kind() == parquet.ByteArray:
 		if len(stays) > 0 && len(offsets) <= len(stays) {
@@ -227,6 +238,7 @@ func without(t parquet.Type, v encoding.Values, stays []bool) (encoding.Values, 
 	case len(stays)*size > len(data):
 		return v, corrupt("%d bytes of values, want %d", len(data), len(stays)*size)
 	}
+	// All other values have a fixed size.
 	to := 0
 	for i, stay := range stays {
 		if stay {

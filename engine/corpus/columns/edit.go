@@ -139,6 +139,7 @@ func (p *Page) usedEntries() (entries []int32, err error) {
 	defer recovered("dictionary", &err)
 	entries = make([]int32, p.size)
 	used := 0
+	// Mark the entries that the remaining rows have.
 	for q, err := range p.chunk.pages(p.drop) {
 		if err != nil {
 			return nil, err
@@ -158,6 +159,7 @@ func (p *Page) usedEntries() (entries []int32, err error) {
 	if used == len(entries) {
 		return nil, nil
 	}
+	// Number the marked entries anew.
 	number := int32(0)
 	for i, isUsed := range entries {
 		if entries[i] = -1; isUsed == 1 {

@@ -28,6 +28,7 @@ func (f *File) Format(column int) (Formatter, error) {
 	kind, name := f.leaf(column).Node.Type().Kind(), f.TypeOf(column)
 	refused := fmt.Errorf("column %q has the type %s, which has no text",
 		strings.Join(f.Schema().Columns()[column], "."), name)
+	// The logical type decides, if there is one.
 	switch t := f.logicalType(column).(type) {
 	case *format.UUIDType:
 		return appendUUID, nil
@@ -52,6 +53,7 @@ func (f *File) Format(column int) (Formatter, error) {
 	default:
 		return nil, refused
 	}
+	// Otherwise the physical type decides.
 	switch {
 	case name == interval:
 		return nil, refused

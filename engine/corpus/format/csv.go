@@ -171,6 +171,7 @@ func (t *tableReader) read() (record []string, err error) {
 	if t.nextIndex > len(t.ahead)/2 {
 		t.ahead, t.nextIndex = slices.Delete(t.ahead, 0, t.nextIndex), 0
 	}
+	// Read the first line that is not empty, and the further lines of its quotations.
 	var first []byte
 	for len(bytes.TrimRight(first, "\r\n")) == 0 {
 		t.lines.number = t.line
@@ -183,6 +184,7 @@ func (t *tableReader) read() (record []string, err error) {
 	if err == nil {
 		record, err = t.parse(raw)
 	}
+	// Return a record of one line. Suspect a record of several lines.
 	more := t.nextIndex - begin
 	if err == nil && more > 0 && t.comma == "," && t.areRecords(append([][]byte{first}, t.ahead[begin:t.nextIndex]...)) {
 		err = t.broken("a quotation ends in a line that looks like another record")
@@ -191,6 +193,7 @@ func (t *tableReader) read() (record []string, err error) {
 	if err == nil && more == 0 || err != nil && !(isSkip && skip.Reason == input.Broken) {
 		return record, err
 	}
+	// Between tabs, the first line may be a record by itself.
 	var alone []string // fields of the first line
 	if t.comma == "\t" && (err != nil || bytes.Count(raw, []byte("\t")) == (more+1)*(t.fields-1)) {
 		alone = t.splitTabs(first)
@@ -201,7 +204,8 @@ func (t *tableReader) read() (record []string, err error) {
 	if alone != nil {
 		record, err = alone, nil
 	}
-	for _, line := range t.ahead[begin:t.nextIndex] { // are read again
+	// Read the other lines again.
+	for _, line := range t.ahead[begin:t.nextIndex] {
 		t.offset -= int64(len(line))
 	}
 	t.line, t.nextIndex = t.line-more, begin

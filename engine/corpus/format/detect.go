@@ -16,6 +16,7 @@ import (
 // detect returns the format of the content. The options, the name or the first bytes determine it. By default
 // it is text. A binary file is a skip.
 func (c *Content) detect() (Format, error) {
+	// The options decide, unless the file is in a folder and binary.
 	head, err := c.r.Peek(text.LooksBytes)
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 		return "", err // other errors come again after the bytes before them
@@ -23,6 +24,7 @@ func (c *Content) detect() (Format, error) {
 	if c.opts.Format != Auto && !c.inFolder() {
 		return c.opts.Format, nil
 	}
+	// The first bytes decide for formats with a mark, and otherwise the name.
 	var format Format
 	switch {
 	case bytes.HasPrefix(head, []byte("PAR1")):

@@ -29,6 +29,7 @@ type jsonSplitter struct {
 
 // next returns the unit of the next object.
 func (j *jsonSplitter) next() (Unit, error) {
+	// Read the beginning of the file, which may open an array.
 	if !j.isBegun {
 		j.isBegun = true
 		j.c.skipMark()
@@ -37,6 +38,7 @@ func (j *jsonSplitter) next() (Unit, error) {
 			j.discard(1)
 		}
 	}
+	// Pass over the comma between two values.
 	place := Unit{Line: j.begin, From: j.c.r.Offset()}
 	c, err := j.peek()
 	isNext := err == nil && j.isArray && j.n > 0
@@ -48,6 +50,7 @@ func (j *jsonSplitter) next() (Unit, error) {
 	case isNext && c != ']':
 		return place, unpack.Damage(fmt.Errorf("%q where a comma was expected", c))
 	}
+	// Stop at the end of the array or of the file.
 	j.n++
 	switch {
 	case errors.Is(err, io.EOF) && j.isArray:
@@ -108,6 +111,7 @@ func (j *jsonSplitter) take() ([]byte, error) {
 	var value []byte
 	tooLong, depth, inString, escaped := false, 0, false, false
 	for {
+		// Look at the bytes that are buffered.
 		buffered, err := j.c.r.Peek(max(1, j.c.r.Buffered()))
 		if len(buffered) == 0 {
 			if errors.Is(err, io.EOF) {
@@ -115,6 +119,7 @@ func (j *jsonSplitter) take() ([]byte, error) {
 			}
 			return nil, err
 		}
+		// Find the end of the value among them.
 		end, done := 0, false
 		for end < len(buffered) && !done {
 			c := buffered[end]
@@ -138,6 +143,7 @@ func (j *jsonSplitter) take() ([]byte, error) {
 			}
 			end++
 		}
+		// Keep them, unless the value is too long.
 		if int64(len(value)+end) > j.c.opts.MaxDocumentBytes {
 			tooLong, value = true, nil
 		}

@@ -221,6 +221,7 @@ func (g *groupReader) take(u rowUnit) error {
 
 // parquetColumns returns the columns that are read, by their number in the file.
 func (c *Content) parquetColumns(file *columns.File) (*tableColumns, error) {
+	// A column is found by its whole name, or by the steps of its path.
 	schema := file.Schema()
 	paths := schema.Columns()
 	find := func(name string) int {
@@ -239,6 +240,7 @@ func (c *Content) parquetColumns(file *columns.File) (*tableColumns, error) {
 		column := find(name)
 		return column >= 0 && !file.IsRepeated(column) && file.IsText(column)
 	}
+	// Choose the columns.
 	var have []string
 	for _, path := range paths {
 		have = append(have, strings.Join(withoutLists(schema, path), "."))
@@ -246,6 +248,7 @@ func (c *Content) parquetColumns(file *columns.File) (*tableColumns, error) {
 	table, err := c.opts.columns(have, find, func(name string) bool {
 		return isText(name) || slices.Contains(IDFields, name) && find(name) >= 0
 	})
+	// Say why a column that seems to be meant is no text.
 	for _, column := range table.texts {
 		if !file.IsText(column) {
 			err = fmt.Errorf("column %q has the type %s, which is no text; --text names the field", have[column],
@@ -264,6 +267,7 @@ func (c *Content) parquetColumns(file *columns.File) (*tableColumns, error) {
 	if err != nil {
 		return nil, c.noFields(err)
 	}
+	// If several columns may hold the text, the first rows decide.
 	if len(table.candidates) > 1 {
 		table.decide(&c.opts, countRows(file, table))
 	}

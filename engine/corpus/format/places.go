@@ -63,6 +63,7 @@ func quotedText(u *Unit) (quoted []byte) {
 // quotedPlaces returns the ranges of parts of a string's content in the quoted string. ok is false if the rest would
 // have another content.
 func quotedPlaces(quoted []byte, parts []Range) (places []Range, ok bool) {
+	// Follow the quoted string and its content up to each end of a part.
 	places = slices.Clone(parts)
 	at, length, exact := 0, int64(0), true // bytes read of the quoted string and of the content
 	to := func(end int64) int64 {
@@ -88,6 +89,7 @@ func quotedPlaces(quoted []byte, parts []Range) (places []Range, ok bool) {
 		places[i].From = to(parts[i].From)
 		places[i].To = to(parts[i].To)
 	}
+	// Without a doubtful backslash the places are right.
 	if exact {
 		return places, true
 	}

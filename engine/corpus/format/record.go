@@ -41,6 +41,7 @@ func recordField(record []byte, fields string) (field string) {
 // jsonText returns the text of a field: one string, or the strings of a list, separated by line ends. The text is a
 // part of the record, or is in buffer.
 func jsonText(record []byte, field string, buffer *[]byte) (text []byte, reason input.Reason, err error) {
+	// Refuse a value that is no object.
 	if begins := bytes.TrimLeft(record, " \t\r\n"); !bytes.HasPrefix(begins, []byte("{")) {
 		w := jsonWalker{b: record}
 		if err := w.whole(func() error { return w.skip(0) }); err != nil {
@@ -48,6 +49,7 @@ func jsonText(record []byte, field string, buffer *[]byte) (text []byte, reason 
 		}
 		return nil, input.Broken, fmt.Errorf("a JSON %s where an object was expected", jsonKind(begins))
 	}
+	// Join the strings of the field.
 	texts, kind := 0, ""
 	n, err := jsonEach(record, field, func(v []byte) (err error) {
 		if kind = jsonKind(v); kind != "string" {
@@ -71,6 +73,7 @@ func jsonText(record []byte, field string, buffer *[]byte) (text []byte, reason 
 		}
 		return nil
 	})
+	// Say why there is no text.
 	switch {
 	case err != nil:
 		return nil, input.Broken, err

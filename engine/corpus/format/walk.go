@@ -175,8 +175,9 @@ func jsonKind(value []byte) string {
 // errTwice is the error for a record that has a required field twice.
 var errTwice = errors.New("stands there twice")
 
-// find walks a value and calls found with the values at a path.
+// find walks a value and calls visit with the values at a path.
 func (w *jsonWalker) find(path []string, depth int, visit func(value []byte) error) error {
+	// At the end of the path is the value.
 	if len(path) == 0 {
 		w.next()
 		from := w.offset
@@ -189,6 +190,7 @@ func (w *jsonWalker) find(path []string, depth int, visit func(value []byte) err
 		return w.skip(depth)
 	}
 	switch w.next() {
+	// In an object, follow the member with the name of the step.
 	case '{':
 		seen := false
 		return w.object(func(name []byte) error {
@@ -201,6 +203,7 @@ func (w *jsonWalker) find(path []string, depth int, visit func(value []byte) err
 			seen = true
 			return w.find(path[1:], depth+1, visit)
 		})
+	// In a list, follow all elements or one of them.
 	case '[':
 		rest, wanted := path, -1
 		if path[0] == everyElement {
@@ -252,7 +255,7 @@ func fieldPath(name string) (path []string) {
 	return path
 }
 
-// jsonEach calls found with each value of a field of a record. The field has the whole name; if there is none, the
+// jsonEach calls visit with each value of a field of a record. The field has the whole name; if there is none, the
 // steps of the name lead to the values, also through lists. jsonEach checks the whole record and returns the number
 // of values.
 func jsonEach(record []byte, field string, visit func(value []byte) error) (n int, err error) {

@@ -97,6 +97,7 @@ func brokenRecord(from int64, err error) error {
 
 // readRecord reads the record that begins at from. It returns its unit, or the reason why it has none.
 func (w *warcReader) readRecord(from int64) (u Unit, reason *input.Skip, err error) {
+	// Read the version and the headers.
 	version, err := w.headerLine(from)
 	if err != nil {
 		return u, nil, err
@@ -116,6 +117,7 @@ func (w *warcReader) readRecord(from int64) (u Unit, reason *input.Skip, err err
 	if err != nil || length < 0 {
 		return u, nil, fmt.Errorf("Content-Length %.40q is no number of bytes", headers.Get("Content-Length"))
 	}
+	// Read the block, and check that another record follows.
 	if u, reason = warcUnit(headers, &w.c.opts); reason == nil && length > w.c.opts.MaxDocumentBytes {
 		reason = w.c.tooLarge(w.line)
 	}
@@ -124,6 +126,7 @@ func (w *warcReader) readRecord(from int64) (u Unit, reason *input.Skip, err err
 	if err == nil {
 		err = w.endRecord(length)
 	}
+	// After the first wrong length, the block is read again as far as the next record.
 	if err != nil && len(u.raw) > 0 && !w.wary && !errors.Is(err, unpack.ErrDamaged) {
 		lineEnds := bytes.Repeat([]byte("\n"), int(w.c.r.Offset()-begin)-len(u.raw)) // line ends read after the block
 		w.c.r.Unread(append(u.raw, lineEnds...))
@@ -253,6 +256,7 @@ func (w *warcReader) beginsMember(ahead int) bool {
 func (w *warcReader) untilRecord(to io.Writer, length int64) (found bool, err error) {
 	before := byte('\n')
 	for length > 0 {
+		// Look at the bytes that are buffered.
 		ahead, err := w.c.r.Peek(recordStartBytes)
 		if len(ahead) == 0 {
 			return false, err
@@ -263,6 +267,7 @@ func (w *warcReader) untilRecord(to io.Writer, length int64) (found bool, err er
 			n = len(ahead) - recordStartBytes + 1 // a record may begin in the other bytes and continue after them
 		}
 		n = int(min(int64(n), length))
+		// Search the beginning of a record among them.
 		for _, m := range recordStart.FindAllIndex(ahead, -1) {
 			at := m[0]
 			if at < n && (at == 0 && before == '\n' || at > 0 && ahead[at-1] == '\n' || w.beginsMember(at)) {
@@ -270,6 +275,7 @@ func (w *warcReader) untilRecord(to io.Writer, length int64) (found bool, err er
 				break
 			}
 		}
+		// Copy the bytes before it.
 		if n > 0 {
 			before = ahead[n-1]
 		}

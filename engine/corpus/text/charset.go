@@ -78,8 +78,8 @@ func decodeHTML(raw []byte, contentType string) (page []byte, repaired int) {
 
 const pageTimes = 8 // the factor of mostlyUTF8 for pages, and for bytes that show another encoding
 
-// mostlyUTF8 distinguishes a damaged UTF-8 page without declaration from a page in an 8-bit
-// encoding: in the former, sequences of several bytes are valid that many times as often as not.
+// mostlyUTF8 distinguishes a damaged UTF-8 page without declaration from a page in an 8-bit encoding. In UTF-8, the number
+// of valid sequences of several bytes is more than times the number of invalid bytes.
 func mostlyUTF8(raw []byte, times int) bool {
 	valid, invalid := 0, 0
 	for i := 0; i < len(raw); {
@@ -98,11 +98,10 @@ func mostlyUTF8(raw []byte, times int) bool {
 	return valid > times*invalid
 }
 
-// looksGBK distinguishes Chinese in GBK, often undeclared, from 8-bit encodings:
-// at least 20 bytes beyond ASCII, and 19 of 20 of them in pairs of the original GB 2312, whose
-// second byte is beyond ASCII as well. In Western text such bytes occur alone. In the encodings of
-// Japanese and Korean they pair up too; without a declaration they are read wrongly, and each
-// time alike.
+// looksGBK distinguishes Chinese in GBK, which is often undeclared, from 8-bit encodings. The text must have at least 20
+// bytes beyond ASCII, and 19 of 20 of them must be in pairs of the original GB 2312, which has both bytes beyond ASCII. In
+// Western text, such bytes occur alone. In Japanese and Korean encodings they occur in pairs, too. Without a declaration
+// such texts are read wrongly, but always in the same way.
 func looksGBK(raw []byte) bool {
 	paired, alone := 0, 0
 	for i := 0; i < len(raw); i++ {
@@ -118,9 +117,9 @@ func looksGBK(raw []byte) bool {
 	return paired >= 20 && paired >= 19*alone
 }
 
-// unknownCharset returns the name of the encoding that a text or, where html is set, a page declares, by its
-// Content-Type or else by a meta element, if its bytes had to tell another one: since it is no encoding that this
-// package reads, or is "none", or since they are no UTF-8; else "".
+// unknownCharset returns the encoding that a text or page declares, if its bytes had to show another one: because this
+// package does not read the declared encoding, or the bytes are no UTF-8. It returns "none" if nothing is declared, and
+// "" if the declaration holds. The Content-Type declares the encoding and, if html is set, a meta element.
 func unknownCharset(raw []byte, contentType string, html bool) string {
 	if utf8.Valid(raw) || IsUTF16(raw) {
 		return ""

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// pageText takes the text out of a page: what a reader would see if every element were shown.
+// A pageText extracts the text of a page: everything that a reader would see if every element were shown.
 //
 //	<p>One <b>bo</b>ld.</p><script>x</script><ul><li>Two   &amp;<li>three</ul>   ►   One bold.⏎Two &⏎three
 //
-// Markup, comments, scripts, styles, templates, drawings and noscript elements go; block
-// elements and br break the line, cells are set apart; white space is one space outside pre.
+// Markup, comments, scripts, styles, templates, drawings and noscript elements are left out. Block elements and br break
+// the line, and cells are separated by a space. Outside pre, white space becomes one space.
 type pageText struct {
 	out       []byte
 	space     bool // white space is due before the next character
@@ -22,7 +22,7 @@ type pageText struct {
 	pre       int  // depth of pre elements
 	pageBytes int  // bytes of the page: hardly any text is longer
 
-	zones *zones // nil where all is taken
+	zones *zones // nil if all text is taken
 }
 
 // isHidden reports whether an element's content is no text.
@@ -50,9 +50,9 @@ func isBlock(a atom.Atom) bool {
 	return false
 }
 
-// extract gives the text of a page in UTF-8, all of it or the main part. A page that opens a hidden
-// element and never closes it would lose all its rest; such an element is then taken as shown, in
-// another pass. The end of ctx is the only error.
+// extract returns the text of a page in UTF-8, all of it or the main part. If a page opens a hidden element and never
+// closes it, the rest of the page would be lost. Another pass then treats that element as shown. The end of ctx is the
+// only error.
 func (p *pageText) extract(ctx context.Context, page []byte, how Extraction) (string, error) {
 	switch {
 	case how == ExtractAll || how == "":
@@ -78,9 +78,10 @@ func (p *pageText) extract(ctx context.Context, page []byte, how Extraction) (st
 	return string(text), nil
 }
 
-// pass writes the text and returns the hidden element that was still open at the end, or 0. Those
-// in shown are not hidden. The end of ctx is the only error.
+// pass writes the text. It returns the hidden element that is open at the end of the page, or 0. The elements in shown are
+// not hidden. The end of ctx is the only error.
 func (p *pageText) pass(ctx context.Context, page []byte, shown []atom.Atom) (atom.Atom, error) {
+	// Begin with no text.
 	p.out = slices.Grow(p.out[:0], len(page)/4)
 	p.space, p.breakLine, p.pre, p.pageBytes = false, false, 0, len(page)
 	if p.zones != nil {
@@ -89,6 +90,7 @@ func (p *pageText) pass(ctx context.Context, page []byte, shown []atom.Atom) (at
 	z := newTags(ctx, page)
 	var h hiddenElement
 	for {
+		// Follow the tags, and write the text that is not hidden.
 		switch kind := z.next(); kind {
 		case html.ErrorToken:
 			if ctx.Err() != nil {
@@ -127,10 +129,10 @@ func (p *pageText) pass(ctx context.Context, page []byte, shown []atom.Atom) (at
 	}
 }
 
-// hidden is where in hidden elements a page is.
+// A hiddenElement is the hidden element that the current place of a page is in.
 type hiddenElement struct {
-	name  atom.Atom // the outermost of them; 0: in none
-	depth int       // of elements of that name
+	name  atom.Atom // name of the outermost hidden element; 0 if there is none
+	depth int       // number of open elements of that name
 }
 
 // start takes a start tag and reports whether it is hidden. Elements in shown hide nothing.

@@ -11,14 +11,14 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// tagBytesMax is the longest start tag whose attributes are read. For each byte of attributes the
-// tokenizer takes up to 50 bytes of memory, and each start tag after it clears a table of that size.
+// tagBytesMax is the maximum length of a start tag whose attributes are read. The tokenizer takes up to 50 bytes of
+// memory for each byte of attributes, and each later start tag clears a table of that size.
 const tagBytesMax = 256 << 10
 
 // nameBytesMax is longer than the name of each element.
 const nameBytesMax = 32
 
-// tags is a tokenizer of a page that takes linear time and stops with its context.
+// A tagReader is a tokenizer of a page that takes linear time and stops when its context ends.
 type tagReader struct {
 	*html.Tokenizer
 	ctx   context.Context

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// measuredFrom is the length of a text from which on it is decoded twice, so that its memory is known
-// when it is taken: it may become three times as long, and growing memory takes as much again.
+// measuredFrom is the minimum length of a text that is decoded twice. The first time measures the result, which may be
+// three times as long, so that its memory need not grow.
 const measuredFrom = 1 << 20
 
 // byteCount counts the bytes that are written to it.

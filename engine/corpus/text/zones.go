@@ -34,13 +34,12 @@ func ParseExtraction(name string) (Extraction, error) {
 	return "", fmt.Errorf("%q: must be main, all or auto", name)
 }
 
-// mainWordsMin is how many different words, or characters of a script without spaces, the main part
-// must have for ExtractAuto; a page with fewer is taken whole. With 12 no page of 3,132 was left
-// without a fingerprint that its whole text has; 10 leave 10, and with 20, 1.6 points fewer of 1,111
-// pairs of versions are found.
+// mainWordsMin is the minimum number of different words of the main part for ExtractAuto. A character of a script without
+// spaces counts as a word. If a page has fewer, its whole text is taken. With 12, all of 3,132 pages had a fingerprint if
+// their whole texts had one; with 10, ten pages had none. With 20, 1.6 % fewer of 1,111 pairs of versions are found.
 const mainWordsMin = 12
 
-// hasWords reports whether a text has at least least different words.
+// hasWords reports whether a text has at least minWords different words.
 func hasWords(text []byte, minWords int) bool {
 	seen := map[string]bool{}
 	for len(text) > 0 && len(seen) < minWords {
@@ -70,20 +69,20 @@ const (
 	zoneLink                   // text of a link
 )
 
-// zones follow the parts of a page while its text is taken. They remember where in the text the
-// zone changes. Each tag takes constant time, however many regions are open.
+// zones follow the parts of a page while its text is taken, and remember the offsets in the text at which the zone
+// changes. Each tag takes constant time, for any number of open regions.
 //
 //	<nav><a>x</a></nav> <main>text <aside>more</aside></main>   ->   x: aside, link; text: main; more: main, aside
 type zones struct {
 	regions    []region
 	names      [len(regionNames)]elements
-	openCounts [zoneLink]int // how many open regions make each zone
+	openCounts [zoneLink]int // number of open regions of each zone
 	link       bool
 	spans      []span
 }
 
-// A region is an open element that makes a zone. It ends when as many elements of its name have
-// ended as began. It is small, since a page may open one with each six bytes.
+// A region is an open element that makes a zone. It ends when all elements of its name that began in it have ended, and
+// then one more. A region is small, because a page may open one with every six bytes.
 type region struct {
 	name  uint8
 	zone  zone
@@ -174,8 +173,8 @@ func (z *zones) end(a atom.Atom) {
 	z.regions = z.regions[:last]
 }
 
-// regionNames are the elements that may be regions: the first namesMain are main, those up to
-// namesAside aside, and the others what their attributes say.
+// regionNames are the elements that may be regions. The first namesMain are main, and the next ones up to namesAside are
+// aside. The attributes of the others decide.
 var regionNames = [...]atom.Atom{atom.Main, atom.Article,
 	atom.Nav, atom.Aside, atom.Footer, atom.Header, atom.Dialog, atom.Menu,
 	atom.Div, atom.Section, atom.Ul, atom.Ol, atom.Td, atom.Table, atom.Form, atom.P}
@@ -221,8 +220,8 @@ func zoneOfAttributes(t *html.Tokenizer) (in zone) {
 	return in
 }
 
-// mainText returns the part of a text that the page marks as main, or else the lines that are not
-// aside and not mostly links; where that is too little for ExtractAuto, or none, the whole text.
+// mainText returns the part of a text that the page marks as main. If that has too few words, it returns the lines that
+// are not aside and not mostly links. If these have too few words for ExtractAuto, or none, it returns the whole text.
 func (z *zones) mainText(text []byte, how Extraction) []byte {
 	var marked []byte
 	for in, part := range z.parts(text) {

@@ -21,11 +21,13 @@ const bodyWindowMaxBytes = 8 << 20 // the window of zstd in HTTP, as RFC 9659 li
 // remains unchanged: compressed bytes are not valid UTF-8. For a coding that this package does not undo, known is
 // false.
 func Body(body []byte, coding string, limit int64) (content []byte, known bool, err error) {
+	// The crawler may have removed the coding.
 	packing, isGzip := PackingOf(body), strings.HasSuffix(coding, "gzip") // x-gzip too
 	if coding == "" || coding == "identity" || utf8.Valid(body) || isGzip && packing != Gzip ||
 		coding == "zstd" && packing != Zstd {
 		return body, true, nil
 	}
+	// Choose the decompressor.
 	var r io.Reader
 	in := bytes.NewReader(body)
 	switch {
@@ -46,6 +48,7 @@ func Body(body []byte, coding string, limit int64) (content []byte, known bool, 
 	default:
 		return body, false, nil
 	}
+	// Keep what can be decompressed of a body that was cut short.
 	if err == nil {
 		content, err = io.ReadAll(io.LimitReader(r, limit+1))
 	}

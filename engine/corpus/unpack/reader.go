@@ -40,6 +40,7 @@ type Reader struct {
 
 // NewReader returns a reader of the content of src, which is decompressed if its first bytes show a compression.
 func NewReader(src io.Reader, o Options) (*Reader, error) {
+	// Recognise the compression by the first bytes.
 	file := &source{r: src}
 	disk := bufio.NewReaderSize(file, bufferFor(o.Bytes))
 	head, err := disk.Peek(HeadBytes)
@@ -50,6 +51,7 @@ func NewReader(src io.Reader, o Options) (*Reader, error) {
 	if r.Packing == None {
 		return r, nil
 	}
+	// Open the decompressor.
 	head, _ = disk.Peek(levelBytes) // the decoder has the error again
 	r.Fast = IsFast(head)
 	d := &decoder{packing: r.Packing, name: o.Name, file: file}

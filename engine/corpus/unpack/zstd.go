@@ -33,6 +33,7 @@ func findFrames(b []byte, maxBytes int, _ bool) (n, content int) {
 // frame returns the length of the zstd frame at the beginning of b, or 0 if b does not have all of the frame. It also
 // returns the maximum length of its content, by the headers of its blocks in b.
 func frame(b []byte) (n, content int) {
+	// Read the header. A skippable frame says its length.
 	var h zstd.Header
 	if err := h.Decode(b); err != nil {
 		return 0, 0
@@ -44,6 +45,7 @@ func frame(b []byte) (n, content int) {
 		}
 		return n, 0
 	}
+	// Add up the blocks.
 	for last := false; !last; {
 		if n+3 > len(b) {
 			return 0, content
@@ -62,6 +64,7 @@ func frame(b []byte) (n, content int) {
 			return 0, 0
 		}
 	}
+	// A checksum may follow.
 	if h.HasCheckSum {
 		n += 4
 	}

@@ -13,6 +13,7 @@ func (r *Result) count() {
 	met, answered := make([]bool, len(r.x.items)), make([]bool, len(r.x.items))
 	in := make([]int, len(r.Sets)) // for each set, the last document with hits, from 1
 	for b := store.Fields(r.spool.All); len(b) > 0; {
+		// Decode a document, and compute the scores of its candidates.
 		g := hitDocument{offset: len(r.spool.All) - len(b), firstScore: len(r.scores)}
 		_, source, line := b.Text(), string(b.Text()), int(b.Uvarint())
 		g.line, g.hash = line, b.Word()
@@ -28,6 +29,7 @@ func (r *Result) count() {
 			r.scores = r.scores[:g.firstScore]
 			continue
 		}
+		// Count the best hits for the sets and items.
 		for _, h := range r.x.best(hits) {
 			r.scores[h.candidate] = h.Score
 			set := &r.Sets[h.Item.Set]
@@ -44,6 +46,7 @@ func (r *Result) count() {
 				set.Answered++
 			}
 		}
+		// Add the document to those of its file.
 		of, ok := r.fileRanges[source]
 		if !ok {
 			of[0] = len(r.hitDocuments)
@@ -52,6 +55,7 @@ func (r *Result) count() {
 		r.fileRanges[source] = [2]int{of[0], len(r.hitDocuments)}
 	}
 	r.Met, r.sums = len(r.hitDocuments), nil
+	// Count the items that are phrases.
 	for i := range r.x.items {
 		if r.isPhrase(i) {
 			r.Sets[r.x.items[i].Set].Phrases++

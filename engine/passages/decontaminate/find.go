@@ -91,6 +91,7 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 			err = errors.Join(err, r.Close())
 		}
 	}()
+	// Read the corpus, and find the candidates of each document.
 	cfg.Recipe = simhash.Recipe{}
 	if cfg.Work != nil {
 		cfg.Job = x.job()
@@ -117,6 +118,7 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *
 	if err != nil {
 		return nil, report, err
 	}
+	// Count the hits. The number of documents with each n-gram is known now.
 	r.units = report.FileUnits
 	r.count()
 	return r, report, nil

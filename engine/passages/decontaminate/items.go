@@ -196,11 +196,13 @@ func ReadItems(ctx context.Context, inputs []string, cfg ingest.Config, o Option
 	if err != nil {
 		return nil, ingest.Report{}, err
 	}
+	// Choose the fields of questions and answers.
 	cfg.Document.TextField, cfg.Document.PreferText = o.Question, QuestionFields
 	cfg.Document.ValueFields, cfg.Document.FirstValue = [][]string{AnswerFields}, true
 	if o.Answer != "" {
 		cfg.Document.ValueFields = [][]string{{o.Answer}}
 	}
+	// Read the items, and hash their tokens.
 	x := &Items{o: o}
 	numbers := map[string]int{}
 	report, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[readItem]{
@@ -232,6 +234,7 @@ func ReadItems(ctx context.Context, inputs []string, cfg ingest.Config, o Option
 	if err != nil {
 		return nil, report, err
 	}
+	// Make the tables of their n-grams.
 	x.build(cfg.Threads)
 	return x, report, nil
 }

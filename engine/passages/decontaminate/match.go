@@ -65,6 +65,7 @@ type matcher struct {
 
 // find returns the candidates of a document, in the order of their items. There is at most one for each item.
 func (m *matcher) find(text string) (all []candidate) {
+	// Find the n-grams of the items in the document, and the runs around them.
 	m.take(text)
 	m.runs, m.grams = m.runs[:0], m.grams[:0]
 	for k := range m.windows {
@@ -74,11 +75,13 @@ func (m *matcher) find(text string) (all []candidate) {
 	for k, n := range m.x.table.lengths {
 		m.seeds(n, m.windows[k])
 	}
+	// Sort the runs by item and place.
 	slices.Sort(m.grams)
 	m.grams = slices.Compact(m.grams)
 	slices.SortStableFunc(m.runs, func(a, b run) int {
 		return cmp.Or(cmp.Compare(a.item, b.item), cmp.Compare(a.start, b.start))
 	})
+	// Make candidates of the runs of each item, and keep the best one.
 	for from := 0; from < len(m.runs); {
 		item := m.runs[from].item
 		best := candidate{}
@@ -220,6 +223,7 @@ type link struct {
 func (m *matcher) candidate(runs []run) candidate {
 	c := candidate{item: runs[0].item}
 	it := &m.x.items[c.item]
+	// Add the runs that follow after gaps.
 	parts := append(m.parts[:0], runs...)
 	if !it.isWhole {
 		for _, r := range runs {
@@ -228,6 +232,7 @@ func (m *matcher) candidate(runs []run) candidate {
 	}
 	slices.SortFunc(parts, func(a, b run) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.place, b.place)) })
 	m.parts, m.links = parts, m.links[:0]
+	// Find the chain of runs with the maximum number of equal tokens.
 	last := 0
 	for i := range parts {
 		m.links = append(m.links, m.link(i))
@@ -235,6 +240,7 @@ func (m *matcher) candidate(runs []run) candidate {
 			last = i
 		}
 	}
+	// Follow the chain from its end to its beginning.
 	c.equal, c.to = m.links[last].equal, parts[last].end()
 	for i := last; i >= 0; i = m.links[i].previous {
 		r, skip := &parts[i], m.links[i].overlap

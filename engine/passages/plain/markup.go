@@ -23,6 +23,7 @@ var inline = map[string]bool{"a": true, "abbr": true, "b": true, "bdi": true, "b
 
 // tag implements leave for '<'.
 func (r *Reader) tag(offset int) (size int, with string) {
+	// Find out once for each text whether it has tags.
 	if r.tagged == 0 {
 		r.tagged = -1
 		for _, sign := range []string{"</", "<br", "<p>"} {
@@ -35,12 +36,14 @@ func (r *Reader) tag(offset int) (size int, with string) {
 	if r.tagged < 0 {
 		return 0, ""
 	}
+	// A comment ends at its own mark.
 	if strings.HasPrefix(text, "<!--") {
 		if end := r.find(offset, "-->"); end >= 0 {
 			return end + 3 - offset, ""
 		}
 		return 0, ""
 	}
+	// A tag becomes white space, unless it is inside a sentence.
 	name := tagName(text)
 	size = tagSize(text)
 	if name == "" || size == 0 {
@@ -149,12 +152,14 @@ func (r *Reader) emphasis(offset int) int {
 	for end < len(r.text) && r.text[end] == c {
 		end++
 	}
+	// Look at the characters before and after the run of marks.
 	n := end - offset
 	before, _ := utf8.DecodeLastRuneInString(r.text[:offset])
 	after, _ := utf8.DecodeRuneInString(r.text[end:])
 	edge := func(r rune, place bool) bool { return place || unicode.IsSpace(r) }
 	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 	atBegin, atEnd := edge(before, offset == 0), edge(after, end == len(r.text))
+	// Decide by the mark, its number and its neighbours.
 	switch {
 	case c == '`' && n >= 3:
 		line, _, _ := strings.Cut(r.text[end:min(len(r.text), end+fenceMax)], "\n")
