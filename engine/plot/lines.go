@@ -73,11 +73,7 @@ func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 	}
 	x := func(i int) float64 { return left + insideX*float64(i)/float64(last) }
 	y := func(v float64) float64 { return above + insideY*(1-min(max(v, 0), 1)) }
-	// Draw the background and the title.
-	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "+
-		"font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
-	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
-	text(&b, left+insideX/2, above/2+4, "middle", "", c.Title)
+	begin(&b, left+insideX/2, c.Title)
 	// Draw the axes with their labels.
 	const ticks = 5
 	for i := range ticks + 1 {
@@ -101,9 +97,7 @@ func (c *Lines) WriteTo(w io.Writer) (int64, error) {
 			left+insideX+12, coordinate(legendY-4), colour, dash)
 		text(&b, left+insideX+46, legendY, "start", "", s.Name)
 	}
-	text(&b, left+insideX/2, height-8, "middle", "", c.X)
-	text(&b, 14, above+insideY/2, "middle", fmt.Sprintf(" transform=\"rotate(-90 14 %d)\"", above+insideY/2), c.Y)
-	b.WriteString("</svg>\n")
+	end(&b, left+insideX/2, height-8, c.X, c.Y)
 	return b.WriteTo(w)
 }
 

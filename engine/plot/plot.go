@@ -43,11 +43,7 @@ func (c *Bars) WriteTo(w io.Writer) (int64, error) {
 	const insideX, insideY = width - left - right, height - above - under
 	top := c.top()
 	y := func(v float64) float64 { return above + insideY*(1-min(max(v, 0), top)/top) }
-	// Draw the background and the title.
-	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "+
-		"font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
-	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
-	text(&b, width/2, above/2+4, "middle", "", c.Title)
+	begin(&b, width/2, c.Title)
 	// Draw the grid of the y axis.
 	for i := range 5 {
 		v := top * float64(i) / 4
@@ -79,10 +75,24 @@ func (c *Bars) WriteTo(w io.Writer) (int64, error) {
 			width-right)
 	}
 	fmt.Fprintf(&b, "<path d=\"M%d %dV%dH%d\" fill=\"none\" stroke=\"#000\"/>\n", left, above, height-under, width-right)
-	text(&b, left+insideX/2, height-10, "middle", "", c.X)
-	text(&b, 14, above+insideY/2, "middle", fmt.Sprintf(" transform=\"rotate(-90 14 %d)\"", above+insideY/2), c.Y)
-	b.WriteString("</svg>\n")
+	end(&b, left+insideX/2, height-10, c.X, c.Y)
 	return b.WriteTo(w)
+}
+
+// begin draws the background, and the title around position x.
+func begin(b *bytes.Buffer, x float64, title string) {
+	fmt.Fprintf(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "+
+		"font-family=\"sans-serif\" font-size=\"12\">\n", width, height)
+	fmt.Fprintf(b, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", width, height)
+	text(b, x, above/2+4, "middle", "", title)
+}
+
+// end writes the names of the axes, the one of the x axis at a position, and ends the drawing.
+func end(b *bytes.Buffer, x, y float64, nameX, nameY string) {
+	const middle = above + (height-above-under)/2
+	text(b, x, y, "middle", "", nameX)
+	text(b, 14, middle, "middle", fmt.Sprintf(" transform=\"rotate(-90 14 %d)\"", middle), nameY)
+	b.WriteString("</svg>\n")
 }
 
 // top returns the upper end of the y axis, which is above 0.

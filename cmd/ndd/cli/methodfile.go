@@ -23,7 +23,8 @@ type MethodFile struct {
 	path string
 	set  *pflag.FlagSet
 
-	spots, ends, sameSite      string
+	spots, ends                string
+	otherSites                 bool
 	distance, chain            uint16
 	minFeatures                uint32
 	minDocuments, maxDocuments uint32
@@ -42,7 +43,7 @@ func NewMethodFile() *MethodFile {
 	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (。; for auto 。！？；)")
 	fl.BoolVar(&f.bags, "bags", false, "count a signature as often as it occurs (false)")
 	fl.Uint32Var(&f.minFeatures, "min-features", 0, "lowest number of signatures (spotsigs 8, ccdet 4, winnow 3, shingles 4)")
-	fl.StringVar(&f.sameSite, "same-site", "keep", "pairs of documents of one --site: keep or skip")
+	ValueVar(fl, &f.otherSites, "same-site", "pairs of documents of one --site: keep or skip", []string{"keep", "skip"}, false, true)
 	fl.Uint32Var(&f.minDocuments, "min-df", 2, "find no candidates by a signature that fewer documents have")
 	fl.Uint32Var(&f.maxDocuments, "max-df", postings.MaxDocuments,
 		"find no candidates by a signature that more documents have")
@@ -159,10 +160,7 @@ func (f *MethodFile) Join(o *copies.Options, sites bool) error {
 	if limit := cmp.Or(o.Join.MaxDocuments, postings.MaxDocuments); o.Join.MinDocuments > limit {
 		return Usagef("%s: min-df %d: must be at most max-df, %d", f.path, o.Join.MinDocuments, limit)
 	}
-	if o.OtherSites = f.sameSite == "skip"; !o.OtherSites && f.sameSite != "keep" {
-		return Usagef("%s: same-site %q: must be keep or skip", f.path, f.sameSite)
-	}
-	if o.OtherSites && !sites {
+	if o.OtherSites = f.otherSites; o.OtherSites && !sites {
 		return Usagef("%s: same-site needs the field that has the site: --site FIELD", f.path)
 	}
 	return nil

@@ -137,13 +137,30 @@ func flagText(f *pflag.Flag, value string) string {
 	if !isBool && !isSaid && !slices.Contains([]string{"", "0", "[]", "0s"}, f.DefValue) {
 		usage += " (default " + f.DefValue + ")"
 	}
-	line, text := fmt.Sprintf("%-*s", usageColumn-2, name)+" ", ""
-	for word := range strings.FieldsSeq(usage) {
-		if len(line)+1+len(word) > usageWidth {
-			text += line + "\n"
-			line = strings.Repeat(" ", usageColumn-1)
-		}
-		line += " " + word
+	text := ""
+	for line := range strings.Lines(Wrap(usage, usageWidth-max(usageColumn, len(name)+2))) {
+		text += fmt.Sprintf("%-*s %s", usageColumn-1, name, line)
+		name = ""
 	}
-	return text + line + "\n"
+	return text
+}
+
+// Wrap returns a text in lines of at most width characters.
+func Wrap(text string, width int) string {
+	var b strings.Builder
+	column := 0
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case column == 0:
+		case column+1+len(word) > width:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String() + "\n"
 }

@@ -3,6 +3,8 @@ package mapreduce
 import (
 	"fmt"
 	"strings"
+
+	"example.org/ndd/cmd/ndd/cli"
 )
 
 // help returns the long help of a job: its input, output and shuffle, and the command lines that run it. A reader only
@@ -12,7 +14,7 @@ func (j *mapReduceJob) help() string {
 	fmt.Fprintf(&b, "%s.\n\n", strings.ToUpper(j.short[:1])+j.short[1:])
 	paragraph := func(title string, lines ...string) {
 		for _, line := range lines {
-			for part := range strings.Lines(wrapped(line, helpWidth-len(margin))) {
+			for part := range strings.Lines(cli.Wrap(line, helpWidth-len(margin))) {
 				fmt.Fprintf(&b, "%-*s%s", len(margin), title, part)
 				title = ""
 			}
@@ -34,7 +36,7 @@ func (j *mapReduceJob) help() string {
 	}
 	paragraph("Output", "a line each: "+j.out)
 	if j.notes != "" {
-		b.WriteString("\n" + wrapped(j.notes, helpWidth))
+		b.WriteString("\n" + cli.Wrap(j.notes, helpWidth))
 	}
 	fmt.Fprintf(&b, "\nShell:\n\n%s\nHadoop Streaming:\n\n%s\nSpark (Python):\n\n%s", j.shell(), j.hadoop(), j.spark())
 	return b.String()
@@ -44,27 +46,6 @@ const (
 	helpWidth = 88
 	margin    = "           " // width of the column with the titles of paragraphs
 )
-
-// wrapped returns a text wrapped to lines of at most width characters.
-func wrapped(text string, width int) string {
-	var b strings.Builder
-	at := 0
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case at == 0:
-		case at+1+len(word) > width:
-			b.WriteByte('\n')
-			at = 0
-		default:
-			b.WriteByte(' ')
-			at++
-		}
-		b.WriteString(word)
-		at += len(word)
-	}
-	b.WriteByte('\n')
-	return b.String()
-}
 
 func (j *mapReduceJob) step(step, flags string) string {
 	return strings.TrimRight("ndd mapreduce "+step+" "+j.name+" "+flags, " ")

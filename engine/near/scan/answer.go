@@ -50,7 +50,7 @@ func (s *Searcher) Hits(ctx context.Context, f Source) iter.Seq2[Hit, error] {
 			return
 		}
 		defer hits.Close()
-		for h, err := range hits.all(ctx) {
+		for h, err := range allHits(ctx, hits) {
 			if !yield(h, err) || err != nil {
 				return
 			}

@@ -32,14 +32,14 @@ func hitOf(r record) Hit {
 
 // hits sorts hits by row of Q, distance, fingerprint and row of F, and removes repetitions. Hits that
 // exceed its memory are in temporary files.
-type hits struct{ *radix.Records[record] }
+type hits = radix.Records[record]
 
 // newHits returns an empty collection for a number of writer goroutines. It takes about bytes of memory,
 // at least some KiB for each writer. Temporary files are in the folder dir; "" means the system's folder
 // for them. The caller closes it.
 func newHits(d *disk.Disk, dir string, bytes uint64, writers int) *hits {
 	buffer := int(min(max(bytes/uint64(max(writers, 1))/sortBytes, 256), 1<<40))
-	return &hits{radix.NewRecords(spill.NewRuns[record](d, dir, "hits", buffer*recordBytes), buffer, 1)}
+	return radix.NewRecords(spill.NewRuns[record](d, dir, "hits", buffer*recordBytes), buffer, 1)
 }
 
 // sortBytes are the bytes of memory that sorting a record takes: the record and a copy, its first word and a
@@ -71,8 +71,8 @@ func (e *expander) take(ctx context.Context, matches []match) error {
 
 func (e *expander) close() { e.to.Close() }
 
-// all yields every hit in order. An error ends the sequence. All writers must be closed before.
-func (h *hits) all(ctx context.Context) iter.Seq2[Hit, error] {
+// allHits yields every hit in order. An error ends the sequence. All writers must be closed before.
+func allHits(ctx context.Context, h *hits) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		n := 0
 		for r, err := range h.All() {

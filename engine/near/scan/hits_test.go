@@ -48,7 +48,7 @@ func TestScanHits(t *testing.T) {
 				done = max(done, n)
 			}})
 			must.Do(t, err)
-			if got := collect(t, hits.all(t.Context())); !slices.Equal(got, want) || done != uint64(len(base)) {
+			if got := collect(t, allHits(t.Context(), hits)); !slices.Equal(got, want) || done != uint64(len(base)) {
 				t.Fatalf("%s: %d hits, want %d; %d done", name, len(got), len(want), done)
 			}
 			hits.Close()

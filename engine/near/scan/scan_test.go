@@ -32,7 +32,7 @@ func answer(t testing.TB, tables *tables, base []uint64, chunk int) []oracle.Hit
 	}
 	must.Do(t, m.Map(base[:min(chunk, len(base))], 0))
 	to.close()
-	return collect(t, hits.all(t.Context()))
+	return collect(t, allHits(t.Context(), hits))
 }
 
 func collect(t testing.TB, hits iter.Seq2[Hit, error]) (list []oracle.Hit) {
