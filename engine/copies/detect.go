@@ -25,7 +25,7 @@ type Report struct {
 type Detector struct {
 	o        Options
 	methods  []methodSets
-	hasKnown bool     // Known was called
+	hasKnown bool     // MarkKnown was called
 	facts    []facts  // facts of each document
 	covered  []uint8  // coverage of each document, see [Sets]
 	sites    []uint64 // site of each document, as SiteOf returns it; nil if no document has a site

@@ -45,7 +45,7 @@
 // # Signature files
 //
 // A signature file ([Create], [Open]) keeps the signatures of documents. It is written once. A [Detector] adds the
-// documents of files ([Detector.AddFile]), marks them as known ([Detector.Known]), and finds the pairs of a known
+// documents of files ([Detector.AddFile]), marks them as known ([Detector.MarkKnown]), and finds the pairs of a known
 // and a later document.
 //
 // # Memory

@@ -36,7 +36,7 @@ const (
 // Other records of the job pairs begin with one of these letters.
 const (
 	pairMark     = 'p' // pair of a document and a preferred one that confirms it
-	followedMark = 'f' // a document that pairs have as the preferred one
+	followedMark = 'f' // the preferred document of a pair
 )
 
 const (

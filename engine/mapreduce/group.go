@@ -14,9 +14,9 @@ import (
 
 // A group is the documents that share leading bits under a table. They come in order of preference.
 //
-//	others    kept and undecided documents that a later one can be dropped for, in two parts:
-//	stars     those without a preferred document in the group that confirms them
-//	rest      the others
+//	candidates   kept and undecided documents that a later one can be dropped for, in two parts:
+//	stars        candidates without a preferred document in the group that confirms them
+//	rest         the other candidates
 //
 // If many documents are near each other, there are few stars. Every document is compared with the stars near it. It
 // is compared with the rest only if that can change the result. So a group of n documents costs less than n * n
@@ -30,7 +30,7 @@ type group struct {
 
 	candidates  []candidate
 	stars, rest part
-	equals      map[content]int32 // the first of the others with a fingerprint and a sketch
+	equals      map[content]int32 // first candidate with a fingerprint and a sketch
 	nameBytes   int
 
 	near        []uint32
@@ -55,11 +55,11 @@ type content struct {
 	sketch      sketch.Sketch
 }
 
-// A part is some of the others.
+// A part is a part of the candidates.
 type part struct {
 	fingerprints cluster.Representatives
 	sketches     sketch.List
-	numbers      []int32 // numbers among the others
+	numbers      []int32 // numbers of the candidates
 }
 
 // A match is a candidate that confirms a document: its distance and its number. Lower numbers are preferred.
@@ -100,8 +100,8 @@ func (g *group) begin(key []byte) error {
 	return nil
 }
 
-// add compares the next document with the others, writes its pairs, and adds it to the others if later ones can be
-// dropped for it.
+// add compares the next document with the candidates, and writes its pairs. It adds the document to the candidates if
+// later ones can be dropped for it.
 func (g *group) add(key, value []byte) error {
 	// Parse the record.
 	head, text, ok := bytes.Cut(key, []byte(" "))
@@ -142,8 +142,8 @@ func (g *group) add(key, value []byte) error {
 	return g.hold(&d, to)
 }
 
-// hold adds a document to the others. If it is not dropped, later documents with the same content are compared only
-// with it.
+// hold adds a document to the candidates. If it is not dropped, later documents with the same content are compared
+// only with it.
 func (g *group) hold(d *candidate, to *part) error {
 	to.fingerprints.Add(d.fingerprint)
 	to.sketches.Append(&d.sketch)
@@ -159,8 +159,8 @@ func (g *group) hold(d *candidate, to *part) error {
 		uint64(otherBytes*len(g.candidates)+g.nameBytes))
 }
 
-// compare finds the others that confirm a document: the nearest kept one, and nearer undecided ones. If Most is 1, one
-// undecided document is enough, but each star is compared until a document follows it.
+// compare finds the candidates that confirm a document: the nearest kept one, and nearer undecided ones. If PairsMax
+// is 1, one undecided document is enough, but each star is compared until a document follows it.
 func (g *group) compare(d *candidate) {
 	near := g.stars.near(g.near[:0], &g.hits, d.fingerprint)
 	g.near = near
@@ -223,8 +223,8 @@ func (g *group) take(d *candidate, p *part, near []uint32) {
 	}
 }
 
-// write writes matches of a document: of all kept or all undecided documents. If Most is not 1, it leaves out those
-// that an earlier table finds.
+// write writes matches of a document: of all kept or all undecided documents. If PairsMax is not 1, it leaves out
+// matches that an earlier table finds.
 //
 //	hash of its text	p, 0 for kept ones or 1, distance, rank, name, similarity, own name
 func (g *group) write(d *candidate, matches []match) error {
@@ -277,7 +277,7 @@ func (g *group) writeEqual(d *candidate, first int32) error {
 // unverified is written for the similarity of documents without sketches.
 const unverified = "unverified"
 
-// flush writes which of the others have pairs.
+// flush writes the candidates that have pairs.
 //
 //	hash of the text	f
 func (g *group) flush() error {

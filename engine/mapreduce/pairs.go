@@ -24,10 +24,10 @@ import (
 // say so.
 //
 // If documents have equal fingerprints and sketches, only the first is paired with other documents. Each of the rest
-// has one pair, with the first. If a document has more than Most pairs in a table, only the nearest one is written.
-// The counter pairs_left_out counts the rest. So the number of pairs in a large group grows with the number of
-// documents, not with its square. Results of the job dedup have only the decided documents that other documents still
-// need.
+// has one pair, with the first. If a document has more than PairsMax pairs in a table, only the nearest one is
+// written. The counter pairs_left_out counts the rest. So the number of pairs in a large group grows with the number
+// of documents, not with its square. Results of the job dedup have only the decided documents that other documents
+// still need.
 type Pairs struct {
 	K         int
 	Threshold float64

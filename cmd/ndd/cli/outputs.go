@@ -83,19 +83,6 @@ func (o *Outputs) Copies(ctx context.Context, inputs []string, path string) (*Co
 	return c, nil
 }
 
-// Annotations is Copies for copies with additional fields. Documents that are read with opts must not have these fields.
-func (o *Outputs) Annotations(ctx context.Context, inputs []string, path string, opts format.Options,
-	fields []result.Column) (*CopyFolder, error) {
-	c, err := o.Copies(ctx, inputs, path)
-	if err != nil || c == nil {
-		return nil, err
-	}
-	if err := rewrite.CheckFields(ctx, inputs, opts, fields); err != nil {
-		return nil, Usagef("--annotate: %w", err)
-	}
-	return c, nil
-}
-
 // Commit publishes all outputs, tables before folders.
 func (o *Outputs) Commit() error {
 	for _, f := range slices.Backward(o.outputs) {
@@ -163,7 +150,12 @@ func (o *Outputs) CopyFolders(ctx context.Context, inputs []string, writeKept, a
 		c.Kept, err = o.Copies(ctx, inputs, writeKept)
 	}
 	if err == nil {
-		c.Annotated, err = o.Annotations(ctx, inputs, annotate, opts, fields)
+		c.Annotated, err = o.Copies(ctx, inputs, annotate)
+	}
+	if err == nil && c.Annotated != nil {
+		if err = rewrite.CheckFields(ctx, inputs, opts, fields); err != nil {
+			err = Usagef("--annotate: %w", err)
+		}
 	}
 	return c, err
 }
@@ -187,7 +179,7 @@ func (c *CopyFolders) Refill(ctx context.Context, r Rewriter) (partly, err error
 	return partly, err
 }
 
-// ReportCopies logs the files whose copies may be unexpected, and the number of affected documents.
+// ReportCopies logs files with unexpected copies, and the numbers of affected documents.
 func (g *Globals) ReportCopies(r rewrite.Report) {
 	each := func(n int, more string, text func(i int) string) {
 		for i := range min(n, NamedMax) {

@@ -46,7 +46,7 @@ func newTab(t *testing.T, url, selector string) *tab {
 	t.Cleanup(cancel)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(cancel)
-	_, err := chromedp.Run(ctx, chromedp.Title()) // starts it, for as long as ctx lasts
+	_, err := chromedp.Run(ctx, chromedp.Title()) // starts the browser, which runs until ctx ends
 	must.Do(t, err)
 	messages := chromedp.Console(ctx)
 	ctx, cancel = context.WithTimeout(ctx, browserMax)

@@ -33,7 +33,7 @@ type connectionCounts struct {
 	Refused    uint64 // connections closed at once because all others were busy
 }
 
-// newConnections returns a limit of max open connections.
+// newConnections returns an empty set of connections that is limited to max.
 func newConnections(max int) *connections {
 	return &connections{max: max, open: map[net.Conn]time.Time{}}
 }

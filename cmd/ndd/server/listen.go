@@ -146,7 +146,7 @@ func (l *listener) drain(timeMax time.Duration) bool {
 
 func (l *listener) close() { l.server.Close() }
 
-// adminConnections is the maximum number of connections of the admin listener, for scrapers and a person.
+// adminConnections is the maximum number of connections of the admin listener.
 const adminConnections = 128
 
 // descriptorsKept are the open files that are not for clients: files of the index, logs, merges, the admin listener.

@@ -311,7 +311,7 @@ func drainUnderLoad(t *testing.T, requests int64) {
 					return
 				case status == http.StatusOK:
 					served.Add(1)
-				case status == http.StatusTooManyRequests: // it waited for a second, as others stood still
+				case status == http.StatusTooManyRequests: // refused after a second, because others made no progress
 				default:
 					t.Errorf("%s: %d", path, status)
 					return

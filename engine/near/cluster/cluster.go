@@ -194,16 +194,12 @@ func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 // Clusters are the connected components: near pairs may chain, so distances can exceed K. Documents with the same
 // fingerprint are in the same cluster.
 //
-// If there are many documents, Find first looks for the candidates: the documents with a near or equal one. It joins
-// all fingerprints, with room for a part of them at a time, and sets a bit in a filter for each fingerprint of a near
-// pair. Then it compares the candidates only:
+// If there are many documents, Find first looks for candidates, the documents with a near or equal one (findNear). Then
+// it compares only these. For 1e9 raw fingerprints this takes 8 GB of mapped input, 4 GB for keys and 1 GB for the
+// filter. If 5 % have a near one, the candidates take 2.2 GB after the keys are freed:
 //
 //	fingerprints --join--> filter --each row--> candidates --sort, join, union-find--> clusters
 //	8n                     n                    44 bytes each
-//
-// For 1e9 raw fingerprints this takes 8 GB of mapped input, 4 GB for keys and 1 GB for the filter. If 5 % have a near
-// one, the candidates take 2.2 GB after the keys are freed. The join uses 8 or 9 tables. It costs about 80 ns a
-// fingerprint on one thread, and 3 ns a table to read the fingerprint a second time.
 func Find(ctx context.Context, all Prints, o Options) (*Result, error) {
 	o = o.withDefaults()
 	c, err := o.candidates(ctx, &all)

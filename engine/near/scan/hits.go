@@ -34,9 +34,9 @@ func hitOf(r record) Hit {
 // exceed its memory are in temporary files.
 type hits = radix.Records[record]
 
-// newHits returns an empty collection for a number of writer goroutines. It takes about bytes of memory,
-// at least some KiB for each writer. Temporary files are in the folder dir; "" means the system's folder
-// for them. The caller closes it.
+// newHits returns an empty collection for a number of writer goroutines. bytes is the approximate memory; it takes at
+// least some KiB for each writer. Temporary files are in the folder dir; "" means the system's folder for them. The
+// caller closes it.
 func newHits(d *disk.Disk, dir string, bytes uint64, writers int) *hits {
 	buffer := int(min(max(bytes/uint64(max(writers, 1))/sortBytes, 256), 1<<40))
 	return radix.NewRecords(spill.NewRuns[record](d, dir, "hits", buffer*recordBytes), buffer, 1)
