@@ -99,7 +99,7 @@ func killedAfter(t *testing.T, ms int, args ...string) {
 type indexContents struct {
 	mu      sync.Mutex
 	docs    map[string]*expectedDoc // by ID
-	open    [][]*expectedDoc        // requests that were not answered; each is done whole or not at all
+	open    [][]*expectedDoc        // requests without an answer; each was done completely or not at all
 	next    int
 	answers atomic.Int64
 }
@@ -187,7 +187,7 @@ type serveProcess struct {
 	stderr string // file with its messages: a pipe would have them some time later
 }
 
-// startServed starts a server, whose messages go to a file in dir, and waits until it is ready.
+// startServed starts a server and waits until it is ready. Its messages go to a file in dir.
 func startServed(cmd *exec.Cmd, dir string) (*serveProcess, error) {
 	f, err := os.CreateTemp(dir, "stderr")
 	if err != nil {

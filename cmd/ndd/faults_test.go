@@ -23,8 +23,8 @@ import (
 	"example.org/ndd/engine/storage/disk"
 )
 
-// signalsMax is after how many signals a test says that they do not come in time. On a loaded
-// machine some processes end before the test, which waits for its own turn, sends theirs.
+// signalsMax is the number of signals after which a test gives up. On a loaded machine, some processes end before the
+// test can send the signal.
 const signalsMax = 200
 
 // A killTest is a command that is killed and interrupted.

@@ -118,7 +118,8 @@ func TestObjectOutputs(t *testing.T) {
 	}
 }
 
-// TestObjectShares: the three steps of a job in shares read and write objects. The copies are those of one run.
+// TestObjectShares: the three steps of a job in shares read and write objects. The copies equal the copies of one
+// run.
 func TestObjectShares(t *testing.T) {
 	s, dir := objects(t)
 	nddOut(t, exitDone, "dedup", "-q", "--write-kept", dir+"/kept", dir+"/in")

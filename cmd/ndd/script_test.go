@@ -19,8 +19,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// TestScripts runs testdata/script/*.txtar, each a session at a shell, one after the other. They
-// know, beside testscript's own commands:
+// TestScripts runs the scripts testdata/script/*.txtar. They have these commands in addition to those of testscript:
 //
 //	ndd ... [<FILE]             runs ndd in this process, which is quicker than exec ndd ...
 //	status N ndd ... [<FILE]    runs ndd and demands that exit status

@@ -79,7 +79,7 @@ func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) 
 	defer interrupt()
 	cmd, said := exec.CommandContext(ctx, "ndd", args...), new(bytes.Buffer)
 	cmd.Dir, cmd.Stderr, cmd.WaitDelay = dir, said, waitMax
-	cmd.Cancel = func() error { // twice, but not so soon that both are one for the system
+	cmd.Cancel = func() error { // twice, with a delay, because the system may merge two signals
 		cmd.Process.Signal(os.Interrupt)
 		time.Sleep(50 * time.Millisecond)
 		return cmd.Process.Signal(os.Interrupt)

@@ -84,7 +84,7 @@ func (o *Options) hasFew(s *Sets) bool {
 const (
 	sureContainment  = 0.8 // containment by winnow that suffices for any two documents
 	smallContainment = 0.7 // minimum containment by winnow if there are fewer signatures than sureSize
-	sureSize         = 24  // signatures of the smaller document; with fewer than half, sureContainment is required
+	sureSize         = 24  // signatures of the smaller document; below half of it, sureContainment is required
 	sureJaccard      = 0.6 // minimum by shingles for two documents with Chinese sentences, such as announcements
 	confirmJaccard   = 0.4 // minimum by winnow for a pair whose own signatures cover too little of a text
 )

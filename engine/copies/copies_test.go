@@ -162,8 +162,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestFallback: a text that is too short for its language's method is compared with its like by
-// shingles, and with others by winnow; without any signature it is told.
+// TestFallback: a text that is too short for the method of its language is compared by shingles with other short
+// texts, and by winnow with longer ones. The report counts texts without any signature.
 func TestFallback(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	list := "alpha beta gamma delta "

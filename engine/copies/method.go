@@ -42,8 +42,8 @@ func ParseMethod(name string) (Method, error) {
 // for documents that have 0.8 of another one: in the other half it finds 0.997 of these, and a threshold of 0.6
 // reports four times as many wrong pairs.
 //
-// The minimum numbers of signatures are from the development set, too. 8 spot signatures are a paragraph. With
-// fewer than 4 sentences, one sentence of very many documents decides over CCDet, such as the last one of an
+// The minimum numbers of signatures are from the development set, too. 8 spot signatures are a paragraph. With fewer
+// than 4 sentences, a single common sentence would decide the result of CCDet, such as the last one of an
 // announcement. Winnow needs rows that fill a window. 4 shingles are 6 words.
 var methods = []struct {
 	method      Method

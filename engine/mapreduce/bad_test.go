@@ -22,7 +22,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// wantError demands an error that wraps one and says something.
+// wantError fails the test unless an error wraps another one and contains a text.
 func wantError(t *testing.T, err, wraps error, says string) {
 	t.Helper()
 	if err == nil || wraps != nil && !errors.Is(err, wraps) || !strings.Contains(err.Error(), says) {
@@ -62,7 +62,7 @@ func TestLost(t *testing.T) {
 		mapreduce.ErrLost, "2 parts arrived, and there must be 1")
 }
 
-// TestTwice: what arrives twice with its end records changes no result.
+// TestTwice: output that arrives twice, with its end records, does not change the results.
 func TestTwice(t *testing.T) {
 	set := sets.All(400, 40, 3, 2)[1]
 	documents := fingerprintLines(set.Base)
@@ -167,7 +167,7 @@ func TestBadRecords(t *testing.T) {
 		_, err := step(t, mapOf(mapreduce.Pairs{K: 3}), good+bad, options(0))
 		wantError(t, err, mapreduce.ErrBad, "line 4 of the part")
 		if name == "end" || name == "empty end" {
-			continue // no record at all
+			continue // an empty record is none
 		}
 		_, err = step(t, mapOf(mapreduce.Pairs{K: 3}), bad, options(10))
 		wantError(t, err, mapreduce.ErrBad, "all of 1")
@@ -309,7 +309,7 @@ func TestMillionValues(t *testing.T) {
 	wantError(t, err, memory.ErrTooLarge, "documents of key -")
 }
 
-// TestNotWritten: a task whose output cannot be written to the end fails.
+// TestNotWritten: a task fails if its output cannot be written completely.
 func TestNotWritten(t *testing.T) {
 	input := fingerprintLines(sets.Uniform(500, 3))
 	whole := runMap(t, mapreduce.Pairs{K: 3}, input)

@@ -50,7 +50,7 @@ func texts(n int) []string {
 	return all
 }
 
-// idInOrder and idOf return the ID of a document: ascending, or in no order.
+// idInOrder returns ascending IDs, idOf unordered ones.
 func idInOrder(i int) string { return fmt.Sprintf("d%04d é", i) }
 func idOf(i int) string      { return idInOrder(i * 7919 % 10000) }
 
@@ -126,8 +126,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestCopiesEqual: of more than 1,000 documents with equal signatures, the first has all pairs, as on one machine, however the
-// IDs are ordered; and the shuffle has no others.
+// TestCopiesEqual: of more than 1,000 documents with equal signatures, only the first has pairs with others, as on
+// one machine. This holds for any order of the IDs. The shuffle has no other pairs.
 func TestCopiesEqual(t *testing.T) {
 	o := copies.Options{Method: copies.Winnow, Threshold: 0.3}
 	some := texts(40)

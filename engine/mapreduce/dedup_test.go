@@ -229,7 +229,7 @@ func TestPrefilter(t *testing.T) {
 	same(t, "rows", slices.DeleteFunc(rows, func(s string) bool { return strings.HasPrefix(s, "id\t") }), want)
 }
 
-// TestRounds: a round that is left out, or given twice, is an error.
+// TestRounds: an omitted round, and a repeated one, are errors.
 func TestRounds(t *testing.T) {
 	docs := testDocs(sets.Named("clustered", 300, 10, 3, 7).Base, 1)
 	l := newLocal(t, 1, 1)

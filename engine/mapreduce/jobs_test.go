@@ -119,7 +119,7 @@ func rawRecord(offset int, value []byte) string {
 	return string(append(binary.BigEndian.AppendUint32(b, uint32(len(value))), value...))
 }
 
-// TestOrdered: the hits of a scan come in order of the rows of the queries, however many reduces there were.
+// TestOrdered: collected hits are in order of the queries, for any number of reduces.
 func TestOrdered(t *testing.T) {
 	set := sets.All(2000, 300, 3, 5)[0]
 	job := mapreduce.Scan{Queries: files.New(t, "q.bin", store.Bytes64(set.Queries)), K: 3}

@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
-// A local runs jobs as a framework does, on one machine and as unkindly as is allowed: maps in any
-// order, attempts that are killed or run twice, values of a key in any order.
+// A local runs jobs on one machine like a framework, in the most difficult ways that are allowed: maps in any order,
+// killed and repeated attempts, and values of a key in any order.
 type local struct {
 	t        *testing.T
 	rng      *rand.Rand

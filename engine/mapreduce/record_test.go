@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestEscape: every text is a field of printable ASCII without space, and comes back as it was.
+// TestEscape: every text becomes a field of printable ASCII without spaces, and unescape restores it.
 func TestEscape(t *testing.T) {
 	for _, s := range []string{"", "a", "a b", "\\", "\\e", "\\s", "~end", "a~b", "\t\n\r\x00\xff", "naïve 東京",
 		"!", strings.Repeat("\x01", 100)} {

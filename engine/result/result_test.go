@@ -167,7 +167,7 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// FuzzEscape: every string comes back, as one field of one line.
+// FuzzEscape: every string becomes one field of one line, and Unescape restores it.
 func FuzzEscape(f *testing.F) {
 	for _, r := range rows {
 		f.Add(r.ID)

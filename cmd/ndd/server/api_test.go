@@ -35,7 +35,7 @@ func TestInsertAnswersForEach(t *testing.T) {
 	}
 }
 
-// The documents of a list are visible together or not at all.
+// Queries see all documents of a list, or none.
 func TestInsertIsWhole(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, nil), "")
 	var done atomic.Bool
@@ -143,7 +143,7 @@ func TestInsertWithoutIDs(t *testing.T) {
 	b.wants(t, http.StatusOK, "/v1/check-and-insert", "", `{"fingerprint":"000000000000ffff"}`, `"inserted":true,"id":"2"`)
 }
 
-// mixed spreads what others have in common, the upper half, over all bits.
+// mixed mixes all bits of a value, because the values share their upper half.
 func mixed(f uint64) uint64 {
 	f >>= 32
 	return oracle.Term(int(f), f) &^ 0xff

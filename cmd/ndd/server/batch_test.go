@@ -26,8 +26,7 @@ import (
 
 func little(queries []uint64) string { return string(store.Bytes64(queries)) }
 
-// Every answer of /v1/query and /v1/batch is the oracle's, in its order and in every form, for sets of every
-// shape and each k.
+// Every answer of /v1/query and /v1/batch equals the oracle's, in the same order, for all formats, sets and k.
 func TestAnswersAreTheOracle(t *testing.T) {
 	const most = 3
 	n := long.Or(120, 300)
@@ -98,8 +97,7 @@ func TestBatchOfNothingAndOfTheMost(t *testing.T) {
 	b.wants(t, http.StatusRequestEntityTooLarge, "/v1/batch", mediaBytes, little(append(queries, 0)), "at most 65536")
 }
 
-// TestLinesStayLines: IDs that would break a line, or be taken for markup, are escaped in an
-// answer, and come back as they were.
+// TestLinesStayLines: an answer escapes IDs with line breaks or markup. A client can restore them.
 func TestLinesStayLines(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, nil), "")
 	const id = "a\tb\nc\\d\re\"<f>&"

@@ -239,7 +239,7 @@ func TestPackedBodies(t *testing.T) {
 	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", bounds{Queue: waitMax, Body: 1 << 20})
 	object, _ := json.Marshal(map[string]string{"text": pageA})
 	_, want := b.send(t, "/v1/query", mediaText, pageA)
-	prints := little([]uint64{0x0000000000088b1f, 1}) // which begins as gzip does
+	prints := little([]uint64{0x0000000000088b1f, 1}) // it begins like gzip data
 	for _, encoding := range []string{"gzip", "zstd", "GZIP"} {
 		kind := strings.ToLower(encoding)
 		whole := packed(t, kind, pageA)

@@ -14,8 +14,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// serveConnections answers on at most max connections: /wait only when it is told to, and /reset with a part of an
-// answer.
+// serveConnections serves at most max connections. /wait is answered on demand, and /reset with a partial answer.
 func serveConnections(t *testing.T, max int) (l *listener, proceed chan struct{}) {
 	t.Helper()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
@@ -123,7 +122,8 @@ func TestAllBusy(t *testing.T) {
 	}
 }
 
-// A reset connection ends with an error. In HTTP/1.0, too, where the end of the connection is the end of the answer.
+// A reset connection ends with an error. This holds for HTTP/1.0, too, where the end of the connection is the end of
+// the answer.
 func TestReset(t *testing.T) {
 	l, _ := serveConnections(t, 8)
 	c := dialPath(t, l, "")

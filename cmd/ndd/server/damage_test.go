@@ -182,7 +182,7 @@ func TestFullDisk(t *testing.T) {
 		b.wants(t, http.StatusOK, "/v1/query", "", `{"fingerprint": "9e3779b97f4a7c15"}`, `"ids":["1"]`)
 	}
 	room.Store(plenty)
-	b.wants(t, http.StatusOK, "/v1/check-and-insert", "", insert(3), `"inserted":true`) // it is not told of itself
+	b.wants(t, http.StatusOK, "/v1/check-and-insert", "", insert(3), `"inserted":true`) // the answer does not list the document itself
 	ask[insertAnswer](t, b, "/v1/insert", insert(9))
 	b.wants(t, http.StatusOK, "/v1/delete", "", `{"id": "1"}`, `{"deleted":1}`)
 	ask[insertAnswer](t, b, "/v1/insert", `{"id": "held", "fingerprint": "00000000ffffffff"}`)

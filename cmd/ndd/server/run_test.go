@@ -116,7 +116,7 @@ func (r *serverRun) client() *target {
 	return &target{"http://" + r.address(), client(r.t)}
 }
 
-// listenerHere is one at a free port, for who must know its address before the server says it.
+// listenerHere returns a listener at a free port, for tests that need the address before the server starts.
 func listenerHere(t *testing.T) (l net.Listener, address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -325,7 +325,7 @@ func drainUnderLoad(t *testing.T, requests int64) {
 		status, _, err := once(c.Get("http://" + address + "/readyz"))
 		return err == nil && status == http.StatusServiceUnavailable
 	})
-	group.Wait()             // each was told by an answer, or has failed
+	group.Wait()             // each client got an answer or failed
 	c.CloseIdleConnections() // also connections without a request, which the server waits for
 	close(allTold)
 	must.Do(t, r.wait())

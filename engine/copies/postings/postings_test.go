@@ -119,7 +119,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestMaxPairs: more pairs than allowed are an error, be they of similar documents or of equal ones; as many are none.
+// TestMaxPairs: more pairs than MaxPairs are an error, for similar and for equal documents. Exactly MaxPairs are
+// allowed.
 func TestMaxPairs(t *testing.T) {
 	var similar, equal [][]uint64
 	for i := range uint64(20) {
@@ -141,7 +142,7 @@ func TestMaxPairs(t *testing.T) {
 	}
 }
 
-// TestIndex: an index finds the sets that are similar to another one, as a comparison with all does.
+// TestIndex compares the sets that an index finds with a comparison of all sets.
 func TestIndex(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 2))
 	stored := sets.Signatures(random, 120, 30, func() uint64 { return random.Uint64N(400) << 50 })
@@ -289,7 +290,8 @@ func TestLarge(t *testing.T) {
 	}
 	odd := slices.Clone(all[:n/3])
 	odd[0]++
-	// The last one's are counted last in the first, behind so many that two others have, too.
+	// The first document has the frequent signatures and those of the last document. It shares each frequent one with
+	// two others, so the signatures of the last document come last.
 	const frequent, rare = 40_000, 20_000
 	sets := [][]uint64{all[:frequent+rare], all[:frequent], slices.Concat(all[:frequent], all[n-1:]),
 		all[frequent : frequent+rare], odd, {1, 2}}

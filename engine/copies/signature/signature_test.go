@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestSet: sets are the sorted distinct hashes, however many there are and however uneven
-// they are.
+// TestSet: sets are the sorted distinct hashes, for any number and distribution of hashes.
 func TestSet(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, hash := range map[string]func() uint64{

@@ -134,8 +134,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestGuarantee: a passage of Words + Window - 1 words that two texts share gives them a common
-// feature.
+// TestGuarantee: two texts that share a passage of Words + Window - 1 words have a common feature.
 func TestGuarantee(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	words := func(prefix string, n int) string {

@@ -61,7 +61,7 @@ func greedy(base []uint64, o Options) (list []Cluster) {
 		slices.SortStableFunc(rows, o.Prefer)
 	}
 	seen := make([]bool, len(base))
-	free := slices.Clone(rows) // who is in no cluster
+	free := slices.Clone(rows) // rows without a cluster
 	for _, row := range rows {
 		if seen[row] {
 			continue

@@ -14,8 +14,8 @@ import (
 	"example.org/ndd/engine/result"
 )
 
-// TestCount holds totals against the oracle's hits: queries and fingerprints that repeat, parts of
-// the queries, and several goroutines.
+// TestCount compares totals with the hits of the oracle. It covers repeated queries and fingerprints, parts of the
+// queries, and several goroutines.
 func TestCount(t *testing.T) {
 	for _, set := range sets.All(900, 300, 3, 21) {
 		queries := append(slices.Clone(set.Queries), set.Queries[:40]...)

@@ -40,7 +40,7 @@ func TestScanHits(t *testing.T) {
 		},
 	} {
 		for _, threads := range []int{1, 3} {
-			var mu sync.Mutex // progress is told by every goroutine
+			var mu sync.Mutex // every goroutine reports progress
 			done := uint64(0)
 			hits, err := tables.scanHits(context.Background(), source(), Options{Threads: threads, Progress: func(n uint64) {
 				mu.Lock()
@@ -92,7 +92,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestAnswer gives memory for some of the queries at a time.
+// TestAnswer limits the memory, so that only some queries are answered at a time.
 func TestAnswer(t *testing.T) {
 	base, queries := sets.Planted(20_000, 10_000)
 	want := oracle.Search(base, queries, 3)
@@ -140,8 +140,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestPlan: where memory is little, fewer goroutines come before F is read again, which a pipe
-// cannot be at all.
+// TestPlan: with little memory, a plan first uses fewer goroutines, and then reads F several times. A pipe is read
+// only once.
 func TestPlan(t *testing.T) {
 	const queries = 1_000_000
 	for _, limit := range []uint64{1 << 30, 512 << 20, 64 << 20, 8 << 20, 1 << 20} {

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
-// answer maps chunks of a size, in any order and the last one twice, and reduces.
+// answer maps chunks of the given size in any order, the last one twice, and returns the sorted hits.
 func answer(t testing.TB, tables *tables, base []uint64, chunk int) []oracle.Hit {
 	t.Helper()
 	hits := newHits(nil, t.TempDir(), 1<<20, 1)

@@ -76,7 +76,7 @@ func TestStates(t *testing.T) {
 	want := []string{
 		" | old=old | old=old",
 		" | old=old | a= old=old",       // created
-		" | old=old | a=1 old=old",      // written, then synced: the name is not
+		" | old=old | a=1 old=old",      // the content is written, and then synced, but the name is not synced
 		" | old=old | a=12 old=old",     // written again
 		" | a=1 old=old | a=12 old=old", // the folder is synced
 		" | a=1 old=old | a=1 old=old",  // cut

@@ -79,7 +79,7 @@ func Pack(t testing.TB, name, content string) string {
 	return b.String()
 }
 
-// Unpack returns files without the compression that their names say.
+// Unpack returns the decompressed files. Their names determine the compression.
 func Unpack(t testing.TB, files map[string]string) map[string]string {
 	t.Helper()
 	plain := map[string]string{}

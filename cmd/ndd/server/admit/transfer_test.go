@@ -141,8 +141,8 @@ func TestWorkInTurn(t *testing.T) {
 	}
 }
 
-// Who has stood still longest is cut off for who needs the memory; of a full share, the client's
-// own.
+// If memory is needed, the transfer that has stalled longest is cut off. If a share is used up, it is one of the same
+// client.
 func TestStandingStill(t *testing.T) {
 	all := NewTransfers(memory.Set(4000))
 	all.yield = waitMax

@@ -37,8 +37,7 @@ func (w *word) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// TestMistakes reads bodies that are refused: the message has the place, and says whether the body
-// is JSON at all.
+// TestMistakes reads invalid bodies. The error has the place, and reports whether the body is JSON.
 func TestMistakes(t *testing.T) {
 	for body, want := range map[string]string{
 		``:                     "body: not JSON: it ends at byte 0 syntax",
