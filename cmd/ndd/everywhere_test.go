@@ -112,7 +112,7 @@ var places = [][2]string{
 // format returns the value of --input-format for standard input, which has no name.
 func (c *container) format() string {
 	switch c.name {
-	case "tsv": // only the name says that tabs separate
+	case "tsv": // only the extension selects tabs as the separator
 		return ""
 	case "txt":
 		return "text"

@@ -85,8 +85,7 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// TestBackupRefused: role admin is needed, a name is no path, and no backup takes the place of
-// another.
+// TestBackupRefused: a backup requires the role admin and a plain name, and does not replace another backup.
 func TestBackupRefused(t *testing.T) {
 	t.Parallel()
 	b := backupBench(t, tokenLines)

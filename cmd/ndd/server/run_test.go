@@ -61,7 +61,7 @@ func loads(t *testing.T, fingerprints []uint64) func(context.Context, *LoadProgr
 	}
 }
 
-// end stops the server, which must end well.
+// end stops the server, and fails the test if Run returns an error.
 func (r *serverRun) end() {
 	r.t.Helper()
 	r.stop()

@@ -83,8 +83,8 @@ func New(o Options) (*Selector, error) {
 	return &Selector{lists: o.Lists, distance: o.Distance, chain: o.Chain}, nil
 }
 
-// wordsMax is about how many content words are kept. A chain has at most 256. It also limits the
-// antecedents that follow each other without a content word between them.
+// wordsMax is the approximate number of content words in memory; a chain needs at most 256. It also limits the number
+// of consecutive antecedents without a content word between them.
 const wordsMax = 4096
 
 // Begin implements [signature.TokenSelector].
