@@ -108,6 +108,12 @@ func newGeneratedBatch(n uint64, count int) *generatedBatch {
 	return b
 }
 
+// forget removes all hits.
+func (b *generatedBatch) forget() {
+	clear(b.times)
+	b.first, b.hits = answer{}, 0
+}
+
 // add adds a hit.
 func (b *generatedBatch) add(query int, fingerprint uint64) {
 	b.hits++
@@ -119,14 +125,22 @@ func (b *generatedBatch) add(query int, fingerprint uint64) {
 	}
 }
 
-// verify returns an error unless each query found the fingerprint it was made from, and the first queries found the
-// same as a comparison with all n fingerprints.
-func (b *generatedBatch) verify(ctx context.Context, n uint64, r *Result) error {
-	for i, f := range b.near {
+// verifyNear returns an error unless each of the first queries found the fingerprint it was made from.
+func (b *generatedBatch) verifyNear(count int) error {
+	for i, f := range b.near[:count] {
 		if f != 0 && b.times[i] != 1 {
 			return fmt.Errorf("query %d, %016x: the fingerprint that it was made near, %016x, was found %d times", i,
 				b.queries[i], f, b.times[i])
 		}
+	}
+	return nil
+}
+
+// verify returns an error unless each query found the fingerprint it was made from, and the first queries found the
+// same as a comparison with all n fingerprints.
+func (b *generatedBatch) verify(ctx context.Context, n uint64, r *Result) error {
+	if err := b.verifyNear(len(b.near)); err != nil {
+		return err
 	}
 	first := b.queries[:min(comparedQueries, len(b.queries))]
 	if want := compareGenerated(ctx, n, first); ctx.Err() == nil && b.first != want {

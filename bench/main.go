@@ -58,6 +58,8 @@ var benchmarks = []benchmark{
 	{name: "size", what: "bytes, build and time of two tables, from a million fingerprints to as many as are asked " +
 		"for", run: size},
 	{name: "model", what: "times of ndd design and measured ones, for its starred designs", apart: true, run: model},
+	{name: "large", what: "an index in the memory of a large host: build, load, queries, threads, server", apart: true,
+		run: large},
 	{name: "disk-index", what: "a batch of queries against an index in a file, which may be larger than memory", apart: true, run: indexDisk},
 	{name: "paper-1", what: "figure 1: precision and recall by distance", apart: true, run: figure1},
 	{name: "paper-2", what: "figures 2a and 2b: how fingerprints are distributed", apart: true, run: figure2},

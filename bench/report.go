@@ -117,7 +117,9 @@ func median(values []float64) Cell {
 }
 
 // scale returns the cell with another unit.
-func (c Cell) scale(by float64) Cell { return Cell{c.Value * by, c.Min * by, c.Max * by, c.Rounds} }
+func (c Cell) scale(factor float64) Cell {
+	return Cell{c.Value * factor, c.Min * factor, c.Max * factor, c.Rounds}
+}
 
 // rate returns amount divided by the cell's value: a time becomes a rate.
 func (c Cell) rate(amount float64) Cell {

@@ -28,11 +28,12 @@ var ErrMixed = simhash.ErrMixed
 // BuildOptions configures [Build].
 type BuildOptions struct {
 	segment.Options
-	Choice     *Choice // reason for the tables, stored in the manifest; may be nil
-	Replace    bool    // replace an existing index when the new one is complete
-	Sketches   bool    // keep the sketches of documents; all files must have them
-	NoSketches bool    // keep no sketches of later documents either
-	NoIDs      bool    // keep the numbers of documents, without their IDs
+	Choice     *Choice     // reason for the tables, stored in the manifest; may be nil
+	Replace    bool        // replace an existing index when the new one is complete
+	Sketches   bool        // keep the sketches of documents; all files must have them
+	NoSketches bool        // keep no sketches of later documents either
+	NoIDs      bool        // keep the numbers of documents, without their IDs
+	Stream     radix.Input // fingerprints that replace the files, such as generated ones; may be nil
 
 	OnConflict rows.OnConflict   // what [Build] does with documents with the same ID; 0 keeps all
 	Dropped    func(docs uint64) // receives the number of documents that OnConflict drops; may be nil
@@ -69,6 +70,7 @@ func Build(ctx context.Context, dir string, files []*ndf.File, options BuildOpti
 	if err != nil {
 		return err
 	}
+	in.Stream = options.Stream
 	if _, err := PlanBuild(dir, uint64(in.Len()), &options); err != nil {
 		return err
 	}
