@@ -59,7 +59,7 @@ func threadAffinity(t *testing.T) (cpus []int) {
 
 // allowedNow is what the process may use.
 func allowedNow(t *testing.T) []int {
-	a, err := readAllowed(os.DirFS("/"))
+	a, err := readPermission(os.DirFS("/"))
 	if err != nil || a.CPUs == nil {
 		t.Fatal(a, err)
 	}

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Allowed is the part of the host that the system lets a process use, by its affinity and its cpuset.
-type Allowed struct {
+// A Permission is the part of the host that the system lets a process use, by its affinity and its cpuset.
+type Permission struct {
 	CPUs  []int // nil if unknown
 	Nodes []int // memory nodes; nil if unknown
 }
 
-// readAllowed reads what this process may use, from the files below root. It reads the mask of the first thread,
+// readPermission reads what this process may use, from the files below root. It reads the mask of the first thread,
 // which no worker changes.
-func readAllowed(root fs.FS) (a Allowed, err error) {
+func readPermission(root fs.FS) (a Permission, err error) {
 	status, err := fs.ReadFile(root, "proc/self/status")
 	if errors.Is(err, fs.ErrNotExist) {
 		return a, nil
@@ -35,7 +35,7 @@ func readAllowed(root fs.FS) (a Allowed, err error) {
 			list = &a.Nodes
 		}
 		if *list, err = parseList(value); err != nil {
-			return Allowed{}, fmt.Errorf("proc/self/status: %s: %w", name, err)
+			return Permission{}, fmt.Errorf("proc/self/status: %s: %w", name, err)
 		}
 	}
 	return a, nil
@@ -52,7 +52,7 @@ type UsableNode struct {
 
 // Usable returns the nodes with memory that the process may use, ascending by ID. Each processor belongs to its own
 // node or, if that has no usable memory, to the nearest node that has.
-func (t Topology) Usable(a Allowed) []UsableNode {
+func (t Topology) Usable(a Permission) []UsableNode {
 	// usable returns the processors of a node that the process may use.
 	usable := func(cpus []int) []int {
 		switch {

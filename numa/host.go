@@ -50,14 +50,14 @@ func New(o Options) *Host {
 	if h.topology, err = read(h.root, single(o.cpus)); err != nil {
 		h.note("topology", "one memory node is assumed: "+err.Error())
 	}
-	allowed, err := readAllowed(h.root)
+	permission, err := readPermission(h.root)
 	if err != nil {
 		h.note("allowed", "what this process may use is unknown: "+err.Error())
 	}
-	if h.nodes = h.topology.Usable(allowed); len(h.nodes) == 0 {
+	if h.nodes = h.topology.Usable(permission); len(h.nodes) == 0 {
 		h.note("nodes", "no memory node can be used: one is assumed")
 		h.topology = single(o.cpus)
-		h.nodes = single(o.cpus).Usable(Allowed{CPUs: allowed.CPUs})
+		h.nodes = single(o.cpus).Usable(Permission{CPUs: permission.CPUs})
 	}
 	return h
 }

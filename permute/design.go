@@ -13,7 +13,7 @@ const (
 )
 
 // A Table describes the bit order of one table and the radius of its searches.
-type Table struct { // the leading bits; see [New]
+type Table struct {
 	Mask   uint64 // the bits that lead; see [New]
 	Radius int    // maximum number of flips among them; 0 is the paper's exact match
 }

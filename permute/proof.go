@@ -132,9 +132,9 @@ func blocksOf(tables []Table) []uint64 {
 	return blocks
 }
 
-// search looks for a counterexample that adds at most left errors to p.errs, all in open blocks.
-func (p *proof) search(open uint64, left int) (gap uint64, found bool) {
-	table, beaten := p.hardest(open, left)
+// search looks for a counterexample that adds at most limit errors to p.errs, all in open blocks.
+func (p *proof) search(open uint64, limit int) (gap uint64, found bool) {
+	table, beaten := p.hardest(open, limit)
 	if beaten {
 		return p.errors(), true
 	}
@@ -150,7 +150,7 @@ func (p *proof) search(open uint64, left int) (gap uint64, found bool) {
 		if p.errs[b] == bits.OnesCount64(p.blocks[b]) {
 			stillOpen &^= 1 << b
 		}
-		gap, found = p.search(stillOpen, left-1)
+		gap, found = p.search(stillOpen, limit-1)
 		p.put(b, -1)
 		if found || p.budget < 0 {
 			return gap, found
@@ -163,7 +163,7 @@ func (p *proof) search(open uint64, left int) (gap uint64, found bool) {
 // hardest returns the table with the fewest open blocks among the tables that still find E. It returns -1 if the
 // remaining errors cannot prevent one of them from finding E, so that this branch has no counterexample. beaten is
 // true if no table finds E: E is a counterexample.
-func (p *proof) hardest(open uint64, left int) (table int, beaten bool) {
+func (p *proof) hardest(open uint64, limit int) (table int, beaten bool) {
 	p.budget -= len(p.need)
 	if p.budget < 0 {
 		return -1, false
@@ -174,7 +174,7 @@ func (p *proof) hardest(open uint64, left int) (table int, beaten bool) {
 		if need <= 0 {
 			continue
 		}
-		if need > left {
+		if need > limit {
 			return -1, false
 		}
 		beaten = false

@@ -57,8 +57,8 @@ func blocksText(blocks []int) string {
 
 // fewest returns the design of the catalogue with the fewest tables, among those of radius 0 with at least some leading
 // bits.
-func fewest(k, leading int) (name, tables, least string) {
-	name, tables, least = "-", "-", "-"
+func fewest(k, minimum int) (name, tables, leading string) {
+	name, tables, leading = "-", "-", "-"
 	fewest := math.MaxInt
 	for _, d := range permute.Catalogue(k, Seed) {
 		low := fingerprintBits
@@ -69,10 +69,10 @@ func fewest(k, leading int) (name, tables, least string) {
 			}
 			low = min(low, d.Tables[i].Leading())
 		}
-		if low >= leading && len(d.Tables) < fewest {
+		if low >= minimum && len(d.Tables) < fewest {
 			fewest = len(d.Tables)
-			name, tables, least = d.Name, strconv.Itoa(fewest), strconv.Itoa(low)
+			name, tables, leading = d.Name, strconv.Itoa(fewest), strconv.Itoa(low)
 		}
 	}
-	return name, tables, least
+	return name, tables, leading
 }

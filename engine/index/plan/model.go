@@ -71,7 +71,7 @@ func newUniformWork(md model, t permute.Table, n float64, k int, e entry) work {
 	leading := t.Leading()
 	if t.Radius > 0 {
 		s := table.SampleOf(nil, md.layout(), n, md.bucketBits(n, e))
-		leading = s.Probing(leading, t.Radius, k).Leading
+		leading = s.PlanProbes(leading, t.Radius, k).Leading
 	}
 	return newWork(t, leading, n, k, e)
 }
@@ -84,7 +84,7 @@ func workOn(s *Sample, md model, t permute.Table, n float64, k int, e entry) wor
 	}
 	if t.Radius > 0 {
 		keys := table.SampleOf(s.under(t.Mask), md.layout(), n, w.leading)
-		if p := keys.Probing(t.Leading(), t.Radius, k); p.Leading > w.leading {
+		if p := keys.PlanProbes(t.Leading(), t.Radius, k); p.Leading > w.leading {
 			w = newWork(t, p.Leading, n, k, e) // like the table itself
 		}
 	}

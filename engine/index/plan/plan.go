@@ -17,10 +17,10 @@ import (
 
 // A Plan is the answer to a request: all options, the choice, and the reasons.
 type Plan struct {
-	Request Request  // all options, by ascending bytes
-	Options []Option // chosen option; it fits
-	Choice  Option   // reasons, in sentences
-	Why     []string // sentences
+	Request Request
+	Options []Option // all options, by ascending bytes
+	Choice  Option   // chosen option; it fits
+	Why     []string // reasons, in sentences
 }
 
 // New returns the plan for a request. It fails with a [*NoRoomError] if no option fits in the memory, with the error

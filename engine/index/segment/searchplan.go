@@ -34,7 +34,7 @@ func (s *Segment) searchPlan(k int) *searchPlan {
 	}
 	p := &searchPlan{design: s.meta.Design.For(k)}
 	for i, t := range p.design.Tables {
-		probing := s.tables[i].Probing(t.Leading(), t.Radius, k)
+		probing := s.tables[i].PlanProbes(t.Leading(), t.Radius, k)
 		var earlier []table.Finder
 		for _, e := range p.design.Tables[:min(i, earlierMax)] {
 			earlier = append(earlier, table.Finder{Mask: s.perms[i].Apply(e.Mask), Radius: e.Radius})

@@ -30,11 +30,11 @@ const matchNS = 100
 // compareNS is the cost of comparing an unpacked key with one query.
 const compareNS = 0.15
 
-// Probing describes how to probe a table for queries that resemble its keys.
-type Probing struct { // number of bits that a probe fixes
-	Leading    int     // number of probes per query
-	Probes     float64 // number of keys to compare per query
-	Candidates float64 // time per query, by the fixed costs of this package
+// A ProbePlan describes how to probe a table for queries that resemble its keys.
+type ProbePlan struct {
+	Leading    int     // number of bits that a probe fixes
+	Probes     float64 // number of probes per query
+	Candidates float64 // number of keys to compare per query
 	NS         float64 // time per query, by the fixed costs of this package
 }
 
@@ -42,18 +42,18 @@ type Probing struct { // number of bits that a probe fixes
 // queries of a batch share cache misses, which the costs of single probes do not show.
 const ScanFromNS = 20_000
 
-// ScanNS returns the time to compare queries with every key of a table, with the costs of [Probing.NS]. See [Scan].
+// ScanNS returns the time to compare queries with every key of a table, with the costs of [ProbePlan.NS]. See [Scan].
 func ScanNS(layout Layout, keys float64, queries int) float64 {
 	return keys * (searchCosts[layout].walk + float64(queries)*compareNS)
 }
 
-// A KeySample is a sample of the keys of a table. [KeySample.Probing] estimates from it how to answer queries that
+// A KeySample is a sample of the keys of a table. [KeySample.PlanProbes] estimates from it how to answer queries that
 // resemble the keys. A table samples its own keys. Package plan permutes a sample by the table's mask.
 type KeySample struct {
-	Layout     Layout   // ascending, at equal distances of rank
-	Keys       []uint64 // number of keys in the whole table
-	Table      float64  // number of leading bits that distinguish its buckets or blocks
-	BucketBits int      // leading bits that tell its buckets or blocks apart
+	Layout     Layout
+	Keys       []uint64 // ascending, at equal distances of rank
+	Table      float64  // number of keys in the whole table
+	BucketBits int      // number of leading bits that distinguish its buckets or blocks
 }
 
 const (
@@ -107,12 +107,12 @@ func (s *KeySample) candidates(radius, k int) (expected [65]float64, matches flo
 	return expected, float64(near) * scale
 }
 
-// Probing returns the best way to probe a table within radius flips of p leading bits, for distance k. A probe fixes
+// PlanProbes returns the best way to probe a table within radius flips of p leading bits, for distance k. A probe fixes
 // at least the smaller of p and BucketBits. Each further bit adds patterns of flips and shortens runs. Without flips,
 // a probe fixes all p bits.
-func (s *KeySample) Probing(p, radius, k int) (best Probing) {
+func (s *KeySample) PlanProbes(p, radius, k int) (best ProbePlan) {
 	if radius < 0 {
-		return Probing{Leading: p}
+		return ProbePlan{Leading: p}
 	}
 	c := searchCosts[s.Layout]
 	unit, probe := c.candidate, c.probe
@@ -131,7 +131,7 @@ func (s *KeySample) Probing(p, radius, k int) (best Probing) {
 	for leading := from; leading <= p; leading++ {
 		probes := float64(permute.Ball(leading, radius))
 		if ns := probes*probe + expected[leading]*unit; ns < best.NS {
-			best = Probing{Leading: leading, Probes: probes, Candidates: expected[leading], NS: ns}
+			best = ProbePlan{Leading: leading, Probes: probes, Candidates: expected[leading], NS: ns}
 		}
 		if probes*probe > best.NS {
 			break
@@ -141,17 +141,17 @@ func (s *KeySample) Probing(p, radius, k int) (best Probing) {
 	return best
 }
 
-// Probing fixes the bits of a bucket. In a skewed table with long runs it fixes more.
-func (t *planarTable) Probing(p, radius, k int) Probing {
+// PlanProbes fixes the bits of a bucket. In a skewed table with long runs it fixes more.
+func (t *planarTable) PlanProbes(p, radius, k int) ProbePlan {
 	s := SampleOf(t.fences, LayoutPlanar, float64(t.Len()), int(t.directory.BucketBits))
-	return s.Probing(p, radius, k)
+	return s.PlanProbes(p, radius, k)
 }
 
-// Probing fixes the bits that distinguish the blocks, because flips of further bits would mostly decode the same
+// PlanProbes fixes the bits that distinguish the blocks, because flips of further bits would mostly decode the same
 // blocks again. In a skewed table with long runs it fixes more.
-func (t *huffmanTable) Probing(p, radius, k int) Probing {
+func (t *huffmanTable) PlanProbes(p, radius, k int) ProbePlan {
 	s := KeySample{LayoutHuffman, t.keysByRank(sampleKeys), float64(t.Len()), bitsFor(len(t.last))}
-	return s.Probing(p, radius, k)
+	return s.PlanProbes(p, radius, k)
 }
 
 // keysByRank returns at most limit last keys of blocks, at about equal distances of rank. Blocks in a dense part of

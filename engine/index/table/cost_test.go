@@ -29,7 +29,7 @@ func TestProbingForesees(t *testing.T) {
 			tab := build(t, keys, o)
 			const between = fenceKeys
 			for radius := range 5 {
-				p := tab.Probing(64, radius, 3)
+				p := tab.PlanProbes(64, radius, 3)
 				if want := float64(permute.Ball(p.Leading, radius)); p.Probes != want {
 					t.Errorf("%s, %v, radius %d: %v probes of %d bits, want %v", name, o, radius, p.Probes, p.Leading, want)
 				}
@@ -62,7 +62,7 @@ func TestProbingIsQuick(t *testing.T) {
 		for _, p := range []int{1, 13, 24, 40, 64} {
 			for radius := range permute.MaxK + 1 {
 				runtime.ReadMemStats(&memory[0])
-				got := tab.Probing(p, radius, permute.MaxK)
+				got := tab.PlanProbes(p, radius, permute.MaxK)
 				runtime.ReadMemStats(&memory[1])
 				if bytes := memory[1].TotalAlloc - memory[0].TotalAlloc; bytes > 1<<16 || got.Leading > p || got.NS <= 0 {
 					t.Errorf("%s: radius %d of %d bits: %+v, %d bytes to say what queries cost", set.Name, radius, p, got, bytes)

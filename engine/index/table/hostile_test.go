@@ -68,7 +68,7 @@ func exercise(t testing.TB, source store.Source, layout Layout, queries []uint64
 		return
 	}
 	var c Scratch
-	for _, leading := range []int{0, tab.Probing(24, 1, 3).Leading, 40} {
+	for _, leading := range []int{0, tab.PlanProbes(24, 1, 3).Leading, 40} {
 		s := &Search{Queries: queries, Leading: leading, Flips: permute.Flips(leading, 1), K: 3}
 		if leading == 0 {
 			s.Queries = s.Queries[:1]

@@ -42,7 +42,7 @@ const (
 
 // A huffmanPlace is the place in a block where a probe begins to decode.
 type huffmanPlace struct {
-	side  huffman.Side // approximate share of that half to decode
+	side  huffman.Side // half to decode
 	share float32      // approximate share of that half to decode
 }
 
@@ -65,19 +65,19 @@ const (
 
 // A huffmanRound is a batch of probes of one table.
 type huffmanRound struct {
-	table  *huffmanTable
-	search *Search
-	number int // index of the table
-	n      int // number of probes
-	low    [probesAtOnce]uint64
-	blocks [probesAtOnce]int          // first block of each range
-	places [probesAtOnce]huffmanPlace // place in that block
-	query  [probesAtOnce]int          // query of each probe
-	state  [probesAtOnce]seekState
-	lines  []uint64          // offsets of lines to prefetch
-	hits   [probesAtOnce]int // 1 + index of the last hit of each probe
-	before []int             // for each hit, 1 + index of the previous hit of its probe
-	seek   asm.Seek
+	table    *huffmanTable
+	search   *Search
+	number   int // index of the table
+	n        int // number of probes
+	low      [probesAtOnce]uint64
+	blocks   [probesAtOnce]int          // first block of each range
+	places   [probesAtOnce]huffmanPlace // place in that block
+	query    [probesAtOnce]int          // query of each probe
+	state    [probesAtOnce]seekState
+	lines    []uint64          // offsets of lines to prefetch
+	hits     [probesAtOnce]int // 1 + index of the last hit of each probe
+	previous []int             // for each hit, 1 + index of the previous hit of its probe
+	seek     asm.Seek
 }
 
 // searchHuffman searches the tables one after the other.
@@ -233,10 +233,10 @@ func (r *huffmanRound) look() {
 		}
 	}
 	// Link the hits of each probe.
-	r.before = r.before[:0]
+	r.previous = r.previous[:0]
 	for i := range r.seek.Hits() {
 		number, _ := r.seek.Hit(i)
-		r.before = append(r.before, r.hits[number])
+		r.previous = append(r.previous, r.hits[number])
 		r.hits[number] = i + 1
 	}
 }
@@ -288,7 +288,7 @@ func (r *huffmanRound) probe(dst []Match, i int, c *Scratch) (_ []Match, err err
 func (r *huffmanRound) found(dst []Match, i int, p *huffmanRange) []Match {
 	side := r.places[i].side
 	flip := -uint64(side)
-	for hit := r.hits[i]; hit > 0; hit = r.before[hit-1] {
+	for hit := r.hits[i]; hit > 0; hit = r.previous[hit-1] {
 		if _, key := r.seek.Hit(hit - 1); p.low <= key^flip && key^flip <= p.high {
 			dst = append(dst, Match{0, p.query, key ^ flip})
 		}

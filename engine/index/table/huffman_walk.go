@@ -86,18 +86,18 @@ func (t *huffmanTable) rank(b int, side huffman.Side, i int) (uint64, error) {
 }
 
 // WalkPart divides the table between blocks.
-func (t *huffmanTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64) bool) error {
-	if t.keys == 0 || from == to {
+func (t *huffmanTable) WalkPart(start, end, parts uint64, yield func(uint64, []uint64) bool) error {
+	if t.keys == 0 || start == end {
 		return nil
 	}
 	// Find the blocks of the part, and the rank of their first key.
 	n := uint64(len(t.last))
-	first, past := int(share(n, from, of)), int(share(n, to, of))
+	first, past := int(share(n, start, parts)), int(share(n, end, parts))
 	rank, err := t.begins(first)
 	if err != nil {
 		return err
 	}
-	if from == 0 {
+	if start == 0 {
 		if !yield(0, []uint64{t.first}) {
 			return nil
 		}
@@ -124,7 +124,7 @@ func (t *huffmanTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64
 }
 
 // PartWith returns the blocks that may contain keys from low to high.
-func (t *huffmanTable) PartWith(low, high uint64) (from, to, of uint64) {
+func (t *huffmanTable) PartWith(low, high uint64) (start, end, parts uint64) {
 	n := len(t.last)
 	if n == 0 {
 		return 0, 1, 1

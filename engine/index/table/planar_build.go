@@ -195,6 +195,6 @@ func (b *PlanarBuilder) seek(zeros uint64) zeroCursor {
 	p := b.pieces[i-1]
 	bit := p.bucket + p.rank
 	c.word = int(bit / 64)
-	c.before = p.bucket - uint64(bits.OnesCount64(^c.words[c.word]&(1<<(bit%64)-1)))
+	c.zeros = p.bucket - uint64(bits.OnesCount64(^c.words[c.word]&(1<<(bit%64)-1)))
 	return c
 }

@@ -91,12 +91,12 @@ func (d *planarDirectory) finish() {
 
 // A zeroCursor finds the zeros of unary words, in order. Zero number n, from 1, ends bucket n-1.
 type zeroCursor struct {
-	words  []uint64
-	word   int    // word where the search continues
-	before uint64 // zeros in earlier words
+	words []uint64
+	word  int    // word where the search continues
+	zeros uint64 // zeros in earlier words
 }
 
-// start returns the rank of the first key after n zeros. n must not be less than before.
+// start returns the rank of the first key after n zeros. n must not be less than zeros.
 func (c *zeroCursor) start(n uint64) uint64 {
 	if n == 0 {
 		return 0
@@ -104,11 +104,11 @@ func (c *zeroCursor) start(n uint64) uint64 {
 	for {
 		inverse := ^c.words[c.word]
 		inWord := uint64(bits.OnesCount64(inverse))
-		if n <= c.before+inWord {
-			bit := 64*uint64(c.word) + uint64(asm.SelectBit(inverse, int(n-c.before-1)))
+		if n <= c.zeros+inWord {
+			bit := 64*uint64(c.word) + uint64(asm.SelectBit(inverse, int(n-c.zeros-1)))
 			return bit + 1 - n // its position minus the zeros before it
 		}
-		c.before += inWord
+		c.zeros += inWord
 		c.word++
 	}
 }

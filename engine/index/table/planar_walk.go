@@ -68,11 +68,11 @@ func (t *planarTable) prefetchRanks(keys []uint64, c *Scratch) {
 
 // WalkPart reads all planes in parallel, and compares them with the lines and the fences. Parts begin and end with
 // lines.
-func (t *planarTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64) bool) error {
+func (t *planarTable) WalkPart(start, end, parts uint64, yield func(uint64, []uint64) bool) error {
 	// Find the lines of the part, and the rank of their first key.
 	d := &t.directory
 	lines := PlanarLines(d.BucketBits, d.PerLine)
-	first, past := share(lines, from, of), share(lines, to, of)
+	first, past := share(lines, start, parts), share(lines, end, parts)
 	w := planarWalk{t: t, yield: yield, buffer: make([]uint64, 0, fenceKeys), rank: d.base(first)}
 	if w.rank > t.Len() {
 		return t.corruptLine(first, "line %d of buckets begins at rank %d of %d", first, w.rank, t.Len())
@@ -112,7 +112,7 @@ func (t *planarTable) WalkPart(from, to, of uint64, yield func(uint64, []uint64)
 }
 
 // PartWith returns the lines of the buckets from low to high.
-func (t *planarTable) PartWith(low, high uint64) (from, to, of uint64) {
+func (t *planarTable) PartWith(low, high uint64) (start, end, parts uint64) {
 	d := &t.directory
 	below := 64 - d.BucketBits
 	return d.line(low >> below), d.line(high>>below) + 1, PlanarLines(d.BucketBits, d.PerLine)

@@ -42,7 +42,7 @@ func TestSkewBounds(t *testing.T) {
 		if bytes := float64(Bytes(tab)) / float64(len(keys)); bytes > 12 {
 			t.Errorf("%s: %.1f bytes a key", name, bytes)
 		}
-		leading := tab.Probing(64, 1, 3).Leading
+		leading := tab.PlanProbes(64, 1, 3).Leading
 		s := &Search{Queries: keys[len(keys)/2:][:1], Leading: leading, Flips: permute.Flips(leading, 1), K: 3}
 		reads := 0
 		mask := leadingMask(s.Leading)
@@ -58,8 +58,8 @@ func TestSkewBounds(t *testing.T) {
 		}
 	}
 	if tab := build(t, distinct(sets.Uniform(300000, 4)), Options{Layout: LayoutPlanar}); bucketBitsFor(300000) != 19 ||
-		tab.Probing(64, 1, 3).Leading != 19 {
-		t.Errorf("uniform keys: a probe fixes %d bits, the bucket's 19 are due", tab.Probing(64, 1, 3).Leading)
+		tab.PlanProbes(64, 1, 3).Leading != 19 {
+		t.Errorf("uniform keys: a probe fixes %d bits, the bucket's 19 are due", tab.PlanProbes(64, 1, 3).Leading)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestEarlier(t *testing.T) {
 		for _, o := range layouts {
 			tab := build(t, keys, o)
 			var c Scratch
-			leading := tab.Probing(32, 1, 3).Leading
+			leading := tab.PlanProbes(32, 1, 3).Leading
 			s := &Search{Queries: set.Queries, Leading: leading, Flips: permute.Flips(leading, 1), K: 3}
 			all, err := search(tab, s, &c)
 			must.Do(t, err)

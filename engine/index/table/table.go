@@ -28,18 +28,18 @@ type Table interface {
 	// Len returns the number of keys.
 	Len() uint64
 
-	// Probing returns the best way to probe the table within radius flips of p leading bits, for distance k. Each
+	// PlanProbes returns the best way to probe the table within radius flips of p leading bits, for distance k. Each
 	// pattern of flips costs a probe, so it chooses how many of these bits a probe fixes, and estimates the cost of a
 	// query. It takes at most a millisecond, and reads at most 2,048 words of the table.
-	Probing(p, radius, k int) Probing
+	PlanProbes(p, radius, k int) ProbePlan
 
-	// WalkPart calls yield with the keys of the part from from/of to to/of, until yield returns false. Keys come in
+	// WalkPart calls yield with the keys of the part from start/parts to end/parts, until yield returns false. Keys come in
 	// ascending order, some hundreds or thousands at a time, with the rank of the first. The slice is valid only
 	// during the call. Adjacent parts have no common keys and no gap.
-	WalkPart(from, to, of uint64, yield func(rank uint64, keys []uint64) bool) error
+	WalkPart(start, end, parts uint64, yield func(rank uint64, keys []uint64) bool) error
 
 	// PartWith returns a part, in the form of WalkPart, that contains all keys from low to high and few others.
-	PartWith(low, high uint64) (from, to, of uint64)
+	PartWith(low, high uint64) (start, end, parts uint64)
 
 	// Parts returns the sizes of the arrays.
 	Parts() []Part
@@ -223,10 +223,10 @@ func leadingMask(n int) uint64 {
 	return ^uint64(0) << (64 - n)
 }
 
-// share returns the index at which the part from i/of of n items begins.
-func share(n, i, of uint64) uint64 {
+// share returns the index at which the part from i/parts of n items begins.
+func share(n, i, parts uint64) uint64 {
 	hi, lo := bits.Mul64(n, i)
-	q, _ := bits.Div64(hi, lo, of)
+	q, _ := bits.Div64(hi, lo, parts)
 	return q
 }
 

@@ -112,7 +112,7 @@ func TestSearch(t *testing.T) {
 					var c Scratch
 					for _, probe := range []struct{ leading, radius int }{
 						{0, 0}, {4, 0}, {9, 0}, {24, 0}, {33, 0}, {42, 0}, {50, 0}, {64, 0}, {40, 1}, {6, 3},
-						{tab.Probing(32, 1, 3).Leading, 1}, {tab.Probing(64, 1, 3).Leading, 1}, {tab.Probing(11, 2, 3).Leading, 2},
+						{tab.PlanProbes(32, 1, 3).Leading, 1}, {tab.PlanProbes(64, 1, 3).Leading, 1}, {tab.PlanProbes(11, 2, 3).Leading, 2},
 					} {
 						s := &Search{Queries: set.Queries, Leading: probe.leading, Flips: permute.Flips(probe.leading, probe.radius),
 							K: k}
@@ -214,7 +214,7 @@ func TestSearchAllocates(t *testing.T) {
 	for _, o := range layouts {
 		tab := build(t, keys, o)
 		var c Scratch
-		leading := tab.Probing(32, 1, 3).Leading
+		leading := tab.PlanProbes(32, 1, 3).Leading
 		s := &Search{Queries: set.Queries, Leading: leading, Flips: permute.Flips(leading, 1), K: 3}
 		tables, searches := []Table{tab}, []Search{*s}
 		dst, err := SearchAll(nil, tables, searches, &c)

@@ -6,9 +6,9 @@ import (
 )
 
 // A nodeRoom has the figures of a node that decide where tables are placed.
-type nodeRoom struct { // its own processors; 0 for far memory
-	cpus  int    // free bytes
-	bytes uint64 // bytes that its workers search
+type nodeRoom struct {
+	cpus  int    // its own processors; 0 for far memory
+	bytes uint64 // free bytes
 	load  uint64 // bytes that its workers search
 }
 

@@ -31,7 +31,7 @@ type Request struct {
 	ctx      context.Context
 
 	tasks []task         // one for each node that has tables of the segments
-	left  sync.WaitGroup // unfinished tasks
+	group sync.WaitGroup // unfinished tasks
 }
 
 // A task is the part of a request for one node, or a step of a sweep.
@@ -60,7 +60,7 @@ func (r *Request) Submit(ctx context.Context, segments []*Segment, queries []uin
 			*t = task{request: r, node: i, matches: t.matches[:0]}
 		}
 	}
-	r.left.Add(len(r.tasks))
+	r.group.Add(len(r.tasks))
 	for i := range r.tasks {
 		s.nodes[r.tasks[i].node].crew.Post(&r.tasks[i])
 	}
@@ -69,7 +69,7 @@ func (r *Request) Submit(ctx context.Context, segments []*Segment, queries []uin
 // Wait waits for the end of the submitted search, and appends the matches to dst in no particular order. If a table
 // cannot be read, it returns the error, and the matches are incomplete.
 func (r *Request) Wait(dst []Match) (_ []Match, err error) {
-	r.left.Wait()
+	r.group.Wait()
 	for i := range r.tasks {
 		dst = append(dst, r.tasks[i].matches...)
 		err = errors.Join(err, r.tasks[i].err)
@@ -99,7 +99,7 @@ func (w *searcher) work(t *task) {
 		return
 	}
 	t.err = w.find(t)
-	t.request.left.Done()
+	t.request.group.Done()
 }
 
 // find searches for a task.
@@ -135,7 +135,7 @@ func (w *searcher) step(t *task) {
 		return
 	}
 	t.err = err
-	t.request.left.Done()
+	t.request.group.Done()
 }
 
 // Sweep is like [segment.Segment.Sweep], but the workers run it.
@@ -152,12 +152,12 @@ func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, limit int) (*s
 // run runs the steps of a sweep by the workers of the node.
 func (n *node) run(_ context.Context, steps []segment.Step) (err error) {
 	r := &Request{tasks: make([]task, len(steps))}
-	r.left.Add(len(steps))
+	r.group.Add(len(steps))
 	for i, step := range steps {
 		r.tasks[i] = task{request: r, step: step}
 		n.crew.Post(&r.tasks[i])
 	}
-	r.left.Wait()
+	r.group.Wait()
 	for i := range r.tasks {
 		err = cmp.Or(err, r.tasks[i].err)
 	}
