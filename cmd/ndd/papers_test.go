@@ -1,12 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"example.org/ndd/engine/corpus/sketch"
 	"example.org/ndd/engine/oracle/must"
 )
 
@@ -80,8 +83,6 @@ func TestOneFigure(t *testing.T) {
 		{"", "cmd/ndd/help/cluster.md", "--threshold ${THRESHOLD:-0.74}"},
 		{"", "bench/cluster/dedup", "--threshold ${THRESHOLD:-0.74}"},
 		{"", "engine/options.go", "0 means 0.74."},
-		{"", "cmd/ndd/python/ndd/_jobs.py", "threshold: Share = 0.74"},
-		{"", "cmd/ndd/python/ndd/_server.py", "threshold: Share = 0.74"},
 		{"", "engine/corpus/sketch/sketch.go", "const DefaultThreshold = 0.74"},
 		{"default k", "cmd/ndd/help/decisions.md", "the default is 8."},
 		{"", "cmd/ndd/help/corpus.md", "Use the default, k = 8."},
@@ -95,5 +96,24 @@ func TestOneFigure(t *testing.T) {
 		if !strings.Contains(oneSpace(string(text)), oneSpace(c.figure)) {
 			t.Errorf("%s does not have %q: %s", c.page, c.figure, c.what)
 		}
+	}
+}
+
+// TestPythonThreshold: each function of Python with a distance k has the default threshold of the command line.
+func TestPythonThreshold(t *testing.T) {
+	modules, err := filepath.Glob(filepath.Join("python", "ndd", "*.py"))
+	must.Do(t, err)
+	found := 0
+	for _, module := range modules {
+		code, err := os.ReadFile(module)
+		must.Do(t, err)
+		for _, m := range regexp.MustCompile(`threshold: Share = ([0-9.]+),\s*k: Distance`).FindAllSubmatch(code, -1) {
+			if found++; string(m[1]) != fmt.Sprint(sketch.DefaultThreshold) {
+				t.Errorf("%s: the default threshold is %s, want %v", module, m[1], sketch.DefaultThreshold)
+			}
+		}
+	}
+	if found < 2 {
+		t.Errorf("only %d defaults", found)
 	}
 }
