@@ -1,6 +1,7 @@
 package mapreduce
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,8 @@ type Fingerprint struct {
 	Recipe   simhash.Recipe
 	Sketches bool // results have sketches
 	Rows     bool // the part is the whole file Options.File
+
+	Path string // file with the documents, which is read instead of Options.In; may be empty
 }
 
 func (j Fingerprint) mapPart(ctx context.Context, t *task) error {
@@ -38,7 +41,7 @@ func (j Fingerprint) mapPart(ctx context.Context, t *task) error {
 	// Write a result for each document.
 	return t.documents(ctx, j.Document, func(c ingest.Config) (ingest.Report, error) {
 		c.Recipe, c.Sketches = j.Recipe, j.Sketches
-		return ingest.Run(ctx, []string{input.Stdin}, c, func(r ingest.Record) error {
+		return ingest.Run(ctx, []string{cmp.Or(j.Path, input.Stdin)}, c, func(r ingest.Record) error {
 			if noID(r.ID) {
 				if !j.Rows {
 					return t.bad(1, "document "+r.ID, errNoID)

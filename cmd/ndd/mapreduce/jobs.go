@@ -24,12 +24,13 @@ file, and documents are identified by file and row, as on one machine: IDs may b
 environment variable mapreduce_map_input_file; a shell must. For Hadoop to leave files whole:
 -D mapreduce.input.fileinputformat.split.minsize=1000000000000.
 A part of another format is one file: hdfs dfs -cat FILE | ndd mapreduce map
-fingerprint --input-format warc`,
+fingerprint --input-format warc. A local file, such as one of Parquet, can be an argument: ndd mapreduce map fingerprint
+--input-format parquet FILE`,
 	columns:  2,
 	mapFlags: "documents sketch rows",
 	make: func(m *mapReduce) (any, error) {
 		c, err := m.docs.Config(m.g, nil)
-		return mapreduce.Fingerprint{Document: c.Document, Recipe: c.Recipe, Sketches: !m.noSketch, Rows: m.rows}, err
+		return mapreduce.Fingerprint{Document: c.Document, Recipe: c.Recipe, Sketches: !m.noSketch, Rows: m.rows, Path: m.path}, err
 	},
 }, {
 	name: "scan", short: "queries against chunks of fingerprints (section 3.3 of the paper)",

@@ -46,6 +46,7 @@ type mapReduce struct {
 	threshold cli.Threshold
 	noSketch  bool
 	rows      bool
+	path      string // file of documents to read instead of standard input
 
 	unit, ignore string
 	passages     passages.Options // options set by other flags
@@ -186,6 +187,9 @@ func newJobStep(g *cli.Files, step string, task *taskFlags, j *mapReduceJob) *co
 	switch step {
 	case "map":
 		m.registerJob(cmd, j.mapFlags)
+		if strings.Contains(j.mapFlags, "documents") {
+			cmd.Use, cmd.Args = j.name+" [FILE]", atMostOne
+		}
 	case "reduce":
 		m.registerJob(cmd, j.flags)
 	case "collect":
@@ -194,7 +198,18 @@ func newJobStep(g *cli.Files, step string, task *taskFlags, j *mapReduceJob) *co
 	return cmd
 }
 
+// atMostOne returns an error if there are several arguments.
+func atMostOne(_ *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return cli.Usagef("a map reads one file, not %d", len(args))
+	}
+	return nil
+}
+
 func (m *mapReduce) run(cmd *cobra.Command, j *mapReduceJob) error {
+	if m.step == "map" {
+		m.path = cmd.Flags().Arg(0)
+	}
 	o, err := m.options(cmd, j)
 	if err != nil {
 		return err

@@ -1,5 +1,6 @@
 """Runs the program ndd: its messages go to logging, its failures become exceptions, and it never outlives a call."""
 import contextlib
+import io
 import json
 import logging
 import os
@@ -45,7 +46,7 @@ class Messages(threading.Thread):
 
     def __init__(self, stream, paths=None):
         super().__init__(daemon=True, name="ndd messages")
-        self.stream, self.lines, self.plain, self.paths = stream, [], [], paths or {}
+        self.stream, self.lines, self.warnings, self.plain, self.paths = stream, [], [], [], paths or {}
         self.start()
 
     def words(self, text):
@@ -70,6 +71,8 @@ class Messages(threading.Thread):
                 self.plain.append(text)
             if level > logging.DEBUG:
                 self.lines.append(text)
+            if level == logging.WARNING:
+                self.warnings.append(text)
             if level != logging.ERROR:  # errors are raised
                 log.log(level, text)
 
@@ -90,15 +93,17 @@ def number(pattern, text):
     return sum(map(int, re.findall(pattern, text)))
 
 
-def run(args, paths=None, lines=None):
+def run(args, paths=None, lines=None, stdout=subprocess.PIPE, whole=False):
     """Runs ndd to its end and returns what it wrote to standard output, and its messages.
 
-    Status 4, done in part, is logged as a warning. An exception here, such as KeyboardInterrupt, ends the program before
-    it goes on. Paths has the files that were written for ndd, with what they hold. Lines are written to its standard input.
+    Status 4, done in part, is logged as a warning, or raised if whole is set. An exception here, such as
+    KeyboardInterrupt, ends the program before it goes on. Paths has the files that were written for ndd, with what they
+    hold. Lines are written to its standard input. Standard output may be a file.
     """
-    process = start(args, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL if lines is None else subprocess.PIPE)
+    process = start(args, stdout=stdout, stdin=subprocess.DEVNULL if lines is None else subprocess.PIPE)
     messages, out = Messages(process.stderr, paths), []
-    reader = threading.Thread(target=lambda: out.append(process.stdout.read()), daemon=True, name="ndd output")
+    output = process.stdout or io.BytesIO()
+    reader = threading.Thread(target=lambda: out.append(output.read()), daemon=True, name="ndd output")
     reader.start()
     try:
         if lines is not None:
@@ -111,8 +116,10 @@ def run(args, paths=None, lines=None):
     finally:
         reader.join(10)
         messages.join(10)
-        process.stdout.close()
+        output.close()
         process.stderr.close()
+    if status == 4 and whole:
+        raise NddError("done in part: " + "\n".join(messages.warnings))
     if status == 4:
         log.warning("done in part: some input was skipped or left out")
     elif status:

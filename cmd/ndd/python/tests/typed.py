@@ -3,6 +3,8 @@ from pathlib import Path
 from typing import Any, Iterator, assert_type
 
 import ndd
+import ndd.spark
+from pyspark.sql import DataFrame
 
 
 def documents() -> Iterator[str]:
@@ -13,6 +15,15 @@ assert_type(ndd.dedup(["a", "b"]).filter(), list[str])
 assert_type(ndd.dedup("crawl/*.jsonl", write_kept=Path("clean"), keep=["newest", "longest"], max_drop="60%").filter(), str)
 assert_type(ndd.dedup(documents(), threshold=0.8, k=3).stats["equal"], int)
 assert_type(ndd.dedup(Path("crawl"), against=[Path("index"), "more.ndf"]).report("page"), str)
+
+
+def spark(df: DataFrame) -> None:
+    clean = ndd.spark.dedup(df, text="body", keep=["newest", "longest"], join="shuffle")
+    assert_type(clean.decisions, DataFrame)
+    assert_type(clean.stats["empty"], int)
+    clean.where("n > 1").write.parquet("clean")
+    ndd.spark.dedup(df, join="two")  # type: ignore[arg-type]
+
 
 with ndd.Index("seen", k=4, ttl="90d") as index:
     assert_type(index, ndd.Index)

@@ -1,0 +1,424 @@
+"""Removes near-duplicates from a DataFrame of Spark.
+
+    import ndd.spark
+    clean = ndd.spark.dedup(df, text="text")
+
+The driver ships this package and its program to the executors. They need pyarrow.
+"""
+import contextlib
+import functools
+import hashlib
+import importlib
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import zipfile
+from typing import TYPE_CHECKING, Any, Iterator, Literal, TypedDict, cast
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as F
+
+from . import _errors, _sources, _steps
+from ._arguments import Count, Distance, OneOrMany, Part, Path, Share, Size, checked, given
+from ._binary import find_ndd
+from ._errors import NddError, UsageError
+
+ROW = "__ndd_row"
+ONE = 1_000_000_000  # rows that are compared in one task: 100 GB of its disk
+BROADCAST = 2_000_000  # decisions that are sent to all executors; more are joined by a shuffle
+DECISIONS = "row long, kept_row long, distance int, similarity double, hash long, kept_hash long"
+
+
+class Stats(TypedDict):
+    """The numbers of a deduplication."""
+
+    documents: int  # rows
+    kept: int
+    dropped: int
+    empty: int  # rows without a text: they stay
+
+
+if TYPE_CHECKING:
+
+    class Deduplicated(DataFrame):
+        """A DataFrame without near-duplicates.
+
+        Attributes:
+            decisions: A DataFrame of the dropped rows: row, kept_row, distance in bits, and similarity.
+            rows: The given DataFrame with the column row in front, in which decisions count.
+            stats: A dict of numbers; see Stats.
+        """
+
+        decisions: DataFrame
+        rows: DataFrame
+        stats: Stats
+
+else:
+    Deduplicated = DataFrame
+
+
+@checked
+def dedup(
+    df: DataFrame, *, text: str | None = None, threshold: Share = 0.74, k: Distance | None = None, keep: OneOrMany[str] = "first",
+    join: Literal["auto", "one", "shuffle"] = "auto", partitions: Count | None = None,
+    extract: Part = "auto", drop: OneOrMany[str] | None = None, recipe: Path = "minwise", max_document: Size = "64MiB", memory: Size | None = None,
+) -> Deduplicated:
+    """Returns a DataFrame without near-duplicates: the same columns, and the rows that ``ndd dedup`` keeps of them.
+
+    Rows need no ID: they are numbered. Rows without a text stay. The work is done before the function returns. If the
+    DataFrame does more than to read files, select and filter, then it is persisted on the disks of the executors, until
+    ``clean.rows.unpersist()`` is called. Example::
+
+        clean = ndd.spark.dedup(df, text="body", keep="longest")
+        clean.write.parquet("clean")
+        clean.rows.join(clean.decisions, "row").show()  # the dropped rows
+
+    Args:
+        df: A DataFrame with a column of texts.
+        text: Name of the column. Default: text, content, body or similar.
+        threshold: Minimum similarity, 0 to 1: the Jaccard similarity of the texts, as sketches estimate it. 0 does not verify.
+        k: Maximum Hamming distance of fingerprints in bits, 0 to 8. Default: 8, or 3 with threshold 0.
+        keep: The order of preference: first, longest, shortest, newest, newest:FIELD, or the name of a field whose largest
+            value is kept. Several are applied in turn. Of a field, rows are sorted by it.
+        join: one compares the fingerprints of all rows in one task, which needs 100 bytes of disk for each. shuffle compares
+            them in all tasks, in several rounds. Their results are checkpoints: if an executor is lost, they survive only with
+            ``sparkContext.setCheckpointDir``. Default: one for up to 1 billion rows.
+        partitions: Number of partitions of a shuffle. Default: spark.sql.shuffle.partitions.
+        extract: Part of an HTML page that is compared.
+        drop: What is left out of fingerprints: urls, markup, numbers, dates.
+        recipe: Recipe of fingerprints: minwise, minwise-pairs, ordered or simhash.
+        max_document: A longer text is an error. A number of bytes, or a text such as "64MiB".
+        memory: Limit of a process of ndd in bytes, or as a text such as "4GiB". Default: the available memory.
+
+    Raises:
+        UsageError: An argument is unknown or wrong, or there is no text column.
+        NddError: ndd failed in a task, or rows changed while they were read.
+    """
+    options = given(dedup, locals())
+    if isinstance(drop, (list, tuple)):
+        options["drop"] = ",".join(drop)
+    orders = [word.strip() for word in (keep.split(",") if isinstance(keep, str) else keep)]
+    column = _text_column(df, text)
+    keyed = df.withColumn(ROW, F.monotonically_increasing_id())
+    if not _is_repeatable(df):
+        keyed = keyed.persist(StorageLevel.DISK_ONLY)
+    try:
+        job = _Job(df.sparkSession, {n: options.get(n) for n in ("threshold", "k", "memory")}, partitions)
+        fields = [order for order in orders if order not in ("first", "longest", "shortest")]
+        source = keyed.select(F.col(ROW).alias("row"), F.xxhash64(column).alias("hash"), F.coalesce(column, F.lit("")).alias("text"),
+                              *_preferences(keyed, column, orders if fields else []))
+        if fields:  # then the first of the sorted rows is kept
+            order = [n for n in source.columns if n.startswith("by")]
+            source = source.orderBy(*(F.col(n).desc_nulls_last() for n in order), "row").withColumn("at", F.monotonically_increasing_id())
+            source = source.select("at", "row", "hash", "text")
+        reading = {n: options.get(n) for n in ("extract", "drop", "recipe", "max_document")}
+        if not threshold:
+            reading["sketch"] = "none"
+        decided = {"keep": None if fields else ",".join(orders)}
+        one = join == "one" or join == "auto" and keyed.count() <= ONE
+        decisions, rows, empty = (job.one if one else job.shuffle)(source, reading, decided)
+        dropped = decisions.count()
+    except Exception as e:
+        keyed.unpersist()
+        raise _plain(e) from e
+    marks = decisions.select("row", "hash", F.lit(True).alias("drop")).union(decisions.select("kept_row", "kept_hash", F.lit(False)).distinct())
+    marks = marks.select(F.col("row").alias(ROW), F.col("hash").alias("__ndd_hash"), F.col("drop").alias("__ndd_drop"))
+    changed = F.raise_error(F.lit("ndd: rows changed between two readings of the DataFrame: write it to files first, and give what they hold"))
+    joined = keyed.join(F.broadcast(marks) if dropped < BROADCAST else marks, ROW, "left")
+    stays = F.when(F.col("__ndd_hash").isNull(), True).when(F.col("__ndd_hash") == F.xxhash64(column), ~F.col("__ndd_drop")).otherwise(changed.cast("boolean"))
+    clean = cast(Any, joined.where(stays).drop(ROW, "__ndd_hash", "__ndd_drop"))
+    clean.decisions, clean.rows = decisions.drop("hash", "kept_hash"), keyed.withColumnRenamed(ROW, "row")
+    clean.stats = {"documents": rows, "kept": rows - dropped, "dropped": dropped, "empty": empty}
+    return cast("Deduplicated", clean)
+
+
+class _Job:
+    """The steps on one session."""
+
+    def __init__(self, spark: Any, options: dict[str, Any], partitions: int | None) -> None:
+        self.options, self.program = options, _ship(spark)
+        self.partitions = partitions or int(spark.conf.get("spark.sql.shuffle.partitions"))
+        try:
+            self.checkpoints = spark.sparkContext.getCheckpointDir() is not None
+        except Exception:  # of Spark Connect
+            self.checkpoints = False
+
+    def one(self, source: DataFrame, reading: dict[str, Any], decided: dict[str, Any]) -> tuple[DataFrame, int, int]:
+        """Returns the decisions of one task about all fingerprints, and the numbers of rows and of empty texts."""
+        program, options = self.program, {**self.options, **decided}
+
+        def prints(batches: Any) -> Iterator[Any]:
+            import pyarrow as pa
+            from pyspark import TaskContext
+
+            _use(program)
+            part, counts = cast(Any, TaskContext.get()).partitionId(), [0, 0]
+            for piece, path in enumerate(_steps.fingerprint(_documents(batches, counts), ["fingerprint"], True, reading)):
+                for at, size, data in _steps.chunks(path):
+                    yield pa.RecordBatch.from_pylist([{"part": f"{part:09}-{piece:06}", "at": at, "size": size, "data": data, "rows": counts[0], "empty": counts[1]}])
+                    counts[:] = 0, 0
+
+        def decide(batches: Any) -> Iterator[Any]:
+            _use(program)
+            rows = (tuple(row.values()) for batch in batches for row in batch.to_pylist())
+            yield from map(_decisions, _steps.decide(rows, options))
+
+        parts = source.mapInArrow(prints, "part string, at long, size long, data binary, rows long, empty long").persist(StorageLevel.DISK_ONLY)
+        rows, empty = parts.agg(F.sum("rows"), F.sum("empty")).collect()[0]
+        decisions = parts.drop("rows", "empty").repartition(1).mapInArrow(decide, DECISIONS).persist(StorageLevel.DISK_ONLY)
+        decisions.count()
+        parts.unpersist()
+        return decisions, rows or 0, empty or 0
+
+    def shuffle(self, source: DataFrame, reading: dict[str, Any], decided: dict[str, Any]) -> tuple[DataFrame, int, int]:
+        """Returns the same as one, by rounds of all tasks."""
+        program = self.program
+
+        def hold(data: DataFrame) -> DataFrame:
+            """Computes data once. Its plan ends there: the plans of rounds would double with each of them."""
+            if not self.checkpoints:
+                return data.localCheckpoint()
+            held = data.persist(StorageLevel.DISK_ONLY)
+            safe = held.checkpoint()
+            held.unpersist()
+            return safe
+
+        def prints(batches: Any) -> Iterator[Any]:
+            _use(program)
+            for path in _steps.fingerprint(_documents(batches, [0, 0]), ["mapreduce", "map", "fingerprint"], False, reading):
+                with open(path, "rb") as f:
+                    yield from map(_lines, _steps.chunks_of_lines(f))
+
+        def piped(data: DataFrame, args: list[str]) -> DataFrame:
+            def run(batches: Any) -> Iterator[Any]:
+                _use(program)
+                yield from map(_lines, _steps.piped(map(_bytes, batches), args))
+
+            return data.mapInArrow(run, "line string")
+
+        def shuffled(mapper: list[str], reducer: list[str], *data: DataFrame) -> DataFrame:
+            records = piped(functools.reduce(DataFrame.union, data), mapper)
+            records = records.repartition(self.partitions, F.substring("line", 1, 2)).sortWithinPartitions("line")
+            return hold(piped(records, reducer))
+
+        def undecided(data: DataFrame) -> int:
+            ends = data.where(F.col("line").startswith("~end")).collect()
+            return sum(int(n) for row in ends for n in re.findall(r" undecided=(\d+)", row["line"]))
+
+        def collect(batches: Any) -> Iterator[Any]:
+            import pyarrow.csv
+
+            _use(program)
+            with tempfile.TemporaryFile(prefix="ndd-") as table:
+                for chunk in _steps.piped(map(_bytes, batches), _steps.COLLECT):
+                    table.write(chunk)
+                table.seek(0)
+                kinds = pyarrow.csv.ConvertOptions(column_types={"id": "string", "kept_id": "string", "jaccard": "double"})
+                yield from map(_decisions, pyarrow.csv.open_csv(table, parse_options=pyarrow.csv.ParseOptions(delimiter="\t"), convert_options=kinds))
+
+        last = _steps.rounds(shuffled, undecided, hold(source.mapInArrow(prints, "line string")), {**self.options, **decided})
+        rows, empty = source.agg(F.count(F.lit(1)), F.sum((F.length("text") == 0).cast("long"))).collect()[0]
+        return last.repartition(1).mapInArrow(collect, DECISIONS).persist(StorageLevel.DISK_ONLY), rows, empty or 0
+
+
+def _documents(batches: Any, counts: list[int]) -> Iterator[Any]:
+    """Yields batches of id and text, and counts rows and empty texts. The ID has the numbers of a row, and the hash of its text."""
+    import pyarrow as pa
+    pc: Any = importlib.import_module("pyarrow.compute")  # whose functions are made when it is imported
+
+    for batch in batches:
+        *numbers, texts = batch.columns
+        counts[0] += len(texts)
+        counts[1] += pc.sum(pc.equal(pc.binary_length(texts), 0), min_count=0).as_py()
+        yield pa.record_batch([_steps.names(numbers), texts], ["id", "text"])
+
+
+def _decisions(batch: Any) -> Any:
+    """Returns a batch of a table of decisions, with numbers in the place of names."""
+    import pyarrow as pa
+
+    row, kept = _steps.numbers(batch["id"], 2), _steps.numbers(batch["kept_id"], 2)
+    columns = [row[:, 0], kept[:, 0], batch["distance"].cast("int32"), batch["jaccard"].cast("double"), row[:, 1], kept[:, 1]]
+    return pa.record_batch([pa.array(c) for c in columns], [part.split()[0] for part in DECISIONS.split(", ")])
+
+
+def _lines(chunk: bytes) -> Any:
+    """Returns a batch with a row for each line of a chunk. A row has the end of its line, so that no byte is copied."""
+    import numpy
+    import pyarrow as pa
+
+    ends = numpy.flatnonzero(numpy.frombuffer(chunk, "uint8") == ord("\n")) + 1
+    offsets = numpy.concatenate([[0], ends]).astype("int32")
+    return pa.record_batch([pa.StringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(chunk))], ["line"])
+
+
+def _bytes(batch: Any) -> Any:
+    """Returns the lines of a batch."""
+    import pyarrow as pa
+
+    lines = batch.column(0).cast(pa.large_binary())
+    ends = memoryview(lines.buffers()[1]).cast("q")
+    return memoryview(lines.buffers()[2])[ends[lines.offset] : ends[lines.offset + len(lines)]]
+
+
+def _text_column(df: DataFrame, text: str | None) -> Any:
+    """Returns the column of texts."""
+    if df.isStreaming:
+        raise UsageError("a streaming DataFrame has no end: use ndd.Client in foreachBatch, or give a DataFrame that is not streaming")
+    text = text or next((n for n in _sources.TEXT if n in df.columns), None)
+    if text is None or df.columns.count(text) != 1:
+        known = ", ".join(df.columns)
+        raise UsageError(f"no column {_sources.TEXT[0]!r} among {known}; text= names the column with the texts" if text is None else
+                         f"{'several columns' if text in df.columns else 'no column'} {text!r} among {known}")
+    kind = df.schema[text].dataType.typeName()
+    if kind not in ("string", "varchar", "char"):
+        raise UsageError(f"the column {text!r} has values of type {kind}; text= names a column of texts")
+    return F.col(_quoted(text))
+
+
+def _is_repeatable(df: DataFrame) -> bool:
+    """Reports whether each reading has the same rows in the same order: the plan only reads files, selects and filters."""
+    try:
+        execution = cast(Any, df)._jdf.queryExecution()
+        nodes = re.findall(r"^[\s:+*-]*(?:\(\d+\) )?(\w+)", execution.sparkPlan().toString(), re.M)
+        return execution.analyzed().deterministic() and {"Project", "Filter", "FileScan", "BatchScan", "LocalTableScan", "Range"}.issuperset(nodes)
+    except Exception:  # of Spark Connect
+        return False
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _preferences(df: DataFrame, text: Any, orders: list[str]) -> list[Any]:
+    """Returns the columns by which rows are sorted: of each policy, the largest value first. They rank as ndd does."""
+    columns: list[Any] = []
+    for word in orders:
+        if word in ("longest", "shortest"):
+            length = F.octet_length(F.coalesce(text, F.lit("")))
+            columns.append(length if word == "longest" else -length)
+        elif word == "newest" or word.startswith("newest:"):
+            named = word.partition(":")[2]
+            names = [named] if named else [n for n in _sources.TIME if n in df.columns and df.schema[n].dataType.typeName() != "struct"]
+            if not names:
+                raise UsageError(f"keep {word!r}: no column with a date among {', '.join(df.columns)}; newest:FIELD names one")
+            columns.append(F.coalesce(*(_time(df, n) for n in names)))
+        elif word != "first":
+            columns += _largest(df, word)
+    return [column.alias(f"by{i}") for i, column in enumerate(columns)]
+
+
+def _kind(df: DataFrame, name: str) -> str:
+    """Returns the type of a column that rows are sorted by."""
+    if df.columns.count(name) != 1:
+        raise UsageError(f"keep: {'several columns' if name in df.columns else 'no column'} {name!r} among {', '.join(df.columns)}")
+    kind = df.schema[name].dataType.typeName()
+    known = "string varchar char byte short integer long float double decimal date timestamp timestamp_ntz boolean".split()
+    if kind not in known:
+        raise UsageError(f"keep: the column {name!r} has values of type {kind}, and not numbers, texts or dates")
+    return kind
+
+
+def _time(df: DataFrame, name: str) -> Any:
+    """Returns a date in microseconds since 1970. A date without a zone is in UTC, whatever the zone of the session is."""
+    kind, column = _kind(df, name), _quoted(name)
+    since = "timestampdiff(MICROSECOND, timestamp_ntz'1970-01-01 00:00:00', {})"
+    if kind == "timestamp":
+        return F.expr(f"unix_micros({column})")
+    if kind in ("date", "timestamp_ntz"):
+        return F.expr(since.format(f"cast({column} as timestamp_ntz)"))
+    said = F.trim(F.col(column).cast("string"))
+    iso = F.regexp_replace(F.regexp_replace(said, r"^(\d{4})(\d\d)(\d\d)$", "$1-$2-$3"), r"^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$", "$1-$2-$3 $4:$5:$6")
+    iso = F.when(~said.rlike(r"^[+-]?\d{5,7}$"), iso)  # of which Spark makes years
+    number = F.expr(f"try_cast({column} as double)")
+    unix, size = number, F.abs(number)
+    for limit in (1e11, 1e14, 1e17):  # seconds, or thousandths, millionths or billionths of them
+        unix = F.when(size >= limit, unix / 1000).otherwise(unix)
+    zoned = said.rlike(r":.*(Z|[A-Z]{3}|[+-]\d\d:?\d\d)$")
+    text = F.when(zoned, F.unix_micros(iso.try_cast("timestamp"))).otherwise(F.timestamp_diff("MICROSECOND", F.lit("1970-01-01 00:00:00").cast("timestamp_ntz"), iso.try_cast("timestamp_ntz")))
+    time = F.coalesce(text, (unix * 1_000_000).cast("long"))
+    unknown = F.concat(F.lit(f"ndd._errors.UsageError: keep: Spark reads no date of column {name!r}: convert it by to_timestamp: "), said)
+    return F.when(said.isNotNull() & (said != "") & time.isNull(), F.raise_error(unknown).cast("long")).otherwise(time)
+
+
+def _largest(df: DataFrame, name: str) -> list[Any]:
+    """Returns the columns that rank the values of a column: any number is larger than any text."""
+    kind, column = _kind(df, name), F.col(_quoted(name))
+    if kind in ("date", "timestamp", "timestamp_ntz", "boolean"):
+        return [column]
+    if kind not in ("string", "varchar", "char"):
+        return [F.when(~F.isnan(column), column) if kind in ("float", "double") else column]
+    number = F.when(column.rlike(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"), column)
+    return [number.cast("double"), number.cast("decimal(38,0)"), F.when(number.isNull(), column)]
+
+
+def _ship(spark: Any) -> tuple[str, str]:
+    """Sends this package and its program to the executors, once, and returns the program's name there and its version."""
+    name, package, version = _packed(find_ndd())
+    try:
+        context = spark.sparkContext
+    except Exception:  # of Spark Connect
+        with contextlib.suppress(Exception):  # they are there
+            spark.addArtifacts(package, pyfile=True)
+            spark.addArtifacts(name, file=True)
+    else:
+        context.addPyFile(package)
+        context.addFile(name)
+    return os.path.basename(name), version
+
+
+@functools.lru_cache(None)
+def _packed(program: str) -> tuple[str, str, str]:
+    """Returns copies of a program and of this package, which are named by their content, and the program's version."""
+    folder = tempfile.mkdtemp(prefix="ndd-spark-")
+    import atexit
+
+    atexit.register(shutil.rmtree, folder, True)
+    with open(program, "rb") as f:
+        name = os.path.join(folder, "ndd-" + hashlib.sha256(f.read()).hexdigest()[:16])
+    shutil.copy(program, name)
+    here, package = os.path.dirname(os.path.abspath(__file__)), os.path.join(folder, f"ndd-python-{os.path.basename(name)[4:]}.zip")
+    with zipfile.ZipFile(package, "w") as z:
+        for file in sorted(os.listdir(here)):
+            if file.endswith((".py", ".typed")):
+                z.write(os.path.join(here, file), f"ndd/{file}")
+    return name, package, _version(program)
+
+
+@functools.lru_cache(None)
+def _version(program: str) -> str:
+    """Returns what a program says about its version."""
+    return subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+@functools.lru_cache(None)
+def _use(program: tuple[str, str]) -> None:
+    """Finds the program on an executor: that of $NDD, the driver's, or an installed one, of the driver's version."""
+    from pyspark import SparkFiles  # which a client of Spark Connect does not have
+
+    name, version = program
+    tried: list[str] = []
+    for find in (lambda: os.environ["NDD"], lambda: SparkFiles.get(name), find_ndd):
+        try:
+            path = find()
+            found = _version(path)
+        except (KeyError, OSError, subprocess.SubprocessError, NddError) as e:
+            tried += [] if isinstance(e, KeyError) else [str(e)]
+            continue
+        if found == version:
+            os.environ["NDD"] = path
+            return
+        tried.append(f"{path} is {found}")
+    raise NddError(f"no program {version} on the executor {socket.gethostname()}: {'; '.join(tried)}. Executors of another platform than the driver's "
+                   "need the wheel of the same version for their platform: pack an environment with it by venv-pack, and give it by --archives")
+
+
+def _plain(e: Exception) -> Exception:
+    """Returns the error of ndd that an error of Spark tells of, or the error itself."""
+    found = re.search(r"ndd\._errors\.(\w+): (.*?)(?: SQLSTATE|\n\s*\n|\n\s+at |\Z)", str(e), re.S)
+    kind = getattr(_errors, found[1], None) if found else None
+    return kind(found[2].strip()) if found and kind else e

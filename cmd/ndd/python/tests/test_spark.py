@@ -1,0 +1,201 @@
+"""Runs ndd.spark on a local Spark, which needs pyspark, pandas and Java."""
+import os
+import random
+import shutil
+import sys
+
+import pytest
+
+import ndd
+from conftest import text
+
+pyspark = pytest.importorskip("pyspark", reason="these tests need pyspark: 'bench/cluster/spark test' has it")
+if not os.path.isdir(os.path.join(os.path.dirname(pyspark.__file__), "jars")):
+    pytest.skip("these tests need pyspark with its jars: 'bench/cluster/spark test' has them", allow_module_level=True)
+pytest.importorskip("pandas", reason="these tests need pandas, as pyspark does")
+if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+    pytest.skip("these tests need Java: Spark runs on it", allow_module_level=True)
+pa = pytest.importorskip("pyarrow")
+
+import ndd.spark
+from ndd import _steps
+
+# The program of the executors. While the folder armed is there, the first process of each step is killed.
+KILLED = """#!/bin/sh
+case "$3" in
+mapreduce) step="$3 $4 $5" ;;
+*) step=$3 ;;
+esac
+if [ -d '{folder}/armed' ] && [ "$#" -gt 2 ] && mkdir "{folder}/armed/$step" 2>/dev/null; then kill -9 $$; fi
+exec '{program}' "$@"
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("spark")
+    program = folder / "ndd"
+    program.write_text(KILLED.format(folder=folder, program=ndd.find_ndd()))
+    program.chmod(0o755)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def spark(folder):
+    from pyspark.sql import SparkSession
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NDD", str(folder / "ndd"))
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        settings = {"spark.ui.enabled": "false", "spark.driver.memory": "512m", "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+                    "spark.sql.shuffle.partitions": "2", "spark.local.dir": str(folder), "spark.sql.session.timeZone": "Asia/Tokyo",
+                    "spark.driver.host": "127.0.0.1", "spark.sql.execution.arrow.maxRecordsPerBatch": "100"}
+        session = SparkSession.builder.master("local[2,4]").config(map=settings).getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
+
+
+def corpus(n=500):
+    """Returns rows with chains of edits, a cluster, one footer, repeated URLs, and empty, short and odd texts."""
+    r, rows = random.Random(7), []
+
+    def edited(words, count):
+        words = words.split()
+        for _ in range(count):
+            words[r.randrange(len(words))] = f"edit{r.randrange(10**6)}"
+        return " ".join(words)
+
+    big, chain = text(-1, 100), ""
+    while len(rows) < n:
+        i = len(rows)
+        chain = edited(chain, 9) if chain and i % 10 < 4 else text(i, 100)
+        body = {4: edited(big, r.randrange(8)), 5: edited(big, 3), 6: edited(big, 1), 7: rows[i // 2][1] if rows else ""}.get(i % 10, chain)
+        body = {30: None, 31: "", 32: "two words", 33: "tab\tnul\x00\r\n end", 34: "\u2028 é \U0001f600"}.get(i % 50, f"{body} © an invented shop")
+        date = [None, f"2024-{1 + i % 12:02}-{1 + i % 28:02}", f"202403{1 + i % 28:02}", f"2024-03-05T{i % 24:02}:00:00+09:00", str(1709210096 + 9999 * i)][i % 5]
+        score = [None, str(i % 7), "high", f"{i % 3}.5"][i % 4]
+        rows.append((f"https://e.example/{i % 90}", body, date, score, i * 31 % 17 / 4))
+    return rows
+
+
+SCHEMA = "url string, `the text` string, date string, score string, rank double"
+
+
+@pytest.fixture(scope="module")
+def pages(spark, folder):
+    path = str(folder / "pages")
+    spark.createDataFrame(corpus(), SCHEMA).repartition(3).write.parquet(path)
+    return spark.read.option("recursiveFileLookup", "true").parquet(path).repartition(3, "url")
+
+
+def check(pages, armed=None, steps=None, **options):
+    """The decisions are those of one machine for the rows in the order of their keys."""
+    clean = ndd.spark.dedup(pages, text="the text", **options)
+    if armed:
+        assert set(os.listdir(armed)) == steps
+        shutil.rmtree(armed)
+    rows = clean.rows.orderBy("row").toArrow()
+    place = {row: i for i, row in enumerate(rows["row"].to_pylist())}
+    options = {name: value for name, value in options.items() if name not in ("join", "partitions")}
+    one = ndd.dedup(rows.drop_columns(["row"]), text="the text", id="url", progress=False, **options)
+    want = sorted((r["row"], r["kept_row"], r["distance"], r["jaccard"]) for r in one.dropped.to_pylist())
+    assert len(want) > 100
+    found = [(place[r["row"]], place[r["kept_row"]], r["distance"], r["similarity"]) for r in clean.decisions.toArrow().to_pylist()]
+    assert sorted(found) == want
+    assert clean.schema == pages.schema
+    kept = [tuple(row) for row in clean.collect()]
+    order = {name: rows[name].to_pylist() for name in pages.columns}
+    assert sorted(map(repr, kept)) == sorted(repr(tuple(order[name][i] for name in pages.columns)) for i in one.kept)
+    assert clean.stats == {"documents": 500, "kept": len(kept), "dropped": len(want), "empty": 20}
+    clean.rows.unpersist()
+
+
+def test_one(pages):
+    check(pages)
+
+
+def test_fields(pages):
+    check(pages, keep=["newest", "score", "shortest"])
+    check(pages, keep="rank,longest", threshold=0.8, k=5)
+
+
+def test_shuffle(pages):
+    check(pages, join="shuffle", keep="longest", partitions=3)
+    check(pages, join="shuffle", keep="score", threshold=0)
+
+
+@pytest.mark.parametrize("join, steps", [
+    ("one", {"fingerprint", "dedup"}),
+    ("shuffle", {"mapreduce map fingerprint", "mapreduce collect dedup"} | {f"mapreduce {s} {job}" for s in ("map", "reduce") for job in ("pairs", "dedup")}),
+])
+def test_killed(pages, folder, join, steps):
+    (folder / "armed").mkdir()
+    check(pages, folder / "armed", steps, join=join)
+
+
+def test_changed_rows(spark, folder):
+    """A row that is not the one that was decided about is never removed, and an error tells it."""
+    from pyspark.sql import functions as F
+
+    path = folder / "changing"
+    read = F.udf(lambda i: path.read_text().split("\n")[i])
+    for changed in (0, 1):  # the kept row, and the removed one
+        path.write_text("\n".join([text(1), text(1), text(2)]))
+        clean = ndd.spark.dedup(spark.range(3).coalesce(1).select(read("id").alias("text")))
+        assert clean.count() == 2
+        clean.rows.unpersist()
+        path.write_text("\n".join([text(3 if i == changed else 1) for i in (0, 1)] + [text(2)]))
+        with pytest.raises(Exception, match="rows changed"):
+            clean.select("text").collect()
+
+
+def test_repeatable(spark, folder):
+    """What may have other rows at the second reading is persisted."""
+    from pyspark.sql import functions as F
+
+    path = str(folder / "plain")
+    spark.range(4).write.parquet(path)
+    plain = spark.read.parquet(path)
+    assert ndd.spark._is_repeatable(plain.where("id > 1").select((F.col("id") + 1).alias("n")))
+    for other in plain.repartition(2), plain.where(F.rand() > 0.5), plain.select(F.udf(str)("id")), plain.limit(2), plain.sort("id"):
+        assert not ndd.spark._is_repeatable(other)
+
+
+def test_wrong(pages, spark):
+    for options, said in [({"text": "body"}, "no column 'body' among url"), ({}, "no column 'text' among url"), ({"text": "rank"}, "type double"),
+                          ({"text": "url", "k": 99}, "k must be between"), ({"text": "url", "keep": "size"}, "no column 'size' among"),
+                          ({"text": "url", "keep": "newest:url"}, "no date of column 'url'"), ({"text": "url", "join": "two"}, "join must be")]:
+        with pytest.raises(ndd.UsageError, match=said):
+            ndd.spark.dedup(pages, **options)
+    with pytest.raises(ndd.NddError, match=r"row \d+: too large: more than 100 bytes"):
+        ndd.spark.dedup(pages, text="the text", max_document=100)
+    for join in ("one", "shuffle"):
+        assert ndd.spark.dedup(spark.createDataFrame([], "text string"), join=join).count() == 0
+
+
+def test_program(monkeypatch, tmp_path):
+    with pytest.raises(ndd.NddError, match="no program ndd v0.0 on the executor .* is ndd .*--archives"):
+        ndd.spark._use(("ndd-missing", "ndd v0.0"))
+
+
+def test_pieces(monkeypatch):
+    """Several pieces, and chunks in any order and twice, are decided about as one file. One that is missing is an error."""
+    monkeypatch.setattr(_steps, "PIECE", 20_000)
+    monkeypatch.setattr(_steps, "CHUNK", 100)
+    texts = [row[1] or "" for row in corpus()]
+
+    def batches():
+        for at in range(0, len(texts), 50):
+            numbers = pa.array(range(at, at + 50), pa.int64())
+            yield pa.record_batch([_steps.names([numbers, numbers]), pa.array(texts[at : at + 50])], ["id", "text"])
+
+    paths, chunks = 0, []
+    for piece, path in enumerate(_steps.fingerprint(batches(), ["fingerprint"], True, {})):
+        chunks += [(f"{piece:06}", *chunk) for chunk in _steps.chunks(path)]
+        paths += 1
+    assert paths > 3
+    table = pa.Table.from_batches(_steps.decide(random.Random(1).sample(chunks, len(chunks)) + chunks[:3], {}))
+    want = ndd.dedup(texts, progress=False).dropped
+    assert sorted(_steps.numbers(table["id"], 1)[:, 0]) == sorted(want["row"].to_pylist())
+    with pytest.raises(ndd.NddError):
+        list(_steps.decide(chunks[:-1], {}))
