@@ -53,7 +53,10 @@ func (k Keep) rank(length uint64) uint64 {
 // The rounds end when no document is undecided or waiting. The end records hold the number of these documents, and of
 // the round, so that no round is left out or taken twice. The results do not depend on the order of records. A reduce
 // holds one record at a time.
-type Dedup struct{ Keep Keep }
+type Dedup struct {
+	Keep       Keep
+	NoSketches bool // leave out the sketches, so that all pairs are unverified
+}
 
 // The kinds of records of a text in the shuffle, in order.
 const (
@@ -90,6 +93,9 @@ func (j Dedup) mapPart(ctx context.Context, t *task) error {
 				value = append(value[:0], noPrint...)
 			} else {
 				value = appendNumber(value[:0], d.fingerprint, printDigits)
+			}
+			if j.NoSketches {
+				d.sketch = []byte(noSketch)
 			}
 			value = append(append(value, ' '), d.sketch...)
 		// Other keys are hashes of texts. The first letter of the value is the kind of the record.
@@ -192,8 +198,11 @@ func (d *decider) document(state byte, head, rest []byte) error {
 		return d.write(d.text, equal, head, []byte("- -"))
 	case d.state == kept:
 		like := "1"
-		if bytes.HasPrefix(d.content, []byte(noPrint+" ")) {
+		switch {
+		case bytes.HasPrefix(d.content, []byte(noPrint+" ")):
 			like = sameText
+		case bytes.HasSuffix(d.content, []byte(" "+noSketch)):
+			like = unverified
 		}
 		return d.write(d.text, dropped, head, fmt.Appendf(nil, "0 %s %s", like, d.first[rowDigits:]))
 	}

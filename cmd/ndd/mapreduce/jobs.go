@@ -88,10 +88,13 @@ ID for each document of the first round, and later for each document that has ne
 	rows: mapreduce.DropRows,
 	notes: `The first round joins equal texts. After each round of pairs and dedup, 'ndd mapreduce collect dedup'
 ends with status 4 as long as documents are undecided. 'ndd help cluster' has the loop. Of documents that --keep does not
-tell apart, the first in order of files and rows is kept (fingerprint --rows), or the one with the smaller ID.`,
+tell apart, the first in order of files and rows is kept (fingerprint --rows), or the one with the smaller ID. Give
+--threshold 0 here, too, if the job pairs has it in all rounds: the sketches are then not sent.`,
 	mapLine:  "--keep first",
-	mapFlags: "keep",
-	make:     func(m *mapReduce) (any, error) { return mapreduce.Dedup{Keep: m.keep}, nil },
+	mapFlags: "keep unverified",
+	make: func(m *mapReduce) (any, error) {
+		return mapreduce.Dedup{Keep: m.keep, NoSketches: m.g.Given["threshold"] && m.threshold == 0}, m.threshold.Check()
+	},
 }, {
 	name: "units", short: "repeated lines, paragraphs, or sentences in a row",
 	in: `a JSON object, with the fields --text and --id`,
@@ -219,6 +222,8 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 			f.IntVarP(&m.k, "distance", "k", cli.DefaultK, fmt.Sprintf("largest Hamming distance, 0 to %d", permute.MaxK))
 			m.threshold.Register(f)
 			f.IntVar(&m.pairs.PairsMax, "most", 16, "list only the nearest pair of a document that has more in a table; 1 for the job dedup")
+		case "unverified":
+			m.threshold.Register(f)
 		case "sketch":
 			cli.SketchVar(f, &m.noSketch, "auto, or none: leave out the sketches, so that pairs are unverified")
 		case "rows":
