@@ -64,6 +64,9 @@ func (j *job) summarize(c *dedup.Corpus, r *dedup.Result) {
 	if r.Rejected > 0 {
 		msg += fmt.Sprintf("; %s near by fingerprint, but not similar", cli.Number(r.Rejected, "more document"))
 	}
+	if r.Protected > 0 {
+		msg += fmt.Sprintf("; %s near by fingerprint, but protected", cli.Number(r.Protected, "more document"))
+	}
 	j.g.Log.Info(msg)
 	j.saySources(r)
 }

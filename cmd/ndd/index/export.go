@@ -215,13 +215,29 @@ func (s *exportSource) toFile(ctx context.Context, out string) error {
 		if !s.keepsDocs() {
 			return s.eachFingerprint(ctx, func(f simhash.Fingerprint) error { return w.Append(ndf.Document{Fingerprint: f}) })
 		}
-		if live.Of(s.x).Config().Sketches {
+		if s.haveSketches() {
 			w.KeepSketches()
 		}
 		return s.eachDocument(ctx, func(d rows.Doc) error {
 			return w.Append(ndf.Document{ID: d.ID, Fingerprint: d.Fingerprint, Sketch: d.Sketch})
 		})
 	})
+}
+
+// haveSketches reports whether all documents have sketches. It warns if only some have them: the file has none then.
+func (s *exportSource) haveSketches() bool {
+	bare := 0
+	for _, g := range s.view.Version.Segments {
+		if g.Sketches == nil {
+			bare++
+		}
+	}
+	if !live.Of(s.x).Config().Sketches || bare == 0 {
+		return live.Of(s.x).Config().Sketches
+	}
+	s.g.Log.Warn(fmt.Sprintf("%s: %s of %d without sketches, so the file has none: make their fingerprints again to keep the others",
+		s.dir, cli.Number(bare, "segment"), len(s.view.Version.Segments)))
+	return false
 }
 
 // report logs how many documents were written and left out.

@@ -29,6 +29,7 @@ func (s *search) settleAll(ctx context.Context, j judgeOf) error {
 // settle replaces the clusters of a result by their groups, in place or not. Each goroutine settles small clusters, one
 // at a time. All goroutines settle a large cluster together.
 func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool, j judgeOf) error {
+	protected := s.protectedIn(r.found) // before it is divided in place
 	d, err := divide(r, inPlace)
 	if err != nil {
 		return err
@@ -69,10 +70,26 @@ func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool,
 		before := r.found.Rows() - r.found.Len()
 		r.found, r.likes = d.Done(), d.likes
 		if r.verified {
-			r.Rejected += before - (r.found.Rows() - r.found.Len())
+			r.Protected += protected
+			r.Rejected += before - protected - (r.found.Rows() - r.found.Len())
 		}
 	}
 	return err
+}
+
+// protectedIn returns the number of protected rows in clusters, without the first one of each cluster.
+func (s *search) protectedIn(found *cluster.Result) (n int) {
+	if len(s.c.sources.Protected()) == 0 {
+		return 0
+	}
+	for _, c := range found.Clusters() {
+		rows := 0
+		for _, row := range c.Rows {
+			rows += s.c.sources.Protected().Bit(int(row))
+		}
+		n += max(rows-1, 0)
+	}
+	return n
 }
 
 // A judgeOf returns the judge of a rule, or nil to compare sketches.

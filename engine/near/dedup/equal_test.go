@@ -12,6 +12,7 @@ import (
 	"example.org/ndd/engine/corpus/ingest"
 	"example.org/ndd/engine/corpus/ndf"
 	"example.org/ndd/engine/corpus/simhash"
+	"example.org/ndd/engine/corpus/sketch"
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/near/keep"
 	"example.org/ndd/engine/near/source"
@@ -203,5 +204,20 @@ func TestDroppedInOrder(t *testing.T) {
 	}
 	if len(got) != 50 || got[0] != "1{a 2}" || got[49] != "99{a 100}" {
 		t.Errorf("%d: %q", len(got), got)
+	}
+}
+
+// TestProtectedCount counts near documents that protection keeps apart from near ones that are not alike.
+func TestProtectedCount(t *testing.T) {
+	c := appended(t, ReadOptions{Sketches: true, Source: source.Options{Protect: []string{"safe"}}})
+	for i, file := range []string{"safe", "in", "safe", "in", "safe", "in"} {
+		s := sketch.Sketch{7, 7}
+		if i == 5 {
+			s = sketch.Sketch{1: 1 << 60, 2: 99, 3: 1234567, 4: 1 << 33, 5: 31, 6: 77, 7: 1}
+		}
+		must.Do(t, c.Append(Document{ID: fmt.Sprint(i), Fingerprint: 7, Sketch: s, Place: Place{file, 1}}))
+	}
+	if r := found(t, c, Options{K: 3, Rule: Rule{{Jaccard: 0.7}}}); r.NumDropped() != 2 || r.Protected != 2 || r.Rejected != 1 {
+		t.Errorf("%d dropped, %d protected, %d rejected", r.NumDropped(), r.Protected, r.Rejected)
 	}
 }

@@ -18,6 +18,10 @@ type Result struct {
 	SameText []Drop // rows that are too short for a fingerprint, with the text of a preferred row, ascending
 	Rejected int    // documents that have near fingerprints, but are kept because they are not alike
 
+	// Protected is the number of documents with near fingerprints that are kept only because they are protected, or
+	// that are not alike and protected.
+	Protected int
+
 	corpus   *Corpus
 	verified bool
 	found    *cluster.Result
