@@ -38,8 +38,8 @@ type machine struct {
 
 func features(sets ...[]cpuid.FeatureID) []cpuid.FeatureID { return slices.Concat(sets...) }
 
-func without(set []cpuid.FeatureID, gone ...cpuid.FeatureID) []cpuid.FeatureID {
-	return slices.DeleteFunc(slices.Clone(set), func(f cpuid.FeatureID) bool { return slices.Contains(gone, f) })
+func without(set []cpuid.FeatureID, removed ...cpuid.FeatureID) []cpuid.FeatureID {
+	return slices.DeleteFunc(slices.Clone(set), func(f cpuid.FeatureID) bool { return slices.Contains(removed, f) })
 }
 
 // machines holds one of each kind, from makers' manuals.

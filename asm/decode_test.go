@@ -87,13 +87,13 @@ func decodeOracle(c *testCode, block []byte, key uint64, n int) (keys []uint64, 
 
 // encode writes the longest beginning of a random ascending sequence that fits: each h is drawn, as
 // long as the key has a 0 there.
-func (c *testCode) encode(rng *rand.Rand, blockBytes, most int) (block []byte, key uint64, n int) {
+func (c *testCode) encode(rng *rand.Rand, blockBytes, maxKeys int) (block []byte, key uint64, n int) {
 	block = make([]byte, blockBytes)
 	first := rng.Uint64() >> rng.IntN(64)
 	key = first
 	code, raw := headBits, 8*blockBytes
 	set := func(bit int, v uint64) { block[bit/8] |= byte(v&1) << (bit % 8) }
-	for n = 1; n < most; n++ {
+	for n = 1; n < maxKeys; n++ {
 		h := c.symbolAt(block, rng.IntN(8*blockBytes)) // not uniform, and that is welcome
 		for tries := 0; c.lengths[h] == 0 || key>>h&1 != 0; tries++ {
 			if h = rng.IntN(64); tries == 300 {
@@ -119,15 +119,15 @@ func (c *testCode) encode(rng *rand.Rand, blockBytes, most int) (block []byte, k
 }
 
 // compareDecode compares the backend in use with the oracle on one block.
-func compareDecode(t *testing.T, kernel string, c *testCode, block []byte, key uint64, dst []uint64, what string) {
+func compareDecode(t *testing.T, kernel string, c *testCode, block []byte, key uint64, dst []uint64, name string) {
 	t.Helper()
 	want, wantOK := decodeOracle(c, block, key, len(dst))
 	ok := Decode(dst, block, key, &c.window)
 	if ok != wantOK {
-		t.Fatalf("%s, %s: %d keys of %d bytes: Decode says %v, want %v", kernel, what, len(dst), len(block), ok, wantOK)
+		t.Fatalf("%s, %s: %d keys of %d bytes: Decode says %v, want %v", kernel, name, len(dst), len(block), ok, wantOK)
 	}
 	if ok && !slices.Equal(dst, want) {
-		t.Fatalf("%s, %s: %d keys of %d bytes: wrong keys", kernel, what, len(dst), len(block))
+		t.Fatalf("%s, %s: %d keys of %d bytes: wrong keys", kernel, name, len(dst), len(block))
 	}
 }
 

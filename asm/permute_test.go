@@ -67,17 +67,17 @@ func checkPermute(t *testing.T, keys []uint64, mask uint64) {
 	for _, place := range []func(r *guard.Region, n int) []uint64{guard.Head[uint64], guard.Tail[uint64]} {
 		src, dst := place(in, len(keys)), place(out, len(keys))
 		for what, c := range map[string]struct {
-			f        func(dst, src []uint64, mask uint64)
-			from, to []uint64
+			f           func(dst, src []uint64, mask uint64)
+			input, want []uint64
 		}{"Permute": {Permute, keys, want}, "Unpermute": {Unpermute, want, keys}} {
-			copy(src, c.from)
+			copy(src, c.input)
 			clear(dst)
 			c.f(dst, src, mask)
 			c.f(src, src, mask)
-			for i, to := range c.to {
+			for i, to := range c.want {
 				if dst[i] != to || src[i] != to {
 					t.Fatalf("%s, key %d of %d: %s(%#016x, %#016x) = %#016x, in place %#016x, want %#016x", Backend(), i, len(src),
-						what, c.from[i], mask, dst[i], src[i], to)
+						what, c.input[i], mask, dst[i], src[i], to)
 				}
 			}
 		}

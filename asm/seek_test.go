@@ -39,7 +39,7 @@ func uniformCode(log2 int) *testCode {
 
 // A seekProbe is of a half, of which it knows the keys, from the fence on, and whether its bits are sound.
 type seekProbe struct {
-	from, to    int
+	start, end  int
 	keys        []uint64
 	sound       bool
 	query, high uint64
@@ -47,8 +47,8 @@ type seekProbe struct {
 
 // A seekAnswer is the hits of a probe, whether it was left, and whether it was because its half ends before it.
 type seekAnswer struct {
-	hits        []uint64
-	left, ended bool
+	hits              []uint64
+	unfinished, ended bool
 }
 
 // oracle is what Seek must find.
@@ -64,7 +64,7 @@ func (p *seekProbe) oracle(k int) (a seekAnswer) {
 			return a
 		}
 	}
-	a.left, a.ended = true, true
+	a.unfinished, a.ended = true, true
 	return a
 }
 
@@ -76,7 +76,7 @@ func seekHalves(rng *rand.Rand, c *testCode, data []byte, size int, damage func(
 		binary.LittleEndian.PutUint16(half, uint16(n-1))
 		damage(half)
 		copy(data[from:], half)
-		p := seekProbe{from: from, to: from + size, keys: make([]uint64, int(binary.LittleEndian.Uint16(half))+1)}
+		p := seekProbe{start: from, end: from + size, keys: make([]uint64, int(binary.LittleEndian.Uint16(half))+1)}
 		p.sound = decodeGeneric(p.keys, half, key, &c.window)
 		p.keys[0] = key
 		halves = append(halves, p)
@@ -108,16 +108,16 @@ func runSeek(t *testing.T, data []byte, probes []seekProbe, k int, w *Window, li
 	s.Prefetch(data, lines)
 	s.Reset(data)
 	for i, p := range probes {
-		s.Add(i, p.from, p.to, p.keys[0], p.query, p.high)
+		s.Add(i, p.start, p.end, p.keys[0], p.query, p.high)
 	}
 	s.Run(k, w)
 	answers := make([]seekAnswer, len(probes))
 	for i := range s.Left() {
 		i, ended := s.LeftAt(i)
-		if answers[i].left {
+		if answers[i].unfinished {
 			t.Fatalf("probe %d is left twice", i)
 		}
-		answers[i].left, answers[i].ended = true, ended
+		answers[i].unfinished, answers[i].ended = true, ended
 	}
 	for i := range s.Hits() {
 		number, key := s.Hit(i)
@@ -132,7 +132,7 @@ func runSeek(t *testing.T, data []byte, probes []seekProbe, k int, w *Window, li
 // checkSeek compares what every backend finds in sound halves with what decoding finds, and in others with what the
 // generic form finds, where both finish. It returns how many probes of sound halves were done, their hits, and how many
 // probes were left.
-func checkSeek(t *testing.T, data []byte, probes []seekProbe, k int, w *Window, lines []uint64) (done, found, left int) {
+func checkSeek(t *testing.T, data []byte, probes []seekProbe, k int, w *Window, lines []uint64) (done, found, unfinished int) {
 	t.Helper()
 	defer use(Backend())
 	use(Generic)
@@ -144,11 +144,11 @@ func checkSeek(t *testing.T, data []byte, probes []seekProbe, k int, w *Window, 
 			if p.sound {
 				want = p.oracle(k)
 			}
-			if got.left && !got.ended || want.left && !want.ended {
-				left++
+			if got.unfinished && !got.ended || want.unfinished && !want.ended {
+				unfinished++
 				continue
 			}
-			if got.left != want.left || !slices.Equal(got.hits, want.hits) {
+			if got.unfinished != want.unfinished || !slices.Equal(got.hits, want.hits) {
 				t.Fatalf("%s, probe %d of %d keys, sound %v, k = %d, up to %#x: %v, want %v", kernel, i, len(p.keys), p.sound, k,
 					p.high, got, want)
 			}
@@ -157,7 +157,7 @@ func checkSeek(t *testing.T, data []byte, probes []seekProbe, k int, w *Window, 
 			}
 		}
 	}
-	return done, found, left
+	return done, found, unfinished
 }
 
 // TestSeek: halves of blocks of uniform keys and of random codes, sound and damaged, between guard
@@ -222,7 +222,7 @@ func FuzzSeek(f *testing.F) {
 		probes := seekProbes(rng, halves, 1+int(shape%SeekWidth))
 		for i := range probes {
 			if rng.IntN(32) == 0 {
-				probes[i].from = rng.IntN(seekFirst)
+				probes[i].start = rng.IntN(seekFirst)
 			}
 		}
 		lines := make([]uint64, rng.IntN(40))

@@ -23,7 +23,7 @@ func count64(counts [64]uint64, hashes []uint64, weights []uint32) [64]uint64 {
 
 // ballots gives n hashes with n weights below most; some hashes are all zeros or
 // all ones.
-func ballots(r *rand.Rand, n int, most uint32) (hashes []uint64, weights []uint32) {
+func ballots(r *rand.Rand, n int, maxWeight uint32) (hashes []uint64, weights []uint32) {
 	hashes, weights = make([]uint64, n), make([]uint32, n)
 	for i := range hashes {
 		hashes[i] = r.Uint64()
@@ -33,7 +33,7 @@ func ballots(r *rand.Rand, n int, most uint32) (hashes []uint64, weights []uint3
 		case 1:
 			hashes[i] = ^uint64(0)
 		}
-		weights[i] = r.Uint32N(most)
+		weights[i] = r.Uint32N(maxWeight)
 	}
 	return hashes, weights
 }

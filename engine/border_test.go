@@ -58,38 +58,38 @@ var stable = []string{"example.org/ndd/engine", "example.org/ndd/engine/corpus/s
 // TestStableSignatures: functions, methods and fields have types of stable packages only.
 func TestStableSignatures(t *testing.T) {
 	seen := map[reflect.Type]bool{}
-	var look func(at string, of reflect.Type)
-	look = func(at string, of reflect.Type) {
-		if seen[of] {
+	var look func(place string, typ reflect.Type)
+	look = func(place string, typ reflect.Type) {
+		if seen[typ] {
 			return
 		}
-		seen[of] = true
-		if path := of.PkgPath(); strings.HasPrefix(path, "example.org/ndd/") {
+		seen[typ] = true
+		if path := typ.PkgPath(); strings.HasPrefix(path, "example.org/ndd/") {
 			if !slices.Contains(stable, path) {
-				t.Errorf("%s has the type %v", at, of)
+				t.Errorf("%s has the type %v", place, typ)
 			}
 			if path != "example.org/ndd/engine" {
 				return
 			}
-			at = of.Name()
-			for with, i := reflect.PointerTo(of), 0; i < with.NumMethod(); i++ {
-				look(at+"."+with.Method(i).Name, with.Method(i).Type)
+			place = typ.Name()
+			for with, i := reflect.PointerTo(typ), 0; i < with.NumMethod(); i++ {
+				look(place+"."+with.Method(i).Name, with.Method(i).Type)
 			}
 		}
-		switch of.Kind() {
+		switch typ.Kind() {
 		case reflect.Pointer, reflect.Slice:
-			look(at, of.Elem())
+			look(place, typ.Elem())
 		case reflect.Func:
-			for i := range of.NumIn() {
-				look(at, of.In(i))
+			for i := range typ.NumIn() {
+				look(place, typ.In(i))
 			}
-			for i := range of.NumOut() {
-				look(at, of.Out(i))
+			for i := range typ.NumOut() {
+				look(place, typ.Out(i))
 			}
 		case reflect.Struct:
-			for i := range of.NumField() {
-				if f := of.Field(i); f.IsExported() {
-					look(at+"."+f.Name, f.Type)
+			for i := range typ.NumField() {
+				if f := typ.Field(i); f.IsExported() {
+					look(place+"."+f.Name, f.Type)
 				}
 			}
 		}

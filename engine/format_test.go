@@ -112,9 +112,9 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 func bit(b []byte, i uint64) uint64 { return uint64(b[i/8]>>(i%8)) & 1 }
 
 // word is the integer of so many bits from a bit on.
-func word(b []byte, at, width uint64) (v uint64) {
+func word(b []byte, offset, width uint64) (v uint64) {
 	for j := range width {
-		v |= bit(b, at+j) << j
+		v |= bit(b, offset+j) << j
 	}
 	return v
 }

@@ -77,7 +77,7 @@ func TestGolden(t *testing.T) {
 			for _, verify := range []live.Verify{live.VerifyFull, live.VerifyFast} {
 				verified, all := uint64(0), uint64(0)
 				x := openAt(t, filepath.Join(dir, string(layout)), live.OpenOptions{Verify: verify, Threads: 1,
-					Progress: func(done, of uint64) { verified, all = done, of }})
+					Progress: func(done, total uint64) { verified, all = done, total }})
 				if (verify == live.VerifyFull) != (all > 0) || verified > all || verified < all/2 {
 					t.Errorf("%s, %s, verify=%v: %d of %d bytes are said to be verified", dir, layout, verify, verified, all)
 				}

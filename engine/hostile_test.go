@@ -105,7 +105,7 @@ func TestHostileManifest(t *testing.T) {
 	for order := range uint8(4) {
 		a.try(t, hostile.Change{Order: order})
 	}
-	for _, c := range []struct{ from, to string }{
+	for _, c := range []struct{ old, replacement string }{
 		{`"k": 3`, `"k": 9`},
 		{`"k": 3`, `"k": -3`},
 		{`"k": 3`, `"k": 3, "more": 1`},
@@ -119,12 +119,12 @@ func TestHostileManifest(t *testing.T) {
 		{`"segments": [`, `"segments": [], "segments2": [`},
 		{`"version": 1`, `"version": 2`},
 	} {
-		bad := bytes.Replace(data, []byte(c.from), []byte(c.to), 1)
+		bad := bytes.Replace(data, []byte(c.old), []byte(c.replacement), 1)
 		if bytes.Equal(bad, data) {
-			t.Fatalf("the manifest does not say %s", c.from)
+			t.Fatalf("the manifest does not say %s", c.old)
 		}
 		if got := a.answers(t, []store.Section{{Name: "manifest", Data: bad}}); got != "" {
-			t.Errorf("%s is taken", c.to)
+			t.Errorf("%s is taken", c.replacement)
 		}
 	}
 	for _, bad := range [][]byte{append(bytes.Clone(data), "{}"...), bytes.Repeat([]byte(" "), live.ManifestMax+1),
@@ -143,7 +143,7 @@ func FuzzManifest(f *testing.F) {
 		f.Add(uint16(0), uint16(bytes.Index(data, []byte(at))), []byte("7"), uint8(0))
 	}
 	f.Add(uint16(20), uint16(0), []byte(`{"segments":[{}]}`), uint8(2))
-	f.Fuzz(func(t *testing.T, length, at uint16, content []byte, order uint8) {
-		a.try(t, hostile.Change{Length: length, Offset: at, Bytes: content, Order: order})
+	f.Fuzz(func(t *testing.T, length, offset uint16, content []byte, order uint8) {
+		a.try(t, hostile.Change{Length: length, Offset: offset, Bytes: content, Order: order})
 	})
 }

@@ -101,13 +101,13 @@ func scrubbed(t testing.TB, x *Index) error {
 }
 
 // appendHits appends the hits of a query in the oracle's form.
-func appendHits(to []oracle.Hit, query int, list []Hit) []oracle.Hit {
+func appendHits(dst []oracle.Hit, query int, list []Hit) []oracle.Hit {
 	for _, h := range list {
 		for _, d := range h.Docs {
-			to = append(to, oracle.Hit{Query: query, Distance: h.Distance, Fingerprint: uint64(h.Fingerprint), Row: int(d)})
+			dst = append(dst, oracle.Hit{Query: query, Distance: h.Distance, Fingerprint: uint64(h.Fingerprint), Row: int(d)})
 		}
 	}
-	return to
+	return dst
 }
 
 // flat is a batch's answer in the oracle's form.

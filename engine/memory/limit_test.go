@@ -24,11 +24,11 @@ func limits(address, data string) string {
 func TestLimit(t *testing.T) {
 	const meminfo = "MemTotal:       16000000 kB\nMemFree: 1000 kB\nMemAvailable:    8000000 kB\n"
 	for _, c := range []struct {
-		name   string
-		files  map[string]string
-		asked  uint64
-		want   uint64
-		source string
+		name    string
+		files   map[string]string
+		queries uint64
+		want    uint64
+		source  string
 	}{
 		{"nothing known", nil, 0, Unlimited.Bytes, "no limit"},
 		{"asked", map[string]string{"proc/meminfo": meminfo}, 5 << 30, 5 << 30, "was set"},
@@ -71,7 +71,7 @@ func TestLimit(t *testing.T) {
 				must.Do(t, os.MkdirAll(filepath.Dir(p), 0o755))
 				must.Do(t, os.WriteFile(p, []byte(content), 0o644))
 			}
-			l := Machine{root}.Limit(c.asked)
+			l := Machine{root}.Limit(c.queries)
 			if l.Bytes != c.want || !strings.Contains(l.Source, c.source) {
 				t.Errorf("%d, %q; want %d, %q", l.Bytes, l.Source, c.want, c.source)
 			}

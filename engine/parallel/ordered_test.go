@@ -20,16 +20,16 @@ import (
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // square is an item that carries its result.
-type square struct{ of, is int }
+type square struct{ root, is int }
 
 // squares produces those of the numbers from one to before another, and fails at one.
-func squares(from, to, failing int, err error) Produce[*square] {
+func squares(start, end, failing int, err error) Produce[*square] {
 	return func(_ context.Context, yield func(*square) bool) error {
-		for of := from; of < to; of++ {
+		for of := start; of < end; of++ {
 			if of == failing {
 				return err
 			}
-			if !yield(&square{of: of}) {
+			if !yield(&square{root: of}) {
 				return errors.New("nobody takes it")
 			}
 			if of%7 == 0 {
@@ -47,13 +47,13 @@ var endless = squares(0, math.MaxInt, -1, nil)
 func compute(failing int, err error) Work[*square] {
 	return func(_ context.Context, items iter.Seq[*square]) error {
 		for s := range items {
-			if s.of == failing {
+			if s.root == failing {
 				return err
 			}
-			if s.of%3 == 0 {
+			if s.root%3 == 0 {
 				runtime.Gosched()
 			}
-			s.is = s.of * s.of
+			s.is = s.root * s.root
 		}
 		return nil
 	}
@@ -68,7 +68,7 @@ func TestEachIsUnordered(t *testing.T) {
 		func(_ context.Context, items iter.Seq[*square]) error {
 			for s := range items {
 				most.Store(max(most.Load(), under.Add(1)))
-				if s.of == 0 {
+				if s.root == 0 {
 					select {
 					case <-others:
 					case <-time.After(time.Minute):
@@ -94,7 +94,7 @@ func TestEachErrors(t *testing.T) {
 	sum, half := atomic.Int64{}, func() {}
 	work := func(_ context.Context, items iter.Seq[*square]) error {
 		for s := range items {
-			if sum.Add(int64(s.of)); s.of == 50 {
+			if sum.Add(int64(s.root)); s.root == 50 {
 				half()
 			}
 		}
@@ -179,10 +179,10 @@ func TestErrors(t *testing.T) {
 				return c.work(ctx, items)
 			}
 			err := Ordered(ctx, Options{Workers: workers}, c.produce, work, func(s *square) error {
-				if s.of == c.cancel {
+				if s.root == c.cancel {
 					cancel(why)
 				}
-				if s.of == c.emit {
+				if s.root == c.emit {
 					return broken
 				}
 				emitted++
@@ -281,7 +281,7 @@ func TestOrder(t *testing.T) {
 		for n, failing := range map[int]int{0: -1, 1: 0, 2: -1, 2000: -1, 2001: 500, 2002: 1999} {
 			next := 0
 			err := OrderedParts(t.Context(), o, inParts(n, failing, broken), compute(-1, nil), func(s *square) error {
-				if s.of != next || s.is != next*next {
+				if s.root != next || s.is != next*next {
 					return fmt.Errorf("%+v where %d was due", *s, next)
 				}
 				next++
@@ -311,14 +311,14 @@ func TestPartsRunAhead(t *testing.T) {
 			case <-time.After(time.Minute):
 				return errors.New("no later part is produced")
 			}
-			yield(&square{of: 0})
+			yield(&square{root: 0})
 			return nil
 		}
 		goOn := yield(first)
 		for i := 1; i < 100 && goOn; i++ {
 			goOn = yield(func(ctx context.Context, yield func(*square) bool) error {
 				for range 10 {
-					if !yield(&square{of: i}) {
+					if !yield(&square{root: i}) {
 						return nil
 					}
 					if later.Add(1) == held {

@@ -11,18 +11,18 @@ func TestQueue(t *testing.T) {
 	room := &Limit{Max: 10}
 	q := &Queue[*square]{Limit: room, Max: 4}
 	other := &Queue[*square]{Limit: room, Max: 4}
-	add := func(q *Queue[*square], of int, before, after int64) {
-		s := &square{of: of}
-		q.Add(s, before, func() int64 {
+	add := func(q *Queue[*square], number int, first, final int64) {
+		s := &square{root: number}
+		q.Add(s, first, func() int64 {
 			runtime.Gosched()
-			s.is = s.of * s.of
-			return after
+			s.is = s.root * s.root
+			return final
 		})
 	}
 	next := 0
 	for of := range 1000 {
 		for !q.Fits(3) {
-			if first := q.First(); first != q.Remove() || first.of != next || first.is != next*next {
+			if first := q.First(); first != q.Remove() || first.root != next || first.is != next*next {
 				t.Fatalf("%+v where %d is due", first, next)
 			}
 			next++

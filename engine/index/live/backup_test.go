@@ -41,25 +41,25 @@ func backupSource(t *testing.T, dir string) *Index {
 // waysToBackup are from outside, beside the process that has the index, and by that process.
 var waysToBackup = []struct {
 	name   string
-	backup func(x *Index, d *disk.Disk, dir, to string) error
+	backup func(x *Index, d *disk.Disk, dir, target string) error
 }{
-	{"beside", func(_ *Index, d *disk.Disk, dir, to string) error {
-		_, err := Backup(context.Background(), d, dir, to)
+	{"beside", func(_ *Index, d *disk.Disk, dir, target string) error {
+		_, err := Backup(context.Background(), d, dir, target)
 		return err
 	}},
-	{"within", func(x *Index, d *disk.Disk, dir, to string) error {
-		_, err := backup(context.Background(), d, dir, to, x)
+	{"within", func(x *Index, d *disk.Disk, dir, target string) error {
+		_, err := backup(context.Background(), d, dir, target, x)
 		return err
 	}},
 }
 
 // backedUp returns which of the documents an index in a folder has, after it was checked in full.
-func backedUp(t *testing.T, dir string, of int) (ids []int) {
+func backedUp(t *testing.T, dir string, segments int) (ids []int) {
 	t.Helper()
 	x := openFolder(t, dir, OpenOptions{Write: true, Disk: crash.Unsynced})
 	defer x.end()
 	must.Do(t, x.Check(t.Context()))
-	for i := range of {
+	for i := range segments {
 		_, ok, err := x.Find(fmt.Sprint(i))
 		must.Do(t, err)
 		if ok {
@@ -182,14 +182,14 @@ func TestBackupFaults(t *testing.T) {
 	}
 }
 
-func backupFaults(t *testing.T, way func(x *Index, d *disk.Disk, dir, to string) error) {
+func backupFaults(t *testing.T, makeBackup func(x *Index, d *disk.Disk, dir, target string) error) {
 	base := t.TempDir()
 	dir, to := filepath.Join(base, "index"), filepath.Join(base, "backup")
 	x := backupSource(t, dir)
 	defer x.end()
 	backup := func(d *disk.Disk) error {
 		must.Do(t, os.RemoveAll(to))
-		return way(x, d, dir, to)
+		return makeBackup(x, d, dir, to)
 	}
 	must.Do(t, backup(nil))
 	want := backedUp(t, to, 300)

@@ -51,7 +51,7 @@ func (c *clockTest) pass(d time.Duration) {
 }
 
 // set sets the system's clock forward or back.
-func (c *clockTest) set(by time.Duration) { c.system.Add(int64(by)) }
+func (c *clockTest) set(step time.Duration) { c.system.Add(int64(step)) }
 
 func (c *clockTest) insert(t *testing.T, ttl time.Duration, ids ...string) {
 	t.Helper()
@@ -79,12 +79,12 @@ func TestClockJumps(t *testing.T) {
 	c := newClocked(t, 0)
 	const years = 10 * 365 * 24 * time.Hour
 	c.insert(t, 90*24*time.Hour, "a")
-	expect := func(what string, want, jumps int) {
+	expect := func(name string, want, jumps int) {
 		t.Helper()
 		stopped := c.upkeep.watchClock(c.jumps > 0)
 		must.Do(t, c.upkeep.DropExpired(t.Context()))
 		if got := found(t, c.Index, fingerprintOf("a"), 0); got != want || c.jumps != jumps || stopped != (jumps > 0) {
-			t.Errorf("%s: %d documents, told %d times of a jump, stopped %t; want %d and %d", what, got, c.jumps, stopped,
+			t.Errorf("%s: %d documents, told %d times of a jump, stopped %t; want %d and %d", name, got, c.jumps, stopped,
 				want, jumps)
 		}
 	}
@@ -150,12 +150,12 @@ func TestClockIsKept(t *testing.T) {
 		t.Error("a time, and nothing expires")
 	}
 	insert(t, c.Index, rows.Doc{Fingerprint: 1, TTL: time.Minute})
-	for _, pass := range []struct{ by, late time.Duration }{{0, 0}, {time.Hour - time.Second, time.Hour - time.Second},
+	for _, pass := range []struct{ step, monotonic time.Duration }{{0, 0}, {time.Hour - time.Second, time.Hour - time.Second},
 		{time.Second, 0}} {
-		c.pass(pass.by)
+		c.pass(pass.step)
 		c.upkeep.keep(false)
-		if got, want := seen(), rows.Time((c.system.Load()-int64(pass.late))/1e9); got != want {
-			t.Errorf("after %v: %d, want %d", pass.by, got, want)
+		if got, want := seen(), rows.Time((c.system.Load()-int64(pass.monotonic))/1e9); got != want {
+			t.Errorf("after %v: %d, want %d", pass.step, got, want)
 		}
 	}
 }

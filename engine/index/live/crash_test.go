@@ -46,13 +46,13 @@ func contents(t *testing.T, x *Index) map[rows.DocID]rows.Doc {
 
 // A script is changes to an index, one after the other, with what it has after each.
 type script struct {
-	rng   *rand.Rand
-	after []map[rows.DocID]rows.Doc // after so many changes that were begun
-	model model
+	rng    *rand.Rand
+	states []map[rows.DocID]rows.Doc // after so many changes that were begun
+	model  model
 }
 
 func newScript(seed uint64) *script {
-	return &script{rng: rand.New(rand.NewPCG(seed, 4)), after: []map[rows.DocID]rows.Doc{{}},
+	return &script{rng: rand.New(rand.NewPCG(seed, 4)), states: []map[rows.DocID]rows.Doc{{}},
 		model: model{docs: map[rows.DocID]rows.Doc{}}}
 }
 
@@ -84,7 +84,7 @@ func (s *script) step(x *Index) error {
 	default:
 		act = func() error { return x.Merge(ctx, 1) }
 	}
-	s.after = append(s.after, maps.Clone(s.model.docs))
+	s.states = append(s.states, maps.Clone(s.model.docs))
 	return act()
 }
 
@@ -127,11 +127,11 @@ func TestPowerCut(t *testing.T) {
 			t.Fatalf("%v, %d acknowledged: %v", state, acknowledged, err)
 		}
 		got := contents(t, x)
-		whole := maps.Equal(got, s.after[acknowledged]) || acknowledged+1 < len(s.after) &&
-			maps.Equal(got, s.after[acknowledged+1])
+		whole := maps.Equal(got, s.states[acknowledged]) || acknowledged+1 < len(s.states) &&
+			maps.Equal(got, s.states[acknowledged+1])
 		if !whole {
 			t.Errorf("%v: %d documents, want the %d after %d changes, or those after one more", state, len(got),
-				len(s.after[acknowledged]), acknowledged)
+				len(s.states[acknowledged]), acknowledged)
 		}
 		if _, err := x.Insert(t.Context(), []rows.Doc{{Fingerprint: 1, ID: "one more"}}); err != nil {
 			t.Errorf("%v: %v", state, err)
@@ -165,7 +165,7 @@ func TestDiskFaults(t *testing.T) {
 			if err = s.step(x); err != nil {
 				break
 			}
-			acknowledged = len(s.after) - 1
+			acknowledged = len(s.states) - 1
 		}
 		return errors.Join(err, x.Close())
 	}
@@ -183,12 +183,12 @@ func TestDiskFaults(t *testing.T) {
 			}
 			got := contents(t, x)
 			found := false
-			for _, want := range s.after[acknowledged:] {
+			for _, want := range s.states[acknowledged:] {
 				found = found || maps.Equal(got, want)
 			}
 			if !found {
-				t.Errorf("%+v: %d documents; %d after %d changes, of %d begun", f, len(got), len(s.after[acknowledged]),
-					acknowledged, len(s.after)-1)
+				t.Errorf("%+v: %d documents; %d after %d changes, of %d begun", f, len(got), len(s.states[acknowledged]),
+					acknowledged, len(s.states)-1)
 			}
 			if err := x.Close(); err != nil {
 				t.Errorf("%+v: %v", f, err)

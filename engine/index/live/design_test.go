@@ -24,7 +24,7 @@ func TestDesignOf(t *testing.T) {
 	for k := range permute.MaxK + 1 {
 		for _, d := range permute.Catalogue(k, 3) {
 			c := Config{Design: d, Table: planar}
-			own := func(of permute.Design) bool { return slices.Equal(of.Tables, d.Tables) && of.K == d.K }
+			own := func(design permute.Design) bool { return slices.Equal(design.Tables, d.Tables) && design.K == d.K }
 			for _, docs := range []uint64{0, 1 << 20} {
 				small := c.designOf(docs, max(8*docs, 1))
 				if err := small.Validate(); err != nil || small.K != k ||

@@ -29,9 +29,9 @@ func numberedDoc(i uint64) rows.Doc {
 }
 
 // insertNumbered inserts documents from up to to, one after the other.
-func insertNumbered(t *testing.T, x *Index, from, to uint64) {
+func insertNumbered(t *testing.T, x *Index, start, end uint64) {
 	t.Helper()
-	for i := from; i < to; i++ {
+	for i := start; i < end; i++ {
 		insert(t, x, numberedDoc(i))
 	}
 }

@@ -26,7 +26,7 @@ import (
 
 // list holds what an index lists, a few rows of a segment at a time or many, against the model:
 // each document once, in order, as it came.
-func (w *modelTest) list(after string) {
+func (w *modelTest) list(name string) {
 	w.t.Helper()
 	v, err := w.x.View()
 	if err != nil {
@@ -51,10 +51,10 @@ func (w *modelTest) list(after string) {
 			return nil
 		})
 	if err != nil || listed != len(w.m.docs) {
-		w.t.Fatalf("after %s: %d of %d documents listed: %v", after, listed, len(w.m.docs), err)
+		w.t.Fatalf("after %s: %d of %d documents listed: %v", name, listed, len(w.m.docs), err)
 	}
 	if got.Documents != uint64(listed) || got.Expiring != expiring {
-		w.t.Fatalf("after %s: %+v, want %d documents, of which %d expire", after, got, listed, expiring)
+		w.t.Fatalf("after %s: %+v, want %d documents, of which %d expire", name, got, listed, expiring)
 	}
 }
 
@@ -136,11 +136,11 @@ func TestListedErrors(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	for name, c := range map[string]struct {
-		ctx    context.Context
-		noDocs bool
-		most   uint64
-		bytes  uint64 // of memory
-		want   error
+		ctx     context.Context
+		noDocs  bool
+		maxRows uint64
+		bytes   uint64 // of memory
+		want    error
 	}{
 		"taker":        {t.Context(), false, 100, 1 << 30, enough},
 		"context":      {ended, false, 100, 1 << 30, context.Canceled},
@@ -154,7 +154,7 @@ func TestListedErrors(t *testing.T) {
 			budget := memory.NewBudget(memory.Set(c.bytes))
 			v := viewOf(t, openFolder(t, dir, OpenOptions{Budget: budget}))
 			left := budget.Left()
-			got, err := search.Documents(c.ctx, v, budget, c.most, func(doc rows.DocID, _ rows.Doc) error {
+			got, err := search.Documents(c.ctx, v, budget, c.maxRows, func(doc rows.DocID, _ rows.Doc) error {
 				if doc == 150 {
 					return enough
 				}

@@ -31,10 +31,10 @@ type model struct {
 }
 
 // pass moves the time: what expires by then is gone.
-func (m *model) pass(to rows.Time) {
-	m.now = to
+func (m *model) pass(now rows.Time) {
+	m.now = now
 	for n, at := range m.expires {
-		if at <= to {
+		if at <= now {
 			delete(m.docs, n)
 			delete(m.expires, n)
 		}
@@ -105,9 +105,9 @@ func someSketch(rng *rand.Rand) (s sketch.Sketch) {
 }
 
 // near returns the documents within k of one, and similar to it, ascending.
-func (m *model) near(to rows.Doc, k int) (docs []rows.DocID) {
+func (m *model) near(query rows.Doc, k int) (docs []rows.DocID) {
 	for n, d := range m.docs {
-		if simhash.Distance(d.Fingerprint, to.Fingerprint) <= k && m.similar(d.Sketch, to.Sketch) {
+		if simhash.Distance(d.Fingerprint, query.Fingerprint) <= k && m.similar(d.Sketch, query.Sketch) {
 			docs = append(docs, n)
 		}
 	}
@@ -166,25 +166,25 @@ func (w *modelTest) doc() rows.Doc {
 	return d
 }
 
-func (w *modelTest) step() (what string) {
+func (w *modelTest) step() (name string) {
 	ctx := context.Background()
 	must := func(err error) {
 		w.t.Helper()
 		if err != nil {
-			w.t.Fatalf("%s: %v", what, err)
+			w.t.Fatalf("%s: %v", name, err)
 		}
 	}
 	switch n := w.rng.IntN(100); {
 	case w.ttl && n < 12:
-		what = "let time pass"
+		name = "let time pass"
 		w.m.pass(w.m.now + rows.Time(w.rng.IntN(10)))
 		w.second.Store(int64(w.m.now))
 	case w.ttl && n < 15:
-		what = "drop what has expired"
+		name = "drop what has expired"
 		must(w.x.upkeep.DropExpired(ctx))
 	case n < 40:
 		docs := make([]rows.Doc, 1+w.rng.IntN(1<<w.rng.IntN(11)))
-		what = fmt.Sprintf("insert %d", len(docs))
+		name = fmt.Sprintf("insert %d", len(docs))
 		for i := range docs {
 			docs[i] = w.doc()
 		}
@@ -192,13 +192,13 @@ func (w *modelTest) step() (what string) {
 		must(err)
 		for i, d := range docs {
 			if _, held := w.m.holder(d.ID); !out[i].Inserted || out[i].Doc != w.m.next || out[i].Replaced != held {
-				w.t.Fatalf("%s: %+v, next is %d, replaced %t", what, out[i], w.m.next, held)
+				w.t.Fatalf("%s: %+v, next is %d, replaced %t", name, out[i], w.m.next, held)
 			}
 			w.m.insert(d)
 		}
 	case n < 60:
 		docs := make([]rows.Doc, 1+w.rng.IntN(20))
-		what = fmt.Sprintf("check and insert %d", len(docs))
+		name = fmt.Sprintf("check and insert %d", len(docs))
 		for i := range docs {
 			if docs[i] = w.doc(); i > 0 && w.rng.IntN(3) == 0 { // items are near each other, too
 				of := docs[w.rng.IntN(i)]
@@ -214,7 +214,7 @@ func (w *modelTest) step() (what string) {
 		for i, d := range docs {
 			if held, ok := w.m.same(d); ok {
 				if o := out[i]; !o.Inserted || !o.Before || o.Doc != held || o.Near != nil {
-					w.t.Fatalf("%s: %d: %+v, and it is stored as document %d", what, i, o, held)
+					w.t.Fatalf("%s: %d: %+v, and it is stored as document %d", name, i, o, held)
 				}
 				continue
 			}
@@ -222,17 +222,17 @@ func (w *modelTest) step() (what string) {
 			told := docsOf(out[i].Near)
 			strange := slices.ContainsFunc(told, func(d rows.DocID) bool { return !slices.Contains(near, d) })
 			if out[i].Before || out[i].Inserted != (len(near) == 0) || out[i].Inserted != (len(told) == 0) || strange {
-				w.t.Fatalf("%s: %d: inserted %t, near %v, want %v", what, i, out[i].Inserted, told, near)
+				w.t.Fatalf("%s: %d: inserted %t, near %v, want %v", name, i, out[i].Inserted, told, near)
 			}
 			if out[i].Inserted {
 				if out[i].Doc != w.m.next {
-					w.t.Fatalf("%s: document %d, want %d", what, out[i].Doc, w.m.next)
+					w.t.Fatalf("%s: document %d, want %d", name, out[i].Doc, w.m.next)
 				}
 				w.m.insert(d)
 			}
 		}
 	case n < 70:
-		what = "delete"
+		name = "delete"
 		var ids []string
 		want := 0
 		for range 1 + w.rng.IntN(20) {
@@ -247,10 +247,10 @@ func (w *modelTest) step() (what string) {
 		got, err := w.x.Delete(ctx, ids...)
 		must(err)
 		if got != want {
-			w.t.Fatalf("%s: %d, want %d", what, got, want)
+			w.t.Fatalf("%s: %d, want %d", name, got, want)
 		}
 	case n < 75:
-		what = "delete a fingerprint"
+		name = "delete a fingerprint"
 		d := w.doc()
 		want := 0
 		for n, stored := range w.m.docs {
@@ -262,24 +262,24 @@ func (w *modelTest) step() (what string) {
 		got, err := w.x.DeleteFingerprint(ctx, d.Fingerprint)
 		must(err)
 		if got != want {
-			w.t.Fatalf("%s: %d, want %d", what, got, want)
+			w.t.Fatalf("%s: %d, want %d", name, got, want)
 		}
 	case n < 80:
-		what = "flush"
+		name = "flush"
 		must(w.x.Flush(ctx))
 	case n < 82:
-		what = "merge"
+		name = "merge"
 		must(w.x.Merge(ctx, 2))
 	case n < 90:
-		what = "stop and open"
+		name = "stop and open"
 		must(w.x.Close())
 		w.open()
 	default:
-		what = "end and open"
+		name = "end and open"
 		must(w.x.end())
 		w.open()
 	}
-	return what
+	return name
 }
 
 func docsOf(hits []search.Hit) (docs []rows.DocID) {
@@ -291,7 +291,7 @@ func docsOf(hits []search.Hit) (docs []rows.DocID) {
 }
 
 // check holds queries, numbers and IDs against the model.
-func (w *modelTest) check(after string) {
+func (w *modelTest) check(name string) {
 	w.t.Helper()
 	c := w.x.Searcher()
 	defer c.Done()
@@ -310,24 +310,24 @@ func (w *modelTest) check(after string) {
 		hits, err := query(search.AllDocs)
 		want := w.m.near(d, w.k)
 		if err != nil || !slices.Equal(docsOf(hits), want) {
-			w.t.Fatalf("after %s: %v: %v, %v, want %v", after, f, hits, err, want)
+			w.t.Fatalf("after %s: %v: %v, %v, want %v", name, f, hits, err, want)
 		}
 		for _, h := range hits {
 			if h.Documents == 0 || h.Documents != uint64(len(h.Docs)) {
-				w.t.Fatalf("after %s: %v: %+v", after, f, h)
+				w.t.Fatalf("after %s: %v: %+v", name, f, h)
 			}
 		}
 		for _, doc := range want {
 			id, err := ids.ID(doc)
 			if held := w.m.docs[doc].ID; err != nil || w.ids && id != held {
-				w.t.Fatalf("after %s: document %d has ID %q, want %q: %v", after, doc, id, held, err)
+				w.t.Fatalf("after %s: document %d has ID %q, want %q: %v", name, doc, id, held, err)
 			}
 		}
 		if bare, err := query(0); err != nil || len(bare) != len(hits) {
-			w.t.Fatalf("after %s: %v: %d hits without documents, %d with: %v", after, f, len(bare), len(hits), err)
+			w.t.Fatalf("after %s: %v: %d hits without documents, %d with: %v", name, f, len(bare), len(hits), err)
 		}
 	}
-	w.list(after)
+	w.list(name)
 	if !w.ids {
 		return
 	}
@@ -335,11 +335,11 @@ func (w *modelTest) check(after string) {
 		id := w.doc().ID
 		got, ok, err := w.x.Find(id)
 		if want, held := w.m.holder(id); err != nil || ok != held || got != want {
-			w.t.Fatalf("after %s: %s is document %d, %t, %v; want %d, %t", after, id, got, ok, err, want, held)
+			w.t.Fatalf("after %s: %s is document %d, %t, %v; want %d, %t", name, id, got, ok, err, want, held)
 		}
 	}
 	if s := w.x.Stats(); s.Documents != uint64(len(w.m.docs)) {
-		w.t.Fatalf("after %s: %+v, want %d documents", after, s, len(w.m.docs))
+		w.t.Fatalf("after %s: %+v, want %d documents", name, s, len(w.m.docs))
 	}
 }
 

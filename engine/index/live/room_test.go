@@ -72,10 +72,10 @@ func found(t testing.TB, x *Index, f simhash.Fingerprint, k int) (documents int)
 }
 
 // fails demands that an error wraps the one that is wanted.
-func fails(t testing.TB, what string, err, want error) {
+func fails(t testing.TB, name string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
-		t.Errorf("%s: error %v, want %v", what, err, want)
+		t.Errorf("%s: error %v, want %v", name, err, want)
 	}
 }
 

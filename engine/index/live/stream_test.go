@@ -117,7 +117,7 @@ func (m *model) hits(f simhash.Fingerprint, k, docs int) (list []search.Hit) {
 type whole struct {
 	hits   []search.Hit
 	pieces int
-	most   search.Bound
+	bound  search.Bound
 }
 
 func (w *whole) add(hits []search.Hit) error {
@@ -137,8 +137,8 @@ func (w *whole) add(hits []search.Hit) error {
 		}
 		w.hits = append(w.hits, h)
 	}
-	if w.pieces++; len(hits) == 0 || len(hits) > w.most.Hits || docs > w.most.Docs {
-		return fmt.Errorf("a piece of %d hits with %d documents, where %+v are allowed", len(hits), docs, w.most)
+	if w.pieces++; len(hits) == 0 || len(hits) > w.bound.Hits || docs > w.bound.Docs {
+		return fmt.Errorf("a piece of %d hits with %d documents, where %+v are allowed", len(hits), docs, w.bound)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func TestStream(t *testing.T) {
 				for _, piece := range []search.Bound{{Hits: 50, Docs: 70}, {Hits: 1, Docs: 1}} {
 					c := x.Searcher()
 					c.Limits.Piece = piece
-					got := whole{most: piece}
+					got := whole{bound: piece}
 					err := c.Stream(w, q, rows.Verifier{}, 3, docs, got.add)
 					if err != nil || !equalHits(got.hits, want) {
 						t.Fatalf("%s, %+v, query %v, %d documents a hit: %d pieces, %d hits, want %d, error %v",
@@ -213,7 +213,7 @@ func TestStreamDense(t *testing.T) {
 	for most, want := range map[int]error{9: search.ErrDense, 10: nil, 1000: nil} {
 		c := x.Searcher()
 		c.Limits.StreamMatches = most
-		got := whole{most: c.Limits.Piece}
+		got := whole{bound: c.Limits.Piece}
 		err := c.Stream(w, 0, rows.Verifier{}, 1, search.AllDocs, got.add)
 		if !errors.Is(err, want) || want == nil && (len(got.hits) != 10 || len(got.hits[9].Docs) != 100) {
 			t.Errorf("at most %d fingerprints: %d hits, error %v", most, len(got.hits), err)

@@ -161,9 +161,9 @@ func TestInterrupted(t *testing.T) {
 				must.Do(t, err)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				o := Options{Design: design(t, 4), Progress: func(_ string, part, of int) {
-					if of != 5 {
-						t.Errorf("%d parts", of)
+				o := Options{Design: design(t, 4), Progress: func(_ string, part, parts int) {
+					if parts != 5 {
+						t.Errorf("%d parts", parts)
 					}
 					if part == stage {
 						cancel()

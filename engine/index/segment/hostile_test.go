@@ -114,12 +114,12 @@ func FuzzSegment(f *testing.F) {
 	f.Add(false, uint16(0), uint16(0), uint16(0), []byte{1}, uint8(0))
 	f.Add(true, uint16(7), uint16(3), uint16(8), []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, uint8(1))
 	sections := [][]store.Section{goldenSections(f, layouts[0]), goldenSections(f, layouts[1])}
-	f.Fuzz(func(t *testing.T, huffman bool, section, length, at uint16, bytes []byte, order uint8) {
+	f.Fuzz(func(t *testing.T, huffman bool, section, length, offset uint16, bytes []byte, order uint8) {
 		list := sections[0]
 		if huffman {
 			list = sections[1]
 		}
-		c := hostile.Change{Section: section, Length: length, Offset: at, Bytes: bytes, Order: order}
+		c := hostile.Change{Section: section, Length: length, Offset: offset, Bytes: bytes, Order: order}
 		exercise(t, c.Apply(list))
 	})
 }

@@ -13,12 +13,12 @@ import (
 // readAheadCounter is a source that counts how often it is read in order.
 type readAheadCounter struct {
 	store.Source
-	begun, under int
+	begun, active int
 }
 
 func (w *readAheadCounter) ReadAhead() (end func()) {
-	w.begun, w.under = w.begun+1, w.under+1
-	return func() { w.under-- }
+	w.begun, w.active = w.begun+1, w.active+1
+	return func() { w.active-- }
 }
 
 // TestReadAhead: what reads much of a table tells the file so, until it ends; a search does not.
@@ -50,8 +50,8 @@ func TestReadAhead(t *testing.T) {
 		if err := test.do(); err != nil {
 			t.Errorf("%s: %v", test.name, err)
 		}
-		if (source.begun > before) != test.begun || source.under != 0 {
-			t.Errorf("%s: read in order %d times, %d not ended", test.name, source.begun-before, source.under)
+		if (source.begun > before) != test.begun || source.active != 0 {
+			t.Errorf("%s: read in order %d times, %d not ended", test.name, source.begun-before, source.active)
 		}
 	}
 }

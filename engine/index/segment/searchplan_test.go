@@ -16,7 +16,7 @@ import (
 )
 
 // compareMatches demands the same matches, which it sorts.
-func compareMatches(t *testing.T, what string, got, want []Match) {
+func compareMatches(t *testing.T, name string, got, want []Match) {
 	t.Helper()
 	for _, list := range [][]Match{got, want} {
 		slices.SortFunc(list, func(a, b Match) int {
@@ -24,7 +24,7 @@ func compareMatches(t *testing.T, what string, got, want []Match) {
 		})
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("%s: %d matches, want %d", what, len(got), len(want))
+		t.Errorf("%s: %d matches, want %d", name, len(got), len(want))
 	}
 }
 

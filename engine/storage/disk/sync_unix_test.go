@@ -29,9 +29,9 @@ func TestSyncIsReal(t *testing.T) {
 func TestFlushed(t *testing.T) {
 	defer func(f func(*os.File, int64, int64)) { flush = f }(flush)
 	var end int64
-	flush = func(_ *os.File, at, n int64) {
-		if at != end || n%flushEach != 0 || n == 0 {
-			t.Errorf("%d bytes at %d, after %d", n, at, end)
+	flush = func(_ *os.File, offset, n int64) {
+		if offset != end || n%flushEach != 0 || n == 0 {
+			t.Errorf("%d bytes at %d, after %d", n, offset, end)
 		}
 		end += n
 	}

@@ -193,7 +193,7 @@ func TestReplay(t *testing.T) {
 }
 
 // A span is a part of a file.
-type span struct{ from, to int }
+type span struct{ start, end int }
 
 // A replay spoils one file in many ways.
 type replay struct {
@@ -205,13 +205,13 @@ type replay struct {
 
 // try copies parts of a file to others of bad, as much as there is room for, demands that bad is
 // refused, unless it is the same as the data, and mends it.
-func (r *replay) try(what string, from []byte, parts ...[2]span) {
+func (r *replay) try(name string, source []byte, parts ...[2]span) {
 	r.t.Helper()
 	for _, p := range parts {
-		copy(r.bad[p[1].from:p[1].to], from[p[0].from:p[0].to])
+		copy(r.bad[p[1].start:p[1].end], source[p[0].start:p[0].end])
 	}
 	if err := checkBytes("f", r.bad); !errors.Is(err, ErrCorrupt) && !bytes.Equal(r.bad, r.data) {
-		r.t.Errorf("%s: %v", what, err)
+		r.t.Errorf("%s: %v", name, err)
 	}
 	copy(r.bad, r.data)
 }
@@ -222,12 +222,12 @@ func (r *replay) within() {
 		for j, b := range r.blocks {
 			what := fmt.Sprintf("block %d in place of %d", i, j)
 			block, sum := [2]span{a, b}, [2]span{r.sums[i], r.sums[j]}
-			if i != j && bytes.Equal(r.data[r.sums[i].from:r.sums[i].to], r.data[r.sums[j].from:r.sums[j].to]) {
+			if i != j && bytes.Equal(r.data[r.sums[i].start:r.sums[i].end], r.data[r.sums[j].start:r.sums[j].end]) {
 				r.t.Errorf("blocks %d and %d have one sum", i, j) // those of zeros, for example
 			}
 			r.try(what, r.data, block)
 			r.try(what+", with its sum", r.data, block, sum)
-			if a.to-a.from == b.to-b.from {
+			if a.end-a.start == b.end-b.start {
 				r.try(what+", and the other way round, with their sums", r.data, block, sum, [2]span{b, a},
 					[2]span{r.sums[j], r.sums[i]})
 			}
@@ -241,7 +241,7 @@ func (r *replay) between(other []byte) {
 		r.t.Fatal("not a replay")
 	}
 	for i, s := range r.sums { // the block has the same bytes
-		if bytes.Equal(r.data[s.from:s.to], other[s.from:s.to]) {
+		if bytes.Equal(r.data[s.start:s.end], other[s.start:s.end]) {
 			r.t.Errorf("block %d has the same sum in another file", i)
 		}
 		r.try(fmt.Sprintf("sum %d of another file", i), other, [2]span{s, s})
@@ -249,7 +249,7 @@ func (r *replay) between(other []byte) {
 	sums, footer, end := int(r.tail.sums), int(r.tail.footer), len(r.data)-trailerBytes
 	for _, part := range []span{{0, pageBytes}, {sums, footer}, {footer, end}, {end, len(r.data)}, {sums, end},
 		{sums, len(r.data)}, {footer, len(r.data)}, {pageBytes, len(r.data)}, {0, sums}, {0, end}} {
-		r.try(fmt.Sprintf("bytes %#x to %#x of another file", part.from, part.to), other, [2]span{part, part})
+		r.try(fmt.Sprintf("bytes %#x to %#x of another file", part.start, part.end), other, [2]span{part, part})
 	}
 }
 
@@ -311,8 +311,8 @@ func FuzzOpen(f *testing.F) {
 
 // repair recomputes the checksums of header, footer and trailer in place.
 func repair(b []byte) {
-	le := func(at int) uint64 { return Uint64s(b[at : at+8])[0] }
-	put := func(at int, v uint64) { copy(b[at:], Bytes64([]uint64{v})) }
+	le := func(offset int) uint64 { return Uint64s(b[offset : offset+8])[0] }
+	put := func(offset int, v uint64) { copy(b[offset:], Bytes64([]uint64{v})) }
 	id := Identity{ID: [16]byte(b[16:32]), Generation: le(32)}
 	put(pageBytes-sumBytes, id.sum(headerSection, 0, b[:pageBytes-sumBytes]))
 	end := len(b) - trailerBytes

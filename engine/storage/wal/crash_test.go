@@ -19,14 +19,14 @@ import (
 	"example.org/ndd/engine/storage/disk"
 )
 
-func le(b []byte) uint64        { return binary.LittleEndian.Uint64(b) }
-func set(b []byte, v uint64)    { binary.LittleEndian.PutUint64(b, v) }
-func text(at Position) string   { return fmt.Sprintf("%d:record %d", at, at) }
-func record(at Position) []byte { return fmt.Appendf(nil, "record %d", at) }
+func le(b []byte) uint64              { return binary.LittleEndian.Uint64(b) }
+func set(b []byte, v uint64)          { binary.LittleEndian.PutUint64(b, v) }
+func text(position Position) string   { return fmt.Sprintf("%d:record %d", position, position) }
+func record(position Position) []byte { return fmt.Appendf(nil, "record %d", position) }
 
 // work appends records until an error, acknowledging each batch with ack; it rotates, and removes
 // old files of which told knows that they may go. It opens the log first, and demands a sequence.
-func work(t testing.TB, d *disk.Disk, dir string, o Options, batches int, ack func(last Position, from Mark)) error {
+func work(t testing.TB, d *disk.Disk, dir string, o Options, batches int, ack func(last Position, start Mark)) error {
 	replay, records := collect()
 	l, r, err := Open(d, dir, o, replay)
 	if err != nil {
@@ -62,11 +62,11 @@ func work(t testing.TB, d *disk.Disk, dir string, o Options, batches int, ack fu
 }
 
 // sequence demands that records are those up to last, without a gap.
-func sequence(t testing.TB, what string, records []string, last Position) {
+func sequence(t testing.TB, name string, records []string, last Position) {
 	t.Helper()
 	for i, got := range records {
 		if want := text(last - Position(len(records)-1-i)); got != want {
-			t.Fatalf("%s: record %d of %d is %q, want %q", what, i, len(records), got, want)
+			t.Fatalf("%s: record %d of %d is %q, want %q", name, i, len(records), got, want)
 		}
 	}
 }
@@ -92,11 +92,11 @@ func TestPowerCut(t *testing.T) {
 func powerCut(t *testing.T, policy Sync, seeds int) {
 	base, cut, second := t.TempDir(), filepath.Join(t.TempDir(), "cut"), filepath.Join(t.TempDir(), "second")
 	r := crash.Record(t, base)
-	promise := func(last Position, from Mark) {
+	promise := func(last Position, start Mark) {
 		if policy != Always {
-			last = from.Last
+			last = start.Last
 		}
-		r.Mark(acknowledgement{last, from})
+		r.Mark(acknowledgement{last, start})
 	}
 	must.Do(t, work(t, r.Disk(), base, Options{Sync: policy}, 12, promise))
 	states, deep := 0, 0
@@ -131,12 +131,12 @@ func last(marks []any) acknowledgement {
 }
 
 // after opens a log after a power cut and appends a record.
-func after(t *testing.T, what string, d *disk.Disk, dir string, had acknowledgement) {
+func after(t *testing.T, name string, d *disk.Disk, dir string, had acknowledgement) {
 	t.Helper()
 	l, r, records := open(t, d, dir, Options{Start: had.mark})
-	sequence(t, what, records, r.Last)
+	sequence(t, name, records, r.Last)
 	if r.Last < had.last {
-		t.Fatalf("%s: records up to %d, and %d was acknowledged: %+v", what, r.Last, had.last, r)
+		t.Fatalf("%s: records up to %d, and %d was acknowledged: %+v", name, r.Last, had.last, r)
 	}
 	put(t, l, string(record(r.Last+1)))
 	closed(t, l)
@@ -147,7 +147,7 @@ func after(t *testing.T, what string, d *disk.Disk, dir string, had acknowledgem
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	run := func(d *disk.Disk, dir string) (had acknowledgement, err error) {
-		err = work(t, d, dir, Options{}, 9, func(last Position, from Mark) { had = acknowledgement{last, from} })
+		err = work(t, d, dir, Options{}, 9, func(last Position, start Mark) { had = acknowledgement{last, start} })
 		return had, err
 	}
 	calls := faults.Calls(t, func(d *disk.Disk) error { _, err := run(d, t.TempDir()); return err })

@@ -56,10 +56,10 @@ func write(t testing.TB, dir string, first, last []byte) {
 }
 
 // prefix demands that records are the first of the small log, at least so many.
-func prefix(t *testing.T, what string, records []string, least int) {
+func prefix(t *testing.T, name string, records []string, minimum int) {
 	t.Helper()
-	if n := len(records); n < least || n > len(smallRecords) || !slices.Equal(records, smallRecords[:n]) {
-		t.Errorf("%s: %v", what, records)
+	if n := len(records); n < minimum || n > len(smallRecords) || !slices.Equal(records, smallRecords[:n]) {
+		t.Errorf("%s: %v", name, records)
 	}
 }
 

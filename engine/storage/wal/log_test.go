@@ -33,8 +33,8 @@ func (c constant) Read(p []byte) (int, error) {
 // collect returns a replay function, and the records that it saw.
 func collect() (func(Position, []byte) error, *[]string) {
 	var all []string
-	return func(at Position, record []byte) error {
-		all = append(all, fmt.Sprintf("%d:%s", at, record))
+	return func(position Position, record []byte) error {
+		all = append(all, fmt.Sprintf("%d:%s", position, record))
 		return nil
 	}, &all
 }
@@ -63,13 +63,13 @@ func rotate(t testing.TB, l *Log) {
 }
 
 // put appends records and waits until they are acknowledged.
-func put(t testing.TB, l *Log, records ...string) (at Position) {
+func put(t testing.TB, l *Log, records ...string) (position Position) {
 	t.Helper()
 	for _, r := range records {
-		at = add(t, l, r)
+		position = add(t, l, r)
 	}
-	must.Do(t, l.Sync(t.Context(), at))
-	return at
+	must.Do(t, l.Sync(t.Context(), position))
+	return position
 }
 
 func closed(t testing.TB, l *Log) {
@@ -287,11 +287,11 @@ func TestRefused(t *testing.T) {
 }
 
 // overwrite changes a byte of a file.
-func overwrite(path string, at int, to byte) error {
+func overwrite(path string, offset int, value byte) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	data[at] = to
+	data[offset] = value
 	return os.WriteFile(path, data, 0o600)
 }

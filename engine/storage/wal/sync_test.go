@@ -92,9 +92,9 @@ func TestOneSyncServesMany(t *testing.T) {
 	put(t, l, "which makes the file")
 	begun.Store(true)
 	var all sync.WaitGroup
-	await := func(at Position) {
+	await := func(position Position) {
 		all.Go(func() {
-			if err := l.Sync(t.Context(), at); err != nil {
+			if err := l.Sync(t.Context(), position); err != nil {
 				t.Error(err)
 			}
 		})
