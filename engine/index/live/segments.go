@@ -439,7 +439,7 @@ func pickOutgrown(sizes []uint64) (begin, end int) {
 const (
 	smallShare = 8    // a small segment holds at most 1/smallShare of all documents
 	smallBytes = 2.25 // maximum bytes, relative to the index's design
-	smallTime  = 0.92 // maximum query time, relative to the index's design
+	smallTime  = 0.91 // maximum query time, relative to the index's design
 )
 
 // documents returns the number of documents of the index, including deleted ones.
