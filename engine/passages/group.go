@@ -287,15 +287,9 @@ func (g *stringGroup) findWindows(group []mark, emit func(repeat) error) (err er
 		return err
 	}
 	defer found.Close()
-	// Emit them. Windows that follow each other, here and at their first occurrence, are one repeat.
 	all, err := found.Map()
-	for len(all) > 0 && err == nil {
-		n := 1 // number of repeats that are joined into one
-		for n < len(all) && n < distanceMax && all[n] == all[n-1].next() {
-			n++
-		}
-		err = emit(newRepeat(all[0].at(), all[0].first(), n, all[0].count()))
-		all = all[n:]
+	for i := 0; i < len(all) && err == nil; i++ {
+		err = emit(all[i])
 	}
 	return err
 }

@@ -20,9 +20,6 @@ func (r *repeat) first() uint64   { return r[1] }
 func (r *repeat) windows() uint64 { return r[2] >> countBits }
 func (r *repeat) count() uint64   { return r[2] & countMax }
 
-// next returns a repeat of one window that begins one atom later and occurs equally often.
-func (r *repeat) next() repeat { return newRepeat(r.at()+1, r.first()+1, 1, r.count()) }
-
 // words returns the repeat with only the windows that begin at a multiple of width bytes.
 func (r *repeat) words(width uint64) repeat {
 	skipped := min(-r.at()%width, r.windows())

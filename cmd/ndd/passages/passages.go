@@ -6,12 +6,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"example.org/ndd/cmd/ndd/cli"
+	"example.org/ndd/engine/corpus/ingest"
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/passages"
 	"example.org/ndd/engine/result"
@@ -92,24 +94,19 @@ type passagesRun struct {
 	o                 passages.Options
 }
 
-// given returns how many of the flags that choose the unit are given.
-func (p *passagesRun) given() (n int) {
+func (p *passagesRun) options() (err error) {
+	o, units := &p.o, 0
 	for _, flag := range []string{"unit", "bytes", "words"} {
 		if p.g.Given[flag] {
-			n++
+			units++
 		}
 	}
-	return n
-}
-
-func (p *passagesRun) options() (err error) {
-	o := &p.o
 	// Check the flags that do not depend on the unit.
 	switch {
 	case p.g.Given["shard"]:
 		return cli.Usagef("--shard: passages compares the texts of all files with each other in one run, so it has no shares; " +
 			"--work resumes a long run")
-	case p.given() != 1:
+	case units != 1:
 		return cli.Usagef("say what is compared: --unit line, paragraph or sentences=3, --bytes 100, or --words 50")
 	case o.MinCount < 2:
 		return cli.Usagef("--min-count %d: must be at least 2", o.MinCount)
@@ -315,4 +312,22 @@ func (p *passagesRun) say(t *totals, r *passages.Result) {
 	if p.dryRun {
 		p.g.Log.Info("dry run: nothing was written")
 	}
+}
+
+// reserve returns the budget of --memory, and a reservation in it for the memory of reading. It sets the share of
+// reading in config. The garbage collector keeps the total within the limit.
+func reserve(g *cli.Files, docs *cli.DocumentFlags, limit string, config *ingest.Config) (*memory.Budget,
+	*memory.Reservation, error) {
+	budget, err := g.Budget(limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	debug.SetMemoryLimit(int64(budget.Left()))
+	*config = config.Fit(budget.Left() / 2)
+	room, err := budget.Reserve("reading", config.NeedBytes())
+	return budget, room, adviseLength(err, docs)
+}
+
+func adviseLength(err error, docs *cli.DocumentFlags) error {
+	return memory.Advise(err, "a lower --max-document than "+docs.MaxDocument+" needs less")
 }
