@@ -42,16 +42,26 @@ def fingerprint(path, share, documents, options):
 
     Documents are pairs of a text, which may be None, and an ID. Options are flags of ``ndd fingerprint``.
     """
+    return _fingerprint(["fingerprint", f"--output={path}"], share, documents, options)
+
+
+def lines(path, share, documents, options):
+    """Writes the lines that jobs of ``ndd mapreduce`` begin with. A document that ndd would skip is an error."""
+    with open(path, "wb") as f:
+        return _fingerprint(["mapreduce", "map", "fingerprint", "--max-bad=0"], share, documents, options, stdout=f)
+
+
+def _fingerprint(command, share, documents, options, **streams):
     digest, encode = Digest(), json.JSONEncoder(ensure_ascii=False).encode
 
     def lines():
         for text, id in documents:
-            line = utf8(encode({"id": f"{share} {digest.count} {name(id)}", "text": text or ""}) + "\n")
+            line = utf8(encode({"id": f"{share:07} {digest.count:011} {name(id)}", "text": text or ""}) + "\n")  # jobs order them by the ID
             digest.add(text or "")
             yield line
 
-    flags = _process.flags({**options, "input_format": "jsonl", "text": "text", "id": "id", "output": path})
-    _, messages = _process.run(["fingerprint", *flags, "--", "-"], lines=lines())
+    flags = _process.flags({**options, "input_format": "jsonl", "text": "text", "id": "id"})
+    _, messages = _process.run([*command, *flags, *([] if streams else ["--", "-"])], lines=lines(), **streams)
     return digest, _process.skipped(messages)
 
 
@@ -61,19 +71,24 @@ def decide(paths, options):
     Paths has the files of all shares, in order. Options are flags of ``ndd dedup``. The columns are row, id, kept_share,
     kept_row, kept_id, distance and similarity.
     """
-    import pyarrow
-    import pyarrow.dataset as ds
-
     with tempfile.TemporaryDirectory(prefix="ndd-") as folder:
-        to, parts = os.path.join(folder, "result"), os.path.join(folder, "parts")
+        to = os.path.join(folder, "result")
         flags = _process.flags({**options, "format": "parquet", "output": to})
         _, messages = _process.run(["dedup", *flags, "--", *paths])
         if not os.path.isdir(to):
             raise NddError(messages[-1] if messages else "nothing was written")
-        batches = _batches(os.path.join(to, "dropped.parquet"))
-        ds.write_dataset(pyarrow.RecordBatchReader.from_batches(_schema(True), batches), parts, format="feather", partitioning=["share"],
-                         max_partitions=len(paths) + 1)
-        for share in range(len(paths)):
+        yield from divide(os.path.join(to, "dropped.parquet"), len(paths))
+
+
+def divide(path, shares):
+    """Yields a table of each share, as decide does, by the table dropped of ndd, which may be of lines with tabs."""
+    import pyarrow
+    import pyarrow.dataset as ds
+
+    with tempfile.TemporaryDirectory(prefix="ndd-") as parts:
+        batches = pyarrow.RecordBatchReader.from_batches(_schema(True), _batches(path))
+        ds.write_dataset(batches, parts, format="feather", partitioning=["share"], max_partitions=shares + 1, existing_data_behavior="overwrite_or_ignore")
+        for share in range(shares):
             part = os.path.join(parts, str(share))
             yield ds.dataset(part, format="feather").to_table().sort_by("row") if os.path.isdir(part) else _schema().empty_table()
 
@@ -90,12 +105,18 @@ def _batches(path):
     """Yields the rows of a table of ndd dedup, with the parts of each ID as columns."""
     import pyarrow as pa
     import pyarrow.compute as pc
+    import pyarrow.csv
     import pyarrow.parquet as pq
 
     def columns(ids):
         parts = pc.split_pattern(ids, " ", max_splits=2)
         return [pc.list_element(parts, i).cast(kind) for i, kind in enumerate([pa.int32(), pa.int64(), pa.string()])]
 
-    for batch in pq.ParquetFile(path).iter_batches(ROWS):
+    if path.endswith(".tsv"):
+        kinds = pyarrow.csv.ConvertOptions(column_types={"id": pa.string(), "kept_id": pa.string(), "jaccard": pa.float64()})
+        batches = pyarrow.csv.open_csv(path, parse_options=pyarrow.csv.ParseOptions(delimiter="\t", quote_char=False), convert_options=kinds)
+    else:
+        batches = pq.ParquetFile(path).iter_batches(ROWS)
+    for batch in batches:
         likeness = [batch["distance"].cast(pa.int64()), batch["jaccard"].cast(pa.float64())]
         yield pa.record_batch([*columns(batch["id"]), *columns(batch["kept_id"]), *likeness], _schema(True))

@@ -58,7 +58,8 @@ def texts():
 
 
 DIES = """#!/bin/bash
-died={folder}/died-$3
+[ "$3" = mapreduce ] && step=$4-$5 || step=$3
+died={folder}/died-$step
 if [ ! -e $died ]; then # it gets a part of the input, and its caller dies
 	touch $died
 	{ head -n 20; kill -9 $PPID; } | {ndd} "$@"

@@ -23,8 +23,8 @@ def cluster():
     ray.shutdown()
 
 
-def check(documents, dataset, text="text", **options):
-    clean = ndd.ray.dedup(dataset, **options)
+def check(documents, dataset, text="text", join="one", **options):
+    clean = ndd.ray.dedup(dataset, join=join, **options)
     wanted = ndd.dedup([document[text] for document in documents], **options)
     assert clean.take_all() == [documents[i] for i in wanted.kept]
     assert [tuple(row[n] for n in ROW) for row in clean.decisions.take_all()] == sorted(tuple(row.values()) for row in wanted.dropped.select(
@@ -33,29 +33,36 @@ def check(documents, dataset, text="text", **options):
     return clean.stats["dropped"]
 
 
-@pytest.mark.parametrize("blocks, options", [(5, {}), (1, {"keep": "longest", "threshold": 0.8, "memory": "1GiB"}), (20, {"k": 3, "drop": ["urls", "numbers"]})])
-def test_equals_dedup(cluster, blocks, options):
-    assert check(corpus(), ray.data.from_items(corpus(), override_num_blocks=blocks), **options) > 200
+@pytest.mark.parametrize("join", ["one", "shuffle"])
+@pytest.mark.parametrize("blocks, options", [(5, {}), (1, {"keep": "longest", "threshold": 0.8}), (12, {"k": 3, "drop": ["urls", "numbers"]})])
+def test_equals_dedup(cluster, blocks, options, join):
+    assert check(corpus(), ray.data.from_items(corpus(), override_num_blocks=blocks), join=join, **options) > 200
 
 
-def test_kinds(cluster):
+@pytest.mark.parametrize("join", ["one", "shuffle"])
+def test_kinds(cluster, join):
     import pandas
     import pyarrow
 
     documents = [{"body": text, "n": n} for n, text in enumerate(["one two three", None, "one two three", "", "", None, *ndd.dedup([]).kept])]
     frames = ray.data.from_pandas([pandas.DataFrame(documents[:3]), pandas.DataFrame(documents[3:])])
-    assert check(documents, frames, text="body") == 1
-    assert check(documents, ray.data.from_arrow([pyarrow.Table.from_pylist(documents).slice(0, 4), pyarrow.Table.from_pylist(documents).slice(4)]), text="body") == 1
+    assert check(documents, frames, text="body", join=join) == 1
+    assert check(documents, ray.data.from_arrow([pyarrow.Table.from_pylist(documents).slice(0, 4), pyarrow.Table.from_pylist(documents).slice(4)]), text="body", join=join) == 1
     for empty in (ray.data.from_items([]), ray.data.from_items(documents).filter(lambda row: False)):
-        assert check([], empty, text="body") == 0
-    long = ndd.ray.dedup(ray.data.from_items([{"text": "one two three " * 200}] * 2), max_document="1KiB")
-    assert long.stats["skipped"] == 2 and long.count() == 2  # and not one of them
+        assert check([], empty, text="body", join=join) == 0
+
+
+def test_long_texts(cluster):
+    dataset = ray.data.from_items([{"text": "one two three " * n} for n in (200, 1, 1)], override_num_blocks=1)
+    assert ndd.ray.dedup(dataset, max_document="1KiB").stats == {"documents": 3, "kept": 2, "dropped": 1, "skipped": 1}
+    with pytest.raises(ndd.NddError, match="too many bad records: 1"):
+        ndd.ray.dedup(dataset, max_document="1KiB", join="shuffle")
 
 
 JOB = """
 import os, sys
 import ray
-folder, n = sys.argv[1], int(sys.argv[2])
+folder, join, n = sys.argv[1], sys.argv[2], 400
 
 def dies():
     import ndd.ray as module
@@ -71,17 +78,19 @@ if __name__ == "__main__":
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"worker_process_setup_hook": dies})
     import ndd.ray
     from conftest import corpus
-    clean = ndd.ray.dedup(ray.data.from_items(corpus(n), override_num_blocks=3))
+    clean = ndd.ray.dedup(ray.data.from_items(corpus(n), override_num_blocks=3), join=join)
+    os.environ["NDD"] = sys.argv[3]
     assert clean.take_all() == [corpus(n)[i] for i in ndd.dedup([document["text"] for document in corpus(n)]).kept]
 """
 
 
-def test_killed(tmp_path, dies):
+@pytest.mark.parametrize("join, steps", [("one", {"fingerprint", "dedup"}), ("shuffle", {"map-fingerprint", "map-dedup", "map-pairs", "reduce-dedup", "reduce-pairs", "collect-dedup"})])
+def test_killed(tmp_path, dies, join, steps):
     (tmp_path / "job.py").write_text(JOB)
     env = {**os.environ, "NDD": str(dies), "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "job.py", str(tmp_path), "400"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "job.py", str(tmp_path), join, ndd.find_ndd()], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert {path.name for path in tmp_path.glob("died-*")} == {"died-fingerprint", "died-dedup", "died-filter"}
+    assert {path.name for path in tmp_path.glob("died-*")} == {f"died-{step}" for step in steps | {"filter"}}
 
 
 @pytest.mark.parametrize("call, error, said", [
