@@ -88,7 +88,7 @@ def dedup(
 
     options = given(dedup, locals())
     reading = {name: options[name] for name in ("extract", "drop", "recipe", "max_document") if name in options}
-    deciding = {name: options[name] for name in ("threshold", "k", "keep", "memory") if name in options}
+    deciding: dict[str, Any] = {name: options[name] for name in ("threshold", "k", "keep", "memory") if name in options}
     fingerprint, decide = (_share.fingerprint, _one) if join == "one" else (_share.lines, _shuffle)
     held = dataset.materialize()
     schema, blocks = held.schema(), held.to_arrow_refs() or [ray.put(pyarrow.table({}))]
