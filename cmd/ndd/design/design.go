@@ -66,7 +66,7 @@ clearly faster than all smaller ones. Times are for this machine, measured at th
 	cli.WordVar(f, &d.format, "format", "format of the output: table or json", "table", "json")
 	g.RegisterRaw(cmd)
 	f.BoolVar(&d.all, "all", false, "also list designs without a star")
-	f.BoolVar(&d.reference, "reference", false, "print the times of a fixed reference machine, the same everywhere")
+	f.BoolVar(&d.reference, "reference", false, "print the times of a fixed reference machine")
 	f.BoolVar(&d.recursion, "recursion", false, "print the paper's own table, X(64, k, d), next to our designs")
 	return cmd
 }
