@@ -13,18 +13,18 @@ import (
 	"example.org/ndd/engine/result"
 )
 
-// A written is a document that a test writes to a file.
-type written struct{ id, text string }
+// A testText is a document that a test writes to a file.
+type testText struct{ id, text string }
 
 // The same three documents in every container format for several documents, with the expected result of each.
-var everywhere = []written{
+var everywhere = []testText{
 	{"one", "The boats at the quay have been painted and the sails are with the maker until the spring."},
 	{"two", "The committee met four times this year and agreed on rules about noise, parking and dogs."},
 	{"three", "Rivers carry stones from the mountains to the plain, and they become smaller on the way."},
 }
 
 // parquetOf returns a Parquet file of documents.
-func parquetOf(t *testing.T, documents []written) []byte {
+func parquetOf(t *testing.T, documents []testText) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := result.NewTableWriter(&b, result.Parquet, result.Column{Name: "id", Kind: result.Text},

@@ -34,7 +34,7 @@ func objects(t *testing.T) (s *bucket.Server, dir string) {
 	for name, content := range map[string][]byte{
 		"in/a.jsonl.gz":   gzipped(`{"id":"a1","text":"` + fence + `"}` + "\n" + `{"id":"a2","text":"` + boats + `"}` + "\n"),
 		"in/deep/b.jsonl": []byte(`{"id":"b1","text":"` + fence + `"}` + "\n"),
-		"in/t.parquet":    parquetOf(t, []written{{"p1", boats}, {"p2", meeting}})} {
+		"in/t.parquet":    parquetOf(t, []testText{{"p1", boats}, {"p2", meeting}})} {
 		writeFile(t, filepath.Join(dir, name), content)
 		s.Put(t, name, content)
 	}

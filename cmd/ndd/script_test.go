@@ -30,7 +30,7 @@ import (
 //	serving, post, hangup, stopping  run a server: see servers
 func TestScripts(t *testing.T) {
 	var s servers
-	testscript.RunT(inTurn{t}, testscript.Params{
+	testscript.RunT(serialRunner{t}, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GOSRC", goSource(t))
@@ -53,15 +53,15 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// inTurn runs scripts one after the other, since they share the current folder and the environment
-// of this process.
-type inTurn struct{ *testing.T }
+// A serialRunner runs scripts one after the other, because they share the current folder and the environment of the
+// process.
+type serialRunner struct{ *testing.T }
 
-func (inTurn) Parallel()     {}
-func (inTurn) Verbose() bool { return testing.Verbose() }
+func (serialRunner) Parallel()     {}
+func (serialRunner) Verbose() bool { return testing.Verbose() }
 
-func (t inTurn) Run(name string, script func(testscript.T)) {
-	t.T.Run(name, func(t *testing.T) { script(inTurn{t}) })
+func (t serialRunner) Run(name string, script func(testscript.T)) {
+	t.T.Run(name, func(t *testing.T) { script(serialRunner{t}) })
 }
 
 // goSource returns the folder of the sources of Go, which are texts that every machine with these

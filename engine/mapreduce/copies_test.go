@@ -102,7 +102,7 @@ func TestCopies(t *testing.T) {
 			!o.OtherSites && !strings.Contains(want, "same_site") {
 			t.Fatalf("%+v finds %d copies: the texts show nothing", o, n)
 		}
-		eachSplit(t, o.Method == copies.Winnow, func(t *testing.T, l *local) {
+		eachSplit(t, o.Method == copies.Winnow, func(t *testing.T, l *localCluster) {
 			parts := l.cut(textLines(all, idOf))
 			signed := l.run(mapreduce.Signatures{Copies: o, SiteOf: func(d *format.Document) uint64 { return siteOf(d.ID) }}, parts)
 			side := files.New(t, "signatures.tsv", signed)

@@ -146,7 +146,7 @@ func dropsOf(docs []testDoc, k int, by mapreduce.Keep) (rows []string) {
 }
 
 // dedup runs rounds until all documents are decided, and returns the table.
-func (l *local) dedup(documents string, first mapreduce.Dedup, pairs mapreduce.Pairs) (rows []string, rounds int) {
+func (l *localCluster) dedup(documents string, first mapreduce.Dedup, pairs mapreduce.Pairs) (rows []string, rounds int) {
 	l.t.Helper()
 	l.options.Rows = mapreduce.DropRows
 	documents = l.run(first, l.cut(documents))
@@ -183,7 +183,7 @@ func TestDedup(t *testing.T) {
 			if clustered && len(want) < 60 {
 				t.Fatalf("%d documents are dropped: the set shows nothing", len(want))
 			}
-			eachSplit(t, clustered && keep == mapreduce.FirstID, func(t *testing.T, l *local) {
+			eachSplit(t, clustered && keep == mapreduce.FirstID, func(t *testing.T, l *localCluster) {
 				lines := docLines(docs)
 				got, _ := l.dedup(lines+mapreduce.EndOf(lines), mapreduce.Dedup{Keep: keep}, mapreduce.Pairs{K: 3, Threshold: 0.7, PairsMax: 1})
 				same(t, set.Name, got, want)
@@ -288,7 +288,7 @@ func TestPairs(t *testing.T) {
 				docs[i].row = 0
 			}
 			want := pairsOf(docs, k, threshold)
-			eachSplit(t, set.Name == "clustered" && k == 3, func(t *testing.T, l *local) {
+			eachSplit(t, set.Name == "clustered" && k == 3, func(t *testing.T, l *localCluster) {
 				l.options.Rows = mapreduce.PairRows
 				job := mapreduce.Pairs{K: k, Threshold: threshold, PairsMax: 1000}
 				got := l.collect(l.run(job, l.cut(docLines(docs))), l.reduces)

@@ -22,7 +22,7 @@ import (
 )
 
 // eachSplit runs a test with several numbers of parts. After the first set of a test it uses only 2 and 7.
-func eachSplit(t *testing.T, first bool, f func(t *testing.T, l *local)) {
+func eachSplit(t *testing.T, first bool, f func(t *testing.T, l *localCluster)) {
 	for _, n := range splits {
 		if !first && !*full && n != 2 && n != 7 {
 			continue
@@ -38,7 +38,7 @@ func TestScan(t *testing.T) {
 	for _, set := range sets.All(600, 60, 3, 5) {
 		job := mapreduce.Scan{Queries: files.New(t, "q.bin", store.Bytes64(set.Queries)), K: 3}
 		want := hitLines(set, "%06d")
-		eachSplit(t, set.Name == "clustered", func(t *testing.T, l *local) {
+		eachSplit(t, set.Name == "clustered", func(t *testing.T, l *localCluster) {
 			same(t, set.Name, l.collect(l.run(job, l.cut(fingerprintLines(set.Base))), l.reduces), want)
 		})
 	}
@@ -85,7 +85,7 @@ func TestFingerprint(t *testing.T) {
 	must.Do(t, err)
 	slices.Sort(want)
 	job := mapreduce.Fingerprint{Recipe: simhash.Default()}
-	eachSplit(t, true, func(t *testing.T, l *local) {
+	eachSplit(t, true, func(t *testing.T, l *localCluster) {
 		l.options.Columns = 2
 		parts := l.cut(input)
 		same(t, "lines", l.collect(l.run(job, parts), len(parts)), want)

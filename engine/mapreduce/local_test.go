@@ -19,9 +19,9 @@ import (
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
-// A local runs jobs on one machine like a framework, in the most difficult ways that are allowed: maps in any order,
-// killed and repeated attempts, and values of a key in any order.
-type local struct {
+// A localCluster runs jobs on one machine like a framework, in the most difficult ways that are allowed: maps in any
+// order, killed and repeated attempts, and values of a key in any order.
+type localCluster struct {
 	t        *testing.T
 	rng      *rand.Rand
 	splits   int
@@ -30,13 +30,13 @@ type local struct {
 	shuffled int // bytes of the last shuffle
 }
 
-func newLocal(t *testing.T, splits int, seed uint64) *local {
-	return &local{t: t, rng: rand.New(rand.NewPCG(seed, uint64(splits))), splits: splits, reduces: min(splits, 7),
+func newLocal(t *testing.T, splits int, seed uint64) *localCluster {
+	return &localCluster{t: t, rng: rand.New(rand.NewPCG(seed, uint64(splits))), splits: splits, reduces: min(splits, 7),
 		options: mapreduce.Options{Partitions: 64, MaxBad: 0}}
 }
 
 // cut cuts lines into parts at random: some may be empty.
-func (l *local) cut(input string) []string {
+func (l *localCluster) cut(input string) []string {
 	lines := slices.Collect(strings.Lines(input))
 	ends := []int{len(lines)}
 	for range l.splits - 1 {
@@ -65,7 +65,7 @@ func (d *limitedWriter) Write(p []byte) (int, error) {
 
 // attempt runs a step until an attempt is not killed, and another one at the same time now and
 // then, which must write the same.
-func (l *local) attempt(input string, step func(context.Context, mapreduce.Options) error) string {
+func (l *localCluster) attempt(input string, step func(context.Context, mapreduce.Options) error) string {
 	l.t.Helper()
 	o := l.options
 	if l.rng.IntN(4) == 0 {
@@ -93,7 +93,7 @@ func keyOf(line string) string {
 }
 
 // shuffle deals a map's output into the reduces' inputs.
-func (l *local) shuffle(out string, to [][]string) {
+func (l *localCluster) shuffle(out string, to [][]string) {
 	l.t.Helper()
 	for line := range strings.Lines(out) {
 		if n := strings.Count(line, "\t"); n != 1 {
@@ -105,7 +105,7 @@ func (l *local) shuffle(out string, to [][]string) {
 }
 
 // run runs all tasks of a job, and returns the concatenated output of the reduces.
-func (l *local) run(job mapreduce.Mapper, parts []string) string {
+func (l *localCluster) run(job mapreduce.Mapper, parts []string) string {
 	l.t.Helper()
 	outs := make([]string, len(parts))
 	for _, i := range l.rng.Perm(len(parts)) {
@@ -136,7 +136,7 @@ func (l *local) run(job mapreduce.Mapper, parts []string) string {
 }
 
 // collect checks results and returns them as sorted lines.
-func (l *local) collect(results string, tasks int) []string {
+func (l *localCluster) collect(results string, tasks int) []string {
 	l.t.Helper()
 	var out bytes.Buffer
 	o := l.options

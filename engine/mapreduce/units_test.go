@@ -46,7 +46,7 @@ func TestUnits(t *testing.T) {
 			t.Fatalf("%d spans", len(want))
 		}
 		job := mapreduce.Units{Passages: o}
-		eachSplit(t, o.Unit.Kind == passages.Lines, func(t *testing.T, l *local) {
+		eachSplit(t, o.Unit.Kind == passages.Lines, func(t *testing.T, l *localCluster) {
 			same(t, o.Unit.String(), l.collect(l.run(job, l.cut(textLines(all, idInOrder))), l.reduces), want)
 		})
 	}

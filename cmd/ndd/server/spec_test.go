@@ -169,8 +169,8 @@ func TestDescriptionFitsTheHandlers(t *testing.T) {
 }
 
 // jsonFields returns the names of the fields of a struct in JSON, and the names of those that are always present.
-func jsonFields(of reflect.Type) (all, always []string) {
-	for _, f := range reflect.VisibleFields(of) {
+func jsonFields(structType reflect.Type) (all, always []string) {
+	for _, f := range reflect.VisibleFields(structType) {
 		name, omit, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "" || !f.IsExported() {
 			continue

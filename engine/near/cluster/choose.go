@@ -30,12 +30,12 @@ func Choose(n, k int) permute.Design {
 
 // choose returns the design of [Choose] and its cost. share returns the share of pairs of fingerprints that agree in
 // the bits of a mask.
-func choose(n, k int, seed uint64, share func(mask uint64) float64) (best permute.Design, least float64) {
+func choose(n, k int, seed uint64, share func(mask uint64) float64) (best permute.Design, lowestCost float64) {
 	c := costsGo
 	if asm.Accelerated(asm.KernelNearRows) {
 		c = costsWide
 	}
-	least = math.Inf(1)
+	lowestCost = math.Inf(1)
 	for _, d := range permute.Catalogue(k, seed) {
 		cost := 0.0
 		for _, t := range d.Tables {
@@ -46,11 +46,11 @@ func choose(n, k int, seed uint64, share func(mask uint64) float64) (best permut
 			bucket := max(bucketMin, float64(n)*share(t.Mask))
 			cost += c.partition + c.bucket + c.key*bucket
 		}
-		if cost < least {
-			best, least = d, cost
+		if cost < lowestCost {
+			best, lowestCost = d, cost
 		}
 	}
-	return best, least
+	return best, lowestCost
 }
 
 const (

@@ -143,11 +143,11 @@ func (r *Result) Divide(a *memory.Arena, inPlace bool) (d *Division, err error) 
 	return d, err
 }
 
-// Add adds a group of at least two rows of a cluster. It writes the rows at index at of the list of rows, after the
+// Add adds a group of at least two rows of a cluster. It writes the rows at an index of the list of rows, after the
 // other groups of the cluster. In place, it may overwrite rows of this cluster.
-func (d *Division) Add(at int, c Cluster) {
-	copy(d.rows[at:], c.Rows)
-	d.groups[at/2] = spanOf(at, at+len(c.Rows), c.Representative)
+func (d *Division) Add(index int, c Cluster) {
+	copy(d.rows[index:], c.Rows)
+	d.groups[index/2] = spanOf(index, index+len(c.Rows), c.Representative)
 }
 
 // Done returns the groups as clusters.
@@ -312,8 +312,8 @@ func listComponents(a *memory.Arena, roots []uint32) (c components, err error) {
 	return c, nil
 }
 
-// of returns the component of a root, ascending. It is empty for fingerprints that are no root.
-func (c *components) of(root int) []uint32 {
+// ofRoot returns the component of a root, ascending. It is empty for fingerprints that are no root.
+func (c *components) ofRoot(root int) []uint32 {
 	from := uint32(0)
 	if root > 0 {
 		from = c.ends[root-1]
@@ -330,7 +330,7 @@ func (p *prints) gather(roots, best []uint32) (*Result, error) {
 	}
 	clusters, rows := 0, 0
 	for root := range roots {
-		if n := p.countRows(all.of(root)); n > 1 {
+		if n := p.countRows(all.ofRoot(root)); n > 1 {
 			clusters, rows = clusters+1, rows+n
 		}
 	}
@@ -344,7 +344,7 @@ func (p *prints) gather(roots, best []uint32) (*Result, error) {
 	}
 	// Write the rows of each cluster, with its preferred row.
 	for root := range roots {
-		members, from := all.of(root), len(r.rows)
+		members, from := all.ofRoot(root), len(r.rows)
 		if p.countRows(members) < 2 {
 			continue
 		}

@@ -78,15 +78,15 @@ func prefilterStrategy(w workload, mapBits int) strategy {
 }
 
 // halfGroup returns the cheapest group of tables for the candidates of a half, and its cost for each of them.
-func halfGroup(queries, half, radius int) (best group, least float64) {
-	least = math.Inf(1)
+func halfGroup(queries, half, radius int) (best group, lowestCost float64) {
+	lowestCost = math.Inf(1)
 	for blocks := radius + 1; blocks <= radius+3; blocks++ {
 		g := group{mask: 0xffffffff << (32 * (1 - half)), radius: radius, tables: halfTables(half, radius, blocks)}
-		if cost := candidateCost + g.chooseLayouts(queries, true); cost < least {
-			best, least = g, cost
+		if cost := candidateCost + g.chooseLayouts(queries, true); cost < lowestCost {
+			best, lowestCost = g, cost
 		}
 	}
-	return best, least
+	return best, lowestCost
 }
 
 // halfTables divides a half into blocks. It returns a table for every choice of radius blocks: the other blocks are its

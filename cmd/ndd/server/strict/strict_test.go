@@ -10,30 +10,30 @@ import (
 
 // A sample has a field of each kind.
 type sample struct {
-	K      whole        `json:"k"`
+	K      smallInt     `json:"k"`
 	List   List[sample] `json:"list"`
 	Number float64      `json:"number"`
 	Text   string       `json:"text"`
-	Word   word         `json:"word"`
+	Word   letter       `json:"word"`
 }
 
-// A whole is an integer from 0 to 64.
-type whole int
+// A smallInt is an integer from 0 to 64.
+type smallInt int
 
-func (w *whole) UnmarshalJSON(value []byte) error {
+func (w *smallInt) UnmarshalJSON(value []byte) error {
 	n, err := Integer(value, 0, 64)
-	*w = whole(n)
+	*w = smallInt(n)
 	return err
 }
 
-// A word is a or b.
-type word byte
+// A letter is a or b.
+type letter byte
 
-func (w *word) UnmarshalText(text []byte) error {
+func (w *letter) UnmarshalText(text []byte) error {
 	if string(text) != "a" && string(text) != "b" {
 		return errors.New("must be a or b")
 	}
-	*w = word(text[0])
+	*w = letter(text[0])
 	return nil
 }
 
