@@ -158,7 +158,7 @@ func (c *container) check(t *testing.T, input, content, want string, packed bool
 	args := []string{"fingerprint"}
 	if input == "-" {
 		if c.format() == "" {
-			return // there is no --format for it
+			return // --input-format has no value for this container
 		}
 		args = append(args, "--input-format", c.format())
 	}

@@ -87,7 +87,7 @@ func begin(b *bytes.Buffer, x float64, title string) {
 	text(b, x, above/2+4, "middle", "", title)
 }
 
-// end writes the names of the axes, the one of the x axis at a position, and ends the drawing.
+// end writes the names of both axes, and ends the drawing. x and y are the position of the name of the x axis.
 func end(b *bytes.Buffer, x, y float64, nameX, nameY string) {
 	const middle = above + (height-above-under)/2
 	text(b, x, y, "middle", "", nameX)

@@ -107,7 +107,7 @@ func (p *Progress) draw(task string, text progressText, m *input.Meter,
 	begun, stop := time.Now(), make(chan struct{})
 	var drawing sync.WaitGroup
 	drawing.Go(func() {
-		// Only a terminal is redrawn between the lines of the log.
+		// Without a terminal there are only lines of the log.
 		tell, redraw := time.NewTicker(logEach), new(time.Ticker) // the zero Ticker never ticks
 		if isTerminal(p.stderr) {
 			redraw = time.NewTicker(drawEach)

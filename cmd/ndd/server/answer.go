@@ -22,7 +22,7 @@ type answer struct {
 	slot      slot
 	streams   bool  // the response is written while it is computed
 	status    int   // status to send with the first bytes; 0: none was set yet
-	hasBegun  bool  // it was sent
+	hasBegun  bool  // the status was sent
 	bytes     int64 // bytes written
 	isRefused bool  // there was no memory for the answer: another one was sent
 	discards  bool  // read the rest of the body after the answer
