@@ -69,9 +69,8 @@ func backedUp(t *testing.T, dir string, segments int) (ids []int) {
 	return ids
 }
 
-// TestBackupWhileWritten backs an index up while it is written to, flushed and merged. Each backup
-// is a sound index of its own with all that was acknowledged before it began, also when the index
-// is gone.
+// TestBackupWhileWritten makes backups while the index is written to, flushed and merged. Each backup is a sound
+// index with everything that was acknowledged before it began, even after the index is removed.
 func TestBackupWhileWritten(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
@@ -130,9 +129,8 @@ func TestBackupWhileWritten(t *testing.T) {
 	}
 }
 
-// TestBackupAgain flushes, or merges, the index when the backup has its manifest: the log is
-// removed, and segments are, so that one from outside begins again, and one by the process that has
-// the index keeps what it needs.
+// TestBackupAgain flushes or merges the index when the backup has its manifest, so that the log or segments are
+// removed. A backup by another process begins again. A backup by the same process keeps the files that it needs.
 func TestBackupAgain(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Index) error{
@@ -172,9 +170,8 @@ func TestBackupAgain(t *testing.T) {
 	}
 }
 
-// TestBackupFaults makes each call fail: the error comes back, nothing is left under the name of
-// the backup, and the index is as it was. A power cut behind any call leaves the whole backup or
-// none.
+// TestBackupFaults makes each call fail. The error is returned, no backup appears, and the index is unchanged. A
+// power cut after any call leaves the complete backup or none.
 func TestBackupFaults(t *testing.T) {
 	t.Parallel()
 	for _, way := range waysToBackup {
@@ -231,7 +228,7 @@ func backupFaults(t *testing.T, makeBackup func(x *Index, d *disk.Disk, dir, tar
 	}
 }
 
-// TestBackupRefused is what is no index, a name that is taken, and a damaged log.
+// TestBackupRefused tries to back up a folder without an index, to a name that exists, and with a damaged log.
 func TestBackupRefused(t *testing.T) {
 	base := t.TempDir()
 	dir, to := filepath.Join(base, "index"), filepath.Join(base, "backup")

@@ -43,8 +43,8 @@ func filled(t *testing.T, c Config) (x *Index, free func()) {
 	return x, sync.OnceFunc(x.upkeep.flushing.Unlock)
 }
 
-// TestCheckAndInsertWaiting has near-duplicates wait for room, after all have searched and found
-// nothing: one is admitted.
+// TestCheckAndInsertWaiting has near-duplicates wait for room after all have searched and found nothing: one is
+// inserted.
 func TestCheckAndInsertWaiting(t *testing.T) {
 	t.Parallel()
 	for round := range 5 {
@@ -93,8 +93,8 @@ func oneOf(t *testing.T, x *Index, f simhash.Fingerprint, begun func()) {
 	}
 }
 
-// TestCheckAndInsertLate has what came in since the search be in segments already when the call
-// gets its turn.
+// TestCheckAndInsertLate moves documents that were inserted since the search to segments before the call gets the
+// lock.
 func TestCheckAndInsertLate(t *testing.T) {
 	x, free := filled(t, Config{Design: halves(t)})
 	defer free()
@@ -124,8 +124,8 @@ func checking(t *testing.T, x *Index, docs ...rows.Doc) *checker {
 	return c
 }
 
-// TestCheckAndInsertBesideAdd has the search begin after an added segment has its numbers, and
-// before readers see it: the documents of the segment keep their neighbours out.
+// TestCheckAndInsertBesideAdd begins the search after an added segment has its numbers, and before readers see it.
+// Its documents prevent inserts of their neighbours.
 func TestCheckAndInsertBesideAdd(t *testing.T) {
 	e := newClocked(t, time.Minute)
 	var c *checker
@@ -141,8 +141,8 @@ func TestCheckAndInsertBesideAdd(t *testing.T) {
 	}
 }
 
-// TestCheckAndInsertBesideRefusal: a document that was found near, and is then undone because the
-// disk is full, keeps nothing out, be it that all documents had neighbours or only some.
+// TestCheckAndInsertBesideRefusal undoes a document that a search has found, because the disk is full. It then
+// prevents no insert, whether all or only some documents of the call had neighbours.
 func TestCheckAndInsertBesideRefusal(t *testing.T) {
 	for _, docs := range [][]rows.Doc{{{ID: "near", Fingerprint: 1}}, {{ID: "near", Fingerprint: 1},
 		{ID: "far", Fingerprint: 0xff << 30}}} {
@@ -176,8 +176,8 @@ func TestCheckAndInsertBesideRefusal(t *testing.T) {
 	}
 }
 
-// TestCheckAndInsertTogether has near-duplicates decided upon at the same time, after all have
-// searched and found nothing: one is admitted.
+// TestCheckAndInsertTogether decides on near-duplicates at the same time, after all have searched and found
+// nothing: one is inserted.
 func TestCheckAndInsertTogether(t *testing.T) {
 	x := memoryIndex(t, Config{Design: halves(t)})
 	for round := range simhash.Fingerprint(300) {
@@ -185,8 +185,8 @@ func TestCheckAndInsertTogether(t *testing.T) {
 	}
 }
 
-// TestInsertWhole inserts lists that do not fit beside each other: each has consecutive numbers,
-// and one whose context ends while it waits is not there at all.
+// TestInsertWhole inserts lists that do not fit in memory together. Each gets consecutive numbers. A list whose
+// context ends while it waits is not inserted.
 func TestInsertWhole(t *testing.T) {
 	t.Parallel()
 	x, free := filled(t, Config{Design: halves(t)})
@@ -223,8 +223,8 @@ func TestInsertWhole(t *testing.T) {
 	fails(t, "more than a record holds", err, ErrTooMany)
 }
 
-// TestSealedLayout: what is inserted becomes segments of the index's own layout, and, but for small
-// ones, of its design, and has the documents that were inserted.
+// TestSealedLayout checks that flushed documents are in segments with the layout of the index and, except small
+// ones, its design.
 func TestSealedLayout(t *testing.T) {
 	t.Parallel()
 	want := map[rows.DocID]rows.Doc{}
@@ -376,11 +376,8 @@ func partition(history []porcupine.Operation, key func(input any) int) (parts []
 	return parts
 }
 
-// TestLinearizable has many callers check and insert, delete and query near-duplicates, and insert,
-// delete and query several documents at a time, while
-// others fill memtables so that seals, flushes, merges and waiting go on, and the index is closed
-// and opened now and then: what they are told is what one caller after another could have been
-// told.
+// TestLinearizable has many callers insert, check, delete and query, while flushes and merges run and the index is
+// closed and opened. The answers are possible answers to one caller after another.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	seconds := time.Duration(long.Or(2, 6)) * time.Second

@@ -93,8 +93,8 @@ func scripted(d *disk.Disk) OpenOptions {
 	return OpenOptions{Write: true, Disk: d, Threads: 1, simulation: simulation{flushDocs: neverFlush}}
 }
 
-// TestPowerCut cuts the power behind calls to the disk, with none, half and all of what was not
-// durable kept: what is found is what was acknowledged, and at most the one change behind it.
+// TestPowerCut cuts the power after calls to the disk, and keeps none, half or all of the unsynced data. The index
+// then has all acknowledged changes, and at most the next one.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
@@ -144,8 +144,8 @@ func TestPowerCut(t *testing.T) {
 	t.Logf("%d states after %d calls", states, r.Calls())
 }
 
-// TestDiskFaults has each call to the disk fail: nothing that failed is acknowledged, and the index
-// is opened again with what was, and at most what was begun.
+// TestDiskFaults makes each call to the disk fail. No failed change is acknowledged. The next opening finds all
+// acknowledged changes, and at most one more.
 func TestDiskFaults(t *testing.T) {
 	t.Parallel()
 	step := long.Or(13, 1)
@@ -213,8 +213,8 @@ func (g *gate) hold(c disk.Call, path string) error {
 	return nil
 }
 
-// TestNearIsDurable: who is told that a document is near hears so when that is durable, not before:
-// be it that the search found it, or that it came in after the search and was found under the lock.
+// TestNearIsDurable checks that a near document is durable before a caller hears of it, whether the search has
+// found it or the comparison under the lock.
 func TestNearIsDurable(t *testing.T) {
 	t.Parallel()
 	for _, late := range []bool{false, true} {

@@ -15,10 +15,10 @@ import (
 	"example.org/ndd/permute"
 )
 
-// TestDesignOf: for every k and every design of the catalogue, a segment of an eighth of the
-// documents and less has a design that is valid for that k, whose tables take two and a quarter
-// times the bytes at most; a larger one has the index's, and so has every one in the huffman
-// layout. With k = 3 and two tables, small ones have four that are each probed once.
+// TestDesignOf checks the design of a segment with at most an eighth of the documents, for every k and every design
+// of the catalogue: it is valid for k and takes at most two and a quarter times the bytes. A larger segment has the
+// design of the index, and so have all with the huffman layout. With k = 3 and two tables, small segments have four
+// tables with one probe each.
 func TestDesignOf(t *testing.T) {
 	t.Parallel()
 	for k := range permute.MaxK + 1 {
@@ -52,10 +52,9 @@ func TestDesignOf(t *testing.T) {
 	}
 }
 
-// TestSmallSegments builds an index, inserts an eighth as many documents and flushes: they are in a
-// segment with a design of its own, answers are those of a scan for every k, in this process and in
-// the next one; a merge makes one segment of the index's design, also where the small segment is
-// the only one.
+// TestSmallSegments inserts an eighth as many documents as an index has, and flushes. They are in a segment with
+// its own design, and all answers are those of a scan, even after a restart. A merge makes one segment with the
+// design of the index, even of the small segment alone.
 func TestSmallSegments(t *testing.T) {
 	t.Parallel()
 	const base, added = 160_000, 20_000

@@ -36,8 +36,8 @@ func insertNumbered(t *testing.T, x *Index, start, end uint64) {
 	}
 }
 
-// TestMovedFolder renames the folder of an open index and makes another one of its old name: all
-// that the first index does from then on happens in its own folder.
+// TestMovedFolder renames the folder of an open index and creates another folder with the old name. The index
+// continues to use its own folder.
 func TestMovedFolder(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a system that renames open folders, as Linux, where every run has it")
@@ -92,8 +92,8 @@ func TestLockRemoved(t *testing.T) {
 	openFolder(t, dir, OpenOptions{Write: true})
 }
 
-// TestOrphans: what work that was not finished has left in the folder is removed when the index is
-// opened for writing, and told; files of others stay, and reading removes nothing.
+// TestOrphans opens an index with files of unfinished work. Opening for writing removes and reports them, but keeps
+// files of others. Reading removes nothing.
 func TestOrphans(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	must.Do(t, Create(dir, Config{Design: halves(t)}))
@@ -123,8 +123,8 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-// TestDeletedWhileFlushed: a document that is deleted while it is written to a file, or while that
-// is merged, stays deleted, after an end of the process, too.
+// TestDeletedWhileFlushed deletes a document while it is written to a file, or while that file is merged. It stays
+// deleted, even after a restart.
 func TestDeletedWhileFlushed(t *testing.T) {
 	var during atomic.Pointer[func()]
 	d := disk.Failing(func(c disk.Call, path string) error {
@@ -164,8 +164,8 @@ func TestDeletedWhileFlushed(t *testing.T) {
 	}
 }
 
-// TestFlushTakesAll: a flush takes every memtable, since the log of their documents is removed
-// behind it: none of them is lost, though some were full and waited.
+// TestFlushTakesAll checks that a flush writes every memtable, even if several were full: it removes the log of all
+// of them.
 func TestFlushTakesAll(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar},
 		OpenOptions{Write: true, simulation: simulation{flushDocs: smallDocs}})

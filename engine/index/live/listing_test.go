@@ -58,8 +58,7 @@ func (w *modelTest) list(name string) {
 	}
 }
 
-// TestListedBuildsTheSame lists built indexes into fingerprint files: what is built of these is the
-// same file.
+// TestListedBuildsTheSame lists built indexes to fingerprint files, and builds them again: the files are the same.
 func TestListedBuildsTheSame(t *testing.T) {
 	t.Parallel()
 	for _, keep := range []BuildOptions{{}, {Sketches: true}, {NoIDs: true}} {
@@ -129,8 +128,8 @@ func fileBytes(t *testing.T, path string) []byte {
 	return data
 }
 
-// TestListedErrors: a listing ends with the error of who takes it, with that of its context, where
-// memory is short, and where no documents are kept; it holds no memory then.
+// TestListedErrors ends a listing by an error of the caller, by its context, by a lack of memory, and in an index
+// without documents. It then holds no memory.
 func TestListedErrors(t *testing.T) {
 	enough := errors.New("enough")
 	ended, end := context.WithCancel(t.Context())
@@ -171,8 +170,7 @@ func TestListedErrors(t *testing.T) {
 	}
 }
 
-// TestListedIsInterrupted: a listing ends soon after its context, among the documents of a segment
-// and of a memtable.
+// TestListedIsInterrupted checks that a listing ends soon after its context, in a segment and in a memtable.
 func TestListedIsInterrupted(t *testing.T) {
 	docs := someDocs(20_000, 5)
 	dir := filepath.Join(t.TempDir(), "index")
@@ -197,8 +195,7 @@ func TestListedIsInterrupted(t *testing.T) {
 	}
 }
 
-// TestListedView: a view lists what the index had when it began, whatever is inserted, replaced and
-// deleted meanwhile.
+// TestListedView checks that a view lists the documents that the index had when it began, despite later changes.
 func TestListedView(t *testing.T) {
 	x := memoryIndex(t, Config{Design: halves(t), Table: planar, IDs: true,
 		Budget: memory.NewBudget(memory.Set(math.MaxInt64))})

@@ -29,8 +29,8 @@ func longIDs(rng *rand.Rand, n, bytes int) []rows.Doc {
 	return docs
 }
 
-// TestNoRoom fills the memory of an index without files: inserts are refused by name while queries
-// and deletions go on, and inserts do when there is room again.
+// TestNoRoom fills the memory of an index without files. Inserts fail with ErrNoRoom; queries and deletions
+// continue. Inserts continue when there is room again.
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
 	budget := memory.NewBudget(memory.Set(64 << 20))
@@ -78,8 +78,8 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// TestBoundedMemory inserts more than fits into the memory of an index with files: it goes there,
-// no insert is refused, and what is in memory stays inside half of the budget and a memtable more.
+// TestBoundedMemory inserts more than fits in the memory of an index with files. No insert is refused, and the
+// memory stays below half of the budget plus a memtable.
 func TestBoundedMemory(t *testing.T) {
 	t.Parallel()
 	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar},
@@ -108,8 +108,8 @@ func TestBoundedMemory(t *testing.T) {
 	}
 }
 
-// TestHalfForFiles: while nothing is flushed, what was inserted takes no more than half of the budget of an
-// index with files, and one insert more: the other half is there for writing to them.
+// TestHalfForFiles checks that inserted documents take at most half of the budget plus one insert, while nothing is
+// flushed. The other half is for writing files.
 func TestHalfForFiles(t *testing.T) {
 	t.Parallel()
 	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar},
@@ -132,8 +132,8 @@ func TestHalfForFiles(t *testing.T) {
 	}
 }
 
-// TestUnindexed: however documents come in, one caller leaves few of them in no block, and the
-// memory of the blocks is counted when his call returns.
+// TestUnindexed checks that a single caller leaves few documents outside the blocks, and that the memory of the
+// blocks is counted when the call returns.
 func TestUnindexed(t *testing.T) {
 	x := memoryIndex(t, Config{Design: halves(t)})
 	rng := rand.New(rand.NewPCG(14, 21))

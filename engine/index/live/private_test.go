@@ -11,8 +11,8 @@ import (
 	"example.org/ndd/engine/storage/wal"
 )
 
-// TestPrivateManifest: only its owner can read the manifest that has a private key, also after a flush
-// and in a backup.
+// TestPrivateManifest checks that only the owner can read a manifest with a private key, even after a flush and in
+// a backup.
 func TestPrivateManifest(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	recipe := simhash.Minwise().WithPrivateKey()

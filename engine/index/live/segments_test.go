@@ -21,9 +21,8 @@ func mergeFrom(t *testing.T, x *Index, first int) {
 	must.Do(t, x.upkeep.mergeFiles(t.Context(), list, 1))
 }
 
-// TestOlderDeletions: a merge of some segments keeps what stands beside them on deletions of
-// documents in earlier ones, which are not merged: after the index is opened again, they are
-// deleted still.
+// TestOlderDeletions merges segments with deletions of documents in earlier segments. These documents stay deleted
+// after a restart.
 func TestOlderDeletions(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar}, scripted(nil))
 	docs := someDocs(60, 6)
@@ -52,8 +51,7 @@ func TestOlderDeletions(t *testing.T) {
 	}
 }
 
-// TestMergedAway: no deletion is written of a document that a merge has removed from the files since
-// it was deleted.
+// TestMergedAway checks that a flush writes no deletion of a document that a merge has removed from the files.
 func TestMergedAway(t *testing.T) {
 	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar}, scripted(nil))
 	docs := someDocs(60, 6)
@@ -72,8 +70,8 @@ func TestMergedAway(t *testing.T) {
 	}
 }
 
-// TestNumbersOfTheGone: a number is not given again when the segment that had it has expired and
-// was dropped, and nothing of it is in the log.
+// TestNumbersOfTheGone checks that the numbers of an expired, dropped segment are not used again, even if the log
+// has nothing of it.
 func TestNumbersOfTheGone(t *testing.T) {
 	e := newClocked(t, time.Minute)
 	e.insert(t, 0, "zero", "one", "two")
@@ -94,9 +92,9 @@ func TestNumbersOfTheGone(t *testing.T) {
 	}
 }
 
-// TestTiers flushes 110 memtables, one after the other, and merges as pick says, into an empty
-// index and into one that was built of a hundred times as many: how often a document is written, by
-// its flush and by merges, how much room the largest merge takes and how many segments there are.
+// TestTiers flushes 110 memtables and merges as pick decides: in an empty index, and in indexes with a hundred and
+// a thousand times as many documents. It bounds the number of times that a document is written, the bytes, and the
+// number of segments.
 func TestTiers(t *testing.T) {
 	const unit, flushes = 1 << 20, 110
 	for _, base := range []uint64{0, 100 * unit, 1000 * unit} {
@@ -152,8 +150,8 @@ func TestTiers(t *testing.T) {
 	}
 }
 
-// TestPickOutgrown: what may not be merged is left, smaller segments among and behind go with the
-// others, and larger ones stay.
+// TestPickOutgrown checks that segments that may not be merged are left alone, that smaller segments are merged
+// with later ones, and that larger ones stay.
 func TestPickOutgrown(t *testing.T) {
 	const no = neverMerged
 	for _, c := range []struct {

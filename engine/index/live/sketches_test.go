@@ -42,8 +42,8 @@ func checkAll(t *testing.T, x *Index, docs ...rows.Doc) []Outcome {
 	return out
 }
 
-// TestVerified inserts documents with one fingerprint: one that is unlike all others by its sketch is
-// inserted, and not found by others, wherever these are stored. One without a sketch is near all.
+// TestVerified inserts documents with one fingerprint. A document whose sketch differs from all others is inserted,
+// and others do not find it. A document without a sketch is near all.
 func TestVerified(t *testing.T) {
 	const similar, unlike = sketch.Bins * 10 / 100, sketch.Bins * 16 / 100 // estimates of .8 and .68
 	dir := filepath.Join(t.TempDir(), "index")
@@ -106,8 +106,7 @@ func TestVerified(t *testing.T) {
 	}
 }
 
-// TestBuiltSketches builds an index of a file with sketches, adds another one, and refuses one
-// without.
+// TestBuiltSketches builds an index from a file with sketches, adds another one, and refuses a file without.
 func TestBuiltSketches(t *testing.T) {
 	file := func(keep bool, docs ...rows.Doc) *ndf.File {
 		path := filepath.Join(t.TempDir(), "docs.ndf")
@@ -140,8 +139,8 @@ func TestBuiltSketches(t *testing.T) {
 	}
 }
 
-// TestHostileSketches changes the file of a segment's sketches: what is opened has a sketch for each
-// document, and all else is refused.
+// TestHostileSketches changes the file of a segment's sketches. An index that opens has a sketch for each document;
+// everything else is refused.
 func TestHostileSketches(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true, Sketches: true, Table: planar}, OpenOptions{Write: true})
 	insert(t, x, rows.Doc{ID: "a", Fingerprint: 7, Sketch: sketchWith(1)}, rows.Doc{ID: "b", Fingerprint: 9})
@@ -187,8 +186,8 @@ func TestHostileSketches(t *testing.T) {
 	}
 }
 
-// TestFlippedSketches flips a bit of each byte of a logged sketch, and some bits of the file of a segment's sketches: no
-// index with a sketch that was not inserted is opened.
+// TestFlippedSketches flips a bit of each byte of a logged sketch, and some bits of a segment's sketches. No index
+// opens with a sketch that was not inserted.
 func TestFlippedSketches(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true, Sketches: true, Table: planar}, OpenOptions{Write: true})
 	insert(t, x, rows.Doc{ID: "a", Fingerprint: 7, Sketch: sketchWith(1)})
@@ -221,7 +220,7 @@ func TestFlippedSketches(t *testing.T) {
 	openFolder(t, dir, OpenOptions{Write: true})
 }
 
-// TestForgedSketches asks and inserts with sketches that no text has: neither panics.
+// TestForgedSketches queries and inserts with sketches that no text has: neither panics.
 func TestForgedSketches(t *testing.T) {
 	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true, Sketches: true, Table: planar}, OpenOptions{Write: true})
 	var forged []rows.Doc

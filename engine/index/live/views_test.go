@@ -16,9 +16,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestConsistentReads has a document replaced again and again while others look for it, by itself
-// and twice in one insert: a reader sees one of it, never two, never none. An insert of more than
-// fits into a memtable is seen whole or not at all: its first and last documents are alike.
+// TestConsistentReads replaces a document again and again while readers look for it: each reader sees exactly one
+// version. Readers see an insert that fills more than a memtable as a whole or not at all.
 func TestConsistentReads(t *testing.T) {
 	t.Parallel()
 	x := memoryIndex(t, Config{Design: halves(t), IDs: true, Table: planar, simulation: simulation{flushDocs: smallDocs}})
@@ -70,8 +69,8 @@ func TestConsistentReads(t *testing.T) {
 	group.Wait()
 }
 
-// TestHeldVersion: who holds a view reads it as it was, though its memtable was flushed and its
-// segments were merged away meanwhile. What it held is given back with it.
+// TestHeldVersion holds a view while its memtable is flushed and its segments are merged. The view does not change,
+// and its memory is freed with it.
 func TestHeldVersion(t *testing.T) {
 	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Sync: -1})
 	docs := someDocs(3000, 5)
@@ -103,8 +102,8 @@ func TestHeldVersion(t *testing.T) {
 	}
 }
 
-// TestWholeDeletion: who began before a deletion sees all of its documents, and who begins after it
-// none, in segments and in memtables, by each way to delete. The deletions are there after a restart.
+// TestWholeDeletion checks that a reader who began before a deletion sees all of its documents, and a later reader
+// none. It deletes in segments and memtables, in each way, and restarts the index.
 func TestWholeDeletion(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Sync: -1})
 	c := x.Searcher()
@@ -155,8 +154,8 @@ func TestWholeDeletion(t *testing.T) {
 	}
 }
 
-// TestWholeCheck: a list of documents that are checked and inserted, and that replace others, is seen
-// as a whole, and is inserted with one wait for the disk.
+// TestWholeCheck checks and inserts a list of documents that replace others. Readers see it as a whole, and it
+// waits for the disk once.
 func TestWholeCheck(t *testing.T) {
 	x := memoryIndex(t, Config{Design: halves(t), IDs: true, Table: planar})
 	var round atomic.Uint64

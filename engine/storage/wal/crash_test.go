@@ -77,10 +77,9 @@ type acknowledgement struct {
 	mark Mark // that is in the manifest
 }
 
-// TestPowerCut opens the log as it may be after a power cut behind every call. What was
-// acknowledged is there, in its order, where every record is synced; what follows it was appended.
-// With the other policies it is a beginning of what was appended, and never damaged. Then the power
-// is cut during recovery and what comes after it, too.
+// TestPowerCut cuts the power after every call and opens the log. With sync always, all acknowledged records are
+// there in order, perhaps with later ones. With other policies the records are a beginning of the appended ones,
+// and the log is never damaged. Then it cuts the power during recovery and afterwards.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	for policy, seeds := range map[Sync]int{Always: 6, Never: 3, Sync(time.Millisecond): 3} {
@@ -142,8 +141,8 @@ func after(t *testing.T, name string, d *disk.Disk, dir string, had acknowledgem
 	closed(t, l)
 }
 
-// TestFaults makes every call fail, alone and with all that follow: no record is acknowledged from
-// then on, and when the log is opened again every record is there that was acknowledged.
+// TestFaults makes each call fail, alone and with all later ones. No record is acknowledged afterwards, and a new
+// opening finds every acknowledged record.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	run := func(d *disk.Disk, dir string) (had acknowledgement, err error) {
@@ -167,8 +166,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFailedSync is that nothing is acknowledged after a sync that failed, though the next one
-// would succeed: of any number of callers, before, during and after it.
+// TestFailedSync checks that nothing is acknowledged after a failed sync, even if the next sync would succeed. Any
+// number of callers wait before, during and after it.
 func TestFailedSync(t *testing.T) {
 	for name, policy := range map[string]Sync{"always": Always, "interval": Sync(1e6)} {
 		t.Run(name, func(t *testing.T) {
@@ -215,7 +214,7 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-// TestRemoveIsDurable has files gone for good when Remove returns, with the room that they take.
+// TestRemoveIsDurable checks that the removal of files is durable when Remove returns.
 func TestRemoveIsDurable(t *testing.T) {
 	dir, cut := t.TempDir(), filepath.Join(t.TempDir(), "cut")
 	r := crash.Record(t, dir)
@@ -231,9 +230,8 @@ func TestRemoveIsDurable(t *testing.T) {
 	closed(t, l)
 }
 
-// TestResume fails every call once, as a disk that is full and has space again. After a write, and
-// the creation of a file, the log goes on with all records, those whose Sync failed too; after a
-// sync it does not.
+// TestResume fails every call once, like a disk that is full for a while. After a failed write or file creation the
+// log continues with all records, including those whose Sync failed. After a failed sync it does not continue.
 func TestResume(t *testing.T) {
 	t.Parallel()
 	run := func(d *disk.Disk, dir string) (failures int, last Position, err error) {
@@ -285,7 +283,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeTwice is a disk that is full for a while: each Resume fails until there is space.
+// TestResumeTwice keeps the disk full for a while: each Resume fails until there is space.
 func TestResumeTwice(t *testing.T) {
 	var full atomic.Bool
 	d := disk.Failing(func(c disk.Call, _ string) error {
@@ -319,8 +317,7 @@ func TestResumeTwice(t *testing.T) {
 	}
 }
 
-// TestFailedRepair fails every call of an opening that has a torn end to cut off, or files to
-// remove.
+// TestFailedRepair fails every call of an opening that must cut off a torn end or remove files.
 func TestFailedRepair(t *testing.T) {
 	t.Parallel()
 	for name, torn := range map[string]int{"a frame": 7, "a header": -1} {

@@ -63,8 +63,8 @@ func prefix(t *testing.T, name string, records []string, minimum int) {
 	}
 }
 
-// TestCut cuts the files at every length. Of the last one the whole frames remain, and the log goes
-// on behind them; the first is damaged.
+// TestCut cuts each file at every length. The last file keeps its complete frames, and the log continues after
+// them. A cut in an earlier file is damage.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	for _, end := range []bool{false, true} {
@@ -101,8 +101,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestFlip flips every bit. It is found, or what is left is what was before the last frame of a log
-// that was not closed: with what follows it, nothing is mistaken for a crash.
+// TestFlip flips every bit. Either Open reports the damage, or it returns the records before the last frame of a
+// log that was not closed. With a later frame, no damage is mistaken for a crash.
 func TestFlip(t *testing.T) {
 	t.Parallel()
 	for _, end := range []bool{false, true} {
@@ -134,8 +134,8 @@ func TestFlip(t *testing.T) {
 	}
 }
 
-// TestReplayed puts frames where they do not belong: another place, another file, another log that
-// has the same records, and an older file of the same name.
+// TestReplayed moves frames to another offset, another file, another log with the same records, and a newer file of
+// the same name.
 func TestReplayed(t *testing.T) {
 	first, last := small(t, t.TempDir(), false)
 	_, other := small(t, t.TempDir(), false)
@@ -176,8 +176,8 @@ func TestReplayed(t *testing.T) {
 	}
 }
 
-// TestHostile repairs every checksum of files that say anything else: the reader gives an error
-// that says where, or records that are as many as it reports.
+// TestHostile changes files and repairs their checksums. Open returns an error with the place, or as many records
+// as it reports.
 func TestHostile(t *testing.T) {
 	first, last := small(t, t.TempDir(), true)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -198,8 +198,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestSequence repairs the checksums of frames whose records have other positions: the next
-// frame's, or those of the frame before again.
+// TestSequence repairs the checksums of frames with wrong positions: positions of the next frame, or of the
+// previous one again.
 func TestSequence(t *testing.T) {
 	first, last := small(t, t.TempDir(), false)
 	for _, to := range []uint64{0, 4, 6, 1 << 63} { // of the frame of record 5
@@ -228,7 +228,7 @@ func repaired(data []byte) {
 	}
 }
 
-// FuzzLog is the last file of a log, with and without its checksums repaired.
+// FuzzLog changes the last file of a log, with and without repaired checksums.
 func FuzzLog(f *testing.F) {
 	first, last := small(f, f.TempDir(), true)
 	f.Add(last, true)
@@ -257,7 +257,7 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-// TestScanEnds gives the search for a later frame a frame of the rest of the file at every place.
+// TestScanEnds places a frame of the size of the remaining file at every offset, for the search for a later frame.
 func TestScanEnds(t *testing.T) {
 	first, last := small(t, t.TempDir(), false)
 	const size = 4 << 20
@@ -273,8 +273,8 @@ func TestScanEnds(t *testing.T) {
 	}
 }
 
-// TestStaleFrames puts sound frames where none belongs: behind the end of a log, which is damage,
-// and behind an unfinished frame with records that were read before, which tells nothing of that.
+// TestStaleFrames places sound frames after the end of a log, which is damage. After an unfinished frame, frames
+// with records that were read before prove nothing.
 func TestStaleFrames(t *testing.T) {
 	h := header{number: 1, first: 1}
 	frameOf := func(data []byte, first Position, records ...string) []byte {

@@ -77,7 +77,7 @@ func closed(t testing.TB, l *Log) {
 	must.Do(t, l.Close())
 }
 
-// TestExample holds the bytes of a file against the example in the package's documentation.
+// TestExample compares the bytes of a file with the example in the package comment.
 func TestExample(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{ID: [16]byte(bytes.Repeat([]byte("L"), 16)), Random: constant('F')}
@@ -216,7 +216,7 @@ func TestCheckFile(t *testing.T) {
 	}
 }
 
-// TestRefused opens what is no log of this owner.
+// TestRefused opens files that are no log of this owner.
 func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(dir string) error

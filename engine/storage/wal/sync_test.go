@@ -18,7 +18,7 @@ import (
 	"example.org/ndd/engine/storage/disk"
 )
 
-// TestParseSync reads what String writes.
+// TestParseSync parses the text that String returns.
 func TestParseSync(t *testing.T) {
 	for _, s := range []Sync{Always, Never, Sync(100 * time.Millisecond), Sync(time.Minute)} {
 		if got, err := ParseSync(s.String()); got != s || err != nil {
@@ -44,8 +44,7 @@ func counting(call disk.Call) (d *disk.Disk, calls *atomic.Int64) {
 	}), calls
 }
 
-// TestSyncPolicies counts the calls to the system: one for a record, one at each interval, or none.
-// The clock is the test's own.
+// TestSyncPolicies counts the syncs: one per record, one per interval, or none. The test sets the clock.
 func TestSyncPolicies(t *testing.T) {
 	for policy, want := range map[Sync][2]int64{ // least and most
 		Always:                     {50, math.MaxInt64},
@@ -74,8 +73,8 @@ func TestSyncPolicies(t *testing.T) {
 	}
 }
 
-// TestOneSyncServesMany holds the first call to the system back until 31 more records have been
-// appended: one more call makes all of them durable. Who does not wait so long gives up.
+// TestOneSyncServesMany delays the first call until 31 more records are appended. One more call makes all of them
+// durable. A caller whose context ends returns early.
 func TestOneSyncServesMany(t *testing.T) {
 	const others = 31
 	var begun atomic.Bool
@@ -118,9 +117,8 @@ func TestOneSyncServesMany(t *testing.T) {
 	closed(t, l)
 }
 
-// TestNotOvertaken has eight callers write all the time, on one processor, while another wants the
-// writer for itself, as to begin a new file does, or the sync of an interval: it gets it when the
-// present call is over, not when the eight happen to leave it a gap.
+// TestNotOvertaken has eight callers write all the time, on one processor. Another caller that needs the writer for
+// itself gets it after the current call.
 func TestNotOvertaken(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	d, writes := counting(disk.CallWrite)

@@ -12,9 +12,8 @@ import (
 	"example.org/ndd/engine/storage/disk"
 )
 
-// TestWithdraw fills the disk between two files of a log: what was written is acknowledged, and
-// what was not is withdrawn for good, also for who asks after the log goes on; nothing is withdrawn
-// without an error, after one of a sync, or twice.
+// TestWithdraw fills the disk between two files of a log. Written records are acknowledged. The others are
+// withdrawn, even after the log continues. Nothing is withdrawn without an error, after a failed sync, or twice.
 func TestWithdraw(t *testing.T) {
 	var full, broken atomic.Bool
 	creations := 0
@@ -84,8 +83,8 @@ func TestWithdraw(t *testing.T) {
 	}
 }
 
-// TestWrittenBeforeFull fills the disk between two batches of one file: the first, which is
-// acknowledged, is durable.
+// TestWrittenBeforeFull fills the disk between two batches of one file. The first batch is acknowledged and
+// durable.
 func TestWrittenBeforeFull(t *testing.T) {
 	var writes, durable int // since the file was made
 	full := false
@@ -113,8 +112,8 @@ func TestWrittenBeforeFull(t *testing.T) {
 	}
 }
 
-// TestOpenUnwritable opens a log with an unfinished end on a disk that is read-only: what is whole is read,
-// and nothing is acknowledged before the end was cut off.
+// TestOpenUnwritable opens a log with an unfinished end on a read-only disk. The complete records are read. Nothing
+// is acknowledged before the end is cut off.
 func TestOpenUnwritable(t *testing.T) {
 	dir := t.TempDir()
 	l, _, _ := open(t, nil, dir, Options{})
