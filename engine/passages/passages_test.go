@@ -338,12 +338,14 @@ func TestNormal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	pieces := []string{"a", "Z", "7", " ", "  ", "\t", "\u00a0", "\u3000", "中", "文字", "é", "Ü", "٣", "Ａ", "\u0130", "😀",
 		"\x7f", "word", "eight by"}
-	for range 20_000 {
-		text := ""
+	for n := range 20_000 {
+		text, i := "", Ignore(rng.IntN(8))
 		for range rng.IntN(12) {
 			text += pieces[rng.IntN(len(pieces))]
 		}
-		i := Ignore(rng.IntN(8))
+		if n < 64 { // one piece among ASCII
+			text, i = strings.Repeat("x", n%16+1)+pieces[n/16+3]+"eight bytes", IgnoreSpace
+		}
 		got, _ := normal([]byte("used"), i, text)
 		if want := simpleNormal(i, text); got != want {
 			t.Fatalf("%q, ignoring %d: %q, want %q", text, i, got, want)
