@@ -10,7 +10,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestTooLarge reads the one message that there is for want of memory.
+// TestTooLarge checks the message about too little memory.
 func TestTooLarge(t *testing.T) {
 	b := NewBudget(Set(3 << 30))
 	must.Do(t, b.Check("building", 3<<30))
@@ -34,7 +34,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestReserve takes a budget in parts, and gives them back.
+// TestReserve reserves parts of a budget and releases them.
 func TestReserve(t *testing.T) {
 	b := NewBudget(Set(100))
 	first, err := b.Reserve("the first", 60)
@@ -66,7 +66,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// TestForProgram counts the program itself with what is needed, and not with what is left.
+// TestForProgram checks that the program counts in the required memory, and not in the memory that is left.
 func TestForProgram(t *testing.T) {
 	b := ForProgram(Set(Program + 10<<20))
 	if b.Left() != 10<<20 || b.Total(1<<20) != Program+1<<20 {
@@ -85,7 +85,7 @@ func TestForProgram(t *testing.T) {
 	}
 }
 
-// TestNoBudget takes what it likes.
+// TestNoBudget reserves without a limit.
 func TestNoBudget(t *testing.T) {
 	var b *Budget
 	r, err := b.Reserve("all", 1<<60)
@@ -102,8 +102,8 @@ func TestNoBudget(t *testing.T) {
 	}
 }
 
-// TestReserveTogether reserves from many goroutines: never more than there is, and all is left in
-// the end.
+// TestReserveTogether reserves from many goroutines: never more than the limit, and everything is released at the
+// end.
 func TestReserveTogether(t *testing.T) {
 	const limit, each, tasks = 1000, 300, 16
 	b := NewBudget(Set(limit))

@@ -66,7 +66,7 @@ func TestMoreThanThereIs(t *testing.T) {
 	}
 }
 
-// TestHeapIsUntouched says that the garbage collector knows nothing of it.
+// TestHeapIsUntouched checks that a buffer does not count as memory of the Go heap.
 func TestHeapIsUntouched(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return // the fallback may be the heap

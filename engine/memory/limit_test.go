@@ -20,7 +20,7 @@ func limits(address, data string) string {
 	return out
 }
 
-// TestLimit reads machines of every kind: what is free, and what says so.
+// TestLimit reads machines of every kind: the free memory, and the source of the limit.
 func TestLimit(t *testing.T) {
 	const meminfo = "MemTotal:       16000000 kB\nMemFree: 1000 kB\nMemAvailable:    8000000 kB\n"
 	for _, c := range []struct {

@@ -59,7 +59,7 @@ func compute(failing int, err error) Work[*square] {
 	}
 }
 
-// TestEachIsUnordered: one slow item holds up no other, and no more are under way than allowed.
+// TestEachIsUnordered checks that a slow item delays no other, and that the number of active items is limited.
 func TestEachIsUnordered(t *testing.T) {
 	var under, most atomic.Int64
 	others := make(chan struct{})
@@ -86,8 +86,8 @@ func TestEachIsUnordered(t *testing.T) {
 	}
 }
 
-// TestEachErrors: errors of those who produce, when every item before has been worked on once, and of those who
-// work, and the context, end it.
+// TestEachErrors ends a run by an error of the producer, after all earlier items, by an error of the work, and by
+// the context.
 func TestEachErrors(t *testing.T) {
 	broken, why := errors.New("broken"), errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -113,7 +113,7 @@ func TestEachErrors(t *testing.T) {
 	}
 }
 
-// TestAhead: as many items as allowed are produced before the first is emitted, and never more.
+// TestAhead checks that exactly the allowed number of items is produced before the first is emitted.
 func TestAhead(t *testing.T) {
 	for _, ahead := range []int{1, 2, 5} {
 		var produced, emitted, most atomic.Int64
@@ -147,7 +147,7 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// TestErrors: each kind of error comes back, as soon as it may, and everything has ended by then.
+// TestErrors returns each kind of error early, after all goroutines have ended.
 func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
 	why := errors.New("interrupted")
@@ -196,7 +196,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestContextOfParts: those who produce and work see the end of the run in their context.
+// TestContextOfParts checks that producers and workers see the end of the run in their context.
 func TestContextOfParts(t *testing.T) {
 	broken := errors.New("broken")
 	wait := func(ctx context.Context) error {
@@ -224,7 +224,7 @@ func TestContextOfParts(t *testing.T) {
 	}
 }
 
-// TestPanic: a panic of emit comes through, and leaves no goroutine.
+// TestPanic passes on a panic of emit, and leaves no goroutine.
 func TestPanic(t *testing.T) {
 	var active atomic.Int64
 	defer func() {
@@ -239,8 +239,7 @@ func TestPanic(t *testing.T) {
 	}, func(*square) error { panic("broken") })
 }
 
-// TestLeft: a worker that leaves its loop without an error is a mistake that shows, rather than a
-// wait without an end.
+// TestLeft panics if a worker leaves its loop without an error. Otherwise the caller would wait for ever.
 func TestLeft(t *testing.T) {
 	defer func() {
 		if p := recover(); p == nil || !strings.Contains(p.(string), "left its items") {
@@ -271,8 +270,8 @@ func inParts(n int, failing int, err error) iter.Seq[Produce[*square]] {
 	}
 }
 
-// TestOrder: every item is emitted once, in order, with its result, whatever the number of workers and
-// parts, and an error of a part comes behind all items before it.
+// TestOrder emits every item once, in order, with its result, for any number of workers and parts. An error of a
+// part follows all earlier items.
 func TestOrder(t *testing.T) {
 	broken := errors.New("broken")
 	for _, o := range []Options{{}, {Workers: 1, Ahead: 1}, {Workers: 3, Ahead: 2}, {Workers: 16, Ahead: 100},
@@ -298,8 +297,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestPartsRunAhead: while the first part stands still, later ones are produced, and not more of
-// them than may be held.
+// TestPartsRunAhead produces later parts while the first part is blocked, up to the limit.
 func TestPartsRunAhead(t *testing.T) {
 	const held = 40
 	var later atomic.Int64
@@ -348,8 +346,7 @@ type heavy struct{}
 
 func (*heavy) Weight() int64 { return 1000 }
 
-// TestBeyondBudget: items that are each heavier than the budget come through all the same, one
-// after the other.
+// TestBeyondBudget emits items that are each heavier than the budget, one after the other.
 func TestBeyondBudget(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

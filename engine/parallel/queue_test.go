@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestQueue: items come in order, with their results, no more of them than there is room for, but that an empty
-// queue takes any; their room is as large as their work says, and given back.
+// TestQueue adds items with weights. They come in order, with their results. Their weight is limited, except in an
+// empty queue, and it is released.
 func TestQueue(t *testing.T) {
 	room := &Limit{Max: 10}
 	q := &Queue[*square]{Limit: room, Max: 4}

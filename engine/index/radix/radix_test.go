@@ -56,8 +56,8 @@ func wanted(src []uint64, mask uint64) (keys []uint64, rows []uint32) {
 	return keys, rows
 }
 
-// TestKeysAndRows sorts inputs in several pieces. Half of the largest ones is more than heavyLeast: buckets
-// are heavy, and others on several threads.
+// TestKeysAndRows sorts inputs in several pieces. Half of the largest inputs is a heavy bucket, and several threads
+// sort others.
 func TestKeysAndRows(t *testing.T) {
 	for _, n := range []int{0, 1, 2, leafMax, leafMax + 1, 1000, chunkKeys + 1, 30_000, long.Or(140_000, 200_000)} {
 		for name, src := range shapes(n) {
@@ -103,8 +103,8 @@ func equalRows[R row](t *testing.T, keys []uint64, rows []R, want []uint64, want
 	}
 }
 
-// TestBucket sorts single buckets, of which the larger are split before they
-// fit the cache, as those of billions of fingerprints are.
+// TestBucket sorts single buckets. The larger ones do not fit in the cache and are split, like buckets of billions
+// of fingerprints.
 func TestBucket(t *testing.T) {
 	for _, n := range []int{leafMax + 1, cachedMax, cachedMax + 1, 3 * cachedMax} {
 		for name, src := range shapes(n) {
@@ -129,7 +129,7 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// TestWalk sorts in rooms of every size, from inputs in several pieces.
+// TestWalk sorts with buffers of every size, from inputs in several pieces.
 func TestWalk(t *testing.T) {
 	const n, mask = 20_000, 0x5555555555555555
 	for name, src := range shapes(n) {
@@ -166,8 +166,8 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestDistinct: buckets of every input tile the memory and the ranks, whatever is written
-// where they lay.
+// TestDistinct checks that the buckets of every input cover the memory and the ranks, even if the callback
+// overwrites their memory.
 func TestDistinct(t *testing.T) {
 	const mask = 0x5555555555555555
 	for _, n := range []int{0, 1, 100, 30_000, long.Or(140_000, 200_000)} {
@@ -260,9 +260,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestBuckets: whatever the room, any two keys that share the leading bits are together in a bucket
-// of one call, and equal ones, too, unless there is no room for those that differ. Where there is
-// room for all, each key is there once, and those that share the leading bits are in one bucket.
+// TestBuckets checks that any two keys with the same leading bits are together in a bucket of some call, whatever
+// the memory. With memory for all keys, each key comes once.
 func TestBuckets(t *testing.T) {
 	filled := 0
 	for _, n := range []int{0, 1, 100, 30_000, long.Or(140_000, 200_000)} {
@@ -396,8 +395,8 @@ func (c *countedInput) Read(thread, threads int, f func([]uint64, int) error) er
 	return c.Chunks.Read(thread, threads, f)
 }
 
-// TestRange holds that fingerprints that share leading bits, such as one range of many, are counted
-// once more, and not read again for each bucket.
+// TestRange checks that fingerprints with common leading bits are counted once more, and not read again for each
+// bucket.
 func TestRange(t *testing.T) {
 	src := sets.Uniform(1<<20, 5)
 	for i := range src {

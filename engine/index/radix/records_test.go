@@ -10,8 +10,8 @@ import (
 	"example.org/ndd/engine/storage/spill"
 )
 
-// TestRecords sorts records of two writers, of which each repeats some times, with so little room
-// that runs are written, merged, and merged again, and with room for all.
+// TestRecords sorts records of two writers with repetitions: with so little memory that runs are written and merged
+// in steps, and with enough memory.
 func TestRecords(t *testing.T) {
 	for _, room := range []int{256, 1 << 20} {
 		dir := t.TempDir()

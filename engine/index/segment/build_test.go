@@ -65,9 +65,8 @@ func writtenTo(t testing.TB, in Input, o Options) string {
 	return path
 }
 
-// TestSameFile builds with all the memory, with little of it, in the external
-// form, in pieces and with other numbers of threads: the file is the same, byte
-// for byte.
+// TestSameFile builds with much and little memory, through a temporary file, from pieces and with several threads:
+// the file is the same.
 func TestSameFile(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -112,7 +111,7 @@ func TestSameFile(t *testing.T) {
 	}
 }
 
-// TestRefused builds with too little memory: refused before anything is taken or written.
+// TestRefused builds with too little memory: it fails before it reserves or writes anything.
 func TestRefused(t *testing.T) {
 	var m sections.Memory
 	for _, c := range []struct {
@@ -148,8 +147,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestInterrupted stops at every stage: nothing is left, and the error is the
-// context's.
+// TestInterrupted interrupts a build at every stage: it returns the error of the context and leaves nothing.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	fingerprints := sets.Uniform(300_000, 3)
@@ -184,7 +182,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// BenchmarkWrite is a segment of two tables with ids, in memory of every size.
+// BenchmarkWrite builds a segment of two tables with IDs, with several sizes of memory.
 func BenchmarkWrite(b *testing.B) {
 	const n = 1e8
 	fingerprints := sets.Uniform(n, 9)

@@ -16,8 +16,7 @@ import (
 	"example.org/ndd/engine/oracle/sets"
 )
 
-// TestDocuments writes few documents and many: the segment gives back the rows of each fingerprint,
-// ascending.
+// TestDocuments writes few and many documents, and reads the rows of each fingerprint.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(8, 1))
@@ -48,9 +47,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestNoDocs: a segment that keeps no documents has the tables, byte for byte, and the answers of
-// one that does, in memory and through a temporary file; it takes less, finds nobody's documents,
-// and says so where they are asked for.
+// TestNoDocs compares a segment without documents with one that keeps them. The tables and answers are the same, it
+// needs less memory, and it returns ErrNoDocs.
 func TestNoDocs(t *testing.T) {
 	t.Parallel()
 	for _, set := range sets.All(3000, 300, 3, 4) {
@@ -104,8 +102,7 @@ func opened(t testing.TB, m *sections.Memory) *Segment {
 	return s
 }
 
-// TestNoDocsExternal: with little memory the keys go through a temporary file, and the segment is
-// the same.
+// TestNoDocsExternal builds with little memory, through a temporary file: the segment is the same.
 func TestNoDocsExternal(t *testing.T) {
 	t.Parallel()
 	const n = 2*roomLeast + 1000

@@ -15,8 +15,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// TestPrints reads the fingerprints of all rows, some at a time, in both layouts and of
-// fingerprints of all kinds: they are those that the segment was made of.
+// TestPrints reads the fingerprints of all rows, some at a time, in both layouts, and compares them with the input.
 func TestPrints(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	for _, set := range sets.All(3000, 1, 3, 9) {
@@ -42,8 +41,7 @@ func TestPrints(t *testing.T) {
 	}
 }
 
-// TestPrintsHostile: ordinals of which some are twice there, and others not, are damage, whatever
-// the checksums say.
+// TestPrintsHostile repeats some ordinals and omits others, with right checksums: this is damage.
 func TestPrintsHostile(t *testing.T) {
 	list := hostile.Sections(t, writtenTo(t, Input{Fingerprints: sets.Uniform(1000, 7)}, Options{Design: design(t, 4),
 		Table: table.Options{Layout: table.LayoutPlanar}}), store.KindSegment)

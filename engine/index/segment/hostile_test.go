@@ -88,8 +88,7 @@ func exerciseParts(t testing.TB, s *Segment) {
 	}
 }
 
-// TestHostile makes random changes, and those that hurt most: extreme numbers
-// in every place of every small section.
+// TestHostile makes random changes, and sets every number of every small section to extreme values.
 func TestHostile(t *testing.T) {
 	for _, layout := range layouts {
 		exerciseAll(t, goldenSections(t, layout), 5)
@@ -109,7 +108,7 @@ func exerciseAll(t *testing.T, list []store.Section, seed uint64) {
 	})
 }
 
-// FuzzSegment is the reader against a writer who repairs every checksum.
+// FuzzSegment changes segments and repairs their checksums.
 func FuzzSegment(f *testing.F) {
 	f.Add(false, uint16(0), uint16(0), uint16(0), []byte{1}, uint8(0))
 	f.Add(true, uint16(7), uint16(3), uint16(8), []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, uint8(1))

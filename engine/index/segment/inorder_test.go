@@ -21,7 +21,7 @@ func (w *readAheadCounter) ReadAhead() (end func()) {
 	return func() { w.active-- }
 }
 
-// TestReadAhead: what reads much of a table tells the file so, until it ends; a search does not.
+// TestReadAhead checks that sequential readers of a table declare it to the file, and searches do not.
 func TestReadAhead(t *testing.T) {
 	fingerprints := sets.Uniform(5000, 3)
 	var m sections.Memory

@@ -42,9 +42,8 @@ func sources(t *testing.T, rng *rand.Rand, lists [][]uint64, drop func() bool) (
 	return all, kept
 }
 
-// TestMergeSameAsBuilt merges segments of several designs and layouts, with documents of one
-// fingerprint in many of them and with some left out, in all the memory and in little, with several
-// numbers of threads: the segment is, byte for byte, what building makes of the same documents.
+// TestMergeSameAsBuilt merges segments of several designs and layouts, with much and little memory and several
+// threads. The result is byte for byte the segment that is built from the same documents.
 func TestMergeSameAsBuilt(t *testing.T) {
 	t.Parallel()
 	const sortedApart = 600_000 // more than are sorted at a time
@@ -91,8 +90,8 @@ func TestMergeSameAsBuilt(t *testing.T) {
 	}
 }
 
-// TestMergeRefuses: fingerprints beside segments, and segments that have other documents than they
-// say.
+// TestMergeRefuses merges fingerprints and segments together, and segments whose documents contradict their
+// description.
 func TestMergeRefuses(t *testing.T) {
 	fingerprints := append(sets.Uniform(3000, 3), sets.Uniform(100, 3)...)
 	all, _ := sources(t, nil, [][]uint64{fingerprints}, func() bool { return false })
@@ -113,7 +112,7 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// TestRowSet holds a set of rows against a list.
+// TestRowSet compares a set of rows with a list.
 func TestRowSet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []uint64{0, 1, 63, 64, 65, 513, 5000} {

@@ -12,9 +12,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestSearchEach searches segments of several designs, layouts and sizes at once, and finds in each
-// what a comparison with all of its fingerprints finds, each match once, for every k. The tables of a
-// segment may be asked in any parts: together they find what a search of all finds.
+// TestSearchEach searches segments of several designs, layouts and sizes together, and compares with all their
+// fingerprints, for every k. Parts of the tables of a segment find together what all tables find.
 func TestSearchEach(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(14, 6))

@@ -77,9 +77,8 @@ func TestLocateMany(t *testing.T) {
 	}
 }
 
-// TestEveryDesign searches by every design for large k, whose tables have radii of more than 2, in
-// both layouts, and compares with all fingerprints. Some of the designs for each k must answer by
-// probes: a scan would find all whatever these do.
+// TestEveryDesign searches with every design for large k, in both layouts, and compares with all fingerprints. Some
+// designs for each k must probe, because a scan would find everything.
 func TestEveryDesign(t *testing.T) {
 	t.Parallel()
 	ks := []int{5, 6, 7, 8}

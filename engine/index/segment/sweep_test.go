@@ -23,8 +23,8 @@ func inMemory(t testing.TB, fingerprints []uint64, o Options) *Segment {
 	return opened(t, &m)
 }
 
-// TestSweepIsSearch holds the two ways to answer a batch against each other, in both layouts,
-// with regions small enough for many of them and for several groups of flips.
+// TestSweepIsSearch compares sweeps with searches, in both layouts, with regions so small that there are many, and
+// several groups of flips.
 func TestSweepIsSearch(t *testing.T) {
 	t.Parallel()
 	n := long.Or(1_500, 4_000)

@@ -16,7 +16,7 @@ import (
 	"example.org/ndd/engine/storage/disk"
 )
 
-// TestFile replaces a file: whatever call fails, the old one or the new one is there, whole.
+// TestFile replaces a file while each call fails: the old file or the new one is complete.
 func TestFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -59,8 +59,7 @@ func fill(f *disk.Folder, err error, text string, names ...string) error {
 	return f.Commit()
 }
 
-// TestFolder makes folders of as many files as are synced one by one, of one more, which are synced with
-// the file system, and of others.
+// TestFolder creates folders with as many files as are synced one by one, with one more, and with other numbers.
 func TestFolder(t *testing.T) {
 	t.Parallel()
 	for _, files := range []int{0, 3, 32, 33} {
@@ -89,8 +88,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestReplaceFolder replaces a folder while each call fails: the name is the old folder's or the
-// new one's, whole, and what is not an output is not replaced.
+// TestReplaceFolder replaces a folder while each call fails: the old folder or the new one has the name and is
+// complete. Folders with other files are not replaced.
 func TestReplaceFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -143,8 +142,8 @@ func TestReplaceFolder(t *testing.T) {
 	}
 }
 
-// TestTemp writes, empties and reads temporary files; none has a name at the end, also where
-// removing it fails while it is open.
+// TestTemp writes, empties and reads temporary files. None has a name at the end, even if an open file cannot be
+// removed.
 func TestTemp(t *testing.T) {
 	dir := t.TempDir()
 	work := func(d *disk.Disk) (err error) {
@@ -181,7 +180,7 @@ func TestTemp(t *testing.T) {
 	}
 }
 
-// TestRefused is what no file can be made at.
+// TestRefused tries to create files at paths where none can be.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	for path, why := range map[string]string{
@@ -199,8 +198,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestInMemory: a file in memory is there from its Commit until it is removed or taken, with all
-// that was written.
+// TestInMemory checks that a file in memory exists with its content from Commit until it is removed or taken.
 func TestInMemory(t *testing.T) {
 	d := disk.InMemory()
 	want := make([]byte, 0, 1<<21)

@@ -14,8 +14,8 @@ import (
 	"example.org/ndd/engine/storage/disk"
 )
 
-// TestLockBelowOverlay locks a folder in a process, and then, in this one, an overlay of it, whose locks are others. Where
-// nothing may be mounted, the test ends early; .ci/run is root.
+// TestLockBelowOverlay locks a folder in another process, and then an overlay of it in this process. If nothing may
+// be mounted, the test ends early; .ci/run is root.
 func TestLockBelowOverlay(t *testing.T) {
 	if dir := os.Getenv("LOCK_FOLDER"); dir != "" {
 		lock, err := disk.LockFolder(dir)

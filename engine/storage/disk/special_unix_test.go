@@ -16,7 +16,7 @@ import (
 	"example.org/ndd/engine/storage/disk"
 )
 
-// TestUmask makes files and folders of every kind: each has the permissions that the umask leaves.
+// TestUmask creates files and folders of every kind: each has the permissions that the umask leaves.
 func TestUmask(t *testing.T) {
 	defer unix.Umask(unix.Umask(0o077))
 	var d *disk.Disk
@@ -50,7 +50,7 @@ func TestUmask(t *testing.T) {
 	}
 }
 
-// TestPipe: a pipe in the place of a file is an error at once, whatever is done with it, and names it.
+// TestPipe opens a pipe instead of a file in every way: each returns an error at once that names the pipe.
 func TestPipe(t *testing.T) {
 	dir := t.TempDir()
 	lock, err := disk.LockFolder(dir)
@@ -82,7 +82,7 @@ func TestPipe(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestLockWithoutNumber: the refusal of a locked folder has words where its lock file was removed.
+// TestLockWithoutNumber checks the message about a locked folder whose lock file was removed.
 func TestLockWithoutNumber(t *testing.T) {
 	dir := t.TempDir()
 	lock, err := disk.LockFolder(dir)

@@ -12,8 +12,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestSweep removes what was left by makers that were killed, and nothing else: not what is being
-// made, nor what is not ours.
+// TestSweep removes the files of killed processes. It keeps incomplete files of live processes and all other files.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -49,8 +48,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestClaimAgain: a name that was swept, and given again before its maker could lock it, is not
-// claimed.
+// TestClaimAgain sweeps a name and creates it again before its first owner has locked it: the first owner gets no
+// lock.
 func TestClaimAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	if lock, ok := (*Disk)(nil).claim(path); ok || lock != nil {

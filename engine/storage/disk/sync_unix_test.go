@@ -25,7 +25,7 @@ func TestSyncIsReal(t *testing.T) {
 	}
 }
 
-// TestFlushed: each whole stretch of a file is handed to the disk once, in order, as it is written.
+// TestFlushed checks that each complete piece of a file is passed to the disk once, in order.
 func TestFlushed(t *testing.T) {
 	defer func(f func(*os.File, int64, int64)) { flush = f }(flush)
 	var end int64

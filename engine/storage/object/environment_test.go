@@ -27,7 +27,7 @@ func variables(t *testing.T, set map[string]string) {
 	}
 }
 
-// TestEnvironmentProfile: keys are those of the profile in either file, and variables come before files.
+// TestEnvironmentProfile reads the keys of a profile from both files. Variables precede files.
 func TestEnvironmentProfile(t *testing.T) {
 	dir := t.TempDir()
 	config, shared := filepath.Join(dir, "config"), filepath.Join(dir, "credentials")
@@ -63,8 +63,7 @@ func TestEnvironmentProfile(t *testing.T) {
 	}
 }
 
-// TestEnvironmentRole: without keys, those of the machine's role are asked for, by its second
-// protocol, when they are needed.
+// TestEnvironmentRole requests the keys of the machine's role when they are needed, if there are no other keys.
 func TestEnvironmentRole(t *testing.T) {
 	asked := 0
 	machine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -98,8 +97,7 @@ func TestEnvironmentRole(t *testing.T) {
 	}
 }
 
-// TestEnvironmentNobody: where nobody answers, objects are asked for without a signature, and
-// nobody is asked again.
+// TestEnvironmentNobody reads without a signature if no service answers, and does not ask it again.
 func TestEnvironmentNobody(t *testing.T) {
 	nobody := httptest.NewServer(http.NotFoundHandler()) // nobody who knows of roles
 	defer nobody.Close()

@@ -39,8 +39,7 @@ func content(n int) []byte {
 	return b
 }
 
-// TestRead reads objects over connections that are cut again and again, from a start to an end and
-// at any place.
+// TestRead reads objects sequentially and at any offset, over connections that break again and again.
 func TestRead(t *testing.T) {
 	s := bucket.New(t)
 	want := content(9<<20 + 123)
@@ -104,7 +103,7 @@ func (b *limitedWriter) Write(p []byte) (int, error) {
 	return b.ResponseWriter.Write(p)
 }
 
-// TestChanged: an object that is replaced while it is read is an error, not a mixture.
+// TestChanged replaces an object while it is read: this is an error.
 func TestChanged(t *testing.T) {
 	s := bucket.New(t)
 	for _, path := range []string{"s3://docs/x", s.URL + "/docs/x"} {
@@ -127,8 +126,7 @@ func TestChanged(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestBroken: an object whose connection breaks again and again is an error that names it, and the next call tries
-// again.
+// TestBroken breaks every connection to an object. The error names the object, and the next call tries again.
 func TestBroken(t *testing.T) {
 	want, most := content(5000), atomic.Int64{}
 	most.Store(1000) // bytes that come
@@ -162,7 +160,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestShort: whoever looks for io.EOF does not take the end of an answer that is too short for that of the object.
+// TestShort checks that a response that is too short is not the end of the object.
 func TestShort(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Range") == "" {
@@ -178,8 +176,8 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// TestErrors: what is not there, not allowed or not reached is said, with the path, and at once
-// unless trying again may help.
+// TestErrors reads objects that do not exist, are forbidden or cannot be reached. The error has the path, and comes
+// at once unless another attempt may help.
 func TestErrors(t *testing.T) {
 	s := bucket.New(t)
 	s.Put(t, "x", []byte("x"))
@@ -234,8 +232,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestUpload writes small and large objects while requests fail: each is there whole after Commit,
-// and before it, or after Abort, not at all.
+// TestUpload writes small and large objects while requests fail. Each object appears completely at Commit, and not
+// at all after Abort.
 func TestUpload(t *testing.T) {
 	s := bucket.New(t)
 	for _, size := range []int{0, 1, 16<<20 + 7} {

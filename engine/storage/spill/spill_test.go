@@ -40,8 +40,8 @@ func nothingLeft(t *testing.T, dir string) {
 	}
 }
 
-// TestMerge merges none to many runs, and what is in memory, and holds the result against a sort.
-// With many, runs are merged into one before.
+// TestMerge merges any number of runs and a list in memory, and compares the result with a sort. Many runs are
+// merged in several steps.
 func TestMerge(t *testing.T) {
 	dir := t.TempDir()
 	for _, n := range []int{0, 1, 2, runsMax - 1, runsMax, runsMax + 1, 3 * runsMax} {
@@ -90,7 +90,7 @@ func TestMerge(t *testing.T) {
 	nothingLeft(t, dir)
 }
 
-// TestRun appends keys, each once, maps them, and does that again.
+// TestRun appends distinct keys, maps them, and does so again.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	r, err := Create[uint64](nil, dir, "keys", 64)
@@ -118,8 +118,7 @@ func TestRun(t *testing.T) {
 	nothingLeft(t, dir)
 }
 
-// TestFaults has every call to the disk fail in turn: it is an error that says which file of which
-// folder, and nothing is left.
+// TestFaults makes each call to the disk fail. The error names the content and the folder, and no file is left.
 func TestFaults(t *testing.T) {
 	dir := t.TempDir()
 	work := func(d *disk.Disk) (err error) {
@@ -165,7 +164,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestLost reads runs whose files are shorter than they were: that is an error, and no end.
+// TestLost reads runs from truncated files: this is an error, not the end.
 func TestLost(t *testing.T) {
 	s := NewRuns[uint64](nil, t.TempDir(), "things", 1)
 	defer s.Close()
@@ -181,8 +180,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestColumn: numbers come back as they were appended, in memory and in a file; a full disk is an error that
-// stays, and nothing is left in the end.
+// TestColumn reads numbers back, in memory and from a file. After a full disk the error stays. No file is left.
 func TestColumn(t *testing.T) {
 	dir := t.TempDir()
 	for _, n := range []int{0, 1, 100, 50_000} {

@@ -14,8 +14,8 @@ import (
 
 var seen byte // keeps reads from being optimised away
 
-// TestTruncatedUnderneath truncates a mapped file while it is read, by Go and by a kernel: that is
-// an error, not a crash.
+// TestTruncatedUnderneath truncates a mapped file while Go code and a kernel read it: this is an error, not a
+// crash.
 func TestTruncatedUnderneath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	truncated := false

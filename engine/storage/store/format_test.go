@@ -13,8 +13,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestWorkedExample holds FORMAT.md's example against the file that it is of,
-// and its key against the checksum.
+// TestWorkedExample compares the example of FORMAT.md with the file, and its key with the checksum.
 func TestWorkedExample(t *testing.T) {
 	page := must.Read(t, "FORMAT.md")
 	file := must.Read(t, filepath.Join("..", "..", "..", "testdata", "golden", "v1", "planar", "manifest"))

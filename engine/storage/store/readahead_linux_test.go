@@ -12,8 +12,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestReadAhead reads in /proc what the system knows of a mapped file: that it is read here and
-// there from AdviseRandom on, but while someone reads it in order.
+// TestReadAhead reads in /proc how the system treats a mapped file: as random after AdviseRandom, except during
+// sequential reads.
 func TestReadAhead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	create(t, path, Identity{}, Section{Name: "s", Data: make([]byte, 3*blockBytes)})

@@ -114,7 +114,7 @@ func TestRoundTrip(t *testing.T) {
 	must.Do(t, f.Verify(context.Background(), 3, nil))
 }
 
-// TestEveryBit flips each bit of the smallest file that has everything: each is found.
+// TestEveryBit flips each bit of the smallest file with every part: each flip is detected.
 func TestEveryBit(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
@@ -158,9 +158,8 @@ func TestEveryLength(t *testing.T) {
 	}
 }
 
-// TestReplay moves sound blocks to where they do not belong, alone, with their sums, and in place of
-// each other: within a file whose sections have no block, one and several, of which some have the
-// same content, and from files with the same content, of another identity or another generation.
+// TestReplay moves sound blocks to other places, alone, with their checksums, and in exchange. It moves them within
+// a file and between files that differ in content, identity or generation.
 func TestReplay(t *testing.T) {
 	random := make([]byte, 3*blockBytes+pageBytes+7)
 	rand.NewChaCha8([32]byte{4}).Read(random)
@@ -281,8 +280,8 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// FuzzOpen repairs the checksums of a mutated file, so that the fuzzer gets
-// past them: whatever the fields say, no panic and a typed error.
+// FuzzOpen repairs the checksums of mutated files, so that the fuzzer gets past them. Open does not panic, and its
+// errors are typed.
 func FuzzOpen(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "f")
 	small(f, path, Identity{})
@@ -335,8 +334,8 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// TestSectionJSON: a section of JSON with a field that this program does not know is of a newer
-// one, and said to be.
+// TestSectionJSON decodes JSON with a field of a newer version, trailing data and a syntax error: the messages name
+// them.
 func TestSectionJSON(t *testing.T) {
 	for content, want := range map[string]string{
 		`{"keys":7}`:            "",

@@ -12,9 +12,8 @@ import (
 	"example.org/ndd/engine/storage/disk"
 )
 
-// TestWriterFaults has each call to the disk fail while a file of some batches is written: there is
-// an error, and the file that stood there, or the new one where only the durability of its name is
-// in doubt, is whole.
+// TestWriterFaults makes each call to the disk fail while a file of several batches is written. There is an error,
+// and the old file is complete, or the new one if only its name may not be durable.
 func TestWriterFaults(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -62,7 +61,7 @@ func TestWriterFaults(t *testing.T) {
 	}
 }
 
-// TestWriterSays is that whoever writes much learns soon that it is in vain.
+// TestWriterSays checks that a writer of much data gets an error early.
 func TestWriterSays(t *testing.T) {
 	f := faults.Fault{Call: faults.Call{Call: disk.CallWrite}, Number: 1, Lasting: true}
 	w, err := CreateWith(filepath.Join(t.TempDir(), "f"), KindSegment, 1, Options{Disk: f.Disk()})
@@ -80,8 +79,7 @@ func TestWriterSays(t *testing.T) {
 	}
 }
 
-// TestBatches: whatever the sections' lengths, a file is written in pieces that end where huge pages
-// do, so that a file system with large folios keeps each in one.
+// TestBatches checks that all writes end at boundaries of huge pages, for sections of any length.
 func TestBatches(t *testing.T) {
 	var sizes []int
 	w, err := CreateWith(filepath.Join(t.TempDir(), "f"), KindSegment, 1, Options{Disk: disk.Hooked(watch(func(op *disk.Op) {

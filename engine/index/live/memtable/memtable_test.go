@@ -36,10 +36,8 @@ func skewed(rng *rand.Rand, n, k int) []rows.Doc {
 	return docs
 }
 
-// TestMemtableSearch holds searches of memtables against a comparison with all documents, for every
-// K and every k up to it: with blocks made at once, when all is there; made piece by piece, with
-// some rows in none yet; and with rows of which a search does not know that they are in blocks by
-// now.
+// TestMemtableSearch compares searches of memtables with all documents, for every K and k. Blocks are made at once,
+// at the end, or in steps, with rows outside blocks and rows that moved since the search began.
 func TestMemtableSearch(t *testing.T) {
 	most := long.Or(2500, 6000)
 	for K := range permute.MaxK + 1 {
@@ -113,8 +111,8 @@ func checkMemtable(t *testing.T, m *Table, docs []rows.Doc, clock rows.DocID, qu
 	}
 }
 
-// TestBlocksRead has readers look for documents while others come in: who began with a clock finds
-// all before it, each once, while they go into blocks and these into buckets with more room.
+// TestBlocksRead searches while documents are inserted and moved into blocks. A reader finds all documents before
+// its clock, each once.
 func TestBlocksRead(t *testing.T) {
 	const n = 40_000
 	rng := rand.New(rand.NewPCG(14, 8))
@@ -163,7 +161,7 @@ func TestBlocksRead(t *testing.T) {
 	group.Wait()
 }
 
-// TestIDRows holds the rows of IDs against a map, while the table grows and IDs get other rows.
+// TestIDRows compares the rows of IDs with a map, while the table grows and IDs get new rows.
 func TestIDRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 9))
 	key := &rows.IDKey{1, 2, 3}
@@ -200,8 +198,7 @@ func hotMemtable(t *testing.T) *Table {
 	return m
 }
 
-// TestEqualQueriesAreSearchedOnce: of a chunk with the same queries again and again, each is
-// searched for once.
+// TestEqualQueriesAreSearchedOnce searches for a few queries that repeat: each is searched once.
 func TestEqualQueriesAreSearchedOnce(t *testing.T) {
 	m := hotMemtable(t)
 	queries := sets.Of(256, func(i int) uint64 { return uint64(i % 2) })
@@ -218,8 +215,8 @@ func TestEqualQueriesAreSearchedOnce(t *testing.T) {
 	}
 }
 
-// TestUnindexedAreBounded: while one caller is at putting rows into blocks and does not get on,
-// others insert no more than searches may scan, and then wait for it.
+// TestUnindexedAreBounded blocks one caller while it moves rows into blocks. Others insert only as many rows as
+// searches may scan, and then wait.
 func TestUnindexedAreBounded(t *testing.T) {
 	m := hotMemtable(t)
 	m.indexing.Lock()
@@ -250,8 +247,8 @@ func TestUnindexedAreBounded(t *testing.T) {
 	}
 }
 
-// TestHotBuckets counts what queries compare in memtables of fingerprints that share 32 bits which a client chose: on
-// average a few of 100, and not the whole of two blocks.
+// TestHotBuckets counts the comparisons of queries in memtables whose fingerprints share 32 bits that a client has
+// chosen: a few percent of the documents on average.
 func TestHotBuckets(t *testing.T) {
 	const n, queries = 20_000, 64
 	compared, patterns := 0, []uint64{0xffffffff << 32, 0xffffffff, 0xffff0000ffff0000, 0xffffffff0000}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestExpiries holds runs of moments against a list of them.
+// TestExpiries compares runs of expiry times with a list.
 func TestExpiries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 1))
 	for range 200 {
@@ -51,8 +51,8 @@ func TestExpiries(t *testing.T) {
 	}
 }
 
-// TestWallClock sets the system's clock: that of an index goes on by the monotonic one, and a
-// document is kept for its whole time.
+// TestWallClock sets the system's clock. The clock of the index follows the monotonic clock, and a document is kept
+// for its whole time to live.
 func TestWallClock(t *testing.T) {
 	system, monotonic := time.Unix(1000, 600_000_000), time.Duration(0)
 	c := Clock{System: func() time.Time { return system }, Monotonic: func() time.Duration { return monotonic }}
@@ -85,7 +85,7 @@ func TestWallClock(t *testing.T) {
 	}
 }
 
-// TestClockBegins begins a clock at times near and far from that at which it was last seen.
+// TestClockBegins begins a clock at times near to and far from its last time.
 func TestClockBegins(t *testing.T) {
 	const last, day = 1_000_000, 24 * 3600
 	for _, c := range []struct {

@@ -16,9 +16,8 @@ func table(first rows.DocID) *memtable.Table {
 	return memtable.New(memtable.Options{First: first, MaxDocs: 1000, MaxBytes: 1 << 20, K: 3})
 }
 
-// TestViewMoment: the version of a view has all documents before its moment, and lacks only those
-// that were deleted before it, however versions follow each other. In each round documents are
-// inserted and deleted in turn, and then a version without them is published.
+// TestViewMoment checks that a view has all documents before its moment, except those that were deleted before it,
+// while versions change.
 func TestViewMoment(t *testing.T) {
 	const rounds, docs = 500, 200
 	var s Set
@@ -58,8 +57,8 @@ func TestViewMoment(t *testing.T) {
 	group.Wait()
 }
 
-// TestHoldWhilePublished: a version that a reader holds keeps its segments open, however the hold
-// and the next version overlap.
+// TestHoldWhilePublished checks that a held version keeps its segments open, however the hold and the next version
+// overlap.
 func TestHoldWhilePublished(t *testing.T) {
 	var s Set
 	publish := func(e Edit) {
