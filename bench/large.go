@@ -96,6 +96,7 @@ func (b *bench) askServer(ctx context.Context, r *Result, dir string, batch *gen
 	if _, err := buildProgram(ctx, b.dir, "./cmd/ndd"); err != nil {
 		return err
 	}
+	// Start the server, and wait until it is ready.
 	began := time.Now()
 	s, err := startServer(ctx, b.dir, "./cmd/ndd", []string{"serve", "-i", dir, "--listen", "127.0.0.1:0", "--admin", "off",
 		"--memory-only", "--quiet"})
@@ -105,6 +106,7 @@ func (b *bench) askServer(ctx context.Context, r *Result, dir string, batch *gen
 	defer s.stop()
 	r.row("starting ndd serve", time.Since(began).Seconds(), processTime(s.cmd.Process.Pid).Seconds(), "-",
 		memoryOf(s.cmd.Process.Pid))
+	// Send queries near a fingerprint, which the answers must contain.
 	for _, connections := range []int{1, 16} {
 		l := load{address: s.address, path: "/v1/query", media: "application/json", connections: connections,
 			lasts: 2 * time.Second, body: func(i int) []byte {

@@ -61,6 +61,7 @@ const (
 
 // run sends the load, on connections that are made before it begins.
 func (l *load) run(ctx context.Context) (*loadResult, error) {
+	// Connect.
 	conns := make([]net.Conn, l.connections)
 	for i := range conns {
 		var err error
@@ -69,6 +70,7 @@ func (l *load) run(ctx context.Context) (*loadResult, error) {
 		}
 		defer conns[i].Close()
 	}
+	// Send requests on all connections at the same time.
 	var next atomic.Int64
 	began, spent := time.Now(), processorTime()
 	results := make([]loadResult, l.connections)
@@ -78,6 +80,7 @@ func (l *load) run(ctx context.Context) (*loadResult, error) {
 		group.Go(func() { errs[c] = l.connection(ctx, conn, began, &next, &results[c]) })
 	}
 	group.Wait()
+	// Sum up the results.
 	sum := &loadResult{seconds: max(time.Since(began), l.lasts).Seconds(), spent: processorTime() - spent}
 	for _, r := range results {
 		sum.answered += r.answered

@@ -26,6 +26,7 @@ func model(ctx context.Context, b *bench, r *Result) error {
 	}
 	r.Columns = []string{"single ns", "model", "ratio", "reference", "batch ns", "model", "ratio", "reference"}
 	for n := min(b.n, 1_000_000); ; n = min(10*n, b.n) {
+		// Plan for this number, and write the fingerprints to a file.
 		p, err := plan.New(ctx, plan.Request{Fingerprints: uint64(n), K: distance, IDs: plan.IDsRows})
 		if err != nil {
 			return err
@@ -35,6 +36,7 @@ func model(ctx context.Context, b *bench, r *Result) error {
 		if err := os.WriteFile(path, store.Bytes64(base), 0o644); err != nil {
 			return err
 		}
+		// Measure each starred design.
 		here := p.On(machine)
 		for i, o := range p.Options {
 			if !o.Frontier {

@@ -50,6 +50,7 @@ var searched = []searchedDesign{
 // to a batch must have the same checksum in every design, and those to the first queries are
 // compared with a linear scan.
 func search(ctx context.Context, b *bench, r *Result) error {
+	// Write the fingerprints and the queries to files.
 	base, queries := sets.Planted(b.n, b.queries)
 	path, file := filepath.Join(b.dir, "base.bin"), filepath.Join(b.dir, "queries.bin")
 	for name, words := range map[string][]uint64{path: base, file: queries} {
@@ -57,6 +58,7 @@ func search(ctx context.Context, b *bench, r *Result) error {
 			return err
 		}
 	}
+	// Measure each design, and then the programs in C.
 	r.Columns = []string{"B/fingerprint", "of the bound", "build M/s", "online ns", "batch ns",
 		fmt.Sprintf("batch ns, %d threads", runtime.GOMAXPROCS(0)), "batch in misses"}
 	first := queries[:min(firstQueries, len(queries))]

@@ -62,6 +62,7 @@ func read(root fs.FS, single Topology) (Topology, error) {
 func readNode(root fs.FS, id, nodes int) (Node, error) {
 	n := Node{ID: id}
 	dir := fmt.Sprintf("%s/node%d", nodeDir, id)
+	// The processors must be known; the distances and the memory need not.
 	cpus, err := fs.ReadFile(root, dir+"/cpulist")
 	if err != nil {
 		return n, err
@@ -69,6 +70,7 @@ func readNode(root fs.FS, id, nodes int) (Node, error) {
 	if n.CPUs, err = parseList(string(cpus)); err != nil {
 		return n, fmt.Errorf("%s/cpulist: %w", dir, err)
 	}
+	// Read a distance for each node.
 	if distance, err := fs.ReadFile(root, dir+"/distance"); err == nil {
 		for _, field := range strings.Fields(string(distance)) {
 			d, err := strconv.Atoi(field)
@@ -81,6 +83,7 @@ func readNode(root fs.FS, id, nodes int) (Node, error) {
 			return n, fmt.Errorf("%s/distance: %d distances for %d nodes", dir, len(n.Distances), nodes)
 		}
 	}
+	// Read the size of the memory.
 	if info, err := fs.ReadFile(root, dir+"/meminfo"); err == nil {
 		total, ok := memInfo(string(info))["MemTotal"]
 		if !ok {

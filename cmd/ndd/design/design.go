@@ -55,6 +55,7 @@ clearly faster than all smaller ones. Times are for this machine, measured at th
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return d.run(g, cmd) },
 	}
+	// Register the flags that build has, too, and then those of this command.
 	d.choice.Register(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&d.n, "fingerprints", "n", designDocs,
@@ -118,6 +119,7 @@ func (d *designCommand) plan(g *cli.Files, cmd *cobra.Command) (*plan.Plan, erro
 	if err := d.choice.Parse(); err != nil {
 		return nil, err
 	}
+	// Consider all designs, if requested.
 	r := &d.choice.Request
 	if d.all && r.K == 3 && r.Tables == 0 && r.Designs == nil {
 		r.Designs = permute.Catalogue(r.K, Seed)
@@ -129,6 +131,7 @@ func (d *designCommand) plan(g *cli.Files, cmd *cobra.Command) (*plan.Plan, erro
 			r.Designs = append(r.Designs, design)
 		}
 	}
+	// Take the number of fingerprints from the flag or from the sample.
 	n, err := cli.ParseCount(d.n)
 	if err != nil {
 		return nil, cli.Usagef("-n %q: %w", d.n, err)
@@ -174,12 +177,14 @@ func (d *designCommand) sketchBytes(r *plan.Request) uint64 {
 }
 
 func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
+	// Name the request.
 	r := &p.Request
 	limit := "no limit on memory"
 	if r.Memory > 0 {
 		limit = plan.Size(r.Memory) + " of memory"
 	}
 	fmt.Fprintf(w, "%s, k = %d, %s\n\n", cli.Number(r.Fingerprints, "fingerprint"), r.K, limit)
+	// List the designs.
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tdesign\tlayout\ttables\tleading\tradius\tprobes\tcandidates\tbytes\teach\tonline\tbatch\tfits\t")
 	for i := range p.Options {
@@ -204,6 +209,7 @@ func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	// Give the reasons, and what the figures mean.
 	fmt.Fprintln(w)
 	for _, s := range p.Why {
 		fmt.Fprintln(w, s)

@@ -76,9 +76,11 @@ func SampleOf(keys []uint64, layout Layout, table float64, bucketBits int) KeySa
 // share of all pairs in the sample. matches is the number of keys within distance k of the query. It takes at most
 // 65,536 comparisons.
 func (s *KeySample) candidates(radius, k int) (expected [65]float64, matches float64) {
+	// Begin with uniform keys.
 	for leading := range expected {
 		expected[leading] = s.Table * math.Ldexp(float64(permute.Ball(leading, radius)), -leading)
 	}
+	// Count the pairs of the sample by the number of leading bits that agree.
 	every := max(1, len(s.Keys)/sampleQueries)
 	var agree [65]int // number of pairs by the number of leading bits that agree
 	queries, near := 0, 0
@@ -97,6 +99,7 @@ func (s *KeySample) candidates(radius, k int) (expected [65]float64, matches flo
 			}
 		}
 	}
+	// Take the larger of both values.
 	scale := s.Table / float64(max(len(s.Keys), 1)) / float64(max(queries, 1))
 	pairs := 0
 	for leading := 64; leading >= 0; leading-- {

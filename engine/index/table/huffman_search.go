@@ -111,6 +111,7 @@ func searchHuffman(dst []Match, tables []*huffmanTable, searches []Search, c *Sc
 			return dst, err
 		}
 	}
+	// Finish the last two rounds.
 	if dst, err = r.step(dst, c); err != nil {
 		return dst, err
 	}

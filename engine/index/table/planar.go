@@ -165,6 +165,7 @@ func PlanarParts(n uint64) []Part {
 
 // openPlanar checks all lengths. The content of the arrays is checked where it is used.
 func openPlanar(source store.Source, prefix string) (Table, error) {
+	// Read the head, which gives the sizes of all sections.
 	t := &planarTable{}
 	var err error
 	if t.in.head, err = store.SectionOf(source, prefix+"head", planarHeadBytes); err != nil {
@@ -175,6 +176,7 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 		return nil, t.in.head.Corrupt(0, "planar table: %s", why)
 	}
 	t.parts = h.parts()
+	// Open the sections.
 	lines, wide, low, rest, fences := &t.in.lines, &t.in.wide, &t.in.low, &t.in.rest, &t.in.fences
 	for i, section := range []*store.Section{low, rest, lines, wide, fences} {
 		if *section, err = store.SectionOf(source, prefix+t.parts[i].Name, t.parts[i].Bytes); err != nil {
@@ -186,6 +188,7 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 	t.wide = succinct.Array{Words: store.Uint64s(wide.Data), Width: int(h.wideBits)}
 	t.rest = succinct.Array{Words: store.Uint64s(rest.Data), Width: int(h.restBits())}
 	t.fences = store.Uint64s(fences.Data)
+	// Check the first and the last line, which searches rely on.
 	if first := t.directory.base(0); first != 0 {
 		return nil, lines.Corrupt(0, "the first line begins at rank %d", first)
 	}
