@@ -449,7 +449,7 @@ type Hit struct {
 	Fingerprint simhash.Fingerprint
 	Distance    int          // distance from the query, in bits
 	Documents   uint64       // number of documents with this fingerprint; 0 if the request wants none, 1 with FirstDoc
-	Docs        []rows.DocID // the first of them, ascending, as many as the request wants
+	Docs        []rows.DocID // the first documents, ascending; at most as many as the request wants
 	Before      uint64       // number of documents in earlier pieces of the answer
 	// Similarities are the estimated Jaccard similarities of Docs to the query, [rows.Unverified] if one of the two has
 	// no sketch. It is nil if all are unverified.

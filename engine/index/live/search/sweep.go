@@ -56,8 +56,8 @@ func Sweep(ctx context.Context, w version.View, queries []uint64, k, threads, li
 	return swept, nil
 }
 
-// matches appends the matches of a segment's sweep for the queries of a chunk. It ends after the query with which there
-// are more than limit, if limit is not 0.
+// matches appends the matches of a segment's sweep for the queries of a chunk. If limit is not 0,
+// it stops after the first query that exceeds limit.
 func (s Swept) matches(dst []rows.Match, number int, queries []uint64, limit int) []rows.Match {
 	f := s.resultOf(number)
 	for j, q := range queries {
