@@ -51,7 +51,7 @@ def dedup(
         text: Name of the column or field with the text. Default: text, content, body or similar.
         id: Name of the column or field with the ID. Default: id, url or similar; else the row.
         threshold: Minimum similarity, 0 to 1: the Jaccard similarity of the texts, as sketches estimate it. 0 does not verify.
-        k: Maximum Hamming distance of fingerprints in bits, 0 to 8. Default: 7, or 3 for input without sketches.
+        k: Maximum Hamming distance of fingerprints in bits, 0 to 8. Default: 8, or 3 for input without sketches.
         verify: How pairs are verified: sketch, text, exact for equal texts only, or a rule such as "jaccard>=0.8" or
             "contained>=1".
         same_url: First remove documents with the same canonical URL, of the field url or of the one named.

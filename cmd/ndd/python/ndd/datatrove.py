@@ -86,7 +86,7 @@ class Join(Step):
         output_folder: Folder for a table of dropped documents of each task, and a marker.
         keep: The order of preference: first, longest or shortest.
         threshold: Minimum similarity, 0 to 1: the Jaccard similarity of the texts, as sketches estimate it. 0 does not verify.
-        k: Maximum Hamming distance of fingerprints in bits, 0 to 8. Default: 7, or 3 for a recipe without sketches.
+        k: Maximum Hamming distance of fingerprints in bits, 0 to 8. Default: 8, or 3 for a recipe without sketches.
         memory: Limit in bytes, or as a text such as "4GiB". Default: the available memory.
     """
 

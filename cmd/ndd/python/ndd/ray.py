@@ -68,7 +68,7 @@ def dedup(
         dataset: A Dataset with a column of texts.
         text: Name of the column. Default: text, content, body or similar.
         threshold: Minimum similarity, 0 to 1: the Jaccard similarity of the texts, as sketches estimate it. 0 does not verify.
-        k: Maximum Hamming distance of fingerprints in bits, 0 to 8. Default: 7, or 3 for a recipe without sketches.
+        k: Maximum Hamming distance of fingerprints in bits, 0 to 8. Default: 8, or 3 for a recipe without sketches.
         keep: The order of preference: first, longest or shortest. The first row is that of the first block.
         join: one compares the fingerprints of all rows in one task, which needs 100 bytes of disk for each. shuffle compares
             them in all tasks, in several rounds.

@@ -13,6 +13,7 @@ COMMANDS = {ndd.dedup: "dedup", ndd.fingerprint: "fingerprint", ndd.copies: "cop
 NOT_HERE = {
     "fingerprint": {"sketch", "show-recipe", "explain", "learn-idf", "shard", "force"},  # write files or texts
     "copies": {"explain"},
+    "decontaminate": {"shard"},
     "serve": {"index", "create", "load", "memory-only", "listen", "admin", "pprof", "access-log", "insecure-no-auth", "token-file", "tls-cert", "tls-key", "tls-client-ca", "stop-with-stdin"},
 }
 
@@ -67,6 +68,6 @@ def test_defaults_are_no_flags(monkeypatch):
     seen = []
     monkeypatch.setattr(ndd._process, "run", lambda args, paths: seen.append(args) or (b"", ["stopped"]))
     with pytest.raises(ndd.NddError, match="stopped"):
-        ndd.dedup(["a"], keep="first", threshold=0.7, verify="sketch", max_document="64MiB", against=[pathlib.Path("i"), "j"], max_drop=None, prefer=("a", "b"))
+        ndd.dedup(["a"], keep="first", threshold=0.74, verify="sketch", max_document="64MiB", against=[pathlib.Path("i"), "j"], max_drop=None, prefer=("a", "b"))
     flags = [a for a in seen[0] if a.startswith("--") and not re.match("--(output|format|text)=|--$", a)]
     assert flags == ["--against=i", "--against=j", "--prefer=a,b"]
