@@ -4,7 +4,7 @@
 //	go run ./bench search serve       two of them
 //	go run ./bench -n 100e6 search    with 100 million fingerprints
 //	go run ./bench paper              the figures and tables of Manku, Jain and Das Sarma (WWW 2007)
-//	go run ./bench -n 2e9 size        as many fingerprints as fit in memory
+//	go run ./bench -n 2e9 large       as many fingerprints as fit in memory
 //	go run ./bench -n 8e9 disk        an index of eight billion in a file, 132 GB of disk while it is built
 //	go run ./bench --labelled set     a labelled set of invented documents for ndd eval
 //	go run ./bench --help             the list of benchmarks
@@ -55,8 +55,6 @@ var benchmarks = []benchmark{
 	{name: "corpus", what: "a corpus without its near-duplicates, by format and number of files, with one thread and two",
 		run: dedupCorpus},
 	{name: "serve", what: "a server under load, closed and open, beside one that answers a constant", run: serve},
-	{name: "size", what: "bytes, build and time of two tables, from a million fingerprints to as many as are asked " +
-		"for", run: size},
 	{name: "model", what: "times of ndd design and measured ones, for its starred designs", apart: true, run: model},
 	{name: "large", what: "an index in the memory of a large host: build, load, queries, threads, server", apart: true,
 		run: large},

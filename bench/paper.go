@@ -176,7 +176,7 @@ func designs(ctx context.Context, _ *bench, r *Result) error {
 	}
 	r.note("k = %d; keys a probe: 2^34 divided by 2^(least leading bits); halves probes also with single bits "+
 		"flipped, buckets of less than a key", distance)
-	r.note("bytes and times are those of the model of ndd design, which `go run ./bench size` holds against measurements")
+	r.note("bytes and times are those of the model of ndd design, which `go run ./bench model` holds against measurements")
 	return nil
 }
 
