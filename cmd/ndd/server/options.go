@@ -131,11 +131,11 @@ type bounds struct {
 
 // times are the time limits of a connection.
 type times struct {
-	header time.Duration // of a header
-	body   time.Duration // of a small body
-	write  time.Duration // of a small answer
+	header time.Duration // limit of a header
+	body   time.Duration // limit of a small body
+	write  time.Duration // limit of a small answer
 	idle   time.Duration // between requests
-	stall  time.Duration // of each stallBytes of a larger body or answer
+	stall  time.Duration // limit of each stallBytes of a larger body or answer
 }
 
 // stallBytes is the part of a larger body or answer that must be sent or read within times.stall.
