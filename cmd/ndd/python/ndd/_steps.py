@@ -71,33 +71,30 @@ def fingerprint(batches, command, output, options):
 
 
 def chunks(path):
-    """Yields the content of a file in chunks, each with the place where it begins, and the size of the file."""
-    size = os.path.getsize(path)
+    """Yields the content of a file in chunks, each with the place where it begins."""
     with open(path, "rb") as f:
-        for at in range(0, size, CHUNK):
-            yield at, size, f.read(CHUNK)
+        while data := f.read(CHUNK):
+            yield f.tell() - len(data), data
 
 
 def decide(parts, options):
-    """Yields batches of decisions about fingerprint files. Parts yields chunks: order, place, size and content.
+    """Yields batches of decisions about fingerprint files. Parts yields chunks: order, place and content.
 
-    The order is a text that sorts the files. Chunks may come in any order, and several times.
+    The order is a text that sorts the files. Chunks may come in any order, and several times. If one is missing, the
+    checksums of a file tell it.
     """
     import pyarrow.parquet
 
     with tempfile.TemporaryDirectory(prefix="ndd-") as folder:
-        sizes, result = {}, os.path.join(folder, "result")
-        for order, at, size, data in parts:
+        paths, result = set(), os.path.join(folder, "result")
+        for order, at, data in parts:
             path = os.path.join(folder, f"{order}.ndf")
-            with open(path, "r+b" if path in sizes else "wb") as f:
+            with open(path, "r+b" if path in paths else "wb") as f:
                 f.seek(at)
                 f.write(data)
-            sizes[path] = size
-        for path, size in sizes.items():
-            if os.path.getsize(path) != size:
-                raise NddError(f"a part of the fingerprints has {os.path.getsize(path)} of {size} bytes: some of its chunks are missing")
-        if sizes:
-            _process.run(["dedup", *_process.flags({**options, "output": result, "format": "parquet"}), "--", *sorted(sizes)], whole=True)
+            paths.add(path)
+        if paths:
+            _process.run(["dedup", *_process.flags({**options, "output": result, "format": "parquet"}), "--", *sorted(paths)], whole=True)
             with pyarrow.parquet.ParquetFile(os.path.join(result, "dropped.parquet")) as table:
                 yield from table.iter_batches(columns=["id", "kept_id", "distance", "jaccard"])
 

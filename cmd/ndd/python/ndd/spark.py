@@ -158,8 +158,8 @@ class _Job:
             _use(program)
             part, counts = cast(Any, TaskContext.get()).partitionId(), [0, 0]
             for piece, path in enumerate(_steps.fingerprint(_documents(batches, counts), ["fingerprint"], True, reading)):
-                for at, size, data in _steps.chunks(path):
-                    yield pa.RecordBatch.from_pylist([{"part": f"{part:09}-{piece:06}", "at": at, "size": size, "data": data, "rows": counts[0], "empty": counts[1]}])
+                for at, data in _steps.chunks(path):
+                    yield pa.RecordBatch.from_pylist([{"part": f"{part:09}-{piece:06}", "at": at, "data": data, "rows": counts[0], "empty": counts[1]}])
                     counts[:] = 0, 0
 
         def decide(batches: Any) -> Iterator[Any]:
@@ -167,7 +167,7 @@ class _Job:
             rows = (tuple(row.values()) for batch in batches for row in batch.to_pylist())
             yield from map(_decisions, _steps.decide(rows, options))
 
-        parts = source.mapInArrow(prints, "part string, at long, size long, data binary, rows long, empty long").persist(StorageLevel.DISK_ONLY)
+        parts = source.mapInArrow(prints, "part string, at long, data binary, rows long, empty long").persist(StorageLevel.DISK_ONLY)
         rows, empty = parts.agg(F.sum("rows"), F.sum("empty")).collect()[0]
         decisions = parts.drop("rows", "empty").repartition(1).mapInArrow(decide, DECISIONS).persist(StorageLevel.DISK_ONLY)
         decisions.count()
@@ -352,8 +352,8 @@ def _largest(df: DataFrame, name: str) -> list[Any]:
         return [column]
     if kind not in ("string", "varchar", "char"):
         return [F.when(~F.isnan(column), column) if kind in ("float", "double") else column]
-    number = F.when(column.rlike(r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"), column)
-    return [number.cast("double"), number.cast("decimal(38,0)"), F.when(number.isNull(), column)]
+    number = F.when(column.rlike(r"(?i)^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity)$"), column)
+    return [number.cast("double"), number.try_cast("decimal(38,0)"), F.when(number.isNull(), column)]
 
 
 def _ship(spark: Any) -> tuple[str, str]:

@@ -119,6 +119,22 @@ def test_fields(pages):
     check(pages, keep="rank,longest", threshold=0.8, k=5)
 
 
+# Values from the least to the largest, as in TestValues of engine/near/keep.
+DATES = [None, "1969-12-31", "0", "2001-02-03", "2024-03-05T01:00:00+09:00", "2024-03-04 20:00:00", "20240305", "2024-03-05T00:30:00Z",
+         "1709600000", "1709600000500", "20240305010000"]
+SCORES = [None, "", "NaN", "abc", "abd", "-Inf", "-1e300", "-2", "-1.5", "0", "0.5", "1", "10", "1e3", "9007199254740992", "9007199254740993", "+Inf"]
+
+
+@pytest.mark.parametrize("keep, values", [("newest:f", DATES), ("f", SCORES)])
+def test_preferences(spark, keep, values):
+    from pyspark.sql import functions as F
+
+    rows = [(value, place) for place, value in enumerate(values)]
+    df = spark.createDataFrame(random.Random(1).sample(rows, len(rows)), "f string, place int")
+    by = ndd.spark._preferences(df, F.col("f"), [keep])
+    assert [row[0] for row in df.orderBy(*(column.asc_nulls_first() for column in by)).select("place").collect()] == list(range(len(rows)))
+
+
 def test_shuffle(pages):
     check(pages, join="shuffle", keep="longest", partitions=3)
     check(pages, join="shuffle", keep="score", threshold=0)
@@ -197,5 +213,6 @@ def test_pieces(monkeypatch):
     table = pa.Table.from_batches(_steps.decide(random.Random(1).sample(chunks, len(chunks)) + chunks[:3], {}))
     want = ndd.dedup(texts, progress=False).dropped
     assert sorted(_steps.numbers(table["id"], 1)[:, 0]) == sorted(want["row"].to_pylist())
-    with pytest.raises(ndd.NddError):
-        list(_steps.decide(chunks[:-1], {}))
+    for missing in 0, len(chunks) // 2, -1:
+        with pytest.raises(ndd.CorruptError):
+            list(_steps.decide((c for c in chunks if c is not chunks[missing]), {}))
