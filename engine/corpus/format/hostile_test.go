@@ -55,7 +55,7 @@ func TestHostileFiles(t *testing.T) {
 		"a quote that is not closed": {"a.csv.zst", squeeze("text\n\"", megabyte), 0,
 			"a.csv.zst:2: too large: more than 1048576 bytes"},
 		"nested arrays": {"a.json", []byte(`[{"text":"one"},{"text":` + strings.Repeat("[", 1<<19) +
-			strings.Repeat("]", 1<<19) + "}]"), good, "a.json:1: too large"},
+			strings.Repeat("]", 1<<19) + "}]"), good, "a.json:2: too large"},
 		"nested arrays in a line": {"a.jsonl", []byte(one + `{"text":` + strings.Repeat("[", 1<<18) +
 			strings.Repeat("]", 1<<18) + "}\n" + one), 2, "a.jsonl:2: broken: "},
 		"nested objects": {"a.jsonl", []byte(one + strings.Repeat(`{"text":`, 1<<16) + "\n" + one), 2, "a.jsonl:2: broken: "},

@@ -1,7 +1,6 @@
 package format
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,17 +11,16 @@ import (
 )
 
 // jsonObjects yields one unit for each JSON object. The objects are in an array, or follow each other on any lines. The
-// file is damaged from the first byte that is not JSON, because the beginning of the next object is unknown.
+// file is damaged from the first byte that is not JSON, because the beginning of the next object is unknown. The Line of a
+// unit is the number of its value, from 1, because several values may be on one line.
 func jsonObjects(c *Content) iter.Seq2[Unit, error] {
-	return objectChoice(c).units(each((&jsonSplitter{c: c, line: 1}).next))
+	return objectChoice(c).units(each((&jsonSplitter{c: c}).next))
 }
 
 // jsonSplitter finds where values begin and end.
 type jsonSplitter struct {
 	c       *Content
-	line    int  // line of the next byte
-	begin   int  // line where the last value begins
-	n       int  // values so far
+	n       int  // number of the last value, from 1
 	isBegun bool // the beginning has been read
 	isArray bool
 }
@@ -35,17 +33,17 @@ func (j *jsonSplitter) next() (Unit, error) {
 		j.c.skipMark()
 		if c, err := j.peek(); err == nil && c == '[' {
 			j.isArray = true
-			j.discard(1)
+			j.c.r.Discard(1)
 		}
 	}
 	// Pass over the comma between two values.
-	place := Unit{Line: j.begin, From: j.c.r.Offset()}
+	place := Unit{Line: j.n, From: j.c.r.Offset()}
 	c, err := j.peek()
 	isNext := err == nil && j.isArray && j.n > 0
 	comma := isNext && c == ','
 	switch {
 	case comma:
-		j.discard(1)
+		j.c.r.Discard(1)
 		c, err = j.peek()
 	case isNext && c != ']':
 		return place, unpack.Damage(fmt.Errorf("%q where a comma was expected", c))
@@ -58,7 +56,7 @@ func (j *jsonSplitter) next() (Unit, error) {
 	case err != nil:
 		return place, err
 	case j.isArray && c == ']' && !comma:
-		j.discard(1)
+		j.c.r.Discard(1)
 		if _, err := j.peek(); err == nil {
 			return place, unpack.Damage(errors.New("something else follows the array"))
 		}
@@ -77,26 +75,18 @@ func (j *jsonSplitter) peek() (byte, error) {
 		if c := head[0]; c != ' ' && c != '\t' && c != '\r' && c != '\n' {
 			return c, nil
 		}
-		j.discard(1)
+		j.c.r.Discard(1)
 	}
-}
-
-// discard takes bytes that have been seen.
-func (j *jsonSplitter) discard(n int) {
-	head, _ := j.c.r.Peek(n)
-	j.line += bytes.Count(head, []byte("\n"))
-	j.c.r.Discard(n)
 }
 
 // value returns the unit of the value that begins with c. The white space before the value begins at place.
 func (j *jsonSplitter) value(c byte, place Unit) (Unit, error) {
-	j.begin = j.line
 	from := j.c.r.Offset()
 	raw, err := j.take()
 	if err == nil && c != '{' {
-		err = &input.Skip{Line: j.begin, Reason: input.Broken, Err: errors.New("no JSON object")}
+		err = &input.Skip{Line: j.n, Reason: input.Broken, Err: errors.New("no JSON object")}
 	}
-	u := Unit{Line: j.begin, From: from, To: j.c.r.Offset(), format: JSONL, raw: raw, rawOffset: from}
+	u := Unit{Line: j.n, From: from, To: j.c.r.Offset(), format: JSONL, raw: raw, rawOffset: from}
 	if skip, ok := errors.AsType[*input.Skip](err); ok {
 		skip.At, skip.To = from, u.To
 	} else if err != nil {
@@ -153,7 +143,7 @@ func (j *jsonSplitter) take() ([]byte, error) {
 		if !tooLong {
 			value = append(value, buffered[:end]...)
 		}
-		j.discard(end)
+		j.c.r.Discard(end)
 	}
 }
 
@@ -162,9 +152,9 @@ func (j *jsonSplitter) end(value, rest []byte, tooLong bool) ([]byte, error) {
 	if !tooLong {
 		value = append(value, rest...)
 	}
-	j.discard(len(rest))
+	j.c.r.Discard(len(rest))
 	if tooLong || int64(len(value)) > j.c.opts.MaxDocumentBytes {
-		return nil, j.c.tooLarge(j.begin)
+		return nil, j.c.tooLarge(j.n)
 	}
 	if len(value) == 0 {
 		return nil, unpack.Damage(errors.New("no JSON value where one was expected"))

@@ -65,19 +65,18 @@ func FuzzJSONValues(f *testing.F) {
 	})
 }
 
-// TestJSONLines: values are counted by the lines that they begin in, whatever the reads, and long
-// ones pass over buffers.
-func TestJSONLines(t *testing.T) {
+// TestJSONRows: the row of an object is its number, whatever the lines are, and long objects pass over buffers.
+func TestJSONRows(t *testing.T) {
 	long := strings.Repeat("x", 400<<10)
-	in := "[\n\n{\"text\": \"" + long + "\"},\n {\n\"text\": \"b\"}\n]"
+	in := "[\n\n{\"text\": \"" + long + "\"},\n {\n\"text\": \"b\"}, {\"text\": \"c\"}]"
 	n := 0
 	for doc, err := range Read(t.Context(), []string{input.Stdin}, Options{}, strings.NewReader(in)) {
 		n++
-		if err != nil || doc.Line != []int{3, 4}[n-1] || len(doc.Text) != []int{len(long), 1}[n-1] {
-			t.Fatalf("%d: line %d, %d bytes, %v", n, doc.Line, len(doc.Text), err)
+		if err != nil || doc.Line != []int{1, 2, 3}[n-1] || len(doc.Text) != []int{len(long), 1, 1}[n-1] {
+			t.Fatalf("%d: row %d, %d bytes, %v", n, doc.Line, len(doc.Text), err)
 		}
 	}
-	if n != 2 {
+	if n != 3 {
 		t.Fatalf("%d documents", n)
 	}
 }
