@@ -62,14 +62,14 @@ func TestLittle(t *testing.T) {
 	}{
 		{33 << 20, dedup, []string{"-k", "3"}, exitFailed, " of memory, and there are 33 MiB (left by the memory limit of " +
 			"control group /job): a lower --max-document than 64MiB needs less\n"},
-		{200 << 20, dedup, []string{"-k", "3"}, exitDone, "reading takes up to 200 MiB of memory"},
+		{200 << 20, dedup, []string{"-k", "3"}, exitDone, "reading took up to 200 MiB of memory"},
 		{200 << 20, dedup, []string{"-k", "3", "--max-document", "8MiB"}, exitDone,
-			"reading takes up to 174 MiB of memory"},
+			"reading took up to 174 MiB of memory"},
 		{200 << 20, dedup, []string{"--max-document", "8MiB", "--verify", "jaccard>=0.5"}, exitDone,
-			"reading takes up to 176 MiB of memory"},
-		{8 << 30, dedup, []string{"-k", "3"}, exitDone, "reading takes up to 608 MiB of memory"},
+			"reading took up to 176 MiB of memory"},
+		{8 << 30, dedup, []string{"-k", "3"}, exitDone, "reading took up to 608 MiB of memory"},
 		{8 << 30, dedup, []string{"-k", "3", "--max-document", "1GiB"}, exitDone,
-			"reading takes up to 5.0 GiB of memory"},
+			"reading took up to 5.0 GiB of memory"},
 		{0, []string{"batch", "--scan", prints, prints}, nil, exitFailed, "answering 100 queries at a time needs up to"},
 	} {
 		status, out, said := onMachine(t, oracle.Machine(t, c.memory), "", slices.Concat(c.args, c.flags)...)

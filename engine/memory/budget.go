@@ -74,6 +74,7 @@ type Budget struct {
 
 	mu    sync.Mutex
 	taken uint64 // reserved bytes, including the program
+	peak  uint64 // maximum of taken
 }
 
 // NewBudget returns a budget with all memory of a limit.
@@ -116,6 +117,16 @@ func (b *Budget) Total(bytes uint64) uint64 {
 		return bytes
 	}
 	return b.program + bytes
+}
+
+// Peak returns the largest number of bytes that were reserved at the same time, including the program. It is 0 for nil.
+func (b *Budget) Peak() uint64 {
+	if b == nil {
+		return 0
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.peak
 }
 
 // Reserve reserves bytes for a task. Messages describe the task by what, such as "merging 5,000 documents". It
@@ -166,6 +177,7 @@ func (r *Reservation) Resize(what string, bytes uint64) error {
 		return &TooLargeError{What: what, Need: b.program + bytes, Limit: there}
 	}
 	b.taken = others + bytes
+	b.peak = max(b.peak, b.taken)
 	r.bytes = bytes
 	return nil
 }

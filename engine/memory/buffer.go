@@ -14,8 +14,9 @@ type Plain interface {
 // A Buffer is an array outside the Go heap. Data is initially zero and has no spare capacity. It is invalid after
 // [Buffer.Free].
 type Buffer[T Plain] struct {
-	Data []T
-	raw  []byte // the whole mapping
+	Data     []T
+	raw      []byte       // the whole mapping
+	reserved *Reservation // part of the budget of an arena, or nil
 }
 
 // heapBytes is the size up to which a buffer is in the Go heap. There it hardly affects the garbage collector, and a
@@ -59,7 +60,7 @@ func makeWith[T Plain](n int, heapMax uint64, allocate func(bytes uint64) ([]byt
 	if err != nil {
 		return nil, fmt.Errorf("%d bytes of memory: %w", size, err)
 	}
-	return &Buffer[T]{unsafe.Slice((*T)(unsafe.Pointer(&raw[0])), n), raw}, nil
+	return &Buffer[T]{Data: unsafe.Slice((*T)(unsafe.Pointer(&raw[0])), n), raw: raw}, nil
 }
 
 // Free frees the memory. Data must not be used afterwards. Free may be called again, and on nil.
@@ -72,23 +73,39 @@ func (b *Buffer[T]) Free() {
 	if raw != nil {
 		release(raw)
 	}
+	b.reserved.Release()
 }
 
 // Trim keeps the first n elements and frees the whole pages after them.
 func (b *Buffer[T]) Trim(n int) {
 	if b.raw != nil && n < len(b.Data) {
-		drop(b.raw[uintptr(n)*unsafe.Sizeof(*new(T)):])
+		bytes := uintptr(n) * unsafe.Sizeof(*new(T))
+		drop(b.raw[bytes:])
+		if b.reserved != nil {
+			_ = b.reserved.Resize("", uint64(bytes)) // less always fits
+		}
 	}
 	b.Data = b.Data[:n:n]
 }
 
 // An Arena owns buffers that are freed together, for example after a search. The zero value is empty.
 type Arena struct {
-	// Map, if not nil, returns zeroed memory for large buffers, for example by [MapFile].
+	// Budget, if not nil, reserves the memory of each large buffer until it is freed. A buffer that does not fit is
+	// allocated by Map.
+	Budget *Budget
+
+	// Map, if not nil, returns zeroed memory for large buffers, for example by [MapFile]. If there is a budget, it is
+	// called only for buffers that do not fit.
 	Map func(bytes uint64) ([]byte, error)
+
+	// Task describes the use of the memory in the [TooLargeError] of a buffer that does not fit.
+	Task string
 
 	buffers []interface{ Free() }
 }
+
+// Like returns an empty arena with the budget, Map and task of a.
+func (a *Arena) Like() Arena { return Arena{Budget: a.Budget, Map: a.Map, Task: a.Task} }
 
 // In returns the data of a new buffer of n elements. [Arena.Free] frees it. If *err is not nil, or the allocation
 // fails, In returns nil and *err has the first error.
@@ -99,17 +116,41 @@ func BufferIn[T Plain](a *Arena, n int, err *error) *Buffer[T] {
 	if *err != nil {
 		return &Buffer[T]{}
 	}
-	from, heapMax := allocate, uint64(heapBytes)
+	heapMax := uint64(heapBytes)
 	if a.Map != nil {
-		from, heapMax = a.Map, mapBytes
+		heapMax = mapBytes
 	}
-	b, failed := makeWith[T](n, heapMax, from)
+	var reserved *Reservation
+	b, failed := makeWith[T](n, heapMax, func(bytes uint64) (raw []byte, err error) {
+		raw, reserved, err = a.allocate(bytes)
+		return raw, err
+	})
 	if failed != nil {
 		*err = failed
 		return &Buffer[T]{}
 	}
+	b.reserved = reserved
 	a.buffers = append(a.buffers, b)
 	return b
+}
+
+// allocate returns zeroed memory within the budget, or otherwise memory of Map.
+func (a *Arena) allocate(bytes uint64) ([]byte, *Reservation, error) {
+	if a.Map == nil || a.Budget != nil {
+		reserved, err := a.Budget.Reserve(a.Task, bytes)
+		if err == nil {
+			raw, err := allocate(bytes)
+			if err != nil {
+				reserved.Release()
+			}
+			return raw, reserved, err
+		}
+		if a.Map == nil {
+			return nil, nil, err
+		}
+	}
+	raw, err := a.Map(bytes)
+	return raw, nil, err
 }
 
 // Free frees all buffers.

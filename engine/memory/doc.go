@@ -10,8 +10,8 @@
 //	Budget.Reserve("merging 5,000 documents", NeedBytes(...)) --> Reservation --Release--> Budget
 //	                                                        `--> TooLargeError: what, need, limit, advice
 //
-// Each package whose memory depends on its input has a function NeedBytes. It returns the peak memory of a task,
-// which is reserved before the task starts. [Program] covers the program itself. A limit is read once, when the
+// A package whose memory depends on its input, and is not in an [Arena], has a function NeedBytes. It returns the peak
+// memory of a task, which is reserved before the task starts. [Program] covers the program itself. A limit is read once, when the
 // budget is created. It stays fixed even if other processes allocate memory later.
 //
 // # Buffers
@@ -22,7 +22,8 @@
 //
 // A page takes memory when it is first written. Beyond the limit of a control group the kernel kills the process
 // instead of refusing. So buffers whose size depends on the input must be reserved first. GOMEMLIMIT does not count
-// this memory.
+// this memory. An [Arena] reserves the memory of each buffer when it is made. When the budget is used up, further
+// buffers can be in temporary files (spill.Memory).
 //
 // Cost: one system call to create a buffer, one to free it, and zeroing its pages. Several goroutines may use Data.
 // Free must be called when none of them uses it.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"github.com/dustin/go-humanize"
@@ -92,6 +93,8 @@ func (j *job) readDocuments(ctx context.Context, known *knownSet) (c *dedup.Corp
 	for _, m := range c.Missing() {
 		j.g.Log.Warn(missingText(m, c.Len()))
 	}
+	j.logMemory("reading", 0)
+	debug.FreeOSMemory() // the comparison reserves memory that the reading used
 	j.skips = report.Skipped
 	return c, j.g.Report(report), nil
 }
@@ -155,7 +158,21 @@ func (j *job) find(ctx context.Context, c *dedup.Corpus) (*dedup.Result, error) 
 			bar = j.g.Progress.NewInputBar(ctx, "verifying", j.inputs, format.Options{Meter: t.Meter})
 		}
 	}
-	return dedup.Find(ctx, c, j.finding)
+	r, err := dedup.Find(ctx, c, j.finding)
+	if err == nil {
+		j.logMemory("comparing "+cli.Number(c.Len(), "document"), r.Spilled)
+	}
+	return r, err
+}
+
+// logMemory reports the memory that was reserved for a task, at its peak, and the size of its temporary files.
+func (j *job) logMemory(task string, spilled uint64) {
+	budget, more := j.reading.Budget, ""
+	if spilled > 0 {
+		more = ", and " + humanize.IBytes(spilled) + " in temporary files"
+	}
+	j.g.Log.Debug(fmt.Sprintf("%s took up to %s of memory, of %s (%s)%s", task, humanize.IBytes(budget.Peak()),
+		humanize.IBytes(budget.Limit().Bytes), budget.Limit().Source, more))
 }
 
 // finish publishes the outputs and reports the result, unless more would be dropped than --max-drop allows.

@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/dustin/go-humanize"
-
 	"example.org/ndd/cmd/ndd/cli"
 	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/corpus/input"
-	"example.org/ndd/engine/near/cluster"
 	"example.org/ndd/engine/near/dedup"
 	"example.org/ndd/engine/near/keep"
 	"example.org/ndd/permute"
@@ -158,19 +155,6 @@ func (s *settings) setMemory(g *cli.Files, f *flags) (err error) {
 	s.reading.Budget = budget
 	if t := s.finding.Texts; t != nil {
 		t.Memory = int64(min(budget.Left()/4, dedup.TextMemory))
-	}
-	s.reading.Say = func(n int, bytes uint64, spilled bool) {
-		work, limit, more := "reading", budget.Limit(), ""
-		if n > 0 {
-			work = "comparing " + cli.Number(n, "document")
-		}
-		if spilled {
-			more = " beside temporary files of what grows with their number"
-		} else if n > cluster.DirectMax {
-			more = fmt.Sprintf(" (%d bytes for each that is near another, if these are very many)", cluster.CandidateBytes)
-		}
-		g.Log.Debug(fmt.Sprintf("%s takes up to %s of memory%s, of %s (%s)", work, humanize.IBytes(budget.Total(bytes)), more,
-			humanize.IBytes(limit.Bytes), limit.Source))
 	}
 	return nil
 }

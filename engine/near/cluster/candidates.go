@@ -83,7 +83,7 @@ type candidates struct {
 	rows         []uint32 // the lower 32 bits; nil for all
 	highs        []int    // highs[i] is the number of candidates with a row below (i+1)<<32
 	len          int
-	arena        memory.Arena // memory of rows; newPrints takes memory of the same kind
+	arena        memory.Arena // memory of rows
 }
 
 func (c *candidates) row(i uint32) Row {
@@ -121,12 +121,12 @@ func (c *candidates) Read(part, parts int, f func(prints []uint64, row int) erro
 const filterBits = 8
 
 // findNear returns the documents that are near another one or equal to one, and few others. It joins all
-// fingerprints in parts of at most room keys, and records in a filter which fingerprints have a near one. The keys
-// and the filter are in an arena. findNear frees it.
-func findNear(ctx context.Context, all *Prints, o Options, room int, a *memory.Arena) (_ *candidates, err error) {
+// fingerprints in parts of at most some keys, and records in a filter which fingerprints have a near one.
+func findNear(ctx context.Context, all *Prints, o Options, keysMax int) (_ *candidates, err error) {
+	a := o.Arena.Like()
 	defer a.Free()
-	marks := filter(memory.In[uint64](a, all.Len()*filterBits/64+1, &err))
-	keys := memory.BufferIn[uint64](a, room, &err)
+	marks := filter(memory.In[uint64](&a, all.Len()*filterBits/64+1, &err))
+	keys := memory.BufferIn[uint64](&a, keysMax, &err)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func findNear(ctx context.Context, all *Prints, o Options, room int, a *memory.A
 // the high half of the row, and then writes each to its position.
 func filtered(ctx context.Context, all *Prints, marks filter, o Options) (*candidates, error) {
 	// Both passes look up all fingerprints in the filter, each thread in its part.
-	c, threads := &candidates{fingerprints: all}, o.Threads
+	c, threads := &candidates{fingerprints: all, arena: o.Arena.Like()}, o.Threads
 	highs := (all.Len()-1)>>32 + 1
 	ends := make([]int, threads*highs) // numbers of candidates by part and high half; then positions
 	each := func(do func(slot int, row int)) error {
@@ -194,9 +194,6 @@ func filtered(ctx context.Context, all *Prints, marks filter, o Options) (*candi
 			c.len, uint32(math.MaxUint32))
 	}
 	var err error
-	if c.arena, err = o.room(CandidateBytes * uint64(c.len)); err != nil {
-		return nil, err
-	}
 	if c.rows = memory.In[uint32](&c.arena, c.len, &err); err != nil {
 		return nil, err
 	}

@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/oracle/must"
 	"example.org/ndd/engine/oracle/sets"
+	"example.org/ndd/engine/storage/spill"
 )
 
 // TestCandidates: the candidates are all rows that have a near one or an equal one, in order, and few
@@ -28,7 +31,7 @@ func TestCandidates(t *testing.T) {
 		for _, threads := range []int{1, 3} {
 			o := Options{K: k, Threads: threads}.withDefaults()
 			o.Meter = new(Meter)
-			c, err := findNear(t.Context(), &all, o, n/3, new(memory.Arena))
+			c, err := findNear(t.Context(), &all, o, n/3)
 			if m := o.Meter; m.Compared.Load() != m.Total.Load() {
 				t.Errorf("%d of %d are compared in the end", m.Compared.Load(), m.Total.Load())
 			}
@@ -82,31 +85,41 @@ func TestRow(t *testing.T) {
 	}
 }
 
-// TestRoom: Find asks for the memory of the candidates when their number is known, and for more if nearly all share a
-// bucket. A refusal ends the search.
-func TestRoom(t *testing.T) {
-	refused := errors.New("refused")
+// limitedTo returns an arena with a budget, and with temporary files for buffers that do not fit. It counts their bytes.
+func limitedTo(t *testing.T, limit uint64, spilled *uint64) memory.Arena {
+	file := spill.Memory(nil, t.TempDir(), "clusters")
+	return memory.Arena{Budget: memory.NewBudget(memory.Set(limit)), Map: func(bytes uint64) ([]byte, error) {
+		*spilled += bytes
+		return file(bytes)
+	}}
+}
+
+// TestSpilledSearch searches with budgets that suffice for all, some or no buffers. The clusters are the same, and the
+// budget is free afterwards. A full disk ends the search. Most keys of the second case share a bucket.
+func TestSpilledSearch(t *testing.T) {
 	skewed := make([]uint64, 4000)
 	for i := range skewed {
-		skewed[i] = uint64(i)
+		skewed[i] = uint64(i / 2)
 	}
-	for name, base := range map[string][]uint64{"repeated": make([]uint64, 1000), "in one bucket": skewed} {
-		var asked []uint64
-		o := Options{K: 0, Threads: 1, Memory: 1}
-		o.Room = func(bytes uint64) (a memory.Arena, err error) {
-			asked = append(asked, bytes-o.fixedBytes())
-			return a, nil
-		}
-		r, err := Find(t.Context(), NewPrints(base), o)
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		if last := asked[len(asked)-1]; name == "repeated" && (last != 1000*CandidateBytes || r.Rows() != 1000) {
-			t.Errorf("%s: %d bytes, %d rows", name, last, r.Rows())
-		}
-		o.Room = func(uint64) (a memory.Arena, err error) { return a, refused }
-		if _, err := Find(t.Context(), NewPrints(base), o); !errors.Is(err, refused) || errors.Is(err, radix.ErrRoom) {
-			t.Errorf("%s: %v", name, err)
+	for name, base := range map[string][]uint64{"repeated": make([]uint64, 4000), "in one bucket": skewed} {
+		var want *Result
+		for _, limit := range []uint64{1 << 30, 40 << 10, 1} {
+			spilled := uint64(0)
+			o := Options{K: 0, Threads: 1, Arena: limitedTo(t, limit, &spilled)}
+			r, err := Find(t.Context(), NewPrints(base), o)
+			must.Do(t, err)
+			if budget := o.Arena.Budget; (spilled > 0) != (limit < 1<<30) || budget.Left() != limit || budget.Peak() > limit ||
+				(budget.Peak() > 0) != (limit > 1) {
+				t.Errorf("%s, limit %d: %d bytes spilled, %d left, peak %d", name, limit, spilled, budget.Left(), budget.Peak())
+			}
+			if want = cmp.Or(want, r); !reflect.DeepEqual(r, want) {
+				t.Errorf("%s, limit %d: other clusters", name, limit)
+			}
+			full := errors.New("disk full")
+			o.Arena.Map = func(uint64) ([]byte, error) { return nil, full }
+			if _, err := Find(t.Context(), NewPrints(base), o); errors.Is(err, full) != (spilled > 0) || errors.Is(err, radix.ErrRoom) {
+				t.Errorf("%s, limit %d: %v", name, limit, err)
+			}
 		}
 	}
 }

@@ -24,13 +24,9 @@ type Options struct {
 
 	Meter *Meter // counts the progress, if not nil
 
-	// Memory is the number of bytes for the search, in addition to the fingerprints, if few documents are near
-	// others. The default is [Options.NeedBytes]. More than [DirectMax] documents need at least that.
-	Memory uint64
-
-	// Room, if not nil, returns an empty arena for the given number of bytes. The steps of the search call it one
-	// after the other. The arena is in memory, or in a file if the memory does not suffice. An error ends the search.
-	Room func(bytes uint64) (memory.Arena, error)
+	// Arena is an empty arena. The search allocates its memory like this arena, and frees it in the end. The default
+	// is memory without a limit.
+	Arena memory.Arena
 
 	// Results, if not nil, is the memory of the result, which is valid until the arena is freed. The default is the
 	// Go heap.
@@ -61,25 +57,12 @@ const (
 	// DirectMax is the number of documents up to which all documents are candidates, without a filter.
 	DirectMax = 1 << 20
 
-	nearShare = 8 // NeedBytes suffices if at most 1/nearShare of the documents are near others
-	roomShare = 2 // findNear has room for 1/roomShare of the fingerprints at a time
+	keyShare = 2 // findNear has memory for at least 1/keyShare of the fingerprints at a time
 )
 
-// NeedBytes returns the memory of [Find] for a number of documents, in addition to their fingerprints. It is
-// [CandidateBytes] for each candidate, and a fixed size for the buckets of the sort. Up to [DirectMax] documents are
-// all candidates. Of more documents it assumes that an eighth are candidates, which is 5.5 bytes a document. The
-// search for the candidates fits in the same memory: it takes 4 bytes a document for keys and 1 for the filter. Find
-// needs more if more documents are near others; see Room.
-func (o Options) NeedBytes(documents uint64) uint64 {
-	o = o.withDefaults()
-	if documents <= DirectMax {
-		return CandidateBytes*documents + o.fixedBytes()
-	}
-	return CandidateBytes*documents/nearShare + o.fixedBytes()
-}
-
-// fixedBytes returns the part of the memory that does not depend on the number of documents.
-func (o Options) fixedBytes() uint64 { return uint64(o.Threads) << 21 }
+// FixedBytes returns the memory of [Find] that does not depend on the number of documents: the buckets of the sort.
+// They are in the Go heap.
+func (o Options) FixedBytes() uint64 { return uint64(o.withDefaults().Threads) << 21 }
 
 // A Row is the number of a document, from 0.
 type Row uint64
@@ -189,7 +172,7 @@ func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 }
 
 // Find returns the clusters of documents, one fingerprint a row. The result depends on the fingerprints, K and Prefer
-// only. It needs the memory of [Options.NeedBytes]. It fails if ctx ends or memory is not available.
+// only. It fails if ctx ends or memory is not available.
 //
 // Clusters are the connected components: near pairs may chain, so distances can exceed K. Documents with the same
 // fingerprint are in the same cluster.
@@ -230,36 +213,25 @@ func Find(ctx context.Context, all Prints, o Options) (*Result, error) {
 	return r, ctx.Err()
 }
 
-// candidates returns the documents to be compared with each other.
+// candidates returns the documents to be compared with each other. These are all documents if there are few of them and
+// the memory suffices.
 func (o *Options) candidates(ctx context.Context, all *Prints) (c *candidates, err error) {
-	n := uint64(all.Len())
-	if n < 2 || n <= DirectMax && (o.Memory == 0 || CandidateBytes*n+o.fixedBytes() <= o.Memory) {
+	n, left := uint64(all.Len()), o.Arena.Budget.Left()
+	if n < 2 || n <= DirectMax && CandidateBytes*n <= left {
 		return &candidates{fingerprints: all, len: int(n)}, nil
 	}
-	room := n/roomShare + 1
-	if beside := o.fixedBytes() + n*filterBits/8; o.Memory > 0 {
-		room = min(max((max(o.Memory, beside)-beside)/8, room), n)
+	keys := n/keyShare + 1
+	if filter := n * filterBits / 8; o.Arena.Budget != nil {
+		keys = min(max((left-min(left, filter))/8, keys), n)
 	}
 	for {
-		a, err := o.room(8*room + n*filterBits/8)
-		if err != nil {
-			return nil, err
-		}
-		c, err = findNear(ctx, all, *o, int(room), &a)
-		if !errors.Is(err, radix.ErrRoom) || room == n {
+		c, err = findNear(ctx, all, *o, int(keys))
+		if !errors.Is(err, radix.ErrRoom) || keys == n {
 			return c, err
 		}
-		room = min(2*room, n) // a bucket was too large, because most fingerprints share many bits
+		keys = min(2*keys, n) // a bucket was too large, because most fingerprints share many bits
 		o.Meter.Total.Store(o.Meter.Compared.Load())
 	}
-}
-
-// room returns an arena for some bytes and the fixed ones.
-func (o *Options) room(bytes uint64) (memory.Arena, error) {
-	if o.Room == nil {
-		return memory.Arena{}, nil
-	}
-	return o.Room(bytes + o.fixedBytes())
 }
 
 // connect returns the root of each fingerprint's cluster.

@@ -115,7 +115,7 @@ func checkFind(t *testing.T, what string, base []uint64, o Options, want []Clust
 	t.Helper()
 	third := len(base) / 3
 	distinct := foundIn(t, what, NewPrints(base), o, want)
-	o.Memory = 1
+	o.Arena = limitedTo(t, 1, new(uint64))
 	if n := foundIn(t, what+", little memory", NewPrints(base[:third], nil, base[third:]), o, want); n != distinct {
 		t.Errorf("%s: %d distinct, with little memory %d", what, distinct, n)
 	}
@@ -136,8 +136,8 @@ func foundIn(t *testing.T, what string, base Prints, o Options, want []Cluster) 
 		t.Errorf("%s: %d clusters of %d documents, want %d", what, len(got), r.Rows(), len(want))
 	}
 	m := o.Meter
-	if m.Total.Load() > m.Compared.Load() || o.Memory == 0 && m.Total.Load() < m.Compared.Load() ||
-		o.Memory == 0 && (m.Total.Load() == 0) != (r.Distinct < 2) ||
+	if m.Total.Load() > m.Compared.Load() || o.Arena.Budget == nil && m.Total.Load() < m.Compared.Load() ||
+		o.Arena.Budget == nil && (m.Total.Load() == 0) != (r.Distinct < 2) ||
 		m.Joined.Load() > int64(r.Rows()-r.Len()) {
 		t.Errorf("%s: %d of %d compared, %d joined", what, m.Compared.Load(), m.Total.Load(), m.Joined.Load())
 	}

@@ -1,6 +1,7 @@
 // Package cluster joins a set of fingerprints with itself. [Find] finds the clusters of fingerprints within Hamming
-// distance k. It needs only enough pairs to connect each cluster. Its memory is [Options.NeedBytes]: 5.5 bytes a
-// document if few documents are near others.
+// distance k. It needs only enough pairs to connect each cluster. Its memory is 5 bytes a document, and
+// [CandidateBytes] for each document that is near others. What does not fit in the budget of [Options.Arena] is in
+// temporary files.
 //
 //	rows --sort--> distinct --for each table: permute, partition--> buckets of equal leading bits
 //	buckets --XOR, popcount--> links --union-find--> components

@@ -22,7 +22,7 @@ type prints struct {
 
 // newPrints sorts the fingerprints of candidates. The caller must free the result.
 func newPrints(ctx context.Context, c *candidates, o Options) (_ *prints, err error) {
-	p := &prints{Options: o, candidates: c, memory: memory.Arena{Map: c.arena.Map}, first: memory.Arena{Map: c.arena.Map}}
+	p := &prints{Options: o, candidates: c, memory: o.Arena.Like(), first: o.Arena.Like()}
 	defer func() {
 		if err != nil {
 			p.free()

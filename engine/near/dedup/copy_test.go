@@ -114,12 +114,14 @@ func TestLittleMemory(t *testing.T) {
 	}
 }
 
-// TestCopiesNeedMemory: the memory for copies is a part of what a corpus needs, if copies are made.
+// TestCopiesNeedMemory: reading fails if its memory does not suffice for copies, if copies will be made.
 func TestCopiesNeedMemory(t *testing.T) {
-	need := func(copies bool) uint64 {
-		return NewCorpus(nil, ReadOptions{Copies: copies, Threads: 1}).room.needBytes(10)
-	}
-	if need(true) < rewrite.LeastBytes || need(false) >= need(true) {
-		t.Errorf("%d, without copies %d, of at least %d", need(true), need(false), rewrite.LeastBytes)
+	for _, copies := range []bool{false, true} {
+		budget := memory.NewBudget(memory.Set(rewrite.LeastBytes - 1))
+		c := NewCorpus(nil, ReadOptions{Copies: copies, Threads: 1, Budget: budget})
+		if _, err := c.room.reading(ingest.Config{Threads: 1}); errors.Is(err, memory.ErrTooLarge) != copies {
+			t.Errorf("copies %v: %v", copies, err)
+		}
+		c.Close()
 	}
 }

@@ -67,6 +67,7 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 		sources: source.NewTable(o.Source, newColumn[uint16](&o, "sources")),
 		from:    origin{units: newColumn[uint64](&o, "units")}}
 	c.from.rows, c.from.o, c.room.o = &c.rows, &c.o, &c.o
+	c.room.results = c.room.arena()
 	for _, by := range o.Keep {
 		if by.Policy == keep.First || by.Policy == keep.Source {
 			continue

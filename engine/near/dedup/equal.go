@@ -21,7 +21,7 @@ func (s *search) findEqual(ctx context.Context, hashes [][2]uint64, has func(row
 	if n == 0 {
 		return nil, nil
 	}
-	a := memory.Arena{Map: s.c.room.mapping()}
+	a := s.c.room.arena()
 	defer a.Free()
 	rows, keys := memory.In[Row](&a, n, &err)[:0], memory.In[uint64](&a, n, &err)[:0]
 	if err != nil {

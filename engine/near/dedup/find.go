@@ -36,6 +36,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 		return nil, err
 	}
 	settleURLs(s.r)
+	s.r.Spilled = c.room.spilled
 	return s.r, nil
 }
 

@@ -81,12 +81,5 @@ type ReadOptions struct {
 
 	Open ndf.OpenOptions // options for fingerprint files
 
-	// Say, if not nil, is called with the peak memory. For fingerprint files it is called before they are read. For
-	// documents it is called before reading, with 0 because their number is unknown, and before they are compared. It
-	// may be called again if more memory is needed. spilled means that the memory is too small, so all data that grows
-	// with the number of documents is in temporary files.
-	Say func(documents int, bytes uint64, spilled bool)
-
-	readingBytes uint64 // memory for reading documents
-	columnBytes  uint64 // memory of a column; default [columnBytes]
+	columnBytes uint64 // memory of a column; default [columnBytes]
 }

@@ -28,14 +28,13 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	cfg.Document.Extract = text.Extraction(cfg.Recipe.Extract)
 	c := NewCorpus(&cfg.Recipe, o)
 	cfg.Sketches = o.Sketches
-	cfg = c.room.reading(cfg)
-	c.from.inputs, c.from.options = inputs, cfg.Document
-	c.from.options.Meter = nil // the meter counts the first reading only
-	if err := c.room.reserve(0); err != nil {
+	cfg, err := c.room.reading(cfg)
+	if err != nil {
 		return nil, ingest.Report{}, err // nothing is reserved
 	}
-	err := c.sources.Begin(ctx, inputs)
-	if err == nil {
+	c.from.inputs, c.from.options = inputs, cfg.Document
+	c.from.options.Meter = nil // the meter counts the first reading only
+	if err = c.sources.Begin(ctx, inputs); err == nil {
 		err = checkFields(ctx, inputs, cfg.Document, lists)
 	}
 	if err != nil {
@@ -58,7 +57,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 		err = c.sources.Check()
 	}
 	if err == nil {
-		err = cmp.Or(c.room.reserve(c.Len()), c.end())
+		err = cmp.Or(c.room.comparing(c.Len()), c.end())
 	}
 	if err != nil {
 		c.Close()
@@ -100,7 +99,7 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	if err != nil {
 		return nil, err
 	}
-	if err := c.room.reserve(n); err != nil {
+	if err := c.room.comparing(n); err != nil {
 		return nil, err
 	}
 	c.recipe = files[0].Recipe()

@@ -22,6 +22,8 @@ type Result struct {
 	// that are not alike and protected.
 	Protected int
 
+	Spilled uint64 // bytes of the search that did not fit in the budget, in temporary files
+
 	corpus   *Corpus
 	verified bool
 	found    *cluster.Result

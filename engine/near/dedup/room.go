@@ -10,12 +10,14 @@ import (
 	"example.org/ndd/engine/storage/spill"
 )
 
-// A room is the memory for reading and comparing the documents of a corpus.
+// A room is the memory for reading and comparing the documents of a corpus. Data that grows with their number is in
+// columns, which are temporary files, and in arenas. The buffers of an arena take memory of the budget. When the budget
+// is used up, further buffers are in temporary files. All other memory is reserved before a step begins.
 type room struct {
 	o        *ReadOptions
-	reserved *memory.Reservation // part of o.Budget, for everything
-	spilled  bool                // true if clusters are in temporary files, too
+	reserved *memory.Reservation // memory outside of arenas
 	results  memory.Arena        // memory of clusters
+	spilled  uint64              // number of bytes of arenas in temporary files, in total
 }
 
 // free releases the memory.
@@ -24,106 +26,66 @@ func (r *room) free() {
 	r.results.Free()
 }
 
-// reserve reserves and reports the memory for a number of documents. The number is 0 before documents are read. If the
-// memory is too small to compare them, clusters will be in temporary files.
-func (r *room) reserve(documents int) error {
-	what := fmt.Sprintf("comparing %d documents", documents)
-	if documents == 0 {
-		what = "reading"
+// arena returns an empty arena.
+func (r *room) arena() memory.Arena {
+	a := memory.Arena{Budget: r.o.Budget, Task: "comparing documents of which very many are near others"}
+	if r.o.Budget != nil && memory.CanMapFile {
+		a.Map = func(bytes uint64) ([]byte, error) {
+			r.spilled += bytes
+			return spill.Memory(r.o.Disk, r.o.TempDir, "clusters")(bytes)
+		}
 	}
+	return a
+}
+
+// reserve changes the reserved memory.
+func (r *room) reserve(what string, bytes uint64) (err error) {
 	if r.reserved == nil {
-		r.reserved, _ = r.o.Budget.Reserve(what, 0) // 0 bytes always fit
+		r.reserved, err = r.o.Budget.Reserve(what, bytes)
+		return err
 	}
-	err := r.reserved.Resize(what, r.needBytes(documents))
-	if err != nil && documents > 0 && memory.CanMapFile {
-		r.spilled = true
-		err = r.reserved.Resize(what, r.needBytes(documents))
-	}
-	if r.o.Say != nil {
-		r.o.Say(documents, r.needBytes(documents), r.spilled)
-	}
-	return err
+	return r.reserved.Resize(what, bytes)
 }
 
-// mapping returns the function that allocates memory for data that grows with the number of documents. It returns nil
-// for the system's memory.
-func (r *room) mapping() func(bytes uint64) ([]byte, error) {
-	if !r.spilled {
-		return nil
+// reading reserves the memory for reading, and returns cfg for the memory that remains. It fails if a later step cannot
+// succeed.
+func (r *room) reading(cfg ingest.Config) (ingest.Config, error) {
+	known, left := r.knownBytes(0), r.o.Budget.Left()
+	cfg = cfg.Fit(left - min(left, known))
+	least := r.compareBytes()
+	if r.o.Copies {
+		least = max(least, rewrite.LeastBytes)
 	}
-	return spill.Memory(r.o.Disk, r.o.TempDir, "clusters")
+	return cfg, r.reserve("reading", known+max(cfg.NeedBytes(), least))
 }
 
-// reading returns cfg for the memory that remains for reading.
-func (r *room) reading(cfg ingest.Config) ingest.Config {
-	beside := r.besideBytes(0)
-	cfg = cfg.Fit(r.o.Budget.Left() - min(r.o.Budget.Left(), beside))
-	r.o.readingBytes = cfg.NeedBytes()
-	return cfg
+// comparing reserves the memory for comparing a number of documents, without arenas.
+func (r *room) comparing(documents int) error {
+	return r.reserve(fmt.Sprintf("comparing %d documents", documents), r.knownBytes(documents)+r.compareBytes())
 }
 
 // copying returns the memory for copying inputs. Nothing else takes memory meanwhile.
 func (r *room) copying() uint64 {
 	all := r.o.Budget.Left() + r.reserved.Bytes()
-	return max(all-min(all, r.besideBytes(0)), rewrite.LeastBytes)
+	return max(all-min(all, r.knownBytes(0)), rewrite.LeastBytes)
 }
 
-// needBytes returns the peak memory for a number of documents: the maximum for reading, comparing and copying, plus the
-// memory that is held at the same time. If more than an eighth of the documents are near others, they need more memory.
-// It is reserved when their number is known. Columns are in temporary files.
-func (r *room) needBytes(documents int) uint64 {
-	o := cluster.Options{Threads: r.o.Threads}
-	find := o.NeedBytes(uint64(documents))
-	if r.spilled {
-		find = o.NeedBytes(0)
-	}
-	find = max(find+settleHeap, r.o.readingBytes)
-	if r.o.Copies {
-		find = max(find, rewrite.LeastBytes)
-	}
-	return r.besideBytes(documents) + find
-}
-
-// besideBytes returns the memory that is held during the search for clusters.
-func (r *room) besideBytes(documents int) (bytes uint64) {
-	if known := r.o.Find.KnownBytes; known != nil {
-		bytes = known(documents) // the collector may not have released it yet
-	}
+// compareBytes returns the memory of a search outside of arenas.
+func (r *room) compareBytes() uint64 {
+	bytes := uint64(settleHeap) + cluster.Options{Threads: r.o.Threads}.FixedBytes()
 	if t := r.o.Find.Texts; t != nil {
 		bytes += uint64(t.memory())
 	}
 	return bytes
 }
 
+// knownBytes returns the memory of known documents during a comparison with a number of documents.
+func (r *room) knownBytes(documents int) uint64 {
+	if r.o.Find.KnownBytes == nil {
+		return 0
+	}
+	return r.o.Find.KnownBytes(documents)
+}
+
 // settleHeap is the memory in the Go heap for choosing the kept documents of clusters that are not very large.
 const settleHeap = 4 << 20
-
-// forClusters sets the memory of a search for clusters. The search takes the reserved bytes, and reserves more if many
-// documents are near others.
-func (r *room) forClusters(documents int, o *cluster.Options) {
-	beside := r.besideBytes(documents) + settleHeap
-	if r.reserved == nil || r.reserved.Bytes() < beside {
-		return
-	}
-	o.Memory, o.Results = r.reserved.Bytes()-beside, &r.results
-	if r.results.Map = r.mapping(); r.spilled {
-		o.Memory = 1 // all memory comes from Room
-	}
-	o.Room = func(bytes uint64) (a memory.Arena, err error) {
-		if beside+bytes > r.reserved.Bytes() && !r.spilled {
-			err = r.reserved.Resize("comparing documents of which very many are near others", beside+bytes)
-			if err != nil && memory.CanMapFile {
-				r.spilled, err = true, nil
-			}
-			if r.spilled {
-				bytes = max(r.needBytes(documents), beside) - beside
-			}
-			if r.o.Say != nil {
-				r.o.Say(documents, beside+bytes, r.spilled)
-			}
-		}
-		a.Map = r.mapping()
-		r.results.Map = a.Map
-		return a, err
-	}
-}

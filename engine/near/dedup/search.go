@@ -19,7 +19,7 @@ type search struct {
 // newSearch reserves the memory of a search and returns a search without results.
 func newSearch(c *Corpus, o Options) (s *search, err error) {
 	if c.room.reserved == nil { // documents were appended
-		if err := c.room.reserve(c.Len()); err != nil {
+		if err := c.room.comparing(c.Len()); err != nil {
 			return nil, err
 		}
 	}
@@ -34,8 +34,8 @@ func newSearch(c *Corpus, o Options) (s *search, err error) {
 	for _, also := range o.Also {
 		k = max(k, also.K)
 	}
-	s.near = cluster.Options{K: k, Threads: c.o.Threads, Meter: o.Meter, Prefer: s.prefer}
-	c.room.forClusters(c.Len(), &s.near)
+	s.near = cluster.Options{K: k, Threads: c.o.Threads, Meter: o.Meter, Prefer: s.prefer, Arena: c.room.arena(),
+		Results: &c.room.results}
 	return s, nil
 }
 

@@ -67,7 +67,7 @@ func TestSpilled(t *testing.T) {
 	keep, err := keep.Parse("rank,longest")
 	must.Do(t, err)
 	all := ReadOptions{Keep: keep, Source: source.Options{Field: "set", Protect: []string{"s2"}}}
-	similar := Rule{{Jaccard: 0.7}}
+	similar, spilled := Rule{{Jaccard: 0.7}}, uint64(0)
 	kinds := []string{"templates", "one template", "equal", "different"}
 	for i, kind := range long.Raced(kinds, kinds[:1]) {
 		write(t, map[string]string{"in.jsonl": documentsOf(kind, n)})
@@ -98,10 +98,14 @@ func TestSpilled(t *testing.T) {
 				if err != nil {
 					t.Fatal(kind, c.name, few, err)
 				}
-				if corpus.room.spilled = few; corpus.prints.IsSpilled() != few {
-					t.Fatalf("%s, %s: spilled %v", kind, c.name, !few)
+				if few {
+					corpus.o.Budget = memory.NewBudget(memory.Set(1))
+					corpus.room.results = corpus.room.arena()
 				}
 				r := found(t, corpus, c.find)
+				if spilled += r.Spilled; corpus.prints.IsSpilled() != few || !few && r.Spilled > 0 {
+					t.Fatalf("%s, %s: %d bytes spilled, limited %v", kind, c.name, r.Spilled, few)
+				}
 				copies, report := copied(t, r)
 				got := fmt.Sprintln(r.found.Distinct, r.Rejected, r.SameURL, report, copies)
 				for _, r := range append(r.Also, r) {
@@ -114,8 +118,8 @@ func TestSpilled(t *testing.T) {
 			}
 		}
 	}
-	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
-		t.Error(left, err)
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 || spilled == 0 {
+		t.Error(left, err, spilled)
 	}
 }
 
@@ -137,8 +141,8 @@ func TestSpilledPrints(t *testing.T) {
 			must.Do(t, c.Append(Document{ID: "d", Fingerprint: simhashOf(f), TextBytes: i % 100}))
 		}
 		r := found(t, c, Options{K: 3})
-		if c.room.spilled != (limit == 11<<20) {
-			t.Fatal(limit, c.room.spilled)
+		if (r.Spilled > 0) != (limit == 11<<20) {
+			t.Fatal(limit, r.Spilled)
 		}
 		got := fmt.Sprintln(r.found.Distinct, r.NumDropped(), keptRows(r))
 		if want = cmp.Or(want, got); got != want {
@@ -165,14 +169,16 @@ func TestSpillFull(t *testing.T) {
 			return nil
 		})
 		c := NewCorpus(nil, o)
-		err := c.room.reserve(0)
+		var err error
 		for i := 0; i < n && err == nil; i++ {
 			err = c.Append(Document{Fingerprint: simhashOf(uint64(i/2) * 0x9e3779b97f4a7c15)})
 		}
 		if err == nil && writes >= full {
 			t.Errorf("call %d failed, and the documents behind it were appended", full)
 		}
-		if c.room.spilled = true; err == nil {
+		if err == nil {
+			c.o.Budget = memory.NewBudget(memory.Set(c.room.compareBytes()))
+			c.room.results = c.room.arena()
 			_, err = Find(t.Context(), c, Options{K: 1})
 		}
 		c.Close()

@@ -15,14 +15,8 @@ func (s *search) settleTexts(ctx context.Context) (err error) {
 	if t.Begin != nil {
 		t.Begin()
 	}
-	var arena memory.Arena
-	defer func() { arena.Free() }()
-	if s.near.Room != nil {
-		rows := s.r.found.Rows()
-		if arena, err = s.near.Room(uint64(rows) * uint64(resultBytes+comparedBytes+dividedBytes*(1+len(s.o.Also)))); err != nil {
-			return err
-		}
-	}
+	arena := s.c.room.arena()
+	defer arena.Free()
 	members := memory.In[Row](&arena, s.r.found.Rows(), &err)[:0]
 	if err != nil {
 		return err
@@ -49,13 +43,6 @@ func (s *search) settleTexts(ctx context.Context) (err error) {
 	}
 	return s.settleAll(ctx, s.set.judge)
 }
-
-// Memory in bytes for each row that is near another one.
-const (
-	resultBytes   = 16 // in a [cluster.Result]
-	comparedBytes = 40 // during the comparison of texts: its row, number, text and the location of the set
-	dividedBytes  = 24 // in a division
-)
 
 // distinct returns the first member with each text, in ascending order like members. For each member it returns the
 // index of its text in firsts. It takes 4 bytes of memory a member, and 12 more if texts have hashes.
