@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cespare/xxhash/v2"
+
 	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/result"
@@ -20,10 +22,11 @@ import (
 
 // The decisions about a corpus by input file, so that a share of a copy reads only those about its own files:
 //
-//	decisions.tsv   file | bytes | dropped           for each input file, in order
+//	decisions.tsv   file | bytes | dropped | check   for each input file, in order
 //	decisions.rows  row | hash of the ID | ...       for each dropped document, in the order of the table
 //
-// bytes is the size of the file, empty if it is unknown. dropped is the number of dropped documents. Both numbers of
+// bytes is the size of the file, empty if it is unknown. dropped is the number of dropped documents. check is the hash
+// of file, bytes and the rows of the file, so that a share detects damage in what it reads. Both numbers of
 // decisions.rows are little-endian uint64. The hash is never 0.
 const (
 	FilesName = "decisions.tsv"
@@ -33,14 +36,26 @@ const (
 
 // fileColumns are the columns of decisions.tsv.
 var fileColumns = []result.Column{{Name: "file", Kind: result.Text}, {Name: "bytes", Kind: result.Integer, Optional: true},
-	{Name: "dropped", Kind: result.Integer}}
+	{Name: "dropped", Kind: result.Integer}, {Name: "check", Kind: result.Text}}
 
 // An InputFile is a row of decisions.tsv.
 type InputFile struct {
 	Path    string
 	Bytes   int64 // size; -1 if it is unknown
 	Dropped int64 // number of dropped documents
+
+	check *xxhash.Digest // of the path, the size and the rows
 }
+
+// begin returns the hash of a file before its rows.
+func (f *InputFile) begin() *xxhash.Digest {
+	check := xxhash.New()
+	fmt.Fprintf(check, "%s\x00%d\x00", f.Path, f.Bytes)
+	return check
+}
+
+// checkText returns the hash of a file as decisions.tsv has it.
+func checkText(check *xxhash.Digest) string { return fmt.Sprintf("%016x", check.Sum64()) }
 
 // A Drop is a dropped document.
 type Drop struct {
@@ -51,6 +66,9 @@ type Drop struct {
 
 // WriteRows writes decisions.rows and counts the dropped documents of each file. Both are in the order of the inputs.
 func WriteRows(w *bufio.Writer, files []InputFile, drops iter.Seq[Drop]) error {
+	for i := range files {
+		files[i].check = files[i].begin()
+	}
 	i := 0
 	var record [rowBytes]byte
 	for d := range drops {
@@ -63,6 +81,7 @@ func WriteRows(w *bufio.Writer, files []InputFile, drops iter.Seq[Drop]) error {
 		files[i].Dropped++
 		binary.LittleEndian.PutUint64(record[:], uint64(d.Row))
 		binary.LittleEndian.PutUint64(record[8:], shortHash(d.ID))
+		files[i].check.Write(record[:])
 		if _, err := w.Write(record[:]); err != nil {
 			return err
 		}
@@ -70,7 +89,7 @@ func WriteRows(w *bufio.Writer, files []InputFile, drops iter.Seq[Drop]) error {
 	return nil
 }
 
-// WriteFiles writes decisions.tsv.
+// WriteFiles writes decisions.tsv, after [WriteRows] for the same files.
 func WriteFiles(w *bufio.Writer, files []InputFile) error {
 	t := result.NewTableWriter(w, result.TSV, fileColumns...)
 	for _, f := range files {
@@ -79,7 +98,7 @@ func WriteFiles(w *bufio.Writer, files []InputFile) error {
 		} else {
 			t.Integer(f.Bytes)
 		}
-		if err := t.Integer(f.Dropped).End(); err != nil {
+		if err := t.Integer(f.Dropped).Text(checkText(f.check)).End(); err != nil {
 			return err
 		}
 	}
@@ -95,57 +114,83 @@ func (l *List) readFiles(ctx context.Context) error {
 		return in.Named(err)
 	}
 	defer rows.Close()
-	columns := func([]string) (names []string, err error) {
+	columns := func(have []string) (names []string, err error) {
 		for _, c := range fileColumns {
 			names = append(names, c.Name)
 		}
-		return names, nil
+		if !slices.Equal(have, names) {
+			err = fmt.Errorf("%w: the columns are %.300q, not %q: make decisions again", store.ErrCorrupt, have, names)
+		}
+		return names, err
 	}
 	err = result.ReadTable(ctx, dir+"/"+FilesName, columns, func(cells []result.Cell) error {
-		size, n, err := int64(-1), int64(0), error(nil)
-		if cells[1].Found {
-			size, err = strconv.ParseInt(cells[1].Text, 10, 64)
+		in, err := inputFileOf(cells)
+		if err == nil && in.Dropped > rows.Bytes/rowBytes-l.Rows {
+			err = fmt.Errorf("%w: %d dropped, where %s has %d bytes", store.ErrCorrupt, in.Dropped, RowsName, rows.Bytes)
 		}
-		if err == nil {
-			n, err = strconv.ParseInt(cells[2].Text, 10, 64)
+		if err != nil {
+			return err
 		}
-		if err != nil || n < 0 || n > rows.Bytes/rowBytes-l.Rows {
-			return fmt.Errorf("%w: %s bytes and %s dropped, where %s has %d bytes", store.ErrCorrupt, cells[1].Text,
-				cells[2].Text, RowsName, rows.Bytes)
-		}
-		offset := l.Rows * rowBytes
-		l.Rows += n
-		key := object.Clean(cells[0].Text)
-		f := l.files[key]
-		switch {
-		case f == nil && l.others[key]:
-			return nil
-		case f == nil:
-			l.addStrange(cells[0].Text, n)
-			return nil
-		case f.bytes >= 0 && size >= 0 && f.bytes != size:
-			return mixedError(fmt.Sprintf("%s has %d bytes, and had %d when the decisions were made: give the same files, or make "+
-				"decisions again", cells[0].Text, f.bytes, size))
-		}
-		f.isDecided, f.rows = true, make([]row, n)
-		own := bufio.NewReader(io.NewSectionReader(rows, offset, n*rowBytes))
-		for i := range f.rows {
-			var record [rowBytes]byte
-			if _, err := io.ReadFull(own, record[:]); err != nil {
-				return fmt.Errorf("%s: %w", RowsName, err)
-			}
-			f.rows[i] = row{int64(binary.LittleEndian.Uint64(record[:])), binary.LittleEndian.Uint64(record[8:])}
-		}
-		if !slices.IsSortedFunc(f.rows, func(a, b row) int { return a.compare(b.number) }) {
-			return fmt.Errorf("%w: the rows in %s are not in order", store.ErrCorrupt, RowsName)
-		}
-		return nil
+		own := io.NewSectionReader(rows, l.Rows*rowBytes, in.Dropped*rowBytes)
+		l.Rows += in.Dropped
+		return l.readRows(&in, own, cells[3].Text)
 	})
 	if err == nil && l.Rows*rowBytes != rows.Bytes {
 		err = fmt.Errorf("%s: %w: %d bytes, where %s has %d dropped documents", in.Path, store.ErrCorrupt, rows.Bytes, FilesName,
 			l.Rows)
 	}
 	return err
+}
+
+// inputFileOf returns the input file of a row of decisions.tsv.
+func inputFileOf(cells []result.Cell) (f InputFile, err error) {
+	f = InputFile{Path: cells[0].Text, Bytes: -1}
+	if cells[1].Found {
+		f.Bytes, err = strconv.ParseInt(cells[1].Text, 10, 64)
+	}
+	if err == nil {
+		f.Dropped, err = strconv.ParseInt(cells[2].Text, 10, 64)
+	}
+	if err != nil || f.Dropped < 0 {
+		err = fmt.Errorf("%w: %.30q bytes and %.30q dropped", store.ErrCorrupt, cells[1].Text, cells[2].Text)
+	}
+	return f, err
+}
+
+// readRows reads the rows of an input file, if the list's share has the file.
+func (l *List) readRows(in *InputFile, from io.Reader, check string) error {
+	key := object.Clean(in.Path)
+	f := l.files[key]
+	switch {
+	case f == nil && l.others[key]:
+		return nil
+	case f == nil:
+		l.addStrange(in.Path, in.Dropped)
+		return nil
+	case f.isDecided:
+		return fmt.Errorf("%w: %s is there twice", store.ErrCorrupt, in.Path)
+	case f.bytes >= 0 && in.Bytes >= 0 && f.bytes != in.Bytes:
+		return mixedError(fmt.Sprintf("%s has %d bytes, and had %d when the decisions were made: give the same files, or make "+
+			"decisions again", in.Path, f.bytes, in.Bytes))
+	}
+	f.isDecided, f.rows = true, make([]row, in.Dropped)
+	digest := in.begin()
+	own := io.TeeReader(bufio.NewReader(from), digest)
+	for i := range f.rows {
+		var record [rowBytes]byte
+		if _, err := io.ReadFull(own, record[:]); err != nil {
+			return fmt.Errorf("%s: %w", RowsName, err)
+		}
+		f.rows[i] = row{int64(binary.LittleEndian.Uint64(record[:])), binary.LittleEndian.Uint64(record[8:])}
+		if i > 0 && f.rows[i].number <= f.rows[i-1].number {
+			return fmt.Errorf("%w: the rows of %s in %s are not in order", store.ErrCorrupt, in.Path, RowsName)
+		}
+	}
+	if checkText(digest) != check {
+		return fmt.Errorf("%w: %s and its rows in %s have the check %s, not %.30s", store.ErrCorrupt, in.Path, RowsName,
+			checkText(digest), check)
+	}
+	return nil
 }
 
 // A mixedError reports that decisions and files do not belong together.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -76,25 +77,34 @@ func testFolder(t *testing.T, table string, want map[string]string) {
 		}
 	}
 
+	const header = "file\tbytes\tdropped\tcheck\n"
 	size := fmt.Sprint(len("a text of some words that says nothing"))
 	for _, c := range []struct {
 		name, table, rows string
 		kind              error
 		want              string
 	}{
-		{"a file without a decision", strings.Replace(names.String(), "in/b/c.txt\t"+size+"\t0\n", "", 1), rows.String(),
+		{"a file without a decision", regexp.MustCompile("in/b/c.txt\t.*\n").ReplaceAllString(names.String(), ""), rows.String(),
 			simhash.ErrMixed, "done has no decision about in/b/c.txt: give the inputs of that run"},
 		{"another size", strings.Replace(names.String(), "in/b/c.txt\t"+size, "in/b/c.txt\t7", 1), rows.String(),
 			simhash.ErrMixed, "in/b/c.txt has " + size + " bytes, and had 7 when the decisions were made"},
 		{"rows cut short", names.String(), rows.String()[:rows.Len()-1], store.ErrCorrupt, "decisions.rows has"},
 		{"more rows", names.String(), rows.String() + rows.String(), store.ErrCorrupt, "bytes, where decisions.tsv has"},
-		{"a negative number", strings.Replace(names.String(), "\t0\n", "\t-1\n", 1), rows.String(), store.ErrCorrupt, "-1 dropped"},
-		{"a huge number", strings.Replace(names.String(), "\t0\n", "\t1152921504606846976\n", 1), rows.String(),
+		{"a negative number", strings.Replace(names.String(), "\t0\t", "\t-1\t", 1), rows.String(), store.ErrCorrupt, `"-1" dropped`},
+		{"a huge number", strings.Replace(names.String(), "\t0\t", "\t1152921504606846976\t", 1), rows.String(),
 			store.ErrCorrupt, "1152921504606846976 dropped"},
-		{"a number that is none", strings.Replace(names.String(), "\t0\n", "\tx\n", 1), rows.String(), store.ErrCorrupt, "x dropped"},
-		{"rows out of order", "file\tbytes\tdropped\nin/1.jsonl\t\t2\n", "\x02" + strings.Repeat("\x00", 15) + "\x01" + strings.Repeat("\x00", 15),
+		{"a number that is none", strings.Replace(names.String(), "\t0\t", "\tx\t", 1), rows.String(), store.ErrCorrupt, `"x" dropped`},
+		{"another number of columns", "file\tbytes\tdropped\nin/1.jsonl\t\t2\n", rows.String(), store.ErrCorrupt, "the columns are"},
+		{"another column", strings.Replace(names.String(), "bytes", "Bytes", 1), rows.String(), store.ErrCorrupt, "the columns are"},
+		{"a file twice", header + strings.Repeat(strings.Split(names.String(), "\n")[1]+"\n", 2), rows.String() + rows.String(),
+			store.ErrCorrupt, "in/1.jsonl is there twice"},
+		{"another row", names.String(), "\x01" + rows.String()[1:], store.ErrCorrupt, "in/1.jsonl and its rows in decisions.rows have the check"},
+		{"another check", strings.Replace(names.String(), "\t1\t", "\t1\tx", 1), rows.String(), store.ErrCorrupt, "have the check"},
+		{"the same row twice", header + "in/1.jsonl\t\t2\tx\n", strings.Repeat(rows.String()[:16], 2), store.ErrCorrupt,
+			"are not in order"},
+		{"rows out of order", header + "in/1.jsonl\t\t2\tx\n", "\x02" + strings.Repeat("\x00", 15) + "\x01" + strings.Repeat("\x00", 15),
 			store.ErrCorrupt, "are not in order"},
-		{"files of another run", "file\tbytes\tdropped\nout/1.jsonl\t\t1\n", rows.String()[:16], nil, "none of its files is an input"},
+		{"files of another run", header + "out/1.jsonl\t\t1\tx\n", rows.String()[:16], nil, "none of its files is an input"},
 	} {
 		write(c.table, c.rows)
 		if _, err := Read(t.Context(), "done", []string{"in"}, nil); err == nil || c.kind != nil && !errors.Is(err, c.kind) ||
