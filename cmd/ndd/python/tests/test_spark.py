@@ -110,10 +110,6 @@ def check(pages, armed=None, steps=None, **options):
     clean.rows.unpersist()
 
 
-def test_one(pages):
-    check(pages)
-
-
 def test_fields(pages):
     check(pages, keep=["newest", "score", "shortest"])
     check(pages, keep="rank,longest", threshold=0.8, k=5)
@@ -136,17 +132,16 @@ def test_preferences(spark, keep, values):
 
 
 def test_shuffle(pages):
-    check(pages, join="shuffle", keep="longest", partitions=3)
-    check(pages, join="shuffle", keep="score", threshold=0)
+    check(pages, join="shuffle", keep="score", threshold=0, partitions=3)
 
 
-@pytest.mark.parametrize("join, steps", [
-    ("one", {"fingerprint", "dedup"}),
-    ("shuffle", {"mapreduce map fingerprint", "mapreduce collect dedup"} | {f"mapreduce {s} {job}" for s in ("map", "reduce") for job in ("pairs", "dedup")}),
+@pytest.mark.parametrize("join, keep, steps", [
+    ("one", "first", {"fingerprint", "dedup"}),
+    ("shuffle", "longest", {"mapreduce map fingerprint", "mapreduce collect dedup"} | {f"mapreduce {s} {job}" for s in ("map", "reduce") for job in ("pairs", "dedup")}),
 ])
-def test_killed(pages, folder, join, steps):
+def test_killed(pages, folder, join, keep, steps):
     (folder / "armed").mkdir()
-    check(pages, folder / "armed", steps, join=join)
+    check(pages, folder / "armed", steps, join=join, keep=keep)
 
 
 def test_changed_rows(spark, folder):
