@@ -52,7 +52,7 @@ func (f File) Copy(ctx context.Context, w io.Writer) error {
 // Raw opens the file for reading as it is. The error names it.
 func (f File) Raw(ctx context.Context) (io.ReadCloser, error) {
 	if isHDFS(f.Path) {
-		return startHadoop(ctx, f.Path, f.Size(), "-cat")
+		return startHadoopCat(ctx, f)
 	}
 	if object.Is(f.Path) {
 		return object.From(ctx).Open(ctx, f.Path)

@@ -62,7 +62,7 @@ func openHDFS(ctx context.Context, f File) (*hadoopFile, error) {
 			}
 		}
 	}
-	command, err := startHadoop(ctx, f.Path, f.Size(), "-cat")
+	command, err := startHadoopCat(ctx, f)
 	return &hadoopFile{hadoopCommand: command, file: f}, err
 }
 
@@ -85,6 +85,14 @@ func (h *hadoopFile) Close() error {
 	h.temp.Close() // it may be nil
 	return h.hadoopCommand.Close()
 }
+
+// startHadoopCat starts to read a file. The client takes its name as a pattern.
+func startHadoopCat(ctx context.Context, f File) (*hadoopCommand, error) {
+	return startHadoop(ctx, hadoopPattern.ReplaceAllString(f.Path, `\$0`), f.Size(), "-cat")
+}
+
+// hadoopPattern matches the characters with a meaning in a pattern.
+var hadoopPattern = regexp.MustCompile(`[][{}*?\\]`)
 
 // startHadoop starts a command of the client for a path. It reads up to bytes, which is -1 if it is unknown.
 func startHadoop(ctx context.Context, path string, bytes int64, args ...string) (*hadoopCommand, error) {
