@@ -12,9 +12,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// envRequire names backends, separated by commas, that a test run must have
-// used: a run on a machine that cannot serve one of them fails instead of testing
-// less than it was meant to.
+// envRequire names backends, separated by commas, that a test run must use. A run on a machine without one of them
+// fails, because it would test less than intended.
 const envRequire = "NDD_REQUIRE_KERNEL"
 
 // exercised counts the tests that ran on each backend.
@@ -81,7 +80,7 @@ func assemblyOf(t *testing.T, arch string) (text string) {
 	return text
 }
 
-// TestBackendsWhole: the table of kernels says of every backend with assembly exactly for which kernels it has some.
+// TestBackendsWhole: for each backend with assembly, the table of kernels lists exactly the kernels that have assembly.
 func TestBackendsWhole(t *testing.T) {
 	source := map[string]string{"amd64": assemblyOf(t, "amd64"), "arm64": assemblyOf(t, "arm64")}
 	suffixes := map[string]string{AVX512: "AVX512", AVX2: "AVX2", NEON: "NEON"}

@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// The instructions by which cpuid asks the processor; this test answers instead.
+// The instructions with which cpuid asks the processor. This test answers instead.
 
 //go:linkname cpuidLeaf github.com/klauspost/cpuid/v2.cpuid
 var cpuidLeaf func(leaf uint32) (eax, ebx, ecx, edx uint32)
@@ -20,15 +20,15 @@ var cpuidSubleaf func(leaf, subleaf uint32) (eax, ebx, ecx, edx uint32)
 //go:linkname cpuidXCR0 github.com/klauspost/cpuid/v2.xgetbv
 var cpuidXCR0 func(index uint32) (eax, edx uint32)
 
-// What the operating system saves of the registers: the low bits of XCR0.
+// Registers that the operating system saves: the low bits of XCR0.
 const (
 	saveSSE    = 0x03
 	saveAVX    = 0x07
 	saveAVX512 = 0xe7
 )
 
-// machine is a processor as its maker sells it, under an operating system or a
-// hypervisor as it may be met, and the best backend that it can run.
+// machine is a processor as it is sold, under a realistic operating system or hypervisor, and the best backend that it
+// can run.
 type machine struct {
 	name  string
 	has   []cpuid.FeatureID
@@ -123,7 +123,7 @@ var places = map[cpuid.FeatureID]place{
 	cpuid.LZCNT:           {0x80000001, 2, 5},
 }
 
-// answer is what the machine's CPUID instruction says.
+// answer returns the answer of the machine's CPUID instruction.
 func (m machine) answer(leaf uint32) (eax, ebx, ecx, edx uint32) {
 	r := [4]uint32{}
 	switch leaf {
@@ -144,7 +144,7 @@ func (m machine) answer(leaf uint32) (eax, ebx, ecx, edx uint32) {
 	return r[0], r[1], r[2], r[3]
 }
 
-// The whole way from the bits of CPUID and XCR0 to the backend.
+// TestServedByCPUID derives the backend from the bits of CPUID and XCR0.
 func TestServedByCPUID(t *testing.T) {
 	leaf, subleaf, xcr0 := cpuidLeaf, cpuidSubleaf, cpuidXCR0
 	defer func() {

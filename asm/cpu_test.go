@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// TestServed: what a machine runs is the assembly that is compiled in, and of that what it has the features of.
+// TestServed: a machine runs the best backend that is compiled in and whose features it has.
 func TestServed(t *testing.T) {
 	for _, c := range []struct {
 		assembly string
@@ -33,9 +33,8 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// What an amd64 instruction needs: the extensions below by name, or by its family
-// no more than what AVX2 and AVX-512F, BW and VL have between them. Whoever uses a
-// new mnemonic says here where it belongs.
+// The extensions that each amd64 instruction needs. An instruction that is not listed needs at most AVX2 and AVX-512F,
+// BW and VL. Add new mnemonics here.
 var (
 	extensions = map[cpuid.FeatureID]string{
 		cpuid.POPCNT:          "POPCNTL POPCNTQ",
@@ -66,8 +65,7 @@ var (
 		`|VP(ACK[SU]S(WB|DW)|UNPCK[LH](BW|WD|DQ|QDQ)|MASKMOV[DQ]|GATHER[DQ][DQ]|BLENDV[BDQ]))$`)
 )
 
-// The features listed for avx512 are exactly those that the assembly uses, as far
-// as mnemonics tell.
+// TestFeaturesListed: the features listed for avx512 are exactly those of the instructions in the assembly.
 func TestFeaturesListed(t *testing.T) {
 	belongs := map[string]cpuid.FeatureID{}
 	for f, mnemonics := range extensions {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDecodeKernelAnswers: the kernels decode ordinary blocks themselves, and leave the cursor where
-// the block's last key is.
+// TestDecodeKernelAnswers: the kernels decode ordinary blocks without the generic form, and move the cursor to the
+// block's last key.
 func TestDecodeKernelAnswers(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		if Backend() == Generic {

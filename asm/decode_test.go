@@ -18,8 +18,8 @@ type testCode struct {
 	window  Window
 }
 
-// newTestCode makes a complete code of n >= 2 symbols at random: leaves are split until there are
-// enough, so that some codes are long. The symbols are drawn from those below 64-skip.
+// newTestCode makes a complete random code of n >= 2 symbols below 64-skip. It splits leaves until there are n, so that
+// some codes are long.
 func newTestCode(rng *rand.Rand, n, skip int) *testCode {
 	type leaf struct {
 		word   uint16
@@ -46,7 +46,7 @@ func newTestCode(rng *rand.Rand, n, skip int) *testCode {
 	return c
 }
 
-// symbolAt returns the symbol whose code begins at a bit of the block, reading zeros behind it.
+// symbolAt returns the symbol whose code begins at a bit of the block. After the end of the block it reads zeros.
 func (c *testCode) symbolAt(block []byte, bit int) int {
 	var v uint16
 	for i := range WindowBits {
@@ -85,8 +85,7 @@ func decodeOracle(c *testCode, block []byte, key uint64, n int) (keys []uint64, 
 	return keys, true
 }
 
-// encode writes the longest beginning of a random ascending sequence that fits: each h is drawn, as
-// long as the key has a 0 there.
+// encode writes as many keys of a random ascending sequence as fit. It draws each h, as long as bit h of the key is 0.
 func (c *testCode) encode(rng *rand.Rand, blockBytes, maxKeys int) (block []byte, key uint64, n int) {
 	block = make([]byte, blockBytes)
 	first := rng.Uint64() >> rng.IntN(64)
@@ -177,8 +176,8 @@ func TestDecode(t *testing.T) {
 	})
 }
 
-// TestDecodeDense decodes what Huffman blocks look like in a table, consecutive keys and the ruler
-// sequence, to and over every chunk and every call; and with a bit flipped anywhere in one that takes several.
+// TestDecodeDense decodes blocks with consecutive keys and with the ruler sequence, up to and past each chunk and each
+// call. It also flips each bit of a block that takes several calls.
 func TestDecodeDense(t *testing.T) {
 	w, rng := rulerWindow(), rand.New(rand.NewPCG(5, 5))
 	sizes := []int{16_384, 16_385, 16_386, 32_769, 32_770, 40_001, 65_535}

@@ -10,7 +10,7 @@ import "unsafe"
 // assembly names the architecture of the assembly in this build.
 const assembly = "amd64"
 
-// At most one of them is true. Neither is true when the generic backend is in use.
+// At most one of them is true. All are false if the generic backend is in use.
 var useAVX512, useAVX2 bool
 
 // use selects a backend, which the machine must support.

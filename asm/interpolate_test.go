@@ -35,7 +35,7 @@ func sortedSets(rng *rand.Rand, n int) map[string][]uint64 {
 	}
 }
 
-// soughtFor is what to seek in keys: keys, their neighbours, anything, both ends.
+// soughtFor returns keys to search: stored keys, their neighbours, random keys, and both ends.
 func soughtFor(rng *rand.Rand, keys []uint64, n int) []uint64 {
 	sought := []uint64{0, 1, 1<<64 - 1, 1 << 63}
 	for len(sought) < n {

@@ -16,11 +16,11 @@ type joinCase struct {
 	words   []uint64
 }
 
-// newJoinBuckets makes buckets of so many queries each, of which there must be a power of two, for leading bits. Lanes
-// are zeros.
+// newJoinBuckets makes one bucket for each size, for the leading bits. The number of buckets must be a power of two.
+// All lanes are zero.
 func newJoinBuckets(sizes []int, lanes int) *JoinBuckets {
 	b := &JoinBuckets{Shift: 64 - bits.TrailingZeros(uint(len(sizes))), Lanes: lanes}
-	b.Shift = min(b.Shift, 63) // one bucket is that of any bit
+	b.Shift = min(b.Shift, 63) // a single bucket ignores the bits
 	lane := uint32(0)
 	for _, size := range sizes {
 		half := lane / 2
@@ -35,8 +35,8 @@ func newJoinBuckets(sizes []int, lanes int) *JoinBuckets {
 	return b
 }
 
-// newJoinCase makes buckets of the sizes that sizeOf gives, on guarded memory, and words of which a third are near a
-// query.
+// newJoinCase makes buckets on guarded memory, with the sizes that sizeOf returns, and words. A third of the words are
+// near a query.
 func newJoinCase(t testing.TB, r *rand.Rand, bucketBits, words, lanes int, sizeOf func(bucket int) int) joinCase {
 	sizes := make([]int, 1<<bucketBits)
 	for i := range sizes {
@@ -62,7 +62,7 @@ func newJoinCase(t testing.TB, r *rand.Rand, bucketBits, words, lanes int, sizeO
 	return c
 }
 
-// find is all that Join finds, with whatever room, and which words were left to the caller.
+// find returns all pairs that Join finds with the given buffer, and the words that Join left to the caller.
 func (c joinCase) find(t testing.TB, dst []JoinPair, k int) (hits []JoinPair, long []int) {
 	for at := 0; at < len(c.words); {
 		n, done := Join(dst, c.words[at:], c.buckets, k)
@@ -102,7 +102,7 @@ func (c joinCase) oracle(k int) (hits []JoinPair, long []int) {
 	return hits, long
 }
 
-// Buckets of every kind, every number of lanes, words of every length, any room.
+// TestJoin tests buckets of every kind, every number of lanes, words of every length, and buffers of any size.
 func TestJoin(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 99))
 	room := guard.New(t, 8*(3*JoinLanesMax))
@@ -132,7 +132,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// checkJoin compares what every backend finds, with some room at a time, with the oracle.
+// checkJoin compares the pairs of every backend with the oracle, for a buffer of limited size.
 func checkJoin(t *testing.T, c joinCase, k int, dst []JoinPair) {
 	want, wantLong := c.oracle(k)
 	if k < 0 {

@@ -77,7 +77,7 @@ func TestLeavesZeroOne(t *testing.T) {
 	})
 }
 
-// TestLeavesStop: many leaves, more than a call takes, of which one may be too long.
+// TestLeavesStop passes more leaves than one call takes. One of them may be too long.
 func TestLeavesStop(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		for seed := range uint64(40) {

@@ -9,7 +9,7 @@ import (
 	"example.org/ndd/engine/oracle/guard"
 )
 
-// nearBucket returns n keys of which some are near others; of the rest, none are by chance.
+// nearBucket returns n keys. Some are near others; the rest are near no key, not even by chance.
 func nearBucket(rng *rand.Rand, n, k int) []uint64 {
 	keys := make([]uint64, n)
 	for i := range keys {
@@ -20,8 +20,8 @@ func nearBucket(rng *rand.Rand, n, k int) []uint64 {
 	return keys
 }
 
-// checkNearRows compares NearRows, in calls with some room, at both ends of guarded memory, with comparing all pairs of
-// buckets of such sizes, of which the last may be too large.
+// checkNearRows compares NearRows with a comparison of all pairs in buckets of the given sizes. The last bucket may be
+// too large. Each call has a buffer of the given size, and the slices are at both ends of guarded memory.
 func checkNearRows(t *testing.T, rng *rand.Rand, sizes []int, k, room int) {
 	t.Helper()
 	var all []uint64

@@ -10,7 +10,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// newPlanar makes the lines of sorted keys, some of them wide, and the word behind the last.
+// newPlanar makes the lines of sorted keys, some of them wide, and the sentinel word after the last line.
 func newPlanar(keys []uint64, bucketBits uint, perLine uint64) *PlanarTable {
 	low := make([]uint16, len(keys)+PlanarPad)
 	for i, key := range keys {
@@ -31,7 +31,7 @@ func newPlanar(keys []uint64, bucketBits uint, perLine uint64) *PlanarTable {
 	return p
 }
 
-// planarOf is a table of lines and low bits as they are.
+// planarOf returns a table of the given lines and low bits, without checks.
 func planarOf(lines []uint64, low []uint16, keys uint64, bucketBits uint, perLine uint64) *PlanarTable {
 	return &PlanarTable{Lines: lines, Low: low, Keys: keys, BucketBits: bucketBits, PerLine: perLine,
 		Inverse: PlanarInverse(perLine)}
@@ -52,8 +52,7 @@ func (p *PlanarTable) setLine(line, base uint64, keys []uint64) {
 	}
 }
 
-// guarded is p on memory between inaccessible pages, at their head and at their
-// tail.
+// guarded copies p to memory between inaccessible pages, at the head and at the tail.
 func guarded(t testing.TB, p *PlanarTable) [2]*PlanarTable {
 	lines0, lines1 := guard.Copies(t, p.Lines)
 	low0, low1 := guard.Copies(t, p.Low)
@@ -76,8 +75,8 @@ func planarProbes(r *rand.Rand, keys []uint64, n int) []PlanarProbe {
 	return probes
 }
 
-// findPlanar is what PlanarLocate and PlanarScan find, by looking at all keys, for the probes
-// whose line is not wide and whose bucket has not too many keys.
+// findPlanar computes the results of PlanarLocate and PlanarScan by comparing all keys. It leaves out probes with a
+// wide line, or with a bucket of too many keys.
 func findPlanar(keys []uint64, bucketBits uint, probe PlanarProbe) (start, length uint64, hits []uint64) {
 	shift := 64 - bucketBits
 	for i, key := range keys {
@@ -110,8 +109,7 @@ func planarSets(r *rand.Rand) [][]uint64 {
 	return all
 }
 
-// Every probe of every set: the extent is the bucket, the hits are all its close keys,
-// and probes are only passed over where the line cannot tell.
+// TestPlanar: for every probe of every set, the extent is the bucket, and the hits are exactly its near keys.
 func TestPlanar(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
@@ -193,7 +191,7 @@ func checkPlanarProbes(t *testing.T, r *rand.Rand, p *PlanarTable, keys []uint64
 	return located, passed
 }
 
-// The quotient by the inverse is exact up to the most bits of a bucket.
+// TestPlanarInverse: the quotient by the inverse is exact for every number of bits that a bucket can have.
 func TestPlanarInverse(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for perLine := uint64(2); perLine <= PlanarLineBits; perLine++ {
@@ -209,8 +207,8 @@ func TestPlanarInverse(t *testing.T) {
 	}
 }
 
-// TestPlanarPanics: slices that are too short for what the numbers say, and numbers out of their limits, by the part of
-// the table that a kernel reads.
+// TestPlanarPanics: each kernel panics if a slice is too short for its numbers, or if a number exceeds its limit. The
+// cases have the name of the part of the table that the kernel reads.
 func TestPlanarPanics(t *testing.T) {
 	lines := map[string]func(p *PlanarTable){
 		"locate":         func(p *PlanarTable) { PlanarLocate(p, nil, nil, 0, nil, nil) },
@@ -246,7 +244,8 @@ func TestPlanarPanics(t *testing.T) {
 	}
 }
 
-// Extents of every length at every place, whose elements behind the extent would hit.
+// TestPlanarScanEveryLength scans extents of every length at every position. The elements after the extent would be
+// hits.
 func TestPlanarScanEveryLength(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		low := make([]uint16, PlanarLongest+40+PlanarPad)
@@ -272,7 +271,7 @@ func TestPlanarScanEveryLength(t *testing.T) {
 	})
 }
 
-// Lines that lie lead nowhere outside the keys.
+// TestPlanarHostile: wrong lines cause no access outside the keys.
 func TestPlanarHostile(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))

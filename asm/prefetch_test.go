@@ -7,7 +7,7 @@ import (
 	"example.org/ndd/engine/oracle/guard"
 )
 
-// Prefetching changes nothing and faults nowhere, also with wrong indexes.
+// TestPrefetch: a prefetch changes nothing and never faults, even with wrong indexes.
 func TestPrefetch(t *testing.T) {
 	xs := guard.Tail[uint32](guard.New(t, 4096), 1000)
 	for i := range xs {

@@ -16,10 +16,10 @@ import (
 // envRace makes TestRaceChild race on purpose.
 const envRace = "NDD_TEST_RACE"
 
-// writeFunc has another goroutine write, in no order with what follows.
+// writeFunc calls write in another goroutine, without synchronization with the caller.
 type writeFunc func(write func())
 
-// last returns n elements of which the last is written by another goroutine.
+// last returns n elements. Another goroutine writes the last one.
 func last[T any](touch writeFunc, n int) []T {
 	list := make([]T, n)
 	touch(func() { list[n-1] = *new(T) })
@@ -105,8 +105,8 @@ func races() map[string]func(touch writeFunc) {
 	}
 }
 
-// The race detector sees what the best kernel and the generic one read and write, as the wrappers tell it of
-// what is in assembly or hidden from it.
+// TestRaceSeen: the race detector sees all reads and writes of the best kernel and of the generic one. The wrappers
+// report the accesses that assembly hides from it.
 func TestRaceSeen(t *testing.T) {
 	exe, err := os.Executable()
 	must.Do(t, err)

@@ -32,7 +32,7 @@ func halvesOracle(src []uint64, row uint64, o *HalfPartitions) [][]uint64 {
 	return partitions
 }
 
-// halvesAll scatters in calls of some size and collects what lay in each partition.
+// halvesAll scatters the fingerprints in calls of a given size and collects the words of each partition.
 func halvesAll(p *HalfPartitions, src []uint64, row uint64, call int) [][]uint64 {
 	partitions := make([][]uint64, len(p.Next))
 	for at := 0; at < len(src); {

@@ -8,8 +8,7 @@ import (
 	"example.org/ndd/engine/oracle/guard"
 )
 
-// partitioned is what Scatter does, bucket by bucket: keys by digit, and where their buckets
-// begin.
+// partitioned computes the result of Scatter, bucket by bucket: the keys by digit, and the starts of their buckets.
 func partitioned(keys []uint64, low uint64, shift uint, digits int) (buckets [][]uint64, starts []uint64) {
 	buckets, starts = make([][]uint64, digits), make([]uint64, digits)
 	for _, k := range keys {
@@ -24,8 +23,8 @@ func partitioned(keys []uint64, low uint64, shift uint, digits int) (buckets [][
 	return buckets, starts
 }
 
-// checkScatter scatters n keys in some calls, at both ends of guarded memory: where a line of dst
-// begins differs with n.
+// checkScatter scatters n keys in several calls, at both ends of guarded memory. The position of a line in dst depends
+// on n.
 func checkScatter(t *testing.T, rng *rand.Rand, n int) {
 	digits, shift, low := 1+rng.IntN(40), uint(rng.IntN(50)), rng.Uint64N(1<<40)
 	keys := make([]uint64, n)

@@ -25,7 +25,7 @@ func uniformCode(log2 int) *testCode {
 		word |= 1 << (length - 1)
 		length++
 	}
-	// What begins with eight ones: 16 codes of 12 bits.
+	// Prefix of eight ones: 16 codes of 12 bits.
 	n := 0
 	for h := 50; n < 16; h = (h + 63) % 64 {
 		if !used[h] {
@@ -37,7 +37,8 @@ func uniformCode(log2 int) *testCode {
 	return c
 }
 
-// A seekProbe is of a half, of which it knows the keys, from the fence on, and whether its bits are sound.
+// A seekProbe is a probe of one half. It has the keys of the half, beginning with the fence, and says whether the bits
+// of the half are sound.
 type seekProbe struct {
 	start, end  int
 	keys        []uint64
@@ -51,7 +52,7 @@ type seekAnswer struct {
 	unfinished, ended bool
 }
 
-// oracle is what Seek must find.
+// oracle returns the hits that Seek must find.
 func (p *seekProbe) oracle(k int) (a seekAnswer) {
 	if p.keys[0] >= p.high {
 		return a
@@ -68,8 +69,8 @@ func (p *seekProbe) oracle(k int) (a seekAnswer) {
 	return a
 }
 
-// seekHalves fills data, from seekFirst on, with halves of so many bytes, which it lets damage change. It returns a
-// probe of each.
+// seekHalves fills data, from offset seekFirst, with halves of the given size. The function damage may change each
+// half. It returns one probe for each half.
 func seekHalves(rng *rand.Rand, c *testCode, data []byte, size int, damage func(half []byte)) (halves []seekProbe) {
 	for from := seekFirst; from < len(data); from += size {
 		half, key, n := c.encode(rng, size, 1+rng.IntN(4*size))
@@ -84,7 +85,7 @@ func seekHalves(rng *rand.Rand, c *testCode, data []byte, size int, damage func(
 	return halves
 }
 
-// seekProbes are n probes of halves: near one of their keys, up to one behind that, or anywhere.
+// seekProbes returns n probes of halves: near one of their keys, up to one after it, or anywhere.
 func seekProbes(rng *rand.Rand, halves []seekProbe, n int) []seekProbe {
 	probes := make([]seekProbe, n)
 	for i := range probes {
@@ -129,9 +130,9 @@ func runSeek(t *testing.T, data []byte, probes []seekProbe, k int, w *Window, li
 	return answers
 }
 
-// checkSeek compares what every backend finds in sound halves with what decoding finds, and in others with what the
-// generic form finds, where both finish. It returns how many probes of sound halves were done, their hits, and how many
-// probes were left.
+// checkSeek compares the hits of every backend in sound halves with the hits of decoding. In damaged halves, it
+// compares them with the generic form, if both finish. It returns the number of finished probes of sound halves, their
+// hits, and the number of other probes.
 func checkSeek(t *testing.T, data []byte, probes []seekProbe, k int, w *Window, lines []uint64) (done, found, unfinished int) {
 	t.Helper()
 	defer use(Backend())
@@ -160,8 +161,8 @@ func checkSeek(t *testing.T, data []byte, probes []seekProbe, k int, w *Window, 
 	return done, found, unfinished
 }
 
-// TestSeek: halves of blocks of uniform keys and of random codes, sound and damaged, between guard
-// pages, from one probe to as many as there may be: what is found is what decoding finds.
+// TestSeek: a seek finds the same keys as decoding. The halves are blocks of uniform keys and of random codes, sound
+// and damaged, between guard pages. A call has from one probe to the maximum number.
 func TestSeek(t *testing.T) {
 	const size, halves = 512, 24
 	region := guard.New(t, seekFirst+size*halves)
@@ -198,8 +199,8 @@ func TestSeek(t *testing.T) {
 	}
 }
 
-// FuzzSeek: halves of any code and size, of any bytes; probes of them, some from too near the
-// beginning of data; lines to prefetch.
+// FuzzSeek seeks in halves of any code, size and content. Some probes are too near the beginning of data. It prefetches
+// lines, too.
 func FuzzSeek(f *testing.F) {
 	f.Add(uint64(1), uint16(480), 3, uint16(24), []byte{})
 	f.Add(uint64(2), uint16(0), 0, uint16(3), []byte{1, 0, 0, 0, 2})

@@ -21,8 +21,7 @@ func count64(counts [64]uint64, hashes []uint64, weights []uint32) [64]uint64 {
 	return counts
 }
 
-// ballots gives n hashes with n weights below most; some hashes are all zeros or
-// all ones.
+// ballots returns n hashes with n random weights below maxWeight. Some hashes are all zeros or all ones.
 func ballots(r *rand.Rand, n int, maxWeight uint32) (hashes []uint64, weights []uint32) {
 	hashes, weights = make([]uint64, n), make([]uint32, n)
 	for i := range hashes {
@@ -59,7 +58,7 @@ func TestVotesEveryLength(t *testing.T) {
 			if n%2 == 0 {
 				counts = (*[64]uint64)(guard.Head[uint64](countRegion, 64))
 			}
-			// The counters go on from what they hold.
+			// The counters start with the given values.
 			var want [64]uint64
 			for j := range counts {
 				counts[j] = uint64(j) << (j % 50)
@@ -73,8 +72,8 @@ func TestVotesEveryLength(t *testing.T) {
 	})
 }
 
-// Nothing overflows: all ones, as many as one call takes, at the weights where the
-// kernels hand over to the generic form, and above.
+// TestVotesOverflow: nothing overflows. All bits are ones, a call has the maximum number of words, and the weights are
+// the largest.
 func TestVotesOverflow(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		n := 2*votesCall + 77

@@ -34,7 +34,7 @@ func (width[T]) find(xs []T, q T, k int) []uint32 {
 	return found
 }
 
-// check compares what within finds, where dst has room for all hits, with what brute force found.
+// check compares the results of within, with a dst for all hits, with brute force.
 func (w width[T]) check(t *testing.T, dst []uint32, xs []T, q T, k int, want []uint32) {
 	t.Helper()
 	if n, scanned := w.within(dst, xs, q, k); scanned != len(xs) || !slices.Equal(dst[:n], want) {
@@ -66,8 +66,7 @@ func (w width[T]) all(t testing.TB, dst []uint32, xs []T, q T, k int) []uint32 {
 	}
 }
 
-// near gives n words, some of them 0 to 5 bits from q, some that differ in all but 0 to
-// 4, the others random.
+// near returns n words. Some differ from q in 0 to 5 bits, some in all but 0 to 4 bits, and the others are random.
 func (w width[T]) near(r *rand.Rand, n int, q T) []T {
 	xs := make([]T, n)
 	for i := range xs {
@@ -175,8 +174,8 @@ func (w width[T]) testEveryLength(t *testing.T) {
 	})
 }
 
-// One hit and no other, at every place of slices of every length up to several
-// blocks: among many hits the kernels look at everything twice, here they may not.
+// testEveryPlace: there is exactly one hit, at every position of slices of every length up to several blocks. The
+// kernels examine a block twice only if it has many hits; here they must find the hit in the first pass.
 func (w width[T]) testEveryPlace(t *testing.T) {
 	const longest = 300
 	q := w.hash()
@@ -221,7 +220,7 @@ func (w width[T]) testThresholds(t *testing.T) {
 	})
 }
 
-// The same answers come whatever the room, and no hit is written past it.
+// testRoom: the answers do not depend on the size of the buffer, and no hit is written after its end.
 func (w width[T]) testRoom(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 64))
 	q := T(r.Uint64())
@@ -252,7 +251,7 @@ func (w width[T]) testRoom(t *testing.T) {
 	})
 }
 
-// Random pairs, a million of them for each query: 10^9 in the long form.
+// testRandom compares a million random pairs for each query; 10^9 in the long form.
 func (w width[T]) testRandom(t *testing.T) {
 	pairs := long.Or(1_000_000, 1_000_000_000)
 	eachKernel(t, func(t *testing.T) {

@@ -22,9 +22,9 @@ import (
 // corpusFiles is how many files a corpus has.
 const corpusFiles = 20
 
-// dedupCorpus copies a corpus without its near-duplicates, as ndd dedup --threshold 0 --write-kept does, from
-// 20 files and from one, and with sketches compared, as by default, from 20, with one thread and with two.
-// Copies of all formats must have the same documents.
+// dedupCorpus copies a corpus without its near-duplicates, with one thread and with two. It does so as ndd dedup
+// --threshold 0 --write-kept does, from 20 files and from one, and, from 20 files, with sketches compared as by
+// default. Copies of all formats must have the same documents.
 func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 	r.Columns = []string{"MB/s of text, 1 thread", "2 threads", "times", "MB/s and core", "reading alone, 1 thread",
 		"2 threads", "by one alone, %", "times with 16", "64"}
@@ -96,8 +96,7 @@ func writeCorpus(dir, ending string, write func(io.Writer, []string) error, file
 	return nil
 }
 
-// dedupFiles measures the files of a folder with some MB of text, and returns the fingerprints of the
-// copies' documents.
+// dedupFiles measures a folder of files with some MB of text. It returns the fingerprints of the copied documents.
 func (b *bench) dedupFiles(ctx context.Context, in string, o dedup.Options, mb float64) (
 	[]any, []simhash.Fingerprint, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

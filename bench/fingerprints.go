@@ -9,8 +9,8 @@ import (
 	"example.org/ndd/engine/result"
 )
 
-// An answer counts hits and sums their terms (see [result.Term]), so that the answers of two
-// programs can be compared whatever their order.
+// An answer counts hits and sums their terms (see [result.Term]). So the answers of two programs can be compared
+// without regard to their order.
 type answer struct {
 	hits int
 	sum  uint64

@@ -69,7 +69,7 @@ func (b *bench) buildGenerated(ctx context.Context, n uint64) (path string, err 
 	return path, w.Commit()
 }
 
-// foretold returns what the model of ndd design says of n fingerprints.
+// foretold returns the prediction of ndd design's model for n fingerprints.
 func foretold(ctx context.Context, n uint64, d permute.Design, layout table.Layout) (plan.Option, error) {
 	p, err := plan.New(ctx, plan.Request{Fingerprints: n, K: distance, Layout: layout, Designs: []permute.Design{d}})
 	if err != nil {

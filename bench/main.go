@@ -198,7 +198,7 @@ func (b *bench) measure(ctx context.Context, chosen []benchmark, stdout io.Write
 // minutes at most on two processors: 190 s of processor time at half the size, with AVX-512.
 const wholeLimit = 2 * time.Second
 
-// size has a run of all benchmarks take minutes, whatever the machine.
+// size reduces the sizes on a slow machine, so that a run of all benchmarks takes minutes.
 func (b *bench) size() {
 	for _, slow := range []bool{machineMemory().DependentNs > 300, asm.Backend() == "avx2" || asm.Backend() == "generic"} {
 		if slow {
@@ -209,8 +209,8 @@ func (b *bench) size() {
 		humanize.Comma(int64(b.queries)), b.limit)
 }
 
-// choose returns the benchmarks with these names, or names that begin with them and a dash, each
-// once; all but those apart when there are none.
+// choose returns the benchmarks with these names, or with names that begin with them and a dash, each once. Without
+// names it returns all benchmarks except those apart.
 func choose(names []string) (chosen []benchmark, err error) {
 	var known []string
 	for _, t := range benchmarks {

@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	oracle.NoLeaks(m)
 }
 
-// TestEveryBenchmark runs each in small: it verifies its answers, its rows have a cell for each
-// column, each has a picture, and figure 1 looks like the paper's.
+// TestEveryBenchmark runs a small form of each benchmark. It verifies its answers, each row has a cell for each column,
+// each benchmark has a picture, and figure 1 resembles the figure of the paper.
 func TestEveryBenchmark(t *testing.T) {
 	args := []string{"-n", "20000", "--queries", "2000", "--rounds", "1", "--dir", t.TempDir(), "--plot", t.TempDir()}
 	for _, one := range benchmarks {
@@ -62,7 +62,7 @@ func TestEveryBenchmark(t *testing.T) {
 	}
 }
 
-// TestMessages holds what is said of wrong usage, and that nothing is left behind.
+// TestMessages checks the messages for wrong usage, and that no files remain.
 func TestMessages(t *testing.T) {
 	dir := t.TempDir()
 	for _, test := range []struct {
@@ -107,7 +107,7 @@ func TestPageLines(t *testing.T) {
 	}
 }
 
-// TestCompareAll holds what answers are compared with against the oracle.
+// TestCompareAll compares the reference answers with the oracle.
 func TestCompareAll(t *testing.T) {
 	base, queries := sets.Planted(2000, 500)
 	var want answer
@@ -119,11 +119,11 @@ func TestCompareAll(t *testing.T) {
 	}
 }
 
-// checkFigure1 holds that figure 1 has a value at each distance, and the paper's shape: precision
-// falls, recall rises.
+// checkFigure1 checks that figure 1 has a value at each distance and the shape of the paper: precision falls, recall
+// rises.
 func checkFigure1(t *testing.T, rows []Row) {
 	t.Helper()
-	for _, column := range []int{4, 8} { // of figure 1: precision, and recall beside it
+	for _, column := range []int{4, 8} { // precision and recall of figure 1
 		for k := 1; k < len(rows); k++ {
 			precision, recall := rows[k].Cells[column].(float64), rows[k].Cells[column+1].(float64)
 			if before := rows[k-1].Cells[column+1].(float64); math.IsNaN(precision) || math.IsNaN(recall) || recall < before {

@@ -12,10 +12,9 @@ import (
 	"example.org/ndd/engine/memory"
 )
 
-// The speed of the machine's memory for one thread, with which every figure of a kernel that
-// reads more than the caches hold has to be compared. The machine is shared
-// and its clock changes, so figures are the best of several short rounds, and a ratio
-// is taken between rounds that alternate.
+// The speed of the machine's memory for one thread. A kernel that reads more than the caches hold is compared with it.
+// The machine is shared and its clock frequency changes, so figures are the best of several short rounds. A ratio is
+// taken between alternating rounds.
 
 // memoryBytes is the size of the memory that is measured: far more than the caches.
 const memoryBytes = 1 << 30
@@ -72,8 +71,8 @@ func measureTime(f func()) time.Duration {
 // sink receives results of timed computations, so that the compiler keeps them.
 var sink atomic.Uint64
 
-// readAll reads words by a search of the standard library for a byte that is rare, which uses
-// vector instructions where there are some.
+// readAll reads words by searching for a rare byte with the standard library, which uses vector instructions if the
+// machine has them.
 func readAll(words []uint64) {
 	data := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)
 	sink.Add(uint64(bytes.Count(data, []byte{7})))

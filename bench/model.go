@@ -64,7 +64,7 @@ func model(ctx context.Context, b *bench, r *Result) error {
 
 const (
 	modelBatch   = 1_024 // queries of a batch
-	modelBatches = 100   // batches with other queries, so that the caches do not hold what they read
+	modelBatches = 100   // batches with different queries, so that the caches do not contain the lines that they read
 )
 
 // timeDesign builds an index of the fingerprints in a file and returns the minimum of its times per query.

@@ -25,14 +25,14 @@ import (
 	"example.org/ndd/permute"
 )
 
-// The figures and tables of G. S. Manku, A. Jain, A. Das Sarma: Detecting Near-Duplicates for Web
-// Crawling, WWW 2007, with the figures of this program.
+// The figures and tables of G. S. Manku, A. Jain, A. Das Sarma: Detecting Near-Duplicates for Web Crawling, WWW 2007,
+// with the results of this program.
 
 // paperN is the number of fingerprints of the tables of the paper.
 const paperN = 8_000_000_000
 
-// figure1 is precision and recall by distance. The paper has 0.75 for both at k = 3, of pages that
-// people have judged.
+// figure1 measures precision and recall by distance. The paper has 0.75 for both at k = 3, for pages that people have
+// judged.
 func figure1(ctx context.Context, b *bench, r *Result) error {
 	corpus, labels, err := labelledSet(1)
 	if err != nil {
@@ -142,8 +142,8 @@ func figure2Cells(counts, chance *distribution.Counts, leading [64]uint64) []any
 		slices.Min(random), slices.Max(random), slices.Min(ones), slices.Max(ones)}
 }
 
-// designs is section 3.1: tables, leading bits, and keys that a probe compares, for 2^34
-// fingerprints as the paper has them, and for 8e9 with bytes and time by the model.
+// designs makes the table of section 3.1: tables, leading bits, and keys that a probe compares, for the paper's 2^34
+// fingerprints. For 8e9 fingerprints it also has bytes and time by the model.
 func designs(ctx context.Context, _ *bench, r *Result) error {
 	r.Columns = []string{"tables", "leading bits", "paper: keys a probe of 2^34", "ours", "compared a query of 8e9",
 		"GB of 8e9", "us a query of 8e9"}
@@ -236,8 +236,8 @@ func sameKeys(t table.Table, keys []uint64) error {
 	return err
 }
 
-// mappers is section 3.3: chunks of F, 64 MB each, are mapped against a million queries; with 200
-// mappers the paper takes 100 s for 8e9 fingerprints.
+// mappers measures section 3.3: it compares chunks of F, 64 MB each, with a million queries. With 200 mappers the paper
+// takes 100 s for 8e9 fingerprints.
 func mappers(ctx context.Context, b *bench, r *Result) error {
 	const chunk, copies, near = 64 << 20 / 8, 4, 1000
 	base, first := sets.Planted(min(b.n, chunk), min(near, b.queries))

@@ -22,7 +22,7 @@ import (
 	"example.org/ndd/numa"
 )
 
-// writeMachine writes what the figures are measured on.
+// writeMachine writes a description of the machine.
 func writeMachine(w io.Writer) {
 	version := "(unknown)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
@@ -42,10 +42,10 @@ func writeMachine(w io.Writer) {
 	fmt.Fprintf(w, "memory, one thread: %v\n", machineMemory())
 }
 
-// A Result is what a benchmark found.
+// A Result has the measurements of a benchmark.
 type Result struct {
 	Name    string
-	Columns []string // what the cells of a row are, with units
+	Columns []string // names of the columns, with units
 	Rows    []Row
 	Notes   []string // how the answers were verified, and what to keep in mind
 }
@@ -133,8 +133,8 @@ func (c Cell) String() string {
 	return short(c.Value)
 }
 
-// short writes a number with three digits that matter, and thousands apart; a dash where there was nothing
-// to measure.
+// short formats a number with three significant digits and separated thousands, or a dash if there was nothing to
+// measure.
 func short(v float64) string {
 	a := math.Abs(v)
 	switch {

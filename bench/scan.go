@@ -12,7 +12,7 @@ import (
 	"example.org/ndd/engine/oracle/sets"
 )
 
-// scanQueries streams fingerprints without an index past tables of the queries (section 3.3 of the
+// scanQueries compares a stream of fingerprints with tables of the queries, without an index (section 3.3 of the
 // paper), for several numbers of queries. The first queries are compared with all fingerprints.
 func scanQueries(ctx context.Context, b *bench, r *Result) error {
 	base, all := sets.Planted(b.n, b.queries)

@@ -46,9 +46,8 @@ var searched = []searchedDesign{
 	{design: "paper-10", layout: table.LayoutHuffman},
 }
 
-// search builds an index of each design from the same fingerprints, and queries it. The answers
-// to a batch must have the same checksum in every design, and those to the first queries are
-// compared with a linear scan.
+// search builds an index of each design from the same fingerprints, and queries it. The answers to a batch must have
+// the same checksum with every design. The answers to the first queries are compared with a linear scan.
 func search(ctx context.Context, b *bench, r *Result) error {
 	// Write the fingerprints and the queries to files.
 	base, queries := sets.Planted(b.n, b.queries)
@@ -184,8 +183,8 @@ func buildIndex(ctx context.Context, dir, path, design string, layout table.Layo
 	return engine.Open(ctx, dir, engine.OpenOptions{Load: true})
 }
 
-// index writes uniform fingerprints into a file and builds the index of two planar tables that
-// servers and inserts are measured on.
+// index writes uniform fingerprints to a file and builds an index of two planar tables, for the benchmarks of servers
+// and inserts.
 func (b *bench) index(ctx context.Context) (fingerprints []uint64, index string, err error) {
 	fingerprints, index = sets.Uniform(b.n, 1), filepath.Join(b.dir, "index")
 	path := filepath.Join(b.dir, "base.bin")

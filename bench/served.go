@@ -76,8 +76,7 @@ func (s *serverProcess) stop() {
 	s.cmd.Wait() // its error says that the process was killed
 }
 
-// processTime returns how long processors have worked for a process, in hundredths of a second; 0
-// where the system does not tell by /proc.
+// processTime returns the CPU time of a process, in units of 10 ms, or 0 if the system has no /proc.
 func processTime(pid int) time.Duration {
 	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, after, _ := strings.Cut(string(data), ") ")

@@ -23,8 +23,8 @@ import (
 //go:embed yardstick/planar.c
 var planarC []byte
 
-// yardstick measures the C program with a number of tables, as a row of [search]. The note says why
-// there is none, where there is none.
+// yardstick measures the C program with the given number of tables, as a row of [search]. If the program cannot run,
+// the note gives the reason.
 func (b *bench) yardstick(ctx context.Context, base, queries string, tables int, want answer) (cells []any,
 	note string, err error) {
 	if runtime.GOOS != "linux" || !cpuid.CPU.Supports(cpuid.AVX2, cpuid.BMI2) {

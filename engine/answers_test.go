@@ -17,9 +17,8 @@ import (
 	"example.org/ndd/engine/oracle/sets"
 )
 
-// TestBatchAnswers holds a batch against the oracle, ends it early, cancels it, and
-// gives sweeps so little memory that they are halved and halved again. What a sweep may hold is of all
-// segments together.
+// TestBatchAnswers compares a batch with the oracle, ends it early and cancels it. It gives sweeps so little memory
+// that their parts are halved twice. The memory of a sweep is shared by all segments.
 func TestBatchAnswers(t *testing.T) {
 	base, queries := sets.Planted(20_000, 20_000)
 	base = append(base, queries[:1000]...)
@@ -118,9 +117,8 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestBatchBudget: a batch that sweeps reserves what its plan says while it runs, and gives it back;
-// where it does not fit it is refused before it begins; and where memory is little, fewer goroutines
-// come first.
+// TestBatchBudget: a batch that sweeps reserves the memory of its plan while it runs, and releases it. If the memory
+// does not suffice, the batch is refused at the start. If memory is scarce, it uses fewer goroutines first.
 func TestBatchBudget(t *testing.T) {
 	base, words := sets.Planted(20_000, 20_000)
 	queries := simhash.Fingerprints(words)

@@ -8,8 +8,8 @@ import (
 	"example.org/ndd/engine/index/live/search"
 )
 
-// The types of this package have the same fields as the types of the implementation, in the same order, so
-// that lists are converted without a copy. TestBorder compares the types field by field.
+// The types of this package have the same fields as the types of the implementation, in the same order. So lists are
+// converted without a copy. TestBorder compares the types field by field.
 
 // recast converts a list to a type with the same memory layout.
 func recast[To, From any](list []From) []To {

@@ -51,7 +51,8 @@ func openAs(ctx context.Context, dir string, o live.OpenOptions) (*Index, error)
 	return Of(x), nil
 }
 
-// stable are the packages whose types the signatures of this one may have, beside those of Go.
+// stable lists the packages whose types may appear in the signatures of this package, in addition to the standard
+// library.
 var stable = []string{"example.org/ndd/engine", "example.org/ndd/engine/corpus/simhash", "example.org/ndd/engine/corpus/sketch",
 	"example.org/ndd/engine/corpus/ndf", "example.org/ndd/engine/memory", "example.org/ndd/permute"}
 

@@ -21,8 +21,7 @@ import (
 
 const pageBytes = 4096
 
-// read is a golden file's content: every section there is, names and
-// duplicates among them.
+// read returns the content of a golden file. The files have every kind of section, also names and duplicates.
 func read(t testing.TB, elem ...string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(append([]string{golden}, elem...)...))
@@ -56,9 +55,8 @@ var goldenFiles = []struct {
 	{store.KindFingerprints, []string{"pages.ndf"}},
 }
 
-// TestEveryByteOfAnIndex is the promises that damage is found and that hostile files are refused,
-// for the files of an index: with a bit of each byte flipped, before any answer, and cut at each
-// byte. How a file names itself costs no memory.
+// TestEveryByteOfAnIndex flips a bit of each byte of each file of an index, and truncates each file at each byte.
+// Damage must be found before any answer. A hostile file must be refused, and the names in it cost no memory.
 func TestEveryByteOfAnIndex(t *testing.T) {
 	for _, file := range goldenFiles {
 		data := read(t, file.path...)
@@ -87,8 +85,7 @@ func rewritten(t *testing.T, data []byte, kind store.Kind, id store.Identity) []
 	return hostile.Bytes(kind, id, f.Sections())
 }
 
-// TestReplayedFiles puts whole sound files of other indexes and generations
-// into an index.
+// TestReplayedFiles puts intact files of other indexes and generations into an index.
 func TestReplayedFiles(t *testing.T) {
 	mine := filepath.Join(t.TempDir(), "index")
 	must.Do(t, os.CopyFS(mine, os.DirFS(filepath.Join(golden, "planar"))))
@@ -108,16 +105,15 @@ func TestReplayedFiles(t *testing.T) {
 	}
 }
 
-// large is an index with sections that live.VerifyFast does not hold against their
-// checksums.
+// large makes an index with sections whose checksums live.VerifyFast does not check.
 func large(t *testing.T, layout table.Layout) (dir string, fingerprints []uint64) {
 	t.Helper()
 	fingerprints = sets.Uniform(500_000, 1)
 	return built(t, fingerprints, segment.Options{Design: halves(t), Table: table.Options{Layout: layout}}), fingerprints
 }
 
-// TestFastAndDamaged flips bits that live.VerifyFast does not see: queries give
-// answers or typed errors but never crash, and Verify finds each.
+// TestFastAndDamaged flips bits that live.VerifyFast does not check. Queries give answers or typed errors but never
+// crash, and Verify finds each flipped bit.
 func TestFastAndDamaged(t *testing.T) {
 	for _, layout := range goldenLayouts {
 		dir, fingerprints := large(t, layout)

@@ -64,7 +64,7 @@ func ExampleIndex_Query() {
 	// Output: 000000000000000f at distance 1 documents [0 2]
 }
 
-// A batch of queries: the answers come in order of the queries, those without hits are left out.
+// A batch of queries: answers come in the order of the queries. Queries without hits are left out.
 func ExampleIndex_Batch() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel() // ends a batch that runs

@@ -17,8 +17,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// TestFormatPage reads segments as FORMAT.md tells a reader in another
-// language to.
+// TestFormatPage reads segments as a reader in another language would, following FORMAT.md.
 func TestFormatPage(t *testing.T) {
 	for _, layout := range []string{"planar", "huffman"} {
 		if wide := readAsTold(t, filepath.Join(golden, layout), filepath.Join(golden, "pages.ndf")); wide != 0 {
@@ -51,9 +50,8 @@ func TestFormatPage(t *testing.T) {
 	}
 }
 
-// readAsTold reads, with nothing of ours but the sections' bytes, the fingerprints
-// of all documents of an index, from table 0 and the ids, and holds them against
-// those of the file. It returns how many wide lines the table has.
+// readAsTold reads the fingerprints of all documents of an index from the bytes of table 0 and of the ids, without our
+// other code. It compares them with the fingerprints of the file, and returns the number of wide lines of the table.
 func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 	t.Helper()
 	f, err := store.Open(filepath.Join(index, "00000001.segment"), store.KindSegment)
@@ -111,7 +109,7 @@ func readAsTold(t *testing.T, index, file string) (wideLines uint64) {
 
 func bit(b []byte, i uint64) uint64 { return uint64(b[i/8]>>(i%8)) & 1 }
 
-// word is the integer of so many bits from a bit on.
+// word returns the integer of the given number of bits that begins at a bit.
 func word(b []byte, offset, width uint64) (v uint64) {
 	for j := range width {
 		v |= bit(b, offset+j) << j

@@ -56,7 +56,7 @@ func identity(generation uint64, n byte) store.Identity {
 	return store.Identity{ID: [16]byte(sum[:16]), Generation: generation}
 }
 
-// TestGolden opens what every version wrote.
+// TestGolden opens the files of every version.
 func TestGolden(t *testing.T) {
 	if *update {
 		writeGolden(t)
@@ -138,8 +138,8 @@ func TestGoldenSketches(t *testing.T) {
 	}
 }
 
-// TestGoldenBytes builds the golden indexes anew and finds the same bytes. The
-// names are left out, since another version of zstd may pack them otherwise.
+// TestGoldenBytes builds the golden indexes again and compares the bytes. The names are left out, because another
+// version of zstd may compress them differently.
 func TestGoldenBytes(t *testing.T) {
 	pages := openFile(t, filepath.Join(golden, "pages.ndf"))
 	for _, layout := range goldenLayouts {

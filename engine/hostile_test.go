@@ -15,8 +15,8 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// An adversary changes the manifest of a golden index and repairs its checksums; the segment
-// that it names, and what that answers, stay as they are.
+// An adversary changes the manifest of a golden index and repairs its checksums. The segment of the index is not
+// changed.
 type adversary struct {
 	dir      string
 	sections []store.Section
@@ -37,9 +37,9 @@ func newAdversary(t testing.TB) *adversary {
 	return a
 }
 
-// answers opens the index with a manifest of these sections and asks it. It is empty when the
-// manifest, or the index, is refused with a typed error; other errors fail the test, and so does
-// an index that is not what its manifest says.
+// answers opens the index with a manifest of these sections, and returns its answers. They are empty if the manifest or
+// the index is refused with a typed error. Other errors fail the test, and so does an index that differs from its
+// manifest.
 func (a *adversary) answers(t testing.TB, sections []store.Section) string {
 	t.Helper()
 	f := hostile.File(t, store.KindManifest, sections)
@@ -90,8 +90,8 @@ func (a *adversary) try(t testing.TB, c hostile.Change) {
 	}
 }
 
-// TestHostileManifest changes every byte of a manifest to some others, and writes what a
-// manifest of another index, or nonsense, may say.
+// TestHostileManifest changes every byte of a manifest to several others, and writes manifests of other indexes and
+// invalid ones.
 func TestHostileManifest(t *testing.T) {
 	a := newAdversary(t)
 	data := a.sections[0].Data

@@ -122,8 +122,8 @@ func flat(t testing.TB, x *Index, queries []uint64, k, threads int) (hits []orac
 	return hits
 }
 
-// TestOracle holds every design in every layout, on sets of every shape, for every k that the
-// design is valid for, against brute force: batches and single queries.
+// TestOracle compares every design in every layout with brute force: sets of every shape, every k of the design,
+// batches and single queries.
 func TestOracle(t *testing.T) {
 	for k := 0; k <= 4; k++ {
 		if !long.Form() && k%2 == 0 {

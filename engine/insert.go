@@ -34,8 +34,8 @@ const (
 // Forever is the time to live of a document that never expires. It overrides the index's time to live.
 const Forever = rows.Forever
 
-// An Outcome is the result of inserting one document. A document is not inserted because stored
-// documents are near it, which are Near, or because its ID is taken, by the document Doc.
+// An Outcome is the result of inserting one document. If it was not inserted, Near has the stored documents near it, or
+// Doc is the document with the same ID.
 type Outcome struct {
 	Inserted bool
 	Before   bool   // an earlier call inserted it with the same content; this call changed nothing

@@ -20,8 +20,8 @@ import (
 	"example.org/ndd/numa"
 )
 
-// TestRefusedLeavesNothing opens damaged indexes in every way: whatever is wrong with them, no file
-// stays open, none mapped, and what was read into memory is given back.
+// TestRefusedLeavesNothing opens damaged indexes in every way. No file stays open or mapped, and all memory is
+// released.
 func TestRefusedLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "00000001.segment")
@@ -58,7 +58,7 @@ func TestRefusedLeavesNothing(t *testing.T) {
 			write(sound)
 			sound[n] ^= 1
 		}
-		// What verifies, and is as long as the manifest says, is refused further on.
+		// A file that verifies and has the length in the manifest is refused later.
 		f, err := store.OpenBytes(path, sound, store.KindSegment)
 		must.Do(t, err)
 		change, every := 0, long.Or(31, 7)
@@ -76,7 +76,7 @@ func TestRefusedLeavesNothing(t *testing.T) {
 	}
 }
 
-// held lists what this process has open or mapped below dir.
+// held lists the open and mapped files of this process below dir.
 func held(t *testing.T, dir string) string {
 	t.Helper()
 	var list []string
@@ -97,8 +97,8 @@ func held(t *testing.T, dir string) string {
 	return strings.Join(list, "; ")
 }
 
-// TestRefusedGivesBack stops at any moment while tables are copied to nodes, and refuses what was
-// read into memory: the memory is given back, of which each opening takes some megabytes.
+// TestRefusedGivesBack cancels the copying of tables to nodes at random moments, and refuses an index that was read
+// into memory. The memory is released; each opening takes some megabytes.
 func TestRefusedGivesBack(t *testing.T) {
 	dir, _ := large(t, table.LayoutPlanar)
 	before, refused := addressSpace(t), 0

@@ -36,9 +36,8 @@ func TestOpenTooLarge(t *testing.T) {
 	}
 }
 
-// TestBuildTooLarge builds what does not fit in memory: refused before anything is
-// written; and with a little more memory, done through a temporary file that is
-// gone afterwards.
+// TestBuildTooLarge: a build that does not fit in memory is refused before it writes. With a little more memory, it
+// uses a temporary file and removes it.
 func TestBuildTooLarge(t *testing.T) {
 	fingerprints := sets.Uniform(800_000, 9)
 	base := openFile(t, writeRaw(t, fingerprints))
@@ -70,9 +69,8 @@ func TestBuildTooLarge(t *testing.T) {
 	}
 }
 
-// TestTruncatedIndex asks an index that loses its end while it is open, and reads it in order: single
-// queries, batches, sweeps, checks and walks end in errors, and crash nothing. One that was loaded
-// does not mind.
+// TestTruncatedIndex truncates an index while it is open and being read. Single queries, batches, sweeps, checks and
+// walks return errors, and nothing crashes. An index in memory is not affected.
 func TestTruncatedIndex(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // which refuses to truncate a file that is in use
@@ -100,10 +98,9 @@ func TestTruncatedIndex(t *testing.T) {
 	}
 }
 
-// TestBuildFaults has each call to the disk fail in turn during builds, of named documents, with
-// sorted keys in memory and in a temporary file: whatever call fails, there is an error, and
-// nothing is left, or the whole index where only the durability of its name is in doubt. After a
-// power cut, too: nothing has its name before it is durable.
+// TestBuildFaults makes each call to the disk fail in turn during builds of documents with IDs, with sorted keys in
+// memory and in a temporary file. Every fault gives an error. No file remains, or the whole index if only the
+// durability of its name is unknown. After a power cut, too, files have their names only when they are durable.
 func TestBuildFaults(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pages.ndf")
 	w, err := ndf.Create(path, simhash.Default(), store.Options{})
@@ -157,7 +154,7 @@ func TestBuildFaults(t *testing.T) {
 func checkIndex(t *testing.T, dir string, documents uint64) {
 	t.Helper()
 	x := openAt(t, dir, live.OpenOptions{})
-	defer x.Close() // what is called next may remove it
+	defer x.Close() // the next call may remove it
 	if err := x.Check(t.Context()); err != nil || x.Stats().Documents != documents {
 		t.Errorf("%d documents, %v", x.Stats().Documents, err)
 	}

@@ -125,8 +125,8 @@ func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, o QueryOptio
 	})
 }
 
-// A DistanceError refuses a query for distance K in an index that was built for distances up to
-// Most. It is [ErrDistance].
+// A DistanceError refuses a query for distance K, because the index was built for distances up to Max. It is
+// [ErrDistance].
 type DistanceError struct{ K, Max int }
 
 // Error names the distance and the index's maximum.

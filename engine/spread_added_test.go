@@ -26,9 +26,9 @@ import (
 	"example.org/ndd/numa"
 )
 
-// TestSpread: answers do not depend on where the tables are and who searches and sweeps them. What is
-// inserted into an index that is spread is spread, too, when it is in a file, and again when it is
-// merged, also where there was nothing before.
+// TestSpread: answers do not depend on the nodes of tables and on the goroutines that search them. Documents inserted
+// into a distributed index are distributed, too, when they are in a file and again after a merge, even if the index was
+// empty.
 func TestSpread(t *testing.T) {
 	const added = 1000
 	design, set := halves(t), sets.All(4_000, 8_200, 3, 8)[0]
@@ -82,8 +82,8 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestSpreadAddedMeanwhile: what is inserted goes to a node that had no room for any table before,
-// while queries are answered. The race detector sees to what queries read of nodes then.
+// TestSpreadAddedMeanwhile: new segments are placed on a node that had no room for tables before, while queries are
+// answered. The race detector checks the accesses of the queries.
 func TestSpreadAddedMeanwhile(t *testing.T) {
 	fingerprints := sets.Uniform(300_000, 3) // 1.5 MB a table
 	dir := built(t, fingerprints, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})
@@ -125,8 +125,8 @@ func TestSpreadAddedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestSpreadContext: workers end a search when its caller's context is done, soon, and with its
-// error; and where they answer several callers together, those who still wait get their answers.
+// TestSpreadContext: workers end a search soon after its caller's context is done, with the error of the context. If
+// they answer several callers together, the others get their answers.
 func TestSpreadContext(t *testing.T) {
 	base := sets.Uniform(20_000, 5)
 	queries := base[:1000]
@@ -148,7 +148,7 @@ func TestSpreadContext(t *testing.T) {
 				return err
 			}
 			whole := faults.NewCancelContext(t, 1<<40)
-			// 62 of them are the caller's own, who collects what workers find
+			// 62 calls are the caller's own: it collects the matches of the workers
 			if err := search(whole); err != nil || whole.Calls() < 100 {
 				t.Errorf("%s, %s: the context of a search is looked at %d times, error %v", layout, way, whole.Calls(), err)
 			}
@@ -165,7 +165,7 @@ func TestSpreadContext(t *testing.T) {
 	}
 }
 
-// impatient asks queries from many goroutines, some of which give up at any moment.
+// impatient sends queries from many goroutines. Some of them cancel at random moments.
 func impatient(t *testing.T, x *Index, queries []uint64, want []oracle.Hit) {
 	t.Helper()
 	var all sync.WaitGroup

@@ -27,8 +27,8 @@ import (
 	"example.org/ndd/permute"
 )
 
-// twoNodes draws a host of two nodes, each with a processor that this machine
-// has, and some MiB free. To bind memory to the second fails on most machines.
+// twoNodes makes a host of two nodes, each with a processor of this machine and the given free memory in MiB. On most
+// machines, binding memory to the second node fails.
 func twoNodes(mib int) fs.FS { return drawn(drawnNode{"0", mib}, drawnNode{"0", mib}) }
 
 // A drawnNode has processors and some MiB free.
@@ -68,8 +68,7 @@ func built(t testing.TB, fingerprints []uint64, o segment.Options) string {
 	return dir
 }
 
-// asked asks an index in every way there is: batches, single queries, many at
-// the same time.
+// asked queries an index in every way: batches, single queries, and many concurrent queries.
 func asked(t testing.TB, x *Index, queries []uint64, k int, want []oracle.Hit) {
 	t.Helper()
 	from := func(q int) int { // of want
@@ -100,8 +99,8 @@ func asked(t testing.TB, x *Index, queries []uint64, k int, want []oracle.Hit) {
 	all.Wait()
 }
 
-// TestSpreadFaults has every system call of placement fail with every error:
-// the index opens all the same and answers as ever.
+// TestSpreadFaults makes every system call of the placement fail with every error. The index opens anyway and has the
+// same answers.
 func TestSpreadFaults(t *testing.T) {
 	design := halves(t)
 	set := sets.All(3_000, 200, 3, 9)[0]
@@ -145,8 +144,8 @@ func TestSpreadEvenly(t *testing.T) {
 	}
 }
 
-// TestSpreadTruncated cuts an index's file while its tables are copied: an
-// error, not a crash, and nothing is left behind.
+// TestSpreadTruncated truncates an index file while its tables are copied. The result is an error, not a crash, and
+// nothing leaks.
 func TestSpreadTruncated(t *testing.T) {
 	design := halves(t)
 	fingerprints := sets.Uniform(300_000, 3)
@@ -169,10 +168,9 @@ func TestSpreadTruncated(t *testing.T) {
 	}
 }
 
-// TestLabSpread runs in the lab (numa/lab/run): an index is built, every page of
-// every table is on its node, every worker is pinned and found on a processor of
-// its place, and the answers are those of brute force; and so it is with segments of what is inserted, and with the one
-// that all are merged into.
+// TestLabSpread runs in the lab (numa/lab/run). It builds an index. Every page of every table is on its node, every
+// worker is pinned to a processor of its node, and the answers equal brute force. The same holds for segments of
+// inserted documents, and for the segment that all are merged into.
 func TestLabSpread(t *testing.T) {
 	line, err := os.ReadFile("/proc/cmdline")
 	if err != nil || !strings.Contains(string(line), "ndd.lab=") {
@@ -207,8 +205,8 @@ func TestLabSpread(t *testing.T) {
 	onNodes(t, x)
 }
 
-// onNodes demands that all tables of an index are on nodes with all their
-// pages, and are searched there: where there is one segment, by a worker for each table at least.
+// onNodes checks that all pages of all tables of an index are on their nodes, and that the tables are searched there.
+// If there is one segment, each table has at least one worker.
 func onNodes(t *testing.T, x *Index) {
 	t.Helper()
 	parts, tables := segmentsOf(x), 0
@@ -234,8 +232,8 @@ func onNodes(t *testing.T, x *Index) {
 	t.Log(r)
 }
 
-// TestSpreadWithoutRoom: where a node has no room for a table, or the budget, of which copies are taken while the index
-// is open, has not enough, the table stays in its file, and is searched there.
+// TestSpreadWithoutRoom: if a node, or the budget, has no room for the copy of a table, the table stays in its file and
+// is searched there.
 func TestSpreadWithoutRoom(t *testing.T) {
 	fingerprints := sets.Uniform(300_000, 3) // 1.5 MB a table
 	dir := built(t, fingerprints, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})

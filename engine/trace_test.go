@@ -46,7 +46,7 @@ type traceOptions struct {
 	load     bool
 	verify   live.Verify
 	spread   string  // of spreads; "not" for none
-	inserted float64 // part of the fingerprints that come by Insert
+	inserted float64 // share of the fingerprints that are added by Insert
 	tight    bool    // built with little memory, in many ranges or through a temporary file
 }
 
@@ -55,8 +55,7 @@ func (s traceOptions) String() string {
 		s.design, s.layout, s.kernel, s.procs, s.threads, s.batch, s.load, s.verify, s.spread, s.inserted, s.tight)
 }
 
-// settings returns n options, in each of which every dimension has its values about
-// equally often, in an order of its own.
+// settings returns n options. In these, the values of every dimension are about equally frequent, in a random order.
 func settings(rng *rand.Rand, n int) []traceOptions {
 	list := make([]traceOptions, n)
 	vary(rng, list, func(s *traceOptions, v string) { s.design = v }, "halves", "thirds", "mixed-3-1000", "mixed-3-10000",
@@ -80,9 +79,8 @@ func vary[T any](rng *rand.Rand, list []traceOptions, set func(*traceOptions, T)
 	}
 }
 
-// trace is a third random, a third clustered as pages of sites are, and a third
-// skewed: one fingerprint many times, a long run of equal leading bits, a
-// sequence. Queries are near some of them or anywhere.
+// trace returns fingerprints and queries. A third is random, a third clustered like pages of sites, and a third skewed:
+// a frequent fingerprint, many equal leading bits, and a sequence. Queries are near some of them or random.
 func trace(rng *rand.Rand, docs, queries int) (base, asked []uint64) {
 	centres := make([]uint64, 1+docs/60)
 	for i := range centres {
@@ -121,8 +119,8 @@ func appendLine(text []byte, query int, fingerprint uint64, distance, row int) [
 	return append(strconv.AppendInt(text, int64(row), 10), '\n')
 }
 
-// TestTrace is the promise of the same answers in every traceOptions: one trace of fingerprints and queries, in so many
-// settings, gives byte for byte what brute force gives.
+// TestTrace: answers are the same with all traceOptions. A trace of fingerprints and queries gives exactly the results
+// of brute force in each of n settings.
 func TestTrace(t *testing.T) {
 	docs, asks, n := *traceDocs, *traceQueries, *traceSets
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -150,7 +148,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// answers are what an index in this traceOptions says.
+// answers returns the answers of an index with these traceOptions.
 func (s traceOptions) answers(t *testing.T, base, queries []uint64) (text []byte) {
 	must.Do(t, asm.Select(s.kernel))
 	runtime.GOMAXPROCS(s.procs)
@@ -158,7 +156,7 @@ func (s traceOptions) answers(t *testing.T, base, queries []uint64) (text []byte
 	must.Do(t, err)
 	o := segment.Options{Design: d, Table: table.Options{Layout: s.layout}, Threads: s.threads}
 	built := len(base) - int(s.inserted*float64(len(base)))
-	if s.tight { // the least that is not refused
+	if s.tight { // the minimum that is not refused
 		o.Budget, o.TempDir = memory.NewBudget(memory.Set(1)), "."
 		_, err := segment.NewPlan(uint64(built), o)
 		e, ok := errors.AsType[*memory.TooLargeError](err)

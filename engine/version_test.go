@@ -24,8 +24,8 @@ func freed(t *testing.T, x *Index) {
 	must.Eventually(t, "no version is held", func() bool { return x.live.Held() == 0 })
 }
 
-// TestCloseWhileRead closes an index from within a batch: it ends as if nothing
-// had happened, and then the file is unmapped, and arenas and workers are gone (goleak sees to these).
+// TestCloseWhileRead closes an index during a batch. The batch ends normally. Then the file is unmapped, and arenas and
+// workers are released (goleak checks this).
 func TestCloseWhileRead(t *testing.T) {
 	dir, fingerprints := large(t, table.LayoutPlanar)
 	for name, o := range map[string]live.OpenOptions{"mapped": {}, "loaded": {Load: true},
@@ -75,9 +75,9 @@ func TestCloseWhileRead(t *testing.T) {
 	}
 }
 
-// TestVersions has all that an index does go on at once, memtables becoming segments among that, until
-// it is closed in the middle of it, which alone makes calls fail: what was there at first is found by
-// every reader, at its place, by its name; memory that was given back too early would be a fault.
+// TestVersions runs all operations of an index concurrently, including flushes and merges, until it is closed in
+// between. Only the close makes calls fail. Every reader finds the first documents with their numbers and IDs. Memory
+// that was freed too early would be a fault.
 func TestVersions(t *testing.T) {
 	base := sets.Uniform(20_000, 6)
 	for round := range long.Or(2, 5) {

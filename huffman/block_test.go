@@ -17,8 +17,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// slice draws n consecutive keys of a set of 2^dense uniform ones: gaps are exponential with mean
-// 2^(64-dense).
+// slice draws n consecutive keys of a set of 2^dense uniform keys: the gaps are exponential with mean 2^(64-dense).
 func slice(rng *rand.Rand, n int, dense float64) []uint64 {
 	mean := 1.0
 	for range int(64 - dense) {
@@ -122,9 +121,9 @@ func naiveBlock(code *Code, keys []uint64, blockBytes int) ([]byte, int) {
 	return block, last
 }
 
-// TestBlocks packs every kind of set into blocks of every kind of size, compares each block with
-// the naive one, and decodes it on every backend, from and into memory that ends where it says:
-// whole, and the beginning of each half.
+// TestBlocks packs every kind of set into blocks of every size and compares each block with the naive packer. It
+// decodes whole blocks and the beginning of each half on every backend, with sources and destinations that end at guard
+// pages.
 func TestBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	all := sets(rng)
@@ -217,8 +216,8 @@ func TestMaxKeys(t *testing.T) {
 	}
 }
 
-// TestUncodedPosition: a code built from other keys still packs any keys: the steps that it has no
-// code for lie between halves and blocks, or in front of a block's last key.
+// TestUncodedPosition: a code built from other keys still packs any keys. Steps without a code are between halves,
+// between blocks, or before a block's last key.
 func TestUncodedPosition(t *testing.T) {
 	code := codeOf([]uint64{0, 1, 2, 3})
 	keys := []uint64{4, 5, 6, 1 << 20, 1<<20 + 1, 1 << 30, 1 << 40, 1 << 50}
@@ -254,8 +253,7 @@ func TestAppendBlockPanics(t *testing.T) {
 	}
 }
 
-// TestCorrupt breaks blocks in each way that the format can be broken; the answer is ErrCorrupt,
-// and the same on every backend.
+// TestCorrupt corrupts blocks in every way that the format allows. The result is ErrCorrupt on every backend.
 func TestCorrupt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	keys := slice(rng, 300, 30)

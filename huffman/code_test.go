@@ -13,8 +13,8 @@ import (
 	"example.org/ndd/engine/oracle/guard"
 )
 
-// randomCounts are counts of used positions, from even to as skewed as Fibonacci numbers and
-// powers, which ask for the longest codes.
+// randomCounts returns counts of used positions. They range from equal counts to Fibonacci numbers and powers, which
+// need the longest codes.
 func randomCounts(rng *rand.Rand, used int) (counts [Positions]uint64) {
 	a, b := uint64(1), uint64(1)
 	kind := rng.IntN(4)
@@ -36,8 +36,8 @@ func randomCounts(rng *rand.Rand, used int) (counts [Positions]uint64) {
 	return counts
 }
 
-// TestCodeIsComplete: whatever the counts, lengths are within the limit, every counted position has
-// a code, the Kraft sum is 1, and no code begins another.
+// TestCodeIsComplete: for any counts, lengths are within the limit, every counted position has a code, the Kraft sum is
+// 1, and no code is a prefix of another.
 func TestCodeIsComplete(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for used := 0; used <= Positions; used++ {
@@ -65,8 +65,7 @@ func TestCodeIsComplete(t *testing.T) {
 	}
 }
 
-// TestCodeIsShortest: no complete code of six positions, within a limit that bites, writes the
-// counts in fewer bits.
+// TestCodeIsShortest: no complete code of six positions within a tight length limit writes the counts in fewer bits.
 func TestCodeIsShortest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range 20 {
@@ -82,8 +81,8 @@ func TestCodeIsShortest(t *testing.T) {
 	}
 }
 
-// shortest returns the fewest bits that counts take in any code which they complete, where others have so much of the
-// Kraft sum. It tries out all sets of lengths; there is no code where it returns 1<<62 or more.
+// shortest returns the minimum number of bits for the counts in any complete code, if other positions have the given
+// part of the Kraft sum. It tries all sets of lengths. It returns 1<<62 or more if there is no code.
 func shortest(counts []uint64, kraft int) uint64 {
 	if len(counts) == 0 && kraft == 1<<lengthMax {
 		return 0
@@ -97,8 +96,8 @@ func shortest(counts []uint64, kraft int) uint64 {
 	return best
 }
 
-// TestLengthsMakeTheCode: 64 lengths written and read give the same code; hostile ones an error,
-// never a panic.
+// TestLengthsMakeTheCode: lengths that are written and read give the same code. Hostile lengths give an error, never a
+// panic.
 func TestLengthsMakeTheCode(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for used := 0; used <= Positions; used++ {
@@ -132,7 +131,7 @@ func TestLengthsMakeTheCode(t *testing.T) {
 	})
 }
 
-// TestCountInParts: counts of parts that share a key add up to those of the whole.
+// TestCountInParts: the sum of the counts of parts that share a key equals the count of the whole.
 func TestCountInParts(t *testing.T) {
 	keys := slice(rand.New(rand.NewPCG(5, 5)), 1000, 33)
 	var whole, parts [Positions]uint64
@@ -150,8 +149,8 @@ func TestCountInParts(t *testing.T) {
 	}
 }
 
-// FuzzHostileBlock: any bytes and any code give keys that ascend or ErrCorrupt, the same from every
-// backend, and touch nothing outside.
+// FuzzHostileBlock: any bytes and any code give ascending keys or ErrCorrupt, the same on every backend, and no access
+// outside the buffers.
 func FuzzHostileBlock(f *testing.F) {
 	keys := slice(rand.New(rand.NewPCG(6, 6)), 300, 30)
 	code := codeOf(keys)

@@ -22,8 +22,7 @@ func init() {
 	}
 }
 
-// TestPinEnds says that no affinity is left behind: whatever runs after pinned
-// workers have ended may use every processor again.
+// TestPinEnds: after pinned workers have ended, their threads may use every processor again.
 func TestPinEnds(t *testing.T) {
 	h := New(Options{})
 	p := h.Nodes()[0]
@@ -45,7 +44,7 @@ func TestPinEnds(t *testing.T) {
 	all.Wait()
 }
 
-// threadAffinity is what the calling thread may use.
+// threadAffinity returns the processors that the calling thread may use.
 func threadAffinity(t *testing.T) (cpus []int) {
 	set := unix.NewCPUSet(8192)
 	must.Do(t, unix.SchedGetaffinityDynamic(0, set))
@@ -57,7 +56,7 @@ func threadAffinity(t *testing.T) (cpus []int) {
 	return cpus
 }
 
-// allowedNow is what the process may use.
+// allowedNow returns the processors that the process may use.
 func allowedNow(t *testing.T) []int {
 	a, err := readPermission(os.DirFS("/"))
 	if err != nil || a.CPUs == nil {

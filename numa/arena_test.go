@@ -16,11 +16,10 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// sizes are those at which an arena is made in another way: a page and less, more than a huge page.
+// sizes are sizes at which arenas are allocated differently: a page and less, more than a huge page.
 var sizes = []uint64{1, pageBytes, pageBytes + 1, hugeBytes - 1, hugeBytes, 33*hugeBytes + 5}
 
-// useArena writes an arena (all of a small one), reads it and gives it back. It
-// was zeroed.
+// useArena checks that an arena is zeroed, writes it (all of a small one), reads it and frees it.
 func useArena(t *testing.T, a *Arena, bytes uint64) {
 	t.Helper()
 	if uint64(len(a.Data)) != bytes || cap(a.Data) != len(a.Data) {
@@ -48,8 +47,8 @@ func useArena(t *testing.T, a *Arena, bytes uint64) {
 	}
 }
 
-// TestArena makes arenas on every node of the host that it runs on. All pages
-// are on their node, as the kernel tells, unless the host said why not.
+// TestArena makes arenas on every node of this host. The kernel reports that all pages are on their node, unless the
+// host gave a reason.
 func TestArena(t *testing.T) {
 	h := New(Options{})
 	for _, p := range h.Nodes() {
@@ -99,9 +98,8 @@ func said(h *Host, texts ...string) bool {
 	return false
 }
 
-// TestInject has every system call fail with every error: what
-// it would have given is left out, with one line, and everything else works.
-// Only memory that is not there is an error.
+// TestInject makes every system call fail with every error. Its feature is omitted with one message, and all else
+// works. Only missing memory is an error.
 func TestInject(t *testing.T) {
 	for _, call := range Injectable() {
 		for _, fault := range []syscall.Errno{syscall.EPERM, syscall.ENOSYS, syscall.EINVAL, syscall.ENOMEM} {
@@ -143,7 +141,7 @@ func TestInject(t *testing.T) {
 	}
 }
 
-// withMemory is a host of one node with so many bytes free.
+// withMemory returns a host of one node with the given number of free bytes.
 func withMemory(bytes uint64) fs.FS {
 	return fstest.MapFS{
 		nodeDir + "/online":        {Data: []byte("0\n")},
@@ -166,7 +164,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestPlacementInWords shows what is said of where pages are.
+// TestPlacementInWords checks the messages about the placement of pages.
 func TestPlacementInWords(t *testing.T) {
 	for want, p := range map[string]Placement{
 		"node 1: 512 MiB, 100.0 % of its pages there": {Node: 1, Bytes: 512 << 20, Pages: 1 << 17,

@@ -12,8 +12,7 @@ import (
 // thisCPU returns the processor that the calling thread runs on now, and its node.
 var thisCPU = func() (cpu, node int, err error) { return 0, 0, errors.ErrUnsupported }
 
-// useCrew hands tasks over from several goroutines: each is done once, by a
-// worker of the node.
+// useCrew submits tasks from several goroutines. A worker of the node runs each of them once.
 func useCrew(t *testing.T, h *Host, p UsableNode, workers int) CrewStats {
 	t.Helper()
 	const tasks, posters = 5000, 4

@@ -6,8 +6,8 @@ import (
 	"testing/fstest"
 )
 
-// TestFree takes away what the kernel keeps: on a large node all of the zone
-// for devices of 32 bits.
+// TestFree subtracts the memory that the kernel reserves: on a large node the whole zone of devices with 32-bit
+// addresses.
 func TestFree(t *testing.T) {
 	const zones = `Node 0, zone      DMA
   per-node stats

@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write what is read as what is wanted")
 
-// TestHosts reads hosts of many shapes. Each is a file of
-// testdata/hosts: the files that the host has, and what is made of them.
+// TestHosts reads hosts of many shapes. Each is a file of testdata/hosts with the system files of the host and the
+// expected description.
 func TestHosts(t *testing.T) {
 	names, err := filepath.Glob("testdata/hosts/*.txtar")
 	if err != nil || len(names) < 20 {
@@ -46,7 +46,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// describe says what a host was taken for.
+// describe returns the description of a host.
 func describe(h *Host) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v\n%v\n", h.Topology(), h)
@@ -82,7 +82,7 @@ func ranges(list []int) string {
 	return strings.Join(parts, ",")
 }
 
-// TestThisHost reads the machine that the test runs on, whatever it is.
+// TestThisHost reads the machine that runs the test.
 func TestThisHost(t *testing.T) {
 	h := New(Options{})
 	cpus := 0
@@ -95,8 +95,7 @@ func TestThisHost(t *testing.T) {
 	t.Log(describe(h))
 }
 
-// FuzzHost reads hosts that make no sense: there is a node all the same, whose
-// free memory can be asked for.
+// FuzzHost reads inconsistent hosts. They still have a node, and its free memory can be read.
 func FuzzHost(f *testing.F) {
 	f.Add("0-1", "0-3", "Node 0 MemTotal: 100 kB\nNode 0 MemFree: 50 kB\n", "10 20",
 		"Cpus_allowed_list:\t0-3\nMems_allowed_list:\t0-1\n",

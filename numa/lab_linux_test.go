@@ -13,13 +13,12 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// The tests below change the machine that they run on: they run in the lab
-// alone (lab/run).
+// The tests below change their machine, so they run in the lab only (lab/run).
 
 // lab is the machine of the lab that this is; elsewhere the test ends.
 func lab(t *testing.T) (machine string) {
 	t.Helper()
-	line, _ := os.ReadFile("/proc/cmdline") // where there is none, there is no lab
+	line, _ := os.ReadFile("/proc/cmdline") // without this file, this is not the lab
 	for _, word := range strings.Fields(string(line)) {
 		if name, ok := strings.CutPrefix(word, "ndd.lab="); ok {
 			return name
@@ -29,7 +28,7 @@ func lab(t *testing.T) (machine string) {
 	return ""
 }
 
-// set writes a file of the kernel's, and what it held back when the test ends.
+// set writes a file of the kernel, and restores its content at the end of the test.
 func set(t *testing.T, path, value string) {
 	t.Helper()
 	before, err := os.ReadFile(path)
@@ -42,10 +41,9 @@ func set(t *testing.T, path, value string) {
 	})
 }
 
-// TestLabNodes says that the machine is read as it was made: its nodes, their
-// distances, who has memory and who has processors. On the odd one node 1 has no
-// memory and is nearest to 2; 3 has no processors and is nearest to 0. (The
-// kernel numbers what has no processors last.)
+// TestLabNodes: the description equals the configuration of the machine: nodes, distances, and which nodes have memory
+// and processors. In the odd configuration, node 1 has no memory and is nearest to 2, and node 3 has no processors and
+// is nearest to 0. (The kernel numbers nodes without processors last.)
 func TestLabNodes(t *testing.T) {
 	type node struct {
 		node, distance int // to node 0
@@ -70,9 +68,8 @@ func TestLabNodes(t *testing.T) {
 	}
 }
 
-// TestLabPlacement has every node hold an arena and pin workers, at once: every
-// page is on its node, every worker on a processor of its node, nothing is
-// left out.
+// TestLabPlacement allocates an arena and pins workers on every node at the same time. Every page is on its node, every
+// worker is on a processor of its node, and nothing is omitted.
 func TestLabPlacement(t *testing.T) {
 	lab(t)
 	h := New(Options{})
@@ -95,8 +92,8 @@ func TestLabPlacement(t *testing.T) {
 			c := NewCrew(h, p, 2, func(pinned bool) func(int) {
 				return func(int) {
 					cpu, node, err := thisCPU()
-					// Of a node without memory the processors work for another: what is said of the
-					// node must be right all the same.
+					// Processors of a node without memory work for another node; the description of the node must still
+					// be right.
 					_, wrong := os.Stat(fmt.Sprintf("/sys/devices/system/cpu/cpu%d/node%d", cpu, node))
 					if err != nil || wrong != nil || !pinned || !slices.Contains(p.CPUs, cpu) {
 						t.Errorf("node %d of processors %v: a worker, pinned %t, is on processor %d of node %d: %v, %v", p.ID, p.CPUs,
@@ -119,8 +116,8 @@ func TestLabPlacement(t *testing.T) {
 	}
 }
 
-// TestLabFull takes and writes the free memory of a node, and asks for more, which is refused: the
-// kernel would kill a process that takes it all the same.
+// TestLabFull takes and writes the free memory of a node. A request for more is refused: otherwise the kernel would
+// kill the process.
 func TestLabFull(t *testing.T) {
 	lab(t)
 	h := New(Options{})
@@ -173,8 +170,8 @@ func farthest(nodes []UsableNode) UsableNode {
 	panic("no node has processors")
 }
 
-// TestLabCpuset takes nodes away from the process while it runs: what is there
-// goes on, what is new is not bound or pinned, and both are said once.
+// TestLabCpuset takes nodes away from the process while it runs. Existing workers and arenas continue, new ones are not
+// bound or pinned, and one message reports each.
 func TestLabCpuset(t *testing.T) {
 	lab(t)
 	h := New(Options{})
@@ -216,8 +213,7 @@ func TestLabCpuset(t *testing.T) {
 	}
 }
 
-// TestLabOffline takes a processor out: a new host does not have it, and a
-// worker of the old one runs elsewhere.
+// TestLabOffline turns a processor off. A new host does not have it, and a worker of the old host runs on another one.
 func TestLabOffline(t *testing.T) {
 	lab(t)
 	h := New(Options{})

@@ -142,7 +142,7 @@ func (t Topology) String() string {
 	return joinList("node", list)
 }
 
-// listed returns "2 nodes: a, b".
+// joinList returns "2 nodes: a, b".
 func joinList(what string, list []string) string {
 	if len(list) > 1 {
 		what += "s"

@@ -11,8 +11,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// candidates are all the designs for k that Named can make and that do not have too many tables, in
-// the order in which a tie is decided.
+// candidates returns all designs for k that Named can make and that do not have too many tables. If costs are equal,
+// the earlier one is chosen.
 func candidates(t *testing.T, k int) []Design {
 	t.Helper()
 	var list []Design
@@ -46,8 +46,8 @@ func candidates(t *testing.T, k int) []Design {
 	return list
 }
 
-// worthwhile picks the designs that are the cheapest of their number of tables, and at least 15 %
-// cheaper than all with fewer, for at least two numbers of bucket bits.
+// worthwhile selects designs that are the cheapest with their number of tables, and at least 15 % cheaper than all
+// designs with fewer tables, for at least two numbers of bucket bits.
 func worthwhile(list []Design) (names []string) {
 	wins := make([]int, len(list))
 	for bucketBits := 8; bucketBits <= 32; bucketBits++ {
@@ -118,8 +118,8 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// The masks of a name and seed are for ever: these were made by another program, after the
-// description in spread.
+// TestBitsAreForEver: the masks of a name and seed never change. Another program made these masks from the description
+// of spread.
 func TestBitsAreForEver(t *testing.T) {
 	for _, c := range []struct {
 		name       string

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// everyDesign calls f with each design of the catalogue, and each further one that a name of the
-// paper gives, for every k.
+// everyDesign calls f with each design of the catalogue, and with further designs that the paper's names give, for
+// every k.
 func everyDesign(t *testing.T, seed uint64, f func(t *testing.T, d Design)) {
 	t.Helper()
 	for k := 0; k <= MaxK; k++ {
@@ -63,8 +63,8 @@ func TestFirstIsTheFirstThatFinds(t *testing.T) {
 	}
 }
 
-// What an engine does with a design: permute, flip, compare the leading bits. It has to find every
-// difference of at most k bits, with buckets of fewer and more bits than the leading bits.
+// TestProbesFindEveryDifference does what an index does with a design: permute, flip, compare the leading bits. It must
+// find every difference of at most k bits, with more and fewer bucket bits than leading bits.
 func TestProbesFindEveryDifference(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 64))
 	everyDesign(t, 99, func(t *testing.T, d Design) {
@@ -101,8 +101,8 @@ func TestProbesFindEveryDifference(t *testing.T) {
 	})
 }
 
-// probesOf returns the number of runs of buckets that one query reads, when every table has a bucket for
-// each value of the top bucketBits bits.
+// probesOf returns the number of runs of buckets that one query reads, if every table has a bucket for each value of
+// the top bucketBits bits.
 func probesOf(d *Design, bucketBits int) (sum int) {
 	for _, t := range d.Tables {
 		sum += Ball(min(t.Leading(), bucketBits), t.Radius)
@@ -110,8 +110,8 @@ func probesOf(d *Design, bucketBits int) (sum int) {
 	return sum
 }
 
-// bucketsOf returns the number of buckets that the probes of one query read in all: as many as there are
-// probes where every table has at least bucketBits leading bits, more where a probe spans several buckets.
+// bucketsOf returns the number of buckets that all probes of one query read. It equals the number of probes if every
+// table has at least bucketBits leading bits. A probe with fewer leading bits reads several buckets.
 func bucketsOf(d *Design, bucketBits int) (sum float64) {
 	for _, t := range d.Tables {
 		sum += math.Ldexp(share(min(t.Leading(), bucketBits), t.Radius), bucketBits)

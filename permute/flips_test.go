@@ -39,8 +39,8 @@ func TestFlipsAreTheBall(t *testing.T) {
 	}
 }
 
-// checkGroups holds the groups of a set by its upper bits against the patterns that the set has: each
-// in one group, whose patterns agree in those bits.
+// checkGroups compares the groups of a set with all its patterns. Each pattern is in one group, and the patterns of a
+// group agree in their upper bits.
 func checkGroups(t *testing.T, set FlipSet, upper int) {
 	t.Helper()
 	top := ^(^uint64(0) >> upper)
@@ -59,8 +59,8 @@ func checkGroups(t *testing.T, set FlipSet, upper int) {
 	}
 }
 
-// A walk through many wide patterns ascends, has no two alike and counts as many as the ball, without
-// allocating; what it begins with is the base.
+// TestFlipWalkIsLazy: a walk through many wide patterns ascends, has no pattern twice, has as many as the ball, and
+// allocates nothing. The first pattern is the base.
 func TestFlipWalkIsLazy(t *testing.T) {
 	set := FlipSet{Base: 0xf0, Shift: 3, Width: 61, Radius: 4}
 	count := 0

@@ -44,7 +44,7 @@ func paper(tables, k int, seed uint64) (Design, error) {
 	return nest(name, k, levels, seed)
 }
 
-// nested applies choose recursively. Of m[0] blocks, k do not lead. Their bits are divided into m[1] blocks, and
+// nestedDesign applies choose recursively. Of m[0] blocks, k do not lead. Their bits are divided into m[1] blocks, and
 // again k of these do not lead, and so on. All errors may be in the bits that do not lead, so each level is valid for
 // the same reason as the first one. The number of tables is the product of the C(m[i], k), or less if two choices
 // give the same mask. Its name is nested-M-M-...

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// bitErrors bounds the size of the error sets that the tests try bit by bit: 3 takes half a second, 5
-// some seconds, 7 some minutes (go test ./permute -run OnBits -errors 7 -timeout 1h).
+// bitErrors limits the size of the error sets that the tests try bit by bit: 3 takes half a second, 5 some seconds, 7
+// some minutes (go test ./permute -run OnBits -errors 7 -timeout 1h).
 var bitErrors = flag.Int("errors", 3, "prove designs on all sets of so many of the 64 bits")
 
 func TestCatalogueIsValid(t *testing.T) {
@@ -24,7 +24,8 @@ func TestCatalogueIsValid(t *testing.T) {
 	}
 }
 
-// Blocks are an idea of the proof; here are the bits. Sets of fewer errors are parts of these.
+// TestCatalogueIsValidOnBits tests single bits, because the proof uses blocks. Sets of fewer errors are subsets of the
+// tested ones.
 func TestCatalogueIsValidOnBits(t *testing.T) {
 	everyDesign(t, 2007, func(t *testing.T, d Design) {
 		if missed, found := firstMissed(&d, min(d.K, *bitErrors)); found {
@@ -110,8 +111,8 @@ func checkGap(t *testing.T, d *Design, gap *Gap) {
 	}
 }
 
-// No table of the catalogue's designs can be left out, and no radius can be smaller: and the proof
-// shows why.
+// TestProofMissesWhatMutationsRemove: no table of the catalogue's designs can be removed, and no radius can be smaller.
+// The proof shows a counterexample.
 func TestProofMissesWhatMutationsRemove(t *testing.T) {
 	everyDesign(t, 77, func(t *testing.T, d Design) {
 		if more, err := Named(d.Name, d.K+1, d.Seed); err == nil && slices.Equal(more.Tables, d.Tables) {
@@ -159,7 +160,7 @@ func TestProofGivesUpOnHostileDesigns(t *testing.T) {
 	if err := d.Validate(); !errors.Is(err, ErrUnproven) {
 		t.Errorf("Validate says %v, want %v", err, ErrUnproven)
 	}
-	// When the budget is used up it looks at nothing more, on whatever way back it is.
+	// After the budget is used up, the proof examines nothing more at any level.
 	p := newProof(&d)
 	p.search(^uint64(0)>>(64-uint(len(p.blocks))), d.K)
 	if over := -p.budget; over <= 0 || over > len(d.Tables) {

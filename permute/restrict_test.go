@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFor holds every smaller distance's part of every design against all
-// error sets, bit by bit, and against the whole design.
+// TestFor compares each design restricted to every smaller distance with all error sets, bit by bit, and with the whole
+// design.
 func TestFor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for k := 1; k <= 5; k++ {

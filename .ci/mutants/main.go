@@ -145,8 +145,8 @@ func parse(text string) (all []mutant, err error) {
 	return all, nil
 }
 
-// judge applies the changes to copies of files, and unless only that is asked runs the tests. It
-// returns "" if each test fails.
+// judge applies the changes to copies of files and, unless fits is true, runs the tests. It returns "" if each test
+// fails.
 func (m mutant) judge(tmp string, fits bool) string {
 	overlay := map[string]string{} // by the absolute name of a file, its copy
 	if err := os.MkdirAll(tmp, 0o755); err != nil {

@@ -12,9 +12,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// page returns a page of a site: an article, or a stub of a line or two, in a template. Templates
-// are 0, with a menu and a footer that nothing but their classes mark, 1, which marks its main part,
-// and 2, which marks nothing.
+// page returns a page of a site: an article, or a stub of a line or two, in a template. Template 0 has a menu and a
+// footer that only their classes mark. Template 1 marks its main part, and template 2 marks nothing.
 func (a *author) page(template int, title, text string) string {
 	r := rand.New(rand.NewPCG(uint64(template), 4)) // the site's own words
 	site := *a
@@ -32,8 +31,8 @@ func (a *author) page(template int, title, text string) string {
 	}[template], menu.String(), body, footer)
 }
 
-// TestPages: main text finds versions of pages whose template changes, and tells pages of one
-// template apart; all pages that have 8 features in all their text have a fingerprint.
+// TestPages: with the main text, versions of pages with a changed template are near, and pages of one template are not.
+// All pages whose whole text has 8 features have a fingerprint.
 func TestPages(t *testing.T) {
 	found := map[text.Extraction]map[string]int{ // by class
 		text.ExtractAll: {}, text.ExtractMain: {}, text.ExtractAuto: {}}

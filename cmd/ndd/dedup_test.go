@@ -19,8 +19,8 @@ import (
 	"example.org/ndd/engine/storage/disk"
 )
 
-// dedupCorpus is a folder with JSONL of n documents in groups of near-duplicates,
-// plain and compressed, and the arguments that ask for everything there is.
+// dedupCorpus makes a folder with n JSONL documents in groups of near-duplicates, plain and compressed. It returns
+// arguments that request all outputs.
 func dedupCorpus(t *testing.T, n int) (args func(out string) []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,12 +47,12 @@ func dedupCorpus(t *testing.T, n int) (args func(out string) []string) {
 	}
 }
 
-// The threads make no difference.
+// TestDedupFaults: the number of threads makes no difference.
 func TestDedupFaults(t *testing.T) {
 	testFaults(t, long.Or(47, 3), 10, dedupCorpus(t, long.Or(300, 1800)), "--threads", "5")
 }
 
-// Cancelled at any moment, it leaves nothing.
+// TestDedupCancelled: a run that is cancelled leaves no files, whenever it is cancelled.
 func TestDedupCancelled(t *testing.T) {
 	args := dedupCorpus(t, 500)
 	ended, quarters := 0, long.Or(int64(6), 5)

@@ -121,7 +121,7 @@ func (x *indexContents) fresh(n int) (docs []*expectedDoc) {
 	return docs
 }
 
-// record notes a request that inserts docs, or deletes them, and what came of it.
+// record notes a request that inserts or deletes docs, and its result.
 func (x *indexContents) record(docs []*expectedDoc, insert, answered bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

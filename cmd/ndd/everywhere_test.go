@@ -78,7 +78,7 @@ var containers = []container{
 	}},
 }
 
-// packings compress. xz and bzip2 have no writer here: the files of those are made once, of the
+// packings compress containers. This program has no encoder of xz and bzip2, so these files were made once, from the
 // first container.
 var packings = []struct {
 	ending string

@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	debug.SetGCPercent(400) // thousands of commands, each of which creates all flags
+	debug.SetGCPercent(400) // thousands of commands run here, and each creates all flags
 	status := m.Run()
 	os.RemoveAll(bin)
 	os.Exit(status)

@@ -44,7 +44,7 @@ func TestMapReduceHelp(t *testing.T) {
 	writeParts(t, in("results/documents"), families(60), 3)
 	// the content of a file determines its kind
 	mustShell("ndd fingerprint -o Q.ndf results/documents/0; mv Q.ndf Q.bin")
-	results := map[string]string{} // what collect writes
+	results := map[string]string{} // the output of collect
 	maps, _, err := newRoot(&cli.Globals{}).Find([]string{"mapreduce", "map"})
 	must.Do(t, err)
 	if jobs := maps.Commands(); len(jobs) != len(jobInputs) {
@@ -141,7 +141,7 @@ tail -n 1 messages`)
 // sorted sorts lines as LC_ALL=C sort does.
 func sorted(text string) string { return strings.Join(slices.Sorted(strings.Lines(text)), "") }
 
-// between returns the indented lines of a text that stand between two others.
+// between returns the indented lines of a text between two other lines.
 func between(t *testing.T, text, from, to string) string {
 	t.Helper()
 	_, text, _ = strings.Cut(text, "\n"+from)

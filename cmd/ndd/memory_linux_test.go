@@ -94,8 +94,7 @@ func TestBuildTight(t *testing.T) {
 	}
 }
 
-// TestAnswerMemory: batches and self-joins take no more memory than they announce, whether queries
-// find little or much.
+// TestAnswerMemory: batches and self-joins take at most the memory that they announce, with few results and with many.
 func TestAnswerMemory(t *testing.T) {
 	skipUnderRace(t)
 	t.Parallel()
@@ -228,7 +227,7 @@ func memoryOf(t *testing.T, expression, limit string, args ...string) (said, mos
 	}
 	said, err := humanize.ParseBytes(m[1])
 	must.Do(t, err)
-	allowed := said - memory.Program/2 // it does not take the half: what grows is seen in small inputs
+	allowed := said - memory.Program/2 // without half of the program's allowance, so that small inputs show growth
 	if slices.Contains(args, "--scan") {
 		allowed = said + 8<<20 // a scan may need a MiB only and does not count the program
 	}

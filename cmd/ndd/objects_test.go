@@ -24,8 +24,8 @@ func newBucket(t *testing.T) *bucket.Server {
 	return s
 }
 
-// objects starts a server with two shards, a table and a page, and has commands find it. It returns
-// a folder with the same files.
+// objects starts a server with two shards, a table and a page, and sets the environment so that commands use it. It
+// returns a folder with the same files.
 func objects(t *testing.T) (s *bucket.Server, dir string) {
 	s = newBucket(t)
 	dir = t.TempDir()
@@ -48,8 +48,8 @@ func nddOut(t *testing.T, status int, args ...string) string {
 	return out
 }
 
-// TestObjectInputs: a prefix, a pattern, names and a URL are read to the documents of the same
-// files on disk, over connections that break.
+// TestObjectInputs: a prefix, a pattern, names and a URL give the same documents as files on disk, even if connections
+// break.
 func TestObjectInputs(t *testing.T) {
 	s, dir := objects(t)
 	want := nddOut(t, exitDone, "fingerprint", "-q", dir+"/in")
@@ -69,8 +69,8 @@ func TestObjectInputs(t *testing.T) {
 	nddOut(t, exitFailed, "fingerprint", "s3://nosuchbucket/x")
 }
 
-// TestObjectOutputs: results and copies appear as objects, the same bytes as on disk, and are
-// replaced only with --force.
+// TestObjectOutputs: results and copies become objects with the same bytes as on disk. They are replaced only with
+// --force.
 func TestObjectOutputs(t *testing.T) {
 	s, dir := objects(t)
 	nddOut(t, exitDone, "dedup", "-q", "-o", dir+"/out", "--write-kept", dir+"/kept", dir+"/in")
@@ -95,7 +95,7 @@ func TestObjectOutputs(t *testing.T) {
 		t.Errorf("%s", hits)
 	}
 	nddOut(t, exitFailed, "fingerprint", "-q", "-o", "s3://docs/prints.ndf", "s3://docs/in")
-	// What an index exports is an object, too.
+	// Export can write to an object, too.
 	nddOut(t, exitDone, "export", "-q", "-o", "s3://docs/all.ndf", dir+"/index")
 	nddOut(t, exitFailed, "export", "-q", "-o", "s3://docs/all.ndf", dir+"/index")
 	nddOut(t, exitDone, "build", "-q", "-o", dir+"/index4", "-k", "4", "s3://docs/all.ndf")

@@ -64,8 +64,7 @@ func (t serialRunner) Run(name string, script func(testscript.T)) {
 	t.T.Run(name, func(t *testing.T) { script(serialRunner{t}) })
 }
 
-// goSource returns the folder of the sources of Go, which are texts that every machine with these
-// tests has.
+// goSource returns the folder of Go's sources: texts that every machine with these tests has.
 func goSource(t *testing.T) string {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()

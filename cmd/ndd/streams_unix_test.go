@@ -104,7 +104,7 @@ func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) 
 	return true
 }
 
-// TestQueryTurns: an answer comes before the next question is waited for.
+// TestQueryTurns: the command writes the answer to a question before it reads the next one.
 func TestQueryTurns(t *testing.T) {
 	prints := writePrints(t, []uint64{7})
 	cmd, said := command(t.TempDir(), "query", "-i", builtIndex(t, prints), "-")

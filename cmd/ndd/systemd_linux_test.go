@@ -17,8 +17,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// A server that systemd starts takes the sockets that it is given, says when it is ready, lives and
-// stops; and ndd health asks it, at the admin address without a token, too.
+// TestSystemd: a server that systemd starts uses the sockets that it is given, reports when it is ready, runs and
+// stops. ndd health works with it, also at the admin address without a token.
 func TestSystemd(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -54,9 +54,8 @@ func shownOf(t *testing.T, f func(tty *os.File)) string {
 	return string(shown)
 }
 
-// TestBuildProgress: a build draws its progress where standard error is a terminal, unless a flag
-// forbids it, and nowhere else. A bar is drawn ten times a second: on a slow disk it is seen when six of
-// the seven parts are done.
+// TestBuildProgress: a build draws its progress only if standard error is a terminal and no flag forbids it. A bar is
+// drawn ten times a second. On a slow disk it is visible when six of the seven parts are done.
 func TestBuildProgress(t *testing.T) {
 	t.Parallel()
 	base, drawn := writePrints(t, randomPrints(5000)), regexp.MustCompile(`building [^\r]*[1-6] / 7`)

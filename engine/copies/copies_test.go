@@ -61,8 +61,7 @@ func detect(t *testing.T, o Options, texts ...string) ([]Pair, Report) {
 	return pairs, report
 }
 
-// TestRelations: a revised text, an excerpt, and texts that have nothing in common, in both kinds
-// of languages and by all methods.
+// TestRelations: a revised text, an excerpt, and unrelated texts, in both kinds of languages and with all methods.
 func TestRelations(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, text := range []func(*rand.Rand, int) string{english, chinese} {
@@ -145,7 +144,7 @@ func TestAnnouncement(t *testing.T) {
 	}
 }
 
-// TestSettle: what winnow alone tells of two documents without CCDet.
+// TestSettle: two documents without CCDet signatures are compared by winnow alone.
 func TestSettle(t *testing.T) {
 	o := Options{Method: Auto}
 	for _, x := range []struct {
@@ -432,8 +431,8 @@ func FuzzSign(f *testing.F) {
 // documentBytes is the size of the long document of TestLongDocument.
 var documentBytes = flag.Int("document.bytes", 4<<20, "bytes of a long document")
 
-// TestLongDocument: a document as long as a corpus is found by its copy and by an excerpt, with
-// little memory for a slice.
+// TestLongDocument: a document as long as a corpus is found by its copy and by an excerpt, with little memory for a
+// slice.
 func TestLongDocument(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 9))
 	var b strings.Builder

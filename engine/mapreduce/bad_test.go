@@ -136,8 +136,8 @@ func TestLostBetweenJobs(t *testing.T) {
 	wantError(t, run(append(lines[:1:1], lines...)), mapreduce.ErrLost, "1 records more")
 }
 
-// TestBadRecords: a bad record is counted, shown and skipped; one too many, or nothing else, fails
-// the task.
+// TestBadRecords: a malformed record is counted, reported and skipped. The task fails if there are too many, or no
+// others.
 func TestBadRecords(t *testing.T) {
 	good := fingerprintLines(sets.Uniform(3, 3))
 	for name, bad := range map[string]string{
@@ -167,7 +167,7 @@ func TestBadRecords(t *testing.T) {
 		_, err := step(t, mapOf(mapreduce.Pairs{K: 3}), good+bad, options(0))
 		wantError(t, err, mapreduce.ErrBad, "line 4 of the part")
 		if name == "end" || name == "empty end" {
-			continue // an empty record is none
+			continue // an empty line is no record
 		}
 		_, err = step(t, mapOf(mapreduce.Pairs{K: 3}), bad, options(10))
 		wantError(t, err, mapreduce.ErrBad, "all of 1")
@@ -259,8 +259,7 @@ func TestOtherJob(t *testing.T) {
 	}
 }
 
-// TestEmptyPart: a part without records gives an end record, in every form, and so does a reduce
-// without any.
+// TestEmptyPart: a map of an empty part gives an end record, in every form, and so does a reduce.
 func TestEmptyPart(t *testing.T) {
 	scan := mapreduce.Scan{Queries: files.New(t, "q.bin", make([]byte, 8)), K: 3}
 	for _, form := range []mapreduce.Form{mapreduce.Lines, mapreduce.RawBytes} {

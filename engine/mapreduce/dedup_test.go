@@ -192,8 +192,8 @@ func TestDedup(t *testing.T) {
 	}
 }
 
-// TestDedupByID: without rows, IDs identify documents. Without sketches, or if the job leaves them out, fingerprints
-// decide, and no row has a similarity but those of short texts.
+// TestDedupByID: without rows, IDs identify documents. Without sketches, or if the job ignores them, fingerprints
+// decide, and only rows of short texts have a similarity.
 func TestDedupByID(t *testing.T) {
 	docs := testDocs(sets.Named("clustered", 300, 10, 6, 7).Base, 1)
 	for i := range docs {
@@ -214,7 +214,7 @@ func TestDedupByID(t *testing.T) {
 	same(t, "sketches left out", got, want)
 }
 
-// TestPrefilter: a first round without sketches, whose shuffle is smaller, decides only what needs no sketch.
+// TestPrefilter: a first round without sketches has a smaller shuffle, and decides only documents that need no sketch.
 func TestPrefilter(t *testing.T) {
 	docs := testDocs(sets.Named("clustered", 300, 10, 3, 7).Base, 1)
 	l := newLocal(t, 3, 1)

@@ -113,7 +113,7 @@ func TestRawBytes(t *testing.T) {
 	same(t, "of no known file", l.collect(l.run(job, []string{strings.Join(records, "")}), l.reduces), hitLines(set, "%d"))
 }
 
-// rawRecord returns what Hadoop's rawbytes hands a filter.
+// rawRecord returns a record as Hadoop's rawbytes passes it to a filter.
 func rawRecord(offset int, value []byte) string {
 	b := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, 8), uint64(offset))
 	return string(append(binary.BigEndian.AppendUint32(b, uint32(len(value))), value...))

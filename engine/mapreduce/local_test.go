@@ -63,8 +63,8 @@ func (d *limitedWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// attempt runs a step until an attempt is not killed, and another one at the same time now and
-// then, which must write the same.
+// attempt runs a step until an attempt is not killed. Sometimes it runs another attempt concurrently, which must write
+// the same.
 func (l *localCluster) attempt(input string, step func(context.Context, mapreduce.Options) error) string {
 	l.t.Helper()
 	o := l.options

@@ -13,7 +13,7 @@ import (
 	"example.org/ndd/engine/passages"
 )
 
-// eachSpan calls f with the spans that package passages finds in texts: the document's ID, and 1 for what stays.
+// eachSpan calls f with the spans that package passages finds in texts: the document's ID, and 1 if the span is kept.
 func eachSpan(t *testing.T, all []string, o passages.Options, f func(id string, stays int, s passages.Span)) {
 	t.Helper()
 	r, _, err := passages.Find(t.Context(), []string{files.New(t, "docs.jsonl", textLines(all, idInOrder))}, ingest.Config{}, o)

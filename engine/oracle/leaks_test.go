@@ -8,7 +8,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// A goroutine that ends late is none that stays.
+// TestStay: a goroutine that ends late is no leak.
 func TestStay(t *testing.T) {
 	go time.Sleep(600 * time.Millisecond) // longer than goleak would wait
 	must.Do(t, stay(timeout))

@@ -23,8 +23,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestChecksum compares with an independent brute force, written in C with
-// vector instructions, over the same set.
+// TestChecksum compares with an independent brute force over the same set, written in C with vector instructions.
 func TestChecksum(t *testing.T) {
 	base, queries := sets.Planted(20_000, 1_000)
 	hits := Search(base, queries, 3)

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 // square is an item that carries its result.
 type square struct{ root, is int }
 
-// squares produces those of the numbers from one to before another, and fails at one.
+// squares produces the squares of the numbers from start to before end, and fails at failing.
 func squares(start, end, failing int, err error) Produce[*square] {
 	return func(_ context.Context, yield func(*square) bool) error {
 		for of := start; of < end; of++ {
@@ -120,7 +120,7 @@ func TestAhead(t *testing.T) {
 		full := make(chan struct{})
 		err := Ordered(t.Context(), Options{Workers: 3, Ahead: ahead}, func(_ context.Context, yield func(int) bool) error {
 			for i := range 200 {
-				yield(i) // comes back when there is room for it
+				yield(i) // blocks until the budget has room
 				now := produced.Add(1)
 				most.Store(max(most.Load(), now-emitted.Load()))
 				if now == int64(ahead) {
@@ -135,7 +135,7 @@ func TestAhead(t *testing.T) {
 		}, func(i int) error {
 			<-full
 			if i%50 == 0 {
-				time.Sleep(5 * time.Millisecond) // for items to come that must not
+				time.Sleep(5 * time.Millisecond) // time for wrong items to arrive
 			}
 			emitted.Add(1)
 			return nil
@@ -256,8 +256,7 @@ func TestLeft(t *testing.T) {
 	})
 }
 
-// inParts gives n squares in parts of which each is as long as its number, less one where failing
-// is said.
+// inParts produces n squares in parts. Part i has i squares, but the last may have fewer. A part fails at failing.
 func inParts(n int, failing int, err error) iter.Seq[Produce[*square]] {
 	return func(yield func(Produce[*square]) bool) {
 		for i, from := 0, 0; from < n; i++ {
@@ -341,7 +340,7 @@ func TestPartsRunAhead(t *testing.T) {
 	}
 }
 
-// heavy is an item of which one alone is beyond any budget.
+// heavy is an item that exceeds every budget by itself.
 type heavy struct{}
 
 func (*heavy) Weight() int64 { return 1000 }

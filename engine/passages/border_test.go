@@ -27,7 +27,7 @@ func TestDecision(t *testing.T) {
 	}
 }
 
-// TestBorders holds what goes where a limit is just reached, and what stays in the first document.
+// TestBorders checks which text is removed if a limit is just reached, and which text remains in the first document.
 func TestBorders(t *testing.T) {
 	const line = "the same line\n"
 	for name, c := range map[string]struct {
@@ -56,7 +56,7 @@ func TestBorders(t *testing.T) {
 	}
 }
 
-// TestWindowChars: the characters of a window are those of its own sentences, not of those before.
+// TestWindowChars: the characters of a window are counted in its own sentences only.
 func TestWindowChars(t *testing.T) {
 	o := Options{Unit: Unit{Sentences, 2}, MinChars: 10}
 	texts := []string{"A sentence that is long enough. Yes. No. Yes.", "Another one that is long enough. Yes. No. Yes."}

@@ -45,7 +45,7 @@ func less(text string, cuts []Cut) (rest string) {
 	return rest + text[at:]
 }
 
-// TestCuts holds what goes against its definition, byte by byte, and copies against the texts without it.
+// TestCuts compares the removed bytes with the definition, one by one, and copies with the texts without them.
 func TestCuts(t *testing.T) {
 	for name, texts := range sets(rand.New(rand.NewPCG(7, 8)), 12_000) {
 		path := writeDocs(t, texts)
@@ -111,8 +111,8 @@ func definedCuts(d *Document, spans []Span, o Options) (cuts []Cut) {
 	return cuts
 }
 
-// TestCopyFormats copies files of several formats and compressions: each keeps everything but repeated
-// lines, and documents that cannot be cut stay whole and are counted.
+// TestCopyFormats copies files of several formats and compressions. Each copy lacks only repeated lines. Documents that
+// cannot be cut stay whole and are counted.
 func TestCopyFormats(t *testing.T) {
 	dir := t.TempDir()
 	const again = "This line stands in every file.\n"
@@ -171,7 +171,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestOptions: what makes no sense is an error before anything is read.
+// TestOptions: invalid options are an error before anything is read.
 func TestOptions(t *testing.T) {
 	for _, o := range []Options{{}, {Unit: Unit{Bytes, 15}}, {Unit: Unit{Bytes, BytesMax + 1}}, {Unit: Unit{Lines, 0}},
 		{Unit: Unit{Lines, 1}, MinCount: 1}, {Unit: Unit{Lines, 1}, MaxShare: 1.1}} {
@@ -186,7 +186,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestListOnOneLine holds that a record without text on the line of others has none of their spans.
+// TestListOnOneLine: a record without text on the line of other records has none of their spans.
 func TestListOnOneLine(t *testing.T) {
 	const line = "the same line stands twice"
 	path := files.New(t, "list.json", `[{"id":"p","text":"plain"},{"id":"n"},{"id":"a","text":"`+line+

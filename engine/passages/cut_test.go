@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// TestApart cuts what is in brackets: the words on both sides of a cut are not joined, and no more than one
-// character of it stays.
+// TestApart removes the text in brackets. The words on both sides of a cut are not joined, and at most one
+// character of the cut remains.
 func TestApart(t *testing.T) {
 	for _, test := range [][2]string{
 		{"beta three[ the fox ]gamma", "beta three gamma"},

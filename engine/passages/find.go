@@ -234,9 +234,9 @@ func (o *Options) room(id string, textBytes, listBytes int) error {
 	return o.Budget.Check("cutting "+id, uint64(int64(2*textBytes+listBytes)+o.MemoryBytes))
 }
 
-// further returns the number of elements that a list needs room for. If the list is full, this is an
-// estimate for the rest of the text, from the elements of its first done bytes. If append doubled the lists of a large
-// text instead, they would need three times their memory.
+// further returns the number of additional elements to allocate for a list. If the list is full, it estimates the
+// number for the rest of the text from the elements of its first offset bytes. Otherwise append would double the lists
+// of a large text, which would need three times their memory.
 func further[T any](list []T, offset, textBytes int) int {
 	n := len(list)
 	if n < cap(list) {

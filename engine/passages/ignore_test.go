@@ -55,8 +55,8 @@ func marked(rng *rand.Rand, text string, marks ...[2]string) string {
 	return strings.Join(words, " ")
 }
 
-// TestIgnore holds which share of the copy of an article is found after its layout was changed, and that spans are those
-// of the original text.
+// TestIgnore checks the share of an article's copy that is found after its layout was changed. Spans are ranges of the
+// original text.
 func TestIgnore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	text := article(rng, 60)

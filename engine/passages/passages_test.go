@@ -40,13 +40,13 @@ func find(t testing.TB, path string, o Options) *Result {
 	return r
 }
 
-// A stand is where a window stands first, and at how many places and in how many documents.
+// A stand has the first occurrence of a window, and the numbers of its occurrences and documents.
 type stand struct {
 	row, at, count int
 	across         bool
 }
 
-// Stands are those of the windows of a corpus, by their content.
+// stands has the windows of a corpus by their content.
 type stands map[string]*stand
 
 func (o stands) add(window string, row, at int) {
@@ -59,8 +59,8 @@ func (o stands) add(window string, row, at int) {
 	s.across = s.across || s.row != row
 }
 
-// sets are corpora that are hard in one way each. Fibonacci words have the most repetitions that a word
-// without a period can have.
+// sets returns corpora that are each difficult in one way. Fibonacci words have the maximum number of repetitions of a
+// word without a period.
 func sets(rng *rand.Rand, size int) map[string][]string {
 	letters := func(n, of int) string {
 		out := make([]byte, n)
@@ -118,8 +118,8 @@ func sets(rng *rand.Rand, size int) map[string][]string {
 	}
 }
 
-// TestStrings holds the spans of strings against all windows of the texts: the windows in spans are
-// those that stand twice, each where its content stands first, and counts are right.
+// TestStrings compares the spans of strings with all windows of the texts. The windows in spans are those that occur
+// twice, each with its first occurrence, and the counts are right.
 func TestStrings(t *testing.T) {
 	for name, texts := range sets(rand.New(rand.NewPCG(1, 2)), 16_000) {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +141,7 @@ func checkStrings(t *testing.T, texts []string, r *Result, o Options) {
 		}
 	}
 	got := map[[2]int]bool{}      // windows that spans have
-	for i := range r.repeatList { // as they are found: cut on characters they have fewer windows
+	for i := range r.repeatList { // before they are cut at characters, which leaves fewer windows
 		p := &r.repeatList[i]
 		row, first := r.spool.row(p.at()), r.spool.row(p.first())
 		at, from := int(p.at()-r.spool.docs.All[row][1]), int(p.first()-r.spool.docs.All[first][1])
@@ -176,8 +176,8 @@ func checkStrings(t *testing.T, texts []string, r *Result, o Options) {
 	}
 }
 
-// checkDocument holds what is said of spans of strings against the texts. They must cover the windows that were
-// found, and nothing else, each window once.
+// checkDocument compares the spans of strings with the texts. They must cover exactly the windows that were found, each
+// window once.
 func checkDocument(t *testing.T, texts []string, d *Document, spans []Span, windows map[[2]int]bool, length int) {
 	t.Helper()
 	text := texts[d.Row]
@@ -211,8 +211,8 @@ func checkDocument(t *testing.T, texts []string, d *Document, spans []Span, wind
 	}
 }
 
-// TestCollision: windows whose rolling hashes are equal, and bytes are not, are no repeats. Words of Thue
-// and Morse and their complements have one hash modulo 2^64, from 2,048 letters on.
+// TestCollision: windows with equal rolling hashes and different bytes are no repeats. From 2,048 letters on,
+// Thue-Morse words and their complements have the same hash modulo 2^64.
 func TestCollision(t *testing.T) {
 	a, b := "a", "b"
 	for len(a) < 2048 {
@@ -227,7 +227,7 @@ func TestCollision(t *testing.T) {
 		one, other := string(head)+a, string(head)+b
 		m := newMarker(len(one))
 		if marks := m.marks(one); len(marks) != 1 || marks[0] != m.marks(other)[0] {
-			continue // the mark must lie in what both have
+			continue // the mark must be in the common part
 		}
 		roller := newRoller(len(one))
 		if roller.hash(one) != roller.hash(other) {
@@ -241,7 +241,7 @@ func TestCollision(t *testing.T) {
 	t.Fatal("no head has the mark")
 }
 
-// TestRuns: text with a period is two spans, the first place and what repeats it.
+// TestRuns: a periodic text has two spans, the first occurrence and its repetition.
 func TestRuns(t *testing.T) {
 	for _, period := range []string{"a", "ab", "abcdefg"} {
 		text := strings.Repeat(period, 40_000/len(period)) // more equal marks than one piece of work has

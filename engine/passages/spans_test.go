@@ -109,8 +109,7 @@ func TestSpans(t *testing.T) {
 	})
 }
 
-// TestSpanOfFaults: a part of a run that is split has the count of its own windows, and adjacent spans of
-// words are one.
+// TestSpanOfFaults: a part of a split run has the count of its own windows, and adjacent spans of words are merged.
 func TestSpanOfFaults(t *testing.T) {
 	for _, test := range []struct {
 		unit Unit

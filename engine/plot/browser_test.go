@@ -33,7 +33,7 @@ func TestChartsInABrowser(t *testing.T) {
 		}
 		lines.Series = append(lines.Series, s)
 	}
-	// visible counts the elements of a selector that lie inside the view with a positive height or width.
+	// visible counts the elements of a selector that are inside the view and have a positive height or width.
 	const visible = `(selector => { const svg = document.documentElement, view = svg.viewBox.baseVal; let n = 0;
 		for (const e of svg.querySelectorAll(selector)) { const b = e.getBBox();
 			if (b.x >= 0 && b.y >= 0 && b.x + b.width <= view.width && b.y + b.height <= view.height && b.width + b.height > 0) n++ }

@@ -67,7 +67,7 @@ func written(t *testing.T, f result.Format, rows []result.Row) string {
 	return out.String()
 }
 
-// named is a row as it is written with its ID in place of the query.
+// named returns a row as it is written, with its ID instead of the query.
 func named(t *testing.T, f result.Format, row result.Row) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -75,7 +75,7 @@ func named(t *testing.T, f result.Format, row result.Row) string {
 	return out.String()
 }
 
-// TestJSON compares the object with that of encoding/json.
+// TestJSON compares the object with the one of encoding/json.
 func TestJSON(t *testing.T) {
 	type object struct {
 		Query       any    `json:"query"`
@@ -103,8 +103,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestErrors: the errors of a stream and of a look-up come through, and nothing is written after
-// one.
+// TestErrors: errors of a stream and of a look-up are returned, and nothing is written after an error.
 func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
 	w := result.NewWriter(failingWriter{broken}, result.TSV, result.Integer, false, nil)

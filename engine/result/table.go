@@ -12,7 +12,7 @@ type Kind int
 
 // The kinds of columns, with their form in TSV, JSON and Parquet.
 const (
-	Text    Kind = iota + 1 // escaped as by [Escape]; a string; a string of UTF-8, as in JSON
+	Text    Kind = iota + 1 // TSV: escaped as by [Escape]; JSON: a string; Parquet: a UTF-8 string
 	Integer                 // decimal; a number; INT64
 	Real                    // with 4 decimal places, enough for the similarity of some thousand shingles; a number; DOUBLE
 	Flag                    // 1 or 0; true or false; BOOLEAN

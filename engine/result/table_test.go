@@ -19,8 +19,7 @@ var columns = []result.Column{{Name: "id", Kind: result.Text}, {Name: "file", Ki
 	{Name: "row", Kind: result.Integer}, {Name: "jaccard", Kind: result.Real, Optional: true},
 	{Name: "kept", Kind: result.Flag}}
 
-// table returns a table of two rows, the second with every value that is missing and every
-// character that is escaped.
+// table returns a table of two rows. The second row has every missing value and every escaped character.
 func table(t *testing.T, f result.Format) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -80,8 +79,7 @@ func TestTableParquet(t *testing.T) {
 	}
 }
 
-// TestTableGroups writes rows of several groups, and of long texts: none is lost, and the order
-// stays.
+// TestTableGroups writes rows of several groups, and long texts. No row is lost, and the order is kept.
 func TestTableGroups(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	for _, c := range []struct{ rows, groups int }{{0, 0}, {300_000, 3}, {20, 3}} {
@@ -126,7 +124,7 @@ func TestTableHeader(t *testing.T) {
 	}
 }
 
-// TestTableErrors: the error of the stream comes through at the latest by Close, and stays.
+// TestTableErrors: Close returns the error of the stream if no earlier call did, and later calls return it again.
 func TestTableErrors(t *testing.T) {
 	broken := errors.New("broken")
 	for _, format := range result.Tables {
@@ -154,8 +152,7 @@ func TestTableMistakes(t *testing.T) {
 	}
 }
 
-// TestHitsParquet writes hits, of rows and of texts, and reads the columns that the other formats
-// have.
+// TestHitsParquet writes hits of rows and of texts, and reads the same columns as in the other formats.
 func TestHitsParquet(t *testing.T) {
 	type hit struct {
 		Query       int64  `parquet:"query"`

@@ -41,7 +41,7 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
-// TestSizeOf: the bar of a folder fills by the sizes of all its files, as they lie on disk.
+// TestSizeOf: the bar of a folder counts the sizes of all its files on disk.
 func TestSizeOf(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.CopyFS(dir, fstest.MapFS{"a.txt": {Data: make([]byte, 100)},

@@ -139,8 +139,7 @@ func TwoDocuments(ctx context.Context, g *cli.Files, a, b string, in []string,
 	return two, nil
 }
 
-// namedDocument reads the document that a file with one document, or a file and a row with a colon
-// between, names.
+// namedDocument reads the document that a name selects: a file with one document, or FILE:ROW.
 func namedDocument(ctx context.Context, g *cli.Files, name string, o format.Options) (format.Document, error) {
 	file, row, hasRow := cutRow(name)
 	var found []format.Document
@@ -166,8 +165,8 @@ func namedDocument(ctx context.Context, g *cli.Files, name string, o format.Opti
 	return found[0], nil
 }
 
-// cutRow returns the file and the row, from 1, of file:row, where there is that file and none of
-// the whole name; else the name.
+// cutRow splits FILE:ROW into the file and the row, from 1. It returns only the name if a file has the whole name, or
+// if there is no file FILE.
 func cutRow(name string) (file string, row int, ok bool) {
 	at := strings.LastIndexByte(name, ':')
 	row, err := strconv.Atoi(name[at+1:])

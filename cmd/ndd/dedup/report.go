@@ -23,14 +23,14 @@ import (
 //go:embed report.html
 var reportPage string
 
-// What a report shows at most.
+// Limits of the content of a report.
 const (
 	reportExamples = 12  // pairs side by side
 	reportClusters = 100 // in the list of the largest, and sources
 	reportSources  = 12  // rows and columns of the matrix; the rest is one more
 )
 
-// report is what the page of a deduplication shows.
+// report is the data of the report page.
 type report struct {
 	cli.PageHead
 	reportTotals
@@ -99,7 +99,7 @@ type reportRate struct {
 	Width                                                  string
 }
 
-// reportSetting is what a setting drops.
+// reportSetting has the number of documents that a setting would drop.
 type reportSetting struct {
 	Now                               bool // it made this result
 	Name, Dropped, Share, More, Fewer string

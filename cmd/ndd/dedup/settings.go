@@ -12,7 +12,7 @@ import (
 	"example.org/ndd/permute"
 )
 
-// settings are what the flags say about the inputs, checked.
+// settings are the checked flags about the inputs.
 type settings struct {
 	inputs       []string
 	fingerprints bool // the inputs are fingerprint files

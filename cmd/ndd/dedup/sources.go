@@ -34,8 +34,8 @@ func (s *sourceFlags) register(cmd *cobra.Command) {
 	f.StringArrayVar(&s.maxDrop, "max-drop", nil, "write nothing if more is removed: 60% or SOURCE=60%; repeatable")
 }
 
-// options checks the flags. order is that of --keep, before which --prefer comes unless source is
-// in it.
+// options checks the flags. order is the order of --keep. --prefer adds the policy source before it, unless order has
+// it.
 func (s *sourceFlags) options(order keep.Order, prints bool) (o source.Options, _ keep.Order, err error) {
 	o = source.Options{Field: s.field, Protect: s.protect}
 	bySource := slices.Contains(order, keep.By{Policy: keep.Source})

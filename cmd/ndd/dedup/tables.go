@@ -32,8 +32,8 @@ func tableFile(table string, f result.Format) string {
 	return table + "." + f.String()
 }
 
-// writeTables writes the result's files, and returns how many dropped documents have the ID of
-// the kept document.
+// writeTables writes the tables of the result. It returns the number of dropped documents that have the ID of the kept
+// document.
 func writeTables(ctx context.Context, dir cli.Folder, f result.Format, c *dedup.Corpus, r *dedup.Result,
 	threads int) (sameID int, err error) {
 	t := &clusterTables{c: c, r: r}
@@ -105,7 +105,7 @@ func place(t *result.TableWriter, at dedup.Place) *result.TableWriter {
 	return t.Text(at.File).Row(at.Row)
 }
 
-// likeness writes the two cells of a likeness, empty for what is not known.
+// likeness writes the two cells of a likeness. A cell is empty if the value is unknown.
 func likeness(w *result.TableWriter, like dedup.Likeness) *result.TableWriter {
 	for _, share := range []float32{like.Jaccard, like.Contained} {
 		if share > 0 {

@@ -195,7 +195,7 @@ const methodFileNote = ` All steps, signatures included, need the same --method 
 const collectNote = ` For collect --signatures, the results of the job signatures must be in order of the inputs. Of more
 than 1,000 documents with equal signatures, only the first has pairs with others, as in 'ndd copies'.`
 
-// register adds the flags with these names.
+// registerJob adds the flags with these names.
 func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 	f := cmd.Flags()
 	// A name may stand for several flags.

@@ -70,7 +70,7 @@ func (p *decontaminateRun) register(f *pflag.FlagSet) {
 	f.StringVar(&p.work, "work", "", "store intermediate results to resume an interrupted run")
 }
 
-// decontamination is one run of the command.
+// decontaminateRun is one run of the command.
 type decontaminateRun struct {
 	g                   *cli.Files
 	docs                cli.DocumentFlags

@@ -1,5 +1,5 @@
-// Package passages holds the commands passages, which lines, paragraphs, sentences or strings of a corpus
-// are repeated in it, and decontaminate, which of its documents hold items of evaluations.
+// Package passages holds two commands. The command passages finds lines, paragraphs, sentences or strings that are
+// repeated in a corpus. The command decontaminate finds documents of a corpus that contain items of evaluations.
 package passages
 
 import (

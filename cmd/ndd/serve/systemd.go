@@ -10,8 +10,8 @@ import (
 	"example.org/ndd/cmd/ndd/server"
 )
 
-// underSystemd sets the sockets that systemd has opened, named listen and admin (one without a name
-// is listen), the notify socket and the watchdog.
+// underSystemd uses the sockets of systemd that are named listen and admin (an unnamed one is listen), the notify
+// socket and the watchdog.
 func underSystemd(o *server.Options) error {
 	named, err := activation.ListenersWithNames()
 	if err != nil {

@@ -140,7 +140,8 @@ func TestBatchClientGoes(t *testing.T) {
 	}
 }
 
-// A failure in the middle of an answer cuts it off: it does not look whole.
+// TestFailureCutsTheAnswerOff: a failure in the middle of an answer cuts it off, so that the answer is recognizably
+// incomplete.
 func TestFailureCutsTheAnswerOff(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, nil), "")
 	b.Config.Handler = b.observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -169,7 +170,7 @@ const waitMax = 2 * time.Minute
 
 var errBroken = errors.New("a page cannot be read")
 
-// Present but damaged is not absent: 503, never an empty answer.
+// TestDamageIsSaid: if an index exists but is damaged, the status is 503, never an empty answer.
 func TestDamageIsSaid(t *testing.T) {
 	for _, c := range []struct {
 		err    error
@@ -214,8 +215,7 @@ func (slowWriter) Write([]byte) (int, error) {
 	return 0, nil
 }
 
-// TestBatchTimeout: a batch that is worked on for too long ends: with 503, or as an answer that
-// does not look whole.
+// TestBatchTimeout: a batch that takes too long ends with 503, or with an answer that is recognizably incomplete.
 func TestBatchTimeout(t *testing.T) {
 	b := startWith(t, newIndex(t, 3, nil, make([]uint64, 400)), "", bounds{Queue: waitMax, Timeout: time.Millisecond})
 	body := little(make([]uint64, fingerprintsMax)) // 26 million rows

@@ -68,7 +68,7 @@ func newTab(t *testing.T, url, selector string) *tab {
 	return b
 }
 
-// hold fails the test for an action that does not come to its end.
+// hold fails the test if an action fails.
 func (b *tab) hold(err error) {
 	b.t.Helper()
 	if err != nil {
@@ -221,7 +221,7 @@ func TestPageByKeyboard(t *testing.T) {
 	if got := p.text("#answer-summary"); got != "As a fingerprint: 2 documents with 2 fingerprints within 3 bits." {
 		t.Errorf("summary %q", got)
 	}
-	// Nothing that a screen reader comes to is without a name, and the answer is announced.
+	// Every element that a screen reader reaches has a name, and the answer is announced.
 	nameless := evaluate(p, chromedp.Evaluate[[]string](`[...document.querySelectorAll(
 		"input, select, textarea, button, a, svg, [role=img]")].filter((e) =>
 		!(e.labels && e.labels.length) && !e.textContent.trim() && !e.getAttribute("aria-label") && 
@@ -235,7 +235,7 @@ func TestPageByKeyboard(t *testing.T) {
 	}
 }
 
-// Errors of the server are shown as text.
+// TestPageSaysWhatIsWrong: the page shows errors of the server as text.
 func TestPageSaysWhatIsWrong(t *testing.T) {
 	b := pageIndex(t)
 	p := newTab(t, b.URL, "#tiles .big")
@@ -250,7 +250,7 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 	p.until(`document.querySelector("#state").textContent === "No connection"`)
 }
 
-// Where tokens are needed the page asks for one, and keeps it nowhere.
+// TestPageAsksForAToken: if tokens are required, the page asks for one and does not store it.
 func TestPageAsksForAToken(t *testing.T) {
 	const secret = "read-0123456789abcdef"
 	b := start(t, newIndex(t, 3, nil, []uint64{5}), secret+" read\n")
@@ -278,7 +278,7 @@ func TestPageAsksForAToken(t *testing.T) {
 	}
 }
 
-// The reference has every endpoint, with a command for each that can be copied.
+// TestDocsInABrowser: the reference has every endpoint, each with a command that can be copied.
 func TestDocsInABrowser(t *testing.T) {
 	b := pageIndex(t)
 	p := newTab(t, b.URL+"/docs", "#operations h2")
@@ -298,7 +298,7 @@ func TestDocsInABrowser(t *testing.T) {
 	p.fits("docs")
 }
 
-// A script that is none of the server's files does not run in the page.
+// TestPagePolicyInABrowser: the page does not run scripts that are not files of the server.
 func TestPagePolicyInABrowser(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, nil), "")
 	p := newTab(t, b.URL, "#tiles .big")

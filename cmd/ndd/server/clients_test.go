@@ -62,8 +62,8 @@ func named(t *testing.T, n int) *engine.Index {
 	return x
 }
 
-// Readers that stop hold no slot: with more of them than there are slots, of every kind, all others
-// are answered.
+// TestReadersThatStop: readers that stop occupy no slot. Even if their number exceeds the slots of every kind, all
+// other clients are answered.
 func TestReadersThatStop(t *testing.T) {
 	t.Parallel()
 	// no client is cut off
@@ -133,8 +133,8 @@ func TestPausedUploads(t *testing.T) {
 	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
-// Every time limit of a connection ends it: a header, a body, an answer and the next request that
-// do not come.
+// TestConnectionTimesOut: every time limit ends a connection. The client does not send a header, a body or the next
+// request, or does not read an answer.
 func TestConnectionTimesOut(t *testing.T) {
 	t.Parallel()
 	const brief = 100 * time.Millisecond
@@ -185,8 +185,8 @@ func TestDefaultLimits(t *testing.T) {
 	}
 }
 
-// TestRunLimitsConnections opens more idle connections to a server than it may have: the oldest are
-// closed, and the youngest stay open.
+// TestRunLimitsConnections opens more idle connections than the server's limit. The oldest are closed, and the youngest
+// stay open.
 func TestRunLimitsConnections(t *testing.T) {
 	t.Parallel()
 	const most = 8

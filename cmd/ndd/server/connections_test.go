@@ -64,7 +64,8 @@ func servedOn(c net.Conn) (string, error) {
 	}
 }
 
-// At the limit the connection that has been idle longest is closed, and whoever comes is served.
+// TestOldestIdleIsClosed: at the limit, the connection that has been idle longest is closed, and the new connection is
+// served.
 func TestOldestIdleIsClosed(t *testing.T) {
 	const max = 20
 	l, _ := serveConnections(t, max)
@@ -97,8 +98,7 @@ func TestOldestIdleIsClosed(t *testing.T) {
 	}
 }
 
-// TestAllBusy: when all connections are busy, a further one is closed at once, and nothing that is
-// busy is closed.
+// TestAllBusy: if all connections are busy, a new one is closed at once, and no busy connection is closed.
 func TestAllBusy(t *testing.T) {
 	const max = 8
 	l, proceed := serveConnections(t, max)

@@ -30,9 +30,8 @@ import (
 	"example.org/ndd/permute"
 )
 
-// TestIndexLosesItsEnd truncates a served index: every
-// query and batch is answered with 503, the process lives, and the rest of the
-// server too.
+// TestIndexLosesItsEnd truncates a served index. Every query and batch is answered with 503, and the rest of the server
+// continues to work.
 func TestIndexLosesItsEnd(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // which refuses to truncate a file that is in use
@@ -96,8 +95,8 @@ func flip(t *testing.T, path string, offset int64) {
 
 var scrubPlaces = flag.Int("scrub.places", 3, "places that TestScrub damages, one after the other")
 
-// Damage that comes while an index is served is found without any query: the server is not ready
-// then, answers 503, and has logged file, section and block. Without damage it scrubs on.
+// TestScrub: scrubbing finds damage to a served index without a query. The server is then not ready, answers 503, and
+// logs file, section and block. Without damage it continues to scrub.
 func TestScrub(t *testing.T) {
 	dir := buildIndex(t, sets.Uniform(200_000, 5), false)
 	segment := filepath.Join(dir, "00000001.segment")
@@ -295,8 +294,8 @@ func TestUnknownOutcome(t *testing.T) {
 	}
 }
 
-// TestFullMemory fills the memory that a server may take: inserts are refused, by name, while
-// queries and deletions are answered.
+// TestFullMemory fills the memory limit of a server. Inserts are refused with a specific error, while queries and
+// deletions are answered.
 func TestFullMemory(t *testing.T) {
 	x, err := engine.New(3, engine.Options{Budget: memory.NewBudget(memory.Set(16 << 20))})
 	must.Do(t, err)

@@ -203,7 +203,7 @@ func TestParseTTL(t *testing.T) {
 	}
 }
 
-// An index that keeps fingerprints only is asked for them: its hits have no ids.
+// TestIndexWithoutDocuments: an index that stores only fingerprints answers with hits without ids.
 func TestIndexWithoutDocuments(t *testing.T) {
 	dir := buildIndex(t, []uint64{5, 7, 1 << 40}, true)
 	x, err := engine.Open(context.Background(), dir, engine.OpenOptions{})

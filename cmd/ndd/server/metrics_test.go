@@ -18,8 +18,8 @@ import (
 	"example.org/ndd/numa"
 )
 
-// TestMetricsOnTheMainPort: /metrics there names the admin address, and every answer of both
-// listeners has nosniff.
+// TestMetricsOnTheMainPort: /metrics on the main port names the admin address, and every answer of both listeners has
+// the header nosniff.
 func TestMetricsOnTheMainPort(t *testing.T) {
 	b := startOptions(t, newIndex(t, 3, nil, []uint64{0}), &Options{Admin: "127.0.0.1:7745"})
 	b.wants(t, http.StatusNotFound, "GET /metrics", "", "", "http://127.0.0.1:7745/metrics (--admin)")
@@ -37,8 +37,8 @@ func TestMetricsOnTheMainPort(t *testing.T) {
 	b.wants(t, http.StatusNotFound, "GET /metrics", "", "", "--admin off")
 }
 
-// TestChangesAreCounted: the metrics count near-duplicates kept out, replaced and expired
-// documents, and the access log has the id and the outcome of each.
+// TestChangesAreCounted: the metrics count near-duplicates that were not inserted, replaced documents and expired
+// documents. The access log has the id and the outcome of each.
 func TestChangesAreCounted(t *testing.T) {
 	t.Parallel() // it waits for a time to live
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
@@ -78,8 +78,8 @@ func value(t *testing.T, text, name string) (v float64) {
 	return v
 }
 
-// The metrics follow what requests do: queries by endpoint, the log and its syncs, segments and
-// tables, memory, latency and waiting.
+// TestMetrics: the metrics follow the requests: queries by endpoint, the log and its syncs, segments and tables,
+// memory, latency and waiting requests.
 func TestMetrics(t *testing.T) {
 	figures := NewDiskFigures()
 	x, dir := durable(t, nil, disk.Hooked(figures))

@@ -203,5 +203,6 @@ func reserve(b *memory.Budget) (requestMemory int64, release func(), err error) 
 	return int64(requests), func() { debug.SetMemoryLimit(before); reserved.Release() }, nil
 }
 
-// A request with a body of more than heavyBytes is heavy: about 2 ms of work for a text, or 6,000 fingerprints.
+// heavyBytes is the maximum size of the body of a light request. A larger body means about 2 ms of work for a text, or
+// 6,000 fingerprints.
 const heavyBytes = 48 << 10

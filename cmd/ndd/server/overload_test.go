@@ -44,8 +44,8 @@ func filled(t *testing.T, g *admit.Gate) (leave func()) {
 	}
 }
 
-// Over capacity the server sheds with Retry-After; queries, batches and
-// inserts do not starve each other; and it recovers.
+// TestOverloadShedsAndRecovers: an overloaded server refuses requests with Retry-After. Queries, batches and inserts do
+// not starve each other, and the server recovers.
 func TestOverloadShedsAndRecovers(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
 	b.gated(2, 10, 20*time.Millisecond)

@@ -80,7 +80,7 @@ var malformed = []struct {
 	{"DELETE /v1/insert", "", ``, 405, "POST"},
 	{"/v1/stats", "", `{}`, 405, "GET"},
 	{"GET /v1/stats?x=1", "", ``, 422, "query.x"},
-	// What two programs could read differently is refused.
+	// Requests that two programs could interpret differently are refused.
 	{"/v1/insert", "", "{\"id\": \"caf\xe9\", " + print0 + "}", 422, "body.id: not UTF-8"},
 	{"/v1/check-and-insert", "", `{"id": "a", "id": "b", ` + print0 + `}`, 422, "body.id: the property comes twice"},
 	{"/v1/insert", "", `{"documents": [{"id": "a", "Id": "b", ` + print0 + `}], "k": 65}`, 422,
@@ -281,8 +281,8 @@ func TestDocumentsAreFingerprintedAlike(t *testing.T) {
 		`charset \"foo\" is unknown: send UTF-8`)
 }
 
-// FuzzRequests sends anything to every endpoint, as path, parameters, headers and body: no answer is
-// a failure of the server, and none is without a reason.
+// FuzzRequests sends random paths, parameters, headers and bodies to every endpoint. No answer has a status of 500, and
+// every refusal has a reason.
 func FuzzRequests(f *testing.F) {
 	for _, c := range malformed {
 		if strings.HasPrefix(c.what, "/v1/") && len(c.body) < 4<<10 {

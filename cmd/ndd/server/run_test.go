@@ -242,8 +242,8 @@ func TestExampleWorks(t *testing.T) {
 	r.end()
 }
 
-// TestUnixSocket: a server at unix:PATH answers there, only to its owner; a second one is refused,
-// and a socket that a killed server left is taken over.
+// TestUnixSocket: a server at unix:PATH answers at that socket, only to its owner. A second server is refused, and the
+// socket of a killed server is replaced.
 func TestUnixSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	left, err := net.Listen("unix", path)
@@ -362,8 +362,8 @@ func longAnswer(t *testing.T, address string) io.Reader {
 	return a.Body
 }
 
-// What runs when the signal comes is finished; connections are taken as long as notice is given,
-// and then no more.
+// TestDrainFinishesWhatRuns: requests that run when the signal arrives are finished. The server accepts connections
+// during the notice, and none afterwards.
 func TestDrainFinishesWhatRuns(t *testing.T) {
 	t.Parallel()
 	r := runServer(t, Options{hooks: hooks{drainMax: waitMax}}, loads(t, make([]uint64, 3000)))

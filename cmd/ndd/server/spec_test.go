@@ -45,7 +45,7 @@ func describedOf(t *testing.T, b *bench) (d description, text string) {
 	return d, text
 }
 
-// The OpenAPI page names every route, and nothing in it leads elsewhere.
+// TestOpenAPINamesEveryRoute: the OpenAPI page names every route, and has no link to other hosts.
 func TestOpenAPINamesEveryRoute(t *testing.T) {
 	for _, b := range []*bench{start(t, nil, ""), backupBench(t, "")} {
 		spec, text := describedOf(t, b)
@@ -194,7 +194,7 @@ func TestExamplesOfTheDescription(t *testing.T) {
 				body, ok := c.Example.(string)
 				switch {
 				case media == mediaBytes:
-					body = little([]uint64{0x8c7f2d1e0a9b4455}) // what its printf makes
+					body = little([]uint64{0x8c7f2d1e0a9b4455}) // the result of its printf
 				case c.Example == nil:
 					t.Fatalf("%s %s: no example", path, media)
 				case !ok:

@@ -36,7 +36,7 @@ const (
 		"\twrite\n  " + adminToken + " admin\n"
 )
 
-// Every endpoint against every bearer.
+// TestWhoMayDoWhat tests every endpoint with every bearer.
 func TestWhoMayDoWhat(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), tokenLines)
 	body := map[string]string{
@@ -157,7 +157,7 @@ func TestClientOf(t *testing.T) {
 	}
 }
 
-// Reading again takes a good file and keeps the old tokens with a bad one.
+// TestReload: a reload uses a valid file, and keeps the old tokens if the file is invalid.
 func TestReload(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), tokenLines)
 	status := func(token string) int {
@@ -279,9 +279,8 @@ func (a *authority) client(name string) *http.Client {
 	return c
 }
 
-// With TLS there is no plain HTTP; with an authority of clients, none comes in without its
-// certificate, whose name has a role; tokens and a new certificate are read on SIGHUP, and a broken
-// certificate is not taken.
+// TestTLS: with TLS there is no plain HTTP. With an authority for clients, each client needs its certificate, and the
+// name of the certificate has a role. SIGHUP reads tokens and a new certificate; a broken certificate is refused.
 func TestTLS(t *testing.T) {
 	a, dir := newAuthority(t), t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }

@@ -35,7 +35,7 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
-// typed returns a transcript with what its lines give now.
+// typed runs the commands of a transcript and returns it with their present output.
 func typed(t *testing.T, transcript string) string {
 	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
 	var got strings.Builder

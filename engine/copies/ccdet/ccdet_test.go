@@ -101,8 +101,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// specification reads the definition of the package comment character by character, and returns the
-// texts of the features.
+// specification implements the definition in the package comment character by character, and returns the texts of the
+// features.
 func specification(text string) (all []string) {
 	var sentence []int // offsets of its characters
 	for at, r := range text {

@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
-// exact is the definition with big rationals: is the similarity at least the threshold, which is
-// num/den?
+// exact implements the definition with big rationals: it reports whether the similarity is at least the threshold
+// num/den.
 func exact(m Measure, a, b, shared int, num, den int64) bool {
 	of := min(a, b)
 	if m == Jaccard {
@@ -30,8 +30,8 @@ func exact(m Measure, a, b, shared int, num, den int64) bool {
 	return of > 0 && big.NewRat(int64(shared), int64(of)).Cmp(big.NewRat(num, den)) >= 0
 }
 
-// brute compares all with all. Of groups of more than most equal sets it takes the first, and its
-// pairs with the others.
+// brute compares all pairs of sets. In a group of more than equalMax equal sets, it pairs each set only with the first
+// one.
 func brute(sets [][]uint64, m Measure, num, den int64, equalMax int) (pairs []Pair) {
 	first, group := make([]int, len(sets)), map[int]int{}
 	for i := range sets {
@@ -248,8 +248,8 @@ func TestDocumentLimits(t *testing.T) {
 	}
 }
 
-// TestPartitions: signatures that fill many partitions, which are scattered in several rounds where
-// memory is little, give the same pairs in one slice and in several, with any number of threads.
+// TestPartitions: signatures that fill many partitions give the same pairs, in one slice and in several, with any
+// number of threads. With little memory the partitions are scattered in several rounds.
 func TestPartitions(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	sets := make([][]uint64, 6000)
@@ -280,8 +280,8 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
-// TestLarge: documents of more signatures than the counters count are found, also by a signature
-// that comes after all that are counted.
+// TestLarge: documents with more signatures than the counters count are found, also by a signature that comes after all
+// counted ones.
 func TestLarge(t *testing.T) {
 	const n = 70_000
 	all := make([]uint64, n)
@@ -322,8 +322,7 @@ func TestMillion(t *testing.T) {
 
 var documents = flag.Int("documents", 50_000, "documents of one signature")
 
-// TestEqual: 100,000 documents with one set are as many pairs, not their square; empty ones are in
-// none.
+// TestEqual: 100,000 documents with equal sets have as many pairs, not their square. Empty documents have no pairs.
 func TestEqual(t *testing.T) {
 	sets := make([][]uint64, 100_000)
 	for i := range sets {

@@ -11,8 +11,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// specification reads the definition of the package comment, for texts of lower-case words and
-// spaces: it returns the words of each signature.
+// specification implements the definition in the package comment for texts of lower-case words and spaces. It returns
+// the words of each signature.
 func specification(text string, antecedents, stops []string, d, c int) (all []string) {
 	words := strings.Fields(text)
 	for i, a := range words {

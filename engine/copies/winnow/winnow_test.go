@@ -65,7 +65,7 @@ func allRows(text string, words, chars int) (rows []signature.Signature) {
 	return rows
 }
 
-// specification is winnowing as the paper says it: every window's least row, the rightmost of equal
+// specification implements winnowing as the paper describes it: the minimum of every window, the rightmost of equal
 // ones, each recorded once.
 func specification(text string) (all []signature.Signature) {
 	rows := allRows(text, 5, 8)
@@ -104,7 +104,7 @@ func randomText(random *rand.Rand, n int) string {
 	return b.String()
 }
 
-// TestSpecification: the queue selects what looking at every window whole selects.
+// TestSpecification: the queue selects the same hashes as a search of every whole window.
 func TestSpecification(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	s := selector(t, New())

@@ -142,8 +142,8 @@ func rowsOf(group parquet.RowGroup) (all []parquet.Row, err error) {
 var codecs = map[string]compress.Codec{"none": &parquet.Uncompressed, "snappy": &parquet.Snappy,
 	"gzip": &parquet.Gzip, "brotli": &parquet.Brotli, "zstd": &parquet.Zstd, "lz4": &parquet.Lz4Raw}
 
-// TestColumns reads columns and rows of all encodings, compressions and versions of pages, with
-// lists and maps and without, and compares them with what the library alone reads.
+// TestColumns reads columns and rows of all encodings, compressions and page versions, with lists and maps and without.
+// It compares them with the values that the library alone reads.
 func TestColumns(t *testing.T) {
 	for name, codec := range codecs {
 		for version := 1; version <= 2; version++ {

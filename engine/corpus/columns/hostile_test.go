@@ -30,7 +30,7 @@ type crafted struct {
 	footer func(*format.FileMetaData) // changes it; may be nil
 }
 
-// rows is a file of so many rows.
+// rows returns a file of n rows.
 func rows(n int64, pages ...page) crafted { return crafted{rows: n, pages: pages} }
 
 type page struct {
@@ -60,7 +60,7 @@ func dictionaryPage(entries int32) page {
 // with changes the page.
 func (p page) with(change func(*format.PageHeader)) page { change(&p.header); return p }
 
-// packed compresses a page, which claims to be so many bytes before.
+// packed compresses a page that claims to have size bytes uncompressed.
 func (p page) packed(body []byte, size int32) page {
 	p.body, p.header.UncompressedPageSize = body, size
 	return p
@@ -93,7 +93,7 @@ func (h *crafted) bytes(t *testing.T) []byte {
 	return seal(file, encode(t, m))
 }
 
-// seal puts a footer behind pages.
+// seal appends a footer to pages.
 func seal(file, footer []byte) []byte {
 	file = append(file, footer...)
 	file = binary.LittleEndian.AppendUint32(file, uint32(len(footer)))
@@ -110,11 +110,11 @@ func readAll(data []byte) (values int, err error) {
 	return values, err
 }
 
-// listPage is a page of a list: so many values of no content, of which those of the levels' runs
+// listPage returns a page of a list with the given number of empty values. The runs of the levels say which values
 // begin a row.
 func listPage(values int32, runs ...uint64) page {
 	var levels []byte
-	for i := 0; i < len(runs); i += 2 { // a level, how often it stands
+	for i := 0; i < len(runs); i += 2 { // a level and its number of repetitions
 		levels = append(binary.AppendUvarint(levels, runs[i+1]<<1), byte(runs[i]))
 	}
 	body := append(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels...)
@@ -125,8 +125,8 @@ func listPage(values int32, runs ...uint64) page {
 			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})}, body}
 }
 
-// TestHostile: small files that claim to be large, or lists that memory could not hold, are refused
-// in words, by value and by row, before memory is taken for what they claim.
+// TestHostile: small files that claim to be large, or to have lists that memory could not hold, are refused with a
+// message. This holds for reading by value and by row, and before the claimed memory is allocated.
 func TestHostile(t *testing.T) {
 	zeros := make([]byte, 64<<20)
 	zipped := func() []byte {
@@ -140,7 +140,7 @@ func TestHostile(t *testing.T) {
 	must.Do(t, err)
 	defer e.Close()
 	squeezed := e.EncodeAll(zeros, nil)
-	lengths := make([]int32, 30000) // of what each value repeats of the one before: all it can
+	lengths := make([]int32, 30000) // bytes that each value shares with the one before: the maximum
 	for i := range lengths {
 		lengths[i] = int32(i)
 	}
@@ -244,7 +244,7 @@ func TestHostile(t *testing.T) {
 					t.Errorf("%v, want %q", err, c.want)
 				}
 			})
-			// A row may have 4 Mi values of 24 bytes, of which a slice that doubles holds some twice.
+			// A row may have 4 Mi values of 24 bytes. A slice that doubles copies some of them.
 			hostile.Allocates(t, 512<<20, func() {
 				f, err := columns.Open(bytes.NewReader(data), int64(len(data)), columns.Limits{PageBytes: 1 << 20})
 				if err == nil {
@@ -291,7 +291,7 @@ func TestHostileFooter(t *testing.T) {
 	}
 }
 
-// TestManyNulls: what is true, though it takes hardly any bytes, is read.
+// TestManyNulls: a file with many values in very few bytes is read if its claims are true.
 func TestManyNulls(t *testing.T) {
 	const n = 1 << 20
 	levels := append(binary.AppendUvarint(nil, n<<1), 0)
@@ -302,8 +302,8 @@ func TestManyNulls(t *testing.T) {
 	}
 }
 
-// TestValueLimit: a text that is longer than a value may be is cut one byte behind the limit, in pages of every kind,
-// before the library copies it. Pages that unpack to much more than they take are read.
+// TestValueLimit: a text above the limit of a value is cut one byte after the limit, in pages of every kind, before the
+// library copies it. Pages that unpack to much more than their size are read.
 func TestValueLimit(t *testing.T) {
 	type short struct {
 		Text string `parquet:"text,optional,plain"`
@@ -361,8 +361,7 @@ func (w *wide) ReadAt(p []byte, position int64) (int, error) {
 	return len(p), nil
 }
 
-// TestCompressedPage: a page is not read that is longer compressed than any page could become,
-// however large the file is.
+// TestCompressedPage: a page is refused if it is longer compressed than any page can be, however large the file is.
 func TestCompressedPage(t *testing.T) {
 	const size = 1 << 31
 	p := dataPage(1, format.Plain, []byte("\x05\x00\x00\x00hello"))
@@ -382,7 +381,7 @@ func TestCompressedPage(t *testing.T) {
 	}
 }
 
-// FuzzPages: whatever a file holds, dropping a row from its columns ends, perhaps in an error.
+// FuzzPages: for any content of a file, a copy of its columns without one row ends, perhaps with an error.
 func FuzzPages(f *testing.F) {
 	f.Add(write(f, nestedRows(20), parquet.DataPageVersion(1)))
 	f.Add(write(f, flatRows(20), parquet.DataPageVersion(2)))

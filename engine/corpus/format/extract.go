@@ -11,8 +11,8 @@ import (
 
 // Document is the text of one document and where it comes from.
 type Document struct {
-	// ID is the file's path as the input named it (with - for standard input), or the id field of a
-	// line or record, or the URI of an archived page, or path:line where that is missing.
+	// ID is the id field of a line or record, the URI of an archived page, or path:line if that is missing. For a file
+	// that is one document, it is the path as the input named it; standard input is "-".
 	ID       string
 	Source   string // path of the file
 	Line     int    // number of the line or record in the content, from 1; 0 if the document is the whole file

@@ -19,8 +19,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestHostileFiles: files that decompress to much, never end, or claim to be longer than they are
-// take bounded memory, and what is not read of them is said.
+// TestHostileFiles: files that decompress to much, never end, or claim to be longer than they are take bounded memory.
+// The unread part is reported.
 func TestHostileFiles(t *testing.T) {
 	const bomb = 128 << 20
 	one := `{"text":"one"}` + "\n"
@@ -158,8 +158,8 @@ func TestFlatMemory(t *testing.T) {
 	}
 }
 
-// readBytes has bytes read as a file of a name, and demands that nothing but documents, skips and
-// errors that name the file comes.
+// readBytes reads bytes as a file with the given name. It demands that only documents, skips and errors with the file's
+// name result.
 func readBytes(t *testing.T, name string, raw []byte) {
 	path := filepath.Join(t.TempDir(), name)
 	must.Do(t, os.WriteFile(path, raw, 0o644))
@@ -174,8 +174,7 @@ func readBytes(t *testing.T, name string, raw []byte) {
 	}
 }
 
-// FuzzParquet: whatever pages, dictionaries and row groups say, nothing panics, and what cannot be
-// read is said.
+// FuzzParquet: for any pages, dictionaries and row groups, nothing panics, and unreadable parts are reported.
 func FuzzParquet(f *testing.F) {
 	whole := table(f, 30)
 	f.Add(whole)
@@ -184,8 +183,7 @@ func FuzzParquet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) { readBytes(t, "f.parquet", raw) })
 }
 
-// FuzzPacked: whatever a file that begins like a compressed one holds, nothing panics, and what
-// cannot be read is said.
+// FuzzPacked: for any file that begins like a compressed one, nothing panics, and unreadable parts are reported.
 func FuzzPacked(f *testing.F) {
 	const lines = `{"id":"a","text":"one"}` + "\n" + `{"id":"b","text":"two"}` + "\n"
 	for _, seed := range []string{gz(f, lines), zst(f, lines), "\xfd7zXZ\x00\x00\x04\xe6\xd6\xb4F", "BZh91AY&SY", lines} {
@@ -194,7 +192,7 @@ func FuzzPacked(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) { readBytes(t, "f.jsonl", raw) })
 }
 
-// FuzzCSV: whatever a table of text holds, nothing panics, and what cannot be read is said.
+// FuzzCSV: for any CSV file, nothing panics, and unreadable parts are reported.
 func FuzzCSV(f *testing.F) {
 	f.Add([]byte("id,text\n1,\"one\ntwo\"\n2,\"thr\"\"ee\"\n"))
 	f.Add([]byte("text\n\"open"))

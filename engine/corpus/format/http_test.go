@@ -70,7 +70,7 @@ func TestMediaTypes(t *testing.T) {
 	}
 }
 
-// TestContentEncodings: bodies are unpacked, and those whose coding is none or is gone are read as they are.
+// TestContentEncodings: bodies are unpacked. A body is read unchanged if its coding is unknown or was already removed.
 func TestContentEncodings(t *testing.T) {
 	const page = "<p>One and two"
 	var b bytes.Buffer

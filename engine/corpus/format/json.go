@@ -95,8 +95,8 @@ func (j *jsonSplitter) value(c byte, place Unit) (Unit, error) {
 	return u, err
 }
 
-// take takes one value: to the end of an object, array or string, or to what cannot be part of a
-// number or word.
+// take takes one value. It ends after an object, array or string, or before a byte that cannot be part of a number or
+// word.
 func (j *jsonSplitter) take() ([]byte, error) {
 	var value []byte
 	tooLong, depth, inString, escaped := false, 0, false, false

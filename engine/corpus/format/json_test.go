@@ -15,8 +15,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// FuzzJSONValues: an array or a sequence of objects that encoding/json reads is read alike, and
-// nothing panics.
+// FuzzJSONValues: an array or a sequence of objects is read as by encoding/json, and nothing panics.
 func FuzzJSONValues(f *testing.F) {
 	for _, seed := range []string{`[{"text":"a"},{"text":"b"}]`, "{\"text\":\n\"a}\\\"\"} {\"text\":\"[\"}",
 		`[1,"x",[{}],{"text":"a"}`, "[]", "", "{", `[{"text":"a"}}`} {
@@ -65,7 +64,7 @@ func FuzzJSONValues(f *testing.F) {
 	})
 }
 
-// TestJSONRows: the row of an object is its number, whatever the lines are, and long objects pass over buffers.
+// TestJSONRows: the row of an object is its number, for any lines, also if an object is longer than the buffer.
 func TestJSONRows(t *testing.T) {
 	long := strings.Repeat("x", 400<<10)
 	in := "[\n\n{\"text\": \"" + long + "\"},\n {\n\"text\": \"b\"}, {\"text\": \"c\"}]"
@@ -81,7 +80,7 @@ func TestJSONRows(t *testing.T) {
 	}
 }
 
-// TestFirstLineIsBroken: a line that is no object says nothing on the fields of those behind it.
+// TestFirstLineIsBroken: a line that is no object does not influence the fields of the lines after it.
 func TestFirstLineIsBroken(t *testing.T) {
 	for _, first := range []string{"{\"content\": \"cut of", "[1]", "null"} {
 		in := first + "\n" + `{"url": "a", "content": "one"}` + "\n" + `{"url": "b", "content": "two"}` + "\n"
@@ -95,8 +94,7 @@ func TestFirstLineIsBroken(t *testing.T) {
 	}
 }
 
-// TestBrokenReader: of CSV as of lines, what cannot be read any more ends the reading, and is no
-// damage of the content.
+// TestBrokenReader: in CSV and in lines, a read error ends the reading and does not count as damage of the content.
 func TestBrokenReader(t *testing.T) {
 	cause := errors.New("the network is gone")
 	for _, format := range []Format{CSV, JSONL, Lines, JSON} {
@@ -108,8 +106,8 @@ func TestBrokenReader(t *testing.T) {
 	}
 }
 
-// TestOwnText: a document that was extracted keeps its text when the next one is; a borrowed one
-// has the same text, until then.
+// TestOwnText: an extracted document keeps its text when the next one is extracted. A borrowed document has the same
+// text until then.
 func TestOwnText(t *testing.T) {
 	for _, f := range []Format{JSONL, JSON, Lines} {
 		in := `{"text":"one\ttwo and so on"}` + "\n" + `{"text":"three\tfour"}` + "\n"
@@ -125,7 +123,7 @@ func TestOwnText(t *testing.T) {
 			doc, err := owner.Extract(unit)
 			must.Do(t, err)
 			owned = append(owned, doc)
-			clear(unit.raw) // what lines share with their neighbours is no document's
+			clear(unit.raw) // bytes that lines share with their neighbours belong to no document
 		}
 		if len(owned) != 2 {
 			t.Fatalf("%s: %d documents, want 2", f, len(owned))

@@ -21,7 +21,7 @@ func jsonLines(c *Content) iter.Seq2[Unit, error] {
 	return objectChoice(c).units(each((&lineReader{c: c, format: JSONL}).next))
 }
 
-// lines reads a content line by line.
+// lineReader reads a content line by line.
 type lineReader struct {
 	c      *Content
 	format Format // the format of the units

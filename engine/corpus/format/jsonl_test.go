@@ -103,8 +103,7 @@ func TestJSONFields(t *testing.T) {
 	}
 }
 
-// TestNoSuchField: a field that no record has is an error at once, and one that a later record has
-// is not.
+// TestNoSuchField: a field that no record has is an error at once. A field that a later record has is not.
 func TestNoSuchField(t *testing.T) {
 	without := strings.Repeat(`{"url":"u","text":"a"}`+"\n", 1200)
 	for name, in := range map[string]string{"few": without[:46], "many": without + `{"txt":"b"}`,
@@ -155,8 +154,7 @@ func TestNoID(t *testing.T) {
 	}
 }
 
-// TestRecordMemory: a record takes at most 16 times its bytes and 1 MiB, whatever is in the fields
-// that nobody asks for.
+// TestRecordMemory: a record takes at most 16 times its size plus 1 MiB, for any content of unused fields.
 func TestRecordMemory(t *testing.T) {
 	keys := make([]byte, 0, 5<<20)
 	for i := 0; len(keys) < 5<<20; i++ {
@@ -180,7 +178,7 @@ func TestRecordMemory(t *testing.T) {
 	}
 }
 
-// FuzzJSONL: what encoding/json reads is read alike; nothing panics; what comes out is valid UTF-8.
+// FuzzJSONL: lines are read as by encoding/json, nothing panics, and the result is valid UTF-8.
 func FuzzJSONL(f *testing.F) {
 	for _, lines := range []string{`{"text":"a","id":1}`, "{\"text\":\"\xff\"}\n{}", `{"text":"\ud800"}`,
 		`{"id":{},"text":"x"}`, "\n\n[", `{"text":"a","text":"b"}`} {
@@ -207,7 +205,7 @@ func FuzzJSONL(f *testing.F) {
 			if !utf8.Valid(line) || bytes.Contains(line, []byte(`\u`)) || bytes.Count(bytes.ToLower(line),
 				[]byte("text")) != 1 ||
 				bytes.Contains(line, []byte(`\`)) || len(line) > 250 || json.Unmarshal(line, &v) != nil || v.Text == nil {
-				continue // beyond what the two promise to read alike: repeated names, case, lone surrogates, depth
+				continue // the two differ on purpose: repeated names, case, lone surrogates, depth
 			}
 			if !bytes.Contains(line, []byte(`"text"`)) {
 				continue

@@ -103,7 +103,7 @@ func (c *Content) groups(file *columns.File) (*groupReader, error) {
 	return g, nil
 }
 
-// groups reads the row groups of a file, several at a time while there is room for all of them.
+// groupReader reads the row groups of a file, several at a time while memory suffices for all of them.
 type groupReader struct {
 	c         *Content
 	file      *columns.File

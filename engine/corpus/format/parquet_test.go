@@ -80,8 +80,7 @@ func TestParquetLists(t *testing.T) {
 	}
 }
 
-// table is a Parquet file of n rows, every tenth without a text, in small pages and several row
-// groups.
+// table returns a Parquet file with n rows, in small pages and several row groups. Every tenth row has no text.
 func table(t testing.TB, n int) []byte {
 	t.Helper()
 	var rows []page
@@ -150,9 +149,8 @@ func TestParquet(t *testing.T) {
 	}
 }
 
-// TestDamagedParquet cuts a file everywhere and changes its bytes: what cannot be read is a skip,
-// and nothing panics. Row groups that are read at the same time, as far as memory allows, change
-// nothing.
+// TestDamagedParquet truncates a file at every position and changes its bytes. Unreadable parts are skips, and nothing
+// panics. Reading several row groups at the same time, within the memory limit, makes no difference.
 func TestDamagedParquet(t *testing.T) {
 	data := table(t, 100)
 	tree(t, nil)
@@ -183,8 +181,8 @@ func TestDamagedParquet(t *testing.T) {
 	}
 }
 
-// TestParquetDictionary: row groups that take more memory than they claim, as a dictionary has their text
-// once, are read in order.
+// TestParquetDictionary: row groups that take more memory than they claim are read in order. A dictionary, for example,
+// stores a repeated text once.
 func TestParquetDictionary(t *testing.T) {
 	type row struct {
 		Text string `parquet:"text,dict"`
@@ -245,7 +243,8 @@ func TestParquetChoice(t *testing.T) {
 	}
 }
 
-// TestParquetBytes: IDs of bytes that are no UTF-8 are hexadecimal, and a text that is there goes before an empty one.
+// TestParquetBytes: IDs of bytes that are not UTF-8 become hexadecimal. A non-empty text has priority over an empty
+// one.
 func TestParquetBytes(t *testing.T) {
 	type row struct {
 		ID []byte `parquet:"id"`
@@ -260,7 +259,7 @@ func TestParquetBytes(t *testing.T) {
 	}
 }
 
-// TestParquetNoText: the error of a column with the name of a text says what it has instead.
+// TestParquetNoText: if the column with the name of a text has another type, the error names the type.
 func TestParquetNoText(t *testing.T) {
 	type list struct {
 		Text []string `parquet:"text,list"`
@@ -279,8 +278,8 @@ func TestParquetNoText(t *testing.T) {
 	}
 }
 
-// TestDamagedRowGroup: what is lost of a row group is counted and said, with its column and page,
-// and the other row groups are read.
+// TestDamagedRowGroup: the lost rows of a row group are counted and reported with column and page. The other row groups
+// are read.
 func TestDamagedRowGroup(t *testing.T) {
 	data := table(t, 120)                      // in row groups of 40
 	magic, at := []byte("\x28\xb5\x2f\xfd"), 0 // of compressed pages, which the texts have

@@ -45,7 +45,7 @@ func noise(n int, seed uint64) string {
 	return string(text)
 }
 
-// scanned returns what a scan of a file yields, and the error of its content.
+// scanned returns the units that a scan of a file yields, and the error of its content.
 func scanned(t *testing.T, path string, d *unpack.Decoders) (got []string) {
 	t.Helper()
 	for u, err := range Units(t.Context(), input.File{Path: path}, Options{Decoders: d, Format: formatByName(path)}, nil) {
@@ -63,7 +63,7 @@ func unitText(u Unit, err error) string {
 	return fmt.Sprintf("%d %d %d %q %q", u.Line, u.From, u.To, u.id, u.raw)
 }
 
-// contentOf returns the units of a file's content, and what is read of it behind each and at the end.
+// contentOf returns the units of a file's content, and the bytes that were read after each unit and at the end.
 func contentOf(t *testing.T, path string, d *unpack.Decoders) (units []string, content string) {
 	t.Helper()
 	c, err := Open(t.Context(), input.File{Path: path}, Options{Decoders: d, Format: formatByName(path)})
@@ -88,8 +88,8 @@ func contentOf(t *testing.T, path string, d *unpack.Decoders) (units []string, c
 	return units, fmt.Sprint(b.String(), err)
 }
 
-// TestPieces: decoders change nothing of what a file's scan yields and of its content, however it is
-// cut into pieces, wherever it is damaged or ends, and where a member only seems to begin.
+// TestPieces: decoders change nothing in the units and the content of a file. This holds for every division into
+// pieces, every damage and truncation, and for bytes that only look like the start of a member.
 func TestPieces(t *testing.T) {
 	var lines, records, plain []string
 	for i := range 9 {
@@ -166,11 +166,11 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestLargePieces: the same holds of pieces that are larger than buffers, and where damage shows when
-// many have been read ahead.
+// TestLargePieces: the same holds for pieces that are larger than buffers, and if damage is found after many pieces
+// were read ahead.
 func TestLargePieces(t *testing.T) {
 	var records []string
-	for i := range 20 { // several pieces, some of which are read at the same time
+	for i := range 20 { // several pieces; some of them are read at the same time
 		records = append(records, record("conversion", noise(100_000, uint64(i)), "WARC-Target-URI", fmt.Sprint("u", i),
 			"Content-Type", "text/plain"))
 	}

@@ -20,8 +20,8 @@ import (
 
 const mark = text.ByteOrderMark
 
-// TestLinePlaces: lines have their numbers and places, behind a byte order mark and blank lines, where they
-// are longer than buffers or than the limit, and however few bytes a pipe gives at a time.
+// TestLinePlaces: lines have their numbers and positions: after a byte order mark and blank lines, if they are longer
+// than buffers or the limit, and for any size of the reads from a pipe.
 func TestLinePlaces(t *testing.T) {
 	content := mark + " one \r\n\n \t\n" + strings.Repeat("long ", 30_000) + "\n" + mark + "two\n" +
 		strings.Repeat("short\n", 3000) + "end"
@@ -59,8 +59,8 @@ func TestLinePlaces(t *testing.T) {
 	}
 }
 
-// TestRecordPlaces: the bytes of a CSV record are a record with its text, with quotes, blank lines and line ends
-// anywhere, and records lie one behind the other.
+// TestRecordPlaces: the bytes of a CSV record, parsed alone, give the same text, with quotes, blank lines and line ends
+// anywhere. Records follow each other without gaps.
 func TestRecordPlaces(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 9))
 	for n := range 200 {
@@ -101,7 +101,7 @@ func TestRecordPlaces(t *testing.T) {
 	}
 }
 
-// TestLongRecord: the limits of the record that names the fields are not those of the others.
+// TestLongRecord: the header record has limits of its own.
 func TestLongRecord(t *testing.T) {
 	text := strings.Repeat("a,", 1<<20)
 	n := 0
@@ -116,8 +116,8 @@ func TestLongRecord(t *testing.T) {
 	}
 }
 
-// TestPlaces cuts parts of texts out of files by their places, and demands files that are otherwise
-// the same, byte for byte, and have the texts without the parts.
+// TestPlaces cuts parts of texts out of files by their positions. The files must otherwise be the same, byte for byte,
+// and have the texts without the parts.
 func TestPlaces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	pieces := []string{"a", "word ", `\n`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\ud83d\ude00`,
@@ -193,7 +193,7 @@ func checkPlaces(t *testing.T, rng *rand.Rand, format Format, file string) {
 			at += size
 		}
 		places, ok := extractor.Places(u, parts)
-		if !ok { // of an escape that is none, half may not go
+		if !ok { // half of an invalid escape must not be removed
 			if !strings.Contains(file, `\q`) && !strings.Contains(file, `\uzz`) {
 				t.Fatalf("%s: %q: no places of %v in %q", format, file, parts, texts[i])
 			}
@@ -215,7 +215,7 @@ func checkPlaces(t *testing.T, rng *rand.Rand, format Format, file string) {
 	}
 }
 
-// TestNoPlaces: texts that do not lie in their files have no places.
+// TestNoPlaces: texts that are not a range of bytes of their file have no positions.
 func TestNoPlaces(t *testing.T) {
 	for name, file := range map[string]string{
 		"a.csv": "id,text\n1,abc\n", "a.html": "<p>abc</p>", "a.txt": "abc \xff\xfe\xe9",

@@ -37,7 +37,7 @@ func tree(t *testing.T, files map[string]string) {
 	t.Chdir(root)
 }
 
-// read lists what Read yields: "id: text" or "skip: reason", and the error that ended it.
+// read lists the results of Read: "id: text" or "skip: reason", and the error that ended it.
 func read(t *testing.T, opts Options, stdin io.Reader, inputs ...string) (got []string, err error) {
 	t.Helper()
 	for doc, err := range Read(t.Context(), inputs, opts, stdin) {

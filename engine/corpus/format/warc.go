@@ -41,7 +41,7 @@ var recordStart = regexp.MustCompile(`WARC/\d\.\d{1,2}\r?\n[A-Za-z-]{1,40}:`)
 
 const recordStartBytes = 64
 
-// warc reads the records of a content.
+// warcReader reads the records of a content.
 type warcReader struct {
 	c      *Content
 	line   int    // number of the last record
@@ -51,7 +51,7 @@ type warcReader struct {
 	other  []byte // memory for blocks without a page
 }
 
-// foreign is an error at the beginning of a file, which may not be WARC.
+// foreignError is an error at the beginning of a file, which may not be WARC.
 type foreignError struct{ error }
 
 func (f foreignError) Unwrap() error { return f.error }

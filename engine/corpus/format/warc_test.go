@@ -97,14 +97,14 @@ func TestWARC(t *testing.T) {
 		}
 	}
 
-	// The values that a policy goes by.
+	// The values that a policy uses.
 	for doc, err := range Read(t.Context(), []string{"each.warc.gz"},
 		Options{ValueFields: [][]string{{"date", "WARC-Date"}}}, nil) {
 		if err == nil && (doc.Values[0] != Value{Text: "2024-05-06T07:08:09Z", Found: true}) {
 			t.Errorf("%s has the date %+v", doc.ID, doc.Values)
 		}
 	}
-	// A limit skips what is longer, packed or not.
+	// A limit skips longer records, packed or not.
 	got, err := read(t, Options{MaxDocumentBytes: 100}, nil, "bodies.warc")
 	if err != nil || !strings.Contains(strings.Join(got, "\n"), "too large") {
 		t.Error(got, err)
@@ -117,8 +117,8 @@ func TestWARC(t *testing.T) {
 	}
 }
 
-// TestDamagedWARC: wherever a file ends or is damaged, what came before is there, and the error
-// says where.
+// TestDamagedWARC: if a file is truncated or damaged at any position, the records before it are read, and the error
+// names the position.
 func TestDamagedWARC(t *testing.T) {
 	one := crawled("one", "200 OK\nContent-Type: text/plain", "first")
 	two := crawled("two", "200 OK\nContent-Type: text/plain", "second")
@@ -163,8 +163,8 @@ func TestDamagedWARC(t *testing.T) {
 	}
 }
 
-// TestResumedWARC: whatever is damaged of one member of a gzip file, the records of the others are
-// there, and what is copied of the file while it is read is theirs.
+// TestResumedWARC: damage to one member of a gzip file affects no records of other members. The content that is copied
+// during the read has exactly those records.
 func TestResumedWARC(t *testing.T) {
 	var records, members []string
 	for i, body := range []string{"first", strings.Repeat("The second is longer. ", 9) + fmt.Sprint(int64(5<<40)), "third",
@@ -190,7 +190,7 @@ func TestResumedWARC(t *testing.T) {
 				switch {
 				case skip.ResumedAt > 0:
 					gaps++
-				case skip.Reason == input.NoPage: // what is left of a record may look like one of another kind
+				case skip.Reason == input.NoPage: // the rest of a record may look like a record of another kind
 				case whole >= 0 || skip.Reason != input.Unreadable:
 					t.Fatalf("%s: %v", what, err)
 				default:
@@ -253,7 +253,7 @@ func TestResumedWARC(t *testing.T) {
 			try(fmt.Sprintf("garbage before member %d", i), -1, packed)
 		}
 	}
-	// A member that is longer than what is remembered, and damaged at its end.
+	// A member that is damaged at its end, and longer than the remembered part.
 	packed := slices.Clone(members)
 	m := []byte(gz(t, crawled("http://a/1", "200 OK\nContent-Type: text/plain", noise(5<<20, 1))))
 	m[len(m)-6] ^= 1
@@ -274,15 +274,15 @@ func TestResumedWARC(t *testing.T) {
 	}
 }
 
-// TestWrongLengths: whatever the length of a record says, the records behind it are read, it is told, and a copy
-// has every byte.
+// TestWrongLengths: if the length of a record is wrong, the records after it are read, the error is reported, and a
+// copy has every byte.
 func TestWrongLengths(t *testing.T) {
 	const html = "200 OK\nContent-Type: text/html"
 	sound := func(i int) string {
 		return crawled(fmt.Sprint("http://a/", i), html, strings.Repeat("<p>A page among others.", 20))
 	}
 	length := regexp.MustCompile(`Content-Length: (\d+)\r\n`)
-	// wrong returns a record with another length: that much more than it has, or what the function makes of it.
+	// wrong returns a record with a wrong length: changed by a number, or by a function.
 	wrong := func(record string, by int) string {
 		n, _ := strconv.Atoi(length.FindStringSubmatch(record)[1])
 		return length.ReplaceAllLiteralString(record, fmt.Sprintf("Content-Length: %d\r\n", n+by))
@@ -382,8 +382,8 @@ func FuzzWARC(f *testing.F) {
 	})
 }
 
-// FuzzMembers: whatever a gzip file holds, it is read to its end, and what is copied while it
-// is read has every unit where it is.
+// FuzzMembers: any gzip file is read to its end, and the content that is copied during the read has every unit at its
+// position.
 func FuzzMembers(f *testing.F) {
 	one := crawled("one", "200 OK\nContent-Type: text/plain", "first")
 	members := []byte(gz(f, one, one+one, "x"))

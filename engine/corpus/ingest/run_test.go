@@ -85,7 +85,7 @@ func run(t *testing.T, cfg ingest.Config, inputs ...string) (records []ingest.Re
 	return records, report, err
 }
 
-// oneByOne is what a run has to give, made without a pipeline.
+// oneByOne computes the expected results of a run without a pipeline.
 func oneByOne(t *testing.T, inputs ...string) (records []ingest.Record, skips []string) {
 	t.Helper()
 	f, err := simhash.New(simhash.Default())
@@ -197,8 +197,8 @@ func TestRunStopsAtErrors(t *testing.T) {
 	}
 }
 
-// TestExtract: units that are not wanted are counted and not worked on, results come in order, and
-// an error of a worker ends the run.
+// TestExtract: units that are not wanted are counted but not processed, results come in order, and an error of a worker
+// ends the run.
 func TestExtract(t *testing.T) {
 	dir := corpus(t, 300)
 	all, _ := oneByOne(t, dir)
@@ -301,7 +301,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestBudget reads documents that are together larger than what may be in flight: all have to come through, in order.
+// TestBudget reads documents that together exceed the budget of the run. All must be returned, in order.
 func TestBudget(t *testing.T) {
 	const n, longest = 150, 350_000
 	var in bytes.Buffer

@@ -49,7 +49,7 @@ func (f File) Copy(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// Raw opens the file for reading as it is. The error names it.
+// Raw opens the file for reading without decompression. The error names the file.
 func (f File) Raw(ctx context.Context) (io.ReadCloser, error) {
 	if isHDFS(f.Path) {
 		return startHadoopCat(ctx, f)

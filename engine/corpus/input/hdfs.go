@@ -163,7 +163,7 @@ func (t *tail) lastLine() string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// A line of a listing: kind and rights, replicas, owner, group, bytes, date, time, path.
+// hadoopLine matches a line of a listing: kind and rights, replicas, owner, group, bytes, date, time, path.
 var hadoopLine = regexp.MustCompile(`^([-d])\S+\s+\S+\s+.*?\s(\d+)\s+\d{4}-\d\d-\d\d\s+\d\d:\d\d\s(.+)$`)
 
 // listHDFS yields the files that a path of Hadoop's file system names, as [object.Store.List] does for objects.

@@ -12,8 +12,7 @@ import (
 	"example.org/ndd/engine/storage/object"
 )
 
-// links follows the symbolic links in folders that lead to files, and reads no file twice because
-// of them.
+// links follows symbolic links from folders to files. It ensures that no file is read twice because of a link.
 type links struct {
 	inputs []string
 	real   []string          // the inputs, absolute and without links; nil before the first link
@@ -31,8 +30,8 @@ func isBlobs(path string) bool {
 	return filepath.Base(path) == "blobs" && err == nil && info.IsDir()
 }
 
-// follow returns the file that a link in the folder root leads to, under the link's own name, or why
-// that is not read.
+// follow returns the file that a link in the folder root leads to, under the link's own name, or a skip with the reason
+// why it is not read.
 func (l *links) follow(root, path string) (File, *Skip) {
 	f := File{Path: path, Root: root}
 	no := func(r Reason, format string, args ...any) (File, *Skip) {
@@ -67,8 +66,7 @@ func (l *links) follow(root, path string) (File, *Skip) {
 	return f, nil
 }
 
-// isRead reports whether a file, by its path without links, is an input or lies in one, where it is
-// not hidden.
+// isRead reports whether a file is an input, or is in an input folder and not hidden. path has no symbolic links.
 func (l *links) isRead(path string) bool {
 	if l.real == nil {
 		l.real = []string{}

@@ -28,8 +28,8 @@ func tree(t *testing.T, files map[string]string) {
 	t.Chdir(root)
 }
 
-// TestBlobs: a Hugging Face cache is read by the names of its links, each file once; what no link leads to is read by
-// its own name. A folder of that name alone is a folder like others.
+// TestBlobs: a Hugging Face cache is read by the names of its links, each file once. A file without a link is read by
+// its own name. A folder that only has the name "blobs" is read like any other.
 func TestBlobs(t *testing.T) {
 	tree(t, map[string]string{"hub/d/blobs/1": "one", "hub/d/blobs/2": "two", "hub/d/blobs/3": "three",
 		"hub/d/snapshots/old/a.txt": "a", "blobs/4": "four"})
@@ -73,7 +73,7 @@ func TestLinks(t *testing.T) {
 		// Out of the folder named: one link to each file.
 		{"hub/s", "hub/s/a.txt: one hub/s/b.txt: two hub/s/b2.txt again hub/s/c.txt: three hub/s/loop special " +
 			"hub/s/none special hub/s/up special", "hub/s/a.txt hub/s/b.txt hub/s/c.txt"},
-		// Within it: what is read itself is not read by a link, and what is hidden is.
+		// In the folder: files that are read anyway are not read through a link, and hidden files are.
 		{"hub", "hub/.cache hidden hub/blobs/1: one hub/blobs/2: two hub/other/a.txt: a hub/s/a.txt again hub/s/b.txt again " +
 			"hub/s/b2.txt again hub/s/c.txt: three hub/s/loop special hub/s/none special hub/s/up special", ""},
 		// A folder that is named by a link.

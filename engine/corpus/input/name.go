@@ -14,8 +14,7 @@ import (
 // Stdin is the input that means standard input.
 const Stdin = "-"
 
-// ReadOnce reports whether an input cannot be read a second time: standard input, or a pipe by
-// another name.
+// ReadOnce reports whether an input cannot be read a second time: standard input, or a named pipe.
 func ReadOnce(input string) bool {
 	if object.Is(input) {
 		return false
@@ -24,8 +23,8 @@ func ReadOnce(input string) bool {
 	return input == Stdin || err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// Matches returns the names that an input stands for: those that match it, where it is a pattern and no
-// file is called so, else the input itself.
+// Matches returns the names that match an input, if it is a pattern and no file has that name. Otherwise it returns the
+// input itself.
 func Matches(input string) ([]string, error) {
 	if object.Is(input) || !strings.ContainsAny(input, "*?[") {
 		return []string{input}, nil

@@ -8,14 +8,13 @@ import (
 
 const pipeBytes = 128 << 10 // one read of a pipe
 
-// Patient returns a reader of standard input or a pipe whose reads end with the context: nobody
-// may ever type the rest. The read of r cannot be cancelled, and its goroutine ends with it.
+// Patient returns a reader of standard input or a pipe. Its reads end with the context, because more data may never
+// come. A pending read of r cannot be cancelled; its goroutine ends after that read.
 func Patient(ctx context.Context, r io.Reader) io.ReadCloser {
 	return &patientReader{ctx: ctx, open: func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
 }
 
-// OpenPipe is [Patient] for a pipe by its name. It is opened by its first read, since opening it
-// waits for a writer.
+// OpenPipe is like [Patient] for a named pipe. The first read opens it, because opening waits for a writer.
 func OpenPipe(ctx context.Context, path string) io.ReadCloser {
 	return &patientReader{ctx: ctx, open: func() (io.ReadCloser, error) { return os.Open(path) }}
 }

@@ -10,7 +10,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// names returns the paths of files and, with a mark, what is skipped.
+// names returns the paths of files and, with a mark, of skipped files.
 func names(t *testing.T, s *Share, inputs ...string) (list []string) {
 	t.Helper()
 	for f, err := range s.List(t.Context(), inputs) {
@@ -25,8 +25,8 @@ func names(t *testing.T, s *Share, inputs ...string) (list []string) {
 	return list
 }
 
-// TestShare deals files out: each to one share, in the order of the inputs, by their sizes, however
-// the inputs are ordered; the places are those among all files.
+// TestShare assigns each file to one share by its size, in the order of the inputs. The result does not depend on the
+// order in which the inputs are given. Positions are positions among all files.
 func TestShare(t *testing.T) {
 	files := map[string]string{"d/a/.hidden": "x", "empty": ""}
 	for i := range 40 {

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Tally counts skips by reason and keeps the first few that lost data as examples. The zero value
-// is ready.
+// Tally counts skips by reason, and keeps the first few that lost data as examples. The zero value is ready.
 type Tally struct {
 	ByReason map[Reason]int
 	Examples []*Skip // the first maxExamples that lose data, and the first of each reason; one of NoText, which most records share

@@ -13,10 +13,9 @@ import (
 	"example.org/ndd/engine/storage/object"
 )
 
-// Files yields the files that the inputs name. A folder gives its files and the files of its
-// folders in order of their paths; a pattern gives its matches, in order. Symbolic links in a folder
-// are followed where they lead to files, each of which is yielded once. A *[Skip] is yielded for
-// anything else in a folder; after any other error nothing follows.
+// Files yields the files that the inputs name. A folder yields all files below it, in order of their paths. A pattern
+// yields its matches, in order. Symbolic links in a folder are followed if they lead to files, and each file is yielded
+// once. Anything else in a folder yields a *[Skip]. Any other error is the last result.
 func Files(ctx context.Context, inputs []string) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		l := &links{inputs: inputs}
@@ -62,8 +61,8 @@ func expandName(ctx context.Context, name string, l *links, yield func(File, err
 	return yield(File{Path: name}, nil)
 }
 
-// expandObjects is expand for objects: one by its name, those below a prefix as the files of a
-// folder, or those that a pattern matches.
+// expandObjects is like expand for objects: an object by its name, the objects below a prefix like the files of a
+// folder, or the objects that match a pattern.
 func expandObjects(ctx context.Context, input string, yield func(File, error) bool) bool {
 	list := object.From(ctx).List
 	switch {
@@ -96,8 +95,8 @@ func expandObjects(ctx context.Context, input string, yield func(File, error) bo
 	return n > 0
 }
 
-// walk yields the files of a folder, which may be named by a link: the separator makes the system
-// follow it. Files that links give their names come after all links.
+// walk yields the files of the folder root. root may be a link: the final separator makes the system follow it. Files
+// whose names come from links are yielded after all links.
 func walk(ctx context.Context, root string, l *links, yield func(File, error) bool) bool {
 	top := strings.TrimRight(root, string(filepath.Separator)) + string(filepath.Separator)
 	var later []string

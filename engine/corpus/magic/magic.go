@@ -35,15 +35,15 @@ var starts = []struct{ bytes, format string }{
 	{"nddhead\n", "a file that ndd wrote: of fingerprints, or part of an index"},
 }
 
-// A tar archive has tarMagic at byte tarAt; bzip2 has bzipBlock behind "BZh" and a digit.
+// A tar archive has tarMagic at byte tarAt. A bzip2 file has bzipBlock after "BZh" and a digit.
 const (
 	tarMagic  = "ustar"
 	tarAt     = 257
 	bzipBlock = "1AY&SY"
 )
 
-// Format returns the format of a file that begins with start, such as "a PNG image", or "" if it is
-// not known. Text has none.
+// Format returns the format of a file that begins with start, such as "a PNG image". It returns "" for text and unknown
+// formats.
 func Format(start []byte) string {
 	for _, s := range starts {
 		if bytes.HasPrefix(start, []byte(s.bytes)) {
@@ -61,9 +61,9 @@ func Format(start []byte) string {
 	return ""
 }
 
-// isPickle recognises protocol 4 and up by the length of the first frame, and 2 and 3 by the first
-// object: a list, dictionary, set or tuple that is memoised, a string, or an object of a module.
-// One random file in 10^7 looks like one.
+// isPickle reports whether b begins like a pickle. It recognises protocol 4 and later by the length of the first frame.
+// It recognises 2 and 3 by the first object: a memoised list, dictionary, set or tuple, a string, or an object of a
+// module. One random file in 10^7 is taken for a pickle.
 func isPickle(b []byte) bool {
 	const head = 11
 	if len(b) < head || b[0] != 0x80 {

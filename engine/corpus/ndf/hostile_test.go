@@ -14,12 +14,12 @@ func goldenSections(t testing.TB) []store.Section {
 		store.KindFingerprints)
 }
 
-// namesRoom is what reading the names of one list may take beside: a block of 256 of the
-// longest, and its copies while it grows. A frame of a few bytes may honestly unpack to that.
+// namesRoom is the additional memory for reading the names of a list: a block of 256 of the longest names, and its
+// copies while it grows. A frame of a few bytes may validly unpack to that.
 const namesRoom = 32 << 20
 
-// exercise opens a file of these sections and reads all of it. Any error must say where, and
-// what is read must be as much as the file says.
+// exercise opens a file of these sections and reads all of it. Any error must have a position, and the number of
+// results must be the one in the file's header.
 func exercise(t testing.TB, list []store.Section) {
 	t.Helper()
 	container := hostile.File(t, store.KindFingerprints, list)
@@ -81,8 +81,8 @@ func exerciseNames(t testing.TB, f *File) {
 	}
 }
 
-// TestHostile makes random changes, and writes extreme numbers to every place of every small
-// section, of files without places and with them.
+// TestHostile makes random changes, and writes extreme numbers to every position of every small section, of files with
+// places and without.
 func TestHostile(t *testing.T) {
 	places := hostile.Sections(t, share(t, placed(9), 0, 1).Path(), store.KindFingerprints)
 	for _, list := range [][]store.Section{goldenSections(t), places} {

@@ -46,8 +46,7 @@ func writeTo(d *disk.Disk, path string, docs, unmarked int) error {
 	return w.Commit()
 }
 
-// TestFaults has each call to the disk fail in turn: no failure goes unsaid, and nothing half
-// written is left.
+// TestFaults makes each call to the disk fail in turn: every failure is reported, and no partial file remains.
 func TestFaults(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f.ndf")
@@ -104,8 +103,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestLongIDs: a chunk of IDs that cannot be compressed ends before it has 2^20 documents, and none
-// is lost.
+// TestLongIDs: a chunk of incompressible IDs ends before it has 2^20 documents, and no ID is lost.
 func TestLongIDs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.ndf")
 	w, err := Create(path, simhash.Default(), store.Options{})

@@ -14,8 +14,8 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// TestOptional keeps the sketches and hashes of documents in several chunks, and refuses those of another version, of
-// other sizes, and in some chunks only.
+// TestOptional stores sketches and hashes of documents in several chunks. It refuses sections of another version or
+// another size, and sections that only some chunks have.
 func TestOptional(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.ndf")
 	w, err := Create(path, simhash.Default(), store.Options{})

@@ -16,8 +16,8 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// placed are documents as the files of some inputs have them: whole files, rows one after the other
-// and with gaps, some without a fingerprint.
+// placed returns documents like those of several input files: whole files, consecutive rows, rows with gaps, and rows
+// without a fingerprint.
 func placed(files int) (docs []Placed) {
 	for f := range files {
 		at := Place{File: fmt.Sprintf("in/%d.jsonl", f), Order: f}
@@ -51,8 +51,8 @@ func inputsOf(docs []Placed, i, of int) (list []Input) {
 	return append(list, Input{fmt.Sprint("in/none", i), 2000*of + i, 7})
 }
 
-// share writes those of the files of docs whose number is i modulo of, with hashes. If of is 0 or less, it writes all
-// files, of no share.
+// share writes the files of docs whose number is i modulo of, with hashes. If of is 0 or less, it writes all files and
+// no share.
 func share(t *testing.T, docs []Placed, i, of int) *File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), fmt.Sprintf("%d.ndf", i))
@@ -80,8 +80,8 @@ func share(t *testing.T, docs []Placed, i, of int) *File {
 	return f
 }
 
-// TestPlaces: the shares of some inputs, in any order, have all documents in the order of the
-// inputs, with their places; a share that is missing or there twice is an error.
+// TestPlaces: the shares of the same inputs, in any order, have all documents in the order of the inputs, with their
+// places. A missing or repeated share is an error.
 func TestPlaces(t *testing.T) {
 	docs := placed(23)
 	all := func(files ...*File) (got []Placed, err error) {

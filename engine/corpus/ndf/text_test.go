@@ -25,7 +25,7 @@ func pipe(content []byte) OpenOptions {
 	}}
 }
 
-// opened opens a file of that content by name, and once more from a pipe: both must be alike.
+// opened opens a file with the content by name, and again through a pipe. Both must give the same result.
 func opened(t *testing.T, name string, content []byte) (*File, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -41,7 +41,7 @@ func opened(t *testing.T, name string, content []byte) (*File, error) {
 	return f, err
 }
 
-// ids returns what a File yields of IDs.
+// ids returns the IDs that a File yields.
 func ids(t *testing.T, all func(func(string, error) bool)) (list []string) {
 	t.Helper()
 	all(func(id string, err error) bool {
@@ -88,8 +88,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestHaveIDs: files with IDs and without them do not go together, whichever comes first; one
-// without documents goes with all.
+// TestHaveIDs: files with IDs and files without IDs cannot be combined, in either order. A file without documents can
+// be combined with all.
 func TestHaveIDs(t *testing.T) {
 	with, err1 := opened(t, "with", []byte("0123456789abcdef\ta\n"))
 	without, err2 := opened(t, "without.bin", make([]byte, 64))
@@ -182,7 +182,7 @@ func FuzzOther(f *testing.F) {
 	})
 }
 
-// TestNoRawFingerprints: files whose length would do for an array of uint64, and that are none.
+// TestNoRawFingerprints: files whose length is a multiple of 8 bytes, but that are no arrays of uint64.
 func TestNoRawFingerprints(t *testing.T) {
 	words := func(n int) string {
 		var b []byte

@@ -14,7 +14,7 @@ import (
 	"example.org/ndd/engine/corpus/unpack"
 )
 
-// A copy is compressed in blocks, by several goroutines at a time, while its file is read:
+// Several goroutines compress the blocks of a copy while its file is read:
 //
 //	content | record record rec|ord record ...        without the cuts
 //	blocks  | 2 MiB            | 2 MiB      |         a block of WARC ends with a record, if one fits

@@ -23,8 +23,7 @@ import (
 	"example.org/ndd/engine/result"
 )
 
-// page is a row with what tables of documents have: optional and repeated columns, groups and
-// compressions of their own.
+// page is a row of a table of documents: optional and repeated columns, groups, and several compressions.
 type page struct {
 	URL   string            `parquet:"url,dict,snappy"`
 	Text  string            `parquet:"text,zstd"`
@@ -34,7 +33,7 @@ type page struct {
 	Day   int32             `parquet:"day,date"`
 }
 
-// pages returns rows of which every third repeats the first.
+// pages returns n rows. Every third one repeats the first.
 func pages(n int) (rows []page) {
 	for i := range n {
 		p := page{URL: fmt.Sprint("http://example.org/", i), Day: int32(i),
@@ -64,8 +63,8 @@ func parquetOf(t *testing.T, rows []page, perGroup int) string {
 	return b.String()
 }
 
-// TestCopyColumns: a Parquet file loses rows and nothing else: not a column, a value, the order, a
-// compression, a type or the metadata.
+// TestCopyColumns: the copy of a Parquet file lacks the removed rows and nothing else. Columns, values, order,
+// compression, types and metadata are the same.
 func TestCopyColumns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	original := parquetOf(t, pages(200), 70)
@@ -103,8 +102,8 @@ func TestCopyColumns(t *testing.T) {
 	}
 }
 
-// TestCopyGroups: whatever the number of goroutines, the copy of a Parquet file has the rows that stay, in order. A row
-// group that loses nothing has the same bytes, one that loses all is gone, and so are entries of dictionaries.
+// TestCopyGroups: for any number of goroutines, the copy of a Parquet file has the kept rows, in order. A row group
+// that loses no row has the same bytes. A row group that loses all rows is omitted, with its entries in dictionaries.
 func TestCopyGroups(t *testing.T) {
 	rows := pages(90)
 	original := parquetOf(t, rows, 10)
@@ -153,7 +152,7 @@ func TestCopyGroups(t *testing.T) {
 			t.Errorf("row %d is still there", drop[i])
 		}
 	}
-	// The first of two damaged groups is named, whoever finds it.
+	// The error names the first of two damaged groups, whichever goroutine finds it.
 	damaged := []byte(original)
 	for i := 4; i < len(damaged)-3000; i++ {
 		if i%700 < 300 {
@@ -173,7 +172,7 @@ func TestCopyGroups(t *testing.T) {
 	}
 }
 
-// TestCopyRest: a row group is read to the end of its columns: what follows the last row is an error.
+// TestCopyRest: a row group is read to the end of its columns, so data after the last row is an error.
 func TestCopyRest(t *testing.T) {
 	var b bytes.Buffer
 	must.Do(t, parquet.Write(&b, []struct{ N int64 }{{1}, {2}, {3}}))
@@ -236,8 +235,8 @@ func TestCopyUnjudged(t *testing.T) {
 	}
 }
 
-// TestCopyForeignColumns copies a file as pyarrow writes it: a column without a dictionary lists RLE
-// first, and a row group without rows says no place of its columns.
+// TestCopyForeignColumns copies a file of pyarrow: a column without a dictionary lists RLE first, and a row group
+// without rows gives no offsets of its columns.
 func TestCopyForeignColumns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	type row struct {

@@ -21,7 +21,7 @@ import (
 
 func TestCopy(t *testing.T) {
 	lineA, lineB := `{"text":"`+rivers+`"}`, `  {"id":7, "text":"`+bread+`"} `
-	odd := "\xef\xbb\xbf" + lineA + "\r\n\nbroken\n{\"text\":\"few\"}\n" // kept as it is where a stays
+	odd := "\xef\xbb\xbf" + lineA + "\r\n\nbroken\n{\"text\":\"few\"}\n" // unchanged if a is kept
 	all := map[string]string{
 		"in/1/one.jsonl":      odd + lineB + "\n" + lineB + "\n" + lineB,
 		"in/1/two.jsonl.gz":   lineA + "\n" + `{"text":"few"}` + "\n",
@@ -66,11 +66,11 @@ func TestCopyWARC(t *testing.T) {
 			"Content-Length: %d\r\n\r\n%s\r\n\r\n", kind, uri, date, len(block), block)
 	}
 	records := []string{
-		record("response", "old", "2023-01-01T00:00:00Z", rivers), // goes
+		record("response", "old", "2023-01-01T00:00:00Z", rivers), // removed
 		record("warcinfo", "", "", "made by a test"),
 		record("request", "new", "", "GET /"),
 		record("response", "new", "2024-01-01T00:00:00Z", rivers),
-		record("response", "older", "2022-01-01T00:00:00Z", rivers), // goes
+		record("response", "older", "2022-01-01T00:00:00Z", rivers), // removed
 		record("response", "few", "", "few"),
 		record("metadata", "few", "", "of few"),
 	}
@@ -126,8 +126,8 @@ func TestCopyJSON(t *testing.T) {
 	}
 }
 
-// TestCopyErrors: a list of which nothing stays is an empty one; an error of writing is reported as that of
-// the copy, also where much of the file has not been read.
+// TestCopyErrors: the copy of a list that loses all entries is an empty list. A write error is reported as an error of
+// the copy, even if a large part of the file has not been read.
 func TestCopyErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const a = `{"text":"` + rivers + `"}`
@@ -154,8 +154,8 @@ func TestCopyErrors(t *testing.T) {
 	}
 }
 
-// TestCopyRepacked: what bzip2 and xz compressed is copied by zstd, under a name that says so,
-// unless it stays whole; two files never get one name.
+// TestCopyRepacked: copies of bzip2 and xz files are compressed by zstd and have its extension, unless the whole file
+// is kept. Two files never get the same name.
 func TestCopyRepacked(t *testing.T) {
 	all := map[string][]byte{}
 	for ending, name := range map[string]string{"bz2": "in/a.jsonl.bz2", "xz": "in/b.jsonl.xz"} {

@@ -15,7 +15,7 @@ import (
 	"example.org/ndd/engine/result"
 )
 
-// TestAddColumns: a Parquet file gets optional columns after its own, which stay as they are.
+// TestAddColumns: a Parquet file gets optional columns after its own columns, which are unchanged.
 func TestAddColumns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	original := parquetOf(t, pages(200), 70)

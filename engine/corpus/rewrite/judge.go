@@ -6,7 +6,7 @@ import (
 	"example.org/ndd/engine/corpus/format"
 )
 
-// A Verdict says what a copy leaves out of a document: nothing if it is zero.
+// A Verdict says what a copy leaves out of a document. The zero value leaves out nothing.
 type Verdict struct {
 	Drop bool           // the whole document
 	Cuts []format.Range // or these parts of its text

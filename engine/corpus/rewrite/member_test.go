@@ -45,8 +45,8 @@ func line(i int) string {
 	return fmt.Sprintf(`{"text":"line %d %s"}`, i, strings.Repeat("word ", i)) + "\n"
 }
 
-// TestCopyMembers: members of a gz file, frames of a zst file and records of an archive that lose nothing are copied
-// as they are, the others without what they lose, with any number of threads.
+// TestCopyMembers: gz members, zst frames and archive records that lose no document are copied byte for byte. The
+// others are written without the removed documents. The number of threads makes no difference.
 func TestCopyMembers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	contents := []string{line(1) + line(2), line(1) + line(2), line(3), line(6) + line(3) + line(4), "", line(5), line(2)}

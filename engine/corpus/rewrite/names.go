@@ -33,8 +33,8 @@ type Target struct {
 	names map[string]bool
 }
 
-// NewTarget returns a target without a Create. It refuses standard input, which has no name, and a file that
-// is named twice.
+// NewTarget returns a target without a Create. It refuses standard input, which has no name, and files that are named
+// twice.
 func NewTarget(ctx context.Context, inputs []string) (*Target, error) {
 	t := &Target{names: map[string]bool{}}
 	if err := t.findRoot(ctx, inputs); err != nil {

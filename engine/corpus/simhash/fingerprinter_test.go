@@ -66,8 +66,8 @@ var texts = []struct{ name, text string }{
 	{"punctuation", "--- *** ... !!! 。。。"},
 }
 
-// TestGolden pins the recipes that have names: these fingerprints are in people's files. The one of
-// simhash is that of recipe version 1, before there were others.
+// TestGolden pins the named recipes, because users have files with their fingerprints. The recipe simhash is recipe
+// version 1.
 func TestGolden(t *testing.T) {
 	for _, name := range Names() {
 		f := newFingerprinter(t, name)
@@ -86,8 +86,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestDefinition: the package comment says the fingerprints, hashes and constants that the code
-// makes.
+// TestDefinition: the fingerprints, hashes and constants in the package comment are those of the code.
 func TestDefinition(t *testing.T) {
 	var vectors []string
 	for _, name := range Names() {
@@ -180,8 +179,7 @@ func TestTooFewFeatures(t *testing.T) {
 	}
 }
 
-// featuresBySpecification makes the features of a text with the real shingler, from tokens that it
-// hashes one by one.
+// featuresBySpecification makes the features of a text with the real shingler, from tokens that it hashes one by one.
 func featuresBySpecification(r Recipe, text string) *[2]counter {
 	f, err := New(r)
 	if err != nil {
@@ -199,8 +197,8 @@ func featuresBySpecification(r Recipe, text string) *[2]counter {
 	return &f.ballot.counts
 }
 
-// TestHistoryDoesNotMatter: a Fingerprinter gives the same whatever it has seen before, with
-// shingles of one word or more, and several of them at once do too.
+// TestHistoryDoesNotMatter: the result of a Fingerprinter does not depend on earlier texts, with shingles of one word
+// or more. Several Fingerprinters at the same time do not affect each other.
 func TestHistoryDoesNotMatter(t *testing.T) {
 	for _, n := range [][2]int{{1, 1}, {1, 2}, {3, 3}} {
 		r := Simhash()
@@ -240,8 +238,7 @@ func TestCounterGenerations(t *testing.T) {
 	for k := range f.ballot.counts {
 		f.ballot.counts[k].generation = ^uint32(0) - 5
 	}
-	// Other texts up to the end of the numbers, so that the memo still has the words of text 1;
-	// then text 1 again.
+	// Use other texts up to the last number, so that the memo still has the words of text 1, then text 1 again.
 	for _, i := range []int{3, 3, 0, 3, 0, 3, 0, 0} {
 		got, _, _ := f.Fingerprint(texts[i].text)
 		if (got == want) != (i == 0) {
@@ -308,8 +305,7 @@ func sumOracle(hashes []uint64, weights []uint32) Fingerprint {
 	return f
 }
 
-// TestSum: ties are zeros, and weights count. Package asm holds the kernels of the votes against
-// brute force.
+// TestSum: ties are zeros, and weights count. Package asm compares the kernels of the votes with brute force.
 func TestSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		// Few different hashes with many repeats make ties; sparse ones leave counters at zero.

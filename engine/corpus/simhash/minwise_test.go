@@ -154,8 +154,7 @@ func checkMinwise(t rapid.TB, r Recipe, text string) {
 	}
 }
 
-// TestMinwiseAgainstTwin compares the sketch with an implementation of its definition that shares
-// no code with it.
+// TestMinwiseAgainstTwin compares the sketch with an implementation of its definition that shares no code with it.
 func TestMinwiseAgainstTwin(t *testing.T) {
 	for _, r := range minwiseRecipes() {
 		checkMinwise(t, r, fmt.Sprint(texts))
@@ -180,8 +179,8 @@ func FuzzMinwise(f *testing.F) {
 	})
 }
 
-// TestCost: a byte of no text costs much more than one of plain English, for whose tokens the bounds
-// allow: U+FDFA becomes 33 bytes of 4 words. Rows of characters that are only parts of others are cut.
+// TestCost: no text costs much more per byte than plain English, relative to the bounds for its tokens. U+FDFA becomes
+// 33 bytes of 4 words. Long sequences of combining characters are cut.
 func TestCost(t *testing.T) {
 	f, err := New(Default())
 	must.Do(t, err)

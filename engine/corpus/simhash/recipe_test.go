@@ -88,8 +88,7 @@ func key(last byte) string {
 	return string(b)
 }
 
-// TestCompatible changes the fields one by one, whatever they are, so that a new one cannot be
-// forgotten.
+// TestCompatible changes every field by reflection, so that a new field cannot be forgotten.
 func TestCompatible(t *testing.T) {
 	ours := Simhash()
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Recipe]()) {
@@ -165,8 +164,7 @@ func TestRecipeChangesFingerprints(t *testing.T) {
 	}
 }
 
-// TestNames: each name is that of one recipe, the default one first, and every recipe round-trips
-// through its JSON.
+// TestNames: each name belongs to one recipe, the default recipe is first, and every recipe round-trips through JSON.
 func TestNames(t *testing.T) {
 	for _, name := range Names() {
 		r, err := RecipeByName(name)

@@ -150,7 +150,7 @@ func TestResourceChanges(t *testing.T) {
 	}
 }
 
-// TestReadRecipe: paths are those beside the recipe's file, and digests are added.
+// TestReadRecipe: paths are relative to the recipe's file, and digests are added.
 func TestReadRecipe(t *testing.T) {
 	dir := t.TempDir()
 	stops := resource(t, dir, "stops", "the\n")
@@ -183,7 +183,7 @@ func TestReadRecipe(t *testing.T) {
 	}
 }
 
-// TestExplain: the bits are those of the fingerprint, for every recipe, of short and of long texts.
+// TestExplain: the bits equal the bits of the fingerprint, for every recipe, and for short and long texts.
 func TestExplain(t *testing.T) {
 	for _, name := range Names() {
 		f := newFingerprinter(t, name)

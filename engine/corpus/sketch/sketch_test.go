@@ -130,7 +130,8 @@ func slowly(set []uint64) (s Sketch) {
 	return s
 }
 
-// TestDefinition: texts of all kinds have the sketch of the definition, whatever the Sketcher has seen before.
+// TestDefinition: texts of all kinds have the sketch of the definition. Earlier texts of the Sketcher make no
+// difference.
 func TestDefinition(t *testing.T) {
 	words := strings.Fields("the a mill 3.14 river averyveryverylongword naïve 中 文 字 水 木 ก า か 。 x y z")
 	rapid.Check(t, func(r *rapid.T) {
@@ -143,7 +144,7 @@ func TestDefinition(t *testing.T) {
 	})
 }
 
-// TestBins: whichever bins have a shingle, the min-hash is that of the definition.
+// TestBins: for any set of bins with a shingle, the min-hash equals the one of the definition.
 func TestBins(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 7))
 	for _, filled := range []uint64{1, 2, 9, 150, 400, Bins} {
@@ -161,7 +162,7 @@ func TestBins(t *testing.T) {
 	}
 }
 
-// TestGolden: sketches are the same for ever.
+// TestGolden: sketches never change.
 func TestGolden(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                    "[0 0 0 0 0 0 0 0]",

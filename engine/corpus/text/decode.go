@@ -15,7 +15,7 @@ const (
 	UTF8              // a text in UTF-8, as in formats that allow no other encoding
 )
 
-// Declaration is what a document says about its bytes.
+// Declaration is the encoding that a document declares.
 type Declaration struct {
 	Kind        Kind
 	ContentType string     // HTTP's, which may name the charset; "" if unknown

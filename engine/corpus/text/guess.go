@@ -71,9 +71,9 @@ var guesses = []guess{
 
 const (
 	guessBytesMax = 48 << 10 // bytes that are examined, beyond ASCII and next to it
-	guessMin      = 8        // characters beyond ASCII; fewer tell nothing
-	guessSure     = 40       // bytes to look at, from which on a declared encoding may be overruled in which all are valid
-	guessMargin   = 1.1      // times as many frequent characters as the declared encoding makes, to overrule it
+	guessMin      = 8        // characters beyond ASCII; fewer do not show the encoding
+	guessSure     = 40       // from this number of examined bytes on, a declared encoding in which all bytes are valid may be overruled
+	guessMargin   = 1.1      // ratio of frequent characters to those in the declared encoding that is needed to overrule it
 )
 
 // guessEncoding returns the encoding that the bytes themselves show, or nil if they show none. The declared encoding, if

@@ -10,7 +10,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// decoded returns what a new decoder makes of a document.
+// decoded returns the result of a new decoder for a document.
 func decoded(t testing.TB, raw string, declared Declaration) Result {
 	t.Helper()
 	r, err := new(Decoder).Decode(t.Context(), []byte(raw), declared)
@@ -18,7 +18,7 @@ func decoded(t testing.TB, raw string, declared Declaration) Result {
 	return r
 }
 
-// pageOf returns what a new decoder makes of a page.
+// pageOf returns the result of a new decoder for a page.
 func pageOf(t testing.TB, raw string) Result { return decoded(t, raw, Declaration{Kind: Page}) }
 
 func TestHTMLText(t *testing.T) {
@@ -105,8 +105,8 @@ func TestHTMLEncodings(t *testing.T) {
 	}
 }
 
-// TestEncodingsByBytes: texts in every encoding that is guessed, as pages and as plain text: not
-// declared, and declared as something else.
+// TestEncodingsByBytes: texts in every encoding that can be guessed, as pages and as plain text, without a declaration
+// and with a wrong one.
 func TestEncodingsByBytes(t *testing.T) {
 	const (
 		simplified  = "灯塔看守人每天晚上记录天气。他说，今年的海比去年冷，船也少了，但是我们还在这里等他们回来。"
@@ -122,7 +122,7 @@ func TestEncodingsByBytes(t *testing.T) {
 		raw := encode(t, name, text)
 		for _, declared := range []string{"", "gbk", "big5", "shift_jis", "euc-kr", "iso-8859-1", "utf-8", "windows-1251"} {
 			if declared == "windows-1251" && name == "windows-1253" {
-				continue // letters of which no frequency tells: what is declared
+				continue // the frequency of these letters shows no charset: the declared one is used
 			}
 			head := ""
 			if declared != "" {
@@ -136,7 +136,7 @@ func TestEncodingsByBytes(t *testing.T) {
 			t.Errorf("%s as plain text: %.60q", name, doc.Text)
 		}
 	}
-	// What no bytes tell is what is declared.
+	// If the bytes show no charset, the declared one is used.
 	for _, c := range []struct{ declared, raw, want string }{{"windows-1250",
 		"za\xbf\xf3\xb3\xe6 g\xea\x9cl\xb9 ja\x9f\xf1", "zażółć gęślą jaźń"},
 		{"iso-8859-9", "\xfd\xfe\xf0 T\xfcrk\xe7e", "ışğ Türkçe"}, {"windows-1252", strings.Repeat("\xe9t\xe9 ", 30),
@@ -192,8 +192,8 @@ func FuzzHTML(f *testing.F) {
 	})
 }
 
-// TestDeclaredCharsets: a text is read in the charset that it declares, whatever its letters look like in others. Without
-// a declaration it is read somehow, without U+FFFD, and that is told.
+// TestDeclaredCharsets: a text is read in its declared charset, even if its letters look unusual in it. Without a
+// declaration a charset is guessed, the text has no U+FFFD, and the guess is reported.
 func TestDeclaredCharsets(t *testing.T) {
 	const (
 		hebrew  = "שומר המגדלור רושם כל ערב את מזג האוויר. השנה הים קר יותר מאשר בשנה שעברה, והאוניות מעטות."
@@ -231,8 +231,7 @@ func TestDeclaredCharsets(t *testing.T) {
 	}
 }
 
-// TestUnknownCharset: an encoding that nobody knows is named where the bytes leave a doubt, and
-// nowhere else.
+// TestUnknownCharset: an unknown encoding is reported if the bytes leave a doubt, and only then.
 func TestUnknownCharset(t *testing.T) {
 	const latin = "caf\xe9 cr\xe8me, na\xefve"
 	for _, c := range []struct {
@@ -264,7 +263,7 @@ func TestUnknownCharset(t *testing.T) {
 	}
 }
 
-// TestMainText: what is taken of pages that mark their main part, and of those that do not.
+// TestMainText checks the extracted text of pages with a marked main part, and of pages without one.
 func TestMainText(t *testing.T) {
 	long := strings.Repeat("The lighthouse keeper writes down the weather every evening before his supper gets cold. ", 3)
 	text := strings.TrimSpace(long)

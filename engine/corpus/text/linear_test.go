@@ -116,8 +116,8 @@ func TestRepair(t *testing.T) {
 	})
 }
 
-// TestDecodingMemory: a text that becomes three times as long takes memory for itself and little more,
-// and is decoded as a short one.
+// TestDecodingMemory: a text that becomes three times as long takes little memory in addition to its own, and is
+// decoded like a short one.
 func TestDecodingMemory(t *testing.T) {
 	for _, unit := range []string{"\xff", "a\xff", "é\xff", "\xc3", "\x81", "\x81\x40", "\xa4\xa2", "\xb0\xa1", "\x8e", "\x81\x30"} {
 		raw := []byte(strings.Repeat(unit, 2*measuredFrom/len(unit)))

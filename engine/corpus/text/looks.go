@@ -15,8 +15,8 @@ const ByteOrderMark = "\xef\xbb\xbf"
 // LooksBytes is how many bytes the functions of this file need.
 const LooksBytes = 8 << 10
 
-// IsBinary reports whether bytes are text in no encoding that this package reads: they have a zero
-// byte that no byte order mark explains, or begin like a format that is not text.
+// IsBinary reports whether bytes are no text in any supported encoding: they have a zero byte without a byte order mark
+// that explains it, or begin like a format that is not text.
 func IsBinary(head []byte) bool {
 	return !IsUTF16(head) && (bytes.IndexByte(head, 0) >= 0 || magic.Format(head) != "")
 }

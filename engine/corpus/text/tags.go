@@ -75,8 +75,8 @@ func (t *tagReader) shorten(rest []byte) {
 	t.Tokenizer = html.NewTokenizer(t)
 }
 
-// isBeforeContent reports whether the token is the start tag of an element that has no tags in it,
-// such as a script, so that only this tokenizer can read the content.
+// isBeforeContent reports whether the token is the start tag of an element without tags in it, such as a script. Only
+// this tokenizer can read the content of such an element.
 func (t *tagReader) isBeforeContent() bool {
 	if t.kind != html.StartTagToken {
 		return false
@@ -118,8 +118,8 @@ func tagName(tag []byte) []byte {
 	return tag
 }
 
-// tagBytes returns the length of the tag that s begins with: up to the first > outside quotation
-// marks, which follow an equals sign.
+// tagBytes returns the length of the tag at the start of s. The tag ends at the first > outside quotation marks, which
+// follow an equals sign.
 func tagBytes(s []byte) int {
 	quote, last := byte(0), byte(0)
 	for i, c := range s {

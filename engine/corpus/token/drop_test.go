@@ -7,7 +7,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestDrop: what goes and what stays of each kind; nothing within a word goes.
+// TestDrop checks the removed and the kept text of each kind. Nothing within a word is removed.
 func TestDrop(t *testing.T) {
 	for _, c := range []struct{ drop, text, want string }{
 		{"urls", "see http://a.org/x?y=1, (https://b.cn/页) or WWW.c.d. www is not", "see  , ( 页) or  . www is not"},
@@ -33,8 +33,8 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// TestDropLongText: the time goes by the length of the text. Looking to its end from each comment
-// that does not end, or through all digits from each comma, takes hours.
+// TestDropLongText: the time is linear in the length of the text. A search from each unclosed comment to the end of the
+// text, or through all digits from each comma, would take hours.
 func TestDropLongText(t *testing.T) {
 	for drop, piece := range map[Drop]string{DropMarkup: "<!--", DropNumbers: "1,", DropDates: "1-", DropURLs: "www.",
 		DropURLs | DropMarkup: "<a "} {
@@ -57,8 +57,7 @@ func TestParseDrop(t *testing.T) {
 	}
 }
 
-// FuzzDrop: no text makes it panic; what is left has nothing more than there was, and dropping
-// nothing changes nothing.
+// FuzzDrop: no text causes a panic, the rest is a subsequence of the text, and dropping nothing changes nothing.
 func FuzzDrop(f *testing.F) {
 	f.Add(uint8(15), "2024-01-31T12:30 <a href=x> &#1; http:// 1月2 Jan 3, ]( ``` 12:3")
 	f.Fuzz(func(t *testing.T, drop uint8, text string) {

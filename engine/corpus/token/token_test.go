@@ -22,9 +22,8 @@ type found struct {
 	kind Kind
 }
 
-// specification says in the plainest way what a Scanner has to yield:
-// normalise everything at once, take characters of continuous scripts alone, and leave the rest to
-// UAX #29. With chars, letters and digits are all alone.
+// specification is the simplest implementation of the tokens of a Scanner. It normalises the whole text, takes
+// characters of continuous scripts alone, and leaves the rest to UAX #29. With chars, each letter and digit is a token.
 func specification(text string, chars bool) (tokens []found) {
 	n := newNormaliser()
 	text = string(n.normalForm(nil, bounded(text)))
@@ -82,8 +81,8 @@ func scan(t rapid.TB, o Options, text string) (tokens []found, places [][2]int, 
 	return tokens, places, stops
 }
 
-// checkTokens compares the normal form and a Scanner's tokens with the specification, and their places with
-// the text: they ascend, and what they cover has the token for its normal form.
+// checkTokens compares the normal form and a Scanner's tokens with the specification. The positions must ascend, and
+// the normal form of the text at a position must be the token.
 func checkTokens(t rapid.TB, text string) {
 	t.Helper()
 	n := newNormaliser()
@@ -153,7 +152,7 @@ func TestClasses(t *testing.T) {
 	table := runes()
 	for r := rune(utf8.RuneSelf); r < classified; r++ {
 		if r >= 0xac02 && r < 0xd7a0 || r >= 0x3402 && r < 0x9ff0 || r >= 0x17002 && r < 0x18ce0 {
-			r += 40 // they are alike
+			r += 40 // the characters of a block behave alike
 		}
 		if continuousScript(r) || !utf8.ValidRune(r) {
 			continue
@@ -175,8 +174,8 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestSequences: texts of characters that the normaliser takes in sequences have the tokens of the
-// specification, short ones and rows longer than what the normal form allows of combining marks.
+// TestSequences: texts of characters that the normaliser handles as sequences have the tokens of the specification. It
+// tests short sequences, and longer ones than the limit of combining marks.
 func TestSequences(t *testing.T) {
 	alphabet := []string{"a", "É", "ᾳ", "中", "가", "\u0301", "\u0323", "\u0327", "\u0344", "\u0345", "\u034f", "\u0e33", "ก",
 		"\u1100", "\u1161", "\u11a8", "\u3133", "\uffc2", "\ufdfa", "\u3300", "\u200d", "\ufe0f", "\u00ad", "½", "ﬃ", "ΐ",
@@ -191,7 +190,7 @@ func TestSequences(t *testing.T) {
 	})
 }
 
-// checkNormal compares the piecewise normal form with that of everything at once.
+// checkNormal compares the piecewise normal form with the normal form of the whole text.
 func checkNormal(t rapid.TB, n *normaliser, text string) {
 	t.Helper()
 	got := string(n.chunk([]byte(text)))
@@ -206,8 +205,7 @@ func TestNormaliser(t *testing.T) {
 	n := &normaliser
 	rapid.Check(t, func(t *rapid.T) { checkNormal(t, n, string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))) })
 	for r := rune(0); r < 0xe0200; r++ {
-		// The ideographs and syllables are alike, and little is assigned beyond them: every 97th
-		// will do.
+		// The ideographs and syllables behave alike, and few characters are assigned beyond them: every 97th is enough.
 		if r >= 0x3400 && r < 0xa000 || r >= 0xac00 && r < 0xf900 || r >= 0x20000 {
 			r += 96
 		}
@@ -235,7 +233,7 @@ func FuzzTokens(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { checkTokens(t, text) })
 }
 
-// TestExample shows what a text becomes: source ranges, kinds and stop words.
+// TestExample shows the tokens of a text: source ranges, kinds and stop words.
 func TestExample(t *testing.T) {
 	const text = "The ﬁne Straße isn't “here”. 使用 Ｖｕｅ３．４ 的组件。"
 	var got strings.Builder
@@ -265,8 +263,8 @@ here|here|word|stop
 	}
 }
 
-// TestPlacesOfWhatIsJoined: where characters combine, the range covers all that a token was made
-// of, and no more than what was normalised together with it.
+// TestPlacesOfWhatIsJoined: if characters combine, the range covers all characters that the token was made from, and
+// only characters that were normalised together with them.
 func TestPlacesOfWhatIsJoined(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -284,8 +282,7 @@ func TestPlacesOfWhatIsJoined(t *testing.T) {
 	}
 }
 
-// TestLongTokens: tokens around the length that is packed, more of them than a batch, keep their
-// bytes and their places.
+// TestLongTokens: tokens around the maximum packed length, more than one batch of them, keep their bytes and positions.
 func TestLongTokens(t *testing.T) {
 	for _, unit := range []string{"a", "é", "q1"} {
 		var text strings.Builder
@@ -306,8 +303,8 @@ func TestLongTokens(t *testing.T) {
 	}
 }
 
-// TestLongChunks: the tokens of a text without ASCII depend on no chunk, where characters are tokens
-// by themselves or separate them; and no text takes much memory.
+// TestLongChunks: the tokens of a text without ASCII do not depend on the division into chunks if characters are tokens
+// by themselves or separate tokens. No text takes much memory.
 func TestLongChunks(t *testing.T) {
 	for _, unit := range []string{"’e\u0301à中", "ทำ\u0e33", "한글\u1100\u1161\u3000", "ﷺ\u00a0", "１！２"} {
 		long := strings.Repeat(unit, 5*chunkBytes/len(unit))
@@ -332,7 +329,7 @@ func TestLongChunks(t *testing.T) {
 	}
 }
 
-// TestUntil: a Scanner ends within a text when its context is done, whatever the text is.
+// TestUntil: a Scanner ends within any text when its context is done.
 func TestUntil(t *testing.T) {
 	for _, unit := range []string{"some words ", "中", "a\u0301", "\u200d", "é ", "a"} {
 		s, err := NewScanner(Options{})
@@ -395,8 +392,7 @@ func stopLexicon(t *testing.T, language string) *Lexicon {
 	return l
 }
 
-// checkTagOfNewcomer fills all slots with tags and has other tokens take the places: they must not
-// find a tag.
+// checkTagOfNewcomer fills all slots with tags and evicts them by other tokens, which must not see a tag.
 func checkTagOfNewcomer(t *testing.T, s *Scanner, h *Hasher) {
 	t.Helper()
 	for i := range h.slots {
@@ -412,8 +408,8 @@ func checkTagOfNewcomer(t *testing.T, s *Scanner, h *Hasher) {
 	h.ClearTags()
 }
 
-// TestHasher: a token's hash is the same whether it is remembered, was pushed out, or is too long
-// for a slot, and tags last as long as their token.
+// TestHasher: the hash of a token is the same if it is stored, was evicted, or is too long for a slot. A tag exists as
+// long as its token.
 func TestHasher(t *testing.T) {
 	s, err := NewScanner(Options{})
 	must.Do(t, err)

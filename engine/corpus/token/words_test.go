@@ -7,7 +7,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestWordsOfOptions: what folding, a lexicon and stemmers make of texts, as test vectors.
+// TestWordsOfOptions has test vectors of folding, a lexicon and stemmers.
 func TestWordsOfOptions(t *testing.T) {
 	lexicon := func(o Options, stops string, words ...string) *Lexicon {
 		l, err := NewLexicon(o)

@@ -55,7 +55,7 @@ type Folder struct {
 	copies Copies
 }
 
-// A key is what the entries of a file depend on.
+// A key identifies everything that the entries of a file depend on.
 type key struct {
 	Path     string // as given: it is in IDs
 	Absolute string
@@ -103,7 +103,7 @@ type fileEntry struct {
 	Bytes uint64 // length of its entries, which follow the entries of the file before
 }
 
-// Taken says what a run takes over.
+// Taken describes the entries that a run takes over.
 type Taken struct {
 	Dir     string
 	Files   int      // number of input files
@@ -266,7 +266,7 @@ func (w *Folder) Begin(ctx context.Context, inputs []string, cfg *ingest.Config)
 	t := Taken{Dir: w.dir}
 	for f, err := range cfg.Document.Share.List(ctx, inputs) {
 		if err != nil {
-			continue // it comes again when the files are read
+			continue // it is skipped again when the files are read
 		}
 		k, err := keyOf(ctx, f, cfg)
 		if err != nil {

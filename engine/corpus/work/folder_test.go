@@ -15,7 +15,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// TestKey: whatever the entries of a file depend on makes another key.
+// TestKey: every property that the entries of a file depend on changes the key.
 func TestKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	must.Do(t, os.WriteFile(path, []byte("{}\n"), 0o644))

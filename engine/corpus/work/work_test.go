@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
-// inputs writes a folder of files of many kinds, with what cannot be read.
+// inputs writes a folder with files of many kinds, some of them unreadable.
 func inputs(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,7 +61,7 @@ func inputs(t *testing.T) string {
 	return dir
 }
 
-// read is what a run gives.
+// read is the result of a run.
 type read struct {
 	records []ingest.Record
 	skips   []string
@@ -103,7 +103,7 @@ func run(ctx context.Context, d *disk.Disk, in, dir string, threads, stop int, o
 // all is no limit of records.
 const all = 1 << 30
 
-// same fails the test unless a run gave what another did.
+// same fails the test unless the results of two runs are equal.
 func same(t *testing.T, got, want read) {
 	t.Helper()
 	if !reflect.DeepEqual(got.records, want.records) || !slices.Equal(got.skips, want.skips) {
@@ -122,9 +122,9 @@ func same(t *testing.T, got, want read) {
 	}
 }
 
-// What is taken over is what is read, whatever the threads, and the files are not read for it. Stopped
-// after any number of documents, a run goes on with the first file that it did not finish, but for
-// small ones, of which at most 1 MiB is read again.
+// TestTakeOver: the entries that a run takes over equal those that it would read, for any number of threads, and it
+// does not read their files. A run that was stopped after any number of documents continues with the first unfinished
+// file. At most 1 MiB of small files is read again.
 func TestTakeOver(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		in := inputs(t)
@@ -157,8 +157,7 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// Files that are new or have changed, and other options, are named, and nothing of before is taken for
-// them.
+// TestChanges: new files, changed files and changed options are reported, and no earlier entries are used for them.
 func TestChanges(t *testing.T) {
 	in, dir := inputs(t), t.TempDir()
 	name := func(s string) string { return filepath.Join(in, s) }
@@ -227,7 +226,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestForget: what was taken over of a file that is another one by now is read again by the next run.
+// TestForget: if a file changes after its entries were taken over, the next run reads it again.
 func TestForget(t *testing.T) {
 	in, dir := inputs(t), t.TempDir()
 	run(t.Context(), nil, in, dir, 2, all, format.Options{})
@@ -245,8 +244,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// A folder that is none, or of another version, is refused and left as it is; a damaged file in it is
-// named, removed, and read again.
+// TestBadFolder: a folder that is no work folder, or has another version, is refused and not changed. A damaged file in
+// a work folder is reported, removed, and read again.
 func TestBadFolder(t *testing.T) {
 	in, dir := inputs(t), t.TempDir()
 	want, _ := run(t.Context(), nil, in, dir, 2, all, format.Options{})
@@ -277,8 +276,8 @@ func TestBadFolder(t *testing.T) {
 	}
 }
 
-// With a disk that fails at any call, such as one that is full, the run ends well or says why, and
-// the next one gives what a run without trouble gives.
+// TestFaults: if any call to the disk fails, for example because the disk is full, the run succeeds or returns an
+// error. The next run gives the same result as a run without faults.
 func TestFaults(t *testing.T) {
 	in := inputs(t)
 	want, _ := run(t.Context(), nil, in, "", 2, all, format.Options{})
@@ -304,7 +303,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// After a power cut at any moment a run takes over what is whole.
+// TestPowerCut: after a power cut at any moment, a run takes over all complete files.
 func TestPowerCut(t *testing.T) {
 	in, base := inputs(t), t.TempDir()
 	want, _ := run(t.Context(), nil, in, "", 2, all, format.Options{})

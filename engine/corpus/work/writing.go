@@ -48,8 +48,8 @@ func (w *Folder) Keep(e *ingest.Entry) {
 	w.flush()
 }
 
-// Finish ends the entries of a file. It is not kept if it has changed since the run began, or cannot be
-// told from other versions of it.
+// Finish ends the entries of a file. The entries are not kept if the file has changed since the run began, or if its
+// versions cannot be distinguished.
 func (w *Folder) Finish(f input.File) {
 	before, known := w.plan[f.Path]
 	now, err := keyOf(w.ctx, f, w.cfg)
@@ -69,7 +69,7 @@ func (w *Folder) Finish(f input.File) {
 	}
 }
 
-// flush writes the tail to a work file, which it begins where there is none.
+// flush writes the tail to the work file. It begins a work file if there is none.
 func (w *Folder) flush() {
 	if w.broken {
 		return
@@ -93,8 +93,7 @@ func (w *Folder) flush() {
 	w.tail = w.tail[:0]
 }
 
-// Complete ends the work file and publishes it, if a file is finished in it. Entries of a file that is
-// not finished are lost if they are in it.
+// Complete ends the work file and publishes it if it has a finished file. Entries of an unfinished file in it are lost.
 func (w *Folder) Complete() {
 	if w.out == nil {
 		return

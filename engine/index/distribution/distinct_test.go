@@ -10,8 +10,7 @@ import (
 	"example.org/ndd/engine/oracle/sets"
 )
 
-// TestDistinct counts sets of every kind: exactly where there are few, within five standard errors
-// where there are many.
+// TestDistinct counts sets of every kind: exactly if they are small, within five standard errors if they are large.
 func TestDistinct(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	const n = 1 << 20
@@ -48,7 +47,7 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// TestDistinctEdge goes over the number that is kept.
+// TestDistinctEdge exceeds the number of stored hashes.
 func TestDistinctEdge(t *testing.T) {
 	var d Distinct
 	for i := range uint64(distinctKept) {

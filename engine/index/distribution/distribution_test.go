@@ -58,8 +58,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestBound holds the formula against log2 of 2^64 choose n, by the sum of its factors: what Stirling's leaves out
-// is log2(e) / 12 n bits in all, and so n times less of each.
+// TestBound compares the formula with log2 of 2^64 choose n, computed by the sum of its factors. Stirling's formula
+// leaves out log2(e) / 12 n bits in total, so n times less for each factor.
 func TestBound(t *testing.T) {
 	for _, n := range []int{1, 2, 10, 1000, 200_000} {
 		exact := 0.0
@@ -79,7 +79,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestLeadingOnes: counts are those of a comparison bit by bit; random fingerprints have the distribution of section 4.2;
+// TestLeadingOnes: counts equal a comparison bit by bit, random fingerprints have the distribution of section 4.2, and
 // the figures have a bar for each value.
 func TestLeadingOnes(t *testing.T) {
 	if got := LeadingOnes([]uint64{0, 0, 1, 3, 4, 1 << 63}); got != [64]uint64{0: 1, 1: 1, 2: 1, 63: 1} {

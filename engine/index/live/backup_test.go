@@ -38,7 +38,7 @@ func backupSource(t *testing.T, dir string) *Index {
 	return x
 }
 
-// waysToBackup are from outside, beside the process that has the index, and by that process.
+// waysToBackup are: by another process while this one has the index open, and by this process.
 var waysToBackup = []struct {
 	name   string
 	backup func(x *Index, d *disk.Disk, dir, target string) error

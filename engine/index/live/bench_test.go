@@ -15,9 +15,9 @@ import (
 
 var logged = flag.Int("logged", 1_000_000, "documents in the log that BenchmarkRecover reads")
 
-// BenchmarkRecover opens an index whose process ended with all its documents in the log, and one
-// that was stopped. An index flushes a million documents at a time, so that more than eight of them
-// are in a log only where flushes fail, as they do here.
+// BenchmarkRecover opens an index whose process ended with all its documents in the log, and an index that was closed.
+// An index flushes a million documents at a time. So more than eight million are in a log only if flushes fail, as they
+// do here.
 func BenchmarkRecover(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "index")
 	must.Do(b, Create(dir, Config{Design: halves(b), Table: planar}))

@@ -69,8 +69,8 @@ func sectionsOf(t *testing.T, dir string) map[string][]byte {
 	return sections
 }
 
-// TestSameAsBuilt inserts documents, deletes and replaces some, and merges: the segment is byte for
-// byte what building makes of the documents that are left.
+// TestSameAsBuilt inserts documents, deletes and replaces some, and merges. The segment equals, byte for byte, a
+// segment built from the remaining documents.
 func TestSameAsBuilt(t *testing.T) {
 	t.Parallel()
 	recipe := simhash.Default()
@@ -99,9 +99,9 @@ func TestSameAsBuilt(t *testing.T) {
 	}
 }
 
-// TestBuiltBecomesLive opens an index made by building for writing: its documents keep their
-// numbers and are found by their IDs, new ones follow, and it is the same when it is opened again.
-// Adding files does the same to documents of IDs that are there as inserting does.
+// TestBuiltBecomesLive opens a built index for writing. Its documents keep their numbers and are found by their IDs,
+// new documents follow, and the index is the same after it is opened again. Adding files treats existing IDs as
+// inserting does.
 func TestBuiltBecomesLive(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "index")
@@ -153,8 +153,7 @@ func TestBuiltBecomesLive(t *testing.T) {
 	}
 }
 
-// TestLocked: one process at a time writes to an index; others may read it, and see what was
-// acknowledged.
+// TestLocked: one process at a time writes to an index. Others may read it, and see all acknowledged changes.
 func TestLocked(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t)}, OpenOptions{Write: true})
 	_, err := Open(t.Context(), dir, OpenOptions{Write: true})
@@ -172,8 +171,8 @@ func TestLocked(t *testing.T) {
 	must.Do(t, x.Close())
 }
 
-// TestOpenChanged: an index whose files are merged away between reading its manifest and opening
-// them is opened as the next manifest says; one that is damaged is not tried again.
+// TestOpenChanged: if files of an index are merged away after its manifest was read, the index is opened by the next
+// manifest. A damaged index is not opened a second time.
 func TestOpenChanged(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Sync: -1})
 	for _, d := range someDocs(2, 1) {
@@ -207,8 +206,8 @@ func TestOpenChanged(t *testing.T) {
 	}
 }
 
-// TestUnique holds a build of files with repeated IDs against a map, by each conflict policy, with
-// memory for all hashes and for few.
+// TestUnique compares a build of files with repeated IDs with a map, for each conflict policy, with memory for all
+// hashes and for few.
 func TestUnique(t *testing.T) {
 	t.Parallel()
 	docs := someDocs(200_000, 3)

@@ -64,8 +64,8 @@ func TestCheckAndInsertWaiting(t *testing.T) {
 	}
 }
 
-// oneOf has four documents near a fingerprint decided upon at the same time, after all have searched
-// and found nothing, and calls begun meanwhile: one is inserted, and keeps the others out.
+// oneOf has four documents near a fingerprint decided at the same time, after all have searched and found nothing,
+// together with later calls. Exactly one document is inserted, and the others are refused because of it.
 func oneOf(t *testing.T, x *Index, f simhash.Fingerprint, begun func()) {
 	t.Helper()
 	next := x.versions.Current().End()
@@ -247,8 +247,8 @@ func TestSealedLayout(t *testing.T) {
 	}
 }
 
-// The model of a group of fingerprints that are all near each other: at most one document of them
-// is there, which has an ID.
+// groupInput is the model of a group of fingerprints that are all near each other. At most one document of the group is
+// stored, and it has an ID.
 type groupInput struct {
 	group int
 	op    string // insert, delete, query
@@ -281,7 +281,7 @@ var groupModel = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %+v", input, output) },
 }
 
-// The model of a list of documents that have the same fingerprint: the set of those that are there.
+// listInput is the model of a list of documents with the same fingerprint: the set of the stored ones.
 type listInput struct {
 	list int
 	op   string // insert, delete, delete prefix, query
@@ -408,7 +408,7 @@ func TestLinearizable(t *testing.T) {
 						}
 						if in.op == "delete prefix" {
 							in.mask = listMasks[rng.IntN(2)]
-						} else if rng.IntN(2) == 0 { // one alone: those of one caller are seen in order
+						} else if rng.IntN(2) == 0 { // a single caller: its changes are visible in order
 							in.mask = 1 << rng.IntN(64)
 						}
 						call := time.Since(begun)

@@ -11,7 +11,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// A clockTest index is opened with a system's clock that the test sets, beside a monotonic one.
+// A clockTest is an index with a system clock that the test sets, and a monotonic clock.
 type clockTest struct {
 	*Index
 	dir       string
@@ -73,8 +73,8 @@ func (c *clockTest) has(t *testing.T, id string) bool {
 	return there
 }
 
-// TestClockJumps sets the clock ten years forward while an index is open, and between two openings:
-// nothing expires until the clock is right again, or somebody confirms it.
+// TestClockJumps sets the clock ten years forward while an index is open, and between two openings. Nothing expires
+// until the clock is right again or the user confirms it.
 func TestClockJumps(t *testing.T) {
 	c := newClocked(t, 0)
 	const years = 10 * 365 * 24 * time.Hour
@@ -114,8 +114,8 @@ func TestClockJumps(t *testing.T) {
 	expect("confirmed and expired", 0, 0)
 }
 
-// TestClockSetBack sets the clock back across a kill: of an expired document and the one that has
-// its ID since then, one is found.
+// TestClockSetBack sets the clock back after the process was killed. An expired document and a later document have the
+// same ID; exactly one of them is found.
 func TestClockSetBack(t *testing.T) {
 	for _, flushed := range []bool{false, true} {
 		c := newClocked(t, 0)
@@ -140,8 +140,7 @@ func TestClockSetBack(t *testing.T) {
 	}
 }
 
-// TestClockIsKept: an index with documents that expire has the time in its manifest, and sets it
-// each hour.
+// TestClockIsKept: an index with expiring documents stores the time in its manifest, and updates it each hour.
 func TestClockIsKept(t *testing.T) {
 	c := newClocked(t, 0)
 	seen := func() rows.Time { return c.folder.current().Live.Time }

@@ -44,10 +44,10 @@ func contents(t *testing.T, x *Index) map[rows.DocID]rows.Doc {
 	return docs
 }
 
-// A script is changes to an index, one after the other, with what it has after each.
+// A script is a list of changes to an index, with its expected content after each.
 type script struct {
 	rng    *rand.Rand
-	states []map[rows.DocID]rows.Doc // after so many changes that were begun
+	states []map[rows.DocID]rows.Doc // after the given number of changes was begun
 	model  model
 }
 
@@ -56,7 +56,7 @@ func newScript(seed uint64) *script {
 		model: model{docs: map[rows.DocID]rows.Doc{}}}
 }
 
-// step makes a change; the model has it whatever comes of it.
+// step makes a change. The model contains the change, even if it fails.
 func (s *script) step(x *Index) error {
 	ctx := context.Background()
 	id := func() string { return fmt.Sprint("doc ", s.rng.IntN(60)) }

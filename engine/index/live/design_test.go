@@ -116,7 +116,7 @@ func TestSmallSegments(t *testing.T) {
 	}
 	compare("merged")
 	must.Do(t, x.Close())
-	// Of an index whose other documents are gone, the small segment is merged by itself.
+	// If the other documents are deleted, the small segment is merged by itself.
 	dir = alone
 	reopen()
 	x.folder.mu.Lock()

@@ -11,9 +11,8 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// TestHostileDocuments changes the file beside a segment, with its checksums repaired: opening it
-// is refused with a typed error, or the index is used without harm: lookups that lie find other
-// documents or none.
+// TestHostileDocuments changes the documents file of a segment and repairs its checksums. The file is refused with a
+// typed error, or the index works without harm: wrong look-ups find other documents or none.
 func TestHostileDocuments(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Sync: -1, Threads: 1})
 	for i := range 3 {

@@ -14,8 +14,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestExpire: documents are there until their time, in memory, in files and after a restart, keep
-// near ones out until then and not longer, and their IDs are free afterwards.
+// TestExpire: documents exist until their time, in memory, in files and after a restart. Until then they prevent
+// inserts of near documents. Afterwards their IDs are free.
 func TestExpire(t *testing.T) {
 	e := newClocked(t, time.Minute)
 	steps := map[string]func(){
@@ -68,8 +68,8 @@ func TestExpire(t *testing.T) {
 	}
 }
 
-// TestExpiredSegments: a segment of which all has expired is dropped with its files, and the
-// deletions that stand beside it are kept.
+// TestExpiredSegments: a segment whose documents have all expired is dropped with its files. The deletions in its
+// documents file are kept.
 func TestExpiredSegments(t *testing.T) {
 	e := newClocked(t, time.Minute)
 	// More than half of all are kept, so that no merge is due.
@@ -115,7 +115,7 @@ func TestExpiredSegments(t *testing.T) {
 	}
 }
 
-// TestExpiredInMemory: a segment in memory of which all has expired is dropped.
+// TestExpiredInMemory: a segment in memory whose documents have all expired is dropped.
 func TestExpiredInMemory(t *testing.T) {
 	var second atomic.Int64
 	x := memoryIndex(t, Config{Design: halves(t), TTL: time.Minute,
@@ -146,9 +146,8 @@ func TestAddExpires(t *testing.T) {
 	}
 }
 
-// TestAddRefuses: files of which an ID is taken are not added where conflicts are refused, be it
-// taken by a document that was there or by another of the files. One that comes while the segment is
-// made keeps its ID.
+// TestAddRefuses: if conflicts are refused, files with a taken ID are not added. The ID may belong to an existing
+// document or to another of the files. A document that is inserted during the call keeps its ID.
 func TestAddRefuses(t *testing.T) {
 	t.Parallel()
 	recipe := simhash.Default()
@@ -188,12 +187,12 @@ func TestAddRefuses(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "*.segment"))
-	if err != nil || len(left) != 2 { // of what was flushed before, and of what was added
+	if err != nil || len(left) != 2 { // one flushed before, and one of the added files
 		t.Errorf("%v, %v", left, err)
 	}
 }
 
-// TestOnConflict: a document says itself what becomes of it when its ID is taken.
+// TestOnConflict: a document's own option decides what happens if its ID is taken.
 func TestOnConflict(t *testing.T) {
 	for _, own := range []rows.OnConflict{0, rows.Replace, rows.Keep, rows.Refuse} {
 		x := memoryIndex(t, Config{Design: halves(t), IDs: true, OnConflict: own})

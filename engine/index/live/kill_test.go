@@ -84,8 +84,8 @@ func killedDoc(id string) rows.Doc {
 // told counts the documents that were acknowledged, by process and writer.
 type told map[[2]int]int
 
-// write starts a process that inserts, has end called when it has acknowledged some, which ends it,
-// and counts what it said: all of it, or only what came before end was called.
+// write starts a process that inserts documents. After some acknowledgements it calls end, which ends the process. It
+// counts all acknowledgements if all is true, otherwise only those before the call of end.
 func (a told) write(t *testing.T, dir string, all bool, end func(*os.Process)) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -103,7 +103,7 @@ func (a told) write(t *testing.T, dir string, all bool, end func(*os.Process)) {
 		}
 		line, err := lines.ReadString('\n')
 		if err == io.EOF {
-			break // what it did not print whole was not told
+			break // an incomplete line is no acknowledgement
 		}
 		var pid, w, upTo int
 		_, err = fmt.Sscan(line, &pid, &w, &upTo)
@@ -115,7 +115,8 @@ func (a told) write(t *testing.T, dir string, all bool, end func(*os.Process)) {
 	cmd.Wait() // killed, or by itself with an error
 }
 
-// check opens the index and demands what was acknowledged, and of the rest a prefix of each writer.
+// check opens the index and requires all acknowledged documents. The other documents must be a prefix of what each
+// writer inserted.
 func (a told) check(t *testing.T, dir string) {
 	t.Helper()
 	x := openFolder(t, dir, OpenOptions{Write: true})
@@ -140,9 +141,9 @@ func (a told) check(t *testing.T, dir string) {
 	t.Logf("%d documents acknowledged, %d there", total, x.Stats().Documents)
 }
 
-// TestKill kills processes that insert, again and again: of each writer what it was told is there
-// is there, whole, and what is there is a prefix of what it inserted. It does not run beside
-// others: a process that begins has their locks, too, for a moment.
+// TestKill kills processes that insert, several times. All acknowledged documents of each writer are stored, unchanged,
+// and the stored ones are a prefix of those that it inserted. It does not run in parallel with other tests: a new
+// process briefly inherits their locks.
 func TestKill(t *testing.T) {
 	times := long.Or(6, 25)
 	if *kills > 0 {

@@ -24,8 +24,8 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// list holds what an index lists, a few rows of a segment at a time or many, against the model:
-// each document once, in order, as it came.
+// list compares the listing of an index with the model, with few rows of a segment at a time or many. Each document
+// occurs once, in the order of insertion.
 func (w *modelTest) list(name string) {
 	w.t.Helper()
 	v, err := w.x.View()
@@ -107,8 +107,7 @@ func TestListedBuildsTheSame(t *testing.T) {
 	}
 }
 
-// builtOf builds an index beside a fingerprint file that is complete, and returns the path of its
-// segment.
+// builtOf builds an index in the folder of a complete fingerprint file, and returns the path of its segment.
 func builtOf(t *testing.T, w *ndf.Writer, path string, o BuildOptions) string {
 	t.Helper()
 	must.Do(t, w.Commit())

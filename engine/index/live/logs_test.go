@@ -25,8 +25,8 @@ func killed(t *testing.T, x *Index, dir string) []string {
 	return logs
 }
 
-// TestLogMissing removes, empties and cuts the last file of a log behind a kill: an index that
-// lacks what it had is refused.
+// TestLogMissing removes or empties the last file of a log after a kill. An index that lacks acknowledged changes is
+// refused.
 func TestLogMissing(t *testing.T) {
 	t.Parallel()
 	harms := map[string]func(path string) error{
@@ -54,7 +54,7 @@ func TestLogMissing(t *testing.T) {
 	}
 }
 
-// TestLogHolds cuts records off a log of which the manifest says that it has them.
+// TestLogHolds removes records from a log that its manifest says it has.
 func TestLogHolds(t *testing.T) {
 	x, dir := newFolder(t)
 	insertNumbered(t, x, 0, 5)
@@ -82,8 +82,7 @@ func TestReplayGoesBack(t *testing.T) {
 	}
 }
 
-// TestGenerations: no two manifests are of one generation, also where the first could not be
-// written for certain.
+// TestGenerations: no two manifests have the same generation, even if it is unknown whether the first one was written.
 func TestGenerations(t *testing.T) {
 	fail := false
 	d := disk.Failing(func(c disk.Call, _ string) error {

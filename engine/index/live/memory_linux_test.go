@@ -21,8 +21,8 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// anonymous returns how much memory of this process is no file's, as its pages say: the sums of
-// /proc/self/status are behind by some pages for each processor.
+// anonymous returns the memory of this process that is not mapped from files, by its pages. The sums in
+// /proc/self/status lag behind by some pages for each processor.
 func anonymous(t *testing.T) (bytes uint64) {
 	rollup, err := os.ReadFile("/proc/self/smaps_rollup")
 	must.Do(t, err)
@@ -32,8 +32,8 @@ func anonymous(t *testing.T) (bytes uint64) {
 	return bytes << 10
 }
 
-// A memoryWatch looks before each write to a file how much memory is taken, and how much is
-// reserved: a merge writes while it has the most.
+// A memoryWatch measures the used and the reserved memory before each write to a file, because a merge writes when its
+// memory is at the peak.
 type memoryWatch struct {
 	t              *testing.T
 	budget         *memory.Budget
@@ -52,7 +52,7 @@ func (w *memoryWatch) look(disk.Call, string) error {
 // measure calls do, and returns how much memory it took and reserved at most.
 func (w *memoryWatch) measure(do func() error) (taken, reserved uint64) {
 	w.t.Helper()
-	defer debug.SetGCPercent(debug.SetGCPercent(10)) // garbage is not what is measured
+	defer debug.SetGCPercent(debug.SetGCPercent(10)) // do not measure garbage
 	debug.FreeOSMemory()
 	before, left := anonymous(w.t), w.budget.Left()
 	w.taken.Store(before)
@@ -65,8 +65,8 @@ func (w *memoryWatch) measure(do func() error) (taken, reserved uint64) {
 	return w.taken.Load() - before, left - w.leftest.Load()
 }
 
-// TestMergeMemory: a merge takes and reserves no more memory than a build of as many documents
-// does, whether some are deleted or not.
+// TestMergeMemory: a merge takes and reserves at most as much memory as a build of the same number of documents, with
+// and without deletions.
 func TestMergeMemory(t *testing.T) {
 	docs := long.Or(2<<20, 4<<20)
 	files := func(seed uint64, n int) []*ndf.File {
@@ -109,8 +109,7 @@ func TestMergeMemory(t *testing.T) {
 	}
 }
 
-// TestMapper: segments of an index that is larger than memory are mapped so that single pages are
-// read.
+// TestMapper: the segments of an index that is larger than memory are mapped so that single pages are read.
 func TestMapper(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t)}, OpenOptions{Write: true})
 	insert(t, x, rows.Doc{Fingerprint: 5}, rows.Doc{Fingerprint: 500})

@@ -16,7 +16,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// longIDs returns documents whose IDs have so many bytes that do not compress.
+// longIDs returns documents with incompressible IDs of the given length.
 func longIDs(rng *rand.Rand, n, bytes int) []rows.Doc {
 	docs := make([]rows.Doc, n)
 	for i := range docs {

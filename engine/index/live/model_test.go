@@ -21,7 +21,7 @@ import (
 	"example.org/ndd/engine/oracle/sets"
 )
 
-// A model is what an index should be: documents in a map, searched one by one.
+// A model is the expected content of an index: documents in a map, searched one by one.
 type model struct {
 	next     rows.DocID
 	docs     map[rows.DocID]rows.Doc
@@ -30,7 +30,7 @@ type model struct {
 	verifies bool // documents have sketches, and unlike ones are not near
 }
 
-// pass moves the time: what expires by then is gone.
+// pass advances the time and removes documents that have expired by then.
 func (m *model) pass(now rows.Time) {
 	m.now = now
 	for n, at := range m.expires {
@@ -343,8 +343,8 @@ func (w *modelTest) check(name string) {
 	}
 }
 
-// TestModel changes an index and a map in the same random ways, with ends of the process and
-// openings in between, and holds one against the other.
+// TestModel makes the same random changes to an index and to a map, with crashes and openings in between, and compares
+// both.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	runs, steps := long.Or(4, 12), 60

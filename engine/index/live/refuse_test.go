@@ -36,8 +36,8 @@ func refusing(t *testing.T, full *atomic.Bool) (x *Index, reopen func() *Index) 
 	return x, func() *Index { return openFolder(t, dir, o) }
 }
 
-// byID returns the fingerprint of each ID that an index has, and fails where two documents have
-// one, or where the look-up of IDs says otherwise.
+// byID returns the fingerprint of each ID of an index. It fails if two documents have the same ID, or if the look-up of
+// IDs disagrees.
 func byID(t *testing.T, x *Index) map[string]simhash.Fingerprint {
 	t.Helper()
 	all := map[string]simhash.Fingerprint{}
@@ -53,9 +53,9 @@ func byID(t *testing.T, x *Index) map[string]simhash.Fingerprint {
 	return all
 }
 
-// TestRefusedIsUndone refuses an insert, an insert that replaces, a check-and-insert and deletions
-// on a full disk: nothing of them is in the index then, what they replaced and deleted is, and so
-// it is when the disk has room again and after the index is opened again.
+// TestRefusedIsUndone makes an insert, a replacing insert, a check-and-insert and deletions on a full disk. None of
+// them changes the index: documents that they would have replaced or deleted remain. The same holds when the disk has
+// space again, and after a restart.
 func TestRefusedIsUndone(t *testing.T) {
 	t.Parallel()
 	for _, flushed := range []bool{false, true} {
@@ -116,9 +116,8 @@ func TestRefusedIsUndone(t *testing.T) {
 	}
 }
 
-// TestRefusedAtRandom has callers insert, replace, check and delete beside flushes and merges on a
-// disk that is full now and then, with ends of the process: the index always has exactly what was
-// acknowledged.
+// TestRefusedAtRandom has callers insert, replace, check and delete during flushes and merges. The disk is sometimes
+// full, and the process sometimes ends. The index always has exactly the acknowledged changes.
 func TestRefusedAtRandom(t *testing.T) {
 	t.Parallel()
 	rounds := long.Or(6, 60)
@@ -209,8 +208,8 @@ func TestRefusedAtRandom(t *testing.T) {
 	}
 }
 
-// TestOutcomesAreDurable has the disk fail to sync what a check-and-insert wrote: the error comes
-// without an outcome, since nobody may be told of what the next opening may not show.
+// TestOutcomesAreDurable: if the disk fails to sync a check-and-insert, the call returns an error and no outcome,
+// because the next opening may not have the change.
 func TestOutcomesAreDurable(t *testing.T) {
 	var broken atomic.Bool
 	x, _ := makeIndex(t, Config{Design: halves(t)}, scripted(disk.Failing(func(c disk.Call, _ string) error {
@@ -229,8 +228,7 @@ func TestOutcomesAreDurable(t *testing.T) {
 	}
 }
 
-// TestFlushBesideRefusal: a flush during which changes were undone is tried again, since it may
-// have gathered them.
+// TestFlushBesideRefusal: a flush during which changes were undone is repeated, because it may include them.
 func TestFlushBesideRefusal(t *testing.T) {
 	var full atomic.Bool
 	x, _ := refusing(t, &full)
@@ -251,9 +249,8 @@ func TestFlushBesideRefusal(t *testing.T) {
 	fails(t, "a flush beside an undone change", x.upkeep.flushTo(t.Context(), f), errUndone)
 }
 
-// TestDeletedBesideWork: a deletion that is undone while a flush fails is in no later file, one
-// that was made twice is there once, and a merge is given up whose documents were gathered before a
-// deletion was undone.
+// TestDeletedBesideWork: a deletion that is undone while a flush fails is in no later file. A deletion that was made
+// twice is stored once. A merge is abandoned if it collected documents before a deletion was undone.
 func TestDeletedBesideWork(t *testing.T) {
 	var beside func(disk.Call, string) error
 	d := disk.Failing(func(c disk.Call, path string) error {
@@ -300,8 +297,7 @@ func TestDeletedBesideWork(t *testing.T) {
 	beside = nil
 }
 
-// TestLateDeletion: a document that is deleted while its segment is replaced is seen by the readers
-// that saw it before.
+// TestLateDeletion: if a document is deleted while its segment is replaced, readers of the earlier moment still see it.
 func TestLateDeletion(t *testing.T) {
 	from := &version.Segment{Numbers: rows.NewNumbers(0, 5)}
 	to := &version.Segment{Numbers: rows.NewNumbers(1, 4)}

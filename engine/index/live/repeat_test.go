@@ -12,8 +12,8 @@ import (
 	"example.org/ndd/engine/storage/wal"
 )
 
-// TestRepeatedCheck: a check-and-insert that is repeated is answered as the first time, wherever the
-// document is stored by then. Another ID, or other content, is compared as ever.
+// TestRepeatedCheck: a repeated check-and-insert has the same answer as the first one, wherever the document is stored
+// by then. A request with another ID or other content is compared as usual.
 func TestRepeatedCheck(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Sketches: true, Table: planar}))
@@ -66,8 +66,8 @@ func TestRepeatedCheck(t *testing.T) {
 	}
 }
 
-// TestRepeatedTogether has the same document come at the same time, and twice in one call: it is
-// stored once, and every answer has its number.
+// TestRepeatedTogether inserts the same document concurrently, and twice in one call. It is stored once, and every
+// answer has its number.
 func TestRepeatedTogether(t *testing.T) {
 	x := memoryIndex(t, Config{Design: halves(t), IDs: true})
 	for round := range rows.DocID(100) {

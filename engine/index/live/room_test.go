@@ -53,7 +53,7 @@ func insert(t testing.TB, x *Index, docs ...rows.Doc) []Outcome {
 	return out
 }
 
-// remove deletes documents by their IDs, all of which are there.
+// remove deletes documents by their IDs. All of them must exist.
 func remove(t testing.TB, x *Index, ids ...string) {
 	t.Helper()
 	if n, err := x.Delete(t.Context(), ids...); n != len(ids) || err != nil {
@@ -71,7 +71,7 @@ func found(t testing.TB, x *Index, f simhash.Fingerprint, k int) (documents int)
 	return len(docsOf(hits))
 }
 
-// fails demands that an error wraps the one that is wanted.
+// fails checks that an error wraps the wanted one.
 func fails(t testing.TB, name string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
@@ -95,8 +95,8 @@ func halves(t testing.TB) permute.Design {
 	return d
 }
 
-// TestMergeWithoutRoom refuses a merge that a machine has no room for, by name,
-// and not a buffer's worth.
+// TestMergeWithoutRoom: a merge that exceeds the machine's memory is refused with a specific error. A missing buffer is
+// not enough to refuse it.
 func TestMergeWithoutRoom(t *testing.T) {
 	b := memory.NewBudget(oracle.Machine(t, 64<<20).Limit(0))
 	u := newIndex(Config{Design: halves(t), Budget: b}).upkeep
@@ -118,7 +118,7 @@ func TestMergeWithoutRoom(t *testing.T) {
 	}
 }
 
-// TestPlanBuild asks a machine that is not this one: what could use any amount leaves a sixteenth.
+// TestPlanBuild uses a simulated machine: a method that could use any amount of memory leaves a sixteenth free.
 func TestPlanBuild(t *testing.T) {
 	dir := t.TempDir()
 	left := memory.NewBudget(oracle.Machine(t, 1<<30).Limit(0))
@@ -152,7 +152,7 @@ func TestPlanBuild(t *testing.T) {
 	}
 }
 
-// BenchmarkHold is what a query pays for its version.
+// BenchmarkHold measures the cost of holding a version in a query.
 func BenchmarkHold(b *testing.B) {
 	x := memoryIndex(b, Config{Design: halves(b)})
 	b.RunParallel(func(pb *testing.PB) {

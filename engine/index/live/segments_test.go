@@ -27,7 +27,7 @@ func TestOlderDeletions(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar}, scripted(nil))
 	docs := someDocs(60, 6)
 	for i, list := range [][]rows.Doc{docs[:40], docs[40:50], docs[50:]} {
-		// Beside the later ones stands that one of the first is deleted.
+		// The files of later segments store the deletion of a document of the first one.
 		insert(t, x, list...)
 		remove(t, x, docs[i].ID)
 		must.Do(t, x.Flush(t.Context()))

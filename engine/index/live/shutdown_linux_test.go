@@ -15,12 +15,11 @@ import (
 var shutdowns = flag.Int("shutdowns", 2, "how often TestShutDown cuts a file system off, where this process may "+
 	"mount one")
 
-// TestShutDown cuts a real file system off from its disk while processes insert into an index on
-// it: ext4 in a file, mounted, shut down without writing its journal, and mounted again. What was
-// acknowledged is there. Only what was before the shutdown counts: Linux (seen with 6.18) lets an
-// fsync that is under way in that moment return without an error although its transaction is
-// dropped, for a program of twenty lines as for this one. It needs root and loop devices; elsewhere
-// it says that it proved nothing.
+// TestShutDown cuts a real file system off from its disk while processes insert into an index. It mounts ext4 in a
+// file, shuts it down without writing the journal, and mounts it again. All acknowledged documents are stored. Only
+// acknowledgements before the shutdown count: Linux (seen with 6.18) lets a concurrent fsync return without an error
+// although its transaction is dropped. A program of twenty lines shows the same. The test needs root and loop devices;
+// without them it is skipped.
 func TestShutDown(t *testing.T) {
 	image, at := filepath.Join(t.TempDir(), "image"), t.TempDir()
 	command := func(name string, arguments ...string) error {

@@ -22,7 +22,7 @@ import (
 	"example.org/ndd/engine/storage/wal"
 )
 
-// sketchWith returns a sketch of alternating bits, of which the first n are flipped.
+// sketchWith returns a sketch of alternating bits with the first n bits flipped.
 func sketchWith(n int) (s sketch.Sketch) {
 	for i := range s {
 		s[i] = 0x5555555555555555

@@ -15,8 +15,8 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// TestNoFiles puts a pipe, and a folder, in the place of each file of an index: opening it is an error
-// that names the file, and does not wait.
+// TestNoFiles replaces each file of an index by a pipe, and by a folder. Opening returns an error that names the file,
+// and does not wait.
 func TestNoFiles(t *testing.T) {
 	x, dir := newFolder(t)
 	insertNumbered(t, x, 0, 10)

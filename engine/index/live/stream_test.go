@@ -22,9 +22,9 @@ import (
 	"example.org/ndd/engine/oracle/sets"
 )
 
-// crowded returns an index of two segments and memtables with fingerprints that queries find very
-// many of: one that thousands of documents have, and a ball. Some documents are deleted, among them
-// all of a fingerprint. The model has the same.
+// crowded returns an index of two segments and memtables, and a model with the same documents. Some queries find very
+// many fingerprints: thousands of documents share one, and others form a ball. Some documents are deleted, among them
+// all documents of a fingerprint.
 func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(11, 12))
@@ -79,8 +79,7 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 	return x, m
 }
 
-// hits returns what the model has within k of f, each fingerprint with the first docs of its
-// documents.
+// hits returns the fingerprints of the model within distance k of f, each with its first docs documents.
 func (m *model) hits(f simhash.Fingerprint, k, docs int) (list []search.Hit) {
 	first := docs == search.FirstDoc
 	if first {
@@ -200,8 +199,7 @@ func TestStreamEnds(t *testing.T) {
 	}
 }
 
-// TestStreamDense: a query is refused that finds more fingerprints than are held, and not one that
-// finds more documents.
+// TestStreamDense: a query with more fingerprints than the limit is refused. The number of documents has no limit.
 func TestStreamDense(t *testing.T) {
 	x := memoryIndex(t, Config{Design: halves(t)})
 	docs := make([]rows.Doc, 1000)
@@ -221,8 +219,8 @@ func TestStreamDense(t *testing.T) {
 	}
 }
 
-// TestSearchSome: queries are answered in parts that are as small as limits say, and those that
-// find too much alone are left out.
+// TestSearchSome: queries are answered in parts as small as the limits require. Queries that exceed the limit alone are
+// left out.
 func TestSearchSome(t *testing.T) {
 	x, m := crowded(t, table.LayoutPlanar)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -254,8 +252,8 @@ func TestSearchSome(t *testing.T) {
 	}
 }
 
-// searchSome holds what SearchSome answers together against what is wanted of each query. It returns
-// how many queries that were, and the hits and documents that were held.
+// searchSome compares the answers of SearchSome with the wanted answer of each query. It returns the number of queries,
+// and the hits and documents in memory.
 func searchSome(t *testing.T, c *search.Searcher, w version.View, queries []uint64, docs int,
 	want func(query uint64) []search.Hit) (n, hits, held int) {
 	t.Helper()
@@ -277,9 +275,8 @@ func searchSome(t *testing.T, c *search.Searcher, w version.View, queries []uint
 	return n, len(a.Hits), held
 }
 
-// TestFirstDoc: with the first document of each hit alone, queries near a fingerprint that
-// thousands of documents have are answered together, each with what it finds alone, however often
-// it comes, and whatever was deleted.
+// TestFirstDoc: with only the first document of each hit, queries near a fingerprint of thousands of documents are
+// answered together. Each query has the same answer as alone, even if it is repeated or documents are deleted.
 func TestFirstDoc(t *testing.T) {
 	x, m := crowded(t, table.LayoutPlanar)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -306,8 +303,7 @@ func TestFirstDoc(t *testing.T) {
 	}
 }
 
-// TestSearchEndsBetweenQueries: a search of a memtable ends soon after its context, and not with
-// the last of many queries.
+// TestSearchEndsBetweenQueries: a search of a memtable ends soon after its context, before the last of many queries.
 func TestSearchEndsBetweenQueries(t *testing.T) {
 	x := memoryIndex(t, Config{Design: halves(t)})
 	insert(t, x, make([]rows.Doc, 3000)...)

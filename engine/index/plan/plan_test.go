@@ -42,8 +42,8 @@ func words(p *Plan) string {
 	return b.String()
 }
 
-// TestGolden: plans for every k and a few memories, by the reference costs. A change
-// of the model shows here.
+// TestGolden compares plans for every k and several memory limits, by the reference costs. A change of the model
+// changes them.
 func TestGolden(t *testing.T) {
 	var b strings.Builder
 	for _, r := range []Request{
@@ -80,7 +80,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNoRoom: too little memory is an error that says what the smallest would be.
+// TestNoRoom: the error for too little memory gives the minimum.
 func TestNoRoom(t *testing.T) {
 	r := Request{Fingerprints: 8e9, K: 3, Memory: 20 << 30, Seed: 1}
 	for _, c := range []struct {
@@ -101,7 +101,7 @@ func TestNoRoom(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 			continue
 		}
-		// What it says is true: so much is enough, a byte less is not.
+		// The minimum is exact: one byte less is too little.
 		r.Memory = full.Least.Bytes
 		if p, err := New(t.Context(), r); err != nil || p.Choice.Bytes > r.Memory {
 			t.Errorf("%+v: %v with %d bytes", c, err, r.Memory)
@@ -128,8 +128,7 @@ func TestWrongRequests(t *testing.T) {
 	}
 }
 
-// TestFrontier checks the marks against their meaning, and the choice against
-// everything that fits.
+// TestFrontier checks the marks against their definition, and the choice against all options that fit.
 func TestFrontier(t *testing.T) {
 	for k := 0; k <= permute.MaxK; k++ {
 		for _, n := range []uint64{1000, 1e6, 1e8, 8e9} {
@@ -168,9 +167,8 @@ func TestFrontier(t *testing.T) {
 	}
 }
 
-// TestSkew: where the upper half of fingerprints hardly varies, a table that leads
-// with it reads thousands of candidates; a sample shows it, and of two designs
-// the plan takes the one that leads with other bits.
+// TestSkew: if the upper half of the fingerprints hardly varies, a table that leads with it reads thousands of
+// candidates. With a sample, the plan chooses the one of two designs that leads with other bits.
 func TestSkew(t *testing.T) {
 	prints := uniformKeys(100_000, 1)
 	for i := range prints {
@@ -199,8 +197,8 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// TestReads: a line costs more the more memory it may lie in, exactly what was measured where that was, and no
-// jump anywhere.
+// TestReads: a line costs more if the memory is larger. The cost equals the measured one at the measured size, and is
+// continuous.
 func TestReads(t *testing.T) {
 	for _, r := range reference.reads {
 		if got := reference.readAmong(r.bytes); got != r {

@@ -67,8 +67,8 @@ func (w *work) listed() bool {
 	return table.Listed(w.leading, w.radius, bucketBits, uint64(w.keys))
 }
 
-// The probes of all tables form one list, and their lines and runs are prefetched some hundred probes ahead. A single
-// query waits in each pass at least for one read.
+// The probes of all tables form one list. Their lines and runs are prefetched some hundred probes ahead. A single query
+// waits for at least one read in each pass.
 func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 	c := planarCosts
 	bytes := make(map[string]float64)

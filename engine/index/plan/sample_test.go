@@ -48,7 +48,7 @@ func TestShare(t *testing.T) {
 				leading, radius := ask[0], ask[1]
 				want := bruteShare(s.fingerprints, mask, leading, radius)
 				got := s.share(mask, leading, radius)
-				// What chance does to a count of pairs, and the prior.
+				// The effect of chance on a count of pairs, and the prior.
 				pairs := want * float64(len(s.fingerprints)) * float64(len(s.fingerprints)) / 2
 				if want > 0 && math.Abs(got-want) > want*(0.05+8/math.Sqrt(pairs)) {
 					t.Errorf("%s, mask %#x, %d bits, radius %d: %.3g, by all pairs %.3g", name, mask, leading, radius, got, want)

@@ -23,8 +23,8 @@ func distinctOf(prints []uint64) []uint64 {
 	return slices.Compact(slices.Sorted(slices.Values(prints)))
 }
 
-// TestBytes holds the predicted parts against tables that were built: to the
-// byte for the planar layout, within half a per cent for the huffman layout.
+// TestBytes compares the predicted sizes with built tables: exactly for the planar layout, within half a per cent for
+// the huffman layout.
 func TestBytes(t *testing.T) {
 	for _, n := range []int{1, 63, 64, 65, 1000, 4095, 4097, 100_000, 500_000, 1 << 20} {
 		keys := uniformKeys(n, 1)
@@ -100,8 +100,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestRowBytes holds what ids are said to take against segments with and without repetitions, and a
-// plan against one that takes every document for a fingerprint.
+// TestRowBytes compares the predicted bytes of ids with segments, with repetitions and without. It also compares a plan
+// with one that counts every document as a fingerprint.
 func TestRowBytes(t *testing.T) {
 	design, err := permute.Named("halves", 3, 1)
 	must.Do(t, err)
@@ -128,8 +128,8 @@ func TestRowBytes(t *testing.T) {
 	}
 }
 
-// TestDocumentsBeyondFingerprints plans for documents of which nine in ten repeat another: tables are
-// for the fingerprints that there are, ids for all documents.
+// TestDocumentsBeyondFingerprints plans for documents of which nine in ten are repetitions: tables store distinct
+// fingerprints, and ids store all documents.
 func TestDocumentsBeyondFingerprints(t *testing.T) {
 	r := Request{Fingerprints: 1e6, Documents: 1e7, K: 3, IDs: IDsRows, Seed: 1}
 	few, err := New(t.Context(), r)
@@ -151,8 +151,8 @@ func TestDocumentsBeyondFingerprints(t *testing.T) {
 	}
 }
 
-// TestWideLines holds the bytes of planar tables of skewed sets against those that a plan with a
-// sample foretells, wide lines included: within four in a hundred.
+// TestWideLines compares the bytes of planar tables of skewed sets with the prediction of a plan with a sample,
+// including wide lines: within 4 per cent.
 func TestWideLines(t *testing.T) {
 	n := long.Or(60_000, 300_000)
 	for _, set := range sets.Skewed(n, 7) {

@@ -21,12 +21,11 @@ import (
 	"example.org/ndd/permute"
 )
 
-// TestPlanningIsQuick: whatever the fingerprints, a plan looks at no more keys and allocates no
-// more than one for uniform ones and k = 5, which has most designs, and little more for k = 8:
-// nothing in it grows with the number of flips. That is half a billion keys at most for the largest
-// sample, which takes some tenths of a second.
+// TestPlanningIsQuick: for any fingerprints, a plan examines and allocates no more than for uniform ones with k = 5,
+// which has the most designs. For k = 8 it needs a little more, because nothing grows with the number of flips. The
+// largest sample takes at most half a billion steps, some tenths of a second.
 func TestPlanningIsQuick(t *testing.T) {
-	const n = 1 << 13 // a sample of less costs less; what grows with flips would show all the same
+	const n = 1 << 13 // a smaller sample is faster, and growth with flips would still be visible
 	cost := func(prints []uint64, k int) (steps, bytes uint64) {
 		s, err := NewSample(prints, n, 1)
 		if err != nil {
@@ -54,7 +53,7 @@ func TestPlanningIsQuick(t *testing.T) {
 	}
 }
 
-// allocated is what was allocated so far, freed or not.
+// allocated returns all bytes allocated so far, including freed ones.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -91,9 +90,9 @@ func TestSamePlan(t *testing.T) {
 	}
 }
 
-// TestLongMasks holds the candidates that a sample foretells under masks of 24 to 32 bits against those
-// counted among all fingerprints, within a tenth or the five that tell few from none: the sample is one of
-// distinct fingerprints, of which documents would show the frequent ones too often.
+// TestLongMasks compares the candidates that a sample predicts for masks of 24 to 32 bits with a count of all
+// fingerprints. They agree within a tenth, or within five if there are few. The sample has distinct fingerprints; a
+// sample of documents would have too many frequent ones.
 func TestLongMasks(t *testing.T) {
 	n := long.Or(100_000, 1_000_000)
 	for i, set := range sets.Skewed(n, 3) {
@@ -129,11 +128,10 @@ func TestLongMasks(t *testing.T) {
 	}
 }
 
-// TestSkewedIndexes builds an index of each of ten skewed sets for one of k = 0, 3 and 8, of twenty for all of
-// them in the long form, as it is chosen for them, and holds its answers against a linear scan. What that
-// takes grows with n only: a build allocates little more than one of uniform fingerprints, queries
-// allocate what their answers take and a few megabytes, and their probes and scans cost no more
-// than ten linear scans. All of that is counted, and no time is taken.
+// TestSkewedIndexes builds an index for each of ten skewed sets and one k of 0, 3 and 8 (twenty sets and all k in the
+// long form), with the chosen design, and compares its answers with a linear scan. The costs grow only with n. A build
+// allocates little more than with uniform fingerprints. Queries allocate their answers and a few megabytes. Their
+// probes and scans cost at most ten linear scans. The test counts costs and measures no time.
 func TestSkewedIndexes(t *testing.T) {
 	n := long.Or(8_000, 100_000)
 	all := append([]sets.Set{{Name: "uniform", Base: sets.Uniform(n, 9)}}, sets.Skewed(n, 6)...)
@@ -233,17 +231,15 @@ func (c *lookedAt) Err() error {
 	return nil
 }
 
-// looksOf returns how often a search may look at its context that costs as much as ten linear
-// scans, by the fixed costs: it does for each round of probes, or for each run of keys that a scan
-// walks over.
+// looksOf returns how often a search may check its context if it costs as much as ten linear scans, by the fixed costs.
+// It checks the context once for each round of probes, and for each run of keys of a scan.
 func looksOf(s *segment.Segment, n, queries int) int {
 	round, run := 512*20.0, 64 // ns of a round, and keys, of the planar layout
 	if s.Layout() == table.LayoutHuffman {
 		round, run = 64*110.0, 100
 	}
 	probing := (10*table.ScanNS(s.Layout(), float64(n), queries) + float64(queries)*table.ScanFromNS) / round
-	// looks between runs of a few hundred keys, where fingerprints that are alike are few enough to
-	// be probed for
+	// checks between runs of a few hundred keys; in such runs similar fingerprints are few enough to be probed
 	const least = 2000
 	return max(int(probing), n/run, least)
 }

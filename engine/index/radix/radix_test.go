@@ -122,7 +122,7 @@ func TestBucket(t *testing.T) {
 					rows[i] = uint32(i)
 				}
 				copy(keys, src)
-				must.Do(t, sortRows(&w, keys, rows, 64)) // in parts: the places do not fit beside 64 bits
+				must.Do(t, sortRows(&w, keys, rows, 64)) // in parts: the positions do not fit in a word with 64 bits
 				equalRows(t, keys, rows, want, wantRows)
 			})
 		}
@@ -313,8 +313,8 @@ func checkBuckets(t *testing.T, src []uint64, leading, room, threads int) (all, 
 		}
 	}
 	var mu sync.Mutex
-	together := map[uint64]int{} // the most different keys of a group in a bucket
-	times := map[uint64]int{}    // the most that a key is in a bucket
+	together := map[uint64]int{} // maximum number of distinct keys of a group in one bucket
+	times := map[uint64]int{}    // maximum number of occurrences of a key in a bucket
 	third := len(src) / 3
 	o := Options{mask, threads, 0}
 	err := Buckets(t.Context(), make([]uint64, room), Chunks{src[:third], src[third:]}, o, leading,

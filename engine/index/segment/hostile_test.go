@@ -18,8 +18,8 @@ func goldenSections(t testing.TB, layout string) []store.Section {
 
 var layouts = []string{"planar", "huffman"}
 
-// exercise opens a segment of these sections and does everything with it. Any
-// error must say where; what it allocates is bounded by the input.
+// exercise opens a segment of these sections and calls all its methods. Any error must have a position, and allocations
+// are bounded by the size of the input.
 func exercise(t testing.TB, list []store.Section) {
 	t.Helper()
 	f := hostile.File(t, store.KindSegment, list)
@@ -95,8 +95,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// exerciseAll exercises sections as they are, and after random and extreme changes: one in five of
-// these, or all in the long form.
+// exerciseAll exercises the sections unchanged, and after random and extreme changes: one in five of the changes, or
+// all in the long form.
 func exerciseAll(t *testing.T, list []store.Section, seed uint64) {
 	exercise(t, list)
 	const changes = 1500

@@ -14,8 +14,8 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// sources returns segments of fingerprints, of several designs and layouts, as what is to be
-// merged, and what is kept of them.
+// sources returns segments of fingerprints, with several designs and layouts, as the input of a merge, and the
+// fingerprints that are kept.
 func sources(t *testing.T, rng *rand.Rand, lists [][]uint64, drop func() bool) (all []Source, kept []uint64) {
 	t.Helper()
 	for i, fingerprints := range lists {

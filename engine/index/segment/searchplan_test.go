@@ -28,9 +28,9 @@ func compareMatches(t *testing.T, name string, got, want []Match) {
 	}
 }
 
-// Consecutive numbers are the most skewed fingerprints: a query for distance 6 has a fifth of them.
-// Whatever the design, its radius and the layout, one query alone is answered by a scan, as matches
-// make probes dearer; of uniform fingerprints it is not.
+// TestConsecutiveAreScanned: consecutive numbers are the most skewed fingerprints. A query for distance 6 matches a
+// fifth of them, and matches make probes more expensive. So a single query is answered by a scan, for every design,
+// radius and layout. With uniform fingerprints it is not.
 func TestConsecutiveAreScanned(t *testing.T) {
 	const n, k = 100_000, 6
 	consecutive := sets.Of(n, func(i int) uint64 { return uint64(i) })
@@ -48,8 +48,8 @@ func TestConsecutiveAreScanned(t *testing.T) {
 	}
 }
 
-// Many fingerprints are located by one pass over a table, few by looking each up: both find the
-// same, of any layout, and nothing for those that are not there.
+// TestLocateMany: many fingerprints are located by one pass over a table, few by single look-ups. Both find the same,
+// in any layout, and nothing for absent fingerprints.
 func TestLocateMany(t *testing.T) {
 	fingerprints := sets.Uniform(20_000, 5)
 	for i := range fingerprints {

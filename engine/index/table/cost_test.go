@@ -17,10 +17,10 @@ import (
 	"example.org/ndd/permute"
 )
 
-// Probing foresees how many keys a query of skewed keys is compared with: not more than twice as many as
-// counted for the leading bits that it chooses, and not less than half of them, but for lies between two
-// keys that it looks at. One query is taken from each part of the sorted keys: drawn from all of them, a
-// quarter of 32 can be of the half that is one group.
+// TestProbingForesees compares the predicted number of candidates of a query of skewed keys with a count. For the
+// chosen leading bits, the prediction is at most twice and at least half of the count, except for keys between two
+// fences. One query is taken from each part of the sorted keys: a random quarter of 32 queries could be in a single
+// group.
 func TestProbingForesees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 8))
 	for _, set := range skewed(100_000) {
@@ -53,8 +53,8 @@ func TestProbingForesees(t *testing.T) {
 	}
 }
 
-// What a query costs by probing is known at once, whatever the keys, the radius and the leading bits:
-// nothing is allocated for the flips of 64 bits, which this test would not live to see walked.
+// TestProbingIsQuick: the cost of a query by probing is computed quickly, for any keys, radius and number of leading
+// bits. The flips of 64 bits are not enumerated, which would never end, and nothing large is allocated.
 func TestProbingIsQuick(t *testing.T) {
 	var memory [2]runtime.MemStats
 	for _, set := range skewed(30_000) {
@@ -72,7 +72,7 @@ func TestProbingIsQuick(t *testing.T) {
 	}
 }
 
-// Scan finds what a comparison of all keys finds, of skewed keys too, and ends with its context.
+// TestScan: a scan finds the same keys as a comparison of all keys, also if keys are skewed, and ends with its context.
 func TestScan(t *testing.T) {
 	for _, set := range skewed(20_000) {
 		name, keys, queries := set.Name, set.Base, set.Queries
@@ -103,8 +103,8 @@ func TestScan(t *testing.T) {
 
 var costKeys = flag.Int("costs.n", 1<<20, "keys of BenchmarkCosts")
 
-// BenchmarkCosts measures what searchCosts says, on uniform keys: in ns, a probe, a candidate of a long
-// run, a candidate whose low bits pass, a key unpacked, and a comparison.
+// BenchmarkCosts measures the constants of searchCosts on uniform keys, in ns: a probe, a candidate of a long run, a
+// candidate whose low bits match, an unpacked key, and a comparison.
 func BenchmarkCosts(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	keys := distinct(sets.Uniform(*costKeys, 1))

@@ -53,8 +53,7 @@ func walked(list []store.Section) error {
 	return walk(tab, func([]uint64) bool { return true })
 }
 
-// exercise does everything that a table can do; the only errors are those of
-// corrupt content.
+// exercise calls all methods of a table. Only errors of corrupt content are allowed.
 func exercise(t testing.TB, source store.Source, layout Layout, queries []uint64) {
 	t.Helper()
 	sound := func(err error) {
@@ -103,8 +102,8 @@ func hostileTables(t testing.TB) (all []recorder, of []Layout, queries []uint64)
 	return all, of, queries
 }
 
-// Bytes changed anywhere, sections cut and extended: an error or an answer, on
-// every backend, and never more than a probe asked for.
+// TestHostile changes bytes at random positions, and truncates and extends sections. Every search returns an error or
+// an answer, on every backend, with at most the requested number of matches.
 func TestHostile(t *testing.T) {
 	all, of, queries := hostileTables(t)
 	queries = queries[:min(6, len(queries))]
@@ -129,8 +128,8 @@ func TestHostile(t *testing.T) {
 	})
 }
 
-// A walk finds every change of a planar table's content, which its checksums
-// would find first.
+// TestWalkFindsChange: a walk finds every change of a planar table's content without checksums, which would find it
+// first.
 func TestWalkFindsChange(t *testing.T) {
 	set := sets.All(3000, 0, 3, 3)[0]
 	r := recorded(t, "", distinct(set.Base), Options{Layout: LayoutPlanar})
@@ -148,8 +147,7 @@ func TestWalkFindsChange(t *testing.T) {
 	}
 }
 
-// FuzzOpenSearch gives a table sections of any content: the sections of a sound
-// one, of which the input replaces bytes from a place on.
+// FuzzOpenSearch opens tables with any content. The input replaces bytes of valid sections from a position on.
 func FuzzOpenSearch(f *testing.F) {
 	all, of, _ := hostileTables(f)
 	f.Add(uint8(0), uint8(0), uint16(16), []byte{40, 48, 48}, uint64(0))
@@ -165,13 +163,13 @@ func FuzzOpenSearch(f *testing.F) {
 	})
 }
 
-// What is wrong in a plane is said of that plane, where it lies.
+// TestCorruptPlace: an error in a plane names that plane and the position.
 func TestCorruptPlace(t *testing.T) {
 	uniform, sequence := sets.Uniform(5000, 4), sets.Of(5000, func(i int) uint64 { return uint64(i) })
 	for _, c := range []struct {
 		keys     []uint64
 		section  string
-		at, unit int64 // a byte to change, and the size of what it is part of
+		at, unit int64 // a byte to change, and the size of the unit that contains it
 	}{
 		{uniform, "lines", 64*3 + 5, 64}, {uniform, "lines", 64*7 + 1, 64}, {uniform, "fences", 8*2 + 3, 8},
 		{sequence, "low", 2*4321 + 1, 2}, {sequence, "fences", 8, 8},

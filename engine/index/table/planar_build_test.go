@@ -13,8 +13,8 @@ import (
 	"example.org/ndd/engine/oracle/sets"
 )
 
-// packed returns the sections of the table that a builder makes of keys in pieces of random
-// lengths, in random order, by two goroutines; each is packed where it lay.
+// packed returns the sections of the table that a builder makes from keys in pieces of random lengths, in random order,
+// by two goroutines. Each piece is packed in place.
 func packed(t *testing.T, keys []uint64, rng *rand.Rand, threads int) recorder {
 	t.Helper()
 	b, err := NewPlanarBuilder(uint64(len(keys)))
@@ -64,7 +64,7 @@ func TestPlanarBuilder(t *testing.T) {
 	}
 }
 
-// TestPlanarBuilderMisuse: what is not the whole of ascending keys is a programmer's error.
+// TestPlanarBuilderMisuse: the builder panics unless it gets all keys in ascending order.
 func TestPlanarBuilderMisuse(t *testing.T) {
 	for name, misuse := range map[string]func(b *PlanarBuilder, m *sections.Memory){
 		"missing": func(b *PlanarBuilder, m *sections.Memory) {

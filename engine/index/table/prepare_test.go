@@ -10,10 +10,9 @@ import (
 	"example.org/ndd/permute"
 )
 
-// TestPrepare searches tables of several sizes with and without probes that are made in advance,
-// for leading bits from fewer than a bucket has to many more, radii and distances, with queries
-// that fill more than a round: both find the same, and where probes are few they are made in
-// advance.
+// TestPrepare searches tables of several sizes with and without prepared probes. The leading bits range from fewer than
+// the bucket bits to many more. It tests several radii, distances, and more queries than a round. Both searches find
+// the same, and probes are prepared if they are few.
 func TestPrepare(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 12))
 	var c Scratch
@@ -61,7 +60,7 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// compareAlone searches for the first few queries, and finds of them what is wanted of all.
+// compareAlone searches for each of the first few queries and compares with the matches of the whole batch.
 func compareAlone(t *testing.T, table Table, s *Search, want []Match, c *Scratch) {
 	t.Helper()
 	got, err := search(table, s, c)
@@ -73,8 +72,8 @@ func compareAlone(t *testing.T, table Table, s *Search, want []Match, c *Scratch
 	}
 }
 
-// compareMany makes the search for one query in very many tables, whose probes fill more than a
-// round, and finds in each what it finds in one.
+// compareMany searches for one query in very many tables, whose probes fill more than a round. Each table must have the
+// same matches as alone.
 func compareMany(t *testing.T, table Table, s *Search, c *Scratch) {
 	t.Helper()
 	few := *s

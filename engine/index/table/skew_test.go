@@ -33,8 +33,8 @@ func skewed(n int) (all []sets.Set) {
 	return all
 }
 
-// A planar table of skewed keys takes at most 5 bytes a key more than its widths
-// say, and a probe fixes more bits of it where a group would be long.
+// TestSkewBounds: a planar table of skewed keys takes at most 5 bytes a key more than its widths. A probe fixes more
+// bits if a group would be long.
 func TestSkewBounds(t *testing.T) {
 	for _, set := range skewed(300000) {
 		name, keys := set.Name, set.Base
@@ -63,8 +63,7 @@ func TestSkewBounds(t *testing.T) {
 	}
 }
 
-// What Earlier leaves out is what an earlier table finds, and most of that is left
-// out.
+// TestEarlier: the matches that Earlier leaves out are found by an earlier table, and most of these are left out.
 func TestEarlier(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	left, foundEarlier := 0, 0

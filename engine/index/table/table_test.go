@@ -71,7 +71,7 @@ func walk(t Table, yield func(keys []uint64) bool) error {
 	return t.WalkPart(0, 1, 1, func(_ uint64, keys []uint64) bool { return yield(keys) })
 }
 
-// find is what a search must find, by looking at every key.
+// find computes the matches of a search by comparing every key.
 func find(keys []uint64, s *Search) []Match {
 	flips := make(map[uint64]bool)
 	for f := range s.Flips.All() {
@@ -93,8 +93,8 @@ func order(m []Match) []Match {
 	return m
 }
 
-// Every shape of set, every distance, in every layout and on every backend, with leading bits above,
-// in and below long groups: the matches are what looking at every key finds.
+// TestSearch compares the matches with a comparison of all keys: for sets of every shape, every distance, layout and
+// backend, with leading bits above, in and below long groups.
 func TestSearch(t *testing.T) {
 	oracle.EachKernel(t, func(t *testing.T) {
 		for k := 0; k <= permute.MaxK; k++ {
@@ -130,7 +130,7 @@ func TestSearch(t *testing.T) {
 	})
 }
 
-// Ranks and Walk agree on every key of every shape, and on what is no key.
+// TestOrder: Ranks and Walk agree for every key of every shape, and for values that are no keys.
 func TestOrder(t *testing.T) {
 	for _, set := range append(sets.All(4000, 100, 2, 7), skewed(30_000)...) {
 		keys := distinct(set.Base)
@@ -207,7 +207,7 @@ func checkOrder(t testing.TB, tab Table, keys, others []uint64) {
 	}
 }
 
-// Nothing is allocated for a search but what dst needs to grow.
+// TestSearchAllocates: a search allocates only to grow dst.
 func TestSearchAllocates(t *testing.T) {
 	set := sets.All(20000, 100, 3, 1)[0]
 	keys := distinct(set.Base)

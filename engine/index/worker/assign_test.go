@@ -44,9 +44,8 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// TestAssignFits says of random tables and nodes: no node holds more than it has
-// room for, and a table stays only where
-// it would not fit in what is left anywhere.
+// TestAssignFits tests random tables and nodes. No node exceeds its room, and a table stays in its file only if it fits
+// on no node.
 func TestAssignFits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(16, 1))
 	for range 5000 {

@@ -82,7 +82,7 @@ func TestReadLabels(t *testing.T) {
 	}
 }
 
-// TestPairs: groups are what same and similar pairs connect, labels without documents are returned.
+// TestPairs: same and similar pairs connect documents to groups. Labels without documents are returned.
 func TestPairs(t *testing.T) {
 	c := newCorpus(t, "one two three four", "One  two three FOUR", "five six seven eight", "one two three nine", "ten")
 	pairs, missing := c.Pairs([]Label{
@@ -149,8 +149,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestByLabel counts by hand: different pairs that are found are false, contained ones count as
-// neither.
+// TestByLabel: a reported pair with the label different is false, and a contained pair counts as neither.
 func TestByLabel(t *testing.T) {
 	p := &prints{prints: []uint64{0, 1, 3, 0xff}, ok: []bool{true, true, true, true}}
 	pairs := []Pair{
@@ -303,8 +302,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestEdits: a copy differs in as many words as its rate says, and the same seed makes the same
-// copies.
+// TestEdits: the number of changed words of a copy has the given rate, and the same seed makes the same copies.
 func TestEdits(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	texts := []string{sentence(random, 400), sentence(random, 400), strings.Repeat("汉字没有空格", 80), "too short to edit"}
@@ -344,7 +342,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestMeasure goes the whole way, and through every form of output.
+// TestMeasure makes a complete measurement and writes it in every form.
 func TestMeasure(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 9))
 	var texts []string

@@ -31,7 +31,7 @@ type prints struct {
 	verify   float64 // minimum estimate
 }
 
-// verified reports whether the sketches of two rows confirm that they are alike.
+// verified reports whether the sketches of two rows confirm that the documents are similar.
 func (p *prints) verified(a, b int) bool {
 	if p.sketches == nil {
 		return true

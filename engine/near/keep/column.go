@@ -79,8 +79,8 @@ func (c *Column) Append(value format.Value, length uint32, modified int64) (text
 	return text, c.Keys.Append(key)
 }
 
-// numberKey orders numbers as their values: the bits of positive ones above
-// the inverted bits of negative ones.
+// numberKey maps numbers to integers of the same order: the bits of positive numbers are above the inverted bits of
+// negative ones.
 func numberKey(f float64) uint64 {
 	b := math.Float64bits(f + 0) // one zero
 	if b>>63 == 1 {

@@ -52,7 +52,7 @@ func FuzzParseTime(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, s string) { parseTime(s) })
 }
 
-// TestValues lists values from the least to the largest.
+// TestValues lists values in ascending order.
 func TestValues(t *testing.T) {
 	none := format.Value{}
 	value := func(s string) format.Value { return format.Value{Text: s, Found: true} }
@@ -100,7 +100,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestParse: a list of policies is what it was after writing and reading, and others are refused.
+// TestParse: a list of policies is the same after it is written and read. Invalid lists are refused.
 func TestParse(t *testing.T) {
 	for _, bad := range []string{"", "newest:", "longest,", "longest,longest", "first,longest",
 		"longest,source,shortest"} {

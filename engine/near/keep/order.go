@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Policy says which document of a cluster is kept. Where it makes no
-// difference, the first one in order of the inputs is.
+// Policy says which document of a cluster is kept. If documents are equal under the policy, the first one in order of
+// the inputs is kept.
 type Policy uint8
 
 // The policies.
@@ -19,7 +19,7 @@ const (
 	First    Policy = iota // in order of the inputs
 	Longest                // text
 	Shortest               // text
-	Newest                 // by a date in the row, or when the file was modified
+	Newest                 // a field of TimeFields or another one, or the time of modification of the file
 	Largest                // value of a field
 	Source                 // by the order of the sources
 )
@@ -45,8 +45,8 @@ var ErrNoValue = errors.New("no document has a value to choose by")
 // policies are the words for policies. Largest has none.
 var policies = [...]string{"first", "longest", "shortest", "newest", "", "source"}
 
-// Parse reads a list of policies such as source,longest,newest: first, longest, shortest, newest,
-// newest:FIELD, source and names of fields, separated by commas.
+// Parse reads a list of policies, separated by commas, such as source,longest,newest. The policies are first, longest,
+// shortest, newest, newest:FIELD, source and names of fields.
 func Parse(s string) (o Order, err error) {
 	for one := range strings.SplitSeq(s, ",") {
 		one = strings.TrimSpace(one)

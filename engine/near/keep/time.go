@@ -21,8 +21,7 @@ var timeLayouts = [...]string{
 // digitLayouts are the layouts of dates that have digits only, by their number. The last one is used by web archives.
 var digitLayouts = map[int]string{4: "2006", 8: "20060102", 14: "20060102150405"}
 
-// parseTime returns a date in nanoseconds since 1970, as far as 64 bits reach:
-// years 1678 to 2261; others are clamped.
+// parseTime returns a date in nanoseconds since 1970. Dates before 1678 or after 2261 do not fit and are clamped.
 func parseTime(s string) (ns int64, ok bool) {
 	s = strings.TrimSpace(s)
 	if layout, digits := digitLayouts[len(s)]; digits && strings.Trim(s, "0123456789") == "" {
@@ -44,8 +43,8 @@ func parseTime(s string) (ns int64, ok bool) {
 	return 0, false
 }
 
-// unix returns the nanoseconds of a number that is taken for seconds, milli-, micro- or nanoseconds
-// since 1970 by its size: each reaches as far as the year 5138 would be in the one before.
+// unix converts a number to nanoseconds since 1970. It guesses from the size of the number whether the unit is seconds,
+// milli-, micro- or nanoseconds: values below 1e11 are seconds, and each smaller unit follows after a factor of 1000.
 func unix(s string, f float64) int64 {
 	scale := 1e9
 	for limit := 1e11; scale > 1 && math.Abs(f) >= limit; limit *= 1e3 {
@@ -65,7 +64,7 @@ func unix(s string, f float64) int64 {
 	return math.MaxInt64
 }
 
-// nanoseconds returns t, or the end of what 64 bits can say.
+// nanoseconds returns t, clamped to the range of 64 bits.
 func nanoseconds(t time.Time) int64 {
 	switch {
 	case t.Before(time.Unix(0, math.MinInt64)):

@@ -71,8 +71,8 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// pausesOf returns the quantiles of how long collections waited, while collect was called, for
-// goroutines to stop.
+// pausesOf returns the quantiles of the times for which garbage collections waited for goroutines to stop, during calls
+// of collect.
 func pausesOf(t *testing.T, collect func()) (quantile func(float64) time.Duration) {
 	t.Helper()
 	before := pauses()

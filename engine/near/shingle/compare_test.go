@@ -24,7 +24,7 @@ func passages(s string, t Text) string {
 	return strings.Join(all, "|")
 }
 
-// TestPassages: what a text has alone, and how much is shared, counted by hand.
+// TestPassages checks the parts that only one text has, and the shared share, against counts by hand.
 func TestPassages(t *testing.T) {
 	for _, x := range []struct {
 		a, b, onlyA, onlyB string
@@ -58,8 +58,7 @@ func TestPassages(t *testing.T) {
 	}
 }
 
-// TestBits: the differing bits are those of the fingerprints, and a text too short for one has no
-// distance.
+// TestBits: the differing bits are those of the fingerprints. A text too short for a fingerprint has no distance.
 func TestBits(t *testing.T) {
 	a := "A fence around the orchard keeps the goats of the neighbours away from young apple trees"
 	c := compared(t, a, strings.Replace(a, "apple", "pear", 1))

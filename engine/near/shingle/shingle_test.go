@@ -39,8 +39,7 @@ func windows(tokens []string) map[string]bool {
 	return set
 }
 
-// TestJaccard holds sets and similarities of texts in one script and in several against the
-// specification.
+// TestJaccard compares sets and similarities of texts, in one script and in several, with the specification.
 func TestJaccard(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	s := New(t.Context())
@@ -71,7 +70,7 @@ func TestJaccard(t *testing.T) {
 	}
 }
 
-// TestVectors: the texts of 'ndd help recipes' have as many shingles as it says, the same for ever.
+// TestVectors: the texts of 'ndd help recipes' have the number of shingles given there, in all versions.
 func TestVectors(t *testing.T) {
 	s := New(t.Context())
 	for _, c := range []struct {

@@ -36,8 +36,8 @@ func TestExcesses(t *testing.T) {
 	}
 }
 
-// TestTable: rows have the order of the preferred sources, then of the others; those of a protected source are
-// protected; a drop counts for the source of the kept row, if that is another one.
+// TestTable: rows are ordered by the preferred sources first. Rows of a protected source are protected. A drop counts
+// for the source of the kept row if that is another source.
 func TestTable(t *testing.T) {
 	table := tableOf(t, Options{Prefer: []string{"gold"}, Protect: []string{"b*"}}, "web", "books", "gold", "web", "")
 	must.Do(t, table.Check())

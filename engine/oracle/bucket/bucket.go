@@ -69,7 +69,7 @@ func (s *Server) Put(t testing.TB, key string, content []byte) {
 	}
 }
 
-// Get returns an object of bucket docs, nil if there is none.
+// Get returns an object of bucket docs, or nil if there is none.
 func (s *Server) Get(t testing.TB, key string) []byte {
 	t.Helper()
 	o, err := s.backend.GetObject("docs", key, nil)

@@ -16,8 +16,8 @@ import (
 	"unsafe"
 )
 
-// Region is memory between two inaccessible pages. It may be read from many
-// goroutines; Seal and Unseal are for the test that owns it.
+// Region is memory between two inaccessible pages. Many goroutines may read it. Only the test that owns it calls Seal
+// and Unseal.
 type Region struct {
 	tb  testing.TB
 	mem []byte // the accessible bytes, whole pages

@@ -126,8 +126,7 @@ func Allocates(t testing.TB, limit uint64, f func()) {
 	}
 }
 
-// Says fails the test when an error, unless it is nil, does not name the file, once, and the
-// section and the offset that are wrong.
+// Says fails the test unless err is nil, or names the file once, the section and the wrong offset.
 func Says(t testing.TB, what string, err error) {
 	t.Helper()
 	if err == nil {

@@ -1,6 +1,5 @@
-// Package sets makes sets of fingerprints for tests and benchmarks: of every
-// shape that real corpora have or that has ever hurt a sorted table. Equal
-// seeds give equal sets.
+// Package sets makes sets of fingerprints for tests and benchmarks. They have all shapes of real corpora, and all
+// shapes that once caused a problem in a sorted table. Equal seeds give equal sets.
 package sets
 
 import (
@@ -17,9 +16,9 @@ type Set struct {
 	Base, Queries []uint64
 }
 
-// All returns a set of each shape with about n fingerprints and nq queries:
-// some queries equal to stored ones, some at distances 0 to k+1 of them, some
-// anywhere. Under the race detector it returns five of the shapes, the first two among them.
+// All returns a set of each shape with about n fingerprints and nq queries. Some queries equal stored fingerprints,
+// some differ from them in up to k+1 bits, and some are random. Under the race detector it returns five of the shapes,
+// including the first two.
 func All(n, nq, k int, seed uint64) []Set {
 	sets := whole(n, nq, k, seed)
 	if long.Race() {

@@ -11,7 +11,7 @@ import (
 	"example.org/ndd/engine/passages/plain"
 )
 
-// numbered returns so many words that no other prefix has.
+// numbered returns n distinct words with the prefix.
 func numbered(prefix string, n int) string {
 	var words []string
 	for i := range n {
@@ -20,7 +20,7 @@ func numbered(prefix string, n int) string {
 	return strings.Join(words, " ")
 }
 
-// TestBorders holds what is a hit where a limit is just reached, and where it is not.
+// TestBorders checks hits at the limits, and texts just outside them.
 func TestBorders(t *testing.T) {
 	first, last := numbered("a", 20), numbered("b", 20)
 	ten := numbered("t", 10)
@@ -57,7 +57,7 @@ func TestAnswerBorders(t *testing.T) {
 	}
 }
 
-// TestJob: what was kept of a corpus is not used for other answers, nor for another threshold.
+// TestJob: stored results of a corpus are not used with other answers or another threshold.
 func TestJob(t *testing.T) {
 	seen := map[string]string{}
 	for name, c := range map[string]struct {
@@ -75,8 +75,8 @@ func TestJob(t *testing.T) {
 	}
 }
 
-// TestDistinctive: a document has an item if it has the words that make it another question than those of its template,
-// in order. What it covers is what it has.
+// TestDistinctive: a document has an item if it has, in order, the words that distinguish the question from others of
+// its template. The covered share counts the words that it has.
 func TestDistinctive(t *testing.T) {
 	templates := []string{"Which of the following statements about %s is correct?",
 		"Which of the following best describes the role of %s in the modern economy?",
@@ -120,7 +120,7 @@ func TestDistinctive(t *testing.T) {
 	}
 }
 
-// TestMarkup: an item is found in a text with tags or in Markdown, and its place is that of the original text.
+// TestMarkup: an item is found in a text with tags or in Markdown, and its position is that in the original text.
 func TestMarkup(t *testing.T) {
 	item := "A gardener plants nine rows of beans behind the old wall. How many baskets does she need & when?"
 	for _, c := range []struct{ doc, part string }{

@@ -20,7 +20,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// hits returns the hits of documents, as the line of the document, that of the item and the text.
+// hits returns the hits of documents: the line of the document, the line of the item, and the text.
 func hits(r *Result, texts []map[string]string) (all []string) {
 	for d := range r.Documents() {
 		for _, h := range d.Hits {
@@ -37,8 +37,7 @@ func texts(all ...string) (lines []map[string]string) {
 	return lines
 }
 
-// TestChanged holds for every length of an item that one changed word in 15 leaves a seed, wherever
-// it is.
+// TestChanged: for every length of an item, one changed word in 15 leaves a seed, wherever it is.
 func TestChanged(t *testing.T) {
 	p := newPlanter(3)
 	for tokens := 10; tokens < 300; tokens += 1 + tokens/20 {
@@ -83,8 +82,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestWhole holds that items of few words are found as a whole or not at all, behind parts of them,
-// too.
+// TestWhole: items of few words are found as a whole or not at all, also after parts of them.
 func TestWhole(t *testing.T) {
 	docs := texts("Well: who wrote the red book? He did.", "Who wrote the red letter? She did.", "The answer is no.",
 		"So who wrote the red tree, or wrote the red book there? "+
@@ -101,8 +99,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestLaw holds that a document with the same law and another question is no hit: where no other
-// has the law, if that is up to 70 words long, and where another has it, if it is up to 300.
+// TestLaw: a document with the same law and another question is no hit. This holds for a law of up to 70 words if no
+// other item has it, and of up to 300 words if another one has it.
 func TestLaw(t *testing.T) {
 	for n, words := range []int{70, 300} {
 		p := newPlanter(8)
@@ -117,8 +115,7 @@ func TestLaw(t *testing.T) {
 	}
 }
 
-// TestShared holds that an item which has nothing of its own is counted as left out, and that
-// others are found, beside the same words.
+// TestShared: an item without words of its own is counted as left out. Others with the same words are found.
 func TestShared(t *testing.T) {
 	p := newPlanter(4)
 	instruction := p.text(30) + " "
@@ -161,8 +158,8 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// TestThreads holds that the result does not depend on threads and on the order of documents, and
-// that the copies are the documents without hits.
+// TestThreads: the result does not depend on the number of threads or the order of documents. Copies have the documents
+// without hits.
 func TestThreads(t *testing.T) {
 	items, docs := newPlanter(5).plant(10)
 	evals, corpus := files.Lines(t, "items.jsonl", items), files.Lines(t, "docs.jsonl", docs)
@@ -199,8 +196,8 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// TestWork holds that what was kept of a file gives the same result when another file has changed, though
-// n-grams were common in all files then.
+// TestWork: stored results of a file give the same result after another file has changed, even though the n-grams were
+// common in all files before.
 func TestWork(t *testing.T) {
 	p := newPlanter(9)
 	law, question := p.text(300)+". ", p.text(20)
@@ -237,7 +234,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestTable holds that each n-gram is found where it stands, and nothing else.
+// TestTable: each n-gram is found at its positions, and nothing else.
 func TestTable(t *testing.T) {
 	items, _ := newPlanter(6).plant(10)
 	evals := []string{files.Lines(t, "items.jsonl", items)}

@@ -35,12 +35,12 @@ func newPlanter(seed uint64) *planter {
 	return p
 }
 
-// word returns a word; the first ones are as common as those of a language.
+// word returns a word. The first words are as frequent as the most frequent words of a language.
 func (p *planter) word() string {
 	return p.words[int(float64(len(p.words))*p.Float64()*p.Float64()*p.Float64()*p.Float64())]
 }
 
-// text returns sentences of so many words.
+// text returns sentences with the given number of words.
 func (p *planter) text(words int) string {
 	var b strings.Builder
 	for i := range words {
@@ -52,7 +52,7 @@ func (p *planter) text(words int) string {
 	return b.String()
 }
 
-// chinese returns a text of so many characters.
+// chinese returns a text with the given number of characters.
 func (p *planter) chinese(characters int) string {
 	var b strings.Builder
 	for i := range characters {
@@ -68,13 +68,12 @@ func (p *planter) chinese(characters int) string {
 var questions = []string{"What is the", "Which of the following statements about the", "How many of the",
 	"Who was the first to", "If it takes three", "Write a function that returns the", "Explain why the"}
 
-// question returns a question of at least so many words.
+// question returns a question with at least the given number of words.
 func (p *planter) question(words int) string {
 	return questions[p.IntN(len(questions))] + " " + p.text(words) + "?"
 }
 
-// changed returns a text with one word of each 15 changed: left out, replaced, or with another
-// beside it.
+// changed returns a text with one of each 15 words changed: removed, replaced, or followed by another word.
 func (p *planter) changed(text string) string {
 	fields, parts := strings.Fields(text), []rune(text)
 	if len(fields) == 1 { // Chinese
@@ -115,10 +114,10 @@ type planted struct {
 	item   int
 }
 
-// plant returns items and documents: plain questions and Chinese ones, questions of which many
-// begin with the same instructions, and groups of 1 to 3 that begin with the same law or licence.
-// Each is planted in 5 ways; for each that does not begin by itself there is a document with the
-// same beginning and another question, and each law stands in 3 documents more.
+// plant returns items and documents: plain questions in English and Chinese, questions that share their instructions
+// with many others, and groups of 1 to 3 questions about the same law or licence. Each is planted in 5 ways. For each
+// question with a shared beginning, a document has the same beginning and another question. Each law occurs in 3 more
+// documents.
 func (p *planter) plant(each int) (items []map[string]string, docs []planted) {
 	add := func(family string, item int, text string) { docs = append(docs, planted{family, text, item}) }
 	item := func(beginning, question, answer string, around func(int) string) {
@@ -232,8 +231,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// BenchmarkFind measures a corpus past 100,000 items on one thread, with one document of 100 that
-// holds one.
+// BenchmarkFind compares a corpus with 100,000 items on one thread. One document of 100 has an item.
 func BenchmarkFind(b *testing.B) {
 	p := newPlanter(9)
 	var items, docs []map[string]string

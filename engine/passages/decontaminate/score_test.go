@@ -13,8 +13,8 @@ import (
 // An excerpt is words of an item that a document holds, in a row.
 type excerpt struct{ item, from, to int }
 
-// exactScore returns the score of an excerpt by its definition, of an item whose n-grams no other has. The
-// excerpts are those of all documents.
+// exactScore returns the score of an excerpt by the definition, for an item whose n-grams no other item has. all has
+// the excerpts of all documents.
 func exactScore(e excerpt, tokens int, all []excerpt, common int) *big.Rat {
 	const n = 5
 	weight := func(token int) *big.Rat {

@@ -215,7 +215,7 @@ func (t *table) windows(dst [][]window, room *windowMemory, tokens []uint64) {
 	}
 }
 
-// A room is memory for the windows of a document: the hashes of all its prefixes, and the positions that passed
+// A windowMemory is memory for the windows of a document: the hashes of all its prefixes, and the positions that passed
 // a gate.
 type windowMemory struct {
 	sums   []uint64

@@ -56,7 +56,7 @@ func TestLockBelowOverlay(t *testing.T) {
 	}
 	in.Close()
 	must.Do(t, cmd.Wait())
-	if mounted == nil { // the number in the lock file is gone
+	if mounted == nil { // the number in the lock file was lost
 		lock, err := disk.LockFolder(filepath.Join(over, "index"))
 		must.Do(t, err)
 		must.Do(t, lock.Close())

@@ -83,11 +83,11 @@ func TestCorrupt(t *testing.T) {
 	}
 }
 
-// A frame that says to unpack to 8 MB, in a few bytes, is refused before room is made for it.
+// TestLyingFrame: a short frame that claims to unpack to 8 MB is refused before memory is allocated.
 func TestLyingFrame(t *testing.T) {
 	lie := []byte{0x28, 0xb5, 0x2f, 0xfd, // magic
 		0xa0, 0x00, 0x00, 0x80, 0x00, // one segment, 0x800000 bytes
-		0x09, 0x00, 0x00, 'a'} // the last block: one byte as it is
+		0x09, 0x00, 0x00, 'a'} // the last block: one byte, not compressed
 	honest := append(lie[:5:5], 0x01, 0, 0, 0)
 	honest = append(honest, lie[9:]...)
 	for _, c := range []struct {

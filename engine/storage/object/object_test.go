@@ -32,7 +32,7 @@ func store(s *bucket.Server) *object.Store {
 	return object.New(object.Config{Endpoint: s.URL, Region: "us-east-1", Keys: keys})
 }
 
-// content is some bytes, of which no part is like another.
+// content returns n bytes in which no part is repeated.
 func content(n int) []byte {
 	b := make([]byte, n)
 	rand.NewChaCha8([32]byte{1}).Read(b)
@@ -129,7 +129,7 @@ func second[T any](_ T, err error) error { return err }
 // TestBroken breaks every connection to an object. The error names the object, and the next call tries again.
 func TestBroken(t *testing.T) {
 	want, most := content(5000), atomic.Int64{}
-	most.Store(1000) // bytes that come
+	most.Store(1000) // bytes that arrive
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from, to := 0, len(want)-1
 		fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to)
@@ -250,7 +250,7 @@ func TestUpload(t *testing.T) {
 			t.Fatalf("%d bytes are there before they are committed", len(got))
 		}
 		must.Do(t, u.Finish())
-		s.Lose.Store(1) // the answer of what completes the object
+		s.Lose.Store(1) // the answer to the request that completes the object
 		must.Do(t, u.Commit())
 		if got := s.Get(t, key); !bytes.Equal(got, want) {
 			t.Fatalf("%d bytes, want %d", len(got), size)

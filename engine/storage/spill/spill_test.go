@@ -22,7 +22,7 @@ func compare3(a, b [3]uint64) int {
 	return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]), cmp.Compare(a[2], b[2]))
 }
 
-// records are n of which some repeat, in order.
+// records returns n records in order, some of them repeated.
 func records(rng *rand.Rand, n int) [][3]uint64 {
 	list := make([][3]uint64, n)
 	for i := range list {

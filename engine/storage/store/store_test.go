@@ -202,8 +202,8 @@ type replay struct {
 	blocks, sums []span
 }
 
-// try copies parts of a file to others of bad, as much as there is room for, demands that bad is
-// refused, unless it is the same as the data, and mends it.
+// try copies parts of a file to the same file in bad, as far as they fit. It checks that bad is refused, unless it
+// equals the data, and restores it.
 func (r *replay) try(name string, source []byte, parts ...[2]span) {
 	r.t.Helper()
 	for _, p := range parts {
@@ -222,7 +222,7 @@ func (r *replay) within() {
 			what := fmt.Sprintf("block %d in place of %d", i, j)
 			block, sum := [2]span{a, b}, [2]span{r.sums[i], r.sums[j]}
 			if i != j && bytes.Equal(r.data[r.sums[i].start:r.sums[i].end], r.data[r.sums[j].start:r.sums[j].end]) {
-				r.t.Errorf("blocks %d and %d have one sum", i, j) // those of zeros, for example
+				r.t.Errorf("blocks %d and %d have one sum", i, j) // blocks of zeros, for example
 			}
 			r.try(what, r.data, block)
 			r.try(what+", with its sum", r.data, block, sum)

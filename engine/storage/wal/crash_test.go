@@ -24,8 +24,8 @@ func set(b []byte, v uint64)          { binary.LittleEndian.PutUint64(b, v) }
 func text(position Position) string   { return fmt.Sprintf("%d:record %d", position, position) }
 func record(position Position) []byte { return fmt.Appendf(nil, "record %d", position) }
 
-// work appends records until an error, acknowledging each batch with ack; it rotates, and removes
-// old files of which told knows that they may go. It opens the log first, and demands a sequence.
+// work appends records until an error, and calls ack for each batch. It rotates the log, and removes old files that
+// told allows it to remove. First it opens the log and checks that the records are consecutive.
 func work(t testing.TB, d *disk.Disk, dir string, o Options, batches int, ack func(last Position, start Mark)) error {
 	replay, records := collect()
 	l, r, err := Open(d, dir, o, replay)

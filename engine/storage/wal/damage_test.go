@@ -55,7 +55,7 @@ func write(t testing.TB, dir string, first, last []byte) {
 	}
 }
 
-// prefix demands that records are the first of the small log, at least so many.
+// prefix checks that records are the first ones of the small log, at least the given number.
 func prefix(t *testing.T, name string, records []string, minimum int) {
 	t.Helper()
 	if n := len(records); n < minimum || n > len(smallRecords) || !slices.Equal(records, smallRecords[:n]) {

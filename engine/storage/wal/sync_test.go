@@ -48,7 +48,7 @@ func counting(call disk.Call) (d *disk.Disk, calls *atomic.Int64) {
 func TestSyncPolicies(t *testing.T) {
 	for policy, want := range map[Sync][2]int64{ // least and most
 		Always:                     {50, math.MaxInt64},
-		Sync(5 * time.Millisecond): {9, 13}, // 49 ms, and those of a new file
+		Sync(5 * time.Millisecond): {9, 13}, // 49 ms, and the syncs of a new file
 		Never:                      {0, 2},
 	} {
 		t.Run(policy.String(), func(t *testing.T) {

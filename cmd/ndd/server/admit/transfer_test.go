@@ -43,7 +43,7 @@ func TestTransfersAreBounded(t *testing.T) {
 	}
 }
 
-// TestOwnShare: a client that has used up its share has none of another client's transfers cut off.
+// TestOwnShare: if a client has used up its share, no transfer of another client is cut off.
 func TestOwnShare(t *testing.T) {
 	all := NewTransfers(memory.Set(4000))
 	all.yield = 0

@@ -1,5 +1,5 @@
-// Package droplist reads tables of documents that a copy of their files leaves out, such as the table that
-// ndd dedup -o writes, and makes the copy. It also writes and reads decisions by input file (files.go).
+// Package droplist reads tables of documents to remove, such as the table that ndd dedup -o writes, and copies the
+// files without them. It also writes and reads decisions by input file (files.go).
 package droplist
 
 import (

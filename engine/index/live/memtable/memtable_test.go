@@ -16,7 +16,7 @@ import (
 	"example.org/ndd/permute"
 )
 
-// skewed returns fingerprints of which many are near others, or have blocks in common with many.
+// skewed returns fingerprints. Many of them are near others, or have blocks in common with many.
 func skewed(rng *rand.Rand, n, k int) []rows.Doc {
 	docs := make([]rows.Doc, n)
 	for i := range docs {
@@ -149,7 +149,7 @@ func TestBlocksRead(t *testing.T) {
 			}
 		})
 	}
-	group.Go(func() { // beside the writer
+	group.Go(func() { // concurrently with the writer
 		for clock.Load() < n {
 			m.index()
 		}
