@@ -29,9 +29,9 @@ func newFingerprint(g *cli.Files) *cobra.Command {
 		Long: `Turn documents into 64-bit fingerprints.
 
 An input is a file, a folder, a glob, or - for standard input. With -o a fingerprint file
-is written; .ndf files also hold IDs, sketches and the recipe. Without -o each
-document is a line: 16 hexadecimal digits, tab, ID. Input that cannot be read is skipped
-and reported, and the exit status is 4.`,
+is written. A file .ndf also has IDs, sketches, hashes of the texts and the recipe.
+Without -o, each document is a line: 16 hexadecimal digits, a tab and the ID. Input that
+cannot be read is skipped and reported, and the exit status is 4.`,
 		Annotations: cli.HelpOf("Guide: ndd help formats. Recipes: ndd help recipes. In parts: ndd help corpus"),
 		Example: `  ndd fingerprint -o pages.ndf pages/
   ndd fingerprint --text body --id url crawl.jsonl.zst | head
