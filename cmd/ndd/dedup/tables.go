@@ -68,7 +68,7 @@ func writeTables(ctx context.Context, dir cli.Folder, f result.Format, c *dedup.
 // writeDecisions writes the decisions by input file, if the input files are known.
 func writeDecisions(dir cli.Folder, c *dedup.Corpus, r *dedup.Result) (err error) {
 	defer store.CatchFault(&err)()
-	if len(c.Inputs) == 0 {
+	if c.Inputs == nil {
 		return nil
 	}
 	var files []droplist.InputFile

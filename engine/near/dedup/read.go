@@ -50,6 +50,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 		return c.Append(d)
 	})
 	c.from.fileUnits = report.FileUnits
+	c.Inputs = []Input{}
 	for _, f := range report.FileUnits {
 		c.Inputs = append(c.Inputs, Input{f.Path, f.Bytes})
 	}
@@ -135,7 +136,8 @@ func verifyFile(ctx context.Context, f, first *ndf.File, threads int) error {
 }
 
 // inputsOf returns the files of shares, or nil if some part is no file of a share.
-func inputsOf(parts []ndf.Part) (list []Input) {
+func inputsOf(parts []ndf.Part) []Input {
+	list := []Input{}
 	for _, p := range parts {
 		in, ok := p.Input()
 		if !ok {
