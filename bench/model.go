@@ -20,7 +20,7 @@ import (
 // Times are processor times, so that other programs matter less. Each is the minimum of short rounds: single queries
 // and a batch in turn.
 func model(ctx context.Context, b *bench, r *Result) error {
-	machine, err := plan.Measure()
+	machine, err := plan.Measure(math.MaxUint64)
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,11 @@ func (d *designCommand) run(g *cli.Files, cmd *cobra.Command) error {
 		return err
 	}
 	if !d.reference {
-		m, err := plan.Measure()
+		budget, err := g.Budget("")
+		if err != nil {
+			return err
+		}
+		m, err := plan.Measure(budget.Left())
 		if err != nil {
 			return fmt.Errorf("measuring this machine: %w: --reference prints the times of another one", err)
 		}

@@ -16,13 +16,20 @@ type Machine struct {
 	reads []read // by ascending bytes
 }
 
-// measuredBytes is the memory that [Measure] reads: far more than the caches of most processors.
-const measuredBytes = 256 << 20
+// measuredMax is the memory that [Measure] reads, if it is available: far more than the caches of most processors.
+const measuredMax = 256 << 20
 
-// Measure returns the costs of this machine. It takes about 0.2 s and 256 MiB of memory. It returns an error if there
-// is not that much memory.
-func Measure() (*Machine, error) {
-	buffer, err := memory.Make[uint64](measuredBytes / 8)
+// Measure returns the costs of this machine. It takes about 0.2 s, and 256 MiB of memory or the part of it that is
+// available. It returns an error if there is less than 1 MiB.
+func Measure(available uint64) (*Machine, error) {
+	size := uint64(measuredMax)
+	for size > max(available, 1<<20) {
+		size /= 2
+	}
+	buffer, err := memory.Make[uint64](int(size / 8))
+	for ; err != nil && size > 1<<20; buffer, err = memory.Make[uint64](int(size / 8)) {
+		size /= 2
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +37,7 @@ func Measure() (*Machine, error) {
 	clear(buffer.Data) // the system provides memory when it is written
 	m := new(Machine)
 	for _, r := range reference.reads {
-		if r.bytes <= measuredBytes {
+		if r.bytes <= float64(size) {
 			m.reads = append(m.reads, timeReads(buffer.Data[:int(r.bytes)/8]))
 		}
 	}

@@ -220,7 +220,7 @@ func TestReads(t *testing.T) {
 func TestMachine(t *testing.T) {
 	p, err := New(t.Context(), Request{Fingerprints: 1e7, K: 3})
 	must.Do(t, err)
-	here, err := Measure()
+	here, err := Measure(64 << 20)
 	must.Do(t, err)
 	slow := func(together, alone float64) *Machine {
 		m := new(Machine)

@@ -64,7 +64,7 @@ func CheckReplaceable(path string, isOwn func(name string) bool) error {
 			return err
 		}
 		if name, err := filepath.Rel(path, file); err != nil || !isOwn(name) {
-			return fmt.Errorf("%s: is not replaced, because ndd did not make %s in it: choose another name", path, name)
+			return fmt.Errorf("%s: is not replaced: it has %s, which this command does not write: choose another name", path, name)
 		}
 		return nil
 	})

@@ -109,7 +109,12 @@ func Read(ctx context.Context, path string, inputs []string, share *input.Share)
 	if err != nil {
 		return nil, err
 	}
-	if l.ByID = c.byID; !l.ByID && l.Rows > 0 && l.strange == l.Rows {
+	l.ByID = c.byID
+	isInput := l.strange < l.Rows
+	for _, f := range l.files {
+		isInput = isInput || f.isDecided
+	}
+	if !l.ByID && l.Rows > 0 && !isInput {
 		return nil, fmt.Errorf("%s: none of its files is an input: it has %s, and an input is %s: "+
 			"give the inputs as they were given then", path, l.unknown[0], input)
 	}
