@@ -15,7 +15,7 @@ import ray
 
 from . import _process, _share, _sources, _steps
 from ._arguments import Distance, OneOrMany, Part, Path, Share, Size, checked, given
-from ._errors import CorruptError, NddError
+from ._errors import CorruptError, NddError, UsageError
 
 ROWS = 4096  # texts that are in memory as objects of Python
 
@@ -89,7 +89,11 @@ def dedup(
     options = given(dedup, locals())
     reading = {name: options[name] for name in ("extract", "drop", "recipe", "max_document") if name in options}
     deciding: dict[str, Any] = {name: options[name] for name in ("threshold", "k", "keep", "memory") if name in options}
+    if not threshold:
+        reading["sketch"] = "none"
     fingerprint, decide = (_share.fingerprint, _one) if join == "one" else (_share.lines, _shuffle)
+    if not isinstance(dataset, ray.data.Dataset):
+        raise UsageError(f"an object of type {type(dataset).__name__} is no Dataset of Ray: ndd.dedup takes others")
     held = dataset.materialize()
     schema, blocks = held.schema(), held.to_arrow_refs() or [ray.put(pyarrow.table({}))]
     column = _sources.Rows(None, text)

@@ -19,7 +19,7 @@ import zipfile
 from typing import TYPE_CHECKING, Any, Iterator, Literal, TypedDict, cast
 
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from . import _errors, _sources, _steps
@@ -27,9 +27,10 @@ from ._arguments import Count, Distance, OneOrMany, Part, Path, Share, Size, che
 from ._binary import find_ndd
 from ._errors import NddError, UsageError
 
-ROW = "__ndd_row"
+PARTITION = 33  # bits of a row's number before those of its partition
 ONE = 1_000_000_000  # rows that are compared in one task: 100 GB of its disk
 BROADCAST = 2_000_000  # decisions that are sent to all executors; more are joined by a shuffle
+CHANGED = "rows or partitions changed between two readings of the DataFrame: give df.persist(), or write it to files and give those"
 DECISIONS = "row long, kept_row long, distance int, similarity double, hash long, kept_hash long"
 
 
@@ -49,7 +50,8 @@ if TYPE_CHECKING:
 
         Attributes:
             decisions: A DataFrame of the dropped rows: row, kept_row, distance in bits, and similarity.
-            rows: The given DataFrame with the column row in front, in which decisions count.
+            rows: The given DataFrame and a column row, in which decisions count. If it has such a column itself, that is
+                called row_.
             stats: A dict of numbers; see Stats.
         """
 
@@ -71,7 +73,8 @@ def dedup(
 
     Rows need no ID: they are numbered. Rows without a text stay. The work is done before the function returns. If the
     DataFrame does more than to read files, select and filter, then it is persisted on the disks of the executors, until
-    ``clean.rows.unpersist()`` is called. Example::
+    ``clean.rows.unpersist()`` is called. Results for the same DataFrame share what is persisted. Decisions are persisted
+    until ``clean.decisions.unpersist()``. Example::
 
         clean = ndd.spark.dedup(df, text="body", keep="longest")
         clean.write.parquet("clean")
@@ -103,13 +106,15 @@ def dedup(
         options["drop"] = ",".join(drop)
     orders = [word.strip() for word in (keep.split(",") if isinstance(keep, str) else keep)]
     column = _text_column(df, text)
-    keyed = df.withColumn(ROW, F.monotonically_increasing_id())
+    own = _free(df)
+    keyed = df.withColumn(own, F.monotonically_increasing_id())
+    shared = keyed.storageLevel.useDisk  # by an earlier result
     if not _is_repeatable(df):
         keyed = keyed.persist(StorageLevel.DISK_ONLY)
     try:
         job = _Job(df.sparkSession, {n: options.get(n) for n in ("threshold", "k", "memory")}, partitions)
         fields = [order for order in orders if order not in ("first", "longest", "shortest")]
-        source = keyed.select(F.col(ROW).alias("row"), F.xxhash64(column).alias("hash"), F.coalesce(column, F.lit("")).alias("text"),
+        source = keyed.select(F.col(own).alias("row"), F.xxhash64(column).alias("hash"), F.coalesce(column, F.lit("")).alias("text"),
                               *_preferences(keyed, column, orders if fields else []))
         if fields:  # then the first of the sorted rows is kept
             order = [n for n in source.columns if n.startswith("by")]
@@ -119,19 +124,27 @@ def dedup(
         if not threshold:
             reading["sketch"] = "none"
         decided = {"keep": None if fields else ",".join(orders)}
-        one = join == "one" or join == "auto" and keyed.count() <= ONE
+        sizes = [tuple(part) for part in keyed.groupBy(F.shiftright(own, PARTITION)).count().collect()]
+        one = join == "one" or join == "auto" and sum(size for _, size in sizes) <= ONE
         decisions, rows, empty = (job.one if one else job.shuffle)(source, reading, decided)
+        if rows != sum(size for _, size in sizes):
+            decisions.unpersist()
+            raise NddError(CHANGED)
         dropped = decisions.count()
     except Exception as e:
-        keyed.unpersist()
+        if not shared:
+            keyed.unpersist()
         raise _plain(e) from e
-    marks = decisions.select("row", "hash", F.lit(True).alias("drop")).union(decisions.select("kept_row", "kept_hash", F.lit(False)).distinct())
-    marks = marks.select(F.col("row").alias(ROW), F.col("hash").alias("__ndd_hash"), F.col("drop").alias("__ndd_drop"))
-    changed = F.raise_error(F.lit("ndd: rows changed between two readings of the DataFrame: write it to files first, and give what they hold"))
-    joined = keyed.join(F.broadcast(marks) if dropped < BROADCAST else marks, ROW, "left")
-    stays = F.when(F.col("__ndd_hash").isNull(), True).when(F.col("__ndd_hash") == F.xxhash64(column), ~F.col("__ndd_drop")).otherwise(changed.cast("boolean"))
-    clean = cast(Any, joined.where(stays).drop(ROW, "__ndd_hash", "__ndd_drop"))
-    clean.decisions, clean.rows = decisions.drop("hash", "kept_hash"), keyed.withColumnRenamed(ROW, "row")
+    marks = decisions.select("row", "hash", F.lit(True)).union(decisions.select("kept_row", "kept_hash", F.lit(False)).distinct()).toDF(own, own + "hash", own + "drop")
+    ends = df.sparkSession.createDataFrame(sizes, f"`{own}part` long, `{own}rows` long")
+    joined = keyed.join(F.broadcast(ends), F.shiftright(own, PARTITION) == F.col(own + "part"), "left")
+    joined = joined.join(F.broadcast(marks) if dropped < BROADCAST else marks, own, "left")
+    counted = F.coalesce(F.col(own).bitwiseAND((1 << PARTITION) - 1) < F.col(own + "rows"), F.lit(False))
+    same = F.coalesce(F.col(own + "hash") == F.xxhash64(column), F.lit(True))
+    stays = F.when(~counted | ~same, F.raise_error(F.lit("ndd: " + CHANGED)).cast("boolean")).otherwise(~F.coalesce(F.col(own + "drop"), F.lit(False)))
+    clean = cast(Any, joined.where(stays).drop(own, *(own + name for name in ("hash", "drop", "part", "rows"))))
+    clean.decisions, clean.rows = decisions.drop("hash", "kept_hash"), keyed.withColumnRenamed("row", "row_").withColumnRenamed(own, "row")
+    clean.decisions.unpersist = decisions.unpersist
     clean.stats = {"documents": rows, "kept": rows - dropped, "dropped": dropped, "empty": empty}
     return cast("Deduplicated", clean)
 
@@ -168,10 +181,15 @@ class _Job:
             yield from map(_decisions, _steps.decide(rows, options))
 
         parts = source.mapInArrow(prints, "part string, at long, data binary, rows long, empty long").persist(StorageLevel.DISK_ONLY)
-        rows, empty = parts.agg(F.sum("rows"), F.sum("empty")).collect()[0]
         decisions = parts.drop("rows", "empty").repartition(1).mapInArrow(decide, DECISIONS).persist(StorageLevel.DISK_ONLY)
-        decisions.count()
-        parts.unpersist()
+        try:
+            rows, empty = parts.agg(F.sum("rows"), F.sum("empty")).collect()[0]
+            decisions.count()
+        except Exception:
+            decisions.unpersist()
+            raise
+        finally:
+            parts.unpersist()
         return decisions, rows or 0, empty or 0
 
     def shuffle(self, source: DataFrame, reading: dict[str, Any], decided: dict[str, Any]) -> tuple[DataFrame, int, int]:
@@ -267,6 +285,8 @@ def _bytes(batch: Any) -> Any:
 
 def _text_column(df: DataFrame, text: str | None) -> Any:
     """Returns the column of texts."""
+    if not hasattr(df, "sparkSession"):
+        raise UsageError(f"an object of type {type(df).__name__} is no DataFrame of Spark: ndd.dedup takes others")
     if df.isStreaming:
         raise UsageError("a streaming DataFrame has no end: use ndd.Client in foreachBatch, or give a DataFrame that is not streaming")
     text = text or next((n for n in _sources.TEXT if n in df.columns), None)
@@ -280,12 +300,28 @@ def _text_column(df: DataFrame, text: str | None) -> Any:
     return F.col(_quoted(text))
 
 
+def _free(df: DataFrame) -> str:
+    """Returns a name that no column begins with."""
+    name = "__ndd_row"
+    while any(column.lower().startswith(name) for column in df.columns):
+        name += "_"
+    return name
+
+
 def _is_repeatable(df: DataFrame) -> bool:
-    """Reports whether each reading has the same rows in the same order: the plan only reads files, selects and filters."""
+    """Reports whether each reading has the same rows in the same order: the plan only reads files, selects and filters.
+
+    The columns that are read must not decide which rows are malformed.
+    """
     try:
         execution = cast(Any, df)._jdf.queryExecution()
+        leaves = execution.analyzed().collectLeaves()
+        for leaf in map(leaves.apply, range(leaves.size())):
+            options = leaf.relation().options() if leaf.getClass().getSimpleName() == "LogicalRelation" else leaf.options().asCaseSensitiveMap()
+            if "dropmalformed" in options.toString().lower():
+                return False
         nodes = re.findall(r"^[\s:+*-]*(?:\(\d+\) )?(\w+)", execution.sparkPlan().toString(), re.M)
-        return execution.analyzed().deterministic() and {"Project", "Filter", "FileScan", "BatchScan", "LocalTableScan", "Range"}.issuperset(nodes)
+        return execution.analyzed().deterministic() and {"Project", "Filter", "FileScan", "BatchScan"}.issuperset(nodes)
     except Exception:  # of Spark Connect
         return False
 

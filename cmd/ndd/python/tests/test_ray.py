@@ -34,7 +34,7 @@ def check(documents, dataset, text="text", join="one", **options):
 
 
 @pytest.mark.parametrize("join", ["one", "shuffle"])
-@pytest.mark.parametrize("blocks, options", [(5, {}), (1, {"keep": "longest", "threshold": 0.8}), (12, {"k": 3, "drop": ["urls", "numbers"]})])
+@pytest.mark.parametrize("blocks, options", [(5, {}), (1, {"keep": "longest", "threshold": 0.8}), (12, {"k": 3, "drop": ["urls", "numbers"]}), (2, {"threshold": 0}), (2, {"recipe": "simhash"})])
 def test_equals_dedup(cluster, blocks, options, join):
     assert check(corpus(), ray.data.from_items(corpus(), override_num_blocks=blocks), join=join, **options) > 200
 
@@ -101,6 +101,7 @@ def test_killed(tmp_path, dies, join, steps):
     (lambda of: ndd.ray.dedup(of, memory="1KiB"), ndd.NddError, "needs up to .* of memory"),
     (lambda of: ndd.ray.dedup(of, keep="newest"), ndd.UsageError, "keep must be 'first', 'longest' or 'shortest'"),
     (lambda of: ndd.ray.dedup(of, k=9), ndd.UsageError, "k must be between 0 and 8"),
+    (lambda of: ndd.ray.dedup(of.take_all()), ndd.UsageError, "type list is no Dataset of Ray"),
     (lambda of: ndd.ray.dedup(of, tekst="a"), ndd.UsageError, "did you mean 'text'"),
 ])
 def test_wrong(cluster, call, error, said):

@@ -156,8 +156,64 @@ def test_changed_rows(spark, folder):
         assert clean.count() == 2
         clean.rows.unpersist()
         path.write_text("\n".join([text(3 if i == changed else 1) for i in (0, 1)] + [text(2)]))
-        with pytest.raises(Exception, match="rows changed"):
+        with pytest.raises(Exception, match="rows or partitions changed"):
             clean.select("text").collect()
+
+
+def test_changed_partitions(spark, folder, monkeypatch):
+    """Rows that get other numbers, as files do in other partitions, are an error, and so is another number of rows."""
+    path = str(folder / "parts")
+    for words in [text(1), text(2)], [text(3), text(3)]:
+        spark.createDataFrame([(w,) for w in words], "text string").coalesce(1).write.mode("append").parquet(path)
+    clean = ndd.spark.dedup(spark.read.parquet(path))
+    assert clean.count() == 3
+    spark.conf.set("spark.sql.files.minPartitionNum", "1")
+    try:
+        with pytest.raises(Exception, match="rows or partitions changed"):
+            clean.count()
+    finally:
+        spark.conf.unset("spark.sql.files.minPartitionNum")
+
+    growing = folder / "growing"
+    growing.write_text("1")
+
+    def grown(i):
+        rows = len(growing.read_text())
+        if not i:
+            growing.write_text("1" * (rows + 1))
+        return i < rows
+
+    monkeypatch.setattr(ndd.spark, "_is_repeatable", lambda df: True)
+    from pyspark.sql import functions as F
+
+    with pytest.raises(ndd.NddError, match="rows or partitions changed"):
+        ndd.spark.dedup(spark.range(50).coalesce(1).where(F.udf(grown, "boolean")("id")).selectExpr("string(id) as text"))
+
+
+def test_names(spark):
+    """Columns may have the names that ndd.spark uses, and stay."""
+    names = ["row", "__ndd_row", "__NDD_rowhash", "__ndd_hash", "hash", "kept_row", "at", "by0", "part", "a.b`c", "text"]
+    rows = [(*[i] * (len(names) - 1), text(i % 2)) for i in range(4)]
+    df = spark.createDataFrame(rows, ", ".join(f"`{n.replace('`', '``')}` {'string' if n == 'text' else 'int'}" for n in names)).coalesce(1)
+    clean = ndd.spark.dedup(df, keep="row")
+    assert clean.schema == df.schema and sorted(map(tuple, clean.collect())) == rows[2:]
+    assert clean.decisions.columns == ["row", "kept_row", "distance", "similarity"]
+    assert sorted(row["row_"] for row in clean.rows.join(clean.decisions, "row").collect()) == [0, 1]
+
+
+def test_persisted(spark):
+    """What is persisted goes when it is told to, or at an error, if no other result has it."""
+    df, held = spark.createDataFrame([(text(1),)] * 3, "text string").repartition(2), spark.sparkContext._jsc.getPersistentRDDs
+    before = set(held())
+    clean = ndd.spark.dedup(df)
+    for left in (2, 0):
+        with pytest.raises(ndd.NddError):
+            ndd.spark.dedup(df, memory=10)
+        assert len(set(held()) - before) == left
+        if left:
+            assert clean.count() == 1
+        clean.rows.unpersist()
+        clean.decisions.unpersist()
 
 
 def test_repeatable(spark, folder):
@@ -170,6 +226,11 @@ def test_repeatable(spark, folder):
     assert ndd.spark._is_repeatable(plain.where("id > 1").select((F.col("id") + 1).alias("n")))
     for other in plain.repartition(2), plain.where(F.rand() > 0.5), plain.select(F.udf(str)("id")), plain.limit(2), plain.sort("id"):
         assert not ndd.spark._is_repeatable(other)
+    for old in ("csv", ""):  # which columns are read decides which rows are malformed
+        spark.conf.set("spark.sql.sources.useV1SourceList", old)
+        csv = spark.read.schema("id int").option("header", "true")
+        assert [ndd.spark._is_repeatable(csv.option("mode", mode).csv(path)) for mode in ("permissive", "DropMalformed")] == [True, False]
+    spark.conf.unset("spark.sql.sources.useV1SourceList")
 
 
 def test_wrong(pages, spark):
@@ -178,6 +239,8 @@ def test_wrong(pages, spark):
                           ({"text": "url", "keep": "newest:url"}, "no date of column 'url'"), ({"text": "url", "join": "two"}, "join must be")]:
         with pytest.raises(ndd.UsageError, match=said):
             ndd.spark.dedup(pages, **options)
+    with pytest.raises(ndd.UsageError, match="type list is no DataFrame of Spark"):
+        ndd.spark.dedup([text(1)])
     with pytest.raises(ndd.NddError, match=r"row \d+: too large: more than 100 bytes"):
         ndd.spark.dedup(pages, text="the text", max_document=100)
     for join in ("one", "shuffle"):
