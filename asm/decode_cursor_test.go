@@ -29,7 +29,7 @@ func TestDecodeKernelAnswers(t *testing.T) {
 				want.rawBit -= h
 			}
 			if n%decodeChunk != 1 {
-				at.key, at.codeBit = want.key, want.codeBit // of a rest, the vector kernels do not know them
+				at.key, at.codeBit = want.key, want.codeBit // the vector kernels do not set these at the end of a half
 			}
 			if at != want {
 				t.Fatalf("%d keys: the cursor is at %v, want %v", n, at, want)

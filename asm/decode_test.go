@@ -93,7 +93,7 @@ func (c *testCode) encode(rng *rand.Rand, blockBytes, maxKeys int) (block []byte
 	code, raw := headBits, 8*blockBytes
 	set := func(bit int, v uint64) { block[bit/8] |= byte(v&1) << (bit % 8) }
 	for n = 1; n < maxKeys; n++ {
-		h := c.symbolAt(block, rng.IntN(8*blockBytes)) // not uniform, and that is welcome
+		h := c.symbolAt(block, rng.IntN(8*blockBytes)) // the distribution need not be uniform
 		for tries := 0; c.lengths[h] == 0 || key>>h&1 != 0; tries++ {
 			if h = rng.IntN(64); tries == 300 {
 				return block, first, n

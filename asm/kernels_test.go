@@ -59,7 +59,7 @@ func TestPanics(t *testing.T) {
 		func(b *JoinBuckets) { b.First = b.First[:4] },               // three buckets
 		func(b *JoinBuckets) { b.First = b.First[:1] },               // none
 		func(b *JoinBuckets) { b.Lows = b.Lows[:4*16+31] },           // too few lanes
-		func(b *JoinBuckets) { b.Lanes = 0 },                         // for a word
+		func(b *JoinBuckets) { b.Lanes = 0 },                         // lanes for one word
 		func(b *JoinBuckets) { b.Lanes = JoinLanesMax + JoinVector }, // too many
 		func(b *JoinBuckets) { b.Lanes = 24 },                        // half a vector
 		func(b *JoinBuckets) { b.Shift = 64 },
@@ -77,7 +77,7 @@ func TestPanics(t *testing.T) {
 		spoil(b)
 		calls[fmt.Sprint("scatter ", i)] = func() { Scatter(b, one) }
 	}
-	for _, ends := range [][]uint32{{11}, {5, 4}, {3, 1 << 31}, {10, 9}} { // of 10 keys
+	for _, ends := range [][]uint32{{11}, {5, 4}, {3, 1 << 31}, {10, 9}} { // ends for 10 keys
 		keys := make([]uint64, 10)
 		calls[fmt.Sprint("leaves ", ends)] = func() { SortLeaves(keys, keys, ends, 0) }
 		calls[fmt.Sprint("near rows ", ends)] = func() { NearRows(rows, keys, ends, 0, 3) }

@@ -45,7 +45,7 @@ func TestVotesEveryLength(t *testing.T) {
 	weightRegion := guard.New(t, (longest+64)*4)
 	countRegion := guard.New(t, 64*8)
 	eachKernel(t, func(t *testing.T) {
-		var sums [64]uint64 // of the first n
+		var sums [64]uint64 // sums of the first n
 		for n := range longest + 1 {
 			hashes, weights := views[uint64](hashRegion, n, 7)[n%3], views[uint32](weightRegion, n, 5)[n%3]
 			hashRegion.Unseal()

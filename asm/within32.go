@@ -23,7 +23,7 @@ func Within32(dst []uint32, xs []uint32, q uint32, k int) (n, scanned int) {
 		if done == len(part) {
 			continue
 		}
-		part = part[done:] // like Within64
+		part = part[done:] // as in Within64
 		found, done = withinGeneric(dst[n:], part, uint32(scanned), q, k)
 		n += found
 		scanned += done

@@ -38,7 +38,7 @@ func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 			originals++
 		}
 	}
-	var want [2][]simhash.Fingerprint // without and with sketches compared
+	var want [2][]simhash.Fingerprint // fingerprints without and with comparing sketches
 	for _, f := range formats {
 		for _, of := range []struct {
 			files, compared int

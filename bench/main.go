@@ -69,10 +69,10 @@ var benchmarks = []benchmark{
 // A bench is the settings of a run.
 type bench struct {
 	n        int           // fingerprints
-	queries  int           // in a batch
-	rounds   int           // of each measurement,
+	queries  int           // queries of a batch
+	rounds   int           // rounds of each measurement,
 	limit    time.Duration // after which it has no further one; 0: none
-	dir      string        // for files of the benchmark; removed after it
+	dir      string        // folder for files of the benchmark; removed after it
 	labelled string        // folder for a labelled set; empty: none
 	plots    string        // folder for figures; empty: none
 	kernel   string
@@ -128,7 +128,7 @@ func parse(args []string, stdout, stderr io.Writer) (b *bench, chosen []benchmar
 	if chosen, err = choose(f.Args()); err != nil {
 		return nil, nil, err
 	}
-	if !(*n >= 1000 && *n <= most) || !(*queries >= 100 && *queries <= most) || b.rounds < 1 { // also NaN
+	if !(*n >= 1000 && *n <= most) || !(*queries >= 100 && *queries <= most) || b.rounds < 1 { // true for NaN, too
 		return nil, nil, errors.New("at least 1,000 fingerprints, 100 queries and one round, and at most 1e12 of the " +
 			"first two")
 	}

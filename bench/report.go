@@ -28,7 +28,7 @@ func writeMachine(w io.Writer) {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		version = info.Main.Version
 	}
-	if version == "(devel)" { // as go run leaves it
+	if version == "(devel)" { // version of a program that go run built
 		if out, err := exec.Command("git", "describe", "--always", "--dirty").Output(); err == nil {
 			version = strings.TrimSpace(string(out))
 		}

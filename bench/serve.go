@@ -33,7 +33,7 @@ func serve(ctx context.Context, b *bench, r *Result) error {
 	hex := func(i int) string { return fmt.Sprintf("%016x", fingerprints[i%len(fingerprints)]) }
 	query := load{path: "/v1/query", media: "application/json", connections: serveConnections, lasts: lasts,
 		body: func(i int) []byte { return []byte(`{"fingerprint": "` + hex(i) + `"}`) }}
-	query.check = func(i int, answer []byte) error { // as much work for the generator as with queries
+	query.check = func(i int, answer []byte) error { // this costs the generator as much as the check of queries
 		if !bytes.Contains(answer, []byte(`"hits":[{"fingerprint":"`)) || len(hex(i)) != 16 {
 			return fmt.Errorf("%.300s", answer)
 		}

@@ -59,7 +59,7 @@ func TestBatchAnswers(t *testing.T) {
 		}
 	}
 	twice := &version.Version{Segments: slices.Repeat(w.Version.Segments, 2)}
-	for most, tooMany := range map[int]bool{2*len(all) - 1: true, 2 * len(all): false} { // of two segments together
+	for most, tooMany := range map[int]bool{2*len(all) - 1: true, 2 * len(all): false} { // limits for two segments together
 		_, err := search.Sweep(t.Context(), version.View{Version: twice}, queries, 3, 1, most)
 		if errors.Is(err, segment.ErrTooMany) != tooMany || !tooMany && err != nil {
 			t.Errorf("a sweep that may hold %d of %d matches: %v", most, 2*len(all), err)

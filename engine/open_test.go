@@ -73,7 +73,7 @@ func TestBuildTooLarge(t *testing.T) {
 // walks return errors, and nothing crashes. An index in memory is not affected.
 func TestTruncatedIndex(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		return // which refuses to truncate a file that is in use
+		return // the system refuses to truncate a file in use
 	}
 	for _, o := range []live.OpenOptions{{}, {Verify: live.VerifyFast, Load: true}} {
 		for _, layout := range goldenLayouts {

@@ -14,7 +14,7 @@ import (
 // A Hit is a stored fingerprint within the distance of a query.
 type Hit struct {
 	Fingerprint simhash.Fingerprint
-	Distance    int     // from the query, in bits
+	Distance    int     // distance from the query, in bits
 	Documents   uint64  // number of documents with this fingerprint; 0 if QueryOptions.Docs is 0, 1 with [FirstDoc]
 	Docs        []DocID // the first of these documents, ascending; at most QueryOptions.Docs
 	Before      uint64  // number of documents of this hit in earlier parts of the answer

@@ -172,7 +172,7 @@ func impatient(t *testing.T, x *Index, queries []uint64, want []oracle.Hit) {
 	for g := range 16 {
 		all.Go(func() {
 			for q := g; q < 200; q += 4 {
-				ctx := faults.NewCancelContext(t, 1+int64(g%2)<<40) // QueryText looks once
+				ctx := faults.NewCancelContext(t, 1+int64(g%2)<<40) // Query checks the context once
 				hits, err := x.Query(ctx, simhash.Fingerprint(queries[q]), QueryOptions{K: 3, Docs: 1})
 				if g%2 == 0 && errors.Is(err, context.Canceled) {
 					continue

@@ -71,7 +71,7 @@ func built(t testing.TB, fingerprints []uint64, o segment.Options) string {
 // asked queries an index in every way: batches, single queries, and many concurrent queries.
 func asked(t testing.TB, x *Index, queries []uint64, k int, want []oracle.Hit) {
 	t.Helper()
-	from := func(q int) int { // of want
+	from := func(q int) int { // start of the answer to a query in want
 		i, _ := slices.BinarySearchFunc(want, q, func(h oracle.Hit, q int) int { return h.Query - q })
 		return i
 	}
@@ -132,7 +132,7 @@ func TestSpreadEvenly(t *testing.T) {
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
 	x := openAt(t, dir, live.OpenOptions{Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(1 << 20)})}})
 	flat(t, x, set.Queries, 3, 1)
-	for _, q := range set.Queries[:10] { // by their caller
+	for _, q := range set.Queries[:10] { // the caller searches by itself
 		_, err := x.Query(t.Context(), simhash.Fingerprint(q), QueryOptions{K: 3, Docs: 0})
 		must.Do(t, err)
 	}
@@ -240,7 +240,7 @@ func TestSpreadWithoutRoom(t *testing.T) {
 	want := oracle.Search(fingerprints, fingerprints[:20], 3)
 	const all = 64 << 20
 	for _, c := range []struct {
-		mib    int // of a node
+		mib    int // memory of a node
 		budget uint64
 		copied int
 	}{{100, all, 2}, {3, all, 2}, {0, all, 0}, {100, 3 << 20, 1}, {100, 1 << 20, 0}} {

@@ -41,11 +41,11 @@ type traceOptions struct {
 	layout   table.Layout
 	kernel   string
 	procs    int // GOMAXPROCS
-	threads  int // of batches
+	threads  int // threads of a batch
 	batch    int // queries at a time; 1 asks them one by one, 0 all at once
 	load     bool
 	verify   live.Verify
-	spread   string  // of spreads; "not" for none
+	spread   string  // kind of distribution; "not" for none
 	inserted float64 // share of the fingerprints that are added by Insert
 	tight    bool    // built with little memory, in many ranges or through a temporary file
 }

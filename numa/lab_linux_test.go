@@ -46,7 +46,7 @@ func set(t *testing.T, path, value string) {
 // is nearest to 0. (The kernel numbers nodes without processors last.)
 func TestLabNodes(t *testing.T) {
 	type node struct {
-		node, distance int // to node 0
+		node, distance int // distance from node 0
 		cpus           string
 	}
 	machine := lab(t)

@@ -41,7 +41,7 @@ func TestNested(t *testing.T) {
 		if len(d.Tables) > want {
 			t.Errorf("%s: %d tables, want at most %d", d.Name, len(d.Tables), want)
 		}
-		if err := d.Validate(); err != nil { // which also says that no mask is there twice
+		if err := d.Validate(); err != nil { // Validate also checks that no mask is repeated
 			t.Error(err)
 		}
 		again, err := Named(d.Name, c.k, 9)

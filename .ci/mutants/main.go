@@ -148,7 +148,7 @@ func parse(text string) (all []mutant, err error) {
 // judge applies the changes to copies of files and, unless fits is true, runs the tests. It returns "" if each test
 // fails.
 func (m mutant) judge(tmp string, fits bool) string {
-	overlay := map[string]string{} // by the absolute name of a file, its copy
+	overlay := map[string]string{} // copies of the changed files, by the absolute name of the file
 	if err := os.MkdirAll(tmp, 0o755); err != nil {
 		return err.Error()
 	}
@@ -176,7 +176,7 @@ func (m mutant) judge(tmp string, fits bool) string {
 		run := "^" + strings.ReplaceAll(test[1], "/", "$/^") + "$"
 		args := append([]string{"test", "-vet=off", "-count=1", "-timeout=10m", "-run", run}, append(test[2:], test[0])...)
 		cmd := exec.Command("go", args...)
-		cmd.Env = append(os.Environ(), "GOFLAGS=-overlay="+file) // also for a test that builds the command
+		cmd.Env = append(os.Environ(), "GOFLAGS=-overlay="+file) // the environment also reaches commands that a test builds
 		said, err := cmd.CombinedOutput()
 		switch {
 		case bytes.Contains(said, []byte("[build failed]")), bytes.Contains(said, []byte("[setup failed]")):

@@ -49,7 +49,7 @@ func TestBatchCount(t *testing.T) {
 	for _, c := range []struct {
 		stdin bool
 		args  []string
-		kept  [2]bool // without and with --unique
+		kept  [2]bool // number kept without --unique and with it
 	}{
 		{false, []string{"--scan", f}, [2]bool{false, true}},
 		{true, []string{"--scan", "-"}, [2]bool{false, true}},

@@ -98,7 +98,7 @@ func killedAfter(t *testing.T, ms int, args ...string) {
 // during the kill.
 type indexContents struct {
 	mu      sync.Mutex
-	docs    map[string]*expectedDoc // by ID
+	docs    map[string]*expectedDoc // expected documents by ID
 	open    [][]*expectedDoc        // requests without an answer; each was done completely or not at all
 	next    int
 	answers atomic.Int64
@@ -162,7 +162,7 @@ func (x *indexContents) check(t *testing.T, s *serveProcess) {
 			}
 		}
 	}
-	for _, docs := range x.open { // from now on this is how it is
+	for _, docs := range x.open { // this is the state from now on
 		for _, d := range docs {
 			if found[d.id] != found[docs[0].id] {
 				t.Errorf("of the request for %s and %d others a part was done", docs[0].id, len(docs)-1)
@@ -182,7 +182,7 @@ func (x *indexContents) check(t *testing.T, s *serveProcess) {
 type serveProcess struct {
 	cmd    *exec.Cmd
 	ready  string // the line on standard output
-	url    string // in it
+	url    string // URL of the running process
 	client *http.Client
 	stderr string // file with its messages: a pipe would have them some time later
 }
@@ -254,7 +254,7 @@ func (s *serveProcess) write(t *testing.T, x *indexContents, clients int, rng *r
 		seed := rng.Uint64()
 		all.Go(func() {
 			rng := rand.New(rand.NewPCG(seed, 2))
-			var own []*expectedDoc // that this client may delete
+			var own []*expectedDoc // documents that only this client deletes
 			for {
 				docs, path, insert := x.fresh(1), "/v1/insert", true
 				switch p := rng.IntN(10); {

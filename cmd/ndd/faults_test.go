@@ -30,7 +30,7 @@ const signalsMax = 200
 // A killTest is a command that is killed and interrupted.
 type killTest struct {
 	moments int                                // spread over the time that the command takes
-	args    func(out string) []string          // of the command, which writes to the folder out
+	args    func(out string) []string          // arguments of the command, which writes to the folder out
 	results func(out string) map[string]string // returns the content of the output folder by name; nil means its files
 	killed  func(out string, left []string)    // looks at a folder after a kill, if it is not nil
 	clear   []string                           // names to remove before the command runs again

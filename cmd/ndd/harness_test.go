@@ -106,7 +106,7 @@ func gzipped[T ~string | ~[]byte](data T) []byte {
 	var to bytes.Buffer
 	w := gzip.NewWriter(&to)
 	w.Write([]byte(data))
-	w.Close() // in memory both do not fail
+	w.Close() // these calls do not fail in memory
 	return to.Bytes()
 }
 

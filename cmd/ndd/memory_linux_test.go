@@ -99,7 +99,7 @@ func TestAnswerMemory(t *testing.T) {
 	skipUnderRace(t)
 	t.Parallel()
 	base, queries := writePrints(t, randomPrints(20_000)), writePrints(t, randomPrints(5_000))
-	index := builtIndex(t, base, "--tables", "2") // with probes enough to be swept
+	index := builtIndex(t, base, "--tables", "2") // enough probes for a sweep
 	out := filepath.Join(t.TempDir(), "hits.tsv")
 	for _, args := range [][]string{
 		{"-i", index, "--unique", "-o", out, queries},

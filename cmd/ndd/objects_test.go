@@ -130,7 +130,7 @@ func TestObjectShares(t *testing.T) {
 	for _, i := range []string{"0/2", "1/2"} {
 		nddOut(t, exitDone, "filter", "-q", "--shard", i, "--dropped", "s3://docs/out/", "--write-kept", "s3://docs/kept"+i[:1], "s3://docs/in")
 	}
-	for _, name := range []string{"1/a.jsonl.gz", "1/deep/b.jsonl", "0/t.parquet"} { // by size
+	for _, name := range []string{"1/a.jsonl.gz", "1/deep/b.jsonl", "0/t.parquet"} { // ordered by size
 		want, err := os.ReadFile(filepath.Join(dir, "kept"+name[1:]))
 		must.Do(t, err)
 		if got := s.Get(t, "kept"+name); !bytes.Equal(got, want) {

@@ -116,7 +116,7 @@ func TestQueryTurns(t *testing.T) {
 	stuck := time.AfterFunc(waitMax, func() { cmd.Process.Kill() })
 	answers := bufio.NewReader(out)
 	for _, c := range []struct{ ask, want string }{
-		{"\ufeff0000000000000000\r\n", "0000000000000000\t0000000000000007\t3\t0\n"}, // as some editors save it
+		{"\ufeff0000000000000000\r\n", "0000000000000000\t0000000000000007\t3\t0\n"}, // byte order mark and CRLF, as some editors write them
 		{"\n0000000000000007\n", "0000000000000007\t0000000000000007\t0\t0\n"},
 	} {
 		_, err = in.Write([]byte(c.ask))

@@ -48,7 +48,7 @@ func shownOf(t *testing.T, f func(tty *os.File)) string {
 		f(tty)
 	}()
 	shown, err := io.ReadAll(other)
-	if err != nil && !errors.Is(err, syscall.EIO) { // which says that tty was closed
+	if err != nil && !errors.Is(err, syscall.EIO) { // EIO means that tty was closed
 		t.Fatal(err)
 	}
 	return string(shown)
@@ -163,7 +163,7 @@ func TestPipeProgress(t *testing.T) {
 	}
 	r, w := io.Pipe()
 	go func() {
-		for range 12 { // for longer than a second: rates are shown from then on
+		for range 12 { // run for more than a second, because rates are shown after one
 			if _, err := w.Write(chunk); err != nil {
 				break
 			}

@@ -451,7 +451,7 @@ func TestLongDocument(t *testing.T) {
 		o := Options{Method: m, Room: postings.Room{Bytes: 1 << 20, Dir: t.TempDir()},
 			Join: postings.Options{MemoryBytes: 1 << 20}}
 		pairs, _ := detect(t, o, text, longer, part)
-		if m.Measure() == postings.Jaccard { // which does not see an excerpt
+		if m.Measure() == postings.Jaccard { // Jaccard does not find an excerpt
 			if len(pairs) != 1 || pairs[0].Relation != Duplicate {
 				t.Errorf("%s: %+v", m, pairs)
 			}

@@ -113,7 +113,7 @@ func TestFilesAnswerAsDetector(t *testing.T) {
 		must.Do(t, err)
 		for _, pairs := range [][]Pair{got, want} {
 			for i := range pairs {
-				pairs[i].Flags &^= Common // of other sets of pairs
+				pairs[i].Flags &^= Common // these flags count pairs in other sets
 			}
 		}
 		if !slices.Equal(got, want) || report.Pairs != len(want) || len(want) == 0 {
@@ -207,7 +207,7 @@ func TestFileRefuses(t *testing.T) {
 // TestHostileFile changes sections and repairs the checksums. Reading returns an error with the place, or all
 // documents. It takes no more memory than the size of the file.
 func TestHostileFile(t *testing.T) {
-	const block = 32 << 20 // of IDs: a frame of a few bytes may honestly unpack to that
+	const block = 32 << 20 // memory for a block of IDs: a frame of a few bytes may validly unpack to that
 	path := signFile(t, Options{}, append(corpus(rand.New(rand.NewPCG(5, 6)), 12), ""), 0)
 	read := 0
 	hostile.Each(hostile.Sections(t, path, store.KindSignatures), 400, 1, func(list []store.Section) {

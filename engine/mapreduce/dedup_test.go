@@ -55,7 +55,7 @@ func testDocs(fingerprints []uint64, seed uint64) (docs []testDoc) {
 		case rng.IntN(30) == 0:
 			d.short = true
 		case rng.IntN(30) == 0 && i > 0:
-			d.fingerprint, d.sketch = docs[i-1].fingerprint, docs[i-1].sketch // of another text
+			d.fingerprint, d.sketch = docs[i-1].fingerprint, docs[i-1].sketch // fingerprint and sketch of another text
 		}
 		docs = append(docs, d)
 	}

@@ -24,7 +24,7 @@ type document struct {
 
 // The states of a document.
 const (
-	fresh     = 'n' // in results of the job fingerprint
+	fresh     = 'n' // state of results of the job fingerprint
 	undecided = 'u'
 	shared    = 's' // undecided, and other documents have its text
 	waiting   = 'w' // it is dropped, but perhaps for a nearer, undecided document

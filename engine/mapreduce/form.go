@@ -30,7 +30,7 @@ const (
 
 // A chunk is a part of the fingerprints that a map reads.
 type chunk struct {
-	source scan.Source // in order, from row 0 on; it can be used once
+	source scan.Source // fingerprints in order, from row 0; the source can be used once
 	// appendID appends the ID of fingerprint i as a field. It is called only after all fingerprints were read.
 	appendID func(dst []byte, i int) ([]byte, error)
 }

@@ -122,7 +122,7 @@ func (l *localCluster) run(job mapreduce.Mapper, parts []string) string {
 	var results strings.Builder
 	l.shuffled = 0
 	for _, i := range l.rng.Perm(len(inputs)) {
-		lines := inputs[i] // in order of the keys; records of one key in any order
+		lines := inputs[i] // values come in the order of the keys; values of one key come in any order
 		l.rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 		slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(keyOf(a), keyOf(b)) })
 		input := strings.Join(lines, "")

@@ -27,7 +27,7 @@ func TestStatus(t *testing.T) {
 		if _, err := io.WriteString(w, fingerprintLines([]uint64{1, 2, 3})); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2*mapreduce.StatusEvery + mapreduce.StatusEvery/2) // of the test's own clock
+		time.Sleep(2*mapreduce.StatusEvery + mapreduce.StatusEvery/2) // the clock of the test
 		w.Close()
 		must.Do(t, <-done)
 		if len(said) != 2 || !strings.Contains(said[1], "map: 3 records in") {

@@ -94,7 +94,7 @@ func (j CopiesTerms) reduce(ctx context.Context, t *task) error {
 func (t *task) overlaps(list []posting, o *postings.Options) error {
 	// Divide the list into groups of equal sets. Of a large group only the first document takes part.
 	sets := 0
-	var firsts []posting // of a large group only the first document
+	var firsts []posting // a large group has only its first document
 	var rest [][2]posting
 	for from, to := 0, 0; from < len(list); from, sets = to, sets+1 {
 		for to = from; to < len(list) && list[to].set == list[from].set && list[to].size == list[from].size; to++ {
@@ -167,7 +167,7 @@ func (j CopiesSum) mapPart(ctx context.Context, t *task) error {
 	})
 }
 
-// An overlap is the signatures that a pair shares.
+// An overlap counts the signatures that two documents share.
 type overlap struct {
 	pair   []byte
 	shared int

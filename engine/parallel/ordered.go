@@ -76,7 +76,7 @@ const partsAhead = 256
 type run[T any] struct {
 	o     Options       // items for the workers
 	todo  chan *slot[T] // parts to emit, in order; nil if nothing is emitted
-	parts chan *part[T] // in order, to be emitted; nil: nothing is emitted
+	parts chan *part[T] // parts to emit, in order; nil: nothing is emitted
 
 	mu         sync.Mutex // protects the fields below, and the fields of parts and slots
 	changed    sync.Cond  // signals a change of one of them, or the end of the context
@@ -89,7 +89,7 @@ type run[T any] struct {
 // A part has the items of one call of a [Produce].
 type part[T any] struct {
 	produce Produce[T]
-	slots   []*slot[T] // not yet emitted
+	slots   []*slot[T] // slots that are not yet emitted
 	todo    int        // number of slots before work
 	ended   bool       // produce has returned
 	err     error      // error of produce

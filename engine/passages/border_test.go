@@ -18,7 +18,7 @@ func TestDecision(t *testing.T) {
 		r, _, err := Find(t.Context(), inputs, ingest.Config{}, Options{Unit: Unit{Lines, 1}})
 		must.Do(t, err)
 		var decision strings.Builder
-		r.decision(&decision, 1, r.Len()) // of the second file
+		r.decision(&decision, 1, r.Len()) // decision about the second file
 		all = append(all, decision.String())
 		must.Do(t, r.Close())
 	}

@@ -162,7 +162,7 @@ type Options struct {
 	Threads     int
 	MemoryBytes int64          // memory for marks; 0 means 256 MiB
 	Budget      *memory.Budget // limits the memory of one document with its lists; a larger document is an error
-	Disk        *disk.Disk     // of temporary files
+	Disk        *disk.Disk     // disk of the temporary files
 }
 
 // check sets defaults and returns an error for the first invalid option.

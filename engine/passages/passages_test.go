@@ -244,7 +244,7 @@ func TestCollision(t *testing.T) {
 // TestRuns: a periodic text has two spans, the first occurrence and its repetition.
 func TestRuns(t *testing.T) {
 	for _, period := range []string{"a", "ab", "abcdefg"} {
-		text := strings.Repeat(period, 40_000/len(period)) // more equal marks than one piece of work has
+		text := strings.Repeat(period, 40_000/len(period)) // more equal marks than one piece of work can have
 		r := find(t, writeDocs(t, []string{text, "-" + text}), Options{Unit: Unit{Bytes, 40}})
 		d, spans := r.Document(0), slices.Collect(r.Spans(0))
 		first := 40 + len(period) - 1
@@ -465,7 +465,7 @@ func TestRoom(t *testing.T) {
 func TestAtoms(t *testing.T) {
 	for _, test := range []struct {
 		kind Kind
-		want string // with | between atoms
+		want string // expected atoms, with | between them
 	}{
 		{Lines, "a\n|\n|b\r\n|c"},
 		{Paragraphs, "a\nb\n\n \n|c\n"},

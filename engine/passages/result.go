@@ -42,7 +42,7 @@ func (r *Result) TextBytes() uint64 { return r.spool.textBytes }
 
 // A Document is a document of the corpus, with its cuts.
 type Document struct {
-	Row       int // from 0
+	Row       int // row, from 0
 	ID        string
 	Source    string
 	Line      int // line in the file, from 1; 0 if the document is the whole file

@@ -106,7 +106,7 @@ type head struct {
 	chars int
 	atom  uint64 // number of its first atom in the spool
 	atoms int
-	jumps []point // from the plain text to the original, if atoms are bytes
+	jumps []point // jumps from the plain text to the original, if atoms are bytes
 }
 
 func (s *spool) at(row int) (h head) {

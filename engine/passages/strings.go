@@ -36,7 +36,7 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 	marks := newSorter[mark](&r.o, "marks", 1)
 	defer marks.Close()
 	list := marks.Writer()
-	if cfg.Work != nil { // for the copies
+	if cfg.Work != nil { // work folder for the copies
 		if err := cfg.Work.Begin(ctx, r.inputs, &cfg); err != nil {
 			return ingest.Report{}, err
 		}
@@ -44,7 +44,7 @@ func (r *Result) findStrings(ctx context.Context, cfg ingest.Config) (ingest.Rep
 	// Read the documents into the spool, and their marks into the sorter.
 	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[pendingDocument]{
 		Worker: func(ctx context.Context) (func(int, *format.Document) (pendingDocument, error), error) {
-			var id string // of the document
+			var id string // ID of the document
 			var textBytes int
 			room := func(listBytes int) error { return r.o.room(id, textBytes, listBytes) }
 			m, reader := newMarker(r.length()), plain.NewReader(r.o.Ignore.Plain(r.o.Unit.Kind == Words), room)

@@ -59,7 +59,7 @@ func FuzzPage(f *testing.F) {
 	page := NewPage(`<title>{{.}}</title><p title="{{.}}">{{.}}</p>`)
 	f.Fuzz(func(t *testing.T, s string) {
 		if strings.ContainsAny(s, "\x00\r") {
-			return // which HTML has no way to say
+			return // HTML cannot express these characters
 		}
 		var tokens, attributes []string
 		z := html.NewTokenizer(strings.NewReader(page.Format(s)))

@@ -85,7 +85,7 @@ type tableReader struct {
 	isOpen  bool  // the columns were chosen
 	want    []string
 	indexes []int               // indexes of the columns, for TSV and Parquet
-	formats []columns.Formatter // for Parquet
+	formats []columns.Formatter // formatters of Parquet columns
 	text    []byte              // text of a Parquet cell
 	cells   []Cell
 }

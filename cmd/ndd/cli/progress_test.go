@@ -28,7 +28,7 @@ func TestAmounts(t *testing.T) {
 	}{
 		{BytesUnit, 0, 0, 0, "0 B"},
 		{BytesUnit, 10 * mib, 0, time.Second / 2, "10 MiB"},
-		{BytesUnit, 10 * mib, 0, 2 * time.Second, "10 MiB, 5.0 MiB/s"}, // of a pipe
+		{BytesUnit, 10 * mib, 0, 2 * time.Second, "10 MiB, 5.0 MiB/s"}, // a pipe
 		{BytesUnit, 10 * mib, 30 * mib, 2 * time.Second, "10 MiB / 30 MiB, 5.0 MiB/s, 4s left"},
 		{BytesUnit, 30 * mib, 30 * mib, 2 * time.Second, "30 MiB / 30 MiB, 15 MiB/s"},
 		{BytesUnit, 40 * mib, 30 * mib, 2 * time.Second, "40 MiB / 30 MiB, 20 MiB/s"}, // a file that grew

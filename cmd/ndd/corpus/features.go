@@ -98,7 +98,7 @@ func learnIDF(ctx context.Context, g *cli.Files, inputs []string, c ingest.Confi
 	if err := g.CheckOutput(out, idfColumns...); err != nil {
 		return err
 	}
-	documents := map[string]int{} // by feature
+	documents := map[string]int{} // number of documents with each feature
 	report, partly := withFeatures(ctx, g, inputs, c, texts, func(features []string) error {
 		for _, f := range features {
 			documents[f]++

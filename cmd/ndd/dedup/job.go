@@ -11,6 +11,6 @@ type job struct {
 	flags *flags
 	*settings
 
-	work  *cli.Work   // of --work; nil without it
+	work  *cli.Work   // folder of --work; nil without the flag
 	skips input.Tally // input that was not read
 }

@@ -26,7 +26,7 @@ var reportPage string
 // Limits of the content of a report.
 const (
 	reportExamples = 12  // pairs side by side
-	reportClusters = 100 // in the list of the largest, and sources
+	reportClusters = 100 // number of sources, and of clusters in the list of the largest
 	reportSources  = 12  // rows and columns of the matrix; the rest is one more
 )
 
@@ -49,7 +49,7 @@ type report struct {
 type reportTotals struct {
 	Documents, Kept, Dropped, Clusters, Known string
 
-	Share string // of the documents that is dropped, in percent
+	Share string // share of the dropped documents, in percent
 	Short int
 }
 
@@ -64,7 +64,7 @@ type reportSettings struct {
 type reportSize struct {
 	Label               string
 	Clusters, Documents int
-	Width               string // of the bar, in percent
+	Width               string // width of the bar, in percent
 }
 
 type reportCluster struct {

@@ -59,7 +59,7 @@ address, which requires --token-file. Only one server at a time can use an index
 
 func newServe(g *cli.Files) *cobra.Command {
 	s := &serveRun{g: g, options: server.Options{Version: g.Version, Scrub: scrubTime}}
-	s.docs.Format, s.docs.MaxDocument = "auto", "64MiB" // as 'ndd fingerprint' has them
+	s.docs.Format, s.docs.MaxDocument = "auto", "64MiB" // the defaults of 'ndd fingerprint'
 	cmd := &cobra.Command{
 		Use:   "serve [flags] [-i INDEX] [--load INPUT...]",
 		Short: "Answer queries and take documents over HTTP",

@@ -17,7 +17,7 @@ type admission struct {
 	limits                    bounds
 	transfers                 *admit.Transfers
 	queries, batches, inserts *admit.Gate
-	waits                     *prometheus.HistogramVec // at gates
+	waits                     *prometheus.HistogramVec // waiting times at the gates
 }
 
 // newAdmission makes the gates. A query takes a few microseconds. Twice as many queries as processors keep the

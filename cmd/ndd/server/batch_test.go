@@ -50,7 +50,7 @@ func TestAnswersAreTheOracle(t *testing.T) {
 				last.IDs = append(last.IDs, id)
 				last.Documents++
 				of.Documents++
-				// as in doc.go
+				// the layout in doc.go
 				rows.WriteString(little([]uint64{uint64(h.Query), h.Fingerprint, uint64(h.Distance), uint64(h.Row)}))
 				fmt.Fprintf(&lines, `{"query":%d,"fingerprint":%q,"distance":%d,"id":%q}`+"\n", h.Query, f, h.Distance, id)
 			}

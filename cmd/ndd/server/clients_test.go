@@ -103,7 +103,7 @@ func TestPausedUploads(t *testing.T) {
 	limits := bounds{Queue: waitMax, Body: 1 << 20, Answer: 1 << 20, RequestMemory: 16 << 20, times: patient}
 	b := startWith(t, newIndex(t, 3, nil, []uint64{0}), "", limits)
 	var slow []net.Conn
-	for range 32 { // of nearly 1 MiB each: many times a client's 4 MiB
+	for range 32 { // 32 bodies of nearly 1 MiB, many times the 4 MiB of a client
 		c := dialRaw(t, b, "")
 		// It may be refused, or ended, while it is sent.
 		fmt.Fprintf(c, "POST /v1/insert HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s",
@@ -112,7 +112,7 @@ func TestPausedUploads(t *testing.T) {
 	}
 	must.Eventually(t, "the share is used up", func() bool { return b.transfers.Held() >= 3<<20 })
 	large := fmt.Sprintf(`{"id": "large", "fingerprint": "00000000ffffffff"%s}`, strings.Repeat(" ", 900_000))
-	must.Eventually(t, "a large body beside them", func() bool { // as soon as they have paused for long enough
+	must.Eventually(t, "a large body beside them", func() bool { // the pauses are long enough now
 		a, err := b.Client().Do(b.request(t, "/v1/insert", "", large))
 		if err != nil { // it was refused while it was sent
 			return false
@@ -156,7 +156,7 @@ func TestConnectionTimesOut(t *testing.T) {
 		limits := bounds{Queue: waitMax, times: patient}
 		c.set(&limits.times)
 		b := startWith(t, named(t, 4000), "", limits)
-		io.WriteString(dialRaw(t, b, ""), c.text) // on a slow machine it is ended before all was sent
+		io.WriteString(dialRaw(t, b, ""), c.text) // a slow server may close the connection before all was sent
 		must.Eventually(t, c.name+" is waited for", func() bool { n := b.front.now(); return n.Accepted == 1 && n.Open == 0 })
 		must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 	}
@@ -201,7 +201,7 @@ func TestRunLimitsConnections(t *testing.T) {
 		defer c.Close()
 		all = append(all, c)
 		must.Eventually(t, "it is accepted", func() bool { return s.front.now().Accepted == uint64(i+1) })
-		time.Sleep(30 * time.Millisecond) // which is idle for the server
+		time.Sleep(30 * time.Millisecond) // the connection is idle for the server
 	}
 	for i, c := range all {
 		wait := waitMax

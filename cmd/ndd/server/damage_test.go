@@ -34,7 +34,7 @@ import (
 // continues to work.
 func TestIndexLosesItsEnd(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		return // which refuses to truncate a file that is in use
+		return // the system refuses to truncate a file in use
 	}
 	prints := sets.Uniform(200_000, 5)
 	dir := buildIndex(t, prints, false)

@@ -19,7 +19,7 @@ type observer struct {
 	metrics   *metrics
 	log       *slog.Logger
 	accessLog *accessLog    // nil: none
-	stall     time.Duration // for each piece of an answer
+	stall     time.Duration // limit for sending each piece of an answer
 }
 
 // observe counts, times and logs requests. It answers a panic with status 500, so a panic ends only its own request.

@@ -101,7 +101,7 @@ func errorProblem(err error) *problem {
 			"nothing can be inserted; queries are answered: "+err.Error()).retry(10).because(err)
 	case errors.Is(err, engine.ErrClosed):
 		return newProblem(http.StatusServiceUnavailable, err.Error()).retry(5)
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled): // the context of this request has ended
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled): // the context of this request
 		return newProblem(http.StatusServiceUnavailable, err.Error()).retry(1)
 	}
 	return newProblem(http.StatusInternalServerError, err.Error())

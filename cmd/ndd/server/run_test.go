@@ -31,7 +31,7 @@ import (
 type serverRun struct {
 	t       *testing.T
 	stop    context.CancelFunc
-	lines   chan string // of standard output
+	lines   chan string // lines of standard output
 	ended   chan error
 	journal *journal
 	hangup  chan os.Signal
@@ -249,7 +249,7 @@ func TestUnixSocket(t *testing.T) {
 	left, err := net.Listen("unix", path)
 	must.Do(t, err)
 	left.(*net.UnixListener).SetUnlinkOnClose(false)
-	left.Close() // as a killed server leaves it
+	left.Close() // like a killed server, leave the socket
 	load := loads(t, []uint64{7})
 	r := runServer(t, Options{Listen: "unix:" + path}, load)
 	if line := r.readyLine(); !strings.Contains(line, "curl -s --unix-socket "+path+" http://localhost/v1/") {

@@ -19,7 +19,7 @@ type Index struct {
 
 // A Match is a document with a similar set.
 type Match struct {
-	Doc          uint32 // in order of [Builder.Add]
+	Doc          uint32 // number of the document, in the order of [Builder.Add]
 	Size, Shared int    // signatures
 	Frequent     bool   // the sets differ, and none of the shared signatures finds candidates; see Index.Count
 }

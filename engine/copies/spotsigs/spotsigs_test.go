@@ -91,7 +91,7 @@ func TestSpecification(t *testing.T) {
 		var b strings.Builder
 		n := random.IntN(60)
 		if i == 0 {
-			n = 2 * wordsMax // more than the Selector keeps
+			n = 2 * wordsMax // more words than the Selector remembers
 		}
 		for range n {
 			if random.IntN(3) == 0 {

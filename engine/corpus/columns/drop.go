@@ -17,7 +17,7 @@ import (
 // A remainder is what remains of a page.
 type remainder struct {
 	repetitions, definitions []byte // a level of each value; nil: the column has none
-	count, rows              int    // of values, nulls among them; of rows that begin in the page
+	count, rows              int    // values, including nulls; rows that begin in the page
 	values                   encoding.Values
 }
 

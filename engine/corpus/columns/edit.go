@@ -29,7 +29,7 @@ func (f *File) Place(group, column int) (from, to int64, err error) {
 type Page struct {
 	Header        *format.PageHeader
 	Head, Body    []byte // the header and the rest as in the file; after Edit empty if no row remains
-	Values, Nulls int    // of the dropped rows, after Edit
+	Values, Nulls int    // dropped values and nulls, after Edit
 
 	chunk   *columnChunk
 	stream  *stream

@@ -44,8 +44,8 @@ type File struct {
 
 // Limits bound the memory for a file, without its footer.
 type Limits struct {
-	PageBytes  int64 // of a decompressed page
-	ValueBytes int64 // of a value; 0: as PageBytes. Longer values are cut to one byte more than the limit
+	PageBytes  int64 // maximum size of a decompressed page
+	ValueBytes int64 // maximum size of a value; 0 means PageBytes. Longer values are cut to one byte more than the limit
 }
 
 // Open reads and checks the footer, of at most 256 MiB. The caller closes the file, and owns the reader.

@@ -233,7 +233,7 @@ func (s *stream) named(err error) error {
 	return err
 }
 
-// fetch reads the next page as it is, and returns its header, also as the file has it.
+// fetch reads the next page without decompressing it. It returns the header, decoded and as bytes of the file.
 func (s *stream) fetch() (h *format.PageHeader, head []byte, err error) {
 	s.number++
 	h, head, err = s.header()
@@ -271,7 +271,7 @@ func isData(h *format.PageHeader) bool {
 // open decompresses and checks the page that was fetched.
 func (s *stream) open(h *format.PageHeader) (b body, err error) {
 	switch {
-	case h.Type == format.IndexPage, h.Type > format.DataPageV2: // which nothing needs
+	case h.Type == format.IndexPage, h.Type > format.DataPageV2: // these pages are not needed
 	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
 		b.values, err = s.dictionary(h)
 	case h.Type == format.DataPage && h.DataPageHeader.Valid:

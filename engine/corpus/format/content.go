@@ -15,7 +15,7 @@ import (
 type Content struct {
 	io.Reader
 	Packing unpack.Packing
-	Fast    bool // as [unpack.IsFast] reports it
+	Fast    bool // result of [unpack.IsFast]
 	Rows    bool // its documents are parts of it: lines, records, JSON objects
 	List    bool // it is JSON: between its documents there may be commas
 	Members bool // it is WARC: if it is compressed, each record is compressed separately
@@ -30,7 +30,7 @@ type Content struct {
 	r      *unpack.Reader
 	format Format
 	err    error // why the format is unknown
-	head   Head  // of the units that have been read
+	head   Head  // head of the units that were read
 }
 
 // Close closes the file.

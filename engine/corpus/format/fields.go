@@ -50,7 +50,7 @@ func (o *Options) countObject(raw []byte, texts, ids fieldCount) {
 		isNumber := len(value) > 0 && (value[0] == '-' || value[0] >= '0' && value[0] <= '9')
 		if (isText || isEmpty) && o.TextField == "" && slices.Contains(names, string(name)) {
 			if texts[string(name)]++; isText {
-				texts[string(name)] += heldMax // more than all empty ones
+				texts[string(name)] += heldMax // any text counts more than all empty ones
 			}
 		}
 		if slices.Contains(IDFields, string(name)) {

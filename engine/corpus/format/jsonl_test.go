@@ -255,7 +255,7 @@ func TestFieldChoice(t *testing.T) {
 	for name, c := range map[string]struct {
 		in    string
 		opts  Options
-		texts int // of documents with the text "good" and the ID "i"
+		texts int // number of documents with the text "good" and the ID "i"
 		skips int
 	}{
 		"null first":      {`{"id":"i","text":null}` + "\n" + many(`{"id":"i","text":"good"}`), Options{}, 30, 1},

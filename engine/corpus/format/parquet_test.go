@@ -281,9 +281,9 @@ func TestParquetNoText(t *testing.T) {
 // TestDamagedRowGroup: the lost rows of a row group are counted and reported with column and page. The other row groups
 // are read.
 func TestDamagedRowGroup(t *testing.T) {
-	data := table(t, 120)                      // in row groups of 40
-	magic, at := []byte("\x28\xb5\x2f\xfd"), 0 // of compressed pages, which the texts have
-	half := bytes.Count(data, magic) / 2       // of them: in the second row group
+	data := table(t, 120)                      // row groups have 40 rows
+	magic, at := []byte("\x28\xb5\x2f\xfd"), 0 // magic of compressed pages, which the texts have
+	half := bytes.Count(data, magic) / 2       // half of the pages: in the second row group
 	for range half {
 		at += 1 + bytes.Index(data[at+1:], magic)
 	}

@@ -105,10 +105,10 @@ func TestPieces(t *testing.T) {
 	for i, line := range lines {
 		frames = z.EncodeAll([]byte(line), frames)
 		if i == 3 {
-			frames = append(frames, "\x51\x2a\x4d\x18\x03\x00\x00\x00abc"...) // to be skipped
+			frames = append(frames, "\x51\x2a\x4d\x18\x03\x00\x00\x00abc"...) // a frame to skip
 		}
 		var b bytes.Buffer
-		s, err := zstd.NewWriter(&b, zstd.WithEncoderCRC(i%2 == 0)) // without the size of its content
+		s, err := zstd.NewWriter(&b, zstd.WithEncoderCRC(i%2 == 0)) // frames without the size of their content
 		must.Do(t, err)
 		io.WriteString(s, line)
 		s.Flush()

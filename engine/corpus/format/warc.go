@@ -200,7 +200,7 @@ func warcUnit(headers textproto.MIMEHeader, opts *Options) (u Unit, reason *inpu
 	contentType := headers.Get("Content-Type")
 	switch kind {
 	case "response":
-		u.format = httpResponse // or another protocol: then the block is the answer of the server
+		u.format = httpResponse // another protocol: the block is the answer of the server
 		if strings.Contains(mediaType(contentType), "http") {
 			contentType = ""
 		}

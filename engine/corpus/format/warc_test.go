@@ -230,12 +230,12 @@ func TestResumedWARC(t *testing.T) {
 		}
 	}
 	try("sound", -1, members)
-	bits, flips := []byte{1, 32, 1}, long.Or(1, 2) // of each byte
+	bits, flips := []byte{1, 32, 1}, long.Or(1, 2) // bits to flip in each byte
 	for i, m := range members {
 		packed := slices.Clone(members)
 		for at := range m {
 			if i == 0 && at < 3 {
-				continue // that is no gzip
+				continue // the result is no gzip file
 			}
 			for _, bit := range bits[at%2 : at%2+flips] {
 				b := []byte(m)
@@ -292,7 +292,7 @@ func TestWrongLengths(t *testing.T) {
 	nested := crawled("http://a/nested", "200 OK\nContent-Type: text/plain", "About records:\n"+sound(7)+"Was it clear?")
 	tree(t, nil)
 	for what, parts := range map[string]struct {
-		broken []int // which of the parts
+		broken []int // numbers of the broken parts
 		parts  []string
 	}{
 		"one byte less":       {[]int{1}, []string{sound(0), wrong(sound(1), -1), sound(2)}},
@@ -322,7 +322,7 @@ func TestWrongLengths(t *testing.T) {
 					want = append(want, uri)
 				}
 			}
-			if name == "one.warc.gz" && what == "garbage" { // as in a damaged member, which only its end shows
+			if name == "one.warc.gz" && what == "garbage" { // only the end of a damaged member shows the damage
 				want = want[1:]
 			}
 			must.Do(t, os.WriteFile(name, []byte(file), 0o644))

@@ -156,7 +156,7 @@ func (b *batch) Weight() int64 { return b.bytes }
 type item struct {
 	unit      format.Unit
 	number    int             // argument of Want, or unnumbered or noUnit
-	doc       format.Document // without its text
+	doc       format.Document // document without its text
 	textBytes int
 	result    any
 	err       error // error of the scanner or of the extraction; a *input.Skip need not end the run

@@ -36,7 +36,7 @@ type hadoopCommand struct {
 	ctx    context.Context
 	cmd    *exec.Cmd
 	errors tail
-	end    error // of Read, once the command has ended
+	end    error // error of Read after the command has ended
 	n      int64 // bytes read
 	bytes  int64 // bytes that are due; -1 if unknown
 }
@@ -47,7 +47,7 @@ type hadoopFile struct {
 	file     File
 	copyOnce sync.Once
 	temp     *os.File // a copy, once ReadAt was called
-	err      error    // of the copy
+	err      error    // error of the copy
 }
 
 // openHDFS opens a file for reading.

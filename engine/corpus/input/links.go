@@ -41,7 +41,7 @@ func (l *links) follow(root, path string) (File, *Skip) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return no(Special, "a symbolic link that leads nowhere")
-	case err != nil: // such as a loop
+	case err != nil: // for example, a loop
 		return no(Special, "a symbolic link: %w", bareCause(err))
 	case info.IsDir():
 		return no(Special, "a symbolic link to a folder, which is read only where it is named itself")

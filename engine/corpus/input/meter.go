@@ -11,7 +11,7 @@ import (
 // concurrent use.
 type Meter struct {
 	Files     atomic.Int64
-	Bytes     atomic.Int64 // on disk, before decompression
+	Bytes     atomic.Int64 // bytes of files on disk, before decompression
 	Documents atomic.Int64 // documents whose results were handed on
 
 	mu      sync.Mutex

@@ -15,7 +15,7 @@ import (
 // read by another process. The division depends only on the names and sizes of the files: each file, the
 // largest first, is added to the share with the fewest bytes so far.
 type Share struct {
-	Number, Of int    // from 0; how many there are
+	Number, Of int    // number from 0; number of shares
 	Files      int    // number of files of the share
 	Digest     uint64 // digest of the names and sizes of all files; all shares of the same inputs have the same one
 

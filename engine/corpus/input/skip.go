@@ -31,7 +31,7 @@ func (r Reason) LosesData() bool { return r != Hidden && r != NoPage && r != Aga
 // Skip is one thing that did not become a document. It is an error that a caller may pass over.
 type Skip struct {
 	Source string // file
-	Line   int    // from 1; 0 if it is the whole file
+	Line   int    // line or row, from 1; 0 if the whole file is skipped
 	// offset in the decompressed file at which it begins, if it is a WARC record, a value of a JSON file, or the
 	// unreadable part of a file
 	At     int64

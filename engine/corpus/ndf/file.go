@@ -27,7 +27,7 @@ type File struct {
 
 	hasHashes      bool
 	unmarkedHashes []Hash // nil without hashes
-	idBytes        uint64 // of an .ndf file
+	idBytes        uint64 // size of the IDs of an .ndf file
 
 	hasIDs   bool     // for fingerprints as text: the lines have IDs
 	unmarked []string // for fingerprints as text: IDs of documents without a fingerprint

@@ -170,7 +170,7 @@ func TestBadFiles(t *testing.T) {
 			t.Errorf("%s: %v", c.file, err)
 		}
 	}
-	f, err := Open(at("odd.bin"), OpenOptions{Raw: true}) // without the part of a number
+	f, err := Open(at("odd.bin"), OpenOptions{Raw: true}) // the last, incomplete number was removed
 	if err != nil || f.Len() != 5 || len(ids(t, f.IDs)) > 0 || f.Recipe() != nil {
 		t.Fatal(f, err)
 	}

@@ -29,7 +29,7 @@ const blockBytes = 2 << 20
 type packer struct {
 	threads    int
 	blockBytes int
-	free       chan *block      // not in use; nil before its first use
+	free       chan *block      // unused blocks; nil before the first use
 	zstd       [2]*zstd.Encoder // the second one is fast
 }
 

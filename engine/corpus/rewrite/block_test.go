@@ -23,9 +23,9 @@ import (
 // member of its own, even if it is shorter or longer than a block.
 func TestPacker(t *testing.T) {
 	var content strings.Builder
-	var starts []int64 // of records that stay
+	var starts []int64 // offsets of the kept records
 	var cuts []cut
-	var records []string // that stay
+	var records []string // kept records
 	for i := range 12 {
 		from := int64(content.Len())
 		fmt.Fprintf(&content, "%s%d\n", strings.Repeat("record ", i*i%11), i)

@@ -73,7 +73,7 @@ type contentCopy struct {
 
 	b     *block
 	begun bool   // a member has bytes and no end
-	from  int64  // where the member begins in the content
+	from  int64  // offset of the member in the content
 	same  bool   // the member has all bytes of the content after from, and no others
 	some  bool   // a member has ended
 	long  bool   // the member is longer than a block

@@ -42,7 +42,7 @@ func TestCopy(t *testing.T) {
 		"2/table.csv":     "id,text\n",
 		"2/empty.jsonl":   "",
 		"3/c.txt.gz":      all["in/3/c.txt.gz"],
-		"3/picture.bin":   "\x00\x01", // not judged
+		"3/picture.bin":   "\x00\x01", // a binary file is not judged
 	}
 	t.Chdir(t.TempDir())
 	for name, content := range all {

@@ -121,7 +121,7 @@ func (k *fileCopy) sayUncut(documents int) {
 // copyRows copies a file with many documents while reading it.
 func (k *fileCopy) copyRows(content *format.Content) error {
 	if content.Packing.CopyEnding() != "" && !k.isJudgeable() {
-		return k.copyUnjudged() // without a change of its name
+		return k.copyUnjudged() // so that the name does not change
 	}
 	var fields *fieldText
 	if k.fields != nil {

@@ -18,7 +18,7 @@ import (
 type Job struct {
 	Inputs    []string
 	Options   format.Options   // options of the earlier reading of the inputs
-	FileUnits ingest.ReadFiles // from the report of an earlier reading; nil if there was none
+	FileUnits ingest.ReadFiles // field of the report of an earlier reading; nil if there was none
 	Threads   int
 	Memory    uint64 // limit for blocks and content that is decompressed ahead, at least LeastBytes; 0: no limit
 
@@ -108,7 +108,7 @@ func (j *Job) copyFiles(ctx context.Context, options format.Options, produce par
 	if err != nil {
 		return err
 	}
-	decoders := unpack.NewDecoders(threads, ahead) // also for one thread, because decoders know where frames begin
+	decoders := unpack.NewDecoders(threads, ahead) // one thread uses decoders, too, because they find the starts of frames
 	return parallel.Each(ctx, parallel.Options{Workers: threads}, produce,
 		func(ctx context.Context, files iter.Seq[*fileCopy]) error {
 			extractor := format.NewExtractor(ctx, options)

@@ -9,7 +9,7 @@ import (
 // A Verdict says what a copy leaves out of a document. The zero value leaves out nothing.
 type Verdict struct {
 	Drop bool           // the whole document
-	Cuts []format.Range // or these parts of its text
+	Cuts []format.Range // parts of its text to cut instead
 
 	Note int // number of the document for [Fields].Values; 0: the document is unknown
 }

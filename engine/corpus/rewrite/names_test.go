@@ -16,7 +16,7 @@ func TestNames(t *testing.T) {
 	for _, c := range []struct {
 		inputs []string
 		root   string // "" where there must be an error
-		says   string // of the error
+		says   string // text of the error
 	}{
 		{[]string{"a.jsonl"}, ".", ""},
 		{[]string{"d/a.jsonl", "f/a.jsonl"}, ".", ""},

@@ -313,7 +313,7 @@ func TestSum(t *testing.T) {
 		hashes := rapid.SliceOfN(rapid.SampledFrom(pool), 0, 70).Draw(t, "hashes")
 		weight := rapid.OneOf(rapid.Uint32Range(0, 3), rapid.Uint32(), rapid.Just(^uint32(0)))
 		weights := rapid.SliceOfN(weight, len(hashes), len(hashes)).Draw(t, "weights")
-		n := len(hashes) / 3 // of words
+		n := len(hashes) / 3 // number of words
 		got := elect(&counter{hashes: hashes[:n], times: weights[:n]}, &counter{hashes: hashes[n:], times: weights[n:]})
 		if want := sumOracle(hashes, weights); got != want {
 			t.Fatalf("weights %v: %v, want %v", weights, got, want)

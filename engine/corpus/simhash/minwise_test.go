@@ -189,7 +189,7 @@ func TestCost(t *testing.T) {
 	must.CostAtMost(t, 16, plain, []string{"a\u0301", "e\u0301 ", "\u0e33", "ก\u0e33", "\u1100\u1161", "😀", "🇩🇪", "👨\u200d👩", "\u200d",
 		"\u00ad", "x\ufe0f", "𝔘", "ﬃ", "ｶﾞ", "丽", "a\u0301\u0302\u0323", "éa’", "\u3300", "½", "a½", "\U0001d15e", "a\xff", "\xff"}, fingerprint)
 	must.CostAtMost(t, 30, plain, []string{"\ufdfa", "\ufdfa "}, fingerprint)
-	row := func(first, count rune, letter string) string { // in an order that no normal form has
+	row := func(first, count rune, letter string) string { // no normal form has this order
 		var b strings.Builder
 		for i := range rune(5000) {
 			if b.WriteRune(first + i*i%1009%count); i%4 == 3 {

@@ -206,7 +206,7 @@ type counter struct {
 type counterSlot struct {
 	hash       uint64
 	generation uint32
-	index      uint32 // into hashes and times
+	index      uint32 // index into hashes and times
 }
 
 const (

@@ -37,7 +37,7 @@ func TestList(t *testing.T) {
 		}
 		var q Query
 		q.Begin(&l, s)
-		at := rapid.IntRange(0, len(numbers)).Draw(r, "at") // in two parts, the second counted from its first one
+		at := rapid.IntRange(0, len(numbers)).Draw(r, "at") // two parts; the second one is counted from its start
 		got := q.Similar(0, slices.Clone(numbers[:at]))
 		for _, n := range q.Similar(at, slices.Clone(numbers[:len(numbers)-at])) {
 			got = append(got, n+uint32(at))

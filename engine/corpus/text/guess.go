@@ -16,7 +16,7 @@ import (
 // A guess recognises an encoding: the right decoding contains more of its languages' frequent
 // characters than any other.
 type guess struct {
-	name     string // as the HTML standard has it
+	name     string // name in the HTML standard
 	enc      encoding.Encoding
 	common   string  // characters that are common
 	sure     string  // frequent characters of any case, by which it is compared with the declared encoding

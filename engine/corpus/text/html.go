@@ -18,7 +18,7 @@ import (
 type pageText struct {
 	out       []byte
 	space     bool // white space is due before the next character
-	breakLine bool // and it is a line break
+	breakLine bool // the separator is a line break
 	pre       int  // depth of pre elements
 	pageBytes int  // bytes of the page: hardly any text is longer
 
@@ -194,7 +194,7 @@ func (p *pageText) text(s []byte) {
 			}
 			p.flushSpace()
 			if len(p.out)+i > cap(p.out) {
-				p.out = slices.Grow(p.out, max(p.pageBytes-len(p.out), i)) // at once, since growing takes as much again
+				p.out = slices.Grow(p.out, max(p.pageBytes-len(p.out), i)) // allocate at once, because growing would double the memory
 			}
 			p.out = append(p.out, s[:i]...)
 			s = s[i:]

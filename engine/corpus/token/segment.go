@@ -61,7 +61,7 @@ func (s *Scanner) spaced(chunk []byte, start int, isASCII bool) {
 		begin, class, size, isWord := i, classOther, 0, false
 		for ; i < len(chunk); i += size {
 			r := rune(chunk[i])
-			if size = 1; r >= 0xc0 && r < 0xe0 { // as in runeAt, which is not inlined
+			if size = 1; r >= 0xc0 && r < 0xe0 { // a copy of runeAt, which is not inlined
 				r, size = r&0x1f<<6|rune(chunk[i+1]&0x3f), 2
 			} else if r >= 0xe0 {
 				r, size = runeAt(chunk, i)

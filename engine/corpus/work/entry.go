@@ -94,7 +94,7 @@ var errEntry = errors.New("an entry that makes no sense")
 
 type decoder struct {
 	store.Fields
-	source string // of the last document
+	source string // source of the last document
 }
 
 func (d *decoder) next() (e ingest.Entry, err error) {

@@ -57,7 +57,7 @@ func TestCheckAndInsertWaiting(t *testing.T) {
 				return x.writer.room != nil
 			})
 			if round%2 == 0 {
-				time.Sleep(5 * time.Millisecond) // for all of them to wait, mostly
+				time.Sleep(5 * time.Millisecond) // time in which, usually, all of them begin to wait
 			}
 			free()
 		})
@@ -152,7 +152,7 @@ func TestCheckAndInsertBesideRefusal(t *testing.T) {
 		x.writer.mu.Lock()
 		p := x.writer.prepare(&x.writer.pending)
 		_, err := p.add(rows.Doc{ID: "undone"})
-		at, failed := x.writer.commit(&p.change) // as an insert that waits for the disk
+		at, failed := x.writer.commit(&p.change) // as during an insert that waits for the disk
 		x.writer.mu.Unlock()
 		if err != nil || failed != nil {
 			t.Fatal(err, failed)
@@ -285,7 +285,7 @@ var groupModel = porcupine.Model{
 type listInput struct {
 	list int
 	op   string // insert, delete, delete prefix, query
-	mask uint64 // which documents
+	mask uint64 // set of the documents
 }
 
 // listMasks are the documents that the prefix of each half of a list has.

@@ -15,7 +15,7 @@ import (
 type clockTest struct {
 	*Index
 	dir       string
-	ttl       time.Duration // of documents that say nothing else
+	ttl       time.Duration // default time to live of documents
 	system    atomic.Int64  // both clocks, in ns
 	monotonic atomic.Int64
 	jumps     int

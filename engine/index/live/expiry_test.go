@@ -82,7 +82,7 @@ func TestExpiredSegments(t *testing.T) {
 	}
 	e.insert(t, 0, "in memory")
 	files := func() int {
-		entries, err := filepath.Glob(filepath.Join(e.dir, "*[^l]")) // without logs
+		entries, err := filepath.Glob(filepath.Join(e.dir, "*[^l]")) // all files except logs
 		must.Do(t, err)
 		return len(entries)
 	}

@@ -35,7 +35,7 @@ func (w *modelTest) list(name string) {
 	defer v.Release()
 	next, listed, expiring := rows.DocID(0), 0, uint64(0)
 	for doc := range w.m.expires {
-		if _, ok := w.m.docs[doc]; ok { // and not deleted
+		if _, ok := w.m.docs[doc]; ok { // deleted documents are left out
 			expiring++
 		}
 	}
@@ -137,7 +137,7 @@ func TestListedErrors(t *testing.T) {
 		ctx     context.Context
 		noDocs  bool
 		maxRows uint64
-		bytes   uint64 // of memory
+		bytes   uint64 // size of the memory
 		want    error
 	}{
 		"taker":        {t.Context(), false, 100, 1 << 30, enough},

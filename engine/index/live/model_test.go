@@ -25,7 +25,7 @@ import (
 type model struct {
 	next     rows.DocID
 	docs     map[rows.DocID]rows.Doc
-	expires  map[rows.DocID]rows.Time // of those that do
+	expires  map[rows.DocID]rows.Time // time of expiry of the documents that expire
 	now      rows.Time
 	verifies bool // documents have sketches, and unlike ones are not near
 }
@@ -377,7 +377,7 @@ func TestModel(t *testing.T) {
 			if want := 2 + perSegment*len(m.Segments); len(left) > want+1 { // manifest, lock, files of segments, the log's end
 				t.Errorf("%d files are left, want %d: %v", len(left), want, left)
 			}
-			x, err := Open(t.Context(), w.dir, OpenOptions{simulation: simulation{now: w.now}}) // for reading
+			x, err := Open(t.Context(), w.dir, OpenOptions{simulation: simulation{now: w.now}}) // open the index for reading
 			must.Do(t, err)
 			w.x = x
 			w.check("opening for reading")

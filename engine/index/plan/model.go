@@ -85,7 +85,7 @@ func workOn(s *Sample, md model, t permute.Table, n float64, k int, e entry) wor
 	if t.Radius > 0 {
 		keys := table.SampleOf(s.under(t.Mask), md.layout(), n, w.leading)
 		if p := keys.PlanProbes(t.Leading(), t.Radius, k); p.Leading > w.leading {
-			w = newWork(t, p.Leading, n, k, e) // like the table itself
+			w = newWork(t, p.Leading, n, k, e) // the same number of leading bits as the table itself
 		}
 	}
 	w.candidates = min(n, n*s.share(t.Mask, w.leading, t.Radius)/w.probes)

@@ -90,7 +90,7 @@ type Option struct {
 	Fits     bool         `json:"fits"`     // within the memory limit
 	Frontier bool         `json:"frontier"` // faster than all smaller ones, by more than the model may err
 	Parts    []table.Part `json:"-"`        // parts of one table
-	work     []work       // of each table
+	work     []work       // work in each table
 }
 
 // A Cost is the cost of an option: bytes, and nanoseconds per query.

@@ -209,7 +209,7 @@ func checkSkewed(t *testing.T, set sets.Set, s *segment.Segment, k int) {
 	if slices.SortFunc(got, order); !slices.Equal(got, want) {
 		t.Fatalf("%s, k = %d: %d matches, a linear scan finds %d", set.Name, k, len(got), len(want))
 	}
-	const matchBytes = (24 + 16) * 8 // of a table and of the segment, in lists that grow by a quarter at a time
+	const matchBytes = (24 + 16) * 8 // one match of a table and one of the segment, in lists that grow by a quarter at a time
 	if took, most := allocated()-before, uint64(8<<20+matchBytes*len(want)); took > most {
 		t.Errorf("%s, k = %d: %d queries with %d matches allocate %d bytes, %d are due at most", set.Name, k,
 			len(queries), len(want), took, most)

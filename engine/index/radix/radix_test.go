@@ -181,7 +181,7 @@ func TestDistinct(t *testing.T) {
 				t.Run(fmt.Sprintf("n=%d/%s/threads=%d", n, name, threads), func(t *testing.T) {
 					memory, got := make([]uint64, n), make([]uint64, len(want))
 					var mu sync.Mutex
-					ends := map[int]int{n: n} // of rooms, by where they begin
+					ends := map[int]int{n: n} // end of each room, by its start
 					count, err := Distinct(t.Context(), memory, Chunks{src}, Options{Mask: mask, Threads: threads},
 						func(b Bucket) error {
 							copy(got[b.Rank:b.Rank+len(b.Keys)], b.Keys)

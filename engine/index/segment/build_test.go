@@ -77,7 +77,7 @@ func TestSameFile(t *testing.T) {
 	} {
 		n := 2*roomLeast + 1000 // documents are sorted in ranges in a file
 		if name == "random" {
-			n = rangesBest*roomLeast + 1000 // and in memory
+			n = rangesBest*roomLeast + 1000 // built in memory, too
 		}
 		fingerprints := sets.Of(n, at)
 		o := Options{Design: design(t, 4), Threads: 2, Table: table.Options{Layout: table.LayoutPlanar}}

@@ -43,7 +43,7 @@ func exercise(t testing.TB, list []store.Section) {
 			for _, m := range matches[:min(len(matches), 10)] {
 				var at [1]Range
 				if err = s.Locate(at[:], []uint64{m.Fingerprint}, &c); err == nil {
-					_, err = s.AppendDocs(nil, at[0], 1000) // of no file that may go away
+					_, err = s.AppendDocs(nil, at[0], 1000) // errors of the file cannot occur
 				}
 				hostile.Says(t, "docs", err)
 			}

@@ -182,7 +182,7 @@ func (r *sourceReader) walkDocs(start, end, total uint64, f func(fingerprints []
 type repeater struct {
 	r      *sourceReader
 	f      func(fingerprints []uint64, place int) error
-	cursor docCursor // at the next fingerprint; its list is nil before the first one
+	cursor docCursor // position at the next fingerprint; its list is nil before the first one
 	rank   uint64    // rank of the next fingerprint
 	buffer [1024]uint64
 }

@@ -28,7 +28,7 @@ func inMemory(t testing.TB, fingerprints []uint64, o Options) *Segment {
 func TestSweepIsSearch(t *testing.T) {
 	t.Parallel()
 	n := long.Or(1_500, 4_000)
-	layouts := 0 // of one segment after another
+	layouts := 0 // layouts alternate between segments
 	for _, k := range []int{0, 1, 3, 5} {
 		if !long.Form() && k != 3 {
 			continue

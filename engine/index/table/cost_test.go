@@ -36,7 +36,7 @@ func TestProbingForesees(t *testing.T) {
 				queries := long.Or(32, 64)
 				agree := 0
 				for i := range queries {
-					q := keys[(i*len(keys)+rng.IntN(len(keys)))/queries] // of each part of them
+					q := keys[(i*len(keys)+rng.IntN(len(keys)))/queries] // a random key of each part
 					for _, key := range keys {
 						if bits.OnesCount64((key^q)>>(64-p.Leading)) <= radius {
 							agree++

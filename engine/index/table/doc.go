@@ -24,7 +24,7 @@
 // Package plan chooses between them. [SearchAll] searches the tables of a design together, so that the misses of all
 // probes of a query overlap.
 //
-// [Table.Probing] chooses the number of leading bits that a probe fixes, from a sample of keys. For skewed keys it
+// [Table.PlanProbes] chooses the number of leading bits that a probe fixes, from a sample of keys. For skewed keys it
 // fixes more bits, which shortens runs and multiplies flips. If probes would cost more than unpacking the table once,
 // [Scan] compares a query with every key. So a search never costs more than some scans of the table, for all keys,
 // radii and distances.

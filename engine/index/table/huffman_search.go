@@ -48,7 +48,7 @@ type huffmanPlace struct {
 
 // A huffmanHalf is the decoded part of half a block.
 type huffmanHalf struct {
-	keys  []uint64      // as from huffman.DecodeHalf, ascending from the fence
+	keys  []uint64      // keys of huffman.DecodeHalf, ascending from the fence
 	table *huffmanTable // nil if nothing is decoded
 	block int
 	whole bool // keys is the complete half

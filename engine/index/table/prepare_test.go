@@ -44,7 +44,7 @@ func TestPrepare(t *testing.T) {
 						t.Fatalf("%d keys, %d leading bits, radius %d: nothing is made in advance", n, leading, radius)
 					}
 					compareAlone(t, table, &s, want, &c)
-					part := s // as a sweep searches for some of the patterns at a time
+					part := s // a sweep searches for some of the patterns at a time
 					if part.Flips.Radius--; part.Flips.Len() > 0 {
 						some, err := search(table, &part, &c)
 						must.Do(t, err)

@@ -151,7 +151,7 @@ func Sum(parts []Part) (bytes uint64) {
 // Options selects a layout and its parameters.
 type Options struct {
 	Layout     Layout // default huffman
-	BlockBytes int    // for the huffman layout, default 1024
+	BlockBytes int    // block size of the huffman layout, default 1024
 	Threads    int    // number of packing threads, default GOMAXPROCS
 }
 

@@ -28,7 +28,7 @@ type Options struct {
 // A Set has the workers of an index and the tables that they search. It is safe for concurrent use.
 type Set struct {
 	options Options
-	nodes   []*node // in the order of the host
+	nodes   []*node // nodes in the order of the host
 
 	adding sync.Mutex // held while a segment is added
 	mu     sync.Mutex

@@ -80,7 +80,7 @@ func (c *Corpus) Jaccard(a, b int) float64 { return shingle.Jaccard(c.sets[a], c
 type Band int
 
 const (
-	Near    Band = iota // at least 0.8
+	Near    Band = iota // Jaccard similarity of at least 0.8
 	Revised             // 0.5 to 0.8
 	Heavy               // 0.2 to 0.5
 	Low                 // below 0.2

@@ -26,7 +26,7 @@ func kindOrder(kind string) int {
 // recall counts pairs within k by language, label and band.
 func recall(pairs []Pair, p *prints, bands bool) []Recall {
 	rows := map[rowKey][]int{}
-	kinds := map[string]int{} // in order of appearance
+	kinds := map[string]int{} // kinds in order of appearance
 	for i := range pairs {
 		pair := &pairs[i]
 		key := rowKey{pair.Lang, pair.Kind, ""}

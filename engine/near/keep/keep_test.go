@@ -84,7 +84,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("%d are missing", v.Documents)
 		}
 	}
-	files := Column{Missing: Missing{By: By{Policy: Newest}}} // by the times of modification
+	files := Column{Missing: Missing{By: By{Policy: Newest}}} // times of modification of the files
 	for _, modified := range []int64{0, math.MinInt64, -5, 5} {
 		files.Append(none, 0, modified)
 	}

@@ -16,12 +16,12 @@ type Policy uint8
 
 // The policies.
 const (
-	First    Policy = iota // in order of the inputs
-	Longest                // text
-	Shortest               // text
+	First    Policy = iota // the first in order of the inputs
+	Longest                // the longest text
+	Shortest               // the shortest text
 	Newest                 // a field of TimeFields or another one, or the time of modification of the file
 	Largest                // value of a field
-	Source                 // by the order of the sources
+	Source                 // the first in the order of the sources
 )
 
 // A By is a policy and the field that has its values.

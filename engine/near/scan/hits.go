@@ -14,7 +14,7 @@ type Hit struct {
 	Query       uint64 // row of Q
 	Distance    int
 	Fingerprint uint64
-	Row         uint64 // of F
+	Row         uint64 // row of F
 }
 
 // record is a hit in 24 bytes. Records that are sorted by their words are hits in the order of [Answer].

@@ -12,7 +12,7 @@ type match struct {
 	Query       uint32 // number of the distinct query
 	Distance    uint32
 	Fingerprint uint64
-	Row         uint64 // of F
+	Row         uint64 // row of F
 }
 
 const (

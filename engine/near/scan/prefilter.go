@@ -44,7 +44,7 @@ const (
 const (
 	scatterHalvesCost = 4.4  // scatter a fingerprint into two partitions
 	filterCost        = 1.6  // filter a word
-	farMapCost        = 2.0  // more a word, for each doubling of a partition's part of the map above 2^22 bits
+	farMapCost        = 2.0  // additional cost of a word for each doubling of a partition's part of the map above 2^22 bits
 	mapLineCost       = 12.0 // read a cache line of the map, once for each part of F
 	candidateCost     = 13.0 // a candidate, without its tables
 	buildLineCost     = 100  // build a cache line of the map

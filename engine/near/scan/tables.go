@@ -27,7 +27,7 @@ type tables struct {
 // A table holds the distinct queries under one permutation.
 type table struct {
 	group   int
-	find    permute.Table // as a mask over the bits of a fingerprint
+	find    permute.Table // permutation, as a mask over the bits of a fingerprint
 	perm    permute.Permutation
 	layout  layout
 	buckets asm.JoinBuckets

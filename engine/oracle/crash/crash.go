@@ -38,7 +38,7 @@ const sectorBytes = 512
 // A node is a file, or a folder with entries. The program sees entries and end.
 type node struct {
 	entries map[string]*node // nil: a file
-	end     int64            // of a file: offset of the next write without an offset
+	end     int64            // offset of the next write without an offset, for a file
 }
 
 // An event is a call that ended, or a mark.
@@ -49,7 +49,7 @@ type event struct {
 	offset int64  // write, truncate
 	data   []byte // write
 	dir    *node  // create, mkdir, rename, remove, link: the folder whose names change
-	name   string // in dir; of a rename the new one
+	name   string // name in dir; the new name for a rename
 	old    string // rename, remove: the removed name
 	mark   any
 }
@@ -166,7 +166,7 @@ func (r *Recorder) After(op *disk.Op) {
 	}
 	dir, name, n := r.resolve(op.Path)
 	if dir == nil && n == nil {
-		return // not in the base
+		return // the path is not in the base
 	}
 	switch op.Call {
 	case disk.CallCreate:
@@ -297,7 +297,7 @@ func newImage(events []event, s State) *image {
 	rng := rand.New(rand.NewPCG(uint64(s.Calls), s.Seed))
 	im := &image{names: map[*node]map[string]*node{}, data: map[*node][]byte{}}
 	all := 0                   // events that a sync of the file system covered
-	covered := map[*node]int{} // or of this file or folder
+	covered := map[*node]int{} // or the sync of this file or folder covers it
 	for _, e := range events {
 		switch {
 		case e.call != disk.CallSync:

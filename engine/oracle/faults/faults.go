@@ -124,7 +124,7 @@ func Durable(t *testing.T, calls []Call) {
 			}
 		case disk.CallWrite, disk.CallTruncate:
 			loose[c.Path] = !gone[c.Path]
-		case disk.CallSync: // of a folder: the whole file system
+		case disk.CallSync: // a sync of a folder covers its whole file system
 			for path := range loose {
 				if path == c.Path || strings.HasPrefix(path, c.Path+"/") {
 					delete(loose, path)

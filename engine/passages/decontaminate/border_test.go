@@ -100,7 +100,7 @@ func TestDistinctive(t *testing.T) {
 		items     []string
 		doc       string
 		threshold float64
-		covered   float64 // or 0 if it is no hit
+		covered   float64 // covered share, or 0 if the document is no hit
 	}{
 		{"a template with other subjects", items, strings.Join(same, " "), 0.5, 0},
 		{"a template without a subject", items, "Which of the following statements is correct?", 0.8, 0},

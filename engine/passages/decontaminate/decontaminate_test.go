@@ -202,7 +202,7 @@ func TestWork(t *testing.T) {
 	p := newPlanter(9)
 	law, question := p.text(300)+". ", p.text(20)
 	evals, dir := files.Lines(t, "items.jsonl", texts(law+question)), t.TempDir()
-	common := files.Lines(t, "common.jsonl", texts(slices.Repeat([]string{law}, 500)...)) // more than is read ahead
+	common := files.Lines(t, "common.jsonl", texts(slices.Repeat([]string{law}, 500)...)) // more documents than are read ahead
 	corpus := files.Lines(t, "docs.jsonl", texts(law, law+p.text(20), law+question))
 	x, _, err := ReadItems(t.Context(), []string{evals}, ingest.Config{}, Options{Common: 2})
 	must.Do(t, err)

@@ -38,7 +38,7 @@ type Hit struct {
 // A Document is a document with hits, in the order of their items.
 type Document struct {
 	ID, Source string
-	Line       int // as format.Document has it
+	Line       int // the field Line of format.Document
 	Hits       []Hit
 }
 

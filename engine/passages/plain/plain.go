@@ -65,8 +65,8 @@ type Reader struct {
 // A Jump is an offset in the plain text at which the original text continues at another offset.
 type Jump struct {
 	Plain  int
-	Before int // where the text before it ends
-	After  int // where the text after it begins
+	Before int // end of the text before the jump
+	After  int // start of the text after the jump
 }
 
 // NewReader returns a Reader. If room is not nil, the Reader calls it before the jumps of a text take more memory, with

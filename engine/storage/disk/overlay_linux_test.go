@@ -25,7 +25,7 @@ func TestLockBelowOverlay(t *testing.T) {
 		os.Stdin.Read(make([]byte, 1))
 		return
 	}
-	dir := t.TempDir() // on a tmpfs, since an overlay is no upper folder of another
+	dir := t.TempDir() // use a tmpfs, because an overlay cannot be the upper folder of another one
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, ""); err != nil {
 		t.Logf("nothing is tested: %v", err)
 		return

@@ -31,7 +31,7 @@ func locksBelowOverlay(folder *os.File, process string) bool {
 		process == strconv.Itoa(os.Getpid()) {
 		return false
 	}
-	locks, _ := os.ReadFile("/proc/locks") // such as "1: FLOCK  ADVISORY  WRITE 711 fe:00:131 0 EOF"
+	locks, _ := os.ReadFile("/proc/locks") // a line is like "1: FLOCK  ADVISORY  WRITE 711 fe:00:131 0 EOF"
 	for line := range strings.Lines(string(locks)) {
 		if f := strings.Fields(line); len(f) > 4 && f[1] == "FLOCK" && f[4] == process {
 			return true

@@ -51,7 +51,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		c := names.Cursor()
 		for i := range list {
-			j := i * 7919 % n // in and out of the kept block
+			j := i * 7919 % n // ordinals inside and outside the cursor's block
 			if got, err := c.ID(uint64(j)); err != nil || got != list[j] {
 				t.Fatalf("name %d: %q, %v; want %q", j, got, err, list[j])
 			}

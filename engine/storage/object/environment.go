@@ -22,8 +22,8 @@ func FromEnvironment() Config {
 }
 
 const (
-	roleDial = time.Second     // to connect to the machine's service; without such a service nothing answers
-	roleMax  = 5 * time.Second // for one response
+	roleDial = time.Second     // time to connect to the machine's service; without such a service nothing answers
+	roleMax  = 5 * time.Second // time for one response
 )
 
 // keys provides the keys of variables or of a profile, or else of the role of the machine or container. If the
@@ -57,7 +57,7 @@ func newKeys(region string) *keys {
 func (k *keys) RetrieveWithCredContext(c *credentials.CredContext) (credentials.Value, error) {
 	v, err := k.Chain.RetrieveWithCredContext(c)
 	if v.AccessKeyID == "" && k.named {
-		v, err = k.role.RetrieveWithCredContext(c) // for the error, which the chain drops
+		v, err = k.role.RetrieveWithCredContext(c) // get the error, which the chain drops
 	}
 	k.fixed = err == nil && v.Expiration.IsZero()
 	return v, err

@@ -28,7 +28,7 @@ type Run[R Number] struct {
 	count int
 	last  R // last record; valid if count > 0
 
-	maps [2]fileView // for sequential and for random reads
+	maps [2]fileView // views for sequential and for random reads
 }
 
 // Create creates an empty run in the folder dir, or in the system's default folder for temporary files if dir is

@@ -36,9 +36,9 @@ const (
 	KindFingerprints Kind = 1 // .ndf: documents' fingerprints and names
 	KindSegment      Kind = 2 // one segment of an index
 	KindManifest     Kind = 3 // the list of an index's segments
-	KindDocuments    Kind = 4 // of a segment: numbers of its documents, index of their IDs, deletions
+	KindDocuments    Kind = 4 // file of a segment: numbers of its documents, index of their IDs, deletions
 	KindSignatures   Kind = 5 // signatures of documents, to find copies
-	KindSketches     Kind = 6 // of a segment: its documents' sketches
+	KindSketches     Kind = 6 // file of a segment: its documents' sketches
 	KindWork         Kind = 7 // results for input files, to resume a run
 )
 

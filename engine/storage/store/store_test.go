@@ -77,7 +77,7 @@ func TestRoundTrip(t *testing.T) {
 	must.Do(t, err)
 	for _, b := range want {
 		w.Section("s")
-		for len(b) > 0 { // in writes of random sizes
+		for len(b) > 0 { // write in pieces of random sizes
 			n := min(len(b), 1+rng.IntN(70_000))
 			_, err = w.Write(b[:n])
 			must.Do(t, err)

@@ -234,7 +234,7 @@ func (w *Writer) wait() {
 // A checksummer computes the checksums of the sections' blocks. It receives the bytes in pieces of any length.
 type checksummer struct {
 	id      *Identity
-	sums    [][]uint64 // by section
+	sums    [][]uint64 // checksums by section
 	section int        // section of the last bytes
 	rest    []byte     // its last bytes, less than a block
 }

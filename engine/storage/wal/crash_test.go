@@ -74,7 +74,7 @@ func sequence(t testing.TB, name string, records []string, last Position) {
 // An acknowledgement has the changes that were acknowledged at a moment.
 type acknowledgement struct {
 	last Position
-	mark Mark // that is in the manifest
+	mark Mark // mark in the manifest
 }
 
 // TestPowerCut cuts the power after every call and opens the log. With sync always, all acknowledged records are

@@ -107,7 +107,7 @@ func TestFlip(t *testing.T) {
 	t.Parallel()
 	for _, end := range []bool{false, true} {
 		first, last := small(t, t.TempDir(), end)
-		tail := len(last) - 48 // where the last record's frame begins
+		tail := len(last) - 48 // start of the frame of the last record
 		if end {
 			tail = len(last) - frameHead
 		}
@@ -145,7 +145,7 @@ func TestReplayed(t *testing.T) {
 	doubled := slices.Concat(last, at(2))
 	for name, c := range map[string]struct {
 		first, last []byte
-		records     int // that are left; 0: damage
+		records     int // number of remaining records; 0 means damage
 	}{
 		"two exchanged": {first, swapped, 0},
 		"one twice":     {first, doubled, 6},
@@ -202,7 +202,7 @@ func TestHostile(t *testing.T) {
 // previous one again.
 func TestSequence(t *testing.T) {
 	first, last := small(t, t.TempDir(), false)
-	for _, to := range []uint64{0, 4, 6, 1 << 63} { // of the frame of record 5
+	for _, to := range []uint64{0, 4, 6, 1 << 63} { // values for the frame of record 5
 		changed := slices.Clone(last)
 		set(changed[headerBytes+48+16:], to)
 		repaired(changed)

@@ -40,7 +40,7 @@ func TestWithdraw(t *testing.T) {
 		t.Errorf("without an error: %v %d %v", records, last, ok)
 	}
 	rotate(t, l)
-	second := add(t, l, "record 2") // to the second file, which can be created
+	second := add(t, l, "record 2") // the second file can be created
 	rotate(t, l)
 	third, fourth := add(t, l, "record 3"), add(t, l, "record 4")
 	full.Store(true)
@@ -119,7 +119,7 @@ func TestOpenUnwritable(t *testing.T) {
 	l, _, _ := open(t, nil, dir, Options{})
 	put(t, l, "record 1")
 	put(t, l, "record 2")
-	l.file.abandon() // as a kill would
+	l.file.abandon() // like a kill
 	last := path(dir, 1)
 	must.Do(t, os.Truncate(last, int64(len(must.Read(t, last)))-8))
 	var readOnly atomic.Bool

@@ -90,7 +90,7 @@ func TestHosts(t *testing.T) {
 func secret0(i int) string { return fmt.Sprintf("token-%016d", i) }
 
 //go:embed keyring.go
-var keyringSource []byte // as it was compiled
+var keyringSource []byte // the file that was compiled
 
 // TestTokensAreComparedInConstantTime: a lookup compares a hash with all others, only with crypto/subtle. Times on a
 // busy machine cannot show that, so the test reads the code.

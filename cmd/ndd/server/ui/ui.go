@@ -29,7 +29,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 type page struct {
 	data  []byte
 	media string
-	tag   string // for If-None-Match
+	tag   string // tag for If-None-Match
 }
 
 // Pages returns the handlers of all files, by path.

@@ -44,7 +44,7 @@ type InputFile struct {
 	Bytes   int64 // size; -1 if it is unknown
 	Dropped int64 // number of dropped documents
 
-	check *xxhash.Digest // of the path, the size and the rows
+	check *xxhash.Digest // hash of the path, the size and the rows
 }
 
 // begin returns the hash of a file before its rows.

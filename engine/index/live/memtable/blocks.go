@@ -66,7 +66,7 @@ func newBlocks(K, docs int) *blocks {
 		b.shift = append(b.shift, 64-i*(64/(K+1))-width)
 	}
 	for range b.shift {
-		b.heads = append(b.heads, make([]uint64, 1<<width)) // in the Go heap, where the race detector looks
+		b.heads = append(b.heads, make([]uint64, 1<<width)) // in the Go heap, so that the race detector sees the accesses
 	}
 	return b
 }

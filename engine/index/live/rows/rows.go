@@ -27,7 +27,7 @@ type Doc struct {
 	Sketch      sketch.Sketch // sketch of its text; zero if it is unknown or the index keeps no sketches
 
 	TTL        time.Duration // time to live, rounded up to seconds; 0 is the index's default; see Forever
-	OnConflict OnConflict    // what happens if its ID is taken; 0 is the index's default
+	OnConflict OnConflict    // treatment of a taken ID; 0 is the index's default
 }
 
 // SameContent reports whether two documents have the same fingerprint and, if both have sketches, the same sketch.
