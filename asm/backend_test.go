@@ -88,7 +88,7 @@ func TestBackendsWhole(t *testing.T) {
 		for _, k := range kernels {
 			has := strings.Contains(source[b.arch], "TEXT ·"+k.name+suffixes[b.name]+"(SB)")
 			if b.arch == "amd64" {
-				// BMI2 is of both backends' processors, on general registers.
+				// Processors of both backends have BMI2, for general registers.
 				has = has || strings.Contains(source[b.arch], "TEXT ·"+k.name+"BMI2(SB)")
 			}
 			if b.arch != "" && has != slices.Contains(k.backends, b.name) {

@@ -38,7 +38,7 @@ type machine struct {
 
 func features(sets ...[]cpuid.FeatureID) []cpuid.FeatureID { return slices.Concat(sets...) }
 
-func without(set []cpuid.FeatureID, removed ...cpuid.FeatureID) []cpuid.FeatureID {
+func removeFeatures(set []cpuid.FeatureID, removed ...cpuid.FeatureID) []cpuid.FeatureID {
 	return slices.DeleteFunc(slices.Clone(set), func(f cpuid.FeatureID) bool { return slices.Contains(removed, f) })
 }
 
@@ -60,13 +60,13 @@ func machines() []machine {
 		{"Nehalem, Westmere, Silvermont", nehalem, saveSSE, Generic},
 		{"Sandy Bridge, Ivy Bridge, Bulldozer", sandy, saveAVX, Generic},
 		{"Haswell, Broadwell, Skylake, Alder Lake, Gracemont, Zen", haswell, saveAVX, AVX2},
-		{"Haswell Pentium, AVX and BMI fused off", without(haswell, cpuid.AVX, cpuid.AVX2, cpuid.BMI1, cpuid.BMI2),
+		{"Haswell Pentium, AVX and BMI fused off", removeFeatures(haswell, cpuid.AVX, cpuid.AVX2, cpuid.BMI1, cpuid.BMI2),
 			saveSSE, Generic},
 		{"Haswell, system without XSAVE", haswell, 0, Generic},
 		{"Haswell, system saves SSE only", haswell, saveSSE, Generic},
-		{"Haswell, BMI2 masked", without(haswell, cpuid.BMI2), saveAVX, Generic},
-		{"Haswell, BMI1 masked", without(haswell, cpuid.BMI1), saveAVX, Generic},
-		{"Haswell, POPCNT and LZCNT masked", without(haswell, cpuid.POPCNT, cpuid.LZCNT), saveAVX, Generic},
+		{"Haswell, BMI2 masked", removeFeatures(haswell, cpuid.BMI2), saveAVX, Generic},
+		{"Haswell, BMI1 masked", removeFeatures(haswell, cpuid.BMI1), saveAVX, Generic},
+		{"Haswell, POPCNT and LZCNT masked", removeFeatures(haswell, cpuid.POPCNT, cpuid.LZCNT), saveAVX, Generic},
 		{"Skylake server", skx, saveAVX512, AVX2},
 		{"Cascade Lake", features(skx, set(cpuid.AVX512VNNI)), saveAVX512, AVX2},
 		{"Knights Landing", knl, saveAVX512, AVX2},
@@ -76,13 +76,13 @@ func machines() []machine {
 		{"Ice Lake, system saves AVX only", ice, saveAVX, AVX2},
 		{"Ice Lake, system saves AVX and masks only", ice, 0x27, AVX2},
 		{"Ice Lake, system saves SSE only", ice, saveSSE, Generic},
-		{"Ice Lake, VPOPCNTDQ masked", without(ice, cpuid.AVX512VPOPCNTDQ), saveAVX512, AVX2},
-		{"Ice Lake, VBMI2 masked", without(ice, cpuid.AVX512VBMI2), saveAVX512, AVX2},
-		{"Ice Lake, BITALG masked", without(ice, cpuid.AVX512BITALG), saveAVX512, AVX2},
-		{"Ice Lake, VL masked", without(ice, cpuid.AVX512VL), saveAVX512, AVX2},
-		{"Ice Lake, BW masked", without(ice, cpuid.AVX512BW), saveAVX512, AVX2},
-		{"Ice Lake, DQ masked", without(ice, cpuid.AVX512DQ), saveAVX512, AVX2},
-		{"Ice Lake, BMI2 masked", without(ice, cpuid.BMI2), saveAVX512, Generic},
+		{"Ice Lake, VPOPCNTDQ masked", removeFeatures(ice, cpuid.AVX512VPOPCNTDQ), saveAVX512, AVX2},
+		{"Ice Lake, VBMI2 masked", removeFeatures(ice, cpuid.AVX512VBMI2), saveAVX512, AVX2},
+		{"Ice Lake, BITALG masked", removeFeatures(ice, cpuid.AVX512BITALG), saveAVX512, AVX2},
+		{"Ice Lake, VL masked", removeFeatures(ice, cpuid.AVX512VL), saveAVX512, AVX2},
+		{"Ice Lake, BW masked", removeFeatures(ice, cpuid.AVX512BW), saveAVX512, AVX2},
+		{"Ice Lake, DQ masked", removeFeatures(ice, cpuid.AVX512DQ), saveAVX512, AVX2},
+		{"Ice Lake, BMI2 masked", removeFeatures(ice, cpuid.BMI2), saveAVX512, Generic},
 		{"Sapphire Rapids", sapphire, saveAVX512, AVX512},
 		{"Piledriver", features(sandy, set(cpuid.BMI1)), saveAVX, Generic},
 		{"Excavator", excavator, saveAVX, AVX2},

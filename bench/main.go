@@ -48,7 +48,7 @@ type benchmark struct {
 	run   func(ctx context.Context, b *bench, r *Result) error
 }
 
-// benchmarks are those that there are, in the order of a run.
+// benchmarks lists all benchmarks in the order of a run.
 var benchmarks = []benchmark{
 	{name: "search", what: "queries online and in batches, bytes and build, by design of tables", run: search},
 	{name: "scan", what: "a batch of queries against fingerprints without an index", run: scanQueries},

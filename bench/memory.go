@@ -22,8 +22,8 @@ const memoryBytes = 1 << 30
 // memoryFigures are for one thread.
 type memoryFigures struct {
 	ReadGBps      float64 // sequential
-	DependentNs   float64 // a miss whose address the one before has to deliver
-	IndependentNs float64 // one of many misses whose addresses are known at once
+	DependentNs   float64 // latency of a miss whose address comes from the previous miss
+	IndependentNs float64 // time per miss if the addresses are known in advance
 }
 
 func (m memoryFigures) String() string {

@@ -44,7 +44,7 @@ func sound(data []byte, kind store.Kind) error {
 	return err
 }
 
-// goldenFiles are one of each kind and layout: together, every section there is.
+// goldenFiles has a file of each kind and layout. Together they have every kind of section.
 var goldenFiles = []struct {
 	kind store.Kind
 	path []string

@@ -71,7 +71,7 @@ func halves(t testing.TB) permute.Design {
 	return d
 }
 
-// inMemory is an index of one segment that never saw a disk.
+// inMemory returns an index of one segment in memory.
 func inMemory(t testing.TB, fingerprints []uint64, o segment.Options) *Index {
 	t.Helper()
 	var m sections.Memory

@@ -45,7 +45,7 @@ func (a *Arena) Placement() Placement {
 		for j := range pages {
 			pages[j] = address(a.Data) + uintptr((first+uint64(j))*stride*pageBytes)
 		}
-		if err := a.where(pages, on); err != nil {
+		if err := a.locatePages(pages, on); err != nil {
 			a.host.note("move_pages", "the place of pages is unknown: move_pages: "+err.Error())
 			return
 		}
@@ -65,9 +65,9 @@ func (a *Arena) Placement() Placement {
 	return p
 }
 
-// where writes the node of each page to on, negative for pages that are not in memory. The kernel also reports a
+// locatePages writes the node of each page to on, negative for pages that are not in memory. The kernel also reports a
 // negative number while it moves a page within a node, to make room for huge pages. So missing pages are asked again.
-func (a *Arena) where(pages []uintptr, on []int32) error {
+func (a *Arena) locatePages(pages []uintptr, on []int32) error {
 	err := a.host.call("move_pages", func() error { return movePages(pages, on) })
 	for try := 0; err == nil && try < retriesMax && slices.ContainsFunc(on, func(node int32) bool { return node < 0 }); try++ {
 		time.Sleep(time.Millisecond << try)

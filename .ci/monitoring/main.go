@@ -19,7 +19,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// suffix is what histograms add to the names of their series.
+// suffix matches the endings that histograms add to the names of their series.
 var suffix = regexp.MustCompile(`_(bucket|count|sum)$`)
 
 func main() {

@@ -78,8 +78,8 @@ func (a *author) paragraph() (sentences [][]string) {
 }
 
 // text returns a text of at least this many words.
-func (a *author) text(least int) (t prose) {
-	for n := 0; n < least; {
+func (a *author) text(wordsMin int) (t prose) {
+	for n := 0; n < wordsMin; {
 		p := a.paragraph()
 		for _, s := range p {
 			n += len(s)

@@ -82,7 +82,7 @@ func (k killTest) test(t *testing.T) {
 		if signal == os.Interrupt && status != exitInterrupted && status != exitDone && status != -1 {
 			t.Fatalf("interrupted: status %d, %v: %s", status, err, stderr)
 		}
-		there, names := k.results(out), left(t, out)
+		there, names := k.results(out), namesIn(t, out)
 		for name, data := range there {
 			if whole, final := want[name]; final && data != whole || !final && status == exitInterrupted {
 				t.Fatalf("%v: %s is there and not whole", signal, name)
@@ -168,7 +168,7 @@ func TestBuildKilled(t *testing.T) {
 		},
 		results: func(out string) map[string]string {
 			found := map[string]string{}
-			for _, name := range left(t, out) {
+			for _, name := range namesIn(t, out) {
 				if found[name] = ""; name != "index" {
 					continue
 				}

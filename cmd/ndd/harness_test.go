@@ -174,8 +174,8 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// left returns the names in a folder, hidden ones included.
-func left(t *testing.T, dir string) (names []string) {
+// namesIn returns the names in a folder, hidden ones included.
+func namesIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	must.Do(t, err)

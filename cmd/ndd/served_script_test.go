@@ -33,8 +33,8 @@ func (s *servers) serving(ts *testscript.TestScript, _ bool, args []string) {
 	fmt.Fprint(ts.Stderr(), v.messages())
 }
 
-// of returns the server that a script began last.
-func (s *servers) of(ts *testscript.TestScript) *serveProcess {
+// serverOf returns the server that a script began last.
+func (s *servers) serverOf(ts *testscript.TestScript) *serveProcess {
 	v, ok := s.running.Load(ts)
 	if !ok {
 		ts.Fatalf("no server is running")
@@ -43,7 +43,7 @@ func (s *servers) of(ts *testscript.TestScript) *serveProcess {
 }
 
 func (s *servers) post(ts *testscript.TestScript, neg bool, args []string) {
-	status, answer := s.of(ts).post(args[0], "application/json", args[1])
+	status, answer := s.serverOf(ts).post(args[0], "application/json", args[1])
 	if status == 0 || (status == http.StatusOK) == neg {
 		ts.Fatalf("%s %s: %d %s", args[0], args[1], status, answer)
 	}
@@ -51,7 +51,7 @@ func (s *servers) post(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func (s *servers) hangup(ts *testscript.TestScript, _ bool, args []string) {
-	v := s.of(ts)
+	v := s.serverOf(ts)
 	before := strings.Count(v.messages(), args[0])
 	ts.Check(v.cmd.Process.Signal(syscall.SIGHUP))
 	for range 60_000 { // a minute and more: it takes milliseconds
@@ -64,7 +64,7 @@ func (s *servers) hangup(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func (s *servers) stopping(ts *testscript.TestScript, _ bool, args []string) {
-	v := s.of(ts)
+	v := s.serverOf(ts)
 	signal := os.Signal(syscall.SIGTERM)
 	if len(args) > 0 {
 		signal = os.Kill

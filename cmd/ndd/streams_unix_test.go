@@ -42,7 +42,7 @@ func TestReaderGone(t *testing.T) {
 	if status := cmd.ProcessState.ExitCode(); status != exitPipe || said.Len() > 0 {
 		t.Errorf("status %d, %s", status, said)
 	}
-	if names := left(t, dir); len(names) != 1 {
+	if names := namesIn(t, dir); len(names) != 1 {
 		t.Errorf("%q are left", names)
 	}
 }
@@ -98,7 +98,7 @@ func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) 
 		!strings.HasSuffix(said.String(), "ndd: interrupted\n") {
 		t.Errorf("%q: status %d, %s", args, status, said)
 	}
-	if names := left(t, dir); len(names) != 1 {
+	if names := namesIn(t, dir); len(names) != 1 {
 		t.Errorf("%q: %q are left", args, names)
 	}
 	return true

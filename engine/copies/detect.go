@@ -148,7 +148,7 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 			p.A, p.B = m.docs[p.A], m.docs[p.B]
 			pair, ok := d.o.NewPair(m.method, p, d.flags(p.A, p.B)), true
 			if few := pair.Flags&(FewA|FewB) != 0; few && d.o.Method != Auto {
-				pair = pair.partly(d.covered[p.A], d.covered[p.B])
+				pair = pair.asOverlap(d.covered[p.A], d.covered[p.B])
 			} else if few && isOwn {
 				var w Pair
 				if w, ok = d.confirm(pair); min(d.covered[p.A], d.covered[p.B]) < autoCover {

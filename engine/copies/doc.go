@@ -1,6 +1,6 @@
 // Package copies finds documents that are copies of each other, as a whole or in part. A fingerprint of 64 bits finds
-// only near-duplicates of the whole; this package also finds revised pages, excerpts, digests, and pages in another
-// frame.
+// only near-duplicates of the whole; this package also finds revised pages, excerpts, digests, and pages with another
+// layout.
 //
 //	text ──► Signer (spotsigs, ccdet, winnow, shingles) ──► Sets ──► Detector: a join of each method ──► pairs ──► relations
 //	                                                            └──► Writer, File: signature files

@@ -30,8 +30,8 @@ func (o *Options) NewPair(m Method, p postings.Pair, f Flags) Pair {
 		Score: m.Measure().Similarity(a, b, shared)}
 }
 
-// partly returns the pair as an overlap: the signatures cover too little of a text. Shares are in percent.
-func (p Pair) partly(a, b uint8) Pair {
+// asOverlap returns the pair as an overlap: the signatures cover too little of a text. Shares are in percent.
+func (p Pair) asOverlap(a, b uint8) Pair {
 	p.Relation, p.coveredA, p.coveredB = Overlap, max(a, 1), max(b, 1)
 	return p
 }

@@ -64,7 +64,7 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 			b.Add(set)
 			bytes += uint64(sliceBytes*len(set) + seenBytes)
 		}
-		return t.Budget.Check(x.what(), bytes)
+		return t.Budget.Check(x.describe(), bytes)
 	})
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (j CopiesDocs) mapPart(ctx context.Context, t *task) error {
 	if err := t.sameRecipe(&j.Copies); err != nil {
 		return err
 	}
-	reserved, err := t.reserve(x.what(), bytes)
+	reserved, err := t.reserve(x.describe(), bytes)
 	if err != nil {
 		return err
 	}
@@ -101,8 +101,10 @@ type setIndex struct {
 // seenBytes is the memory of a hash in a map.
 const seenBytes = 32
 
-// what describes the index in messages.
-func (x *setIndex) what() string { return fmt.Sprintf("the index of %d sets of the part", len(x.ids)) }
+// describe describes the index in messages.
+func (x *setIndex) describe() string {
+	return fmt.Sprintf("the index of %d sets of the part", len(x.ids))
+}
 
 // add adds a document, and reports whether its set is new.
 func (x *setIndex) add(hash uint64, id []byte) bool {

@@ -181,7 +181,7 @@ func TestCopiesTies(t *testing.T) {
 	partial := l.run(mapreduce.CopiesTerms{Copies: o},
 		[]string{"a\t" + set(0, 32) + "\nb\t" + set(15, 32) + "\nc\t" + set(15, 32) + "\n"})
 	got := l.collect(l.run(mapreduce.CopiesSum{Copies: o}, []string{partial}), l.reduces)
-	same(t, "pairs", got, []string{"a\tb\toverlap\t0.5313\t0.5313\t0.5313\t32\t32\t17\twinnow\t\n",
+	requireSame(t, "pairs", got, []string{"a\tb\toverlap\t0.5313\t0.5313\t0.5313\t32\t32\t17\twinnow\t\n",
 		"a\tc\toverlap\t0.5313\t0.5313\t0.5313\t32\t32\t17\twinnow\t\n",
 		"b\tc\tduplicate\t1.0000\t1.0000\t1.0000\t32\t32\t32\twinnow\tequal\n"})
 }

@@ -186,7 +186,7 @@ func TestDedup(t *testing.T) {
 			eachSplit(t, clustered && keep == mapreduce.FirstID, func(t *testing.T, l *localCluster) {
 				lines := docLines(docs)
 				got, _ := l.dedup(lines+mapreduce.EndOf(lines), mapreduce.Dedup{Keep: keep}, mapreduce.Pairs{K: 3, Threshold: 0.7, PairsMax: 1})
-				same(t, set.Name, got, want)
+				requireSame(t, set.Name, got, want)
 			})
 		}
 	}
@@ -209,9 +209,9 @@ func TestDedupByID(t *testing.T) {
 	}
 	slices.Sort(want)
 	got, _ := newLocal(t, 3, 1).dedup(docLines(docs), mapreduce.Dedup{}, mapreduce.Pairs{K: 6, Threshold: 0.7, PairsMax: 1})
-	same(t, "without sketches", got, want)
+	requireSame(t, "without sketches", got, want)
 	got, _ = newLocal(t, 3, 1).dedup(withSketches, mapreduce.Dedup{NoSketches: true}, mapreduce.Pairs{K: 6, PairsMax: 1})
-	same(t, "sketches left out", got, want)
+	requireSame(t, "sketches left out", got, want)
 }
 
 // TestPrefilter: a first round without sketches has a smaller shuffle, and decides only documents that need no sketch.
@@ -228,7 +228,7 @@ func TestPrefilter(t *testing.T) {
 	}
 	l.options.Rows = mapreduce.DropRows
 	rows := l.collect(documents, l.reduces)
-	same(t, "rows", slices.DeleteFunc(rows, func(s string) bool { return strings.HasPrefix(s, "id\t") }), want)
+	requireSame(t, "rows", slices.DeleteFunc(rows, func(s string) bool { return strings.HasPrefix(s, "id\t") }), want)
 }
 
 // TestRounds: an omitted round, and a repeated one, are errors.
@@ -251,7 +251,7 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// pairsOf are all pairs of confirmed documents, as rows of the table.
+// pairsOf returns all pairs of confirmed documents, as rows of the table.
 func pairsOf(docs []testDoc, k int, threshold float64) (rows []string) {
 	for i := range docs {
 		for j := range docs[:i] {
@@ -292,7 +292,7 @@ func TestPairs(t *testing.T) {
 				l.options.Rows = mapreduce.PairRows
 				job := mapreduce.Pairs{K: k, Threshold: threshold, PairsMax: 1000}
 				got := l.collect(l.run(job, l.cut(docLines(docs))), l.reduces)
-				same(t, set.Name, slices.DeleteFunc(got, func(s string) bool { return strings.HasPrefix(s, "id\t") }), want)
+				requireSame(t, set.Name, slices.DeleteFunc(got, func(s string) bool { return strings.HasPrefix(s, "id\t") }), want)
 			})
 		}
 	}

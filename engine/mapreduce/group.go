@@ -190,7 +190,7 @@ func (g *group) isFarther(m match) bool { return len(g.kepts) > 0 && m.compare(g
 
 // takeEnough takes documents of a part until there are enough undecided ones.
 func (g *group) takeEnough(d *candidate, p *part, near []uint32) {
-	const some = 64 // are compared at a time
+	const some = 64 // number of documents compared at a time
 	for len(near) > 0 && (len(g.open) == 0 || g.j.PairsMax > 1) {
 		n := min(some, len(near))
 		g.take(d, p, near[:n])

@@ -39,7 +39,7 @@ func TestScan(t *testing.T) {
 		job := mapreduce.Scan{Queries: files.New(t, "q.bin", store.Bytes64(set.Queries)), K: 3}
 		want := hitLines(set, "%06d")
 		eachSplit(t, set.Name == "clustered", func(t *testing.T, l *localCluster) {
-			same(t, set.Name, l.collect(l.run(job, l.cut(fingerprintLines(set.Base))), l.reduces), want)
+			requireSame(t, set.Name, l.collect(l.run(job, l.cut(fingerprintLines(set.Base))), l.reduces), want)
 		})
 	}
 }
@@ -88,7 +88,7 @@ func TestFingerprint(t *testing.T) {
 	eachSplit(t, true, func(t *testing.T, l *localCluster) {
 		l.options.Columns = 2
 		parts := l.cut(input)
-		same(t, "lines", l.collect(l.run(job, parts), len(parts)), want)
+		requireSame(t, "lines", l.collect(l.run(job, parts), len(parts)), want)
 	})
 }
 
@@ -105,12 +105,12 @@ func TestRawBytes(t *testing.T) {
 	l := newLocal(t, 5, 3)
 	l.options.Form, l.options.File = mapreduce.RawBytes, "f.bin"
 	job := mapreduce.Scan{Queries: files.New(t, "q.bin", store.Bytes64(set.Queries)), K: 3}
-	same(t, "in order", l.collect(l.run(job, []string{strings.Join(records, "")}), l.reduces), want)
+	requireSame(t, "in order", l.collect(l.run(job, []string{strings.Join(records, "")}), l.reduces), want)
 	slices.Reverse(records[2:])
-	same(t, "two parts, one reversed", l.collect(l.run(job,
+	requireSame(t, "two parts, one reversed", l.collect(l.run(job,
 		[]string{strings.Join(records[:4], ""), strings.Join(records[4:], "")}), l.reduces), want)
 	l.options.File = ""
-	same(t, "of no known file", l.collect(l.run(job, []string{strings.Join(records, "")}), l.reduces), hitLines(set, "%d"))
+	requireSame(t, "of no known file", l.collect(l.run(job, []string{strings.Join(records, "")}), l.reduces), hitLines(set, "%d"))
 }
 
 // rawRecord returns a record as Hadoop's rawbytes passes it to a filter.
@@ -137,7 +137,7 @@ func TestOrdered(t *testing.T) {
 		last = row
 	}
 	slices.Sort(lines)
-	same(t, "hits", lines, hitLines(set, "%06d"))
+	requireSame(t, "hits", lines, hitLines(set, "%06d"))
 	err := mapreduce.Collect(t.Context(), mapreduce.Options{In: strings.NewReader("x\t1 2 3\n"), Out: &out, Ordered: true})
 	wantError(t, err, nil, `"x" is no row of a query`)
 }

@@ -72,7 +72,7 @@ func (l *likeRows) add(r record) error {
 	}
 	// Write the row.
 	l.w.Text(a.id).Text(b.id).Integer(int64(distance))
-	if err := l.like(string(like)); err != nil {
+	if err := l.writeSimilarity(string(like)); err != nil {
 		return err
 	}
 	for _, p := range []place{a, b} {
@@ -91,8 +91,8 @@ func (l *likeRows) begin(placed bool) {
 	l.placed, l.w = placed, result.NewTableWriter(l.t.w, result.TSV, l.t.Rows.columns(placed)...)
 }
 
-// like writes the similarity of two documents.
-func (l *likeRows) like(text string) error {
+// writeSimilarity writes the similarity of two documents.
+func (l *likeRows) writeSimilarity(text string) error {
 	if text == unverified {
 		l.t.counters.add(unverifiedPairs, 1)
 	}

@@ -147,8 +147,8 @@ func (l *localCluster) collect(results string, tasks int) []string {
 
 func sortedLines(text string) []string { return slices.Sorted(strings.Lines(text)) }
 
-// same compares sorted lines.
-func same(t *testing.T, what string, got, want []string) {
+// requireSame compares sorted lines.
+func requireSame(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Fatalf("%s: %d lines, want %d: %.2000s", what, len(got), len(want), cmp.Diff(want, got))

@@ -171,7 +171,7 @@ func (j CopiesSum) mapPart(ctx context.Context, t *task) error {
 type overlap struct {
 	pair   []byte
 	shared int
-	rare   bool // one of the shared signatures finds pairs
+	rare   bool // one of the shared signatures is rare enough to find pairs
 }
 
 func (j CopiesSum) reduce(ctx context.Context, t *task) error {

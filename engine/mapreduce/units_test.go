@@ -47,7 +47,7 @@ func TestUnits(t *testing.T) {
 		}
 		job := mapreduce.Units{Passages: o}
 		eachSplit(t, o.Unit.Kind == passages.Lines, func(t *testing.T, l *localCluster) {
-			same(t, o.Unit.String(), l.collect(l.run(job, l.cut(textLines(all, idInOrder))), l.reduces), want)
+			requireSame(t, o.Unit.String(), l.collect(l.run(job, l.cut(textLines(all, idInOrder))), l.reduces), want)
 		})
 	}
 	bytes := mapreduce.Units{Passages: passages.Options{Unit: passages.Unit{Kind: passages.Bytes, Length: 50}}}

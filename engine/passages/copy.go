@@ -80,7 +80,7 @@ func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrit
 			if row == end {
 				return v, nil
 			}
-			h := r.spool.at(row)
+			h := r.spool.readHead(row)
 			if h.Source != u.Source || h.Line != u.Line {
 				return v, nil // the unit is not a document
 			}
@@ -103,7 +103,7 @@ func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrit
 func (r *Result) decision(hash io.Writer, row, end int) {
 	for ; row < end; row++ {
 		if cuts := r.Document(row).Cuts; len(cuts) > 0 {
-			fmt.Fprintln(hash, r.spool.at(row).Line, cuts)
+			fmt.Fprintln(hash, r.spool.readHead(row).Line, cuts)
 		}
 	}
 }

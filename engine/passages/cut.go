@@ -50,8 +50,8 @@ func minus(cuts, others []Cut) (rest []Cut) {
 	return rest
 }
 
-// apart shortens cuts so that the words before and after each cut are not joined: one blank of the cut is kept.
-func apart(text string, cuts []Cut) (rest []Cut) {
+// keepBlanks shortens cuts so that the words before and after each cut are not joined: one blank of the cut is kept.
+func keepBlanks(text string, cuts []Cut) (rest []Cut) {
 	for _, c := range cuts {
 		from, size := separator(text, c)
 		for _, part := range []Cut{{c.From, from}, {from + size, c.To}} {

@@ -39,7 +39,7 @@ func TestApart(t *testing.T) {
 			}
 			text += part
 		}
-		if got := less(text, apart(text, cuts)); got != test[1] {
+		if got := less(text, keepBlanks(text, cuts)); got != test[1] {
 			t.Errorf("%q: %q stays, want %q", test[0], got, test[1])
 		}
 	}

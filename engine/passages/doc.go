@@ -13,7 +13,7 @@
 //	atom     the smallest part that is counted: a line, a paragraph, a sentence, a byte, or a word
 //	window   a number of atoms that follow each other in a document, such as 3 sentences or 100 bytes
 //	mark     a hash and the place where it was made
-//	repeat   windows that follow each other, and occur first somewhere in the same order
+//	repeat   consecutive windows whose first occurrences are consecutive, too
 //	span     a repeat as a range of bytes of a text
 //
 // # Units

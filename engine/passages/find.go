@@ -203,7 +203,7 @@ func (u *unitCutter) cut(text string) (at point) {
 	least, done := max(u.o.MinChars, 1), 0
 	for rest != "" && u.err == nil {
 		if len(u.points) == cap(u.points) || len(u.units) == cap(u.units) {
-			points, units := further(u.points, int(at[0]), len(text)), further(u.units, int(at[0]), len(text))
+			points, units := elementsToAdd(u.points, int(at[0]), len(text)), elementsToAdd(u.units, int(at[0]), len(text))
 			if u.err = u.room((len(u.points)+points)*16 + (len(u.units)+units)*24 + u.plain.JumpBytes()); u.err != nil {
 				break
 			}
@@ -234,10 +234,10 @@ func (o *Options) room(id string, textBytes, listBytes int) error {
 	return o.Budget.Check("cutting "+id, uint64(int64(2*textBytes+listBytes)+o.MemoryBytes))
 }
 
-// further returns the number of additional elements to allocate for a list. If the list is full, it estimates the
+// elementsToAdd returns the number of additional elements to allocate for a list. If the list is full, it estimates the
 // number for the rest of the text from the elements of its first offset bytes. Otherwise append would double the lists
 // of a large text, which would need three times their memory.
-func further[T any](list []T, offset, textBytes int) int {
+func elementsToAdd[T any](list []T, offset, textBytes int) int {
 	n := len(list)
 	if n < cap(list) {
 		return cap(list) - n

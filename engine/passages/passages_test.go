@@ -143,8 +143,8 @@ func checkStrings(t *testing.T, texts []string, r *Result, o Options) {
 	got := map[[2]int]bool{}      // windows that spans have
 	for i := range r.repeatList { // before they are cut at characters, which leaves fewer windows
 		p := &r.repeatList[i]
-		row, first := r.spool.row(p.at()), r.spool.row(p.first())
-		at, from := int(p.at()-r.spool.docs.All[row][1]), int(p.first()-r.spool.docs.All[first][1])
+		row, first := r.spool.row(p.position()), r.spool.row(p.first())
+		at, from := int(p.position()-r.spool.docs.All[row][1]), int(p.first()-r.spool.docs.All[first][1])
 		most := 0
 		for w := range int(p.windows()) {
 			s := all[texts[row][at+w:at+w+length]]
@@ -403,11 +403,11 @@ func checkUnits(t *testing.T, texts []string, r *Result, o Options) {
 		p := &r.repeatList[i]
 		place := func(atom uint64) (int, int) {
 			row := r.spool.row(atom)
-			h := r.spool.at(row)
+			h := r.spool.readHead(row)
 			return row, int(r.spool.point(&h, int(atom-h.atom))[0])
 		}
 		s := span{count: int(p.count())}
-		s.row, s.from = place(p.at())
+		s.row, s.from = place(p.position())
 		s.firstRow, s.firstFrom = place(p.first())
 		got = append(got, s)
 	}

@@ -84,27 +84,27 @@ type Place struct {
 func (r *Result) Documents() iter.Seq[Document] {
 	return func(yield func(Document) bool) {
 		for i := 0; i < len(r.repeatList); {
-			d := r.Document(r.spool.row(r.repeatList[i].at()))
+			d := r.Document(r.spool.row(r.repeatList[i].position()))
 			if !yield(d) {
 				return
 			}
-			i = r.from(d.Row + 1)
+			i = r.firstRepeat(d.Row + 1)
 		}
 	}
 }
 
-// from returns the index of the first repeat in a document of this row or a later one.
-func (r *Result) from(row int) int {
+// firstRepeat returns the index of the first repeat in a document of this row or a later one.
+func (r *Result) firstRepeat(row int) int {
 	if row >= len(r.spool.docs.All) {
 		return len(r.repeatList)
 	}
 	at := r.spool.docs.All[row][1]
-	return sort.Search(len(r.repeatList), func(i int) bool { return r.repeatList[i].at() >= at })
+	return sort.Search(len(r.repeatList), func(i int) bool { return r.repeatList[i].position() >= at })
 }
 
 // Document returns the document of a row.
 func (r *Result) Document(row int) Document {
-	h := r.spool.at(row)
+	h := r.spool.readHead(row)
 	var gone, stay []Cut // ranges of the spans to remove, and of the spans to keep
 	for s := range r.spans(&h) {
 		if h.Spans++; s.Kept {
@@ -115,7 +115,7 @@ func (r *Result) Document(row int) Document {
 	}
 	h.Cuts = minus(union(gone), union(stay))
 	if r.o.CutWords {
-		h.Cuts = apart(r.text(&h), h.Cuts)
+		h.Cuts = keepBlanks(r.text(&h), h.Cuts)
 	}
 	for i := range h.Cuts {
 		if c := &h.Cuts[i]; len(h.jumps) > 0 {
@@ -135,13 +135,13 @@ func (r *Result) Document(row int) Document {
 // the text.
 func (r *Result) Spans(row int) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
-		h := r.spool.at(row)
+		h := r.spool.readHead(row)
 		text, chars := r.text(&h), charCount{}
 		for s, c := range r.spans(&h) {
 			shift := 0 // number of bytes from the beginning of its chain to its own
 			if text != "" {
 				shift = s.From - int(c.atom-h.atom)
-				s.FromChar = chars.to(text, s.From)
+				s.FromChar = chars.count(text, s.From)
 				s.ToChar = s.FromChar + countChars(text[s.From:s.To])
 			}
 			s.First = r.place(r.spool.row(c.firstAtom), c.firstAtom, shift)
@@ -161,7 +161,7 @@ func (r *Result) Spans(row int) iter.Seq[Span] {
 func (r *Result) spans(h *head) iter.Seq2[Span, chain] {
 	return func(yield func(Span, chain) bool) {
 		width, text := r.o.Unit.width(), r.text(h)
-		for c := range r.chains(h.Row, r.repeatList[r.from(h.Row):r.from(h.Row+1)]) {
+		for c := range r.chains(h.Row, r.repeatList[r.firstRepeat(h.Row):r.firstRepeat(h.Row+1)]) {
 			s := Span{Count: int(c.count), Kept: !r.o.StrikeAll && r.stays(h.Row, c.atom, c.firstAtom)}
 			from := int(c.atom - h.atom)
 			to := from + (int(c.windows)+r.o.Unit.Length-1)*width
@@ -199,17 +199,17 @@ func (r *Result) chains(row int, own []repeat) iter.Seq[chain] {
 			for next = next.words(width); next.windows() > 0; {
 				n := uint64(0)
 				if c.windows > 0 {
-					n = r.further(row, &c, &next)
+					n = r.countFurther(row, &c, &next)
 				}
 				if n > 0 {
 					c.windows, c.count = c.windows+n, max(c.count, next.count())
-					next = next.from(n, width)
+					next = next.dropWindows(n, width)
 					continue
 				}
 				if c.windows > 0 && !yield(c) {
 					return
 				}
-				c = chain{next.at(), next.first(), next.windows(), next.count()}
+				c = chain{next.position(), next.first(), next.windows(), next.count()}
 				break
 			}
 		}
@@ -219,19 +219,19 @@ func (r *Result) chains(row int, own []repeat) iter.Seq[chain] {
 	}
 }
 
-// further returns the number of windows of the next repeat that continue the chain.
-func (r *Result) further(row int, c *chain, next *repeat) uint64 {
+// countFurther returns the number of windows of the next repeat that continue the chain.
+func (r *Result) countFurther(row int, c *chain, next *repeat) uint64 {
 	length, width := uint64(r.o.Unit.Length), uint64(r.o.Unit.width())
 	switch {
-	case length == 1 || next.at() != c.atom+c.windows*width:
+	case length == 1 || next.position() != c.atom+c.windows*width:
 		return 0
 	case next.first() == c.firstAtom+c.windows*width:
 		return next.windows()
-	case !r.o.Unit.isString() || r.stays(row, c.atom, c.firstAtom) != r.stays(row, next.at(), next.first()):
+	case !r.o.Unit.isString() || r.stays(row, c.atom, c.firstAtom) != r.stays(row, next.position(), next.first()):
 		return 0
 	}
 	text, last := r.spool.texts.All, (c.windows+length-1)*width // the last atom of the next window
-	here, there := text[c.atom+last:], text[c.firstAtom+last:r.spool.behind(r.spool.row(c.firstAtom))]
+	here, there := text[c.atom+last:], text[c.firstAtom+last:r.spool.rowEnd(r.spool.row(c.firstAtom))]
 	n, most := uint64(0), min(next.windows()*width, uint64(len(there)))
 	for n < most && here[n] == there[n] {
 		n++
@@ -249,7 +249,7 @@ func (r *Result) text(h *head) string {
 
 // place returns the place that is shift bytes after the beginning of an atom.
 func (r *Result) place(row int, atom uint64, shift int) Place {
-	h := r.spool.at(row)
+	h := r.spool.readHead(row)
 	at := int(atom-h.atom) + shift
 	if r.o.Unit.Kind != Bytes {
 		at = int(r.spool.point(&h, at/r.o.Unit.width())[0])
@@ -294,7 +294,7 @@ func inWord(r rune) bool {
 // A charCount counts the characters before an offset. It is fast if the offsets mostly ascend.
 type charCount struct{ bytes, chars int }
 
-func (c *charCount) to(text string, offset int) int {
+func (c *charCount) count(text string, offset int) int {
 	if offset < c.bytes {
 		*c = charCount{}
 	}

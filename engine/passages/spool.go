@@ -80,8 +80,8 @@ func (s *spool) row(atom uint64) int {
 	return sort.Search(len(s.docs.All), func(i int) bool { return s.docs.All[i][1] > atom }) - 1
 }
 
-// behind returns the number of the first atom after a row.
-func (s *spool) behind(row int) uint64 {
+// rowEnd returns the number of the first atom after a row.
+func (s *spool) rowEnd(row int) uint64 {
 	if row+1 < len(s.docs.All) {
 		return s.docs.All[row+1][1]
 	}
@@ -109,7 +109,7 @@ type head struct {
 	jumps []point // jumps from the plain text to the original, if atoms are bytes
 }
 
-func (s *spool) at(row int) (h head) {
+func (s *spool) readHead(row int) (h head) {
 	b := store.Fields(s.heads.All[s.docs.All[row][0]:])
 	h.Row, h.ID, h.Source = row, asString(b.Text()), asString(b.Text())
 	h.Line, h.TextBytes, h.chars, h.hash = int(b.Uvarint()), int(b.Uvarint()), int(b.Uvarint()), b.Word()
@@ -117,7 +117,7 @@ func (s *spool) at(row int) (h head) {
 		h.jumps = s.points.All[first : first+n]
 	}
 	h.atom = s.docs.All[row][1]
-	h.atoms = int(s.behind(row) - h.atom)
+	h.atoms = int(s.rowEnd(row) - h.atom)
 	return h
 }
 

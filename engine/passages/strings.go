@@ -123,7 +123,7 @@ func (p *pendingDocument) words(scanner *token.Scanner, reader *plain.Reader, te
 		for i := range tokens {
 			t := &tokens[i]
 			if len(hashes) == cap(hashes) && err == nil {
-				more := further(hashes, t.Start, len(plain))
+				more := elementsToAdd(hashes, t.Start, len(plain))
 				if err = room((len(hashes)+more)*24 + reader.JumpBytes()); err == nil {
 					hashes, p.points = slices.Grow(hashes, more), slices.Grow(p.points, more)
 				}

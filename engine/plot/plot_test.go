@@ -96,7 +96,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestTop: without Top the greatest value, or the line, is the upper end of the axis.
+// TestTop: without Top, the axis ends at the maximum of the values and the line.
 func TestTop(t *testing.T) {
 	for _, test := range []struct {
 		bars Bars

@@ -93,7 +93,7 @@ type reportExample struct {
 	A, B                       cli.PageSide
 }
 
-// reportRate is what became of a source.
+// reportRate has the counts of a source.
 type reportRate struct {
 	Source, Documents, Dropped, Rate, Kept, Share, KeptFor string
 	Width                                                  string

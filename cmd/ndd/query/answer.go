@@ -82,7 +82,7 @@ func (a *indexAnswerer) count(ctx context.Context, t *result.Tally) error {
 	})
 }
 
-// eachHit calls yield with every hit in order. The hit has its first docs documents, the row has none.
+// eachHit calls yield with every hit in order. The hit has its first docs documents; the row has no document.
 func (a *indexAnswerer) eachHit(ctx context.Context, docs int, yield func(result.Row, *engine.Hit) error) error {
 	bar := a.b.g.Progress.NewBar("answering", int64(len(a.b.queries)), cli.CountUnit)
 	defer bar.End()

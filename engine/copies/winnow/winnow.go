@@ -2,7 +2,7 @@
 // Algorithms for Document Fingerprinting", SIGMOD 2003). A row is a sequence of words. Of every [Window] successive
 // rows it selects the one with the smallest hash. Two texts with a passage of Words + Window - 1 words in common
 // select a common feature of the passage, independent of the text around it. So the features show containment, and
-// have places.
+// have positions.
 //
 //	text ──► tokens ──► rows of 5 words, or 8 characters of a script without spaces ──► hash ──► minimum of 16 ──► feature
 //

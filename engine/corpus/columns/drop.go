@@ -89,7 +89,7 @@ func (p *Page) editDictionary(f *File) error {
 			n++
 		}
 	}
-	if values, err = without(t, values, stays); err != nil {
+	if values, err = keepValues(t, values, stays); err != nil {
 		return err
 	}
 	plain, err := t.Encode(nil, values, &parquet.Plain)
@@ -151,7 +151,7 @@ func (p *Page) open(f *File) (r remainder, err error) {
 			}
 		}
 	}
-	r.values, err = without(t, values, p.keep(&r, n))
+	r.values, err = keepValues(t, values, p.keep(&r, n))
 	return r, err
 }
 
@@ -200,8 +200,8 @@ func (p *Page) keep(r *remainder, n int) (stays []bool) {
 	return stays
 }
 
-// without returns the values that stay.
-func without(t parquet.Type, v encoding.Values, stays []bool) (encoding.Values, error) {
+// keepValues returns the values that stay.
+func keepValues(t parquet.Type, v encoding.Values, stays []bool) (encoding.Values, error) {
 	data, offsets := v.Data()
 	size := map[parquet.Kind]int{parquet.Int32: 4, parquet.Float: 4, parquet.Int64: 8, parquet.Double: 8, parquet.Int96: 12,
 		parquet.FixedLenByteArray: t.Length()}[t.Kind()]

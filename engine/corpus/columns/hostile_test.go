@@ -49,7 +49,7 @@ func dataPage(rows int32, encoding format.Encoding, values []byte) page {
 			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})}, body}
 }
 
-// dictionaryPage is one with a single entry.
+// dictionaryPage returns a dictionary page with one value, which claims the given number of entries.
 func dictionaryPage(entries int32) page {
 	body := []byte("\x05\x00\x00\x00hello")
 	return page{format.PageHeader{Type: format.DictionaryPage, UncompressedPageSize: int32(len(body)),
@@ -57,8 +57,8 @@ func dictionaryPage(entries int32) page {
 		body}
 }
 
-// with changes the page.
-func (p page) with(change func(*format.PageHeader)) page { change(&p.header); return p }
+// apply changes the page.
+func (p page) apply(change func(*format.PageHeader)) page { change(&p.header); return p }
 
 // packed compresses a page that claims to have size bytes uncompressed.
 func (p page) packed(body []byte, size int32) page {
@@ -171,17 +171,17 @@ func TestHostile(t *testing.T) {
 		want string
 	}{
 		"sound": {rows(1, good), ""},
-		"a long header": {rows(1, good.with(func(h *format.PageHeader) {
+		"a long header": {rows(1, good.apply(func(h *format.PageHeader) {
 			h.DataPageHeader.V.Statistics.MinValue = make([]byte, 100_000)
 		})), ""},
 		"rows":                 {rows(1<<40, good), "row group 1 claims 1099511627776 rows"},
 		"values of the column": {column(func(m *format.ColumnMetaData) { m.NumValues = 2 }), "2 values in 1 rows"},
 		"values of a page":     {rows(9, dataPage(math.MaxInt32, format.Plain, plain)), "page 1: 2147483647 values"},
 		"missing values":       {rows(100, good), `row group 1, column "text": 99 values are missing`},
-		"negative size":        {rows(1, good.with(func(h *format.PageHeader) { h.CompressedPageSize = -100 })), "page 1: -"},
+		"negative size":        {rows(1, good.apply(func(h *format.PageHeader) { h.CompressedPageSize = -100 })), "page 1: -"},
 		"size of a page": {rows(1, good.packed(plain, math.MaxInt32)),
 			"page 1: 2147483647 bytes, the limit is 1048576"},
-		"page behind the end": {rows(1, good.with(func(h *format.PageHeader) { h.CompressedPageSize = 1 << 20 })),
+		"page behind the end": {rows(1, good.apply(func(h *format.PageHeader) { h.CompressedPageSize = 1 << 20 })),
 			"which end after the column"},
 		"column behind the end": {column(func(m *format.ColumnMetaData) { m.TotalCompressedSize = math.MaxInt64 }),
 			"bytes from byte 4 on in a file of"},
@@ -223,7 +223,7 @@ func TestHostile(t *testing.T) {
 		}}, "have one name"},
 		"second root": {schema(func(s []format.SchemaElement) []format.SchemaElement { return append(s, s[1]) }),
 			"beside the schema's root"},
-		"a page without its header": {rows(1, good.with(func(h *format.PageHeader) { h.Type = format.DataPageV2 })),
+		"a page without its header": {rows(1, good.apply(func(h *format.PageHeader) { h.Type = format.DataPageV2 })),
 			"without its header"},
 		"sound list":      {list(2, 5, listPage(5, 0, 1, 1, 2, 0, 1, 1, 1)), ""},
 		"values of a row": {list(1, 5<<20, listPage(5<<20, 0, 1, 1, 5<<20-1)), "row 1 has more than 4194304 values"},

@@ -95,13 +95,13 @@ func quotedPlaces(quoted []byte, parts []Range) (places []Range, ok bool) {
 	}
 	// A backslash that begins no escape may begin one together with the bytes after a part.
 	content, err := unquote(nil, quoted)
-	shorter, errShorter := unquote(nil, without(quoted, places))
+	shorter, errShorter := unquote(nil, removeRanges(quoted, places))
 	return places, err == nil && errShorter == nil && parts[len(parts)-1].To <= int64(len(content)) &&
-		bytes.Equal(shorter, without(content, parts))
+		bytes.Equal(shorter, removeRanges(content, parts))
 }
 
-// without returns the bytes that are in no part.
-func without(b []byte, parts []Range) (rest []byte) {
+// removeRanges returns the bytes that are in no part.
+func removeRanges(b []byte, parts []Range) (rest []byte) {
 	at := int64(0)
 	for _, p := range parts {
 		rest = append(rest, b[at:p.From]...)

@@ -200,9 +200,9 @@ func checkPlaces(t *testing.T, rng *rand.Rand, format Format, file string) {
 			parts = nil
 		}
 		all = append(all, places...)
-		want = append(want, string(without([]byte(texts[i]), parts)))
+		want = append(want, string(removeRanges([]byte(texts[i]), parts)))
 	}
-	_, got := write(string(without([]byte(file), all)))
+	_, got := write(string(removeRanges([]byte(file), all)))
 	if format == Lines { // a line has no white space at its ends, and there may be none
 		want = strings.FieldsFunc(strings.Join(want, "\n"), func(r rune) bool { return r == '\n' })
 		for i := range want {

@@ -2,7 +2,7 @@
 //
 //	input   a name from the user: a file, a folder, a pattern, an object, or - for standard input
 //	file    one file to read, by its path and the folder that the input named
-//	source  an open file, pipe or object: its bytes on disk
+//	source  an open file, pipe or object, which is read without decompression
 //	skip    a file, or a part of one, that did not become a document, with its place and the reason
 //
 //	inputs ──► Files ─────────────────► File ──► Open ──► Source
@@ -12,11 +12,11 @@
 //
 // A [Share] divides the files among several processes.
 //
-// The files of Hadoop (hdfs.go) are read by the command of its client.
+// The command of the Hadoop client reads hdfs:// inputs (hdfs.go).
 //
 // # Bad input
 //
-// An input that names nothing is an error. Anything in a folder that is no file is a [Skip], which [Files] yields in
+// An input that matches no file is an error. Anything in a folder that is no file is a [Skip], which [Files] yields in
 // its place. Package format yields skips of smaller parts. A [Tally] counts them, and a skip that loses data
 // appears in the exit status of a command.
 //

@@ -49,7 +49,7 @@ func (l *links) follow(root, path string) (File, *Skip) {
 		return no(Special, "a symbolic link to %s, which is read only where it is named itself", kindOf(info.Mode()))
 	}
 	to, from := RealPath(path), RealPath(root)
-	isBlob := slices.ContainsFunc(l.blobs, func(dir string) bool { return below(to, dir) })
+	isBlob := slices.ContainsFunc(l.blobs, func(dir string) bool { return isBelow(to, dir) })
 	if !isBlob && l.isRead(to) {
 		return no(Again, "a symbolic link to %s, which is read itself", to)
 	}
@@ -60,7 +60,7 @@ func (l *links) follow(root, path string) (File, *Skip) {
 		l.seen = map[string]string{}
 	}
 	l.seen[to] = path
-	if !below(to, from) {
+	if !isBelow(to, from) {
 		f.Outside = to
 	}
 	return f, nil
@@ -80,12 +80,12 @@ func (l *links) isRead(path string) bool {
 		}
 	}
 	return slices.ContainsFunc(l.real, func(input string) bool {
-		return below(path, input) && !strings.Contains(strings.TrimPrefix(path, input), string(filepath.Separator)+".")
+		return isBelow(path, input) && !strings.Contains(strings.TrimPrefix(path, input), string(filepath.Separator)+".")
 	})
 }
 
-// below reports whether a path is a folder or is in it.
-func below(path, dir string) bool {
+// isBelow reports whether a path is a folder or is in it.
+func isBelow(path, dir string) bool {
 	sep := string(filepath.Separator)
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, sep)+sep)
 }

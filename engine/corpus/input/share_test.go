@@ -30,7 +30,7 @@ func names(t *testing.T, s *Share, inputs ...string) (list []string) {
 func TestShare(t *testing.T) {
 	files := map[string]string{"d/a/.hidden": "x", "empty": ""}
 	for i := range 40 {
-		files[fmt.Sprintf("d/%c/f%d", 'a'+i%3, i)] = strings.Repeat("word ", i/4*(i/4)*320) // some are of one size
+		files[fmt.Sprintf("d/%c/f%d", 'a'+i%3, i)] = strings.Repeat("word ", i/4*(i/4)*320) // some have the same size
 	}
 	tree(t, files)
 	inputs, again := []string{"empty", "d/a", "d/b", "d/c"}, []string{"d/c", "d/b", "d/a", "empty"}

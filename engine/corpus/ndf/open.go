@@ -73,7 +73,7 @@ func openData(path string, raw bool) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return other(path, data, raw, unmap)
+	return openForeign(path, data, raw, unmap)
 }
 
 // read reads a stream into memory.
@@ -89,7 +89,7 @@ func read(in io.ReadCloser, name string, raw bool) (*File, error) {
 		}
 		return fromStore(file)
 	}
-	return other(name, data, raw, noUnmap)
+	return openForeign(name, data, raw, noUnmap)
 }
 
 func noUnmap() error { return nil }
@@ -110,8 +110,8 @@ func readAll(r io.Reader, name string) ([]byte, error) {
 	}
 }
 
-// other returns the file of data that ndd did not write. For raw data it ignores up to seven bytes at the end.
-func other(path string, data []byte, raw bool, unmap func() error) (f *File, err error) {
+// openForeign returns the file of data that ndd did not write. For raw data it ignores up to seven bytes at the end.
+func openForeign(path string, data []byte, raw bool, unmap func() error) (f *File, err error) {
 	switch {
 	case raw:
 		data = data[:len(data)/8*8]
@@ -222,12 +222,12 @@ func (f *File) parse() (err error) {
 }
 
 // hasOptional reports whether the section at a place is an optional one of a chunk. Another version of it is an error.
-func hasOptional(s []store.Section, at int, name, section string) (bool, error) {
-	if at >= len(s) || !strings.HasPrefix(s[at].Name, name) {
+func hasOptional(s []store.Section, index int, name, section string) (bool, error) {
+	if index >= len(s) || !strings.HasPrefix(s[index].Name, name) {
 		return false, nil
 	}
-	if s[at].Name != section {
-		return false, s[at].Corrupt(0, "%s of another version, where %q is due", strings.TrimSuffix(name, "."), section)
+	if s[index].Name != section {
+		return false, s[index].Corrupt(0, "%s of another version, where %q is due", strings.TrimSuffix(name, "."), section)
 	}
 	return true, nil
 }

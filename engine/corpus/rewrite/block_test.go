@@ -50,7 +50,7 @@ func TestPacker(t *testing.T) {
 					must.Do(t, err)
 					var out bytes.Buffer
 					c := &format.Content{Reader: strings.NewReader(content.String()), Packing: packing, Members: starts != nil}
-					must.Do(t, p.pack(t.Context(), &out, c, nil, without(cuts, starts)))
+					must.Do(t, p.pack(t.Context(), &out, c, nil, copyWithout(cuts, starts)))
 					if got := files.Unpack(t, map[string]string{name: out.String()})[name]; got != strings.Join(records, "") {
 						t.Fatalf("%s in blocks of %d: %q, want %q", name, blockBytes, got, records)
 					}
@@ -71,8 +71,8 @@ func TestPacker(t *testing.T) {
 	}
 }
 
-// without copies all but the cuts.
-func without(cuts []cut, starts []int64) func(*contentCopy) error {
+// copyWithout copies all but the cuts.
+func copyWithout(cuts []cut, starts []int64) func(*contentCopy) error {
 	return func(c *contentCopy) error {
 		return c.last(&edits{cuts: slices.Clone(cuts), starts: starts, whole: math.MaxInt64})
 	}
@@ -109,7 +109,7 @@ func TestPackerErrors(t *testing.T) {
 		p, err := newPacker(2, 4, 3)
 		must.Do(t, err)
 		if err := p.pack(t.Context(), c.out, &format.Content{Reader: c.in}, nil,
-			without([]cut{{from: 3, to: 4}}, nil)); !errors.Is(err, c.want) {
+			copyWithout([]cut{{from: 3, to: 4}}, nil)); !errors.Is(err, c.want) {
 			t.Errorf("%v, want %v", err, c.want)
 		}
 	}

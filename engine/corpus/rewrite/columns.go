@@ -49,7 +49,7 @@ func (p *packer) copyColumns(ctx context.Context, w io.Writer, content *format.C
 	if _, err := io.WriteString(w, parquetMagic); err != nil {
 		return err
 	}
-	c.at = int64(len(parquetMagic))
+	c.written = int64(len(parquetMagic))
 	o := parallel.Options{Workers: p.threads, Ahead: 4 * p.threads, Budget: pagesMax}
 	if err := parallel.Ordered(ctx, o, c.pieces, c.work, c.emit); err != nil {
 		return err
@@ -73,9 +73,9 @@ type columnCopy struct {
 	notes  []cut   // notes of rows that are not copied yet
 	row    int64   // number of rows in earlier row groups
 
-	to     io.Writer
-	at     int64 // number of bytes written
-	footer parquetformat.FileMetaData
+	to      io.Writer
+	written int64 // number of bytes written
+	footer  parquetformat.FileMetaData
 }
 
 // A columnPiece is a page, or a whole column of a row group, that is copied.
@@ -198,11 +198,11 @@ func (c *columnCopy) emit(p *columnPiece) error {
 	m := &p.column.MetaData
 	if p.page == nil {
 		first := cmp.Or(m.DictionaryPageOffset, m.DataPageOffset)
-		if m.DataPageOffset += c.at - first; m.DictionaryPageOffset > 0 {
-			m.DictionaryPageOffset = c.at
+		if m.DataPageOffset += c.written - first; m.DictionaryPageOffset > 0 {
+			m.DictionaryPageOffset = c.written
 		}
 		n, err := io.Copy(c.to, p.whole)
-		c.at += n
+		c.written += n
 		return err
 	}
 	m.NumValues -= int64(p.page.Values)
@@ -212,12 +212,12 @@ func (c *columnCopy) emit(p *columnPiece) error {
 	}
 	h := p.page.Header
 	if h.Type == parquetformat.DictionaryPage {
-		m.DictionaryPageOffset = c.at
+		m.DictionaryPageOffset = c.written
 	} else if m.DataPageOffset == 0 {
-		m.DataPageOffset = c.at
+		m.DataPageOffset = c.written
 	}
 	head, body := int64(len(p.page.Head)), int64(len(p.page.Body))
-	c.at += head + body
+	c.written += head + body
 	m.TotalCompressedSize += head + body
 	m.TotalUncompressedSize += head + int64(h.UncompressedPageSize)
 	_, err := c.to.Write(p.page.Head)

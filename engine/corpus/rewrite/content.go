@@ -61,23 +61,23 @@ func (p *packer) pack(ctx context.Context, w io.Writer, content *format.Content,
 
 // A contentCopy reads a content into blocks.
 type contentCopy struct {
-	ctx     context.Context
-	p       *packer
-	in      *format.Content
-	file    io.ReaderAt // the file, if its members can be copied unchanged
-	at      int64       // number of bytes of in that were read
-	records bool        // each record is a member
-	starts  []int64
-	fields  *fieldText // nil: none
-	yield   func(*block) bool
+	ctx       context.Context
+	p         *packer
+	in        *format.Content
+	file      io.ReaderAt // the file, if its members can be copied unchanged
+	inputRead int64       // number of bytes of in that were read
+	records   bool        // each record is a member
+	starts    []int64
+	fields    *fieldText // nil: none
+	yield     func(*block) bool
 
-	b     *block
-	begun bool   // a member has bytes and no end
-	from  int64  // offset of the member in the content
-	same  bool   // the member has all bytes of the content after from, and no others
-	some  bool   // a member has ended
-	long  bool   // the member is longer than a block
-	rest  []byte // rest of a record, for the next block
+	b         *block
+	begun     bool   // a member has bytes and no end
+	from      int64  // offset of the member in the content
+	same      bool   // the member has all bytes of the content after from, and no others
+	hasMember bool   // a member has ended
+	long      bool   // the member is longer than a block
+	rest      []byte // rest of a record, for the next block
 	jsonList
 }
 
@@ -97,7 +97,7 @@ func (c *contentCopy) all(fill func(*contentCopy) error) (err error) {
 	if err := fill(c); err != nil {
 		return err
 	}
-	c.begun = c.begun || !c.some // an empty file is a member
+	c.begun = c.begun || !c.hasMember // an empty file is a member
 	if c.end(); !c.yield(c.b) {
 		return context.Cause(c.ctx)
 	}
@@ -128,10 +128,10 @@ func (c *contentCopy) value(e *edits, from, to int64, stays bool) error {
 	if !stays && !c.dropped {
 		c.dropped = true
 		c.between.Reset()
-		if _, err := io.CopyN(&c.between, c.in, from-c.at); err != nil {
+		if _, err := io.CopyN(&c.between, c.in, from-c.inputRead); err != nil {
 			return err
 		}
-		c.at = from
+		c.inputRead = from
 	}
 	if !stays {
 		return c.discard(to)
@@ -157,20 +157,20 @@ func (c *contentCopy) last(e *edits) error {
 
 // discard skips the bytes before an offset.
 func (c *contentCopy) discard(to int64) error {
-	if _, ends := c.in.Member(c.at); ends {
+	if _, ends := c.in.Member(c.inputRead); ends {
 		c.end()
 	}
-	_, err := io.CopyN(io.Discard, c.in, to-c.at) // Discard of a reader takes an int, which may be too small
-	c.at, c.same = to, false
+	_, err := io.CopyN(io.Discard, c.in, to-c.inputRead) // Discard of a reader takes an int, which may be too small
+	c.inputRead, c.same = to, false
 	return err
 }
 
 // copy copies up to an offset, or the end of the file.
 func (c *contentCopy) copy(to int64) error {
-	for c.at < to {
+	for c.inputRead < to {
 		next := to
-		for len(c.starts) > 0 && c.starts[0] <= c.at {
-			if c.records && c.starts[0] == c.at {
+		for len(c.starts) > 0 && c.starts[0] <= c.inputRead {
+			if c.records && c.starts[0] == c.inputRead {
 				c.end()
 			}
 			c.starts = c.starts[1:]
@@ -186,19 +186,19 @@ func (c *contentCopy) copy(to int64) error {
 		if c.records && len(c.starts) > 0 {
 			next = min(next, c.starts[0])
 		} else if !c.records {
-			next = min(next, c.in.NextMember(c.at))
+			next = min(next, c.in.NextMember(c.inputRead))
 		}
 		from := len(c.b.in)
-		n, err := c.in.Read(c.b.in[from:][:min(int64(c.b.limit-from), next-c.at)])
+		n, err := c.in.Read(c.b.in[from:][:min(int64(c.b.limit-from), next-c.inputRead)])
 		if n > 0 && !c.begun {
-			c.begun, c.from, c.same = true, c.at, true
+			c.begun, c.from, c.same = true, c.inputRead, true
 		}
 		c.b.in = c.b.in[:from+n]
-		c.at += int64(n)
+		c.inputRead += int64(n)
 		switch {
 		case err == io.EOF && to == math.MaxInt64:
 			return nil
-		case err == io.EOF && c.at < to:
+		case err == io.EOF && c.inputRead < to:
 			return io.ErrUnexpectedEOF
 		case err != nil && err != io.EOF:
 			return err
@@ -212,14 +212,14 @@ func (c *contentCopy) end() {
 	if !c.begun {
 		return
 	}
-	c.begun, c.some = false, true
+	c.begun, c.hasMember = false, true
 	if c.long {
 		c.b.last, c.long = true, false
 		return
 	}
 	m := member{end: len(c.b.in)}
 	from, begins := c.in.Member(c.from)
-	if to, ends := c.in.Member(c.at); begins && ends && c.same && c.file != nil {
+	if to, ends := c.in.Member(c.inputRead); begins && ends && c.same && c.file != nil {
 		m.same, c.b.file = &format.Range{From: from, To: to}, c.file
 	}
 	if n := len(c.b.members); n > 0 && m.same != nil && c.b.members[n-1].same != nil && c.b.members[n-1].same.To == from {
@@ -230,7 +230,7 @@ func (c *contentCopy) end() {
 
 // beginMember begins a member if the file has one here. In WARC only records are members.
 func (c *contentCopy) beginMember() error {
-	if _, begins := c.in.Member(c.at); !begins || c.records {
+	if _, begins := c.in.Member(c.inputRead); !begins || c.records {
 		return nil
 	}
 	c.end()
@@ -270,25 +270,25 @@ func (c *contentCopy) hand() (err error) {
 
 // note copies up to the place for the fields of a document, and adds the fields. In CSV the offset is after the end of
 // the line, but the fields are added before it.
-func (c *contentCopy) note(at cut) error {
-	text, err := c.fields.of(at.note)
+func (c *contentCopy) note(edit cut) error {
+	text, err := c.fields.format(edit.note)
 	if err != nil || !c.fields.csv {
 		if err == nil {
-			err = c.copy(at.from)
+			err = c.copy(edit.from)
 		}
 		if err == nil {
 			err = c.put(text)
 		}
 		return err
 	}
-	if err := c.copy(at.from - 2); err != nil {
+	if err := c.copy(edit.from - 2); err != nil {
 		return err
 	}
-	tail := make([]byte, at.from-c.at)
+	tail := make([]byte, edit.from-c.inputRead)
 	if _, err := io.ReadFull(c.in, tail); err != nil {
 		return err
 	}
-	c.at = at.from
+	c.inputRead = edit.from
 	record := bytes.TrimSuffix(bytes.TrimSuffix(tail, []byte("\n")), []byte("\r"))
 	return c.put(slices.Concat(record, text, tail[len(record):]))
 }

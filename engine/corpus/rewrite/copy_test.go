@@ -58,7 +58,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestCopyWARC: records go, and those that stay are compressed each by itself, as they were.
+// TestCopyWARC: records are removed, and each kept record is compressed separately, as in the input.
 func TestCopyWARC(t *testing.T) {
 	record := func(kind, uri, date, text string) string {
 		block := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + text

@@ -88,8 +88,8 @@ func newFieldText(f *Fields, h *format.Head) *fieldText {
 	return &fieldText{fields: f, csv: h.Format == format.CSV, tabs: h.Tabs}
 }
 
-// of returns the fields of a note as text, valid until the next call.
-func (n *fieldText) of(note int) ([]byte, error) {
+// format returns the fields of a note as text, valid until the next call.
+func (n *fieldText) format(note int) ([]byte, error) {
 	n.text.Reset()
 	if note == noteNames {
 		return n.record(n.fields.names())

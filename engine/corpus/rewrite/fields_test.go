@@ -82,12 +82,12 @@ func TestNotes(t *testing.T) {
 		var out bytes.Buffer
 		c := &format.Content{Reader: strings.NewReader(content)}
 		n := newFieldText(fields, &format.Head{Format: format.CSV})
-		if err := p.pack(t.Context(), &out, c, n, without(cuts, nil)); err != nil || out.String() != want {
+		if err := p.pack(t.Context(), &out, c, n, copyWithout(cuts, nil)); err != nil || out.String() != want {
 			t.Fatalf("blocks of %d: %v, %q", blockBytes, err, out.String())
 		}
 	}
 	n := newFieldText(fields, &format.Head{Format: format.JSONL})
-	if text, err := n.of(8); string(text) != `,"n":8,"t":[1,"x"]` || err != nil {
+	if text, err := n.format(8); string(text) != `,"n":8,"t":[1,"x"]` || err != nil {
 		t.Errorf("%s %v", text, err)
 	}
 }

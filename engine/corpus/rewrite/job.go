@@ -76,7 +76,7 @@ func (j *Job) Copy(ctx context.Context, to *Target) (Report, error) {
 			units := 0
 			if j.FileUnits != nil {
 				units = j.FileUnits[len(reports)].Units
-				k.left, k.counted = units, true
+				k.unread, k.counted = units, true
 			}
 			k.judge = j.Judge(f, first, units)
 			first += units

@@ -22,7 +22,7 @@ type scanner struct {
 	report    *Report
 
 	counted bool // an earlier reading counted the units
-	left    int  // units that the earlier reading counted and this one has not read yet
+	unread  int  // units that the earlier reading counted and this one has not read yet
 	uncut   int  // documents that stay whole
 }
 
@@ -47,7 +47,7 @@ func (s *scanner) scan(content *format.Content, c *contentCopy) (e edits, err er
 
 // end returns an error if documents of the earlier reading are missing.
 func (s *scanner) end() error {
-	if s.counted && s.left != 0 || s.judge.Missing != nil && s.judge.Missing() > 0 {
+	if s.counted && s.unread != 0 || s.judge.Missing != nil && s.judge.Missing() > 0 {
 		return ingest.Changed(s.file.Path)
 	}
 	return nil
@@ -115,7 +115,7 @@ func (s *scanner) unit(e *edits, u format.Unit, c *contentCopy) error {
 
 // verdict returns the verdict about the next unit.
 func (s *scanner) verdict(u format.Unit) (Verdict, error) {
-	if s.left--; s.counted && s.left < 0 { // the earlier reading counted fewer units in this file
+	if s.unread--; s.counted && s.unread < 0 { // the earlier reading counted fewer units in this file
 		return Verdict{}, ingest.Changed(s.file.Path)
 	}
 	v, err := s.judge.Unit(s.extractor, u)

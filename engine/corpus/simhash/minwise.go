@@ -21,14 +21,14 @@ import (
 // A minwise has no counts, no floats and 512 bytes of state. A feature costs two or three multiplications and a
 // comparison that rarely changes the winner: after n features in a bin, the next one wins with probability 1/n.
 type minwise struct {
-	key    token.Key
-	weight [kinds]divisor        // divisors of tokens, by kind
-	pair   [kinds][kinds]divisor // divisors of pairs, by the kinds of both tokens; 0: no feature
-	least  int                   // minimum number of bins with a feature
-	winner [bins]uint64
-	last   uint64   // hash of the previous token, or 0
-	kind   kind     // kind of the previous token
-	hashes []uint64 // hashes of a batch of tokens
+	key     token.Key
+	weight  [kinds]divisor        // divisors of tokens, by kind
+	pair    [kinds][kinds]divisor // divisors of pairs, by the kinds of both tokens; 0: no feature
+	binsMin int                   // minimum number of bins with a feature
+	winner  [bins]uint64
+	last    uint64   // hash of the previous token, or 0
+	kind    kind     // kind of the previous token
+	hashes  []uint64 // hashes of a batch of tokens
 
 	special bool              // features must wait, because idf or collect is not nil
 	waiting []pendingFeature  // waiting features of a batch of tokens
@@ -132,7 +132,7 @@ func (r *Recipe) weights() (w weights) {
 const noWinner = ^uint64(0)
 
 func newMinwise(r *Recipe, key token.Key, t *idf) *minwise {
-	m := &minwise{key: key, least: r.MinBins, idf: t, special: t != nil}
+	m := &minwise{key: key, binsMin: r.MinBins, idf: t, special: t != nil}
 	weights := r.weights()
 	for a := range kinds {
 		m.weight[a] = divisorOf(weights.token[a])
@@ -211,7 +211,7 @@ func (m *minwise) sign() (fp Fingerprint, filled int, ok bool) {
 			filled++
 		}
 	}
-	if filled < m.least {
+	if filled < m.binsMin {
 		return 0, filled, false
 	}
 	return signed(&m.winner), filled, true

@@ -123,7 +123,7 @@ func twinFingerprint(r Recipe, text string) (fp Fingerprint, filled int) {
 	return fp, len(winners)
 }
 
-// minwiseRecipes are those with names and some of other settings.
+// minwiseRecipes returns the named minwise recipes and some with other settings.
 func minwiseRecipes() []Recipe {
 	a, b := Minwise(), MinwisePairs()
 	a.Tokeniser, a.StopWords, a.WordWeight, a.CharWeight, a.CharPairWeight, a.MinBins = TokeniserChars, "en", 1, 16, 0, 1

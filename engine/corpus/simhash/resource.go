@@ -83,7 +83,7 @@ func (r *Resource) read() (data []byte, digest string, err error) {
 }
 
 // rows calls add with each row of the file that is neither empty nor a comment. Its errors name the file and the row.
-func (r *Resource) rows(most int, add func(row string) error) error {
+func (r *Resource) rows(rowsMax int, add func(row string) error) error {
 	data, digest, err := r.read()
 	if err != nil {
 		return fmt.Errorf("%w; the recipe needs this file, with SHA-256 %s", err, r.SHA256)
@@ -102,8 +102,8 @@ func (r *Resource) rows(most int, add func(row string) error) error {
 			err = errors.New("not text in UTF-8")
 		case len(bytes.TrimSpace(line)) == 0 || line[0] == '#':
 			continue
-		case rows == most:
-			err = fmt.Errorf("more than %d rows, which is the limit", most)
+		case rows == rowsMax:
+			err = fmt.Errorf("more than %d rows, which is the limit", rowsMax)
 		default:
 			err = add(string(line))
 		}

@@ -18,8 +18,8 @@ type vocabulary struct {
 // the same file at different paths share a vocabulary.
 var vocabularies = struct {
 	sync.Mutex
-	of map[Recipe]*vocabulary
-}{of: map[Recipe]*vocabulary{}}
+	byRecipe map[Recipe]*vocabulary
+}{byRecipe: map[Recipe]*vocabulary{}}
 
 // vocabulary returns the vocabulary of a valid recipe.
 func (r *Recipe) vocabulary(hash func(token []byte) uint64) (*vocabulary, error) {
@@ -28,7 +28,7 @@ func (r *Recipe) vocabulary(hash func(token []byte) uint64) (*vocabulary, error)
 	}
 	vocabularies.Lock()
 	defer vocabularies.Unlock()
-	if v := vocabularies.of[r.Identity()]; v != nil {
+	if v := vocabularies.byRecipe[r.Identity()]; v != nil {
 		return v, nil
 	}
 	l, err := token.NewLexicon(token.Options{FoldArabic: r.Fold == FoldArabic})
@@ -53,6 +53,6 @@ func (r *Recipe) vocabulary(hash func(token []byte) uint64) (*vocabulary, error)
 		return nil, fmt.Errorf("recipe: %w", err)
 	}
 	l.Seal()
-	vocabularies.of[r.Identity()] = v
+	vocabularies.byRecipe[r.Identity()] = v
 	return v, nil
 }

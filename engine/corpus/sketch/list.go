@@ -9,19 +9,19 @@ import (
 // A List holds sketches with which others are compared. Each comparison reads one cache line. Many goroutines may
 // call [Query.Similar] if none calls [List.Append] at the same time.
 type List struct {
-	threshold float64
-	most      uint32   // maximum number of differing bits of similar min-hashes
-	sketches  []Sketch // the sketches in the order of Append
-	lines     []uint64 // min-hashes of the sketches
-	hasSets   bool     // some sketches are sets or zero
+	threshold    float64
+	differingMax uint32   // maximum number of differing bits of similar min-hashes
+	sketches     []Sketch // the sketches in the order of Append
+	lines        []uint64 // min-hashes of the sketches
+	hasSets      bool     // some sketches are sets or zero
 }
 
 // Reset removes all sketches, and sets the minimum estimated Jaccard similarity of similar sketches.
 func (l *List) Reset(threshold float64) {
 	l.threshold, l.sketches, l.lines, l.hasSets = threshold, l.sketches[:0], l.lines[:0], false
-	l.most = uint32(comparedBits)
-	for l.most > 0 && similarity(l.most) < threshold {
-		l.most--
+	l.differingMax = uint32(comparedBits)
+	for l.differingMax > 0 && similarity(l.differingMax) < threshold {
+		l.differingMax--
 	}
 }
 
@@ -74,7 +74,7 @@ func (q *Query) Similar(first int, numbers []uint32) []uint32 {
 		return left
 	}
 	for i, differing := range q.room {
-		if differing <= l.most {
+		if differing <= l.differingMax {
 			left = append(left, numbers[i])
 		}
 	}
@@ -92,7 +92,7 @@ func (q *Query) isSimilar(other *Sketch, differing uint32) bool {
 	case q.sketch.isEmpty() || other.isEmpty():
 		return q.list.threshold <= 0
 	}
-	return differing <= q.list.most
+	return differing <= q.list.differingMax
 }
 
 // comparedBits is the number of bits of a min-hash that are compared.

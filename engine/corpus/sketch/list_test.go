@@ -16,7 +16,7 @@ func TestList(t *testing.T) {
 		for j := range 3 + i%20 {
 			text += fmt.Sprintf("w%d ", j+i/20)
 		}
-		all = append(all, of(t, text))
+		all = append(all, sketchOf(t, text))
 	}
 	all = append(all, Sketch{})
 	rapid.Check(t, func(r *rapid.T) {

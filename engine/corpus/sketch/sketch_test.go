@@ -27,8 +27,8 @@ func newScanner(t testing.TB) *token.Scanner {
 	return s
 }
 
-// of returns the sketch of a text.
-func of(t testing.TB, text string) Sketch {
+// sketchOf returns the sketch of a text.
+func sketchOf(t testing.TB, text string) Sketch {
 	t.Helper()
 	scanner, s := newScanner(t), testSketcher
 	s.Begin()
@@ -138,7 +138,7 @@ func TestDefinition(t *testing.T) {
 		n := rapid.SampledFrom([]int{0, 1, 2, 3, 8, 40, 400}).Draw(r, "most")
 		parts := rapid.SliceOfN(rapid.SampledFrom(words), 0, n).Draw(r, "words")
 		text := strings.Repeat(strings.Join(parts, " ")+" ", rapid.SampledFrom([]int{1, 2, 30}).Draw(r, "times"))
-		if got, want := of(t, text), slowly(shingles(t, text)); got != want {
+		if got, want := sketchOf(t, text), slowly(shingles(t, text)); got != want {
 			r.Fatalf("%q: %x, want %x", text, got, want)
 		}
 	})
@@ -170,7 +170,7 @@ func TestGolden(t *testing.T) {
 		"敏捷的棕色狐狸跳过了懒狗。":              "[e3079056a1a15502 f9226c338f06b988 fc408ff86982a7bd 78d6c7016c32e4f8 e5f679ced0d9c84c 406a6fc9a87e225f d053d4b20755e68f 82f28d0bbc7ef830]",
 		"名称是 Thunderbolt 的产品 and so": "[a1086199d7522f83 bd6eb19a13b469f8 f55fbd16d490b53a f226c8dd41e95fb a9b530e95488c5e8 5ffbab688300df8c ecab5ea1571da07e a82061dfc3b7132c]",
 	} {
-		s := of(t, text)
+		s := sketchOf(t, text)
 		if got := fmt.Sprintf("%x", s[:]); got != want {
 			t.Errorf("%q: %s", text, got)
 		}
@@ -192,7 +192,7 @@ func TestFew(t *testing.T) {
 		{"a b c d e f g h i", "a b c d e f g h i j", 0.875, 0.04},
 		{"", "a b c d e f g h i j", 0, 0},
 	} {
-		x, y := of(t, c.a), of(t, c.b)
+		x, y := sketchOf(t, c.a), sketchOf(t, c.b)
 		j, deviation := Estimate(&x, &y)
 		back, _ := Estimate(&y, &x)
 		if math.Abs(j-c.jaccard) > 2*c.deviation+1e-9 || (deviation > 0) != (c.deviation > 0) || back != j {
@@ -219,8 +219,8 @@ func TestScripts(t *testing.T) {
 	const label = "本产品的名称是%s，生产地址是%s，使用前请仔细阅读说明书，如有疑问请联系客服人员。"
 	names := []string{"Thunderbolt Professional Workstation", "Greenfield Industrial Estate Manchester", "Marble Kitchen Utensil Collection",
 		"Riverside Manufacturing Park Birmingham"}
-	a := of(t, fmt.Sprintf(label, names[0], names[1]))
-	b := of(t, fmt.Sprintf(label, names[2], names[3]))
+	a := sketchOf(t, fmt.Sprintf(label, names[0], names[1]))
+	b := sketchOf(t, fmt.Sprintf(label, names[2], names[3]))
 	if j, _ := Estimate(&a, &b); j > 0.5 {
 		t.Errorf("different goods: %.3f", j)
 	}
@@ -266,7 +266,7 @@ func TestEstimates(t *testing.T) {
 			if j < 0.6 || j > 0.8 {
 				continue
 			}
-			x, y := of(t, a), of(t, b)
+			x, y := sketchOf(t, a), sketchOf(t, b)
 			e, _ := Estimate(&x, &y)
 			sum, square, n = sum+e-j, square+(e-j)*(e-j), n+1
 		}

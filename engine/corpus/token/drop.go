@@ -164,8 +164,8 @@ func markup(s string) int {
 }
 
 // until returns the length of s up to and including end, or 0 if the first most bytes do not contain end.
-func until(s string, end byte, most int) int {
-	return 1 + strings.IndexByte(s[:min(len(s), most)], end)
+func until(s string, end byte, limit int) int {
+	return 1 + strings.IndexByte(s[:min(len(s), limit)], end)
 }
 
 // url returns the length of the address at the start of s. The address ends at white space, quotes, brackets and

@@ -231,7 +231,7 @@ func (n *normaliser) locate(tokens []Token, origin int) {
 
 // source returns the source position of a byte in the piece before piece next. The byte is the start of a token or,
 // if isEnd is true, its end, which may be the end of the piece.
-func (n *normaliser) source(next, at int, isEnd bool) int {
+func (n *normaliser) source(next, offset int, isEnd bool) int {
 	p := piece{}
 	if next > 0 {
 		p = n.pieces[next-1]
@@ -242,5 +242,5 @@ func (n *normaliser) source(next, at int, isEnd bool) int {
 	case p.joint:
 		return p.source
 	}
-	return p.source + at - p.normal
+	return p.source + offset - p.normal
 }

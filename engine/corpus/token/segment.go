@@ -123,14 +123,14 @@ func (s *Scanner) pushWord(token []byte, start int) {
 	s.push(token, s.origin+start, s.origin+start+len(token), Word)
 }
 
-// wordly reports whether a token with r is a word: r is a letter or a number.
-func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+// isWordRune reports whether a token with r is a word: r is a letter or a number.
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // isWord reports whether a token is a word, not only white space, punctuation or symbols.
 func isWord(token []byte) bool {
 	for len(token) > 0 {
 		r, size := utf8.DecodeRune(token)
-		if wordly(r) {
+		if isWordRune(r) {
 			return true
 		}
 		token = token[size:]
@@ -143,7 +143,7 @@ func isWord(token []byte) bool {
 func (s *Scanner) pushChars(token []byte, start int) {
 	for len(token) > 0 {
 		r, size := utf8.DecodeRune(token)
-		if wordly(r) || unicode.IsMark(r) {
+		if isWordRune(r) || unicode.IsMark(r) {
 			s.pushChar(token[:size], start)
 		}
 		token, start = token[size:], start+size

@@ -9,12 +9,12 @@
 // # Damage
 //
 // The error of damaged content wraps [ErrDamaged], names the compression and says what may have happened to the file.
-// A gzip file consists of members. The next sound member after a damaged one can be read if the caller knows how its
+// A gzip file consists of members. The next intact member after a damaged one can be read if the caller knows how its
 // content begins: see [Reader.Resume].
 //
 // # Memory
 //
-// A file that claims to need more is refused: windows of zstd have at most 256 MiB, dictionaries of xz 64 MiB.
+// A zstd window has at most 256 MiB, and an xz dictionary at most 64 MiB. A file that needs more is refused.
 // [Decoders] limit the memory of content that is decompressed ahead.
 //
 // # Concurrency

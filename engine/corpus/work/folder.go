@@ -353,9 +353,9 @@ func (w *Folder) Stored(f input.File) iter.Seq2[ingest.Entry, error] {
 }
 
 // read yields entries until yield returns false.
-func (w *Folder) read(at place, yield func(ingest.Entry, error) bool) (err error) {
+func (w *Folder) read(location place, yield func(ingest.Entry, error) bool) (err error) {
 	defer store.CatchFault(&err)()
-	f, err := store.OpenOn(w.disk, filepath.Join(w.dir, at.file), store.KindWork)
+	f, err := store.OpenOn(w.disk, filepath.Join(w.dir, location.file), store.KindWork)
 	if err != nil {
 		return err
 	}
@@ -364,7 +364,7 @@ func (w *Folder) read(at place, yield func(ingest.Entry, error) bool) (err error
 	if err != nil {
 		return err
 	}
-	d := decoder{Fields: section.Data[at.from:at.to]}
+	d := decoder{Fields: section.Data[location.from:location.to]}
 	for len(d.Fields) > 0 {
 		e, err := d.next()
 		if err != nil {

@@ -103,8 +103,8 @@ func run(ctx context.Context, d *disk.Disk, in, dir string, threads, stop int, o
 // all is no limit of records.
 const all = 1 << 30
 
-// same fails the test unless the results of two runs are equal.
-func same(t *testing.T, got, want read) {
+// requireSame fails the test unless the results of two runs are equal.
+func requireSame(t *testing.T, got, want read) {
 	t.Helper()
 	if !reflect.DeepEqual(got.records, want.records) || !slices.Equal(got.skips, want.skips) {
 		t.Fatalf("%d records and skips %q, want %d and %q", len(got.records), got.skips, len(want.records), want.skips)
@@ -144,7 +144,7 @@ func TestTakeOver(t *testing.T) {
 				t.Errorf("run %d took over %d files", i, got.taken.Stored)
 			}
 			if stop == all {
-				same(t, got, want)
+				requireSame(t, got, want)
 			}
 		}
 		pieces := func() []string { names, _ := filepath.Glob(filepath.Join(dir, "*.work")); return names }
@@ -153,7 +153,7 @@ func TestTakeOver(t *testing.T) {
 		if err != nil || got.taken.Stored != 9 || !slices.Equal(pieces(), before) {
 			t.Fatalf("%v %+v, and %q after %q", err, got.taken, pieces(), before)
 		}
-		same(t, got, want)
+		requireSame(t, got, want)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestChanges(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(got.taken, want) {
 			t.Fatalf("%v: %+v, want %+v", err, got.taken, want)
 		}
-		same(t, got, sound)
+		requireSame(t, got, sound)
 	}
 	run(t.Context(), nil, in, dir, 2, all, format.Options{})
 	os.WriteFile(name("a.jsonl"), []byte(`{"text":"a new text"}`+"\n"), 0o644)
@@ -265,7 +265,7 @@ func TestBadFolder(t *testing.T) {
 	if err != nil || len(got.warned) != 1 || !strings.Contains(got.warned[0], pieces[0]) || got.taken.Stored == 9 {
 		t.Fatalf("%v %q %+v", err, got.warned, got.taken)
 	}
-	same(t, got, want)
+	requireSame(t, got, want)
 	for version, says := range map[string]string{"ndd dedup --work, version 3\n": "another version",
 		"": "it has 0 of 22 bytes"} {
 		os.WriteFile(filepath.Join(dir, versionName), []byte(version), 0o644)
@@ -294,12 +294,12 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%+v: %v, and warned %q", f, err, got.warned)
 		}
 		if err == nil {
-			same(t, got, want)
+			requireSame(t, got, want)
 		}
 		if got, err = run(t.Context(), nil, in, dir, 2, all, format.Options{}); err != nil || len(got.warned) > 0 {
 			t.Fatalf("%+v: %v %q", f, err, got.warned)
 		}
-		same(t, got, want)
+		requireSame(t, got, want)
 	}
 }
 
@@ -320,7 +320,7 @@ func TestPowerCut(t *testing.T) {
 			t.Fatalf("%v: %v %q", s, err, got.warned)
 		}
 		most = max(most, got.taken.Stored)
-		same(t, got, want)
+		requireSame(t, got, want)
 	})
 	if most == 0 {
 		t.Error("nothing was ever taken over")

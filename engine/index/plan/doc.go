@@ -7,7 +7,7 @@
 // An option is a design in a layout. A probe reads one run of a sorted table: the candidates, which are the keys that
 // share the probe's leading bits. Online is the time of a single query. In batch is the time per query among
 // hundreds. Both are for one thread and tables in memory, if half of the queries have an answer. An option is on the
-// frontier if it is faster than all smaller ones of the frontier, alone or in batches, by more than the model may err.
+// frontier if it is faster than all smaller ones of the frontier, alone or in batches, by more than the error of the model.
 //
 //	n, k, memory --+                          +-> bytes, part by part
 //	catalogue -----+--> options --model-------+-> ns online, in batch

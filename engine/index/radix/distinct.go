@@ -37,7 +37,7 @@ func Distinct(ctx context.Context, memory []uint64, in Input, o Options, f func(
 	s.order = &order{f: f, memory: memory}
 	s.order.turn.L = &s.order.mu
 	defer context.AfterFunc(ctx, func() { s.order.fail(ctx.Err()) })()
-	err := s.into(ctx, memory, nil)
+	err := s.sortInto(ctx, memory, nil)
 	if err == nil {
 		err = ctx.Err()
 	}

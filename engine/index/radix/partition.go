@@ -57,8 +57,8 @@ func newSorter[R row](in Input, o Options) *sorter[R] {
 	return s
 }
 
-// into sorts all elements into keys, and their rows into rows if s.rows is set.
-func (s *sorter[R]) into(ctx context.Context, keys []uint64, rows []R) error {
+// sortInto sorts all elements into keys, and their rows into rows if s.rows is set.
+func (s *sorter[R]) sortInto(ctx context.Context, keys []uint64, rows []R) error {
 	if len(keys) != s.len {
 		panic("radix: lengths differ")
 	}

@@ -81,7 +81,7 @@ func panicIf(err error) {
 
 // SortKeys is like [Keys] for an input in pieces. It fails if ctx ends or there is no memory for the buckets.
 func SortKeys(ctx context.Context, dst []uint64, in Input, o Options) error {
-	return newSorter[uint32](in, o).into(ctx, dst, nil)
+	return newSorter[uint32](in, o).sortInto(ctx, dst, nil)
 }
 
 // SortRows is like [Rows] for an input in pieces. keys and rows must have the length of in. R must be large enough
@@ -92,7 +92,7 @@ func SortRows[R row](ctx context.Context, keys []uint64, rows []R, in Input, o O
 	}
 	s := newSorter[R](in, o)
 	s.rows = true
-	return s.into(ctx, keys, rows)
+	return s.sortInto(ctx, keys, rows)
 }
 
 // WalkKeys calls yield with all permuted fingerprints, ascending, at most o.Room at a time. It reuses their memory

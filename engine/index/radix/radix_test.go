@@ -90,7 +90,7 @@ func sortsRows(t *testing.T, in Chunks, mask uint64, threads int, want []uint64,
 	equalRows(t, keys, rows, want, wantRows)
 }
 
-// equalRows demands that keys, and the row of each, are those that are wanted.
+// equalRows checks the keys and the row of each key.
 func equalRows[R row](t *testing.T, keys []uint64, rows []R, want []uint64, wantRows []uint32) {
 	t.Helper()
 	if len(keys) != len(want) {

@@ -2,11 +2,11 @@
 // the permuted tables of a design over the distinct fingerprints, the
 // documents of each fingerprint, and their IDs.
 //
-//	ids.ordinals   documents by (rank in table 0, row), in little more than log2 n bits each
-//	ids.firsts     a bit for each of them: first of its fingerprint?  (only with duplicates)
+//	ids.ordinals   documents, sorted by rank in table 0 and row, in little more than log2 n bits each
+//	ids.firsts     1 for the first document of each fingerprint, else 0 (only with duplicates)
 //	ids.samples    every 512th one of ids.firsts                      (only with duplicates)
 //	segment        design, layout, counts (JSON)
-//	names, names.ends  IDs by row (package idlist), when the documents have them
+//	names, names.ends  IDs by row (package idlist), if the documents have IDs
 //	t0.*, t1.* ... one table for each of the design (package table)
 //
 // A search probes every table and drops the matches that an earlier table reports (the canonical rule of

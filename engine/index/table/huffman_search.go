@@ -178,13 +178,13 @@ func (r *huffmanRound) find() {
 	}
 	r.lines = lines[:n]
 	for i, b := range r.blocks[:r.n] {
-		r.further(b, r.low[i]|^mask)
+		r.addNextLines(b, r.low[i]|^mask)
 	}
 }
 
-// further adds the lines of the block after b that contain a part of the range up to high: no lines, the lines of its
+// addNextLines adds the lines of the block after b that contain a part of the range up to high: no lines, the lines of its
 // first half, or all lines.
-func (r *huffmanRound) further(b int, high uint64) {
+func (r *huffmanRound) addNextLines(b int, high uint64) {
 	t := r.table
 	if b+1 >= len(t.last) || t.last[b] >= high {
 		return

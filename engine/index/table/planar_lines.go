@@ -110,8 +110,8 @@ func (t *planarTable) narrow(start, end, low, high uint64) (uint64, uint64) {
 	return start, max(start, end)
 }
 
-// below returns the bits of a key without its bucket.
-func (t *planarTable) below(rank uint64) uint64 {
+// lowBits returns the bits of a key without its bucket.
+func (t *planarTable) lowBits(rank uint64) uint64 {
 	return t.rest.At(rank)<<lowBits | uint64(t.directory.Low[rank])
 }
 
@@ -139,5 +139,5 @@ func (t *planarTable) key(rank, first, last uint64) (uint64, error) {
 	if !ok || j >= d.PerLine || bucket>>d.BucketBits != 0 {
 		return 0, t.corruptLine(first, "the key of rank %d is in no bucket of line %d", rank, first)
 	}
-	return bucket<<(64-d.BucketBits) | t.below(rank), nil
+	return bucket<<(64-d.BucketBits) | t.lowBits(rank), nil
 }

@@ -378,7 +378,7 @@ func (r *planarRound) settle(n int) error {
 		probe := &r.probes[h.Probe]
 		t, s := r.tables[probe.Table], &r.searches[probe.Table]
 		tail := ^uint64(0) >> t.directory.BucketBits
-		key := probe.Key&^tail | t.below(h.Pos)
+		key := probe.Key&^tail | t.lowBits(h.Pos)
 		if bits.OnesCount64((key^probe.Key)&tail) > int(probe.Limit) {
 			continue
 		}

@@ -15,7 +15,7 @@ func (t *planarTable) rank(key uint64) (uint64, error) {
 	start, end = t.narrow(start, end, key, key)
 	tail := ^uint64(0) >> t.directory.BucketBits
 	for i, low := range t.directory.Low[start:end] {
-		if rank := start + uint64(i); low == uint16(key) && t.below(rank) == key&tail {
+		if rank := start + uint64(i); low == uint16(key) && t.lowBits(rank) == key&tail {
 			return rank, nil
 		}
 	}

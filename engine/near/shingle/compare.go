@@ -109,9 +109,9 @@ func text(f *simhash.Fingerprinter, s string, own *trace, other []uint64) (t Tex
 	return t
 }
 
-func share(part, of int) float64 {
-	if of == 0 {
+func share(part, whole int) float64 {
+	if whole == 0 {
 		return 0
 	}
-	return float64(part) / float64(of)
+	return float64(part) / float64(whole)
 }

@@ -13,13 +13,13 @@ import (
 // Sets are the sets of numbered documents. Sets that do not fit into memory are in a temporary file. Many goroutines
 // may call Put and Add, and after End they may call Get. Call Close at the end.
 type Sets struct {
-	mu     sync.Mutex
-	err    error // first error
-	held   *memory.Buffer[uint64]
-	used   int                // number of elements in held
-	create func() error       // makes rest
-	rest   *spill.Run[uint64] // elements that do not fit; nil before there are any
-	at     []location         // location of each set
+	mu        sync.Mutex
+	err       error // first error
+	held      *memory.Buffer[uint64]
+	used      int                // number of elements in held
+	create    func() error       // makes rest
+	rest      *spill.Run[uint64] // elements that do not fit; nil before there are any
+	locations []location         // location of each set
 }
 
 // A location is the offset and the size of a set. Offsets in rest follow the offsets in held.
@@ -29,7 +29,7 @@ type location [2]uint64
 // set in the arena. The file is in folder dir, by default os.TempDir(), on d, by default the system's disk.
 func NewSets(a *memory.Arena, n int, bytes int64, dir string, d *disk.Disk) (*Sets, error) {
 	var err error
-	s := &Sets{at: memory.In[location](a, n, &err)}
+	s := &Sets{locations: memory.In[location](a, n, &err)}
 	if err == nil {
 		s.held, err = memory.Make[uint64](int(bytes / 8))
 	}
@@ -44,15 +44,15 @@ func NewSets(a *memory.Arena, n int, bytes int64, dir string, d *disk.Disk) (*Se
 func (s *Sets) Add(set []uint64) (i int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at = append(s.at, s.store(set))
-	return len(s.at) - 1, s.err
+	s.locations = append(s.locations, s.store(set))
+	return len(s.locations) - 1, s.err
 }
 
 // Put stores set i, which it copies.
 func (s *Sets) Put(i int, set []uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at[i] = s.store(set)
+	s.locations[i] = s.store(set)
 	return s.err
 }
 
@@ -84,7 +84,7 @@ func (s *Sets) End() error {
 // Get returns set i. It reads a set of the file into buf, so that the next use of buf overwrites it. A set that was not
 // stored is empty. A set that cannot be read is empty too, and Close returns the error.
 func (s *Sets) Get(i int, buf *[]uint64) []uint64 {
-	at, size := int(s.at[i][0]), int(s.at[i][1])
+	at, size := int(s.locations[i][0]), int(s.locations[i][1])
 	if at+size <= len(s.held.Data) {
 		return s.held.Data[at:][:size]
 	}

@@ -209,14 +209,14 @@ func (t *Table) matches(name string) (ok bool) {
 // protected reports whether a file is protected: by its name, its path or a folder above it.
 func (t *Table) protected(file string) bool {
 	ok := t.matches(path.Base(filepath.ToSlash(file)))
-	for at := range above(file) {
+	for at := range ancestors(file) {
 		ok = t.matches(filepath.ToSlash(at)) || ok
 	}
 	return ok
 }
 
-// above yields a path and the folders above it.
-func above(file string) iter.Seq[string] {
+// ancestors yields a path and the folders above it.
+func ancestors(file string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for at := file; yield(at); {
 			up := filepath.Dir(at)
@@ -248,7 +248,7 @@ func (t *Table) ofFile(file string, isDocument bool) {
 		t.fileSource = t.add(key)
 		return
 	}
-	for up := range above(key) {
+	for up := range ancestors(key) {
 		if t.fileSource = t.find(up); t.fileSource >= 0 {
 			return
 		}

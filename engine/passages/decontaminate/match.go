@@ -183,8 +183,8 @@ var hops = func() (all [][2]int) {
 	return all
 }()
 
-// further appends the runs that follow a run after gaps, forward or backward.
-func (m *matcher) further(parts []run, r run, step int) []run {
+// followGaps appends the runs that follow a run after gaps, forward or backward.
+func (m *matcher) followGaps(parts []run, r run, step int) []run {
 	it := &m.x.items[r.item]
 	at, place := r.start-1, int(r.place)-1
 	if step > 0 {
@@ -227,7 +227,7 @@ func (m *matcher) candidate(runs []run) candidate {
 	parts := append(m.parts[:0], runs...)
 	if !it.isWhole {
 		for _, r := range runs {
-			parts = m.further(m.further(parts, r, 1), r, -1)
+			parts = m.followGaps(m.followGaps(parts, r, 1), r, -1)
 		}
 	}
 	slices.SortFunc(parts, func(a, b run) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.place, b.place)) })

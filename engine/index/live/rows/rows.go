@@ -292,8 +292,8 @@ func ReplacedBy(doc DocID) Deletion { return Deletion(doc) }
 // DeletedBy returns the deletion of a document by a request. Requests are numbered from 1.
 func DeletedBy(request uint64) Deletion { return Deletion(request | byRequest) }
 
-// before reports whether a deletion was made before a moment.
-func (d Deletion) before(m Moment) bool {
+// isBefore reports whether a deletion was made before a moment.
+func (d Deletion) isBefore(m Moment) bool {
 	if d&byRequest != 0 {
 		return uint64(d&^byRequest) <= m.Deletions
 	}
@@ -352,13 +352,13 @@ func (t *Tombstones) Has(doc DocID, m Moment) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	d, ok := t.dead[doc]
-	return ok && d.before(m)
+	return ok && d.isBefore(m)
 }
 
 // Count calls yield with each document that was deleted before a moment, and counts the calls that return true.
 func (t *Tombstones) Count(m Moment, yield func(doc DocID) bool) (n uint64) {
 	t.Each(func(doc DocID, d Deletion) {
-		if d.before(m) && yield(doc) {
+		if d.isBefore(m) && yield(doc) {
 			n++
 		}
 	})

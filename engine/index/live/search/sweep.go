@@ -122,10 +122,10 @@ type BatchPlan struct {
 	Queries int
 	Threads int    // maximum number of goroutines
 	Orders  uint64 // memory for the queries in the order of a table; 0 without a sweep
-	Matches uint64 // memory for the matches of a sweep; with more matches, sweeps have fewer queries
+	Matches uint64 // memory for the matches of a sweep; 0 without a sweep. With more matches, sweeps have fewer queries
 	Answers uint64 // memory for answers and the working memory of goroutines
 
-	MatchBytes uint64 // memory for the matches of a sweep, if there is one
+	MatchBytes uint64 // limit of Matches, if there is a sweep
 }
 
 // Bytes returns the total.
