@@ -19,7 +19,7 @@ import (
 	"example.org/ndd/engine/near/dedup"
 )
 
-// corpusFiles is how many files a corpus has.
+// corpusFiles is the number of files of a corpus.
 const corpusFiles = 20
 
 // dedupCorpus copies a corpus without its near-duplicates, with one thread and with two. It does so as ndd dedup

@@ -82,7 +82,7 @@ func foretold(ctx context.Context, n uint64, d permute.Design, layout table.Layo
 type generatedBatch struct {
 	queries []uint64
 	near    []uint64 // near[i] is the fingerprint from which query i was made; 0 for none
-	times   []uint8  // times[i] counts how often query i found near[i]
+	times   []uint8  // times[i] is the number of times that query i found near[i]
 	first   answer   // answer to the first queries
 	hits    int
 }

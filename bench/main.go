@@ -93,7 +93,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 1
 }
 
-// most is how many fingerprints or queries may be asked for: more than any memory holds.
+// most is the maximum number of fingerprints or queries: more than any memory holds.
 const most = 1e12
 
 // parse parses and checks a command line, and returns the benchmarks to run.

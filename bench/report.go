@@ -50,7 +50,7 @@ type Result struct {
 	Notes   []string // how the answers were verified, and what to keep in mind
 }
 
-// A Row is one line of a table. Its cells are numbers, words, and a [Cell] where there were rounds.
+// A Row is one line of a table. Its cells are numbers, words, and a [Cell] for a measurement in rounds.
 type Row struct {
 	Name  string
 	Cells []any

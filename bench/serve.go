@@ -93,7 +93,7 @@ func batchLoad(fingerprints []uint64, lasts time.Duration) load {
 type figure struct {
 	rate float64 // things a second
 	each float64 // us of processor for each, of the server
-	p99  float64 // ms at half the rate; not a number where that was missed
+	p99  float64 // ms at half the rate; NaN if that rate was not reached
 }
 
 // serveRow measures one server by one kind of request with a number of things in it.

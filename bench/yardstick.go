@@ -17,7 +17,7 @@ import (
 	"example.org/ndd/asm"
 )
 
-// planarC is a search in C that the searches here are held against, in the same run and on the
+// planarC is a search in C with which the searches here are compared, in the same run and on the
 // same files: it must give the same answers.
 //
 //go:embed yardstick/planar.c

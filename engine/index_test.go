@@ -95,7 +95,7 @@ func segmentsOf(x *Index) []*version.Segment {
 	return v.live.Version.Segments
 }
 
-// scrubbed holds all of an index's files against their checksums.
+// scrubbed checks all files of an index by their checksums.
 func scrubbed(t testing.TB, x *Index) error {
 	return x.live.Scrub(t.Context(), func(uint64, uint64) error { return nil })
 }

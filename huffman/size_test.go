@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSize holds the sizes that the package comment states: for n uniform keys, a key takes 64 -
-// log2 n + 3.4 bits of codes and raw bits, and a block of 1 KiB adds at most 0.5.
+// TestSize checks the sizes in the package comment: for n uniform keys, a key takes 64 - log2 n + 3.4 bits of codes and
+// raw bits, and a block of 1 KiB adds at most 0.5.
 func TestSize(t *testing.T) {
 	for _, log2 := range []float64{20, 27, 30, 33} {
 		keys := slice(rand.New(rand.NewPCG(1, 1)), 400_000, log2)

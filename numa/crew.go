@@ -23,8 +23,8 @@ type CrewStats struct {
 	Pinned  uint64 // workers whose thread is pinned
 }
 
-// NewCrew starts workers on a node, at least one. Each calls begin once, and then calls the returned function with
-// each task. Call Close when nobody posts any more tasks.
+// NewCrew starts workers on a node, at least one. Each calls begin once, and then calls the returned function with each
+// task. Call Close after the last task was posted.
 func NewCrew[T any](h *Host, p UsableNode, workers int, begin func(pinned bool) func(T)) *Crew[T] {
 	c := &Crew[T]{workers: max(workers, 1)}
 	c.more.L = &c.mu

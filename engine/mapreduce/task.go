@@ -46,10 +46,10 @@ type Options struct {
 
 	// Functions to call, if not nil:
 
-	Count  func(name string, n int64)      // at the end, with each counter that is not 0
-	Warn   func(message string)            // for the first malformed records
-	Status func(message string)            // every StatusEvery while the task runs
-	Say    func(task string, bytes uint64) // before memory is used, with the task's memory
+	Count  func(name string, n int64)      // called at the end, for each counter that is not 0
+	Warn   func(message string)            // called for the first malformed records
+	Status func(message string)            // called every StatusEvery while the task runs
+	Say    func(task string, bytes uint64) // called before memory is used, with the task's memory
 }
 
 // StatusEvery is the time between two calls of Options.Status. Frameworks end a task that is silent

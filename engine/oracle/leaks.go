@@ -12,7 +12,7 @@ import (
 	"example.org/ndd/engine/oracle/long"
 )
 
-// timeout is the maximum time for goroutines to end after they were told to.
+// timeout is the maximum time for goroutines to end after they were stopped.
 const timeout = time.Minute
 
 // NoLeaks runs the tests of a package, and fails if their goroutines do not end. It is for TestMain.

@@ -9,8 +9,7 @@ import (
 	"example.org/ndd/engine/memory"
 )
 
-// Machine returns a machine whose control group leaves the given number of bytes, for tests that
-// ask how much memory there is.
+// Machine returns a machine whose control group leaves the given number of bytes, for tests of memory limits.
 func Machine(t testing.TB, bytes uint64) memory.Machine {
 	t.Helper()
 	root := t.TempDir()

@@ -260,7 +260,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestWords holds spans of words against all windows of the words of the texts.
+// TestWords compares spans of words with all windows of the words of the texts.
 func TestWords(t *testing.T) {
 	scanner, err := token.NewScanner(token.Options{})
 	must.Do(t, err)
@@ -333,7 +333,7 @@ func simpleNormal(i Ignore, text string) string {
 	return text
 }
 
-// TestNormal holds the fast paths of normal forms, at every place of eight bytes, to the plain definition.
+// TestNormal compares the fast paths of normal forms with the plain definition, at every position of eight bytes.
 func TestNormal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	pieces := []string{"a", "Z", "7", " ", "  ", "\t", "\u00a0", "\u3000", "中", "文字", "é", "Ü", "٣", "Ａ", "\u0130", "😀",
@@ -356,7 +356,7 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// TestUnits holds spans of units against a table of all of them.
+// TestUnits compares the spans of units with a table of all units.
 func TestUnits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	corpora := sets(rng, 12_000)

@@ -85,7 +85,7 @@ func spansOf(t testing.TB, docs [][]string, o Options) (spans []plainSpan) {
 	return spans
 }
 
-// TestSpans holds spans of bytes and of words, their places and counts, against their definition.
+// TestSpans compares spans of bytes and of words, their positions and counts, with their definition.
 func TestSpans(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		o := Options{Unit: Unit{Bytes, rapid.IntRange(16, 20).Draw(rt, "length")}, Threads: 1,

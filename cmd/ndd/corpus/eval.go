@@ -284,7 +284,7 @@ func evalWrite(g *cli.Files, r *eval.Result, f *evalFlags, dir cli.Folder) error
 	return r.WriteText(g.Stdout)
 }
 
-// beginningBytes is how much of a text a table of sampled pairs shows.
+// beginningBytes is the length of the beginning of a text that a table of sampled pairs shows.
 const beginningBytes = 300
 
 var sampleColumns = cli.ColumnsOf("id_a id_b distance:i label text_a text_b")

@@ -40,7 +40,7 @@ func withFeatures[R any](ctx context.Context, g *cli.Files, inputs []string, c i
 	return report, g.Report(report)
 }
 
-// explainedFeatures is how many features of a document --explain shows.
+// explainedFeatures is the number of features of a document that --explain shows.
 const explainedFeatures = 200
 
 // explain shows how each document becomes its fingerprint.

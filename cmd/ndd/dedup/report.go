@@ -70,17 +70,17 @@ type reportSize struct {
 type reportCluster struct {
 	Number, Size, Distance int
 	Kept                   string
-	Place                  string // "" where it is the ID
+	Place                  string // "" if it is the ID
 }
 
-// reportSource is a row of the matrix: how many documents of a source were dropped in favour of each of them.
+// reportSource is a row of the matrix: the numbers of documents of a source that were dropped in favour of each source.
 type reportSource struct {
 	Number int
 	Name   string
 	Cells  []reportCell
 }
 
-// reportCell is how many documents of one source were dropped in favour of another.
+// reportCell is the number of documents of one source that were dropped in favour of another one.
 type reportCell struct {
 	N           int
 	Text, Shade string

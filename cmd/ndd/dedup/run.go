@@ -129,7 +129,7 @@ func (j *job) readPrints(ctx context.Context, known *knownSet) (*dedup.Corpus, e
 // sketchesHint says what to do if only some inputs have sketches.
 const sketchesHint = "make its fingerprints again, or compare fingerprints alone with --threshold 0"
 
-// missingText says of how many documents a value that --keep asks for is missing.
+// missingText returns the sentence with the number of documents that have no value for a policy of --keep.
 func missingText(m keep.Missing, documents int) string {
 	value := fmt.Sprintf("field %q", m.Field)
 	if m.Policy == keep.Newest {

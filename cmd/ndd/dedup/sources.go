@@ -81,7 +81,7 @@ func (s *sourceFlags) options(order keep.Order, prints bool) (o source.Options, 
 // rate returns n of all, 0 of none.
 func rate(n, all int) float64 { return float64(n) / float64(max(all, 1)) }
 
-// percent writes a share with a digit where it needs one. Only all is 100%.
+// percent formats a share with a decimal digit if it needs one. Only a share of 1 is 100%.
 func percent(share float64) string {
 	tenths := float64(int64(share*1000 + 0.5))
 	if share < 1 {
@@ -90,7 +90,7 @@ func percent(share float64) string {
 	return strconv.FormatFloat(tenths/10, 'f', -1, 64) + "%"
 }
 
-// largestSources returns the sources, the largest first, and how many documents they have, and how many are kept.
+// largestSources returns the sources, the largest first, with their numbers of documents and of kept documents.
 func largestSources(r *dedup.Result) (list []source.Count, kept, all int) {
 	list = r.Sources()
 	for _, s := range list {

@@ -87,7 +87,7 @@ func (j *job) giants(c *dedup.Corpus, r *dedup.Result, n int, largest dedup.Clus
 	return what
 }
 
-// sourceLines is how many sources the summary has at most.
+// sourceLines is the maximum number of sources in the summary.
 const sourceLines = 10
 
 // saySources says what became of the documents of the largest sources, if there are several.

@@ -182,7 +182,7 @@ func writeKept(w *result.TableWriter, documents iter.Seq[dedup.Kept]) error {
 	return nil
 }
 
-// formatRows are how many rows a goroutine formats at a time, some 500 KB of them.
+// formatRows is the number of rows that a goroutine formats at a time, some 500 KB.
 const formatRows = 1 << 14
 
 // formatKept writes the rows of the documents that are kept, below the header. Several goroutines format them.

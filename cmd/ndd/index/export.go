@@ -240,7 +240,7 @@ func (s *exportSource) haveSketches() bool {
 	return false
 }
 
-// report logs how many documents were written and left out.
+// report logs the numbers of documents that were written and left out.
 func (s *exportSource) report(out string) {
 	to := ""
 	if !cli.IsStdout(out) {

@@ -103,7 +103,7 @@ func (s *serveRun) registerIndex(cmd *cobra.Command) {
 	s.open.RegisterChecksums(cmd)
 }
 
-// registerListeners adds the flags about addresses and who may use them.
+// registerListeners adds the flags of addresses and of access to them.
 func (s *serveRun) registerListeners(f *pflag.FlagSet) {
 	f.StringVar(&s.options.Listen, "listen", server.DefaultListen, "address, or unix:PATH")
 	f.StringVar(&s.options.Admin, "admin", server.DefaultAdmin, "address of /metrics, or off")

@@ -37,7 +37,7 @@ func (p *Page) Edit(f *File) (err error) {
 		p.Head, p.Body = nil, nil
 		return err
 	}
-	// Encode its values and levels as they were.
+	// Encode its values and levels with the same encodings.
 	t, e := p.valueType()
 	if p.entries != nil && isDictionary(encodingOf(p.Header)) {
 		indexes := r.values.Int32()
@@ -102,7 +102,7 @@ func (p *Page) editDictionary(f *File) error {
 
 // hasDropped reports whether a row of the page is dropped.
 func (p *Page) hasDropped() bool {
-	i, _ := slices.BinarySearch(p.drop, max(p.row-1, 0)) // the last row before the page may go on in it
+	i, _ := slices.BinarySearch(p.drop, max(p.row-1, 0)) // the last row before the page may continue in it
 	return i < len(p.drop) && p.drop[i] < p.row+int64(valuesOf(p.Header))
 }
 

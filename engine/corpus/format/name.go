@@ -24,7 +24,7 @@ const (
 	Parquet Format = "parquet" // each row is a document
 	WARC    Format = "warc"    // each response, resource or conversion record is a document; WET files too
 
-	httpResponse Format = "http" // a unit: a response as it was archived
+	httpResponse Format = "http" // a unit: an archived response
 	anyBody      Format = "body" // a unit: an archived block whose bytes show the format
 )
 

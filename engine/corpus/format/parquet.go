@@ -137,7 +137,7 @@ type rowUnit struct {
 	err error
 }
 
-// rowBytes is about how much memory a row takes in addition to its text.
+// rowBytes estimates the memory of a row in addition to its text.
 const rowBytes = 400
 
 // need returns the memory of a row group, assuming that its metadata is correct.

@@ -15,7 +15,7 @@ type Meter struct {
 	Documents atomic.Int64 // documents whose results were handed on
 
 	mu      sync.Mutex
-	open    map[string]int // files being read, and how often at a time
+	open    map[string]int // number of current readers of each file
 	outside []File         // links that lead out of their folders
 	guesses []Guess
 }
@@ -39,7 +39,7 @@ func (m *Meter) AddGuess(format, path string) {
 	m.guesses[i].Files++
 }
 
-// Guesses returns the formats that first bytes have said so far.
+// Guesses returns the formats that were guessed from first bytes so far.
 func (m *Meter) Guesses() []Guess {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -35,7 +35,7 @@ type Skip struct {
 	// offset in the decompressed file at which it begins, if it is a WARC record, a value of a JSON file, or the
 	// unreadable part of a file
 	At     int64
-	To     int64 // where it ends, if it is a value of a JSON file or a broken WARC record; else 0
+	To     int64 // offset of its end, if it is a value of a JSON file or a broken WARC record; else 0
 	Reason Reason
 	Rows   int64 // DamagedRows: number of lost rows from Line on
 	Err    error // cause; may be nil

@@ -37,8 +37,7 @@ func (t *Tally) Lost() (n int) {
 	return n
 }
 
-// String returns the counts in words, such as "1 hidden file, 2 broken records"; "" if nothing was
-// skipped.
+// String returns the counts, such as "1 hidden file, 2 broken records", or "" if nothing was skipped.
 func (t *Tally) String() string {
 	var parts []string
 	for _, r := range slices.Sorted(maps.Keys(t.ByReason)) {

@@ -126,7 +126,7 @@ func HaveSketches(files []*File) (bool, error) {
 	return without == nil, nil
 }
 
-// IDBytes returns how many bytes the documents' IDs take in the file.
+// IDBytes returns the size of the documents' IDs in the file, in bytes.
 func (f *File) IDBytes() (sum uint64) {
 	if f.file != nil {
 		return f.idBytes

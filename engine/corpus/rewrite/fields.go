@@ -67,8 +67,8 @@ func CheckFields(ctx context.Context, inputs []string, opts format.Options, colu
 	return nil
 }
 
-// errTaken is the error for a document that already has a field. The field is not replaced, because somebody may need
-// the result of the earlier run.
+// errTaken is the error for a document that already has a field. The field may be the result of an earlier run, so it
+// is not replaced.
 func errTaken(where, name string) error {
 	return fmt.Errorf("%s: there is a field %s already: give the documents as they were before it was added", where, name)
 }

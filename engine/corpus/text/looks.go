@@ -12,7 +12,7 @@ import (
 // ByteOrderMark begins some texts in UTF-8.
 const ByteOrderMark = "\xef\xbb\xbf"
 
-// LooksBytes is how many bytes the functions of this file need.
+// LooksBytes is the number of bytes that the functions of this file need.
 const LooksBytes = 8 << 10
 
 // IsBinary reports whether bytes are no text in any supported encoding: they have a zero byte without a byte order mark

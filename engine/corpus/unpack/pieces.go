@@ -71,7 +71,7 @@ type memberStarts struct {
 	out    int64 // bytes of content so far
 }
 
-// begin adds starts: one in the file, or those of a piece.
+// begin adds the start of one member in the file, or the starts of the members of a piece.
 func (m *memberStarts) begin(raw int64, ofPiece ...memberStart) {
 	if len(m.starts) >= startsMax-pieceMembers {
 		m.starts = append(m.starts[:0], m.starts[len(m.starts)-startsMax/2:]...)

@@ -16,7 +16,7 @@ type trail struct {
 	buffer []byte // the bytes read last
 	end    int64  // offset of the end of buffer in the file
 	offset int64  // offset of the next byte
-	keep   int64  // the bytes from here on are remembered, and trailBytes before
+	keep   int64  // bytes from this offset on are remembered, and trailBytes before it
 	err    error  // the error of r
 }
 

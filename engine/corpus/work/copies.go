@@ -28,18 +28,18 @@ import (
 // checksum. Many goroutines may use Copies.
 type Copies struct {
 	w     *Folder
-	dir   string       // where the copies are made
-	taken atomic.Int64 // how many were taken over
+	dir   string       // folder in which the copies are made
+	taken atomic.Int64 // number of copies that were taken over
 
 	mu     sync.Mutex
-	names  map[string]string // by identity, the rest of the name
-	broken bool              // no copy is kept any more
+	names  map[string]string // end of the name of each stored copy, by identity
+	broken bool              // no more copies are stored
 }
 
-// A Copy says what became of an input file.
+// A Copy describes the copy of an input file.
 type Copy struct {
-	Name   string // of its copy in the folder that is made, "" if nothing of the file was left
-	Ending string // of the name if the copy is compressed in another way, else ""
+	Name   string // name of the copy in its folder; "" if the file lost all documents
+	Ending string // new extension if the copy has another compression; else ""
 	Uncut  int    // documents that stayed whole because they cannot be cut
 }
 
@@ -132,7 +132,7 @@ func (w *Folder) createEmpty(path string) error {
 	return f.Close()
 }
 
-// Taken returns how many copies were taken over.
+// Taken returns the number of copies that were taken over.
 func (c *Copies) Taken() int { return int(c.taken.Load()) }
 
 // sumOf returns the checksum of a file.

@@ -48,7 +48,7 @@ type Folder struct {
 	// Of a run, from Begin on.
 	ctx  context.Context
 	cfg  *ingest.Config
-	plan map[string]digest // keys of the files, as they were, by path
+	plan map[string]digest // earlier keys of the files, by path
 	say  func(Taken)
 
 	entryWriter

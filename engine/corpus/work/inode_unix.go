@@ -4,7 +4,7 @@ package work
 
 import "golang.org/x/sys/unix"
 
-// inodeOf returns the inode of a file, and when that was changed last: a time that nobody can set.
+// inodeOf returns the inode of a file and the time of its last change, which users cannot set.
 func inodeOf(path string) (inode uint64, changed int64) {
 	var s unix.Stat_t
 	if unix.Stat(path, &s) != nil {

@@ -202,7 +202,7 @@ func (w *modelTest) step() (name string) {
 		for i := range docs {
 			if docs[i] = w.doc(); i > 0 && w.rng.IntN(3) == 0 { // items are near each other, too
 				of := docs[w.rng.IntN(i)]
-				if w.rng.IntN(2) == 0 { // or the same once more
+				if w.rng.IntN(2) == 0 { // insert the same document again
 					docs[i] = of
 					continue
 				}
@@ -290,7 +290,7 @@ func docsOf(hits []search.Hit) (docs []rows.DocID) {
 	return docs
 }
 
-// check holds queries, numbers and IDs against the model.
+// check compares queries, numbers and IDs with the model.
 func (w *modelTest) check(name string) {
 	w.t.Helper()
 	c := w.x.Searcher()

@@ -103,7 +103,7 @@ func (g *mergeInput) keep(numbers *rows.Numbers, expires *rows.Expiries, dead *r
 	return func(yield func(row, n uint64) bool) { set.Runs(0, numbers.N, yield) }
 }
 
-// visible returns the rows of a source that a reader who begins now sees, nil if it sees all.
+// visible returns the rows of a source that a reader who begins now sees, or nil if it sees all of them.
 func visible(numbers *rows.Numbers, expires *rows.Expiries, dead *rows.Tombstones, now rows.Time) *segment.RowSet {
 	if dead.Len() == 0 && !expires.Any(now) {
 		return nil

@@ -39,7 +39,7 @@ func TestNoFiles(t *testing.T) {
 			must.Do(t, create(path))
 			for _, write := range []bool{false, true} {
 				y, err := Open(t.Context(), dir, OpenOptions{Write: write})
-				if e.Name() == "lock" { // only who writes needs it
+				if e.Name() == "lock" { // only writers need the lock
 					if write == (err == nil) {
 						t.Errorf("%s as %s, write %v: %v", e.Name(), kind, write, err)
 					}

@@ -31,7 +31,7 @@ func bruteShare(prints []uint64, mask uint64, leading, radius int) float64 {
 	return agree / (n * (n - 1) / 2)
 }
 
-// TestShare holds the estimate against a comparison of all pairs.
+// TestShare compares the estimate with a comparison of all pairs.
 func TestShare(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	centre := rng.Uint64()

@@ -59,7 +59,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestPositions holds the expected positions against counted ones.
+// TestPositions compares the expected positions with counted ones.
 func TestPositions(t *testing.T) {
 	sizes := []int{2, 1000, 300_000}
 	if !long.Form() {

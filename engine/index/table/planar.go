@@ -163,7 +163,7 @@ func PlanarParts(n uint64) []Part {
 	return slices.DeleteFunc(h.parts(), func(p Part) bool { return p.Name == "wide" })
 }
 
-// openPlanar checks all lengths. The content of the arrays is checked where it is used.
+// openPlanar checks all lengths. Later reads check the content of the arrays.
 func openPlanar(source store.Source, prefix string) (Table, error) {
 	// Read the head, which gives the sizes of all sections.
 	t := &planarTable{}

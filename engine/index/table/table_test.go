@@ -16,7 +16,7 @@ import (
 	"example.org/ndd/permute"
 )
 
-// layouts are the ways to pack keys that the tests hold against each other.
+// layouts are the ways to pack keys that the tests compare with each other.
 var layouts = []Options{
 	{Layout: LayoutHuffman},
 	{Layout: LayoutHuffman, BlockBytes: 128},

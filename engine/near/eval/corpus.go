@@ -132,7 +132,8 @@ func (c *Corpus) Pairs(labels []Label) (pairs []Pair, missing []Label) {
 		p.Identical = bare(c.texts[a]) == bare(c.texts[b])
 		pairs = append(pairs, p)
 	}
-	// Pairs that are different, or where one contains the other, connect nothing. They get the group of their first document.
+	// Pairs with the label different, and pairs of a document that contains the other one, connect nothing. They get
+	// the group of their first document.
 	sets := cluster.NewUnionFind(make([]uint32, len(c.ids)))
 	for _, p := range pairs {
 		if p.Kind != Different && p.Kind != Contains {

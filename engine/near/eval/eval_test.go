@@ -173,7 +173,7 @@ func TestByLabel(t *testing.T) {
 	}
 }
 
-// TestReported holds pairs and precision against a comparison of all with all.
+// TestReported compares pairs and precision with a comparison of all pairs.
 func TestReported(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	var texts []string

@@ -24,7 +24,7 @@ type Column struct {
 	Text func(row int) string // returns a value that is a string or a rounded number
 }
 
-// Missing says how many documents have no value for a policy.
+// Missing has the number of documents without a value for a policy.
 type Missing struct {
 	By
 	Documents int

@@ -22,7 +22,7 @@ func NewCancelContext(t testing.TB, calls int64) *CancelContext {
 	return &CancelContext{Context: ctx, cancel: cancel, callsMax: calls}
 }
 
-// Calls returns how often Err was called.
+// Calls returns the number of calls of Err.
 func (e *CancelContext) Calls() int64 { return e.calls.Load() }
 
 // Err counts the call and returns the error of the context. It may be called from many goroutines.

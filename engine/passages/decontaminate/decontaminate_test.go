@@ -131,8 +131,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestTemplate holds that a passage is listed for the item of a template that has its numbers, for the nearest
-// one if none has, and for all items whose words it has.
+// TestTemplate: a passage is listed for the item of a template that has its numbers. If none has them, it is listed for
+// the nearest item. It is also listed for all items whose words it has.
 func TestTemplate(t *testing.T) {
 	question := func(apples, pears int) string {
 		return fmt.Sprintf("A farmer sells %d apples and %d pears on the market of the town, and each of them costs a coin: "+
@@ -271,7 +271,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestSetName holds which set a file belongs to.
+// TestSetName checks which set a file belongs to.
 func TestSetName(t *testing.T) {
 	for _, c := range [][3]string{
 		{"evals", "evals/a/test.jsonl", "evals/a"}, {"evals/", "evals/b.csv", "evals/b.csv"}, {"x.csv", "x.csv", "x.csv"},

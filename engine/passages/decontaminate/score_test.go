@@ -45,7 +45,7 @@ func exactScore(e excerpt, tokens int, all []excerpt, common int) *big.Rat {
 	return words
 }
 
-// TestScores holds hits against the definition of scores in exact numbers, also where a score is the threshold.
+// TestScores compares hits with the definition of scores in exact numbers, also for scores at the threshold.
 func TestScores(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var items [][]string

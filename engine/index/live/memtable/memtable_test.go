@@ -80,7 +80,7 @@ func TestMemtableSearch(t *testing.T) {
 	}
 }
 
-// checkMemtable holds one search, and an enumeration, against the documents.
+// checkMemtable compares one search, and an enumeration, with the documents.
 func checkMemtable(t *testing.T, m *Table, docs []rows.Doc, clock rows.DocID, query uint64, k int) {
 	t.Helper()
 	a := Search{Moment: rows.Moment{Clock: clock}, K: k, Positions: make([]uint32, 3)} // few, so that they fill up
