@@ -159,8 +159,8 @@ func (a *author) revised(text string) string {
 	return text
 }
 
-// A pairing is two texts of a genre, with their exact similarity and how dedup sees them with a key.
-type pairing struct {
+// A textPair is two texts of a genre, with their exact similarity and how dedup sees them with a key.
+type textPair struct {
 	one, other       string
 	exact, contained float64
 
@@ -168,20 +168,20 @@ type pairing struct {
 	estimate float64
 }
 
-func (p *pairing) isRemoved(k int) bool {
+func (p *textPair) isRemoved(k int) bool {
 	return p.distance <= k && p.estimate >= sketch.DefaultThreshold
 }
 
-func (p *pairing) isNear() bool { return p.exact >= 0.8 }
+func (p *textPair) isNear() bool { return p.exact >= 0.8 }
 
-func (p *pairing) isRight() bool { return p.exact >= 0.7 || p.contained >= 0.9 }
+func (p *textPair) isRight() bool { return p.exact >= 0.7 || p.contained >= 0.9 }
 
 // pairings returns near pairs of a genre, and pairs of one template with other values.
-func (g *genre) pairings(t *testing.T, seed uint64, english *vocabulary) (all []pairing) {
+func (g *genre) pairings(t *testing.T, seed uint64, english *vocabulary) (all []textPair) {
 	sets := shingle.New(t.Context())
 	add := func(one, other string) {
 		setA, setB := sets.Append(nil, one), sets.Append(nil, other)
-		all = append(all, pairing{one: one, other: other, exact: shingle.Jaccard(setA, setB),
+		all = append(all, textPair{one: one, other: other, exact: shingle.Jaccard(setA, setB),
 			contained: float64(shingle.Shared(setA, setB)) / float64(min(len(setA), len(setB)))})
 	}
 	for i := range uint64(400) {
@@ -197,7 +197,7 @@ func (g *genre) pairings(t *testing.T, seed uint64, english *vocabulary) (all []
 }
 
 // withKey sets how dedup sees the pairings with one of the keys.
-func withKey(t *testing.T, all []pairing, key int) {
+func withKey(t *testing.T, all []textPair, key int) {
 	recipe := simhash.Default()
 	recipe.Key = fmt.Sprintf("%x", sha256.Sum256([]byte(strconv.Itoa(key))))
 	printer, err := simhash.New(recipe)
@@ -215,7 +215,7 @@ func withKey(t *testing.T, all []pairing, key int) {
 type spread []float64
 
 // add adds the share of the pairings of one kind that are of another one.
-func (s *spread) add(all []pairing, of, are func(*pairing) bool) {
+func (s *spread) add(all []textPair, of, are func(*textPair) bool) {
 	share, n := 0.0, 0
 	for i := range all {
 		if of(&all[i]) {
@@ -251,10 +251,10 @@ func TestGenres(t *testing.T) {
 		for key := range long.Or(2, 8) {
 			withKey(t, all, key)
 			for _, k := range []int{6, 7, 8} {
-				isRemoved := func(p *pairing) bool { return p.isRemoved(k) }
-				found[k].add(all, (*pairing).isNear, isRemoved)
-				band[k].add(all, func(p *pairing) bool { return p.isNear() && p.exact < 0.85 }, isRemoved)
-				right[k].add(all, isRemoved, (*pairing).isRight)
+				isRemoved := func(p *textPair) bool { return p.isRemoved(k) }
+				found[k].add(all, (*textPair).isNear, isRemoved)
+				band[k].add(all, func(p *textPair) bool { return p.isNear() && p.exact < 0.85 }, isRemoved)
+				right[k].add(all, isRemoved, (*textPair).isRight)
 			}
 		}
 		for _, k := range []int{6, 7, 8} {

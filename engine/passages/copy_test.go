@@ -21,11 +21,11 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// A writing is Copy or Annotate of a Result.
-type writing func(context.Context, *rewrite.Target) (rewrite.Report, error)
+// A writeFunc is Copy or Annotate of a Result.
+type writeFunc func(context.Context, *rewrite.Target) (rewrite.Report, error)
 
 // copied returns the copies of an input by name.
-func copied(t *testing.T, input string, write writing) (all map[string]string, report rewrite.Report, err error) {
+func copied(t *testing.T, input string, write writeFunc) (all map[string]string, report rewrite.Report, err error) {
 	t.Helper()
 	to, err := rewrite.NewTarget(t.Context(), []string{input})
 	must.Do(t, err)

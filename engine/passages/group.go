@@ -63,11 +63,11 @@ type slot struct {
 
 func newStringGroup(ctx context.Context, r *Result) *stringGroup {
 	return &stringGroup{Result: r, ctx: ctx, length: r.length(), roller: newRoller(r.length()), seed: maphash.MakeSeed(),
-		classesMax: max(int(r.o.MemoryBytes)/max(r.o.Threads, 1)/classBytes, classesLeast)}
+		classesMax: max(int(r.o.MemoryBytes)/max(r.o.Threads, 1)/classBytes, classesMin)}
 }
 
 // classesLeast is the lower limit of classesMax, the number of classes of a group to hold in memory.
-const classesLeast = 16
+const classesMin = 16
 
 // find emits the repeats of a group of marks. The marks are in the order of their places.
 func (g *stringGroup) find(group []mark, emit func(repeat) error) error {

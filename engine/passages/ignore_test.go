@@ -65,10 +65,10 @@ func TestIgnore(t *testing.T) {
 	markdown := "# Title\n\n" + marked(rng, text, [2]string{"**", "**"}, [2]string{"_", "_"}, [2]string{"[", "](https://example.org/é_b)"},
 		[2]string{"`", "`"})
 	for _, c := range []struct {
-		name  string
-		unit  Unit
-		copy  string
-		least float64 // share of the copy's words in spans
+		name     string
+		unit     Unit
+		copy     string
+		shareMin float64 // share of the copy's words in spans
 	}{
 		{"wrapped lines", Unit{Sentences, 1}, wrapped(text, 50), 0.95},
 		{"wrapped lines", Unit{Sentences, 3}, wrapped(text, 72), 0.95},
@@ -89,7 +89,7 @@ func TestIgnore(t *testing.T) {
 		for _, x := range r.Document(1).Cuts {
 			cut.WriteString(c.copy[x.From:x.To] + " ")
 		}
-		if share := float64(cut.Len()) / float64(len(c.copy)); share < c.least || share > 1.01 {
+		if share := float64(cut.Len()) / float64(len(c.copy)); share < c.shareMin || share > 1.01 {
 			t.Errorf("%s, %s: %.3f of the copy is cut", c.name, c.unit, share)
 		}
 		for s := range r.Spans(1) {

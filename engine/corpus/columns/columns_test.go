@@ -31,8 +31,8 @@ type row struct {
 	Flag   bool    `parquet:"flag,optional"`
 }
 
-// nested has lists within lists, a map and optional groups.
-type nested struct {
+// nestedRow has lists within lists, a map and optional groups.
+type nestedRow struct {
 	Text  string           `parquet:"text"`
 	Tags  []string         `parquet:"tags,list"`
 	Spans [][]int64        `parquet:"spans,list"`
@@ -42,9 +42,9 @@ type nested struct {
 	} `parquet:"maybe,optional"`
 }
 
-func nestedRows(n int) (rows []nested) {
+func nestedRows(n int) (rows []nestedRow) {
 	for i := range n {
-		r := nested{Text: fmt.Sprint("text ", i), Tags: strings.Fields(strings.Repeat("tag ", i%40)),
+		r := nestedRow{Text: fmt.Sprint("text ", i), Tags: strings.Fields(strings.Repeat("tag ", i%40)),
 			Marks: map[string]int32{fmt.Sprint(i): int32(i)}}
 		for k := range i % 5 {
 			r.Spans = append(r.Spans, make([]int64, (i*k)%7))

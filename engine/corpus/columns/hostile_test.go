@@ -22,8 +22,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// A crafted file has one column "text", whose pages are as a test wants them.
-type crafted struct {
+// A hostileFile file has one column "text", whose pages are as a test wants them.
+type hostileFile struct {
 	rows   int64
 	codec  format.CompressionCodec
 	pages  []page
@@ -31,7 +31,7 @@ type crafted struct {
 }
 
 // rows returns a file of n rows.
-func rows(n int64, pages ...page) crafted { return crafted{rows: n, pages: pages} }
+func rows(n int64, pages ...page) hostileFile { return hostileFile{rows: n, pages: pages} }
 
 type page struct {
 	header format.PageHeader
@@ -73,7 +73,7 @@ func encode(t *testing.T, v any) []byte {
 	return b
 }
 
-func (h *crafted) bytes(t *testing.T) []byte {
+func (h *hostileFile) bytes(t *testing.T) []byte {
 	t.Helper()
 	file := []byte("PAR1")
 	for _, p := range h.pages {
@@ -147,18 +147,18 @@ func TestHostile(t *testing.T) {
 	prefixes, _ := new(delta.BinaryPackedEncoding).EncodeInt32(nil, lengths)
 	plain := []byte("\x05\x00\x00\x00hello")
 	good := dataPage(1, format.Plain, plain)
-	packed := func(codec format.CompressionCodec, body []byte, size int32) crafted {
-		return crafted{rows: 1, codec: codec, pages: []page{dataPage(1, format.Plain, nil).packed(body, size)}}
+	packed := func(codec format.CompressionCodec, body []byte, size int32) hostileFile {
+		return hostileFile{rows: 1, codec: codec, pages: []page{dataPage(1, format.Plain, nil).packed(body, size)}}
 	}
-	column := func(change func(*format.ColumnMetaData)) crafted {
+	column := func(change func(*format.ColumnMetaData)) hostileFile {
 		f := rows(1, good)
 		f.footer = func(m *format.FileMetaData) { change(&m.RowGroups[0].Columns[0].MetaData) }
 		return f
 	}
-	schema := func(change func([]format.SchemaElement) []format.SchemaElement) crafted {
-		return crafted{footer: func(m *format.FileMetaData) { m.Schema = change(m.Schema) }}
+	schema := func(change func([]format.SchemaElement) []format.SchemaElement) hostileFile {
+		return hostileFile{footer: func(m *format.FileMetaData) { m.Schema = change(m.Schema) }}
 	}
-	list := func(n, values int64, pages ...page) crafted {
+	list := func(n, values int64, pages ...page) hostileFile {
 		f := rows(n, pages...)
 		f.footer = func(m *format.FileMetaData) {
 			m.Schema[1].RepetitionType = thrift.New(format.Repeated)
@@ -167,7 +167,7 @@ func TestHostile(t *testing.T) {
 		return f
 	}
 	for name, c := range map[string]struct {
-		file crafted
+		file hostileFile
 		want string
 	}{
 		"sound": {rows(1, good), ""},
@@ -215,7 +215,7 @@ func TestHostile(t *testing.T) {
 			s[0].NumChildren.V = math.MaxInt32
 			return s
 		}), "claims 2147483647 children"},
-		"a column and a group of one name": {crafted{footer: func(m *format.FileMetaData) {
+		"a column and a group of one name": {hostileFile{footer: func(m *format.FileMetaData) {
 			m.Schema[0].NumChildren.V = 2
 			m.Schema = append(m.Schema, format.SchemaElement{Name: "text", NumChildren: thrift.New[int32](1)},
 				format.SchemaElement{Name: "b", Type: thrift.New(format.ByteArray)})
@@ -296,7 +296,7 @@ func TestManyNulls(t *testing.T) {
 	const n = 1 << 20
 	levels := append(binary.AppendUvarint(nil, n<<1), 0)
 	body := append(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels...)
-	h := crafted{rows: n, pages: []page{dataPage(n, format.Plain, nil).packed(body, int32(len(body)))}}
+	h := hostileFile{rows: n, pages: []page{dataPage(n, format.Plain, nil).packed(body, int32(len(body)))}}
 	if values, err := readAll(h.bytes(t)); err != nil || values != n {
 		t.Errorf("%d values, %v", values, err)
 	}
@@ -367,7 +367,7 @@ func TestCompressedPage(t *testing.T) {
 	p := dataPage(1, format.Plain, []byte("\x05\x00\x00\x00hello"))
 	p.header.CompressedPageSize = 64 << 20
 	start := append([]byte("PAR1"), encode(t, &p.header)...)
-	h := crafted{rows: 1,
+	h := hostileFile{rows: 1,
 		footer: func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = size - 1<<20 }}
 	w := &wide{start: start, end: h.bytes(t), size: size}
 	f, err := columns.Open(w, size, columns.Limits{PageBytes: 1 << 20})

@@ -110,7 +110,7 @@ type Report struct {
 }
 
 // charsetsMost is the maximum number of names of unknown encodings in a report.
-const charsetsMost = 5
+const charsetsMax = 5
 
 // declared counts a document with a [format.Document.Charset], if that is not "".
 func (r *Report) declared(charset string) {
@@ -118,7 +118,7 @@ func (r *Report) declared(charset string) {
 		return
 	}
 	r.Unknown++
-	if len(r.Charsets) < charsetsMost && !slices.Contains(r.Charsets, charset) {
+	if len(r.Charsets) < charsetsMax && !slices.Contains(r.Charsets, charset) {
 		r.Charsets = append(r.Charsets, charset)
 	}
 }
@@ -209,7 +209,7 @@ func (c *Config) longest() int64 {
 func (c *Config) NeedBytes() uint64 { return 2*uint64(c.budget()) + uint64(c.longest()) }
 
 // leastBudget is the smallest budget that [Config.Fit] sets.
-const leastBudget = 1 << 20
+const budgetMin = 1 << 20
 
 // Fit returns the configuration for reading in some bytes of memory. With little memory it reads less ahead and lowers
 // the maximum length of a document, so that longer documents are skipped and reported. A later reading of the same
@@ -219,7 +219,7 @@ func (c Config) Fit(bytes uint64) Config {
 	if c.NeedBytes() <= bytes {
 		return c
 	}
-	budget := max(int64(bytes*2/5), leastBudget) // 2/5: see NeedBytes, with a document of half the budget
+	budget := max(int64(bytes*2/5), budgetMin) // 2/5: see NeedBytes, with a document of half the budget
 	if longest := c.longest(); longest > budget/2 {
 		c.Document.MaxDocumentBytes, c.Document.ShortOfMemory = budget/2, true
 	}

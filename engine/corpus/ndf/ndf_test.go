@@ -54,7 +54,7 @@ func TestFaults(t *testing.T) {
 		must.Do(t, os.RemoveAll(path))
 		return writeTo(d, path, 5000, 7)
 	}, func(f faults.Fault, whole bool) {
-		if left := faults.Left(t, dir); left != map[bool]string{true: "f.ndf"}[whole] {
+		if left := faults.FileNames(t, dir); left != map[bool]string{true: "f.ndf"}[whole] {
 			t.Errorf("%+v: %s", f, left)
 		}
 	})

@@ -102,8 +102,8 @@ func TestPackerErrors(t *testing.T) {
 		out  io.Writer
 		want error
 	}{
-		{io.MultiReader(strings.NewReader("some"), failing{broken}), io.Discard, broken},
-		{strings.NewReader("some that is long enough"), failing{broken}, broken},
+		{io.MultiReader(strings.NewReader("some"), failingStream{broken}), io.Discard, broken},
+		{strings.NewReader("some that is long enough"), failingStream{broken}, broken},
 		{strings.NewReader("s"), io.Discard, io.ErrUnexpectedEOF},
 	} {
 		p, err := newPacker(2, 4, 3)
@@ -115,8 +115,8 @@ func TestPackerErrors(t *testing.T) {
 	}
 }
 
-// failing fails.
-type failing struct{ err error }
+// failingStream fails.
+type failingStream struct{ err error }
 
-func (f failing) Read([]byte) (int, error)  { return 0, f.err }
-func (f failing) Write([]byte) (int, error) { return 0, f.err }
+func (f failingStream) Read([]byte) (int, error)  { return 0, f.err }
+func (f failingStream) Write([]byte) (int, error) { return 0, f.err }

@@ -275,8 +275,8 @@ func TestCopyForeignColumns(t *testing.T) {
 	}
 }
 
-// encoded has a column of every encoding, and lists.
-type encoded struct {
+// encodingsRow has a column of every encoding, and lists.
+type encodingsRow struct {
 	Plain  string     `parquet:"plain,plain"`
 	Dict   string     `parquet:"dict,dict"`
 	Maybe  *string    `parquet:"maybe,optional,dict"`
@@ -292,11 +292,11 @@ type encoded struct {
 
 // TestCopyEncodings drops rows, in pages of every encoding, compression and version.
 func TestCopyEncodings(t *testing.T) {
-	var rows, want []encoded
+	var rows, want []encodingsRow
 	var drop []int64
 	for i := range 300 {
 		text := fmt.Sprint("text ", i)
-		r := encoded{Plain: text, Dict: fmt.Sprint("entry ", i%50), Delta: text, Number: int64(i * i), Split: float64(i) / 3,
+		r := encodingsRow{Plain: text, Dict: fmt.Sprint("entry ", i%50), Delta: text, Number: int64(i * i), Split: float64(i) / 3,
 			Flag: i%3 == 0, UUID: [16]byte{byte(i)}}
 		if i%5 > 0 {
 			r.Maybe, r.Length = &text, text
@@ -315,7 +315,7 @@ func TestCopyEncodings(t *testing.T) {
 		"gzip": &parquet.Gzip, "brotli": &parquet.Brotli, "zstd": &parquet.Zstd, "lz4": &parquet.Lz4Raw} {
 		for version := 1; version <= 2; version++ {
 			var b, out bytes.Buffer
-			w := parquet.NewGenericWriter[encoded](&b, parquet.PageBufferSize(300), parquet.MaxRowsPerRowGroup(120),
+			w := parquet.NewGenericWriter[encodingsRow](&b, parquet.PageBufferSize(300), parquet.MaxRowsPerRowGroup(120),
 				parquet.DataPageVersion(version), parquet.Compression(codec))
 			_, err := w.Write(rows)
 			must.Do(t, errors.Join(err, w.Close()))
@@ -323,7 +323,7 @@ func TestCopyEncodings(t *testing.T) {
 			must.Do(t, err)
 			in := &format.Content{Columns: bytes.NewReader(b.Bytes()), Size: int64(b.Len())}
 			must.Do(t, p.copyColumns(t.Context(), &out, in, drop, nil, nil))
-			got, err := parquet.Read[encoded](bytes.NewReader(out.Bytes()), int64(out.Len()))
+			got, err := parquet.Read[encodingsRow](bytes.NewReader(out.Bytes()), int64(out.Len()))
 			must.Do(t, err)
 			if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 				t.Fatalf("%s, version %d: %s", name, version, d)

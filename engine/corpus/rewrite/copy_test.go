@@ -144,7 +144,7 @@ func TestCopyErrors(t *testing.T) {
 	full, copies := errors.New("full"), targetOf(t, nil, "in")
 	copies.Create = func(name string, fill func(io.Writer) error) error {
 		if name == "c.jsonl" {
-			return fill(failing{full})
+			return fill(failingStream{full})
 		}
 		return fill(io.Discard)
 	}

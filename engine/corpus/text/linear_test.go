@@ -83,11 +83,11 @@ func TestLongTags(t *testing.T) {
 // endingContext ends when it has been asked a number of times.
 type endingContext struct {
 	context.Context
-	left int
+	callsLeft int
 }
 
 func (c *endingContext) Err() error {
-	if c.left--; c.left < 0 {
+	if c.callsLeft--; c.callsLeft < 0 {
 		return context.Canceled
 	}
 	return nil
@@ -98,8 +98,8 @@ func TestDecodeStops(t *testing.T) {
 	page := repeated("<p>some words ")(1 << 20)
 	ctx := &endingContext{t.Context(), 3}
 	if doc, err := new(Decoder).Decode(ctx, []byte(page), Declaration{Kind: Page}); !errors.Is(err, context.Canceled) ||
-		ctx.left < -5 {
-		t.Errorf("%d bytes, %v, asked %d times too often", len(doc.Text), err, -ctx.left)
+		ctx.callsLeft < -5 {
+		t.Errorf("%d bytes, %v, asked %d times too often", len(doc.Text), err, -ctx.callsLeft)
 	}
 }
 

@@ -334,11 +334,11 @@ func TestUntil(t *testing.T) {
 	for _, unit := range []string{"some words ", "中", "a\u0301", "\u200d", "é ", "a"} {
 		s, err := NewScanner(Options{})
 		must.Do(t, err)
-		ctx := &endingContext{Context: t.Context(), left: 3}
+		ctx := &endingContext{Context: t.Context(), callsLeft: 3}
 		s.Until(ctx)
 		tokens := 0
 		s.Scan(strings.Repeat(unit, 4<<20/len(unit)), func(batch []Token) { tokens += len(batch) })
-		if asked := 3 - ctx.left; asked < 4 && unit != "a" || tokens > 5*16*batchTokens {
+		if asked := 3 - ctx.callsLeft; asked < 4 && unit != "a" || tokens > 5*16*batchTokens {
 			t.Errorf("%q: asked %d times, %d tokens", unit, asked, tokens)
 		}
 		s.Until(t.Context())
@@ -352,11 +352,11 @@ func TestUntil(t *testing.T) {
 // endingContext ends when it has been asked a number of times.
 type endingContext struct {
 	context.Context
-	left int
+	callsLeft int
 }
 
 func (c *endingContext) Err() error {
-	if c.left--; c.left < 0 {
+	if c.callsLeft--; c.callsLeft < 0 {
 		return context.Canceled
 	}
 	return nil

@@ -101,12 +101,12 @@ const (
 	// memtableBytes is the capacity of a memtable in bytes: at most a sixteenth of the budget, but at least
 	// memtableLeast.
 	memtableBytes = 256 << 20
-	memtableLeast = 1 << 20
+	memtableMin   = 1 << 20
 )
 
 // memtableBytes returns the capacity of a memtable of the index in bytes.
 func (w *writer) memtableBytes() uint64 {
-	return min(memtableBytes, max(w.config.Budget.Limit().Bytes/16, memtableLeast))
+	return min(memtableBytes, max(w.config.Budget.Limit().Bytes/16, memtableMin))
 }
 
 // sealRoom returns the memory that is reserved for making a segment in memory of a memtable: two and a half times its
@@ -157,7 +157,7 @@ func (w *writer) mustFlush(v *version.Version) bool {
 	if w.config.flushDocs == neverFlush {
 		return false
 	}
-	return len(v.Memtables) > 1 || w.short != nil && v.Memtables[0].Bytes() > memtableLeast
+	return len(v.Memtables) > 1 || w.short != nil && v.Memtables[0].Bytes() > memtableMin
 }
 
 // unflushedMax is the maximum number of unflushed memtables before inserts wait.

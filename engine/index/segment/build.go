@@ -135,7 +135,7 @@ func (b *builder) documentsAtOnce(ctx context.Context, w *docWriter) error {
 // documentsInRanges sorts as many documents at a time as fit in memory.
 func (b *builder) documentsInRanges(ctx context.Context, w *docWriter) error {
 	o := b.sorting(0)
-	o.Room = max(b.pairs, roomLeast) // the input may have more documents than the segment
+	o.Room = max(b.pairs, roomMin) // the input may have more documents than the segment
 	return radix.WalkRows(ctx, b.rows, o, func(keys, rows []uint64) error { return b.takeRows(w, keys, rows) })
 }
 

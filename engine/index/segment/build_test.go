@@ -75,9 +75,9 @@ func TestSameFile(t *testing.T) {
 		"half equal": func(i int) uint64 { return rng.Uint64() * uint64(i&1) },
 		"few":        func(int) uint64 { return rng.Uint64N(1000) << 40 },
 	} {
-		n := 2*roomLeast + 1000 // documents are sorted in ranges in a file
+		n := 2*roomMin + 1000 // documents are sorted in ranges in a file
 		if name == "random" {
-			n = rangesBest*roomLeast + 1000 // built in memory, too
+			n = rangesBest*roomMin + 1000 // built in memory, too
 		}
 		fingerprints := sets.Of(n, at)
 		o := Options{Design: design(t, 4), Threads: 2, Table: table.Options{Layout: table.LayoutPlanar}}
@@ -85,7 +85,7 @@ func TestSameFile(t *testing.T) {
 		o.Design.K = 1
 		want := written(t, Input{Fingerprints: fingerprints}, o)
 		docs := uint64(n)
-		fixed := 2*threadBytes + docs/2 + roomLeast*pairBytes
+		fixed := 2*threadBytes + docs/2 + roomMin*pairBytes
 		for _, size := range []uint64{fixed + 9*docs, fixed + docs} {
 			o := o
 			o.Budget, o.TempDir = memory.NewBudget(memory.Set(size)), t.TempDir()

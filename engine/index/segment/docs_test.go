@@ -105,7 +105,7 @@ func opened(t testing.TB, m *sections.Memory) *Segment {
 // TestNoDocsExternal builds with little memory, through a temporary file: the segment is the same.
 func TestNoDocsExternal(t *testing.T) {
 	t.Parallel()
-	const n = 2*roomLeast + 1000
+	const n = 2*roomMin + 1000
 	fingerprints := sets.Uniform(n, 3)
 	copy(fingerprints[n/2:], fingerprints[:n/8])
 	o := Options{Design: design(t, 4), Threads: 1, Table: table.Options{Layout: table.LayoutPlanar}, NoDocs: true}

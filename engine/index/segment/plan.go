@@ -20,7 +20,7 @@ const (
 	// bucket of 2^16 pairs.
 	threadBytes = 4 << 20
 	// roomLeast is the minimum number of elements that are sorted at a time.
-	roomLeast = 1 << 18
+	roomMin = 1 << 18
 	// rangesBest is the number of ranges in which the fastest plan sorts the pairs: 4 bytes per row in addition to the
 	// keys of a table.
 	rangesBest = 4
@@ -52,7 +52,7 @@ func NeedBytes(docs uint64, o Options) uint64 {
 
 // smallBytes returns the memory in addition to the keys, the pairs and the packed table.
 func smallBytes(docs uint64, o Options) uint64 {
-	return uint64(max(o.Threads, 1))*threadBytes + docs/2 + roomLeast*pairBytes
+	return uint64(max(o.Threads, 1))*threadBytes + docs/2 + roomMin*pairBytes
 }
 
 // packingBytes returns the memory for packing a planar table in addition to its keys. It suffices for the pairs of 43
@@ -72,7 +72,7 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 		return Plan{}, fmt.Errorf("%d documents: a segment has at most %d", docs, uint64(1<<48))
 	}
 	small, left := smallBytes(docs, o), o.Budget.Left()
-	least := min(docs, roomLeast)
+	least := min(docs, roomMin)
 	rooms := func(bytes, size uint64) int { return int(max(min(bytes/size, docs), least)) }
 
 	// With enough memory, the fastest method.

@@ -24,7 +24,7 @@ func (t *planarTable) rank(key uint64) (uint64, error) {
 
 // sortedRanks prefetches the data of all keys before it searches the first one.
 func (t *planarTable) sortedRanks(ranks, keys []uint64, c *Scratch) error {
-	if len(keys) >= prefetchLeast {
+	if len(keys) >= prefetchMin {
 		copy(ranks, keys)
 		t.prefetchRanks(ranks, c)
 	}
@@ -38,7 +38,7 @@ func (t *planarTable) sortedRanks(ranks, keys []uint64, c *Scratch) error {
 }
 
 // prefetchLeast is the number of keys from which prefetching is faster.
-const prefetchLeast = 8
+const prefetchMin = 8
 
 // prefetchRanks finds the buckets of keys and prefetches them. Each bucket has one key or a few.
 func (t *planarTable) prefetchRanks(keys []uint64, c *Scratch) {

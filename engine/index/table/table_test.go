@@ -230,7 +230,7 @@ func TestSearchAllocates(t *testing.T) {
 func TestWriteFails(t *testing.T) {
 	for _, o := range layouts {
 		for after := range 4 {
-			if err := Write(&failing{after: after}, "", []uint64{1, 2, 3}, o); !errors.Is(err, errFull) {
+			if err := Write(&failingSink{after: after}, "", []uint64{1, 2, 3}, o); !errors.Is(err, errFull) {
 				t.Errorf("%v: %v after %d writes", o, err, after)
 			}
 		}
@@ -239,10 +239,10 @@ func TestWriteFails(t *testing.T) {
 
 var errFull = errors.New("full")
 
-type failing struct{ after int }
+type failingSink struct{ after int }
 
-func (f *failing) Section(string) {}
-func (f *failing) Write(p []byte) (int, error) {
+func (f *failingSink) Section(string) {}
+func (f *failingSink) Write(p []byte) (int, error) {
 	if f.after--; f.after < 0 {
 		return 0, errFull
 	}

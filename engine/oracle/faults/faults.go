@@ -78,8 +78,8 @@ func (f *Fault) Disk() *disk.Disk {
 	})
 }
 
-// Left returns the names in a folder, to compare them with the names that a fault may leave.
-func Left(t testing.TB, dir string) string {
+// FileNames returns the names in a folder, to compare them with the names that a fault may leave.
+func FileNames(t testing.TB, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -107,8 +107,8 @@ func (p *planter) lines(text string) string {
 // translated is punctuation as another language has it.
 var translated = strings.NewReplacer(", ", "，", ". ", " 。", "?", "？", "，", ", ")
 
-// A planted is a document, with the number of the item that it holds, or -1.
-type planted struct {
+// A plantedDoc is a document, with the number of the item that it holds, or -1.
+type plantedDoc struct {
 	family string
 	Text   string `json:"text"`
 	item   int
@@ -118,8 +118,8 @@ type planted struct {
 // with many others, and groups of 1 to 3 questions about the same law or licence. Each is planted in 5 ways. For each
 // question with a shared beginning, a document has the same beginning and another question. Each law occurs in 3 more
 // documents.
-func (p *planter) plant(each int) (items []map[string]string, docs []planted) {
-	add := func(family string, item int, text string) { docs = append(docs, planted{family, text, item}) }
+func (p *planter) plant(each int) (items []map[string]string, docs []plantedDoc) {
+	add := func(family string, item int, text string) { docs = append(docs, plantedDoc{family, text, item}) }
 	item := func(beginning, question, answer string, around func(int) string) {
 		n, text := len(items), beginning+question
 		items = append(items, map[string]string{"question": text, "answer": answer})

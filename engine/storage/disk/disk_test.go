@@ -36,8 +36,8 @@ func TestFile(t *testing.T) {
 		return f.Commit()
 	}, func(f faults.Fault, whole bool) {
 		want := map[bool]string{false: "old", true: "newnewnew"}[whole]
-		if got := string(must.Read(t, path)); got != want || faults.Left(t, dir) != "f" {
-			t.Errorf("%+v: %q, %s", f, got, faults.Left(t, dir))
+		if got := string(must.Read(t, path)); got != want || faults.FileNames(t, dir) != "f" {
+			t.Errorf("%+v: %q, %s", f, got, faults.FileNames(t, dir))
 		}
 	})
 	if calls != 8 { // create, 3 writes, sync, close, rename, sync of the folder
@@ -76,7 +76,7 @@ func TestFolder(t *testing.T) {
 				return fill(f, err, "content", names...)
 			}, func(f faults.Fault, whole bool) {
 				want := map[bool]string{true: "f"}[whole]
-				if got := faults.Left(t, dir); got != want {
+				if got := faults.FileNames(t, dir); got != want {
 					t.Errorf("%+v: %s", f, got)
 				}
 			})
@@ -123,7 +123,7 @@ func TestReplaceFolder(t *testing.T) {
 				t.Errorf("%+v: %s is %q, want %q", f, name, got, want)
 			}
 		}
-		if got := faults.Left(t, dir); !whole && got != "f" {
+		if got := faults.FileNames(t, dir); !whole && got != "f" {
 			t.Errorf("%+v: %s", f, got)
 		}
 	})
@@ -174,8 +174,8 @@ func TestTemp(t *testing.T) {
 	for n := range calls {
 		f := faults.Fault{Call: calls[n], Number: n}
 		err := work(f.Disk())
-		if (err == nil) != (f.Call.Call == disk.CallRemove) || faults.Left(t, dir) != "" {
-			t.Errorf("%+v: %v; %s", f, err, faults.Left(t, dir))
+		if (err == nil) != (f.Call.Call == disk.CallRemove) || faults.FileNames(t, dir) != "" {
+			t.Errorf("%+v: %v; %s", f, err, faults.FileNames(t, dir))
 		}
 	}
 }
@@ -193,7 +193,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, f, err)
 		}
 	}
-	if got := faults.Left(t, dir); got != "" {
+	if got := faults.FileNames(t, dir); got != "" {
 		t.Error(got)
 	}
 }

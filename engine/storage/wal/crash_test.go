@@ -224,7 +224,7 @@ func TestRemoveIsDurable(t *testing.T) {
 	must.Do(t, err)
 	must.Do(t, l.Remove(mark))
 	r.Cut(cut, crash.State{Calls: r.Calls()})
-	if got := faults.Left(t, cut); got != "" {
+	if got := faults.FileNames(t, cut); got != "" {
 		t.Errorf("after a power cut there is %s", got)
 	}
 	closed(t, l)

@@ -113,8 +113,8 @@ func TestLog(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{ID: [16]byte{1}}
 	l, r, had := open(t, nil, dir, o)
-	if r != (Report{}) || had != nil || faults.Left(t, dir) != "" {
-		t.Errorf("a new log: %+v, %v, %s", r, had, faults.Left(t, dir))
+	if r != (Report{}) || had != nil || faults.FileNames(t, dir) != "" {
+		t.Errorf("a new log: %+v, %v, %s", r, had, faults.FileNames(t, dir))
 	}
 	if n, err := l.Rotate(); n != (Mark{1, 0}) || err != nil {
 		t.Errorf("rotated without a record: %v, %v", n, err)
@@ -132,7 +132,7 @@ func TestLog(t *testing.T) {
 		t.Errorf("position %d", at)
 	}
 	closed(t, l)
-	if got := faults.Left(t, dir); got != "00000001.wal 00000002.wal 00000003.wal" {
+	if got := faults.FileNames(t, dir); got != "00000001.wal 00000002.wal 00000003.wal" {
 		t.Error(got)
 	}
 
@@ -159,8 +159,8 @@ func TestLog(t *testing.T) {
 	if n, err := l.Rotate(); n != (Mark{6, 10}) || err != nil {
 		t.Fatal(n, err)
 	}
-	if err := l.Remove(Mark{6, 10}); err != nil || faults.Left(t, dir) != "" {
-		t.Errorf("%v; %s", err, faults.Left(t, dir))
+	if err := l.Remove(Mark{6, 10}); err != nil || faults.FileNames(t, dir) != "" {
+		t.Errorf("%v; %s", err, faults.FileNames(t, dir))
 	}
 	put(t, l, "g")
 	closed(t, l)
@@ -176,8 +176,8 @@ func TestLog(t *testing.T) {
 	o.Start = Mark{6, 10}
 	must.Do(t, os.WriteFile(path(dir, 4), []byte("came back after a power cut"), 0o600))
 	l, r, had = open(t, nil, dir, o)
-	if !slices.Equal(had, []string{"11:g"}) || r.Last != 11 || faults.Left(t, dir) != "00000006.wal" {
-		t.Errorf("%v, %+v, %s", had, r, faults.Left(t, dir))
+	if !slices.Equal(had, []string{"11:g"}) || r.Last != 11 || faults.FileNames(t, dir) != "00000006.wal" {
+		t.Errorf("%v, %+v, %s", had, r, faults.FileNames(t, dir))
 	}
 	closed(t, l)
 }
@@ -252,7 +252,7 @@ func TestRefused(t *testing.T) {
 			}
 			closed(t, l)
 			must.Do(t, c.change(dir))
-			before := faults.Left(t, dir)
+			before := faults.FileNames(t, dir)
 			replay := func(Position, []byte) error {
 				if name == "an error of replay" {
 					return errors.New("replayed")
@@ -269,7 +269,7 @@ func TestRefused(t *testing.T) {
 			if _, e := Check(dir, c.open, replay); e == nil || e.Error() != err.Error() {
 				t.Errorf("Check says %v", e)
 			}
-			if got := faults.Left(t, dir); got != before {
+			if got := faults.FileNames(t, dir); got != before {
 				t.Errorf("files %s, before %s", got, before)
 			}
 		})

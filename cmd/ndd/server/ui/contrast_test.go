@@ -27,7 +27,7 @@ func TestContrast(t *testing.T) {
 		}
 		for _, c := range []struct {
 			front, back string
-			least       float64
+			ratioMin    float64
 		}{
 			{"ink", "card", 4.5}, {"ink", "back", 4.5}, {"ink", "accent-soft", 4.5}, {"quiet", "card", 4.5}, {"quiet", "back",
 				4.5}, {"accent", "card", 4.5},
@@ -35,8 +35,8 @@ func TestContrast(t *testing.T) {
 			{"second", "card", 3}, {"strong-edge", "card", 3}, {"strong-edge", "back", 3},
 		} {
 			front, back := luminance(t, colours[c.front]), luminance(t, colours[c.back])
-			if ratio := (max(front, back) + 0.05) / (min(front, back) + 0.05); ratio < c.least {
-				t.Errorf("%s: %s on %s: %.2f, %g is needed", name, c.front, c.back, ratio, c.least)
+			if ratio := (max(front, back) + 0.05) / (min(front, back) + 0.05); ratio < c.ratioMin {
+				t.Errorf("%s: %s on %s: %.2f, %g is needed", name, c.front, c.back, ratio, c.ratioMin)
 			}
 		}
 	}

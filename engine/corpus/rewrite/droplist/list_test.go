@@ -79,10 +79,10 @@ func TestCopy(t *testing.T) {
 		"broken.json": "",
 	})
 	for _, c := range []struct {
-		table   string
-		of      int
-		dropped int64
-		left    []string
+		table     string
+		shares    int
+		dropped   int64
+		unmatched []string
 	}{
 		{"rows.tsv", 1, int64(n), nil}, {"rows.tsv", 4, int64(n), nil}, {"ids.jsonl", 1, int64(n), nil},
 		{"ids.jsonl", 4, int64(n), nil}, {"none.tsv", 1, 0, nil}, {"none.jsonl", 2, 0, nil},
@@ -91,9 +91,9 @@ func TestCopy(t *testing.T) {
 		{"more.jsonl", 1, int64(n), []string{"7"}},
 	} {
 		got, left, dropped, unmatched := map[string]string{}, []string(nil), int64(0), int64(0)
-		for i := range c.of {
+		for i := range c.shares {
 			opts := format.Options{}
-			opts.Share, err = input.NewShare(t.Context(), []string{"in"}, i, c.of)
+			opts.Share, err = input.NewShare(t.Context(), []string{"in"}, i, c.shares)
 			must.Do(t, err)
 			d, err := Read(t.Context(), c.table, []string{"in"}, opts.Share)
 			must.Do(t, err)
@@ -109,15 +109,15 @@ func TestCopy(t *testing.T) {
 			continue
 		}
 		left = slices.Delete(left, i, i+1)
-		if c.of > 1 {
+		if c.shares > 1 {
 			slices.Sort(left)
 		}
-		if dropped != c.dropped || !slices.Equal(left, c.left) || unmatched != int64(len(c.left)) {
-			t.Errorf("%s, %d shares: %d dropped, want %d; %d left, %q, want %q", c.table, c.of, dropped, c.dropped, unmatched,
-				left, c.left)
+		if dropped != c.dropped || !slices.Equal(left, c.unmatched) || unmatched != int64(len(c.unmatched)) {
+			t.Errorf("%s, %d shares: %d dropped, want %d; %d left, %q, want %q", c.table, c.shares, dropped, c.dropped, unmatched,
+				left, c.unmatched)
 		}
 		if c.dropped > 0 && !maps.Equal(got, want) {
-			t.Errorf("%s, %d shares: copies differ from those of one process", c.table, c.of)
+			t.Errorf("%s, %d shares: copies differ from those of one process", c.table, c.shares)
 		}
 		if c.dropped == 0 && len(got) < len(want) {
 			t.Errorf("%s: %d files are copied, want %d or more", c.table, len(got), len(want))

@@ -132,8 +132,8 @@ type BatchPlan struct {
 func (p *BatchPlan) Bytes() uint64 { return p.Orders + p.Matches + p.Answers }
 
 const (
-	sweepMemory      = 1 << 30
-	sweepMemoryLeast = 32 << 20
+	sweepMemory    = 1 << 30
+	sweepMemoryMin = 32 << 20
 
 	// Twice the memory in use, because of the garbage collector.
 	orderBytes   = 2 * 40 // per query
@@ -147,7 +147,7 @@ const (
 func PlanBatch(w version.View, queries, threads int, matchBytes uint64, b *memory.Budget) BatchPlan {
 	left := b.Left()
 	p := BatchPlan{Queries: queries, Threads: cmp.Or(max(threads, 0), runtime.GOMAXPROCS(0)),
-		MatchBytes: cmp.Or(matchBytes, min(max(left/4, sweepMemoryLeast), sweepMemory))}
+		MatchBytes: cmp.Or(matchBytes, min(max(left/4, sweepMemoryMin), sweepMemory))}
 	if n := min(queries, BatchSweep); Sweeps(w, n) {
 		p.Orders, p.Matches = uint64(n)*orderBytes, p.MatchBytes
 	}
