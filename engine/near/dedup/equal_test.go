@@ -3,6 +3,7 @@ package dedup
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -177,6 +178,9 @@ func TestSomeHashes(t *testing.T) {
 		for _, d.ID = range []string{"a", "b"} {
 			must.Do(t, cmp.Or(w.Append(d), w.AppendUnmarked(d)))
 		}
+		if name == "hashed.ndf" { // half of the hash is that of another text
+			must.Do(t, w.AppendUnmarked(ndf.Document{ID: "c", Hash: ndf.Hash{1, 3}}))
+		}
 		must.Do(t, w.Commit())
 	}
 	c, err := ReadPrints(t.Context(), []string{"bare.ndf", "hashed.ndf"}, ReadOptions{})
@@ -188,6 +192,19 @@ func TestSomeHashes(t *testing.T) {
 	}
 	if r.Equal(0, 1) || !r.Equal(4, 5) {
 		t.Error("hashes of 0 are equal texts, or equal hashes are not")
+	}
+}
+
+// TestSomeSketches refuses a fingerprint file in which one document has no sketch.
+func TestSomeSketches(t *testing.T) {
+	t.Chdir(t.TempDir())
+	w, err := ndf.Create("some.ndf", simhash.Default(), store.Options{})
+	must.Do(t, err)
+	w.KeepSketches()
+	must.Do(t, cmp.Or(w.Append(ndf.Document{ID: "a", Sketch: sketch.Sketch{1}}), w.Append(ndf.Document{ID: "b"}), w.Commit()))
+	_, err = ReadPrints(t.Context(), []string{"some.ndf"}, ReadOptions{Sketches: true})
+	if !errors.Is(err, ndf.ErrSketches) || !strings.Contains(err.Error(), `document "b" in some.ndf has no sketch`) {
+		t.Errorf("a document without a sketch: %v", err)
 	}
 }
 
