@@ -87,7 +87,7 @@ def dedup(
     import pyarrow
 
     options = given(dedup, locals())
-    reading = {name: options[name] for name in ("extract", "drop", "recipe", "max_document") if name in options}
+    reading: dict[str, Any] = {name: options[name] for name in ("extract", "drop", "recipe", "max_document") if name in options}
     deciding: dict[str, Any] = {name: options[name] for name in ("threshold", "k", "keep", "memory") if name in options}
     if not threshold:
         reading["sketch"] = "none"
