@@ -97,7 +97,10 @@ var ErrColumns = errors.New("no columns that name documents")
 // if a file of the share has no decision, or another size.
 func Read(ctx context.Context, path string, inputs []string, share *input.Share) (*List, error) {
 	l := &List{Path: path, files: map[string]*fileRows{}, others: map[string]bool{}, ids: map[hash]bool{}}
-	input := l.findFiles(ctx, inputs, share)
+	if _, err := os.Stat(path); err != nil && !object.Is(path) {
+		return nil, input.File{Path: path}.Named(err)
+	}
+	anInput := l.findFiles(ctx, inputs, share)
 	isFolder := isFolder(path)
 	var c columns
 	var err error
@@ -116,7 +119,7 @@ func Read(ctx context.Context, path string, inputs []string, share *input.Share)
 	}
 	if !l.ByID && l.Rows > 0 && !isInput {
 		return nil, fmt.Errorf("%s: none of its files is an input: it has %s, and an input is %s: "+
-			"give the inputs as they were given then", path, l.unknown[0], input)
+			"give the inputs as they were given then", path, l.unknown[0], anInput)
 	}
 	if isFolder {
 		if err := l.checkDecided(); err != nil {

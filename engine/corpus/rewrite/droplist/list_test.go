@@ -131,6 +131,7 @@ func TestCopy(t *testing.T) {
 		"kept.tsv":    "a column reason, as the table of kept documents has",
 		"away.tsv":    "none of its files is an input: it has out/1.jsonl:1",
 		"broken.json": "must end with .tsv, .jsonl or .parquet", "nowhere.tsv": "nowhere.tsv: no such file",
+		"nowhere": "nowhere: no such file",
 	} {
 		if _, err := Read(t.Context(), table, []string{"in"}, nil); err == nil ||
 			!strings.Contains(err.Error(), says) {
