@@ -454,7 +454,10 @@ def _use(program: tuple[str, str]) -> None:
 
 
 def _plain(e: Exception) -> Exception:
-    """Returns the error of ndd that an error of Spark tells of, or the error itself."""
+    """Returns the error of ndd that an error of Spark tells of, one that says what executors lack, or the error itself."""
     found = re.search(r"ndd\._errors\.(\w+): (.*?)(?: SQLSTATE|\n\s*\n|\n\s+at |\Z)", str(e), re.S)
     kind = getattr(_errors, found[1], None) if found else None
+    if missing := re.search(r"ModuleNotFoundError: No module named '(pyarrow|pandas|numpy)", str(e)):
+        return NddError(f"Python of the executors has no {missing[1]}: install pyarrow and pandas there, or pack an environment with them by "
+                        "venv-pack, and give it by --archives")
     return kind(found[2].strip()) if found and kind else e

@@ -247,9 +247,11 @@ def test_wrong(pages, spark):
         assert ndd.spark.dedup(spark.createDataFrame([], "text string"), join=join).count() == 0
 
 
-def test_program(monkeypatch, tmp_path):
+def test_program(spark):
     with pytest.raises(ndd.NddError, match="no program ndd v0.0 on the executor .* is ndd .*--archives"):
         ndd.spark._use(("ndd-missing", "ndd v0.0"))
+    said = "An exception was thrown from the Python worker:\n  import pyarrow as pa\nModuleNotFoundError: No module named 'pyarrow'\n\nJVM stacktrace"
+    assert "executors has no pyarrow: install" in str(ndd.spark._plain(RuntimeError(said)))
 
 
 def test_pieces(monkeypatch):
