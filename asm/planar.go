@@ -38,8 +38,8 @@ const (
 	PlanarBucketBitsMax = 48
 	// PlanarLineBits is the maximum number of keys and buckets of a line.
 	PlanarLineBits = 448
-	// PlanarBucketMax is the maximum number of keys of a bucket for PlanarLocate. It searches their ones in eight
-	// bytes, of which up to seven bits may follow them.
+	// PlanarBucketMax is the maximum number of keys of a bucket for PlanarLocate. It searches the ones of the
+	// keys in eight bytes, in which up to seven other bits may follow them.
 	PlanarBucketMax = 55
 	// PlanarPad is the number of padding elements at the end of Low. With them a kernel may load a whole register at
 	// any key.

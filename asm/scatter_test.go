@@ -49,7 +49,7 @@ func checkScatter(t *testing.T, rng *rand.Rand, n int) {
 	}
 }
 
-// TestScatter: inputs of every length and skew.
+// TestScatter scatters inputs of every length and skew.
 func TestScatter(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 5))

@@ -75,7 +75,7 @@ func (s *Seek) Reset(data []byte) {
 // for the other. The caller must not change the offsets until then.
 func (s *Seek) Prefetch(next []byte, offsets []uint64) { s.next, s.lines = next, offsets }
 
-// Add adds a probe of half data[from:to], which must have at least 32 bytes. It searches keys near query, from the
+// Add adds a probe of half data[start:end], which must have at least 32 bytes. It searches keys near query, from the
 // key fence on, until a key is at least high. Its hits are reported with the number. Between two calls of Reset,
 // SeekWidth probes may be added.
 func (s *Seek) Add(number int, start, end int, fence, query, high uint64) {

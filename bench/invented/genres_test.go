@@ -159,7 +159,7 @@ func (a *author) revised(text string) string {
 	return text
 }
 
-// A textPair is two texts of a genre, with their exact similarity and how dedup sees them with a key.
+// A textPair has two texts of a genre, their exact similarity, and the values that dedup compares with a key.
 type textPair struct {
 	one, other       string
 	exact, contained float64

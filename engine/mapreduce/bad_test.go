@@ -175,7 +175,7 @@ func TestBadRecords(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"text":"no ID here"}` + "\n" + `{"id":"a","text":"b"}` + "\n": "it has no ID",
 		`{"id":"a","text":"b"}` + "\n" + `{"id":"b","te`:                "broken",
-		`{"id":"a","text":"b ` + "\xff" + ` c"}` + "\n":                 "no valid UTF-8",
+		`{"id":"a","text":"b ` + "\xff" + ` c"}` + "\n":                 "invalid UTF-8",
 	} {
 		_, err := step(t, mapOf(mapreduce.Fingerprint{Recipe: simhash.Default()}), input, nil)
 		wantError(t, err, mapreduce.ErrBad, want)

@@ -63,7 +63,7 @@ func (t *task) sorted(ctx context.Context, each func(key, value []byte) error) e
 	var last []byte
 	return newLines(t.In).records(ctx, func(r record) error {
 		if bytes.Compare(r.key, last) < 0 {
-			return fmt.Errorf("%w: %.40q comes behind %.40q", ErrOrder, r.key, last)
+			return fmt.Errorf("%w: key %.40q follows %.40q", ErrOrder, r.key, last)
 		}
 		last = append(last[:0], r.key...)
 		return t.arrival(r, each)

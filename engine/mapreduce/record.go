@@ -170,7 +170,7 @@ func (k *keyReader) number(digits int) (v uint64) {
 	return v
 }
 
-// err returns an error if a number is missing or malformed, or fewer than least bytes remain. If least is 0, no bytes
+// err returns an error if a number is missing or malformed, or fewer than restMin bytes remain. If restMin is 0, no bytes
 // may remain.
 func (k *keyReader) err(what string, restMin int) error {
 	if k.bad || len(k.rest) < restMin || restMin == 0 && len(k.rest) > 0 {

@@ -215,7 +215,7 @@ func (t *task) endReduce() error {
 			return err
 		}
 		t.results.recipe, t.results.sketch = a.end.recipe, a.end.sketch
-		if t.results.pairs == 0 { // otherwise the documents have the same bad records
+		if t.results.pairs == 0 { // otherwise the documents already count the same bad records
 			t.results.bad = a.end.bad
 		}
 	}

@@ -21,7 +21,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// A writeFunc is Copy or Annotate of a Result.
+// A writeFunc is the method Copy or Annotate of a Result.
 type writeFunc func(context.Context, *rewrite.Target) (rewrite.Report, error)
 
 // copied returns the copies of an input by name.

@@ -66,7 +66,7 @@ func newStringGroup(ctx context.Context, r *Result) *stringGroup {
 		classesMax: max(int(r.o.MemoryBytes)/max(r.o.Threads, 1)/classBytes, classesMin)}
 }
 
-// classesLeast is the lower limit of classesMax, the number of classes of a group to hold in memory.
+// classesMin is the lower limit of classesMax, the number of classes of a group to hold in memory.
 const classesMin = 16
 
 // find emits the repeats of a group of marks. The marks are in the order of their places.

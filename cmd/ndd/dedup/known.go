@@ -68,7 +68,7 @@ func (j *job) openKnown(ctx context.Context) (set *knownSet, err error) {
 	}()
 	for i, path := range j.flags.against {
 		if slices.Contains(j.flags.against[:i], path) {
-			return set, cli.Usagef("--against %s is there twice", path)
+			return set, cli.Usagef("--against %s is listed twice", path)
 		}
 		s, err := j.openSource(ctx, path)
 		if s.index != nil || s.file != nil {

@@ -53,7 +53,7 @@ func (s *sourceFlags) options(order keep.Order, prints bool) (o source.Options, 
 	for i, name := range o.Prefer {
 		name = strings.TrimSpace(name)
 		if o.Prefer[i] = name; name == "" || slices.Contains(o.Prefer[:i], name) {
-			return o, nil, cli.Usagef("--prefer %s: %q is there twice or is no name", s.prefer, name)
+			return o, nil, cli.Usagef("--prefer %s: %q is listed twice or is no name", s.prefer, name)
 		}
 	}
 	for _, pattern := range s.protect {

@@ -234,7 +234,7 @@ func (p *decontaminateRun) readItems(ctx context.Context, config ingest.Config) 
 	p.g.Log.Info(msg)
 	// Report what was left out.
 	if all.Short > 0 {
-		p.g.Log.Warn(fmt.Sprintf("left out %s of fewer than %s: --min-words sets the least",
+		p.g.Log.Warn(fmt.Sprintf("left out %s with fewer than %s (see --min-words)",
 			cli.Number(all.Short, "item"), cli.Number(p.o.MinWords, "word")))
 	}
 	if all.Shared > 0 {

@@ -186,7 +186,7 @@ func (s *serveRun) run(cmd *cobra.Command, args []string) error {
 	}
 	// The end of standard input stops the server if --stop-with-stdin is set.
 	ctx := cmd.Context()
-	if s.stopWithStdin { // it ends with the program that holds the other end, however that ends
+	if s.stopWithStdin { // it ends with the program that holds the other end, even if that is killed
 		var stop context.CancelFunc
 		ctx, stop = context.WithCancel(ctx)
 		go func() {

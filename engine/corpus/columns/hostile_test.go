@@ -22,7 +22,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// A hostileFile file has one column "text", whose pages are as a test wants them.
+// A hostileFile is a file with one column "text" and any pages.
 type hostileFile struct {
 	rows   int64
 	codec  format.CompressionCodec
@@ -207,7 +207,7 @@ func TestHostile(t *testing.T) {
 			"levels of 4294967295 bytes"},
 		"differences": {rows(1, dataPage(1, format.DeltaLengthByteArray,
 			[]byte("\x80\x01\x04\xff\xff\xff\xff\x07\x00"))), "differences of 2147483647 values"},
-		"prefixes": {rows(30000, dataPage(30000, format.DeltaByteArray, prefixes)), "values that repeat"},
+		"prefixes": {rows(30000, dataPage(30000, format.DeltaByteArray, prefixes)), "values repeat"},
 		"length of a text": {rows(1, dataPage(1, format.Plain, []byte("\xff\xff\xff\x7fhello"))),
 			`row group 1, column "text"`},
 		"schema": {schema(func([]format.SchemaElement) []format.SchemaElement { return deep(5000) }), "children, 64 deep"},

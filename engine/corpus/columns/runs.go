@@ -99,7 +99,7 @@ func checkPrefixes(b []byte, values int, maxBytes int64) error {
 	sum := int64(len(b))
 	for _, n := range prefixes {
 		if sum += int64(n); n < 0 || sum > maxBytes {
-			return corrupt("values that repeat %d bytes of others and more, of which %d are the most", sum, maxBytes)
+			return corrupt("values repeat more than %d bytes of others, the limit is %d", sum, maxBytes)
 		}
 	}
 	return nil

@@ -269,7 +269,7 @@ func (t *tableReader) parse(raw []byte) (record []string, err error) {
 		most = csvFieldsMax
 	}
 	if n := bytes.Count(raw, []byte(t.comma)); n > most {
-		return nil, t.broken("%d separators, of which %d are the most", n, most)
+		return nil, t.broken("%d separators, the limit is %d", n, most)
 	}
 	if t.csv == nil {
 		t.csv = csv.NewReader(&t.in)

@@ -74,7 +74,7 @@ func (e *Extractor) Borrow(u Unit) (Document, error) {
 	}
 	if len(doc.ID) > MaxIDBytes {
 		return Document{}, &input.Skip{Source: u.Source, Line: u.Line, Reason: input.Broken,
-			Err: fmt.Errorf("an ID of %d bytes, of which %d are the most, beginning with %.60q", len(doc.ID), MaxIDBytes,
+			Err: fmt.Errorf("ID has %d bytes, the limit is %d: %.60q", len(doc.ID), MaxIDBytes,
 				doc.ID)}
 	}
 	return doc, nil

@@ -282,7 +282,7 @@ func TestReadBadInput(t *testing.T) {
 			`skip: mixed.json:5: no text field: no field "text" among ["txt"]`,
 			"skip: mixed.json:6: too large: more than 100 bytes", "mixed.json:7: last"}},
 		{name: "an ID that no index holds", inputs: "longid.jsonl", want: []string{
-			`skip: longid.jsonl:1: broken: an ID of 32769 bytes, of which 32768 are the most, beginning with "` +
+			`skip: longid.jsonl:1: broken: ID has 32769 bytes, the limit is 32768: "` +
 				strings.Repeat("i", 60) + `"`, "b: two"}},
 		{name: "truncated xz", inputs: "short.xz", want: []string{
 			"skip: short.xz: unreadable: after 6 bytes: xz: unexpected EOF: is the file cut short?"}},
@@ -322,7 +322,7 @@ func TestReadBadInput(t *testing.T) {
 			err: `format "doc": must be one of auto, text, html, jsonl, json, lines, csv, parquet, warc`},
 		{name: "unknown way of extraction", opts: Options{Extract: "body"}, inputs: "bad.txt",
 			err: `"body": must be main, all or auto`},
-		{name: "no stdin", inputs: "-", err: "-: standard input is not there"},
+		{name: "no stdin", inputs: "-", err: "-: standard input is not available"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := read(t, c.opts, nil, strings.Fields(c.inputs)...)

@@ -173,7 +173,7 @@ func jsonKind(value []byte) string {
 }
 
 // errTwice is the error for a record that has a required field twice.
-var errTwice = errors.New("stands there twice")
+var errTwice = errors.New("occurs twice")
 
 // find walks a value and calls visit with the values at a path.
 func (w *jsonWalker) find(path []string, depth int, visit func(value []byte) error) error {
@@ -310,7 +310,7 @@ func unquote(dst, s []byte) ([]byte, error) {
 	for i := 0; !utf8.Valid(s[i:]); {
 		r, size := utf8.DecodeRune(s[i:])
 		if r == utf8.RuneError && size == 1 {
-			return dst, fmt.Errorf("is no valid UTF-8: byte %#x behind %d others", s[i], i)
+			return dst, fmt.Errorf("is invalid UTF-8: byte %#x at offset %d", s[i], i)
 		}
 		i += size
 	}

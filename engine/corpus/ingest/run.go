@@ -109,7 +109,7 @@ type Report struct {
 	Guesses   []input.Guess
 }
 
-// charsetsMost is the maximum number of names of unknown encodings in a report.
+// charsetsMax is the maximum number of names of unknown encodings in a report.
 const charsetsMax = 5
 
 // declared counts a document with a [format.Document.Charset], if that is not "".
@@ -208,7 +208,7 @@ func (c *Config) longest() int64 {
 // garbage collector, plus one document that is longer than announced.
 func (c *Config) NeedBytes() uint64 { return 2*uint64(c.budget()) + uint64(c.longest()) }
 
-// leastBudget is the smallest budget that [Config.Fit] sets.
+// budgetMin is the smallest budget that [Config.Fit] sets.
 const budgetMin = 1 << 20
 
 // Fit returns the configuration for reading in some bytes of memory. With little memory it reads less ahead and lowers

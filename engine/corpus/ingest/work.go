@@ -35,7 +35,7 @@ type Entry struct {
 }
 
 // errPayload is the error of a payload that Steps.Result cannot read.
-var errPayload = errors.New("what was kept of a document makes no sense: remove the folder that keeps it")
+var errPayload = errors.New("stored work is corrupt: remove the work folder")
 
 // entry returns the entry to keep for an item.
 func (p *pipeline) entry(it *item) *Entry {

@@ -25,7 +25,7 @@ func (f File) Open(ctx context.Context, stdin io.Reader, meter *Meter) (*Source,
 	s := &Source{ctx: ctx, meter: meter}
 	switch {
 	case f.Path == Stdin && stdin == nil:
-		return nil, errors.New("standard input is not there")
+		return nil, errors.New("standard input is not available")
 	case f.Path == Stdin:
 		s.r = Patient(ctx, stdin)
 		return s, nil

@@ -115,7 +115,7 @@ func TestPackerErrors(t *testing.T) {
 	}
 }
 
-// failingStream fails.
+// A failingStream returns err from every call.
 type failingStream struct{ err error }
 
 func (f failingStream) Read([]byte) (int, error)  { return 0, f.err }

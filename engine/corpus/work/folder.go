@@ -162,7 +162,7 @@ func Open(ctx context.Context, d *disk.Disk, dir string, threads int, say func(T
 		switch err := w.load(ctx, e.Name()); {
 		case errors.Is(err, store.ErrCorrupt):
 			path := filepath.Join(dir, e.Name())
-			warn(fmt.Sprintf("%s is damaged: it is removed, and the inputs that it stands for are read again", path))
+			warn(fmt.Sprintf("%s is damaged: it is removed, and its inputs are read again", path))
 			if err := w.disk.Remove(path); err != nil {
 				return nil, err
 			}

@@ -19,7 +19,7 @@ import (
 func (u *upkeep) start() {
 	u.group.Go(u.tendMemory)
 	u.group.Go(u.tendSegments)
-	if u.config.monotonic == nil { // otherwise a test does its work
+	if u.config.monotonic == nil { // a test with its own clock does this work itself
 		u.group.Go(u.expire)
 	}
 }

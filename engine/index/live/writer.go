@@ -99,7 +99,7 @@ var ErrNoRoom = errors.New("no room for more documents in memory")
 
 const (
 	// memtableBytes is the capacity of a memtable in bytes: at most a sixteenth of the budget, but at least
-	// memtableLeast.
+	// memtableMin.
 	memtableBytes = 256 << 20
 	memtableMin   = 1 << 20
 )

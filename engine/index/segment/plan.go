@@ -19,7 +19,7 @@ const (
 	// threadBytes is the memory of a thread: counters, buffers of the writer and the encoder, and two copies of a
 	// bucket of 2^16 pairs.
 	threadBytes = 4 << 20
-	// roomLeast is the minimum number of elements that are sorted at a time.
+	// roomMin is the minimum number of elements that are sorted at a time.
 	roomMin = 1 << 18
 	// rangesBest is the number of ranges in which the fastest plan sorts the pairs: 4 bytes per row in addition to the
 	// keys of a table.

@@ -37,7 +37,7 @@ func (t *planarTable) sortedRanks(ranks, keys []uint64, c *Scratch) error {
 	return nil
 }
 
-// prefetchLeast is the number of keys from which prefetching is faster.
+// prefetchMin is the number of keys from which prefetching is faster.
 const prefetchMin = 8
 
 // prefetchRanks finds the buckets of keys and prefetches them. Each bucket has one key or a few.

@@ -62,7 +62,7 @@ func Parse(s string) (o Order, err error) {
 		}
 		switch {
 		case slices.Contains(o, b):
-			return nil, fmt.Errorf("%s: %s is there twice", s, one)
+			return nil, fmt.Errorf("%s: %s is listed twice", s, one)
 		case len(o) > 0 && o[len(o)-1].Policy == First:
 			return nil, fmt.Errorf("%s: %s makes no difference, since first tells any two documents apart", s, one)
 		case b.Policy == Shortest && o.has(Longest) || b.Policy == Longest && o.has(Shortest):

@@ -189,7 +189,7 @@ func (m *mapper) joinGroup(group int, r *keyRange) error {
 	return nil
 }
 
-// join joins keys of a range with a table. at is the index of the first key in the range.
+// join joins keys of a range with a table. first is the index of the first key in the range.
 func (m *mapper) join(table, first int, keys []uint64, r *keyRange) error {
 	q := &m.tables.tables[table]
 	words := m.keys[:len(keys)]

@@ -42,7 +42,7 @@ func TestBorders(t *testing.T) {
 	}
 }
 
-// TestAnswerBorders: an answer is near that begins, or ends, at most nearTokens from the item.
+// TestAnswerBorders: an answer is near if it begins or ends at most nearTokens from the item.
 func TestAnswerBorders(t *testing.T) {
 	item := numbered("a", 20)
 	items := []map[string]string{{"question": item, "answer": "forty two"}}

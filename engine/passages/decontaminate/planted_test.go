@@ -107,7 +107,7 @@ func (p *planter) lines(text string) string {
 // translated is punctuation as another language has it.
 var translated = strings.NewReplacer(", ", "，", ". ", " 。", "?", "？", "，", ", ")
 
-// A plantedDoc is a document, with the number of the item that it holds, or -1.
+// A plantedDoc is a document with the number of the item in it, or -1.
 type plantedDoc struct {
 	family string
 	Text   string `json:"text"`

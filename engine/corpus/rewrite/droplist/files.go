@@ -168,7 +168,7 @@ func (l *List) readRows(in *InputFile, from io.Reader, check string) error {
 		l.addStrange(in.Path, in.Dropped)
 		return nil
 	case f.isDecided:
-		return fmt.Errorf("%w: %s is there twice", store.ErrCorrupt, in.Path)
+		return fmt.Errorf("%w: %s is listed twice", store.ErrCorrupt, in.Path)
 	case f.bytes >= 0 && in.Bytes >= 0 && f.bytes != in.Bytes:
 		return mixedError(fmt.Sprintf("%s has %d bytes, and had %d when the decisions were made: give the same files, or make "+
 			"decisions again", in.Path, f.bytes, in.Bytes))

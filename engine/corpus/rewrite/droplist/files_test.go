@@ -97,7 +97,7 @@ func testFolder(t *testing.T, table string, want map[string]string) {
 		{"another number of columns", "file\tbytes\tdropped\nin/1.jsonl\t\t2\n", rows.String(), store.ErrCorrupt, "the columns are"},
 		{"another column", strings.Replace(names.String(), "bytes", "Bytes", 1), rows.String(), store.ErrCorrupt, "the columns are"},
 		{"a file twice", header + strings.Repeat(strings.Split(names.String(), "\n")[1]+"\n", 2), rows.String() + rows.String(),
-			store.ErrCorrupt, "in/1.jsonl is there twice"},
+			store.ErrCorrupt, "in/1.jsonl is listed twice"},
 		{"another row", names.String(), "\x01" + rows.String()[1:], store.ErrCorrupt, "in/1.jsonl and its rows in decisions.rows have the check"},
 		{"another check", strings.Replace(names.String(), "\t1\t", "\t1\tx", 1), rows.String(), store.ErrCorrupt, "have the check"},
 		{"the same row twice", header + "in/1.jsonl\t\t2\tx\n", strings.Repeat(rows.String()[:16], 2), store.ErrCorrupt,

@@ -56,7 +56,7 @@ func (c *Searcher) ID(w version.View, doc rows.DocID) (string, error) {
 }
 
 // find sets c.matches to the matches in segments and memtables. The workers of some segments search while the caller
-// searches the others. If most is not 0 and there are more matches, it may fail with [segment.ErrTooMany].
+// searches the others. If limit is not 0 and there are more matches, it may fail with [segment.ErrTooMany].
 func (c *Searcher) find(w version.View, queries []uint64, k int, swept Swept, limit int) error {
 	v := w.Version
 	c.matches, c.maxFound = c.matches[:0], limit
