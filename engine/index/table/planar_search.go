@@ -71,10 +71,11 @@ const (
 	// prefetches further ones, because they are read in order.
 	linesAhead  = 4
 	lowsPerLine = 64 / (lowBits / 8)
-	// fewProbes is the maximum size of a small round. All its lines are prefetched before the first one is read, and
-	// all extents before the first one is scanned. A single query has ranges of one probe, and three ranges are not
-	// far enough ahead.
+	// fewProbes is the maximum size of a small round. All its extents are prefetched before the first one is scanned,
+	// because a single query may have ranges of one probe. Lines are prefetched before the first one is read: all, or
+	// fewAhead if all ranges have one size. Then one more is prefetched with each located probe, which is faster.
 	fewProbes = locateAhead * rangeMax
+	fewAhead  = 16
 	// spanBits is the maximum number of bits that a search may fix less than a bucket has, and still probe bucket by
 	// bucket: up to eight buckets.
 	spanBits = 3
@@ -179,10 +180,12 @@ func (r *planarRound) answer(n int) error {
 		return err
 	}
 	r.long = r.long[:0]
-	// A small round prefetches everything before it reads.
 	lines, extents := directoryAhead-locateAhead, locateAhead
 	if n <= fewProbes {
 		lines, extents = len(r.ranges), len(r.ranges)
+		if lines > 1 && lines*r.ranges[0].to == n { // ranges of one size
+			lines = (fewAhead-1)/r.ranges[0].to + 1
+		}
 	}
 	prefetched, located, hits, long := 0, 0, 0, 0
 	// Start the pipeline with the lines of the first ranges.
