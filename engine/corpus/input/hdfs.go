@@ -142,7 +142,7 @@ func (h *hadoopCommand) Close() error {
 	h.end = os.ErrClosed
 	h.cmd.Process.Kill() // it may have ended
 	h.ReadCloser.Close()
-	h.cmd.Wait() // its error is that it was killed
+	h.cmd.Wait() // its error only says that it was killed
 	return nil
 }
 

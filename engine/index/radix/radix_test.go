@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
-// shapes are inputs of every shape that has ever hurt a radix sort.
+// shapes returns inputs of all shapes that are difficult for a radix sort.
 func shapes(n int) map[string][]uint64 {
 	rng := rand.New(rand.NewPCG(uint64(n), 9))
 	fill := func(f func(i int) uint64) []uint64 { return sets.Of(n, f) }
