@@ -69,7 +69,7 @@ func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 			r.row(name, cells...)
 		}
 	}
-	r.note("%d texts of invented words, of which two in ten are edited copies: %.0f MB; k = 3, and 7 where "+
+	r.note("%d texts of invented words, of which two in ten are edited copies: %.0f MB; k = 3, and 8 where "+
 		"sketches are compared; copies written", len(texts), float64(size)/1e6)
 	r.note("one thread is one processor; rounds of one and two take turns; MB/s and core: text by processor time")
 	r.note("by one alone: of the processor time with two, that in which the other had nothing to do, twice the wall time " +
