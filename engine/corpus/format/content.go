@@ -117,7 +117,7 @@ func (c *Content) problem(place Unit, err error) error {
 	case c.ctx.Err() != nil:
 		return err
 	case c.inFolder(), errors.Is(err, unpack.ErrDamaged):
-		skip = &input.Skip{Line: place.Line, At: place.From, Reason: input.Unreadable, Err: err}
+		skip = &input.Skip{Line: place.Line, Offset: place.From, Reason: input.Unreadable, Err: err}
 	default:
 		return fmt.Errorf("%s: %w", input.Place(c.file.Path, place.Line), err)
 	}

@@ -88,7 +88,7 @@ func (j *jsonSplitter) value(c byte, place Unit) (Unit, error) {
 	}
 	u := Unit{Line: j.n, From: from, To: j.c.r.Offset(), format: JSONL, raw: raw, rawOffset: from}
 	if skip, ok := errors.AsType[*input.Skip](err); ok {
-		skip.At, skip.To = from, u.To
+		skip.Offset, skip.End = from, u.To
 	} else if err != nil {
 		u.From = place.From
 	}

@@ -56,7 +56,7 @@ func scanned(t *testing.T, path string, d *unpack.Decoders) (got []string) {
 
 func unitText(u Unit, err error) string {
 	if skip, ok := err.(*input.Skip); ok {
-		return fmt.Sprintf("%v %d %d %d", err, skip.At, skip.To, skip.ResumedAt)
+		return fmt.Sprintf("%v %d %d %d", err, skip.Offset, skip.End, skip.ResumedAt)
 	} else if err != nil {
 		return err.Error()
 	}
@@ -76,7 +76,7 @@ func contentOf(t *testing.T, path string, d *unpack.Decoders) (units []string, c
 	for u, err := range c.Units {
 		units = append(units, unitText(u, err))
 		if skip, ok := err.(*input.Skip); ok && skip.Reason == input.Unreadable && skip.ResumedAt == 0 {
-			whole = skip.At
+			whole = skip.Offset
 		}
 		if err == nil && u.To > 0 {
 			if _, err := io.CopyN(&b, c, u.To-int64(b.Len())); err != nil {

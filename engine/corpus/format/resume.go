@@ -14,7 +14,7 @@ import (
 // return to the stream. A search from there finds the next line that begins a record:
 //
 //	content  | record | rec¦ord      | record |         the length ends at ¦
-//	                  ^ input.Skip.At      ^ input.Skip.To          the skip is input.Broken, and a copy keeps these bytes
+//	                  ^ Skip.Offset        ^ Skip.End               the skip is input.Broken, and a copy keeps these bytes
 //
 // Only the first such block of a file is read again. After that, each block ends at a line that seems to begin a
 // record, so that the time is linear. The content of a damaged gzip member is not reliable, so reading resumes at the
@@ -42,10 +42,10 @@ func (w *warcReader) resume(cause error) error {
 	found, err := w.untilRecord(io.Discard, w.c.opts.MaxDocumentBytes)
 	switch {
 	case found:
-		return &input.Skip{Line: w.line, At: w.good, To: w.c.r.Offset(), Reason: input.Broken,
+		return &input.Skip{Line: w.line, Offset: w.good, End: w.c.r.Offset(), Reason: input.Broken,
 			Err: fmt.Errorf("%w; reading resumes at byte %d, where the next record begins", cause, w.c.r.Offset())}
 	case err == nil && !errors.As(cause, new(foreignError)):
-		return &input.Skip{Line: w.line, At: w.good, To: w.c.r.Offset(), Reason: input.Broken,
+		return &input.Skip{Line: w.line, Offset: w.good, End: w.c.r.Offset(), Reason: input.Broken,
 			Err: fmt.Errorf("%w; no record begins before byte %d", cause, w.c.r.Offset())}
 	case w.c.r.Packing != unpack.Gzip || !errors.Is(err, unpack.ErrDamaged):
 		return cause
@@ -60,6 +60,6 @@ func (w *warcReader) resume(cause error) error {
 	if err != nil {
 		return err
 	}
-	return &input.Skip{Line: w.line, At: at, ResumedAt: raw, Reason: input.Unreadable,
+	return &input.Skip{Line: w.line, Offset: at, ResumedAt: raw, Reason: input.Unreadable,
 		Err: fmt.Errorf("%w: left out up to byte %d of the file, where the next record begins", cause, raw)}
 }

@@ -73,7 +73,7 @@ func (w *warcReader) record() (u Unit, err error) {
 		return u, brokenRecord(from, err)
 	}
 	if reason != nil {
-		reason.Line, reason.At = w.line, from
+		reason.Line, reason.Offset = w.line, from
 		return u, reason
 	}
 	u.Line, u.From, u.To = w.line, from, w.c.r.Offset()

@@ -194,7 +194,7 @@ func TestResumedWARC(t *testing.T) {
 				case whole >= 0 || skip.Reason != input.Unreadable:
 					t.Fatalf("%s: %v", what, err)
 				default:
-					whole = skip.At
+					whole = skip.Offset
 				}
 				continue
 			}
@@ -332,7 +332,7 @@ func TestWrongLengths(t *testing.T) {
 			for u, err := range c.Units {
 				if skip, ok := errors.AsType[*input.Skip](err); ok && skip.Reason == input.Broken {
 					got = append(got, "broken")
-					if next := content[skip.To:]; !strings.HasPrefix(next, "WARC/") && next != "" {
+					if next := content[skip.End:]; !strings.HasPrefix(next, "WARC/") && next != "" {
 						t.Errorf("%s, %s: resumed before %.20q", what, name, next)
 					}
 				} else if err == nil {

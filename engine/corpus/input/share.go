@@ -15,9 +15,9 @@ import (
 // read by another process. The division depends only on the names and sizes of the files: each file, the
 // largest first, is added to the share with the fewest bytes so far.
 type Share struct {
-	Number, Of int    // number from 0; number of shares
-	Files      int    // number of files of the share
-	Digest     uint64 // digest of the names and sizes of all files; all shares of the same inputs have the same one
+	Number, Count int    // number from 0; number of shares
+	Files         int    // number of files of the share
+	Digest        uint64 // digest of the names and sizes of all files; all shares of the same inputs have the same one
 
 	files map[string]SharedFile // files and skips of the share
 }
@@ -56,7 +56,7 @@ func NewShare(ctx context.Context, inputs []string, number, of int) (*Share, err
 	slices.SortFunc(items, func(a, b SharedFile) int {
 		return cmp.Or(cmp.Compare(b.cost(), a.cost()), cmp.Compare(a.Path, b.Path))
 	})
-	s := &Share{Number: number, Of: of, Digest: digest.Sum64(), files: map[string]SharedFile{}}
+	s := &Share{Number: number, Count: of, Digest: digest.Sum64(), files: map[string]SharedFile{}}
 	costs := make([]int64, of)
 	for _, it := range items {
 		least := slices.Index(costs, slices.Min(costs))

@@ -34,13 +34,13 @@ type Skip struct {
 	Line   int    // line or row, from 1; 0 if the whole file is skipped
 	// offset in the decompressed file at which it begins, if it is a WARC record, a value of a JSON file, or the
 	// unreadable part of a file
-	At     int64
-	To     int64 // offset of its end, if it is a value of a JSON file or a broken WARC record; else 0
+	Offset int64
+	End    int64 // offset of its end, if it is a value of a JSON file or a broken WARC record; else 0
 	Reason Reason
 	Rows   int64 // DamagedRows: number of lost rows from Line on
 	Err    error // cause; may be nil
 
-	// ResumedAt is the offset in the compressed file of the next intact member, whose content continues at offset At,
+	// ResumedAt is the offset in the compressed file of the next intact member, whose content continues at Offset,
 	// or 0.
 	ResumedAt int64
 }

@@ -63,14 +63,14 @@ func (s *scanner) skipped(e *edits, skip *input.Skip, c *contentCopy) error {
 	case skip.ResumedAt > 0: // the record that begins there is a unit of its own
 		e.damage = append(e.damage, skip.Error())
 		return nil
-	case skip.To > skip.At && c != nil && s.fields == nil: // the skip is in JSON or WARC
-		e.starts = append(e.starts, skip.At)
-		return c.value(e, skip.At, skip.To, true)
+	case skip.End > skip.Offset && c != nil && s.fields == nil: // the skip is in JSON or WARC
+		e.starts = append(e.starts, skip.Offset)
+		return c.value(e, skip.Offset, skip.End, true)
 	case skip.Reason == input.Unreadable, skip.Reason == input.DamagedRows:
-		e.whole = skip.At
+		e.whole = skip.Offset
 		e.damage = append(e.damage, skip.Error())
 	}
-	e.starts = append(e.starts, skip.At)
+	e.starts = append(e.starts, skip.Offset)
 	return nil
 }
 

@@ -78,7 +78,7 @@ func run(ctx context.Context, d *disk.Disk, in, dir string, threads, stop int, o
 	r read, err error) {
 	opts.IDField, opts.ValueFields = "name", [][]string{{"date"}}
 	cfg := ingest.Config{Threads: threads, Document: opts, Skipped: func(s *input.Skip) error {
-		r.skips = append(r.skips, s.Error()+fmt.Sprint(s.At, s.To, s.Rows, s.ResumedAt))
+		r.skips = append(r.skips, s.Error()+fmt.Sprint(s.Offset, s.End, s.Rows, s.ResumedAt))
 		return nil
 	}}
 	if dir != "" {

@@ -327,7 +327,7 @@ func (l *List) leftover(ctx context.Context, judges []*judge, share *input.Share
 		}
 	}
 	if l.ByID {
-		if share != nil && share.Of > 1 {
+		if share != nil && share.Count > 1 {
 			return left, nil // documents of other shares may have the rest
 		}
 		return left, l.unmatchedIDs(ctx, &left)
