@@ -197,25 +197,6 @@ func TestSkipped(t *testing.T) {
 	wantError(t, err, mapreduce.ErrSkipped, "maps skipped 3 bad records")
 }
 
-// TestCutChunks: raw bytes that end within a fingerprint or a record are an error. So are bytes in another format.
-func TestCutChunks(t *testing.T) {
-	raw := store.Bytes64(sets.Uniform(100, 3))
-	scan := mapreduce.Scan{Queries: files.New(t, "q.bin", raw), K: 3}
-	record := rawRecord(0, raw)
-	for _, c := range []struct{ input, says string }{
-		{record[:len(record)-3], "record 0: corrupt: cut in the middle"},
-		{record + "\x00\x00", "record 1: corrupt: cut in the middle"},
-		{record + "\x00\x00\x00\x08", "record 1: corrupt: cut in the middle"},
-		{record[:12], "record 0: corrupt: cut in the middle"},
-		{rawRecord(0, raw[:13]), "13 bytes are no fingerprints"},
-		{"\x00\x00\x00\x01x" + record[12:], "a key of 1 bytes"},
-		{"0123456789abcdef", "not Hadoop's rawbytes"},
-	} {
-		_, err := step(t, mapOf(scan), c.input, func(o *mapreduce.Options) { o.Form = mapreduce.RawBytes })
-		wantError(t, err, store.ErrCorrupt, c.says)
-	}
-}
-
 // TestOtherRecipe: queries, files and parts of other recipes are refused.
 func TestOtherRecipe(t *testing.T) {
 	one := filepath.Join(t.TempDir(), "one.ndf")
@@ -259,14 +240,12 @@ func TestOtherJob(t *testing.T) {
 	}
 }
 
-// TestEmptyPart: a map of an empty part gives an end record, in every form, and so does a reduce.
+// TestEmptyPart: a map of an empty part gives an end record, and so does a reduce.
 func TestEmptyPart(t *testing.T) {
 	scan := mapreduce.Scan{Queries: files.New(t, "q.bin", make([]byte, 8)), K: 3}
-	for _, form := range []mapreduce.Form{mapreduce.Lines, mapreduce.RawBytes} {
-		out, err := step(t, mapOf(scan), "", func(o *mapreduce.Options) { o.Form = form })
-		if err != nil || out != "--~end\tparts=1 records=0 sum=0000000000000000 job=scan\n" {
-			t.Errorf("%s: %q, %v", form, out, err)
-		}
+	out, err := step(t, mapOf(scan), "", nil)
+	if err != nil || out != "--~end\tparts=1 records=0 sum=0000000000000000 job=scan\n" {
+		t.Errorf("%q, %v", out, err)
 	}
 	for _, job := range []mapreduce.Reducer{mapreduce.Scan{}, mapreduce.Pairs{K: 3},
 		mapreduce.Dedup{}} {

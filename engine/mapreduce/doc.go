@@ -29,7 +29,7 @@
 //
 // A task returns no error only if it read all input and wrote all output. It counts, reports and skips malformed
 // records. It fails if there are more than Options.MaxBad of them, or if all records are malformed ([ErrBad]). In input
-// that a task of this package wrote, the first malformed record is an error. So is a truncated raw fingerprint.
+// that a task of this package wrote, the first malformed record is an error.
 //
 // # End records
 //
@@ -62,9 +62,7 @@
 // A task reserves its memory from Options.Budget, reports it to Options.Say, and fails with a
 // memory.TooLargeError that names the group that does not fit:
 //
-//   - A map of fingerprints takes 144 MiB for a batch of lines, or 64 MiB for raw fingerprints. It reads them while it
-//     computes.
-//   - Scan also takes the tables of Q and the hits.
+//   - Scan takes 144 MiB for a batch of fingerprints, the tables of Q and the hits.
 //   - Pairs takes about 600 bytes for each kept or undecided document of the largest group.
 //   - Dedup takes almost no memory.
 //

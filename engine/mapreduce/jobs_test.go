@@ -2,7 +2,6 @@ package mapreduce_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"flag"
 	"fmt"
 	"slices"
@@ -90,33 +89,6 @@ func TestFingerprint(t *testing.T) {
 		parts := l.cut(input)
 		requireSame(t, "lines", l.collect(l.run(job, parts), len(parts)), want)
 	})
-}
-
-// TestRawBytes: hits in raw fingerprints have the rows of the records, which may come in any order.
-func TestRawBytes(t *testing.T) {
-	set := sets.All(5000, 50, 3, 9)[0]
-	want := hitLines(set, "f.bin:%d")
-	var records []string
-	at := 0
-	for chunk := range slices.Chunk(store.Bytes64(set.Base), 8*512) {
-		records = append(records, rawRecord(at, chunk))
-		at += len(chunk)
-	}
-	l := newLocal(t, 5, 3)
-	l.options.Form, l.options.File = mapreduce.RawBytes, "f.bin"
-	job := mapreduce.Scan{Queries: files.New(t, "q.bin", store.Bytes64(set.Queries)), K: 3}
-	requireSame(t, "in order", l.collect(l.run(job, []string{strings.Join(records, "")}), l.reduces), want)
-	slices.Reverse(records[2:])
-	requireSame(t, "two parts, one reversed", l.collect(l.run(job,
-		[]string{strings.Join(records[:4], ""), strings.Join(records[4:], "")}), l.reduces), want)
-	l.options.File = ""
-	requireSame(t, "of no known file", l.collect(l.run(job, []string{strings.Join(records, "")}), l.reduces), hitLines(set, "%d"))
-}
-
-// rawRecord returns a record as Hadoop's rawbytes passes it to a filter.
-func rawRecord(offset int, value []byte) string {
-	b := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, 8), uint64(offset))
-	return string(append(binary.BigEndian.AppendUint32(b, uint32(len(value))), value...))
 }
 
 // TestOrdered: collected hits are in order of the queries, for any number of reduces.

@@ -15,7 +15,7 @@ import (
 
 // A Scan is the job of section 3.3 of the paper. Each map searches a chunk of F for all queries of the side file Q.
 //
-//	in      fingerprints, in any [Form]
+//	in      fingerprints, as the job fingerprint writes them
 //	shuffle row of Q (6 digits), distance (1), fingerprint (11), ID
 //	out     row of Q	fingerprint, distance, ID
 //
@@ -43,7 +43,7 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 		return fmt.Errorf("%s: %d queries are more than %d", j.Queries, len(queries), uint64(1)<<(6*rowDigits))
 	}
 	// Plan the search, and report its memory.
-	reading, err := t.Budget.Reserve("reading fingerprints", t.readBytes())
+	reading, err := t.Budget.Reserve("reading fingerprints", batchBytes)
 	if err != nil {
 		return err
 	}
@@ -56,9 +56,9 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 	}
 	if t.Say != nil {
 		t.Say(fmt.Sprintf("searching for %s queries", humanize.Comma(int64(len(queries)))),
-			t.Budget.Total(t.readBytes()+plan.Bytes()))
+			t.Budget.Total(batchBytes+plan.Bytes()))
 	}
-	// Search each chunk. The first one builds the tables.
+	// Search each batch. The first one builds the tables.
 	defer store.CatchFault(&err)() // the queries are mapped
 	var s *scan.Searcher
 	defer func() {
@@ -66,28 +66,26 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 			s.Close()
 		}
 	}()
-	return t.chunks(ctx, func(c chunk) (err error) {
+	return t.batches(ctx, func(b *batch) (err error) {
 		if s == nil {
 			if s, err = scan.NewSearcher(queries, j.K, plan, o); err != nil {
 				return err
 			}
 		}
-		return j.sendHits(ctx, t, s, c)
+		return j.sendHits(ctx, t, s, b)
 	})
 }
 
-func (j Scan) sendHits(ctx context.Context, t *task, s *scan.Searcher, c chunk) error {
+func (j Scan) sendHits(ctx context.Context, t *task, s *scan.Searcher, b *batch) error {
 	var key []byte
-	for h, err := range s.Hits(ctx, c.source) {
+	for h, err := range s.Hits(ctx, scan.Slice(b.values, 0)) {
 		if err != nil {
 			return err
 		}
 		key = appendNumber(key[:0], h.Query, rowDigits)
 		key = appendNumber(key, uint64(h.Distance), 1)
 		key = appendNumber(key, h.Fingerprint, printDigits)
-		if key, err = c.appendID(key, int(h.Row)); err != nil {
-			return err
-		}
+		key = b.appendID(key, int(h.Row))
 		t.counters.add(hits, 1)
 		if err := t.send(t.partition(h.Query), key, nil); err != nil {
 			return err

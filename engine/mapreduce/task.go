@@ -38,8 +38,7 @@ type Options struct {
 	Rows    Rows      // [Collect] writes rows of two documents after a header; "": results in the order of the input
 	Copies  *CopyRows // [Collect] writes pairs of copies in the order of one machine; nil: in the order of the input
 
-	Form    Form           // form of a map's input, for jobs that read fingerprints
-	File    string         // name of the file that contains the part, for IDs of raw fingerprints; may be empty
+	File    string         // name of the file that is the part, for Fingerprint.Rows
 	Budget  *memory.Budget // limits the memory of the task; nil: no limit
 	Threads int            // computing goroutines, in addition to a reading one; 0 or less means one
 	MaxBad  int64          // maximum number of bad records to skip; one more fails the task

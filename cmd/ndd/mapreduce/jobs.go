@@ -34,18 +34,16 @@ fingerprint --input-format warc. A local file, such as one of Parquet, can be an
 	},
 }, {
 	name: "scan", short: "queries against chunks of fingerprints (section 3.3 of the paper)",
-	in: `fingerprint, tab, ID, as the job fingerprint writes. With --input rawbytes: chunks
-of raw fingerprints by FixedLengthInputFormat and stream.map.input=rawbytes`,
+	in: `fingerprint, tab, ID, as the job fingerprint writes`,
 	shuffle: `row of the query, distance, fingerprint and ID, all in the key: 19 bytes and the ID
 for each hit`,
 	out:     `row of the query, tab, fingerprint, distance, ID, as 'ndd batch'; collect writes rows in order`,
 	ordered: true,
 	side: `--queries: raw fingerprints (.bin) or .ndf, which every map maps. One of another
 recipe than the input's is refused`,
-	notes: `A hit's ID is the document's, or of raw bytes its row, or FILE:ROW. 'ndd help cluster' has the
-options of Hadoop and Spark for chunks of raw fingerprints.`,
+	notes:   `'ndd help cluster' has commands that make such lines from raw fingerprints.`,
 	mapLine: "-k 3 --queries Q.bin", file: "Q.bin",
-	mapFlags: "input distance queries",
+	mapFlags: "distance queries",
 	make: func(m *mapReduce) (any, error) {
 		if m.k < 0 || m.k > permute.MaxK {
 			return nil, cli.Usagef("-k %d: must be 0 to %d", m.k, permute.MaxK)
@@ -205,9 +203,6 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 			m.docs.Register(cmd)
 		case "texts":
 			m.docs.RegisterReading(cmd)
-		case "input":
-			cli.WordVar(f, &m.input, name, "form of the input: lines, or rawbytes of Hadoop", mapreduce.Lines,
-				mapreduce.RawBytes)
 		case "distance":
 			f.IntVarP(&m.k, name, "k", 3, fmt.Sprintf("largest Hamming distance, 0 to %d", permute.MaxK))
 		case "queries":

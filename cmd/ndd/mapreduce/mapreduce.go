@@ -7,11 +7,9 @@
 package mapreduce
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"strconv"
 	"strings"
 
@@ -32,9 +30,8 @@ func Commands(g *cli.Globals) []*cobra.Command {
 
 // mapReduce is one run of a step of a job.
 type mapReduce struct {
-	g     *cli.Files
-	step  string // map, reduce or collect
-	input mapreduce.Form
+	g    *cli.Files
+	step string // map, reduce or collect
 	*taskFlags
 
 	docs    cli.DocumentFlags
@@ -175,7 +172,7 @@ func newJobStep(g *cli.Files, step string, task *taskFlags, j *mapReduceJob) *co
 		Short: j.short,
 		Long:  j.help(),
 		Annotations: cli.HelpOf("Guide: ndd help cluster",
-			"Job: input=FORM queries=FILE sketch=WORD rows distance=N threshold=X most=N design=NAME bits=N keep=WORD unit=UNIT ignore=KINDS min-chars=N "+
+			"Job: queries=FILE sketch=WORD rows distance=N threshold=X most=N design=NAME bits=N keep=WORD unit=UNIT ignore=KINDS min-chars=N "+
 				"method=NAME method-file=FILE site=FIELD signatures=FILE",
 			"Task: partitions=N parts=N max-bad=N memory=SIZE"),
 		Args: cli.NoArgs,
@@ -230,9 +227,6 @@ func (m *mapReduce) run(cmd *cobra.Command, j *mapReduceJob) error {
 	switch m.step {
 	case "map":
 		err = mapreduce.Map(cmd.Context(), job.(mapreduce.Mapper), o)
-		if err != nil && o.Form == mapreduce.RawBytes && !errors.Is(err, mapreduce.ErrRecipe) {
-			err = fmt.Errorf("--input %s: %w", o.Form, err)
-		}
 	case "reduce":
 		err = mapreduce.Reduce(cmd.Context(), job.(mapreduce.Reducer), o)
 	}
@@ -252,7 +246,7 @@ func (m *mapReduce) options(cmd *cobra.Command, j *mapReduceJob) (o mapreduce.Op
 	}
 	o = mapreduce.Options{In: m.g.Stdin, Out: m.g.Stdout, Partitions: max(1, m.partitions), Parts: m.parts,
 		MaxBad: m.maxBad, Columns: j.columns,
-		Rows: j.rows, Ordered: j.ordered, Threads: 1, Budget: budget, Form: m.input}
+		Rows: j.rows, Ordered: j.ordered, Threads: 1, Budget: budget}
 	if cmd.Flags().Changed("threads") { // the default is one, because a task has one core
 		o.Threads = m.g.Threads
 	}
@@ -300,9 +294,6 @@ func (m *mapReduce) report(o *mapreduce.Options, what string) {
 	o.Status = func(message string) { fmt.Fprintf(m.g.Stderr, "reporter:status:%s\n", message) }
 	if maps, err := strconv.Atoi(os.Getenv("mapreduce_job_maps")); err == nil && m.step == "reduce" && o.Parts == 0 {
 		o.Parts = maps
-	}
-	if file := os.Getenv("mapreduce_map_input_file"); file != "" {
-		o.File = path.Base(file)
 	}
 }
 

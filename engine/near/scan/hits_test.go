@@ -28,16 +28,6 @@ func TestScanHits(t *testing.T) {
 	for name, source := range map[string]func() Source{
 		"slice":  func() Source { return Slice(base, 0) },
 		"stream": func() Source { return Reader(bytes.NewReader(store.Bytes64(base)), 1000) },
-		"walk": func() Source {
-			return Walk(func(yield func([]uint64) bool) error {
-				for part := range slices.Chunk(base, 777) {
-					if !yield(part) {
-						break
-					}
-				}
-				return nil
-			}, 1000)
-		},
 	} {
 		for _, threads := range []int{1, 3} {
 			var mu sync.Mutex // every goroutine reports progress

@@ -13,7 +13,7 @@ type Plan struct {
 	Threads     int    // goroutines that map
 	Tables      uint64 // bytes of the tables of a part of the queries
 	Chunks      uint64 // bytes of the chunks of F that are mapped at the same time, and of their partitions
-	Chunk       int    // fingerprints of a chunk, for [Reader] and [Walk]; 0 if F is not streamed
+	Chunk       int    // fingerprints of a chunk, for [Reader]; 0 if F is not streamed
 	Hits        uint64 // bytes of hits in memory, before they are written to files; bytes of marks if hits are counted
 	NoPrefilter bool   // there is no prefilter, to save memory
 }

@@ -75,36 +75,6 @@ func Reader(r io.Reader, chunk int) Source {
 	}
 }
 
-// Walk returns a source of the fingerprints that a function yields some at a time, such as an index
-// whose tables are decoded block by block. chunk is the number of fingerprints of a chunk, from
-// [Plan].Chunk. The row of a fingerprint is its number in the walk.
-func Walk(walk func(yield func([]uint64) bool) error, chunk int) Source {
-	return func(yield func(Chunk) bool) error {
-		free := newBuffers(chunk)
-		buffer, n, first := free.take(), 0, uint64(0)
-		more := true
-		err := walk(func(prints []uint64) bool {
-			for len(prints) > 0 {
-				c := copy(buffer[n:], prints)
-				prints = prints[c:]
-				if n += c; n < len(buffer) {
-					continue
-				}
-				if more = yield(free.chunk(buffer, n, first)); !more {
-					return false
-				}
-				first += uint64(n)
-				buffer, n = free.take(), 0
-			}
-			return true
-		})
-		if err == nil && more && n > 0 {
-			yield(free.chunk(buffer, n, first))
-		}
-		return err
-	}
-}
-
 // buffers is a pool of arrays for chunks.
 type buffers struct{ sync.Pool }
 
