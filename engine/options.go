@@ -13,7 +13,6 @@ import (
 	"example.org/ndd/engine/index/segment"
 	"example.org/ndd/engine/index/table"
 	"example.org/ndd/engine/memory"
-	"example.org/ndd/engine/storage/wal"
 	"example.org/ndd/permute"
 )
 
@@ -89,16 +88,6 @@ const (
 	VerifyFast = Verify(live.VerifyFast) // only the descriptions of large sections; takes milliseconds
 )
 
-// Sync says when an insert is durable against a power cut. A positive value is the maximum time after the call has
-// returned. The end of the process never loses an insert.
-type Sync time.Duration
-
-// The values of Sync that are not an interval.
-const (
-	SyncAlways = Sync(wal.Always) // before the call returns
-	SyncNever  = Sync(wal.Never)  // when the system writes its cache to the disk
-)
-
 // OpenOptions configures how [Open] opens an index. The zero value maps its files and verifies them.
 type OpenOptions struct {
 	Verify   Verify
@@ -111,7 +100,7 @@ type OpenOptions struct {
 	// Write opens the index for durable inserts. Without it, inserts are only in memory and are lost when the
 	// process ends.
 	Write      bool
-	Sync       Sync          // when inserts are durable
+	NoSync     bool          // do not sync the log: a power cut may lose inserts, but the end of the process may not
 	OnConflict OnConflict    // what happens to a document whose ID is taken; 0 is Replace
 	TTL        time.Duration // default time to live of documents that are inserted from now on; 0 is forever
 
@@ -129,7 +118,7 @@ type OpenOptions struct {
 // inner returns the options of the implementation.
 func (o *OpenOptions) inner() live.OpenOptions {
 	return live.OpenOptions{Verify: live.Verify(o.Verify), Threads: o.Threads, Progress: o.Progress, Load: o.Load,
-		Budget: o.Budget, Write: o.Write, Sync: wal.Sync(o.Sync), OnConflict: rows.OnConflict(o.OnConflict), TTL: o.TTL,
+		Budget: o.Budget, Write: o.Write, NoSync: o.NoSync, OnConflict: rows.OnConflict(o.OnConflict), TTL: o.TTL,
 		Threshold: o.Threshold, AcceptClock: o.AcceptClock, Events: live.Events{ClockJumped: o.ClockJumped}}
 }
 

@@ -49,7 +49,7 @@ func TestSpread(t *testing.T) {
 				} else if err := Create(dir, 3, Options{Design: &design, NoIDs: true}); err != nil {
 					t.Fatal(err)
 				}
-				x := openAt(t, dir, live.OpenOptions{Write: true, Sync: -1, Spread: how})
+				x := openAt(t, dir, live.OpenOptions{Write: true, NoSync: true, Spread: how})
 				tables := func(segments int) {
 					t.Helper()
 					must.Eventually(t, "what was replaced is given back", func() bool { return x.live.Held() == 0 })
@@ -88,7 +88,7 @@ func TestSpreadAddedMeanwhile(t *testing.T) {
 	fingerprints := sets.Uniform(300_000, 3) // 1.5 MB a table
 	dir := built(t, fingerprints, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})
 	h := numa.New(numa.Options{Root: drawn(drawnNode{"0", 6}, drawnNode{"1-4095", 1})})
-	x := openAt(t, dir, live.OpenOptions{Write: true, Sync: -1, Spread: &worker.Options{Host: h}})
+	x := openAt(t, dir, live.OpenOptions{Write: true, NoSync: true, Spread: &worker.Options{Host: h}})
 	ofSecond := func() int {
 		r, _ := x.live.Spread()
 		return r.Nodes[1].Tables

@@ -193,7 +193,7 @@ func TestLabSpread(t *testing.T) {
 	x.Close()
 	more := sets.Uniform(3000, 9)
 	grown := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
-	x = openAt(t, grown, live.OpenOptions{Write: true, Sync: -1, Spread: &worker.Options{Host: numa.New(numa.Options{})}})
+	x = openAt(t, grown, live.OpenOptions{Write: true, NoSync: true, Spread: &worker.Options{Host: numa.New(numa.Options{})}})
 	_, err = x.Insert(t.Context(), documents(more)...)
 	must.Do(t, err)
 	must.Do(t, x.live.Flush(t.Context()))

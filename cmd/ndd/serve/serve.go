@@ -26,7 +26,6 @@ import (
 	"example.org/ndd/engine/index/live"
 	"example.org/ndd/engine/index/worker"
 	"example.org/ndd/engine/storage/disk"
-	"example.org/ndd/engine/storage/wal"
 	"example.org/ndd/numa"
 )
 
@@ -92,7 +91,7 @@ func (s *serveRun) registerIndex(cmd *cobra.Command) {
 	f.BoolVar(&s.privateKey, "private-key", false, "draw a secret key, against pages made to be near others")
 	f.StringArrayVar(&s.load, "load", nil, "documents to insert at the start; repeatable")
 	f.BoolVar(&s.memoryOnly, "memory-only", false, "write nothing to disk: inserts are lost at the end")
-	f.StringVar(&s.sync, "sync", "always", "sync to disk: always (default), interval=DURATION or never")
+	cli.ValueVar(f, &s.how.NoSync, "sync", "sync to disk: always (default) or never", []string{"always", "never"}, false, true)
 	index.RegisterConflict(cmd, &s.how.OnConflict)
 	index.RegisterTTL(cmd, &s.ttl)
 	s.threshold.Register(f)
@@ -142,7 +141,7 @@ type flags struct {
 	stopWithStdin bool
 	mayCreate     bool // it is not an error that there is no index
 	privateKey    bool // a new index draws its own key
-	sync, memory  string
+	memory        string
 	ttl           index.TTL
 	threshold     cli.Threshold
 }
@@ -203,9 +202,6 @@ const defaultDir = "ndd-data"
 // place decides which folder is served, if any, and refuses flags that do not go together.
 func (s *serveRun) place(cmd *cobra.Command) (err error) {
 	// Check the values of flags.
-	if s.how.Sync, err = wal.ParseSync(s.sync); err != nil {
-		return cli.Usagef("--sync: %w", err)
-	}
 	if err := s.threshold.Check(); err != nil {
 		return err
 	}
@@ -330,7 +326,7 @@ func (s *serveRun) base(ctx context.Context, l *server.LoadProgress) (*engine.In
 	}
 	index.LogSpread(s.g, x)
 	if !s.memoryOnly {
-		s.g.Log.Info(fmt.Sprintf("%s: inserts are kept there, with --sync %s; %v", s.dir, s.how.Sync, live.Of(x).Recovery()))
+		s.g.Log.Info(fmt.Sprintf("%s: inserts are kept there, with --sync %s; %v", s.dir, s.cmd.Flag("sync").Value, live.Of(x).Recovery()))
 	}
 	return x, nil
 }

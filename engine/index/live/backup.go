@@ -95,7 +95,7 @@ func backup(ctx context.Context, d *disk.Disk, dir, target string, x *Index) (r 
 		err = r.linkSegments(ctx, d, f, m, dir)
 	}
 	if err == nil && m.Live != nil {
-		r.Log, err = wal.Check(f.Dir(), m.Live.log(wal.Always), func(wal.Position, []byte) error { return ctx.Err() })
+		r.Log, err = wal.Check(f.Dir(), m.Live.log(false), func(wal.Position, []byte) error { return ctx.Err() })
 	}
 	// Another process may have replaced the manifest meanwhile.
 	if x == nil && m != nil {
@@ -121,7 +121,7 @@ func (r *BackupReport) begin(d *disk.Disk, f *disk.Folder, dir string) (*Manifes
 	if err != nil || m.Live == nil {
 		return m, err
 	}
-	paths, err := wal.Paths(d, dir, m.Live.log(wal.Always).Start)
+	paths, err := wal.Paths(d, dir, m.Live.log(false).Start)
 	for _, path := range paths {
 		err = errors.Join(err, r.copy(d, f, path))
 	}

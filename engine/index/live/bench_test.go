@@ -10,7 +10,6 @@ import (
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/oracle/must"
 	"example.org/ndd/engine/oracle/sets"
-	"example.org/ndd/engine/storage/wal"
 )
 
 var logged = flag.Int("logged", 1_000_000, "documents in the log that BenchmarkRecover reads")
@@ -22,7 +21,7 @@ func BenchmarkRecover(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "index")
 	must.Do(b, Create(dir, Config{Design: halves(b), Table: planar}))
 	open := func() *Index {
-		x := openFolder(b, dir, OpenOptions{Write: true, Sync: wal.Never, simulation: simulation{flushDocs: neverFlush}})
+		x := openFolder(b, dir, OpenOptions{Write: true, NoSync: true, simulation: simulation{flushDocs: neverFlush}})
 		if s := x.Stats(); s.Documents != 0 && s.Documents != uint64(*logged) {
 			b.Fatalf("%+v, want %d documents", s, *logged)
 		}

@@ -76,7 +76,7 @@ func TestSameAsBuilt(t *testing.T) {
 	recipe := simhash.Default()
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		c := Config{Design: halves(t), Table: table.Options{Layout: layout}, Recipe: &recipe, IDs: true}
-		x, dir := makeIndex(t, c, OpenOptions{Write: true, Sync: -1, simulation: simulation{flushDocs: 4000}})
+		x, dir := makeIndex(t, c, OpenOptions{Write: true, NoSync: true, simulation: simulation{flushDocs: 4000}})
 		docs := someDocs(20_000, 5)
 		for list := range slices.Chunk(docs, 777) {
 			insert(t, x, list...)
@@ -115,7 +115,7 @@ func TestBuiltBecomesLive(t *testing.T) {
 	}
 	open := func() *Index {
 		t.Helper()
-		x := openFolder(t, dir, OpenOptions{Write: true, Sync: -1})
+		x := openFolder(t, dir, OpenOptions{Write: true, NoSync: true})
 		if got := contents(t, x); !maps.Equal(got, want) {
 			t.Fatalf("%d documents, want %d", len(got), len(want))
 		}
@@ -174,7 +174,7 @@ func TestLocked(t *testing.T) {
 // TestOpenChanged: if files of an index are merged away after its manifest was read, the index is opened by the next
 // manifest. A damaged index is not opened a second time.
 func TestOpenChanged(t *testing.T) {
-	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Sync: -1})
+	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, NoSync: true})
 	for _, d := range someDocs(2, 1) {
 		insert(t, x, d)
 		must.Do(t, x.Flush(t.Context()))

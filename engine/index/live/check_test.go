@@ -389,7 +389,7 @@ func TestLinearizable(t *testing.T) {
 	var history, ofLists []porcupine.Operation
 	begun := time.Now()
 	for round := range rounds {
-		x := openFolder(t, dir, OpenOptions{Write: true, Sync: wal.Never, simulation: simulation{flushDocs: smallDocs}})
+		x := openFolder(t, dir, OpenOptions{Write: true, NoSync: true, simulation: simulation{flushDocs: smallDocs}})
 		ctx, cancel := context.WithTimeout(t.Context(), seconds/rounds)
 		enough := func() bool { // however slow the machine is
 			mu.Lock()

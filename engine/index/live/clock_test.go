@@ -38,7 +38,7 @@ func (c *clockTest) open(t *testing.T, write, accept bool) {
 		must.Do(t, c.end())
 	}
 	c.jumps = 0
-	c.Index = openFolder(t, c.dir, OpenOptions{Write: write, Sync: -1, TTL: c.ttl, AcceptClock: accept,
+	c.Index = openFolder(t, c.dir, OpenOptions{Write: write, NoSync: true, TTL: c.ttl, AcceptClock: accept,
 		Events: Events{ClockJumped: func(time.Duration) { c.jumps++ }},
 		simulation: simulation{now: func() time.Time { return time.Unix(0, c.system.Load()) },
 			monotonic: func() time.Duration { return time.Duration(c.monotonic.Load()) }}})

@@ -12,7 +12,6 @@ import (
 	"example.org/ndd/engine/index/worker"
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/storage/disk"
-	"example.org/ndd/engine/storage/wal"
 	"example.org/ndd/permute"
 )
 
@@ -101,10 +100,10 @@ type OpenOptions struct {
 	// Budget limits the memory of the index, including Load and Spread; nil is the free memory of the machine.
 	Budget *memory.Budget
 
-	// Write opens the index for durable inserts: they are in a log before the call returns, as Sync says. Without
-	// Write, inserts are only in memory and are lost when the process ends.
+	// Write opens the index for durable inserts: they are in a log before the call returns. Without Write, inserts are
+	// only in memory and are lost when the process ends.
 	Write      bool
-	Sync       wal.Sync        // when inserts are durable; 0 is wal.Always, before they return
+	NoSync     bool            // do not sync the log: a power cut may lose inserts, but the end of the process may not
 	OnConflict rows.OnConflict // result of inserting a document whose ID is taken; 0 is Replace
 	TTL        time.Duration   // default time to live of documents that are inserted from now on; 0 is forever
 	Disk       *disk.Disk      // disk of the index; nil is the system's

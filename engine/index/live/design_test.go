@@ -74,7 +74,7 @@ func TestSmallSegments(t *testing.T) {
 	}
 	reopen := func() {
 		t.Helper()
-		x = openFolder(t, dir, OpenOptions{Write: true, Sync: -1})
+		x = openFolder(t, dir, OpenOptions{Write: true, NoSync: true})
 	}
 	compare := func(when string) {
 		t.Helper()

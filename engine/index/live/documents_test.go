@@ -14,7 +14,7 @@ import (
 // TestHostileDocuments changes the documents file of a segment and repairs its checksums. The file is refused with a
 // typed error, or the index works without harm: wrong look-ups find other documents or none.
 func TestHostileDocuments(t *testing.T) {
-	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Sync: -1, Threads: 1})
+	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, NoSync: true, Threads: 1})
 	for i := range 3 {
 		docs := make([]rows.Doc, 20)
 		for j := range docs {

@@ -152,7 +152,7 @@ func TestAddRefuses(t *testing.T) {
 	t.Parallel()
 	recipe := simhash.Default()
 	x, dir := makeIndex(t, Config{Design: halves(t), Recipe: &recipe, IDs: true, Table: planar},
-		OpenOptions{Write: true, Sync: -1, OnConflict: rows.Refuse})
+		OpenOptions{Write: true, NoSync: true, OnConflict: rows.Refuse})
 	docs := someDocs(5000, 4)
 	add := func(docs []rows.Doc, during func()) error {
 		o := BuildOptions{}

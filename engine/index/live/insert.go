@@ -32,7 +32,7 @@ type Outcome struct {
 }
 
 // Insert inserts documents, all or none, in order: those that are inserted have consecutive numbers. Every query that
-// begins after Insert has returned finds them, and they are durable as Sync says. Insert waits for room and for the
+// begins after Insert has returned finds them, and they are in the log. Insert waits for room and for the
 // disk until ctx ends. If ctx ends while it waits for the disk, the documents are inserted unless the disk fails. After
 // an error that wraps [ErrUnknown] it is unknown whether they are; after other errors they are not.
 func (x *Index) Insert(ctx context.Context, docs []rows.Doc) ([]Outcome, error) {

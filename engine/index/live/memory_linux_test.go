@@ -86,7 +86,7 @@ func TestMergeMemory(t *testing.T) {
 	for _, deleted := range []int{0, docs / 64} {
 		dir := filepath.Join(t.TempDir(), "index")
 		must.Do(t, Build(t.Context(), dir, base, o))
-		x := openFolder(t, dir, OpenOptions{Write: true, Sync: -1, Budget: w.budget, Disk: disk.Failing(w.look)})
+		x := openFolder(t, dir, OpenOptions{Write: true, NoSync: true, Budget: w.budget, Disk: disk.Failing(w.look)})
 		must.Do(t, x.Add(t.Context(), added, o))
 		var gone []rows.DocID
 		for i := range deleted {

@@ -83,7 +83,7 @@ func TestNoRoom(t *testing.T) {
 func TestBoundedMemory(t *testing.T) {
 	t.Parallel()
 	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar},
-		OpenOptions{Write: true, Sync: -1, Budget: memory.NewBudget(memory.Set(48 << 20))})
+		OpenOptions{Write: true, NoSync: true, Budget: memory.NewBudget(memory.Set(48 << 20))})
 	rng := rand.New(rand.NewPCG(14, 4))
 	most, n := uint64(0), long.Or(15_000, 30_000)
 	for i := 0; i < n; i += 100 {
@@ -113,7 +113,7 @@ func TestBoundedMemory(t *testing.T) {
 func TestHalfForFiles(t *testing.T) {
 	t.Parallel()
 	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar},
-		OpenOptions{Write: true, Sync: -1, Budget: memory.NewBudget(memory.Set(48 << 20))})
+		OpenOptions{Write: true, NoSync: true, Budget: memory.NewBudget(memory.Set(48 << 20))})
 	x.upkeep.flushing.Lock() // nothing is sealed
 	defer x.upkeep.flushing.Unlock()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)

@@ -133,7 +133,7 @@ func (w *modelTest) now() time.Time { return time.Unix(w.second.Load(), 0) }
 
 func (w *modelTest) open() {
 	w.t.Helper()
-	x, err := Open(context.Background(), w.dir, OpenOptions{Write: true, Sync: -1,
+	x, err := Open(context.Background(), w.dir, OpenOptions{Write: true, NoSync: true,
 		simulation: simulation{flushDocs: 3000, now: w.now}})
 	if err != nil {
 		w.t.Fatal(err)

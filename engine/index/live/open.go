@@ -359,8 +359,8 @@ func (m *Manifest) grow(c Config, next rows.DocID) {
 }
 
 // log returns the options of the index's log.
-func (l *ManifestLive) log(sync wal.Sync) wal.Options {
+func (l *ManifestLive) log(noSync bool) wal.Options {
 	id, _ := parseID(l.Log)
 	return wal.Options{ID: id, Start: wal.Mark{File: l.FirstLog, Last: wal.Position(l.Last)},
-		Holds: wal.Mark{File: l.File, Last: wal.Position(l.Held)}, Sync: sync}
+		Holds: wal.Mark{File: l.File, Last: wal.Position(l.Held)}, NoSync: noSync}
 }

@@ -8,7 +8,6 @@ import (
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/oracle/must"
-	"example.org/ndd/engine/storage/wal"
 )
 
 // TestPrivateManifest checks that only the owner can read a manifest with a private key, even after a flush and in
@@ -26,7 +25,7 @@ func TestPrivateManifest(t *testing.T) {
 		}
 	}
 	private(dir)
-	x := openFolder(t, dir, OpenOptions{Write: true, Sync: wal.Never})
+	x := openFolder(t, dir, OpenOptions{Write: true, NoSync: true})
 	insert(t, x, rows.Doc{ID: "a", Fingerprint: 1})
 	must.Do(t, x.Flush(t.Context()))
 	private(dir)

@@ -35,7 +35,7 @@ func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 		f.owns(s)
 	}
 	f.files = f.manifest.Live.Files
-	x.writer.log, x.recovery.Log, err = wal.Open(f.disk, f.dir, f.manifest.Live.log(o.Sync), x.replay)
+	x.writer.log, x.recovery.Log, err = wal.Open(f.disk, f.dir, f.manifest.Live.log(o.NoSync), x.replay)
 	x.finishReplay()
 	if err == nil {
 		err = x.upkeep.nameLog(func(*Manifest) {})
@@ -97,7 +97,7 @@ func (x *Index) becomeLive() error {
 // readLog inserts the documents of the log into an index that is opened for reading. It changes nothing on the disk.
 func (x *Index) readLog(dir string, m *Manifest, o OpenOptions) (err error) {
 	begun := time.Now()
-	x.recovery.Log, err = wal.Check(dir, m.Live.log(o.Sync), x.replay)
+	x.recovery.Log, err = wal.Check(dir, m.Live.log(o.NoSync), x.replay)
 	x.finishReplay()
 	x.recovery.Took = time.Since(begun)
 	return err

@@ -9,7 +9,6 @@ import (
 	"example.org/ndd/engine/corpus/sketch"
 	"example.org/ndd/engine/index/live/rows"
 	"example.org/ndd/engine/oracle/must"
-	"example.org/ndd/engine/storage/wal"
 )
 
 // TestRepeatedCheck: a repeated check-and-insert has the same answer as the first one, wherever the document is stored
@@ -17,7 +16,7 @@ import (
 func TestRepeatedCheck(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Sketches: true, Table: planar}))
-	x := openFolder(t, dir, OpenOptions{Write: true, Sync: wal.Never})
+	x := openFolder(t, dir, OpenOptions{Write: true, NoSync: true})
 	first := []rows.Doc{{ID: "a", Fingerprint: 1, Sketch: sketch.Sketch{7}}, {ID: "b", Fingerprint: 0xff00}, {ID: "c", Fingerprint: 0xff0000}}
 	insert(t, x, first...)
 	for range 100 { // others with the same fingerprint
@@ -25,7 +24,7 @@ func TestRepeatedCheck(t *testing.T) {
 	}
 	reopen := func() {
 		must.Do(t, x.end())
-		x = openFolder(t, dir, OpenOptions{Write: true, Sync: wal.Never})
+		x = openFolder(t, dir, OpenOptions{Write: true, NoSync: true})
 	}
 	for _, stage := range []struct {
 		name string

@@ -19,7 +19,6 @@ import (
 	"example.org/ndd/engine/oracle/hostile"
 	"example.org/ndd/engine/oracle/must"
 	"example.org/ndd/engine/storage/store"
-	"example.org/ndd/engine/storage/wal"
 )
 
 // sketchWith returns a sketch of alternating bits with the first n bits flipped.
@@ -48,7 +47,7 @@ func TestVerified(t *testing.T) {
 	const similar, unlike = sketch.Bins * 10 / 100, sketch.Bins * 16 / 100 // estimates of .8 and .68
 	dir := filepath.Join(t.TempDir(), "index")
 	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Sketches: true, Table: planar}))
-	open := func(write bool) *Index { return openFolder(t, dir, OpenOptions{Write: write, Sync: wal.Never}) }
+	open := func(write bool) *Index { return openFolder(t, dir, OpenOptions{Write: write, NoSync: true}) }
 	x := open(true)
 	stored := []rows.Doc{{ID: "a", Fingerprint: 7, Sketch: sketchWith(0)}, {ID: "b", Fingerprint: 7, Sketch: sketchWith(sketch.Bins)}}
 	for i, o := range checkAll(t, x, stored...) {
@@ -131,7 +130,7 @@ func TestBuiltSketches(t *testing.T) {
 	bare := file(false, two)
 	fails(t, "building of a file without sketches", Build(t.Context(), dir, []*ndf.File{bare}, o), ErrMixed)
 	must.Do(t, Build(t.Context(), dir, []*ndf.File{file(true, one)}, o))
-	x := openFolder(t, dir, OpenOptions{Write: true, Sync: wal.Never})
+	x := openFolder(t, dir, OpenOptions{Write: true, NoSync: true})
 	fails(t, "adding a file without sketches", x.Add(t.Context(), []*ndf.File{bare}, BuildOptions{}), ErrMixed)
 	must.Do(t, x.Add(t.Context(), []*ndf.File{file(true, two)}, BuildOptions{}))
 	if docs := contents(t, x); docs[0] != one || docs[1] != two {

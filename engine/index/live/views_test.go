@@ -72,7 +72,7 @@ func TestConsistentReads(t *testing.T) {
 // TestHeldVersion holds a view while its memtable is flushed and its segments are merged. The view does not change,
 // and its memory is freed with it.
 func TestHeldVersion(t *testing.T) {
-	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Sync: -1})
+	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, NoSync: true})
 	docs := someDocs(3000, 5)
 	insert(t, x, docs[:1000]...)
 	must.Do(t, x.Flush(t.Context()))
@@ -105,7 +105,7 @@ func TestHeldVersion(t *testing.T) {
 // TestWholeDeletion checks that a reader who began before a deletion sees all of its documents, and a later reader
 // none. It deletes in segments and memtables, in each way, and restarts the index.
 func TestWholeDeletion(t *testing.T) {
-	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, Sync: -1})
+	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, NoSync: true})
 	c := x.Searcher()
 	find := func(w version.View, f uint64) int {
 		a, err := c.Search(w, []uint64{1 << 50, f}, 0, search.AllDocs, search.Swept{}, rows.Verifier{})

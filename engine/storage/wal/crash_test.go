@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"example.org/ndd/engine/oracle/crash"
 	"example.org/ndd/engine/oracle/faults"
@@ -77,27 +76,27 @@ type acknowledgement struct {
 	mark Mark // mark in the manifest
 }
 
-// TestPowerCut cuts the power after every call and opens the log. With sync always, all acknowledged records are
-// there in order, perhaps with later ones. With other policies the records are a beginning of the appended ones,
+// TestPowerCut cuts the power after every call and opens the log. All acknowledged records are
+// there in order, perhaps with later ones. With NoSync the records are a beginning of the appended ones,
 // and the log is never damaged. Then it cuts the power during recovery and afterwards.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
-	for policy, seeds := range map[Sync]int{Always: 6, Never: 3, Sync(time.Millisecond): 3} {
+	for noSync, seeds := range map[bool]int{false: 6, true: 3} {
 		seeds *= long.Or(1, 7)
-		t.Run(policy.String(), func(t *testing.T) { powerCut(t, policy, seeds) })
+		t.Run(fmt.Sprint("NoSync ", noSync), func(t *testing.T) { powerCut(t, noSync, seeds) })
 	}
 }
 
-func powerCut(t *testing.T, policy Sync, seeds int) {
+func powerCut(t *testing.T, noSync bool, seeds int) {
 	base, cut, second := t.TempDir(), filepath.Join(t.TempDir(), "cut"), filepath.Join(t.TempDir(), "second")
 	r := crash.Record(t, base)
 	promise := func(last Position, start Mark) {
-		if policy != Always {
+		if noSync {
 			last = start.Last
 		}
 		r.Mark(acknowledgement{last, start})
 	}
-	must.Do(t, work(t, r.Disk(), base, Options{Sync: policy}, 12, promise))
+	must.Do(t, work(t, r.Disk(), base, Options{NoSync: noSync}, 12, promise))
 	states, deep := 0, 0
 	r.States(1, seeds, func(s crash.State) {
 		states++
@@ -169,48 +168,44 @@ func TestFaults(t *testing.T) {
 // TestFailedSync checks that nothing is acknowledged after a failed sync, even if the next sync would succeed. Any
 // number of callers wait before, during and after it.
 func TestFailedSync(t *testing.T) {
-	for name, policy := range map[string]Sync{"always": Always, "interval": Sync(1e6)} {
-		t.Run(name, func(t *testing.T) {
-			var syncs atomic.Int64
-			fault := errors.New("the disk is broken")
-			d := disk.Failing(func(c disk.Call, _ string) error {
-				if c == disk.CallSync && syncs.Add(1) == 5 {
-					return fault
+	var syncs atomic.Int64
+	fault := errors.New("the disk is broken")
+	d := disk.Failing(func(c disk.Call, _ string) error {
+		if c == disk.CallSync && syncs.Add(1) == 5 {
+			return fault
+		}
+		return nil
+	})
+	dir := t.TempDir()
+	l, _, _ := open(t, d, dir, Options{})
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for {
+				at, err := l.Append([]byte("r"))
+				if err == nil {
+					err = l.Sync(t.Context(), at)
 				}
-				return nil
-			})
-			dir := t.TempDir()
-			l, _, _ := open(t, d, dir, Options{Sync: policy})
-			var all sync.WaitGroup
-			for range 8 {
-				all.Go(func() {
-					for {
-						at, err := l.Append([]byte("r"))
-						if err == nil {
-							err = l.Sync(t.Context(), at)
-						}
-						if err == nil {
-							continue
-						}
-						if !errors.Is(err, fault) {
-							t.Errorf("%v", err)
-						}
-						return
-					}
-				})
-			}
-			all.Wait()
-			_, err := l.Append(nil)
-			_, rotate := l.Rotate()
-			for i, err := range []error{err, rotate, l.Remove(Mark{}), l.Close()} {
+				if err == nil {
+					continue
+				}
 				if !errors.Is(err, fault) {
-					t.Errorf("call %d after it: %v", i, err)
+					t.Errorf("%v", err)
 				}
-			}
-			if n := syncs.Load(); n != 5 {
-				t.Errorf("%d syncs", n)
+				return
 			}
 		})
+	}
+	all.Wait()
+	_, err := l.Append(nil)
+	_, rotate := l.Rotate()
+	for i, err := range []error{err, rotate, l.Remove(Mark{}), l.Close()} {
+		if !errors.Is(err, fault) {
+			t.Errorf("call %d after it: %v", i, err)
+		}
+	}
+	if n := syncs.Load(); n != 5 {
+		t.Errorf("%d syncs", n)
 	}
 }
 
@@ -293,7 +288,7 @@ func TestResumeTwice(t *testing.T) {
 		return nil
 	})
 	dir := t.TempDir()
-	l, _, _ := open(t, d, dir, Options{Sync: Sync(time.Millisecond)})
+	l, _, _ := open(t, d, dir, Options{})
 	put(t, l, "record 1")
 	full.Store(true)
 	at := add(t, l, "record 2")

@@ -71,8 +71,8 @@
 //
 // The field synced distinguishes damage from a crash. If a later, valid frame says that the bytes of a bad frame were
 // durable, no crash explains the bad frame. This, and damage in any other place, is an error that wraps
-// [store.ErrCorrupt], with file and offset. Damage to the last frame before a kill looks like a crash. With a policy
-// other than [Always], so does damage to the frames since the last sync.
+// [store.ErrCorrupt], with file and offset. Damage to the last frame before a kill looks like a crash. With
+// [Options.NoSync], so does damage to the frames since the last sync.
 //
 // After a failed write or sync, every call returns that error until the log is opened again. The state of those pages
 // is unknown: a second sync may succeed without having written them. A failed write on a full disk loses nothing: the

@@ -2,7 +2,6 @@ package wal
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"example.org/ndd/engine/storage/disk"
 )
@@ -37,15 +35,14 @@ type Options struct {
 	ID     [16]byte  // ID of the owner; files with another ID are refused
 	Start  Mark      // start of the needed records; earlier files are removed unread
 	Holds  Mark      // result of [Log.Begin]: this file and the records up to Last must exist
-	Sync   Sync      // when records become durable; the zero value is Always
+	NoSync bool      // do not sync records: a power cut may lose acknowledged ones, but the end of the process may not
 	Random io.Reader // source of the files' identities; default crypto/rand
 }
 
 // A Log appends records to the files of a folder. It is safe for concurrent use. After a failed write or sync every
 // method returns that error until the log is opened again, so that only durable records are acknowledged.
 type Log struct {
-	sync Sync   // when records become durable
-	stop func() // stops the goroutine that syncs at intervals
+	noSync bool // records are not synced
 
 	mu      sync.Mutex
 	queue   []*batch      // batches not yet taken by a writer, oldest first
@@ -79,20 +76,11 @@ func Open(d *disk.Disk, dir string, o Options, replay func(position Position, re
 	if unrepaired != nil && !disk.IsUnwritable(unrepaired) {
 		return nil, Report{}, fmt.Errorf("write-ahead log: %w", unrepaired)
 	}
-	l := &Log{sync: o.Sync, next: state.Last + 1, done: state.Last, number: state.next, first: state.Last + 1,
+	l := &Log{noSync: o.NoSync, next: state.Last + 1, done: state.Last, number: state.next, first: state.Last + 1,
 		file: writer{disk: d, dir: dir, log: o.ID, random: cmp.Or[io.Reader](o.Random, rand.Reader)}}
 	if unrepaired != nil {
 		l.file.repair = func() error { return state.repair(d, dir) }
 		l.fail(unrepaired)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var ticker sync.WaitGroup
-	if every := time.Duration(o.Sync); every > 0 {
-		ticker.Go(func() { l.syncEach(ctx, every) })
-	}
-	l.stop = func() {
-		cancel()
-		ticker.Wait()
 	}
 	return l, state.Report, nil
 }
@@ -134,7 +122,6 @@ func (l *Log) batchFor(record int) *batch {
 // Close makes all records durable, marks the last file as complete and closes it. It returns the earlier error of the
 // log, if any. Concurrent calls finish first or return [ErrClosed].
 func (l *Log) Close() error {
-	l.stop()
 	err := l.write(func() error { return l.file.finish() })
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,8 +141,8 @@ func path(dir string, number uint64) string {
 }
 
 // Rotate directs all later records to a new file. It returns the mark between them and the earlier ones. It does not
-// block, so the caller may hold its own lock. The old file becomes durable before the new one is created, for every
-// value of [Options.Sync]. A current file without records stays.
+// block, so the caller may hold its own lock. The old file becomes durable before the new one is created, also
+// with [Options.NoSync]. A current file without records stays.
 func (l *Log) Rotate() (Mark, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

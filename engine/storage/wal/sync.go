@@ -5,51 +5,10 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"strings"
-	"time"
 )
 
-// Sync is the policy for making records durable. [Always] is 0, [Never] is negative. Any other value is the interval
-// between syncs.
-//
-// A record whose [Log.Sync] has returned survives the end of the process, kill -9 included, with every policy. The
-// policies differ in the records that a power cut or a system crash may lose.
-type Sync time.Duration
-
-// The values of Sync that are not an interval.
-const (
-	Always Sync = 0  // a power cut loses no acknowledged record
-	Never  Sync = -1 // a power cut loses what the system has not written by itself
-)
-
-// ParseSync parses the text that String returns: always, never, interval=100ms.
-func ParseSync(text string) (Sync, error) {
-	switch text {
-	case "always":
-		return Always, nil
-	case "never":
-		return Never, nil
-	}
-	if interval, ok := strings.CutPrefix(text, "interval="); ok {
-		if d, err := time.ParseDuration(interval); err == nil && d >= time.Millisecond {
-			return Sync(d), nil
-		}
-	}
-	return 0, fmt.Errorf("%q: must be always, never or interval=DURATION of at least 1ms, such as interval=100ms", text)
-}
-
-func (s Sync) String() string {
-	switch {
-	case s == Always:
-		return "always"
-	case s < 0:
-		return "never"
-	}
-	return "interval=" + time.Duration(s).String()
-}
-
-// Sync waits until the record at position, and all before it, are as durable as [Options.Sync] demands. Then they may
-// be acknowledged. One system call serves all waiting goroutines: the first one writes and syncs the pending records.
+// Sync waits until the record at position, and all before it, are durable, or only written with [Options.NoSync].
+// Then they may be acknowledged. One system call serves all waiting goroutines: the first one writes and syncs the pending records.
 // Records that are appended meanwhile wait for the next call. If ctx ends first, the record may or may not become
 // durable.
 func (l *Log) Sync(ctx context.Context, position Position) error {
@@ -109,7 +68,7 @@ func (l *Log) write(then func() error) error {
 	return l.lead(then)
 }
 
-// lead writes the pending records for all waiting goroutines, and syncs them if [Options.Sync] demands it. Then it
+// lead writes the pending records for all waiting goroutines, and syncs them without [Options.NoSync]. Then it
 // calls then, unless nil. It is called with mu locked and no writer, and unlocks mu.
 func (l *Log) lead(then func() error) error {
 	l.writing = make(chan struct{})
@@ -125,7 +84,7 @@ func (l *Log) lead(then func() error) error {
 	// Write and sync without the lock.
 	written, err := l.file.write(batches)
 	synced := error(nil) // error of the sync, which follows even a partial write
-	if l.sync == Always && (err == nil || written > 0 && !l.file.lost) {
+	if !l.noSync && (err == nil || written > 0 && !l.file.lost) {
 		synced = l.file.sync()
 	}
 	if err = cmp.Or(err, synced); err == nil && then != nil {
@@ -189,20 +148,6 @@ func (l *Log) recycle(batches []*batch) {
 	for _, b := range batches {
 		if len(l.spare) < spareMax && cap(b.data) <= 2*batchBytes {
 			l.spare = append(l.spare, b)
-		}
-	}
-}
-
-// syncEach syncs the log at intervals until ctx ends.
-func (l *Log) syncEach(ctx context.Context, every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			l.write(l.file.sync) // the log keeps an error until Resume
-		case <-ctx.Done():
-			return
 		}
 	}
 }

@@ -7,31 +7,14 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"example.org/ndd/engine/oracle/must"
 	"example.org/ndd/engine/storage/disk"
 )
-
-// TestParseSync parses the text that String returns.
-func TestParseSync(t *testing.T) {
-	for _, s := range []Sync{Always, Never, Sync(100 * time.Millisecond), Sync(time.Minute)} {
-		if got, err := ParseSync(s.String()); got != s || err != nil {
-			t.Errorf("%s: %v, %v", s, got, err)
-		}
-	}
-	for _, text := range []string{"", "Always", "interval", "interval=", "interval=0s", "interval=-1s", "interval=10",
-		"interval=1us"} {
-		if _, err := ParseSync(text); err == nil || !strings.Contains(err.Error(), "always, never or interval=") {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-}
 
 // counting is a disk that counts calls of one kind.
 func counting(call disk.Call) (d *disk.Disk, calls *atomic.Int64) {
@@ -44,32 +27,23 @@ func counting(call disk.Call) (d *disk.Disk, calls *atomic.Int64) {
 	}), calls
 }
 
-// TestSyncPolicies counts the syncs: one per record, one per interval, or none. The test sets the clock.
-func TestSyncPolicies(t *testing.T) {
-	for policy, want := range map[Sync][2]int64{ // least and most
-		Always:                     {50, math.MaxInt64},
-		Sync(5 * time.Millisecond): {9, 13}, // 49 ms, and the syncs of a new file
-		Never:                      {0, 2},
-	} {
-		t.Run(policy.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				d, syncs := counting(disk.CallSync)
-				dir := t.TempDir()
-				l, _, _ := open(t, d, dir, Options{Sync: policy})
-				for i := range 50 {
-					put(t, l, fmt.Sprint(i))
-					if r, err := Check(dir, Options{}, func(Position, []byte) error { return nil }); err != nil ||
-						r.Records != uint64(i+1) {
-						t.Fatalf("after %d records the file has %+v, %v", i+1, r, err)
-					}
-					time.Sleep(time.Millisecond)
-				}
-				if got := syncs.Load(); got < want[0] || got > want[1] {
-					t.Errorf("%d calls", got)
-				}
-				closed(t, l)
-			})
-		})
+// TestNoSync counts the syncs: one per record, or only those of a new file. Each record is written at once.
+func TestNoSync(t *testing.T) {
+	for noSync, want := range map[bool][2]int64{false: {50, math.MaxInt64}, true: {0, 2}} { // least and most
+		d, syncs := counting(disk.CallSync)
+		dir := t.TempDir()
+		l, _, _ := open(t, d, dir, Options{NoSync: noSync})
+		for i := range 50 {
+			put(t, l, fmt.Sprint(i))
+			if r, err := Check(dir, Options{}, func(Position, []byte) error { return nil }); err != nil ||
+				r.Records != uint64(i+1) {
+				t.Fatalf("after %d records the file has %+v, %v", i+1, r, err)
+			}
+		}
+		if got := syncs.Load(); got < want[0] || got > want[1] {
+			t.Errorf("NoSync %v: %d calls", noSync, got)
+		}
+		closed(t, l)
 	}
 }
 
@@ -122,7 +96,7 @@ func TestOneSyncServesMany(t *testing.T) {
 func TestNotOvertaken(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	d, writes := counting(disk.CallWrite)
-	l, _, _ := open(t, d, t.TempDir(), Options{Sync: Never})
+	l, _, _ := open(t, d, t.TempDir(), Options{NoSync: true})
 	var stop atomic.Bool
 	var all sync.WaitGroup
 	for range 8 {

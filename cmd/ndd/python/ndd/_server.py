@@ -347,7 +347,7 @@ class Index(Client):
         private_key: Draw a secret key for a new index, against pages that are made to be near others.
         on_conflict: What happens to a document whose ID is stored: replace it, keep the stored one, or error.
         ttl: Time to keep new documents, such as "90d". Default: forever.
-        sync: When changes are written to the disk: "always", "never" or such as "interval=1s".
+        sync: When changes are written to the disk: "always" or "never".
         checksums: full verifies all files when the index is opened; fast opens in milliseconds.
         accept_clock: Trust a clock that is more than a day off the last use.
         backup_dir: Folder for backups.
