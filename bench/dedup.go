@@ -69,12 +69,12 @@ func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 			r.row(name, cells...)
 		}
 	}
-	r.note("%d texts of invented words, of which two in ten are edited copies: %.0f MB; k = 3, and 8 where "+
+	r.note("%d texts of invented words, two in ten are edited copies: %.0f MB; k = 3, and 8 where "+
 		"sketches are compared; copies written", len(texts), float64(size)/1e6)
 	r.note("one thread is one processor; rounds of one and two take turns; MB/s and core: text by processor time")
-	r.note("by one alone: of the processor time with two, that in which the other had nothing to do, twice the wall time " +
-		"less the processor time; times with 16 and 64: what Amdahl's law makes of it, if nothing else is scarce. What one " +
-		"goroutine does beside others, such as decompressing a single stream, shows in it only with more of them")
+	r.note("by one alone: share of the processor time with two in which one of them was idle, twice the wall time less the " +
+		"processor time; times with 16 and 64: the speed-up by Amdahl's law, if nothing else is scarce. Work of one goroutine " +
+		"while others work, such as decompressing a single stream, shows only with more processors")
 	r.note("verified: copies with one thread and with two have the same documents, in all formats")
 	return nil
 }

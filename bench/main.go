@@ -54,7 +54,7 @@ var benchmarks = []benchmark{
 	{name: "scan", what: "a batch of queries against fingerprints without an index", run: scanQueries},
 	{name: "corpus", what: "a corpus without its near-duplicates, by format and number of files, with one thread and two",
 		run: dedupCorpus},
-	{name: "serve", what: "a server under load, closed and open, beside one that answers a constant", run: serve},
+	{name: "serve", what: "a server under load, closed and open loop, next to one that answers a constant", run: serve},
 	{name: "model", what: "times of ndd design and measured ones, for its starred designs", apart: true, run: model},
 	{name: "large", what: "an index in the memory of a large host: build, load, queries, threads, server", apart: true,
 		run: large},
@@ -115,7 +115,7 @@ func parse(args []string, stdout, stderr io.Writer) (b *bench, chosen []benchmar
 	n := f.Float64P("fingerprints", "n", 10e6, "number of fingerprints, such as 1e9; a run of all benchmarks has fewer "+
 		"on a slow machine")
 	queries := f.Float64("queries", 1e6, "number of queries of a batch")
-	f.IntVar(&b.rounds, "rounds", 5, "rounds of each measurement, of which the median is printed; a run of all "+
+	f.IntVar(&b.rounds, "rounds", 5, "rounds of each measurement; the median is printed; a run of all "+
 		"benchmarks has fewer of what takes seconds")
 	f.StringVar(&b.plots, "plot", "", "write the figures of the paper as SVG into this folder")
 	f.StringVar(&b.labelled, "labelled", "", "write 1,000 invented documents and 3,000 labelled pairs into this new folder, "+

@@ -56,7 +56,7 @@ func model(ctx context.Context, b *bench, r *Result) error {
 			break
 		}
 	}
-	r.note("k = %d, with document numbers; batches of %d queries, half of which have an answer; one thread", distance,
+	r.note("k = %d, with document numbers; batches of %d queries, half of them with an answer; one thread", distance,
 		modelBatch)
 	r.note("ratio: measured time divided by that of the model on this machine; reference: by that of --reference")
 	return nil

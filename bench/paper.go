@@ -114,7 +114,7 @@ func figure2(ctx context.Context, b *bench, r *Result) error {
 		}
 		r.row(recipe.Name(), figure2Cells(&counts, &chance, leading)...)
 	}
-	r.note("%d invented texts, unlike each other; the paper's figures are of 8e9 pages, many of which are near-duplicates", count)
+	r.note("%d invented texts, unlike each other; the paper's figures are of 8e9 pages, many of them near-duplicates", count)
 	r.note("2a: of random fingerprints a fifth of the pairs is at bit 64 - log2 n; the number halves with each bit farther from it")
 	return nil
 }

@@ -37,7 +37,7 @@ func writeMachine(w io.Writer) {
 	fmt.Fprintf(w, "ndd %s, %s, %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	fmt.Fprintf(w, "%s, %d threads, kernels %s, caches %s and %s\n", strings.TrimSpace(cpuid.CPU.BrandName),
 		runtime.GOMAXPROCS(0), asm.Backend(), size(cpuid.CPU.Cache.L2), size(cpuid.CPU.Cache.L3))
-	fmt.Fprintf(w, "memory: %v, of which %s may be used, pages of %s\n", numa.New(numa.Options{}).Topology(),
+	fmt.Fprintf(w, "memory: %v, %s may be used, pages of %s\n", numa.New(numa.Options{}).Topology(),
 		humanize.IBytes(memory.Machine{}.Limit(0).Bytes), size(os.Getpagesize()))
 	fmt.Fprintf(w, "memory, one thread: %v\n", machineMemory())
 }

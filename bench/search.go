@@ -87,7 +87,7 @@ func search(ctx context.Context, b *bench, r *Result) error {
 		}
 		r.row(name, cells...)
 	}
-	r.note("%s uniform fingerprints, one in a hundred near another; queries of which half have an answer",
+	r.note("%s uniform fingerprints, one in a hundred near another; half of the queries have an answer",
 		humanize.Comma(int64(b.n)))
 	r.note("verified: every design found %v in %d queries, and what a linear scan finds for the first",
 		want[len(queries)], len(queries))

@@ -67,7 +67,7 @@ func serve(ctx context.Context, b *bench, r *Result) error {
 	}
 	r.note("%s fingerprints held, k = %d, two planar tables; %d connections that are kept; server and generator "+
 		"share %d processors", humanize.Comma(int64(b.n)), distance, serveConnections, runtime.GOMAXPROCS(0))
-	r.note("each request was checked: a query has what was asked for, a batch a row for each fingerprint; an open " +
+	r.note("each answer was checked: that of a query has the fingerprint, that of a batch a row for each fingerprint; an open " +
 		"loop that kept less than 99 %% of its rate is left out (-)")
 	return nil
 }

@@ -39,8 +39,8 @@ func TestBuildMemory(t *testing.T) {
 	n := long.Or(300_000, 4_000_000)
 	base, more := writePrints(t, randomPrints(n)), writePrints(t, randomPrints(n/2))
 	const (
-		building = `building uses at most (\S+ \S+) of memory beside the input; \S+ [GM]iB are available \(.+\)$`
-		making   = `making a segment of \S+ documents uses at most (\S+ \S+) of memory beside mapped files; \S+ [GM]iB ` +
+		building = `building uses at most (\S+ \S+) of memory without the input; \S+ [GM]iB are available \(.+\)$`
+		making   = `making a segment of \S+ documents uses at most (\S+ \S+) of memory without mapped files; \S+ [GM]iB ` +
 			`are available \(.+\)$`
 	)
 	for _, limit := range []string{"unlimited", "400000"} {
@@ -169,7 +169,7 @@ func nearDocuments(t *testing.T, n int) string {
 }
 
 // batchMemory matches the memory that ndd batch and ndd query announce.
-const batchMemory = `memory at most (\S+ \S+)(?: beside the index(?: and the queries)?)?(?:: .*)?$`
+const batchMemory = `memory at most (\S+ \S+)(?: without the index(?: and the queries)?)?(?:: .*)?$`
 
 // TestCrowdedAnswerMemory: batches with very many hits take no more memory than they announce. The hits are a
 // fingerprint of thousands of documents, and a dense ball.

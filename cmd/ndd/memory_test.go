@@ -93,7 +93,7 @@ func TestBatchLittle(t *testing.T) {
 	}{
 		{8 << 30, nil, "matches 1.0 GiB (fewer queries at a time if there are more), answers 480 MiB, the program 32 MiB"},
 		{400 << 20, nil, "ndd: memory allows 8 threads"},
-		{400 << 20, nil, "memory at most 381 MiB beside the index and the queries: sorted queries 781 KiB, matches 92 MiB"},
+		{400 << 20, nil, "memory at most 381 MiB without the index and the queries: sorted queries 781 KiB, matches 92 MiB"},
 		{100 << 20, nil, "ndd: memory allows 1 thread\n"},
 		{90 << 20, nil, "answering 10,000 queries needs up to 97 MiB of memory, and there are 90 MiB (left by the memory " +
 			"limit of control group /job): " +

@@ -207,7 +207,7 @@ func TestOtherRecipe(t *testing.T) {
 	scan := mapreduce.Scan{Queries: one, K: 3}
 	runMap(t, scan, fingerprints(simhash.Default()))
 	_, err = step(t, mapOf(scan), fingerprints(simhash.Simhash()), nil)
-	wantError(t, err, mapreduce.ErrRecipe, "one.ndf, beside the map")
+	wantError(t, err, mapreduce.ErrRecipe, "one.ndf of the map")
 	wantError(t, err, mapreduce.ErrRecipe, "parts are of recipe minwise-")
 	// Maps that met different recipes are refused by the reduce.
 	mapped := runMap(t, mapreduce.Pairs{K: 3}, fingerprints(simhash.Default())) +

@@ -184,8 +184,8 @@ func (e *end) checkRead() error {
 		return fmt.Errorf("%w: the inputs of this job are not the records that the job before wrote", ErrLost)
 	}
 	if e.unread.records < 0 {
-		return fmt.Errorf("%w: the inputs of this job have %d records more than their end records say: some of these "+
-			"are missing, or a part is there twice", ErrLost, -e.unread.records)
+		return fmt.Errorf("%w: the inputs of this job have %d records more than their end records say: some end "+
+			"records are missing, or a part was given twice", ErrLost, -e.unread.records)
 	}
 	return fmt.Errorf("%w: the inputs of this job lack %d of the records that the job before wrote", ErrLost,
 		e.unread.records)

@@ -42,7 +42,7 @@ func (t *task) inputEnd(value []byte) error {
 	}
 	err = t.read.add(e)
 	if err != nil && t.sideFile != "" {
-		err = fmt.Errorf("%s, beside the map: %w", t.sideFile, err)
+		err = fmt.Errorf("side file %s of the map: %w", t.sideFile, err)
 	}
 	return err
 }

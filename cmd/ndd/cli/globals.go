@@ -118,7 +118,7 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 		g.Log.Warn(fmt.Sprintf("environment variable %s has no effect: did you mean %s?", name, like))
 	}
 	if g.Threads < asked {
-		g.Log.Warn(fmt.Sprintf("--threads %d: using %d, the most that %s can use", asked, g.Threads,
+		g.Log.Warn(fmt.Sprintf("--threads %d: using %d, the maximum for %s", asked, g.Threads,
 			Number(runtime.GOMAXPROCS(0), "processor")))
 	}
 	// Choose the kernels, remove leftovers, and start the profile.

@@ -191,8 +191,8 @@ func (g *Files) Report(report ingest.Report) error {
 	}
 	g.reportLinks(report.Outside)
 	if report.NoID > 0 {
-		g.Log.Warn(fmt.Sprintf("without a string or number in the field for IDs, and called by file and line instead: %s of %s; "+
-			"--id names another field",
+		g.Log.Warn(fmt.Sprintf("no string or number in the field for IDs, so file and line are the ID: %s of %s; --id names "+
+			"another field",
 			humanize.Comma(int64(report.NoID)), Number(report.Documents, "document")))
 	}
 	if report.Unknown > 0 {
@@ -244,7 +244,7 @@ func (g *Globals) reportLinks(files []input.File) {
 	if len(files) > most {
 		names = append(names, "...")
 	}
-	g.Log.Info(fmt.Sprintf("%s out of the folder named, and followed: %s", Number(len(files), "symbolic link"),
+	g.Log.Info(fmt.Sprintf("followed %s that leave the folder: %s", Number(len(files), "symbolic link"),
 		strings.Join(names, ", ")))
 }
 

@@ -198,8 +198,8 @@ func (g *Globals) ReportCopies(r rewrite.Report) {
 		each(len(of.files), ": "+of.what, func(i int) string { return of.files[i] + ": " + of.what })
 	}
 	each(len(r.Uncut), " with documents that were copied whole", func(i int) string {
-		return fmt.Sprintf("%s: %s with spans that go: copied whole, because the text does not lie in the file as it was "+
-			"read", r.Uncut[i].File, Number(r.Uncut[i].Documents, "document"))
+		return fmt.Sprintf("%s: %s with repeated text copied whole, because the file stores the text in another form",
+			r.Uncut[i].File, Number(r.Uncut[i].Documents, "document"))
 	})
 	LogCount(g.Log.Warn, r.Unnoted, "record", " without fields: broken, too large, or an empty object")
 }

@@ -107,7 +107,7 @@ func (g *Files) keepInputs(o *output) error {
 	for at := o.path; at != filepath.Dir(at); {
 		at = filepath.Dir(at)
 		if in, found := g.inputs.folders[at]; found {
-			return Usagef("%s: lies in the input %s, and would be an input of the next run: choose another place for the output",
+			return Usagef("%s: is in the input %s, so the next run would read it: choose another place for the output",
 				o.name, in)
 		}
 	}

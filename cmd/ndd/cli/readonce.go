@@ -106,9 +106,9 @@ func (n *inputSet) addFile(path string, info fs.FileInfo, name string) error {
 // duplicateError returns the error about an input with two names.
 func duplicateError(first, second string) error {
 	if first == second {
-		return Usagef("%s is named twice: its documents would all be there twice; name it once", first)
+		return Usagef("%s is given twice, so its documents would be read twice: give it once", first)
 	}
-	return Usagef("%s and %s are the same: their documents would all be there twice; name one of them", first, second)
+	return Usagef("%s and %s are the same file, so its documents would be read twice: give one of them", first, second)
 }
 
 // realPath returns the path without links. It remembers the folders.
@@ -133,7 +133,7 @@ func (n *inputSet) checkNested() error {
 		for at := path; filepath.Dir(at) != at && !strings.HasPrefix(filepath.Base(at), "."); {
 			at = filepath.Dir(at)
 			if folder, is := n.folders[at]; is {
-				return Usagef("%s is in %s, which is read whole: its documents would all be there twice; leave one of the two "+
+				return Usagef("%s is in %s, which is read whole, so its documents would be read twice: leave one of the two "+
 					"out", n.paths[path], folder)
 			}
 		}

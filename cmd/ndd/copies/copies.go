@@ -23,7 +23,7 @@ func newCopies(g *cli.Files) *cobra.Command {
 	f := copiesFlags{signatures: signatureFlags{file: cli.NewMethodFile()}}
 	cmd := &cobra.Command{
 		Use:   "copies INPUT...",
-		Short: "Find revised pages, excerpts and digests, beyond near-duplicates",
+		Short: "Find revised pages, excerpts and digests: documents that share passages",
 		Long: `Find pairs of documents that have much of their text in common, as a whole or in
 part: revised pages, excerpts, digests. The table has the relation and the score of
 each pair.

@@ -176,7 +176,7 @@ func (f *evalFlags) options(g *cli.Files) (o eval.Options, err error) {
 	case g.Given["sample-pairs"] != (f.out != ""):
 		return o, cli.Usagef("--sample-pairs and --output need each other: the sample is written to a table")
 	case f.samplePairs > 0 && (f.pairs != "" || f.report != "" || f.plots != "" || f.table != "" || len(f.compare) > 0):
-		return o, cli.Usagef("--sample-pairs measures nothing: it does not go with --pairs, --compare, --report, --plot or --table")
+		return o, cli.Usagef("--sample-pairs measures nothing: it excludes --pairs, --compare, --report, --plot or --table")
 	case f.table != "" && f.pairs == "":
 		return o, cli.Usagef("--table needs --pairs: it has a row for each labelled pair")
 	}

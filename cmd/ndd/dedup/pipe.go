@@ -23,7 +23,7 @@ func filterPipe(ctx context.Context, g *cli.Files, f *flags, inputs []string) er
 	if kind := f.docs.Format; kind != string(format.JSONL) && kind != string(format.Lines) {
 		return cli.Usagef("--write-kept - filters lines: give --input-format jsonl or lines")
 	}
-	if err := g.RejectFlags("cannot be had in one pass, as --write-kept - makes it: write the input to a file first",
+	if err := g.RejectFlags("needs several passes, and --write-kept - makes one: write the input to a file first",
 		append(sourceFlagNames, "output", "format", "keep", "verify", "report", "against", "dry-run", "work", "annotate",
 			"same-url")...); err != nil {
 		return err

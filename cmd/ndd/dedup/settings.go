@@ -71,7 +71,7 @@ func (s *settings) setDecision(g *cli.Files, f *flags) (err error) {
 		return cli.Usagef("--verify exact compares texts, and fingerprint files have none: give the documents")
 	case s.finding.Exact:
 		s.finding.K = 0
-		return g.RejectFlags("cannot go with --verify exact, which compares nothing else than whole texts", "distance", "threshold",
+		return g.RejectFlags("cannot be combined with --verify exact, which compares only whole texts", "distance", "threshold",
 			"against", "recipe", "drop")
 	case f.distance < 0 || f.distance > permute.MaxK:
 		return cli.Usagef("-k %d: must be 0 to %d", f.distance, permute.MaxK)
@@ -180,7 +180,7 @@ func (s *settings) checkPlaces(g *cli.Files, f *flags) error {
 		}
 	}
 	if f.work != "" && s.fingerprints {
-		return cli.Usagef("--work keeps what is read of documents; fingerprint files hold that already")
+		return cli.Usagef("--work stores the fingerprints of documents; fingerprint files need no such folder")
 	}
 	if err := g.CheckWork(f.work, s.inputs); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (s *settings) checkPlaces(g *cli.Files, f *flags) error {
 		return cli.Usagef("-o -: the result is a folder; without -o, clusters are printed on standard output")
 	}
 	if copies := cmp.Or(f.writeKept, f.annotate); g.Given["format"] && f.out == "" && copies != "" {
-		return cli.Usagef("--format is for clusters, which are not printed beside the copies in %s: give -o, too", copies)
+		return cli.Usagef("--format applies to tables and printed clusters, and with copies in %s there are none: give -o, too", copies)
 	}
 	return nil
 }

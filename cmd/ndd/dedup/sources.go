@@ -58,7 +58,7 @@ func (s *sourceFlags) options(order keep.Order, prints bool) (o source.Options, 
 	}
 	for _, pattern := range s.protect {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
-			return o, nil, cli.Usagef("--protect %q: not a pattern: * stands for any characters but /, ? for one, [a-z] for one "+
+			return o, nil, cli.Usagef("--protect %q: invalid pattern: * matches any characters except /, ? matches one, [a-z] one "+
 				"of these", pattern)
 		}
 	}

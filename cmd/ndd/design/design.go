@@ -101,7 +101,7 @@ func (d *designCommand) run(g *cli.Files, cmd *cobra.Command) error {
 
 // runRecursion prints the paper's table for -n and -k.
 func (d *designCommand) runRecursion(g *cli.Files) error {
-	if err := g.RejectFlags("does not go with --recursion", "sample", "memory", "tables", "design", "layout", "all", "format",
+	if err := g.RejectFlags("cannot be combined with --recursion", "sample", "memory", "tables", "design", "layout", "all", "format",
 		"for", "ids", "sketch", "reference"); err != nil {
 		return err
 	}

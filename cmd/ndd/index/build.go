@@ -233,7 +233,7 @@ func (b *buildRun) planBuild(docs uint64, o *live.BuildOptions) error {
 	if p.External {
 		where = ", and a temporary file for sorted keys"
 	}
-	b.g.Log.Debug(fmt.Sprintf("building uses at most %s of memory beside the input%s; %s are available (%s)",
+	b.g.Log.Debug(fmt.Sprintf("building uses at most %s of memory without the input%s; %s are available (%s)",
 		humanize.IBytes(o.Budget.Total(p.Bytes+choiceBytes)), where, humanize.IBytes(limit.Bytes), limit.Source))
 	return nil
 }

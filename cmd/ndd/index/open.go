@@ -51,8 +51,8 @@ func (o *OpenFlags) Open(ctx context.Context, g *cli.Files, dir string,
 		if by < 0 {
 			side = "behind"
 		}
-		g.Log.Warn(fmt.Sprintf("%s: the system's clock is %.1f days %s the index's, which was last open then: "+
-			"no document expires until the clock is right; if it is, start 'ndd serve' with --accept-clock", dir,
+		g.Log.Warn(fmt.Sprintf("%s: the system's clock is %.1f days %s the last use of the index: "+
+			"no document expires until the clock is right; if it is right, start 'ndd serve' with --accept-clock", dir,
 			by.Abs().Hours()/24, side))
 	}
 	// Open the index.
@@ -120,7 +120,7 @@ func openToWrite(ctx context.Context, g *cli.Files, dir string, how live.OpenOpt
 // SayPlanned returns a function that logs the memory for making a segment before it is allocated.
 func SayPlanned(g *cli.Files, b *memory.Budget) func(docs, bytes uint64) {
 	return func(docs, bytes uint64) {
-		g.Log.Debug(fmt.Sprintf("making a segment of %s uses at most %s of memory beside mapped files; %s are available (%s)",
+		g.Log.Debug(fmt.Sprintf("making a segment of %s uses at most %s of memory without mapped files; %s are available (%s)",
 			cli.Number(docs, "document"), humanize.IBytes(b.Total(bytes)), humanize.IBytes(b.Limit().Bytes), b.Limit().Source))
 	}
 }

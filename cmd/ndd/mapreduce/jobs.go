@@ -150,7 +150,7 @@ the first, numbers of signatures, shared ones, method, flags; collect writes the
 	side:    `--queries: all that the job signatures wrote, which every map reads twice`,
 	mapLine: "--method winnow --queries signatures.tsv", reduceLine: "--method winnow", file: "signatures.tsv",
 	collectLine: "--signatures signatures.tsv",
-	notes:       `The shuffle grows as the pairs do; what is copied to every map, with their number.` + methodFileNote + collectNote,
+	notes:       `The shuffle grows with the number of pairs. The file --queries is copied to every map.` + methodFileNote + collectNote,
 	mapFlags:    "method threshold queries", flags: "method threshold", collectFlags: "signatures",
 	make: func(m *mapReduce) (any, error) {
 		o, err := m.copyOptions(true)
@@ -177,7 +177,7 @@ job copies-sum adds it up. copies-docs finds the same pairs.` + methodFileNote,
 signature outside min-df and max-df`,
 	out:     `as copies-docs`,
 	mapLine: "--method winnow", reduceLine: "--method winnow", collectLine: "--signatures signatures.tsv",
-	notes:    `It adds up, so a part that is there twice makes a difference: --parts finds that.` + methodFileNote + collectNote,
+	notes:    `It adds up counts, so a part that is given twice makes them wrong: --parts detects that.` + methodFileNote + collectNote,
 	mapFlags: "method threshold", flags: "method threshold", collectFlags: "signatures",
 	make: func(m *mapReduce) (any, error) {
 		o, err := m.copyOptions(true)

@@ -238,7 +238,7 @@ func (p *decontaminateRun) readItems(ctx context.Context, config ingest.Config) 
 			cli.Number(all.Short, "item"), cli.Number(p.o.MinWords, "word")))
 	}
 	if all.Shared > 0 {
-		p.g.Log.Warn(fmt.Sprintf("left out %s: more than 32 items share all that they have, or they repeat it",
+		p.g.Log.Warn(fmt.Sprintf("left out %s: more than 32 items share all their words, or they repeat them",
 			cli.Number(all.Shared, "item")))
 	}
 	if report.Skipped.Lost() > 0 || all.Short+all.Shared > 0 {

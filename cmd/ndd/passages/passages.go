@@ -107,7 +107,7 @@ func (p *passagesRun) options() (err error) {
 		return cli.Usagef("--shard: passages compares the texts of all files with each other in one run, so it has no shares; " +
 			"--work resumes a long run")
 	case units != 1:
-		return cli.Usagef("say what is compared: --unit line, paragraph or sentences=3, --bytes 100, or --words 50")
+		return cli.Usagef("give a unit to compare: --unit line, paragraph or sentences=3, --bytes 100, or --words 50")
 	case o.MinCount < 2:
 		return cli.Usagef("--min-count %d: must be at least 2", o.MinCount)
 	case !(o.MaxShare >= 0 && o.MaxShare <= 1):
@@ -291,7 +291,7 @@ func (p *passagesRun) say(t *totals, r *passages.Result) {
 				break
 			}
 			s := t.bySource[name]
-			p.g.Log.Info(fmt.Sprintf("%s: %s would go of %s with repeated text", name,
+			p.g.Log.Info(fmt.Sprintf("%s: would remove %s from %s with repeated text", name,
 				humanize.IBytes(uint64(s.cutBytes)), cli.Number(s.documents, "document")))
 		}
 	}
@@ -306,7 +306,7 @@ func (p *passagesRun) say(t *totals, r *passages.Result) {
 		if p.o.Drop {
 			what = "dropped"
 		}
-		msg += fmt.Sprintf("; %s of which more than --max-share would go: %s", cli.Number(t.excess, "document"), what)
+		msg += fmt.Sprintf("; %s with more repeated text than --max-share: %s", cli.Number(t.excess, "document"), what)
 	}
 	p.g.Log.Info(msg)
 	if p.dryRun {

@@ -115,7 +115,7 @@ func (a *indexAnswerer) plan(o engine.BatchOptions) (engine.BatchOptions, error)
 	if p.Threads < a.b.g.Threads {
 		log.Info("memory allows " + cli.Number(p.Threads, "thread"))
 	}
-	log.Debug(fmt.Sprintf("memory at most %s beside the index and the queries: sorted queries %s, matches %s (fewer "+
+	log.Debug(fmt.Sprintf("memory at most %s without the index and the queries: sorted queries %s, matches %s (fewer "+
 		"queries at a time if there are more), answers %s, the program %s",
 		humanize.IBytes(o.Budget.Total(p.Bytes())), humanize.IBytes(p.Orders), humanize.IBytes(p.Matches),
 		humanize.IBytes(p.Answers), humanize.IBytes(memory.Program)))

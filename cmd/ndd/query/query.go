@@ -146,7 +146,7 @@ func (q *querier) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	defer q.index.Close()
-	g.Log.Debug(fmt.Sprintf("memory at most %s beside the index", humanize.IBytes(search.QueryBytes+memory.Program)))
+	g.Log.Debug(fmt.Sprintf("memory at most %s without the index", humanize.IBytes(search.QueryBytes+memory.Program)))
 	ids := q.index.IDs()
 	verified := q.documents && q.open.threshold > 0 && live.Of(q.index).Config().Sketches
 	q.rows = result.NewWriter(g.Stdout, q.format.Format, result.Text, verified, func(doc uint64) (string, error) {
@@ -250,7 +250,7 @@ func (q *querier) askLines(ctx context.Context) (n int, err error) {
 		}
 	}
 	if short > 0 {
-		q.g.Log.Info("passed over " + cli.Number(short, "document") + " without a fingerprint")
+		q.g.Log.Info("skipped " + cli.Number(short, "document") + " without a fingerprint")
 	}
 	if err = lines.Err(); errors.Is(err, bufio.ErrTooLong) {
 		err = fmt.Errorf("not a fingerprint: longer than %d bytes", bufio.MaxScanTokenSize)

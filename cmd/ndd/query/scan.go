@@ -122,7 +122,7 @@ func (s *scanAnswerer) begin(counted bool) (p scan.Plan, o scan.Options, end fun
 	b := s.b
 	limit := b.g.Machine.Limit(b.memory)
 	if b.memory == 0 {
-		limit.Bytes, limit.Source = limit.Bytes/2, "half of what is "+limit.Source
+		limit.Bytes, limit.Source = limit.Bytes/2, "half of the memory that is "+limit.Source
 	}
 	pipe, total := s.File == nil, len(s.fingerprints)
 	o = scan.Options{Threads: b.g.Threads, Budget: memory.NewBudget(limit), Temp: b.tempDir(), Disk: b.g.Disk,

@@ -25,9 +25,9 @@ func newHealth(g *cli.Globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health [flags] [URL]",
 		Short: "Say whether a server is ready",
-		Long: `Ask a server of 'ndd serve' whether it answers queries: for images without curl, and
-for scripts. The exit status is 0 if it does, and 1 if it loads, drains, is damaged or is
-not there. A URL without a path is asked at /readyz.`,
+		Long: `Ask a server of 'ndd serve' whether it answers queries. This is for scripts, and for
+images without curl. The exit status is 0 if it does, and 1 if it loads, drains, is
+damaged or cannot be reached. If the URL has no path, /readyz is asked.`,
 		Example: `  ndd health
   ndd health http://127.0.0.1:7745
   ndd health https://ndd.example:7744/livez --tls-ca ca.pem`,

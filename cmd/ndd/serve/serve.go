@@ -288,7 +288,7 @@ func (s *serveRun) placeBackups() error {
 		return cli.Usagef("--backup-dir: %w", err)
 	}
 	if index, err := os.Stat(s.dir); err == nil && os.SameFile(index, info) {
-		return cli.Usagef("--backup-dir %s: is the index itself: name a folder beside it", s.options.Backups)
+		return cli.Usagef("--backup-dir %s: is the index itself: give another folder", s.options.Backups)
 	}
 	return nil
 }

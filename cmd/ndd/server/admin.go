@@ -62,7 +62,7 @@ func (s administration) backup(ctx context.Context, c *call, in *backupRequest) 
 	case errors.Is(err, live.ErrNotDurable):
 		return reply{}, newProblem(http.StatusConflict, "there is nothing to back up: "+err.Error())
 	case errors.Is(err, fs.ErrExist):
-		p := fieldProblem("body.name", "there is a backup of that name: choose another one")
+		p := fieldProblem("body.name", "a backup with this name exists: choose another name")
 		p.Status, p.Title = http.StatusConflict, http.StatusText(http.StatusConflict)
 		return reply{}, p
 	case err != nil:

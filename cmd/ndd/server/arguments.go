@@ -117,7 +117,7 @@ func (a *arguments) set(name, text string) (wrong string) {
 	case "cursor":
 		n, err := strconv.ParseUint(text, 10, 64)
 		if a.cursor = engine.DocID(n); err != nil || len(text) > cursorMax {
-			wrong = fmt.Sprintf("%.40q must be the next of the page before", text)
+			wrong = fmt.Sprintf("%.40q must be the field next of the previous answer", text)
 		}
 	case "unique":
 		if a.unique = text == "true"; !a.unique && text != "false" {

@@ -108,14 +108,14 @@ func (s *condition) notice(cause error) {
 			s.journal.Error("changes are refused until the server starts again; queries are answered", "error", cause)
 		}
 	case s.refused.CompareAndSwap(nil, &cause):
-		s.journal.Error("changes are refused until there is room; queries are answered", "error", cause)
+		s.journal.Error("changes are refused until space is free; queries are answered", "error", cause)
 	}
 }
 
 // noticeRoom logs that a change succeeded after a refused one.
 func (s *condition) noticeRoom() {
 	if s.refused.Load() != nil && s.refused.Swap(nil) != nil {
-		s.journal.Info("there is room again: changes are made")
+		s.journal.Info("space is free again: changes are accepted")
 	}
 }
 

@@ -193,14 +193,14 @@ func TestFullDisk(t *testing.T) {
 	list = append(list, `{"id": "refused", "fingerprint": "0f0f0f0f0f0f0f0f"}]}`)
 	b.wants(t, http.StatusOK, "/v1/check-and-insert", "", strings.Join(list, ","), `{"results":[{"status":200,"inserted":true,"id":"held",`, `"replaced":true,`,
 		`{"status":507,"error":"nothing can be written, since the disk is full`, `,"inserted":false}]}`)
-	if log := b.journal.String(); strings.Count(log, "there is room again") != 1 {
+	if log := b.journal.String(); strings.Count(log, "space is free again") != 1 {
 		t.Errorf("there is none yet:\n%s", log)
 	}
 	room.Store(plenty)
 	ask[insertAnswer](t, b, "/v1/insert", `{"id": "later", "fingerprint": "00ff00ff00ff00ff"}`)
 	b.wants(t, http.StatusOK, "/v1/query", "", `{"fingerprint": "0f0f0f0f0f0f0f0f"}`, `"hits":[]`)
 	b.wants(t, http.StatusOK, "/v1/query", "", `{"fingerprint": "ffffffff00000000"}`, `"ids":["held"]`)
-	for _, line := range []string{"changes are refused until there is room", "there is room again"} {
+	for _, line := range []string{"changes are refused until space is free", "space is free again"} {
 		if log := b.journal.String(); strings.Count(log, line) != 2 || strings.Contains(log, "request failed") {
 			t.Errorf("not twice %q:\n%s", line, log)
 		}

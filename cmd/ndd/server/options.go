@@ -92,7 +92,7 @@ type hooks struct {
 // Validate returns an error for an invalid address, and for one that other machines can reach without a token.
 func (o *Options) Validate() error {
 	if (o.TLSCert == "") != (o.TLSKey == "") {
-		return errors.New("--tls-cert and --tls-key go together")
+		return errors.New("--tls-cert and --tls-key need each other")
 	}
 	if o.TLSClientCA != "" && o.TLSCert == "" {
 		return errors.New("--tls-client-ca needs --tls-cert and --tls-key")

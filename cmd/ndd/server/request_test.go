@@ -82,7 +82,7 @@ var malformed = []struct {
 	{"GET /v1/stats?x=1", "", ``, 422, "query.x"},
 	// Requests that two programs could interpret differently are refused.
 	{"/v1/insert", "", "{\"id\": \"caf\xe9\", " + print0 + "}", 422, "body.id: not UTF-8"},
-	{"/v1/check-and-insert", "", `{"id": "a", "id": "b", ` + print0 + `}`, 422, "body.id: the property comes twice"},
+	{"/v1/check-and-insert", "", `{"id": "a", "id": "b", ` + print0 + `}`, 422, "body.id: the property occurs twice"},
 	{"/v1/insert", "", `{"documents": [{"id": "a", "Id": "b", ` + print0 + `}], "k": 65}`, 422,
 		"body.documents[0].Id: unexpected property"},
 	// A server makes all sketches itself.
@@ -105,7 +105,7 @@ var malformed = []struct {
 	{"/v1/insert", "", `{"id": "", ` + print0 + `}`, 422, "body.id: must not be empty"},
 	{"/v1/insert", "", `{"id": "a\tb", ` + print0 + `}`, 422, "body.id: has control characters"},
 	{"/v1/delete", "", `{"id": "a", ` + print0 + `}`, 422, "body: only one of id, ids, prefix and fingerprint can be given"},
-	{"/v1/backup", "", `{"name": "a"}`, 404, "/v1/backup is there where the server was started with --backup-dir"},
+	{"/v1/backup", "", `{"name": "a"}`, 404, "/v1/backup exists only if the server was started with --backup-dir"},
 }
 
 // raw are requests that no HTTP library would send.

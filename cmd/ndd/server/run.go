@@ -202,7 +202,7 @@ func (s *service) reload(ctx context.Context) {
 	}
 	if s.accessLog != nil {
 		if err := s.accessLog.reopen(); err != nil {
-			s.log.Error("access log not opened again; it goes on as before", "error", err)
+			s.log.Error("access log not opened again; the old file stays in use", "error", err)
 		}
 	}
 }
@@ -212,7 +212,7 @@ func (s *service) reloadTokens() {
 	case err != nil:
 		s.log.Error("token file not read; the tokens are unchanged", "error", err)
 	case n == 0:
-		s.log.Warn("token file read again: it has no tokens any more, so nobody is let in")
+		s.log.Warn("token file read again: it has no tokens any more, so all requests are refused")
 	default:
 		s.log.Info("token file read again", "tokens", n)
 	}

@@ -125,7 +125,7 @@ func (s *service) handler(local bool) http.Handler {
 		flag, ok := optional[path]
 		switch {
 		case ok:
-			return fmt.Sprintf("%s is there where the server was started with %s", path, flag)
+			return fmt.Sprintf("%s exists only if the server was started with %s", path, flag)
 		case path == "/metrics" && s.options.Admin == "":
 			return "metrics are not served: the server was started with --admin off"
 		case path == "/metrics":

@@ -184,7 +184,7 @@ func TestReload(t *testing.T) {
 		}
 	}
 	if log := b.journal.String(); strings.Count(log, "the tokens are unchanged") != 2 ||
-		strings.Count(log, "nobody is let in") != 2 || strings.Contains(log, "0123456789abcdef") {
+		strings.Count(log, "all requests are refused") != 2 || strings.Contains(log, "0123456789abcdef") {
 		t.Errorf("log:\n%s", log)
 	}
 }

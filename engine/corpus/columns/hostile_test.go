@@ -222,7 +222,7 @@ func TestHostile(t *testing.T) {
 			m.RowGroups = nil
 		}}, "have one name"},
 		"second root": {schema(func(s []format.SchemaElement) []format.SchemaElement { return append(s, s[1]) }),
-			"beside the schema's root"},
+			"outside the schema's root"},
 		"a page without its header": {rows(1, good.apply(func(h *format.PageHeader) { h.Type = format.DataPageV2 })),
 			"without its header"},
 		"sound list":      {list(2, 5, listPage(5, 0, 1, 1, 2, 0, 1, 1, 1)), ""},

@@ -136,7 +136,7 @@ func checkSchema(s []format.SchemaElement) error {
 			open = open[:len(open)-1]
 		}
 		if i > 0 && len(open) == 0 {
-			return corrupt("a column %.60q beside the schema's root", s[i].Name)
+			return corrupt("a column %.60q outside the schema's root", s[i].Name)
 		}
 		if i > 0 {
 			open[len(open)-1]--

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrCorrupt is the error of files whose sizes or structures are wrong.
-var ErrCorrupt = errors.New("not what it says")
+var ErrCorrupt = errors.New("corrupt Parquet data")
 
 // A corruption is an [ErrCorrupt] with a reason.
 type corruption struct{ why string }

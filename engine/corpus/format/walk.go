@@ -76,7 +76,7 @@ func (w *jsonWalker) object(member func(name []byte) error) error {
 			return err
 		}
 		if w.next() != ':' {
-			return w.bad("no colon behind a name")
+			return w.bad("no colon after a name")
 		}
 		w.offset++
 		return member(name)

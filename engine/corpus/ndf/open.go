@@ -180,7 +180,7 @@ func (f *File) parse() (err error) {
 	for i := 1; i < last; i += perChunk {
 		if s[i].Name != "fingerprints" || s[i+1].Name != "text.bytes" || s[i+2].Name != "names" ||
 			s[i+3].Name != "names.ends" {
-			return s[i].Corrupt(0, "where fingerprints, lengths and IDs are due")
+			return s[i].Corrupt(0, "expected the sections of fingerprints, lengths and IDs")
 		}
 		n, err := idlist.Open(s[i+2], s[i+3])
 		if err != nil {
@@ -207,7 +207,7 @@ func (f *File) parse() (err error) {
 		f.docs += n.Len()
 	}
 	if s[last].Name != "unmarked" || s[last+1].Name != "unmarked.ends" {
-		return s[last].Corrupt(0, "where the IDs of unmarked documents are due")
+		return s[last].Corrupt(0, "expected the IDs of unmarked documents")
 	}
 	if f.noted, err = idlist.Open(s[last], s[last+1]); err != nil {
 		return err
@@ -227,7 +227,7 @@ func hasOptional(s []store.Section, index int, name, section string) (bool, erro
 		return false, nil
 	}
 	if s[index].Name != section {
-		return false, s[index].Corrupt(0, "%s of another version, where %q is due", strings.TrimSuffix(name, "."), section)
+		return false, s[index].Corrupt(0, "%s of another version, want %q", strings.TrimSuffix(name, "."), section)
 	}
 	return true, nil
 }
@@ -236,7 +236,7 @@ func hasOptional(s []store.Section, index int, name, section string) (bool, erro
 func optional[T any](s store.Section, name string, documents uint64) ([]T, error) {
 	var size T
 	if s.Name != name || uint64(len(s.Data)) != uint64(unsafe.Sizeof(size))*documents {
-		return nil, s.Corrupt(0, "%d bytes where %q for %d documents is due", len(s.Data), name, documents)
+		return nil, s.Corrupt(0, "%d bytes, want %q for %d documents", len(s.Data), name, documents)
 	}
 	return memory.As[T](s.Data), nil
 }

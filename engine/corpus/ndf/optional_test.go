@@ -60,33 +60,33 @@ func TestOptional(t *testing.T) {
 		{"another version", func(list []store.Section) []store.Section {
 			list[at].Name = sketchesName + "9"
 			return list
-		}, "sketches.9, offset 0x6000: sketches of another version, where \"sketches.1\" is due"},
+		}, "sketches.9, offset 0x6000: sketches of another version, want \"sketches.1\""},
 		{"too few", func(list []store.Section) []store.Section {
 			list[at].Data = list[at].Data[sketch.Bytes:]
 			return list
-		}, "where \"sketches.1\" for 7 documents is due"},
+		}, "want \"sketches.1\" for 7 documents"},
 		{"in the first chunk only", func(list []store.Section) []store.Section {
 			return slices.Delete(list, at+6, at+7)
 		}, "not those of a fingerprint file"},
 		{"hashes of another version", func(list []store.Section) []store.Section {
 			list[at+1].Name = hashesName + "9"
 			return list
-		}, "hashes of another version, where \"hashes.1\" is due"},
+		}, "hashes of another version, want \"hashes.1\""},
 		{"too few hashes", func(list []store.Section) []store.Section {
 			list[at+1].Data = list[at+1].Data[16:]
 			return list
-		}, "96 bytes where \"hashes.1\" for 7 documents is due"},
+		}, "96 bytes, want \"hashes.1\" for 7 documents"},
 		{"hashes of the second chunk under another name", func(list []store.Section) []store.Section {
 			list[at+7].Name = sketchesSection
 			return list
-		}, "48 bytes where \"hashes.1\" for 3 documents is due"},
+		}, "48 bytes, want \"hashes.1\" for 3 documents"},
 		{"no hashes of unmarked documents", func(list []store.Section) []store.Section {
 			return list[:last]
 		}, "not those of a fingerprint file"},
 		{"too many hashes of unmarked documents", func(list []store.Section) []store.Section {
 			list[last].Data = list[at+1].Data
 			return list
-		}, "112 bytes where \"unmarked.hashes.1\" for 1 documents is due"},
+		}, "112 bytes, want \"unmarked.hashes.1\" for 1 documents"},
 	} {
 		_, err := fromStore(hostile.File(t, store.KindFingerprints, c.change(slices.Clone(sections))))
 		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), c.want) {

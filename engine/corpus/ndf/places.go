@@ -156,7 +156,7 @@ func (f *File) parsePlaces(s []store.Section) error {
 		v, n := binary.Uvarint(data)
 		data = data[max(n, 0):]
 		if n <= 0 {
-			err = s[2].Corrupt(uint64(len(s[2].Data)-len(data)), "no number where one is due")
+			err = s[2].Corrupt(uint64(len(s[2].Data)-len(data)), "a number is missing")
 			data = nil
 		}
 		return v

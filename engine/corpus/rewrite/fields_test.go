@@ -58,7 +58,7 @@ func TestAddColumns(t *testing.T) {
 	}
 	must.Do(t, CheckFields(t.Context(), []string{"in.parquet"}, format.Options{}, fields.Columns))
 	files.Write(t, map[string]string{"noted.parquet": raw, "a.html": "<p>a</p>"})
-	for name, want := range map[string]string{"noted.parquet": "noted.parquet: there is a field n already",
+	for name, want := range map[string]string{"noted.parquet": "noted.parquet: field n already exists",
 		"a.html": "a.html: fields can be added to JSONL, JSON, CSV and Parquet, and this is html"} {
 		err := CheckFields(t.Context(), []string{name}, format.Options{}, fields.Columns)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -90,7 +90,7 @@ func bit(set bool, b byte) byte {
 }
 
 // errEntry is why a work file cannot be decoded.
-var errEntry = errors.New("an entry that makes no sense")
+var errEntry = errors.New("an invalid entry")
 
 type decoder struct {
 	store.Fields

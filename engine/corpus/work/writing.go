@@ -122,5 +122,5 @@ func (w *Folder) fail(err error) {
 }
 
 func (w *Folder) trouble(err error) string {
-	return fmt.Sprintf("--work %s: %v; the job goes on, and nothing more is kept for another run", w.dir, err)
+	return fmt.Sprintf("--work %s: %v; the job continues, but stores nothing more for another run", w.dir, err)
 }

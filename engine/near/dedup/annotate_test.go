@@ -65,8 +65,8 @@ func TestAnnotate(t *testing.T) {
 	for name, content := range got {
 		write(t, map[string][]byte{"in/" + name: []byte(content)})
 	}
-	for name, want := range map[string]string{"in/1.jsonl": "a field ndd_cluster", "in/2.json.zst": "a field ndd_cluster",
-		"in/3.csv.gz": "a field ndd_cluster", "in/6.csv": "a field ndd_cluster"} {
+	for name, want := range map[string]string{"in/1.jsonl": "field ndd_cluster already", "in/2.json.zst": "field ndd_cluster already",
+		"in/3.csv.gz": "field ndd_cluster already", "in/6.csv": "field ndd_cluster already"} {
 		err := rewrite.CheckFields(t.Context(), []string{name}, format.Options{}, Annotations)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
@@ -77,7 +77,7 @@ func TestAnnotate(t *testing.T) {
 	names := copiesOf(t, map[string]string{}, "late.jsonl")
 	r = found(t, read(t, "late.jsonl", ingest.Config{}, ReadOptions{}), Options{K: 3})
 	if _, err := r.Annotate(t.Context(), names); err == nil ||
-		!strings.HasPrefix(err.Error(), "late.jsonl:2: there is a field ndd_kept already") {
+		!strings.HasPrefix(err.Error(), "late.jsonl:2: field ndd_kept already exists") {
 		t.Error(err)
 	}
 }

@@ -44,14 +44,14 @@ func Example() {
 		log.Fatal(err)
 	}
 	for d := range result.Dropped() {
-		fmt.Printf("%s goes for %s: estimated Jaccard similarity %.2f\n", corpus.ID(d.Row), d.Kept, d.Jaccard)
+		fmt.Printf("%s is dropped for %s: estimated Jaccard similarity %.2f\n", corpus.ID(d.Row), d.Kept, d.Jaccard)
 	}
 	for d := range result.Kept() {
 		fmt.Println(d.ID, "stays")
 	}
 	// Output:
-	// a goes for b: estimated Jaccard similarity 1.00
-	// d goes for b: estimated Jaccard similarity 1.00
+	// a is dropped for b: estimated Jaccard similarity 1.00
+	// d is dropped for b: estimated Jaccard similarity 1.00
 	// b stays
 	// c stays
 }
@@ -77,8 +77,8 @@ func ExampleFind() {
 		log.Fatal(err)
 	}
 	for d := range result.Dropped() {
-		fmt.Printf("%s goes for %s at %d\n", corpus.ID(d.Row), d.Kept, d.Distance)
+		fmt.Printf("%s is dropped for %s at distance %d\n", corpus.ID(d.Row), d.Kept, d.Distance)
 	}
 	// Output:
-	// b goes for a at 3
+	// b is dropped for a at distance 3
 }

@@ -44,7 +44,7 @@ func Find(ctx context.Context, c *Corpus, o Options) (_ *Result, err error) {
 func (o *Options) check(c *Corpus) error {
 	switch {
 	case o.Texts == nil && len(o.Rule) > 0 && o.Rule.threshold() == 0:
-		return errors.New("sketches estimate one Jaccard similarity, and no other rule: compare texts")
+		return errors.New("a sketch estimates only the Jaccard similarity: this rule needs the texts")
 	case o.Texts == nil:
 		return nil
 	case o.Known != nil:

@@ -28,7 +28,7 @@ func (r *room) free() {
 
 // arena returns an empty arena.
 func (r *room) arena() memory.Arena {
-	a := memory.Arena{Budget: r.o.Budget, Task: "comparing documents of which very many are near others"}
+	a := memory.Arena{Budget: r.o.Budget, Task: "comparing documents with very many near others"}
 	if r.o.Budget != nil && memory.CanMapFile {
 		a.Map = func(bytes uint64) ([]byte, error) {
 			r.spilled += bytes

@@ -56,8 +56,8 @@ func CheckOrigin(local bool) func(*http.Request) *Refusal {
 	origin := http.NewCrossOriginProtection()
 	return func(r *http.Request) *Refusal {
 		if local && !IsLoopback(hostName(r.Host)) {
-			return &Refusal{http.StatusMisdirectedRequest, fmt.Sprintf("header Host: %.80q is not a name of this machine for "+
-				"itself: a proxy sends Host: localhost, and a server that listens on another address takes any", r.Host)}
+			return &Refusal{http.StatusMisdirectedRequest, fmt.Sprintf("header Host: %.80q does not name this machine: "+
+				"a proxy must send Host: localhost, or the server must listen on another address", r.Host)}
 		}
 		if origin.Check(r) != nil {
 			return &Refusal{http.StatusForbidden, "header Origin: requests of other web sites are not answered"}

@@ -76,7 +76,7 @@ func syntaxProblem(body []byte, e *jsontext.SyntacticError) *Error {
 	c, size := utf8.DecodeRune(rest)
 	switch {
 	case e.Err == jsontext.ErrDuplicateName:
-		return &Error{Place: place, Message: "the property comes twice"}
+		return &Error{Place: place, Message: "the property occurs twice"}
 	case c == utf8.RuneError && size == 1:
 		return &Error{Place: place, Message: fmt.Sprintf("not UTF-8: byte %d", at)}
 	case len(rest) >= 6 && rest[1] == 'u' && rest[2]|0x20 == 'd':

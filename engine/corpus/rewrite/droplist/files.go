@@ -76,7 +76,7 @@ func WriteRows(w *bufio.Writer, files []InputFile, drops iter.Seq[Drop]) error {
 			i++
 		}
 		if i == len(files) {
-			return fmt.Errorf("%s: dropped, and no input in its place", input.Place(d.File, d.Row))
+			return fmt.Errorf("%s: dropped, but its file is no input", input.Place(d.File, d.Row))
 		}
 		files[i].Dropped++
 		binary.LittleEndian.PutUint64(record[:], uint64(d.Row))
