@@ -54,7 +54,7 @@ const stdoutBytes = 1 << 16
 
 // Open begins buffering standard output, until [Globals.Close].
 func (s *Streams) Open() {
-	s.out, s.terminal = bufio.NewWriterSize(s.Stdout, stdoutBytes), isTerminal(s.Stdout)
+	s.out, s.terminal = bufio.NewWriterSize(s.Stdout, stdoutBytes), terminalOf(s.Stdout) != nil
 	s.Stdout = s.out
 }
 
@@ -79,7 +79,7 @@ func (g *Globals) Register(f *pflag.FlagSet) {
 	f.BoolVarP(&g.Progress.Quiet, "quiet", "q", false, "print no messages except errors")
 	f.BoolVarP(&g.Progress.verbose, "verbose", "v", false, "also report memory plans, timings, and how tables were chosen")
 	f.IntVar(&g.OKStatus, "ok-status", 0, "status that becomes 0, for schedulers: 4, done in part")
-	f.BoolVar(&g.Progress.off, "no-progress", false, "show no progress, neither in a terminal nor in a log")
+	f.BoolVar(&g.Progress.off, "no-progress", false, "show no progress in a terminal")
 }
 
 // Begin applies the settings before a command runs.
@@ -107,12 +107,11 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 		level = slog.LevelDebug
 	}
 	p := &g.Progress
-	p.messages, p.stderr = &messages{out: g.Stderr}, g.Stderr
+	p.messages, p.terminal = &messages{out: g.Stderr}, terminalOf(g.Stderr)
 	g.Log = slog.New(&plainHandler{out: p.messages, level: level})
 	if p.Format == "json" {
 		g.Log = slog.New(slog.NewJSONHandler(p.messages, &slog.HandlerOptions{Level: level}))
 	}
-	p.log = g.Log
 	// Warn about flags without effect.
 	for name, like := range misspelledVariables(cmd) {
 		g.Log.Warn(fmt.Sprintf("environment variable %s has no effect: did you mean %s?", name, like))

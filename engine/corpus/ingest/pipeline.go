@@ -279,7 +279,7 @@ func (p *pipeline) unitsOf(ctx context.Context, f found) iter.Seq2[format.Unit, 
 func (p *pipeline) take(ctx context.Context, b *batch, f found, yield func(*batch) bool) *batch {
 	meter, units := p.cfg.Document.Meter, 0
 	meter.Files.Add(1)
-	defer meter.Begin(f.file)()
+	meter.Note(f.file)
 	for e, err := range f.stored {
 		if ctx.Err() != nil {
 			return nil

@@ -1,22 +1,19 @@
 package input
 
 import (
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 )
 
-// Meter counts the bytes and documents read so far, and names the files in flight. It is safe for
-// concurrent use.
+// Meter counts the bytes and documents read so far. It is safe for concurrent use.
 type Meter struct {
 	Files     atomic.Int64
 	Bytes     atomic.Int64 // bytes of files on disk, before decompression
 	Documents atomic.Int64 // documents whose results were handed on
 
 	mu      sync.Mutex
-	open    map[string]int // number of current readers of each file
-	outside []File         // links that lead out of their folders
+	outside []File // links that lead out of their folders
 	guesses []Guess
 }
 
@@ -46,31 +43,14 @@ func (m *Meter) Guesses() []Guess {
 	return slices.Clone(m.guesses)
 }
 
-// Begin notes that a file is being read until the function that it returns is called.
-func (m *Meter) Begin(f File) (end func()) {
+// Note notes a file that is read.
+func (m *Meter) Note(f File) {
+	if f.Outside == "" {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.open == nil {
-		m.open = map[string]int{}
-	}
-	m.open[f.Path]++
-	if f.Outside != "" {
-		m.outside = append(m.outside, f)
-	}
-	return func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if m.open[f.Path]--; m.open[f.Path] == 0 {
-			delete(m.open, f.Path)
-		}
-	}
-}
-
-// Open returns the files that are being read, by name.
-func (m *Meter) Open() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Sorted(maps.Keys(m.open))
+	m.outside = append(m.outside, f)
 }
 
 // Outside returns the files read so far that are symbolic links out of their folders.

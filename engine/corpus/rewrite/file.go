@@ -35,7 +35,7 @@ func (k *fileCopy) copyOnce() error {
 	decision := hash.Sum(nil)
 	path, made, ok := finished.Take(k.file, decision)
 	if ok {
-		defer k.options.Meter.Begin(k.file)()
+		k.options.Meter.Note(k.file)
 		return k.takeOver(path, made)
 	}
 	if err := k.copy(); err != nil || len(k.report.Lost)+len(k.report.Unjudged) > 0 {
@@ -68,7 +68,7 @@ func (k *fileCopy) takeOver(path string, made work.Copy) error {
 // copy copies the file as the judge decides.
 func (k *fileCopy) copy() error {
 	f := k.file
-	defer k.options.Meter.Begin(f)()
+	k.options.Meter.Note(f)
 	if k.fields != nil {
 		k.head, _ = format.HeadOf(k.ctx, f, k.options) // reading returns the same error later
 	}
