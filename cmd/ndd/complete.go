@@ -19,7 +19,6 @@ var values = map[string][]string{
 	"batch format":  result.FormatNames(append(slices.Clone(result.Tables), result.Binary)...),
 	"export format": {"ndf", "tsv", "jsonl"},
 	"extract":       {"auto", "main", "all"},
-	"drop":          {"urls", "markup", "numbers", "dates"},
 	"method":        {"auto", "spotsigs", "ccdet", "winnow", "shingles"},
 	"keep":          {"first", "longest", "shortest", "newest", "source"},
 	"verify":        {"sketch", "text", "exact", "jaccard>=0.7", "contained>=1"},

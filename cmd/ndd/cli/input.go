@@ -16,22 +16,19 @@ import (
 	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/corpus/text"
-	"example.org/ndd/engine/corpus/token"
 )
 
 // DocumentFlags are the flags for reading and fingerprinting documents.
 type DocumentFlags struct {
 	Format, text, id, Recipe, MaxDocument string
-	extract, drop                         string
+	extract                               string
 	strict                                bool
 }
 
 // Register adds the flags to cmd.
 func (d *DocumentFlags) Register(cmd *cobra.Command) {
 	d.RegisterReading(cmd)
-	f := cmd.Flags()
-	f.StringVar(&d.Recipe, "recipe", "", "minwise (default), minwise-pairs, ordered, simhash or a file")
-	f.StringVar(&d.drop, "drop", "", "remove urls, markup, numbers, dates before fingerprinting")
+	cmd.Flags().StringVar(&d.Recipe, "recipe", "", "minwise (default), minwise-pairs, ordered, simhash or a file")
 }
 
 // RegisterFields adds the flags for the format and the fields of documents alone.
@@ -84,7 +81,7 @@ func (d *DocumentFlags) RegisterReading(cmd *cobra.Command) {
 }
 
 // DocumentFlagNames are the names of the flags that [DocumentFlags.Register] adds.
-var DocumentFlagNames = []string{"input-format", "text", "id", "recipe", "max-document", "strict", "extract", "drop"}
+var DocumentFlagNames = []string{"input-format", "text", "id", "recipe", "max-document", "strict", "extract"}
 
 // Config returns the configuration of package ingest. If recipe is not nil, it is the recipe of an index, and the
 // flags must agree with it.
@@ -113,23 +110,23 @@ func (d *DocumentFlags) Config(g *Files, recipe *simhash.Recipe) (ingest.Config,
 	case recipe != nil && d.Recipe == "":
 		c.Recipe = *recipe
 	case recipe != nil:
-		if c.Recipe.Name() != "" { // the name of a recipe does not determine Extract and Drop
-			c.Recipe.Extract, c.Recipe.Drop = recipe.Extract, recipe.Drop
+		if c.Recipe.Name() != "" { // the name of a recipe does not determine Extract
+			c.Recipe.Extract = recipe.Extract
 			c.Recipe = c.Recipe.WithKeyOf(recipe)
 		}
 		if err := simhash.Compatible("--recipe "+d.Recipe, &c.Recipe, "the index", recipe); err != nil {
 			return c, err
 		}
 	}
-	if err := d.texts(&c, recipe != nil); err != nil {
+	if err := d.chooseText(&c, recipe != nil); err != nil {
 		return c, err
 	}
 	_, err = simhash.New(c.Recipe) // reads the files of the recipe
 	return c, err
 }
 
-// texts applies --extract and --drop, which are part of the recipe. fixed is true if the recipe belongs to an index.
-func (d *DocumentFlags) texts(c *ingest.Config, fixed bool) error {
+// chooseText applies --extract, which is part of the recipe. fixed is true if the recipe belongs to an index.
+func (d *DocumentFlags) chooseText(c *ingest.Config, fixed bool) error {
 	asked := c.Recipe
 	if d.extract != "" {
 		how, err := text.ParseExtraction(d.extract)
@@ -140,15 +137,8 @@ func (d *DocumentFlags) texts(c *ingest.Config, fixed bool) error {
 			asked.Extract = ""
 		}
 	}
-	if d.drop != "" {
-		drop, err := token.ParseDrop(d.drop)
-		if err != nil {
-			return Usagef("--drop %w", err)
-		}
-		asked.Drop = drop.String()
-	}
 	if fixed && asked != c.Recipe {
-		return simhash.Compatible("--extract and --drop", &asked, "the index", &c.Recipe)
+		return simhash.Compatible("--extract", &asked, "the index", &c.Recipe)
 	}
 	c.Recipe, c.Document.Extract = asked, text.Extraction(asked.Extract)
 	return nil

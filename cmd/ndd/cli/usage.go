@@ -17,7 +17,7 @@ import (
 // sharedGroups has the flags that several commands share.
 var sharedGroups = []string{
 	"Output: output=FILE sketch=WHAT show-recipe explain learn-idf format=FORMAT exit-code count write-kept=DIR annotate=DIR report=DIR skipped=FILE dry-run force",
-	"Input: input-format=NAME text=FIELD id=FIELD extract=PART drop=KINDS recipe=NAME max-document=SIZE shard=I/N raw strict",
+	"Input: input-format=NAME text=FIELD id=FIELD extract=PART recipe=NAME max-document=SIZE shard=I/N raw strict",
 	"Resources: memory=SIZE work=DIR",
 }
 

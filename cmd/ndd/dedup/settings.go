@@ -72,7 +72,7 @@ func (s *settings) setDecision(g *cli.Files, f *flags) (err error) {
 	case s.finding.Exact:
 		s.finding.K = 0
 		return g.RejectFlags("cannot be combined with --verify exact, which compares only whole texts", "distance", "threshold",
-			"against", "recipe", "drop")
+			"against", "recipe")
 	case f.distance < 0 || f.distance > permute.MaxK:
 		return cli.Usagef("-k %d: must be 0 to %d", f.distance, permute.MaxK)
 	}

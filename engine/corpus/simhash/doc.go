@@ -30,8 +30,8 @@
 // # Definition
 //
 // A fingerprint is made from the tokens of a text, as package token defines them. If the recipe names a language, the
-// stop words of that language are left out. Before the text is split, the recipe may extract the main text of a page
-// and drop parts of the text ([token.Drop]). Numbers have 64 bits and wrap around.
+// stop words of that language are left out. Before the text is split, the recipe may extract the main text of a
+// page. Numbers have 64 bits and wrap around.
 //
 // Recipes may have settings for words ([WordSettings]). Package token applies them in this order: fold, dictionary,
 // stop_words and stop_list, stem. With idf the weight of a feature is multiplied by its factor in the table. In

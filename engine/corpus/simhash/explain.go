@@ -38,7 +38,7 @@ func (f *Fingerprinter) NamedFeatures(text string) []NamedFeature {
 	}
 	var named []NamedFeature
 	var last []string // last tokens, up to the maximum length of a feature
-	f.scanner.Scan(f.dropped(text), func(tokens []token.Token) {
+	f.scanner.Scan(text, func(tokens []token.Token) {
 		for i := range tokens {
 			if tokens[i].Stop {
 				continue

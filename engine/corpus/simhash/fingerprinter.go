@@ -21,8 +21,6 @@ type Fingerprinter struct {
 	hashes  []uint64         // hashes by mum of a batch of tokens, for simhash recipes
 	sketch  *sketch.Sketcher // sketcher of the current text; nil if the text gets no sketch
 	spare   *sketch.Sketcher
-	drop    token.Drop
-	text    []byte // memory for dropped
 }
 
 // New returns a Fingerprinter. It returns an error if the recipe is invalid or a file that it names cannot be used.
@@ -34,9 +32,8 @@ func New(r Recipe) (*Fingerprinter, error) {
 	}
 	var key [32]byte // Validate has checked the key and the other values
 	hex.Decode(key[:], []byte(r.Key))
-	drop, _ := token.ParseDrop(r.Drop)
 	mum := token.NewKey(key)
-	f := &Fingerprinter{recipe: r, drop: drop, hash: mum.Sum, mum: mum}
+	f := &Fingerprinter{recipe: r, hash: mum.Sum, mum: mum}
 	if r.Sketch != SketchMinwise {
 		f.hash = func(t []byte) uint64 { return token.HashOf(t, &key) }
 	}
@@ -75,11 +72,11 @@ func (f *Fingerprinter) Until(ctx context.Context) { f.scanner.Until(ctx) }
 func (f *Fingerprinter) Fingerprint(text string) (fp Fingerprint, features int, ok bool) {
 	if f.minwise != nil {
 		f.minwise.begin()
-		f.scanner.Scan(f.dropped(text), f.take)
+		f.scanner.Scan(text, f.take)
 		return f.minwise.sign()
 	}
 	f.ballot.begin()
-	f.scanner.Scan(f.dropped(text), f.take)
+	f.scanner.Scan(text, f.take)
 	return f.ballot.sign()
 }
 
@@ -108,15 +105,6 @@ func (f *Fingerprinter) sketchTokens(tokens []token.Token) {
 	f.sketch.Take(f.scanner, tokens, f.hashes)
 }
 
-// dropped returns the text without the parts that the recipe drops.
-func (f *Fingerprinter) dropped(text string) string {
-	if f.drop == 0 {
-		return text
-	}
-	f.text = f.drop.Append(f.text[:0], text)
-	return string(f.text) // a copy, because tokens may be kept
-}
-
 // AppendFeatures appends the distinct features of a text to dst, in any order, with their weights in the sketch. For
 // simhash recipes the expected distance of the fingerprints of two texts is 64 arccos(c)/pi, where c is the cosine of
 // the two vectors of weights. For minwise recipes it is 32 (1 - J), where J is the weight of the shared features
@@ -124,13 +112,13 @@ func (f *Fingerprinter) dropped(text string) string {
 func (f *Fingerprinter) AppendFeatures(dst []Feature, text string) []Feature {
 	if f.minwise == nil {
 		f.ballot.begin()
-		f.scanner.Scan(f.dropped(text), f.take)
+		f.scanner.Scan(text, f.take)
 		return f.ballot.appendFeatures(dst)
 	}
 	f.minwise.begin()
 	f.minwise.collect = map[uint64]uint32{}
 	f.minwise.special = true
-	f.scanner.Scan(f.dropped(text), f.take)
+	f.scanner.Scan(text, f.take)
 	for hash, weight := range f.minwise.collect {
 		dst = append(dst, Feature{hash, weight})
 	}

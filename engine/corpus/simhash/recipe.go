@@ -72,9 +72,8 @@ type Recipe struct {
 	TokenWeights // minwise only
 	WordSettings // both sketches
 
-	// Changes of the text before it is split. Without them the recipe uses the whole text.
-	Extract string `json:"extract,omitempty"` // part of pages to use: "main" or "auto"; absent: all text
-	Drop    string `json:"drop,omitempty"`    // list of "urls", "markup", "numbers" and "dates", in this order
+	// Extract is the part of pages to use: "main" or "auto". Without it the recipe uses the whole text.
+	Extract string `json:"extract,omitempty"`
 
 	// language whose stop words are left out, such as "en"; "" for none
 	StopWords     string `json:"stop_words"`

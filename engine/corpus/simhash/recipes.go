@@ -31,7 +31,7 @@ func RecipeByName(name string) (Recipe, error) {
 
 // Name returns the name of r, or "" if it has none.
 func (r Recipe) Name() string {
-	r.Extract, r.Drop = "", "" // these select text and do not change how it becomes a fingerprint
+	r.Extract = "" // it selects text and does not change how that becomes a fingerprint
 	for name, known := range named {
 		if r == known {
 			return name

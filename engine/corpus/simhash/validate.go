@@ -93,9 +93,6 @@ func (v *validation) numbers(r *Recipe) {
 
 // words checks the settings that select text and define words.
 func (v *validation) words(r *Recipe) {
-	drop, err := token.ParseDrop(r.Drop)
-	v.want(err == nil, "drop: %w", err)
-	v.want(drop.String() == r.Drop, "drop is %.64q, must be written %q", r.Drop, drop) // so that == works on recipes
 	v.want(slices.Contains([]string{"", "main", "auto"}, r.Extract),
 		"extract is %.64q, must be main or auto, or absent for all text", r.Extract)
 	v.oneOf("tokeniser", r.Tokeniser, TokeniserMixed, TokeniserChars)

@@ -34,7 +34,7 @@ def dedup(
     keep: OneOrMany[str] = "first", source: str | None = None, prefer: OneOrMany[str] | None = None,
     protect: OneOrMany[str] | None = None, max_drop: Share | OneOrMany[str] | None = None,
     write_kept: Path | None = None, annotate: Path | None = None, report: Path | None = None, force: bool = False,
-    input_format: Format = "auto", extract: Part = "auto", drop: OneOrMany[str] | None = None, recipe: Path = "minwise",
+    input_format: Format = "auto", extract: Part = "auto", recipe: Path = "minwise",
     max_document: Size = "64MiB", strict: bool = False,
     memory: Size | None = None, work: Path | None = None, threads: Count | None = None, progress: bool = True,
 ) -> "Result[T]":
@@ -68,7 +68,6 @@ def dedup(
         force: Replace an earlier output of ndd.
         input_format: Format of files.
         extract: Part of an HTML page that is compared.
-        drop: What is left out of fingerprints: urls, markup, numbers, dates.
         recipe: Recipe of fingerprints: minwise, minwise-pairs, ordered, simhash or a file.
         max_document: Longer documents are skipped. A number of bytes, or a text such as "64MiB".
         strict: Fail at input that cannot be read, instead of skipping it.
@@ -83,7 +82,7 @@ def dedup(
         NddError: The input cannot be read, or max_drop is exceeded.
     """
     options = given(dedup, locals())
-    for name in ("keep", "prefer", "drop"):
+    for name in ("keep", "prefer"):
         if isinstance(options.get(name), (list, tuple)):
             options[name] = ",".join(map(str, options[name]))
     if isinstance(max_drop, (int, float)):
@@ -179,7 +178,7 @@ class Result(Generic[T]):
 @checked
 def fingerprint(
     of: Any, *, text: str | None = None, id: str | None = None, input_format: Format = "auto", extract: Part = "auto",
-    drop: OneOrMany[str] | None = None, recipe: Path = "minwise", max_document: Size = "64MiB", strict: bool = False,
+    recipe: Path = "minwise", max_document: Size = "64MiB", strict: bool = False,
     threads: Count | None = None, progress: bool = True,
 ) -> Any:
     """Returns the 64-bit fingerprints of documents, in order, as a masked numpy array of uint64.

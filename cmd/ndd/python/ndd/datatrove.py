@@ -21,7 +21,7 @@ from datatrove.io import get_datafolder
 from datatrove.utils.typeshelper import StatHints
 
 from . import _share
-from ._arguments import Distance, OneOrMany, Path, Share, Size, checked, given
+from ._arguments import Distance, Path, Share, Size, checked, given
 from ._errors import CorruptError, NddError, UsageError
 
 __all__ = ["Filter", "Fingerprint", "Join"]
@@ -47,7 +47,6 @@ class Fingerprint(Step):
 
     Args:
         output_folder: Folder for a file of fingerprints and a marker of each task.
-        drop: What is left out of fingerprints: urls, markup, numbers, dates.
         recipe: Recipe of fingerprints: minwise, minwise-pairs, ordered, simhash or a file.
         max_document: Longer documents are skipped, and stay. A number of bytes, or a text such as "64MiB".
     """
@@ -57,7 +56,7 @@ class Fingerprint(Step):
     _requires_dependencies: "list[str]" = ["pyarrow"]
 
     @checked
-    def __init__(self, output_folder: Folder, *, drop: OneOrMany[str] | None = None, recipe: Path = "minwise", max_document: Size = "64MiB") -> None:
+    def __init__(self, output_folder: Folder, *, recipe: Path = "minwise", max_document: Size = "64MiB") -> None:
         super().__init__()
         self.output_folder: Any = get_datafolder(output_folder)
         self.options: dict[str, Any] = given(Fingerprint.__init__, locals())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Literal, TypedDict, cast
 import ray
 
 from . import _process, _share, _sources, _steps
-from ._arguments import Distance, OneOrMany, Part, Path, Share, Size, checked, given
+from ._arguments import Distance, Part, Path, Share, Size, checked, given
 from ._errors import CorruptError, NddError, UsageError
 
 ROWS = 4096  # texts that are in memory as objects of Python
@@ -52,7 +52,7 @@ else:
 @checked
 def dedup(
     dataset: Any, *, text: str | None = None, threshold: Share = 0.74, k: Distance | None = None,
-    keep: Literal["first", "longest", "shortest"] = "first", join: Literal["one", "shuffle"] = "one", extract: Part = "auto", drop: OneOrMany[str] | None = None,
+    keep: Literal["first", "longest", "shortest"] = "first", join: Literal["one", "shuffle"] = "one", extract: Part = "auto",
     recipe: Path = "minwise", max_document: Size = "64MiB", memory: Size | None = None,
 ) -> Deduplicated:
     """Returns a Dataset without near-duplicates: the same columns, and the rows that ``ndd dedup`` keeps of them.
@@ -73,7 +73,6 @@ def dedup(
         join: one compares the fingerprints of all rows in one task, which needs 100 bytes of disk for each. shuffle compares
             them in all tasks, in several rounds.
         extract: Part of an HTML page that is compared.
-        drop: What is left out of fingerprints: urls, markup, numbers, dates.
         recipe: Recipe of fingerprints: minwise, minwise-pairs, ordered, simhash or a file on each machine.
         max_document: Longer texts are skipped, and stay; to join="shuffle" they are an error. A number of bytes, or a text
             such as "64MiB".
@@ -87,7 +86,7 @@ def dedup(
     import pyarrow
 
     options = given(dedup, locals())
-    reading: dict[str, Any] = {name: options[name] for name in ("extract", "drop", "recipe", "max_document") if name in options}
+    reading: dict[str, Any] = {name: options[name] for name in ("extract", "recipe", "max_document") if name in options}
     deciding: dict[str, Any] = {name: options[name] for name in ("threshold", "k", "keep", "memory") if name in options}
     if not threshold:
         reading["sketch"] = "none"

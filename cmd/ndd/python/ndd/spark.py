@@ -67,7 +67,7 @@ else:
 def dedup(
     df: DataFrame, *, text: str | None = None, threshold: Share = 0.74, k: Distance | None = None, keep: OneOrMany[str] = "first",
     join: Literal["auto", "one", "shuffle"] = "auto", partitions: Count | None = None,
-    extract: Part = "auto", drop: OneOrMany[str] | None = None, recipe: Path = "minwise", max_document: Size = "64MiB", memory: Size | None = None,
+    extract: Part = "auto", recipe: Path = "minwise", max_document: Size = "64MiB", memory: Size | None = None,
 ) -> Deduplicated:
     """Returns a DataFrame without near-duplicates: the same columns, and the rows that ``ndd dedup`` keeps of them.
 
@@ -92,7 +92,6 @@ def dedup(
             ``sparkContext.setCheckpointDir``. Default: one for up to 1 billion rows.
         partitions: Number of partitions of a shuffle. Default: spark.sql.shuffle.partitions.
         extract: Part of an HTML page that is compared.
-        drop: What is left out of fingerprints: urls, markup, numbers, dates.
         recipe: Recipe of fingerprints: minwise, minwise-pairs, ordered or simhash.
         max_document: A longer text is an error. A number of bytes, or a text such as "64MiB".
         memory: Limit of a process of ndd in bytes, or as a text such as "4GiB". Default: the available memory.
@@ -102,8 +101,6 @@ def dedup(
         NddError: ndd failed in a task, or rows changed while they were read.
     """
     options = given(dedup, locals())
-    if isinstance(drop, (list, tuple)):
-        options["drop"] = ",".join(drop)
     orders = [word.strip() for word in (keep.split(",") if isinstance(keep, str) else keep)]
     column = _text_column(df, text)
     own = _free(df)
@@ -120,7 +117,7 @@ def dedup(
             order = [n for n in source.columns if n.startswith("by")]
             source = source.orderBy(*(F.col(n).desc_nulls_last() for n in order), "row").withColumn("at", F.monotonically_increasing_id())
             source = source.select("at", "row", "hash", "text")
-        reading = {n: options.get(n) for n in ("extract", "drop", "recipe", "max_document")}
+        reading = {n: options.get(n) for n in ("extract", "recipe", "max_document")}
         if not threshold:
             reading["sketch"] = "none"
         decided = {"keep": None if fields else ",".join(orders)}

@@ -34,7 +34,7 @@ def check(documents, dataset, text="text", join="one", **options):
 
 
 @pytest.mark.parametrize("join", ["one", "shuffle"])
-@pytest.mark.parametrize("blocks, options", [(5, {}), (1, {"keep": "longest", "threshold": 0.8}), (12, {"k": 3, "drop": ["urls", "numbers"]}), (2, {"threshold": 0}), (2, {"recipe": "simhash"})])
+@pytest.mark.parametrize("blocks, options", [(5, {}), (1, {"keep": "longest", "threshold": 0.8}), (12, {"k": 3, "extract": "all"}), (2, {"threshold": 0}), (2, {"recipe": "simhash"})])
 def test_equals_dedup(cluster, blocks, options, join):
     assert check(corpus(), ray.data.from_items(corpus(), override_num_blocks=blocks), join=join, **options) > 200
 
