@@ -55,11 +55,11 @@ func (v View) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchO
 		return err
 	}
 	p := search.PlanBatch(v.live, len(queries), o.Threads, o.MatchBytes, o.Budget)
-	reserved, err := p.Reserve(o.Budget)
+	reservation, err := p.Reserve(o.Budget)
 	if err != nil {
 		return err
 	}
-	defer reserved.Release()
+	defer reservation.Release()
 	b := &batch{emit: func(query int, hits []search.Hit) error { return emit(query, hitsOf(hits)) }, index: v.index, view: v.live, o: o, plan: p, goroutines: v.index.live.Goroutines(p.Threads)}
 	b.size.Store(search.BatchChunk)
 	b.rest = b.index.searcher(ctx)
@@ -116,7 +116,7 @@ type batch struct {
 
 // run answers queries. first is the number of the first query in the batch.
 func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
-	swept, err := search.Sweep(ctx, b.view, queries, b.o.K, b.plan.Threads, int(min(b.plan.MostMatches(), math.MaxInt)))
+	matches, err := search.Sweep(ctx, b.view, queries, b.o.K, b.plan.Threads, int(min(b.plan.MostMatches(), math.MaxInt)))
 	if errors.Is(err, segment.ErrTooMany) {
 		// Half as many queries have about half as many matches.
 		half := len(queries) / 2
@@ -131,13 +131,13 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 	o := parallel.Options{Workers: min(b.goroutines, (len(queries)+search.BatchChunk-1)/search.BatchChunk),
 		Ahead: 4 * b.goroutines}
 	return parallel.Ordered(ctx, o, func(_ context.Context, yield func(*chunk) bool) error {
-		for at := 0; at < len(queries); {
-			end := min(at+int(b.size.Load()), len(queries))
-			if !yield(&chunk{first: first + at, queries: queries[at:end], swept: swept.From(at),
-				verifier: b.verifier(first + at)}) {
+		for start := 0; start < len(queries); {
+			end := min(start+int(b.size.Load()), len(queries))
+			if !yield(&chunk{first: first + start, queries: queries[start:end], swept: matches.From(start),
+				verifier: b.verifier(first + start)}) {
 				break
 			}
-			at = end
+			start = end
 		}
 		return nil
 	}, b.search, func(c *chunk) error { return b.finish(ctx, c) })

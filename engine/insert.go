@@ -111,6 +111,6 @@ func (x *Index) DeleteFingerprint(ctx context.Context, f simhash.Fingerprint) (i
 
 // Find returns the document with an ID. ok is false if there is none.
 func (x *Index) Find(id string) (doc DocID, ok bool, err error) {
-	at, ok, err := x.live.Find(id)
-	return DocID(at), ok, err
+	i, ok, err := x.live.Find(id)
+	return DocID(i), ok, err
 }

@@ -69,9 +69,9 @@ func (d *Distinct) keep(f, hash uint64) {
 
 // halve halves the limit and drops the fingerprints above it.
 func (d *Distinct) halve() {
-	old, zero := d.slots, d.zero
+	slots, zero := d.slots, d.zero
 	*d = Distinct{limit: d.limit / 2, slots: make([]uint64, distinctSlots)}
-	for _, f := range old {
+	for _, f := range slots {
 		if h := scatter(f); f != 0 && h <= d.limit {
 			d.keep(f, h)
 		}

@@ -94,13 +94,13 @@ func (c *Counts) Words() []string {
 		}
 	}
 	// Find the fullest interval, and count the empty ones.
-	full, empty := 0, 0
+	fullWords, emptyWords := 0, 0
 	for i, n := range c.Leading {
-		if n > c.Leading[full] {
-			full = i
+		if n > c.Leading[fullWords] {
+			fullWords = i
 		}
 		if n == 0 {
-			empty++
+			emptyWords++
 		}
 	}
 	// Describe them.
@@ -111,23 +111,23 @@ func (c *Counts) Words() []string {
 			c.meanWeight(), c.percentile(0.05), c.percentile(0.95)),
 		fmt.Sprintf("leading bits: the fullest of %d intervals (%#02x in the top %d bits) has %.2f times its share; "+
 			"%d are empty",
-			Intervals, full, intervalBits, c.Share(full), empty),
+			Intervals, fullWords, intervalBits, c.Share(fullWords), emptyWords),
 	}
-	return append(words, "distribution: "+c.verdict(c.Share(full)))
+	return append(words, "distribution: "+c.verdict(c.Share(fullWords)))
 }
 
 // verdict compares the fullest interval and the farthest bit with a uniform set of that size, with a tolerance of
 // five standard deviations.
-func (c *Counts) verdict(fullest float64) string {
+func (c *Counts) verdict(maxShare float64) string {
 	n := float64(c.Fingerprints)
-	farthest := 0.0
+	maximum := 0.0
 	for b := range c.Ones {
-		farthest = max(farthest, math.Abs(c.Fraction(b)-0.5))
+		maximum = max(maximum, math.Abs(c.Fraction(b)-0.5))
 	}
 	switch chance := 5 * 0.5 / math.Sqrt(n); {
-	case farthest <= chance && fullest <= 1+5*math.Sqrt(Intervals/n):
+	case maximum <= chance && maxShare <= 1+5*math.Sqrt(Intervals/n):
 		return "not distinguishable from uniform"
-	case farthest < 0.1 && fullest < 4:
+	case maximum < 0.1 && maxShare < 4:
 		return "nearly uniform; tables have the size and speed that uniform fingerprints give"
 	default:
 		return "skewed; some probes find many candidates; look for empty or templated documents"

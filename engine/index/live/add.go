@@ -26,11 +26,11 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 	if err := x.fits(files, o.NoIDs); err != nil {
 		return err
 	}
-	in, err := inputOf(files, x.config.Sketches && !x.addsUnverified(files), o.NoIDs)
+	input, err := inputOf(files, x.config.Sketches && !x.addsUnverified(files), o.NoIDs)
 	if err != nil {
 		return err
 	}
-	n := uint64(in.Len())
+	n := uint64(input.Len())
 	if n == 0 {
 		return nil
 	}
@@ -38,11 +38,11 @@ func (x *Index) Add(ctx context.Context, files []*ndf.File, o BuildOptions) erro
 		return err
 	}
 	if x.config.IDs && x.config.OnConflict == rows.Refuse {
-		if err := x.refuseHeld(ctx, in, o); err != nil {
+		if err := x.refuseHeld(ctx, input, o); err != nil {
 			return err
 		}
 	}
-	first, err := x.upkeep.addSegment(ctx, in, o)
+	first, err := x.upkeep.addSegment(ctx, input, o)
 	if err != nil || !x.config.IDs {
 		return err
 	}
@@ -81,10 +81,10 @@ func (x *Index) refuseHeld(ctx context.Context, in input, o BuildOptions) error 
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
-		if held, ok, err := x.Find(id); err != nil {
+		if match, ok, err := x.Find(id); err != nil {
 			return err
 		} else if ok {
-			return fmt.Errorf("%w: %.200q is document %d; nothing is added", ErrConflict, id, held)
+			return fmt.Errorf("%w: %.200q is document %d; nothing is added", ErrConflict, id, match)
 		}
 	}
 	return nil
@@ -104,12 +104,12 @@ func (u *upkeep) addSegment(ctx context.Context, in input, options BuildOptions)
 	g := &mergeInput{first: first, end: first + rows.DocID(n), numbers: rows.NewNumbers(first, n), ids: u.config.IDs,
 		sketches: in.sketches != nil, fileInput: &in}
 	g.expires.Append(u.versions.Clock.After(u.config.TTL), n)
-	made, entry, err := u.toFile(ctx, g, nil, 0, o)
+	s, entry, err := u.toFile(ctx, g, nil, 0, o)
 	if err != nil {
 		return 0, err
 	}
 	defer u.wakeMerger()
-	return first, u.install(g, made, func(m *Manifest) { m.Segments = append(m.Segments, entry) })
+	return first, u.install(g, s, func(m *Manifest) { m.Segments = append(m.Segments, entry) })
 }
 
 // conflictIDs is the number of IDs that are looked up under one lock.
@@ -117,12 +117,12 @@ const conflictIDs = 1024
 
 // resolveConflicts applies the conflict policy to the IDs of the documents in [first, end).
 func (u *upkeep) resolveConflicts(ctx context.Context, first, end rows.DocID) error {
-	for at := first; at < end; at += conflictIDs {
+	for position := first; position < end; position += conflictIDs {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("the documents are added; some IDs belong to more than one document: %w", err)
 		}
 		if _, err := u.writer.deleteFound(ctx, func() ([]rows.DocID, error) {
-			return u.writer.superseded(at, min(at+conflictIDs, end))
+			return u.writer.superseded(position, min(position+conflictIDs, end))
 		}); err != nil {
 			return err
 		}
@@ -152,18 +152,18 @@ func (w *writer) superseded(first, end rows.DocID) (docs []rows.DocID, err error
 			return nil, err
 		}
 		// Decide between all documents with this ID.
-		all, err := w.appendHolders(nil, id, now)
+		documents, err := w.appendHolders(nil, id, now)
 		if err != nil {
 			return nil, err
 		}
-		slices.Sort(all)
+		slices.Sort(documents)
 		switch {
-		case len(all) < 2:
+		case len(documents) < 2:
 		case conflict == rows.Replace:
-			docs = append(docs, all[:len(all)-1]...)
+			docs = append(docs, documents[:len(documents)-1]...)
 		case conflict == rows.Keep:
-			docs = append(docs, all[1:]...)
-		case slices.Contains(all, doc):
+			docs = append(docs, documents[1:]...)
+		case slices.Contains(documents, doc):
 			docs = append(docs, doc)
 		}
 	}

@@ -160,12 +160,12 @@ func (r *BackupReport) link(d *disk.Disk, f *disk.Folder, path string) error {
 
 // copy copies the current content of a file to the backup.
 func (r *BackupReport) copy(d *disk.Disk, f *disk.Folder, path string) error {
-	from, err := d.Open(path)
+	source, err := d.Open(path)
 	if err != nil {
 		return err
 	}
-	defer from.Close()
-	info, err := from.Stat()
+	defer source.Close()
+	info, err := source.Stat()
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (r *BackupReport) copy(d *disk.Disk, f *disk.Folder, path string) error {
 		if err := os.Chmod(filepath.Join(f.Dir(), filepath.Base(path)), info.Mode().Perm()); err != nil {
 			return err
 		}
-		n, err := io.Copy(w, from)
+		n, err := io.Copy(w, source)
 		r.Copied += uint64(n)
 		return err
 	})

@@ -66,12 +66,12 @@ func Build(ctx context.Context, dir string, files []*ndf.File, options BuildOpti
 	if err != nil {
 		return err
 	}
-	in, err := inputOf(files, options.Sketches, options.NoIDs || options.NoDocs)
+	input, err := inputOf(files, options.Sketches, options.NoIDs || options.NoDocs)
 	if err != nil {
 		return err
 	}
-	in.Stream = options.Stream
-	if _, err := PlanBuild(dir, uint64(in.Len()), &options); err != nil {
+	input.Stream = options.Stream
+	if _, err := PlanBuild(dir, uint64(input.Len()), &options); err != nil {
 		return err
 	}
 	o := options.Options
@@ -80,7 +80,7 @@ func Build(ctx context.Context, dir string, files []*ndf.File, options BuildOpti
 	}
 	// Remove documents with repeated IDs.
 	if options.OnConflict != 0 {
-		dropped, err := unique(ctx, &in, options.OnConflict, options.Budget.OrMachine(), o.Threads)
+		dropped, err := unique(ctx, &input, options.OnConflict, options.Budget.OrMachine(), o.Threads)
 		if err != nil {
 			return err
 		}
@@ -96,23 +96,23 @@ func Build(ctx context.Context, dir string, files []*ndf.File, options BuildOpti
 	defer folder.Abort()
 	o.TempDir = folder.Dir()
 	const generation = 1
-	to := store.Options{Random: o.Random, Disk: o.Disk}
-	made, err := writeSegment(ctx, filepath.Join(folder.Dir(), "00000001.segment"), generation, to, in.Input, o)
+	storeOptions := store.Options{Random: o.Random, Disk: o.Disk}
+	s, err := writeSegment(ctx, filepath.Join(folder.Dir(), "00000001.segment"), generation, storeOptions, input.Input, o)
 	if err != nil {
 		return err
 	}
-	if in.sketches != nil {
-		file, err := writeSketches(filepath.Join(folder.Dir(), "00000001.sketches"), generation, to, made.ID,
-			made.Documents, in.sketches)
+	if input.sketches != nil {
+		file, err := writeSketches(filepath.Join(folder.Dir(), "00000001.sketches"), generation, storeOptions, s.ID,
+			s.Documents, input.sketches)
 		if err != nil {
 			return err
 		}
-		made.Sketches = &file
+		s.Sketches = &file
 	}
 	// Write the manifest, which makes them an index.
-	m := &Manifest{K: o.Design.K, Recipe: recipe, Choice: options.Choice, Segments: []ManifestSegment{made},
+	m := &Manifest{K: o.Design.K, Recipe: recipe, Choice: options.Choice, Segments: []ManifestSegment{s},
 		NoSketches: options.NoSketches}
-	if err := writeManifest(folder.Dir(), generation, to, m); err != nil {
+	if err := writeManifest(folder.Dir(), generation, storeOptions, m); err != nil {
 		return err
 	}
 	return folder.Commit()
@@ -140,8 +140,8 @@ func createFolder(dir string, o *BuildOptions) (*disk.Folder, error) {
 // segments can, later inserts cannot.
 func isOwn(dir string) func(name string) bool {
 	return func(name string) bool {
-		kind, is, err := store.Sniff(filepath.Join(dir, name))
-		return err == nil && is && (name == manifestName && kind == store.KindManifest ||
+		kind, known, err := store.Sniff(filepath.Join(dir, name))
+		return err == nil && known && (name == manifestName && kind == store.KindManifest ||
 			segmentName.MatchString(name) && kind == store.KindSegment ||
 			sketchesName.MatchString(name) && kind == store.KindSketches)
 	}
@@ -215,20 +215,20 @@ func inputOf(files []*ndf.File, sketches, noIDs bool) (in input, err error) {
 
 // writeSegment writes the file of a segment and returns its entry for the manifest.
 func writeSegment(
-	ctx context.Context, path string, generation uint64, files store.Options, in segment.Input, o segment.Options,
+	ctx context.Context, path string, generation uint64, files store.Options, input segment.Input, o segment.Options,
 ) (entry ManifestSegment, err error) {
 	w, err := store.CreateWith(path, store.KindSegment, generation, files)
 	if err != nil {
 		return entry, err
 	}
 	defer w.Abort()
-	if err := segment.Write(ctx, w, in, o); err != nil {
+	if err := segment.Write(ctx, w, input, o); err != nil {
 		return entry, err
 	}
 	if err := w.Commit(); err != nil { // the length is known afterwards
 		return entry, err
 	}
-	return ManifestSegment{ManifestFile: fileOf(w, path), Documents: uint64(in.Len())}, nil
+	return ManifestSegment{ManifestFile: fileOf(w, path), Documents: uint64(input.Len())}, nil
 }
 
 // unique applies the conflict policy to the IDs of an input and returns the number of documents that it drops. It sorts
@@ -245,11 +245,11 @@ func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.
 		return 0, err
 	}
 	const entryBytes = 128 // size of a map entry with its ID
-	reserved, err := b.Reserve("documents with the same ID", entryBytes*uint64(len(repeated)))
+	reservation, err := b.Reserve("documents with the same ID", entryBytes*uint64(len(repeated)))
 	if err != nil {
 		return 0, err
 	}
-	defer reserved.Release()
+	defer reservation.Release()
 	// Compare the IDs with such a hash, and select the rows to keep.
 	n, row := uint64(in.Len()), uint64(0)
 	kept, owner := segment.NewRowSet(n), map[string]uint64{}
@@ -258,8 +258,8 @@ func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.
 			return 0, err
 		}
 		if _, ok := slices.BinarySearch(repeated, xxhash.Sum64String(id)); ok && id != "" {
-			switch other, taken := owner[id]; {
-			case !taken:
+			switch other, previous := owner[id]; {
+			case !previous:
 				owner[id] = row
 			case conflict == rows.Refuse:
 				return 0, fmt.Errorf("%w: %.200q is document %d and document %d of the files", ErrConflict, id, other, row)
@@ -287,11 +287,11 @@ func repeatedHashes(ctx context.Context, in *input, b *memory.Budget,
 	}
 	size := n/passes + n/passes/16 + spare
 	// Allocate a list and a buffer for sorting.
-	reserved, err := b.Reserve("hashes of IDs", hashBytes*size)
+	reservation, err := b.Reserve("hashes of IDs", hashBytes*size)
 	if err != nil {
 		return nil, err
 	}
-	defer reserved.Release()
+	defer reservation.Release()
 	buffer, err := memory.Make[uint64](2 * int(size))
 	if err != nil {
 		return nil, err
@@ -364,16 +364,16 @@ func restrict(in *input, kept *segment.RowSet) {
 		return
 	}
 	in.sketches = func(yield func([]sketch.Sketch) bool) {
-		row, some := uint64(0), []sketch.Sketch(nil)
+		row, selected := uint64(0), []sketch.Sketch(nil)
 		for part := range sketches {
-			some = some[:0]
+			selected = selected[:0]
 			for i := range part {
 				if kept.Has(row) {
-					some = append(some, part[i])
+					selected = append(selected, part[i])
 				}
 				row++
 			}
-			if len(some) > 0 && !yield(some) {
+			if len(selected) > 0 && !yield(selected) {
 				return
 			}
 		}

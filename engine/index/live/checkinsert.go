@@ -46,11 +46,11 @@ func (c *checker) run(ctx context.Context, docs []rows.Doc, k, maxDocs int) ([]O
 		if err := c.writer.insertable(chunk); err != nil {
 			return out, err
 		}
-		more, err := c.check(chunk)
+		ok, err := c.check(chunk)
 		if out == nil {
-			out = more
+			out = ok
 		} else {
-			out = append(out, more...)
+			out = append(out, ok...)
 		}
 		if err != nil {
 			return out, err
@@ -138,17 +138,17 @@ func (c *checker) conclude() ([]Outcome, error) {
 	if err := w.lockToInsert(c.ctx); err != nil {
 		return nil, err
 	}
-	n, at, failed := c.insert()
+	n, position, failed := c.insert()
 	w.mu.Unlock()
 	if n == 0 {
 		return nil, failed
 	}
 	// Wait until the inserts, or the documents that prevented them, are durable.
 	w.index(c.search.Slot())
-	if at == 0 { // the documents that kept all others out must be durable, too
-		at = wal.Position(w.logged.Load())
+	if position == 0 { // the documents that kept all others out must be durable, too
+		position = wal.Position(w.logged.Load())
 	}
-	if err := w.sync(c.ctx, at); err != nil {
+	if err := w.sync(c.ctx, position); err != nil {
 		return nil, err
 	}
 	return c.near[:n], failed
@@ -160,7 +160,7 @@ func (c *checker) insert() (n int, position wal.Position, err error) {
 	w := c.writer
 	defer w.publish()
 	for n < len(c.docs) {
-		more, err := c.decide(n)
+		ok, err := c.decide(n)
 		if err == nil && len(c.pending.docs) > 0 {
 			if position, err = w.write(&c.pending.change); err == nil {
 				w.apply(&c.pending.change)
@@ -169,7 +169,7 @@ func (c *checker) insert() (n int, position wal.Position, err error) {
 		if err != nil {
 			return n, position, err
 		}
-		n += more
+		n += ok
 	}
 	return n, position, nil
 }
@@ -205,18 +205,18 @@ func (c *checker) repeat(i int, w version.View) error {
 	if !mayBeSame(c.near[i]) || d.ID == "" || !c.writer.config.IDs {
 		return nil
 	}
-	held, ok, err := p.holder(d.ID)
+	holder, ok, err := p.holder(d.ID)
 	if err != nil || !ok {
 		return err
 	}
-	same := false
-	if held >= p.first {
-		same = p.docs[held-p.first].SameContent(d)
-	} else if same, err = c.search.Has(w, held, d); err != nil {
+	equal := false
+	if holder >= p.first {
+		equal = p.docs[holder-p.first].SameContent(d)
+	} else if equal, err = c.search.Has(w, holder, d); err != nil {
 		return err
 	}
-	if same {
-		c.near[i] = Outcome{Inserted: true, Before: true, Doc: held}
+	if equal {
+		c.near[i] = Outcome{Inserted: true, Before: true, Doc: holder}
 	}
 	return nil
 }

@@ -86,12 +86,12 @@ func openDocuments(d *disk.Disk, dir string, m *Manifest, i int) (*documents, er
 	if err != nil {
 		return nil, err
 	}
-	beside, err := parseDocuments(f, g)
+	docs, err := parseDocuments(f, g)
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	return beside, nil
+	return docs, nil
 }
 
 // parseDocuments reads the file with the documents of a segment.
@@ -157,9 +157,9 @@ func numbered(s *segment.Segment, next rows.DocID, d *documents) *version.Segmen
 	if d == nil {
 		return &version.Segment{Segment: s, Numbers: rows.NewNumbers(next, s.Documents()), FirstDoc: next}
 	}
-	made := &version.Segment{Segment: s, FirstDoc: max(next, d.numbers.First())}
-	d.attach(made)
-	return made
+	result := &version.Segment{Segment: s, FirstDoc: max(next, d.numbers.First())}
+	d.attach(result)
+	return result
 }
 
 // attach sets the fields of a segment that the file contains.

@@ -130,8 +130,8 @@ func (x *Index) Stats() (s Stats) {
 		}
 	}
 	for _, m := range w.Version.Memtables {
-		seen, expired := m.Count(w.Moment, w.Now)
-		s.Documents += seen
+		visible, expired := m.Count(w.Moment, w.Now)
+		s.Documents += visible
 		s.Buffered += uint64(m.Len())
 		s.Deleted += m.Dead.Len()
 		s.Expired += expired
@@ -246,15 +246,15 @@ func (x *Index) Segments() []SegmentStats {
 	defer w.Release()
 	list := make([]SegmentStats, 0, len(w.Version.Segments))
 	for _, s := range w.Version.Segments {
-		one := SegmentStats{Documents: s.Documents(), Fingerprints: s.Fingerprints()}
+		stats := SegmentStats{Documents: s.Documents(), Fingerprints: s.Fingerprints()}
 		for _, t := range s.Tables() {
-			one.TableBytes += table.Bytes(t)
-			one.Tables = append(one.Tables, table.Bytes(t))
+			stats.TableBytes += table.Bytes(t)
+			stats.Tables = append(stats.Tables, table.Bytes(t))
 		}
 		if s.File != nil {
-			one.FileBytes = s.File.Bytes()
+			stats.FileBytes = s.File.Bytes()
 		}
-		list = append(list, one)
+		list = append(list, stats)
 	}
 	return list
 }
@@ -321,15 +321,15 @@ func (x *Index) Merge(ctx context.Context, threads int) error {
 		x.writer.mu.Unlock()
 		return version.ErrClosed
 	}
-	all := v.Segments
-	if len(all) == 0 || len(all) == 1 && !all[0].MayHide(x.versions.Clock.Now()) &&
-		slices.Equal(all[0].Design().Tables, x.config.Design.Tables) {
+	segments := v.Segments
+	if len(segments) == 0 || len(segments) == 1 && !segments[0].MayHide(x.versions.Clock.Now()) &&
+		slices.Equal(segments[0].Design().Tables, x.config.Design.Tables) {
 		x.writer.mu.Unlock()
 		return nil
 	}
-	mark(all, true)
+	mark(segments, true)
 	x.writer.mu.Unlock()
-	return x.upkeep.mergeFiles(ctx, all, threads)
+	return x.upkeep.mergeFiles(ctx, segments, threads)
 }
 
 // Recovery reports the contents of the log at opening; it is zero if no log was read.

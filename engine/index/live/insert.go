@@ -55,13 +55,13 @@ func (x *Index) Insert(ctx context.Context, docs []rows.Doc) ([]Outcome, error) 
 			return nil, err
 		}
 	}
-	at, err := w.commit(&p.change)
+	position, err := w.commit(&p.change)
 	w.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
 	w.index(0)
-	return out, w.sync(ctx, at)
+	return out, w.sync(ctx, position)
 }
 
 // insertable refuses documents that do not fit in one record of a log, even without a log.
@@ -97,22 +97,22 @@ func (p *pendingInsert) add(d rows.Doc) (Outcome, error) {
 	// Apply the conflict policy to its ID.
 	if d.ID != "" && w.config.IDs {
 		conflict := cmp.Or(d.OnConflict, w.config.OnConflict, rows.Replace)
-		held, ok, err := p.holder(d.ID)
+		holder, ok, err := p.holder(d.ID)
 		switch {
 		case err != nil:
 			return o, err
 		case ok && conflict == rows.Refuse:
-			return o, fmt.Errorf("%w: %.200q is document %d", ErrConflict, d.ID, held)
+			return o, fmt.Errorf("%w: %.200q is document %d", ErrConflict, d.ID, holder)
 		case ok && conflict == rows.Keep:
-			return Outcome{Doc: held}, nil
+			return Outcome{Doc: holder}, nil
 		}
 		// The document replaces all that have its ID, even expired ones.
 		o.Replaced = ok
 		if p.delete, err = w.appendHolders(p.delete, d.ID, 0); err != nil {
 			return o, err
 		}
-		if ok && held >= p.first {
-			p.delete = append(p.delete, held)
+		if ok && holder >= p.first {
+			p.delete = append(p.delete, holder)
 		}
 		for len(p.replacedBy) < len(p.delete) {
 			p.replacedBy = append(p.replacedBy, row)
@@ -142,18 +142,18 @@ func (p *pendingInsert) holder(id string) (rows.DocID, bool, error) {
 
 // near appends the documents of the change that are within k of a query, not replaced, and accepted by the verifier.
 func (p *pendingInsert) near(dst []rows.Match, positions []uint32, query uint64, k int, verifier rows.Verifier) []rows.Match {
-	for at := 0; at < len(p.fingerprints); {
-		n, done := asm.Within64(positions, p.fingerprints[at:], query, k)
+	for pos := 0; pos < len(p.fingerprints); {
+		n, done := asm.Within64(positions, p.fingerprints[pos:], query, k)
 		for _, i := range positions[:n] {
-			doc := p.first + rows.DocID(at) + rows.DocID(i)
+			doc := p.first + rows.DocID(pos) + rows.DocID(i)
 			if slices.Contains(p.delete, doc) {
 				continue
 			}
-			if similarity, ok := verifier.Judge(0, &p.docs[at+int(i)].Sketch); ok {
-				dst = append(dst, rows.NewDocMatch(0, query, p.fingerprints[at+int(i)], doc, similarity))
+			if similarity, ok := verifier.Judge(0, &p.docs[pos+int(i)].Sketch); ok {
+				dst = append(dst, rows.NewDocMatch(0, query, p.fingerprints[pos+int(i)], doc, similarity))
 			}
 		}
-		at += done
+		pos += done
 	}
 	return dst
 }

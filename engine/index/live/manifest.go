@@ -219,8 +219,8 @@ func ParseManifest(f *store.File) (_ *Manifest, err error) {
 	if err := s.JSON(m); err != nil {
 		return nil, err
 	}
-	if why := m.wrong(); why != "" {
-		return nil, s.Corrupt(0, "%s", why)
+	if reason := m.wrong(); reason != "" {
+		return nil, s.Corrupt(0, "%s", reason)
 	}
 	return m, nil
 }
@@ -236,8 +236,8 @@ func (m *Manifest) wrong() string {
 			return err.Error()
 		}
 	}
-	if why := m.Live.wrong(m.K); why != "" {
-		return why
+	if reason := m.Live.wrong(m.K); reason != "" {
+		return reason
 	}
 	if len(m.Segments) == 0 && m.Live == nil {
 		return "no segments"

@@ -134,11 +134,11 @@ func notIndex(dir string) error {
 	if fingerprints != "" {
 		return &NoIndexError{dir, FoundFingerprintFolder, fingerprints}
 	}
-	more := ""
+	advice := ""
 	if n := len(entries) - 1; n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
+		advice = fmt.Sprintf(" and %d more", n)
 	}
-	return &NoIndexError{dir, FoundOther, fmt.Sprintf("(%s%s)", entries[0].Name(), more)}
+	return &NoIndexError{dir, FoundOther, fmt.Sprintf("(%s%s)", entries[0].Name(), advice)}
 }
 
 // isFingerprintFile reports whether a name is the name of a fingerprint file.

@@ -96,20 +96,20 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	// Reserve memory for loaded files.
-	var reserved *memory.Reservation
+	var reservation *memory.Reservation
 	if o.Load {
-		if reserved, err = o.Budget.OrMachine().Reserve("the index "+dir, m.bytes()); err != nil {
+		if reservation, err = o.Budget.OrMachine().Reserve("the index "+dir, m.bytes()); err != nil {
 			return nil, err
 		}
 	}
 	defer func() {
 		if err != nil {
-			reserved.Release()
+			reservation.Release()
 		}
 	}()
 	// Open and verify the files.
 	report := OpenReport{Bytes: m.bytes(), Loaded: o.Load}
-	begun := time.Now()
+	start := time.Now()
 	segments, err := m.openSegments(ctx, dir, o)
 	owned := false // the index closes the segments
 	defer func() {
@@ -125,13 +125,13 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 	if f != nil && slices.ContainsFunc(segments, func(s *version.Segment) bool { return !s.KeepsDocs() }) {
 		return nil, fmt.Errorf("%s cannot be written to: %w", dir, search.ErrNoDocs)
 	}
-	report.Reading = time.Since(begun)
+	report.Reading = time.Since(start)
 	if err := report.verify(ctx, filesOf(segments), o); err != nil {
 		return nil, err
 	}
 	// Make an index of the segments, with their tables on memory nodes if requested.
 	x := newIndex(m.config(segments, o))
-	x.opening, x.loaded = report, reserved
+	x.opening, x.loaded = report, reservation
 	if o.Spread != nil {
 		spread := *o.Spread
 		spread.Budget = cmp.Or(spread.Budget, o.Budget)
@@ -153,8 +153,8 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 // verify compares files with their checksums, and reports it. The blocks of loaded files are checked while they are in
 // the cache.
 func (r *OpenReport) verify(ctx context.Context, files []*store.File, o OpenOptions) (err error) {
-	begun := time.Now()
-	defer func() { r.Verifying = time.Since(begun) }()
+	start := time.Now()
+	defer func() { r.Verifying = time.Since(start) }()
 	if o.Verify != VerifyFast || o.Load {
 		return verify(ctx, files, o.Threads, o.Progress)
 	}
@@ -279,23 +279,23 @@ func (m *Manifest) openSegment(d *disk.Disk, dir string, i int, next rows.DocID,
 			s.Design().K, s.Documents(), m.K, g.Documents)
 	}
 	// Open the files with its documents and sketches.
-	var beside *documents
+	var docs *documents
 	if g.DocsFile != nil {
-		if beside, err = openDocuments(d, dir, m, i); err != nil {
+		if docs, err = openDocuments(d, dir, m, i); err != nil {
 			return nil, err
 		}
 	}
-	opened := numbered(s, next, beside)
+	result := numbered(s, next, docs)
 	if g.Sketches != nil {
-		if err = openSketches(d, dir, m, i, opened); err != nil {
-			if beside != nil {
-				beside.file.Close()
+		if err = openSketches(d, dir, m, i, result); err != nil {
+			if docs != nil {
+				docs.file.Close()
 			}
 			return nil, err
 		}
 	}
-	opened.File, opened.Free = f, f.Close
-	return opened, nil
+	result.File, result.Free = f, f.Close
+	return result, nil
 }
 
 // place copies the tables of a segment to memory nodes, with workers to search them (package worker). The file stays

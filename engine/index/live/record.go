@@ -99,8 +99,8 @@ func (c *change) append(dst []byte, config *Config) []byte {
 	dst = appendDocIDs(dst, c.delete)
 	if kind == recordExpire {
 		var e rows.Expiries
-		for _, at := range c.expires {
-			e.Append(at, 1)
+		for _, expiry := range c.expires {
+			e.Append(expiry, 1)
 		}
 		dst = appendUvarints(dst, uint64(len(e.Rows)))
 		for r := range e.Runs {

@@ -23,7 +23,7 @@ import (
 // beginWriting opens an index with segments for writing: it becomes live if it was not, the files of unfinished work
 // are removed, and the log is read.
 func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
-	begun := time.Now()
+	start := time.Now()
 	x.folder, f.clock = f, &x.versions.Clock
 	if x.recovery.Removed, err = f.removeOrphans(); err != nil && !disk.IsUnwritable(err) {
 		return err
@@ -40,7 +40,7 @@ func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 	if err == nil {
 		err = x.upkeep.nameLog(func(*Manifest) {})
 	}
-	x.recovery.Took = time.Since(begun)
+	x.recovery.Took = time.Since(start)
 	// On a full disk the index opens, as it would continue if the disk became full later.
 	if x.writer.log != nil && disk.IsUnwritable(err) {
 		x.recovery.Refusing, err = err, nil
@@ -69,13 +69,13 @@ func (x *Index) becomeLive() error {
 			continue
 		}
 		name := strings.TrimSuffix(next.Segments[i].File, ".segment") + ".documents"
-		reserved, err := x.writer.config.reserveIDs(s)
+		reservation, err := x.writer.config.reserveIDs(s)
 		if err != nil {
 			return err
 		}
 		file, err := writeDocuments(filepath.Join(f.dir, name), next.Generation, f.options(), next.Segments[i].ID,
 			documents{numbers: s.Numbers}, &x.key, s.Segment.IDs().All())
-		reserved.Release()
+		reservation.Release()
 		if err != nil {
 			return err
 		}
@@ -96,10 +96,10 @@ func (x *Index) becomeLive() error {
 
 // readLog inserts the documents of the log into an index that is opened for reading. It changes nothing on the disk.
 func (x *Index) readLog(dir string, m *Manifest, o OpenOptions) (err error) {
-	begun := time.Now()
+	start := time.Now()
 	x.recovery.Log, err = wal.Check(dir, m.Live.log(o.NoSync), x.replay)
 	x.finishReplay()
-	x.recovery.Took = time.Since(begun)
+	x.recovery.Took = time.Since(start)
 	return err
 }
 
@@ -171,9 +171,9 @@ func (f *folder) removeOrphans() (removed []string, err error) {
 func (w *writer) applyTombstones(v *version.Version) {
 	for _, s := range v.Segments {
 		for _, doc := range s.Older {
-			if of := v.SegmentOf(doc); of != nil {
-				if _, ok := of.Numbers.Row(doc); ok {
-					of.Dead.Add(doc, rows.DeletedBy(0))
+			if owner := v.SegmentOf(doc); owner != nil {
+				if _, ok := owner.Numbers.Row(doc); ok {
+					owner.Dead.Add(doc, rows.DeletedBy(0))
 				}
 			}
 		}
@@ -194,15 +194,15 @@ func (o OpenReport) String() string {
 	rate := func(bytes uint64, d time.Duration) string {
 		return fmt.Sprintf("%v, %.1f GB/s", d.Round(10*time.Microsecond), float64(bytes)/max(1, float64(d.Nanoseconds())))
 	}
-	how, verified := fmt.Sprintf("mapped in %v", o.Reading.Round(10*time.Microsecond)), rate(o.Bytes, o.Verifying)
+	mode, verified := fmt.Sprintf("mapped in %v", o.Reading.Round(10*time.Microsecond)), rate(o.Bytes, o.Verifying)
 	if o.Loaded {
-		how = fmt.Sprintf("read into memory in %s", rate(o.Bytes, o.Reading))
+		mode = fmt.Sprintf("read into memory in %s", rate(o.Bytes, o.Reading))
 	}
 	if o.Skipped > 0 {
 		verified = fmt.Sprintf("%v, except %s in large sections", o.Verifying.Round(10*time.Microsecond),
 			humanize.IBytes(o.Skipped))
 	}
-	return fmt.Sprintf("%s %s, verified in %s", humanize.IBytes(o.Bytes), how, verified)
+	return fmt.Sprintf("%s %s, verified in %s", humanize.IBytes(o.Bytes), mode, verified)
 }
 
 // A Recovery describes the log that was read when an index was opened.

@@ -39,11 +39,11 @@ func (w *writer) sync(ctx context.Context, position wal.Position) error {
 	w.mu.Lock()
 	w.undoUnwritten()
 	w.mu.Unlock() // another goroutine may have undone it; it has finished
-	switch again := w.log.Sync(ctx, position); {
-	case again == nil: // it was written before the failure
+	switch err2 := w.log.Sync(ctx, position); {
+	case err2 == nil: // it was written before the failure
 		return nil
-	case errors.Is(again, wal.ErrWithdrawn):
-		return fmt.Errorf("%w: %w", errRefused, again)
+	case errors.Is(err2, wal.ErrWithdrawn):
+		return fmt.Errorf("%w: %w", errRefused, err2)
 	case errors.Is(err, wal.ErrClosed):
 		return err
 	}
@@ -114,8 +114,8 @@ func (w *writer) stillDeleted(docs []rows.DocID) []rows.DocID {
 		if s == nil {
 			return true
 		}
-		_, there := s.Numbers.Row(doc)
-		return !there || !s.Dead.Has(doc, w.newest().Moment)
+		_, ok := s.Numbers.Row(doc)
+		return !ok || !s.Dead.Has(doc, w.newest().Moment)
 	})
 }
 

@@ -72,26 +72,26 @@ func gather(segments []*version.Segment, memtables []*memtable.Table, c *Config,
 	if g.fingerprints, err = memory.Make[uint64](docs); err != nil {
 		return nil, err
 	}
-	at := 0
+	offset := 0
 	for _, m := range memtables {
-		room := g.fingerprints.Data[at:][:m.Len()]
+		dst := g.fingerprints.Data[offset:][:m.Len()]
 		m.EachPage(0, m.Len(), func(row int, fingerprints []uint64) bool {
-			copy(room[row:], fingerprints)
+			copy(dst[row:], fingerprints)
 			return true
 		})
-		own, expires := rows.NewNumbers(m.First, uint64(m.Len())), m.Expiries()
-		for row, n := range g.keep(&own, &expires, &m.Dead, now) {
-			at += copy(g.fingerprints.Data[at:], room[row:][:n])
+		numbers, expires := rows.NewNumbers(m.First, uint64(m.Len())), m.Expiries()
+		for row, n := range g.keep(&numbers, &expires, &m.Dead, now) {
+			offset += copy(g.fingerprints.Data[offset:], dst[row:][:n])
 		}
 	}
-	g.fingerprints.Data = g.fingerprints.Data[:at]
+	g.fingerprints.Data = g.fingerprints.Data[:offset]
 	return g, nil
 }
 
 // keep appends the numbers and expiry of the live rows of a source, and returns runs of these rows.
-func (g *mergeInput) keep(numbers *rows.Numbers, expires *rows.Expiries, dead *rows.Tombstones,
+func (g *mergeInput) keep(numbers *rows.Numbers, expires *rows.Expiries, deleted *rows.Tombstones,
 	now rows.Time) iter.Seq2[uint64, uint64] {
-	set := visible(numbers, expires, dead, now)
+	set := visible(numbers, expires, deleted, now)
 	g.kept = append(g.kept, set)
 	for r := range numbers.Runs {
 		set.Runs(r.Row, r.Row+r.N, func(row, n uint64) bool {
@@ -104,12 +104,12 @@ func (g *mergeInput) keep(numbers *rows.Numbers, expires *rows.Expiries, dead *r
 }
 
 // visible returns the rows of a source that a reader who begins now sees, or nil if it sees all of them.
-func visible(numbers *rows.Numbers, expires *rows.Expiries, dead *rows.Tombstones, now rows.Time) *segment.RowSet {
-	if dead.Len() == 0 && !expires.Any(now) {
+func visible(numbers *rows.Numbers, expires *rows.Expiries, deleted *rows.Tombstones, now rows.Time) *segment.RowSet {
+	if deleted.Len() == 0 && !expires.Any(now) {
 		return nil
 	}
 	set := segment.NewRowSet(numbers.N)
-	dead.Each(func(doc rows.DocID, _ rows.Deletion) {
+	deleted.Each(func(doc rows.DocID, _ rows.Deletion) {
 		if row, ok := numbers.Row(doc); ok {
 			set.Drop(row)
 		}
@@ -140,18 +140,18 @@ func (g *mergeInput) input() segment.Input {
 
 // eachKept calls yield with each run of rows to copy, and the number of its source, until yield returns false.
 func (g *mergeInput) eachKept(yield func(source int, row, n uint64) bool) {
-	more := true
-	each := func(i int, rows uint64) {
+	ok := true
+	emit := func(i int, rows uint64) {
 		g.kept[i].Runs(0, rows, func(row, n uint64) bool {
-			more = yield(i, row, n)
-			return more
+			ok = yield(i, row, n)
+			return ok
 		})
 	}
-	for i := 0; i < len(g.segments) && more; i++ {
-		each(i, g.segments[i].Documents())
+	for i := 0; i < len(g.segments) && ok; i++ {
+		emit(i, g.segments[i].Documents())
 	}
-	for i := 0; i < len(g.memtables) && more; i++ {
-		each(len(g.segments)+i, uint64(g.memtables[i].Len()))
+	for i := 0; i < len(g.memtables) && ok; i++ {
+		emit(len(g.segments)+i, uint64(g.memtables[i].Len()))
 	}
 }
 
@@ -164,16 +164,16 @@ func (g *mergeInput) allIDs() iter.Seq2[string, error] {
 		return g.fileInput.IDs
 	}
 	return func(yield func(string, error) bool) {
-		of := make([]func(row uint64) (string, error), 0, len(g.kept))
+		ids := make([]func(row uint64) (string, error), 0, len(g.kept))
 		for _, s := range g.segments {
-			of = append(of, s.Segment.IDs().Cursor().ID)
+			ids = append(ids, s.Segment.IDs().Cursor().ID)
 		}
 		for _, m := range g.memtables {
-			of = append(of, func(row uint64) (string, error) { return m.ID(int(row)), nil })
+			ids = append(ids, func(row uint64) (string, error) { return m.ID(int(row)), nil })
 		}
 		g.eachKept(func(source int, row, n uint64) bool {
 			for end := row + n; row < end; row++ {
-				if !yield(of[source](row)) {
+				if !yield(ids[source](row)) {
 					return false
 				}
 			}
@@ -221,10 +221,10 @@ func (g *mergeInput) sketch(source int, row uint64) (s sketch.Sketch) {
 
 // hand copies deletions that were made meanwhile to the new segment, and returns the deleted documents. The caller
 // holds writer.mu.
-func (g *mergeInput) hand(target *version.Segment) (late []rows.DocID) {
+func (g *mergeInput) hand(target *version.Segment) (deleted []rows.DocID) {
 	give := func(doc rows.DocID, d rows.Deletion) {
 		if _, ok := target.Numbers.Row(doc); ok && target.Dead.Add(doc, d) {
-			late = append(late, doc)
+			deleted = append(deleted, doc)
 		}
 	}
 	for _, s := range g.segments {
@@ -233,15 +233,15 @@ func (g *mergeInput) hand(target *version.Segment) (late []rows.DocID) {
 	for _, m := range g.memtables {
 		m.Dead.Each(give)
 	}
-	return late
+	return deleted
 }
 
 // gatherBytes returns the memory of a merge's input: the rows to copy and their numbers, with at most one gap for each
 // deletion and each run of documents that expire. It does not count a few gaps.
 func gatherBytes(segments []*version.Segment, now rows.Time) (bytes uint64) {
-	const gapBytes, few = 16, 16 << 10
+	const gapBytes, overhead = 16, 16 << 10
 	for _, s := range segments {
-		if n := s.Numbers.Bytes() + s.Expires.Bytes(); n > few {
+		if n := s.Numbers.Bytes() + s.Expires.Bytes(); n > overhead {
 			bytes += n
 		}
 		if s.MayHide(now) {
@@ -252,7 +252,7 @@ func gatherBytes(segments []*version.Segment, now rows.Time) (bytes uint64) {
 }
 
 // toFile writes the files of a segment of about the given size, and opens them.
-func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, bytes uint64,
+func (u *upkeep) toFile(ctx context.Context, g *mergeInput, deleted []rows.DocID, bytes uint64,
 	o segment.Options) (result *version.Segment, entry ManifestSegment, err error) {
 	f := u.folder
 	// Choose the names of the files.
@@ -276,7 +276,7 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, b
 	if entry, err = writeSegment(ctx, path, generation, files, g.input(), o); err != nil {
 		return nil, entry, err
 	}
-	d := documents{numbers: g.numbers, expires: g.expires, tombstones: dead}
+	d := documents{numbers: g.numbers, expires: g.expires, tombstones: deleted}
 	file, err := writeDocuments(docsPath, generation, f.options(), entry.ID, d, &u.key, g.allIDs())
 	if err != nil {
 		return nil, entry, err
@@ -290,8 +290,8 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, b
 		entry.Sketches = &file
 	}
 	// Open them as a reader does.
-	one := &Manifest{K: u.config.Design.K, Segments: []ManifestSegment{entry}, Generation: generation}
-	result, err = one.openSegment(f.disk, f.dir, 0, g.first, one.mapper(f.disk))
+	manifest := &Manifest{K: u.config.Design.K, Segments: []ManifestSegment{entry}, Generation: generation}
+	result, err = manifest.openSegment(f.disk, f.dir, 0, g.first, manifest.mapper(f.disk))
 	if err != nil {
 		return nil, entry, err
 	}
@@ -309,25 +309,25 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, dead []rows.DocID, b
 
 // reserveFiles reserves inputBytes, and the memory for writing a file of the given size. It checks that the
 // disk has space for it and for sorted keys. It sets o.Budget to the memory for the segment; the index of IDs uses the
-// same memory afterwards. For an index in memory it also reserves the file, and nothing if all of that fits into room,
+// same memory afterwards. For an index in memory it also reserves the file, and nothing if all of that fits into spare,
 // which is already reserved.
-func (u *upkeep) reserveFiles(docs, bytes, inputBytes, room uint64, o *segment.Options) (*memory.Reservation, error) {
+func (u *upkeep) reserveFiles(docs, bytes, inputBytes, spare uint64, o *segment.Options) (*memory.Reservation, error) {
 	// In memory, the file itself takes memory, too.
 	budget := u.config.Budget.OrMachine()
-	what := fmt.Sprintf("merging %s documents", humanize.Comma(int64(docs)))
+	task := fmt.Sprintf("merging %s documents", humanize.Comma(int64(docs)))
 	ids := uint64(0)
 	if u.config.IDs {
 		ids = rows.IDIndexBytes(docs)
 	}
 	if !u.folder.durable() {
 		need := segment.NeedBytes(docs, *o) + bytes + 2*ids + inputBytes
-		if o.Budget = nil; need <= room {
+		if o.Budget = nil; need <= spare {
 			return nil, nil
 		}
-		return budget.Reserve(what, need)
+		return budget.Reserve(task, need)
 	}
 	// Plan the writing with the memory that is left.
-	reserved, err := budget.Reserve(what, inputBytes)
+	reservation, err := budget.Reserve(task, inputBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -336,29 +336,29 @@ func (u *upkeep) reserveFiles(docs, bytes, inputBytes, room uint64, o *segment.O
 	}
 	plan, err := segment.NewPlan(docs, *o)
 	o.MemoryTarget = plan.Bytes
-	writing := max(plan.Bytes, ids)
+	fileBytes := max(plan.Bytes, ids)
 	if err == nil {
-		err = reserved.Resize(what, inputBytes+writing)
+		err = reservation.Resize(task, inputBytes+fileBytes)
 	}
 	if err != nil {
-		reserved.Release()
+		reservation.Release()
 		return nil, err
 	}
 	// Check the space on the disk.
-	o.Budget = memory.NewBudget(memory.Set(writing))
+	o.Budget = memory.NewBudget(memory.Set(fileBytes))
 	need := bytes + ids
 	if plan.External {
 		need += 8 * docs
 	}
 	if free, ok := u.folder.disk.FreeBytes(u.folder.dir); ok && free < need {
-		reserved.Release()
+		reservation.Release()
 		return nil, fmt.Errorf("%s: merging %s documents needs %s on the disk, and %s are free", u.folder.dir,
 			humanize.Comma(int64(docs)), humanize.IBytes(need), humanize.IBytes(free))
 	}
 	if u.config.Planned != nil {
-		u.config.Planned(docs, inputBytes+writing)
+		u.config.Planned(docs, inputBytes+fileBytes)
 	}
-	return reserved, nil
+	return reservation, nil
 }
 
 // spareBytes is the memory per document that writing a segment can save, if it reads half or a third more.
@@ -395,8 +395,8 @@ func pick(segments []*version.Segment, now rows.Time) []*version.Segment {
 		return segments[begin:end]
 	}
 	i := slices.IndexFunc(segments, func(s *version.Segment) bool {
-		gone := s.Documents() - s.Live(now)
-		return s.Owned && !s.Busy && gone > goneMin && 4*gone >= s.Documents()
+		deleted := s.Documents() - s.Live(now)
+		return s.Owned && !s.Busy && deleted > goneMin && 4*deleted >= s.Documents()
 	})
 	if i < 0 {
 		return nil
@@ -411,22 +411,22 @@ const neverMerged = 0
 // are none.
 func pickOutgrown(sizes []uint64) (begin, end int) {
 	for end := len(sizes); end > 0; end-- {
-		begin, behind := end, uint64(0)
-		from := end
-		for ; from > 0 && sizes[from-1] != neverMerged; from-- {
-			size, least := sizes[from-1], mergeMin
-			if behind+size <= fewDocs {
-				least++
+		begin, smaller := end, uint64(0)
+		first := end
+		for ; first > 0 && sizes[first-1] != neverMerged; first-- {
+			size, minimum := sizes[first-1], mergeMin
+			if smaller+size <= fewDocs {
+				minimum++
 			}
-			if outgrown*behind > outgrownBy*size && end-from+1 >= least {
-				begin = from - 1
+			if outgrown*smaller > outgrownBy*size && end-first+1 >= minimum {
+				begin = first - 1
 			}
-			behind += size
+			smaller += size
 		}
 		if begin < end {
 			return begin, end
 		}
-		end = from
+		end = first
 	}
 	return 0, 0
 }
@@ -451,8 +451,8 @@ func (w *writer) documents() uint64 {
 }
 
 // designOf returns the design of a segment with docs of all documents of the index.
-func (c *Config) designOf(docs, all uint64) permute.Design {
-	if docs == 0 || docs > all/smallShare || c.Table.Layout != table.LayoutPlanar {
+func (c *Config) designOf(docs, fingerprints uint64) permute.Design {
+	if docs == 0 || docs > fingerprints/smallShare || c.Table.Layout != table.LayoutPlanar {
 		return c.Design
 	}
 	isOwn := func(o plan.Option) bool { return slices.Equal(o.Design.Tables, c.Design.Tables) }
@@ -462,14 +462,14 @@ func (c *Config) designOf(docs, all uint64) permute.Design {
 	if err != nil {
 		return c.Design
 	}
-	own := p.Options[slices.IndexFunc(p.Options, isOwn)]
-	best := own
+	design := p.Options[slices.IndexFunc(p.Options, isOwn)]
+	best := design
 	for _, o := range p.Options {
-		if o.Design.K == c.Design.K && float64(o.Bytes) <= smallBytes*float64(own.Bytes) && o.OnlineNS < best.OnlineNS {
+		if o.Design.K == c.Design.K && float64(o.Bytes) <= smallBytes*float64(design.Bytes) && o.OnlineNS < best.OnlineNS {
 			best = o
 		}
 	}
-	if best.OnlineNS > smallTime*own.OnlineNS {
+	if best.OnlineNS > smallTime*design.OnlineNS {
 		return c.Design
 	}
 	return best.Design

@@ -165,11 +165,11 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 	if u.config.Sketches {
 		bytes += sketch.Bytes * docs
 	}
-	reserved, err := u.reserveFiles(docs, bytes, 8*docs, u.writer.sealRoom(), &o)
+	reservation, err := u.reserveFiles(docs, bytes, 8*docs, u.writer.sealRoom(), &o)
 	if err != nil {
 		return err
 	}
-	defer reserved.Release()
+	defer reservation.Release()
 	// Collect the documents, and make sure that none of them may still be undone.
 	g := &mergeInput{first: f.next, ids: u.config.IDs, sketches: u.config.Sketches}
 	if len(f.memtables) > 0 {
@@ -183,11 +183,11 @@ func (u *upkeep) flushTo(ctx context.Context, f flush) error {
 	}
 	// Write the segment, and let it replace the memtables and the log.
 	slices.Sort(f.deleted)
-	made, entry, err := u.toFile(ctx, g, slices.Compact(f.deleted), bytes, o)
+	s, entry, err := u.toFile(ctx, g, slices.Compact(f.deleted), bytes, o)
 	if err != nil {
 		return err
 	}
-	return u.install(g, made, func(m *Manifest) {
+	return u.install(g, s, func(m *Manifest) {
 		m.Segments = append(m.Segments, entry)
 		m.Live.FirstLog, m.Live.Last, m.Live.Next = f.mark.File, uint64(f.mark.Last), uint64(f.next)
 	})
@@ -210,9 +210,9 @@ func (u *upkeep) emptyLog(f flush) error {
 }
 
 // fileOptions returns the options of a segment file with docs of all documents of the index.
-func (u *upkeep) fileOptions(threads int, docs, all uint64) segment.Options {
+func (u *upkeep) fileOptions(threads int, docs, fingerprints uint64) segment.Options {
 	return segment.Options{
-		Design: u.config.designOf(docs, all), Table: u.config.Table, Threads: threads,
+		Design: u.config.designOf(docs, fingerprints), Table: u.config.Table, Threads: threads,
 		Budget: u.config.Budget, TempDir: u.folder.dir, Disk: u.folder.disk,
 	}
 }
@@ -249,9 +249,9 @@ func (u *upkeep) install(g *mergeInput, result *version.Segment, edit func(*Mani
 	u.writer.mu.Lock() // against inserts, which add memtables, and deletions
 	defer u.writer.mu.Unlock()
 	defer u.writer.wakeWaiting()
-	late := g.hand(result)
+	deleted := g.hand(result)
 	if u.folder.durable() {
-		u.writer.deleted = append(u.writer.deleted, late...)
+		u.writer.deleted = append(u.writer.deleted, deleted...)
 	}
 	if g.fileInput != nil {
 		u.writer.added.Add(1)
@@ -282,15 +282,15 @@ func (u *upkeep) tendSegments() {
 		case <-u.merges:
 		}
 		for {
-			more, err := u.mergePicked(ctx)
-			if err != nil && !u.pause() || err == nil && !more {
+			changed, err := u.mergePicked(ctx)
+			if err != nil && !u.pause() || err == nil && !changed {
 				break
 			}
 		}
 	}
 }
 
-func (u *upkeep) mergePicked(ctx context.Context) (more bool, err error) {
+func (u *upkeep) mergePicked(ctx context.Context) (changed bool, err error) {
 	u.merging.Lock()
 	defer u.merging.Unlock()
 	u.writer.mu.Lock()
@@ -324,11 +324,11 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 		bytes += s.FileBytes()
 	}
 	o := u.fileOptions(threads, docs, u.writer.documents())
-	reserved, err := u.reserveFiles(docs, bytes, gatherBytes(segments, now), 0, &o)
+	reservation, err := u.reserveFiles(docs, bytes, gatherBytes(segments, now), 0, &o)
 	if err != nil {
 		return err
 	}
-	defer reserved.Release()
+	defer reservation.Release()
 	// Collect the documents, and make sure that none of them may still be undone.
 	refused := u.writer.refused.Load()
 	g, err := gather(segments, nil, &u.config, now)
@@ -340,38 +340,38 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 		return err
 	}
 	// Write the segment, and let it replace the others.
-	made, entry, err := u.toFile(ctx, g, g.older(), bytes, o)
+	s, entry, err := u.toFile(ctx, g, g.older(), bytes, o)
 	if err != nil {
 		return err
 	}
-	return u.install(g, made, func(m *Manifest) { m.replace(segments, entry) })
+	return u.install(g, s, func(m *Manifest) { m.replace(segments, entry) })
 }
 
 // replace replaces consecutive segments by another one.
 func (m *Manifest) replace(segments []*version.Segment, entry ManifestSegment) {
-	at := -1
+	position := -1
 	for _, s := range segments {
 		name := s.Name()
 		i := slices.IndexFunc(m.Segments, func(g ManifestSegment) bool { return g.File == name })
-		if at < 0 {
-			at = i
+		if position < 0 {
+			position = i
 		}
 		m.Segments = slices.Delete(m.Segments, i, i+1)
 	}
-	m.Segments = slices.Insert(m.Segments, at, entry)
+	m.Segments = slices.Insert(m.Segments, position, entry)
 }
 
 // older returns the deletions of documents of earlier segments that the files of the segments list.
-func (g *mergeInput) older() (dead []rows.DocID) {
+func (g *mergeInput) older() (deleted []rows.DocID) {
 	for _, s := range g.segments {
 		for _, doc := range s.Older {
 			if doc < g.first {
-				dead = append(dead, doc)
+				deleted = append(deleted, doc)
 			}
 		}
 	}
-	slices.Sort(dead)
-	return slices.Compact(dead)
+	slices.Sort(deleted)
+	return slices.Compact(deleted)
 }
 
 // expireEvery is the interval at which the index looks for expired segments. Queries never see their documents;
@@ -420,8 +420,8 @@ func (u *upkeep) watchClock(reported bool) bool {
 // log if records is set and it has changed.
 func (u *upkeep) keep(records bool) error {
 	live, now := u.folder.current().Live, u.versions.Clock.Now()
-	late := now != 0 && now >= live.Time+rows.Time(clockEvery/time.Second)
-	if u.folder.durable() && (late || records && u.writer.logged.Load() > live.Held) {
+	due := now != 0 && now >= live.Time+rows.Time(clockEvery/time.Second)
+	if u.folder.durable() && (due || records && u.writer.logged.Load() > live.Held) {
 		return u.nameLog(func(*Manifest) {})
 	}
 	return nil
@@ -433,10 +433,10 @@ func (u *upkeep) DropExpired(ctx context.Context) (err error) {
 	defer u.wakeMerger()
 	u.merging.Lock()
 	defer u.merging.Unlock()
-	gone := u.markExpired()
-	for i, s := range gone {
+	count := u.markExpired()
+	for i, s := range count {
 		if len(s.Older) > 0 { // an empty segment keeps the deletions of earlier documents
-			err = errors.Join(err, u.mergeFiles(ctx, gone[i:i+1], 1))
+			err = errors.Join(err, u.mergeFiles(ctx, count[i:i+1], 1))
 		} else {
 			err = errors.Join(err, u.dropFile(s))
 		}

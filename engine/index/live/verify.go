@@ -12,15 +12,15 @@ import (
 )
 
 func verify(ctx context.Context, files []*store.File, threads int, progress func(done, total uint64)) error {
-	of := uint64(0)
+	total := uint64(0)
 	for _, f := range files {
-		of += f.Bytes()
+		total += f.Bytes()
 	}
 	var done atomic.Uint64
 	for _, f := range files {
 		err := f.Verify(ctx, threads, func(bytes int) {
 			if d := done.Add(uint64(bytes)); progress != nil {
-				progress(d, of)
+				progress(d, total)
 			}
 		})
 		if err != nil {
@@ -40,12 +40,12 @@ const scrubBlocks = 16
 func (x *Index) Scrub(ctx context.Context, pace func(bytes, total uint64) error) error {
 	next := map[*store.File]uint64{} // first block to check
 	for {
-		bytes, of, err := x.scrubSome(next)
-		if err = cmp.Or(err, ctx.Err()); err != nil || of == 0 {
+		bytes, total, err := x.scrubSome(next)
+		if err = cmp.Or(err, ctx.Err()); err != nil || total == 0 {
 			return err
 		}
 		if bytes > 0 {
-			if err := pace(bytes, of); err != nil {
+			if err := pace(bytes, total); err != nil {
 				return err
 			}
 		}
@@ -69,8 +69,8 @@ func (x *Index) scrubSome(next map[*store.File]uint64) (bytes, total uint64, err
 		total += f.Bytes()
 	}
 	f := files[i]
-	bytes, more, err := f.VerifyBlocks(next[f], next[f]+scrubBlocks)
-	if next[f] += scrubBlocks; !more {
+	bytes, ok, err := f.VerifyBlocks(next[f], next[f]+scrubBlocks)
+	if next[f] += scrubBlocks; !ok {
 		next[f] = checked
 	}
 	return bytes, total, err

@@ -77,7 +77,7 @@ func (w *writer) acquire() {
 	}
 	defer w.queued.Add(-1)
 	if w.queued.Add(1) == 1 && runtime.GOMAXPROCS(0) > 1 {
-		for begun := time.Now(); time.Since(begun) < lockSpin; {
+		for start := time.Now(); time.Since(start) < lockSpin; {
 			if w.mu.TryLock() {
 				return
 			}
@@ -251,10 +251,10 @@ func (w *writer) add(docs []rows.Doc, expires []rows.Time) {
 	v := w.versions.Current()
 	last := v.Newest()
 	for {
-		before := last.Bytes()
+		oldBytes := last.Bytes()
 		n := last.Add(docs, expires)
 		if docs = docs[n:]; len(docs) == 0 {
-			if last.Bytes() != before {
+			if last.Bytes() != oldBytes {
 				w.grown()
 			}
 			return
@@ -295,19 +295,19 @@ func (w *writer) indexIDs(s *version.Segment) error {
 	if list == nil || len(s.IDIndex.Slots) > 0 || !w.config.IDs {
 		return nil
 	}
-	reserved, err := w.config.reserveIDs(s)
+	reservation, err := w.config.reserveIDs(s)
 	if err != nil {
 		return err
 	}
 	held, err := rows.IndexIDs(&w.key, s.Documents(), list.All())
 	if err != nil {
-		reserved.Release()
+		reservation.Release()
 		return err
 	}
 	free := s.Free
 	s.IDIndex, s.Free = held, func() error {
 		held.Free()
-		reserved.Release()
+		reservation.Release()
 		if free == nil {
 			return nil
 		}
@@ -351,10 +351,10 @@ func (w *writer) holders(id string, now rows.Time, yield func(rows.DocID) bool) 
 	}
 	defer store.CatchFault(&err)()
 	v := w.versions.Current()
-	at, h := w.newest().Moment, w.key.Hash(id)
+	moment, h := w.newest().Moment, w.key.Hash(id)
 	// A memtable knows the last document of an ID.
 	for _, m := range slices.Backward(v.Memtables) {
-		if doc, ok := m.Lookup(id, h); ok && !m.Hides(doc, at, now) && !yield(doc) {
+		if doc, ok := m.Lookup(id, h); ok && !m.Hides(doc, moment, now) && !yield(doc) {
 			return nil
 		}
 	}
@@ -363,21 +363,21 @@ func (w *writer) holders(id string, now rows.Time, yield func(rows.DocID) bool) 
 		if err := w.indexIDs(s); err != nil {
 			return err
 		}
-		going := true
+		ok := true
 		s.IDIndex.Rows(h, func(row uint64) bool {
 			doc := s.Numbers.Doc(row)
-			if s.Hides(row, doc, at, now) {
+			if s.Hides(row, doc, moment, now) {
 				return true
 			}
-			var held string
-			if held, err = w.ids.Row(v, s, row); err != nil {
-				going = false
-			} else if held == id {
-				going = yield(doc)
+			var stored string
+			if stored, err = w.ids.Row(v, s, row); err != nil {
+				ok = false
+			} else if stored == id {
+				ok = yield(doc)
 			}
-			return going
+			return ok
 		})
-		if !going {
+		if !ok {
 			return err
 		}
 	}

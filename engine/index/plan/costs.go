@@ -21,8 +21,8 @@ const (
 
 // A read is the cost in nanoseconds of reading a random 64-byte line in memory of that size.
 type read struct {
-	bytes           float64
-	together, alone float64 // one of many concurrent reads; one that waits for the previous one
+	bytes         float64
+	batch, single float64 // one of many concurrent reads; one that waits for the previous one
 }
 
 // costs has the costs of the instructions of a search in one layout, in nanoseconds.

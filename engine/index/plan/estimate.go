@@ -45,20 +45,20 @@ const (
 // skewed fingerprints agree far more often than uniform ones, and a sample of 65,536 does not show this.
 func (e *estimate) exactShare(leading int) float64 {
 	n := float64(len(e.keys))
-	all := n * (n - 1) / 2
+	total := n * (n - 1) / 2
 	pairs := e.agreeing(leading)
 	if pairs >= pairsEnough {
-		return pairs / all
+		return pairs / total
 	}
-	from, seen := leading, pairs
-	for from > trendBits && seen < pairsTrend {
-		from--
-		seen = e.agreeing(from)
+	level, agreeing := leading, pairs
+	for level > trendBits && agreeing < pairsTrend {
+		level--
+		agreeing = e.agreeing(level)
 	}
-	before := e.agreeing(max(0, from-trendBits))
-	falls := math.Pow(seen/max(before, 1), 1.0/trendBits)
-	trend := seen / all * math.Pow(max(falls, 0.5), float64(leading-from))
-	return min(1, max(math.Ldexp(1, -leading), trend, (pairs-math.Sqrt(pairs))/all))
+	previous := e.agreeing(max(0, level-trendBits))
+	ratio := math.Pow(agreeing/max(previous, 1), 1.0/trendBits)
+	trend := agreeing / total * math.Pow(max(ratio, 0.5), float64(leading-level))
+	return min(1, max(math.Ldexp(1, -leading), trend, (pairs-math.Sqrt(pairs))/total))
 }
 
 // scanKeysMax is the number of keys that are compared with all others, in 2 ms.
@@ -72,22 +72,22 @@ func (e *estimate) nearShare(leading, radius int) float64 {
 	for i, k := range keys {
 		cut[i] = k >> (64 - leading)
 	}
-	found := make([]uint32, 1024)
+	positions := make([]uint32, 1024)
 	count, pairs := min(len(keys), scanKeysMax), 0
 	for q := range count {
-		for rest := cut; len(rest) > 0; {
-			n, done := asm.Within64(found, rest, cut[q*len(keys)/count], radius)
+		for low := cut; len(low) > 0; {
+			n, done := asm.Within64(positions, low, cut[q*len(keys)/count], radius)
 			pairs += n
 			e.steps += uint64(done)
-			rest = rest[done:]
+			low = low[done:]
 		}
 		pairs-- // the key itself
 	}
-	all := float64(count) * float64(len(keys)-1)
+	total := float64(count) * float64(len(keys)-1)
 	if pairs >= pairsEnough {
-		return float64(pairs) / all
+		return float64(pairs) / total
 	}
 	uniform := float64(permute.Ball(leading, radius)) * math.Ldexp(1, -leading)
 	const prior = 2 // pairs
-	return min(1, uniform*(float64(pairs)+prior)/(all*uniform+prior))
+	return min(1, uniform*(float64(pairs)+prior)/(total*uniform+prior))
 }

@@ -40,11 +40,11 @@ func (p *Plan) explain() {
 			8*float64(c.TableBytes)/float64(c.Tables)/float64(n), distribution.Bound(n))
 	}
 	if c.IDBytes > 0 {
-		what := "document numbers"
+		name := "document numbers"
 		if r.NameBytes > 0 {
-			what += " and IDs"
+			name += " and IDs"
 		}
-		say("%s of it are for %s.", Size(c.IDBytes), what)
+		say("%s of it are for %s.", Size(c.IDBytes), name)
 	} else if r.Fingerprints > 0 {
 		say("Document numbers would take %s more.", Size(r.rowBytes()))
 	}
@@ -64,14 +64,14 @@ func (p *Plan) explain() {
 // explainMemory appends the effect of less and of more memory.
 func (p *Plan) explainMemory(say func(format string, args ...any)) {
 	r, c := &p.Request, &p.Choice
-	if o := p.best(func(o *Option) bool { return o.Bytes < c.Bytes }, func(o *Option) float64 {
+	if o := p.bestOption(func(o *Option) bool { return o.Bytes < c.Bytes }, func(o *Option) float64 {
 		return o.nanoseconds(r.Purpose)
 	}); o != nil {
 		say("Less memory: %s.", buys(o))
 	}
-	more := 0
+	hidden := 0
 	for _, purpose := range []Purpose{Online, Batch} {
-		o := p.best(func(o *Option) bool {
+		o := p.bestOption(func(o *Option) bool {
 			return o.Bytes > c.Bytes && telling*o.nanoseconds(purpose) < c.nanoseconds(purpose)
 		}, func(o *Option) float64 { return o.nanoseconds(purpose) * float64(o.Bytes) })
 		if sentence := ""; o != nil {
@@ -79,10 +79,10 @@ func (p *Plan) explainMemory(say func(format string, args ...any)) {
 			if p.Why[len(p.Why)-1] != sentence {
 				say("%s", sentence)
 			}
-			more++
+			hidden++
 		}
 	}
-	if more == 0 {
+	if hidden == 0 {
 		say("More memory buys no time worth it.")
 	}
 }
@@ -90,30 +90,30 @@ func (p *Plan) explainMemory(say func(format string, args ...any)) {
 // rank compares the choice with the other options that fit.
 func (p *Plan) rank() string {
 	r, c := &p.Request, &p.Choice
-	fastest, fit := c, 0
+	best, fit := c, 0
 	for i := range p.Options {
 		if o := &p.Options[i]; o.Fits {
 			fit++
-			if o.nanoseconds(r.Purpose) < fastest.nanoseconds(r.Purpose) {
-				fastest = o
+			if o.nanoseconds(r.Purpose) < best.nanoseconds(r.Purpose) {
+				best = o
 			}
 		}
 	}
 	switch {
 	case fit == 1:
 		return "the only one that fits"
-	case fastest == c:
+	case best == c:
 		return fmt.Sprintf("the least of the %d that fit", fit)
 	}
 	return fmt.Sprintf("not much more than the fastest of the %d that fit (%s, %s), which takes %s",
-		fit, fastest.Name, Duration(fastest.nanoseconds(r.Purpose)), Size(fastest.Bytes))
+		fit, best.Name, Duration(best.nanoseconds(r.Purpose)), Size(best.Bytes))
 }
 
 // best returns the option of the frontier with the lowest score that which accepts, or nil.
-func (p *Plan) best(which func(*Option) bool, score func(*Option) float64) (best *Option) {
+func (p *Plan) bestOption(filter func(*Option) bool, score func(*Option) float64) (best *Option) {
 	for i := range p.Options {
 		o := &p.Options[i]
-		if o.Frontier && which(o) && (best == nil || score(o) < score(best)) {
+		if o.Frontier && filter(o) && (best == nil || score(o) < score(best)) {
 			best = o
 		}
 	}
@@ -126,22 +126,22 @@ func buys(o *Option) string {
 }
 
 // Count formats a number of things. It rounds an expected number.
-func Count(n float64, what string) string {
-	if what != "" {
-		what = " " + what + "s"
+func Count(n float64, noun string) string {
+	if noun != "" {
+		noun = " " + noun + "s"
 	}
 	switch {
 	case math.Round(n) == 1:
-		return "1" + strings.TrimSuffix(what, "s")
+		return "1" + strings.TrimSuffix(noun, "s")
 	case n < 0.995:
-		return fmt.Sprintf("%.1g", n) + what
+		return fmt.Sprintf("%.1g", n) + noun
 	case n < 1e6:
-		return humanize.Comma(int64(math.Round(n))) + what
+		return humanize.Comma(int64(math.Round(n))) + noun
 	case n < 1e15:
 		million := int64(math.Round(n / 1e6))
-		return humanize.Comma(million) + " million" + what
+		return humanize.Comma(million) + " million" + noun
 	}
-	return fmt.Sprintf("%.3g", n) + what
+	return fmt.Sprintf("%.3g", n) + noun
 }
 
 // Size formats bytes for people: three digits, in the units of flags, such as GiB.

@@ -27,7 +27,7 @@ const (
 func (huffmanModel) layout() table.Layout { return table.LayoutHuffman }
 
 func (huffmanModel) blocks(n float64, e entry) float64 {
-	return float64(whole((n - 1) / e.perBlock(huffman.BlockBytesDefault)))
+	return float64(roundUp((n - 1) / e.perBlock(huffman.BlockBytesDefault)))
 }
 
 func (md huffmanModel) parts(n float64, e entry) []table.Part {
@@ -35,7 +35,7 @@ func (md huffmanModel) parts(n float64, e entry) []table.Part {
 	return []table.Part{
 		{Name: "blocks", Bytes: uint64(blocks) * huffman.BlockBytesDefault},
 		{Name: "last keys", Bytes: 8 * uint64(blocks)},
-		{Name: "ranks", Bytes: 8 * whole(blocks/huffmanRanks)},
+		{Name: "ranks", Bytes: 8 * roundUp(blocks/huffmanRanks)},
 		{Name: "head", Bytes: huffmanHead},
 	}
 }
@@ -61,23 +61,23 @@ func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 		units := md.units(w)
 		// Between two reads of a line of the last keys, as many probes read other lines as there are lines. These
 		// probes also read blocks.
-		all := float64(len(tables)) * blocks * huffman.BlockBytesDefault
+		tableBytes := float64(len(tables)) * blocks * huffman.BlockBytesDefault
 		last := float64(len(tables)) * 8 * blocks
-		others := (1 + firstBeside + (units-1)*huffman.BlockBytesDefault/64) / seekLines
-		seek := m.extra(min(all, last*(1+others)))
-		read := m.extra(all)
+		otherLines := (1 + firstBeside + (units-1)*huffman.BlockBytesDefault/64) / seekLines
+		seek := m.extra(min(tableBytes, last*(1+otherLines)))
+		read := m.extra(tableBytes)
 
 		const lines = huffman.BlockBytesDefault / 64
 		line := m.line(read)
-		first := read.together + firstBeside*line
+		first := read.batch + firstBeside*line
 		further := lines * line
 		// A block of skewed keys has more keys to decode.
 		unit := c.unit * max(1, w.entry.perBlock(huffman.BlockBytesDefault)/timedPerBlock)
 		probe := c.probe + first + (units-1)*(unit+further)
 
-		batch += c.table + w.probes*(probe+seekLines*seek.together)
-		online += c.query + w.probes*probe + read.alone - read.together +
-			max(seekLines*seek.alone, w.probes*seekLines*seek.together)
+		batch += c.table + w.probes*(probe+seekLines*seek.batch)
+		online += c.query + w.probes*probe + read.single - read.batch +
+			max(seekLines*seek.single, w.probes*seekLines*seek.batch)
 	}
 	return online, batch
 }
@@ -90,8 +90,8 @@ func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 func positions(n float64) (counts [huffman.Positions]float64) {
 	for h := range counts {
 		depth := 63 - h
-		both := math.Expm1(-n * math.Ldexp(1, -depth-1))
-		counts[h] = math.Ldexp(both*both, depth)
+		changed := math.Expm1(-n * math.Ldexp(1, -depth-1))
+		counts[h] = math.Ldexp(changed*changed, depth)
 	}
 	return counts
 }
@@ -130,8 +130,8 @@ func entryOf(counts *[huffman.Positions]uint64) entry {
 // mean) / (2 mean^2). The last term is needed because lengths are whole numbers.
 func (e entry) perBlock(blockBytes int) float64 {
 	const headBytes = 2 // of each half
-	free := 8 * float64(blockBytes/2-headBytes)
+	freeBits := 8 * float64(blockBytes/2-headBytes)
 	m := e.mean
-	n := free/m + (e.variance-m*m+m)/(2*m*m)
+	n := freeBits/m + (e.variance-m*m+m)/(2*m*m)
 	return min(1+2*max(n, 0), float64(huffman.MaxKeys(blockBytes)))
 }

@@ -43,9 +43,9 @@ func Measure(available uint64) (*Machine, error) {
 	}
 	// Beyond the measured memory, reads become slower as on the reference machine.
 	last := m.reads[len(m.reads)-1]
-	known := reference.readAmong(last.bytes)
+	ref := reference.readAmong(last.bytes)
 	for _, r := range reference.reads[len(m.reads):] {
-		m.reads = append(m.reads, read{r.bytes, last.together * r.together / known.together, last.alone * r.alone / known.alone})
+		m.reads = append(m.reads, read{r.bytes, last.batch * r.batch / ref.batch, last.single * r.single / ref.single})
 	}
 	return m, nil
 }
@@ -53,19 +53,19 @@ func Measure(available uint64) (*Machine, error) {
 // leastTime returns the minimum time of f in nanoseconds, within some milliseconds: other programs only add to it. It
 // calls prepare before each call of f.
 func leastTime(prepare, f func()) float64 {
-	least := time.Hour
-	for begin := time.Now(); least == time.Hour || time.Since(begin) < 10*time.Millisecond; {
+	shortest := time.Hour
+	for begin := time.Now(); shortest == time.Hour || time.Since(begin) < 10*time.Millisecond; {
 		prepare()
 		start := time.Now()
 		f()
-		least = min(least, time.Since(start))
+		shortest = min(shortest, time.Since(start))
 	}
-	return float64(least)
+	return float64(shortest)
 }
 
 // timeReads returns the costs of random reads of data, which is zero.
 func timeReads(data []uint64) read {
-	const pass, few = 64, 512
+	const pass, fewReads = 64, 512
 	rng := rand.New(rand.NewPCG(1, uint64(len(data))))
 	index, value := make([]uint64, 4096), uint64(0)
 	draw := func() {
@@ -73,20 +73,20 @@ func timeReads(data []uint64) read {
 			index[i] = rng.Uint64N(uint64(len(data)))
 		}
 	}
-	together := leastTime(draw, func() {
-		for some := range slices.Chunk(index, pass) {
-			asm.PrefetchAt(data, some)
-			for _, i := range some {
+	batch := leastTime(draw, func() {
+		for part := range slices.Chunk(index, pass) {
+			asm.PrefetchAt(data, part)
+			for _, i := range part {
 				value += data[i]
 			}
 		}
 	})
-	alone := leastTime(draw, func() {
-		for _, i := range index[:few] {
+	single := leastTime(draw, func() {
+		for _, i := range index[:fewReads] {
 			value = data[i+value]
 		}
 	})
-	return read{float64(8 * len(data)), together / float64(len(index)), alone / few}
+	return read{float64(8 * len(data)), batch / float64(len(index)), single / fewReads}
 }
 
 // readAmong returns the cost of a random line in memory of that size. It interpolates linearly in the logarithm
@@ -101,18 +101,18 @@ func (m *Machine) readAmong(bytes float64) read {
 		}
 		low := m.reads[i-1]
 		x := math.Log(bytes/low.bytes) / math.Log(high.bytes/low.bytes)
-		return read{bytes, low.together + x*(high.together-low.together), low.alone + x*(high.alone-low.alone)}
+		return read{bytes, low.batch + x*(high.batch-low.batch), low.single + x*(high.single-low.single)}
 	}
 	return m.reads[len(m.reads)-1]
 }
 
 // extra returns the additional cost of reading a line from memory instead of from the cache.
 func (m *Machine) extra(bytes float64) read {
-	near, far := m.reads[0], m.readAmong(bytes)
-	return read{far.bytes, max(0, far.together-near.together), max(0, far.alone-near.alone)}
+	fast, slow := m.reads[0], m.readAmong(bytes)
+	return read{slow.bytes, max(0, slow.batch-fast.batch), max(0, slow.single-fast.single)}
 }
 
 // line returns the cost of one more line of a block if a random line costs r.
 func (m *Machine) line(r read) float64 {
-	return lineShare * min(r.together, m.extra(lineReads).together)
+	return lineShare * min(r.batch, m.extra(lineReads).batch)
 }

@@ -38,9 +38,9 @@ const indexBatchNS = 20
 // the document number are found by several reads. In a batch, those of different answers overlap. Measured with 1 and
 // 10 million fingerprints: 210 to 390 ns per query.
 func (m *Machine) answers(bytes float64) (online, batch float64) {
-	const share, instructions, waits, lines = 0.5, 400, 2, 12
+	const share, instructions, stalls, lines = 0.5, 400, 2, 12
 	r := m.extra(bytes)
-	return share * (instructions + waits*r.alone), share * (instructions + lines*r.together)
+	return share * (instructions + stalls*r.single), share * (instructions + lines*r.batch)
 }
 
 var models = []model{huffmanModel{}, planarModel{}}
@@ -83,7 +83,7 @@ func workOn(s *Sample, md model, t permute.Table, n float64, k int, e entry) wor
 		return w
 	}
 	if t.Radius > 0 {
-		keys := table.SampleOf(s.under(t.Mask), md.layout(), n, w.leading)
+		keys := table.SampleOf(s.permuted(t.Mask), md.layout(), n, w.leading)
 		if p := keys.PlanProbes(t.Leading(), t.Radius, k); p.Leading > w.leading {
 			w = newWork(t, p.Leading, n, k, e) // the same number of leading bits as the table itself
 		}
@@ -94,7 +94,7 @@ func workOn(s *Sample, md model, t permute.Table, n float64, k int, e entry) wor
 
 // passing returns the number of a query's candidates whose low planarLow bits match by chance: they are within the
 // distance that the flips leave.
-func (w *work) passing() float64 {
+func (w *work) planeReads() float64 {
 	sum := 0.0
 	for flips := 0; flips <= min(w.radius, w.leading); flips++ {
 		pass := float64(permute.Ball(planarLow, w.k-flips)) * math.Ldexp(1, -planarLow)
@@ -106,7 +106,7 @@ func (w *work) passing() float64 {
 // bitsFor returns the number of leading bits that distinguish n equal parts, rounded up.
 func bitsFor(n float64) int { return bits.Len64(uint64(max(n, 1) - 1)) }
 
-func whole(x float64) uint64 { return uint64(math.Ceil(x)) }
+func roundUp(x float64) uint64 { return uint64(math.Ceil(x)) }
 
 func modelOf(layout table.Layout) model {
 	for _, md := range models {

@@ -79,9 +79,9 @@ func candidates(r *Request) ([]permute.Design, error) {
 	if r.Tables == 0 {
 		return list, nil
 	}
-	var have []int
+	var sizes []int
 	for _, d := range list {
-		have = append(have, len(d.Tables))
+		sizes = append(sizes, len(d.Tables))
 	}
 	// Add the designs of the paper.
 	if r.K == 3 {
@@ -90,7 +90,7 @@ func candidates(r *Request) ([]permute.Design, error) {
 			if err != nil {
 				return nil, err
 			}
-			list, have = append(list, d), append(have, tables)
+			list, sizes = append(list, d), append(sizes, tables)
 		}
 	}
 	// Add the general scheme with that number of tables.
@@ -99,7 +99,7 @@ func candidates(r *Request) ([]permute.Design, error) {
 		if tables > permute.MaxTables {
 			break
 		}
-		if have = append(have, int(tables)); int(tables) == r.Tables {
+		if sizes = append(sizes, int(tables)); int(tables) == r.Tables {
 			d, err := permute.Named(fmt.Sprintf("choose-%d-%d", blocks, blocks-r.K), r.K, r.Seed)
 			if err != nil {
 				return nil, err
@@ -111,21 +111,21 @@ func candidates(r *Request) ([]permute.Design, error) {
 	list = slices.DeleteFunc(list, func(d permute.Design) bool { return len(d.Tables) != r.Tables })
 	list = distinct(list)
 	if len(list) == 0 {
-		slices.Sort(have)
+		slices.Sort(sizes)
 		return nil, fmt.Errorf("no design of %d tables for k = %d: there are designs of %v", r.Tables, r.K,
-			slices.Compact(have))
+			slices.Compact(sizes))
 	}
 	return list, nil
 }
 
 // distinct removes designs that have the same tables as an earlier design with another name.
-func distinct(list []permute.Design) (kept []permute.Design) {
+func distinct(list []permute.Design) (result []permute.Design) {
 	for _, d := range list {
-		if !slices.ContainsFunc(kept, func(e permute.Design) bool { return slices.Equal(d.Tables, e.Tables) }) {
-			kept = append(kept, d)
+		if !slices.ContainsFunc(result, func(e permute.Design) bool { return slices.Equal(d.Tables, e.Tables) }) {
+			result = append(result, d)
 		}
 	}
-	return kept
+	return result
 }
 
 // option predicts the cost of a design in a layout.
@@ -195,8 +195,8 @@ func (r *Request) rowBytes() uint64 {
 // mark finds the frontier: the choice, and each option that is faster than all smaller ones of the frontier, alone or
 // in batches, by more than the model may err.
 func (p *Plan) mark(choice int) {
-	const same = 1.02 // ratio of sizes that count as equal
-	tells := func(o, smaller *Option) bool {
+	const tolerance = 1.02 // ratio of sizes that count as equal
+	faster := func(o, smaller *Option) bool {
 		return telling*o.OnlineNS <= smaller.OnlineNS || telling*o.BatchNS <= smaller.BatchNS
 	}
 	for i := range p.Options {
@@ -204,8 +204,8 @@ func (p *Plan) mark(choice int) {
 		o.Frontier = true
 		for j := range p.Options {
 			other := &p.Options[j]
-			if j < i && other.Frontier && !tells(o, other) || i < choice && j == choice && float64(other.Bytes) <=
-				same*float64(o.Bytes) && !tells(o, other) {
+			if j < i && other.Frontier && !faster(o, other) || i < choice && j == choice && float64(other.Bytes) <=
+				tolerance*float64(o.Bytes) && !faster(o, other) {
 				o.Frontier = i == choice
 			}
 		}
@@ -266,19 +266,19 @@ type NoRoomError struct {
 
 func (e *NoRoomError) Error() string {
 	bound := boundBytes(e.Fingerprints)
-	what := fmt.Sprintf("%s fingerprints do not fit in %s", humanize.Comma(int64(e.Fingerprints)), Size(e.Memory))
+	text := fmt.Sprintf("%s fingerprints do not fit in %s", humanize.Comma(int64(e.Fingerprints)), Size(e.Memory))
 	if e.Memory < bound+e.Least.IDBytes {
 		ids := ""
 		if e.Least.IDBytes > 0 {
 			ids = fmt.Sprintf(" and their document numbers %s", Size(e.Least.IDBytes))
 		}
-		what += fmt.Sprintf(": nothing exact could, since their entropy is %s (%.2f bits each)%s", Size(bound),
+		text += fmt.Sprintf(": nothing exact could, since their entropy is %s (%.2f bits each)%s", Size(bound),
 			distribution.Bound(e.Fingerprints), ids)
 	}
-	of := ""
+	count := ""
 	if e.Tables > 0 {
-		of = fmt.Sprintf(" of %d tables", e.Tables)
+		count = fmt.Sprintf(" of %d tables", e.Tables)
 	}
-	return fmt.Sprintf("%s; the smallest%s is %s (design %q, %s layout, %s a query)", what, of,
+	return fmt.Sprintf("%s; the smallest%s is %s (design %q, %s layout, %s a query)", text, count,
 		Size(e.Least.Bytes), e.Least.Name, e.Least.Layout, Duration(e.Least.OnlineNS))
 }

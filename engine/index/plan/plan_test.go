@@ -208,7 +208,7 @@ func TestReads(t *testing.T) {
 	before := reference.readAmong(1)
 	for bytes := 1.0; bytes < 1<<42; bytes *= 1.01 {
 		r := reference.readAmong(bytes)
-		if r.together < before.together || r.alone < before.alone || r.together > 1.05*before.together+0.1 {
+		if r.batch < before.batch || r.single < before.single || r.batch > 1.05*before.batch+0.1 {
 			t.Fatalf("%g bytes: %v after %v", bytes, r, before)
 		}
 		before = r
@@ -225,7 +225,7 @@ func TestMachine(t *testing.T) {
 	slow := func(together, alone float64) *Machine {
 		m := new(Machine)
 		for _, r := range reference.reads {
-			m.reads = append(m.reads, read{r.bytes, together * r.together, alone * r.alone})
+			m.reads = append(m.reads, read{r.bytes, together * r.batch, alone * r.single})
 		}
 		return m
 	}

@@ -36,13 +36,13 @@ func (md planarModel) parts(n float64, _ entry) []table.Part { return table.Plan
 // bucket with these bits, or finds the start and end of their run. Each line of a run counts as a further unit.
 func (md planarModel) units(w *work) float64 {
 	run := max(0, w.candidates-1) * planarLow / 8 / 64
-	if w.listed() {
+	if w.usesList() {
 		return planarList + run
 	}
-	if more := md.bucketBits(w.keys, w.entry) - w.leading; more > planarSpan {
+	if extra := md.bucketBits(w.keys, w.entry) - w.leading; extra > planarSpan {
 		return planarEnds + run
-	} else if more > 0 {
-		return math.Ldexp(1, more)
+	} else if extra > 0 {
+		return math.Ldexp(1, extra)
 	}
 	return 1 + run
 }
@@ -51,18 +51,18 @@ func (md planarModel) units(w *work) float64 {
 // buckets has two.
 func (md planarModel) entries(w *work) float64 {
 	b, perLine := table.PlanarWidths(uint64(w.keys))
-	if w.listed() {
+	if w.usesList() {
 		return w.probes
 	}
 	if int(b)-w.leading > planarSpan {
 		return 2 * w.probes
 	}
-	own := min(w.leading, max(0, int(b)+1-bits.Len64(perLine)))
-	return float64(permute.Ball(own, w.radius))
+	entryBits := min(w.leading, max(0, int(b)+1-bits.Len64(perLine)))
+	return float64(permute.Ball(entryBits, w.radius))
 }
 
 // listed reports whether a list has the start of each probe's run.
-func (w *work) listed() bool {
+func (w *work) usesList() bool {
 	bucketBits, _ := table.PlanarWidths(uint64(w.keys))
 	return table.Listed(w.leading, w.radius, bucketBits, uint64(w.keys))
 }
@@ -74,45 +74,45 @@ func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 	bytes := make(map[string]float64)
 	// Sums per query: instructions, lines of buckets, prefetched lines of runs, further lines of runs, and lines of
 	// the plane above.
-	var work, entries, prefetched, further, passing float64
+	var work, entries, prefetched, beyond, passing float64
 	for i := range tables {
 		w := &tables[i]
 		for _, p := range md.parts(w.keys, w.entry) {
 			bytes[p.Name] += float64(p.Bytes)
 		}
-		const ahead = 4 // number of prefetched lines of a run
+		const depth = 4 // number of prefetched lines of a run
 		// If a probe fixes more bits than a bucket has, it compares them only after it has read the bucket.
 		bucketBits := md.bucketBits(w.keys, w.entry)
 		read := max(w.candidates, w.keys*math.Ldexp(1, -bucketBits))
 		run := -math.Expm1(-read) + max(0, read-1)*planarLow/8/64
 		unit := c.unit
-		if more := bucketBits - w.leading; more > 0 && more <= planarSpan && !w.listed() {
+		if extra := bucketBits - w.leading; extra > 0 && extra <= planarSpan && !w.usesList() {
 			unit = c.probe // a separate bucket costs as much as a probe
 		}
 		work += w.probes * (c.probe + (md.units(w)-1)*unit)
 		entries += md.entries(w)
-		prefetched += w.probes * min(run, ahead)
-		further += w.probes * max(0, run-ahead)
-		passing += w.passing()
+		prefetched += w.probes * min(run, depth)
+		beyond += w.probes * max(0, run-depth)
+		passing += w.planeReads()
 	}
 	work += passing * c.pass
 
 	// Between two reads of a line of buckets, as many probes read other lines as there are lines. These probes also
 	// read the larger planes.
-	large := bytes["lines"] + bytes["low"]
-	lines := m.extra(min(large, bytes["lines"]*(entries+prefetched+passing)/entries))
-	low := m.extra(large)
-	rest := m.extra(large + bytes["rest"])
-	seek := entries * lines.together
-	scan := prefetched*low.together + further*m.line(low)
-	check := passing * rest.together
+	total := bytes["lines"] + bytes["low"]
+	lines := m.extra(min(total, bytes["lines"]*(entries+prefetched+passing)/entries))
+	low := m.extra(total)
+	restRead := m.extra(total + bytes["rest"])
+	seek := entries * lines.batch
+	scan := prefetched*low.batch + beyond*m.line(low)
+	check := passing * restRead.batch
 
 	t := float64(len(tables))
 	batch = indexBatchNS + t*c.table + work + seek + scan + check
 	// The misses of a single query in separate tables, and their TLB misses, overlap except for a tenth (measured
 	// with 2, 4, 6 and 11 tables of 10 M).
-	apart := t * (lines.alone + low.alone) / 10
-	online = indexNS + c.call + t*c.query + apart + work + max(lines.alone, seek) + max(low.alone, scan) +
-		max(-math.Expm1(-passing)*rest.alone, check)
+	separate := t * (lines.single + low.single) / 10
+	online = indexNS + c.call + t*c.query + separate + work + max(lines.single, seek) + max(low.single, scan) +
+		max(-math.Expm1(-passing)*restRead.single, check)
 	return online, batch
 }

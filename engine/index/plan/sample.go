@@ -48,9 +48,9 @@ func NewSample(fingerprints []uint64, limit int, seed uint64) (*Sample, error) {
 		// Choose one from each of limit equal ranges.
 		s.fingerprints = make([]uint64, limit)
 		for i := range s.fingerprints {
-			from := uint64(i) * uint64(len(fingerprints)) / uint64(limit)
-			to := uint64(i+1) * uint64(len(fingerprints)) / uint64(limit)
-			s.fingerprints[i] = fingerprints[from+rng.Uint64N(to-from)]
+			start := uint64(i) * uint64(len(fingerprints)) / uint64(limit)
+			end := uint64(i+1) * uint64(len(fingerprints)) / uint64(limit)
+			s.fingerprints[i] = fingerprints[start+rng.Uint64N(end-start)]
 		}
 	}
 	slices.Sort(s.fingerprints)
@@ -63,7 +63,7 @@ func NewSample(fingerprints []uint64, limit int, seed uint64) (*Sample, error) {
 }
 
 // under returns the sample, permuted by a mask and sorted.
-func (s *Sample) under(mask uint64) []uint64 {
+func (s *Sample) permuted(mask uint64) []uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	keys := s.sorted[mask]
@@ -86,7 +86,7 @@ func (s *Sample) share(mask uint64, leading, radius int) float64 {
 	share, ok := s.shares[key]
 	s.mu.Unlock()
 	if !ok {
-		e := estimate{keys: s.under(mask)}
+		e := estimate{keys: s.permuted(mask)}
 		if radius > 0 {
 			share = e.nearShare(leading, radius)
 		} else {
@@ -109,7 +109,7 @@ type shareOf struct {
 // entry returns the length of a key in huffman blocks if the table under mask has n keys. It extrapolates the change
 // from a smaller part of the sample: uniform keys lose a bit with every doubling, clustered ones less or more.
 func (s *Sample) entry(mask uint64, n float64) entry {
-	keys := s.under(mask)
+	keys := s.permuted(mask)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.entryN != n {
@@ -119,9 +119,9 @@ func (s *Sample) entry(mask uint64, n float64) entry {
 	e, ok := s.entries[mask]
 	if !ok {
 		e = measureEntry(keys, 0)
-		fewer := measureEntry(keys, 2)
+		second := measureEntry(keys, 2)
 		doublings := math.Log2(max(1, n/float64(len(keys))))
-		e.mean = max(2, e.mean+doublings*(e.mean-fewer.mean)/2)
+		e.mean = max(2, e.mean+doublings*(e.mean-second.mean)/2)
 		s.entries[mask] = e
 	}
 	return e
@@ -153,30 +153,30 @@ const wideSeen = 4
 func (s *Sample) wideBytes(mask uint64, n float64) uint64 {
 	b, perLine := table.PlanarWidths(uint64(n))
 	lineMax := float64(asm.PlanarLineBits - perLine) // maximum number of keys of a line that is not wide
-	keys := s.under(mask)
-	each := n / float64(len(keys)) // number of keys per sample key
-	var lines, widest, others float64
+	keys := s.permuted(mask)
+	perKey := n / float64(len(keys)) // number of keys per sample key
+	var lines, largest, otherShare float64
 	line := func(i int) uint64 { return keys[i] >> (64 - b) / perLine }
-	for from := 0; from < len(keys); {
-		to := from + 1
-		for to < len(keys) && line(to) == line(from) {
-			to++
+	for start := 0; start < len(keys); {
+		end := start + 1
+		for end < len(keys) && line(end) == line(start) {
+			end++
 		}
-		switch held := float64(to-from) * each; {
-		case to-from < wideSeen:
-			others += held
-		case held > lineMax:
+		switch bytes := float64(end-start) * perKey; {
+		case end-start < wideSeen:
+			otherShare += bytes
+		case bytes > lineMax:
 			lines++
-			widest = max(widest, held)
+			largest = max(largest, bytes)
 		}
-		from = to
+		start = end
 	}
 	e := estimate{keys: keys}
 	leading := int(b) - succinct.WidthFor(perLine) + 1
-	if together := 1 + n*e.exactShare(max(leading, 1)); others > 0 && together > lineMax {
-		lines += others / together
-		widest = max(widest, together)
+	if group := 1 + n*e.exactShare(max(leading, 1)); otherShare > 0 && group > lineMax {
+		lines += otherShare / group
+		largest = max(largest, group)
 	}
-	width := succinct.WidthFor(uint64(widest))
+	width := succinct.WidthFor(uint64(largest))
 	return 8 * succinct.WordsFor(uint64(lines)*perLine, width)
 }

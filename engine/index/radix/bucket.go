@@ -32,7 +32,7 @@ func (w *worker) free() {
 
 // sort sorts keys by their lowest low bits. All other bits must be equal.
 func (w *worker) sort(keys []uint64, low int) error {
-	if err := w.room(len(keys)); err != nil {
+	if err := w.resize(len(keys)); err != nil {
 		return err
 	}
 	w.sortTo(keys, keys, w.tmp.Data[:len(keys)], low, 0)
@@ -40,7 +40,7 @@ func (w *worker) sort(keys []uint64, low int) error {
 }
 
 // room makes tmp at least n words long. It fails if memory is not available.
-func (w *worker) room(n int) (err error) {
+func (w *worker) resize(n int) (err error) {
 	if w.tmp != nil && len(w.tmp.Data) >= n {
 		return nil
 	}
@@ -64,10 +64,10 @@ func (w *worker) counters(depth, digit int) []uint32 {
 // insertionTo copies src to dst in order. src is almost sorted: keys are out of order only within their leaf.
 func insertionTo(dst, src []uint64) {
 	dst = dst[:len(src)]
-	before := uint64(0)
+	previous := uint64(0)
 	for i, k := range src {
-		if k >= before {
-			dst[i], before = k, k
+		if k >= previous {
+			dst[i], previous = k, k
 			continue
 		}
 		j := i
@@ -116,17 +116,17 @@ func (w *worker) sortTo(dst, src, spare []uint64, low, depth int) {
 		return
 	}
 	// Sort leaves with the kernel, and those that it refuses recursively.
-	from, d := uint32(0), 0
+	start, d := uint32(0), 0
 	for {
-		if d += asm.SortLeaves(dst, spare, ends[d:], from); d == len(ends) {
+		if d += asm.SortLeaves(dst, spare, ends[d:], start); d == len(ends) {
 			return
 		}
 		if d > 0 {
-			from = ends[d-1]
+			start = ends[d-1]
 		}
-		to := ends[d]
-		w.sortTo(dst[from:to], spare[from:to], src[from:to], int(shift), depth+1)
-		from = to
+		end := ends[d]
+		w.sortTo(dst[start:end], spare[start:end], src[start:end], int(shift), depth+1)
+		start = end
 		if d++; d == len(ends) {
 			return
 		}
@@ -136,7 +136,7 @@ func (w *worker) sortTo(dst, src, spare []uint64, low, depth int) {
 // partition moves src to dst by the digit with len(ends) values from bit shift on. ends must be zero, and becomes the
 // ends of the values' keys. It returns the number of keys of the most frequent value.
 func partition(dst, src []uint64, ends []uint32, shift uint) (largest uint32) {
-	largest = place(ends, src, shift)
+	largest = setStarts(ends, src, shift)
 	mask := uint64(len(ends) - 1)
 	for _, k := range src {
 		d := k >> (shift & 63) & mask
@@ -147,9 +147,9 @@ func partition(dst, src []uint64, ends []uint32, shift uint) (largest uint32) {
 	return largest
 }
 
-// place sets ends, which must be zero, to the starts of the keys of each value of the digit from bit shift on. It
+// setStarts sets ends, which must be zero, to the starts of the keys of each value of the digit from bit shift on. It
 // returns the number of keys of the most frequent value.
-func place(ends []uint32, keys []uint64, shift uint) (largest uint32) {
+func setStarts(ends []uint32, keys []uint64, shift uint) (largest uint32) {
 	mask := uint64(len(ends) - 1)
 	for _, k := range keys {
 		ends[k>>(shift&63)&mask]++

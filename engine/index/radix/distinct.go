@@ -30,10 +30,10 @@ type Bucket struct {
 //
 // So sorted keys can be encoded while they are in the cache. If the code is not larger, it can be written to the
 // bucket's memory. An error of f or ctx ends the call.
-func Distinct(ctx context.Context, memory []uint64, in Input, o Options, f func(Bucket) error) (int, error) {
+func Distinct(ctx context.Context, memory []uint64, input Input, o Options, f func(Bucket) error) (int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := newSorter[uint32](in, o)
+	s := newSorter[uint32](input, o)
 	s.order = &order{f: f, memory: memory}
 	s.order.turn.L = &s.order.mu
 	defer context.AfterFunc(ctx, func() { s.order.fail(ctx.Err()) })()
@@ -68,21 +68,21 @@ func (o *order) fail(err error) {
 }
 
 // take passes on the distinct keys of room, which contained them with repetitions.
-func (o *order) take(room, keys []uint64) error {
-	offset := int(uintptr(unsafe.Pointer(unsafe.SliceData(room)))-uintptr(unsafe.Pointer(unsafe.SliceData(o.memory)))) / 8
+func (o *order) take(spare, keys []uint64) error {
+	offset := int(uintptr(unsafe.Pointer(unsafe.SliceData(spare)))-uintptr(unsafe.Pointer(unsafe.SliceData(o.memory)))) / 8
 	o.mu.Lock()
 	for o.offset != offset && o.err == nil {
 		o.turn.Wait()
 	}
-	failed, rank := o.err, o.rank
-	o.offset += len(room)
+	err, rank := o.err, o.rank
+	o.offset += len(spare)
 	o.rank += len(keys)
 	o.turn.Broadcast()
 	o.mu.Unlock()
-	if failed != nil {
-		return failed
+	if err != nil {
+		return err
 	}
-	return o.f(Bucket{Keys: keys, Rank: rank, Room: room, Offset: offset})
+	return o.f(Bucket{Keys: keys, Rank: rank, Room: spare, Offset: offset})
 }
 
 // distinct sorts a bucket by the bits below low, and passes on its distinct keys.
@@ -91,7 +91,7 @@ func (o *order) distinct(w *worker, bucket []uint64, low int) error {
 	if n == 0 {
 		return nil
 	}
-	if err := w.room(2 * n); err != nil {
+	if err := w.resize(2 * n); err != nil {
 		return err
 	}
 	keys := w.tmp.Data[n : 2*n]

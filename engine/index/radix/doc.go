@@ -14,7 +14,7 @@
 //
 // Keys with rows in a second array ([SortRows]) are sorted in the same way, but into up to 16,384 buckets. Within a
 // bucket, the differing bits of a key and its position in the bucket then fit in a word. These words are sorted like
-// keys, and give the new place of each row. Equal keys differ by their position, so the sort is stable.
+// keys, and give the new position of each row. Equal keys differ by their position, so the sort is stable.
 //
 //	input --permute--> scatter keys in cache lines, and rows one by one
 //	each bucket, in cache: words of key and position, sorted like keys --> keys, rows

@@ -27,24 +27,24 @@ type interval struct{ low, high uint64 }
 
 // A sorter is the state of one call that sorts the keys of an input, alone or with their rows.
 type sorter[R row] struct {
-	in      Input
-	len     int
-	mask    uint64
-	threads int
-	aim     int                                                      // log2 of the target size of a bucket
-	heavy   int                                                      // a bucket with more keys is sorted separately
-	rows    bool                                                     // rows are sorted with the keys
-	workers []*worker                                                // one per thread
-	place   func(n int) ([]uint64, []R)                              // returns the destination of the next n sorted keys and their rows
-	room    int                                                      // maximum n of place
-	yield   func(ctx context.Context, keys []uint64, rows []R) error // passes on the sorted keys
-	order   *order                                                   // for [Distinct]: receives each bucket instead of yield
-	emit    func(keys []uint64, ends []uint32) error                 // for [Buckets]: receives the parts of each bucket instead of yield
-	floor   int                                                      // the lowest bit to sort by
+	input     Input
+	len       int
+	mask      uint64
+	threads   int
+	aim       int                                                      // log2 of the target size of a bucket
+	heavy     int                                                      // a bucket with more keys is sorted separately
+	rows      bool                                                     // rows are sorted with the keys
+	workers   []*worker                                                // one per thread
+	buffers   func(n int) ([]uint64, []R)                              // memory for the next n sorted keys and rows
+	bufferLen int                                                      // maximum n of buffers
+	yield     func(ctx context.Context, keys []uint64, rows []R) error // passes on the sorted keys
+	order     *order                                                   // for [Distinct]: receives buckets instead of yield
+	emit      func(keys []uint64, ends []uint32) error                 // for [Buckets]: receives parts of buckets, not yield
+	floor     int                                                      // the lowest bit to sort by
 }
 
 func newSorter[R row](in Input, o Options) *sorter[R] {
-	s := &sorter[R]{in: in, len: in.Len(), mask: o.Mask}
+	s := &sorter[R]{input: in, len: in.Len(), mask: o.Mask}
 	s.threads = max(1, min(o.Threads, s.len/(4*chunkKeys)))
 	s.aim = bucketAim
 	if asm.Accelerated(asm.KernelSortLeaves) {
@@ -63,14 +63,14 @@ func (s *sorter[R]) sortInto(ctx context.Context, keys []uint64, rows []R) error
 		panic("radix: lengths differ")
 	}
 	end := 0
-	s.room = s.len
-	s.place = func(n int) ([]uint64, []R) {
-		from := end
+	s.bufferLen = s.len
+	s.buffers = func(n int) ([]uint64, []R) {
+		start := end
 		end += n
 		if !s.rows {
-			return keys[from:end:end], nil
+			return keys[start:end:end], nil
 		}
-		return keys[from:end:end], rows[from:end:end]
+		return keys[start:end:end], rows[start:end:end]
 	}
 	s.yield = func(context.Context, []uint64, []R) error { return nil }
 	return s.run(ctx)
@@ -93,8 +93,8 @@ func (s *sorter[R]) walk(ctx context.Context, room int, yield func([]uint64, []R
 		}
 		defer rows.Free()
 	}
-	s.room, s.heavy = room, min(s.heavy, room)
-	s.place = func(n int) ([]uint64, []R) {
+	s.bufferLen, s.heavy = room, min(s.heavy, room)
+	s.buffers = func(n int) ([]uint64, []R) {
 		if rows == nil {
 			return keys.Data[:n], nil
 		}
@@ -146,13 +146,13 @@ func (s *sorter[R]) sort(ctx context.Context, iv interval, n int) error {
 		low := iv.low + uint64(first>>part<<part)<<shift
 		return s.sort(ctx, interval{low, low + 1<<(shift+part) - 1}, n)
 	}
-	whole := s.emit != nil && shift == s.floor // emit receives complete buckets, so none is split
+	complete := s.emit != nil && shift == s.floor // emit receives complete buckets, so none is split
 	// Sort heavy buckets by themselves, and others together as far as there is room.
 	for d := 0; d < 1<<digit; {
 		low := iv.low + uint64(d)<<shift
 		size := sizes[d]
-		if iv := (interval{low, low + 1<<shift - 1}); size > s.heavy && !whole || size > s.room {
-			if whole {
+		if iv := (interval{low, low + 1<<shift - 1}); size > s.heavy && !complete || size > s.bufferLen {
+			if complete {
 				err = s.fill(ctx, iv)
 			} else {
 				err = s.sort(ctx, iv, size)
@@ -164,17 +164,17 @@ func (s *sorter[R]) sort(ctx context.Context, iv interval, n int) error {
 			continue
 		}
 		// Take as many further buckets as fit.
-		to := d + 1
-		for ; to < 1<<digit && (sizes[to] <= s.heavy || whole) && size+sizes[to] <= s.room; to++ {
-			size += sizes[to]
+		end := d + 1
+		for ; end < 1<<digit && (sizes[end] <= s.heavy || complete) && size+sizes[end] <= s.bufferLen; end++ {
+			size += sizes[end]
 		}
 		if size > 0 {
-			r := interval{low, iv.low + uint64(to)<<shift - 1}
-			if err := s.scatter(ctx, r, shift, counts, d, to, size); err != nil {
+			r := interval{low, iv.low + uint64(end)<<shift - 1}
+			if err := s.scatter(ctx, r, shift, counts, d, end, size); err != nil {
 				return err
 			}
 		}
-		d = to
+		d = end
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func (s *sorter[R]) digit(width, n int) int {
 // count counts the digits of an interval's elements, by thread.
 func (s *sorter[R]) count(ctx context.Context, iv interval, shift int) ([][]uint64, error) {
 	counts := make([][]uint64, s.threads)
-	err := s.each(func(t int) error {
+	err := s.eachPart(func(t int) error {
 		count := make([]uint64, (iv.high-iv.low)>>shift+1)
 		counts[t] = count
 		span := iv.high - iv.low
@@ -221,7 +221,7 @@ func (s *sorter[R]) count(ctx context.Context, iv interval, shift int) ([][]uint
 // scatter moves the size elements of an interval, with digits [first, end), to their buckets, sorts these and passes
 // them on.
 func (s *sorter[R]) scatter(ctx context.Context, iv interval, shift int, counts [][]uint64, first, end, size int) error {
-	keys, rows := s.place(size)
+	keys, rows := s.buffers(size)
 	// starts[t][d] is the position of the next key of digit d by thread t.
 	starts := make([][]uint64, s.threads)
 	for t := range starts {
@@ -237,17 +237,17 @@ func (s *sorter[R]) scatter(ctx context.Context, iv interval, shift int, counts 
 		ends[d] = int(position)
 	}
 	// Scatter the keys, and their rows, on all threads.
-	err := s.each(func(t int) error {
+	err := s.eachPart(func(t int) error {
 		b := asm.NewBuckets(keys, starts[t], iv.low, uint(shift))
 		var numbers []R
 		if rows != nil {
 			numbers = make([]R, chunkKeys)
 		}
-		err := s.keys(ctx, t, iv, func(some []uint64, row int) {
-			some = within(some, numbers, row, iv)
-			asm.Scatter(b, some)
+		err := s.keys(ctx, t, iv, func(group []uint64, row int) {
+			group = within(group, numbers, row, iv)
+			asm.Scatter(b, group)
 			if rows != nil {
-				scatterRows(rows, numbers, some, starts[t], iv.low, uint(shift))
+				scatterRows(rows, numbers, group, starts[t], iv.low, uint(shift))
 			}
 		})
 		asm.ScatterFlush(b)
@@ -292,7 +292,7 @@ func within[R row](keys []uint64, numbers []R, first int, iv interval) []uint64 
 	return keys[:n]
 }
 
-// scatterRows moves the numbers of keys to the places of the keys: each to the next place of its digit.
+// scatterRows moves the numbers of keys to the positions of the keys: each to the next position of its digit.
 func scatterRows[R row](rows, numbers []R, keys, next []uint64, low uint64, shift uint) {
 	numbers = numbers[:len(keys)]
 	for i, k := range keys {
@@ -306,25 +306,25 @@ func scatterRows[R row](rows, numbers []R, keys, next []uint64, low uint64, shif
 // buckets sorts each bucket by the bits below shift. All threads take buckets one by one.
 func (s *sorter[R]) buckets(ctx context.Context, keys []uint64, rows []R, ends []int, shift int) error {
 	var next atomic.Int64
-	return s.each(func(t int) (err error) {
+	return s.eachPart(func(t int) (err error) {
 		for {
 			d := int(next.Add(1) - 1)
 			if d >= len(ends) {
 				return nil
 			}
 			// Find the bucket.
-			from := 0
+			start := 0
 			if d > 0 {
-				from = ends[d-1]
+				start = ends[d-1]
 			}
 			if d%64 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			// Sort it, and pass it on.
-			bucket := keys[from:ends[d]]
+			bucket := keys[start:ends[d]]
 			switch {
 			case rows != nil:
-				err = sortRows(s.workers[t], bucket, rows[from:ends[d]], shift)
+				err = sortRows(s.workers[t], bucket, rows[start:ends[d]], shift)
 			case s.order != nil:
 				err = s.order.distinct(s.workers[t], bucket, shift)
 			case s.emit != nil:
@@ -341,31 +341,31 @@ func (s *sorter[R]) buckets(ctx context.Context, keys []uint64, rows []R, ends [
 
 // copy passes on the n keys of one value, with their rows in input order.
 func (s *sorter[R]) copy(ctx context.Context, key uint64, n int) error {
-	keys, rows := s.place(min(n, s.room))
+	keys, rows := s.buffers(min(n, s.bufferLen))
 	if s.order != nil {
 		return s.order.take(keys, []uint64{key})
 	}
-	one, filled, failed := *s, 0, error(nil)
-	one.threads = 1
+	part, count, errYield := *s, 0, error(nil)
+	part.threads = 1
 	numbers := make([]R, chunkKeys)
-	err := one.keys(ctx, 0, interval{key, key}, func(some []uint64, row int) {
-		for i := range within(some, numbers, row, interval{key, key}) {
-			if failed != nil {
+	err := part.keys(ctx, 0, interval{key, key}, func(group []uint64, row int) {
+		for i := range within(group, numbers, row, interval{key, key}) {
+			if errYield != nil {
 				return
 			}
-			if keys[filled] = key; rows != nil {
-				rows[filled] = numbers[i]
+			if keys[count] = key; rows != nil {
+				rows[count] = numbers[i]
 			}
-			if filled++; filled == len(keys) {
-				failed = s.yield(ctx, keys, rows)
-				if n -= filled; n > 0 {
-					keys, rows = s.place(min(n, s.room))
-					filled = 0
+			if count++; count == len(keys) {
+				errYield = s.yield(ctx, keys, rows)
+				if n -= count; n > 0 {
+					keys, rows = s.buffers(min(n, s.bufferLen))
+					count = 0
 				}
 			}
 		}
 	})
-	return errors.Join(failed, err)
+	return errors.Join(errYield, err)
 }
 
 // keys calls f with the part of the input of thread t, or with a part of it that contains the interval. The keys are
@@ -384,14 +384,14 @@ func (s *sorter[R]) keys(ctx context.Context, t int, iv interval, f func(keys []
 		}
 		return nil
 	}
-	if in, ok := s.in.(rangeInput); ok && s.threads == 1 {
+	if in, ok := s.input.(rangeInput); ok && s.threads == 1 {
 		return in.ReadWithin(s.mask, iv.low, iv.high, take)
 	}
-	return s.in.Read(t, s.threads, take)
+	return s.input.Read(t, s.threads, take)
 }
 
 // each calls f for every thread concurrently.
-func (s *sorter[R]) each(f func(t int) error) error {
+func (s *sorter[R]) eachPart(f func(t int) error) error {
 	if s.threads == 1 {
 		return f(0)
 	}

@@ -40,10 +40,10 @@ func (c Chunks) Len() (n int) {
 func (c Chunks) Read(part, parts int, f func(fingerprints []uint64, row int) error) error {
 	n := c.Len()
 	begin := func(part int) int { return int(uint64(n) * uint64(part) / uint64(parts)) }
-	from, to := begin(part), begin(part+1)
+	start, end := begin(part), begin(part+1)
 	row := 0 // row of the first fingerprint of piece
 	for _, piece := range c {
-		a, b := max(from, row)-row, min(to, row+len(piece))-row
+		a, b := max(start, row)-row, min(end, row+len(piece))-row
 		if a < b {
 			if err := f(piece[a:b], row+a); err != nil {
 				return err
@@ -80,30 +80,30 @@ func panicIf(err error) {
 }
 
 // SortKeys is like [Keys] for an input in pieces. It fails if ctx ends or there is no memory for the buckets.
-func SortKeys(ctx context.Context, dst []uint64, in Input, o Options) error {
-	return newSorter[uint32](in, o).sortInto(ctx, dst, nil)
+func SortKeys(ctx context.Context, dst []uint64, input Input, o Options) error {
+	return newSorter[uint32](input, o).sortInto(ctx, dst, nil)
 }
 
 // SortRows is like [Rows] for an input in pieces. keys and rows must have the length of in. R must be large enough
 // for every row number. It returns the errors of [SortKeys].
-func SortRows[R row](ctx context.Context, keys []uint64, rows []R, in Input, o Options) error {
+func SortRows[R row](ctx context.Context, keys []uint64, rows []R, input Input, o Options) error {
 	if len(rows) != len(keys) || uint64(len(keys)) > uint64(^R(0)) {
 		panic(fmt.Sprintf("radix: %d rows of %d keys", len(rows), len(keys)))
 	}
-	s := newSorter[R](in, o)
+	s := newSorter[R](input, o)
 	s.rows = true
 	return s.sortInto(ctx, keys, rows)
 }
 
 // WalkKeys calls yield with all permuted fingerprints, ascending, at most o.Room at a time. It reuses their memory
 // after the call. An error of yield or ctx ends it.
-func WalkKeys(ctx context.Context, in Input, o Options, yield func(keys []uint64) error) error {
-	return newSorter[uint32](in, o).walk(ctx, o.Room, func(keys []uint64, _ []uint32) error { return yield(keys) })
+func WalkKeys(ctx context.Context, input Input, o Options, yield func(keys []uint64) error) error {
+	return newSorter[uint32](input, o).walk(ctx, o.Room, func(keys []uint64, _ []uint32) error { return yield(keys) })
 }
 
 // WalkRows is like [WalkKeys], with the rows of the keys in the order of [SortRows].
-func WalkRows(ctx context.Context, in Input, o Options, yield func(keys, rows []uint64) error) error {
-	s := newSorter[uint64](in, o)
+func WalkRows(ctx context.Context, input Input, o Options, yield func(keys, rows []uint64) error) error {
+	s := newSorter[uint64](input, o)
 	s.rows = true
 	return s.walk(ctx, o.Room, yield)
 }

@@ -17,7 +17,7 @@ import (
 //	Writer ..full--> sort --> run       `------ merge by All -----'
 type Records[R spill.Record] struct {
 	runs    *spill.Runs[R]
-	room    int // maximum number of records of a writer in memory
+	limit   int // maximum number of records of a writer in memory
 	threads int // number of threads that sort the records of one writer
 
 	mu    sync.Mutex
@@ -27,7 +27,7 @@ type Records[R spill.Record] struct {
 // NewRecords returns an empty set of records. Each writer holds up to room records in memory, at most two billion,
 // and writes more of them to runs.
 func NewRecords[R spill.Record](runs *spill.Runs[R], room, threads int) *Records[R] {
-	return &Records[R]{runs: runs, room: min(room, math.MaxInt32), threads: threads}
+	return &Records[R]{runs: runs, limit: min(room, math.MaxInt32), threads: threads}
 }
 
 // A RecordWriter collects the records of one goroutine.
@@ -41,9 +41,9 @@ func (s *Records[R]) Writer() *RecordWriter[R] { return &RecordWriter[R]{records
 
 // Add adds a record. It fails if a temporary file fails.
 func (w *RecordWriter[R]) Add(r R) error {
-	if len(w.list) == w.records.room {
+	if len(w.list) == w.records.limit {
 		w.sort()
-		if len(w.list) > w.records.room/2 { // few repetitions
+		if len(w.list) > w.records.limit/2 { // few repetitions
 			if err := w.records.runs.Spill(w.list); err != nil {
 				return err
 			}
@@ -52,9 +52,9 @@ func (w *RecordWriter[R]) Add(r R) error {
 	}
 	if len(w.list) == cap(w.list) {
 		// Unlike append, never allocate twice the room.
-		grown := make([]R, len(w.list), min(w.records.room, 2*cap(w.list)+1024))
-		copy(grown, w.list)
-		w.list = grown
+		list := make([]R, len(w.list), min(w.records.limit, 2*cap(w.list)+1024))
+		copy(list, w.list)
+		w.list = list
 	}
 	w.list = append(w.list, r)
 	return nil
@@ -75,27 +75,27 @@ func (w *RecordWriter[R]) Close() {
 // sort sorts the records by the digits of their first word, which is nearly unique, and drops repetitions. It takes a
 // tenth of the time of a comparison sort.
 func (w *RecordWriter[R]) sort() {
-	keys, all := make([]uint64, len(w.list)), uint64(0)
+	keys, total := make([]uint64, len(w.list)), uint64(0)
 	for i := range w.list {
 		keys[i] = spill.Words(&w.list[i])[0]
-		all |= keys[i]
+		total |= keys[i]
 	}
 	// Leading zeros that all keys share would leave most buckets empty.
-	mask := ^uint64(0) >> bits.LeadingZeros64(all)
-	first, places := make([]uint64, len(keys)), make([]uint32, len(keys))
-	Rows(first, places, keys, max(mask, 1), w.records.threads)
+	mask := ^uint64(0) >> bits.LeadingZeros64(total)
+	first, indexes := make([]uint64, len(keys)), make([]uint32, len(keys))
+	Rows(first, indexes, keys, max(mask, 1), w.records.threads)
 	sorted := make([]R, len(w.list), cap(w.list))
 	compare := func(a, b R) int { return slices.Compare(spill.Words(&a)[1:], spill.Words(&b)[1:]) }
-	from := 0 // start of the records with one key
-	for i, place := range places {
-		sorted[i] = w.list[place]
+	start := 0 // start of the records with one key
+	for i, index := range indexes {
+		sorted[i] = w.list[index]
 		if i+1 < len(first) && first[i+1] == first[i] {
 			continue
 		}
-		if equal := sorted[from : i+1]; len(equal) > 1 && !slices.IsSortedFunc(equal, compare) {
+		if equal := sorted[start : i+1]; len(equal) > 1 && !slices.IsSortedFunc(equal, compare) {
 			slices.SortFunc(equal, compare)
 		}
-		from = i + 1
+		start = i + 1
 	}
 	w.list = slices.Compact(sorted)
 }

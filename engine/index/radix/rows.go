@@ -23,25 +23,25 @@ func sortRows[R row](w *worker, keys []uint64, rows []R, low int) error {
 	if n < 2 || low == 0 {
 		return nil
 	}
-	if err := w.room(2 * n); err != nil {
+	if err := w.resize(2 * n); err != nil {
 		return err
 	}
-	place := bits.Len(uint(n - 1))
-	if low+place > 64 {
+	rowBits := bits.Len(uint(n - 1))
+	if low+rowBits > 64 {
 		return splitRows(w, keys, rows, low)
 	}
 	spare, words := w.tmp.Data[:n], w.tmp.Data[n:2*n]
 	equal := keys[0] >> low << low
 	for i, k := range keys {
-		words[i] = (k^equal)<<place | uint64(i)
+		words[i] = (k^equal)<<rowBits | uint64(i)
 	}
-	w.sortTo(words, words, spare, low+place, 0)
-	before := memory.As[R](spare)
-	copy(before, rows)
-	mask := uint64(1)<<place - 1
+	w.sortTo(words, words, spare, low+rowBits, 0)
+	previous := memory.As[R](spare)
+	copy(previous, rows)
+	mask := uint64(1)<<rowBits - 1
 	for i, x := range words {
-		keys[i] = equal | x>>place
-		rows[i] = before[x&mask]
+		keys[i] = equal | x>>rowBits
+		rows[i] = previous[x&mask]
 	}
 	return nil
 }
@@ -55,19 +55,19 @@ func splitRows[R row](w *worker, keys []uint64, rows []R, low int) error {
 	digit := min(rowsSplitDigit, low)
 	shift := low - digit
 	var ends [1 << rowsSplitDigit]uint32
-	place(ends[:1<<digit], keysBefore, uint(shift))
+	setStarts(ends[:1<<digit], keysBefore, uint(shift))
 	for i, k := range keysBefore {
 		d := k >> (shift & 63) & (1<<digit - 1)
 		p := ends[d]
 		keys[p], rows[p] = k, rowsBefore[i]
 		ends[d] = p + 1
 	}
-	from := uint32(0)
-	for _, to := range ends[:1<<digit] {
-		if err := sortRows(w, keys[from:to], rows[from:to], shift); err != nil {
+	start := uint32(0)
+	for _, end := range ends[:1<<digit] {
+		if err := sortRows(w, keys[start:end], rows[start:end], shift); err != nil {
 			return err
 		}
-		from = to
+		start = end
 	}
 	return nil
 }

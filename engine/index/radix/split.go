@@ -37,8 +37,8 @@ func Buckets(ctx context.Context, memory []uint64, in Input, o Options, leading 
 	s := newSorter[uint32](in, o)
 	s.floor = 64 - leading
 	s.emit = f
-	s.room, s.heavy = len(memory), min(s.heavy, len(memory))
-	s.place = func(n int) ([]uint64, []uint32) { return memory[:n], nil }
+	s.bufferLen, s.heavy = len(memory), min(s.heavy, len(memory))
+	s.buffers = func(n int) ([]uint64, []uint32) { return memory[:n], nil }
 	if err := s.run(ctx); err != nil {
 		return err
 	}
@@ -50,31 +50,31 @@ var ErrRoom = errors.New("too many fingerprints share their leading bits to fit 
 
 // fill passes on a bucket that does not fit in memory.
 func (s *sorter[R]) fill(ctx context.Context, iv interval) error {
-	one, filled, failed := *s, 0, error(nil)
-	one.threads = 1
-	keys, _ := s.place(s.room)
-	err := one.keys(ctx, 0, iv, func(some []uint64, _ int) {
-		for _, k := range some {
-			if k < iv.low || k > iv.high || failed != nil {
+	part, n, errEmit := *s, 0, error(nil)
+	part.threads = 1
+	keys, _ := s.buffers(s.bufferLen)
+	err := part.keys(ctx, 0, iv, func(group []uint64, _ int) {
+		for _, k := range group {
+			if k < iv.low || k > iv.high || errEmit != nil {
 				continue
 			}
-			if filled == len(keys) {
-				failed = s.emit(keys, []uint32{uint32(filled)})
+			if n == len(keys) {
+				errEmit = s.emit(keys, []uint32{uint32(n)})
 				slices.Sort(keys)
-				if filled = len(slices.Compact(keys)); failed == nil && filled > len(keys)/2 {
-					failed = ErrRoom
+				if n = len(slices.Compact(keys)); errEmit == nil && n > len(keys)/2 {
+					errEmit = ErrRoom
 				}
 			}
-			if filled < len(keys) {
-				keys[filled] = k
-				filled++
+			if n < len(keys) {
+				keys[n] = k
+				n++
 			}
 		}
 	})
-	if err = cmp.Or(failed, err); err != nil {
+	if err = cmp.Or(errEmit, err); err != nil {
 		return err
 	}
-	return s.emit(keys[:filled], []uint32{uint32(filled)})
+	return s.emit(keys[:n], []uint32{uint32(n)})
 }
 
 // split splits a bucket by the bits from floor to low, and passes on the new buckets.
@@ -83,7 +83,7 @@ func (s *sorter[R]) split(w *worker, keys []uint64, low int) error {
 		w.ends = append(w.ends[:0], uint32(len(keys)))
 		return s.emit(keys, w.ends)
 	}
-	if err := w.room(len(keys)); err != nil {
+	if err := w.resize(len(keys)); err != nil {
 		return err
 	}
 	tmp := w.tmp.Data[:len(keys)]
@@ -99,14 +99,14 @@ func (w *worker) part(dst, src []uint64, base uint32, low, floor, depth int) {
 	shift := low - digit
 	ends := w.counters(depth, digit)
 	partition(dst, src, ends, uint(shift))
-	from := uint32(0)
-	for _, to := range ends {
-		if to-from > largeKeys && shift > floor {
-			w.part(src[from:to], dst[from:to], base+from, shift, floor, depth+1)
-			copy(dst[from:to], src[from:to])
-		} else if to > from {
-			w.ends = append(w.ends, base+to)
+	start := uint32(0)
+	for _, end := range ends {
+		if end-start > largeKeys && shift > floor {
+			w.part(src[start:end], dst[start:end], base+start, shift, floor, depth+1)
+			copy(dst[start:end], src[start:end])
+		} else if end > start {
+			w.ends = append(w.ends, base+end)
 		}
-		from = to
+		start = end
 	}
 }

@@ -21,7 +21,7 @@ import (
 type builder struct {
 	Options
 	sink  *guardedSink
-	rows  radix.Input   // fingerprints of all documents, by row, or by place where sources are merged
+	rows  radix.Input   // fingerprints of all documents, by row, or by position if sources are merged
 	input radix.Input   // the same, in any order and maybe with fewer repetitions
 	merge *mergeSources // nil without sources
 
@@ -72,7 +72,7 @@ func (b *builder) plan() (err error) {
 }
 
 // sorting returns how the keys of table i are sorted.
-func (b *builder) sorting(i int) radix.Options {
+func (b *builder) radixOptions(i int) radix.Options {
 	return radix.Options{Mask: b.Design.Tables[i].Mask, Threads: b.Threads, Room: b.capacity}
 }
 
@@ -112,20 +112,20 @@ func (b *builder) documentsAtOnce(ctx context.Context, w *docWriter) error {
 	}
 	defer rows.Free()
 	keys := b.memory.Data
-	if err := radix.SortRows(ctx, keys, rows.Data, b.rows, b.sorting(0)); err != nil {
+	if err := radix.SortRows(ctx, keys, rows.Data, b.rows, b.radixOptions(0)); err != nil {
 		return err
 	}
 	if b.merge == nil {
 		b.distinct, err = appendDocs(w, keys, rows.Data)
 		return err
 	}
-	var places [docPiece]uint64
-	for at := 0; at < b.docs; at += docPiece {
-		some := rows.Data[at:min(at+docPiece, b.docs)]
-		for i, place := range some {
-			places[i] = uint64(place)
+	var numbers [docPiece]uint64
+	for start := 0; start < b.docs; start += docPiece {
+		part := rows.Data[start:min(start+docPiece, b.docs)]
+		for i, row := range part {
+			numbers[i] = uint64(row)
 		}
-		if err := b.takeRows(w, keys[at:at+len(some)], places[:len(some)]); err != nil {
+		if err := b.takeRows(w, keys[start:start+len(part)], numbers[:len(part)]); err != nil {
 			return err
 		}
 	}
@@ -134,7 +134,7 @@ func (b *builder) documentsAtOnce(ctx context.Context, w *docWriter) error {
 
 // documentsInRanges sorts as many documents at a time as fit in memory.
 func (b *builder) documentsInRanges(ctx context.Context, w *docWriter) error {
-	o := b.sorting(0)
+	o := b.radixOptions(0)
 	o.Room = max(b.pairs, roomMin) // the input may have more documents than the segment
 	return radix.WalkRows(ctx, b.rows, o, func(keys, rows []uint64) error { return b.takeRows(w, keys, rows) })
 }
@@ -165,15 +165,15 @@ func (b *builder) takeRows(w *docWriter, keys, rows []uint64) (err error) {
 // memory. It stores them at the end of the memory.
 func (b *builder) keepFewer() {
 	if b.memory != nil && 2*b.distinct <= b.docs {
-		fewer := b.memory.Data[b.docs-b.distinct:]
-		asm.Unpermute(fewer, b.memory.Data[:b.distinct], b.Design.Tables[0].Mask)
-		b.input = radix.Chunks{fewer}
+		tail := b.memory.Data[b.docs-b.distinct:]
+		asm.Unpermute(tail, b.memory.Data[:b.distinct], b.Design.Tables[0].Mask)
+		b.input = radix.Chunks{tail}
 	}
 }
 
 // fingerprints keeps the distinct keys of table 0 as [builder.documents] does, and no documents.
 func (b *builder) fingerprints(ctx context.Context) error {
-	keys, err := b.sorted(ctx, 0)
+	keys, err := b.sortTable(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (b *builder) planar(ctx context.Context, i int) error {
 	if i == 0 {
 		err = b.packSorted(ctx, p)
 	} else {
-		_, err = radix.Distinct(ctx, b.memory.Data[:b.input.Len()], b.input, b.sorting(i), func(k radix.Bucket) error {
+		_, err = radix.Distinct(ctx, b.memory.Data[:b.input.Len()], b.input, b.radixOptions(i), func(k radix.Bucket) error {
 			p.Pack(uint64(k.Rank), k.Keys, k.Room)
 			return nil
 		})
@@ -227,12 +227,12 @@ func (b *builder) packSorted(ctx context.Context, p *table.PlanarBuilder) error 
 		group.Go(func() error {
 			piece := make([]uint64, pieceKeys)
 			for {
-				at := int(next.Add(pieceKeys)) - pieceKeys
-				if at >= len(keys) || ctx.Err() != nil {
+				start := int(next.Add(pieceKeys)) - pieceKeys
+				if start >= len(keys) || ctx.Err() != nil {
 					return ctx.Err()
 				}
-				room := keys[at:min(at+pieceKeys, len(keys))]
-				p.Pack(uint64(at), piece[:copy(piece, room)], room)
+				part := keys[start:min(start+pieceKeys, len(keys))]
+				p.Pack(uint64(start), piece[:copy(piece, part)], part)
 			}
 		})
 	}
@@ -243,7 +243,7 @@ func (b *builder) packSorted(ctx context.Context, p *table.PlanarBuilder) error 
 func (b *builder) keys(ctx context.Context, i int) ([]uint64, error) {
 	switch {
 	case i > 0:
-		return b.sorted(ctx, i)
+		return b.sortTable(ctx, i)
 	case b.spilled != nil:
 		return b.spilled.Map()
 	}
@@ -251,8 +251,8 @@ func (b *builder) keys(ctx context.Context, i int) ([]uint64, error) {
 }
 
 // sorted sorts the distinct keys of table i.
-func (b *builder) sorted(ctx context.Context, i int) ([]uint64, error) {
-	o := b.sorting(i)
+func (b *builder) sortTable(ctx context.Context, i int) ([]uint64, error) {
+	o := b.radixOptions(i)
 	if b.spilled != nil {
 		if err := b.spilled.Rewind(); err != nil {
 			return nil, err

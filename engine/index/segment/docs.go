@@ -56,10 +56,10 @@ func (w *docWriter) close() { w.firsts.Free() }
 // appendDocs writes the rows of documents whose keys ascend. It moves the new keys to the front of keys and returns
 // their number.
 func appendDocs[T uint32 | uint64](w *docWriter, keys []uint64, rows []T) (distinct int, err error) {
-	for at := 0; at < len(keys); at += docPiece {
-		end := min(at+docPiece, len(keys))
-		distinct += w.mark(keys[distinct:], keys[at:end])
-		if succinct.AppendArray(w.ordinals, rows[at:end]); len(w.ordinals.Words) >= docWords {
+	for start := 0; start < len(keys); start += docPiece {
+		end := min(start+docPiece, len(keys))
+		distinct += w.mark(keys[distinct:], keys[start:end])
+		if succinct.AppendArray(w.ordinals, rows[start:end]); len(w.ordinals.Words) >= docWords {
 			if err := w.flush(); err != nil {
 				return distinct, err
 			}
@@ -71,15 +71,15 @@ func appendDocs[T uint32 | uint64](w *docWriter, keys []uint64, rows []T) (disti
 // mark marks the documents that are the first of their keys. It moves those keys to dst and returns their number. dst
 // may be the memory of keys, or memory before it.
 func (w *docWriter) mark(dst, keys []uint64) (distinct int) {
-	before, docs, bits := w.lastKey, w.docs, uint64(0)
+	previous, docs, bits := w.lastKey, w.docs, uint64(0)
 	for _, key := range keys {
 		first := uint64(0)
-		if key != before || docs == 0 {
+		if key != previous || docs == 0 {
 			first = 1
 		}
 		dst[distinct] = key
 		distinct += int(first)
-		before = key
+		previous = key
 		bits |= first << (docs % 64)
 		if docs++; docs%64 == 0 {
 			w.firsts.Data[docs/64-1] |= bits
@@ -89,7 +89,7 @@ func (w *docWriter) mark(dst, keys []uint64) (distinct int) {
 	if docs%64 > 0 {
 		w.firsts.Data[docs/64] |= bits
 	}
-	w.lastKey, w.docs = before, docs
+	w.lastKey, w.docs = previous, docs
 	return distinct
 }
 
@@ -144,21 +144,21 @@ func openDocs(source store.Source, docs, fingerprints uint64) (x docList, err er
 }
 
 // corrupt returns an error about ordinal i, or about the fingerprints of the ordinals.
-func (x *docList) corrupt(i uint64, why string, args ...any) error {
-	return x.section.Corrupt(i*uint64(x.ordinals.Width)/8, why, args...)
+func (x *docList) corrupt(i uint64, reason string, args ...any) error {
+	return x.section.Corrupt(i*uint64(x.ordinals.Width)/8, reason, args...)
 }
 
 // prefetch requests the cache lines that [docList.rangeOf] reads for these ranks, and the lines of their
 // ordinals. It overwrites room, which must have the length of ranks.
-func (x *docList) prefetch(ranks, room []uint64) {
-	copy(room, ranks)
+func (x *docList) prefetch(ranks, scratch []uint64) {
+	copy(scratch, ranks)
 	if x.firsts != nil {
-		x.firsts.Prefetch(ranks, room)
+		x.firsts.Prefetch(ranks, scratch)
 		for i, rank := range ranks {
-			room[i], _ = x.firsts.Select(rank)
+			scratch[i], _ = x.firsts.Select(rank)
 		}
 	}
-	x.ordinals.Prefetch(room)
+	x.ordinals.Prefetch(scratch)
 }
 
 // A docCursor returns the ordinals of one fingerprint after the other, in the order of their ranks.
@@ -205,14 +205,14 @@ func (c *docCursor) next(rank uint64) (Range, error) {
 // rangeOf returns the range of the ordinals of a rank. The error wraps [store.ErrCorrupt] if the
 // file is corrupt or has no such rank.
 func (x *docList) rangeOf(rank uint64) (Range, error) {
-	at, ok := rank, true
+	i, ok := rank, true
 	if x.firsts != nil {
-		at, ok = x.firsts.Select(rank)
+		i, ok = x.firsts.Select(rank)
 	}
 	if !ok {
-		at = x.docs
+		i = x.docs
 	}
-	return x.rangeAt(at, rank)
+	return x.rangeAt(i, rank)
 }
 
 // rangeAt returns the range of the ordinals of a rank that begins with the given ordinal.

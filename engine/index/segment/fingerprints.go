@@ -20,19 +20,19 @@ func (s *Segment) ReadFingerprints(ctx context.Context, fingerprints []uint64, f
 	defer store.CatchFault(&err)()
 	missing := NewRowSet(uint64(len(fingerprints)))
 	r := sourceReader{Segment: s}
-	err = r.walkDocs(0, 1, 1, func(found []uint64, place int) error {
-		if uint64(place+len(found)) > s.meta.Documents {
+	err = r.walkDocs(0, 1, 1, func(dst []uint64, rank int) error {
+		if uint64(rank+len(dst)) > s.meta.Documents {
 			return s.docs.corrupt(0, "more than %d documents of all fingerprints", s.meta.Documents)
 		}
-		for i, p := range found {
-			at := uint64(place + i)
-			row, err := s.row(at)
+		for i, p := range dst {
+			rank := uint64(rank + i)
+			row, err := s.row(rank)
 			if err != nil {
 				return err
 			}
-			if to := row - first; to < uint64(len(fingerprints)) {
-				fingerprints[to] = p
-				missing.Drop(to)
+			if end := row - first; end < uint64(len(fingerprints)) {
+				fingerprints[end] = p
+				missing.Drop(end)
 			}
 		}
 		return ctx.Err()

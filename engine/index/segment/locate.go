@@ -32,49 +32,49 @@ func (s *Segment) Locate(ranges []Range, fingerprints []uint64, c *Scratch) (err
 	if s.meta.Fingerprints == 0 || s.meta.NoDocs {
 		return nil
 	}
-	keys, places := s.sorted(fingerprints, c)
+	keys, indexes := s.sorted(fingerprints, c)
 	if uint64(len(keys)) > s.meta.Fingerprints/locateShare {
-		return s.locateAll(ranges, keys, places)
+		return s.locateAll(ranges, keys, indexes)
 	}
-	var there, ranks, room [locateAtOnce]uint64
+	var buffer, ranks, scratch [locateAtOnce]uint64
 	for len(keys) > 0 {
 		n := min(len(keys), locateAtOnce)
 		if err := table.Ranks(ranks[:n], s.tables[0], keys[:n], &c.Scratch); err != nil {
 			return err
 		}
-		found := slices.DeleteFunc(append(there[:0], ranks[:n]...), func(r uint64) bool { return r == table.NoRank })
-		s.docs.prefetch(found, room[:])
-		for i, place := range places[:n] {
+		found := slices.DeleteFunc(append(buffer[:0], ranks[:n]...), func(r uint64) bool { return r == table.NoRank })
+		s.docs.prefetch(found, scratch[:])
+		for i, index := range indexes[:n] {
 			if ranks[i] == table.NoRank {
 				continue
 			}
-			if ranges[place], err = s.docs.rangeOf(ranks[i]); err != nil {
+			if ranges[index], err = s.docs.rangeOf(ranks[i]); err != nil {
 				return err
 			}
 		}
-		keys, places = keys[n:], places[n:]
+		keys, indexes = keys[n:], indexes[n:]
 	}
 	return nil
 }
 
 // locateAll is Locate of many sorted fingerprints, by one pass over table 0.
-func (s *Segment) locateAll(ranges []Range, sorted []uint64, places []uint32) (err error) {
-	at := 0
-	walked := s.tables[0].WalkPart(0, 1, 1, func(rank uint64, keys []uint64) bool {
+func (s *Segment) locateAll(ranges []Range, sorted []uint64, indexes []uint32) (err error) {
+	i := 0
+	errWalk := s.tables[0].WalkPart(0, 1, 1, func(rank uint64, keys []uint64) bool {
 		for _, key := range keys {
-			for at < len(sorted) && sorted[at] < key {
-				at++
+			for i < len(sorted) && sorted[i] < key {
+				i++
 			}
-			for ; at < len(sorted) && sorted[at] == key; at++ {
-				if ranges[places[at]], err = s.docs.rangeOf(rank); err != nil {
+			for ; i < len(sorted) && sorted[i] == key; i++ {
+				if ranges[indexes[i]], err = s.docs.rangeOf(rank); err != nil {
 					return false
 				}
 			}
 			rank++
 		}
-		return at < len(sorted)
+		return i < len(sorted)
 	})
-	return cmp.Or(err, walked)
+	return cmp.Or(err, errWalk)
 }
 
 const (
@@ -89,24 +89,24 @@ const (
 const radixSortMin = 1 << 12
 
 // sorted returns the fingerprints permuted for table 0, in ascending order, and the index of each in the argument.
-func (s *Segment) sorted(fingerprints []uint64, c *Scratch) (keys []uint64, places []uint32) {
+func (s *Segment) sorted(fingerprints []uint64, c *Scratch) (keys []uint64, indexes []uint32) {
 	n := len(fingerprints)
-	c.keys, c.places = slices.Grow(c.keys[:0], n)[:n], slices.Grow(c.places[:0], n)[:n]
+	c.keys, c.indexes = slices.Grow(c.keys[:0], n)[:n], slices.Grow(c.indexes[:0], n)[:n]
 	mask := s.perms[0].Mask()
 	if n >= radixSortMin {
-		radix.Rows(c.keys, c.places, fingerprints, mask, 1)
-		return c.keys, c.places
+		radix.Rows(c.keys, c.indexes, fingerprints, mask, 1)
+		return c.keys, c.indexes
 	}
 	c.ranks = slices.Grow(c.ranks[:0], n)[:n]
 	asm.Permute(c.ranks, fingerprints, mask)
-	for i := range c.places {
-		c.places[i] = uint32(i)
+	for i := range c.indexes {
+		c.indexes[i] = uint32(i)
 	}
-	slices.SortFunc(c.places, func(a, b uint32) int { return cmp.Compare(c.ranks[a], c.ranks[b]) })
-	for i, place := range c.places {
-		c.keys[i] = c.ranks[place]
+	slices.SortFunc(c.indexes, func(a, b uint32) int { return cmp.Compare(c.ranks[a], c.ranks[b]) })
+	for i, index := range c.indexes {
+		c.keys[i] = c.ranks[index]
 	}
-	return c.keys, c.places
+	return c.keys, c.indexes
 }
 
 // AppendDocs appends the rows of the first limit documents of a range, in ascending order. The caller catches faults of
@@ -124,11 +124,11 @@ func (s *Segment) AppendDocs(dst []uint64, r Range, limit int) ([]uint64, error)
 
 // HasDoc reports whether a range contains the document of a row, by a binary search. The caller catches faults of the
 // file.
-func (s *Segment) HasDoc(r Range, row uint64) (has bool, err error) {
-	_, has = sort.Find(int(r.Len()), func(i int) int {
-		doc, failed := s.row(r.start + uint64(i))
-		err = cmp.Or(err, failed)
+func (s *Segment) HasDoc(r Range, row uint64) (ok bool, err error) {
+	_, ok = sort.Find(int(r.Len()), func(i int) int {
+		doc, errRow := s.row(r.start + uint64(i))
+		err = cmp.Or(err, errRow)
 		return cmp.Compare(row, doc)
 	})
-	return has, err
+	return ok, err
 }

@@ -23,24 +23,24 @@ func SourceBytes(docs uint64) uint64 { return docs/4 + docs/64 + 64 }
 // mergeSources reads segments as the input of a sort, whatever designs they have. Its only memory are bits:
 //
 //	table 0 of each source, walked ---> fingerprints ------------------------> keys of a table
-//	                               `--> fingerprints, each with its places --> sorted --> rows
+//	                               `--> fingerprints with their positions  --> sorted --> rows
 //
-// A place is a position in the concatenated lists of ordinals of all sources. So documents with the same fingerprint
-// keep the order of their rows. The row of a place is looked up after sorting: if a source has the same table 0, its
+// A position is an index in the concatenated lists of ordinals of all sources. So documents with the same fingerprint
+// keep the order of their rows. The row of a position is looked up after sorting: if a source has the same table 0, its
 // ordinals are then read in order.
 type mergeSources struct {
-	sources []*sourceReader
-	places  uint64
-	keys    int // number of fingerprints with documents to copy
+	sources   []*sourceReader
+	positions uint64
+	keys      int // number of fingerprints with documents to copy
 }
 
 // A sourceReader reads one source.
 type sourceReader struct {
 	*Segment
-	rows  rowRanks // rows to copy; without a set, all rows
-	live  []uint64 // one bit per rank: the fingerprint has documents to copy; nil means all have
-	place uint64   // place of its first document
-	row   uint64   // row of its first document in the new segment
+	rows     rowRanks // rows to copy; without a set, all rows
+	live     []uint64 // one bit per rank: the fingerprint has documents to copy; nil means all have
+	position uint64   // position of its first document
+	row      uint64   // row of its first document in the new segment
 }
 
 // newMergeSources returns a reader of the sources. It returns [ErrNoDocs], or the error of a corrupt source.
@@ -52,7 +52,7 @@ func newMergeSources(sources []Source) (*mergeSources, error) {
 		if !s.Segment.KeepsDocs() {
 			return nil, ErrNoDocs
 		}
-		r := &sourceReader{Segment: s.Segment, place: m.places, row: row}
+		r := &sourceReader{Segment: s.Segment, position: m.positions, row: row}
 		keys := int(s.Segment.Fingerprints())
 		if s.Rows != nil && s.Rows.Len() < s.Segment.Documents() {
 			r.rows = rank(s.Rows)
@@ -63,7 +63,7 @@ func newMergeSources(sources []Source) (*mergeSources, error) {
 		}
 		m.sources = append(m.sources, r)
 		m.keys += keys
-		m.places += s.Segment.Documents()
+		m.positions += s.Segment.Documents()
 		row += s.Len()
 	}
 	return m, nil
@@ -89,17 +89,17 @@ func (r *sourceReader) findLive() (n int, err error) {
 	return n, err
 }
 
-// read calls f for the part of the places of each source that belongs to the given part of all places: it has the
+// read calls f for the positions of each source that belong to the given part of all positions: it has the
 // documents from start/total to end/total of the source.
 func (m *mergeSources) read(part, parts int, f func(r *sourceReader, start, end, total uint64) error) error {
-	begin, end := m.places*uint64(part)/uint64(parts), m.places*uint64(part+1)/uint64(parts)
+	begin, end := m.positions*uint64(part)/uint64(parts), m.positions*uint64(part+1)/uint64(parts)
 	for _, r := range m.sources {
 		n := r.meta.Documents
-		from, to := max(begin, r.place), min(end, r.place+n)
-		if from >= to {
+		start, stop := max(begin, r.position), min(end, r.position+n)
+		if start >= stop {
 			continue
 		}
-		if err := f(r, from-r.place, to-r.place, n); err != nil {
+		if err := f(r, start-r.position, stop-r.position, n); err != nil {
 			return err
 		}
 	}
@@ -137,39 +137,41 @@ func (r *sourceReader) onlyLive(rank uint64, fingerprints []uint64) []uint64 {
 	n := 0
 	for i, p := range fingerprints {
 		fingerprints[n] = p
-		at := rank + uint64(i)
-		n += int(r.live[at/64] >> (at % 64) & 1)
+		position := rank + uint64(i)
+		n += int(r.live[position/64] >> (position % 64) & 1)
 	}
 	return fingerprints[:n]
 }
 
-// mergedDocs is an input of the fingerprints of all documents of all sources, in the order of their places.
+// mergedDocs is an input of the fingerprints of all documents of all sources, in the order of their positions.
 type mergedDocs struct{ *mergeSources }
 
-func (m mergedDocs) Len() int { return int(m.places) }
+func (m mergedDocs) Len() int { return int(m.positions) }
 
-func (m mergedDocs) Read(part, parts int, f func(fingerprints []uint64, place int) error) error {
+func (m mergedDocs) Read(part, parts int, f func(fingerprints []uint64, row int) error) error {
 	return m.read(part, parts, func(r *sourceReader, start, end, total uint64) error { return r.walkDocs(start, end, total, f) })
 }
 
 // ReadWithin omits fingerprints that are not from low to high, if the first table of their source has that mask.
-func (m mergedDocs) ReadWithin(mask, low, high uint64, f func(fingerprints []uint64, place int) error) error {
+func (m mergedDocs) ReadWithin(mask, low, high uint64, f func(fingerprints []uint64, row int) error) error {
 	for _, r := range m.sources {
-		from, to, of := uint64(0), uint64(1), uint64(1)
+		start, end, total := uint64(0), uint64(1), uint64(1)
 		if r.perms[0].Mask() == mask {
-			from, to, of = r.tables[0].PartWith(low, high)
+			start, end, total = r.tables[0].PartWith(low, high)
 		}
-		if err := r.walkDocs(from, to, of, f); err != nil {
+		if err := r.walkDocs(start, end, total, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// walkDocs calls f with the fingerprint of each document in a part of table 0, and the place of the first one.
-func (r *sourceReader) walkDocs(start, end, total uint64, f func(fingerprints []uint64, place int) error) error {
+// walkDocs calls f with the fingerprint of each document in a part of table 0, and the position of the first one.
+func (r *sourceReader) walkDocs(start, end, total uint64, f func(fingerprints []uint64, row int) error) error {
 	if r.docs.firsts == nil {
-		return r.walk(start, end, total, func(rank uint64, fingerprints []uint64) error { return f(fingerprints, int(r.place+rank)) })
+		return r.walk(start, end, total, func(rank uint64, fingerprints []uint64) error {
+			return f(fingerprints, int(r.position+rank))
+		})
 	}
 	repeat := repeater{r: r, f: f}
 	if err := r.walk(start, end, total, repeat.each); err != nil || repeat.cursor.list == nil {
@@ -181,7 +183,7 @@ func (r *sourceReader) walkDocs(start, end, total uint64, f func(fingerprints []
 // A repeater repeats each fingerprint once per document.
 type repeater struct {
 	r      *sourceReader
-	f      func(fingerprints []uint64, place int) error
+	f      func(fingerprints []uint64, position int) error
 	cursor docCursor // position at the next fingerprint; its list is nil before the first one
 	rank   uint64    // rank of the next fingerprint
 	buffer [1024]uint64
@@ -193,7 +195,7 @@ func (e *repeater) each(rank uint64, fingerprints []uint64) error {
 	if c.list == nil {
 		*c = e.r.docs.cursor(rank)
 	}
-	out, place := e.buffer[:0], e.r.place+c.ordinal
+	out, row := e.buffer[:0], e.r.position+c.ordinal
 	for i, p := range fingerprints {
 		r, err := c.next(rank + uint64(i))
 		if err != nil {
@@ -201,17 +203,17 @@ func (e *repeater) each(rank uint64, fingerprints []uint64) error {
 		}
 		for ; r.start < r.end; r.start++ {
 			if len(out) == cap(out) {
-				if err := e.f(out, int(place)); err != nil {
+				if err := e.f(out, int(row)); err != nil {
 					return err
 				}
-				place += uint64(len(out))
+				row += uint64(len(out))
 				out = out[:0]
 			}
 			out = append(out, p)
 		}
 	}
 	e.rank = rank + uint64(len(fingerprints))
-	return e.f(out, int(place))
+	return e.f(out, int(row))
 }
 
 // miss returns the error for sources with too few documents.
@@ -220,17 +222,17 @@ func (m *mergeSources) miss(docs int) error {
 		docs)
 }
 
-// toRows replaces places by rows of the new segment. It moves the documents to copy to the front, with their keys, and
-// returns their number, which may be at most limit.
-func (m *mergeSources) toRows(keys, places []uint64, limit int) (n int, err error) {
-	for j, place := range places {
+// toRows replaces positions by rows of the new segment. It moves the documents to copy to the front, with their keys,
+// and returns their number, which may be at most limit.
+func (m *mergeSources) toRows(keys, positions []uint64, limit int) (n int, err error) {
+	for j, position := range positions {
 		i := 0
-		for i+1 < len(m.sources) && m.sources[i+1].place <= place {
+		for i+1 < len(m.sources) && m.sources[i+1].position <= position {
 			i++
 		}
 		r := m.sources[i]
-		at := place - r.place
-		doc, err := r.Segment.row(at)
+		row := position - r.position
+		doc, err := r.Segment.row(row)
 		if err != nil {
 			return 0, err
 		}
@@ -241,10 +243,10 @@ func (m *mergeSources) toRows(keys, places []uint64, limit int) (n int, err erro
 			doc = r.rows.rankOf(doc)
 		}
 		if n == limit {
-			return 0, r.docs.corrupt(at,
+			return 0, r.docs.corrupt(row,
 				"of this segment, or another that it is merged with, there are more documents than it says")
 		}
-		keys[n], places[n] = keys[j], r.row+doc
+		keys[n], positions[n] = keys[j], r.row+doc
 		n++
 	}
 	return n, nil

@@ -71,23 +71,23 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 	if docs > 1<<48 {
 		return Plan{}, fmt.Errorf("%d documents: a segment has at most %d", docs, uint64(1<<48))
 	}
-	small, left := smallBytes(docs, o), o.Budget.Left()
-	least := min(docs, roomMin)
-	rooms := func(bytes, size uint64) int { return int(max(min(bytes/size, docs), least)) }
+	smallest, free := smallBytes(docs, o), o.Budget.Left()
+	minimum := min(docs, roomMin)
+	sizes := func(bytes, size uint64) int { return int(max(min(bytes/size, docs), minimum)) }
 
 	// With enough memory, the fastest method.
-	if best := NeedBytes(docs, o); left >= best && (o.MemoryTarget == 0 || o.MemoryTarget >= best) {
-		return Plan{Bytes: best, pairs: rooms(pairBytes*docs/rangesBest, pairBytes), keys: int(docs)}, nil
+	if fullBytes := NeedBytes(docs, o); free >= fullBytes && (o.MemoryTarget == 0 || o.MemoryTarget >= fullBytes) {
+		return Plan{Bytes: fullBytes, pairs: sizes(pairBytes*docs/rangesBest, pairBytes), keys: int(docs)}, nil
 	}
-	most := left - left/16
-	if 0 < o.MemoryTarget && o.MemoryTarget <= left {
-		left, most = o.MemoryTarget, o.MemoryTarget
+	limit := free - free/16
+	if 0 < o.MemoryTarget && o.MemoryTarget <= free {
+		free, limit = o.MemoryTarget, o.MemoryTarget
 	}
 	// With less, all keys in memory and smaller ranges of pairs.
-	inMemory := small + keyBytes*docs + packingBytes(docs)
-	if left >= inMemory {
-		bytes := max(most, inMemory)
-		pairs := rooms(bytes-small-keyBytes*docs, pairBytes)
+	inMemory := smallest + keyBytes*docs + packingBytes(docs)
+	if free >= inMemory {
+		bytes := max(limit, inMemory)
+		pairs := sizes(bytes-smallest-keyBytes*docs, pairBytes)
 		if o.TempDir == "" || uint64(pairs)*rangesFew >= docs {
 			return Plan{Bytes: bytes, pairs: pairs, keys: int(docs)}, nil
 		}
@@ -96,13 +96,13 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 		return Plan{}, o.Budget.Check(task(docs), inMemory)
 	}
 	// With still less, the keys in a temporary file.
-	external := small + packingBytes(docs)
-	if left < external {
+	external := smallest + packingBytes(docs)
+	if free < external {
 		return Plan{}, o.Budget.Check(task(docs), external)
 	}
-	bytes := max(most, external)
-	return Plan{Bytes: bytes, External: true, pairs: rooms(bytes-small, pairBytes),
-		keys: rooms(bytes-small, keyBytes)}, nil
+	bytes := max(limit, external)
+	return Plan{Bytes: bytes, External: true, pairs: sizes(bytes-smallest, pairBytes),
+		keys: sizes(bytes-smallest, keyBytes)}, nil
 }
 
 // task describes the work in messages.

@@ -49,11 +49,11 @@ func (s *RowSet) Runs(row, end uint64, yield func(row, n uint64) bool) {
 		if row = s.next(row, end, 0); row == end {
 			return
 		}
-		past := s.next(row, end, ^uint64(0))
-		if !yield(row, past-row) {
+		stop := s.next(row, end, ^uint64(0))
+		if !yield(row, stop-row) {
 			return
 		}
-		row = past
+		row = stop
 	}
 }
 
@@ -80,12 +80,12 @@ const rankedWords = 8
 // rank counts the rows of a set.
 func rank(s *RowSet) rowRanks {
 	r := rowRanks{RowSet: s}
-	seen := uint64(0)
+	count := uint64(0)
 	for i, w := range s.words {
 		if i%rankedWords == 0 {
-			r.counts = append(r.counts, seen)
+			r.counts = append(r.counts, count)
 		}
-		seen += uint64(bits.OnesCount64(w))
+		count += uint64(bits.OnesCount64(w))
 	}
 	return r
 }

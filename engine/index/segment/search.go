@@ -24,7 +24,7 @@ type Scratch struct {
 	matches  []table.Match
 	sources  []source // origin of each table in a search of several segments
 	keys     []uint64 // keys that Locate looks up
-	places   []uint32 // index of each key in the argument of Locate
+	indexes  []uint32 // index of each key in the argument of Locate
 	ranks    []uint64
 }
 
@@ -32,7 +32,7 @@ type Scratch struct {
 // segment within distance k of it, once. k must be at most the design's.
 // Matches are in no order.
 func (s *Segment) Search(dst []Match, queries []uint64, k int, c *Scratch) ([]Match, error) {
-	return s.SearchTables(dst, s.every, queries, k, c)
+	return s.SearchTables(dst, s.numbers, queries, k, c)
 }
 
 // SearchTables is like [Segment.Search] for some of the tables, given by ascending numbers. Calls whose lists together
@@ -50,13 +50,13 @@ func (s *Segment) SearchTables(dst []Match, tables []int, queries []uint64, k in
 		return s.scan(dst, p, tables, queries, k, c)
 	}
 	// Permute the queries for each table, and search all tables together.
-	room := c.room(len(queries) * len(tables))
+	buffer := c.buffer(len(queries) * len(tables))
 	c.tables, c.searches = c.tables[:0], c.searches[:0]
 	for i, number := range tables {
-		own := room[i*len(queries) : (i+1)*len(queries)]
-		asm.Permute(own, queries, s.perms[number].Mask())
+		part := buffer[i*len(queries) : (i+1)*len(queries)]
+		asm.Permute(part, queries, s.perms[number].Mask())
 		c.tables, c.searches = append(c.tables, s.tables[number]), append(c.searches, p.search[number])
-		c.searches[i].Queries = own
+		c.searches[i].Queries = part
 	}
 	if c.matches, err = table.SearchAll(c.matches[:0], c.tables, c.searches, &c.Scratch); err != nil {
 		return dst, err
@@ -81,7 +81,7 @@ func (s *Segment) checkDistance(k int) error {
 }
 
 // room returns room for n permuted queries.
-func (c *Scratch) room(n int) []uint64 {
+func (c *Scratch) buffer(n int) []uint64 {
 	c.queries = slices.Grow(c.queries[:0], n)[:n]
 	return c.queries
 }
@@ -91,15 +91,15 @@ func (c *Scratch) room(n int) []uint64 {
 func (s *Segment) scan(dst []Match, p *searchPlan, tables []int, queries []uint64, k int, c *Scratch) (_ []Match,
 	err error) {
 	perm := &s.perms[tables[0]]
-	own := c.room(len(queries))
-	asm.Permute(own, queries, perm.Mask())
-	if c.matches, err = table.Scan(c.matches[:0], s.tables[tables[0]], own, k, &c.Scratch); err != nil {
+	part := c.buffer(len(queries))
+	asm.Permute(part, queries, perm.Mask())
+	if c.matches, err = table.Scan(c.matches[:0], s.tables[tables[0]], part, k, &c.Scratch); err != nil {
 		return dst, err
 	}
-	every := len(tables) == len(s.tables)
+	complete := len(tables) == len(s.tables)
 	for _, m := range c.matches {
-		diff := perm.Invert(m.Key ^ own[m.Query])
-		if every || slices.Contains(tables, p.design.First(diff)) {
+		diff := perm.Invert(m.Key ^ part[m.Query])
+		if complete || slices.Contains(tables, p.design.First(diff)) {
 			dst = append(dst, Match{m.Query, queries[m.Query] ^ diff})
 		}
 	}

@@ -33,7 +33,7 @@ func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch,
 	for _, s := range segments {
 		need += len(queries) * len(s.tables)
 	}
-	room := c.room(need)
+	buffer := c.buffer(need)
 	for i, s := range segments {
 		if err := s.checkDistance(k); err != nil {
 			return fmt.Errorf("segment %d: %w", i, err)
@@ -43,14 +43,14 @@ func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch,
 		}
 		p := s.searchPlan(k)
 		for number, t := range s.tables {
-			own := c.permuted(number, &s.perms[number])
-			if own == nil {
-				own = room[:len(queries):len(queries)]
-				room = room[len(queries):]
-				asm.Permute(own, queries, s.perms[number].Mask())
+			permuted := c.permuted(number, &s.perms[number])
+			if permuted == nil {
+				permuted = buffer[:len(queries):len(queries)]
+				buffer = buffer[len(queries):]
+				asm.Permute(permuted, queries, s.perms[number].Mask())
 			}
 			c.tables, c.searches = append(c.tables, t), append(c.searches, p.search[number])
-			c.searches[len(c.searches)-1].Queries = own
+			c.searches[len(c.searches)-1].Queries = permuted
 			c.sources = append(c.sources, source{i, number, s.perms[number].Mask(), p})
 		}
 	}
@@ -63,10 +63,10 @@ func SearchEach(segments []*Segment, queries []uint64, k int, c *Scratch,
 	}
 	// Pass on each match once: for the first table of its segment that finds it.
 	for _, m := range c.matches {
-		from := &c.sources[m.Table]
-		diff := segments[from.segment].perms[from.table].Invert(m.Key ^ c.searches[m.Table].Queries[m.Query])
-		if from.plan.design.First(diff) == from.table {
-			yield(from.segment, Match{m.Query, queries[m.Query] ^ diff})
+		source := &c.sources[m.Table]
+		diff := segments[source.segment].perms[source.table].Invert(m.Key ^ c.searches[m.Table].Queries[m.Query])
+		if source.plan.design.First(diff) == source.table {
+			yield(source.segment, Match{m.Query, queries[m.Query] ^ diff})
 		}
 	}
 	return nil
@@ -89,5 +89,5 @@ func (s *Segment) SearchesEach(queries, k int) bool {
 	if queries > searchEachMax || k < 0 || k > s.meta.Design.K || s.meta.Fingerprints == 0 {
 		return false
 	}
-	return !s.searchPlan(k).scans(s, s.every, queries)
+	return !s.searchPlan(k).scans(s, s.numbers, queries)
 }

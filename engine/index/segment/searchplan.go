@@ -51,10 +51,10 @@ func (s *Segment) searchPlan(k int) *searchPlan {
 
 // scans reports whether comparing the queries with all keys of one table is faster than probing all of these tables.
 func (p *searchPlan) scans(s *Segment, tables []int, queries int) bool {
-	each := 0.0
+	cost := 0.0
 	for _, i := range tables {
-		each += p.ns[i]
+		cost += p.ns[i]
 	}
-	return each > table.ScanFromNS && float64(queries)*each > table.ScanNS(s.meta.Layout, float64(s.meta.Fingerprints),
+	return cost > table.ScanFromNS && float64(queries)*cost > table.ScanNS(s.meta.Layout, float64(s.meta.Fingerprints),
 		queries)
 }

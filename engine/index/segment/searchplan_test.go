@@ -37,13 +37,13 @@ func TestConsecutiveAreScanned(t *testing.T) {
 	for _, name := range []string{"one", "halves", "thirds"} {
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			s := inMemory(t, consecutive, Options{Design: named(t, name, k), Table: table.Options{Layout: layout}})
-			if !s.searchPlan(k).scans(s, s.every, 1) {
+			if !s.searchPlan(k).scans(s, s.numbers, 1) {
 				t.Errorf("%s, %s: a query of consecutive numbers makes probes of %.0f ns, a scan takes %.0f", name, layout,
 					s.searchPlan(k).ns, table.ScanNS(layout, n, 1))
 			}
 		}
 	}
-	if s := inMemory(t, sets.Uniform(n, 3), Options{Design: named(t, "halves", 3)}); s.searchPlan(3).scans(s, s.every, 1) {
+	if s := inMemory(t, sets.Uniform(n, 3), Options{Design: named(t, "halves", 3)}); s.searchPlan(3).scans(s, s.numbers, 1) {
 		t.Error("uniform fingerprints are scanned")
 	}
 }
@@ -105,7 +105,7 @@ func TestEveryDesign(t *testing.T) {
 					var got []Match
 					for from := 0; from < len(queries); from += at {
 						part := queries[from:min(from+at, len(queries))]
-						if !s.searchPlan(k).scans(s, s.every, len(part)) {
+						if !s.searchPlan(k).scans(s, s.numbers, len(part)) {
 							probed++
 						}
 						found, err := s.Search(nil, part, k, &c)

@@ -11,14 +11,14 @@ import (
 
 // A Segment is an open segment. It may be used from many goroutines, each with its own [Scratch].
 type Segment struct {
-	head   store.Section
-	meta   meta
-	tables []table.Table
-	every  []int // numbers of all tables
-	perms  []permute.Permutation
-	plans  []atomic.Pointer[searchPlan] // plan for each distance k
-	docs   docList
-	ids    *idlist.List // nil when documents have none
+	head    store.Section
+	meta    meta
+	tables  []table.Table
+	numbers []int // numbers of all tables
+	perms   []permute.Permutation
+	plans   []atomic.Pointer[searchPlan] // plan for each distance k
+	docs    docList
+	ids     *idlist.List // nil when documents have none
 
 	readAhead func() (end func()) // read-ahead of the source; nil if it has none
 }
@@ -58,7 +58,7 @@ func Open(source store.Source) (*Segment, error) {
 			return nil, head.Corrupt(0, "table %d has %d keys of %d", i, tab.Len(), m.Fingerprints)
 		}
 		s.tables = append(s.tables, tab)
-		s.every = append(s.every, i)
+		s.numbers = append(s.numbers, i)
 		s.perms = append(s.perms, permute.New(t.Mask))
 	}
 	s.plans = make([]atomic.Pointer[searchPlan], m.Design.K+1)

@@ -53,7 +53,7 @@ func (s *Segment) Sweeps(n int) (sweeps bool) {
 		return false
 	}
 	p := s.searchPlan(s.meta.Design.K)
-	if p.scans(s, s.every, n) {
+	if p.scans(s, s.numbers, n) {
 		return false
 	}
 	return !slices.ContainsFunc(p.search, func(t table.Search) bool { return t.Flips.Len() < sweepProbes/n })
@@ -75,7 +75,7 @@ type Step func() (more bool, err error)
 // Sweep finds, for every query, each distinct fingerprint of the segment within distance k, as Search does. Memory: 40
 // bytes per query and 24 bytes per match. There may be at most limit matches.
 func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*Found, error) {
-	return s.SweepTeams(ctx, queries, k, limit, []Team{{Tables: s.every, Threads: threads}})
+	return s.SweepTeams(ctx, queries, k, limit, []Team{{Tables: s.numbers, Threads: threads}})
 }
 
 // SweepTeams is like Sweep, by teams that together have every table and work concurrently. It needs 24 more bytes per
@@ -138,7 +138,7 @@ type sweep struct {
 	threads int
 
 	mu      sync.Mutex // guards spare and matches
-	spare   []order    // orders that no table uses any more
+	unused  []order    // orders that no table uses any more
 	matches [][]Match  // matches of each goroutine and table
 	count   atomic.Int64
 }
@@ -152,8 +152,8 @@ type order struct {
 // take returns the order of table i. The caller returns it with [sweep.give].
 func (w *sweep) take(i int) (o order) {
 	w.mu.Lock()
-	if n := len(w.spare); n > 0 {
-		o, w.spare = w.spare[n-1], w.spare[:n-1]
+	if n := len(w.unused); n > 0 {
+		o, w.unused = w.unused[n-1], w.unused[:n-1]
 	}
 	w.mu.Unlock()
 	if o.keys == nil {
@@ -167,7 +167,7 @@ func (w *sweep) take(i int) (o order) {
 func (w *sweep) give(o order) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.spare = append(w.spare, o)
+	w.unused = append(w.unused, o)
 }
 
 // table sweeps table i with a team.
@@ -185,7 +185,7 @@ func (w *sweep) table(ctx context.Context, i int, team *Team) error {
 	steps := make([]Step, max(team.Threads, 1))
 	for j := range steps {
 		r := sweeper{sweep: w, order: &o, table: i, regionBits: t, starts: starts}
-		steps[j] = func() (more bool, err error) {
+		steps[j] = func() (ok bool, err error) {
 			defer store.CatchFault(&err)()
 			region := int(next.Add(1)) - 1
 			if region >= 1<<t {
@@ -211,7 +211,7 @@ func runSteps(steps []Step) error {
 	for _, step := range steps {
 		group.Go(func() error {
 			for {
-				if more, err := step(); !more || err != nil {
+				if ok, err := step(); !ok || err != nil {
 					return err
 				}
 			}
@@ -248,8 +248,8 @@ type sweeper struct {
 func (r *sweeper) region(region int) error {
 	s, p := r.segment, r.plan
 	for group := range p.search[r.table].Flips.Groups(r.regionBits) {
-		from := region ^ int(group.Base>>1>>(63-r.regionBits))
-		first, end := r.starts[from], r.starts[from+1]
+		first := region ^ int(group.Base>>1>>(63-r.regionBits))
+		first, end := r.starts[first], r.starts[first+1]
 		for n := 0; first < end; first += n {
 			search := p.search[r.table]
 			search.Flips = group
@@ -257,7 +257,7 @@ func (r *sweeper) region(region int) error {
 			if n, err = r.search(&search, r.keys[first:min(first+chunk, end)]); err != nil {
 				return err
 			}
-			before := len(r.out)
+			count := len(r.out)
 			for _, m := range r.found {
 				diff := s.perms[r.table].Invert(m.Key ^ search.Queries[m.Query])
 				if p.design.First(diff) == r.table {
@@ -265,7 +265,7 @@ func (r *sweeper) region(region int) error {
 					r.out = append(r.out, Match{row, r.queries[row] ^ diff})
 				}
 			}
-			if n := len(r.out) - before; n > 0 && r.count.Add(int64(n)) > int64(r.limit) {
+			if n := len(r.out) - count; n > 0 && r.count.Add(int64(n)) > int64(r.limit) {
 				return ErrTooMany
 			}
 		}
@@ -285,11 +285,11 @@ const (
 func (r *sweeper) search(search *table.Search, keys []uint64) (n int, err error) {
 	for n = len(keys); ; n /= 2 {
 		search.Queries = keys[:n]
-		most := chunkMatches
+		maximum := chunkMatches
 		if n == 1 {
-			most = r.limit + 1
+			maximum = r.limit + 1
 		}
-		r.scratch.AtMost(most)
+		r.scratch.AtMost(maximum)
 		tables := r.segment.tables[r.table : r.table+1]
 		if r.found, err = table.SearchAll(r.found[:0], tables, []table.Search{*search}, &r.scratch); n == 1 ||
 			!errors.Is(err, ErrTooMany) {

@@ -87,12 +87,12 @@ type meta struct {
 // Write reserves the memory of [NewPlan] from o.Budget, and keeps it off the heap except for constants. It returns a
 // [memory.TooLargeError] if there is less, or an error of package spill if the temporary file fails. If ctx ends, Write
 // returns its error within about 10 milliseconds per thread.
-func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error) {
+func Write(ctx context.Context, sink store.Sink, input Input, o Options) (err error) {
 	// Check the options and set defaults.
 	if err := o.Design.Validate(); err != nil {
 		return err
 	}
-	if o.NoDocs && in.IDs != nil {
+	if o.NoDocs && input.IDs != nil {
 		return errors.New("IDs, but no documents to keep")
 	}
 	if o.Threads <= 0 {
@@ -102,14 +102,14 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 		o.Table.Layout = table.LayoutHuffman
 	}
 	// Open the input, and plan the memory.
-	b := &builder{Options: o, sink: &guardedSink{ctx, sink}, docs: in.Len()}
+	b := &builder{Options: o, sink: &guardedSink{ctx, sink}, docs: input.Len()}
 	defer func() {
 		if e := b.close(); err == nil {
 			err = e
 		}
 	}()
 	defer store.CatchFault(&err)() // inputs are mapped
-	if err := b.open(&in); err != nil {
+	if err := b.open(&input); err != nil {
 		return err
 	}
 	if err := b.plan(); err != nil {
@@ -128,11 +128,11 @@ func Write(ctx context.Context, sink store.Sink, in Input, o Options) (err error
 	}
 	// Write the description and the IDs.
 	b.keepFewer()
-	if err := b.head(&in); err != nil {
+	if err := b.head(&input); err != nil {
 		return err
 	}
-	if in.IDs != nil {
-		if err := writeIDs(b.sink, in.IDs, uint64(b.docs)); err != nil {
+	if input.IDs != nil {
+		if err := writeIDs(b.sink, input.IDs, uint64(b.docs)); err != nil {
 			return err
 		}
 	}
@@ -157,9 +157,9 @@ func (b *builder) progress(ctx context.Context, stage string, part int) error {
 }
 
 // head writes the section that describes the segment.
-func (b *builder) head(in *Input) error {
+func (b *builder) head(input *Input) error {
 	m := meta{Design: b.Design, Layout: b.Table.Layout, Fingerprints: uint64(b.distinct), Documents: uint64(b.docs),
-		Named: in.IDs != nil, NoDocs: b.NoDocs}
+		Named: input.IDs != nil, NoDocs: b.NoDocs}
 	head, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (s *guardedSink) Write(p []byte) (int, error) {
 func writeIDs(sink store.Sink, list iter.Seq2[string, error], docs uint64) error {
 	sink.Section("names")
 	w := idlist.NewWriter(sink)
-	seen := uint64(0)
+	count := uint64(0)
 	for id, err := range list {
 		if err == nil {
 			err = w.Append(id)
@@ -196,14 +196,14 @@ func writeIDs(sink store.Sink, list iter.Seq2[string, error], docs uint64) error
 			w.Close()
 			return err
 		}
-		seen++
+		count++
 	}
 	ends, err := w.Close()
 	if err != nil {
 		return err
 	}
-	if seen != docs {
-		return fmt.Errorf("%d IDs for %d documents", seen, docs)
+	if count != docs {
+		return fmt.Errorf("%d IDs for %d documents", count, docs)
 	}
 	return store.WriteSection(sink, "names.ends", store.Bytes64(ends))
 }

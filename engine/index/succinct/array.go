@@ -71,10 +71,10 @@ func (p Array) Prefetch(positions []uint64) {
 
 // A ArrayWriter builds the words of a [Array], in order. It is used by one goroutine.
 type ArrayWriter struct {
-	Words   []uint64 // complete words; the caller may take them at any time
-	width   uint
-	pending uint64 // bits that do not fill a word yet, in the low used bits
-	used    uint
+	Words    []uint64 // complete words; the caller may take them at any time
+	width    uint
+	pending  uint64 // bits that do not fill a word yet, in the low used bits
+	usedBits uint
 }
 
 // NewArrayWriter returns a writer of integers with that width.
@@ -82,25 +82,25 @@ func NewArrayWriter(width int) *ArrayWriter { return &ArrayWriter{width: uint(wi
 
 // AppendArray appends integers, which must fit in the width.
 func AppendArray[T uint32 | uint64](w *ArrayWriter, integers []T) {
-	held, used, width, words := w.pending, w.used, w.width, w.Words
+	word, usedBits, width, words := w.pending, w.usedBits, w.width, w.Words
 	if width == 0 {
 		return
 	}
 	for _, v := range integers {
-		held |= uint64(v) << (used & 63)
-		if used += width; used >= 64 {
-			words = append(words, held)
-			used -= 64
-			held = uint64(v) >> (width - used) // 0 if nothing is left: Go shifts by 64 to 0
+		word |= uint64(v) << (usedBits & 63)
+		if usedBits += width; usedBits >= 64 {
+			words = append(words, word)
+			usedBits -= 64
+			word = uint64(v) >> (width - usedBits) // 0 if nothing is left: Go shifts by 64 to 0
 		}
 	}
-	w.pending, w.used, w.Words = held, used, words
+	w.pending, w.usedBits, w.Words = word, usedBits, words
 }
 
 // Finish completes the words.
 func (w *ArrayWriter) Finish() {
-	if w.used > 0 {
+	if w.usedBits > 0 {
 		w.Words = append(w.Words, w.pending)
-		w.pending, w.used = 0, 0
+		w.pending, w.usedBits = 0, 0
 	}
 }

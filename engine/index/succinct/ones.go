@@ -24,14 +24,14 @@ func OnesBytes(bits, ones uint64) uint64 {
 // NewOnes returns the ones of words, with samples of their positions.
 func NewOnes(words []uint64) Ones {
 	var samples []uint64
-	next, seen := 0, 0
+	next, count := 0, 0
 	for i, w := range words {
 		n := bits.OnesCount64(w)
-		for next < seen+n {
-			samples = append(samples, uint64(i*64+asm.SelectBit(w, next-seen)))
+		for next < count+n {
+			samples = append(samples, uint64(i*64+asm.SelectBit(w, next-count)))
 			next += onesPerSample
 		}
-		seen += n
+		count += n
 	}
 	return Ones{words, samples}
 }
@@ -43,7 +43,7 @@ func (o Ones) Select(j uint64) (position uint64, ok bool) {
 	if s >= uint64(len(o.Samples)) {
 		return 0, false
 	}
-	left := int(j % onesPerSample)
+	remaining := int(j % onesPerSample)
 	sample := o.Samples[s]
 	if sample/64 >= uint64(len(o.Words)) {
 		return 0, false
@@ -51,10 +51,10 @@ func (o Ones) Select(j uint64) (position uint64, ok bool) {
 	w := o.Words[sample/64] &^ (1<<(sample%64) - 1)
 	for i := sample / 64; ; w = o.Words[i] {
 		n := bits.OnesCount64(w)
-		if left < n {
-			return i*64 + uint64(asm.SelectBit(w, left)), true
+		if remaining < n {
+			return i*64 + uint64(asm.SelectBit(w, remaining)), true
 		}
-		left -= n
+		remaining -= n
 		if i++; i == uint64(len(o.Words)) {
 			return 0, false
 		}
@@ -63,22 +63,22 @@ func (o Ones) Select(j uint64) (position uint64, ok bool) {
 
 // Prefetch prefetches the cache lines that Select reads for each of js. It overwrites room, which must have the
 // length of js.
-func (o Ones) Prefetch(js, room []uint64) {
+func (o Ones) Prefetch(js, scratch []uint64) {
 	for i, j := range js {
-		room[i] = j / onesPerSample
+		scratch[i] = j / onesPerSample
 	}
-	asm.PrefetchAt(o.Samples, room)
-	for i, s := range room {
-		room[i] = uint64(len(o.Words))
+	asm.PrefetchAt(o.Samples, scratch)
+	for i, s := range scratch {
+		scratch[i] = uint64(len(o.Words))
 		if s < uint64(len(o.Samples)) {
-			room[i] = o.Samples[s] / 64
+			scratch[i] = o.Samples[s] / 64
 		}
 	}
-	asm.PrefetchAt(o.Words, room)
+	asm.PrefetchAt(o.Words, scratch)
 	for i, j := range js { // end of the search, if most bits are ones
-		room[i] += j % onesPerSample / 64
+		scratch[i] += j % onesPerSample / 64
 	}
-	asm.PrefetchAt(o.Words, room)
+	asm.PrefetchAt(o.Words, scratch)
 }
 
 // Next returns the position of the first one after position, or the number of bits.

@@ -81,15 +81,15 @@ func (s *KeySample) candidates(radius, k int) (expected [65]float64, matches flo
 		expected[leading] = s.Table * math.Ldexp(float64(permute.Ball(leading, radius)), -leading)
 	}
 	// Count the pairs of the sample by the number of leading bits that agree.
-	every := max(1, len(s.Keys)/sampleQueries)
+	step := max(1, len(s.Keys)/sampleQueries)
 	var agree [65]int // number of pairs by the number of leading bits that agree
-	queries, near := 0, 0
-	for q := 0; q < len(s.Keys); q += every {
+	queries, count := 0, 0
+	for q := 0; q < len(s.Keys); q += step {
 		queries++
 		for i, key := range s.Keys {
 			diff := key ^ s.Keys[q]
 			if i != q && bits.OnesCount64(diff) <= k {
-				near++
+				count++
 			}
 			for range radius {
 				diff &^= 1 << 63 >> bits.LeadingZeros64(diff)
@@ -107,7 +107,7 @@ func (s *KeySample) candidates(radius, k int) (expected [65]float64, matches flo
 			expected[leading] = min(s.Table, max(expected[leading], float64(pairs)*scale))
 		}
 	}
-	return expected, float64(near) * scale
+	return expected, float64(count) * scale
 }
 
 // PlanProbes returns the best way to probe a table within radius flips of p leading bits, for distance k. A probe fixes
@@ -121,17 +121,17 @@ func (s *KeySample) PlanProbes(p, radius, k int) (best ProbePlan) {
 	unit, probe := c.candidate, c.probe
 	if s.Layout == LayoutPlanar {
 		unit += c.pass * min(1, float64(permute.Ball(lowBits, k))/(1<<lowBits))
-		if fewer := s.BucketBits - p; fewer > 0 && fewer <= spanBits {
-			probe = math.Ldexp(probe, fewer) // each bucket needs its own probe
+		if width := s.BucketBits - p; width > 0 && width <= spanBits {
+			probe = math.Ldexp(probe, width) // each bucket needs its own probe
 		}
 	}
 	expected, matches := s.candidates(radius, k)
-	from := min(p, s.BucketBits)
+	leastBits := min(p, s.BucketBits)
 	if radius == 0 {
-		from = p
+		leastBits = p
 	}
 	best.NS = math.Inf(1)
-	for leading := from; leading <= p; leading++ {
+	for leading := leastBits; leading <= p; leading++ {
 		probes := float64(permute.Ball(leading, radius))
 		if ns := probes*probe + expected[leading]*unit; ns < best.NS {
 			best = ProbePlan{Leading: leading, Probes: probes, Candidates: expected[leading], NS: ns}
@@ -167,13 +167,13 @@ func (t *huffmanTable) keysByRank(limit int) (keys []uint64) {
 		for group+1 < len(t.ranks) && t.ranks[group+1] <= rank {
 			group++
 		}
-		past := t.keys
+		stop := t.keys
 		if group+1 < len(t.ranks) {
-			past = t.ranks[group+1]
+			stop = t.ranks[group+1]
 		}
-		from, to := group*blocksPerRank, min((group+1)*blocksPerRank, len(t.last))
-		share := float64(rank-min(t.ranks[group], rank)) / float64(max(past, rank+1)-min(t.ranks[group], rank))
-		keys = append(keys, t.last[from+int(share*float64(to-from))])
+		start, end := group*blocksPerRank, min((group+1)*blocksPerRank, len(t.last))
+		share := float64(rank-min(t.ranks[group], rank)) / float64(max(stop, rank+1)-min(t.ranks[group], rank))
+		keys = append(keys, t.last[start+int(share*float64(end-start))])
 	}
 	return keys
 }

@@ -40,7 +40,7 @@ const (
 	spareLines = 0.5 // number of lines for the spare keys and for keys that asm.Seek decodes in vain
 )
 
-// A huffmanPlace is the place in a block where a probe begins to decode.
+// A huffmanPlace is the position in a block at which a probe begins to decode.
 type huffmanPlace struct {
 	side  huffman.Side // half to decode
 	share float32      // approximate share of that half to decode
@@ -51,7 +51,7 @@ type huffmanHalf struct {
 	keys  []uint64      // keys of huffman.DecodeHalf, ascending from the fence
 	table *huffmanTable // nil if nothing is decoded
 	block int
-	whole bool // keys is the complete half
+	full  bool // keys is the complete half
 }
 
 // A seekState is the progress of a probe after asm.Seek.
@@ -65,19 +65,19 @@ const (
 
 // A huffmanRound is a batch of probes of one table.
 type huffmanRound struct {
-	table    *huffmanTable
-	search   *Search
-	number   int // index of the table
-	n        int // number of probes
-	low      [probesAtOnce]uint64
-	blocks   [probesAtOnce]int          // first block of each range
-	places   [probesAtOnce]huffmanPlace // place in that block
-	query    [probesAtOnce]int          // query of each probe
-	state    [probesAtOnce]seekState
-	lines    []uint64          // offsets of lines to prefetch
-	hits     [probesAtOnce]int // 1 + index of the last hit of each probe
-	previous []int             // for each hit, 1 + index of the previous hit of its probe
-	seek     asm.Seek
+	table     *huffmanTable
+	search    *Search
+	number    int // index of the table
+	n         int // number of probes
+	low       [probesAtOnce]uint64
+	blocks    [probesAtOnce]int          // first block of each range
+	positions [probesAtOnce]huffmanPlace // position in that block
+	query     [probesAtOnce]int          // query of each probe
+	state     [probesAtOnce]seekState
+	lines     []uint64          // offsets of lines to prefetch
+	hits      [probesAtOnce]int // 1 + index of the last hit of each probe
+	previous  []int             // for each hit, 1 + index of the previous hit of its probe
+	seek      asm.Seek
 }
 
 // searchHuffman searches the tables one after the other.
@@ -119,32 +119,32 @@ func searchHuffman(dst []Match, tables []*huffmanTable, searches []Search, c *Sc
 }
 
 // huffmanRounds are the active rounds.
-type huffmanRounds struct{ next, now, before *huffmanRound }
+type huffmanRounds struct{ next, current, previous *huffmanRound }
 
 // begin drops the active rounds.
 func (r *huffmanRounds) begin() {
 	if r.next == nil {
 		*r = huffmanRounds{new(huffmanRound), new(huffmanRound), new(huffmanRound)}
 	}
-	r.next.n, r.now.n, r.before.n = 0, 0, 0
+	r.next.n, r.current.n, r.previous.n = 0, 0, 0
 }
 
 // step advances each round and appends the matches of the oldest one. Then next is empty.
 func (r *huffmanRounds) step(dst []Match, c *Scratch) (_ []Match, err error) {
-	if r.next.n == 0 && r.now.n == 0 && r.before.n == 0 {
+	if r.next.n == 0 && r.current.n == 0 && r.previous.n == 0 {
 		return dst, nil
 	}
 	if err := c.stopped(len(dst)); err != nil {
 		return dst, err
 	}
-	r.now.seek.Prefetch(nil, nil)
+	r.current.seek.Prefetch(nil, nil)
 	if r.next.n > 0 {
 		r.next.find()
-		r.now.seek.Prefetch(r.next.table.blocks.Data, r.next.lines)
+		r.current.seek.Prefetch(r.next.table.blocks.Data, r.next.lines)
 	}
-	r.now.look()
-	dst, err = r.before.finish(dst, c)
-	r.next, r.now, r.before = r.before, r.next, r.now
+	r.current.look()
+	dst, err = r.previous.finish(dst, c)
+	r.next, r.current, r.previous = r.previous, r.next, r.current
 	return dst, err
 }
 
@@ -163,8 +163,8 @@ func (r *huffmanRound) find() {
 	linesMax := half/64 + 1
 	r.lines = slices.Grow(r.lines[:0], r.n*(1+linesMax+2*half/64)+linesMax)
 	for i, b := range r.blocks[:r.n] {
-		r.places[i] = t.place(b, r.low[i], r.low[i]|^mask)
-		r.lines = append(r.lines, uint64(b*t.blockBytes+int(r.places[i].side)*half))
+		r.positions[i] = t.position(b, r.low[i], r.low[i]|^mask)
+		r.lines = append(r.lines, uint64(b*t.blockBytes+int(r.positions[i].side)*half))
 	}
 	lines := r.lines[:cap(r.lines)]
 	n := r.n
@@ -174,7 +174,7 @@ func (r *huffmanRound) find() {
 		for j := range part {
 			part[j] = end - uint64(64*j)
 		}
-		n += min(int(r.places[i].share*float32(half/64)+spareLines)+1, linesMax)
+		n += min(int(r.positions[i].share*float32(half/64)+spareLines)+1, linesMax)
 	}
 	r.lines = lines[:n]
 	for i, b := range r.blocks[:r.n] {
@@ -216,12 +216,12 @@ func (r *huffmanRound) look() {
 		if r.state[i], r.hits[i] = seekDone, 0; b >= len(t.last) {
 			continue
 		}
-		side := r.places[i].side
+		side := r.positions[i].side
 		flip := -uint64(side)
 		fence := t.fence(b, side)
 		bound := r.low[i] | ^mask&^flip
-		from := b*t.blockBytes + int(side)*half
-		r.seek.Add(i, from, from+half+int(side)*(t.blockBytes&1), fence^flip, r.search.Queries[r.query[i]]^flip, bound^flip)
+		start := b*t.blockBytes + int(side)*half
+		r.seek.Add(i, start, start+half+int(side)*(t.blockBytes&1), fence^flip, r.search.Queries[r.query[i]]^flip, bound^flip)
 	}
 	// Run the kernel, and note the probes that it did not finish.
 	r.seek.Run(r.search.K, t.code.Window())
@@ -229,7 +229,7 @@ func (r *huffmanRound) look() {
 		number, ended := r.seek.LeftAt(i)
 		if r.state[number] = seekLeft; ended {
 			r.state[number] = seekEnded
-			offset := r.blocks[number]*t.blockBytes + (1-int(r.places[number].side))*half
+			offset := r.blocks[number]*t.blockBytes + (1-int(r.positions[number].side))*half
 			asm.PrefetchAll(t.blocks.Data[offset : offset+half])
 		}
 	}
@@ -244,14 +244,14 @@ func (r *huffmanRound) look() {
 
 // finish appends the matches of a round.
 func (r *huffmanRound) finish(dst []Match, c *Scratch) (_ []Match, err error) {
-	from := len(dst)
+	first := len(dst)
 	for i := range r.n {
 		if dst, err = r.probe(dst, i, c); err != nil {
 			return dst, err
 		}
 	}
-	for i := range dst[from:] {
-		dst[from+i].Table = r.number
+	for i := range dst[first:] {
+		dst[first+i].Table = r.number
 	}
 	r.n = 0
 	return dst, nil
@@ -259,7 +259,7 @@ func (r *huffmanRound) finish(dst []Match, c *Scratch) (_ []Match, err error) {
 
 // probe appends the matches of a probe: the known matches, and the matches in halves and blocks not searched before.
 func (r *huffmanRound) probe(dst []Match, i int, c *Scratch) (_ []Match, err error) {
-	t, b, place := r.table, r.blocks[i], r.places[i]
+	t, b, place := r.table, r.blocks[i], r.positions[i]
 	p := huffmanRange{s: r.search, query: r.query[i], low: r.low[i], high: r.low[i] | ^leadingMask(r.search.Leading)}
 	if b == 0 && p.low <= t.first && t.first <= p.high && bits.OnesCount64(t.first^p.s.Queries[p.query]) <= p.s.K {
 		dst = append(dst, Match{0, p.query, t.first})
@@ -271,10 +271,10 @@ func (r *huffmanRound) probe(dst []Match, i int, c *Scratch) (_ []Match, err err
 	case seekLeft:
 		dst, err = t.search(dst, b, place, &p, c)
 	case seekEnded:
-		dst = r.found(dst, i, &p)
+		dst = r.appendMatches(dst, i, &p)
 		dst, _, err = t.searchHalf(dst, b, huffmanPlace{place.side ^ 1, 1}, &p, c)
 	case seekDone:
-		dst = r.found(dst, i, &p)
+		dst = r.appendMatches(dst, i, &p)
 	}
 	for ; err == nil && t.last[b] < p.high && b+1 < len(t.last); b++ {
 		if err = c.stopped(len(dst)); err != nil {
@@ -286,8 +286,8 @@ func (r *huffmanRound) probe(dst []Match, i int, c *Scratch) (_ []Match, err err
 }
 
 // found appends the hits of the kernel for a probe, and the last key of its block, which is a fence.
-func (r *huffmanRound) found(dst []Match, i int, p *huffmanRange) []Match {
-	side := r.places[i].side
+func (r *huffmanRound) appendMatches(dst []Match, i int, p *huffmanRange) []Match {
+	side := r.positions[i].side
 	flip := -uint64(side)
 	for hit := r.hits[i]; hit > 0; hit = r.previous[hit-1] {
 		if _, key := r.seek.Hit(hit - 1); p.low <= key^flip && key^flip <= p.high {
@@ -301,20 +301,20 @@ func (r *huffmanRound) found(dst []Match, i int, p *huffmanRange) []Match {
 	return dst
 }
 
-// place returns the place for decoding the keys of a block from low to high.
-func (t *huffmanTable) place(b int, low, high uint64) huffmanPlace {
+// place returns the position for decoding the keys of a block from low to high.
+func (t *huffmanTable) position(b int, low, high uint64) huffmanPlace {
 	if b >= len(t.last) {
 		return huffmanPlace{huffman.Up, 0}
 	}
-	before, last := t.fence(b, huffman.Up), t.last[b]
-	up, down := min(high, last)-min(before, high), last-max(low, before)
+	previous, last := t.fence(b, huffman.Up), t.last[b]
+	upward, downward := min(high, last)-min(previous, high), last-max(low, previous)
 	// Halve the numbers, because signed numbers convert faster. Half the width corresponds to half the keys.
-	width := float32(int64((last-before)>>1) | 1)
+	width := float32(int64((last-previous)>>1) | 1)
 	side := huffman.Up
-	if down < up {
+	if downward < upward {
 		side = huffman.Down
 	}
-	return huffmanPlace{side, min(1, float32(int64(min(up, down)>>1))*2/width)}
+	return huffmanPlace{side, min(1, float32(int64(min(upward, downward)>>1))*2/width)}
 }
 
 // search searches a range in block b.
@@ -345,7 +345,7 @@ func (t *huffmanTable) searchHalf(dst []Match, b int, p huffmanPlace, r *huffman
 // unpack decodes at least the keys up to bound of half of block b.
 func (t *huffmanTable) unpack(b int, p huffmanPlace, bound uint64, c *Scratch) (*huffmanHalf, error) {
 	h := &c.halves[p.side]
-	if h.table == t && h.block == b && (h.whole || h.keys[len(h.keys)-1] >= bound) {
+	if h.table == t && h.block == b && (h.full || h.keys[len(h.keys)-1] >= bound) {
 		return h, nil
 	}
 	block, fence := t.block(b), t.fence(b, p.side)
@@ -364,7 +364,7 @@ func (t *huffmanTable) unpack(b int, p huffmanPlace, bound uint64, c *Scratch) (
 		if err := t.code.DecodeHalf(h.keys, block, p.side, fence); err != nil {
 			return nil, t.corrupt(b, err)
 		}
-		if h.whole = want == steps; h.whole || h.keys[want] >= bound {
+		if h.full = want == steps; h.full || h.keys[want] >= bound {
 			h.table, h.block = t, b
 			return h, nil
 		}

@@ -38,15 +38,15 @@ func (t *huffmanTable) sortedRanks(ranks, keys []uint64, c *Scratch) error {
 
 // rankIn returns the rank of a key in block b, or NoRank. Like a probe, it searches the nearer half first. If whole
 // is true, it decodes all of that half for the next call.
-func (t *huffmanTable) rankIn(b int, key uint64, whole bool, c *Scratch) (uint64, error) {
+func (t *huffmanTable) rankIn(b int, key uint64, full bool, c *Scratch) (uint64, error) {
 	switch {
 	case t.keys > 0 && key == t.first:
 		return 0, nil
 	case t.keys == 0 || key < t.first || b == len(t.last):
 		return NoRank, nil
 	}
-	p := t.place(b, key, key)
-	if whole {
+	p := t.position(b, key, key)
+	if full {
 		p.share = 1
 	}
 	for range 2 {
@@ -68,8 +68,8 @@ func (t *huffmanTable) rankIn(b int, key uint64, whole bool, c *Scratch) (uint64
 // rank returns the rank of the key at i steps from a fence of block b.
 func (t *huffmanTable) rank(b int, side huffman.Side, i int) (uint64, error) {
 	rank := t.ranks[b/blocksPerRank]
-	for before := b / blocksPerRank * blocksPerRank; before < b; before++ {
-		rank += t.keysOf(before)
+	for first := b / blocksPerRank * blocksPerRank; first < b; first++ {
+		rank += t.keysOf(first)
 	}
 	switch {
 	case side == huffman.Down:
@@ -92,7 +92,7 @@ func (t *huffmanTable) WalkPart(start, end, parts uint64, yield func(uint64, []u
 	}
 	// Find the blocks of the part, and the rank of their first key.
 	n := uint64(len(t.last))
-	first, past := int(share(n, start, parts)), int(share(n, end, parts))
+	first, stop := int(share(n, start, parts)), int(share(n, end, parts))
 	rank, err := t.begins(first)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (t *huffmanTable) WalkPart(start, end, parts uint64, yield func(uint64, []u
 	}
 	// Decode block by block.
 	var c Scratch
-	for b := first; b < past; b++ {
+	for b := first; b < stop; b++ {
 		keys, err := t.decode(b, &c)
 		if err != nil {
 			return err
@@ -116,9 +116,9 @@ func (t *huffmanTable) WalkPart(start, end, parts uint64, yield func(uint64, []u
 		rank += uint64(len(keys))
 	}
 	// The rank after the last block must agree with the ranks or the head.
-	due, err := t.begins(past)
+	due, err := t.begins(stop)
 	if err == nil && rank != due {
-		err = t.blocks.Corrupt(0, "%d keys in the blocks before block %d, %d by the ranks and the head", rank, past, due)
+		err = t.blocks.Corrupt(0, "%d keys in the blocks before block %d, %d by the ranks and the head", rank, stop, due)
 	}
 	return err
 }

@@ -95,9 +95,9 @@ func (w *huffmanWriter) blocks(sink store.Sink, prefix string) error {
 	rank := uint64(0)
 	return w.inOrder(func(p *huffmanPiece) {
 		p.blocks, p.last, p.sizes = p.blocks[:0], p.last[:0], p.sizes[:0]
-		for rest, n := p.keys, 0; len(rest) > 1; rest = rest[n:] {
-			p.blocks, n = huffman.AppendBlock(p.blocks, w.code, rest, w.blockBytes)
-			p.last, p.sizes = append(p.last, rest[n]), append(p.sizes, n)
+		for remaining, n := p.keys, 0; len(remaining) > 1; remaining = remaining[n:] {
+			p.blocks, n = huffman.AppendBlock(p.blocks, w.code, remaining, w.blockBytes)
+			p.last, p.sizes = append(p.last, remaining[n]), append(p.sizes, n)
 		}
 	}, func(p *huffmanPiece) error {
 		for i, n := range p.sizes {
@@ -120,14 +120,14 @@ func (w *huffmanWriter) blocks(sink store.Sink, prefix string) error {
 func (w *huffmanWriter) inOrder(work func(*huffmanPiece), done func(*huffmanPiece) error) error {
 	pieces := (max(len(w.keys), 1) - 1 + pieceKeys - 1) / pieceKeys
 	o := parallel.Options{Workers: min(w.threads, pieces), Ahead: w.threads + 1}
-	free := make(chan *huffmanPiece, o.Ahead)
-	for range cap(free) {
-		free <- new(huffmanPiece)
+	unused := make(chan *huffmanPiece, o.Ahead)
+	for range cap(unused) {
+		unused <- new(huffmanPiece)
 	}
 	return parallel.Ordered(context.Background(), o, func(ctx context.Context, yield func(*huffmanPiece) bool) error {
 		for i := range pieces {
 			select {
-			case p := <-free:
+			case p := <-unused:
 				p.keys = w.keys[i*pieceKeys : min((i+1)*pieceKeys+1, len(w.keys))]
 				yield(p)
 			case <-ctx.Done():
@@ -142,7 +142,7 @@ func (w *huffmanWriter) inOrder(work func(*huffmanPiece), done func(*huffmanPiec
 		return nil
 	}, func(p *huffmanPiece) error {
 		err := done(p)
-		free <- p
+		unused <- p
 		return err
 	})
 }

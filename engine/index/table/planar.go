@@ -112,7 +112,7 @@ func (h *planarHead) append(dst []byte) []byte {
 }
 
 // parse reads planarHeadBytes. It returns a description of the damage, or "".
-func (h *planarHead) parse(b []byte) (why string) {
+func (h *planarHead) parse(b []byte) (reason string) {
 	h.keys = binary.LittleEndian.Uint64(b)
 	h.wideLines = binary.LittleEndian.Uint64(b[8:])
 	h.bucketBits, h.wideBits = uint(b[16]), uint(b[17])
@@ -172,8 +172,8 @@ func openPlanar(source store.Source, prefix string) (Table, error) {
 		return nil, err
 	}
 	var h planarHead
-	if why := h.parse(t.in.head.Data); why != "" {
-		return nil, t.in.head.Corrupt(0, "planar table: %s", why)
+	if reason := h.parse(t.in.head.Data); reason != "" {
+		return nil, t.in.head.Corrupt(0, "planar table: %s", reason)
 	}
 	t.parts = h.parts()
 	// Open the sections.

@@ -64,15 +64,15 @@ func (b *PlanarBuilder) Free() {
 // length of keys, must not overlap them, and must not change until Write. If room is nil, the keys must not change,
 // and Write packs them. Pieces may be packed in any order and concurrently. Pack panics if keys do not ascend or
 // there are too many.
-func (b *PlanarBuilder) Pack(rank uint64, keys, room []uint64) {
+func (b *PlanarBuilder) Pack(rank uint64, keys, buffer []uint64) {
 	if len(keys) == 0 {
 		return
 	}
-	if rank > b.head.keys || uint64(len(keys)) > b.head.keys-rank || room != nil && len(room) < len(keys) {
-		panic(fmt.Sprintf("table: %d keys from rank %d of %d, room for %d", len(keys), rank, b.head.keys, len(room)))
+	if rank > b.head.keys || uint64(len(keys)) > b.head.keys-rank || buffer != nil && len(buffer) < len(keys) {
+		panic(fmt.Sprintf("table: %d keys from rank %d of %d, room for %d", len(keys), rank, b.head.keys, len(buffer)))
 	}
 	p := planarPiece{rank: rank, bucket: keys[0] >> (64 - b.head.bucketBits), keys: len(keys)}
-	p.pack(keys, room, b.head.restBits())
+	p.pack(keys, buffer, b.head.restBits())
 	if !packUnary(b.unary.Data, keys, rank, b.head.bucketBits) {
 		panic(fmt.Sprintf("table: keys from rank %d do not ascend", rank))
 	}
@@ -125,8 +125,8 @@ func (b *PlanarBuilder) Write(sink store.Sink, prefix string, threads int) error
 
 // writeWords writes little-endian words in chunks, so that the sink can check its context.
 func writeWords(w io.Writer, words []uint64) error {
-	for some := range slices.Chunk(words, 1<<13) {
-		if _, err := w.Write(store.Bytes64(some)); err != nil {
+	for part := range slices.Chunk(words, 1<<13) {
+		if _, err := w.Write(store.Bytes64(part)); err != nil {
 			return err
 		}
 	}
@@ -159,26 +159,26 @@ func (b *PlanarBuilder) directory(threads int) *planarDirectory {
 	threads = int(max(1, min(uint64(threads), lines/64)))
 	var wait sync.WaitGroup
 	for t := range uint64(threads) {
-		from, to := lines*t/uint64(threads), lines*(t+1)/uint64(threads)
-		wait.Go(func() { b.lines(d, from, to) })
+		start, end := lines*t/uint64(threads), lines*(t+1)/uint64(threads)
+		wait.Go(func() { b.lines(d, start, end) })
 	}
 	wait.Wait()
 	d.finish()
 	return d
 }
 
-// lines builds lines [from, to).
-func (b *PlanarBuilder) lines(d *planarDirectory, from, to uint64) {
-	zeros := from * b.head.perLine
+// lines builds the lines [start, end).
+func (b *PlanarBuilder) lines(d *planarDirectory, start, end uint64) {
+	zeros := start * b.head.perLine
 	cursor := b.seek(zeros)
 	base := cursor.start(zeros)
-	for line := from; line < to; line++ {
-		first, from := zeros, cursor
+	for line := start; line < end; line++ {
+		first, c := zeros, cursor
 		buckets := b.head.buckets(line)
 		zeros += buckets
-		past := cursor.start(zeros)
-		d.set(line, base, b.unary.Data, first+base, past-base+buckets, func(j uint64) uint64 { return from.start(first + j) })
-		base = past
+		stop := cursor.start(zeros)
+		d.set(line, base, b.unary.Data, first+base, stop-base+buckets, func(j uint64) uint64 { return c.start(first + j) })
+		base = stop
 	}
 }
 

@@ -58,13 +58,13 @@ func copyBits(dst, src []uint64, offset, n uint64) {
 		if done >= n {
 			return
 		}
-		from := offset + done
-		v := src[from/64] >> (from % 64)
-		if from%64 > 0 && from/64+1 < uint64(len(src)) {
-			v |= src[from/64+1] << (64 - from%64)
+		position := offset + done
+		v := src[position/64] >> (position % 64)
+		if position%64 > 0 && position/64+1 < uint64(len(src)) {
+			v |= src[position/64+1] << (64 - position%64)
 		}
-		if left := n - done; left < 64 {
-			v &= 1<<left - 1
+		if remaining := n - done; remaining < 64 {
+			v &= 1<<remaining - 1
 		}
 		dst[i] = v
 	}
@@ -73,13 +73,13 @@ func copyBits(dst, src []uint64, offset, n uint64) {
 // finish numbers the wide lines, packs their offsets and completes the head.
 func (d *planarDirectory) finish() {
 	slices.SortFunc(d.wideLines, func(a, b wideLine) int { return cmp.Compare(a.line, b.line) })
-	widest := uint64(0)
+	maximum := uint64(0)
 	for i, w := range d.wideLines {
 		d.lines[lineWords*w.line+1] = uint64(i)
-		widest = max(widest, w.starts[len(w.starts)-1])
+		maximum = max(maximum, w.starts[len(w.starts)-1])
 	}
 	d.head.wideLines = uint64(len(d.wideLines))
-	d.head.wideBits = uint(succinct.WidthFor(widest))
+	d.head.wideBits = uint(succinct.WidthFor(maximum))
 	d.wide = succinct.NewArray(d.head.wideStarts(), int(d.head.wideBits))
 	for i, w := range d.wideLines {
 		for j, start := range w.starts {

@@ -43,13 +43,13 @@ func (d *planarLines) extent(bucket uint64) (start, end uint64, ok bool) {
 // bucketOf returns the bucket of key number i of a line that is not wide, counted from the first bucket of the line.
 // ok is false if the line has too few keys.
 func (d *planarLines) bucketOf(line, i uint64) (j uint64, ok bool) {
-	left := int(i)
+	remaining := int(i)
 	for w, word := range d.Lines[lineWords*line+1:][:lineWords-1] {
-		if n := bits.OnesCount64(word); n <= left {
-			left -= n
+		if n := bits.OnesCount64(word); n <= remaining {
+			remaining -= n
 			continue
 		}
-		return uint64(64*w+asm.SelectBit(word, left)) - i, true
+		return uint64(64*w+asm.SelectBit(word, remaining)) - i, true
 	}
 	return 0, false
 }
@@ -79,8 +79,8 @@ func (t *planarTable) bucket(bucket uint64) (start, end uint64, err error) {
 }
 
 // corruptLine returns an error about a line of buckets.
-func (t *planarTable) corruptLine(line uint64, why string, args ...any) error {
-	return t.in.lines.Corrupt(8*lineWords*line, why, args...)
+func (t *planarTable) corruptLine(line uint64, reason string, args ...any) error {
+	return t.in.lines.Corrupt(8*lineWords*line, reason, args...)
 }
 
 // wideStart returns the index in wide of the first offset of a wide line.
@@ -97,15 +97,15 @@ func (t *planarTable) narrow(start, end, low, high uint64) (uint64, uint64) {
 	if end-start < 2*fenceKeys {
 		return start, end
 	}
-	from := start/fenceKeys + 1
-	fences := t.fences[from : (end-1)/fenceKeys+1]
+	fence := start/fenceKeys + 1
+	fences := t.fences[fence : (end-1)/fenceKeys+1]
 	first := uint64(sort.Search(len(fences), func(i int) bool { return fences[i] >= low }))
-	past := uint64(sort.Search(len(fences), func(i int) bool { return fences[i] > high }))
-	if past < uint64(len(fences)) {
-		end = (from + past) * fenceKeys
+	stop := uint64(sort.Search(len(fences), func(i int) bool { return fences[i] > high }))
+	if stop < uint64(len(fences)) {
+		end = (fence + stop) * fenceKeys
 	}
 	if first > 0 {
-		start = (from + first - 1) * fenceKeys
+		start = (fence + first - 1) * fenceKeys
 	}
 	return start, max(start, end)
 }

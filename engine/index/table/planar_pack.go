@@ -31,17 +31,17 @@ func lowWords(keys int) int { return (keys + 3) / 4 }
 
 // pack packs keys into room, which must not overlap them. If there are too few keys for that, it copies them. If room
 // is nil, it keeps the slice.
-func (p *planarPiece) pack(keys, room []uint64, width uint) {
-	if room == nil {
+func (p *planarPiece) pack(keys, buffer []uint64, width uint) {
+	if buffer == nil {
 		p.words = keys
 		return
 	}
 	rest, low := p.restWords(width), lowWords(len(keys))
-	if p.packed = rest+low <= len(room); !p.packed {
-		p.words = room[:copy(room, keys)]
+	if p.packed = rest+low <= len(buffer); !p.packed {
+		p.words = buffer[:copy(buffer, keys)]
 		return
 	}
-	p.words = room[: rest+low : rest+low]
+	p.words = buffer[: rest+low : rest+low]
 	packRest(p.words[:rest], keys, width, uint(p.rank*uint64(width)%64))
 	packLow(p.words[rest:], keys)
 }
@@ -76,25 +76,25 @@ func packLow(dst, keys []uint64) {
 }
 
 // packRest packs width <= 48 bits of each key, from bit lowBits on. It writes to dst from bit used on.
-func packRest(dst, keys []uint64, width, used uint) {
+func packRest(dst, keys []uint64, width, usedBits uint) {
 	if width == 0 {
 		clear(dst)
 		return
 	}
 	mask := uint64(1)<<width - 1
-	held := uint64(0)
+	word := uint64(0)
 	for _, key := range keys {
 		v := key >> lowBits & mask
-		held |= v << (used & 63)
-		if used += width; used >= 64 {
-			dst[0] = held
+		word |= v << (usedBits & 63)
+		if usedBits += width; usedBits >= 64 {
+			dst[0] = word
 			dst = dst[1:]
-			used -= 64
-			held = v >> ((width - used) & 63)
+			usedBits -= 64
+			word = v >> ((width - usedBits) & 63)
 		}
 	}
-	if used > 0 && len(dst) > 0 {
-		dst[0] = held
+	if usedBits > 0 && len(dst) > 0 {
+		dst[0] = word
 	}
 }
 
@@ -109,21 +109,21 @@ func packUnary(words, keys []uint64, rank uint64, bucketBits uint) (ascend bool)
 	bit := func(i int) uint64 { return keys[i]>>(shift&63) + rank + uint64(i) }
 	// Set the bits of the first and the last word atomically, because other calls share these words.
 	first, last := bit(0)/64, bit(len(keys)-1)/64
-	from, to := 0, len(keys) // range of keys between the first and the last word
+	start, end := 0, len(keys) // range of keys between the first and the last word
 	var shared [2]uint64
-	for ; from < to && bit(from)/64 == first; from++ {
-		shared[0] |= 1 << (bit(from) & 63)
+	for ; start < end && bit(start)/64 == first; start++ {
+		shared[0] |= 1 << (bit(start) & 63)
 	}
-	for ; from < to && bit(to-1)/64 == last; to-- {
-		shared[1] |= 1 << (bit(to-1) & 63)
+	for ; start < end && bit(end-1)/64 == last; end-- {
+		shared[1] |= 1 << (bit(end-1) & 63)
 	}
 	atomic.OrUint64(&words[first], shared[0])
 	atomic.OrUint64(&words[last], shared[1])
 
 	// Set the bits of the words in between.
 	current, word := first, uint64(0)
-	add := rank + uint64(from)
-	for _, key := range keys[from:to] {
+	add := rank + uint64(start)
+	for _, key := range keys[start:end] {
 		bit := key>>(shift&63) + add
 		add++
 		if bit/64 != current {
@@ -143,21 +143,21 @@ func packUnary(words, keys []uint64, rank uint64, bucketBits uint) (ascend bool)
 }
 
 // writeLow writes all pieces to the section "low", with padding after the last key.
-func writeLow(to io.Writer, pieces []planarPiece, width uint) error {
+func writeLow(w io.Writer, pieces []planarPiece, width uint) error {
 	var buffer, low []uint64
 	for i := range pieces {
 		p := &pieces[i]
 		_, low, buffer = p.planes(width, buffer)
-		if _, err := to.Write(store.Bytes64(low)[:2*p.keys]); err != nil {
+		if _, err := w.Write(store.Bytes64(low)[:2*p.keys]); err != nil {
 			return err
 		}
 	}
-	_, err := to.Write(make([]byte, 2*asm.PlanarPad))
+	_, err := w.Write(make([]byte, 2*asm.PlanarPad))
 	return err
 }
 
 // writeRest writes all pieces to the section "rest". Two pieces may share a word.
-func writeRest(to io.Writer, pieces []planarPiece, width uint) error {
+func writeRest(w io.Writer, pieces []planarPiece, width uint) error {
 	var buffer, rest []uint64
 	var shared [1]uint64 // known bits of a word that is not written yet
 	open := false        // shared has such a word
@@ -172,13 +172,13 @@ func writeRest(to io.Writer, pieces []planarPiece, width uint) error {
 		if open {
 			shared[0], rest = rest[len(rest)-1], rest[:len(rest)-1]
 		}
-		if _, err := to.Write(store.Bytes64(rest)); err != nil {
+		if _, err := w.Write(store.Bytes64(rest)); err != nil {
 			return err
 		}
 	}
 	if !open {
 		return nil
 	}
-	_, err := to.Write(store.Bytes64(shared[:]))
+	_, err := w.Write(store.Bytes64(shared[:]))
 	return err
 }

@@ -22,14 +22,14 @@ type planarScratch struct {
 // A probeRange is a range of consecutive probes of one table. The number of their extents is extents. They are at the
 // positions of the first probes of the range.
 type probeRange struct {
-	table             *planarTable
-	from, to, extents int
+	table               *planarTable
+	start, end, extents int
 }
 
 // prefetchLines prefetches the lines of buckets of a range: the first bucket of each probe, and also the last one if
 // a probe spans many.
 func (s *probeRange) prefetchLines(r *planarRound) {
-	d, probes := &s.table.directory, r.probes[s.from:s.to]
+	d, probes := &s.table.directory, r.probes[s.start:s.end]
 	search := &r.searches[probes[0].Table]
 	if search.starts != nil {
 		for i := range probes {
@@ -105,21 +105,21 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 	// Add the probes of each table. A full round is answered at once.
 	for i, t := range tables {
 		s := &searches[i]
-		more, below, buckets := t.probed(s)
+		mask, shift, buckets := t.probed(s)
 		// Use the prepared probes if their flips are the same.
 		if s.prepared != nil && s.preparedFor == s.Flips {
 			for query, q := range s.Queries {
-				if n, err = r.add(n, s.prepared, q&^more, i, query); err != nil {
+				if n, err = r.add(n, s.prepared, q&^mask, i, query); err != nil {
 					return r.dst, err
 				}
 			}
 			continue
 		}
 		for flips := c.flips.first(s.Flips); len(flips) > 0; flips = c.flips.next() {
-			for some := range slices.Chunk(flips, PreparedMax/int(buckets)) {
-				r.flipProbes = appendProbes(r.flipProbes[:0], some, s.K, below, buckets)
+			for part := range slices.Chunk(flips, PreparedMax/int(buckets)) {
+				r.flipProbes = appendProbes(r.flipProbes[:0], part, s.K, shift, buckets)
 				for query, q := range s.Queries {
-					if n, err = r.add(n, r.flipProbes, q&^more, i, query); err != nil {
+					if n, err = r.add(n, r.flipProbes, q&^mask, i, query); err != nil {
 						return r.dst, err
 					}
 				}
@@ -144,14 +144,14 @@ type planarRound struct {
 // each time it is full, and returns the new number of probes.
 func (r *planarRound) add(n int, flips []asm.PlanarProbe, q uint64, table, query int) (int, error) {
 	for len(flips) > 0 {
-		room := r.probes[n:min(n+len(flips), probesPerRound)]
-		for i := range room {
+		free := r.probes[n:min(n+len(flips), probesPerRound)]
+		for i := range free {
 			f := &flips[i]
-			room[i] = asm.PlanarProbe{Key: q ^ f.Key, Limit: f.Limit, Table: uint16(table), Query: uint32(query)}
+			free[i] = asm.PlanarProbe{Key: q ^ f.Key, Limit: f.Limit, Table: uint16(table), Query: uint32(query)}
 		}
-		r.extend(r.tables[table], n, n+len(room))
-		flips = flips[len(room):]
-		if n += len(room); n == probesPerRound {
+		r.extend(r.tables[table], n, n+len(free))
+		flips = flips[len(free):]
+		if n += len(free); n == probesPerRound {
 			if err := r.answer(n); err != nil {
 				return 0, err
 			}
@@ -163,14 +163,14 @@ func (r *planarRound) add(n int, flips []asm.PlanarProbe, q uint64, table, query
 
 // extend adds probes [from, to) of one table to the last range, if that has the same table and room. It creates new
 // ranges for the others.
-func (r *planarRound) extend(t *planarTable, from, to int) {
+func (r *planarRound) extend(t *planarTable, start, end int) {
 	if last := len(r.ranges) - 1; last >= 0 && r.ranges[last].table == t {
 		s := &r.ranges[last]
-		s.to = min(to, s.from+rangeMax)
-		from = s.to
+		s.end = min(end, s.start+rangeMax)
+		start = s.end
 	}
-	for ; from < to; from += rangeMax {
-		r.ranges = append(r.ranges, probeRange{table: t, from: from, to: min(to, from+rangeMax)})
+	for ; start < end; start += rangeMax {
+		r.ranges = append(r.ranges, probeRange{table: t, start: start, end: min(end, start+rangeMax)})
 	}
 }
 
@@ -183,8 +183,8 @@ func (r *planarRound) answer(n int) error {
 	lines, extents := directoryAhead-locateAhead, locateAhead
 	if n <= fewProbes {
 		lines, extents = len(r.ranges), len(r.ranges)
-		if lines > 1 && lines*r.ranges[0].to == n { // ranges of one size
-			lines = (fewAhead-1)/r.ranges[0].to + 1
+		if lines > 1 && lines*r.ranges[0].end == n { // ranges of one size
+			lines = (fewAhead-1)/r.ranges[0].end + 1
 		}
 	}
 	prefetched, located, hits, long := 0, 0, 0, 0
@@ -200,17 +200,17 @@ func (r *planarRound) answer(n int) error {
 				return err
 			}
 		}
-		before := hits
+		first := hits
 		var err error
-		if hits, err = r.scan(hits, s.table, r.extents[s.from:s.from+s.extents]); err != nil {
+		if hits, err = r.scan(hits, s.table, r.extents[s.start:s.start+s.extents]); err != nil {
 			return err
 		}
-		for ; long < len(r.long) && r.long[long].probe < s.to; long++ {
+		for ; long < len(r.long) && r.long[long].probe < s.end; long++ {
 			if hits, err = r.scanLong(hits, s.table, &r.long[long]); err != nil {
 				return err
 			}
 		}
-		r.prefetchRest(s.table, min(before, hits), hits)
+		r.prefetchRest(s.table, min(first, hits), hits)
 	}
 	// Examine the remaining hits.
 	err := r.settle(hits)
@@ -219,30 +219,30 @@ func (r *planarRound) answer(n int) error {
 }
 
 // locate finds the extents of a range, given by its index, and prefetches them.
-func (r *planarRound) locate(number, ahead int) error {
+func (r *planarRound) locate(number, lookahead int) error {
 	s := &r.ranges[number]
-	if starts := r.searches[r.probes[s.from].Table].starts; starts != nil {
-		if ahead < len(r.ranges) {
-			r.ranges[ahead].prefetchLines(r)
+	if starts := r.searches[r.probes[s.start].Table].starts; starts != nil {
+		if lookahead < len(r.ranges) {
+			r.ranges[lookahead].prefetchLines(r)
 		}
 		r.findListed(s, starts)
 		return nil
 	}
-	err := r.find(s, ahead)
-	asm.PlanarPrefetchExtents(&s.table.directory.PlanarTable, r.extents[s.from:s.from+s.extents])
+	err := r.find(s, lookahead)
+	asm.PlanarPrefetchExtents(&s.table.directory.PlanarTable, r.extents[s.start:s.start+s.extents])
 	return err
 }
 
 // findListed finds the extents of a range in the list of starts, and prefetches them.
 func (r *planarRound) findListed(s *probeRange, starts []uint32) {
 	shift := uint(64 - bitsFor(len(starts)-1))
-	for i := s.from; i < s.to; i++ {
+	for i := s.start; i < s.end; i++ {
 		value := r.probes[i].Key >> shift
 		start, end := uint64(starts[value]), uint64(starts[value+1])
 		if end-start > asm.PlanarLongest {
 			r.addLong(s.table, i, start, end)
 		} else if start < end {
-			r.extents[s.from+s.extents] = asm.PlanarExtent{Start: start, Len: uint32(end - start), Probe: uint32(i)}
+			r.extents[s.start+s.extents] = asm.PlanarExtent{Start: start, Len: uint32(end - start), Probe: uint32(i)}
 			s.extents++
 			r.prefetchLow(s.table, start, end)
 		}
@@ -251,28 +251,28 @@ func (r *planarRound) findListed(s *probeRange, starts []uint32) {
 
 // find finds the extents of a range, and prefetches the long ones. Meanwhile it prefetches the lines of buckets of
 // the range with index ahead, if it exists.
-func (r *planarRound) find(s *probeRange, ahead int) error {
-	table := r.probes[s.from].Table
+func (r *planarRound) find(s *probeRange, lookahead int) error {
+	table := r.probes[s.start].Table
 	spans := s.table.spans(&r.searches[table])
 	var next *asm.PlanarTable
-	var waiting []asm.PlanarProbe
-	if ahead < len(r.ranges) {
-		if a := &r.ranges[ahead]; spans || a.to-a.from != s.to-s.from {
+	var probes []asm.PlanarProbe
+	if lookahead < len(r.ranges) {
+		if a := &r.ranges[lookahead]; spans || a.end-a.start != s.end-s.start {
 			a.prefetchLines(r)
 		} else {
-			next, waiting = &a.table.directory.PlanarTable, r.probes[a.from:a.to]
+			next, probes = &a.table.directory.PlanarTable, r.probes[a.start:a.end]
 		}
 	}
-	for from := s.from; from < s.to; from++ {
+	for start := s.start; start < s.end; start++ {
 		if !spans {
-			found, done := asm.PlanarLocate(&s.table.directory.PlanarTable, r.extents[s.from+s.extents:s.to],
-				r.probes[:s.to], from, next, waiting[min(from-s.from, len(waiting)):])
+			found, done := asm.PlanarLocate(&s.table.directory.PlanarTable, r.extents[s.start+s.extents:s.end],
+				r.probes[:s.end], start, next, probes[min(start-s.start, len(probes)):])
 			s.extents += found
-			if from += done; from == s.to {
+			if start += done; start == s.end {
 				break
 			}
 		}
-		if err := r.locateLong(s.table, &r.searches[table], from); err != nil {
+		if err := r.locateLong(s.table, &r.searches[table], start); err != nil {
 			return err
 		}
 	}
@@ -281,25 +281,25 @@ func (r *planarRound) find(s *probeRange, ahead int) error {
 
 // locateLong finds the extent of probe i from its first to its last bucket, and prefetches its beginning.
 func (r *planarRound) locateLong(t *planarTable, s *Search, i int) error {
-	mask, below := leadingMask(s.Leading), 64-t.directory.BucketBits
+	mask, shift := leadingMask(s.Leading), 64-t.directory.BucketBits
 	key := r.probes[i].Key
 	low, high := key&mask, key|^mask
-	first, last := key>>below, key>>below
+	first, last := key>>shift, key>>shift
 	if t.spans(s) {
-		last = high >> below
+		last = high >> shift
 	}
 	start, end, err := t.bucket(first)
 	if err != nil {
 		return err
 	}
 	if last > first {
-		var from uint64
-		if from, end, err = t.bucket(last); err != nil {
+		var begin uint64
+		if begin, end, err = t.bucket(last); err != nil {
 			return err
 		}
-		if start > from {
+		if start > begin {
 			return t.corruptLine(t.directory.line(last), "bucket %d begins at rank %d, bucket %d at rank %d", first, start,
-				last, from)
+				last, begin)
 		}
 	}
 	start, end = t.narrow(start, end, low, high)
@@ -328,29 +328,29 @@ func (r *planarRound) prefetchLow(t *planarTable, start, end uint64) {
 
 // scan adds the hits of extents. If there is not enough room, it settles earlier hits first.
 func (r *planarRound) scan(hits int, t *planarTable, extents []asm.PlanarExtent) (int, error) {
-	for from := 0; from < len(extents); {
+	for start := 0; start < len(extents); {
 		if hits > hitsMax-asm.PlanarLongest {
 			if err := r.settle(hits); err != nil {
 				return 0, err
 			}
 			hits = 0
 		}
-		found, done := asm.PlanarScan(&t.directory.PlanarTable, r.hits[hits:], extents[from:], r.probes[:])
+		found, done := asm.PlanarScan(&t.directory.PlanarTable, r.hits[hits:], extents[start:], r.probes[:])
 		hits += found
-		from += done
+		start += done
 	}
 	return hits, nil
 }
 
 // prefetchRest prefetches the rest of hits [from, to), which are of one table.
-func (r *planarRound) prefetchRest(t *planarTable, from, to int) {
-	for fresh := r.hits[from:to]; len(fresh) > 0; {
-		n := min(len(fresh), len(r.lines))
-		for i := range fresh[:n] {
-			r.lines[i] = fresh[i].Pos * uint64(t.rest.Width) / 64
+func (r *planarRound) prefetchRest(t *planarTable, start, end int) {
+	for hits := r.hits[start:end]; len(hits) > 0; {
+		n := min(len(hits), len(r.lines))
+		for i := range hits[:n] {
+			r.lines[i] = hits[i].Pos * uint64(t.rest.Width) / 64
 		}
 		asm.PrefetchAt(t.rest.Words, r.lines[:n])
-		fresh = fresh[n:]
+		hits = hits[n:]
 	}
 }
 
@@ -394,7 +394,7 @@ func (r *planarRound) settle(n int) error {
 			}
 		}
 		diff := key ^ s.Queries[probe.Query]
-		if (key^probe.Key)&leadingMask(s.Leading) == 0 && bits.OnesCount64(diff) <= s.K && !found(diff, s.Earlier) {
+		if (key^probe.Key)&leadingMask(s.Leading) == 0 && bits.OnesCount64(diff) <= s.K && !isFoundBy(diff, s.Earlier) {
 			r.dst = append(r.dst, Match{int(probe.Table), int(probe.Query), key})
 		}
 	}
@@ -402,7 +402,7 @@ func (r *planarRound) settle(n int) error {
 }
 
 // found reports whether an earlier table finds diff.
-func found(diff uint64, earlier []Finder) bool {
+func isFoundBy(diff uint64, earlier []Finder) bool {
 	for i := range earlier {
 		if bits.OnesCount64(diff&earlier[i].Mask) <= earlier[i].Radius {
 			return true

@@ -72,14 +72,14 @@ func (t *planarTable) WalkPart(start, end, parts uint64, yield func(uint64, []ui
 	// Find the lines of the part, and the rank of their first key.
 	d := &t.directory
 	lines := PlanarLines(d.BucketBits, d.PerLine)
-	first, past := share(lines, start, parts), share(lines, end, parts)
+	first, stop := share(lines, start, parts), share(lines, end, parts)
 	w := planarWalk{t: t, yield: yield, buffer: make([]uint64, 0, fenceKeys), rank: d.base(first)}
 	if w.rank > t.Len() {
 		return t.corruptLine(first, "line %d of buckets begins at rank %d of %d", first, w.rank, t.Len())
 	}
-	wide, known := uint64(0), first == 0
+	wide, checkFirst := uint64(0), first == 0
 	// Walk line by line, and check that each begins at the rank where the previous one ended.
-	for line := first; line < past; line++ {
+	for line := first; line < stop; line++ {
 		words := d.Lines[lineWords*line:][:lineWords]
 		buckets := min(d.PerLine, 1<<d.BucketBits-line*d.PerLine)
 		if words[0]>>41 != 0 || d.base(line) != w.rank {
@@ -87,13 +87,13 @@ func (t *planarTable) WalkPart(start, end, parts uint64, yield func(uint64, []ui
 		}
 		var err error
 		if d.wide(line) {
-			if !known { // number of wide lines before the part
-				wide, known = words[1], true
+			if !checkFirst { // number of wide lines before the part
+				wide, checkFirst = words[1], true
 			}
 			if [lineWords - 1]uint64(words[1:]) != [lineWords - 1]uint64{wide} || wide >= t.wideLines {
 				return t.corruptLine(line, "line %d of buckets is not wide line %d of %d", line, wide, t.wideLines)
 			}
-			err = w.wide(line, wide, buckets)
+			err = w.wideLine(line, wide, buckets)
 			wide++
 		} else {
 			err = w.line(line, buckets, words[1:])
@@ -103,9 +103,9 @@ func (t *planarTable) WalkPart(start, end, parts uint64, yield func(uint64, []ui
 		}
 	}
 	// The totals must agree with the head.
-	if w.rank != d.base(past) || past == lines && known && wide != t.wideLines {
+	if w.rank != d.base(stop) || stop == lines && checkFirst && wide != t.wideLines {
 		return t.in.head.Corrupt(0, "%d keys and %d wide lines in the lines, %d and %d by the head", w.rank, wide,
-			d.base(past), t.wideLines)
+			d.base(stop), t.wideLines)
 	}
 	w.flush()
 	return nil
@@ -114,18 +114,18 @@ func (t *planarTable) WalkPart(start, end, parts uint64, yield func(uint64, []ui
 // PartWith returns the lines of the buckets from low to high.
 func (t *planarTable) PartWith(low, high uint64) (start, end, parts uint64) {
 	d := &t.directory
-	below := 64 - d.BucketBits
-	return d.line(low >> below), d.line(high>>below) + 1, PlanarLines(d.BucketBits, d.PerLine)
+	shift := 64 - d.BucketBits
+	return d.line(low >> shift), d.line(high>>shift) + 1, PlanarLines(d.BucketBits, d.PerLine)
 }
 
 // planarWalk is the state of a walk.
 type planarWalk struct {
-	t            *planarTable
-	yield        func(rank uint64, keys []uint64) bool
-	buffer       []uint64 // keys to yield, all since the last fence
-	places       [asm.PlanarLineBits]uint16
-	rank, before uint64
-	stopped      bool
+	t              *planarTable
+	yield          func(rank uint64, keys []uint64) bool
+	buffer         []uint64 // keys to yield, all since the last fence
+	positions      [asm.PlanarLineBits]uint16
+	rank, previous uint64
+	stopped        bool
 }
 
 // line walks a line that is not wide. The line has one zero for each bucket, and more zeros after the last bucket. A
@@ -134,37 +134,37 @@ func (w *planarWalk) line(line, buckets uint64, words []uint64) error {
 	n := uint64(0)
 	for i, word := range words {
 		for ; word != 0; word &= word - 1 {
-			w.places[n] = uint16(uint64(64*i+bits.TrailingZeros64(word)) - n)
+			w.positions[n] = uint16(uint64(64*i+bits.TrailingZeros64(word)) - n)
 			n++
 		}
 	}
 	if n+buckets > asm.PlanarLineBits {
 		return w.t.corruptLine(line, "line %d of buckets has %d keys", line, n)
 	}
-	return w.keys(line, buckets, w.places[:n])
+	return w.keys(line, buckets, w.positions[:n])
 }
 
 // wide walks a wide line by its offsets.
-func (w *planarWalk) wide(line, number, buckets uint64) error {
+func (w *planarWalk) wideLine(line, number, buckets uint64) error {
 	t, base := w.t, w.rank
-	past := t.directory.base(line + 1)
+	stop := t.directory.base(line + 1)
 	for j := range t.directory.PerLine {
 		if start := t.wide.At(number*t.directory.PerLine + j); start != w.rank-base {
 			return t.in.wide.Corrupt((number*t.directory.PerLine+j)*uint64(t.wide.Width)/8,
 				"bucket %d of line %d begins at offset %d; the one before ends at %d", j, line, start, w.rank-base)
 		}
-		end := past
+		end := stop
 		if j < t.directory.PerLine-1 {
 			end = base + t.wide.At(number*t.directory.PerLine+j+1)
 		}
 		if end > t.Len() {
 			continue // the next bucket, or the next line, reports the error
 		}
-		for i := range w.places[:min(max(end, w.rank)-w.rank, uint64(len(w.places)))] {
-			w.places[i] = uint16(j)
+		for i := range w.positions[:min(max(end, w.rank)-w.rank, uint64(len(w.positions)))] {
+			w.positions[i] = uint16(j)
 		}
 		for w.rank < end {
-			if err := w.keys(line, buckets, w.places[:min(end-w.rank, uint64(len(w.places)))]); err != nil || w.stopped {
+			if err := w.keys(line, buckets, w.positions[:min(end-w.rank, uint64(len(w.positions)))]); err != nil || w.stopped {
 				return err
 			}
 		}
@@ -172,27 +172,27 @@ func (w *planarWalk) wide(line, number, buckets uint64) error {
 	return nil
 }
 
-// keys adds the next keys. places are their buckets in the line.
-func (w *planarWalk) keys(line, buckets uint64, places []uint16) error {
+// keys adds the next keys. positions are their buckets in the line.
+func (w *planarWalk) keys(line, buckets uint64, positions []uint16) error {
 	t := w.t
-	if left := t.Len() - w.rank; uint64(len(places)) > left {
-		return t.corruptLine(line, "line %d of buckets has %d keys or more, where %d of %d are left", line, len(places),
-			left, t.Len())
+	if remaining := t.Len() - w.rank; uint64(len(positions)) > remaining {
+		return t.corruptLine(line, "line %d of buckets has %d keys or more, where %d of %d are left", line, len(positions),
+			remaining, t.Len())
 	}
-	below, first := 64-t.directory.BucketBits, line*t.directory.PerLine
-	low := t.directory.Low[w.rank:][:len(places)]
-	for i, place := range places {
-		if uint64(place) >= buckets {
-			return t.corruptLine(line, "rank %d of %d keys is in bucket %d of line %d", w.rank, t.Len(), place, line)
+	shift, first := 64-t.directory.BucketBits, line*t.directory.PerLine
+	low := t.directory.Low[w.rank:][:len(positions)]
+	for i, position := range positions {
+		if uint64(position) >= buckets {
+			return t.corruptLine(line, "rank %d of %d keys is in bucket %d of line %d", w.rank, t.Len(), position, line)
 		}
-		key := (first+uint64(place))<<below | t.rest.At(w.rank)<<lowBits | uint64(low[i])
-		if key <= w.before && w.rank > 0 {
+		key := (first+uint64(position))<<shift | t.rest.At(w.rank)<<lowBits | uint64(low[i])
+		if key <= w.previous && w.rank > 0 {
 			return t.in.low.Corrupt(2*w.rank, "key %d does not ascend", w.rank)
 		}
 		if w.rank%fenceKeys == 0 && t.fences[w.rank/fenceKeys] != key {
 			return t.in.fences.Corrupt(w.rank/fenceKeys*8, "the fence of key %d is another key", w.rank)
 		}
-		w.before = key
+		w.previous = key
 		w.rank++
 		if w.buffer = append(w.buffer, key); w.rank%fenceKeys == 0 && w.flush() {
 			return nil

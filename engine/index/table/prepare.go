@@ -39,8 +39,8 @@ func (t *planarTable) startsOf(s *Search) []uint32 {
 	if !Listed(s.Leading, s.Flips.Radius, t.directory.BucketBits, t.Len()) {
 		return nil
 	}
-	if kept := t.starts.Load(); kept != nil && len(*kept) == 1<<s.Leading+1 {
-		return *kept
+	if starts := t.starts.Load(); starts != nil && len(*starts) == 1<<s.Leading+1 {
+		return *starts
 	}
 	starts := make([]uint32, 1<<s.Leading+1)
 	for value := range uint64(1) << s.Leading {
@@ -58,34 +58,34 @@ func (t *planarTable) startsOf(s *Search) []uint32 {
 // probed returns three values: the bits of a bucket that a probe does not fix, the position of the lowest bit of a
 // bucket in a key, and the number of buckets to probe. The number is 1 if one probe covers all buckets with the fixed
 // bits.
-func (t *planarTable) probed(s *Search) (more uint64, below uint, buckets uint64) {
-	below = 64 - t.directory.BucketBits
-	more = leadingMask(int(t.directory.BucketBits)) &^ leadingMask(s.Leading)
+func (t *planarTable) probed(s *Search) (mask uint64, shift uint, buckets uint64) {
+	shift = 64 - t.directory.BucketBits
+	mask = leadingMask(int(t.directory.BucketBits)) &^ leadingMask(s.Leading)
 	if t.spans(s) {
-		return more, below, 1
+		return mask, shift, 1
 	}
-	return more, below, 1 + more>>below
+	return mask, shift, 1 + mask>>shift
 }
 
 // prepare returns the probes of a query that is 0, or nil if there are too many.
 func (t *planarTable) prepare(s *Search) (probes []asm.PlanarProbe) {
-	_, below, buckets := t.probed(s)
+	_, shift, buckets := t.probed(s)
 	if n := uint64(s.Flips.Len()); n == 0 || n > PreparedMax/buckets {
 		return nil
 	}
-	return appendProbes(nil, slices.Collect(s.Flips.All()), s.K, below, buckets)
+	return appendProbes(nil, slices.Collect(s.Flips.All()), s.K, shift, buckets)
 }
 
 // appendProbes appends the probes of a query that is 0, for some flips and distance K. Each flip needs that many
 // buckets.
-func appendProbes(dst []asm.PlanarProbe, flips []uint64, K int, below uint, buckets uint64) []asm.PlanarProbe {
+func appendProbes(dst []asm.PlanarProbe, flips []uint64, K int, shift uint, buckets uint64) []asm.PlanarProbe {
 	for _, flip := range flips {
 		limit := K - bits.OnesCount64(flip)
 		if limit < 0 {
 			continue
 		}
 		for bucket := range buckets {
-			dst = append(dst, asm.PlanarProbe{Key: flip | bucket<<below, Limit: uint16(limit)})
+			dst = append(dst, asm.PlanarProbe{Key: flip | bucket<<shift, Limit: uint16(limit)})
 		}
 	}
 	return dst

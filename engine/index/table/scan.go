@@ -14,12 +14,12 @@ func Scan(dst []Match, t Table, queries []uint64, k int, c *Scratch) ([]Match, e
 			return false
 		}
 		for query, q := range queries {
-			for rest := keys; len(rest) > 0; {
-				n, done := asm.Within64(c.found[:], rest, q, k)
+			for remaining := keys; len(remaining) > 0; {
+				n, done := asm.Within64(c.found[:], remaining, q, k)
 				for _, i := range c.found[:n] {
-					dst = append(dst, Match{Query: query, Key: rest[i]})
+					dst = append(dst, Match{Query: query, Key: remaining[i]})
 				}
-				rest = rest[done:]
+				remaining = remaining[done:]
 			}
 		}
 		return true

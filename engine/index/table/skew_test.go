@@ -84,7 +84,7 @@ func TestEarlier(t *testing.T) {
 				kept[m] = true
 			}
 			for _, m := range all {
-				found := found(m.Key^s.Queries[m.Query], s.Earlier)
+				found := isFoundBy(m.Key^s.Queries[m.Query], s.Earlier)
 				if !kept[m] && !found {
 					t.Fatalf("%s, %v: match %v is left out and no other table finds it", set.Name, o, m)
 				}

@@ -99,13 +99,13 @@ func SearchAll(dst []Match, tables []Table, searches []Search, c *Scratch) ([]Ma
 		return searchHuffman(dst, huffman, searches, c)
 	}
 	for i, t := range tables {
-		from := len(dst)
+		first := len(dst)
 		var err error
 		if dst, err = SearchAll(dst, []Table{t}, searches[i:i+1], c); err != nil {
 			return dst, fmt.Errorf("table %d: %w", i, err)
 		}
-		for j := range dst[from:] {
-			dst[from+j].Table = i
+		for j := range dst[first:] {
+			dst[first+j].Table = i
 		}
 	}
 	return dst, nil
@@ -205,8 +205,8 @@ func (c *Scratch) AtMost(matches int) { c.matchesMax = matches }
 func (c *Scratch) Until(ctx context.Context) { c.ctx = ctx }
 
 // stopped returns the error of the context, or [ErrTooMany] if there are too many matches.
-func (c *Scratch) stopped(found int) error {
-	if c.matchesMax > 0 && found > c.matchesMax {
+func (c *Scratch) stopped(matches int) error {
+	if c.matchesMax > 0 && matches > c.matchesMax {
 		return ErrTooMany
 	}
 	if c.ctx == nil {

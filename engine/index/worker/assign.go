@@ -12,13 +12,13 @@ type nodeRoom struct {
 	load  uint64 // bytes that its workers search
 }
 
-// A placement is the place of a table.
+// A placement is the node of a table.
 type placement struct {
 	node   int  // index of the node whose workers search it
 	inFile bool // the table stays in its file, because no node has room
 }
 
-// assign chooses a place for each table, largest first: the node with processors and room that has the lowest load
+// assign chooses a node for each table, largest first: the node with processors and room that has the lowest load
 // per processor. If no such node has room, it takes any node that has. If there is none, the table stays in its file,
 // and the least loaded node searches it. assign changes nodes.
 func assign(sizes []uint64, nodes []nodeRoom) []placement {
@@ -46,15 +46,15 @@ func assign(sizes []uint64, nodes []nodeRoom) []placement {
 
 // leastLoaded returns the node with the lowest load per processor after adding size bytes, among nodes with at least
 // free bytes of room. It considers far memory only if far is true.
-func leastLoaded(nodes []nodeRoom, size, free uint64, far bool) (best int, ok bool) {
-	lowest := 0.0
+func leastLoaded(nodes []nodeRoom, size, free uint64, remote bool) (best int, ok bool) {
+	minimum := 0.0
 	for i, n := range nodes {
-		if n.bytes < free || n.cpus == 0 && !far {
+		if n.bytes < free || n.cpus == 0 && !remote {
 			continue
 		}
 		load := float64(n.load+size) / float64(max(n.cpus, 1))
-		if !ok || load < lowest {
-			best, lowest, ok = i, load, true
+		if !ok || load < minimum {
+			best, minimum, ok = i, load, true
 		}
 	}
 	return best, ok

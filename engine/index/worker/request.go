@@ -89,7 +89,7 @@ func (n *node) start(o Options) {
 type searcher struct {
 	node    *node
 	scratch segment.Scratch
-	found   []segment.Match
+	matches []segment.Match
 }
 
 // work runs a task.
@@ -114,10 +114,10 @@ func (w *searcher) find(t *task) (err error) {
 		if len(tables) == 0 {
 			continue
 		}
-		if w.found, err = g.SearchTables(w.found[:0], tables, r.queries, r.k, &w.scratch); err != nil {
+		if w.matches, err = g.SearchTables(w.matches[:0], tables, r.queries, r.k, &w.scratch); err != nil {
 			return err
 		}
-		for _, m := range w.found {
+		for _, m := range w.matches {
 			t.matches = append(t.matches, Match{i, m})
 		}
 		if r.limit > 0 && len(t.matches) > r.limit {
@@ -129,8 +129,8 @@ func (w *searcher) find(t *task) (err error) {
 
 // step runs a step of a sweep. The next step is queued after waiting queries.
 func (w *searcher) step(t *task) {
-	more, err := t.step()
-	if more && err == nil {
+	ok, err := t.step()
+	if ok && err == nil {
 		w.node.crew.Post(t)
 		return
 	}

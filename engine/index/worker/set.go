@@ -84,7 +84,7 @@ func (s *Set) Add(ctx context.Context, f *store.File, original *segment.Segment)
 	s.mu.Lock()
 	s.open[g] = true
 	s.mu.Unlock()
-	if err := g.fill(ctx, f, sizes, assign(sizes, s.rooms())); err != nil {
+	if err := g.fill(ctx, f, sizes, assign(sizes, s.freeNodes())); err != nil {
 		g.Close()
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (s *Set) start() {
 }
 
 // rooms returns the current figures of each node for assign.
-func (s *Set) rooms() []nodeRoom {
+func (s *Set) freeNodes() []nodeRoom {
 	limit, host := s.options.Budget.Left(), s.options.Host
 	rooms := make([]nodeRoom, len(s.nodes))
 	for i, n := range s.nodes {
@@ -137,28 +137,28 @@ func (s *Set) pagesOn(n *node) numa.Placement {
 	return pages
 }
 
-// fill copies each table to its place, and opens the segment.
+// fill copies each table to its node, and opens the segment.
 func (s *Segment) fill(ctx context.Context, f *store.File, sizes []uint64, placements []placement) (err error) {
-	host, moved := s.set.options.Host, make(map[string][]byte)
-	for t, place := range placements {
-		n := s.set.nodes[place.node]
+	host, copies := s.set.options.Host, make(map[string][]byte)
+	for t, placement := range placements {
+		n := s.set.nodes[placement.node]
 		n.tables.Add(1)
-		s.tables[place.node] = append(s.tables[place.node], t)
+		s.tables[placement.node] = append(s.tables[placement.node], t)
 		var arena *numa.Arena
-		why := fmt.Errorf("no node has room for %d MiB", sizes[t]>>20)
-		if !place.inFile {
-			arena, why = s.arena(n, sizes[t])
+		reason := fmt.Errorf("no node has room for %d MiB", sizes[t]>>20)
+		if !placement.inFile {
+			arena, reason = s.arena(n, sizes[t])
 		}
-		if why != nil {
-			host.Note(fmt.Sprintf("table %d of %s stays in the file: %v", t, f.Path(), why))
+		if reason != nil {
+			host.Note(fmt.Sprintf("table %d of %s stays in the file: %v", t, f.Path(), reason))
 			continue
 		}
-		if err := copySections(ctx, host, arena, sectionsOf(f, t), moved); err != nil {
+		if err := copySections(ctx, host, arena, sectionsOf(f, t), copies); err != nil {
 			return err
 		}
 		s.countPages(arena)
 	}
-	s.Segment, err = segment.Open(source{f, moved})
+	s.Segment, err = segment.Open(source{f, copies})
 	return err
 }
 
@@ -268,9 +268,9 @@ func (r Report) String() string {
 }
 
 // workers returns the number of workers for the node.
-func (n *node) workers(configured int) int {
-	if configured > 0 {
-		return configured
+func (n *node) workers(limit int) int {
+	if limit > 0 {
+		return limit
 	}
 	cpus := len(n.memory.CPUs)
 	return max(int(n.tables.Load()), cpus-cpus/8, 1)

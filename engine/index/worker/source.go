@@ -51,30 +51,30 @@ func arenaBytes(sections []store.Section) (sum uint64) {
 // copySections copies sections into an arena, by workers on its node. It adds the copies to moved.
 func copySections(ctx context.Context, h *numa.Host, a *numa.Arena, sections []store.Section,
 	moved map[string][]byte) error {
-	type part struct{ to, from []byte }
+	type part struct{ dst, src []byte }
 	var list []part
 	offset := uint64(0)
 	for _, s := range sections {
-		to := a.Data[offset : offset+uint64(len(s.Data)) : offset+uint64(len(s.Data))]
-		moved[s.Name] = to
+		dst := a.Data[offset : offset+uint64(len(s.Data)) : offset+uint64(len(s.Data))]
+		moved[s.Name] = dst
 		offset += arenaBytes([]store.Section{s})
-		for i := 0; i < len(to); i += copyBytes {
-			end := min(i+copyBytes, len(to))
-			list = append(list, part{to[i:end], s.Data[i:end]})
+		for i := 0; i < len(dst); i += copyBytes {
+			end := min(i+copyBytes, len(dst))
+			list = append(list, part{dst[i:end], s.Data[i:end]})
 		}
 	}
-	failed := make([]error, len(list))
+	errs := make([]error, len(list))
 	h.Each(a.Node, len(list), func(i int) {
-		if failed[i] = ctx.Err(); failed[i] == nil {
-			failed[i] = copyMapped(list[i].to, list[i].from)
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			errs[i] = copyMapped(list[i].dst, list[i].src)
 		}
 	})
-	return cmp.Or(failed...)
+	return cmp.Or(errs...)
 }
 
 // copyMapped copies from a mapped file, which may be truncated meanwhile.
-func copyMapped(to, from []byte) (err error) {
+func copyMapped(dst, src []byte) (err error) {
 	defer store.CatchFault(&err)()
-	copy(to, from)
+	copy(dst, src)
 	return nil
 }

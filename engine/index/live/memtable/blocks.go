@@ -101,8 +101,8 @@ func (b *blocks) value(block int, shuffled uint64) uint64 { return shuffled >> b
 func (b *blocks) add(f uint64, row uint32) {
 	shuffled := b.shuffled(f)
 	for i, heads := range b.heads {
-		at := &heads[b.value(i, shuffled)]
-		h := head(*at)
+		slot := &heads[b.value(i, shuffled)]
+		h := head(*slot)
 		if h == 0 {
 			address, _ := b.arena.alloc(bucketWords(0))
 			h = newHead(address, 0, 0)
@@ -111,19 +111,19 @@ func (b *blocks) add(f uint64, row uint32) {
 		}
 		fingerprints, rows := b.bucket(h)
 		fingerprints[h.n()], rows[h.n()] = f, row
-		atomic.StoreUint64(at, uint64(h+1))
+		atomic.StoreUint64(slot, uint64(h+1))
 	}
 }
 
 // move copies a bucket to twice the room.
 func (b *blocks) move(h head) head {
 	address, _ := b.arena.alloc(bucketWords(h.class() + 1))
-	to := newHead(address, h.class()+1, h.n())
+	target := newHead(address, h.class()+1, h.n())
 	fingerprints, rows := b.bucket(h)
-	newPrints, newRows := b.bucket(to)
+	newPrints, newRows := b.bucket(target)
 	copy(newPrints, fingerprints[:h.n()])
 	copy(newRows, rows[:h.n()])
-	return to
+	return target
 }
 
 // bucketWords returns the size of a bucket in words: one for a fingerprint, half of one for its row.
@@ -158,11 +158,11 @@ func (b *blocks) fill(n int, pages func(yield func(row int, fingerprints []uint6
 		}
 		for first, fingerprints := range pages {
 			for j, f := range fingerprints {
-				at := &heads[b.value(i, b.shuffled(f))]
-				h := head(*at)
-				to, rows := b.bucket(h)
-				to[h.n()], rows[h.n()] = f, uint32(first+j)
-				*at = uint64(h + 1)
+				slot := &heads[b.value(i, b.shuffled(f))]
+				h := head(*slot)
+				lane, rows := b.bucket(h)
+				lane[h.n()], rows[h.n()] = f, uint32(first+j)
+				*slot = uint64(h + 1)
 			}
 		}
 	}
@@ -174,26 +174,26 @@ func (b *blocks) fill(n int, pages func(yield func(row int, fingerprints []uint6
 // memory.
 func (b *blocks) search(query uint64, k int, end uint32, positions []uint32,
 	yield func(f uint64, row uint32) bool) bool {
-	var found [permute.MaxK + 1]head
+	var list [permute.MaxK + 1]head
 	shuffled := b.shuffled(query)
 	for i := range k + 1 {
-		found[i] = head(atomic.LoadUint64(&b.heads[i][b.value(i, shuffled)]))
+		list[i] = head(atomic.LoadUint64(&b.heads[i][b.value(i, shuffled)]))
 	}
-	for i, h := range found[:k+1] {
+	for i, h := range list[:k+1] {
 		if h == 0 {
 			continue
 		}
 		fingerprints, rows := b.bucket(h)
 		fingerprints = fingerprints[:h.n()]
-		for at := 0; at < len(fingerprints); {
-			n, done := asm.Within64(positions, fingerprints[at:], query, k)
+		for start := 0; start < len(fingerprints); {
+			n, done := asm.Within64(positions, fingerprints[start:], query, k)
 			for _, p := range positions[:n] {
-				f, row := fingerprints[at+int(p)], rows[at+int(p)]
+				f, row := fingerprints[start+int(p)], rows[start+int(p)]
 				if b.first(f^query) == i && row < end && !yield(f, row) {
 					return false
 				}
 			}
-			at += done
+			start += done
 		}
 	}
 	return true
@@ -201,15 +201,15 @@ func (b *blocks) search(query uint64, k int, end uint32, positions []uint32,
 
 // prefetchHeads requests the heads that a search for the queries reads.
 func (b *blocks) prefetchHeads(queries []uint64, k int) {
-	var shuffled, at [prefetchQueries]uint64
+	var shuffled, addresses [prefetchQueries]uint64
 	for j, q := range queries {
 		shuffled[j] = b.shuffled(q)
 	}
 	for i, heads := range b.heads[:k+1] {
 		for j, q := range shuffled[:len(queries)] {
-			at[j] = b.value(i, q)
+			addresses[j] = b.value(i, q)
 		}
-		asm.PrefetchAt(heads, at[:len(queries)])
+		asm.PrefetchAt(heads, addresses[:len(queries)])
 	}
 }
 

@@ -64,8 +64,8 @@ func (m *Table) Search(dst []rows.Match, a *Search, queries []uint64, limit int)
 		}
 		// Search the query, or copy the matches of an equal one.
 		begin := len(dst)
-		if at, again := found[query]; again && !a.Verifier.Active() {
-			for _, x := range dst[at[0]:at[1]] {
+		if span, repeated := found[query]; repeated && !a.Verifier.Active() {
+			for _, x := range dst[span[0]:span[1]] {
 				x.Query = q
 				dst = append(dst, x)
 			}
@@ -111,13 +111,13 @@ func (m *Table) searchOne(dst []rows.Match, a *Search, q int, query uint64, limi
 // eachNear calls yield with each row within k of a query until yield returns false. The rows of a fingerprint ascend.
 // They may include rows that the view does not see.
 func (m *Table) eachNear(a *Search, query uint64, yield func(f uint64, row uint32) bool) {
-	from := 0 // first row to scan; it is read first, because other goroutines move rows into buckets
+	start := 0 // first row to scan; it is read first, because other goroutines move rows into buckets
 	if b := m.blocks.Load(); b != nil {
-		if from = int(b.rows.Load()); !b.search(query, a.K, uint32(from), a.Positions, yield) {
+		if start = int(b.rows.Load()); !b.search(query, a.K, uint32(start), a.Positions, yield) {
 			return
 		}
 	}
-	m.scan(from, m.Before(a.Clock), query, a.K, a.Positions, yield)
+	m.scan(start, m.Before(a.Clock), query, a.K, a.Positions, yield)
 }
 
 // Since appends a match for each document from number first on that is within k of a query.
@@ -138,14 +138,14 @@ func (m *Table) Since(dst []rows.Match, a *Search, first rows.DocID, query uint6
 // scan calls yield with each of rows [start, end) that is within k of a query, in order, until yield returns false.
 func (m *Table) scan(start, end int, query uint64, k int, positions []uint32, yield func(f uint64, row uint32) bool) {
 	m.EachPage(start, end, func(first int, fingerprints []uint64) bool {
-		for at := 0; at < len(fingerprints); {
-			n, done := asm.Within64(positions, fingerprints[at:], query, k)
+		for row := 0; row < len(fingerprints); {
+			n, done := asm.Within64(positions, fingerprints[row:], query, k)
 			for _, p := range positions[:n] {
-				if !yield(fingerprints[at+int(p)], uint32(first+at+int(p))) {
+				if !yield(fingerprints[row+int(p)], uint32(first+row+int(p))) {
 					return false
 				}
 			}
-			at += done
+			row += done
 		}
 		return true
 	})

@@ -93,11 +93,11 @@ func (m *Table) Add(docs []rows.Doc, expires []rows.Time) int {
 		if row == m.MaxDocs || row > 0 && m.size.Load() >= m.MaxBytes {
 			break
 		}
-		at := rows.Time(0)
+		expiry := rows.Time(0)
 		if len(expires) > 0 {
-			at = expires[i]
+			expiry = expires[i]
 		}
-		m.put(row, &docs[i], at)
+		m.put(row, &docs[i], expiry)
 		row++
 	}
 	m.n.Store(int64(row))
@@ -113,17 +113,17 @@ func (m *Table) put(row int, d *rows.Doc, expires rows.Time) {
 	if p == nil {
 		p = m.newPage(row / pageDocs)
 	}
-	at := row % pageDocs
-	p.fingerprints[at] = uint64(d.Fingerprint)
+	i := row % pageDocs
+	p.fingerprints[i] = uint64(d.Fingerprint)
 	if p.sketches != nil {
-		p.sketches[at] = d.Sketch
+		p.sketches[i] = d.Sketch
 	}
 	if expires != 0 {
 		if p.expires.Load() == nil {
 			p.expires.Store(new([pageDocs]rows.Time))
 			m.size.Add(8 * pageDocs)
 		}
-		p.expires.Load()[at] = expires
+		p.expires.Load()[i] = expires
 	}
 	if p.ids != nil && d.ID != "" {
 		m.putID(p, row, d.ID)
@@ -148,15 +148,15 @@ func (m *Table) newPage(number int) *page {
 
 // putID writes the ID of a row: its length and its bytes.
 func (m *Table) putID(p *page, row int, id string) {
-	before := m.ids.bytes() + m.rows.bytes()
+	oldBytes := m.ids.bytes() + m.rows.bytes()
 	var length [binary.MaxVarintLen64]byte
 	n := binary.PutUvarint(length[:], uint64(len(id)))
-	at, words := m.ids.alloc((n + len(id) + 7) / 8)
+	block, words := m.ids.alloc((n + len(id) + 7) / 8)
 	b := memory.As[byte](words)
 	copy(b[copy(b, length[:n]):], id)
-	p.ids[row%pageDocs] = at
+	p.ids[row%pageDocs] = block
 	m.rows.put(m.Key.Hash(id), row, func(row int) bool { return string(m.idBytes(row)) == id })
-	m.size.Add(m.ids.bytes() + m.rows.bytes() - before)
+	m.size.Add(m.ids.bytes() + m.rows.bytes() - oldBytes)
 }
 
 // IndexAll makes the blocks that were deferred.
@@ -182,19 +182,19 @@ func (m *Table) page(row int) (*page, int) { return m.pages[row/pageDocs].Load()
 
 // Fingerprint returns the fingerprint of a row.
 func (m *Table) Fingerprint(row int) uint64 {
-	p, at := m.page(row)
-	return p.fingerprints[at]
+	p, i := m.page(row)
+	return p.fingerprints[i]
 }
 
 // idBytes returns the ID of a row, empty if it has none. It is valid as long as the memtable is.
 func (m *Table) idBytes(row int) []byte {
-	p, at := m.page(row)
-	if p.ids == nil || p.ids[at] == 0 {
+	p, i := m.page(row)
+	if p.ids == nil || p.ids[i] == 0 {
 		return nil
 	}
-	b := memory.As[byte](m.ids.wordsAt(p.ids[at]))
-	n, from := binary.Uvarint(b)
-	return b[from:][:n]
+	b := memory.As[byte](m.ids.wordsAt(p.ids[i]))
+	n, offset := binary.Uvarint(b)
+	return b[offset:][:n]
 }
 
 // ID returns the ID of a row.
@@ -205,8 +205,8 @@ func (m *Table) Sketch(row int) *sketch.Sketch {
 	if !m.Options.Sketches {
 		return nil
 	}
-	p, at := m.page(row)
-	return &p.sketches[at]
+	p, i := m.page(row)
+	return &p.sketches[i]
 }
 
 // Lookup returns the last document with an ID. Only the writer may call it.
@@ -217,9 +217,9 @@ func (m *Table) Lookup(id string, hash uint64) (rows.DocID, bool) {
 
 // Expiry returns the expiry of a row.
 func (m *Table) Expiry(row int) rows.Time {
-	p, at := m.page(row)
-	if all := p.expires.Load(); all != nil {
-		return all[at]
+	p, i := m.page(row)
+	if expiries := p.expires.Load(); expiries != nil {
+		return expiries[i]
 	}
 	return 0
 }
@@ -247,10 +247,10 @@ func (m *Table) Count(moment rows.Moment, now rows.Time) (visible, expired uint6
 			expired++
 		}
 	}
-	gone := m.Dead.Count(moment, func(doc rows.DocID) bool {
+	deleted := m.Dead.Count(moment, func(doc rows.DocID) bool {
 		return int(doc-m.First) < n && !m.Expiry(int(doc-m.First)).Expired(now)
 	})
-	return uint64(n) - expired - gone, expired
+	return uint64(n) - expired - deleted, expired
 }
 
 // Before returns the number of documents with numbers below a clock.
@@ -296,44 +296,44 @@ type idRows struct {
 }
 
 // row returns the row of an ID with that hash. is reports whether a row has the ID.
-func (t *idRows) row(hash uint64, is func(row int) bool) (row int, ok bool) {
+func (t *idRows) row(hash uint64, equal func(row int) bool) (row int, ok bool) {
 	if len(t.slots) == 0 {
 		return 0, false
 	}
-	at := t.find(hash, is)
-	return int(uint32(t.slots[at])) - 1, t.slots[at] != 0
+	slot := t.find(hash, equal)
+	return int(uint32(t.slots[slot])) - 1, t.slots[slot] != 0
 }
 
 // find returns the slot of an ID, or the empty slot where it would be stored.
-func (t *idRows) find(hash uint64, is func(row int) bool) uint64 {
+func (t *idRows) find(hash uint64, equal func(row int) bool) uint64 {
 	mask := uint64(len(t.slots) - 1)
-	for at := hash >> 32 & mask; ; at = (at + 1) & mask {
-		s := t.slots[at]
-		if s == 0 || s>>32 == hash>>32 && is(int(uint32(s))-1) {
-			return at
+	for slot := hash >> 32 & mask; ; slot = (slot + 1) & mask {
+		s := t.slots[slot]
+		if s == 0 || s>>32 == hash>>32 && equal(int(uint32(s))-1) {
+			return slot
 		}
 	}
 }
 
 // put sets the row of an ID.
-func (t *idRows) put(hash uint64, row int, is func(row int) bool) {
+func (t *idRows) put(hash uint64, row int, equal func(row int) bool) {
 	if 2*(t.n+1) > len(t.slots) {
 		t.grow()
 	}
-	at := t.find(hash, is)
-	if t.slots[at] == 0 {
+	i := t.find(hash, equal)
+	if t.slots[i] == 0 {
 		t.n++
 	}
-	t.slots[at] = hash>>32<<32 | uint64(row+1)
+	t.slots[i] = hash>>32<<32 | uint64(row+1)
 }
 
 func (t *idRows) grow() {
-	old := t.slots
-	t.slots = make([]uint64, max(64, 2*len(old)))
-	none := func(int) bool { return false } // all are different
-	for _, s := range old {
+	slots := t.slots
+	t.slots = make([]uint64, max(64, 2*len(slots)))
+	unequal := func(int) bool { return false } // all are different
+	for _, s := range slots {
 		if s != 0 {
-			t.slots[t.find(s, none)] = s
+			t.slots[t.find(s, unequal)] = s
 		}
 	}
 }
@@ -384,18 +384,18 @@ func (m *Table) indexLocked() {
 	if m.unindexed() == 0 {
 		return
 	}
-	b, before := m.blocks.Load(), uint64(0)
+	b, oldBytes := m.blocks.Load(), uint64(0)
 	if b == nil {
 		b = newBlocks(m.K, m.likely)
 		b.fill(n, func(yield func(int, []uint64) bool) { m.EachPage(0, n, yield) })
 	} else {
-		before = b.bytes()
+		oldBytes = b.bytes()
 		m.EachPage(int(b.rows.Load()), n, func(row int, fingerprints []uint64) bool {
 			b.append(row, fingerprints)
 			return true
 		})
 	}
-	m.size.Add(b.bytes() - before)
+	m.size.Add(b.bytes() - oldBytes)
 	m.blocks.Store(b)
 }
 
@@ -409,24 +409,24 @@ func (m *Table) TryIndex() (grown bool) {
 		return false
 	}
 	defer m.indexing.Unlock()
-	before := m.size.Load()
+	oldBytes := m.size.Load()
 	m.indexLocked()
-	return m.size.Load() != before
+	return m.size.Load() != oldBytes
 }
 
 // append adds the fingerprints of rows from row on, in groups whose misses overlap. Calls must not be concurrent.
 func (b *blocks) append(row int, fingerprints []uint64) {
-	for some := range slices.Chunk(fingerprints, unindexedDocs) {
-		for few := range slices.Chunk(some, prefetchQueries) {
-			b.prefetchHeads(few, len(b.heads)-1)
+	for part := range slices.Chunk(fingerprints, unindexedDocs) {
+		for group := range slices.Chunk(part, prefetchQueries) {
+			b.prefetchHeads(group, len(b.heads)-1)
 		}
-		for _, f := range some {
+		for _, f := range part {
 			b.prefetchRoom(f)
 		}
-		for i, f := range some {
+		for i, f := range part {
 			b.add(f, uint32(row+i))
 		}
-		row += len(some)
+		row += len(part)
 		b.rows.Store(int64(row))
 	}
 }

@@ -53,11 +53,11 @@ func (c *Clock) monotonic() time.Duration {
 // confirm is set and the two differ by more than [JumpMax], the clock stops at latest. A latest of 0 is unknown.
 func (c *Clock) Begin(latest Time, confirm bool) {
 	b := clockBase{wall: c.system().Round(0), monotonic: c.monotonic()}
-	before := time.Unix(int64(latest), 0)
-	if jump := b.wall.Sub(before); latest != 0 && confirm && jump.Abs() > JumpMax {
-		b.wall, b.stopped, b.stopTime = before, true, before
+	previous := time.Unix(int64(latest), 0)
+	if jump := b.wall.Sub(previous); latest != 0 && confirm && jump.Abs() > JumpMax {
+		b.wall, b.stopped, b.stopTime = previous, true, previous
 	} else if latest != 0 && jump < 0 {
-		b.wall = before
+		b.wall = previous
 	}
 	c.begun.Store(&b)
 }

@@ -55,13 +55,13 @@ func (x *IDIndex) fill(key *IDKey, ids iter.Seq2[string, error]) error {
 			continue
 		}
 		h := key.Hash(id)
-		at, _ := bits.Mul64(h, uint64(len(x.Slots)))
-		for x.Slots[at] != 0 {
-			if at++; at == uint64(len(x.Slots)) {
-				at = 0
+		slot, _ := bits.Mul64(h, uint64(len(x.Slots)))
+		for x.Slots[slot] != 0 {
+			if slot++; slot == uint64(len(x.Slots)) {
+				slot = 0
 			}
 		}
-		x.Slots[at] = h<<x.shift | row
+		x.Slots[slot] = h<<x.shift | row
 	}
 	return nil
 }
@@ -71,9 +71,9 @@ func (x *IDIndex) Rows(h uint64, yield func(row uint64) bool) {
 	if len(x.Slots) == 0 {
 		return
 	}
-	at, _ := bits.Mul64(h, uint64(len(x.Slots)))
+	slot, _ := bits.Mul64(h, uint64(len(x.Slots)))
 	for range x.Slots { // a damaged table has no empty slot
-		s := x.Slots[at]
+		s := x.Slots[slot]
 		if s == 0 {
 			return
 		}
@@ -81,8 +81,8 @@ func (x *IDIndex) Rows(h uint64, yield func(row uint64) bool) {
 		if s>>x.shift == h<<x.shift>>x.shift && row-1 < x.n && !yield(row-1) { // a slot of a damaged file may have any row
 			return
 		}
-		if at++; at == uint64(len(x.Slots)) {
-			at = 0
+		if slot++; slot == uint64(len(x.Slots)) {
+			slot = 0
 		}
 	}
 }

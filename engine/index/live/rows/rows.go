@@ -245,9 +245,9 @@ func (e *Expiries) Between(row, end uint64, f func(expiry Time, n uint64)) {
 		return
 	}
 	for i := e.runOf(row); row < end; i++ {
-		past := min(end, e.end(i))
-		f(e.Values[i], past-row)
-		row = past
+		stop := min(end, e.end(i))
+		f(e.Values[i], stop-row)
+		row = stop
 	}
 }
 

@@ -154,9 +154,9 @@ func (a *Answers) room(n int) []rows.DocID {
 	if cap(a.docs)-len(a.docs) < n {
 		a.docs = make([]rows.DocID, 0, max(n, min(2*cap(a.docs), docsShared)))
 	}
-	at := len(a.docs)
-	a.docs = a.docs[:at+n]
-	return a.docs[at : at : at+n]
+	start := len(a.docs)
+	a.docs = a.docs[:start+n]
+	return a.docs[start : start : start+n]
 }
 
 const docsShared = 4096
@@ -218,15 +218,15 @@ func (c *Searcher) order() {
 			o.ends[m.Query*distances+int(m.Distance)]++
 		}
 		radix.Rows(o.sorted, o.places, o.fingerprints, ^uint64(0), 1)
-		at := 0
+		position := 0
 		for i, n := range o.ends { // becomes the index of the next match of each query and distance
-			o.ends[i], at = at, at+n
+			o.ends[i], position = position, position+n
 		}
-		for _, place := range o.places {
-			m := &c.matches[place]
-			to := &o.ends[m.Query*distances+int(m.Distance)]
-			o.matches[*to] = *m
-			*to++
+		for _, index := range o.places {
+			m := &c.matches[index]
+			end := &o.ends[m.Query*distances+int(m.Distance)]
+			o.matches[*end] = *m
+			*end++
 		}
 		c.matches, o.matches = o.matches, c.matches
 	}
@@ -314,12 +314,12 @@ const hitsAtOnce = 16
 
 // groupEnd returns the end of the matches with the same query and fingerprint as match number from.
 func (c *Searcher) groupEnd(first int) int {
-	to := first + 1
-	for to < len(c.matches) && c.matches[to].Query == c.matches[first].Query &&
-		c.matches[to].Fingerprint == c.matches[first].Fingerprint {
-		to++
+	end := first + 1
+	for end < len(c.matches) && c.matches[end].Query == c.matches[first].Query &&
+		c.matches[end].Fingerprint == c.matches[first].Fingerprint {
+		end++
 	}
-	return to
+	return end
 }
 
 // hit returns the hit of matches [first, end), which have one fingerprint, without its documents. If the matches are
@@ -360,7 +360,7 @@ func (c *Searcher) count(w version.View, i int) (n uint64, err error) {
 // ascending order, until yield returns false.
 func (c *Searcher) eachDoc(w version.View, first, end int, yield func(rows.DocID, float32) bool) error {
 	for i := first; i < end; i++ {
-		if more, err := c.docsOf(w, i, yield); err != nil || !more {
+		if ok, err := c.docsOf(w, i, yield); err != nil || !ok {
 			return err
 		}
 	}
@@ -369,7 +369,7 @@ func (c *Searcher) eachDoc(w version.View, first, end int, yield func(rows.DocID
 
 // docsOf calls yield with each document of match number i that the view sees and the verifier accepts, and its
 // similarity, in ascending order. It returns false as soon as yield does.
-func (c *Searcher) docsOf(w version.View, i int, yield func(rows.DocID, float32) bool) (more bool, err error) {
+func (c *Searcher) docsOf(w version.View, i int, yield func(rows.DocID, float32) bool) (ok bool, err error) {
 	m := &c.matches[i]
 	if m.Source == rows.OneDoc {
 		return yield(m.Doc, m.Similarity), nil
@@ -415,11 +415,11 @@ func (c *Searcher) Has(w version.View, doc rows.DocID, d *rows.Doc) (_ bool, err
 	defer store.EndFaults(store.BeginFaults(), &err)
 	if m := w.Version.MemtableOf(doc); m != nil {
 		row := int(doc - m.First)
-		held := rows.Doc{Fingerprint: simhash.Fingerprint(m.Fingerprint(row))}
+		stored := rows.Doc{Fingerprint: simhash.Fingerprint(m.Fingerprint(row))}
 		if s := m.Sketch(row); s != nil {
-			held.Sketch = *s
+			stored.Sketch = *s
 		}
-		return d.SameContent(&held), nil
+		return d.SameContent(&stored), nil
 	}
 	s := w.Version.SegmentOf(doc)
 	if s == nil {
@@ -429,16 +429,16 @@ func (c *Searcher) Has(w version.View, doc rows.DocID, d *rows.Doc) (_ bool, err
 	if !ok {
 		return false, nil
 	}
-	held := rows.Doc{Fingerprint: d.Fingerprint}
+	stored := rows.Doc{Fingerprint: d.Fingerprint}
 	if s.Sketches != nil {
-		held.Sketch = s.Sketches[row]
+		stored.Sketch = s.Sketches[row]
 	}
 	var r [1]segment.Range
 	if err := s.Locate(r[:], []uint64{uint64(d.Fingerprint)}, &c.segments.scratch); err != nil {
 		return false, err
 	}
-	has, err := s.HasDoc(r[0], row)
-	return has && d.SameContent(&held), err
+	found, err := s.HasDoc(r[0], row)
+	return found && d.SameContent(&stored), err
 }
 
 // docsAtOnce is the number of documents of a segment that are read at a time.

@@ -54,14 +54,14 @@ func Documents(ctx context.Context, w version.View, budget *memory.Budget, maxRo
 // yield returns false. A document without an ID has an empty one. It reads only IDs, about 50 ns each. It returns the
 // error of ctx, or an error that wraps [store.ErrCorrupt].
 func List(ctx context.Context, w version.View, first rows.DocID, yield func(doc rows.DocID, id string) bool) error {
-	enough := errors.New("enough")
+	errLimit := errors.New("enough")
 	_, err := (&lister{ctx: ctx, view: w, first: first, idsOnly: true, yield: func(doc rows.DocID, d rows.Doc) error {
 		if !yield(doc, d.ID) {
-			return enough
+			return errLimit
 		}
 		return nil
 	}}).run()
-	if errors.Is(err, enough) {
+	if errors.Is(err, errLimit) {
 		return nil
 	}
 	return err
@@ -122,27 +122,27 @@ func (l *lister) row(doc rows.DocID, d rows.Doc, deleted bool, expires rows.Time
 func (l *lister) segment(s *version.Segment) (err error) {
 	defer store.CatchFault(&err)()
 	n := s.Documents()
-	from := uint64(sort.Search(int(n), func(row int) bool { return s.Numbers.Doc(uint64(row)) >= l.first }))
-	if from == n || l.idsOnly {
-		return l.rows(s, from, n, nil)
+	first := uint64(sort.Search(int(n), func(row int) bool { return s.Numbers.Doc(uint64(row)) >= l.first }))
+	if first == n || l.idsOnly {
+		return l.rows(s, first, n, nil)
 	}
 	size := min(n, l.maxRows)
-	reserved, err := l.budget.Reserve("listing "+humanize.Comma(int64(n))+" documents", size*listedBytes)
+	reservation, err := l.budget.Reserve("listing "+humanize.Comma(int64(n))+" documents", size*listedBytes)
 	if err != nil {
 		return err
 	}
-	defer reserved.Release()
+	defer reservation.Release()
 	buffer, err := memory.Make[uint64](int(size))
 	if err != nil {
 		return err
 	}
 	defer buffer.Free()
-	for ; from < n; from += size {
-		fingerprints := buffer.Data[:min(size, n-from)]
-		if err := s.ReadFingerprints(l.ctx, fingerprints, from); err != nil {
+	for ; first < n; first += size {
+		fingerprints := buffer.Data[:min(size, n-first)]
+		if err := s.ReadFingerprints(l.ctx, fingerprints, first); err != nil {
 			return err
 		}
-		if err := l.rows(s, from, from+uint64(len(fingerprints)), fingerprints); err != nil {
+		if err := l.rows(s, first, first+uint64(len(fingerprints)), fingerprints); err != nil {
 			return err
 		}
 	}

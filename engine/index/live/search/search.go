@@ -66,16 +66,16 @@ func (c *Searcher) find(w version.View, queries []uint64, k int, swept Swept, li
 	}
 	c.submission.submit(c.ctx, v, queries, k, limit, swept)
 	err := c.findOwn(v, w.Now, queries, k, swept)
-	waited := c.submission.wait(func(segment int, m segment.Match) { c.match(segment, queries, m) })
-	if err := cmp.Or(err, waited, c.crowded()); err != nil {
+	errWait := c.submission.wait(func(segment int, m segment.Match) { c.match(segment, queries, m) })
+	if err := cmp.Or(err, errWait, c.crowded()); err != nil {
 		return err
 	}
 	a := memtable.Search{Moment: w.Moment, Now: w.Now, K: k, Verifier: c.verifier, Positions: c.positions,
 		First: c.first || c.distinct, Ctx: c.ctx}
 	for i, m := range v.Memtables {
-		own := len(c.matches)
+		start := len(c.matches)
 		c.matches = m.Search(c.matches, &a, queries, limit)
-		for j := own; j < len(c.matches) && c.distinct; j++ {
+		for j := start; j < len(c.matches) && c.distinct; j++ {
 			c.matches[j].Source, c.matches[j].Doc = len(v.Segments)+i, 0
 		}
 		if err := c.crowded(); err != nil {
@@ -205,19 +205,19 @@ func (c *Searcher) emit(w version.View, docs int, emit func([]Hit) error) error 
 	if err := c.locate(w, docs); err != nil {
 		return err
 	}
-	for at := 0; at < len(c.matches); {
-		a, next, err := c.collect(w, at, docs, c.Limits.Piece)
+	for start := 0; start < len(c.matches); {
+		a, next, err := c.collect(w, start, docs, c.Limits.Piece)
 		if err == nil && len(a.Hits) > 0 {
 			err = emit(a.Hits)
 		}
-		if err == nil && next == at {
-			next = c.groupEnd(at)
-			err = c.emitLarge(w, at, next, docs, emit)
+		if err == nil && next == start {
+			next = c.groupEnd(start)
+			err = c.emitLarge(w, start, next, docs, emit)
 		}
 		if err != nil {
 			return err
 		}
-		at = next
+		start = next
 	}
 	return nil
 }
@@ -229,11 +229,11 @@ func (c *Searcher) emitLarge(w version.View, first, end, docs int, emit func([]H
 	if err != nil {
 		return err
 	}
-	left := min(h.Documents, uint64(docs))
+	remaining := min(h.Documents, uint64(docs))
 	var failed error
 	err = c.eachDoc(w, first, end, func(doc rows.DocID, similarity float32) bool {
 		if h.Docs == nil {
-			h.Docs = make([]rows.DocID, 0, min(left, uint64(c.Limits.Piece.Docs)))
+			h.Docs = make([]rows.DocID, 0, min(remaining, uint64(c.Limits.Piece.Docs)))
 		}
 		if h.add(doc, similarity); len(h.Docs) < cap(h.Docs) {
 			return true
@@ -243,9 +243,9 @@ func (c *Searcher) emitLarge(w version.View, first, end, docs int, emit func([]H
 			failed = emit([]Hit{h})
 		}
 		h.Before += n
-		left -= n
+		remaining -= n
 		h.Docs, h.Similarities = nil, nil
-		return failed == nil && left > 0
+		return failed == nil && remaining > 0
 	})
 	if failed != nil {
 		return failed

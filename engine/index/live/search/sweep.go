@@ -145,16 +145,16 @@ const (
 // (0 means one per processor), fewer if memory is short, and with matchBytes for the matches of a sweep (0 means a
 // quarter of the free memory, at most 1 GiB). It reserves nothing: see [BatchPlan.Reserve].
 func PlanBatch(w version.View, queries, threads int, matchBytes uint64, b *memory.Budget) BatchPlan {
-	left := b.Left()
+	available := b.Left()
 	p := BatchPlan{Queries: queries, Threads: cmp.Or(max(threads, 0), runtime.GOMAXPROCS(0)),
-		MatchBytes: cmp.Or(matchBytes, min(max(left/4, sweepMemoryMin), sweepMemory))}
+		MatchBytes: cmp.Or(matchBytes, min(max(available/4, sweepMemoryMin), sweepMemory))}
 	if n := min(queries, BatchSweep); Sweeps(w, n) {
 		p.Orders, p.Matches = uint64(n)*orderBytes, p.MatchBytes
 	}
 	chunks := (queries + BatchChunk - 1) / BatchChunk
 	for ; ; p.Threads-- {
 		p.Answers = uint64(min(p.Threads, chunks)) * answersBytes
-		if p.Threads == 1 || p.Bytes() <= left {
+		if p.Threads == 1 || p.Bytes() <= available {
 			return p
 		}
 	}

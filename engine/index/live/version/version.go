@@ -197,10 +197,10 @@ func (w *Set) Publish(next *Version) error {
 			w.holds[m]++
 		}
 	}
-	before := w.current.Swap(next)
-	if before != nil {
-		before.retired.Store(true) // set before slots are read: either we or its last reader frees it
-		w.retired = append(w.retired, before)
+	old := w.current.Swap(next)
+	if old != nil {
+		old.retired.Store(true) // set before slots are read: either we or its last reader frees it
+		w.retired = append(w.retired, old)
 	}
 	w.mu.Unlock()
 	return w.reclaim()
@@ -297,9 +297,9 @@ func (w *Set) View(slot uint32) (View, error) {
 		if err != nil {
 			return View{}, err
 		}
-		at := w.Moment()
+		moment := w.Moment()
 		if w.current.Load() == v {
-			return View{w, v, slot, at, w.Clock.Now()}, nil
+			return View{w, v, slot, moment, w.Clock.Now()}, nil
 		}
 		w.Release(v, slot) // it may lack documents of the moment
 	}
@@ -335,28 +335,28 @@ func (w View) Release() { w.versions.Release(w.Version, w.slot) }
 // fingerprint may come again if it was inserted again. A fingerprint without visible documents comes until a merge
 // drops it.
 func (w View) Walk(ctx context.Context, yield func([]uint64) bool) error {
-	going := true
+	ok := true
 	for i, s := range w.Version.Segments {
 		if s.Fingerprints() == 0 || s.Expires.All(w.Now) {
 			continue
 		}
 		err := s.Walk(func(fingerprints []uint64) bool {
-			going = ctx.Err() == nil && yield(fingerprints)
-			return going
+			ok = ctx.Err() == nil && yield(fingerprints)
+			return ok
 		})
 		if err != nil {
 			return fmt.Errorf("segment %d: %w", i, err)
 		}
-		if !going {
+		if !ok {
 			return ctx.Err()
 		}
 	}
 	for _, m := range w.Version.Memtables {
 		m.EachPage(0, m.Before(w.Clock), func(_ int, fingerprints []uint64) bool {
-			going = ctx.Err() == nil && yield(fingerprints)
-			return going
+			ok = ctx.Err() == nil && yield(fingerprints)
+			return ok
 		})
-		if !going {
+		if !ok {
 			break
 		}
 	}
