@@ -19,18 +19,18 @@ import (
 )
 
 type evalFlags struct {
-	docs          cli.DocumentFlags
-	pairs         string
-	plots, report string
-	table         string
-	format        string
-	compare       []string
-	verify        []float64
-	sample        int
-	copies        []string // methods of finding copies
-	methodFile    *cli.MethodFile
-	samplePairs   int    // pairs of each distance to draw
-	out           string // table of these pairs
+	docs        cli.DocumentFlags
+	pairs       string
+	plots       string
+	table       string
+	format      string
+	compare     []string
+	verify      []float64
+	sample      int
+	copies      []string // methods of finding copies
+	methodFile  *cli.MethodFile
+	samplePairs int    // pairs of each distance to draw
+	out         string // table of these pairs
 }
 
 func newEval(g *cli.Files) *cobra.Command {
@@ -47,7 +47,7 @@ some documents and measures how many of them are found.
 
 The files of the examples are in the folder cmd/ndd/testdata/sample of the source.`,
 		Example: `  ndd eval docs.jsonl
-  ndd eval --pairs pairs.tsv --verify 0,0.5 --report report.html docs.jsonl
+  ndd eval --pairs pairs.tsv --verify 0,0.5 docs.jsonl
   ndd eval --pairs pairs.tsv --table found.tsv docs.jsonl
   ndd eval --compare simhash --plot figures docs.jsonl
   ndd eval --pairs pairs.tsv --copies spotsigs,winnow --plot thresholds docs.jsonl
@@ -55,7 +55,7 @@ The files of the examples are in the folder cmd/ndd/testdata/sample of the sourc
 		Annotations: cli.HelpOf("Guide: ndd help measuring. Recipes: ndd help recipes. Methods: ndd help signatures",
 			"Pairs: pairs=TABLE sample-pairs=N sample=N",
 			"Methods: compare=NAME verify=X copies=METHODS method-file=FILE",
-			"Output: output=FILE format=FORMAT table=TABLE plot=DIR report=FILE"),
+			"Output: output=FILE format=FORMAT table=TABLE plot=DIR"),
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return evaluate(g, cmd, args, &f) },
 	}
@@ -78,7 +78,6 @@ func (f *evalFlags) register(cmd *cobra.Command, g *cli.Files) {
 	fl.IntVar(&f.sample, "sample", 500, "without --pairs: number of documents to edit")
 	cli.WordVar(fl, &f.format, "format", "output format: text or json", "text", "json")
 	fl.StringVar(&f.plots, "plot", "", "new folder for figures")
-	fl.StringVar(&f.report, "report", "", "write a report as one page of HTML")
 	fl.StringVar(&f.table, "table", "", "with --pairs: result of each pair: .tsv, .jsonl or .parquet")
 }
 
@@ -141,7 +140,7 @@ func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) e
 
 // begin checks the outputs and creates the folder of the figures before the work, so that a wrong name costs nothing.
 func (f *evalFlags) begin(g *cli.Files) (dir cli.Folder, err error) {
-	err = errors.Join(g.CheckOutput(f.report), g.CheckOutput(f.table, pairColumns...), g.CheckOutput(f.out, sampleColumns...))
+	err = errors.Join(g.CheckOutput(f.table, pairColumns...), g.CheckOutput(f.out, sampleColumns...))
 	if err != nil || f.plots == "" {
 		return nil, err
 	}
@@ -175,8 +174,8 @@ func (f *evalFlags) options(g *cli.Files) (o eval.Options, err error) {
 		return o, cli.Usagef("--sample-pairs %d: must be at least 1", f.samplePairs)
 	case g.Given["sample-pairs"] != (f.out != ""):
 		return o, cli.Usagef("--sample-pairs and --output need each other: the sample is written to a table")
-	case f.samplePairs > 0 && (f.pairs != "" || f.report != "" || f.plots != "" || f.table != "" || len(f.compare) > 0):
-		return o, cli.Usagef("--sample-pairs measures nothing: it excludes --pairs, --compare, --report, --plot or --table")
+	case f.samplePairs > 0 && (f.pairs != "" || f.plots != "" || f.table != "" || len(f.compare) > 0):
+		return o, cli.Usagef("--sample-pairs measures nothing: it excludes --pairs, --compare, --plot or --table")
 	case f.table != "" && f.pairs == "":
 		return o, cli.Usagef("--table needs --pairs: it has a row for each labelled pair")
 	}
@@ -270,11 +269,6 @@ func evalWrite(g *cli.Files, r *eval.Result, f *evalFlags, dir cli.Folder) error
 			figures["figure-1.svg"] = r.LabelChart()
 		}
 		if err := cli.WriteFigures(dir, figures); err != nil {
-			return err
-		}
-	}
-	if f.report != "" {
-		if err := g.WriteOutput(f.report, func(o *cli.Output) error { return r.WriteHTML(o) }); err != nil {
 			return err
 		}
 	}

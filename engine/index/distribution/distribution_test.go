@@ -80,7 +80,7 @@ func TestBound(t *testing.T) {
 }
 
 // TestLeadingOnes: counts equal a comparison bit by bit, random fingerprints have the distribution of section 4.2, and
-// the figures have a bar for each value.
+// the figures have a point for each value.
 func TestLeadingOnes(t *testing.T) {
 	if got := LeadingOnes([]uint64{0, 0, 1, 3, 4, 1 << 63}); got != [64]uint64{0: 1, 1: 1, 2: 1, 63: 1} {
 		t.Errorf("%v", got)
@@ -97,9 +97,9 @@ func TestLeadingOnes(t *testing.T) {
 	var c Counts
 	c.Add(prints)
 	figures := Figures("uniform", &c, leading)
-	for i, bars := range []int{64, Intervals, 64} {
+	for i, points := range []int{64, Intervals, 64} {
 		var b strings.Builder
-		if _, err := figures[FigureNames[i]].WriteTo(&b); err != nil || strings.Count(b.String(), "<title>") != bars ||
+		if _, err := figures[FigureNames[i]].WriteTo(&b); err != nil || strings.Count(b.String(), "L") != points-1 ||
 			strings.Contains(b.String(), "NaN") {
 			t.Errorf("%s: %v\n%s", FigureNames[i], err, b.String())
 		}

@@ -29,18 +29,18 @@ func Figures(name string, c *Counts, leading [64]uint64) map[string]io.WriterTo 
 	for _, n := range leading {
 		pairs += n
 	}
-	a := &plot.Bars{Title: "Figure 2a, leading 1-bit of the XOR of successive sorted fingerprints: " + name,
-		X: "bit position of the leading 1-bit", Y: "share of the pairs", Every: 8}
-	b := &plot.Bars{Title: "Figure 2b, fingerprints in 128 buckets of equal size: " + name,
-		X: "bucket, by the leading 7 bits", Y: "ratio to an equal share", Line: 1, Every: 16}
-	ones := &plot.Bars{Title: "Fraction of the fingerprints in which each bit is 1: " + name,
-		X: "bit position", Y: "fraction", Top: 1, Line: 0.5, Every: 8}
+	a := &plot.Chart{Title: "Figure 2a, leading 1-bit of the XOR of successive sorted fingerprints: " + name,
+		X: "bit position of the leading 1-bit", Y: "share of the pairs", Series: make([]plot.Series, 1)}
+	b := &plot.Chart{Title: "Figure 2b, fingerprints in 128 buckets of equal size: " + name,
+		X: "bucket, by the leading 7 bits", Y: "ratio to an equal share", Line: 1, Series: make([]plot.Series, 1)}
+	ones := &plot.Chart{Title: "Fraction of the fingerprints in which each bit is 1: " + name,
+		X: "bit position", Y: "fraction", Top: 1, Line: 0.5, Series: make([]plot.Series, 1)}
 	for bit, n := range leading {
-		a.Values = append(a.Values, float64(n)/float64(max(pairs, 1)))
-		ones.Values = append(ones.Values, c.Fraction(bit))
+		a.Series[0].Values = append(a.Series[0].Values, float64(n)/float64(max(pairs, 1)))
+		ones.Series[0].Values = append(ones.Series[0].Values, c.Fraction(bit))
 	}
 	for i := range Intervals {
-		b.Values = append(b.Values, c.Share(i))
+		b.Series[0].Values = append(b.Series[0].Values, c.Share(i))
 	}
 	return map[string]io.WriterTo{"figure-2a.svg": a, "figure-2b.svg": b, "bits.svg": ones}
 }

@@ -39,23 +39,24 @@ func (r *ThresholdResult) WriteText(w io.Writer) error {
 func (m *MethodThresholds) title() string { return strings.TrimSpace(m.Name + " " + m.Lang) }
 
 // Charts draws a figure for each method: precision, recall and F1 over the thresholds, by language.
-func (r *ThresholdResult) Charts() map[string]*plot.Lines {
-	all := map[string]*plot.Lines{}
+func (r *ThresholdResult) Charts() map[string]*plot.Chart {
+	all := map[string]*plot.Chart{}
 	for _, m := range r.Methods {
 		c := all[m.Name]
 		if c == nil {
-			c = &plot.Lines{Title: m.Name + ": precision, recall and F1 by the labels", X: "threshold", Y: "share"}
+			c = &plot.Chart{Title: m.Name + ": precision, recall and F1 by the labels", X: "threshold", Y: "share", Top: 1}
 			for _, t := range m.Thresholds {
 				c.Labels = append(c.Labels, strconv.FormatFloat(t.Threshold, 'f', 2, 64))
 			}
 			all[m.Name] = c
 		}
-		f1 := plot.Series{Name: m.title() + " F1"}
+		lines := []plot.Series{{Name: m.title() + " precision"}, {Name: m.title() + " recall"}, {Name: m.title() + " F1"}}
 		for _, t := range m.Thresholds {
-			f1.Values = append(f1.Values, float64(t.F1))
+			for i, share := range []Share{t.Precision, t.Recall, t.F1} {
+				lines[i].Values = append(lines[i].Values, float64(share))
+			}
 		}
-		curves := labelSeries(m.title(), len(m.Thresholds), func(i int) LabelCounts { return m.Thresholds[i].LabelCounts })
-		c.Series = append(c.Series, append(curves, f1)...)
+		c.Series = append(c.Series, lines...)
 	}
 	return all
 }
