@@ -123,6 +123,7 @@ func fingerprintFile(g *cli.Files, cmd *cobra.Command, inputs []string, c ingest
 				files = append(files, ndf.Input{File: f.Path, Order: f.Place, Bytes: f.Bytes})
 			}
 			w.KeepPlaces(ndf.Share{Number: share.Number, Of: share.Count, Digest: share.Digest}, files)
+			c.FileEnd = func(f ingest.FileUnits) { w.SetContent(f.Path, f.Content) }
 		}
 		if w.KeepHashes(); c.Sketches {
 			w.KeepSketches()

@@ -73,7 +73,7 @@ func writeDecisions(dir cli.Folder, c *dedup.Corpus, r *dedup.Result) (err error
 	}
 	var files []droplist.InputFile
 	for _, in := range c.Inputs {
-		files = append(files, droplist.InputFile{Path: in.File, Bytes: in.Bytes})
+		files = append(files, droplist.InputFile{Path: in.File, Bytes: in.Bytes, Content: in.Content})
 	}
 	drops := func(yield func(droplist.Drop) bool) {
 		for id, at := range dedup.DroppedInOrder(r) {

@@ -2,6 +2,9 @@ package format
 
 import (
 	"bytes"
+	"math/bits"
+
+	"github.com/zeebo/xxh3"
 )
 
 // Unit is the bytes of one document in its file. The bytes are never overwritten. Neighbouring lines may share
@@ -38,6 +41,18 @@ func (u *Unit) FieldNames() []string {
 
 // Size returns the number of bytes that the unit holds.
 func (u Unit) Size() int { return len(u.raw) }
+
+// Sum returns the checksum of the unit's bytes, for [Checksum.Add]. Of a record of a table, only the text counts.
+func (u *Unit) Sum() uint64 { return xxh3.Hash(u.raw) }
+
+// A Checksum is a checksum of the units of a file. It detects accidents, and is 0 for a file without units.
+type Checksum uint64
+
+// Add adds the sum of the next unit.
+func (c *Checksum) Add(sum uint64) {
+	const odd = 0x9e3779b97f4a7c15 // the golden ratio: a changed sum always changes the checksum
+	*c = Checksum((bits.RotateLeft64(uint64(*c), 23) ^ sum) * odd)
+}
 
 // Alone returns the unit without the lines that share its memory.
 func (u Unit) Alone() Unit {

@@ -131,6 +131,10 @@ type pipeline struct {
 	steps Steps[any]
 	units int // units numbered so far
 
+	// Of the current file.
+	content  format.Checksum
+	tooLarge bool // a document was too large, and the limit of a later reading may be another one
+
 	report Report
 }
 
@@ -147,6 +151,8 @@ type fileEnd struct {
 	items  int  // number of items of the batch before the end
 	units  int  // number of units of the file
 	stored bool // true if the entries of the file come from a [Work]
+
+	content format.Checksum // if stored
 }
 
 // Weight returns the bytes that the batch holds.
@@ -156,6 +162,7 @@ func (b *batch) Weight() int64 { return b.bytes }
 type item struct {
 	unit      format.Unit
 	number    int             // argument of Want, or unnumbered or noUnit
+	sum       uint64          // checksum of the unit
 	doc       format.Document // document without its text
 	textBytes int
 	result    any
@@ -181,7 +188,8 @@ func (p *pipeline) parts(ctx context.Context, inputs []string) iter.Seq[parallel
 				continue
 			}
 			if p.cfg.Work != nil {
-				part[len(part)-1].stored = p.cfg.Work.Stored(f)
+				last := &part[len(part)-1]
+				last.stored, last.content = p.cfg.Work.Stored(f)
 			}
 			if before := p.steps.FileUnits; before != nil {
 				if err := before.Check(file, f.Path); err != nil {
@@ -215,6 +223,8 @@ type found struct {
 	unit   int
 	units  int
 	stored iter.Seq2[Entry, error]
+
+	content format.Checksum // if stored
 }
 
 // scan returns a function that reads some files into batches.
@@ -304,7 +314,7 @@ func (p *pipeline) take(ctx context.Context, b *batch, f found, yield func(*batc
 		}
 	}
 	meter.Bytes.Add(max(f.file.Size(), 0)) // counts as read, so that the remaining time is estimated well
-	b.ends = append(b.ends, fileEnd{f.file, len(b.items), units, true})
+	b.ends = append(b.ends, fileEnd{f.file, len(b.items), units, true, f.content})
 	return b
 }
 
@@ -339,6 +349,7 @@ func (it *item) work(extract func(format.Unit) (format.Document, error),
 	if it.err != nil || it.isDone {
 		return nil
 	}
+	it.sum = it.unit.Sum()
 	it.doc, it.err = extract(it.unit)
 	it.unit = format.Unit{} // its bytes are not needed any more
 	if it.err != nil {
@@ -355,13 +366,8 @@ func (p *pipeline) emit(b *batch) error {
 	ends := b.ends
 	for i := 0; ; i++ {
 		for ; len(ends) > 0 && ends[0].items == i; ends = ends[1:] {
-			end := FileUnits{ends[0].file.Path, ends[0].units, ends[0].file.Size()}
-			if i := len(p.report.FileUnits); p.steps.FileUnits != nil && p.steps.FileUnits[i] != end {
-				return Changed(end.Path)
-			}
-			p.report.FileUnits = append(p.report.FileUnits, end)
-			if p.cfg.Work != nil && !ends[0].stored {
-				p.cfg.Work.Finish(ends[0].file)
+			if err := p.endFile(ends[0]); err != nil {
+				return err
 			}
 		}
 		if i == len(b.items) {
@@ -371,11 +377,45 @@ func (p *pipeline) emit(b *batch) error {
 		if err := p.count(it); err != nil {
 			return err
 		}
-		if p.cfg.Work != nil && !it.isDone {
+		if it.isDone {
+			continue
+		}
+		if it.number != noUnit {
+			p.content.Add(it.sum)
+		} else if skip, ok := errors.AsType[*input.Skip](it.err); ok && skip.Reason == input.TooLarge {
+			p.tooLarge = true
+		}
+		if p.cfg.Work != nil {
 			p.cfg.Work.Keep(p.entry(it))
 		}
 	}
 	p.cfg.Document.Meter.Documents.Store(int64(p.report.Documents))
+	return nil
+}
+
+// endFile counts a file whose items were emitted.
+func (p *pipeline) endFile(e fileEnd) error {
+	if p.tooLarge {
+		p.content = 0
+	}
+	end := FileUnits{e.file.Path, e.units, e.file.Size(), p.content}
+	p.content, p.tooLarge = 0, false
+	if e.stored {
+		end.Content = e.content
+	}
+	if before := p.steps.FileUnits; before != nil {
+		i := len(p.report.FileUnits)
+		if end.Content = before[i].Content; before[i] != end { // only some of the units were read
+			return Changed(end.Path)
+		}
+	}
+	p.report.FileUnits = append(p.report.FileUnits, end)
+	if p.cfg.Work != nil && !e.stored {
+		p.cfg.Work.Finish(e.file, end.Content)
+	}
+	if p.cfg.FileEnd != nil {
+		p.cfg.FileEnd(end)
+	}
 	return nil
 }
 

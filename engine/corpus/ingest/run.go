@@ -32,6 +32,9 @@ type Config struct {
 	// Exact makes the first half of the hash the fingerprint, even for documents with few features.
 	Exact bool
 
+	// FileEnd, if not nil, gets each file after its last document. The goroutine that called Run or Extract calls it.
+	FileEnd func(FileUnits)
+
 	// Sketches tells [Run] to make the sketches of documents, too.
 	Sketches bool
 
@@ -63,6 +66,9 @@ type FileUnits struct {
 	Path  string
 	Units int
 	Bytes int64 // size of the file; -1 if it is unknown
+
+	// Content is the checksum of the units. It is 0 if it is unknown, because a document was too large.
+	Content format.Checksum
 }
 
 // ReadFiles are the files of a reading, in order.

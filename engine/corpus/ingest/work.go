@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 
+	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/corpus/input"
 )
 
@@ -14,14 +15,14 @@ type Work interface {
 	// error ends the run.
 	Begin(ctx context.Context, inputs []string, cfg *Config) error
 
-	// Stored returns the entries of a file, or nil if the file must be read. One goroutine calls it in the order of
-	// the inputs. Another goroutine calls the iterator.
-	Stored(input.File) iter.Seq2[Entry, error]
+	// Stored returns the entries of a file and its [FileUnits].Content, or nil if the file must be read. One goroutine
+	// calls it in the order of the inputs. Another goroutine calls the iterator.
+	Stored(input.File) (iter.Seq2[Entry, error], format.Checksum)
 
 	// Keep gets each entry of a file that is read, in order. Finish is called at the end of the file. The goroutine
 	// that called Run or Extract calls both. If a file causes an error that ends the run, Finish is not called.
 	Keep(*Entry)
-	Finish(input.File)
+	Finish(input.File, format.Checksum)
 }
 
 // An Entry is the stored record of one document, or a skip.

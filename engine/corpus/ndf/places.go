@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/storage/idlist"
 	"example.org/ndd/engine/storage/store"
@@ -17,10 +18,12 @@ import (
 //
 //	files       package idlist's blocks of the names of the share's files
 //	files.ends  package idlist's ends
-//	places.1    number | of | digest, and for each file: order | bytes + 1 | runs | (gap | 2 × documents + unmarked)...
+//	places.2    number | of | digest, and for each file: order | bytes + 1 | content | runs | (gap | 2 × documents +
+//	            unmarked)...
 //
-// places.1 consists of uvarints, except gap, which is a varint. A run is a sequence of documents in consecutive rows
-// that either all have a fingerprint or all have none. gap is the number of rows that are left out before the run.
+// places.2 consists of uvarints, except gap, which is a varint. content is the checksum of the file's units. A run is a
+// sequence of documents in consecutive rows that either all have a fingerprint or all have none. gap is the number of
+// rows that are left out before the run.
 
 // A Share identifies which part of some inputs a fingerprint file contains.
 type Share struct {
@@ -33,6 +36,8 @@ type Input struct {
 	File  string
 	Order int   // index of the file among all inputs
 	Bytes int64 // size of the file; -1 if it is unknown
+
+	Content format.Checksum // checksum of its units; 0 if it is unknown
 }
 
 // A Place is the position at which a document was read.
@@ -48,7 +53,8 @@ type places struct {
 	fileData bytes.Buffer
 	data     []byte  // encoded data of earlier files
 	inputs   []Input // the current file and the later ones
-	row      int64   // next row of the current file
+	contents map[string]format.Checksum
+	row      int64 // next row of the current file
 	runs     []byte
 	n        int    // number of runs
 	count    uint64 // number of documents of the current run
@@ -61,12 +67,19 @@ func (w *Writer) KeepPlaces(s Share, inputs []Input) {
 	if w.array != nil {
 		return
 	}
-	p := &places{inputs: inputs}
+	p := &places{inputs: inputs, contents: map[string]format.Checksum{}}
 	p.files = idlist.NewWriter(&p.fileData)
 	p.data = binary.AppendUvarint(p.data, uint64(s.Number))
 	p.data = binary.AppendUvarint(p.data, uint64(s.Of))
 	p.data = binary.AppendUvarint(p.data, s.Digest)
 	w.places = p
+}
+
+// SetContent sets the checksum of a file of the share. It must be called before the next document is appended.
+func (w *Writer) SetContent(file string, content format.Checksum) {
+	if w.places != nil {
+		w.places.contents[file] = content
+	}
 }
 
 // append records the place of the next document.
@@ -111,6 +124,7 @@ func (p *places) endFile() error {
 	file := p.inputs[0]
 	p.data = binary.AppendUvarint(p.data, uint64(file.Order))
 	p.data = binary.AppendUvarint(p.data, uint64(file.Bytes+1))
+	p.data = binary.AppendUvarint(p.data, uint64(p.contents[file.File]))
 	p.data = binary.AppendUvarint(p.data, uint64(p.n))
 	p.data = append(p.data, p.runs...)
 	p.inputs, p.row, p.runs, p.n = p.inputs[1:], 0, p.runs[:0], 0
@@ -133,7 +147,7 @@ func (p *places) write(file *store.Writer) error {
 // placeSections is the number of additional sections in a file with places, and placesSection the name of the last one.
 const (
 	placeSections = 3
-	placesSection = "places.1"
+	placesSection = "places.2"
 )
 
 // A source describes the documents of a fingerprint file that were read from one input file.
@@ -174,7 +188,7 @@ func (f *File) parsePlaces(s []store.Section) error {
 		if e != nil {
 			return e
 		}
-		src := source{Input: Input{name, int(next()), int64(next()) - 1}, row: docs, unmarked: unmarked, n: next()}
+		src := source{Input: Input{name, int(next()), int64(next()) - 1, format.Checksum(next())}, row: docs, unmarked: unmarked, n: next()}
 		src.runs = data
 		for range src.n {
 			if next(); err != nil { // the gap; a varint is as long as a uvarint

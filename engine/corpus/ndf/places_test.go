@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/oracle/hostile"
 	"example.org/ndd/engine/oracle/must"
@@ -45,10 +46,10 @@ func placed(files int) (docs []Placed) {
 func inputsOf(docs []Placed, i, of int) (list []Input) {
 	for _, d := range docs {
 		if n := len(list); d.Order%of == i && (n == 0 || list[n-1].Order != d.Order) {
-			list = append(list, Input{d.File, d.Order, int64(1000 * d.Order)})
+			list = append(list, Input{d.File, d.Order, int64(1000 * d.Order), format.Checksum(d.Order) << 60})
 		}
 	}
-	return append(list, Input{fmt.Sprint("in/none", i), 2000*of + i, 7})
+	return append(list, Input{fmt.Sprint("in/none", i), 2000*of + i, 7, 0})
 }
 
 // share writes the files of docs whose number is i modulo of, with hashes. If of is 0 or less, it writes all files and
@@ -63,6 +64,7 @@ func share(t *testing.T, docs []Placed, i, of int) *File {
 		w.KeepPlaces(Share{i, of, 77}, inputsOf(docs, i, of))
 	}
 	for _, d := range docs {
+		w.SetContent(d.File, format.Checksum(d.Order)<<60)
 		switch {
 		case of > 0 && d.Order%of != i:
 			continue
@@ -110,7 +112,7 @@ func TestPlaces(t *testing.T) {
 		must.Do(t, err)
 		want := inputsOf(docs, 0, 1)[:len(inputsOf(docs, 0, 1))-1]
 		for i := range of {
-			want = append(want, Input{fmt.Sprint("in/none", i), 2000*of + i, 7})
+			want = append(want, Input{fmt.Sprint("in/none", i), 2000*of + i, 7, 0})
 		}
 		for i, p := range parts {
 			if in, ok := p.Input(); len(parts) != len(want) || !ok || in != want[i] {
@@ -121,7 +123,7 @@ func TestPlaces(t *testing.T) {
 	w, err := Create(filepath.Join(t.TempDir(), "x.ndf"), simhash.Default(), store.Options{})
 	must.Do(t, err)
 	defer w.Abort()
-	w.KeepPlaces(Share{0, 1, 77}, []Input{{"in/a", 0, 0}})
+	w.KeepPlaces(Share{0, 1, 77}, []Input{{"in/a", 0, 0, 0}})
 	if err := w.Append(Document{Place: Place{"in/b", 1, 1}}); err == nil {
 		t.Error("a document of a file that is not in the share")
 	}
@@ -158,6 +160,7 @@ func TestPlacesOverflow(t *testing.T) {
 	data := []byte{0, 1, 77} // share 0 of 1, digest
 	for i, src := range f.sources {
 		data = binary.AppendUvarint(binary.AppendUvarint(data, uint64(src.Order)), uint64(src.Bytes+1))
+		data = binary.AppendUvarint(data, uint64(src.Content))
 		runs := []uint64{}
 		if i == 0 {
 			runs = []uint64{math.MaxInt64, math.MaxInt64, 2 + f.docs}

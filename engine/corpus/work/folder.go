@@ -25,7 +25,7 @@ import (
 
 const (
 	versionName = "version"
-	version     = "ndd --work, version 6\n"
+	version     = "ndd --work, version 7\n"
 	ending      = ".work"
 
 	pieceBytes = 1 << 20   // size of the input files of a work file, about; a single one may be larger
@@ -95,12 +95,15 @@ func (k *key) file() digest {
 type place struct {
 	file     string
 	from, to uint64
+	content  format.Checksum
 }
 
 // A fileEntry is a file in the list of a work file.
 type fileEntry struct {
 	Key   key
 	Bytes uint64 // length of its entries, which follow the entries of the file before
+
+	Content format.Checksum `json:",omitempty"`
 }
 
 // Taken describes the entries that a run takes over.
@@ -241,7 +244,7 @@ func (w *Folder) load(ctx context.Context, name string) (err error) {
 			return list.Corrupt(0, "%s: %d bytes of entries: too many", l.Key.Path, l.Bytes)
 		}
 		if l.Key.Path != "" {
-			w.stored[l.Key.digest()] = place{name, at, at + l.Bytes}
+			w.stored[l.Key.digest()] = place{name, at, at + l.Bytes, l.Content}
 			w.paths[l.Key.Path] = l.Key.file()
 		}
 		at += l.Bytes
@@ -338,18 +341,18 @@ func (w *Folder) Forget(where string) {
 	}
 }
 
-// Stored returns the entries of a file that was finished.
-func (w *Folder) Stored(f input.File) iter.Seq2[ingest.Entry, error] {
+// Stored returns the entries of a file that was finished, and its checksum.
+func (w *Folder) Stored(f input.File) (iter.Seq2[ingest.Entry, error], format.Checksum) {
 	at, has := w.stored[w.plan[f.Path]]
 	if !has {
-		return nil
+		return nil, 0
 	}
 	return func(yield func(ingest.Entry, error) bool) {
 		if err := w.read(at, yield); err != nil {
 			yield(ingest.Entry{}, fmt.Errorf("%s: %w: remove that file to read %s again", filepath.Join(w.dir, at.file),
 				err, f.Path))
 		}
-	}
+	}, at.content
 }
 
 // read yields entries until yield returns false.

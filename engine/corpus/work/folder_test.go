@@ -68,7 +68,7 @@ func TestUnreadableIsNotKept(t *testing.T) {
 		if unreadable {
 			w.Keep(&ingest.Entry{Skip: &input.Skip{Source: path, Reason: input.Unreadable, Err: errors.New("denied")}})
 		}
-		w.Finish(input.File{Path: path})
+		w.Finish(input.File{Path: path}, 0)
 		must.Do(t, w.Close())
 	}
 	if _, taken, _ := begun(t, dir, path); taken.Stored != 1 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/corpus/ingest"
 	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/corpus/unpack"
@@ -50,7 +51,7 @@ func (w *Folder) Keep(e *ingest.Entry) {
 
 // Finish ends the entries of a file. The entries are not kept if the file has changed since the run began, or if its
 // versions cannot be distinguished.
-func (w *Folder) Finish(f input.File) {
+func (w *Folder) Finish(f input.File, content format.Checksum) {
 	before, known := w.plan[f.Path]
 	now, err := keyOf(w.ctx, f, w.cfg)
 	if known && (err != nil || before != now.digest()) {
@@ -58,7 +59,7 @@ func (w *Folder) Finish(f input.File) {
 		known = false
 	}
 	w.flush()
-	l := fileEntry{Bytes: w.written} // without a key it is no file
+	l := fileEntry{Bytes: w.written, Content: content} // without a key it is no file
 	if known && !w.spoilt {
 		l.Key = now
 	}

@@ -39,6 +39,8 @@ type Corpus struct {
 type Input struct {
 	File  string
 	Bytes int64 // size of the file; -1 if it is unknown
+
+	Content format.Checksum // checksum of its units; 0 if it is unknown
 }
 
 // A column is a [spill.Column].

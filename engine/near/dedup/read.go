@@ -52,7 +52,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	c.from.fileUnits = report.FileUnits
 	c.Inputs = []Input{}
 	for _, f := range report.FileUnits {
-		c.Inputs = append(c.Inputs, Input{f.Path, f.Bytes})
+		c.Inputs = append(c.Inputs, Input{f.Path, f.Bytes, f.Content})
 	}
 	if err == nil {
 		err = c.sources.Check()
@@ -143,7 +143,7 @@ func inputsOf(parts []ndf.Part) []Input {
 		if !ok {
 			return nil
 		}
-		list = append(list, Input{in.File, in.Bytes})
+		list = append(list, Input{in.File, in.Bytes, in.Content})
 	}
 	return list
 }

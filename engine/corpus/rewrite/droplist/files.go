@@ -13,6 +13,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/result"
@@ -22,11 +23,12 @@ import (
 
 // The decisions about a corpus by input file, so that a share of a copy reads only those about its own files:
 //
-//	decisions.tsv   file | bytes | dropped | check   for each input file, in order
-//	decisions.rows  row | hash of the ID | ...       for each dropped document, in the order of the table
+//	decisions.tsv   file | bytes | content | dropped | check   for each input file, in order
+//	decisions.rows  row | hash of the ID | ...                 for each dropped document, in the order of the table
 //
-// bytes is the size of the file, empty if it is unknown. dropped is the number of dropped documents. check is the hash
-// of file, bytes and the rows of the file, so that a share detects damage in what it reads. Both numbers of
+// bytes is the size of the file, and content the checksum of its units. They are empty if they are unknown. dropped is
+// the number of dropped documents. check is the hash of file, bytes, content and the rows of the file, so that a share
+// detects damage in what it reads. Both numbers of
 // decisions.rows are little-endian uint64. The hash is never 0.
 const (
 	FilesName = "decisions.tsv"
@@ -36,13 +38,15 @@ const (
 
 // fileColumns are the columns of decisions.tsv.
 var fileColumns = []result.Column{{Name: "file", Kind: result.Text}, {Name: "bytes", Kind: result.Integer, Optional: true},
+	{Name: "content", Kind: result.Text, Optional: true},
 	{Name: "dropped", Kind: result.Integer}, {Name: "check", Kind: result.Text}}
 
 // An InputFile is a row of decisions.tsv.
 type InputFile struct {
 	Path    string
-	Bytes   int64 // size; -1 if it is unknown
-	Dropped int64 // number of dropped documents
+	Bytes   int64           // size; -1 if it is unknown
+	Content format.Checksum // checksum of its units; 0 if it is unknown
+	Dropped int64           // number of dropped documents
 
 	check *xxhash.Digest // hash of the path, the size and the rows
 }
@@ -50,7 +54,7 @@ type InputFile struct {
 // begin returns the hash of a file before its rows.
 func (f *InputFile) begin() *xxhash.Digest {
 	check := xxhash.New()
-	fmt.Fprintf(check, "%s\x00%d\x00", f.Path, f.Bytes)
+	fmt.Fprintf(check, "%s\x00%d\x00%x\x00", f.Path, f.Bytes, f.Content)
 	return check
 }
 
@@ -98,6 +102,11 @@ func WriteFiles(w *bufio.Writer, files []InputFile) error {
 		} else {
 			t.Integer(f.Bytes)
 		}
+		if f.Content == 0 {
+			t.Null()
+		} else {
+			t.Text(fmt.Sprintf("%016x", f.Content))
+		}
 		if err := t.Integer(f.Dropped).Text(checkText(f.check)).End(); err != nil {
 			return err
 		}
@@ -133,7 +142,7 @@ func (l *List) readFiles(ctx context.Context) error {
 		}
 		own := io.NewSectionReader(rows, l.Rows*rowBytes, in.Dropped*rowBytes)
 		l.Rows += in.Dropped
-		return l.readRows(&in, own, cells[3].Text)
+		return l.readRows(&in, own, cells[4].Text)
 	})
 	if err == nil && l.Rows*rowBytes != rows.Bytes {
 		err = fmt.Errorf("%s: %w: %d bytes, where %s has %d dropped documents", in.Path, store.ErrCorrupt, rows.Bytes, FilesName,
@@ -149,10 +158,15 @@ func inputFileOf(cells []result.Cell) (f InputFile, err error) {
 		f.Bytes, err = strconv.ParseInt(cells[1].Text, 10, 64)
 	}
 	if err == nil {
-		f.Dropped, err = strconv.ParseInt(cells[2].Text, 10, 64)
+		f.Dropped, err = strconv.ParseInt(cells[3].Text, 10, 64)
+	}
+	if err == nil && cells[2].Found {
+		var content uint64
+		content, err = strconv.ParseUint(cells[2].Text, 16, 64)
+		f.Content = format.Checksum(content)
 	}
 	if err != nil || f.Dropped < 0 {
-		err = fmt.Errorf("%w: %.30q bytes and %.30q dropped", store.ErrCorrupt, cells[1].Text, cells[2].Text)
+		err = fmt.Errorf("%w: %.30q bytes, content %.30q and %.30q dropped", store.ErrCorrupt, cells[1].Text, cells[2].Text, cells[3].Text)
 	}
 	return f, err
 }
@@ -173,7 +187,7 @@ func (l *List) readRows(in *InputFile, from io.Reader, check string) error {
 		return mixedError(fmt.Sprintf("%s has %d bytes, and had %d when the decisions were made: give the same files, or make "+
 			"decisions again", in.Path, f.bytes, in.Bytes))
 	}
-	f.isDecided, f.rows = true, make([]row, in.Dropped)
+	f.isDecided, f.content, f.rows = true, in.Content, make([]row, in.Dropped)
 	digest := in.begin()
 	own := io.TeeReader(bufio.NewReader(from), digest)
 	for i := range f.rows {

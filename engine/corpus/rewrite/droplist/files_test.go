@@ -3,6 +3,7 @@ package droplist
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,12 +14,23 @@ import (
 	"testing"
 
 	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
 	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/oracle/files"
 	"example.org/ndd/engine/oracle/must"
 	"example.org/ndd/engine/storage/store"
 )
+
+// contentOf returns the checksum of a file's units.
+func contentOf(t *testing.T, path string) (content format.Checksum) {
+	report, err := ingest.Extract(t.Context(), []string{path}, ingest.Config{}, ingest.Steps[struct{}]{
+		Worker: func(context.Context) (func(int, *format.Document) (struct{}, error), error) {
+			return func(int, *format.Document) (struct{}, error) { return struct{}{}, nil }, nil
+		}})
+	must.Do(t, err)
+	return report.FileUnits[0].Content
+}
 
 // testFolder writes the rows of a table as decisions by input file. They make the wanted copies, in one share or
 // several, and a share reads only its own rows. Files without decisions, changed files and damage are errors.
@@ -27,7 +39,7 @@ func testFolder(t *testing.T, table string, want map[string]string) {
 	var list []InputFile
 	for f, err := range input.Files(t.Context(), []string{"in"}) {
 		must.Do(t, err)
-		list = append(list, InputFile{Path: f.Path, Bytes: f.Size()})
+		list = append(list, InputFile{Path: f.Path, Bytes: f.Size(), Content: contentOf(t, f.Path)})
 	}
 	byFile := map[string][]Drop{}
 	for _, line := range strings.Split(strings.TrimSuffix(table, "\n"), "\n")[1:] {
@@ -53,6 +65,17 @@ func testFolder(t *testing.T, table string, want map[string]string) {
 		files.Write(t, map[string]string{"done/" + FilesName: table, "done/" + RowsName: rows})
 	}
 	write(names.String(), rows.String())
+	changed := "in/3.jsonl" // the IDs and the size stay
+	before, err := os.ReadFile(changed)
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(changed, bytes.Replace(before, []byte("words"), []byte("wards"), 1), 0o644))
+	d, err := Read(t.Context(), "done", []string{"in"}, nil)
+	must.Do(t, err)
+	_, _, err = d.Copy(t.Context(), []string{"in"}, format.Options{}, 2, targetOf(t, map[string]string{}))
+	if !errors.Is(err, simhash.ErrMixed) || !strings.Contains(err.Error(), changed+" has other content than when") {
+		t.Errorf("changed content: %v", err)
+	}
+	must.Do(t, os.WriteFile(changed, before, 0o644))
 	for _, of := range []int{1, 4} {
 		got, dropped := map[string]string{}, int64(0)
 		for i := range of {
@@ -77,7 +100,7 @@ func testFolder(t *testing.T, table string, want map[string]string) {
 		}
 	}
 
-	const header = "file\tbytes\tdropped\tcheck\n"
+	const header = "file\tbytes\tcontent\tdropped\tcheck\n"
 	size := fmt.Sprint(len("a text of some words that says nothing"))
 	for _, c := range []struct {
 		name, table, rows string
@@ -93,18 +116,19 @@ func testFolder(t *testing.T, table string, want map[string]string) {
 		{"a negative number", strings.Replace(names.String(), "\t0\t", "\t-1\t", 1), rows.String(), store.ErrCorrupt, `"-1" dropped`},
 		{"a huge number", strings.Replace(names.String(), "\t0\t", "\t1152921504606846976\t", 1), rows.String(),
 			store.ErrCorrupt, "1152921504606846976 dropped"},
+		{"a content that is none", strings.Replace(names.String(), "\t0\t", "x\t0\t", 1), rows.String(), store.ErrCorrupt, "x\" and"},
 		{"a number that is none", strings.Replace(names.String(), "\t0\t", "\tx\t", 1), rows.String(), store.ErrCorrupt, `"x" dropped`},
-		{"another number of columns", "file\tbytes\tdropped\nin/1.jsonl\t\t2\n", rows.String(), store.ErrCorrupt, "the columns are"},
+		{"another number of columns", "file\tbytes\tcontent\tdropped\nin/1.jsonl\t\t\t2\n", rows.String(), store.ErrCorrupt, "the columns are"},
 		{"another column", strings.Replace(names.String(), "bytes", "Bytes", 1), rows.String(), store.ErrCorrupt, "the columns are"},
 		{"a file twice", header + strings.Repeat(strings.Split(names.String(), "\n")[1]+"\n", 2), rows.String() + rows.String(),
 			store.ErrCorrupt, "in/1.jsonl is listed twice"},
 		{"another row", names.String(), "\x01" + rows.String()[1:], store.ErrCorrupt, "in/1.jsonl and its rows in decisions.rows have the check"},
 		{"another check", strings.Replace(names.String(), "\t1\t", "\t1\tx", 1), rows.String(), store.ErrCorrupt, "have the check"},
-		{"the same row twice", header + "in/1.jsonl\t\t2\tx\n", strings.Repeat(rows.String()[:16], 2), store.ErrCorrupt,
+		{"the same row twice", header + "in/1.jsonl\t\t\t2\tx\n", strings.Repeat(rows.String()[:16], 2), store.ErrCorrupt,
 			"are not in order"},
-		{"rows out of order", header + "in/1.jsonl\t\t2\tx\n", "\x02" + strings.Repeat("\x00", 15) + "\x01" + strings.Repeat("\x00", 15),
+		{"rows out of order", header + "in/1.jsonl\t\t\t2\tx\n", "\x02" + strings.Repeat("\x00", 15) + "\x01" + strings.Repeat("\x00", 15),
 			store.ErrCorrupt, "are not in order"},
-		{"files of another run", header + "out/1.jsonl\t\t1\tx\n", rows.String()[:16], nil, "none of its files is an input"},
+		{"files of another run", header + "out/1.jsonl\t\t\t1\tx\n", rows.String()[:16], nil, "none of its files is an input"},
 	} {
 		write(c.table, c.rows)
 		if _, err := Read(t.Context(), "done", []string{"in"}, nil); err == nil || c.kind != nil && !errors.Is(err, c.kind) ||
@@ -118,7 +142,7 @@ func testFolder(t *testing.T, table string, want map[string]string) {
 	if _, err := Read(t.Context(), "done", []string{"in"}, nil); err == nil || !strings.Contains(err.Error(), "done/"+RowsName) {
 		t.Errorf("no rows: %v", err)
 	}
-	err := WriteRows(w, list, func(yield func(Drop) bool) { yield(Drop{"elsewhere", 1, "x"}) })
+	err = WriteRows(w, list, func(yield func(Drop) bool) { yield(Drop{"elsewhere", 1, "x"}) })
 	if err == nil || !strings.Contains(err.Error(), "elsewhere:1: dropped") {
 		t.Errorf("a document of no input: %v", err)
 	}

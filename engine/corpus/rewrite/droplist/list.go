@@ -17,6 +17,7 @@ import (
 	"github.com/minio/highwayhash"
 
 	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
 	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/corpus/rewrite"
 	"example.org/ndd/engine/corpus/simhash"
@@ -47,6 +48,8 @@ type fileRows struct {
 	seen      []bool
 	bytes     int64 // size of the file; -1 if it is unknown
 	isDecided bool  // a folder has decisions about it
+
+	content format.Checksum // checksum of its units then; 0 if it is unknown
 }
 
 // A row is the number of a row and the hash of its ID in the table, 0 for none.
@@ -258,10 +261,22 @@ type judge struct {
 	rows    *fileRows
 	ids     []hash // IDs of dropped documents
 	dropped int64
+	content format.Checksum // of the units so far
+}
+
+// missing returns 1 if the file had other units when its decisions were made, and otherwise 0.
+func (j *judge) missing() int {
+	if then := j.rows.content; then != 0 && then != j.content {
+		return 1
+	}
+	return 0
 }
 
 // unit returns the verdict about a unit. A unit that is no document stays.
 func (j *judge) unit(x *format.Extractor, u format.Unit) (v rewrite.Verdict, err error) {
+	if j.rows.content != 0 {
+		j.content.Add(u.Sum())
+	}
 	if j.l.ByID {
 		doc, err := x.Borrow(u)
 		if err != nil {
@@ -300,11 +315,15 @@ func (l *List) Copy(ctx context.Context, inputs []string, opts format.Options, t
 	var judges []*judge
 	job := rewrite.Job{Inputs: inputs, Options: opts, Threads: threads,
 		Judge: func(f input.File, _, _ int) rewrite.Judge {
-			j := &judge{l: l, rows: l.files[object.Clean(f.Path)]}
+			j := &judge{l: l, rows: cmp.Or(l.files[object.Clean(f.Path)], &fileRows{})}
 			judges = append(judges, j)
-			return rewrite.Judge{Unit: j.unit, Whole: !l.ByID && len(j.rows.rows) == 0}
+			return rewrite.Judge{Unit: j.unit, Whole: !l.ByID && len(j.rows.rows) == 0, Missing: j.missing}
 		}}
 	report, err := job.Copy(ctx, to)
+	if changed, is := errors.AsType[*ingest.ChangedError](err); is {
+		err = mixedError(changed.Where + " has other content than when the decisions were made: give the same files, with --text, " +
+			"--max-document and --input-format as then, or make decisions again")
+	}
 	if other, is := errors.AsType[*otherIDError](err); is && !isFolder(l.Path) {
 		err = cmp.Or(l.findID(ctx, other), err)
 	}
