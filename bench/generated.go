@@ -4,18 +4,15 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 
 	"example.org/ndd/engine/corpus/token"
-	"example.org/ndd/engine/index/plan"
 	"example.org/ndd/engine/index/segment"
 	"example.org/ndd/engine/index/table"
 	"example.org/ndd/engine/memory"
-	"example.org/ndd/engine/storage/store"
 	"example.org/ndd/permute"
 )
 
@@ -53,29 +50,6 @@ func (n generatedInput) Read(part, parts int, f func(fingerprints []uint64, row 
 func (b *bench) generatedOptions() segment.Options {
 	return segment.Options{Design: generatedDesign, Table: table.Options{Layout: table.LayoutPlanar}, NoDocs: true,
 		TempDir: b.dir, Budget: memory.NewBudget(memory.Machine{}.Limit(0))}
-}
-
-// buildGenerated writes a segment of n generated fingerprints into a file, and returns its path.
-func (b *bench) buildGenerated(ctx context.Context, n uint64) (path string, err error) {
-	path = filepath.Join(b.dir, "generated.segment")
-	w, err := store.CreateWith(path, store.KindSegment, 1, store.Options{})
-	if err != nil {
-		return "", err
-	}
-	defer w.Abort()
-	if err := segment.Write(ctx, w, segment.Input{Stream: generatedInput(n)}, b.generatedOptions()); err != nil {
-		return "", err
-	}
-	return path, w.Commit()
-}
-
-// foretold returns the prediction of ndd design's model for n fingerprints.
-func foretold(ctx context.Context, n uint64, d permute.Design, layout table.Layout) (plan.Option, error) {
-	p, err := plan.New(ctx, plan.Request{Fingerprints: n, K: distance, Layout: layout, Designs: []permute.Design{d}})
-	if err != nil {
-		return plan.Option{}, err
-	}
-	return p.Choice, nil
 }
 
 // A generatedBatch has queries and their answers. Every second query is within the distance of a fingerprint.

@@ -3,9 +3,7 @@
 //	go run ./bench                    every benchmark, at sizes that take up to six minutes
 //	go run ./bench search serve       two of them
 //	go run ./bench -n 100e6 search    with 100 million fingerprints
-//	go run ./bench paper              the figures and tables of Manku, Jain and Das Sarma (WWW 2007)
 //	go run ./bench -n 2e9 large       as many fingerprints as fit in memory
-//	go run ./bench -n 8e9 disk        an index of eight billion in a file, 132 GB of disk while it is built
 //	go run ./bench --labelled set     a labelled set of invented documents for ndd eval
 //	go run ./bench --help             the list of benchmarks
 //
@@ -58,12 +56,6 @@ var benchmarks = []benchmark{
 	{name: "model", what: "times of ndd design and measured ones, for its starred designs", apart: true, run: model},
 	{name: "large", what: "an index in the memory of a large host: build, load, queries, threads, server", apart: true,
 		run: large},
-	{name: "disk-index", what: "a batch of queries against an index in a file, which may be larger than memory", apart: true, run: indexDisk},
-	{name: "paper-1", what: "figure 1: precision and recall by distance", apart: true, run: figure1},
-	{name: "paper-2", what: "figures 2a and 2b: how fingerprints are distributed", apart: true, run: figure2},
-	{name: "paper-3.1", what: "section 3.1: designs of tables", apart: true, run: designs},
-	{name: "paper-3.2", what: "section 3.2: compression to one half", apart: true, run: compression},
-	{name: "paper-3.3", what: "section 3.3: a million queries against chunks of 64 MB", apart: true, run: mappers},
 }
 
 // A bench is the settings of a run.
@@ -74,7 +66,6 @@ type bench struct {
 	limit    time.Duration // after which it has no further one; 0: none
 	dir      string        // folder for files of the benchmark; removed after it
 	labelled string        // folder for a labelled set; empty: none
-	plots    string        // folder for figures; empty: none
 	kernel   string
 	log      io.Writer
 }
@@ -117,7 +108,6 @@ func parse(args []string, stdout, stderr io.Writer) (b *bench, chosen []benchmar
 	queries := f.Float64("queries", 1e6, "number of queries of a batch")
 	f.IntVar(&b.rounds, "rounds", 5, "rounds of each measurement; the median is printed; a run of all "+
 		"benchmarks has fewer of what takes seconds")
-	f.StringVar(&b.plots, "plot", "", "write the figures of the paper as SVG into this folder")
 	f.StringVar(&b.labelled, "labelled", "", "write 1,000 invented documents and 3,000 labelled pairs into this new folder, "+
 		"and measure nothing")
 	f.StringVar(&b.dir, "dir", "", "folder for temporary files (default: the system's)")
@@ -149,11 +139,6 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	}
 	if err := asm.Init(b.kernel); err != nil {
 		return err
-	}
-	if b.plots != "" { // before what may take an hour
-		if err := os.MkdirAll(b.plots, 0o777); err != nil {
-			return err
-		}
 	}
 	if b.dir, err = os.MkdirTemp(b.dir, "ndd-bench-"); err != nil {
 		return err
@@ -200,7 +185,7 @@ const wholeLimit = 2 * time.Second
 
 // size reduces the sizes on a slow machine, so that a run of all benchmarks takes minutes.
 func (b *bench) size() {
-	for _, slow := range []bool{machineMemory().DependentNs > 300, asm.Backend() == "avx2" || asm.Backend() == "generic"} {
+	for _, slow := range []bool{machine().dependent > 300, asm.Backend() == "avx2" || asm.Backend() == "generic"} {
 		if slow {
 			b.n, b.queries = b.n/2, b.queries/2
 		}
@@ -209,27 +194,21 @@ func (b *bench) size() {
 		humanize.Comma(int64(b.queries)), b.limit)
 }
 
-// choose returns the benchmarks with these names, or with names that begin with them and a dash, each once. Without
-// names it returns all benchmarks except those apart.
+// choose returns the benchmarks with these names, each once. Without names it returns all benchmarks except those apart.
 func choose(names []string) (chosen []benchmark, err error) {
 	var known []string
 	for _, t := range benchmarks {
 		known = append(known, t.name)
-		if len(names) == 0 && !t.apart || slices.ContainsFunc(names, t.benchmarkNamed) {
+		if len(names) == 0 && !t.apart || slices.Contains(names, t.name) {
 			chosen = append(chosen, t)
 		}
 	}
 	for _, name := range names {
-		if !slices.ContainsFunc(chosen, func(t benchmark) bool { return t.benchmarkNamed(name) }) {
+		if !slices.ContainsFunc(chosen, func(t benchmark) bool { return t.name == name }) {
 			return nil, fmt.Errorf("there is no benchmark %q; there are %s", name, strings.Join(known, ", "))
 		}
 	}
 	return chosen, nil
-}
-
-// benchmarkNamed reports whether a name selects the benchmark.
-func (t benchmark) benchmarkNamed(name string) bool {
-	return t.name == name || strings.HasPrefix(t.name, name+"-")
 }
 
 // say logs the current step.

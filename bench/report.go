@@ -6,11 +6,11 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 
 	"example.org/ndd/asm"
+	"example.org/ndd/engine/index/plan"
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/numa"
 )
@@ -39,8 +40,23 @@ func writeMachine(w io.Writer) {
 		runtime.GOMAXPROCS(0), asm.Backend(), size(cpuid.CPU.Cache.L2), size(cpuid.CPU.Cache.L3))
 	fmt.Fprintf(w, "memory: %v, %s may be used, pages of %s\n", numa.New(numa.Options{}).Topology(),
 		humanize.IBytes(memory.Machine{}.Limit(0).Bytes), size(os.Getpagesize()))
-	fmt.Fprintf(w, "memory, one thread: %v\n", machineMemory())
+	fmt.Fprintf(w, "memory, one thread: dependent miss %.0f ns, independent miss %.1f ns\n", machine().dependent, machine().independent)
 }
+
+// misses are the times of cache misses of one thread in nanoseconds.
+type misses struct {
+	independent float64 // time per miss if the addresses are known in advance
+	dependent   float64 // latency of a miss whose address comes from the previous miss
+}
+
+// machine measures once a run.
+var machine = sync.OnceValue(func() (m misses) {
+	measured, err := plan.Measure(math.MaxUint64)
+	if err == nil {
+		m.independent, m.dependent = measured.Misses()
+	}
+	return m
+})
 
 // A Result has the measurements of a benchmark.
 type Result struct {
@@ -90,19 +106,6 @@ func (r *Result) write(w io.Writer) error {
 	return t.Flush()
 }
 
-// chart writes a picture into the folder for figures, if there is one.
-func (b *bench) chart(name string, svg io.WriterTo) error {
-	if b.plots == "" {
-		return nil
-	}
-	f, err := os.Create(filepath.Join(b.plots, name+".svg"))
-	if err != nil {
-		return err
-	}
-	_, err = svg.WriteTo(f)
-	return closing(f, err)
-}
-
 // A Cell is the median of rounds, with the minimum and the maximum.
 type Cell struct {
 	Value, Min, Max float64
@@ -111,7 +114,7 @@ type Cell struct {
 
 // median returns the cell of some values.
 func median(values []float64) Cell {
-	values = slices.Sorted(slices.Values(values)) // a chart may use the original order
+	values = slices.Sorted(slices.Values(values))
 	n := len(values)
 	return Cell{Value: (values[(n-1)/2] + values[n/2]) / 2, Min: values[0], Max: values[n-1], Rounds: n}
 }

@@ -152,7 +152,7 @@ func (b *bench) searchDesign(ctx context.Context, path string, s searchedDesign,
 	online = online.scale(1e9 / onlineQueries)
 	bytes := float64(x.Stats().TableBytes) / float64(b.n)
 	return []any{bytes, bytes / b.bound(len(x.Design().Tables)), float64(b.n) / build.Seconds() / 1e6,
-		online, one, all, one.Value / machineMemory().IndependentNs}, nil
+		online, one, all, one.Value / machine().independent}, nil
 }
 
 // bound returns the entropy of a number of tables, in bytes a fingerprint.

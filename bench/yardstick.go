@@ -69,5 +69,5 @@ func (b *bench) yardstick(ctx context.Context, base, queries string, tables int,
 	}
 	took := median(ns)
 	return []any{size, size / b.bound(tables), float64(b.n) / build / 1e6, took, took, "-",
-		took.Value / machineMemory().IndependentNs}, "", nil
+		took.Value / machine().independent}, "", nil
 }

@@ -50,6 +50,13 @@ func Measure(available uint64) (*Machine, error) {
 	return m, nil
 }
 
+// Misses returns the nanoseconds of a cache miss in the largest memory that was measured, with an address that is known in
+// advance, and with one that the previous miss gives.
+func (m *Machine) Misses() (independent, dependent float64) {
+	r := m.readAmong(measuredMax)
+	return r.batch, r.single
+}
+
 // leastTime returns the minimum time of f in nanoseconds, within some milliseconds: other programs only add to it. It
 // calls prepare before each call of f.
 func leastTime(prepare, f func()) float64 {
