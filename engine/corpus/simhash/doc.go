@@ -33,7 +33,7 @@
 // stop words of that language are left out. Before the text is split, the recipe may extract the main text of a
 // page. Numbers have 64 bits and wrap around.
 //
-// Recipes may have settings for words ([WordSettings]). Package token applies them in this order: fold, dictionary,
+// Recipes may have settings for words ([WordSettings]). Package token applies them in this order: dictionary,
 // stop_words and stop_list, stem. With idf the weight of a feature is multiplied by its factor in the table. In
 // simhash the weight is multiplied by the hundredths of the factor, divided by 100 and rounded down. In minwise it is
 // multiplied by the hundredths. A feature of weight 0 does not count.

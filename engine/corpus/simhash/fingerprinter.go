@@ -41,8 +41,7 @@ func New(r Recipe) (*Fingerprinter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.scanner, err = token.NewScanner(token.Options{Chars: r.Tokeniser == TokeniserChars, FoldArabic: r.Fold == FoldArabic,
-		Lexicon: words.lexicon, Stem: r.Stem})
+	f.scanner, err = token.NewScanner(token.Options{Lexicon: words.lexicon, Stem: r.Stem})
 	if err != nil {
 		return nil, err
 	}

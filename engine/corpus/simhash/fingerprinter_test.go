@@ -325,22 +325,16 @@ func TestSum(t *testing.T) {
 func TestSketch(t *testing.T) {
 	text := strings.Repeat("The quick brown fox jumps over the lazy dog near bank ", 2) + "敏捷的棕色狐狸跳过了懒狗，然后回家休息。"
 	for _, name := range []string{NameMinwise, NameSimhash} {
-		for _, tokeniser := range []string{TokeniserMixed, TokeniserChars} {
-			r, err := RecipeByName(name)
-			must.Do(t, err)
-			r.Tokeniser = tokeniser
-			f, err := New(r)
-			must.Do(t, err)
-			fp, n, ok := f.Fingerprint(text)
-			withFP, withN, withOK, a := f.Sketch(text)
-			_, _, _, b := f.Sketch(strings.ToUpper(text))
-			_, _, _, c := f.Sketch("completely other words that nothing else has")
-			if fp != withFP || n != withN || ok != withOK || a != b || a == c {
-				t.Errorf("%s, %s: %v, with a sketch %v; %x, %x", name, tokeniser, fp, withFP, a, b)
-			}
-			if again, _, _ := f.Fingerprint(text); again != fp {
-				t.Errorf("%s, %s: %v after %v", name, tokeniser, again, fp)
-			}
+		f := newFingerprinter(t, name)
+		fp, n, ok := f.Fingerprint(text)
+		withFP, withN, withOK, a := f.Sketch(text)
+		_, _, _, b := f.Sketch(strings.ToUpper(text))
+		_, _, _, c := f.Sketch("completely other words that nothing else has")
+		if fp != withFP || n != withN || ok != withOK || a != b || a == c {
+			t.Errorf("%s: %v, with a sketch %v; %x, %x", name, fp, withFP, a, b)
+		}
+		if again, _, _ := f.Fingerprint(text); again != fp {
+			t.Errorf("%s: %v after %v", name, again, fp)
 		}
 	}
 }

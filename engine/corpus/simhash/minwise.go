@@ -54,7 +54,7 @@ const (
 )
 
 // kindOf returns the kind of a token. The characters of the alphabets are U+0E00 to U+1FFF and U+A000 to U+AFFF.
-// Their first byte in UTF-8 identifies them. With the chars tokeniser, characters below U+0E00 are letters, too.
+// Their first byte in UTF-8 identifies them.
 func kindOf(t *token.Token) kind {
 	c := t.First()
 	if t.Kind == token.Word {

@@ -46,10 +46,10 @@ func twinToken(key []byte, s string) (h uint64) {
 // twinFeatures is the set of features with their weights.
 func twinFeatures(r Recipe, text string) map[uint64]int {
 	key, _ := hex.DecodeString(r.Key)
-	lexicon, _ := token.NewLexicon(token.Options{})
+	lexicon := token.NewLexicon()
 	lexicon.AddLanguage(r.StopWords)
 	lexicon.Seal()
-	scanner, _ := token.NewScanner(token.Options{Chars: r.Tokeniser == TokeniserChars, Lexicon: lexicon})
+	scanner, _ := token.NewScanner(token.Options{Lexicon: lexicon})
 	features := map[uint64]int{}
 	add := func(h uint64, weight int) {
 		if weight > 0 {
@@ -126,10 +126,10 @@ func twinFingerprint(r Recipe, text string) (fp Fingerprint, filled int) {
 // minwiseRecipes returns the named minwise recipes and some with other settings.
 func minwiseRecipes() []Recipe {
 	a, b := Minwise(), MinwisePairs()
-	a.Tokeniser, a.StopWords, a.WordWeight, a.CharWeight, a.CharPairWeight, a.MinBins = TokeniserChars, "en", 1, 16, 0, 1
+	a.StopWords, a.WordWeight, a.CharWeight, a.CharPairWeight, a.MinBins = "en", 1, 16, 0, 1
 	b.StopWords, b.Key, b.WordWeight, b.CharPairWeight, b.WordPairWeight = "en", key('0'), 2, 16, 8
 	c := Ordered()
-	c.Tokeniser, c.NumberWeight, c.LetterWeight, c.NumberPairWeight, c.LetterPairWeight = TokeniserChars, 7, 5, 0, 13
+	c.NumberWeight, c.LetterWeight, c.NumberPairWeight, c.LetterPairWeight = 7, 5, 0, 13
 	return []Recipe{Minwise(), MinwisePairs(), a, b, Ordered(), c}
 }
 

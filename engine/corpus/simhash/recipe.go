@@ -19,8 +19,6 @@ const (
 
 	// TokeniserMixed makes words in scripts with spaces between words, and single characters in other scripts.
 	TokeniserMixed = "mixed"
-	// TokeniserChars makes every letter and digit a token, in every script.
-	TokeniserChars = "chars"
 
 	// WeightsTF gives a feature that occurs t times the weight 8 t.
 	WeightsTF = "tf"
@@ -30,9 +28,6 @@ const (
 	WeightsLogTF = "log-tf"
 	// WeightsBinary gives it the weight 8.
 	WeightsBinary = "binary"
-
-	// FoldArabic replaces the forms of Arabic letters by one form each.
-	FoldArabic = "arabic"
 
 	// NormalisationNFKC is compatibility composition with full case folding. Wide, narrow and circled forms become
 	// equal to the plain ones.
@@ -66,7 +61,7 @@ const maxShingle = 16
 type Recipe struct {
 	Version   int    `json:"version"`          // 1 for simhash, 2 and 3 for minwise
 	Sketch    string `json:"sketch,omitempty"` // "minwise"; absent for simhash
-	Tokeniser string `json:"tokeniser"`        // "mixed" or "chars"
+	Tokeniser string `json:"tokeniser"`        // "mixed"
 
 	Shingles     // simhash only
 	TokenWeights // minwise only
@@ -90,7 +85,6 @@ type Recipe struct {
 
 // WordSettings define which words exist and how much each one counts. The recipes with names do not set them.
 type WordSettings struct {
-	Fold       string   `json:"fold,omitempty"`      // "arabic": no vowel signs or tatweel; one form each of alef and ya
 	Dictionary Resource `json:"dictionary,omitzero"` // words of scripts without spaces; the longest becomes a token
 	StopList   Resource `json:"stop_list,omitzero"`  // words to leave out in addition to the stop words of a language
 	Stem       string   `json:"stem,omitempty"`      // language of the stemmer, such as "en"; "" for none

@@ -63,7 +63,7 @@ func TestParseRecipeRefuses(t *testing.T) {
 		`{"version":1,"word_shingle":0}`:         "word_shingle is 0, must be 1 to 16",
 		`{"version":1,"char_shingle":17}`:        "char_shingle is 17, must be 1 to 16",
 		`{"version":1,"min_features":0}`:         "min_features is 0",
-		`{"version":1,"tokeniser":"x"}`:          `tokeniser is "x", must be one of mixed, chars`,
+		`{"version":1,"tokeniser":"x"}`:          `tokeniser is "x", must be one of mixed`,
 		`{"version":1,"word_weights":"idf"}`:     `word_weights is "idf", must be one of tf, sqrt-tf, log-tf, binary`,
 		`{"version":1,"char_weights":""}`:        `char_weights is ""`,
 		`{"version":1,"stop_words":"xx"}`:        `stop_words is "xx", must be empty or one of ar`,
@@ -144,7 +144,6 @@ func TestRecipeChangesFingerprints(t *testing.T) {
 	seen := map[Fingerprint]string{}
 	for name, change := range map[string]func(*Recipe){
 		"default":      func(*Recipe) {},
-		"tokeniser":    func(r *Recipe) { r.Tokeniser = TokeniserChars },
 		"word_shingle": func(r *Recipe) { r.WordShingle = 2 },
 		"char_shingle": func(r *Recipe) { r.CharShingle = 3 },
 		"word_weights": func(r *Recipe) { r.WordWeights = WeightsBinary },

@@ -173,8 +173,7 @@ func TestReadRecipe(t *testing.T) {
 		`{"version":2,"idf":"idf.tsv"}`:                            "cannot unmarshal string",
 		`{"version":2,"idf":{"file":"stops","digest":"1"}}`:        `unknown field "digest"`,
 		`{"version":2,"stem":"zh"}`:                                `stem is "zh", must be absent or one of ar, da,`,
-		`{"version":2,"fold":"x"}`:                                 `fold is "x", must be arabic, or absent`,
-		`{"version":2,"tokeniser":"chars","stem":"en"}`:            "are of words, and tokeniser chars makes none",
+		`{"version":2,"tokeniser":"chars"}`:                        `tokeniser is "chars", must be one of mixed`,
 	} {
 		resource(t, dir, "r.json", data)
 		if _, err := ReadRecipe(filepath.Join(dir, "r.json")); err == nil || !strings.Contains(err.Error(), want) {
@@ -226,7 +225,7 @@ func FuzzLearnedFeatures(f *testing.F) {
 		dir := t.TempDir()
 		for _, stem := range []string{"", "ar", "de", "en", "es", "fr", "ru", "tr"} {
 			r := Minwise()
-			r.Stem, r.Fold, r.WordPairWeight = stem, FoldArabic, 1
+			r.Stem, r.WordPairWeight = stem, 1
 			r.Dictionary = resource(t, dir, "dictionary", "T恤\nក្រុម\n")
 			p, err := New(r)
 			must.Do(t, err)

@@ -95,15 +95,12 @@ func (v *validation) numbers(r *Recipe) {
 func (v *validation) words(r *Recipe) {
 	v.want(slices.Contains([]string{"", "main", "auto"}, r.Extract),
 		"extract is %.64q, must be main or auto, or absent for all text", r.Extract)
-	v.oneOf("tokeniser", r.Tokeniser, TokeniserMixed, TokeniserChars)
+	v.oneOf("tokeniser", r.Tokeniser, TokeniserMixed)
 	for _, err := range []error{token.CheckStopWords(r.StopWords), token.CheckStem(r.Stem)} {
 		v.want(err == nil, "%w", err)
 	}
-	v.want(r.Fold == "" || r.Fold == FoldArabic, "fold is %.64q, must be %s, or absent", r.Fold, FoldArabic)
 	for _, named := range r.resources() {
 		err := named.resource.validate()
 		v.want(err == nil, "%s: %w", named.name, err)
 	}
-	v.want(r.Tokeniser != TokeniserChars || r.WordSettings == (WordSettings{}),
-		"fold, dictionary, stop_list, stem and idf are of words, and tokeniser chars makes none")
 }

@@ -31,12 +31,9 @@ func (r *Recipe) vocabulary(hash func(token []byte) uint64) (*vocabulary, error)
 	if v := vocabularies.byRecipe[r.Identity()]; v != nil {
 		return v, nil
 	}
-	l, err := token.NewLexicon(token.Options{FoldArabic: r.Fold == FoldArabic})
-	if err != nil {
-		return nil, err
-	}
+	l := token.NewLexicon()
 	v := &vocabulary{lexicon: l}
-	err = l.AddLanguage(r.StopWords)
+	err := l.AddLanguage(r.StopWords)
 	if err == nil && r.StopList != (Resource{}) {
 		err = r.StopList.rows(stopListRows, l.AddStopWord)
 	}

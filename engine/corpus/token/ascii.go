@@ -45,11 +45,10 @@ var asciiClass = func() (class [256]uint8) {
 // Most words have up to 16 letters. For them shortWord finds, folds and packs eight bytes at a time. For all other
 // words a table-driven pass over the bytes finds the end.
 func (s *Scanner) words(text []byte, i int) int {
-	short := !s.opts.Chars
 	for i < len(text) {
 		switch asciiClass[text[i]] {
 		case asciiLetter:
-			if short && i+packedMax+2 <= len(text) {
+			if i+packedMax+2 <= len(text) {
 				if lo, hi, n := shortWord(text[i:]); n > 0 {
 					s.next().set(lo, hi, n, s.origin+i, s.origin+i+n, Word)
 					i += n
@@ -110,16 +109,8 @@ func asciiWordEnd(text []byte, i int) (end int, wordly bool) {
 	return end, wordly
 }
 
-// asciiWord folds and pushes text[i:end]. With the chars tokeniser it pushes each letter and digit as a token.
+// asciiWord folds and pushes text[i:end].
 func (s *Scanner) asciiWord(text []byte, i, end int) {
-	if s.opts.Chars {
-		for j := i; j < end; j++ {
-			if class := asciiClass[text[j]]; class == asciiLetter || class == asciiDigit {
-				s.next().set(uint64(lowerASCII(text[j])), 0, 1, s.origin+j, s.origin+j+1, Char)
-			}
-		}
-		return
-	}
 	if end-i > packedMax {
 		t := s.next()
 		t.set(uint64(len(s.long)), uint64(end-i), 0, s.origin+i, s.origin+end, Word)

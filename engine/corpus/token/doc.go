@@ -60,15 +60,11 @@
 //
 // Then options may change the tokens, in this order:
 //
-//   - FoldArabic: U+0622, 0623, 0625 and 0671 become 0627; 0649 and 06CC become 064A; 0640 and the marks (Mn) from
-//     0600 to 08FF are removed. A token that becomes empty is dropped.
 //   - Lexicon words with characters of kind Char, at most 32 tokens long: from left to right, the longest sequence of
 //     tokens that equals such a word becomes one token of kind Word. There must be no text between these tokens.
 //   - Tokens that are stop words of the Lexicon are marked.
 //   - Stem: other tokens of kind Word, of 64 bytes at most, become their stems, by
 //     github.com/blevesearch/snowballstem v0.9.0.
-//
-// With [Options].Chars, each letter, mark and number of a word (rule 4) is a token of kind Char instead.
 //
 // # Cost
 //

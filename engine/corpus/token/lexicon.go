@@ -15,10 +15,10 @@ type Lexicon struct {
 // rowTokens is the maximum number of tokens of a word in a [Lexicon].
 const rowTokens = 32
 
-// NewLexicon returns an empty Lexicon for scanners with the same FoldArabic option as o.
-func NewLexicon(o Options) (*Lexicon, error) {
-	plain, err := NewScanner(Options{FoldArabic: o.FoldArabic})
-	return &Lexicon{plain: plain, entries: map[string]bool{}}, err
+// NewLexicon returns an empty Lexicon.
+func NewLexicon() *Lexicon {
+	plain, _ := NewScanner(Options{}) // fails only for an unknown stemmer
+	return &Lexicon{plain: plain, entries: map[string]bool{}}
 }
 
 // AddLanguage adds the stop words of a language. The language "" has none.

@@ -8,10 +8,8 @@ import (
 
 // Options configures a Scanner. The zero value yields words and characters, and marks no stop words.
 type Options struct {
-	Chars      bool     // every letter and digit is a token of kind Char, in every script
-	FoldArabic bool     // remove vowel signs and tatweel from Arabic, and use one form each of alef and ya
-	Lexicon    *Lexicon // stop words and words of scripts without spaces, or nil; it must be sealed
-	Stem       string   // language of the stemmer for words that are not stop words, or "" for none
+	Lexicon *Lexicon // stop words and words of scripts without spaces, or nil; it must be sealed
+	Stem    string   // language of the stemmer for words that are not stop words, or "" for none
 }
 
 // A Scanner splits texts into tokens. It reuses its memory from text to text: about 12 KiB, and as much as the
@@ -106,13 +104,6 @@ func (t *Token) set(lo, hi uint64, n, start, end int, kind Kind) {
 	t.lo, t.hi, t.Start, t.End, t.packed, t.Kind = lo, hi, start, end, uint8(n), kind
 }
 
-// push adds a token with these normalised bytes.
-func (s *Scanner) push(token []byte, start, end int, kind Kind) {
-	t := s.next()
-	t.Start, t.End, t.Kind = start, end, kind
-	s.replace(t, token)
-}
-
 // replace gives a token other bytes, at least one.
 func (s *Scanner) replace(t *Token, token []byte) {
 	if len(token) <= packedMax {
@@ -127,9 +118,6 @@ func (s *Scanner) replace(t *Token, token []byte) {
 // flush yields the tokens of the batch. Some tokens may wait for the next ones, with which they may form a word.
 func (s *Scanner) flush(last bool) {
 	s.locate()
-	if s.opts.FoldArabic {
-		s.foldArabic()
-	}
 	n, waiting := s.n, 0
 	if l := s.opts.Lexicon; l != nil {
 		if len(l.entries) > 0 {

@@ -114,40 +114,23 @@ func (s *Scanner) byRules(chunk []byte, start int) (end int) {
 	return end
 }
 
-// pushWord pushes a word that starts at a byte, or its characters if the option Chars is set.
+// pushWord pushes a word that starts at a byte.
 func (s *Scanner) pushWord(token []byte, start int) {
-	if s.opts.Chars {
-		s.pushChars(token, start)
-		return
-	}
-	s.push(token, s.origin+start, s.origin+start+len(token), Word)
+	t := s.next()
+	t.Start, t.End, t.Kind = s.origin+start, s.origin+start+len(token), Word
+	s.replace(t, token)
 }
 
-// isWordRune reports whether a token with r is a word: r is a letter or a number.
-func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
-
-// isWord reports whether a token is a word, not only white space, punctuation or symbols.
+// isWord reports whether a token is a word: whether it has a letter or a number.
 func isWord(token []byte) bool {
 	for len(token) > 0 {
 		r, size := utf8.DecodeRune(token)
-		if isWordRune(r) {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
 			return true
 		}
 		token = token[size:]
 	}
 	return false
-}
-
-// pushChars pushes the letters, digits and marks of a word that starts at start, for the chars
-// tokeniser.
-func (s *Scanner) pushChars(token []byte, start int) {
-	for len(token) > 0 {
-		r, size := utf8.DecodeRune(token)
-		if isWordRune(r) || unicode.IsMark(r) {
-			s.pushChar(token[:size], start)
-		}
-		token, start = token[size:], start+size
-	}
 }
 
 // pushChar pushes a character by its 1 to 4 bytes.

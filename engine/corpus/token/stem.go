@@ -3,8 +3,6 @@ package token
 import (
 	"cmp"
 	"fmt"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/arabic"
@@ -82,41 +80,4 @@ func (m *stemmer) apply(s *Scanner, tokens []Token) {
 		}
 		s.replace(t, append(s.word[:0], stem...))
 	}
-}
-
-// foldArabic replaces the forms of Arabic letters by one form each, and drops tokens that become empty.
-func (s *Scanner) foldArabic() {
-	kept := 0
-	for i := range s.n {
-		t := s.batch[i]
-		if t.packed == 0 || (t.lo|t.hi)&tops != 0 {
-			s.word = s.AppendText(s.word[:0], &t)
-			if s.word = appendArabic(s.word[:0], s.word); len(s.word) == 0 {
-				continue
-			}
-			s.replace(&t, s.word)
-		}
-		s.batch[kept] = t
-		kept++
-	}
-	s.n, s.moved = kept, kept
-}
-
-// appendArabic appends a word to dst without vowel signs, other marks and tatweel, and with one form each of alef and
-// ya. The result never has more bytes than word, so word may begin at the end of dst.
-func appendArabic(dst, word []byte) []byte {
-	for len(word) > 0 {
-		r, size := utf8.DecodeRune(word)
-		word = word[size:]
-		switch r {
-		case 0x622, 0x623, 0x625, 0x671: // alef with madda, with hamza above and below, wasla
-			r = 0x627
-		case 0x649, 0x6cc: // alef maksura, the ya of Persian
-			r = 0x64a
-		}
-		if r != 0x640 && (r < 0x600 || r > 0x8ff || !unicode.Is(unicode.Mn, r)) {
-			dst = utf8.AppendRune(dst, r)
-		}
-	}
-	return dst
 }

@@ -8,8 +8,7 @@ type Kind uint8
 const (
 	// Word is a word of a script that puts spaces between words, or a number.
 	Word Kind = iota
-	// Char is one character of a script that puts no spaces between words. With the chars tokeniser it is any letter
-	// or digit.
+	// Char is one character of a script that puts no spaces between words.
 	Char
 )
 

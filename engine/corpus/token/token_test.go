@@ -23,21 +23,14 @@ type found struct {
 }
 
 // specification is the simplest implementation of the tokens of a Scanner. It normalises the whole text, takes
-// characters of continuous scripts alone, and leaves the rest to UAX #29. With chars, each letter and digit is a token.
-func specification(text string, chars bool) (tokens []found) {
+// characters of continuous scripts alone, and leaves the rest to UAX #29.
+func specification(text string) (tokens []found) {
 	n := newNormaliser()
 	text = string(n.normalForm(nil, bounded(text)))
 	flush := func(s string) {
 		for w := words.FromString(s); w.Next(); {
-			word := isWord([]byte(w.Value()))
-			if word && !chars {
+			if isWord([]byte(w.Value())) {
 				tokens = append(tokens, found{w.Value(), Word})
-				continue
-			}
-			for _, r := range w.Value() {
-				if word && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)) {
-					tokens = append(tokens, found{string(r), Char})
-				}
 			}
 		}
 	}
@@ -87,16 +80,12 @@ func checkTokens(t rapid.TB, text string) {
 	t.Helper()
 	n := newNormaliser()
 	checkNormal(t, &n, text)
-	for _, chars := range []bool{false, true} {
-		want := specification(text, chars)
-		got, places, _ := scan(t, Options{Chars: chars}, text)
-		if !slices.Equal(got, want) {
-			t.Fatalf("chars %v: %q: tokens %v, by the specification %v", chars, text, got, want)
-		}
-		if !chars {
-			checkPlaces(t, text, got, places)
-		}
+	want := specification(text)
+	got, places, _ := scan(t, Options{}, text)
+	if !slices.Equal(got, want) {
+		t.Fatalf("%q: tokens %v, by the specification %v", text, got, want)
 	}
+	checkPlaces(t, text, got, places)
 }
 
 func checkPlaces(t rapid.TB, text string, tokens []found, places [][2]int) {
@@ -309,7 +298,7 @@ func TestLongChunks(t *testing.T) {
 	for _, unit := range []string{"’e\u0301à中", "ทำ\u0e33", "한글\u1100\u1161\u3000", "ﷺ\u00a0", "１！２"} {
 		long := strings.Repeat(unit, 5*chunkBytes/len(unit))
 		tokens, _, _ := scan(t, Options{}, "\u0301"+long)
-		if want := specification("\u0301"+long, false); !slices.Equal(tokens, want) {
+		if want := specification("\u0301" + long); !slices.Equal(tokens, want) {
 			t.Errorf("%q: %d tokens, want %d", unit, len(tokens), len(want))
 		}
 	}
@@ -385,8 +374,7 @@ func TestStopWords(t *testing.T) {
 }
 
 func stopLexicon(t *testing.T, language string) *Lexicon {
-	l, err := NewLexicon(Options{})
-	must.Do(t, err)
+	l := NewLexicon()
 	must.Do(t, l.AddLanguage(language))
 	l.Seal()
 	return l

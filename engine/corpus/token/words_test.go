@@ -7,11 +7,10 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestWordsOfOptions has test vectors of folding, a lexicon and stemmers.
+// TestWordsOfOptions has test vectors of a lexicon and stemmers.
 func TestWordsOfOptions(t *testing.T) {
-	lexicon := func(o Options, stops string, words ...string) *Lexicon {
-		l, err := NewLexicon(o)
-		must.Do(t, err)
+	lexicon := func(stops string, words ...string) *Lexicon {
+		l := NewLexicon()
 		for w := range strings.FieldsSeq(stops) {
 			must.Do(t, l.AddStopWord(w))
 		}
@@ -21,7 +20,6 @@ func TestWordsOfOptions(t *testing.T) {
 		l.Seal()
 		return l
 	}
-	fold := Options{FoldArabic: true}
 	for name, c := range map[string]struct {
 		o          Options
 		text, want string
@@ -37,16 +35,14 @@ func TestWordsOfOptions(t *testing.T) {
 			"ẹ" + strings.Repeat("\u0323", 3) + "\u0301" + strings.Repeat("\u0302", 3) + "x x" + strings.Repeat("\u0301", 8)},
 		"row of jamo":  {Options{}, "\u1100" + strings.Repeat("\u1161", 99) + "\u1100", "가" + strings.Repeat("\u1161", 7) + "\u1100"},
 		"invisible":    {Options{}, "e" + strings.Repeat("\u00ad", 8) + "\u0301 e" + strings.Repeat("\u00ad", 7) + "\u0301", "e é"},
-		"no stop word": {Options{Stem: "en", Lexicon: lexicon(Options{}, "being")}, "being beings", "[being] be"},
-		"harakat":      {fold, "كِتَابٌ كتــاب أحمد إحسان آمن ٱلله على علی ــ x", "كتاب كتاب احمد احسان امن الله علي علي x"},
-		"folded list":  {Options{FoldArabic: true, Lexicon: lexicon(fold, "إلى")}, "الى إِلَى هنا", "[الي] [الي] هنا"},
-		"dictionary": {Options{Lexicon: lexicon(Options{}, "", "北京", "北京大学", "大学生", "T恤", "的")},
+		"no stop word": {Options{Stem: "en", Lexicon: lexicon("being")}, "being beings", "[being] be"},
+		"dictionary": {Options{Lexicon: lexicon("", "北京", "北京大学", "大学生", "T恤", "的")},
 			"北京大学生在北京，大\n学的T恤Ｔ恤", "北京大学 生 在 北京 大 学 的 t恤 t恤"},
-		"normal forms":   {Options{Lexicon: lexicon(Options{}, "", "ｶﾞｽ")}, "ガスが", "ガス が"},
-		"stop sequences": {Options{Lexicon: lexicon(Options{}, "我们 的", "我们家")}, "我们的书，我们家", "[我们] [的] 书 我们家"},
-		"long stop":      {Options{Lexicon: lexicon(Options{}, "разговаривающий")}, "Разговаривающий кот", "[разговаривающий] кот"},
-		"waiting":        {Options{Lexicon: lexicon(Options{}, "", "甲乙丙")}, strings.Repeat("x ", 254) + "甲乙丙甲乙", strings.Repeat("x ", 254) + "甲乙丙 甲 乙"},
-		"waiting long": {Options{Lexicon: lexicon(Options{}, "", "一二三四五六七八九十")}, strings.Repeat("x ", 250) + "一二三四五六七八九十",
+		"normal forms":   {Options{Lexicon: lexicon("", "ｶﾞｽ")}, "ガスが", "ガス が"},
+		"stop sequences": {Options{Lexicon: lexicon("我们 的", "我们家")}, "我们的书，我们家", "[我们] [的] 书 我们家"},
+		"long stop":      {Options{Lexicon: lexicon("разговаривающий")}, "Разговаривающий кот", "[разговаривающий] кот"},
+		"waiting":        {Options{Lexicon: lexicon("", "甲乙丙")}, strings.Repeat("x ", 254) + "甲乙丙甲乙", strings.Repeat("x ", 254) + "甲乙丙 甲 乙"},
+		"waiting long": {Options{Lexicon: lexicon("", "一二三四五六七八九十")}, strings.Repeat("x ", 250) + "一二三四五六七八九十",
 			strings.Repeat("x ", 250) + "一二三四五六七八九十"},
 	} {
 		tokens, places, stops := scan(t, c.o, c.text)
@@ -71,8 +67,7 @@ func TestWordsOfOptions(t *testing.T) {
 }
 
 func TestLexiconRefuses(t *testing.T) {
-	l, err := NewLexicon(Options{})
-	must.Do(t, err)
+	l := NewLexicon()
 	for word, want := range map[string]string{
 		"...":                         `"..." has no letter or digit`,
 		"in front":                    `"in front" is 2 words, must be one`,
@@ -93,7 +88,7 @@ func FuzzStem(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for language := range snowball {
-			scan(t, Options{Stem: language, FoldArabic: true}, text)
+			scan(t, Options{Stem: language}, text)
 		}
 	})
 }
