@@ -15,10 +15,6 @@ const (
 	JSON                     // one object per line
 	Binary                   // records of 32 bytes, only for hits
 
-	// JSONEscaped is JSON with <, > and & written as \u003c, \u003e and \u0026. No browser then takes an ID for
-	// markup, even if it assumes a wrong type of the answer.
-	JSONEscaped
-
 	Parquet // a file of columns, compressed with zstd
 )
 
@@ -29,12 +25,7 @@ var Tables = []Format{TSV, JSON, Parquet}
 var names = map[Format]string{TSV: "tsv", JSON: "jsonl", Parquet: "parquet", Binary: "bin"}
 
 // String returns the name of the format: tsv, jsonl, parquet or bin.
-func (f Format) String() string {
-	if f == JSONEscaped {
-		f = JSON
-	}
-	return names[f]
-}
+func (f Format) String() string { return names[f] }
 
 // IsText reports whether the format can be shown on a terminal.
 func (f Format) IsText() bool { return f != Binary && f != Parquet }

@@ -19,7 +19,6 @@ const realPlaces = 4
 type lineEncoder struct {
 	writer   io.Writer
 	isJSON   bool
-	html     bool     // escapes characters that a browser could take for markup
 	prefixes []string // for each cell: its separator, and in JSON its key
 	line     []byte
 }
@@ -35,14 +34,14 @@ func newTSVEncoder(w io.Writer, columns []Column) *lineEncoder {
 	return e
 }
 
-func newJSONEncoder(w io.Writer, columns []Column, html bool) *lineEncoder {
-	e := &lineEncoder{writer: w, isJSON: true, html: html}
+func newJSONEncoder(w io.Writer, columns []Column) *lineEncoder {
+	e := &lineEncoder{writer: w, isJSON: true}
 	for i, c := range columns {
 		separator := byte(',')
 		if i == 0 {
 			separator = '{'
 		}
-		e.prefixes = append(e.prefixes, string(append(appendString([]byte{separator}, c.Name, html), ':')))
+		e.prefixes = append(e.prefixes, string(append(appendString([]byte{separator}, c.Name), ':')))
 	}
 	return e
 }
@@ -50,7 +49,7 @@ func newJSONEncoder(w io.Writer, columns []Column, html bool) *lineEncoder {
 func (e *lineEncoder) text(column int, s string) {
 	e.line = append(e.line, e.prefixes[column]...)
 	if e.isJSON {
-		e.line = appendString(e.line, s, e.html)
+		e.line = appendString(e.line, s)
 	} else {
 		e.line = append(e.line, Escape(s)...)
 	}
@@ -141,15 +140,15 @@ func Escape(s string) string {
 }
 
 // appendString appends a string in the form of encoding/json. Nearly all strings need no escapes.
-func appendString(dst []byte, s string, html bool) []byte {
-	if isPlain(s, html) {
+func appendString(dst []byte, s string) []byte {
+	if isPlain(s) {
 		dst = append(dst, '"')
 		dst = append(dst, s...)
 		return append(dst, '"')
 	}
 	out := bytes.NewBuffer(dst)
 	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(html)
+	enc.SetEscapeHTML(false)
 	if err := enc.Encode(s); err != nil {
 		panic(fmt.Sprintf("result: a string without JSON: %v", err)) // encoding a string does not fail
 	}
@@ -157,12 +156,9 @@ func appendString(dst []byte, s string, html bool) []byte {
 }
 
 // isPlain reports whether JSON contains the string unchanged between quotation marks.
-func isPlain(s string, html bool) bool {
+func isPlain(s string) bool {
 	for i := range len(s) {
-		switch c := s[i]; {
-		case c < ' ' || c >= 0x7f || c == '"' || c == '\\':
-			return false
-		case html && (c == '<' || c == '>' || c == '&'):
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
 			return false
 		}
 	}

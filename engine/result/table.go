@@ -56,8 +56,7 @@ type encoder interface {
 	close() error // writes the rest; the stream stays open
 }
 
-// NewTableWriter returns a writer of a table to w in one of the formats of [Tables], or
-// [JSONEscaped].
+// NewTableWriter returns a writer of a table to w in one of the formats of [Tables].
 func NewTableWriter(w io.Writer, f Format, columns ...Column) *TableWriter {
 	return &TableWriter{columns: columns, encoder: newEncoder(w, f, columns)}
 }
@@ -66,8 +65,8 @@ func newEncoder(w io.Writer, f Format, columns []Column) encoder {
 	switch f {
 	case TSV:
 		return newTSVEncoder(w, columns)
-	case JSON, JSONEscaped:
-		return newJSONEncoder(w, columns, f == JSONEscaped)
+	case JSON:
+		return newJSONEncoder(w, columns)
 	case Parquet:
 		return newParquetEncoder(w, columns)
 	}

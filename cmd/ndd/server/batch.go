@@ -88,7 +88,7 @@ func batchRequest(c *call) (k int, fingerprints []uint64, p *problem) {
 func batchFormat(accept []string) (media string, f result.Format) {
 	switch {
 	case names(accept, mediaLines, "application/jsonl", mediaJSON):
-		return mediaLines, result.JSONEscaped
+		return mediaLines, result.JSON
 	case names(accept, mediaBytes):
 		return mediaBytes, result.Binary
 	}
