@@ -55,17 +55,16 @@ func (s documents) delete(ctx context.Context, c *call, in *deleteRequest) (repl
 	case in.ID != nil && (*in.ID == "" || utf8.RuneCountInString(*in.ID) > idMax):
 		return reply{}, fieldProblem("body.id", "expected 1 to %d characters", idMax)
 	case in.Fingerprint != nil:
-		deleted, err = s.metrics.deleting(func() (int, error) {
-			return x.DeleteFingerprint(ctx, simhash.Fingerprint(*in.Fingerprint))
-		})
+		deleted, err = x.DeleteFingerprint(ctx, simhash.Fingerprint(*in.Fingerprint))
 	case !live.Of(x).Config().IDs:
 		return reply{}, fieldProblem("body", "the index was built from raw fingerprints and keeps no ids: delete by fingerprint")
 	default:
 		if in.ID != nil {
 			in.IDs = []string{*in.ID}
 		}
-		deleted, err = s.metrics.deleting(func() (int, error) { return x.Delete(ctx, in.IDs...) })
+		deleted, err = x.Delete(ctx, in.IDs...)
 	}
+	s.metrics.deleted.Add(float64(deleted))
 	if err != nil {
 		return reply{}, errorProblem(err)
 	}
@@ -159,7 +158,8 @@ func (s documents) deletePrefix(ctx context.Context, c *call) (reply, *problem) 
 	if p := idsProblem(c.index); p != nil {
 		return reply{}, p
 	}
-	n, err := s.metrics.deleting(func() (int, error) { return c.index.DeletePrefix(ctx, c.prefix) })
+	n, err := c.index.DeletePrefix(ctx, c.prefix)
+	s.metrics.deleted.Add(float64(n))
 	if err != nil {
 		return reply{}, errorProblem(err)
 	}

@@ -16,7 +16,6 @@ import (
 type collector struct {
 	*admission
 	*condition
-	*balance
 	front   *connections
 	options *Options
 }
@@ -75,8 +74,6 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 	if x != nil {
 		t = x.Stats()
 	}
-	to.counter("ndd_expired_documents_total", "Documents that expired since the start of the server.",
-		s.expired(x))
 	to.gauge("ndd_index_documents", "Documents in the index.", float64(t.Documents))
 	to.gauge("ndd_index_fingerprints", "Fingerprints in the index, distinct within each segment.", float64(t.Fingerprints))
 	to.gauge("ndd_index_segments", "Segments of the index.", float64(t.Segments))

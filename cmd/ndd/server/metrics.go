@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,7 +27,6 @@ type metrics struct {
 	scrubs, scrubbed, panics       prometheus.Counter
 	added, deleted, near, replaced prometheus.Counter
 	running                        prometheus.Gauge
-	balance                        balance
 }
 
 func newMetrics() *metrics {
@@ -83,7 +81,6 @@ func (m *metrics) note(e *effect, id string, o *engine.Outcome) {
 		m.replaced.Inc()
 	case o.Inserted:
 		e.outcome = "inserted"
-		m.balance.added.Add(1)
 	case len(o.Near) > 0:
 		e.outcome = "near-duplicate"
 		m.near.Inc()
@@ -92,37 +89,6 @@ func (m *metrics) note(e *effect, id string, o *engine.Outcome) {
 		e.changed++
 		m.added.Inc()
 	}
-}
-
-// A balance counts expired documents. They are the added documents, minus the deleted and the existing ones. Running
-// changes can make the difference smaller, but never larger. So the largest difference is the count.
-type balance struct {
-	added      atomic.Int64 // documents at the start, plus added, minus deleted ones
-	deleting   atomic.Int64 // upper limit of the documents that running requests delete
-	mu         sync.Mutex
-	expiredMax int64
-}
-
-// expired returns the count.
-func (b *balance) expired(x *engine.Index) float64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if x != nil {
-		added := b.added.Load() - b.deleting.Load()
-		b.expiredMax = max(b.expiredMax, added-int64(x.Stats().Documents))
-	}
-	return float64(b.expiredMax)
-}
-
-// deleting runs a deletion, and counts the documents that it deleted.
-func (m *metrics) deleting(remove func() (int, error)) (int, error) {
-	const unknown = 1 << 40 // larger than every index: no document counts as expired during a deletion
-	m.balance.deleting.Add(unknown)
-	n, err := remove()
-	m.balance.added.Add(-int64(n))
-	m.balance.deleting.Add(-unknown)
-	m.deleted.Add(float64(n))
-	return n, err
 }
 
 // DiskFigures count written bytes and the time of syncs. They are a hook of the index's disk (disk.Hooked), and the

@@ -63,7 +63,7 @@ func TestChangesAreCounted(t *testing.T) {
 		})
 	}
 	for _, want := range []string{"ndd_near_duplicates_total 1", "ndd_replaced_documents_total 1",
-		"ndd_inserted_documents_total 3", "ndd_deleted_documents_total 1", "ndd_expired_documents_total 1"} {
+		"ndd_inserted_documents_total 3", "ndd_deleted_documents_total 1"} {
 		must.Eventually(t, want, func() bool { return strings.Contains(scrape(b.service), "\n"+want+"\n") })
 	}
 }

@@ -38,7 +38,7 @@ func newService(o *Options, requestMemory int64) (*service, error) {
 	s.journal = o.Log
 	s.admission = newAdmission(limits, s.metrics)
 	s.front = newConnections(limits.Connections)
-	s.metrics.registry.MustRegister(collector{&s.admission, &s.condition, &s.metrics.balance, s.front, o})
+	s.metrics.registry.MustRegister(collector{&s.admission, &s.condition, s.front, o})
 	if o.Disk != nil {
 		s.metrics.registry.MustRegister(o.Disk.syncs, o.Disk.written)
 	}
@@ -58,7 +58,6 @@ func newService(o *Options, requestMemory int64) (*service, error) {
 
 // serve makes the index available to requests.
 func (s *service) serve(x *engine.Index) {
-	s.metrics.balance.added.Store(int64(x.Stats().Documents))
 	s.index.Store(x)
 	if err := live.Of(x).Recovery().Refusing; err != nil {
 		s.notice(err)
