@@ -1,10 +1,7 @@
 // Package magic names the format of a file by its first bytes.
 package magic
 
-import (
-	"bytes"
-	"strings"
-)
+import "bytes"
 
 // starts are the first bytes of formats. None of them is text, or begins one.
 var starts = []struct{ bytes, format string }{
@@ -55,28 +52,6 @@ func Format(start []byte) string {
 		return "a tar archive"
 	case len(start) > 4 && bytes.HasPrefix(start, []byte("BZh")) && bytes.HasPrefix(start[4:], []byte(bzipBlock)):
 		return "compressed by bzip2"
-	case isPickle(start):
-		return "a Python pickle"
 	}
 	return ""
-}
-
-// isPickle reports whether b begins like a pickle. It recognises protocol 4 and later by the length of the first frame.
-// It recognises 2 and 3 by the first object: a memoised list, dictionary, set or tuple, a string, or an object of a
-// module. One random file in 10^7 is taken for a pickle.
-func isPickle(b []byte) bool {
-	const head = 11
-	if len(b) < head || b[0] != 0x80 {
-		return false
-	}
-	switch b[1] {
-	case 2, 3:
-		isLetter := func(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == '.' }
-		return strings.IndexByte("]})", b[2]) >= 0 && b[3] == 'q' && b[4] == 0 ||
-			b[2] == 'X' && b[5] == 0 && b[6] == 0 ||
-			b[2] == 'c' && isLetter(b[3]) && isLetter(b[4]) && isLetter(b[5]) && isLetter(b[6])
-	case 4, 5:
-		return b[2] == 0x95 && bytes.Equal(b[7:head], make([]byte, 4))
-	}
-	return false
 }

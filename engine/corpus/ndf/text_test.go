@@ -198,7 +198,6 @@ func TestNoRawFingerprints(t *testing.T) {
 		// cut within a character at 4,096, and whole at the end
 		{"chinese.txt", strings.Repeat("大河向东流了", 1000)[:16000], "this is text"},
 		{"f.bin.gz", "\x1f\x8b\x08" + words(10)[3:], "this is compressed by gzip"},
-		{"f.pkl", "\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00]\x94(K12" + words(10)[1:], "this is a Python pickle"},
 		{"text.bin", strings.Repeat("letters ", 100), "this is text"},
 		{"few", strings.Repeat("letters ", 3), "this is text"},
 		{"a.json", "[1,2,3]\n", "this is text"},
