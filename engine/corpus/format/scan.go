@@ -141,7 +141,6 @@ func HeadOf(ctx context.Context, f input.File, opts Options) (h Head, err error)
 
 // open opens a file or standard input and finds its format. Without an error Close must be called.
 func (c *Content) open(stdin io.Reader) (err error) {
-	c.opts.Meter.Files.Add(1)
 	if c.source, err = c.file.Open(c.ctx, stdin, c.opts.Meter); err != nil {
 		return err
 	}

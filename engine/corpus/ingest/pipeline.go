@@ -100,7 +100,7 @@ func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Re
 		}
 	}
 	m := cfg.Document.Meter
-	p.report.Files, p.report.BytesRead = m.Files.Load(), m.Bytes.Load()
+	p.report.BytesRead = m.Bytes.Load()
 	p.report.Outside, p.report.Guesses = m.Outside(), m.Guesses()
 	return p.report, err
 }
@@ -288,7 +288,6 @@ func (p *pipeline) unitsOf(ctx context.Context, f found) iter.Seq2[format.Unit, 
 // context ended or yield returned false.
 func (p *pipeline) take(ctx context.Context, b *batch, f found, yield func(*batch) bool) *batch {
 	meter, units := p.cfg.Document.Meter, 0
-	meter.Files.Add(1)
 	meter.Note(f.file)
 	for e, err := range f.stored {
 		if ctx.Err() != nil {

@@ -107,9 +107,8 @@ type Report struct {
 	Unknown   int       // documents that declare no encoding, or an unknown or wrong one; their bytes determined it
 	Charsets  []string  // some of the names that they declare, each once, or "none"
 	FileUnits ReadFiles // units of each file, in order, up to the end of the run
-	Files     int64
-	BytesRead int64 // bytes from disk, before decompression
-	TextBytes int64 // bytes of extracted texts
+	BytesRead int64     // bytes from disk, before decompression
+	TextBytes int64     // bytes of extracted texts
 	Skipped   input.Tally
 	Outside   []input.File // symbolic links that were followed out of their folders
 	Guesses   []input.Guess

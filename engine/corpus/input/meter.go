@@ -8,7 +8,6 @@ import (
 
 // Meter counts the bytes and documents read so far. It is safe for concurrent use.
 type Meter struct {
-	Files     atomic.Int64
 	Bytes     atomic.Int64 // bytes of files on disk, before decompression
 	Documents atomic.Int64 // documents whose results were handed on
 
