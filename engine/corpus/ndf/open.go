@@ -154,7 +154,7 @@ func (f *File) parse() (err error) {
 	s := f.file.Sections()
 	var placed []store.Section
 	if n := len(s) - placeSections; n >= 0 && s[n].Name == "files" &&
-		s[n+1].Name == "files.ends" && s[n+2].Name == placesSection {
+		s[n+1].Name == "files.ends" && s[n+2].Name == settingsSection && s[n+3].Name == placesSection {
 		s, placed = s[:n], s[n:]
 	}
 	perChunk, last := 4, 2

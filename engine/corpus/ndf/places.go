@@ -4,20 +4,23 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 
 	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/storage/idlist"
 	"example.org/ndd/engine/storage/store"
 )
 
-// The file of a share has three more sections, which record where each document was read:
+// The file of a share has four more sections, which record how and where each document was read:
 //
 //	files       package idlist's blocks of the names of the share's files
 //	files.ends  package idlist's ends
+//	settings    package ingest's settings, JSON
 //	places.2    number | of | digest, and for each file: order | bytes + 1 | content | runs | (gap | 2 × documents +
 //	            unmarked)...
 //
@@ -29,7 +32,12 @@ import (
 type Share struct {
 	Number, Of int    // number of the share, from 0; number of shares
 	Digest     uint64 // the same for all shares of the same inputs
+
+	Settings ingest.Settings
 }
+
+// group returns the value that all shares of the same inputs have.
+func (s *Share) group() Share { return Share{Of: s.Of, Digest: s.Digest} }
 
 // An Input is a file of a share.
 type Input struct {
@@ -49,6 +57,7 @@ type Place struct {
 
 // places collects the places of documents for a [Writer].
 type places struct {
+	settings []byte
 	files    *idlist.Writer
 	fileData bytes.Buffer
 	data     []byte  // encoded data of earlier files
@@ -68,6 +77,7 @@ func (w *Writer) KeepPlaces(s Share, inputs []Input) {
 		return
 	}
 	p := &places{inputs: inputs, contents: map[string]format.Checksum{}}
+	p.settings, _ = json.Marshal(s.Settings) // it has strings and a number only
 	p.files = idlist.NewWriter(&p.fileData)
 	p.data = binary.AppendUvarint(p.data, uint64(s.Number))
 	p.data = binary.AppendUvarint(p.data, uint64(s.Of))
@@ -141,13 +151,16 @@ func (p *places) write(file *store.Writer) error {
 	if err := writeIDs(file, "files", p.files, &p.fileData); err != nil {
 		return err
 	}
+	store.WriteSection(file, settingsSection, p.settings)
 	return store.WriteSection(file, placesSection, p.data)
 }
 
-// placeSections is the number of additional sections in a file with places, and placesSection the name of the last one.
+// placeSections is the number of additional sections in a file with places. The other constants are the names of the
+// last ones.
 const (
-	placeSections = 3
-	placesSection = "places.2"
+	placeSections   = 4
+	settingsSection = "settings"
+	placesSection   = "places.2"
 )
 
 // A source describes the documents of a fingerprint file that were read from one input file.
@@ -165,24 +178,29 @@ func (f *File) parsePlaces(s []store.Section) error {
 		return err
 	}
 	defer names.Close()
-	data := s[2].Data
+	var settings ingest.Settings
+	if err := s[2].JSON(&settings); err != nil {
+		return err
+	}
+	list := s[3]
+	data := list.Data
 	next := func() uint64 {
 		v, n := binary.Uvarint(data)
 		data = data[max(n, 0):]
 		if n <= 0 {
-			err = s[2].Corrupt(uint64(len(s[2].Data)-len(data)), "a number is missing")
+			err = list.Corrupt(uint64(len(list.Data)-len(data)), "a number is missing")
 			data = nil
 		}
 		return v
 	}
 	number, of, digest := next(), next(), next()
 	if err == nil && (number >= of || of > math.MaxInt32) {
-		err = s[2].Corrupt(0, "share %d of %d", number, of)
+		err = list.Corrupt(0, "share %d of %d", number, of)
 	}
 	if err != nil {
 		return err
 	}
-	f.share = &Share{int(number), int(of), digest}
+	f.share = &Share{int(number), int(of), digest, settings}
 	var docs, unmarked uint64
 	for name, e := range names.All() {
 		if e != nil {
@@ -201,13 +219,13 @@ func (f *File) parsePlaces(s []store.Section) error {
 				docs += v / 2
 			}
 			if most := f.docs + f.noted.Len(); docs > most || unmarked > most {
-				return s[2].Corrupt(0, "places of more than %d documents", most)
+				return list.Corrupt(0, "places of more than %d documents", most)
 			}
 		}
 		f.sources = append(f.sources, src)
 	}
 	if err == nil && (docs != f.docs || unmarked != f.noted.Len()) {
-		err = s[2].Corrupt(0, "places of %d and %d documents, which are %d and %d", docs, unmarked, f.docs, f.noted.Len())
+		err = list.Corrupt(0, "places of %d and %d documents, which are %d and %d", docs, unmarked, f.docs, f.noted.Len())
 	}
 	return err
 }
@@ -225,13 +243,12 @@ type Part struct {
 
 // Parts returns the parts of fingerprint files in the order of the inputs. The first share of a group is replaced by
 // the parts of all shares of the same inputs. If a share is missing or occurs twice, the error wraps
-// [simhash.ErrMixed].
+// [simhash.ErrMixed], and likewise if shares were read with different settings.
 func Parts(files []*File) (parts []Part, err error) {
-	groups := map[Share][]*File{} // groups by their share 0
+	groups := map[Share][]*File{}
 	for _, f := range files {
 		if f.share != nil {
-			of := Share{0, f.share.Of, f.share.Digest}
-			groups[of] = append(groups[of], f)
+			groups[f.share.group()] = append(groups[f.share.group()], f)
 		}
 	}
 	for _, f := range files {
@@ -239,7 +256,7 @@ func Parts(files []*File) (parts []Part, err error) {
 			parts = append(parts, Part{f, f.Lookup(), nil})
 			continue
 		}
-		of := Share{0, f.share.Of, f.share.Digest}
+		of := f.share.group()
 		if groups[of] == nil {
 			continue // these parts came with the first share
 		}
@@ -276,6 +293,11 @@ func complete(files []*File) error {
 			return fmt.Errorf("%w: %s and %s are both share %d/%d", simhash.ErrMixed, other.path, f.path, f.share.Number, of)
 		}
 		have[f.share.Number] = f
+	}
+	for _, f := range files[1:] {
+		if err := files[0].share.Settings.Check(files[0].path, f.path, f.share.Settings); err != nil {
+			return err
+		}
 	}
 	for i := range of {
 		if have[i] == nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"example.org/ndd/engine/corpus/format"
+	"example.org/ndd/engine/corpus/ingest"
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/oracle/hostile"
 	"example.org/ndd/engine/oracle/must"
@@ -61,7 +62,7 @@ func share(t *testing.T, docs []Placed, i, of int) *File {
 	must.Do(t, err)
 	defer w.Abort()
 	if w.KeepHashes(); of > 0 {
-		w.KeepPlaces(Share{i, of, 77}, inputsOf(docs, i, of))
+		w.KeepPlaces(Share{i, of, 77, ingest.Settings{Text: "body"}}, inputsOf(docs, i, of))
 	}
 	for _, d := range docs {
 		w.SetContent(d.File, format.Checksum(d.Order)<<60)
@@ -123,13 +124,15 @@ func TestPlaces(t *testing.T) {
 	w, err := Create(filepath.Join(t.TempDir(), "x.ndf"), simhash.Default(), store.Options{})
 	must.Do(t, err)
 	defer w.Abort()
-	w.KeepPlaces(Share{0, 1, 77}, []Input{{"in/a", 0, 0, 0}})
+	w.KeepPlaces(Share{0, 1, 77, ingest.Settings{}}, []Input{{"in/a", 0, 0, 0}})
 	if err := w.Append(Document{Place: Place{"in/b", 1, 1}}); err == nil {
 		t.Error("a document of a file that is not in the share")
 	}
 	five := shares(5)
+	other := share(t, docs, 4, 5)
+	other.share.Settings.Text = "content"
 	for want, files := range map[string][]*File{"share 32/2000 of the same files is missing": shares(2000),
-		"are both share 2/5": append(shares(5), five[2])} {
+		"are both share 2/5": append(shares(5), five[2]), `--text is "body" and "content"`: append(shares(5)[1:], other)} {
 		if _, err := all(files...); !errors.Is(err, simhash.ErrMixed) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
