@@ -205,6 +205,8 @@ func (j *job) explain(err error) error {
 	switch isKeep := errors.Is(err, keep.ErrNoValue); {
 	case isKeep && slices.Contains(j.reading.Keep, keep.By{Policy: keep.Newest}) && !j.fingerprints:
 		return fmt.Errorf("%w; --keep newest:FIELD names the field with the date", cli.Usagef("--%w", err))
+	case errors.Is(err, dedup.ErrNoHashes):
+		return cli.Usagef("--verify exact: %w", err)
 	case isKeep || isSource:
 		return cli.Usagef("--%w", err)
 	}

@@ -67,8 +67,6 @@ func (f *flags) readsTexts() bool { return f.verify != verifySketch && f.verify 
 func (s *settings) setDecision(g *cli.Files, f *flags) (err error) {
 	s.finding = dedup.Options{K: f.distance, Exact: f.verify == verifyExact}
 	switch {
-	case s.finding.Exact && s.fingerprints:
-		return cli.Usagef("--verify exact compares texts, and fingerprint files have none: give the documents")
 	case s.finding.Exact:
 		s.finding.K = 0
 		return g.RejectFlags("cannot be combined with --verify exact, which compares only whole texts", "distance", "threshold",

@@ -16,7 +16,7 @@ import (
 // Options configure the search for near-duplicates. The order of preference belongs to the corpus.
 type Options struct {
 	K     int  // largest Hamming distance
-	Exact bool // drop only documents with equal texts; requires reading with ingest.Config.Exact, K = 0 and no Rule
+	Exact bool // drop only documents with equal texts; requires K = 0 and no Rule, and ingest.Config.Exact to read documents
 
 	// Rule decides whether a document may be dropped for a near one. Fingerprints alone decide if it has no clauses, or
 	// if Texts is nil and the corpus has no sketches.

@@ -3,6 +3,7 @@ package dedup
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -68,7 +69,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 
 // ReadPrints returns the corpus of one or more fingerprint files. If they have no IDs, the rows are the IDs. It
 // verifies checksums. The error wraps [simhash.ErrMixed] if files have different recipes, or if only some have IDs or,
-// with o.Sketches, sketches.
+// with o.Sketches, sketches. With o.Find.Exact, the hashes of the texts are compared in place of the fingerprints.
 func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, err error) {
 	c := NewCorpus(nil, o)
 	defer func() {
@@ -93,6 +94,11 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	if c.o.Sketches {
 		if c.o.Sketches, err = ndf.HaveSketches(files); err != nil {
 			return nil, err
+		}
+	}
+	for _, f := range files {
+		if o.Find.Exact && !f.HasHashes() {
+			return nil, fmt.Errorf("%s %w: make its fingerprints again, or give the documents", f.Path(), ErrNoHashes)
 		}
 	}
 	c.isHashed = slices.ContainsFunc(files, (*ndf.File).HasHashes)
@@ -127,6 +133,9 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	return c, cmp.Or(err, c.sources.Check(), c.end(), ctx.Err())
 }
 
+// ErrNoHashes is the error for a fingerprint file without the hashes that [Options].Exact compares.
+var ErrNoHashes = errors.New("has no hashes of texts to compare")
+
 // verifyFile verifies a file. The file must have the same recipe as the first one.
 func verifyFile(ctx context.Context, f, first *ndf.File, threads int) error {
 	if err := f.Verify(ctx, threads); err != nil {
@@ -154,6 +163,9 @@ func appendParts(ctx context.Context, c *Corpus, parts []ndf.Part) error {
 		for d, err := range p.Documents {
 			if err == nil && c.o.Sketches && d.OK && d.Sketch.IsZero() {
 				err = fmt.Errorf("%w: document %q in %s has no sketch, and others have", ndf.ErrSketches, d.ID, d.File)
+			}
+			if c.o.Find.Exact { // as [ingest.Config].Exact does
+				d.Fingerprint, d.OK = simhash.Fingerprint(d.Hash[0]), true
 			}
 			if err == nil {
 				err = c.Append(Document{ID: d.ID, Fingerprint: d.Fingerprint, TextBytes: d.TextBytes,
