@@ -20,7 +20,6 @@ var jobInputs = []struct {
 	from []string
 }{
 	{"fingerprint", []string{"documents"}}, {"signatures", []string{"documents"}},
-	{"units", []string{"documents"}},
 	{"scan", []string{"fingerprint"}}, {"pairs", []string{"fingerprint"}}, {"dedup", []string{"fingerprint"}},
 	{"copies-docs", []string{"signatures"}},
 	{"copies-terms", []string{"signatures"}},
@@ -78,7 +77,6 @@ func TestMapReduceHelp(t *testing.T) {
 	for job, command := range map[string]string{
 		"fingerprint": "ndd fingerprint parts/* | cut -f1,2",
 		"scan":        "ndd fingerprint -o all.ndf parts/*; ndd batch --scan all.ndf --threshold 0 -k 3 Q.bin",
-		"units":       "ndd passages --unit line parts/* | tail -n +2 | cut -f1,5,6,10,11,14",
 		"copies-docs": "ndd copies --method winnow parts/*",
 		"copies-sum":  "ndd copies --method winnow parts/*",
 	} {

@@ -4,7 +4,6 @@
 //	documents --Fingerprint--> fingerprints, sketches --Dedup--> undecided documents
 //	undecided documents --Pairs--> pairs --Dedup, with the documents--> fewer undecided documents, and so on: drops
 //	fingerprints, Q --Scan--> hits
-//	documents --Units--> places of repeated lines, paragraphs, sentences
 //	documents --Signatures--> signatures --CopiesDocs, or CopiesTerms and CopiesSum--> pairs of copies
 //
 // [Map] and [Reduce] run one task of a job on one part of its input; [Collect] checks

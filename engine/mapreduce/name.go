@@ -16,11 +16,6 @@ var ErrJob = errors.New("map and reduce are not of the same job, or its settings
 func (j Scan) name() string  { return "scan" }
 func (j Dedup) name() string { return "dedup" }
 
-func (j Units) name() string {
-	o := &j.Passages
-	return fmt.Sprintf("units,%s,ignore=%d,min-chars=%d", o.Unit, o.Ignore, o.MinChars)
-}
-
 func (j Fingerprint) name() string { return "" }
 func (j Signatures) name() string  { return "" }
 

@@ -87,7 +87,7 @@ type task struct {
 	Options
 	w        *bufio.Writer
 	line     []byte
-	value    []byte   // value of a pair of copies or a span
+	value    []byte   // value of a pair of copies
 	fields   [][]byte // fields of a collected result
 	counters counters
 	job      string // name of the job in a map or a reduce

@@ -15,56 +15,6 @@ import (
 	"example.org/ndd/engine/corpus/input"
 )
 
-// docRecords holds the records that a worker made from a document.
-type docRecords struct {
-	id      string
-	records []keyedRecord
-}
-
-// A keyedRecord is a record without its partition, and the hash that selects the partition.
-type keyedRecord struct {
-	hash       uint64
-	key, value []byte
-}
-
-// A write function receives a record of a document.
-type write = func(hash uint64, key, value []byte)
-
-// eachDocument lets workers make records from each document of a map's input, and writes the records in order. If the
-// job has no reduce, they are results.
-func (t *task) eachDocument(ctx context.Context, o format.Options,
-	worker func(context.Context) (func(*format.Document, write), error)) error {
-	return t.documents(ctx, o, func(c ingest.Config) (ingest.Report, error) {
-		return ingest.Extract(ctx, []string{input.Stdin}, c, ingest.Steps[docRecords]{
-			Worker: func(ctx context.Context) (func(int, *format.Document) (docRecords, error), error) {
-				of, err := worker(ctx)
-				return func(_ int, d *format.Document) (docRecords, error) {
-					m := docRecords{id: d.ID}
-					of(d, func(hash uint64, key, value []byte) { m.records = append(m.records, keyedRecord{hash, key, value}) })
-					return m, nil
-				}, err
-			},
-			Borrows: true,
-			Emit: func(m docRecords) (err error) {
-				if noID(m.id) {
-					return t.bad(1, "document "+m.id, errNoID)
-				}
-				for _, r := range m.records {
-					if t.results.parts > 0 {
-						err = t.result(r.key, r.value)
-					} else {
-						err = t.send(t.partition(r.hash), r.key, r.value)
-					}
-					if err != nil {
-						return err
-					}
-				}
-				return nil
-			},
-		})
-	})
-}
-
 // A Signatures is the job that makes signatures of texts for finding copies. It has no reduce.
 //
 //	in    a JSON object a line
@@ -85,28 +35,47 @@ func (j Signatures) mapPart(ctx context.Context, t *task) error {
 		return fmt.Errorf("method %q: signatures are made by one method", m)
 	}
 	t.results.parts, t.results.recipe = 1, signatureRecipe(&j.Copies)
-	least := cmp.Or(j.Copies.MinFeatures, m.MinFeatures())
-	return t.eachDocument(ctx, j.Document, func(ctx context.Context) (func(*format.Document, write), error) {
-		s, err := copies.NewSigner(ctx, j.Copies)
-		return func(d *format.Document, write write) {
-			set, value := s.Sign(d.Text).Own, []byte(nil)
-			for _, x := range set {
-				value = appendNumber(value, x, printDigits)
-			}
-			if len(set) < least {
-				t.counters.add(unmarked, 1)
-				value = []byte(noSignatures)
-			}
-			if j.SiteOf != nil {
-				if site := j.SiteOf(d); site != 0 {
-					value = appendNumber(append(value, ' '), site, printDigits)
-				} else {
-					t.counters.add(siteless, 1)
+	type signedDocument struct {
+		id    string
+		value []byte
+	}
+	return t.documents(ctx, j.Document, func(c ingest.Config) (ingest.Report, error) {
+		return ingest.Extract(ctx, []string{input.Stdin}, c, ingest.Steps[signedDocument]{
+			Worker: func(ctx context.Context) (func(int, *format.Document) (signedDocument, error), error) {
+				s, err := copies.NewSigner(ctx, j.Copies)
+				return func(_ int, d *format.Document) (signedDocument, error) {
+					return signedDocument{d.ID, j.sign(t, s, d)}, nil
+				}, err
+			},
+			Borrows: true,
+			Emit: func(d signedDocument) error {
+				if noID(d.id) {
+					return t.bad(1, "document "+d.id, errNoID)
 				}
-			}
-			write(0, appendEscaped(nil, d.ID), value)
-		}, err
+				return t.result(appendEscaped(nil, d.id), d.value)
+			},
+		})
 	})
+}
+
+// sign returns the value of the result of a document: its signatures, and its site if it has one.
+func (j Signatures) sign(t *task, s *copies.Signer, d *format.Document) (value []byte) {
+	set := s.Sign(d.Text).Own
+	for _, x := range set {
+		value = appendNumber(value, x, printDigits)
+	}
+	if len(set) < cmp.Or(j.Copies.MinFeatures, j.Copies.Method.MinFeatures()) {
+		t.counters.add(unmarked, 1)
+		value = []byte(noSignatures)
+	}
+	if j.SiteOf == nil {
+		return value
+	}
+	if site := j.SiteOf(d); site != 0 {
+		return appendNumber(append(value, ' '), site, printDigits)
+	}
+	t.counters.add(siteless, 1)
+	return value
 }
 
 // signatureRecipe returns the name of the recipe of signatures.

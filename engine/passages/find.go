@@ -272,30 +272,6 @@ func (u *unitCutter) take(h [2]uint64, chars, minChars int) {
 	u.add(hash128(asString(u.window)))
 }
 
-// NewCutter returns a function that cuts a text into units. It calls each with the hash and the byte range of
-// every unit. Use it to group equal units yourself: equal units have equal hashes in all processes. The
-// function belongs to one goroutine.
-func NewCutter(o Options) (func(text string, each func(hash [2]uint64, at Cut)), error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	if o.Unit.isString() {
-		return nil, fmt.Errorf("%s: strings are no units", o.Unit)
-	}
-	u := newUnitCutter(&o)
-	return func(text string, each func([2]uint64, Cut)) {
-		u.cut(text)
-		for _, m := range u.units {
-			at, end := int(m[2]), int(m[2])+o.Unit.Length
-			c := Cut{int(u.points[at][0]), len(text)}
-			if end < len(u.points) {
-				c.To = int(u.points[end][0])
-			}
-			each([2]uint64{m[0], m[1]}, c)
-		}
-	}, nil
-}
-
 func hash128(s string) [2]uint64 {
 	sum := highwayhash.Sum128(unsafe.Slice(unsafe.StringData(s), len(s)), unitKey)
 	return [2]uint64{binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:])}

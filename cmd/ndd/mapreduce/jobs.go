@@ -9,7 +9,6 @@ import (
 	"example.org/ndd/cmd/ndd/cli"
 	"example.org/ndd/engine/copies"
 	"example.org/ndd/engine/mapreduce"
-	"example.org/ndd/engine/passages"
 	"example.org/ndd/permute"
 )
 
@@ -92,33 +91,6 @@ tell apart, the first in order of files and rows is kept (fingerprint --rows), o
 	mapFlags: "keep unverified",
 	make: func(m *mapReduce) (any, error) {
 		return mapreduce.Dedup{Keep: m.keep, NoSketches: m.g.Given["threshold"] && m.threshold == 0}, m.threshold.Check()
-	},
-}, {
-	name: "units", short: "repeated lines, paragraphs, or sentences in a row",
-	in: `a JSON object, with the fields --text and --id`,
-	shuffle: `hash of the unit, ID, and where it begins and ends, all in the key: 39 bytes and
-the ID for each unit`,
-	out: `ID, tab, where it begins and ends in bytes, 1 if it stays or 0, ID of its first place, and
-where it begins there`,
-	notes: `The first place is that of the first ID, in order of the bytes of its escaped form;
-'ndd passages' takes the first in order of the inputs. Every ID must be of one document. Sentences in a row
-that follow each other have a line each. --unit, --ignore and --min-chars must be the same for map and reduce.`,
-	mapLine: "--unit line", reduceLine: "--unit line",
-	mapFlags: "texts unit", flags: "unit",
-	make: func(m *mapReduce) (_ any, err error) {
-		j := mapreduce.Units{Passages: m.passages}
-		if j.Passages.Unit, err = passages.ParseUnit(m.unit); err != nil {
-			return nil, cli.Usagef("--unit %w", err)
-		}
-		if j.Passages.Ignore, err = passages.ParseIgnore(m.ignore); err != nil {
-			return nil, cli.Usagef("--ignore %w", err)
-		}
-		if m.step != "map" {
-			return j, nil
-		}
-		c, err := m.docs.Config(m.g, nil)
-		j.Document = c.Document
-		return j, err
 	},
 }, {
 	name: "signatures", short: "documents to signatures, for finding copies",
@@ -226,10 +198,6 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 		case "keep":
 			cli.WordVar(f, &m.keep, name, "document to keep: first (by ID), longest or shortest",
 				mapreduce.FirstID, mapreduce.Longest, mapreduce.Shortest)
-		case "unit":
-			f.StringVar(&m.unit, name, "", "compare each line, paragraph, or sentences=3 (required)")
-			f.StringVar(&m.ignore, "ignore", "space", "ignore case, space, digits, or none")
-			f.IntVar(&m.passages.MinChars, "min-chars", 20, "ignore units with fewer characters")
 		case "method":
 			f.StringVar((*string)(&m.copies.Method), name, string(copies.Winnow), "winnow (default), shingles, spotsigs or ccdet")
 			m.file.Register(cmd)

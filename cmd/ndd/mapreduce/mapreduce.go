@@ -20,7 +20,6 @@ import (
 	"example.org/ndd/cmd/ndd/cli"
 	"example.org/ndd/engine/copies"
 	"example.org/ndd/engine/mapreduce"
-	"example.org/ndd/engine/passages"
 )
 
 // Commands returns the commands of this package.
@@ -45,12 +44,10 @@ type mapReduce struct {
 	rows      bool
 	path      string // file of documents to read instead of standard input
 
-	unit, ignore string
-	passages     passages.Options // options set by other flags
-	copies       copies.Options
-	file         *cli.MethodFile
-	site         cli.SiteField
-	signatures   string
+	copies     copies.Options
+	file       *cli.MethodFile
+	site       cli.SiteField
+	signatures string
 }
 
 // taskFlags are the flags of a step for every job.
@@ -172,7 +169,7 @@ func newJobStep(g *cli.Files, step string, task *taskFlags, j *mapReduceJob) *co
 		Short: j.short,
 		Long:  j.help(),
 		Annotations: cli.HelpOf("Guide: ndd help cluster",
-			"Job: queries=FILE sketch=WORD rows distance=N threshold=X most=N design=NAME bits=N keep=WORD unit=UNIT ignore=KINDS min-chars=N "+
+			"Job: queries=FILE sketch=WORD rows distance=N threshold=X most=N design=NAME bits=N keep=WORD "+
 				"method=NAME method-file=FILE site=FIELD signatures=FILE",
 			"Task: partitions=N parts=N max-bad=N memory=SIZE"),
 		Args: cli.NoArgs,
