@@ -64,7 +64,7 @@ func (w *Work) Close(err *error) {
 		return
 	}
 	if changed, is := errors.AsType[*ingest.ChangedError](*err); is {
-		w.Forget(changed.Where)
+		w.Forget(changed.Place)
 	}
 	*err = cmp.Or(*err, w.Folder.Close())
 }

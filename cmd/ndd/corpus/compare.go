@@ -207,7 +207,7 @@ func (c *comparison) why() string {
 	}
 	return fmt.Sprintf("%s shared, %s only in the first, %s only in the second; "+
 		"%s: fingerprints of such texts differ in %.1f bits on average",
-		cli.Number(o.Both, "feature"), humanize.Comma(int64(o.OnlyA)), humanize.Comma(int64(o.OnlyB)), measure,
+		cli.Number(o.Shared, "feature"), humanize.Comma(int64(o.OnlyA)), humanize.Comma(int64(o.OnlyB)), measure,
 		c.Expected)
 }
 

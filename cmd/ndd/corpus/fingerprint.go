@@ -122,7 +122,7 @@ func fingerprintFile(g *cli.Files, cmd *cobra.Command, inputs []string, c ingest
 			for _, f := range share.InOrder() {
 				files = append(files, ndf.Input{File: f.Path, Order: f.Place, Bytes: f.Bytes})
 			}
-			w.KeepPlaces(ndf.Share{Number: share.Number, Of: share.Count, Digest: share.Digest, Settings: c.Settings()}, files)
+			w.KeepPlaces(ndf.Share{Number: share.Number, Count: share.Count, Digest: share.Digest, Settings: c.Settings()}, files)
 			c.FileEnd = func(f ingest.FileUnits) { w.SetContent(f.Path, f.Content) }
 		}
 		if w.KeepHashes(); c.Sketches {

@@ -88,14 +88,14 @@ func (d *decompressor) cut(to []byte, codec format.CompressionCodec, packed []by
 	defer r.Close()
 	plain, from := bytes.NewBuffer(to[:0]), bufio.NewReader(r)
 	// Copy the levels and the beginning of each text, and pass over the rest.
-	for left := int64(size); left > 0; levels-- {
+	for remaining := int64(size); remaining > 0; levels-- {
 		var length [4]byte
 		if _, err := io.ReadFull(from, length[:]); err != nil {
 			return nil, corrupt("%v", err)
 		}
 		n := int64(binary.LittleEndian.Uint32(length[:]))
-		if left -= 4 + n; left < 0 {
-			return nil, corrupt("a text of %d bytes where %d are left", n, left+n)
+		if remaining -= 4 + n; remaining < 0 {
+			return nil, corrupt("a text of %d bytes where %d are left", n, remaining+n)
 		}
 		kept := n
 		if levels <= 0 {

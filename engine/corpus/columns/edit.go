@@ -70,11 +70,11 @@ func (c *columnChunk) pages(drop []int64) iter.Seq2[*Page, error] {
 			h, head, failed := s.fetch()
 			switch {
 			case failed == nil && isData(h):
-				failed = s.named(s.advance(*h))
+				failed = s.withPlace(s.advance(*h))
 			case failed == nil && h.Type == format.DictionaryPage:
 				checked := *h
 				_, failed = s.page(s.file, s.packed).open(&checked)
-				size, failed = checked.DictionaryPageHeader.V.NumValues, s.named(failed)
+				size, failed = checked.DictionaryPageHeader.V.NumValues, s.withPlace(failed)
 			}
 			if err = failed; err == nil && !yield(&Page{Header: h, Head: head, Body: s.packed, chunk: c, stream: s, row: row,
 				drop: drop, size: size}, nil) {
@@ -82,7 +82,7 @@ func (c *columnChunk) pages(drop []int64) iter.Seq2[*Page, error] {
 			}
 		}
 		if err == nil {
-			err = s.ended()
+			err = s.checkEnd()
 		}
 		if err != io.EOF {
 			yield(nil, err)

@@ -113,10 +113,10 @@ func (f *File) check() error {
 	if err := checkSchema(m.Schema); err != nil {
 		return err
 	}
-	rows, most := int64(0), rowsSpare+rowsPerByte*f.size
+	rows, limit := int64(0), rowsSpare+rowsPerByte*f.size
 	for i := range m.RowGroups {
 		n := m.RowGroups[i].NumRows
-		if n < 0 || n > most || rows+n > most {
+		if n < 0 || n > limit || rows+n > limit {
 			return corrupt("row group %d claims %d rows, too many for a file of %d bytes", i+1, n, f.size)
 		}
 		rows += n
@@ -161,9 +161,9 @@ func uncompressed(m *format.FileMetaData) (*parquet.File, error) {
 		m.RowGroups[i].SortingColumns = nil
 		for j := range m.RowGroups[i].Columns {
 			c := &m.RowGroups[i].Columns[j]
-			own := c.MetaData
-			c.MetaData = format.ColumnMetaData{Type: own.Type, Encoding: own.Encoding, PathInSchema: own.PathInSchema,
-				NumValues:      own.NumValues,
+			metadata := c.MetaData
+			c.MetaData = format.ColumnMetaData{Type: metadata.Type, Encoding: metadata.Encoding, PathInSchema: metadata.PathInSchema,
+				NumValues:      metadata.NumValues,
 				DataPageOffset: pageBase, TotalCompressedSize: 1 << 60, TotalUncompressedSize: 1 << 60}
 		}
 	}

@@ -93,7 +93,7 @@ func (p *pages) ReadPage() (page parquet.Page, err error) {
 	case p.stream.err != nil:
 		err = p.stream.err // the cause, which the library may have replaced
 	case err == io.EOF:
-		err = p.stream.ended()
+		err = p.stream.checkEnd()
 	case err == nil && p.stream.repeats > 0:
 		err = p.stream.count(page.RepetitionLevels())
 	}
@@ -119,11 +119,11 @@ func (p *pages) Close() error {
 
 // Values are the values of a column. They turn the library's panics into errors.
 type Values struct {
-	reader  parquet.ColumnChunkValueReader
-	chunk   *columnChunk
-	repeats bool // a row may have several values
-	buffer  [128]parquet.Value
-	ahead   []parquet.Value // part of the buffer that is not returned yet
+	reader   parquet.ColumnChunkValueReader
+	chunk    *columnChunk
+	repeats  bool // a row may have several values
+	buffer   [128]parquet.Value
+	buffered []parquet.Value // part of the buffer that is not returned yet
 }
 
 // Values returns the values of a column in a row group. column is its number in the schema. The caller closes them.
@@ -136,9 +136,9 @@ func (f *File) Values(group, column int) *Values {
 // call.
 func (v *Values) Row(add func(parquet.Value)) error {
 	for n := 0; n == 0 || v.repeats; n++ {
-		if len(v.ahead) == 0 {
+		if len(v.buffered) == 0 {
 			k, err := v.read()
-			if v.ahead = v.buffer[:k]; k == 0 {
+			if v.buffered = v.buffer[:k]; k == 0 {
 				switch {
 				case errors.Is(err, io.EOF) && n > 0:
 					return nil
@@ -148,11 +148,11 @@ func (v *Values) Row(add func(parquet.Value)) error {
 				return err
 			}
 		}
-		if n > 0 && v.ahead[0].RepetitionLevel() == 0 {
+		if n > 0 && v.buffered[0].RepetitionLevel() == 0 {
 			return nil
 		}
-		add(v.ahead[0])
-		v.ahead = v.ahead[1:]
+		add(v.buffered[0])
+		v.buffered = v.buffered[1:]
 	}
 	return nil
 }
@@ -222,11 +222,11 @@ func (s *stream) next() error {
 	if err == nil && (h.Type == format.DictionaryPage || isData(h)) {
 		err = s.hand(h, b.levels, b.values)
 	}
-	return s.named(err)
+	return s.withPlace(err)
 }
 
-// named names the page in an error.
-func (s *stream) named(err error) error {
+// withPlace names the page in an error.
+func (s *stream) withPlace(err error) error {
 	if err != nil {
 		err = fmt.Errorf("page %d: %w", s.number, err)
 	}
@@ -238,14 +238,14 @@ func (s *stream) fetch() (h *format.PageHeader, head []byte, err error) {
 	s.number++
 	h, head, err = s.header()
 	if err != nil {
-		return nil, nil, s.named(err)
+		return nil, nil, s.withPlace(err)
 	}
-	most, n := s.file.pageMax+s.file.pageMax/4+packedSpare, int64(len(head))
+	limit, n := s.file.pageMax+s.file.pageMax/4+packedSpare, int64(len(head))
 	switch size := int64(h.CompressedPageSize); {
 	case size < 0 || size > s.end-s.offset-n:
 		err = corrupt("%d bytes, which end after the column", size)
-	case size > most:
-		err = corrupt("%d bytes compressed, the limit is %d", size, most)
+	case size > limit:
+		err = corrupt("%d bytes compressed, the limit is %d", size, limit)
 	case h.UncompressedPageSize < 0 || int64(h.UncompressedPageSize) > s.file.pageMax:
 		err = corrupt("%d bytes, the limit is %d", h.UncompressedPageSize, s.file.pageMax)
 	}
@@ -257,7 +257,7 @@ func (s *stream) fetch() (h *format.PageHeader, head []byte, err error) {
 	if err == nil && h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(s.packed) {
 		err = corrupt("checksum mismatch")
 	}
-	return h, head, s.named(err)
+	return h, head, s.withPlace(err)
 }
 
 // A body is a decompressed page. In pages of the first version the levels have their lengths before them.
@@ -395,8 +395,8 @@ func (s *stream) dataV2(h *format.PageHeader) (b body, err error) {
 	packed := s.packed[size:]
 	b.levels = s.packed[:size]
 	b.repetitions, b.definitions = b.levels[:d.RepetitionLevelsByteLength], b.levels[d.RepetitionLevelsByteLength:]
-	if rest := int(int64(h.UncompressedPageSize) - size); rest > 0 || len(packed) > 0 {
-		if b.values, err = s.unpack(codec, packed, rest, 0, d.Encoding); err != nil {
+	if remaining := int(int64(h.UncompressedPageSize) - size); remaining > 0 || len(packed) > 0 {
+		if b.values, err = s.unpack(codec, packed, remaining, 0, d.Encoding); err != nil {
 			return b, err
 		}
 	}
@@ -438,8 +438,8 @@ func (s *stream) count(levels []byte) error {
 	return nil
 }
 
-// ended returns the error of a column that ends too early or in another row than the other columns, else io.EOF.
-func (s *stream) ended() error {
+// checkEnd returns the error of a column that ends too early or in another row than the other columns, else io.EOF.
+func (s *stream) checkEnd() error {
 	switch {
 	case s.valuesLeft > 0:
 		return corrupt("%d values are missing", s.valuesLeft)

@@ -26,7 +26,7 @@ const decimalMax = 1000
 // and times are as in RFC 3339, decimals have their point. The error names a type that has no text.
 func (f *File) Format(column int) (Formatter, error) {
 	kind, name := f.leaf(column).Node.Type().Kind(), f.TypeOf(column)
-	refused := fmt.Errorf("column %q has the type %s, which has no text",
+	unsupported := fmt.Errorf("column %q has the type %s, which has no text",
 		strings.Join(f.Schema().Columns()[column], "."), name)
 	// The logical type decides, if there is one.
 	switch t := f.logicalType(column).(type) {
@@ -34,7 +34,7 @@ func (f *File) Format(column int) (Formatter, error) {
 		return appendUUID, nil
 	case *format.DecimalType:
 		if t.Scale < 0 || t.Scale > decimalMax {
-			return nil, refused
+			return nil, unsupported
 		}
 		return func(text []byte, v parquet.Value) []byte { return appendDecimal(text, v, int(t.Scale)) }, nil
 	case *format.IntType:
@@ -51,12 +51,12 @@ func (f *File) Format(column int) (Formatter, error) {
 		return timeFormat("2006-01-02T15:04:05", t.Unit, t.IsAdjustedToUTC), nil
 	case nil, *format.StringType, *format.EnumType, *format.JsonType:
 	default:
-		return nil, refused
+		return nil, unsupported
 	}
 	// Otherwise the physical type decides.
 	switch {
 	case name == interval:
-		return nil, refused
+		return nil, unsupported
 	case kind == parquet.Int96:
 		return appendInt96, nil
 	case kind == parquet.FixedLenByteArray:

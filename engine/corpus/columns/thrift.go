@@ -12,9 +12,9 @@ import (
 var ErrCorrupt = errors.New("corrupt Parquet data")
 
 // A corruption is an [ErrCorrupt] with a reason.
-type corruption struct{ why string }
+type corruption struct{ reason string }
 
-func (c *corruption) Error() string        { return c.why }
+func (c *corruption) Error() string        { return c.reason }
 func (c *corruption) Is(target error) bool { return target == ErrCorrupt }
 
 func corrupt(format string, args ...any) error { return &corruption{fmt.Sprintf(format, args...)} }
@@ -77,16 +77,16 @@ func (r *boundedReader) ReadField() (thrift.Field, error) {
 
 func (r *boundedReader) ReadList() (thrift.List, error) {
 	l, err := r.BytesReader.ReadList()
-	left := r.size - r.BytesRead()
+	remaining := r.size - r.BytesRead()
 	switch {
 	case err != nil:
-	case int(l.Size) > left:
-		err = corrupt("a list of %d values in %d bytes", l.Size, left)
+	case int(l.Size) > remaining:
+		err = corrupt("a list of %d values in %d bytes", l.Size, remaining)
 	case l.Type == thrift.LIST || l.Type == thrift.SET || l.Type == thrift.MAP:
 		err = corrupt("a list of lists, which Parquet does not have")
 	case l.Type == thrift.STRUCT:
-		if r.structures += int(l.Size); r.structures > structuresMax || int(l.Size) > structuresSpare+left/structBytes {
-			return l, corrupt("%d structures in %d bytes", l.Size, left)
+		if r.structures += int(l.Size); r.structures > structuresMax || int(l.Size) > structuresSpare+remaining/structBytes {
+			return l, corrupt("%d structures in %d bytes", l.Size, remaining)
 		}
 		err = r.openStructures(int(l.Size))
 	}

@@ -138,7 +138,7 @@ type tableReader struct {
 	offset int64      // offset of the next line in the content
 	line   int        // its number
 
-	ahead     [][]byte // lines that have been read
+	buffered  [][]byte // lines that have been read
 	nextIndex int      // index in ahead of the first line to read again
 	raw       []byte   // a record of several lines
 	in        bytes.Reader
@@ -147,10 +147,10 @@ type tableReader struct {
 
 // nextLine returns the next line with its end.
 func (t *tableReader) nextLine() (line []byte, err error) {
-	if t.nextIndex == len(t.ahead) {
+	if t.nextIndex == len(t.buffered) {
 		from := t.c.r.Offset()
 		if line, err = t.lines.read(); err == nil {
-			t.ahead = append(t.ahead, line)
+			t.buffered = append(t.buffered, line)
 		} else if t.c.r.Offset() > from { // a line beyond the limit
 			t.offset += t.c.r.Offset() - from
 			t.line++
@@ -159,7 +159,7 @@ func (t *tableReader) nextLine() (line []byte, err error) {
 			return nil, err
 		}
 	}
-	line = t.ahead[t.nextIndex]
+	line = t.buffered[t.nextIndex]
 	t.nextIndex++
 	t.line++
 	t.offset += int64(len(line))
@@ -168,8 +168,8 @@ func (t *tableReader) nextLine() (line []byte, err error) {
 
 // read returns the next record, valid until the next call. The error of a broken record is a *[input.Skip].
 func (t *tableReader) read() (record []string, err error) {
-	if t.nextIndex > len(t.ahead)/2 {
-		t.ahead, t.nextIndex = slices.Delete(t.ahead, 0, t.nextIndex), 0
+	if t.nextIndex > len(t.buffered)/2 {
+		t.buffered, t.nextIndex = slices.Delete(t.buffered, 0, t.nextIndex), 0
 	}
 	// Read the first line that is not empty, and the further lines of its quotations.
 	var first []byte
@@ -185,17 +185,17 @@ func (t *tableReader) read() (record []string, err error) {
 		record, err = t.parse(raw)
 	}
 	// Return a record of one line. Suspect a record of several lines.
-	more := t.nextIndex - begin
-	if err == nil && more > 0 && t.comma == "," && t.areRecords(append([][]byte{first}, t.ahead[begin:t.nextIndex]...)) {
-		err = t.broken("a quotation ends in a line that looks like another record")
+	lines := t.nextIndex - begin
+	if err == nil && lines > 0 && t.comma == "," && t.areRecords(append([][]byte{first}, t.buffered[begin:t.nextIndex]...)) {
+		err = t.skip("a quotation ends in a line that looks like another record")
 	}
 	skip, isSkip := errors.AsType[*input.Skip](err)
-	if err == nil && more == 0 || err != nil && !(isSkip && skip.Reason == input.Broken) {
+	if err == nil && lines == 0 || err != nil && !(isSkip && skip.Reason == input.Broken) {
 		return record, err
 	}
 	// Between tabs, the first line may be a record by itself.
 	var alone []string // fields of the first line
-	if t.comma == "\t" && (err != nil || bytes.Count(raw, []byte("\t")) == (more+1)*(t.fields-1)) {
+	if t.comma == "\t" && (err != nil || bytes.Count(raw, []byte("\t")) == (lines+1)*(t.fields-1)) {
 		alone = t.splitTabs(first)
 	}
 	if err == nil && alone == nil {
@@ -205,13 +205,13 @@ func (t *tableReader) read() (record []string, err error) {
 		record, err = alone, nil
 	}
 	// Read the other lines again.
-	for _, line := range t.ahead[begin:t.nextIndex] {
+	for _, line := range t.buffered[begin:t.nextIndex] {
 		t.offset -= int64(len(line))
 	}
-	t.line, t.nextIndex = t.line-more, begin
-	if err != nil && more > 0 {
+	t.line, t.nextIndex = t.line-lines, begin
+	if err != nil && lines > 0 {
 		skip.Err = fmt.Errorf("%w: the record seems to cover %d lines, and reading resumes at the second of them",
-			skip.Err, more+1)
+			skip.Err, lines+1)
 	}
 	return record, err
 }
@@ -252,7 +252,7 @@ func (t *tableReader) quotations(first []byte) (raw []byte, err error) {
 		t.raw = append(t.raw, line...)
 		switch {
 		case errors.Is(err, io.EOF), int64(len(t.raw)) > max(csvHeldMax, t.c.opts.MaxDocumentBytes):
-			return t.raw, t.broken("a quotation does not end")
+			return t.raw, t.skip("a quotation does not end")
 		case err != nil, !isEven(line): // the last one ends
 			return t.raw, err
 		}
@@ -264,12 +264,12 @@ func isEven(line []byte) bool { return bytes.Count(line, []byte{'"'})%2 == 0 }
 
 // parse splits a record into its fields.
 func (t *tableReader) parse(raw []byte) (record []string, err error) {
-	most := csvMarksMax
+	limit := csvMarksMax
 	if t.fields == 0 {
-		most = csvFieldsMax
+		limit = csvFieldsMax
 	}
-	if n := bytes.Count(raw, []byte(t.comma)); n > most {
-		return nil, t.broken("%d separators, the limit is %d", n, most)
+	if n := bytes.Count(raw, []byte(t.comma)); n > limit {
+		return nil, t.skip("%d separators, the limit is %d", n, limit)
 	}
 	if t.csv == nil {
 		t.csv = csv.NewReader(&t.in)
@@ -280,16 +280,16 @@ func (t *tableReader) parse(raw []byte) (record []string, err error) {
 	switch parse, failed := errors.AsType[*csv.ParseError](err); {
 	case failed:
 		t.csv = nil // the rest of the record is in it
-		return nil, t.broken("%w", parse.Err)
+		return nil, t.skip("%w", parse.Err)
 	case t.fields > 0 && len(record) != t.fields:
-		return nil, t.broken("%d fields where the first record has %d", len(record), t.fields)
+		return nil, t.skip("%d fields where the first record has %d", len(record), t.fields)
 	case int64(len(raw)) > t.c.opts.MaxDocumentBytes:
 		return nil, t.c.tooLarge(t.lines.number)
 	}
 	return record, nil
 }
 
-func (t *tableReader) broken(format string, args ...any) *input.Skip {
+func (t *tableReader) skip(format string, args ...any) *input.Skip {
 	return &input.Skip{Line: t.lines.number, Reason: input.Broken, Err: fmt.Errorf(format, args...)}
 }
 

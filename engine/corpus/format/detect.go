@@ -133,9 +133,9 @@ func (c *Content) binary(format Format, head []byte) *input.Skip {
 	if c.inFolder() && format != JSONL && format != CSV && format != WARC {
 		return &input.Skip{Reason: input.Binary}
 	}
-	what, advice := cmp.Or(magic.Format(head), "it has zero bytes"), "if it is text, give its --input-format"
-	if strings.HasPrefix(what, "compressed") {
+	reason, advice := cmp.Or(magic.Format(head), "it has zero bytes"), "if it is text, give its --input-format"
+	if strings.HasPrefix(reason, "compressed") {
 		advice = "decompress it first"
 	}
-	return &input.Skip{Reason: input.Unreadable, Err: fmt.Errorf("binary: %s; %s", what, advice)}
+	return &input.Skip{Reason: input.Unreadable, Err: fmt.Errorf("binary: %s; %s", reason, advice)}
 }

@@ -37,8 +37,8 @@ type Extractor struct {
 // NewExtractor makes an Extractor for units that were scanned with the same options. After the end of
 // ctx, also during a long page, it returns the error of ctx.
 func NewExtractor(ctx context.Context, opts Options) *Extractor {
-	if filled, err := opts.withDefaults(); err == nil {
-		opts = filled // Scan reports the error
+	if defaults, err := opts.withDefaults(); err == nil {
+		opts = defaults // Scan reports the error
 	}
 	return &Extractor{ctx: ctx, opts: opts}
 }

@@ -30,11 +30,11 @@ type fieldCount map[string]int
 // best returns the first name that at least half as many records have as any other name. So one record with an error,
 // or one without a text, does not decide for all. It returns "" if no record has any of the names.
 func (c fieldCount) best(names []string) string {
-	most := 0
+	maxCount := 0
 	for _, name := range names {
-		most = max(most, c[name])
+		maxCount = max(maxCount, c[name])
 	}
-	if i := slices.IndexFunc(names, func(name string) bool { return most > 0 && 2*c[name] >= most }); i >= 0 {
+	if i := slices.IndexFunc(names, func(name string) bool { return maxCount > 0 && 2*c[name] >= maxCount }); i >= 0 {
 		return names[i]
 	}
 	return ""

@@ -94,11 +94,11 @@ func addHeader(headers textproto.MIMEHeader, last string, line []byte) string {
 // unchunk joins the chunks of a body. It returns a body without chunks unchanged. If a body was cut short, it returns
 // the content before the cut.
 func unchunk(body []byte, limit int64) []byte {
-	whole, err := io.ReadAll(io.LimitReader(httputil.NewChunkedReader(bytes.NewReader(body)), limit+1))
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) || len(whole) == 0 {
+	content, err := io.ReadAll(io.LimitReader(httputil.NewChunkedReader(bytes.NewReader(body)), limit+1))
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) || len(content) == 0 {
 		return body
 	}
-	return whole
+	return content
 }
 
 // decoded removes a content coding. If the name is not a coding, such as utf-8 or 8bit, it returns a text body

@@ -61,12 +61,12 @@ func ParseFormat(name string) (Format, error) {
 func formatByName(path string) Format {
 	path, _, _ = strings.Cut(strings.ToLower(filepath.Base(path)), "?")
 	path = trimNumber(path)
-	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd", ".xz", ".bz2", ".z", ".lz4", ".lz"} {
-		path = strings.TrimSuffix(path, packed)
+	for _, ending := range []string{".gz", ".gzip", ".zst", ".zstd", ".xz", ".bz2", ".z", ".lz4", ".lz"} {
+		path = strings.TrimSuffix(path, ending)
 	}
 	path = trimNumber(path)
-	for format, of := range endings {
-		if slices.Contains(of, filepath.Ext(path)) {
+	for format, names := range endings {
+		if slices.Contains(names, filepath.Ext(path)) {
 			return format
 		}
 	}

@@ -67,9 +67,9 @@ func (c *Content) parquetFile() (*columns.File, error) {
 	if c.table() == nil {
 		return nil, errNoFile
 	}
-	most := c.opts.MaxDocumentBytes
+	limit := c.opts.MaxDocumentBytes
 	file, err := columns.Open(c.table(), c.source.Bytes,
-		columns.Limits{PageBytes: max(parquetPageMax, 2*most), ValueBytes: most})
+		columns.Limits{PageBytes: max(parquetPageMax, 2*limit), ValueBytes: limit})
 	if err != nil {
 		return nil, unpack.Damage(err)
 	}
@@ -329,15 +329,15 @@ func (g *groupReader) rows(file *columns.File, n int, yield func(rowUnit) error)
 		}
 	}
 	row := make([]cell, len(g.numbers))
-	for at := range file.Rows(n) {
-		line := int(at) + 1
+	for position := range file.Rows(n) {
+		line := int(position) + 1
 		for i, r := range readers {
 			row[i] = cell{maxBytes: g.c.opts.MaxDocumentBytes, format: g.formats[i]}
 			if r == nil {
 				continue
 			}
 			if err := r.Row(row[i].add); err != nil {
-				return yield(rowUnit{Unit{Line: line, To: file.Rows(n) - at}, err})
+				return yield(rowUnit{Unit{Line: line, To: file.Rows(n) - position}, err})
 			}
 		}
 		u := g.row(row)
@@ -362,7 +362,7 @@ func (g *groupReader) row(row []cell) (u rowUnit) {
 	default:
 		g.columns.fill(&u.Unit, texts[i], row[i].content, func(column int) string {
 			i := len(texts) + slices.Index(g.numbers[len(texts):], column)
-			return row[i].one(g.c.opts.FirstValue && column != g.columns.id)
+			return row[i].value(g.c.opts.FirstValue && column != g.columns.id)
 		})
 	}
 	return u
@@ -395,9 +395,9 @@ func (c *cell) add(v parquet.Value) {
 	c.content = c.format(c.content, v)
 }
 
-// one returns the content of a single value. If there are several values, it returns the first if first is true, and
+// value returns the content of a single value. If there are several values, it returns the first if first is true, and
 // otherwise "". It returns "" if there is no value.
-func (c *cell) one(first bool) string {
+func (c *cell) value(first bool) string {
 	if c.n > 1 && first {
 		return string(c.content[:c.firstBytes])
 	}

@@ -65,25 +65,25 @@ func quotedText(u *Unit) (quoted []byte) {
 func quotedPlaces(quoted []byte, parts []Range) (places []Range, ok bool) {
 	// Follow the quoted string and its content up to each end of a part.
 	places = slices.Clone(parts)
-	at, length, exact := 0, int64(0), true // bytes read of the quoted string and of the content
+	position, length, exact := 0, int64(0), true // bytes read of the quoted string and of the content
 	to := func(end int64) int64 {
-		for length < end && at < len(quoted) {
-			plain := bytes.IndexByte(quoted[at:], '\\')
+		for length < end && position < len(quoted) {
+			plain := bytes.IndexByte(quoted[position:], '\\')
 			if plain < 0 {
-				plain = len(quoted) - at
+				plain = len(quoted) - position
 			}
 			if plain = int(min(int64(plain), end-length)); plain > 0 {
-				at, length = at+plain, length+int64(plain)
+				position, length = position+plain, length+int64(plain)
 				continue
 			}
-			content, size, err := unescape(quoted[at:])
+			content, size, err := unescape(quoted[position:])
 			exact = exact && err == nil
-			if at, length = at+size, length+int64(utf8.RuneLen(content)); size == 1 { // keep it with the next byte
-				at, length, exact = at+1, length+1, false
+			if position, length = position+size, length+int64(utf8.RuneLen(content)); size == 1 { // keep it with the next byte
+				position, length, exact = position+1, length+1, false
 			}
 		}
 		exact = exact && length == end
-		return int64(at)
+		return int64(position)
 	}
 	for i := range places {
 		places[i].From = to(parts[i].From)
@@ -102,12 +102,12 @@ func quotedPlaces(quoted []byte, parts []Range) (places []Range, ok bool) {
 
 // removeRanges returns the bytes that are in no part.
 func removeRanges(b []byte, parts []Range) (rest []byte) {
-	at := int64(0)
+	offset := int64(0)
 	for _, p := range parts {
-		rest = append(rest, b[at:p.From]...)
-		at = p.To
+		rest = append(rest, b[offset:p.From]...)
+		offset = p.To
 	}
-	return append(rest, b[at:]...)
+	return append(rest, b[offset:]...)
 }
 
 // ObjectEnd returns the place for new fields in a unit's JSON object: before its closing brace, as an offset in the
@@ -120,9 +120,9 @@ func (u Unit) ObjectEnd(names []string) (end int64, taken string, ok bool) {
 	n := 0
 	isObject, err := jsonMembers(u.raw, func(name, _ []byte) {
 		n++
-		for _, own := range names {
-			if taken == "" && isName(name, own) {
-				taken = own
+		for _, candidate := range names {
+			if taken == "" && isName(name, candidate) {
+				taken = candidate
 			}
 		}
 	})

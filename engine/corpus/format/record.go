@@ -44,7 +44,7 @@ func jsonText(record []byte, field string, buffer *[]byte) (text []byte, reason 
 	// Refuse a value that is no object.
 	if begins := bytes.TrimLeft(record, " \t\r\n"); !bytes.HasPrefix(begins, []byte("{")) {
 		w := jsonWalker{b: record}
-		if err := w.whole(func() error { return w.skip(0) }); err != nil {
+		if err := w.document(func() error { return w.skip(0) }); err != nil {
 			return nil, input.Broken, err
 		}
 		return nil, input.Broken, fmt.Errorf("a JSON %s where an object was expected", jsonKind(begins))

@@ -31,7 +31,7 @@ func (w *warcReader) next() (Unit, error) {
 		err = w.resume(err)
 	}
 	if err != nil {
-		return Unit{Line: w.line, From: w.good}, err
+		return Unit{Line: w.line, From: w.complete}, err
 	}
 	return u, nil
 }
@@ -42,24 +42,24 @@ func (w *warcReader) resume(cause error) error {
 	found, err := w.untilRecord(io.Discard, w.c.opts.MaxDocumentBytes)
 	switch {
 	case found:
-		return &input.Skip{Line: w.line, Offset: w.good, End: w.c.r.Offset(), Reason: input.Broken,
+		return &input.Skip{Line: w.line, Offset: w.complete, End: w.c.r.Offset(), Reason: input.Broken,
 			Err: fmt.Errorf("%w; reading resumes at byte %d, where the next record begins", cause, w.c.r.Offset())}
 	case err == nil && !errors.As(cause, new(foreignError)):
-		return &input.Skip{Line: w.line, Offset: w.good, End: w.c.r.Offset(), Reason: input.Broken,
+		return &input.Skip{Line: w.line, Offset: w.complete, End: w.c.r.Offset(), Reason: input.Broken,
 			Err: fmt.Errorf("%w; no record begins before byte %d", cause, w.c.r.Offset())}
 	case w.c.r.Packing != unpack.Gzip || !errors.Is(err, unpack.ErrDamaged):
 		return cause
 	}
 	// Ignore records of the damaged member, except those that the caller already has.
-	at := max(w.handed, min(w.good, w.c.r.DamagedFrom()))
-	w.good = at
-	raw, err := w.c.r.Resume(at, warcPrefix)
+	offset := max(w.handed, min(w.complete, w.c.r.DamagedFrom()))
+	w.complete = offset
+	raw, err := w.c.r.Resume(offset, warcPrefix)
 	if errors.Is(err, io.EOF) {
 		return cause
 	}
 	if err != nil {
 		return err
 	}
-	return &input.Skip{Line: w.line, Offset: at, ResumedAt: raw, Reason: input.Unreadable,
+	return &input.Skip{Line: w.line, Offset: offset, ResumedAt: raw, Reason: input.Unreadable,
 		Err: fmt.Errorf("%w: left out up to byte %d of the file, where the next record begins", cause, raw)}
 }

@@ -180,7 +180,7 @@ func (c *Content) units(yield func(Unit, error) bool) {
 // cuts are the functions that cut a content into units. Each unit can be extracted without the others. An error comes
 // with a unit that has only its place, Line and From. An error that is not a skip is the last result.
 var cuts = map[Format]func(*Content) iter.Seq2[Unit, error]{
-	Text: whole, HTML: whole, Lines: plainLines, JSONL: jsonLines, JSON: jsonObjects, CSV: tableRecords,
+	Text: wholeUnits, HTML: wholeUnits, Lines: plainLines, JSONL: jsonLines, JSON: jsonObjects, CSV: tableRecords,
 	Parquet: parquetRows, WARC: warcRecords,
 }
 
@@ -198,7 +198,7 @@ func (c *Content) cut(yield func(Unit, error) bool) {
 	head, _ := c.r.Peek(2)
 	switch {
 	case c.err != nil:
-		yield(Unit{Line: w.line, From: w.good}, c.err)
+		yield(Unit{Line: w.line, From: w.complete}, c.err)
 	case c.format.hasParts() && text.IsUTF16(head):
 		yield(Unit{}, &input.Skip{Reason: input.Unreadable, Err: fmt.Errorf("it is in UTF-16, in which %s is not read; "+
 			"convert it first: iconv -f UTF-16 -t UTF-8 %s", c.format, c.file.Path)})
@@ -208,31 +208,31 @@ func (c *Content) cut(yield func(Unit, error) bool) {
 	}
 }
 
-// whole yields the file as one unit.
-func whole(c *Content) iter.Seq2[Unit, error] {
+// wholeUnits yields the file as one unit.
+func wholeUnits(c *Content) iter.Seq2[Unit, error] {
 	return func(yield func(Unit, error) bool) {
-		u, err := c.whole()
+		u, err := c.wholeUnit()
 		yield(u, err)
 	}
 }
 
-func (c *Content) whole() (u Unit, err error) {
-	most, size := c.opts.MaxDocumentBytes, c.source.Bytes
+func (c *Content) wholeUnit() (u Unit, err error) {
+	limit, size := c.opts.MaxDocumentBytes, c.source.Bytes
 	if c.r.Packing != unpack.None {
 		size = 0
 	}
-	if size > most {
+	if size > limit {
 		return u, c.tooLarge(0)
 	}
 	// Allocate one byte more than the stated size, so that the end is found without growing the buffer. Do not trust
 	// stated sizes above 1 MiB.
 	var buf bytes.Buffer
 	buf.Grow(int(min(size, 1<<20)) + bytes.MinRead)
-	n, err := io.Copy(&buf, io.LimitReader(c.r, most+1))
+	n, err := io.Copy(&buf, io.LimitReader(c.r, limit+1))
 	if err != nil {
 		return u, fmt.Errorf("after %d bytes: %w", n, err)
 	}
-	if n > most {
+	if n > limit {
 		return u, c.tooLarge(0)
 	}
 	return Unit{format: c.format, raw: buf.Bytes(), modified: c.source.Modified}, nil

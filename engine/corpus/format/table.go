@@ -34,13 +34,13 @@ func (o *Options) columns(names []string, find func(string) int, has func(string
 	}
 	if o.TextField == "" {
 		texts = slices.DeleteFunc(texts, func(name string) bool { return !has(name) })
-		c.candidates = found(texts, find)
+		c.candidates = indexes(texts, find)
 		texts = texts[:min(len(texts), 1)]
 		c.Text = strings.Join(texts, "")
 	}
-	c.texts = found(texts, find)
+	c.texts = indexes(texts, find)
 	for _, names := range o.ValueFields {
-		c.values = append(c.values, found(names, find))
+		c.values = append(c.values, indexes(names, find))
 	}
 	if len(c.texts) == 0 {
 		err = &FieldError{Named: o.TextField, Have: names}
@@ -48,8 +48,8 @@ func (o *Options) columns(names []string, find func(string) int, has func(string
 	return c, err
 }
 
-// found returns the numbers of the columns with these names. It ignores names that no column has.
-func found(names []string, find func(string) int) (columns []int) {
+// indexes returns the numbers of the columns with these names. It ignores names that no column has.
+func indexes(names []string, find func(string) int) (columns []int) {
 	for _, name := range names {
 		if i := find(name); i >= 0 {
 			columns = append(columns, i)

@@ -23,7 +23,7 @@ type jsonWalker struct {
 // jsonDepthMax is the maximum nesting depth of lists and objects.
 const jsonDepthMax = 300
 
-func (w *jsonWalker) bad(format string, args ...any) error {
+func (w *jsonWalker) errorf(format string, args ...any) error {
 	return fmt.Errorf("byte %d: %s", w.offset, fmt.Sprintf(format, args...))
 }
 
@@ -37,13 +37,13 @@ func (w *jsonWalker) next() byte {
 	return 0
 }
 
-// whole walks one value that nothing follows.
-func (w *jsonWalker) whole(walk func() error) error {
+// document walks one value that nothing follows.
+func (w *jsonWalker) document(walk func() error) error {
 	if err := walk(); err != nil {
 		return err
 	}
 	if w.next() != 0 || w.offset < len(w.b) {
-		return w.bad("something follows the value")
+		return w.errorf("something follows the value")
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (w *jsonWalker) whole(walk func() error) error {
 // skip passes over a value.
 func (w *jsonWalker) skip(depth int) error {
 	if depth > jsonDepthMax {
-		return w.bad("lists and objects nested more than %d deep", jsonDepthMax)
+		return w.errorf("lists and objects nested more than %d deep", jsonDepthMax)
 	}
 	switch w.next() {
 	case '{':
@@ -69,14 +69,14 @@ func (w *jsonWalker) skip(depth int) error {
 func (w *jsonWalker) object(member func(name []byte) error) error {
 	return w.list('}', func() error {
 		if w.next() != '"' {
-			return w.bad("no name in quotes where one was expected")
+			return w.errorf("no name in quotes where one was expected")
 		}
 		name, err := w.text()
 		if err != nil {
 			return err
 		}
 		if w.next() != ':' {
-			return w.bad("no colon after a name")
+			return w.errorf("no colon after a name")
 		}
 		w.offset++
 		return member(name)
@@ -101,9 +101,9 @@ func (w *jsonWalker) list(end byte, item func() error) error {
 			w.offset++
 			return nil
 		case 0:
-			return w.bad("the text ends within a list or an object")
+			return w.errorf("the text ends within a list or an object")
 		default:
-			return w.bad("%q where a comma or %q was expected", w.b[w.offset], end)
+			return w.errorf("%q where a comma or %q was expected", w.b[w.offset], end)
 		}
 	}
 }
@@ -111,19 +111,19 @@ func (w *jsonWalker) list(end byte, item func() error) error {
 // text passes over a string and returns the bytes between its quotes.
 func (w *jsonWalker) text() ([]byte, error) {
 	from := w.offset + 1
-	for at := from; ; at++ {
-		n := bytes.IndexByte(w.b[at:], '"')
+	for i := from; ; i++ {
+		n := bytes.IndexByte(w.b[i:], '"')
 		if n < 0 {
-			return nil, w.bad("a string without an end")
+			return nil, w.errorf("a string without an end")
 		}
-		at += n
+		i += n
 		escapes := 0
-		for at-escapes > from && w.b[at-escapes-1] == '\\' {
+		for i-escapes > from && w.b[i-escapes-1] == '\\' {
 			escapes++
 		}
 		if escapes%2 == 0 {
-			w.offset = at + 1
-			return w.b[from:at], nil
+			w.offset = i + 1
+			return w.b[from:i], nil
 		}
 	}
 }
@@ -138,9 +138,9 @@ func (w *jsonWalker) word() error {
 	if jsonKind(word) == "" {
 		w.offset = from
 		if len(word) == 0 {
-			return w.bad("no value where one was expected")
+			return w.errorf("no value where one was expected")
 		}
-		return w.bad("%.20q is no JSON value", word)
+		return w.errorf("%.20q is no JSON value", word)
 	}
 	return nil
 }
@@ -205,18 +205,18 @@ func (w *jsonWalker) find(path []string, depth int, visit func(value []byte) err
 		})
 	// In a list, follow all elements or one of them.
 	case '[':
-		rest, wanted := path, -1
+		steps, index := path, -1
 		if path[0] == everyElement {
-			rest = path[1:]
+			steps = path[1:]
 		} else if strings.Trim(path[0], "0123456789") == "" {
-			rest, wanted = path[1:], atoi(path[0])
+			steps, index = path[1:], atoi(path[0])
 		}
 		i := -1
 		return w.list(']', func() error {
-			if i++; wanted >= 0 && i != wanted {
+			if i++; index >= 0 && i != index {
 				return w.skip(depth + 1)
 			}
-			return w.find(rest, depth+1, visit)
+			return w.find(steps, depth+1, visit)
 		})
 	}
 	return w.skip(depth)
@@ -261,7 +261,7 @@ func fieldPath(name string) (path []string) {
 func jsonEach(record []byte, field string, visit func(value []byte) error) (n int, err error) {
 	find := func(path []string) error {
 		w := jsonWalker{b: record}
-		return w.whole(func() error {
+		return w.document(func() error {
 			return w.find(path, 0, func(value []byte) error {
 				n++
 				return visit(value)
@@ -279,9 +279,9 @@ func jsonEach(record []byte, field string, visit func(value []byte) error) (n in
 func jsonMembers(record []byte, member func(name, value []byte)) (isObject bool, err error) {
 	w := jsonWalker{b: record}
 	if w.next() != '{' {
-		return false, w.whole(func() error { return w.skip(0) })
+		return false, w.document(func() error { return w.skip(0) })
 	}
-	return true, w.whole(func() error {
+	return true, w.document(func() error {
 		return w.object(func(name []byte) error {
 			w.next()
 			member(name, w.b[w.offset:])
@@ -292,12 +292,12 @@ func jsonMembers(record []byte, member func(name, value []byte)) (isObject bool,
 
 // fieldNames returns the names of the first fields of a record.
 func fieldNames(record []byte) (names []string) {
-	const most = 30
+	const prefixMax = 30
 	jsonMembers(record, func(name, _ []byte) {
 		switch {
-		case len(names) < most:
+		case len(names) < prefixMax:
 			names = append(names, fmt.Sprintf("%.60s", name))
-		case len(names) == most:
+		case len(names) == prefixMax:
 			names = append(names, "...")
 		}
 	})

@@ -43,12 +43,12 @@ const recordStartBytes = 64
 
 // warcReader reads the records of a content.
 type warcReader struct {
-	c      *Content
-	line   int    // number of the last record
-	good   int64  // offset up to which all records are read
-	handed int64  // end offset of the last record that the caller got
-	wary   bool   // a length was wrong, so a block also ends at a line that seems to begin a record
-	other  []byte // memory for blocks without a page
+	c        *Content
+	line     int    // number of the last record
+	complete int64  // offset up to which all records are read
+	handed   int64  // end offset of the last record that the caller got
+	wary     bool   // a length was wrong, so a block also ends at a line that seems to begin a record
+	spare    []byte // memory for blocks without a page
 }
 
 // foreignError is an error at the beginning of a file, which may not be WARC.
@@ -59,7 +59,7 @@ func (f foreignError) Unwrap() error { return f.error }
 // record reads the next record.
 func (w *warcReader) record() (u Unit, err error) {
 	w.line++
-	w.good = w.c.r.Offset()
+	w.complete = w.c.r.Offset()
 	if err = w.blankLines(); errors.Is(err, io.EOF) {
 		return u, err
 	}
@@ -67,7 +67,7 @@ func (w *warcReader) record() (u Unit, err error) {
 	if err != nil {
 		return u, brokenRecord(from, err)
 	}
-	w.good = from
+	w.complete = from
 	u, reason, err := w.readRecord(from)
 	if err != nil {
 		return u, brokenRecord(from, err)
@@ -224,7 +224,7 @@ func warcUnit(headers textproto.MIMEHeader, opts *Options) (u Unit, reason *inpu
 // lengths above 1 MiB.
 func (w *warcReader) block(length int64, isPage bool) ([]byte, error) {
 	const trusted = 1 << 20
-	buf := bytes.NewBuffer(w.other[:0])
+	buf := bytes.NewBuffer(w.spare[:0])
 	if isPage {
 		buf = bytes.NewBuffer(make([]byte, 0, int(min(length, trusted))+bytes.MinRead))
 	}
@@ -240,46 +240,46 @@ func (w *warcReader) block(length int64, isPage bool) ([]byte, error) {
 		return buf.Bytes(), err
 	}
 	_, err := io.CopyN(buf, w.c.r, length)
-	if w.other = nil; !isPage && buf.Cap() <= trusted {
-		w.other = buf.Bytes()
+	if w.spare = nil; !isPage && buf.Cap() <= trusted {
+		w.spare = buf.Bytes()
 	}
 	return buf.Bytes(), err
 }
 
 // beginsMember reports whether a gzip member begins ahead bytes after the current offset.
-func (w *warcReader) beginsMember(ahead int) bool {
-	_, begins := w.c.r.Member(w.c.r.Offset() + int64(ahead))
+func (w *warcReader) beginsMember(offset int) bool {
+	_, begins := w.c.r.Member(w.c.r.Offset() + int64(offset))
 	return begins && w.c.r.Packing == unpack.Gzip
 }
 
 // untilRecord copies up to length bytes to a writer. It stops before a line that begins a record.
 func (w *warcReader) untilRecord(to io.Writer, length int64) (found bool, err error) {
-	before := byte('\n')
+	previous := byte('\n')
 	for length > 0 {
 		// Look at the bytes that are buffered.
-		ahead, err := w.c.r.Peek(recordStartBytes)
-		if len(ahead) == 0 {
+		head, err := w.c.r.Peek(recordStartBytes)
+		if len(head) == 0 {
 			return false, err
 		}
-		n := len(ahead)
+		n := len(head)
 		if err == nil {
-			ahead, _ = w.c.r.Peek(w.c.r.Buffered())
-			n = len(ahead) - recordStartBytes + 1 // a record may begin in the other bytes and continue after them
+			head, _ = w.c.r.Peek(w.c.r.Buffered())
+			n = len(head) - recordStartBytes + 1 // a record may begin in the other bytes and continue after them
 		}
 		n = int(min(int64(n), length))
 		// Search the beginning of a record among them.
-		for _, m := range recordStart.FindAllIndex(ahead, -1) {
-			at := m[0]
-			if at < n && (at == 0 && before == '\n' || at > 0 && ahead[at-1] == '\n' || w.beginsMember(at)) {
-				n, found = at, true
+		for _, m := range recordStart.FindAllIndex(head, -1) {
+			start := m[0]
+			if start < n && (start == 0 && previous == '\n' || start > 0 && head[start-1] == '\n' || w.beginsMember(start)) {
+				n, found = start, true
 				break
 			}
 		}
 		// Copy the bytes before it.
 		if n > 0 {
-			before = ahead[n-1]
+			previous = head[n-1]
 		}
-		if _, err := to.Write(ahead[:n]); err != nil || found && n == 0 {
+		if _, err := to.Write(head[:n]); err != nil || found && n == 0 {
 			return found, err
 		}
 		w.c.r.Discard(n)

@@ -160,15 +160,15 @@ func (b *batch) Weight() int64 { return b.bytes }
 
 // item is a unit and then its result.
 type item struct {
-	unit      format.Unit
-	number    int             // argument of Want, or unnumbered or noUnit
-	sum       uint64          // checksum of the unit
-	doc       format.Document // document without its text
-	textBytes int
-	result    any
-	err       error // error of the scanner or of the extraction; a *input.Skip need not end the run
-	isDone    bool  // its result comes from a [Work], or it is an error of the walk of the inputs and has no file
-	kept      int   // bytes of the stored payload that it was made from
+	unit        format.Unit
+	number      int             // argument of Want, or unnumbered or noUnit
+	sum         uint64          // checksum of the unit
+	doc         format.Document // document without its text
+	textBytes   int
+	result      any
+	err         error // error of the scanner or of the extraction; a *input.Skip need not end the run
+	isDone      bool  // its result comes from a [Work], or it is an error of the walk of the inputs and has no file
+	storedBytes int   // bytes of the stored payload that it was made from
 }
 
 // Numbers of items that were not passed to Want.
@@ -180,24 +180,24 @@ const (
 // parts yields functions that each read a part of the inputs: a file, or some small ones.
 func (p *pipeline) parts(ctx context.Context, inputs []string) iter.Seq[parallel.Produce[*batch]] {
 	return func(yield func(parallel.Produce[*batch]) bool) {
-		var part []found
+		var part []inputFile
 		size, file, unit := int64(0), 0, 0
 		for f, err := range p.cfg.Document.Share.List(ctx, inputs) {
-			part = append(part, found{file: f, err: err, unit: unit})
+			part = append(part, inputFile{file: f, err: err, unit: unit})
 			if err != nil {
 				continue
 			}
 			if p.cfg.Work != nil {
 				last := &part[len(part)-1]
-				last.stored, last.content = p.cfg.Work.Stored(f)
+				last.entries, last.content = p.cfg.Work.Stored(f)
 			}
-			if before := p.steps.FileUnits; before != nil {
-				if err := before.Check(file, f.Path); err != nil {
+			if readAhead := p.steps.FileUnits; readAhead != nil {
+				if err := readAhead.Check(file, f.Path); err != nil {
 					yield(func(context.Context, func(*batch) bool) error { return err })
 					return
 				}
-				part[len(part)-1].units = before[file].Units
-				unit += before[file].Units
+				part[len(part)-1].units = readAhead[file].Units
+				unit += readAhead[file].Units
 			}
 			file++
 			n := f.Size()
@@ -215,24 +215,24 @@ func (p *pipeline) parts(ctx context.Context, inputs []string) iter.Seq[parallel
 	}
 }
 
-// A found is a file or an error that [input.Files] yields. It has the number of the file's first unit and the number of
+// An inputFile is a file or an error that [input.Files] yields. It has the number of the file's first unit and the number of
 // its units if these are known, and the stored entries of the file, if any.
-type found struct {
-	file   input.File
-	err    error
-	unit   int
-	units  int
-	stored iter.Seq2[Entry, error]
+type inputFile struct {
+	file    input.File
+	err     error
+	unit    int
+	units   int
+	entries iter.Seq2[Entry, error]
 
 	content format.Checksum // if stored
 }
 
 // scan returns a function that reads some files into batches.
-func (p *pipeline) scan(part []found) parallel.Produce[*batch] {
+func (p *pipeline) scan(part []inputFile) parallel.Produce[*batch] {
 	return func(ctx context.Context, yield func(*batch) bool) error {
 		b := new(batch)
 		for _, f := range part {
-			if f.stored != nil {
+			if f.entries != nil {
 				if b = p.take(ctx, b, f, yield); b == nil {
 					return ctx.Err()
 				}
@@ -277,7 +277,7 @@ func (p *pipeline) scan(part []found) parallel.Produce[*batch] {
 }
 
 // unitsOf yields the units of a file, or the error of the walk instead.
-func (p *pipeline) unitsOf(ctx context.Context, f found) iter.Seq2[format.Unit, error] {
+func (p *pipeline) unitsOf(ctx context.Context, f inputFile) iter.Seq2[format.Unit, error] {
 	if f.err != nil {
 		return func(yield func(format.Unit, error) bool) { yield(format.Unit{}, f.err) }
 	}
@@ -286,10 +286,10 @@ func (p *pipeline) unitsOf(ctx context.Context, f found) iter.Seq2[format.Unit, 
 
 // take puts the stored entries of a file into batches, beginning with b. It returns the last batch, or nil if the
 // context ended or yield returned false.
-func (p *pipeline) take(ctx context.Context, b *batch, f found, yield func(*batch) bool) *batch {
+func (p *pipeline) take(ctx context.Context, b *batch, f inputFile, yield func(*batch) bool) *batch {
 	meter, units := p.cfg.Document.Meter, 0
 	meter.Note(f.file)
-	for e, err := range f.stored {
+	for e, err := range f.entries {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -305,7 +305,7 @@ func (p *pipeline) take(ctx context.Context, b *batch, f found, yield func(*batc
 			units++
 		}
 		b.items = append(b.items, it)
-		if b.bytes += itemBytes + int64(it.kept); len(b.items) >= batchUnits || b.bytes >= batchBytes {
+		if b.bytes += itemBytes + int64(it.storedBytes); len(b.items) >= batchUnits || b.bytes >= batchBytes {
 			if !yield(b) {
 				return nil
 			}

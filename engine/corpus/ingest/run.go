@@ -88,14 +88,14 @@ func (r ReadFiles) Check(i int, path string) error {
 
 // A ChangedError reports that a file or document has changed since an earlier reading. Where names it in the form of
 // [input.Place].
-type ChangedError struct{ Where string }
+type ChangedError struct{ Place string }
 
 func (e *ChangedError) Error() string {
-	return e.Where + ": changed since it was first read: run again while nothing writes to it"
+	return e.Place + ": changed since it was first read: run again while nothing writes to it"
 }
 
 // Changed returns a [ChangedError].
-func Changed(where string) error { return &ChangedError{where} }
+func Changed(place string) error { return &ChangedError{place} }
 
 // Report sums up a run.
 type Report struct {

@@ -49,7 +49,7 @@ func (p *pipeline) entry(it *item) *Entry {
 
 // item returns the item of an entry. It is the inverse of entry.
 func (p *pipeline) item(e *Entry) (it item, err error) {
-	it = item{number: unnumbered, textBytes: e.TextBytes, kept: len(e.Payload)}
+	it = item{number: unnumbered, textBytes: e.TextBytes, storedBytes: len(e.Payload)}
 	it.doc.Repaired, it.doc.NoID, it.doc.Charset = e.Repaired, e.NoID, e.UnknownCharset
 	if !e.IsUnit {
 		it.number = noUnit

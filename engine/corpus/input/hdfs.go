@@ -151,9 +151,9 @@ type tail []byte
 
 // Write implements [io.Writer].
 func (t *tail) Write(p []byte) (int, error) {
-	const most = 4 << 10
+	const limit = 4 << 10
 	*t = append(*t, p...)
-	*t = (*t)[max(0, len(*t)-most):]
+	*t = (*t)[max(0, len(*t)-limit):]
 	return len(p), nil
 }
 
@@ -179,19 +179,19 @@ func listHDFS(ctx context.Context, path string) iter.Seq2[object.Entry, error] {
 		host, _, _ := strings.Cut(rest, "/")
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
-			found := hadoopLine.FindStringSubmatch(lines.Text())
-			if found == nil && lines.Text() != "" && !strings.HasPrefix(lines.Text(), "Found ") {
+			fields := hadoopLine.FindStringSubmatch(lines.Text())
+			if fields == nil && lines.Text() != "" && !strings.HasPrefix(lines.Text(), "Found ") {
 				yield(object.Entry{}, fmt.Errorf("%s: hdfs dfs -ls: a line that is no file: %.200q", path, lines.Text()))
 				return
 			}
-			if found == nil || found[1] == "d" {
+			if fields == nil || fields[1] == "d" {
 				continue
 			}
-			bytes, err := strconv.ParseInt(found[2], 10, 64)
-			if strings.HasPrefix(found[3], "/") {
-				found[3] = "hdfs://" + host + found[3]
+			bytes, err := strconv.ParseInt(fields[2], 10, 64)
+			if strings.HasPrefix(fields[3], "/") {
+				fields[3] = "hdfs://" + host + fields[3]
 			}
-			if !yield(object.Entry{Path: found[3], Bytes: bytes}, err) || err != nil {
+			if !yield(object.Entry{Path: fields[3], Bytes: bytes}, err) || err != nil {
 				return
 			}
 		}

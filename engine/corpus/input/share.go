@@ -35,7 +35,7 @@ const fileCost = 16 << 10
 
 // NewShare divides the files of some inputs and returns one of the shares. It looks up the sizes of
 // all files; objects of the web count as empty files. Pipes cannot be divided.
-func NewShare(ctx context.Context, inputs []string, number, of int) (*Share, error) {
+func NewShare(ctx context.Context, inputs []string, number, shares int) (*Share, error) {
 	var items []SharedFile
 	digest := xxhash.New()
 	for f, err := range Files(ctx, inputs) {
@@ -56,16 +56,16 @@ func NewShare(ctx context.Context, inputs []string, number, of int) (*Share, err
 	slices.SortFunc(items, func(a, b SharedFile) int {
 		return cmp.Or(cmp.Compare(b.cost(), a.cost()), cmp.Compare(a.Path, b.Path))
 	})
-	s := &Share{Number: number, Count: of, Digest: digest.Sum64(), files: map[string]SharedFile{}}
-	costs := make([]int64, of)
-	for _, it := range items {
-		least := slices.Index(costs, slices.Min(costs))
-		costs[least] += it.cost()
-		if least != number {
+	s := &Share{Number: number, Count: shares, Digest: digest.Sum64(), files: map[string]SharedFile{}}
+	costs := make([]int64, shares)
+	for _, item := range items {
+		cheapest := slices.Index(costs, slices.Min(costs))
+		costs[cheapest] += item.cost()
+		if cheapest != number {
 			continue
 		}
-		s.files[it.Path] = it
-		if !it.skip {
+		s.files[item.Path] = item
+		if !item.skip {
 			s.Files++
 		}
 	}

@@ -56,11 +56,11 @@ func (a *arrayFile) commit() error {
 
 // npyHeader returns the header of a NumPy array of n numbers. It has version 1 and 128 bytes.
 func npyHeader(n uint64) []byte {
-	const size, fixed = 128, 10
+	const size, prefix = 128, 10
 	text := fmt.Sprintf("{'descr': '<u8', 'fortran_order': False, 'shape': (%d,), }", n)
 	header := append(slices.Clone(npyMagic), 1, 0)
-	header = binary.LittleEndian.AppendUint16(header, size-fixed)
-	return append(header, text+strings.Repeat(" ", size-fixed-len(text)-1)+"\n"...)
+	header = binary.LittleEndian.AppendUint16(header, size-prefix)
+	return append(header, text+strings.Repeat(" ", size-prefix-len(text)-1)+"\n"...)
 }
 
 // A NumPy array is a text header, followed by the numbers in their format in memory
@@ -81,19 +81,19 @@ var (
 // npyNumbers returns the numbers of a one-dimensional array of little-endian uint64. For all other arrays it returns
 // an error.
 func npyNumbers(path string, data []byte) ([]byte, error) {
-	wrong := func(at int, format string, args ...any) error {
-		return &store.CorruptError{File: path, Section: "NumPy array", Block: -1, Offset: int64(at),
+	wrong := func(offset int, format string, args ...any) error {
+		return &store.CorruptError{File: path, Section: "NumPy array", Block: -1, Offset: int64(offset),
 			Why: fmt.Sprintf(format, args...)}
 	}
-	const fixed = 10
-	if len(data) < fixed+2 {
+	const prefix = 10
+	if len(data) < prefix+2 {
 		return nil, wrong(0, "%d bytes: cut short in the header", len(data))
 	}
-	from, length := fixed, int(binary.LittleEndian.Uint16(data[8:]))
+	from, length := prefix, int(binary.LittleEndian.Uint16(data[8:]))
 	switch data[6] {
 	case 1:
 	case 2, 3:
-		from, length = fixed+2, int(min(binary.LittleEndian.Uint32(data[8:]), 1<<30))
+		from, length = prefix+2, int(min(binary.LittleEndian.Uint32(data[8:]), 1<<30))
 	default:
 		return nil, wrong(6, "version %d of the format is not known", data[6])
 	}
@@ -108,13 +108,13 @@ func npyNumbers(path string, data []byte) ([]byte, error) {
 	if string(descr[1]) != "<u8" {
 		return nil, wrong(from, "an array of type %.20q, where fingerprints are uint64: save array.astype('<u8')", descr[1])
 	}
-	one := npyOneDim.FindSubmatch(shape[1])
-	if one == nil {
+	dimension := npyOneDim.FindSubmatch(shape[1])
+	if dimension == nil {
 		return nil, wrong(from, "an array of shape (%.40s), where fingerprints have one dimension", shape[1])
 	}
-	n, err := strconv.ParseUint(string(one[1]), 10, 48)
+	n, err := strconv.ParseUint(string(dimension[1]), 10, 48)
 	if err != nil || n*8 != uint64(len(numbers)) {
-		return nil, wrong(from+length, "%d bytes of numbers, where the header says %s numbers of 8", len(numbers), one[1])
+		return nil, wrong(from+length, "%d bytes of numbers, where the header says %s numbers of 8", len(numbers), dimension[1])
 	}
 	if (from+length)%8 != 0 {
 		return nil, wrong(from, "the numbers begin at byte %d, which is no multiple of 8", from+length)

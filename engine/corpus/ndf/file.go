@@ -12,13 +12,13 @@ import (
 
 // A File is an open fingerprint file of any format. Many goroutines may read it.
 type File struct {
-	path   string
-	recipe *simhash.Recipe // nil for raw files, which are arrays and fingerprints as text
-	chunks []chunk
-	docs   uint64
-	file   *store.File // nil for raw files
-	unmap  func() error
-	noted  *idlist.List
+	path        string
+	recipe      *simhash.Recipe // nil for raw files, which are arrays and fingerprints as text
+	chunks      []chunk
+	docs        uint64
+	file        *store.File // nil for raw files
+	unmap       func() error
+	unmarkedIDs *idlist.List
 
 	share   *Share // nil if the file has no places
 	sources []source
@@ -37,7 +37,7 @@ type chunk struct {
 	fingerprints []uint64
 	lengths      []uint32     // nil for raw files
 	ids          *idlist.List // nil for raw files
-	listed       []string     // IDs of fingerprints as text, else nil
+	textIDs      []string     // IDs of fingerprints as text, else nil
 	sketches     []sketch.Sketch
 	hashes       []Hash
 }
@@ -93,12 +93,12 @@ func HaveIDs(files []*File) (bool, error) {
 		case first == nil || first.Len() == 0 && f.Len() > 0:
 			first = f
 		case f.Len() > 0 && f.HasIDs() != first.HasIDs():
-			with, without := first, f
+			withIDs, withoutIDs := first, f
 			if f.HasIDs() {
-				with, without = f, first
+				withIDs, withoutIDs = f, first
 			}
 			return false, fmt.Errorf("%w: the documents of %s have IDs, those of %s have none", simhash.ErrMixed,
-				with.path, without.path)
+				withIDs.path, withoutIDs.path)
 		}
 	}
 	return first != nil && first.HasIDs(), nil
@@ -110,20 +110,20 @@ var ErrSketches = fmt.Errorf("%w", simhash.ErrMixed)
 // HaveSketches reports whether some files have sketches. If only some files have them, it returns an error that wraps
 // [ErrSketches]. Files without documents do not count.
 func HaveSketches(files []*File) (bool, error) {
-	var with, without *File
+	var withSketches, withoutSketches *File
 	for _, f := range files {
 		switch {
 		case f.Len() == 0:
 		case f.HasSketches():
-			with = f
+			withSketches = f
 		default:
-			without = f
+			withoutSketches = f
 		}
 	}
-	if with != nil && without != nil {
-		return false, fmt.Errorf("%w: %s has sketches, and %s has none", ErrSketches, with.path, without.path)
+	if withSketches != nil && withoutSketches != nil {
+		return false, fmt.Errorf("%w: %s has sketches, and %s has none", ErrSketches, withSketches.path, withoutSketches.path)
 	}
-	return without == nil, nil
+	return withoutSketches == nil, nil
 }
 
 // IDBytes returns the size of the documents' IDs in the file, in bytes.
@@ -132,7 +132,7 @@ func (f *File) IDBytes() (sum uint64) {
 		return f.idBytes
 	}
 	for i := range f.chunks {
-		for _, id := range f.chunks[i].listed {
+		for _, id := range f.chunks[i].textIDs {
 			sum += uint64(len(id))
 		}
 	}
@@ -186,17 +186,17 @@ func (f *File) TextBytes(yield func([]uint32) bool) {
 // IDs yields the documents' IDs in row order. It yields nothing if [File.HasIDs] is false.
 func (f *File) IDs(yield func(string, error) bool) {
 	for _, c := range f.chunks {
-		if !yieldIDs(c.listed, c.ids, yield) {
+		if !yieldIDs(c.textIDs, c.ids, yield) {
 			return
 		}
 	}
 }
 
 // Unmarked yields the IDs of documents without a fingerprint.
-func (f *File) Unmarked(yield func(string, error) bool) { yieldIDs(f.unmarked, f.noted, yield) }
+func (f *File) Unmarked(yield func(string, error) bool) { yieldIDs(f.unmarked, f.unmarkedIDs, yield) }
 
-func yieldIDs(listed []string, n *idlist.List, yield func(string, error) bool) bool {
-	for _, id := range listed {
+func yieldIDs(ids []string, n *idlist.List, yield func(string, error) bool) bool {
+	for _, id := range ids {
 		if !yield(id, nil) {
 			return false
 		}
@@ -219,8 +219,8 @@ func (f *File) Close() error {
 			c.ids.Close()
 		}
 	}
-	if f.noted != nil {
-		f.noted.Close()
+	if f.unmarkedIDs != nil {
+		f.unmarkedIDs.Close()
 	}
 	if f.file != nil {
 		return f.file.Close()
@@ -240,7 +240,7 @@ func (f *File) Lookup() *Lookup { return &Lookup{f, make([]*idlist.Cursor, len(f
 // ID returns the ID of the document with this row.
 func (l *Lookup) ID(row uint64) (string, error) {
 	if l.file.hasIDs {
-		return l.file.chunks[0].listed[row], nil
+		return l.file.chunks[0].textIDs[row], nil
 	}
 	for i := range l.file.chunks {
 		list := l.file.chunks[i].ids

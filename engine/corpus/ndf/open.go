@@ -192,13 +192,13 @@ func (f *File) parse() (err error) {
 			return s[i].Corrupt(0, "%d bytes of fingerprints and %d of lengths for %d IDs", len(s[i].Data),
 				len(s[i+1].Data), n.Len())
 		}
-		own, at := &f.chunks[len(f.chunks)-1], i+4
+		current, next := &f.chunks[len(f.chunks)-1], i+4
 		if f.hasSketches {
-			own.sketches, err = optional[sketch.Sketch](s[at], sketchesSection, n.Len())
-			at++
+			current.sketches, err = optional[sketch.Sketch](s[next], sketchesSection, n.Len())
+			next++
 		}
 		if f.hasHashes && err == nil {
-			own.hashes, err = optional[Hash](s[at], hashesSection, n.Len())
+			current.hashes, err = optional[Hash](s[next], hashesSection, n.Len())
 		}
 		if err != nil {
 			return err
@@ -209,11 +209,11 @@ func (f *File) parse() (err error) {
 	if s[last].Name != "unmarked" || s[last+1].Name != "unmarked.ends" {
 		return s[last].Corrupt(0, "expected the IDs of unmarked documents")
 	}
-	if f.noted, err = idlist.Open(s[last], s[last+1]); err != nil {
+	if f.unmarkedIDs, err = idlist.Open(s[last], s[last+1]); err != nil {
 		return err
 	}
 	if f.hasHashes {
-		f.unmarkedHashes, err = optional[Hash](s[last+2], unmarkedSection, f.noted.Len())
+		f.unmarkedHashes, err = optional[Hash](s[last+2], unmarkedSection, f.unmarkedIDs.Len())
 	}
 	if err != nil || placed == nil {
 		return err

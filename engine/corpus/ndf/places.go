@@ -30,14 +30,14 @@ import (
 
 // A Share identifies which part of some inputs a fingerprint file contains.
 type Share struct {
-	Number, Of int    // number of the share, from 0; number of shares
-	Digest     uint64 // the same for all shares of the same inputs
+	Number, Count int    // number of the share, from 0; number of shares
+	Digest        uint64 // the same for all shares of the same inputs
 
 	Settings ingest.Settings
 }
 
 // group returns the value that all shares of the same inputs have.
-func (s *Share) group() Share { return Share{Of: s.Of, Digest: s.Digest} }
+func (s *Share) group() Share { return Share{Count: s.Count, Digest: s.Digest} }
 
 // An Input is a file of a share.
 type Input struct {
@@ -80,7 +80,7 @@ func (w *Writer) KeepPlaces(s Share, inputs []Input) {
 	p.settings, _ = json.Marshal(s.Settings) // it has strings and a number only
 	p.files = idlist.NewWriter(&p.fileData)
 	p.data = binary.AppendUvarint(p.data, uint64(s.Number))
-	p.data = binary.AppendUvarint(p.data, uint64(s.Of))
+	p.data = binary.AppendUvarint(p.data, uint64(s.Count))
 	p.data = binary.AppendUvarint(p.data, s.Digest)
 	w.places = p
 }
@@ -93,26 +93,26 @@ func (w *Writer) SetContent(file string, content format.Checksum) {
 }
 
 // append records the place of the next document.
-func (p *places) append(at Place, unmarked bool) error {
+func (p *places) append(place Place, unmarked bool) error {
 	if p == nil {
 		return nil
 	}
-	for len(p.inputs) > 0 && p.inputs[0].Order != at.Order {
+	for len(p.inputs) > 0 && p.inputs[0].Order != place.Order {
 		if err := p.endFile(); err != nil {
 			return err
 		}
 	}
 	if len(p.inputs) == 0 {
-		return fmt.Errorf("%s: no file of the share, or not in order", at.File)
+		return fmt.Errorf("%s: no file of the share, or not in order", place.File)
 	}
-	if gap := at.Row - p.row; gap != 0 || p.count == 0 || p.unmarked != unmarked {
+	if gap := place.Row - p.row; gap != 0 || p.count == 0 || p.unmarked != unmarked {
 		p.endRun()
 		p.runs = binary.AppendVarint(p.runs, gap)
 		p.unmarked = unmarked
 		p.n++
 	}
 	p.count++
-	p.row = at.Row + 1
+	p.row = place.Row + 1
 	return nil
 }
 
@@ -193,14 +193,14 @@ func (f *File) parsePlaces(s []store.Section) error {
 		}
 		return v
 	}
-	number, of, digest := next(), next(), next()
-	if err == nil && (number >= of || of > math.MaxInt32) {
-		err = list.Corrupt(0, "share %d of %d", number, of)
+	number, shares, digest := next(), next(), next()
+	if err == nil && (number >= shares || shares > math.MaxInt32) {
+		err = list.Corrupt(0, "share %d of %d", number, shares)
 	}
 	if err != nil {
 		return err
 	}
-	f.share = &Share{int(number), int(of), digest, settings}
+	f.share = &Share{int(number), int(shares), digest, settings}
 	var docs, unmarked uint64
 	for name, e := range names.All() {
 		if e != nil {
@@ -218,14 +218,14 @@ func (f *File) parsePlaces(s []store.Section) error {
 			} else {
 				docs += v / 2
 			}
-			if most := f.docs + f.noted.Len(); docs > most || unmarked > most {
-				return list.Corrupt(0, "places of more than %d documents", most)
+			if documents := f.docs + f.unmarkedIDs.Len(); docs > documents || unmarked > documents {
+				return list.Corrupt(0, "places of more than %d documents", documents)
 			}
 		}
 		f.sources = append(f.sources, src)
 	}
-	if err == nil && (docs != f.docs || unmarked != f.noted.Len()) {
-		err = list.Corrupt(0, "places of %d and %d documents, which are %d and %d", docs, unmarked, f.docs, f.noted.Len())
+	if err == nil && (docs != f.docs || unmarked != f.unmarkedIDs.Len()) {
+		err = list.Corrupt(0, "places of %d and %d documents, which are %d and %d", docs, unmarked, f.docs, f.unmarkedIDs.Len())
 	}
 	return err
 }
@@ -256,21 +256,21 @@ func Parts(files []*File) (parts []Part, err error) {
 			parts = append(parts, Part{f, f.Lookup(), nil})
 			continue
 		}
-		of := f.share.group()
-		if groups[of] == nil {
+		group := f.share.group()
+		if groups[group] == nil {
 			continue // these parts came with the first share
 		}
-		if err := complete(groups[of]); err != nil {
+		if err := complete(groups[group]); err != nil {
 			return nil, err
 		}
 		from := len(parts)
-		for _, g := range groups[of] {
+		for _, g := range groups[group] {
 			ids := g.Lookup()
 			for i := range g.sources {
 				parts = append(parts, Part{g, ids, &g.sources[i]})
 			}
 		}
-		groups[of] = nil
+		groups[group] = nil
 		slices.SortStableFunc(parts[from:], func(a, b Part) int { return cmp.Compare(a.source.Order, b.source.Order) })
 	}
 	return parts, nil
@@ -286,11 +286,11 @@ func (p Part) Input() (Input, bool) {
 
 // complete returns an error unless files are all shares of their inputs, each exactly once.
 func complete(files []*File) error {
-	of := files[0].share.Of
+	shares := files[0].share.Count
 	have := map[int]*File{}
 	for _, f := range files {
 		if other := have[f.share.Number]; other != nil {
-			return fmt.Errorf("%w: %s and %s are both share %d/%d", simhash.ErrMixed, other.path, f.path, f.share.Number, of)
+			return fmt.Errorf("%w: %s and %s are both share %d/%d", simhash.ErrMixed, other.path, f.path, f.share.Number, shares)
 		}
 		have[f.share.Number] = f
 	}
@@ -299,10 +299,10 @@ func complete(files []*File) error {
 			return err
 		}
 	}
-	for i := range of {
+	for i := range shares {
 		if have[i] == nil {
 			return fmt.Errorf("%w: %s is share %d/%d, and share %d/%d of the same files is missing: give all %d",
-				simhash.ErrMixed, files[0].path, files[0].share.Number, of, i, of, of)
+				simhash.ErrMixed, files[0].path, files[0].share.Number, shares, i, shares, shares)
 		}
 	}
 	return nil
@@ -318,32 +318,32 @@ type Placed struct {
 // yielded in their order, too.
 func (p Part) Documents(yield func(Placed, error) bool) {
 	f := p.file
-	chunk, at := 0, uint64(0) // position of the next document with a fingerprint
+	chunk, index := 0, uint64(0) // position of the next document with a fingerprint
 	row, runs := uint64(0), []byte(nil)
 	if p.source != nil {
 		row, runs = p.source.row, p.source.runs
 	}
-	for at = row; chunk < len(f.chunks) && at >= uint64(len(f.chunks[chunk].fingerprints)); chunk++ {
-		at -= uint64(len(f.chunks[chunk].fingerprints))
+	for index = row; chunk < len(f.chunks) && index >= uint64(len(f.chunks[chunk].fingerprints)); chunk++ {
+		index -= uint64(len(f.chunks[chunk].fingerprints))
 	}
 	next := func(place Place) bool {
-		for at == uint64(len(f.chunks[chunk].fingerprints)) {
-			chunk, at = chunk+1, 0
+		for index == uint64(len(f.chunks[chunk].fingerprints)) {
+			chunk, index = chunk+1, 0
 		}
 		c := &f.chunks[chunk]
-		d := Document{Fingerprint: simhash.Fingerprint(c.fingerprints[at]), Place: place}
+		d := Document{Fingerprint: simhash.Fingerprint(c.fingerprints[index]), Place: place}
 		if c.lengths != nil {
-			d.TextBytes = int(c.lengths[at])
+			d.TextBytes = int(c.lengths[index])
 			if c.sketches != nil {
-				d.Sketch = c.sketches[at]
+				d.Sketch = c.sketches[index]
 			}
 			if c.hashes != nil {
-				d.Hash = c.hashes[at]
+				d.Hash = c.hashes[index]
 			}
 		}
 		var err error
 		d.ID, err = p.ids.ID(row)
-		at, row = at+1, row+1
+		index, row = index+1, row+1
 		return yield(Placed{d, true}, err) && err == nil
 	}
 	if p.source == nil {
@@ -361,7 +361,7 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 		}
 		return
 	}
-	place, unmarked, noted := Place{File: p.source.File, Order: p.source.Order}, p.source.unmarked, f.noted.Cursor()
+	place, unmarked, ids := Place{File: p.source.File, Order: p.source.Order}, p.source.unmarked, f.unmarkedIDs.Cursor()
 	for range p.source.n {
 		gap, n := binary.Varint(runs)
 		v, m := binary.Uvarint(runs[n:])
@@ -369,7 +369,7 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 		place.Row += gap
 		for range v / 2 {
 			if v%2 == 1 {
-				id, err := noted.ID(unmarked)
+				id, err := ids.ID(unmarked)
 				unmarked++
 				if !yield(f.unmarkedAt(unmarked-1, id, place), err) || err != nil {
 					return
@@ -383,8 +383,8 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 }
 
 // unmarkedAt returns the i-th document without a fingerprint.
-func (f *File) unmarkedAt(i uint64, id string, at Place) Placed {
-	d := Document{ID: id, Place: at}
+func (f *File) unmarkedAt(i uint64, id string, place Place) Placed {
+	d := Document{ID: id, Place: place}
 	if f.unmarkedHashes != nil {
 		d.Hash = f.unmarkedHashes[i]
 	}

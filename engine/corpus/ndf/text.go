@@ -35,7 +35,7 @@ func IsText(data []byte) bool {
 }
 
 // printLine appends the fingerprint of a line to dst, or nothing if the document has none.
-func printLine(line string, dst []uint64) (prints []uint64, id string, ok bool) {
+func printLine(line string, dst []uint64) (fingerprints []uint64, id string, ok bool) {
 	digits, id, _ := strings.Cut(line, "\t")
 	if digits = strings.TrimSpace(digits); digits == NoPrint {
 		return dst, id, true
@@ -54,43 +54,43 @@ var unescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r"
 func readText(path string, data []byte) (*File, error) {
 	f := &File{path: path, unmap: noUnmap}
 	var c chunk
-	withIDs, without := 0, 0
-	at, n := 0, 0
-	for len(data) > at {
-		line, _, _ := bytes.Cut(data[at:], []byte("\n"))
+	withIDs, withoutIDs := 0, 0
+	offset, n := 0, 0
+	for len(data) > offset {
+		line, _, _ := bytes.Cut(data[offset:], []byte("\n"))
 		n++
 		text := strings.TrimSuffix(string(line), "\r")
 		if text != "" {
 			corrupt := func(format string, args ...any) error {
-				return &store.CorruptError{File: path, Section: "fingerprints as text", Block: -1, Offset: int64(at),
+				return &store.CorruptError{File: path, Section: "fingerprints as text", Block: -1, Offset: int64(offset),
 					Why: fmt.Sprintf("line %d ", n) + fmt.Sprintf(format, args...)}
 			}
-			prints, id, ok := printLine(text, c.fingerprints)
+			fingerprints, id, ok := printLine(text, c.fingerprints)
 			if !ok {
 				return nil, corrupt("is no fingerprint, which is 16 hexadecimal digits, tab, ID: %.40q", text)
 			}
 			id = unescape.Replace(id)
 			if id == "" {
-				without++
+				withoutIDs++
 			} else {
 				withIDs++
 			}
-			if len(prints) == len(c.fingerprints) {
+			if len(fingerprints) == len(c.fingerprints) {
 				f.unmarked = append(f.unmarked, id)
 			} else {
-				c.fingerprints = prints
-				c.listed = append(c.listed, id)
+				c.fingerprints = fingerprints
+				c.textIDs = append(c.textIDs, id)
 			}
 		}
-		at += len(line) + 1
+		offset += len(line) + 1
 	}
-	if withIDs > 0 && without > 0 {
+	if withIDs > 0 && withoutIDs > 0 {
 		return nil, &store.CorruptError{File: path, Section: "fingerprints as text", Block: -1,
-			Why: fmt.Sprintf("%d lines have an ID and %d have none: all must have one, or none", withIDs, without)}
+			Why: fmt.Sprintf("%d lines have an ID and %d have none: all must have one, or none", withIDs, withoutIDs)}
 	}
 	f.hasIDs = withIDs > 0
 	if !f.hasIDs {
-		c.listed, f.unmarked = nil, nil
+		c.textIDs, f.unmarked = nil, nil
 	}
 	f.chunks, f.docs = []chunk{c}, uint64(len(c.fingerprints))
 	return f, nil

@@ -34,12 +34,12 @@ const (
 // A Writer writes a fingerprint file. Call [Writer.Commit] or [Writer.Abort] at the end. The file appears
 // under its name only after Commit.
 type Writer struct {
-	file    *store.Writer // nil if array is set
-	array   *arrayFile    // array of fingerprints without other data; nil for .ndf
-	ids     *idlist.Writer
-	idData  bytes.Buffer
-	prints  []uint64
-	lengths []uint32
+	file         *store.Writer // nil if array is set
+	array        *arrayFile    // array of fingerprints without other data; nil for .ndf
+	ids          *idlist.Writer
+	idData       bytes.Buffer
+	fingerprints []uint64
+	lengths      []uint32
 
 	sketches     []sketch.Sketch
 	keepSketches bool
@@ -107,7 +107,7 @@ func (w *Writer) Append(d Document) error {
 	if err := w.places.append(d.Place, false); err != nil {
 		return err
 	}
-	w.prints = append(w.prints, uint64(d.Fingerprint))
+	w.fingerprints = append(w.fingerprints, uint64(d.Fingerprint))
 	w.lengths = append(w.lengths, uint32(min(uint64(d.TextBytes), math.MaxUint32)))
 	if w.keepSketches {
 		w.sketches = append(w.sketches, d.Sketch)
@@ -148,12 +148,12 @@ func (w *Writer) LeftOut() int {
 
 func (w *Writer) flush() error {
 	if w.array != nil {
-		w.array.n += uint64(len(w.prints))
-		_, err := w.array.file.Write(store.Bytes64(w.prints))
-		w.prints, w.lengths = w.prints[:0], w.lengths[:0]
+		w.array.n += uint64(len(w.fingerprints))
+		_, err := w.array.file.Write(store.Bytes64(w.fingerprints))
+		w.fingerprints, w.lengths = w.fingerprints[:0], w.lengths[:0]
 		return err
 	}
-	store.WriteSection(w.file, "fingerprints", store.Bytes64(w.prints))
+	store.WriteSection(w.file, "fingerprints", store.Bytes64(w.fingerprints))
 	store.WriteSection(w.file, "text.bytes", store.Bytes32(w.lengths))
 	err := writeIDs(w.file, "names", w.ids, &w.idData)
 	if w.keepSketches && err == nil {
@@ -162,7 +162,7 @@ func (w *Writer) flush() error {
 	if w.keepHashes && err == nil {
 		err = store.WriteSection(w.file, hashesSection, memory.As[byte](w.hashes))
 	}
-	w.prints, w.lengths, w.sketches, w.hashes = w.prints[:0], w.lengths[:0], w.sketches[:0], w.hashes[:0]
+	w.fingerprints, w.lengths, w.sketches, w.hashes = w.fingerprints[:0], w.lengths[:0], w.sketches[:0], w.hashes[:0]
 	w.ids = idlist.NewWriter(&w.idData)
 	return err
 }

@@ -63,8 +63,8 @@ type block struct {
 
 // A member is a member or frame of a copy.
 type member struct {
-	end  int           // end offset in the block
-	same *format.Range // range of the file if the member is copied unchanged; else nil
+	end    int           // end offset in the block
+	source *format.Range // range of the file if the member is copied unchanged; else nil
 }
 
 // take waits for an empty block.
@@ -91,10 +91,10 @@ func (p *packer) compress(b *block, packing unpack.Packing, fast bool) (err erro
 		in := b.in[from:m.end]
 		from = m.end
 		switch {
-		case m.same != nil:
+		case m.source != nil:
 			size := len(b.out)
-			b.out = slices.Grow(b.out, int(m.same.To-m.same.From))[:size+int(m.same.To-m.same.From)]
-			_, err = io.ReadFull(io.NewSectionReader(b.file, m.same.From, m.same.To-m.same.From), b.out[size:])
+			b.out = slices.Grow(b.out, int(m.source.To-m.source.From))[:size+int(m.source.To-m.source.From)]
+			_, err = io.ReadFull(io.NewSectionReader(b.file, m.source.From, m.source.To-m.source.From), b.out[size:])
 		case packing == unpack.Gzip:
 			z := b.gzip[level]
 			if z == nil {

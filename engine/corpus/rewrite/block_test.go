@@ -74,7 +74,7 @@ func TestPacker(t *testing.T) {
 // copyWithout copies all but the cuts.
 func copyWithout(cuts []cut, starts []int64) func(*contentCopy) error {
 	return func(c *contentCopy) error {
-		return c.last(&edits{cuts: slices.Clone(cuts), starts: starts, whole: math.MaxInt64})
+		return c.last(&edits{cuts: slices.Clone(cuts), starts: starts, end: math.MaxInt64})
 	}
 }
 

@@ -80,10 +80,10 @@ type columnCopy struct {
 
 // A columnPiece is a page, or a whole column of a row group, that is copied.
 type columnPiece struct {
-	column *parquetformat.ColumnChunk // column in the footer of the copy
-	page   *columns.Page              // nil: the whole column
-	whole  *io.SectionReader          // the column's bytes
-	err    error
+	column  *parquetformat.ColumnChunk // column in the footer of the copy
+	page    *columns.Page              // nil: the whole column
+	content *io.SectionReader          // the column's bytes
+	err     error
 }
 
 // Weight returns the bytes that the piece holds.
@@ -125,16 +125,16 @@ func (c *columnCopy) group(n int, drop []int64, yield func(*columnPiece) bool) e
 	if err != nil {
 		return err
 	}
-	own := len(group.Columns)
-	if all := len(c.from.Schema().Columns()); own != all {
-		return fmt.Errorf("%w: row group %d has %d columns of %d", store.ErrCorrupt, n+1, own, all)
+	columns := len(group.Columns)
+	if all := len(c.from.Schema().Columns()); columns != all {
+		return fmt.Errorf("%w: row group %d has %d columns of %d", store.ErrCorrupt, n+1, columns, all)
 	}
 	group.Columns = append(group.Columns, extra...)
 	c.footer.RowGroups = append(c.footer.RowGroups, group)
 	for i := range group.Columns {
 		chunk := &group.Columns[i]
 		from, to, source := int64(0), int64(0), c.file
-		if i < own {
+		if i < columns {
 			from, to, err = c.from.Place(n, i)
 		} else {
 			m := &chunk.MetaData
@@ -150,7 +150,7 @@ func (c *columnCopy) group(n int, drop []int64, yield func(*columnPiece) bool) e
 		chunk.MetaData.IndexPageOffset, chunk.MetaData.BloomFilterOffset, chunk.MetaData.BloomFilterLength = 0, 0, 0
 		if len(drop) > 0 {
 			err = c.pages(n, i, drop, chunk, yield)
-		} else if piece.whole = io.NewSectionReader(source, from, to-from); !yield(piece) {
+		} else if piece.content = io.NewSectionReader(source, from, to-from); !yield(piece) {
 			err = context.Canceled
 		}
 		if err != nil {
@@ -201,7 +201,7 @@ func (c *columnCopy) emit(p *columnPiece) error {
 		if m.DataPageOffset += c.written - first; m.DictionaryPageOffset > 0 {
 			m.DictionaryPageOffset = c.written
 		}
-		n, err := io.Copy(c.to, p.whole)
+		n, err := io.Copy(c.to, p.content)
 		c.written += n
 		return err
 	}
@@ -264,13 +264,13 @@ func (c *columnCopy) addFields() error {
 	if err != nil {
 		return err
 	}
-	added, own := fields.Metadata(), &c.footer
-	own.Schema = slices.Concat(own.Schema, added.Schema[1:])
-	own.Schema[0].NumChildren.V += int32(len(added.Schema) - 1)
-	if len(own.ColumnOrders) > 0 {
-		own.ColumnOrders = slices.Concat(own.ColumnOrders, added.ColumnOrders)
+	newFields, footer := fields.Metadata(), &c.footer
+	footer.Schema = slices.Concat(footer.Schema, newFields.Schema[1:])
+	footer.Schema[0].NumChildren.V += int32(len(newFields.Schema) - 1)
+	if len(footer.ColumnOrders) > 0 {
+		footer.ColumnOrders = slices.Concat(footer.ColumnOrders, newFields.ColumnOrders)
 	}
-	own.KeyValueMetadata = slices.DeleteFunc(slices.Clone(own.KeyValueMetadata),
+	footer.KeyValueMetadata = slices.DeleteFunc(slices.Clone(footer.KeyValueMetadata),
 		func(kv parquetformat.KeyValue) bool { return slices.Contains(schemaCopies, kv.Key) })
 	return nil
 }
@@ -303,9 +303,9 @@ func (c *columnCopy) fieldColumns(rows int64) ([]parquetformat.ColumnChunk, *byt
 		return nil, nil, err
 	}
 	file := bytes.NewReader(b.Bytes())
-	opened, err := parquet.OpenFile(file, file.Size())
+	parquetFile, err := parquet.OpenFile(file, file.Size())
 	if err != nil || rows == 0 {
 		return nil, file, err
 	}
-	return opened.Metadata().RowGroups[0].Columns, file, nil
+	return parquetFile.Metadata().RowGroups[0].Columns, file, nil
 }

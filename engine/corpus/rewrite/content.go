@@ -35,23 +35,23 @@ func (p *packer) pack(ctx context.Context, w io.Writer, content *format.Content,
 		}
 		return nil
 	}
-	var long io.WriteCloser // a member of several blocks
+	var member io.WriteCloser // a member of several blocks
 	emit := func(b *block) (err error) {
-		if b.part && long == nil {
-			if long, err = stream(w, packing); err != nil {
+		if b.part && member == nil {
+			if member, err = stream(w, packing); err != nil {
 				return err
 			}
 		}
 		switch {
 		case b.part:
-			_, err = long.Write(b.in)
+			_, err = member.Write(b.in)
 		case packing == unpack.None:
 			_, err = w.Write(b.in)
 		default:
 			_, err = w.Write(b.out)
 		}
 		if err == nil && b.last {
-			err, long = long.Close(), nil
+			err, member = member.Close(), nil
 		}
 		p.free <- b
 		return err
@@ -77,7 +77,7 @@ type contentCopy struct {
 	same      bool   // the member has all bytes of the content after from, and no others
 	hasMember bool   // a member has ended
 	long      bool   // the member is longer than a block
-	rest      []byte // rest of a record, for the next block
+	tail      []byte // rest of a record, for the next block
 	jsonList
 }
 
@@ -86,7 +86,7 @@ type jsonList struct {
 	list    bool         // the content is a list
 	stays   bool         // a value was copied
 	dropped bool         // the last value was not copied
-	between bytes.Buffer // bytes between the last value that was copied and the next one
+	gap     bytes.Buffer // bytes between the last value that was copied and the next one
 }
 
 // all yields the blocks with the content that fill copies.
@@ -127,8 +127,8 @@ func (c *contentCopy) follow(e *edits, to int64) error {
 func (c *contentCopy) value(e *edits, from, to int64, stays bool) error {
 	if !stays && !c.dropped {
 		c.dropped = true
-		c.between.Reset()
-		if _, err := io.CopyN(&c.between, c.in, from-c.inputRead); err != nil {
+		c.gap.Reset()
+		if _, err := io.CopyN(&c.gap, c.in, from-c.inputRead); err != nil {
 			return err
 		}
 		c.inputRead = from
@@ -137,7 +137,7 @@ func (c *contentCopy) value(e *edits, from, to int64, stays bool) error {
 		return c.discard(to)
 	}
 	if c.dropped {
-		if err := cmp.Or(c.put(c.between.Bytes()), c.discard(from)); err != nil {
+		if err := cmp.Or(c.put(c.gap.Bytes()), c.discard(from)); err != nil {
 			return err
 		}
 	}
@@ -148,11 +148,11 @@ func (c *contentCopy) value(e *edits, from, to int64, stays bool) error {
 // last copies the bytes after the last unit.
 func (c *contentCopy) last(e *edits) error {
 	if c.dropped && !c.stays { // the beginning of the list
-		if err := c.put(c.between.Bytes()); err != nil {
+		if err := c.put(c.gap.Bytes()); err != nil {
 			return err
 		}
 	}
-	return c.follow(e, e.whole)
+	return c.follow(e, e.end)
 }
 
 // discard skips the bytes before an offset.
@@ -220,10 +220,10 @@ func (c *contentCopy) end() {
 	m := member{end: len(c.b.in)}
 	from, begins := c.in.Member(c.from)
 	if to, ends := c.in.Member(c.inputRead); begins && ends && c.same && c.file != nil {
-		m.same, c.b.file = &format.Range{From: from, To: to}, c.file
+		m.source, c.b.file = &format.Range{From: from, To: to}, c.file
 	}
-	if n := len(c.b.members); n > 0 && m.same != nil && c.b.members[n-1].same != nil && c.b.members[n-1].same.To == from {
-		m.same.From, c.b.members = c.b.members[n-1].same.From, c.b.members[:n-1] // read both together
+	if n := len(c.b.members); n > 0 && m.source != nil && c.b.members[n-1].source != nil && c.b.members[n-1].source.To == from {
+		m.source.From, c.b.members = c.b.members[n-1].source.From, c.b.members[:n-1] // read both together
 	}
 	c.b.members = append(c.b.members, m)
 }
@@ -251,7 +251,7 @@ func (c *contentCopy) hand() (err error) {
 	case !c.records:
 		c.end()
 	case n > 0:
-		c.rest = append(c.rest[:0], b.in[b.members[n-1].end:]...)
+		c.tail = append(c.tail[:0], b.in[b.members[n-1].end:]...)
 		b.in = b.in[:b.members[n-1].end]
 	default:
 		b.part, c.long = true, true
@@ -263,8 +263,8 @@ func (c *contentCopy) hand() (err error) {
 		return err
 	}
 	c.b.part = c.long
-	c.b.in = append(c.b.in, c.rest...)
-	c.rest = c.rest[:0]
+	c.b.in = append(c.b.in, c.tail...)
+	c.tail = c.tail[:0]
 	return nil
 }
 

@@ -12,7 +12,7 @@ type edits struct {
 	units, kept int
 	lost        bool     // something could not be read
 	rows        []int64  // rows to leave out of a Parquet file, numbered from 1
-	whole       int64    // offset where the file is damaged and the units end
+	end         int64    // offset where the file is damaged and the units end
 	damage      []string // descriptions of the parts that cannot be read
 
 	// Edits of the part that is not copied yet:

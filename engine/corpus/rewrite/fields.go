@@ -69,8 +69,8 @@ func CheckFields(ctx context.Context, inputs []string, opts format.Options, colu
 
 // errTaken is the error for a document that already has a field. The field may be the result of an earlier run, so it
 // is not replaced.
-func errTaken(where, name string) error {
-	return fmt.Errorf("%s: field %s already exists: give the documents as they were before it was added", where, name)
+func errTaken(place, name string) error {
+	return fmt.Errorf("%s: field %s already exists: give the documents as they were before it was added", place, name)
 }
 
 // noteNames is the note of the CSV record with the names of the fields.

@@ -20,7 +20,7 @@ type fileCopy struct {
 	scanner
 	to     *Target
 	packer *packer
-	made   work.Copy
+	result work.Copy
 }
 
 // copyOnce copies the file, or reuses a finished copy. It keeps the new copy for later runs, unless a part of the file
@@ -33,28 +33,28 @@ func (k *fileCopy) copyOnce() error {
 	hash, _ := highwayhash.New128(make([]byte, highwayhash.Size)) // the key has the right length
 	k.judge.Decision(hash)
 	decision := hash.Sum(nil)
-	path, made, ok := finished.Take(k.file, decision)
+	path, result, ok := finished.Take(k.file, decision)
 	if ok {
 		k.options.Meter.Note(k.file)
-		return k.takeOver(path, made)
+		return k.takeOver(path, result)
 	}
 	if err := k.copy(); err != nil || len(k.report.Lost)+len(k.report.Unjudged) > 0 {
 		return err
 	}
-	finished.Keep(k.file, decision, k.made)
+	finished.Keep(k.file, decision, k.result)
 	return nil
 }
 
 // takeOver makes the copy of the file from a finished copy.
-func (k *fileCopy) takeOver(path string, made work.Copy) error {
-	if made.Ending != "" {
+func (k *fileCopy) takeOver(path string, result work.Copy) error {
+	if result.Ending != "" {
 		k.report.Repacked = []string{k.file.Path}
 	}
-	k.sayUncut(made.Uncut)
+	k.sayUncut(result.Uncut)
 	if path == "" {
 		return nil
 	}
-	return k.create(made.Ending, func(w io.Writer) error {
+	return k.create(result.Ending, func(w io.Writer) error {
 		f, err := os.Open(path)
 		if err != nil {
 			return err
@@ -95,7 +95,7 @@ func (k *fileCopy) copy() error {
 	switch {
 	case err != nil:
 		return err
-	case e.isLost(), content.Columns != nil && e.whole < math.MaxInt64: // rows after the damage would be lost
+	case e.isLost(), content.Columns != nil && e.end < math.MaxInt64: // rows after the damage would be lost
 		return k.copyUnjudged()
 	case content.Columns != nil && (len(e.rows) > 0 || k.fields != nil):
 		return k.create("", func(w io.Writer) error {
@@ -113,7 +113,7 @@ func (k *fileCopy) copy() error {
 
 // sayUncut reports and remembers documents that stay whole.
 func (k *fileCopy) sayUncut(documents int) {
-	if k.made.Uncut = documents; documents > 0 {
+	if k.result.Uncut = documents; documents > 0 {
 		k.report.Uncut = []Uncut{{k.file.Path, documents}}
 	}
 }
@@ -162,17 +162,17 @@ func (k *fileCopy) copyWhole(content *format.Content) error {
 		return err
 	case e.isLost():
 		return k.copyUnjudged()
-	case e.whole == math.MaxInt64:
+	case e.end == math.MaxInt64:
 		return k.create("", func(w io.Writer) error { return k.file.Copy(k.ctx, w) })
 	}
 	k.report.Lost = e.damage
-	again, err := format.Open(k.ctx, k.file, k.options)
+	second, err := format.Open(k.ctx, k.file, k.options)
 	if err != nil {
 		return err
 	}
-	defer again.Close()
+	defer second.Close()
 	return k.create("", func(w io.Writer) error {
-		return k.packer.pack(k.ctx, w, again, nil, func(c *contentCopy) error { return c.follow(&e, e.whole) })
+		return k.packer.pack(k.ctx, w, second, nil, func(c *contentCopy) error { return c.follow(&e, e.end) })
 	})
 }
 
@@ -193,7 +193,7 @@ func (k *fileCopy) create(ending string, fill func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	k.made.Ending, k.made.Name = ending, name
+	k.result.Ending, k.result.Name = ending, name
 	return k.to.Create(name, func(w io.Writer) error {
 		if err := fill(w); err != nil {
 			return fmt.Errorf("copying %s: %w", k.file.Path, err)

@@ -41,13 +41,13 @@ const (
 )
 
 // blocks returns the number of blocks that the memory allows, and the bytes that it leaves for decompression ahead.
-func (j *Job) blocks(threads int) (blocks int, ahead int64) {
-	blocks, ahead = 2*threads, decodersBytes
+func (j *Job) blocks(threads int) (blocks int, readAhead int64) {
+	blocks, readAhead = 2*threads, decodersBytes
 	if j.Memory > 0 {
 		blocks = min(blocks, max(int(j.Memory/2/blockMemory), 2))
-		ahead = min(ahead, int64(j.Memory/2))
+		readAhead = min(readAhead, int64(j.Memory/2))
 	}
-	return blocks, ahead
+	return blocks, readAhead
 }
 
 // Copy makes the copies, several files at a time. With FileUnits, it returns an error if the number of units in a
@@ -103,12 +103,12 @@ func (j *Job) copyFiles(ctx context.Context, options format.Options, produce par
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	blocks, ahead := j.blocks(threads)
+	blocks, readAhead := j.blocks(threads)
 	packer, err := newPacker(threads, blocks, blockBytes)
 	if err != nil {
 		return err
 	}
-	decoders := unpack.NewDecoders(threads, ahead) // one thread uses decoders, too, because they find the starts of frames
+	decoders := unpack.NewDecoders(threads, readAhead) // one thread uses decoders, too, because they find the starts of frames
 	return parallel.Each(ctx, parallel.Options{Workers: threads}, produce,
 		func(ctx context.Context, files iter.Seq[*fileCopy]) error {
 			extractor := format.NewExtractor(ctx, options)

@@ -34,12 +34,12 @@ func Lines(ctx context.Context, in io.Reader, out io.Writer, cfg ingest.Config,
 	}
 	lines := &lineTee{in: buffered, limit: cfg.Document.MaxDocumentBytes}
 	cfg.Stdin = lines
-	skipped := cfg.Skipped
+	skip := cfg.Skipped
 	cfg.Skipped = func(s *input.Skip) error {
-		if err := lines.copyTo(out, s.Line); err != nil || skipped == nil {
+		if err := lines.copyTo(out, s.Line); err != nil || skip == nil {
 			return err
 		}
-		return skipped(s)
+		return skip(s)
 	}
 	report, err := ingest.Run(ctx, []string{input.Stdin}, cfg, func(r ingest.Record) error {
 		if err := lines.copyTo(out, r.Line-1); err != nil {
@@ -65,7 +65,7 @@ type lineTee struct {
 	limit int64
 
 	mu      sync.Mutex
-	held    []heldLine // ascending
+	waiting []heldLine // ascending
 	line    []byte     // the line being read
 	number  int        // number of lines read before this line
 	tooLong bool       // the line is longer than the limit
@@ -101,7 +101,7 @@ func (t *lineTee) Read(p []byte) (n int, err error) {
 func (t *lineTee) end() {
 	t.number++
 	if len(bytes.TrimSpace(t.line)) > 0 {
-		t.held = append(t.held, heldLine{t.number, t.line})
+		t.waiting = append(t.waiting, heldLine{t.number, t.line})
 	}
 	t.line, t.tooLong = nil, false
 }
@@ -120,11 +120,11 @@ func (t *lineTee) copyTo(out io.Writer, number int) error {
 func (t *lineTee) next(limit int) (text []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.held) == 0 || t.held[0].number > limit {
+	if len(t.waiting) == 0 || t.waiting[0].number > limit {
 		return nil
 	}
-	text = t.held[0].text
-	t.held[0].text = nil
-	t.held = t.held[1:]
+	text = t.waiting[0].text
+	t.waiting[0].text = nil
+	t.waiting = t.waiting[1:]
 	return text
 }

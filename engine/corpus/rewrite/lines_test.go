@@ -43,8 +43,8 @@ func TestLinesUnjudged(t *testing.T) {
 		}
 	}
 	tee := &lineTee{in: strings.NewReader(strings.Repeat("\n", 5000) + strings.Repeat("x", 1<<20)), limit: 100}
-	if _, err := io.Copy(io.Discard, tee); err != nil || len(tee.held) > 0 || cap(tee.line) > 1<<17 {
-		t.Errorf("%d lines held, %d bytes of one; %v", len(tee.held), cap(tee.line), err)
+	if _, err := io.Copy(io.Discard, tee); err != nil || len(tee.waiting) > 0 || cap(tee.line) > 1<<17 {
+		t.Errorf("%d lines held, %d bytes of one; %v", len(tee.waiting), cap(tee.line), err)
 	}
 }
 

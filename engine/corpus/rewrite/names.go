@@ -101,7 +101,7 @@ func (t *Target) findRoot(ctx context.Context, inputs []string) error {
 		if first {
 			t.root, first = top, false
 		}
-		for !top.within(t.root) {
+		for !top.isIn(t.root) {
 			up := t.root.up()
 			if up == t.root || top.scheme != t.root.scheme {
 				return fmt.Errorf("%s and %s have no folder in common under which copies could have names: "+
@@ -119,8 +119,8 @@ type location struct{ scheme, path string }
 
 // locate returns the location of a folder that exists.
 func locate(name string) (location, error) {
-	if scheme, rest, _ := strings.Cut(name, "://"); object.Is(name) {
-		return location{scheme, strings.TrimSuffix(rest, "/")}, nil
+	if scheme, path, _ := strings.Cut(name, "://"); object.Is(name) {
+		return location{scheme, strings.TrimSuffix(path, "/")}, nil
 	}
 	name, err := filepath.Abs(name)
 	if err == nil {
@@ -146,8 +146,8 @@ func (l location) up() location {
 	return l
 }
 
-// within reports whether a location is a folder or is below it.
-func (l location) within(dir location) bool {
+// isIn reports whether a location is a folder or is below it.
+func (l location) isIn(dir location) bool {
 	return l.scheme == dir.scheme && strings.HasPrefix(l.path+"/", dir.path+"/")
 }
 

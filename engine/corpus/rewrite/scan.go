@@ -28,13 +28,13 @@ type scanner struct {
 
 // scan collects the edits of a file. If c is not nil, it also copies the file up to its last unit.
 func (s *scanner) scan(content *format.Content, c *contentCopy) (e edits, err error) {
-	e.whole = math.MaxInt64
+	e.end = math.MaxInt64
 	if s.head.End > 0 {
 		e.cuts = append(e.cuts, cut{from: s.head.End, note: noteNames})
 	}
 	for u, err := range content.Units {
 		if skip, skipped := errors.AsType[*input.Skip](err); skipped {
-			err = s.skipped(&e, skip, c)
+			err = s.skip(&e, skip, c)
 		} else if err == nil {
 			err = s.unit(&e, u, c)
 		}
@@ -53,8 +53,8 @@ func (s *scanner) end() error {
 	return nil
 }
 
-// skipped handles a part of the file that has no verdict. The part stays, as far as it can be read.
-func (s *scanner) skipped(e *edits, skip *input.Skip, c *contentCopy) error {
+// skip handles a part of the file that has no verdict. The part stays, as far as it can be read.
+func (s *scanner) skip(e *edits, skip *input.Skip, c *contentCopy) error {
 	e.lost = e.lost || skip.Reason.LosesData()
 	if s.fields != nil && (skip.Reason == input.Broken || skip.Reason == input.TooLarge) && skip.ResumedAt == 0 {
 		s.report.Unnoted++
@@ -67,7 +67,7 @@ func (s *scanner) skipped(e *edits, skip *input.Skip, c *contentCopy) error {
 		e.starts = append(e.starts, skip.Offset)
 		return c.value(e, skip.Offset, skip.End, true)
 	case skip.Reason == input.Unreadable, skip.Reason == input.DamagedRows:
-		e.whole = skip.Offset
+		e.end = skip.Offset
 		e.damage = append(e.damage, skip.Error())
 	}
 	e.starts = append(e.starts, skip.Offset)
@@ -133,9 +133,9 @@ func (s *scanner) note(e *edits, u format.Unit, note int) error {
 	case format.CSV:
 		e.cuts = append(e.cuts, cut{from: u.To, note: note})
 	default:
-		end, taken, ok := u.ObjectEnd(s.fields.names())
-		if taken != "" {
-			return errTaken(input.Place(u.Source, u.Line), taken)
+		end, name, ok := u.ObjectEnd(s.fields.names())
+		if name != "" {
+			return errTaken(input.Place(u.Source, u.Line), name)
 		}
 		if !ok {
 			s.report.Unnoted++

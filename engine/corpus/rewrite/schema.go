@@ -30,12 +30,12 @@ func (f *Fields) schema() *parquet.Schema {
 	for i := range columns {
 		columns[i].Optional = true
 	}
-	of := result.Schema(columns)
+	schema := result.Schema(columns)
 	var fields []parquet.Field
-	for _, field := range of.Fields() {
+	for _, field := range schema.Fields() {
 		fields = append(fields, zstdField{field})
 	}
-	return parquet.NewSchema(of.Name(), group{of, fields})
+	return parquet.NewSchema(schema.Name(), group{schema, fields})
 }
 
 // columnValue returns the value of a field for a column.

@@ -27,9 +27,9 @@ func Compatible(a string, recipeA *Recipe, b string, recipeB *Recipe) error {
 }
 
 // Difference lists all fields in which two recipes of the same kind differ. It returns "" if they are equal.
-func Difference[R any](one, other R) string {
+func Difference[R any](first, second R) string {
 	var differ []string
-	a, b := reflect.ValueOf(one), reflect.ValueOf(other)
+	a, b := reflect.ValueOf(first), reflect.ValueOf(second)
 	for _, f := range reflect.VisibleFields(a.Type()) {
 		x, y := a.FieldByIndex(f.Index).Interface(), b.FieldByIndex(f.Index).Interface()
 		if !f.Anonymous && !reflect.DeepEqual(x, y) {

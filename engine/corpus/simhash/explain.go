@@ -36,7 +36,7 @@ func (f *Fingerprinter) NamedFeatures(text string) []NamedFeature {
 	for _, feature := range f.AppendFeatures(nil, text) {
 		weights[feature.Hash] = feature.Weight
 	}
-	var named []NamedFeature
+	var features []NamedFeature
 	var last []string // last tokens, up to the maximum length of a feature
 	f.scanner.Scan(text, func(tokens []token.Token) {
 		for i := range tokens {
@@ -51,12 +51,12 @@ func (f *Fingerprinter) NamedFeatures(text string) []NamedFeature {
 				h := hashTokens(last[from:], f.hash)
 				if w, isNew := weights[h]; isNew {
 					delete(weights, h)
-					named = append(named, NamedFeature{Feature{h, w}, strings.Join(last[from:], " ")})
+					features = append(features, NamedFeature{Feature{h, w}, strings.Join(last[from:], " ")})
 				}
 			}
 		}
 	})
-	return named
+	return features
 }
 
 // Explain shows how a text becomes its fingerprint. It takes some microseconds a feature.

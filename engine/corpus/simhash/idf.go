@@ -69,8 +69,8 @@ func hundredthsOf(factor float64) uint32 { return uint32(math.Round(100 * factor
 // hashFeature returns the hash of a feature for its text, which is tokens in normal form with spaces between them.
 func (r *Recipe) hashFeature(feature string, l *token.Lexicon, hash func(token []byte) uint64) (h uint64, err error) {
 	tokens := strings.Split(feature, " ")
-	if most := r.longest(); len(tokens) > most {
-		return 0, fmt.Errorf("%.64q is %d tokens, and features of this recipe have %d at most", feature, len(tokens), most)
+	if limit := r.longest(); len(tokens) > limit {
+		return 0, fmt.Errorf("%.64q is %d tokens, and features of this recipe have %d at most", feature, len(tokens), limit)
 	}
 	for _, t := range tokens {
 		// A stem may end with a character that ends a word, and in Cherokee each case becomes the other one.

@@ -31,7 +31,7 @@ type minwise struct {
 	hashes  []uint64 // hashes of a batch of tokens
 
 	special bool              // features must wait, because idf or collect is not nil
-	waiting []pendingFeature  // waiting features of a batch of tokens
+	pending []pendingFeature  // waiting features of a batch of tokens
 	idf     *idf              // factors of weights
 	collect map[uint64]uint32 // receives each feature and its weight; nil if not needed
 }
@@ -153,7 +153,7 @@ func (m *minwise) begin() {
 
 // push adds the next tokens of the text, and gives them to the sketcher k unless it is nil.
 func (m *minwise) push(s *token.Scanner, tokens []token.Token, k *sketch.Sketcher) {
-	last, before := m.last, m.kind
+	last, previousKind := m.last, m.kind
 	m.hashes = slices.Grow(m.hashes[:0], len(tokens))[:len(tokens)]
 	for i := range tokens {
 		t := &tokens[i]
@@ -163,12 +163,12 @@ func (m *minwise) push(s *token.Scanner, tokens []token.Token, k *sketch.Sketche
 		h, kind := m.key.Hash(s, t), kindOf(t)
 		m.hashes[i] = h
 		m.add(h, m.weight[kind])
-		if d := m.pair[before][kind]; d != 0 && last != 0 {
+		if d := m.pair[previousKind][kind]; d != 0 && last != 0 {
 			m.add(token.Fold(last, h), d)
 		}
-		last, before = h, kind
+		last, previousKind = h, kind
 	}
-	m.last, m.kind = last, before
+	m.last, m.kind = last, previousKind
 	m.weighAll()
 	if k != nil {
 		k.Take(s, tokens, m.hashes)
@@ -178,7 +178,7 @@ func (m *minwise) push(s *token.Scanner, tokens []token.Token, k *sketch.Sketche
 // add adds a feature to its bin, or lets it wait for weighAll.
 func (m *minwise) add(hash uint64, d divisor) {
 	if m.special {
-		m.waiting = append(m.waiting, pendingFeature{hash, d})
+		m.pending = append(m.pending, pendingFeature{hash, d})
 		return
 	}
 	w := &m.winner[hash>>58]
@@ -188,7 +188,7 @@ func (m *minwise) add(hash uint64, d divisor) {
 // weighAll multiplies the weights of waiting features by their factors in hundredths. It adds the features whose
 // weight is not 0 to their bins and to collect.
 func (m *minwise) weighAll() {
-	for _, f := range m.waiting {
+	for _, f := range m.pending {
 		if m.idf != nil {
 			f.divisor = divisorOf(int(f.divisor.weight()) * int(m.idf.factor(f.hash)))
 		}
@@ -201,7 +201,7 @@ func (m *minwise) weighAll() {
 			m.collect[f.hash] = f.divisor.weight()
 		}
 	}
-	m.waiting = m.waiting[:0]
+	m.pending = m.pending[:0]
 }
 
 // sign returns the fingerprint and the number of bins that have a feature. ok is false if there are too few.

@@ -14,7 +14,7 @@ type Feature struct {
 
 // An Overlap measures which features two texts share. [Fingerprinter.AppendFeatures] returns the features.
 type Overlap struct {
-	Both    int     `json:"shared"` // number of shared features
+	Shared  int     `json:"shared"` // number of shared features
 	OnlyA   int     `json:"only_a"`
 	OnlyB   int     `json:"only_b"`
 	Jaccard float64 `json:"weighted_jaccard"` // shared weight / total weight; 1 without any features
@@ -42,7 +42,7 @@ func OverlapOf(a, b []Feature) (o Overlap) {
 			u, v = float64(a[i].Weight), float64(b[j].Weight)
 			i++
 			j++
-			o.Both++
+			o.Shared++
 		}
 		dot += u * v
 		squareA += u * u

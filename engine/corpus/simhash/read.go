@@ -34,9 +34,9 @@ func ReadRecipe(path string) (Recipe, error) {
 		return Recipe{}, err
 	}
 	r, err := decode(data)
-	for _, named := range r.resources() {
+	for _, entry := range r.resources() {
 		if err == nil {
-			err = named.resource.complete(filepath.Dir(path))
+			err = entry.resource.complete(filepath.Dir(path))
 		}
 	}
 	if err = cmp.Or(err, r.Validate()); err != nil {

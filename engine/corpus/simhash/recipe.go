@@ -173,9 +173,9 @@ func (r *Recipe) resources() []namedResource {
 
 // Files returns the paths of the files that the recipe needs.
 func (r Recipe) Files() (paths []string) {
-	for _, named := range r.resources() {
-		if named.resource.File != "" {
-			paths = append(paths, named.resource.File)
+	for _, entry := range r.resources() {
+		if entry.resource.File != "" {
+			paths = append(paths, entry.resource.File)
 		}
 	}
 	return paths
@@ -184,8 +184,8 @@ func (r Recipe) Files() (paths []string) {
 // Identity returns the recipe without the paths of files, because paths differ between machines. The digests of the
 // files remain.
 func (r Recipe) Identity() Recipe {
-	for _, named := range r.resources() {
-		named.resource.File = ""
+	for _, entry := range r.resources() {
+		entry.resource.File = ""
 	}
 	return r
 }

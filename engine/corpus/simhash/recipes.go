@@ -14,7 +14,7 @@ const (
 )
 
 // named are the recipes that have names.
-var named = map[string]Recipe{NameMinwise: Minwise(), NameMinwisePairs: MinwisePairs(), NameOrdered: Ordered(),
+var recipesByName = map[string]Recipe{NameMinwise: Minwise(), NameMinwisePairs: MinwisePairs(), NameOrdered: Ordered(),
 	NameSimhash: Simhash()}
 
 // Names returns the names for [RecipeByName]. The default recipe is the first one.
@@ -22,7 +22,7 @@ func Names() []string { return []string{NameMinwise, NameMinwisePairs, NameOrder
 
 // RecipeByName returns the recipe with one of the names of [Names], or an error that lists these names.
 func RecipeByName(name string) (Recipe, error) {
-	r, ok := named[name]
+	r, ok := recipesByName[name]
 	if !ok {
 		return r, fmt.Errorf("no recipe is called %.64q: there are %s", name, strings.Join(Names(), ", "))
 	}
@@ -32,8 +32,8 @@ func RecipeByName(name string) (Recipe, error) {
 // Name returns the name of r, or "" if it has none.
 func (r Recipe) Name() string {
 	r.Extract = "" // it selects text and does not change how that becomes a fingerprint
-	for name, known := range named {
-		if r == known {
+	for name, recipe := range recipesByName {
+		if r == recipe {
 			return name
 		}
 	}

@@ -54,7 +54,7 @@ func (b *ballot) push(tokens []token.Token) {
 		case t.Kind != token.Word || !single:
 			b.shingles.push(slot.Hash, t.Kind)
 		case uint32(slot.Tag>>32) == b.text && b.shingles.kind == token.Word:
-			b.counts[token.Word].again(uint32(slot.Tag))
+			b.counts[token.Word].increment(uint32(slot.Tag))
 		default:
 			b.shingles.push(slot.Hash, token.Word)
 			slot.Tag = uint64(b.text)<<32 | uint64(b.counts[token.Word].last)
@@ -244,14 +244,14 @@ func (c *counter) add(hash uint64) {
 		}
 		if s.hash == hash {
 			c.last = s.index
-			c.again(s.index)
+			c.increment(s.index)
 			return
 		}
 	}
 }
 
-// again counts one more occurrence of the feature with this index.
-func (c *counter) again(index uint32) {
+// increment counts one more occurrence of the feature with this index.
+func (c *counter) increment(index uint32) {
 	if t := &c.times[index]; *t != ^uint32(0) {
 		*t++
 	}

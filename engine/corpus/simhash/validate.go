@@ -99,8 +99,8 @@ func (v *validation) words(r *Recipe) {
 	for _, err := range []error{token.CheckStopWords(r.StopWords), token.CheckStem(r.Stem)} {
 		v.want(err == nil, "%w", err)
 	}
-	for _, named := range r.resources() {
-		err := named.resource.validate()
-		v.want(err == nil, "%s: %w", named.name, err)
+	for _, entry := range r.resources() {
+		err := entry.resource.validate()
+		v.want(err == nil, "%s: %w", entry.name, err)
 	}
 }

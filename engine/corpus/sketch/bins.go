@@ -21,20 +21,20 @@ func (b *bins) add(shingle uint64) {
 func (b *bins) minHash() Sketch {
 	var t table
 	t.fill(b)
-	d := densifier{own: t.plane(0)}
+	d := densifier{present: t.plane(0)}
 	d.lent[0] = t.plane(1)
-	d.have, d.hash = d.own, d.lent[0]
+	d.have, d.hash = d.present, d.lent[0]
 	full := ^uint64(0)
 	for _, word := range d.have {
 		full &= word
 	}
 	var zero plane
 	for round := 1; ^full != 0; round++ {
-		now, next := &d.lent[round%registerBits], &d.lent[(round+1)%registerBits]
+		current, next := &d.lent[round%registerBits], &d.lent[(round+1)%registerBits]
 		if round < registerBits {
-			*now, next = t.plane(round+1), &zero
+			*current, next = t.plane(round+1), &zero
 		}
-		full = d.borrow(now, next, orders[round-1])
+		full = d.borrow(current, next, orders[round-1])
 	}
 	d.hash[Words-1] |= minHash
 	return Sketch(d.hash)
@@ -47,30 +47,30 @@ type plane [Words]uint64
 // in round t takes bit t of it. A shift register with feedback makes bit t from 7 bits of the winner. So any two of
 // 127 bits are independent.
 type densifier struct {
-	own  plane               // bins that have a shingle
-	have plane               // bins that have a winner, their own or a borrowed one
-	hash plane               // bits of the bins in have
-	lent [registerBits]plane // bits of the winners: bit t of the last rounds t, modulo registerBits
+	present plane               // bins that have a shingle
+	have    plane               // bins that have a winner, their own or a borrowed one
+	hash    plane               // bits of the bins in have
+	lent    [registerBits]plane // bits of the winners: bit t of the last rounds t, modulo registerBits
 }
 
 const registerBits = 7
 
-// borrow performs one round. It turns now, which holds the bits of seven rounds ago, into the bits of this round. It
+// borrow performs one round. It turns current, which holds the bits of seven rounds ago, into the bits of this round. It
 // returns the bits that are set in all words of d.have.
-func (d *densifier) borrow(now, next *plane, order uint16) (full uint64) {
+func (d *densifier) borrow(current, next *plane, order uint16) (full uint64) {
 	word, turn := uint(order/64), int(order)
-	return d.word(now, next, 0, word, turn) & d.word(now, next, 1, word, turn) & d.word(now, next, 2, word, turn) &
-		d.word(now, next, 3, word, turn) & d.word(now, next, 4, word, turn) & d.word(now, next, 5, word, turn) &
-		d.word(now, next, 6, word, turn) & d.word(now, next, 7, word, turn)
+	return d.word(current, next, 0, word, turn) & d.word(current, next, 1, word, turn) & d.word(current, next, 2, word, turn) &
+		d.word(current, next, 3, word, turn) & d.word(current, next, 4, word, turn) & d.word(current, next, 5, word, turn) &
+		d.word(current, next, 6, word, turn) & d.word(current, next, 7, word, turn)
 }
 
 // word performs the round for the 64 bins of word i. They borrow from word i XOR word, rotated left by turn bits.
-func (d *densifier) word(now, next *plane, i, word uint, turn int) (have uint64) {
+func (d *densifier) word(current, next *plane, i, word uint, turn int) (have uint64) {
 	from := (i ^ word) % Words
-	now[from] ^= next[from]
-	fresh := bits.RotateLeft64(d.own[from], turn) &^ d.have[i]
+	current[from] ^= next[from]
+	fresh := bits.RotateLeft64(d.present[from], turn) &^ d.have[i]
 	d.have[i] |= fresh
-	d.hash[i] |= bits.RotateLeft64(now[from], turn) & fresh
+	d.hash[i] |= bits.RotateLeft64(current[from], turn) & fresh
 	return d.have[i]
 }
 
@@ -101,11 +101,11 @@ func (t *table) fill(b *bins) {
 
 // plane returns one of the bits 0 to 7 of the winners. Bit 0 is 1 in a bin that has a shingle.
 func (t *table) plane(bit int) (p plane) {
-	const low = 0x0101010101010101
+	const lowBits = 0x0101010101010101
 	for i := range p {
 		x := (*[8]uint64)(t[8*i:])
-		p[i] = x[0]>>(bit&7)&low | x[1]>>(bit&7)&low<<1 | x[2]>>(bit&7)&low<<2 | x[3]>>(bit&7)&low<<3 |
-			x[4]>>(bit&7)&low<<4 | x[5]>>(bit&7)&low<<5 | x[6]>>(bit&7)&low<<6 | x[7]>>(bit&7)&low<<7
+		p[i] = x[0]>>(bit&7)&lowBits | x[1]>>(bit&7)&lowBits<<1 | x[2]>>(bit&7)&lowBits<<2 | x[3]>>(bit&7)&lowBits<<3 |
+			x[4]>>(bit&7)&lowBits<<4 | x[5]>>(bit&7)&lowBits<<5 | x[6]>>(bit&7)&lowBits<<6 | x[7]>>(bit&7)&lowBits<<7
 	}
 	return p
 }

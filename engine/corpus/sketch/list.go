@@ -64,21 +64,21 @@ func (q *Query) Similar(first int, numbers []uint32) []uint32 {
 	l := q.list
 	q.room = slices.Grow(q.room[:0], len(numbers))[:len(numbers)]
 	asm.Differ(q.room, q.line[:], l.lines[Words*first:], numbers)
-	left := numbers[:0]
+	similar := numbers[:0]
 	if l.hasSets || q.sketch.isSet() {
 		for i, n := range numbers {
 			if q.isSimilar(&l.sketches[first+int(n)], q.room[i]) {
-				left = append(left, n)
+				similar = append(similar, n)
 			}
 		}
-		return left
+		return similar
 	}
 	for i, differing := range q.room {
 		if differing <= l.differingMax {
-			left = append(left, numbers[i])
+			similar = append(similar, numbers[i])
 		}
 	}
-	return left
+	return similar
 }
 
 // isSimilar reports whether a sketch of the list is similar. differing is the number of differing bits of the

@@ -72,25 +72,25 @@ func Estimate(a, b *Sketch) (jaccard, deviation float64) {
 	case a.isEmpty() || b.isEmpty():
 		return 0, 0
 	}
-	one, other := a.minHash(), b.minHash()
+	x, y := a.minHash(), b.minHash()
 	var differing [1]uint32
-	asm.Differ(differing[:], one[:], other[:], []uint32{0})
+	asm.Differ(differing[:], x[:], y[:], []uint32{0})
 	j := similarity(differing[0])
 	return j, math.Sqrt((1 - j*j) / comparedBits)
 }
 
 // exact returns the similarity of two sets in ascending order, or 1 if both are empty.
 func exact(a, b []uint64) float64 {
-	both := 0
+	shared := 0
 	for _, x := range a {
 		if slices.Contains(b, x) {
-			both++
+			shared++
 		}
 	}
 	if len(a)+len(b) == 0 {
 		return 1
 	}
-	return min(float64(both)/float64(len(a)+len(b)-both), 1) // a forged set may have a shingle twice
+	return min(float64(shared)/float64(len(a)+len(b)-shared), 1) // a forged set may have a shingle twice
 }
 
 // minHash returns the min-hash for the sketch of a text that has shingles.

@@ -24,8 +24,8 @@ type Sketcher struct {
 	last  uint64   // last shingle before it is mixed, if full
 	full  bool     // the run has a shingle
 
-	since int    // words since the last character, at most Near
-	text  []byte // bytes of a word that is replaced by its characters
+	wordsSince int    // words since the last character, at most Near
+	text       []byte // bytes of a word that is replaced by its characters
 }
 
 // New returns a Sketcher for hashes by a key.
@@ -40,7 +40,7 @@ func New(key token.Key) *Sketcher {
 // Begin begins a text.
 func (s *Sketcher) Begin() {
 	clear(s.bins[:])
-	s.firsts, s.units, s.full, s.since = 0, s.units[:0], false, Near
+	s.firsts, s.units, s.full, s.wordsSince = 0, s.units[:0], false, Near
 }
 
 // Take takes the next tokens of the text with their hashes. It must be called during the call of the scanner's yield.
@@ -53,7 +53,7 @@ func (s *Sketcher) Take(scanner *token.Scanner, tokens []token.Token, hashes []u
 		case t.Stop:
 			continue
 		case t.Kind == token.Char:
-			s.since = 0
+			s.wordsSince = 0
 		default:
 			start += s.spell(scanner, tokens[start:end])
 		}
@@ -68,8 +68,8 @@ func (s *Sketcher) Take(scanner *token.Scanner, tokens []token.Token, hashes []u
 // spell takes the characters of the first words as units while a character is near. It returns the number of these
 // words.
 func (s *Sketcher) spell(scanner *token.Scanner, words []token.Token) (n int) {
-	for ; s.since < Near && n < len(words); n++ {
-		s.since++
+	for ; s.wordsSince < Near && n < len(words); n++ {
+		s.wordsSince++
 		s.enter(token.Char)
 		s.text = scanner.AppendText(s.text[:0], &words[n])
 		for i := 0; i < len(s.text); {
@@ -111,7 +111,7 @@ func (s *Sketcher) shingles() {
 		return
 	}
 	if !s.full {
-		s.full, s.last = true, joined(s.units[:width])
+		s.full, s.last = true, joinUnits(s.units[:width])
 		s.add(mixed(s.last))
 	}
 	join, oldest := s.last, s.units[:len(s.units)-width]
@@ -132,10 +132,10 @@ func (s *Sketcher) shingles() {
 const turn = 11
 
 // Shingle returns the hash of the shingle of some units.
-func Shingle(units []uint64) uint64 { return mixed(joined(units)) }
+func Shingle(units []uint64) uint64 { return mixed(joinUnits(units)) }
 
-// joined returns the shingle of some units before it is mixed.
-func joined(units []uint64) (join uint64) {
+// joinUnits returns the shingle of some units before it is mixed.
+func joinUnits(units []uint64) (join uint64) {
 	for _, unit := range units {
 		join = bits.RotateLeft64(join, turn) ^ unit
 	}

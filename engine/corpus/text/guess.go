@@ -81,8 +81,8 @@ const (
 // in it and are few, or if this package does not know its languages.
 func guessEncoding(raw []byte, declared string, enc encoding.Encoding) encoding.Encoding {
 	sample := sampleOf(raw)
-	known := slices.IndexFunc(guesses, func(g guess) bool { return g.name == declared || declared == "gbk" && g.name == "gb18030" })
-	if declared != "" && enc != nil && (known < 0 || len(sample) < guessSure) {
+	index := slices.IndexFunc(guesses, func(g guess) bool { return g.name == declared || declared == "gbk" && g.name == "gb18030" })
+	if declared != "" && enc != nil && (index < 0 || len(sample) < guessSure) {
 		if _, repaired := decode(enc, raw); repaired == 0 {
 			return nil
 		}
@@ -98,10 +98,10 @@ func guessEncoding(raw []byte, declared string, enc encoding.Encoding) encoding.
 			best, bestShare = i, share
 		}
 	}
-	if best < 0 || best == known {
+	if best < 0 || best == index {
 		return nil
 	}
-	if g := &guesses[best]; known < 0 || g.share(sample, g.sure) >= guessMargin*guesses[known].share(sample, guesses[known].sure) {
+	if g := &guesses[best]; index < 0 || g.share(sample, g.sure) >= guessMargin*guesses[index].share(sample, guesses[index].sure) {
 		return g.enc
 	}
 	return nil
@@ -110,17 +110,17 @@ func guessEncoding(raw []byte, declared string, enc encoding.Encoding) encoding.
 // mixesWords reports whether letters of ASCII are often next to bytes beyond ASCII. This is so in Western languages, and
 // not in languages with other letters.
 func mixesWords(raw []byte) bool {
-	beside, beyond := 0, 0
+	adjacent, nonASCII := 0, 0
 	for i := 1; i < len(raw); i++ {
 		if raw[i] >= utf8.RuneSelf {
-			beyond++
+			nonASCII++
 		}
 		a, b := raw[i-1], raw[i]
 		if a >= utf8.RuneSelf && isASCIILetter(b) || b >= utf8.RuneSelf && isASCIILetter(a) {
-			beside++
+			adjacent++
 		}
 	}
-	return beside*5 > beyond
+	return adjacent*5 > nonASCII
 }
 
 func isASCIILetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
@@ -133,8 +133,8 @@ func sampleOf(raw []byte) (sample []byte) {
 			i++
 			continue
 		}
-		end, most := i, min(len(raw), i+guessBytesMax)
-		for end < most && raw[end] >= utf8.RuneSelf || end > i && end < most && raw[end-1] >= utf8.RuneSelf &&
+		end, limit := i, min(len(raw), i+guessBytesMax)
+		for end < limit && raw[end] >= utf8.RuneSelf || end > i && end < limit && raw[end-1] >= utf8.RuneSelf &&
 			isSecond(raw[end]) {
 			end++
 		}
@@ -155,19 +155,19 @@ func (g *guess) share(sample []byte, common string) float64 {
 	if err != nil {
 		return 0
 	}
-	found, all := 0, 0
+	hits, all := 0, 0
 	for _, r := range string(text) {
 		switch {
 		case r == utf8.RuneError:
 			all += 3
 		case r >= utf8.RuneSelf:
 			if all++; strings.ContainsRune(common, r) {
-				found++
+				hits++
 			}
 		}
 	}
 	if all < guessMin {
 		return 0
 	}
-	return float64(found) / float64(all)
+	return float64(hits) / float64(all)
 }

@@ -53,34 +53,34 @@ func isBlock(a atom.Atom) bool {
 // extract returns the text of a page in UTF-8, all of it or the main part. If a page opens a hidden element and never
 // closes it, the rest of the page would be lost. Another pass then treats that element as shown. The end of ctx is the
 // only error.
-func (p *pageText) extract(ctx context.Context, page []byte, how Extraction) (string, error) {
+func (p *pageText) extract(ctx context.Context, page []byte, extraction Extraction) (string, error) {
 	switch {
-	case how == ExtractAll || how == "":
+	case extraction == ExtractAll || extraction == "":
 		p.zones = nil
 	case p.zones == nil:
 		p.zones = &zones{}
 	}
-	var shown []atom.Atom
-	for len(shown) < 4 {
-		open, err := p.pass(ctx, page, shown)
+	var shownTags []atom.Atom
+	for len(shownTags) < 4 {
+		open, err := p.pass(ctx, page, shownTags)
 		if err != nil {
 			return "", err
 		}
 		if open == 0 {
 			break
 		}
-		shown = append(shown, open)
+		shownTags = append(shownTags, open)
 	}
 	text := bytes.TrimRight(p.out, " \n")
 	if p.zones != nil {
-		text = p.zones.mainText(text, how)
+		text = p.zones.mainText(text, extraction)
 	}
 	return string(text), nil
 }
 
-// pass writes the text. It returns the hidden element that is open at the end of the page, or 0. The elements in shown are
+// pass writes the text. It returns the hidden element that is open at the end of the page, or 0. The elements in shownTags are
 // not hidden. The end of ctx is the only error.
-func (p *pageText) pass(ctx context.Context, page []byte, shown []atom.Atom) (atom.Atom, error) {
+func (p *pageText) pass(ctx context.Context, page []byte, shownTags []atom.Atom) (atom.Atom, error) {
 	// Begin with no text.
 	p.out = slices.Grow(p.out[:0], len(page)/4)
 	p.space, p.breakLine, p.pre, p.pageBytes = false, false, 0, len(page)
@@ -106,7 +106,7 @@ func (p *pageText) pass(ctx context.Context, page []byte, shown []atom.Atom) (at
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			a, opens := z.element(), kind == html.StartTagToken
-			if h.start(a, opens, shown) {
+			if h.start(a, opens, shownTags) {
 				continue
 			}
 			p.element(a, opens)
@@ -135,8 +135,8 @@ type hiddenElement struct {
 	depth int       // number of open elements of that name
 }
 
-// start takes a start tag and reports whether it is hidden. Elements in shown hide nothing.
-func (h *hiddenElement) start(a atom.Atom, opens bool, shown []atom.Atom) bool {
+// start takes a start tag and reports whether it is hidden. Elements in shownTags hide nothing.
+func (h *hiddenElement) start(a atom.Atom, opens bool, shownTags []atom.Atom) bool {
 	if (h.name == atom.Svg || h.name == atom.Math) && isBlock(a) && a != atom.Title {
 		*h = hiddenElement{} // the standard: such an element ends a drawing
 	}
@@ -146,7 +146,7 @@ func (h *hiddenElement) start(a atom.Atom, opens bool, shown []atom.Atom) bool {
 		}
 		return true
 	}
-	if !isHidden(a) || slices.Contains(shown, a) {
+	if !isHidden(a) || slices.Contains(shownTags, a) {
 		return false
 	}
 	if opens || a == atom.Script || a == atom.Style {

@@ -21,16 +21,16 @@ const nameBytesMax = 32
 // A tagReader is a tokenizer of a page that takes linear time and stops when its context ends.
 type tagReader struct {
 	*html.Tokenizer
-	ctx   context.Context
-	page  []byte
-	start int    // offset of the token in page
-	head  []byte // is read before rest
-	rest  []byte // the part of page that was not read yet
-	kind  html.TokenType
+	ctx    context.Context
+	page   []byte
+	start  int    // offset of the token in page
+	head   []byte // is read before rest
+	unread []byte // the part of page that was not read yet
+	kind   html.TokenType
 }
 
 func newTags(ctx context.Context, page []byte) *tagReader {
-	t := &tagReader{ctx: ctx, page: page, rest: page}
+	t := &tagReader{ctx: ctx, page: page, unread: page}
 	t.Tokenizer = html.NewTokenizer(t)
 	return t
 }
@@ -41,8 +41,8 @@ func (t *tagReader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n := copy(p, t.head)
-	m := copy(p[n:], t.rest)
-	if t.head, t.rest = t.head[n:], t.rest[m:]; n+m == 0 {
+	m := copy(p[n:], t.unread)
+	if t.head, t.unread = t.head[n:], t.unread[m:]; n+m == 0 {
 		return 0, io.EOF
 	}
 	return n + m, nil
@@ -51,12 +51,12 @@ func (t *tagReader) Read(p []byte) (int, error) {
 // next reads a token.
 func (t *tagReader) next() html.TokenType {
 	t.start += len(t.Raw())
-	left := t.page[t.start:]
-	if len(left) > tagBytesMax && left[0] == '<' && isASCIILetter(left[1]) && !t.isBeforeContent() {
+	unread := t.page[t.start:]
+	if len(unread) > tagBytesMax && unread[0] == '<' && isASCIILetter(unread[1]) && !t.isBeforeContent() {
 		t.SetMaxBuf(tagBytesMax)
 		t.kind = t.Next()
 		if t.SetMaxBuf(0); errors.Is(t.Err(), html.ErrBufferExceeded) {
-			t.shorten(left)
+			t.shorten(unread)
 			t.kind = t.Next()
 		}
 		return t.kind
@@ -67,11 +67,11 @@ func (t *tagReader) next() html.TokenType {
 
 // shorten makes a new tokenizer for the rest of a page, which begins with a start tag that is too long. It reads the
 // tag without attributes.
-func (t *tagReader) shorten(rest []byte) {
-	name := tagName(rest[1:])
+func (t *tagReader) shorten(unread []byte) {
+	name := tagName(unread[1:])
 	t.head = fmt.Appendf(nil, "<%s>", name[:min(len(name), nameBytesMax)])
-	t.rest = rest[tagBytes(rest):]
-	t.start = len(t.page) - len(t.rest) - len(t.head)
+	t.unread = unread[tagBytes(unread):]
+	t.start = len(t.page) - len(t.unread) - len(t.head)
 	t.Tokenizer = html.NewTokenizer(t)
 }
 

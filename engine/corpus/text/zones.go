@@ -102,11 +102,11 @@ type span struct {
 	zone  zone
 }
 
-// now returns the zone of the open elements.
-func (z *zones) now() (in zone) {
-	for one, n := range z.openCounts {
+// innermost returns the zone of the open elements.
+func (z *zones) innermost() (in zone) {
+	for i, n := range z.openCounts {
 		if n > 0 {
-			in |= zone(one)
+			in |= zone(i)
 		}
 	}
 	if z.link {
@@ -117,7 +117,7 @@ func (z *zones) now() (in zone) {
 
 // mark notes that text begins at a byte of the output.
 func (z *zones) mark(offset int) {
-	in := z.now()
+	in := z.innermost()
 	if n := len(z.spans); n == 0 || z.spans[n-1].zone != in {
 		z.spans = append(z.spans, span{uint32(offset), in})
 	}
@@ -222,7 +222,7 @@ func zoneOfAttributes(t *html.Tokenizer) (in zone) {
 
 // mainText returns the part of a text that the page marks as main. If that has too few words, it returns the lines that
 // are not aside and not mostly links. If these have too few words for ExtractAuto, or none, it returns the whole text.
-func (z *zones) mainText(text []byte, how Extraction) []byte {
+func (z *zones) mainText(text []byte, extraction Extraction) []byte {
 	var marked []byte
 	for in, part := range z.parts(text) {
 		if in&zoneMain != 0 && in&zoneAside == 0 {
@@ -232,12 +232,12 @@ func (z *zones) mainText(text []byte, how Extraction) []byte {
 	if marked = bytes.TrimSpace(marked); hasWords(marked, mainWordsMin) {
 		return marked
 	}
-	least := mainWordsMin
-	if how == ExtractMain {
-		least = 1
+	minWords := mainWordsMin
+	if extraction == ExtractMain {
+		minWords = 1
 	}
-	if rest := z.lines(text); hasWords(rest, least) {
-		return rest
+	if lines := z.lines(text); hasWords(lines, minWords) {
+		return lines
 	}
 	return text
 }
@@ -261,11 +261,11 @@ func (z *zones) parts(text []byte) iter.Seq2[zone, []byte] {
 const linkShare = 3
 
 // lines returns the lines of the text that are not aside and not mostly links.
-func (z *zones) lines(text []byte) (kept []byte) {
+func (z *zones) lines(text []byte) (result []byte) {
 	from, to, links, aside := 0, 0, 0, 0
 	end := func() {
 		if links*linkShare <= to-from && aside*2 <= to-from {
-			kept = append(kept, text[from:to]...)
+			result = append(result, text[from:to]...)
 		}
 		from, links, aside = to, 0, 0
 	}
@@ -284,5 +284,5 @@ func (z *zones) lines(text []byte) (kept []byte) {
 		}
 	}
 	end()
-	return bytes.TrimSpace(kept)
+	return bytes.TrimSpace(result)
 }

@@ -71,29 +71,29 @@ func (c *compositions) compose(dst, sequence []byte) (result []byte, ok bool) {
 			}
 			return c.compose(dst, slices.Concat(sequence[:i], []byte(parts), sequence[i+size:]))
 		}
-		at := n // insert in order of combining class, after the last character of class 0
-		for class := uint8(c.marks[r]); class > 0 && at > 0 && uint8(c.marks[row[at-1]]) > class; at-- {
-			row[at] = row[at-1]
+		position := n // insert in order of combining class, after the last character of class 0
+		for class := uint8(c.marks[r]); class > 0 && position > 0 && uint8(c.marks[row[position-1]]) > class; position-- {
+			row[position] = row[position-1]
 		}
-		row[at] = r
+		row[position] = r
 		i += size
 	}
-	kept, starter, before := 0, -1, -1 // before is the class of the last character kept after the starter
+	length, starter, lastClass := 0, -1, -1 // lastClass is that of the last character kept after the starter
 	for _, r := range row[:n] {
 		class := int(uint8(c.marks[r]))
-		if starter >= 0 && before < class && c.marks[r]&isSecond != 0 {
+		if starter >= 0 && lastClass < class && c.marks[r]&isSecond != 0 {
 			if pair, found := c.pair(row[starter], r); found {
 				row[starter] = pair
 				continue
 			}
 		}
-		if before = class; class == 0 {
-			starter, before = kept, -1
+		if lastClass = class; class == 0 {
+			starter, lastClass = length, -1
 		}
-		row[kept] = r
-		kept++
+		row[length] = r
+		length++
 	}
-	for _, r := range row[:kept] {
+	for _, r := range row[:length] {
 		dst = utf8.AppendRune(dst, r)
 	}
 	return dst, true

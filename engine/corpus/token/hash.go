@@ -93,7 +93,7 @@ func NewKey(key [32]byte) (k Key) {
 //	h = 0;  for each (lo, hi): h = mum(lo ^ h ^ key[0], hi ^ key[1]);  mum(h ^ key[2], n ^ key[3])
 func (k *Key) Hash(s *Scanner, t *Token) uint64 {
 	if t.packed == 0 {
-		return k.long(s.long[t.lo : t.lo+t.hi])
+		return k.hashLong(s.long[t.lo : t.lo+t.hi])
 	}
 	return mum(mum(t.lo^k[0], t.hi^k[1])^k[2], uint64(t.packed)^k[3])
 }
@@ -101,14 +101,14 @@ func (k *Key) Hash(s *Scanner, t *Token) uint64 {
 // Sum returns the hash of a token's bytes.
 func (k *Key) Sum(token []byte) uint64 {
 	if len(token) > packedMax {
-		return k.long(token)
+		return k.hashLong(token)
 	}
 	lo, hi := pack(token)
 	return mum(mum(lo^k[0], hi^k[1])^k[2], uint64(len(token))^k[3])
 }
 
-// long returns the hash of a token of more than 16 bytes.
-func (k *Key) long(token []byte) (h uint64) {
+// hashLong returns the hash of a token of more than 16 bytes.
+func (k *Key) hashLong(token []byte) (h uint64) {
 	for rest := token; len(rest) > 0; rest = rest[min(packedMax, len(rest)):] {
 		lo, hi := pack(rest[:min(packedMax, len(rest))])
 		h = mum(lo^h^k[0], hi^k[1])

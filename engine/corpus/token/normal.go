@@ -86,19 +86,19 @@ func (n *normaliser) chunk(s []byte) []byte {
 	}
 	dst := n.dst[:0]
 	n.pieces, n.cursor = n.pieces[:0], 0
-	before := -1   // start in s of the character before this one if both may combine, else -1
+	previous := -1 // start in s of the character before this one if both may combine, else -1
 	beforeDst := 0 // its start in dst
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
-			before, beforeDst = i, len(dst)
+			previous, beforeDst = i, len(dst)
 			dst = append(dst, lowerASCII(c))
 			i++
 			continue
 		}
 		if c < 0xe0 && i+1 < len(s) { // two bytes that become two, as in nearly all Russian text
 			if m := n.table.normal[rune(c&0x1f)<<6|rune(s[i+1]&0x3f)]; m >= utf8.RuneSelf && m < 1<<11 && c >= 0xc2 && s[i+1]&0xc0 == 0x80 {
-				before, beforeDst = i, len(dst)
+				previous, beforeDst = i, len(dst)
 				dst = append(dst, 0xc0|byte(m>>6), utf8.RuneSelf|byte(m&0x3f))
 				i += 2
 				continue
@@ -106,14 +106,14 @@ func (n *normaliser) chunk(s []byte) []byte {
 		}
 		// Three bytes that do not change, as in nearly all Chinese text.
 		if r := threeBytes(s, i); r != 0 && rune(n.table.normal[r]) == r {
-			before, beforeDst = i, len(dst)
+			previous, beforeDst = i, len(dst)
 			dst = append(dst, s[i], s[i+1], s[i+2])
 			i += 3
 			continue
 		}
 		r, size := utf8.DecodeRune(s[i:])
 		if m := n.table.simple(r); m != 0 {
-			before, beforeDst = i, len(dst)
+			previous, beforeDst = i, len(dst)
 			if size == utf8.RuneLen(m) {
 				dst = utf8.AppendRune(dst, m)
 				i += size
@@ -126,7 +126,7 @@ func (n *normaliser) chunk(s []byte) []byte {
 			continue
 		}
 		if r == utf8.RuneError {
-			before = -1
+			previous = -1
 			n.joint(len(dst), i)
 			dst = utf8.AppendRune(dst, r)
 			i += size
@@ -134,13 +134,13 @@ func (n *normaliser) chunk(s []byte) []byte {
 			continue
 		}
 		start := i
-		if before >= 0 {
-			start, dst = before, dst[:beforeDst]
+		if previous >= 0 {
+			start, dst = previous, dst[:beforeDst]
 		}
 		n.joint(len(dst), start)
 		dst, i = n.run(dst, s, start, i)
 		n.plain(len(dst), i)
-		before = -1
+		previous = -1
 	}
 	n.dst = dst
 	return dst

@@ -20,7 +20,7 @@ type Scanner struct {
 	normal  normaliser
 	yield   func([]Token)
 	n       int    // tokens in batch
-	moved   int    // tokens of batch whose positions are already positions in the source
+	mapped  int    // tokens of batch whose positions are already positions in the source
 	origin  int    // start of the current chunk in the source, or 0 without a chunk
 	long    []byte // bytes of the tokens in batch that are longer than packedMax
 	word    []byte // bytes of the current token
@@ -134,14 +134,14 @@ func (s *Scanner) flush(last bool) {
 		s.yield(s.batch[:n])
 	}
 	copy(s.batch[:], s.batch[s.n-waiting:s.n])
-	s.n, s.moved = waiting, waiting
+	s.n, s.mapped = waiting, waiting
 	s.long = s.long[:0] // tokens that wait are packed
 }
 
 // chunk splits a piece of the source that starts at origin and is not all ASCII.
 func (s *Scanner) chunk(source []byte, origin int) {
 	normal := s.normal.chunk(source)
-	s.moved, s.origin = s.n, origin
+	s.mapped, s.origin = s.n, origin
 	s.segment(normal)
 	s.locate()
 	s.normal.pieces = s.normal.pieces[:0]
@@ -151,7 +151,7 @@ func (s *Scanner) chunk(source []byte, origin int) {
 // locate converts the positions of tokens in the normalised chunk to positions in the source.
 func (s *Scanner) locate() {
 	if len(s.normal.pieces) > 0 {
-		s.normal.locate(s.batch[s.moved:s.n], s.origin)
+		s.normal.locate(s.batch[s.mapped:s.n], s.origin)
 	}
-	s.moved = s.n
+	s.mapped = s.n
 }

@@ -46,7 +46,7 @@ func (n *normaliser) remembered(dst, sequence []byte) []byte {
 // after the first rowMax of a sequence that start no sequence. Only the character before i, if any, has an entry in
 // the rune table. run returns the end, which is the next such character, an ASCII byte or the end of s.
 func (n *normaliser) run(dst, s []byte, start, i int) (result []byte, end int) {
-	kept, row := i, 0 // end of the kept part of the sequence, and number of its characters that start no sequence
+	keptEnd, row := i, 0 // end of the kept part of the sequence, and number of its characters that start no sequence
 	for i < len(s) && s[i] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRune(s[i:])
 		if r == utf8.RuneError || n.table.simple(r) != 0 {
@@ -54,13 +54,13 @@ func (n *normaliser) run(dst, s []byte, start, i int) (result []byte, end int) {
 		}
 		if row++; n.table.isStart(r) {
 			if start < i {
-				dst = n.remembered(dst, s[start:kept])
+				dst = n.remembered(dst, s[start:keptEnd])
 			}
 			start, row = i, 0
 		}
 		if i += size; row <= rowMax {
-			kept = i
+			keptEnd = i
 		}
 	}
-	return n.remembered(dst, s[start:kept]), i
+	return n.remembered(dst, s[start:keptEnd]), i
 }

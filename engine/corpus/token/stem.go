@@ -50,14 +50,14 @@ const (
 type stemmer struct {
 	stem  func(*snowballstem.Env) bool
 	env   *snowballstem.Env
-	known map[string]string
+	stems map[string]string
 }
 
 func newStemmer(language string) *stemmer {
 	if language == "" {
 		return nil
 	}
-	return &stemmer{stem: snowball[language], env: snowballstem.NewEnv(""), known: map[string]string{}}
+	return &stemmer{stem: snowball[language], env: snowballstem.NewEnv(""), stems: map[string]string{}}
 }
 
 // apply replaces the words among tokens, which belong to a scanner, by their stems. It skips stop words.
@@ -67,16 +67,16 @@ func (m *stemmer) apply(s *Scanner, tokens []Token) {
 		if s.word = s.AppendText(s.word[:0], t); t.Stop || t.Kind != Word || len(s.word) > stemBytes {
 			continue
 		}
-		stem, known := m.known[string(s.word)]
+		stem, known := m.stems[string(s.word)]
 		if !known {
 			word := string(s.word)
 			m.env.SetCurrent(word)
 			m.stem(m.env)
 			stem = cmp.Or(m.env.Current(), word)
-			if len(m.known) == stemWords {
-				clear(m.known)
+			if len(m.stems) == stemWords {
+				clear(m.stems)
 			}
-			m.known[word] = stem
+			m.stems[word] = stem
 		}
 		s.replace(t, append(s.word[:0], stem...))
 	}

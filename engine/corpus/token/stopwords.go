@@ -80,8 +80,8 @@ func CheckStopWords(language string) error {
 	return fmt.Errorf("stop_words is %.64q, must be empty or one of %s", language, languagesOf(stopWords))
 }
 
-func languagesOf[V any](of map[string]V) string {
-	return strings.Join(slices.Sorted(maps.Keys(of)), ", ")
+func languagesOf[V any](lists map[string]V) string {
+	return strings.Join(slices.Sorted(maps.Keys(lists)), ", ")
 }
 
 // stopTable is a list of stop words as an open-addressing table of packed tokens. It has at least eight slots for

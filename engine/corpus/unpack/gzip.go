@@ -153,21 +153,21 @@ func beginsWith(member []byte, prefix string) bool {
 // findMembers returns the length of the gzip members at the beginning of b: as many as fit in maxBytes, or one. It also
 // returns an estimate of the length of their content.
 func findMembers(b []byte, maxBytes int, ended bool) (n, content int) {
-	for at := memberMin; at < len(b); {
-		i := bytes.Index(b[at:], gzipMagic)
+	for offset := memberMin; offset < len(b); {
+		i := bytes.Index(b[offset:], gzipMagic)
 		if i < 0 {
 			break
 		}
-		if at += i; at > maxBytes && n > 0 {
+		if offset += i; offset > maxBytes && n > 0 {
 			break
 		}
-		if isMember(b[at:]) {
-			n = at
+		if isMember(b[offset:]) {
+			n = offset
 		}
 		if n >= maxBytes {
 			break
 		}
-		at++
+		offset++
 	}
 	if ended && (len(b) <= maxBytes || n == 0) {
 		n = len(b)

@@ -103,7 +103,7 @@ func (m *memberStarts) read(p, content []byte) (n int, rest []byte) {
 type pieceReader struct {
 	d      *Decoders // nil: everything is read in place
 	raw    *trail
-	find   func(b []byte, most int, ended bool) (n, content int) // returns the length of a piece at the beginning of b, or 0
+	find   func(b []byte, limit int, ended bool) (n, content int) // returns the length of a piece at the beginning of b, or 0
 	decode func(*Decoders, *piece)
 
 	pieces  parallel.Queue[*piece] // if isTaken, next has returned the first one

@@ -120,8 +120,8 @@ func (r *Reader) Offset() int64 { return r.offset }
 // Unread puts the bytes back that were read last, or others in their place. The reader keeps them.
 func (r *Reader) Unread(b []byte) {
 	r.offset -= int64(len(b))
-	ahead, _ := r.Peek(r.Buffered())
-	r.buffer.Reset(io.MultiReader(bytes.NewReader(append(b, ahead...)), r.source))
+	buffered, _ := r.Peek(r.Buffered())
+	r.buffer.Reset(io.MultiReader(bytes.NewReader(append(b, buffered...)), r.source))
 }
 
 // Copy returns a second reader of the same content, to be read after this one. Nothing may have been read before.
@@ -207,25 +207,25 @@ func (d *decoder) explain(err error) error {
 	if err == nil || err == io.EOF || d.file.err != nil && reached {
 		return err // not the content's fault
 	}
-	why, command := strings.TrimPrefix(err.Error(), string(d.packing)+": "), ""
+	reason, command := strings.TrimPrefix(err.Error(), string(d.packing)+": "), ""
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		why = "unexpected EOF: is the file cut short?"
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, zstd.ErrMagicMismatch), why == "invalid header magic bytes":
-		why = "something else follows the compressed data"
+		reason = "unexpected EOF: is the file cut short?"
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, zstd.ErrMagicMismatch), reason == "invalid header magic bytes":
+		reason = "something else follows the compressed data"
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, zstd.ErrCRCMismatch):
-		why = "checksum mismatch"
+		reason = "checksum mismatch"
 	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		why, command = fmt.Sprintf("its window is larger than %d MiB", zstdWindowMaxBytes>>20), "zstd -d --long=31 -c"
+		reason, command = fmt.Sprintf("its window is larger than %d MiB", zstdWindowMaxBytes>>20), "zstd -d --long=31 -c"
 	case errors.Is(err, zstd.ErrUnknownDictionary):
-		why, command = "it was compressed with a dictionary", "zstd -d -D DICTIONARY -c"
-	case errors.Is(err, errXzDictionary), why == "unsupported filter count":
+		reason, command = "it was compressed with a dictionary", "zstd -d -D DICTIONARY -c"
+	case errors.Is(err, errXzDictionary), reason == "unsupported filter count":
 		command = "xz -d -c"
 	}
 	if command != "" {
-		why += fmt.Sprintf("; this reads it: %s %s | ndd ... -", command, d.name)
+		reason += fmt.Sprintf("; this reads it: %s %s | ndd ... -", command, d.name)
 	}
-	return Damage(fmt.Errorf("%s: %s", d.packing, why))
+	return Damage(fmt.Errorf("%s: %s", d.packing, reason))
 }
 
 // source is a file. It remembers the error of reading it, unless that is io.EOF.

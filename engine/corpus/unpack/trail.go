@@ -31,7 +31,7 @@ func (t *trail) Read(p []byte) (int, error) {
 		t.keep = t.offset
 		t.fetch()
 	}
-	n := copy(p, t.ahead())
+	n := copy(p, t.unread())
 	t.offset += int64(n)
 	if n == 0 && len(p) > 0 {
 		return 0, t.err
@@ -39,15 +39,15 @@ func (t *trail) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// ahead returns the bytes that have been read already.
-func (t *trail) ahead() []byte { return t.buffer[len(t.buffer)-int(t.end-t.offset):] }
+// unread returns the bytes that have been read already.
+func (t *trail) unread() []byte { return t.buffer[len(t.buffer)-int(t.end-t.offset):] }
 
 // peek returns the next bytes, up to n of them, and whether there are no more.
 func (t *trail) peek(n int) (b []byte, ended bool) {
 	for t.end-t.offset < int64(n) && t.err == nil {
 		t.fetch()
 	}
-	b = t.ahead()
+	b = t.unread()
 	return b[:min(n, len(b))], len(b) <= n && t.err == io.EOF
 }
 

@@ -49,18 +49,18 @@ func (x *xzSource) Read(p []byte) (n int, err error) {
 //
 //	flags | compressed size, if flags&0x40 | size, if flags&0x80 | filter | length 1 | dictionary | ...
 func checkXzBlock(header []byte) error {
-	rest := header[1:]
+	fields := header[1:]
 	for range bits.OnesCount8(header[0]&0xc0) + 1 {
-		_, n := binary.Uvarint(rest)
+		_, n := binary.Uvarint(fields)
 		if n <= 0 {
 			return errors.New("a number in the header of a block does not end")
 		}
-		rest = rest[n:]
+		fields = fields[n:]
 	}
-	if len(rest) < 2 {
+	if len(fields) < 2 {
 		return io.ErrUnexpectedEOF
 	}
-	if size, err := lzma.DecodeDictCap(rest[1]); err == nil && size > xzDictionaryMaxBytes {
+	if size, err := lzma.DecodeDictCap(fields[1]); err == nil && size > xzDictionaryMaxBytes {
 		return errXzDictionary
 	}
 	return nil

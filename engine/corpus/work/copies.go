@@ -27,9 +27,9 @@ import (
 // that nothing of the input file was left. Nothing is synced: a copy that a power cut has damaged does not have its
 // checksum. Many goroutines may use Copies.
 type Copies struct {
-	w     *Folder
-	dir   string       // folder in which the copies are made
-	taken atomic.Int64 // number of copies that were taken over
+	w      *Folder
+	dir    string       // folder in which the copies are made
+	reused atomic.Int64 // number of copies that were taken over
 
 	mu     sync.Mutex
 	names  map[string]string // end of the name of each stored copy, by identity
@@ -67,7 +67,7 @@ func (c *Copies) path(identity, rest string) string { return filepath.Join(c.w.d
 // identity returns what a copy depends on, or "" if the file has changed since it was read.
 func (c *Copies) identity(f input.File, decision []byte) string {
 	k, known := c.w.plan[f.Path]
-	if now, err := keyOf(c.w.ctx, f, c.w.cfg); !known || err != nil || now.digest() != k {
+	if current, err := keyOf(c.w.ctx, f, c.w.cfg); !known || err != nil || current.digest() != k {
 		return ""
 	}
 	sum := highwayhash.Sum128(append(k[:], decision...), make([]byte, highwayhash.Size))
@@ -76,32 +76,32 @@ func (c *Copies) identity(f input.File, decision []byte) string {
 
 // Take returns the finished copy of a file without its Name, and its path unless nothing of the file was left. The
 // decision says what the copy leaves out. A damaged copy is removed.
-func (c *Copies) Take(f input.File, decision []byte) (path string, of Copy, ok bool) {
+func (c *Copies) Take(f input.File, decision []byte) (path string, file Copy, ok bool) {
 	identity := c.identity(f, decision)
 	c.mu.Lock()
 	rest, ok := c.names[identity]
 	c.mu.Unlock()
 	parts := strings.SplitN(strings.TrimSuffix(rest, copyEnding), "-", 3)
 	if !ok || len(parts) < 3 {
-		return "", of, false
+		return "", file, false
 	}
-	of.Uncut, _ = strconv.Atoi(parts[1])
-	if of.Ending = parts[2]; parts[0] != noCopy {
+	file.Uncut, _ = strconv.Atoi(parts[1])
+	if file.Ending = parts[2]; parts[0] != noCopy {
 		path = c.path(identity, rest)
 		if sum, err := sumOf(path); err != nil || sum != parts[0] {
 			c.w.disk.Remove(path) // if that fails, so does keeping the new copy
-			return "", of, false
+			return "", file, false
 		}
 	}
-	c.taken.Add(1)
-	return path, of, true
+	c.reused.Add(1)
+	return path, file, true
 }
 
 // Keep keeps the finished copy of a file.
-func (c *Copies) Keep(f input.File, decision []byte, of Copy) {
-	identity, sum, path := c.identity(f, decision), noCopy, filepath.Join(c.dir, of.Name)
+func (c *Copies) Keep(f input.File, decision []byte, file Copy) {
+	identity, sum, path := c.identity(f, decision), noCopy, filepath.Join(c.dir, file.Name)
 	var err error
-	if of.Name != "" {
+	if file.Name != "" {
 		if sum, err = sumOf(path); err != nil {
 			return
 		}
@@ -111,8 +111,8 @@ func (c *Copies) Keep(f input.File, decision []byte, of Copy) {
 	if c.broken || identity == "" {
 		return
 	}
-	to := c.path(identity, fmt.Sprintf("%s-%d-%s%s", sum, of.Uncut, of.Ending, copyEnding))
-	if of.Name != "" {
+	to := c.path(identity, fmt.Sprintf("%s-%d-%s%s", sum, file.Uncut, file.Ending, copyEnding))
+	if file.Name != "" {
 		err = c.w.disk.Link(path, to)
 	} else {
 		err = c.w.createEmpty(to)
@@ -133,7 +133,7 @@ func (w *Folder) createEmpty(path string) error {
 }
 
 // Taken returns the number of copies that were taken over.
-func (c *Copies) Taken() int { return int(c.taken.Load()) }
+func (c *Copies) Taken() int { return int(c.reused.Load()) }
 
 // sumOf returns the checksum of a file.
 func sumOf(path string) (string, error) {

@@ -238,16 +238,16 @@ func (w *Folder) load(ctx context.Context, name string) (err error) {
 	if err := list.JSON(&files); err != nil {
 		return err
 	}
-	at := uint64(0)
+	offset := uint64(0)
 	for _, l := range files {
-		if l.Bytes > uint64(len(entries.Data))-at {
+		if l.Bytes > uint64(len(entries.Data))-offset {
 			return list.Corrupt(0, "%s: %d bytes of entries: too many", l.Key.Path, l.Bytes)
 		}
 		if l.Key.Path != "" {
-			w.stored[l.Key.digest()] = place{name, at, at + l.Bytes, l.Content}
+			w.stored[l.Key.digest()] = place{name, offset, offset + l.Bytes, l.Content}
 			w.paths[l.Key.Path] = l.Key.file()
 		}
-		at += l.Bytes
+		offset += l.Bytes
 	}
 	return nil
 }
@@ -329,13 +329,13 @@ func keyOf(ctx context.Context, f input.File, cfg *ingest.Config) (k key, err er
 
 // Forget removes the work file with the entries of a file or document, named as [input.Place] does it, if these were
 // taken over. It is called if they are not the entries of the file. The next run reads all files of the work file again.
-func (w *Folder) Forget(where string) {
+func (w *Folder) Forget(name string) {
 	for path, key := range w.plan {
-		at, has := w.stored[key]
-		if !has || where != path && !strings.HasPrefix(where, path+":") {
+		entries, has := w.stored[key]
+		if !has || name != path && !strings.HasPrefix(name, path+":") {
 			continue
 		}
-		if err := w.disk.Remove(filepath.Join(w.dir, at.file)); err != nil {
+		if err := w.disk.Remove(filepath.Join(w.dir, entries.file)); err != nil {
 			w.warn(err.Error())
 		}
 	}
@@ -343,16 +343,16 @@ func (w *Folder) Forget(where string) {
 
 // Stored returns the entries of a file that was finished, and its checksum.
 func (w *Folder) Stored(f input.File) (iter.Seq2[ingest.Entry, error], format.Checksum) {
-	at, has := w.stored[w.plan[f.Path]]
+	entries, has := w.stored[w.plan[f.Path]]
 	if !has {
 		return nil, 0
 	}
 	return func(yield func(ingest.Entry, error) bool) {
-		if err := w.read(at, yield); err != nil {
-			yield(ingest.Entry{}, fmt.Errorf("%s: %w: remove that file to read %s again", filepath.Join(w.dir, at.file),
+		if err := w.read(entries, yield); err != nil {
+			yield(ingest.Entry{}, fmt.Errorf("%s: %w: remove that file to read %s again", filepath.Join(w.dir, entries.file),
 				err, f.Path))
 		}
-	}, at.content
+	}, entries.content
 }
 
 // read yields entries until yield returns false.

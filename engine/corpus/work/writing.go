@@ -22,10 +22,10 @@ type entryWriter struct {
 	broken bool          // nothing can be written any more
 
 	// Of the file that is being read.
-	tail    []byte // entries that are not in the work file yet
-	written uint64 // bytes of entries that are
-	source  string // source of the last document
-	spoilt  bool   // it could not be read
+	tail         []byte // entries that are not in the work file yet
+	writtenBytes uint64 // bytes of entries that are
+	source       string // source of the last document
+	spoilt       bool   // it could not be read
 }
 
 // Keep keeps an entry of the file that is being read.
@@ -52,19 +52,19 @@ func (w *Folder) Keep(e *ingest.Entry) {
 // Finish ends the entries of a file. The entries are not kept if the file has changed since the run began, or if its
 // versions cannot be distinguished.
 func (w *Folder) Finish(f input.File, content format.Checksum) {
-	before, known := w.plan[f.Path]
-	now, err := keyOf(w.ctx, f, w.cfg)
-	if known && (err != nil || before != now.digest()) {
+	previous, known := w.plan[f.Path]
+	current, err := keyOf(w.ctx, f, w.cfg)
+	if known && (err != nil || previous != current.digest()) {
 		w.warn(f.Path + ": changed while it was read; the next run reads it again")
 		known = false
 	}
 	w.flush()
-	l := fileEntry{Bytes: w.written, Content: content} // without a key it is no file
+	l := fileEntry{Bytes: w.writtenBytes, Content: content} // without a key it is no file
 	if known && !w.spoilt {
-		l.Key = now
+		l.Key = current
 	}
-	w.files, w.bytes = append(w.files, l), w.bytes+max(now.Size, 0)
-	w.written, w.source, w.spoilt = 0, "", false
+	w.files, w.bytes = append(w.files, l), w.bytes+max(current.Size, 0)
+	w.writtenBytes, w.source, w.spoilt = 0, "", false
 	if w.bytes >= pieceBytes || len(w.files) == pieceFiles {
 		w.Complete()
 	}
@@ -90,7 +90,7 @@ func (w *Folder) flush() {
 		w.fail(err)
 		return
 	}
-	w.written += uint64(len(w.tail))
+	w.writtenBytes += uint64(len(w.tail))
 	w.tail = w.tail[:0]
 }
 

@@ -62,7 +62,7 @@ func Compare(a, b string, recipe simhash.Recipe) (*Comparison, error) {
 	c.Shared = Shared(setA, setB)
 	c.Jaccard, c.AInB, c.BInA = Jaccard(setA, setB), share(c.Shared, len(setA)), share(c.Shared, len(setB))
 	c.Features = simhash.OverlapOf(f.AppendFeatures(nil, a), f.AppendFeatures(nil, b))
-	c.A.Features, c.B.Features = c.Features.Both+c.Features.OnlyA, c.Features.Both+c.Features.OnlyB
+	c.A.Features, c.B.Features = c.Features.Shared+c.Features.OnlyA, c.Features.Shared+c.Features.OnlyB
 	c.Expected = 64 * recipe.FlipRate(c.Features)
 	if c.A.OK && c.B.OK {
 		x := uint64(c.A.Fingerprint ^ c.B.Fingerprint)

@@ -140,9 +140,9 @@ func (l *List) readFiles(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		own := io.NewSectionReader(rows, l.Rows*rowBytes, in.Dropped*rowBytes)
+		section := io.NewSectionReader(rows, l.Rows*rowBytes, in.Dropped*rowBytes)
 		l.Rows += in.Dropped
-		return l.readRows(&in, own, cells[4].Text)
+		return l.readRows(&in, section, cells[4].Text)
 	})
 	if err == nil && l.Rows*rowBytes != rows.Bytes {
 		err = fmt.Errorf("%s: %w: %d bytes, where %s has %d dropped documents", in.Path, store.ErrCorrupt, rows.Bytes, FilesName,
@@ -189,10 +189,10 @@ func (l *List) readRows(in *InputFile, from io.Reader, check string) error {
 	}
 	f.isDecided, f.content, f.rows = true, in.Content, make([]row, in.Dropped)
 	digest := in.begin()
-	own := io.TeeReader(bufio.NewReader(from), digest)
+	r := io.TeeReader(bufio.NewReader(from), digest)
 	for i := range f.rows {
 		var record [rowBytes]byte
-		if _, err := io.ReadFull(own, record[:]); err != nil {
+		if _, err := io.ReadFull(r, record[:]); err != nil {
 			return fmt.Errorf("%s: %w", RowsName, err)
 		}
 		f.rows[i] = row{int64(binary.LittleEndian.Uint64(record[:])), binary.LittleEndian.Uint64(record[8:])}

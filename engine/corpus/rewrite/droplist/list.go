@@ -212,12 +212,12 @@ func (l *List) addStrange(place string, rows int64) {
 
 // findFiles finds the files of the inputs and of the share, which has all of them if it is nil. It returns the name of
 // one file, or "none".
-func (l *List) findFiles(ctx context.Context, inputs []string, share *input.Share) (one string) {
-	one = "none"
+func (l *List) findFiles(ctx context.Context, inputs []string, share *input.Share) (example string) {
+	example = "none"
 	for f, err := range input.Files(ctx, inputs) {
 		if err == nil {
 			l.others[object.Clean(f.Path)] = true
-			one = f.Path
+			example = f.Path
 		}
 	}
 	for f, err := range share.List(ctx, inputs) {
@@ -225,7 +225,7 @@ func (l *List) findFiles(ctx context.Context, inputs []string, share *input.Shar
 			l.files[object.Clean(f.Path)] = &fileRows{bytes: f.Size()}
 		}
 	}
-	return one
+	return example
 }
 
 // rowOf returns the row number in a cell, or 0 if there is none.
@@ -246,8 +246,8 @@ func hashOf(id string) hash { return highwayhash.Sum128([]byte(id), make([]byte,
 
 // findID reads the table again to find its ID for the row of an error.
 func (l *List) findID(ctx context.Context, e *otherIDError) error {
-	only := func([]string) ([]string, error) { return []string{"file", "row", "id"}, nil }
-	return result.ReadTable(ctx, l.Path, only, func(cells []result.Cell) error {
+	columns := func([]string) ([]string, error) { return []string{"file", "row", "id"}, nil }
+	return result.ReadTable(ctx, l.Path, columns, func(cells []result.Cell) error {
 		if number, err := rowOf(cells[1]); err == nil && number == e.row && object.Clean(cells[0].Text) == object.Clean(e.file) {
 			e.table = cells[2].Text
 		}
@@ -321,67 +321,67 @@ func (l *List) Copy(ctx context.Context, inputs []string, opts format.Options, t
 		}}
 	report, err := job.Copy(ctx, to)
 	if changed, is := errors.AsType[*ingest.ChangedError](err); is {
-		err = mixedError(changed.Where + " has other content than when the decisions were made: give the same files, with --text, " +
+		err = mixedError(changed.Place + " has other content than when the decisions were made: give the same files, with --text, " +
 			"--max-document and --input-format as then, or make decisions again")
 	}
-	if other, is := errors.AsType[*otherIDError](err); is && !isFolder(l.Path) {
-		err = cmp.Or(l.findID(ctx, other), err)
+	if mismatch, is := errors.AsType[*otherIDError](err); is && !isFolder(l.Path) {
+		err = cmp.Or(l.findID(ctx, mismatch), err)
 	}
 	if err != nil {
 		return report, Leftover{}, err
 	}
-	left, err := l.leftover(ctx, judges, opts.Share)
-	return report, left, err
+	leftover, err := l.leftover(ctx, judges, opts.Share)
+	return report, leftover, err
 }
 
 // leftover finds the rows of the table that no document had.
-func (l *List) leftover(ctx context.Context, judges []*judge, share *input.Share) (left Leftover, err error) {
+func (l *List) leftover(ctx context.Context, judges []*judge, share *input.Share) (result Leftover, err error) {
 	for _, j := range judges {
-		left.Dropped += j.dropped
+		result.Dropped += j.dropped
 		for _, id := range j.ids {
 			if l.ids[id] {
-				left.Repeated++
+				result.Repeated++
 			}
 			l.ids[id] = true
 		}
 	}
 	if l.ByID {
 		if share != nil && share.Count > 1 {
-			return left, nil // documents of other shares may have the rest
+			return result, nil // documents of other shares may have the rest
 		}
-		return left, l.unmatchedIDs(ctx, &left)
+		return result, l.unmatchedIDs(ctx, &result)
 	}
 	if share == nil || share.Number == 0 {
-		left.Unmatched, left.Named = l.strange, l.unknown
+		result.Unmatched, result.Named = l.strange, l.unknown
 	}
 	for _, file := range slices.Sorted(maps.Keys(l.files)) {
 		f := l.files[file]
 		for i, r := range f.rows {
 			if !f.seen[i] {
-				if left.Unmatched++; len(left.Named) < namedMax {
-					left.Named = append(left.Named, input.Place(file, r.number))
+				if result.Unmatched++; len(result.Named) < namedMax {
+					result.Named = append(result.Named, input.Place(file, r.number))
 				}
 			}
 		}
 	}
-	return left, nil
+	return result, nil
 }
 
 // unmatchedIDs counts and names the IDs that no document had. It reads the table again for their names.
-func (l *List) unmatchedIDs(ctx context.Context, left *Leftover) error {
+func (l *List) unmatchedIDs(ctx context.Context, leftover *Leftover) error {
 	for _, matched := range l.ids {
 		if !matched {
-			left.Unmatched++
+			leftover.Unmatched++
 		}
 	}
-	if left.Unmatched == 0 {
+	if leftover.Unmatched == 0 {
 		return nil
 	}
-	only := func([]string) ([]string, error) { return []string{"id"}, nil }
-	return result.ReadTable(ctx, l.Path, only, func(cells []result.Cell) error {
+	columns := func([]string) ([]string, error) { return []string{"id"}, nil }
+	return result.ReadTable(ctx, l.Path, columns, func(cells []result.Cell) error {
 		id := hashOf(cells[0].Text)
-		if matched, dropped := l.ids[id]; dropped && !matched && len(left.Named) < namedMax {
-			left.Named = append(left.Named, cells[0].Text)
+		if matched, dropped := l.ids[id]; dropped && !matched && len(leftover.Named) < namedMax {
+			leftover.Named = append(leftover.Named, cells[0].Text)
 			l.ids[id] = true
 		}
 		return nil
