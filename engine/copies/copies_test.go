@@ -3,7 +3,6 @@ package copies
 import (
 	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -14,7 +13,6 @@ import (
 
 	"example.org/ndd/engine/copies/postings"
 	"example.org/ndd/engine/copies/signature"
-	"example.org/ndd/engine/copies/spotsigs"
 	"example.org/ndd/engine/near/shingle"
 	"example.org/ndd/engine/oracle"
 	"example.org/ndd/engine/oracle/must"
@@ -221,21 +219,6 @@ func TestBrute(t *testing.T) {
 	}
 }
 
-// TestExplainWhole: if a text contains another one completely, the passages cover all of that, although signatures
-// are a selection.
-func TestExplainWhole(t *testing.T) {
-	random := rand.New(rand.NewPCG(33, 34))
-	for m, text := range map[Method]func(*rand.Rand, int) string{SpotSigs: sparse, Winnow: english, CCDet: chinese} {
-		s := newSigner(t, Options{Method: m})
-		part := text(random, 20)
-		whole := text(random, 30) + part + text(random, 30)
-		e, err := s.Explain(m, part, whole, 100)
-		if err != nil || e.A.Covered < 0.97 || e.B.Covered > 0.4 || len(e.A.Passages) != 1 {
-			t.Errorf("%s: %d passages of %.3f and %.3f of the bytes, %v", m, len(e.A.Passages), e.A.Covered, e.B.Covered, err)
-		}
-	}
-}
-
 // sparse returns sentences with few stop words.
 func sparse(random *rand.Rand, n int) string {
 	var b strings.Builder
@@ -246,76 +229,6 @@ func sparse(random *rand.Rand, n int) string {
 		}
 	}
 	return b.String()
-}
-
-// TestTerms: the signatures of texts are shown as words, by each method.
-func TestTerms(t *testing.T) {
-	a := "At a rally to kick off  the campaign. 今天 我们。"
-	b := "A rally to kick the dog off. 今天我们。"
-	paper := spotsigs.Options{Lists: spotsigs.Paper, Chain: 2}
-	for _, x := range []struct {
-		o    Options
-		want []string
-	}{
-		{Options{Method: SpotSigs, SpotSigs: paper}, []string{"=a:rally:kick", "the:campaign:今"}},
-		{Options{Method: SpotSigs, SpotSigs: spotsigs.Options{Lists: spotsigs.Paper, Distance: 2, Chain: 1}},
-			[]string{"=a:kick", "=the:今"}},
-		{Options{Method: CCDet}, []string{"paign.今天我们"}},
-		{Options{Method: CCDet, Ends: "."}, []string{"hecampaign"}},
-		{Options{Method: Shingles}, []string{"At a rally", "=a rally to", "=rally to kick", "to kick off", "kick off the", "off the campaign",
-			"=今天 我们"}},
-	} {
-		s := newSigner(t, x.o)
-		e, err := s.Explain(x.o.Method, a, b, 100)
-		must.Do(t, err)
-		var got []string
-		for _, term := range e.A.Terms {
-			words := term.Words
-			if term.Shared {
-				words = "=" + words
-			}
-			got = append(got, words)
-		}
-		if !slices.Equal(got, x.want) {
-			t.Errorf("%s: %q, want %q", x.o.Method, got, x.want)
-		}
-	}
-	if e, err := newSigner(t, Options{}).Explain(Winnow, a, b, 100); err != nil || len(e.A.Terms) != 1 || len(e.B.Terms) != 1 {
-		t.Errorf("%+v, %v", e, err)
-	}
-}
-
-// TestExplain: the passages of two texts are the positions of the common text.
-func TestExplain(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 8))
-	common := english(random, 20)
-	before, after := english(random, 10), english(random, 15)
-	a, b := before+common, common+after
-	s := newSigner(t, Options{})
-	for _, m := range []Method{SpotSigs, Winnow} {
-		e, err := s.Explain(m, a, b, 100)
-		if err != nil || len(e.A.Passages) != 1 || len(e.B.Passages) != 1 {
-			t.Fatalf("%s: %+v", m, e)
-		}
-		if e.A.Passages[0].Start < len(before)-10 || e.A.Passages[0].Start > len(before)+100 || e.A.Passages[0].End < len(a)-100 || e.B.Passages[0].Start > 100 ||
-			e.B.Passages[0].End > len(common)+10 {
-			t.Errorf("%s: %+v; the common text begins at %d and 0, and ends at %d and %d", m, e, len(before), len(a),
-				len(common))
-		}
-		if e.A.Covered < 0.55 || e.A.Covered > 0.7 || e.B.Covered < 0.45 || e.B.Covered > 0.62 {
-			t.Errorf("%s: covered %g, %g", m, e.A.Covered, e.B.Covered)
-		}
-	}
-	if e, err := s.Explain(Winnow, "", b, 100); err != nil || len(e.A.Passages) != 0 || e.A.Covered != 0 || e.Shared != 0 {
-		t.Errorf("an empty text: %+v", e)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	s, err := NewSigner(ctx, Options{})
-	must.Do(t, err)
-	cancel()
-	if _, err := s.Explain(Winnow, a, b, 100); !errors.Is(err, context.Canceled) {
-		t.Errorf("of a context that is done: %v", err)
-	}
 }
 
 func TestMethodOf(t *testing.T) {
@@ -385,22 +298,6 @@ func TestMinFeatures(t *testing.T) {
 	}
 }
 
-// TestMethodOfPair: a pair is explained by the method that Auto finds it by.
-func TestMethodOfPair(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 8))
-	s := newSigner(t, Options{})
-	long, more, short := english(random, 20), english(random, 40), "ndarray.shape: tuple of array dimensions, seldom more"
-	for _, x := range []struct {
-		a, b string
-		want Method
-	}{{long, long, SpotSigs}, {chinese(random, 9), chinese(random, 9), CCDet}, {long, chinese(random, 9), Winnow},
-		{long, long + more, Winnow}, {long, short, Winnow}, {short, long, Winnow}, {short, short, Shingles}} {
-		if got := s.MethodOfPair(x.a, x.b); got != x.want {
-			t.Errorf("%.20q and %.20q: %s, want %s", x.a, x.b, got, x.want)
-		}
-	}
-}
-
 // FuzzSign: sets ascend without repetitions, and signatures are of bytes of the text.
 func FuzzSign(f *testing.F) {
 	f.Add("The cat is on the mat。 猫在垫子上。\xff")
@@ -419,10 +316,6 @@ func FuzzSign(f *testing.F) {
 				if x.Start < 0 || x.End <= x.Start || int(x.End) > len(text) {
 					t.Fatalf("%q, %s: %v", text, m, x)
 				}
-			}
-			e, err := s.Explain(m, text, text, 10)
-			if err != nil || e.A.Size != e.Shared || slices.ContainsFunc(e.A.Terms, func(x Term) bool { return !x.Shared || x.Words == "" }) {
-				t.Fatalf("%q, %s with itself: %+v, %v", text, m, e, err)
 			}
 		}
 	})
@@ -490,22 +383,6 @@ func TestInvalidText(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("%s: texts with noise about them are not found: %+v", m, pairs)
-		}
-	}
-	s := newSigner(t, Options{})
-	for _, m := range []Method{SpotSigs, CCDet, Winnow, Shingles} {
-		for _, a := range texts {
-			e, err := s.Explain(m, a, broken, 100)
-			must.Do(t, err)
-			for i, p := range append(e.A.Passages, e.B.Passages...) {
-				text := a
-				if i >= len(e.A.Passages) {
-					text = broken
-				}
-				if p.Start < 0 || p.Start >= p.End || p.End > len(text) {
-					t.Fatalf("%s: passage %+v of %d bytes", m, p, len(text))
-				}
-			}
 		}
 	}
 }

@@ -4,7 +4,6 @@
 //	copies.go, flags.go     the commands, their help and flags
 //	find.go                 the search among inputs and in signature files
 //	sign.go                 copies sign
-//	explain.go              --explain: signatures and passages that two documents share
 //	signing.go, library.go  documents to signatures; signature files of --against
 package copies
 
@@ -32,8 +31,7 @@ Methods: spotsigs for languages with stop words, ccdet for Chinese, winnow for e
 shingles for short documents, and auto, which chooses by language. --method ccdet and
 spots = paper have the settings of the papers.
 
---against compares with the documents of signature files. --explain shows the passages
-that two documents share, and their signatures as words.
+--against compares with the documents of signature files.
 
 Settings of --method-file, one in each line, such as 'chain = 3':
 
@@ -41,17 +39,13 @@ Settings of --method-file, one in each line, such as 'chain = 3':
 		Example: `  ndd copies pages/
   ndd copies --method winnow --threshold 0.8 -o pairs.tsv crawl.jsonl.zst
   ndd copies --against library.sigs new.jsonl
-  ndd copies --site url --method-file other-sites crawl.jsonl.zst
-  ndd copies --explain crawl.jsonl.zst https://example.org/a https://example.org/b`,
+  ndd copies --site url --method-file other-sites crawl.jsonl.zst`,
 		Annotations: cli.HelpOf("Guide: ndd help signatures. The papers: ndd help papers",
-			"Comparison: method=NAME threshold=X method-file=FILE site=FIELD against=FILE explain"),
+			"Comparison: method=NAME threshold=X method-file=FILE site=FIELD against=FILE"),
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(g); err != nil {
 				return err
-			}
-			if f.explain {
-				return explainCopies(cmd.Context(), g, args, &f)
 			}
 			return findCopies(cmd.Context(), g, args, &f)
 		},

@@ -74,7 +74,6 @@ type copiesFlags struct {
 	out        string
 	against    []string
 	format     cli.TableFormat
-	explain    bool
 }
 
 func (f *copiesFlags) register(cmd *cobra.Command, g *cli.Files) {
@@ -84,21 +83,14 @@ func (f *copiesFlags) register(cmd *cobra.Command, g *cli.Files) {
 	fl.StringVarP(&f.out, "output", "o", "", "file to write instead of standard output")
 	f.format.Register(cmd)
 	fl.StringArrayVar(&f.against, "against", nil, "signature file to compare with; may be given more than once")
-	fl.BoolVar(&f.explain, "explain", false, "show what two documents share; their IDs are the last arguments")
 }
 
-// check checks the flags of the output, and flags that exclude others.
+// check checks the flags of the output.
 func (f *copiesFlags) check(g *cli.Files) error {
 	if err := f.format.CheckFile(g, f.out); err != nil {
 		return err
 	}
-	if !f.explain {
-		return g.CheckOutput(f.out, copies.Columns...)
-	}
-	if err := g.RejectFlags("has no effect with --explain", "format", "threshold", "against", "site"); err != nil {
-		return err
-	}
-	return g.CheckOutput(f.out)
+	return g.CheckOutput(f.out, copies.Columns...)
 }
 
 // join puts the flags of a join into o.

@@ -83,7 +83,7 @@ func compareTwo(ctx context.Context, g *cli.Files, a, b string, f *compareFlags)
 	if err != nil {
 		return err
 	}
-	texts, err := TwoDocuments(ctx, g, a, b, f.in, config.Document)
+	texts, err := twoDocuments(ctx, g, a, b, f.in, config.Document)
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func compareTwo(ctx context.Context, g *cli.Files, a, b string, f *compareFlags)
 	return nil
 }
 
-// TwoDocuments reads the documents to compare.
-func TwoDocuments(ctx context.Context, g *cli.Files, a, b string, in []string,
+// twoDocuments reads the documents to compare.
+func twoDocuments(ctx context.Context, g *cli.Files, a, b string, in []string,
 	o format.Options) (two [2]format.Document, err error) {
 	if len(in) == 0 {
 		for i, path := range []string{a, b} {
@@ -237,7 +237,7 @@ func (c *comparison) text(w io.Writer) {
 			cli.Number(len(t.Passages), "passage"), cli.Number(t.PassageSum, "word"))
 		shown := c.longest(t)
 		for _, p := range shown {
-			fmt.Fprintf(w, "  %s: %s\n", humanize.Comma(int64(p.Start)), Excerpt(c.docs[i].Text[p.Start:p.End]))
+			fmt.Fprintf(w, "  %s: %s\n", humanize.Comma(int64(p.Start)), excerpt(c.docs[i].Text[p.Start:p.End]))
 		}
 		if more := len(t.Passages) - len(shown); more > 0 {
 			fmt.Fprintf(w, "  and %s\n", cli.Number(more, "shorter passage"))
@@ -254,8 +254,8 @@ func (c *comparison) longest(t *shingle.Text) []shingle.Passage {
 	return all
 }
 
-// Excerpt returns a passage on one line, without its middle if it is long.
-func Excerpt(s string) string {
+// excerpt returns a passage on one line, without its middle if it is long.
+func excerpt(s string) string {
 	const most = 200
 	runes := []rune(strings.Join(strings.Fields(s), " "))
 	if len(runes) > most {

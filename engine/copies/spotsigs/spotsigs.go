@@ -21,7 +21,6 @@ package spotsigs
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"example.org/ndd/engine/copies/signature"
 	"example.org/ndd/engine/corpus/token"
@@ -155,31 +154,4 @@ func (s *Selector) drop() {
 	}
 	s.words = s.words[:copy(s.words, s.words[n:])]
 	s.dropped += n
-}
-
-// Term returns the words of a signature, given its part of a text: the antecedent and its chain, separated by colons.
-func (s *Selector) Term(r *signature.Reader, part string) string {
-	t := term{Selector: s, part: part}
-	r.Read(part, &t)
-	return strings.Join(t.words, ":")
-}
-
-// A term collects the words of one signature.
-type term struct {
-	*Selector
-	part  string
-	words []string
-	seen  int // content words
-}
-
-func (t *term) Take(batch []token.Token, hashes []uint64) {
-	for i, hash := range hashes {
-		isContent := t.lists.kinds[hash] == content
-		if isContent {
-			t.seen++
-		}
-		if len(t.words) == 0 || isContent && t.seen%t.distance == 0 {
-			t.words = append(t.words, strings.ToLower(t.part[batch[i].Start:batch[i].End]))
-		}
-	}
 }

@@ -12,7 +12,6 @@ ELSEWHERE = {"output", "format", "dry-run", "skipped"}  # results are objects; i
 COMMANDS = {ndd.dedup: "dedup", ndd.fingerprint: "fingerprint", ndd.copies: "copies", ndd.passages: "passages", ndd.decontaminate: "decontaminate", ndd.Index: "serve"}
 NOT_HERE = {
     "fingerprint": {"sketch", "show-recipe", "explain", "learn-idf", "shard", "force"},  # write files or texts
-    "copies": {"explain"},
     "decontaminate": {"shard"},
     "serve": {"index", "create", "load", "memory-only", "listen", "admin", "pprof", "access-log", "insecure-no-auth", "token-file", "tls-cert", "tls-key", "tls-client-ca", "stop-with-stdin"},
 }
