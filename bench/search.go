@@ -167,7 +167,7 @@ const (
 
 // buildIndex builds an index of the fingerprints in a file, and loads it.
 func buildIndex(ctx context.Context, dir, path, design string, layout table.Layout) (*engine.Index, error) {
-	d, err := permute.Named(design, distance, 1)
+	d, err := permute.ByName(design, distance, 1)
 	if err != nil {
 		return nil, err
 	}

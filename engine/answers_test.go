@@ -128,18 +128,18 @@ func TestBatchBudget(t *testing.T) {
 	o := BatchOptions{K: 3, Threads: 15, Budget: budget}
 	p, err := x.PlanBatch(len(queries), o)
 	if err != nil || p.Threads != 6 || p.Matches != 75<<20 || p.Orders == 0 || p.Bytes() > 300<<20 ||
-		budget.Left() != 300<<20 {
-		t.Fatalf("%+v, %v, %d left", p, err, budget.Left())
+		budget.Free() != 300<<20 {
+		t.Fatalf("%+v, %v, %d left", p, err, budget.Free())
 	}
 	answered := 0
 	err = x.Batch(t.Context(), queries, o, func(int, []Hit) error {
-		if answered++; budget.Left() != 300<<20-p.Bytes() {
-			t.Fatalf("%d bytes left while %d are in use", budget.Left(), p.Bytes())
+		if answered++; budget.Free() != 300<<20-p.Bytes() {
+			t.Fatalf("%d bytes left while %d are in use", budget.Free(), p.Bytes())
 		}
 		return nil
 	})
-	if err != nil || answered == 0 || budget.Left() != 300<<20 {
-		t.Errorf("%d answers, %v, %d left", answered, err, budget.Left())
+	if err != nil || answered == 0 || budget.Free() != 300<<20 {
+		t.Errorf("%d answers, %v, %d left", answered, err, budget.Free())
 	}
 	other, err := budget.Reserve("another", 250<<20)
 	must.Do(t, err)

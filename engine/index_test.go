@@ -66,7 +66,7 @@ func documents(fingerprints []uint64) []Doc {
 // halves is the design of golden files, and of tests that have no need of another.
 func halves(t testing.TB) permute.Design {
 	t.Helper()
-	d, err := permute.Named("halves", 3, 1)
+	d, err := permute.ByName("halves", 3, 1)
 	must.Do(t, err)
 	return d
 }
@@ -159,7 +159,7 @@ func TestOracle(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	d, _ := permute.Named("choose-5-2", 3, 0)
+	d, _ := permute.ByName("choose-5-2", 3, 0)
 	ctx := context.Background()
 	file := openFile(t, writeRaw(t, []uint64{1, 2, 3}))
 	dir := filepath.Join(t.TempDir(), "index")

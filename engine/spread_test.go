@@ -126,7 +126,7 @@ func TestSpreadFaults(t *testing.T) {
 
 // TestSpreadEvenly checks that each of two nodes has half of the tables, and searches them for all queries of a batch.
 func TestSpreadEvenly(t *testing.T) {
-	design, err := permute.Named("paper-4", 3, 4)
+	design, err := permute.ByName("paper-4", 3, 4)
 	must.Do(t, err)
 	set := sets.All(4_000, 1_000, 3, 8)[0]
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
@@ -176,7 +176,7 @@ func TestLabSpread(t *testing.T) {
 	if err != nil || !strings.Contains(string(line), "ndd.lab=") {
 		t.Skip("needs a machine of the lab: numa/lab/run boots one, and .ci/run runs this there")
 	}
-	design, err := permute.Named("paper-4", 3, 4)
+	design, err := permute.ByName("paper-4", 3, 4)
 	must.Do(t, err)
 	set := sets.All(20_000, 4_200, 3, 8)[0]
 	dir := built(t, set.Base, segment.Options{Design: design, Table: table.Options{Layout: table.LayoutPlanar}})
@@ -247,7 +247,7 @@ func TestSpreadWithoutRoom(t *testing.T) {
 		budget := memory.NewBudget(memory.Set(c.budget))
 		x := openAt(t, dir, live.OpenOptions{Budget: budget,
 			Spread: &worker.Options{Host: numa.New(numa.Options{Root: twoNodes(c.mib)})}})
-		if taken := c.budget - budget.Left(); c.mib > 0 && (taken > 0) != (c.copied > 0) {
+		if taken := c.budget - budget.Free(); c.mib > 0 && (taken > 0) != (c.copied > 0) {
 			t.Errorf("%+v: %d bytes are taken for copies", c, taken)
 		}
 		r, _ := x.live.Spread()
@@ -261,8 +261,8 @@ func TestSpreadWithoutRoom(t *testing.T) {
 			t.Errorf("%+v: %d of 2 nodes have copies: %q", c, copied, r.Notes)
 		}
 		asked(t, x, fingerprints[:20], 3, want)
-		if err := x.Close(); err != nil || budget.Left() != c.budget {
-			t.Errorf("%v, %d of %d bytes are left", err, budget.Left(), c.budget)
+		if err := x.Close(); err != nil || budget.Free() != c.budget {
+			t.Errorf("%v, %d of %d bytes are left", err, budget.Free(), c.budget)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func trace(rng *rand.Rand, docs, queries int) (base, asked []uint64) {
 		f := rng.Uint64()
 		switch i % 12 {
 		case 0, 1, 2, 3:
-			f = sets.Near(rng, centres[rng.IntN(len(centres))], rng.IntN(8))
+			f = sets.Flip(rng, centres[rng.IntN(len(centres))], rng.IntN(8))
 		case 4:
 			f = 0x0123456789abcdef * uint64(1&^(i>>8)) // half of them 0
 		case 5, 6:
@@ -106,7 +106,7 @@ func trace(rng *rand.Rand, docs, queries int) (base, asked []uint64) {
 		if (f == 0 || f == 0x0123456789abcdef) && i%50 != 0 {
 			f = rng.Uint64() // thousands of documents each: few of these
 		}
-		asked = append(asked, sets.Near(rng, f, rng.IntN(6)))
+		asked = append(asked, sets.Flip(rng, f, rng.IntN(6)))
 	}
 	return base, asked
 }
@@ -152,7 +152,7 @@ func TestTrace(t *testing.T) {
 func (s traceOptions) answers(t *testing.T, base, queries []uint64) (text []byte) {
 	must.Do(t, asm.Select(s.kernel))
 	runtime.GOMAXPROCS(s.procs)
-	d, err := permute.Named(s.design, 3, 4)
+	d, err := permute.ByName(s.design, 3, 4)
 	must.Do(t, err)
 	o := segment.Options{Design: d, Table: table.Options{Layout: s.layout}, Threads: s.threads}
 	built := len(base) - int(s.inserted*float64(len(base)))

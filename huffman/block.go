@@ -97,13 +97,13 @@ type writer struct {
 	codeBits    uint   // number of waiting bits in codes: < 32 between calls
 	codesOffset int    // byte offset of codes
 
-	raws    uint64 // waiting raw bits, the first ones highest
-	rawBits uint   // number of waiting bits in raws: < 64 between calls
-	down    int    // byte offset of the end of raws
+	raws       uint64 // waiting raw bits, the first ones highest
+	rawBits    uint   // number of waiting bits in raws: < 64 between calls
+	rawsOffset int    // byte offset of the end of raws
 }
 
 func newWriter(half []byte) writer {
-	return writer{half: half, codesOffset: headBytes, down: len(half)}
+	return writer{half: half, codesOffset: headBytes, rawsOffset: len(half)}
 }
 
 // free returns the number of free bits in an empty half.
@@ -136,8 +136,8 @@ func (w *writer) raw(v uint64, h uint) {
 		return
 	}
 	w.rawBits = w.rawBits + h - 64 // bits of v that go into the next word
-	w.down -= 8
-	binary.LittleEndian.PutUint64(w.half[w.down:], w.raws|v>>w.rawBits)
+	w.rawsOffset -= 8
+	binary.LittleEndian.PutUint64(w.half[w.rawsOffset:], w.raws|v>>w.rawBits)
 	w.raws = v << (64 - w.rawBits) // 0 if none are left: Go shifts by 64 to 0
 }
 
@@ -149,7 +149,7 @@ func (w *writer) flush(steps int) {
 		w.codesOffset++
 	}
 	for ; w.raws != 0; w.raws <<= 8 {
-		w.down--
-		w.half[w.down] |= byte(w.raws >> 56)
+		w.rawsOffset--
+		w.half[w.rawsOffset] |= byte(w.raws >> 56)
 	}
 }

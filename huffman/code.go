@@ -34,16 +34,16 @@ type Code struct {
 // of the counts must be below 2^59.
 func NewCode(counts *[Positions]uint64) *Code {
 	c := *counts
-	used := 0
+	count := 0
 	for _, n := range c {
 		if n > 0 {
-			used++
+			count++
 		}
 	}
-	for h := 0; used < 2; h++ {
+	for h := 0; count < 2; h++ {
 		if c[h] == 0 {
 			c[h] = 1
-			used++
+			count++
 		}
 	}
 	lengths := limitedLengths(&c)

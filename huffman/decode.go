@@ -12,8 +12,8 @@ import (
 // ErrCorrupt is wrapped by the error for a block that AppendBlock cannot have written.
 var ErrCorrupt = errors.New("corrupt block")
 
-// DecodeBlock unpacks a block. Its fences are before, the key before the block's first key, and last, its last key.
-// It returns the number n of keys in the block. dst[1:n+1] are the keys, strictly ascending, and dst[0] is before.
+// DecodeBlock unpacks a block. Its fences are previous, the key before the block's first key, and last, its last key.
+// It returns the number n of keys in the block. dst[1:n+1] are the keys, strictly ascending, and dst[0] is previous.
 // MaxKeys(len(block)) + 1 is always enough room in dst. Elements after n are not written.
 //
 // All bytes and fences are allowed. DecodeBlock returns an error that wraps ErrCorrupt if the block is not a block of
@@ -21,7 +21,7 @@ var ErrCorrupt = errors.New("corrupt block")
 // overlap, and keys that do not ascend. The content of dst is then undefined. DecodeBlock never panics, and accesses
 // nothing outside block and dst. It allocates only the error. The caller's checksum must detect changed bytes that
 // still form a block.
-func (c *Code) DecodeBlock(dst []uint64, block []byte, before, last uint64) (n int, err error) {
+func (c *Code) DecodeBlock(dst []uint64, block []byte, previous, last uint64) (n int, err error) {
 	if err := checkBlock(block); err != nil {
 		return 0, err
 	}
@@ -29,18 +29,18 @@ func (c *Code) DecodeBlock(dst []uint64, block []byte, before, last uint64) (n i
 	if n = ups + 1 + downs; n >= len(dst) {
 		return 0, fmt.Errorf("huffman: %d keys in a block of %d bytes, read into %d: %w", n, len(block), len(dst), ErrCorrupt)
 	}
-	up, down := dst[:ups+1], dst[ups+1:n+1]
-	if err := c.DecodeHalf(up, block, Up, before); err != nil {
+	upKeys, downKeys := dst[:ups+1], dst[ups+1:n+1]
+	if err := c.DecodeHalf(upKeys, block, Up, previous); err != nil {
 		return 0, err
 	}
-	if err := c.DecodeHalf(down, block, Down, last); err != nil {
+	if err := c.DecodeHalf(downKeys, block, Down, last); err != nil {
 		return 0, err
 	}
-	slices.Reverse(down)
-	for i, flipped := range down {
-		down[i] = ^flipped
+	slices.Reverse(downKeys)
+	for i, flipped := range downKeys {
+		downKeys[i] = ^flipped
 	}
-	if up[ups] >= down[0] {
+	if upKeys[ups] >= downKeys[0] {
 		return 0, fmt.Errorf("huffman: block of %d bytes, whose halves overlap: %w", len(block), ErrCorrupt)
 	}
 	return n, nil

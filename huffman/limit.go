@@ -35,17 +35,17 @@ func limitedLengths(counts *[Positions]uint64) (lengths [Positions]uint8) {
 	// Pack pairs of each list into coins of the next value.
 	list := slices.Clone(coins)
 	for range lengthMax - 1 {
-		merged := slices.Clone(coins)
+		pairs := slices.Clone(coins)
 		for i := 0; i+1 < len(list); i += 2 {
 			p := list[i]
 			p.price += list[i+1].price
 			for h, n := range list[i+1].times {
 				p.times[h] += n
 			}
-			merged = append(merged, p)
+			pairs = append(pairs, p)
 		}
-		slices.SortStableFunc(merged, byPrice)
-		list = merged
+		slices.SortStableFunc(pairs, byPrice)
+		list = pairs
 	}
 	// Buy the cheapest coins.
 	for _, p := range list[:2*len(coins)-2] {

@@ -82,13 +82,13 @@ func (t Topology) Usable(a Permission) []UsableNode {
 		if len(cpus) == 0 || len(nodes) == 0 {
 			continue
 		}
-		best := 0
+		nearest := 0
 		for j := range nodes {
-			if t.distance(i, indexes[j]) < t.distance(i, indexes[best]) {
-				best = j
+			if t.distance(i, indexes[j]) < t.distance(i, indexes[nearest]) {
+				nearest = j
 			}
 		}
-		nodes[best].CPUs = append(nodes[best].CPUs, cpus...)
+		nodes[nearest].CPUs = append(nodes[nearest].CPUs, cpus...)
 	}
 	// A node without processors borrows the processors of the nearest node.
 	for i := range nodes {

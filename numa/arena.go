@@ -20,8 +20,8 @@ type Arena struct {
 	Node  UsableNode
 	Bound bool // bound by the kernel; otherwise the memory is on the node of its first user
 
-	host *Host
-	raw  []byte // the whole mapping
+	host    *Host
+	mapping []byte // the whole mapping
 }
 
 // Arena returns memory on a node. Pages take memory when they are written. The caller frees the arena. The error
@@ -43,35 +43,35 @@ func (h *Host) Arena(p UsableNode, bytes uint64) (*Arena, error) {
 	}
 	// Map the memory, bind it and request huge pages. Only the mapping is necessary.
 	if err := h.call("mmap", func() (err error) {
-		a.raw, err = mmap(int(size))
+		a.mapping, err = mmap(int(size))
 		return err
 	}); err != nil {
 		return nil, fmt.Errorf("node %d: %d bytes of memory: %w", p.ID, size, err)
 	}
 	if h.topology.Known {
-		if err := h.call("mbind", func() error { return mbind(a.raw, p.ID) }); err != nil {
+		if err := h.call("mbind", func() error { return mbind(a.mapping, p.ID) }); err != nil {
 			h.note("mbind", "memory cannot be bound to a node and is on the node that uses it first: mbind: "+err.Error())
 		} else {
 			a.Bound = true
 		}
 	}
 	if size >= hugeBytes {
-		if err := h.call("madvise hugepage", func() error { return hugepage(a.raw) }); err != nil {
+		if err := h.call("madvise hugepage", func() error { return hugepage(a.mapping) }); err != nil {
 			h.note("hugepage", "no transparent huge pages: madvise: "+err.Error())
 		}
 	}
-	a.Data = a.raw[:bytes:bytes]
+	a.Data = a.mapping[:bytes:bytes]
 	return a, nil
 }
 
 // Free returns the memory to the system. Data must not be used afterwards. Free may be called again, and on nil.
 func (a *Arena) Free() {
-	if a == nil || a.raw == nil {
+	if a == nil || a.mapping == nil {
 		return
 	}
-	raw := a.raw
-	a.Data, a.raw = nil, nil
-	if err := munmap(raw); err != nil {
+	mapping := a.mapping
+	a.Data, a.mapping = nil, nil
+	if err := munmap(mapping); err != nil {
 		panic("numa: " + err.Error()) // freed twice
 	}
 }

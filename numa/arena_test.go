@@ -60,7 +60,7 @@ func TestArena(t *testing.T) {
 			if where.Bytes != bytes || where.Pages != (bytes+pageBytes-1)/pageBytes {
 				t.Errorf("%d bytes: %+v", bytes, where)
 			}
-			if !whole(where) && where.Asked > 0 || where.Asked == 0 && !said(h, "move_pages") || !a.Bound &&
+			if !whole(where) && where.Sampled > 0 || where.Sampled == 0 && !said(h, "move_pages") || !a.Bound &&
 				!said(h, "mbind", "assumed") && h.Topology().Known {
 				t.Errorf("%d bytes: %v, bound %t; %q", bytes, where, a.Bound, h.Notes())
 			}
@@ -79,7 +79,7 @@ func TestArena(t *testing.T) {
 // placement asks where the pages of an arena are, again where some are in no memory: the kernel may be moving them.
 func placement(t *testing.T, a *Arena) (where Placement) {
 	for range 20 {
-		if where = a.Placement(); whole(where) || where.Asked == 0 {
+		if where = a.Placement(); whole(where) || where.Sampled == 0 {
 			break
 		}
 		t.Logf("to be asked again: %v", where)
@@ -119,7 +119,7 @@ func TestInject(t *testing.T) {
 						t.Fatalf("%v: %v", h.Notes(), err)
 					}
 					if err == nil {
-						if call == "mbind" && a.Bound || call == "move_pages" && a.Placement().Asked != 0 {
+						if call == "mbind" && a.Bound || call == "move_pages" && a.Placement().Sampled != 0 {
 							t.Error(a.Bound, a.Placement())
 						}
 						useArena(t, a, 3*hugeBytes)
@@ -168,10 +168,10 @@ func TestFull(t *testing.T) {
 func TestPlacementInWords(t *testing.T) {
 	for want, p := range map[string]Placement{
 		"node 1: 512 MiB, 100.0 % of its pages there": {Node: 1, Bytes: 512 << 20, Pages: 1 << 17,
-			Asked: 1 << 17, Local: 1 << 17},
-		"node 0: 40 MiB, 99.9 % of its pages there, 6 in no memory": {Bytes: 40 << 20, Pages: 10_246, Asked: 10_246,
+			Sampled: 1 << 17, Local: 1 << 17},
+		"node 0: 40 MiB, 99.9 % of its pages there, 6 in no memory": {Bytes: 40 << 20, Pages: 10_246, Sampled: 10_246,
 			Local: 10_240, Missing: 6},
-		"node 0: 40 MiB, 99.9 % of its pages there": {Bytes: 40 << 20, Pages: 10_246, Asked: 10_246,
+		"node 0: 40 MiB, 99.9 % of its pages there": {Bytes: 40 << 20, Pages: 10_246, Sampled: 10_246,
 			Local: 10_240},
 		"node 2: 40 MiB, place unknown": {Node: 2, Bytes: 40 << 20, Pages: 10_246},
 	} {
@@ -182,4 +182,4 @@ func TestPlacementInWords(t *testing.T) {
 }
 
 // whole reports whether the kernel was asked of at least one page, and each of these is on the node.
-func whole(p Placement) bool { return p.Asked > 0 && p.Local == p.Asked }
+func whole(p Placement) bool { return p.Sampled > 0 && p.Local == p.Sampled }

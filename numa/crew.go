@@ -12,7 +12,7 @@ type Crew[T any] struct {
 	pinned  atomic.Uint64
 
 	mu     sync.Mutex
-	more   sync.Cond // signals new tasks or the end; its lock is mu
+	wake   sync.Cond // signals new tasks or the end; its lock is mu
 	queue  []T
 	closed bool
 }
@@ -27,9 +27,9 @@ type CrewStats struct {
 // task. Call Close after the last task was posted.
 func NewCrew[T any](h *Host, p UsableNode, workers int, begin func(pinned bool) func(T)) *Crew[T] {
 	c := &Crew[T]{workers: max(workers, 1)}
-	c.more.L = &c.mu
-	var begun sync.WaitGroup
-	begun.Add(c.workers)
+	c.wake.L = &c.mu
+	var started sync.WaitGroup
+	started.Add(c.workers)
 	for range c.workers {
 		c.ended.Add(1)
 		h.Go(p, func(pinned bool) {
@@ -38,11 +38,11 @@ func NewCrew[T any](h *Host, p UsableNode, workers int, begin func(pinned bool) 
 				c.pinned.Add(1)
 			}
 			work := begin(pinned)
-			begun.Done()
+			started.Done()
 			c.run(work)
 		})
 	}
-	begun.Wait()
+	started.Wait()
 	return c
 }
 
@@ -53,7 +53,7 @@ func (c *Crew[T]) Post(tasks ...T) {
 	c.queue = append(c.queue, tasks...)
 	c.mu.Unlock()
 	for range min(len(tasks), c.workers) {
-		c.more.Signal()
+		c.wake.Signal()
 	}
 }
 
@@ -62,7 +62,7 @@ func (c *Crew[T]) Close() {
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()
-	c.more.Broadcast()
+	c.wake.Broadcast()
 	c.ended.Wait()
 }
 
@@ -87,7 +87,7 @@ func (c *Crew[T]) take() (task T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for len(c.queue) == 0 && !c.closed {
-		c.more.Wait()
+		c.wake.Wait()
 	}
 	if len(c.queue) == 0 {
 		return task, false

@@ -29,16 +29,16 @@ func (h *Host) Free(node int) (uint64, error) {
 	}
 	info := memInfo(string(b))
 	total, ok := info["MemTotal"]
-	free, has := info["MemFree"]
+	freeBytes, has := info["MemFree"]
 	if !ok || !has {
 		return 0, fmt.Errorf("%s: no MemTotal or MemFree: %w", name, fs.ErrNotExist)
 	}
-	free += info["Active(file)"] + info["Inactive(file)"]
-	keeps := max(total/reservePart, reserveMin)
+	freeBytes += info["Active(file)"] + info["Inactive(file)"]
+	reserved := max(total/reservePart, reserveMin)
 	if zones, err := fs.ReadFile(h.root, "proc/zoneinfo"); err == nil {
-		keeps += kernelKeeps(string(zones), node)
+		reserved += kernelKeeps(string(zones), node)
 	}
-	return free - min(free, keeps), nil
+	return freeBytes - min(freeBytes, reserved), nil
 }
 
 // kernelKeeps returns the free memory of a node that the kernel withholds from processes, from /proc/zoneinfo. Below

@@ -107,8 +107,8 @@ func (h *Host) Try() {
 func (h *Host) String() string {
 	list := make([]string, len(h.nodes))
 	for i, p := range h.nodes {
-		borrowed := map[bool]string{true: "borrowed "}[p.Borrowed]
-		list[i] = fmt.Sprintf("%d (%d %sprocessors, %d MiB)", p.ID, len(p.CPUs), borrowed, p.MemoryBytes>>20)
+		adjective := map[bool]string{true: "borrowed "}[p.Borrowed]
+		list[i] = fmt.Sprintf("%d (%d %sprocessors, %d MiB)", p.ID, len(p.CPUs), adjective, p.MemoryBytes>>20)
 	}
 	return joinList("usable node", list)
 }

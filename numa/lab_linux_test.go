@@ -85,8 +85,8 @@ func TestLabPlacement(t *testing.T) {
 			defer a.Free()
 			clear(a.Data) // now it is there
 			where := placement(t, a)
-			if !a.Bound || where.Asked != where.Pages || where.Local != where.Pages || where.Pages != bytes/pageBytes+1 {
-				t.Errorf("bound %t, %v: %d pages, %d asked for, %d there, %d missing", a.Bound, where, where.Pages, where.Asked,
+			if !a.Bound || where.Sampled != where.Pages || where.Local != where.Pages || where.Pages != bytes/pageBytes+1 {
+				t.Errorf("bound %t, %v: %d pages, %d asked for, %d there, %d missing", a.Bound, where, where.Pages, where.Sampled,
 					where.Local, where.Missing)
 			}
 			c := NewCrew(h, p, 2, func(pinned bool) func(int) {

@@ -12,7 +12,7 @@ type Placement struct {
 	Node    int
 	Bytes   uint64
 	Pages   uint64 // pages of 4 KiB
-	Asked   uint64 // pages that the kernel was asked about; 0 if it does not answer
+	Sampled uint64 // pages that the kernel was asked about; 0 if it does not answer
 	Local   uint64 // asked pages on the node
 	Missing uint64 // asked pages that are not in memory
 }
@@ -41,19 +41,19 @@ func (a *Arena) Placement() Placement {
 	a.host.Each(a.Node, int((sampled+pagesPerCall-1)/pagesPerCall), func(i int) {
 		first := uint64(i) * pagesPerCall
 		pages := make([]uintptr, min(sampled-first, pagesPerCall))
-		on := make([]int32, len(pages))
+		ids := make([]int32, len(pages))
 		for j := range pages {
 			pages[j] = address(a.Data) + uintptr((first+uint64(j))*stride*pageBytes)
 		}
-		if err := a.locatePages(pages, on); err != nil {
+		if err := a.locatePages(pages, ids); err != nil {
 			a.host.note("move_pages", "the place of pages is unknown: move_pages: "+err.Error())
 			return
 		}
 		// Count the answers.
 		mu.Lock()
 		defer mu.Unlock()
-		p.Asked += uint64(len(on))
-		for _, node := range on {
+		p.Sampled += uint64(len(ids))
+		for _, node := range ids {
 			switch {
 			case int(node) == p.Node:
 				p.Local++
@@ -65,15 +65,15 @@ func (a *Arena) Placement() Placement {
 	return p
 }
 
-// locatePages writes the node of each page to on, negative for pages that are not in memory. The kernel also reports a
+// locatePages writes the node of each page to ids, negative for pages that are not in memory. The kernel also reports a
 // negative number while it moves a page within a node, to make room for huge pages. So missing pages are asked again.
-func (a *Arena) locatePages(pages []uintptr, on []int32) error {
-	err := a.host.call("move_pages", func() error { return movePages(pages, on) })
-	for try := 0; err == nil && try < retriesMax && slices.ContainsFunc(on, func(node int32) bool { return node < 0 }); try++ {
+func (a *Arena) locatePages(pages []uintptr, ids []int32) error {
+	err := a.host.call("move_pages", func() error { return movePages(pages, ids) })
+	for try := 0; err == nil && try < retriesMax && slices.ContainsFunc(ids, func(node int32) bool { return node < 0 }); try++ {
 		time.Sleep(time.Millisecond << try)
-		for i := range on {
-			if on[i] < 0 && err == nil {
-				err = movePages(pages[i:i+1], on[i:i+1])
+		for i := range ids {
+			if ids[i] < 0 && err == nil {
+				err = movePages(pages[i:i+1], ids[i:i+1])
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func (a *Arena) locatePages(pages []uintptr, on []int32) error {
 func (p *Placement) Add(q Placement) {
 	p.Bytes += q.Bytes
 	p.Pages += q.Pages
-	p.Asked += q.Asked
+	p.Sampled += q.Sampled
 	p.Local += q.Local
 	p.Missing += q.Missing
 }
@@ -92,11 +92,11 @@ func (p *Placement) Add(q Placement) {
 // String returns "node 1: 512 MiB, 100.0 % of its pages there". It adds the number of pages that are not in memory,
 // if any.
 func (p Placement) String() string {
-	if p.Asked == 0 {
+	if p.Sampled == 0 {
 		return fmt.Sprintf("node %d: %d MiB, place unknown", p.Node, p.Bytes>>20)
 	}
 	s := fmt.Sprintf("node %d: %d MiB, %.1f %% of its pages there", p.Node, p.Bytes>>20,
-		100*float64(p.Local)/float64(p.Asked))
+		100*float64(p.Local)/float64(p.Sampled))
 	if p.Missing > 0 {
 		s += fmt.Sprintf(", %d in no memory", p.Missing)
 	}

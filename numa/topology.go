@@ -105,11 +105,11 @@ func parseList(s string) ([]int, error) {
 	}
 	var list []int
 	for part := range strings.SplitSeq(s, ",") {
-		from, to, isRange := strings.Cut(part, "-")
-		first, err := strconv.Atoi(from)
+		low, high, isRange := strings.Cut(part, "-")
+		first, err := strconv.Atoi(low)
 		last := first
 		if err == nil && isRange {
-			last, err = strconv.Atoi(to)
+			last, err = strconv.Atoi(high)
 		}
 		if err != nil || first < 0 || last < first || last >= cpuMax {
 			return nil, fmt.Errorf("list %.80q: bad range %.20q", s, part)
@@ -143,9 +143,9 @@ func (t Topology) String() string {
 }
 
 // joinList returns "2 nodes: a, b".
-func joinList(what string, list []string) string {
+func joinList(noun string, list []string) string {
 	if len(list) > 1 {
-		what += "s"
+		noun += "s"
 	}
-	return fmt.Sprintf("%d %s: %s", len(list), what, strings.Join(list, ", "))
+	return fmt.Sprintf("%d %s: %s", len(list), noun, strings.Join(list, ", "))
 }

@@ -26,13 +26,13 @@ func (h *Host) Go(p UsableNode, f func(pinned bool)) {
 			run()
 			return
 		}
-		elsewhere := make(chan struct{})
+		started := make(chan struct{})
 		go func() {
 			runtime.LockOSThread() // gets another thread, because the first one is locked
-			close(elsewhere)
+			close(started)
 			run()
 		}()
-		<-elsewhere
+		<-started
 		runtime.UnlockOSThread()
 	}()
 }

@@ -18,7 +18,7 @@ import (
 //
 // A design that is valid for a larger distance than k is returned unchanged. The same name, k and seed always give
 // the same design.
-func Named(name string, k int, seed uint64) (Design, error) {
+func ByName(name string, k int, seed uint64) (Design, error) {
 	if k < 0 || k > MaxK {
 		return Design{}, fmt.Errorf("design %.80q: k = %d: want 0 to %d", name, k, MaxK)
 	}
@@ -57,7 +57,7 @@ func Catalogue(k int, seed uint64) []Design {
 	}
 	var list []Design
 	for _, name := range strings.Fields(catalogue[k]) {
-		d, err := Named(name, k, seed)
+		d, err := ByName(name, k, seed)
 		if err != nil { // a test builds all of them
 			panic(fmt.Sprintf("permute: catalogue: %v", err)) // a test makes them all
 		}

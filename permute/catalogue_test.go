@@ -17,7 +17,7 @@ func candidates(t *testing.T, k int) []Design {
 	t.Helper()
 	var list []Design
 	try := func(name string) {
-		if d, err := Named(name, k, 1); err == nil && len(d.Tables) <= 64 {
+		if d, err := ByName(name, k, 1); err == nil && len(d.Tables) <= 64 {
 			list = append(list, d)
 		}
 	}
@@ -131,7 +131,7 @@ func TestBitsAreForEver(t *testing.T) {
 		{"halves", 1 << 63, 0x9ac990b8bac758b6},
 		{"paper-16", 0, 0xfffffff << 36},
 	} {
-		d, err := Named(c.name, 3, c.seed)
+		d, err := ByName(c.name, 3, c.seed)
 		must.Do(t, err)
 		if d.Tables[0].Mask != c.mask || c.name == "halves" && d.Tables[1].Mask != ^c.mask {
 			t.Errorf("%s, seed %d: lead with %#x and %#x, want %#x", c.name, c.seed, d.Tables[0].Mask, d.Tables[1].Mask, c.mask)
@@ -143,7 +143,7 @@ func TestBitsAreForEver(t *testing.T) {
 func Example() {
 	stored := []uint64{0x0123456789abcdef, 0x0123456789abcde8, 0x8123056789abcdef, 0x0123456789ab0000}
 	const query, k = 0x0123456789abcdef, 3
-	design, err := Named("halves", k, 1)
+	design, err := ByName("halves", k, 1)
 	if err != nil {
 		panic(err)
 	}

@@ -27,7 +27,7 @@ func (t Table) Finds(diff uint64) bool {
 func (t Table) Leading() int { return bits.OnesCount64(t.Mask) }
 
 // A Design is a set of tables that together find every fingerprint within Hamming distance K. Name, K and Seed
-// determine the tables (see [Named]). The tables are stored nevertheless, so that an index does not depend on the
+// determine the tables (see [ByName]). The tables are stored nevertheless, so that an index does not depend on the
 // catalogue of the program that opens it. The JSON form is complete: a Design has no hidden state. Methods only read.
 type Design struct {
 	Name   string

@@ -22,7 +22,7 @@ func everyDesign(t *testing.T, seed uint64, f func(t *testing.T, d Design)) {
 			if slices.ContainsFunc(list, func(d Design) bool { return d.Name == name }) {
 				continue
 			}
-			if d, err := Named(name, k, seed); err == nil {
+			if d, err := ByName(name, k, seed); err == nil {
 				list = append(list, d)
 			}
 		}

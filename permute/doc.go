@@ -83,7 +83,7 @@
 // # Which bits
 //
 // Some bits may be the same on all pages of a site. So bits are assigned to blocks at random, as in the paper. The
-// seed is part of the design, and seed 0 keeps the order of the bits. See [Named].
+// seed is part of the design, and seed 0 keeps the order of the bits. See [ByName].
 //
 // # Concurrency and cost
 //

@@ -17,7 +17,7 @@ func TestDocTable(t *testing.T) {
 	rows := row.FindAllStringSubmatch(string(text), -1)
 	named := make(map[string]bool)
 	for _, r := range rows {
-		d, err := Named(r[1], 3, 1)
+		d, err := ByName(r[1], 3, 1)
 		if err != nil {
 			t.Error(err)
 			continue

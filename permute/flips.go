@@ -95,11 +95,11 @@ func (w *FlipWalk) Next() (base uint64, low []uint64) {
 		w.weight = 3
 		return s.Base, twoFlips[:s.Width*(s.Width-1)/2]
 	}
-	return w.many()
+	return w.manyPatterns()
 }
 
 // many returns the patterns of more than two flips with the same upper flips.
-func (w *FlipWalk) many() (base uint64, low []uint64) {
+func (w *FlipWalk) manyPatterns() (base uint64, low []uint64) {
 	s := &w.set
 	upper := w.weight - 2
 	first := (uint64(1)<<upper - 1) << 2
@@ -111,8 +111,8 @@ func (w *FlipWalk) many() (base uint64, low []uint64) {
 	if w.high = nextWord(high); high == last {
 		w.weight, w.high = w.weight+1, 0
 	}
-	below := bits.TrailingZeros64(high)
-	return s.Base ^ high<<s.Shift, twoFlips[:below*(below-1)/2]
+	shift := bits.TrailingZeros64(high)
+	return s.Base ^ high<<s.Shift, twoFlips[:shift*(shift-1)/2]
 }
 
 // fewFlips are the words with at most one bit set, twoFlips those with two. Both ascend, so the words that only use

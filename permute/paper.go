@@ -77,9 +77,9 @@ func nest(name string, k int, levels []level, seed uint64) (Design, error) {
 		}
 	}
 	// split adds the tables of one choice of leading blocks, level by level.
-	var split func(mask uint64, rest []int, levels []level) error
+	var split func(mask uint64, remaining []int, levels []level) error
 	order := shufflePlaces(seed)
-	split = func(mask uint64, rest []int, levels []level) error {
+	split = func(mask uint64, remaining []int, levels []level) error {
 		if len(levels) == 0 {
 			// Two choices give the same mask if blocks of two levels end at the same bits.
 			if t := (Table{Mask: mask}); !slices.Contains(d.Tables, t) {
@@ -88,14 +88,14 @@ func nest(name string, k int, levels []level, seed uint64) (Design, error) {
 			return nil
 		}
 		l := levels[0]
-		if l.blocks > len(rest) {
-			return fmt.Errorf("design %s: %d blocks in %d bits", name, l.blocks, len(rest))
+		if l.blocks > len(remaining) {
+			return fmt.Errorf("design %s: %d blocks in %d bits", name, l.blocks, len(remaining))
 		}
-		blocks := cut(rest, even(len(rest), l.blocks))
-		for _, chosen := range subsets(l.blocks, l.lead) {
+		blocks := cut(remaining, even(len(remaining), l.blocks))
+		for _, leading := range subsets(l.blocks, l.lead) {
 			lead, stay := mask, []int(nil)
 			for i, block := range blocks {
-				if chosen>>i&1 == 0 {
+				if leading>>i&1 == 0 {
 					stay = append(stay, block...)
 					continue
 				}

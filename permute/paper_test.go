@@ -44,7 +44,7 @@ func TestNested(t *testing.T) {
 		if err := d.Validate(); err != nil { // Validate also checks that no mask is repeated
 			t.Error(err)
 		}
-		again, err := Named(d.Name, c.k, 9)
+		again, err := ByName(d.Name, c.k, 9)
 		if err != nil || fmt.Sprint(again) != fmt.Sprint(d) {
 			t.Errorf("Named(%q) is another design: %v", d.Name, err)
 		}
@@ -53,7 +53,7 @@ func TestNested(t *testing.T) {
 
 func TestNamed(t *testing.T) {
 	everyDesign(t, 4, func(t *testing.T, d Design) {
-		again, err := Named(d.Name, d.K, 4)
+		again, err := ByName(d.Name, d.K, 4)
 		if err != nil || fmt.Sprint(again) != fmt.Sprint(d) {
 			t.Errorf("Named(%q, %d) is another design: %v", d.Name, d.K, err)
 		}
@@ -65,7 +65,7 @@ func TestNamed(t *testing.T) {
 			"tenths", "Halves", "choose-+5-2", strings.Repeat("x", 1000)},
 	} {
 		for _, name := range names {
-			d, err := Named(name, k, 1)
+			d, err := ByName(name, k, 1)
 			if err == nil {
 				t.Errorf("Named(%.20q, %d) made %s", name, k, d.Name)
 			} else if len(err.Error()) > 2000 {
@@ -73,13 +73,13 @@ func TestNamed(t *testing.T) {
 			}
 		}
 	}
-	_, err := Named("sevens", 3, 1)
+	_, err := ByName("sevens", 3, 1)
 	for _, known := range []string{"sevens", "halves", "paper-10", "cover-11-6-3"} {
 		if err == nil || !strings.Contains(err.Error(), known) {
 			t.Errorf("the error for an unknown name does not say %q: %v", known, err)
 		}
 	}
-	if d, err := Named("paper-20", 2, 1); err != nil || d.K != 2 || d.Validate() != nil {
+	if d, err := ByName("paper-20", 2, 1); err != nil || d.K != 2 || d.Validate() != nil {
 		t.Errorf("paper-20 for k = 2: %v, %v", d.K, err)
 	}
 }

@@ -40,11 +40,11 @@ func weave(m, lead, k int, seed uint64) (Design, error) {
 	if lead < 2 || lead >= m || m > 64 {
 		return Design{}, fmt.Errorf("design %s: want 2 to m-1 of at most 64 blocks to lead", name)
 	}
-	spare := k*lead - m + 1
-	if k < 0 || k > MaxK || spare < 0 {
+	extra := k*lead - m + 1
+	if k < 0 || k > MaxK || extra < 0 {
 		return Design{}, fmt.Errorf("design %s: serves k = %d to %d, not %d", name, (m-1+lead-1)/lead, MaxK, k)
 	}
-	radii := even(spare, m)
+	radii := even(extra, m)
 	blocks := spread(even(64, m), seed)
 	d := Design{Name: name, K: k, Seed: seed}
 	for i, radius := range radii {

@@ -76,7 +76,7 @@ func (d *Design) checkForm() error {
 		if t.Mask == 0 {
 			return fmt.Errorf("design %q, table %d: empty mask", d.Name, i)
 		}
-		if j, twice := seen[t.Mask]; twice {
+		if j, previous := seen[t.Mask]; previous {
 			return fmt.Errorf("design %q, table %d: mask 0x%016x is that of table %d", d.Name, i, t.Mask, j)
 		}
 		seen[t.Mask] = i
@@ -106,13 +106,13 @@ func newProof(d *Design) *proof {
 	p := &proof{blocks: blocksOf(d.Tables), budget: proofBudget}
 	p.errs = make([]int, len(p.blocks))
 	for _, t := range d.Tables {
-		in := uint64(0)
+		mask := uint64(0)
 		for b, block := range p.blocks {
 			if block&t.Mask != 0 {
-				in |= 1 << b
+				mask |= 1 << b
 			}
 		}
-		p.inMask = append(p.inMask, in)
+		p.inMask = append(p.inMask, mask)
 		p.need = append(p.need, t.Radius+1)
 	}
 	return p
@@ -123,8 +123,8 @@ func blocksOf(tables []Table) []uint64 {
 	blocks := []uint64{^uint64(0)}
 	for _, t := range tables {
 		for i, b := range blocks {
-			if in, out := b&t.Mask, b&^t.Mask; in != 0 && out != 0 {
-				blocks[i] = in
+			if part, out := b&t.Mask, b&^t.Mask; part != 0 && out != 0 {
+				blocks[i] = part
 				blocks = append(blocks, out)
 			}
 		}
@@ -134,8 +134,8 @@ func blocksOf(tables []Table) []uint64 {
 
 // search looks for a counterexample that adds at most limit errors to p.errs, all in open blocks.
 func (p *proof) search(open uint64, limit int) (gap uint64, found bool) {
-	table, beaten := p.hardest(open, limit)
-	if beaten {
+	table, isBounded := p.hardestTable(open, limit)
+	if isBounded {
 		return p.errors(), true
 	}
 	if table < 0 {
@@ -143,8 +143,8 @@ func (p *proof) search(open uint64, limit int) (gap uint64, found bool) {
 	}
 	// A counterexample has another error in this table's mask. Let b be the first block that gets one. Blocks before
 	// b get none, so each b closes the blocks before it, and no set is visited twice.
-	for rest := open & p.inMask[table]; rest != 0; rest &= rest - 1 {
-		b := bits.TrailingZeros64(rest)
+	for remaining := open & p.inMask[table]; remaining != 0; remaining &= remaining - 1 {
+		b := bits.TrailingZeros64(remaining)
 		p.put(b, 1)
 		stillOpen := open
 		if p.errs[b] == bits.OnesCount64(p.blocks[b]) {
@@ -163,13 +163,13 @@ func (p *proof) search(open uint64, limit int) (gap uint64, found bool) {
 // hardest returns the table with the fewest open blocks among the tables that still find E. It returns -1 if the
 // remaining errors cannot prevent one of them from finding E, so that this branch has no counterexample. beaten is
 // true if no table finds E: E is a counterexample.
-func (p *proof) hardest(open uint64, limit int) (table int, beaten bool) {
+func (p *proof) hardestTable(open uint64, limit int) (table int, isBounded bool) {
 	p.budget -= len(p.need)
 	if p.budget < 0 {
 		return -1, false
 	}
-	table, beaten = -1, true
-	fewest := 65
+	table, isBounded = -1, true
+	minimum := 65
 	for i, need := range p.need {
 		if need <= 0 {
 			continue
@@ -177,19 +177,19 @@ func (p *proof) hardest(open uint64, limit int) (table int, beaten bool) {
 		if need > limit {
 			return -1, false
 		}
-		beaten = false
-		if ways := bits.OnesCount64(open & p.inMask[i]); ways < fewest {
-			table, fewest = i, ways
+		isBounded = false
+		if ways := bits.OnesCount64(open & p.inMask[i]); ways < minimum {
+			table, minimum = i, ways
 		}
 	}
-	return table, beaten
+	return table, isBounded
 }
 
 // put adds delta errors to a block.
 func (p *proof) put(block, delta int) {
 	p.errs[block] += delta
-	for i, in := range p.inMask {
-		p.need[i] -= delta * int(in>>block&1)
+	for i, masks := range p.inMask {
+		p.need[i] -= delta * int(masks>>block&1)
 	}
 }
 

@@ -115,7 +115,7 @@ func checkGap(t *testing.T, d *Design, gap *Gap) {
 // The proof shows a counterexample.
 func TestProofMissesWhatMutationsRemove(t *testing.T) {
 	everyDesign(t, 77, func(t *testing.T, d Design) {
-		if more, err := Named(d.Name, d.K+1, d.Seed); err == nil && slices.Equal(more.Tables, d.Tables) {
+		if more, err := ByName(d.Name, d.K+1, d.Seed); err == nil && slices.Equal(more.Tables, d.Tables) {
 			return // it serves a larger k, and has more than it needs for this one
 		}
 		fails := func(what string, i int, m Design) {

@@ -28,10 +28,10 @@ func Recursion(f, k, d, tau int) Split {
 			return best
 		}
 		for r := k + 1; r <= f; r++ {
-			low := shortest(f, r, r-k)
-			rest := solve(f-low, d-low)
-			if tables := binomial(r, k) * rest.Tables; tables > 0 && (best.Tables == 0 || tables < best.Tables) {
-				best = Split{tables, append([]int{r}, rest.Blocks...), low + rest.Low}
+			low := shortestLength(f, r, r-k)
+			split := solve(f-low, d-low)
+			if tables := binomial(r, k) * split.Tables; tables > 0 && (best.Tables == 0 || tables < best.Tables) {
+				best = Split{tables, append([]int{r}, split.Blocks...), low + split.Low}
 			}
 		}
 		known[state{f, d}] = best
@@ -41,7 +41,7 @@ func Recursion(f, k, d, tau int) Split {
 }
 
 // shortest returns the number of bits in the n shortest of r blocks that divide f bits evenly.
-func shortest(f, r, n int) int { return n*(f/r) + max(0, n-(r-f%r)) }
+func shortestLength(f, r, n int) int { return n*(f/r) + max(0, n-(r-f%r)) }
 
 // binomial returns n over k.
 func binomial(n, k int) int {

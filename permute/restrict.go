@@ -23,14 +23,14 @@ func (d *Design) For(k int) Design {
 	for {
 		lower := part
 		lower.Tables = slices.Clone(part.Tables)
-		any := false
+		ok := false
 		for i := range lower.Tables {
 			if lower.Tables[i].Radius > 0 {
 				lower.Tables[i].Radius--
-				any = true
+				ok = true
 			}
 		}
-		if !any || lower.prove() != nil {
+		if !ok || lower.prove() != nil {
 			break
 		}
 		part = lower

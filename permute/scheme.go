@@ -60,7 +60,7 @@ func balance(tables []Table) []int {
 	}
 	sizes := even(64, bits.Len64(all))
 	for best := shareOf(tables, sizes); ; {
-		from, to := -1, -1
+		source, target := -1, -1
 		for a := range sizes {
 			for b := range sizes {
 				if a == b || sizes[a] == 1 {
@@ -69,17 +69,17 @@ func balance(tables []Table) []int {
 				sizes[a]--
 				sizes[b]++
 				if s := shareOf(tables, sizes); s < best {
-					best, from, to = s, a, b
+					best, source, target = s, a, b
 				}
 				sizes[a]++
 				sizes[b]--
 			}
 		}
-		if from < 0 {
+		if source < 0 {
 			return sizes
 		}
-		sizes[from]--
-		sizes[to]++
+		sizes[source]--
+		sizes[target]++
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // batchCorpus returns the arguments of a scan with so little memory that hits go to files.
 func batchCorpus(t *testing.T, n, nq int) (args func(out string) []string) {
 	t.Helper()
-	set := sets.Named("half equal", n, nq, 3, 9)
+	set := sets.ByName("half equal", n, nq, 3, 9)
 	f, q := writePrints(t, set.Base), writePrints(t, set.Queries)
 	return func(out string) []string {
 		return []string{"batch", "--scan", f, "--threads", "1", "--memory", "700KiB", "--force", "-o",
@@ -28,7 +28,7 @@ func batchCorpus(t *testing.T, n, nq int) (args func(out string) []string) {
 // TestBatchCount: --count reports the totals of the hits of the same command without it, in an index and in a scan. A
 // hit counts once for each document, or with --unique once for each fingerprint.
 func TestBatchCount(t *testing.T) {
-	set := sets.Named("half equal", 1000, 300, 3, 9)
+	set := sets.ByName("half equal", 1000, 300, 3, 9)
 	queries := append(slices.Clone(set.Queries), set.Queries[:50]...)
 	f, q := writePrints(t, set.Base), writePrints(t, queries)
 	said := func(stdin bool, args ...string) (kept bool, totals string) {

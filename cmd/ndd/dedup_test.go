@@ -126,7 +126,7 @@ func TestPassagesWorkKilled(t *testing.T) {
 // TestPassagesTogether: if a copy fails, no table appears. The same command then continues, and its output equals
 // that of an undisturbed run.
 func TestPassagesTogether(t *testing.T) {
-	full := disk.Failing(func(_ disk.Call, path string) error {
+	full := disk.WithFailures(func(_ disk.Call, path string) error {
 		if filepath.Base(path) == "b.jsonl.gz" {
 			return syscall.ENOSPC
 		}
@@ -180,7 +180,7 @@ func TestDedupWorkCopies(t *testing.T) {
 	sound, out := t.TempDir(), t.TempDir()
 	ran(t, exitDone, args(sound)...)
 	command := append(args(out), "--work", filepath.Join(out, "work"))
-	full := disk.Failing(func(_ disk.Call, path string) error {
+	full := disk.WithFailures(func(_ disk.Call, path string) error {
 		if filepath.Base(path) == "clusters.tsv" {
 			return syscall.ENOSPC
 		}

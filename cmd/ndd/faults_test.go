@@ -233,7 +233,7 @@ func TestUnwrittenCopies(t *testing.T) {
 		{"filter", "--dropped", table, "--write-kept"},
 	} {
 		failed := false
-		d := disk.Failing(func(call disk.Call, path string) error {
+		d := disk.WithFailures(func(call disk.Call, path string) error {
 			if call == disk.CallWrite && strings.Contains(path, "in.jsonl") {
 				failed = true
 				return full

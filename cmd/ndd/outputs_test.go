@@ -120,7 +120,7 @@ func TestOutputsReserved(t *testing.T) {
 		"fingerprint -o out.ndf d.jsonl"} {
 		args := append(strings.Fields(command), "--force")
 		var second string
-		d := disk.Failing(func(call disk.Call, path string) error {
+		d := disk.WithFailures(func(call disk.Call, path string) error {
 			if call == disk.CallRename && second == "" {
 				_, second = ran(t, exitFailed, args...)
 			}

@@ -134,7 +134,7 @@ func prints(ts *testscript.TestScript, _ bool, args []string) {
 	var n, nq, k int
 	_, err := fmt.Sscan(strings.Join(args[:3], " "), &n, &nq, &k)
 	ts.Check(err)
-	set := sets.Named(args[3], n, nq, k, 1)
+	set := sets.ByName(args[3], n, nq, k, 1)
 	if set.Name == "" {
 		ts.Fatalf("no set %q", args[3])
 	}

@@ -59,7 +59,7 @@ func shownOf(t *testing.T, f func(tty *os.File)) string {
 func TestBuildProgress(t *testing.T) {
 	t.Parallel()
 	base, drawn := writePrints(t, randomPrints(5000)), regexp.MustCompile(`building [^\r]*[1-6] / 7`)
-	slow := disk.Failing(func(c disk.Call, _ string) error {
+	slow := disk.WithFailures(func(c disk.Call, _ string) error {
 		if c == disk.CallWrite {
 			time.Sleep(60 * time.Millisecond)
 		}

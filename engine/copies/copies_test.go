@@ -286,7 +286,7 @@ func TestMinFeatures(t *testing.T) {
 	for _, m := range []Method{SpotSigs, CCDet, Winnow} {
 		for _, o := range []Options{{Method: m}, {Method: m, MinFeatures: 9}} {
 			for _, missing := range []int{0, 1} {
-				set := sets.Of(cmp.Or(o.MinFeatures, m.MinFeatures())-missing, func(i int) uint64 { return uint64(i) })
+				set := sets.Generate(cmp.Or(o.MinFeatures, m.MinFeatures())-missing, func(i int) uint64 { return uint64(i) })
 				d := NewDetector(o)
 				d.Add(Sets{Method: m, Own: set})
 				d.Add(Sets{Method: m, Own: set})

@@ -220,7 +220,7 @@ func TestHostileFile(t *testing.T) {
 			}
 		})
 		if err != nil {
-			hostile.Says(t, "signature file", err)
+			hostile.Expect(t, "signature file", err)
 			return
 		}
 		documents := uint64(0)

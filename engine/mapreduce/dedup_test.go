@@ -195,7 +195,7 @@ func TestDedup(t *testing.T) {
 // TestDedupByID: without rows, IDs identify documents. Without sketches, or if the job ignores them, fingerprints
 // decide, and only rows of short texts have a similarity.
 func TestDedupByID(t *testing.T) {
-	docs := testDocs(sets.Named("clustered", 300, 10, 6, 7).Base, 1)
+	docs := testDocs(sets.ByName("clustered", 300, 10, 6, 7).Base, 1)
 	for i := range docs {
 		docs[i].row = 0
 	}
@@ -216,7 +216,7 @@ func TestDedupByID(t *testing.T) {
 
 // TestPrefilter: a first round without sketches has a smaller shuffle, and decides only documents that need no sketch.
 func TestPrefilter(t *testing.T) {
-	docs := testDocs(sets.Named("clustered", 300, 10, 3, 7).Base, 1)
+	docs := testDocs(sets.ByName("clustered", 300, 10, 3, 7).Base, 1)
 	l := newLocal(t, 3, 1)
 	fresh := l.run(mapreduce.Dedup{}, l.cut(docLines(docs)))
 	pairs := l.run(mapreduce.Pairs{K: 3, PairsMax: 1}, l.cut(fresh))
@@ -233,7 +233,7 @@ func TestPrefilter(t *testing.T) {
 
 // TestRounds: an omitted round, and a repeated one, are errors.
 func TestRounds(t *testing.T) {
-	docs := testDocs(sets.Named("clustered", 300, 10, 3, 7).Base, 1)
+	docs := testDocs(sets.ByName("clustered", 300, 10, 3, 7).Base, 1)
 	l := newLocal(t, 1, 1)
 	job := mapreduce.Pairs{K: 3, Threshold: 0.7, PairsMax: 1}
 	first := l.run(mapreduce.Dedup{}, []string{docLines(docs)})
@@ -304,7 +304,7 @@ func TestLargeGroup(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	docs := testDocs(make([]uint64, 1000), 1)
 	for i := range docs {
-		docs[i].fingerprint, docs[i].short, docs[i].text, docs[i].row = sets.Near(rng, 0, rng.IntN(3)), false, uint64(i), 0
+		docs[i].fingerprint, docs[i].short, docs[i].text, docs[i].row = sets.Flip(rng, 0, rng.IntN(3)), false, uint64(i), 0
 		if i%2 == 0 {
 			docs[i].sketch = docs[0].sketch
 		}

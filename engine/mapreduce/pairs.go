@@ -84,7 +84,7 @@ func (j Pairs) design() (d permute.Design, err error) {
 		designs := permute.Catalogue(j.K, designSeed) // the catalogue has a design of radius 0 for every k
 		return designs[slices.IndexFunc(designs, exact)], nil
 	}
-	if d, err = permute.Named(j.Design, j.K, designSeed); err == nil && (!exact(d) || len(d.Tables) > len(digits)) {
+	if d, err = permute.ByName(j.Design, j.K, designSeed); err == nil && (!exact(d) || len(d.Tables) > len(digits)) {
 		err = fmt.Errorf("design %s: pairs need tables of radius 0, at most %d", j.Design, len(digits))
 	}
 	return d, err

@@ -20,7 +20,7 @@ var ErrTooLarge = errors.New("too large for the memory")
 
 // A TooLargeError reports that a task was refused before its start, because its memory would exceed the limit.
 type TooLargeError struct {
-	What   string // the task, such as "building"
+	Task   string // the task, such as "building"
 	Need   uint64 // peak memory in bytes, including the program itself if the budget counts it
 	Limit  Limit  // available memory
 	Advice string // what the user can do; may be empty
@@ -28,7 +28,7 @@ type TooLargeError struct {
 
 func (e *TooLargeError) Error() string {
 	s := fmt.Sprintf("%s needs up to %s of memory, and there are %s (%s)",
-		e.What, humanize.IBytes(roundUp(e.Need)), humanize.IBytes(e.Limit.Bytes), e.Limit.Source)
+		e.Task, humanize.IBytes(roundUp(e.Need)), humanize.IBytes(e.Limit.Bytes), e.Limit.Source)
 	if e.Advice != "" {
 		s += ": " + e.Advice
 	}
@@ -41,11 +41,11 @@ func roundUp(bytes uint64) uint64 {
 	for bytes/unit >= 1024 {
 		unit *= 1024
 	}
-	each := float64(unit)
+	step := float64(unit)
 	if bytes < 10*unit {
-		each /= 10
+		step /= 10
 	}
-	return uint64(math.Ceil(float64(bytes)/each) * each)
+	return uint64(math.Ceil(float64(bytes)/step) * step)
 }
 
 // Unwrap returns [ErrTooLarge].
@@ -72,9 +72,9 @@ type Budget struct {
 	limit   Limit
 	program uint64 // part of the limit for the program itself
 
-	mu    sync.Mutex
-	taken uint64 // reserved bytes, including the program
-	peak  uint64 // maximum of taken
+	mu       sync.Mutex
+	reserved uint64 // reserved bytes, including the program
+	peak     uint64 // maximum of taken
 }
 
 // NewBudget returns a budget with all memory of a limit.
@@ -82,7 +82,7 @@ func NewBudget(l Limit) *Budget { return &Budget{limit: l} }
 
 // ForProgram returns a budget in which the program itself has already taken [Program]. Errors include the program in
 // the required memory, so that it compares with the limit.
-func ForProgram(l Limit) *Budget { return &Budget{limit: l, program: Program, taken: Program} }
+func ForProgram(l Limit) *Budget { return &Budget{limit: l, program: Program, reserved: Program} }
 
 // OrMachine returns b. If b is nil, it returns a budget with all available memory of this machine.
 func (b *Budget) OrMachine() *Budget {
@@ -101,13 +101,13 @@ func (b *Budget) Limit() Limit {
 }
 
 // Left returns the number of bytes that are not reserved.
-func (b *Budget) Left() uint64 {
+func (b *Budget) Free() uint64 {
 	if b == nil {
 		return Unlimited.Bytes
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.limit.Bytes - min(b.taken, b.limit.Bytes)
+	return b.limit.Bytes - min(b.reserved, b.limit.Bytes)
 }
 
 // Total returns bytes plus the memory of the program itself, if the budget counts it. Messages about a task show this
@@ -129,19 +129,19 @@ func (b *Budget) Peak() uint64 {
 	return b.peak
 }
 
-// Reserve reserves bytes for a task. Messages describe the task by what, such as "merging 5,000 documents". It
+// Reserve reserves bytes for a task. Messages contain task, such as "merging 5,000 documents". It
 // returns a [TooLargeError] if less is left.
-func (b *Budget) Reserve(what string, bytes uint64) (*Reservation, error) {
+func (b *Budget) Reserve(task string, bytes uint64) (*Reservation, error) {
 	r := &Reservation{budget: b}
-	if err := r.Resize(what, bytes); err != nil {
+	if err := r.Resize(task, bytes); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
 // Check returns the error of [Budget.Reserve], but reserves nothing.
-func (b *Budget) Check(what string, bytes uint64) error {
-	r, err := b.Reserve(what, bytes)
+func (b *Budget) Check(task string, bytes uint64) error {
+	r, err := b.Reserve(task, bytes)
 	r.Release()
 	return err
 }
@@ -162,7 +162,7 @@ func (r *Reservation) Bytes() uint64 {
 }
 
 // Resize changes the reservation to bytes. After an error, a [TooLargeError], it is unchanged.
-func (r *Reservation) Resize(what string, bytes uint64) error {
+func (r *Reservation) Resize(task string, bytes uint64) error {
 	b := r.budget
 	if b == nil {
 		r.bytes = bytes
@@ -170,14 +170,14 @@ func (r *Reservation) Resize(what string, bytes uint64) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	others := b.taken - r.bytes
-	if left := b.limit.Bytes - min(others, b.limit.Bytes); bytes > left {
-		there := b.limit
-		there.Bytes -= min(others-b.program, there.Bytes)
-		return &TooLargeError{What: what, Need: b.program + bytes, Limit: there}
+	otherBytes := b.reserved - r.bytes
+	if free := b.limit.Bytes - min(otherBytes, b.limit.Bytes); bytes > free {
+		available := b.limit
+		available.Bytes -= min(otherBytes-b.program, available.Bytes)
+		return &TooLargeError{Task: task, Need: b.program + bytes, Limit: available}
 	}
-	b.taken = others + bytes
-	b.peak = max(b.peak, b.taken)
+	b.reserved = otherBytes + bytes
+	b.peak = max(b.peak, b.reserved)
 	r.bytes = bytes
 	return nil
 }
@@ -189,7 +189,7 @@ func (r *Reservation) Release() {
 	}
 	if b := r.budget; b != nil {
 		b.mu.Lock()
-		b.taken -= r.bytes
+		b.reserved -= r.bytes
 		b.mu.Unlock()
 	}
 	r.bytes = 0

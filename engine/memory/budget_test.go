@@ -38,39 +38,39 @@ func TestTooLarge(t *testing.T) {
 func TestReserve(t *testing.T) {
 	b := NewBudget(Set(100))
 	first, err := b.Reserve("the first", 60)
-	if err != nil || first.Bytes() != 60 || b.Left() != 40 {
-		t.Fatal(err, b.Left())
+	if err != nil || first.Bytes() != 60 || b.Free() != 40 {
+		t.Fatal(err, b.Free())
 	}
 	if r, err := b.Reserve("the second", 41); r != nil || err == nil ||
 		!strings.Contains(err.Error(), "the second needs up to 41 B of memory, and there are 40 B") {
 		t.Error(err)
 	}
 	second, err := b.Reserve("the second", 40)
-	if err != nil || b.Left() != 0 {
-		t.Error(err, b.Left())
+	if err != nil || b.Free() != 0 {
+		t.Error(err, b.Free())
 	}
-	if err := first.Resize("the first", 61); err == nil || first.Bytes() != 60 || b.Left() != 0 {
-		t.Error(err, first.Bytes(), b.Left())
+	if err := first.Resize("the first", 61); err == nil || first.Bytes() != 60 || b.Free() != 0 {
+		t.Error(err, first.Bytes(), b.Free())
 	}
 	second.Release()
 	second.Release()
-	if err := first.Resize("the first", 100); err != nil || b.Left() != 0 {
-		t.Error(err, b.Left())
+	if err := first.Resize("the first", 100); err != nil || b.Free() != 0 {
+		t.Error(err, b.Free())
 	}
-	if err := first.Resize("the first", 1); err != nil || b.Left() != 99 {
-		t.Error(err, b.Left())
+	if err := first.Resize("the first", 1); err != nil || b.Free() != 99 {
+		t.Error(err, b.Free())
 	}
 	first.Release()
-	if b.Left() != 100 || first.Bytes() != 0 {
-		t.Error(b.Left())
+	if b.Free() != 100 || first.Bytes() != 0 {
+		t.Error(b.Free())
 	}
 }
 
 // TestForProgram checks that the program counts in the required memory, and not in the memory that is left.
 func TestForProgram(t *testing.T) {
 	b := ForProgram(Set(Program + 10<<20))
-	if b.Left() != 10<<20 || b.Total(1<<20) != Program+1<<20 {
-		t.Error(b.Left(), b.Total(0))
+	if b.Free() != 10<<20 || b.Total(1<<20) != Program+1<<20 {
+		t.Error(b.Free(), b.Total(0))
 	}
 	r, err := b.Reserve("one", 4<<20)
 	must.Do(t, err)
@@ -80,7 +80,7 @@ func TestForProgram(t *testing.T) {
 	}
 	r.Release()
 	must.Do(t, b.Check("another", 8<<20))
-	if tiny := ForProgram(Set(1)); tiny.Left() != 0 || tiny.Check("anything", 1) == nil {
+	if tiny := ForProgram(Set(1)); tiny.Free() != 0 || tiny.Check("anything", 1) == nil {
 		t.Error("more than the machine has")
 	}
 }
@@ -89,7 +89,7 @@ func TestForProgram(t *testing.T) {
 func TestNoBudget(t *testing.T) {
 	var b *Budget
 	r, err := b.Reserve("all", 1<<60)
-	if err != nil || r.Bytes() != 1<<60 || b.Left() != Unlimited.Bytes || b.Total(7) != 7 || b.Limit() != Unlimited {
+	if err != nil || r.Bytes() != 1<<60 || b.Free() != Unlimited.Bytes || b.Total(7) != 7 || b.Limit() != Unlimited {
 		t.Error(err)
 	}
 	r.Release()
@@ -97,7 +97,7 @@ func TestNoBudget(t *testing.T) {
 	if (*Reservation)(nil).Bytes() != 0 {
 		t.Error("nothing has bytes")
 	}
-	if here := b.OrMachine(); here == nil || here.Limit() != (Machine{}).Limit(0) && here.Left() == 0 {
+	if here := b.OrMachine(); here == nil || here.Limit() != (Machine{}).Limit(0) && here.Free() == 0 {
 		t.Error("this machine has nothing")
 	}
 }
@@ -128,7 +128,7 @@ func TestReserveTogether(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if most > limit || b.Left() != limit {
-		t.Errorf("%d of %d taken at a time, %d left", most, limit, b.Left())
+	if most > limit || b.Free() != limit {
+		t.Errorf("%d of %d taken at a time, %d left", most, limit, b.Free())
 	}
 }

@@ -14,9 +14,9 @@ type Plain interface {
 // A Buffer is an array outside the Go heap. Data is initially zero and has no spare capacity. It is invalid after
 // [Buffer.Free].
 type Buffer[T Plain] struct {
-	Data     []T
-	raw      []byte       // the whole mapping
-	reserved *Reservation // part of the budget of an arena, or nil
+	Data        []T
+	mapping     []byte       // the whole mapping
+	reservation *Reservation // part of the budget of an arena, or nil
 }
 
 // heapBytes is the size up to which a buffer is in the Go heap. There it hardly affects the garbage collector, and a
@@ -34,7 +34,7 @@ const hugeBytes = 2 << 20
 
 // As reinterprets a slice as elements of another size, and drops an incomplete last element. Neither type may have
 // pointers.
-func As[To, From any](list []From) []To {
+func Cast[To, From any](list []From) []To {
 	n := uintptr(len(list)) * unsafe.Sizeof(*new(From)) / unsafe.Sizeof(*new(To))
 	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(list))), n)
 }
@@ -56,11 +56,11 @@ func makeWith[T Plain](n int, heapMax uint64, allocate func(bytes uint64) ([]byt
 	if size <= heapMax {
 		return &Buffer[T]{Data: make([]T, n)}, nil
 	}
-	raw, err := allocate(size)
+	mapping, err := allocate(size)
 	if err != nil {
 		return nil, fmt.Errorf("%d bytes of memory: %w", size, err)
 	}
-	return &Buffer[T]{Data: unsafe.Slice((*T)(unsafe.Pointer(&raw[0])), n), raw: raw}, nil
+	return &Buffer[T]{Data: unsafe.Slice((*T)(unsafe.Pointer(&mapping[0])), n), mapping: mapping}, nil
 }
 
 // Free frees the memory. Data must not be used afterwards. Free may be called again, and on nil.
@@ -68,21 +68,21 @@ func (b *Buffer[T]) Free() {
 	if b == nil {
 		return
 	}
-	raw := b.raw
-	b.Data, b.raw = nil, nil
-	if raw != nil {
-		release(raw)
+	mapping := b.mapping
+	b.Data, b.mapping = nil, nil
+	if mapping != nil {
+		release(mapping)
 	}
-	b.reserved.Release()
+	b.reservation.Release()
 }
 
 // Trim keeps the first n elements and frees the whole pages after them.
 func (b *Buffer[T]) Trim(n int) {
-	if b.raw != nil && n < len(b.Data) {
+	if b.mapping != nil && n < len(b.Data) {
 		bytes := uintptr(n) * unsafe.Sizeof(*new(T))
-		drop(b.raw[bytes:])
-		if b.reserved != nil {
-			_ = b.reserved.Resize("", uint64(bytes)) // less always fits
+		drop(b.mapping[bytes:])
+		if b.reservation != nil {
+			_ = b.reservation.Resize("", uint64(bytes)) // less always fits
 		}
 	}
 	b.Data = b.Data[:n:n]
@@ -105,14 +105,14 @@ type Arena struct {
 }
 
 // Like returns an empty arena with the budget, Map and task of a.
-func (a *Arena) Like() Arena { return Arena{Budget: a.Budget, Map: a.Map, Task: a.Task} }
+func (a *Arena) Empty() Arena { return Arena{Budget: a.Budget, Map: a.Map, Task: a.Task} }
 
 // In returns the data of a new buffer of n elements. [Arena.Free] frees it. If *err is not nil, or the allocation
 // fails, In returns nil and *err has the first error.
-func In[T Plain](a *Arena, n int, err *error) []T { return BufferIn[T](a, n, err).Data }
+func Alloc[T Plain](a *Arena, n int, err *error) []T { return AllocBuffer[T](a, n, err).Data }
 
-// BufferIn is like [In] for a buffer that is trimmed, or freed early. After an error it returns an empty buffer.
-func BufferIn[T Plain](a *Arena, n int, err *error) *Buffer[T] {
+// AllocBuffer is like [Alloc] for a buffer that is trimmed, or freed early. After an error it returns an empty buffer.
+func AllocBuffer[T Plain](a *Arena, n int, err *error) *Buffer[T] {
 	if *err != nil {
 		return &Buffer[T]{}
 	}
@@ -120,16 +120,16 @@ func BufferIn[T Plain](a *Arena, n int, err *error) *Buffer[T] {
 	if a.Map != nil {
 		heapMax = mapBytes
 	}
-	var reserved *Reservation
-	b, failed := makeWith[T](n, heapMax, func(bytes uint64) (raw []byte, err error) {
-		raw, reserved, err = a.allocate(bytes)
-		return raw, err
+	var reservation *Reservation
+	b, errMake := makeWith[T](n, heapMax, func(bytes uint64) (mapping []byte, err error) {
+		mapping, reservation, err = a.allocate(bytes)
+		return mapping, err
 	})
-	if failed != nil {
-		*err = failed
+	if errMake != nil {
+		*err = errMake
 		return &Buffer[T]{}
 	}
-	b.reserved = reserved
+	b.reservation = reservation
 	a.buffers = append(a.buffers, b)
 	return b
 }
@@ -137,20 +137,20 @@ func BufferIn[T Plain](a *Arena, n int, err *error) *Buffer[T] {
 // allocate returns zeroed memory within the budget, or otherwise memory of Map.
 func (a *Arena) allocate(bytes uint64) ([]byte, *Reservation, error) {
 	if a.Map == nil || a.Budget != nil {
-		reserved, err := a.Budget.Reserve(a.Task, bytes)
+		reservation, err := a.Budget.Reserve(a.Task, bytes)
 		if err == nil {
-			raw, err := allocate(bytes)
+			mapping, err := allocate(bytes)
 			if err != nil {
-				reserved.Release()
+				reservation.Release()
 			}
-			return raw, reserved, err
+			return mapping, reservation, err
 		}
 		if a.Map == nil {
 			return nil, nil, err
 		}
 	}
-	raw, err := a.Map(bytes)
-	return raw, nil, err
+	mapping, err := a.Map(bytes)
+	return mapping, nil, err
 }
 
 // Free frees all buffers.

@@ -8,11 +8,11 @@ import (
 
 // allocate maps size bytes, with huge pages if available. Pages take memory when they are written.
 func allocate(size uint64) ([]byte, error) {
-	raw, err := unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	mapping, err := unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err == nil && size >= hugeBytes {
-		unix.Madvise(raw, unix.MADV_HUGEPAGE) // without huge pages it is only slower
+		unix.Madvise(mapping, unix.MADV_HUGEPAGE) // without huge pages it is only slower
 	}
-	return raw, err
+	return mapping, err
 }
 
 // drop releases the whole pages of b, which are not read again.

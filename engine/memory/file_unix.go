@@ -18,8 +18,8 @@ func MapFile(f *os.File, bytes uint64) ([]byte, error) {
 }
 
 // release unmaps memory of [allocate] or [MapFile].
-func release(raw []byte) {
-	if err := unix.Munmap(raw); err != nil {
+func release(mapping []byte) {
+	if err := unix.Munmap(mapping); err != nil {
 		panic("memory: " + err.Error()) // freed twice
 	}
 }

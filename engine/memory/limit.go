@@ -67,18 +67,18 @@ const (
 
 // processLimits returns the limits of the process, less the memory that it maps in any case.
 func (m Machine) processLimits() (limits []Limit) {
-	all, status := m.read("proc/self/limits"), m.read("proc/self/status")
+	text, status := m.read("proc/self/limits"), m.read("proc/self/status")
 	for _, l := range []struct {
 		name, used, option string
-		spare              uint64
+		reserve            uint64
 	}{
 		{"Max address space", "VmSize:", "-v", spareAddresses}, {"Max data size", "VmData:", "-d", spareData},
 	} {
-		_, rest, ok := bytes.Cut(all, []byte(l.name))
-		soft, _, _ := bytes.Cut(bytes.TrimLeft(rest, " "), []byte(" "))
+		_, line, ok := bytes.Cut(text, []byte(l.name))
+		soft, _, _ := bytes.Cut(bytes.TrimLeft(line, " "), []byte(" "))
 		if bytes, known := number(soft); ok && known { // it may be "unlimited"
 			used, _ := field(status, l.used)
-			limits = append(limits, Limit{bytes - min(used<<10+l.spare, bytes),
+			limits = append(limits, Limit{bytes - min(used<<10+l.reserve, bytes),
 				"left by the process's limit, ulimit " + l.option})
 		}
 	}
@@ -100,8 +100,8 @@ var (
 // groups returns the limits of the control groups of the process.
 func (m Machine) groups() (limits []Limit) {
 	for line := range strings.Lines(string(m.read("proc/self/cgroup"))) {
-		id, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
-		controllers, group, _ := strings.Cut(rest, ":")
+		id, fields, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+		controllers, group, _ := strings.Cut(fields, ":")
 		files := groupV1
 		if id == "0" && controllers == "" {
 			files = groupV2

@@ -16,8 +16,8 @@ func EachKernel(t *testing.T, f func(t *testing.T)) {
 // AllKernels calls f for every backend, without subtests. It is for benchmarks and fuzz targets.
 func AllKernels(t testing.TB, f func(kernel string)) {
 	t.Helper()
-	before := asm.Backend()
-	defer asm.Select(before) // restore it
+	previous := asm.Backend()
+	defer asm.Select(previous) // restore it
 	for _, kernel := range asm.Backends() {
 		if err := asm.Select(kernel); err != nil {
 			t.Fatal(err)

@@ -24,18 +24,18 @@ type Hit struct {
 func Search(base, queries []uint64, k int) []Hit {
 	var hits []Hit
 	for q, query := range queries {
-		before := len(hits)
-		for row := next(base, 0, query, k); row < len(base); row = next(base, row+1, query, k) {
+		first := len(hits)
+		for row := nextRow(base, 0, query, k); row < len(base); row = nextRow(base, row+1, query, k) {
 			hits = append(hits, Hit{q, bits.OnesCount64(base[row] ^ query), base[row], row})
 		}
-		slices.SortFunc(hits[before:], near)
+		slices.SortFunc(hits[first:], compareHits)
 	}
 	return hits
 }
 
 // near compares two hits of one query. It does not use cmp.Or, because tests sort millions of hits, some of them
 // under the race detector.
-func near(a, b Hit) int {
+func compareHits(a, b Hit) int {
 	switch {
 	case a.Distance != b.Distance:
 		return cmp.Compare(a.Distance, b.Distance)
@@ -53,7 +53,7 @@ type Pair struct{ A, B int }
 func Pairs(base []uint64, k int) []Pair {
 	var pairs []Pair
 	for a := range base {
-		for b := next(base, a+1, base[a], k); b < len(base); b = next(base, b+1, base[a], k) {
+		for b := nextRow(base, a+1, base[a], k); b < len(base); b = nextRow(base, b+1, base[a], k) {
 			pairs = append(pairs, Pair{a, b})
 		}
 	}
@@ -65,7 +65,7 @@ func Pairs(base []uint64, k int) []Pair {
 // still found.
 //
 //go:norace
-func next(base []uint64, row int, query uint64, k int) int {
+func nextRow(base []uint64, row int, query uint64, k int) int {
 	for row < len(base) && bits.OnesCount64(base[row]^query) > k {
 		row++
 	}

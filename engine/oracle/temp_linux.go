@@ -10,9 +10,9 @@ import (
 // files. For each, ext4 searches for an unused inode number, which takes four fifths of the CPU time in the tests of
 // the log. TMPDIR overrides the folder.
 func MemoryTemp() {
-	const folder, least = "/dev/shm", 4 << 30
+	const folder, minimum = "/dev/shm", 4 << 30
 	var fs unix.Statfs_t
-	if os.Getenv("TMPDIR") == "" && unix.Statfs(folder, &fs) == nil && fs.Bavail*uint64(fs.Bsize) >= least &&
+	if os.Getenv("TMPDIR") == "" && unix.Statfs(folder, &fs) == nil && fs.Bavail*uint64(fs.Bsize) >= minimum &&
 		unix.Access(folder, unix.W_OK) == nil {
 		os.Setenv("TMPDIR", folder)
 	}

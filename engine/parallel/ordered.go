@@ -49,8 +49,8 @@ type Work[T any] func(ctx context.Context, items iter.Seq[T]) error
 // emitted. Ordered returns the first that applies: the cause of ctx if ctx has ended, the error of emit, the first
 // error of work, the error of produce. All its goroutines have ended when it returns. It is safe for concurrent use.
 func Ordered[T any](ctx context.Context, o Options, produce Produce[T], work Work[T], emit func(T) error) error {
-	one := func(yield func(Produce[T]) bool) { yield(produce) }
-	return OrderedParts(ctx, o, one, work, emit)
+	parts := func(yield func(Produce[T]) bool) { yield(produce) }
+	return OrderedParts(ctx, o, parts, work, emit)
 }
 
 // OrderedParts is [Ordered] for items in parts, such as the files of a corpus. o.Producers parts are produced at the
@@ -65,8 +65,8 @@ func OrderedParts[T any](ctx context.Context, o Options, parts iter.Seq[Produce[
 
 // Each calls produce and work like [Ordered], but without order: an item leaves the run after work.
 func Each[T any](ctx context.Context, o Options, produce Produce[T], work Work[T]) error {
-	one := func(yield func(Produce[T]) bool) { yield(produce) }
-	return newRun[T](o.withDefaults()).run(ctx, one, work, nil)
+	parts := func(yield func(Produce[T]) bool) { yield(produce) }
+	return newRun[T](o.withDefaults()).run(ctx, parts, work, nil)
 }
 
 // partsAhead is the maximum number of parts that are started before the first of them is emitted.
@@ -130,12 +130,12 @@ func (r *run[T]) run(ctx context.Context, parts iter.Seq[Produce[T]], work Work[
 	if emit != nil {
 		r.parts = make(chan *part[T], partsAhead)
 	}
-	next := make(chan *part[T])
+	queue := make(chan *part[T])
 	var producers sync.WaitGroup
-	producers.Go(func() { r.list(inner, parts, next) })
+	producers.Go(func() { r.list(inner, parts, queue) })
 	for range r.o.Producers {
 		producers.Go(func() {
-			for p := range next {
+			for p := range queue {
 				r.produce(inner, p)
 			}
 		})
@@ -172,8 +172,8 @@ func (r *run[T]) run(ctx context.Context, parts iter.Seq[Produce[T]], work Work[
 }
 
 // list passes the parts to the producers and, in order, to emit.
-func (r *run[T]) list(ctx context.Context, parts iter.Seq[Produce[T]], next chan<- *part[T]) {
-	defer close(next)
+func (r *run[T]) list(ctx context.Context, parts iter.Seq[Produce[T]], queue chan<- *part[T]) {
+	defer close(queue)
 	if r.parts != nil {
 		defer close(r.parts)
 	}
@@ -189,7 +189,7 @@ func (r *run[T]) list(ctx context.Context, parts iter.Seq[Produce[T]], next chan
 				return
 			}
 		}
-		next <- p // a producer receives it, soon if the context has ended
+		queue <- p // a producer receives it, soon if the context has ended
 	}
 }
 
@@ -249,25 +249,25 @@ func (r *run[T]) fits(s *slot[T]) bool {
 func (r *run[T]) finish(s *slot[T]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before := s.weight
+	old := s.weight
 	s.weigh()
 	s.done = true
 	s.part.todo--
-	r.todoWeight -= before
+	r.todoWeight -= old
 	if s.part != r.first {
-		r.held += s.weight - before
+		r.held += s.weight - old
 	}
 	r.changed.Broadcast()
 }
 
 func (r *run[T]) work(ctx context.Context, work Work[T]) error {
-	left := false
+	abandoned := false
 	err := work(ctx, func(yield func(T) bool) {
 		for s := range r.todo {
 			if ctx.Err() != nil {
 				return
 			}
-			if left = !yield(s.item); left {
+			if abandoned = !yield(s.item); abandoned {
 				return
 			}
 			if r.parts != nil {
@@ -275,7 +275,7 @@ func (r *run[T]) work(ctx context.Context, work Work[T]) error {
 			}
 		}
 	})
-	if err == nil && left {
+	if err == nil && abandoned {
 		panic("parallel: work left its items without an error")
 	}
 	return err

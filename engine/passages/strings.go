@@ -139,7 +139,7 @@ func (p *pendingDocument) words(scanner *token.Scanner, reader *plain.Reader, te
 			p.points = append(p.points, at)
 		}
 	})
-	p.text = asString(memory.As[byte](hashes))
+	p.text = asString(memory.Cast[byte](hashes))
 	return err
 }
 

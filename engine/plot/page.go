@@ -47,15 +47,15 @@ func newPage(text string, escape func(string) string) *Page {
 	return &Page{nodes, escape}
 }
 
-// parse reads up to {{else}} or {{end}}, or to the end of the text. It returns which of them it found, and the rest.
-func parse(text string) (nodes []node, end, rest string) {
+// parse reads up to {{else}} or {{end}}, or to the end of the text. It returns the word in braces and the remaining text.
+func parse(text string) (nodes []node, end, remaining string) {
 	for {
-		before, after, found := strings.Cut(text, "{{")
-		action, after, closed := strings.Cut(after, "}}")
+		prefix, suffix, found := strings.Cut(text, "{{")
+		action, suffix, closed := strings.Cut(suffix, "}}")
 		if found && strings.HasPrefix(action, "- ") {
-			before, action = strings.TrimRight(before, " \t\r\n"), action[2:]
+			prefix, action = strings.TrimRight(prefix, " \t\r\n"), action[2:]
 		}
-		if nodes = append(nodes, node{text: before}); !found {
+		if nodes = append(nodes, node{text: prefix}); !found {
 			return nodes, "", ""
 		}
 		words := strings.Fields(action)
@@ -63,10 +63,10 @@ func parse(text string) (nodes []node, end, rest string) {
 		case !closed || len(words) == 0:
 			panic("plot: {{" + action)
 		case words[0] == "else" || words[0] == "end":
-			return nodes, words[0], after
+			return nodes, words[0], suffix
 		}
 		n := node{verb: "value", path: strings.Split(strings.TrimPrefix(words[len(words)-1], "."), ".")}
-		if text = after; len(words) > 1 {
+		if text = suffix; len(words) > 1 {
 			n.verb = words[0]
 			if n.nodes, end, text = parse(text); end == "else" {
 				n.otherNodes, end, text = parse(text)
@@ -88,14 +88,14 @@ func (p *Page) Format(value any) string {
 	return b.String()
 }
 
-func (p *Page) write(b *strings.Builder, nodes []node, current, all reflect.Value) {
+func (p *Page) write(b *strings.Builder, nodes []node, current, root reflect.Value) {
 	for i := range nodes {
 		n := &nodes[i]
 		if n.verb == "" {
 			b.WriteString(n.text)
 			continue
 		}
-		switch v := n.field(current, all); n.verb {
+		switch v := n.field(current, root); n.verb {
 		case "value":
 			if v.Type() == reflect.TypeFor[HTML]() {
 				b.WriteString(v.String())
@@ -104,23 +104,23 @@ func (p *Page) write(b *strings.Builder, nodes []node, current, all reflect.Valu
 			}
 		case "if":
 			if v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
-				p.write(b, n.otherNodes, current, all)
+				p.write(b, n.otherNodes, current, root)
 			} else {
-				p.write(b, n.nodes, current, all)
+				p.write(b, n.nodes, current, root)
 			}
 		case "range":
 			for i := range v.Len() {
-				p.write(b, n.nodes, v.Index(i), all)
+				p.write(b, n.nodes, v.Index(i), root)
 			}
 		}
 	}
 }
 
 // field returns the value of the field that the node names.
-func (n *node) field(current, all reflect.Value) reflect.Value {
+func (n *node) field(current, root reflect.Value) reflect.Value {
 	for _, name := range n.path {
 		if name == "$" {
-			current = all
+			current = root
 		} else if name != "" {
 			current = reflect.Indirect(current).FieldByName(name)
 		}

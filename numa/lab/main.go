@@ -19,7 +19,7 @@ import (
 	"syscall"
 )
 
-var mounts = []struct{ kind, at string }{
+var mounts = []struct{ kind, path string }{
 	{"proc", "/proc"}, {"sysfs", "/sys"}, {"devtmpfs", "/dev"}, {"tmpfs", "/tmp"}, {"cgroup2", "/sys/fs/cgroup"},
 }
 
@@ -36,11 +36,11 @@ func main() {
 
 func run() (status int, err error) {
 	for _, m := range mounts {
-		if err := os.MkdirAll(m.at, 0o755); err != nil {
+		if err := os.MkdirAll(m.path, 0o755); err != nil {
 			return 1, err
 		}
-		if err := syscall.Mount(m.kind, m.at, m.kind, 0, ""); err != nil && !errors.Is(err, syscall.EBUSY) {
-			return 1, fmt.Errorf("mount %s: %w", m.at, err)
+		if err := syscall.Mount(m.kind, m.path, m.kind, 0, ""); err != nil && !errors.Is(err, syscall.EBUSY) {
+			return 1, fmt.Errorf("mount %s: %w", m.path, err)
 		}
 	}
 	text, err := os.ReadFile("/args")

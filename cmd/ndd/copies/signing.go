@@ -46,7 +46,7 @@ func (s *signRun) limitMemory() (err error) {
 	if s.budget, err = s.g.Budget(s.flags.memory); err != nil {
 		return err
 	}
-	left := s.budget.Left()
+	left := s.budget.Free()
 	debug.SetMemoryLimit(int64(left))
 	o := &s.options
 	o.Room.Bytes, o.Join.MemoryBytes = max(left/setsShare, 1), max(left/sliceShare, 1)

@@ -152,7 +152,7 @@ func (s *settings) setMemory(g *cli.Files, f *flags) (err error) {
 	}
 	s.reading.Budget = budget
 	if t := s.finding.Texts; t != nil {
-		t.Memory = int64(min(budget.Left()/4, dedup.TextMemory))
+		t.Memory = int64(min(budget.Free()/4, dedup.TextMemory))
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (d *designCommand) run(g *cli.Files, cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		m, err := plan.Measure(budget.Left())
+		m, err := plan.Measure(budget.Free())
 		if err != nil {
 			return fmt.Errorf("measuring this machine: %w: --reference prints the times of another one", err)
 		}
@@ -128,7 +128,7 @@ func (d *designCommand) plan(g *cli.Files, cmd *cobra.Command) (*plan.Plan, erro
 	if d.all && r.K == 3 && r.Tables == 0 && r.Designs == nil {
 		r.Designs = permute.Catalogue(r.K, Seed)
 		for _, name := range paperDesigns {
-			design, err := permute.Named(name, r.K, Seed)
+			design, err := permute.ByName(name, r.K, Seed)
 			if err != nil {
 				return nil, err
 			}

@@ -77,7 +77,7 @@ func (d *Flags) apply(r *plan.Request) (err error) {
 		}
 	}
 	if d.design != "" {
-		design, err := permute.Named(d.design, d.k, r.Seed)
+		design, err := permute.ByName(d.design, d.k, r.Seed)
 		if err != nil {
 			return cli.Usagef("--design: %w", err)
 		}

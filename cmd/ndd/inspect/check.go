@@ -103,9 +103,9 @@ func logText(r wal.Report) (text string) {
 	if r.Records > 0 {
 		text = "; the log has " + cli.Number(r.Records, "record")
 	}
-	if r.Torn > 0 {
+	if r.TornBytes > 0 {
 		text += fmt.Sprintf("; %d bytes at the end of %s are no whole record, since a crash left them unfinished or the file "+
-			"was cut: the next writer removes them", r.Torn, r.TornFile)
+			"was cut: the next writer removes them", r.TornBytes, r.TornFile)
 	}
 	return text
 }
@@ -115,7 +115,7 @@ func checkLog(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("sound: write-ahead log, %s", humanize.IBytes(uint64(r.Bytes+r.Torn))) + logText(r.Report), nil
+	return fmt.Sprintf("sound: write-ahead log, %s", humanize.IBytes(uint64(r.Bytes+r.TornBytes))) + logText(r.Report), nil
 }
 
 func checkFingerprints(ctx context.Context, g *cli.Files, path string) (sound string, err error) {

@@ -93,14 +93,14 @@ func (f *file) describeLog() error {
 	if err != nil {
 		return err
 	}
-	f.Kind, f.FormatVersion, f.Bytes, f.Identity = "write-ahead log", wal.Version, uint64(r.Bytes+r.Torn),
+	f.Kind, f.FormatVersion, f.Bytes, f.Identity = "write-ahead log", wal.Version, uint64(r.Bytes+r.TornBytes),
 		fmt.Sprintf("%x", r.Identity)
 	end := "not closed"
 	if r.Clean {
 		end = "closed"
 	}
-	if r.Torn > 0 {
-		end = fmt.Sprintf("%d bytes at its end are no whole record: a crash left them unfinished, or the file was cut", r.Torn)
+	if r.TornBytes > 0 {
+		end = fmt.Sprintf("%d bytes at its end are no whole record: a crash left them unfinished, or the file was cut", r.TornBytes)
 	}
 	f.Words = []string{fmt.Sprintf("file %d of log %x", r.Number, r.Log),
 		fmt.Sprintf("records: %s, from record %d on; %s", humanize.Comma(int64(r.Records)), r.First, end)}

@@ -178,7 +178,7 @@ func (p *passagesRun) run(ctx context.Context, inputs []string) (err error) {
 	}
 	defer room.Release()
 	p.o.Threads, p.o.Disk = p.g.Threads, p.g.Disk
-	p.o.MemoryBytes, p.o.Budget = int64(max(min(budget.Left()/2, marksBytes), 1)), memory.ForProgram(budget.Limit())
+	p.o.MemoryBytes, p.o.Budget = int64(max(min(budget.Free()/2, marksBytes), 1)), memory.ForProgram(budget.Limit())
 	// Read the inputs, and find the repeated parts.
 	w, bar, err := p.g.BeginReading(ctx, inputs, &config, p.work)
 	if err != nil {
@@ -322,8 +322,8 @@ func reserve(g *cli.Files, docs *cli.DocumentFlags, limit string, config *ingest
 	if err != nil {
 		return nil, nil, err
 	}
-	debug.SetMemoryLimit(int64(budget.Left()))
-	*config = config.Fit(budget.Left() / 2)
+	debug.SetMemoryLimit(int64(budget.Free()))
+	*config = config.Fit(budget.Free() / 2)
 	room, err := budget.Reserve("reading", config.NeedBytes())
 	return budget, room, adviseLength(err, docs)
 }

@@ -71,7 +71,7 @@ func buildIndex(t *testing.T, fingerprints []uint64, noDocs bool) (dir string) {
 	file, err := ndf.Open(path, ndf.OpenOptions{})
 	must.Do(t, err)
 	defer file.Close()
-	design, err := permute.Named("halves", 3, 1)
+	design, err := permute.ByName("halves", 3, 1)
 	must.Do(t, err)
 	dir = filepath.Join(t.TempDir(), "index")
 	o := segment.Options{Design: design, NoDocs: noDocs, Table: table.Options{Layout: table.LayoutPlanar}}
@@ -162,7 +162,7 @@ func TestFullDisk(t *testing.T) {
 	var room atomic.Int64 // number of writes before the disk is full
 	const plenty = 1 << 30
 	room.Store(plenty)
-	d := disk.Failing(func(c disk.Call, _ string) error {
+	d := disk.WithFailures(func(c disk.Call, _ string) error {
 		if (c == disk.CallWrite || c == disk.CallCreate) && room.Add(-1) < 0 {
 			return syscall.ENOSPC
 		}
@@ -232,7 +232,7 @@ func TestRestartUnwritable(t *testing.T) {
 		must.Do(t, x.Close())
 		var unwritable atomic.Bool
 		unwritable.Store(true)
-		x, err := openAs(t.Context(), dir, live.OpenOptions{Write: true, Disk: disk.Failing(func(disk.Call, string) error {
+		x, err := openAs(t.Context(), dir, live.OpenOptions{Write: true, Disk: disk.WithFailures(func(disk.Call, string) error {
 			if unwritable.Load() {
 				return c.why
 			}
@@ -274,7 +274,7 @@ func TestUnknownOutcome(t *testing.T) {
 	} {
 		for _, why := range []error{syscall.EIO, syscall.ENOSPC} {
 			var broken atomic.Bool
-			x, _ := durable(t, nil, disk.Failing(func(c disk.Call, _ string) error {
+			x, _ := durable(t, nil, disk.WithFailures(func(c disk.Call, _ string) error {
 				if c == disk.CallSync && broken.Load() {
 					return why
 				}

@@ -66,7 +66,7 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 	}
 	memory("requests", s.transfers.Held(), s.transfers.Limit())
 	if b := s.options.Budget; b != nil {
-		memory("index", b.Limit().Bytes-b.Left(), b.Limit().Bytes)
+		memory("index", b.Limit().Bytes-b.Free(), b.Limit().Bytes)
 	}
 	// Figures of an empty index stand for a missing one.
 	x := s.index.Load()

@@ -186,7 +186,7 @@ func boundsOf(requestMemory int64) bounds {
 func reserve(b *memory.Budget) (requestMemory int64, release func(), err error) {
 	limit := b.Limit()
 	if limit.Bytes < memoryMin {
-		return 0, nil, &memory.TooLargeError{What: "a server", Need: memoryMin, Limit: limit,
+		return 0, nil, &memory.TooLargeError{Task: "a server", Need: memoryMin, Limit: limit,
 			Advice: "--memory must be at least " + humanize.IBytes(memoryMin)}
 	}
 	requests := min(requestMemoryMax, limit.Bytes/4)

@@ -52,7 +52,7 @@ func (j *journal) String() string {
 // newIndex is an index in memory; with a nil recipe, of raw fingerprints.
 func newIndex(t testing.TB, k int, recipe *simhash.Recipe, fingerprints []uint64) *engine.Index {
 	t.Helper()
-	design, err := permute.Named("halves", k, 1)
+	design, err := permute.ByName("halves", k, 1)
 	must.Do(t, err)
 	x, err := engine.New(design.K, engine.Options{Design: &design, Recipe: recipe})
 	must.Do(t, err)

@@ -28,7 +28,7 @@ func exercise(t testing.TB, list []store.Section) {
 	var err error
 	hostile.Allocates(t, limit, func() { f, err = fromStore(container) })
 	if err != nil {
-		hostile.Says(t, "open", err)
+		hostile.Expect(t, "open", err)
 		return
 	}
 	defer f.Close()
@@ -73,11 +73,11 @@ func exerciseNames(t testing.TB, f *File) {
 	}
 	if f.Len() > 0 {
 		_, err := look.ID(f.Len() - 1)
-		hostile.Says(t, "a name", err)
+		hostile.Expect(t, "a name", err)
 	}
-	hostile.Says(t, "names", failed)
+	hostile.Expect(t, "names", failed)
 	for _, err := range f.Unmarked {
-		hostile.Says(t, "unmarked names", err)
+		hostile.Expect(t, "unmarked names", err)
 	}
 }
 

@@ -99,11 +99,11 @@ func readAll(r io.Reader, name string) ([]byte, error) {
 	const firstWords = 1 << 17
 	words := make([]uint64, firstWords)
 	for n := 0; ; words = append(words, make([]uint64, len(words))...) {
-		k, err := io.ReadFull(r, memory.As[byte](words)[n:])
+		k, err := io.ReadFull(r, memory.Cast[byte](words)[n:])
 		n += k
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return memory.As[byte](words)[:n], nil
+			return memory.Cast[byte](words)[:n], nil
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -238,5 +238,5 @@ func optional[T any](s store.Section, name string, documents uint64) ([]T, error
 	if s.Name != name || uint64(len(s.Data)) != uint64(unsafe.Sizeof(size))*documents {
 		return nil, s.Corrupt(0, "%d bytes, want %q for %d documents", len(s.Data), name, documents)
 	}
-	return memory.As[T](s.Data), nil
+	return memory.Cast[T](s.Data), nil
 }

@@ -190,7 +190,7 @@ func exercisePlaces(t testing.TB, f *File) {
 	for _, p := range parts {
 		for d, err := range p.Documents {
 			if err != nil {
-				hostile.Says(t, "a document", err)
+				hostile.Expect(t, "a document", err)
 				return
 			}
 			if d.OK {

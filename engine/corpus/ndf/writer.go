@@ -157,10 +157,10 @@ func (w *Writer) flush() error {
 	store.WriteSection(w.file, "text.bytes", store.Bytes32(w.lengths))
 	err := writeIDs(w.file, "names", w.ids, &w.idData)
 	if w.keepSketches && err == nil {
-		err = store.WriteSection(w.file, sketchesSection, memory.As[byte](w.sketches))
+		err = store.WriteSection(w.file, sketchesSection, memory.Cast[byte](w.sketches))
 	}
 	if w.keepHashes && err == nil {
-		err = store.WriteSection(w.file, hashesSection, memory.As[byte](w.hashes))
+		err = store.WriteSection(w.file, hashesSection, memory.Cast[byte](w.hashes))
 	}
 	w.fingerprints, w.lengths, w.sketches, w.hashes = w.fingerprints[:0], w.lengths[:0], w.sketches[:0], w.hashes[:0]
 	w.ids = idlist.NewWriter(&w.idData)
@@ -189,7 +189,7 @@ func (w *Writer) Commit() error {
 	}
 	err := writeIDs(w.file, "unmarked", w.unmarked, &w.unmarkedData)
 	if err == nil && w.keepHashes {
-		err = store.WriteSection(w.file, unmarkedSection, memory.As[byte](w.unmarkedHashes))
+		err = store.WriteSection(w.file, unmarkedSection, memory.Cast[byte](w.unmarkedHashes))
 	}
 	if err == nil && w.places != nil {
 		err = w.places.write(w.file)

@@ -27,7 +27,7 @@ func TestDistinct(t *testing.T) {
 		{"few", func(int) uint64 { return rng.Uint64N(60_000) << 40 }},
 		{"sequence", func(i int) uint64 { return uint64(i) }},
 	} {
-		prints := sets.Of(n, c.at)
+		prints := sets.Generate(n, c.at)
 		var d Distinct
 		for part := range slices.Chunk(prints, 10_007) {
 			d.Add(part)

@@ -152,7 +152,7 @@ func TestBackupAgain(t *testing.T) {
 					t.Error("the manifest is a link, which fails where it is replaced meanwhile")
 				}
 				links := 0
-				beside := disk.Failing(func(c disk.Call, _ string) error {
+				beside := disk.WithFailures(func(c disk.Call, _ string) error {
 					if c != disk.CallLink {
 						return nil
 					}

@@ -282,7 +282,7 @@ func repeatedHashes(ctx context.Context, in *input, b *memory.Budget,
 	const hashBytes, spare = 16, 1 << 12
 	// Choose the number of passes: each sorts the hashes with one remainder.
 	n, passes := uint64(in.Len()), uint64(1)
-	for n/passes > 1<<16 && hashBytes*n/passes > b.Left()/2 {
+	for n/passes > 1<<16 && hashBytes*n/passes > b.Free()/2 {
 		passes++
 	}
 	size := n/passes + n/passes/16 + spare
@@ -321,7 +321,7 @@ func repeatedHashes(ctx context.Context, in *input, b *memory.Budget,
 			}
 			if len(list) == cap(list) {
 				if collect(); len(list) == cap(list) {
-					return nil, &memory.TooLargeError{What: "hashes of IDs", Need: hashBytes * n, Limit: b.Limit()}
+					return nil, &memory.TooLargeError{Task: "hashes of IDs", Need: hashBytes * n, Limit: b.Limit()}
 				}
 			}
 			list = append(list, h)

@@ -425,7 +425,7 @@ func TestLinearizable(t *testing.T) {
 					}
 					in := groupInput{group: rng.IntN(groups), op: []string{"insert", "insert", "delete", "query"}[rng.IntN(4)]}
 					in.id = fmt.Sprint(in.group, "/", rng.IntN(4))
-					f := simhash.Fingerprint(sets.Near(rng, centre[in.group], 1))
+					f := simhash.Fingerprint(sets.Flip(rng, centre[in.group], 1))
 					call := time.Since(begun)
 					out, err := ask(x, in, f)
 					if err != nil {

@@ -219,7 +219,7 @@ func TestNearIsDurable(t *testing.T) {
 	t.Parallel()
 	for _, late := range []bool{false, true} {
 		g := &gate{open: make(chan struct{})}
-		x, _ := makeIndex(t, Config{Design: halves(t)}, scripted(disk.Failing(g.hold)))
+		x, _ := makeIndex(t, Config{Design: halves(t)}, scripted(disk.WithFailures(g.hold)))
 		var c *checker
 		if late {
 			c = checking(t, x, rows.Doc{})

@@ -58,12 +58,12 @@ func writeDocuments(path string, generation uint64, o store.Options, segment str
 	}
 	store.WriteSection(w, "documents", head) // Commit reports errors of these writes
 	store.WriteSection(w, "numbers.rows", store.Bytes64(d.numbers.Rows))
-	store.WriteSection(w, "numbers.docs", store.Bytes64(memory.As[uint64](d.numbers.Values)))
+	store.WriteSection(w, "numbers.docs", store.Bytes64(memory.Cast[uint64](d.numbers.Values)))
 	if d.expires.First != 0 {
 		store.WriteSection(w, "expiry.rows", store.Bytes64(d.expires.Rows))
-		store.WriteSection(w, "expiry.times", store.Bytes64(memory.As[uint64](d.expires.Values)))
+		store.WriteSection(w, "expiry.times", store.Bytes64(memory.Cast[uint64](d.expires.Values)))
 	}
-	store.WriteSection(w, "tombstones", store.Bytes64(memory.As[uint64](d.tombstones)))
+	store.WriteSection(w, "tombstones", store.Bytes64(memory.Cast[uint64](d.tombstones)))
 	// Make the index of IDs in memory, and write it.
 	if ids != nil {
 		index, err := rows.IndexIDs(key, d.numbers.N, ids)
@@ -128,12 +128,12 @@ func parseDocuments(f *store.File, g *ManifestSegment) (_ *documents, err error)
 	}
 	// Check them against the number of rows.
 	var ok bool
-	if d.numbers, ok = rows.ReadNumbers(lists[0], memory.As[rows.DocID](lists[1]), head.Rows); !ok {
+	if d.numbers, ok = rows.ReadNumbers(lists[0], memory.Cast[rows.DocID](lists[1]), head.Rows); !ok {
 		return nil, s.Corrupt(0, "the document numbers do not ascend, or are not for %d rows", head.Rows)
 	}
-	d.tombstones = memory.As[rows.DocID](lists[2])
+	d.tombstones = memory.Cast[rows.DocID](lists[2])
 	if head.Expires {
-		if d.expires, ok = rows.ReadExpiries(lists[3], memory.As[rows.Time](lists[4]), head.Rows); !ok {
+		if d.expires, ok = rows.ReadExpiries(lists[3], memory.Cast[rows.Time](lists[4]), head.Rows); !ok {
 			return nil, s.Corrupt(0, "the times of expiry are not for %d rows", head.Rows)
 		}
 	}

@@ -36,7 +36,7 @@ func TestHostileDocuments(t *testing.T) {
 		f := hostile.File(t, store.KindDocuments, changed)
 		d, err := parseDocuments(f, of)
 		if err != nil {
-			hostile.Says(t, "documents", err)
+			hostile.Expect(t, "documents", err)
 			refused++
 			return
 		}

@@ -127,7 +127,7 @@ func TestOrphans(t *testing.T) {
 // deleted, even after a restart.
 func TestDeletedWhileFlushed(t *testing.T) {
 	var during atomic.Pointer[func()]
-	d := disk.Failing(func(c disk.Call, path string) error {
+	d := disk.WithFailures(func(c disk.Call, path string) error {
 		if do := during.Load(); do != nil && c == disk.CallCreate && strings.Contains(path, ".segment") {
 			during.Store(nil)
 			(*do)()

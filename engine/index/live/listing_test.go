@@ -151,7 +151,7 @@ func TestListedErrors(t *testing.T) {
 			must.Do(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, someDocs(1000, 3))}, o))
 			budget := memory.NewBudget(memory.Set(c.bytes))
 			v := viewOf(t, openFolder(t, dir, OpenOptions{Budget: budget}))
-			left := budget.Left()
+			left := budget.Free()
 			got, err := search.Documents(c.ctx, v, budget, c.maxRows, func(doc rows.DocID, _ rows.Doc) error {
 				if doc == 150 {
 					return enough
@@ -159,8 +159,8 @@ func TestListedErrors(t *testing.T) {
 				return nil
 			})
 			fails(t, name, err, c.want)
-			if budget.Left() != left {
-				t.Errorf("%d bytes are reserved still", left-budget.Left())
+			if budget.Free() != left {
+				t.Errorf("%d bytes are reserved still", left-budget.Free())
 			}
 			if got.Documents > 151 || c.want != enough && got.Documents > 0 {
 				t.Errorf("%+v", got)

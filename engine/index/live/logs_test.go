@@ -85,7 +85,7 @@ func TestReplayGoesBack(t *testing.T) {
 // TestGenerations: no two manifests have the same generation, even if it is unknown whether the first one was written.
 func TestGenerations(t *testing.T) {
 	fail := false
-	d := disk.Failing(func(c disk.Call, _ string) error {
+	d := disk.WithFailures(func(c disk.Call, _ string) error {
 		if fail && c == disk.CallSyncFolder {
 			return errors.ErrUnsupported
 		}

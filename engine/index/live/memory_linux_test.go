@@ -44,7 +44,7 @@ type memoryWatch struct {
 func (w *memoryWatch) look(disk.Call, string) error {
 	if w.on.Load() {
 		w.taken.Store(max(w.taken.Load(), anonymous(w.t)))
-		w.leftest.Store(min(w.leftest.Load(), w.budget.Left()))
+		w.leftest.Store(min(w.leftest.Load(), w.budget.Free()))
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func (w *memoryWatch) measure(do func() error) (taken, reserved uint64) {
 	w.t.Helper()
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // do not measure garbage
 	debug.FreeOSMemory()
-	before, left := anonymous(w.t), w.budget.Left()
+	before, left := anonymous(w.t), w.budget.Free()
 	w.taken.Store(before)
 	w.leftest.Store(left)
 	w.on.Store(true)
@@ -80,13 +80,13 @@ func TestMergeMemory(t *testing.T) {
 	base, added, all := files(1, docs/4*3), files(2, docs/4), files(3, docs)
 	w := &memoryWatch{t: t, budget: memory.NewBudget(memory.Set(1 << 40))}
 	o := BuildOptions{Options: segment.Options{Design: halves(t), Table: planar, Threads: 1, Budget: w.budget,
-		Disk: disk.Failing(w.look)}}
+		Disk: disk.WithFailures(w.look)}}
 	building, build := w.measure(func() error { return Build(t.Context(), filepath.Join(t.TempDir(), "built"), all, o) })
 	each := func(bytes uint64) float64 { return float64(bytes) / float64(docs) }
 	for _, deleted := range []int{0, docs / 64} {
 		dir := filepath.Join(t.TempDir(), "index")
 		must.Do(t, Build(t.Context(), dir, base, o))
-		x := openFolder(t, dir, OpenOptions{Write: true, NoSync: true, Budget: w.budget, Disk: disk.Failing(w.look)})
+		x := openFolder(t, dir, OpenOptions{Write: true, NoSync: true, Budget: w.budget, Disk: disk.WithFailures(w.look)})
 		must.Do(t, x.Add(t.Context(), added, o))
 		var gone []rows.DocID
 		for i := range deleted {

@@ -73,8 +73,8 @@ func TestNoRoom(t *testing.T) {
 		t.Errorf("%d documents in 32 MiB more", more)
 	}
 	x.Close()
-	if budget.Left() != 64<<20 {
-		t.Errorf("%d bytes are not given back", 64<<20-budget.Left())
+	if budget.Free() != 64<<20 {
+		t.Errorf("%d bytes are not given back", 64<<20-budget.Free())
 	}
 }
 

@@ -149,7 +149,7 @@ func (w *modelTest) doc() rows.Doc {
 		if !ok {
 			near = d
 		}
-		d.Fingerprint = simhash.Fingerprint(sets.Near(w.rng, uint64(near.Fingerprint), w.rng.IntN(w.k+2)))
+		d.Fingerprint = simhash.Fingerprint(sets.Flip(w.rng, uint64(near.Fingerprint), w.rng.IntN(w.k+2)))
 	}
 	if w.m.verifies {
 		d.Sketch = someSketch(w.rng)
@@ -206,7 +206,7 @@ func (w *modelTest) step() (name string) {
 					docs[i] = of
 					continue
 				}
-				docs[i].Fingerprint = simhash.Fingerprint(sets.Near(w.rng, uint64(of.Fingerprint), w.rng.IntN(w.k+1)))
+				docs[i].Fingerprint = simhash.Fingerprint(sets.Flip(w.rng, uint64(of.Fingerprint), w.rng.IntN(w.k+1)))
 			}
 		}
 		out, err := w.x.CheckAndInsert(ctx, docs, w.k, search.AllDocs)

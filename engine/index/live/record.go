@@ -119,7 +119,7 @@ func appendUvarints(dst []byte, list ...uint64) []byte {
 }
 
 func appendDocIDs(dst []byte, docs []rows.DocID) []byte {
-	return appendUvarints(binary.AppendUvarint(dst, uint64(len(docs))), memory.As[uint64](docs)...)
+	return appendUvarints(binary.AppendUvarint(dst, uint64(len(docs))), memory.Cast[uint64](docs)...)
 }
 
 // recordBytes returns an upper limit of the size of the record of an insert.

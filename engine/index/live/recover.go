@@ -223,8 +223,8 @@ func (r Recovery) String() string {
 	line := fmt.Sprintf("%s inserted and %s deleted by %s of the log, read in %v",
 		counted(r.Inserted, "document"), humanize.Comma(int64(r.Deleted)), counted(r.Log.Records, "record"),
 		r.Took.Round(10*time.Microsecond))
-	if r.Log.Torn > 0 {
-		line += fmt.Sprintf("; %d bytes at the end of %s were unfinished and are cut off", r.Log.Torn, r.Log.TornFile)
+	if r.Log.TornBytes > 0 {
+		line += fmt.Sprintf("; %d bytes at the end of %s were unfinished and are cut off", r.Log.TornBytes, r.Log.TornFile)
 	}
 	if n := len(r.Removed); n > 0 {
 		line += fmt.Sprintf("; removed %s of work that was not finished", counted(uint64(n), "file"))

@@ -26,7 +26,7 @@ import (
 // refusing makes an index with IDs on a disk that is full while full is set.
 func refusing(t *testing.T, full *atomic.Bool) (x *Index, reopen func() *Index) {
 	t.Helper()
-	o := scripted(disk.Failing(func(c disk.Call, _ string) error {
+	o := scripted(disk.WithFailures(func(c disk.Call, _ string) error {
 		if full.Load() && (c == disk.CallWrite || c == disk.CallCreate) {
 			return syscall.ENOSPC
 		}
@@ -212,7 +212,7 @@ func TestRefusedAtRandom(t *testing.T) {
 // because the next opening may not have the change.
 func TestOutcomesAreDurable(t *testing.T) {
 	var broken atomic.Bool
-	x, _ := makeIndex(t, Config{Design: halves(t)}, scripted(disk.Failing(func(c disk.Call, _ string) error {
+	x, _ := makeIndex(t, Config{Design: halves(t)}, scripted(disk.WithFailures(func(c disk.Call, _ string) error {
 		if broken.Load() && c == disk.CallSync {
 			return syscall.EIO
 		}
@@ -253,7 +253,7 @@ func TestFlushBesideRefusal(t *testing.T) {
 // twice is stored once. A merge is abandoned if it collected documents before a deletion was undone.
 func TestDeletedBesideWork(t *testing.T) {
 	var beside func(disk.Call, string) error
-	d := disk.Failing(func(c disk.Call, path string) error {
+	d := disk.WithFailures(func(c disk.Call, path string) error {
 		if beside != nil {
 			return beside(c, filepath.Base(path))
 		}

@@ -90,7 +90,7 @@ func viewOf(t testing.TB, x *Index) version.View {
 
 func halves(t testing.TB) permute.Design {
 	t.Helper()
-	d, err := permute.Named("halves", 3, 1)
+	d, err := permute.ByName("halves", 3, 1)
 	must.Do(t, err)
 	return d
 }
@@ -107,7 +107,7 @@ func TestMergeWithoutRoom(t *testing.T) {
 		t.Error(err)
 	}
 	r, err := reserve(1 << 19)
-	if err != nil || b.Left() != 64<<20-r.Bytes() || r.Bytes() < 38<<19 {
+	if err != nil || b.Free() != 64<<20-r.Bytes() || r.Bytes() < 38<<19 {
 		t.Error(err)
 	}
 	r.Release()

@@ -44,7 +44,7 @@ func writeSketches(path string, generation uint64, o store.Options, segment stri
 	w.Section("sketches")
 	written := uint64(0)
 	for part := range sketches {
-		if _, err := w.Write(memory.As[byte](part)); err != nil {
+		if _, err := w.Write(memory.Cast[byte](part)); err != nil {
 			return file, err
 		}
 		written += uint64(len(part))
@@ -92,7 +92,7 @@ func parseSketches(f *store.File, g *ManifestSegment) (_ []sketch.Sketch, err er
 	if s, err = store.SectionOf(f, "sketches", sketch.Bytes*g.Documents); err != nil {
 		return nil, err
 	}
-	return memory.As[sketch.Sketch](s.Data), nil
+	return memory.Cast[sketch.Sketch](s.Data), nil
 }
 
 // Verifier returns the verifier of queries with these sketches, with the threshold of the index.

@@ -158,7 +158,7 @@ func TestHostileSketches(t *testing.T) {
 			}
 			return
 		}
-		hostile.Says(t, "sketches", err)
+		hostile.Expect(t, "sketches", err)
 		refused++
 	})
 	if refused == 0 || used == 0 {
@@ -201,7 +201,7 @@ func TestFlippedSketches(t *testing.T) {
 	for path, s := range map[string]sketch.Sketch{logs[len(logs)-1]: sketchWith(2),
 		filepath.Join(dir, m.Segments[0].Sketches.File): sketchWith(1)} {
 		good := must.Read(t, path)
-		begin := bytes.Index(good, memory.As[byte](s[:]))
+		begin := bytes.Index(good, memory.Cast[byte](s[:]))
 		if begin < 0 {
 			t.Fatalf("%s lacks the sketch", path)
 		}

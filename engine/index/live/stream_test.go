@@ -34,7 +34,7 @@ func crowded(t *testing.T, layout table.Layout) (*Index, *model) {
 		case 0:
 			return rows.Doc{Fingerprint: 0}
 		case 1:
-			return rows.Doc{Fingerprint: simhash.Fingerprint(sets.Near(rng, 0, rng.IntN(4)))}
+			return rows.Doc{Fingerprint: simhash.Fingerprint(sets.Flip(rng, 0, rng.IntN(4)))}
 		case 2:
 			return rows.Doc{Fingerprint: simhash.Fingerprint(i % 300)}
 		}
@@ -226,7 +226,7 @@ func TestSearchSome(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var queries []uint64
 	for i := range 60 {
-		queries = append(queries, sets.Near(rng, 0, i%9), rng.Uint64())
+		queries = append(queries, sets.Flip(rng, 0, i%9), rng.Uint64())
 	}
 	w := viewOf(t, x)
 	c := x.Searcher()
@@ -280,7 +280,7 @@ func searchSome(t *testing.T, c *search.Searcher, w version.View, queries []uint
 func TestFirstDoc(t *testing.T) {
 	x, m := crowded(t, table.LayoutPlanar)
 	rng := rand.New(rand.NewPCG(1, 2))
-	queries := []uint64{0, 1 << 7, 0, sets.Near(rng, 0, 1), sets.Near(rng, 0, 2), sets.Near(rng, 0, 4), 1 << 7,
+	queries := []uint64{0, 1 << 7, 0, sets.Flip(rng, 0, 1), sets.Flip(rng, 0, 2), sets.Flip(rng, 0, 4), 1 << 7,
 		rng.Uint64()}
 	queries = slices.Repeat(queries, 8)
 	wants := map[uint64][]search.Hit{}
@@ -310,7 +310,7 @@ func TestSearchEndsBetweenQueries(t *testing.T) {
 	w := viewOf(t, x)
 	c := x.Searcher()
 	defer c.Done()
-	queries := sets.Of(128, func(i int) uint64 { return 1<<(i%64) | 1<<(i/64) })
+	queries := sets.Generate(128, func(i int) uint64 { return 1<<(i%64) | 1<<(i/64) })
 	c.Until(faults.NewCancelContext(t, 2))
 	if _, n, err := c.SearchSome(w, queries, 3, search.FirstDoc, search.Swept{}, rows.Verifier{}); !errors.Is(err,
 		context.Canceled) || n != 0 {

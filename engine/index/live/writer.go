@@ -129,7 +129,7 @@ func (w *writer) reserve(v *version.Version) {
 	}
 	// With files, the other half of the budget is for writing them.
 	if l := w.config.Budget.Limit(); w.folder.durable() && v.Bytes > l.Bytes/2 {
-		w.short = &memory.TooLargeError{What: "what was inserted", Need: v.Bytes,
+		w.short = &memory.TooLargeError{Task: "what was inserted", Need: v.Bytes,
 			Limit: memory.Limit{Bytes: l.Bytes / 2, Source: "half of " + l.Source}}
 	}
 }

@@ -86,7 +86,7 @@ func candidates(r *Request) ([]permute.Design, error) {
 	// Add the designs of the paper.
 	if r.K == 3 {
 		for _, tables := range []int{4, 10, 16, 20} {
-			d, err := permute.Named(fmt.Sprintf("paper-%d", tables), r.K, r.Seed)
+			d, err := permute.ByName(fmt.Sprintf("paper-%d", tables), r.K, r.Seed)
 			if err != nil {
 				return nil, err
 			}
@@ -100,7 +100,7 @@ func candidates(r *Request) ([]permute.Design, error) {
 			break
 		}
 		if sizes = append(sizes, int(tables)); int(tables) == r.Tables {
-			d, err := permute.Named(fmt.Sprintf("choose-%d-%d", blocks, blocks-r.K), r.K, r.Seed)
+			d, err := permute.ByName(fmt.Sprintf("choose-%d-%d", blocks, blocks-r.K), r.K, r.Seed)
 			if err != nil {
 				return nil, err
 			}

@@ -37,11 +37,11 @@ func TestShare(t *testing.T) {
 	centre := rng.Uint64()
 	shapes := map[string]func(int) uint64{
 		"uniform":    func(int) uint64 { return rng.Uint64() },
-		"clustered":  func(int) uint64 { return sets.Near(rng, centre*rng.Uint64N(50), rng.IntN(9)) },
+		"clustered":  func(int) uint64 { return sets.Flip(rng, centre*rng.Uint64N(50), rng.IntN(9)) },
 		"equal bits": func(int) uint64 { return rng.Uint64() | 0xffff<<48 },
 	}
 	for name, shape := range shapes {
-		s, err := NewSample(sets.Of(3000, shape), 3000, 1)
+		s, err := NewSample(sets.Generate(3000, shape), 3000, 1)
 		must.Do(t, err)
 		for _, mask := range []uint64{0xffff << 48, 0xffffffff, 0x5555555555555555} {
 			for _, ask := range [][2]int{{4, 0}, {9, 0}, {12, 1}, {16, 3}} {
@@ -67,7 +67,7 @@ func TestEntry(t *testing.T) {
 		"few values": func(int) uint64 { return rng.Uint64()<<32 | rng.Uint64N(1<<20) },
 	}
 	for name, shape := range shapes {
-		all := sets.Of(1<<19, shape)
+		all := sets.Generate(1<<19, shape)
 		s, err := NewSample(all, 1<<15, 1)
 		must.Do(t, err)
 		whole, err := NewSample(all, len(all), 1)

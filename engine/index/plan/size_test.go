@@ -103,7 +103,7 @@ func TestBound(t *testing.T) {
 // TestRowBytes compares the predicted bytes of ids with segments, with repetitions and without. It also compares a plan
 // with one that counts every document as a fingerprint.
 func TestRowBytes(t *testing.T) {
-	design, err := permute.Named("halves", 3, 1)
+	design, err := permute.ByName("halves", 3, 1)
 	must.Do(t, err)
 	for _, repeated := range []int{1, 2, 10, 5000} {
 		prints := sets.Uniform(5000, 9)
@@ -164,7 +164,7 @@ func TestWideLines(t *testing.T) {
 			continue // too few distinct ones
 		}
 		for _, name := range []string{"halves", "thirds"} {
-			design, err := permute.Named(name, 3, 1)
+			design, err := permute.ByName(name, 3, 1)
 			must.Do(t, err)
 			r := Request{Fingerprints: uint64(len(prints)), K: 3, Layout: table.LayoutPlanar,
 				Designs: []permute.Design{design}, Sample: sample, Seed: 1}

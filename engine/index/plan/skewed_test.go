@@ -107,7 +107,7 @@ func TestLongMasks(t *testing.T) {
 			continue
 		}
 		for _, name := range []string{"cover-11-6-3", "cover-8-4-3"} {
-			design, err := permute.Named(name, 3, 1)
+			design, err := permute.ByName(name, 3, 1)
 			must.Do(t, err)
 			var said, counted float64
 			for _, table := range design.Tables[:6] {
@@ -186,7 +186,7 @@ func checkSkewed(t *testing.T, set sets.Set, s *segment.Segment, k int) {
 	rng := rand.New(rand.NewPCG(3, uint64(k)))
 	var queries []uint64
 	for range 16 {
-		queries = append(queries, sets.Near(rng, set.Base[rng.IntN(len(set.Base))], rng.IntN(k+2)))
+		queries = append(queries, sets.Flip(rng, set.Base[rng.IntN(len(set.Base))], rng.IntN(k+2)))
 	}
 	list := distinctOf(set.Base)
 	var want []segment.Match

@@ -67,7 +67,7 @@ func (o *order) fail(err error) {
 	o.turn.Broadcast()
 }
 
-// take passes on the distinct keys of room, which contained them with repetitions.
+// take passes on the distinct keys of spare, which contained them with repetitions.
 func (o *order) take(spare, keys []uint64) error {
 	offset := int(uintptr(unsafe.Pointer(unsafe.SliceData(spare)))-uintptr(unsafe.Pointer(unsafe.SliceData(o.memory)))) / 8
 	o.mu.Lock()

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 // shapes returns inputs of all shapes that are difficult for a radix sort.
 func shapes(n int) map[string][]uint64 {
 	rng := rand.New(rand.NewPCG(uint64(n), 9))
-	fill := func(f func(i int) uint64) []uint64 { return sets.Of(n, f) }
+	fill := func(f func(i int) uint64) []uint64 { return sets.Generate(n, f) }
 	return map[string][]uint64{
 		"random":     fill(func(int) uint64 { return rng.Uint64() }),
 		"equal":      fill(func(int) uint64 { return 0xdeadbeef }),

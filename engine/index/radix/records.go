@@ -104,7 +104,7 @@ func (w *RecordWriter[R]) sort() {
 func (s *Records[R]) All() iter.Seq2[R, error] { return s.runs.Merge(s.lists) }
 
 // Run returns a run of every distinct record in order. All writers must be closed.
-func (s *Records[R]) Run() (*spill.Run[R], error) { return s.runs.One(s.lists) }
+func (s *Records[R]) Run() (*spill.Run[R], error) { return s.runs.Merged(s.lists) }
 
 // Close removes the files. It may be called again.
 func (s *Records[R]) Close() error {

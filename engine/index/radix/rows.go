@@ -36,7 +36,7 @@ func sortRows[R row](w *worker, keys []uint64, rows []R, low int) error {
 		words[i] = (k^equal)<<rowBits | uint64(i)
 	}
 	w.sortTo(words, words, spare, low+rowBits, 0)
-	previous := memory.As[R](spare)
+	previous := memory.Cast[R](spare)
 	copy(previous, rows)
 	mask := uint64(1)<<rowBits - 1
 	for i, x := range words {
@@ -49,7 +49,7 @@ func sortRows[R row](w *worker, keys []uint64, rows []R, low int) error {
 // splitRows splits a bucket with too many keys for [sortRows] by the digit below low, and sorts each part.
 func splitRows[R row](w *worker, keys []uint64, rows []R, low int) error {
 	n := len(keys)
-	keysBefore, rowsBefore := w.tmp.Data[:n], memory.As[R](w.tmp.Data[n:2*n])
+	keysBefore, rowsBefore := w.tmp.Data[:n], memory.Cast[R](w.tmp.Data[n:2*n])
 	copy(keysBefore, keys)
 	copy(rowsBefore, rows)
 	digit := min(rowsSplitDigit, low)

@@ -34,7 +34,7 @@ func design(t testing.TB, tables int) permute.Design {
 
 func named(t testing.TB, name string, k int) permute.Design {
 	t.Helper()
-	d, err := permute.Named(name, k, 1)
+	d, err := permute.ByName(name, k, 1)
 	must.Do(t, err)
 	return d
 }
@@ -79,7 +79,7 @@ func TestSameFile(t *testing.T) {
 		if name == "random" {
 			n = rangesBest*roomMin + 1000 // built in memory, too
 		}
-		fingerprints := sets.Of(n, at)
+		fingerprints := sets.Generate(n, at)
 		o := Options{Design: design(t, 4), Threads: 2, Table: table.Options{Layout: table.LayoutPlanar}}
 		o.Design.Tables = o.Design.Tables[:2] // valid for k = 1
 		o.Design.K = 1
@@ -96,8 +96,8 @@ func TestSameFile(t *testing.T) {
 			if !bytes.Equal(written(t, Input{Fingerprints: fingerprints}, o), want) {
 				t.Errorf("%s: with %d bytes of memory another file", name, size)
 			}
-			if o.Budget.Left() != size {
-				t.Errorf("%s: of %d bytes %d are left", name, size, o.Budget.Left())
+			if o.Budget.Free() != size {
+				t.Errorf("%s: of %d bytes %d are left", name, size, o.Budget.Free())
 			}
 			if left, _ := os.ReadDir(o.TempDir); len(left) != 0 {
 				t.Errorf("left behind: %v", left)

@@ -149,7 +149,7 @@ func (x *docList) corrupt(i uint64, reason string, args ...any) error {
 }
 
 // prefetch requests the cache lines that [docList.rangeOf] reads for these ranks, and the lines of their
-// ordinals. It overwrites room, which must have the length of ranks.
+// ordinals. It overwrites scratch, which must have the length of ranks.
 func (x *docList) prefetch(ranks, scratch []uint64) {
 	copy(scratch, ranks)
 	if x.firsts != nil {

@@ -25,32 +25,32 @@ func exercise(t testing.TB, list []store.Section) {
 	f := hostile.File(t, store.KindSegment, list)
 	hostile.Allocates(t, hostile.Limit(f.Bytes()), func() {
 		s, err := Open(f)
-		hostile.Says(t, "open", err)
+		hostile.Expect(t, "open", err)
 		if err != nil {
 			return
 		}
 		defer s.Close()
-		hostile.Says(t, "check", s.Check())
+		hostile.Expect(t, "check", s.Check())
 		err = Write(t.Context(), nowhere{}, Input{Sources: []Source{{Segment: s}}},
 			Options{Design: *s.Design(), Threads: 1, Table: table.Options{Layout: s.Layout()}})
-		hostile.Says(t, "merge", err)
+		hostile.Expect(t, "merge", err)
 		exerciseSome(t, s)
 		exerciseParts(t, s)
 		var c Scratch
 		for _, q := range []uint64{0, ^uint64(0), 0x243f6a8885a308d3, 0x9e3779b97f4a7c15} {
 			matches, err := s.Search(nil, []uint64{q}, s.Design().K, &c)
-			hostile.Says(t, "search", err)
+			hostile.Expect(t, "search", err)
 			for _, m := range matches[:min(len(matches), 10)] {
 				var at [1]Range
 				if err = s.Locate(at[:], []uint64{m.Fingerprint}, &c); err == nil {
 					_, err = s.AppendDocs(nil, at[0], 1000) // errors of the file cannot occur
 				}
-				hostile.Says(t, "docs", err)
+				hostile.Expect(t, "docs", err)
 			}
 		}
 		if n := s.IDs(); n != nil {
 			_, err = n.Cursor().ID(n.Len() / 2)
-			hostile.Says(t, "name", err)
+			hostile.Expect(t, "name", err)
 		}
 	})
 }
@@ -63,7 +63,7 @@ func exerciseSome(t testing.TB, s *Segment) {
 	some := NewRowSet(s.Documents())
 	some.Drop(0)
 	some.Drop(1)
-	hostile.Says(t, "merge of some", Write(t.Context(), nowhere{}, Input{Sources: []Source{{Segment: s, Rows: some}}},
+	hostile.Expect(t, "merge of some", Write(t.Context(), nowhere{}, Input{Sources: []Source{{Segment: s, Rows: some}}},
 		Options{Design: *s.Design(), Threads: 1, Table: table.Options{Layout: s.Layout()}}))
 }
 
@@ -71,7 +71,7 @@ func exerciseSome(t testing.TB, s *Segment) {
 // each once.
 func exerciseParts(t testing.TB, s *Segment) {
 	m, err := newMergeSources([]Source{{Segment: s}})
-	hostile.Says(t, "parts", err)
+	hostile.Expect(t, "parts", err)
 	next := 0
 	for part := 0; part < 3 && err == nil; part++ {
 		err = mergedDocs{m}.Read(part, 3, func(fingerprints []uint64, place int) error {
@@ -81,7 +81,7 @@ func exerciseParts(t testing.TB, s *Segment) {
 			next += len(fingerprints)
 			return nil
 		})
-		hostile.Says(t, "parts", err)
+		hostile.Expect(t, "parts", err)
 	}
 	if err == nil && uint64(next) != s.Documents() {
 		t.Errorf("%d of %d documents in three parts", next, s.Documents())

@@ -63,7 +63,7 @@ func TestMergeSameAsBuilt(t *testing.T) {
 				sizes[0] = sortedApart
 			}
 			for _, n := range sizes {
-				lists = append(lists, sets.Of(n, f))
+				lists = append(lists, sets.Generate(n, f))
 			}
 			all, kept := sources(t, rng, lists, drop)
 			for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {

@@ -71,7 +71,7 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 	if docs > 1<<48 {
 		return Plan{}, fmt.Errorf("%d documents: a segment has at most %d", docs, uint64(1<<48))
 	}
-	smallest, free := smallBytes(docs, o), o.Budget.Left()
+	smallest, free := smallBytes(docs, o), o.Budget.Free()
 	minimum := min(docs, roomMin)
 	sizes := func(bytes, size uint64) int { return int(max(min(bytes/size, docs), minimum)) }
 

@@ -33,7 +33,7 @@ func compareMatches(t *testing.T, name string, got, want []Match) {
 // radius and layout. With uniform fingerprints it is not.
 func TestConsecutiveAreScanned(t *testing.T) {
 	const n, k = 100_000, 6
-	consecutive := sets.Of(n, func(i int) uint64 { return uint64(i) })
+	consecutive := sets.Generate(n, func(i int) uint64 { return uint64(i) })
 	for _, name := range []string{"one", "halves", "thirds"} {
 		for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 			s := inMemory(t, consecutive, Options{Design: named(t, name, k), Table: table.Options{Layout: layout}})
@@ -89,7 +89,7 @@ func TestEveryDesign(t *testing.T) {
 		var queries []uint64
 		var want []Match
 		for i := range 24 {
-			queries = append(queries, sets.Near(rng, fingerprints[rng.IntN(n)], i%(k+2)))
+			queries = append(queries, sets.Flip(rng, fingerprints[rng.IntN(n)], i%(k+2)))
 			for _, f := range fingerprints {
 				if bits.OnesCount64(f^queries[i]) <= k {
 					want = append(want, Match{i, f})

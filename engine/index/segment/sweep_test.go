@@ -34,7 +34,7 @@ func TestSweepIsSearch(t *testing.T) {
 			continue
 		}
 		for _, name := range []string{"halves", "one", "choose-6-1"} {
-			d, err := permute.Named(name, k, 3)
+			d, err := permute.ByName(name, k, 3)
 			if err != nil || name == "one" && k > 3 {
 				continue
 			}

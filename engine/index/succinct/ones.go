@@ -61,7 +61,7 @@ func (o Ones) Select(j uint64) (position uint64, ok bool) {
 	}
 }
 
-// Prefetch prefetches the cache lines that Select reads for each of js. It overwrites room, which must have the
+// Prefetch prefetches the cache lines that Select reads for each of js. It overwrites scratch, which must have the
 // length of js.
 func (o Ones) Prefetch(js, scratch []uint64) {
 	for i, j := range js {

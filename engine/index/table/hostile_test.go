@@ -165,7 +165,7 @@ func FuzzOpenSearch(f *testing.F) {
 
 // TestCorruptPlace: an error in a plane names that plane and the position.
 func TestCorruptPlace(t *testing.T) {
-	uniform, sequence := sets.Uniform(5000, 4), sets.Of(5000, func(i int) uint64 { return uint64(i) })
+	uniform, sequence := sets.Uniform(5000, 4), sets.Generate(5000, func(i int) uint64 { return uint64(i) })
 	for _, c := range []struct {
 		keys     []uint64
 		section  string

@@ -36,7 +36,7 @@ func (t *huffmanTable) sortedRanks(ranks, keys []uint64, c *Scratch) error {
 	return nil
 }
 
-// rankIn returns the rank of a key in block b, or NoRank. Like a probe, it searches the nearer half first. If whole
+// rankIn returns the rank of a key in block b, or NoRank. Like a probe, it searches the nearer half first. If full
 // is true, it decodes all of that half for the next call.
 func (t *huffmanTable) rankIn(b int, key uint64, full bool, c *Scratch) (uint64, error) {
 	switch {

@@ -60,8 +60,8 @@ func (b *PlanarBuilder) Free() {
 	b.fences.Free()
 }
 
-// Pack packs ascending distinct keys. The first one has the given rank. Pack writes to room, which must have the
-// length of keys, must not overlap them, and must not change until Write. If room is nil, the keys must not change,
+// Pack packs ascending distinct keys. The first one has the given rank. Pack writes to buffer, which must have the
+// length of keys, must not overlap them, and must not change until Write. If buffer is nil, the keys must not change,
 // and Write packs them. Pieces may be packed in any order and concurrently. Pack panics if keys do not ascend or
 // there are too many.
 func (b *PlanarBuilder) Pack(rank uint64, keys, buffer []uint64) {

@@ -78,7 +78,7 @@ func TestPlanarBuilderMisuse(t *testing.T) {
 		"descending": func(b *PlanarBuilder, _ *sections.Memory) { b.Pack(0, []uint64{2, 1}, make([]uint64, 2)) },
 		"equal":      func(b *PlanarBuilder, _ *sections.Memory) { b.Pack(0, []uint64{2, 2}, make([]uint64, 2)) },
 		"descending from piece to piece": func(_ *PlanarBuilder, m *sections.Memory) {
-			keys := sets.Of(8193, func(i int) uint64 { return uint64(i+1) % 8193 })
+			keys := sets.Generate(8193, func(i int) uint64 { return uint64(i+1) % 8193 })
 			Write(m, "", keys, Options{Layout: LayoutPlanar})
 		},
 		"too many": func(b *PlanarBuilder, _ *sections.Memory) { b.Pack(1, []uint64{2, 3}, make([]uint64, 2)) },

@@ -51,7 +51,7 @@ func (d *planarDirectory) set(line, base uint64, unary []uint64, bit, n uint64, 
 	d.mu.Unlock()
 }
 
-// copyBits copies n bits of src, from offset bit on, to the beginning of dst, which must be zero.
+// copyBits copies n bits of src, from bit offset on, to the beginning of dst, which must be zero.
 func copyBits(dst, src []uint64, offset, n uint64) {
 	for i := range dst {
 		done := 64 * uint64(i)

@@ -22,7 +22,7 @@ func linesOf(t *testing.T, h planarHead, keys []uint64) []uint64 {
 func TestPlanarLinesFull(t *testing.T) {
 	const bucketBits, perLine = 9, 200
 	for more := range 2 {
-		keys := sets.Of(asm.PlanarLineBits-perLine+more, func(i int) uint64 {
+		keys := sets.Generate(asm.PlanarLineBits-perLine+more, func(i int) uint64 {
 			return perLine/2<<(64-bucketBits) + uint64(i)
 		})
 		h := planarHead{keys: uint64(len(keys)), bucketBits: bucketBits, perLine: perLine}

@@ -29,7 +29,7 @@ func (p *planarPiece) restWords(width uint) int {
 
 func lowWords(keys int) int { return (keys + 3) / 4 }
 
-// pack packs keys into room, which must not overlap them. If there are too few keys for that, it copies them. If room
+// pack packs keys into buffer, which must not overlap them. If there are too few keys for that, it copies them. If buffer
 // is nil, it keeps the slice.
 func (p *planarPiece) pack(keys, buffer []uint64, width uint) {
 	if buffer == nil {
@@ -75,7 +75,7 @@ func packLow(dst, keys []uint64) {
 	}
 }
 
-// packRest packs width <= 48 bits of each key, from bit lowBits on. It writes to dst from bit used on.
+// packRest packs width <= 48 bits of each key, from bit lowBits on. It writes to dst from bit usedBits on.
 func packRest(dst, keys []uint64, width, usedBits uint) {
 	if width == 0 {
 		clear(dst)

@@ -161,7 +161,7 @@ func (r *planarRound) add(n int, flips []asm.PlanarProbe, q uint64, table, query
 	return n, nil
 }
 
-// extend adds probes [from, to) of one table to the last range, if that has the same table and room. It creates new
+// extend adds probes [start, end) of one table to the last range, if that has the same table and room. It creates new
 // ranges for the others.
 func (r *planarRound) extend(t *planarTable, start, end int) {
 	if last := len(r.ranges) - 1; last >= 0 && r.ranges[last].table == t {
@@ -250,7 +250,7 @@ func (r *planarRound) findListed(s *probeRange, starts []uint32) {
 }
 
 // find finds the extents of a range, and prefetches the long ones. Meanwhile it prefetches the lines of buckets of
-// the range with index ahead, if it exists.
+// the range with index lookahead, if it exists.
 func (r *planarRound) find(s *probeRange, lookahead int) error {
 	table := r.probes[s.start].Table
 	spans := s.table.spans(&r.searches[table])
@@ -342,7 +342,7 @@ func (r *planarRound) scan(hits int, t *planarTable, extents []asm.PlanarExtent)
 	return hits, nil
 }
 
-// prefetchRest prefetches the rest of hits [from, to), which are of one table.
+// prefetchRest prefetches the remaining lines of hits [start, end), which are of one table.
 func (r *planarRound) prefetchRest(t *planarTable, start, end int) {
 	for hits := r.hits[start:end]; len(hits) > 0; {
 		n := min(len(hits), len(r.lines))

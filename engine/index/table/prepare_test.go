@@ -17,14 +17,14 @@ func TestPrepare(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 12))
 	var c Scratch
 	for _, n := range []int{1, 300, 20_000} {
-		keys := distinct(sets.Of(n, func(i int) uint64 {
+		keys := distinct(sets.Generate(n, func(i int) uint64 {
 			if i%3 == 0 {
 				return rng.Uint64N(1 << 24) // crowded
 			}
 			return rng.Uint64()
 		}))
 		table := build(t, keys, Options{Layout: LayoutPlanar})
-		queries := sets.Of(70, func(int) uint64 { return keys[rng.IntN(len(keys))] ^ 1<<rng.IntN(64) })
+		queries := sets.Generate(70, func(int) uint64 { return keys[rng.IntN(len(keys))] ^ 1<<rng.IntN(64) })
 		for _, leading := range []int{0, 3, 8, 11, 12, 13, 14, 16, 20, 32, 64} {
 			for radius := range 3 {
 				for k := range 4 {

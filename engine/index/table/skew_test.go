@@ -23,10 +23,10 @@ func skewed(n int) (all []sets.Set) {
 		{"equal trailing bits", func(int) uint64 { return rng.Uint64() &^ 0xffff }},
 		{"powers", func(i int) uint64 { return rng.Uint64() >> (i % 64) }},
 	} {
-		keys := distinct(sets.Of(n, c.at))
+		keys := distinct(sets.Generate(n, c.at))
 		queries := []uint64{0, keys[0], ^uint64(0)}
 		for i := range 8 {
-			queries = append(queries, sets.Near(rng, keys[rng.IntN(len(keys))], i))
+			queries = append(queries, sets.Flip(rng, keys[rng.IntN(len(keys))], i))
 		}
 		all = append(all, sets.Set{Name: c.name, Base: keys, Queries: queries})
 	}

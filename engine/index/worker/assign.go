@@ -45,7 +45,7 @@ func assign(sizes []uint64, nodes []nodeRoom) []placement {
 }
 
 // leastLoaded returns the node with the lowest load per processor after adding size bytes, among nodes with at least
-// free bytes of room. It considers far memory only if far is true.
+// free bytes of room. It considers nodes without processors only if remote is true.
 func leastLoaded(nodes []nodeRoom, size, free uint64, remote bool) (best int, ok bool) {
 	minimum := 0.0
 	for i, n := range nodes {

@@ -108,7 +108,7 @@ func (s *Set) start() {
 
 // rooms returns the current figures of each node for assign.
 func (s *Set) freeNodes() []nodeRoom {
-	limit, host := s.options.Budget.Left(), s.options.Host
+	limit, host := s.options.Budget.Free(), s.options.Host
 	rooms := make([]nodeRoom, len(s.nodes))
 	for i, n := range s.nodes {
 		rooms[i] = nodeRoom{cpus: max(len(n.memory.CPUs), 1), bytes: limit, load: s.pagesOn(n).Bytes}

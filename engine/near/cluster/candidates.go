@@ -123,10 +123,10 @@ const filterBits = 8
 // findNear returns the documents that are near another one or equal to one, and few others. It joins all
 // fingerprints in parts of at most some keys, and records in a filter which fingerprints have a near one.
 func findNear(ctx context.Context, all *Prints, o Options, keysMax int) (_ *candidates, err error) {
-	a := o.Arena.Like()
+	a := o.Arena.Empty()
 	defer a.Free()
-	marks := filter(memory.In[uint64](&a, all.Len()*filterBits/64+1, &err))
-	keys := memory.BufferIn[uint64](&a, keysMax, &err)
+	marks := filter(memory.Alloc[uint64](&a, all.Len()*filterBits/64+1, &err))
+	keys := memory.AllocBuffer[uint64](&a, keysMax, &err)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func findNear(ctx context.Context, all *Prints, o Options, keysMax int) (_ *cand
 // the high half of the row, and then writes each to its position.
 func filtered(ctx context.Context, all *Prints, marks filter, o Options) (*candidates, error) {
 	// Both passes look up all fingerprints in the filter, each thread in its part.
-	c, threads := &candidates{fingerprints: all, arena: o.Arena.Like()}, o.Threads
+	c, threads := &candidates{fingerprints: all, arena: o.Arena.Empty()}, o.Threads
 	highs := (all.Len()-1)>>32 + 1
 	ends := make([]int, threads*highs) // numbers of candidates by part and high half; then positions
 	each := func(do func(slot int, row int)) error {
@@ -194,7 +194,7 @@ func filtered(ctx context.Context, all *Prints, marks filter, o Options) (*candi
 			c.len, uint32(math.MaxUint32))
 	}
 	var err error
-	if c.rows = memory.In[uint32](&c.arena, c.len, &err); err != nil {
+	if c.rows = memory.Alloc[uint32](&c.arena, c.len, &err); err != nil {
 		return nil, err
 	}
 	if c.len == 0 {

@@ -24,7 +24,7 @@ func TestCandidates(t *testing.T) {
 	base := sets.Uniform(n, 8)
 	var want []Row // a tenth
 	for i := 0; i+1 < n; i += 20 {
-		base[i+1] = sets.Near(rng, base[i], i/20%(k+1))
+		base[i+1] = sets.Flip(rng, base[i], i/20%(k+1))
 		want = append(want, Row(i), Row(i+1))
 	}
 	for _, all := range []Prints{NewPrints(base), NewPrints(base[:1], base[1:30_001], nil, base[30_001:])} {
@@ -108,9 +108,9 @@ func TestSpilledSearch(t *testing.T) {
 			o := Options{K: 0, Threads: 1, Arena: limitedTo(t, limit, &spilled)}
 			r, err := Find(t.Context(), NewPrints(base), o)
 			must.Do(t, err)
-			if budget := o.Arena.Budget; (spilled > 0) != (limit < 1<<30) || budget.Left() != limit || budget.Peak() > limit ||
+			if budget := o.Arena.Budget; (spilled > 0) != (limit < 1<<30) || budget.Free() != limit || budget.Peak() > limit ||
 				(budget.Peak() > 0) != (limit > 1) {
-				t.Errorf("%s, limit %d: %d bytes spilled, %d left, peak %d", name, limit, spilled, budget.Left(), budget.Peak())
+				t.Errorf("%s, limit %d: %d bytes spilled, %d left, peak %d", name, limit, spilled, budget.Free(), budget.Peak())
 			}
 			if want = cmp.Or(want, r); !reflect.DeepEqual(r, want) {
 				t.Errorf("%s, limit %d: other clusters", name, limit)

@@ -119,9 +119,9 @@ type Division struct {
 // Divide returns a division without any groups. With inPlace, it overwrites the rows of the result, which becomes
 // invalid. Otherwise it copies them. It takes memory from the arena: 8 bytes a row in place, otherwise 16.
 func (r *Result) Divide(a *memory.Arena, inPlace bool) (d *Division, err error) {
-	d = &Division{Result: r, rows: r.rows, groups: memory.In[span](a, (len(r.rows)+1)/2, &err)}
+	d = &Division{Result: r, rows: r.rows, groups: memory.Alloc[span](a, (len(r.rows)+1)/2, &err)}
 	if !inPlace {
-		d.rows = memory.In[Row](a, len(r.rows), &err)
+		d.rows = memory.Alloc[Row](a, len(r.rows), &err)
 	}
 	return d, err
 }
@@ -216,7 +216,7 @@ func Find(ctx context.Context, all Prints, o Options) (*Result, error) {
 // candidates returns the documents to be compared with each other. These are all documents if there are few of them and
 // the memory suffices.
 func (o *Options) candidates(ctx context.Context, all *Prints) (c *candidates, err error) {
-	n, left := uint64(all.Len()), o.Arena.Budget.Left()
+	n, left := uint64(all.Len()), o.Arena.Budget.Free()
 	if n < 2 || n <= DirectMax && CandidateBytes*n <= left {
 		return &candidates{fingerprints: all, len: int(n)}, nil
 	}
@@ -236,12 +236,12 @@ func (o *Options) candidates(ctx context.Context, all *Prints) (c *candidates, e
 
 // connect returns the root of each fingerprint's cluster.
 func connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err error) {
-	u := NewUnionFind(memory.In[uint32](&p.memory, len(p.distinct), &err))
+	u := NewUnionFind(memory.Alloc[uint32](&p.memory, len(p.distinct), &err))
 	if err != nil {
 		return nil, err
 	}
 	if len(u) > 1 {
-		room := memory.BufferIn[uint64](&p.first, len(u), &err)
+		room := memory.AllocBuffer[uint64](&p.first, len(u), &err)
 		if err != nil {
 			return nil, err
 		}
@@ -265,8 +265,8 @@ type components struct{ list, ends []uint32 }
 
 // listComponents returns the components of all roots. It takes 8 bytes of memory a fingerprint.
 func listComponents(a *memory.Arena, roots []uint32) (c components, err error) {
-	c.list = memory.In[uint32](a, len(roots), &err)
-	if c.ends = memory.In[uint32](a, len(roots), &err); err != nil {
+	c.list = memory.Alloc[uint32](a, len(roots), &err)
+	if c.ends = memory.Alloc[uint32](a, len(roots), &err); err != nil {
 		return c, err
 	}
 	for _, root := range roots {
@@ -309,7 +309,7 @@ func (p *prints) gather(roots, best []uint32) (*Result, error) {
 	// Take the memory of the result.
 	r := new(Result)
 	if a := p.Results; a != nil {
-		r.clusters, r.rows = memory.In[span](a, clusters, &err)[:0], memory.In[Row](a, rows, &err)[:0]
+		r.clusters, r.rows = memory.Alloc[span](a, clusters, &err)[:0], memory.Alloc[Row](a, rows, &err)[:0]
 	}
 	if err != nil {
 		return nil, err

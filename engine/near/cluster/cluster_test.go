@@ -140,7 +140,7 @@ func TestSkew(t *testing.T) {
 		s := make([]uint64, n)
 		for i := range s {
 			if s[i] = f(); i%20 == 1 {
-				s[i] = s[i-1] ^ sets.Near(rng, 0, 1+rng.IntN(3))&free
+				s[i] = s[i-1] ^ sets.Flip(rng, 0, 1+rng.IntN(3))&free
 			}
 		}
 		slices.Sort(s)

@@ -34,8 +34,8 @@ func denseGroups(n int) map[string][]uint64 {
 		rng.Shuffle(n, func(i, j int) { set[i], set[j] = set[j], set[i] })
 		all[name] = set
 	}
-	fill("balls", func(i int) uint64 { return sets.Near(rng, centres[i%20], rng.IntN(4)) })
-	fill("wide", func(i int) uint64 { return sets.Near(rng, centres[i%20], 2+rng.IntN(5)) })
+	fill("balls", func(i int) uint64 { return sets.Flip(rng, centres[i%20], rng.IntN(4)) })
+	fill("wide", func(i int) uint64 { return sets.Flip(rng, centres[i%20], 2+rng.IntN(5)) })
 	spread := rng.Perm(64)
 	fill("cube", func(i int) (f uint64) { // all values of some bits
 		for b := range bits.Len(uint(n - 1)) {
@@ -44,9 +44,9 @@ func denseGroups(n int) map[string][]uint64 {
 		return f
 	})
 	at := rng.Uint64()
-	fill("walk", func(int) uint64 { at = sets.Near(rng, at, 3); return at })
-	fill("wide walk", func(i int) uint64 { at = sets.Near(rng, at, 1+i%3); return at })
-	fill("close walk", func(int) uint64 { at = sets.Near(rng, at, 1) ^ at&1<<40; return at })
+	fill("walk", func(int) uint64 { at = sets.Flip(rng, at, 3); return at })
+	fill("wide walk", func(i int) uint64 { at = sets.Flip(rng, at, 1+i%3); return at })
+	fill("close walk", func(int) uint64 { at = sets.Flip(rng, at, 1) ^ at&1<<40; return at })
 	return all
 }
 
@@ -169,7 +169,7 @@ func TestRepresentatives(t *testing.T) {
 	for range 2 {
 		r.Reset(k, 1<<40)
 		for i := range n {
-			if at = sets.Near(rng, at, 2+i%3); i%50 == 0 {
+			if at = sets.Flip(rng, at, 2+i%3); i%50 == 0 {
 				at = rng.Uint64()
 			}
 			keys = append(keys, at)
@@ -177,7 +177,7 @@ func TestRepresentatives(t *testing.T) {
 			if i%tablesMin > 2 && i < n-2 && rng.IntN(8) > 0 {
 				continue
 			}
-			for _, key := range []uint64{at, sets.Near(rng, at, k), sets.Near(rng, keys[rng.IntN(i+1)], k),
+			for _, key := range []uint64{at, sets.Flip(rng, at, k), sets.Flip(rng, keys[rng.IntN(i+1)], k),
 				old[rng.IntN(len(old))]} {
 				var want []uint32
 				for j := range keys {

@@ -22,15 +22,15 @@ type prints struct {
 
 // newPrints sorts the fingerprints of candidates. The caller must free the result.
 func newPrints(ctx context.Context, c *candidates, o Options) (_ *prints, err error) {
-	p := &prints{Options: o, candidates: c, memory: o.Arena.Like(), first: o.Arena.Like()}
+	p := &prints{Options: o, candidates: c, memory: o.Arena.Empty(), first: o.Arena.Empty()}
 	defer func() {
 		if err != nil {
 			p.free()
 		}
 	}()
-	buffer := memory.BufferIn[uint64](&p.first, c.len, &err)
+	buffer := memory.AllocBuffer[uint64](&p.first, c.len, &err)
 	keys := buffer.Data
-	if p.sorted = memory.In[uint32](&p.memory, c.len, &err); err != nil {
+	if p.sorted = memory.Alloc[uint32](&p.memory, c.len, &err); err != nil {
 		return nil, err
 	}
 	if err := radix.SortRows(ctx, keys, p.sorted, c, radix.Options{Mask: ^uint64(0),
@@ -43,7 +43,7 @@ func newPrints(ctx context.Context, c *candidates, o Options) (_ *prints, err er
 			n++
 		}
 	}
-	if p.ends = memory.In[uint32](&p.memory, n, &err); err != nil {
+	if p.ends = memory.Alloc[uint32](&p.memory, n, &err); err != nil {
 		return nil, err
 	}
 	at := -1
@@ -91,7 +91,7 @@ func (p *prints) better(a, b uint32) int {
 
 // best returns the preferred candidate of each fingerprint.
 func (p *prints) best() (best []uint32, err error) {
-	best = memory.In[uint32](&p.memory, len(p.ends), &err)
+	best = memory.Alloc[uint32](&p.memory, len(p.ends), &err)
 	for i := range best {
 		some := p.having(i)
 		best[i] = some[0]

@@ -122,7 +122,7 @@ func divide(r *Result, inPlace bool) (d division, err error) {
 	if d.Division, err = r.found.Divide(arena, inPlace); err != nil {
 		return d, err
 	}
-	likes := memory.In[uint64](arena, r.found.Room(), &err)
+	likes := memory.Alloc[uint64](arena, r.found.Room(), &err)
 	d.likes = unsafe.Slice((*Likeness)(unsafe.Pointer(unsafe.SliceData(likes))), len(likes)) // two float32 each
 	return d, err
 }

@@ -23,7 +23,7 @@ func (s *search) findEqual(ctx context.Context, hashes [][2]uint64, has func(row
 	}
 	a := s.c.room.arena()
 	defer a.Free()
-	rows, keys := memory.In[Row](&a, n, &err)[:0], memory.In[uint64](&a, n, &err)[:0]
+	rows, keys := memory.Alloc[Row](&a, n, &err)[:0], memory.Alloc[uint64](&a, n, &err)[:0]
 	if err != nil {
 		return nil, err
 	}

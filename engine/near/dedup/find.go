@@ -126,8 +126,8 @@ func (s *search) rest() (prints cluster.Prints, rows []Row, err error) {
 		return all, nil, nil
 	}
 	left := s.c.Len() - gone
-	rows = memory.In[Row](&s.c.room.results, max(left, 1), &err)[:0] // not nil, even if it is empty
-	list := memory.In[uint64](&s.c.room.results, max(left, 1), &err)[:0]
+	rows = memory.Alloc[Row](&s.c.room.results, max(left, 1), &err)[:0] // not nil, even if it is empty
+	list := memory.Alloc[uint64](&s.c.room.results, max(left, 1), &err)[:0]
 	if err != nil {
 		return prints, nil, err
 	}

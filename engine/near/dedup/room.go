@@ -50,7 +50,7 @@ func (r *room) reserve(what string, bytes uint64) (err error) {
 // reading reserves the memory for reading, and returns cfg for the memory that remains. It fails if a later step cannot
 // succeed.
 func (r *room) reading(cfg ingest.Config) (ingest.Config, error) {
-	known, left := r.knownBytes(0), r.o.Budget.Left()
+	known, left := r.knownBytes(0), r.o.Budget.Free()
 	cfg = cfg.Fit(left - min(left, known))
 	least := r.compareBytes()
 	if r.o.Copies {
@@ -66,7 +66,7 @@ func (r *room) comparing(documents int) error {
 
 // copying returns the memory for copying inputs. Nothing else takes memory meanwhile.
 func (r *room) copying() uint64 {
-	all := r.o.Budget.Left() + r.reserved.Bytes()
+	all := r.o.Budget.Free() + r.reserved.Bytes()
 	return max(all-min(all, r.knownBytes(0)), rewrite.LeastBytes)
 }
 

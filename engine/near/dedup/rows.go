@@ -57,7 +57,7 @@ func (r *rows) print(row Row) uint64 {
 }
 
 // sketches returns all sketches by row, or nil if there are none.
-func (r *rows) sketches() []sketch.Sketch { return memory.As[sketch.Sketch](r.words.All) }
+func (r *rows) sketches() []sketch.Sketch { return memory.Cast[sketch.Sketch](r.words.All) }
 
 // sketch returns the sketch of a row, zero if it has none. The corpus must have sketches.
 func (r *rows) sketch(row Row) *sketch.Sketch { return &r.sketches()[row] }

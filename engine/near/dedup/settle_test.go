@@ -67,7 +67,7 @@ func TestSettle(t *testing.T) {
 		prints, texts, rank := make([]uint64, n), make([][]uint64, n), rng.Perm(n)
 		rule := Rule{{Contained: 0.1 + 0.8*rng.Float64()}, {Jaccard: 0.5, Contained: 0.1}}
 		for i := range prints {
-			prints[i] = sets.Near(rng, 0, rng.IntN(5))
+			prints[i] = sets.Flip(rng, 0, rng.IntN(5))
 			for x := range uint64(12) {
 				if rng.IntN(3) > 0 {
 					texts[i] = append(texts[i], x)

@@ -51,7 +51,7 @@ func sketched(t *testing.T, n int) (docs []Document) {
 		}
 		texts = append(texts, text)
 		d := Document{ID: fmt.Sprint("d", i), TextBytes: rng.IntN(9), Place: Place{File: fmt.Sprintf("f%d", i%9), Row: 1},
-			Fingerprint: simhashOf(sets.Near(rng, uint64(i%3)*0x3ff, rng.IntN(6)))}
+			Fingerprint: simhashOf(sets.Flip(rng, uint64(i%3)*0x3ff, rng.IntN(6)))}
 		if _, _, _, d.Sketch = f.Sketch(strings.Join(text, " ")); i%50 == 49 {
 			d.Sketch = sketch.Sketch{}
 		}

@@ -130,7 +130,7 @@ func TestSpilledPrints(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 5))
 	prints := sets.Uniform(n, 8)
 	for i := 0; i < n/2; i++ {
-		prints[i] = sets.Near(rng, prints[n/2+rng.IntN(n/2)], i%4)
+		prints[i] = sets.Flip(rng, prints[n/2+rng.IntN(n/2)], i%4)
 	}
 	keep := keep.Order{{Policy: keep.Longest}}
 	var want string
@@ -160,7 +160,7 @@ func TestSpillFull(t *testing.T) {
 	for full := 1; ; full++ {
 		temp, writes := t.TempDir(), 0
 		o := ReadOptions{TempDir: temp, Threads: 1, columnBytes: 1}
-		o.Disk = disk.Failing(func(call disk.Call, _ string) error {
+		o.Disk = disk.WithFailures(func(call disk.Call, _ string) error {
 			if call == disk.CallCreate || call == disk.CallWrite {
 				if writes++; writes == full {
 					return syscall.ENOSPC

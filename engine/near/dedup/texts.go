@@ -17,7 +17,7 @@ func (s *search) settleTexts(ctx context.Context) (err error) {
 	}
 	arena := s.c.room.arena()
 	defer arena.Free()
-	members := memory.In[Row](&arena, s.r.found.Rows(), &err)[:0]
+	members := memory.Alloc[Row](&arena, s.r.found.Rows(), &err)[:0]
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *search) settleTexts(ctx context.Context) (err error) {
 // distinct returns the first member with each text, in ascending order like members. For each member it returns the
 // index of its text in firsts. It takes 4 bytes of memory a member, and 12 more if texts have hashes.
 func (s *search) distinct(a *memory.Arena, members []Row) (firsts []Row, of []uint32, err error) {
-	of = memory.In[uint32](a, len(members), &err)
+	of = memory.Alloc[uint32](a, len(members), &err)
 	for i := range of {
 		of[i] = uint32(i)
 	}
@@ -55,8 +55,8 @@ func (s *search) distinct(a *memory.Arena, members []Row) (firsts []Row, of []ui
 	if len(hash) == 0 || err != nil {
 		return members, of, err
 	}
-	firsts = memory.In[Row](a, len(members), &err)[:0]
-	number := memory.In[uint32](a, len(members), &err)
+	firsts = memory.Alloc[Row](a, len(members), &err)[:0]
+	number := memory.Alloc[uint32](a, len(members), &err)
 	if err != nil {
 		return nil, nil, err
 	}

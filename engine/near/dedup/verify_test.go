@@ -194,8 +194,8 @@ func TestLimit(t *testing.T) {
 		!strings.Contains(err.Error(), "4194304 documents") {
 		t.Error(err)
 	}
-	if o.Budget.Left() != limit {
-		t.Errorf("%d bytes are left", o.Budget.Left())
+	if o.Budget.Free() != limit {
+		t.Errorf("%d bytes are left", o.Budget.Free())
 	}
 }
 

@@ -94,8 +94,8 @@ func TestAnswer(t *testing.T) {
 		}
 		opened := 0
 		source := func(yield func(Chunk) bool) error {
-			if opened++; o.Budget.Left() != bytes-s.Bytes() {
-				t.Errorf("%d of %d bytes are left while %d are in use", o.Budget.Left(), bytes, s.Bytes())
+			if opened++; o.Budget.Free() != bytes-s.Bytes() {
+				t.Errorf("%d of %d bytes are left while %d are in use", o.Budget.Free(), bytes, s.Bytes())
 			}
 			return Slice(base, 0)(yield)
 		}
@@ -106,8 +106,8 @@ func TestAnswer(t *testing.T) {
 		for range Answer(context.Background(), Slice(base, 0), queries, 3, s, o) {
 			break // without a leak
 		}
-		if o.Budget.Left() != bytes {
-			t.Errorf("%d of %d bytes are left", o.Budget.Left(), bytes)
+		if o.Budget.Free() != bytes {
+			t.Errorf("%d of %d bytes are left", o.Budget.Free(), bytes)
 		}
 	}
 	// A stream takes hardly more memory than a file, in smaller chunks.

@@ -40,7 +40,7 @@ const (
 // NewPlan reserves no memory. Its error is a [memory.TooLargeError].
 func NewPlan(queries, k int, streamed bool, o Options) (best Plan, err error) {
 	o.setDefaults()
-	left := o.Budget.Left()
+	left := o.Budget.Free()
 	var p Plan
 	least := math.Inf(1)
 	for p.Queries = queries; ; p.Queries = (p.Queries + 1) / 2 {

@@ -133,7 +133,7 @@ func (s *strategy) halves() *asm.HalfPartitions {
 func (t *tables) newPrefilter(s strategy) (_ *prefilter, err error) {
 	p := new(prefilter)
 	for half := range p {
-		marks := memory.In[uint64](&t.memory, 1<<(s.mapBits-6), &err)
+		marks := memory.Alloc[uint64](&t.memory, 1<<(s.mapBits-6), &err)
 		if err != nil {
 			return nil, err
 		}

@@ -162,7 +162,7 @@ func TestLarge(t *testing.T) {
 		queries[i] &= 1<<40 - 1
 	}
 	for range nq / 10 {
-		base[rng.IntN(n)] = sets.Near(rng, queries[rng.IntN(nq)], rng.IntN(4))
+		base[rng.IntN(n)] = sets.Flip(rng, queries[rng.IntN(nq)], rng.IntN(4))
 	}
 	tables, err := newTables(queries, buildOptions{K: 3, Threads: 2})
 	must.Do(t, err)
@@ -213,7 +213,7 @@ func BenchmarkMap(b *testing.B) {
 	for _, nq := range []int{10, 100, 1000, 10_000, 100_000, 1_000_000, 4_000_000, 16_000_000} {
 		queries := sets.Uniform(nq, 6)
 		for i := 0; i < len(base); i += 10_000 {
-			base[i] = sets.Near(rng, queries[rng.IntN(nq)], i/10_000%4)
+			base[i] = sets.Flip(rng, queries[rng.IntN(nq)], i/10_000%4)
 		}
 		chosen := chooseStrategy(workload{queries: nq, k: 3})
 		benchmarkMap(b, "chosen", base, queries, chosen)

@@ -56,7 +56,7 @@ func Reader(r io.Reader, chunk int) Source {
 		free := newBuffers(chunk)
 		for first := uint64(0); ; {
 			buffer := free.take()
-			data := memory.As[byte](buffer)
+			data := memory.Cast[byte](buffer)
 			n, err := io.ReadFull(r, data)
 			switch {
 			case n%8 != 0 && (err == nil || errors.Is(err, io.ErrUnexpectedEOF)):

@@ -83,7 +83,7 @@ func (t *tables) groupQueries(queries []uint64, threads int) error {
 		return err
 	}
 	defer sorted.Free()
-	if t.rows = memory.In[uint32](&t.memory, len(queries), &err); err != nil {
+	if t.rows = memory.Alloc[uint32](&t.memory, len(queries), &err); err != nil {
 		return err
 	}
 	radix.Rows(sorted.Data, t.rows, queries, ^uint64(0), threads)
@@ -93,8 +93,8 @@ func (t *tables) groupQueries(queries []uint64, threads int) error {
 			distinct++
 		}
 	}
-	t.distinct = memory.In[uint64](&t.memory, distinct, &err)
-	if t.starts = memory.In[uint32](&t.memory, distinct+1, &err); err != nil {
+	t.distinct = memory.Alloc[uint64](&t.memory, distinct, &err)
+	if t.starts = memory.Alloc[uint32](&t.memory, distinct+1, &err); err != nil {
 		return err
 	}
 	distinct = 0
@@ -129,10 +129,10 @@ func (t *tables) buildTables(threads int) (err error) {
 func (t *tables) buildGroup(group, threads int) (err error) {
 	var arena memory.Arena // temporary memory
 	defer arena.Free()
-	sorted, ids := memory.In[uint64](&arena, len(t.distinct), &err), memory.In[uint32](&arena, len(t.distinct), &err)
+	sorted, ids := memory.Alloc[uint64](&arena, len(t.distinct), &err), memory.Alloc[uint32](&arena, len(t.distinct), &err)
 	keys := t.distinct
 	if t.prefilter != nil {
-		if keys = memory.In[uint64](&arena, len(t.distinct), &err); err == nil {
+		if keys = memory.Alloc[uint64](&arena, len(t.distinct), &err); err == nil {
 			for i, q := range t.distinct {
 				keys[i] = halfKey(q, group)
 			}
@@ -174,7 +174,7 @@ func (t *tables) first(diff uint64) int {
 // their numbers.
 func (t *tables) fillBuckets(q *table, keys []uint64, ids []uint32) (err error) {
 	shift := 64 - q.layout.bucketBits
-	sizes := memory.In[uint32](&t.memory, 1<<q.layout.bucketBits+1, &err)
+	sizes := memory.Alloc[uint32](&t.memory, 1<<q.layout.bucketBits+1, &err)
 	if err != nil {
 		return err
 	}
@@ -185,8 +185,8 @@ func (t *tables) fillBuckets(q *table, keys []uint64, ids []uint32) (err error) 
 	if lanes > math.MaxUint32 {
 		return fmt.Errorf("%d queries in %d buckets are too many", len(keys), len(sizes)-1)
 	}
-	lows := memory.In[uint32](&t.memory, int(lanes), &err)
-	if q.ids = memory.In[uint32](&t.memory, int(lanes), &err); err != nil {
+	lows := memory.Alloc[uint32](&t.memory, int(lanes), &err)
+	if q.ids = memory.Alloc[uint32](&t.memory, int(lanes), &err); err != nil {
 		return err
 	}
 	q.buckets = newBuckets(sizes, lows, min(shift-q.layout.dropBits, 63))

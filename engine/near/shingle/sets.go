@@ -29,7 +29,7 @@ type location [2]uint64
 // set in the arena. The file is in folder dir, by default os.TempDir(), on d, by default the system's disk.
 func NewSets(a *memory.Arena, n int, bytes int64, dir string, d *disk.Disk) (*Sets, error) {
 	var err error
-	s := &Sets{locations: memory.In[location](a, n, &err)}
+	s := &Sets{locations: memory.Alloc[location](a, n, &err)}
 	if err == nil {
 		s.held, err = memory.Make[uint64](int(bytes / 8))
 	}

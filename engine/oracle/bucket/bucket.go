@@ -113,7 +113,7 @@ type cutConn struct {
 }
 
 func (c *cutConn) carry(n int) {
-	if most := c.s.cut.Load(); c.carried.Add(int64(n)) >= most && most > 0 {
+	if limit := c.s.cut.Load(); c.carried.Add(int64(n)) >= limit && limit > 0 {
 		c.Conn.Close()
 	}
 }
@@ -127,8 +127,8 @@ func (c *cutConn) Read(p []byte) (int, error) {
 
 // Write is part of net.Conn.
 func (c *cutConn) Write(p []byte) (int, error) {
-	if most := c.s.cut.Load(); most > 0 {
-		p = p[:min(int64(len(p)), max(0, most-c.carried.Load()))]
+	if limit := c.s.cut.Load(); limit > 0 {
+		p = p[:min(int64(len(p)), max(0, limit-c.carried.Load()))]
 	}
 	n, err := c.Conn.Write(p)
 	c.carry(n)

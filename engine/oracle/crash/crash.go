@@ -45,7 +45,7 @@ type node struct {
 type event struct {
 	call   disk.Call
 	node   *node  // file or folder that the call is about
-	begun  int    // sync: number of events before it began; it covers these
+	starts int    // sync: number of events before it began; it covers these
 	offset int64  // write, truncate
 	data   []byte // write
 	dir    *node  // create, mkdir, rename, remove, link: the folder whose names change
@@ -61,7 +61,7 @@ type Recorder struct {
 	mu     sync.Mutex
 	root   *node
 	open   map[string]*node // files by the name that they were created or opened under
-	begun  map[*disk.Op]int // calls under way
+	starts map[*disk.Op]int // calls under way
 	events []event
 	start  int // number of events that describe the initial content
 }
@@ -71,7 +71,7 @@ type Recorder struct {
 func Record(t testing.TB, base string) *Recorder {
 	t.Helper()
 	r := &Recorder{t: t, base: filepath.Clean(base), root: folder(), open: map[string]*node{},
-		begun: map[*disk.Op]int{}}
+		starts: map[*disk.Op]int{}}
 	err := filepath.WalkDir(r.base, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || path == r.base {
 			return err
@@ -90,7 +90,7 @@ func Record(t testing.TB, base string) *Recorder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.add(event{call: disk.CallSync, begun: len(r.events)})
+	r.add(event{call: disk.CallSync, starts: len(r.events)})
 	r.start = len(r.events)
 	return r
 }
@@ -147,7 +147,7 @@ func (r *Recorder) enter(call disk.Call, dir *node, name string, n *node) {
 func (r *Recorder) Before(op *disk.Op) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.begun[op] = len(r.events)
+	r.starts[op] = len(r.events)
 	if op.Call == disk.CallSync || op.Call == disk.CallSyncFolder {
 		return disk.ErrSkip
 	}
@@ -158,8 +158,8 @@ func (r *Recorder) Before(op *disk.Op) error {
 func (r *Recorder) After(op *disk.Op) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	begun := r.begun[op]
-	delete(r.begun, op)
+	start := r.starts[op]
+	delete(r.starts, op)
 	if op.Call == disk.CallMkdir {
 		r.mkdir(op.Path)
 		return
@@ -175,8 +175,8 @@ func (r *Recorder) After(op *disk.Op) {
 		r.enter(op.Call, dir, name, n)
 		return
 	case disk.CallWrite, disk.CallTruncate, disk.CallSync, disk.CallSyncFolder:
-		if opened := r.open[op.Path]; opened != nil {
-			n = opened
+		if file := r.open[op.Path]; file != nil {
+			n = file
 		}
 	}
 	if n == nil {
@@ -203,7 +203,7 @@ func (r *Recorder) After(op *disk.Op) {
 		if op.Call == disk.CallSync && n.entries != nil {
 			n = nil // all of the file system
 		}
-		r.add(event{call: disk.CallSync, node: n, begun: begun})
+		r.add(event{call: disk.CallSync, node: n, starts: start})
 	}
 }
 
@@ -224,17 +224,17 @@ func (r *Recorder) mkdir(path string) {
 }
 
 func (r *Recorder) rename(op *disk.Op, dir *node, name string, n *node) {
-	to, as, _ := r.resolve(op.NewPath)
-	if to == nil || op.Call == disk.CallRename && to != dir {
+	target, newName, _ := r.resolve(op.NewPath)
+	if target == nil || op.Call == disk.CallRename && target != dir {
 		r.t.Errorf("crash: %s %s to %s: into another folder, which is not modelled", op.Call, op.Path, op.NewPath)
 		return
 	}
-	e := event{call: op.Call, node: n, dir: to, name: as}
+	e := event{call: op.Call, node: n, dir: target, name: newName}
 	if op.Call == disk.CallRename {
 		delete(dir.entries, name)
 		e.old = name
 	}
-	to.entries[as] = n
+	target.entries[newName] = n
 	r.add(e)
 }
 
@@ -252,11 +252,11 @@ func (s State) String() string {
 // States calls do with states after every step-th call, for each of 0, 50 and 100 per cent, and for
 // 50 with the given number of seeds.
 func (r *Recorder) States(step, seeds int, do func(State)) {
-	for after := r.Calls(); after >= 0; after -= step {
-		do(State{Calls: after, Keep: 0})
-		do(State{Calls: after, Keep: 100})
+	for calls := r.Calls(); calls >= 0; calls -= step {
+		do(State{Calls: calls, Keep: 0})
+		do(State{Calls: calls, Keep: 100})
 		for seed := range seeds {
-			do(State{Calls: after, Keep: 50, Seed: uint64(seed)})
+			do(State{Calls: calls, Keep: 50, Seed: uint64(seed)})
 		}
 	}
 }
@@ -296,19 +296,19 @@ type image struct {
 func newImage(events []event, s State) *image {
 	rng := rand.New(rand.NewPCG(uint64(s.Calls), s.Seed))
 	im := &image{names: map[*node]map[string]*node{}, data: map[*node][]byte{}}
-	all := 0                   // events that a sync of the file system covered
-	covered := map[*node]int{} // or the sync of this file or folder covers it
+	synced := 0                    // events that a sync of the file system covered
+	syncedNodes := map[*node]int{} // or the sync of this file or folder covers it
 	for _, e := range events {
 		switch {
 		case e.call != disk.CallSync:
 		case e.node == nil:
-			all = max(all, e.begun)
+			synced = max(synced, e.starts)
 		default:
-			covered[e.node] = max(covered[e.node], e.begun)
+			syncedNodes[e.node] = max(syncedNodes[e.node], e.starts)
 		}
 	}
 	for i, e := range events {
-		durable := i < max(all, covered[cmp.Or(e.dir, e.node)])
+		durable := i < max(synced, syncedNodes[cmp.Or(e.dir, e.node)])
 		im.apply(e, func() bool { return durable || rng.IntN(100) < s.Keep })
 	}
 	return im
@@ -344,27 +344,27 @@ func (im *image) enter(e event) {
 
 // write writes the sectors of a write for which keep returns true, and perhaps its length.
 func (im *image) write(e event, keep func() bool) {
-	for data, at := e.data, e.offset; len(data) > 0; {
-		n := min(sectorBytes-at%sectorBytes, int64(len(data)))
+	for data, offset := e.data, e.offset; len(data) > 0; {
+		n := min(sectorBytes-offset%sectorBytes, int64(len(data)))
 		if keep() {
-			if at+n > int64(len(im.data[e.node])) {
-				im.resize(e.node, at+n)
+			if offset+n > int64(len(im.data[e.node])) {
+				im.resize(e.node, offset+n)
 			}
-			copy(im.data[e.node][at:], data[:n])
+			copy(im.data[e.node][offset:], data[:n])
 		}
-		at, data = at+n, data[n:]
+		offset, data = offset+n, data[n:]
 	}
 	if end := e.offset + int64(len(e.data)); keep() && end > int64(len(im.data[e.node])) {
 		im.resize(e.node, end)
 	}
 }
 
-func (im *image) resize(n *node, to int64) {
+func (im *image) resize(n *node, size int64) {
 	data := im.data[n]
-	if to <= int64(len(data)) {
-		im.data[n] = data[:to:to]
+	if size <= int64(len(data)) {
+		im.data[n] = data[:size:size]
 	} else {
-		im.data[n] = append(data, make([]byte, to-int64(len(data)))...)
+		im.data[n] = append(data, make([]byte, size-int64(len(data)))...)
 	}
 }
 
@@ -374,12 +374,12 @@ func (im *image) store(path string, n *node) error {
 		return err
 	}
 	for name, child := range im.names[n] {
-		to := filepath.Join(path, name)
+		childPath := filepath.Join(path, name)
 		var err error
 		if child.entries != nil {
-			err = im.store(to, child)
+			err = im.store(childPath, child)
 		} else {
-			err = os.WriteFile(to, im.data[child], 0o644)
+			err = os.WriteFile(childPath, im.data[child], 0o644)
 		}
 		if err != nil {
 			return err
@@ -389,7 +389,7 @@ func (im *image) store(path string, n *node) error {
 }
 
 // Unsynced is a disk that skips all syncs, for tests that open thousands of states.
-var Unsynced = disk.Failing(func(c disk.Call, _ string) error {
+var Unsynced = disk.WithFailures(func(c disk.Call, _ string) error {
 	if c == disk.CallSync || c == disk.CallSyncFolder {
 		return disk.ErrSkip
 	}

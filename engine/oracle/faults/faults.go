@@ -37,10 +37,10 @@ func (f *Fault) Err() error {
 
 // Each runs work on a sound disk and checks the order of its calls with [Durable]. Then it runs work on disks on
 // which one call fails, alone or with all later calls. These are the first call of each kind, each step-th one after
-// it, and the last call. work must return the error. after checks the files that work left. whole is true if the
+// it, and the last call. work must return the error. check checks the files that work left. complete is true if the
 // output must be complete: the fault was after the last rename, or the call was repeated. Each returns the number of
 // calls.
-func Each(t *testing.T, step int, work func(d *disk.Disk) error, after func(f Fault, whole bool)) int {
+func Each(t *testing.T, step int, work func(d *disk.Disk) error, check func(f Fault, complete bool)) int {
 	t.Helper()
 	calls := Calls(t, work)
 	Durable(t, calls)
@@ -53,11 +53,11 @@ func Each(t *testing.T, step int, work func(d *disk.Disk) error, after func(f Fa
 		for _, lasting := range []bool{false, true} {
 			f := Fault{Call: call, Number: n, Lasting: lasting}
 			err := work(f.Disk())
-			again := f.Call.Call == disk.CallRemove && !lasting
-			if !errors.Is(err, f.Err()) && !(again && err == nil) {
+			repeated := f.Call.Call == disk.CallRemove && !lasting
+			if !errors.Is(err, f.Err()) && !(repeated && err == nil) {
 				t.Errorf("%+v: the error is %v", f, err)
 			}
-			after(f, again || n == len(calls)-1)
+			check(f, repeated || n == len(calls)-1)
 		}
 	}
 	return len(calls)
@@ -67,7 +67,7 @@ func Each(t *testing.T, step int, work func(d *disk.Disk) error, after func(f Fa
 func (f *Fault) Disk() *disk.Disk {
 	var mu sync.Mutex
 	n := 0
-	return disk.Failing(func(c disk.Call, _ string) error {
+	return disk.WithFailures(func(c disk.Call, _ string) error {
 		mu.Lock()
 		defer mu.Unlock()
 		n++
@@ -96,7 +96,7 @@ func FileNames(t testing.TB, dir string) string {
 func Calls(t *testing.T, work func(d *disk.Disk) error) (calls []Call) {
 	t.Helper()
 	var mu sync.Mutex
-	err := work(disk.Failing(func(c disk.Call, path string) error {
+	err := work(disk.WithFailures(func(c disk.Call, path string) error {
 		mu.Lock()
 		defer mu.Unlock()
 		calls = append(calls, Call{c, path})
@@ -113,43 +113,43 @@ func Calls(t *testing.T, work func(d *disk.Disk) error) (calls []Call) {
 // synced, too.
 func Durable(t *testing.T, calls []Call) {
 	t.Helper()
-	loose := map[string]bool{} // files and folders with changes that a power cut would lose
-	gone := map[string]bool{}  // removed files
+	unsynced := map[string]bool{} // files and folders with changes that a power cut would lose
+	removed := map[string]bool{}  // removed files
 	renames := 0
 	for _, c := range calls {
 		switch c.Call {
 		case disk.CallCreate, disk.CallMkdir:
 			if !strings.Contains(filepath.Base(c.Path), ".tmp-") { // it keeps this name
-				loose[filepath.Dir(c.Path)] = true
+				unsynced[filepath.Dir(c.Path)] = true
 			}
 		case disk.CallWrite, disk.CallTruncate:
-			loose[c.Path] = !gone[c.Path]
+			unsynced[c.Path] = !removed[c.Path]
 		case disk.CallSync: // a sync of a folder covers its whole file system
-			for path := range loose {
+			for path := range unsynced {
 				if path == c.Path || strings.HasPrefix(path, c.Path+"/") {
-					delete(loose, path)
+					delete(unsynced, path)
 				}
 			}
 		case disk.CallSyncFolder:
-			delete(loose, c.Path)
+			delete(unsynced, c.Path)
 		case disk.CallRemove:
-			gone[c.Path] = true
-			delete(loose, c.Path)
+			removed[c.Path] = true
+			delete(unsynced, c.Path)
 		case disk.CallRename:
 			renames++
-			for path, is := range loose {
-				if is && (path == c.Path || strings.HasPrefix(path, c.Path+"/")) {
+			for path, changed := range unsynced {
+				if changed && (path == c.Path || strings.HasPrefix(path, c.Path+"/")) {
 					t.Errorf("%s is renamed before %s is durable", c.Path, path)
 				}
 			}
-			loose[filepath.Dir(c.Path)] = true
+			unsynced[filepath.Dir(c.Path)] = true
 		}
 	}
 	if last := calls[len(calls)-1]; renames == 0 || last.Call != disk.CallSyncFolder {
 		t.Errorf("%d renames, and %v at last", renames, last)
 	}
-	for path, is := range loose {
-		if is && !strings.Contains(path, ".tmp-") {
+	for path, changed := range unsynced {
+		if changed && !strings.Contains(path, ".tmp-") {
 			t.Errorf("%s is not durable at the end", path)
 		}
 	}

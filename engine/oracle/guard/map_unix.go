@@ -14,16 +14,16 @@ import (
 func mapGuarded(size int) (mem []byte, free func() error, err error) {
 	page := os.Getpagesize()
 	body := max(1, (size+page-1)/page) * page
-	all, err := unix.Mmap(-1, 0, body+2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	mapping, err := unix.Mmap(-1, 0, body+2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, nil, fmt.Errorf("map %d bytes: %w", body+2*page, err)
 	}
-	for _, fence := range [][]byte{all[:page], all[page+body:]} {
+	for _, fence := range [][]byte{mapping[:page], mapping[page+body:]} {
 		if err := unix.Mprotect(fence, unix.PROT_NONE); err != nil {
 			return nil, nil, fmt.Errorf("fence off a page: %w", err)
 		}
 	}
-	return all[page : page+body : page+body], func() error { return unix.Munmap(all) }, nil
+	return mapping[page : page+body : page+body], func() error { return unix.Munmap(mapping) }, nil
 }
 
 func protect(mem []byte, readOnly bool) error {

@@ -127,14 +127,14 @@ func Allocates(t testing.TB, limit uint64, f func()) {
 }
 
 // Says fails the test unless err is nil, or names the file once, the section and the wrong offset.
-func Says(t testing.TB, what string, err error) {
+func Expect(t testing.TB, text string, err error) {
 	t.Helper()
 	if err == nil {
 		return
 	}
 	e, ok := errors.AsType[*store.CorruptError](err)
 	if !ok || e.File == "" || e.Section == "" || strings.Count(err.Error(), e.File) != 1 {
-		t.Errorf("%s: the error does not say where: %v", what, err)
+		t.Errorf("%s: the error does not say where: %v", text, err)
 	}
 }
 
@@ -157,9 +157,9 @@ func Each(list []store.Section, n int, seed uint64, do func([]store.Section)) {
 		if len(s.Data) > 128 {
 			continue
 		}
-		for at := range len(s.Data) {
+		for size := range len(s.Data) {
 			for _, v := range Extremes {
-				c := Change{Section: uint16(i), Offset: uint16(at), Bytes: binary.LittleEndian.AppendUint64(nil, v)}
+				c := Change{Section: uint16(i), Offset: uint16(size), Bytes: binary.LittleEndian.AppendUint64(nil, v)}
 				do(c.Apply(list))
 			}
 		}

@@ -30,12 +30,12 @@ func Read(t test, path string) []byte {
 	return content
 }
 
-// Panic ends the test unless f panics, called as what only a mistake of a programmer does.
-func Panic(t test, what string, f func()) {
+// Panic ends the test unless f panics. text describes the call, which only a programming error makes.
+func Panic(t test, text string, f func()) {
 	t.Helper()
 	defer func() {
 		if recover() == nil {
-			t.Fatal("no panic: " + what)
+			t.Fatal("no panic: " + text)
 		}
 	}()
 	f()
@@ -48,13 +48,13 @@ func Cancelled(t testing.TB) context.Context {
 	return ctx
 }
 
-// Eventually waits until is returns true. It ends the test after two minutes, more than a loaded
+// Eventually waits until condition returns true. It ends the test after two minutes, more than a loaded
 // machine takes.
-func Eventually(t test, what string, is func() bool) {
+func Eventually(t test, task string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !is(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !condition(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("waited in vain: " + what)
+			t.Fatal("waited in vain: " + task)
 		}
 	}
 }

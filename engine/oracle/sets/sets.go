@@ -20,7 +20,7 @@ type Set struct {
 // some differ from them in up to k+1 bits, and some are random. Under the race detector it returns five of the shapes,
 // including the first two.
 func All(n, nq, k int, seed uint64) []Set {
-	sets := whole(n, nq, k, seed)
+	sets := plainSets(n, nq, k, seed)
 	if long.Race() {
 		return slices.DeleteFunc(sets, func(s Set) bool {
 			return !slices.Contains([]string{"random", "clustered", "half equal", "one", "empty"}, s.Name)
@@ -30,8 +30,8 @@ func All(n, nq, k int, seed uint64) []Set {
 }
 
 // Named returns the set of that name, or an empty one.
-func Named(name string, n, nq, k int, seed uint64) Set {
-	for _, s := range whole(n, nq, k, seed) {
+func ByName(name string, n, nq, k int, seed uint64) Set {
+	for _, s := range plainSets(n, nq, k, seed) {
 		if s.Name == name {
 			return s
 		}
@@ -39,9 +39,9 @@ func Named(name string, n, nq, k int, seed uint64) Set {
 	return Set{}
 }
 
-func whole(n, nq, k int, seed uint64) []Set {
+func plainSets(n, nq, k int, seed uint64) []Set {
 	rng := rand.New(rand.NewPCG(seed, 0x5e75))
-	all := fill(n, []shape{
+	sets := fill(n, []shape{
 		{"random", func(int) uint64 { return rng.Uint64() }},
 		{"clustered", clusters(rng)},
 		{"all equal", func(int) uint64 { return 0x0123456789abcdef }},
@@ -51,13 +51,13 @@ func whole(n, nq, k int, seed uint64) []Set {
 		{"high sequence", func(i int) uint64 { return uint64(i) << 44 }},
 		{"40 equal leading bits", func(int) uint64 { return 0xa5a5a5a5a5<<24 | rng.Uint64()>>40 }},
 		{"40 equal trailing bits", func(int) uint64 { return rng.Uint64()>>40<<40 | 0x5a5a5a5a5a }},
-		{"few bits", func(int) uint64 { return Near(rng, 0, 2) }},
+		{"few bits", func(int) uint64 { return Flip(rng, 0, 2) }},
 		{"half equal", func(i int) uint64 { return rng.Uint64() * uint64(i&1) }},
 		{"two ends", func(i int) uint64 { return rng.Uint64N(1000) ^ -uint64(i&1) }},
 	}, func(base []uint64) []uint64 { return queries(rng, base, nq, k) })
-	one := []uint64{rng.Uint64()}
-	return append(all,
-		Set{"one", one, queries(rng, one, nq, k)},
+	single := []uint64{rng.Uint64()}
+	return append(sets,
+		Set{"one", single, queries(rng, single, nq, k)},
 		Set{"empty", nil, queries(rng, nil, nq, k)})
 }
 
@@ -68,12 +68,12 @@ type shape struct {
 }
 
 // fill returns a set of n fingerprints of each shape, with the queries that a function makes of them.
-func fill(n int, shapes []shape, queries func(base []uint64) []uint64) (all []Set) {
+func fill(n int, shapes []shape, queries func(base []uint64) []uint64) (sets []Set) {
 	for _, shape := range shapes {
-		base := Of(n, shape.fingerprint)
-		all = append(all, Set{shape.name, base, queries(base)})
+		base := Generate(n, shape.fingerprint)
+		sets = append(sets, Set{shape.name, base, queries(base)})
 	}
-	return all
+	return sets
 }
 
 // Skewed returns twenty sets of n fingerprints that are far from uniform. Examples are numbered pages, templates,
@@ -87,7 +87,7 @@ func Skewed(n int, seed uint64) []Set {
 		values[i] = rng.Uint64()
 	}
 	low := bits.Len(uint(n)) // bits that n values need
-	near := func(centre uint64, most int) uint64 { return Near(rng, centre, rng.IntN(most+1)) }
+	flip := func(centre uint64, radius int) uint64 { return Flip(rng, centre, rng.IntN(radius+1)) }
 	return fill(n, []shape{
 		{"consecutive", func(i int) uint64 { return uint64(i) + 1 }},
 		{"consecutive in the upper bits", func(i int) uint64 { return uint64(i) << (64 - low) }},
@@ -98,12 +98,12 @@ func Skewed(n int, seed uint64) []Set {
 		{"one bit varying", func(i int) uint64 { return word ^ uint64(i&1)<<40 }},
 		{"20 bits varying", func(int) uint64 { return word ^ rng.Uint64()&0xfffff<<17 }},
 		{"every third bit varying", func(int) uint64 { return word ^ rng.Uint64()&0x1249249249249249 }},
-		{"one dense ball", func(int) uint64 { return near(word, 8) }},
-		{"16 dense balls", func(int) uint64 { return near(values[rng.IntN(16)], 6) }},
-		{"a wide ball", func(int) uint64 { return near(word, 20) }},
+		{"one dense ball", func(int) uint64 { return flip(word, 8) }},
+		{"16 dense balls", func(int) uint64 { return flip(values[rng.IntN(16)], 6) }},
+		{"a wide ball", func(int) uint64 { return flip(word, 20) }},
 		{"half in one ball", func(i int) uint64 {
 			if i%2 == 0 {
-				return near(word, 6)
+				return flip(word, 6)
 			}
 			return rng.Uint64()
 		}},
@@ -112,7 +112,7 @@ func Skewed(n int, seed uint64) []Set {
 		{"powers", func(i int) uint64 { return rng.Uint64() >> (i % 64) }},
 		{"equal halves", func(int) uint64 { x := rng.Uint64() >> 32; return x<<32 | x }},
 		{"equal bytes", func(int) uint64 { return uint64(rng.Uint32()&0xffff) * 0x0001000100010001 }},
-		{"clusters of 100", func(i int) uint64 { return Near(rng, word*uint64(i/100|1), rng.IntN(5)) }},
+		{"clusters of 100", func(i int) uint64 { return Flip(rng, word*uint64(i/100|1), rng.IntN(5)) }},
 		{"mostly one value", func(i int) uint64 {
 			if i%10 > 0 {
 				return word
@@ -125,14 +125,14 @@ func Skewed(n int, seed uint64) []Set {
 // Uniform returns n uniform fingerprints, the same for the same seed.
 func Uniform(n int, seed uint64) []uint64 {
 	rng := rand.New(rand.NewPCG(seed, 0x5e75))
-	return Of(n, func(int) uint64 { return rng.Uint64() })
+	return Generate(n, func(int) uint64 { return rng.Uint64() })
 }
 
 // Of returns n fingerprints that at makes of their numbers, in order.
-func Of(n int, at func(i int) uint64) []uint64 {
+func Generate(n int, value func(i int) uint64) []uint64 {
 	base := make([]uint64, n)
 	for i := range base {
-		base[i] = at(i)
+		base[i] = value(i)
 	}
 	return base
 }
@@ -144,14 +144,14 @@ func clusters(rng *rand.Rand) func(int) uint64 {
 	for i := range centres {
 		centres[i] = rng.Uint64()
 	}
-	return func(int) uint64 { return Near(rng, centres[rng.IntN(len(centres))], rng.IntN(7)) }
+	return func(int) uint64 { return Flip(rng, centres[rng.IntN(len(centres))], rng.IntN(7)) }
 }
 
 func queries(rng *rand.Rand, base []uint64, n, k int) []uint64 {
 	q := make([]uint64, n)
 	for i := range q {
 		if len(base) > 0 && i%4 != 3 {
-			q[i] = Near(rng, base[rng.IntN(len(base))], rng.IntN(k+2))
+			q[i] = Flip(rng, base[rng.IntN(len(base))], rng.IntN(k+2))
 		} else {
 			q[i] = rng.Uint64()
 		}
@@ -162,17 +162,17 @@ func queries(rng *rand.Rand, base []uint64, n, k int) []uint64 {
 // Signatures returns n sorted sets that resemble the signatures of similar documents. Most are copies of others with
 // removed and added values, and some are equal. The rest have up to size values, and some values that all of them
 // share.
-func Signatures(rng *rand.Rand, n, size int, value func() uint64, common ...uint64) (all [][]uint64) {
+func Signatures(rng *rand.Rand, n, size int, value func() uint64, common ...uint64) (sets [][]uint64) {
 	for i := range n {
 		var set []uint64
 		switch {
 		case i > 0 && rng.IntN(3) > 0:
-			set = slices.DeleteFunc(slices.Clone(all[rng.IntN(i)]), func(uint64) bool { return rng.IntN(6) == 0 })
+			set = slices.DeleteFunc(slices.Clone(sets[rng.IntN(i)]), func(uint64) bool { return rng.IntN(6) == 0 })
 			for range rng.IntN(4) {
 				set = append(set, value())
 			}
 		case i > 0 && rng.IntN(4) == 0:
-			set = slices.Clone(all[rng.IntN(i)])
+			set = slices.Clone(sets[rng.IntN(i)])
 		default:
 			for range rng.IntN(size) {
 				set = append(set, value())
@@ -180,16 +180,16 @@ func Signatures(rng *rand.Rand, n, size int, value func() uint64, common ...uint
 			set = append(set, common...)
 		}
 		slices.Sort(set)
-		all = append(all, slices.Compact(set))
+		sets = append(sets, slices.Compact(set))
 	}
-	return all
+	return sets
 }
 
 // Near returns f with exactly d bits flipped.
-func Near(rng *rand.Rand, f uint64, d int) uint64 {
-	for flipped := uint64(0); d > 0; {
-		if bit := uint64(1) << rng.IntN(64); flipped&bit == 0 {
-			flipped |= bit
+func Flip(rng *rand.Rand, f uint64, d int) uint64 {
+	for mask := uint64(0); d > 0; {
+		if bit := uint64(1) << rng.IntN(64); mask&bit == 0 {
+			mask |= bit
 			f ^= bit
 			d--
 		}

@@ -13,8 +13,8 @@ import (
 	"syscall"
 )
 
-// A Disk writes files. A nil Disk is the system's own. [Hooked] returns one whose calls are observed, [Failing] one
-// for tests, [Lock.Disk] one for a locked folder, and [InMemory] one in memory.
+// A Disk writes files. A nil Disk is the system's own. [Hooked] returns one whose calls are observed, [WithFailures]
+// one for tests, [Lock.Disk] one for a locked folder, and [InMemory] one in memory.
 type Disk struct {
 	hook   Hook
 	dir    string      // path of the locked folder
@@ -67,7 +67,7 @@ func Hooked(h Hook) *Disk { return &Disk{hook: h} }
 
 // Failing returns the system's disk. A call fails, without being made, if fails returns an error for it and its path.
 // A failed write writes its first half. Many goroutines call fails at the same time.
-func Failing(fails func(Call, string) error) *Disk { return Hooked(failFunc(fails)) }
+func WithFailures(fail func(Call, string) error) *Disk { return Hooked(failFunc(fail)) }
 
 type failFunc func(Call, string) error
 
@@ -288,9 +288,9 @@ func (d *Disk) ReadDir(path string) ([]os.DirEntry, error) {
 // makeTemp creates a file or a folder by makeAt and claims it. Its path is the pattern with a random number instead
 // of the star.
 func (d *Disk) makeTemp(pattern string, makeAt func(path string) error) (path string, lock *os.File, err error) {
-	before, after, _ := strings.Cut(pattern, "*")
+	prefix, suffix, _ := strings.Cut(pattern, "*")
 	for range 1000 {
-		path = fmt.Sprintf("%s%d%s", before, rand.Uint32(), after)
+		path = fmt.Sprintf("%s%d%s", prefix, rand.Uint32(), suffix)
 		if err = makeAt(path); errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -327,9 +327,9 @@ func (d *Disk) link(source, target string) error {
 	if errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	want, failed := t.Lstat(name)
-	if failed != nil {
-		return withPath(failed, source)
+	want, errStat := t.Lstat(name)
+	if errStat != nil {
+		return withPath(errStat, source)
 	}
 	if got, e := os.Lstat(target); err == nil && e == nil && os.SameFile(want, got) {
 		return nil

@@ -15,7 +15,7 @@
 // after the rename makes the name durable. If it fails, the error says that the file or folder is complete.
 //
 // All files of ndd are written by this package: files of package store, indexes, outputs and data that exceeds the
-// memory limit. So tests can make each call fail ([Failing]), or record it with its data ([Hooked]) to simulate a
+// memory limit. So tests can make each call fail ([WithFailures]), or record it with its data ([Hooked]) to simulate a
 // power cut.
 //
 // A [Disk] is safe for concurrent use. Its files and folders belong to one goroutine each, except for reads through

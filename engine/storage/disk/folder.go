@@ -135,27 +135,27 @@ func (f *Folder) Commit() error {
 // folder gets its name back. A power cut between the renames leaves the old folder complete, with a hidden name that
 // ends in .old.
 func (f *Folder) replace() error {
-	old := f.tmp + ".old"
-	if err := f.disk.rename(f.path, old); err != nil {
-		return errors.Join(err, f.restore(old))
+	oldPath := f.tmp + ".old"
+	if err := f.disk.rename(f.path, oldPath); err != nil {
+		return errors.Join(err, f.restore(oldPath))
 	}
 	if err := f.disk.rename(f.tmp, f.path); err != nil {
-		return errors.Join(err, f.restore(old))
+		return errors.Join(err, f.restore(oldPath))
 	}
-	return os.RemoveAll(old)
+	return os.RemoveAll(oldPath)
 }
 
 // restore renames the old folder back, unless the new one is in place. In that case its name may not be durable, so
 // the old folder is kept.
-func (f *Folder) restore(old string) error {
-	if _, err := os.Lstat(old); errors.Is(err, os.ErrNotExist) {
+func (f *Folder) restore(oldPath string) error {
+	if _, err := os.Lstat(oldPath); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if _, err := os.Lstat(f.path); err == nil {
-		return fmt.Errorf("the old folder is at %s", old)
+		return fmt.Errorf("the old folder is at %s", oldPath)
 	}
-	if err := os.Rename(old, f.path); err != nil {
-		return fmt.Errorf("%s: the old folder is now at %s: %w", f.path, old, err)
+	if err := os.Rename(oldPath, f.path); err != nil {
+		return fmt.Errorf("%s: the old folder is now at %s: %w", f.path, oldPath, err)
 	}
 	return nil
 }

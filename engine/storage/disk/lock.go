@@ -40,9 +40,9 @@ func LockFolder(dir string) (_ *Lock, err error) {
 		return nil, err
 	}
 	// Lock the folder itself, and its lock file.
-	in, locked := l.Disk(nil), false
+	disk, locked := l.Disk(nil), false
 	for i, name := range []string{".", LockName} {
-		f, err := in.openFile(filepath.Join(l.dir, name), []int{os.O_RDONLY, os.O_RDWR | os.O_CREATE}[i], 0o666)
+		f, err := disk.openFile(filepath.Join(l.dir, name), []int{os.O_RDONLY, os.O_RDWR | os.O_CREATE}[i], 0o666)
 		if locked && IsUnwritable(err) {
 			return l, nil // the lock on the folder is enough
 		}

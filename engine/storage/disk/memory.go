@@ -40,13 +40,13 @@ func (f *File) Reserve(bytes uint64) error {
 	if f.memory == nil || bytes <= uint64(len(f.memory.Data)) {
 		return nil
 	}
-	more, err := memory.Make[uint8](int(bytes))
+	larger, err := memory.Make[uint8](int(bytes))
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
-	copy(more.Data, f.memory.Data[:f.used])
+	copy(larger.Data, f.memory.Data[:f.used])
 	f.memory.Free()
-	f.memory = more
+	f.memory = larger
 	return nil
 }
 
@@ -57,11 +57,11 @@ func (f *File) Write(p []byte) (int, error) {
 	}
 	const smallest, large = 64 << 10, 16 << 20
 	if need := f.used + len(p); need > len(f.memory.Data) {
-		more := 2 * len(f.memory.Data)
-		if more > large {
-			more = len(f.memory.Data) * 5 / 4
+		capacity := 2 * len(f.memory.Data)
+		if capacity > large {
+			capacity = len(f.memory.Data) * 5 / 4
 		}
-		if err := f.Reserve(uint64(max(need, more, smallest))); err != nil {
+		if err := f.Reserve(uint64(max(need, capacity, smallest))); err != nil {
 			return 0, err
 		}
 	}

@@ -50,9 +50,9 @@ func (d *Disk) claim(path string) (lock *os.File, ok bool) {
 		return nil, !errors.Is(err, fs.ErrNotExist)
 	}
 	if err = tryLock(f); err == nil {
-		held, e := f.Stat()
-		now, e2 := d.Stat(path)
-		if e == nil && e2 == nil && os.SameFile(held, now) {
+		opened, e := f.Stat()
+		current, e2 := d.Stat(path)
+		if e == nil && e2 == nil && os.SameFile(opened, current) {
 			return f, true
 		}
 		err = ErrLocked

@@ -24,9 +24,9 @@ type flushWriter struct {
 
 func (f *flushWriter) Write(p []byte) (int, error) {
 	n, err := f.handle.Write(p)
-	from, to := f.written/flushEach, (f.written+int64(n))/flushEach
-	if f.written += int64(n); from < to && flush != nil {
-		flush(f.file, from*flushEach, (to-from)*flushEach)
+	first, last := f.written/flushEach, (f.written+int64(n))/flushEach
+	if f.written += int64(n); first < last && flush != nil {
+		flush(f.file, first*flushEach, (last-first)*flushEach)
 	}
 	return n, err
 }

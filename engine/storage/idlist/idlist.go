@@ -131,10 +131,10 @@ func (n *List) All() iter.Seq2[string, error] {
 
 // A Cursor looks up IDs and keeps the decompressed block of the last one. It is used by one goroutine.
 type Cursor struct {
-	list  *List
-	block int64 // number of the block in raw and start, -1 for none
-	raw   []byte
-	start []int // start and end of each ID in raw
+	list   *List
+	block  int64 // number of the block in raw and start, -1 for none
+	buffer []byte
+	start  []int // start and end of each ID in raw
 }
 
 // Cursor returns a new cursor.
@@ -153,21 +153,21 @@ func (c *Cursor) ID(ordinal uint64) (string, error) {
 		c.block = b
 	}
 	i := 2 * int(ordinal%perBlock)
-	return string(c.raw[c.start[i]:c.start[i+1]]), nil
+	return string(c.buffer[c.start[i]:c.start[i+1]]), nil
 }
 
 // load decompresses block b.
 func (c *Cursor) load(b int64) error {
 	n := c.list
-	from, to := uint64(0), n.ends[b]
+	start, end := uint64(0), n.ends[b]
 	if b > 0 {
-		from = n.ends[b-1]
+		start = n.ends[b-1]
 	}
-	if from > to || to > uint64(len(n.blocks.Data)) {
-		return n.blocks.Corrupt(0, "block %d of IDs: bytes %d to %d of %d", b, from, to, len(n.blocks.Data))
+	if start > end || end > uint64(len(n.blocks.Data)) {
+		return n.blocks.Corrupt(0, "block %d of IDs: bytes %d to %d of %d", b, start, end, len(n.blocks.Data))
 	}
-	if err := c.unpack(n.blocks.Data[from:to], min(perBlock, n.count-uint64(b)*perBlock)); err != nil {
-		return n.blocks.Corrupt(from, "block %d of IDs: %v", b, err)
+	if err := c.unpack(n.blocks.Data[start:end], min(perBlock, n.count-uint64(b)*perBlock)); err != nil {
+		return n.blocks.Corrupt(start, "block %d of IDs: %v", b, err)
 	}
 	return nil
 }
@@ -183,21 +183,21 @@ func (c *Cursor) unpack(block []byte, count uint64) (err error) {
 	if h.HasFCS && h.FrameContentSize > uint64(len(block)-h.HeaderSize)/4*zstdBlockMax {
 		return fmt.Errorf("a zstd frame of %d bytes announces %d bytes", len(block), h.FrameContentSize)
 	}
-	if c.raw, err = c.list.zstd.DecodeAll(block, c.raw[:0]); err != nil {
+	if c.buffer, err = c.list.zstd.DecodeAll(block, c.buffer[:0]); err != nil {
 		return err
 	}
 	c.start = c.start[:0]
 	offset := 0
 	for range count {
-		size, k := binary.Uvarint(c.raw[offset:])
-		if k <= 0 || size > uint64(len(c.raw)-offset-k) {
+		size, k := binary.Uvarint(c.buffer[offset:])
+		if k <= 0 || size > uint64(len(c.buffer)-offset-k) {
 			return errors.New("an ID runs past the end")
 		}
 		offset += k
 		c.start = append(c.start, offset, offset+int(size))
 		offset += int(size)
 	}
-	if offset != len(c.raw) {
+	if offset != len(c.buffer) {
 		return errors.New("trailing bytes after the last ID")
 	}
 	return nil

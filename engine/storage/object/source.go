@@ -68,13 +68,13 @@ func (o *Object) open(start, end int64) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, serviceError(o.Path, err)
 	}
-	switch have := answer.Header.Get("Content-Range"); {
+	switch contentRange := answer.Header.Get("Content-Range"); {
 	case o.Version != "" && versionOf(answer.Header) != o.Version:
 		err = errChanged
-	case have == "":
+	case contentRange == "":
 		_, err = io.CopyN(io.Discard, answer.Body, start)
-	case !strings.HasPrefix(have, fmt.Sprintf("bytes %d-", start)):
-		err = fmt.Errorf("requested bytes from %d, but the answer has %q", start, have)
+	case !strings.HasPrefix(contentRange, fmt.Sprintf("bytes %d-", start)):
+		err = fmt.Errorf("requested bytes from %d, but the answer has %q", start, contentRange)
 	}
 	if err != nil {
 		answer.Body.Close()

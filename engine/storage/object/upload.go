@@ -55,11 +55,11 @@ func (s *Store) Create(ctx context.Context, path string, replace bool) (*Upload,
 
 // Absent returns an error that wraps [fs.ErrExist] if the object exists, or objects below it.
 func (s *Store) Absent(ctx context.Context, path string) error {
-	for found, err := range s.List(ctx, path) {
+	for keys, err := range s.List(ctx, path) {
 		if err != nil {
 			return err
 		}
-		return fmt.Errorf("%s: %w", found.Path, fs.ErrExist)
+		return fmt.Errorf("%s: %w", keys.Path, fs.ErrExist)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (u *Upload) Commit() error {
 		return u.err
 	}
 	_, err := u.store.core.CompleteMultipartUpload(u.ctx, u.bucket, u.key, u.id, u.parts, minio.PutObjectOptions{})
-	if minio.ToErrorResponse(err).Code == minio.NoSuchUpload && u.appeared() {
+	if minio.ToErrorResponse(err).Code == minio.NoSuchUpload && u.isNotNew() {
 		err = nil // an earlier attempt succeeded, but its response was lost
 	}
 	u.err, u.done = serviceError(u.path, err), err == nil
@@ -123,7 +123,7 @@ func (u *Upload) Commit() error {
 }
 
 // appeared reports whether the object exists with the size that was written.
-func (u *Upload) appeared() bool {
+func (u *Upload) isNotNew() bool {
 	info, err := u.store.core.StatObject(u.ctx, u.bucket, u.key, minio.StatObjectOptions{})
 	return err == nil && info.Size == u.size
 }

@@ -13,7 +13,7 @@ type Column[T Number] struct {
 	All []T // all numbers, after End
 
 	disk      *disk.Disk
-	dir, what string
+	dir, task string
 	max       int     // maximum count in memory; 0: no limit
 	run       *Run[T] // earlier numbers; nil: none
 	ended     bool
@@ -25,8 +25,8 @@ const columnBuffer = 256 << 10
 
 // NewColumn returns an empty column that keeps at most bytesMax bytes in memory; 0 means no limit. The other
 // parameters are described at [Create].
-func NewColumn[T Number](d *disk.Disk, dir, what string, bytesMax uint64) Column[T] {
-	c := Column[T]{disk: d, dir: dir, what: what}
+func NewColumn[T Number](d *disk.Disk, dir, task string, bytesMax uint64) Column[T] {
+	c := Column[T]{disk: d, dir: dir, task: task}
 	if bytesMax > 0 {
 		c.max = int(max(min(bytesMax, math.MaxInt)/uint64(unsafe.Sizeof(*new(T))), 1))
 	}
@@ -57,7 +57,7 @@ func (c *Column[T]) AppendAll(list []T) error {
 // spill moves the numbers in memory to the file.
 func (c *Column[T]) spill() {
 	if c.run == nil && c.err == nil {
-		c.run, c.err = Create[T](c.disk, c.dir, c.what, 4<<10) // large writes bypass this buffer
+		c.run, c.err = Create[T](c.disk, c.dir, c.task, 4<<10) // large writes bypass this buffer
 	}
 	if c.err == nil {
 		c.err = c.run.Append(c.All)

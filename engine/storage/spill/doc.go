@@ -31,14 +31,14 @@ type Record interface {
 
 // An Error reports that a temporary file failed. Usually its folder is full or does not exist.
 type Error struct {
-	What string // the records, such as "hits"
+	Task string // the records, such as "hits"
 	Dir  string // folder of the file
 	Err  error
 }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("temporary file of %s in %s: %v: set TMPDIR, or the output, to a folder with more room",
-		e.What, e.Dir, e.Err)
+		e.Task, e.Dir, e.Err)
 }
 
 // Unwrap returns the error of the system.

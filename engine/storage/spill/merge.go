@@ -9,8 +9,8 @@ type merger[R Record] struct {
 
 // A head is a sorted source of records: a run or a list in memory.
 type head[R Record] struct {
-	next R
-	rest []R // following records in memory
+	next    R
+	records []R // following records in memory
 
 	run    *Run[R] // source of further records; nil for a list in memory
 	index  int     // index in run of the first record that is not in memory
@@ -19,12 +19,12 @@ type head[R Record] struct {
 
 // advance moves to the next record. It returns false at the end.
 func (h *head[R]) advance() (bool, error) {
-	if len(h.rest) == 0 {
-		if err := h.fill(); err != nil || len(h.rest) == 0 {
+	if len(h.records) == 0 {
+		if err := h.fill(); err != nil || len(h.records) == 0 {
 			return false, err
 		}
 	}
-	h.next, h.rest = h.rest[0], h.rest[1:]
+	h.next, h.records = h.records[0], h.records[1:]
 	return true, nil
 }
 
@@ -33,9 +33,9 @@ func (h *head[R]) fill() error {
 	if h.run == nil {
 		return nil
 	}
-	h.rest = h.buffer[:min(len(h.buffer), h.run.count-h.index)]
-	err := h.run.ReadAt(h.rest, h.index)
-	h.index += len(h.rest)
+	h.records = h.buffer[:min(len(h.buffer), h.run.count-h.index)]
+	err := h.run.ReadAt(h.records, h.index)
+	h.index += len(h.records)
 	return err
 }
 
@@ -50,27 +50,27 @@ func merge[R Record](runs []*Run[R], bufferBytes int, lists [][]R) (*merger[R], 
 		m.heads = append(m.heads, &head[R]{run: r, buffer: make([]R, max(bufferBytes/int(unsafe.Sizeof(r.last)), 1))})
 	}
 	for _, l := range lists {
-		m.heads = append(m.heads, &head[R]{rest: l})
+		m.heads = append(m.heads, &head[R]{records: l})
 	}
-	some := m.heads[:0]
+	heads := m.heads[:0]
 	for _, h := range m.heads {
 		ok, err := h.advance()
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			some = append(some, h)
+			heads = append(heads, h)
 		}
 	}
-	m.heads = some
+	m.heads = heads
 	for i := len(m.heads)/2 - 1; i >= 0; i-- {
-		m.down(i)
+		m.siftDown(i)
 	}
 	return &m, nil
 }
 
 // down restores the heap order of head i and the heads below it.
-func (m *merger[R]) down(i int) {
+func (m *merger[R]) siftDown(i int) {
 	h := m.heads
 	for {
 		first := 2*i + 1
@@ -89,15 +89,15 @@ func (m *merger[R]) down(i int) {
 }
 
 // all calls yield with every distinct record until yield returns false.
-func (m *merger[R]) all(yield func(R) bool) error {
+func (m *merger[R]) each(yield func(R) bool) error {
 	var last R
-	for some := false; len(m.heads) > 0; {
+	for started := false; len(m.heads) > 0; {
 		next := m.heads[0].next
-		if !some || next != last {
+		if !started || next != last {
 			if !yield(next) {
 				return nil
 			}
-			some, last = true, next
+			started, last = true, next
 		}
 		ok, err := m.heads[0].advance()
 		if err != nil {
@@ -107,7 +107,7 @@ func (m *merger[R]) all(yield func(R) bool) error {
 			m.heads[0] = m.heads[len(m.heads)-1]
 			m.heads = m.heads[:len(m.heads)-1]
 		}
-		m.down(0)
+		m.siftDown(0)
 	}
 	return nil
 }

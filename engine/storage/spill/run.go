@@ -23,7 +23,7 @@ type Number interface {
 type Run[R Number] struct {
 	file  *disk.Temp
 	out   *bufio.Writer
-	what  string
+	task  string
 	dir   string
 	count int
 	last  R // last record; valid if count > 0
@@ -32,10 +32,10 @@ type Run[R Number] struct {
 }
 
 // Create creates an empty run in the folder dir, or in the system's default folder for temporary files if dir is
-// empty. Messages and the name of the file call the records what. Writes have bufferBytes bytes.
-func Create[R Number](d *disk.Disk, dir, what string, bufferBytes int) (*Run[R], error) {
-	r := &Run[R]{what: what, dir: cmp.Or(dir, os.TempDir())}
-	file, err := d.Temp(r.dir, what)
+// empty. Messages and the name of the file contain task. Writes have bufferBytes bytes.
+func Create[R Number](d *disk.Disk, dir, task string, bufferBytes int) (*Run[R], error) {
+	r := &Run[R]{task: task, dir: cmp.Or(dir, os.TempDir())}
+	file, err := d.Temp(r.dir, task)
 	if err != nil {
 		return nil, r.wrap(err)
 	}
@@ -48,7 +48,7 @@ func (r *Run[R]) wrap(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Error{What: r.what, Dir: r.dir, Err: err}
+	return &Error{Task: r.task, Dir: r.dir, Err: err}
 }
 
 // Append adds records. They must be in order and must not sort before the last record.
@@ -58,7 +58,7 @@ func (r *Run[R]) Append(records []R) error {
 	}
 	r.count += len(records)
 	r.last = records[len(records)-1]
-	_, err := r.out.Write(memory.As[byte](records))
+	_, err := r.out.Write(memory.Cast[byte](records))
 	return r.wrap(err)
 }
 
@@ -82,7 +82,7 @@ func (r *Run[R]) Flush() error { return r.wrap(r.out.Flush()) }
 // ReadAt fills dst with the records from index on. They must exist and be flushed. It is safe for concurrent use
 // while nothing is appended.
 func (r *Run[R]) ReadAt(dst []R, index int) error {
-	b := memory.As[byte](dst)
+	b := memory.Cast[byte](dst)
 	n, err := r.file.File().ReadAt(b, int64(index)*int64(unsafe.Sizeof(r.last)))
 	if n == len(b) {
 		err = nil
@@ -127,7 +127,7 @@ func (r *Run[R]) mapOnce(m *fileView, do func(*os.File) ([]byte, func() error, e
 			return nil, r.wrap(err)
 		}
 	}
-	return memory.As[R](m.data), nil
+	return memory.Cast[R](m.data), nil
 }
 
 // Rewind empties the run.

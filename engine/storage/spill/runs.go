@@ -14,7 +14,7 @@ import (
 // concurrently with Spill.
 type Runs[R Record] struct {
 	disk        *disk.Disk
-	dir, what   string
+	dir, task   string
 	bufferBytes int
 
 	mu      sync.Mutex
@@ -26,10 +26,10 @@ type Runs[R Record] struct {
 const runsMax = 128
 
 // NewRuns returns an empty set of runs. Its files will be in the folder dir, or in the system's default folder for
-// temporary files if dir is empty. Messages and the names of the files call the records what. The buffers of a merge
+// temporary files if dir is empty. Messages and the names of the files contain task. The buffers of a merge
 // take about memoryBytes, with 4 KiB to 256 KiB for each run.
-func NewRuns[R Record](d *disk.Disk, dir, what string, memoryBytes int) *Runs[R] {
-	return &Runs[R]{disk: d, dir: dir, what: what, bufferBytes: min(max(memoryBytes/runsMax, 4<<10), 256<<10)}
+func NewRuns[R Record](d *disk.Disk, dir, task string, memoryBytes int) *Runs[R] {
+	return &Runs[R]{disk: d, dir: dir, task: task, bufferBytes: min(max(memoryBytes/runsMax, 4<<10), 256<<10)}
 }
 
 // Bytes returns the number of bytes that were written to files.
@@ -37,7 +37,7 @@ func (s *Runs[R]) Bytes() int64 { return s.spilled.Load() }
 
 // Spill writes records, which must be in order, as a run. It merges all runs into one when they reach runsMax.
 func (s *Runs[R]) Spill(records []R) error {
-	run, err := Create[R](s.disk, s.dir, s.what, s.bufferBytes)
+	run, err := Create[R](s.disk, s.dir, s.task, s.bufferBytes)
 	if err != nil {
 		return err
 	}
@@ -57,16 +57,16 @@ func (s *Runs[R]) add(run *Run[R]) error {
 	s.spilled.Add(int64(run.count) * int64(unsafe.Sizeof(run.last)))
 	s.mu.Lock()
 	s.runs = append(s.runs, run)
-	var full []*Run[R]
+	var inputs []*Run[R]
 	if len(s.runs) == runsMax {
-		full, s.runs = s.runs, nil
+		inputs, s.runs = s.runs, nil
 	}
 	s.mu.Unlock()
-	if full == nil {
+	if inputs == nil {
 		return nil
 	}
-	one, err := s.one(full, nil)
-	if err = errors.Join(err, closeAll(full)); err != nil {
+	one, err := s.mergeRuns(inputs, nil)
+	if err = errors.Join(err, closeAll(inputs)); err != nil {
 		one.Close()
 		return err
 	}
@@ -75,34 +75,34 @@ func (s *Runs[R]) add(run *Run[R]) error {
 
 // One returns a run of all spilled records and of lists in memory. Each list must be in order. The result is in
 // order, without duplicates.
-func (s *Runs[R]) One(lists [][]R) (*Run[R], error) {
-	one, err := s.one(s.runs, lists)
+func (s *Runs[R]) Merged(lists [][]R) (*Run[R], error) {
+	run, err := s.mergeRuns(s.runs, lists)
 	if err != nil {
-		return nil, errors.Join(err, one.Close())
+		return nil, errors.Join(err, run.Close())
 	}
-	return one, nil
+	return run, nil
 }
 
 // one merges runs and lists into one run.
-func (s *Runs[R]) one(runs []*Run[R], lists [][]R) (*Run[R], error) {
+func (s *Runs[R]) mergeRuns(runs []*Run[R], lists [][]R) (*Run[R], error) {
 	m, err := merge(runs, s.bufferBytes, lists)
 	if err != nil {
 		return nil, err
 	}
-	one, err := Create[R](s.disk, s.dir, s.what, s.bufferBytes)
+	run, err := Create[R](s.disk, s.dir, s.task, s.bufferBytes)
 	if err != nil {
 		return nil, err
 	}
-	var failed error
-	some := make([]R, 0, s.bufferBytes/int(unsafe.Sizeof(one.last)))
-	err = m.all(func(r R) bool {
-		if some = append(some, r); len(some) == cap(some) {
-			failed = one.Append(some)
-			some = some[:0]
+	var errAppend error
+	buffer := make([]R, 0, s.bufferBytes/int(unsafe.Sizeof(run.last)))
+	err = m.each(func(r R) bool {
+		if buffer = append(buffer, r); len(buffer) == cap(buffer) {
+			errAppend = run.Append(buffer)
+			buffer = buffer[:0]
 		}
-		return failed == nil
+		return errAppend == nil
 	})
-	return one, errors.Join(err, failed, one.Append(some))
+	return run, errors.Join(err, errAppend, run.Append(buffer))
 }
 
 // Merge yields all spilled records and the records of lists in memory in order, without duplicates. Each list must be in
@@ -111,11 +111,11 @@ func (s *Runs[R]) Merge(lists [][]R) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		m, err := merge(s.runs, s.bufferBytes, lists)
 		if err == nil {
-			err = m.all(func(r R) bool { return yield(r, nil) })
+			err = m.each(func(r R) bool { return yield(r, nil) })
 		}
 		if err != nil {
-			var none R
-			yield(none, err)
+			var zero R
+			yield(zero, err)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func TestMerge(t *testing.T) {
 		for range s.Merge(lists) {
 			break
 		}
-		one, err := s.One(lists)
+		one, err := s.Merged(lists)
 		must.Do(t, err)
 		if got, err := one.Map(); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%d runs: %d records in one run, want %d, %v", n, len(got), len(want), err)
@@ -204,7 +204,7 @@ func TestColumn(t *testing.T) {
 				}
 				return nil
 			}
-			c := NewColumn[uint32](disk.Failing(fails), dir, "numbers", 400)
+			c := NewColumn[uint32](disk.WithFailures(fails), dir, "numbers", 400)
 			c.AppendAll(want)
 			err := c.End()
 			if e, is := errors.AsType[*Error](err); is != (n > 50) || is && (e.Dir != dir || c.Append(1) == nil) {

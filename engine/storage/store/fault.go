@@ -20,22 +20,22 @@ var ErrFault = fmt.Errorf("%w: a mapped file cannot be read any more (truncated,
 // costs about 0.1 us. Calls may be nested. Locks that are taken in between must be released by defer. Kernels in
 // assembly are covered, because they call no functions and hold no locks.
 func CatchFault(err *error) func() {
-	before := BeginFaults()
-	return func() { endFaults(before, recover(), err) }
+	previous := BeginFaults()
+	return func() { endFaults(previous, recover(), err) }
 }
 
 // BeginFaults and [EndFaults] do the same as [CatchFault] without an allocation, where a microsecond counts.
 //
 //	defer store.EndFaults(store.BeginFaults(), &err)
-func BeginFaults() (before bool) { return debug.SetPanicOnFault(true) }
+func BeginFaults() (previous bool) { return debug.SetPanicOnFault(true) }
 
 // EndFaults ends the section that [BeginFaults] began. Before is the result of BeginFaults. EndFaults must be
 // deferred itself.
-func EndFaults(before bool, err *error) { endFaults(before, recover(), err) }
+func EndFaults(previous bool, err *error) { endFaults(previous, recover(), err) }
 
 // endFaults restores the previous setting and converts the recovered value p.
-func endFaults(before bool, p any, err *error) {
-	debug.SetPanicOnFault(before)
+func endFaults(previous bool, p any, err *error) {
+	debug.SetPanicOnFault(previous)
 	if p == nil {
 		return
 	}

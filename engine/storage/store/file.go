@@ -25,7 +25,7 @@ type File struct {
 	release func() error // releases data; nil if the caller owns it
 
 	isMapped bool
-	ahead    readAhead
+	advice   readAhead
 
 	head    header
 	tail    trailer
@@ -144,12 +144,12 @@ func Sniff(path string) (kind Kind, ok bool, err error) {
 func HasMagic(data []byte) bool { return bytes.HasPrefix(data, headMagic[:]) }
 
 // Corrupt returns a [CorruptError] about the list of sections of the file.
-func (f *File) Corrupt(why string, args ...any) error {
-	return f.corrupt("footer", f.tail.footer, why, args...)
+func (f *File) Corrupt(reason string, args ...any) error {
+	return f.corrupt("footer", f.tail.footer, reason, args...)
 }
 
-func (f *File) corrupt(part string, offset uint64, why string, args ...any) error {
-	return &CorruptError{File: f.path, Section: part, Block: -1, Offset: int64(offset), Why: fmt.Sprintf(why, args...)}
+func (f *File) corrupt(part string, offset uint64, reason string, args ...any) error {
+	return &CorruptError{File: f.path, Section: part, Block: -1, Offset: int64(offset), Why: fmt.Sprintf(reason, args...)}
 }
 
 // parse reads and checks all parts except the blocks. It checks every offset against the rest of the file. Sections,
@@ -163,12 +163,12 @@ func (f *File) parse() error {
 		}
 		return f.corrupt("header", 0, "not a file of ndd (%d bytes, no magic)", length)
 	}
-	if why := f.head.parse(f.data); why != "" {
-		return f.corrupt("header", 0, "%s", why)
+	if reason := f.head.parse(f.data); reason != "" {
+		return f.corrupt("header", 0, "%s", reason)
 	}
 	end := length - trailerBytes
-	if why := f.tail.parse(f.data[end:], &f.head.Identity); why != "" {
-		return f.corrupt("trailer", end, "%s", why)
+	if reason := f.tail.parse(f.data[end:], &f.head.Identity); reason != "" {
+		return f.corrupt("trailer", end, "%s", reason)
 	}
 	// Check that these offsets fit the file.
 	t := &f.tail
@@ -231,12 +231,12 @@ type Section struct {
 }
 
 // Corrupt returns a [CorruptError] about a byte offset in the section.
-func (s *Section) Corrupt(offset uint64, why string, args ...any) error {
+func (s *Section) Corrupt(offset uint64, reason string, args ...any) error {
 	file := s.file
 	if file == nil { // tests keep sections in memory
 		file = &File{path: "memory"}
 	}
-	return file.corrupt(s.Name, s.Offset+offset, why, args...)
+	return file.corrupt(s.Name, s.Offset+offset, reason, args...)
 }
 
 // JSON decodes the content of the section. It must be a single value without unknown fields. The error wraps
@@ -277,25 +277,25 @@ func (f *File) section(i int) Section {
 
 // Section returns the section with that name. The error wraps [ErrCorrupt] if there is none, or more than one.
 func (f *File) Section(name string) (Section, error) {
-	found := -1
+	index := -1
 	for i := range f.entries {
 		if f.entries[i].name == name {
-			if found >= 0 {
+			if index >= 0 {
 				return Section{}, f.Corrupt("two sections %q", name)
 			}
-			found = i
+			index = i
 		}
 	}
-	if found < 0 {
+	if index < 0 {
 		return Section{}, f.Corrupt("no section %q", name)
 	}
-	return f.section(found), nil
+	return f.section(index), nil
 }
 
 // Close releases the memory of the file. Its sections must not be used afterwards.
 func (f *File) Close() error {
 	release := f.release
-	f.data, f.release, f.ahead.mapped = nil, nil, nil
+	f.data, f.release, f.advice.mapped = nil, nil, nil
 	if release == nil {
 		return nil
 	}

@@ -106,17 +106,17 @@ func (h *header) append(dst []byte) []byte {
 }
 
 // parse reads the header from the first page. It returns "" or a description of the error.
-func (h *header) parse(b []byte) (why string) {
+func (h *header) parse(b []byte) (reason string) {
 	if len(b) < pageBytes || [8]byte(b[:8]) != headMagic {
 		return "not a file of ndd (no magic)"
 	}
 	if v := binary.LittleEndian.Uint32(b[8:]); v != Version {
-		who := "an older"
+		writer := "an older"
 		if v > Version {
-			who = "a newer"
+			writer = "a newer"
 		}
 		return fmt.Sprintf("format version %d, this ndd reads version %d: %s one wrote it; read it with that, or make "+
-			"it again with this", v, Version, who)
+			"it again with this", v, Version, writer)
 	}
 	h.kind = Kind(binary.LittleEndian.Uint32(b[12:]))
 	h.ID = [16]byte(b[16:32])
@@ -192,7 +192,7 @@ func (t *trailer) append(dst []byte, id *Identity) []byte {
 	return dst
 }
 
-func (t *trailer) parse(b []byte, id *Identity) (why string) {
+func (t *trailer) parse(b []byte, id *Identity) (reason string) {
 	if [8]byte(b[56:64]) != tailMagic {
 		return "no magic at the end: the file is truncated or extended; copy it again, or make it again"
 	}
@@ -211,20 +211,20 @@ func (t *trailer) parse(b []byte, id *Identity) (why string) {
 func (h *header) appendTail(dst []byte, offset uint64, entries []entry, sums [][]uint64) []byte {
 	begin := len(dst)
 	for i := range entries {
-		from := len(dst)
+		start := len(dst)
 		if i < len(sums) {
 			for _, s := range sums[i] {
 				dst = binary.LittleEndian.AppendUint64(dst, s)
 			}
 		}
-		entries[i].digest = h.sum(sumsSection, uint64(i), dst[from:])
+		entries[i].digest = h.sum(sumsSection, uint64(i), dst[start:])
 	}
-	from := len(dst)
+	start := len(dst)
 	for i := range entries {
 		dst = entries[i].append(dst)
 	}
-	t := trailer{sums: offset, footer: offset + uint64(from-begin), sections: uint64(len(entries))}
-	t.footerSum = h.sum(footerSection, 0, dst[from:])
+	t := trailer{sums: offset, footer: offset + uint64(start-begin), sections: uint64(len(entries))}
+	t.footerSum = h.sum(footerSection, 0, dst[start:])
 	t.length = offset + uint64(len(dst)-begin) + trailerBytes
 	return t.append(dst, &h.Identity)
 }

@@ -19,7 +19,7 @@ type readAhead struct {
 // of a mapped file, unless [File.ReadAhead] is active. Call it before several goroutines use the file.
 func (f *File) AdviseRandom() {
 	if f.isMapped {
-		f.ahead.mapped = f.data
+		f.advice.mapped = f.data
 		adviseRandom(f.data, true)
 	}
 }
@@ -27,7 +27,7 @@ func (f *File) AdviseRandom() {
 // ReadAhead declares that a large part of the file is read sequentially until end is called. It is safe for
 // concurrent use.
 func (f *File) ReadAhead() (end func()) {
-	a := &f.ahead
+	a := &f.advice
 	if a.mapped == nil {
 		return func() {}
 	}
@@ -40,18 +40,18 @@ func (f *File) ReadAhead() (end func()) {
 func (a *readAhead) change(delta int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	before := a.readers
+	previous := a.readers
 	a.readers += delta
-	if (before == 0) != (a.readers == 0) {
+	if (previous == 0) != (a.readers == 0) {
 		adviseRandom(a.mapped, a.readers == 0)
 	}
 }
 
 // prefetch asks the system to start reading the bytes [start, end) of a file without read-ahead.
 func (f *File) prefetch(start, end uint64) {
-	if f.ahead.mapped == nil || end <= start {
+	if f.advice.mapped == nil || end <= start {
 		return
 	}
 	start -= start % uint64(os.Getpagesize())
-	adviseWillNeed(f.ahead.mapped[start:end])
+	adviseWillNeed(f.advice.mapped[start:end])
 }

@@ -51,9 +51,9 @@ func (f *File) Verify(ctx context.Context, threads int, progress func(bytes int)
 		group.Go(func() (err error) {
 			defer CatchFault(&err)()
 			for ctx.Err() == nil {
-				from := uint64(next.Add(stride) - stride)
-				more, err := f.verify(from, from+stride, progress)
-				if !more || err != nil {
+				start := uint64(next.Add(stride) - stride)
+				ok, err := f.verify(start, start+stride, progress)
+				if !ok || err != nil {
 					return err
 				}
 			}
@@ -63,15 +63,15 @@ func (f *File) Verify(ctx context.Context, threads int, progress func(bytes int)
 	return group.Wait()
 }
 
-// verify checks the blocks [start, end) of the file, counted through all sections. more is false if start is after the
+// verify checks the blocks [start, end) of the file, counted through all sections. ok is false if start is after the
 // last block.
-func (f *File) verify(start, end uint64, progress func(int)) (more bool, err error) {
+func (f *File) verify(start, end uint64, progress func(int)) (ok bool, err error) {
 	sums, first := f.tail.sums, uint64(0)
 	for i := range f.entries {
 		e := &f.entries[i]
 		n := e.blocks()
-		if from, to := max(start, first), min(end, first+n); from < to {
-			f.prefetch(e.offset+(from-first)*blockBytes, min(e.offset+(to-first)*blockBytes, e.offset+e.padded()))
+		if begin, stop := max(start, first), min(end, first+n); begin < stop {
+			f.prefetch(e.offset+(begin-first)*blockBytes, min(e.offset+(stop-first)*blockBytes, e.offset+e.padded()))
 		}
 		for b := max(start, first); b < min(end, first+n); b++ {
 			k := b - first
@@ -90,10 +90,10 @@ func (f *File) verify(start, end uint64, progress func(int)) (more bool, err err
 	return start < first, nil
 }
 
-// VerifyBlocks checks the blocks [start, end), counted through all sections, and returns their size in bytes. more is
+// VerifyBlocks checks the blocks [start, end), counted through all sections, and returns their size in bytes. ok is
 // false if start is after the last block. The error wraps [ErrCorrupt].
-func (f *File) VerifyBlocks(start, end uint64) (bytes uint64, more bool, err error) {
+func (f *File) VerifyBlocks(start, end uint64) (bytes uint64, ok bool, err error) {
 	defer CatchFault(&err)()
-	more, err = f.verify(start, end, func(n int) { bytes += uint64(n) })
-	return bytes, more, err
+	ok, err = f.verify(start, end, func(n int) { bytes += uint64(n) })
+	return bytes, ok, err
 }

@@ -27,7 +27,7 @@ func integers[T uint16 | uint32 | uint64](b []byte, get func([]byte) T) []T {
 	}
 	p := unsafe.Pointer(unsafe.SliceData(b))
 	if littleEndian && uintptr(p)%uintptr(size) == 0 {
-		return memory.As[T](b)
+		return memory.Cast[T](b)
 	}
 	out := make([]T, n)
 	for i := range out {
@@ -44,7 +44,7 @@ func Bytes32(x []uint32) []byte { return bytesOf(x, binary.LittleEndian.AppendUi
 
 func bytesOf[T uint32 | uint64](x []T, add func([]byte, T) []byte) (b []byte) {
 	if littleEndian {
-		return memory.As[byte](x)
+		return memory.Cast[byte](x)
 	}
 	for _, v := range x {
 		b = add(b, v)

@@ -35,7 +35,7 @@ type Writer struct {
 	batch   batch
 
 	batches chan batch
-	free    chan []byte
+	buffers chan []byte
 	done    sync.WaitGroup
 	failed  atomic.Pointer[error]
 	sums    checksummer // used by the goroutine until done
@@ -96,9 +96,9 @@ func CreateWith(path string, kind Kind, generation uint64, o Options) (*Writer, 
 		return nil, err
 	}
 	w := &Writer{file: file, head: header{kind, id},
-		batches: make(chan batch, batchesMax), free: make(chan []byte, batchesMax)}
+		batches: make(chan batch, batchesMax), buffers: make(chan []byte, batchesMax)}
 	for range batchesMax - 1 { // the caller owns one batch
-		w.free <- nil
+		w.buffers <- nil
 	}
 	w.sums.id = &w.head.Identity
 	w.done.Go(w.run)
@@ -151,7 +151,7 @@ func (w *Writer) add(p []byte) {
 // submit passes the batch to the writing goroutine and takes an empty one.
 func (w *Writer) submit() {
 	w.batches <- w.batch
-	w.batch = batch{data: (<-w.free)[:0]}
+	w.batch = batch{data: (<-w.buffers)[:0]}
 }
 
 func (w *Writer) endSection() {
@@ -175,7 +175,7 @@ func (w *Writer) run() {
 				w.failed.Store(&err)
 			}
 		}
-		w.free <- b.data
+		w.buffers <- b.data
 	}
 	w.sums.end()
 }

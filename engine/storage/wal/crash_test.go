@@ -170,7 +170,7 @@ func TestFaults(t *testing.T) {
 func TestFailedSync(t *testing.T) {
 	var syncs atomic.Int64
 	fault := errors.New("the disk is broken")
-	d := disk.Failing(func(c disk.Call, _ string) error {
+	d := disk.WithFailures(func(c disk.Call, _ string) error {
 		if c == disk.CallSync && syncs.Add(1) == 5 {
 			return fault
 		}
@@ -281,7 +281,7 @@ func TestResume(t *testing.T) {
 // TestResumeTwice keeps the disk full for a while: each Resume fails until there is space.
 func TestResumeTwice(t *testing.T) {
 	var full atomic.Bool
-	d := disk.Failing(func(c disk.Call, _ string) error {
+	d := disk.WithFailures(func(c disk.Call, _ string) error {
 		if full.Load() && (c == disk.CallWrite || c == disk.CallCreate || c == disk.CallTruncate) {
 			return syscall.ENOSPC
 		}

@@ -75,7 +75,7 @@ func TestCut(t *testing.T) {
 				t.Fatalf("%d bytes: %v", n, err)
 			}
 			prefix(t, fmt.Sprint(n, " bytes"), records, 3)
-			if whole := int(r.Bytes) - len(first); r.Torn != int64(n-max(whole, 0)) || (r.Torn > 0 ||
+			if whole := int(r.Bytes) - len(first); r.TornBytes != int64(n-max(whole, 0)) || (r.TornBytes > 0 ||
 				n == 0) != (r.TornFile != "") {
 				t.Errorf("%d bytes: %+v", n, r)
 			}
@@ -93,7 +93,7 @@ func TestCut(t *testing.T) {
 		}
 		for n := range first {
 			_, records, err := check(first[:n], last)
-			hostile.Says(t, fmt.Sprint(n, " bytes of the first"), err)
+			hostile.Expect(t, fmt.Sprint(n, " bytes of the first"), err)
 			if !errors.Is(err, store.ErrCorrupt) {
 				t.Errorf("%d bytes of the first file: %v, %v", n, records, err)
 			}
@@ -117,7 +117,7 @@ func TestFlip(t *testing.T) {
 				r, records, err := check(first, last)
 				data[bit/8] ^= 1 << (bit % 8)
 				what := fmt.Sprintf("file %d, byte %#x, bit %d", i+1, bit/8, bit%8)
-				hostile.Says(t, what, err)
+				hostile.Expect(t, what, err)
 				switch {
 				case err != nil && !errors.Is(err, store.ErrCorrupt):
 					t.Errorf("%s: %v", what, err)
@@ -190,7 +190,7 @@ func TestHostile(t *testing.T) {
 		repaired(changed)
 		hostile.Allocates(t, hostile.Limit(uint64(len(first)+len(last)))+1<<20, func() {
 			r, records, err := check(first, changed)
-			hostile.Says(t, fmt.Sprint("change ", i), err)
+			hostile.Expect(t, fmt.Sprint("change ", i), err)
 			if err == nil && int(r.Records) != len(records) {
 				t.Errorf("change %d: %d records, %+v", i, len(records), r)
 			}
@@ -240,7 +240,7 @@ func FuzzLog(f *testing.F) {
 			repaired(data)
 		}
 		r, records, err := check(first, data)
-		hostile.Says(t, "", err)
+		hostile.Expect(t, "", err)
 		if err != nil {
 			return
 		}

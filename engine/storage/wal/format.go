@@ -47,7 +47,7 @@ func (h *header) append(dst []byte) []byte {
 }
 
 // parse reads the header from the beginning of a file. It returns "" or a description of the error.
-func (h *header) parse(b []byte) (why string) {
+func (h *header) parse(b []byte) (reason string) {
 	if len(b) < headerBytes {
 		return fmt.Sprintf("the file ends after %d bytes: %s", len(b), restore)
 	}
@@ -55,12 +55,12 @@ func (h *header) parse(b []byte) (why string) {
 		return "not a write-ahead log (no magic)"
 	}
 	if v := binary.LittleEndian.Uint32(b[8:]); v != Version {
-		who := "an older"
+		writer := "an older"
 		if v > Version {
-			who = "a newer"
+			writer = "a newer"
 		}
 		return fmt.Sprintf("format version %d, this ndd reads version %d: %s one wrote it; open it with that, and "+
-			"stop it cleanly", v, Version, who)
+			"stop it cleanly", v, Version, writer)
 	}
 	h.log, h.file = [16]byte(b[16:32]), [16]byte(b[32:48])
 	h.number = binary.LittleEndian.Uint64(b[48:])
@@ -113,8 +113,8 @@ func (h *header) seal(b []byte, f frame) []byte {
 // parse reads the head of the frame at offset f.offset and returns the size of the frame. It returns 0 if the head is
 // inconsistent with the file. It does not verify the checksum.
 func (f *frame) parse(file []byte) (size int64) {
-	left := int64(len(file)) - f.offset
-	if left < frameHead {
+	free := int64(len(file)) - f.offset
+	if free < frameHead {
 		return 0
 	}
 	b := file[f.offset:]
@@ -123,7 +123,7 @@ func (f *frame) parse(file []byte) (size int64) {
 	f.first = Position(binary.LittleEndian.Uint64(b[16:]))
 	f.synced = int64(binary.LittleEndian.Uint64(b[24:]))
 	size = frameHead + (length+alignBytes-1)/alignBytes*alignBytes
-	if length > frameMax || size > left || f.synced < headerBytes || f.synced > f.offset {
+	if length > frameMax || size > free || f.synced < headerBytes || f.synced > f.offset {
 		return 0
 	}
 	f.body = b[frameHead : frameHead+length]
@@ -137,7 +137,7 @@ func (h *header) sound(file []byte, f *frame, size int64) bool {
 }
 
 // each calls do with each record of the frame. It returns a reason if the records do not fill the frame.
-func (f *frame) each(do func(position Position, record []byte) error) (why string, err error) {
+func (f *frame) each(do func(position Position, record []byte) error) (reason string, err error) {
 	b := f.body
 	for i := range f.records {
 		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {

@@ -46,13 +46,13 @@ type Log struct {
 
 	mu      sync.Mutex
 	queue   []*batch      // batches not yet taken by a writer, oldest first
-	spare   []*batch      // written batches, for reuse
+	unused  []*batch      // written batches, for reuse
 	next    Position      // position of the next record
 	done    Position      // position of the last record that may be acknowledged
 	number  uint64        // number of the file for the next record
 	first   Position      // position of the first record of that file
 	writing chan struct{} // closed when the current writer has finished; nil if nobody writes
-	waiting int           // callers of write that wait for the writer
+	waiters int           // callers of write that wait for the writer
 	err     error         // wraps the first error of a disk call, or is ErrClosed
 	failing atomic.Bool   // err is neither nil nor ErrClosed
 
@@ -111,8 +111,8 @@ func (l *Log) batchFor(record int) *batch {
 		}
 	}
 	b := &batch{}
-	if n := len(l.spare); n > 0 {
-		b, l.spare = l.spare[n-1], l.spare[:n-1]
+	if n := len(l.unused); n > 0 {
+		b, l.unused = l.unused[n-1], l.unused[:n-1]
 	}
 	b.begin(l.number, l.next)
 	l.queue = append(l.queue, b)
@@ -176,7 +176,7 @@ func (l *Log) Remove(mark Mark) error {
 // Begin durably writes all pending records, and creates the current file if it has no record yet. It returns the file
 // and position that the log now has. The owner's manifest stores them for [Options.Holds] of the next [Open]:
 // otherwise a log that was emptied or deleted looks like one without records.
-func (l *Log) Begin() (holds Mark, err error) {
+func (l *Log) Begin() (mark Mark, err error) {
 	err = l.write(func() error {
 		l.mu.Lock()
 		number, first := l.number, l.first
@@ -186,8 +186,8 @@ func (l *Log) Begin() (holds Mark, err error) {
 				return err
 			}
 		}
-		holds = Mark{l.file.head.number, l.file.next - 1}
+		mark = Mark{l.file.head.number, l.file.next - 1}
 		return l.file.sync()
 	})
-	return holds, err
+	return mark, err
 }

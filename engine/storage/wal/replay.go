@@ -19,13 +19,13 @@ import (
 
 // A Report is the result of [Open] or [Check].
 type Report struct {
-	Files    int
-	Records  uint64
-	Bytes    int64    // size of all files without the torn end
-	Last     Position // position of the last record, or Options.From.Last if there is none
-	Clean    bool     // the log was closed; false if there is no file
-	TornFile string   // the last file, if a crash left its end incomplete
-	Torn     int64    // bytes of that incomplete end
+	Files     int
+	Records   uint64
+	Bytes     int64    // size of all files without the torn end
+	Last      Position // position of the last record, or Options.From.Last if there is none
+	Clean     bool     // the log was closed; false if there is no file
+	TornFile  string   // the last file, if a crash left its end incomplete
+	TornBytes int64    // bytes of that incomplete end
 }
 
 // Check reads the log in the folder dir like [Open], but changes nothing.
@@ -48,11 +48,11 @@ func Paths(d *disk.Disk, dir string, start Mark) (paths []string, err error) {
 // A logState is the state of a log's folder, with the repair that it needs.
 type logState struct {
 	Report
-	next    uint64 // number of the file that is created next
-	torn    string // file to truncate to keep bytes, or to remove if keep is 0; "": none
-	keep    int64
-	end     int64 // end of the last file's frames
-	options Options
+	next     uint64 // number of the file that is created next
+	tornFile string // file to truncate to keep bytes, or to remove if keep is 0; "": none
+	keep     int64
+	end      int64 // end of the last file's frames
+	options  Options
 }
 
 // scan reads the files of the log in order, and calls replay with their records.
@@ -102,12 +102,12 @@ func (s *logState) file(path string, data []byte, last bool, replay func(Positio
 	// An interrupted creation leaves no header. The log ends before this file.
 	r := reader{path: path, data: data}
 	if last && creationTorn(data) && s.next > s.options.Holds.File {
-		s.torn, s.TornFile, s.Torn = path, path, int64(len(data))
+		s.tornFile, s.TornFile, s.TornBytes = path, path, int64(len(data))
 		return nil
 	}
 	// Check the header against the position in the log.
-	if why := r.head.parse(data); why != "" {
-		return r.corrupt("header", 0, why)
+	if reason := r.head.parse(data); reason != "" {
+		return r.corrupt("header", 0, reason)
 	}
 	switch h := &r.head; {
 	case h.log != s.options.ID:
@@ -131,8 +131,8 @@ func (s *logState) file(path string, data []byte, last bool, replay func(Positio
 	s.Last = r.next - 1
 	s.Clean = r.ended
 	s.next++
-	if torn := int64(len(data)) - end; torn > 0 {
-		s.torn, s.keep, s.TornFile, s.Torn = path, end, path, torn
+	if tornBytes := int64(len(data)) - end; tornBytes > 0 {
+		s.tornFile, s.keep, s.TornFile, s.TornBytes = path, end, path, tornBytes
 	}
 	return nil
 }
@@ -149,16 +149,16 @@ func (s *logState) repair(d *disk.Disk, dir string) error {
 		return err
 	}
 	switch {
-	case s.torn == "":
+	case s.tornFile == "":
 		return nil
 	case s.keep > 0:
-		f, err := d.OpenAppend(s.torn, s.keep)
+		f, err := d.OpenAppend(s.tornFile, s.keep)
 		if err != nil {
 			return err
 		}
 		return f.Close()
 	}
-	if err := d.Remove(s.torn); err != nil {
+	if err := d.Remove(s.tornFile); err != nil {
 		return err
 	}
 	return d.SyncFolder(dir)
@@ -192,8 +192,8 @@ type reader struct {
 	ended bool     // the last frame marked the end of the log
 }
 
-func (r *reader) corrupt(section string, offset int64, why string) error {
-	return &store.CorruptError{File: r.path, Section: section, Block: -1, Offset: offset, Why: why}
+func (r *reader) corrupt(section string, offset int64, reason string) error {
+	return &store.CorruptError{File: r.path, Section: section, Block: -1, Offset: offset, Why: reason}
 }
 
 // frames calls replay with the records of the file. It returns the end of the last valid frame. The rest of the last
@@ -211,12 +211,12 @@ func (r *reader) frames(last bool, replay func(Position, []byte) error) (end int
 		if f.first != r.next {
 			return 0, r.corrupt("frame", f.offset+16, fmt.Sprintf("its first record is %d, and %d should follow", f.first, r.next))
 		}
-		why, err := f.each(replay)
+		reason, err := f.each(replay)
 		if err != nil {
 			return 0, err
 		}
-		if why != "" {
-			return 0, r.corrupt("frame", f.offset, why)
+		if reason != "" {
+			return 0, r.corrupt("frame", f.offset, reason)
 		}
 		r.next += Position(f.records)
 		r.ended = f.records == 0
@@ -234,13 +234,13 @@ func (r *reader) damage(offset int64, last bool) error {
 	case r.ended:
 		return r.corrupt("frame", offset, "bytes after the end of the log")
 	}
-	left := 16 * int64(len(r.data)) // limit of bytes to sum, because a hostile file may have large frames everywhere
+	limit := 16 * int64(len(r.data)) // limit of bytes to sum, because a hostile file may have large frames everywhere
 	for f := (frame{offset: offset + alignBytes}); f.offset < int64(len(r.data)); f.offset += alignBytes {
 		size := f.parse(r.data)
 		if size == 0 || f.synced <= offset || f.first < r.next {
 			continue
 		}
-		if left -= size; left < 0 || r.head.sound(r.data, &f, size) {
+		if limit -= size; limit < 0 || r.head.sound(r.data, &f, size) {
 			return r.corrupt("frame", offset, fmt.Sprintf("%s (a later record, at offset %#x, says that this one was written "+
 				"in full)", mismatch, f.offset))
 		}
@@ -281,8 +281,8 @@ func CheckFile(path string, replay func(position Position, record []byte) error)
 		return f, err
 	}
 	r := reader{path: path, data: data}
-	if why := r.head.parse(data); why != "" {
-		return f, r.corrupt("header", 0, why)
+	if reason := r.head.parse(data); reason != "" {
+		return f, r.corrupt("header", 0, reason)
 	}
 	if replay == nil {
 		replay = func(Position, []byte) error { return nil }

@@ -29,7 +29,7 @@ func (l *Log) Sync(ctx context.Context, position Position) error {
 		case position >= l.next:
 			l.mu.Unlock()
 			panic(fmt.Sprintf("wal: Sync of position %d, of %d", position, l.next-1))
-		case l.writing == nil && l.waiting > 0:
+		case l.writing == nil && l.waiters > 0:
 			l.mu.Unlock()
 			runtime.Gosched() // a waiting caller of write was notified and takes the writer as soon as it runs
 			continue
@@ -48,29 +48,29 @@ func (l *Log) Sync(ctx context.Context, position Position) error {
 	}
 }
 
-// write writes all pending records and calls then before another goroutine writes. Callers of Sync give it
+// write writes all pending records and calls action before another goroutine writes. Callers of Sync give it
 // precedence. Any write serves all of them, but not this caller: on one processor it would always find the writer
 // busy.
-func (l *Log) write(then func() error) error {
+func (l *Log) write(action func() error) error {
 	l.mu.Lock()
-	l.waiting++
+	l.waiters++
 	for l.err == nil && l.writing != nil {
 		wait := l.writing
 		l.mu.Unlock()
 		<-wait
 		l.mu.Lock()
 	}
-	l.waiting--
+	l.waiters--
 	if l.err != nil {
 		defer l.mu.Unlock()
 		return l.err
 	}
-	return l.lead(then)
+	return l.lead(action)
 }
 
 // lead writes the pending records for all waiting goroutines, and syncs them without [Options.NoSync]. Then it
-// calls then, unless nil. It is called with mu locked and no writer, and unlocks mu.
-func (l *Log) lead(then func() error) error {
+// calls action, unless nil. It is called with mu locked and no writer, and unlocks mu.
+func (l *Log) lead(action func() error) error {
 	l.writing = make(chan struct{})
 	l.mu.Unlock()
 	// Goroutines that waited for the last sync are about to append again. Without this call, the first one would sync
@@ -83,12 +83,12 @@ func (l *Log) lead(then func() error) error {
 
 	// Write and sync without the lock.
 	written, err := l.file.write(batches)
-	synced := error(nil) // error of the sync, which follows even a partial write
+	errSync := error(nil) // error of the sync, which follows even a partial write
 	if !l.noSync && (err == nil || written > 0 && !l.file.lost) {
-		synced = l.file.sync()
+		errSync = l.file.sync()
 	}
-	if err = cmp.Or(err, synced); err == nil && then != nil {
-		err = then()
+	if err = cmp.Or(err, errSync); err == nil && action != nil {
+		err = action()
 	}
 
 	l.mu.Lock()
@@ -98,7 +98,7 @@ func (l *Log) lead(then func() error) error {
 	// After an error, keep the unwritten batches for Withdraw and Resume.
 	if err != nil {
 		l.fail(err)
-		if written > 0 && synced == nil && !l.file.lost {
+		if written > 0 && errSync == nil && !l.file.lost {
 			l.done = batches[written-1].last()
 		}
 		l.queue = append(batches[written:], l.queue...)
@@ -146,8 +146,8 @@ const spareMax = 4
 // recycle keeps batches for reuse.
 func (l *Log) recycle(batches []*batch) {
 	for _, b := range batches {
-		if len(l.spare) < spareMax && cap(b.data) <= 2*batchBytes {
-			l.spare = append(l.spare, b)
+		if len(l.unused) < spareMax && cap(b.data) <= 2*batchBytes {
+			l.unused = append(l.unused, b)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 // counting is a disk that counts calls of one kind.
 func counting(call disk.Call) (d *disk.Disk, calls *atomic.Int64) {
 	calls = new(atomic.Int64)
-	return disk.Failing(func(c disk.Call, _ string) error {
+	return disk.WithFailures(func(c disk.Call, _ string) error {
 		if c == call {
 			calls.Add(1)
 		}
@@ -54,7 +54,7 @@ func TestOneSyncServesMany(t *testing.T) {
 	var begun atomic.Bool
 	var syncs atomic.Int64
 	hold, held := make(chan struct{}), make(chan struct{})
-	d := disk.Failing(func(c disk.Call, _ string) error {
+	d := disk.WithFailures(func(c disk.Call, _ string) error {
 		if c == disk.CallSync && begun.Load() && syncs.Add(1) == 1 {
 			close(held)
 			<-hold

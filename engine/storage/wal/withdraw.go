@@ -13,7 +13,7 @@ var ErrWithdrawn = errors.New("the record was withdrawn")
 // A span is a range of positions of withdrawn records, both ends included.
 type span struct {
 	first, last Position
-	why         error
+	err         error
 }
 
 // Failing reports whether a disk call failed. No record is acknowledged until [Log.Resume] succeeds.
@@ -23,10 +23,10 @@ func (l *Log) Failing() bool { return l.failing.Load() }
 // with each, in order. A record is valid only during that call. Withdraw returns the position of the last record that
 // may be acknowledged.
 //
-// The record instead replaces the withdrawn ones, so that all others keep their positions. The owner ignores it. Sync
-// of a withdrawn record fails with [ErrWithdrawn], even after [Log.Resume]. No record may be appended meanwhile. If
+// The record replacement replaces the withdrawn ones, so that all others keep their positions. The owner ignores it.
+// Sync of a withdrawn record fails with [ErrWithdrawn], even after [Log.Resume]. No record may be appended meanwhile. If
 // no call failed, or a sync failed so that the state of the file is unknown, Withdraw does nothing and ok is false.
-func (l *Log) Withdraw(instead []byte, yield func(record []byte)) (last Position, ok bool) {
+func (l *Log) Withdraw(replacement []byte, yield func(record []byte)) (last Position, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err == nil || l.err == ErrClosed || l.writing != nil || l.file.lost {
@@ -37,7 +37,7 @@ func (l *Log) Withdraw(instead []byte, yield func(record []byte)) (last Position
 	}
 	l.withdraw(span{l.queue[0].first, l.next - 1, errors.Unwrap(l.err)})
 	for _, b := range l.queue {
-		b.withdraw(instead, yield)
+		b.withdraw(replacement, yield)
 	}
 	return l.done, true
 }
@@ -45,7 +45,7 @@ func (l *Log) Withdraw(instead []byte, yield func(record []byte)) (last Position
 // withdraw adds a span. It merges it with the last one if they touch or overlap.
 func (l *Log) withdraw(s span) {
 	if n := len(l.withdrawn); n > 0 && l.withdrawn[n-1].last+1 >= s.first {
-		l.withdrawn[n-1].last, l.withdrawn[n-1].why = s.last, s.why
+		l.withdrawn[n-1].last, l.withdrawn[n-1].err = s.last, s.err
 		return
 	}
 	l.withdrawn = append(l.withdrawn, s)
@@ -55,22 +55,22 @@ func (l *Log) withdraw(s span) {
 func (l *Log) ifWithdrawn(position Position) error {
 	for i := len(l.withdrawn) - 1; i >= 0 && position <= l.withdrawn[i].last; i-- {
 		if position >= l.withdrawn[i].first {
-			return fmt.Errorf("write-ahead log: %w: %w", l.withdrawn[i].why, ErrWithdrawn)
+			return fmt.Errorf("write-ahead log: %w: %w", l.withdrawn[i].err, ErrWithdrawn)
 		}
 	}
 	return nil
 }
 
-// withdraw calls yield with each record of the batch and replaces it by instead.
-func (b *batch) withdraw(instead []byte, yield func(record []byte)) {
-	rest, n := b.data[frameHead:], b.records
+// withdraw calls yield with each record of the batch and replaces it by replacement.
+func (b *batch) withdraw(replacement []byte, yield func(record []byte)) {
+	frames, n := b.data[frameHead:], b.records
 	b.data = nil // the records use this memory until yield returns
 	b.begin(b.file, b.first)
 	for range n {
-		length := binary.LittleEndian.Uint32(rest)
-		yield(rest[4:][:length])
-		rest = rest[4+length:]
-		b.add(instead)
+		length := binary.LittleEndian.Uint32(frames)
+		yield(frames[4:][:length])
+		frames = frames[4+length:]
+		b.add(replacement)
 	}
 }
 

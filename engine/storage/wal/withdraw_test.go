@@ -17,7 +17,7 @@ import (
 func TestWithdraw(t *testing.T) {
 	var full, broken atomic.Bool
 	creations := 0
-	d := disk.Failing(func(c disk.Call, _ string) error {
+	d := disk.WithFailures(func(c disk.Call, _ string) error {
 		if c == disk.CallCreate {
 			creations++
 		}
@@ -88,7 +88,7 @@ func TestWithdraw(t *testing.T) {
 func TestWrittenBeforeFull(t *testing.T) {
 	var writes, durable int // since the file was made
 	full := false
-	d := disk.Failing(func(c disk.Call, _ string) error {
+	d := disk.WithFailures(func(c disk.Call, _ string) error {
 		switch {
 		case c == disk.CallWrite && full && writes == 1:
 			return syscall.ENOSPC
@@ -124,14 +124,14 @@ func TestOpenUnwritable(t *testing.T) {
 	must.Do(t, os.Truncate(last, int64(len(must.Read(t, last)))-8))
 	var readOnly atomic.Bool
 	readOnly.Store(true)
-	d := disk.Failing(func(disk.Call, string) error {
+	d := disk.WithFailures(func(disk.Call, string) error {
 		if readOnly.Load() {
 			return syscall.EROFS
 		}
 		return nil
 	})
 	l, report, records := open(t, d, dir, Options{})
-	if !slices.Equal(records, []string{"1:record 1"}) || report.Torn == 0 || !l.Failing() {
+	if !slices.Equal(records, []string{"1:record 1"}) || report.TornBytes == 0 || !l.Failing() {
 		t.Errorf("%q, %+v", records, report)
 	}
 	if _, err := l.Append([]byte("record 3")); !errors.Is(err, syscall.EROFS) {

@@ -245,7 +245,7 @@ func (r *Transfer) End() {
 }
 
 // Held returns the bytes that transfers hold.
-func (t *Transfers) Held() uint64 { return t.budget.Limit().Bytes - t.budget.Left() }
+func (t *Transfers) Held() uint64 { return t.budget.Limit().Bytes - t.budget.Free() }
 
 // Limit returns the bytes that transfers may hold.
 func (t *Transfers) Limit() uint64 { return t.budget.Limit().Bytes }

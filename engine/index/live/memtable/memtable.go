@@ -152,7 +152,7 @@ func (m *Table) putID(p *page, row int, id string) {
 	var length [binary.MaxVarintLen64]byte
 	n := binary.PutUvarint(length[:], uint64(len(id)))
 	block, words := m.ids.alloc((n + len(id) + 7) / 8)
-	b := memory.As[byte](words)
+	b := memory.Cast[byte](words)
 	copy(b[copy(b, length[:n]):], id)
 	p.ids[row%pageDocs] = block
 	m.rows.put(m.Key.Hash(id), row, func(row int) bool { return string(m.idBytes(row)) == id })
@@ -192,7 +192,7 @@ func (m *Table) idBytes(row int) []byte {
 	if p.ids == nil || p.ids[i] == 0 {
 		return nil
 	}
-	b := memory.As[byte](m.ids.wordsAt(p.ids[i]))
+	b := memory.Cast[byte](m.ids.wordsAt(p.ids[i]))
 	n, offset := binary.Uvarint(b)
 	return b[offset:][:n]
 }
@@ -295,7 +295,7 @@ type idRows struct {
 	n     int
 }
 
-// row returns the row of an ID with that hash. is reports whether a row has the ID.
+// row returns the row of an ID with that hash. equal reports whether a row has the ID.
 func (t *idRows) row(hash uint64, equal func(row int) bool) (row int, ok bool) {
 	if len(t.slots) == 0 {
 		return 0, false

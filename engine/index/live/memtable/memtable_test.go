@@ -23,13 +23,13 @@ func skewed(rng *rand.Rand, n, k int) []rows.Doc {
 		f := rng.Uint64()
 		switch at := rng.IntN(i + 1); rng.IntN(5) {
 		case 0:
-			f = sets.Near(rng, uint64(docs[at].Fingerprint), rng.IntN(k+2))
+			f = sets.Flip(rng, uint64(docs[at].Fingerprint), rng.IntN(k+2))
 		case 1:
 			f = uint64(docs[at].Fingerprint)
 		case 2:
 			f &= 0xffffffff
 		case 3:
-			f = sets.Near(rng, 0, rng.IntN(k+2))
+			f = sets.Flip(rng, 0, rng.IntN(k+2))
 		}
 		docs[i].Fingerprint = simhash.Fingerprint(f)
 	}
@@ -69,7 +69,7 @@ func TestMemtableSearch(t *testing.T) {
 				for range 8 {
 					query := uint64(docs[rng.IntN(most)].Fingerprint)
 					if rng.IntN(4) > 0 {
-						query = sets.Near(rng, query, rng.IntN(k+2))
+						query = sets.Flip(rng, query, rng.IntN(k+2))
 					}
 					clock := rows.DocID(1000 + rng.IntN(most+100))
 					checkMemtable(t, m, docs, clock, query, k)
@@ -118,7 +118,7 @@ func TestBlocksRead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 8))
 	docs := make([]rows.Doc, n)
 	for i := range docs { // a few buckets take all
-		docs[i].Fingerprint = simhash.Fingerprint(sets.Near(rng, uint64(i%7)*0x123456789abcdef, 20))
+		docs[i].Fingerprint = simhash.Fingerprint(sets.Flip(rng, uint64(i%7)*0x123456789abcdef, 20))
 	}
 	m := New(Options{MaxDocs: n, MaxBytes: 1 << 40, K: 3})
 	defer m.Free()
@@ -135,7 +135,7 @@ func TestBlocksRead(t *testing.T) {
 				}
 				row := rng.IntN(seen)
 				a := Search{Moment: rows.Moment{Clock: rows.DocID(seen)}, K: 3, Positions: positions}
-				query := sets.Near(rng, uint64(docs[row].Fingerprint), rng.IntN(4))
+				query := sets.Flip(rng, uint64(docs[row].Fingerprint), rng.IntN(4))
 				found := 0
 				for _, f := range m.Search(nil, &a, []uint64{query}, 0) {
 					if f.Doc == rows.DocID(row) {
@@ -201,7 +201,7 @@ func hotMemtable(t *testing.T) *Table {
 // TestEqualQueriesAreSearchedOnce searches for a few queries that repeat: each is searched once.
 func TestEqualQueriesAreSearchedOnce(t *testing.T) {
 	m := hotMemtable(t)
-	queries := sets.Of(256, func(i int) uint64 { return uint64(i % 2) })
+	queries := sets.Generate(256, func(i int) uint64 { return uint64(i % 2) })
 	a := Search{Moment: rows.Moment{Clock: m.End()}, K: 3, First: true, Positions: make([]uint32, 1<<16)}
 	found := m.Search(nil, &a, queries, 0)
 	if a.searched != 2 || len(found) != len(queries) {

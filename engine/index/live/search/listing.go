@@ -45,7 +45,7 @@ const (
 func Documents(ctx context.Context, w version.View, budget *memory.Budget, maxRows uint64,
 	yield func(doc rows.DocID, d rows.Doc) error) (ListCounts, error) {
 	if maxRows == 0 {
-		maxRows = max(budget.Left()/2/listedBytes, listedRows)
+		maxRows = max(budget.Free()/2/listedBytes, listedRows)
 	}
 	return (&lister{ctx: ctx, view: w, budget: budget, maxRows: maxRows, yield: yield}).run()
 }

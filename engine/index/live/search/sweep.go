@@ -145,7 +145,7 @@ const (
 // (0 means one per processor), fewer if memory is short, and with matchBytes for the matches of a sweep (0 means a
 // quarter of the free memory, at most 1 GiB). It reserves nothing: see [BatchPlan.Reserve].
 func PlanBatch(w version.View, queries, threads int, matchBytes uint64, b *memory.Budget) BatchPlan {
-	available := b.Left()
+	available := b.Free()
 	p := BatchPlan{Queries: queries, Threads: cmp.Or(max(threads, 0), runtime.GOMAXPROCS(0)),
 		MatchBytes: cmp.Or(matchBytes, min(max(available/4, sweepMemoryMin), sweepMemory))}
 	if n := min(queries, BatchSweep); Sweeps(w, n) {
