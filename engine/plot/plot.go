@@ -38,9 +38,9 @@ type Series struct {
 
 // Size of the drawing, and the margins around the lines, in pixels.
 const (
-	width, height             = 900, 360
-	left, right, above, under = 64, 196, 40, 48
-	insideX, insideY          = width - left - right, height - above - under
+	width, height                        = 900, 360
+	leftPad, rightPad, topPad, bottomPad = 64, 196, 40, 48
+	insideX, insideY                     = width - leftPad - rightPad, height - topPad - bottomPad
 )
 
 // labelsMax is the maximum number of labels of the x axis.
@@ -58,17 +58,17 @@ func (c *Chart) WriteTo(w io.Writer) (int64, error) {
 	for _, s := range c.Series {
 		last = max(last, len(s.Values)-1)
 	}
-	x := func(i int) float64 { return left + insideX*float64(i)/float64(last) }
-	y := func(v float64) float64 { return above + insideY*(1-min(max(v, 0), top)/top) }
+	x := func(i int) float64 { return leftPad + insideX*float64(i)/float64(last) }
+	y := func(v float64) float64 { return topPad + insideY*(1-min(max(v, 0), top)/top) }
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "+
 		"font-size=\"12\">\n<rect width=\"%[1]d\" height=\"%[2]d\" fill=\"#fff\"/>\n", width, height)
-	text(&b, left+insideX/2, above/2+4, "middle", c.Title)
+	text(&b, leftPad+insideX/2, topPad/2+4, "middle", c.Title)
 	// Draw the axes with their labels and names, and the line for comparison.
 	const ticks = 5
 	for i := range ticks + 1 {
 		v := top * float64(i) / ticks
 		line(&b, y(v), "stroke=\"#ddd\"")
-		text(&b, left-6, y(v)+4, "end", strconv.FormatFloat(v, 'g', 3, 64))
+		text(&b, leftPad-6, y(v)+4, "end", strconv.FormatFloat(v, 'g', 3, 64))
 	}
 	step := (last + labelsMax) / labelsMax
 	for i := step - 1; i <= last; i += step {
@@ -76,10 +76,10 @@ func (c *Chart) WriteTo(w io.Writer) (int64, error) {
 		if i < len(c.Labels) {
 			label = c.Labels[i]
 		}
-		text(&b, x(i), height-under+18, "middle", label)
+		text(&b, x(i), height-bottomPad+18, "middle", label)
 	}
-	text(&b, left+insideX/2, height-8, "middle", c.X)
-	fmt.Fprintf(&b, "<g transform=\"translate(14 %d) rotate(-90)\">", above+insideY/2)
+	text(&b, leftPad+insideX/2, height-8, "middle", c.X)
+	fmt.Fprintf(&b, "<g transform=\"translate(14 %d) rotate(-90)\">", topPad+insideY/2)
 	text(&b, 0, 0, "middle", c.Y)
 	b.WriteString("</g>\n")
 	if c.Line > 0 {
@@ -91,9 +91,9 @@ func (c *Chart) WriteTo(w io.Writer) (int64, error) {
 			colours[i%len(colours)], dashes[i%len(dashes)])
 		fmt.Fprintf(&b, "<path d=\"%s\" %s/>\n", path(s.Values, x, y), style)
 		if s.Name != "" {
-			legendY := float64(above + 14 + i*20)
-			fmt.Fprintf(&b, "<path d=\"M%d %sh28\" %s/>\n", left+insideX+12, coordinate(legendY-4), style)
-			text(&b, left+insideX+46, legendY, "start", s.Name)
+			legendY := float64(topPad + 14 + i*20)
+			fmt.Fprintf(&b, "<path d=\"M%d %sh28\" %s/>\n", leftPad+insideX+12, coordinate(legendY-4), style)
+			text(&b, leftPad+insideX+46, legendY, "start", s.Name)
 		}
 	}
 	b.WriteString("</svg>\n")
@@ -139,7 +139,7 @@ func path(values []float64, x func(int) float64, y func(float64) float64) string
 
 // line draws a horizontal line over the whole width.
 func line(b *bytes.Buffer, y float64, style string) {
-	fmt.Fprintf(b, "<path d=\"M%d %sh%d\" %s/>\n", left, coordinate(y), insideX, style)
+	fmt.Fprintf(b, "<path d=\"M%d %sh%d\" %s/>\n", leftPad, coordinate(y), insideX, style)
 }
 
 func text(b *bytes.Buffer, x, y float64, anchor, s string) {
