@@ -26,8 +26,7 @@ const corpusFiles = 20
 // --threshold 0 --write-kept does, from 20 files and from one, and, from 20 files, with sketches compared as by
 // default. Copies of all formats must have the same documents.
 func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
-	r.Columns = []string{"MB/s of text, 1 thread", "2 threads", "times", "MB/s and core", "reading alone, 1 thread",
-		"2 threads", "by one alone, %", "times with 16", "64"}
+	r.Columns = []string{"MB/s of text, 1 thread", "2 threads", "times", "MB/s and core", "reading alone, 1 thread", "2 threads"}
 	corpus := newEnglish(1)
 	texts := make([]string, max(b.n/200, corpusFiles))
 	size, originals := 0, 0
@@ -72,9 +71,6 @@ func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 	r.note("%d texts of invented words, two in ten are edited copies: %.0f MB; k = 3, and 8 where "+
 		"sketches are compared; copies written", len(texts), float64(size)/1e6)
 	r.note("one thread is one processor; rounds of one and two take turns; MB/s and core: text by processor time")
-	r.note("by one alone: share of the processor time with two in which one of them was idle, twice the wall time less the " +
-		"processor time; times with 16 and 64: the speed-up by Amdahl's law, if nothing else is scarce. Work of one goroutine " +
-		"while others work, such as decompressing a single stream, shows only with more processors")
 	r.note("verified: copies with one thread and with two have the same documents, in all formats")
 	return nil
 }
@@ -128,15 +124,12 @@ func (b *bench) dedupFiles(ctx context.Context, in string, o dedup.Options, mb f
 	if others, err := fingerprintsOf(ctx, out[1], 0); err != nil || !slices.Equal(kept, others) {
 		return nil, nil, cmp.Or(err, errors.New("copies depend on the number of threads"))
 	}
-	ratios, serial := make([]float64, len(wall[0])), make([]float64, len(wall[0]))
+	ratios := make([]float64, len(wall[0]))
 	for i := range ratios {
 		ratios[i] = wall[0][i] / wall[1][i]
-		serial[i] = min(1, max(0, 2*wall[1][i]-busy[1][i])/max(busy[1][i], 1e-9))
 	}
-	idle := median(serial)
-	amdahl := func(n float64) float64 { return 1 / (idle.Value + (1-idle.Value)/n) }
 	return []any{median(wall[0]).rate(mb), median(wall[1]).rate(mb), median(ratios), median(busy[1]).rate(mb),
-		median(alone[0]).rate(mb), median(alone[1]).rate(mb), idle.scale(100), amdahl(16), amdahl(64)}, kept, nil
+		median(alone[0]).rate(mb), median(alone[1]).rate(mb)}, kept, nil
 }
 
 // dedupTo copies the files of a folder without near-duplicates.

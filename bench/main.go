@@ -49,7 +49,6 @@ type benchmark struct {
 // benchmarks lists all benchmarks in the order of a run.
 var benchmarks = []benchmark{
 	{name: "search", what: "queries online and in batches, bytes and build, by design of tables", run: search},
-	{name: "scan", what: "a batch of queries against fingerprints without an index", run: scanQueries},
 	{name: "corpus", what: "a corpus without its near-duplicates, by format and number of files, with one thread and two",
 		run: dedupCorpus},
 	{name: "serve", what: "a server under load, closed and open loop, next to one that answers a constant", run: serve},
