@@ -90,9 +90,8 @@ const (
 )
 
 // settle sorts the pairs of all methods. If two documents have several pairs, it keeps the first that is sure, in
-// order of the methods. If OtherSites is set, it then removes pairs of one site and returns their number. Argument
-// sentences reports whether both documents of a pair are compared by CCDet.
-func (o *Options) settle(pairs []Pair, sentences func(*Pair) bool) (settled []Pair, sameSite int) {
+// order of the methods. Argument sentences reports whether both documents of a pair are compared by CCDet.
+func (o *Options) settle(pairs []Pair, sentences func(*Pair) bool) (settled []Pair) {
 	slices.SortStableFunc(pairs, func(a, b Pair) int {
 		return cmp.Or(comparePairs(a, b), cmp.Compare(order(a.Method), order(b.Method)))
 	})
@@ -105,12 +104,7 @@ func (o *Options) settle(pairs []Pair, sentences func(*Pair) bool) (settled []Pa
 			settled = append(settled, p)
 		}
 	}
-	if o.OtherSites {
-		found := len(settled)
-		settled = slices.DeleteFunc(settled, func(p Pair) bool { return p.Flags.Has(SameSite) })
-		sameSite = found - len(settled)
-	}
-	return settled, sameSite
+	return settled
 }
 
 // isSure reports whether a pair of one method of Auto counts. Argument sentences is true if both documents are compared
@@ -132,12 +126,11 @@ func (o *Options) isSure(p *Pair, sentences bool) bool {
 	return p.Flags&(FewA|FewB) != 0 || p.Relation == Contains || p.Relation == Contained
 }
 
-// Rows settles the pairs of one method that were found elsewhere, and flags common documents. It returns the number of
-// pairs of one site that it removes.
-func (o *Options) Rows(pairs []Pair) (rows []Pair, sameSite int) {
-	rows, sameSite = o.settle(pairs, nil)
+// Rows settles the pairs of one method that were found elsewhere, and flags common documents.
+func (o *Options) Rows(pairs []Pair) []Pair {
+	rows := o.settle(pairs, nil)
 	flagCommon(rows, (*Pair).part)
-	return rows, sameSite
+	return rows
 }
 
 func comparePairs(a, b Pair) int {

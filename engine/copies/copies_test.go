@@ -152,7 +152,7 @@ func TestSettle(t *testing.T) {
 	}{{3, 100, 2, FewA, 0}, {5, 100, 4, FewA, 1}, {12, 100, 9, FewA, 1}, {12, 100, 8, 0, 0}, {11, 100, 8, 0, 0},
 		{2, 100, 2, FewA, 0}, {24, 100, 16, FewA, 1}, {24, 100, 16, 0, 1},
 		{40, 50, 30, 0, 0}, {40, 50, 32, 0, 1}} {
-		all, _ := o.settle([]Pair{o.NewPair(Winnow, postings.Pair{SizeA: x.a, SizeB: x.b, Shared: x.shared}, x.flags)}, func(*Pair) bool { return false })
+		all := o.settle([]Pair{o.NewPair(Winnow, postings.Pair{SizeA: x.a, SizeB: x.b, Shared: x.shared}, x.flags)}, func(*Pair) bool { return false })
 		if len(all) != x.want {
 			t.Errorf("%d of %d and %d, %s: %v", x.shared, x.a, x.b, x.flags, all)
 		}
@@ -256,27 +256,6 @@ func TestMethodOf(t *testing.T) {
 		if _, err := NewSigner(t.Context(), o); err == nil || o.Threshold != 0 && j.Check() == nil {
 			t.Errorf("%+v was taken", o)
 		}
-	}
-}
-
-// TestSites: documents of one site are flagged, and of two without a site it is not known.
-func TestSites(t *testing.T) {
-	text := english(rand.New(rand.NewPCG(6, 6)), 20)
-	s, d := newSigner(t, Options{}), NewDetector(Options{})
-	for _, site := range []uint64{0, 0, 7, 7, 8} {
-		sets := s.Sign(text)
-		sets.Site = site
-		d.Add(sets)
-	}
-	pairs, _, err := d.Pairs(t.Context())
-	must.Do(t, err)
-	for _, p := range pairs {
-		if p.Flags.Has(SameSite) != (p.A == 2 && p.B == 3) {
-			t.Errorf("%+v", p)
-		}
-	}
-	if len(pairs) != 10 {
-		t.Errorf("%d pairs", len(pairs))
 	}
 }
 

@@ -15,7 +15,6 @@ type Report struct {
 	Documents int
 	Fallback  int // documents with too few signatures of their own method, compared by winnow and shingles
 	None      int // documents with too few signatures to be compared
-	SameSite  int // pairs of one site, not reported
 	Pairs     int
 
 	postings.Report // sum of all joins
@@ -25,10 +24,9 @@ type Report struct {
 type Detector struct {
 	o        Options
 	methods  []methodSets
-	hasKnown bool     // MarkKnown was called
-	facts    []facts  // facts of each document
-	covered  []uint8  // coverage of each document, see [Sets]
-	sites    []uint64 // site of each document, as SiteOf returns it; nil if no document has a site
+	hasKnown bool    // MarkKnown was called
+	facts    []facts // facts of each document
+	covered  []uint8 // coverage of each document, see [Sets]
 	report   Report
 }
 
@@ -66,10 +64,6 @@ func (d *Detector) Add(s Sets) {
 		f |= sentencesInText
 	}
 	d.facts, d.covered = append(d.facts, f), append(d.covered, s.Covered)
-	if d.sites != nil || s.Site != 0 {
-		d.sites = append(d.sites, make([]uint64, int(doc)-len(d.sites))...)
-		d.sites = append(d.sites, s.Site)
-	}
 	switch {
 	case compared.Own != nil:
 	case compared.Winnow != nil || compared.Shingles != nil:
@@ -161,7 +155,7 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 		}
 	}
 	// Keep one pair for two documents, and flag common ones.
-	all, d.report.SameSite = d.o.settle(all, func(p *Pair) bool { return d.facts[p.A]&d.facts[p.B]&sentencesInText != 0 })
+	all = d.o.settle(all, func(p *Pair) bool { return d.facts[p.A]&d.facts[p.B]&sentencesInText != 0 })
 	part := (*Pair).part
 	if d.hasKnown {
 		part = func(p *Pair) (uint32, bool) { return p.B, p.Relation == Contains }
@@ -179,15 +173,12 @@ func (d *Detector) flags(a, b uint32) (f Flags) {
 	if d.facts[b]&fewSignatures != 0 {
 		f |= FewB
 	}
-	if int(max(a, b)) < len(d.sites) && d.sites[a] != 0 && d.sites[a] == d.sites[b] {
-		f |= SameSite
-	}
 	return f
 }
 
 // NeedBytes returns the memory of the documents so far, until a join begins.
 func (d *Detector) NeedBytes() uint64 {
-	const document = 2 + 4 + 8 + 8 + 8 // facts and share, number, site, end and key of its set
+	const document = 2 + 4 + 8 + 8 // facts and share, number, end and key of its set
 	sum := uint64(d.report.Documents) * document
 	for i := range d.methods {
 		sum += d.methods[i].builder.NeedBytes()

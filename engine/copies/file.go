@@ -13,14 +13,13 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// A Writer writes a signature file: the IDs, sites and signatures of documents. [Writer.Commit] makes the file appear. It
+// A Writer writes a signature file: the IDs and signatures of documents. [Writer.Commit] makes the file appear. It
 // never changes. A Writer belongs to one goroutine. The sections are
 //
 //	names, names.ends   IDs (package idlist)
 //	sets                uvarints for each document: the index of its method in methods, the share of its text that its own
 //	                    signatures cover, in percent, the sizes of its three sets
 //	hashes              the sets, each ascending, 8 bytes for a signature
-//	sites               8 bytes for each document, if any has a site (see [SiteOf])
 //	manifest            recipe and number of documents, as JSON
 type Writer struct {
 	file      *store.Writer
@@ -28,8 +27,6 @@ type Writer struct {
 	head      fileHead
 	sets      []byte
 	hashes    spill.Column[uint64]
-	sites     []uint64
-	hasSite   bool
 	signature Options
 }
 
@@ -60,7 +57,6 @@ func (w *Writer) Add(id string, s Sets) (compared bool, err error) {
 		w.sets = binary.AppendUvarint(w.sets, uint64(len(set)))
 		w.hashes.AppendAll(set)
 	}
-	w.sites, w.hasSite = append(w.sites, s.Site), w.hasSite || s.Site != 0
 	w.head.Documents++
 	c := w.signature.comparedSets(s)
 	return c.Own != nil || c.Winnow != nil || c.Shingles != nil, w.ids.Append(id)
@@ -68,7 +64,7 @@ func (w *Writer) Add(id string, s Sets) (compared bool, err error) {
 
 // NeedBytes returns the memory of the documents so far.
 func (w *Writer) NeedBytes() uint64 {
-	return uint64(len(w.sets)) + 8*uint64(len(w.sites)+len(w.hashes.All))
+	return uint64(len(w.sets)) + 8*uint64(len(w.hashes.All))
 }
 
 // Commit completes the file and gives it its name.
@@ -84,9 +80,6 @@ func (w *Writer) Commit() (err error) {
 	store.WriteSection(w.file, "names.ends", store.Bytes64(ends)) // the Writer keeps errors until its Commit
 	store.WriteSection(w.file, "sets", w.sets)
 	store.WriteSection(w.file, "hashes", store.Bytes64(w.hashes.All))
-	if w.hasSite {
-		store.WriteSection(w.file, "sites", store.Bytes64(w.sites))
-	}
 	head, err := json.Marshal(&w.head)
 	if err != nil {
 		return err
@@ -108,7 +101,6 @@ type File struct {
 	ids    *idlist.List
 	sets   store.Section
 	hashes []uint64
-	sites  []uint64
 }
 
 // Open opens and verifies the signature file at path. The error wraps [store.ErrCorrupt] if the file is damaged or this
@@ -158,12 +150,6 @@ func (f *File) open() (err error) {
 		return manifest.Corrupt(0, "%d documents, %d IDs, %d bytes of signatures", f.head.Documents, f.ids.Len(), len(hashes.Data))
 	}
 	f.hashes = store.Uint64s(hashes.Data)
-	if sites, err := f.file.Section("sites"); err == nil {
-		if uint64(len(sites.Data)) != 8*f.head.Documents {
-			return sites.Corrupt(0, "%d bytes for %d documents", len(sites.Data), f.head.Documents)
-		}
-		f.sites = store.Uint64s(sites.Data)
-	}
 	return nil
 }
 
@@ -184,7 +170,7 @@ func (f *File) All() iter.Seq2[Sets, error] {
 			yield(Sets{}, f.sets.Corrupt(uint64(len(f.sets.Data)-len(data)), "%s", why))
 		}
 		// Read the numbers of the document, and check them.
-		for doc := range f.head.Documents {
+		for range f.head.Documents {
 			var numbers [5]uint64
 			for i := range numbers {
 				v, n := binary.Uvarint(data)
@@ -211,9 +197,6 @@ func (f *File) All() iter.Seq2[Sets, error] {
 					return
 				}
 				*to, hashes = hashes[:n:n], hashes[n:]
-			}
-			if f.sites != nil {
-				s.Site = f.sites[doc]
 			}
 			if !yield(s, nil) {
 				return

@@ -36,14 +36,6 @@ func corpus(random *rand.Rand, n int) (texts []string) {
 
 func id(i int) string { return fmt.Sprintf("page-%d", i) }
 
-// siteOf assigns one of four sites to two of three documents.
-func siteOf(i int) uint64 {
-	if i%3 == 0 {
-		return 0
-	}
-	return SiteOf(fmt.Sprintf("site-%d", i%4))
-}
-
 func newSigner(t testing.TB, o Options) *Signer {
 	t.Helper()
 	s, err := NewSigner(t.Context(), o)
@@ -59,9 +51,7 @@ func signFile(t testing.TB, o Options, texts []string, first int) string {
 	must.Do(t, err)
 	s := newSigner(t, o)
 	for i, text := range texts {
-		sets := s.Sign(text)
-		sets.Site = siteOf(first + i)
-		_, err := w.Add(id(first+i), sets)
+		_, err := w.Add(id(first+i), s.Sign(text))
 		must.Do(t, err)
 	}
 	must.Do(t, w.Commit())
@@ -78,8 +68,7 @@ func openFile(t testing.TB, path string) *File {
 }
 
 // TestFilesAnswerAsDetector compares documents with two signature files. The pairs equal those of a Detector with all
-// documents, restricted to pairs of a document in a file and another one. It tests every method, bags, and the
-// omission of pairs of one site.
+// documents, restricted to pairs of a document in a file and another one. It tests every method and bags.
 func TestFilesAnswerAsDetector(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	texts := corpus(random, 240)
@@ -88,7 +77,7 @@ func TestFilesAnswerAsDetector(t *testing.T) {
 	}
 	const stored = 200
 	for n, o := range []Options{{}, {Method: SpotSigs, SpotSigs: spotsigs.Options{Lists: spotsigs.Paper}},
-		{Method: CCDet, Threshold: 0.3}, {Method: Winnow, MinFeatures: 2}, {Bags: true, OtherSites: true}} {
+		{Method: CCDet, Threshold: 0.3}, {Method: Winnow, MinFeatures: 2}, {Bags: true}} {
 		o.Room = postings.Room{Bytes: 1 << 12, Dir: t.TempDir()} // through files
 		all, split := NewDetector(o), NewDetector(o)
 		for _, path := range []string{signFile(t, o, texts[:120], 0), signFile(t, o, texts[120:stored], 120)} {
@@ -100,7 +89,6 @@ func TestFilesAnswerAsDetector(t *testing.T) {
 		signer := newSigner(t, o)
 		for i, text := range texts {
 			sets := signer.Sign(text)
-			sets.Site = siteOf(i)
 			all.Add(sets)
 			if i >= stored {
 				split.Add(sets)
@@ -175,8 +163,8 @@ func TestNothingKnown(t *testing.T) {
 
 // TestSwapped: a pair that is swapped is the pair of the documents in the other order.
 func TestSwapped(t *testing.T) {
-	p := Pair{postings.Pair{A: 1, B: 2, SizeA: 9, SizeB: 3, Shared: 3}, Contains, FewB | SameSite, Winnow, 0.7, 4, 5}
-	want := Pair{postings.Pair{A: 2, B: 1, SizeA: 3, SizeB: 9, Shared: 3}, Contained, FewA | SameSite, Winnow, 0.7, 5, 4}
+	p := Pair{postings.Pair{A: 1, B: 2, SizeA: 9, SizeB: 3, Shared: 3}, Contains, FewB | Common, Winnow, 0.7, 4, 5}
+	want := Pair{postings.Pair{A: 2, B: 1, SizeA: 3, SizeB: 9, Shared: 3}, Contained, FewA | Common, Winnow, 0.7, 5, 4}
 	if p.Swapped() != want || want.Swapped() != p {
 		t.Errorf("%+v, %+v", p.Swapped(), want.Swapped())
 	}

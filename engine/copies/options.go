@@ -20,8 +20,7 @@ type Options struct {
 
 	// The other fields are for a Detector only.
 
-	Limits     RelationLimits // default DefaultLimits
-	OtherSites bool           // omits pairs of documents of the same site
+	Limits RelationLimits // default DefaultLimits
 
 	Room postings.Room    // memory for the sets of one method
 	Join postings.Options // threads, memory and limits of a join; the fields above set the others

@@ -41,11 +41,10 @@ type Flags uint8
 
 // The flags.
 const (
-	Equal    Flags = 1 << iota // all signatures are shared
-	FewA                       // the first document has too few signatures of its own method, or too few for its length
-	FewB                       // the second document has too few
-	SameSite                   // both documents are from one site
-	Common                     // the contained document is contained in more than commonMin documents
+	Equal  Flags = 1 << iota // all signatures are shared
+	FewA                     // the first document has too few signatures of its own method, or too few for its length
+	FewB                     // the second document has too few
+	Common                   // the contained document is contained in more than commonMin documents
 )
 
 // commonMin is the number of documents that may contain a document before it is common, such as a notice, a licence or
@@ -58,7 +57,7 @@ func (f Flags) Has(some Flags) bool { return f&some == some }
 // String returns the names of the flags, separated by commas.
 func (f Flags) String() string {
 	var names []string
-	for i, name := range []string{"equal", "few_a", "few_b", "same_site", "common"} {
+	for i, name := range []string{"equal", "few_a", "few_b", "common"} {
 		if f.Has(1 << i) {
 			names = append(names, name)
 		}

@@ -11,7 +11,6 @@ import (
 	"example.org/ndd/engine/copies"
 	"example.org/ndd/engine/copies/postings"
 	"example.org/ndd/engine/copies/spotsigs"
-	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/mapreduce"
 	"example.org/ndd/engine/oracle/files"
 	"example.org/ndd/engine/oracle/must"
@@ -62,9 +61,6 @@ func textLines(all []string, idOf func(int) string) string {
 	return b.String()
 }
 
-// siteOf returns the site of a document, 0 to 2.
-func siteOf(id string) uint64 { return max(uint64(id[1]-'0')*uint64(id[2]-'0'+1)%4, 1) - 1 }
-
 // copiesOf returns the table of one machine.
 func copiesOf(t *testing.T, all []string, o copies.Options) string {
 	t.Helper()
@@ -72,10 +68,8 @@ func copiesOf(t *testing.T, all []string, o copies.Options) string {
 	must.Do(t, err)
 	d := copies.NewDetector(o)
 	defer d.Close()
-	for i, text := range all {
-		sets := s.Sign(text)
-		sets.Site = siteOf(idOf(i))
-		d.Add(sets)
+	for _, text := range all {
+		d.Add(s.Sign(text))
 	}
 	found, _, err := d.Pairs(t.Context())
 	must.Do(t, err)
@@ -96,15 +90,14 @@ func TestCopies(t *testing.T) {
 	for _, o := range []copies.Options{{Method: copies.Winnow}, {Method: copies.SpotSigs, Threshold: 0.3},
 		{Method: copies.SpotSigs, Threshold: 0.3, Join: postings.Options{MaxDocuments: 2}},
 		{Method: copies.SpotSigs, Threshold: 0.3, Join: postings.Options{MinDocuments: 4}, Limits: copies.RelationLimits{LengthRatio: 0.9}},
-		{Method: copies.SpotSigs, SpotSigs: spotsigs.Options{Chain: 3}, Bags: true, MinFeatures: 2, OtherSites: true}} {
+		{Method: copies.SpotSigs, SpotSigs: spotsigs.Options{Chain: 3}, Bags: true, MinFeatures: 2}} {
 		want := copiesOf(t, all, o)
-		if n := strings.Count(want, "\n"); n < 20 || o.Join.MaxDocuments+o.Join.MinDocuments > 0 && n >= strings.Count(most, "\n") ||
-			!o.OtherSites && !strings.Contains(want, "same_site") {
+		if n := strings.Count(want, "\n"); n < 20 || o.Join.MaxDocuments+o.Join.MinDocuments > 0 && n >= strings.Count(most, "\n") {
 			t.Fatalf("%+v finds %d copies: the texts show nothing", o, n)
 		}
 		eachSplit(t, o.Method == copies.Winnow, func(t *testing.T, l *localCluster) {
 			parts := l.cut(textLines(all, idOf))
-			signed := l.run(mapreduce.Signatures{Copies: o, SiteOf: func(d *format.Document) uint64 { return siteOf(d.ID) }}, parts)
+			signed := l.run(mapreduce.Signatures{Copies: o}, parts)
 			side := files.New(t, "signatures.tsv", signed)
 			collected := func(results string) string {
 				out, err := step(t, mapreduce.Collect, results, func(c *mapreduce.Options) {
@@ -144,7 +137,7 @@ func TestCopiesEqual(t *testing.T) {
 		t.Fatalf("%d pairs: the texts show nothing", n)
 	}
 	l := newLocal(t, 3, 1)
-	signed := l.run(mapreduce.Signatures{Copies: o, SiteOf: func(d *format.Document) uint64 { return siteOf(d.ID) }}, l.cut(textLines(all, idOf)))
+	signed := l.run(mapreduce.Signatures{Copies: o}, l.cut(textLines(all, idOf)))
 	side := files.New(t, "signatures.tsv", signed)
 	for name, results := range map[string]string{"documents": l.run(mapreduce.CopiesDocs{Queries: side, Copies: o}, l.cut(signed)),
 		"terms": l.run(mapreduce.CopiesSum{Copies: o}, l.cut(l.run(mapreduce.CopiesTerms{Copies: o}, l.cut(signed))))} {

@@ -19,14 +19,12 @@ const (
 	unmarked
 	repaired
 	unknownCharset
-	siteless
 	repeatedIDs
 	bytesIn
 	hits
 	pairs
 	frequentPairs
 	unlistedDocuments
-	sameSitePairs
 	groups
 	largestGroup
 	undecidedDocuments
@@ -38,8 +36,8 @@ const (
 // counterNames have neither commas nor spaces, because these end a name in a reporter: line.
 var counterNames = [counterCount]string{"records_in", "records_out", "bad_records", "end_records",
 	"fingerprints", "unmarked_documents",
-	"repaired_documents", "unknown_charset_documents", "documents_without_site", "documents_with_an_earlier_id", "bytes_in", "hits", "pairs",
-	"pairs_of_frequent_signatures", "equal_documents_listed_with_the_first_only", "pairs_of_one_site", "groups", "largest_group",
+	"repaired_documents", "unknown_charset_documents", "documents_with_an_earlier_id", "bytes_in", "hits", "pairs",
+	"pairs_of_frequent_signatures", "equal_documents_listed_with_the_first_only", "groups", "largest_group",
 	"undecided_documents", "pairs_left_out", "unverified_pairs"}
 
 // counters may be read while they change.

@@ -13,12 +13,12 @@ import (
 )
 
 // CopyRows makes [Collect] write pairs of copies as package copies lists them. Pairs are in order of the documents,
-// and the earlier document comes first. Pairs have the flags same_site and common. If more than MaxEqual documents
+// and the earlier document comes first. Pairs have the flag common. If more than MaxEqual documents
 // have equal signatures, only the first of them is paired with other documents. The jobs use the document with the
 // smallest ID instead.
 type CopyRows struct {
 	Signatures string         // file with the results of the job signatures, in order of the inputs
-	Options    copies.Options // limits of relations and OtherSites
+	Options    copies.Options // limits of relations
 }
 
 // copyRows are pairs of documents, with numbers instead of IDs. They are held in memory.
@@ -26,7 +26,6 @@ type copyRows struct {
 	t       *task
 	numbers map[string]uint32 // number of a document by its escaped ID
 	ids     []string
-	sites   []uint64
 	sets    []uint64 // hash of the signatures of a document; 0 for none
 	large   map[uint64]*equalGroup
 	pairs   []copies.Pair
@@ -39,7 +38,7 @@ type equalGroup struct{ byID, first uint32 }
 
 // idBytes is the memory of an ID without its text. rowBytes is the memory of a pair.
 const (
-	idBytes  = 80 + 8 + seenBytes
+	idBytes  = 80 + seenBytes
 	rowBytes = 2 * 56
 )
 
@@ -58,19 +57,14 @@ func (c *copyRows) document(r record) error {
 		c.t.counters.add(repeatedIDs, 1)
 		return nil
 	}
-	_, text, hasSite := bytes.Cut(r.value, []byte(" "))
-	site, ok := number(text)
-	if hasSite && !ok {
-		return fmt.Errorf("%.40q is no site", text)
-	}
 	id := string(r.key)
 	c.numbers[id] = uint32(len(c.ids))
 	set := uint64(0)
-	if string(setOf(r.value)) != noSignatures {
+	if string(r.value) != noSignatures {
 		set = hashOfSet(r.value)
 	}
 	c.sets = append(c.sets, set)
-	c.ids, c.sites, c.idBytes = append(c.ids, id), append(c.sites, site), c.idBytes+len(id)+idBytes
+	c.ids, c.idBytes = append(c.ids, id), c.idBytes+len(id)+idBytes
 	return c.t.Budget.Check(fmt.Sprintf("the IDs of %d documents", len(c.ids)), uint64(c.idBytes))
 }
 
@@ -98,20 +92,15 @@ func (c *copyRows) add(r record) error {
 	if a > b {
 		a, b, counts[0], counts[1] = b, a, counts[1], counts[0]
 	}
-	flags := copies.Flags(0)
-	if c.sites[a] != 0 && c.sites[a] == c.sites[b] {
-		flags = copies.SameSite
-	}
 	p := postings.Pair{A: a, B: b, SizeA: int32(counts[0]), SizeB: int32(counts[1]), Shared: int32(counts[2])}
-	c.pairs = append(c.pairs, c.t.Copies.Options.NewPair(copies.Method(fields[8]), p, flags))
+	c.pairs = append(c.pairs, c.t.Copies.Options.NewPair(copies.Method(fields[8]), p, 0))
 	return c.t.Budget.Check(fmt.Sprintf("the IDs of %d documents and %d pairs", len(c.ids), len(c.pairs)),
 		uint64(c.idBytes+rowBytes*len(c.pairs)))
 }
 
 // write writes the rows.
 func (c *copyRows) write() error {
-	rows, sameSite := c.t.Copies.Options.Rows(c.pairs)
-	c.t.counters.add(sameSitePairs, int64(sameSite))
+	rows := c.t.Copies.Options.Rows(c.pairs)
 	w := result.NewTableWriter(c.t.w, result.TSV, copies.Columns...)
 	for i := range rows {
 		a, errA := unescape([]byte(c.ids[rows[i].A]))

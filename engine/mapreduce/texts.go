@@ -1,7 +1,6 @@
 package mapreduce
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -18,12 +17,10 @@ import (
 // A Signatures is the job that makes signatures of texts for finding copies. It has no reduce.
 //
 //	in    a JSON object a line
-//	out   ID	all distinct signatures, ascending, 11 digits each, or - for a document that has too few; and its
-//	      site (11 digits) if it has one
+//	out   ID	all distinct signatures, ascending, 11 digits each, or - for a document that has too few
 type Signatures struct {
 	Document format.Options
-	Copies   copies.Options                // the method is one, not Auto
-	SiteOf   func(*format.Document) uint64 // 0: unknown; nil: no document has one
+	Copies   copies.Options // the method is one, not Auto
 }
 
 // noSignatures is the field of a document with too few signatures.
@@ -58,7 +55,7 @@ func (j Signatures) mapPart(ctx context.Context, t *task) error {
 	})
 }
 
-// sign returns the value of the result of a document: its signatures, and its site if it has one.
+// sign returns the value of the result of a document: its signatures.
 func (j Signatures) sign(t *task, s *copies.Signer, d *format.Document) (value []byte) {
 	set := s.Sign(d.Text).Own
 	for _, x := range set {
@@ -68,13 +65,6 @@ func (j Signatures) sign(t *task, s *copies.Signer, d *format.Document) (value [
 		t.counters.add(unmarked, 1)
 		value = []byte(noSignatures)
 	}
-	if j.SiteOf == nil {
-		return value
-	}
-	if site := j.SiteOf(d); site != 0 {
-		return appendNumber(append(value, ' '), site, printDigits)
-	}
-	t.counters.add(siteless, 1)
 	return value
 }
 
@@ -87,18 +77,11 @@ func signatureRecipe(o *copies.Options) string {
 	return fmt.Sprintf("%s-%08x", o.Method, uint32(xxhash.Sum64(data)))
 }
 
-// setOf returns the signatures of a result, without the site.
-func setOf(value []byte) []byte {
-	set, _, _ := bytes.Cut(value, []byte(" "))
-	return set
-}
-
 // hashOfSet returns a hash of the signatures of a result. It identifies documents with equal signatures.
-func hashOfSet(value []byte) uint64 { return xxhash.Sum64(setOf(value)) }
+func hashOfSet(value []byte) uint64 { return xxhash.Sum64(value) }
 
 // parseSet appends the signatures of a result in ascending order. It appends nothing for noSignatures.
-func parseSet(dst []uint64, value []byte) ([]uint64, error) {
-	text := setOf(value)
+func parseSet(dst []uint64, text []byte) ([]uint64, error) {
 	if string(text) == noSignatures {
 		return dst, nil
 	}

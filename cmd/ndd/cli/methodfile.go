@@ -14,7 +14,6 @@ import (
 	"example.org/ndd/engine/copies"
 	"example.org/ndd/engine/copies/postings"
 	"example.org/ndd/engine/copies/spotsigs"
-	"example.org/ndd/engine/corpus/format"
 )
 
 // A MethodFile has the settings of --method-file: options of a method of finding copies and of a join that few users
@@ -24,7 +23,6 @@ type MethodFile struct {
 	set  *pflag.FlagSet
 
 	spots, ends                string
-	otherSites                 bool
 	distance, chain            uint16
 	minFeatures                uint32
 	minDocuments, maxDocuments uint32
@@ -43,7 +41,6 @@ func NewMethodFile() *MethodFile {
 	fl.StringVar(&f.ends, "ends", "", "ccdet: characters that end a sentence (。; for auto 。！？；)")
 	fl.BoolVar(&f.bags, "bags", false, "count a signature as often as it occurs (false)")
 	fl.Uint32Var(&f.minFeatures, "min-features", 0, "lowest number of signatures (spotsigs 8, ccdet 4, winnow 3, shingles 4)")
-	ValueVar(fl, &f.otherSites, "same-site", "pairs of documents of one --site: keep or skip", []string{"keep", "skip"}, false, true)
 	fl.Uint32Var(&f.minDocuments, "min-df", 2, "find no candidates by a signature that fewer documents have")
 	fl.Uint32Var(&f.maxDocuments, "max-df", postings.MaxDocuments,
 		"find no candidates by a signature that more documents have")
@@ -149,9 +146,8 @@ func (f *MethodFile) Signatures(method copies.Method, o copies.Options) (copies.
 	return o, err
 }
 
-// Join puts the settings of a join into o. [MethodFile.Signatures] must have read the file. Sites is true if documents
-// have sites.
-func (f *MethodFile) Join(o *copies.Options, sites bool) error {
+// Join puts the settings of a join into o. [MethodFile.Signatures] must have read the file.
+func (f *MethodFile) Join(o *copies.Options) error {
 	o.Join.MinDocuments, o.Join.MaxDocuments = int(f.minDocuments), int(f.maxDocuments)
 	o.Limits = f.limits
 	if err := o.Limits.Check(); err != nil {
@@ -160,40 +156,7 @@ func (f *MethodFile) Join(o *copies.Options, sites bool) error {
 	if limit := cmp.Or(o.Join.MaxDocuments, postings.MaxDocuments); o.Join.MinDocuments > limit {
 		return Usagef("%s: min-df %d: must be at most max-df, %d", f.path, o.Join.MinDocuments, limit)
 	}
-	if o.OtherSites = f.otherSites; o.OtherSites && !sites {
-		return Usagef("%s: same-site needs the field that has the site: --site FIELD", f.path)
-	}
 	return nil
-}
-
-// A SiteField is the value of --site: the field that has the site of a document.
-type SiteField string
-
-// Register adds --site.
-func (s *SiteField) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar((*string)(s), "site", "", "field with the site or URL of a document, or id")
-}
-
-// Read adds the field to the options for reading documents.
-func (s SiteField) Read(o *format.Options) {
-	if s != "" && s != "id" {
-		o.ValueFields = [][]string{{string(s)}}
-	}
-}
-
-// Number returns the number of a document's site, or 0 if it has none.
-func (s SiteField) Number(doc *format.Document) uint64 {
-	if s == "" {
-		return 0
-	}
-	name := ""
-	if len(doc.Values) > 0 {
-		name = doc.Values[0].Text
-	}
-	if s == "id" {
-		name = doc.ID
-	}
-	return copies.SiteOf(name)
 }
 
 // readSpots returns the lists of stop words with a name, or from a file.

@@ -38,10 +38,9 @@ Settings of --method-file, one in each line, such as 'chain = 3':
 ` + f.signatures.file.Help(),
 		Example: `  ndd copies pages/
   ndd copies --method winnow --threshold 0.8 -o pairs.tsv crawl.jsonl.zst
-  ndd copies --against library.sigs new.jsonl
-  ndd copies --site url --method-file other-sites crawl.jsonl.zst`,
+  ndd copies --against library.sigs new.jsonl`,
 		Annotations: cli.HelpOf("Guide: ndd help signatures. The papers: ndd help papers",
-			"Comparison: method=NAME threshold=X method-file=FILE site=FIELD against=FILE"),
+			"Comparison: method=NAME threshold=X method-file=FILE against=FILE"),
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(g); err != nil {

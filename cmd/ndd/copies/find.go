@@ -93,7 +93,6 @@ func (s *signRun) report(r *copies.Report, table *pairTable, against []string) {
 		humanize.Comma(postings.MaxEqual)+" others: listed with the first of these only")
 	cli.LogCount(log.Warn, r.Frequent, "document", ": pairs that share only signatures "+
 		"of fewer than min-df or more than max-df documents are not listed")
-	cli.LogCount(log.Info, r.SameSite, "pair", " of one site left out")
 	cli.LogCount(log.Warn, repeated(table.ids), "document", " with an ID that an earlier one has: lines of the output do not "+
 		"tell them apart; --id names another field")
 	cli.LogCount(log.Info, table.omitted, "pair", " of documents with the same ID left out")

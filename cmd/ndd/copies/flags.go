@@ -8,14 +8,12 @@ import (
 
 	"example.org/ndd/cmd/ndd/cli"
 	"example.org/ndd/engine/copies"
-	"example.org/ndd/engine/corpus/ingest"
 )
 
 // signatureFlags are the flags of ndd copies and ndd copies sign that define documents and signatures.
 type signatureFlags struct {
 	docs   cli.DocumentFlags
 	method string
-	site   cli.SiteField
 	file   *cli.MethodFile
 	memory string
 }
@@ -26,15 +24,7 @@ func (f *signatureFlags) register(cmd *cobra.Command, g *cli.Files) {
 	g.RegisterForce(cmd)
 	cmd.Flags().StringVar(&f.method, "method", "auto", "auto, spotsigs, ccdet, winnow or shingles")
 	f.file.Register(cmd)
-	f.site.Register(cmd)
 	cmd.Flags().StringVar(&f.memory, "memory", "", "memory limit, such as 4GiB (default: what is available)")
-}
-
-// reading returns the options for reading documents.
-func (f *signatureFlags) reading(g *cli.Files) (ingest.Config, error) {
-	c, err := f.docs.Config(g, nil)
-	f.site.Read(&c.Document)
-	return c, err
 }
 
 // options returns the options of signatures. If there are signature files, the options are their recipe, and flags must
@@ -99,5 +89,5 @@ func (f *copiesFlags) join(g *cli.Files, o *copies.Options) error {
 		return cli.Usagef("--threshold %g: must be above 0 and at most 1", f.threshold)
 	}
 	o.Threshold = f.threshold
-	return f.signatures.file.Join(o, f.signatures.site != "")
+	return f.signatures.file.Join(o)
 }

@@ -29,7 +29,7 @@ Documents with too few signatures are in the file, but in no pair.`,
 		Example: `  ndd copies sign -o library.sigs library.jsonl.zst
   ndd copies sign -o more.sigs more.jsonl.zst
   ndd copies --against library.sigs --against more.sigs new.jsonl`,
-		Annotations: cli.HelpOf("Guide: ndd help signatures", "Signatures: method=NAME method-file=FILE site=FIELD"),
+		Annotations: cli.HelpOf("Guide: ndd help signatures", "Signatures: method=NAME method-file=FILE"),
 		Args:        cli.SomeArgs("INPUT"),
 		RunE:        func(cmd *cobra.Command, args []string) error { return sign(cmd.Context(), g, args, out, &f) },
 	}

@@ -8,8 +8,6 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"example.org/ndd/cmd/ndd/cli"
 	"example.org/ndd/engine/copies"
 	"example.org/ndd/engine/copies/ccdet"
@@ -34,7 +32,7 @@ func newSignRun(g *cli.Files, f *signatureFlags, files []*copies.File) (*signRun
 	if err != nil {
 		return nil, err
 	}
-	reading, err := f.reading(g)
+	reading, err := f.docs.Config(g, nil)
 	return &signRun{g: g, flags: f, options: o, reading: reading}, err
 }
 
@@ -63,22 +61,17 @@ func (s *signRun) run(ctx context.Context, inputs []string, purpose string, need
 		id   string
 		sets copies.Sets
 	}
-	idBytes, documents, sites := uint64(0), 0, 0
+	idBytes, documents := uint64(0), 0
 	// Workers sign documents. Emit adds them in order, and checks the memory from time to time.
 	report, err := cli.Extract(ctx, s.g, inputs, s.reading, ingest.Steps[documentSets]{
 		Worker: func(ctx context.Context) (func(int, *format.Document) (documentSets, error), error) {
 			signer, err := copies.NewSigner(ctx, s.options)
 			return func(_ int, doc *format.Document) (documentSets, error) {
-				sets := signer.Sign(doc.Text)
-				sets.Site = s.flags.site.Number(doc)
-				return documentSets{doc.ID, sets}, nil
+				return documentSets{doc.ID, signer.Sign(doc.Text)}, nil
 			}, err
 		},
 		Emit: func(d documentSets) error {
 			documents++
-			if d.sets.Site != 0 {
-				sites++
-			}
 			idBytes += 2 * (uint64(len(d.id)) + 16)
 			if err := add(d.id, d.sets); err != nil || documents%1000 > 0 {
 				return err
@@ -89,13 +82,7 @@ func (s *signRun) run(ctx context.Context, inputs []string, purpose string, need
 	if err != nil {
 		return memory.Advise(err, "give it more with --memory, or take fewer documents at a time")
 	}
-	// Report the input, and documents without a site.
-	partly := s.g.Report(report)
-	if s.flags.site != "" && sites < documents {
-		s.g.Log.Warn(fmt.Sprintf("--site %s: of no site, without such a field or with an empty one: %s of %s", s.flags.site,
-			humanize.Comma(int64(documents-sites)), cli.Number(documents, "document")))
-	}
-	return partly
+	return s.g.Report(report)
 }
 
 // failed reports whether an error is more than lost input.

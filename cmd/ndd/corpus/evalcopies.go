@@ -36,7 +36,7 @@ func (f *evalFlags) checkCopies(g *cli.Files) (methods []copies.Options, err err
 	if err != nil {
 		return nil, err
 	}
-	if err := f.methodFile.Join(&o, false); err != nil {
+	if err := f.methodFile.Join(&o); err != nil {
 		return nil, err
 	}
 	for i, name := range f.copies {

@@ -94,23 +94,17 @@ tell apart, the first in order of files and rows is kept (fingerprint --rows), o
 	},
 }, {
 	name: "signatures", short: "documents to signatures, for finding copies",
-	in: `a JSON object, with the fields --text and --id`,
-	out: `ID, tab, all signatures (11 digits each), or - for a document that has too few; and with --site the number
-of its site`,
+	in:       `a JSON object, with the fields --text and --id`,
+	out:      `ID, tab, all signatures (11 digits each), or - for a document that has too few`,
 	notes:    `The method is one for all documents: 'ndd copies --method auto' takes one by language.` + methodFileNote,
-	mapFlags: "texts method site",
+	mapFlags: "texts method",
 	make: func(m *mapReduce) (any, error) {
 		c, err := m.docs.Config(m.g, nil)
 		if err != nil {
 			return nil, err
 		}
-		m.site.Read(&c.Document)
-		o, err := m.copyOptions(m.site != "")
-		j := mapreduce.Signatures{Document: c.Document, Copies: o}
-		if m.site != "" {
-			j.SiteOf = m.site.Number
-		}
-		return j, err
+		o, err := m.copyOptions()
+		return mapreduce.Signatures{Document: c.Document, Copies: o}, err
 	},
 }, {
 	name: "copies-docs", short: "copies, by an index that is split by documents",
@@ -125,7 +119,7 @@ the first, numbers of signatures, shared ones, method, flags; collect writes the
 	notes:       `The shuffle grows with the number of pairs. The file --queries is copied to every map.` + methodFileNote + collectNote,
 	mapFlags:    "method threshold queries", flags: "method threshold", collectFlags: "signatures",
 	make: func(m *mapReduce) (any, error) {
-		o, err := m.copyOptions(true)
+		o, err := m.copyOptions()
 		return mapreduce.CopiesDocs{Queries: m.queries, Copies: o}, err
 	},
 }, {
@@ -139,7 +133,7 @@ and the ID for each signature of each document`,
 job copies-sum adds it up. copies-docs finds the same pairs.` + methodFileNote,
 	mapFlags: "method threshold", flags: "method threshold",
 	make: func(m *mapReduce) (any, error) {
-		o, err := m.copyOptions(true)
+		o, err := m.copyOptions()
 		return mapreduce.CopiesTerms{Copies: o}, err
 	},
 }, {
@@ -152,7 +146,7 @@ signature outside min-df and max-df`,
 	notes:    `It adds up counts, so a part that is given twice makes them wrong: --parts detects that.` + methodFileNote + collectNote,
 	mapFlags: "method threshold", flags: "method threshold", collectFlags: "signatures",
 	make: func(m *mapReduce) (any, error) {
-		o, err := m.copyOptions(true)
+		o, err := m.copyOptions()
 		return mapreduce.CopiesSum{Copies: o}, err
 	},
 }}
@@ -203,8 +197,6 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 			m.file.Register(cmd)
 		case "threshold":
 			f.Float64Var(&m.copies.Threshold, name, 0, "lowest score of a pair (default: the method's own)")
-		case "site":
-			m.site.Register(cmd)
 		case "signatures":
 			f.StringVar(&m.signatures, name, "", "results of the job signatures, in order of the inputs")
 			m.file.Register(cmd)
@@ -212,9 +204,8 @@ func (m *mapReduce) registerJob(cmd *cobra.Command, names string) {
 	}
 }
 
-// copyOptions returns the options of jobs that make signatures or compare them. Sites is set if documents may have
-// sites.
-func (m *mapReduce) copyOptions(sites bool) (o copies.Options, err error) {
+// copyOptions returns the options of jobs that make signatures or compare them.
+func (m *mapReduce) copyOptions() (o copies.Options, err error) {
 	o = m.copies
 	if _, err := copies.ParseMethod(string(o.Method)); err != nil || o.Method == copies.Auto {
 		return o, cli.Usagef("--method %q: must be winnow, shingles, spotsigs or ccdet", o.Method)
@@ -225,7 +216,7 @@ func (m *mapReduce) copyOptions(sites bool) (o copies.Options, err error) {
 	if o, err = m.file.Signatures(o.Method, o); err != nil {
 		return o, err
 	}
-	return o, m.file.Join(&o, sites)
+	return o, m.file.Join(&o)
 }
 
 // copyRows returns the options by which collect writes the table of copies.
@@ -235,7 +226,7 @@ func (m *mapReduce) copyRows() (*mapreduce.CopyRows, error) {
 	}
 	o, err := m.file.Signatures(copies.Auto, copies.Options{})
 	if err == nil {
-		err = m.file.Join(&o, true)
+		err = m.file.Join(&o)
 	}
 	return &mapreduce.CopyRows{Signatures: m.signatures, Options: o}, err
 }

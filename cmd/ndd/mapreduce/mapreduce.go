@@ -46,7 +46,6 @@ type mapReduce struct {
 
 	copies     copies.Options
 	file       *cli.MethodFile
-	site       cli.SiteField
 	signatures string
 }
 
@@ -170,7 +169,7 @@ func newJobStep(g *cli.Files, step string, task *taskFlags, j *mapReduceJob) *co
 		Long:  j.help(),
 		Annotations: cli.HelpOf("Guide: ndd help cluster",
 			"Job: queries=FILE sketch=WORD rows distance=N threshold=X most=N design=NAME bits=N keep=WORD "+
-				"method=NAME method-file=FILE site=FIELD signatures=FILE",
+				"method=NAME method-file=FILE signatures=FILE",
 			"Task: partitions=N parts=N max-bad=N memory=SIZE"),
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd, j) },

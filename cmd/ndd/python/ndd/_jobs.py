@@ -204,7 +204,7 @@ def fingerprint(
 @checked
 def copies(
     of: Any, *, text: str | None = None, id: str | None = None, method: Literal["auto", "spotsigs", "ccdet", "winnow", "shingles"] = "auto",
-    threshold: Share | None = None, method_file: Path | None = None, site: str | None = None, against: OneOrMany[Path] | None = None,
+    threshold: Share | None = None, method_file: Path | None = None, against: OneOrMany[Path] | None = None,
     skipped: Path | None = None, force: bool = False, input_format: Format = "auto", extract: Part = "auto",
     max_document: Size = "64MiB", strict: bool = False, memory: Size | None = None, threads: Count | None = None, progress: bool = True,
 ) -> Table:
@@ -218,13 +218,12 @@ def copies(
         method: How documents are compared. auto chooses by language.
         threshold: Lowest score of a pair, 0 to 1. Default: that of the method.
         method_file: File of settings of the method.
-        site: Name of the field with the site or URL of a document, or id.
         against: Signature files: documents are compared with those, not with each other.
         skipped: Table of skipped input to write: .tsv, .jsonl or .parquet.
 
     Other arguments and errors are those of :func:`dedup`.
     """
-    return _rows("copies", of, text, id, progress, given(copies, locals()), [site] if site not in (None, "id") else [])
+    return _rows("copies", of, text, id, progress, given(copies, locals()))
 
 
 @checked
@@ -298,9 +297,9 @@ def decontaminate(
     return _rows("decontaminate", of, text, id, progress, {**given(decontaminate, locals()), "evals": items})
 
 
-def _rows(command: str, of: Any, text: str | None, id: str | None, progress: bool, options: dict[str, Any], fields: Any = ()) -> Table:
+def _rows(command: str, of: Any, text: str | None, id: str | None, progress: bool, options: dict[str, Any]) -> Table:
     """Runs a command that writes one table, and returns it."""
-    documents = _documents(of, text, id, options, fields)
+    documents = _documents(of, text, id, options)
     with tempfile.TemporaryDirectory(prefix="ndd-") as folder:
         path, paths = os.path.join(folder, f"rows.{_extension()}"), _paths(documents, folder, progress)
         _run(command, documents, paths, text, id, {**options, "output": path, "format": _extension()})
