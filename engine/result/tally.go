@@ -9,13 +9,6 @@ type Totals struct {
 	Sum      uint64 // sum of the hits' terms, modulo 2^64; see [Term]
 }
 
-// Add adds the totals of other queries.
-func (t *Totals) Add(o Totals) {
-	t.WithHits += o.WithHits
-	t.Hits += o.Hits
-	t.Sum += o.Sum
-}
-
 // A Tally counts the rows of a result in order. The rows of a query must be consecutive. Within a query, the rows of
 // a fingerprint must be consecutive, too. The zero value is empty.
 type Tally struct {

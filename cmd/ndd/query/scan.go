@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -118,7 +117,7 @@ func (b *batch) checkPipe(start []byte) error {
 }
 
 // begin plans a scan, logs its memory before it is allocated, and shows progress until the caller calls end.
-func (s *scanAnswerer) begin(counted bool) (p scan.Plan, o scan.Options, end func(), err error) {
+func (s *scanAnswerer) begin() (p scan.Plan, o scan.Options, end func(), err error) {
 	b := s.b
 	limit := b.g.Machine.Limit(b.memory)
 	if b.memory == 0 {
@@ -126,7 +125,7 @@ func (s *scanAnswerer) begin(counted bool) (p scan.Plan, o scan.Options, end fun
 	}
 	pipe, total := s.File == nil, len(s.fingerprints)
 	o = scan.Options{Threads: b.g.Threads, Budget: memory.NewBudget(limit), Temp: b.tempDir(), Disk: b.g.Disk,
-		Fingerprints: uint64(total), Once: pipe, Counted: counted}
+		Fingerprints: uint64(total), Once: pipe}
 	if p, err = scan.NewPlan(len(b.queries), b.index.k, pipe, o); err != nil {
 		if pipe {
 			err = memory.Advise(err, fmt.Sprintf("the queries must fit at once, because a pipe (%s) cannot be read twice: "+
@@ -143,7 +142,7 @@ func (s *scanAnswerer) begin(counted bool) (p scan.Plan, o scan.Options, end fun
 
 func (s *scanAnswerer) answer(ctx context.Context, line func(result.Row) error) error {
 	b := s.b
-	p, o, end, err := s.begin(false)
+	p, o, end, err := s.begin()
 	if err != nil {
 		return err
 	}
@@ -168,24 +167,12 @@ func (s *scanAnswerer) answer(ctx context.Context, line func(result.Row) error) 
 	return nil
 }
 
-// count stores no hits, except for --unique, where repeated fingerprints count once, and for sketches, which verify
-// single hits. Both need the hits in order.
+// count takes every hit, because a sketch may refuse it, and repeated fingerprints may count once.
 func (s *scanAnswerer) count(ctx context.Context, t *result.Tally) error {
-	if s.b.tally.Unique || s.sketches != nil {
-		return s.answer(ctx, func(r result.Row) error {
-			t.Count(r, 1)
-			return nil
-		})
-	}
-	b := s.b
-	p, o, end, err := s.begin(true)
-	if err != nil {
-		return err
-	}
-	defer end()
-	sum := b.g.Log.Enabled(ctx, slog.LevelDebug) // -v prints it
-	t.Totals, err = scan.Count(ctx, s.source, b.queries, b.index.k, p, o, sum)
-	return err
+	return s.answer(ctx, func(r result.Row) error {
+		t.Count(r, 1)
+		return nil
+	})
 }
 
 // tempDir returns the folder for hits that exceed the memory.
@@ -207,10 +194,6 @@ func (s *scanAnswerer) say(p scan.Plan, o scan.Options) {
 	if p.Threads < o.Threads {
 		log.Info("memory allows " + cli.Number(p.Threads, "thread"))
 	}
-	hits := fmt.Sprintf("hits %s (more are written to %s)", humanize.IBytes(p.Hits), o.Temp)
-	if o.Counted {
-		hits = "no hits (they are only counted)"
-	}
-	log.Debug(fmt.Sprintf("memory at most %s: tables %s, fingerprints %s, %s",
-		humanize.IBytes(p.Bytes()), humanize.IBytes(p.Tables), humanize.IBytes(p.Chunks), hits))
+	log.Debug(fmt.Sprintf("memory at most %s: tables %s, fingerprints %s, hits %s (more are written to %s)",
+		humanize.IBytes(p.Bytes()), humanize.IBytes(p.Tables), humanize.IBytes(p.Chunks), humanize.IBytes(p.Hits), o.Temp))
 }

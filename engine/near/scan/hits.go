@@ -46,13 +46,18 @@ func newHits(d *disk.Disk, dir string, bytes uint64, writers int) *hits {
 // copy, its row, and the buffers of the sort.
 const sortBytes = 2*recordBytes + 2*8 + 4 + 20
 
-// An expander is a sink that writes a hit for every row of the query of a match.
+// An expander writes a hit for every row of the query of a match. It belongs to one goroutine.
 type expander struct {
 	tables *tables
 	first  uint64 // row of Q of the first query of the tables
 	to     *radix.RecordWriter[record]
 }
 
+// rowsMany is the number of rows of one query from which on an expander checks the context.
+const rowsMany = 256
+
+// take writes the hits of matches. A match represents all rows of Q with its query, which may be most of Q. So take
+// checks ctx for a match with rowsMany rows or more.
 func (e *expander) take(ctx context.Context, matches []match) error {
 	for _, m := range matches {
 		rows := e.tables.rowsOf(m.Query)

@@ -14,7 +14,7 @@ type Plan struct {
 	Tables      uint64 // bytes of the tables of a part of the queries
 	Chunks      uint64 // bytes of the chunks of F that are mapped at the same time, and of their partitions
 	Chunk       int    // fingerprints of a chunk, for [Reader]; 0 if F is not streamed
-	Hits        uint64 // bytes of hits in memory, before they are written to files; bytes of marks if hits are counted
+	Hits        uint64 // bytes of hits in memory, before they are written to files
 	NoPrefilter bool   // there is no prefilter, to save memory
 }
 
@@ -63,9 +63,7 @@ func NewPlan(queries, k int, streamed bool, o Options) (best Plan, err error) {
 // fit plans to answer p.Queries at a time, with as many goroutines as fit in the memory that is left, at least
 // one. It returns the time for all queries, in nanoseconds a fingerprint of F.
 func (p *Plan) fit(available uint64, queries, k int, streamed bool, o *Options) (time float64) {
-	if p.Hits = min(max(available/4, hitBytesMin), hitBytesMax); o.Counted {
-		p.Hits = marksBytes(p.Queries)
-	}
+	p.Hits = min(max(available/4, hitBytesMin), hitBytesMax)
 	s := chooseStrategy(workload{queries: p.Queries, k: k, fingerprints: o.Fingerprints, noPrefilter: p.NoPrefilter})
 	buffer, each := uint64(0), s.mapperBytes()
 	p.Tables = s.tableBytes(p.Queries)

@@ -22,7 +22,6 @@ type Options struct {
 	First        uint64         // row of the first query
 	Fingerprints uint64         // number of fingerprints of F; 0: unknown
 	Once         bool           // F can be read only once, as a pipe
-	Counted      bool           // hits are counted but not stored: see [Count]
 
 	// Progress is called with the number of fingerprints done, unless it is nil. Several goroutines call it,
 	// and not always in order.
@@ -43,25 +42,15 @@ func (o *Options) setDefaults() {
 func (t *tables) scanHits(ctx context.Context, f Source, o Options) (*hits, error) {
 	o.setDefaults()
 	hits := newHits(o.Disk, o.Temp, o.hitBytes, o.Threads)
-	if err := t.scan(ctx, f, o, func() sink { return &expander{t, o.First, hits.Writer()} }); err != nil {
+	if err := t.scan(ctx, f, o, hits); err != nil {
 		hits.Close()
 		return nil, err
 	}
 	return hits, nil
 }
 
-// A sink receives the matches of one goroutine. A match represents all rows of Q with its query, which may be
-// most of Q. So take checks ctx for a match with rowsMany rows or more.
-type sink interface {
-	take(context.Context, []match) error
-	close()
-}
-
-// rowsMany is the number of rows of one query from which on a sink checks the context.
-const rowsMany = 256
-
-// scan maps all of F into sinks: one for each of o.Threads goroutines.
-func (t *tables) scan(ctx context.Context, f Source, o Options, newSink func() sink) error {
+// scan maps all of F, and adds the hits.
+func (t *tables) scan(ctx context.Context, f Source, o Options, hits *hits) error {
 	// One goroutine reads F, and the others map chunks.
 	var done atomic.Uint64
 	return parallel.Each(ctx, parallel.Options{Workers: o.Threads, Ahead: o.Threads},
@@ -70,8 +59,8 @@ func (t *tables) scan(ctx context.Context, f Source, o Options, newSink func() s
 			return f(yield)
 		}, func(ctx context.Context, chunks iter.Seq[Chunk]) (err error) {
 			defer store.CatchFault(&err)()
-			// Each mapping goroutine has a sink and a mapper.
-			to := newSink()
+			// Each mapping goroutine has an expander and a mapper.
+			to := &expander{t, o.First, hits.Writer()}
 			defer to.close()
 			m, err := t.newMapper(func(matches []match) error {
 				if err := to.take(ctx, matches); err != nil {
