@@ -86,14 +86,14 @@ func Backend() string { return inUse }
 // Select selects the named backend. "" and "auto" select the best one of this machine. After an error, which wraps
 // ErrKernel, nothing changes. It must not run concurrently with a kernel.
 func Select(name string) error {
-	can := Backends()
+	usable := Backends()
 	switch {
 	case name == "" || name == "auto":
-		use(can[0])
-	case slices.Contains(can, name):
+		use(usable[0])
+	case slices.Contains(usable, name):
 		use(name)
 	case slices.ContainsFunc(backends, func(b backend) bool { return b.name == name }):
-		return fmt.Errorf("kernel %q: %w: this machine and build serve %s", name, ErrKernel, strings.Join(can, ", "))
+		return fmt.Errorf("kernel %q: %w: this machine and build serve %s", name, ErrKernel, strings.Join(usable, ", "))
 	default:
 		return fmt.Errorf("kernel %q: %w: no such kernel, there are auto, avx512, avx2, neon and generic", name, ErrKernel)
 	}

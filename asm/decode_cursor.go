@@ -17,17 +17,17 @@ func decode(dst []uint64, half []byte, key uint64, w *Window) bool {
 	if !decodeServed() {
 		return decodeGeneric(dst, half, key, w)
 	}
-	at := cursor{headBits, 8 * len(half), key}
+	c := cursor{headBits, 8 * len(half), key}
 	dst[0] = key
-	for rest := dst[1:]; len(rest) > 0; {
-		n := min(len(rest), decodeCall)
-		switch decodeKeys(rest[:n], half, w, &at) {
+	for keys := dst[1:]; len(keys) > 0; {
+		n := min(len(keys), decodeCall)
+		switch decodeKeys(keys[:n], half, w, &c) {
 		case decodeCorrupt:
 			return false
 		case decodeOther:
 			return decodeGeneric(dst, half, key, w)
 		}
-		rest = rest[n:]
+		keys = keys[n:]
 	}
 	return true
 }

@@ -89,18 +89,18 @@ func planarScan(p *PlanarTable, dst []PlanarHit, extents []PlanarExtent, probes 
 //go:noescape
 func planarScanNEON(dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 
-func interpolate(dst []int, keys, sought []uint64) {
+func interpolate(dst []int, keys, targets []uint64) {
 	if useNEON {
-		interpolateNEON(&dst[0], &keys[0], len(keys), &sought[0], len(sought))
+		interpolateNEON(&dst[0], &keys[0], len(keys), &targets[0], len(targets))
 		return
 	}
-	interpolateGeneric(dst, keys, sought)
+	interpolateGeneric(dst, keys, targets)
 }
 
 // interpolateNEON searches 1 to searchWidth keys. There must be at least 1 key to search in.
 //
 //go:noescape
-func interpolateNEON(dst *int, keys *uint64, n int, sought *uint64, m int)
+func interpolateNEON(dst *int, keys *uint64, n int, targets *uint64, m int)
 
 // decodeServed reports whether the backend in use has decodeKeys.
 func decodeServed() bool { return useNEON }

@@ -42,7 +42,7 @@ func planarScan(p *PlanarTable, dst []PlanarHit, extents []PlanarExtent, probes 
 	return planarScanGeneric(p, dst, extents, probes)
 }
 
-func interpolate(dst []int, keys, sought []uint64) { interpolateGeneric(dst, keys, sought) }
+func interpolate(dst []int, keys, targets []uint64) { interpolateGeneric(dst, keys, targets) }
 
 func decode(dst []uint64, half []byte, key uint64, w *Window) bool {
 	return decodeGeneric(dst, half, key, w)

@@ -1,16 +1,16 @@
 package asm
 
-// Interpolate finds many keys in one sorted slice: dst[j] becomes the lower bound of sought[j], the
-// smallest i with keys[i] >= sought[j], or len(keys) if there is none.
+// Interpolate finds many keys in one sorted slice: dst[j] becomes the lower bound of targets[j], the
+// smallest i with keys[i] >= targets[j], or len(keys) if there is none.
 //
-// keys must be ascending; equal keys and skew are allowed. sought may have any order. dst must be at least as long as
-// sought, and only dst[:len(sought)] is written. Interpolate does not allocate, and is safe for concurrent use with
+// keys must be ascending; equal keys and skew are allowed. targets may have any order. dst must be at least as long as
+// targets, and only dst[:len(targets)] is written. Interpolate does not allocate, and is safe for concurrent use with
 // disjoint dst.
 //
-// Every search has a bracket (low, high] with its answer: keys[low] < sought <= keys[high]. A step reads one key
+// Every search has a bracket (low, high] with its answer: keys[low] < target <= keys[high]. A step reads one key
 // inside the bracket and moves one end there:
 //
-//	step    0 1 2          where the straight line between the two ends would pass the sought key
+//	step    0 1 2          where the straight line between the two ends would pass the target
 //	step    3 4 5 ...      near the end that moved last, 4, 32, 256 ... keys away, but never past the middle
 //	step    8 11 14 ...    the straight line again
 //
@@ -20,17 +20,17 @@ package asm
 //
 // Up to 64 searches take each step together, so that their misses overlap. Measured per search in 10 M uniform keys:
 // 41 ns with AVX-512, 57 with AVX2, 160 in plain Go, 485 with sort.Search.
-func Interpolate(dst []int, keys, sought []uint64) {
-	dst = dst[:len(sought)]
+func Interpolate(dst []int, keys, targets []uint64) {
+	dst = dst[:len(targets)]
 	if len(keys) == 0 {
 		clear(dst)
 		return
 	}
-	for len(sought) > 0 {
-		n := min(len(sought), searchWidth)
-		interpolate(dst[:n], keys, sought[:n])
-		annotateSearch(dst[:n], keys, sought[:n])
-		dst, sought = dst[n:], sought[n:]
+	for len(targets) > 0 {
+		n := min(len(targets), searchWidth)
+		interpolate(dst[:n], keys, targets[:n])
+		annotateSearch(dst[:n], keys, targets[:n])
+		dst, targets = dst[n:], targets[n:]
 	}
 }
 
@@ -53,8 +53,8 @@ func followsLine(step int) bool {
 
 // annotateSearch annotates the accesses of a search for the race detector: both ends of keys and some keys in
 // between. Annotating all keys would make a search linear under the race detector.
-func annotateSearch(dst []int, keys, sought []uint64) {
-	raceRead(sought)
+func annotateSearch(dst []int, keys, targets []uint64) {
+	raceRead(targets)
 	raceWrite(dst)
 	raceRead(keys[:1])
 	raceRead(keys[len(keys)-1:])

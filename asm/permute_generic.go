@@ -8,16 +8,16 @@ func permuteGeneric(dst, src []uint64, mask uint64, dir direction) {
 		permuteLookup(dst, src, mask, dir)
 		return
 	}
-	front, rest := newCompressor(mask), newCompressor(^mask)
+	front, complement := newCompressor(mask), newCompressor(^mask)
 	shift := 64 - bits.OnesCount64(mask)
 	if dir == forward {
 		for i, x := range src {
-			dst[i] = front.extract(x)<<shift | rest.extract(x)
+			dst[i] = front.extract(x)<<shift | complement.extract(x)
 		}
 		return
 	}
 	for i, x := range src {
-		dst[i] = front.deposit(x>>shift) | rest.deposit(x)
+		dst[i] = front.deposit(x>>shift) | complement.deposit(x)
 	}
 }
 

@@ -6,14 +6,14 @@ import "math/bits"
 // keys and ends at rank end. ok is false if the line has too few zeros. Nothing else is checked.
 func PlanarBucket(line []uint64, j uint64) (n, end uint64, ok bool) {
 	line = line[:8]
-	left := int(j) // number of zeros to skip
+	remaining := int(j) // number of zeros to skip
 	for i := uint64(1); i < 8; i++ {
 		zeros := ^line[i]
-		if n := bits.OnesCount64(zeros); n <= left {
-			left -= n
+		if n := bits.OnesCount64(zeros); n <= remaining {
+			remaining -= n
 			continue
 		}
-		position := 64*i + uint64(SelectBit(zeros, left))
+		position := 64*i + uint64(SelectBit(zeros, remaining))
 		return onesBefore(line, position), line[0]&PlanarKeysMax + position - 64 - j, true
 	}
 	return 0, 0, false
@@ -30,10 +30,10 @@ func SelectBit(word uint64, n int) int {
 	position := 8 * bits.OnesCount64(((uint64(n)*each|high)-sums)&high) // number of bytes with sums up to n
 	n -= int(sums << 8 >> position & 0xff)
 	for half := 4; half > 0; half /= 2 {
-		below := bits.OnesCount64(word >> position & (1<<half - 1))
-		past := (below - 1 - n) >> (bits.UintSize - 1) // all ones if the bit is not in the lower half
-		position += half & past
-		n -= below & past
+		counts := bits.OnesCount64(word >> position & (1<<half - 1))
+		carry := (counts - 1 - n) >> (bits.UintSize - 1) // all ones if the bit is not in the lower half
+		position += half & carry
+		n -= counts & carry
 	}
 	return position
 }
@@ -41,13 +41,13 @@ func SelectBit(word uint64, n int) int {
 // onesBefore returns the number of consecutive ones immediately before bit at of a line, without its first word.
 func onesBefore(line []uint64, position uint64) (n uint64) {
 	for position > 64 {
-		word, place := line[(position-1)/64], (position-1)%64 // its bits from place down
-		ones := uint64(bits.LeadingZeros64(^(word << (63 - place))))
-		if ones <= place {
+		word, bit := line[(position-1)/64], (position-1)%64 // its bits from bit down
+		ones := uint64(bits.LeadingZeros64(^(word << (63 - bit))))
+		if ones <= bit {
 			return n + ones
 		}
-		n += place + 1
-		position -= place + 1
+		n += bit + 1
+		position -= bit + 1
 	}
 	return n
 }

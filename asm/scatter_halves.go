@@ -21,29 +21,29 @@ type HalfPartitions struct {
 	Bits  int      // leading bits of a half that are the number of its partition: 1 to 12
 	// Room is the number of words of a partition, at least HalvesRoomMin. It should not be near a multiple of a power
 	// of two: otherwise the growing ends of the partitions share few sets of the first-level cache.
-	Room int
-	Keep int // bits of a fingerprint that a word keeps, 32 to 63; the row has the other bits
+	Capacity int
+	Keep     int // bits of a fingerprint that a word keeps, 32 to 63; the row has the other bits
 }
 
 // NewHalfPartitions returns empty partitions, 2^bits for each half. Each has room for some words, which keep some
 // bits of a fingerprint. The caller sets Words to a slice of the length of Size.
-func NewHalfPartitions(bits, room, keep int) *HalfPartitions {
-	p := &HalfPartitions{Next: make([]uint64, 2<<bits), Bits: bits, Room: room, Keep: keep}
+func NewHalfPartitions(bits, capacity, keep int) *HalfPartitions {
+	p := &HalfPartitions{Next: make([]uint64, 2<<bits), Bits: bits, Capacity: capacity, Keep: keep}
 	for i := range p.Next {
-		p.Next[i] = uint64(i * room)
+		p.Next[i] = uint64(i * capacity)
 	}
 	return p
 }
 
 // Size returns the number of words of the partitions of both halves.
-func (p *HalfPartitions) Size() int { return len(p.Next) * p.Room }
+func (p *HalfPartitions) Size() int { return len(p.Next) * p.Capacity }
 
 // Take returns the words of partition i in row order and empties it. The partitions of half 0 come first. The words
 // are valid until the next call of ScatterHalves.
 func (p *HalfPartitions) Take(i int) []uint64 {
-	from, to := uint64(i*p.Room), p.Next[i]
-	p.Next[i] = from
-	return p.Words[from:to]
+	start, end := uint64(i*p.Capacity), p.Next[i]
+	p.Next[i] = start
+	return p.Words[start:end]
 }
 
 // HalvesRoomMin is the minimum room of a partition. It is the number of fingerprints per call of assembly, some 5
@@ -77,22 +77,22 @@ func ScatterHalves(p *HalfPartitions, src []uint64, row uint64) (done, full int)
 
 // full returns a partition that may not have room for n more words, or -1.
 func (p *HalfPartitions) full(n int) int {
-	end := uint64(p.Room - n)
+	end := uint64(p.Capacity - n)
 	for i, next := range p.Next {
 		if next > end {
 			return i
 		}
-		end += uint64(p.Room)
+		end += uint64(p.Capacity)
 	}
 	return -1
 }
 
 // check panics if the slices are inconsistent.
 func (p *HalfPartitions) check() {
-	if p.Bits < 1 || p.Bits > 12 || p.Keep < 32 || p.Keep > 63 || p.Room < HalvesRoomMin ||
+	if p.Bits < 1 || p.Bits > 12 || p.Keep < 32 || p.Keep > 63 || p.Capacity < HalvesRoomMin ||
 		len(p.Next) != 2<<p.Bits || len(p.Words) != p.Size() {
 		panic(fmt.Sprintf("asm: %d words and %d next ones for twice 2^%d partitions of %d words that keep %d bits",
-			len(p.Words), len(p.Next), p.Bits, p.Room, p.Keep))
+			len(p.Words), len(p.Next), p.Bits, p.Capacity, p.Keep))
 	}
 }
 

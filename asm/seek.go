@@ -116,10 +116,10 @@ func (s *Seek) Hit(i int) (number int, key uint64) {
 }
 
 // Left returns the number of probes that were left to the caller.
-func (s *Seek) Left() int { return s.unfinished }
+func (s *Seek) Pending() int { return s.unfinished }
 
 // LeftAt returns the number of a probe that was left. If ended is true, all keys of its half were compared, and its
 // hits are valid. Otherwise its hits must be ignored.
-func (s *Seek) LeftAt(i int) (number int, ended bool) {
+func (s *Seek) PendingAt(i int) (number int, ended bool) {
 	return int(s.unfinishedIDs[i] / seekUnit), s.unfinishedIDs[i]%seekUnit == 0
 }

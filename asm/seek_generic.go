@@ -37,9 +37,9 @@ func (s *Seek) follow(i, k int, w *Window) bool {
 		}
 		code += uint64(w.lengths[h])
 		raw := binary.LittleEndian.Uint64(s.data[(end-hMax)/8:]) << (^(end - hMax) & 7)
-		before := key
+		previous := key
 		key ^= (raw>>1 | 1<<63) >> (63 - h)
-		if end -= h; key < before || code > end {
+		if end -= h; key < previous || code > end {
 			return false
 		}
 		if key <= s.high[i] && bits.OnesCount64(key^s.query[i]) <= k {

@@ -113,8 +113,8 @@ func runSeek(t *testing.T, data []byte, probes []seekProbe, k int, w *Window, li
 	}
 	s.Run(k, w)
 	answers := make([]seekAnswer, len(probes))
-	for i := range s.Left() {
-		i, ended := s.LeftAt(i)
+	for i := range s.Pending() {
+		i, ended := s.PendingAt(i)
 		if answers[i].unfinished {
 			t.Fatalf("probe %d is left twice", i)
 		}

@@ -165,9 +165,9 @@ func runSeeks(a *answers) {
 		sums[number] += 1<<32 + key
 	}
 	add(a, sums[:]...)
-	for i := range s.Left() {
-		number, ended := s.LeftAt(i)
-		add(a, number, map[bool]int{true: 1}[ended])
+	for i := range s.Pending() {
+		number, complete := s.PendingAt(i)
+		add(a, number, map[bool]int{true: 1}[complete])
 	}
 }
 

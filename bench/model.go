@@ -37,7 +37,7 @@ func model(ctx context.Context, b *bench, r *Result) error {
 			return err
 		}
 		// Measure each starred design.
-		here := p.On(machine)
+		here := p.ForMachine(machine)
 		for i, o := range p.Options {
 			if !o.Frontier {
 				continue

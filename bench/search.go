@@ -231,5 +231,5 @@ func openSpread(ctx context.Context, dir string) (*engine.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engine.Of(x), nil
+	return engine.Wrap(x), nil
 }

@@ -116,7 +116,7 @@ type batch struct {
 
 // run answers queries. first is the number of the first query in the batch.
 func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
-	matches, err := search.Sweep(ctx, b.view, queries, b.o.K, b.plan.Threads, int(min(b.plan.MostMatches(), math.MaxInt)))
+	matches, err := search.Sweep(ctx, b.view, queries, b.o.K, b.plan.Threads, int(min(b.plan.MatchesMax(), math.MaxInt)))
 	if errors.Is(err, segment.ErrTooMany) {
 		// Half as many queries have about half as many matches.
 		half := len(queries) / 2
@@ -129,11 +129,11 @@ func (b *batch) run(ctx context.Context, first int, queries []uint64) error {
 		return err
 	}
 	o := parallel.Options{Workers: min(b.goroutines, (len(queries)+search.BatchChunk-1)/search.BatchChunk),
-		Ahead: 4 * b.goroutines}
+		Window: 4 * b.goroutines}
 	return parallel.Ordered(ctx, o, func(_ context.Context, yield func(*chunk) bool) error {
 		for start := 0; start < len(queries); {
 			end := min(start+int(b.size.Load()), len(queries))
-			if !yield(&chunk{first: first + start, queries: queries[start:end], swept: matches.From(start),
+			if !yield(&chunk{first: first + start, queries: queries[start:end], sweeps: matches.Skip(start),
 				verifier: b.verifier(first + start)}) {
 				break
 			}
@@ -155,7 +155,7 @@ func (b *batch) verifier(first int) rows.Verifier {
 type chunk struct {
 	first    int // number of the first query in the batch
 	queries  []uint64
-	swept    search.Swept
+	sweeps   search.SweepResult
 	verifier rows.Verifier
 	answers  search.Answers // answers of the first done queries
 	done     int            // number of queries with answers; the answers of the others are too large
@@ -166,7 +166,7 @@ func (b *batch) search(ctx context.Context, chunks iter.Seq[*chunk]) (err error)
 	s := b.index.searcher(ctx)
 	defer s.Done()
 	for c := range chunks {
-		if c.answers, c.done, err = s.SearchSome(b.view, c.queries, b.o.K, b.o.Docs, c.swept, c.verifier); err != nil {
+		if c.answers, c.done, err = s.SearchSome(b.view, c.queries, b.o.K, b.o.Docs, c.sweeps, c.verifier); err != nil {
 			return err
 		}
 		if n := len(c.queries); c.done < n {

@@ -48,7 +48,7 @@ func openAs(ctx context.Context, dir string, o live.OpenOptions) (*Index, error)
 	if err != nil {
 		return nil, err
 	}
-	return Of(x), nil
+	return Wrap(x), nil
 }
 
 // stable lists the packages whose types may appear in the signatures of this package, in addition to the standard
@@ -95,7 +95,7 @@ func TestStableSignatures(t *testing.T) {
 			}
 		}
 	}
-	for name, f := range map[string]any{"New": New, "Build": Build, "Open": Open, "Create": Create, "Of": Of,
+	for name, f := range map[string]any{"New": New, "Build": Build, "Open": Open, "Create": Create, "Of": Wrap,
 		"ErrDistance": &DistanceError{}} {
 		look(name, reflect.TypeOf(f))
 	}

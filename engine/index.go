@@ -98,13 +98,13 @@ func Create(dir string, k int, o Options) error {
 // later calls fail with [ErrClosed]. It may be called again.
 func (x *Index) Close() error { return x.live.Close() }
 
-// Implementation returns the implementation of the index, a *live.Index, for [live.Of].
+// Implementation returns the implementation of the index, a *live.Index, for [live.Unwrap].
 // It is not part of the stable interface.
 func (x *Index) Implementation() any { return x.live }
 
 // Of returns the Index of an implementation, a *live.Index that was opened with options that this package
 // does not have. It is not part of the stable interface.
-func Of(implementation any) *Index { return &Index{implementation.(*live.Index)} }
+func Wrap(implementation any) *Index { return &Index{implementation.(*live.Index)} }
 
 // Design returns the design of the index's tables.
 func (x *Index) Design() *permute.Design { return &x.live.Config().Design }

@@ -38,7 +38,7 @@ const Forever = rows.Forever
 // Doc is the document with the same ID.
 type Outcome struct {
 	Inserted bool
-	Before   bool   // an earlier call inserted it with the same content; this call changed nothing
+	Repeated bool   // an earlier call inserted it with the same content; this call changed nothing
 	Replaced bool   // it replaced a document with its ID
 	Doc      DocID  // number of the inserted document, or of the stored document with its ID
 	Near     []Hit  // near fingerprints that are stored, nearest first

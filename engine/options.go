@@ -76,7 +76,7 @@ type BuildOptions struct {
 	NoDocs   bool // store only fingerprints, and no documents
 
 	OnConflict OnConflict        // what happens to documents with the same ID; 0 keeps all of them
-	Dropped    func(docs uint64) // receives the number of documents that OnConflict drops; may be nil
+	OnDrop     func(docs uint64) // receives the number of documents that OnConflict drops; may be nil
 }
 
 // Verify says which parts of an index [Open] compares with their checksums.
@@ -127,5 +127,5 @@ func (o *BuildOptions) inner() live.BuildOptions {
 	return live.BuildOptions{Options: segment.Options{Design: o.Design,
 		Table: table.Options{Layout: cmp.Or(table.Layout(o.Layout), table.LayoutPlanar)}, NoDocs: o.NoDocs, Threads: o.Threads,
 		Progress: o.Progress, Budget: o.Budget.OrMachine()}, Replace: o.Replace, Sketches: o.Sketches, NoIDs: o.NoIDs,
-		OnConflict: rows.OnConflict(o.OnConflict), Dropped: o.Dropped}
+		OnConflict: rows.OnConflict(o.OnConflict), OnDrop: o.OnDrop}
 }

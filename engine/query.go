@@ -17,7 +17,7 @@ type Hit struct {
 	Distance    int     // distance from the query, in bits
 	Documents   uint64  // number of documents with this fingerprint; 0 if QueryOptions.Docs is 0, 1 with [FirstDoc]
 	Docs        []DocID // the first of these documents, ascending; at most QueryOptions.Docs
-	Before      uint64  // number of documents of this hit in earlier parts of the answer
+	Offset      uint64  // number of documents of this hit in earlier parts of the answer
 	// Similarities are the estimated Jaccard similarities of Docs to the text of the query. A similarity is 0 if the
 	// document or the query has no sketch. nil means that all are 0.
 	Similarities []float32
@@ -66,7 +66,7 @@ func (x *Index) verifier(s sketch.Sketch) rows.Verifier {
 // searcher returns a searcher whose searches end with ctx. The caller calls Done.
 func (x *Index) searcher(ctx context.Context) *search.Searcher {
 	c := x.live.Searcher()
-	c.Until(ctx)
+	c.SetContext(ctx)
 	return c
 }
 

@@ -52,7 +52,7 @@ func TestSpread(t *testing.T) {
 				x := openAt(t, dir, live.OpenOptions{Write: true, NoSync: true, Spread: how})
 				tables := func(segments int) {
 					t.Helper()
-					must.Eventually(t, "what was replaced is given back", func() bool { return x.live.Held() == 0 })
+					must.Eventually(t, "what was replaced is given back", func() bool { return x.live.HeldVersions() == 0 })
 					r, ok := x.live.Spread()
 					sum, bytes := 0, uint64(0)
 					for _, n := range r.Nodes {
@@ -143,8 +143,8 @@ func TestSpreadContext(t *testing.T) {
 				defer w.Release()
 				s := x.live.Searcher()
 				defer s.Done()
-				s.Until(ctx)
-				_, err = s.Search(w, queries, 3, 0, search.Swept{}, rows.Verifier{})
+				s.SetContext(ctx)
+				_, err = s.Search(w, queries, 3, 0, search.SweepResult{}, rows.Verifier{})
 				return err
 			}
 			whole := faults.NewCancelContext(t, 1<<40)

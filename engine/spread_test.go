@@ -213,7 +213,7 @@ func onNodes(t *testing.T, x *Index) {
 	for _, p := range parts {
 		tables += len(p.Segment.Tables())
 	}
-	for x.live.Held() > 0 {
+	for x.live.HeldVersions() > 0 {
 		runtime.Gosched()
 	}
 	r, ok := x.live.Spread()

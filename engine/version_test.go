@@ -21,7 +21,7 @@ import (
 // freed waits until no version of a closed index is left.
 func freed(t *testing.T, x *Index) {
 	t.Helper()
-	must.Eventually(t, "no version is held", func() bool { return x.live.Held() == 0 })
+	must.Eventually(t, "no version is held", func() bool { return x.live.HeldVersions() == 0 })
 }
 
 // TestCloseWhileRead closes an index during a batch. The batch ends normally. Then the file is unmapped, and arenas and
@@ -41,7 +41,7 @@ func TestCloseWhileRead(t *testing.T) {
 					if err := x.Close(); err != nil {
 						t.Error(err)
 					}
-					if x.live.Held() != 1 {
+					if x.live.HeldVersions() != 1 {
 						t.Error("freed while it is read")
 					}
 				}

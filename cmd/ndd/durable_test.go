@@ -335,7 +335,7 @@ func TestClockConfirmed(t *testing.T) {
 	must.Do(t, engine.Create(dir, 3, engine.Options{}))
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{Write: true})
 	must.Do(t, err)
-	_, err = live.Of(x).Insert(t.Context(), []rows.Doc{{Fingerprint: 1, TTL: 24 * time.Hour}})
+	_, err = live.Unwrap(x).Insert(t.Context(), []rows.Doc{{Fingerprint: 1, TTL: 24 * time.Hour}})
 	must.Do(t, err)
 	must.Do(t, x.Close())
 	m, err := live.ReadManifest(dir)

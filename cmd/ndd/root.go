@@ -91,18 +91,18 @@ func commandHint(err error) string {
 		return fmt.Sprintf("; 'ndd export INDEX -o all.ndf' and 'ndd build -k %d -o NEW all.ndf' make one for it", e.K)
 	}
 	if e, ok := errors.AsType[*live.NoIndexError](err); ok {
-		switch e.Found {
-		case live.FoundFingerprints:
+		switch e.PathKind {
+		case live.PathFingerprints:
 			return fmt.Sprintf(": 'ndd build -o INDEX %s' makes one of it", e.Path)
-		case live.FoundSignatures:
+		case live.PathSignatures:
 			return ", for 'ndd copies --against'"
-		case live.FoundFile:
+		case live.PathFile:
 			return ": an index is a folder that 'ndd build' made"
-		case live.FoundEmpty:
+		case live.PathEmpty:
 			return ": 'ndd build' makes a new one"
-		case live.FoundFingerprintFolder:
+		case live.PathFingerprintFolder:
 			return fmt.Sprintf(": 'ndd build -o INDEX %s' makes one", e.Detail)
-		case live.FoundOther:
+		case live.PathOther:
 			return fmt.Sprintf(": if they are documents, 'ndd fingerprint -o pages.ndf %s' and 'ndd build -o INDEX pages.ndf' "+
 				"make one", e.Path)
 		}

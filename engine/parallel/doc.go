@@ -4,10 +4,10 @@
 //	                       ┌─► work ─┐
 //	produce, in order ─► ──┼─► work ─┼──► emit, in order
 //	            │          └─► work ─┘      │
-//	            └──────── at most Ahead ────┘
+//	            └──────── at most Window ───┘
 //
 // One goroutine produces. Every item is passed to any free worker. The goroutine that called [Ordered] emits the
-// oldest item when its worker has finished. At most Options.Ahead items are between production and the end of
+// oldest item when its worker has finished. At most Options.Window items are between production and the end of
 // emission, so memory is limited even if emit, or one of the items, is slow. [Each] is the same without emit and
 // without order.
 //

@@ -13,7 +13,7 @@ import (
 // Options sets the numbers of goroutines and items.
 type Options struct {
 	Workers   int // number of working goroutines; 0 or less: one per processor
-	Ahead     int // maximum number of items of the first part between production and emission; 0 or less: 4 per worker
+	Window    int // maximum number of items of the first part between production and emission; 0 or less: 4 per worker
 	Producers int // for [OrderedParts]: number of parts produced at the same time; 0 or less: 1
 
 	// Budget limits the weight of the items before work. Held limits the weight of the items of later parts that wait
@@ -27,8 +27,8 @@ func (o Options) withDefaults() Options {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	if o.Ahead <= 0 {
-		o.Ahead = 4 * o.Workers
+	if o.Window <= 0 {
+		o.Window = 4 * o.Workers
 	}
 	o.Producers = max(o.Producers, 1)
 	return o
@@ -112,7 +112,7 @@ func (s *slot[T]) weigh() {
 }
 
 func newRun[T any](o Options) *run[T] {
-	r := &run[T]{o: o, todo: make(chan *slot[T], o.Ahead)}
+	r := &run[T]{o: o, todo: make(chan *slot[T], o.Window)}
 	r.changed.L = &r.mu
 	return r
 }
@@ -240,7 +240,7 @@ func (r *run[T]) admit(ctx context.Context, s *slot[T]) bool {
 func (r *run[T]) fits(s *slot[T]) bool {
 	hasBudget := r.o.Budget == 0 || r.todoWeight+s.weight <= r.o.Budget
 	if s.part == r.first {
-		return len(s.part.slots) < r.o.Ahead && (hasBudget || s.part.todo == 0)
+		return len(s.part.slots) < r.o.Window && (hasBudget || s.part.todo == 0)
 	}
 	return hasBudget && (r.o.Held == 0 || r.held+s.weight <= r.o.Held)
 }

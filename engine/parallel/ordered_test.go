@@ -64,7 +64,7 @@ func TestEachIsUnordered(t *testing.T) {
 	var under, most atomic.Int64
 	others := make(chan struct{})
 	var done atomic.Int64
-	err := Each(t.Context(), Options{Workers: 3, Ahead: 3}, squares(0, 100, -1, nil),
+	err := Each(t.Context(), Options{Workers: 3, Window: 3}, squares(0, 100, -1, nil),
 		func(_ context.Context, items iter.Seq[*square]) error {
 			for s := range items {
 				most.Store(max(most.Load(), under.Add(1)))
@@ -118,7 +118,7 @@ func TestAhead(t *testing.T) {
 	for _, ahead := range []int{1, 2, 5} {
 		var produced, emitted, most atomic.Int64
 		full := make(chan struct{})
-		err := Ordered(t.Context(), Options{Workers: 3, Ahead: ahead}, func(_ context.Context, yield func(int) bool) error {
+		err := Ordered(t.Context(), Options{Workers: 3, Window: ahead}, func(_ context.Context, yield func(int) bool) error {
 			for i := range 200 {
 				yield(i) // blocks until the budget has room
 				now := produced.Add(1)
@@ -246,7 +246,7 @@ func TestLeft(t *testing.T) {
 			t.Error(p)
 		}
 	}()
-	r := newRun[int](Options{Ahead: 1})
+	r := newRun[int](Options{Window: 1})
 	r.todo <- new(slot[int])
 	r.work(t.Context(), func(_ context.Context, items iter.Seq[int]) error {
 		for range items {
@@ -273,9 +273,9 @@ func inParts(n int, failing int, err error) iter.Seq[Produce[*square]] {
 // part follows all earlier items.
 func TestOrder(t *testing.T) {
 	broken := errors.New("broken")
-	for _, o := range []Options{{}, {Workers: 1, Ahead: 1}, {Workers: 3, Ahead: 2}, {Workers: 16, Ahead: 100},
-		{Workers: 1, Ahead: 1, Producers: 2, Held: 1}, {Workers: 3, Ahead: 2, Producers: 3, Held: 1},
-		{Workers: 4, Producers: 8, Held: 1000}, {Workers: 2, Ahead: 50, Producers: 2}} {
+	for _, o := range []Options{{}, {Workers: 1, Window: 1}, {Workers: 3, Window: 2}, {Workers: 16, Window: 100},
+		{Workers: 1, Window: 1, Producers: 2, Held: 1}, {Workers: 3, Window: 2, Producers: 3, Held: 1},
+		{Workers: 4, Producers: 8, Held: 1000}, {Workers: 2, Window: 50, Producers: 2}} {
 		for n, failing := range map[int]int{0: -1, 1: 0, 2: -1, 2000: -1, 2001: 500, 2002: 1999} {
 			next := 0
 			err := OrderedParts(t.Context(), o, inParts(n, failing, broken), compute(-1, nil), func(s *square) error {

@@ -158,7 +158,7 @@ func (s *knownSource) hasSketches(needed bool) bool {
 	case s.index == nil && s.file.Len() == 0 || s.index != nil && s.index.Stats().Documents == 0:
 		return needed
 	case s.index != nil:
-		return live.Of(s.index).Config().Sketches
+		return live.Unwrap(s.index).Config().Sketches
 	}
 	return s.file.HasSketches()
 }

@@ -89,14 +89,14 @@ func (d *designCommand) run(g *cli.Files, cmd *cobra.Command) error {
 		if err != nil {
 			return fmt.Errorf("measuring this machine: %w: --reference prints the times of another one", err)
 		}
-		p = p.On(m)
+		p = p.ForMachine(m)
 	}
 	if d.format == "table" {
 		return d.write(g.Stdout, p)
 	}
 	r := &p.Request
 	return g.WriteJSON(planJSON{r.Fingerprints, r.K, r.Memory, r.Purpose, distribution.Bound(r.Fingerprints), p.Choice,
-		p.Why, p.Options, d.sketchBytes(r)})
+		p.Reasons, p.Options, d.sketchBytes(r)})
 }
 
 // runRecursion prints the paper's table for -n and -k.
@@ -215,7 +215,7 @@ func (d *designCommand) write(w io.Writer, p *plan.Plan) error {
 	}
 	// Give the reasons, and what the figures mean.
 	fmt.Fprintln(w)
-	for _, s := range p.Why {
+	for _, s := range p.Reasons {
 		fmt.Fprintln(w, s)
 	}
 	if n := d.sketchBytes(r); n > 0 {

@@ -33,7 +33,7 @@ func (b *buildRun) addTo(ctx context.Context, files []*ndf.File, docs uint64) (e
 		Options: segment.Options{Threads: g.Threads, Budget: budget}}
 	o.Progress = func(_ string, part, _ int) { bar.Set(int64(part)) }
 	o.Planned = func(p segment.Plan) { SayPlanned(g, budget)(docs, p.Bytes) }
-	err = live.Of(x).Add(ctx, files, o)
+	err = live.Unwrap(x).Add(ctx, files, o)
 	bar.End()
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.add, err)

@@ -175,7 +175,7 @@ func (b *buildRun) create(ctx context.Context, files []*ndf.File, docs uint64) e
 	bar := b.g.Progress.NewBar("building", int64(len(design.Tables)+1), cli.CountUnit)
 	o.Design, o.Table.Layout, o.Choice = design, layout, live.ChoiceOf(p)
 	o.Progress = func(_ string, part, _ int) { bar.Set(int64(part)) }
-	o.OnConflict, o.Dropped = b.conflict, func(docs uint64) { dropped = docs }
+	o.OnConflict, o.OnDrop = b.conflict, func(docs uint64) { dropped = docs }
 	err = live.Build(ctx, b.out, files, o)
 	bar.End()
 	if err != nil {
@@ -187,7 +187,7 @@ func (b *buildRun) create(ctx context.Context, files []*ndf.File, docs uint64) e
 	b.g.Log.Info(fmt.Sprintf("built %s: %s%s, k = %d, %s with %s leading bits (design %s, %s layout)",
 		b.out, documents(&p.Request), sayConflicts(dropped, b.conflict), design.K,
 		cli.Number(len(design.Tables), "table"), leadingBits(&design), design.Name, layout))
-	for _, why := range p.Why {
+	for _, why := range p.Reasons {
 		b.g.Log.Debug(why)
 	}
 	return nil

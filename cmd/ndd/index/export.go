@@ -106,7 +106,7 @@ func (e *exportRun) run(ctx context.Context, g *cli.Files, dir string) error {
 		return err
 	}
 	defer x.Close()
-	view, err := live.Of(x).View()
+	view, err := live.Unwrap(x).View()
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (s *exportSource) keepsDocs() bool {
 // eachDocument calls yield with each document. A document without an ID gets its number as its ID.
 func (s *exportSource) eachDocument(ctx context.Context, yield func(rows.Doc) error) (err error) {
 	written := int64(0)
-	s.counts, err = live.Of(s.x).Documents(ctx, s.view, func(doc rows.DocID, d rows.Doc) error {
+	s.counts, err = live.Unwrap(s.x).Documents(ctx, s.view, func(doc rows.DocID, d rows.Doc) error {
 		d.ID = cmp.Or(d.ID, strconv.FormatUint(uint64(doc), 10))
 		written++
 		s.bar.Set(written)
@@ -232,8 +232,8 @@ func (s *exportSource) haveSketches() bool {
 			bare++
 		}
 	}
-	if !live.Of(s.x).Config().Sketches || bare == 0 {
-		return live.Of(s.x).Config().Sketches
+	if !live.Unwrap(s.x).Config().Sketches || bare == 0 {
+		return live.Unwrap(s.x).Config().Sketches
 	}
 	s.g.Log.Warn(fmt.Sprintf("%s: %s of %d without sketches, so the file has none: make their fingerprints again to keep the others",
 		s.dir, cli.Number(bare, "segment"), len(s.view.Version.Segments)))
@@ -259,7 +259,7 @@ func (s *exportSource) report(out string) {
 	if n := s.counts.Expiring; n > 0 {
 		s.g.Log.Info(fmt.Sprintf("%s: %s will expire in the index; when is not written", s.dir, cli.Number(n, "document")))
 	}
-	if !live.Of(s.x).Config().IDs && s.counts.Documents > 0 {
+	if !live.Unwrap(s.x).Config().IDs && s.counts.Documents > 0 {
 		s.g.Log.Info(s.dir + ": keeps no IDs: the documents' numbers are written in their place; 'ndd build --ids rows' " +
 			"does not keep them")
 	}

@@ -34,7 +34,7 @@ func mergeIndex(ctx context.Context, g *cli.Files, dir string) (err error) {
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
 	before := x.Stats()
-	if err := live.Of(x).Merge(ctx, g.Threads); err != nil {
+	if err := live.Unwrap(x).Merge(ctx, g.Threads); err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	after := x.Stats()

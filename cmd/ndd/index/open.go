@@ -65,13 +65,13 @@ func (o *OpenFlags) Open(ctx context.Context, g *cli.Files, dir string,
 		return nil, err
 	}
 	// Report the unverified bytes.
-	did := opened.Opening()
+	did := opened.OpenReport()
 	g.Log.Debug(fmt.Sprintf("%s: %v", dir, did))
 	if did.Skipped > 0 {
 		g.Log.Info(fmt.Sprintf("%s: --checksums fast: %s of %s were not verified; run 'ndd check %s' to verify them",
 			dir, humanize.IBytes(did.Skipped), humanize.IBytes(did.Bytes), dir))
 	}
-	return engine.Of(opened), nil
+	return engine.Wrap(opened), nil
 }
 
 // RegisterSpread adds the flag --numa: whether each memory node gets a copy of the tables.
@@ -99,7 +99,7 @@ func Spread(g *cli.Files, when string) *worker.Options {
 
 // LogSpread logs the placement of an index's tables.
 func LogSpread(g *cli.Files, x *engine.Index) {
-	if r, ok := live.Of(x).Spread(); ok {
+	if r, ok := live.Unwrap(x).Spread(); ok {
 		g.Log.Info("memory nodes: " + r.String())
 	}
 }
@@ -113,7 +113,7 @@ func openToWrite(ctx context.Context, g *cli.Files, dir string, how live.OpenOpt
 	if err != nil {
 		return nil, err
 	}
-	g.Log.Debug(fmt.Sprintf("%s: %v", dir, live.Of(x).Recovery()))
+	g.Log.Debug(fmt.Sprintf("%s: %v", dir, live.Unwrap(x).Recovery()))
 	return x, nil
 }
 

@@ -216,9 +216,9 @@ func (x *info) index(ctx context.Context, g *cli.Files) error {
 	defer open.Close()
 	// Take the figures of the open index.
 	held := open.Stats()
-	x.Kind, x.Choice, x.Segments = "index", live.Of(open).Config().Choice, held.Segments
+	x.Kind, x.Choice, x.Segments = "index", live.Unwrap(open).Config().Choice, held.Segments
 	x.Deleted, x.Expired, x.Unflushed = held.Deleted, held.Expired, held.Unflushed
-	x.K, x.Design, x.Layout = open.Design().K, open.Design().Name, string(live.Of(open).Config().Table.Layout)
+	x.K, x.Design, x.Layout = open.Design().K, open.Design().Name, string(live.Unwrap(open).Config().Table.Layout)
 	// Find the segments without sketches.
 	m, err := live.ReadManifest(x.Path)
 	if err != nil {

@@ -52,7 +52,7 @@ func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
 	return simhash.Compatible(what, r, q.Path(), q.Recipe())
 }
 
-func (a *indexAnswerer) keepsSketches() bool             { return live.Of(a).Config().Sketches }
+func (a *indexAnswerer) keepsSketches() bool             { return live.Unwrap(a).Config().Sketches }
 func (a *indexAnswerer) Name(doc uint64) (string, error) { return a.names.ID(engine.DocID(doc)) }
 
 func (a *indexAnswerer) answer(ctx context.Context, line func(result.Row) error) error {

@@ -148,7 +148,7 @@ func (q *querier) run(cmd *cobra.Command, args []string) (err error) {
 	defer q.index.Close()
 	g.Log.Debug(fmt.Sprintf("memory at most %s without the index", humanize.IBytes(search.QueryBytes+memory.Program)))
 	ids := q.index.IDs()
-	verified := q.documents && q.open.threshold > 0 && live.Of(q.index).Config().Sketches
+	verified := q.documents && q.open.threshold > 0 && live.Unwrap(q.index).Config().Sketches
 	q.rows = result.NewWriter(g.Stdout, q.format.Format, result.Text, verified, func(doc uint64) (string, error) {
 		return ids.ID(engine.DocID(doc))
 	})
@@ -194,7 +194,7 @@ func (q *querier) ask(ctx context.Context, query string, f simhash.Fingerprint, 
 					return err
 				}
 			}
-			if q.idsMax > 0 && h.Before+uint64(len(h.Docs)) == q.idsMax {
+			if q.idsMax > 0 && h.Offset+uint64(len(h.Docs)) == q.idsMax {
 				q.idsLeftOut += h.Documents - q.idsMax
 			}
 		}

@@ -57,7 +57,7 @@ func (s administration) backup(ctx context.Context, c *call, in *backupRequest) 
 	}
 	defer s.backingUp.Unlock()
 	began := time.Now()
-	r, err := live.Of(c.index).Backup(ctx, filepath.Join(s.options.Backups, in.Name))
+	r, err := live.Unwrap(c.index).Backup(ctx, filepath.Join(s.options.Backups, in.Name))
 	switch {
 	case errors.Is(err, live.ErrNotDurable):
 		return reply{}, newProblem(http.StatusConflict, "there is nothing to back up: "+err.Error())
@@ -163,21 +163,21 @@ func (s administration) statistics(_ context.Context, c *call) (reply, *problem)
 	t, d := x.Stats(), x.Design()
 	a := &statistics{
 		indexSizes: indexSizes{Documents: t.Documents, Fingerprints: t.Fingerprints, Segments: t.Segments,
-			SegmentList: []segmentSizes{}, Merging: live.Of(x).Merging(), Buffered: t.Buffered, Unflushed: t.Unflushed,
+			SegmentList: []segmentSizes{}, Merging: live.Unwrap(x).Merging(), Buffered: t.Buffered, Unflushed: t.Unflushed,
 			Deleted: t.Deleted, Expired: t.Expired, TableBytes: t.TableBytes},
 		indexKind: indexKind{Layout: t.Layout, K: d.K, Design: d.Name, Tables: len(d.Tables), Recipe: shownRecipe(x),
-			IDs: live.Of(x).Config().IDs, Durable: live.Of(x).Durable()},
+			IDs: live.Unwrap(x).Config().IDs, Durable: live.Unwrap(x).Durable()},
 		Limits: s.limits.shown(), Version: s.options.Version, Uptime: time.Since(s.start).Seconds(),
 	}
 	var held uint64
-	for _, g := range live.Of(x).Segments() {
+	for _, g := range live.Unwrap(x).Segments() {
 		a.SegmentList = append(a.SegmentList, segmentSizes{g.Documents, g.Fingerprints, g.TableBytes, g.FileBytes})
 		held += g.Fingerprints
 	}
 	if held > 0 {
 		a.BytesEach, a.BoundEach = float64(t.TableBytes)/float64(held), distribution.Bound(held)/8
 	}
-	if r, ok := live.Of(x).Spread(); ok {
+	if r, ok := live.Unwrap(x).Spread(); ok {
 		for i := range r.Nodes {
 			n := &r.Nodes[i]
 			a.Nodes = append(a.Nodes, nodeSizes{n.Node, n.Tables, n.Placement.Bytes, n.Workers})
@@ -208,7 +208,7 @@ type traits struct {
 func traitsOf(o *Options, x *engine.Index) traits {
 	t := traits{IDs: true, Recipe: true, K: 64, Tokens: o.TokenFile != "", Backups: o.Backups != "", Version: o.Version}
 	if x != nil {
-		t.IDs, t.Recipe, t.K = live.Of(x).Config().IDs, x.Recipe() != nil, x.Design().K
+		t.IDs, t.Recipe, t.K = live.Unwrap(x).Config().IDs, x.Recipe() != nil, x.Design().K
 	}
 	t.Examples = t.IDs && t.Recipe
 	return t

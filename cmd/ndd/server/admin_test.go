@@ -32,7 +32,7 @@ func TestBackup(t *testing.T) {
 	x := b.index.Load()
 	_, err := x.Insert(t.Context(), engine.Doc{ID: "first"})
 	must.Do(t, err)
-	must.Do(t, live.Of(x).Flush(t.Context())) // each backup has a segment to link
+	must.Do(t, live.Unwrap(x).Flush(t.Context())) // each backup has a segment to link
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var all sync.WaitGroup
@@ -48,11 +48,11 @@ func TestBackup(t *testing.T) {
 	})
 	all.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			if err := live.Of(x).Flush(t.Context()); err != nil {
+			if err := live.Unwrap(x).Flush(t.Context()); err != nil {
 				t.Error(err)
 			}
 			if i%4 == 3 {
-				if err := live.Of(x).Merge(t.Context(), 1); err != nil {
+				if err := live.Unwrap(x).Merge(t.Context(), 1); err != nil {
 					t.Error(err)
 				}
 			}
@@ -73,7 +73,7 @@ func TestBackup(t *testing.T) {
 	for i := range backups {
 		y, err := engine.Open(t.Context(), filepath.Join(b.options.Backups, fmt.Sprint("day-", i)), engine.OpenOptions{})
 		must.Do(t, err)
-		must.Do(t, live.Of(y).Check(t.Context()))
+		must.Do(t, live.Unwrap(y).Check(t.Context()))
 		n := int64(y.Stats().Documents)
 		if _, ok, err := y.Find(fmt.Sprint(least[i] - 1)); n < least[i] || !ok || err != nil {
 			t.Errorf("backup %d has %d documents, and %d were acknowledged: the last of those: %v %v", i, n, least[i], ok, err)

@@ -56,7 +56,7 @@ func (s documents) delete(ctx context.Context, c *call, in *deleteRequest) (repl
 		return reply{}, fieldProblem("body.id", "expected 1 to %d characters", idMax)
 	case in.Fingerprint != nil:
 		deleted, err = x.DeleteFingerprint(ctx, simhash.Fingerprint(*in.Fingerprint))
-	case !live.Of(x).Config().IDs:
+	case !live.Unwrap(x).Config().IDs:
 		return reply{}, fieldProblem("body", "the index was built from raw fingerprints and keeps no ids: delete by fingerprint")
 	default:
 		if in.ID != nil {
@@ -97,7 +97,7 @@ type documentPage struct {
 
 // idsProblem refuses a request for ids if the index has none.
 func idsProblem(x *engine.Index) *problem {
-	if live.Of(x).Config().IDs {
+	if live.Unwrap(x).Config().IDs {
 		return nil
 	}
 	return newProblem(http.StatusUnprocessableEntity, "the index was built from raw fingerprints and keeps no ids")

@@ -84,7 +84,7 @@ func TestListing(t *testing.T) {
 		want[id[:16]] = append(want[id[:16]], id)
 		want[""] = append(want[""], id)
 		if i == 10 || i == 20 {
-			must.Do(t, live.Of(x).Flush(t.Context()))
+			must.Do(t, live.Unwrap(x).Flush(t.Context()))
 		}
 	}
 	if n := x.Stats().Segments; n == 0 {

@@ -87,9 +87,9 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 		"Documents in memory, and in the log of a durable index, that are not in a segment file yet.", float64(t.Unflushed))
 	to.gauge("ndd_index_deleted", "Deleted documents whose space no merge has freed yet.", float64(t.Deleted))
 	to.gauge("ndd_index_expired", "Expired documents whose space no merge has freed yet.", float64(t.Expired))
-	to.gauge("ndd_index_merging", "1 if segments are merged now, else 0.", bit(live.Of(x).Merging()))
+	to.gauge("ndd_index_merging", "1 if segments are merged now, else 0.", bit(live.Unwrap(x).Merging()))
 	var files uint64
-	for _, g := range live.Of(x).Segments() {
+	for _, g := range live.Unwrap(x).Segments() {
 		files += g.FileBytes
 	}
 	to.gauge("ndd_segment_file_bytes", "Bytes of the segment files, which are mapped or loaded.",
@@ -97,7 +97,7 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 	if s.options.Folder != "" {
 		to.gauge("ndd_log_bytes", "Bytes of the write-ahead log.", float64(logBytes(s.options.Folder)))
 	}
-	if r, ok := live.Of(x).Spread(); ok {
+	if r, ok := live.Unwrap(x).Spread(); ok {
 		to.gauge("ndd_nodes_without", "Failures to use memory nodes; the log lists them.",
 			float64(len(r.Notes)))
 	}

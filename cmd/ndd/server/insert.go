@@ -87,7 +87,7 @@ func (in *insertRequest) setID(c *call) *problem {
 	if !in.isWholeBody {
 		return nil
 	}
-	if in.ID = (*newID)(c.id); in.ID == nil && live.Of(c.index).Config().IDs {
+	if in.ID = (*newID)(c.id); in.ID == nil && live.Unwrap(c.index).Config().IDs {
 		return fieldProblem("query.id", "a document that is the whole body needs an id: ?id=..., or the header %s", idHeader)
 	}
 	return nil
@@ -118,7 +118,7 @@ func (s documents) items(ctx context.Context, c *call, in *insertRequest) ([]ite
 // and conflictProblem reports an error.
 func (s documents) item(ctx context.Context, c *call, d *newDocument, ttl time.Duration, place string) (doc engine.Doc,
 	p *problem) {
-	switch ids := live.Of(c.index).Config().IDs; {
+	switch ids := live.Unwrap(c.index).Config().IDs; {
 	case ids && d.ID == nil:
 		return doc, fieldProblem(place+".id", "a document needs an id")
 	case !ids && d.ID != nil:
@@ -138,7 +138,7 @@ func (s documents) item(ctx context.Context, c *call, d *newDocument, ttl time.D
 
 // keepsTaken reports whether a document whose ID is taken is an error.
 func keepsTaken(c *call) bool {
-	return cmp.Or(c.onConflict, engine.OnConflict(live.Of(c.index).Config().OnConflict)) == engine.Refuse
+	return cmp.Or(c.onConflict, engine.OnConflict(live.Unwrap(c.index).Config().OnConflict)) == engine.Refuse
 }
 
 // conflictProblem returns the error of a document that was not inserted because its ID is taken. It returns nil if
@@ -296,7 +296,7 @@ func describe(l *hitList, d engine.Doc, o *engine.Outcome) (checkAnswer, error) 
 	if err != nil {
 		return checkAnswer{}, err
 	}
-	a := checkAnswer{Inserted: o.Inserted, Before: o.Before, Replaced: o.Replaced, Kept: !o.Inserted && len(o.Near) == 0,
+	a := checkAnswer{Inserted: o.Inserted, Before: o.Repeated, Replaced: o.Replaced, Kept: !o.Inserted && len(o.Near) == 0,
 		Neighbours: n}
 	if o.Inserted || a.Kept {
 		number := uint64(o.Doc)

@@ -74,7 +74,7 @@ func (m *metrics) note(e *effect, id string, o *engine.Outcome) {
 	e.documents++
 	e.id, e.outcome = id, "kept"
 	switch {
-	case o.Before:
+	case o.Repeated:
 		e.outcome = "before"
 	case o.Replaced:
 		e.outcome = "replaced"
@@ -85,7 +85,7 @@ func (m *metrics) note(e *effect, id string, o *engine.Outcome) {
 		e.outcome = "near-duplicate"
 		m.near.Inc()
 	}
-	if o.Inserted && !o.Before {
+	if o.Inserted && !o.Repeated {
 		e.changed++
 		m.added.Inc()
 	}

@@ -89,7 +89,7 @@ func TestMetrics(t *testing.T) {
 		ask[any](t, b, "/v1/insert", fmt.Sprintf(`{"id": "%d", "fingerprint": "%016x"}`, i, i))
 	}
 	logged := scrape(b.service)
-	must.Do(t, live.Of(x).Flush(t.Context()))
+	must.Do(t, live.Unwrap(x).Flush(t.Context()))
 	ask[any](t, b, "/v1/query", `{"fingerprint": "0000000000000000"}`)
 	ask[any](t, b, "/v1/check-and-insert",
 		`{"documents": [{"id": "a", "fingerprint": "0000000000000000"}, {"id": "b", "fingerprint": "0000000000000000"}]}`)

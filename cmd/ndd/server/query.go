@@ -118,10 +118,10 @@ func (l *hitList) add(hits []engine.Hit) error {
 	// Count the documents of each hit, and list IDs while there is room.
 	for i := range hits {
 		h := &hits[i]
-		if h.Before == 0 {
+		if h.Offset == 0 {
 			l.Documents += int(h.Documents)
 		}
-		begun := h.Before > 0
+		begun := h.Offset > 0
 		for j, doc := range h.Docs {
 			if l.limit <= 0 || l.room <= 0 {
 				break

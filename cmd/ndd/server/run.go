@@ -224,7 +224,7 @@ func (s *service) scrub(ctx context.Context, x *engine.Index) {
 	every := s.options.Scrub
 	for ctx.Err() == nil {
 		began := time.Now()
-		err := live.Of(x).Scrub(ctx, func(bytes, of uint64) error {
+		err := live.Unwrap(x).Scrub(ctx, func(bytes, of uint64) error {
 			s.metrics.scrubbed.Add(float64(bytes))
 			return sleep(ctx, time.Duration(float64(every)*float64(bytes)/float64(max(of, bytes))))
 		})

@@ -241,5 +241,5 @@ func openAs(ctx context.Context, dir string, o live.OpenOptions) (*engine.Index,
 	if err != nil {
 		return nil, err
 	}
-	return engine.Of(x), nil
+	return engine.Wrap(x), nil
 }

@@ -84,7 +84,7 @@ func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Re
 		budget -= budget / 4
 	}
 	p := &pipeline{cfg: cfg, steps: s}
-	o := parallel.Options{Workers: cfg.Threads, Ahead: queueDepth * cfg.Threads, Producers: cfg.Threads,
+	o := parallel.Options{Workers: cfg.Threads, Window: queueDepth * cfg.Threads, Producers: cfg.Threads,
 		Budget: budget, Held: heldBytes}
 	if cfg.Document.ShortOfMemory {
 		o.Producers = 1 // each holds a document that is not in the budget yet

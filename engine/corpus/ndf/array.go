@@ -83,7 +83,7 @@ var (
 func npyNumbers(path string, data []byte) ([]byte, error) {
 	wrong := func(offset int, format string, args ...any) error {
 		return &store.CorruptError{File: path, Section: "NumPy array", Block: -1, Offset: int64(offset),
-			Why: fmt.Sprintf(format, args...)}
+			Reason: fmt.Sprintf(format, args...)}
 	}
 	const prefix = 10
 	if len(data) < prefix+2 {

@@ -63,7 +63,7 @@ func readText(path string, data []byte) (*File, error) {
 		if text != "" {
 			corrupt := func(format string, args ...any) error {
 				return &store.CorruptError{File: path, Section: "fingerprints as text", Block: -1, Offset: int64(offset),
-					Why: fmt.Sprintf("line %d ", n) + fmt.Sprintf(format, args...)}
+					Reason: fmt.Sprintf("line %d ", n) + fmt.Sprintf(format, args...)}
 			}
 			fingerprints, id, ok := printLine(text, c.fingerprints)
 			if !ok {
@@ -86,7 +86,7 @@ func readText(path string, data []byte) (*File, error) {
 	}
 	if withIDs > 0 && withoutIDs > 0 {
 		return nil, &store.CorruptError{File: path, Section: "fingerprints as text", Block: -1,
-			Why: fmt.Sprintf("%d lines have an ID and %d have none: all must have one, or none", withIDs, withoutIDs)}
+			Reason: fmt.Sprintf("%d lines have an ID and %d have none: all must have one, or none", withIDs, withoutIDs)}
 	}
 	f.hasIDs = withIDs > 0
 	if !f.hasIDs {
@@ -115,7 +115,7 @@ func CheckArray(path string, start []byte) error {
 		return nil
 	}
 	return &store.CorruptError{File: path, Section: "raw fingerprints", Block: -1,
-		Why: "this is " + format + ", not an array of uint64" + hint + "; --raw reads it as one all the same"}
+		Reason: "this is " + format + ", not an array of uint64" + hint + "; --raw reads it as one all the same"}
 }
 
 // checkLength returns an error if the length of an array is not a multiple of 8 bytes.
@@ -124,7 +124,7 @@ func checkLength(path string, n int) error {
 		return nil
 	}
 	return &store.CorruptError{File: path, Section: "raw fingerprints", Block: -1, Offset: int64(n / 8 * 8),
-		Why: fmt.Sprintf("%d bytes are no multiple of 8: not an array of uint64, or cut short by %d of 8 bytes; --raw "+
+		Reason: fmt.Sprintf("%d bytes are no multiple of 8: not an array of uint64, or cut short by %d of 8 bytes; --raw "+
 			"reads the %d before them", n, 8-n%8, n/8)}
 }
 

@@ -50,7 +50,7 @@ func (p *packer) copyColumns(ctx context.Context, w io.Writer, content *format.C
 		return err
 	}
 	c.written = int64(len(parquetMagic))
-	o := parallel.Options{Workers: p.threads, Ahead: 4 * p.threads, Budget: pagesMax}
+	o := parallel.Options{Workers: p.threads, Window: 4 * p.threads, Budget: pagesMax}
 	if err := parallel.Ordered(ctx, o, c.pieces, c.work, c.emit); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (p *packer) pack(ctx context.Context, w io.Writer, content *format.Content,
 		p.free <- b
 		return err
 	}
-	return parallel.Ordered(ctx, parallel.Options{Workers: p.threads, Ahead: 2 * p.threads}, produce, work, emit)
+	return parallel.Ordered(ctx, parallel.Options{Workers: p.threads, Window: 2 * p.threads}, produce, work, emit)
 }
 
 // A contentCopy reads a content into blocks.

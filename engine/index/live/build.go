@@ -36,7 +36,7 @@ type BuildOptions struct {
 	Stream     radix.Input // fingerprints that replace the files, such as generated ones; may be nil
 
 	OnConflict rows.OnConflict   // what [Build] does with documents with the same ID; 0 keeps all
-	Dropped    func(docs uint64) // receives the number of documents that OnConflict drops; may be nil
+	OnDrop     func(docs uint64) // receives the number of documents that OnConflict drops; may be nil
 }
 
 // PlanBuild returns how [Build] builds an index of docs documents, and the memory for it. It fails if dir exists or
@@ -84,8 +84,8 @@ func Build(ctx context.Context, dir string, files []*ndf.File, options BuildOpti
 		if err != nil {
 			return err
 		}
-		if options.Dropped != nil {
-			options.Dropped(dropped)
+		if options.OnDrop != nil {
+			options.OnDrop(dropped)
 		}
 	}
 	// Write the segment and its sketches to a new folder.

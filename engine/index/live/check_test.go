@@ -348,7 +348,7 @@ func askList(x *Index, in listInput, f simhash.Fingerprint) (out uint64, err err
 		return 0, err
 	}
 	defer w.Release()
-	a, err := c.Search(w, []uint64{uint64(f)}, 0, search.AllDocs, search.Swept{}, rows.Verifier{})
+	a, err := c.Search(w, []uint64{uint64(f)}, 0, search.AllDocs, search.SweepResult{}, rows.Verifier{})
 	if err != nil || len(a.Hits) == 0 {
 		return 0, err
 	}
@@ -477,9 +477,9 @@ func ask(x *Index, in groupInput, f simhash.Fingerprint) (out groupOutput, err e
 	case "insert":
 		o, err := x.CheckAndInsert(ctx, []rows.Doc{{Fingerprint: f, ID: in.id}}, 2, 1)
 		switch {
-		case err != nil || o[0].Inserted && !o[0].Before:
+		case err != nil || o[0].Inserted && !o[0].Repeated:
 			return out, err
-		case o[0].Before:
+		case o[0].Repeated:
 			return groupOutput{in.id}, nil
 		}
 		return groupOutput{o[0].ID}, nil
@@ -497,7 +497,7 @@ func ask(x *Index, in groupInput, f simhash.Fingerprint) (out groupOutput, err e
 		return out, err
 	}
 	defer w.Release()
-	a, err := c.Search(w, []uint64{uint64(f)}, 2, 1, search.Swept{}, rows.Verifier{})
+	a, err := c.Search(w, []uint64{uint64(f)}, 2, 1, search.SweepResult{}, rows.Verifier{})
 	if err != nil || len(a.Hits) == 0 {
 		return out, err
 	}

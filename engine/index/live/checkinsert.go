@@ -37,8 +37,8 @@ type checker struct {
 
 // run is [Index.CheckAndInsert].
 func (c *checker) run(ctx context.Context, docs []rows.Doc, k, maxDocs int) ([]Outcome, error) {
-	c.search.Until(ctx)
-	defer c.search.Until(context.Background())
+	c.search.SetContext(ctx)
+	defer c.search.SetContext(context.Background())
 	c.ctx, c.k, c.maxDocs = ctx, k, maxDocs
 	var out []Outcome
 	for len(out) < len(docs) {
@@ -97,7 +97,7 @@ func (c *checker) find() error {
 	}
 	defer w.Release()
 	c.firstUnseen = w.Clock
-	a, err := c.search.Search(w, c.queries, c.k, c.maxDocs, search.Swept{}, c.verifier)
+	a, err := c.search.Search(w, c.queries, c.k, c.maxDocs, search.SweepResult{}, c.verifier)
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (c *checker) repeat(i int, w version.View) error {
 		return err
 	}
 	if equal {
-		c.near[i] = Outcome{Inserted: true, Before: true, Doc: holder}
+		c.near[i] = Outcome{Inserted: true, Repeated: true, Doc: holder}
 	}
 	return nil
 }
@@ -246,7 +246,7 @@ func (c *checker) decide(first int) (decided int, err error) {
 		// After a replacement, the near-duplicates may have been deleted.
 		if first > 0 && c.near[i].Near != nil {
 			c.near[i] = Outcome{}
-			a, err := c.search.Search(view, c.queries[i:i+1], c.k, c.maxDocs, search.Swept{}, c.verifier.From(i))
+			a, err := c.search.Search(view, c.queries[i:i+1], c.k, c.maxDocs, search.SweepResult{}, c.verifier.From(i))
 			if err == nil {
 				err = a.Each(i, func(i int, hits []search.Hit) error { return c.refuse(i, view, hits) })
 			}

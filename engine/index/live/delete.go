@@ -104,11 +104,11 @@ func (w *writer) deleteFound(ctx context.Context, find func() ([]rows.DocID, err
 func (w *writer) kill(doc rows.DocID, d rows.Deletion) {
 	v := w.versions.Current()
 	if m := v.MemtableOf(doc); m != nil {
-		m.Dead.Add(doc, d)
+		m.Tombstones.Add(doc, d)
 		return
 	}
 	if s := v.SegmentOf(doc); s != nil {
-		if _, ok := s.Numbers.Row(doc); ok && s.Dead.Add(doc, d) {
+		if _, ok := s.Numbers.Row(doc); ok && s.Tombstones.Add(doc, d) {
 			if w.folder.durable() {
 				w.deleted = append(w.deleted, doc)
 			}

@@ -26,11 +26,11 @@ type Index struct {
 	writer *writer // inserts and deletes documents
 	upkeep *upkeep // flushes and merges
 
-	opening   OpenReport
-	recovery  Recovery
-	searchers *search.Pool
-	checkers  sync.Pool           // values are *checker
-	loaded    *memory.Reservation // memory of loaded files
+	openReport OpenReport
+	recovery   Recovery
+	searchers  *search.Pool
+	checkers   sync.Pool           // values are *checker
+	loaded     *memory.Reservation // memory of loaded files
 }
 
 // New returns an index in memory with these segments. Their documents are numbered through the segments in order. The
@@ -89,14 +89,14 @@ func (x *Index) Documents(ctx context.Context, w version.View,
 func (x *Index) Config() *Config { return &x.config }
 
 // Opening reports how the index was opened. It is zero for a new index.
-func (x *Index) Opening() OpenReport { return x.opening }
+func (x *Index) OpenReport() OpenReport { return x.openReport }
 
 // Held returns the number of old versions that readers still hold. Their memory is freed when they are released. It may
 // be called after Close.
-func (x *Index) Held() int { return x.versions.Held() }
+func (x *Index) HeldVersions() int { return x.versions.HeldVersions() }
 
 // Of returns the implementation of an engine.Index, for programs that need its parts.
-func Of(x interface{ Implementation() any }) *Index { return x.Implementation().(*Index) }
+func Unwrap(x interface{ Implementation() any }) *Index { return x.Implementation().(*Index) }
 
 // Stats are the sizes of an index.
 type Stats struct {
@@ -121,7 +121,7 @@ func (x *Index) Stats() (s Stats) {
 	s.Segments = len(w.Version.Segments)
 	for _, g := range w.Version.Segments {
 		s.Documents += g.Live(w.Now)
-		s.Deleted += g.Dead.Len()
+		s.Deleted += g.Tombstones.Len()
 		s.Expired += g.Expires.Count(w.Now)
 		s.Fingerprints += g.Fingerprints()
 		s.Layout = g.Layout()
@@ -133,7 +133,7 @@ func (x *Index) Stats() (s Stats) {
 		visible, expired := m.Count(w.Moment, w.Now)
 		s.Documents += visible
 		s.Buffered += uint64(m.Len())
-		s.Deleted += m.Dead.Len()
+		s.Deleted += m.Tombstones.Len()
 		s.Expired += expired
 	}
 	s.Fingerprints += s.Buffered

@@ -24,7 +24,7 @@ var ErrTooMany = errors.New("too many documents for one call")
 // exists: Doc is its number.
 type Outcome struct {
 	Inserted bool
-	Before   bool         // an earlier call inserted the same content: nothing has changed
+	Repeated bool         // an earlier call inserted the same content: nothing has changed
 	Replaced bool         // it replaced a document with its ID
 	Doc      rows.DocID   // number of the document
 	Near     []search.Hit // near-duplicates that prevented the insert, nearest first

@@ -54,8 +54,8 @@ type Manifest struct {
 // A ManifestSegment is one segment of an index.
 type ManifestSegment struct {
 	ManifestFile
-	Documents uint64        `json:"documents"`        // rows
-	DocsFile  *ManifestFile `json:"beside,omitempty"` // numbers, deletions and IDs of the documents
+	Documents uint64        `json:"documents"`                // rows
+	DocsFile  *ManifestFile `json:"documents_file,omitempty"` // numbers, deletions and IDs of the documents
 	Sketches  *ManifestFile `json:"sketches,omitempty"`
 }
 
@@ -121,7 +121,7 @@ func (n *ManifestFile) open(dir string, kind store.Kind, generation uint64, get 
 		const identityOffset = 16
 		f.Close()
 		return nil, &store.CorruptError{File: f.Path(), Section: "header", Block: -1, Offset: identityOffset,
-			Why: fmt.Sprintf("a sound %s, but not the one that the manifest names: copy that, or build the index again", kind)}
+			Reason: fmt.Sprintf("a sound %s, but not the one that the manifest names: copy that, or build the index again", kind)}
 	}
 	return f, nil
 }
@@ -298,7 +298,7 @@ type Choice struct {
 // ChoiceOf returns the choice of a plan.
 func ChoiceOf(p *plan.Plan) *Choice {
 	r := &p.Request
-	c := &Choice{Documents: r.Fingerprints, Memory: r.Memory, Why: p.Why}
+	c := &Choice{Documents: r.Fingerprints, Memory: r.Memory, Why: p.Reasons}
 	if r.Documents > r.Fingerprints {
 		c.Documents, c.Distinct = r.Documents, r.Fingerprints
 	}

@@ -57,7 +57,7 @@ func TestNoRoom(t *testing.T) {
 	if n < 1000 {
 		t.Errorf("%d documents only", n)
 	}
-	if out, err := x.CheckAndInsert(t.Context(), []rows.Doc{last}, 3, 1); err != nil || !out[0].Before {
+	if out, err := x.CheckAndInsert(t.Context(), []rows.Doc{last}, 3, 1); err != nil || !out[0].Repeated {
 		t.Errorf("%+v, %v: what is there needs no room", out, err)
 	}
 	_, err = x.CheckAndInsert(t.Context(), longIDs(rng, 1, 10), 3, 1)

@@ -213,7 +213,7 @@ func (w *modelTest) step() (name string) {
 		must(err)
 		for i, d := range docs {
 			if held, ok := w.m.same(d); ok {
-				if o := out[i]; !o.Inserted || !o.Before || o.Doc != held || o.Near != nil {
+				if o := out[i]; !o.Inserted || !o.Repeated || o.Doc != held || o.Near != nil {
 					w.t.Fatalf("%s: %d: %+v, and it is stored as document %d", name, i, o, held)
 				}
 				continue
@@ -221,7 +221,7 @@ func (w *modelTest) step() (name string) {
 			near := w.m.near(d, w.k)
 			told := docsOf(out[i].Near)
 			strange := slices.ContainsFunc(told, func(d rows.DocID) bool { return !slices.Contains(near, d) })
-			if out[i].Before || out[i].Inserted != (len(near) == 0) || out[i].Inserted != (len(told) == 0) || strange {
+			if out[i].Repeated || out[i].Inserted != (len(near) == 0) || out[i].Inserted != (len(told) == 0) || strange {
 				w.t.Fatalf("%s: %d: inserted %t, near %v, want %v", name, i, out[i].Inserted, told, near)
 			}
 			if out[i].Inserted {
@@ -303,7 +303,7 @@ func (w *modelTest) check(name string) {
 		d := w.doc()
 		f := d.Fingerprint
 		query := func(docs int) ([]search.Hit, error) {
-			a, err := c.Search(v, []uint64{uint64(f)}, w.k, docs, search.Swept{},
+			a, err := c.Search(v, []uint64{uint64(f)}, w.k, docs, search.SweepResult{},
 				w.x.config.Verifier([]sketch.Sketch{d.Sketch}))
 			return a.Hits, err
 		}

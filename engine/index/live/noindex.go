@@ -18,33 +18,33 @@ var ErrNoIndex = errors.New("no index")
 
 // A NoIndexError describes the file or folder at a path that is no index. It is [ErrNoIndex].
 type NoIndexError struct {
-	Path   string
-	Found  Found
-	Detail string // further description
+	Path     string
+	PathKind PathKind
+	Detail   string // further description
 }
 
 // Found is the kind of the file or folder.
-type Found string
+type PathKind string
 
 // The values of Found.
 const (
-	FoundFingerprints      Found = "a fingerprint file"
-	FoundSignatures        Found = "a signature file"
-	FoundPart              Found = "a part of one"
-	FoundFile              Found = "a file"
-	FoundEmpty             Found = "an empty folder"
-	FoundAbove             Found = "a folder that has one"
-	FoundFingerprintFolder Found = "a folder of fingerprint files" // Detail is one of them
-	FoundOther             Found = "a folder of other things"
+	PathFingerprints      PathKind = "a fingerprint file"
+	PathSignatures        PathKind = "a signature file"
+	PathPart              PathKind = "a part of one"
+	PathFile              PathKind = "a file"
+	PathEmpty             PathKind = "an empty folder"
+	PathParent            PathKind = "a folder that has one"
+	PathFingerprintFolder PathKind = "a folder of fingerprint files" // Detail is one of them
+	PathOther             PathKind = "a folder of other things"
 )
 
 // Error names the path and what it is.
 func (e *NoIndexError) Error() string {
-	text := fmt.Sprintf("%s: %v, but %s", e.Path, ErrNoIndex, e.Found)
-	switch e.Found {
-	case FoundPart, FoundOther:
+	text := fmt.Sprintf("%s: %v, but %s", e.Path, ErrNoIndex, e.PathKind)
+	switch e.PathKind {
+	case PathPart, PathOther:
 		text += " " + e.Detail
-	case FoundAbove:
+	case PathParent:
 		text += ": " + e.Detail
 	}
 	return text
@@ -96,13 +96,13 @@ func notFolder(path string) error {
 	case err != nil:
 		return err
 	case known && kind == store.KindFingerprints, isFingerprintFile(path):
-		return &NoIndexError{Path: path, Found: FoundFingerprints}
+		return &NoIndexError{Path: path, PathKind: PathFingerprints}
 	case known && kind == store.KindSignatures:
-		return &NoIndexError{Path: path, Found: FoundSignatures}
+		return &NoIndexError{Path: path, PathKind: PathSignatures}
 	case known:
-		return &NoIndexError{path, FoundPart, fmt.Sprintf("(%s): give its folder, %s", kind, filepath.Dir(path))}
+		return &NoIndexError{path, PathPart, fmt.Sprintf("(%s): give its folder, %s", kind, filepath.Dir(path))}
 	}
-	return &NoIndexError{Path: path, Found: FoundFile}
+	return &NoIndexError{Path: path, PathKind: PathFile}
 }
 
 // notIndex returns the error for a folder without a manifest.
@@ -113,7 +113,7 @@ func notIndex(dir string) error {
 		return err
 	}
 	if len(entries) == 0 {
-		return &NoIndexError{Path: dir, Found: FoundEmpty}
+		return &NoIndexError{Path: dir, PathKind: PathEmpty}
 	}
 	// Look for a file or a folder that explains it.
 	fingerprints := ""
@@ -125,20 +125,20 @@ func notIndex(dir string) error {
 				"build or copy it again",
 				dir, store.ErrCorrupt, name)
 		case e.IsDir() && isFile(filepath.Join(dir, name, manifestName)):
-			return &NoIndexError{dir, FoundAbove, filepath.Join(dir, name)}
+			return &NoIndexError{dir, PathParent, filepath.Join(dir, name)}
 		case fingerprints == "" && isFingerprintFile(name):
 			fingerprints = filepath.Join(dir, name)
 		}
 	}
 	// Describe the folder by its content.
 	if fingerprints != "" {
-		return &NoIndexError{dir, FoundFingerprintFolder, fingerprints}
+		return &NoIndexError{dir, PathFingerprintFolder, fingerprints}
 	}
 	advice := ""
 	if n := len(entries) - 1; n > 0 {
 		advice = fmt.Sprintf(" and %d more", n)
 	}
-	return &NoIndexError{dir, FoundOther, fmt.Sprintf("(%s%s)", entries[0].Name(), advice)}
+	return &NoIndexError{dir, PathOther, fmt.Sprintf("(%s%s)", entries[0].Name(), advice)}
 }
 
 // isFingerprintFile reports whether a name is the name of a fingerprint file.

@@ -131,7 +131,7 @@ func (m *Manifest) open(ctx context.Context, dir string, o OpenOptions, f *folde
 	}
 	// Make an index of the segments, with their tables on memory nodes if requested.
 	x := newIndex(m.config(segments, o))
-	x.opening, x.loaded = report, reservation
+	x.openReport, x.loaded = report, reservation
 	if o.Spread != nil {
 		spread := *o.Spread
 		spread.Budget = cmp.Or(spread.Budget, o.Budget)

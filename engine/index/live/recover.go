@@ -43,7 +43,7 @@ func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 	x.recovery.Took = time.Since(start)
 	// On a full disk the index opens, as it would continue if the disk became full later.
 	if x.writer.log != nil && disk.IsUnwritable(err) {
-		x.recovery.Refusing, err = err, nil
+		x.recovery.RefusalErr, err = err, nil
 	}
 	return err
 }
@@ -173,7 +173,7 @@ func (w *writer) applyTombstones(v *version.Version) {
 		for _, doc := range s.Older {
 			if owner := v.SegmentOf(doc); owner != nil {
 				if _, ok := owner.Numbers.Row(doc); ok {
-					owner.Dead.Add(doc, rows.DeletedBy(0))
+					owner.Tombstones.Add(doc, rows.DeletedBy(0))
 				}
 			}
 		}
@@ -207,12 +207,12 @@ func (o OpenReport) String() string {
 
 // A Recovery describes the log that was read when an index was opened.
 type Recovery struct {
-	Log      wal.Report
-	Inserted uint64 // number of documents
-	Deleted  uint64
-	Removed  []string // files that no manifest named
-	Took     time.Duration
-	Refusing error // the disk is full or read-only: changes are refused until it is not
+	Log        wal.Report
+	Inserted   uint64 // number of documents
+	Deleted    uint64
+	Removed    []string // files that no manifest named
+	Took       time.Duration
+	RefusalErr error // the disk is full or read-only: changes are refused until it is not
 }
 
 // String returns the recovery in one line.

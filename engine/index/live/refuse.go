@@ -99,7 +99,7 @@ func (w *writer) revive(docs []rows.DocID) {
 		if m := v.MemtableOf(doc); m != nil {
 			m.Restore(doc)
 		} else if s := v.SegmentOf(doc); s != nil {
-			s.Dead.Remove(doc)
+			s.Tombstones.Remove(doc)
 		}
 	}
 	w.deleted = w.stillDeleted(w.deleted)
@@ -115,7 +115,7 @@ func (w *writer) stillDeleted(docs []rows.DocID) []rows.DocID {
 			return true
 		}
 		_, ok := s.Numbers.Row(doc)
-		return !ok || !s.Dead.Has(doc, w.newest().Moment)
+		return !ok || !s.Tombstones.Has(doc, w.newest().Moment)
 	})
 }
 

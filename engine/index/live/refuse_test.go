@@ -301,11 +301,11 @@ func TestDeletedBesideWork(t *testing.T) {
 func TestLateDeletion(t *testing.T) {
 	from := &version.Segment{Numbers: rows.NewNumbers(0, 5)}
 	to := &version.Segment{Numbers: rows.NewNumbers(1, 4)}
-	from.Dead.Add(0, rows.ReplacedBy(6))
-	from.Dead.Add(3, rows.DeletedBy(7))
+	from.Tombstones.Add(0, rows.ReplacedBy(6))
+	from.Tombstones.Add(3, rows.DeletedBy(7))
 	late := (&mergeInput{segments: []*version.Segment{from}}).hand(to)
-	if !slices.Equal(late, []rows.DocID{3}) || to.Dead.Has(3, rows.Moment{Clock: 8, Deletions: 6}) ||
-		!to.Dead.Has(3, rows.Moment{Clock: 0, Deletions: 7}) {
+	if !slices.Equal(late, []rows.DocID{3}) || to.Tombstones.Has(3, rows.Moment{Clock: 8, Deletions: 6}) ||
+		!to.Tombstones.Has(3, rows.Moment{Clock: 0, Deletions: 7}) {
 		t.Errorf("deleted: %v", late)
 	}
 }

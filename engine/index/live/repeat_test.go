@@ -45,8 +45,8 @@ func TestRepeatedCheck(t *testing.T) {
 				out, err := x.CheckAndInsert(t.Context(), []rows.Doc{d, other, d, changed}, 3, 1)
 				must.Do(t, err)
 				for j, o := range out {
-					before := o.Inserted && o.Before && o.Doc == rows.DocID(i) && o.Near == nil
-					near := !o.Inserted && !o.Before && len(o.Near) > 0
+					before := o.Inserted && o.Repeated && o.Doc == rows.DocID(i) && o.Near == nil
+					near := !o.Inserted && !o.Repeated && len(o.Near) > 0
 					if same := j%2 == 0; same != before || same == near {
 						t.Fatalf("%s, %q, call %d: %+v", stage.name, d.ID, j, o)
 					}
@@ -84,7 +84,7 @@ func TestRepeatedTogether(t *testing.T) {
 					if !o.Inserted || o.Doc != round {
 						t.Errorf("round %d: %+v", round, o)
 					}
-					if !o.Before {
+					if !o.Repeated {
 						firsts++
 					}
 				}

@@ -60,7 +60,7 @@ func gather(segments []*version.Segment, memtables []*memtable.Table, c *Config,
 	}
 	for _, s := range segments {
 		g.end = max(g.end, s.End())
-		g.keep(&s.Numbers, &s.Expires, &s.Dead, now)
+		g.keep(&s.Numbers, &s.Expires, &s.Tombstones, now)
 	}
 	// Copy the visible fingerprints of the memtables.
 	docs := 0
@@ -80,7 +80,7 @@ func gather(segments []*version.Segment, memtables []*memtable.Table, c *Config,
 			return true
 		})
 		numbers, expires := rows.NewNumbers(m.First, uint64(m.Len())), m.Expiries()
-		for row, n := range g.keep(&numbers, &expires, &m.Dead, now) {
+		for row, n := range g.keep(&numbers, &expires, &m.Tombstones, now) {
 			offset += copy(g.fingerprints.Data[offset:], dst[row:][:n])
 		}
 	}
@@ -223,15 +223,15 @@ func (g *mergeInput) sketch(source int, row uint64) (s sketch.Sketch) {
 // holds writer.mu.
 func (g *mergeInput) hand(target *version.Segment) (deleted []rows.DocID) {
 	give := func(doc rows.DocID, d rows.Deletion) {
-		if _, ok := target.Numbers.Row(doc); ok && target.Dead.Add(doc, d) {
+		if _, ok := target.Numbers.Row(doc); ok && target.Tombstones.Add(doc, d) {
 			deleted = append(deleted, doc)
 		}
 	}
 	for _, s := range g.segments {
-		s.Dead.Each(give)
+		s.Tombstones.Each(give)
 	}
 	for _, m := range g.memtables {
-		m.Dead.Each(give)
+		m.Tombstones.Each(give)
 	}
 	return deleted
 }
@@ -245,7 +245,7 @@ func gatherBytes(segments []*version.Segment, now rows.Time) (bytes uint64) {
 			bytes += n
 		}
 		if s.MayHide(now) {
-			bytes += segment.SourceBytes(s.Documents()) + gapBytes*s.Dead.Len() + s.Expires.Bytes()
+			bytes += segment.SourceBytes(s.Documents()) + gapBytes*s.Tombstones.Len() + s.Expires.Bytes()
 		}
 	}
 	return bytes

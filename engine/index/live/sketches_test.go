@@ -69,7 +69,7 @@ func TestVerified(t *testing.T) {
 			{sketchWith(sketch.Bins), []rows.DocID{1}, []float32{1}},
 			{sketch.Sketch{}, []rows.DocID{0, 1}, nil},
 		} {
-			a, err := c.Search(viewOf(t, x), []uint64{6}, 3, search.AllDocs, search.Swept{}, x.config.Verifier([]sketch.Sketch{ask.s}))
+			a, err := c.Search(viewOf(t, x), []uint64{6}, 3, search.AllDocs, search.SweepResult{}, x.config.Verifier([]sketch.Sketch{ask.s}))
 			var likes []float32
 			for _, h := range a.Hits {
 				likes = append(likes, h.Similarities...)

@@ -125,14 +125,14 @@ func (w *whole) add(hits []search.Hit) error {
 		docs += len(h.Docs)
 		if n := len(w.hits); n > 0 && w.hits[n-1].Fingerprint == h.Fingerprint {
 			last := &w.hits[n-1]
-			if h.Before != uint64(len(last.Docs)) || h.Documents != last.Documents {
-				return fmt.Errorf("a piece has %d of %d documents before it, where there were %d of %d", h.Before, h.Documents,
+			if h.Offset != uint64(len(last.Docs)) || h.Documents != last.Documents {
+				return fmt.Errorf("a piece has %d of %d documents before it, where there were %d of %d", h.Offset, h.Documents,
 					len(last.Docs), last.Documents)
 			}
 			last.Docs = append(slices.Clip(last.Docs), h.Docs...)
 			continue
-		} else if h.Before != 0 {
-			return fmt.Errorf("the first piece of %v has %d documents before it", h.Fingerprint, h.Before)
+		} else if h.Offset != 0 {
+			return fmt.Errorf("the first piece of %v has %d documents before it", h.Fingerprint, h.Offset)
 		}
 		w.hits = append(w.hits, h)
 	}
@@ -181,7 +181,7 @@ func TestStreamEnds(t *testing.T) {
 			c := x.Searcher()
 			c.Limits.Piece = search.Bound{Hits: 20, Docs: 70}
 			ctx, cancel := context.WithCancel(t.Context())
-			c.Until(ctx)
+			c.SetContext(ctx)
 			pieces := 0
 			err := c.Stream(w, 0, rows.Verifier{}, 3, search.AllDocs, func([]search.Hit) error {
 				if pieces++; pieces <= n {
@@ -257,7 +257,7 @@ func TestSearchSome(t *testing.T) {
 func searchSome(t *testing.T, c *search.Searcher, w version.View, queries []uint64, docs int,
 	want func(query uint64) []search.Hit) (n, hits, held int) {
 	t.Helper()
-	a, n, err := c.SearchSome(w, queries, 3, docs, search.Swept{}, rows.Verifier{})
+	a, n, err := c.SearchSome(w, queries, 3, docs, search.SweepResult{}, rows.Verifier{})
 	must.Do(t, err)
 	got := make([][]search.Hit, n)
 	must.Do(t, a.Each(0, func(i int, hits []search.Hit) error {
@@ -298,7 +298,7 @@ func TestFirstDoc(t *testing.T) {
 		at += n
 	}
 	hot := make([]uint64, search.BatchChunk)
-	if _, n, err := c.SearchSome(w, hot, 0, search.FirstDoc, search.Swept{}, rows.Verifier{}); err != nil || n != len(hot) {
+	if _, n, err := c.SearchSome(w, hot, 0, search.FirstDoc, search.SweepResult{}, rows.Verifier{}); err != nil || n != len(hot) {
 		t.Errorf("of %d equal queries %d were answered at once, error %v", len(hot), n, err)
 	}
 }
@@ -311,8 +311,8 @@ func TestSearchEndsBetweenQueries(t *testing.T) {
 	c := x.Searcher()
 	defer c.Done()
 	queries := sets.Generate(128, func(i int) uint64 { return 1<<(i%64) | 1<<(i/64) })
-	c.Until(faults.NewCancelContext(t, 2))
-	if _, n, err := c.SearchSome(w, queries, 3, search.FirstDoc, search.Swept{}, rows.Verifier{}); !errors.Is(err,
+	c.SetContext(faults.NewCancelContext(t, 2))
+	if _, n, err := c.SearchSome(w, queries, 3, search.FirstDoc, search.SweepResult{}, rows.Verifier{}); !errors.Is(err,
 		context.Canceled) || n != 0 {
 		t.Errorf("%d queries answered, error %v", n, err)
 	}

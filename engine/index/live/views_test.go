@@ -50,7 +50,7 @@ func TestConsistentReads(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				a, err := c.Search(w, append([]uint64{ends}, both...), 0, search.AllDocs, search.Swept{}, rows.Verifier{})
+				a, err := c.Search(w, append([]uint64{ends}, both...), 0, search.AllDocs, search.SweepResult{}, rows.Verifier{})
 				w.Release()
 				if err != nil || len(a.Hits) != 2 || a.Hits[0].Documents%2 != 0 || a.Hits[1].Documents != 1 {
 					t.Errorf("%+v, %v", a.Hits, err)
@@ -81,13 +81,13 @@ func TestHeldVersion(t *testing.T) {
 	must.Do(t, err)
 	m := w.Version.Memtables[0]
 	must.Do(t, x.Merge(t.Context(), 1))
-	if x.Held() == 0 || m.IDBytes() == 0 {
+	if x.HeldVersions() == 0 || m.IDBytes() == 0 {
 		t.Fatal("what a view has is gone")
 	}
 	c := x.Searcher()
 	defer c.Done()
 	for i := 0; i < len(docs); i += 100 {
-		a, err := c.Search(w, []uint64{uint64(docs[i].Fingerprint)}, 0, 1, search.Swept{}, rows.Verifier{})
+		a, err := c.Search(w, []uint64{uint64(docs[i].Fingerprint)}, 0, 1, search.SweepResult{}, rows.Verifier{})
 		if err != nil || len(a.Hits) != 1 || a.Hits[0].Fingerprint != docs[i].Fingerprint {
 			t.Fatalf("document %d: %+v, %v", i, a.Hits, err)
 		}
@@ -96,7 +96,7 @@ func TestHeldVersion(t *testing.T) {
 		}
 	}
 	w.Release()
-	must.Eventually(t, "what was held is given back", func() bool { return x.Held() == 0 })
+	must.Eventually(t, "what was held is given back", func() bool { return x.HeldVersions() == 0 })
 	if m.IDBytes() != 0 {
 		t.Error("the memory of a memtable that nobody has is not given back")
 	}
@@ -108,7 +108,7 @@ func TestWholeDeletion(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, NoSync: true})
 	c := x.Searcher()
 	find := func(w version.View, f uint64) int {
-		a, err := c.Search(w, []uint64{1 << 50, f}, 0, search.AllDocs, search.Swept{}, rows.Verifier{})
+		a, err := c.Search(w, []uint64{1 << 50, f}, 0, search.AllDocs, search.SweepResult{}, rows.Verifier{})
 		must.Do(t, err)
 		n := 0
 		for _, h := range a.Hits {
@@ -174,7 +174,7 @@ func TestWholeCheck(t *testing.T) {
 			fingerprints := list(round.Load())
 			w, err := x.View()
 			must.Do(t, err)
-			a, err := c.Search(w, fingerprints, 0, 1, search.Swept{}, rows.Verifier{})
+			a, err := c.Search(w, fingerprints, 0, 1, search.SweepResult{}, rows.Verifier{})
 			w.Release()
 			if n := len(a.Hits); err != nil || n != 0 && n != len(fingerprints) {
 				t.Errorf("%d of %d documents are seen, %v", n, len(fingerprints), err)

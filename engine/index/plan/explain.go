@@ -13,7 +13,7 @@ import (
 // explain writes the reasons for the choice, and the effect of other memory limits.
 func (p *Plan) explain() {
 	r, c := &p.Request, &p.Choice
-	say := func(format string, args ...any) { p.Why = append(p.Why, fmt.Sprintf(format, args...)) }
+	say := func(format string, args ...any) { p.Reasons = append(p.Reasons, fmt.Sprintf(format, args...)) }
 
 	// Explain the choice.
 	time := c.nanoseconds(r.Purpose)
@@ -76,7 +76,7 @@ func (p *Plan) explainMemory(say func(format string, args ...any)) {
 		}, func(o *Option) float64 { return o.nanoseconds(purpose) * float64(o.Bytes) })
 		if sentence := ""; o != nil {
 			sentence = fmt.Sprintf("More memory: %s.", buys(o))
-			if p.Why[len(p.Why)-1] != sentence {
+			if p.Reasons[len(p.Reasons)-1] != sentence {
 				say("%s", sentence)
 			}
 			hidden++

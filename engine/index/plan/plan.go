@@ -20,7 +20,7 @@ type Plan struct {
 	Request Request
 	Options []Option // all options, by ascending bytes
 	Choice  Option   // chosen option; it fits
-	Why     []string // reasons, in sentences
+	Reasons []string // reasons, in sentences
 }
 
 // New returns the plan for a request. It fails with a [*NoRoomError] if no option fits in the memory, with the error
@@ -213,9 +213,9 @@ func (p *Plan) mark(choice int) {
 }
 
 // On returns the plan with the times of a machine. The choice stays the same.
-func (p *Plan) On(m *Machine) *Plan {
+func (p *Plan) ForMachine(m *Machine) *Plan {
 	q := *p
-	q.Why, q.Options = nil, slices.Clone(p.Options)
+	q.Reasons, q.Options = nil, slices.Clone(p.Options)
 	for i := range q.Options {
 		q.Options[i].time(m, float64(p.Request.Fingerprints))
 	}
@@ -261,16 +261,16 @@ func (p *Plan) choose() (int, error) {
 // A NoRoomError reports that no option fits. Least is the smallest option.
 type NoRoomError struct {
 	Request
-	Least Option
+	Smallest Option
 }
 
 func (e *NoRoomError) Error() string {
 	bound := boundBytes(e.Fingerprints)
 	text := fmt.Sprintf("%s fingerprints do not fit in %s", humanize.Comma(int64(e.Fingerprints)), Size(e.Memory))
-	if e.Memory < bound+e.Least.IDBytes {
+	if e.Memory < bound+e.Smallest.IDBytes {
 		ids := ""
-		if e.Least.IDBytes > 0 {
-			ids = fmt.Sprintf(" and their document numbers %s", Size(e.Least.IDBytes))
+		if e.Smallest.IDBytes > 0 {
+			ids = fmt.Sprintf(" and their document numbers %s", Size(e.Smallest.IDBytes))
 		}
 		text += fmt.Sprintf(": nothing exact could, since their entropy is %s (%.2f bits each)%s", Size(bound),
 			distribution.Bound(e.Fingerprints), ids)
@@ -280,5 +280,5 @@ func (e *NoRoomError) Error() string {
 		count = fmt.Sprintf(" of %d tables", e.Tables)
 	}
 	return fmt.Sprintf("%s; the smallest%s is %s (design %q, %s layout, %s a query)", text, count,
-		Size(e.Least.Bytes), e.Least.Name, e.Least.Layout, Duration(e.Least.OnlineNS))
+		Size(e.Smallest.Bytes), e.Smallest.Name, e.Smallest.Layout, Duration(e.Smallest.OnlineNS))
 }

@@ -36,7 +36,7 @@ func words(p *Plan) string {
 			mark, o.Name, o.Layout, o.Tables, o.Leading, o.Radius, Count(o.Probes, ""), Count(o.Candidates, ""),
 			Size(o.Bytes), Duration(o.OnlineNS), Duration(o.BatchNS), o.Fits)
 	}
-	for _, s := range p.Why {
+	for _, s := range p.Reasons {
 		fmt.Fprintln(&b, s)
 	}
 	return b.String()
@@ -102,7 +102,7 @@ func TestNoRoom(t *testing.T) {
 			continue
 		}
 		// The minimum is exact: one byte less is too little.
-		r.Memory = full.Least.Bytes
+		r.Memory = full.Smallest.Bytes
 		if p, err := New(t.Context(), r); err != nil || p.Choice.Bytes > r.Memory {
 			t.Errorf("%+v: %v with %d bytes", c, err, r.Memory)
 		}
@@ -230,7 +230,7 @@ func TestMachine(t *testing.T) {
 		return m
 	}
 	for _, m := range []*Machine{here, slow(2, 1), slow(1, 2)} {
-		q := p.On(m)
+		q := p.ForMachine(m)
 		a, b := p.Choice, q.Choice
 		if b.OnlineNS == a.OnlineNS || b.OnlineNS > 1000*a.OnlineNS || b.BatchNS > 1000*a.BatchNS || b.BatchNS <= 0 {
 			t.Errorf("%+v: %v and %v ns, the reference takes %v and %v", m, b.OnlineNS, b.BatchNS, a.OnlineNS, a.BatchNS)
@@ -239,7 +239,7 @@ func TestMachine(t *testing.T) {
 			t.Errorf("%+v: the choice became %+v", m, b.Cost)
 		}
 	}
-	if a, b := p.Choice, p.On(&reference).Choice; a.Cost != b.Cost {
+	if a, b := p.Choice, p.ForMachine(&reference).Choice; a.Cost != b.Cost {
 		t.Errorf("the reference takes %+v, before %+v", b.Cost, a.Cost)
 	}
 }

@@ -199,7 +199,7 @@ func checkSkewed(t *testing.T, set sets.Set, s *segment.Segment, k int) {
 	}
 	looks := &lookedAt{Context: t.Context()}
 	var scratch segment.Scratch
-	scratch.Until(looks)
+	scratch.SetContext(looks)
 	before := allocated()
 	got, err := s.Search(nil, queries, k, &scratch)
 	must.Do(t, err)

@@ -1,16 +1,16 @@
 package segment
 
 // Found holds the matches of many queries. It may be read from many goroutines.
-type Found struct {
+type MatchLists struct {
 	ends         []int // end of each query's fingerprints
 	fingerprints []uint64
 }
 
 // Len returns the number of matches.
-func (f *Found) Len() int { return len(f.fingerprints) }
+func (f *MatchLists) Len() int { return len(f.fingerprints) }
 
 // Of returns the fingerprints that match a query, in no order.
-func (f *Found) Of(query int) []uint64 {
+func (f *MatchLists) Fingerprints(query int) []uint64 {
 	if query == 0 {
 		return f.fingerprints[:f.ends[0]]
 	}
@@ -18,8 +18,8 @@ func (f *Found) Of(query int) []uint64 {
 }
 
 // collect returns the matches ordered by query, by a counting sort.
-func (w *sweep) collect() *Found {
-	f := &Found{ends: make([]int, len(w.queries))}
+func (w *sweep) collect() *MatchLists {
+	f := &MatchLists{ends: make([]int, len(w.queries))}
 	total := 0
 	for _, list := range w.matches {
 		total += len(list)

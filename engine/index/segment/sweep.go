@@ -74,17 +74,17 @@ type Step func() (more bool, err error)
 
 // Sweep finds, for every query, each distinct fingerprint of the segment within distance k, as Search does. Memory: 40
 // bytes per query and 24 bytes per match. There may be at most limit matches.
-func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*Found, error) {
+func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*MatchLists, error) {
 	return s.SweepTeams(ctx, queries, k, limit, []Team{{Tables: s.numbers, Threads: threads}})
 }
 
 // SweepTeams is like Sweep, by teams that together have every table and work concurrently. It needs 24 more bytes per
 // query for each table that is swept at the same time.
-func (s *Segment) SweepTeams(ctx context.Context, queries []uint64, k, limit int, teams []Team) (*Found, error) {
+func (s *Segment) SweepTeams(ctx context.Context, queries []uint64, k, limit int, teams []Team) (*MatchLists, error) {
 	return s.sweep(ctx, queries, k, limit, teams, sweepRegions)
 }
 
-func (s *Segment) sweep(ctx context.Context, queries []uint64, k, limit int, teams []Team, r regions) (*Found, error) {
+func (s *Segment) sweep(ctx context.Context, queries []uint64, k, limit int, teams []Team, r regions) (*MatchLists, error) {
 	if err := s.checkDistance(k); err != nil {
 		return nil, err
 	}
@@ -289,7 +289,7 @@ func (r *sweeper) search(search *table.Search, keys []uint64) (n int, err error)
 		if n == 1 {
 			maximum = r.limit + 1
 		}
-		r.scratch.AtMost(maximum)
+		r.scratch.LimitMatches(maximum)
 		tables := r.segment.tables[r.table : r.table+1]
 		if r.found, err = table.SearchAll(r.found[:0], tables, []table.Search{*search}, &r.scratch); n == 1 ||
 			!errors.Is(err, ErrTooMany) {

@@ -47,10 +47,10 @@ func TestSweepIsSearch(t *testing.T) {
 					var c Scratch
 					want, err := s.Search(nil, set.Queries, ask, &c)
 					must.Do(t, err)
-					for way, sweep := range map[string]func() (*Found, error){
-						"one thread":    func() (*Found, error) { return s.Sweep(context.Background(), set.Queries, ask, 1, len(want)) },
-						"three threads": func() (*Found, error) { return s.Sweep(context.Background(), set.Queries, ask, 3, len(want)) },
-						"teams": func() (*Found, error) {
+					for way, sweep := range map[string]func() (*MatchLists, error){
+						"one thread":    func() (*MatchLists, error) { return s.Sweep(context.Background(), set.Queries, ask, 1, len(want)) },
+						"three threads": func() (*MatchLists, error) { return s.Sweep(context.Background(), set.Queries, ask, 3, len(want)) },
+						"teams": func() (*MatchLists, error) {
 							return s.sweep(context.Background(), set.Queries, ask, len(want), teams(s),
 								regions{bytes: 1 << 10, minQueries: 4, maxQueries: 64})
 						},
@@ -59,7 +59,7 @@ func TestSweepIsSearch(t *testing.T) {
 						must.Do(t, err)
 						var got []Match
 						for q := range set.Queries {
-							for _, f := range found.Of(q) {
+							for _, f := range found.Fingerprints(q) {
 								got = append(got, Match{q, f})
 							}
 						}

@@ -89,7 +89,7 @@ func TestScan(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			c.Until(ctx)
+			c.SetContext(ctx)
 			if got, err := Scan(nil, tab, queries, 8, &c); !errors.Is(err, context.Canceled) || len(got) > 0 {
 				t.Errorf("%s, %v: %d matches and %v of a scan that was called off", name, o, len(got), err)
 			}

@@ -225,8 +225,8 @@ func (r *huffmanRound) look() {
 	}
 	// Run the kernel, and note the probes that it did not finish.
 	r.seek.Run(r.search.K, t.code.Window())
-	for i := range r.seek.Left() {
-		number, ended := r.seek.LeftAt(i)
+	for i := range r.seek.Pending() {
+		number, ended := r.seek.PendingAt(i)
 		if r.state[number] = seekLeft; ended {
 			r.state[number] = seekEnded
 			offset := r.blocks[number]*t.blockBytes + (1-int(r.positions[number].side))*half

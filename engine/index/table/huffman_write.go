@@ -119,8 +119,8 @@ func (w *huffmanWriter) blocks(sink store.Sink, prefix string) error {
 // piece more in memory than threads, so that a thread has work while done runs. The memory of pieces is reused.
 func (w *huffmanWriter) inOrder(work func(*huffmanPiece), done func(*huffmanPiece) error) error {
 	pieces := (max(len(w.keys), 1) - 1 + pieceKeys - 1) / pieceKeys
-	o := parallel.Options{Workers: min(w.threads, pieces), Ahead: w.threads + 1}
-	unused := make(chan *huffmanPiece, o.Ahead)
+	o := parallel.Options{Workers: min(w.threads, pieces), Window: w.threads + 1}
+	unused := make(chan *huffmanPiece, o.Window)
 	for range cap(unused) {
 		unused <- new(huffmanPiece)
 	}

@@ -106,9 +106,9 @@ func (w *searcher) work(t *task) {
 func (w *searcher) find(t *task) (err error) {
 	r := t.request
 	w.node.queries.Add(uint64(len(r.queries)))
-	w.scratch.Until(r.ctx)
-	defer w.scratch.Until(context.Background())
-	w.scratch.AtMost(r.limit)
+	w.scratch.SetContext(r.ctx)
+	defer w.scratch.SetContext(context.Background())
+	w.scratch.LimitMatches(r.limit)
 	for i, g := range r.segments {
 		tables := g.tables[t.node]
 		if len(tables) == 0 {
@@ -139,7 +139,7 @@ func (w *searcher) step(t *task) {
 }
 
 // Sweep is like [segment.Segment.Sweep], but the workers run it.
-func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, limit int) (*segment.Found, error) {
+func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, limit int) (*segment.MatchLists, error) {
 	var teams []segment.Team
 	for i, tables := range s.tables {
 		if n := s.set.nodes[i]; len(tables) > 0 {

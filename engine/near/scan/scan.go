@@ -53,7 +53,7 @@ func (t *tables) scanHits(ctx context.Context, f Source, o Options) (*hits, erro
 func (t *tables) scan(ctx context.Context, f Source, o Options, hits *hits) error {
 	// One goroutine reads F, and the others map chunks.
 	var done atomic.Uint64
-	return parallel.Each(ctx, parallel.Options{Workers: o.Threads, Ahead: o.Threads},
+	return parallel.Each(ctx, parallel.Options{Workers: o.Threads, Window: o.Threads},
 		func(_ context.Context, yield func(Chunk) bool) (err error) {
 			defer store.CatchFault(&err)() // F may be mapped
 			return f(yield)

@@ -42,7 +42,7 @@ func (s source) Section(name string) (store.Section, error) {
 	data, ok := s[name]
 	if !ok {
 		return store.Section{}, &store.CorruptError{File: "memory", Section: "sections", Block: -1,
-			Why: fmt.Sprintf("no section %q", name)}
+			Reason: fmt.Sprintf("no section %q", name)}
 	}
 	return store.Section{Name: name, Data: data}, nil
 }

@@ -149,7 +149,7 @@ func (f *File) Corrupt(reason string, args ...any) error {
 }
 
 func (f *File) corrupt(part string, offset uint64, reason string, args ...any) error {
-	return &CorruptError{File: f.path, Section: part, Block: -1, Offset: int64(offset), Why: fmt.Sprintf(reason, args...)}
+	return &CorruptError{File: f.path, Section: part, Block: -1, Offset: int64(offset), Reason: fmt.Sprintf(reason, args...)}
 }
 
 // parse reads and checks all parts except the blocks. It checks every offset against the rest of the file. Sections,
@@ -367,7 +367,7 @@ func readAll(ctx context.Context, file *os.File, data []byte, threads int) error
 			_, err := file.ReadAt(data[offset:min(offset+readBytes, len(data))], int64(offset))
 			if errors.Is(err, io.EOF) {
 				err = &CorruptError{File: file.Name(), Section: "trailer", Block: -1, Offset: int64(offset),
-					Why: "the file was truncated while it was read"}
+					Reason: "the file was truncated while it was read"}
 			}
 			return err
 		})
@@ -390,14 +390,14 @@ type CorruptError struct {
 	Section string // name of the section, or "header", "footer", "trailer"
 	Block   int64  // block of the section, -1 if the error is not about one block
 	Offset  int64  // byte offset in the file
-	Why     string
+	Reason  string
 }
 
 func (e *CorruptError) Error() string {
 	if e.Block >= 0 {
-		return fmt.Sprintf("%s: %s, block %d, offset %#x: %s", e.File, e.Section, e.Block, e.Offset, e.Why)
+		return fmt.Sprintf("%s: %s, block %d, offset %#x: %s", e.File, e.Section, e.Block, e.Offset, e.Reason)
 	}
-	return fmt.Sprintf("%s: %s, offset %#x: %s", e.File, e.Section, e.Offset, e.Why)
+	return fmt.Sprintf("%s: %s, offset %#x: %s", e.File, e.Section, e.Offset, e.Reason)
 }
 
 func (e *CorruptError) Unwrap() error { return ErrCorrupt }

@@ -78,7 +78,7 @@ func (f *File) verify(start, end uint64, progress func(int)) (ok bool, err error
 			offset := e.offset + k*blockBytes
 			data := f.data[offset:min(offset+blockBytes, e.offset+e.padded())]
 			if binary.LittleEndian.Uint64(f.data[sums+k*sumBytes:]) != f.head.sum(uint64(i), k, data) {
-				return false, &CorruptError{File: f.path, Section: e.name, Block: int64(k), Offset: int64(offset), Why: mismatch}
+				return false, &CorruptError{File: f.path, Section: e.name, Block: int64(k), Offset: int64(offset), Reason: mismatch}
 			}
 			if progress != nil {
 				progress(len(data))

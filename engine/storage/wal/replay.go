@@ -86,7 +86,7 @@ func scan(d *disk.Disk, dir string, o Options, replay func(Position, []byte) err
 	}
 	if s.Last < o.Holds.Last {
 		return s, &store.CorruptError{File: path(dir, s.next-1), Section: "frame", Block: -1, Offset: s.end,
-			Why: fmt.Sprintf("the log ends with record %d, and had at least %d: %s", s.Last, o.Holds.Last, restore)}
+			Reason: fmt.Sprintf("the log ends with record %d, and had at least %d: %s", s.Last, o.Holds.Last, restore)}
 	}
 	return s, nil
 }
@@ -94,7 +94,7 @@ func scan(d *disk.Disk, dir string, o Options, replay func(Position, []byte) err
 // missing returns the error for a missing file, with the reason why it should exist.
 func (s *logState) missing(path, reason string) error {
 	return &store.CorruptError{File: path, Section: "header", Block: -1,
-		Why: fmt.Sprintf("the log file is missing, and %s: %s", reason, restore)}
+		Reason: fmt.Sprintf("the log file is missing, and %s: %s", reason, restore)}
 }
 
 // file checks the content of the file with number s.next, and replays its records.
@@ -193,7 +193,7 @@ type reader struct {
 }
 
 func (r *reader) corrupt(section string, offset int64, reason string) error {
-	return &store.CorruptError{File: r.path, Section: section, Block: -1, Offset: offset, Why: reason}
+	return &store.CorruptError{File: r.path, Section: section, Block: -1, Offset: offset, Reason: reason}
 }
 
 // frames calls replay with the records of the file. It returns the end of the last valid frame. The rest of the last

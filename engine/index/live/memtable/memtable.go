@@ -28,12 +28,12 @@ const (
 // Readers see the rows before their clock and take no lock.
 type Table struct {
 	Options
-	likely int // expected number of documents when it is full
-	pages  []atomic.Pointer[page]
-	blocks atomic.Pointer[blocks] // index of all rows except the newest; nil if all rows are scanned
-	Dead   rows.Tombstones
-	ids    arena
-	rows   idRows // row of the last document of each ID; only the writer uses it
+	likely     int // expected number of documents when it is full
+	pages      []atomic.Pointer[page]
+	blocks     atomic.Pointer[blocks] // index of all rows except the newest; nil if all rows are scanned
+	Tombstones rows.Tombstones
+	ids        arena
+	rows       idRows // row of the last document of each ID; only the writer uses it
 
 	_        [CacheLine]byte // inserts do not write to lines that searches read
 	n        atomic.Int64
@@ -234,7 +234,7 @@ func (m *Table) Expiries() (e rows.Expiries) {
 
 // Hides reports whether a document of the memtable is hidden from a reader of that moment that began at now.
 func (m *Table) Hides(doc rows.DocID, moment rows.Moment, now rows.Time) bool {
-	return m.Dead.Has(doc, moment) || m.Expiry(int(doc-m.First)).Expired(now)
+	return m.Tombstones.Has(doc, moment) || m.Expiry(int(doc-m.First)).Expired(now)
 }
 
 // Count returns the number of documents that a view sees, and of those that have expired.
@@ -247,7 +247,7 @@ func (m *Table) Count(moment rows.Moment, now rows.Time) (visible, expired uint6
 			expired++
 		}
 	}
-	deleted := m.Dead.Count(moment, func(doc rows.DocID) bool {
+	deleted := m.Tombstones.Count(moment, func(doc rows.DocID) bool {
 		return int(doc-m.First) < n && !m.Expiry(int(doc-m.First)).Expired(now)
 	})
 	return uint64(n) - expired - deleted, expired
@@ -263,7 +263,7 @@ func (m *Table) Before(clock rows.DocID) int {
 
 // Restore undoes the deletion of a document and gives it its ID again.
 func (m *Table) Restore(doc rows.DocID) {
-	m.Dead.Remove(doc)
+	m.Tombstones.Remove(doc)
 	row := int(doc - m.First)
 	if id := m.ID(row); id != "" {
 		m.rows.put(m.Key.Hash(id), row, func(row int) bool { return string(m.idBytes(row)) == id })
@@ -277,7 +277,7 @@ func (m *Table) Bytes() uint64 { return m.size.Load() }
 func (m *Table) IDBytes() uint64 { return m.ids.bytes() }
 
 // Memory returns the memory of the memtable.
-func (m *Table) Memory() uint64 { return m.size.Load() + m.Dead.Bytes() }
+func (m *Table) Memory() uint64 { return m.size.Load() + m.Tombstones.Bytes() }
 
 // Free releases the memory. Nobody may read the memtable any more.
 func (m *Table) Free() {

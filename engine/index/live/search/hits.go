@@ -80,14 +80,14 @@ type locateScratch struct {
 }
 
 // Until ends searches with the error of ctx once ctx has ended.
-func (c *Searcher) Until(ctx context.Context) {
+func (c *Searcher) SetContext(ctx context.Context) {
 	c.ctx = ctx
-	c.segments.scratch.Until(ctx)
+	c.segments.scratch.SetContext(ctx)
 }
 
 // Done returns the searcher to its pool.
 func (c *Searcher) Done() {
-	c.Until(context.Background())
+	c.SetContext(context.Background())
 	c.request = request{}
 	c.pool.pool.Put(c)
 }
@@ -450,7 +450,7 @@ type Hit struct {
 	Distance    int          // distance from the query, in bits
 	Documents   uint64       // number of documents with this fingerprint; 0 if the request wants none, 1 with FirstDoc
 	Docs        []rows.DocID // the first documents, ascending; at most as many as the request wants
-	Before      uint64       // number of documents in earlier pieces of the answer
+	Offset      uint64       // number of documents in earlier pieces of the answer
 	// Similarities are the estimated Jaccard similarities of Docs to the query, [rows.Unverified] if one of the two has
 	// no sketch. It is nil if all are unverified.
 	Similarities []float32

@@ -164,7 +164,7 @@ func (l *lister) rows(s *version.Segment, first, end uint64, fingerprints []uint
 			d.Sketch = s.Sketches[row]
 		}
 		doc := s.Numbers.Doc(row)
-		if err := l.row(doc, d, s.Dead.Has(doc, l.view.Moment), s.Expires.At(row),
+		if err := l.row(doc, d, s.Tombstones.Has(doc, l.view.Moment), s.Expires.At(row),
 			func() (string, error) { return id(row) }); err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func (l *lister) memtable(m *memtable.Table) error {
 		if s := m.Sketch(row); s != nil {
 			d.Sketch = *s
 		}
-		if err := l.row(doc, d, m.Dead.Has(doc, l.view.Moment), m.Expiry(row),
+		if err := l.row(doc, d, m.Tombstones.Has(doc, l.view.Moment), m.Expiry(row),
 			func() (string, error) { return m.ID(row), nil }); err != nil {
 			return err
 		}

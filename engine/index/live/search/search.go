@@ -23,17 +23,17 @@ func (c *Searcher) Query(q simhash.Fingerprint, k, docs int, verifier rows.Verif
 	}
 	defer w.Release()
 	c.query[0] = uint64(q)
-	a, err := c.Search(w, c.query[:], k, docs, Swept{}, verifier)
+	a, err := c.Search(w, c.query[:], k, docs, SweepResult{}, verifier)
 	return a.Hits, err
 }
 
 // Search answers queries from a view, using the results of sweeps, without documents that the verifier refuses. It
 // holds all hits and their documents in memory.
-func (c *Searcher) Search(w version.View, queries []uint64, k, docs int, swept Swept, verifier rows.Verifier) (Answers,
+func (c *Searcher) Search(w version.View, queries []uint64, k, docs int, sweeps SweepResult, verifier rows.Verifier) (Answers,
 	error) {
 	c.verifier = verifier
 	docs = c.setDocs(docs)
-	if err := c.find(w, queries, k, swept, 0); err != nil {
+	if err := c.find(w, queries, k, sweeps, 0); err != nil {
 		return Answers{}, err
 	}
 	return c.hits(w, docs)
@@ -57,15 +57,15 @@ func (c *Searcher) ID(w version.View, doc rows.DocID) (string, error) {
 
 // find sets c.matches to the matches in segments and memtables. The workers of some segments search while the caller
 // searches the others. If limit is not 0 and there are more matches, it may fail with [segment.ErrTooMany].
-func (c *Searcher) find(w version.View, queries []uint64, k int, swept Swept, limit int) error {
+func (c *Searcher) find(w version.View, queries []uint64, k int, sweeps SweepResult, limit int) error {
 	v := w.Version
 	c.matches, c.maxFound = c.matches[:0], limit
-	c.segments.scratch.AtMost(limit)
+	c.segments.scratch.LimitMatches(limit)
 	for _, m := range v.Memtables { // the search of segments hides these misses
 		m.PrefetchHeads(queries, k)
 	}
-	c.submission.submit(c.ctx, v, queries, k, limit, swept)
-	err := c.findOwn(v, w.Now, queries, k, swept)
+	c.submission.submit(c.ctx, v, queries, k, limit, sweeps)
+	err := c.findOwn(v, w.Now, queries, k, sweeps)
 	errWait := c.submission.wait(func(segment int, m segment.Match) { c.match(segment, queries, m) })
 	if err := cmp.Or(err, errWait, c.crowded()); err != nil {
 		return err
@@ -97,16 +97,16 @@ func (c *Searcher) crowded() error {
 }
 
 // findOwn searches the segments without workers.
-func (c *Searcher) findOwn(v *version.Version, now rows.Time, queries []uint64, k int, swept Swept) (err error) {
+func (c *Searcher) findOwn(v *version.Version, now rows.Time, queries []uint64, k int, sweeps SweepResult) (err error) {
 	c.segments.together, c.segments.numbers = c.segments.together[:0], c.segments.numbers[:0]
 	for i, s := range v.Segments {
-		if swept.resultOf(i) == nil && s.WorkersOf(len(queries)) == nil && len(v.Segments) > 1 && s.SearchesEach(len(queries), k) &&
+		if sweeps.resultOf(i) == nil && s.WorkersOf(len(queries)) == nil && len(v.Segments) > 1 && s.SearchesEach(len(queries), k) &&
 			!s.Expires.All(now) {
 			c.segments.together, c.segments.numbers = append(c.segments.together, s.Segment), append(c.segments.numbers, i)
 			continue
 		}
-		if swept.resultOf(i) != nil {
-			c.matches = swept.matches(c.matches, i, queries, c.maxFound)
+		if sweeps.resultOf(i) != nil {
+			c.matches = sweeps.matches(c.matches, i, queries, c.maxFound)
 		} else if s.WorkersOf(len(queries)) == nil && s.Fingerprints() > 0 && !s.Expires.All(now) {
 			if c.segments.found, err = s.Search(c.segments.found[:0], queries, k, &c.segments.scratch); err != nil {
 				return fmt.Errorf("segment %d: %w", i, err)
@@ -144,12 +144,12 @@ const QueryBytes = 32 << 20
 // SearchSome answers the first n queries from a view, using the results of sweeps, without documents that the verifier
 // refuses. n is the number of queries whose hits and documents fit in 2 MiB. It is 0 if the first query alone has more;
 // [Searcher.Stream] then answers that query.
-func (c *Searcher) SearchSome(w version.View, queries []uint64, k, docs int, swept Swept,
+func (c *Searcher) SearchSome(w version.View, queries []uint64, k, docs int, sweeps SweepResult,
 	verifier rows.Verifier) (a Answers, n int, err error) {
 	c.verifier = verifier
 	docs = c.setDocs(docs)
 	for n = len(queries); n > 0; n /= 2 {
-		err := c.find(w, queries[:n], k, swept, c.Limits.ChunkMatches)
+		err := c.find(w, queries[:n], k, sweeps, c.Limits.ChunkMatches)
 		if errors.Is(err, segment.ErrTooMany) {
 			continue
 		}
@@ -184,10 +184,10 @@ func (c *Searcher) Stream(
 ) error {
 	c.query[0], c.verifier = uint64(q), verifier
 	docs = c.setDocs(docs)
-	err := c.find(w, c.query[:], k, Swept{}, c.Limits.StreamMatches)
+	err := c.find(w, c.query[:], k, SweepResult{}, c.Limits.StreamMatches)
 	if errors.Is(err, segment.ErrTooMany) { // perhaps many documents of few fingerprints
 		c.distinct = true
-		err = c.find(w, c.query[:], k, Swept{}, c.Limits.StreamMatches)
+		err = c.find(w, c.query[:], k, SweepResult{}, c.Limits.StreamMatches)
 		c.distinct = false
 	}
 	if errors.Is(err, segment.ErrTooMany) {
@@ -242,7 +242,7 @@ func (c *Searcher) emitLarge(w version.View, first, end, docs int, emit func([]H
 		if failed = c.ctx.Err(); failed == nil {
 			failed = emit([]Hit{h})
 		}
-		h.Before += n
+		h.Offset += n
 		remaining -= n
 		h.Docs, h.Similarities = nil, nil
 		return failed == nil && remaining > 0

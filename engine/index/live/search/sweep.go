@@ -22,46 +22,46 @@ func Sweeps(w version.View, n int) bool {
 }
 
 // Swept holds the results of sweeps for each segment. Segments without results are searched. Its zero value has none.
-type Swept struct {
-	found []*segment.Found
+type SweepResult struct {
+	lists []*segment.MatchLists
 	first int // number of the chunk's first query
 }
 
 // From returns the results of the queries from number n on.
-func (s Swept) From(n int) Swept { return Swept{s.found, s.first + n} }
+func (s SweepResult) Skip(n int) SweepResult { return SweepResult{s.lists, s.first + n} }
 
 // resultOf returns the result of the sweep of a segment, nil if there was none.
-func (s Swept) resultOf(segment int) *segment.Found {
-	if s.found == nil {
+func (s SweepResult) resultOf(segment int) *segment.MatchLists {
+	if s.lists == nil {
 		return nil
 	}
-	return s.found[segment]
+	return s.lists[segment]
 }
 
 // Sweep sweeps the segments for which this is faster than searching. It holds at most limit matches, and may fail with
 // [segment.ErrTooMany].
-func Sweep(ctx context.Context, w version.View, queries []uint64, k, threads, limit int) (Swept, error) {
-	swept := Swept{found: make([]*segment.Found, len(w.Version.Segments))}
+func Sweep(ctx context.Context, w version.View, queries []uint64, k, threads, limit int) (SweepResult, error) {
+	result := SweepResult{lists: make([]*segment.MatchLists, len(w.Version.Segments))}
 	for i, s := range w.Version.Segments {
 		if !s.Sweeps(len(queries)) {
 			continue
 		}
 		f, err := s.Sweep(ctx, queries, k, threads, limit)
 		if err != nil {
-			return swept, fmt.Errorf("segment %d: %w", i, err)
+			return result, fmt.Errorf("segment %d: %w", i, err)
 		}
-		swept.found[i] = f
+		result.lists[i] = f
 		limit -= f.Len()
 	}
-	return swept, nil
+	return result, nil
 }
 
 // matches appends the matches of a segment's sweep for the queries of a chunk. If limit is not 0,
 // it stops after the first query that exceeds limit.
-func (s Swept) matches(dst []rows.Match, number int, queries []uint64, limit int) []rows.Match {
+func (s SweepResult) matches(dst []rows.Match, number int, queries []uint64, limit int) []rows.Match {
 	f := s.resultOf(number)
 	for j, q := range queries {
-		for _, x := range f.Of(s.first + j) {
+		for _, x := range f.Fingerprints(s.first + j) {
 			dst = append(dst, rows.NewMatch(j, q, x, number))
 		}
 		if limit > 0 && len(dst) > limit {
@@ -81,7 +81,7 @@ type submission struct {
 
 // submit passes the queries, if they are many, to the workers of every segment that has workers and no sweep result. Their search ends
 // with the search of the caller.
-func (a *submission) submit(ctx context.Context, v *version.Version, queries []uint64, k, limit int, done Swept) {
+func (a *submission) submit(ctx context.Context, v *version.Version, queries []uint64, k, limit int, done SweepResult) {
 	a.segments, a.numbers = a.segments[:0], a.numbers[:0]
 	for i, s := range v.Segments {
 		if workers := s.WorkersOf(len(queries)); workers != nil && done.resultOf(i) == nil {
@@ -161,7 +161,7 @@ func PlanBatch(w version.View, queries, threads int, matchBytes uint64, b *memor
 }
 
 // MostMatches returns the maximum number of matches of a sweep.
-func (p *BatchPlan) MostMatches() uint64 { return p.MatchBytes / matchBytes }
+func (p *BatchPlan) MatchesMax() uint64 { return p.MatchBytes / matchBytes }
 
 // Reserve reserves the memory of a batch that sweeps. It may fail with a [memory.TooLargeError]. Without a sweep it
 // reserves nothing, because a few queries need little memory.

@@ -15,14 +15,14 @@ import (
 // deletions change.
 type Segment struct {
 	*segment.Segment
-	Numbers  rows.Numbers
-	Expires  rows.Expiries
-	FirstDoc rows.DocID // at most its first document; orders segments
-	Dead     rows.Tombstones
-	IDIndex  rows.IDIndex // empty if IDs are not looked up
-	File     *store.File  // on the disk; nil for one in memory
-	DocsFile *store.File  // file with numbers, deletions of earlier documents and the index of IDs; may be nil
-	Older    []rows.DocID // deleted documents of earlier segments, listed in DocsFile
+	Numbers    rows.Numbers
+	Expires    rows.Expiries
+	FirstDoc   rows.DocID // at most its first document; orders segments
+	Tombstones rows.Tombstones
+	IDIndex    rows.IDIndex // empty if IDs are not looked up
+	File       *store.File  // on the disk; nil for one in memory
+	DocsFile   *store.File  // file with numbers, deletions of earlier documents and the index of IDs; may be nil
+	Older      []rows.DocID // deleted documents of earlier segments, listed in DocsFile
 
 	// Sketches are the sketches of the rows, mapped from SketchFile. Both are nil if the segment has none. A document
 	// without a sketch has the zero sketch.
@@ -62,9 +62,9 @@ func (s *Segment) FileBytes() uint64 {
 
 // Live returns the number of documents that are neither deleted nor expired.
 func (s *Segment) Live(now rows.Time) uint64 {
-	gone := s.Dead.Len() + s.Expires.Count(now)
-	if gone > s.Dead.Len() && s.Dead.Len() > 0 { // some may be both
-		s.Dead.Each(func(doc rows.DocID, _ rows.Deletion) {
+	gone := s.Tombstones.Len() + s.Expires.Count(now)
+	if gone > s.Tombstones.Len() && s.Tombstones.Len() > 0 { // some may be both
+		s.Tombstones.Each(func(doc rows.DocID, _ rows.Deletion) {
 			if row, ok := s.Numbers.Row(doc); ok && s.Expires.At(row).Expired(now) {
 				gone--
 			}
@@ -74,16 +74,16 @@ func (s *Segment) Live(now rows.Time) uint64 {
 }
 
 // MayHide reports whether some documents may be hidden from a reader that began at now.
-func (s *Segment) MayHide(now rows.Time) bool { return s.Dead.Len() > 0 || s.Expires.Any(now) }
+func (s *Segment) MayHide(now rows.Time) bool { return s.Tombstones.Len() > 0 || s.Expires.Any(now) }
 
 // Hides reports whether the document of a row is hidden from a reader of that moment that began at now.
 func (s *Segment) Hides(row uint64, doc rows.DocID, moment rows.Moment, now rows.Time) bool {
-	return s.Dead.Has(doc, moment) || s.Expires.At(row).Expired(now)
+	return s.Tombstones.Has(doc, moment) || s.Expires.At(row).Expired(now)
 }
 
 // memory returns the memory of the segment in bytes, without mapped files.
 func (s *Segment) memory() uint64 {
-	return s.Bytes + s.Dead.Bytes() + s.Numbers.Bytes() + s.Expires.Bytes()
+	return s.Bytes + s.Tombstones.Bytes() + s.Numbers.Bytes() + s.Expires.Bytes()
 }
 
 // End returns the first document number after the segment.
@@ -113,7 +113,7 @@ func (s *Segment) WorkersOf(queries int) *worker.Segment {
 }
 
 // Sweep is like [segment.Segment.Sweep]; workers do it if there are some.
-func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*segment.Found, error) {
+func (s *Segment) Sweep(ctx context.Context, queries []uint64, k, threads, limit int) (*segment.MatchLists, error) {
 	if s.Workers != nil {
 		return s.Workers.Sweep(ctx, queries, k, limit)
 	}

@@ -243,7 +243,7 @@ func (w *Set) forget(part any) bool {
 }
 
 // Held returns the number of retired versions that readers still hold.
-func (w *Set) Held() int {
+func (w *Set) HeldVersions() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.retired)
