@@ -45,8 +45,7 @@ func (p *Page) Edit(f *File) (err error) {
 			indexes[i] = p.entries[n]
 		}
 	}
-	values, err := t.Encode(nil, r.values, e)
-	if err != nil {
+	if f.values, err = t.Encode(slices.Grow(f.values[:0], len(f.plain)), r.values, e); err != nil {
 		return err
 	}
 	repetitions, err := encodeLevels(r.repetitions, p.stream.repeats)
@@ -61,13 +60,14 @@ func (p *Page) Edit(f *File) (err error) {
 	h := *p.Header
 	if h.Type == format.DataPage {
 		h.DataPageHeader.V.NumValues, h.DataPageHeader.V.Statistics = int32(r.count), format.Statistics{}
-		return p.encode(&h, nil, slices.Concat(withLength(repetitions), withLength(definitions), values), true)
+		f.plain = append(appendLevels(appendLevels(f.plain[:0], repetitions), definitions), f.values...)
+		return p.encode(f, &h, nil, f.plain, true)
 	}
 	d := &h.DataPageHeaderV2.V
 	d.NumValues, d.NumRows, d.NumNulls = int32(r.count), int32(r.rows), d.NumNulls-int32(p.Nulls)
 	d.RepetitionLevelsByteLength, d.DefinitionLevelsByteLength = int32(len(repetitions)), int32(len(definitions))
 	d.Statistics = format.Statistics{}
-	return p.encode(&h, append(repetitions, definitions...), values, !d.IsCompressed.Valid || d.IsCompressed.V)
+	return p.encode(f, &h, append(repetitions, definitions...), f.values, !d.IsCompressed.Valid || d.IsCompressed.V)
 }
 
 // editDictionary drops the entries that no row has.
@@ -92,12 +92,11 @@ func (p *Page) editDictionary(f *File) error {
 	if values, err = keepValues(t, values, stays); err != nil {
 		return err
 	}
-	plain, err := t.Encode(nil, values, &parquet.Plain)
-	if err != nil {
+	if f.values, err = t.Encode(f.values[:0], values, &parquet.Plain); err != nil {
 		return err
 	}
 	h.DictionaryPageHeader.V.NumValues = n
-	return p.encode(&h, nil, plain, true)
+	return p.encode(f, &h, nil, f.values, true)
 }
 
 // hasDropped reports whether a row of the page is dropped.
@@ -134,7 +133,7 @@ func (p *Page) open(f *File) (r remainder, err error) {
 	t, e := p.valueType()
 	to := t.NewValues(nil, nil)
 	if t.Kind() == parquet.ByteArray {
-		to = t.NewValues(f.data[:0], f.offsets[:0])
+		to = t.NewValues(slices.Grow(f.data[:0], len(b.values)), f.offsets[:0])
 	}
 	values, err := t.Decode(to, b.values, e)
 	if err != nil {
@@ -268,38 +267,39 @@ func encodeLevels(levels []byte, bits int) ([]byte, error) {
 	return (&rle.Encoding{BitWidth: bits}).EncodeLevels(nil, levels)
 }
 
-// withLength returns levels as pages of the first version have them: after their length. No levels have none.
-func withLength(levels []byte) []byte {
+// appendLevels appends levels as pages of the first version have them: after their length. No levels have none.
+func appendLevels(to, levels []byte) []byte {
 	if levels == nil {
-		return nil
+		return to
 	}
-	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels...)
+	return append(binary.LittleEndian.AppendUint32(to, uint32(len(levels))), levels...)
 }
 
-// encode sets the bytes of the page: its header, and levels before values that are compressed as they were.
-func (p *Page) encode(h *format.PageHeader, levels, values []byte, compressed bool) (err error) {
+// encode sets the bytes of the page: its header, and levels before values that are compressed as they were. The new
+// body is in the memory of the old one, which is large enough for most.
+func (p *Page) encode(f *File, h *format.PageHeader, levels, values []byte, compressed bool) (err error) {
 	packed := values
 	switch codec := p.stream.codec; {
 	case len(values) == 0 || codec == format.Uncompressed || !compressed:
 	case codec == format.Snappy:
-		packed = s2.EncodeSnappy(nil, values) // the library's codec is slower than what most writers have
+		f.packed = s2.EncodeSnappy(f.packed, values) // the library's codec is slower than what most writers have
+		packed = f.packed
 	default:
-		packed, err = parquet.LookupCompressionCodec(codec).Encode(nil, values)
+		f.packed, err = parquet.LookupCompressionCodec(codec).Encode(f.packed[:0], values)
+		packed = f.packed
 	}
 	if err != nil {
 		return err
 	}
-	if len(levels) > 0 {
-		packed = append(levels, packed...)
-	}
-	h.UncompressedPageSize, h.CompressedPageSize = int32(len(levels)+len(values)), int32(len(packed))
+	p.Body = append(append(p.Body[:0], levels...), packed...)
+	h.UncompressedPageSize, h.CompressedPageSize = int32(len(levels)+len(values)), int32(len(p.Body))
 	if h.CRC != 0 {
-		h.CRC = int32(crc32.ChecksumIEEE(packed))
+		h.CRC = int32(crc32.ChecksumIEEE(p.Body))
 	}
 	var head bytes.Buffer
 	if err := thrift.NewEncoder(new(thrift.CompactProtocol).NewWriter(&head)).Encode(h); err != nil {
 		return err
 	}
-	p.Header, p.Head, p.Body = h, head.Bytes(), packed
+	p.Header, p.Head = h, head.Bytes()
 	return nil
 }

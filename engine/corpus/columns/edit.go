@@ -45,7 +45,7 @@ func (f *File) Pages(group, column int, drop []int64) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
 		chunk := f.chunk(group, column)
 		var entries []int32
-		for p, err := range chunk.pages(drop) {
+		for p, err := range chunk.pages(drop, 0) {
 			if err == nil && p.Header.Type == format.DictionaryPage {
 				entries, err = p.usedEntries()
 			}
@@ -60,18 +60,23 @@ func (f *File) Pages(group, column int, drop []int64) iter.Seq2[*Page, error] {
 	}
 }
 
-// pages yields the pages of the column.
-func (c *columnChunk) pages(drop []int64) iter.Seq2[*Page, error] {
+// pages yields the pages of the column. If size, the number of entries of the dictionary, is known already, only pages
+// of indexes have a body, which is valid until the next one.
+func (c *columnChunk) pages(drop []int64, size int32) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
 		s, err := c.stream()
-		size := int32(0)
+		if err == nil {
+			s.onlyIndexes = size > 0
+		}
 		for row := int64(0); err == nil && s.offset < s.end; row = s.rowCount {
-			s.packed = nil // a page keeps its bytes
+			if !s.onlyIndexes {
+				s.packed = nil // a page keeps its bytes
+			}
 			h, head, failed := s.fetch()
 			switch {
 			case failed == nil && isData(h):
 				failed = s.withPlace(s.advance(*h))
-			case failed == nil && h.Type == format.DictionaryPage:
+			case failed == nil && h.Type == format.DictionaryPage && !s.onlyIndexes:
 				checked := *h
 				_, failed = s.page(s.file, s.packed).open(&checked)
 				size, failed = checked.DictionaryPageHeader.V.NumValues, s.withPlace(failed)
@@ -140,7 +145,7 @@ func (p *Page) usedEntries() (entries []int32, err error) {
 	entries = make([]int32, p.size)
 	used := 0
 	// Mark the entries that the remaining rows have.
-	for q, err := range p.chunk.pages(p.drop) {
+	for q, err := range p.chunk.pages(p.drop, p.size) {
 		if err != nil {
 			return nil, err
 		}

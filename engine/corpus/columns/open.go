@@ -38,8 +38,8 @@ type File struct {
 	decompressor decompressor
 
 	// Memory for the pages that this goroutine edits.
-	plain, data []byte
-	offsets     []uint32
+	plain, data, values, packed []byte
+	offsets                     []uint32
 }
 
 // Limits bound the memory for a file, without its footer.

@@ -180,8 +180,9 @@ type stream struct {
 	rowCount    int64 // rows that have begun, in a column with repetitions
 	lastValues  int   // values of the last of these rows
 
-	number  int  // number of the page
-	entries bool // the column has a dictionary
+	number      int  // number of the page
+	entries     bool // the column has a dictionary
+	onlyIndexes bool // fetch reads only pages of indexes, and levels of lists
 
 	head, body []byte // the page that the library reads
 	viewOffset int64  // its offset for the library
@@ -249,12 +250,13 @@ func (s *stream) fetch() (h *format.PageHeader, head []byte, err error) {
 	case h.UncompressedPageSize < 0 || int64(h.UncompressedPageSize) > s.file.pageMax:
 		err = corrupt("%d bytes, the limit is %d", h.UncompressedPageSize, s.file.pageMax)
 	}
-	if err == nil {
+	isRead := !s.onlyIndexes || s.repeats > 0 || isDictionary(encodingOf(h))
+	if err == nil && isRead {
 		s.packed = grow(s.packed, int(h.CompressedPageSize))
 		err = s.read(s.packed, s.offset+n)
 	}
 	s.offset += n + int64(h.CompressedPageSize)
-	if err == nil && h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(s.packed) {
+	if err == nil && isRead && h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(s.packed) {
 		err = corrupt("checksum mismatch")
 	}
 	return h, head, s.withPlace(err)
