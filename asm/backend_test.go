@@ -80,8 +80,9 @@ func assemblyOf(t *testing.T, arch string) (text string) {
 	return text
 }
 
-// TestBackendsWhole: for each backend with assembly, the table of kernels lists exactly the kernels that have assembly.
-func TestBackendsWhole(t *testing.T) {
+// TestKernelTable checks that for each backend with assembly, the table of kernels lists exactly the kernels that have
+// assembly.
+func TestKernelTable(t *testing.T) {
 	source := map[string]string{"amd64": assemblyOf(t, "amd64"), "arm64": assemblyOf(t, "arm64")}
 	suffixes := map[string]string{AVX512: "AVX512", AVX2: "AVX2", NEON: "NEON"}
 	for _, b := range backends {

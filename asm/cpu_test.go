@@ -9,8 +9,8 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// TestServed: a machine runs the best backend that is compiled in and whose features it has.
-func TestServed(t *testing.T) {
+// TestBestBackend checks that a machine runs the best backend that is compiled in and whose features it has.
+func TestBestBackend(t *testing.T) {
 	for _, c := range []struct {
 		assembly string
 		has      []cpuid.FeatureID
@@ -65,7 +65,7 @@ var (
 		`|VP(ACK[SU]S(WB|DW)|UNPCK[LH](BW|WD|DQ|QDQ)|MASKMOV[DQ]|GATHER[DQ][DQ]|BLENDV[BDQ]))$`)
 )
 
-// TestFeaturesListed: the features listed for avx512 are exactly those of the instructions in the assembly.
+// TestFeaturesListed checks that the features listed for avx512 are exactly those of the instructions in the assembly.
 func TestFeaturesListed(t *testing.T) {
 	belongs := map[string]cpuid.FeatureID{}
 	for f, mnemonics := range extensions {

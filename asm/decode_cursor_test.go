@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDecodeKernelAnswers: the kernels decode ordinary blocks without the generic form, and move the cursor to the
-// block's last key.
+// TestDecodeKernelAnswers checks that the kernels decode ordinary blocks without the generic form, and move the cursor
+// to the last key of the block.
 func TestDecodeKernelAnswers(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		if Backend() == Generic {

@@ -130,7 +130,7 @@ func compareDecode(t *testing.T, kernel string, c *testCode, block []byte, key u
 	}
 }
 
-// TestDecode: blocks of random codes and keys, every number of keys, whole and damaged, between guard pages.
+// TestDecode decodes blocks of random codes and keys between guard pages: every number of keys, complete and damaged.
 func TestDecode(t *testing.T) {
 	const most = 4096
 	src, out := guard.New(t, most), guard.New(t, 8*(4*most+40))
@@ -217,7 +217,7 @@ func TestDecodeDense(t *testing.T) {
 	})
 }
 
-// TestWindow: every entry lists the symbols that its twelve bits begin with, as many as fit.
+// TestWindow checks that every entry lists the symbols that its twelve bits begin with, as many as fit.
 func TestWindow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range 200 {
@@ -243,7 +243,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// FuzzDecode: any bytes, any code, any number of keys: every backend answers as the oracle does.
+// FuzzDecode compares every backend with the oracle, for any bytes, code and number of keys.
 func FuzzDecode(f *testing.F) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for seed := range uint64(4) {

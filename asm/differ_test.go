@@ -9,7 +9,7 @@ import (
 	"example.org/ndd/engine/oracle/guard"
 )
 
-// TestDiffer: every backend counts as the generic form does, in rows at both ends of guarded memory.
+// TestDiffer checks that every backend counts as the generic form does, in rows at both ends of guarded memory.
 func TestDiffer(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 9))
 	const most, longest = 9, 40

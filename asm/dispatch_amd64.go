@@ -5,7 +5,7 @@ package asm
 import "unsafe"
 
 // This file selects the code of each kernel on amd64, and declares it. The table of kernels (kernels.go) has the same
-// information in one place. TestBackendsWhole compares both with the assembly.
+// information in one place. TestKernelTable compares both with the assembly.
 
 // assembly names the architecture of the assembly in this build.
 const assembly = "amd64"

@@ -49,7 +49,7 @@ func soughtFor(rng *rand.Rand, keys []uint64, n int) []uint64 {
 	return sought[:n]
 }
 
-// TestInterpolate: short and long sets of every shape, batches of many sizes, guarded memory.
+// TestInterpolate searches short and long sets of every shape, in batches of many sizes, in guarded memory.
 func TestInterpolate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	eachKernel(t, func(t *testing.T) {
@@ -77,7 +77,7 @@ func checkInterpolate(t *testing.T, name string, dst []int, keys, sought []uint6
 	}
 }
 
-// TestInterpolateSteps: no shape of keys takes more steps than the contract says.
+// TestInterpolateSteps checks that no shape of keys takes more steps than the contract says.
 func TestInterpolateSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	const log2n = 17

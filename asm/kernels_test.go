@@ -30,7 +30,7 @@ func TestSelfTest(t *testing.T) {
 	})
 }
 
-// TestPanics: arguments that no sound caller has.
+// TestPanics calls kernels with arguments that no correct caller passes.
 func TestPanics(t *testing.T) {
 	one, three := make([]uint64, 1), make([]uint64, 3)
 	rows, words := make([]uint32, 100), make([]uint64, 24)

@@ -43,7 +43,7 @@ func checkLeaves(t *testing.T, rng *rand.Rand, lengths []uint32) {
 	}
 }
 
-// TestLeavesLengths: every length of a leaf, alone and among others.
+// TestLeavesLengths sorts leaves of every length, alone and among others.
 func TestLeavesLengths(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	eachKernel(t, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestLeavesLengths(t *testing.T) {
 	})
 }
 
-// TestLeavesZeroOne: every leaf of up to 16 zeros and ones, which proves a network for all keys.
+// TestLeavesZeroOne sorts every leaf of up to 16 zeros and ones. That proves a sorting network for all keys.
 func TestLeavesZeroOne(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		src, dst := make([]uint64, LeafMax), make([]uint64, LeafMax)

@@ -57,7 +57,7 @@ func checkNearRows(t *testing.T, rng *rand.Rand, sizes []int, k, room int) {
 	}
 }
 
-// TestNearRowsBuckets: a bucket of every size, every k.
+// TestNearRowsBuckets searches buckets of every size with every k.
 func TestNearRowsBuckets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	eachKernel(t, func(t *testing.T) {
@@ -69,7 +69,8 @@ func TestNearRowsBuckets(t *testing.T) {
 	})
 }
 
-// TestNearRowsMany: many buckets, in calls with little room, or with much and one more that is too large.
+// TestNearRowsMany searches many buckets in calls with little memory for results, and in calls with one bucket that is
+// too large.
 func TestNearRowsMany(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		for seed := range uint64(60) {

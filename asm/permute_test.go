@@ -36,7 +36,7 @@ func testMasks(rng *rand.Rand, random int) []uint64 {
 	return masks
 }
 
-// TestPermuteBits: every single bit and random keys, through every mask, on lengths that take each path.
+// TestPermuteBits permutes every single bit and random keys by every mask, with lengths that take each path.
 func TestPermuteBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	src := make([]uint64, 0, 1024)
@@ -84,7 +84,7 @@ func checkPermute(t *testing.T, keys []uint64, mask uint64) {
 	}
 }
 
-// TestPermuteLengths: every length to 600 and one in 37 up to 4096.
+// TestPermuteLengths permutes every length up to 600, and one in 37 up to 4096.
 func TestPermuteLengths(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	keys := make([]uint64, 4096)

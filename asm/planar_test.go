@@ -109,7 +109,8 @@ func planarSets(r *rand.Rand) [][]uint64 {
 	return all
 }
 
-// TestPlanar: for every probe of every set, the extent is the bucket, and the hits are exactly its near keys.
+// TestPlanar checks that for every probe of every set, the extent is the bucket, and the hits are exactly its near
+// keys.
 func TestPlanar(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
@@ -191,7 +192,7 @@ func checkPlanarProbes(t *testing.T, r *rand.Rand, p *PlanarTable, keys []uint64
 	return located, passed
 }
 
-// TestPlanarInverse: the quotient by the inverse is exact for every number of bits that a bucket can have.
+// TestPlanarInverse checks that the quotient by the inverse is exact for every number of bits that a bucket can have.
 func TestPlanarInverse(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for perLine := uint64(2); perLine <= PlanarLineBits; perLine++ {
@@ -207,8 +208,8 @@ func TestPlanarInverse(t *testing.T) {
 	}
 }
 
-// TestPlanarPanics: each kernel panics if a slice is too short for its numbers, or if a number exceeds its limit. The
-// cases have the name of the part of the table that the kernel reads.
+// TestPlanarPanics checks that each kernel panics if a slice is too short for its numbers, or if a number exceeds its
+// limit. The cases have the name of the part of the table that the kernel reads.
 func TestPlanarPanics(t *testing.T) {
 	lines := map[string]func(p *PlanarTable){
 		"locate":         func(p *PlanarTable) { PlanarLocate(p, nil, nil, 0, nil, nil) },
@@ -271,7 +272,7 @@ func TestPlanarScanEveryLength(t *testing.T) {
 	})
 }
 
-// TestPlanarHostile: wrong lines cause no access outside the keys.
+// TestPlanarHostile checks that corrupt lines cause no access outside the keys.
 func TestPlanarHostile(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))

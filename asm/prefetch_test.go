@@ -7,7 +7,7 @@ import (
 	"example.org/ndd/engine/oracle/guard"
 )
 
-// TestPrefetch: a prefetch changes nothing and never faults, even with wrong indexes.
+// TestPrefetch checks that a prefetch changes nothing and never faults, even with wrong indexes.
 func TestPrefetch(t *testing.T) {
 	xs := guard.Tail[uint32](guard.New(t, 4096), 1000)
 	for i := range xs {

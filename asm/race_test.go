@@ -105,9 +105,9 @@ func races() map[string]func(touch writeFunc) {
 	}
 }
 
-// TestRaceSeen: the race detector sees all reads and writes of the best kernel and of the generic one. The wrappers
-// report the accesses that assembly hides from it.
-func TestRaceSeen(t *testing.T) {
+// TestRaceDetector checks that the race detector sees all reads and writes of the best kernel and of the generic one.
+// The wrappers report the accesses that assembly hides from it.
+func TestRaceDetector(t *testing.T) {
 	exe, err := os.Executable()
 	must.Do(t, err)
 	for _, kernel := range slices.Compact([]string{Backend(), Generic}) {
@@ -127,7 +127,7 @@ func TestRaceSeen(t *testing.T) {
 func TestRaceChild(t *testing.T) {
 	race, ok := races()[os.Getenv(envRace)]
 	if !ok {
-		return // run by itself there is nothing to do: TestRaceSeen runs it with a race
+		return // run by itself there is nothing to do: TestRaceDetector runs it with a race
 	}
 	race(func(write func()) {
 		written := new(uint32)

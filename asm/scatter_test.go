@@ -59,7 +59,7 @@ func TestScatter(t *testing.T) {
 	})
 }
 
-// TestScatterShared: two writers, by turns, each with a part of every bucket, that share lines of dst.
+// TestScatterShared lets two writers scatter by turns. Each has a part of every bucket, and they share lines of dst.
 func TestScatterShared(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		for seed := range uint64(200) {

@@ -161,8 +161,8 @@ func checkSeek(t *testing.T, data []byte, probes []seekProbe, k int, w *Window, 
 	return done, found, unfinished
 }
 
-// TestSeek: a seek finds the same keys as decoding. The halves are blocks of uniform keys and of random codes, sound
-// and damaged, between guard pages. A call has from one probe to the maximum number.
+// TestSeek checks that a seek finds the same keys as decoding. The halves are blocks of uniform keys and of random
+// codes, sound and damaged, between guard pages. A call has from one probe to the maximum number.
 func TestSeek(t *testing.T) {
 	const size, halves = 512, 24
 	region := guard.New(t, seekFirst+size*halves)

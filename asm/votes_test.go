@@ -72,8 +72,8 @@ func TestVotesEveryLength(t *testing.T) {
 	})
 }
 
-// TestVotesOverflow: nothing overflows. All bits are ones, a call has the maximum number of words, and the weights are
-// the largest.
+// TestVotesOverflow checks that nothing overflows if all bits are ones, a call has the maximum number of words, and
+// the weights are the largest.
 func TestVotesOverflow(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		n := 2*votesCall + 77

@@ -117,8 +117,8 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestBatchBudget: a batch that sweeps reserves the memory of its plan while it runs, and releases it. If the memory
-// does not suffice, the batch is refused at the start. If memory is scarce, it uses fewer goroutines first.
+// TestBatchBudget checks that a batch that sweeps reserves the memory of its plan while it runs, and releases it. If
+// the memory does not suffice, the batch is refused at the start. If memory is scarce, it uses fewer goroutines first.
 func TestBatchBudget(t *testing.T) {
 	base, words := sets.Planted(20_000, 20_000)
 	queries := simhash.Fingerprints(words)

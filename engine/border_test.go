@@ -14,7 +14,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestBorder: lists of the public types have the memory of those inside.
+// TestBorder checks that lists of the public types have the memory of those inside.
 func TestBorder(t *testing.T) {
 	var same func(a, b reflect.Type) bool
 	same = func(a, b reflect.Type) bool {
@@ -56,7 +56,7 @@ func openAs(ctx context.Context, dir string, o live.OpenOptions) (*Index, error)
 var stable = []string{"example.org/ndd/engine", "example.org/ndd/engine/corpus/simhash", "example.org/ndd/engine/corpus/sketch",
 	"example.org/ndd/engine/corpus/ndf", "example.org/ndd/engine/memory", "example.org/ndd/permute"}
 
-// TestStableSignatures: functions, methods and fields have types of stable packages only.
+// TestStableSignatures checks that functions, methods and fields have types of stable packages only.
 func TestStableSignatures(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	var look func(place string, typ reflect.Type)
@@ -104,8 +104,8 @@ func TestStableSignatures(t *testing.T) {
 	}
 }
 
-// TestDocumentWithoutID: an index that keeps IDs refuses a document without one, alone and in a list, and inserts
-// nothing. An index without IDs takes it.
+// TestDocumentWithoutID checks that an index that keeps IDs refuses a document without one, alone and in a list, and
+// inserts nothing. An index without IDs takes it.
 func TestDocumentWithoutID(t *testing.T) {
 	ctx := t.Context()
 	x, err := New(3, Options{})

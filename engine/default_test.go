@@ -8,7 +8,7 @@ import (
 	"example.org/ndd/permute"
 )
 
-// TestNewForEveryK: New chooses tables for each distance with tables, and refuses others.
+// TestNewForEveryK checks that New chooses tables for each distance with tables, and refuses others.
 func TestNewForEveryK(t *testing.T) {
 	for k := range permute.MaxK + 1 {
 		x, err := engine.New(k, engine.Options{NoIDs: true})

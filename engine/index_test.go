@@ -191,7 +191,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestRandomSeed: two new indexes have tables by different bits, and the same answers.
+// TestRandomSeed checks that two new indexes have tables by different bits, and the same answers.
 func TestRandomSeed(t *testing.T) {
 	var masks []uint64
 	for range 2 {

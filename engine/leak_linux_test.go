@@ -20,9 +20,9 @@ import (
 	"example.org/ndd/numa"
 )
 
-// TestRefusedLeavesNothing opens damaged indexes in every way. No file stays open or mapped, and all memory is
+// TestRefusalLeavesNoFiles opens damaged indexes in every way. No file stays open or mapped, and all memory is
 // released.
-func TestRefusedLeavesNothing(t *testing.T) {
+func TestRefusalLeavesNoFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "00000001.segment")
 	host := numa.New(numa.Options{})
@@ -97,9 +97,9 @@ func held(t *testing.T, dir string) string {
 	return strings.Join(list, "; ")
 }
 
-// TestRefusedGivesBack cancels the copying of tables to nodes at random moments, and refuses an index that was read
+// TestRefusalReleases cancels the copying of tables to nodes at random moments, and refuses an index that was read
 // into memory. The memory is released; each opening takes some megabytes.
-func TestRefusedGivesBack(t *testing.T) {
+func TestRefusalReleases(t *testing.T) {
 	dir, _ := large(t, table.LayoutPlanar)
 	before, refused := addressSpace(t), 0
 	o := live.OpenOptions{Threads: 1, Spread: &worker.Options{Host: numa.New(numa.Options{})}}

@@ -36,8 +36,8 @@ func TestOpenTooLarge(t *testing.T) {
 	}
 }
 
-// TestBuildTooLarge: a build that does not fit in memory is refused before it writes. With a little more memory, it
-// uses a temporary file and removes it.
+// TestBuildTooLarge checks that a build that does not fit in memory is refused before it writes. With a little more
+// memory, it uses a temporary file and removes it.
 func TestBuildTooLarge(t *testing.T) {
 	fingerprints := sets.Uniform(800_000, 9)
 	base := openFile(t, writeRaw(t, fingerprints))

@@ -26,9 +26,9 @@ import (
 	"example.org/ndd/numa"
 )
 
-// TestSpread: answers do not depend on the nodes of tables and on the goroutines that search them. Documents inserted
-// into a distributed index are distributed, too, when they are in a file and again after a merge, even if the index was
-// empty.
+// TestSpread checks that answers do not depend on the nodes of tables and on the goroutines that search them.
+// Documents inserted into a distributed index are distributed, too, when they are in a file and again after a merge,
+// even if the index was empty.
 func TestSpread(t *testing.T) {
 	const added = 1000
 	design, set := halves(t), sets.All(4_000, 8_200, 3, 8)[0]
@@ -82,8 +82,8 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestSpreadAddedMeanwhile: new segments are placed on a node that had no room for tables before, while queries are
-// answered. The race detector checks the accesses of the queries.
+// TestSpreadAddedMeanwhile checks that new segments are placed on a node that had no room for tables before, while
+// queries are answered. The race detector checks the accesses of the queries.
 func TestSpreadAddedMeanwhile(t *testing.T) {
 	fingerprints := sets.Uniform(300_000, 3) // 1.5 MB a table
 	dir := built(t, fingerprints, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})
@@ -125,8 +125,8 @@ func TestSpreadAddedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestSpreadContext: workers end a search soon after its caller's context is done, with the error of the context. If
-// they answer several callers together, the others get their answers.
+// TestSpreadContext checks that workers end a search soon after its caller's context is done, with the error of the
+// context. If they answer several callers together, the others get their answers.
 func TestSpreadContext(t *testing.T) {
 	base := sets.Uniform(20_000, 5)
 	queries := base[:1000]

@@ -232,9 +232,9 @@ func onNodes(t *testing.T, x *Index) {
 	t.Log(r)
 }
 
-// TestSpreadWithoutRoom: if a node, or the budget, has no room for the copy of a table, the table stays in its file and
-// is searched there.
-func TestSpreadWithoutRoom(t *testing.T) {
+// TestSpreadWithoutMemory checks that a table stays in its file, and is searched there, if a node or the budget has no
+// memory for a copy.
+func TestSpreadWithoutMemory(t *testing.T) {
 	fingerprints := sets.Uniform(300_000, 3) // 1.5 MB a table
 	dir := built(t, fingerprints, segment.Options{Design: halves(t), Table: table.Options{Layout: table.LayoutPlanar}})
 	want := oracle.Search(fingerprints, fingerprints[:20], 3)

@@ -119,8 +119,8 @@ func appendLine(text []byte, query int, fingerprint uint64, distance, row int) [
 	return append(strconv.AppendInt(text, int64(row), 10), '\n')
 }
 
-// TestTrace: answers are the same with all traceOptions. A trace of fingerprints and queries gives exactly the results
-// of brute force in each of n settings.
+// TestTrace checks that answers are the same with all traceOptions. A trace of fingerprints and queries gives exactly
+// the results of brute force in each of n settings.
 func TestTrace(t *testing.T) {
 	docs, asks, n := *traceDocs, *traceQueries, *traceSets
 	rng := rand.New(rand.NewPCG(8, 8))

@@ -199,7 +199,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestMaxKeys: no keys pack closer than consecutive ones, and those stay below the bound at every size.
+// TestMaxKeys checks that no keys pack closer than consecutive ones, and those stay below the bound at every size.
 func TestMaxKeys(t *testing.T) {
 	keys := make([]uint64, 70_000)
 	for i := range keys {
@@ -216,8 +216,8 @@ func TestMaxKeys(t *testing.T) {
 	}
 }
 
-// TestUncodedPosition: a code built from other keys still packs any keys. Steps without a code are between halves,
-// between blocks, or before a block's last key.
+// TestUncodedPosition checks that a code built from other keys still packs any keys. Steps without a code are between
+// halves, between blocks, or before a block's last key.
 func TestUncodedPosition(t *testing.T) {
 	code := codeOf([]uint64{0, 1, 2, 3})
 	keys := []uint64{4, 5, 6, 1 << 20, 1<<20 + 1, 1 << 30, 1 << 40, 1 << 50}

@@ -36,8 +36,8 @@ func randomCounts(rng *rand.Rand, used int) (counts [Positions]uint64) {
 	return counts
 }
 
-// TestCodeIsComplete: for any counts, lengths are within the limit, every counted position has a code, the Kraft sum is
-// 1, and no code is a prefix of another.
+// TestCodeIsComplete checks that for any counts, lengths are within the limit, every counted position has a code, the
+// Kraft sum is 1, and no code is a prefix of another.
 func TestCodeIsComplete(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for used := 0; used <= Positions; used++ {
@@ -65,7 +65,8 @@ func TestCodeIsComplete(t *testing.T) {
 	}
 }
 
-// TestCodeIsShortest: no complete code of six positions within a tight length limit writes the counts in fewer bits.
+// TestCodeIsShortest checks that no complete code of six positions within a tight length limit writes the counts in
+// fewer bits.
 func TestCodeIsShortest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range 20 {
@@ -96,8 +97,8 @@ func shortest(counts []uint64, kraft int) uint64 {
 	return best
 }
 
-// TestLengthsMakeTheCode: lengths that are written and read give the same code. Hostile lengths give an error, never a
-// panic.
+// TestLengthsMakeTheCode checks that lengths that are written and read give the same code. Hostile lengths give an
+// error, never a panic.
 func TestLengthsMakeTheCode(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for used := 0; used <= Positions; used++ {
@@ -131,7 +132,7 @@ func TestLengthsMakeTheCode(t *testing.T) {
 	})
 }
 
-// TestCountInParts: the sum of the counts of parts that share a key equals the count of the whole.
+// TestCountInParts checks that the sum of the counts of parts that share a key equals the count of the whole.
 func TestCountInParts(t *testing.T) {
 	keys := slice(rand.New(rand.NewPCG(5, 5)), 1000, 33)
 	var whole, parts [Positions]uint64
@@ -149,8 +150,8 @@ func TestCountInParts(t *testing.T) {
 	}
 }
 
-// FuzzHostileBlock: any bytes and any code give ascending keys or ErrCorrupt, the same on every backend, and no access
-// outside the buffers.
+// FuzzHostileBlock checks that any bytes and any code give ascending keys or ErrCorrupt, the same on every backend,
+// and no access outside the buffers.
 func FuzzHostileBlock(f *testing.F) {
 	keys := slice(rand.New(rand.NewPCG(6, 6)), 300, 30)
 	code := codeOf(keys)

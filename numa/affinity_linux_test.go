@@ -22,7 +22,7 @@ func init() {
 	}
 }
 
-// TestPinEnds: after pinned workers have ended, their threads may use every processor again.
+// TestPinEnds checks that after pinned workers have ended, their threads may use every processor again.
 func TestPinEnds(t *testing.T) {
 	h := New(Options{})
 	p := h.Nodes()[0]

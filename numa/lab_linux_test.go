@@ -41,9 +41,9 @@ func set(t *testing.T, path, value string) {
 	})
 }
 
-// TestLabNodes: the description equals the configuration of the machine: nodes, distances, and which nodes have memory
-// and processors. In the odd configuration, node 1 has no memory and is nearest to 2, and node 3 has no processors and
-// is nearest to 0. (The kernel numbers nodes without processors last.)
+// TestLabNodes checks that the description equals the configuration of the machine: nodes, distances, and which nodes
+// have memory and processors. In the odd configuration, node 1 has no memory and is nearest to 2, and node 3 has no
+// processors and is nearest to 0. (The kernel numbers nodes without processors last.)
 func TestLabNodes(t *testing.T) {
 	type node struct {
 		node, distance int // distance from node 0

@@ -77,7 +77,7 @@ func worthwhile(list []Design) (names []string) {
 	return names
 }
 
-func TestCatalogueIsWhatPays(t *testing.T) {
+func TestCatalogueIsWorthwhile(t *testing.T) {
 	for k := 0; k <= MaxK; k++ {
 		var got []string
 		exact, list := false, Catalogue(k, 1)
@@ -97,7 +97,7 @@ func TestCatalogueIsWhatPays(t *testing.T) {
 	}
 }
 
-// The seed chooses bits, not costs.
+// TestSeeds checks that the seed chooses bits, and does not change costs.
 func TestSeeds(t *testing.T) {
 	for k := 0; k <= MaxK; k++ {
 		a, b := Catalogue(k, 1), Catalogue(k, 2)
@@ -118,9 +118,9 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// TestBitsAreForEver: the masks of a name and seed never change. Another program made these masks from the description
-// of spread.
-func TestBitsAreForEver(t *testing.T) {
+// TestMasksNeverChange checks that the masks of a name and seed never change. Another program made these masks from
+// the description of spread.
+func TestMasksNeverChange(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		seed, mask uint64

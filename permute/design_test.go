@@ -40,7 +40,7 @@ func someBits(random *rand.Rand, n int) (set uint64) {
 	return set
 }
 
-func TestFirstIsTheFirstThatFinds(t *testing.T) {
+func TestFirstFinder(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 64))
 	everyDesign(t, 12345, func(t *testing.T, d Design) {
 		for range 2000 {

@@ -9,7 +9,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestDocTable: the table in the package comment equals the results of the code.
+// TestDocTable checks that the table in the package comment equals the results of the code.
 func TestDocTable(t *testing.T) {
 	text, err := os.ReadFile("doc.go")
 	must.Do(t, err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestFlipsAreTheBall(t *testing.T) {
+func TestFlipsEnumerateBall(t *testing.T) {
 	for leading := range 15 {
 		for radius := -1; radius <= leading+1; radius++ {
 			var want []uint64
@@ -59,8 +59,8 @@ func checkGroups(t *testing.T, set FlipSet, upper int) {
 	}
 }
 
-// TestFlipWalkIsLazy: a walk through many wide patterns ascends, has no pattern twice, has as many as the ball, and
-// allocates nothing. The first pattern is the base.
+// TestFlipWalkIsLazy checks that a walk through many wide patterns ascends, has no pattern twice, has as many as the
+// ball, and allocates nothing. The first pattern is the base.
 func TestFlipWalkIsLazy(t *testing.T) {
 	set := FlipSet{Base: 0xf0, Shift: 3, Width: 61, Radius: 4}
 	count := 0

@@ -111,8 +111,8 @@ func checkGap(t *testing.T, d *Design, gap *Gap) {
 	}
 }
 
-// TestProofMissesWhatMutationsRemove: no table of the catalogue's designs can be removed, and no radius can be smaller.
-// The proof shows a counterexample.
+// TestProofMissesWhatMutationsRemove checks that no table of the catalogue's designs can be removed, and no radius can
+// be smaller. The proof shows a counterexample.
 func TestProofMissesWhatMutationsRemove(t *testing.T) {
 	everyDesign(t, 77, func(t *testing.T, d Design) {
 		if more, err := ByName(d.Name, d.K+1, d.Seed); err == nil && slices.Equal(more.Tables, d.Tables) {

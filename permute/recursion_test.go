@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRecursion: the four designs of the paper's section 3.1.2 for 2^34 fingerprints and k = 3, with the keys that a probe
-// compares, and the ends of the recursion.
+// TestRecursion compares the four designs of section 3.1.2 of the paper for 2^34 fingerprints and k = 3. It checks the
+// keys that a probe compares, and the ends of the recursion.
 func TestRecursion(t *testing.T) {
 	for _, c := range []struct {
 		f, k, d, tau int

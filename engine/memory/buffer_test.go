@@ -55,7 +55,7 @@ func TestTrim(t *testing.T) {
 	}
 }
 
-func TestMoreThanThereIs(t *testing.T) {
+func TestMakeTooLarge(t *testing.T) {
 	if b, err := Make[[2]uint64](sizeMax/16 + 1); err == nil {
 		b.Free()
 		t.Fatal("more than an address space was given")

@@ -8,13 +8,13 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestStay: a goroutine that ends late is no leak.
-func TestStay(t *testing.T) {
+// TestLateGoroutine checks that a goroutine that ends late is no leak.
+func TestLateGoroutine(t *testing.T) {
 	go time.Sleep(600 * time.Millisecond) // longer than goleak would wait
 	must.Do(t, stay(timeout))
 	end := make(chan struct{})
 	go func() { <-end }()
-	if err := stay(0); err == nil || !strings.Contains(err.Error(), "oracle.TestStay.func") {
+	if err := stay(0); err == nil || !strings.Contains(err.Error(), "oracle.TestLateGoroutine.func") {
 		t.Errorf("a goroutine that stays: %v", err)
 	}
 	close(end)

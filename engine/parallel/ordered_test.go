@@ -113,8 +113,8 @@ func TestEachErrors(t *testing.T) {
 	}
 }
 
-// TestAhead checks that exactly the allowed number of items is produced before the first is emitted.
-func TestAhead(t *testing.T) {
+// TestWindowLimit checks that exactly the allowed number of items is produced before the first is emitted.
+func TestWindowLimit(t *testing.T) {
 	for _, ahead := range []int{1, 2, 5} {
 		var produced, emitted, most atomic.Int64
 		full := make(chan struct{})
@@ -239,8 +239,8 @@ func TestPanic(t *testing.T) {
 	}, func(*square) error { panic("broken") })
 }
 
-// TestLeft panics if a worker leaves its loop without an error. Otherwise the caller would wait for ever.
-func TestLeft(t *testing.T) {
+// TestAbandonedItems panics if a worker leaves its loop without an error. Otherwise the caller would wait for ever.
+func TestAbandonedItems(t *testing.T) {
 	defer func() {
 		if p := recover(); p == nil || !strings.Contains(p.(string), "left its items") {
 			t.Error(p)
@@ -296,8 +296,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestPartsRunAhead produces later parts while the first part is blocked, up to the limit.
-func TestPartsRunAhead(t *testing.T) {
+// TestLaterParts produces later parts while the first part is blocked, up to the limit.
+func TestLaterParts(t *testing.T) {
 	const held = 40
 	var later atomic.Int64
 	enough := make(chan struct{})
@@ -345,8 +345,8 @@ type heavy struct{}
 
 func (*heavy) Weight() int64 { return 1000 }
 
-// TestBeyondBudget emits items that are each heavier than the budget, one after the other.
-func TestBeyondBudget(t *testing.T) {
+// TestBudgetExceeded emits items that are each heavier than the budget, one after the other.
+func TestBudgetExceeded(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	part := func(_ context.Context, yield func(*heavy) bool) error {

@@ -12,7 +12,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestChartsInABrowser: Chromium shows every line and text inside the view.
+// TestChartsInABrowser checks that Chromium shows every line and text inside the view.
 func TestChartsInABrowser(t *testing.T) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun)

@@ -42,15 +42,15 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPageMistakes: an invalid page and an unknown field panic.
-func TestPageMistakes(t *testing.T) {
+// TestInvalidPages checks that an invalid page and an unknown field panic.
+func TestInvalidPages(t *testing.T) {
 	for _, page := range []string{"{{.N", "{{}}", "{{end}}", "{{else}}", "{{if .N}}", "{{range .N}}x",
 		"{{with .N}}x{{end}}", "{{if .N}}{{else}}{{else}}{{end}}", "{{.Missing}}"} {
 		must.Panic(t, page, func() { NewPage(page).Format(struct{ N int }{1}) })
 	}
 }
 
-// FuzzPage: every value becomes text of the page or of an attribute, and never markup.
+// FuzzPage checks that every value becomes text of the page or of an attribute, and never markup.
 func FuzzPage(f *testing.F) {
 	for _, s := range []string{`<script>alert(1)</script>`, `" onclick="x`, `' onclick='x`, `</title><b>`, "<!--",
 		"--><i>", "]]>", "&lt;b&gt;", "&#60;b&#62;", "\x00<\x00b>", "\xff<b>", "{{.}}", "`<b>"} {

@@ -42,7 +42,8 @@ func elements(t *testing.T, svg string) map[string]int {
 	}
 }
 
-// TestChart: every series is drawn with its name, a value that is not there leaves a gap, and names are escaped.
+// TestChart checks that every series is drawn with its name, that a missing value leaves a gap, and that names are
+// escaped.
 func TestChart(t *testing.T) {
 	c := Chart{Title: "a < b", X: "k", Y: "share", Top: 1, Line: 0.5, Series: []Series{
 		{Name: "one & two", Values: []float64{0, 0.5, 1, 2}}, {Name: "gap", Values: []float64{math.NaN(), 0.25, math.NaN(), 0.75}}}}
@@ -58,7 +59,7 @@ func TestChart(t *testing.T) {
 	}
 }
 
-// TestLabels: a chart has at most 20 labels, which are numbers by default.
+// TestLabels checks that a chart has at most 20 labels, which are numbers by default.
 func TestLabels(t *testing.T) {
 	for _, test := range []struct {
 		values int
@@ -79,7 +80,8 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestTop: without Top, the axis ends at the maximum of the values and the line. The drawing has only numbers.
+// TestTop checks that without Top the axis ends at the maximum of the values and the line. The drawing has only
+// numbers.
 func TestTop(t *testing.T) {
 	for _, test := range []struct {
 		values    []float64
@@ -99,7 +101,7 @@ func TestTop(t *testing.T) {
 	}
 }
 
-// TestStyles: nine series differ in colour or dashes.
+// TestStyles checks that nine series differ in colour or dashes.
 func TestStyles(t *testing.T) {
 	styles := map[string]bool{}
 	for i := range 9 {

@@ -79,8 +79,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestLeadingOnes: counts equal a comparison bit by bit, random fingerprints have the distribution of section 4.2, and
-// the figures have a point for each value.
+// TestLeadingOnes checks that counts equal a comparison bit by bit, random fingerprints have the distribution of
+// section 4.2, and the figures have a point for each value.
 func TestLeadingOnes(t *testing.T) {
 	if got := LeadingOnes([]uint64{0, 0, 1, 3, 4, 1 << 63}); got != [64]uint64{0: 1, 1: 1, 2: 1, 63: 1} {
 		t.Errorf("%v", got)

@@ -153,7 +153,8 @@ func TestBuiltBecomesLive(t *testing.T) {
 	}
 }
 
-// TestLocked: one process at a time writes to an index. Others may read it, and see all acknowledged changes.
+// TestLocked checks that one process at a time writes to an index. Others may read it, and see all acknowledged
+// changes.
 func TestLocked(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t)}, OpenOptions{Write: true})
 	_, err := Open(t.Context(), dir, OpenOptions{Write: true})
@@ -171,8 +172,8 @@ func TestLocked(t *testing.T) {
 	must.Do(t, x.Close())
 }
 
-// TestOpenChanged: if files of an index are merged away after its manifest was read, the index is opened by the next
-// manifest. A damaged index is not opened a second time.
+// TestOpenChanged checks that an index is opened by the next manifest if its files were merged after the first
+// manifest was read. A damaged index is not opened a second time.
 func TestOpenChanged(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, NoSync: true})
 	for _, d := range someDocs(2, 1) {

@@ -93,9 +93,9 @@ func oneOf(t *testing.T, x *Index, f simhash.Fingerprint, begun func()) {
 	}
 }
 
-// TestCheckAndInsertLate moves documents that were inserted since the search to segments before the call gets the
+// TestCheckAndInsertAfterFlush moves documents that were inserted since the search to segments before the call gets the
 // lock.
-func TestCheckAndInsertLate(t *testing.T) {
+func TestCheckAndInsertAfterFlush(t *testing.T) {
 	x, free := filled(t, Config{Design: halves(t)})
 	defer free()
 	c := checking(t, x, rows.Doc{Fingerprint: 12345})
@@ -124,9 +124,9 @@ func checking(t *testing.T, x *Index, docs ...rows.Doc) *checker {
 	return c
 }
 
-// TestCheckAndInsertBesideAdd begins the search after an added segment has its numbers, and before readers see it.
+// TestCheckAndInsertDuringAdd begins the search after an added segment has its numbers, and before readers see it.
 // Its documents prevent inserts of their neighbours.
-func TestCheckAndInsertBesideAdd(t *testing.T) {
+func TestCheckAndInsertDuringAdd(t *testing.T) {
 	e := newClocked(t, time.Minute)
 	var c *checker
 	var o BuildOptions
@@ -141,9 +141,9 @@ func TestCheckAndInsertBesideAdd(t *testing.T) {
 	}
 }
 
-// TestCheckAndInsertBesideRefusal undoes a document that a search has found, because the disk is full. It then
+// TestCheckAndInsertDuringRefusal undoes a document that a search has found, because the disk is full. It then
 // prevents no insert, whether all or only some documents of the call had neighbours.
-func TestCheckAndInsertBesideRefusal(t *testing.T) {
+func TestCheckAndInsertDuringRefusal(t *testing.T) {
 	for _, docs := range [][]rows.Doc{{{ID: "near", Fingerprint: 1}}, {{ID: "near", Fingerprint: 1},
 		{ID: "far", Fingerprint: 0xff << 30}}} {
 		var full atomic.Bool
@@ -185,9 +185,9 @@ func TestCheckAndInsertTogether(t *testing.T) {
 	}
 }
 
-// TestInsertWhole inserts lists that do not fit in memory together. Each gets consecutive numbers. A list whose
+// TestInsertIsAtomic inserts lists that do not fit in memory together. Each gets consecutive numbers. A list whose
 // context ends while it waits is not inserted.
-func TestInsertWhole(t *testing.T) {
+func TestInsertIsAtomic(t *testing.T) {
 	t.Parallel()
 	x, free := filled(t, Config{Design: halves(t)})
 	defer free()

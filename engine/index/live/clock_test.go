@@ -140,7 +140,8 @@ func TestClockSetBack(t *testing.T) {
 	}
 }
 
-// TestClockIsKept: an index with expiring documents stores the time in its manifest, and updates it each hour.
+// TestClockIsKept checks that an index with expiring documents stores the time in its manifest, and updates it each
+// hour.
 func TestClockIsKept(t *testing.T) {
 	c := newClocked(t, 0)
 	seen := func() rows.Time { return c.folder.current().Live.Time }

@@ -67,7 +67,7 @@ func TestHostileDocuments(t *testing.T) {
 	}
 }
 
-// TestCheckIDs: an index of IDs that is another segment's is found by a check.
+// TestCheckIDs checks that a check finds an index of IDs that belongs to another segment.
 func TestCheckIDs(t *testing.T) {
 	x := memoryIndex(t, Config{Design: halves(t), IDs: true, simulation: simulation{flushDocs: smallDocs}})
 	docs := someDocs(smallDocs+1, 3)

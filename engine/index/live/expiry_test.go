@@ -14,8 +14,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestExpire: documents exist until their time, in memory, in files and after a restart. Until then they prevent
-// inserts of near documents. Afterwards their IDs are free.
+// TestExpire checks that documents exist until their time, in memory, in files and after a restart. Until then they
+// prevent inserts of near documents. Afterwards their IDs are free.
 func TestExpire(t *testing.T) {
 	e := newClocked(t, time.Minute)
 	steps := map[string]func(){
@@ -68,8 +68,8 @@ func TestExpire(t *testing.T) {
 	}
 }
 
-// TestExpiredSegments: a segment whose documents have all expired is dropped with its files. The deletions in its
-// documents file are kept.
+// TestExpiredSegments checks that a segment is dropped with its files when all its documents have expired. The
+// deletions in its documents file are kept.
 func TestExpiredSegments(t *testing.T) {
 	e := newClocked(t, time.Minute)
 	// More than half of all are kept, so that no merge is due.
@@ -115,7 +115,7 @@ func TestExpiredSegments(t *testing.T) {
 	}
 }
 
-// TestExpiredInMemory: a segment in memory whose documents have all expired is dropped.
+// TestExpiredInMemory checks that a segment in memory is dropped when all its documents have expired.
 func TestExpiredInMemory(t *testing.T) {
 	var second atomic.Int64
 	x := memoryIndex(t, Config{Design: halves(t), TTL: time.Minute,
@@ -132,7 +132,7 @@ func TestExpiredInMemory(t *testing.T) {
 	}
 }
 
-// TestAddExpires: documents of files that are added expire as others do.
+// TestAddExpires checks that documents of files that are added expire as others do.
 func TestAddExpires(t *testing.T) {
 	e := newClocked(t, time.Minute)
 	docs := someDocs(100, 3)
@@ -146,8 +146,8 @@ func TestAddExpires(t *testing.T) {
 	}
 }
 
-// TestAddRefuses: if conflicts are refused, files with a taken ID are not added. The ID may belong to an existing
-// document or to another of the files. A document that is inserted during the call keeps its ID.
+// TestAddRefuses checks that files with a taken ID are not added if conflicts are refused. The ID may belong to an
+// existing document or to another of the files. A document that is inserted during the call keeps its ID.
 func TestAddRefuses(t *testing.T) {
 	t.Parallel()
 	recipe := simhash.Default()
@@ -192,7 +192,7 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-// TestOnConflict: a document's own option decides what happens if its ID is taken.
+// TestOnConflict checks that the option of each document decides what happens if its ID is taken.
 func TestOnConflict(t *testing.T) {
 	for _, own := range []rows.OnConflict{0, rows.Replace, rows.Keep, rows.Refuse} {
 		x := memoryIndex(t, Config{Design: halves(t), IDs: true, OnConflict: own})

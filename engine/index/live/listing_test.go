@@ -58,8 +58,8 @@ func (w *modelTest) list(name string) {
 	}
 }
 
-// TestListedBuildsTheSame lists built indexes to fingerprint files, and builds them again: the files are the same.
-func TestListedBuildsTheSame(t *testing.T) {
+// TestListRebuilds lists built indexes to fingerprint files, and builds them again: the files are the same.
+func TestListRebuilds(t *testing.T) {
 	t.Parallel()
 	for _, keep := range []BuildOptions{{}, {Sketches: true}, {NoIDs: true}} {
 		t.Run(fmt.Sprintf("sketches=%t/noIDs=%t", keep.Sketches, keep.NoIDs), func(t *testing.T) {

@@ -54,8 +54,8 @@ func TestLogMissing(t *testing.T) {
 	}
 }
 
-// TestLogHolds removes records from a log that its manifest says it has.
-func TestLogHolds(t *testing.T) {
+// TestLogTruncated removes records from a log that its manifest says it has.
+func TestLogTruncated(t *testing.T) {
 	x, dir := newFolder(t)
 	insertNumbered(t, x, 0, 5)
 	must.Do(t, x.upkeep.keep(true))
@@ -72,7 +72,7 @@ func TestLogHolds(t *testing.T) {
 	}
 }
 
-// TestReplayGoesBack: a record that leaves numbers out cannot begin before the next document.
+// TestReplayGoesBack checks that a record that leaves numbers out cannot begin before the next document.
 func TestReplayGoesBack(t *testing.T) {
 	x, _ := newFolder(t)
 	insertNumbered(t, x, 0, 5)
@@ -82,7 +82,8 @@ func TestReplayGoesBack(t *testing.T) {
 	}
 }
 
-// TestGenerations: no two manifests have the same generation, even if it is unknown whether the first one was written.
+// TestGenerations checks that no two manifests have the same generation, even if it is unknown whether the first one
+// was written.
 func TestGenerations(t *testing.T) {
 	fail := false
 	d := disk.WithFailures(func(c disk.Call, _ string) error {
@@ -104,7 +105,7 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
-// TestNewFileNames: the first file that an index gets which was built has a number of its own.
+// TestNewFileNames checks that the first new file of an index that was built has an unused number.
 func TestNewFileNames(t *testing.T) {
 	m := &Manifest{Segments: []ManifestSegment{{ManifestFile: ManifestFile{File: "00000007.segment"}}}}
 	if m.grow(Config{}, 0); m.Live.Files != 8 {

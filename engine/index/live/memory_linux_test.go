@@ -65,8 +65,8 @@ func (w *memoryWatch) measure(do func() error) (taken, reserved uint64) {
 	return w.taken.Load() - before, left - w.leftest.Load()
 }
 
-// TestMergeMemory: a merge takes and reserves at most as much memory as a build of the same number of documents, with
-// and without deletions.
+// TestMergeMemory checks that a merge takes and reserves at most as much memory as a build of the same number of
+// documents, with and without deletions.
 func TestMergeMemory(t *testing.T) {
 	docs := long.Or(2<<20, 4<<20)
 	files := func(seed uint64, n int) []*ndf.File {
@@ -109,7 +109,7 @@ func TestMergeMemory(t *testing.T) {
 	}
 }
 
-// TestMapper: the segments of an index that is larger than memory are mapped so that single pages are read.
+// TestMapper checks that the segments of an index that is larger than memory are mapped so that single pages are read.
 func TestMapper(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t)}, OpenOptions{Write: true})
 	insert(t, x, rows.Doc{Fingerprint: 5}, rows.Doc{Fingerprint: 500})

@@ -108,9 +108,9 @@ func TestBoundedMemory(t *testing.T) {
 	}
 }
 
-// TestHalfForFiles checks that inserted documents take at most half of the budget plus one insert, while nothing is
+// TestHalfOfBudget checks that inserted documents take at most half of the budget plus one insert, while nothing is
 // flushed. The other half is for writing files.
-func TestHalfForFiles(t *testing.T) {
+func TestHalfOfBudget(t *testing.T) {
 	t.Parallel()
 	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar},
 		OpenOptions{Write: true, NoSync: true, Budget: memory.NewBudget(memory.Set(48 << 20))})

@@ -208,8 +208,8 @@ func TestRefusedAtRandom(t *testing.T) {
 	}
 }
 
-// TestOutcomesAreDurable: if the disk fails to sync a check-and-insert, the call returns an error and no outcome,
-// because the next opening may not have the change.
+// TestOutcomesAreDurable checks that a check-and-insert returns an error and no outcome if the disk fails to sync. The
+// next opening may not have the change.
 func TestOutcomesAreDurable(t *testing.T) {
 	var broken atomic.Bool
 	x, _ := makeIndex(t, Config{Design: halves(t)}, scripted(disk.WithFailures(func(c disk.Call, _ string) error {
@@ -228,8 +228,9 @@ func TestOutcomesAreDurable(t *testing.T) {
 	}
 }
 
-// TestFlushBesideRefusal: a flush during which changes were undone is repeated, because it may include them.
-func TestFlushBesideRefusal(t *testing.T) {
+// TestFlushDuringRefusal checks that a flush during which changes were undone is repeated, because it may include
+// them.
+func TestFlushDuringRefusal(t *testing.T) {
 	var full atomic.Bool
 	x, _ := refusing(t, &full)
 	defer x.end()
@@ -249,9 +250,9 @@ func TestFlushBesideRefusal(t *testing.T) {
 	fails(t, "a flush beside an undone change", x.upkeep.flushTo(t.Context(), f), errUndone)
 }
 
-// TestDeletedBesideWork: a deletion that is undone while a flush fails is in no later file. A deletion that was made
-// twice is stored once. A merge is abandoned if it collected documents before a deletion was undone.
-func TestDeletedBesideWork(t *testing.T) {
+// TestDeletionDuringFlush checks that a deletion that is undone while a flush fails is in no later file. A deletion
+// that was made twice is stored once. A merge is abandoned if it collected documents before a deletion was undone.
+func TestDeletionDuringFlush(t *testing.T) {
 	var beside func(disk.Call, string) error
 	d := disk.WithFailures(func(c disk.Call, path string) error {
 		if beside != nil {
@@ -297,8 +298,9 @@ func TestDeletedBesideWork(t *testing.T) {
 	beside = nil
 }
 
-// TestLateDeletion: if a document is deleted while its segment is replaced, readers of the earlier moment still see it.
-func TestLateDeletion(t *testing.T) {
+// TestDeletionDuringReplacement checks that readers of an earlier moment still see a document that is deleted while
+// its segment is replaced.
+func TestDeletionDuringReplacement(t *testing.T) {
 	from := &version.Segment{Numbers: rows.NewNumbers(0, 5)}
 	to := &version.Segment{Numbers: rows.NewNumbers(1, 4)}
 	from.Tombstones.Add(0, rows.ReplacedBy(6))

@@ -11,8 +11,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestRepeatedCheck: a repeated check-and-insert has the same answer as the first one, wherever the document is stored
-// by then. A request with another ID or other content is compared as usual.
+// TestRepeatedCheck checks that a repeated check-and-insert has the same answer as the first one, wherever the
+// document is stored by then. A request with another ID or other content is compared as usual.
 func TestRepeatedCheck(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Sketches: true, Table: planar}))

@@ -95,9 +95,9 @@ func halves(t testing.TB) permute.Design {
 	return d
 }
 
-// TestMergeWithoutRoom: a merge that exceeds the machine's memory is refused with a specific error. A missing buffer is
-// not enough to refuse it.
-func TestMergeWithoutRoom(t *testing.T) {
+// TestMergeWithoutMemory checks that a merge that exceeds the machine's memory is refused with a specific error. A
+// missing buffer is not enough to refuse it.
+func TestMergeWithoutMemory(t *testing.T) {
 	b := memory.NewBudget(oracle.Machine(t, 64<<20).Limit(0))
 	u := newIndex(Config{Design: halves(t), Budget: b}).upkeep
 	reserve := func(docs uint64) (*memory.Reservation, error) {

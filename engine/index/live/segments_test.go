@@ -70,9 +70,9 @@ func TestMergedAway(t *testing.T) {
 	}
 }
 
-// TestNumbersOfTheGone checks that the numbers of an expired, dropped segment are not used again, even if the log
+// TestNumbersOfDeleted checks that the numbers of an expired, dropped segment are not used again, even if the log
 // has nothing of it.
-func TestNumbersOfTheGone(t *testing.T) {
+func TestNumbersOfDeleted(t *testing.T) {
 	e := newClocked(t, time.Minute)
 	e.insert(t, 0, "zero", "one", "two")
 	must.Do(t, e.Flush(t.Context()))

@@ -149,7 +149,7 @@ func equalHits(a, b []search.Hit) bool {
 	})
 }
 
-// TestStream: an answer in pieces is the whole answer, in order, however small the pieces are.
+// TestStream checks that an answer in pieces is the whole answer, in order, however small the pieces are.
 func TestStream(t *testing.T) {
 	for _, layout := range []table.Layout{table.LayoutPlanar, table.LayoutHuffman} {
 		x, m := crowded(t, layout)
@@ -172,7 +172,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamEnds: an error of who takes the pieces, and a context that is done, end it.
+// TestStreamEnds checks that an error of emit and a cancelled context end a stream.
 func TestStreamEnds(t *testing.T) {
 	x, _ := crowded(t, table.LayoutHuffman)
 	w := viewOf(t, x)
@@ -199,7 +199,8 @@ func TestStreamEnds(t *testing.T) {
 	}
 }
 
-// TestStreamDense: a query with more fingerprints than the limit is refused. The number of documents has no limit.
+// TestStreamDense checks that a query with more fingerprints than the limit is refused. The number of documents has no
+// limit.
 func TestStreamDense(t *testing.T) {
 	x := memoryIndex(t, Config{Design: halves(t)})
 	docs := make([]rows.Doc, 1000)
@@ -219,8 +220,8 @@ func TestStreamDense(t *testing.T) {
 	}
 }
 
-// TestSearchSome: queries are answered in parts as small as the limits require. Queries that exceed the limit alone are
-// left out.
+// TestSearchSome checks that queries are answered in parts as small as the limits require. Queries that exceed the
+// limit alone are left out.
 func TestSearchSome(t *testing.T) {
 	x, m := crowded(t, table.LayoutPlanar)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -275,8 +276,9 @@ func searchSome(t *testing.T, c *search.Searcher, w version.View, queries []uint
 	return n, len(a.Hits), held
 }
 
-// TestFirstDoc: with only the first document of each hit, queries near a fingerprint of thousands of documents are
-// answered together. Each query has the same answer as alone, even if it is repeated or documents are deleted.
+// TestFirstDoc checks that with only the first document of each hit, queries near a fingerprint of thousands of
+// documents are answered together. Each query has the same answer as alone, even if it is repeated or documents are
+// deleted.
 func TestFirstDoc(t *testing.T) {
 	x, m := crowded(t, table.LayoutPlanar)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -303,7 +305,8 @@ func TestFirstDoc(t *testing.T) {
 	}
 }
 
-// TestSearchEndsBetweenQueries: a search of a memtable ends soon after its context, before the last of many queries.
+// TestSearchEndsBetweenQueries checks that a search of a memtable ends soon after its context, before the last of many
+// queries.
 func TestSearchEndsBetweenQueries(t *testing.T) {
 	x := memoryIndex(t, Config{Design: halves(t)})
 	insert(t, x, make([]rows.Doc, 3000)...)

@@ -102,9 +102,9 @@ func TestHeldVersion(t *testing.T) {
 	}
 }
 
-// TestWholeDeletion checks that a reader who began before a deletion sees all of its documents, and a later reader
+// TestDeletionIsAtomic checks that a reader who began before a deletion sees all of its documents, and a later reader
 // none. It deletes in segments and memtables, in each way, and restarts the index.
-func TestWholeDeletion(t *testing.T) {
+func TestDeletionIsAtomic(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t), IDs: true}, OpenOptions{Write: true, NoSync: true})
 	c := x.Searcher()
 	find := func(w version.View, f uint64) int {
@@ -154,9 +154,9 @@ func TestWholeDeletion(t *testing.T) {
 	}
 }
 
-// TestWholeCheck checks and inserts a list of documents that replace others. Readers see it as a whole, and it
+// TestCheckIsAtomic checks and inserts a list of documents that replace others. Readers see it as a whole, and it
 // waits for the disk once.
-func TestWholeCheck(t *testing.T) {
+func TestCheckIsAtomic(t *testing.T) {
 	x := memoryIndex(t, Config{Design: halves(t), IDs: true, Table: planar})
 	var round atomic.Uint64
 	list := func(round uint64) (fingerprints []uint64) {

@@ -80,7 +80,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestNoRoom: the error for too little memory gives the minimum.
+// TestNoRoom checks that the error for too little memory gives the minimum.
 func TestNoRoom(t *testing.T) {
 	r := Request{Fingerprints: 8e9, K: 3, Memory: 20 << 30, Seed: 1}
 	for _, c := range []struct {
@@ -167,7 +167,7 @@ func TestFrontier(t *testing.T) {
 	}
 }
 
-// TestSkew: if the upper half of the fingerprints hardly varies, a table that leads with it reads thousands of
+// TestSkew plans for fingerprints whose upper half hardly varies. A table that leads with it reads thousands of
 // candidates. With a sample, the plan chooses the one of two designs that leads with other bits.
 func TestSkew(t *testing.T) {
 	prints := uniformKeys(100_000, 1)
@@ -197,8 +197,8 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// TestReads: a line costs more if the memory is larger. The cost equals the measured one at the measured size, and is
-// continuous.
+// TestReads checks that a line costs more if the memory is larger. The cost equals the measured one at the measured
+// size, and is continuous.
 func TestReads(t *testing.T) {
 	for _, r := range reference.reads {
 		if got := reference.readAmong(r.bytes); got != r {

@@ -89,7 +89,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// TestBound: no table is foretold to take less than anything exact must.
+// TestBound checks that no table is predicted to be smaller than the lower bound for exact tables.
 func TestBound(t *testing.T) {
 	for n := uint64(1); n < 1<<40; n *= 3 {
 		for _, md := range models {

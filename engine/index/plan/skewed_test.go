@@ -21,9 +21,9 @@ import (
 	"example.org/ndd/permute"
 )
 
-// TestPlanningIsQuick: for any fingerprints, a plan examines and allocates no more than for uniform ones with k = 5,
-// which has the most designs. For k = 8 it needs a little more, because nothing grows with the number of flips. The
-// largest sample takes at most half a billion steps, some tenths of a second.
+// TestPlanningIsQuick checks that for any fingerprints, a plan examines and allocates no more than for uniform ones
+// with k = 5, which has the most designs. For k = 8 it needs a little more, because nothing grows with the number of
+// flips. The largest sample takes at most half a billion steps, some tenths of a second.
 func TestPlanningIsQuick(t *testing.T) {
 	const n = 1 << 13 // a smaller sample is faster, and growth with flips would still be visible
 	cost := func(prints []uint64, k int) (steps, bytes uint64) {
@@ -60,8 +60,8 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// TestPlanningEnds: a context that is done ends planning.
-func TestPlanningEnds(t *testing.T) {
+// TestPlanningIsCancelled checks that a cancelled context ends planning.
+func TestPlanningIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := New(ctx, Request{Fingerprints: 1000, K: 3}); !errors.Is(err, context.Canceled) {
@@ -69,7 +69,7 @@ func TestPlanningEnds(t *testing.T) {
 	}
 }
 
-// TestSamePlan: the same request gives the same plan, down to the last digit and the words.
+// TestSamePlan checks that the same request gives the same plan, down to the last digit and the words.
 func TestSamePlan(t *testing.T) {
 	n := long.Or(10_000, 20_000)
 	for i, set := range sets.Skewed(n, 2) {

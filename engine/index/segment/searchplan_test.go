@@ -28,10 +28,10 @@ func compareMatches(t *testing.T, name string, got, want []Match) {
 	}
 }
 
-// TestConsecutiveAreScanned: consecutive numbers are the most skewed fingerprints. A query for distance 6 matches a
-// fifth of them, and matches make probes more expensive. So a single query is answered by a scan, for every design,
-// radius and layout. With uniform fingerprints it is not.
-func TestConsecutiveAreScanned(t *testing.T) {
+// TestScanOfConsecutive checks that consecutive numbers are the most skewed fingerprints. A query for distance 6
+// matches a fifth of them, and matches make probes more expensive. So a single query is answered by a scan, for every
+// design, radius and layout. With uniform fingerprints it is not.
+func TestScanOfConsecutive(t *testing.T) {
 	const n, k = 100_000, 6
 	consecutive := sets.Generate(n, func(i int) uint64 { return uint64(i) })
 	for _, name := range []string{"one", "halves", "thirds"} {
@@ -48,8 +48,8 @@ func TestConsecutiveAreScanned(t *testing.T) {
 	}
 }
 
-// TestLocateMany: many fingerprints are located by one pass over a table, few by single look-ups. Both find the same,
-// in any layout, and nothing for absent fingerprints.
+// TestLocateMany checks that many fingerprints are located by one pass over a table, few by single look-ups. Both find
+// the same, in any layout, and nothing for absent fingerprints.
 func TestLocateMany(t *testing.T) {
 	fingerprints := sets.Uniform(20_000, 5)
 	for i := range fingerprints {

@@ -17,11 +17,11 @@ import (
 	"example.org/ndd/permute"
 )
 
-// TestProbingForesees compares the predicted number of candidates of a query of skewed keys with a count. For the
+// TestProbingEstimates compares the predicted number of candidates of a query of skewed keys with a count. For the
 // chosen leading bits, the prediction is at most twice and at least half of the count, except for keys between two
 // fences. One query is taken from each part of the sorted keys: a random quarter of 32 queries could be in a single
 // group.
-func TestProbingForesees(t *testing.T) {
+func TestProbingEstimates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 8))
 	for _, set := range skewed(100_000) {
 		name, keys := set.Name, set.Base
@@ -53,8 +53,8 @@ func TestProbingForesees(t *testing.T) {
 	}
 }
 
-// TestProbingIsQuick: the cost of a query by probing is computed quickly, for any keys, radius and number of leading
-// bits. The flips of 64 bits are not enumerated, which would never end, and nothing large is allocated.
+// TestProbingIsQuick checks that the cost of a query by probing is computed quickly, for any keys, radius and number
+// of leading bits. The flips of 64 bits are not enumerated, which would never end, and nothing large is allocated.
 func TestProbingIsQuick(t *testing.T) {
 	var memory [2]runtime.MemStats
 	for _, set := range skewed(30_000) {
@@ -72,7 +72,8 @@ func TestProbingIsQuick(t *testing.T) {
 	}
 }
 
-// TestScan: a scan finds the same keys as a comparison of all keys, also if keys are skewed, and ends with its context.
+// TestScan checks that a scan finds the same keys as a comparison of all keys, also if keys are skewed, and ends with
+// its context.
 func TestScan(t *testing.T) {
 	for _, set := range skewed(20_000) {
 		name, keys, queries := set.Name, set.Base, set.Queries

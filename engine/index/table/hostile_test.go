@@ -128,8 +128,8 @@ func TestHostile(t *testing.T) {
 	})
 }
 
-// TestWalkFindsChange: a walk finds every change of a planar table's content without checksums, which would find it
-// first.
+// TestWalkFindsChange checks that a walk finds every change of a planar table's content without checksums, which would
+// find it first.
 func TestWalkFindsChange(t *testing.T) {
 	set := sets.All(3000, 0, 3, 3)[0]
 	r := recorded(t, "", distinct(set.Base), Options{Layout: LayoutPlanar})
@@ -163,8 +163,8 @@ func FuzzOpenSearch(f *testing.F) {
 	})
 }
 
-// TestCorruptPlace: an error in a plane names that plane and the position.
-func TestCorruptPlace(t *testing.T) {
+// TestCorruptPosition checks that an error in a plane names that plane and the position.
+func TestCorruptPosition(t *testing.T) {
 	uniform, sequence := sets.Uniform(5000, 4), sets.Generate(5000, func(i int) uint64 { return uint64(i) })
 	for _, c := range []struct {
 		keys     []uint64

@@ -44,7 +44,7 @@ func packed(t *testing.T, keys []uint64, rng *rand.Rand, threads int) recorder {
 	return r
 }
 
-// TestPlanarBuilder: piece by piece, it is byte for byte the table of all keys at once.
+// TestPlanarBuilder checks that a table built piece by piece equals the table of all keys at once, byte for byte.
 func TestPlanarBuilder(t *testing.T) {
 	inputs := append(skewed(60_000), sets.All(3000, 0, 3, 5)...)
 	for _, n := range []int{0, 1, 2, 63, 64, 65, 1023, 1024, 1025, 300_000} {
@@ -64,7 +64,7 @@ func TestPlanarBuilder(t *testing.T) {
 	}
 }
 
-// TestPlanarBuilderMisuse: the builder panics unless it gets all keys in ascending order.
+// TestPlanarBuilderMisuse checks that the builder panics unless it gets all keys in ascending order.
 func TestPlanarBuilderMisuse(t *testing.T) {
 	for name, misuse := range map[string]func(b *PlanarBuilder, m *sections.Memory){
 		"missing": func(b *PlanarBuilder, m *sections.Memory) {

@@ -18,7 +18,8 @@ func linesOf(t *testing.T, h planarHead, keys []uint64) []uint64 {
 	return b.directory(1).lines
 }
 
-// TestPlanarLinesFull: a line with as many keys and buckets as it has bits is full, and one with a key more is wide.
+// TestPlanarLinesFull checks that a line with as many keys and buckets as bits is full, and that a line with one more
+// key is wide.
 func TestPlanarLinesFull(t *testing.T) {
 	const bucketBits, perLine = 9, 200
 	for more := range 2 {

@@ -33,8 +33,8 @@ func skewed(n int) (all []sets.Set) {
 	return all
 }
 
-// TestSkewBounds: a planar table of skewed keys takes at most 5 bytes a key more than its widths. A probe fixes more
-// bits if a group would be long.
+// TestSkewBounds checks that a planar table of skewed keys takes at most 5 bytes a key more than its widths. A probe
+// fixes more bits if a group would be long.
 func TestSkewBounds(t *testing.T) {
 	for _, set := range skewed(300000) {
 		name, keys := set.Name, set.Base
@@ -63,8 +63,9 @@ func TestSkewBounds(t *testing.T) {
 	}
 }
 
-// TestEarlier: the matches that Earlier leaves out are found by an earlier table, and most of these are left out.
-func TestEarlier(t *testing.T) {
+// TestEarlierTables checks that an earlier table finds every match that Earlier omits, and that most such matches are
+// omitted.
+func TestEarlierTables(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	left, foundEarlier := 0, 0
 	for _, set := range sets.All(3000, 300, 3, 8) {

@@ -130,7 +130,7 @@ func TestSearch(t *testing.T) {
 	})
 }
 
-// TestOrder: Ranks and Walk agree for every key of every shape, and for values that are no keys.
+// TestOrder checks that Ranks and Walk agree for every key of every shape, and for values that are no keys.
 func TestOrder(t *testing.T) {
 	for _, set := range append(sets.All(4000, 100, 2, 7), skewed(30_000)...) {
 		keys := distinct(set.Base)
@@ -207,7 +207,7 @@ func checkOrder(t testing.TB, tab Table, keys, others []uint64) {
 	}
 }
 
-// TestSearchAllocates: a search allocates only to grow dst.
+// TestSearchAllocates checks that a search allocates only to grow dst.
 func TestSearchAllocates(t *testing.T) {
 	set := sets.All(20000, 100, 3, 1)[0]
 	keys := distinct(set.Base)
@@ -226,7 +226,7 @@ func TestSearchAllocates(t *testing.T) {
 	}
 }
 
-// A sink that fails fails the write.
+// TestWriteFails checks that a write fails if its sink fails.
 func TestWriteFails(t *testing.T) {
 	for _, o := range layouts {
 		for after := range 4 {

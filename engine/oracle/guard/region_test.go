@@ -18,7 +18,7 @@ func faults(touch func()) (died bool) {
 
 var sink uint64
 
-func TestBothSidesFault(t *testing.T) {
+func TestGuardPages(t *testing.T) {
 	for _, n := range []int{1, 2, 511, 512, 513, 1024} {
 		r := New(t, n*8)
 		head, tail := Head[uint64](r, n), Tail[uint64](r, n)

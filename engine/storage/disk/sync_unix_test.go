@@ -9,8 +9,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestSyncIsReal: a sync calls the system, and returns its error for a pipe, which cannot be synced. A sync without a
-// call would return none.
+// TestSyncIsReal checks that a sync calls the system, and returns its error for a pipe, which cannot be synced. A sync
+// without a call would return none.
 func TestSyncIsReal(t *testing.T) {
 	r, w, err := os.Pipe()
 	must.Do(t, err)

@@ -83,8 +83,8 @@ func TestCorrupt(t *testing.T) {
 	}
 }
 
-// TestLyingFrame: a short frame that claims to unpack to 8 MB is refused before memory is allocated.
-func TestLyingFrame(t *testing.T) {
+// TestFrameLength checks that a short frame that claims to unpack to 8 MB is refused before memory is allocated.
+func TestFrameLength(t *testing.T) {
 	lie := []byte{0x28, 0xb5, 0x2f, 0xfd, // magic
 		0xa0, 0x00, 0x00, 0x80, 0x00, // one segment, 0x800000 bytes
 		0x09, 0x00, 0x00, 'a'} // the last block: one byte, not compressed

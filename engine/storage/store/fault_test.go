@@ -14,9 +14,9 @@ import (
 
 var seen byte // keeps reads from being optimised away
 
-// TestTruncatedUnderneath truncates a mapped file while Go code and a kernel read it: this is an error, not a
+// TestTruncatedWhileMapped truncates a mapped file while Go code and a kernel read it: this is an error, not a
 // crash.
-func TestTruncatedUnderneath(t *testing.T) {
+func TestTruncatedWhileMapped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	truncated := false
 	for name, read := range map[string]func(b []byte){

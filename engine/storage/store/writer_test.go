@@ -61,8 +61,8 @@ func TestWriterFaults(t *testing.T) {
 	}
 }
 
-// TestWriterSays checks that a writer of much data gets an error early.
-func TestWriterSays(t *testing.T) {
+// TestWriterFailsEarly checks that a writer of much data gets an error early.
+func TestWriterFailsEarly(t *testing.T) {
 	f := faults.Fault{Call: faults.Call{Call: disk.CallWrite}, Number: 1, Lasting: true}
 	w, err := CreateWith(filepath.Join(t.TempDir(), "f"), KindSegment, 1, Options{Disk: f.Disk()})
 	must.Do(t, err)

@@ -47,9 +47,9 @@ func TestNoSync(t *testing.T) {
 	}
 }
 
-// TestOneSyncServesMany delays the first call until 31 more records are appended. One more call makes all of them
+// TestSharedSync delays the first call until 31 more records are appended. One more call makes all of them
 // durable. A caller whose context ends returns early.
-func TestOneSyncServesMany(t *testing.T) {
+func TestSharedSync(t *testing.T) {
 	const others = 31
 	var begun atomic.Bool
 	var syncs atomic.Int64
@@ -91,9 +91,9 @@ func TestOneSyncServesMany(t *testing.T) {
 	closed(t, l)
 }
 
-// TestNotOvertaken has eight callers write all the time, on one processor. Another caller that needs the writer for
+// TestSyncOrder has eight callers write all the time, on one processor. Another caller that needs the writer for
 // itself gets it after the current call.
-func TestNotOvertaken(t *testing.T) {
+func TestSyncOrder(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	d, writes := counting(disk.CallWrite)
 	l, _, _ := open(t, d, t.TempDir(), Options{NoSync: true})
