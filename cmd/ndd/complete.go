@@ -14,19 +14,18 @@ import (
 // values lists the values of flags by name, for the shell's completion. Flags of [cli.WordFlag] complete themselves. An
 // entry for a command and a flag overrides the entry for the flag.
 var values = map[string][]string{
-	"format":        result.FormatNames(result.Tables...),
-	"input-format":  {"auto", "text", "html", "jsonl", "json", "lines", "csv", "parquet", "warc"},
-	"batch format":  result.FormatNames(append(slices.Clone(result.Tables), result.Binary)...),
-	"export format": {"ndf", "tsv", "jsonl"},
-	"extract":       {"auto", "main", "all"},
-	"method":        {"auto", "spotsigs", "ccdet", "winnow", "shingles"},
-	"keep":          {"first", "longest", "shortest", "newest", "source"},
-	"verify":        {"sketch", "text", "exact", "jaccard>=0.7", "contained>=1"},
-	"eval verify":   {"0"},
-	"recipe":        {"minwise", "minwise-pairs", "ordered", "simhash"},
-	"sync":          {"always", "never", "interval=100ms"},
-	"kernel":        {"auto", "avx512", "avx2", "neon", "generic"},
-	"profile":       {"cpu", "mem", "allocs", "block", "mutex", "goroutine", "thread", "clock", "trace"},
+	"format":       result.FormatNames(result.Tables...),
+	"input-format": {"auto", "text", "html", "jsonl", "json", "lines", "csv", "parquet", "warc"},
+	"batch format": result.FormatNames(append(slices.Clone(result.Tables), result.Binary)...),
+	"extract":      {"auto", "main", "all"},
+	"method":       {"auto", "spotsigs", "ccdet", "winnow", "shingles"},
+	"keep":         {"first", "longest", "shortest", "newest", "source"},
+	"verify":       {"sketch", "text", "exact", "jaccard>=0.7", "contained>=1"},
+	"eval verify":  {"0"},
+	"recipe":       {"minwise", "minwise-pairs", "ordered", "simhash"},
+	"sync":         {"always", "never", "interval=100ms"},
+	"kernel":       {"auto", "avx512", "avx2", "neon", "generic"},
+	"profile":      {"cpu", "mem", "allocs", "block", "mutex", "goroutine", "thread", "clock", "trace"},
 }
 
 // completeValues registers completions for the values of the flags of root and its commands. It is called only to

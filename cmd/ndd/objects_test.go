@@ -99,7 +99,7 @@ func TestObjectOutputs(t *testing.T) {
 	nddOut(t, exitDone, "export", "-q", "-o", "s3://docs/all.ndf", dir+"/index")
 	nddOut(t, exitFailed, "export", "-q", "-o", "s3://docs/all.ndf", dir+"/index")
 	nddOut(t, exitDone, "build", "-q", "-o", dir+"/index4", "-k", "4", "s3://docs/all.ndf")
-	nddOut(t, exitDone, "export", "-q", "--format", "tsv", "-o", "s3://docs/all.tsv", dir+"/index4")
+	nddOut(t, exitDone, "export", "-q", "-o", "s3://docs/all.tsv", dir+"/index4")
 	if lines := s.Get(t, "all.tsv"); string(lines) != nddOut(t, exitDone, "export", "-q", dir+"/index") ||
 		len(lines) == 0 {
 		t.Errorf("%s", lines)

@@ -28,7 +28,6 @@ type compareFlags struct {
 	in       []string
 	k        int
 	passages int
-	format   string
 }
 
 func newCompare(g *cli.Files) *cobra.Command {
@@ -48,8 +47,7 @@ similarity that sketches of 64 bytes estimate.`,
 		Annotations: cli.HelpOf("Guide: ndd help corpus. Terms: ndd help concepts", "Documents: in=PATH k=N passages=N"),
 		Example: `  ndd compare old.html new.html
   ndd compare crawl.jsonl.zst:17 crawl.jsonl.zst:4711
-  ndd compare --in crawl.jsonl.zst https://example.org/a https://example.org/b
-  ndd compare --format json a.txt b.txt`,
+  ndd compare --in crawl.jsonl.zst https://example.org/a https://example.org/b`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return cli.Usagef("%s where two documents are needed", cli.Number(len(args), "argument"))
@@ -66,7 +64,6 @@ similarity that sketches of 64 bytes estimate.`,
 		"files and folders with the documents; repeatable")
 	fl.IntVarP(&f.k, "k", "k", cli.DefaultK, "maximum distance of near-duplicates")
 	fl.IntVar(&f.passages, "passages", 10, "number of passages to show of each document")
-	cli.WordVar(fl, &f.format, "format", "format of the output: text or json", "text", "json")
 	return cmd
 }
 
@@ -92,9 +89,6 @@ func compareTwo(ctx context.Context, g *cli.Files, a, b string, f *compareFlags)
 		return err
 	}
 	r := &comparison{Comparison: c, flags: f, recipe: config.Recipe, docs: texts}
-	if f.format == "json" {
-		return r.json(g)
-	}
 	r.text(g.Stdout)
 	return nil
 }
@@ -262,58 +256,4 @@ func excerpt(s string) string {
 		runes = slices.Concat(runes[:most/2], []rune(" [...] "), runes[len(runes)-most/2:])
 	}
 	return result.Escape(string(runes))
-}
-
-func (c *comparison) json(g *cli.Files) error {
-	type passage struct {
-		Start int    `json:"start"`
-		End   int    `json:"end"`
-		Words int    `json:"words"`
-		Text  string `json:"text"`
-	}
-	type side struct {
-		ID          string    `json:"id"`
-		Fingerprint *string   `json:"fingerprint"` // null: too short
-		Words       int       `json:"words"`
-		Features    int       `json:"features"`
-		Shingles    int       `json:"shingles"`
-		Contained   float64   `json:"contained"` // share of its shingles that the other has
-		Only        []passage `json:"only"`
-	}
-	out := struct {
-		Near     bool    `json:"near"`
-		K        int     `json:"k"`
-		Distance *int    `json:"distance"` // null: too short
-		Bits     []int   `json:"bits"`
-		Shared   int     `json:"shared_shingles"`
-		Jaccard  float64 `json:"jaccard"`
-		Sketch   struct {
-			Jaccard   float64 `json:"jaccard"`
-			Deviation float64 `json:"standard_error"`
-		} `json:"sketch"`
-		Features struct {
-			simhash.Overlap
-			Expected float64 `json:"expected_distance"`
-		} `json:"features"`
-		Docs [2]side `json:"documents"`
-	}{Near: c.Distance >= 0 && c.Distance <= c.flags.k, K: c.flags.k, Bits: append([]int{}, c.Bits...), Shared: c.Shared,
-		Jaccard: c.Jaccard}
-	if c.Distance >= 0 {
-		out.Distance = &c.Distance
-	}
-	out.Sketch.Jaccard, out.Sketch.Deviation = c.Estimate, c.Deviation
-	out.Features.Overlap, out.Features.Expected = c.Features, c.Expected
-	for i, t := range []*shingle.Text{&c.A, &c.B} {
-		s := side{ID: c.docs[i].ID, Words: t.Tokens, Features: t.Features, Shingles: t.Shingles,
-			Contained: []float64{c.AInB, c.BInA}[i], Only: []passage{}}
-		if t.OK {
-			fp := t.Fingerprint.String()
-			s.Fingerprint = &fp
-		}
-		for _, p := range c.longest(t) {
-			s.Only = append(s.Only, passage{p.Start, p.End, p.Tokens, c.docs[i].Text[p.Start:p.End]})
-		}
-		out.Docs[i] = s
-	}
-	return g.WriteJSON(out)
 }

@@ -37,15 +37,13 @@ lines. The index may be served meanwhile.`,
   ndd export index | cut -f 2 | sort >ids`,
 		Args: cli.OneArg("INDEX"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := e.check(args[0]); err != nil {
+			if err := e.check(); err != nil {
 				return err
 			}
 			return e.run(cmd.Context(), g, args[0])
 		},
 	}
 	cmd.Flags().StringVarP(&e.out, "output", "o", "", "file to write (default: standard output)")
-	cmd.Flags().StringVar(&e.format, "format", "",
-		"tsv or jsonl; with -o also ndf, npy, bin (default: by ending)")
 	e.open.RegisterChecksums(cmd)
 	g.RegisterForce(cmd)
 	return cmd
@@ -64,27 +62,15 @@ var exportFormats = []string{"ndf", "npy", "bin", result.TSV.String(), result.JS
 // isFile reports whether the output is a fingerprint file rather than lines.
 func (e *exportRun) isFile() bool { return slices.Contains(ndf.Endings, "."+e.format) }
 
-// check completes the flags, or returns an error for wrong ones.
-func (e *exportRun) check(dir string) error {
-	if e.format == "json" {
-		e.format = result.JSON.String() // all commands accept json for jsonl
+// check sets the format: lines on standard output, and otherwise what the ending says.
+func (e *exportRun) check() error {
+	e.format = result.TSV.String()
+	if cli.IsStdout(e.out) {
+		return nil
 	}
-	ending := strings.TrimPrefix(filepath.Ext(e.out), ".")
-	known := slices.Contains(exportFormats, ending)
-	switch {
-	case e.format == "" && cli.IsStdout(e.out):
-		e.format = result.TSV.String()
-	case e.format == "" && !known:
-		return cli.Usagef("-o %s: the ending must say the format (.ndf, .npy, .bin, .tsv or .jsonl), or --format", e.out)
-	case e.format == "":
-		e.format = ending
-	case !slices.Contains(exportFormats, e.format):
-		return cli.Usagef("--format %q: must be ndf, npy, bin, tsv or jsonl", e.format)
-	case known && ending != e.format, e.isFile() && !known && !cli.IsStdout(e.out):
-		return cli.Usagef("--format %s -o %s: the ending must be .%s", e.format, e.out, e.format)
-	}
-	if e.isFile() && cli.IsStdout(e.out) {
-		return cli.Usagef("--format %s: a fingerprint file cannot be written to standard output: give -o FILE", e.format)
+	e.format = strings.TrimPrefix(filepath.Ext(e.out), ".")
+	if !slices.Contains(exportFormats, e.format) {
+		return cli.Usagef("-o %s: the ending must say the format: .ndf, .npy, .bin, .tsv or .jsonl", e.out)
 	}
 	return nil
 }

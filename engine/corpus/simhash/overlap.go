@@ -14,11 +14,11 @@ type Feature struct {
 
 // An Overlap measures which features two texts share. [Fingerprinter.AppendFeatures] returns the features.
 type Overlap struct {
-	Shared  int     `json:"shared"` // number of shared features
-	OnlyA   int     `json:"only_a"`
-	OnlyB   int     `json:"only_b"`
-	Jaccard float64 `json:"weighted_jaccard"` // shared weight / total weight; 1 without any features
-	Cosine  float64 `json:"cosine"`           // cosine of the vectors of weights; 1 without any features
+	Shared  int // number of shared features
+	OnlyA   int
+	OnlyB   int
+	Jaccard float64 // shared weight / total weight; 1 without any features
+	Cosine  float64 // cosine of the vectors of weights; 1 without any features
 }
 
 // OverlapOf compares two lists of features, which it sorts.
