@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -179,7 +178,6 @@ func (g *Files) Report(report ingest.Report) error {
 	if report.Units == 0 && !g.noFiles && len(report.Skipped.Examples) == 0 {
 		g.Log.Warn("the inputs hold no documents")
 	}
-	g.reportLinks(report.Outside)
 	if report.NoID > 0 {
 		g.Log.Warn(fmt.Sprintf("no string or number in the field for IDs, so file and line are the ID: %s of %s; --id names "+
 			"another field",
@@ -218,24 +216,6 @@ func (g *Globals) ReportSkipped(t *input.Tally, textFlag string) {
 		}
 		said[s.Reason] = true
 	}
-}
-
-// reportLinks logs the number of links that led out of a folder, and some of their names.
-func (g *Globals) reportLinks(files []input.File) {
-	const most = 3
-	if len(files) == 0 {
-		return
-	}
-	slices.SortFunc(files, func(a, b input.File) int { return strings.Compare(a.Path, b.Path) })
-	var names []string
-	for _, f := range files[:min(most, len(files))] {
-		names = append(names, f.Path+" -> "+f.Outside)
-	}
-	if len(files) > most {
-		names = append(names, "...")
-	}
-	g.Log.Info(fmt.Sprintf("followed %s that leave the folder: %s", Number(len(files), "symbolic link"),
-		strings.Join(names, ", ")))
 }
 
 // charsetText returns the warning about documents with an unknown, wrong or missing encoding.

@@ -71,7 +71,6 @@ func Units(ctx context.Context, f input.File, opts Options, stdin io.Reader) ite
 			yield(Unit{}, err)
 			return
 		}
-		opts.Meter.Note(f)
 		c := &Content{ctx: ctx, file: f, opts: opts}
 		if err := c.open(stdin); err != nil {
 			yield(Unit{}, c.problem(Unit{}, err))

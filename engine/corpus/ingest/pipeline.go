@@ -101,7 +101,7 @@ func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Re
 	}
 	m := cfg.Document.Meter
 	p.report.BytesRead = m.Bytes.Load()
-	p.report.Outside, p.report.Guesses = m.Outside(), m.Guesses()
+	p.report.Guesses = m.Guesses()
 	return p.report, err
 }
 
@@ -288,7 +288,6 @@ func (p *pipeline) unitsOf(ctx context.Context, f inputFile) iter.Seq2[format.Un
 // context ended or yield returned false.
 func (p *pipeline) take(ctx context.Context, b *batch, f inputFile, yield func(*batch) bool) *batch {
 	meter, units := p.cfg.Document.Meter, 0
-	meter.Note(f.file)
 	for e, err := range f.entries {
 		if ctx.Err() != nil {
 			return nil

@@ -110,7 +110,6 @@ type Report struct {
 	BytesRead int64     // bytes from disk, before decompression
 	TextBytes int64     // bytes of extracted texts
 	Skipped   input.Tally
-	Outside   []input.File // symbolic links that were followed out of their folders
 	Guesses   []input.Guess
 }
 

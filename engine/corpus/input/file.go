@@ -16,9 +16,6 @@ type File struct {
 	Path string
 	Root string // the folder that the input named; "" if the input named the file
 
-	// Outside is the target of a symbolic link in a folder, if the target is outside the folder; else "".
-	Outside string
-
 	listed bool  // the file is an object of a listing, which gave its size
 	bytes  int64 // size, if it is listed
 }

@@ -48,7 +48,7 @@ func (l *links) follow(root, path string) (File, *Skip) {
 	case !info.Mode().IsRegular():
 		return no(Special, "a symbolic link to %s, which is read only where it is named itself", kindOf(info.Mode()))
 	}
-	to, from := RealPath(path), RealPath(root)
+	to := RealPath(path)
 	isBlob := slices.ContainsFunc(l.blobs, func(dir string) bool { return isBelow(to, dir) })
 	if !isBlob && l.isRead(to) {
 		return no(Again, "a symbolic link to %s, which is read itself", to)
@@ -60,9 +60,6 @@ func (l *links) follow(root, path string) (File, *Skip) {
 		l.seen = map[string]string{}
 	}
 	l.seen[to] = path
-	if !isBelow(to, from) {
-		f.Outside = to
-	}
 	return f, nil
 }
 

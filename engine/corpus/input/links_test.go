@@ -60,7 +60,7 @@ func TestBlobs(t *testing.T) {
 	}
 }
 
-// TestLinks follows links in a folder to files, each once, and names those that lead elsewhere.
+// TestLinks follows links in a folder to files, each once.
 func TestLinks(t *testing.T) {
 	tree(t, map[string]string{"hub/blobs/1": "one", "hub/blobs/2": "two", "hub/.cache/3": "three", "hub/other/a.txt": "a"})
 	for name, to := range map[string]string{"linked": "hub/blobs", "hub/s/a.txt": "../blobs/1",
@@ -69,19 +69,19 @@ func TestLinks(t *testing.T) {
 		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
 		must.Do(t, os.Symlink(to, name))
 	}
-	for _, c := range []struct{ inputs, want, outside string }{
+	for _, c := range []struct{ inputs, want string }{
 		// Out of the folder named: one link to each file.
 		{"hub/s", "hub/s/a.txt: one hub/s/b.txt: two hub/s/b2.txt again hub/s/c.txt: three hub/s/loop special " +
-			"hub/s/none special hub/s/up special", "hub/s/a.txt hub/s/b.txt hub/s/c.txt"},
+			"hub/s/none special hub/s/up special"},
 		// In the folder: files that are read anyway are not read through a link, and hidden files are.
 		{"hub", "hub/.cache hidden hub/blobs/1: one hub/blobs/2: two hub/other/a.txt: a hub/s/a.txt again hub/s/b.txt again " +
-			"hub/s/b2.txt again hub/s/c.txt: three hub/s/loop special hub/s/none special hub/s/up special", ""},
+			"hub/s/b2.txt again hub/s/c.txt: three hub/s/loop special hub/s/none special hub/s/up special"},
 		// A folder that is named by a link.
-		{"linked", "linked/1: one linked/2: two", ""},
-		{"linked/", "linked/1: one linked/2: two", ""},
+		{"linked", "linked/1: one linked/2: two"},
+		{"linked/", "linked/1: one linked/2: two"},
 		// To another input.
 		{"hub/s hub/b*/1", "hub/s/a.txt again hub/s/b.txt: two hub/s/b2.txt again hub/s/c.txt: three hub/s/loop special " +
-			"hub/s/none special hub/s/up special hub/blobs/1: one", "hub/s/b.txt hub/s/c.txt"},
+			"hub/s/none special hub/s/up special hub/blobs/1: one"},
 	} {
 		var got []string
 		meter := &Meter{}
@@ -91,7 +91,6 @@ func TestLinks(t *testing.T) {
 				continue
 			}
 			must.Do(t, err)
-			meter.Note(f)
 			src, err := f.Open(t.Context(), nil, meter)
 			must.Do(t, err)
 			content, err := io.ReadAll(src)
@@ -101,13 +100,6 @@ func TestLinks(t *testing.T) {
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.inputs, strings.Join(got, " "), c.want)
-		}
-		var outside []string
-		for _, f := range meter.Outside() {
-			outside = append(outside, f.Path)
-		}
-		if strings.Join(outside, " ") != c.outside {
-			t.Errorf("%s: %q lead out of the folder, want %s", c.inputs, outside, c.outside)
 		}
 	}
 }

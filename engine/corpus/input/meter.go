@@ -12,7 +12,6 @@ type Meter struct {
 	Documents atomic.Int64 // documents whose results were handed on
 
 	mu      sync.Mutex
-	outside []File // links that lead out of their folders
 	guesses []Guess
 }
 
@@ -40,21 +39,4 @@ func (m *Meter) Guesses() []Guess {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.guesses)
-}
-
-// Note notes a file that is read.
-func (m *Meter) Note(f File) {
-	if f.Outside == "" {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.outside = append(m.outside, f)
-}
-
-// Outside returns the files read so far that are symbolic links out of their folders.
-func (m *Meter) Outside() []File {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Clone(m.outside)
 }

@@ -35,7 +35,6 @@ func (k *fileCopy) copyOnce() error {
 	decision := hash.Sum(nil)
 	path, result, ok := finished.Take(k.file, decision)
 	if ok {
-		k.options.Meter.Note(k.file)
 		return k.takeOver(path, result)
 	}
 	if err := k.copy(); err != nil || len(k.report.Lost)+len(k.report.Unjudged) > 0 {
@@ -68,7 +67,6 @@ func (k *fileCopy) takeOver(path string, result work.Copy) error {
 // copy copies the file as the judge decides.
 func (k *fileCopy) copy() error {
 	f := k.file
-	k.options.Meter.Note(f)
 	if k.fields != nil {
 		k.head, _ = format.HeadOf(k.ctx, f, k.options) // reading returns the same error later
 	}
