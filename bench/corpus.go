@@ -56,8 +56,8 @@ func (c *corpus) text(i, bytes int) string {
 
 // word draws a word by its weight.
 func (c *corpus) word(rng *rand.Rand) string {
-	at, _ := slices.BinarySearch(c.weights, rng.Float64()*c.weights[len(c.weights)-1])
-	return c.words[at]
+	index, _ := slices.BinarySearch(c.weights, rng.Float64()*c.weights[len(c.weights)-1])
+	return c.words[index]
 }
 
 // edit returns text i of a corpus with near-duplicates. Texts 7 and 8 of each ten are copies of the

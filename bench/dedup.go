@@ -39,29 +39,29 @@ func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 	}
 	var want [2][]simhash.Fingerprint // fingerprints without and with comparing sketches
 	for _, f := range formats {
-		for _, of := range []struct {
+		for _, c := range []struct {
 			files, compared int
 			name            string
 		}{{corpusFiles, 0, "20 files"}, {1, 0, "one file"}, {corpusFiles, 1, "20 files, sketches compared"}} {
-			name, files := f.name+", "+of.name, of.files
+			name, files := f.name+", "+c.name, c.files
 			b.say("%s", name)
-			dir := filepath.Join(b.dir, fmt.Sprint(f.name, files, of.compared))
+			dir := filepath.Join(b.dir, fmt.Sprint(f.name, files, c.compared))
 			shares := slices.Collect(slices.Chunk(texts, (len(texts)+files-1)/files))
 			if err := writeCorpus(dir, f.name, f.write, shares); err != nil {
 				return err
 			}
 			o := dedup.Options{K: 3}
-			if of.compared > 0 {
+			if c.compared > 0 {
 				o = dedup.Options{K: 8, Rule: dedup.Rule{{Jaccard: sketch.DefaultThreshold}}}
 			}
 			cells, kept, err := b.dedupFiles(ctx, dir, o, float64(size)/1e6)
 			if err != nil {
 				return fmt.Errorf("%s: %w", dir, err)
 			}
-			if want[of.compared] == nil {
-				want[of.compared] = kept
+			if want[c.compared] == nil {
+				want[c.compared] = kept
 			}
-			if !slices.Equal(kept, want[of.compared]) || len(kept) < originals*9/10 ||
+			if !slices.Equal(kept, want[c.compared]) || len(kept) < originals*9/10 ||
 				len(kept) > originals+(len(texts)-originals)*8/10 {
 				return fmt.Errorf("%s: %d documents are kept of %d, and not those of the first format", dir, len(kept), len(texts))
 			}
@@ -141,7 +141,7 @@ func dedupTo(ctx context.Context, in, out string, o dedup.Options, threads int) 
 		return err
 	}
 	defer c.Close()
-	found, err := dedup.Find(ctx, c, o)
+	result, err := dedup.Find(ctx, c, o)
 	if err != nil {
 		return err
 	}
@@ -159,6 +159,6 @@ func dedupTo(ctx context.Context, in, out string, o dedup.Options, threads int) 
 		}
 		return closing(f, fill(f))
 	}
-	_, err = found.Copy(ctx, to)
+	_, err = result.Copy(ctx, to)
 	return err
 }

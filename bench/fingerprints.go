@@ -33,14 +33,14 @@ func distinct(base []uint64) []uint64 { return slices.Compact(slices.Sorted(slic
 // compareAll answers queries by comparing each with every distinct fingerprint of base.
 func compareAll(base, queries []uint64) (a answer) {
 	base = distinct(base)
-	found := make([]uint32, 1<<16)
+	hits := make([]uint32, 1<<16)
 	for i, q := range queries {
-		for rest := base; len(rest) > 0; {
-			n, scanned := asm.Within64(found, rest, q, distance)
-			for _, at := range found[:n] {
-				a.add(i, rest[at])
+		for keys := base; len(keys) > 0; {
+			n, scanned := asm.Within64(hits, keys, q, distance)
+			for _, hit := range hits[:n] {
+				a.add(i, keys[hit])
 			}
-			rest = rest[scanned:]
+			keys = keys[scanned:]
 		}
 	}
 	return a

@@ -32,9 +32,9 @@ func (n generatedInput) Len() int { return int(n) }
 
 // Read calls f with the fingerprints of a part.
 func (n generatedInput) Read(part, parts int, f func(fingerprints []uint64, row int) error) error {
-	var some [2048]uint64
-	for row, end := int(n)*part/parts, int(n)*(part+1)/parts; row < end; row += len(some) {
-		fingerprints := some[:min(len(some), end-row)]
+	var buffer [2048]uint64
+	for row, end := int(n)*part/parts, int(n)*(part+1)/parts; row < end; row += len(buffer) {
+		fingerprints := buffer[:min(len(buffer), end-row)]
 		for i := range fingerprints {
 			fingerprints[i] = generatedFingerprint(uint64(row + i))
 		}
@@ -55,7 +55,7 @@ func (b *bench) generatedOptions() segment.Options {
 // A generatedBatch has queries and their answers. Every second query is within the distance of a fingerprint.
 type generatedBatch struct {
 	queries []uint64
-	near    []uint64 // near[i] is the fingerprint from which query i was made; 0 for none
+	origins []uint64 // near[i] is the fingerprint from which query i was made; 0 for none
 	times   []uint8  // times[i] is the number of times that query i found near[i]
 	first   answer   // answer to the first queries
 	hits    int
@@ -65,15 +65,15 @@ type generatedBatch struct {
 const comparedQueries = 8
 
 func newGeneratedBatch(n uint64, count int) *generatedBatch {
-	b := &generatedBatch{queries: make([]uint64, count), near: make([]uint64, count), times: make([]uint8, count)}
+	b := &generatedBatch{queries: make([]uint64, count), origins: make([]uint64, count), times: make([]uint8, count)}
 	for i := range b.queries {
 		random := token.Mix(^uint64(i))
 		if i%2 == 1 {
 			b.queries[i] = random
 			continue
 		}
-		b.near[i] = generatedFingerprint(random % n)
-		b.queries[i] = b.near[i]
+		b.origins[i] = generatedFingerprint(random % n)
+		b.queries[i] = b.origins[i]
 		for range i / 2 % (distance + 1) {
 			random = token.Mix(random)
 			b.queries[i] ^= 1 << (random & 63)
@@ -91,7 +91,7 @@ func (b *generatedBatch) forget() {
 // add adds a hit.
 func (b *generatedBatch) add(query int, fingerprint uint64) {
 	b.hits++
-	if fingerprint == b.near[query] {
+	if fingerprint == b.origins[query] {
 		b.times[query]++
 	}
 	if query < comparedQueries {
@@ -101,7 +101,7 @@ func (b *generatedBatch) add(query int, fingerprint uint64) {
 
 // verifyNear returns an error unless each of the first queries found the fingerprint it was made from.
 func (b *generatedBatch) verifyNear(count int) error {
-	for i, f := range b.near[:count] {
+	for i, f := range b.origins[:count] {
 		if f != 0 && b.times[i] != 1 {
 			return fmt.Errorf("query %d, %016x: the fingerprint that it was made near, %016x, was found %d times", i,
 				b.queries[i], f, b.times[i])
@@ -113,7 +113,7 @@ func (b *generatedBatch) verifyNear(count int) error {
 // verify returns an error unless each query found the fingerprint it was made from, and the first queries found the
 // same as a comparison with all n fingerprints.
 func (b *generatedBatch) verify(ctx context.Context, n uint64, r *Result) error {
-	if err := b.verifyNear(len(b.near)); err != nil {
+	if err := b.verifyNear(len(b.origins)); err != nil {
 		return err
 	}
 	first := b.queries[:min(comparedQueries, len(b.queries))]
@@ -134,7 +134,7 @@ func compareGenerated(ctx context.Context, n uint64, queries []uint64) (all answ
 	threads := uint64(runtime.GOMAXPROCS(0))
 	for t := range threads {
 		wait.Go(func() {
-			var own answer
+			var scanned answer
 			for i := n * t / threads; i < n*(t+1)/threads; i++ {
 				if i%(1<<20) == 0 && ctx.Err() != nil {
 					return
@@ -142,13 +142,13 @@ func compareGenerated(ctx context.Context, n uint64, queries []uint64) (all answ
 				f := generatedFingerprint(i)
 				for j, q := range queries {
 					if bits.OnesCount64(f^q) <= distance {
-						own.add(j, f)
+						scanned.add(j, f)
 					}
 				}
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			all.plus(own)
+			all.plus(scanned)
 		})
 	}
 	wait.Wait()

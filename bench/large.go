@@ -112,9 +112,9 @@ func (b *bench) askServer(ctx context.Context, r *Result, dir string, batch *gen
 			lasts: 2 * time.Second, body: func(i int) []byte {
 				return fmt.Appendf(nil, `{"fingerprint": "%016x"}`, batch.queries[2*i%len(batch.queries)])
 			}, check: func(i int, answer []byte) error {
-				near := fmt.Sprintf(`"fingerprint":"%016x"`, batch.near[2*i%len(batch.queries)])
-				if !bytes.Contains(answer, []byte(near)) {
-					return fmt.Errorf("%s is missing: %.300s", near, answer)
+				origin := fmt.Sprintf(`"fingerprint":"%016x"`, batch.origins[2*i%len(batch.queries)])
+				if !bytes.Contains(answer, []byte(origin)) {
+					return fmt.Errorf("%s is missing: %.300s", origin, answer)
 				}
 				return nil
 			}}

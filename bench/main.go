@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // most is the maximum number of fingerprints or queries: more than any memory holds.
-const most = 1e12
+const limit = 1e12
 
 // parse parses and checks a command line, and returns the benchmarks to run.
 func parse(args []string, stdout, stderr io.Writer) (b *bench, chosen []benchmark, err error) {
@@ -117,7 +117,7 @@ func parse(args []string, stdout, stderr io.Writer) (b *bench, chosen []benchmar
 	if chosen, err = choose(f.Args()); err != nil {
 		return nil, nil, err
 	}
-	if !(*n >= 1000 && *n <= most) || !(*queries >= 100 && *queries <= most) || b.rounds < 1 { // true for NaN, too
+	if !(*n >= 1000 && *n <= limit) || !(*queries >= 100 && *queries <= limit) || b.rounds < 1 { // true for NaN, too
 		return nil, nil, errors.New("at least 1,000 fingerprints, 100 queries and one round, and at most 1e12 of the " +
 			"first two")
 	}
@@ -158,15 +158,15 @@ func (b *bench) measure(ctx context.Context, chosen []benchmark, stdout io.Write
 		b.say("%d of %d, %s: %s", i+1, len(chosen), t.name, t.what)
 		began := time.Now()
 		result := &Result{Name: t.name}
-		own := *b
-		own.dir = filepath.Join(b.dir, t.name)
-		if err := os.Mkdir(own.dir, 0o755); err != nil {
+		run := *b
+		run.dir = filepath.Join(b.dir, t.name)
+		if err := os.Mkdir(run.dir, 0o755); err != nil {
 			return nil, err
 		}
-		if err := t.run(ctx, &own, result); err != nil {
+		if err := t.run(ctx, &run, result); err != nil {
 			return nil, fmt.Errorf("%s: %w", t.name, err)
 		}
-		if err := os.RemoveAll(own.dir); err != nil {
+		if err := os.RemoveAll(run.dir); err != nil {
 			return nil, err
 		}
 		results = append(results, result)

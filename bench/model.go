@@ -37,7 +37,7 @@ func model(ctx context.Context, b *bench, r *Result) error {
 			return err
 		}
 		// Measure each starred design.
-		here := p.ForMachine(machine)
+		local := p.ForMachine(machine)
 		for i, o := range p.Options {
 			if !o.Frontier {
 				continue
@@ -48,7 +48,7 @@ func model(ctx context.Context, b *bench, r *Result) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			h := &here.Options[i]
+			h := &local.Options[i]
 			r.row(name, online, h.OnlineNS, online/h.OnlineNS, online/o.OnlineNS, batch, h.BatchNS, batch/h.BatchNS,
 				batch/o.BatchNS)
 		}

@@ -40,8 +40,8 @@ func startServer(ctx context.Context, dir, program string, args []string) (*serv
 		return nil, err
 	}
 	s := &serverProcess{cmd: exec.CommandContext(ctx, binary, args...)}
-	var said bytes.Buffer
-	s.cmd.Stderr = &said
+	var messages bytes.Buffer
+	s.cmd.Stderr = &messages
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func startServer(ctx context.Context, dir, program string, args []string) (*serv
 	_, after, ok := strings.Cut(line, "http://")
 	if s.address, _, _ = strings.Cut(after, " "); !ok || err != nil {
 		s.stop()
-		return nil, fmt.Errorf("%s did not become ready: %q, %v\n%s", filepath.Base(binary), line, err, &said)
+		return nil, fmt.Errorf("%s did not become ready: %q, %v\n%s", filepath.Base(binary), line, err, &messages)
 	}
 	go io.Copy(io.Discard, out) // until it ends
 	return s, nil

@@ -9,7 +9,7 @@ import (
 // lookAlikes are the kinds of pairs that share a template and differ in its values. They are not near-duplicates.
 var lookAlikes = []struct {
 	name string
-	pair func(*author) (one, other string)
+	pair func(*author) (a, b string)
 }{
 	{"other numbers", (*author).bulletin}, {"other names", (*author).letter}, {"code", (*author).code},
 	{"tables", (*author).tables}, {"lists", (*author).lists}, {"forms", (*author).forms},
@@ -41,7 +41,7 @@ func (a *author) bulletin() (string, string) {
 				}
 			}
 		}
-		return a.written(t)
+		return a.write(t)
 	})
 }
 
@@ -60,7 +60,7 @@ func (a *author) letter() (string, string) {
 				}
 			}
 		}
-		return a.written(t)
+		return a.write(t)
 	})
 }
 

@@ -89,7 +89,7 @@ func (a *author) text(wordsMin int) (t prose) {
 	return t
 }
 
-func (a *author) written(t prose) string {
+func (a *author) write(t prose) string {
 	var b strings.Builder
 	for _, p := range t {
 		for _, s := range p {
@@ -113,7 +113,7 @@ func (t prose) clone() (copied prose) {
 }
 
 // change replaces, deletes or inserts one part of a list.
-func change[T any](r *rand.Rand, list []T, fresh func() T) []T {
+func change[T any](r *rand.Rand, list []T, random func() T) []T {
 	start := r.IntN(len(list) + 1)
 	end := min(start+1, len(list))
 	switch r.IntN(3) {
@@ -122,7 +122,7 @@ func change[T any](r *rand.Rand, list []T, fresh func() T) []T {
 	case 1:
 		end = start
 	}
-	return slices.Replace(list, start, end, fresh())
+	return slices.Replace(list, start, end, random())
 }
 
 // Units of edits.
@@ -142,9 +142,9 @@ func (a *author) edit(t prose, unit string, jaccard float64) prose {
 			words += len(s)
 		}
 	}
-	lost := 1.5 * (1 - jaccard) / (1 + jaccard) // share of the shingles; two edits of three change one text only
-	edits := map[string]float64{byWord: lost / 3 * float64(words), bySentence: lost * float64(sentences),
-		byParagraph: lost * float64(paragraphs)}[unit] // a word is in three shingles
+	changed := 1.5 * (1 - jaccard) / (1 + jaccard) // share of the shingles; two edits of three change one text only
+	edits := map[string]float64{byWord: changed / 3 * float64(words), bySentence: changed * float64(sentences),
+		byParagraph: changed * float64(paragraphs)}[unit] // a word is in three shingles
 	for range max(1, int(edits+0.5)) {
 		if unit == byParagraph || len(t) == 0 {
 			t = change(a.random, t, a.paragraph)

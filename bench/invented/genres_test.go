@@ -121,7 +121,7 @@ func (a *author) source(values *author) string {
 
 // framed is a short text with a menu before it and a footer after it.
 func (a *author) framed(values *author) string {
-	return a.frame(values.written(values.text(60+values.random.IntN(300))), 30+a.random.IntN(30))
+	return a.frame(values.write(values.text(60+values.random.IntN(300))), 30+a.random.IntN(30))
 }
 
 // reframed returns a text with a frame more, of a tenth to a fifth of it.

@@ -67,11 +67,11 @@ func TestPages(t *testing.T) {
 			article := a.text(150 << r.IntN(3))
 			title := strings.Join(a.words(4), a.separator)
 			template := i % 3
-			page := a.page(template, title, a.written(article))
+			page := a.page(template, title, a.write(article))
 			count("versions under another template", page, a.page((template+1)%3, title,
-				a.written(a.edit(article, byWord, 0.95))))
+				a.write(a.edit(article, byWord, 0.95))))
 			count("articles under one template", page, a.page(template, strings.Join(a.words(4), a.separator),
-				a.written(a.text(150<<r.IntN(3)))))
+				a.write(a.text(150<<r.IntN(3)))))
 			stub := func() string {
 				name := strings.Join(a.words(2), a.separator)
 				return a.page(template, name, strings.Join(a.words(1+r.IntN(24)), a.separator)+" "+name)

@@ -73,16 +73,16 @@ func (s *Set) addGroup(group int, a *author) {
 	}
 
 	original := a.text(100 << a.random.IntN(4))
-	add(a.written(original))
+	add(a.write(original))
 	for i, e := range edits {
-		add(a.written(a.edit(original, e.unit, e.jaccard)))
+		add(a.write(a.edit(original, e.unit, e.jaccard)))
 		for earlier := range i + 1 {
 			s.pair(first+earlier, first+i+1, "same", e.unit)
 		}
 	}
 
 	excerpt := len(s.Documents)
-	add(a.written(original[len(original)/3 : len(original)/3+(len(original)+2)/3]))
+	add(a.write(original[len(original)/3 : len(original)/3+(len(original)+2)/3]))
 	s.pair(first, excerpt, "contains", "excerpt")
 
 	alike := lookAlikes[group/len(languages)%len(lookAlikes)]
@@ -92,7 +92,7 @@ func (s *Set) addGroup(group int, a *author) {
 	s.pair(excerpt+1, excerpt+2, "different", alike.name)
 
 	topical := len(s.Documents)
-	add(a.written(a.text(200)))
+	add(a.write(a.text(200)))
 	for _, unlike := range []int{first, excerpt + 1, excerpt + 2} {
 		s.pair(topical, unlike, "different", "same topic")
 	}

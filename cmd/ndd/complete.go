@@ -33,20 +33,20 @@ var values = map[string][]string{
 func completeValues(root *cobra.Command) {
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			of, own := values[cmd.Name()+" "+f.Name]
+			words, own := values[cmd.Name()+" "+f.Name]
 			if !own {
-				of = values[f.Name]
+				words = values[f.Name]
 			}
 			if word, ok := f.Value.(*cli.WordFlag); ok {
-				of = word.Words
+				words = word.Words
 			}
-			found := cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp)
+			complete := cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 			if f.Name == "design" {
-				found = design.Complete
-			} else if of == nil {
+				complete = design.Complete
+			} else if words == nil {
 				return
 			}
-			if err := cmd.RegisterFlagCompletionFunc(f.Name, found); err != nil {
+			if err := cmd.RegisterFlagCompletionFunc(f.Name, complete); err != nil {
 				panic(err) // a flag that is completed twice
 			}
 		})

@@ -52,8 +52,8 @@ func newHelp() *cobra.Command {
 'ndd --help' lists the commands and the topics.`,
 		Example: "  ndd help batch\n  ndd help concepts",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			about, rest, err := cmd.Root().Find(args)
-			if err != nil || len(rest) > 0 {
+			about, names, err := cmd.Root().Find(args)
+			if err != nil || len(names) > 0 {
 				return cli.Usagef("no command or topic %q%s", strings.Join(args, " "), cli.DidYouMean(cmd.Root(), args[0]))
 			}
 			about.InitDefaultHelpFlag()

@@ -132,7 +132,7 @@ func (d *Detector) Pairs(ctx context.Context) ([]Pair, Report, error) {
 		}
 		// Add the counts, and limit the pairs of all methods together.
 		d.report.Add(&r)
-		if found := uint64(len(all) + len(pairs)); o.MaxPairs > 0 && found > o.MaxPairs {
+		if total := uint64(len(all) + len(pairs)); o.MaxPairs > 0 && total > o.MaxPairs {
 			return nil, d.report, &postings.TooManyPairsError{Max: o.MaxPairs}
 		}
 		all = slices.Grow(all, len(pairs))

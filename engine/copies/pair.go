@@ -52,7 +52,7 @@ const (
 const commonMin = 20
 
 // Has reports whether all of some flags are set.
-func (f Flags) Has(some Flags) bool { return f&some == some }
+func (f Flags) Has(flags Flags) bool { return f&flags == flags }
 
 // String returns the names of the flags, separated by commas.
 func (f Flags) String() string {

@@ -242,13 +242,13 @@ func appendPair(dst, a, b []byte, sizeA, sizeB int) []byte {
 
 func (j CopiesDocs) reduce(ctx context.Context, t *task) error {
 	return t.distinct(ctx, func(key, _ []byte) error {
-		at := max(0, len(key)-sizeDigits)
-		k := readKey(key[at:])
+		start := max(0, len(key)-sizeDigits)
+		k := readKey(key[start:])
 		shared := k.number(sizeDigits)
 		if err := k.err("pair", 0); err != nil {
 			return err
 		}
-		return t.writeCopy(&j.Copies, key[:at], int(shared))
+		return t.writeCopy(&j.Copies, key[:start], int(shared))
 	})
 }
 

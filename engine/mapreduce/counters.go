@@ -53,12 +53,12 @@ func (t *task) reportStatus(what string) (stop func()) {
 	if t.Status == nil {
 		return func() {}
 	}
-	ended := make(chan struct{})
+	done := make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
 		for {
 			select {
-			case <-ended:
+			case <-done:
 				return
 			case <-time.After(StatusEvery):
 				t.Status(fmt.Sprintf("%s: %d records in, %d out", what, t.counters[recordsIn].Load(),
@@ -67,7 +67,7 @@ func (t *task) reportStatus(what string) (stop func()) {
 		}
 	})
 	return func() {
-		close(ended)
+		close(done)
 		group.Wait()
 	}
 }

@@ -69,7 +69,7 @@ func (j Dedup) mapPart(ctx context.Context, t *task) error {
 	var key, value []byte
 	return t.records(ctx, func(r record) error {
 		// The key begins with the hash of the text.
-		head, rest, _ := bytes.Cut(r.value, []byte(" "))
+		head, fields, _ := bytes.Cut(r.value, []byte(" "))
 		if len(head) == 0 {
 			return badf("%.80q has no value", r.key)
 		}
@@ -103,14 +103,14 @@ func (j Dedup) mapPart(ctx context.Context, t *task) error {
 			return badf("%.80q is no hash of a text", r.key)
 		case head[0] == pairMark:
 			key = append(append(key, pairKind), head[1:]...)
-			similarity, _, _ := bytes.Cut(rest, []byte(" "))
+			similarity, _, _ := bytes.Cut(fields, []byte(" "))
 			value = append(value[:0], similarity...)
 		case head[0] == followedMark:
 			key, value = append(key, followedKind), value[:0]
 		// The record is a document of the round before.
 		default:
 			key = append(append(append(key, documentKind), head[1:]...), ' ', head[0])
-			value = append(value[:0], rest...)
+			value = append(value[:0], fields...)
 		}
 		// All records of a text go to one partition.
 		hash, ok := number(key[:printDigits])
@@ -145,9 +145,9 @@ type decider struct {
 	t    *task
 	text []byte
 
-	best, like []byte // distance, rank and name of the nearest kept document, and its similarity; nil for none
-	isBlocked  bool   // an undecided document confirms it, perhaps a nearer one
-	isFollowed bool
+	best, similarity []byte // distance, rank and name of the nearest kept document, and its similarity; nil for none
+	isBlocked        bool   // an undecided document confirms it, perhaps a nearer one
+	isFollowed       bool
 
 	first    []byte // rank and name of the preferred document of the text; nil before it came
 	state    byte   // its new state
@@ -160,7 +160,7 @@ func (d *decider) add(key, value []byte) error {
 	if len(key) <= hashDigits {
 		return fmt.Errorf("%.80q is no record of a text", key)
 	}
-	text, kind, rest := key[:hashDigits], key[hashDigits], key[hashDigits+1:]
+	text, kind, fields := key[:hashDigits], key[hashDigits], key[hashDigits+1:]
 	if !bytes.Equal(text, d.text) {
 		if err := d.flush(); err != nil {
 			return err
@@ -169,54 +169,54 @@ func (d *decider) add(key, value []byte) error {
 		d.t.counters.add(groups, 1)
 	}
 	switch {
-	case kind == pairKind && len(rest) > 2+rowDigits:
-		if rest[0] == '0' && d.best == nil {
-			d.best, d.like = bytes.Clone(rest[1:]), bytes.Clone(value)
+	case kind == pairKind && len(fields) > 2+rowDigits:
+		if fields[0] == '0' && d.best == nil {
+			d.best, d.similarity = bytes.Clone(fields[1:]), bytes.Clone(value)
 		}
-		d.isBlocked = d.isBlocked || rest[0] == '1'
+		d.isBlocked = d.isBlocked || fields[0] == '1'
 		return nil
 	case kind == followedKind:
 		d.isFollowed = true
 		return nil
-	case kind == documentKind && len(rest) > rowDigits+2:
-		return d.document(rest[len(rest)-1], rest[:len(rest)-2], value)
+	case kind == documentKind && len(fields) > rowDigits+2:
+		return d.document(fields[len(fields)-1], fields[:len(fields)-2], value)
 	}
 	return fmt.Errorf("%.80q is no record of a text", key)
 }
 
 // document decides about the next document of the text.
-func (d *decider) document(state byte, head, rest []byte) error {
+func (d *decider) document(state byte, head, fields []byte) error {
 	switch {
 	case state == dropped:
-		return d.write(d.text, dropped, head, rest)
+		return d.write(d.text, dropped, head, fields)
 	case d.first == nil:
-		return d.decide(state, head, rest)
+		return d.decide(state, head, fields)
 	case state != fresh && state != equal:
 		return fmt.Errorf("%w: two documents of one text: the inputs are of several rounds", ErrLost)
 	case d.state == undecided:
 		d.isShared = true
 		return d.write(d.text, equal, head, []byte("- -"))
 	case d.state == kept:
-		like := "1"
+		similarity := "1"
 		switch {
 		case bytes.HasPrefix(d.content, []byte(noPrint+" ")):
-			like = sameText
+			similarity = sameText
 		case bytes.HasSuffix(d.content, []byte(" "+noSketch)):
-			like = unverified
+			similarity = unverified
 		}
-		return d.write(d.text, dropped, head, fmt.Appendf(nil, "0 %s %s", like, d.first[rowDigits:]))
+		return d.write(d.text, dropped, head, fmt.Appendf(nil, "0 %s %s", similarity, d.first[rowDigits:]))
 	}
 	// This document is dropped, too, perhaps because of a nearer document that is less preferred than the first one of
 	// the text. So it is compared separately, under its own key.
-	own := appendNumber(make([]byte, 0, hashDigits), record{d.text, head}.hash(), printDigits)
-	return d.wait(append(own, d.text[printDigits:]...), waiting, head, d.content)
+	name := appendNumber(make([]byte, 0, hashDigits), record{d.text, head}.hash(), printDigits)
+	return d.wait(append(name, d.text[printDigits:]...), waiting, head, d.content)
 }
 
 // decide decides about the preferred document of the text.
-func (d *decider) decide(state byte, head, rest []byte) error {
-	d.first, d.state, d.content = bytes.Clone(head), state, bytes.Clone(rest)
+func (d *decider) decide(state byte, head, fields []byte) error {
+	d.first, d.state, d.content = bytes.Clone(head), state, bytes.Clone(fields)
 	switch {
-	case state == fresh && bytes.HasPrefix(rest, []byte(noPrint+" ")):
+	case state == fresh && bytes.HasPrefix(fields, []byte(noPrint+" ")):
 		d.state = kept // only its text is compared
 	case state == fresh:
 		d.state = undecided
@@ -235,12 +235,12 @@ func (d *decider) decide(state byte, head, rest []byte) error {
 	switch {
 	case d.state == undecided: // until all documents of the text came
 	case d.state == waiting:
-		return d.wait(d.text, waiting, head, rest)
+		return d.wait(d.text, waiting, head, fields)
 	case d.state == dropped:
 		distance, _ := number(d.best[:1])
-		return d.write(d.text, dropped, head, fmt.Appendf(nil, "%d %s %s", distance, d.like, d.best[1+rowDigits:]))
+		return d.write(d.text, dropped, head, fmt.Appendf(nil, "%d %s %s", distance, d.similarity, d.best[1+rowDigits:]))
 	case d.isFollowed:
-		return d.write(d.text, kept, head, rest)
+		return d.write(d.text, kept, head, fields)
 	}
 	return nil
 }
@@ -257,14 +257,14 @@ func (d *decider) flush() error {
 }
 
 // wait writes a document that another round decides about.
-func (d *decider) wait(text []byte, state byte, head, rest []byte) error {
+func (d *decider) wait(text []byte, state byte, head, fields []byte) error {
 	d.t.results.undecided++
 	d.t.counters.add(undecidedDocuments, 1)
-	return d.write(text, state, head, rest)
+	return d.write(text, state, head, fields)
 }
 
 // write writes a document as a result.
-func (d *decider) write(text []byte, state byte, head, rest []byte) error {
-	d.line = append(append(append(append(d.line[:0], state), head...), ' '), rest...)
+func (d *decider) write(text []byte, state byte, head, fields []byte) error {
+	d.line = append(append(append(append(d.line[:0], state), head...), ' '), fields...)
 	return d.t.result(text, d.line)
 }

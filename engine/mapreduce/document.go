@@ -105,11 +105,11 @@ func parseDocument(r record) (d document, err error) {
 		return d, fmt.Errorf("%.80q is no document: give results of the job fingerprint or dedup", r.key)
 	}
 	rank, ok := number(head[1 : 1+rowDigits])
-	print, isPrint := number(fields[1])
+	fingerprint, isPrint := number(fields[1])
 	if !ok || !isPrint {
 		return d, fmt.Errorf("%.80q is no document", r.value)
 	}
-	return document{text: r.key, name: head[1+rowDigits:], rank: rank, state: head[0], fingerprint: print, sketch: fields[2]}, nil
+	return document{text: r.key, name: head[1+rowDigits:], rank: rank, state: head[0], fingerprint: fingerprint, sketch: fields[2]}, nil
 }
 
 // parseFresh parses a result of the job fingerprint, or a line with a fingerprint and an ID alone.

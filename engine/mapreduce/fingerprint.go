@@ -115,8 +115,8 @@ func (t *task) countReport(r *ingest.Report) error {
 			return err
 		}
 	}
-	if more := lost - len(r.Skipped.Examples); more > 0 {
-		return t.bad(int64(more), "and others", r.Skipped.Examples[len(r.Skipped.Examples)-1])
+	if unlisted := lost - len(r.Skipped.Examples); unlisted > 0 {
+		return t.bad(int64(unlisted), "and others", r.Skipped.Examples[len(r.Skipped.Examples)-1])
 	}
 	return nil
 }

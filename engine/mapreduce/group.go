@@ -28,12 +28,12 @@ type group struct {
 	key   []byte // table and leading bits
 	table int
 
-	candidates  []candidate
-	stars, rest part
-	equals      map[content]int32 // first candidate with a fingerprint and a sketch
-	nameBytes   int
+	candidates    []candidate
+	stars, others part
+	equals        map[content]int32 // first candidate with a fingerprint and a sketch
+	nameBytes     int
 
-	near        []uint32
+	neighbours  []uint32
 	query       sketch.Query
 	hits        cluster.Hits
 	kepts, open []match // kepts has the nearest kept candidate that confirms a document, open the undecided candidates
@@ -91,7 +91,7 @@ func (g *group) begin(key []byte) error {
 	}
 	g.key, g.table, g.candidates, g.nameBytes = append(g.key[:0], key...), table, g.candidates[:0], 0
 	clear(g.equals)
-	for _, p := range []*part{&g.stars, &g.rest} {
+	for _, p := range []*part{&g.stars, &g.others} {
 		p.fingerprints.Reset(g.j.K, tableBytes)
 		p.sketches.Reset(g.j.Threshold)
 		p.numbers = p.numbers[:0]
@@ -108,13 +108,13 @@ func (g *group) add(key, value []byte) error {
 	if !ok || len(head) <= rowDigits || len(text) != hashDigits || len(value) < printDigits+3 {
 		return fmt.Errorf("%.80q is no document of a group", key)
 	}
-	print, ok := number(value[:printDigits])
+	fingerprint, ok := number(value[:printDigits])
 	s, err := parseSketch(value[printDigits+2:])
 	if err != nil || !ok {
 		return fmt.Errorf("%.80q is no fingerprint and sketch", value)
 	}
 	// A kept document is not compared, and one of equal content only with the first.
-	d, state := candidate{content: content{print, s}, head: head, text: text}, value[printDigits]
+	d, state := candidate{content: content{fingerprint, s}, head: head, text: text}, value[printDigits]
 	g.t.counters.add(fingerprints, 1)
 	g.kepts, g.open = g.kepts[:0], g.open[:0]
 	if state == kept {
@@ -132,7 +132,7 @@ func (g *group) add(key, value []byte) error {
 	// Later documents are compared with it, unless it is dropped.
 	to := &g.stars
 	if len(g.kepts)+len(g.open) > 0 {
-		to = &g.rest
+		to = &g.others
 	}
 	// A dropped document is held only if other documents have the same text. They may need less preferred documents,
 	// which so remain undecided.
@@ -162,24 +162,24 @@ func (g *group) hold(d *candidate, to *part) error {
 // compare finds the candidates that confirm a document: the nearest kept one, and nearer undecided ones. If PairsMax
 // is 1, one undecided document is enough, but each star is compared until a document follows it.
 func (g *group) compare(d *candidate) {
-	near := g.stars.near(g.near[:0], &g.hits, d.fingerprint)
-	g.near = near
+	neighbours := g.stars.neighbours(g.neighbours[:0], &g.hits, d.fingerprint)
+	g.neighbours = neighbours
 	must := 0 // stars that are compared in any case
-	for i, n := range near {
+	for i, n := range neighbours {
 		if o := &g.candidates[g.stars.numbers[n]]; o.isKept || !o.hasPair {
-			near[must], near[i] = n, near[must]
+			neighbours[must], neighbours[i] = n, neighbours[must]
 			must++
 		}
 	}
-	g.take(d, &g.stars, near[:must])
+	g.take(d, &g.stars, neighbours[:must])
 	for _, m := range slices.Concat(g.kepts, g.open) {
 		g.candidates[m.number].hasPair = true
 	}
 	g.open = slices.DeleteFunc(g.open, g.isFarther)
-	g.takeEnough(d, &g.stars, near[must:])
+	g.takeEnough(d, &g.stars, neighbours[must:])
 	if len(g.open) == 0 || g.j.PairsMax > 1 {
-		g.near = g.rest.near(g.near[:0], &g.hits, d.fingerprint)
-		g.takeEnough(d, &g.rest, g.near)
+		g.neighbours = g.others.neighbours(g.neighbours[:0], &g.hits, d.fingerprint)
+		g.takeEnough(d, &g.others, g.neighbours)
 	}
 	slices.SortFunc(g.open, match.compare)
 	g.open = slices.Compact(g.open)
@@ -189,17 +189,17 @@ func (g *group) compare(d *candidate) {
 func (g *group) isFarther(m match) bool { return len(g.kepts) > 0 && m.compare(g.kepts[0]) > 0 }
 
 // takeEnough takes documents of a part until there are enough undecided ones.
-func (g *group) takeEnough(d *candidate, p *part, near []uint32) {
-	const some = 64 // number of documents compared at a time
-	for len(near) > 0 && (len(g.open) == 0 || g.j.PairsMax > 1) {
-		n := min(some, len(near))
-		g.take(d, p, near[:n])
-		near = near[n:]
+func (g *group) takeEnough(d *candidate, p *part, neighbours []uint32) {
+	const batchDocs = 64 // number of documents compared at a time
+	for len(neighbours) > 0 && (len(g.open) == 0 || g.j.PairsMax > 1) {
+		n := min(batchDocs, len(neighbours))
+		g.take(d, p, neighbours[:n])
+		neighbours = neighbours[n:]
 	}
 }
 
-// near appends the numbers of the documents that are near a fingerprint.
-func (p *part) near(dst []uint32, hits *cluster.Hits, fingerprint uint64) []uint32 {
+// neighbours appends the numbers of the documents that are near a fingerprint.
+func (p *part) neighbours(dst []uint32, hits *cluster.Hits, fingerprint uint64) []uint32 {
 	for first, numbers := range p.fingerprints.Near(hits, fingerprint, 0) {
 		for _, n := range numbers {
 			dst = append(dst, uint32(first)+n)
@@ -209,9 +209,9 @@ func (p *part) near(dst []uint32, hits *cluster.Hits, fingerprint uint64) []uint
 }
 
 // take adds those near documents of a part to the matches that confirm a document.
-func (g *group) take(d *candidate, p *part, near []uint32) {
+func (g *group) take(d *candidate, p *part, neighbours []uint32) {
 	g.query.Begin(&p.sketches, &d.sketch)
-	for _, n := range g.query.Similar(0, near) {
+	for _, n := range g.query.Similar(0, neighbours) {
 		m := match{bits.OnesCount64(d.fingerprint ^ p.fingerprints.At(int(n))), p.numbers[n]}
 		switch {
 		case g.isFarther(m):
@@ -253,8 +253,8 @@ func (g *group) write(d *candidate, matches []match) error {
 			g.line = append(g.line, unverified...)
 			g.t.counters.add(unverifiedPairs, 1)
 		} else {
-			like, _ := sketch.Estimate(&d.sketch, &o.sketch)
-			g.line = result.AppendReal(g.line, like)
+			similarity, _ := sketch.Estimate(&d.sketch, &o.sketch)
+			g.line = result.AppendReal(g.line, similarity)
 		}
 		g.line = append(append(g.line, ' '), d.head[rowDigits:]...)
 		if err := g.t.result(d.text, g.line); err != nil {

@@ -20,17 +20,17 @@ const (
 
 // columns returns the columns of the rows: with files and rows if the results have them.
 func (r Rows) columns(placed bool) []result.Column {
-	other, like := "near", []result.Column{{Name: "similarity", Kind: result.Text}}
+	other, similarity := "near", []result.Column{{Name: "similarity", Kind: result.Text}}
 	if r == DropRows {
-		other, like = "kept", []result.Column{{Name: "jaccard", Kind: result.Real, Optional: true},
+		other, similarity = "kept", []result.Column{{Name: "jaccard", Kind: result.Real, Optional: true},
 			{Name: "contained", Kind: result.Real, Optional: true}}
 	}
 	all := append([]result.Column{{Name: "id", Kind: result.Text}, {Name: other + "_id", Kind: result.Text},
-		{Name: "distance", Kind: result.Integer}}, like...)
-	for _, of := range []string{"", other + "_"} {
+		{Name: "distance", Kind: result.Integer}}, similarity...)
+	for _, prefix := range []string{"", other + "_"} {
 		if placed {
-			all = append(all, result.Column{Name: of + "file", Kind: result.Text, Optional: true},
-				result.Column{Name: of + "row", Kind: result.Integer, Optional: true})
+			all = append(all, result.Column{Name: prefix + "file", Kind: result.Text, Optional: true},
+				result.Column{Name: prefix + "row", Kind: result.Integer, Optional: true})
 		}
 	}
 	return all
@@ -48,14 +48,14 @@ func (l *likeRows) add(r record) error {
 	// Parse the record by the kind of rows.
 	fields := bytes.Split(r.value, []byte(" "))
 	head := fields[0]
-	var name, other, like []byte
+	var name, other, similarity []byte
 	var distance int
 	var err error
 	switch {
 	case l.t.Rows == PairRows && len(fields) == 3 && len(head) > 3+rowDigits && head[0] == pairMark:
-		name, other, like, distance = fields[2], head[3+rowDigits:], fields[1], int(digitOf[head[2]])
+		name, other, similarity, distance = fields[2], head[3+rowDigits:], fields[1], int(digitOf[head[2]])
 	case l.t.Rows == DropRows && len(fields) == 4 && len(head) > 1+rowDigits && head[0] == dropped:
-		name, other, like = head[1+rowDigits:], fields[3], fields[2]
+		name, other, similarity = head[1+rowDigits:], fields[3], fields[2]
 		distance, err = strconv.Atoi(string(fields[1]))
 	default:
 		return nil
@@ -72,7 +72,7 @@ func (l *likeRows) add(r record) error {
 	}
 	// Write the row.
 	l.w.Text(a.id).Text(b.id).Integer(int64(distance))
-	if err := l.writeSimilarity(string(like)); err != nil {
+	if err := l.writeSimilarity(string(similarity)); err != nil {
 		return err
 	}
 	for _, p := range []place{a, b} {

@@ -42,9 +42,9 @@ func copiesName(job string, o *copies.Options) string {
 // sameRecipe returns an error that wraps [ErrRecipe] if the signatures of the input are of another recipe than the
 // job.
 func (t *task) sameRecipe(o *copies.Options) error {
-	if own := signatureRecipe(o); t.read.recipe != "" && t.read.recipe != own {
+	if expected := signatureRecipe(o); t.read.recipe != "" && t.read.recipe != expected {
 		return fmt.Errorf("%w: signatures of %s, and a job of %s: every step needs the same --method and --method-file",
-			ErrRecipe, t.read.recipe, own)
+			ErrRecipe, t.read.recipe, expected)
 	}
 	return nil
 }

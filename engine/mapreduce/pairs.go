@@ -58,12 +58,12 @@ func (j Pairs) pairing() (*pairTables, error) {
 	if !(j.Threshold >= 0 && j.Threshold <= 1) || j.PairsMax < 0 {
 		return nil, fmt.Errorf("threshold %g and at most %d pairs: must be 0 to 1, and positive", j.Threshold, j.PairsMax)
 	}
-	least, _ := d.Leading()
-	if j.Bits < 0 || j.Bits > least || j.Bits > 24 {
-		return nil, fmt.Errorf("%d leading bits: design %s has %d, and groups share at most 24", j.Bits, d.Name, least)
+	leading, _ := d.Leading()
+	if j.Bits < 0 || j.Bits > leading || j.Bits > 24 {
+		return nil, fmt.Errorf("%d leading bits: design %s has %d, and groups share at most 24", j.Bits, d.Name, leading)
 	}
 	if j.Bits == 0 {
-		p.bits = uint(min(least, groupBitsDefault))
+		p.bits = uint(min(leading, groupBitsDefault))
 	}
 	for _, t := range d.Tables {
 		p.perms = append(p.perms, permute.New(t.Mask))

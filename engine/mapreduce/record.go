@@ -48,8 +48,8 @@ func appendEscaped(dst []byte, s string) []byte {
 	}
 	for i := range len(s) {
 		c := s[i]
-		if at := strings.IndexByte(escapedBytes, c); at >= 0 {
-			dst = append(dst, '\\', escapeLetters[at])
+		if index := strings.IndexByte(escapedBytes, c); index >= 0 {
+			dst = append(dst, '\\', escapeLetters[index])
 		} else if c <= '!' || c > '~' || c == '~' && i == 0 { // the key of an end record begins with ~
 			dst = append(dst, '\\', 'x', hexDigits[c>>4], hexDigits[c&15])
 		} else {
@@ -87,8 +87,8 @@ func unescape(field []byte) (string, error) {
 		if i++; i == len(field) {
 			return bad()
 		}
-		if at := strings.IndexByte(escapeLetters, field[i]); at >= 0 {
-			out = append(out, escapedBytes[at])
+		if index := strings.IndexByte(escapeLetters, field[i]); index >= 0 {
+			out = append(out, escapedBytes[index])
 			continue
 		}
 		var c [1]byte
@@ -153,27 +153,27 @@ func appendPrint(dst []byte, fingerprint uint64) []byte {
 
 // A keyReader takes the numbers of a key, one after the other.
 type keyReader struct {
-	key  []byte
-	rest []byte
-	bad  bool
+	key    []byte
+	unread []byte
+	bad    bool
 }
 
-func readKey(key []byte) *keyReader { return &keyReader{key: key, rest: key} }
+func readKey(key []byte) *keyReader { return &keyReader{key: key, unread: key} }
 
 func (k *keyReader) number(digits int) (v uint64) {
-	if len(k.rest) < digits {
+	if len(k.unread) < digits {
 		k.bad = true
 		return 0
 	}
-	v, ok := number(k.rest[:digits])
-	k.bad, k.rest = k.bad || !ok, k.rest[digits:]
+	v, ok := number(k.unread[:digits])
+	k.bad, k.unread = k.bad || !ok, k.unread[digits:]
 	return v
 }
 
 // err returns an error if a number is missing or malformed, or fewer than restMin bytes remain. If restMin is 0, no bytes
 // may remain.
 func (k *keyReader) err(what string, restMin int) error {
-	if k.bad || len(k.rest) < restMin || restMin == 0 && len(k.rest) > 0 {
+	if k.bad || len(k.unread) < restMin || restMin == 0 && len(k.unread) > 0 {
 		return fmt.Errorf("%.80q is no %s", k.key, what)
 	}
 	return nil

@@ -43,11 +43,11 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 		return fmt.Errorf("%s: %d queries are more than %d", j.Queries, len(queries), uint64(1)<<(6*rowDigits))
 	}
 	// Plan the search, and report its memory.
-	reading, err := t.Budget.Reserve("reading fingerprints", batchBytes)
+	reservation, err := t.Budget.Reserve("reading fingerprints", batchBytes)
 	if err != nil {
 		return err
 	}
-	defer reading.Release()
+	defer reservation.Release()
 	o := scan.Options{Threads: t.Threads, Budget: t.Budget, Disk: j.Disk, Fingerprints: chunkPrints,
 		Once: true}
 	plan, err := scan.NewPlan(len(queries), j.K, false, o)
@@ -101,14 +101,14 @@ func (j Scan) reduce(ctx context.Context, t *task) error {
 	var row, value []byte
 	return t.distinct(ctx, func(key, _ []byte) error {
 		k := readKey(key)
-		query, distance, print := k.number(rowDigits), k.number(1), k.number(printDigits)
+		query, distance, fingerprint := k.number(rowDigits), k.number(1), k.number(printDigits)
 		if err := k.err("hit", 1); err != nil {
 			return err
 		}
 		t.counters.add(hits, 1)
 		row = strconv.AppendUint(row[:0], query, 10)
-		value = append(strconv.AppendUint(append(appendPrint(value[:0], print), ' '), distance, 10), ' ')
-		value = append(value, k.rest...)
+		value = append(strconv.AppendUint(append(appendPrint(value[:0], fingerprint), ' '), distance, 10), ' ')
+		value = append(value, k.unread...)
 		return t.result(row, value)
 	})
 }

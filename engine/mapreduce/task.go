@@ -94,7 +94,7 @@ type task struct {
 	sideFile string // side file with the recipe; "" if there is none
 
 	read    end                     // end records of the input; before counts the records read
-	written []count                 // records that a map wrote, by partition
+	sent    []count                 // records that a map wrote, by partition
 	results end                     // end record of the results
 	arrived map[int]*partitionCount // records that a reduce read, by partition
 }
@@ -105,7 +105,7 @@ func run(ctx context.Context, o Options, what, job string, work func(context.Con
 		return fmt.Errorf("%d partitions: must be 1 to %d", o.Partitions, PartitionsMax)
 	}
 	o.Threads = max(1, o.Threads)
-	t := &task{Options: o, w: bufio.NewWriterSize(o.Out, 1<<16), job: job, written: make([]count, o.Partitions),
+	t := &task{Options: o, w: bufio.NewWriterSize(o.Out, 1<<16), job: job, sent: make([]count, o.Partitions),
 		arrived: map[int]*partitionCount{}}
 	stop := t.reportStatus(what)
 	err := work(ctx, t)
@@ -144,7 +144,7 @@ func (t *task) reserve(what string, bytes uint64) (*memory.Reservation, error) {
 // send writes a record of a map for a partition. It puts the number of the partition before the key.
 func (t *task) send(partition int, key, value []byte) error {
 	t.line = append(appendNumber(t.line[:0], uint64(partition), partDigits), key...)
-	return t.put(&t.written[partition], value)
+	return t.put(&t.sent[partition], value)
 }
 
 // result writes a record of the job's results.
@@ -172,7 +172,7 @@ func (t *task) endMap() error {
 	if t.results.parts > 0 { // it has no reduce
 		return t.endResults()
 	}
-	for i, c := range t.written {
+	for i, c := range t.sent {
 		e := end{count: c}
 		if i == 0 {
 			e.parts, e.unread, e.inputs, e.recipe, e.job = 1, t.unreadCount(), t.read.parts, t.read.recipe, t.job

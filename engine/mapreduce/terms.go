@@ -69,7 +69,7 @@ func (j CopiesTerms) reduce(ctx context.Context, t *task) error {
 	err = t.distinct(ctx, func(key, _ []byte) error {
 		k := readKey(key)
 		k.number(printDigits)
-		next := posting{size: int(k.number(sizeDigits)), set: k.number(printDigits), id: bytes.Clone(k.rest)}
+		next := posting{size: int(k.number(sizeDigits)), set: k.number(printDigits), id: bytes.Clone(k.unread)}
 		if err := k.err("posting", 1); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (t *task) overlaps(list []posting, o *postings.Options) error {
 	// Divide the list into groups of equal sets. Of a large group only the first document takes part.
 	sets := 0
 	var firsts []posting // a large group has only its first document
-	var rest [][2]posting
+	var others [][2]posting
 	for from, to := 0, 0; from < len(list); from, sets = to, sets+1 {
 		for to = from; to < len(list) && list[to].set == list[from].set && list[to].size == list[from].size; to++ {
 		}
@@ -104,12 +104,12 @@ func (t *task) overlaps(list []posting, o *postings.Options) error {
 		} else {
 			firsts = append(firsts, group[0])
 			for _, p := range group[1:] {
-				rest = append(rest, [2]posting{group[0], p})
+				others = append(others, [2]posting{group[0], p})
 			}
 		}
 	}
 	// Pair the rest of each large group with its first document.
-	for _, pair := range rest {
+	for _, pair := range others {
 		if err := t.overlap(pair[0], pair[1], o.Finds(sets)); err != nil {
 			return err
 		}
@@ -159,11 +159,11 @@ func (j CopiesSum) mapPart(ctx context.Context, t *task) error {
 		if err != nil {
 			return badf("%w", err)
 		}
-		found := []byte("1")
+		count := []byte("1")
 		if isFrequent {
-			found[0] = '0'
+			count[0] = '0'
 		}
-		return t.send(t.partition(record{key: a}.hash()^record{key: b}.hash()), key, found)
+		return t.send(t.partition(record{key: a}.hash()^record{key: b}.hash()), key, count)
 	})
 }
 

@@ -30,21 +30,21 @@ func lineEnd(text string) int {
 
 // paragraphEnd returns the end of the first paragraph, which includes the blank lines that follow it.
 func paragraphEnd(text string) int {
-	at, words, blank := 0, false, false
-	for at < len(text) {
-		end := at + lineEnd(text[at:])
-		isBlank := strings.TrimSpace(text[at:end]) == ""
+	offset, words, blank := 0, false, false
+	for offset < len(text) {
+		end := offset + lineEnd(text[offset:])
+		isBlank := strings.TrimSpace(text[offset:end]) == ""
 		if !isBlank && words && blank {
-			return at
+			return offset
 		}
 		words, blank = words || !isBlank, isBlank
-		at = end
+		offset = end
 	}
-	return at
+	return offset
 }
 
 // closing has the characters that belong to the sentence before them.
-const closing = "\"'”’»)]」』）】》"
+const closingMarks = "\"'”’»)]」』）】》"
 
 // sentenceEnd returns the end of the first sentence. White space before and after the sentence belongs to it.
 func sentenceEnd(text string) int {
@@ -89,7 +89,7 @@ func sentenceEnd(text string) int {
 func afterClosing(text string, i int) int {
 	for i < len(text) {
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if !strings.ContainsRune(closing, r) && !strings.ContainsRune(ccdet.Ends+".!?…", r) {
+		if !strings.ContainsRune(closingMarks, r) && !strings.ContainsRune(ccdet.Ends+".!?…", r) {
 			break
 		}
 		i += size
@@ -187,13 +187,13 @@ func isNormal(text string) bool {
 		return false
 	}
 	last := uint64(0) // the top bit of a byte is set if the byte before is a space
-	for at := 0; ; at += 8 {
-		at = min(at, len(text)-8)
-		blanks, ok := blanks8(load8(text[at:]))
+	for start := 0; ; start += 8 {
+		start = min(start, len(text)-8)
+		blanks, ok := blanks8(load8(text[start:]))
 		if !ok || blanks&(blanks<<8|last) != 0 {
 			return false
 		}
-		if last = blanks >> 56; at == len(text)-8 {
+		if last = blanks >> 56; start == len(text)-8 {
 			return true
 		}
 	}
@@ -206,15 +206,15 @@ func isNormal(text string) bool {
 func appendNormal(dst []byte, i Ignore, text string) []byte {
 	table, space := &asciiNormal[i], i&IgnoreSpace != 0
 	pending := false
-	for at := 0; at < len(text); {
+	for offset := 0; offset < len(text); {
 		// Copy eight bytes at once if they are ASCII and their white space is normal.
-		if at+8 <= len(text) {
-			if blanks, ok := blanks8(load8(text[at:])); ok && (!space || blanks&(blanks<<8|0x80) == 0) {
+		if offset+8 <= len(text) {
+			if blanks, ok := blanks8(load8(text[offset:])); ok && (!space || blanks&(blanks<<8|0x80) == 0) {
 				if pending {
 					dst = append(dst, ' ')
 				}
-				dst = append(dst, text[at:at+8]...)
-				at += 8
+				dst = append(dst, text[offset:offset+8]...)
+				offset += 8
 				if i != IgnoreSpace {
 					for k := len(dst) - 8; k < len(dst); k++ {
 						dst[k] = table[dst[k]]
@@ -229,13 +229,13 @@ func appendNormal(dst []byte, i Ignore, text string) []byte {
 		// Otherwise convert one character, or some ideographs.
 		var end int
 		var r rune
-		if c := text[at]; c < utf8.RuneSelf {
-			end, r = at+1, rune(table[c])
+		if c := text[offset]; c < utf8.RuneSelf {
+			end, r = offset+1, rune(table[c])
 		} else {
-			end, r = nonASCII(text, at, i)
+			end, r = nonASCII(text, offset, i)
 		}
 		if space && r == ' ' {
-			pending, at = true, end
+			pending, offset = true, end
 			continue
 		}
 		if pending {
@@ -243,11 +243,11 @@ func appendNormal(dst []byte, i Ignore, text string) []byte {
 		}
 		// Append the character or the ideographs.
 		if r == 0 {
-			dst = append(dst, text[at:end]...)
+			dst = append(dst, text[offset:end]...)
 		} else {
 			dst = utf8.AppendRune(dst, r)
 		}
-		at = end
+		offset = end
 	}
 	return dst
 }

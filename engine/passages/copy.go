@@ -71,12 +71,12 @@ func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrit
 		}
 		rows[f.source] = [2]int{f.row, end}
 	}
-	j := rewrite.Job{Inputs: r.inputs, Options: r.reading, FileUnits: r.fileUnits, Threads: r.o.Threads, Fields: fields}
+	j := rewrite.Job{Inputs: r.inputs, Options: r.readOptions, FileUnits: r.fileUnits, Threads: r.o.Threads, Fields: fields}
 	// The judge follows the rows of its file while the units are read again.
 	j.Judge = func(f input.File, _, _ int) rewrite.Judge {
 		row, end := rows[f.Path][0], rows[f.Path][1]
-		of := rewrite.Judge{Missing: func() int { return end - row }}
-		of.Unit = func(x *format.Extractor, u format.Unit) (v rewrite.Verdict, err error) {
+		result := rewrite.Judge{Missing: func() int { return end - row }}
+		result.Unit = func(x *format.Extractor, u format.Unit) (v rewrite.Verdict, err error) {
 			if row == end {
 				return v, nil
 			}
@@ -92,9 +92,9 @@ func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrit
 			return judge(&h, &doc)
 		}
 		if first := row; fields == nil {
-			of.Decision = func(hash io.Writer) { r.decision(hash, first, end) }
+			result.Decision = func(hash io.Writer) { r.decision(hash, first, end) }
 		}
-		return of
+		return result
 	}
 	return j.Copy(ctx, to)
 }
@@ -117,12 +117,12 @@ func (r *Result) judge(h *head, doc *format.Document) (v rewrite.Verdict, err er
 	if xxhash.Sum64String(doc.Text) != h.hash {
 		return v, ingest.Changed(input.Place(doc.Source, doc.Line))
 	}
-	at, left := 0, false
+	offset, left := 0, false
 	for _, c := range cuts {
-		left = left || strings.TrimSpace(doc.Text[at:c.From]) != ""
-		at = c.To
+		left = left || strings.TrimSpace(doc.Text[offset:c.From]) != ""
+		offset = c.To
 		v.Cuts = append(v.Cuts, format.Range{From: int64(c.From), To: int64(c.To)})
 	}
-	v.Drop = !left && strings.TrimSpace(doc.Text[at:]) == ""
+	v.Drop = !left && strings.TrimSpace(doc.Text[offset:]) == ""
 	return v, nil
 }

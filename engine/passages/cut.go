@@ -32,35 +32,35 @@ func union(cuts []Cut) (all []Cut) {
 
 // minus returns the parts of cuts that are not in others. Both lists are in order and have no overlapping
 // ranges.
-func minus(cuts, others []Cut) (rest []Cut) {
+func minus(cuts, others []Cut) (remaining []Cut) {
 	for _, c := range cuts {
 		for len(others) > 0 && others[0].To <= c.From {
 			others = others[1:]
 		}
 		for i := 0; i < len(others) && others[i].From < c.To; i++ {
 			if c.From < others[i].From {
-				rest = append(rest, Cut{c.From, others[i].From})
+				remaining = append(remaining, Cut{c.From, others[i].From})
 			}
 			c.From = others[i].To
 		}
 		if c.From < c.To {
-			rest = append(rest, c)
+			remaining = append(remaining, c)
 		}
 	}
-	return rest
+	return remaining
 }
 
 // keepBlanks shortens cuts so that the words before and after each cut are not joined: one blank of the cut is kept.
-func keepBlanks(text string, cuts []Cut) (rest []Cut) {
+func keepBlanks(text string, cuts []Cut) (remaining []Cut) {
 	for _, c := range cuts {
 		from, size := separator(text, c)
 		for _, part := range []Cut{{c.From, from}, {from + size, c.To}} {
 			if part.From < part.To {
-				rest = append(rest, part)
+				remaining = append(remaining, part)
 			}
 		}
 	}
-	return rest
+	return remaining
 }
 
 // separator returns the first byte and the size of the character of a cut that must be kept. The size is 0 if no

@@ -47,8 +47,8 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (_
 	if err := o.check(); err != nil {
 		return nil, ingest.Report{}, err
 	}
-	r := &Result{o: o, inputs: inputs, reading: cfg.Document, spool: newSpool(&o)}
-	r.reading.Meter = nil // it counted the first time that the inputs were read
+	r := &Result{o: o, inputs: inputs, readOptions: cfg.Document, spool: newSpool(&o)}
+	r.readOptions.Meter = nil // it counted the first time that the inputs were read
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.Close())
@@ -161,9 +161,9 @@ func (u *unitCutter) room(listBytes int) error { return u.o.room(u.id, u.textByt
 func (p pendingDocument) encode() ingest.Record {
 	b := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(p.chars)), uint64(len(p.points)))
 	before := point{}
-	for _, at := range p.points {
-		b = binary.AppendUvarint(binary.AppendUvarint(b, at[0]-before[0]), at[1]-before[1])
-		before = at
+	for _, start := range p.points {
+		b = binary.AppendUvarint(binary.AppendUvarint(b, start[0]-before[0]), start[1]-before[1])
+		before = start
 	}
 	b = binary.AppendUvarint(b, uint64(len(p.units)))
 	atom := uint64(0)
@@ -181,10 +181,10 @@ func documentOf(record ingest.Record) pendingDocument {
 	b := store.Fields(record.Payload)
 	record.Payload = nil
 	p := pendingDocument{record: record, chars: int(b.Uvarint())}
-	at := point{}
+	position := point{}
 	for range b.Uvarint() {
-		at = point{at[0] + b.Uvarint(), at[1] + b.Uvarint()}
-		p.points = append(p.points, at)
+		position = point{position[0] + b.Uvarint(), position[1] + b.Uvarint()}
+		p.points = append(p.points, position)
 	}
 	p.atoms = len(p.points)
 	atom := uint64(0)
@@ -196,36 +196,36 @@ func documentOf(record ingest.Record) pendingDocument {
 }
 
 // cut sets points and units to the atoms and the units of a text. It returns the end of the text.
-func (u *unitCutter) cut(text string) (at point) {
+func (u *unitCutter) cut(text string) (position point) {
 	u.windowHashes, u.windowChars, u.points, u.units, u.textBytes = u.windowHashes[:0], u.windowChars[:0], nil, nil, len(text) // the caller keeps the lists
-	var rest string
-	rest, u.err = u.plain.Read(text)
-	least, done := max(u.o.MinChars, 1), 0
-	for rest != "" && u.err == nil {
+	var line string
+	line, u.err = u.plain.Read(text)
+	minChars, done := max(u.o.MinChars, 1), 0
+	for line != "" && u.err == nil {
 		if len(u.points) == cap(u.points) || len(u.units) == cap(u.units) {
-			points, units := elementsToAdd(u.points, int(at[0]), len(text)), elementsToAdd(u.units, int(at[0]), len(text))
+			points, units := elementsToAdd(u.points, int(position[0]), len(text)), elementsToAdd(u.units, int(position[0]), len(text))
 			if u.err = u.room((len(u.points)+points)*16 + (len(u.units)+units)*24 + u.plain.JumpBytes()); u.err != nil {
 				break
 			}
 			u.points, u.units = slices.Grow(u.points, points), slices.Grow(u.units, units)
 		}
-		atom := rest[:atomEnd(u.o.Unit.Kind, rest)]
-		rest, done = rest[len(atom):], done+len(atom)
-		u.points = append(u.points, at)
+		atom := line[:atomEnd(u.o.Unit.Kind, line)]
+		line, done = line[len(atom):], done+len(atom)
+		u.points = append(u.points, position)
 		end := uint64(len(text))
-		if rest != "" {
+		if line != "" {
 			end = uint64(u.plain.Start(done))
 		}
-		at = point{end, at[1] + uint64(countChars(text[at[0]:end]))}
+		position = point{end, position[1] + uint64(countChars(text[position[0]:end]))}
 		var form string
 		form, u.normal = normal(u.normal, u.o.Ignore&ignoreChars, atom)
 		if u.o.Unit.Length > 1 {
-			u.take(hash128(form), countChars(form), least)
-		} else if countChars(form) >= least {
+			u.take(hash128(form), countChars(form), minChars)
+		} else if countChars(form) >= minChars {
 			u.add(hash128(form))
 		}
 	}
-	return at
+	return position
 }
 
 // room returns an error if the budget has no memory for the text of a document and its lists. The text counts twice,
@@ -242,8 +242,8 @@ func elementsToAdd[T any](list []T, offset, textBytes int) int {
 	if n < cap(list) {
 		return cap(list) - n
 	}
-	rest := float64(n) * (float64(textBytes)/float64(max(offset, 1)) - 1)
-	return max(int(1.02*rest), n/8, 8)
+	expected := float64(n) * (float64(textBytes)/float64(max(offset, 1)) - 1)
+	return max(int(1.02*expected), n/8, 8)
 }
 
 // add adds the window that ends with the last atom, with its hash.

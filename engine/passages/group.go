@@ -87,15 +87,15 @@ func (g *stringGroup) find(group []mark, emit func(repeat) error) error {
 	}
 	// Find the range of the distances of all classes.
 	g.runs = g.runs[:0]
-	most, least := uint16(0), uint16(distanceMax)
+	longest, shortest := uint16(0), uint16(distanceMax)
 	for i := range g.classes {
 		c := &g.classes[i]
 		c.runs, c.previous = -1, -1
-		most, least = max(most, c.maxDistance), min(least, c.minDistance)
+		longest, shortest = max(longest, c.maxDistance), min(shortest, c.minDistance)
 	}
 	// Compare the windows of the classes at each distance. A single class needs no comparison.
 	if c := &g.classes[0]; len(g.classes) > 1 {
-		for d := int(most); d >= int(least); d-- {
+		for d := int(longest); d >= int(shortest); d-- {
 			g.compare(uint16(d))
 		}
 	} else if g.isRepeated(c.count, c.isShared) {
@@ -104,12 +104,12 @@ func (g *stringGroup) find(group []mark, emit func(repeat) error) error {
 	}
 	// Each mark repeats the runs of its class.
 	for i, m := range group {
-		at := m[1] >> (2 * distanceBits)
+		start := m[1] >> (2 * distanceBits)
 		for n := g.classes[column.All[i]].runs; n >= 0; n = g.runs[n].previous {
 			run := &g.runs[n]
 			first := g.classes[run.leader].atom
 			d := uint64(run.maxDistance)
-			if err := emit(newRepeat(at-d, first-d, int(run.maxDistance-run.minDistance)+1, run.places)); err != nil {
+			if err := emit(newRepeat(start-d, first-d, int(run.maxDistance-run.minDistance)+1, run.places)); err != nil {
 				return err
 			}
 		}
@@ -272,22 +272,22 @@ func (g *stringGroup) findWindows(group []mark, emit func(repeat) error) (err er
 	// Sort the windows of all marks by their hashes.
 	for _, m := range group {
 		c := classOf(m)
-		for at := c.atom - uint64(c.maxDistance); at <= c.atom-uint64(c.minDistance); at++ {
-			h := hash128(asString(g.spool.texts.All[at : at+uint64(g.length)]))
-			if err := list.Add([3]uint64{h[0], h[1], at}); err != nil {
+		for atom := c.atom - uint64(c.maxDistance); atom <= c.atom-uint64(c.minDistance); atom++ {
+			h := hash128(asString(g.spool.texts.All[atom : atom+uint64(g.length)]))
+			if err := list.Add([3]uint64{h[0], h[1], atom}); err != nil {
 				return err
 			}
 		}
 	}
 	list.Close()
 	// Find the windows that occur several times.
-	found, err := groups(g.ctx, &r.o, windows, 2, "repeated windows",
+	repeats, err := groups(g.ctx, &r.o, windows, 2, "repeated windows",
 		func(context.Context) func([][3]uint64, func(repeat) error) error { return r.unitGroup })
 	if err != nil {
 		return err
 	}
-	defer found.Close()
-	all, err := found.Map()
+	defer repeats.Close()
+	all, err := repeats.Map()
 	for i := 0; i < len(all) && err == nil; i++ {
 		err = emit(all[i])
 	}

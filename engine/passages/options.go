@@ -136,11 +136,11 @@ var ignoreNames = map[string]Ignore{"space": IgnoreSpace, "case": IgnoreCase, "d
 // ParseIgnore parses a list such as "case,space". The name "none" adds nothing.
 func ParseIgnore(list string) (i Ignore, err error) {
 	for name := range strings.SplitSeq(list, ",") {
-		one, ok := ignoreNames[strings.TrimSpace(name)]
+		ignore, ok := ignoreNames[strings.TrimSpace(name)]
 		if !ok {
 			return 0, fmt.Errorf("%q: must be none, or some of case, space, digits, wrap and markup with commas between", list)
 		}
-		i |= one
+		i |= ignore
 	}
 	return i, nil
 }

@@ -15,14 +15,14 @@ import (
 // A Result holds the repeated passages of a corpus. Many goroutines may read it. The names of its documents are
 // valid until it is closed.
 type Result struct {
-	o          Options
-	inputs     []string
-	reading    format.Options
-	fileUnits  ingest.ReadFiles
-	spool      *spool
-	marks      int // number of marks or units of all documents; 0 if no document has a window
-	repeats    *spill.Run[repeat]
-	repeatList []repeat // repeats, mapped
+	o           Options
+	inputs      []string
+	readOptions format.Options
+	fileUnits   ingest.ReadFiles
+	spool       *spool
+	marks       int // number of marks or units of all documents; 0 if no document has a window
+	repeats     *spill.Run[repeat]
+	repeatList  []repeat // repeats, mapped
 }
 
 // Close removes the temporary files.
@@ -98,22 +98,22 @@ func (r *Result) firstRepeat(row int) int {
 	if row >= len(r.spool.docs.All) {
 		return len(r.repeatList)
 	}
-	at := r.spool.docs.All[row][1]
-	return sort.Search(len(r.repeatList), func(i int) bool { return r.repeatList[i].position() >= at })
+	start := r.spool.docs.All[row][1]
+	return sort.Search(len(r.repeatList), func(i int) bool { return r.repeatList[i].position() >= start })
 }
 
 // Document returns the document of a row.
 func (r *Result) Document(row int) Document {
 	h := r.spool.readHead(row)
-	var gone, stay []Cut // ranges of the spans to remove, and of the spans to keep
+	var removed, stay []Cut // ranges of the spans to remove, and of the spans to keep
 	for s := range r.spans(&h) {
 		if h.Spans++; s.Kept {
 			stay = appendCut(stay, Cut{s.From, s.To})
 		} else {
-			gone = appendCut(gone, Cut{s.From, s.To})
+			removed = appendCut(removed, Cut{s.From, s.To})
 		}
 	}
-	h.Cuts = minus(union(gone), union(stay))
+	h.Cuts = minus(union(removed), union(stay))
 	if r.o.CutWords {
 		h.Cuts = keepBlanks(r.text(&h), h.Cuts)
 	}
@@ -191,11 +191,11 @@ type chain struct{ atom, firstAtom, windows, count uint64 }
 // chains yields the repeats of a document as chains. A chain of strings continues while its atoms equal the
 // atoms after its first occurrence. For example in aaaa..., the string from the second a on first occurs at the
 // first a.
-func (r *Result) chains(row int, own []repeat) iter.Seq[chain] {
+func (r *Result) chains(row int, repeats []repeat) iter.Seq[chain] {
 	return func(yield func(chain) bool) {
 		width := uint64(r.o.Unit.width())
 		var c chain
-		for _, next := range own {
+		for _, next := range repeats {
 			for next = next.words(width); next.windows() > 0; {
 				n := uint64(0)
 				if c.windows > 0 {
@@ -231,9 +231,9 @@ func (r *Result) countFurther(row int, c *chain, next *repeat) uint64 {
 		return 0
 	}
 	text, last := r.spool.texts.All, (c.windows+length-1)*width // the last atom of the next window
-	here, there := text[c.atom+last:], text[c.firstAtom+last:r.spool.rowEnd(r.spool.row(c.firstAtom))]
-	n, most := uint64(0), min(next.windows()*width, uint64(len(there)))
-	for n < most && here[n] == there[n] {
+	text1, text2 := text[c.atom+last:], text[c.firstAtom+last:r.spool.rowEnd(r.spool.row(c.firstAtom))]
+	n, limit := uint64(0), min(next.windows()*width, uint64(len(text2)))
+	for n < limit && text1[n] == text2[n] {
 		n++
 	}
 	return n / width
@@ -250,13 +250,13 @@ func (r *Result) text(h *head) string {
 // place returns the place that is shift bytes after the beginning of an atom.
 func (r *Result) place(row int, atom uint64, shift int) Place {
 	h := r.spool.readHead(row)
-	at := int(atom-h.atom) + shift
+	index := int(atom-h.atom) + shift
 	if r.o.Unit.Kind != Bytes {
-		at = int(r.spool.point(&h, at/r.o.Unit.width())[0])
+		index = int(r.spool.point(&h, index/r.o.Unit.width())[0])
 	} else if len(h.jumps) > 0 {
-		at = int(h.original(r.text(&h), at, false)[0])
+		index = int(h.original(r.text(&h), index, false)[0])
 	}
-	return Place{row, h.ID, h.Source, h.Line, at}
+	return Place{row, h.ID, h.Source, h.Line, index}
 }
 
 // whole shortens a range of bytes so that it has only whole characters, or only whole words with CutWords.
@@ -272,8 +272,8 @@ func (r *Result) whole(text string, from, to int) (int, int) {
 			return false
 		}
 		before, _ := utf8.DecodeLastRuneInString(text[:i])
-		behind, _ := utf8.DecodeRuneInString(text[i:])
-		return inWord(before) && inWord(behind)
+		next, _ := utf8.DecodeRuneInString(text[i:])
+		return inWord(before) && inWord(next)
 	}
 	for from < to && inside(from) {
 		from++

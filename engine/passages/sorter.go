@@ -17,26 +17,26 @@ import (
 const mergeBytes = 8 << 20
 
 // newSorter returns a sorter of records. Its writers share the memory of the options.
-func newSorter[R spill.Record](o *Options, what string, writers int) *radix.Records[R] {
+func newSorter[R spill.Record](o *Options, task string, writers int) *radix.Records[R] {
 	const columns = 24 // bytes of a key and a pair, in addition to the record and its sorted copy
 	each := 2*int64(unsafe.Sizeof(*new(R))) + columns
-	return radix.NewRecords(spill.NewRuns[R](o.Disk, "", what, mergeBytes),
+	return radix.NewRecords(spill.NewRuns[R](o.Disk, "", task, mergeBytes),
 		int(max(o.MemoryBytes/int64(writers)/each, 1<<10)), max(o.Threads/writers, 1))
 }
 
 // groups calls work on all threads with each group of at least two records that share their first words. Each
 // worker writes a list of repeats. groups returns all repeats, sorted.
-func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Records[R], shared int, what string,
+func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Records[R], shared int, task string,
 	work func(context.Context) func(group []R, emit func(repeat) error) error) (_ *spill.Run[repeat], err error) {
 	// Collect the marks that share their first words with another mark.
-	twice := spill.NewColumn[R](o.Disk, "", what, 1<<18)
-	defer func() { err = errors.Join(err, twice.Close()) }()
+	repeats := spill.NewColumn[R](o.Disk, "", task, 1<<18)
+	defer func() { err = errors.Join(err, repeats.Close()) }()
 	// Marks are closed before the next files are written.
-	if err := cmp.Or(repeated(marks, shared, &twice), marks.Close(), twice.End()); err != nil {
+	if err := cmp.Or(appendRepeated(marks, shared, &repeats), marks.Close(), repeats.End()); err != nil {
 		return nil, err
 	}
 	// Divide them into parts of whole groups.
-	all := twice.All
+	all := repeats.All
 	out := newSorter[repeat](o, "repeats", max(o.Threads, 1))
 	defer func() { err = errors.Join(err, out.Close()) }()
 	produce := func(_ context.Context, yield func([]R) bool) error {
@@ -53,26 +53,26 @@ func groups[R spill.Record](ctx context.Context, o *Options, marks *radix.Record
 		return nil
 	}
 	// Each worker writes the repeats of its groups to a list of its own.
-	one := func(ctx context.Context, items iter.Seq[[]R]) error {
+	sortChunk := func(ctx context.Context, items iter.Seq[[]R]) error {
 		list, group := out.Writer(), work(ctx)
-		for some := range items {
-			for len(some) > 0 {
+		for chunk := range items {
+			for len(chunk) > 0 {
 				n := 1
-				for n < len(some) && same(&some[0], &some[n], shared) {
+				for n < len(chunk) && same(&chunk[0], &chunk[n], shared) {
 					n++
 				}
-				if err := cmp.Or(ctx.Err(), group(some[:n], list.Add)); err != nil {
+				if err := cmp.Or(ctx.Err(), group(chunk[:n], list.Add)); err != nil {
 					return err
 				}
-				some = some[n:]
+				chunk = chunk[n:]
 			}
 		}
 		list.Close()
 		return nil
 	}
 	// Work on all parts, and merge the lists.
-	err = parallel.Each(ctx, parallel.Options{Workers: max(o.Threads, 1)}, produce, one)
-	if err = errors.Join(err, twice.Close()); err != nil { // before the next files are written
+	err = parallel.Each(ctx, parallel.Options{Workers: max(o.Threads, 1)}, produce, sortChunk)
+	if err = errors.Join(err, repeats.Close()); err != nil { // before the next files are written
 		return nil, err
 	}
 	return out.Run()
@@ -83,8 +83,8 @@ func same[R spill.Record](a, b *R, shared int) bool {
 	return slices.Equal(spill.Words(a)[:shared], spill.Words(b)[:shared])
 }
 
-// repeated appends the records that share their first words with another record.
-func repeated[R spill.Record](marks *radix.Records[R], shared int, to *spill.Column[R]) error {
+// appendRepeated appends the records that share their first words with another record.
+func appendRepeated[R spill.Record](marks *radix.Records[R], shared int, to *spill.Column[R]) error {
 	var last R
 	some, held := false, false // there is a last record; it has not been appended yet
 	for r, err := range marks.All() {

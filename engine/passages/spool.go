@@ -30,7 +30,7 @@ type spool struct {
 
 	atoms, textBytes uint64 // totals of the documents added so far
 	files            []file
-	one              []byte // buffer for one head
+	head             []byte // buffer for one head
 }
 
 // A point is a place in a document's text, in bytes and in characters.
@@ -49,11 +49,11 @@ type file struct {
 const atomsMax = 1 << 40
 
 func newSpool(o *Options) *spool {
-	const held = 1 << 18
-	return &spool{unit: o.Unit, heads: spill.NewColumn[uint8](o.Disk, "", "heads", held),
-		texts:  spill.NewColumn[uint8](o.Disk, "", "texts", held),
-		points: spill.NewColumn[point](o.Disk, "", "points", held),
-		docs:   spill.NewColumn[entry](o.Disk, "", "documents", held)}
+	const bufferBytes = 1 << 18
+	return &spool{unit: o.Unit, heads: spill.NewColumn[uint8](o.Disk, "", "heads", bufferBytes),
+		texts:  spill.NewColumn[uint8](o.Disk, "", "texts", bufferBytes),
+		points: spill.NewColumn[point](o.Disk, "", "points", bufferBytes),
+		docs:   spill.NewColumn[entry](o.Disk, "", "documents", bufferBytes)}
 }
 
 func (s *spool) add(p *pendingDocument) error {
@@ -61,8 +61,8 @@ func (s *spool) add(p *pendingDocument) error {
 		s.files = append(s.files, file{p.record.Source, s.docs.Len()})
 	}
 	err := s.docs.Append(entry{uint64(s.heads.Len()), s.atoms})
-	s.one = appendHead(s.one[:0], p, s.points.Len())
-	err = errors.Join(err, s.heads.AppendAll(s.one), s.texts.AppendAll(unsafe.Slice(unsafe.StringData(p.text), len(p.text))), s.points.AppendAll(p.points))
+	s.head = appendHead(s.head[:0], p, s.points.Len())
+	err = errors.Join(err, s.heads.AppendAll(s.head), s.texts.AppendAll(unsafe.Slice(unsafe.StringData(p.text), len(p.text))), s.points.AppendAll(p.points))
 	s.textBytes += uint64(p.record.TextBytes)
 	if s.atoms += uint64(p.atoms); s.atoms > atomsMax && err == nil {
 		err = fmt.Errorf("more than %d %ss: take fewer documents at a time", uint64(atomsMax), s.unit.Kind)

@@ -105,10 +105,10 @@ func (p *pendingDocument) jumps(reader *plain.Reader, text string, room func(lis
 		return err
 	}
 	p.points = make([]point, 0, 2*len(jumps))
-	at := point{}
+	position := point{}
 	for _, j := range jumps {
-		at = point{uint64(j.After), at[1] + uint64(countChars(text[at[0]:j.After]))}
-		p.points = append(p.points, point{uint64(j.Plain), uint64(j.Before)}, at)
+		position = point{uint64(j.After), position[1] + uint64(countChars(text[position[0]:j.After]))}
+		p.points = append(p.points, point{uint64(j.Plain), uint64(j.Before)}, position)
 	}
 	return nil
 }
@@ -118,25 +118,25 @@ func (p *pendingDocument) jumps(reader *plain.Reader, text string, room func(lis
 func (p *pendingDocument) words(scanner *token.Scanner, reader *plain.Reader, text, plain string,
 	room func(listBytes int) error) (err error) {
 	var hashes []uint64
-	var at point
+	var position point
 	scanner.Scan(plain, func(tokens []token.Token) {
 		for i := range tokens {
 			t := &tokens[i]
 			if len(hashes) == cap(hashes) && err == nil {
-				more := elementsToAdd(hashes, t.Start, len(plain))
-				if err = room((len(hashes)+more)*24 + reader.JumpBytes()); err == nil {
-					hashes, p.points = slices.Grow(hashes, more), slices.Grow(p.points, more)
+				missing := elementsToAdd(hashes, t.Start, len(plain))
+				if err = room((len(hashes)+missing)*24 + reader.JumpBytes()); err == nil {
+					hashes, p.points = slices.Grow(hashes, missing), slices.Grow(p.points, missing)
 				}
 			}
 			if err != nil {
 				return
 			}
 			hashes = append(hashes, wordKey.Hash(scanner, t))
-			if start := uint64(reader.Start(t.Start)); start > at[0] { // parts of one character begin together
-				at[1] += uint64(countChars(text[at[0]:start]))
-				at[0] = start
+			if start := uint64(reader.Start(t.Start)); start > position[0] { // parts of one character begin together
+				position[1] += uint64(countChars(text[position[0]:start]))
+				position[0] = start
 			}
-			p.points = append(p.points, at)
+			p.points = append(p.points, position)
 		}
 	})
 	p.text = asString(memory.Cast[byte](hashes))
@@ -228,7 +228,7 @@ func (m *marker) marks(text string) (all []markRun) {
 	n, window, mask := m.roller.n, m.window, len(m.hashes)-1
 	hashes := m.hashes
 	rolling := m.roller.hash(text)
-	least, from := 0, 0 // the selected mark, and the first window that selected it
+	lowest, from := 0, 0 // the selected mark, and the first window that selected it
 	hashes[0] = token.Fold(0, rolling)
 	// Move the window. It keeps its mark until a smaller hash enters, or the mark leaves.
 	for i := 1; i <= len(text)-n; i++ {
@@ -236,10 +236,10 @@ func (m *marker) marks(text string) (all []markRun) {
 		h := token.Fold(0, rolling)
 		hashes[i&mask] = h
 		p := i - window + 1 // the window that ends with this mark
-		next := least
-		if h <= hashes[least&mask] {
+		next := lowest
+		if h <= hashes[lowest&mask] {
 			next = i
-		} else if least < p {
+		} else if lowest < p {
 			next = p
 			for j := p + 1; j <= i; j++ {
 				if hashes[j&mask] <= hashes[next&mask] {
@@ -248,15 +248,15 @@ func (m *marker) marks(text string) (all []markRun) {
 			}
 		}
 		// A new mark completes the windows of the mark before it.
-		if next != least {
+		if next != lowest {
 			if p > from { // the windows from .. p-1 selected the last one
-				all = appendMark(all, mark{hashes[least&mask], markPlace(uint64(least), least-(p-1), least-from)})
+				all = appendMark(all, mark{hashes[lowest&mask], markPlace(uint64(lowest), lowest-(p-1), lowest-from)})
 				from = p
 			}
-			least = next
+			lowest = next
 		}
 	}
 	// The last mark has the windows up to the end of the text.
 	last := len(text) - m.length
-	return appendMark(all, mark{hashes[least&mask], markPlace(uint64(least), least-last, least-from)})
+	return appendMark(all, mark{hashes[lowest&mask], markPlace(uint64(lowest), lowest-last, lowest-from)})
 }

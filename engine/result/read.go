@@ -35,8 +35,8 @@ func ReadTable(ctx context.Context, path string, choose func(have []string) ([]s
 	row func(cells []Cell) error) error {
 	// The extension gives the format.
 	name := path
-	for _, packed := range []string{".gz", ".zst"} {
-		name = strings.TrimSuffix(name, packed)
+	for _, ending := range []string{".gz", ".zst"} {
+		name = strings.TrimSuffix(name, ending)
 	}
 	kind, err := FormatOf(name)
 	if err != nil {

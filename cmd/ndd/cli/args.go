@@ -12,17 +12,17 @@ import (
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		if cmd.HasSubCommands() {
-			like := DidYouMean(cmd, args[0])
-			if like == "" {
+			similar := DidYouMean(cmd, args[0])
+			if similar == "" {
 				var names []string
 				for _, c := range cmd.Commands() {
 					if c.IsAvailableCommand() {
 						names = append(names, c.Name())
 					}
 				}
-				like = "; there are " + strings.Join(names, ", ")
+				similar = "; there are " + strings.Join(names, ", ")
 			}
-			return Usagef("unknown command %q%s", args[0], like)
+			return Usagef("unknown command %q%s", args[0], similar)
 		}
 		return Usagef("unexpected argument %q", args[0])
 	}
@@ -57,19 +57,19 @@ func DidYouMean(cmd *cobra.Command, name string) string {
 }
 
 // Alternatives returns similar names as the end of a sentence, or "" if there is none.
-func Alternatives(like []string) string {
-	if len(like) == 0 {
+func Alternatives(names []string) string {
+	if len(names) == 0 {
 		return ""
 	}
-	return "; did you mean " + strings.Join(like, " or ") + "?"
+	return "; did you mean " + strings.Join(names, " or ") + "?"
 }
 
 // Similar returns, in order, the names that begin with an unknown one, or differ from it in at most a number of
 // letters. Cobra suggests commands by the same rule.
 func Similar(name string, letters int, knownNames iter.Seq[string]) []string {
-	of := &cobra.Command{SuggestionsMinimumDistance: letters}
+	candidates := &cobra.Command{SuggestionsMinimumDistance: letters}
 	for _, other := range slices.Sorted(knownNames) {
-		of.AddCommand(&cobra.Command{Use: other, Run: func(*cobra.Command, []string) {}})
+		candidates.AddCommand(&cobra.Command{Use: other, Run: func(*cobra.Command, []string) {}})
 	}
-	return of.SuggestionsFor(name)
+	return candidates.SuggestionsFor(name)
 }

@@ -42,13 +42,13 @@ func fromEnvironment(flags *pflag.FlagSet) (err error) {
 func misspelledVariables(cmd *cobra.Command) iter.Seq2[string, string] {
 	known := maps.Clone(otherVariables)
 	knownFlags(cmd.Root(), known)
-	return func(yield func(name, like string) bool) {
+	return func(yield func(name, similar string) bool) {
 		for _, pair := range os.Environ() {
 			name, value, _ := strings.Cut(pair, "=")
 			if !strings.HasPrefix(name, prefix) || known[name] || value == "" {
 				continue
 			}
-			if like := similarVariables(name, known); len(like) > 0 && !yield(name, like[0]) {
+			if similar := similarVariables(name, known); len(similar) > 0 && !yield(name, similar[0]) {
 				return
 			}
 		}

@@ -40,14 +40,14 @@ func (g *Files) WriteFingerprints(out string, recipe simhash.Recipe, fill func(*
 	if object.Is(out) {
 		return g.uploadFingerprints(out, recipe, fill)
 	}
-	at, _, err := Destination(out)
+	path, _, err := Destination(out)
 	if err != nil {
 		return err
 	}
-	if filepath.Ext(at) != filepath.Ext(out) {
-		return fmt.Errorf("%s: is a link to %s, whose ending says another format: name that file", out, at)
+	if filepath.Ext(path) != filepath.Ext(out) {
+		return fmt.Errorf("%s: is a link to %s, whose ending says another format: name that file", out, path)
 	}
-	return g.fillFingerprints(at, recipe, fill)
+	return g.fillFingerprints(path, recipe, fill)
 }
 
 // fillFingerprints writes a fingerprint file on disk.
@@ -68,11 +68,11 @@ func (g *Files) fillFingerprints(path string, recipe simhash.Recipe, fill func(*
 		return e
 	}
 	if ndf.IsBare(path) {
-		said := filepath.Base(path) + " holds fingerprints alone, without IDs and recipe; an .ndf file has them"
+		note := filepath.Base(path) + " holds fingerprints alone, without IDs and recipe; an .ndf file has them"
 		if n := w.LeftOut(); n > 0 {
-			said += "; " + Number(n, "document") + " without a fingerprint left out"
+			note += "; " + Number(n, "document") + " without a fingerprint left out"
 		}
-		g.Log.Warn(said)
+		g.Log.Warn(note)
 	}
 	return err
 }

@@ -101,11 +101,11 @@ func CloseFiles(files []*ndf.File) {
 // EachChunk calls yield with the fingerprints of a file, some at a time, until ctx ends.
 func EachChunk(ctx context.Context, f *ndf.File, yield func([]uint64)) error {
 	for chunk := range f.Chunks {
-		for some := range slices.Chunk(chunk, 1<<20) {
+		for part := range slices.Chunk(chunk, 1<<20) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			yield(some)
+			yield(part)
 		}
 	}
 	return nil
@@ -115,19 +115,19 @@ func EachChunk(ctx context.Context, f *ndf.File, yield func([]uint64)) error {
 // .npy. So a damaged file is not read as text. A mixture with documents is wrong usage. documents is true if the
 // format of documents was given; then fingerprints as text are documents.
 func (g *Files) HaveFingerprints(paths []string, documents bool) (bool, error) {
-	of := map[bool]string{} // one path of each kind
+	examples := map[bool]string{} // one path of each kind
 	for _, path := range paths {
 		is, err := g.hasFingerprints(path, documents)
 		if err != nil {
 			return false, err
 		}
-		of[is] = path
+		examples[is] = path
 	}
-	if len(of) > 1 {
+	if len(examples) > 1 {
 		return false, Usagef("fingerprint files and documents cannot be mixed in one run: %s has fingerprints, and %s "+
-			"has none", of[true], of[false])
+			"has none", examples[true], examples[false])
 	}
-	_, is := of[true]
+	_, is := examples[true]
 	return is, nil
 }
 

@@ -41,8 +41,8 @@ func (t *TableFormat) Check(g *Files, out string) (err error) {
 // CheckFile is Check for a command whose output may be a file. Without --format, the extension of the file names the
 // format. The extension must not contradict --format, or name a compression.
 func (t *TableFormat) CheckFile(g *Files, out string) error {
-	if packed := filepath.Ext(out); slices.Contains([]string{".gz", ".zst", ".bz2", ".xz"}, packed) {
-		return Usagef("-o %s: tables are written uncompressed: leave %s out of the name, or write .parquet", out, packed)
+	if ending := filepath.Ext(out); slices.Contains([]string{".gz", ".zst", ".bz2", ".xz"}, ending) {
+		return Usagef("-o %s: tables are written uncompressed: leave %s out of the name, or write .parquet", out, ending)
 	}
 	byName, known := FormatOf(out, t.allowed...)
 	if known && !g.Given["format"] {

@@ -96,8 +96,8 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 	if g.OKStatus != 0 && g.OKStatus != 4 {
 		return Usagef("--ok-status %d: only 4, done in part, can count as done", g.OKStatus)
 	}
-	asked := g.Threads
-	g.Threads = threadsOf(asked, runtime.GOMAXPROCS(0))
+	requested := g.Threads
+	g.Threads = threadsOf(requested, runtime.GOMAXPROCS(0))
 	// Open the log.
 	level := slog.LevelInfo
 	switch {
@@ -113,11 +113,11 @@ func (g *Globals) Begin(cmd *cobra.Command) error {
 		g.Log = slog.New(slog.NewJSONHandler(p.messages, &slog.HandlerOptions{Level: level}))
 	}
 	// Warn about flags without effect.
-	for name, like := range misspelledVariables(cmd) {
-		g.Log.Warn(fmt.Sprintf("environment variable %s has no effect: did you mean %s?", name, like))
+	for name, similar := range misspelledVariables(cmd) {
+		g.Log.Warn(fmt.Sprintf("environment variable %s has no effect: did you mean %s?", name, similar))
 	}
-	if g.Threads < asked {
-		g.Log.Warn(fmt.Sprintf("--threads %d: using %d, the maximum for %s", asked, g.Threads,
+	if g.Threads < requested {
+		g.Log.Warn(fmt.Sprintf("--threads %d: using %d, the maximum for %s", requested, g.Threads,
 			Number(runtime.GOMAXPROCS(0), "processor")))
 	}
 	// Choose the kernels, remove leftovers, and start the profile.
@@ -153,13 +153,13 @@ func (g *Globals) sweep(cmd *cobra.Command) {
 	})
 }
 
-// threadsOf returns the number of threads to use. asked is the requested number, or 0 for the default. It allows four
+// threadsOf returns the number of threads to use. requested is 0 for the default. It allows four
 // threads per processor, because three of them may wait for files. More would only take memory, some ten MiB each.
-func threadsOf(asked, processors int) int {
-	if asked == 0 {
+func threadsOf(requested, processors int) int {
+	if requested == 0 {
 		return processors
 	}
-	return min(asked, max(16, 4*processors))
+	return min(requested, max(16, 4*processors))
 }
 
 // RejectFlags returns wrong usage, with the reason why, if one of the flags was given.

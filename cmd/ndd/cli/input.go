@@ -91,12 +91,12 @@ func (d *DocumentFlags) Config(g *Files, recipe *simhash.Recipe) (ingest.Config,
 	if err != nil {
 		return c, Usagef("%w", err)
 	}
-	most, err := humanize.ParseBytes(d.MaxDocument)
-	if err != nil || most == 0 || most > 1<<40 {
+	limit, err := humanize.ParseBytes(d.MaxDocument)
+	if err != nil || limit == 0 || limit > 1<<40 {
 		return c, Usagef("--max-document %q: must be a size such as 64MiB, at most 1TiB", d.MaxDocument)
 	}
 	c.Document = format.Options{Format: kind, TextField: d.text, IDField: d.id, Strict: d.strict,
-		MaxDocumentBytes: int64(most),
+		MaxDocumentBytes: int64(limit),
 		Chosen:           g.fieldLogger()}
 	if err := g.Skipped.begin(g, &c); err != nil {
 		return c, err
@@ -126,20 +126,20 @@ func (d *DocumentFlags) Config(g *Files, recipe *simhash.Recipe) (ingest.Config,
 
 // chooseText applies --extract, which is part of the recipe. fixed is true if the recipe belongs to an index.
 func (d *DocumentFlags) chooseText(c *ingest.Config, fixed bool) error {
-	asked := c.Recipe
+	recipe := c.Recipe
 	if d.extract != "" {
 		how, err := text.ParseExtraction(d.extract)
 		if err != nil {
 			return Usagef("--extract %w", err)
 		}
-		if asked.Extract = string(how); how == text.ExtractAll {
-			asked.Extract = ""
+		if recipe.Extract = string(how); how == text.ExtractAll {
+			recipe.Extract = ""
 		}
 	}
-	if fixed && asked != c.Recipe {
-		return simhash.Compatible("--extract", &asked, "the index", &c.Recipe)
+	if fixed && recipe != c.Recipe {
+		return simhash.Compatible("--extract", &recipe, "the index", &c.Recipe)
 	}
-	c.Recipe, c.Document.Extract = asked, text.Extraction(asked.Extract)
+	c.Recipe, c.Document.Extract = recipe, text.Extraction(recipe.Extract)
 	return nil
 }
 
@@ -202,19 +202,19 @@ func (g *Files) Report(report ingest.Report) error {
 // ReportSkipped logs the inputs that were skipped: each one if there are few for a reason, and otherwise the first one and
 // their number. With --verbose it logs the other examples, too. The flag textFlag names the field of the text.
 func (g *Globals) ReportSkipped(t *input.Tally, textFlag string) {
-	const few = 3
-	said := map[input.Reason]bool{}
+	const limit = 3
+	reported := map[input.Reason]bool{}
 	for _, s := range t.Examples {
 		text, n := "skipped "+strings.ReplaceAll(s.Error(), "--text names", textFlag+" names"), t.ByReason[s.Reason]
 		switch {
-		case n > few && said[s.Reason]:
+		case n > limit && reported[s.Reason]:
 			g.Log.Debug(text)
-		case n > few || s.Reason == input.NoText && n > 1: // there is only one example of records without text
+		case n > limit || s.Reason == input.NoText && n > 1: // there is only one example of records without text
 			g.Log.Warn(fmt.Sprintf("%s (and %s more)", text, humanize.Comma(int64(n-1))))
 		default:
 			g.Log.Warn(text)
 		}
-		said[s.Reason] = true
+		reported[s.Reason] = true
 	}
 }
 
@@ -230,12 +230,12 @@ func charsetText(r *ingest.Report) string {
 
 // fieldLogger returns a function that logs the fields that were chosen for a file. It logs each choice once.
 func (g *Globals) fieldLogger() func(file string, f format.Fields) {
-	said := map[format.Fields]bool{}
+	reported := map[format.Fields]bool{}
 	return func(file string, f format.Fields) {
-		if said[f] {
+		if reported[f] {
 			return
 		}
-		said[f] = true
+		reported[f] = true
 		id := "no field has IDs"
 		if f.ID != "" {
 			id = "IDs from " + f.ID

@@ -11,9 +11,9 @@ import (
 )
 
 // LogCount logs a message that begins with a number and its noun, unless the number is 0.
-func LogCount(log func(message string, args ...any), n int, noun, rest string) {
+func LogCount(log func(message string, args ...any), n int, noun, suffix string) {
 	if n > 0 {
-		log(Number(n, noun) + rest)
+		log(Number(n, noun) + suffix)
 	}
 }
 

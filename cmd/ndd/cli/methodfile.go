@@ -119,15 +119,15 @@ func (f *MethodFile) Signatures(method copies.Method, o copies.Options) (copies.
 	if err := f.read(); err != nil {
 		return o, err
 	}
-	for of, names := range map[copies.Method][]string{
+	for m, names := range map[copies.Method][]string{
 		copies.SpotSigs: {"spots", "spot-distance", "chain"},
 		copies.CCDet:    {"ends"},
 	} {
-		if method == of || method == copies.Auto {
+		if method == m || method == copies.Auto {
 			continue
 		}
 		if i := slices.IndexFunc(names, f.set.Changed); i >= 0 {
-			return o, Usagef("%s: %s applies to the method %s, not to %s", f.path, names[i], of, method)
+			return o, Usagef("%s: %s applies to the method %s, not to %s", f.path, names[i], m, method)
 		}
 	}
 	var err error

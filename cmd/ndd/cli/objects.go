@@ -48,11 +48,11 @@ func (g *Files) CheckFolder(path string) error {
 	if err := g.claim(path, true); err != nil {
 		return err
 	}
-	here, err := os.Getwd()
+	current, err := os.Getwd()
 	switch {
 	case object.Is(path):
 		return g.absent(strings.TrimSuffix(path, "/") + "/")
-	case err == nil && isBelow(filepath.Join(input.RealPath(here), "x"), realPath(path)):
+	case err == nil && isBelow(filepath.Join(input.RealPath(current), "x"), realPath(path)):
 		return Usagef("%s: is or contains the current folder, which is never replaced: choose another name", path)
 	}
 	if err = disk.CheckReplaceable(path, isMarked(path)); err == nil && !g.Force {

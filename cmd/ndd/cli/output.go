@@ -111,19 +111,19 @@ func (g *Files) CheckOutput(path string, columns ...result.Column) error {
 	if object.Is(path) {
 		return g.absent(path)
 	}
-	at, stream, err := Destination(path)
+	target, stream, err := Destination(path)
 	if err != nil || stream {
 		return err
 	}
 	if g.Force {
-		err = checkReplaceable(at, columns)
+		err = checkReplaceable(target, columns)
 	} else {
-		err = disk.CheckAbsent(at)
+		err = disk.CheckAbsent(target)
 	}
 	if err != nil {
 		return err
 	}
-	return g.reserve(at)
+	return g.reserve(target)
 }
 
 // IsStdout reports whether a path means standard output.

@@ -141,9 +141,9 @@ type CopyFolders struct{ Kept, Annotated *CopyFolder }
 // CopyFolders creates the folders of --write-kept and of --annotate, which adds fields.
 func (o *Outputs) CopyFolders(ctx context.Context, inputs []string, writeKept, annotate string, opts format.Options,
 	fields []result.Column) (c CopyFolders, err error) {
-	for _, of := range []struct{ flag, path string }{{"--write-kept", writeKept}, {"--annotate", annotate}} {
-		if of.path != "" && err == nil {
-			err = ReadTwice(of.flag, inputs)
+	for _, output := range []struct{ flag, path string }{{"--write-kept", writeKept}, {"--annotate", annotate}} {
+		if output.path != "" && err == nil {
+			err = ReadTwice(output.flag, inputs)
 		}
 	}
 	if err == nil {
@@ -181,21 +181,21 @@ func (c *CopyFolders) Refill(ctx context.Context, r Rewriter) (partly, err error
 
 // ReportCopies logs files with unexpected copies, and the numbers of affected documents.
 func (g *Globals) ReportCopies(r rewrite.Report) {
-	each := func(n int, more string, text func(i int) string) {
+	each := func(n int, suffix string, text func(i int) string) {
 		for i := range min(n, NamedMax) {
 			g.Log.Warn(text(i))
 		}
-		LogCount(g.Log.Warn, n-NamedMax, "file", " more"+more)
+		LogCount(g.Log.Warn, n-NamedMax, "file", " more"+suffix)
 	}
-	for _, of := range []struct {
+	for _, group := range []struct {
 		files []string
-		what  string
+		text  string
 	}{
 		{r.Unjudged, "copied as it is, because nothing of it could be compared"},
 		{r.Repacked, "copied with the ending .zst: its compression can be read and not written"},
 		{r.Lost, "could not be read, and is in no copy"},
 	} {
-		each(len(of.files), ": "+of.what, func(i int) string { return of.files[i] + ": " + of.what })
+		each(len(group.files), ": "+group.text, func(i int) string { return group.files[i] + ": " + group.text })
 	}
 	each(len(r.Uncut), " with documents that were copied whole", func(i int) string {
 		return fmt.Sprintf("%s: %s with repeated text copied whole, because the file stores the text in another form",

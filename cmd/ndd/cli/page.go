@@ -24,7 +24,7 @@ const titleMax = 120
 const markedBytes = 2000
 
 // A PageHead has the data of the head of a page. The data of a page embeds it.
-type PageHead struct{ Title, Made string }
+type PageHead struct{ Title, Date string }
 
 // NewPageHead returns the head of a page. The title has a subject and the names of the inputs.
 func NewPageHead(subject string, inputs []string) PageHead {
@@ -91,16 +91,16 @@ func markRanges(text string, marks []format.Range) plot.HTML {
 	if from > 0 {
 		out.WriteString(`<span class="cut">…</span>`)
 	}
-	at := from
+	previous := from
 	for _, m := range marks {
-		start, end := min(max(int(m.From), at), to), min(max(int(m.To), at), to)
-		out.WriteString(html.EscapeString(text[at:start]))
+		start, end := min(max(int(m.From), previous), to), min(max(int(m.To), previous), to)
+		out.WriteString(html.EscapeString(text[previous:start]))
 		if start < end {
 			out.WriteString("<mark>" + html.EscapeString(text[start:end]) + "</mark>")
 		}
-		at = end
+		previous = end
 	}
-	out.WriteString(html.EscapeString(text[at:to]))
+	out.WriteString(html.EscapeString(text[previous:to]))
 	if to < len(text) {
 		out.WriteString(`<span class="cut">…</span>`)
 	}

@@ -57,8 +57,8 @@ type output struct {
 func (g *Files) claim(name string, folder bool) error {
 	o := output{name: name, path: name, folder: folder}
 	if !object.Is(name) {
-		if at, _, err := Destination(name); err == nil && !folder {
-			o.path = at
+		if target, _, err := Destination(name); err == nil && !folder {
+			o.path = target
 		}
 		o.info, _ = os.Stat(o.path)
 	}
@@ -104,9 +104,9 @@ func (g *Files) keepInputs(o *output) error {
 		return is(in)
 	}
 	// The output may be in a folder that is an input.
-	for at := o.path; at != filepath.Dir(at); {
-		at = filepath.Dir(at)
-		if in, found := g.inputs.folders[at]; found {
+	for folder := o.path; folder != filepath.Dir(folder); {
+		folder = filepath.Dir(folder)
+		if in, found := g.inputs.folders[folder]; found {
 			return Usagef("%s: is in the input %s, so the next run would read it: choose another place for the output",
 				o.name, in)
 		}
@@ -135,9 +135,9 @@ func (g *Files) keepInputs(o *output) error {
 			continue // reading reports it
 		}
 		info, _ := os.Stat(f.Path)
-		if at := input.RealPath(f.Path); o.path == at || o.isFile(info) {
+		if realPath := input.RealPath(f.Path); o.path == realPath || o.isFile(info) {
 			return is(f.Path)
-		} else if o.folder && isBelow(at, o.path) {
+		} else if o.folder && isBelow(realPath, o.path) {
 			return contains(f.Path)
 		}
 	}
@@ -211,11 +211,11 @@ func realPath(path string) string {
 		return filepath.Clean(path)
 	}
 	path, _ = filepath.Abs(path)
-	for at, rest := path, ""; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(at); err == nil || at == filepath.Dir(at) {
-			return filepath.Join(input.RealPath(at), rest)
+	for parent, suffix := path, ""; ; parent = filepath.Dir(parent) {
+		if _, err := os.Lstat(parent); err == nil || parent == filepath.Dir(parent) {
+			return filepath.Join(input.RealPath(parent), suffix)
 		}
-		rest = filepath.Join(filepath.Base(at), rest)
+		suffix = filepath.Join(filepath.Base(parent), suffix)
 	}
 }
 

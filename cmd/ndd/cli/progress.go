@@ -95,7 +95,7 @@ func (p *Progress) draw(text func(took time.Duration) string) (end func()) {
 	if !p.isShown() {
 		return func() {}
 	}
-	begun, stop := time.Now(), make(chan struct{})
+	start, stop := time.Now(), make(chan struct{})
 	var drawing sync.WaitGroup
 	drawing.Go(func() {
 		redraw := time.NewTicker(100 * time.Millisecond)
@@ -106,7 +106,7 @@ func (p *Progress) draw(text func(took time.Duration) string) (end func()) {
 			case <-stop:
 				return
 			case <-redraw.C:
-				p.messages.show(p.fit(text(time.Since(begun))))
+				p.messages.show(p.fit(text(time.Since(start))))
 			}
 		}
 	})
@@ -153,8 +153,8 @@ func amounts(done, total int64, took time.Duration, write func(int64) string) st
 		text += ", " + write(int64(rate)) + "/s"
 	}
 	if total > done {
-		left := time.Duration(float64(total-done) / rate * float64(time.Second))
-		text += ", " + left.Round(time.Second).String() + " left"
+		remaining := time.Duration(float64(total-done) / rate * float64(time.Second))
+		text += ", " + remaining.Round(time.Second).String() + " left"
 	}
 	return text
 }

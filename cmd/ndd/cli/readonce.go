@@ -77,29 +77,29 @@ func (n *inputSet) add(path, name string) error {
 
 // addFile is add with the file information of the path. It is nil if the path is no file.
 func (n *inputSet) addFile(path string, info fs.FileInfo, name string) error {
-	at := path
+	realPath := path
 	switch {
 	case object.Is(path):
-		at = filepath.Clean(path)
-		n.folders[at] = name // it may be a prefix or a single object
+		realPath = filepath.Clean(path)
+		n.folders[realPath] = name // it may be a prefix or a single object
 	case info == nil:
 	case info.Mode().IsRegular():
-		at = n.realPath(path)
-		of := stampOf(info)
-		for _, f := range n.files[of] {
+		realPath = n.realPath(path)
+		current := stampOf(info)
+		for _, f := range n.files[current] {
 			if os.SameFile(f.FileInfo, info) {
 				return duplicateError(f.name, name)
 			}
 		}
-		n.files[of] = append(n.files[of], file{info, name})
+		n.files[current] = append(n.files[current], file{info, name})
 	case info.IsDir():
-		at = n.realPath(path)
-		n.folders[at] = name
+		realPath = n.realPath(path)
+		n.folders[realPath] = name
 	}
-	if other, is := n.paths[at]; is {
+	if other, is := n.paths[realPath]; is {
 		return duplicateError(other, name)
 	}
-	n.paths[at] = name
+	n.paths[realPath] = name
 	return nil
 }
 
@@ -130,9 +130,9 @@ func (n *inputSet) checkNested() error {
 		return nil
 	}
 	for _, path := range slices.Sorted(maps.Keys(n.paths)) {
-		for at := path; filepath.Dir(at) != at && !strings.HasPrefix(filepath.Base(at), "."); {
-			at = filepath.Dir(at)
-			if folder, is := n.folders[at]; is {
+		for folder := path; filepath.Dir(folder) != folder && !strings.HasPrefix(filepath.Base(folder), "."); {
+			folder = filepath.Dir(folder)
+			if folder, is := n.folders[folder]; is {
 				return Usagef("%s is in %s, which is read whole, so its documents would be read twice: leave one of the two "+
 					"out", n.paths[path], folder)
 			}

@@ -83,10 +83,10 @@ type flagGroup struct {
 
 // groupsOf returns the groups of a command's flags, without the flags of all commands.
 func groupsOf(cmd *cobra.Command) []flagGroup {
-	left := map[string]*pflag.Flag{}
+	ungrouped := map[string]*pflag.Flag{}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Name != "help" && !f.Hidden && (!cmd.HasParent() || cmd.Root().PersistentFlags().Lookup(f.Name) == nil) {
-			left[f.Name] = f
+			ungrouped[f.Name] = f
 		}
 	})
 	groups := []flagGroup{{title: "Flags"}}
@@ -95,9 +95,9 @@ func groupsOf(cmd *cobra.Command) []flagGroup {
 		group := flagGroup{title: title}
 		for flag := range strings.FieldsSeq(flags) {
 			name, value, _ := strings.Cut(flag, "=")
-			if f := left[name]; f != nil {
+			if f := ungrouped[name]; f != nil {
 				group.lines = append(group.lines, flagText(f, value))
-				delete(left, name)
+				delete(ungrouped, name)
 			}
 		}
 		if i := slices.IndexFunc(groups, func(g flagGroup) bool { return g.title == title }); i >= 0 {
@@ -107,7 +107,7 @@ func groupsOf(cmd *cobra.Command) []flagGroup {
 		}
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if left[f.Name] != nil {
+		if ungrouped[f.Name] != nil {
 			groups[0].lines = append(groups[0].lines, flagText(f, ""))
 		}
 	})

@@ -15,7 +15,7 @@ import (
 type WordFlag struct {
 	Words []string
 	index int
-	set   func(at int)
+	set   func(index int)
 }
 
 // WordVar adds a flag that takes one of a few words; the first is the default.
@@ -29,7 +29,7 @@ func WordVar[T ~string](f *pflag.FlagSet, to *T, name, usage string, words ...T)
 
 // ValueVar is WordVar for values of any type: words[i] selects values[i].
 func ValueVar[T any](f *pflag.FlagSet, to *T, name, usage string, words []string, values ...T) {
-	w := &WordFlag{Words: words, set: func(at int) { *to = values[at] }}
+	w := &WordFlag{Words: words, set: func(index int) { *to = values[index] }}
 	w.set(0)
 	f.Var(w, name, usage)
 }
@@ -47,12 +47,12 @@ func (w *WordFlag) Type() string { return "string" }
 
 // Set implements [pflag.Value].
 func (w *WordFlag) Set(text string) error {
-	at := slices.Index(w.Words, text)
-	if at < 0 {
+	index := slices.Index(w.Words, text)
+	if index < 0 {
 		return errors.New("must be " + OrList(w.Words))
 	}
-	w.index = at
-	w.set(at)
+	w.index = index
+	w.set(index)
 	return nil
 }
 

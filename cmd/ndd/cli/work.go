@@ -99,12 +99,12 @@ func (w *Work) report(t work.Taken) {
 		return // the first run
 	}
 	msg := fmt.Sprintf("took over %d of %s from %s", t.Stored, Number(t.Files, "file"), t.Dir)
-	for _, again := range []struct {
+	for _, group := range []struct {
 		why   string
 		files []string
 	}{{"new", t.New}, {"changed", t.Changed}, {"read with other options before", t.Other}} {
-		if n := len(again.files); n > 0 {
-			msg += fmt.Sprintf("; %s: %s", again.why, firstOf(again.files))
+		if n := len(group.files); n > 0 {
+			msg += fmt.Sprintf("; %s: %s", group.why, firstOf(group.files))
 		}
 	}
 	if t.Unused > 0 {
@@ -114,9 +114,9 @@ func (w *Work) report(t work.Taken) {
 }
 
 func firstOf(files []string) string {
-	const most = 5
-	if n := len(files); n > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(files[:most], ", "), n-most)
+	const limit = 5
+	if n := len(files); n > limit {
+		return fmt.Sprintf("%s and %d more", strings.Join(files[:limit], ", "), n-limit)
 	}
 	return strings.Join(files, ", ")
 }

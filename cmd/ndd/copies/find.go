@@ -81,10 +81,10 @@ func findCopies(ctx context.Context, g *cli.Files, inputs []string, f *copiesFla
 }
 
 // report logs the counts of a comparison, and warns of documents and pairs that are not in the table.
-func (s *signRun) report(r *copies.Report, table *pairTable, against []string) {
+func (s *signRun) report(r *copies.Report, table *pairTable, libraries []string) {
 	log, among := s.g.Log, ""
-	if len(against) > 0 {
-		among = fmt.Sprintf(" with %s in %s", cli.Number(table.library.documents(), "document"), strings.Join(against, ", "))
+	if len(libraries) > 0 {
+		among = fmt.Sprintf(" with %s in %s", cli.Number(table.library.documents(), "document"), strings.Join(libraries, ", "))
 	}
 	log.Info(fmt.Sprintf("%s among %s%s", cli.Number(r.Pairs, "pair"), cli.Number(len(table.ids), "document"), among))
 	s.warnNone(r.None)
@@ -93,7 +93,7 @@ func (s *signRun) report(r *copies.Report, table *pairTable, against []string) {
 		humanize.Comma(postings.MaxEqual)+" others: listed with the first of these only")
 	cli.LogCount(log.Warn, r.Frequent, "document", ": pairs that share only signatures "+
 		"of fewer than min-df or more than max-df documents are not listed")
-	cli.LogCount(log.Warn, repeated(table.ids), "document", " with an ID that an earlier one has: lines of the output do not "+
+	cli.LogCount(log.Warn, countRepeated(table.ids), "document", " with an ID that an earlier one has: lines of the output do not "+
 		"tell them apart; --id names another field")
 	cli.LogCount(log.Info, table.omitted, "pair", " of documents with the same ID left out")
 }
@@ -130,8 +130,8 @@ func (p *pairTable) write(t *result.TableWriter, pairs []copies.Pair) (err error
 	return nil
 }
 
-// repeated returns the number of documents with the ID of an earlier one.
-func repeated(ids []string) (n int) {
+// countRepeated returns the number of documents with the ID of an earlier one.
+func countRepeated(ids []string) (n int) {
 	hashes := make([]uint64, len(ids))
 	for i, id := range ids {
 		hashes[i] = xxhash.Sum64String(id)

@@ -73,11 +73,11 @@ func sign(ctx context.Context, g *cli.Files, inputs []string, out string, f *sig
 	}
 	defer w.Abort()
 	// Write the signatures of all documents.
-	documents, without := 0, 0
+	documents, unsigned := 0, 0
 	partly := s.run(ctx, inputs, "signing", w.NeedBytes, func(id string, sets copies.Sets) error {
 		compared, err := w.Add(id, sets)
 		if documents++; !compared {
-			without++
+			unsigned++
 		}
 		return err
 	})
@@ -88,6 +88,6 @@ func sign(ctx context.Context, g *cli.Files, inputs []string, out string, f *sig
 		return err
 	}
 	g.Log.Info(fmt.Sprintf("%s: %s", out, cli.Number(documents, "document")))
-	s.warnNone(without)
+	s.warnNone(unsigned)
 	return partly
 }

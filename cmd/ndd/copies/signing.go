@@ -19,11 +19,11 @@ import (
 
 // A signRun reads documents and makes their signatures.
 type signRun struct {
-	g       *cli.Files
-	flags   *signatureFlags
-	options copies.Options
-	reading ingest.Config
-	budget  *memory.Budget
+	g          *cli.Files
+	flags      *signatureFlags
+	options    copies.Options
+	readConfig ingest.Config
+	budget     *memory.Budget
 }
 
 // newSignRun returns the signing of the flags. Its options are the recipe of the signature files, if there are any.
@@ -33,7 +33,7 @@ func newSignRun(g *cli.Files, f *signatureFlags, files []*copies.File) (*signRun
 		return nil, err
 	}
 	reading, err := f.docs.Config(g, nil)
-	return &signRun{g: g, flags: f, options: o, reading: reading}, err
+	return &signRun{g: g, flags: f, options: o, readConfig: reading}, err
 }
 
 // limitMemory divides the memory: shares for the sets of up to three methods, one slice of a join, and pairs. The rest is
@@ -63,7 +63,7 @@ func (s *signRun) run(ctx context.Context, inputs []string, purpose string, need
 	}
 	idBytes, documents := uint64(0), 0
 	// Workers sign documents. Emit adds them in order, and checks the memory from time to time.
-	report, err := cli.Extract(ctx, s.g, inputs, s.reading, ingest.Steps[documentSets]{
+	report, err := cli.Extract(ctx, s.g, inputs, s.readConfig, ingest.Steps[documentSets]{
 		Worker: func(ctx context.Context) (func(int, *format.Document) (documentSets, error), error) {
 			signer, err := copies.NewSigner(ctx, s.options)
 			return func(_ int, doc *format.Document) (documentSets, error) {
@@ -90,11 +90,11 @@ func failed(err error) bool { return err != nil && !errors.Is(err, cli.ErrPartly
 
 // warnNone warns of documents that are not compared.
 func (s *signRun) warnNone(documents int) {
-	what := " had too few signatures to be compared"
+	text := " had too few signatures to be compared"
 	if o := &s.options; o.Method == copies.CCDet {
 		ends := cmp.Or(o.Ends, ccdet.PaperEnds)
-		what = fmt.Sprintf(" had fewer than %d different sentences that end with %s, too few to be compared",
+		text = fmt.Sprintf(" had fewer than %d different sentences that end with %s, too few to be compared",
 			o.MinFeaturesOf(o.Method), strings.Join(strings.Split(ends, ""), " or "))
 	}
-	cli.LogCount(s.g.Log.Warn, documents, "document", what)
+	cli.LogCount(s.g.Log.Warn, documents, "document", text)
 }

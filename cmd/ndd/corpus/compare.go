@@ -95,14 +95,14 @@ func compareTwo(ctx context.Context, g *cli.Files, a, b string, f *compareFlags)
 
 // twoDocuments reads the documents to compare.
 func twoDocuments(ctx context.Context, g *cli.Files, a, b string, in []string,
-	o format.Options) (two [2]format.Document, err error) {
+	o format.Options) (docs [2]format.Document, err error) {
 	if len(in) == 0 {
 		for i, path := range []string{a, b} {
-			if two[i], err = namedDocument(ctx, g, path, o); err != nil {
-				return two, err
+			if docs[i], err = namedDocument(ctx, g, path, o); err != nil {
+				return docs, err
 			}
 		}
-		return two, nil
+		return docs, nil
 	}
 	found := [2]bool{}
 	for doc, err := range format.Read(ctx, in, o, g.Stdin) {
@@ -111,32 +111,32 @@ func twoDocuments(ctx context.Context, g *cli.Files, a, b string, in []string,
 			continue
 		}
 		if err != nil {
-			return two, err
+			return docs, err
 		}
 		for i, id := range []string{a, b} {
 			if doc.ID != id {
 				continue
 			}
 			if found[i] {
-				return two, fmt.Errorf("%s has the ID %s, and so has %s: name one of the files, or with --id "+
-					"a field whose values differ", input.Place(two[i].Source, two[i].Line),
+				return docs, fmt.Errorf("%s has the ID %s, and so has %s: name one of the files, or with --id "+
+					"a field whose values differ", input.Place(docs[i].Source, docs[i].Line),
 					result.Escape(id), input.Place(doc.Source, doc.Line))
 			}
-			two[i], found[i] = doc, true
+			docs[i], found[i] = doc, true
 		}
 	}
 	for i, id := range []string{a, b} {
 		if !found[i] {
-			return two, fmt.Errorf("no document in %s has the ID %q", strings.Join(in, " "), id)
+			return docs, fmt.Errorf("no document in %s has the ID %q", strings.Join(in, " "), id)
 		}
 	}
-	return two, nil
+	return docs, nil
 }
 
 // namedDocument reads the document that a name selects: a file with one document, or FILE:ROW.
 func namedDocument(ctx context.Context, g *cli.Files, name string, o format.Options) (format.Document, error) {
 	file, row, hasRow := cutRow(name)
-	var found []format.Document
+	var docs []format.Document
 	for doc, err := range format.Read(ctx, []string{file}, o, g.Stdin) {
 		skip, ok := errors.AsType[*input.Skip](err)
 		switch {
@@ -144,33 +144,33 @@ func namedDocument(ctx context.Context, g *cli.Files, name string, o format.Opti
 			continue
 		case err != nil || hasRow:
 			return doc, err
-		case len(found) == 1:
+		case len(docs) == 1:
 			return doc, fmt.Errorf("%s: holds more than one document; --in %s and two IDs compare two of them", file,
 				file)
 		}
-		found = append(found, doc)
+		docs = append(docs, doc)
 	}
 	switch {
 	case hasRow:
 		return format.Document{}, fmt.Errorf("%s: holds no document in row %d", file, row)
-	case len(found) == 0:
+	case len(docs) == 0:
 		return format.Document{}, fmt.Errorf("%s: holds no document", file)
 	}
-	return found[0], nil
+	return docs[0], nil
 }
 
 // cutRow splits FILE:ROW into the file and the row, from 1. It returns only the name if a file has the whole name, or
 // if there is no file FILE.
 func cutRow(name string) (file string, row int, ok bool) {
-	at := strings.LastIndexByte(name, ':')
-	row, err := strconv.Atoi(name[at+1:])
-	if _, whole := os.Lstat(name); at <= 0 || err != nil || row < 1 || !errors.Is(whole, fs.ErrNotExist) {
+	colon := strings.LastIndexByte(name, ':')
+	row, err := strconv.Atoi(name[colon+1:])
+	if _, whole := os.Lstat(name); colon <= 0 || err != nil || row < 1 || !errors.Is(whole, fs.ErrNotExist) {
 		return name, 0, false
 	}
-	if _, err = os.Stat(name[:at]); err != nil {
+	if _, err = os.Stat(name[:colon]); err != nil {
 		return name, 0, false
 	}
-	return name[:at], row, true
+	return name[:colon], row, true
 }
 
 type comparison struct {
@@ -229,12 +229,12 @@ func (c *comparison) text(w io.Writer) {
 		}
 		fmt.Fprintf(w, "only in the %s (%s, %s):\n", []string{"first", "second"}[i],
 			cli.Number(len(t.Passages), "passage"), cli.Number(t.PassageSum, "word"))
-		shown := c.longest(t)
-		for _, p := range shown {
+		longest := c.longest(t)
+		for _, p := range longest {
 			fmt.Fprintf(w, "  %s: %s\n", humanize.Comma(int64(p.Start)), excerpt(c.docs[i].Text[p.Start:p.End]))
 		}
-		if more := len(t.Passages) - len(shown); more > 0 {
-			fmt.Fprintf(w, "  and %s\n", cli.Number(more, "shorter passage"))
+		if omitted := len(t.Passages) - len(longest); omitted > 0 {
+			fmt.Fprintf(w, "  and %s\n", cli.Number(omitted, "shorter passage"))
 		}
 	}
 }
@@ -250,10 +250,10 @@ func (c *comparison) longest(t *shingle.Text) []shingle.Passage {
 
 // excerpt returns a passage on one line, without its middle if it is long.
 func excerpt(s string) string {
-	const most = 200
+	const limit = 200
 	runes := []rune(strings.Join(strings.Fields(s), " "))
-	if len(runes) > most {
-		runes = slices.Concat(runes[:most/2], []rune(" [...] "), runes[len(runes)-most/2:])
+	if len(runes) > limit {
+		runes = slices.Concat(runes[:limit/2], []rune(" [...] "), runes[len(runes)-limit/2:])
 	}
 	return result.Escape(string(runes))
 }

@@ -128,14 +128,14 @@ func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) e
 	if len(copyMethods) > 0 {
 		return cmp.Or(f.measureCopies(ctx, g, corpus, pairs, copyMethods, dir), partly)
 	}
-	found, err := eval.Measure(ctx, corpus, pairs, methods, o)
+	result, err := eval.Measure(ctx, corpus, pairs, methods, o)
 	if err != nil {
 		return err
 	}
-	if err := evalWrite(g, found, f, dir); err != nil {
+	if err := evalWrite(g, result, f, dir); err != nil {
 		return err
 	}
-	return cmp.Or(f.writePairs(g, corpus, pairs, methods, found), partly)
+	return cmp.Or(f.writePairs(g, corpus, pairs, methods, result), partly)
 }
 
 // begin checks the outputs and creates the folder of the figures before the work, so that a wrong name costs nothing.
@@ -247,12 +247,12 @@ func (f *evalFlags) findPairs(g *cli.Files, c *eval.Corpus, labels []eval.Label)
 	pairs, missing := c.Pairs(labels)
 	if len(missing) > 0 {
 		l := missing[0]
-		what := fmt.Sprintf("%s: of %s the inputs lack a document, such as that of row %d (%s, %s)",
+		problem := fmt.Sprintf("%s: of %s the inputs lack a document, such as that of row %d (%s, %s)",
 			f.pairs, cli.Number(len(missing), "labelled pair"), l.Row, l.A, l.B)
 		if len(pairs) == 0 {
-			return nil, nil, fmt.Errorf("%s, and no pair is left: --id names the field that the IDs are in", what)
+			return nil, nil, fmt.Errorf("%s, and no pair is left: --id names the field that the IDs are in", problem)
 		}
-		g.Log.Warn(what)
+		g.Log.Warn(problem)
 		partly = cli.ErrPartly
 	}
 	if len(pairs) == 0 && f.pairs != "" {

@@ -28,11 +28,11 @@ func (f *evalFlags) checkCopies(g *cli.Files) (methods []copies.Options, err err
 		"sample-pairs"); err != nil {
 		return nil, err
 	}
-	of := copies.Auto // settings of any method
+	method := copies.Auto // settings of any method
 	if len(f.copies) == 1 {
-		of = copies.Method(f.copies[0])
+		method = copies.Method(f.copies[0])
 	}
-	o, err := f.methodFile.Signatures(of, copies.Options{})
+	o, err := f.methodFile.Signatures(method, copies.Options{})
 	if err != nil {
 		return nil, err
 	}

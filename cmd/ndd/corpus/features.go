@@ -62,8 +62,8 @@ func explanation(f *simhash.Fingerprinter, doc *format.Document) string {
 	for _, feature := range e.Features[:min(explainedFeatures, len(e.Features))] {
 		fmt.Fprintf(&w, "%s\t%d\t%016x\n", feature.Text, feature.Weight, feature.Hash)
 	}
-	if more := len(e.Features) - explainedFeatures; more > 0 {
-		fmt.Fprintf(&w, "... and %s that are not shown\n", cli.Number(more, "feature"))
+	if omitted := len(e.Features) - explainedFeatures; omitted > 0 {
+		fmt.Fprintf(&w, "... and %s that are not shown\n", cli.Number(omitted, "feature"))
 	}
 	switch {
 	case !e.OK:

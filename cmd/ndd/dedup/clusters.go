@@ -54,13 +54,13 @@ func (p *clusterPrinter) cluster(cl dedup.Cluster) {
 	}
 }
 
-// document writes the line of a document. near ends the line; it names a known document.
-func (p *clusterPrinter) document(distance int, similarity float32, row dedup.Row, near string) {
+// document writes the line of a document. note ends the line; it names a known document.
+func (p *clusterPrinter) document(distance int, similarity float32, row dedup.Row, note string) {
 	verified := ""
 	if p.r.Verified() {
 		verified = "  " + strconv.FormatFloat(float64(similarity), 'f', 4, 64)
 	}
-	p.printf("%4d%s  %s%s\n", distance, verified, result.Escape(p.c.ID(row)), near)
+	p.printf("%4d%s  %s%s\n", distance, verified, result.Escape(p.c.ID(row)), note)
 }
 
 // heading writes the heading of some documents that are in no cluster, if there are any.

@@ -83,10 +83,10 @@ func (d *filterCmd) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	var left droplist.Leftover
+	var leftover droplist.Leftover
 	report, err := to.Fill(ctx, "copying", config.Document, func(ctx context.Context, to *rewrite.Target) (
 		report rewrite.Report, err error) {
-		report, left, err = decisions.Copy(ctx, inputs, config.Document, d.g.Threads, to)
+		report, leftover, err = decisions.Copy(ctx, inputs, config.Document, d.g.Threads, to)
 		return report, err
 	})
 	if err != nil {
@@ -95,26 +95,26 @@ func (d *filterCmd) run(ctx context.Context, inputs []string) error {
 	if err := outputs.Commit(); err != nil {
 		return err
 	}
-	return d.say(decisions, report, left)
+	return d.say(decisions, report, leftover)
 }
 
 // say reports the copies and returns [cli.ErrPartly] where something is missing.
-func (d *filterCmd) say(decisions *droplist.List, report rewrite.Report, left droplist.Leftover) error {
+func (d *filterCmd) say(decisions *droplist.List, report rewrite.Report, leftover droplist.Leftover) error {
 	d.g.ReportCopies(report)
-	d.g.Log.Info(fmt.Sprintf("dropped %s; %s has %s", cli.Number(int(left.Dropped), "document"), d.dropped,
+	d.g.Log.Info(fmt.Sprintf("dropped %s; %s has %s", cli.Number(int(leftover.Dropped), "document"), d.dropped,
 		humanize.Comma(decisions.Rows)))
-	cli.LogCount(d.g.Log.Warn, int(left.Repeated), "document", " dropped with the ID of another one that is: "+
+	cli.LogCount(d.g.Log.Warn, int(leftover.Repeated), "document", " dropped with the ID of another one that is: "+
 		"the columns file and row would tell them apart")
-	if left.Unmatched > 0 {
-		more := ""
-		if int(left.Unmatched) > len(left.Named) {
-			more = ", ..."
+	if leftover.Unmatched > 0 {
+		suffix := ""
+		if int(leftover.Unmatched) > len(leftover.Named) {
+			suffix = ", ..."
 		}
 		d.g.Log.Warn(fmt.Sprintf("%s of %s not found among the documents: %s%s",
-			cli.Number(int(left.Unmatched), "row"), d.dropped,
-			strings.Join(left.Named, ", "), more))
+			cli.Number(int(leftover.Unmatched), "row"), d.dropped,
+			strings.Join(leftover.Named, ", "), suffix))
 	}
-	if left.Unmatched > 0 || len(report.Lost) > 0 {
+	if leftover.Unmatched > 0 || len(report.Lost) > 0 {
 		return cli.ErrPartly
 	}
 	return nil

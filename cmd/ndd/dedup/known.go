@@ -91,7 +91,7 @@ func (j *job) openKnown(ctx context.Context) (set *knownSet, err error) {
 		return set, err
 	}
 	j.finding.Known, j.finding.KnownBytes = set.find, set.bytes
-	j.reading.Find = j.finding
+	j.readOptions.Find = j.finding
 	return set, nil
 }
 
@@ -168,11 +168,11 @@ func (s *knownSource) hasSketches(needed bool) bool {
 func (set *knownSet) check(inputs bool, first string, o *dedup.Options) error {
 	for i := range set.sources {
 		if s := &set.sources[i]; set.threshold > 0 && s.hasSketches(inputs) != inputs {
-			with, without := s.path, first
+			sketched, unsketched := s.path, first
 			if inputs {
-				with, without = first, s.path
+				sketched, unsketched = first, s.path
 			}
-			return fmt.Errorf("%w: %s has sketches, and %s has none: "+sketchesHint, simhash.ErrMixed, with, without)
+			return fmt.Errorf("%w: %s has sketches, and %s has none: "+sketchesHint, simhash.ErrMixed, sketched, unsketched)
 		}
 	}
 	set.k = min(set.k, o.K)
@@ -187,11 +187,11 @@ const matchBytes = 256 << 20
 // compared, it returns the nearest one, the first of several.
 func (set *knownSet) find(ctx context.Context, fingerprints []uint64, sketches []sketch.Sketch) (drops []dedup.Drop, err error) {
 	for i := range set.sources {
-		some, err := set.findIn(ctx, &set.sources[i], fingerprints, sketches)
+		found, err := set.findIn(ctx, &set.sources[i], fingerprints, sketches)
 		if err != nil {
 			return nil, err
 		}
-		drops = append(drops, some...)
+		drops = append(drops, found...)
 	}
 	slices.SortStableFunc(drops, func(a, b dedup.Drop) int {
 		return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(a.Distance, b.Distance))
@@ -200,7 +200,7 @@ func (set *knownSet) find(ctx context.Context, fingerprints []uint64, sketches [
 }
 
 // bytes returns the maximum memory that find takes for a number of documents.
-func (set *knownSet) bytes(documents int) (most uint64) {
+func (set *knownSet) bytes(documents int) (maximum uint64) {
 	for i := range set.sources {
 		s, bytes := &set.sources[i], uint64(0)
 		if s.index != nil {
@@ -210,9 +210,9 @@ func (set *knownSet) bytes(documents int) (most uint64) {
 		} else if p, err := scan.NewPlan(documents, set.k, false, set.scan(s.file)); err == nil { // likewise
 			bytes = p.Bytes()
 		}
-		most = max(most, bytes)
+		maximum = max(maximum, bytes)
 	}
-	return most
+	return maximum
 }
 
 func (set *knownSet) batch(sketches []sketch.Sketch) engine.BatchOptions {

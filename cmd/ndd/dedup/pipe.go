@@ -50,8 +50,8 @@ func filterPipe(ctx context.Context, g *cli.Files, f *flags, inputs []string) er
 	defer x.Close()
 	dropped, report, err := dedup.Filter(ctx, g.Stdin, g.Stdout, config, func(r ingest.Record) (bool, error) {
 		doc := engine.Doc{Fingerprint: r.Fingerprint, Sketch: r.Sketch}
-		found, err := x.CheckAndInsert(ctx, engine.QueryOptions{K: k, Docs: engine.FirstDoc}, doc)
-		return err == nil && !found[0].Inserted, err
+		outcomes, err := x.CheckAndInsert(ctx, engine.QueryOptions{K: k, Docs: engine.FirstDoc}, doc)
+		return err == nil && !outcomes[0].Inserted, err
 	})
 	if errors.Is(err, rewrite.ErrPacked) {
 		return fmt.Errorf("standard input is compressed: decompress it first, such as by 'zstd -dc FILE |'")

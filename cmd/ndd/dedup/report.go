@@ -101,8 +101,8 @@ type reportRate struct {
 
 // reportSetting has the number of documents that a setting would drop.
 type reportSetting struct {
-	Now                               bool // it made this result
-	Name, Dropped, Share, More, Fewer string
+	Now                                  bool // it made this result
+	Name, Dropped, Share, Added, Removed string
 }
 
 type reportSkip struct {
@@ -127,7 +127,7 @@ func (j *job) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result) (
 		Documents: humanize.Comma(int64(all)), Kept: humanize.Comma(int64(all - dropped)),
 		Dropped: humanize.Comma(int64(dropped)), Clusters: humanize.Comma(int64(len(clusters))),
 		Share: fmt.Sprintf("%.1f", 100*rate(dropped, all)), Short: c.NumShort()}}
-	p.Settings = fmt.Sprintf("k = %d, keep %s", j.finding.K, j.reading.Keep)
+	p.Settings = fmt.Sprintf("k = %d, keep %s", j.finding.K, j.readOptions.Keep)
 	if r.Verified() && len(j.finding.Rule) > 0 {
 		p.Settings += ", " + j.finding.Rule.String()
 	}
@@ -141,9 +141,9 @@ func (j *job) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result) (
 	slices.SortStableFunc(clusters, func(a, b dedup.Cluster) int { return cmp.Compare(len(b.Rows), len(a.Rows)) })
 	for _, cl := range clusters[:min(len(clusters), reportClusters)] {
 		_, distance := r.Farthest(cl)
-		id, at := c.ID(cl.Kept), c.Place(cl.Kept)
+		id, place := c.ID(cl.Kept), c.Place(cl.Kept)
 		p.Largest = append(p.Largest, reportCluster{cl.Number, len(cl.Rows), distance, id,
-			cli.OtherPlace(id, at.File, at.Row)})
+			cli.OtherPlace(id, place.File, place.Row)})
 	}
 	p.More = len(clusters) - len(p.Largest)
 	p.skips(&j.skips)
@@ -170,12 +170,12 @@ func (p *report) sizes(clusters []dedup.Cluster) {
 			p.Sizes = append(p.Sizes, size)
 		}
 	}
-	most := 1
+	maximum := 1
 	for _, s := range p.Sizes {
-		most = max(most, s.Documents)
+		maximum = max(maximum, s.Documents)
 	}
 	for i := range p.Sizes {
-		p.Sizes[i].Width = fmt.Sprintf("%.1f", 100*float64(p.Sizes[i].Documents)/float64(most))
+		p.Sizes[i].Width = fmt.Sprintf("%.1f", 100*float64(p.Sizes[i].Documents)/float64(maximum))
 	}
 }
 
@@ -201,32 +201,32 @@ func (p *report) matrix(c *dedup.Corpus, r *dedup.Result) {
 		index[f] = min(i, reportSources)
 		p.Matrix[index[f]] = reportSource{index[f], f, make([]reportCell, len(p.Matrix))}
 	}
-	if more := len(files) - reportSources; more > 0 {
-		p.Matrix[reportSources].Name = fmt.Sprintf("%s more", cli.Number(more, "file"))
+	if omitted := len(files) - reportSources; omitted > 0 {
+		p.Matrix[reportSources].Name = fmt.Sprintf("%s more", cli.Number(omitted, "file"))
 	}
-	most := 1
+	maximum := 1
 	for pair, n := range counts {
 		cell := &p.Matrix[index[pair[0]]].Cells[index[pair[1]]]
 		cell.N += n
-		most = max(most, cell.N)
+		maximum = max(maximum, cell.N)
 	}
 	for i := range p.Matrix {
 		for j := range p.Matrix[i].Cells {
 			if cell := &p.Matrix[i].Cells[j]; cell.N > 0 {
 				cell.Text = humanize.Comma(int64(cell.N))
-				cell.Shade = fmt.Sprintf("%.2f", 0.12+0.6*float64(cell.N)/float64(most))
+				cell.Shade = fmt.Sprintf("%.2f", 0.12+0.6*float64(cell.N)/float64(maximum))
 			}
 		}
 	}
 }
 
 // sourceOf returns the file of a document, or its folder where the file is the document.
-func sourceOf(at dedup.Place) string {
-	if at.Row > 0 {
-		return at.File
+func sourceOf(place dedup.Place) string {
+	if place.Row > 0 {
+		return place.File
 	}
-	folder, _ := path.Split(at.File)
-	return cmp.Or(folder, at.File)
+	folder, _ := path.Split(place.File)
+	return cmp.Or(folder, place.File)
 }
 
 func (p *report) skips(t *input.Tally) {
@@ -290,10 +290,10 @@ func (p *reportSettings) compare(r *dedup.Result, o dedup.Options, all int) {
 		return &p.Others[len(p.Others)-1]
 	}
 	row(dedup.Setting{K: o.K, Rule: o.Rule}, r.NumDropped()).Now = true
-	for i, other := range r.Also {
-		more, fewer := dedup.Difference(other, r)
-		x := row(o.Also[i], other.NumDropped())
-		x.More, x.Fewer = humanize.Comma(int64(more)), humanize.Comma(int64(fewer))
+	for i, other := range r.Others {
+		added, fewer := dedup.Difference(other, r)
+		x := row(o.Settings[i], other.NumDropped())
+		x.Added, x.Removed = humanize.Comma(int64(added)), humanize.Comma(int64(fewer))
 	}
 	p.K, p.Verified = o.K, r.Verified()
 }
@@ -312,22 +312,22 @@ func (p *report) examples(ctx context.Context, c *dedup.Corpus, r *dedup.Result,
 	if err != nil {
 		return err
 	}
-	for _, of := range pairs {
-		a, b := dedup.Row(of.KeptRow), of.Row
-		e := reportExample{Number: of.Cluster, Distance: of.Distance, Gone: of.Gone}
-		found, err := shingle.Compare(texts[a], texts[b], *c.Recipe())
+	for _, doubt := range pairs {
+		a, b := dedup.Row(doubt.KeptRow), doubt.Row
+		e := reportExample{Number: doubt.Cluster, Distance: doubt.Distance, Gone: doubt.Gone}
+		comparison, err := shingle.Compare(texts[a], texts[b], *c.Recipe())
 		if err != nil {
 			return err
 		}
-		e.Jaccard = fmt.Sprintf("%.3f", found.Jaccard)
+		e.Jaccard = fmt.Sprintf("%.3f", comparison.Jaccard)
 		if r.Verified() {
 			side := "above"
-			if of.Beyond < 0 {
+			if doubt.Margin < 0 {
 				side = "below"
 			}
-			e.Contained, e.Beyond = fmt.Sprintf("%.3f", found.BInA), fmt.Sprintf("%.3f %s", math.Abs(of.Beyond), side)
+			e.Contained, e.Beyond = fmt.Sprintf("%.3f", comparison.BInA), fmt.Sprintf("%.3f %s", math.Abs(doubt.Margin), side)
 		}
-		e.A, e.B = sideOf(c, a, texts[a], found.A.Passages), sideOf(c, b, texts[b], found.B.Passages)
+		e.A, e.B = sideOf(c, a, texts[a], comparison.A.Passages), sideOf(c, b, texts[b], comparison.B.Passages)
 		p.Examples = append(p.Examples, e)
 	}
 	return nil
@@ -339,6 +339,6 @@ func sideOf(c *dedup.Corpus, row dedup.Row, text string, passages []shingle.Pass
 	for i, p := range passages {
 		marks[i] = format.Range{From: int64(p.Start), To: int64(p.End)}
 	}
-	at := c.Place(row)
-	return cli.NewPageSide(c.ID(row), at.File, at.Row, text, marks)
+	place := c.Place(row)
+	return cli.NewPageSide(c.ID(row), place.File, place.Row, text, marks)
 }

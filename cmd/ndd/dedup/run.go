@@ -79,10 +79,10 @@ func (j *job) readDocuments(ctx context.Context, known *knownSet) (c *dedup.Corp
 	if j.work != nil {
 		defer j.work.Complete()
 	}
-	if err := known.check(j.reading.Sketches, j.inputs[0], &j.finding); err != nil {
+	if err := known.check(j.readOptions.Sketches, j.inputs[0], &j.finding); err != nil {
 		return nil, nil, err
 	}
-	c, report, err := dedup.ReadDocuments(ctx, j.inputs, config, j.reading)
+	c, report, err := dedup.ReadDocuments(ctx, j.inputs, config, j.readOptions)
 	bar.End()
 	if err != nil {
 		if c == nil {
@@ -101,23 +101,23 @@ func (j *job) readDocuments(ctx context.Context, known *knownSet) (c *dedup.Corp
 
 // readPrints reads fingerprint files. Without sketches fingerprints decide alone.
 func (j *job) readPrints(ctx context.Context, known *knownSet) (*dedup.Corpus, error) {
-	c, err := dedup.ReadPrints(ctx, j.inputs, j.reading)
+	c, err := dedup.ReadPrints(ctx, j.inputs, j.readOptions)
 	if errors.Is(err, ndf.ErrSketches) {
 		err = fmt.Errorf("%w: "+sketchesHint, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if j.reading.Sketches && !c.HasSketches() {
+	if j.readOptions.Sketches && !c.HasSketches() {
 		j.finding.Rule = nil
 		if !j.flags.changed("distance") {
 			j.finding.K = aloneK
 		}
-		what := j.inputs[0] + " has"
+		subject := j.inputs[0] + " has"
 		if len(j.inputs) > 1 {
-			what = "the inputs have"
+			subject = "the inputs have"
 		}
-		j.g.Log.Info(fmt.Sprintf("unverified: %s no sketches, so fingerprints decide alone, with k = %d", what, j.finding.K))
+		j.g.Log.Info(fmt.Sprintf("unverified: %s no sketches, so fingerprints decide alone, with k = %d", subject, j.finding.K))
 	}
 	if err := known.check(c.HasSketches(), j.inputs[0], &j.finding); err != nil {
 		c.Close()
@@ -146,7 +146,7 @@ func missingText(m keep.Missing, documents int) string {
 // find finds the pairs of similar documents, verifies them, and settles which documents are dropped.
 func (j *job) find(ctx context.Context, c *dedup.Corpus) (*dedup.Result, error) {
 	if j.flags.report != "" {
-		j.finding.Also = otherSettings(j.finding)
+		j.finding.Settings = otherSettings(j.finding)
 	}
 	j.finding.Meter = &cluster.Meter{}
 	bar := j.g.Progress.NewCompareBar("comparing", j.finding.Meter)
@@ -167,12 +167,12 @@ func (j *job) find(ctx context.Context, c *dedup.Corpus) (*dedup.Result, error) 
 
 // logMemory reports the memory that was reserved for a task, at its peak, and the size of its temporary files.
 func (j *job) logMemory(task string, spilled uint64) {
-	budget, more := j.reading.Budget, ""
+	budget, suffix := j.readOptions.Budget, ""
 	if spilled > 0 {
-		more = ", and " + humanize.IBytes(spilled) + " in temporary files"
+		suffix = ", and " + humanize.IBytes(spilled) + " in temporary files"
 	}
 	j.g.Log.Debug(fmt.Sprintf("%s took up to %s of memory, of %s (%s)%s", task, humanize.IBytes(budget.Peak()),
-		humanize.IBytes(budget.Limit().Bytes), budget.Limit().Source, more))
+		humanize.IBytes(budget.Limit().Bytes), budget.Limit().Source, suffix))
 }
 
 // finish publishes the outputs and reports the result, unless more would be dropped than --max-drop allows.
@@ -203,7 +203,7 @@ func (j *job) finish(ctx context.Context, to *outputs, c *dedup.Corpus, r *dedup
 func (j *job) explain(err error) error {
 	_, isSource := errors.AsType[source.Error](err)
 	switch isKeep := errors.Is(err, keep.ErrNoValue); {
-	case isKeep && slices.Contains(j.reading.Keep, keep.By{Policy: keep.Newest}) && !j.fingerprints:
+	case isKeep && slices.Contains(j.readOptions.Keep, keep.By{Policy: keep.Newest}) && !j.fingerprints:
 		return fmt.Errorf("%w; --keep newest:FIELD names the field with the date", cli.Usagef("--%w", err))
 	case errors.Is(err, dedup.ErrNoHashes):
 		return cli.Usagef("--verify exact: %w", err)

@@ -17,8 +17,8 @@ type settings struct {
 	inputs       []string
 	fingerprints bool // the inputs are fingerprint files
 
-	finding dedup.Options
-	reading dedup.ReadOptions
+	finding     dedup.Options
+	readOptions dedup.ReadOptions
 }
 
 func newSettings(g *cli.Files, f *flags, inputs []string) (s *settings, err error) {
@@ -44,9 +44,9 @@ func newSettings(g *cli.Files, f *flags, inputs []string) (s *settings, err erro
 			return nil, err
 		}
 	}
-	s.reading.Open, s.reading.Disk, s.reading.Threads = g.FingerprintOptions(), g.Disk, g.Threads
-	s.reading.Find, s.reading.Copies = s.finding, !f.dryRun && f.writeKept+f.annotate != ""
-	s.reading.Sketches = f.work != "" || len(s.finding.Rule) > 0 && s.finding.Texts == nil // a later run may compare them
+	s.readOptions.Open, s.readOptions.Disk, s.readOptions.Threads = g.FingerprintOptions(), g.Disk, g.Threads
+	s.readOptions.Find, s.readOptions.Copies = s.finding, !f.dryRun && f.writeKept+f.annotate != ""
+	s.readOptions.Sketches = f.work != "" || len(s.finding.Rule) > 0 && s.finding.Texts == nil // a later run may compare them
 	return s, nil
 }
 
@@ -124,11 +124,11 @@ func (s *settings) setOrder(_ *cli.Files, f *flags) error {
 	case f.sameURL == "":
 		return cli.Usagef("--same-url= names no field")
 	case f.sameURL == dedup.URLFields[0]:
-		s.reading.SameURL = dedup.URLFields
+		s.readOptions.SameURL = dedup.URLFields
 	default:
-		s.reading.SameURL = []string{f.sameURL}
+		s.readOptions.SameURL = []string{f.sameURL}
 	}
-	s.reading.Source, s.reading.Keep, err = f.sources.options(keepOrder, s.fingerprints)
+	s.readOptions.Source, s.readOptions.Keep, err = f.sources.options(keepOrder, s.fingerprints)
 	return err
 }
 
@@ -150,7 +150,7 @@ func (s *settings) setMemory(g *cli.Files, f *flags) (err error) {
 	if err != nil {
 		return err
 	}
-	s.reading.Budget = budget
+	s.readOptions.Budget = budget
 	if t := s.finding.Texts; t != nil {
 		t.Memory = int64(min(budget.Free()/4, dedup.TextMemory))
 	}
@@ -163,18 +163,18 @@ func (s *settings) checkPlaces(g *cli.Files, f *flags) error {
 	if f.readsTexts() {
 		verify = f.verify
 	}
-	for _, again := range []struct{ flag, value string }{{"--verify", verify}, {"--write-kept", f.writeKept},
+	for _, output := range []struct{ flag, value string }{{"--verify", verify}, {"--write-kept", f.writeKept},
 		{"--annotate", f.annotate}, {"--report", f.report}} {
 		switch {
-		case again.value == "":
-		case again.value == input.Stdin:
-			return cli.Usagef("%s -: it is a folder, and cannot be standard output", again.flag)
+		case output.value == "":
+		case output.value == input.Stdin:
+			return cli.Usagef("%s -: it is a folder, and cannot be standard output", output.flag)
 		case !s.fingerprints:
-			if err := cli.ReadTwice(again.flag, s.inputs); err != nil {
+			if err := cli.ReadTwice(output.flag, s.inputs); err != nil {
 				return err
 			}
-		case again.flag != "--report":
-			return cli.Usagef("%s needs documents; fingerprint files have no texts", again.flag)
+		case output.flag != "--report":
+			return cli.Usagef("%s needs documents; fingerprint files have no texts", output.flag)
 		}
 	}
 	if f.work != "" && s.fingerprints {

@@ -65,11 +65,11 @@ func (s *sourceFlags) options(order keep.Order, prints bool) (o source.Options, 
 	for _, limit := range s.maxDrop {
 		i := strings.LastIndexByte(limit, '=')
 		number, percent := strings.CutSuffix(limit[i+1:], "%")
-		most, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if err != nil || !percent || !(most >= 0 && most <= 100) || i == 0 {
+		share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err != nil || !percent || !(share >= 0 && share <= 100) || i == 0 {
 			return o, nil, cli.Usagef("--max-drop %s: must be a share from 0%% to 100%%, or SOURCE=SHARE", limit)
 		}
-		rate := source.Limit{Source: limit[:max(i, 0)], Share: most / 100}
+		rate := source.Limit{Source: limit[:max(i, 0)], Share: share / 100}
 		if slices.ContainsFunc(o.Limits, func(l source.Limit) bool { return l.Source == rate.Source }) {
 			return o, nil, cli.Usagef("--max-drop %s: a second limit for the same documents", limit)
 		}

@@ -73,18 +73,18 @@ func (j *job) summarize(c *dedup.Corpus, r *dedup.Result) {
 
 // giants warns of very large clusters, which unlike documents may be in.
 func (j *job) giants(c *dedup.Corpus, r *dedup.Result, n int, largest dedup.Cluster) string {
-	_, most := r.Farthest(largest)
-	what := "a very large cluster of "
+	_, maximum := r.Farthest(largest)
+	text := "a very large cluster of "
 	if n > 1 {
-		what = fmt.Sprintf("%s clusters of %s documents or more; the largest has ", humanize.Comma(int64(n)),
+		text = fmt.Sprintf("%s clusters of %s documents or more; the largest has ", humanize.Comma(int64(n)),
 			humanize.Comma(giantCluster))
 	}
-	what += fmt.Sprintf("%s (kept: %s; largest distance %s)", cli.Number(len(largest.Rows), "document"),
-		result.Escape(c.ID(largest.Kept)), cli.Number(most, "bit"))
+	text += fmt.Sprintf("%s (kept: %s; largest distance %s)", cli.Number(len(largest.Rows), "document"),
+		result.Escape(c.ID(largest.Kept)), cli.Number(maximum, "bit"))
 	if !r.Verified() {
-		what += ": empty pages or a site's template? sketches tell them apart"
+		text += ": empty pages or a site's template? sketches tell them apart"
 	}
-	return what
+	return text
 }
 
 // sourceLines is the maximum number of sources in the summary.
@@ -102,20 +102,20 @@ func (j *job) saySources(r *dedup.Result) {
 			percent(rate(s.Dropped, s.Documents)), humanize.Comma(int64(s.Kept())), percent(rate(s.Kept(), kept)),
 			humanize.Comma(int64(s.KeptFor))))
 	}
-	if more := len(list) - sourceLines; more > 0 {
-		j.g.Log.Info(fmt.Sprintf("and %s: -o writes a table of all", cli.Number(more, "more source")))
+	if omitted := len(list) - sourceLines; omitted > 0 {
+		j.g.Log.Info(fmt.Sprintf("and %s: -o writes a table of all", cli.Number(omitted, "more source")))
 	}
 }
 
 // sayExcesses names the limits of --max-drop that are exceeded.
 func (j *job) sayExcesses(list []source.Excess) {
 	for _, b := range list {
-		of := ""
+		suffix := ""
 		if b.Limit.Source != "" {
-			of = " of " + b.Limit.Source
+			suffix = " of " + b.Limit.Source
 		}
 		j.g.Log.Error(fmt.Sprintf("--max-drop %s%s: %s of %s%s would be dropped (%s): nothing was written", percent(b.Share),
-			strings.Replace(of, " of", " for", 1), humanize.Comma(int64(b.Dropped)), cli.Number(b.Documents, "document"), of,
+			strings.Replace(suffix, " of", " for", 1), humanize.Comma(int64(b.Dropped)), cli.Number(b.Documents, "document"), suffix,
 			percent(rate(b.Dropped, b.Documents))))
 	}
 }

@@ -76,8 +76,8 @@ func writeDecisions(dir cli.Folder, c *dedup.Corpus, r *dedup.Result) (err error
 		files = append(files, droplist.InputFile{Path: in.File, Bytes: in.Bytes, Content: in.Content})
 	}
 	drops := func(yield func(droplist.Drop) bool) {
-		for id, at := range dedup.DroppedInOrder(r) {
-			if !yield(droplist.Drop{File: at.File, Row: at.Row, ID: id}) {
+		for id, p := range dedup.DroppedInOrder(r) {
+			if !yield(droplist.Drop{File: p.File, Row: p.Row, ID: id}) {
 				return
 			}
 		}
@@ -98,16 +98,16 @@ type clusterTables struct {
 }
 
 // place writes the two cells of a place.
-func place(t *result.TableWriter, at dedup.Place) *result.TableWriter {
-	if at.File == "" {
+func place(t *result.TableWriter, p dedup.Place) *result.TableWriter {
+	if p.File == "" {
 		return t.Null().Null()
 	}
-	return t.Text(at.File).Row(at.Row)
+	return t.Text(p.File).Row(p.Row)
 }
 
 // likeness writes the two cells of a likeness. A cell is empty if the value is unknown.
-func likeness(w *result.TableWriter, like dedup.Likeness) *result.TableWriter {
-	for _, share := range []float32{like.Jaccard, like.Contained} {
+func likeness(w *result.TableWriter, l dedup.Likeness) *result.TableWriter {
+	for _, share := range []float32{l.Jaccard, l.Contained} {
 		if share > 0 {
 			w.Real(float64(share))
 		} else {
@@ -119,11 +119,11 @@ func likeness(w *result.TableWriter, like dedup.Likeness) *result.TableWriter {
 
 func (t *clusterTables) clusters(w *result.TableWriter) error {
 	for cl := range t.r.Clusters() {
-		kept, at := t.c.ID(cl.Kept), t.c.Place(cl.Kept)
+		kept, p := t.c.ID(cl.Kept), t.c.Place(cl.Kept)
 		for i, row := range cl.Rows {
 			w.Integer(int64(cl.Number)).Text(t.c.ID(row)).Text(kept).Integer(int64(t.r.Distance(row,
 				cl.Kept))).Flag(row == cl.Kept)
-			if err := place(place(likeness(w, cl.Likes[i]), t.c.Place(row)), at).End(); err != nil {
+			if err := place(place(likeness(w, cl.Likes[i]), t.c.Place(row)), p).End(); err != nil {
 				return err
 			}
 		}

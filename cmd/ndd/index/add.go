@@ -39,12 +39,12 @@ func (b *buildRun) addTo(ctx context.Context, files []*ndf.File, docs uint64) (e
 		return fmt.Errorf("%s: %w", b.add, err)
 	}
 	after := x.Stats().Documents
-	gone := before + docs - after
+	replaced := before + docs - after
 	added := docs
 	if b.conflict == rows.Keep {
-		added -= gone
+		added -= replaced
 	}
-	g.Log.Info(fmt.Sprintf("%s: %s added%s, now %s", b.add, cli.Number(added, "document"), sayConflicts(gone, b.conflict),
+	g.Log.Info(fmt.Sprintf("%s: %s added%s, now %s", b.add, cli.Number(added, "document"), sayConflicts(replaced, b.conflict),
 		cli.Number(after, "document")))
 	return nil
 }

@@ -195,11 +195,11 @@ func (b *buildRun) create(ctx context.Context, files []*ndf.File, docs uint64) e
 
 // leadingBits returns the number of leading bits of the tables of a design, or its range.
 func leadingBits(d *permute.Design) string {
-	least, most := d.Leading()
-	if most > least {
-		return fmt.Sprintf("%d to %d", least, most)
+	minLeading, maxLeading := d.Leading()
+	if maxLeading > minLeading {
+		return fmt.Sprintf("%d to %d", minLeading, maxLeading)
 	}
-	return strconv.Itoa(least)
+	return strconv.Itoa(minLeading)
 }
 
 // documents returns the number of documents as text, with the number of fingerprints if it is smaller.

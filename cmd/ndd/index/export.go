@@ -157,11 +157,11 @@ func (s *exportSource) keepsDocs() bool {
 
 // eachDocument calls yield with each document. A document without an ID gets its number as its ID.
 func (s *exportSource) eachDocument(ctx context.Context, yield func(rows.Doc) error) (err error) {
-	written := int64(0)
+	n := int64(0)
 	s.counts, err = live.Unwrap(s.x).Documents(ctx, s.view, func(doc rows.DocID, d rows.Doc) error {
 		d.ID = cmp.Or(d.ID, strconv.FormatUint(uint64(doc), 10))
-		written++
-		s.bar.Set(written)
+		n++
+		s.bar.Set(n)
 		return yield(d)
 	})
 	if err != nil {
@@ -172,13 +172,13 @@ func (s *exportSource) eachDocument(ctx context.Context, yield func(rows.Doc) er
 
 // eachFingerprint calls yield with the distinct fingerprints of an index without documents.
 func (s *exportSource) eachFingerprint(ctx context.Context, yield func(simhash.Fingerprint) error) (failed error) {
-	err := s.view.Walk(ctx, func(prints []uint64) bool {
-		for _, f := range prints {
+	err := s.view.Walk(ctx, func(fingerprints []uint64) bool {
+		for _, f := range fingerprints {
 			if failed = yield(simhash.Fingerprint(f)); failed != nil {
 				return false
 			}
 		}
-		s.bareCount += uint64(len(prints))
+		s.bareCount += uint64(len(fingerprints))
 		s.bar.Set(int64(s.bareCount))
 		return true
 	})
@@ -237,11 +237,11 @@ func (s *exportSource) report(out string) {
 			cli.Number(s.bareCount, "distinct fingerprint"), to))
 		return
 	}
-	said := fmt.Sprintf("%s: %s written%s", s.dir, cli.Number(s.counts.Documents, "document"), to)
+	message := fmt.Sprintf("%s: %s written%s", s.dir, cli.Number(s.counts.Documents, "document"), to)
 	if s.counts.Deleted+s.counts.Expired > 0 {
-		said += "; " + GoneText(s.counts.Deleted, s.counts.Expired) + " left out"
+		message += "; " + GoneText(s.counts.Deleted, s.counts.Expired) + " left out"
 	}
-	s.g.Log.Info(said)
+	s.g.Log.Info(message)
 	if n := s.counts.Expiring; n > 0 {
 		s.g.Log.Info(fmt.Sprintf("%s: %s will expire in the index; when is not written", s.dir, cli.Number(n, "document")))
 	}

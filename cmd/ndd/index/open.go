@@ -56,7 +56,7 @@ func (o *OpenFlags) Open(ctx context.Context, g *cli.Files, dir string,
 			by.Abs().Hours()/24, side))
 	}
 	// Open the index.
-	opened, err := live.Open(ctx, dir, options)
+	index, err := live.Open(ctx, dir, options)
 	bar.End()
 	if err != nil {
 		if o.Preload {
@@ -65,13 +65,13 @@ func (o *OpenFlags) Open(ctx context.Context, g *cli.Files, dir string,
 		return nil, err
 	}
 	// Report the unverified bytes.
-	did := opened.OpenReport()
+	did := index.OpenReport()
 	g.Log.Debug(fmt.Sprintf("%s: %v", dir, did))
 	if did.Skipped > 0 {
 		g.Log.Info(fmt.Sprintf("%s: --checksums fast: %s of %s were not verified; run 'ndd check %s' to verify them",
 			dir, humanize.IBytes(did.Skipped), humanize.IBytes(did.Bytes), dir))
 	}
-	return engine.Wrap(opened), nil
+	return engine.Wrap(index), nil
 }
 
 // RegisterSpread adds the flag --numa: whether each memory node gets a copy of the tables.

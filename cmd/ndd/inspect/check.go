@@ -34,8 +34,8 @@ status is 3 and the message names the file, section and offset.`,
 			var failures []error // one for each path that is not sound
 			for _, path := range args {
 				sound, err := check(cmd.Context(), g, path)
-				if ended := cmd.Context().Err(); ended != nil {
-					return ended
+				if canceled := cmd.Context().Err(); canceled != nil {
+					return canceled
 				}
 				if err == nil {
 					_, err = fmt.Fprintf(g.Stdout, "%s: %s\n", path, sound)

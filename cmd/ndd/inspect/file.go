@@ -187,10 +187,10 @@ func (f *file) describeSections(s *store.File, fingerprints uint64) error {
 	id := s.Identity()
 	f.Kind, f.FormatVersion, f.Bytes = s.Kind().String(), store.Version, s.Bytes()
 	f.Identity, f.Generation = fmt.Sprintf("%x", id.ID), id.Generation
-	rest := s.Bytes()
+	unnamed := s.Bytes()
 	for _, section := range s.Sections() {
 		n := uint64(len(section.Data))
-		rest -= n
+		unnamed -= n
 		if strings.HasPrefix(section.Name, "sketches") {
 			f.sketchBytes += n
 		}
@@ -203,8 +203,8 @@ func (f *file) describeSections(s *store.File, fingerprints uint64) error {
 			f.Metadata = map[string]any{section.Name: json.RawMessage(text.Bytes())}
 		}
 	}
-	f.Sections = append(f.Sections, part{Name: "header, padding, checksums", Bytes: rest,
-		Bits: bitsEach(rest, fingerprints)})
+	f.Sections = append(f.Sections, part{Name: "header, padding, checksums", Bytes: unnamed,
+		Bits: bitsEach(unnamed, fingerprints)})
 	return nil
 }
 

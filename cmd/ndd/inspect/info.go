@@ -147,22 +147,22 @@ func infoOf(ctx context.Context, g *cli.Files, path string, long, drawn bool) (x
 	// Keep all fingerprints for the figures, if the memory suffices.
 	if drawn {
 		budget := memory.ForProgram(g.Machine.Limit(0))
-		x.count = func(some []uint64) {
-			x.counts.Add(some)
-			what := fmt.Sprintf("sorting %s and more for --plot", cli.Number(x.counts.Fingerprints, "fingerprint"))
-			if lack = cmp.Or(lack, budget.Check(what, 16*x.counts.Fingerprints)); lack == nil {
-				x.fingerprints = append(x.fingerprints, some...)
+		x.count = func(fingerprints []uint64) {
+			x.counts.Add(fingerprints)
+			task := fmt.Sprintf("sorting %s and more for --plot", cli.Number(x.counts.Fingerprints, "fingerprint"))
+			if lack = cmp.Or(lack, budget.Check(task, 16*x.counts.Fingerprints)); lack == nil {
+				x.fingerprints = append(x.fingerprints, fingerprints...)
 			}
 		}
 	}
 	// Describe the index or the file.
 	folder := false
 	if !cli.IsStream(path) {
-		at, err := os.Stat(path)
+		info, err := os.Stat(path)
 		if err != nil {
 			return nil, err
 		}
-		folder = at.IsDir()
+		folder = info.IsDir()
 	}
 	if folder {
 		err = x.index(ctx, g)
@@ -215,9 +215,9 @@ func (x *info) index(ctx context.Context, g *cli.Files) error {
 	}
 	defer open.Close()
 	// Take the figures of the open index.
-	held := open.Stats()
-	x.Kind, x.Choice, x.Segments = "index", live.Unwrap(open).Config().Choice, held.Segments
-	x.Deleted, x.Expired, x.Unflushed = held.Deleted, held.Expired, held.Unflushed
+	stats := open.Stats()
+	x.Kind, x.Choice, x.Segments = "index", live.Unwrap(open).Config().Choice, stats.Segments
+	x.Deleted, x.Expired, x.Unflushed = stats.Deleted, stats.Expired, stats.Unflushed
 	x.K, x.Design, x.Layout = open.Design().K, open.Design().Name, string(live.Unwrap(open).Config().Table.Layout)
 	// Find the segments without sketches.
 	m, err := live.ReadManifest(x.Path)

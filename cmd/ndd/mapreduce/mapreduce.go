@@ -271,16 +271,16 @@ func wholeFile() (string, error) {
 }
 
 // report sets the functions that report progress, for Hadoop or for a terminal.
-func (m *mapReduce) report(o *mapreduce.Options, what string) {
-	said := map[string]bool{}
+func (m *mapReduce) report(o *mapreduce.Options, step string) {
+	reported := map[string]bool{}
 	o.Say = func(task string, bytes uint64) {
-		if !said[task] {
-			m.g.Log.Info(fmt.Sprintf("%s: %s takes at most %s of memory", what, task, humanize.IBytes(bytes)))
+		if !reported[task] {
+			m.g.Log.Info(fmt.Sprintf("%s: %s takes at most %s of memory", step, task, humanize.IBytes(bytes)))
 		}
-		said[task] = true
+		reported[task] = true
 	}
 	o.Warn = func(message string) { m.g.Log.Warn(message) }
-	o.Count = func(name string, n int64) { m.g.Log.Info(fmt.Sprintf("%s: %s %s", what, name, humanize.Comma(n))) }
+	o.Count = func(name string, n int64) { m.g.Log.Info(fmt.Sprintf("%s: %s %s", step, name, humanize.Comma(n))) }
 	if !underHadoop() {
 		return
 	}

@@ -264,12 +264,12 @@ type totals struct {
 }
 
 func (t *totals) add(d *passages.Document) {
-	of, ok := t.bySource[d.Source]
+	sourceShare, ok := t.bySource[d.Source]
 	if !ok {
-		of = &share{}
-		t.bySource[d.Source], t.sources = of, append(t.sources, d.Source)
+		sourceShare = &share{}
+		t.bySource[d.Source], t.sources = sourceShare, append(t.sources, d.Source)
 	}
-	for _, s := range []*share{of, &t.share} {
+	for _, s := range []*share{sourceShare, &t.share} {
 		s.documents++
 		s.spans += d.Spans
 		s.cutBytes += d.CutBytes()
@@ -302,11 +302,11 @@ func (p *passagesRun) say(t *totals, r *passages.Result) {
 		humanize.Comma(int64(t.documents)), cli.Number(r.Len(), "document"), humanize.IBytes(uint64(t.cutBytes)),
 		100*float64(t.cutBytes)/float64(max(r.TextBytes(), 1)), cli.Number(t.cut, "document"))
 	if t.excess > 0 {
-		what := "kept whole"
+		action := "kept whole"
 		if p.o.Drop {
-			what = "dropped"
+			action = "dropped"
 		}
-		msg += fmt.Sprintf("; %s with more repeated text than --max-share: %s", cli.Number(t.excess, "document"), what)
+		msg += fmt.Sprintf("; %s with more repeated text than --max-share: %s", cli.Number(t.excess, "document"), action)
 	}
 	p.g.Log.Info(msg)
 	if p.dryRun {

@@ -45,11 +45,11 @@ func (b *batch) openIndex(cmd *cobra.Command, q *ndf.File) (answerer, error) {
 }
 
 // sameRecipe refuses queries that were made by another recipe. Raw fingerprints have no recipe, so they fit any.
-func sameRecipe(what string, r *simhash.Recipe, q *ndf.File) error {
+func sameRecipe(name string, r *simhash.Recipe, q *ndf.File) error {
 	if r == nil || q.Recipe() == nil {
 		return nil
 	}
-	return simhash.Compatible(what, r, q.Path(), q.Recipe())
+	return simhash.Compatible(name, r, q.Path(), q.Recipe())
 }
 
 func (a *indexAnswerer) keepsSketches() bool             { return live.Unwrap(a).Config().Sketches }

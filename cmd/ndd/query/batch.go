@@ -169,18 +169,18 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 	}
 
 	// Open the index or the file to scan.
-	var against answerer
+	var searched answerer
 	if b.scan != "" {
-		against, err = b.openScan(ctx, q)
+		searched, err = b.openScan(ctx, q)
 	} else {
-		against, err = b.openIndex(cmd, q)
+		searched, err = b.openIndex(cmd, q)
 	}
 	if err != nil {
 		return err
 	}
 	// Answer the queries, and report the counts.
-	defer against.Close()
-	if err := b.answer(ctx, against); err != nil {
+	defer searched.Close()
+	if err := b.answer(ctx, searched); err != nil {
 		return err
 	}
 	b.report()
@@ -188,27 +188,27 @@ func (b *batch) run(cmd *cobra.Command, path string) error {
 }
 
 // answer answers the queries and publishes the output.
-func (b *batch) answer(ctx context.Context, against answerer) error {
+func (b *batch) answer(ctx context.Context, searched answerer) error {
 	o, err := b.g.NewOutput(b.out)
 	if err != nil {
 		return err
 	}
 	defer o.Abort()
 	if !b.count {
-		verified := b.sketches != nil && against.keepsSketches()
-		b.rows = result.NewWriter(o, b.format.Format, result.Integer, verified, against.Name)
+		verified := b.sketches != nil && searched.keepsSketches()
+		b.rows = result.NewWriter(o, b.format.Format, result.Integer, verified, searched.Name)
 	}
-	begun := time.Now()
+	start := time.Now()
 	switch {
 	case b.count:
-		err = against.count(ctx, &b.tally)
+		err = searched.count(ctx, &b.tally)
 	default:
-		err = against.answer(ctx, b.line)
+		err = searched.answer(ctx, b.line)
 	}
 	if err != nil {
 		return err
 	}
-	b.g.Log.Debug(fmt.Sprintf("answered in %v", time.Since(begun).Round(time.Millisecond)))
+	b.g.Log.Debug(fmt.Sprintf("answered in %v", time.Since(start).Round(time.Millisecond)))
 	if b.count {
 		return nil
 	}

@@ -62,9 +62,9 @@ func (i *indexFlags) open(cmd *cobra.Command, g *cli.Files) (*engine.Index, erro
 		return nil, err
 	}
 	index.LogSpread(g, x)
-	most := x.Design().K
+	limit := x.Design().K
 	if i.k == -1 && !g.Given["distance"] {
-		i.k = most
+		i.k = limit
 	}
 	if err := x.CheckDistance(i.k); err != nil {
 		x.Close()
@@ -101,7 +101,7 @@ a line: query, fingerprint, distance, id.`,
 	}
 	q.open.register(cmd)
 	q.open.OpenFlags.Register(cmd)
-	q.reading.RegisterFields(cmd)
+	q.readFlags.RegisterFields(cmd)
 	q.format.Register(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&q.documents, "document", false, "the arguments are documents, not fingerprints")
@@ -118,7 +118,7 @@ var ErrNoHits = errors.New("no hits")
 type querier struct {
 	g         *cli.Files
 	open      indexFlags
-	reading   cli.DocumentFlags
+	readFlags cli.DocumentFlags
 	format    cli.TableFormat
 	documents bool
 	idsMax    uint64 // maximum number of IDs of a fingerprint; 0: no limit
@@ -280,7 +280,7 @@ func (q *querier) askDocuments(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	c, err := q.reading.Config(q.g, recipe)
+	c, err := q.readFlags.Config(q.g, recipe)
 	if err != nil {
 		return err
 	}

@@ -177,11 +177,11 @@ func (s *scanAnswerer) count(ctx context.Context, t *result.Tally) error {
 
 // tempDir returns the folder for hits that exceed the memory.
 func (b *batch) tempDir() string {
-	at, stream, err := cli.Destination(b.out)
-	if at == "" || at == input.Stdin || stream || err != nil {
+	target, stream, err := cli.Destination(b.out)
+	if target == "" || target == input.Stdin || stream || err != nil {
 		return os.TempDir()
 	}
-	return filepath.Dir(at)
+	return filepath.Dir(target)
 }
 
 // say logs the memory before it is allocated, and the limits that it imposes.

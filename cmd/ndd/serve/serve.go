@@ -261,13 +261,13 @@ func (s *serveRun) agrees(x *engine.Index) error {
 
 // readRecipes reads the files that the recipes of --recipe and of the index name. The former are found first: files of
 // the index may have moved.
-func (s *serveRun) readRecipes(own *simhash.Recipe) error {
-	asked, err := cli.RecipeOf(s.docs.Recipe)
+func (s *serveRun) readRecipes(stored *simhash.Recipe) error {
+	requested, err := cli.RecipeOf(s.docs.Recipe)
 	if err == nil {
-		_, err = simhash.New(asked)
+		_, err = simhash.New(requested)
 	}
-	if err == nil && own != nil {
-		_, err = simhash.New(*own)
+	if err == nil && stored != nil {
+		_, err = simhash.New(*stored)
 	}
 	return err
 }
@@ -309,7 +309,7 @@ func (s *serveRun) index(ctx context.Context, l *server.LoadProgress) (*engine.I
 // base opens the index, or makes a new one.
 func (s *serveRun) base(ctx context.Context, l *server.LoadProgress) (*engine.Index, error) {
 	if s.dir == "" || s.create {
-		x, err := s.fresh(ctx)
+		x, err := s.newIndex(ctx)
 		if x != nil || err != nil {
 			return x, err
 		}
@@ -331,8 +331,8 @@ func (s *serveRun) base(ctx context.Context, l *server.LoadProgress) (*engine.In
 	return x, nil
 }
 
-// fresh makes a new index: in memory, or the folder of one, which is then to be opened.
-func (s *serveRun) fresh(ctx context.Context) (*engine.Index, error) {
+// newIndex makes a new index: in memory, or the folder of one, which is then to be opened.
+func (s *serveRun) newIndex(ctx context.Context) (*engine.Index, error) {
 	design, err := s.design.Choose(ctx, expectedDocs)
 	if err != nil {
 		return nil, err

@@ -118,8 +118,8 @@ func shownRecipe(x *engine.Index) *simhash.Recipe {
 	if r == nil {
 		return nil
 	}
-	shown := r.Shown()
-	return &shown
+	recipe := r.Shown()
+	return &recipe
 }
 
 // segmentSizes are the sizes of a segment.
@@ -151,8 +151,8 @@ type limits struct {
 	Queue         float64 `json:"queue_seconds"`
 }
 
-// shown returns the limits in the form of /v1/stats.
-func (l *bounds) shown() limits {
+// limits returns the limits in the form of /v1/stats.
+func (l *bounds) limits() limits {
 	return limits{int(l.Body), strict.Max, fingerprintsMax, limitMax, l.Connections, l.Answer, l.RequestMemory,
 		l.Timeout.Seconds(), l.Queue.Seconds()}
 }
@@ -167,15 +167,15 @@ func (s administration) statistics(_ context.Context, c *call) (reply, *problem)
 			Deleted: t.Deleted, Expired: t.Expired, TableBytes: t.TableBytes},
 		indexKind: indexKind{Layout: t.Layout, K: d.K, Design: d.Name, Tables: len(d.Tables), Recipe: shownRecipe(x),
 			IDs: live.Unwrap(x).Config().IDs, Durable: live.Unwrap(x).Durable()},
-		Limits: s.limits.shown(), Version: s.options.Version, Uptime: time.Since(s.start).Seconds(),
+		Limits: s.limits.limits(), Version: s.options.Version, Uptime: time.Since(s.start).Seconds(),
 	}
-	var held uint64
+	var inUse uint64
 	for _, g := range live.Unwrap(x).Segments() {
 		a.SegmentList = append(a.SegmentList, segmentSizes{g.Documents, g.Fingerprints, g.TableBytes, g.FileBytes})
-		held += g.Fingerprints
+		inUse += g.Fingerprints
 	}
-	if held > 0 {
-		a.BytesEach, a.BoundEach = float64(t.TableBytes)/float64(held), distribution.Bound(held)/8
+	if inUse > 0 {
+		a.BytesEach, a.BoundEach = float64(t.TableBytes)/float64(inUse), distribution.Bound(inUse)/8
 	}
 	if r, ok := live.Unwrap(x).Spread(); ok {
 		for i := range r.Nodes {

@@ -41,8 +41,8 @@ func (a *admission) admit(w *answer, r *http.Request, to *route, c *call) (ctx c
 	w.slot.client, c.memory = c.client, a.transfers.Begin(w)
 	w.slot.memory = c.memory
 	ctx, stop = r.Context(), func() {}
-	of := recordOf(ctx)
-	if c.payload, of.read, p = readRequestBody(w, r, to, c.index.Recipe(), &a.limits); p != nil {
+	entry := recordOf(ctx)
+	if c.payload, entry.read, p = readRequestBody(w, r, to, c.index.Recipe(), &a.limits); p != nil {
 		return ctx, stop, p
 	}
 	w.slot.arrived.Store(true)
@@ -51,12 +51,12 @@ func (a *admission) admit(w *answer, r *http.Request, to *route, c *call) (ctx c
 		ctx, stop = context.WithDeadline(ctx, began.Add(a.limits.Timeout))
 	}
 	pass, err := to.gate.Enter(ctx, len(c.body) > heavyBytes)
-	of.waited = time.Since(began)
+	entry.waited = time.Since(began)
 	if err != nil {
 		return ctx, stop, admissionProblem(err)
 	}
 	if to.gate != nil {
-		a.waits.WithLabelValues(to.gate.Name).Observe(of.waited.Seconds())
+		a.waits.WithLabelValues(to.gate.Name).Observe(entry.waited.Seconds())
 	}
 	w.slot.pass, w.slot.body, w.slot.admitted = pass, cap(c.body), true
 	return ctx, stop, nil

@@ -142,15 +142,15 @@ func (a *answer) release() {
 
 // clientOf returns the name of a request's client: from its certificate, or else its address. The requests of a
 // client share memory. An IPv6 client may have a whole /64.
-func clientOf(r *http.Request, who access.Client) string {
-	if who.Name != "" {
-		return "cn:" + who.Name
+func clientOf(r *http.Request, client access.Client) string {
+	if client.Name != "" {
+		return "cn:" + client.Name
 	}
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	address, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
 	}
-	ip := at.Addr().Unmap()
+	ip := address.Addr().Unmap()
 	bits := ip.BitLen()
 	if ip.Is6() {
 		bits = 64

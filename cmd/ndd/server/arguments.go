@@ -51,12 +51,12 @@ func readArguments(r *http.Request, names []string) (a arguments, p *problem) {
 			return a, p
 		}
 	}
-	given := r.Header[idHeader]
-	if len(given) == 0 {
+	values := r.Header[idHeader]
+	if len(values) == 0 {
 		return a, nil
 	}
-	id := given[0]
-	if len(given) > 1 || id == "" || len(id) > idMax || strings.ContainsFunc(id,
+	id := values[0]
+	if len(values) > 1 || id == "" || len(id) > idMax || strings.ContainsFunc(id,
 		func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return a, fieldProblem("header "+idHeader,
 			"must be one id of at most %d printable ASCII characters without spaces; ?id= takes others", idMax)
@@ -182,17 +182,17 @@ func badID(id string) string {
 // distance returns the k of a request: from its body, else from the parameter, else the largest k of the index.
 func (a *arguments) distance(k *bitCount, largest int) (int, *problem) {
 	within := largest
-	for _, one := range []struct {
+	for _, field := range []struct {
 		place string
 		k     *int
 	}{{"query.k", a.k}, {"body.k", (*int)(k)}} {
-		if one.k == nil {
+		if field.k == nil {
 			continue
 		}
-		if within = *one.k; within >= 0 && within <= largest {
+		if within = *field.k; within >= 0 && within <= largest {
 			continue
 		}
-		p := fieldProblem(one.place, "k = %d, but the index was built for k from 0 to %d", within, largest)
+		p := fieldProblem(field.place, "k = %d, but the index was built for k from 0 to %d", within, largest)
 		if within > largest && within <= 64 {
 			p.Detail += fmt.Sprintf("; for a larger k, export it with 'ndd export' and build one with 'ndd build -k %d'", within)
 		}

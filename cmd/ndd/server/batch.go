@@ -17,17 +17,17 @@ import (
 
 // batch handles /v1/batch. It streams the hits of many fingerprints.
 func (s queries) batch(_ context.Context, c *call) (reply, *problem) {
-	k, prints, p := batchRequest(c)
+	k, fingerprints, p := batchRequest(c)
 	if p != nil {
 		return reply{}, p
 	}
 	media, format := batchFormat(c.accept)
-	s.metrics.asked.WithLabelValues("/v1/batch").Add(float64(len(prints)))
+	s.metrics.queried.WithLabelValues("/v1/batch").Add(float64(len(fingerprints)))
 	o := engine.BatchOptions{K: k, Docs: engine.AllDocs, Threads: s.threads}
 	if c.unique {
 		o.Docs = engine.FirstDoc
 	}
-	return reply{rows: &rowStream{media, func(ctx context.Context, w io.Writer) (written int, err error) {
+	return reply{rows: &rowStream{media, func(ctx context.Context, w io.Writer) (bytes int, err error) {
 		out := bufio.NewWriterSize(w, 64<<10)
 		v, err := c.index.View()
 		if err != nil {
@@ -37,15 +37,15 @@ func (s queries) batch(_ context.Context, c *call) (reply, *problem) {
 		ids := v.IDs()
 		id := func(doc uint64) (string, error) { return ids.ID(engine.DocID(doc)) }
 		rows := result.NewWriter(out, format, result.Integer, false, id)
-		err = v.Batch(ctx, simhash.Fingerprints(prints), o, func(query int, hits []engine.Hit) error {
+		err = v.Batch(ctx, simhash.Fingerprints(fingerprints), o, func(query int, hits []engine.Hit) error {
 			n, err := writeHits(rows, query, hits)
-			written += n
+			bytes += n
 			return err
 		})
 		if err != nil {
-			return written, err
+			return bytes, err
 		}
-		return written, out.Flush()
+		return bytes, out.Flush()
 	}}}, nil
 }
 

@@ -108,14 +108,14 @@ func readBody(w *answer, r *http.Request, limits *bounds) (body []byte, p *probl
 	// Read until the end, and reserve memory before the buffer grows.
 	for {
 		if len(body) == cap(body) {
-			more := int64(cap(body))
-			if n := r.ContentLength - int64(cap(body)); r.ContentLength >= 0 && n < more {
-				more = n + 1
+			growth := int64(cap(body))
+			if n := r.ContentLength - int64(cap(body)); r.ContentLength >= 0 && n < growth {
+				growth = n + 1
 			}
-			if err := memory.Await(uint64(more)); err != nil {
+			if err := memory.Await(uint64(growth)); err != nil {
 				return nil, admissionProblem(err)
 			}
-			body = append(make([]byte, 0, int64(cap(body))+more), body...)
+			body = append(make([]byte, 0, int64(cap(body))+growth), body...)
 		}
 		// Set a new deadline for the next stallBytes.
 		if len(body)-window >= stallBytes {

@@ -54,7 +54,7 @@ type reply struct {
 type effect struct {
 	documents, changed int
 	id, outcome        string   // ID and outcome of the last document
-	rest               *problem // problem of the documents of a list that were not processed; nil if all were
+	unprocessed        *problem // problem of the documents of a list that were not processed; nil if all were
 }
 
 // decoding returns a handler for a body that is a T in JSON. If T has a method setText, the body may also be a

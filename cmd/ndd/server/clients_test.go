@@ -157,7 +157,7 @@ func TestConnectionTimesOut(t *testing.T) {
 		c.set(&limits.times)
 		b := startWith(t, named(t, 4000), "", limits)
 		io.WriteString(dialRaw(t, b, ""), c.text) // a slow server may close the connection before all was sent
-		must.Eventually(t, c.name+" is waited for", func() bool { n := b.front.now(); return n.Accepted == 1 && n.Open == 0 })
+		must.Eventually(t, c.name+" is waited for", func() bool { n := b.front.state(); return n.Accepted == 1 && n.Open == 0 })
 		must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 	}
 }
@@ -200,7 +200,7 @@ func TestRunLimitsConnections(t *testing.T) {
 		must.Do(t, err)
 		defer c.Close()
 		all = append(all, c)
-		must.Eventually(t, "it is accepted", func() bool { return s.front.now().Accepted == uint64(i+1) })
+		must.Eventually(t, "it is accepted", func() bool { return s.front.state().Accepted == uint64(i+1) })
 		time.Sleep(30 * time.Millisecond) // the connection is idle for the server
 	}
 	for i, c := range all {

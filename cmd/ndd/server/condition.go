@@ -33,10 +33,10 @@ const (
 )
 
 // life is the current phase. It never returns to an earlier one.
-type life struct{ now atomic.Int32 }
+type life struct{ state atomic.Int32 }
 
-func (l *life) phase() phase  { return phase(l.now.Load()) }
-func (l *life) enter(p phase) { l.now.Store(int32(p)) }
+func (l *life) phase() phase  { return phase(l.state.Load()) }
+func (l *life) enter(p phase) { l.state.Store(int32(p)) }
 
 // livez is /livez: the process runs and serves its listener.
 func (s *condition) livez(w http.ResponseWriter, _ *http.Request) {

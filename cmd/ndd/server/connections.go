@@ -76,9 +76,9 @@ func (c *connections) track(conn net.Conn, state http.ConnState) {
 func (c *connections) closeIdle() bool {
 	var oldest net.Conn
 	first := time.Now().Add(-settleTime)
-	for conn, since := range c.open {
-		if !since.IsZero() && !since.After(first) {
-			first, oldest = since, conn
+	for conn, start := range c.open {
+		if !start.IsZero() && !start.After(first) {
+			first, oldest = start, conn
 		}
 	}
 	if oldest == nil {
@@ -99,14 +99,14 @@ func (c *connections) resetAll() {
 	}
 }
 
-// now returns the current figures.
-func (c *connections) now() connectionCounts {
+// state returns the current figures.
+func (c *connections) state() connectionCounts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	counts := c.counts
 	counts.Open = len(c.open)
-	for _, since := range c.open {
-		if !since.IsZero() {
+	for _, start := range c.open {
+		if !start.IsZero() {
 			counts.Idle++
 		}
 	}

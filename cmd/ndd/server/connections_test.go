@@ -76,7 +76,7 @@ func TestOldestIdleIsClosed(t *testing.T) {
 			t.Fatalf("connection %d: %v %s", len(idle), err, text)
 		}
 		idle = append(idle, c)
-		must.Eventually(t, "all are idle", func() bool { n := l.now(); return n.Idle == n.Open })
+		must.Eventually(t, "all are idle", func() bool { n := l.state(); return n.Idle == n.Open })
 		if len(idle) >= max {
 			time.Sleep(settleTime) // the oldest is idle long enough
 		}
@@ -93,7 +93,7 @@ func TestOldestIdleIsClosed(t *testing.T) {
 			t.Errorf("connection %d: %v %s", i, err, text)
 		}
 	}
-	if n := l.now(); n.Open != max || n.Closed != 2*max || n.Refused != 0 {
+	if n := l.state(); n.Open != max || n.Closed != 2*max || n.Refused != 0 {
 		t.Errorf("%+v", n)
 	}
 }
@@ -106,7 +106,7 @@ func TestAllBusy(t *testing.T) {
 	for range max {
 		busy = append(busy, dialPath(t, l, "/wait"))
 	}
-	must.Eventually(t, "all are busy", func() bool { n := l.now(); return n.Open == max && n.Idle == 0 })
+	must.Eventually(t, "all are busy", func() bool { n := l.state(); return n.Open == max && n.Idle == 0 })
 	time.Sleep(settleTime)
 	if text, err := servedOn(dialPath(t, l, "/")); err == nil {
 		t.Errorf("one too many was served: %s", text)
@@ -117,7 +117,7 @@ func TestAllBusy(t *testing.T) {
 			t.Errorf("connection %d: %v %s", i, err, text)
 		}
 	}
-	if n := l.now(); n.Refused != 1 || n.Closed != 0 {
+	if n := l.state(); n.Refused != 1 || n.Closed != 0 {
 		t.Errorf("%+v", n)
 	}
 }

@@ -59,9 +59,9 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 	to.gauge("ndd_writable", "1 if changes are accepted; 0 after a refused change until one succeeds: the disk or memory is full, or the disk failed.",
 		bit(s.refused.Load() == nil))
 	s.collectAdmission(to)
-	memory := func(purpose string, held, of uint64) {
-		to.gauge("ndd_memory_bytes", "Reserved memory in bytes, by purpose.", float64(held), "purpose", purpose)
-		to.gauge("ndd_memory_bytes_limit", "Limit of the reserved memory in bytes, by purpose.", float64(of), "purpose",
+	memory := func(purpose string, reserved, limit uint64) {
+		to.gauge("ndd_memory_bytes", "Reserved memory in bytes, by purpose.", float64(reserved), "purpose", purpose)
+		to.gauge("ndd_memory_bytes_limit", "Limit of the reserved memory in bytes, by purpose.", float64(limit), "purpose",
 			purpose)
 	}
 	memory("requests", s.transfers.Held(), s.transfers.Limit())
@@ -106,11 +106,11 @@ func (s collector) Collect(out chan<- prometheus.Metric) {
 // collectAdmission sends the numbers of running, waiting and refused requests, and of connections.
 func (s collector) collectAdmission(to figures) {
 	for _, g := range []*admit.Gate{s.queries, s.batches, s.inserts} {
-		now := g.State()
-		to.gauge("ndd_gate_running", "Running requests, by gate.", float64(now.Running), "gate", g.Name)
+		state := g.State()
+		to.gauge("ndd_gate_running", "Running requests, by gate.", float64(state.Running), "gate", g.Name)
 		to.gauge("ndd_gate_slots", "Maximum number of running requests, by gate.", float64(g.Slots), "gate", g.Name)
-		to.gauge("ndd_gate_queue", "Waiting requests, by gate.", float64(now.Waiting), "gate", g.Name)
-		for why, n := range now.Refused {
+		to.gauge("ndd_gate_queue", "Waiting requests, by gate.", float64(state.Waiting), "gate", g.Name)
+		for why, n := range state.Refused {
 			to.counter("ndd_http_shed_total",
 				"Requests refused with 429, by gate and reason: full queue, long wait, or disconnected client.",
 				float64(n), "gate", g.Name, "why", why)
@@ -119,7 +119,7 @@ func (s collector) collectAdmission(to figures) {
 	to.counter("ndd_transfers_cut_off_total",
 		"Requests that were aborted because their clients stalled and others needed the memory.",
 		float64(s.transfers.CutOff()))
-	c := s.front.now()
+	c := s.front.state()
 	to.gauge("ndd_connections", "Open connections of the main listener.", float64(c.Open))
 	to.gauge("ndd_connections_idle", "Open connections without a request.", float64(c.Idle))
 	to.gauge("ndd_connections_limit", "Maximum number of open connections.", float64(s.front.max))

@@ -34,8 +34,8 @@ func checkOrigin(local bool) check {
 // checkClient refuses clients without a role. A nil keyring knows everybody.
 func checkClient(keys *access.Keyring, minimum access.Role) check {
 	return func(w http.ResponseWriter, r *http.Request) *problem {
-		who, no := keys.Authorize(r, minimum)
-		recordOf(r.Context()).client = who
+		client, no := keys.Authorize(r, minimum)
+		recordOf(r.Context()).client = client
 		return authorizationProblem(w, no)
 	}
 }

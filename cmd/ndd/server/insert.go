@@ -131,8 +131,8 @@ func (s documents) item(ctx context.Context, c *call, d *newDocument, ttl time.D
 	if keepsTaken(c) {
 		doc.OnConflict = engine.Keep
 	}
-	of, p := s.summarize(ctx, c.index.Recipe(), &d.subject, place)
-	doc.Fingerprint, doc.Sketch = of.fingerprint, of.sketch
+	parsed, p := s.summarize(ctx, c.index.Recipe(), &d.subject, place)
+	doc.Fingerprint, doc.Sketch = parsed.fingerprint, parsed.sketch
 	return doc, p
 }
 
@@ -250,12 +250,12 @@ func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest
 	}
 	limit = c.limitOr(in.Limit, limit)
 	docs := storable(list)
-	s.metrics.asked.WithLabelValues("/v1/check-and-insert").Add(float64(len(docs)))
+	s.metrics.queried.WithLabelValues("/v1/check-and-insert").Add(float64(len(docs)))
 	outcomes, err := c.index.CheckAndInsert(ctx, engine.QueryOptions{K: k, Docs: limit}, docs...)
 	var done effect
 	if err != nil {
-		if done.rest = errorProblem(err); len(outcomes) == 0 {
-			return reply{}, done.rest
+		if done.unprocessed = errorProblem(err); len(outcomes) == 0 {
+			return reply{}, done.unprocessed
 		}
 	}
 	// Merge the outcomes with the reasons of invalid and undecided documents.
@@ -264,7 +264,7 @@ func (s documents) checkAndInsert(ctx context.Context, c *call, in *checkRequest
 		switch {
 		case list[i].fail != nil:
 		case len(outcomes) == 0:
-			list[i].fail = done.rest
+			list[i].fail = done.unprocessed
 		default:
 			d, o := docs[0], &outcomes[0]
 			l := newHitList(nil, c.index.IDs(), summary{d.Fingerprint, d.Sketch}, k, limit, room)

@@ -45,12 +45,12 @@ func (s *service) listen(l net.Listener, flag, address string, clients *connecti
 	}
 	host, _, _ := net.SplitHostPort(l.Addr().String())
 	local := access.IsLoopback(host) || l.Addr().Network() == "unix"
-	opened := &listener{Listener: l, connections: clients, server: s.serverOf(handler(local)), flag: flag}
-	clients.limit(opened.server)
+	result := &listener{Listener: l, connections: clients, server: s.serverOf(handler(local)), flag: flag}
+	clients.limit(result.server)
 	if s.tls != nil && (flag == "--listen" || !local) {
-		opened.tls = s.tls.Config()
+		result.tls = s.tls.Config()
 	}
-	return opened, nil
+	return result, nil
 }
 
 // listenAt listens at a Unix socket, which only its owner may use. It replaces the socket of a server that was
@@ -157,15 +157,15 @@ const connectionsMin = 16
 
 // fitConnections lowers the limit of connections to the files that the process may have open.
 func (s *service) fitConnections(files int) error {
-	most := files - descriptorsKept
-	if most < connectionsMin {
+	limit := files - descriptorsKept
+	if limit < connectionsMin {
 		return fmt.Errorf("this process may have only %d files and connections open, and needs %d at least: "+
 			"raise the limit with ulimit -n", files, descriptorsKept+connectionsMin)
 	}
-	if s.limits.Connections > most {
+	if s.limits.Connections > limit {
 		s.log.Warn(fmt.Sprintf("serving %d connections at a time instead of %d: this process may have only %d files "+
-			"open (ulimit -n)", most, s.limits.Connections, files))
-		s.limits.Connections, s.front.max = most, most
+			"open (ulimit -n)", limit, s.limits.Connections, files))
+		s.limits.Connections, s.front.max = limit, limit
 	}
 	return nil
 }

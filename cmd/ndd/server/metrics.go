@@ -22,7 +22,7 @@ import (
 // other figures for each scrape. Each service has its own registry.
 type metrics struct {
 	registry                       *prometheus.Registry
-	requests, asked                *prometheus.CounterVec
+	requests, queried              *prometheus.CounterVec
 	seconds, waits                 *prometheus.HistogramVec
 	scrubs, scrubbed, panics       prometheus.Counter
 	added, deleted, near, replaced prometheus.Counter
@@ -37,7 +37,7 @@ func newMetrics() *metrics {
 	}
 	counter := func(name, help string) prometheus.Counter { return counters(name, help).WithLabelValues() }
 	m.requests = counters("ndd_http_requests_total", "Requests by endpoint and status.", "endpoint", "status")
-	m.asked = counters("ndd_queries_total", "Queried fingerprints, by endpoint.", "endpoint")
+	m.queried = counters("ndd_queries_total", "Queried fingerprints, by endpoint.", "endpoint")
 	m.scrubs = counter("ndd_scrubs_total", "Complete background checks of the files of the index.")
 	m.scrubbed = counter("ndd_scrubbed_bytes_total",
 		"Bytes of the files of the index that were checked in the background.")
@@ -94,16 +94,16 @@ func (m *metrics) note(e *effect, id string, o *engine.Outcome) {
 // DiskFigures count written bytes and the time of syncs. They are a hook of the index's disk (disk.Hooked), and the
 // server reports them. They are safe for concurrent use.
 type DiskFigures struct {
-	began   sync.Map // *disk.Op -> time.Time
-	syncs   *prometheus.HistogramVec
-	written *prometheus.CounterVec
+	starts sync.Map // *disk.Op -> time.Time
+	syncs  *prometheus.HistogramVec
+	bytes  *prometheus.CounterVec
 }
 
 // NewDiskFigures returns figures that are all zero.
 func NewDiskFigures() *DiskFigures {
 	return &DiskFigures{
 		syncs: latencies("ndd_disk_sync_seconds", "Time of syncs to the disk, by file: the write-ahead log, or other files.", "file"),
-		written: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ndd_disk_written_bytes_total",
+		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ndd_disk_written_bytes_total",
 			Help: "Bytes written to the disk, by file: the write-ahead log, or other files."}, []string{"file"}),
 	}
 }
@@ -111,7 +111,7 @@ func NewDiskFigures() *DiskFigures {
 // Before is part of disk.Hook.
 func (d *DiskFigures) Before(op *disk.Op) error {
 	if op.Call == disk.CallSync || op.Call == disk.CallSyncFolder {
-		d.began.Store(op, time.Now())
+		d.starts.Store(op, time.Now())
 	}
 	return nil
 }
@@ -123,10 +123,10 @@ func (d *DiskFigures) After(op *disk.Op) {
 		kind = "log"
 	}
 	if op.Call == disk.CallWrite {
-		d.written.WithLabelValues(kind).Add(float64(len(op.Data)))
+		d.bytes.WithLabelValues(kind).Add(float64(len(op.Data)))
 	}
-	if began, ok := d.began.LoadAndDelete(op); ok {
-		d.syncs.WithLabelValues(kind).Observe(time.Since(began.(time.Time)).Seconds())
+	if start, ok := d.starts.LoadAndDelete(op); ok {
+		d.syncs.WithLabelValues(kind).Observe(time.Since(start.(time.Time)).Seconds())
 	}
 }
 

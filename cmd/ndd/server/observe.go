@@ -26,12 +26,12 @@ type observer struct {
 func (s *observer) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		both := new(struct { // one allocation
-			of  record
-			out answer
+		pair := new(struct { // one allocation
+			entry record
+			out   answer
 		})
-		of, out := &both.of, &both.out
-		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, of))
+		entry, out := &pair.entry, &pair.out
+		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, entry))
 		out.ResponseWriter, out.upload, out.stall = w, upload{ReadCloser: r.Body, request: r}, s.stall
 		r.Body = &out.upload
 		s.metrics.running.Inc()
@@ -40,7 +40,7 @@ func (s *observer) observe(next http.Handler) http.Handler {
 			took := time.Since(began)
 			s.metrics.running.Dec()
 			if s.accessLog != nil {
-				s.accessLog.line(r, of, out, took)
+				s.accessLog.line(r, entry, out, took)
 			}
 			s.metrics.done(r.Pattern, out.status, took)
 			s.logFinished(r, out, took)
@@ -101,11 +101,11 @@ func openAccessLog(path string) (*accessLog, error) {
 	if err := a.reopen(); err != nil {
 		return nil, err
 	}
-	a.log = slog.New(slog.NewJSONHandler(a, &slog.HandlerOptions{ReplaceAttr: func(_ []string, at slog.Attr) slog.Attr {
-		if at.Key == slog.LevelKey || at.Key == slog.MessageKey {
+	a.log = slog.New(slog.NewJSONHandler(a, &slog.HandlerOptions{ReplaceAttr: func(_ []string, attribute slog.Attr) slog.Attr {
+		if attribute.Key == slog.LevelKey || attribute.Key == slog.MessageKey {
 			return slog.Attr{}
 		}
-		return at
+		return attribute
 	}}))
 	return a, nil
 }

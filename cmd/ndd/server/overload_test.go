@@ -165,7 +165,7 @@ func TestSlowClients(t *testing.T) {
 		dialRaw(t, b, "POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
 		dialRaw(t, b, "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 800\r\n\r\n"+strings.Repeat("\x00", 800))
 	}
-	must.Eventually(t, "they are there", func() bool { return b.front.now().Accepted >= uint64(4**slowClients) })
+	must.Eventually(t, "they are there", func() bool { return b.front.state().Accepted >= uint64(4**slowClients) })
 	must.Eventually(t, "their answers stand still", func() bool {
 		now := b.batches.State()
 		return now.Running+now.Waiting == 0

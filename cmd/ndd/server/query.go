@@ -33,8 +33,8 @@ func (s queries) query(ctx context.Context, c *call, in *queryRequest) (reply, *
 	if p != nil {
 		return reply{}, p
 	}
-	found, p := s.near(ctx, c, f, k, c.limitOr(in.Limit, limitDefault))
-	return reply{value: found}, p
+	neighbours, p := s.neighbours(ctx, c, f, k, c.limitOr(in.Limit, limitDefault))
+	return reply{value: neighbours}, p
 }
 
 // Neighbours are the stored fingerprints near one, nearest first. It has an exported name because
@@ -59,10 +59,10 @@ type hit struct {
 	Similarities []float64 `json:"similarities,omitempty"`
 }
 
-// near returns the neighbours of a document in a snapshot of the index. It holds only the hits of the answer in
+// neighbours returns the neighbours of a document in a snapshot of the index. It holds only the hits of the answer in
 // memory.
-func (s queries) near(ctx context.Context, c *call, f summary, k, limit int) (*Neighbours, *problem) {
-	s.metrics.asked.WithLabelValues("/v1/query").Inc()
+func (s queries) neighbours(ctx context.Context, c *call, f summary, k, limit int) (*Neighbours, *problem) {
+	s.metrics.queried.WithLabelValues("/v1/query").Inc()
 	view, err := c.index.View()
 	if err != nil {
 		return nil, errorProblem(err)
@@ -79,12 +79,12 @@ func (s queries) near(ctx context.Context, c *call, f summary, k, limit int) (*N
 // documents beyond that.
 type hitList struct {
 	*Neighbours
-	ids    engine.IDs
-	limit  int   // number of IDs that may still be added
-	room   int64 // bytes of IDs that may still be added
-	listed int
-	memory *admit.Transfer // account of their memory; nil means that it is not counted
-	unpaid uint64          // bytes that are not reserved yet
+	ids       engine.IDs
+	limit     int   // number of IDs that may still be added
+	room      int64 // bytes of IDs that may still be added
+	listedIDs int
+	memory    *admit.Transfer // account of their memory; nil means that it is not counted
+	unpaid    uint64          // bytes that are not reserved yet
 }
 
 const (
@@ -132,7 +132,7 @@ func (l *hitList) add(hits []engine.Hit) error {
 					Documents: int(h.Documents), IDs: []string{}})
 				begun = true
 			}
-			l.limit, l.listed = l.limit-1, l.listed+1
+			l.limit, l.listedIDs = l.limit-1, l.listedIDs+1
 			if doc == engine.NoDoc {
 				continue // the index stores only fingerprints
 			}
@@ -152,6 +152,6 @@ func (l *hitList) add(hits []engine.Hit) error {
 			l.room -= int64(len(id))
 		}
 	}
-	l.Truncated = l.listed < l.Documents
+	l.Truncated = l.listedIDs < l.Documents
 	return nil
 }

@@ -224,9 +224,9 @@ func (s *service) scrub(ctx context.Context, x *engine.Index) {
 	every := s.options.Scrub
 	for ctx.Err() == nil {
 		began := time.Now()
-		err := live.Unwrap(x).Scrub(ctx, func(bytes, of uint64) error {
+		err := live.Unwrap(x).Scrub(ctx, func(bytes, total uint64) error {
 			s.metrics.scrubbed.Add(float64(bytes))
-			return sleep(ctx, time.Duration(float64(every)*float64(bytes)/float64(max(of, bytes))))
+			return sleep(ctx, time.Duration(float64(every)*float64(bytes)/float64(max(total, bytes))))
 		})
 		switch {
 		case errors.Is(err, store.ErrCorrupt):
@@ -259,8 +259,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 func (s *service) readyLine(url string) string {
 	x := s.index.Load()
 	text := fmt.Sprintf("ready: %s, k=%d, %s", countText(int64(x.Stats().Documents), "document"), x.Design().K, url)
-	if left := s.loading.tooShort.Load(); left > 0 {
-		text += fmt.Sprintf(" (%s too short, left out)", humanize.Comma(left))
+	if tooShort := s.loading.tooShort.Load(); tooShort > 0 {
+		text += fmt.Sprintf(" (%s too short, left out)", humanize.Comma(tooShort))
 	}
 	text += " - try: curl -s "
 	if socket, ok := strings.CutPrefix(s.options.Listen, socketPrefix); ok {

@@ -40,7 +40,7 @@ func newService(o *Options, requestMemory int64) (*service, error) {
 	s.front = newConnections(limits.Connections)
 	s.metrics.registry.MustRegister(collector{&s.admission, &s.condition, s.front, o})
 	if o.Disk != nil {
-		s.metrics.registry.MustRegister(o.Disk.syncs, o.Disk.written)
+		s.metrics.registry.MustRegister(o.Disk.syncs, o.Disk.bytes)
 	}
 	var err error
 	if o.TLSCert != "" {
@@ -233,8 +233,8 @@ func (s *service) answer(w *answer, r *http.Request, to *route) (p *problem) {
 	if done.rows != nil {
 		return s.send(w, r, done.rows, s.limits.Timeout)
 	}
-	if rest := done.effect.rest; rest != nil {
-		s.notice(rest.cause)
+	if unprocessed := done.effect.unprocessed; unprocessed != nil {
+		s.notice(unprocessed.cause)
 	} else if to.minimumRole == access.Write {
 		s.noticeRoom()
 	}

@@ -27,11 +27,11 @@ func (s *condition) send(w *answer, r *http.Request, rows *rowStream, max time.D
 	w.Header().Set("Trailer", rowsTrailer)
 	ctx, timed, stop := workContext(r.Context(), w, max)
 	defer stop()
-	written, err := rows.write(ctx, timed)
+	n, err := rows.write(ctx, timed)
 	if err != nil {
 		return s.cutOff(w, r, err)
 	}
-	w.Header().Set(rowsTrailer, strconv.Itoa(written))
+	w.Header().Set(rowsTrailer, strconv.Itoa(n))
 	return nil
 }
 
@@ -64,7 +64,7 @@ type workTimer struct {
 	io.Writer
 	timer     *time.Timer
 	remaining time.Duration
-	since     time.Time
+	start     time.Time
 }
 
 // workContext returns a context, and its timer, which cancels it after max. stop releases both.
@@ -72,7 +72,7 @@ func workContext(parent context.Context, w io.Writer, max time.Duration) (contex
 	ctx, cancel := context.WithCancelCause(parent)
 	cause := fmt.Errorf("%w: the request has been worked on for %v: ask for less at a time",
 		context.DeadlineExceeded, max)
-	t := &workTimer{Writer: w, remaining: max, since: time.Now()}
+	t := &workTimer{Writer: w, remaining: max, start: time.Now()}
 	t.timer = time.AfterFunc(max, func() { cancel(cause) })
 	return ctx, t, func() { t.timer.Stop(); cancel(nil) }
 }
@@ -80,9 +80,9 @@ func workContext(parent context.Context, w io.Writer, max time.Duration) (contex
 // Write writes to the client. The timer stops meanwhile.
 func (t *workTimer) Write(p []byte) (int, error) {
 	t.timer.Stop()
-	t.remaining -= time.Since(t.since)
+	t.remaining -= time.Since(t.start)
 	n, err := t.Writer.Write(p)
-	t.since = time.Now()
+	t.start = time.Now()
 	t.timer.Reset(max(t.remaining, 0)) // a request without remaining time ends at once
 	if err != nil {
 		err = fmt.Errorf("%w: %w", errClientGone, err)

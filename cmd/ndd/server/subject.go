@@ -28,11 +28,11 @@ type hexPrint simhash.Fingerprint
 
 // UnmarshalText reads the digits.
 func (f *hexPrint) UnmarshalText(text []byte) error {
-	print, err := simhash.Parse(string(text))
+	fingerprint, err := simhash.Parse(string(text))
 	if err != nil {
 		return errors.New("expected 16 hexadecimal digits, such as 8c7f2d1e0a9b4455")
 	}
-	*f = hexPrint(print)
+	*f = hexPrint(fingerprint)
 	return nil
 }
 
@@ -105,12 +105,12 @@ func (s *summarizer) summarizeText(ctx context.Context, recipe *simhash.Recipe, 
 	}
 	defer s.fingerprinters.Put(f)
 	f.Until(ctx)
-	print, features, ok, sketch := f.Sketch(text)
+	fingerprint, features, ok, sketch := f.Sketch(text)
 	if err := ctx.Err(); err != nil {
 		return summary{}, errorProblem(err)
 	}
 	if !ok {
 		return summary{}, fieldProblem(place, "document too short for a fingerprint: %s", f.Recipe().TooShort(features))
 	}
-	return summary{print, sketch}, nil
+	return summary{fingerprint, sketch}, nil
 }

@@ -127,17 +127,17 @@ func (s *Selector) end(text string) int {
 func (s *Selector) hash(sentence string) (h uint64, start int) {
 	start = -1
 	simple := true
-	at := len(sentence)
-	for n := 0; n < Chars && at > 0; {
-		r, size := utf8.DecodeLastRuneInString(sentence[:at])
-		at -= size
+	begin := len(sentence)
+	for n := 0; n < Chars && begin > 0; {
+		r, size := utf8.DecodeLastRuneInString(sentence[:begin])
+		begin -= size
 		if isBlank(r) {
 			continue
 		}
 		r, ok := plainForm(r)
 		simple = simple && ok
 		n++
-		start = at
+		start = begin
 		h = step(h, r)
 	}
 	if start < 0 {

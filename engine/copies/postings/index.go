@@ -60,8 +60,8 @@ func (x *Index) Count(set []uint64) {
 	}
 	from := 0
 	for _, hash := range set {
-		at, found := slices.BinarySearch(x.hashes[from:], hash)
-		if from += at; found {
+		position, found := slices.BinarySearch(x.hashes[from:], hash)
+		if from += position; found {
 			x.counts[from]++
 		}
 	}
@@ -70,25 +70,25 @@ func (x *Index) Count(set []uint64) {
 // AppendSimilar appends the documents that are similar to a set by o, in order. Counts has an element for each document;
 // all are 0 before and after the call.
 func (x *Index) AppendSimilar(dst []Match, set []uint64, counts []uint32, o *Options) []Match {
-	var found []uint32
-	at := 0
+	var hits []uint32
+	position := 0
 	for _, hash := range set {
-		first, _ := slices.BinarySearch(x.hashes[at:], hash)
-		at += first
+		first, _ := slices.BinarySearch(x.hashes[position:], hash)
+		position += first
 		bit := uint32(finds)
-		if at < len(x.counts) && !o.Finds(int(x.counts[at])) {
+		if position < len(x.counts) && !o.Finds(int(x.counts[position])) {
 			bit = 0
 		}
-		for ; at < len(x.hashes) && x.hashes[at] == hash; at++ {
-			doc := x.docs[at]
+		for ; position < len(x.hashes) && x.hashes[position] == hash; position++ {
+			doc := x.docs[position]
 			if counts[doc] == 0 {
-				found = append(found, doc)
+				hits = append(hits, doc)
 			}
 			counts[doc] = (counts[doc] + 1) | bit
 		}
 	}
-	slices.Sort(found)
-	for _, doc := range found {
+	slices.Sort(hits)
+	for _, doc := range hits {
 		if size, shared := int(x.sizes[doc]), int(counts[doc]&^finds); o.Similar(size, len(set), shared) {
 			frequent := counts[doc]&finds == 0 && (shared < size || shared < len(set))
 			dst = append(dst, Match{doc, size, shared, frequent})

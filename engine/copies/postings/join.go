@@ -124,7 +124,7 @@ func (j *joinRun) slice(ctx context.Context, from, to int) error {
 	}
 	// Goroutines take chunks of documents.
 	produce := func(_ context.Context, yield func(int) bool) error {
-		for at := from; at < to && yield(at); at += chunk {
+		for start := from; start < to && yield(start); start += chunk {
 		}
 		return nil
 	}
@@ -133,14 +133,14 @@ func (j *joinRun) slice(ctx context.Context, from, to int) error {
 		defer store.CatchFault(&err)()
 		s := search{joinRun: j, queries: q, seen: make([]uint64, len(j.docs)/64+1)}
 		before := 0
-		for at := range chunks {
-			end := min(at+chunk, to)
-			s.documents(at, end)
-			if found := j.found.Add(uint64(len(s.pairs) - before)); j.o.MaxPairs > 0 && found > j.o.MaxPairs {
+		for start := range chunks {
+			end := min(start+chunk, to)
+			s.documents(start, end)
+			if total := j.found.Add(uint64(len(s.pairs) - before)); j.o.MaxPairs > 0 && total > j.o.MaxPairs {
 				return &TooManyPairsError{j.o.MaxPairs}
 			}
 			before = len(s.pairs)
-			if done := j.done.Add(uint64(end - at)); j.o.Progress != nil {
+			if done := j.done.Add(uint64(end - start)); j.o.Progress != nil {
 				j.o.Progress(done, uint64(len(j.docs)))
 			}
 		}
@@ -169,11 +169,11 @@ type candidate struct{ query, rank uint32 }
 
 // documents finds the similar documents of higher rank for the queries with ranks from up to to.
 func (s *search) documents(from, to int) {
-	const ahead = 6 // distance of the prefetch, in queries
+	const prefetchAhead = 6 // distance of the prefetch, in queries
 	end, size := 0, -1
 	s.candidates = s.candidates[:0]
 	for query := from; query < to; query++ {
-		if next := query + ahead; next < to {
+		if next := query + prefetchAhead; next < to {
 			asm.PrefetchAt(s.prefixes.lists.All, s.queries.lists(next))
 		}
 		if n := int(s.sizes[query]); n != size { // sizes ascend
@@ -192,8 +192,8 @@ func (s *search) find(query, end int) {
 	first := len(s.candidates)
 	for _, place := range s.queries.lists(query) {
 		list := s.prefixes.listAt(place)
-		at, _ := slices.BinarySearch(list, uint32(query+1)<<rankShift)
-		for _, posting := range list[at:] {
+		position, _ := slices.BinarySearch(list, uint32(query+1)<<rankShift)
+		for _, posting := range list[position:] {
 			rank := posting >> rankShift
 			if int(rank) >= end {
 				break
@@ -215,11 +215,11 @@ func (s *search) find(query, end int) {
 // verify adds the pairs of candidates that share enough signatures. It prefetches the sets of later
 // candidates.
 func (s *search) verify() {
-	const ahead, first = 4, 128 // distance in candidates, signatures; the processor prefetches the rest of a set
+	const prefetchAhead, first = 4, 128 // distance in candidates, signatures; the processor prefetches the rest of a set
 	s.verified += uint64(len(s.candidates))
 	for i, c := range s.candidates {
-		if i+ahead < len(s.candidates) {
-			next := s.candidates[i+ahead]
+		if i+prefetchAhead < len(s.candidates) {
+			next := s.candidates[i+prefetchAhead]
 			for _, rank := range []uint32{next.query, next.rank} {
 				set := s.sets.set(s.docs[rank])
 				asm.PrefetchAll(set[:min(len(set), first)])

@@ -38,20 +38,20 @@ const (
 func (b *Builder) prefixes(ctx context.Context, s *sharedSignatures, sizes []uint32, o *Options, r *Report) (*prefixes, error) {
 	p := &prefixes{lists: columnIn[uint32](b.scratch(o.share(resultShare))), docs: make([]prefix, len(sizes))}
 	// Compute the prefix length for each size.
-	of, last := prefix{}, uint32(0)
+	result, last := prefix{}, uint32(0)
 	for rank, size := range sizes {
 		if size != last {
 			last = size
-			found := o.leastShared(int(size)) - 1
-			of = prefix{int32(-found), int32(o.neededShared(int(size), int(size)) - 1 - found)}
+			needless := o.leastShared(int(size)) - 1
+			result = prefix{int32(-needless), int32(o.neededShared(int(size), int(size)) - 1 - needless)}
 		}
-		p.docs[rank] = of
+		p.docs[rank] = result
 	}
 	// A signature outside the limits counts as a frequent one. So the other signatures are the last ones of a prefix,
 	// and find every pair that shares any of them.
-	above := sort.Search(len(s.runs), func(i int) bool { return int(s.runs[i].documents) <= o.MaxDocuments })
+	frequent := sort.Search(len(s.runs), func(i int) bool { return int(s.runs[i].documents) <= o.MaxDocuments })
 	below := sort.Search(len(s.runs), func(i int) bool { return int(s.runs[i].documents) < o.MinDocuments })
-	err := s.each(ctx, slices.Concat(s.runs[:above], s.runs[below:]), func(ranks []uint32) {
+	err := s.each(ctx, slices.Concat(s.runs[:frequent], s.runs[below:]), func(ranks []uint32) {
 		r.Common++
 		for _, rank := range ranks {
 			p.docs[rank].seen++
@@ -65,7 +65,7 @@ func (b *Builder) prefixes(ctx context.Context, s *sharedSignatures, sizes []uin
 	}
 	// Write the lists of the other signatures.
 	if err == nil {
-		err = s.each(ctx, s.runs[above:below], p.add)
+		err = s.each(ctx, s.runs[frequent:below], p.add)
 	}
 	p.pieces = append(p.pieces, uint64(p.lists.Len()))
 	if err == nil {
@@ -154,8 +154,8 @@ func (p *prefixes) queries(ctx context.Context, from, to, threads int) (*queries
 			for place := p.pieces[i-1]; place < p.pieces[i]; {
 				list := p.listAt(place)
 				for _, posting := range list[:len(list)-1] { // no document follows the last one
-					if at := int(posting>>rankShift) - from; posting&findsBit != 0 && uint(at) < uint(len(q.counts)) {
-						q.places[q.starts[at]+uint64(q.counts[at].Add(1))-1] = place
+					if index := int(posting>>rankShift) - from; posting&findsBit != 0 && uint(index) < uint(len(q.counts)) {
+						q.places[q.starts[index]+uint64(q.counts[index].Add(1))-1] = place
 					}
 				}
 				place += 1 + uint64(len(list))
@@ -167,6 +167,6 @@ func (p *prefixes) queries(ctx context.Context, from, to, threads int) (*queries
 
 // lists returns the offsets of the lists of the document with a rank.
 func (q *queries) lists(rank int) []uint64 {
-	at := q.starts[rank-q.from]
-	return q.places[at : at+uint64(q.counts[rank-q.from].Load())]
+	offset := q.starts[rank-q.from]
+	return q.places[offset : offset+uint64(q.counts[rank-q.from].Load())]
 }

@@ -71,12 +71,12 @@ func (s *rankedSets) group(docs []uint32) {
 	}
 	var groups [][]uint32
 	for _, doc := range docs {
-		at := slices.IndexFunc(groups, func(g []uint32) bool { return slices.Equal(s.builder.set(g[0]), s.builder.set(doc)) })
-		if at < 0 {
+		index := slices.IndexFunc(groups, func(g []uint32) bool { return slices.Equal(s.builder.set(g[0]), s.builder.set(doc)) })
+		if index < 0 {
 			groups = append(groups, []uint32{doc})
 			continue
 		}
-		groups[at] = append(groups[at], doc)
+		groups[index] = append(groups[index], doc)
 	}
 	for _, g := range groups {
 		s.docs = append(s.docs, g[0])

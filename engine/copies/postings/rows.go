@@ -29,8 +29,8 @@ func (b *Builder) rows(docs []uint32) *rowMap {
 	}
 	slices.SortFunc(r.index, func(x, y uint32) int { return cmp.Compare(docs[x], docs[y]) })
 	sum := uint64(0)
-	for i, at := range r.index {
-		sum += uint64(b.size(docs[at]))
+	for i, position := range r.index {
+		sum += uint64(b.size(docs[position]))
 		r.ends = append(r.ends, sum)
 		for uint64(len(r.first))*rowStep < sum {
 			r.first = append(r.first, uint32(i))

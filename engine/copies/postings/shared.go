@@ -90,27 +90,27 @@ func (g *groups) add(rows []uint64) {
 
 // end appends the lists so far to the shared signatures, one run for each length.
 func (g *groups) end() {
-	most := uint32(0)
+	limit := uint32(0)
 	for _, n := range g.counts {
-		most = max(most, n)
+		limit = max(limit, n)
 	}
-	g.ends = append(g.ends, make([]uint32, max(int(most)+1-len(g.ends), 0))...)
+	g.ends = append(g.ends, make([]uint32, max(int(limit)+1-len(g.ends), 0))...)
 	for _, n := range g.counts {
 		g.ends[n] += n
 	}
-	at, end := uint64(g.to.ranks.Len()), uint32(0)
-	for n := range most + 1 {
+	start, end := uint64(g.to.ranks.Len()), uint32(0)
+	for n := range limit + 1 {
 		if length := g.ends[n]; length > 0 {
-			g.to.runs = append(g.to.runs, run{n, at + uint64(end), at + uint64(end+length)})
+			g.to.runs = append(g.to.runs, run{n, start + uint64(end), start + uint64(end+length)})
 			g.ends[n] = end // offset of the next list of this length
 			end += length
 		}
 	}
 	g.sorted = slices.Grow(g.sorted[:0], len(g.ranks))[:len(g.ranks)]
-	rest := g.ranks
+	ranks := g.ranks
 	for _, n := range g.counts {
-		copy(g.sorted[g.ends[n]:], rest[:n])
-		g.ends[n], rest = g.ends[n]+n, rest[n:]
+		copy(g.sorted[g.ends[n]:], ranks[:n])
+		g.ends[n], ranks = g.ends[n]+n, ranks[n:]
 	}
 	g.to.ranks.AppendAll(g.sorted)
 	clear(g.ends)

@@ -187,11 +187,11 @@ func (s *Selector) row(rolling uint64, start, end int32) {
 // search finds the minimum of a full window.
 func (s *Selector) search() {
 	oldest := s.index - Window
-	least, minimum := s.window[oldest%Window].Hash, oldest
+	lowest, minimum := s.window[oldest%Window].Hash, oldest
 	for i := oldest + 1; i < s.index; i++ {
-		if x := s.window[i%Window].Hash; x <= least {
-			minimum, least = i, x
+		if x := s.window[i%Window].Hash; x <= lowest {
+			minimum, lowest = i, x
 		}
 	}
-	s.minimum, s.minimumHash = minimum, least
+	s.minimum, s.minimumHash = minimum, lowest
 }

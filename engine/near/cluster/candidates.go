@@ -15,15 +15,15 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// Prints are the fingerprints of documents by row, in one piece or several.
-type Prints struct {
+// Fingerprints are the fingerprints of documents by row, in one piece or several.
+type Fingerprints struct {
 	pieces radix.Chunks
 	firsts []Row // first row of each piece
 	len    int
 }
 
 // NewPrints returns the fingerprints of some pieces. It does not copy them.
-func NewPrints(pieces ...[]uint64) (p Prints) {
+func NewPrints(pieces ...[]uint64) (p Fingerprints) {
 	for _, piece := range pieces {
 		if len(piece) > 0 {
 			p.pieces, p.firsts = append(p.pieces, piece), append(p.firsts, Row(p.len))
@@ -34,14 +34,14 @@ func NewPrints(pieces ...[]uint64) (p Prints) {
 }
 
 // Len returns the number of rows.
-func (p *Prints) Len() int { return p.len }
+func (p *Fingerprints) Len() int { return p.len }
 
 // At returns the fingerprint of a row.
-func (p *Prints) At(row Row) uint64 {
+func (p *Fingerprints) At(row Row) uint64 {
 	i := 0
 	if len(p.firsts) > 1 {
-		at, found := slices.BinarySearch(p.firsts, row)
-		if i = at; !found {
+		index, found := slices.BinarySearch(p.firsts, row)
+		if i = index; !found {
 			i--
 		}
 	}
@@ -49,7 +49,7 @@ func (p *Prints) At(row Row) uint64 {
 }
 
 // Flat returns all fingerprints in one piece. It copies them if there are several pieces.
-func (p *Prints) Flat() []uint64 {
+func (p *Fingerprints) Flat() []uint64 {
 	if len(p.pieces) == 1 {
 		return p.pieces[0]
 	}
@@ -61,8 +61,8 @@ func (p *Prints) Flat() []uint64 {
 type filter []uint64
 
 func (f filter) place(fingerprint uint64) (word, bit uint64) {
-	at, _ := bits.Mul64(fingerprint*0x9e3779b97f4a7c15, uint64(len(f))<<6)
-	return at >> 6, 1 << (at & 63)
+	position, _ := bits.Mul64(fingerprint*0x9e3779b97f4a7c15, uint64(len(f))<<6)
+	return position >> 6, 1 << (position & 63)
 }
 
 func (f filter) add(fingerprint uint64) {
@@ -79,7 +79,7 @@ func (f filter) has(fingerprint uint64) bool {
 // candidates are the documents that are compared with each other: all documents, or the documents that may
 // have a near one. They have numbers of 32 bits, in order of their rows. It is a [radix.Input].
 type candidates struct {
-	fingerprints *Prints
+	fingerprints *Fingerprints
 	rows         []uint32 // the lower 32 bits; nil for all
 	highs        []int    // highs[i] is the number of candidates with a row below (i+1)<<32
 	len          int
@@ -98,20 +98,20 @@ func (c *candidates) row(i uint32) Row {
 func (c *candidates) Len() int { return c.len }
 
 // Read implements [radix.Input].
-func (c *candidates) Read(part, parts int, f func(prints []uint64, row int) error) error {
+func (c *candidates) Read(part, parts int, f func(fingerprints []uint64, row int) error) error {
 	if c.rows == nil {
 		return c.fingerprints.pieces.Read(part, parts, f)
 	}
-	var some [2048]uint64
-	for at, to := c.len*part/parts, c.len*(part+1)/parts; at < to; {
-		n := min(len(some), to-at)
+	var buffer [2048]uint64
+	for index, to := c.len*part/parts, c.len*(part+1)/parts; index < to; {
+		n := min(len(buffer), to-index)
 		for i := range n {
-			some[i] = c.fingerprints.At(c.row(uint32(at + i)))
+			buffer[i] = c.fingerprints.At(c.row(uint32(index + i)))
 		}
-		if err := f(some[:n], at); err != nil {
+		if err := f(buffer[:n], index); err != nil {
 			return err
 		}
-		at += n
+		index += n
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ const filterBits = 8
 
 // findNear returns the documents that are near another one or equal to one, and few others. It joins all
 // fingerprints in parts of at most some keys, and records in a filter which fingerprints have a near one.
-func findNear(ctx context.Context, all *Prints, o Options, keysMax int) (_ *candidates, err error) {
+func findNear(ctx context.Context, all *Fingerprints, o Options, keysMax int) (_ *candidates, err error) {
 	a := o.Arena.Empty()
 	defer a.Free()
 	marks := filter(memory.Alloc[uint64](&a, all.Len()*filterBits/64+1, &err))
@@ -132,9 +132,9 @@ func findNear(ctx context.Context, all *Prints, o Options, keysMax int) (_ *cand
 	}
 	d := Choose(all.Len(), o.K)
 	o.Meter.Total.Add(int64(all.Len() * (len(d.Tables) + 2))) // filtered reads all fingerprints twice
-	if err := joinForest(ctx, all.pieces, keys.Data, d, o.Threads, o.Meter, func(a uint64, near []uint64) {
+	if err := joinForest(ctx, all.pieces, keys.Data, d, o.Threads, o.Meter, func(a uint64, neighbours []uint64) {
 		marks.add(a)
-		for _, b := range near {
+		for _, b := range neighbours {
 			marks.add(b)
 		}
 	}); err != nil {
@@ -146,7 +146,7 @@ func findNear(ctx context.Context, all *Prints, o Options, keysMax int) (_ *cand
 
 // filtered returns the documents whose fingerprints are in a filter. It counts them first, by the part of the input and
 // the high half of the row, and then writes each to its position.
-func filtered(ctx context.Context, all *Prints, marks filter, o Options) (*candidates, error) {
+func filtered(ctx context.Context, all *Fingerprints, marks filter, o Options) (*candidates, error) {
 	// Both passes look up all fingerprints in the filter, each thread in its part.
 	c, threads := &candidates{fingerprints: all, arena: o.Arena.Empty()}, o.Threads
 	highs := (all.Len()-1)>>32 + 1
@@ -156,16 +156,16 @@ func filtered(ctx context.Context, all *Prints, marks filter, o Options) (*candi
 		for part := range threads {
 			g.Go(func() (err error) {
 				defer store.CatchFault(&err)() // the fingerprints may be mapped
-				return all.pieces.Read(part, threads, func(prints []uint64, row int) error {
-					for len(prints) > 0 {
-						n := min(len(prints), filterPart)
-						for i, f := range prints[:n] {
+				return all.pieces.Read(part, threads, func(fingerprints []uint64, row int) error {
+					for len(fingerprints) > 0 {
+						n := min(len(fingerprints), filterPart)
+						for i, f := range fingerprints[:n] {
 							if marks.has(f) {
 								do(part*highs+(row+i)>>32, row+i)
 							}
 						}
 						o.Meter.Compared.Add(int64(n))
-						if prints, row = prints[n:], row+n; ctx.Err() != nil {
+						if fingerprints, row = fingerprints[n:], row+n; ctx.Err() != nil {
 							return ctx.Err()
 						}
 					}

@@ -27,7 +27,7 @@ func TestCandidates(t *testing.T) {
 		base[i+1] = sets.Flip(rng, base[i], i/20%(k+1))
 		want = append(want, Row(i), Row(i+1))
 	}
-	for _, all := range []Prints{NewPrints(base), NewPrints(base[:1], base[1:30_001], nil, base[30_001:])} {
+	for _, all := range []Fingerprints{NewPrints(base), NewPrints(base[:1], base[1:30_001], nil, base[30_001:])} {
 		for _, threads := range []int{1, 3} {
 			o := Options{K: k, Threads: threads}.withDefaults()
 			o.Meter = new(Meter)

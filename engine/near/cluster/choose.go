@@ -63,14 +63,14 @@ const (
 // many bits may be the same in all of them. So the cost depends mainly on the choice of the leading bits.
 func chooseForSample(sample []uint64, n, k int) (best permute.Design) {
 	// Take some keys of the sample.
-	few := make([]uint64, 0, sampleKeys)
+	drawn := make([]uint64, 0, sampleKeys)
 	for i := range min(sampleKeys, len(sample)) {
-		few = append(few, sample[i*len(sample)/min(sampleKeys, len(sample))])
+		drawn = append(drawn, sample[i*len(sample)/min(sampleKeys, len(sample))])
 	}
-	masked := make([]uint64, len(few))
+	masked := make([]uint64, len(drawn))
 	// The share of a mask is the share of pairs of these keys that agree in it.
 	share := func(mask uint64) float64 {
-		for i, f := range few {
+		for i, f := range drawn {
 			masked[i] = f & mask
 		}
 		slices.Sort(masked)
@@ -83,17 +83,17 @@ func chooseForSample(sample []uint64, n, k int) (best permute.Design) {
 			before++
 			equal += before
 		}
-		return max(float64(equal)/float64(max(1, len(few)*(len(few)-1)/2)), math.Ldexp(1, -bits.OnesCount64(mask)))
+		return max(float64(equal)/float64(max(1, len(drawn)*(len(drawn)-1)/2)), math.Ldexp(1, -bits.OnesCount64(mask)))
 	}
 	// Compare the best designs of several seeds.
 	seeds := uint64(1)
 	if n >= sampleMany {
 		seeds = sampleSeeds
 	}
-	least, base := math.Inf(1), permute.RandomSeed() // random, so that an attacker cannot fill a bucket
+	lowest, base := math.Inf(1), permute.RandomSeed() // random, so that an attacker cannot fill a bucket
 	for seed := range seeds {
-		if d, cost := choose(n, k, base+seed, share); cost < least {
-			best, least = d, cost
+		if d, cost := choose(n, k, base+seed, share); cost < lowest {
+			best, lowest = d, cost
 		}
 	}
 	return best

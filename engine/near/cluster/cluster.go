@@ -183,7 +183,7 @@ func (r *Result) Clusters() iter.Seq2[int, Cluster] {
 //
 //	fingerprints --join--> filter --each row--> candidates --sort, join, union-find--> clusters
 //	8n                     n                    44 bytes each
-func Find(ctx context.Context, all Prints, o Options) (*Result, error) {
+func Find(ctx context.Context, all Fingerprints, o Options) (*Result, error) {
 	o = o.withDefaults()
 	c, err := o.candidates(ctx, &all)
 	if err != nil {
@@ -215,7 +215,7 @@ func Find(ctx context.Context, all Prints, o Options) (*Result, error) {
 
 // candidates returns the documents to be compared with each other. These are all documents if there are few of them and
 // the memory suffices.
-func (o *Options) candidates(ctx context.Context, all *Prints) (c *candidates, err error) {
+func (o *Options) candidates(ctx context.Context, all *Fingerprints) (c *candidates, err error) {
 	n, left := uint64(all.Len()), o.Arena.Budget.Free()
 	if n < 2 || n <= DirectMax && CandidateBytes*n <= left {
 		return &candidates{fingerprints: all, len: int(n)}, nil
@@ -235,7 +235,7 @@ func (o *Options) candidates(ctx context.Context, all *Prints) (c *candidates, e
 }
 
 // connect returns the root of each fingerprint's cluster.
-func connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err error) {
+func connect(ctx context.Context, p *fingerprintRows, best []uint32) (roots []uint32, err error) {
 	u := NewUnionFind(memory.Alloc[uint32](&p.memory, len(p.distinct), &err))
 	if err != nil {
 		return nil, err
@@ -248,9 +248,9 @@ func connect(ctx context.Context, p *prints, best []uint32) (roots []uint32, err
 		defer room.Free()
 		d := Choose(len(u), p.K)
 		p.Meter.Total.Add(int64(len(u) * len(d.Tables)))
-		err = joinForest(ctx, radix.Chunks{p.distinct}, room.Data, d, p.Threads, p.Meter, func(a uint64, near []uint64) {
+		err = joinForest(ctx, radix.Chunks{p.distinct}, room.Data, d, p.Threads, p.Meter, func(a uint64, neighbours []uint64) {
 			x := p.index(a)
-			for _, b := range near {
+			for _, b := range neighbours {
 				if u.Union(x, p.index(b)) {
 					p.Meter.Joined.Add(1)
 				}
@@ -272,10 +272,10 @@ func listComponents(a *memory.Arena, roots []uint32) (c components, err error) {
 	for _, root := range roots {
 		c.ends[root]++
 	}
-	at := uint32(0)
+	index := uint32(0)
 	for i, n := range c.ends {
-		c.ends[i] = at
-		at += n
+		c.ends[i] = index
+		index += n
 	}
 	for i, root := range roots { // this moves the beginning of each component to its end
 		c.list[c.ends[root]] = uint32(i)
@@ -294,7 +294,7 @@ func (c *components) ofRoot(root int) []uint32 {
 }
 
 // gather returns the clusters: the rows whose fingerprints have the same root, if there are at least two.
-func (p *prints) gather(roots, best []uint32) (*Result, error) {
+func (p *fingerprintRows) gather(roots, best []uint32) (*Result, error) {
 	// Count the clusters and their rows.
 	all, err := listComponents(&p.memory, roots)
 	if err != nil {

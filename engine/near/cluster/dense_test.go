@@ -121,7 +121,7 @@ func checkFind(t *testing.T, what string, base []uint64, o Options, want []Clust
 	}
 }
 
-func foundIn(t *testing.T, what string, base Prints, o Options, want []Cluster) (distinct int) {
+func foundIn(t *testing.T, what string, base Fingerprints, o Options, want []Cluster) (distinct int) {
 	t.Helper()
 	o.Meter = &Meter{}
 	r, err := Find(t.Context(), base, o)

@@ -20,13 +20,13 @@ import (
 type spanningForest struct {
 	ctx  context.Context // checked from time to time, unless nil
 	k    int
-	link func(a uint64, near []uint64) // takes the edges of the forest; near belongs to it
+	link func(a uint64, neighbours []uint64) // takes the edges of the forest; neighbours belongs to it
 
 	// perKey, if not 0, limits the comparisons: perKey for each key of the bucket, and comparisonsPerLink for each
 	// key that is reached. Beyond the limit the forest stays unfinished.
 	perKey int
 
-	reached, near []uint64
+	reached, neighbours []uint64
 }
 
 const (
@@ -40,12 +40,12 @@ const (
 
 // push pushes the keys that a has reached onto the stack, each once. It leaves out keys that are equal to a, because
 // they would reach no other keys.
-func (s *spanningForest) push(a uint64, near []uint64) {
-	if len(near) > 1 {
-		slices.Sort(near)
+func (s *spanningForest) push(a uint64, neighbours []uint64) {
+	if len(neighbours) > 1 {
+		slices.Sort(neighbours)
 	}
-	for i, b := range near {
-		if b != a && (i == 0 || b != near[i-1]) {
+	for i, b := range neighbours {
+		if b != a && (i == 0 || b != neighbours[i-1]) {
 			s.reached = append(s.reached, b)
 		}
 	}
@@ -53,9 +53,9 @@ func (s *spanningForest) push(a uint64, near []uint64) {
 
 // connect links the keys. If that takes too many comparisons, it returns the keys that it has not compared with all
 // others. It returns none if the context ended. It reorders keys.
-func (s *spanningForest) connect(keys []uint64) (rest []uint64) {
+func (s *spanningForest) connect(keys []uint64) (unconnected []uint64) {
 	var hits [forestBlock]uint32
-	left, check := int64(s.perKey)*int64(len(keys)), forestCheck
+	steps, check := int64(s.perKey)*int64(len(keys)), forestCheck
 	unreached := keys
 	s.reached = s.reached[:0]
 	// Take a key that has not compared itself yet, if possible one that was reached.
@@ -67,7 +67,7 @@ func (s *spanningForest) connect(keys []uint64) (rest []uint64) {
 			a, unreached = unreached[len(unreached)-1], unreached[:len(unreached)-1]
 		}
 		// Pay for the comparisons, and check the context.
-		left -= int64(len(unreached))
+		steps -= int64(len(unreached))
 		if check -= len(unreached); check < 0 && s.ctx != nil {
 			if check = forestCheck; s.ctx.Err() != nil {
 				return nil
@@ -78,20 +78,20 @@ func (s *spanningForest) connect(keys []uint64) (rest []uint64) {
 			from := max(0, to-forestBlock)
 			n, _ := asm.Within64(hits[:], unreached[from:to], a, s.k)
 			for i := n - 1; i >= 0; i-- {
-				at, last := from+int(hits[i]), len(unreached)-1
-				s.near = append(s.near, unreached[at])
-				unreached[at] = unreached[last]
+				index, last := from+int(hits[i]), len(unreached)-1
+				s.neighbours = append(s.neighbours, unreached[index])
+				unreached[index] = unreached[last]
 				unreached = unreached[:last]
 			}
 			if n > 0 {
-				s.push(a, s.near)
-				s.link(a, s.near)
-				s.near = s.near[:0]
-				left += int64(n) * comparisonsPerLink
+				s.push(a, s.neighbours)
+				s.link(a, s.neighbours)
+				s.neighbours = s.neighbours[:0]
+				steps += int64(n) * comparisonsPerLink
 			}
 			to = from
 		}
-		if s.perKey > 0 && left < 0 {
+		if s.perKey > 0 && steps < 0 {
 			return append(unreached, s.reached...) // keys has room for all of them
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // them in parts, and reads all of them again for each part. The meter, if not nil, counts fingerprints, once for each
 // table.
 func joinForest(ctx context.Context, in radix.Input, room []uint64, d permute.Design, threads int, m *Meter,
-	link func(a uint64, near []uint64)) error {
+	link func(a uint64, neighbours []uint64)) error {
 	pair := func(a, b uint64) { link(a, []uint64{b}) }
 	return join(ctx, in, room, d, threads, joiner{emit: pair, link: link, meter: m})
 }
@@ -54,10 +54,10 @@ type joiner struct {
 	design *permute.Design
 	table  int
 	perm   permute.Permutation
-	depth  int                           // depth of nested joins within buckets
-	emit   func(a, b uint64)             // takes a near pair from its canonical table
-	link   func(a uint64, near []uint64) // takes pairs that connect a bucket, in any table; nil if all are wanted
-	meter  *Meter                        // nil in joins within buckets
+	depth  int                                 // depth of nested joins within buckets
+	emit   func(a, b uint64)                   // takes a near pair from its canonical table
+	link   func(a uint64, neighbours []uint64) // takes pairs that connect a bucket, in any table; nil if all are wanted
+	meter  *Meter                              // nil in joins within buckets
 }
 
 // buckets compares all pairs of each bucket. The kernel returns the keys with a near key after them in their bucket.
@@ -96,14 +96,14 @@ func (j *joiner) joinRows(keys []uint64, ends []uint32, from uint32, rows []uint
 			from = ends[bucket]
 			bucket++
 		}
-		near := 1
-		for near < len(rows) && rows[near] < ends[bucket] {
-			near++
+		neighbour := 1
+		for neighbour < len(rows) && rows[neighbour] < ends[bucket] {
+			neighbour++
 		}
-		if j.link != nil && near >= forestRows {
+		if j.link != nil && neighbour >= forestRows {
 			f.connect(keys[from:ends[bucket]])
 		} else {
-			for _, i := range rows[:near] {
+			for _, i := range rows[:neighbour] {
 				for _, b := range keys[i+1 : ends[bucket]] {
 					if bits.OnesCount64(keys[i]^b) <= j.design.K {
 						j.reportKeys(keys[i], b)
@@ -111,7 +111,7 @@ func (j *joiner) joinRows(keys []uint64, ends []uint32, from uint32, rows []uint
 				}
 			}
 		}
-		rows = rows[near:]
+		rows = rows[neighbour:]
 	}
 }
 
@@ -138,17 +138,17 @@ func (j *joiner) joinLarge(keys []uint64) error {
 	case rejoin:
 		return j.rejoin(keys)
 	}
-	found := make([]uint32, 1024)
+	hits := make([]uint32, 1024)
 	for i, a := range keys {
 		if i%256 == 255 && j.ctx.Err() != nil {
 			return j.ctx.Err()
 		}
-		for rest := keys[i+1:]; len(rest) > 0; {
-			n, done := asm.Within64(found, rest, a, j.design.K)
-			for _, at := range found[:n] {
-				j.reportKeys(a, rest[at])
+		for others := keys[i+1:]; len(others) > 0; {
+			n, done := asm.Within64(hits, others, a, j.design.K)
+			for _, hit := range hits[:n] {
+				j.reportKeys(a, others[hit])
 			}
-			rest = rest[done:]
+			others = others[done:]
 		}
 	}
 	return nil
@@ -156,13 +156,13 @@ func (j *joiner) joinLarge(keys []uint64) error {
 
 // rejoin joins a bucket by itself.
 func (j *joiner) rejoin(keys []uint64) error {
-	prints := make([]uint64, len(keys))
-	asm.Unpermute(prints, keys, j.perm.Mask())
+	fingerprints := make([]uint64, len(keys))
+	asm.Unpermute(fingerprints, keys, j.perm.Mask())
 	inner := joiner{depth: j.depth + 1, emit: j.report, link: j.link}
 	if j.link != nil {
 		inner.emit = j.emit // report a pair here, even if another table finds it too
 	}
-	return joinAll(j.ctx, prints, chooseForSample(prints, len(prints), j.design.K), 1, inner)
+	return joinAll(j.ctx, fingerprints, chooseForSample(fingerprints, len(fingerprints), j.design.K), 1, inner)
 }
 
 // reportKeys reports two keys if this table is the pair's canonical one.
@@ -176,9 +176,9 @@ func (j *joiner) report(a, b uint64) {
 }
 
 // linkKeys reports a key and the keys near it, from any table.
-func (j *joiner) linkKeys(a uint64, near []uint64) {
-	for i, b := range near {
-		near[i] = j.perm.Invert(b)
+func (j *joiner) linkKeys(a uint64, neighbours []uint64) {
+	for i, b := range neighbours {
+		neighbours[i] = j.perm.Invert(b)
 	}
-	j.link(j.perm.Invert(a), near)
+	j.link(j.perm.Invert(a), neighbours)
 }

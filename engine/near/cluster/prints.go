@@ -9,8 +9,8 @@ import (
 	"example.org/ndd/engine/memory"
 )
 
-// prints are the distinct fingerprints of candidates, ascending, with the candidates that have them.
-type prints struct {
+// fingerprintRows are the distinct fingerprints of candidates, ascending, with the candidates that have them.
+type fingerprintRows struct {
 	Options
 	*candidates
 	memory   memory.Arena // memory of all slices except distinct
@@ -21,8 +21,8 @@ type prints struct {
 }
 
 // newPrints sorts the fingerprints of candidates. The caller must free the result.
-func newPrints(ctx context.Context, c *candidates, o Options) (_ *prints, err error) {
-	p := &prints{Options: o, candidates: c, memory: o.Arena.Empty(), first: o.Arena.Empty()}
+func newPrints(ctx context.Context, c *candidates, o Options) (_ *fingerprintRows, err error) {
+	p := &fingerprintRows{Options: o, candidates: c, memory: o.Arena.Empty(), first: o.Arena.Empty()}
 	defer func() {
 		if err != nil {
 			p.free()
@@ -46,13 +46,13 @@ func newPrints(ctx context.Context, c *candidates, o Options) (_ *prints, err er
 	if p.ends = memory.Alloc[uint32](&p.memory, n, &err); err != nil {
 		return nil, err
 	}
-	at := -1
+	index := -1
 	for i, f := range keys {
-		if at < 0 || f != keys[at] {
-			at++
-			keys[at] = f
+		if index < 0 || f != keys[index] {
+			index++
+			keys[index] = f
 		}
-		p.ends[at] = uint32(i + 1)
+		p.ends[index] = uint32(i + 1)
 	}
 	buffer.Trim(n)
 	p.distinct = buffer.Data
@@ -60,19 +60,19 @@ func newPrints(ctx context.Context, c *candidates, o Options) (_ *prints, err er
 }
 
 // free frees all memory.
-func (p *prints) free() {
+func (p *fingerprintRows) free() {
 	p.memory.Free()
 	p.first.Free()
 }
 
 // index returns the index of a fingerprint in distinct, which must contain it.
-func (p *prints) index(f uint64) uint32 {
+func (p *fingerprintRows) index(f uint64) uint32 {
 	i, _ := slices.BinarySearch(p.distinct, f)
 	return uint32(i)
 }
 
 // having returns the candidates that have distinct[i].
-func (p *prints) having(i int) []uint32 {
+func (p *fingerprintRows) having(i int) []uint32 {
 	if i == 0 {
 		return p.sorted[:p.ends[0]]
 	}
@@ -80,7 +80,7 @@ func (p *prints) having(i int) []uint32 {
 }
 
 // better compares candidates by preference.
-func (p *prints) better(a, b uint32) int {
+func (p *fingerprintRows) better(a, b uint32) int {
 	if p.Prefer != nil {
 		if c := p.Prefer(int(p.row(a)), int(p.row(b))); c != 0 {
 			return c
@@ -90,15 +90,15 @@ func (p *prints) better(a, b uint32) int {
 }
 
 // best returns the preferred candidate of each fingerprint.
-func (p *prints) best() (best []uint32, err error) {
+func (p *fingerprintRows) best() (best []uint32, err error) {
 	best = memory.Alloc[uint32](&p.memory, len(p.ends), &err)
 	for i := range best {
-		some := p.having(i)
-		best[i] = some[0]
+		rows := p.having(i)
+		best[i] = rows[0]
 		if p.Prefer == nil {
 			continue
 		}
-		for _, other := range some[1:] {
+		for _, other := range rows[1:] {
 			if p.better(other, best[i]) < 0 {
 				best[i] = other
 			}
@@ -108,7 +108,7 @@ func (p *prints) best() (best []uint32, err error) {
 }
 
 // countRows returns the number of candidates with any of some fingerprints.
-func (p *prints) countRows(members []uint32) (n int) {
+func (p *fingerprintRows) countRows(members []uint32) (n int) {
 	for _, i := range members {
 		n += len(p.having(int(i)))
 	}

@@ -25,9 +25,9 @@ func (u UnionFind) Find(x uint32) uint32 {
 		if parent == x {
 			return x
 		}
-		if above := atomic.LoadUint32(&u[parent]); above != parent {
-			atomic.CompareAndSwapUint32(&u[x], parent, above)
-			parent = above
+		if grandparent := atomic.LoadUint32(&u[parent]); grandparent != parent {
+			atomic.CompareAndSwapUint32(&u[x], parent, grandparent)
+			parent = grandparent
 		}
 		x = parent
 	}

@@ -56,21 +56,21 @@ func (o *origin) readable() error {
 
 // changed returns the error for a row whose document has changed or was removed.
 func (o *origin) changed(row Row) error {
-	at := o.Place(row)
-	return ingest.Changed(input.Place(at.File, at.Row))
+	place := o.Place(row)
+	return ingest.Changed(input.Place(place.File, place.Row))
 }
 
 // same reports whether the document of a row has not changed.
 func (o *origin) same(row Row, doc *format.Document) bool {
 	hash := o.hashes.All // empty in some tests
-	return doc.ID == o.records.of(row).id && (len(hash) == 0 || ingest.HashOf(doc.Text) == hash[row])
+	return doc.ID == o.records.record(row).id && (len(hash) == 0 || ingest.HashOf(doc.Text) == hash[row])
 }
 
 // read reads the documents of some rows, which must ascend. It passes each document with its index in rows to the
 // function that worker returns. Each goroutine has its own function. read returns an error if a document has changed.
 func (o *origin) read(ctx context.Context, cfg ingest.Config, rows []Row,
 	worker func(context.Context) func(i int, doc *format.Document) error) error {
-	var made int
+	var sketched int
 	index := func(unit int) (i int, ok bool) {
 		return slices.BinarySearchFunc(rows, uint64(unit), func(row Row, unit uint64) int {
 			return cmp.Compare(o.units.All[row], unit)
@@ -92,9 +92,9 @@ func (o *origin) read(ctx context.Context, cfg ingest.Config, rows []Row,
 				return none, do(i, doc)
 			}, nil
 		},
-		Emit: func(struct{}) error { made++; return nil },
+		Emit: func(struct{}) error { sketched++; return nil },
 	})
-	if err == nil && made != len(rows) {
+	if err == nil && sketched != len(rows) {
 		return ingest.Changed(strings.Join(o.inputs, ", "))
 	}
 	return err

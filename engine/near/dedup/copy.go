@@ -43,16 +43,16 @@ type notes struct {
 
 // A note is a row of a cluster, with the number of the cluster, from 0, and the index of the row's likeness.
 type note struct {
-	row         Row
-	cluster, at uint32
+	row            Row
+	cluster, index uint32
 }
 
 func notesOf(r *Result) *notes {
-	n := &notes{r: r, list: make([]note, 0, r.found.Rows())}
-	for i, c := range r.found.Clusters() {
+	n := &notes{r: r, list: make([]note, 0, r.clusters.Rows())}
+	for i, c := range r.clusters.Clusters() {
 		n.kept = append(n.kept, c.Representative)
 		for j, row := range c.Rows {
-			n.list = append(n.list, note{row, uint32(i), uint32(r.found.At(i) + j)})
+			n.list = append(n.list, note{row, uint32(i), uint32(r.clusters.At(i) + j)})
 		}
 	}
 	slices.SortFunc(n.list, func(a, b note) int { return cmp.Compare(a.row, b.row) })
@@ -81,12 +81,12 @@ func (n *notes) values(number int) []any {
 	if !found {
 		return none
 	}
-	of := n.list[i]
-	cluster, kept := int64(of.cluster)+1, n.kept[of.cluster]
+	entry := n.list[i]
+	cluster, kept := int64(entry.cluster)+1, n.kept[entry.cluster]
 	if row == kept {
 		return []any{cluster, true, nil, nil, nil, nil}
 	}
-	return append([]any{cluster, false, r.corpus.ID(kept), int64(r.Distance(row, kept))}, likeness(r.likes[of.at])...)
+	return append([]any{cluster, false, r.corpus.ID(kept), int64(r.Distance(row, kept))}, likeness(r.likes[entry.index])...)
 }
 
 // likeness returns the two values of a likeness. A value is nil if it is not known.
@@ -114,7 +114,7 @@ func copyInputs(ctx context.Context, r *Result, to *rewrite.Target, fields *rewr
 		}
 	}
 	j := rewrite.Job{Inputs: c.from.inputs, Options: c.from.options, FileUnits: c.from.fileUnits, Threads: c.o.Threads,
-		Memory: c.room.copying(), Fields: fields}
+		Memory: c.room.copyBytes(), Fields: fields}
 	j.Judge = func(_ input.File, unit, units int) rewrite.Judge {
 		next := c.from.rowAt(unit)
 		judge := rewrite.Judge{Unit: func(x *format.Extractor, u format.Unit) (v rewrite.Verdict, err error) {

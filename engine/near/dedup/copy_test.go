@@ -119,7 +119,7 @@ func TestCopiesNeedMemory(t *testing.T) {
 	for _, copies := range []bool{false, true} {
 		budget := memory.NewBudget(memory.Set(rewrite.LeastBytes - 1))
 		c := NewCorpus(nil, ReadOptions{Copies: copies, Threads: 1, Budget: budget})
-		if _, err := c.room.reading(ingest.Config{Threads: 1}); errors.Is(err, memory.ErrTooLarge) != copies {
+		if _, err := c.room.readConfig(ingest.Config{Threads: 1}); errors.Is(err, memory.ErrTooLarge) != copies {
 			t.Errorf("copies %v: %v", copies, err)
 		}
 		c.Close()

@@ -63,9 +63,9 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	c := &Corpus{recipe: recipe, o: o, urls: newColumn[[2]uint64](&o, "URLs"),
-		rows: rows{prints: newColumn[uint64](&o, "fingerprints"), hashes: newColumn[[2]uint64](&o, "hashes"),
+		rows: rows{fingerprints: newColumn[uint64](&o, "fingerprints"), hashes: newColumn[[2]uint64](&o, "hashes"),
 			words:   newColumn[uint64](&o, "sketches"),
-			records: records{text: newColumn[byte](&o, "ids"), at: newColumn[uint64](&o, "rows")}},
+			records: records{text: newColumn[byte](&o, "ids"), offsets: newColumn[uint64](&o, "rows")}},
 		sources: source.NewTable(o.Source, newColumn[uint16](&o, "sources")),
 		from:    origin{units: newColumn[uint64](&o, "units")}}
 	c.from.rows, c.from.o, c.room.o = &c.rows, &c.o, &c.o
@@ -82,13 +82,13 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 		c.fields = append(c.fields, field)
 		c.values = append(c.values, keep.Column{Missing: keep.Missing{By: by}, Keys: newColumn[uint64](&o, "values"),
 			Text: func(row int) string {
-				if values := c.records.of(Row(row)).values; i < len(values) {
+				if values := c.records.record(Row(row)).values; i < len(values) {
 					return values[i]
 				}
 				return ""
 			}})
 	}
-	c.columns = []column{&c.prints, &c.records.text, &c.records.at, &c.hashes, &c.words, &c.urls, &c.sources.Rows, &c.from.units}
+	c.columns = []column{&c.fingerprints, &c.records.text, &c.records.offsets, &c.hashes, &c.words, &c.urls, &c.sources.Rows, &c.from.units}
 	for i := range c.values {
 		c.columns = append(c.columns, &c.values[i].Keys)
 	}
@@ -147,7 +147,7 @@ func (c *Corpus) Append(d Document) error {
 		c.shorts++
 		d.Fingerprint = 0 // it is not compared with other documents
 	}
-	err := c.prints.Append(uint64(d.Fingerprint))
+	err := c.fingerprints.Append(uint64(d.Fingerprint))
 	if c.isHashed || d.Hash != [2]uint64{} {
 		err = cmp.Or(err, c.hashes.Append(d.Hash))
 	}

@@ -13,15 +13,15 @@ import (
 // settleAll replaces the clusters of the result by groups of rows that are alike. It also finds the results of the
 // other settings.
 func (s *search) settleAll(ctx context.Context, j judgeOf) error {
-	for _, also := range s.o.Also {
+	for _, setting := range s.o.Settings {
 		other := s.other()
-		other.found = s.r.found
+		other.clusters = s.r.clusters
 		o := s.o
-		o.K, o.Rule = also.K, also.Rule
+		o.K, o.Rule = setting.K, setting.Rule
 		if err := s.settle(ctx, other, o, false, j); err != nil {
 			return err
 		}
-		s.r.Also = append(s.r.Also, other)
+		s.r.Others = append(s.r.Others, other)
 	}
 	return s.settle(ctx, s.r, s.o, true, j)
 }
@@ -29,7 +29,7 @@ func (s *search) settleAll(ctx context.Context, j judgeOf) error {
 // settle replaces the clusters of a result by their groups, in place or not. Each goroutine settles small clusters, one
 // at a time. All goroutines settle a large cluster together.
 func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool, j judgeOf) error {
-	protected := s.protectedIn(r.found) // before it is divided in place
+	protected := s.protectedIn(r.clusters) // before it is divided in place
 	d, err := divide(r, inPlace)
 	if err != nil {
 		return err
@@ -44,45 +44,45 @@ func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool,
 		return &settler{corpus: s.c, o: o, prefer: s.prefer, judge: judge, self: self, set: s.set, threads: threads, part: settlePart}
 	}
 	var idle sync.Pool // settlers of small clusters
-	err = shingle.Each(ctx, s.c.o.Threads, r.found.Len(), func(i int, _ *shingle.Buffers) error {
-		c := r.found.Cluster(i)
+	err = shingle.Each(ctx, s.c.o.Threads, r.clusters.Len(), func(i int, _ *shingle.Buffers) error {
+		c := r.clusters.Cluster(i)
 		if len(c.Rows) >= settleLarge {
 			return nil
 		}
-		one, ok := idle.Get().(*settler)
+		worker, ok := idle.Get().(*settler)
 		if !ok {
-			one = newSettler(1)
+			worker = newSettler(1)
 		}
-		groups, err := one.settle(ctx, c.Rows)
-		d.add(r.found.At(i), groups, &one.rows)
-		idle.Put(one)
+		groups, err := worker.settle(ctx, c.Rows)
+		d.add(r.clusters.At(i), groups, &worker.rows)
+		idle.Put(worker)
 		return err
 	})
 	all := newSettler(s.c.o.Threads)
-	for i, c := range r.found.Clusters() {
+	for i, c := range r.clusters.Clusters() {
 		if err == nil && len(c.Rows) >= settleLarge {
 			var groups []group
 			groups, err = all.settle(ctx, c.Rows)
-			d.add(r.found.At(i), groups, &all.rows)
+			d.add(r.clusters.At(i), groups, &all.rows)
 		}
 	}
 	if err == nil {
-		before := r.found.Rows() - r.found.Len()
-		r.found, r.likes = d.Done(), d.likes
+		before := r.clusters.Rows() - r.clusters.Len()
+		r.clusters, r.likes = d.Done(), d.likes
 		if r.verified {
 			r.Protected += protected
-			r.Rejected += before - protected - (r.found.Rows() - r.found.Len())
+			r.Rejected += before - protected - (r.clusters.Rows() - r.clusters.Len())
 		}
 	}
 	return err
 }
 
 // protectedIn returns the number of protected rows in clusters, without the first one of each cluster.
-func (s *search) protectedIn(found *cluster.Result) (n int) {
+func (s *search) protectedIn(clusters *cluster.Result) (n int) {
 	if len(s.c.sources.Protected()) == 0 {
 		return 0
 	}
-	for _, c := range found.Clusters() {
+	for _, c := range clusters.Clusters() {
 		rows := 0
 		for _, row := range c.Rows {
 			rows += s.c.sources.Protected().Bit(int(row))
@@ -119,23 +119,23 @@ type division struct {
 // corpus for results.
 func divide(r *Result, inPlace bool) (d division, err error) {
 	arena := &r.corpus.room.results
-	if d.Division, err = r.found.Divide(arena, inPlace); err != nil {
+	if d.Division, err = r.clusters.Divide(arena, inPlace); err != nil {
 		return d, err
 	}
-	likes := memory.Alloc[uint64](arena, r.found.Room(), &err)
+	likes := memory.Alloc[uint64](arena, r.clusters.Room(), &err)
 	d.likes = unsafe.Slice((*Likeness)(unsafe.Pointer(unsafe.SliceData(likes))), len(likes)) // two float32 each
 	return d, err
 }
 
-// add adds the groups of a cluster. at is the index of the cluster's first row in the list of all rows; see
+// add adds the groups of a cluster. index is that of the cluster's first row in the list of all rows; see
 // [cluster.Result.At]. It overwrites rows.
-func (d *division) add(at int, groups []group, rows *[]Row) {
+func (d *division) add(index int, groups []group, rows *[]Row) {
 	for _, g := range groups {
 		*rows = (*rows)[:0]
 		for i, m := range g.members {
-			*rows, d.likes[at+i] = append(*rows, m.row), m.like
+			*rows, d.likes[index+i] = append(*rows, m.row), m.likeness
 		}
-		d.Add(at, cluster.Cluster{Rows: *rows, Representative: g.kept})
-		at += len(*rows)
+		d.Add(index, cluster.Cluster{Rows: *rows, Representative: g.kept})
+		index += len(*rows)
 	}
 }

@@ -32,13 +32,13 @@ func (s *search) findEqual(ctx context.Context, hashes [][2]uint64, has func(row
 			rows, keys = append(rows, Row(row)), append(keys, h[0])
 		}
 	}
-	o := s.near
+	o := s.options
 	o.K, o.Meter = 0, nil
-	found, err := s.clusters(ctx, cluster.NewPrints(keys), rows, o)
+	clusters, err := s.clusters(ctx, cluster.NewPrints(keys), rows, o)
 	if err != nil {
 		return nil, err
 	}
-	for _, cl := range found.Clusters() {
+	for _, cl := range clusters.Clusters() {
 		for _, row := range cl.Rows {
 			if row != cl.Representative && hashes[row] == hashes[cl.Representative] && !s.c.sources.Protects(int(row)) {
 				drops = append(drops, Drop{Row: row, KeptRow: int64(cl.Representative)})

@@ -28,17 +28,17 @@ type fieldList struct {
 // fieldLists returns the lists of fields that are read: one for each policy with fields, one for the source, and one
 // for the URL.
 func (o *ReadOptions) fieldLists() (lists []fieldList) {
-	found := func(v format.Value, _ int64) bool { return v.Found }
+	hasValue := func(v format.Value, _ int64) bool { return v.Found }
 	for _, by := range o.Keep {
 		if by.Fields() != nil {
 			lists = append(lists, fieldList{by.Fields(), by.HasKey, by.NoValue})
 		}
 	}
 	if o.Source.Field != "" {
-		lists = append(lists, fieldList{[]string{o.Source.Field}, found, o.Source.NoValue})
+		lists = append(lists, fieldList{[]string{o.Source.Field}, hasValue, o.Source.NoValue})
 	}
 	if len(o.SameURL) > 0 {
-		lists = append(lists, fieldList{o.SameURL, found, func() error {
+		lists = append(lists, fieldList{o.SameURL, hasValue, func() error {
 			return source.Error(fmt.Sprintf("same-url: no document has a URL in the field %s", strings.Join(o.SameURL, " or ")))
 		}})
 	}
@@ -54,7 +54,7 @@ func checkFields(ctx context.Context, inputs []string, opts format.Options, list
 	}
 	opts.Meter, opts.Chosen, opts.Strict = nil, nil, false
 	extractor := format.NewExtractor(ctx, opts)
-	found, looked, names := make([]bool, len(lists)), 0, []string(nil)
+	found, remainingDocs, names := make([]bool, len(lists)), 0, []string(nil)
 	look := func(f input.File) error {
 		n := 0
 		for unit, err := range format.Units(ctx, f, opts, nil) {
@@ -68,7 +68,7 @@ func checkFields(ctx context.Context, inputs []string, opts format.Options, list
 				names = unit.FieldNames()
 			}
 			if doc, err := extractor.Borrow(unit); err == nil {
-				looked++
+				remainingDocs++
 				for i, w := range lists {
 					found[i] = found[i] || w.isSome(valueAt(doc.Values, i), doc.Modified)
 				}
@@ -83,12 +83,12 @@ func checkFields(ctx context.Context, inputs []string, opts format.Options, list
 		if err == nil {
 			err = look(f)
 		}
-		if _, skipped := errors.AsType[*input.Skip](err); err != nil && !skipped || looked >= lookedOfAll ||
+		if _, skipped := errors.AsType[*input.Skip](err); err != nil && !skipped || remainingDocs >= lookedOfAll ||
 			!slices.Contains(found, false) {
 			return nil // reading reports the error, or a later document may have the field, or all were found
 		}
 	}
-	if looked == 0 {
+	if remainingDocs == 0 {
 		return nil
 	}
 	err := lists[slices.Index(found, false)].none()

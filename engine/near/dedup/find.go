@@ -99,11 +99,11 @@ func (s *search) sketches() []sketch.Sketch {
 
 // findNear finds the clusters of the other rows, and divides them by likeness.
 func (s *search) findNear(ctx context.Context) error {
-	prints, rows, err := s.rest()
+	fingerprints, rows, err := s.undecided()
 	if err != nil {
 		return err
 	}
-	if s.r.found, err = s.clusters(ctx, prints, rows, s.near); err != nil {
+	if s.r.clusters, err = s.clusters(ctx, fingerprints, rows, s.options); err != nil {
 		return err
 	}
 	switch {
@@ -117,19 +117,19 @@ func (s *search) findNear(ctx context.Context) error {
 	return s.settleAll(ctx, sketchJudge)
 }
 
-// rest returns the rows to compare and their fingerprints. It leaves out known rows, rows that are dropped for their
+// undecided returns the rows to compare and their fingerprints. It leaves out known rows, rows that are dropped for their
 // URL, and rows that are too short for a fingerprint. rows is nil if it leaves out none.
-func (s *search) rest() (prints cluster.Prints, rows []Row, err error) {
+func (s *search) undecided() (fingerprints cluster.Fingerprints, rows []Row, err error) {
 	all, known, urls := s.c.all(), s.r.Known, s.r.SameURL
-	gone := len(known) + len(urls) + s.c.shorts
-	if gone == 0 {
+	excluded := len(known) + len(urls) + s.c.shorts
+	if excluded == 0 {
 		return all, nil, nil
 	}
-	left := s.c.Len() - gone
-	rows = memory.Alloc[Row](&s.c.room.results, max(left, 1), &err)[:0] // not nil, even if it is empty
-	list := memory.Alloc[uint64](&s.c.room.results, max(left, 1), &err)[:0]
+	remaining := s.c.Len() - excluded
+	rows = memory.Alloc[Row](&s.c.room.results, max(remaining, 1), &err)[:0] // not nil, even if it is empty
+	list := memory.Alloc[uint64](&s.c.room.results, max(remaining, 1), &err)[:0]
 	if err != nil {
-		return prints, nil, err
+		return fingerprints, nil, err
 	}
 	for row := range Row(s.c.Len()) {
 		switch {

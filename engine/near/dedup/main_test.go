@@ -110,5 +110,5 @@ func said(r *Result) string {
 
 // ofPrints returns a corpus that has fingerprints alone.
 func ofPrints(prints []uint64) *Corpus {
-	return &Corpus{rows: rows{prints: spill.Column[uint64]{All: prints}}}
+	return &Corpus{rows: rows{fingerprints: spill.Column[uint64]{All: prints}}}
 }

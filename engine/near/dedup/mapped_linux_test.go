@@ -19,7 +19,7 @@ func TestRecordsMapped(t *testing.T) {
 	}
 	must.Do(t, c.end())
 	before, most := bytesOfFiles(t), 0
-	for row := range c.records.between(0, n) {
+	for row := range c.records.iterate(0, n) {
 		if row%1000 == 0 {
 			most = max(most, bytesOfFiles(t)-before)
 		}
@@ -29,7 +29,7 @@ func TestRecordsMapped(t *testing.T) {
 	}
 	c.records.text.DontNeed()
 	for i := range readsMapped {
-		c.records.of(Row(i * (n / readsMapped)))
+		c.records.record(Row(i * (n / readsMapped)))
 		most = max(most, bytesOfFiles(t)-before)
 	}
 	if left := bytesOfFiles(t) - before; left > most/2 {

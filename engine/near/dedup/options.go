@@ -38,8 +38,8 @@ type Options struct {
 	// Meter, if not nil, counts comparisons.
 	Meter *cluster.Meter
 
-	// Also holds other settings, for [Result.Also].
-	Also []Setting
+	// Settings are other settings, for [Result.Others].
+	Settings []Setting
 }
 
 // A Setting is a distance and a rule. Another setting may drop other documents.

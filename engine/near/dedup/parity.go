@@ -41,9 +41,9 @@ func (p *parities) reset(shingles int) {
 
 // appendRow appends the row of a set.
 func (p *parities) appendRow(dst, set []uint64) []uint64 {
-	at := len(dst)
+	start := len(dst)
 	dst = append(dst, make([]uint64, p.words)...)
-	row, mask := dst[at:], uint64(p.words-1)
+	row, mask := dst[start:], uint64(p.words-1)
 	for _, x := range set {
 		row[x>>6&mask] ^= 1 << (x & 63)
 	}
@@ -62,23 +62,23 @@ type parityRoom struct {
 	differ  []uint32
 }
 
-// likely returns the elements of near whose kept documents may be similar enough. It removes an element if the upper
+// likely returns the neighbours whose kept documents may be similar enough. It removes an element if the upper
 // bound shows that the rule cannot drop the document of set for that kept document.
-func (p *parities) likely(r Rule, set, near []uint64, room *parityRoom) []uint64 {
+func (p *parities) likely(r Rule, set, neighbours []uint64, room *parityRoom) []uint64 {
 	room.row, room.numbers = p.appendRow(room.row[:0], set), room.numbers[:0]
-	for _, n := range near {
+	for _, n := range neighbours {
 		room.numbers = append(room.numbers, uint32(n))
 	}
-	room.differ = slices.Grow(room.differ[:0], len(near))[:len(near)]
+	room.differ = slices.Grow(room.differ[:0], len(neighbours))[:len(neighbours)]
 	asm.Differ(room.differ, room.row, p.rows, room.numbers)
-	left := near[:0]
-	for i, n := range near {
+	similar := neighbours[:0]
+	for i, n := range neighbours {
 		a, b := len(set), p.sizes[uint32(n)]
 		if _, ok := r.judge(min(a, b, (a+b-int(room.differ[i]))/2), a, b); ok {
-			left = append(left, n)
+			similar = append(similar, n)
 		}
 	}
-	return left
+	return similar
 }
 
 // A setOf returns the set of shingles of a document. It uses buf if it reads the set from a file. Many goroutines may

@@ -29,7 +29,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 	cfg.Document.Extract = text.Extraction(cfg.Recipe.Extract)
 	c := NewCorpus(&cfg.Recipe, o)
 	cfg.Sketches = o.Sketches
-	cfg, err := c.room.reading(cfg)
+	cfg, err := c.room.readConfig(cfg)
 	if err != nil {
 		return nil, ingest.Report{}, err // nothing is reserved
 	}
@@ -59,7 +59,7 @@ func ReadDocuments(ctx context.Context, inputs []string, cfg ingest.Config, o Re
 		err = c.sources.Check()
 	}
 	if err == nil {
-		err = cmp.Or(c.room.comparing(c.Len()), c.end())
+		err = cmp.Or(c.room.checkCompare(c.Len()), c.end())
 	}
 	if err != nil {
 		c.Close()
@@ -106,7 +106,7 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 	if err != nil {
 		return nil, err
 	}
-	if err := c.room.comparing(n); err != nil {
+	if err := c.room.checkCompare(n); err != nil {
 		return nil, err
 	}
 	c.recipe = files[0].Recipe()
@@ -194,5 +194,5 @@ func mapRaw(c *Corpus) {
 		}
 		pieces = slices.AppendSeq(pieces, f.Chunks)
 	}
-	c.raw.prints = cluster.NewPrints(pieces...)
+	c.raw.fingerprints = cluster.NewPrints(pieces...)
 }

@@ -28,8 +28,8 @@ type record struct {
 // A record contains the file, unless the file is the ID or the file of the previous record. In the latter case it
 // contains the distance in the text to an earlier copy of the file.
 type records struct {
-	text spill.Column[byte]
-	at   spill.Column[uint64]
+	text    spill.Column[byte]
+	offsets spill.Column[uint64]
 
 	anyText []byte // text and at for reads in any order, once the records have ended
 	anyAt   []uint64
@@ -81,75 +81,75 @@ func (f *records) append(r record) error {
 	b = binary.AppendUvarint(b, uint64(r.length))
 	f.line = b
 	b[0] = head
-	return cmp.Or(f.at.Append(uint64(begin)), f.text.AppendAll(b))
+	return cmp.Or(f.offsets.Append(uint64(begin)), f.text.AppendAll(b))
 }
 
 // end makes the records readable. The columns must have ended before.
 func (f *records) end() (err error) {
 	if f.anyText, err = f.text.Random(); err == nil {
-		f.anyAt, err = f.at.Random()
+		f.anyAt, err = f.offsets.Random()
 	}
 	return err
 }
 
-// of returns the record of a row, or an empty one if there are no records. Its strings are valid until the corpus is
+// record returns the record of a row, or an empty one if there are no records. Its strings are valid until the corpus is
 // closed.
-func (f *records) of(row Row) (r record) {
+func (f *records) record(row Row) (r record) {
 	if len(f.anyAt) > 0 {
 		if f.reads.Add(1)%readsMapped == 0 {
 			f.text.DontNeed()
-			f.at.DontNeed()
+			f.offsets.DontNeed()
 		}
 		r, _ = readRecord(f.anyText, int(f.anyAt[row]))
 	}
 	return r
 }
 
-// between yields the records of the rows from row up to, but not including, last, each with its row.
-func (f *records) between(row, last Row) iter.Seq2[Row, record] {
+// iterate yields the records of the rows from row up to, but not including, last, each with its row.
+func (f *records) iterate(row, last Row) iter.Seq2[Row, record] {
 	return func(yield func(Row, record) bool) {
-		row, at, end := row, 0, len(f.text.All)
+		row, offset, end := row, 0, len(f.text.All)
 		if row > 0 {
-			at = int(f.anyAt[row])
+			offset = int(f.anyAt[row])
 		}
 		if last < Row(len(f.anyAt)) {
 			end = int(f.anyAt[last])
 		}
-		for at < end {
-			r, next := readRecord(f.text.All, at)
+		for offset < end {
+			r, next := readRecord(f.text.All, offset)
 			if !yield(row, r) {
 				return
 			}
-			if at/bytesMapped != next/bytesMapped {
+			if offset/bytesMapped != next/bytesMapped {
 				f.text.DontNeed()
 			}
-			at = next
+			offset = next
 			row++
 		}
 	}
 }
 
 // readRecord returns the record at an offset of the text of records, and the offset of the next one.
-func readRecord(text []byte, at int) (r record, next int) {
-	head, rest := text[at], store.Fields(text[at+1:])
-	r.id = asString(rest.Text())
+func readRecord(text []byte, offset int) (r record, next int) {
+	head, fields := text[offset], store.Fields(text[offset+1:])
+	r.id = asString(fields.Text())
 	switch {
 	case head&recordIsFile != 0:
 		r.place.File = r.id
 	case head&recordFile != 0:
-		r.place.File = asString(rest.Text())
+		r.place.File = asString(fields.Text())
 	case head&recordSameFile != 0:
-		file := store.Fields(text[at-int(rest.Uvarint()):])
+		file := store.Fields(text[offset-int(fields.Uvarint()):])
 		r.place.File = asString(file.Text())
 	}
 	if head&recordValues != 0 {
-		r.values = make([]string, rest.Uvarint())
+		r.values = make([]string, fields.Uvarint())
 		for i := range r.values {
-			r.values[i] = asString(rest.Text())
+			r.values[i] = asString(fields.Text())
 		}
 	}
-	r.place.Row, r.length = int64(rest.Uvarint()), uint32(rest.Uvarint())
-	return r, len(text) - len(rest)
+	r.place.Row, r.length = int64(fields.Uvarint()), uint32(fields.Uvarint())
+	return r, len(text) - len(fields)
 }
 
 // asString returns a string that shares the memory of the records.

@@ -26,11 +26,11 @@ type Result struct {
 
 	corpus   *Corpus
 	verified bool
-	found    *cluster.Result
+	clusters *cluster.Result
 	likes    []Likeness // likeness of each row of found
 
-	// Also holds the results of the other settings. Their known rows are the same.
-	Also []*Result
+	// Others holds the results of the other settings. Their known rows are the same.
+	Others []*Result
 }
 
 // A Cluster has at least two documents. One of them is kept. Its slices must not be written.
@@ -42,14 +42,14 @@ type Cluster struct {
 }
 
 // Len returns the number of clusters.
-func (r *Result) Len() int { return r.found.Len() }
+func (r *Result) Len() int { return r.clusters.Len() }
 
 // Verified reports whether sketches, texts or hashes were compared.
 func (r *Result) Verified() bool { return r.verified }
 
 // Distance returns the distance of two rows' fingerprints, in bits.
 func (r *Result) Distance(a, b Row) int {
-	return bits.OnesCount64(r.corpus.print(a) ^ r.corpus.print(b))
+	return bits.OnesCount64(r.corpus.fingerprint(a) ^ r.corpus.fingerprint(b))
 }
 
 // Farthest returns the dropped document of a cluster that is farthest from the kept one, and the distance. If several
@@ -67,10 +67,10 @@ func (r *Result) Farthest(c Cluster) (row Row, distance int) {
 // Clusters returns the clusters, in order of their first rows.
 func (r *Result) Clusters() iter.Seq[Cluster] {
 	return func(yield func(Cluster) bool) {
-		for i, found := range r.found.Clusters() {
-			c := Cluster{Number: i + 1, Rows: found.Rows, Kept: found.Representative}
+		for i, cluster := range r.clusters.Clusters() {
+			c := Cluster{Number: i + 1, Rows: cluster.Rows, Kept: cluster.Representative}
 			if r.likes != nil {
-				c.Likes = r.likes[r.found.At(i):][:len(found.Rows)]
+				c.Likes = r.likes[r.clusters.At(i):][:len(cluster.Rows)]
 			}
 			if !yield(c) {
 				return
@@ -164,7 +164,7 @@ func findDrop(list []Drop, row Row) (d Drop, ok bool) {
 
 // NumDropped returns the number of dropped documents.
 func (r *Result) NumDropped() int {
-	return len(r.Known) + len(r.SameURL) + len(r.SameText) + r.found.Rows() - r.found.Len()
+	return len(r.Known) + len(r.SameURL) + len(r.SameText) + r.clusters.Rows() - r.clusters.Len()
 }
 
 // droppedRows returns the rows of the dropped documents.

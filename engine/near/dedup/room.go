@@ -39,33 +39,33 @@ func (r *room) arena() memory.Arena {
 }
 
 // reserve changes the reserved memory.
-func (r *room) reserve(what string, bytes uint64) (err error) {
+func (r *room) reserve(task string, bytes uint64) (err error) {
 	if r.reserved == nil {
-		r.reserved, err = r.o.Budget.Reserve(what, bytes)
+		r.reserved, err = r.o.Budget.Reserve(task, bytes)
 		return err
 	}
-	return r.reserved.Resize(what, bytes)
+	return r.reserved.Resize(task, bytes)
 }
 
-// reading reserves the memory for reading, and returns cfg for the memory that remains. It fails if a later step cannot
+// readConfig reserves the memory for reading, and returns cfg for the memory that remains. It fails if a later step cannot
 // succeed.
-func (r *room) reading(cfg ingest.Config) (ingest.Config, error) {
+func (r *room) readConfig(cfg ingest.Config) (ingest.Config, error) {
 	known, left := r.knownBytes(0), r.o.Budget.Free()
 	cfg = cfg.Fit(left - min(left, known))
-	least := r.compareBytes()
+	minimum := r.compareBytes()
 	if r.o.Copies {
-		least = max(least, rewrite.LeastBytes)
+		minimum = max(minimum, rewrite.LeastBytes)
 	}
-	return cfg, r.reserve("reading", known+max(cfg.NeedBytes(), least))
+	return cfg, r.reserve("reading", known+max(cfg.NeedBytes(), minimum))
 }
 
-// comparing reserves the memory for comparing a number of documents, without arenas.
-func (r *room) comparing(documents int) error {
+// checkCompare reserves the memory for comparing a number of documents, without arenas.
+func (r *room) checkCompare(documents int) error {
 	return r.reserve(fmt.Sprintf("comparing %d documents", documents), r.knownBytes(documents)+r.compareBytes())
 }
 
-// copying returns the memory for copying inputs. Nothing else takes memory meanwhile.
-func (r *room) copying() uint64 {
+// copyBytes returns the memory for copying inputs. Nothing else takes memory meanwhile.
+func (r *room) copyBytes() uint64 {
 	all := r.o.Budget.Free() + r.reserved.Bytes()
 	return max(all-min(all, r.knownBytes(0)), rewrite.LeastBytes)
 }

@@ -15,20 +15,20 @@ import (
 
 // rows holds the data of each document that does not depend on options.
 type rows struct {
-	prints  spill.Column[uint64]    // fingerprints; empty if they are in raw
-	raw     rawPrints               // fingerprint files without IDs
-	records records                 // IDs and places; empty if the rows are the IDs
-	hashes  spill.Column[[2]uint64] // hashes of texts; or empty
-	words   spill.Column[uint64]    // words of sketches; or empty
-	short   rowset.Set              // rows that are too short for a fingerprint
-	shorts  int                     // number of short rows
+	fingerprints spill.Column[uint64]    // fingerprints; empty if they are in raw
+	raw          rawPrints               // fingerprint files without IDs
+	records      records                 // IDs and places; empty if the rows are the IDs
+	hashes       spill.Column[[2]uint64] // hashes of texts; or empty
+	words        spill.Column[uint64]    // words of sketches; or empty
+	short        rowset.Set              // rows that are too short for a fingerprint
+	shorts       int                     // number of short rows
 }
 
 // rawPrints are open fingerprint files without IDs.
 type rawPrints struct {
-	prints cluster.Prints
-	files  []*ndf.File
-	parts  []part // rows of each file, in order
+	fingerprints cluster.Fingerprints
+	files        []*ndf.File
+	parts        []part // rows of each file, in order
 }
 
 // A part is the rows of one fingerprint file.
@@ -46,14 +46,14 @@ func (r *rawPrints) close() {
 }
 
 // Len returns the number of documents.
-func (r *rows) Len() int { return r.prints.Len() + r.raw.prints.Len() }
+func (r *rows) Len() int { return r.fingerprints.Len() + r.raw.fingerprints.Len() }
 
-// print returns the fingerprint of a row.
-func (r *rows) print(row Row) uint64 {
-	if len(r.prints.All) > 0 {
-		return r.prints.All[row]
+// fingerprint returns the fingerprint of a row.
+func (r *rows) fingerprint(row Row) uint64 {
+	if len(r.fingerprints.All) > 0 {
+		return r.fingerprints.All[row]
 	}
-	return r.raw.prints.At(row)
+	return r.raw.fingerprints.At(row)
 }
 
 // sketches returns all sketches by row, or nil if there are none.
@@ -63,26 +63,26 @@ func (r *rows) sketches() []sketch.Sketch { return memory.Cast[sketch.Sketch](r.
 func (r *rows) sketch(row Row) *sketch.Sketch { return &r.sketches()[row] }
 
 // all returns all fingerprints.
-func (r *rows) all() cluster.Prints {
-	if len(r.prints.All) > 0 {
-		return cluster.NewPrints(r.prints.All)
+func (r *rows) all() cluster.Fingerprints {
+	if len(r.fingerprints.All) > 0 {
+		return cluster.NewPrints(r.fingerprints.All)
 	}
-	return r.raw.prints
+	return r.raw.fingerprints
 }
 
 // ID returns the ID of a row.
 func (r *rows) ID(row Row) string {
-	if r.raw.prints.Len() > 0 {
+	if r.raw.fingerprints.Len() > 0 {
 		return strconv.FormatUint(uint64(row), 10)
 	}
-	return strings.Clone(r.records.of(row).id)
+	return strings.Clone(r.records.record(row).id)
 }
 
 // Place returns the place of a row's document. It is empty if the document was appended without one.
 func (r *rows) Place(row Row) Place {
 	if len(r.raw.parts) == 0 {
-		at := r.records.of(row).place
-		return Place{strings.Clone(at.File), at.Row}
+		place := r.records.record(row).place
+		return Place{strings.Clone(place.File), place.Row}
 	}
 	p := r.raw.parts[sort.Search(len(r.raw.parts), func(i int) bool { return r.raw.parts[i].first > row })-1]
 	return Place{p.file, int64(row-p.first) + 1}
@@ -94,7 +94,7 @@ func (r *rows) NumShort() int { return r.shorts }
 
 // kept yields the documents from row first up to, but not including, last that are not in omitted.
 func (r *rows) kept(first, last Row, omitted rowset.Set, yield func(Kept) bool) {
-	if r.raw.prints.Len() > 0 { // the rows are the IDs
+	if r.raw.fingerprints.Len() > 0 { // the rows are the IDs
 		for row := first; row < last; row++ {
 			if !omitted.Has(int(row)) && !yield(Kept{r.ID(row), r.Place(row), false}) {
 				return
@@ -103,7 +103,7 @@ func (r *rows) kept(first, last Row, omitted rowset.Set, yield func(Kept) bool) 
 		return
 	}
 	file := ""
-	for row, rec := range r.records.between(first, last) {
+	for row, rec := range r.records.iterate(first, last) {
 		if omitted.Has(int(row)) {
 			continue
 		}

@@ -44,14 +44,14 @@ func TestRecords(t *testing.T) {
 			must.Do(t, f.append(r))
 		}
 		must.Do(t, c.end())
-		if f.text.IsSpilled() != (n == 40_000) || f.at.Len() != n {
-			t.Fatalf("%d records: %d bytes, %d rows", n, f.text.Len(), f.at.Len())
+		if f.text.IsSpilled() != (n == 40_000) || f.offsets.Len() != n {
+			t.Fatalf("%d records: %d bytes, %d rows", n, f.text.Len(), f.offsets.Len())
 		}
 		for _, size := range []int{1, 7, n + 1} {
 			var got []record
 			rows := 0
 			for first := 0; first == 0 || first < len(list); first += size {
-				part := f.between(Row(first), Row(min(first+size, len(list))))
+				part := f.iterate(Row(first), Row(min(first+size, len(list))))
 				for row, r := range part {
 					if got = append(got, r); row != Row(rows) {
 						t.Fatalf("row %d, want %d", row, rows)
@@ -65,7 +65,7 @@ func TestRecords(t *testing.T) {
 		}
 		for i := range min(len(list), 3000) {
 			row := (i * 7) % len(list)
-			if r := f.of(Row(row)); !reflect.DeepEqual(r, list[row]) {
+			if r := f.record(Row(row)); !reflect.DeepEqual(r, list[row]) {
 				t.Fatalf("%d records, row %d: %v, want %v", n, row, r, list[row])
 			}
 		}
@@ -137,7 +137,7 @@ func testReadPrints(t *testing.T, ids bool) {
 		var got []string
 		for _, c := range []*Corpus{c, appended(t, ReadOptions{}, docs...)} {
 			r := found(t, c, o)
-			list := fmt.Sprintln(slices.Collect(r.Clusters()), slices.Collect(r.Dropped()), r.found.Distinct)
+			list := fmt.Sprintln(slices.Collect(r.Clusters()), slices.Collect(r.Dropped()), r.clusters.Distinct)
 			var parts []Kept
 			for part := range r.KeptParts(100) {
 				parts = slices.AppendSeq(parts, part)

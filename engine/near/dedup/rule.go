@@ -33,15 +33,15 @@ func ParseRule(s string) (r Rule, err error) {
 		var c Clause
 		for _, term := range splitWord(clause, "and") {
 			name, number, _ := strings.Cut(strings.ReplaceAll(term, " ", ""), ">=")
-			least, err := strconv.ParseFloat(number, 64)
-			if !(err == nil && least > 0 && least <= 1) || name != "jaccard" && name != "contained" {
+			threshold, err := strconv.ParseFloat(number, 64)
+			if !(err == nil && threshold > 0 && threshold <= 1) || name != "jaccard" && name != "contained" {
 				return nil, fmt.Errorf("%q: must be jaccard>=X or contained>=X, with X above 0 and at most 1, "+
 					"or several of them joined by or and and", s)
 			}
 			if name == "jaccard" {
-				c.Jaccard = max(c.Jaccard, least)
+				c.Jaccard = max(c.Jaccard, threshold)
 			} else {
-				c.Contained = max(c.Contained, least)
+				c.Contained = max(c.Contained, threshold)
 			}
 		}
 		r = append(r, c)
@@ -55,11 +55,11 @@ func (r Rule) String() string {
 	for _, c := range r {
 		var terms []string
 		for _, t := range []struct {
-			name  string
-			least float64
+			name      string
+			threshold float64
 		}{{"jaccard", c.Jaccard}, {"contained", c.Contained}} {
-			if t.least > 0 {
-				terms = append(terms, t.name+">="+strconv.FormatFloat(t.least, 'f', -1, 64))
+			if t.threshold > 0 {
+				terms = append(terms, t.name+">="+strconv.FormatFloat(t.threshold, 'f', -1, 64))
 			}
 		}
 		clauses = append(clauses, strings.Join(terms, " and "))
@@ -71,37 +71,37 @@ func (r Rule) String() string {
 func (r Rule) Moved(by float64) Rule {
 	moved := slices.Clone(r)
 	for i := range moved {
-		for _, least := range []*float64{&moved[i].Jaccard, &moved[i].Contained} {
-			if *least > 0 {
-				*least = min(max(math.Round(1e6*(*least+by))/1e6, 0.01), 1)
+		for _, threshold := range []*float64{&moved[i].Jaccard, &moved[i].Contained} {
+			if *threshold > 0 {
+				*threshold = min(max(math.Round(1e6*(*threshold+by))/1e6, 0.01), 1)
 			}
 		}
 	}
 	return moved
 }
 
-// beyond returns by how much a likeness exceeds the minima of its best clause. It is negative if the likeness reaches
+// margin returns by how much a likeness exceeds the minima of its best clause. It is negative if the likeness reaches
 // the minima of no clause.
-func (r Rule) beyond(like Likeness) float64 {
-	most := math.Inf(-1)
+func (r Rule) margin(likeness Likeness) float64 {
+	best := math.Inf(-1)
 	for _, c := range r {
-		least := math.Inf(1)
+		lowest := math.Inf(1)
 		if c.Jaccard > 0 {
-			least = float64(like.Jaccard) - c.Jaccard
+			lowest = float64(likeness.Jaccard) - c.Jaccard
 		}
 		if c.Contained > 0 {
-			least = min(least, float64(like.Contained)-c.Contained)
+			lowest = min(lowest, float64(likeness.Contained)-c.Contained)
 		}
-		most = max(most, least)
+		best = max(best, lowest)
 	}
-	return most
+	return best
 }
 
 // splitWord splits s at each occurrence of a word between spaces.
-func splitWord(s, at string) (parts []string) {
+func splitWord(s, separator string) (parts []string) {
 	part := ""
 	for word := range strings.FieldsSeq(s) {
-		if word == at {
+		if word == separator {
 			parts, part = append(parts, part), ""
 		} else {
 			part += " " + word
@@ -127,24 +127,24 @@ func (r Rule) ByContainment() bool {
 // Judge compares the sets of shingles of a document and a kept one, and reports whether the document may be dropped. If
 // not, the likeness is an upper bound. Judge does not read the sets if their sizes suffice to decide.
 func (r Rule) Judge(dropped, kept []uint64) (Likeness, bool) {
-	both := min(len(dropped), len(kept))
-	if like, ok := r.judge(both, len(dropped), len(kept)); !ok {
-		return like, false
+	maximum := min(len(dropped), len(kept))
+	if likeness, ok := r.judge(maximum, len(dropped), len(kept)); !ok {
+		return likeness, false
 	}
-	if len(dropped) != len(kept) || both == 0 || &dropped[0] != &kept[0] { // else they are one set in memory
-		both = shingle.Shared(dropped, kept)
+	if len(dropped) != len(kept) || maximum == 0 || &dropped[0] != &kept[0] { // else they are one set in memory
+		maximum = shingle.Shared(dropped, kept)
 	}
-	return r.judge(both, len(dropped), len(kept))
+	return r.judge(maximum, len(dropped), len(kept))
 }
 
 // judge is Judge for two sizes of sets and the number of shingles in both. A larger number never prevents a drop.
-func (r Rule) judge(both, dropped, kept int) (Likeness, bool) {
+func (r Rule) judge(shared, dropped, kept int) (Likeness, bool) {
 	jaccard, contained := 1.0, 1.0
 	if dropped > 0 {
-		contained = float64(both) / float64(dropped)
+		contained = float64(shared) / float64(dropped)
 	}
 	if dropped+kept > 0 {
-		jaccard = float64(both) / float64(dropped+kept-both)
+		jaccard = float64(shared) / float64(dropped+kept-shared)
 	}
 	ok := len(r) == 0 || slices.ContainsFunc(r, func(c Clause) bool {
 		return jaccard >= c.Jaccard && contained >= c.Contained

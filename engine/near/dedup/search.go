@@ -8,18 +8,18 @@ import (
 
 // A search is one run of [Find].
 type search struct {
-	c      *Corpus
-	o      Options
-	prefer func(a, b int) int // nil means the order of the rows
-	near   cluster.Options    // for clusters of near rows
-	set    setOf              // sets of shingles, if texts are compared
-	r      *Result
+	c       *Corpus
+	o       Options
+	prefer  func(a, b int) int // nil means the order of the rows
+	options cluster.Options    // for clusters of near rows
+	set     setOf              // sets of shingles, if texts are compared
+	r       *Result
 }
 
 // newSearch reserves the memory of a search and returns a search without results.
 func newSearch(c *Corpus, o Options) (s *search, err error) {
 	if c.room.reserved == nil { // documents were appended
-		if err := c.room.comparing(c.Len()); err != nil {
+		if err := c.room.checkCompare(c.Len()); err != nil {
 			return nil, err
 		}
 	}
@@ -31,10 +31,10 @@ func newSearch(c *Corpus, o Options) (s *search, err error) {
 		return nil, err
 	}
 	k := o.K
-	for _, also := range o.Also {
-		k = max(k, also.K)
+	for _, setting := range o.Settings {
+		k = max(k, setting.K)
 	}
-	s.near = cluster.Options{K: k, Threads: c.o.Threads, Meter: o.Meter, Prefer: s.prefer, Arena: c.room.arena(),
+	s.options = cluster.Options{K: k, Threads: c.o.Threads, Meter: o.Meter, Prefer: s.prefer, Arena: c.room.arena(),
 		Results: &c.room.results}
 	return s, nil
 }
@@ -45,7 +45,7 @@ func (s *search) other() *Result {
 }
 
 // clusters returns the clusters of some rows, or of all rows if rows is nil. keys are their fingerprints or hashes.
-func (s *search) clusters(ctx context.Context, keys cluster.Prints, rows []Row, o cluster.Options) (
+func (s *search) clusters(ctx context.Context, keys cluster.Fingerprints, rows []Row, o cluster.Options) (
 	*cluster.Result, error) {
 	number, prefer := func(i int) int { return i }, o.Prefer
 	if rows != nil {
@@ -54,9 +54,9 @@ func (s *search) clusters(ctx context.Context, keys cluster.Prints, rows []Row, 
 			o.Prefer = func(a, b int) int { return prefer(number(a), number(b)) }
 		}
 	}
-	found, err := cluster.Find(ctx, keys, o)
+	clusters, err := cluster.Find(ctx, keys, o)
 	if err == nil && rows != nil {
-		found.Map(rows)
+		clusters.Map(rows)
 	}
-	return found, err
+	return clusters, err
 }

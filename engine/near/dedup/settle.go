@@ -21,8 +21,8 @@ type group struct {
 
 // A member is a row of a group with its likeness to the one kept.
 type member struct {
-	row  Row
-	like Likeness
+	row      Row
+	likeness Likeness
 }
 
 // A judge compares a document with a kept one, and reports whether the document may be dropped for it. Many goroutines
@@ -71,17 +71,17 @@ type settler struct {
 
 // A scratch holds the buffers of a goroutine that compares documents.
 type scratch struct {
-	query sketch.Query
-	hits  cluster.Hits
-	near  []uint64
-	bufs  shingle.Buffers
-	room  parityRoom
+	query      sketch.Query
+	hits       cluster.Hits
+	neighbours []uint64
+	bufs       shingle.Buffers
+	room       parityRoom
 }
 
 // A choice is the kept document for which a document is dropped, or none.
 type choice struct {
-	near uint64 // distance of the kept document, and its number in the lower 32 bits
-	like Likeness
+	neighbour uint64 // distance of the kept document, and its number in the lower 32 bits
+	likeness  Likeness
 }
 
 // none is the near of a document that is not dropped.
@@ -107,28 +107,28 @@ func (s *settler) settle(ctx context.Context, rows []Row) ([]group, error) {
 	}
 	s.kept, s.choices = s.kept[:0], slices.Grow(s.choices[:0], len(s.rows))[:len(s.rows)]
 	for i := range s.choices {
-		s.choices[i] = choice{near: none}
+		s.choices[i] = choice{neighbour: none}
 	}
-	for at := 0; at < len(s.rows); {
-		part := s.rows[at:min(at+s.part*s.threads, len(s.rows))]
-		choices, before := s.choices[at:at+len(part)], len(s.kept)
+	for start := 0; start < len(s.rows); {
+		part := s.rows[start:min(start+s.part*s.threads, len(s.rows))]
+		choices, before := s.choices[start:start+len(part)], len(s.kept)
 		if err := s.look(ctx, part, choices); err != nil {
 			return nil, err
 		}
 		for i, row := range part {
-			if s.find(row, before, &choices[i], &s.own); choices[i].near == none {
+			if s.find(row, before, &choices[i], &s.own); choices[i].neighbour == none {
 				choices[i] = choice{uint64(len(s.kept)), s.self}
 				s.keep(row)
 			}
 		}
-		at += len(part)
+		start += len(part)
 	}
 	return s.groups(), nil
 }
 
 // keep adds a kept document.
 func (s *settler) keep(row Row) {
-	s.reps.Add(s.corpus.print(row))
+	s.reps.Add(s.corpus.fingerprint(row))
 	s.kept = append(s.kept, row)
 	switch {
 	case s.judge == nil:
@@ -144,7 +144,7 @@ func (s *settler) groups() []group {
 	clear(s.sizes)
 	sizes, n, members := s.sizes, 0, 0
 	for _, c := range s.choices {
-		sizes[uint32(c.near)]++
+		sizes[uint32(c.neighbour)]++
 	}
 	for _, size := range sizes {
 		if size > 1 {
@@ -161,9 +161,9 @@ func (s *settler) groups() []group {
 		}
 	}
 	for i, c := range s.choices {
-		if at := sizes[uint32(c.near)]; at > 1 {
-			g := &groups[at-2]
-			g.members = append(g.members, member{s.rows[i], c.like})
+		if size := sizes[uint32(c.neighbour)]; size > 1 {
+			g := &groups[size-2]
+			g.members = append(g.members, member{s.rows[i], c.likeness})
 		}
 	}
 	s.list = groups
@@ -205,43 +205,43 @@ func (s *settler) find(row Row, from int, best *choice, sc *scratch) {
 		s.judgeNear(row, from, best, sc)
 		return
 	}
-	own, nearest := s.corpus.sketch(row), uint64(none)
-	sc.query.Begin(&s.sketches, own)
-	for first, numbers := range s.reps.Near(&sc.hits, s.corpus.print(row), from) {
+	rowSketch, lowest := s.corpus.sketch(row), uint64(none)
+	sc.query.Begin(&s.sketches, rowSketch)
+	for first, numbers := range s.reps.Near(&sc.hits, s.corpus.fingerprint(row), from) {
 		for _, n := range sc.query.Similar(first, numbers) {
-			nearest = min(nearest, s.near(row, uint32(first)+n))
+			lowest = min(lowest, s.neighbour(row, uint32(first)+n))
 		}
 	}
-	if nearest < best.near {
-		*best = choice{nearest, estimate(own, s.sketches.At(uint32(nearest)))}
+	if lowest < best.neighbour {
+		*best = choice{lowest, estimate(rowSketch, s.sketches.At(uint32(lowest)))}
 	}
 }
 
 // judgeNear is find for a judge. It begins with the nearest document.
 func (s *settler) judgeNear(row Row, from int, best *choice, sc *scratch) {
-	sc.near = sc.near[:0]
-	for first, numbers := range s.reps.Near(&sc.hits, s.corpus.print(row), from) {
+	sc.neighbours = sc.neighbours[:0]
+	for first, numbers := range s.reps.Near(&sc.hits, s.corpus.fingerprint(row), from) {
 		for _, n := range numbers {
-			if near := s.near(row, uint32(first)+n); near < best.near {
-				sc.near = append(sc.near, near)
+			if distance := s.neighbour(row, uint32(first)+n); distance < best.neighbour {
+				sc.neighbours = append(sc.neighbours, distance)
 			}
 		}
 	}
 	if s.parities.words > 0 {
-		sc.near = s.parities.likely(s.o.Rule, s.set(row, &sc.bufs[0]), sc.near, &sc.room)
+		sc.neighbours = s.parities.likely(s.o.Rule, s.set(row, &sc.bufs[0]), sc.neighbours, &sc.room)
 	}
-	slices.Sort(sc.near)
-	for _, near := range sc.near {
-		if like, ok := s.judge(row, s.kept[uint32(near)], &sc.bufs); ok {
-			*best = choice{near, like}
+	slices.Sort(sc.neighbours)
+	for _, neighbour := range sc.neighbours {
+		if likeness, ok := s.judge(row, s.kept[uint32(neighbour)], &sc.bufs); ok {
+			*best = choice{neighbour, likeness}
 			return
 		}
 	}
 }
 
-// near returns the value of choice.near for a row and a kept document.
-func (s *settler) near(row Row, number uint32) uint64 {
-	return uint64(bits.OnesCount64(s.corpus.print(row)^s.reps.At(int(number))))<<32 | uint64(number)
+// neighbour returns the value of choice.neighbour for a row and a kept document.
+func (s *settler) neighbour(row Row, number uint32) uint64 {
+	return uint64(bits.OnesCount64(s.corpus.fingerprint(row)^s.reps.At(int(number))))<<32 | uint64(number)
 }
 
 // estimate returns the likeness of two documents by their sketches. It is zero if one of the sketches is zero.

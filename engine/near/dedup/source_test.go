@@ -103,7 +103,7 @@ func TestProtected(t *testing.T) {
 	}
 }
 
-// TestAlso holds the results of other settings against searches with these settings, and lists the
+// TestAlso compares the results of other settings with searches with these settings, and lists the
 // pairs nearest to the threshold of both sides.
 func TestAlso(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -131,12 +131,12 @@ func TestAlso(t *testing.T) {
 		{Options{K: 8, Rule: Rule{{Jaccard: 0.9}}}, []Setting{{8, moved}, {8, Rule{{Jaccard: 1}}}, {5, moved}}},
 		{Options{K: 4}, []Setting{{8, nil}, {3, nil}, {5, nil}}},
 	} {
-		c.now.Also = c.also
+		c.now.Settings = c.also
 		r, now := drops(c.now)
 		for i, s := range c.also {
 			o := Options{K: s.K, Rule: s.Rule, Texts: c.now.Texts}
 			alone, want := drops(o)
-			if got := fmt.Sprintln(slices.Collect(r.Also[i].Dropped())); got != want {
+			if got := fmt.Sprintln(slices.Collect(r.Others[i].Dropped())); got != want {
 				t.Errorf("%+v beside %d: %s, want %s", s, c.now.K, got, want)
 			}
 			if more, fewer := Difference(alone, r); more-fewer != alone.NumDropped()-r.NumDropped() || i == 0 && more+fewer == 0 {
@@ -147,13 +147,13 @@ func TestAlso(t *testing.T) {
 		for _, d := range Doubts(r, 4, c.now) {
 			if d.Gone {
 				gone++
-			} else if kept++; d.Beyond >= 0 {
+			} else if kept++; d.Margin >= 0 {
 				t.Errorf("%+v is kept", d)
 			}
-			if d.Gone && (d.Beyond < last || d.Cluster == 0) {
+			if d.Gone && (d.Margin < last || d.Cluster == 0) {
 				t.Errorf("%+v comes behind %v", d, last)
 			}
-			last = d.Beyond
+			last = d.Margin
 		}
 		if _, again := drops(c.now); again != now || gone+kept == 0 || kept == 0 || gone+kept > 4 {
 			t.Errorf("%d and %d pairs", gone, kept)

@@ -77,9 +77,9 @@ func TestSpilled(t *testing.T) {
 			find Options
 		}{
 			{"fast", ReadOptions{}, Options{K: 3}},
-			{"ordered", all, Options{K: 8, Also: []Setting{{K: 3}}}},
+			{"ordered", all, Options{K: 8, Settings: []Setting{{K: 3}}}},
 			{"sketches", ReadOptions{Sketches: true}, Options{K: 8, Rule: similar}},
-			{"texts, ordered", all, Options{K: 6, Rule: similar, Texts: &Texts{}, Also: []Setting{{3, Rule{{Jaccard: 0.9}}}}}},
+			{"texts, ordered", all, Options{K: 6, Rule: similar, Texts: &Texts{}, Settings: []Setting{{3, Rule{{Jaccard: 0.9}}}}}},
 			{"exact", ReadOptions{}, Options{Exact: true}},
 			{"URLs", ReadOptions{SameURL: URLFields, Keep: keep}, Options{K: 6, Rule: similar, Texts: &Texts{}}},
 		} {
@@ -103,12 +103,12 @@ func TestSpilled(t *testing.T) {
 					corpus.room.results = corpus.room.arena()
 				}
 				r := found(t, corpus, c.find)
-				if spilled += r.Spilled; corpus.prints.IsSpilled() != few || !few && r.Spilled > 0 {
+				if spilled += r.Spilled; corpus.fingerprints.IsSpilled() != few || !few && r.Spilled > 0 {
 					t.Fatalf("%s, %s: %d bytes spilled, limited %v", kind, c.name, r.Spilled, few)
 				}
 				copies, report := copied(t, r)
-				got := fmt.Sprintln(r.found.Distinct, r.Rejected, r.SameURL, report, copies)
-				for _, r := range append(r.Also, r) {
+				got := fmt.Sprintln(r.clusters.Distinct, r.Rejected, r.SameURL, report, copies)
+				for _, r := range append(r.Others, r) {
 					got += said(r)
 				}
 				if want = cmp.Or(want, got); got != want {
@@ -144,7 +144,7 @@ func TestSpilledPrints(t *testing.T) {
 		if (r.Spilled > 0) != (limit == 11<<20) {
 			t.Fatal(limit, r.Spilled)
 		}
-		got := fmt.Sprintln(r.found.Distinct, r.NumDropped(), keptRows(r))
+		got := fmt.Sprintln(r.clusters.Distinct, r.NumDropped(), keptRows(r))
 		if want = cmp.Or(want, got); got != want {
 			t.Errorf("limit %d: %.300s\nwant %.300s", limit, got, want)
 		}

@@ -17,15 +17,15 @@ func (s *search) settleTexts(ctx context.Context) (err error) {
 	}
 	arena := s.c.room.arena()
 	defer arena.Free()
-	members := memory.Alloc[Row](&arena, s.r.found.Rows(), &err)[:0]
+	members := memory.Alloc[Row](&arena, s.r.clusters.Rows(), &err)[:0]
 	if err != nil {
 		return err
 	}
-	for _, c := range s.r.found.Clusters() {
+	for _, c := range s.r.clusters.Clusters() {
 		members = append(members, c.Rows...)
 	}
 	slices.Sort(members)
-	texts, of, err := s.distinct(&arena, members) // equal texts are read and held once
+	texts, numbers, err := s.distinct(&arena, members) // equal texts are read and held once
 	if err != nil {
 		return err
 	}
@@ -39,42 +39,42 @@ func (s *search) settleTexts(ctx context.Context) (err error) {
 	}
 	s.set = func(row Row, buf *[]uint64) []uint64 {
 		i, _ := slices.BinarySearch(members, row)
-		return sets.Get(int(of[i]), buf)
+		return sets.Get(int(numbers[i]), buf)
 	}
 	return s.settleAll(ctx, s.set.judge)
 }
 
 // distinct returns the first member with each text, in ascending order like members. For each member it returns the
 // index of its text in firsts. It takes 4 bytes of memory a member, and 12 more if texts have hashes.
-func (s *search) distinct(a *memory.Arena, members []Row) (firsts []Row, of []uint32, err error) {
-	of = memory.Alloc[uint32](a, len(members), &err)
-	for i := range of {
-		of[i] = uint32(i)
+func (s *search) distinct(a *memory.Arena, members []Row) (firsts []Row, numbers []uint32, err error) {
+	numbers = memory.Alloc[uint32](a, len(members), &err)
+	for i := range numbers {
+		numbers[i] = uint32(i)
 	}
 	hash := s.c.hashes.All
 	if len(hash) == 0 || err != nil {
-		return members, of, err
+		return members, numbers, err
 	}
 	firsts = memory.Alloc[Row](a, len(members), &err)[:0]
 	number := memory.Alloc[uint32](a, len(members), &err)
 	if err != nil {
 		return nil, nil, err
 	}
-	copy(number, of)
+	copy(number, numbers)
 	slices.SortFunc(number, func(a, b uint32) int {
 		x, y := hash[members[a]], hash[members[b]]
 		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]), cmp.Compare(a, b))
 	})
 	for i, m := range number[min(1, len(number)):] {
 		if before := number[i]; hash[members[m]] == hash[members[before]] {
-			of[m] = of[before]
+			numbers[m] = numbers[before]
 		}
 	}
-	for i, first := range of {
+	for i, first := range numbers {
 		if int(first) == i {
 			number[i], firsts = uint32(len(firsts)), append(firsts, members[i])
 		}
-		of[i] = number[first]
+		numbers[i] = number[first]
 	}
-	return firsts, of, nil
+	return firsts, numbers, nil
 }

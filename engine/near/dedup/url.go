@@ -41,8 +41,8 @@ func CanonicalURL(text string) string {
 		}
 	}
 	path := u.ResolveReference(u).EscapedPath() // without dot segments
-	if at := strings.LastIndexByte(path, '/'); slices.Contains(indexNames, path[at+1:]) {
-		path = path[:at+1]
+	if slash := strings.LastIndexByte(path, '/'); slices.Contains(indexNames, path[slash+1:]) {
+		path = path[:slash+1]
 	}
 	if path = "/" + strings.TrimPrefix(path, "/"); len(params) > 0 {
 		path += "?" + strings.Join(params, "&")

@@ -227,7 +227,7 @@ func TestKnown(t *testing.T) {
 		return []Drop{{Row: 0, Kept: "old", Distance: 1}, {Row: 2, Kept: "old", Distance: 1}}, nil
 	}
 	r := found(t, appended(t, ReadOptions{Keep: keep.Order{{Policy: keep.Longest}}}, docs...), Options{K: 1, Known: known})
-	got := fmt.Sprint(slices.Collect(r.Dropped()), keptRows(r), slices.Collect(r.Clusters()), r.found.Distinct)
+	got := fmt.Sprint(slices.Collect(r.Dropped()), keptRows(r), slices.Collect(r.Clusters()), r.clusters.Distinct)
 	want := "[{0 old -1 1 {0 0} 0} {2 old -1 1 {0 0} 0} {1 f 5 0 {0 0} 1} {3 f 5 1 {0 0} 1}] [4 5] [{1 [1 3 5] 5 [{0 0} {0 0} {0 0}]}] 3"
 	if got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -33,21 +33,21 @@ func newEditor(random *rand.Rand) (*editor, error) {
 }
 
 // spans splits a text. The rest follows the last word. Function joinSpans is the inverse.
-func (e *editor) spans(text string) (all []span, rest string) {
-	at := 0
+func (e *editor) spans(text string) (all []span, end string) {
+	offset := 0
 	e.scanner.Scan(text, func(tokens []token.Token) {
 		for _, t := range tokens {
-			if t.Start >= at {
-				all = append(all, span{text[at:t.Start], text[t.Start:t.End], t.Kind == token.Char})
-				at = t.End
+			if t.Start >= offset {
+				all = append(all, span{text[offset:t.Start], text[t.Start:t.End], t.Kind == token.Char})
+				offset = t.End
 			}
 		}
 	})
-	return all, text[at:]
+	return all, text[offset:]
 }
 
 // change replaces, deletes or inserts one part of a list.
-func change[T any](r *rand.Rand, list []T, fresh func() T) []T {
+func change[T any](r *rand.Rand, list []T, random func() T) []T {
 	start := r.IntN(len(list) + 1)
 	end := min(start+1, len(list))
 	switch r.IntN(3) {
@@ -56,11 +56,11 @@ func change[T any](r *rand.Rand, list []T, fresh func() T) []T {
 	case 1:
 		end = start
 	}
-	return slices.Replace(list, start, end, fresh())
+	return slices.Replace(list, start, end, random())
 }
 
 // joinSpans is the inverse of spans. If an edit has brought two words together, it puts a space between them.
-func joinSpans(all []span, rest string) string {
+func joinSpans(all []span, end string) string {
 	var b strings.Builder
 	for i, s := range all {
 		if i > 0 && s.gap == "" && !s.char && !all[i-1].char {
@@ -68,12 +68,12 @@ func joinSpans(all []span, rest string) string {
 		}
 		b.WriteString(s.gap + s.word)
 	}
-	return b.String() + rest
+	return b.String() + end
 }
 
 // edit returns a text with one word in rate edited. It returns false if the text has fewer than rate words.
 func (e *editor) edit(text string, rate int) (edited string, ok bool) {
-	all, rest := e.spans(text)
+	all, end := e.spans(text)
 	if len(all) < rate {
 		return "", false
 	}
@@ -83,7 +83,7 @@ func (e *editor) edit(text string, rate int) (edited string, ok bool) {
 			return span{word: e.words[char][e.random.IntN(len(e.words[char]))], char: char}
 		})
 	}
-	return joinSpans(all, rest), true
+	return joinSpans(all, end), true
 }
 
 // wordsMax limits the words, and the characters, that an editor inserts.

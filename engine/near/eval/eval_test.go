@@ -103,7 +103,7 @@ func TestPairs(t *testing.T) {
 
 // TestRecall counts by hand: one group of three pairs, one of a single pair.
 func TestRecall(t *testing.T) {
-	p := &prints{prints: []uint64{0, 1, 3, 0xff, 0xff, 0}, ok: []bool{true, true, true, true, true, false}}
+	p := &fingerprints{keys: []uint64{0, 1, 3, 0xff, 0xff, 0}, ok: []bool{true, true, true, true, true, false}}
 	pairs := []Pair{
 		{A: 0, B: 1, Kind: Same, Jaccard: 0.9, Group: 0},                // distance 1
 		{A: 0, B: 2, Kind: Same, Jaccard: 0.9, Group: 0},                // 2
@@ -135,7 +135,7 @@ func TestRecall(t *testing.T) {
 	if r.PerGroupEdited[2] != (2.0/3)/2 || r.PerPairEdited[2] != 2.0/4 {
 		t.Errorf("identical left out: %g, %g", r.PerGroupEdited[2], r.PerPairEdited[2])
 	}
-	for row := range p.prints { // sketches of one shingle: 3 and 4 have the same
+	for row := range p.keys { // sketches of one shingle: 3 and 4 have the same
 		s := sketch.Sketch{uint64(row)}
 		s[sketch.Words-1] = 1
 		if row == 4 {
@@ -151,7 +151,7 @@ func TestRecall(t *testing.T) {
 
 // TestByLabel: a reported pair with the label different is false, and a contained pair counts as neither.
 func TestByLabel(t *testing.T) {
-	p := &prints{prints: []uint64{0, 1, 3, 0xff}, ok: []bool{true, true, true, true}}
+	p := &fingerprints{keys: []uint64{0, 1, 3, 0xff}, ok: []bool{true, true, true, true}}
 	pairs := []Pair{
 		{A: 0, B: 1, Kind: Same, Jaccard: 0.9},      // distance 1
 		{A: 0, B: 2, Kind: Similar, Jaccard: 0.3},   // 2
@@ -195,7 +195,7 @@ func TestReported(t *testing.T) {
 	var counts, good Counts
 	for i := range texts {
 		for j := i + 1; j < len(texts); j++ {
-			if d := bits.OnesCount64(p.prints[i] ^ p.prints[j]); d <= MaxK {
+			if d := bits.OnesCount64(p.keys[i] ^ p.keys[j]); d <= MaxK {
 				counts[d]++
 				if c.Jaccard(i, j) >= 0.5 {
 					good[d]++
@@ -251,7 +251,7 @@ func TestSamplePairs(t *testing.T) {
 	p, err := c.fingerprint(t.Context(), &Method{Recipe: simhash.Default()}, 1)
 	must.Do(t, err)
 	all := Counts{}
-	must.Do(t, p.near(t.Context(), c.Len(), func(_, _ uint32, distance int) { all[distance]++ }))
+	must.Do(t, p.nearPairs(t.Context(), c.Len(), func(_, _ uint32, distance int) { all[distance]++ }))
 	times := map[SampledPair]int{}
 	const count, rounds = 5, 300
 	for seed := range uint64(rounds) {
@@ -260,7 +260,7 @@ func TestSamplePairs(t *testing.T) {
 		var drawn Counts
 		once := map[SampledPair]bool{}
 		for _, pair := range got {
-			if d := p.between(pair.A, pair.B); d != pair.Distance || once[pair] {
+			if d := p.distance(pair.A, pair.B); d != pair.Distance || once[pair] {
 				t.Fatalf("%+v, whose distance is %d, comes again: %v", pair, d, once[pair])
 			}
 			once[pair] = true

@@ -23,16 +23,16 @@ const foundK = 3
 // Finds reports whether a method finds a labelled pair of a distance, an element of [MethodResult.Distances]: at most 3 bits.
 func (m *Method) Finds(distance int) bool { return distance >= 0 && distance <= foundK }
 
-// prints are the fingerprints of a corpus, and the sketches if they are compared.
-type prints struct {
-	prints   []uint64
+// fingerprints are the fingerprints of a corpus, and the sketches if they are compared.
+type fingerprints struct {
+	keys     []uint64
 	ok       []bool // false: too few features for a fingerprint
 	sketches []sketch.Sketch
 	verify   float64 // minimum estimate
 }
 
 // verified reports whether the sketches of two rows confirm that the documents are similar.
-func (p *prints) verified(a, b int) bool {
+func (p *fingerprints) verified(a, b int) bool {
 	if p.sketches == nil {
 		return true
 	}
@@ -40,8 +40,8 @@ func (p *prints) verified(a, b int) bool {
 	return estimate >= p.verify
 }
 
-func (c *Corpus) fingerprint(ctx context.Context, m *Method, threads int) (*prints, error) {
-	p := &prints{prints: make([]uint64, c.Len()), ok: make([]bool, c.Len()), verify: m.Verify}
+func (c *Corpus) fingerprint(ctx context.Context, m *Method, threads int) (*fingerprints, error) {
+	p := &fingerprints{keys: make([]uint64, c.Len()), ok: make([]bool, c.Len()), verify: m.Verify}
 	if m.Verify > 0 {
 		p.sketches = make([]sketch.Sketch, c.Len())
 	}
@@ -50,49 +50,49 @@ func (c *Corpus) fingerprint(ctx context.Context, m *Method, threads int) (*prin
 		return func(row int, text string) {
 			if p.sketches != nil {
 				fp, _, ok, s := f.Sketch(text)
-				p.prints[row], p.ok[row], p.sketches[row] = uint64(fp), ok, s
+				p.keys[row], p.ok[row], p.sketches[row] = uint64(fp), ok, s
 				return
 			}
 			fp, _, ok := f.Fingerprint(text)
-			p.prints[row], p.ok[row] = uint64(fp), ok
+			p.keys[row], p.ok[row] = uint64(fp), ok
 		}, err
 	})
 }
 
-// between returns the distance of two rows. It is more than MaxK if a row has no fingerprint.
-func (p *prints) between(a, b int) int {
+// distance returns the distance of two rows. It is more than MaxK if a row has no fingerprint.
+func (p *fingerprints) distance(a, b int) int {
 	if !p.ok[a] || !p.ok[b] {
 		return 65
 	}
-	return bits.OnesCount64(p.prints[a] ^ p.prints[b])
+	return bits.OnesCount64(p.keys[a] ^ p.keys[b])
 }
 
-// near calls found once with every pair of the first n rows within MaxK, and its distance.
-func (p *prints) near(ctx context.Context, n int, found func(a, b uint32, distance int)) error {
+// nearPairs calls visit once with every pair of the first n rows within MaxK, and its distance.
+func (p *fingerprints) nearPairs(ctx context.Context, n int, visit func(a, b uint32, distance int)) error {
 	rows := p.rows(n)
 	dense := make([]uint64, len(rows))
 	for i, row := range rows {
-		dense[i] = p.prints[row]
+		dense[i] = p.keys[row]
 	}
 	hits := make([]uint32, 4096)
 	for i, f := range dense {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		for at := i + 1; at < len(dense); {
-			n, scanned := asm.Within64(hits, dense[at:], f, MaxK)
+		for index := i + 1; index < len(dense); {
+			n, scanned := asm.Within64(hits, dense[index:], f, MaxK)
 			for _, j := range hits[:n] {
-				other := rows[at+int(j)]
-				found(rows[i], other, bits.OnesCount64(f^p.prints[other]))
+				other := rows[index+int(j)]
+				visit(rows[i], other, bits.OnesCount64(f^p.keys[other]))
 			}
-			at += scanned
+			index += scanned
 		}
 	}
 	return nil
 }
 
 // rows returns the rows below n that have a fingerprint.
-func (p *prints) rows(n int) (rows []uint32) {
+func (p *fingerprints) rows(n int) (rows []uint32) {
 	for i := range uint32(n) {
 		if p.ok[i] {
 			rows = append(rows, i)

@@ -24,7 +24,7 @@ func kindOrder(kind string) int {
 }
 
 // recall counts pairs within k by language, label and band.
-func recall(pairs []Pair, p *prints, bands bool) []Recall {
+func recall(pairs []Pair, p *fingerprints, bands bool) []Recall {
 	rows := map[rowKey][]int{}
 	kinds := map[string]int{} // kinds in order of appearance
 	for i := range pairs {
@@ -50,7 +50,7 @@ func recall(pairs []Pair, p *prints, bands bool) []Recall {
 	return out
 }
 
-func recallOf(key rowKey, pairs []Pair, row []int, p *prints) Recall {
+func recallOf(key rowKey, pairs []Pair, row []int, p *fingerprints) Recall {
 	r := Recall{Lang: key.lang, Kind: key.kind, Band: key.band, Pairs: len(row)}
 	all, edited := newTally(), newTally()
 	for _, i := range row {
@@ -70,7 +70,7 @@ func recallOf(key rowKey, pairs []Pair, row []int, p *prints) Recall {
 }
 
 // byLabel counts the pairs within each k by their labels.
-func byLabel(pairs []Pair, p *prints) (b ByLabel) {
+func byLabel(pairs []Pair, p *fingerprints) (b ByLabel) {
 	for k := range b.F1 {
 		var c LabelCounts
 		for i := range pairs {
@@ -83,12 +83,12 @@ func byLabel(pairs []Pair, p *prints) (b ByLabel) {
 }
 
 // distances returns the distance of each pair, or -1 if a document has no fingerprint or verification refuses the pair.
-func distances(pairs []Pair, p *prints) []int {
+func distances(pairs []Pair, p *fingerprints) []int {
 	all := make([]int, len(pairs))
 	for i := range pairs {
 		all[i] = -1
 		if a, b := pairs[i].A, pairs[i].B; p.ok[a] && p.ok[b] && p.verified(a, b) {
-			all[i] = p.between(a, b)
+			all[i] = p.distance(a, b)
 		}
 	}
 	return all
@@ -96,11 +96,11 @@ func distances(pairs []Pair, p *prints) []int {
 
 // distance returns the distance of a pair. It is more than MaxK if a document has no fingerprint or verification refuses
 // the pair.
-func distance(p *prints, pair *Pair) int {
+func distance(p *fingerprints, pair *Pair) int {
 	if !p.verified(pair.A, pair.B) {
 		return MaxK + 1
 	}
-	return p.between(pair.A, pair.B)
+	return p.distance(pair.A, pair.B)
 }
 
 // A tally counts found pairs in total and by group.

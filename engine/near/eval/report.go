@@ -11,11 +11,11 @@ import (
 
 // WriteText writes the result as tables for a terminal.
 func (r *Result) WriteText(w io.Writer) error {
-	what := plural(r.Pairs, "labelled pair")
+	pairs := plural(r.Pairs, "labelled pair")
 	if r.Copies > 0 {
-		what = plural(r.Copies, "edited copy")
+		pairs = plural(r.Copies, "edited copy")
 	}
-	_, err := fmt.Fprintf(w, "%s with %s, %s of text in all.\n", plural(r.Documents, "document"), what,
+	_, err := fmt.Fprintf(w, "%s with %s, %s of text in all.\n", plural(r.Documents, "document"), pairs,
 		humanize.IBytes(uint64(r.TextBytes)))
 	for i := range r.Methods {
 		if m := &r.Methods[i]; err == nil {

@@ -22,9 +22,9 @@ type reportCount struct {
 }
 
 // findReported finds and judges all pairs of the first documents that a method reports.
-func findReported(ctx context.Context, c *Corpus, p *prints, documents int) (*reportCount, error) {
+func findReported(ctx context.Context, c *Corpus, p *fingerprints, documents int) (*reportCount, error) {
 	r, random := new(reportCount), rand.New(rand.NewPCG(1, 2))
-	return r, p.near(ctx, documents, func(a, b uint32, distance int) {
+	return r, p.nearPairs(ctx, documents, func(a, b uint32, distance int) {
 		if weight := r.weight(random, distance); weight > 0 {
 			r.judge(distance, weight, c.Jaccard(int(a), int(b)), p.verified(int(a), int(b)))
 		}

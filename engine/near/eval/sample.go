@@ -26,7 +26,7 @@ func (c *Corpus) SamplePairs(ctx context.Context, recipe simhash.Recipe, count, 
 	random := rand.New(rand.NewPCG(seed, 0))
 	var seen Counts
 	var drawn [MaxK + 1][]SampledPair
-	err = p.near(ctx, c.Len(), func(a, b uint32, distance int) {
+	err = p.nearPairs(ctx, c.Len(), func(a, b uint32, distance int) {
 		pair := SampledPair{int(a), int(b), distance}
 		seen[distance]++
 		if len(drawn[distance]) < count {
@@ -36,8 +36,8 @@ func (c *Corpus) SamplePairs(ctx context.Context, recipe simhash.Recipe, count, 
 		}
 	})
 	var all []SampledPair
-	for _, some := range drawn {
-		all = append(all, some...)
+	for _, pairs := range drawn {
+		all = append(all, pairs...)
 	}
 	return all, err
 }

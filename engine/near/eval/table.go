@@ -10,7 +10,7 @@ import (
 )
 
 // shown are the distances with a column in a table.
-var shown = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+var columnDistances = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 
 // A textTable has rows of equal length: a name and cells.
 type textTable [][]string
@@ -18,7 +18,7 @@ type textTable [][]string
 // row adds a row with a cell for each distance.
 func (t *textTable) row(name string, cell func(k int) string) {
 	cells := []string{name}
-	for _, k := range shown {
+	for _, k := range columnDistances {
 		cells = append(cells, cell(k))
 	}
 	*t = append(*t, cells)
@@ -52,11 +52,11 @@ func cell(format string, value float64) string {
 }
 
 // plural returns a number and a noun.
-func plural(n int, what string) string {
-	if stem, ok := strings.CutSuffix(what, "y"); ok && n != 1 {
-		what = stem + "ies"
+func plural(n int, noun string) string {
+	if stem, ok := strings.CutSuffix(noun, "y"); ok && n != 1 {
+		noun = stem + "ies"
 	} else if n != 1 {
-		what += "s"
+		noun += "s"
 	}
-	return humanize.Comma(int64(n)) + " " + what
+	return humanize.Comma(int64(n)) + " " + noun
 }

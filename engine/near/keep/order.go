@@ -48,13 +48,13 @@ var policies = [...]string{"first", "longest", "shortest", "newest", "", "source
 // Parse reads a list of policies, separated by commas, such as source,longest,newest. The policies are first, longest,
 // shortest, newest, newest:FIELD, source and names of fields.
 func Parse(s string) (o Order, err error) {
-	for one := range strings.SplitSeq(s, ",") {
-		one = strings.TrimSpace(one)
-		word, field, named := strings.Cut(one, ":")
+	for name := range strings.SplitSeq(s, ",") {
+		name = strings.TrimSpace(name)
+		word, field, named := strings.Cut(name, ":")
 		i := slices.Index(policies[:], word)
-		b := By{Largest, one}
+		b := By{Largest, name}
 		switch {
-		case one == "" || named && word == policies[Newest] && field == "":
+		case name == "" || named && word == policies[Newest] && field == "":
 			return nil, errors.New("must be first, longest, shortest, newest, newest:FIELD, source or the name of a field, " +
 				"or several of them, separated by commas")
 		case i >= 0 && (!named || Policy(i) == Newest):
@@ -62,9 +62,9 @@ func Parse(s string) (o Order, err error) {
 		}
 		switch {
 		case slices.Contains(o, b):
-			return nil, fmt.Errorf("%s: %s is listed twice", s, one)
+			return nil, fmt.Errorf("%s: %s is listed twice", s, name)
 		case len(o) > 0 && o[len(o)-1].Policy == First:
-			return nil, fmt.Errorf("%s: %s makes no difference, since first tells any two documents apart", s, one)
+			return nil, fmt.Errorf("%s: %s makes no difference, since first tells any two documents apart", s, name)
 		case b.Policy == Shortest && o.has(Longest) || b.Policy == Longest && o.has(Shortest):
 			return nil, fmt.Errorf("%s: longest and shortest contradict each other", s)
 		}
@@ -125,10 +125,10 @@ func (o Order) CheckPrints(lengths bool) error {
 
 // NoValue returns the error for a policy whose value no document has. It wraps [ErrNoValue].
 func (b By) NoValue() error {
-	what := fmt.Sprintf("there is no field %q with a number or text; "+
+	problem := fmt.Sprintf("there is no field %q with a number or text; "+
 		"the other choices are first, longest, shortest, newest and source", b.Field)
 	if b.Policy == Newest {
-		what = fmt.Sprintf("no date was found in any of the fields %s", strings.Join(b.Fields(), ", "))
+		problem = fmt.Sprintf("no date was found in any of the fields %s", strings.Join(b.Fields(), ", "))
 	}
-	return fmt.Errorf("keep %s: %w: %s", b, ErrNoValue, what)
+	return fmt.Errorf("keep %s: %w: %s", b, ErrNoValue, problem)
 }

@@ -55,7 +55,7 @@ type mapper struct {
 // A keyRange is a list of fingerprints that are joined with the tables of a group.
 type keyRange struct {
 	keys         []uint64 // keys to join: the fingerprints, or the leading bits of a half of the candidates
-	rows         []uint32 // index in prints of each key; nil: keys and prints have the same order
+	rows         []uint32 // index in fingerprints of each key; nil: keys and fingerprints have the same order
 	fingerprints []uint64 // fingerprints of the part
 	first        uint64   // row of F of prints[0]
 }
@@ -117,9 +117,9 @@ func (m *mapper) Map(chunk []uint64, first uint64) error {
 // joinFiltered scatters a part by halves and joins the fingerprints that pass the maps.
 func (m *mapper) joinFiltered(part *keyRange) error {
 	m.candidates.fingerprints, m.candidates.first = part.fingerprints, part.first
-	for at := 0; at < len(part.keys); {
-		done, full := asm.ScatterHalves(m.halves, part.keys[at:], uint64(at))
-		at += done
+	for start := 0; start < len(part.keys); {
+		done, full := asm.ScatterHalves(m.halves, part.keys[start:], uint64(start))
+		start += done
 		if full >= 0 {
 			if err := m.filter(full); err != nil {
 				return err
@@ -180,8 +180,8 @@ func (m *mapper) joinGroup(group int, r *keyRange) error {
 		if m.tables.tables[i].group != group {
 			continue
 		}
-		for at := 0; at < len(r.keys); at += permutedKeys {
-			if err := m.join(i, at, r.keys[at:min(at+permutedKeys, len(r.keys))], r); err != nil {
+		for start := 0; start < len(r.keys); start += permutedKeys {
+			if err := m.join(i, start, r.keys[start:min(start+permutedKeys, len(r.keys))], r); err != nil {
 				return err
 			}
 		}
@@ -227,8 +227,8 @@ func (m *mapper) joinLong(table int, from, to, low, row uint32, r *keyRange) err
 	lows := m.tables.tables[table].buckets.Lows
 	for from < to {
 		n, scanned := asm.Within32(m.longLanes, lows[from:to], low, m.tables.k)
-		for i, at := range m.longLanes[:n] {
-			m.rows[i], m.lanes[i] = row, from+at
+		for i, index := range m.longLanes[:n] {
+			m.rows[i], m.lanes[i] = row, from+index
 		}
 		if err := m.verify(table, n, r); err != nil {
 			return err

@@ -42,19 +42,19 @@ func NewPlan(queries, k int, streamed bool, o Options) (best Plan, err error) {
 	o.setDefaults()
 	left := o.Budget.Free()
 	var p Plan
-	least := math.Inf(1)
+	lowest := math.Inf(1)
 	for p.Queries = queries; ; p.Queries = (p.Queries + 1) / 2 {
 		for _, p.NoPrefilter = range []bool{false, true} {
 			time := p.fit(left, queries, k, streamed, &o)
-			if p.Queries <= queriesMax && p.Bytes() <= left && (least == math.Inf(1) || time < least) {
-				best, least = p, time
+			if p.Queries <= queriesMax && p.Bytes() <= left && (lowest == math.Inf(1) || time < lowest) {
+				best, lowest = p, time
 			}
 		}
 		if p.Queries <= partQueriesMin || o.Once {
 			break
 		}
 	}
-	if least == math.Inf(1) {
+	if lowest == math.Inf(1) {
 		return p, o.Budget.Check(p.task(), p.Bytes())
 	}
 	return best, nil

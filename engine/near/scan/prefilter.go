@@ -59,15 +59,15 @@ func radii(k int) [2]int { return [2]int{(k - 1) / 2, k - 1 - (k-1)/2} }
 // prefilterStrategy returns the strategy with maps of 2^mapBits bits.
 func prefilterStrategy(w workload, mapBits int) strategy {
 	lines := 2 * math.Ldexp(1, mapBits-9) // cache lines of both maps
-	prints := uint64(printsUnknown)
+	fingerprints := uint64(printsUnknown)
 	if w.fingerprints > 0 {
-		prints = w.fingerprints
+		fingerprints = w.fingerprints
 	}
 	s := strategy{mapBits: mapBits,
-		part: int(min(max(prints, filteredPrintsMin), filteredPrints))}
+		part: int(min(max(fingerprints, filteredPrintsMin), filteredPrints))}
 	far := max(0, float64(mapBits-halfPartitionBits(mapBits)-22))
 	s.cost = scatterHalvesCost + 2*(filterCost+farMapCost*far) + mapLineCost*lines/float64(s.part) +
-		(buildLineCost*lines+allocateCost*float64(s.part))/float64(prints)
+		(buildLineCost*lines+allocateCost*float64(s.part))/float64(fingerprints)
 	for half, radius := range radii(w.k) {
 		set := 1 - math.Exp(-float64(w.queries)*math.Ldexp(float64(permute.Ball(mapBits, radius)), -mapBits))
 		g, cost := halfGroup(w.queries, half, radius)

@@ -75,8 +75,8 @@ func (t *tables) scan(ctx context.Context, f Source, o Options, hits *hits) erro
 			// Map chunks, and report the progress.
 			for c := range chunks {
 				err := m.mapChunk(ctx, c, func(n int) {
-					if now := done.Add(uint64(n)); o.Progress != nil {
-						o.Progress(now)
+					if total := done.Add(uint64(n)); o.Progress != nil {
+						o.Progress(total)
 					}
 				})
 				if err != nil {
@@ -90,9 +90,9 @@ func (t *tables) scan(ctx context.Context, f Source, o Options, hits *hits) erro
 // mapChunk maps a chunk in parts, so that it notices a cancelled context within milliseconds. It calls progress
 // with the size of each part, and releases the chunk.
 func (m *mapper) mapChunk(ctx context.Context, c Chunk, progress func(int)) error {
-	for at := 0; at < len(c.Fingerprints); at += m.tables.strategy.part {
-		part := c.Fingerprints[at:min(at+m.tables.strategy.part, len(c.Fingerprints))]
-		if err := m.Map(part, c.First+uint64(at)); err != nil {
+	for start := 0; start < len(c.Fingerprints); start += m.tables.strategy.part {
+		part := c.Fingerprints[start:min(start+m.tables.strategy.part, len(c.Fingerprints))]
+		if err := m.Map(part, c.First+uint64(start)); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {

@@ -38,9 +38,9 @@ type Source func(yield func(Chunk) bool) error
 // of F.
 func Slice(f []uint64, first uint64) Source {
 	return func(yield func(Chunk) bool) error {
-		for at := 0; at < len(f); at += chunkPrints {
-			part := f[at:min(at+chunkPrints, len(f))]
-			if !yield(Chunk{Fingerprints: part, First: first + uint64(at)}) {
+		for start := 0; start < len(f); start += chunkPrints {
+			part := f[start:min(start+chunkPrints, len(f))]
+			if !yield(Chunk{Fingerprints: part, First: first + uint64(start)}) {
 				return nil
 			}
 		}

@@ -245,16 +245,16 @@ func lanesFor(sizes []uint32) (lanes int) {
 	for _, size := range sizes {
 		total += float64(size)
 	}
-	var beyond [asm.JoinLanesMax / asm.JoinVector]float64 // [v]: share of words whose bucket has more than v+1 vectors
+	var excess [asm.JoinLanesMax / asm.JoinVector]float64 // [v]: share of words whose bucket has more than v+1 vectors
 	for _, size := range sizes {
-		for v := 0; v < len(beyond) && int(size) > (v+1)*asm.JoinVector; v++ {
-			beyond[v] += (1/float64(len(sizes)) + float64(size)/total) / 2
+		for v := 0; v < len(excess) && int(size) > (v+1)*asm.JoinVector; v++ {
+			excess[v] += (1/float64(len(sizes)) + float64(size)/total) / 2
 		}
 	}
-	lanes, least := asm.JoinVector, 1+100*beyond[0]
-	for v, share := range beyond {
-		if cost := float64(v+1) + 100*share; cost < least {
-			lanes, least = (v+1)*asm.JoinVector, cost
+	lanes, lowest := asm.JoinVector, 1+100*excess[0]
+	for v, share := range excess {
+		if cost := float64(v+1) + 100*share; cost < lowest {
+			lanes, lowest = (v+1)*asm.JoinVector, cost
 		}
 	}
 	return lanes

@@ -78,12 +78,12 @@ func Compare(a, b string, recipe simhash.Recipe) (*Comparison, error) {
 
 // text returns one side of a comparison. A token is covered if shingles in the set of the other side cover all of its
 // units.
-func text(f *simhash.Fingerprinter, s string, own *trace, other []uint64) (t Text) {
+func text(f *simhash.Fingerprinter, s string, ownTrace *trace, other []uint64) (t Text) {
 	t.Fingerprint, _, t.OK, t.sketch = f.Sketch(s)
-	tokens := own.tokens
-	t.Tokens, t.Shingles = len(tokens), len(own.set)
-	units := make([]bool, len(own.units))
-	for _, g := range own.grams {
+	tokens := ownTrace.tokens
+	t.Tokens, t.Shingles = len(tokens), len(ownTrace.set)
+	units := make([]bool, len(ownTrace.units))
+	for _, g := range ownTrace.grams {
 		if _, shared := slices.BinarySearch(other, g.hash); shared {
 			for i := g.end - g.n; i < g.end; i++ {
 				units[i] = true
@@ -92,7 +92,7 @@ func text(f *simhash.Fingerprinter, s string, own *trace, other []uint64) (t Tex
 	}
 	covered := slices.Repeat([]bool{true}, len(tokens))
 	for i, isCovered := range units {
-		covered[own.units[i]] = covered[own.units[i]] && isCovered
+		covered[ownTrace.units[i]] = covered[ownTrace.units[i]] && isCovered
 	}
 	for i := 0; i < len(tokens); {
 		from := i

@@ -44,7 +44,7 @@ func Each(ctx context.Context, threads, n int, do func(i int, bufs *Buffers) err
 // numbers of the sets by the number of the ID. The error wraps [ErrNoText] if no document has one of the IDs.
 func (s *Sets) ReadByID(ctx context.Context, inputs []string, ids map[string]uint32, cfg ingest.Config) ([][]int,
 	error) {
-	of := make([][]int, len(ids))
+	indexes := make([][]int, len(ids))
 	var mu sync.Mutex
 	_, err := ingest.Extract(ctx, inputs, cfg, ingest.Steps[struct{}]{
 		Worker: func(ctx context.Context) (func(int, *format.Document) (struct{}, error), error) {
@@ -59,7 +59,7 @@ func (s *Sets) ReadByID(ctx context.Context, inputs []string, ids map[string]uin
 				i, err := s.Add(set)
 				mu.Lock()
 				defer mu.Unlock()
-				of[n] = append(of[n], i)
+				indexes[n] = append(indexes[n], i)
 				return none, err
 			}, nil
 		},
@@ -67,10 +67,10 @@ func (s *Sets) ReadByID(ctx context.Context, inputs []string, ids map[string]uin
 	if err != nil {
 		return nil, err
 	}
-	missing := slices.DeleteFunc(slices.Sorted(maps.Keys(ids)), func(id string) bool { return len(of[ids[id]]) > 0 })
+	missing := slices.DeleteFunc(slices.Sorted(maps.Keys(ids)), func(id string) bool { return len(indexes[ids[id]]) > 0 })
 	if len(missing) > 0 {
 		return nil, fmt.Errorf("%w: %d of %d, such as %s: give all inputs of these documents, under the names that they had",
-			ErrNoText, len(missing), len(of), missing[0])
+			ErrNoText, len(missing), len(indexes), missing[0])
 	}
-	return of, s.End()
+	return indexes, s.End()
 }

@@ -15,10 +15,10 @@ import (
 type Sets struct {
 	mu        sync.Mutex
 	err       error // first error
-	held      *memory.Buffer[uint64]
+	buffer    *memory.Buffer[uint64]
 	used      int                // number of elements in held
 	create    func() error       // makes rest
-	rest      *spill.Run[uint64] // elements that do not fit; nil before there are any
+	spilled   *spill.Run[uint64] // elements that do not fit; nil before there are any
 	locations []location         // location of each set
 }
 
@@ -31,10 +31,10 @@ func NewSets(a *memory.Arena, n int, bytes int64, dir string, d *disk.Disk) (*Se
 	var err error
 	s := &Sets{locations: memory.Alloc[location](a, n, &err)}
 	if err == nil {
-		s.held, err = memory.Make[uint64](int(bytes / 8))
+		s.buffer, err = memory.Make[uint64](int(bytes / 8))
 	}
 	s.create = func() (err error) {
-		s.rest, err = spill.Create[uint64](d, dir, "shingles", 256<<10)
+		s.spilled, err = spill.Create[uint64](d, dir, "shingles", 256<<10)
 		return err
 	}
 	return s, err
@@ -58,25 +58,25 @@ func (s *Sets) Put(i int, set []uint64) error {
 
 // store stores a set. It needs mu.
 func (s *Sets) store(set []uint64) location {
-	at := s.used
-	if at+len(set) <= len(s.held.Data) {
-		s.used += copy(s.held.Data[at:], set)
+	start := s.used
+	if start+len(set) <= len(s.buffer.Data) {
+		s.used += copy(s.buffer.Data[start:], set)
 	} else {
-		if s.rest == nil && s.err == nil {
+		if s.spilled == nil && s.err == nil {
 			s.err = s.create()
 		}
 		if s.err == nil {
-			at = len(s.held.Data) + s.rest.Len()
-			s.err = s.rest.Append(set)
+			start = len(s.buffer.Data) + s.spilled.Len()
+			s.err = s.spilled.Append(set)
 		}
 	}
-	return location{uint64(at), uint64(len(set))}
+	return location{uint64(start), uint64(len(set))}
 }
 
 // End makes all sets readable. No set may be stored after it.
 func (s *Sets) End() error {
-	if s.rest != nil && s.err == nil {
-		s.err = s.rest.Flush()
+	if s.spilled != nil && s.err == nil {
+		s.err = s.spilled.Flush()
 	}
 	return s.err
 }
@@ -84,12 +84,12 @@ func (s *Sets) End() error {
 // Get returns set i. It reads a set of the file into buf, so that the next use of buf overwrites it. A set that was not
 // stored is empty. A set that cannot be read is empty too, and Close returns the error.
 func (s *Sets) Get(i int, buf *[]uint64) []uint64 {
-	at, size := int(s.locations[i][0]), int(s.locations[i][1])
-	if at+size <= len(s.held.Data) {
-		return s.held.Data[at:][:size]
+	start, size := int(s.locations[i][0]), int(s.locations[i][1])
+	if start+size <= len(s.buffer.Data) {
+		return s.buffer.Data[start:][:size]
 	}
 	*buf = slices.Grow((*buf)[:0], size)[:size]
-	if err := s.rest.ReadAt(*buf, at-len(s.held.Data)); err != nil {
+	if err := s.spilled.ReadAt(*buf, start-len(s.buffer.Data)); err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.err = cmp.Or(s.err, err)
@@ -100,6 +100,6 @@ func (s *Sets) Get(i int, buf *[]uint64) []uint64 {
 
 // Close frees the memory and removes the file. It returns the first error of all methods.
 func (s *Sets) Close() error {
-	s.held.Free()
-	return cmp.Or(s.err, s.rest.Close())
+	s.buffer.Free()
+	return cmp.Or(s.err, s.spilled.Close())
 }

@@ -29,10 +29,10 @@ func TestSets(t *testing.T) {
 			}
 		}
 		stored := s.used
-		if s.rest != nil {
-			stored += s.rest.Len()
+		if s.spilled != nil {
+			stored += s.spilled.Len()
 		}
-		if stored != 215 || (s.rest == nil) != (bytes >= 8*215) {
+		if stored != 215 || (s.spilled == nil) != (bytes >= 8*215) {
 			t.Errorf("%d bytes: %d elements are stored", bytes, stored)
 		}
 		must.Do(t, s.Close())

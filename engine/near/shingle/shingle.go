@@ -32,11 +32,11 @@ type Shingler struct {
 	key     token.Key
 	take    func([]token.Token)
 
-	set   []uint64
-	start int // index in set of the first shingle of this text
-	run   run
-	since int    // number of words since the last character, at most sketch.Near
-	word  []byte // text of a word that is split into characters
+	set        []uint64
+	start      int // index in set of the first shingle of this text
+	run        run
+	wordsSince int    // number of words since the last character, at most sketch.Near
+	word       []byte // text of a word that is split into characters
 
 	ends   []uint32 // ends of the buckets of a sort
 	sorted []uint64
@@ -76,7 +76,7 @@ func New(ctx context.Context) *Shingler {
 
 // Append appends the shingles of a text to dst, each once, in ascending order.
 func (s *Shingler) Append(dst []uint64, text string) []uint64 {
-	s.set, s.start, s.since, s.run = dst, len(dst), sketch.Near, run{}
+	s.set, s.start, s.wordsSince, s.run = dst, len(dst), sketch.Near, run{}
 	s.scanner.Scan(text, s.take)
 	s.endRun()
 	s.compact()
@@ -127,9 +127,9 @@ func (s *Shingler) sort(set []uint64) {
 		end += size
 	}
 	for _, x := range set { // this moves the beginning of each bucket to its end
-		at := &s.ends[x>>(64-n)]
-		s.sorted[*at] = x
-		*at++
+		end := &s.ends[x>>(64-n)]
+		s.sorted[*end] = x
+		*end++
 	}
 	from := uint32(0)
 	for _, end := range s.ends {
@@ -163,15 +163,15 @@ func (s *Shingler) push(tokens []token.Token) {
 		}
 		switch {
 		case t.Kind == token.Char:
-			s.since = 0
+			s.wordsSince = 0
 			s.unit(t.Kind, s.key.Hash(s.scanner, t))
-		case s.since < sketch.Near:
-			s.since++
+		case s.wordsSince < sketch.Near:
+			s.wordsSince++
 			s.word = s.scanner.AppendText(s.word[:0], t)
-			for rest := s.word; len(rest) > 0; {
-				_, size := utf8.DecodeRune(rest)
-				s.unit(token.Char, s.key.Sum(rest[:size]))
-				rest = rest[size:]
+			for word := s.word; len(word) > 0; {
+				_, size := utf8.DecodeRune(word)
+				s.unit(token.Char, s.key.Sum(word[:size]))
+				word = word[size:]
 			}
 		default:
 			s.unit(t.Kind, s.key.Hash(s.scanner, t))
@@ -227,16 +227,16 @@ func Jaccard(a, b []uint64) float64 {
 	if len(a)+len(b) == 0 {
 		return 1
 	}
-	both := Shared(a, b)
-	return float64(both) / float64(len(a)+len(b)-both)
+	shared := Shared(a, b)
+	return float64(shared) / float64(len(a)+len(b)-shared)
 }
 
 // Shared returns the number of elements that two sets have in common.
-func Shared(a, b []uint64) (both int) {
+func Shared(a, b []uint64) (shared int) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		x, y := a[i], b[j]
 		if x == y {
-			both++
+			shared++
 		}
 		if x <= y {
 			i++
@@ -245,5 +245,5 @@ func Shared(a, b []uint64) (both int) {
 			j++
 		}
 	}
-	return both
+	return shared
 }

@@ -21,12 +21,12 @@ func (t *Table) Counts(drops iter.Seq2[int, int]) []Count {
 		list[i] = Count{Source: name, Documents: t.documents[i]}
 	}
 	for row, keptRow := range drops {
-		of := t.ofRow(row)
-		list[of].Dropped++
+		own := t.ofRow(row)
+		list[own].Dropped++
 		if keptRow < 0 {
 			continue
 		}
-		if kept := t.ofRow(keptRow); kept != of {
+		if kept := t.ofRow(keptRow); kept != own {
 			list[kept].KeptFor++
 		}
 	}

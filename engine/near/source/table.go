@@ -161,9 +161,9 @@ func (t *Table) Order() func(a, b int) int {
 
 // list lists the sources for a message.
 func (t *Table) list() string {
-	const most = 20
-	if n := len(t.names); n > most {
-		return fmt.Sprintf("the sources are %s and %d more", strings.Join(t.names[:most], ", "), n-most)
+	const limit = 20
+	if n := len(t.names); n > limit {
+		return fmt.Sprintf("the sources are %s and %d more", strings.Join(t.names[:limit], ", "), n-limit)
 	}
 	names := slices.DeleteFunc(slices.Clone(t.names), func(n string) bool { return n == "" })
 	return "the sources are " + strings.Join(names, ", ")
@@ -209,8 +209,8 @@ func (t *Table) matches(name string) (ok bool) {
 // protected reports whether a file is protected: by its name, its path or a folder above it.
 func (t *Table) protected(file string) bool {
 	ok := t.matches(path.Base(filepath.ToSlash(file)))
-	for at := range ancestors(file) {
-		ok = t.matches(filepath.ToSlash(at)) || ok
+	for folder := range ancestors(file) {
+		ok = t.matches(filepath.ToSlash(folder)) || ok
 	}
 	return ok
 }
@@ -218,15 +218,15 @@ func (t *Table) protected(file string) bool {
 // ancestors yields a path and the folders above it.
 func ancestors(file string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for at := file; yield(at); {
-			up := filepath.Dir(at)
-			if object.Is(at) {
-				up = at[:strings.LastIndexByte(at, '/')]
+		for path := file; yield(path); {
+			up := filepath.Dir(path)
+			if object.Is(path) {
+				up = path[:strings.LastIndexByte(path, '/')]
 			}
-			if up == at {
+			if up == path {
 				return
 			}
-			at = up
+			path = up
 		}
 	}
 }

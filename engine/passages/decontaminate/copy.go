@@ -60,11 +60,11 @@ func (r *Result) values(note int) []any {
 
 // rewrite copies the inputs. It leaves out the documents with hits, or adds fields if fields is not nil.
 func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrite.Fields) (rewrite.Report, error) {
-	j := rewrite.Job{Inputs: r.inputs, Options: r.reading, FileUnits: r.units, Threads: r.threads, Fields: fields}
+	j := rewrite.Job{Inputs: r.inputs, Options: r.readOptions, FileUnits: r.units, Threads: r.threads, Fields: fields}
 	j.Judge = func(f input.File, _, _ int) rewrite.Judge {
 		next, end := r.fileRanges[f.Path][0], r.fileRanges[f.Path][1]
-		of := rewrite.Judge{Missing: func() int { return end - next }}
-		of.Unit = func(x *format.Extractor, u format.Unit) (v rewrite.Verdict, _ error) {
+		judge := rewrite.Judge{Missing: func() int { return end - next }}
+		judge.Unit = func(x *format.Extractor, u format.Unit) (v rewrite.Verdict, _ error) {
 			if next == end || r.hitDocuments[next].line != u.Line {
 				return v, nil
 			}
@@ -76,13 +76,13 @@ func (r *Result) rewrite(ctx context.Context, to *rewrite.Target, fields *rewrit
 			return rewrite.Verdict{Drop: true, Note: next}, nil
 		}
 		if first := next; fields == nil {
-			of.Decision = func(hash io.Writer) {
+			judge.Decision = func(hash io.Writer) {
 				for i := first; i < end; i++ {
 					fmt.Fprintln(hash, r.hitDocuments[i].line, r.hitDocuments[i].hash)
 				}
 			}
 		}
-		return of
+		return judge
 	}
 	return j.Copy(ctx, to)
 }

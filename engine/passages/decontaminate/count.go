@@ -47,12 +47,12 @@ func (r *Result) count() {
 			}
 		}
 		// Add the document to those of its file.
-		of, ok := r.fileRanges[source]
+		rows, ok := r.fileRanges[source]
 		if !ok {
-			of[0] = len(r.hitDocuments)
+			rows[0] = len(r.hitDocuments)
 		}
 		r.hitDocuments = append(r.hitDocuments, g)
-		r.fileRanges[source] = [2]int{of[0], len(r.hitDocuments)}
+		r.fileRanges[source] = [2]int{rows[0], len(r.hitDocuments)}
 	}
 	r.Met, r.sums = len(r.hitDocuments), nil
 	// Count the items that are phrases.

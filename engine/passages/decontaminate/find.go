@@ -49,7 +49,7 @@ type Result struct {
 
 	x            *Items
 	inputs       []string
-	reading      format.Options
+	readOptions  format.Options
 	threads      int
 	spool        spill.Column[byte]
 	units        ingest.ReadFiles
@@ -82,10 +82,10 @@ type pendingDocument struct {
 // the n-grams and candidates of each file. The report is valid even if there is an error.
 func Find(ctx context.Context, inputs []string, cfg ingest.Config, x *Items, d *disk.Disk) (
 	_ *Result, _ ingest.Report, err error) {
-	r := &Result{Sets: slices.Clone(x.Sets), x: x, inputs: inputs, reading: cfg.Document, threads: cfg.Threads,
+	r := &Result{Sets: slices.Clone(x.Sets), x: x, inputs: inputs, readOptions: cfg.Document, threads: cfg.Threads,
 		documents: make([]atomic.Uint32, len(x.table.keys)), wholeCounts: make([]uint32, len(x.items)), fileRanges: map[string][2]int{},
 		sums: make([]sums, len(x.items)), spool: spill.NewColumn[byte](d, "", "candidates", 1<<18)}
-	r.reading.Meter = nil // it counted the first time that the inputs were read
+	r.readOptions.Meter = nil // it counted the first time that the inputs were read
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.Close())
@@ -218,10 +218,10 @@ func (x *Items) job() string {
 func charsBefore(text string, places []int) map[int]int {
 	slices.Sort(places)
 	before := make(map[int]int, len(places))
-	at, chars := 0, 0
+	offset, chars := 0, 0
 	for _, place := range places {
-		chars += utf8.RuneCountInString(text[at:place])
-		at, before[place] = place, chars
+		chars += utf8.RuneCountInString(text[offset:place])
+		offset, before[place] = place, chars
 	}
 	return before
 }
@@ -254,21 +254,21 @@ type sums struct {
 // weigh returns the sums of an item. It must be called after all documents were counted.
 func (r *Result) weigh(it *Item) (s sums) {
 	n, common := it.Tokens(), uint32(r.x.o.Common)
-	most := make([]float64, n) // for each token, the largest product of items and documents of its n-grams
-	own := make([]bool, n)     // the token is in an n-gram that few items share
+	products := make([]float64, n) // for each token, the largest product of items and documents of its n-grams
+	rare := make([]bool, n)        // the token is in an n-gram that few items share
 	for p, g := range r.x.gram[it.from : int(it.to)-it.n+1] {
 		v := float64(r.x.table.items[g]) * float64(max(min(r.documents[g].Load(), common), 1))
-		for i := p + it.n - 1; i >= p && most[i] < v; i-- {
-			most[i] = v
+		for i := p + it.n - 1; i >= p && products[i] < v; i-- {
+			products[i] = v
 		}
-		for i := p + it.n - 1; i >= p && r.x.table.items[g] <= sharedMax && !own[i]; i-- {
-			own[i] = true
+		for i := p + it.n - 1; i >= p && r.x.table.items[g] <= sharedMax && !rare[i]; i-- {
+			rare[i] = true
 		}
 	}
 	s.weight, s.words = make([]float64, n+1), make([]float64, n+1)
-	for i, m := range most {
+	for i, m := range products {
 		s.weight[i+1], s.words[i+1] = s.weight[i]+1/(m*m), s.words[i]
-		if own[i] {
+		if rare[i] {
 			s.words[i+1]++
 		}
 	}
@@ -286,11 +286,11 @@ func (r *Result) score(item int, spans []span) float64 {
 		r.sums[item] = r.weigh(it)
 	}
 	share := func(sums []float64) float64 {
-		some := 0.0
+		partial := 0.0
 		for _, s := range spans {
-			some += sums[s.to] - sums[s.from]
+			partial += sums[s.to] - sums[s.from]
 		}
-		return some / sums[n]
+		return partial / sums[n]
 	}
 	return min(share(r.sums[item].weight), share(r.sums[item].words))
 }

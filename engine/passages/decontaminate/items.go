@@ -267,11 +267,11 @@ func setName(inputs []string, source string) string {
 	best := source
 	for _, in := range inputs {
 		in = strings.TrimRight(strings.ReplaceAll(in, `\`, "/"), "/")
-		rest, below := strings.CutPrefix(strings.ReplaceAll(source, `\`, "/"), in+"/")
+		name, below := strings.CutPrefix(strings.ReplaceAll(source, `\`, "/"), in+"/")
 		if !below {
 			continue
 		}
-		top, _, _ := strings.Cut(rest, "/")
+		top, _, _ := strings.Cut(name, "/")
 		if name := source[:len(in)+1+len(top)]; len(name) < len(best) || best == source {
 			best = name
 		}

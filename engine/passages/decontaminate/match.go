@@ -186,23 +186,23 @@ var hops = func() (all [][2]int) {
 // followGaps appends the runs that follow a run after gaps, forward or backward.
 func (m *matcher) followGaps(parts []run, r run, step int) []run {
 	it := &m.x.items[r.item]
-	at, place := r.start-1, int(r.place)-1
+	token, place := r.start-1, int(r.place)-1
 	if step > 0 {
-		at, place = r.end(), int(r.place)+r.length
+		token, place = r.end(), int(r.place)+r.length
 	}
 	for again := true; again; {
 		again = false
 		for _, h := range hops {
-			i, p := at+step*h[0], place+step*h[1]
+			i, p := token+step*h[0], place+step*h[1]
 			n := m.equal(r.item, i, p, step)
 			last := p == int(it.from) || p == int(it.to)-1 // here one token after a changed one is enough
 			if n < hopTokens && !(n == 1 && last && h == [2]int{1, 1}) {
 				continue
 			}
-			at, place, again = i+step*n, p+step*n, true
+			token, place, again = i+step*n, p+step*n, true
 			next := run{r.item, i, uint32(p), n}
 			if step < 0 {
-				next.start, next.place = at+1, uint32(place+1)
+				next.start, next.place = token+1, uint32(place+1)
 			}
 			parts = append(parts, next)
 			break
@@ -301,21 +301,21 @@ func (m *matcher) answered(c *candidate) bool {
 	if len(answer) == 0 {
 		return false
 	}
-	behind := m.hashes[c.to:min(c.to+nearTokens+len(answer), len(m.hashes))]
+	following := m.hashes[c.to:min(c.to+nearTokens+len(answer), len(m.hashes))]
 	before := m.hashes[max(c.from-nearTokens-len(answer), 0):c.from]
 	n := min(len(answer), answerGram)
 	for i := 0; i+n <= len(answer); i++ {
-		if contains(behind, answer[i:i+n]) || contains(before, answer[i:i+n]) {
+		if contains(following, answer[i:i+n]) || contains(before, answer[i:i+n]) {
 			return true
 		}
 	}
 	return false
 }
 
-// contains reports whether tokens contains the sequence some.
-func contains(tokens, some []uint64) bool {
-	for i := 0; i+len(some) <= len(tokens); i++ {
-		if tokens[i] == some[0] && slices.Equal(tokens[i:i+len(some)], some) {
+// contains reports whether tokens contains the sequence part.
+func contains(tokens, part []uint64) bool {
+	for i := 0; i+len(part) <= len(tokens); i++ {
+		if tokens[i] == part[0] && slices.Equal(tokens[i:i+len(part)], part) {
 			return true
 		}
 	}

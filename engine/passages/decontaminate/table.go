@@ -197,18 +197,18 @@ func (t *table) windows(dst [][]window, room *windowMemory, tokens []uint64) {
 	passed := slices.Grow(room.passed[:0], len(tokens))[:len(tokens)]
 	room.sums, room.passed = sums, passed
 	for k, n := range t.lengths {
-		g, power, found := &t.gates[k], t.powers[k], 0
+		g, power, matches := &t.gates[k], t.powers[k], 0
 		for p := 0; p+g.window <= len(tokens); p += g.stride {
-			passed[found] = p
+			passed[matches] = p
 			if g.has(sums[p+g.window] - sums[p]*g.power) {
-				found++
+				matches++
 			}
 		}
-		for _, p := range passed[:found] {
-			for at := max(p-g.stride+1, 0); at <= min(p, len(tokens)-n); at++ {
-				h := sums[at+n] - sums[at]*power
+		for _, p := range passed[:matches] {
+			for start := max(p-g.stride+1, 0); start <= min(p, len(tokens)-n); start++ {
+				h := sums[start+n] - sums[start]*power
 				if w := mask(h); t.filter[h>>t.filterShift]&w == w {
-					dst[k] = append(dst[k], window{at, h})
+					dst[k] = append(dst[k], window{start, h})
 				}
 			}
 		}
@@ -257,17 +257,17 @@ func (x *Items) share() {
 	for i := range x.gram {
 		x.gram[i] = noGram
 	}
-	own := make([]bool, len(x.items)) // the item has a seed
+	seeded := make([]bool, len(x.items)) // the item has a seed
 	for g := range uint32(len(x.table.keys)) {
 		places := x.table.placesOf(g)
 		x.table.items = append(x.table.items, x.countItems(places))
 		for _, p := range places {
 			item := x.owner[p]
 			x.gram[p] = g
-			own[item] = own[item] || len(places) <= sharedMax
+			seeded[item] = seeded[item] || len(places) <= sharedMax
 		}
 	}
-	for i, ok := range own {
+	for i, ok := range seeded {
 		if !ok {
 			x.Sets[x.items[i].Set].Shared++
 		}

@@ -22,7 +22,7 @@ var inline = map[string]bool{"a": true, "abbr": true, "b": true, "bdi": true, "b
 	"sup": true, "tt": true, "u": true, "var": true, "wbr": true}
 
 // tag implements leave for '<'.
-func (r *Reader) tag(offset int) (size int, with string) {
+func (r *Reader) tag(offset int) (size int, replacement string) {
 	// Find out once for each text whether it has tags.
 	if r.tagged == 0 {
 		r.tagged = -1
@@ -106,15 +106,15 @@ func tagSize(text string) int {
 }
 
 // reference implements leave for '&'.
-func reference(text string) (size int, with string) {
+func reference(text string) (size int, replacement string) {
 	end := strings.IndexByte(text[:min(len(text), referenceMax)], ';')
 	if end < 0 {
 		return 0, ""
 	}
-	if with = html.UnescapeString(text[:end+1]); with == text[:end+1] {
+	if replacement = html.UnescapeString(text[:end+1]); replacement == text[:end+1] {
 		return 0, ""
 	}
-	return end + 1, with
+	return end + 1, replacement
 }
 
 // linkBegin returns 1 if the bracket at an offset begins a link, and otherwise 0.
@@ -192,14 +192,14 @@ func isItem(line string) bool {
 // lineMarks returns the offset after the marks of a heading, a list item or a quotation at the beginning of a line.
 func (r *Reader) lineMarks(offset int) int {
 	text := r.text[offset:]
-	rest := strings.TrimLeft(text, " \t")
-	marks := strings.TrimLeft(rest, ">")
-	if strings.HasPrefix(rest, "#") {
-		marks = strings.TrimLeft(rest, "#")
-	} else if rest != "" && strings.IndexByte("-*+", rest[0]) >= 0 {
-		marks = rest[1:]
+	trimmed := strings.TrimLeft(text, " \t")
+	marks := strings.TrimLeft(trimmed, ">")
+	if strings.HasPrefix(trimmed, "#") {
+		marks = strings.TrimLeft(trimmed, "#")
+	} else if trimmed != "" && strings.IndexByte("-*+", trimmed[0]) >= 0 {
+		marks = trimmed[1:]
 	}
-	if n := len(rest) - len(marks); n == 0 || n > 6 || marks == "" || marks[0] != ' ' {
+	if n := len(trimmed) - len(marks); n == 0 || n > 6 || marks == "" || marks[0] != ' ' {
 		return offset
 	}
 	return offset + len(text) - len(strings.TrimLeft(marks, " "))

@@ -100,10 +100,10 @@ func (r *Reader) Read(text string) (string, error) {
 	if r.ignore&Lines != 0 {
 		r.replace(0, r.lineMarks(0), "")
 	}
-	for at := r.mark(r.position); at < len(text) && r.err == nil; at = r.mark(at) {
-		size, with := r.leave(at)
-		r.replace(at, at+size, with)
-		at = max(at+size, at+1)
+	for offset := r.mark(r.position); offset < len(text) && r.err == nil; offset = r.mark(offset) {
+		size, replacement := r.leave(offset)
+		r.replace(offset, offset+size, replacement)
+		offset = max(offset+size, offset+1)
 	}
 	if r.position == 0 && len(r.out) == 0 {
 		return text, r.err
@@ -128,15 +128,15 @@ func (r *Reader) mark(offset int) int {
 }
 
 // replace replaces a part of the text by other bytes.
-func (r *Reader) replace(from, to int, with string) {
+func (r *Reader) replace(from, to int, replacement string) {
 	if from == to {
 		return
 	}
-	r.out = append(append(r.out, r.text[r.position:from]...), with...)
-	if r.position = to; len(with) != to-from {
+	r.out = append(append(r.out, r.text[r.position:from]...), replacement...)
+	if r.position = to; len(replacement) != to-from {
 		r.growJumps()
 		r.jumps = append(r.jumps, Jump{len(r.out), from, to})
-		if with != "" {
+		if replacement != "" {
 			r.jumps[len(r.jumps)-1].Before = to
 		}
 	}
@@ -177,7 +177,7 @@ func (r *Reader) End(plain int) int {
 }
 
 // leave returns the number of bytes to leave out at a mark, and the bytes that replace them.
-func (r *Reader) leave(offset int) (size int, with string) {
+func (r *Reader) leave(offset int) (size int, replacement string) {
 	switch r.text[offset] {
 	case '<':
 		return r.tag(offset)
@@ -194,7 +194,7 @@ func (r *Reader) leave(offset int) (size int, with string) {
 }
 
 // lineEnd implements leave for a line end, with the marks at the beginning of the next line.
-func (r *Reader) lineEnd(offset int) (size int, with string) {
+func (r *Reader) lineEnd(offset int) (size int, replacement string) {
 	next := offset + 1
 	if r.ignore&Lines != 0 {
 		next = r.lineMarks(next)
@@ -224,8 +224,8 @@ func isContinuous(r rune) bool {
 
 // isWrap reports whether a line end is inside a paragraph.
 func (r *Reader) isWrap(offset int) bool {
-	rest := r.text[offset+1:]
-	line, _, _ := strings.Cut(rest, "\n")
+	following := r.text[offset+1:]
+	line, _, _ := strings.Cut(following, "\n")
 	words := strings.TrimLeft(line, " \t")
 	if strings.TrimSpace(line) == "" || isItem(words) {
 		return false

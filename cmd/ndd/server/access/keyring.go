@@ -17,8 +17,8 @@ import (
 
 // A Keyring has the tokens and the certificate names of a token file. It is safe for concurrent use.
 type Keyring struct {
-	path string
-	now  atomic.Pointer[contents]
+	path    string
+	current atomic.Pointer[contents]
 }
 
 // contents is the parsed content of a token file.
@@ -44,7 +44,7 @@ func NewKeyring(path string) (*Keyring, error) {
 		return nil, fmt.Errorf("token file %s: no tokens in it", path)
 	}
 	k := &Keyring{path: path}
-	k.now.Store(c)
+	k.current.Store(c)
 	return k, nil
 }
 
@@ -55,7 +55,7 @@ func (k *Keyring) Reload() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	k.now.Store(c)
+	k.current.Store(c)
 	return c.len(), nil
 }
 
@@ -71,11 +71,11 @@ func (c *contents) len() int {
 // reveals nothing.
 func (c *contents) role(secret string) Role {
 	hash := sha256.Sum256([]byte(secret))
-	found := int(Anyone)
+	result := int(Anyone)
 	for _, t := range c.tokens {
-		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(hash[:], t.hash[:]), int(t.role), found)
+		result = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(hash[:], t.hash[:]), int(t.role), result)
 	}
-	return Role(found)
+	return Role(result)
 }
 
 // A Refusal is the reason why a client is not authorized.
@@ -90,33 +90,33 @@ func (k *Keyring) Authorize(r *http.Request, minimum Role) (Client, *Refusal) {
 	if k == nil {
 		return Client{Role: Admin}, nil
 	}
-	c := k.now.Load()
-	who, known := c.certificateClient(r)
+	c := k.current.Load()
+	client, known := c.certificateClient(r)
 	if minimum == Metrics && c.loopback && isLocal(r) {
-		who.Role, known = max(who.Role, Metrics), true
+		client.Role, known = max(client.Role, Metrics), true
 	}
 	if header := r.Header.Get("Authorization"); header != "" || !known {
 		scheme, secret, ok := strings.Cut(header, " ")
 		switch {
 		case minimum == Anyone && header == "":
-			return who, nil
+			return client, nil
 		case !ok || !strings.EqualFold(scheme, "Bearer"):
 			if minimum == Anyone {
-				return who, nil
+				return client, nil
 			}
-			return who, &Refusal{http.StatusUnauthorized, "header Authorization: a token is needed, as Bearer TOKEN"}
+			return client, &Refusal{http.StatusUnauthorized, "header Authorization: a token is needed, as Bearer TOKEN"}
 		}
-		who.Role = max(who.Role, c.role(strings.TrimSpace(secret)))
-		if who.Role == Anyone && minimum > Anyone {
-			return who, &Refusal{http.StatusUnauthorized,
+		client.Role = max(client.Role, c.role(strings.TrimSpace(secret)))
+		if client.Role == Anyone && minimum > Anyone {
+			return client, &Refusal{http.StatusUnauthorized,
 				"header Authorization: unknown token: the server has no such line in " +
 					"its --token-file"}
 		}
 	}
-	if who.Role < minimum || minimum == Metrics && who.Role != Metrics && who.Role != Admin {
-		return who, &Refusal{http.StatusForbidden, fmt.Sprintf("the client's role is %s, %s is needed", who.Role, minimum)}
+	if client.Role < minimum || minimum == Metrics && client.Role != Metrics && client.Role != Admin {
+		return client, &Refusal{http.StatusForbidden, fmt.Sprintf("the client's role is %s, %s is needed", client.Role, minimum)}
 	}
-	return who, nil
+	return client, nil
 }
 
 // isLocal reports whether a request comes from this machine.
@@ -133,13 +133,13 @@ type Client struct {
 
 // certificateClient returns the client that a verified certificate names. known is true if the token file has a role
 // for it.
-func (c *contents) certificateClient(r *http.Request) (who Client, known bool) {
+func (c *contents) certificateClient(r *http.Request) (client Client, known bool) {
 	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
-		return who, false
+		return client, false
 	}
-	who.Name = r.TLS.VerifiedChains[0][0].Subject.CommonName
-	who.Role, known = c.names[who.Name]
-	return who, known
+	client.Name = r.TLS.VerifiedChains[0][0].Subject.CommonName
+	client.Role, known = c.names[client.Name]
+	return client, known
 }
 
 const (
@@ -175,7 +175,7 @@ func readTokens(path string) (*contents, error) {
 		return nil, fmt.Errorf("token file: %w", err)
 	}
 	defer f.Close()
-	if now, err := f.Stat(); err != nil || !os.SameFile(info, now) {
+	if current, err := f.Stat(); err != nil || !os.SameFile(info, current) {
 		return nil, fmt.Errorf("token file %s: replaced while it was opened", path)
 	}
 	c, err := parseTokens(f)

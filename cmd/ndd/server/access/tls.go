@@ -13,7 +13,7 @@ import (
 // It reads the files again when they have changed. It is safe for concurrent use.
 type TLS struct {
 	cert, key, clientCA string
-	now                 atomic.Pointer[tls.Config]
+	current             atomic.Pointer[tls.Config]
 }
 
 // NewTLS reads the files, all in PEM. Without clientCA, clients need no certificate. Errors name
@@ -41,7 +41,7 @@ func (t *TLS) Reload() error {
 		}
 		c.ClientAuth = tls.RequireAndVerifyClientCert
 	}
-	t.now.Store(c)
+	t.current.Store(c)
 	return nil
 }
 
@@ -72,6 +72,6 @@ func Authorities(path string) (*x509.CertPool, error) {
 func (t *TLS) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,
-		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return t.now.Load(), nil },
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return t.current.Load(), nil },
 	}
 }

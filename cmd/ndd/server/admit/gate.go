@@ -56,12 +56,12 @@ type Gate struct {
 
 // The reasons of a Gate for a refusal.
 const (
-	full = iota // all places of the queue are taken
-	late        // no slot became free within WaitMax
-	gone        // the client disconnected
+	full         = iota // all places of the queue are taken
+	late                // no slot became free within WaitMax
+	disconnected        // the client disconnected
 )
 
-var reasons = [...]string{full: "full", late: "late", gone: "gone"}
+var reasons = [...]string{full: "full", late: "late", disconnected: "gone"}
 
 // NewGate returns a gate.
 func NewGate(o Options) *Gate {
@@ -164,7 +164,7 @@ func (g *Gate) send(ctx context.Context, to chan struct{}, timeout <-chan time.T
 	case <-timeout:
 		return g.refuse(late)
 	case <-ctx.Done():
-		return g.refuse(gone)
+		return g.refuse(disconnected)
 	}
 }
 

@@ -108,12 +108,12 @@ func (r *Transfer) take(n uint64, wait, work bool) error {
 		cut := t.cutOff(r, why, work)
 		// If no transfer exceeds the share, the waiting ones would only wait for each other.
 		busy := t.excesses[r.client] != nil || work && len(t.excesses) > 0
-		left := time.Until(deadline)
-		if left <= 0 || !cut && !(wait && busy && t.waiting[r.client] < waitersMax) {
+		remaining := time.Until(deadline)
+		if remaining <= 0 || !cut && !(wait && busy && t.waiting[r.client] < waitersMax) {
 			return &Refusal{Gate: "transfer", Why: why, Retry: time.Second}
 		}
 		// Wait without the lock until another transfer releases memory.
-		changed, timer := t.changed, time.NewTimer(left)
+		changed, timer := t.changed, time.NewTimer(remaining)
 		t.waiting[r.client]++
 		r.isWaiting = false
 		t.mu.Unlock()
@@ -155,34 +155,34 @@ func (t *Transfers) wake() {
 
 // grow reserves n more bytes, or returns why it cannot. The caller holds t.mu.
 func (r *Transfer) grow(n uint64, work bool) string {
-	t, beyond := r.transfers, r.excess
-	if held := t.clients[r.client]; held+n > t.share {
-		alone := held == r.bytes-r.excess
+	t, excess := r.transfers, r.excess
+	if bytes := t.clients[r.client]; bytes+n > t.share {
+		alone := bytes == r.bytes-r.excess
 		if first := t.excesses[r.client]; first != r && (first != nil || !work && !alone) {
 			return "share"
 		}
-		beyond += n
+		excess += n
 	}
 	if r.reserved.Resize("a request", r.bytes+n) != nil {
 		return "memory"
 	}
-	r.hold(r.bytes+n, beyond)
+	r.hold(r.bytes+n, excess)
 	return ""
 }
 
 // hold records the bytes of r, and the part that exceeds its client's share. The caller holds t.mu.
-func (r *Transfer) hold(bytes, beyond uint64) {
+func (r *Transfer) hold(bytes, excess uint64) {
 	t := r.transfers
-	t.clients[r.client] += bytes - beyond - (r.bytes - r.excess)
+	t.clients[r.client] += bytes - excess - (r.bytes - r.excess)
 	if t.clients[r.client] == 0 {
 		delete(t.clients, r.client)
 	}
-	if beyond > 0 {
+	if excess > 0 {
 		t.excesses[r.client] = r
 	} else if t.excesses[r.client] == r {
 		delete(t.excesses, r.client)
 	}
-	r.bytes, r.excess = bytes, beyond
+	r.bytes, r.excess = bytes, excess
 }
 
 // cutOff cuts off the transfer that has stalled longest, for r. If the share of the client is used up, it considers

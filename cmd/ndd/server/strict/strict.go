@@ -68,21 +68,21 @@ func Read(body []byte, into any) *Error {
 // syntaxProblem describes a body that is not JSON. It also describes invalid UTF-8, lone surrogates and repeated
 // names, which different programs may read differently.
 func syntaxProblem(body []byte, e *jsontext.SyntacticError) *Error {
-	place, at := placeOf(e.JSONPointer), int(e.ByteOffset)
-	if e.Err == io.ErrUnexpectedEOF || at >= len(body) {
+	place, offset := placeOf(e.JSONPointer), int(e.ByteOffset)
+	if e.Err == io.ErrUnexpectedEOF || offset >= len(body) {
 		return &Error{"body", fmt.Sprintf("not JSON: it ends at byte %d", len(body)), true}
 	}
-	rest := body[at:]
-	c, size := utf8.DecodeRune(rest)
+	tail := body[offset:]
+	c, size := utf8.DecodeRune(tail)
 	switch {
 	case e.Err == jsontext.ErrDuplicateName:
 		return &Error{Place: place, Message: "the property occurs twice"}
 	case c == utf8.RuneError && size == 1:
-		return &Error{Place: place, Message: fmt.Sprintf("not UTF-8: byte %d", at)}
-	case len(rest) >= 6 && rest[1] == 'u' && rest[2]|0x20 == 'd':
-		return &Error{Place: place, Message: fmt.Sprintf("a lone surrogate, %s, at byte %d", bytes.ToLower(rest[:6]), at)}
+		return &Error{Place: place, Message: fmt.Sprintf("not UTF-8: byte %d", offset)}
+	case len(tail) >= 6 && tail[1] == 'u' && tail[2]|0x20 == 'd':
+		return &Error{Place: place, Message: fmt.Sprintf("a lone surrogate, %s, at byte %d", bytes.ToLower(tail[:6]), offset)}
 	}
-	return &Error{"body", fmt.Sprintf("not JSON: unexpected %q at byte %d", c, at), true}
+	return &Error{"body", fmt.Sprintf("not JSON: unexpected %q at byte %d", c, offset), true}
 }
 
 // placeOf returns a place in a body in the syntax of Go.
