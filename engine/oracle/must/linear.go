@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // Linear fails unless the CPU time of do is linear in the size of its input, which form makes. Eight times the input
@@ -25,15 +23,6 @@ func Linear(t *testing.T, form func(size int) string, do func(input string)) {
 		}
 	}
 	t.Errorf("%.40q: %v for %d bytes, %v for %d", small, short, len(small), long, len(large))
-}
-
-// threadTime returns the CPU time of do, which must run in one thread.
-func threadTime(do func()) time.Duration {
-	var start, end unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &start)
-	do()
-	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &end)
-	return time.Duration(end.Nano() - start.Nano())
 }
 
 // BoundCost compares the CPU time of do for texts of 128 KiB: reference, and each unit repeated. It fails if a unit
