@@ -116,7 +116,7 @@ func searchPlanar(dst []Match, tables []*planarTable, searches []Search, c *Scra
 			continue
 		}
 		for flips := c.flips.first(s.Flips); len(flips) > 0; flips = c.flips.next() {
-			for part := range slices.Chunk(flips, PreparedMax/int(buckets)) {
+			for part := range slices.Chunk(flips, flipChunk/int(buckets)) {
 				r.flipProbes = appendProbes(r.flipProbes[:0], part, s.K, shift, buckets)
 				for query, q := range s.Queries {
 					if n, err = r.add(n, r.flipProbes, q&^mask, i, query); err != nil {

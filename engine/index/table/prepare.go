@@ -9,10 +9,16 @@ import (
 	"example.org/ndd/permute"
 )
 
-// PreparedMax is the maximum number of probes per query that [Search.Prepare] prepares: 4 KiB.
-const PreparedMax = 256
+const (
+	// preparedMax is the maximum number of probes per query that [Search.Prepare] prepares: 64 KiB. For a table with few
+	// keys it is a probe per keysPerProbe keys, but at least as many as a chunk has.
+	preparedMax  = 1 << 12
+	keysPerProbe = 64
+	// flipChunk is the number of probes that a search without prepared ones makes at a time: 4 KiB.
+	flipChunk = 256
+)
 
-// Prepare prepares the probes of a search for all queries, if they are at most a few hundred. Copies of s that search
+// Prepare prepares the probes of a search for all queries, if they are at most a few thousand. Copies of s that search
 // t, with the same Leading and K, use them unless their Flips differ. Otherwise a single query spends as much time on
 // listing its flips as on a third of its probes. If a probe covers all keys with some leading bits, Prepare also
 // creates a list of their starts, of at most 256 KiB. The table keeps the list. It takes about a millisecond.
@@ -70,7 +76,8 @@ func (t *planarTable) probed(s *Search) (mask uint64, shift uint, buckets uint64
 // prepare returns the probes of a query that is 0, or nil if there are too many.
 func (t *planarTable) prepare(s *Search) (probes []asm.PlanarProbe) {
 	_, shift, buckets := t.probed(s)
-	if n := uint64(s.Flips.Len()); n == 0 || n > PreparedMax/buckets {
+	limit := min(preparedMax, max(flipChunk, t.Len()/keysPerProbe))
+	if n := uint64(s.Flips.Len()); n == 0 || n > limit/buckets {
 		return nil
 	}
 	return appendProbes(nil, slices.Collect(s.Flips.All()), s.K, shift, buckets)

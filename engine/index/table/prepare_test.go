@@ -40,7 +40,7 @@ func TestPrepare(t *testing.T) {
 					if leading == 8 && radius == 0 {
 						compareMany(t, table, &s, &c)
 					}
-					if few := s.Flips.Len() <= PreparedMax/8; few && s.prepared == nil {
+					if few := s.Flips.Len() <= flipChunk/8; few && s.prepared == nil {
 						t.Fatalf("%d keys, %d leading bits, radius %d: nothing is made in advance", n, leading, radius)
 					}
 					compareAlone(t, table, &s, want, &c)
