@@ -10,11 +10,10 @@ var (
 		{256 << 20, 11.4, 160}, {1 << 30, 14, 250}, {16 << 30, 18, 310},
 	}}
 	huffmanCosts = costs{call: 35, query: 185, table: 54, probe: 89, unit: 410}
-	planarCosts  = costs{call: 87, query: 44, probe: 13.5, unit: 1.8, pass: 17}
+	planarCosts  = costs{call: 87, query: 44, table: 15, probe: 13.5, unit: 1.8, pass: 17}
 )
 
 const (
-	probeNS   = 14.4       // a probe as timed by Measure
 	lineShare = 4.5 / 10.5 // cost of one more line of a block, as a share of a random line in lineReads bytes
 	lineReads = 256 << 20  // bytes of memory in which lineShare was measured
 )

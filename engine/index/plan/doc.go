@@ -36,15 +36,14 @@
 // The costs of a plan are those of a reference machine, so that the choice is the same everywhere. [Measure] times
 // random reads on this machine, and [Plan.On] predicts its times. A query of a batch takes
 //
-//	index + tables * table + probes * probe + units * unit + lines * read(bytes of the tables) + answers
+//	index + tables * table + probes * probe + units * unit + waiting * lines * read(bytes of the tables) + answers
 //
-// A single query takes at least the latency of each pass that waits for the previous one. IDs are not included. If
-// that is more than comparing the query with all keys of one table, a segment does the latter, and
-// the option has its time ([table.ScanNS]).
+// where waiting is 1/2: a search works during half of the time of its prefetched reads. A single query takes at least
+// the latency of each pass that waits for the previous one. IDs are not included. If that is more than comparing the
+// query with all keys of one table, a segment does the latter, and the option has its time ([table.ScanNS]).
 //
-// Measured times are 0.76 to 1.4 times the predicted ones of starred designs, except 2.0 times in batches of 11 tables of
-// 1e8 keys (go run ./bench model). Bytes agree to the third digit. Tables that are mapped, not loaded, have pages of 4 KiB
-// and take longer.
+// Measured times are 0.76 to 1.4 times the predicted ones of starred designs (go run ./bench model). Bytes agree to the
+// third digit. Tables that are mapped, not loaded, have pages of 4 KiB and take longer.
 //
 // # Skew
 //

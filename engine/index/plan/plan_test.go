@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -241,5 +242,20 @@ func TestMachine(t *testing.T) {
 	}
 	if a, b := p.Choice, p.ForMachine(&reference).Choice; a.Cost != b.Cost {
 		t.Errorf("the reference takes %+v, before %+v", b.Cost, a.Cost)
+	}
+}
+
+// TestMeasureWithin checks that only reads within the available memory are measured. The others have the ratios of the
+// reference machine. A measured one would have another ratio.
+func TestMeasureWithin(t *testing.T) {
+	for _, available := range []uint64{0, 3 << 20} {
+		m, err := Measure(available)
+		must.Do(t, err)
+		for i, r := range m.reads[1:] {
+			ratio, known := r.single/m.reads[i].single, reference.reads[i+1].single/reference.reads[i].single
+			if measured := math.Abs(ratio/known-1) > 1e-9; measured != (r.bytes <= float64(available)) {
+				t.Errorf("%d bytes available, %.0f bytes read: measured %v", available, r.bytes, measured)
+			}
+		}
 	}
 }

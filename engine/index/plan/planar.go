@@ -19,6 +19,7 @@ const (
 	planarSpan = 3  // maximum number of bits that a probe fixes less than a bucket has, and still reads bucket by bucket
 	planarEnds = 48 // units to find both ends of a longer run, and to scan it
 	planarList = 8  // units to find them in a list of starts
+	waiting    = .5 // share of the cost of prefetched reads for which a search waits: it works during the others
 )
 
 func (planarModel) layout() table.Layout { return table.LayoutPlanar }
@@ -103,16 +104,16 @@ func (md planarModel) time(m *Machine, tables []work) (online, batch float64) {
 	lines := m.extra(min(total, bytes["lines"]*(entries+prefetched+passing)/entries))
 	low := m.extra(total)
 	restRead := m.extra(total + bytes["rest"])
-	seek := entries * lines.batch
-	scan := prefetched*low.batch + beyond*m.line(low)
-	check := passing * restRead.batch
+	seek := waiting * entries * lines.batch
+	scan := waiting*prefetched*low.batch + beyond*m.line(low)
+	check := waiting * passing * restRead.batch
 
 	t := float64(len(tables))
 	batch = indexBatchNS + t*c.table + work + seek + scan + check
-	// The misses of a single query in separate tables, and their TLB misses, overlap except for a tenth (measured
-	// with 2, 4, 6 and 11 tables of 10 M).
-	separate := t * (lines.single + low.single) / 10
-	online = indexNS + c.call + t*c.query + separate + work + max(lines.single, seek) + max(low.single, scan) +
+	// The misses of a single query in separate tables, and their TLB misses, overlap except for a fifth (measured
+	// with 2, 4, 8 and 11 tables). Runs arrive while other probes are located, which takes half of the instructions.
+	separate := t * (lines.single + low.single) / 5
+	online = indexNS + c.call + t*c.query + separate + work + max(lines.single, seek) + max(low.single-work/2, scan) +
 		max(-math.Expm1(-passing)*restRead.single, check)
 	return online, batch
 }
