@@ -7,7 +7,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestNumbered: the parts of generated fingerprints are all of them, each once, with their rows.
+// TestNumbered checks that the parts of generated fingerprints are all of them, each once, with their rows.
 func TestNumbered(t *testing.T) {
 	const n = 3*2048 + 1234
 	for _, parts := range []int{1, 3} {

@@ -239,10 +239,10 @@ func (s spread) String() string {
 	return fmt.Sprintf("%.1f %% (%.1f to %.1f)", s.mean(), slices.Min(s), slices.Max(s))
 }
 
-// TestGenres: one document of each near pair of invented genres is removed, and the removed document resembles the kept
-// one. Pairs have fingerprints within k, and the estimates of sketches decide with the defaults of dedup. The shares
-// are means over keys. The table of 'ndd help recipes' has the shares of eight keys: go test ./bench/invented -run
-// TestGenres -v -long.
+// TestGenres checks that one document of each near pair of invented genres is removed, and the removed document
+// resembles the kept one. Pairs have fingerprints within k, and the estimates of sketches decide with the defaults of
+// dedup. The shares are means over keys. The table of 'ndd help recipes' has the shares of eight keys: go test
+// ./bench/invented -run TestGenres -v -long.
 func TestGenres(t *testing.T) {
 	english := newVocabulary(&languages[0])
 	for i, g := range genres {

@@ -11,7 +11,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestSet: the same seed gives the same set; its size is as documented; labels agree with the measured Jaccard similarity.
+// TestSet checks that the same seed gives the same set; its size is as documented; labels agree with the measured
+// Jaccard similarity.
 func TestSet(t *testing.T) {
 	s := New(7)
 	if len(s.Documents) != 1000 || len(s.Pairs) != 3000 {
@@ -53,7 +54,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestPairsAreLabels: ndd eval reads the table of pairs.
+// TestPairsAreLabels checks that ndd eval reads the table of pairs.
 func TestPairsAreLabels(t *testing.T) {
 	s := New(1)
 	var table bytes.Buffer
@@ -65,7 +66,7 @@ func TestPairsAreLabels(t *testing.T) {
 	}
 }
 
-// TestBulletinsDifferInNumbers: two reports have the same words.
+// TestBulletinsDifferInNumbers checks that two reports have the same words.
 func TestBulletinsDifferInNumbers(t *testing.T) {
 	s := New(3)
 	for _, p := range s.Pairs {

@@ -31,8 +31,8 @@ func (a *author) page(template int, title, text string) string {
 	}[template], menu.String(), body, footer)
 }
 
-// TestPages: with the main text, versions of pages with a changed template are near, and pages of one template are not.
-// All pages whose whole text has 8 features have a fingerprint.
+// TestPages checks that with the main text, versions of pages with a changed template are near, and pages of one
+// template are not. All pages whose whole text has 8 features have a fingerprint.
 func TestPages(t *testing.T) {
 	found := map[text.Extraction]map[string]int{ // by class
 		text.ExtractAll: {}, text.ExtractMain: {}, text.ExtractAuto: {}}

@@ -25,8 +25,8 @@ func batchCorpus(t *testing.T, n, nq int) (args func(out string) []string) {
 	}
 }
 
-// TestBatchCount: --count reports the totals of the hits of the same command without it, in an index and in a scan. A
-// hit counts once for each document, or with --unique once for each fingerprint.
+// TestBatchCount checks that --count reports the totals of the hits of the same command without it, in an index and in
+// a scan. A hit counts once for each document, or with --unique once for each fingerprint.
 func TestBatchCount(t *testing.T) {
 	set := sets.ByName("half equal", 1000, 300, 3, 9)
 	queries := append(slices.Clone(set.Queries), set.Queries[:50]...)

@@ -17,8 +17,8 @@ import (
 
 var damages = flag.Int("damages", 0, "files that TestDamagedIndex damages; 0: 200, 1000 with -long")
 
-// TestDamagedIndex: damaged data is never treated as missing data. If an index has a flipped bit or is truncated,
-// batch, query and serve end with status 3, name the file, and give no answer.
+// TestDamagedIndex checks that damaged data is never treated as missing data. If an index has a flipped bit or is
+// truncated, batch, query and serve end with status 3, name the file, and give no answer.
 func TestDamagedIndex(t *testing.T) {
 	t.Parallel()
 	n := cmp.Or(*damages, long.Or(200, 1000))

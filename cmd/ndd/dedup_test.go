@@ -47,12 +47,12 @@ func dedupCorpus(t *testing.T, n int) (args func(out string) []string) {
 	}
 }
 
-// TestDedupFaults: the number of threads makes no difference.
+// TestDedupFaults checks that the number of threads makes no difference.
 func TestDedupFaults(t *testing.T) {
 	testFaults(t, long.Or(47, 3), 10, dedupCorpus(t, long.Or(300, 1800)), "--threads", "5")
 }
 
-// TestDedupCancelled: a run that is cancelled leaves no files, whenever it is cancelled.
+// TestDedupCancelled checks that a run that is cancelled leaves no files, whenever it is cancelled.
 func TestDedupCancelled(t *testing.T) {
 	args := dedupCorpus(t, 500)
 	ended, quarters := 0, long.Or(int64(6), 5)
@@ -82,8 +82,8 @@ func TestDedupKilled(t *testing.T) {
 	killTest{moments: moments, args: dedupCorpus(t, docs), clear: []string{"result", "kept"}}.test(t)
 }
 
-// A run that is killed several times continues with the results in its work folder. The folder is never damaged, and
-// the output equals that of an undisturbed run.
+// TestDedupWorkKilled checks that a run that is killed several times continues with the results in its work folder. The
+// folder is never damaged, and the output equals that of an undisturbed run.
 func TestDedupWorkKilled(t *testing.T) {
 	docs, kills := long.Or(300, 1200), long.Or(5, 50)
 	testWorkKilled(t, kills, "took over 2 of 2 files", dedupCorpus(t, docs))
@@ -123,8 +123,8 @@ func TestPassagesWorkKilled(t *testing.T) {
 	}
 }
 
-// TestPassagesTogether: if a copy fails, no table appears. The same command then continues, and its output equals
-// that of an undisturbed run.
+// TestPassagesTogether checks that if a copy fails, no table appears. The same command then continues, and its output
+// equals that of an undisturbed run.
 func TestPassagesTogether(t *testing.T) {
 	full := disk.WithFailures(func(_ disk.Call, path string) error {
 		if filepath.Base(path) == "b.jsonl.gz" {
@@ -173,8 +173,8 @@ func testWorkKilled(t *testing.T, kills int, taken string, args func(out string)
 	}
 }
 
-// A run reuses finished copies of a failed run if they are not damaged and the same documents are dropped. Of the
-// second file all are dropped, with any --verify. After success no stored copies remain.
+// TestDedupWorkCopies checks that a run reuses finished copies of a failed run if they are not damaged and the same
+// documents are dropped. Of the second file all are dropped, with any --verify. After success no stored copies remain.
 func TestDedupWorkCopies(t *testing.T) {
 	args := dedupCorpus(t, 200)
 	sound, out := t.TempDir(), t.TempDir()

@@ -13,8 +13,8 @@ import (
 	"example.org/ndd/engine/oracle/sets"
 )
 
-// TestBuildAsDesigned: build and design choose the same tables for the same flags, with the same reasons. The same
-// input gives the same index, except for its random identity.
+// TestBuildAsDesigned checks that build and design choose the same tables for the same flags, with the same reasons.
+// The same input gives the same index, except for its random identity.
 func TestBuildAsDesigned(t *testing.T) {
 	questions := [][]string{{"-k", "3"}, {"-k", "5", "--layout", "planar"}, {"-k", "3", "--memory", "100KiB"}}
 	for i, set := range sets.Skewed(3000, 4) {
@@ -54,7 +54,8 @@ func TestBuildAsDesigned(t *testing.T) {
 	}
 }
 
-// TestReadersEnd: commands that read all fingerprints end with their context, not after the last fingerprint.
+// TestReadersEnd checks that commands that read all fingerprints end with their context, not after the last
+// fingerprint.
 func TestReadersEnd(t *testing.T) {
 	file := writePrints(t, sets.Skewed(3000, 4)[0].Base)
 	for _, args := range [][]string{{"design", "--sample", file}, {"design", "-n", "1e6"},

@@ -157,8 +157,8 @@ func testFaults(t *testing.T, step, files int, args func(out string) []string, f
 	}
 }
 
-// TestBuildKilled: after a build was killed or interrupted, the index is complete and sound, or does not exist. A
-// kill may leave a hidden folder, which the error of a query names, and the lock of the name.
+// TestBuildKilled checks that after a build was killed or interrupted, the index is complete and sound, or does not
+// exist. A kill may leave a hidden folder, which the error of a query names, and the lock of the name.
 func TestBuildKilled(t *testing.T) {
 	base := writePrints(t, sets.All(long.Or(50_000, 200_000), 0, 3, 5)[0].Base)
 	killTest{

@@ -140,7 +140,7 @@ func parses(t *testing.T, where, line string) string {
 	return name
 }
 
-// TestCompletedValues: the help of a flag names all values that the completion offers.
+// TestCompletedValues checks that the help of a flag names all values that the completion offers.
 func TestCompletedValues(t *testing.T) {
 	root := newRoot(&cli.Globals{})
 	completeValues(root)
@@ -168,7 +168,7 @@ func TestCompletedValues(t *testing.T) {
 	}
 }
 
-// TestGuidesFit: a guide fits into a terminal of 88 columns, except for code.
+// TestGuidesFit checks that a guide fits into a terminal of 88 columns, except for code.
 func TestGuidesFit(t *testing.T) {
 	for _, topic := range topicNames() {
 		text, err := pages.ReadFile("help/" + topic + ".md")
@@ -181,8 +181,8 @@ func TestGuidesFit(t *testing.T) {
 	}
 }
 
-// TestHelpScannable: the help of a command has at most two screens. A flag is one line in one group, and no group has a
-// flag that the command does not have.
+// TestHelpScannable checks that the help of a command has at most two screens. A flag is one line in one group, and no
+// group has a flag that the command does not have.
 func TestHelpScannable(t *testing.T) {
 	const linesMax, columnsMax = 70, 90
 	root := newRoot(&cli.Globals{})

@@ -30,9 +30,9 @@ func limited(limit string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestBuildMemory: a build, an addition and a merge announce their memory, and their anonymous pages stay below it.
-// With a limit, both are smaller. A build announces at most four times its peak. Samples can miss a peak, so the test
-// measures several builds.
+// TestBuildMemory checks that a build, an addition and a merge announce their memory, and their anonymous pages stay
+// below it. With a limit, both are smaller. A build announces at most four times its peak. Samples can miss a peak, so
+// the test measures several builds.
 func TestBuildMemory(t *testing.T) {
 	skipUnderRace(t)
 	t.Parallel()
@@ -63,8 +63,8 @@ func TestBuildMemory(t *testing.T) {
 	}
 }
 
-// TestBuildTight: with little memory a build succeeds, or fails before it starts. The error has the required and the
-// available memory. Below the tested limits the runtime cannot start its threads.
+// TestBuildTight checks that with little memory a build succeeds, or fails before it starts. The error has the required
+// and the available memory. Below the tested limits the runtime cannot start its threads.
 func TestBuildTight(t *testing.T) {
 	skipUnderRace(t)
 	t.Parallel()
@@ -94,7 +94,8 @@ func TestBuildTight(t *testing.T) {
 	}
 }
 
-// TestAnswerMemory: batches and self-joins take at most the memory that they announce, with few results and with many.
+// TestAnswerMemory checks that batches and self-joins take at most the memory that they announce, with few results and
+// with many.
 func TestAnswerMemory(t *testing.T) {
 	skipUnderRace(t)
 	t.Parallel()
@@ -116,8 +117,8 @@ func TestAnswerMemory(t *testing.T) {
 	}
 }
 
-// TestDedupMemory: with the minimum memory, the output of dedup equals the output with plenty of memory. It takes no
-// more than it announces.
+// TestDedupMemory checks that with the minimum memory, the output of dedup equals the output with plenty of memory. It
+// takes no more than it announces.
 func TestDedupMemory(t *testing.T) {
 	skipUnderRace(t)
 	t.Parallel()
@@ -171,8 +172,8 @@ func nearDocuments(t *testing.T, n int) string {
 // batchMemory matches the memory that ndd batch and ndd query announce.
 const batchMemory = `memory at most (\S+ \S+)(?: without the index(?: and the queries)?)?(?:: .*)?$`
 
-// TestCrowdedAnswerMemory: batches with very many hits take no more memory than they announce. The hits are a
-// fingerprint of thousands of documents, and a dense ball.
+// TestCrowdedAnswerMemory checks that batches with very many hits take no more memory than they announce. The hits are
+// a fingerprint of thousands of documents, and a dense ball.
 func TestCrowdedAnswerMemory(t *testing.T) {
 	skipUnderRace(t)
 	t.Parallel()

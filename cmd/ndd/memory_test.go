@@ -13,8 +13,8 @@ import (
 	"example.org/ndd/engine/oracle/sets"
 )
 
-// TestPreloadRefused: --preload refuses an index that does not fit in memory. The error has the required and the
-// available memory, and advice. Only the manifest is read: the segment may be missing.
+// TestPreloadRefused checks that --preload refuses an index that does not fit in memory. The error has the required and
+// the available memory, and advice. Only the manifest is read: the segment may be missing.
 func TestPreloadRefused(t *testing.T) {
 	golden := filepath.Join("..", "..", "testdata", "golden", "v1")
 	dir := copyOf(t, filepath.Join(golden, "planar"))
@@ -48,8 +48,8 @@ func TestPreloadRefused(t *testing.T) {
 	}
 }
 
-// TestLittle: dedup works with little memory, and announces it before it reads documents. With less memory, the error
-// has advice. Without free memory, a scan fails instead of using a default.
+// TestLittle checks that dedup works with little memory, and announces it before it reads documents. With less memory,
+// the error has advice. Without free memory, a scan fails instead of using a default.
 func TestLittle(t *testing.T) {
 	line := `{"text": "rivers carry stones from the mountains to the plain and the further the smaller"}` + "\n"
 	path := writeFile(t, filepath.Join(t.TempDir(), "a.jsonl"), []byte(strings.Repeat(line, 3)))
@@ -79,8 +79,8 @@ func TestLittle(t *testing.T) {
 	}
 }
 
-// TestBatchLittle: with little memory, a batch uses fewer threads and fewer matches at a time. It fails if even that
-// does not fit.
+// TestBatchLittle checks that with little memory, a batch uses fewer threads and fewer matches at a time. It fails if
+// even that does not fit.
 func TestBatchLittle(t *testing.T) {
 	base, queries := sets.Planted(20_000, 10_000)
 	f, q := writePrints(t, base), writePrints(t, queries)

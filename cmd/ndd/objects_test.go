@@ -48,8 +48,8 @@ func nddOut(t *testing.T, status int, args ...string) string {
 	return out
 }
 
-// TestObjectInputs: a prefix, a pattern, names and a URL give the same documents as files on disk, even if connections
-// break.
+// TestObjectInputs checks that a prefix, a pattern, names and a URL give the same documents as files on disk, even if
+// connections break.
 func TestObjectInputs(t *testing.T) {
 	s, dir := objects(t)
 	want := nddOut(t, exitDone, "fingerprint", "-q", dir+"/in")
@@ -69,8 +69,8 @@ func TestObjectInputs(t *testing.T) {
 	nddOut(t, exitFailed, "fingerprint", "s3://nosuchbucket/x")
 }
 
-// TestObjectOutputs: results and copies become objects with the same bytes as on disk. They are replaced only with
-// --force.
+// TestObjectOutputs checks that results and copies become objects with the same bytes as on disk. They are replaced
+// only with --force.
 func TestObjectOutputs(t *testing.T) {
 	s, dir := objects(t)
 	nddOut(t, exitDone, "dedup", "-q", "-o", dir+"/out", "--write-kept", dir+"/kept", dir+"/in")
@@ -118,8 +118,8 @@ func TestObjectOutputs(t *testing.T) {
 	}
 }
 
-// TestObjectShares: the three steps of a job in shares read and write objects. The copies equal the copies of one
-// run.
+// TestObjectShares checks that the three steps of a job in shares read and write objects. The copies equal the copies
+// of one run.
 func TestObjectShares(t *testing.T) {
 	s, dir := objects(t)
 	nddOut(t, exitDone, "dedup", "-q", "--write-kept", dir+"/kept", dir+"/in")
@@ -144,8 +144,8 @@ func TestObjectShares(t *testing.T) {
 	}
 }
 
-// TestObjectWork: a second run reuses the results of objects, except an object that was replaced by another one of
-// the same size.
+// TestObjectWork checks that a second run reuses the results of objects, except an object that was replaced by another
+// one of the same size.
 func TestObjectWork(t *testing.T) {
 	s, dir := objects(t)
 	work := func(n int) []string {
@@ -167,7 +167,7 @@ func TestObjectWork(t *testing.T) {
 	}
 }
 
-// TestObjectAborted: a failed command leaves no object.
+// TestObjectAborted checks that a failed command leaves no object.
 func TestObjectAborted(t *testing.T) {
 	s, _ := objects(t)
 	s.Put(t, "in/bad.jsonl", []byte("{\"id\":\"x\",\"text\":\"one\"}\nbroken\n"))

@@ -15,8 +15,8 @@ const outputDocs = `{"id":"a","text":"The fence around the orchard is old and a 
 {"id":"b","text":"The boats at the quay have been painted and the sails are with the maker until the spring."}
 `
 
-// TestOutputsKeepInputs: no output may be an input, be in an input or contain one, under any name, with and without
-// --force. Refused commands change nothing.
+// TestOutputsKeepInputs checks that no output may be an input, be in an input or contain one, under any name, with and
+// without --force. Refused commands change nothing.
 func TestOutputsKeepInputs(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -111,7 +111,7 @@ func TestOutputsKeepInputs(t *testing.T) {
 	}
 }
 
-// TestOutputsReserved: while a process writes to a name, a second one fails before its work.
+// TestOutputsReserved checks that while a process writes to a name, a second one fails before its work.
 func TestOutputsReserved(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -137,7 +137,7 @@ func TestOutputsReserved(t *testing.T) {
 	}
 }
 
-// TestForceKeepsForeign: --force replaces an earlier output, and no file that the command would not write.
+// TestForceKeepsForeign checks that --force replaces an earlier output, and no file that the command would not write.
 func TestForceKeepsForeign(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "o.jsonl", []byte(outputDocs))

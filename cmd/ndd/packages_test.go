@@ -185,8 +185,8 @@ var hashes = map[string][]string{
 		"example.org/ndd/engine/storage/object"},
 }
 
-// TestHashes: two families of hashes decide about identity. Others are allowed only for standards and for tables in
-// memory. PACKAGES.md lists all of them.
+// TestHashes checks that two families of hashes decide about identity. Others are allowed only for standards and for
+// tables in memory. PACKAGES.md lists all of them.
 func TestHashes(t *testing.T) {
 	text, err := os.ReadFile("../../engine/PACKAGES.md")
 	must.Do(t, err)
@@ -208,8 +208,8 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-// TestTextIsLight: a program that makes fingerprints of pages links no reader of tables, no object store and no web
-// client.
+// TestTextIsLight checks that a program that makes fingerprints of pages links no reader of tables, no object store and
+// no web client.
 func TestTextIsLight(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "example.org/ndd/engine/corpus/text", "example.org/ndd/engine/corpus/simhash").Output()
 	must.Do(t, err)
@@ -247,8 +247,8 @@ func packages(t *testing.T) (all []goPackage) {
 	}
 }
 
-// TestFacadeFitsOnThreeScreens: go doc example.org/ndd/engine prints at most three screens of 24 lines, and at most
-// 24 types and functions.
+// TestFacadeFitsOnThreeScreens checks that go doc example.org/ndd/engine prints at most three screens of 24 lines, and
+// at most 24 types and functions.
 func TestFacadeFitsOnThreeScreens(t *testing.T) {
 	out, err := exec.Command("go", "doc", "example.org/ndd/engine").Output()
 	must.Do(t, err)
@@ -258,7 +258,7 @@ func TestFacadeFitsOnThreeScreens(t *testing.T) {
 	}
 }
 
-// TestTopLevel: the repository has only these files and folders at its top level.
+// TestTopLevel checks that the repository has only these files and folders at its top level.
 func TestTopLevel(t *testing.T) {
 	want := []string{"README.md", "asm", "bench", "cmd", "engine", "go.mod", "go.sum", "huffman", "numa", "permute",
 		"testdata"}
@@ -275,7 +275,7 @@ func TestTopLevel(t *testing.T) {
 	}
 }
 
-// TestLinks: every link from a Markdown page to a file has a target.
+// TestLinks checks that every link from a Markdown page to a file has a target.
 func TestLinks(t *testing.T) {
 	link, links := regexp.MustCompile(`\]\(([^)#:\s]+)(#[^)]*)?\)`), 0
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {

@@ -50,7 +50,7 @@ func TestPapers(t *testing.T) {
 // oneSpace returns a text with one space between its words.
 func oneSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// TestOneFigure: a figure that several pages give is the same on all.
+// TestOneFigure checks that a figure that several pages give is the same on all.
 func TestOneFigure(t *testing.T) {
 	for _, c := range []struct{ what, page, figure string }{
 		{"simhash's precision, English, k = 3", "cmd/ndd/help/papers.md", "99.8 % (English)"},
@@ -90,7 +90,8 @@ func TestOneFigure(t *testing.T) {
 	}
 }
 
-// TestPythonThreshold: each function of Python with a distance k has the default threshold of the command line.
+// TestPythonThreshold checks that each function of Python with a distance k has the default threshold of the command
+// line.
 func TestPythonThreshold(t *testing.T) {
 	modules, err := filepath.Glob(filepath.Join("python", "ndd", "*.py"))
 	must.Do(t, err)

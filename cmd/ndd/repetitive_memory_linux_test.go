@@ -41,8 +41,8 @@ func repetitiveTexts(size int) (texts, lines map[string]string) {
 		map[string]string{"footer": footers.String(), "cluster": cluster.String(), "short and long": short.String()}
 }
 
-// TestRepetitiveMemory: commands with repetitive texts in a control group of 512 MiB (256 in the short form) are not
-// killed. If control groups cannot be made, the commands run without a limit.
+// TestRepetitiveMemory checks that commands with repetitive texts in a control group of 512 MiB (256 in the short form)
+// are not killed. If control groups cannot be made, the commands run without a limit.
 func TestRepetitiveMemory(t *testing.T) {
 	skipUnderRace(t)
 	t.Parallel()

@@ -24,8 +24,8 @@ func command(dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, stderr
 }
 
-// TestReaderGone: if the reader closes standard output (| head), unfinished files are removed, and there is no
-// message.
+// TestReaderGone checks that if the reader closes standard output (| head), unfinished files are removed, and there is
+// no message.
 func TestReaderGone(t *testing.T) {
 	dir := t.TempDir()
 	line := `{"id": "` + strings.Repeat("x", 1000) + `", "text": "rivers carry stones from the mountains to the plain ` +
@@ -47,7 +47,8 @@ func TestReaderGone(t *testing.T) {
 	}
 }
 
-// TestIdlePipe: a signal, or two at once, ends the command in order, even while it waits for a pipe without a writer.
+// TestIdlePipe checks that a signal, or two at once, ends the command in order, even while it waits for a pipe without
+// a writer.
 func TestIdlePipe(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
@@ -104,7 +105,7 @@ func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) 
 	return true
 }
 
-// TestQueryTurns: the command writes the answer to a question before it reads the next one.
+// TestQueryTurns checks that the command writes the answer to a question before it reads the next one.
 func TestQueryTurns(t *testing.T) {
 	prints := writePrints(t, []uint64{7})
 	cmd, said := command(t.TempDir(), "query", "-i", builtIndex(t, prints), "-")

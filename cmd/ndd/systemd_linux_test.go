@@ -17,8 +17,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestSystemd: a server that systemd starts uses the sockets that it is given, reports when it is ready, runs and
-// stops. ndd health works with it, also at the admin address without a token.
+// TestSystemd checks that a server that systemd starts uses the sockets that it is given, reports when it is ready,
+// runs and stops. ndd health works with it, also at the admin address without a token.
 func TestSystemd(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -80,7 +80,7 @@ func TestSystemd(t *testing.T) {
 	ran(t, exitFailed, "health", "http://"+addresses[0]) // no server listens
 }
 
-// TestHealthCertificate: ndd health names the flag for the authority of a server's certificate.
+// TestHealthCertificate checks that ndd health names the flag for the authority of a server's certificate.
 func TestHealthCertificate(t *testing.T) {
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -91,7 +91,7 @@ func TestHealthCertificate(t *testing.T) {
 	}
 }
 
-// The unit of 'ndd help operations' passes the check of systemd, if that is installed.
+// TestUnit checks that the unit of 'ndd help operations' passes the check of systemd, if that is installed.
 func TestUnit(t *testing.T) {
 	text, _, found := strings.Cut(guideCode(t, "operations", "ini"), "[Socket]\n")
 	program, err := exec.LookPath("ndd")

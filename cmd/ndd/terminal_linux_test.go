@@ -54,8 +54,8 @@ func shownOf(t *testing.T, f func(tty *os.File)) string {
 	return string(shown)
 }
 
-// TestBuildProgress: a build draws its progress only if standard error is a terminal and no flag forbids it. A bar is
-// drawn ten times a second. On a slow disk it is visible when six of the seven parts are done.
+// TestBuildProgress checks that a build draws its progress only if standard error is a terminal and no flag forbids it.
+// A bar is drawn ten times a second. On a slow disk it is visible when six of the seven parts are done.
 func TestBuildProgress(t *testing.T) {
 	t.Parallel()
 	base, drawn := writePrints(t, randomPrints(5000)), regexp.MustCompile(`building [^\r]*[1-6] / 7`)
@@ -87,7 +87,7 @@ func TestBuildProgress(t *testing.T) {
 	}
 }
 
-// A message during a bar appears completely above it, and nothing of the bar remains.
+// TestMessageAboveBar checks that a message during a bar appears completely above it, and nothing of the bar remains.
 func TestMessageAboveBar(t *testing.T) {
 	t.Parallel()
 	other, tty := terminal(t)
@@ -131,7 +131,7 @@ func onScreen(shown string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestBinaryToTerminal: binary records are not written to a terminal, unless it is named as a file.
+// TestBinaryToTerminal checks that binary records are not written to a terminal, unless it is named as a file.
 func TestBinaryToTerminal(t *testing.T) {
 	base, queries := sets.Planted(500, 50)
 	f, q := writePrints(t, base), writePrints(t, queries)
@@ -153,7 +153,7 @@ func TestBinaryToTerminal(t *testing.T) {
 	}
 }
 
-// TestPipeProgress: for a pipe, whose length is unknown, the bytes and the rate are shown.
+// TestPipeProgress checks that for a pipe, whose length is unknown, the bytes and the rate are shown.
 func TestPipeProgress(t *testing.T) {
 	t.Parallel()
 	q := writePrints(t, []uint64{0})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCommitText: a build in a clone prints commit, date and local changes; any other build prints nothing.
+// TestCommitText checks that a build in a clone prints commit, date and local changes; any other build prints nothing.
 func TestCommitText(t *testing.T) {
 	setting := func(pairs ...string) *debug.BuildInfo {
 		info := new(debug.BuildInfo)

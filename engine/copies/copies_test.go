@@ -59,7 +59,8 @@ func detect(t *testing.T, o Options, texts ...string) ([]Pair, Report) {
 	return pairs, report
 }
 
-// TestRelations: a revised text, an excerpt, and unrelated texts, in both kinds of languages and with all methods.
+// TestRelations relates a revised text, an excerpt, and unrelated texts, in both kinds of languages and with all
+// methods.
 func TestRelations(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, text := range []func(*rand.Rand, int) string{english, chinese} {
@@ -87,7 +88,7 @@ func TestRelations(t *testing.T) {
 	}
 }
 
-// TestRelationLimits: each limit separates two relations, and is a setting.
+// TestRelationLimits checks that each limit separates two relations, and is a setting.
 func TestRelationLimits(t *testing.T) {
 	limits := func(change func(*RelationLimits)) RelationLimits {
 		l := DefaultLimits
@@ -115,8 +116,8 @@ func TestRelationLimits(t *testing.T) {
 	}
 }
 
-// TestAnnouncement: a document with fewer than 4 sentences is a copy if another document contains its text, but not
-// because of one sentence of many documents. A document that more than 20 documents contain is flagged.
+// TestAnnouncement checks that a document with fewer than 4 sentences is a copy if another document contains its text,
+// but not because of one sentence of many documents. A document that more than 20 documents contain is flagged.
 func TestAnnouncement(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	const last = "本办法自公布之日起正式施行。"
@@ -142,7 +143,7 @@ func TestAnnouncement(t *testing.T) {
 	}
 }
 
-// TestSettle: two documents without CCDet signatures are compared by winnow alone.
+// TestSettle checks that two documents without CCDet signatures are compared by winnow alone.
 func TestSettle(t *testing.T) {
 	o := Options{Method: Auto}
 	for _, x := range []struct {
@@ -159,8 +160,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestFallback: a text that is too short for the method of its language is compared by shingles with other short
-// texts, and by winnow with longer ones. The report counts texts without any signature.
+// TestFallback checks that a text that is too short for the method of its language is compared by shingles with other
+// short texts, and by winnow with longer ones. The report counts texts without any signature.
 func TestFallback(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	list := "alpha beta gamma delta "
@@ -259,8 +260,8 @@ func TestMethodOf(t *testing.T) {
 	}
 }
 
-// TestMinFeatures: two documents with the same signatures are a pair where these are as many as their method needs, and
-// with one fewer they are counted.
+// TestMinFeatures checks that two documents with the same signatures are a pair if these are as many as their method
+// needs. With one fewer they are counted.
 func TestMinFeatures(t *testing.T) {
 	for _, m := range []Method{SpotSigs, CCDet, Winnow} {
 		for _, o := range []Options{{Method: m}, {Method: m, MinFeatures: 9}} {
@@ -277,7 +278,7 @@ func TestMinFeatures(t *testing.T) {
 	}
 }
 
-// FuzzSign: sets ascend without repetitions, and signatures are of bytes of the text.
+// FuzzSign checks that sets ascend without repetitions, and signatures are of bytes of the text.
 func FuzzSign(f *testing.F) {
 	f.Add("The cat is on the mat。 猫在垫子上。\xff")
 	f.Add("\xe3\x80。\xff。一二三。四五六七 八九\n十甲乙丙丁戊。x！")
@@ -303,8 +304,8 @@ func FuzzSign(f *testing.F) {
 // documentBytes is the size of the long document of TestLongDocument.
 var documentBytes = flag.Int("document.bytes", 4<<20, "bytes of a long document")
 
-// TestLongDocument: a document as long as a corpus is found by its copy and by an excerpt, with little memory for a
-// slice.
+// TestLongDocument checks that a document as long as a corpus is found by its copy and by an excerpt, with little
+// memory for a slice.
 func TestLongDocument(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 9))
 	var b strings.Builder
@@ -336,8 +337,8 @@ func TestLongDocument(t *testing.T) {
 	}
 }
 
-// TestInvalidText: invalid bytes do not end a comparison, and do not make two documents similar. Passages stay inside
-// the texts.
+// TestInvalidText checks that invalid bytes do not end a comparison, and do not make two documents similar. Passages
+// stay inside the texts.
 func TestInvalidText(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	noise := func(n int) string {
@@ -366,7 +367,7 @@ func TestInvalidText(t *testing.T) {
 	}
 }
 
-// TestBags: a text that occurs twice in another one is its copy as a set, and half of it as a bag.
+// TestBags checks that a text that occurs twice in another one is its copy as a set, and half of it as a bag.
 func TestBags(t *testing.T) {
 	once := english(rand.New(rand.NewPCG(2, 2)), 40)
 	for bags, want := range map[bool]float64{false: 0.95, true: 0.5} {

@@ -34,8 +34,8 @@ func numberTable(random *rand.Rand, comment string) string {
 	return b.String()
 }
 
-// TestCover: signatures of a part of a text do not decide about the whole text. Texts of every script and with any
-// punctuation are compared.
+// TestCover checks that signatures of a part of a text do not decide about the whole text. Texts of every script and
+// with any punctuation are compared.
 func TestCover(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 9))
 	comment := "# " + english(random, 8)

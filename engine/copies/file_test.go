@@ -110,8 +110,8 @@ func TestFilesAnswerAsDetector(t *testing.T) {
 	}
 }
 
-// TestCommonInFiles: a new document that more than 20 known ones contain is common; a known one that many new ones contain
-// is not.
+// TestCommonInFiles checks that a new document that more than 20 known ones contain is common; a known one that many
+// new ones contain is not.
 func TestCommonInFiles(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	notice, other := english(random, 20), english(random, 20)
@@ -143,8 +143,8 @@ func TestCommonInFiles(t *testing.T) {
 	}
 }
 
-// TestNothingKnown: files without documents or without signatures have no pairs. New documents have no pairs with
-// each other.
+// TestNothingKnown checks that files without documents or without signatures have no pairs. New documents have no pairs
+// with each other.
 func TestNothingKnown(t *testing.T) {
 	text := english(rand.New(rand.NewPCG(1, 1)), 15)
 	for _, known := range [][]string{nil, {"", "short"}} {
@@ -161,7 +161,7 @@ func TestNothingKnown(t *testing.T) {
 	}
 }
 
-// TestSwapped: a pair that is swapped is the pair of the documents in the other order.
+// TestSwapped checks that a pair that is swapped is the pair of the documents in the other order.
 func TestSwapped(t *testing.T) {
 	p := Pair{postings.Pair{A: 1, B: 2, SizeA: 9, SizeB: 3, Shared: 3}, Contains, FewB | Common, Winnow, 0.7, 4, 5}
 	want := Pair{postings.Pair{A: 2, B: 1, SizeA: 3, SizeB: 9, Shared: 3}, Contained, FewA | Common, Winnow, 0.7, 5, 4}
@@ -170,7 +170,7 @@ func TestSwapped(t *testing.T) {
 	}
 }
 
-// TestFileRefuses: damage of any byte is found; signatures of another recipe are named.
+// TestFileRefuses checks that damage of any byte is found; signatures of another recipe are named.
 func TestFileRefuses(t *testing.T) {
 	path := signFile(t, Options{}, corpus(rand.New(rand.NewPCG(5, 6)), 30), 0)
 	mine := Options{}.Recipe()
@@ -231,7 +231,8 @@ func TestHostileFile(t *testing.T) {
 	}
 }
 
-// TestThresholdOfChains: a recipe of chains of 3 has the threshold that belongs to them, unless one is given.
+// TestThresholdOfChains checks that a recipe of chains of 3 has the threshold that belongs to them, unless one is
+// given.
 func TestThresholdOfChains(t *testing.T) {
 	for _, c := range []struct {
 		o    Options

@@ -7,7 +7,7 @@ import (
 	"example.org/ndd/engine/copies/spotsigs"
 )
 
-// TestRecipeInJSON: files hold recipes in a form that does not change.
+// TestRecipeInJSON checks that files hold recipes in a form that does not change.
 func TestRecipeInJSON(t *testing.T) {
 	const lists = `"lists":"x","lists_digest":"4d95f7d34969b8a9","antecedents":[7],"stops":[8,9],`
 	for want, o := range map[string]Options{

@@ -35,7 +35,7 @@ func pairsMapped(t *testing.T) string {
 	return sorted(runMap(t, mapreduce.Pairs{K: 3}, fingerprintLines(sets.All(400, 1, 3, 2)[1].Base)))
 }
 
-// TestLost: every single record that is taken from a shuffle, or changed in it, is missed.
+// TestLost checks that every single record that is taken from a shuffle, or changed in it, is missed.
 func TestLost(t *testing.T) {
 	mapped := pairsMapped(t)
 	lines := slices.Collect(strings.Lines(mapped))
@@ -62,7 +62,7 @@ func TestLost(t *testing.T) {
 		mapreduce.ErrLost, "2 parts arrived, and there must be 1")
 }
 
-// TestTwice: output that arrives twice, with its end records, does not change the results.
+// TestTwice checks that output that arrives twice, with its end records, does not change the results.
 func TestTwice(t *testing.T) {
 	set := sets.All(400, 40, 3, 2)[1]
 	documents := fingerprintLines(set.Base)
@@ -87,7 +87,7 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestOrder: keys that are not sorted by their bytes are an error.
+// TestOrder checks that keys that are not sorted by their bytes are an error.
 func TestOrder(t *testing.T) {
 	lines := slices.Collect(strings.Lines(pairsMapped(t)))
 	slices.Reverse(lines)
@@ -95,7 +95,7 @@ func TestOrder(t *testing.T) {
 	wantError(t, err, mapreduce.ErrOrder, "line 2")
 }
 
-// TestCollected: results that miss a task, or a line, are not collected.
+// TestCollected checks that results that miss a task, or a line, are not collected.
 func TestCollected(t *testing.T) {
 	results := runReduce(t, mapreduce.Pairs{K: 3}, pairsMapped(t))
 	collect := func(results string, parts int) error {
@@ -119,7 +119,7 @@ func TestCollected(t *testing.T) {
 	wantError(t, collect(undecided+mapreduce.EndOf(""), 2), mapreduce.ErrUnfinished, "after round 2 of the job dedup 3 documents")
 }
 
-// TestLostBetweenJobs: a job reports an input that lacks results of the job before.
+// TestLostBetweenJobs checks that a job reports an input that lacks results of the job before.
 func TestLostBetweenJobs(t *testing.T) {
 	documents := fingerprintLines(sets.Uniform(100, 3))
 	documents += mapreduce.EndOf(documents)
@@ -136,8 +136,8 @@ func TestLostBetweenJobs(t *testing.T) {
 	wantError(t, run(append(lines[:1:1], lines...)), mapreduce.ErrLost, "1 records more")
 }
 
-// TestBadRecords: a malformed record is counted, reported and skipped. The task fails if there are too many, or no
-// others.
+// TestBadRecords checks that a malformed record is counted, reported and skipped. The task fails if there are too many,
+// or no others.
 func TestBadRecords(t *testing.T) {
 	good := fingerprintLines(sets.Uniform(3, 3))
 	for name, bad := range map[string]string{
@@ -182,7 +182,7 @@ func TestBadRecords(t *testing.T) {
 	}
 }
 
-// TestSkipped: the last results tell of bad records that a map skipped, once for each.
+// TestSkipped checks that the last results tell of bad records that a map skipped, once for each.
 func TestSkipped(t *testing.T) {
 	l := newLocal(t, 2, 1)
 	l.options.MaxBad = 3
@@ -197,7 +197,7 @@ func TestSkipped(t *testing.T) {
 	wantError(t, err, mapreduce.ErrSkipped, "maps skipped 3 bad records")
 }
 
-// TestOtherRecipe: queries, files and parts of other recipes are refused.
+// TestOtherRecipe checks that queries, files and parts of other recipes are refused.
 func TestOtherRecipe(t *testing.T) {
 	one := filepath.Join(t.TempDir(), "one.ndf")
 	w, err := ndf.Create(one, simhash.Default(), store.Options{})
@@ -216,7 +216,7 @@ func TestOtherRecipe(t *testing.T) {
 	wantError(t, err, mapreduce.ErrRecipe, "")
 }
 
-// TestOtherJob: a reduce refuses the output of maps with another job or other settings.
+// TestOtherJob checks that a reduce refuses the output of maps with another job or other settings.
 func TestOtherJob(t *testing.T) {
 	prints := fingerprintLines(sets.All(400, 1, 3, 2)[1].Base)
 	signatures := "a\t----------1----------2\nb\t----------1\n"
@@ -240,7 +240,7 @@ func TestOtherJob(t *testing.T) {
 	}
 }
 
-// TestEmptyPart: a map of an empty part gives an end record, and so does a reduce.
+// TestEmptyPart checks that a map of an empty part gives an end record, and so does a reduce.
 func TestEmptyPart(t *testing.T) {
 	scan := mapreduce.Scan{Queries: files.New(t, "q.bin", make([]byte, 8)), K: 3}
 	out, err := step(t, mapOf(scan), "", nil)
@@ -256,8 +256,8 @@ func TestEmptyPart(t *testing.T) {
 	}
 }
 
-// TestMillionValues: a key with a million values costs a reduce the memory of one record. If a group must fit in
-// memory, an error names the group.
+// TestMillionValues checks that a key with a million values costs a reduce the memory of one record. If a group must
+// fit in memory, an error names the group.
 func TestMillionValues(t *testing.T) {
 	n := long.Or(20_000, 1_000_000)
 	docs := make([]testDoc, n)
@@ -287,7 +287,7 @@ func TestMillionValues(t *testing.T) {
 	wantError(t, err, memory.ErrTooLarge, "documents of key -")
 }
 
-// TestNotWritten: a task fails if its output cannot be written completely.
+// TestNotWritten checks that a task fails if its output cannot be written completely.
 func TestNotWritten(t *testing.T) {
 	input := fingerprintLines(sets.Uniform(500, 3))
 	whole := runMap(t, mapreduce.Pairs{K: 3}, input)

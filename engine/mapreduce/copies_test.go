@@ -82,8 +82,8 @@ func copiesOf(t *testing.T, all []string, o copies.Options) string {
 	return table.String()
 }
 
-// TestCopies: the table of pairs equals the table of package copies byte for byte, with an index split by documents
-// and by terms. A signature of more documents than max-df finds no pair, but counts as shared.
+// TestCopies checks that the table of pairs equals the table of package copies byte for byte, with an index split by
+// documents and by terms. A signature of more documents than max-df finds no pair, but counts as shared.
 func TestCopies(t *testing.T) {
 	all := texts(160)
 	most := copiesOf(t, all, copies.Options{Method: copies.SpotSigs, Threshold: 0.3})
@@ -119,8 +119,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestCopiesEqual: of more than 1,000 documents with equal signatures, only the first has pairs with others, as on
-// one machine. This holds for any order of the IDs. The shuffle has no other pairs.
+// TestCopiesEqual checks that of more than 1,000 documents with equal signatures, only the first has pairs with others,
+// as on one machine. This holds for any order of the IDs. The shuffle has no other pairs.
 func TestCopiesEqual(t *testing.T) {
 	o := copies.Options{Method: copies.Winnow, Threshold: 0.3}
 	some := texts(40)
@@ -160,7 +160,7 @@ func TestCopiesEqual(t *testing.T) {
 	wantError(t, err, mapreduce.ErrLost, "nosuch")
 }
 
-// TestCopiesTies: shares are rounded as tables round them: 17 of 32 is 0.5313.
+// TestCopiesTies checks that shares are rounded as tables round them: 17 of 32 is 0.5313.
 func TestCopiesTies(t *testing.T) {
 	set := func(from, n int) string {
 		var b strings.Builder
@@ -179,7 +179,7 @@ func TestCopiesTies(t *testing.T) {
 		"b\tc\tduplicate\t1.0000\t1.0000\t1.0000\t32\t32\t32\twinnow\tequal\n"})
 }
 
-// TestOtherSignatures: a map refuses a side file with signatures of another recipe.
+// TestOtherSignatures checks that a map refuses a side file with signatures of another recipe.
 func TestOtherSignatures(t *testing.T) {
 	all := textLines(texts(20), idOf)
 	sign := func(o copies.Options) string { return runMap(t, mapreduce.Signatures{Copies: o}, all) }

@@ -192,8 +192,8 @@ func TestDedup(t *testing.T) {
 	}
 }
 
-// TestDedupByID: without rows, IDs identify documents. Without sketches, or if the job ignores them, fingerprints
-// decide, and only rows of short texts have a similarity.
+// TestDedupByID checks that without rows, IDs identify documents. Without sketches, or if the job ignores them,
+// fingerprints decide, and only rows of short texts have a similarity.
 func TestDedupByID(t *testing.T) {
 	docs := testDocs(sets.ByName("clustered", 300, 10, 6, 7).Base, 1)
 	for i := range docs {
@@ -214,7 +214,8 @@ func TestDedupByID(t *testing.T) {
 	requireSame(t, "sketches left out", got, want)
 }
 
-// TestPrefilter: a first round without sketches has a smaller shuffle, and decides only documents that need no sketch.
+// TestPrefilter checks that a first round without sketches has a smaller shuffle, and decides only documents that need
+// no sketch.
 func TestPrefilter(t *testing.T) {
 	docs := testDocs(sets.ByName("clustered", 300, 10, 3, 7).Base, 1)
 	l := newLocal(t, 3, 1)
@@ -231,7 +232,7 @@ func TestPrefilter(t *testing.T) {
 	requireSame(t, "rows", slices.DeleteFunc(rows, func(s string) bool { return strings.HasPrefix(s, "id\t") }), want)
 }
 
-// TestRounds: an omitted round, and a repeated one, are errors.
+// TestRounds checks that an omitted round, and a repeated one, are errors.
 func TestRounds(t *testing.T) {
 	docs := testDocs(sets.ByName("clustered", 300, 10, 3, 7).Base, 1)
 	l := newLocal(t, 1, 1)
@@ -298,8 +299,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestLargeGroup: a group of documents that are all near each other has few pairs for the job dedup, and with a limit
-// the rest is counted.
+// TestLargeGroup checks that a group of documents that are all near each other has few pairs for the job dedup, and
+// with a limit the rest is counted.
 func TestLargeGroup(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	docs := testDocs(make([]uint64, 1000), 1)
@@ -330,7 +331,7 @@ func TestLargeGroup(t *testing.T) {
 	}
 }
 
-// TestOtherSketches: parts with and without sketches are not compared.
+// TestOtherSketches checks that parts with and without sketches are not compared.
 func TestOtherSketches(t *testing.T) {
 	with := runMap(t, mapreduce.Fingerprint{Recipe: simhash.Default(), Sketches: true}, jsonLines(10))
 	without := runMap(t, mapreduce.Fingerprint{Recipe: simhash.Default()}, jsonLines(10))

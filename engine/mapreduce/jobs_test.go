@@ -91,7 +91,7 @@ func TestFingerprint(t *testing.T) {
 	})
 }
 
-// TestOrdered: collected hits are in order of the queries, for any number of reduces.
+// TestOrdered checks that collected hits are in order of the queries, for any number of reduces.
 func TestOrdered(t *testing.T) {
 	set := sets.All(2000, 300, 3, 5)[0]
 	job := mapreduce.Scan{Queries: files.New(t, "q.bin", store.Bytes64(set.Queries)), K: 3}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestEscape: every text becomes a field of printable ASCII without spaces, and unescape restores it.
+// TestEscape checks that every text becomes a field of printable ASCII without spaces, and unescape restores it.
 func TestEscape(t *testing.T) {
 	for _, s := range []string{"", "a", "a b", "\\", "\\e", "\\s", "~end", "a~b", "\t\n\r\x00\xff", "naïve 東京",
 		"!", strings.Repeat("\x01", 100)} {
@@ -50,7 +50,7 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
-// TestNumbers: digits sort as the numbers do, and read back.
+// TestNumbers checks that digits sort as the numbers do, and read back.
 func TestNumbers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var all []uint64
@@ -74,7 +74,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestLines: lines up to the limit are read completely, and a longer one is skipped.
+// TestLines checks that lines up to the limit are read completely, and a longer one is skipped.
 func TestLines(t *testing.T) {
 	long := strings.Repeat("x", 200_000)
 	l := newLines(strings.NewReader("a\r\n\n" + long + "\nb"))
@@ -94,7 +94,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// FuzzMap: no input has a map panic, or be lost in silence.
+// FuzzMap checks that no input has a map panic, or be lost in silence.
 func FuzzMap(f *testing.F) {
 	f.Add([]byte("0123456789abcdef\ta 1 ---------------------- -\n"))
 	f.Add([]byte("----------------------\tu------a 5 -\n----------------------\t x\n----------------------\tp0\n"))
@@ -115,7 +115,7 @@ func FuzzMap(f *testing.F) {
 	})
 }
 
-// FuzzReduce: no input has a reduce panic, or succeed without the ends of its records.
+// FuzzReduce checks that no input has a reduce panic, or succeed without the ends of its records.
 func FuzzReduce(f *testing.F) {
 	f.Add([]byte("--~end\tparts=1 records=0 sum=0000000000000000\n"))
 	f.Add([]byte("-----\tA---1AAAA\n"))

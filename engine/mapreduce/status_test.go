@@ -12,8 +12,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestStatus: a task reports its status even if its input pauses. Frameworks kill tasks that are silent for ten
-// minutes.
+// TestStatus checks that a task reports its status even if its input pauses. Frameworks kill tasks that are silent for
+// ten minutes.
 func TestStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, w := io.Pipe()

@@ -9,7 +9,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestDecision: the same cuts of another document are another decision, so that no copy is taken over.
+// TestDecision checks that the same cuts of another document are another decision, so that no copy is taken over.
 func TestDecision(t *testing.T) {
 	file := writeDocs(t, []string{"the first line\nx", "the other line\ny"})
 	var all []string
@@ -56,7 +56,7 @@ func TestBorders(t *testing.T) {
 	}
 }
 
-// TestWindowChars: the characters of a window are counted in its own sentences only.
+// TestWindowChars checks that the characters of a window are counted in its own sentences only.
 func TestWindowChars(t *testing.T) {
 	o := Options{Unit: Unit{Sentences, 2}, MinChars: 10}
 	texts := []string{"A sentence that is long enough. Yes. No. Yes.", "Another one that is long enough. Yes. No. Yes."}

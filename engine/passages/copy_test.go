@@ -154,7 +154,7 @@ func TestCopyFormats(t *testing.T) {
 	}
 }
 
-// TestChanged: a file that is another one when it is copied, or has lost a text, is an error.
+// TestChanged checks that a file that is another one when it is copied, or has lost a text, is an error.
 func TestChanged(t *testing.T) {
 	path := writeDocs(t, []string{"the same line\nx", "the same line\ny"})
 	r := find(t, path, Options{Unit: Unit{Lines, 1}})
@@ -171,7 +171,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestOptions: invalid options are an error before anything is read.
+// TestOptions checks that invalid options are an error before anything is read.
 func TestOptions(t *testing.T) {
 	for _, o := range []Options{{}, {Unit: Unit{Bytes, 15}}, {Unit: Unit{Bytes, BytesMax + 1}}, {Unit: Unit{Lines, 0}},
 		{Unit: Unit{Lines, 1}, MinCount: 1}, {Unit: Unit{Lines, 1}, MaxShare: 1.1}} {
@@ -186,7 +186,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestListOnOneLine: a record without text on the line of other records has none of their spans.
+// TestListOnOneLine checks that a record without text on the line of other records has none of their spans.
 func TestListOnOneLine(t *testing.T) {
 	const line = "the same line stands twice"
 	path := files.New(t, "list.json", `[{"id":"p","text":"plain"},{"id":"n"},{"id":"a","text":"`+line+

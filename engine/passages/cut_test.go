@@ -45,7 +45,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestCutWords: copies without spans of whole words have only words of the texts.
+// TestCutWords checks that copies without spans of whole words have only words of the texts.
 func TestCutWords(t *testing.T) {
 	const fox = "the quick brown fox jumps over the lazy dog"
 	for _, space := range []string{" ", "\n", "\t", "\r\n", "\u3000", ", ", "; ", "—", "。"} {

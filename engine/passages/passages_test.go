@@ -211,8 +211,8 @@ func checkDocument(t *testing.T, texts []string, d *Document, spans []Span, wind
 	}
 }
 
-// TestCollision: windows with equal rolling hashes and different bytes are no repeats. From 2,048 letters on,
-// Thue-Morse words and their complements have the same hash modulo 2^64.
+// TestCollision checks that windows with equal rolling hashes and different bytes are no repeats. From 2,048 letters
+// on, Thue-Morse words and their complements have the same hash modulo 2^64.
 func TestCollision(t *testing.T) {
 	a, b := "a", "b"
 	for len(a) < 2048 {
@@ -241,7 +241,7 @@ func TestCollision(t *testing.T) {
 	t.Fatal("no head has the mark")
 }
 
-// TestRuns: a periodic text has two spans, the first occurrence and its repetition.
+// TestRuns checks that a periodic text has two spans, the first occurrence and its repetition.
 func TestRuns(t *testing.T) {
 	for _, period := range []string{"a", "ab", "abcdefg"} {
 		text := strings.Repeat(period, 40_000/len(period)) // more equal marks than one piece of work can have
@@ -444,7 +444,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestRoom: the lists of one document are no larger than the budget, which is an error that names both.
+// TestRoom checks that the lists of one document are no larger than the budget, which is an error that names both.
 func TestRoom(t *testing.T) {
 	path := writeDocs(t, []string{strings.Repeat("a\n", 50_000)})
 	for unit, taken := range map[Unit]int{{Lines, 1}: 40 * 50_000, {Words, 5}: 24 * 50_000} {

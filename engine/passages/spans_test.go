@@ -109,7 +109,8 @@ func TestSpans(t *testing.T) {
 	})
 }
 
-// TestSpanOfFaults: a part of a split run has the count of its own windows, and adjacent spans of words are merged.
+// TestSpanOfFaults checks that a part of a split run has the count of its own windows, and adjacent spans of words are
+// merged.
 func TestSpanOfFaults(t *testing.T) {
 	for _, test := range []struct {
 		unit Unit

@@ -98,7 +98,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestErrors: errors of a stream and of a look-up are returned, and nothing is written after an error.
+// TestErrors checks that errors of a stream and of a look-up are returned, and nothing is written after an error.
 func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
 	w := result.NewWriter(failingWriter{broken}, result.TSV, result.Integer, false, nil)
@@ -153,7 +153,7 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// FuzzEscape: every string becomes one field of one line, and Unescape restores it.
+// FuzzEscape checks that every string becomes one field of one line, and Unescape restores it.
 func FuzzEscape(f *testing.F) {
 	for _, r := range rows {
 		f.Add(r.ID)

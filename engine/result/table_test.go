@@ -112,7 +112,7 @@ func TestTableGroups(t *testing.T) {
 	}
 }
 
-// TestTableHeader: a table without rows has its names all the same.
+// TestTableHeader checks that a table without rows has its names all the same.
 func TestTableHeader(t *testing.T) {
 	for format, want := range map[result.Format]string{result.TSV: "id\tfile\trow\tjaccard\tkept\n", result.JSON: ""} {
 		var out bytes.Buffer
@@ -122,7 +122,8 @@ func TestTableHeader(t *testing.T) {
 	}
 }
 
-// TestTableErrors: Close returns the error of the stream if no earlier call did, and later calls return it again.
+// TestTableErrors checks that Close returns the error of the stream if no earlier call did, and later calls return it
+// again.
 func TestTableErrors(t *testing.T) {
 	broken := errors.New("broken")
 	for _, format := range result.Tables {
@@ -137,7 +138,7 @@ func TestTableErrors(t *testing.T) {
 	}
 }
 
-// TestTableMistakes: a cell of another kind, one too many or too few panic rather than shift a row.
+// TestTableMistakes checks that a cell of another kind, one too many or too few panic rather than shift a row.
 func TestTableMistakes(t *testing.T) {
 	for name, f := range map[string]func(*result.TableWriter){
 		"kind":     func(w *result.TableWriter) { w.Integer(1) },

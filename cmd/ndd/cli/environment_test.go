@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestNearest: a variable with a name similar to one of a flag is distinguished from variables of other programs.
+// TestNearest checks that a variable with a name similar to one of a flag is distinguished from variables of other
+// programs.
 func TestNearest(t *testing.T) {
 	known := map[string]bool{"NDD_THREADS": true, "NDD_LOG_FORMAT": true, "NDD_K": true, "NDD_LOAD": true}
 	for name, want := range map[string]string{

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Text from outside, such as the path of a request, cannot add lines to the log or control a terminal.
+// TestLogLines checks that text from outside, such as the path of a request, cannot add lines to the log or control a
+// terminal.
 func TestLogLines(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(&plainHandler{out: &out, level: slog.LevelDebug}).With("from", "a\rb")

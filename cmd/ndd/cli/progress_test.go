@@ -11,7 +11,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestAmounts: the text has the total, the rate and the time left as soon as they are known.
+// TestAmounts checks that the text has the total, the rate and the time left as soon as they are known.
 func TestAmounts(t *testing.T) {
 	const mib = 1 << 20
 	for _, c := range []struct {
@@ -35,7 +35,7 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
-// TestSizeOf: the bar of a folder counts the sizes of all its files on disk.
+// TestSizeOf checks that the bar of a folder counts the sizes of all its files on disk.
 func TestSizeOf(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.CopyFS(dir, fstest.MapFS{"a.txt": {Data: make([]byte, 100)},

@@ -85,7 +85,7 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// TestBackupRefused: a backup requires the role admin and a plain name, and does not replace another backup.
+// TestBackupRefused checks that a backup requires the role admin and a plain name, and does not replace another backup.
 func TestBackupRefused(t *testing.T) {
 	t.Parallel()
 	b := backupBench(t, tokenLines)

@@ -13,8 +13,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// The answer to a list has a result for each document. An invalid document has a reason, and does not affect the
-// others.
+// TestInsertAnswersForEach checks that the answer to a list has a result for each document. An invalid document has a
+// reason, and does not affect the others.
 func TestInsertAnswersForEach(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
 	body := fmt.Sprintf(`{"documents": [{"id": "a", "text": %q}, {"id": "b", "text": "too short"},
@@ -35,7 +35,7 @@ func TestInsertAnswersForEach(t *testing.T) {
 	}
 }
 
-// Queries see all documents of a list, or none.
+// TestInsertIsWhole checks that queries see all documents of a list, or none.
 func TestInsertIsWhole(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, nil), "")
 	var done atomic.Bool
@@ -59,7 +59,8 @@ func TestInsertIsWhole(t *testing.T) {
 	group.Wait()
 }
 
-// Of several near-duplicates that arrive at the same time, exactly one is added.
+// TestCheckAndInsertAdmitsOne checks that of several near-duplicates that arrive at the same time, exactly one is
+// added.
 func TestCheckAndInsertAdmitsOne(t *testing.T) {
 	const rounds, others = 20, 8
 	b := start(t, newIndex(t, 3, nil, nil), "")
@@ -87,8 +88,8 @@ func TestCheckAndInsertAdmitsOne(t *testing.T) {
 	}
 }
 
-// Documents are replaced while queries look up the IDs of their hits. A hit that was deleted meanwhile is omitted,
-// without an error.
+// TestQueriesBesideReplacements checks that documents are replaced while queries look up the IDs of their hits. A hit
+// that was deleted meanwhile is omitted, without an error.
 func TestQueriesBesideReplacements(t *testing.T) {
 	x, err := engine.New(3, engine.Options{})
 	must.Do(t, err)
@@ -121,8 +122,8 @@ func TestQueriesBesideReplacements(t *testing.T) {
 	t.Logf("%d rounds of queries", asked)
 }
 
-// An index of raw fingerprints only numbers its documents. It refuses IDs, which it cannot store, and texts, because
-// it has no recipe.
+// TestInsertWithoutIDs checks that an index of raw fingerprints only numbers its documents. It refuses IDs, which it
+// cannot store, and texts, because it has no recipe.
 func TestInsertWithoutIDs(t *testing.T) {
 	x, err := engine.New(3, engine.Options{NoIDs: true})
 	must.Do(t, err)
@@ -149,7 +150,7 @@ func mixed(f uint64) uint64 {
 	return oracle.Term(int(f), f) &^ 0xff
 }
 
-// The pages are served without a token, by GET and HEAD, also while the index is loaded, and hold
+// TestPages checks that the pages are served without a token, by GET and HEAD, also while the index is loaded, and hold
 // no data.
 func TestPages(t *testing.T) {
 	b := start(t, nil, tokenLines)

@@ -26,7 +26,8 @@ import (
 
 func little(queries []uint64) string { return string(store.Bytes64(queries)) }
 
-// Every answer of /v1/query and /v1/batch equals the oracle's, in the same order, for all formats, sets and k.
+// TestAnswersAreTheOracle checks that every answer of /v1/query and /v1/batch equals the oracle's, in the same order,
+// for all formats, sets and k.
 func TestAnswersAreTheOracle(t *testing.T) {
 	const most = 3
 	n := long.Or(120, 300)
@@ -97,7 +98,7 @@ func TestBatchOfNothingAndOfTheMost(t *testing.T) {
 	b.wants(t, http.StatusRequestEntityTooLarge, "/v1/batch", mediaBytes, little(append(queries, 0)), "at most 65536")
 }
 
-// TestLinesStayLines: an answer escapes IDs with line breaks. A client can restore them.
+// TestLinesStayLines checks that an answer escapes IDs with line breaks. A client can restore them.
 func TestLinesStayLines(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, nil), "")
 	const id = "a\tb\nc\\d\re\"<f>&"
@@ -117,8 +118,8 @@ func TestLinesStayLines(t *testing.T) {
 	}
 }
 
-// If a client disconnects during a long answer, its batch ends and leaves the gate. The server does not report a
-// failure.
+// TestBatchClientGoes checks that if a client disconnects during a long answer, its batch ends and leaves the gate. The
+// server does not report a failure.
 func TestBatchClientGoes(t *testing.T) {
 	t.Parallel()
 	same := make([]uint64, 2000)
@@ -140,8 +141,8 @@ func TestBatchClientGoes(t *testing.T) {
 	}
 }
 
-// TestFailureCutsTheAnswerOff: a failure in the middle of an answer cuts it off, so that the answer is recognizably
-// incomplete.
+// TestFailureCutsTheAnswerOff checks that a failure in the middle of an answer cuts it off, so that the answer is
+// recognizably incomplete.
 func TestFailureCutsTheAnswerOff(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, nil), "")
 	b.Config.Handler = b.observe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -170,7 +171,7 @@ const waitMax = 2 * time.Minute
 
 var errBroken = errors.New("a page cannot be read")
 
-// TestDamageIsSaid: if an index exists but is damaged, the status is 503, never an empty answer.
+// TestDamageIsSaid checks that if an index exists but is damaged, the status is 503, never an empty answer.
 func TestDamageIsSaid(t *testing.T) {
 	for _, c := range []struct {
 		err    error
@@ -186,7 +187,7 @@ func TestDamageIsSaid(t *testing.T) {
 	}
 }
 
-// TestWorkTimer: only the time between writes counts.
+// TestWorkTimer checks that only the time between writes counts.
 func TestWorkTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, timed, stop := workContext(t.Context(), slowWriter{}, time.Minute)
@@ -215,7 +216,8 @@ func (slowWriter) Write([]byte) (int, error) {
 	return 0, nil
 }
 
-// TestBatchTimeout: a batch that takes too long ends with 503, or with an answer that is recognizably incomplete.
+// TestBatchTimeout checks that a batch that takes too long ends with 503, or with an answer that is recognizably
+// incomplete.
 func TestBatchTimeout(t *testing.T) {
 	b := startWith(t, newIndex(t, 3, nil, make([]uint64, 400)), "", bounds{Queue: waitMax, Timeout: time.Millisecond})
 	body := little(make([]uint64, fingerprintsMax)) // 26 million rows
@@ -237,8 +239,8 @@ func TestBatchTimeout(t *testing.T) {
 	must.Eventually(t, "the gate is empty", func() bool { return b.held() == "" })
 }
 
-// TestHotBatch: a batch of the maximum size queries a fingerprint of very many recent documents. With unique, each
-// answer has the first document.
+// TestHotBatch checks that a batch of the maximum size queries a fingerprint of very many recent documents. With
+// unique, each answer has the first document.
 func TestHotBatch(t *testing.T) {
 	t.Parallel()
 	b := start(t, newIndex(t, 3, nil, make([]uint64, 20_000)), "")

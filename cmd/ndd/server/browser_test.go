@@ -169,7 +169,8 @@ func pageIndex(t *testing.T) *bench {
 	return b
 }
 
-// A user pastes a text. The page shows the near documents with the differing bits, and the figures of the index.
+// TestPageInABrowser checks that a user pastes a text. The page shows the near documents with the differing bits, and
+// the figures of the index.
 func TestPageInABrowser(t *testing.T) {
 	b := pageIndex(t)
 	p := newTab(t, b.URL, "#tiles .big")
@@ -199,7 +200,7 @@ func TestPageInABrowser(t *testing.T) {
 	p.fits("page")
 }
 
-// The keyboard is enough. The focus is visible, and its order follows the page.
+// TestPageByKeyboard checks that the keyboard is enough. The focus is visible, and its order follows the page.
 func TestPageByKeyboard(t *testing.T) {
 	b := pageIndex(t)
 	p := newTab(t, b.URL, "#tiles .big")
@@ -235,7 +236,7 @@ func TestPageByKeyboard(t *testing.T) {
 	}
 }
 
-// TestPageSaysWhatIsWrong: the page shows errors of the server as text.
+// TestPageSaysWhatIsWrong checks that the page shows errors of the server as text.
 func TestPageSaysWhatIsWrong(t *testing.T) {
 	b := pageIndex(t)
 	p := newTab(t, b.URL, "#tiles .big")
@@ -250,7 +251,7 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 	p.until(`document.querySelector("#state").textContent === "No connection"`)
 }
 
-// TestPageAsksForAToken: if tokens are required, the page asks for one and does not store it.
+// TestPageAsksForAToken checks that if tokens are required, the page asks for one and does not store it.
 func TestPageAsksForAToken(t *testing.T) {
 	const secret = "read-0123456789abcdef"
 	b := start(t, newIndex(t, 3, nil, []uint64{5}), secret+" read\n")
@@ -278,7 +279,7 @@ func TestPageAsksForAToken(t *testing.T) {
 	}
 }
 
-// TestDocsInABrowser: the reference has every endpoint, each with a command that can be copied.
+// TestDocsInABrowser checks that the reference has every endpoint, each with a command that can be copied.
 func TestDocsInABrowser(t *testing.T) {
 	b := pageIndex(t)
 	p := newTab(t, b.URL+"/docs", "#operations h2")
@@ -298,7 +299,7 @@ func TestDocsInABrowser(t *testing.T) {
 	p.fits("docs")
 }
 
-// TestPagePolicyInABrowser: the page does not run scripts that are not files of the server.
+// TestPagePolicyInABrowser checks that the page does not run scripts that are not files of the server.
 func TestPagePolicyInABrowser(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, nil), "")
 	p := newTab(t, b.URL, "#tiles .big")

@@ -62,8 +62,8 @@ func named(t *testing.T, n int) *engine.Index {
 	return x
 }
 
-// TestReadersThatStop: readers that stop occupy no slot. Even if their number exceeds the slots of every kind, all
-// other clients are answered.
+// TestReadersThatStop checks that readers that stop occupy no slot. Even if their number exceeds the slots of every
+// kind, all other clients are answered.
 func TestReadersThatStop(t *testing.T) {
 	t.Parallel()
 	// no client is cut off
@@ -97,7 +97,8 @@ func TestReadersThatStop(t *testing.T) {
 	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
-// Paused uploads do not block others. If they hold the whole share of a client, the oldest are cut off with an error.
+// TestPausedUploads checks that paused uploads do not block others. If they hold the whole share of a client, the
+// oldest are cut off with an error.
 func TestPausedUploads(t *testing.T) {
 	t.Parallel()
 	limits := bounds{Queue: waitMax, Body: 1 << 20, Answer: 1 << 20, RequestMemory: 16 << 20, times: patient}
@@ -133,8 +134,8 @@ func TestPausedUploads(t *testing.T) {
 	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
-// TestConnectionTimesOut: every time limit ends a connection. The client does not send a header, a body or the next
-// request, or does not read an answer.
+// TestConnectionTimesOut checks that every time limit ends a connection. The client does not send a header, a body or
+// the next request, or does not read an answer.
 func TestConnectionTimesOut(t *testing.T) {
 	t.Parallel()
 	const brief = 100 * time.Millisecond
@@ -166,7 +167,8 @@ func TestConnectionTimesOut(t *testing.T) {
 var patient = times{header: 10 * waitMax, body: 10 * waitMax, write: 10 * waitMax, idle: 10 * waitMax,
 	stall: 10 * waitMax}
 
-// The default limits of a server. Small answers have a time limit, too, if they exceed the buffers of the kernel.
+// TestDefaultLimits checks the default limits of a server. Small answers have a time limit, too, if they exceed the
+// buffers of the kernel.
 func TestDefaultLimits(t *testing.T) {
 	want := bounds{
 		Connections: 4096, Body: 8 << 20, Answer: 16 << 20,
@@ -233,8 +235,8 @@ func packed(t *testing.T, encoding, text string) string {
 	return out.String()
 }
 
-// TestPackedBodies: compressed bodies are decompressed, up to the limit of a body. Without their header they are
-// refused.
+// TestPackedBodies checks that compressed bodies are decompressed, up to the limit of a body. Without their header they
+// are refused.
 func TestPackedBodies(t *testing.T) {
 	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", bounds{Queue: waitMax, Body: 1 << 20})
 	object, _ := json.Marshal(map[string]string{"text": pageA})
@@ -272,7 +274,7 @@ func TestPackedBodies(t *testing.T) {
 	must.Eventually(t, "all memory is released", func() bool { return b.held() == "" })
 }
 
-// TestPackedMemory: the body and its decompressed data both count as memory of requests.
+// TestPackedMemory checks that the body and its decompressed data both count as memory of requests.
 func TestPackedMemory(t *testing.T) {
 	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", bounds{Queue: waitMax, Body: 1 << 20, Answer: 64 << 10,
 		RequestMemory: 6400 << 10})

@@ -64,8 +64,8 @@ func servedOn(c net.Conn) (string, error) {
 	}
 }
 
-// TestOldestIdleIsClosed: at the limit, the connection that has been idle longest is closed, and the new connection is
-// served.
+// TestOldestIdleIsClosed checks that at the limit, the connection that has been idle longest is closed, and the new
+// connection is served.
 func TestOldestIdleIsClosed(t *testing.T) {
 	const max = 20
 	l, _ := serveConnections(t, max)
@@ -98,7 +98,7 @@ func TestOldestIdleIsClosed(t *testing.T) {
 	}
 }
 
-// TestAllBusy: if all connections are busy, a new one is closed at once, and no busy connection is closed.
+// TestAllBusy checks that if all connections are busy, a new one is closed at once, and no busy connection is closed.
 func TestAllBusy(t *testing.T) {
 	const max = 8
 	l, proceed := serveConnections(t, max)
@@ -122,8 +122,8 @@ func TestAllBusy(t *testing.T) {
 	}
 }
 
-// A reset connection ends with an error. This holds for HTTP/1.0, too, where the end of the connection is the end of
-// the answer.
+// TestReset checks that a reset connection ends with an error. This holds for HTTP/1.0, too, where the end of the
+// connection is the end of the answer.
 func TestReset(t *testing.T) {
 	l, _ := serveConnections(t, 8)
 	c := dialPath(t, l, "")
@@ -133,7 +133,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// TestFinish: connections that clients made before the server is stopped are served, and no later ones.
+// TestFinish checks that connections that clients made before the server is stopped are served, and no later ones.
 func TestFinish(t *testing.T) {
 	l, _ := serveConnections(t, 100)
 	late := dialPath(t, l, "/")

@@ -95,8 +95,8 @@ func flip(t *testing.T, path string, offset int64) {
 
 var scrubPlaces = flag.Int("scrub.places", 3, "places that TestScrub damages, one after the other")
 
-// TestScrub: scrubbing finds damage to a served index without a query. The server is then not ready, answers 503, and
-// logs file, section and block. Without damage it continues to scrub.
+// TestScrub checks that scrubbing finds damage to a served index without a query. The server is then not ready, answers
+// 503, and logs file, section and block. Without damage it continues to scrub.
 func TestScrub(t *testing.T) {
 	dir := buildIndex(t, sets.Uniform(200_000, 5), false)
 	segment := filepath.Join(dir, "00000001.segment")
@@ -131,7 +131,8 @@ func TestScrub(t *testing.T) {
 	}
 }
 
-// The limit of open files lowers the limit of connections. If it leaves none, the server does not start.
+// TestOpenFiles checks that the limit of open files lowers the limit of connections. If it leaves none, the server does
+// not start.
 func TestOpenFiles(t *testing.T) {
 	for _, c := range []struct {
 		files, connections int

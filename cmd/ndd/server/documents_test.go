@@ -14,8 +14,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// A document may be the whole body of an insert and of a check-and-insert, as text or as a page,
-// with its id as a parameter or as a header.
+// TestDocumentsAsBodies checks that a document may be the whole body of an insert and of a check-and-insert, as text or
+// as a page, with its id as a parameter or as a header.
 func TestDocumentsAsBodies(t *testing.T) {
 	const id = "https://a.example/?x=1&y=ü"
 	for media, body := range map[string]string{mediaText: pageA, mediaHTML: "<p>" + pageA} {
@@ -42,7 +42,7 @@ func TestDocumentsAsBodies(t *testing.T) {
 	}
 }
 
-// An answer has at most some megabytes of IDs. It reports that it is truncated.
+// TestAnswersAreBounded checks that an answer has at most some megabytes of IDs. It reports that it is truncated.
 func TestAnswersAreBounded(t *testing.T) {
 	const n, each, most = 2000, 2000, 1 << 20
 	b := startWith(t, named(t, n), "", bounds{Queue: waitMax, Answer: most})
@@ -133,7 +133,8 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// on_conflict of a request overrides the flag of the server, for one document and for each document of a list.
+// TestOnConflict checks that on_conflict of a request overrides the flag of the server, for one document and for each
+// document of a list.
 func TestOnConflict(t *testing.T) {
 	for _, started := range []engine.OnConflict{0, engine.Replace, engine.Keep, engine.Refuse} {
 		for _, path := range []string{"/v1/insert", "/v1/check-and-insert"} {
@@ -159,8 +160,8 @@ func TestOnConflict(t *testing.T) {
 	}
 }
 
-// TestTTL: a document expires after its time to live, and a document without one stays. The time is a parameter, a
-// field of the body, or a field of a document in a list. The most specific one counts.
+// TestTTL checks that a document expires after its time to live, and a document without one stays. The time is a
+// parameter, a field of the body, or a field of a document in a list. The most specific one counts.
 func TestTTL(t *testing.T) {
 	t.Parallel() // it waits for the time
 	b := start(t, newIndex(t, 3, nil, nil), "")
@@ -203,7 +204,7 @@ func TestParseTTL(t *testing.T) {
 	}
 }
 
-// TestIndexWithoutDocuments: an index that stores only fingerprints answers with hits without ids.
+// TestIndexWithoutDocuments checks that an index that stores only fingerprints answers with hits without ids.
 func TestIndexWithoutDocuments(t *testing.T) {
 	dir := buildIndex(t, []uint64{5, 7, 1 << 40}, true)
 	x, err := engine.Open(context.Background(), dir, engine.OpenOptions{})

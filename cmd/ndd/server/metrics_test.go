@@ -18,8 +18,8 @@ import (
 	"example.org/ndd/numa"
 )
 
-// TestMetricsOnTheMainPort: /metrics on the main port names the admin address, and every answer of both listeners has
-// the header nosniff.
+// TestMetricsOnTheMainPort checks that /metrics on the main port names the admin address, and every answer of both
+// listeners has the header nosniff.
 func TestMetricsOnTheMainPort(t *testing.T) {
 	b := startOptions(t, newIndex(t, 3, nil, []uint64{0}), &Options{Admin: "127.0.0.1:7745"})
 	b.wants(t, http.StatusNotFound, "GET /metrics", "", "", "http://127.0.0.1:7745/metrics (--admin)")
@@ -37,8 +37,8 @@ func TestMetricsOnTheMainPort(t *testing.T) {
 	b.wants(t, http.StatusNotFound, "GET /metrics", "", "", "--admin off")
 }
 
-// TestChangesAreCounted: the metrics count near-duplicates that were not inserted, replaced documents and expired
-// documents. The access log has the id and the outcome of each.
+// TestChangesAreCounted checks that the metrics count near-duplicates that were not inserted, replaced documents and
+// expired documents. The access log has the id and the outcome of each.
 func TestChangesAreCounted(t *testing.T) {
 	t.Parallel() // it waits for a time to live
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
@@ -78,8 +78,8 @@ func value(t *testing.T, text, name string) (v float64) {
 	return v
 }
 
-// TestMetrics: the metrics follow the requests: queries by endpoint, the log and its syncs, segments and tables,
-// memory, latency and waiting requests.
+// TestMetrics checks that the metrics follow the requests: queries by endpoint, the log and its syncs, segments and
+// tables, memory, latency and waiting requests.
 func TestMetrics(t *testing.T) {
 	figures := NewDiskFigures()
 	x, dir := durable(t, nil, disk.Hooked(figures))
@@ -145,7 +145,8 @@ func scrape(s *service) string {
 	return w.Body.String()
 }
 
-// TestNodes: /v1/stats shows the tables on each memory node, and the metrics count failures of the placement.
+// TestNodes checks that /v1/stats shows the tables on each memory node, and the metrics count failures of the
+// placement.
 func TestNodes(t *testing.T) {
 	dir := buildIndex(t, []uint64{1, 2, 4, 1 << 63}, false)
 	x, err := openAs(t.Context(), dir,

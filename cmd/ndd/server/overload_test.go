@@ -44,8 +44,8 @@ func filled(t *testing.T, g *admit.Gate) (leave func()) {
 	}
 }
 
-// TestOverloadShedsAndRecovers: an overloaded server refuses requests with Retry-After. Queries, batches and inserts do
-// not starve each other, and the server recovers.
+// TestOverloadShedsAndRecovers checks that an overloaded server refuses requests with Retry-After. Queries, batches and
+// inserts do not starve each other, and the server recovers.
 func TestOverloadShedsAndRecovers(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
 	b.gated(2, 10, 20*time.Millisecond)
@@ -78,8 +78,9 @@ func TestOverloadShedsAndRecovers(t *testing.T) {
 	}
 }
 
-// Ten times as many requests arrive as can run and wait. The others are refused at once, with the time of a new
-// attempt. Running and waiting requests and memory stay within their limits. All admitted requests are answered.
+// TestTenfold checks that ten times as many requests arrive as can run and wait. The others are refused at once, with
+// the time of a new attempt. Running and waiting requests and memory stay within their limits. All admitted requests
+// are answered.
 func TestTenfold(t *testing.T) {
 	const slots, places = 4, 16
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), "")
@@ -130,8 +131,8 @@ type owner struct {
 func (o owner) Client() string { return o.client }
 func (o owner) CutOff()        { o.t.Error("cut off") }
 
-// TestRefusedStream: if there is no memory for the answer of a batch, the batch ends with 429. It does not continue
-// without a reader.
+// TestRefusedStream checks that if there is no memory for the answer of a batch, the batch ends with 429. It does not
+// continue without a reader.
 func TestRefusedStream(t *testing.T) {
 	b := startWith(t, newIndex(t, 3, nil, make([]uint64, 3000)), "", bounds{Queue: waitMax, RequestMemory: 16 << 20})
 	other := b.transfers.Begin(owner{t, "another client"})
@@ -154,8 +155,8 @@ var (
 		"the slowest; 0: it is only measured")
 )
 
-// Regular clients are answered while others idle, send half a header or half a body, or do not read a large answer.
-// The time depends on the machine, so only the long form limits it.
+// TestSlowClients checks that regular clients are answered while others idle, send half a header or half a body, or do
+// not read a large answer. The time depends on the machine, so only the long form limits it.
 func TestSlowClients(t *testing.T) {
 	b := startWith(t, named(t, 4000), "", bounds{Queue: waitMax, Connections: max(1024, 8**slowClients), times: patient})
 	alone := goodClients(t, b)
@@ -202,8 +203,8 @@ func goodClients(t *testing.T, b *bench) time.Duration {
 	return rounds[len(rounds)/2]
 }
 
-// TestLargeBodiesOfOneClient: processing a large body takes more than the client's share of the memory. Many such
-// requests of one client are answered one after the other, and its other requests at the same time.
+// TestLargeBodiesOfOneClient checks that processing a large body takes more than the client's share of the memory. Many
+// such requests of one client are answered one after the other, and its other requests at the same time.
 func TestLargeBodiesOfOneClient(t *testing.T) {
 	t.Parallel()
 	limits := bounds{Queue: waitMax, RequestMemory: 64 << 20, times: patient}
@@ -244,7 +245,7 @@ func TestLargeBodiesOfOneClient(t *testing.T) {
 	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
-// TestWorkBytes: the reserved memory of a body covers the memory for processing it.
+// TestWorkBytes checks that the reserved memory of a body covers the memory for processing it.
 func TestWorkBytes(t *testing.T) {
 	counting, err := simhash.RecipeByName(simhash.NameSimhash)
 	must.Do(t, err)

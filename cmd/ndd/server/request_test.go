@@ -187,8 +187,8 @@ func sendRaw(t testing.TB, b *bench, data string) string {
 
 var goodRequests = flag.Int64("good.requests", 100, "good requests of TestBadRequestsHarmOnlyThemselves, at least")
 
-// A malformed request, and one whose handler panics, affects only itself. Valid requests between them are answered,
-// and no resource leaks.
+// TestBadRequestsHarmOnlyThemselves checks that a malformed request, and one whose handler panics, affects only itself.
+// Valid requests between them are answered, and no resource leaks.
 func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), []uint64{0}), "")
 	mux := http.NewServeMux()
@@ -235,7 +235,8 @@ func TestBadRequestsHarmOnlyThemselves(t *testing.T) {
 	must.Eventually(t, "all is given back", func() bool { return b.held() == "" })
 }
 
-// TestCutDocument: a request that ended has no fingerprint of a part of its text, and no hint that it is short.
+// TestCutDocument checks that a request that ended has no fingerprint of a part of its text, and no hint that it is
+// short.
 func TestCutDocument(t *testing.T) {
 	var s summarizer
 	ctx, cancel := context.WithCancel(t.Context())
@@ -249,8 +250,8 @@ func TestCutDocument(t *testing.T) {
 	}
 }
 
-// TestDocumentsAreFingerprintedAlike: in every form of a request, a document gets the fingerprint of package simhash.
-// The media type of a document that is the whole body has its charset.
+// TestDocumentsAreFingerprintedAlike checks that in every form of a request, a document gets the fingerprint of package
+// simhash. The media type of a document that is the whole body has its charset.
 func TestDocumentsAreFingerprintedAlike(t *testing.T) {
 	b := start(t, newIndex(t, 3, defaultRecipe(), nil), "")
 	const text = "Übergrößenträger müssen über die Brücke fahren, höflich grüßen und schöne Mädchen früh küssen"

@@ -132,8 +132,8 @@ func client(t *testing.T) *http.Client {
 	return c
 }
 
-// The phases of a server: live at once, not ready while it loads, one line when it is ready, and ended after the
-// signal.
+// TestLife checks the phases of a server: live at once, not ready while it loads, one line when it is ready, and ended
+// after the signal.
 func TestLife(t *testing.T) {
 	proceed := make(chan struct{})
 	front, address := listenerHere(t)
@@ -172,8 +172,8 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// TestStopWhileLoading: a signal cancels the context of loading. The server does not print the ready line. If loading
-// succeeds at that moment, the index is closed.
+// TestStopWhileLoading checks that a signal cancels the context of loading. The server does not print the ready line.
+// If loading succeeds at that moment, the index is closed.
 func TestStopWhileLoading(t *testing.T) {
 	for _, ends := range []func(context.Context) (*engine.Index, error){
 		func(ctx context.Context) (*engine.Index, error) { return nil, context.Cause(ctx) },
@@ -192,7 +192,7 @@ func TestStopWhileLoading(t *testing.T) {
 	}
 }
 
-// Run returns the errors of the start, with the address or file.
+// TestStartErrors checks that Run returns the errors of the start, with the address or file.
 func TestStartErrors(t *testing.T) {
 	_, busy := listenerHere(t)
 	none := filepath.Join(t.TempDir(), "none")
@@ -227,7 +227,7 @@ func TestStartErrors(t *testing.T) {
 	}
 }
 
-// TestExampleWorks: where nothing was loaded the command of the ready line works, too.
+// TestExampleWorks checks that the command of the ready line also works if nothing was loaded.
 func TestExampleWorks(t *testing.T) {
 	r := runServer(t, Options{}, func(context.Context, *LoadProgress) (*engine.Index, error) {
 		return newIndex(t, 3, defaultRecipe(), nil), nil
@@ -242,8 +242,8 @@ func TestExampleWorks(t *testing.T) {
 	r.end()
 }
 
-// TestUnixSocket: a server at unix:PATH answers at that socket, only to its owner. A second server is refused, and the
-// socket of a killed server is replaced.
+// TestUnixSocket checks that a server at unix:PATH answers at that socket, only to its owner. A second server is
+// refused, and the socket of a killed server is replaced.
 func TestUnixSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	left, err := net.Listen("unix", path)
@@ -273,9 +273,9 @@ func TestUnixSocket(t *testing.T) {
 
 var restarts = flag.Int("restarts", 2, "times that TestDrainUnderLoad stops a server")
 
-// A server is stopped under load several times. No request is aborted, and /readyz fails before other requests do.
-// Clients leave when they are told to; a client that always reconnects could meet the moment at which the listener
-// closes. In this test the notice lasts until all clients were told, even on a slow machine.
+// TestDrainUnderLoad checks that a server is stopped under load several times. No request is aborted, and /readyz fails
+// before other requests do. Clients leave when they are told to; a client that always reconnects could meet the moment
+// at which the listener closes. In this test the notice lasts until all clients were told, even on a slow machine.
 func TestDrainUnderLoad(t *testing.T) {
 	for round := range *restarts {
 		t.Run(fmt.Sprint("round ", round), func(t *testing.T) { drainUnderLoad(t, int64(20*(round%8+1))) })
@@ -362,8 +362,8 @@ func longAnswer(t *testing.T, address string) io.Reader {
 	return a.Body
 }
 
-// TestDrainFinishesWhatRuns: requests that run when the signal arrives are finished. The server accepts connections
-// during the notice, and none afterwards.
+// TestDrainFinishesWhatRuns checks that requests that run when the signal arrives are finished. The server accepts
+// connections during the notice, and none afterwards.
 func TestDrainFinishesWhatRuns(t *testing.T) {
 	t.Parallel()
 	r := runServer(t, Options{hooks: hooks{drainMax: waitMax}}, loads(t, make([]uint64, 3000)))
@@ -387,7 +387,7 @@ func TestDrainFinishesWhatRuns(t *testing.T) {
 	must.Do(t, r.wait())
 }
 
-// Requests that do not end are cut off, so that the process ends within 10 s.
+// TestDrainCutsOff checks that requests that do not end are cut off, so that the process ends within 10 s.
 func TestDrainCutsOff(t *testing.T) {
 	if drainNotice+drainMax > 9*time.Second {
 		t.Errorf("%v of notice and %v after it", drainNotice, drainMax)

@@ -45,7 +45,7 @@ func describedOf(t *testing.T, b *bench) (d description, text string) {
 	return d, text
 }
 
-// TestOpenAPINamesEveryRoute: the OpenAPI page names every route, and has no link to other hosts.
+// TestOpenAPINamesEveryRoute checks that the OpenAPI page names every route, and has no link to other hosts.
 func TestOpenAPINamesEveryRoute(t *testing.T) {
 	for _, b := range []*bench{start(t, nil, ""), backupBench(t, "")} {
 		spec, text := describedOf(t, b)
@@ -184,7 +184,7 @@ func jsonFields(structType reflect.Type) (all, always []string) {
 	return all, always
 }
 
-// The server accepts every example in the description.
+// TestExamplesOfTheDescription checks that the server accepts every example in the description.
 func TestExamplesOfTheDescription(t *testing.T) {
 	sent, b := 0, backupBench(t, "")
 	spec, _ := describedOf(t, b)
@@ -210,8 +210,8 @@ func TestExamplesOfTheDescription(t *testing.T) {
 	}
 }
 
-// TestLimitsAreTold: the description, the answers and /v1/stats have the limits of the server. /v1/stats has all
-// figures of the page.
+// TestLimitsAreTold checks that the description, the answers and /v1/stats have the limits of the server. /v1/stats has
+// all figures of the page.
 func TestLimitsAreTold(t *testing.T) {
 	given := bounds{Connections: 100, Body: 1 << 20, Answer: 1 << 20, RequestMemory: 64 << 20, Timeout: waitMax,
 		Queue: waitMax}
@@ -232,7 +232,7 @@ func TestLimitsAreTold(t *testing.T) {
 	}
 }
 
-// TestEveryDescription: the description is JSON for every server, and its references lead to parts of it.
+// TestEveryDescription checks that the description is JSON for every server, and its references lead to parts of it.
 func TestEveryDescription(t *testing.T) {
 	for n := range 1 << 5 {
 		has := func(bit int) bool { return n>>bit&1 != 0 }

@@ -98,9 +98,9 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 }
 
-// TestWhoMaySeeMetrics: with a token file, the admin listener requires a token with the role metrics or admin. With
-// the line "loopback metrics", clients on this machine may read metrics without a token. It answers only to names of
-// this machine.
+// TestWhoMaySeeMetrics checks that with a token file, the admin listener requires a token with the role metrics or
+// admin. With the line "loopback metrics", clients on this machine may read metrics without a token. It answers only to
+// names of this machine.
 func TestWhoMaySeeMetrics(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{0, 1}), tokenLines)
 	loopback := start(t, newIndex(t, 3, nil, nil), tokenLines+"loopback  metrics\n")
@@ -142,7 +142,7 @@ func TestWhoMaySeeMetrics(t *testing.T) {
 	loopback.wants(t, http.StatusUnauthorized, "/v1/query", "", `{"fingerprint": "0000000000000000"}`)
 }
 
-// TestClientOf: requests share memory if they have the same address, or the same /64 of IPv6.
+// TestClientOf checks that requests share memory if they have the same address, or the same /64 of IPv6.
 func TestClientOf(t *testing.T) {
 	for from, want := range map[string]string{
 		"192.0.2.1:7": "192.0.2.1/32", "[::ffff:192.0.2.1]:7": "192.0.2.1/32",
@@ -157,7 +157,7 @@ func TestClientOf(t *testing.T) {
 	}
 }
 
-// TestReload: a reload uses a valid file, and keeps the old tokens if the file is invalid.
+// TestReload checks that a reload uses a valid file, and keeps the old tokens if the file is invalid.
 func TestReload(t *testing.T) {
 	b := start(t, newIndex(t, 3, nil, []uint64{0}), tokenLines)
 	status := func(token string) int {
@@ -279,8 +279,9 @@ func (a *authority) client(name string) *http.Client {
 	return c
 }
 
-// TestTLS: with TLS there is no plain HTTP. With an authority for clients, each client needs its certificate, and the
-// name of the certificate has a role. SIGHUP reads tokens and a new certificate; a broken certificate is refused.
+// TestTLS checks that with TLS there is no plain HTTP. With an authority for clients, each client needs its
+// certificate, and the name of the certificate has a role. SIGHUP reads tokens and a new certificate; a broken
+// certificate is refused.
 func TestTLS(t *testing.T) {
 	a, dir := newAuthority(t), t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
@@ -347,7 +348,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestTLSVersions: only TLS 1.2 with authenticated encryption, and later versions, are accepted.
+// TestTLSVersions checks that only TLS 1.2 with authenticated encryption, and later versions, are accepted.
 func TestTLSVersions(t *testing.T) {
 	a, dir := newAuthority(t), t.TempDir()
 	certPath, keyPath := filepath.Join(dir, "cert"), filepath.Join(dir, "key")

@@ -27,7 +27,7 @@ func features(s *Selector, text string) (all []string) {
 	return all
 }
 
-// TestFeatures: the worked examples of the package comment.
+// TestFeatures computes the worked examples of the package comment.
 func TestFeatures(t *testing.T) {
 	s := newSelector(t, Ends)
 	for text, want := range map[string][]string{
@@ -53,7 +53,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// TestEqual: white space, width and case make no difference; other characters do.
+// TestEqual checks that white space, width and case make no difference; other characters do.
 func TestEqual(t *testing.T) {
 	s := newSelector(t, Ends)
 	base := signature.Set(signature.Append(nil, s, "今天用ABC公司的产品。"))
@@ -67,7 +67,7 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// TestPlain: characters that plainForm handles have the same hash as after full normalisation.
+// TestPlain checks that characters that plainForm handles have the same hash as after full normalisation.
 func TestPlain(t *testing.T) {
 	s := newSelector(t, Ends)
 	for r := rune(1); r <= 0xffff; r++ {
@@ -89,7 +89,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestEnds: no sentence is read after the context is done.
+// TestEnds checks that no sentence is read after the context is done.
 func TestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s, err := New(ctx, Ends)

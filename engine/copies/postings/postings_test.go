@@ -99,7 +99,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestKnown: with known documents, each pair has a known document and another one. The number of slices varies.
+// TestKnown checks that with known documents, each pair has a known document and another one. The number of slices
+// varies.
 func TestKnown(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))
 	for known := 0; known <= 90; known += 15 {
@@ -119,8 +120,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestMaxPairs: more pairs than MaxPairs are an error, for similar and for equal documents. Exactly MaxPairs are
-// allowed.
+// TestMaxPairs checks that more pairs than MaxPairs are an error, for similar and for equal documents. Exactly MaxPairs
+// are allowed.
 func TestMaxPairs(t *testing.T) {
 	var similar, equal [][]uint64
 	for i := range uint64(20) {
@@ -196,8 +197,8 @@ func TestNeeded(t *testing.T) {
 	}
 }
 
-// TestFrequent: a signature of very many documents finds no candidates, but counts as shared. The report has its
-// number, for any number of slices.
+// TestFrequent checks that a signature of very many documents finds no candidates, but counts as shared. The report has
+// its number, for any number of slices.
 func TestFrequent(t *testing.T) {
 	var sets [][]uint64
 	for i := range uint64(1000) {
@@ -218,8 +219,8 @@ func TestFrequent(t *testing.T) {
 	}
 }
 
-// TestDocumentLimits: with limits of the documents of a signature, exactly those pairs are missing that share no signature
-// within the limits. Their documents are counted.
+// TestDocumentLimits checks that with limits of the documents of a signature, exactly those pairs are missing that
+// share no signature within the limits. Their documents are counted.
 func TestDocumentLimits(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 7))
 	sets := sets.Signatures(random, 150, 30, func() uint64 { return random.Uint64N(300) })
@@ -248,8 +249,8 @@ func TestDocumentLimits(t *testing.T) {
 	}
 }
 
-// TestPartitions: signatures that fill many partitions give the same pairs, in one slice and in several, with any
-// number of threads. With little memory the partitions are scattered in several rounds.
+// TestPartitions checks that signatures that fill many partitions give the same pairs, in one slice and in several,
+// with any number of threads. With little memory the partitions are scattered in several rounds.
 func TestPartitions(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	sets := make([][]uint64, 6000)
@@ -280,8 +281,8 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
-// TestLarge: documents with more signatures than the counters count are found, also by a signature that comes after all
-// counted ones.
+// TestLarge checks that documents with more signatures than the counters count are found, also by a signature that
+// comes after all counted ones.
 func TestLarge(t *testing.T) {
 	const n = 70_000
 	all := make([]uint64, n)
@@ -308,7 +309,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// TestMillion: one signature in a million documents is no square of them.
+// TestMillion checks that one signature in a million documents is no square of them.
 func TestMillion(t *testing.T) {
 	sets := make([][]uint64, *documents)
 	for i := range sets {
@@ -322,7 +323,8 @@ func TestMillion(t *testing.T) {
 
 var documents = flag.Int("documents", 50_000, "documents of one signature")
 
-// TestEqual: 100,000 documents with equal sets have as many pairs, not their square. Empty documents have no pairs.
+// TestEqual checks that 100,000 documents with equal sets have as many pairs, not their square. Empty documents have no
+// pairs.
 func TestEqual(t *testing.T) {
 	sets := make([][]uint64, 100_000)
 	for i := range sets {

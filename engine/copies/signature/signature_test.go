@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSet: sets are the sorted distinct hashes, for any number and distribution of hashes.
+// TestSet checks that sets are the sorted distinct hashes, for any number and distribution of hashes.
 func TestSet(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, hash := range map[string]func() uint64{

@@ -62,7 +62,7 @@ func selector(t *testing.T, o Options) signature.Selector {
 	return signature.NewReader(t.Context()).Selector(s)
 }
 
-// TestPaperExample: the sentence of the paper, with its signatures.
+// TestPaperExample computes the signatures of the paper's sentence.
 func TestPaperExample(t *testing.T) {
 	text := "At a rally to kick off a weeklong campaign for the South Carolina primary, Obama tried to set the " +
 		"record straight"

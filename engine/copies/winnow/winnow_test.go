@@ -104,7 +104,7 @@ func randomText(random *rand.Rand, n int) string {
 	return b.String()
 }
 
-// TestSpecification: the queue selects the same hashes as a search of every whole window.
+// TestSpecification checks that the queue selects the same hashes as a search of every whole window.
 func TestSpecification(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	s := selector(t, New())
@@ -120,7 +120,7 @@ func TestSpecification(t *testing.T) {
 	}
 }
 
-// TestAll: a Selector of all rows selects each row of any length.
+// TestAll checks that a Selector of all rows selects each row of any length.
 func TestAll(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{0, 1, 2, 3, 4, 20, 60, 5000} {
@@ -134,7 +134,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestGuarantee: two texts that share a passage of Words + Window - 1 words have a common feature.
+// TestGuarantee checks that two texts that share a passage of Words + Window - 1 words have a common feature.
 func TestGuarantee(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	words := func(prefix string, n int) string {

@@ -125,8 +125,8 @@ func listPage(values int32, runs ...uint64) page {
 			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})}, body}
 }
 
-// TestHostile: small files that claim to be large, or to have lists that memory could not hold, are refused with a
-// message. This holds for reading by value and by row, and before the claimed memory is allocated.
+// TestHostile checks that small files that claim to be large, or to have lists that memory could not hold, are refused
+// with a message. This holds for reading by value and by row, and before the claimed memory is allocated.
 func TestHostile(t *testing.T) {
 	zeros := make([]byte, 64<<20)
 	zipped := func() []byte {
@@ -267,7 +267,7 @@ func deep(n int) (s []format.SchemaElement) {
 	return append(s, format.SchemaElement{Name: "text", Type: thrift.New(format.ByteArray)})
 }
 
-// TestHostileFooter: a footer's own structure is walked before anything is made of it.
+// TestHostileFooter checks that a footer's own structure is walked before anything is made of it.
 func TestHostileFooter(t *testing.T) {
 	for name, c := range map[string]struct{ footer, want string }{
 		"2^31 structures": {"\x15\x02\x29\xfc\xff\xff\xff\xff\x07", "a list of 2147483647 values in 0 bytes"},
@@ -291,7 +291,7 @@ func TestHostileFooter(t *testing.T) {
 	}
 }
 
-// TestManyNulls: a file with many values in very few bytes is read if its claims are true.
+// TestManyNulls checks that a file with many values in very few bytes is read if its claims are true.
 func TestManyNulls(t *testing.T) {
 	const n = 1 << 20
 	levels := append(binary.AppendUvarint(nil, n<<1), 0)
@@ -302,8 +302,8 @@ func TestManyNulls(t *testing.T) {
 	}
 }
 
-// TestValueLimit: a text above the limit of a value is cut one byte after the limit, in pages of every kind, before the
-// library copies it. Pages that unpack to much more than their size are read.
+// TestValueLimit checks that a text above the limit of a value is cut one byte after the limit, in pages of every kind,
+// before the library copies it. Pages that unpack to much more than their size are read.
 func TestValueLimit(t *testing.T) {
 	type short struct {
 		Text string `parquet:"text,optional,plain"`
@@ -361,7 +361,8 @@ func (w *wide) ReadAt(p []byte, position int64) (int, error) {
 	return len(p), nil
 }
 
-// TestCompressedPage: a page is refused if it is longer compressed than any page can be, however large the file is.
+// TestCompressedPage checks that a page is refused if it is longer compressed than any page can be, however large the
+// file is.
 func TestCompressedPage(t *testing.T) {
 	const size = 1 << 31
 	p := dataPage(1, format.Plain, []byte("\x05\x00\x00\x00hello"))
@@ -381,7 +382,7 @@ func TestCompressedPage(t *testing.T) {
 	}
 }
 
-// FuzzPages: for any content of a file, a copy of its columns without one row ends, perhaps with an error.
+// FuzzPages checks that for any content of a file, a copy of its columns without one row ends, perhaps with an error.
 func FuzzPages(f *testing.F) {
 	f.Add(write(f, nestedRows(20), parquet.DataPageVersion(1)))
 	f.Add(write(f, flatRows(20), parquet.DataPageVersion(2)))

@@ -15,7 +15,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestFormat: a value is formatted by its logical type, or the type is refused with its name.
+// TestFormat checks that a value is formatted by its logical type, or the type is refused with its name.
 func TestFormat(t *testing.T) {
 	bytesOf := func(b ...byte) parquet.Value { return parquet.FixedLenByteArrayValue(b) }
 	fixed := func(n int) parquet.Node { return parquet.Leaf(parquet.FixedLenByteArrayType(n)) }

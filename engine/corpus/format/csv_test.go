@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestQuotations: an invalid or unclosed quotation damages no other record, and the loss is reported.
+// TestQuotations checks that an invalid or unclosed quotation damages no other record, and the loss is reported.
 func TestQuotations(t *testing.T) {
 	const head = "id,text\n"
 	covers := func(file string, line, lines, why string) string {

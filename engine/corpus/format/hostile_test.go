@@ -19,8 +19,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestHostileFiles: files that decompress to much, never end, or claim to be longer than they are take bounded memory.
-// The unread part is reported.
+// TestHostileFiles checks that files that decompress to much, never end, or claim to be longer than they are take
+// bounded memory. The unread part is reported.
 func TestHostileFiles(t *testing.T) {
 	const bomb = 128 << 20
 	one := `{"text":"one"}` + "\n"
@@ -113,7 +113,8 @@ func xzHeader(t *testing.T, at int, b byte) []byte {
 	return file
 }
 
-// TestCutXz: a file of xz that ends early is an error, wherever it ends, and nothing that follows it is passed over.
+// TestCutXz checks that a file of xz that ends early is an error, wherever it ends, and that no data after it is
+// skipped.
 func TestCutXz(t *testing.T) {
 	one, padding := string(hexBytes(t, xzHello)), strings.Repeat("\x00", 4)
 	file := one + padding + one + padding
@@ -138,7 +139,7 @@ func TestCutXz(t *testing.T) {
 	}
 }
 
-// TestFlatMemory: the memory that reading takes does not grow with the file.
+// TestFlatMemory checks that the memory that reading takes does not grow with the file.
 func TestFlatMemory(t *testing.T) {
 	line := fmt.Sprintf(`{"id":"x","text":%q}`, strings.Repeat("some words of a text ", 40)) + "\n"
 	tree(t, map[string]string{"a.jsonl.gz": gz(t, strings.Repeat(line, 20_000))}) // 17 MB
@@ -174,7 +175,8 @@ func readBytes(t *testing.T, name string, raw []byte) {
 	}
 }
 
-// FuzzParquet: for any pages, dictionaries and row groups, nothing panics, and unreadable parts are reported.
+// FuzzParquet checks that for any pages, dictionaries and row groups, nothing panics, and unreadable parts are
+// reported.
 func FuzzParquet(f *testing.F) {
 	whole := table(f, 30)
 	f.Add(whole)
@@ -183,7 +185,8 @@ func FuzzParquet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) { readBytes(t, "f.parquet", raw) })
 }
 
-// FuzzPacked: for any file that begins like a compressed one, nothing panics, and unreadable parts are reported.
+// FuzzPacked checks that for any file that begins like a compressed one, nothing panics, and unreadable parts are
+// reported.
 func FuzzPacked(f *testing.F) {
 	const lines = `{"id":"a","text":"one"}` + "\n" + `{"id":"b","text":"two"}` + "\n"
 	for _, seed := range []string{gz(f, lines), zst(f, lines), "\xfd7zXZ\x00\x00\x04\xe6\xd6\xb4F", "BZh91AY&SY", lines} {
@@ -192,7 +195,7 @@ func FuzzPacked(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) { readBytes(t, "f.jsonl", raw) })
 }
 
-// FuzzCSV: for any CSV file, nothing panics, and unreadable parts are reported.
+// FuzzCSV checks that for any CSV file, nothing panics, and unreadable parts are reported.
 func FuzzCSV(f *testing.F) {
 	f.Add([]byte("id,text\n1,\"one\ntwo\"\n2,\"thr\"\"ee\"\n"))
 	f.Add([]byte("text\n\"open"))

@@ -12,7 +12,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestMediaTypes: a page is one though its media type is malformed or unknown, and headers are never text.
+// TestMediaTypes checks that a page is one though its media type is malformed or unknown, and headers are never text.
 func TestMediaTypes(t *testing.T) {
 	const page, text, none = "Two words\nand more", "<p>Two words<p>and more", ""
 	for media, want := range map[string]string{
@@ -70,7 +70,8 @@ func TestMediaTypes(t *testing.T) {
 	}
 }
 
-// TestContentEncodings: bodies are unpacked. A body is read unchanged if its coding is unknown or was already removed.
+// TestContentEncodings checks that bodies are unpacked. A body is read unchanged if its coding is unknown or was
+// already removed.
 func TestContentEncodings(t *testing.T) {
 	const page = "<p>One and two"
 	var b bytes.Buffer

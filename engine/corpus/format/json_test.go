@@ -15,7 +15,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// FuzzJSONValues: an array or a sequence of objects is read as by encoding/json, and nothing panics.
+// FuzzJSONValues checks that an array or a sequence of objects is read as by encoding/json, and nothing panics.
 func FuzzJSONValues(f *testing.F) {
 	for _, seed := range []string{`[{"text":"a"},{"text":"b"}]`, "{\"text\":\n\"a}\\\"\"} {\"text\":\"[\"}",
 		`[1,"x",[{}],{"text":"a"}`, "[]", "", "{", `[{"text":"a"}}`} {
@@ -64,7 +64,8 @@ func FuzzJSONValues(f *testing.F) {
 	})
 }
 
-// TestJSONRows: the row of an object is its number, for any lines, also if an object is longer than the buffer.
+// TestJSONRows checks that the row of an object is its number, for any lines, also if an object is longer than the
+// buffer.
 func TestJSONRows(t *testing.T) {
 	long := strings.Repeat("x", 400<<10)
 	in := "[\n\n{\"text\": \"" + long + "\"},\n {\n\"text\": \"b\"}, {\"text\": \"c\"}]"
@@ -80,7 +81,7 @@ func TestJSONRows(t *testing.T) {
 	}
 }
 
-// TestFirstLineIsBroken: a line that is no object does not influence the fields of the lines after it.
+// TestFirstLineIsBroken checks that a line that is no object does not influence the fields of the lines after it.
 func TestFirstLineIsBroken(t *testing.T) {
 	for _, first := range []string{"{\"content\": \"cut of", "[1]", "null"} {
 		in := first + "\n" + `{"url": "a", "content": "one"}` + "\n" + `{"url": "b", "content": "two"}` + "\n"
@@ -94,7 +95,8 @@ func TestFirstLineIsBroken(t *testing.T) {
 	}
 }
 
-// TestBrokenReader: in CSV and in lines, a read error ends the reading and does not count as damage of the content.
+// TestBrokenReader checks that in CSV and in lines, a read error ends the reading and does not count as damage of the
+// content.
 func TestBrokenReader(t *testing.T) {
 	cause := errors.New("the network is gone")
 	for _, format := range []Format{CSV, JSONL, Lines, JSON} {
@@ -106,8 +108,8 @@ func TestBrokenReader(t *testing.T) {
 	}
 }
 
-// TestOwnText: an extracted document keeps its text when the next one is extracted. A borrowed document has the same
-// text until then.
+// TestOwnText checks that an extracted document keeps its text when the next one is extracted. A borrowed document has
+// the same text until then.
 func TestOwnText(t *testing.T) {
 	for _, f := range []Format{JSONL, JSON, Lines} {
 		in := `{"text":"one\ttwo and so on"}` + "\n" + `{"text":"three\tfour"}` + "\n"

@@ -103,7 +103,7 @@ func TestJSONFields(t *testing.T) {
 	}
 }
 
-// TestNoSuchField: a field that no record has is an error at once. A field that a later record has is not.
+// TestNoSuchField checks that a field that no record has is an error at once. A field that a later record has is not.
 func TestNoSuchField(t *testing.T) {
 	without := strings.Repeat(`{"url":"u","text":"a"}`+"\n", 1200)
 	for name, in := range map[string]string{"few": without[:46], "many": without + `{"txt":"b"}`,
@@ -134,7 +134,8 @@ func TestNoSuchField(t *testing.T) {
 	}
 }
 
-// TestNoID: a record without an ID in the field for IDs, which the options name or most records have, is marked.
+// TestNoID checks that a record without an ID in the field for IDs, which the options name or most records have, is
+// marked.
 func TestNoID(t *testing.T) {
 	tree(t, map[string]string{"a.jsonl": `{"text":"one","key":"x"}` + "\n" + `{"text":"two"}` + "\n",
 		"a.csv": "text,id\none,x\ntwo,\n", "a.txt": "one\n",
@@ -154,7 +155,7 @@ func TestNoID(t *testing.T) {
 	}
 }
 
-// TestRecordMemory: a record takes at most 16 times its size plus 1 MiB, for any content of unused fields.
+// TestRecordMemory checks that a record takes at most 16 times its size plus 1 MiB, for any content of unused fields.
 func TestRecordMemory(t *testing.T) {
 	keys := make([]byte, 0, 5<<20)
 	for i := 0; len(keys) < 5<<20; i++ {
@@ -178,7 +179,7 @@ func TestRecordMemory(t *testing.T) {
 	}
 }
 
-// FuzzJSONL: lines are read as by encoding/json, nothing panics, and the result is valid UTF-8.
+// FuzzJSONL checks that lines are read as by encoding/json, nothing panics, and the result is valid UTF-8.
 func FuzzJSONL(f *testing.F) {
 	for _, lines := range []string{`{"text":"a","id":1}`, "{\"text\":\"\xff\"}\n{}", `{"text":"\ud800"}`,
 		`{"id":{},"text":"x"}`, "\n\n[", `{"text":"a","text":"b"}`} {
@@ -248,8 +249,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestFieldChoice: the first records of a file decide together which fields are taken of all, and of several that
-// the options name each record's first one is taken.
+// TestFieldChoice checks that the first records of a file decide together which fields are taken of all, and of several
+// that the options name each record's first one is taken.
 func TestFieldChoice(t *testing.T) {
 	many := func(line string) string { return strings.Repeat(line+"\n", 30) }
 	for name, c := range map[string]struct {
@@ -293,7 +294,7 @@ func TestFieldChoice(t *testing.T) {
 	}
 }
 
-// TestInnerText: a field that holds texts within is named.
+// TestInnerText checks that a field that holds texts within is named.
 func TestInnerText(t *testing.T) {
 	in := strings.Repeat(`{"id":1,"messages":[{"role":"user","content":"a"}]}`+"\n", 5)
 	_, err := read(t, Options{Format: JSONL}, strings.NewReader(in), input.Stdin)

@@ -181,8 +181,8 @@ func TestDamagedParquet(t *testing.T) {
 	}
 }
 
-// TestParquetDictionary: row groups that take more memory than they claim are read in order. A dictionary, for example,
-// stores a repeated text once.
+// TestParquetDictionary checks that row groups that take more memory than they claim are read in order. A dictionary,
+// for example, stores a repeated text once.
 func TestParquetDictionary(t *testing.T) {
 	type row struct {
 		Text string `parquet:"text,dict"`
@@ -200,8 +200,8 @@ func TestParquetDictionary(t *testing.T) {
 	}
 }
 
-// TestParquetCell: a text that is much longer than a document may be is one skip, and takes no more memory than a
-// document may. The other rows of its page are read.
+// TestParquetCell checks that a text that is much longer than a document may be is one skip, and takes no more memory
+// than a document may. The other rows of its page are read.
 func TestParquetCell(t *testing.T) {
 	type row struct {
 		Text string `parquet:"text,dict,zstd"`
@@ -230,7 +230,7 @@ func TestParquetCell(t *testing.T) {
 	}
 }
 
-// TestParquetChoice: of two columns that may hold the text, the one with texts in the first rows is taken.
+// TestParquetChoice checks that of two columns that may hold the text, the one with texts in the first rows is taken.
 func TestParquetChoice(t *testing.T) {
 	type row struct {
 		Text    *string `parquet:"text,optional"`
@@ -243,8 +243,8 @@ func TestParquetChoice(t *testing.T) {
 	}
 }
 
-// TestParquetBytes: IDs of bytes that are not UTF-8 become hexadecimal. A non-empty text has priority over an empty
-// one.
+// TestParquetBytes checks that IDs of bytes that are not UTF-8 become hexadecimal. A non-empty text has priority over
+// an empty one.
 func TestParquetBytes(t *testing.T) {
 	type row struct {
 		ID []byte `parquet:"id"`
@@ -259,7 +259,7 @@ func TestParquetBytes(t *testing.T) {
 	}
 }
 
-// TestParquetNoText: if the column with the name of a text has another type, the error names the type.
+// TestParquetNoText checks that if the column with the name of a text has another type, the error names the type.
 func TestParquetNoText(t *testing.T) {
 	type list struct {
 		Text []string `parquet:"text,list"`
@@ -278,8 +278,8 @@ func TestParquetNoText(t *testing.T) {
 	}
 }
 
-// TestDamagedRowGroup: the lost rows of a row group are counted and reported with column and page. The other row groups
-// are read.
+// TestDamagedRowGroup checks that the lost rows of a row group are counted and reported with column and page. The other
+// row groups are read.
 func TestDamagedRowGroup(t *testing.T) {
 	data := table(t, 120)                      // row groups have 40 rows
 	magic, at := []byte("\x28\xb5\x2f\xfd"), 0 // magic of compressed pages, which the texts have
@@ -323,8 +323,8 @@ func TestDamagedRowGroup(t *testing.T) {
 	}
 }
 
-// TestRowGroupsStop: a consumer that stops gives back the memory of the row groups that were read ahead, and one
-// that takes more than half of all memory, or more than it claims, is not read ahead.
+// TestRowGroupsStop checks that a consumer that stops gives back the memory of the row groups that were read ahead, and
+// one that takes more than half of all memory, or more than it claims, is not read ahead.
 func TestRowGroupsStop(t *testing.T) {
 	type row struct {
 		Text string `parquet:"text"`

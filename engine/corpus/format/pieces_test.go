@@ -88,8 +88,8 @@ func contentOf(t *testing.T, path string, d *unpack.Decoders) (units []string, c
 	return units, fmt.Sprint(b.String(), err)
 }
 
-// TestPieces: decoders change nothing in the units and the content of a file. This holds for every division into
-// pieces, every damage and truncation, and for bytes that only look like the start of a member.
+// TestPieces checks that decoders change nothing in the units and the content of a file. This holds for every division
+// into pieces, every damage and truncation, and for bytes that only look like the start of a member.
 func TestPieces(t *testing.T) {
 	var lines, records, plain []string
 	for i := range 9 {
@@ -166,8 +166,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestLargePieces: the same holds for pieces that are larger than buffers, and if damage is found after many pieces
-// were read ahead.
+// TestLargePieces checks that the same holds for pieces that are larger than buffers, and if damage is found after many
+// pieces were read ahead.
 func TestLargePieces(t *testing.T) {
 	var records []string
 	for i := range 20 { // several pieces; some of them are read at the same time
@@ -196,8 +196,8 @@ func TestLargePieces(t *testing.T) {
 	}
 }
 
-// TestZstdFrames: frames without content, before others or between them, are passed over, and the first one may have
-// the dictionary of all others, compressed or not.
+// TestZstdFrames checks that frames without content, before others or between them, are skipped. The first frame may
+// have the dictionary of all others, compressed or not.
 func TestZstdFrames(t *testing.T) {
 	var lines, samples []string
 	for i := range 40 {

@@ -20,8 +20,8 @@ import (
 
 const mark = text.ByteOrderMark
 
-// TestLinePlaces: lines have their numbers and positions: after a byte order mark and blank lines, if they are longer
-// than buffers or the limit, and for any size of the reads from a pipe.
+// TestLinePlaces checks that lines have their numbers and positions: after a byte order mark and blank lines, if they
+// are longer than buffers or the limit, and for any size of the reads from a pipe.
 func TestLinePlaces(t *testing.T) {
 	content := mark + " one \r\n\n \t\n" + strings.Repeat("long ", 30_000) + "\n" + mark + "two\n" +
 		strings.Repeat("short\n", 3000) + "end"
@@ -59,8 +59,8 @@ func TestLinePlaces(t *testing.T) {
 	}
 }
 
-// TestRecordPlaces: the bytes of a CSV record, parsed alone, give the same text, with quotes, blank lines and line ends
-// anywhere. Records follow each other without gaps.
+// TestRecordPlaces checks that the bytes of a CSV record, parsed alone, give the same text, with quotes, blank lines
+// and line ends anywhere. Records follow each other without gaps.
 func TestRecordPlaces(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 9))
 	for n := range 200 {
@@ -101,7 +101,7 @@ func TestRecordPlaces(t *testing.T) {
 	}
 }
 
-// TestLongRecord: the header record has limits of its own.
+// TestLongRecord checks that the header record has limits of its own.
 func TestLongRecord(t *testing.T) {
 	text := strings.Repeat("a,", 1<<20)
 	n := 0
@@ -215,7 +215,7 @@ func checkPlaces(t *testing.T, rng *rand.Rand, format Format, file string) {
 	}
 }
 
-// TestNoPlaces: texts that are not a range of bytes of their file have no positions.
+// TestNoPlaces checks that texts that are not a range of bytes of their file have no positions.
 func TestNoPlaces(t *testing.T) {
 	for name, file := range map[string]string{
 		"a.csv": "id,text\n1,abc\n", "a.html": "<p>abc</p>", "a.txt": "abc \xff\xfe\xe9",

@@ -117,8 +117,8 @@ func TestWARC(t *testing.T) {
 	}
 }
 
-// TestDamagedWARC: if a file is truncated or damaged at any position, the records before it are read, and the error
-// names the position.
+// TestDamagedWARC checks that if a file is truncated or damaged at any position, the records before it are read, and
+// the error names the position.
 func TestDamagedWARC(t *testing.T) {
 	one := crawled("one", "200 OK\nContent-Type: text/plain", "first")
 	two := crawled("two", "200 OK\nContent-Type: text/plain", "second")
@@ -163,8 +163,8 @@ func TestDamagedWARC(t *testing.T) {
 	}
 }
 
-// TestResumedWARC: damage to one member of a gzip file affects no records of other members. The content that is copied
-// during the read has exactly those records.
+// TestResumedWARC checks that damage to one member of a gzip file affects no records of other members. The content that
+// is copied during the read has exactly those records.
 func TestResumedWARC(t *testing.T) {
 	var records, members []string
 	for i, body := range []string{"first", strings.Repeat("The second is longer. ", 9) + fmt.Sprint(int64(5<<40)), "third",
@@ -274,8 +274,8 @@ func TestResumedWARC(t *testing.T) {
 	}
 }
 
-// TestWrongLengths: if the length of a record is wrong, the records after it are read, the error is reported, and a
-// copy has every byte.
+// TestWrongLengths checks that if the length of a record is wrong, the records after it are read, the error is
+// reported, and a copy has every byte.
 func TestWrongLengths(t *testing.T) {
 	const html = "200 OK\nContent-Type: text/html"
 	sound := func(i int) string {
@@ -350,7 +350,7 @@ func TestWrongLengths(t *testing.T) {
 	}
 }
 
-// FuzzWARC: no file makes it panic, take more units than there are bytes for, or lose its place.
+// FuzzWARC checks that no file makes it panic, take more units than there are bytes for, or lose its place.
 func FuzzWARC(f *testing.F) {
 	f.Add(crawled("u", "200 OK\nContent-Type: text/html\nTransfer-Encoding: chunked", "3\r\nabc\r\n0\r\n\r\n"))
 	f.Add(crawled("u", "200 OK\nContent-Encoding: gzip, deflate", "\x1f\x8b\x08"))
@@ -382,8 +382,8 @@ func FuzzWARC(f *testing.F) {
 	})
 }
 
-// FuzzMembers: any gzip file is read to its end, and the content that is copied during the read has every unit at its
-// position.
+// FuzzMembers checks that any gzip file is read to its end, and the content that is copied during the read has every
+// unit at its position.
 func FuzzMembers(f *testing.F) {
 	one := crawled("one", "200 OK\nContent-Type: text/plain", "first")
 	members := []byte(gz(f, one, one+one, "x"))

@@ -197,8 +197,8 @@ func TestRunStopsAtErrors(t *testing.T) {
 	}
 }
 
-// TestExtract: units that are not wanted are counted but not processed, results come in order, and an error of a worker
-// ends the run.
+// TestExtract checks that units that are not wanted are counted but not processed, results come in order, and an error
+// of a worker ends the run.
 func TestExtract(t *testing.T) {
 	dir := corpus(t, 300)
 	all, _ := oneByOne(t, dir)
@@ -257,7 +257,8 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestCutDocument: the result of a document that the context may have cut off is used by nobody, and it is the last one.
+// TestCutDocument checks that the result of a document that the context may have cut off is used by nobody, and it is
+// the last one.
 func TestCutDocument(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -28,8 +28,8 @@ func tree(t *testing.T, files map[string]string) {
 	t.Chdir(root)
 }
 
-// TestBlobs: a Hugging Face cache is read by the names of its links, each file once. A file without a link is read by
-// its own name. A folder that only has the name "blobs" is read like any other.
+// TestBlobs checks that a Hugging Face cache is read by the names of its links, each file once. A file without a link
+// is read by its own name. A folder that only has the name "blobs" is read like any other.
 func TestBlobs(t *testing.T) {
 	tree(t, map[string]string{"hub/d/blobs/1": "one", "hub/d/blobs/2": "two", "hub/d/blobs/3": "three",
 		"hub/d/snapshots/old/a.txt": "a", "blobs/4": "four"})

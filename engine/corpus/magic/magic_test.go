@@ -26,7 +26,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestRandom: fingerprints look like another format in one file of millions at most.
+// TestRandom checks that fingerprints look like another format in one file of millions at most.
 func TestRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	b := make([]byte, 512)

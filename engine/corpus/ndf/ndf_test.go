@@ -103,7 +103,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestLongIDs: a chunk of incompressible IDs ends before it has 2^20 documents, and no ID is lost.
+// TestLongIDs checks that a chunk of incompressible IDs ends before it has 2^20 documents, and no ID is lost.
 func TestLongIDs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.ndf")
 	w, err := Create(path, simhash.Default(), store.Options{})

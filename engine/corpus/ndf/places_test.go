@@ -83,8 +83,8 @@ func share(t *testing.T, docs []Placed, i, of int) *File {
 	return f
 }
 
-// TestPlaces: the shares of the same inputs, in any order, have all documents in the order of the inputs, with their
-// places. A missing or repeated share is an error.
+// TestPlaces checks that the shares of the same inputs, in any order, have all documents in the order of the inputs,
+// with their places. A missing or repeated share is an error.
 func TestPlaces(t *testing.T) {
 	docs := placed(23)
 	all := func(files ...*File) (got []Placed, err error) {
@@ -151,7 +151,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPlacesOverflow: runs whose documents are as many as there are only modulo 2^64 are refused.
+// TestPlacesOverflow checks that runs whose documents are as many as there are only modulo 2^64 are refused.
 func TestPlacesOverflow(t *testing.T) {
 	docs := placed(9)
 	f := share(t, docs, 0, 1)

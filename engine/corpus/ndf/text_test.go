@@ -88,8 +88,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestHaveIDs: files with IDs and files without IDs cannot be combined, in either order. A file without documents can
-// be combined with all.
+// TestHaveIDs checks that files with IDs and files without IDs cannot be combined, in either order. A file without
+// documents can be combined with all.
 func TestHaveIDs(t *testing.T) {
 	with, err1 := opened(t, "with", []byte("0123456789abcdef\ta\n"))
 	without, err2 := opened(t, "without.bin", make([]byte, 64))
@@ -182,7 +182,7 @@ func FuzzOther(f *testing.F) {
 	})
 }
 
-// TestNoRawFingerprints: files whose length is a multiple of 8 bytes, but that are no arrays of uint64.
+// TestNoRawFingerprints refuses files whose length is a multiple of 8 bytes, but that are no arrays of uint64.
 func TestNoRawFingerprints(t *testing.T) {
 	words := func(n int) string {
 		var b []byte
@@ -245,7 +245,7 @@ func TestNoRawFingerprints(t *testing.T) {
 	}
 }
 
-// TestWriteArray: a file has the format of its ending.
+// TestWriteArray checks that a file has the format of its ending.
 func TestWriteArray(t *testing.T) {
 	for name, begins := range map[string]string{"a.npy": "\x93NUMPY\x01\x00v\x00{'descr': '<u8', 'fortran_order': " +
 		"False, 'shape': (2,), }", "a.bin": "\x01\x00\x00", "a.ndf": "nddhead\n"} {

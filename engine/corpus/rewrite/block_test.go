@@ -19,8 +19,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestPacker: for any block size and any number of goroutines, a copy is the content without its cuts. Each record is a
-// member of its own, even if it is shorter or longer than a block.
+// TestPacker checks that for any block size and any number of goroutines, a copy is the content without its cuts. Each
+// record is a member of its own, even if it is shorter or longer than a block.
 func TestPacker(t *testing.T) {
 	var content strings.Builder
 	var starts []int64 // offsets of the kept records
@@ -93,8 +93,8 @@ func membersOf(t *testing.T, packed []byte) (all []string) {
 	return all
 }
 
-// TestPackerErrors: an error of the source or of the copy ends the packer. So does a source that ends before the end of
-// a cut.
+// TestPackerErrors checks that an error of the source or of the copy ends the packer. So does a source that ends before
+// the end of a cut.
 func TestPackerErrors(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {

@@ -63,8 +63,8 @@ func parquetOf(t *testing.T, rows []page, perGroup int) string {
 	return b.String()
 }
 
-// TestCopyColumns: the copy of a Parquet file lacks the removed rows and nothing else. Columns, values, order,
-// compression, types and metadata are the same.
+// TestCopyColumns checks that the copy of a Parquet file lacks the removed rows and nothing else. Columns, values,
+// order, compression, types and metadata are the same.
 func TestCopyColumns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	original := parquetOf(t, pages(200), 70)
@@ -102,8 +102,9 @@ func TestCopyColumns(t *testing.T) {
 	}
 }
 
-// TestCopyGroups: for any number of goroutines, the copy of a Parquet file has the kept rows, in order. A row group
-// that loses no row has the same bytes. A row group that loses all rows is omitted, with its entries in dictionaries.
+// TestCopyGroups checks that for any number of goroutines, the copy of a Parquet file has the kept rows, in order. A
+// row group that loses no row has the same bytes. A row group that loses all rows is omitted, with its entries in
+// dictionaries.
 func TestCopyGroups(t *testing.T) {
 	rows := pages(90)
 	original := parquetOf(t, rows, 10)
@@ -172,7 +173,7 @@ func TestCopyGroups(t *testing.T) {
 	}
 }
 
-// TestCopyRest: a row group is read to the end of its columns, so data after the last row is an error.
+// TestCopyRest checks that a row group is read to the end of its columns, so data after the last row is an error.
 func TestCopyRest(t *testing.T) {
 	var b bytes.Buffer
 	must.Do(t, parquet.Write(&b, []struct{ N int64 }{{1}, {2}, {3}}))
@@ -210,8 +211,8 @@ func withFooter(t *testing.T, raw string, change func(m *parquetformat.FileMetaD
 	return string(append(binary.LittleEndian.AppendUint32(changed, uint32(len(footer))), "PAR1"...))
 }
 
-// TestCopyUnjudged: a file that cannot be judged is copied as it is and reported. A file that loses nothing is
-// copied byte for byte.
+// TestCopyUnjudged checks that a file that cannot be judged is copied as it is and reported. A file that loses nothing
+// is copied byte for byte.
 func TestCopyUnjudged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	whole := parquetOf(t, pages(3), 2)

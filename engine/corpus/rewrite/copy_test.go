@@ -58,7 +58,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestCopyWARC: records are removed, and each kept record is compressed separately, as in the input.
+// TestCopyWARC checks that records are removed, and each kept record is compressed separately, as in the input.
 func TestCopyWARC(t *testing.T) {
 	record := func(kind, uri, date, text string) string {
 		block := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + text
@@ -104,7 +104,7 @@ func TestCopyWARC(t *testing.T) {
 	}
 }
 
-// TestCopyJSON: a value that is no document stays in a JSON file, wherever it is next to a dropped value: a
+// TestCopyJSON checks that a value that is no document stays in a JSON file, wherever it is next to a dropped value: a
 // number, a string, a document that is too long to be compared.
 func TestCopyJSON(t *testing.T) {
 	const a, b = `{"text":"` + rivers + `"}`, `{"text":"` + bread + `"}`
@@ -126,8 +126,8 @@ func TestCopyJSON(t *testing.T) {
 	}
 }
 
-// TestCopyErrors: the copy of a list that loses all entries is an empty list. A write error is reported as an error of
-// the copy, even if a large part of the file has not been read.
+// TestCopyErrors checks that the copy of a list that loses all entries is an empty list. A write error is reported as
+// an error of the copy, even if a large part of the file has not been read.
 func TestCopyErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const a = `{"text":"` + rivers + `"}`
@@ -154,8 +154,8 @@ func TestCopyErrors(t *testing.T) {
 	}
 }
 
-// TestCopyRepacked: copies of bzip2 and xz files are compressed by zstd and have its extension, unless the whole file
-// is kept. Two files never get the same name.
+// TestCopyRepacked checks that copies of bzip2 and xz files are compressed by zstd and have its extension, unless the
+// whole file is kept. Two files never get the same name.
 func TestCopyRepacked(t *testing.T) {
 	all := map[string][]byte{}
 	for ending, name := range map[string]string{"bz2": "in/a.jsonl.bz2", "xz": "in/b.jsonl.xz"} {

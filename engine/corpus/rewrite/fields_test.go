@@ -15,7 +15,7 @@ import (
 	"example.org/ndd/engine/result"
 )
 
-// TestAddColumns: a Parquet file gets optional columns after its own columns, which are unchanged.
+// TestAddColumns checks that a Parquet file gets optional columns after its own columns, which are unchanged.
 func TestAddColumns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	original := parquetOf(t, pages(200), 70)
@@ -67,7 +67,7 @@ func TestAddColumns(t *testing.T) {
 	}
 }
 
-// TestNotes: fields of CSV are added before the end of the line wherever blocks end, and values of all kinds
+// TestNotes checks that fields of CSV are added before the end of the line wherever blocks end, and values of all kinds
 // are written.
 func TestNotes(t *testing.T) {
 	const content = "a,b\r\n1,2\r\n\n3,\"4\n\"\r\n5,6"
@@ -92,7 +92,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestColumnValue: values added to Parquet are valid UTF-8.
+// TestColumnValue checks that values added to Parquet are valid UTF-8.
 func TestColumnValue(t *testing.T) {
 	if v := columnValue("a\xffb", 0); v.String() != "a\ufffdb" {
 		t.Errorf("%q", v.String())

@@ -17,8 +17,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestFinished: a second run takes over the copies of the first one and reports the same. It makes the copy of a
-// file that could not be judged again, and every copy if the decision is another one.
+// TestFinished checks that a second run takes over the copies of the first one and reports the same. It makes the copy
+// of a file that could not be judged again, and every copy if the decision is another one.
 func TestFinished(t *testing.T) {
 	xz := must.Read(t, "testdata/twice.jsonl.xz")
 	t.Chdir(t.TempDir())

@@ -14,8 +14,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestLinesUnjudged: broken lines and short documents are copied. Blank and overlong lines are not, and are not held in
-// memory.
+// TestLinesUnjudged checks that broken lines and short documents are copied. Blank and overlong lines are not, and are
+// not held in memory.
 func TestLinesUnjudged(t *testing.T) {
 	const text = `"the river rose two metres on Sunday night and flooded the lower town, and nobody was hurt"}`
 	long := `{"text": "` + strings.Repeat("long ", 1000) + `"}` + "\n"
@@ -48,7 +48,8 @@ func TestLinesUnjudged(t *testing.T) {
 	}
 }
 
-// TestLinesSkipped: lines that cannot be read are copied during the read, not held until the end of the input.
+// TestLinesSkipped checks that lines that cannot be read are copied during the read, not held until the end of the
+// input.
 func TestLinesSkipped(t *testing.T) {
 	const lines = 1 << 17
 	var copied atomic.Int64

@@ -45,8 +45,8 @@ func line(i int) string {
 	return fmt.Sprintf(`{"text":"line %d %s"}`, i, strings.Repeat("word ", i)) + "\n"
 }
 
-// TestCopyMembers: gz members, zst frames and archive records that lose no document are copied byte for byte. The
-// others are written without the removed documents. The number of threads makes no difference.
+// TestCopyMembers checks that gz members, zst frames and archive records that lose no document are copied byte for
+// byte. The others are written without the removed documents. The number of threads makes no difference.
 func TestCopyMembers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	contents := []string{line(1) + line(2), line(1) + line(2), line(3), line(6) + line(3) + line(4), "", line(5), line(2)}
@@ -97,7 +97,8 @@ func TestCopyMembers(t *testing.T) {
 	}
 }
 
-// TestCopyWhole: a compressed file that loses nothing is copied as it is. If it is damaged, its sound part is copied.
+// TestCopyWhole checks that a compressed file that loses nothing is copied as it is. If it is damaged, its sound part
+// is copied.
 func TestCopyWhole(t *testing.T) {
 	t.Chdir(t.TempDir())
 	lines := line(1) + line(2)
@@ -124,7 +125,7 @@ func TestCopyWhole(t *testing.T) {
 	}
 }
 
-// TestCopyFast: a file that was compressed with a fast level gets a copy that is, too.
+// TestCopyFast checks that a file that was compressed with a fast level gets a copy that is, too.
 func TestCopyFast(t *testing.T) {
 	t.Chdir(t.TempDir())
 	lines := strings.Repeat(line(1)+line(2)+line(3), 9000)

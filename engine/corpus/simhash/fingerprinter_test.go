@@ -86,7 +86,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestDefinition: the fingerprints, hashes and constants in the package comment are those of the code.
+// TestDefinition checks that the fingerprints, hashes and constants in the package comment are those of the code.
 func TestDefinition(t *testing.T) {
 	var vectors []string
 	for _, name := range Names() {
@@ -197,8 +197,8 @@ func featuresBySpecification(r Recipe, text string) *[2]counter {
 	return &f.ballot.counts
 }
 
-// TestHistoryDoesNotMatter: the result of a Fingerprinter does not depend on earlier texts, with shingles of one word
-// or more. Several Fingerprinters at the same time do not affect each other.
+// TestHistoryDoesNotMatter checks that the result of a Fingerprinter does not depend on earlier texts, with shingles of
+// one word or more. Several Fingerprinters at the same time do not affect each other.
 func TestHistoryDoesNotMatter(t *testing.T) {
 	for _, n := range [][2]int{{1, 1}, {1, 2}, {3, 3}} {
 		r := Simhash()
@@ -305,7 +305,8 @@ func sumOracle(hashes []uint64, weights []uint32) Fingerprint {
 	return f
 }
 
-// TestSum: ties are zeros, and weights count. Package asm compares the kernels of the votes with brute force.
+// TestSum checks that ties are zeros, and weights count. Package asm compares the kernels of the votes with brute
+// force.
 func TestSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		// Few different hashes with many repeats make ties; sparse ones leave counters at zero.
@@ -321,7 +322,8 @@ func TestSum(t *testing.T) {
 	})
 }
 
-// TestSketch: with a sketch, the fingerprint is the same, and sketches of near texts are near by every recipe.
+// TestSketch checks that with a sketch, the fingerprint is the same, and sketches of near texts are near by every
+// recipe.
 func TestSketch(t *testing.T) {
 	text := strings.Repeat("The quick brown fox jumps over the lazy dog near bank ", 2) + "敏捷的棕色狐狸跳过了懒狗，然后回家休息。"
 	for _, name := range []string{NameMinwise, NameSimhash} {

@@ -179,8 +179,8 @@ func FuzzMinwise(f *testing.F) {
 	})
 }
 
-// TestCost: no text costs much more per byte than plain English, relative to the bounds for its tokens. U+FDFA becomes
-// 33 bytes of 4 words. Long sequences of combining characters are cut.
+// TestCost checks that no text costs much more per byte than plain English, relative to the bounds for its tokens.
+// U+FDFA becomes 33 bytes of 4 words. Long sequences of combining characters are cut.
 func TestCost(t *testing.T) {
 	f, err := New(Default())
 	must.Do(t, err)

@@ -9,8 +9,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestParseRecipe: recipes round-trip through their JSON, fields that are absent have their defaults, and a recipe is
-// written as files before there was minwise hold it.
+// TestParseRecipe checks that recipes round-trip through their JSON, fields that are absent have their defaults, and a
+// recipe is written as files before there was minwise hold it.
 func TestParseRecipe(t *testing.T) {
 	changed, filled := Simhash(), Simhash()
 	changed.WordShingle, changed.StopWords, changed.CharWeights = 3, "en", WeightsLogTF
@@ -137,7 +137,7 @@ func TestCompatible(t *testing.T) {
 	}
 }
 
-// TestRecipeChangesFingerprints: every setting matters.
+// TestRecipeChangesFingerprints checks that every setting matters.
 func TestRecipeChangesFingerprints(t *testing.T) {
 	text := strings.Repeat("The house is on the hill, and the hill is in the rain. 房子在山上，山在雨中。", 2) +
 		" One more house."
@@ -163,7 +163,8 @@ func TestRecipeChangesFingerprints(t *testing.T) {
 	}
 }
 
-// TestNames: each name belongs to one recipe, the default recipe is first, and every recipe round-trips through JSON.
+// TestNames checks that each name belongs to one recipe, the default recipe is first, and every recipe round-trips
+// through JSON.
 func TestNames(t *testing.T) {
 	for _, name := range Names() {
 		r, err := RecipeByName(name)

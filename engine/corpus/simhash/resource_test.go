@@ -22,7 +22,7 @@ func resource(t *testing.T, dir, name, data string) Resource {
 	return Resource{path, hex.EncodeToString(sum[:])}
 }
 
-// TestResources: test vectors of settings of words.
+// TestResources computes test vectors of settings of words.
 func TestResources(t *testing.T) {
 	dir := t.TempDir()
 	table := resource(t, dir, "idf.tsv", "\ufefffeature\tfactor\r\n# comment\n*\t2\nthe\t0\nfox\t1e1\nlazy\t.129\n棕 色\t0.5\n")
@@ -68,7 +68,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// TestResourceErrors: each fault of a file is named with its row.
+// TestResourceErrors checks that each fault of a file is named with its row.
 func TestResourceErrors(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -111,7 +111,7 @@ func setIDF(r *Recipe, f Resource)        { r.IDF = f }
 func setStops(r *Recipe, f Resource)      { r.StopList = f }
 func setDictionary(r *Recipe, f Resource) { r.Dictionary = f }
 
-// TestResourceChanges: a recipe is its contents, wherever they are, and a file of other contents is refused.
+// TestResourceChanges checks that a recipe is its contents, wherever they are, and a file of other contents is refused.
 func TestResourceChanges(t *testing.T) {
 	dir := t.TempDir()
 	was, now := resource(t, dir, "stops", "the\n"), resource(t, dir, "stops", "The\n")
@@ -150,7 +150,7 @@ func TestResourceChanges(t *testing.T) {
 	}
 }
 
-// TestReadRecipe: paths are relative to the recipe's file, and digests are added.
+// TestReadRecipe checks that paths are relative to the recipe's file, and digests are added.
 func TestReadRecipe(t *testing.T) {
 	dir := t.TempDir()
 	stops := resource(t, dir, "stops", "the\n")
@@ -182,7 +182,7 @@ func TestReadRecipe(t *testing.T) {
 	}
 }
 
-// TestExplain: the bits equal the bits of the fingerprint, for every recipe, and for short and long texts.
+// TestExplain checks that the bits equal the bits of the fingerprint, for every recipe, and for short and long texts.
 func TestExplain(t *testing.T) {
 	for _, name := range Names() {
 		f := newFingerprinter(t, name)
@@ -215,7 +215,7 @@ func checkExplanation(t *testing.T, f *Fingerprinter, text string) {
 	}
 }
 
-// FuzzLearnedFeatures: a table may have every feature of every text, with any stemmer.
+// FuzzLearnedFeatures checks that a table may have every feature of every text, with any stemmer.
 func FuzzLearnedFeatures(f *testing.F) {
 	for _, c := range texts {
 		f.Add(c.text)

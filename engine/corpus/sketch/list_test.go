@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestList: a list finds the sketches that Estimate accepts, sets and min-hashes, and all zero ones.
+// TestList checks that a list finds the sketches that Estimate accepts, sets and min-hashes, and all zero ones.
 func TestList(t *testing.T) {
 	var all []Sketch
 	for i := range 40 {

@@ -130,8 +130,8 @@ func slowly(set []uint64) (s Sketch) {
 	return s
 }
 
-// TestDefinition: texts of all kinds have the sketch of the definition. Earlier texts of the Sketcher make no
-// difference.
+// TestDefinition checks that texts of all kinds have the sketch of the definition. Earlier texts of the Sketcher make
+// no difference.
 func TestDefinition(t *testing.T) {
 	words := strings.Fields("the a mill 3.14 river averyveryverylongword naïve 中 文 字 水 木 ก า か 。 x y z")
 	rapid.Check(t, func(r *rapid.T) {
@@ -144,7 +144,7 @@ func TestDefinition(t *testing.T) {
 	})
 }
 
-// TestBins: for any set of bins with a shingle, the min-hash equals the one of the definition.
+// TestBins checks that for any set of bins with a shingle, the min-hash equals the one of the definition.
 func TestBins(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 7))
 	for _, filled := range []uint64{1, 2, 9, 150, 400, Bins} {
@@ -162,7 +162,7 @@ func TestBins(t *testing.T) {
 	}
 }
 
-// TestGolden: sketches never change.
+// TestGolden checks that sketches never change.
 func TestGolden(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                    "[0 0 0 0 0 0 0 0]",
@@ -177,7 +177,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestFew: texts of few shingles are compared exactly, and with longer ones by min-hash; forged sketches give 0 to 1.
+// TestFew checks that texts of few shingles are compared exactly, and with longer ones by min-hash; forged sketches
+// give 0 to 1.
 func TestFew(t *testing.T) {
 	for _, c := range []struct {
 		a, b      string
@@ -213,8 +214,8 @@ func TestFew(t *testing.T) {
 	})
 }
 
-// TestScripts: labels of different goods in mixed scripts are as unlike as their characters are, and one changed word in a
-// long text is a small change.
+// TestScripts checks that labels of different goods in mixed scripts are as unlike as their characters are, and one
+// changed word in a long text is a small change.
 func TestScripts(t *testing.T) {
 	const label = "本产品的名称是%s，生产地址是%s，使用前请仔细阅读说明书，如有疑问请联系客服人员。"
 	names := []string{"Thunderbolt Professional Workstation", "Greenfield Industrial Estate Manchester", "Marble Kitchen Utensil Collection",
@@ -246,7 +247,8 @@ func pair(random *rand.Rand, n int, jaccard float64, word func() string, separat
 	return strings.Join(a, separator), strings.Join(b, separator)
 }
 
-// TestEstimates: the estimates of invented pairs deviate from the similarity of exact sets as the standard error says.
+// TestEstimates checks that the estimates of invented pairs deviate from the similarity of exact sets as the standard
+// error says.
 func TestEstimates(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 5))
 	latin := func() string { return fmt.Sprintf("w%x", random.Uint32N(1<<18)) }

@@ -105,8 +105,8 @@ func TestHTMLEncodings(t *testing.T) {
 	}
 }
 
-// TestEncodingsByBytes: texts in every encoding that can be guessed, as pages and as plain text, without a declaration
-// and with a wrong one.
+// TestEncodingsByBytes decodes texts in every encoding that can be guessed, as pages and as plain text, without a
+// declaration and with a wrong one.
 func TestEncodingsByBytes(t *testing.T) {
 	const (
 		simplified  = "灯塔看守人每天晚上记录天气。他说，今年的海比去年冷，船也少了，但是我们还在这里等他们回来。"
@@ -192,8 +192,8 @@ func FuzzHTML(f *testing.F) {
 	})
 }
 
-// TestDeclaredCharsets: a text is read in its declared charset, even if its letters look unusual in it. Without a
-// declaration a charset is guessed, the text has no U+FFFD, and the guess is reported.
+// TestDeclaredCharsets checks that a text is read in its declared charset, even if its letters look unusual in it.
+// Without a declaration a charset is guessed, the text has no U+FFFD, and the guess is reported.
 func TestDeclaredCharsets(t *testing.T) {
 	const (
 		hebrew  = "שומר המגדלור רושם כל ערב את מזג האוויר. השנה הים קר יותר מאשר בשנה שעברה, והאוניות מעטות."
@@ -231,7 +231,7 @@ func TestDeclaredCharsets(t *testing.T) {
 	}
 }
 
-// TestUnknownCharset: an unknown encoding is reported if the bytes leave a doubt, and only then.
+// TestUnknownCharset checks that an unknown encoding is reported if the bytes leave a doubt, and only then.
 func TestUnknownCharset(t *testing.T) {
 	const latin = "caf\xe9 cr\xe8me, na\xefve"
 	for _, c := range []struct {
@@ -292,7 +292,7 @@ func TestMainText(t *testing.T) {
 	}
 }
 
-// FuzzMainText: no page makes it panic; the main text has no word that the whole text lacks.
+// FuzzMainText checks that no page makes it panic; the main text has no word that the whole text lacks.
 func FuzzMainText(f *testing.F) {
 	f.Add("<nav><a>x</a></nav><main>a<aside>b</main></aside><div role=main>c</div></div></main>")
 	f.Fuzz(func(t *testing.T, page string) {

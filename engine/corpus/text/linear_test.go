@@ -29,7 +29,7 @@ func attributeNames(size int) string {
 	return b.String()
 }
 
-// TestLinear: no page and no text takes more than linear time.
+// TestLinear checks that no page and no text takes more than linear time.
 func TestLinear(t *testing.T) {
 	forms := map[string]func(int) string{
 		"attributes": func(size int) string { return "<a " + attributeNames(size) + ">" },
@@ -61,7 +61,7 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// TestLongTags: a start tag that is too long, as one of many attributes, changes nothing around it.
+// TestLongTags checks that a start tag that is too long, as one of many attributes, changes nothing around it.
 func TestLongTags(t *testing.T) {
 	many, long := attributeNames(1000), attributeNames(2*tagBytesMax)
 	for _, c := range []struct{ page, want string }{
@@ -93,7 +93,7 @@ func (c *endingContext) Err() error {
 	return nil
 }
 
-// TestDecodeStops: a context ends the decoding within a page.
+// TestDecodeStops checks that a context ends the decoding within a page.
 func TestDecodeStops(t *testing.T) {
 	page := repeated("<p>some words ")(1 << 20)
 	ctx := &endingContext{t.Context(), 3}
@@ -103,7 +103,7 @@ func TestDecodeStops(t *testing.T) {
 	}
 }
 
-// TestRepair: each run of invalid bytes becomes one character, in memory of the right size.
+// TestRepair checks that each run of invalid bytes becomes one character, in memory of the right size.
 func TestRepair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw := []byte(strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "é", "中", "\xff", "\xe4\xb8", "\x80", "\ufffd",
@@ -116,8 +116,8 @@ func TestRepair(t *testing.T) {
 	})
 }
 
-// TestDecodingMemory: a text that becomes three times as long takes little memory in addition to its own, and is
-// decoded like a short one.
+// TestDecodingMemory checks that a text that becomes three times as long takes little memory in addition to its own,
+// and is decoded like a short one.
 func TestDecodingMemory(t *testing.T) {
 	for _, unit := range []string{"\xff", "a\xff", "é\xff", "\xc3", "\x81", "\x81\x40", "\xa4\xa2", "\xb0\xa1", "\x8e", "\x81\x30"} {
 		raw := []byte(strings.Repeat(unit, 2*measuredFrom/len(unit)))

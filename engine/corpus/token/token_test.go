@@ -130,7 +130,7 @@ func TestTokensAgainstSpecification(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkTokens(t, rapid.String().Draw(t, "text")) })
 }
 
-// TestClasses: each character joins words as UAX #29 has it, or is left to its rules.
+// TestClasses checks that each character joins words as UAX #29 has it, or is left to its rules.
 func TestClasses(t *testing.T) {
 	count := func(text string) (n int) {
 		for w := words.FromString(text); w.Next(); {
@@ -163,8 +163,8 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestSequences: texts of characters that the normaliser handles as sequences have the tokens of the specification. It
-// tests short sequences, and longer ones than the limit of combining marks.
+// TestSequences checks that texts of characters that the normaliser handles as sequences have the tokens of the
+// specification. It tests short sequences, and longer ones than the limit of combining marks.
 func TestSequences(t *testing.T) {
 	alphabet := []string{"a", "É", "ᾳ", "中", "가", "\u0301", "\u0323", "\u0327", "\u0344", "\u0345", "\u034f", "\u0e33", "ก",
 		"\u1100", "\u1161", "\u11a8", "\u3133", "\uffc2", "\ufdfa", "\u3300", "\u200d", "\ufe0f", "\u00ad", "½", "ﬃ", "ΐ",
@@ -252,8 +252,8 @@ here|here|word|stop
 	}
 }
 
-// TestPlacesOfWhatIsJoined: if characters combine, the range covers all characters that the token was made from, and
-// only characters that were normalised together with them.
+// TestPlacesOfWhatIsJoined checks that if characters combine, the range covers all characters that the token was made
+// from, and only characters that were normalised together with them.
 func TestPlacesOfWhatIsJoined(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -271,7 +271,8 @@ func TestPlacesOfWhatIsJoined(t *testing.T) {
 	}
 }
 
-// TestLongTokens: tokens around the maximum packed length, more than one batch of them, keep their bytes and positions.
+// TestLongTokens checks that tokens around the maximum packed length, more than one batch of them, keep their bytes and
+// positions.
 func TestLongTokens(t *testing.T) {
 	for _, unit := range []string{"a", "é", "q1"} {
 		var text strings.Builder
@@ -292,8 +293,8 @@ func TestLongTokens(t *testing.T) {
 	}
 }
 
-// TestLongChunks: the tokens of a text without ASCII do not depend on the division into chunks if characters are tokens
-// by themselves or separate tokens. No text takes much memory.
+// TestLongChunks checks that the tokens of a text without ASCII do not depend on the division into chunks if characters
+// are tokens by themselves or separate tokens. No text takes much memory.
 func TestLongChunks(t *testing.T) {
 	for _, unit := range []string{"’e\u0301à中", "ทำ\u0e33", "한글\u1100\u1161\u3000", "ﷺ\u00a0", "１！２"} {
 		long := strings.Repeat(unit, 5*chunkBytes/len(unit))
@@ -318,7 +319,7 @@ func TestLongChunks(t *testing.T) {
 	}
 }
 
-// TestUntil: a Scanner ends within any text when its context is done.
+// TestUntil checks that a Scanner ends within any text when its context is done.
 func TestUntil(t *testing.T) {
 	for _, unit := range []string{"some words ", "中", "a\u0301", "\u200d", "é ", "a"} {
 		s, err := NewScanner(Options{})
@@ -351,7 +352,7 @@ func (c *endingContext) Err() error {
 	return nil
 }
 
-// TestStopWords: each word of the list is marked, in any case, and nothing else.
+// TestStopWords checks that each word of the list is marked, in any case, and nothing else.
 func TestStopWords(t *testing.T) {
 	for language, list := range stopWords {
 		l := stopLexicon(t, language)
@@ -396,8 +397,8 @@ func checkTagOfNewcomer(t *testing.T, s *Scanner, h *Hasher) {
 	h.ClearTags()
 }
 
-// TestHasher: the hash of a token is the same if it is stored, was evicted, or is too long for a slot. A tag exists as
-// long as its token.
+// TestHasher checks that the hash of a token is the same if it is stored, was evicted, or is too long for a slot. A tag
+// exists as long as its token.
 func TestHasher(t *testing.T) {
 	s, err := NewScanner(Options{})
 	must.Do(t, err)

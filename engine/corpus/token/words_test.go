@@ -81,7 +81,7 @@ func TestLexiconRefuses(t *testing.T) {
 	}
 }
 
-// FuzzStem: no word of any script makes a stemmer fail.
+// FuzzStem checks that no word of any script makes a stemmer fail.
 func FuzzStem(f *testing.F) {
 	for _, text := range tokenTexts {
 		f.Add(text)

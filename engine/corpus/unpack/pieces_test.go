@@ -15,8 +15,8 @@ import (
 
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
-// TestDecodeAhead: files of several members or frames are read in pieces, of any size, and memory for them is given
-// back. A file of one member, cut short, is read in place.
+// TestDecodeAhead checks that files of several members or frames are read in pieces, of any size, and memory for them
+// is given back. A file of one member, cut short, is read in place.
 func TestDecodeAhead(t *testing.T) {
 	var members strings.Builder
 	var frames []byte
@@ -48,7 +48,7 @@ func TestDecodeAhead(t *testing.T) {
 	}
 }
 
-// TestFrames: the length of a frame is found, of every kind of block.
+// TestFrames checks that the length of a frame is found, of every kind of block.
 func TestFrames(t *testing.T) {
 	z, err := zstd.NewWriter(nil)
 	must.Do(t, err)

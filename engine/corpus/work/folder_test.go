@@ -15,7 +15,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// TestKey: every property that the entries of a file depend on changes the key.
+// TestKey checks that every property that the entries of a file depend on changes the key.
 func TestKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	must.Do(t, os.WriteFile(path, []byte("{}\n"), 0o644))
@@ -56,7 +56,7 @@ func begun(t *testing.T, dir string, paths ...string) (w *Folder, taken *Taken, 
 	return w, taken, warned
 }
 
-// TestUnreadableIsNotKept: a file that could not be read may be readable later.
+// TestUnreadableIsNotKept checks that a file that could not be read may be readable later.
 func TestUnreadableIsNotKept(t *testing.T) {
 	dir, path := filepath.Join(t.TempDir(), "w"), filepath.Join(t.TempDir(), "a.jsonl")
 	must.Do(t, os.WriteFile(path, []byte("{}\n"), 0o644))
@@ -76,7 +76,7 @@ func TestUnreadableIsNotKept(t *testing.T) {
 	}
 }
 
-// TestEntriesBeyondTheFile: a list that names more bytes of entries than there are is damaged.
+// TestEntriesBeyondTheFile checks that a list that names more bytes of entries than there are is damaged.
 func TestEntriesBeyondTheFile(t *testing.T) {
 	dir, path := filepath.Join(t.TempDir(), "w"), filepath.Join(t.TempDir(), "a.jsonl")
 	w, _, _ := begun(t, dir)
@@ -95,9 +95,9 @@ func TestEntriesBeyondTheFile(t *testing.T) {
 	}
 }
 
-// TestCopiesAfterStops: copies of earlier runs are taken over, with the reports that they were kept with, unless they
-// are damaged. A file that has changed since the run began has no copy that is kept, and one with another decision is
-// not taken over.
+// TestCopiesAfterStops checks that copies of earlier runs are taken over, with the reports that they were kept with,
+// unless they are damaged. A file that has changed since the run began has no copy that is kept, and one with another
+// decision is not taken over.
 func TestCopiesAfterStops(t *testing.T) {
 	in, out, dir := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "w")
 	var paths []string

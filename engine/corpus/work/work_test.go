@@ -122,9 +122,9 @@ func requireSame(t *testing.T, got, want read) {
 	}
 }
 
-// TestTakeOver: the entries that a run takes over equal those that it would read, for any number of threads, and it
-// does not read their files. A run that was stopped after any number of documents continues with the first unfinished
-// file. At most 1 MiB of small files is read again.
+// TestTakeOver checks that the entries that a run takes over equal those that it would read, for any number of threads,
+// and it does not read their files. A run that was stopped after any number of documents continues with the first
+// unfinished file. At most 1 MiB of small files is read again.
 func TestTakeOver(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		in := inputs(t)
@@ -157,7 +157,8 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// TestChanges: new files, changed files and changed options are reported, and no earlier entries are used for them.
+// TestChanges checks that new files, changed files and changed options are reported, and no earlier entries are used
+// for them.
 func TestChanges(t *testing.T) {
 	in, dir := inputs(t), t.TempDir()
 	name := func(s string) string { return filepath.Join(in, s) }
@@ -226,7 +227,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestForget: if a file changes after its entries were taken over, the next run reads it again.
+// TestForget checks that if a file changes after its entries were taken over, the next run reads it again.
 func TestForget(t *testing.T) {
 	in, dir := inputs(t), t.TempDir()
 	run(t.Context(), nil, in, dir, 2, all, format.Options{})
@@ -244,8 +245,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestBadFolder: a folder that is no work folder, or has another version, is refused and not changed. A damaged file in
-// a work folder is reported, removed, and read again.
+// TestBadFolder checks that a folder that is no work folder, or has another version, is refused and not changed. A
+// damaged file in a work folder is reported, removed, and read again.
 func TestBadFolder(t *testing.T) {
 	in, dir := inputs(t), t.TempDir()
 	want, _ := run(t.Context(), nil, in, dir, 2, all, format.Options{})
@@ -276,8 +277,8 @@ func TestBadFolder(t *testing.T) {
 	}
 }
 
-// TestFaults: if any call to the disk fails, for example because the disk is full, the run succeeds or returns an
-// error. The next run gives the same result as a run without faults.
+// TestFaults checks that if any call to the disk fails, for example because the disk is full, the run succeeds or
+// returns an error. The next run gives the same result as a run without faults.
 func TestFaults(t *testing.T) {
 	in := inputs(t)
 	want, _ := run(t.Context(), nil, in, "", 2, all, format.Options{})
@@ -303,7 +304,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestPowerCut: after a power cut at any moment, a run takes over all complete files.
+// TestPowerCut checks that after a power cut at any moment, a run takes over all complete files.
 func TestPowerCut(t *testing.T) {
 	in, base := inputs(t), t.TempDir()
 	want, _ := run(t.Context(), nil, in, "", 2, all, format.Options{})

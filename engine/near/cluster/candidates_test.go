@@ -16,7 +16,7 @@ import (
 	"example.org/ndd/engine/storage/spill"
 )
 
-// TestCandidates: the candidates are all rows that have a near one or an equal one, in order, and few
+// TestCandidates checks that the candidates are all rows that have a near one or an equal one, in order, and few
 // others, of one piece or several; read in parts, they come with their fingerprints.
 func TestCandidates(t *testing.T) {
 	const n, k = 50_000, 3
@@ -73,7 +73,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// TestRow: rows of more than 32 bits are restored from their lower 32 bits.
+// TestRow checks that rows of more than 32 bits are restored from their lower 32 bits.
 func TestRow(t *testing.T) {
 	c := &candidates{rows: []uint32{5, 7, 1, 2}, highs: []int{2, 2, 3}}
 	var got []Row

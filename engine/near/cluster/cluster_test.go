@@ -130,8 +130,9 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestSkew: many fingerprints share the leading bits of some or all tables, and hundreds are near another one. The
-// time of the join must not grow with the square of their number. Pairs and components are compared with brute force.
+// TestSkew checks that many fingerprints share the leading bits of some or all tables, and hundreds are near another
+// one. The time of the join must not grow with the square of their number. Pairs and components are compared with brute
+// force.
 func TestSkew(t *testing.T) {
 	const n = 12_000
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -183,8 +184,7 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// TestLargeBuckets: buckets of more keys than the kernel takes, which are not worth a join by
-// themselves.
+// TestLargeBuckets joins buckets of more keys than the kernel takes, which are too small for a join by themselves.
 func TestLargeBuckets(t *testing.T) {
 	const n, k = asm.NearBucketMax + 100, 6
 	d := Choose(n, k)

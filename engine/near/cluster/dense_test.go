@@ -222,8 +222,8 @@ func BenchmarkDenseGroups(b *testing.B) {
 	}
 }
 
-// TestSpanningForest: the links connect the same keys as all pairs. After too many comparisons, the pairs of the
-// returned rest are added to the links.
+// TestSpanningForest checks that the links connect the same keys as all pairs. After too many comparisons, the pairs of
+// the returned rest are added to the links.
 func TestSpanningForest(t *testing.T) {
 	left := 0
 	for name, keys := range denseGroups(1500) {

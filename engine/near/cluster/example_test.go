@@ -9,7 +9,7 @@ import (
 	"example.org/ndd/engine/near/cluster"
 )
 
-// The longest document of each cluster represents it.
+// ExampleFind represents each cluster by its longest document.
 func ExampleFind() {
 	fingerprints := []uint64{0b0001, 7 << 20, 0b0011, 0b0111, 7 << 40}
 	length := []int{100, 50, 300, 200, 10}

@@ -13,7 +13,7 @@ import (
 	packed "example.org/ndd/engine/oracle/files"
 )
 
-// TestAnnotate: every document stays, byte for byte but for its fields, in all formats.
+// TestAnnotate checks that every document stays in all formats, byte for byte except for its new fields.
 func TestAnnotate(t *testing.T) {
 	lineA, lineB := `{"text":"`+rivers+`"`, `  {"id":"7", "text":"`+bread+`"  `
 	const last = `,"ndd_cluster":null,"ndd_kept":true,"ndd_kept_id":null,"ndd_distance":null,"ndd_jaccard":null,` +

@@ -17,8 +17,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestCopyChanged: a document that is dropped, and one that is kept for it, must be what they were, also where
-// the length is the same.
+// TestCopyChanged checks that a dropped document, and the document kept for it, must be unchanged. A change with the
+// same length is found, too.
 func TestCopyChanged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	lines := []string{`{"id":1,"text":"` + rivers + `"}`, `{"id":2,"text":"` + rivers + `"}`, `{"id":3,"text":"` + bread + `"}`}
@@ -38,8 +38,8 @@ func TestCopyChanged(t *testing.T) {
 	}
 }
 
-// TestChanged: a file that has another line, or is new or gone, since it was read is named by the error
-// of both readings that follow.
+// TestChanged checks that both later readings report a file that is new or missing, or has another line than in the
+// first reading.
 func TestChanged(t *testing.T) {
 	line := func(n int) string {
 		return fmt.Sprintf("{\"id\":%d,\"text\":\"line %d, of some more words than are too few for a fingerprint\"}\n",
@@ -82,7 +82,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestDecision: two decisions about as many documents are not the same.
+// TestDecision checks that two decisions about as many documents are not the same.
 func TestDecision(t *testing.T) {
 	t.Chdir(t.TempDir())
 	line := `{"text":"` + rivers + `"}` + "\n"
@@ -99,7 +99,8 @@ func TestDecision(t *testing.T) {
 	}
 }
 
-// TestLittleMemory: a document that is too long for the memory stays in the copy, and the others are compared.
+// TestLittleMemory checks that a document that is too long for the memory stays in the copy, and the others are
+// compared.
 func TestLittleMemory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	line := `{"text":"` + rivers + `"}` + "\n"
@@ -114,7 +115,7 @@ func TestLittleMemory(t *testing.T) {
 	}
 }
 
-// TestCopiesNeedMemory: reading fails if its memory does not suffice for copies, if copies will be made.
+// TestCopiesNeedMemory checks that reading fails if its memory does not suffice for copies, if copies will be made.
 func TestCopiesNeedMemory(t *testing.T) {
 	for _, copies := range []bool{false, true} {
 		budget := memory.NewBudget(memory.Set(rewrite.LeastBytes - 1))

@@ -21,8 +21,8 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// TestExactTexts: documents with one text go for the one preferred, whatever the threads, and equal ones
-// are read once where texts are compared, with the same result as without hashes.
+// TestExactTexts checks that of documents with one text the preferred one is kept, with any number of threads. If texts
+// are compared, equal ones are read once, with the same result as without hashes.
 func TestExactTexts(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var lines strings.Builder
@@ -66,7 +66,7 @@ func TestExactTexts(t *testing.T) {
 	}
 }
 
-// TestSplitUnequal: documents whose hashes agree in 64 bits alone are no duplicates of each other.
+// TestSplitUnequal checks that documents whose hashes agree in 64 bits alone are no duplicates of each other.
 func TestSplitUnequal(t *testing.T) {
 	c := appended(t, ReadOptions{})
 	for i, h := range []uint64{1, 2, 1, 3, 2, 2} {
@@ -86,8 +86,8 @@ func TestSplitUnequal(t *testing.T) {
 	}
 }
 
-// TestEqualShort: of documents with one text that are too short for a fingerprint one is kept, by the policy, the
-// same in a pipe; protected ones stay, and no other document is compared with them.
+// TestEqualShort checks that of documents with one short text one is kept, by the policy, in a pipe, too. Protected
+// documents stay, and no other document is compared with them.
 func TestEqualShort(t *testing.T) {
 	t.Chdir(t.TempDir())
 	in := `{"id":"a","text":"a b","score":1}
@@ -165,7 +165,7 @@ func TestEqualShort(t *testing.T) {
 	}
 }
 
-// TestSomeHashes: texts without a hash, in a file beside one with hashes, equal no text.
+// TestSomeHashes checks that texts without a hash, in a file next to one with hashes, equal no text.
 func TestSomeHashes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"hashed.ndf", "bare.ndf"} {

@@ -12,7 +12,7 @@ import (
 	"example.org/ndd/engine/near/keep"
 )
 
-// Three reports of one event, of which the one with the best score is kept.
+// Example keeps the report with the best score of three reports of one event.
 func Example() {
 	dir, err := os.MkdirTemp("", "dedup")
 	if err != nil {
@@ -64,7 +64,7 @@ var chain = []dedup.Document{
 	{ID: "d", Fingerprint: 0xffff << 40},
 }
 
-// Fingerprints from anywhere: c is near b alone, which is dropped, and so c stays.
+// ExampleFind clusters fingerprints from any source: c is near b only, which is dropped, so c stays.
 func ExampleFind() {
 	corpus := dedup.NewCorpus(nil, dedup.ReadOptions{})
 	for _, d := range chain {

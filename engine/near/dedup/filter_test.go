@@ -35,7 +35,7 @@ func filtered(t *testing.T, in io.Reader, cfg ingest.Config) (string, int, inges
 	return out.String(), dropped, report
 }
 
-// TestFilter: what is kept is copied byte for byte and in order; it is what Find keeps.
+// TestFilter checks that the documents that Find keeps are copied byte for byte and in order.
 func TestFilter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	var lines strings.Builder

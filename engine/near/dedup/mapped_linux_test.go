@@ -9,7 +9,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestRecordsMapped: records in a file that are read, in order or in any, do not stay in the process's memory.
+// TestRecordsMapped checks that reading records of a file, in order or not, does not keep them in the memory of the
+// process.
 func TestRecordsMapped(t *testing.T) {
 	c := appended(t, ReadOptions{TempDir: t.TempDir()})
 	id := strings.Repeat("x", 250)

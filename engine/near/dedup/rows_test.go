@@ -35,7 +35,7 @@ func someRecords(n int) (list []record) {
 	return list
 }
 
-// TestRecords: records come back as they were given, all in order and one by one, in memory and in files.
+// TestRecords checks that records come back as they were given, all in order and one by one, in memory and in files.
 func TestRecords(t *testing.T) {
 	for _, n := range []int{0, 1, 1000, 40_000} {
 		c := NewCorpus(nil, ReadOptions{TempDir: t.TempDir()})
@@ -74,7 +74,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// TestFarthest: the farthest of the dropped documents is named.
+// TestFarthest checks that the farthest of the dropped documents is named.
 func TestFarthest(t *testing.T) {
 	c := appended(t, ReadOptions{}, Document{}, Document{Fingerprint: 0b111}, Document{Fingerprint: 0b111_111},
 		Document{Fingerprint: 0b011_111})
@@ -85,8 +85,8 @@ func TestFarthest(t *testing.T) {
 	}
 }
 
-// TestReadPrints: the fingerprints of several files, which stay mapped, are clustered as those of
-// documents are, with IDs or without; what is known is looked up among all.
+// TestReadPrints checks that the fingerprints of several mapped files are clustered like those of documents, with IDs
+// or without. Known fingerprints are looked up for all of them.
 func TestReadPrints(t *testing.T) {
 	for _, ids := range []bool{false, true} {
 		testReadPrints(t, ids)

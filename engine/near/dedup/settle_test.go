@@ -31,7 +31,7 @@ func TestParseRule(t *testing.T) {
 	}
 }
 
-// TestJudge: figures by hand, and that the size of the smaller set is a bound for them.
+// TestJudge compares with figures computed by hand, and checks that the size of the smaller set is a bound for them.
 func TestJudge(t *testing.T) {
 	a, b := []uint64{1, 2, 3, 4}, []uint64{2, 3, 4, 5, 6, 7, 8, 9}
 	for _, c := range []struct {
@@ -132,7 +132,7 @@ func TestSettle(t *testing.T) {
 	t.Logf("%d kept; %d if two may be kept of which one may go for the other", kept, fewest)
 }
 
-// TestParities: rows of parities never say that a document stays that may be dropped by its set, and tell most others apart.
+// TestParities checks that parities never rule out a drop that the sets allow, and rule out most others.
 func TestParities(t *testing.T) {
 	var sets [][]uint64
 	for i := range 300 {

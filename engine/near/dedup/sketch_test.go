@@ -60,7 +60,7 @@ func sketched(t *testing.T, n int) (docs []Document) {
 	return docs
 }
 
-// TestSketches: of documents with sketches those go that the definition drops: in order of preference, each for the nearest
+// TestSketches checks that the documents of the definition are dropped: in order of preference, each for the nearest
 // kept one within k whose estimate reaches the threshold.
 func TestSketches(t *testing.T) {
 	const n = settleLarge + 300
@@ -142,7 +142,7 @@ func TestSketches(t *testing.T) {
 	}
 }
 
-// TestUnverified: without sketches fingerprints decide alone, and the result says so.
+// TestUnverified checks that without sketches fingerprints decide alone, and the result says so.
 func TestUnverified(t *testing.T) {
 	docs := sketched(t, 200)
 	for i := range docs {
@@ -155,7 +155,7 @@ func TestUnverified(t *testing.T) {
 	}
 }
 
-// TestReadSketches: documents that are read have the sketches of their texts.
+// TestReadSketches checks that documents that are read have the sketches of their texts.
 func TestReadSketches(t *testing.T) {
 	path := t.TempDir() + "/a.jsonl"
 	write(t, map[string]string{path: fmt.Sprintf("{\"text\":%q}\n", rivers)})

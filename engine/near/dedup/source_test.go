@@ -79,7 +79,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestProtected: a document that is protected is kept though it is near another one.
+// TestProtected checks that a protected document is kept even if it is near another one.
 func TestProtected(t *testing.T) {
 	set := func(name string) []format.Value { return []format.Value{{Text: name, Found: true}} }
 	docs := []Document{{ID: "x", Fingerprint: 0b1_1111, Values: set("web")}, {ID: "p", Values: set("gold")},

@@ -57,8 +57,8 @@ func needsMapping(t *testing.T) {
 	}
 }
 
-// TestSpilled: results are the same, to the byte of copies, with all that grows with the documents in
-// temporary files, which are gone in the end.
+// TestSpilled checks that results and copies are the same to the byte if all data that grows with the documents is in
+// temporary files. These are removed at the end.
 func TestSpilled(t *testing.T) {
 	needsMapping(t)
 	const n = 600 // smaller buffers are in memory
@@ -123,7 +123,7 @@ func TestSpilled(t *testing.T) {
 	}
 }
 
-// TestSpilledPrints: so are those of documents that were appended, where their budget is too small.
+// TestSpilledPrints checks that results of appended documents are the same, too, if their budget is too small.
 func TestSpilledPrints(t *testing.T) {
 	needsMapping(t)
 	const n = 1<<18 + 1000
@@ -152,8 +152,7 @@ func TestSpilledPrints(t *testing.T) {
 	}
 }
 
-// TestSpillFull: a disk that is full while something is spilled is an error that names the folder, and leaves
-// nothing there.
+// TestSpillFull checks that a full disk during a spill is an error that names the folder, and leaves no files there.
 func TestSpillFull(t *testing.T) {
 	needsMapping(t)
 	const n = 2000 // smaller buffers are in memory

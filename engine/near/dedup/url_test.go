@@ -39,8 +39,8 @@ func TestCanonicalURL(t *testing.T) {
 	}
 }
 
-// TestSameURL: of documents with one URL the one preferred is compared with others, and what it goes for
-// is what the others go for.
+// TestSameURL checks that of documents with one URL only the preferred one is compared with others. If it is dropped
+// for a document, so are the others.
 func TestSameURL(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var lines strings.Builder

@@ -82,7 +82,7 @@ func TestReadLabels(t *testing.T) {
 	}
 }
 
-// TestPairs: same and similar pairs connect documents to groups. Labels without documents are returned.
+// TestPairs checks that same and similar pairs connect documents to groups. Labels without documents are returned.
 func TestPairs(t *testing.T) {
 	c := newCorpus(t, "one two three four", "One  two three FOUR", "five six seven eight", "one two three nine", "ten")
 	pairs, missing := c.Pairs([]Label{
@@ -149,7 +149,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// TestByLabel: a reported pair with the label different is false, and a contained pair counts as neither.
+// TestByLabel checks that a reported pair with the label different is false, and a contained pair counts as neither.
 func TestByLabel(t *testing.T) {
 	p := &fingerprints{keys: []uint64{0, 1, 3, 0xff}, ok: []bool{true, true, true, true}}
 	pairs := []Pair{
@@ -220,7 +220,7 @@ func TestReported(t *testing.T) {
 	}
 }
 
-// TestSampled: where pairs are sampled, shares stay about right.
+// TestSampled checks that shares stay about right if pairs are sampled.
 func TestSampled(t *testing.T) {
 	var r reportCount
 	random := rand.New(rand.NewPCG(1, 1))
@@ -236,7 +236,8 @@ func TestSampled(t *testing.T) {
 	}
 }
 
-// TestSamplePairs: pairs at every distance are drawn, no more than asked for, each once, with an equal chance.
+// TestSamplePairs checks that pairs at every distance are drawn, no more than asked for, each once, with an equal
+// chance.
 func TestSamplePairs(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	var texts []string
@@ -286,7 +287,7 @@ func TestSamplePairs(t *testing.T) {
 	}
 }
 
-// TestSpans: taking a text apart and joining it changes nothing.
+// TestSpans checks that taking a text apart and joining it changes nothing.
 func TestSpans(t *testing.T) {
 	e, err := newEditor(nil)
 	must.Do(t, err)
@@ -302,7 +303,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestEdits: the number of changed words of a copy has the given rate, and the same seed makes the same copies.
+// TestEdits checks that the number of changed words of a copy has the given rate, and the same seed makes the same
+// copies.
 func TestEdits(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	texts := []string{sentence(random, 400), sentence(random, 400), strings.Repeat("汉字没有空格", 80), "too short to edit"}
@@ -394,8 +396,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestThresholds: pairs are counted by label, score and language. A pair labelled contains is positive for a containment
-// alone, and a pair without a score is never found.
+// TestThresholds checks that pairs are counted by label, score and language. A pair labelled contains is positive for a
+// containment alone, and a pair without a score is never found.
 func TestThresholds(t *testing.T) {
 	pairs := []Pair{{Kind: Same}, {Kind: Similar}, {Kind: Contains}, {Kind: Different}, {Kind: Same}, {Kind: Different, Lang: "zh"}}
 	scores := []float64{1, 0.6, 0.9, 0.35, math.NaN(), 0.95}

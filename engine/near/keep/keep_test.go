@@ -100,7 +100,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestParse: a list of policies is the same after it is written and read. Invalid lists are refused.
+// TestParse checks that a list of policies is the same after it is written and read. Invalid lists are refused.
 func TestParse(t *testing.T) {
 	for _, bad := range []string{"", "newest:", "longest,", "longest,longest", "first,longest",
 		"longest,source,shortest"} {

@@ -8,8 +8,8 @@ import (
 	"example.org/ndd/asm"
 )
 
-// TestBuckets: every query of a bucket has its own lane, and buckets begin at vectors. Exactly the buckets with more
-// lanes than b.Lanes are long.
+// TestBuckets checks that every query of a bucket has its own lane, and buckets begin at vectors. Exactly the buckets
+// with more lanes than b.Lanes are long.
 func TestBuckets(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	lanes := map[int]bool{}

@@ -59,7 +59,7 @@ func TestScanHits(t *testing.T) {
 	}
 }
 
-// TestRecord: records in the order of their words are hits in the order of a result.
+// TestRecord checks that records in the order of their words are hits in the order of a result.
 func TestRecord(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 10_000 {
@@ -130,8 +130,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestPlan: with little memory, a plan first uses fewer goroutines, and then reads F several times. A pipe is read
-// only once.
+// TestPlan checks that with little memory, a plan first uses fewer goroutines, and then reads F several times. A pipe
+// is read only once.
 func TestPlan(t *testing.T) {
 	const queries = 1_000_000
 	for _, limit := range []uint64{1 << 30, 512 << 20, 64 << 20, 8 << 20, 1 << 20} {

@@ -8,7 +8,7 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// TestRelease: a chunk that is given back is filled again.
+// TestRelease checks that a chunk that is given back is filled again.
 func TestRelease(t *testing.T) {
 	arrays := map[*uint64]bool{}
 	err := Reader(bytes.NewReader(store.Bytes64(sets.Uniform(1000, 1))), 10)(func(c Chunk) bool {

@@ -58,7 +58,8 @@ func TestPassages(t *testing.T) {
 	}
 }
 
-// TestBits: the differing bits are those of the fingerprints. A text too short for a fingerprint has no distance.
+// TestBits checks that the differing bits are those of the fingerprints. A text too short for a fingerprint has no
+// distance.
 func TestBits(t *testing.T) {
 	a := "A fence around the orchard keeps the goats of the neighbours away from young apple trees"
 	c := compared(t, a, strings.Replace(a, "apple", "pear", 1))

@@ -9,7 +9,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestSets: every set is read as it was added, from memory and from the file.
+// TestSets checks that every set is read as it was added, from memory and from the file.
 func TestSets(t *testing.T) {
 	distinct := [][]uint64{{1, 2, 3, 4, 5}, {1, 2, 3, 4, 6}, {7}, {}, {8, 9, 10, 11}, {1, 2, 3, 4, 5, 6}}
 	for _, bytes := range []int64{0, 1, 8 * 7, 8 * 215, 1 << 20} {
@@ -39,7 +39,7 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// TestSort: sets of any size are sorted, also with frequent and with skewed hashes.
+// TestSort checks that sets of any size are sorted, also with frequent and with skewed hashes.
 func TestSort(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	s := New(t.Context())

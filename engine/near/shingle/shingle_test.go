@@ -70,7 +70,7 @@ func TestJaccard(t *testing.T) {
 	}
 }
 
-// TestVectors: the texts of 'ndd help recipes' have the number of shingles given there, in all versions.
+// TestVectors checks that the texts of 'ndd help recipes' have the number of shingles given there, in all versions.
 func TestVectors(t *testing.T) {
 	s := New(t.Context())
 	for _, c := range []struct {
@@ -95,7 +95,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestRepeats: a text that repeats itself has the same set, in memory for the set rather than the text.
+// TestRepeats checks that a text that repeats itself has the same set, in memory for the set rather than the text.
 func TestRepeats(t *testing.T) {
 	s := New(t.Context())
 	var numbers strings.Builder

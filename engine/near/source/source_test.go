@@ -24,7 +24,7 @@ func tableOf(t *testing.T, o Options, values ...string) *Table {
 	return &table
 }
 
-// TestExcesses: a limit of 29 % allows 29 of 100 rows, though 0.29 * 100 is less than 29 in floating point.
+// TestExcesses checks that a limit of 29 % allows 29 of 100 rows, though 0.29 * 100 is less than 29 in floating point.
 func TestExcesses(t *testing.T) {
 	table := tableOf(t, Options{Limits: []Limit{{Share: 0.29}, {Share: 0.2899}}}, slices.Repeat([]string{"web"}, 100)...)
 	counts := table.Counts(func(yield func(row, kept int) bool) {
@@ -36,8 +36,8 @@ func TestExcesses(t *testing.T) {
 	}
 }
 
-// TestTable: rows are ordered by the preferred sources first. Rows of a protected source are protected. A drop counts
-// for the source of the kept row if that is another source.
+// TestTable checks that rows are ordered by the preferred sources first. Rows of a protected source are protected. A
+// drop counts for the source of the kept row if that is another source.
 func TestTable(t *testing.T) {
 	table := tableOf(t, Options{Prefer: []string{"gold"}, Protect: []string{"b*"}}, "web", "books", "gold", "web", "")
 	must.Do(t, table.Check())

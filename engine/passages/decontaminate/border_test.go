@@ -42,7 +42,7 @@ func TestBorders(t *testing.T) {
 	}
 }
 
-// TestAnswerBorders: an answer is near if it begins or ends at most nearTokens from the item.
+// TestAnswerBorders checks that an answer is near if it begins or ends at most nearTokens from the item.
 func TestAnswerBorders(t *testing.T) {
 	item := numbered("a", 20)
 	items := []map[string]string{{"question": item, "answer": "forty two"}}
@@ -57,7 +57,7 @@ func TestAnswerBorders(t *testing.T) {
 	}
 }
 
-// TestJob: stored results of a corpus are not used with other answers or another threshold.
+// TestJob checks that stored results of a corpus are not used with other answers or another threshold.
 func TestJob(t *testing.T) {
 	seen := map[string]string{}
 	for name, c := range map[string]struct {
@@ -75,8 +75,8 @@ func TestJob(t *testing.T) {
 	}
 }
 
-// TestDistinctive: a document has an item if it has, in order, the words that distinguish the question from others of
-// its template. The covered share counts the words that it has.
+// TestDistinctive checks that a document has an item if it has, in order, the words that distinguish the question from
+// others of its template. The covered share counts the words that it has.
 func TestDistinctive(t *testing.T) {
 	templates := []string{"Which of the following statements about %s is correct?",
 		"Which of the following best describes the role of %s in the modern economy?",
@@ -120,7 +120,8 @@ func TestDistinctive(t *testing.T) {
 	}
 }
 
-// TestMarkup: an item is found in a text with tags or in Markdown, and its position is that in the original text.
+// TestMarkup checks that an item is found in a text with tags or in Markdown, and its position is that in the original
+// text.
 func TestMarkup(t *testing.T) {
 	item := "A gardener plants nine rows of beans behind the old wall. How many baskets does she need & when?"
 	for _, c := range []struct{ doc, part string }{

@@ -37,7 +37,7 @@ func texts(all ...string) (lines []map[string]string) {
 	return lines
 }
 
-// TestChanged: for every length of an item, one changed word in 15 leaves a seed, wherever it is.
+// TestChanged checks that for every length of an item, one changed word in 15 leaves a seed, wherever it is.
 func TestChanged(t *testing.T) {
 	p := newPlanter(3)
 	for tokens := 10; tokens < 300; tokens += 1 + tokens/20 {
@@ -82,7 +82,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestWhole: items of few words are found as a whole or not at all, also after parts of them.
+// TestWhole checks that items of few words are found as a whole or not at all, also after parts of them.
 func TestWhole(t *testing.T) {
 	docs := texts("Well: who wrote the red book? He did.", "Who wrote the red letter? She did.", "The answer is no.",
 		"So who wrote the red tree, or wrote the red book there? "+
@@ -99,8 +99,8 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// TestLaw: a document with the same law and another question is no hit. This holds for a law of up to 70 words if no
-// other item has it, and of up to 300 words if another one has it.
+// TestLaw checks that a document with the same law and another question is no hit. This holds for a law of up to 70
+// words if no other item has it, and of up to 300 words if another one has it.
 func TestLaw(t *testing.T) {
 	for n, words := range []int{70, 300} {
 		p := newPlanter(8)
@@ -115,7 +115,7 @@ func TestLaw(t *testing.T) {
 	}
 }
 
-// TestShared: an item without words of its own is counted as left out. Others with the same words are found.
+// TestShared checks that an item without words of its own is counted as left out. Others with the same words are found.
 func TestShared(t *testing.T) {
 	p := newPlanter(4)
 	instruction := p.text(30) + " "
@@ -131,8 +131,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestTemplate: a passage is listed for the item of a template that has its numbers. If none has them, it is listed for
-// the nearest item. It is also listed for all items whose words it has.
+// TestTemplate checks that a passage is listed for the item of a template that has its numbers. If none has them, it is
+// listed for the nearest item. It is also listed for all items whose words it has.
 func TestTemplate(t *testing.T) {
 	question := func(apples, pears int) string {
 		return fmt.Sprintf("A farmer sells %d apples and %d pears on the market of the town, and each of them costs a coin: "+
@@ -158,8 +158,8 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// TestThreads: the result does not depend on the number of threads or the order of documents. Copies have the documents
-// without hits.
+// TestThreads checks that the result does not depend on the number of threads or the order of documents. Copies have
+// the documents without hits.
 func TestThreads(t *testing.T) {
 	items, docs := newPlanter(5).plant(10)
 	evals, corpus := files.Lines(t, "items.jsonl", items), files.Lines(t, "docs.jsonl", docs)
@@ -196,8 +196,8 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// TestWork: stored results of a file give the same result after another file has changed, even though the n-grams were
-// common in all files before.
+// TestWork checks that stored results of a file give the same result after another file has changed, even though the
+// n-grams were common in all files before.
 func TestWork(t *testing.T) {
 	p := newPlanter(9)
 	law, question := p.text(300)+". ", p.text(20)
@@ -221,7 +221,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestRoom: the tokens of one document are no larger than the budget, which is an error that names both.
+// TestRoom checks that the tokens of one document are no larger than the budget, which is an error that names both.
 func TestRoom(t *testing.T) {
 	for bytes, want := range map[uint64]error{1 << 20: memory.ErrTooLarge, 4 << 20: nil} {
 		k, err := newTokeniser(t.Context(), 0)
@@ -234,7 +234,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestTable: each n-gram is found at its positions, and nothing else.
+// TestTable checks that each n-gram is found at its positions, and nothing else.
 func TestTable(t *testing.T) {
 	items, _ := newPlanter(6).plant(10)
 	evals := []string{files.Lines(t, "items.jsonl", items)}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRead: the plain form of texts, and the parts of the texts that words of it are from.
+// TestRead compares the plain form of texts, and the parts of the texts that its words are from.
 func TestRead(t *testing.T) {
 	all := Markup | Wrap | Lines
 	for _, c := range []struct {
@@ -49,7 +49,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestRoom: the memory of the jumps is asked for before it is taken, and an error ends the reading.
+// TestRoom checks that the memory of the jumps is asked for before it is taken, and an error ends the reading.
 func TestRoom(t *testing.T) {
 	full, asked := errors.New("full"), 0
 	r := NewReader(Markup, func(bytes int) error {
@@ -66,7 +66,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// FuzzRead: each place of a plain text is one of the text, in order.
+// FuzzRead checks that each place of a plain text is one of the text, in order.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"<b>a</b>&amp;\n> b **c** [d](e.f)\n\n`g`", "</<!--<p\n\n-\n* \n#", "[](.)[](", "```\n<script>"} {
 		f.Add(text)

@@ -70,7 +70,7 @@ func manyTokens(n int) string {
 	return b.String()
 }
 
-// A server that only this machine can reach answers to these Host headers.
+// TestHosts checks that a server that only this machine can reach answers to these Host headers.
 func TestHosts(t *testing.T) {
 	for host, ok := range map[string]bool{
 		"localhost": true, "localhost:7744": true, "LOCALHOST:1": true, "localhost.": true, "127.0.0.1": true,
@@ -92,8 +92,8 @@ func secret0(i int) string { return fmt.Sprintf("token-%016d", i) }
 //go:embed keyring.go
 var keyringSource []byte // the file that was compiled
 
-// TestTokensAreComparedInConstantTime: a lookup compares a hash with all others, only with crypto/subtle. Times on a
-// busy machine cannot show that, so the test reads the code.
+// TestTokensAreComparedInConstantTime checks that a lookup compares a hash with all others, only with crypto/subtle.
+// Times on a busy machine cannot show that, so the test reads the code.
 func TestTokensAreComparedInConstantTime(t *testing.T) {
 	c, err := parseTokens(strings.NewReader(manyTokens(3)))
 	must.Do(t, err)

@@ -11,7 +11,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestPipeIsNoTokenFile: a named pipe is refused as a token file. Opening it would wait for a writer.
+// TestPipeIsNoTokenFile checks that a named pipe is refused as a token file. Opening it would wait for a writer.
 func TestPipeIsNoTokenFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	must.Do(t, syscall.Mkfifo(path, 0o600))

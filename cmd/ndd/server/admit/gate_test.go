@@ -34,7 +34,8 @@ func refused(t *testing.T, err error) string {
 	return no.Why
 }
 
-// TestGate: two requests run, one waits, and others are refused at once. The waiting one enters when a slot is free.
+// TestGate checks that two requests run, one waits, and others are refused at once. The waiting one enters when a slot
+// is free.
 func TestGate(t *testing.T) {
 	g := NewGate(Options{Name: "test", Slots: 2, Places: 1, WaitMax: 50 * time.Millisecond})
 	first, second := enter(t, g, false), enter(t, g, false)
@@ -81,7 +82,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestGateBounds: at most as many requests run as there are slots, and each request is served or refused.
+// TestGateBounds checks that at most as many requests run as there are slots, and each request is served or refused.
 func TestGateBounds(t *testing.T) {
 	g := NewGate(Options{Name: "test", Slots: 3, Heavy: 2, Places: 4, WaitMax: time.Millisecond})
 	var running, heavies, most, mostHeavy, served atomic.Int64
@@ -120,7 +121,7 @@ func TestGateBounds(t *testing.T) {
 	}
 }
 
-// TestHeavyKeepNoLightOneOut: a heavy request that waits for a heavy slot occupies no other slot.
+// TestHeavyKeepNoLightOneOut checks that a heavy request that waits for a heavy slot occupies no other slot.
 func TestHeavyKeepNoLightOneOut(t *testing.T) {
 	g := NewGate(Options{Name: "test", Slots: 3, Heavy: 1, Places: 10, WaitMax: waitMax})
 	heavy := enter(t, g, true)
@@ -141,7 +142,7 @@ func TestHeavyKeepNoLightOneOut(t *testing.T) {
 	}
 }
 
-// TestLend: other requests use a lent slot. A heavy request gets its heavy slot back afterwards.
+// TestLend checks that other requests use a lent slot. A heavy request gets its heavy slot back afterwards.
 func TestLend(t *testing.T) {
 	g := NewGate(Options{Name: "test", Slots: 2, Heavy: 1, Places: 10, WaitMax: time.Millisecond})
 	p := enter(t, g, true)

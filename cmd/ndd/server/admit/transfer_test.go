@@ -9,8 +9,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// A client may reserve a quarter of the memory, and all clients together all of it. Released memory can be reserved
-// again.
+// TestTransfersAreBounded checks that a client may reserve a quarter of the memory, and all clients together all of it.
+// Released memory can be reserved again.
 func TestTransfersAreBounded(t *testing.T) {
 	all := NewTransfers(memory.Set(4000))
 	none := func() { t.Error("cut off, though it was at work") }
@@ -43,7 +43,7 @@ func TestTransfersAreBounded(t *testing.T) {
 	}
 }
 
-// TestOwnShare: if a client has used up its share, no transfer of another client is cut off.
+// TestOwnShare checks that if a client has used up its share, no transfer of another client is cut off.
 func TestOwnShare(t *testing.T) {
 	all := NewTransfers(memory.Set(4000))
 	all.yield = 0
@@ -72,8 +72,8 @@ func TestOwnShare(t *testing.T) {
 	}
 }
 
-// TestWorkInTurn: the work of one request exceeds the share of its client. The next requests of the client wait for
-// it, and other clients do not. Without such work no request waits.
+// TestWorkInTurn checks that the work of one request exceeds the share of its client. The next requests of the client
+// wait for it, and other clients do not. Without such work no request waits.
 func TestWorkInTurn(t *testing.T) {
 	all := NewTransfers(memory.Set(4000))
 	all.yield = waitMax
@@ -141,8 +141,8 @@ func TestWorkInTurn(t *testing.T) {
 	}
 }
 
-// If memory is needed, the transfer that has stalled longest is cut off. If a share is used up, it is one of the same
-// client.
+// TestStandingStill checks that if memory is needed, the transfer that has stalled longest is cut off. If a share is
+// used up, it is one of the same client.
 func TestStandingStill(t *testing.T) {
 	all := NewTransfers(memory.Set(4000))
 	all.yield = waitMax

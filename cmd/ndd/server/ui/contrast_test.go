@@ -10,8 +10,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestContrast: in both colour schemes, text has a contrast of at least 4.5, and edges of fields and buttons of at
-// least 3 (WCAG 2.2, 1.4.3 and 1.4.11).
+// TestContrast checks that in both colour schemes, text has a contrast of at least 4.5, and edges of fields and buttons
+// of at least 3 (WCAG 2.2, 1.4.3 and 1.4.11).
 func TestContrast(t *testing.T) {
 	css, err := static.ReadFile("static/style.css")
 	must.Do(t, err)

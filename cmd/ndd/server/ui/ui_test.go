@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every page is sent with the policy, and needs nothing that is not the server's own.
+// TestPages checks that every page is sent with the policy, and needs nothing that is not the server's own.
 func TestPages(t *testing.T) {
 	pages := Pages()
 	media := map[string]string{".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", "": "text/html"}

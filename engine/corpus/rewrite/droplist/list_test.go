@@ -26,7 +26,7 @@ func targetOf(t *testing.T, copies map[string]string) *rewrite.Target {
 	return to
 }
 
-// TestCopy: a table of documents, by file and row or by ID, makes the copies without these documents, in one
+// TestCopy checks that a table of documents, by file and row or by ID, makes the copies without these documents, in one
 // share or several.
 func TestCopy(t *testing.T) {
 	t.Chdir(t.TempDir())
