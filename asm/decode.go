@@ -35,8 +35,8 @@ const (
 	halfMin     = 32 // bytes
 	headBits    = 16 // the count
 	decodeChunk = 256
-	// maximum number of bytes that look-ups write past a chunk: 16 + 3*6 symbols, or 4*6, and the rest of the last
-	// store
+	// decodeSlack is the maximum number of bytes that look-ups write past a chunk: 16 + 3*6 symbols, or 4*6, and the
+	// rest of the last store.
 	decodeSlack = 64
 	decodeSpare = 4 // spare symbols in a forecast of look-ups
 )

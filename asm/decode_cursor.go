@@ -3,7 +3,7 @@
 package asm
 
 // decodeCall is the maximum number of keys per kernel call: 19 us of the densest block with AVX-512, 26 with AVX2. It
-// is a multiple of the step of a kernel, so that only the last call has a rest.
+// is a multiple of the step of a kernel, so that only the last call has a remainder.
 const decodeCall = 64 * decodeChunk
 
 // A cursor is the position of a decoder in a half, between two calls.

@@ -17,8 +17,8 @@ func TestDecodeKernelAnswers(t *testing.T) {
 		for n := 2; n < 500; n++ {
 			block := rulerBlock(n, 1024)
 			dst := make([]uint64, n-1)
-			at := cursor{headBits, 8 * len(block), 0}
-			if answer := decodeKeys(dst, block, rulerWindow(), &at); answer != decodeDone {
+			pos := cursor{headBits, 8 * len(block), 0}
+			if answer := decodeKeys(dst, block, rulerWindow(), &pos); answer != decodeDone {
 				t.Fatalf("%d keys: the kernel answers %d", n, answer)
 			}
 			want := cursor{headBits, 8 * len(block), dst[n-2]}
@@ -29,10 +29,10 @@ func TestDecodeKernelAnswers(t *testing.T) {
 				want.rawBit -= h
 			}
 			if n%decodeChunk != 1 {
-				at.key, at.codeBit = want.key, want.codeBit // the vector kernels do not set these at the end of a half
+				pos.key, pos.codeBit = want.key, want.codeBit // the vector kernels do not set these at the end of a half
 			}
-			if at != want {
-				t.Fatalf("%d keys: the cursor is at %v, want %v", n, at, want)
+			if pos != want {
+				t.Fatalf("%d keys: the cursor is at %v, want %v", n, pos, want)
 			}
 		}
 	})

@@ -132,8 +132,8 @@ func compareDecode(t *testing.T, kernel string, c *testCode, block []byte, key u
 
 // TestDecode decodes blocks of random codes and keys between guard pages: every number of keys, complete and damaged.
 func TestDecode(t *testing.T) {
-	const most = 4096
-	src, out := guard.New(t, most), guard.New(t, 8*(4*most+40))
+	const maximum = 4096
+	src, out := guard.New(t, maximum), guard.New(t, 8*(4*maximum+40))
 	eachKernel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 1))
 		rounds, valid := long.Or(600, 60_000), 0
@@ -144,7 +144,7 @@ func TestDecode(t *testing.T) {
 				skip = 0
 			}
 			c := newTestCode(rng, 2+rng.IntN(57), skip)
-			size := []int{32, 33, 64, 65, 72, 127, 128, 500, 1024, most}[rng.IntN(10)]
+			size := []int{32, 33, 64, 65, 72, 127, 128, 500, 1024, maximum}[rng.IntN(10)]
 			block, key, n := c.encode(rng, size, 1+rng.IntN(4*size))
 			for _, place := range []func(*guard.Region, int) []byte{guard.Head[byte], guard.Tail[byte]} {
 				in := place(src, size)

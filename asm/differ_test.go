@@ -12,11 +12,11 @@ import (
 // TestDiffer checks that every backend counts as the generic form does, in rows at both ends of guarded memory.
 func TestDiffer(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 9))
-	const most, longest = 9, 40
-	lineRegion, queryRegion, dstRegion := guard.New(t, most*longest*8), guard.New(t, longest*8), guard.New(t, 8*most*4)
+	const maximum, longest = 9, 40
+	lineRegion, queryRegion, dstRegion := guard.New(t, maximum*longest*8), guard.New(t, longest*8), guard.New(t, 8*maximum*4)
 	eachKernel(t, func(t *testing.T) {
 		for words := 8; words <= longest; words += 8 {
-			for lines := range most {
+			for lines := range maximum {
 				all, query := guard.Tail[uint64](lineRegion, lines*words), guard.Head[uint64](queryRegion, words)
 				if lines%2 == 0 {
 					all, query = guard.Head[uint64](lineRegion, lines*words), guard.Tail[uint64](queryRegion, words)

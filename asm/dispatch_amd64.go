@@ -142,33 +142,33 @@ func planarScanAVX512(dst []PlanarHit, extents []PlanarExtent, probes []PlanarPr
 //go:noescape
 func planarScanAVX2(dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable) (hits, done int)
 
-func interpolate(dst []int, keys, sought []uint64) {
+func interpolate(dst []int, keys, targets []uint64) {
 	switch {
 	case useAVX512:
-		interpolateAVX512(&dst[0], &keys[0], len(keys), &sought[0], len(sought))
-	case useAVX2 && len(sought)%4 == 0:
-		interpolateAVX2(&dst[0], &keys[0], len(keys), &sought[0], len(sought))
+		interpolateAVX512(&dst[0], &keys[0], len(keys), &targets[0], len(targets))
+	case useAVX2 && len(targets)%4 == 0:
+		interpolateAVX2(&dst[0], &keys[0], len(keys), &targets[0], len(targets))
 	case useAVX2:
 		var (
 			padded [searchWidth]uint64
 			found  [searchWidth]int
 		)
-		interpolateAVX2(&found[0], &keys[0], len(keys), &padded[0], (copy(padded[:], sought)+3)&^3)
+		interpolateAVX2(&found[0], &keys[0], len(keys), &padded[0], (copy(padded[:], targets)+3)&^3)
 		copy(dst, found[:])
 	default:
-		interpolateGeneric(dst, keys, sought)
+		interpolateGeneric(dst, keys, targets)
 	}
 }
 
 // interpolateAVX512 searches 1 to searchWidth keys.
 //
 //go:noescape
-func interpolateAVX512(dst *int, keys *uint64, n int, sought *uint64, m int)
+func interpolateAVX512(dst *int, keys *uint64, n int, targets *uint64, m int)
 
 // interpolateAVX2 is like interpolateAVX512, four at a time. m must be a multiple of four.
 //
 //go:noescape
-func interpolateAVX2(dst *int, keys *uint64, n int, sought *uint64, m int)
+func interpolateAVX2(dst *int, keys *uint64, n int, targets *uint64, m int)
 
 // decodeServed reports whether the backend in use has decodeKeys.
 func decodeServed() bool { return useAVX512 || useAVX2 }

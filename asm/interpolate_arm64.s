@@ -79,12 +79,12 @@ one:                        \
 	VLD1R (SOUGHT), [V4.D2] \ // one, in both lanes
 got:
 
-// func interpolateNEON(dst *int, keys *uint64, n int, sought *uint64, m int)
+// func interpolateNEON(dst *int, keys *uint64, n int, targets *uint64, m int)
 TEXT ·interpolateNEON(SB), 0, $3840-40
 	// The arguments.
 	MOVD  keys+8(FP), KEYS
 	MOVD  n+16(FP), N
-	MOVD  sought+24(FP), SOUGHT
+	MOVD  targets+24(FP), SOUGHT
 	MOVD  m+32(FP), M
 	VLD1R (KEYS), [FIRST.D2]            // the first key in both lanes
 	ADD   N<<3, KEYS, T0                // the last one
@@ -220,7 +220,7 @@ answers:
 	// Every bracket is closed: the answer is its high end, or n.
 	// The arguments again: answers are given in their order.
 	MOVD dst+0(FP), DST
-	MOVD sought+24(FP), SOUGHT
+	MOVD targets+24(FP), SOUGHT
 	MOVD m+32(FP), M
 	MOVD $state-3840(SP), PAIR
 

@@ -57,12 +57,12 @@
 	VSUBPD   TWO8452, t, t      \ // less both powers
 	VADDPD   t, v, v              // together
 
-// func interpolateAVX2(dst *int, keys *uint64, n int, sought *uint64, m int)
+// func interpolateAVX2(dst *int, keys *uint64, n int, targets *uint64, m int)
 TEXT ·interpolateAVX2(SB), 0, $3584-40
 	// The arguments.
 	MOVQ keys+8(FP), KEYS
 	MOVQ n+16(FP), N
-	MOVQ sought+24(FP), SOUGHT
+	MOVQ targets+24(FP), SOUGHT
 	MOVQ m+32(FP), M
 
 	// The constants.

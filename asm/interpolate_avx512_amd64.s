@@ -39,12 +39,12 @@
 #define ONE     Z31 // 1 in every lane
 #define ZSTRIDE Z30 // STRIDE in every lane
 
-// func interpolateAVX512(dst *int, keys *uint64, n int, sought *uint64, m int)
+// func interpolateAVX512(dst *int, keys *uint64, n int, targets *uint64, m int)
 // The arguments.
 TEXT ·interpolateAVX512(SB), 0, $2112-40
 	MOVQ keys+8(FP), KEYS
 	MOVQ n+16(FP), N
-	MOVQ sought+24(FP), SOUGHT
+	MOVQ targets+24(FP), SOUGHT
 	MOVQ m+32(FP), M
 
 	MOVQ         $1, AX                 // 1

@@ -1,6 +1,6 @@
 package asm
 
-// A bracket is the state of one search: keys[low] < sought <= keys[high]. Both keys are stored in it.
+// A bracket is the state of one search: keys[low] < target <= keys[high]. Both keys are stored in it.
 type bracket struct {
 	low, high       int
 	lowKey, highKey uint64

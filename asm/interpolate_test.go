@@ -82,14 +82,14 @@ func TestInterpolateSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	const log2n = 17
 	for name, keys := range sortedSets(rng, 1<<log2n) {
-		most := 0
+		maximum := 0
 		for _, x := range soughtFor(rng, keys, 20_000) {
 			dst := [1]int{}
-			most = max(most, interpolateGeneric(dst[:], keys, []uint64{x}))
+			maximum = max(maximum, interpolateGeneric(dst[:], keys, []uint64{x}))
 		}
-		t.Logf("%-8s at most %d steps", name, most)
-		if most > 8+2*log2n {
-			t.Errorf("%s: %d steps for 2^%d keys", name, most, log2n)
+		t.Logf("%-8s at most %d steps", name, maximum)
+		if maximum > 8+2*log2n {
+			t.Errorf("%s: %d steps for 2^%d keys", name, maximum, log2n)
 		}
 	}
 }

@@ -64,19 +64,19 @@ func newJoinCase(t testing.TB, r *rand.Rand, bucketBits, words, lanes int, sizeO
 
 // find returns all pairs that Join finds with the given buffer, and the words that Join left to the caller.
 func (c joinCase) find(t testing.TB, dst []JoinPair, k int) (hits []JoinPair, long []int) {
-	for at := 0; at < len(c.words); {
-		n, done := Join(dst, c.words[at:], c.buckets, k)
+	for pos := 0; pos < len(c.words); {
+		n, done := Join(dst, c.words[pos:], c.buckets, k)
 		for _, h := range dst[:n] {
-			hits = append(hits, JoinPair{h.Word + uint32(at), h.Lane})
+			hits = append(hits, JoinPair{h.Word + uint32(pos), h.Lane})
 		}
-		if at += done; at == len(c.words) {
+		if pos += done; pos == len(c.words) {
 			break
 		}
-		if _, _, isLong := c.buckets.Bucket(c.words[at]); isLong {
-			long = append(long, at)
-			at++
+		if _, _, isLong := c.buckets.Bucket(c.words[pos]); isLong {
+			long = append(long, pos)
+			pos++
 		} else if done == 0 {
-			t.Fatalf("no progress at word %d with room for %d", at, len(dst))
+			t.Fatalf("no progress at word %d with room for %d", pos, len(dst))
 		}
 	}
 	return hits, long

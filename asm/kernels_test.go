@@ -168,9 +168,9 @@ func BenchmarkKernels(b *testing.B) {
 		"leaves":   func() { SortLeaves(dst, keys, ends, 0) },
 		"nearrows": func() { NearRows(rows, keys, ends, 0, 3) },
 		"join": func() {
-			for at := 0; at < n; {
-				_, done := Join(pairs, keys[at:], join, 3)
-				at += done
+			for pos := 0; pos < n; {
+				_, done := Join(pairs, keys[pos:], join, 3)
+				pos += done
 			}
 		},
 	} {

@@ -6,7 +6,7 @@ import "fmt"
 const LeafMax = 16
 
 // SortLeaves sorts keys leaf by leaf, as the last step of a sort by most significant digit. Leaf d is
-// src[ends[d-1]:ends[d]], and the first leaf begins at from. Each leaf is written, ascending, to the same position of
+// src[ends[d-1]:ends[d]], and the first leaf begins at start. Each leaf is written, ascending, to the same position of
 // dst. SortLeaves stops before a leaf of more than LeafMax keys and returns the number of sorted leaves. dst must
 // have the length of src. Both may be the same memory, but must not overlap otherwise. SortLeaves panics if ends
 // descend or are outside of src.

@@ -1,7 +1,7 @@
 package asm
 
-// leavesGeneric is the specification of leaves: SortLeaves, whose first leaf begins at from.
-// It stops before a leaf that is longer than LeafMax or not within src.
+// leavesGeneric is the specification of leaves: SortLeaves, whose first leaf begins at start. It stops before a leaf
+// that is longer than LeafMax or not within src.
 func leavesGeneric(dst, src []uint64, ends []uint32, start uint32) (done int) {
 	for d, to := range ends {
 		if to < start || to-start > LeafMax || uint64(to) > uint64(len(src)) {

@@ -6,7 +6,7 @@ import "fmt"
 const NearBucketMax = 1024
 
 // NearRows compares all keys of each bucket with each other. Bucket d is keys[ends[d-1]:ends[d]], and the first
-// bucket begins at from. It writes to dst, ascending, every index i such that a later key of the bucket differs from
+// bucket begins at start. It writes to dst, ascending, every index i such that a later key of the bucket differs from
 // keys[i] in at most k bits, 0 to 63. So an index is a row of the bucket's triangle with at least one pair. Pairs are
 // rare, so the caller finds them in their rows. NearRows stops before a bucket of more than NearBucketMax keys, or
 // one whose indexes may not fit in dst. It returns the numbers of indexes and of completed buckets. It panics if ends

@@ -66,7 +66,7 @@ func checkPermute(t *testing.T, keys []uint64, mask uint64) {
 	in, out := guard.New(t, 8*len(keys)), guard.New(t, 8*len(keys))
 	for _, place := range []func(r *guard.Region, n int) []uint64{guard.Head[uint64], guard.Tail[uint64]} {
 		src, dst := place(in, len(keys)), place(out, len(keys))
-		for what, c := range map[string]struct {
+		for name, c := range map[string]struct {
 			f           func(dst, src []uint64, mask uint64)
 			input, want []uint64
 		}{"Permute": {Permute, keys, want}, "Unpermute": {Unpermute, want, keys}} {
@@ -77,7 +77,7 @@ func checkPermute(t *testing.T, keys []uint64, mask uint64) {
 			for i, to := range c.want {
 				if dst[i] != to || src[i] != to {
 					t.Fatalf("%s, key %d of %d: %s(%#016x, %#016x) = %#016x, in place %#016x, want %#016x", Backend(), i, len(src),
-						what, c.input[i], mask, dst[i], src[i], to)
+						name, c.input[i], mask, dst[i], src[i], to)
 				}
 			}
 		}

@@ -38,7 +38,7 @@ func SelectBit(word uint64, n int) int {
 	return position
 }
 
-// onesBefore returns the number of consecutive ones immediately before bit at of a line, without its first word.
+// onesBefore returns the number of consecutive ones immediately before a position of a line, without its first word.
 func onesBefore(line []uint64, position uint64) (n uint64) {
 	for position > 64 {
 		word, bit := line[(position-1)/64], (position-1)%64 // its bits from bit down

@@ -47,8 +47,8 @@ func (p *PlanarTable) setLine(line, base uint64, keys []uint64) {
 		return
 	}
 	for i, key := range keys {
-		at := 64 + key>>(64-p.BucketBits) - first + uint64(i)
-		words[at/64] |= 1 << (at % 64)
+		pos := 64 + key>>(64-p.BucketBits) - first + uint64(i)
+		words[pos/64] |= 1 << (pos % 64)
 	}
 }
 
@@ -148,33 +148,33 @@ func checkPlanarProbes(t *testing.T, r *rand.Rand, p *PlanarTable, keys []uint64
 		found, done := PlanarLocate(p, extents, probes, first, p, ahead)
 		PlanarPrefetchExtents(p, extents[:found])
 		var want []PlanarHit
-		rest := extents[:found]
+		tail := extents[:found]
 		for i, probe := range probes[first : first+done] {
 			start, length, hits := findPlanar(keys, p.BucketBits, probe)
 			if length == 0 {
 				continue
 			}
 			extent := PlanarExtent{start, uint32(length), uint32(first + i)}
-			if len(rest) == 0 || rest[0] != extent {
+			if len(tail) == 0 || tail[0] != extent {
 				t.Fatalf("%d keys, %d bits, %d a line, probe %x: extents %v, want %v first", len(keys), p.BucketBits, p.PerLine,
-					probe, rest, extent)
+					probe, tail, extent)
 			}
-			rest = rest[1:]
+			tail = tail[1:]
 			for _, pos := range hits {
 				want = append(want, PlanarHit{pos, uint64(first + i)})
 			}
 		}
-		if len(rest) > 0 {
-			t.Fatalf("%d keys, %d bits, %d a line: extents %v are of no probe", len(keys), p.BucketBits, p.PerLine, rest)
+		if len(tail) > 0 {
+			t.Fatalf("%d keys, %d bits, %d a line: extents %v are of no probe", len(keys), p.BucketBits, p.PerLine, tail)
 		}
 		var got []PlanarHit
-		for at := 0; at < found; {
-			hits, ready := PlanarScan(p, dst, extents[at:found], probes)
+		for pos := 0; pos < found; {
+			hits, ready := PlanarScan(p, dst, extents[pos:found], probes)
 			got = append(got, dst[:hits]...)
 			if ready == 0 {
 				t.Fatalf("no progress with room for %d", len(dst))
 			}
-			at += ready
+			pos += ready
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("%d keys, %d bits: %d hits, want %d", len(keys), p.BucketBits, len(got), len(want))
@@ -253,19 +253,19 @@ func TestPlanarScanEveryLength(t *testing.T) {
 		for _, p := range guarded(t, planarOf(make([]uint64, 16), low, PlanarLongest+40, 6, 64)) {
 			dst := make([]PlanarHit, PlanarLongest)
 			for n := range PlanarLongest + 1 {
-				at := uint64(n % 41)
-				hits, done := PlanarScan(p, dst, []PlanarExtent{{at, uint32(n), 0}},
+				pos := uint64(n % 41)
+				hits, done := PlanarScan(p, dst, []PlanarExtent{{pos, uint32(n), 0}},
 					[]PlanarProbe{{Key: 0xfff0_0000_0000_0007, Limit: 3}})
 				if hits != n || done != 1 {
-					t.Fatalf("%d elements from %d: %d hits", n, at, hits)
+					t.Fatalf("%d elements from %d: %d hits", n, pos, hits)
 				}
 				for i, h := range dst[:hits] {
-					if h.Pos != at+uint64(i) || h.Probe != 0 {
-						t.Fatalf("%d elements from %d: hit %d is %v", n, at, i, h)
+					if h.Pos != pos+uint64(i) || h.Probe != 0 {
+						t.Fatalf("%d elements from %d: hit %d is %v", n, pos, i, h)
 					}
 				}
-				if hits, _ := PlanarScan(p, dst, []PlanarExtent{{at, uint32(n), 0}}, []PlanarProbe{{Key: 7, Limit: 2}}); hits != 0 {
-					t.Fatalf("%d elements from %d: %d hits above the limit", n, at, hits)
+				if hits, _ := PlanarScan(p, dst, []PlanarExtent{{pos, uint32(n), 0}}, []PlanarProbe{{Key: 7, Limit: 2}}); hits != 0 {
+					t.Fatalf("%d elements from %d: %d hits above the limit", n, pos, hits)
 				}
 			}
 		}

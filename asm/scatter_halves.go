@@ -16,11 +16,11 @@ import (
 // The low 32 bits of a word are the half that determines its partition. Above it are the low bits of the other half,
 // and above Keep bits the fingerprint's row.
 type HalfPartitions struct {
-	Words []uint64 // Room words for each partition of half 0, then of half 1
+	Words []uint64 // Capacity words for each partition of half 0, then of half 1
 	Next  []uint64 // for each partition, beginning with half 0: the index in Words of its next word. ScatterHalves advances it
 	Bits  int      // leading bits of a half that are the number of its partition: 1 to 12
-	// Room is the number of words of a partition, at least HalvesRoomMin. It should not be near a multiple of a power
-	// of two: otherwise the growing ends of the partitions share few sets of the first-level cache.
+	// Capacity is the number of words of a partition, at least HalvesRoomMin. It should not be near a multiple of a
+	// power of two: otherwise the growing ends of the partitions share few sets of the first-level cache.
 	Capacity int
 	Keep     int // bits of a fingerprint that a word keeps, 32 to 63; the row has the other bits
 }

@@ -35,9 +35,9 @@ func halvesOracle(src []uint64, row uint64, o *HalfPartitions) [][]uint64 {
 // halvesAll scatters the fingerprints in calls of a given size and collects the words of each partition.
 func halvesAll(p *HalfPartitions, src []uint64, row uint64, call int) [][]uint64 {
 	partitions := make([][]uint64, len(p.Next))
-	for at := 0; at < len(src); {
-		done, full := ScatterHalves(p, src[at:min(at+call, len(src))], row+uint64(at))
-		if at += done; full >= 0 {
+	for pos := 0; pos < len(src); {
+		done, full := ScatterHalves(p, src[pos:min(pos+call, len(src))], row+uint64(pos))
+		if pos += done; full >= 0 {
 			partitions[full] = append(partitions[full], p.Take(full)...)
 		}
 	}

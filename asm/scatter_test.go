@@ -15,10 +15,10 @@ func partitioned(keys []uint64, low uint64, shift uint, digits int) (buckets [][
 		d := (k - low) >> shift
 		buckets[d] = append(buckets[d], k)
 	}
-	at := uint64(0)
+	pos := uint64(0)
 	for d := range starts {
-		starts[d] = at
-		at += uint64(len(buckets[d]))
+		starts[d] = pos
+		pos += uint64(len(buckets[d]))
 	}
 	return buckets, starts
 }
@@ -37,10 +37,10 @@ func checkScatter(t *testing.T, rng *rand.Rand, n int) {
 	for _, dst := range [][]uint64{guard.Head[uint64](region, n), guard.Tail[uint64](region, n)} {
 		clear(dst)
 		b := NewBuckets(dst, starts, low, shift)
-		for rest := keys; len(rest) > 0; {
-			part := 1 + rng.IntN(len(rest))
-			Scatter(b, rest[:part])
-			rest = rest[part:]
+		for tail := keys; len(tail) > 0; {
+			part := 1 + rng.IntN(len(tail))
+			Scatter(b, tail[:part])
+			tail = tail[part:]
 		}
 		ScatterFlush(b)
 		if !slices.Equal(dst, slices.Concat(want...)) {

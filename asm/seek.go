@@ -26,7 +26,7 @@ import "encoding/binary"
 // A probe that ends in another way is left to the caller, who decodes its half. Reasons are a half that ends before
 // High, corrupt bits, and unusual bits: an h above 57, codes within 121 bits of the raw bits, or a half that begins
 // in the first 64 bytes of data. The set of these probes may depend on the backend. The hits of such a probe are
-// valid only if LeftAt reports it.
+// valid only if PendingAt reports it.
 //
 // Without assembly for KernelSeek, see [Accelerated], decoding is faster.
 //
@@ -115,10 +115,10 @@ func (s *Seek) Hit(i int) (number int, key uint64) {
 	return int(s.hitProbe[i] / seekUnit), s.hitKey[i]
 }
 
-// Left returns the number of probes that were left to the caller.
+// Pending returns the number of probes that were left to the caller.
 func (s *Seek) Pending() int { return s.unfinished }
 
-// LeftAt returns the number of a probe that was left. If ended is true, all keys of its half were compared, and its
+// PendingAt returns the number of a probe that was left. If ended is true, all keys of its half were compared, and its
 // hits are valid. Otherwise its hits must be ignored.
 func (s *Seek) PendingAt(i int) (number int, ended bool) {
 	return int(s.unfinishedIDs[i] / seekUnit), s.unfinishedIDs[i]%seekUnit == 0

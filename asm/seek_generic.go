@@ -20,7 +20,7 @@ func seekGeneric(s *Seek, k int, w *Window) (prefetched int) {
 }
 
 // follow decodes the keys of a probe up to its High, and reports whether it gets there. If not, the low half of
-// s.left[i] is the number of keys left in the half: at least 1 after an error, and 0 if only the half ended.
+// s.remaining[i] is the number of keys left in the half: at least 1 after an error, and 0 if only the half ended.
 func (s *Seek) follow(i, k int, w *Window) bool {
 	key, code, end := s.key[i], s.code[i], s.raw[i]+seekAhead
 	for ; key < s.high[i]; s.remaining[i]-- {

@@ -187,10 +187,10 @@ func TestSeek(t *testing.T) {
 		})
 		for range 20 {
 			probes := seekProbes(rng, list, 1+rng.IntN(SeekWidth))
-			n, hits, left := checkSeek(t, data, probes, rng.IntN(9), &c.window, nil)
+			n, hits, remaining := checkSeek(t, data, probes, rng.IntN(9), &c.window, nil)
 			done, found = done+n, found+hits
 			if round%3 != 2 && round%5 != 4 {
-				ordinary += left
+				ordinary += remaining
 			}
 		}
 	}

@@ -187,15 +187,15 @@ func (w width[T]) testEveryPlace(t *testing.T) {
 		dst := make([]uint32, 2)
 		for n := 1; n <= longest; n++ {
 			part := xs[longest-n:]
-			for at := range part {
-				part[at] = q ^ 1<<(at%w.bits)
-				if hits, scanned := w.within(dst, part, q, 1+at%8); hits != 1 || scanned != n || dst[0] != uint32(at) {
-					t.Fatalf("n=%d: %d hits in %d elements, %d, want one, %d", n, hits, scanned, dst[0], at)
+			for pos := range part {
+				part[pos] = q ^ 1<<(pos%w.bits)
+				if hits, scanned := w.within(dst, part, q, 1+pos%8); hits != 1 || scanned != n || dst[0] != uint32(pos) {
+					t.Fatalf("n=%d: %d hits in %d elements, %d, want one, %d", n, hits, scanned, dst[0], pos)
 				}
-				if hits, scanned := w.within(dst, part[:at], q, 3); hits != 0 || scanned != at {
-					t.Fatalf("n=%d: hit at %d found before it", n, at)
+				if hits, scanned := w.within(dst, part[:pos], q, 3); hits != 0 || scanned != pos {
+					t.Fatalf("n=%d: hit at %d found before it", n, pos)
 				}
-				part[at] = ^q
+				part[pos] = ^q
 			}
 		}
 	})

@@ -59,10 +59,10 @@ func TestBatchAnswers(t *testing.T) {
 		}
 	}
 	twice := &version.Version{Segments: slices.Repeat(w.Version.Segments, 2)}
-	for most, tooMany := range map[int]bool{2*len(all) - 1: true, 2 * len(all): false} { // limits for two segments together
-		_, err := search.Sweep(t.Context(), version.View{Version: twice}, queries, 3, 1, most)
+	for maximum, tooMany := range map[int]bool{2*len(all) - 1: true, 2 * len(all): false} { // limits for two segments together
+		_, err := search.Sweep(t.Context(), version.View{Version: twice}, queries, 3, 1, maximum)
 		if errors.Is(err, segment.ErrTooMany) != tooMany || !tooMany && err != nil {
-			t.Errorf("a sweep that may hold %d of %d matches: %v", most, 2*len(all), err)
+			t.Errorf("a sweep that may hold %d of %d matches: %v", maximum, 2*len(all), err)
 		}
 	}
 

@@ -62,8 +62,8 @@ func (v View) Batch(ctx context.Context, queries []simhash.Fingerprint, o BatchO
 	defer reservation.Release()
 	b := &batch{emit: func(query int, hits []search.Hit) error { return emit(query, hitsOf(hits)) }, index: v.index, view: v.live, o: o, plan: p, goroutines: v.index.live.Goroutines(p.Threads)}
 	b.size.Store(search.BatchChunk)
-	b.rest = b.index.searcher(ctx)
-	defer b.rest.Done()
+	b.remainder = b.index.searcher(ctx)
+	defer b.remainder.Done()
 	words := simhash.Words(queries)
 	for first := 0; first < len(words); first += search.BatchSweep {
 		if err := b.run(ctx, first, words[first:min(first+search.BatchSweep, len(words))]); err != nil {
@@ -111,7 +111,7 @@ type batch struct {
 	goroutines int // number of goroutines that answer chunks
 	emit       func(query int, hits []search.Hit) error
 	size       atomic.Int64     // queries of the next chunk: fewer after large answers
-	rest       *search.Searcher // answers queries that chunks left, on the goroutine that emits
+	remainder  *search.Searcher // answers queries that chunks left, on the goroutine that emits
 }
 
 // run answers queries. first is the number of the first query in the batch.
@@ -188,7 +188,7 @@ func (b *batch) finish(ctx context.Context, c *chunk) error {
 			return err
 		}
 		emit := func(hits []search.Hit) error { return b.emit(c.first+i, hits) }
-		if err := b.rest.Stream(b.view, simhash.Fingerprint(c.queries[i]), c.verifier.From(i), b.o.K, b.o.Docs,
+		if err := b.remainder.Stream(b.view, simhash.Fingerprint(c.queries[i]), c.verifier.From(i), b.o.K, b.o.Docs,
 			emit); err != nil {
 			return err
 		}

@@ -63,14 +63,14 @@ func TestEveryByteOfAnIndex(t *testing.T) {
 		must.Do(t, sound(data, file.kind))
 		bad := bytes.Clone(data)
 		hostile.Allocates(t, uint64(2*len(data))<<12, func() {
-			for at := range data {
-				bad[at] ^= 1 << (at % 8)
+			for pos := range data {
+				bad[pos] ^= 1 << (pos % 8)
 				flipped := sound(bad, file.kind)
-				bad[at] ^= 1 << (at % 8)
-				cut := sound(data[:at], file.kind)
+				bad[pos] ^= 1 << (pos % 8)
+				cut := sound(data[:pos], file.kind)
 				if !errors.Is(flipped, store.ErrCorrupt) || !errors.Is(cut, store.ErrCorrupt) ||
 					!strings.Contains(cut.Error(), "damaged: ") {
-					t.Errorf("%s, byte %#x: flipped %v; cut %v", file.path, at, flipped, cut)
+					t.Errorf("%s, byte %#x: flipped %v; cut %v", file.path, pos, flipped, cut)
 				}
 			}
 		})
@@ -91,7 +91,7 @@ func TestReplayedFiles(t *testing.T) {
 	must.Do(t, os.CopyFS(mine, os.DirFS(filepath.Join(golden, "planar"))))
 	segmentPath := filepath.Join(mine, "00000001.segment")
 	data := read(t, "planar", "00000001.segment")
-	for what, other := range map[string][]byte{
+	for name, other := range map[string][]byte{
 		"another index's segment": read(t, "huffman", "00000001.segment"),
 		"another file":            rewritten(t, data, store.KindSegment, identity(1, 78)),
 		"a newer generation":      rewritten(t, data, store.KindSegment, identity(2, 1)),
@@ -99,7 +99,7 @@ func TestReplayedFiles(t *testing.T) {
 		must.Do(t, os.WriteFile(segmentPath, other, 0o644))
 		for _, verify := range []live.Verify{live.VerifyFull, live.VerifyFast} {
 			if _, err := openAs(t.Context(), mine, live.OpenOptions{Verify: verify}); !errors.Is(err, store.ErrCorrupt) {
-				t.Errorf("%s, verify=%v: %v", what, verify, err)
+				t.Errorf("%s, verify=%v: %v", name, verify, err)
 			}
 		}
 	}
@@ -126,24 +126,24 @@ func TestFastAndDamaged(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 3))
 		unseen := 0
 		for range 60 {
-			at := pageBytes + rng.IntN(len(data)-2*pageBytes)
-			file.WriteAt([]byte{data[at] ^ 1<<rng.IntN(8)}, int64(at))
+			pos := pageBytes + rng.IntN(len(data)-2*pageBytes)
+			file.WriteAt([]byte{data[pos] ^ 1<<rng.IntN(8)}, int64(pos))
 			x, err := openAs(t.Context(), dir, live.OpenOptions{Verify: live.VerifyFast})
 			if err == nil {
 				unseen++
 				for i := range 50 {
 					if _, err := x.Query(t.Context(), fingerprint(fingerprints[i*7919%len(fingerprints)]), QueryOptions{K: 3, Docs: 2}); err != nil &&
 						!errors.Is(err, store.ErrCorrupt) {
-						t.Errorf("%s, byte %#x: %v", layout, at, err)
+						t.Errorf("%s, byte %#x: %v", layout, pos, err)
 					}
 				}
 				err = scrubbed(t, x)
 				x.Close()
 			}
 			if !errors.Is(err, store.ErrCorrupt) {
-				t.Errorf("%s, byte %#x was not found: %v", layout, at, err)
+				t.Errorf("%s, byte %#x was not found: %v", layout, pos, err)
 			}
-			file.WriteAt(data[at:at+1], int64(at))
+			file.WriteAt(data[pos:pos+1], int64(pos))
 		}
 		if unseen < 20 {
 			t.Errorf("%s: only %d of 60 flips were in sections that fast leaves out", layout, unseen)

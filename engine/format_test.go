@@ -122,7 +122,7 @@ func field(b []byte, i, width uint64) uint64 { return word(b, i*width, width) }
 
 // planarAsTold reads the keys of table 0.
 func planarAsTold(t *testing.T, section func(string) []byte) (keys []uint64, wideLines uint64) {
-	head, lines, wide, low, rest := section("t0.head"), section("t0.lines"), section("t0.wide"), section("t0.low"),
+	head, lines, wide, low, tail := section("t0.head"), section("t0.lines"), section("t0.wide"), section("t0.low"),
 		section("t0.rest")
 	n, bucketBits, wideBits := binary.LittleEndian.Uint64(head), uint64(head[16]), uint64(head[17])
 	perLine := uint64(binary.LittleEndian.Uint16(head[18:]))
@@ -138,12 +138,12 @@ func planarAsTold(t *testing.T, section func(string) []byte) (keys []uint64, wid
 			return start, end
 		}
 		zeros, length := uint64(0), uint64(0)
-		for at := uint64(0); ; at++ {
+		for pos := uint64(0); ; pos++ {
 			switch {
-			case bit(lines, 512*line+64+at) != 0:
+			case bit(lines, 512*line+64+pos) != 0:
 				length++
 			case zeros == j:
-				return base + at - j - length, base + at - j
+				return base + pos - j - length, base + pos - j
 			default:
 				zeros, length = zeros+1, 0
 			}
@@ -157,7 +157,7 @@ func planarAsTold(t *testing.T, section func(string) []byte) (keys []uint64, wid
 		if start, end := run(bucket); i < start || i >= end {
 			t.Fatalf("bucket %d has keys %d to %d, not key %d", bucket, start, end, i)
 		}
-		keys = append(keys, bucket<<(64-bucketBits)|field(rest, i,
+		keys = append(keys, bucket<<(64-bucketBits)|field(tail, i,
 			48-bucketBits)<<16|uint64(binary.LittleEndian.Uint16(low[2*i:])))
 	}
 	return keys, binary.LittleEndian.Uint64(head[8:])
@@ -182,13 +182,13 @@ func huffmanAsTold(t *testing.T, section func(string) []byte) (keys []uint64) {
 	}
 	// walk reads the steps of half a block from a key.
 	walk := func(half []byte, key uint64) (walked []uint64) {
-		at, end := uint64(16), 8*uint64(len(half))
+		pos, end := uint64(16), 8*uint64(len(half))
 		for range binary.LittleEndian.Uint16(half) {
 			var c code
 			h, ok := uint64(0), false
 			for ; !ok; h, ok = positions[c] {
-				c = code{c.length + 1, c.word<<1 | bit(half, at)}
-				at++
+				c = code{c.length + 1, c.word<<1 | bit(half, pos)}
+				pos++
 			}
 			step := uint64(1) << h
 			for i := range h {
@@ -207,8 +207,8 @@ func huffmanAsTold(t *testing.T, section func(string) []byte) (keys []uint64) {
 			if b == 0 {
 				rank = 0
 			}
-			if told := binary.LittleEndian.Uint64(ranks[b:]); told != rank {
-				t.Fatalf("%d keys before block %d, its rank is %d", rank, b, told)
+			if expected := binary.LittleEndian.Uint64(ranks[b:]); expected != rank {
+				t.Fatalf("%d keys before block %d, its rank is %d", rank, b, expected)
 			}
 		}
 		block, end := blocks[b*blockBytes:(b+1)*blockBytes], binary.LittleEndian.Uint64(last[8*b:])

@@ -96,11 +96,11 @@ func TestHostileManifest(t *testing.T) {
 	a := newAdversary(t)
 	data := a.sections[0].Data
 	rng := rand.New(rand.NewPCG(8, 8))
-	for at := range data {
+	for pos := range data {
 		for _, b := range []byte{'0', '9', '"', '}', ',', ' ', byte(rng.Uint32())} {
-			a.try(t, hostile.Change{Offset: uint16(at), Bytes: []byte{b}})
+			a.try(t, hostile.Change{Offset: uint16(pos), Bytes: []byte{b}})
 		}
-		a.try(t, hostile.Change{Offset: uint16(at), Length: uint16(1 + at)})
+		a.try(t, hostile.Change{Offset: uint16(pos), Length: uint16(1 + pos)})
 	}
 	for order := range uint8(4) {
 		a.try(t, hostile.Change{Order: order})
@@ -139,8 +139,8 @@ func TestHostileManifest(t *testing.T) {
 func FuzzManifest(f *testing.F) {
 	a := newAdversary(f)
 	data := a.sections[0].Data
-	for _, at := range []string{`3`, `400`, `00000001`, `{`, `]`} {
-		f.Add(uint16(0), uint16(bytes.Index(data, []byte(at))), []byte("7"), uint8(0))
+	for _, pos := range []string{`3`, `400`, `00000001`, `{`, `]`} {
+		f.Add(uint16(0), uint16(bytes.Index(data, []byte(pos))), []byte("7"), uint8(0))
 	}
 	f.Add(uint16(20), uint16(0), []byte(`{"segments":[{}]}`), uint8(2))
 	f.Fuzz(func(t *testing.T, length, offset uint16, content []byte, order uint8) {

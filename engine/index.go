@@ -102,7 +102,7 @@ func (x *Index) Close() error { return x.live.Close() }
 // It is not part of the stable interface.
 func (x *Index) Implementation() any { return x.live }
 
-// Of returns the Index of an implementation, a *live.Index that was opened with options that this package
+// Wrap returns the Index of an implementation, a *live.Index that was opened with options that this package
 // does not have. It is not part of the stable interface.
 func Wrap(implementation any) *Index { return &Index{implementation.(*live.Index)} }
 

@@ -185,9 +185,9 @@ func TestBadInput(t *testing.T) {
 	if err := Build(faults.NewCancelContext(t, 0), dir+"3", []*ndf.File{file}, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	left, _ := os.ReadDir(filepath.Dir(dir))
-	if len(left) != 1 {
-		t.Errorf("left behind: %v", left)
+	remaining, _ := os.ReadDir(filepath.Dir(dir))
+	if len(remaining) != 1 {
+		t.Errorf("left behind: %v", remaining)
 	}
 }
 

@@ -79,7 +79,7 @@ func (x *Index) Insert(ctx context.Context, docs ...Doc) ([]Outcome, error) {
 // documents, which are decided and durable.
 //
 // A call may be repeated. If the stored document with the same ID has the same content, nothing changes: the
-// outcome is the first one again, with Before set. The content is the same if the fingerprints are equal, and the
+// outcome is the first one again, with Repeated set. The content is the same if the fingerprints are equal, and the
 // sketches if both documents have one. A document with other content is compared with all documents, including
 // the one with its ID. If it is near none, its OnConflict decides.
 func (x *Index) CheckAndInsert(ctx context.Context, o QueryOptions, docs ...Doc) ([]Outcome, error) {

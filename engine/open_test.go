@@ -52,8 +52,8 @@ func TestBuildTooLarge(t *testing.T) {
 		TempDir: dir}); err != nil || !plan.External {
 		t.Fatalf("%+v, %v", plan, err)
 	}
-	if left, _ := os.ReadDir(dir); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
+	if remaining, _ := os.ReadDir(dir); len(remaining) != 0 {
+		t.Errorf("left behind: %v", remaining)
 	}
 	must.Do(t, live.Build(t.Context(), filepath.Join(dir, "index"), []*ndf.File{base}, live.BuildOptions{Options: o}))
 	if files, _ := filepath.Glob(filepath.Join(dir, "*", "*")); len(files) != 2 {
@@ -89,9 +89,9 @@ func TestTruncatedIndex(t *testing.T) {
 			for i := range 100 {
 				_, errs[fmt.Sprint("query ", i)] = x.Query(t.Context(), fingerprint(fingerprints[i]), QueryOptions{K: 3, Docs: AllDocs})
 			}
-			for what, err := range errs {
+			for name, err := range errs {
 				if o.Load && err != nil || !o.Load && !errors.Is(err, store.ErrFault) {
-					t.Errorf("%s, load=%v, %s: %v", layout, o.Load, what, err)
+					t.Errorf("%s, load=%v, %s: %v", layout, o.Load, name, err)
 				}
 			}
 		}
@@ -132,14 +132,14 @@ func TestBuildFaults(t *testing.T) {
 					o.Disk = d
 					return live.Build(t.Context(), index, []*ndf.File{pages}, live.BuildOptions{Options: o})
 				}, func(f faults.Fault, whole bool) {
-					left, err := os.ReadDir(dir)
+					remaining, err := os.ReadDir(dir)
 					switch {
 					case err != nil:
 						t.Fatal(err)
 					case whole:
 						checkIndex(t, index, 5000)
-					case len(left) > 0:
-						t.Errorf("%+v: %v is left", f, left)
+					case len(remaining) > 0:
+						t.Errorf("%+v: %v is left", f, remaining)
 					}
 				})
 				if calls < 18 {

@@ -109,7 +109,7 @@ func (v View) List(ctx context.Context, first DocID, yield func(doc DocID, id st
 
 // QueryEach answers a query in bounded memory. It calls emit with some hits at a time, nearest first. An error of
 // emit or ctx ends it. A hit with very many documents is emitted in several calls, each with the next documents.
-// Hit.Before is the number of its documents in earlier calls.
+// Hit.Offset is the number of its documents in earlier calls.
 func (v View) QueryEach(ctx context.Context, q simhash.Fingerprint, o QueryOptions,
 	emit func(hits []Hit) error) error {
 	if err := v.index.CheckDistance(o.K); err != nil {

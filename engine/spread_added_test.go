@@ -33,8 +33,8 @@ func TestSpread(t *testing.T) {
 	const added = 1000
 	design, set := halves(t), sets.All(4_000, 8_200, 3, 8)[0]
 	few, wants, want := set.Queries[:200], map[int][]oracle.Hit{}, oracle.Search(set.Base, set.Queries, 3)
-	for at := added; at <= len(set.Base); at += added {
-		wants[at] = oracle.Search(set.Base[:at], few, 3)
+	for pos := added; pos <= len(set.Base); pos += added {
+		wants[pos] = oracle.Search(set.Base[:pos], few, 3)
 	}
 	for name, how := range spreads(numa.New(numa.Options{Root: twoNodes(1 << 20)})) {
 		for from, layout := range map[int]table.Layout{0: table.LayoutPlanar, 1000: table.LayoutHuffman,
@@ -65,11 +65,11 @@ func TestSpread(t *testing.T) {
 				if from > 0 {
 					asked(t, x, few, 3, wants[from])
 				}
-				for at := from; at < len(set.Base); at += added {
-					_, err := x.Insert(t.Context(), documents(set.Base[at:at+added])...)
+				for pos := from; pos < len(set.Base); pos += added {
+					_, err := x.Insert(t.Context(), documents(set.Base[pos:pos+added])...)
 					must.Do(t, err)
 					must.Do(t, x.live.Flush(t.Context()))
-					asked(t, x, few, 3, wants[at+added])
+					asked(t, x, few, 3, wants[pos+added])
 				}
 				if from == 2000 { // else they are merged in the background
 					tables(3)
@@ -115,7 +115,7 @@ func TestSpreadAddedMeanwhile(t *testing.T) {
 		t.Error(err)
 	}
 	must.Do(t, x.live.Flush(t.Context()))
-	for least := asked.Load() + 100; asked.Load() < least && !t.Failed(); {
+	for minimum := asked.Load() + 100; asked.Load() < minimum && !t.Failed(); {
 		runtime.Gosched()
 	}
 	stop.Store(true)

@@ -74,8 +74,8 @@ func settings(rng *rand.Rand, n int) []traceOptions {
 }
 
 func vary[T any](rng *rand.Rand, list []traceOptions, set func(*traceOptions, T), values ...T) {
-	for i, at := range rng.Perm(len(list)) {
-		set(&list[at], values[i%len(values)])
+	for i, pos := range rng.Perm(len(list)) {
+		set(&list[pos], values[i%len(values)])
 	}
 }
 
@@ -133,17 +133,17 @@ func TestTrace(t *testing.T) {
 	defer asm.Select(asm.Backend()) // it was in use
 	for _, s := range settings(rng, n) {
 		t.Run(s.String(), func(t *testing.T) {
-			begun := time.Now()
+			start := time.Now()
 			got := s.answers(t, base, queries)
 			if !bytes.Equal(got, want) {
-				at := 0
-				for at < min(len(got), len(want)) && got[at] == want[at] {
-					at++
+				pos := 0
+				for pos < min(len(got), len(want)) && got[pos] == want[pos] {
+					pos++
 				}
-				end := func(b []byte) []byte { return b[max(0, min(at-60, len(b))):min(at+60, len(b))] }
-				t.Errorf("differs from brute force at byte %d of %d:\n%s\nwant\n%s", at, len(want), end(got), end(want))
+				end := func(b []byte) []byte { return b[max(0, min(pos-60, len(b))):min(pos+60, len(b))] }
+				t.Errorf("differs from brute force at byte %d of %d:\n%s\nwant\n%s", pos, len(want), end(got), end(want))
 			}
-			t.Logf("%v, %d bytes", time.Since(begun).Round(time.Millisecond), len(got))
+			t.Logf("%v, %d bytes", time.Since(start).Round(time.Millisecond), len(got))
 		})
 	}
 }
@@ -171,8 +171,8 @@ func (s traceOptions) answers(t *testing.T, base, queries []uint64) (text []byte
 	h := numa.New(numa.Options{Root: hosts[s.threads%2]})
 	x := openAt(t, dir, live.OpenOptions{Verify: s.verify, Threads: s.threads, Load: s.load,
 		Spread: spreads(h)[s.spread]})
-	for rest := range slices.Chunk(base[built:], 1000) {
-		_, err = x.Insert(t.Context(), documents(rest)...)
+	for tail := range slices.Chunk(base[built:], 1000) {
+		_, err = x.Insert(t.Context(), documents(tail)...)
 		must.Do(t, err)
 	}
 	add := func(query int, hits []Hit) error {

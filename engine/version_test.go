@@ -86,7 +86,7 @@ func TestVersions(t *testing.T) {
 		var inserted, asked atomic.Uint64
 		names, errOther := x.IDs(), errors.New("another answer")
 		var group sync.WaitGroup
-		for what, f := range map[string]func() error{
+		for name, f := range map[string]func() error{
 			"insert": func() error {
 				_, err := x.Insert(t.Context(), documents(sets.Uniform(500, 100+inserted.Add(1)))...)
 				return err
@@ -126,7 +126,7 @@ func TestVersions(t *testing.T) {
 					if err := f(); errors.Is(err, ErrClosed) {
 						return
 					} else if err != nil {
-						t.Errorf("%s: %v", what, err)
+						t.Errorf("%s: %v", name, err)
 						return
 					}
 				}

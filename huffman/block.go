@@ -14,7 +14,7 @@ const (
 	BlockBytesMax     = 32768
 
 	headBytes = 2         // head of a half: its number of keys
-	stepsMax  = 1<<16 - 2 // maximum number of keys of a half: asm.Decode unpacks so many after the first one
+	stepsMax  = 1<<16 - 2 // maximum number of keys of a half: the limit of asm.Decode, without the first key
 )
 
 // MaxKeys returns the maximum number of keys in a block of blockBytes, for all keys.

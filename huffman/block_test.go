@@ -133,19 +133,19 @@ func TestBlocks(t *testing.T) {
 			for _, size := range []int{64, 65, 71, 100, 128, 1000, 1024, 4096, 32768} {
 				src := guard.New(t, size)
 				dst := guard.New(t, 8*(MaxKeys(size)+1))
-				left := keys
-				for i := 0; len(left) > 1 && i < 300; i++ {
-					block, n := AppendBlock(nil, code, left, size)
+				remaining := keys
+				for i := 0; len(remaining) > 1 && i < 300; i++ {
+					block, n := AppendBlock(nil, code, remaining, size)
 					if i%10 == 0 {
-						if want, wantN := naiveBlock(code, left[:min(len(left), n+50)], size); n != wantN || !bytes.Equal(block, want) {
+						if want, wantN := naiveBlock(code, remaining[:min(len(remaining), n+50)], size); n != wantN || !bytes.Equal(block, want) {
 							t.Fatalf("%s, %d bytes: AppendBlock took %d, the naive one %d, or their bytes differ", name, size, n, wantN)
 						}
 					}
 					for side, in := range [][]byte{guard.Head[byte](src, size), guard.Tail[byte](src, size)} {
 						copy(in, block)
 						for _, out := range [][]uint64{guard.Head[uint64](dst, n+1), guard.Tail[uint64](dst, n+1)} {
-							got, err := code.DecodeBlock(out, in, left[0], left[n])
-							if err != nil || got != n || !slices.Equal(out, left[:n+1]) {
+							got, err := code.DecodeBlock(out, in, remaining[0], remaining[n])
+							if err != nil || got != n || !slices.Equal(out, remaining[:n+1]) {
 								t.Fatalf("%s, %d bytes, block %d of %d keys, side %d: decoded %d, %v", name, size, i, n, side, got, err)
 							}
 						}
@@ -153,20 +153,20 @@ func TestBlocks(t *testing.T) {
 					ups, downs := Steps(block, Up), Steps(block, Down)
 					for m := 0; m <= ups; m += 1 + m/8 {
 						out := guard.Tail[uint64](dst, m+1)
-						if err := code.DecodeHalf(out, block, Up, left[0]); err != nil || !slices.Equal(out, left[:m+1]) {
+						if err := code.DecodeHalf(out, block, Up, remaining[0]); err != nil || !slices.Equal(out, remaining[:m+1]) {
 							t.Fatalf("%s, %d bytes, block %d: %d keys up: %v", name, size, i, m, err)
 						}
 					}
 					for m := 0; m <= downs; m += 1 + m/8 {
 						out := guard.Tail[uint64](dst, m+1)
-						err := code.DecodeHalf(out, block, Down, left[n])
+						err := code.DecodeHalf(out, block, Down, remaining[n])
 						for j, flipped := range out {
-							if err != nil || ^flipped != left[n-j] {
+							if err != nil || ^flipped != remaining[n-j] {
 								t.Fatalf("%s, %d bytes, block %d: %d keys down: %#x, %v", name, size, i, m, ^flipped, err)
 							}
 						}
 					}
-					left = left[n:]
+					remaining = remaining[n:]
 				}
 			}
 		}
@@ -184,16 +184,16 @@ func TestRoundTrip(t *testing.T) {
 			code := codeOf(keys[:rapid.IntRange(0, len(keys)).Draw(t, "counted")])
 			size := rapid.IntRange(BlockBytesMin, 2048).Draw(t, "size")
 			out := make([]uint64, MaxKeys(size)+1)
-			for left := keys; len(left) > 1; {
-				block, n := AppendBlock([]byte("head"), code, left, size)
+			for remaining := keys; len(remaining) > 1; {
+				block, n := AppendBlock([]byte("head"), code, remaining, size)
 				if n < 1 || len(block) != 4+size || string(block[:4]) != "head" || Keys(block[4:]) != n {
 					t.Fatalf("AppendBlock took %d keys and returned %d bytes", n, len(block))
 				}
-				got, err := code.DecodeBlock(out, block[4:], left[0], left[n])
-				if err != nil || !slices.Equal(out[:got+1], left[:n+1]) {
+				got, err := code.DecodeBlock(out, block[4:], remaining[0], remaining[n])
+				if err != nil || !slices.Equal(out[:got+1], remaining[:n+1]) {
 					t.Fatalf("decoded %d of %d: %v", got, n, err)
 				}
-				left = left[n:]
+				remaining = remaining[n:]
 			}
 		})
 	})

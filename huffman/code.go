@@ -11,7 +11,7 @@ import (
 // Positions is the number of symbols: h is 0..63.
 const Positions = 64
 
-// lengthMax is the maximum length of a code in bits: one look-up of the decoder reads so many bits.
+// lengthMax is the maximum length of a code in bits: the number of bits that one look-up of the decoder reads.
 const lengthMax = asm.WindowBits
 
 // ErrCode is wrapped by the error for lengths that do not form a code.

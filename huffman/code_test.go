@@ -105,8 +105,8 @@ func TestLengthsMakeTheCode(t *testing.T) {
 		counts := randomCounts(rng, used)
 		code := NewCode(&counts)
 		lengths := code.Lengths()
-		again, err := NewCodeFromLengths(&lengths)
-		if err != nil || again.words != code.words || again.lengths != code.lengths || again.window != code.window {
+		repeated, err := NewCodeFromLengths(&lengths)
+		if err != nil || repeated.words != code.words || repeated.lengths != code.lengths || repeated.window != code.window {
 			t.Fatalf("lengths %v do not give their code back: %v", lengths, err)
 		}
 	}
@@ -137,8 +137,8 @@ func TestCountInParts(t *testing.T) {
 	keys := slice(rand.New(rand.NewPCG(5, 5)), 1000, 33)
 	var whole, parts [Positions]uint64
 	Count(&whole, keys)
-	for at := 0; at < len(keys)-1; at += 100 {
-		Count(&parts, keys[at:min(at+101, len(keys))])
+	for pos := 0; pos < len(keys)-1; pos += 100 {
+		Count(&parts, keys[pos:min(pos+101, len(keys))])
 	}
 	if whole != parts {
 		t.Errorf("parts %v, whole %v", parts, whole)

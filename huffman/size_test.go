@@ -19,12 +19,12 @@ func TestSize(t *testing.T) {
 		}
 		inner := float64(bits)/float64(len(keys)-1) - (64 - log2)
 
-		blocks, left := 0, keys
+		blocks, remaining := 0, keys
 		var block []byte
-		for len(left) > 1 {
+		for len(remaining) > 1 {
 			var n int
-			block, n = AppendBlock(block[:0], code, left, BlockBytesDefault)
-			left = left[n:]
+			block, n = AppendBlock(block[:0], code, remaining, BlockBytesDefault)
+			remaining = remaining[n:]
 			blocks++
 		}
 		outer := float64(8*blocks*BlockBytesDefault)/float64(len(keys)) - (64 - log2)

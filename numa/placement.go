@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// A Placement counts the pages of an arena by their place.
+// A Placement counts the pages of an arena by the node that they are on.
 type Placement struct {
 	Node    int
 	Bytes   uint64
 	Pages   uint64 // pages of 4 KiB
 	Sampled uint64 // pages that the kernel was asked about; 0 if it does not answer
-	Local   uint64 // asked pages on the node
-	Missing uint64 // asked pages that are not in memory
+	Local   uint64 // sampled pages on the node
+	Missing uint64 // sampled pages that are not in memory
 }
 
-// pagesMax is the maximum number of pages to ask about, which takes a tenth of a second. In an arena of more than 4
-// GiB only every nth page is asked.
+// pagesMax is the maximum number of sampled pages, which takes a tenth of a second. In an arena of more than 4 GiB
+// only every nth page is sampled.
 const pagesMax = 1 << 20
 
 // pagesPerCall is the maximum number of pages per call.

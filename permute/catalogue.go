@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Named returns the design with a name: a name of the [Catalogue], or any other name of these forms:
+// ByName returns the design with a name: a name of the [Catalogue], or any other name of these forms:
 //
 //	one halves thirds quarters ... ninths    parts
 //	weave-M-LEAD                             weave
@@ -66,7 +66,7 @@ func Catalogue(k int, seed uint64) []Design {
 	return list
 }
 
-// catalogue has the names for each k. A test computes them again from all designs that Named can build.
+// catalogue has the names for each k. A test computes them again from all designs that ByName can build.
 var catalogue = [MaxK + 1]string{
 	"one",
 	"one halves",

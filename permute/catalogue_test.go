@@ -51,20 +51,20 @@ func candidates(t *testing.T, k int) []Design {
 func worthwhile(list []Design) (names []string) {
 	wins := make([]int, len(list))
 	for bucketBits := 8; bucketBits <= 32; bucketBits++ {
-		fewer := math.Inf(1)
+		smaller := math.Inf(1)
 		for from := 0; from < len(list); {
-			best, least := -1, math.Inf(1)
+			best, minimum := -1, math.Inf(1)
 			i := from
 			for ; i < len(list) && len(list[i].Tables) == len(list[from].Tables); i++ {
 				probes := float64(probesOf(&list[i], bucketBits))
 				cost := probes + (bucketsOf(&list[i], bucketBits)-probes)/4
-				if cost < 0.99*least {
-					best, least = i, cost
+				if cost < 0.99*minimum {
+					best, minimum = i, cost
 				}
 			}
-			if least < 0.85*fewer {
+			if minimum < 0.85*smaller {
 				wins[best]++
-				fewer = least
+				smaller = minimum
 			}
 			from = i
 		}
@@ -158,9 +158,9 @@ func Example() {
 		top := ^uint64(0) << (64 - p.Leading())
 		for flips := range Flips(p.Leading(), table.Radius).All() {
 			from := (p.Apply(query) ^ flips) & top
-			at, _ := slices.BinarySearch(sorted, from)
-			for ; at < len(sorted) && sorted[at]&top == from; at++ {
-				diff := p.Invert(sorted[at]) ^ query
+			pos, _ := slices.BinarySearch(sorted, from)
+			for ; pos < len(sorted) && sorted[pos]&top == from; pos++ {
+				diff := p.Invert(sorted[pos]) ^ query
 				if bits.OnesCount64(diff) <= k && design.First(diff) == number {
 					fmt.Printf("%#016x differs in %d bits\n", query^diff, bits.OnesCount64(diff))
 				}

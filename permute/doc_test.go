@@ -23,10 +23,10 @@ func TestDocTable(t *testing.T) {
 			continue
 		}
 		named[r[1]] = true
-		least, most := d.Leading()
-		leading := fmt.Sprint(least)
-		if most > least {
-			leading += fmt.Sprint("-", most)
+		minimum, maximum := d.Leading()
+		leading := fmt.Sprint(minimum)
+		if maximum > minimum {
+			leading += fmt.Sprint("-", maximum)
 		}
 		probes, buckets := fmt.Sprint(probesOf(&d, 28)), fmt.Sprintf("%.0f", bucketsOf(&d, 28))
 		got := []string{fmt.Sprint(len(d.Tables)), leading, probes, buckets}

@@ -98,7 +98,7 @@ func (w *FlipWalk) Next() (base uint64, low []uint64) {
 	return w.manyPatterns()
 }
 
-// many returns the patterns of more than two flips with the same upper flips.
+// manyPatterns returns the patterns of more than two flips with the same upper flips.
 func (w *FlipWalk) manyPatterns() (base uint64, low []uint64) {
 	s := &w.set
 	upper := w.weight - 2

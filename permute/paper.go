@@ -120,7 +120,7 @@ func nest(name string, k int, levels []level, seed uint64) (Design, error) {
 	return d, nil
 }
 
-// cut splits places into runs of the given sizes.
+// cut splits positions into runs of the given sizes.
 func cut(places, sizes []int) [][]int {
 	runs := make([][]int, len(sizes))
 	for i, size := range sizes {

@@ -16,10 +16,10 @@ func TestChoose(t *testing.T) {
 			if want := int(Binomial(m, k)); len(d.Tables) != want {
 				t.Errorf("%s: %d tables, want %d", d.Name, len(d.Tables), want)
 			}
-			least, most := d.Leading()
-			if mean := 64 * float64(m-k) / float64(m); float64(most) < mean || float64(least) > mean ||
-				most-least > m-k {
-				t.Errorf("%s: %d to %d leading bits, want about %.1f", d.Name, least, most, mean)
+			minimum, maximum := d.Leading()
+			if mean := 64 * float64(m-k) / float64(m); float64(maximum) < mean || float64(minimum) > mean ||
+				maximum-minimum > m-k {
+				t.Errorf("%s: %d to %d leading bits, want about %.1f", d.Name, minimum, maximum, mean)
 			}
 			must.Do(t, d.Validate())
 		}
@@ -44,8 +44,8 @@ func TestNested(t *testing.T) {
 		if err := d.Validate(); err != nil { // Validate also checks that no mask is repeated
 			t.Error(err)
 		}
-		again, err := ByName(d.Name, c.k, 9)
-		if err != nil || fmt.Sprint(again) != fmt.Sprint(d) {
+		repeated, err := ByName(d.Name, c.k, 9)
+		if err != nil || fmt.Sprint(repeated) != fmt.Sprint(d) {
 			t.Errorf("Named(%q) is another design: %v", d.Name, err)
 		}
 	}
@@ -53,8 +53,8 @@ func TestNested(t *testing.T) {
 
 func TestNamed(t *testing.T) {
 	everyDesign(t, 4, func(t *testing.T, d Design) {
-		again, err := ByName(d.Name, d.K, 4)
-		if err != nil || fmt.Sprint(again) != fmt.Sprint(d) {
+		repeated, err := ByName(d.Name, d.K, 4)
+		if err != nil || fmt.Sprint(repeated) != fmt.Sprint(d) {
 			t.Errorf("Named(%q, %d) is another design: %v", d.Name, d.K, err)
 		}
 	})

@@ -160,9 +160,9 @@ func (p *proof) search(open uint64, limit int) (gap uint64, found bool) {
 	return 0, false
 }
 
-// hardest returns the table with the fewest open blocks among the tables that still find E. It returns -1 if the
-// remaining errors cannot prevent one of them from finding E, so that this branch has no counterexample. beaten is
-// true if no table finds E: E is a counterexample.
+// hardestTable returns the table with the fewest open blocks among the tables that still find E. It returns -1 if the
+// remaining errors cannot prevent one of them from finding E, so that this branch has no counterexample.
+// isBounded is true if no table finds E: E is a counterexample.
 func (p *proof) hardestTable(open uint64, limit int) (table int, isBounded bool) {
 	p.budget -= len(p.need)
 	if p.budget < 0 {

@@ -115,17 +115,17 @@ func checkGap(t *testing.T, d *Design, gap *Gap) {
 // be smaller. The proof shows a counterexample.
 func TestProofMissesWhatMutationsRemove(t *testing.T) {
 	everyDesign(t, 77, func(t *testing.T, d Design) {
-		if more, err := ByName(d.Name, d.K+1, d.Seed); err == nil && slices.Equal(more.Tables, d.Tables) {
+		if extra, err := ByName(d.Name, d.K+1, d.Seed); err == nil && slices.Equal(extra.Tables, d.Tables) {
 			return // it serves a larger k, and has more than it needs for this one
 		}
-		fails := func(what string, i int, m Design) {
+		fails := func(name string, i int, m Design) {
 			var gap *Gap
 			err := m.Validate()
 			if len(m.Tables) == 0 && err != nil {
 				return
 			}
 			if !errors.As(err, &gap) {
-				t.Errorf("%s, k = %d: %s table %d: Validate says %v", d.Name, d.K, what, i, err)
+				t.Errorf("%s, k = %d: %s table %d: Validate says %v", d.Name, d.K, name, i, err)
 				return
 			}
 			checkGap(t, &m, gap)

@@ -40,7 +40,7 @@ func Recursion(f, k, d, tau int) Split {
 	return solve(f, d)
 }
 
-// shortest returns the number of bits in the n shortest of r blocks that divide f bits evenly.
+// shortestLength returns the number of bits in the n shortest of r blocks that divide f bits evenly.
 func shortestLength(f, r, n int) int { return n*(f/r) + max(0, n-(r-f%r)) }
 
 // binomial returns n over k.

@@ -104,7 +104,7 @@ func shareOf(tables []Table, sizes []int) (sum float64) {
 //     exchanged with position (next * (i+1)) >> 64, where next is the SplitMix64 generator with that seed (Steele,
 //     Lea, Flood, OOPSLA 2014).
 //
-// Stored indexes contain their masks. But Named must return the same design for the same seed in all versions, so
+// Stored indexes contain their masks. But ByName must return the same design for the same seed in all versions, so
 // this function must not change.
 func spread(sizes []int, seed uint64) []uint64 {
 	place := shufflePlaces(seed)

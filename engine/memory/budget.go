@@ -74,13 +74,13 @@ type Budget struct {
 
 	mu       sync.Mutex
 	reserved uint64 // reserved bytes, including the program
-	peak     uint64 // maximum of taken
+	peak     uint64 // maximum of reserved
 }
 
 // NewBudget returns a budget with all memory of a limit.
 func NewBudget(l Limit) *Budget { return &Budget{limit: l} }
 
-// ForProgram returns a budget in which the program itself has already taken [Program]. Errors include the program in
+// ForProgram returns a budget in which [Program] is reserved for the program itself. Errors include the program in
 // the required memory, so that it compares with the limit.
 func ForProgram(l Limit) *Budget { return &Budget{limit: l, program: Program, reserved: Program} }
 
@@ -100,7 +100,7 @@ func (b *Budget) Limit() Limit {
 	return b.limit
 }
 
-// Left returns the number of bytes that are not reserved.
+// Free returns the number of bytes that are not reserved.
 func (b *Budget) Free() uint64 {
 	if b == nil {
 		return Unlimited.Bytes

@@ -15,19 +15,19 @@ func TestTooLarge(t *testing.T) {
 	b := NewBudget(Set(3 << 30))
 	must.Do(t, b.Check("building", 3<<30))
 	err := b.Check("building", 12<<30)
-	const said = "building needs up to 12 GiB of memory, and there are 3.0 GiB (the limit that was set)"
-	if !errors.Is(err, ErrTooLarge) || err.Error() != said {
+	const reported = "building needs up to 12 GiB of memory, and there are 3.0 GiB (the limit that was set)"
+	if !errors.Is(err, ErrTooLarge) || err.Error() != reported {
 		t.Error(err)
 	}
 	if err := b.Check("building", 3<<30+1); err == nil || !strings.Contains(err.Error(), "needs up to 3.1 GiB of memory") {
 		t.Errorf("%v: rounded down, as many bytes do not do", err)
 	}
 	advised := Advise(fmt.Errorf("around it: %w", err), "take less")
-	if !errors.Is(advised, ErrTooLarge) || advised.Error() != said+": take less" || err.Error() != said {
+	if !errors.Is(advised, ErrTooLarge) || advised.Error() != reported+": take less" || err.Error() != reported {
 		t.Error(advised)
 	}
-	if again := Advise(advised, "take more"); again.Error() != advised.Error() {
-		t.Error(again)
+	if repeated := Advise(advised, "take more"); repeated.Error() != advised.Error() {
+		t.Error(repeated)
 	}
 	if other := errors.New("another"); Advise(other, "x") != other || Advise(nil, "x") != nil {
 		t.Error("advice on what is not for want of memory")
@@ -109,12 +109,12 @@ func TestReserveTogether(t *testing.T) {
 	b := NewBudget(Set(limit))
 	var mu sync.Mutex
 	var wait sync.WaitGroup
-	taken, most := 0, 0
+	taken, maximum := 0, 0
 	count := func(change int) {
 		mu.Lock()
 		defer mu.Unlock()
 		taken += change
-		most = max(most, taken)
+		maximum = max(maximum, taken)
 	}
 	for range tasks {
 		wait.Go(func() {
@@ -128,7 +128,7 @@ func TestReserveTogether(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if most > limit || b.Free() != limit {
-		t.Errorf("%d of %d taken at a time, %d left", most, limit, b.Free())
+	if maximum > limit || b.Free() != limit {
+		t.Errorf("%d of %d taken at a time, %d left", maximum, limit, b.Free())
 	}
 }

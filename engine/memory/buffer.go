@@ -23,16 +23,16 @@ type Buffer[T Plain] struct {
 // mapping would be slower.
 const heapBytes = 64 << 10
 
-// mapBytes is the corresponding size for a buffer in a file.
+// mapBytes is the size up to which a buffer of an arena with Map is in the Go heap.
 const mapBytes = 4 << 10
 
-// sizeMax limits the size of a buffer. An address space has about this size.
+// sizeMax is the maximum size of a buffer: about the size of an address space.
 const sizeMax = min(1<<46, math.MaxInt-2*hugeBytes)
 
 // hugeBytes is the size of a huge page.
 const hugeBytes = 2 << 20
 
-// As reinterprets a slice as elements of another size, and drops an incomplete last element. Neither type may have
+// Cast reinterprets a slice as elements of another size, and drops an incomplete last element. Neither type may have
 // pointers.
 func Cast[To, From any](list []From) []To {
 	n := uintptr(len(list)) * unsafe.Sizeof(*new(From)) / unsafe.Sizeof(*new(To))
@@ -104,10 +104,10 @@ type Arena struct {
 	buffers []interface{ Free() }
 }
 
-// Like returns an empty arena with the budget, Map and task of a.
+// Empty returns an empty arena with the budget, Map and task of a.
 func (a *Arena) Empty() Arena { return Arena{Budget: a.Budget, Map: a.Map, Task: a.Task} }
 
-// In returns the data of a new buffer of n elements. [Arena.Free] frees it. If *err is not nil, or the allocation
+// Alloc returns the data of a new buffer of n elements. [Arena.Free] frees it. If *err is not nil, or the allocation
 // fails, In returns nil and *err has the first error.
 func Alloc[T Plain](a *Arena, n int, err *error) []T { return AllocBuffer[T](a, n, err).Data }
 

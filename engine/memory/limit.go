@@ -57,15 +57,15 @@ func (m Machine) available() Limit {
 	return Unlimited
 }
 
-// These limits count mapped memory, not resident memory. The spare bytes are for stacks of later threads, and for a
-// heap that grows by 4 and 64 MiB. Builds of 1 M documents failed although Limit had reported 25 MiB more than they
-// needed.
+// Reserves below the limits of the process, which count mapped memory, not resident memory. They are for the stacks
+// of later threads, and for a heap that grows by 4 and 64 MiB. Without them, builds of 1 M documents failed although
+// Limit had reported 25 MiB more than they needed.
 const (
 	spareData      = 48 << 20
 	spareAddresses = 128 << 20
 )
 
-// processLimits returns the limits of the process, less the memory that it maps in any case.
+// processLimits returns the limits of the process, less the memory that it has already mapped and a reserve.
 func (m Machine) processLimits() (limits []Limit) {
 	text, status := m.read("proc/self/limits"), m.read("proc/self/status")
 	for _, l := range []struct {

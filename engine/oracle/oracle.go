@@ -33,7 +33,7 @@ func Search(base, queries []uint64, k int) []Hit {
 	return hits
 }
 
-// near compares two hits of one query. It does not use cmp.Or, because tests sort millions of hits, some of them
+// compareHits compares two hits of one query. It does not use cmp.Or, because tests sort millions of hits, some of them
 // under the race detector.
 func compareHits(a, b Hit) int {
 	switch {
@@ -60,9 +60,9 @@ func Pairs(base []uint64, k int) []Pair {
 	return pairs
 }
 
-// next returns the first row from the given one on that is within distance k of a query, or len(base). It is excluded
-// from the race detector, which would take twenty times as long. Readers of a hit read its row again, so races are
-// still found.
+// nextRow returns the first row from the given one on that is within distance k of a query, or len(base). It is
+// excluded from the race detector, which would take twenty times as long. Readers of a hit read its row again, so races
+// are still found.
 //
 //go:norace
 func nextRow(base []uint64, row int, query uint64, k int) int {

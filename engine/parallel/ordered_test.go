@@ -61,13 +61,13 @@ func compute(failing int, err error) Work[*square] {
 
 // TestEachIsUnordered checks that a slow item delays no other, and that the number of active items is limited.
 func TestEachIsUnordered(t *testing.T) {
-	var under, most atomic.Int64
+	var under, maximum atomic.Int64
 	others := make(chan struct{})
 	var done atomic.Int64
 	err := Each(t.Context(), Options{Workers: 3, Window: 3}, squares(0, 100, -1, nil),
 		func(_ context.Context, items iter.Seq[*square]) error {
 			for s := range items {
-				most.Store(max(most.Load(), under.Add(1)))
+				maximum.Store(max(maximum.Load(), under.Add(1)))
 				if s.root == 0 {
 					select {
 					case <-others:
@@ -81,15 +81,15 @@ func TestEachIsUnordered(t *testing.T) {
 			}
 			return nil
 		})
-	if err != nil || most.Load() > 3 {
-		t.Errorf("%d items under way, %v", most.Load(), err)
+	if err != nil || maximum.Load() > 3 {
+		t.Errorf("%d items under way, %v", maximum.Load(), err)
 	}
 }
 
 // TestEachErrors ends a run by an error of the producer, after all earlier items, by an error of the work, and by
 // the context.
 func TestEachErrors(t *testing.T) {
-	broken, why := errors.New("broken"), errors.New("interrupted")
+	broken, reason := errors.New("broken"), errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	sum, half := atomic.Int64{}, func() {}
 	work := func(_ context.Context, items iter.Seq[*square]) error {
@@ -107,8 +107,8 @@ func TestEachErrors(t *testing.T) {
 	if err := Each(ctx, Options{Workers: 2}, endless, compute(50, broken)); !errors.Is(err, broken) {
 		t.Errorf("work: %v", err)
 	}
-	half = func() { cancel(why) }
-	if err := Each(ctx, Options{Workers: 2}, endless, work); !errors.Is(err, why) {
+	half = func() { cancel(reason) }
+	if err := Each(ctx, Options{Workers: 2}, endless, work); !errors.Is(err, reason) {
 		t.Errorf("context: %v", err)
 	}
 }
@@ -150,7 +150,7 @@ func TestWindowLimit(t *testing.T) {
 // TestErrors returns each kind of error early, after all goroutines have ended.
 func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
-	why := errors.New("interrupted")
+	reason := errors.New("interrupted")
 	for _, workers := range []int{1, 4} {
 		for name, c := range map[string]struct {
 			produce Produce[*square]
@@ -168,8 +168,8 @@ func TestErrors(t *testing.T) {
 				[2]int{0, 0}},
 			"emit":           {squares(0, 10_000, -1, nil), compute(-1, nil), 50, -1, broken, [2]int{50, 50}},
 			"emit for ever":  {endless, compute(-1, nil), 50, -1, broken, [2]int{50, 50}},
-			"context":        {endless, compute(-1, nil), -1, 50, why, [2]int{51, 51}},
-			"context, first": {endless, compute(-1, nil), 50, 50, why, [2]int{50, 50}},
+			"context":        {endless, compute(-1, nil), -1, 50, reason, [2]int{51, 51}},
+			"context, first": {endless, compute(-1, nil), 50, 50, reason, [2]int{50, 50}},
 		} {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			emitted, active := 0, atomic.Int64{}
@@ -180,7 +180,7 @@ func TestErrors(t *testing.T) {
 			}
 			err := Ordered(ctx, Options{Workers: workers}, c.produce, work, func(s *square) error {
 				if s.root == c.cancel {
-					cancel(why)
+					cancel(reason)
 				}
 				if s.root == c.emit {
 					return broken

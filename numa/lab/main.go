@@ -1,13 +1,12 @@
 //go:build linux
 
-// Command lab is the first process of a small Linux that runs one test program
-// and ends: /init of the machine that the script run beside it starts.
+// Command lab is the first process, /init, of a small Linux machine that runs one test program and ends. The script
+// run in this folder starts the machine.
 //
 //	kernel --> /init, mounts /proc, /sys, /tmp, cgroups --> /test ARGUMENTS --> power off
 //	           "ndd-lab: begin"                                 "ndd-lab: status 0"
 //
-// The arguments and the working directory are in /args, a line each, the
-// directory first.
+// The file /args has the working directory in its first line, and then one argument per line.
 package main
 
 import (

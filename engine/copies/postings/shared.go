@@ -35,7 +35,7 @@ func (b *Builder) shared(ctx context.Context, docs []uint32, o *Options) (*share
 	var signature uint64
 	var open []uint64 // rows of the last signature; more may follow
 	g := groups{to: s, rows: rows}
-	err := radix.WalkRows(ctx, chunks, radix.Options{Mask: leadingMask, Threads: o.Threads, Room: int(max(room, 1))},
+	err := radix.WalkRows(ctx, chunks, radix.Options{Mask: leadingMask, Threads: o.Threads, Limit: int(max(room, 1))},
 		func(keys, rows []uint64) error {
 			// Take the rows of each signature. The last one may continue in the next part.
 			for len(keys) > 0 {

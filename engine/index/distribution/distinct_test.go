@@ -27,13 +27,13 @@ func TestDistinct(t *testing.T) {
 		{"few", func(int) uint64 { return rng.Uint64N(60_000) << 40 }},
 		{"sequence", func(i int) uint64 { return uint64(i) }},
 	} {
-		prints := sets.Generate(n, c.at)
+		fingerprints := sets.Generate(n, c.at)
 		var d Distinct
-		for part := range slices.Chunk(prints, 10_007) {
+		for part := range slices.Chunk(fingerprints, 10_007) {
 			d.Add(part)
 		}
-		slices.Sort(prints)
-		want := len(slices.Compact(prints))
+		slices.Sort(fingerprints)
+		want := len(slices.Compact(fingerprints))
 		within := 0.0
 		if want > distinctKept {
 			within = 5 / math.Sqrt(distinctKept/2)
@@ -64,18 +64,18 @@ func TestDistinctEdge(t *testing.T) {
 
 func BenchmarkDistinct(b *testing.B) {
 	for _, same := range []int{1, 10} {
-		prints := sets.Uniform(1<<23, 1)
-		for i := range prints {
+		fingerprints := sets.Uniform(1<<23, 1)
+		for i := range fingerprints {
 			if i%same > 0 {
-				prints[i] = prints[0]
+				fingerprints[i] = fingerprints[0]
 			}
 		}
 		b.Run(fmt.Sprintf("same=%d", same), func(b *testing.B) {
 			for b.Loop() {
 				var d Distinct
-				d.Add(prints)
+				d.Add(fingerprints)
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(prints)), "ns/fingerprint")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(fingerprints)), "ns/fingerprint")
 		})
 	}
 }

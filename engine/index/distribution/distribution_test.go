@@ -11,22 +11,22 @@ import (
 )
 
 func TestCounts(t *testing.T) {
-	prints, others := sets.Uniform(10_001, 1), sets.Uniform(10_001, 2)
+	fingerprints, others := sets.Uniform(10_001, 1), sets.Uniform(10_001, 2)
 	var ones [64]uint64
 	var weights [65]uint64
 	var leading [Intervals]uint64
-	for i := range prints {
-		prints[i] &= others[i]
+	for i := range fingerprints {
+		fingerprints[i] &= others[i]
 		for b := range 64 {
-			ones[b] += prints[i] >> b & 1
+			ones[b] += fingerprints[i] >> b & 1
 		}
-		weights[bits.OnesCount64(prints[i])]++
-		leading[prints[i]>>57]++
+		weights[bits.OnesCount64(fingerprints[i])]++
+		leading[fingerprints[i]>>57]++
 	}
 	var c Counts
-	c.Add(prints[:77])
+	c.Add(fingerprints[:77])
 	c.Add(nil)
-	c.Add(prints[77:])
+	c.Add(fingerprints[77:])
 	if c.Fingerprints != 10_001 || c.Ones != ones || c.Weights != weights || c.Leading != leading {
 		t.Fatal("counts differ")
 	}
@@ -85,9 +85,9 @@ func TestLeadingOnes(t *testing.T) {
 	if got := LeadingOnes([]uint64{0, 0, 1, 3, 4, 1 << 63}); got != [64]uint64{0: 1, 1: 1, 2: 1, 63: 1} {
 		t.Errorf("%v", got)
 	}
-	prints := sets.Uniform(1<<16, 1)
-	slices.Sort(prints)
-	leading := LeadingOnes(prints)
+	fingerprints := sets.Uniform(1<<16, 1)
+	slices.Sort(fingerprints)
+	leading := LeadingOnes(fingerprints)
 	// A node of the binary trie at depth d has both children with probability (1 - exp(-n/2^(d+1)))^2.
 	for bit, want := range map[int]float64{50: 0.120, 49: 0.187, 48: 0.200, 47: 0.155, 46: 0.098} {
 		if got := float64(leading[bit]) / (1 << 16); math.Abs(got-want) > 0.01 {
@@ -95,7 +95,7 @@ func TestLeadingOnes(t *testing.T) {
 		}
 	}
 	var c Counts
-	c.Add(prints)
+	c.Add(fingerprints)
 	figures := Figures("uniform", &c, leading)
 	for i, points := range []int{64, Intervals, 64} {
 		var b strings.Builder

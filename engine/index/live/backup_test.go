@@ -102,9 +102,9 @@ func TestBackupWhileWritten(t *testing.T) {
 		}
 	})
 	rounds := long.Or(5, 20)
-	least := make([]int, rounds)
+	minimum := make([]int, rounds)
 	for i := range rounds {
-		least[i] = int(acknowledged.Load())
+		minimum[i] = int(acknowledged.Load())
 		must.Do(t, waysToBackup[i%2].backup(x, nil, dir, filepath.Join(base, fmt.Sprint("backup", i))))
 	}
 	cancel()
@@ -113,18 +113,18 @@ func TestBackupWhileWritten(t *testing.T) {
 	must.Do(t, os.RemoveAll(dir))
 	for i := range rounds {
 		ids := backedUp(t, filepath.Join(base, fmt.Sprint("backup", i)), int(acknowledged.Load()))
-		at, found := slices.BinarySearch(ids, first)
-		if !found && least[i] > first {
-			t.Fatalf("backup %d has none of %d documents", i, least[i]-first)
+		pos, found := slices.BinarySearch(ids, first)
+		if !found && minimum[i] > first {
+			t.Fatalf("backup %d has none of %d documents", i, minimum[i]-first)
 		}
-		for j, id := range ids[at:] {
+		for j, id := range ids[pos:] {
 			if id != first+j {
 				t.Fatalf("backup %d has document %d where %d follows", i, id, first+j)
 			}
 		}
-		if n := first + len(ids) - at; n < least[i] || at != 56 {
-			t.Errorf("backup %d has documents up to %d and %d of the earlier ones; %d were acknowledged before it", i, n, at,
-				least[i])
+		if n := first + len(ids) - pos; n < minimum[i] || pos != 56 {
+			t.Errorf("backup %d has documents up to %d and %d of the earlier ones; %d were acknowledged before it", i, n, pos,
+				minimum[i])
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestBackupAgain(t *testing.T) {
 					t.Error("the manifest is a link, which fails where it is replaced meanwhile")
 				}
 				links := 0
-				beside := disk.WithFailures(func(c disk.Call, _ string) error {
+				concurrent := disk.WithFailures(func(c disk.Call, _ string) error {
 					if c != disk.CallLink {
 						return nil
 					}
@@ -161,7 +161,7 @@ func TestBackupAgain(t *testing.T) {
 					}
 					return change(x)
 				})
-				must.Do(t, way.backup(x, beside, dir, to))
+				must.Do(t, way.backup(x, concurrent, dir, to))
 				if got := backedUp(t, to, 300); len(got) != 56 {
 					t.Errorf("%d documents, want 56", len(got))
 				}

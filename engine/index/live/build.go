@@ -180,7 +180,7 @@ func inputOf(files []*ndf.File, sketches, noIDs bool) (in input, err error) {
 			return in, fmt.Errorf("%w: %s has no sketches, which the index keeps", ErrMixed, f.Path())
 		}
 	}
-	// The IDs of all files, one after the other.
+	// Chain the IDs of all files.
 	var ids bool
 	if !noIDs {
 		if ids, err = ndf.HaveIDs(files); err != nil {
@@ -198,7 +198,7 @@ func inputOf(files []*ndf.File, sketches, noIDs bool) (in input, err error) {
 			}
 		}
 	}
-	// The sketches, likewise.
+	// Chain the sketches.
 	if sketches {
 		in.sketches = func(yield func([]sketch.Sketch) bool) {
 			for _, f := range files {

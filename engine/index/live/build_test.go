@@ -254,20 +254,20 @@ func TestUnique(t *testing.T) {
 		}
 		next, stop := iter.Pull2(in.IDs)
 		defer stop()
-		kept, at := slices.Concat(in.Chunks...), 0
+		kept, pos := slices.Concat(in.Chunks...), 0
 		for part := range in.sketches {
 			for _, s := range part {
 				n := s[0]
 				d := docs[n]
 				id, _, _ := next()
-				if owned, ok := owner[id]; id != d.ID || id != "" && (!ok || owned != n) || kept[at] != uint64(d.Fingerprint) {
-					t.Fatalf("row %d: document %d with ID %q, want %q of document %d", at, n, id, d.ID, owned)
+				if owned, ok := owner[id]; id != d.ID || id != "" && (!ok || owned != n) || kept[pos] != uint64(d.Fingerprint) {
+					t.Fatalf("row %d: document %d with ID %q, want %q of document %d", pos, n, id, d.ID, owned)
 				}
-				at++
+				pos++
 			}
 		}
-		if at != in.Len() {
-			t.Errorf("%d sketches of %d rows", at, in.Len())
+		if pos != in.Len() {
+			t.Errorf("%d sketches of %d rows", pos, in.Len())
 		}
 	}
 }

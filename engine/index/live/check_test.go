@@ -66,7 +66,7 @@ func TestCheckAndInsertWaiting(t *testing.T) {
 
 // oneOf has four documents near a fingerprint decided at the same time, after all have searched and found nothing,
 // together with later calls. Exactly one document is inserted, and the others are refused because of it.
-func oneOf(t *testing.T, x *Index, f simhash.Fingerprint, begun func()) {
+func oneOf(t *testing.T, x *Index, f simhash.Fingerprint, start func()) {
 	t.Helper()
 	next := x.versions.Current().End()
 	var group sync.WaitGroup
@@ -87,7 +87,7 @@ func oneOf(t *testing.T, x *Index, f simhash.Fingerprint, begun func()) {
 		})
 	}
 	close(begin)
-	begun()
+	start()
 	if group.Wait(); inserted.Load() != 1 {
 		t.Fatalf("%d of four documents near %v were inserted", inserted.Load(), f)
 	}
@@ -381,20 +381,20 @@ func partition(history []porcupine.Operation, key func(input any) int) (parts []
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	seconds := time.Duration(long.Or(2, 6)) * time.Second
-	const groups, lists, callers, rounds, least = 40, 3, 6, 3, 120
+	const groups, lists, callers, rounds, minimum = 40, 3, 6, 3, 120
 	dir := filepath.Join(t.TempDir(), "index")
 	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Table: planar}))
 	centre, listed := sets.Uniform(groups, 8), sets.Uniform(lists, 9)
 	var mu sync.Mutex
 	var history, ofLists []porcupine.Operation
-	begun := time.Now()
+	start := time.Now()
 	for round := range rounds {
 		x := openFolder(t, dir, OpenOptions{Write: true, NoSync: true, simulation: simulation{flushDocs: smallDocs}})
 		ctx, cancel := context.WithTimeout(t.Context(), seconds/rounds)
 		enough := func() bool { // however slow the machine is
 			mu.Lock()
 			defer mu.Unlock()
-			return t.Failed() || ctx.Err() != nil && len(history) >= least*(round+1)/rounds
+			return t.Failed() || ctx.Err() != nil && len(history) >= minimum*(round+1)/rounds
 		}
 		var group sync.WaitGroup
 		for caller := range callers {
@@ -411,7 +411,7 @@ func TestLinearizable(t *testing.T) {
 						} else if rng.IntN(2) == 0 { // a single caller: its changes are visible in order
 							in.mask = 1 << rng.IntN(64)
 						}
-						call := time.Since(begun)
+						call := time.Since(start)
 						out, err := askList(x, in, simhash.Fingerprint(listed[in.list]))
 						if err != nil {
 							t.Error(err)
@@ -419,14 +419,14 @@ func TestLinearizable(t *testing.T) {
 						}
 						mu.Lock()
 						ofLists = append(ofLists, porcupine.Operation{ClientId: caller, Input: in, Call: int64(call), Output: out,
-							Return: int64(time.Since(begun))})
+							Return: int64(time.Since(start))})
 						mu.Unlock()
 						continue
 					}
 					in := groupInput{group: rng.IntN(groups), op: []string{"insert", "insert", "delete", "query"}[rng.IntN(4)]}
 					in.id = fmt.Sprint(in.group, "/", rng.IntN(4))
 					f := simhash.Fingerprint(sets.Flip(rng, centre[in.group], 1))
-					call := time.Since(begun)
+					call := time.Since(start)
 					out, err := ask(x, in, f)
 					if err != nil {
 						t.Error(err)
@@ -434,7 +434,7 @@ func TestLinearizable(t *testing.T) {
 					}
 					mu.Lock()
 					history = append(history, porcupine.Operation{ClientId: caller, Input: in, Call: int64(call), Output: out,
-						Return: int64(time.Since(begun))})
+						Return: int64(time.Since(start))})
 					mu.Unlock()
 				}
 			})

@@ -119,7 +119,7 @@ func TestClockJumps(t *testing.T) {
 func TestClockSetBack(t *testing.T) {
 	for _, flushed := range []bool{false, true} {
 		c := newClocked(t, 0)
-		both := func() int {
+		pair := func() int {
 			return found(t, c.Index, fingerprintOf("a"), 0) + found(t, c.Index, fingerprintOf("b"), 0)
 		}
 		insert(t, c.Index, rows.Doc{Fingerprint: fingerprintOf("a"), ID: "id", TTL: time.Minute})
@@ -130,12 +130,12 @@ func TestClockSetBack(t *testing.T) {
 		insert(t, c.Index, rows.Doc{Fingerprint: fingerprintOf("b"), ID: "id"})
 		for _, write := range []bool{false, true} {
 			c.set(-time.Hour)
-			if c.open(t, write, false); both() != 1 {
-				t.Errorf("flushed %t: %d documents have the ID", flushed, both())
+			if c.open(t, write, false); pair() != 1 {
+				t.Errorf("flushed %t: %d documents have the ID", flushed, pair())
 			}
 		}
-		if n, err := c.Delete(t.Context(), "id"); n != 1 || err != nil || both() != 0 {
-			t.Errorf("deleted %d: %v; %d are left", n, err, both())
+		if n, err := c.Delete(t.Context(), "id"); n != 1 || err != nil || pair() != 0 {
+			t.Errorf("deleted %d: %v; %d are left", n, err, pair())
 		}
 	}
 }

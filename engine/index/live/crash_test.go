@@ -240,24 +240,24 @@ func TestNearIsDurable(t *testing.T) {
 		if (c.near[0].Near == nil) != late {
 			t.Errorf("late %v: the search found %v", late, c.near)
 		}
-		told := make(chan []Outcome, 1)
+		expected := make(chan []Outcome, 1)
 		group.Go(func() {
 			out, err := c.conclude()
 			if err != nil {
 				t.Error(err)
 			}
-			told <- out
+			expected <- out
 		})
 		select {
-		case out := <-told:
+		case out := <-expected:
 			t.Errorf("late %v: told %+v before it was durable", late, out)
-			told <- out
+			expected <- out
 		case <-time.After(50 * time.Millisecond):
 		}
 		g.shut.Store(false)
 		open()
 		group.Wait()
-		if out := <-told; len(out) != 1 || out[0].Inserted || len(out[0].Near) != 1 {
+		if out := <-expected; len(out) != 1 || out[0].Inserted || len(out[0].Near) != 1 {
 			t.Errorf("late %v: %+v, want the document that was inserted meanwhile", late, out)
 		}
 	}

@@ -76,7 +76,7 @@ func TestSmallSegments(t *testing.T) {
 		t.Helper()
 		x = openFolder(t, dir, OpenOptions{Write: true, NoSync: true})
 	}
-	compare := func(when string) {
+	compare := func(stage string) {
 		t.Helper()
 		for i := 0; i < len(docs); i += 9_001 {
 			for k := range 4 {
@@ -88,7 +88,7 @@ func TestSmallSegments(t *testing.T) {
 					}
 				}
 				if got := found(t, x, q, k); got != want {
-					t.Fatalf("%s, k = %d: %d documents near %016x, want %d", when, k, got, q, want)
+					t.Fatalf("%s, k = %d: %d documents near %016x, want %d", stage, k, got, q, want)
 				}
 			}
 		}

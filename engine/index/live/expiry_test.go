@@ -186,9 +186,9 @@ func TestAddRefuses(t *testing.T) {
 	if s := x.Stats(); s.Documents != 4000 || s.Deleted != 1 {
 		t.Errorf("%+v", s)
 	}
-	left, err := filepath.Glob(filepath.Join(dir, "*.segment"))
-	if err != nil || len(left) != 2 { // one flushed before, and one of the added files
-		t.Errorf("%v, %v", left, err)
+	remaining, err := filepath.Glob(filepath.Join(dir, "*.segment"))
+	if err != nil || len(remaining) != 2 { // one flushed before, and one of the added files
+		t.Errorf("%v, %v", remaining, err)
 	}
 }
 

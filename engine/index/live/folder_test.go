@@ -42,9 +42,9 @@ func TestMovedFolder(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a system that renames open folders, as Linux, where every run has it")
 	}
-	at := t.TempDir()
+	parent := t.TempDir()
 	first, dir := newFolder(t)
-	moved := filepath.Join(at, "moved")
+	moved := filepath.Join(parent, "moved")
 	insertNumbered(t, first, 0, 5)
 	must.Do(t, os.Rename(dir, moved))
 	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true}))
@@ -55,7 +55,7 @@ func TestMovedFolder(t *testing.T) {
 	}
 	insertNumbered(t, first, 5, 7)
 	for _, x := range []*Index{first, second} {
-		backup := filepath.Join(at, fmt.Sprintf("backup of %d", x.Stats().Documents))
+		backup := filepath.Join(parent, fmt.Sprintf("backup of %d", x.Stats().Documents))
 		want := x.Stats().Documents
 		if _, err := x.Backup(t.Context(), backup); err != nil {
 			t.Error(err)
@@ -97,8 +97,8 @@ func TestLockRemoved(t *testing.T) {
 func TestOrphans(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	must.Do(t, Create(dir, Config{Design: halves(t)}))
-	left := []string{"00000007.segment", "00000007.documents", ".00000008.segment.tmp-123", ".manifest.tmp-5"}
-	for _, name := range append([]string{"notes.txt"}, left...) {
+	remaining := []string{"00000007.segment", "00000007.documents", ".00000008.segment.tmp-123", ".manifest.tmp-5"}
+	for _, name := range append([]string{"notes.txt"}, remaining...) {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("left"), 0o666))
 	}
 	there := func(name string) bool {
@@ -107,18 +107,18 @@ func TestOrphans(t *testing.T) {
 	}
 	x := openFolder(t, dir, OpenOptions{})
 	x.Close()
-	for _, name := range left {
+	for _, name := range remaining {
 		if !there(name) {
 			t.Errorf("%s was removed by reading", name)
 		}
 	}
 	x = openFolder(t, dir, scripted(nil))
-	for _, name := range left {
+	for _, name := range remaining {
 		if there(name) {
 			t.Errorf("%s is still there", name)
 		}
 	}
-	if r := x.Recovery(); len(r.Removed) != len(left) || !there("notes.txt") {
+	if r := x.Recovery(); len(r.Removed) != len(remaining) || !there("notes.txt") {
 		t.Errorf("%v, of others' file %t", r, there("notes.txt"))
 	}
 }

@@ -88,14 +88,14 @@ func (x *Index) Documents(ctx context.Context, w version.View,
 // Config returns the description of the index.
 func (x *Index) Config() *Config { return &x.config }
 
-// Opening reports how the index was opened. It is zero for a new index.
+// OpenReport reports how the index was opened. It is zero for a new index.
 func (x *Index) OpenReport() OpenReport { return x.openReport }
 
-// Held returns the number of old versions that readers still hold. Their memory is freed when they are released. It may
-// be called after Close.
+// HeldVersions returns the number of old versions that readers still hold. Their memory is freed when they are
+// released. It may be called after Close.
 func (x *Index) HeldVersions() int { return x.versions.HeldVersions() }
 
-// Of returns the implementation of an engine.Index, for programs that need its parts.
+// Unwrap returns the implementation of an engine.Index, for programs that need its parts.
 func Unwrap(x interface{ Implementation() any }) *Index { return x.Implementation().(*Index) }
 
 // Stats are the sizes of an index.
@@ -337,11 +337,11 @@ func (x *Index) Recovery() Recovery { return x.recovery }
 
 // CheckAndInsert inserts each document unless a document within distance k exists, including earlier ones of docs, that
 // the sketches confirm. It returns an outcome for each, in order. A document that was not inserted has the hits that
-// prevented it, each with its first maxDocs documents. If two near-duplicates arrive together, in one call or in
-// two, exactly one is inserted. Every document that prevents an insert is durable. CheckAndInsert waits as
-// [Index.Insert] does. A document whose ID and content are stored is not inserted again, even if others are near: its
-// outcome is the first one again, with Before set. With an error it returns the outcomes of the first documents, which
-// are decided and durable.
+// prevented it, each with its first maxDocs documents. If two near-duplicates arrive together, in one call or in two,
+// exactly one is inserted. Every document that prevents an insert is durable. CheckAndInsert waits as [Index.Insert]
+// does. A document whose ID and content are stored is not inserted again, even if others are near: its outcome is the
+// first one again, with Repeated set. With an error it returns the outcomes of the first documents, which are decided
+// and durable.
 func (x *Index) CheckAndInsert(ctx context.Context, docs []rows.Doc, k, maxDocs int) ([]Outcome, error) {
 	c := x.checkers.Get().(*checker)
 	defer x.checkers.Put(c)

@@ -151,7 +151,7 @@ func TestListedErrors(t *testing.T) {
 			must.Do(t, Build(t.Context(), dir, []*ndf.File{printsFile(t, someDocs(1000, 3))}, o))
 			budget := memory.NewBudget(memory.Set(c.bytes))
 			v := viewOf(t, openFolder(t, dir, OpenOptions{Budget: budget}))
-			left := budget.Free()
+			remaining := budget.Free()
 			got, err := search.Documents(c.ctx, v, budget, c.maxRows, func(doc rows.DocID, _ rows.Doc) error {
 				if doc == 150 {
 					return enough
@@ -159,8 +159,8 @@ func TestListedErrors(t *testing.T) {
 				return nil
 			})
 			fails(t, name, err, c.want)
-			if budget.Free() != left {
-				t.Errorf("%d bytes are reserved still", left-budget.Free())
+			if budget.Free() != remaining {
+				t.Errorf("%d bytes are reserved still", remaining-budget.Free())
 			}
 			if got.Documents > 151 || c.want != enough && got.Documents > 0 {
 				t.Errorf("%+v", got)
@@ -178,18 +178,18 @@ func TestListedIsInterrupted(t *testing.T) {
 	x := openFolder(t, dir, OpenOptions{})
 	insert(t, x, docs[10_000:]...)
 	w := viewOf(t, x)
-	for _, at := range []uint64{1, 10_001} {
+	for _, pos := range []uint64{1, 10_001} {
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		listed := uint64(0)
 		_, err := x.Documents(ctx, w, func(rows.DocID, rows.Doc) error {
-			if listed++; listed == at {
+			if listed++; listed == pos {
 				end()
 			}
 			return nil
 		})
-		if !errors.Is(err, context.Canceled) || listed > at+5000 {
-			t.Errorf("ended with document %d: %d were listed, %v", at, listed, err)
+		if !errors.Is(err, context.Canceled) || listed > pos+5000 {
+			t.Errorf("ended with document %d: %d were listed, %v", pos, listed, err)
 		}
 	}
 }
@@ -201,9 +201,9 @@ func TestListedView(t *testing.T) {
 	docs := someDocs(50, 4)
 	insert(t, x, docs[:40]...)
 	v := viewOf(t, x)
-	again := docs[3]
-	again.Fingerprint++
-	insert(t, x, append([]rows.Doc{again}, docs[40:]...)...)
+	repeated := docs[3]
+	repeated.Fingerprint++
+	insert(t, x, append([]rows.Doc{repeated}, docs[40:]...)...)
 	remove(t, x, docs[5].ID)
 	now := viewOf(t, x)
 	for _, c := range []struct {

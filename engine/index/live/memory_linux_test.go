@@ -26,8 +26,8 @@ import (
 func anonymous(t *testing.T) (bytes uint64) {
 	rollup, err := os.ReadFile("/proc/self/smaps_rollup")
 	must.Do(t, err)
-	_, rest, _ := strings.Cut(string(rollup), "\nAnonymous:")
-	_, err = fmt.Sscan(rest, &bytes)
+	_, tail, _ := strings.Cut(string(rollup), "\nAnonymous:")
+	_, err = fmt.Sscan(tail, &bytes)
 	must.Do(t, err)
 	return bytes << 10
 }
@@ -54,15 +54,15 @@ func (w *memoryWatch) measure(do func() error) (taken, reserved uint64) {
 	w.t.Helper()
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // do not measure garbage
 	debug.FreeOSMemory()
-	before, left := anonymous(w.t), w.budget.Free()
+	before, remaining := anonymous(w.t), w.budget.Free()
 	w.taken.Store(before)
-	w.leftest.Store(left)
+	w.leftest.Store(remaining)
 	w.on.Store(true)
 	defer w.on.Store(false)
 	if err := do(); err != nil {
 		w.t.Fatal(err)
 	}
-	return w.taken.Load() - before, left - w.leftest.Load()
+	return w.taken.Load() - before, remaining - w.leftest.Load()
 }
 
 // TestMergeMemory checks that a merge takes and reserves at most as much memory as a build of the same number of

@@ -64,13 +64,13 @@ func TestNoRoom(t *testing.T) {
 	fails(t, "check and insert", err, ErrNoRoom)
 	remove(t, x, last.ID)
 	other.Release()
-	more := 0
-	for began := time.Now(); more < 1000 && time.Since(began) < 5*time.Minute; { // a merge may hold the room for a while
+	extra := 0
+	for began := time.Now(); extra < 1000 && time.Since(began) < 5*time.Minute; { // a merge may hold the room for a while
 		_, n := fill()
-		more += n
+		extra += n
 	}
-	if more < 1000 {
-		t.Errorf("%d documents in 32 MiB more", more)
+	if extra < 1000 {
+		t.Errorf("%d documents in 32 MiB more", extra)
 	}
 	x.Close()
 	if budget.Free() != 64<<20 {
@@ -85,14 +85,14 @@ func TestBoundedMemory(t *testing.T) {
 	x, _ := makeIndex(t, Config{Design: halves(t), IDs: true, Table: planar},
 		OpenOptions{Write: true, NoSync: true, Budget: memory.NewBudget(memory.Set(48 << 20))})
 	rng := rand.New(rand.NewPCG(14, 4))
-	most, n := uint64(0), long.Or(15_000, 30_000)
+	maximum, n := uint64(0), long.Or(15_000, 30_000)
 	for i := 0; i < n; i += 100 {
 		if _, err := x.Insert(t.Context(), longIDs(rng, 100, 4000)); err != nil {
 			t.Fatalf("%d documents: %v", i, err)
 		}
 		w, err := x.View()
 		must.Do(t, err)
-		most = max(most, w.Version.Memory())
+		maximum = max(maximum, w.Version.Memory())
 		for _, m := range w.Version.Memtables {
 			if m.Memory() > 2*x.writer.memtableBytes() {
 				t.Fatalf("a memtable of %d bytes, where %d fill one", m.Memory(), x.writer.memtableBytes())
@@ -100,8 +100,8 @@ func TestBoundedMemory(t *testing.T) {
 		}
 		w.Release()
 	}
-	if limit := uint64(24<<20 + 4<<20); most > limit {
-		t.Errorf("%d bytes in memory, at most %d wanted", most, limit)
+	if limit := uint64(24<<20 + 4<<20); maximum > limit {
+		t.Errorf("%d bytes in memory, at most %d wanted", maximum, limit)
 	}
 	if s := x.Stats(); s.Documents != uint64(n) || s.Unflushed > uint64(n)/2 {
 		t.Errorf("%+v", s)

@@ -33,8 +33,8 @@ type model struct {
 // pass advances the time and removes documents that have expired by then.
 func (m *model) pass(now rows.Time) {
 	m.now = now
-	for n, at := range m.expires {
-		if at <= now {
+	for n, expiry := range m.expires {
+		if expiry <= now {
 			delete(m.docs, n)
 			delete(m.expires, n)
 		}
@@ -219,10 +219,10 @@ func (w *modelTest) step() (name string) {
 				continue
 			}
 			near := w.m.near(d, w.k)
-			told := docsOf(out[i].Near)
-			strange := slices.ContainsFunc(told, func(d rows.DocID) bool { return !slices.Contains(near, d) })
-			if out[i].Repeated || out[i].Inserted != (len(near) == 0) || out[i].Inserted != (len(told) == 0) || strange {
-				w.t.Fatalf("%s: %d: inserted %t, near %v, want %v", name, i, out[i].Inserted, told, near)
+			expected := docsOf(out[i].Near)
+			strange := slices.ContainsFunc(expected, func(d rows.DocID) bool { return !slices.Contains(near, d) })
+			if out[i].Repeated || out[i].Inserted != (len(near) == 0) || out[i].Inserted != (len(expected) == 0) || strange {
+				w.t.Fatalf("%s: %d: inserted %t, near %v, want %v", name, i, out[i].Inserted, expected, near)
 			}
 			if out[i].Inserted {
 				if out[i].Doc != w.m.next {
@@ -366,7 +366,7 @@ func TestModel(t *testing.T) {
 			}
 			must.Do(t, w.x.Check(t.Context()))
 			must.Do(t, w.x.Close())
-			left, err := os.ReadDir(w.dir)
+			remaining, err := os.ReadDir(w.dir)
 			must.Do(t, err)
 			m, err := ReadManifest(w.dir)
 			must.Do(t, err)
@@ -374,8 +374,8 @@ func TestModel(t *testing.T) {
 			if w.m.verifies {
 				perSegment++
 			}
-			if want := 2 + perSegment*len(m.Segments); len(left) > want+1 { // manifest, lock, files of segments, the log's end
-				t.Errorf("%d files are left, want %d: %v", len(left), want, left)
+			if want := 2 + perSegment*len(m.Segments); len(remaining) > want+1 { // manifest, lock, files of segments, the log's end
+				t.Errorf("%d files are left, want %d: %v", len(remaining), want, remaining)
 			}
 			x, err := Open(t.Context(), w.dir, OpenOptions{simulation: simulation{now: w.now}}) // open the index for reading
 			must.Do(t, err)

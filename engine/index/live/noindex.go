@@ -23,7 +23,7 @@ type NoIndexError struct {
 	Detail   string // further description
 }
 
-// Found is the kind of the file or folder.
+// PathKind is the kind of the file or folder.
 type PathKind string
 
 // The values of Found.

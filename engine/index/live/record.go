@@ -59,14 +59,14 @@ func (c *change) add(d rows.Doc, expires rows.Time) {
 }
 
 func (c *change) append(dst []byte, config *Config) []byte {
-	// A gap and a deletion have one field.
+	// Write a gap or a deletion, which have one field.
 	switch {
 	case c.gap:
 		return appendUvarints(dst, recordGap, uint64(c.first))
 	case len(c.docs) == 0:
 		return appendDocIDs(append(dst, recordDelete), c.delete)
 	}
-	// The head of an insert.
+	// Write the head of an insert.
 	columns := uint64(0)
 	if config.IDs {
 		columns |= recordIDs
@@ -79,7 +79,7 @@ func (c *change) append(dst []byte, config *Config) []byte {
 		kind = recordExpire
 	}
 	dst = appendUvarints(dst, kind, uint64(c.first), uint64(len(c.docs)), columns)
-	// Its columns.
+	// Write its columns.
 	for i := range c.docs {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(c.docs[i].Fingerprint))
 	}
@@ -95,7 +95,7 @@ func (c *change) append(dst []byte, config *Config) []byte {
 			}
 		}
 	}
-	// The documents that it replaces, and the expiry of its documents.
+	// Write the documents that it replaces, and the expiry of its documents.
 	dst = appendDocIDs(dst, c.delete)
 	if kind == recordExpire {
 		var e rows.Expiries
@@ -194,8 +194,8 @@ func parseChange(record []byte) (c change, err error) {
 // A recordReader reads the fields of a record. It panics if they contradict each other.
 type recordReader struct{ store.Fields }
 
-// upTo reads a number, at most limit.
-func (r *recordReader) upTo(limit uint64) uint64 {
+// numberMax reads a number, at most limit.
+func (r *recordReader) numberMax(limit uint64) uint64 {
 	v := r.Uvarint()
 	if v > limit {
 		panic(errRecord)
@@ -203,11 +203,11 @@ func (r *recordReader) upTo(limit uint64) uint64 {
 	return v
 }
 
-func (r *recordReader) doc() rows.DocID { return rows.DocID(r.upTo(rows.Max)) }
+func (r *recordReader) doc() rows.DocID { return rows.DocID(r.numberMax(rows.Max)) }
 
 // docs reads a list of documents, nil if it is empty.
 func (r *recordReader) docs() []rows.DocID {
-	n := r.upTo(uint64(len(r.Fields)))
+	n := r.numberMax(uint64(len(r.Fields)))
 	if n == 0 {
 		return nil
 	}
@@ -221,7 +221,7 @@ func (r *recordReader) docs() []rows.DocID {
 // expires reads the expiry of n documents.
 func (r *recordReader) expires(n int) (list []rows.Time) {
 	for runs := r.Uvarint(); runs > 0; runs-- {
-		length, expiry := r.upTo(uint64(n-len(list))), rows.Time(r.upTo(rows.TimeMax))
+		length, expiry := r.numberMax(uint64(n-len(list))), rows.Time(r.numberMax(rows.TimeMax))
 		if length == 0 {
 			panic(errRecord)
 		}

@@ -41,7 +41,7 @@ func (x *Index) beginWriting(f *folder, o OpenOptions) (err error) {
 		err = x.upkeep.nameLog(func(*Manifest) {})
 	}
 	x.recovery.Took = time.Since(start)
-	// On a full disk the index opens, as it would continue if the disk became full later.
+	// A full disk does not prevent opening: the index would also continue if the disk became full later.
 	if x.writer.log != nil && disk.IsUnwritable(err) {
 		x.recovery.RefusalErr, err = err, nil
 	}

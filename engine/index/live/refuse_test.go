@@ -76,10 +76,10 @@ func TestRefusedIsUndone(t *testing.T) {
 				_, deleted := x.Delete(t.Context(), "b")
 				_, deletedPrint := x.DeleteFingerprint(t.Context(), 1<<10)
 				_, checked := x.CheckAndInsert(t.Context(), []rows.Doc{{ID: "c", Fingerprint: 0xffff << 48}}, 3, 1)
-				for what, err := range map[string]error{"insert": insert("new", 0xff<<32), "replace": insert("a", 0xff<<32),
+				for name, err := range map[string]error{"insert": insert("new", 0xff<<32), "replace": insert("a", 0xff<<32),
 					"delete": deleted, "by fingerprint": deletedPrint, "check": checked} {
 					if !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrUnknown) {
-						t.Errorf("%s: %v", what, err)
+						t.Errorf("%s: %v", name, err)
 					}
 				}
 				if err := x.Flush(t.Context()); !flushed && !errors.Is(err, syscall.ENOSPC) {
@@ -130,9 +130,9 @@ func TestRefusedAtRandom(t *testing.T) {
 	}
 	var refused atomic.Int64
 	for round := range rounds {
-		var group, beside sync.WaitGroup
+		var group, concurrent sync.WaitGroup
 		ctx, stop := context.WithCancel(t.Context())
-		beside.Go(func() {
+		concurrent.Go(func() {
 			for ctx.Err() == nil {
 				err := x.Flush(context.Background())
 				if err == nil {
@@ -182,7 +182,7 @@ func TestRefusedAtRandom(t *testing.T) {
 		group.Wait()
 		full.Store(false)
 		stop()
-		beside.Wait()
+		concurrent.Wait()
 		all := map[string]simhash.Fingerprint{}
 		for _, m := range want {
 			maps.Copy(all, m)

@@ -121,16 +121,16 @@ func TestMergeWithoutMemory(t *testing.T) {
 // TestPlanBuild uses a simulated machine: a method that could use any amount of memory leaves a sixteenth free.
 func TestPlanBuild(t *testing.T) {
 	dir := t.TempDir()
-	left := memory.NewBudget(oracle.Machine(t, 1<<30).Limit(0))
+	remaining := memory.NewBudget(oracle.Machine(t, 1<<30).Limit(0))
 	for _, c := range []struct {
 		budget *memory.Budget
 		docs   uint64
 		bytes  uint64
 		want   string
 	}{
-		{left, 50_000_000, segment.NeedBytes(50_000_000, segment.Options{Threads: 1}), ""},
-		{left, 100_000_000, 15 << 26, ""},
-		{left, 8_000_000_000, 0, "building a segment of 8,000,000,000 documents needs up to 6.6 GiB of memory, and there " +
+		{remaining, 50_000_000, segment.NeedBytes(50_000_000, segment.Options{Threads: 1}), ""},
+		{remaining, 100_000_000, 15 << 26, ""},
+		{remaining, 8_000_000_000, 0, "building a segment of 8,000,000,000 documents needs up to 6.6 GiB of memory, and there " +
 			"are 1.0 GiB (left by the memory limit of control group /job)"},
 		{memory.NewBudget(memory.Set(8 << 30)), 8_000_000_000, 8 << 30 / 16 * 15, ""},
 		{memory.ForProgram(memory.Set(45 << 20)), 10_000_000, 0,

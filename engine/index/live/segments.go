@@ -379,7 +379,7 @@ const (
 	fewDocs  = 1 << 16
 )
 
-// goneMin: a merge is not worth while if at most so few documents of a segment are deleted or expired.
+// goneMin is the maximum number of deleted or expired documents of a segment that do not justify a merge.
 const goneMin = 4096
 
 // pick returns the segments to merge next: consecutive segments that have outgrown the first of them, or one segment

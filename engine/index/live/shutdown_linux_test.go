@@ -21,7 +21,7 @@ var shutdowns = flag.Int("shutdowns", 2, "how often TestShutDown cuts a file sys
 // although its transaction is dropped. A program of twenty lines shows the same. The test needs root and loop devices;
 // without them it is skipped.
 func TestShutDown(t *testing.T) {
-	image, at := filepath.Join(t.TempDir(), "image"), t.TempDir()
+	image, mountDir := filepath.Join(t.TempDir(), "image"), t.TempDir()
 	command := func(name string, arguments ...string) error {
 		out, err := exec.Command(name, arguments...).CombinedOutput()
 		if err != nil {
@@ -29,25 +29,25 @@ func TestShutDown(t *testing.T) {
 		}
 		return err
 	}
-	mount := func() error { return command("mount", "-o", "loop", image, at) }
+	mount := func() error { return command("mount", "-o", "loop", image, mountDir) }
 	if os.Getuid() != 0 || os.WriteFile(image, nil, 0o600) != nil || os.Truncate(image, 64<<20) != nil ||
 		command("mkfs.ext4", "-q", image) != nil || mount() != nil {
 		t.Log("no file system can be mounted here: nothing was cut off")
 		return
 	}
 	unmount := func() {
-		if unix.Unmount(at, 0) != nil {
-			unix.Unmount(at, unix.MNT_DETACH)
+		if unix.Unmount(mountDir, 0) != nil {
+			unix.Unmount(mountDir, unix.MNT_DETACH)
 		}
 	}
 	t.Cleanup(unmount)
-	dir := filepath.Join(at, "index")
+	dir := filepath.Join(mountDir, "index")
 	must.Do(t, Create(dir, Config{Design: halves(t), IDs: true, Sketches: true}))
 	acknowledged := told{}
 	for range *shutdowns {
 		acknowledged.write(t, dir, false, func(p *os.Process) {
-			if err := shutDown(at); err != nil {
-				t.Errorf("%s: %v", at, err)
+			if err := shutDown(mountDir); err != nil {
+				t.Errorf("%s: %v", mountDir, err)
 			}
 			p.Kill()
 		})

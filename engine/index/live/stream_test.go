@@ -209,13 +209,13 @@ func TestStreamDense(t *testing.T) {
 	}
 	insert(t, x, docs...)
 	w := viewOf(t, x)
-	for most, want := range map[int]error{9: search.ErrDense, 10: nil, 1000: nil} {
+	for maximum, want := range map[int]error{9: search.ErrDense, 10: nil, 1000: nil} {
 		c := x.Searcher()
-		c.Limits.StreamMatches = most
+		c.Limits.StreamMatches = maximum
 		got := whole{bound: c.Limits.Piece}
 		err := c.Stream(w, 0, rows.Verifier{}, 1, search.AllDocs, got.add)
 		if !errors.Is(err, want) || want == nil && (len(got.hits) != 10 || len(got.hits[9].Docs) != 100) {
-			t.Errorf("at most %d fingerprints: %d hits, error %v", most, len(got.hits), err)
+			t.Errorf("at most %d fingerprints: %d hits, error %v", maximum, len(got.hits), err)
 		}
 	}
 }
@@ -233,19 +233,19 @@ func TestSearchSome(t *testing.T) {
 	c := x.Searcher()
 	c.Limits.ChunkMatches, c.Limits.Chunk = 300, search.Bound{Hits: 300, Docs: 2000}
 	parts, alone := 0, 0
-	for at := 0; at < len(queries); parts++ {
-		n, hits, docs := searchSome(t, c, w, queries[at:], search.AllDocs, func(q uint64) []search.Hit {
+	for pos := 0; pos < len(queries); parts++ {
+		n, hits, docs := searchSome(t, c, w, queries[pos:], search.AllDocs, func(q uint64) []search.Hit {
 			return m.hits(simhash.Fingerprint(q), 3, search.AllDocs)
 		})
 		if hits > 300 || docs > 2000 {
 			t.Errorf("%d hits, %d documents are held", hits, docs)
 		}
-		if at += n; n == 0 {
-			if want := m.near(rows.Doc{Fingerprint: simhash.Fingerprint(queries[at])}, 3); len(want) < 300 {
-				t.Errorf("query %d of %d documents is too much", at, len(want))
+		if pos += n; n == 0 {
+			if want := m.near(rows.Doc{Fingerprint: simhash.Fingerprint(queries[pos])}, 3); len(want) < 300 {
+				t.Errorf("query %d of %d documents is too much", pos, len(want))
 			}
 			alone++
-			at++
+			pos++
 		}
 	}
 	if parts < 5 || alone == 0 {
@@ -292,12 +292,12 @@ func TestFirstDoc(t *testing.T) {
 	w := viewOf(t, x)
 	c := x.Searcher()
 	defer c.Done()
-	for at := 0; at < len(queries); {
-		n, _, _ := searchSome(t, c, w, queries[at:], search.FirstDoc, func(q uint64) []search.Hit { return wants[q] })
+	for pos := 0; pos < len(queries); {
+		n, _, _ := searchSome(t, c, w, queries[pos:], search.FirstDoc, func(q uint64) []search.Hit { return wants[q] })
 		if n == 0 {
 			t.Fatal("no query is answered")
 		}
-		at += n
+		pos += n
 	}
 	hot := make([]uint64, search.BatchChunk)
 	if _, n, err := c.SearchSome(w, hot, 0, search.FirstDoc, search.SweepResult{}, rows.Verifier{}); err != nil || n != len(hot) {

@@ -21,17 +21,17 @@ import (
 func TestConsistentReads(t *testing.T) {
 	t.Parallel()
 	x := memoryIndex(t, Config{Design: halves(t), IDs: true, Table: planar, simulation: simulation{flushDocs: smallDocs}})
-	both := []uint64{0x0123456789abcdef, 0xfedcba9876543210}
+	pair := []uint64{0x0123456789abcdef, 0xfedcba9876543210}
 	const ends = 0x5555aaaa3333cccc
 	replace := func(i int) {
 		docs := []rows.Doc{{Fingerprint: ends}}
 		if i%2 == 0 {
-			docs = append(docs, rows.Doc{Fingerprint: simhash.Fingerprint(both[rand.IntN(2)]), ID: "the document"})
+			docs = append(docs, rows.Doc{Fingerprint: simhash.Fingerprint(pair[rand.IntN(2)]), ID: "the document"})
 		}
 		for range i % 3 * 300 { // now and then it is in a segment when it is replaced
 			docs = append(docs, rows.Doc{Fingerprint: simhash.Fingerprint(rand.Uint64())})
 		}
-		docs = append(docs, rows.Doc{Fingerprint: simhash.Fingerprint(both[i%2]), ID: "the document"},
+		docs = append(docs, rows.Doc{Fingerprint: simhash.Fingerprint(pair[i%2]), ID: "the document"},
 			rows.Doc{Fingerprint: ends})
 		if _, err := x.Insert(t.Context(), docs); err != nil {
 			t.Error(err)
@@ -50,7 +50,7 @@ func TestConsistentReads(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				a, err := c.Search(w, append([]uint64{ends}, both...), 0, search.AllDocs, search.SweepResult{}, rows.Verifier{})
+				a, err := c.Search(w, append([]uint64{ends}, pair...), 0, search.AllDocs, search.SweepResult{}, rows.Verifier{})
 				w.Release()
 				if err != nil || len(a.Hits) != 2 || a.Hits[0].Documents%2 != 0 || a.Hits[1].Documents != 1 {
 					t.Errorf("%+v, %v", a.Hits, err)

@@ -110,7 +110,7 @@ func (w *writer) memtableBytes() uint64 {
 }
 
 // sealRoom returns the memory that is reserved for making a segment in memory of a memtable: two and a half times its
-// IDs, less for the rest, and some megabytes. With files, flushes reserve their own memory.
+// IDs, less for its other data, and some megabytes. With files, flushes reserve their own memory.
 func (w *writer) sealRoom() uint64 {
 	if w.folder.durable() {
 		return 0

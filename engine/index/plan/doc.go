@@ -5,9 +5,10 @@
 // # Terms
 //
 // An option is a design in a layout. A probe reads one run of a sorted table: the candidates, which are the keys that
-// share the probe's leading bits. Online is the time of a single query. In batch is the time per query among
+// share the probe's leading bits. "Online" is the time of a single query. "In batch" is the time per query among
 // hundreds. Both are for one thread and tables in memory, if half of the queries have an answer. An option is on the
-// frontier if it is faster than all smaller ones of the frontier, alone or in batches, by more than the error of the model.
+// frontier if it is faster than all smaller ones of the frontier, alone or in batches, by more than the error of the
+// model.
 //
 //	n, k, memory --+                          +-> bytes, part by part
 //	catalogue -----+--> options --model-------+-> ns online, in batch
@@ -34,7 +35,7 @@
 //	        latency if the next read depends on it
 //
 // The costs of a plan are those of a reference machine, so that the choice is the same everywhere. [Measure] times
-// random reads on this machine, and [Plan.On] predicts its times. A query of a batch takes
+// random reads on this machine, and [Plan.ForMachine] predicts its times. A query of a batch takes
 //
 //	index + tables * table + probes * probe + units * unit + waiting * lines * read(bytes of the tables) + answers
 //

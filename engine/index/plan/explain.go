@@ -72,7 +72,7 @@ func (p *Plan) explainMemory(say func(format string, args ...any)) {
 	hidden := 0
 	for _, purpose := range []Purpose{Online, Batch} {
 		o := p.bestOption(func(o *Option) bool {
-			return o.Bytes > c.Bytes && telling*o.nanoseconds(purpose) < c.nanoseconds(purpose)
+			return o.Bytes > c.Bytes && errorRatio*o.nanoseconds(purpose) < c.nanoseconds(purpose)
 		}, func(o *Option) float64 { return o.nanoseconds(purpose) * float64(o.Bytes) })
 		if sentence := ""; o != nil {
 			sentence = fmt.Sprintf("More memory: %s.", buys(o))
@@ -109,7 +109,7 @@ func (p *Plan) rank() string {
 		fit, best.Name, Duration(best.nanoseconds(r.Purpose)), Size(best.Bytes))
 }
 
-// best returns the option of the frontier with the lowest score that which accepts, or nil.
+// bestOption returns the option of the frontier with the lowest score among those that filter accepts, or nil.
 func (p *Plan) bestOption(filter func(*Option) bool, score func(*Option) float64) (best *Option) {
 	for i := range p.Options {
 		o := &p.Options[i]

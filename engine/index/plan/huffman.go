@@ -19,9 +19,9 @@ const (
 	huffmanHead   = 88
 	timedPerBlock = 164 // keys of a block in the measurement of a unit, with a table of 2^17 uniform keys
 	seekLines     = 3   // lines of the last keys in a search by asm.Interpolate
-	// lines of half a block that a probe reads in addition to its head: raw bits, on average from the end to the
-	// middle
-	firstBeside = 5
+	// rawLines is the number of lines of half a block that a probe reads in addition to its head: raw bits, on
+	// average from the end to the middle.
+	rawLines = 5
 )
 
 func (huffmanModel) layout() table.Layout { return table.LayoutHuffman }
@@ -63,13 +63,13 @@ func (md huffmanModel) time(m *Machine, tables []work) (online, batch float64) {
 		// probes also read blocks.
 		tableBytes := float64(len(tables)) * blocks * huffman.BlockBytesDefault
 		last := float64(len(tables)) * 8 * blocks
-		otherLines := (1 + firstBeside + (units-1)*huffman.BlockBytesDefault/64) / seekLines
+		otherLines := (1 + rawLines + (units-1)*huffman.BlockBytesDefault/64) / seekLines
 		seek := m.extra(min(tableBytes, last*(1+otherLines)))
 		read := m.extra(tableBytes)
 
 		const lines = huffman.BlockBytesDefault / 64
 		line := m.line(read)
-		first := read.batch + firstBeside*line
+		first := read.batch + rawLines*line
 		further := lines * line
 		// A block of skewed keys has more keys to decode.
 		unit := c.unit * max(1, w.entry.perBlock(huffman.BlockBytesDefault)/timedPerBlock)

@@ -34,9 +34,9 @@ const indexNS = 180
 // as large per query.
 const indexBatchNS = 20
 
-// answers returns the time for the answer of a query, of which half have one, in tables of that many bytes. The key and
-// the document number are found by several reads. In a batch, those of different answers overlap. Measured with 1 and
-// 10 million fingerprints: 210 to 390 ns per query.
+// answers returns the time for the answer of a query, if half of the queries have an answer, in tables of that many
+// bytes. Several reads find the key and the document number. In a batch, the reads of different answers overlap.
+// Measured with 1 and 10 million fingerprints: 210 to 390 ns per query.
 func (m *Machine) answers(bytes float64) (online, batch float64) {
 	const share, instructions, stalls, lines = 0.5, 400, 2, 12
 	r := m.extra(bytes)
@@ -92,7 +92,7 @@ func workOn(s *Sample, md model, t permute.Table, n float64, k int, e entry) wor
 	return w
 }
 
-// passing returns the number of a query's candidates whose low planarLow bits match by chance: they are within the
+// planeReads returns the number of a query's candidates whose low planarLow bits match by chance: they are within the
 // distance that the flips leave.
 func (w *work) planeReads() float64 {
 	sum := 0.0

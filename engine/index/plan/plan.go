@@ -197,7 +197,7 @@ func (r *Request) rowBytes() uint64 {
 func (p *Plan) mark(choice int) {
 	const tolerance = 1.02 // ratio of sizes that count as equal
 	faster := func(o, smaller *Option) bool {
-		return telling*o.OnlineNS <= smaller.OnlineNS || telling*o.BatchNS <= smaller.BatchNS
+		return errorRatio*o.OnlineNS <= smaller.OnlineNS || errorRatio*o.BatchNS <= smaller.BatchNS
 	}
 	for i := range p.Options {
 		o := &p.Options[i]
@@ -212,7 +212,7 @@ func (p *Plan) mark(choice int) {
 	}
 }
 
-// On returns the plan with the times of a machine. The choice stays the same.
+// ForMachine returns the plan with the times of a machine. The choice stays the same.
 func (p *Plan) ForMachine(m *Machine) *Plan {
 	q := *p
 	q.Reasons, q.Options = nil, slices.Clone(p.Options)
@@ -225,10 +225,10 @@ func (p *Plan) ForMachine(m *Machine) *Plan {
 }
 
 const (
-	// near is the maximum ratio of times at which a smaller option is preferred.
-	near = 1.25
-	// telling is the minimum ratio of times that the model can tell apart.
-	telling = 1.4
+	// smallerRatio is the maximum ratio of times at which a smaller option is preferred.
+	smallerRatio = 1.25
+	// errorRatio is the minimum ratio of times that the model can tell apart.
+	errorRatio = 1.4
 )
 
 // choose returns the index of the option to choose.
@@ -250,7 +250,7 @@ func (p *Plan) choose() (int, error) {
 		return 0, &NoRoomError{*r, p.Options[0]}
 	}
 	for i := range best { // options are sorted by bytes
-		if o := &p.Options[i]; r.Memory > 0 && o.Fits && score(o) <= near*score(&p.Options[best]) {
+		if o := &p.Options[i]; r.Memory > 0 && o.Fits && score(o) <= smallerRatio*score(&p.Options[best]) {
 			best = i
 			break
 		}
@@ -258,7 +258,7 @@ func (p *Plan) choose() (int, error) {
 	return best, nil
 }
 
-// A NoRoomError reports that no option fits. Least is the smallest option.
+// A NoRoomError reports that no option fits. Smallest is the smallest option.
 type NoRoomError struct {
 	Request
 	Smallest Option

@@ -141,7 +141,7 @@ func TestFrontier(t *testing.T) {
 				for i, a := range p.Options {
 					better := false
 					for j, b := range p.Options {
-						near := b.OnlineNS < telling*a.OnlineNS && b.BatchNS < telling*a.BatchNS
+						near := b.OnlineNS < errorRatio*a.OnlineNS && b.BatchNS < errorRatio*a.BatchNS
 						better = better || i != j && b.Frontier && float64(b.Bytes) <= 1.03*float64(a.Bytes) && near
 						if a.Frontier && b.Frontier && j < i && near && a.Name != p.Choice.Name {
 							t.Errorf("k = %d, n = %d: %s is marked, but the smaller %s is nearly as fast", k, n, a.Name, b.Name)
@@ -171,11 +171,11 @@ func TestFrontier(t *testing.T) {
 // TestSkew plans for fingerprints whose upper half hardly varies. A table that leads with it reads thousands of
 // candidates. With a sample, the plan chooses the one of two designs that leads with other bits.
 func TestSkew(t *testing.T) {
-	prints := uniformKeys(100_000, 1)
-	for i := range prints {
-		prints[i] &= 0x00000000ffffffff | 0x0101010100000000
+	fingerprints := uniformKeys(100_000, 1)
+	for i := range fingerprints {
+		fingerprints[i] &= 0x00000000ffffffff | 0x0101010100000000
 	}
-	s, err := NewSample(prints, len(prints), 1)
+	s, err := NewSample(fingerprints, len(fingerprints), 1)
 	must.Do(t, err)
 	upper := permute.Design{Name: "upper", K: 1, Tables: []permute.Table{{Mask: 0xffffffff << 32, Radius: 1}}}
 	lower := permute.Design{Name: "lower", K: 1, Tables: []permute.Table{{Mask: 0xffffffff, Radius: 1}}}

@@ -16,7 +16,7 @@ type planarModel struct{}
 
 const (
 	planarLow  = 16 // bits of a key in the low plane
-	planarSpan = 3  // maximum number of bits that a probe fixes less than a bucket has, and still reads bucket by bucket
+	planarSpan = 3  // maximum number of bits of a bucket that a probe leaves open to read bucket by bucket
 	planarEnds = 48 // units to find both ends of a longer run, and to scan it
 	planarList = 8  // units to find them in a list of starts
 	waiting    = .5 // share of the cost of prefetched reads for which a search waits: it works during the others
@@ -62,7 +62,7 @@ func (md planarModel) entries(w *work) float64 {
 	return float64(permute.Ball(entryBits, w.radius))
 }
 
-// listed reports whether a list has the start of each probe's run.
+// usesList reports whether a list has the start of each probe's run.
 func (w *work) usesList() bool {
 	bucketBits, _ := table.PlanarWidths(uint64(w.keys))
 	return table.Listed(w.leading, w.radius, bucketBits, uint64(w.keys))

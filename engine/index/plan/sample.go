@@ -62,7 +62,7 @@ func NewSample(fingerprints []uint64, limit int, seed uint64) (*Sample, error) {
 	return s, nil
 }
 
-// under returns the sample, permuted by a mask and sorted.
+// permuted returns the sample, permuted by a mask and sorted.
 func (s *Sample) permuted(mask uint64) []uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +147,7 @@ func measureEntry(keys []uint64, halvings int) entry {
 const wideSeen = 4
 
 // wideBytes estimates the bytes of the wide lines of a planar table under a mask, with n keys like those of the
-// sample. A line is wide if it has more keys than fit beside its buckets; uniform keys have almost none. A line with
+// sample. A line is wide if its keys and buckets do not fit in it; uniform keys have almost none. A line with
 // at least wideSeen sample keys has their share of the n keys. For the other lines, the share of pairs in one line
 // gives the number of keys that share a line.
 func (s *Sample) wideBytes(mask uint64, n float64) uint64 {

@@ -13,10 +13,10 @@ import (
 )
 
 // bruteShare compares every two of the prints.
-func bruteShare(prints []uint64, mask uint64, leading, radius int) float64 {
+func bruteShare(fingerprints []uint64, mask uint64, leading, radius int) float64 {
 	p := permute.New(mask)
-	keys := make([]uint64, len(prints))
-	for i, x := range prints {
+	keys := make([]uint64, len(fingerprints))
+	for i, x := range fingerprints {
 		keys[i] = p.Apply(x)
 	}
 	agree := 0.0
@@ -27,7 +27,7 @@ func bruteShare(prints []uint64, mask uint64, leading, radius int) float64 {
 			}
 		}
 	}
-	n := float64(len(prints))
+	n := float64(len(fingerprints))
 	return agree / (n * (n - 1) / 2)
 }
 

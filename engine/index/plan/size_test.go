@@ -19,8 +19,8 @@ import (
 // uniformKeys returns n sorted distinct random keys.
 func uniformKeys(n int, seed uint64) []uint64 { return distinctOf(sets.Uniform(n, seed)) }
 
-func distinctOf(prints []uint64) []uint64 {
-	return slices.Compact(slices.Sorted(slices.Values(prints)))
+func distinctOf(fingerprints []uint64) []uint64 {
+	return slices.Compact(slices.Sorted(slices.Values(fingerprints)))
 }
 
 // TestBytes compares the predicted sizes with built tables: exactly for the planar layout, within half a per cent for
@@ -106,22 +106,22 @@ func TestRowBytes(t *testing.T) {
 	design, err := permute.ByName("halves", 3, 1)
 	must.Do(t, err)
 	for _, repeated := range []int{1, 2, 10, 5000} {
-		prints := sets.Uniform(5000, 9)
+		fingerprints := sets.Uniform(5000, 9)
 		if repeated == 2 {
-			prints = sets.Uniform(70_000, 9) // whose rows are in blocks
+			fingerprints = sets.Uniform(70_000, 9) // whose rows are in blocks
 		}
-		for i := range prints {
-			prints[i] = prints[i/repeated*repeated]
+		for i := range fingerprints {
+			fingerprints[i] = fingerprints[i/repeated*repeated]
 		}
 		var m sections.Memory
-		must.Do(t, segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints}, segment.Options{Design: design}))
+		must.Do(t, segment.Write(t.Context(), &m, segment.Input{Fingerprints: fingerprints}, segment.Options{Design: design}))
 		built := 0
 		for _, name := range []string{"ids.ordinals", "ids.firsts", "ids.samples"} {
 			if s, err := m.Source().Section(name); err == nil {
 				built += len(s.Data)
 			}
 		}
-		r := Request{Fingerprints: uint64(len(prints) / repeated), Documents: uint64(len(prints))}
+		r := Request{Fingerprints: uint64(len(fingerprints) / repeated), Documents: uint64(len(fingerprints))}
 		if got := r.rowBytes(); got != uint64(built) {
 			t.Errorf("each %d times: %d bytes of ids, %d built", repeated, got, built)
 		}
@@ -156,9 +156,9 @@ func TestDocumentsBeyondFingerprints(t *testing.T) {
 func TestWideLines(t *testing.T) {
 	n := long.Or(60_000, 300_000)
 	for _, set := range sets.Skewed(n, 7) {
-		prints := distinctOf(set.Base)
+		fingerprints := distinctOf(set.Base)
 		var d distribution.Distinct
-		d.Add(prints)
+		d.Add(fingerprints)
 		sample, err := NewSample(d.Sample(), SampleSize, 1)
 		if err != nil {
 			continue // too few distinct ones
@@ -166,22 +166,22 @@ func TestWideLines(t *testing.T) {
 		for _, name := range []string{"halves", "thirds"} {
 			design, err := permute.ByName(name, 3, 1)
 			must.Do(t, err)
-			r := Request{Fingerprints: uint64(len(prints)), K: 3, Layout: table.LayoutPlanar,
+			r := Request{Fingerprints: uint64(len(fingerprints)), K: 3, Layout: table.LayoutPlanar,
 				Designs: []permute.Design{design}, Sample: sample, Seed: 1}
 			p, err := New(t.Context(), r)
 			must.Do(t, err)
 			built, wide := uint64(0), uint64(0)
-			for _, tab := range inMemory(t, prints, p.Choice).Tables() {
+			for _, tab := range inMemory(t, fingerprints, p.Choice).Tables() {
 				for _, part := range tab.Parts() {
 					if built += part.Bytes; part.Name == "wide" {
 						wide += part.Bytes
 					}
 				}
 			}
-			said := p.Choice.TableBytes
-			t.Logf("%s, %s: %d bytes said, %d built, %d of them for wide lines", set.Name, name, said, built, wide)
-			if float64(said) < 0.96*float64(built) || float64(said) > 1.04*float64(built) {
-				t.Errorf("%s, %s: %d bytes said, %d built, %d of them for wide lines", set.Name, name, said, built, wide)
+			reported := p.Choice.TableBytes
+			t.Logf("%s, %s: %d bytes said, %d built, %d of them for wide lines", set.Name, name, reported, built, wide)
+			if float64(reported) < 0.96*float64(built) || float64(reported) > 1.04*float64(built) {
+				t.Errorf("%s, %s: %d bytes said, %d built, %d of them for wide lines", set.Name, name, reported, built, wide)
 			}
 		}
 	}

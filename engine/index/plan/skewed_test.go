@@ -26,8 +26,8 @@ import (
 // flips. The largest sample takes at most half a billion steps, some tenths of a second.
 func TestPlanningIsQuick(t *testing.T) {
 	const n = 1 << 13 // a smaller sample is faster, and growth with flips would still be visible
-	cost := func(prints []uint64, k int) (steps, bytes uint64) {
-		s, err := NewSample(prints, n, 1)
+	cost := func(fingerprints []uint64, k int) (steps, bytes uint64) {
+		s, err := NewSample(fingerprints, n, 1)
 		if err != nil {
 			return 0, 0 // too few distinct ones
 		}
@@ -37,8 +37,8 @@ func TestPlanningIsQuick(t *testing.T) {
 		return s.steps, allocated() - before
 	}
 	uniformSteps, uniformBytes := cost(uniformKeys(n, 3), 5)
-	if most := uint64(n << 14); uniformSteps == 0 || uniformSteps > most {
-		t.Errorf("uniform fingerprints: %d steps, want at most %d", uniformSteps, most)
+	if maximum := uint64(n << 14); uniformSteps == 0 || uniformSteps > maximum {
+		t.Errorf("uniform fingerprints: %d steps, want at most %d", uniformSteps, maximum)
 	}
 	for i, set := range sets.Skewed(n, 1) {
 		for _, k := range []int{0, 3, 8} {
@@ -109,9 +109,9 @@ func TestLongMasks(t *testing.T) {
 		for _, name := range []string{"cover-11-6-3", "cover-8-4-3"} {
 			design, err := permute.ByName(name, 3, 1)
 			must.Do(t, err)
-			var said, counted float64
+			var reported, counted float64
 			for _, table := range design.Tables[:6] {
-				said += s.share(table.Mask, table.Leading(), 0) * float64(len(all))
+				reported += s.share(table.Mask, table.Leading(), 0) * float64(len(all))
 				perm := permute.New(table.Mask)
 				keys := make([]uint64, len(all))
 				for i, x := range all {
@@ -121,8 +121,8 @@ func TestLongMasks(t *testing.T) {
 				e := estimate{keys: keys}
 				counted += 2 * e.agreeing(table.Leading()) / float64(len(all))
 			}
-			if math.Abs(said-counted) > 0.1*counted+5 {
-				t.Errorf("%s, %s: %.5g candidates said, %.5g counted", set.Name, name, said, counted)
+			if math.Abs(reported-counted) > 0.1*counted+5 {
+				t.Errorf("%s, %s: %.5g candidates said, %.5g counted", set.Name, name, reported, counted)
 			}
 		}
 	}
@@ -156,24 +156,24 @@ func TestSkewedIndexes(t *testing.T) {
 }
 
 // chosenSegment builds the segment that a plan chooses for fingerprints.
-func chosenSegment(t *testing.T, prints []uint64, k int) *segment.Segment {
+func chosenSegment(t *testing.T, fingerprints []uint64, k int) *segment.Segment {
 	t.Helper()
 	var distinct distribution.Distinct
-	distinct.Add(prints)
-	r := Request{Fingerprints: min(distinct.Count(), uint64(len(prints))), Documents: uint64(len(prints)), K: k,
+	distinct.Add(fingerprints)
+	r := Request{Fingerprints: min(distinct.Count(), uint64(len(fingerprints))), Documents: uint64(len(fingerprints)), K: k,
 		IDs: IDsRows, Seed: 1}
 	r.Sample, _ = NewSample(distinct.Sample(), SampleSize, 1)
 	p, err := New(t.Context(), r)
 	must.Do(t, err)
-	return inMemory(t, prints, p.Choice)
+	return inMemory(t, fingerprints, p.Choice)
 }
 
 // inMemory builds a segment of fingerprints as a plan has chosen.
-func inMemory(t *testing.T, prints []uint64, choice Option) *segment.Segment {
+func inMemory(t *testing.T, fingerprints []uint64, choice Option) *segment.Segment {
 	t.Helper()
 	var m sections.Memory
 	o := segment.Options{Design: choice.Design, Table: table.Options{Layout: choice.Layout}}
-	must.Do(t, segment.Write(t.Context(), &m, segment.Input{Fingerprints: prints}, o))
+	must.Do(t, segment.Write(t.Context(), &m, segment.Input{Fingerprints: fingerprints}, o))
 	s, err := segment.Open(m.Source())
 	must.Do(t, err)
 	t.Cleanup(s.Close)
@@ -210,13 +210,13 @@ func checkSkewed(t *testing.T, set sets.Set, s *segment.Segment, k int) {
 		t.Fatalf("%s, k = %d: %d matches, a linear scan finds %d", set.Name, k, len(got), len(want))
 	}
 	const matchBytes = (24 + 16) * 8 // one match of a table and one of the segment, in lists that grow by a quarter at a time
-	if took, most := allocated()-before, uint64(8<<20+matchBytes*len(want)); took > most {
+	if took, maximum := allocated()-before, uint64(8<<20+matchBytes*len(want)); took > maximum {
 		t.Errorf("%s, k = %d: %d queries with %d matches allocate %d bytes, %d are due at most", set.Name, k,
-			len(queries), len(want), took, most)
+			len(queries), len(want), took, maximum)
 	}
-	if most := looksOf(s, len(list), len(queries)); looks.n > most {
+	if maximum := looksOf(s, len(list), len(queries)); looks.n > maximum {
 		t.Errorf("%s, k = %d, %s: %d queries look at their context %d times, ten linear scans would %d times", set.Name,
-			k, s.Layout(), len(queries), looks.n, most)
+			k, s.Layout(), len(queries), looks.n, maximum)
 	}
 }
 
@@ -240,6 +240,6 @@ func looksOf(s *segment.Segment, n, queries int) int {
 	}
 	probing := (10*table.ScanNS(s.Layout(), float64(n), queries) + float64(queries)*table.ScanFromNS) / round
 	// checks between runs of a few hundred keys; in such runs similar fingerprints are few enough to be probed
-	const least = 2000
-	return max(int(probing), n/run, least)
+	const minimum = 2000
+	return max(int(probing), n/run, minimum)
 }

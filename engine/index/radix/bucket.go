@@ -39,7 +39,7 @@ func (w *worker) sort(keys []uint64, low int) error {
 	return nil
 }
 
-// room makes tmp at least n words long. It fails if memory is not available.
+// resize makes tmp at least n words long. It fails if memory is not available.
 func (w *worker) resize(n int) (err error) {
 	if w.tmp != nil && len(w.tmp.Data) >= n {
 		return nil

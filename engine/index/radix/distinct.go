@@ -13,14 +13,13 @@ type Bucket struct {
 	Keys []uint64
 	// Rank is the number of distinct keys below the first one.
 	Rank int
-	// Room is the part of the memory for sorting that contained the bucket, at least as long as Keys. At is its
-	// offset. It now belongs to the caller: its content is not read again. The rooms of all buckets cover the memory
-	// without gaps.
-	Room   []uint64
+	// Memory is the part of the memory for sorting that contained the bucket, at least as long as Keys. Offset is its
+	// offset. It now belongs to the caller: its content is not read again. The memory of all buckets has no gaps.
+	Memory []uint64
 	Offset int
 }
 
-// Distinct sorts the fingerprints of in within memory, which must have the same length. It calls f with each bucket
+// Distinct sorts the fingerprints of input within memory, which must have the same length. It calls f with each bucket
 // as soon as it is sorted, on all threads concurrently and in no order. A bucket normally fits in a cache. Distinct
 // returns the number of distinct fingerprints.
 //
@@ -82,7 +81,7 @@ func (o *order) take(spare, keys []uint64) error {
 	if err != nil {
 		return err
 	}
-	return o.f(Bucket{Keys: keys, Rank: rank, Room: spare, Offset: offset})
+	return o.f(Bucket{Keys: keys, Rank: rank, Memory: spare, Offset: offset})
 }
 
 // distinct sorts a bucket by the bits below low, and passes on its distinct keys.

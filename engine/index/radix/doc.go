@@ -42,7 +42,7 @@
 //	|. : . : : . .|: . : . : : .|#########|. . : : . . .|
 //	                              `-- counted, split, sorted by itself
 //
-// So memory is limited for all keys: [Options].Room, a bucket per thread, and the counters. The buckets take at most
+// So memory is limited for all keys: [Options].Limit, a bucket per thread, and the counters. The buckets take at most
 // 1/64 of the input in total, or 64 Ki keys each if that is more.
 //
 // With AVX-512 one thread sorts 89 M keys a second of 100 M random ones, and two threads 165 M (BenchmarkKeys). Rows

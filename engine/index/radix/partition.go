@@ -390,7 +390,7 @@ func (s *sorter[R]) keys(ctx context.Context, t int, iv interval, f func(keys []
 	return s.input.Read(t, s.threads, take)
 }
 
-// each calls f for every thread concurrently.
+// eachPart calls f for every thread concurrently.
 func (s *sorter[R]) eachPart(f func(t int) error) error {
 	if s.threads == 1 {
 		return f(0)

@@ -58,7 +58,7 @@ func (c Chunks) Read(part, parts int, f func(fingerprints []uint64, row int) err
 type Options struct {
 	Mask    uint64 // the permutation moves these bits to the front
 	Threads int    // default 1
-	Room    int    // maximum number of elements in memory, for WalkKeys and WalkRows; default: all
+	Limit   int    // maximum number of elements in memory, for WalkKeys and WalkRows; default: all
 }
 
 // Keys sets dst to the sorted fingerprints of src, permuted so that the bits of mask lead. dst must have the length
@@ -84,7 +84,7 @@ func SortKeys(ctx context.Context, dst []uint64, input Input, o Options) error {
 	return newSorter[uint32](input, o).sortInto(ctx, dst, nil)
 }
 
-// SortRows is like [Rows] for an input in pieces. keys and rows must have the length of in. R must be large enough
+// SortRows is like [Rows] for an input in pieces. keys and rows must have the length of input. R must be large enough
 // for every row number. It returns the errors of [SortKeys].
 func SortRows[R row](ctx context.Context, keys []uint64, rows []R, input Input, o Options) error {
 	if len(rows) != len(keys) || uint64(len(keys)) > uint64(^R(0)) {
@@ -98,12 +98,12 @@ func SortRows[R row](ctx context.Context, keys []uint64, rows []R, input Input, 
 // WalkKeys calls yield with all permuted fingerprints, ascending, at most o.Room at a time. It reuses their memory
 // after the call. An error of yield or ctx ends it.
 func WalkKeys(ctx context.Context, input Input, o Options, yield func(keys []uint64) error) error {
-	return newSorter[uint32](input, o).walk(ctx, o.Room, func(keys []uint64, _ []uint32) error { return yield(keys) })
+	return newSorter[uint32](input, o).walk(ctx, o.Limit, func(keys []uint64, _ []uint32) error { return yield(keys) })
 }
 
 // WalkRows is like [WalkKeys], with the rows of the keys in the order of [SortRows].
 func WalkRows(ctx context.Context, input Input, o Options, yield func(keys, rows []uint64) error) error {
 	s := newSorter[uint64](input, o)
 	s.rows = true
-	return s.walk(ctx, o.Room, yield)
+	return s.walk(ctx, o.Limit, yield)
 }

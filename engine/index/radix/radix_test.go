@@ -141,7 +141,7 @@ func TestWalk(t *testing.T) {
 			}
 			for _, threads := range []int{1, 2} {
 				t.Run(fmt.Sprintf("%s/room=%d/threads=%d", name, room, threads), func(t *testing.T) {
-					o := Options{Mask: mask, Threads: threads, Room: room}
+					o := Options{Mask: mask, Threads: threads, Limit: room}
 					var keys, rows []uint64
 					err := WalkRows(t.Context(), in, o, func(k, r []uint64) error {
 						if len(k) == 0 || room > 0 && len(k) > room {
@@ -185,25 +185,25 @@ func TestDistinct(t *testing.T) {
 					count, err := Distinct(t.Context(), memory, Chunks{src}, Options{Mask: mask, Threads: threads},
 						func(b Bucket) error {
 							copy(got[b.Rank:b.Rank+len(b.Keys)], b.Keys)
-							if len(b.Keys) > len(b.Room) || &b.Room[0] != &memory[b.Offset] {
-								t.Errorf("%d keys in a room of %d", len(b.Keys), len(b.Room))
+							if len(b.Keys) > len(b.Memory) || &b.Memory[0] != &memory[b.Offset] {
+								t.Errorf("%d keys in a room of %d", len(b.Keys), len(b.Memory))
 							}
-							for i := range b.Room {
-								b.Room[i] = ^uint64(0)
+							for i := range b.Memory {
+								b.Memory[i] = ^uint64(0)
 							}
 							mu.Lock()
 							defer mu.Unlock()
-							ends[b.Offset] = b.Offset + len(b.Room)
+							ends[b.Offset] = b.Offset + len(b.Memory)
 							return nil
 						})
 					if err != nil || count != len(want) || !slices.Equal(got, want) {
 						t.Fatalf("%d keys, want %d, %v", count, len(want), err)
 					}
-					at := 0
+					pos := 0
 					for range ends {
-						at = ends[at]
+						pos = ends[pos]
 					}
-					if at != n {
+					if pos != n {
 						t.Fatal("rooms do not tile the memory")
 					}
 				})
@@ -240,14 +240,14 @@ func TestInterrupted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			stop := errors.New("enough")
 			calls := 0
-			err := WalkKeys(t.Context(), Chunks{src}, Options{Mask: 1, Room: 9000},
+			err := WalkKeys(t.Context(), Chunks{src}, Options{Mask: 1, Limit: 9000},
 				func([]uint64) error { calls++; return stop })
 			if !errors.Is(err, stop) || calls != 1 {
 				t.Errorf("%v after %d calls", err, calls)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			calls = 0
-			err = WalkRows(ctx, Chunks{src}, Options{Mask: 1, Room: 9000, Threads: 2},
+			err = WalkRows(ctx, Chunks{src}, Options{Mask: 1, Limit: 9000, Threads: 2},
 				func(_, _ []uint64) error { calls++; cancel(); return nil })
 			if !errors.Is(err, context.Canceled) || calls != 1 {
 				t.Errorf("%v after %d calls", err, calls)
@@ -304,12 +304,12 @@ func checkBuckets(t *testing.T, src []uint64, leading, room, threads int) (all, 
 	want := map[uint64]int{}   // keys, and how often
 	groups := map[uint64]int{} // different keys, by their leading bits
 	p := permute.New(mask)
-	most := 0
+	maximum := 0
 	for _, f := range src {
 		key := p.Apply(f)
 		if want[key]++; want[key] == 1 {
 			groups[key>>(64-leading)]++
-			most = max(most, groups[key>>(64-leading)])
+			maximum = max(maximum, groups[key>>(64-leading)])
 		}
 	}
 	var mu sync.Mutex
@@ -340,7 +340,7 @@ func checkBuckets(t *testing.T, src []uint64, leading, room, threads int) (all, 
 			}
 			return nil
 		})
-	if errors.Is(err, ErrRoom) && most > room/2 {
+	if errors.Is(err, ErrRoom) && maximum > room/2 {
 		return 0, 0
 	}
 	if err != nil || all < len(src) || room == len(src) && all > room {

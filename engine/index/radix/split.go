@@ -29,12 +29,12 @@ const (
 // If a bucket does not fit in memory, Buckets fills memory, calls f, removes repetitions and continues. So any two
 // different keys of the bucket are together in one call, and so are a repeated key and one of its copies. If the
 // bucket has more different keys than memory, the error is [ErrRoom].
-func Buckets(ctx context.Context, memory []uint64, in Input, o Options, leading int,
+func Buckets(ctx context.Context, memory []uint64, input Input, o Options, leading int,
 	f func(keys []uint64, ends []uint32) error) error {
 	if leading < 1 || leading > 64 {
 		panic(fmt.Sprintf("radix: buckets of %d leading bits", leading))
 	}
-	s := newSorter[uint32](in, o)
+	s := newSorter[uint32](input, o)
 	s.floor = 64 - leading
 	s.emit = f
 	s.bufferLen, s.heavy = len(memory), min(s.heavy, len(memory))

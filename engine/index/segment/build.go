@@ -71,9 +71,9 @@ func (b *builder) plan() (err error) {
 	return err
 }
 
-// sorting returns how the keys of table i are sorted.
+// radixOptions returns how the keys of table i are sorted.
 func (b *builder) radixOptions(i int) radix.Options {
-	return radix.Options{Mask: b.Design.Tables[i].Mask, Threads: b.Threads, Room: b.capacity}
+	return radix.Options{Mask: b.Design.Tables[i].Mask, Threads: b.Threads, Limit: b.capacity}
 }
 
 // close releases the memory, and the temporary file.
@@ -135,7 +135,7 @@ func (b *builder) documentsAtOnce(ctx context.Context, w *docWriter) error {
 // documentsInRanges sorts as many documents at a time as fit in memory.
 func (b *builder) documentsInRanges(ctx context.Context, w *docWriter) error {
 	o := b.radixOptions(0)
-	o.Room = max(b.pairs, roomMin) // the input may have more documents than the segment
+	o.Limit = max(b.pairs, roomMin) // the input may have more documents than the segment
 	return radix.WalkRows(ctx, b.rows, o, func(keys, rows []uint64) error { return b.takeRows(w, keys, rows) })
 }
 
@@ -207,7 +207,7 @@ func (b *builder) planar(ctx context.Context, i int) error {
 		err = b.packSorted(ctx, p)
 	} else {
 		_, err = radix.Distinct(ctx, b.memory.Data[:b.input.Len()], b.input, b.radixOptions(i), func(k radix.Bucket) error {
-			p.Pack(uint64(k.Rank), k.Keys, k.Room)
+			p.Pack(uint64(k.Rank), k.Keys, k.Memory)
 			return nil
 		})
 	}
@@ -250,7 +250,7 @@ func (b *builder) keys(ctx context.Context, i int) ([]uint64, error) {
 	return b.memory.Data[:b.distinct], nil
 }
 
-// sorted sorts the distinct keys of table i.
+// sortTable sorts the distinct keys of table i.
 func (b *builder) sortTable(ctx context.Context, i int) ([]uint64, error) {
 	o := b.radixOptions(i)
 	if b.spilled != nil {

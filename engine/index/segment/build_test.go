@@ -70,7 +70,7 @@ func writtenTo(t testing.TB, in Input, o Options) string {
 func TestSameFile(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
-	for name, at := range map[string]func(i int) uint64{
+	for name, pos := range map[string]func(i int) uint64{
 		"random":     func(int) uint64 { return rng.Uint64() },
 		"half equal": func(i int) uint64 { return rng.Uint64() * uint64(i&1) },
 		"few":        func(int) uint64 { return rng.Uint64N(1000) << 40 },
@@ -79,7 +79,7 @@ func TestSameFile(t *testing.T) {
 		if name == "random" {
 			n = rangesBest*roomMin + 1000 // built in memory, too
 		}
-		fingerprints := sets.Generate(n, at)
+		fingerprints := sets.Generate(n, pos)
 		o := Options{Design: design(t, 4), Threads: 2, Table: table.Options{Layout: table.LayoutPlanar}}
 		o.Design.Tables = o.Design.Tables[:2] // valid for k = 1
 		o.Design.K = 1
@@ -99,8 +99,8 @@ func TestSameFile(t *testing.T) {
 			if o.Budget.Free() != size {
 				t.Errorf("%s: of %d bytes %d are left", name, size, o.Budget.Free())
 			}
-			if left, _ := os.ReadDir(o.TempDir); len(left) != 0 {
-				t.Errorf("left behind: %v", left)
+			if remaining, _ := os.ReadDir(o.TempDir); len(remaining) != 0 {
+				t.Errorf("left behind: %v", remaining)
 			}
 		}
 		o.Threads = 1
@@ -174,8 +174,8 @@ func TestInterrupted(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 				w.Abort()
-				if left, _ := os.ReadDir(dir); len(left) != 0 {
-					t.Errorf("left behind: %v", left)
+				if remaining, _ := os.ReadDir(dir); len(remaining) != 0 {
+					t.Errorf("left behind: %v", remaining)
 				}
 			})
 		}

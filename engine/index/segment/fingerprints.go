@@ -8,9 +8,9 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
-// ReadFingerprints sets fingerprints[i] to the fingerprint of the document of row first+i. The segment must have these rows. It reads
-// table 0 and all ordinals in order, about 10 ns per document of the segment, even for few rows. It needs one bit of
-// memory per fingerprint. So a caller with much memory needs few calls.
+// ReadFingerprints sets fingerprints[i] to the fingerprint of the document of row first+i. The segment must have these
+// rows. It reads table 0 and all ordinals in order, about 10 ns per document of the segment, even for few rows. It
+// needs one bit of memory per fingerprint. So a caller with much memory needs few calls.
 //
 // It returns [ErrNoDocs], the error of ctx, or an error that wraps [store.ErrCorrupt] if a row has no fingerprint.
 func (s *Segment) ReadFingerprints(ctx context.Context, fingerprints []uint64, first uint64) (err error) {
@@ -63,5 +63,5 @@ func (s *Segment) walk(number int, start, end, total uint64, yield func(rank uin
 	})
 }
 
-// ErrNoDocs is returned where documents are asked for of a segment that keeps none.
+// ErrNoDocs is returned for a request of documents of a segment that keeps none.
 var ErrNoDocs = errors.New("only the fingerprints are kept, not the documents that have them")

@@ -45,8 +45,8 @@ func TestPrints(t *testing.T) {
 func TestPrintsHostile(t *testing.T) {
 	list := hostile.Sections(t, writtenTo(t, Input{Fingerprints: sets.Uniform(1000, 7)}, Options{Design: design(t, 4),
 		Table: table.Options{Layout: table.LayoutPlanar}}), store.KindSegment)
-	at := slices.IndexFunc(list, func(s store.Section) bool { return s.Name == "ids.ordinals" })
-	clear(list[at].Data)
+	pos := slices.IndexFunc(list, func(s store.Section) bool { return s.Name == "ids.ordinals" })
+	clear(list[pos].Data)
 	s, err := Open(hostile.File(t, store.KindSegment, list))
 	must.Do(t, err)
 	defer s.Close()

@@ -1,6 +1,6 @@
 package segment
 
-// Found holds the matches of many queries. It may be read from many goroutines.
+// MatchLists holds the matches of many queries. It may be read from many goroutines.
 type MatchLists struct {
 	ends         []int // end of each query's fingerprints
 	fingerprints []uint64
@@ -9,7 +9,7 @@ type MatchLists struct {
 // Len returns the number of matches.
 func (f *MatchLists) Len() int { return len(f.fingerprints) }
 
-// Of returns the fingerprints that match a query, in no order.
+// Fingerprints returns the fingerprints that match a query, in no order.
 func (f *MatchLists) Fingerprints(query int) []uint64 {
 	if query == 0 {
 		return f.fingerprints[:f.ends[0]]

@@ -41,9 +41,9 @@ func exercise(t testing.TB, list []store.Section) {
 			matches, err := s.Search(nil, []uint64{q}, s.Design().K, &c)
 			hostile.Expect(t, "search", err)
 			for _, m := range matches[:min(len(matches), 10)] {
-				var at [1]Range
-				if err = s.Locate(at[:], []uint64{m.Fingerprint}, &c); err == nil {
-					_, err = s.AppendDocs(nil, at[0], 1000) // errors of the file cannot occur
+				var pos [1]Range
+				if err = s.Locate(pos[:], []uint64{m.Fingerprint}, &c); err == nil {
+					_, err = s.AppendDocs(nil, pos[0], 1000) // errors of the file cannot occur
 				}
 				hostile.Expect(t, "docs", err)
 			}

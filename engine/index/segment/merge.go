@@ -20,7 +20,7 @@ func (s *Source) Len() uint64 {
 // document, one bit per fingerprint, and the ranks of the rows.
 func SourceBytes(docs uint64) uint64 { return docs/4 + docs/64 + 64 }
 
-// mergeSources reads segments as the input of a sort, whatever designs they have. Its only memory are bits:
+// mergeSources reads segments as the input of a sort, whatever designs they have. It needs only some bits in memory:
 //
 //	table 0 of each source, walked ---> fingerprints ------------------------> keys of a table
 //	                               `--> fingerprints with their positions  --> sorted --> rows

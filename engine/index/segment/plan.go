@@ -75,7 +75,7 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 	minimum := min(docs, roomMin)
 	sizes := func(bytes, size uint64) int { return int(max(min(bytes/size, docs), minimum)) }
 
-	// With enough memory, the fastest method.
+	// With enough memory, use the fastest method.
 	if fullBytes := NeedBytes(docs, o); free >= fullBytes && (o.MemoryTarget == 0 || o.MemoryTarget >= fullBytes) {
 		return Plan{Bytes: fullBytes, pairs: sizes(pairBytes*docs/rangesBest, pairBytes), keys: int(docs)}, nil
 	}
@@ -83,7 +83,7 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 	if 0 < o.MemoryTarget && o.MemoryTarget <= free {
 		free, limit = o.MemoryTarget, o.MemoryTarget
 	}
-	// With less, all keys in memory and smaller ranges of pairs.
+	// With less, keep all keys in memory and sort smaller ranges of pairs.
 	inMemory := smallest + keyBytes*docs + packingBytes(docs)
 	if free >= inMemory {
 		bytes := max(limit, inMemory)
@@ -95,7 +95,7 @@ func NewPlan(docs uint64, o Options) (Plan, error) {
 	if o.TempDir == "" {
 		return Plan{}, o.Budget.Check(task(docs), inMemory)
 	}
-	// With still less, the keys in a temporary file.
+	// With still less, keep the keys in a temporary file.
 	external := smallest + packingBytes(docs)
 	if free < external {
 		return Plan{}, o.Budget.Check(task(docs), external)

@@ -80,7 +80,7 @@ func (s *Segment) checkDistance(k int) error {
 	return nil
 }
 
-// room returns room for n permuted queries.
+// buffer returns memory for n permuted queries.
 func (c *Scratch) buffer(n int) []uint64 {
 	c.queries = slices.Grow(c.queries[:0], n)[:n]
 	return c.queries

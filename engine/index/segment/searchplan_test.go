@@ -101,10 +101,10 @@ func TestEveryDesign(t *testing.T) {
 			for _, layout := range layouts {
 				s := inMemory(t, fingerprints, Options{Design: design, Threads: 2, Table: table.Options{Layout: table.Layout(layout)}})
 				var c Scratch
-				for _, at := range []int{1, 4, len(queries)} { // one at a time, some, and all
+				for _, pos := range []int{1, 4, len(queries)} { // one at a time, some, and all
 					var got []Match
-					for from := 0; from < len(queries); from += at {
-						part := queries[from:min(from+at, len(queries))]
+					for from := 0; from < len(queries); from += pos {
+						part := queries[from:min(from+pos, len(queries))]
 						if !s.searchPlan(k).scans(s, s.numbers, len(part)) {
 							probed++
 						}
@@ -114,7 +114,7 @@ func TestEveryDesign(t *testing.T) {
 							got = append(got, Match{from + x.Query, x.Fingerprint})
 						}
 					}
-					compareMatches(t, fmt.Sprintf("k = %d, %s, %s, %d queries at a time", k, design.Name, layout, at), got, want)
+					compareMatches(t, fmt.Sprintf("k = %d, %s, %s, %d queries at a time", k, design.Name, layout, pos), got, want)
 				}
 			}
 		}

@@ -75,11 +75,11 @@ func TestSweepIsSearch(t *testing.T) {
 func teams(s *Segment) []Team {
 	inTurn := func(ctx context.Context, steps []Step) error {
 		for len(steps) > 0 {
-			more, err := steps[0]()
+			extra, err := steps[0]()
 			if err != nil {
 				return err
 			}
-			if steps = append(steps[1:], steps[0]); !more {
+			if steps = append(steps[1:], steps[0]); !extra {
 				steps = steps[:len(steps)-1]
 			}
 		}

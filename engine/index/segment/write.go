@@ -23,7 +23,7 @@ type Input struct {
 	Fingerprints []uint64    // fingerprint of each row, in any order, with repetitions
 	Chunks       [][]uint64  // fingerprints of the following rows, in pieces
 	Stream       radix.Input // replaces both if the fingerprints are not in memory
-	// segments whose documents are copied, if there are no fingerprints
+	// Sources are segments whose documents are copied. They require that there are no fingerprints.
 	Sources []Source
 	IDs     iter.Seq2[string, error] // ID of each row; nil if documents have none
 }

@@ -23,7 +23,7 @@ func WordsFor(n uint64, width int) uint64 {
 	return (lo + 63) / 64
 }
 
-// A Array is an array of integers of Width bits (0..64). Integer i has the bits [i*Width, (i+1)*Width), counted from
+// An Array is an array of integers of Width bits (0..64). Integer i has the bits [i*Width, (i+1)*Width), counted from
 // the lowest bit of word 0. Words must have at least WordsFor(n, Width) elements.
 type Array struct {
 	Words []uint64
@@ -69,7 +69,7 @@ func (p Array) Prefetch(positions []uint64) {
 	asm.PrefetchAt(p.Words, positions)
 }
 
-// A ArrayWriter builds the words of a [Array], in order. It is used by one goroutine.
+// An ArrayWriter builds the words of an [Array], in order. It is used by one goroutine.
 type ArrayWriter struct {
 	Words    []uint64 // complete words; the caller may take them at any time
 	width    uint

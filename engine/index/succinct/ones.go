@@ -10,7 +10,7 @@ import (
 const onesPerSample = 512
 
 // Ones finds the j-th one of a bit vector, counted from 0. Bit i is bit i%64 of Words[i/64]. Samples[s] is the
-// position of one number s*512.
+// position of the one with number s*512.
 type Ones struct {
 	Words   []uint64
 	Samples []uint64
@@ -36,8 +36,8 @@ func NewOnes(words []uint64) Ones {
 	return Ones{words, samples}
 }
 
-// Select returns the position of one number j. The vector must have more than j ones. ok is false if the samples or
-// the words contradict this, as in hostile files.
+// Select returns the position of the one with number j. The vector must have more than j ones. ok is false if the
+// samples or the words contradict this, as in hostile files.
 func (o Ones) Select(j uint64) (position uint64, ok bool) {
 	s := j / onesPerSample
 	if s >= uint64(len(o.Samples)) {

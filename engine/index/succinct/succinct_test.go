@@ -18,10 +18,10 @@ func TestArray(t *testing.T) {
 				p.Set(uint64(i), want[i])
 			}
 			w := NewArrayWriter(width)
-			for rest := want; len(rest) > 0; { // in parts
-				part := rest[:min(len(rest), 1+len(rest)/3)]
+			for tail := want; len(tail) > 0; { // in parts
+				part := tail[:min(len(tail), 1+len(tail)/3)]
 				AppendArray(w, part)
-				rest = rest[len(part):]
+				tail = tail[len(part):]
 			}
 			if w.Finish(); !slices.Equal(w.Words, p.Words) {
 				t.Fatalf("width %d, %d integers: other words in order", width, n)
@@ -44,29 +44,29 @@ func TestOnes(t *testing.T) {
 	for _, one := range []float64{0, 0.001, 0.1, 0.5, 0.99, 1} {
 		t.Run(fmt.Sprint(one), func(t *testing.T) {
 			words := make([]uint64, 1000)
-			var at []uint64
+			var pos []uint64
 			for i := range uint64(len(words)) * 64 {
 				if rng.Float64() < one {
 					words[i/64] |= 1 << (i % 64)
-					at = append(at, i)
+					pos = append(pos, i)
 				}
 			}
 			o := NewOnes(words)
-			for j, want := range at {
+			for j, want := range pos {
 				if got, ok := o.Select(uint64(j)); !ok || got != want {
 					t.Fatalf("one %d: at %d, want %d", j, got, want)
 				}
 				next := uint64(len(words)) * 64
-				if j+1 < len(at) {
-					next = at[j+1]
+				if j+1 < len(pos) {
+					next = pos[j+1]
 				}
 				if got := o.Next(want); got != next {
 					t.Fatalf("after one %d: %d, want %d", j, got, next)
 				}
 			}
-			for _, past := range []uint64{uint64(len(at)), uint64(len(at)) + 1, 1 << 40} {
+			for _, past := range []uint64{uint64(len(pos)), uint64(len(pos)) + 1, 1 << 40} {
 				if _, ok := o.Select(past); ok {
-					t.Fatalf("one %d of %d", past, len(at))
+					t.Fatalf("one %d of %d", past, len(pos))
 				}
 			}
 		})

@@ -137,12 +137,12 @@ func TestWalkFindsChange(t *testing.T) {
 		if s.Name != "lines" && s.Name != "fences" {
 			continue
 		}
-		for at := range s.Data {
-			s.Data[at] ^= 1 << (at % 8)
+		for pos := range s.Data {
+			s.Data[pos] ^= 1 << (pos % 8)
 			if err := walked(r); !errors.Is(err, store.ErrCorrupt) {
-				t.Fatalf("%s, byte %d changed: %v", s.Name, at, err)
+				t.Fatalf("%s, byte %d changed: %v", s.Name, pos, err)
 			}
-			s.Data[at] ^= 1 << (at % 8)
+			s.Data[pos] ^= 1 << (pos % 8)
 		}
 	}
 }
@@ -154,8 +154,8 @@ func FuzzOpenSearch(f *testing.F) {
 	f.Add(uint8(0), uint8(1), uint16(0), []byte{255, 255, 255, 255, 255, 255, 255, 127}, uint64(7))
 	f.Add(uint8(2), uint8(2), uint16(1), []byte{255, 255, 255, 255}, ^uint64(0))
 	f.Add(uint8(1), uint8(1), uint16(3), []byte{0, 0}, uint64(1)<<63)
-	f.Fuzz(func(t *testing.T, which, section uint8, at uint16, content []byte, query uint64) {
-		c := hostile.Change{Section: uint16(section), Offset: at, Bytes: content}
+	f.Fuzz(func(t *testing.T, which, section uint8, pos uint16, content []byte, query uint64) {
+		c := hostile.Change{Section: uint16(section), Offset: pos, Bytes: content}
 		bad := c.Apply(all[int(which)%len(all)])
 		oracle.AllKernels(t, func(string) {
 			exercise(t, sourceOf(bad), of[int(which)%len(all)], []uint64{query, ^query})

@@ -34,7 +34,7 @@ import (
 
 const (
 	probesAtOnce = 64 // number of probes that asm.Interpolate and asm.Seek process together
-	// minimum number of probes for asm.Seek: a single probe takes 620 ns, one of 8 takes 156
+	// seekMin is the minimum number of probes for asm.Seek: a single probe takes 620 ns, one of 8 takes 156.
 	seekMin    = 4
 	spareKeys  = 6   // two standard deviations of a uniform key's position in a half, with rounding
 	spareLines = 0.5 // number of lines for the spare keys and for keys that asm.Seek decodes in vain
@@ -285,7 +285,7 @@ func (r *huffmanRound) probe(dst []Match, i int, c *Scratch) (_ []Match, err err
 	return dst, err
 }
 
-// found appends the hits of the kernel for a probe, and the last key of its block, which is a fence.
+// appendMatches appends the hits of the kernel for a probe, and the last key of its block, which is a fence.
 func (r *huffmanRound) appendMatches(dst []Match, i int, p *huffmanRange) []Match {
 	side := r.positions[i].side
 	flip := -uint64(side)
@@ -301,7 +301,7 @@ func (r *huffmanRound) appendMatches(dst []Match, i int, p *huffmanRange) []Matc
 	return dst
 }
 
-// place returns the position for decoding the keys of a block from low to high.
+// position returns the position for decoding the keys of a block from low to high.
 func (t *huffmanTable) position(b int, low, high uint64) huffmanPlace {
 	if b >= len(t.last) {
 		return huffmanPlace{huffman.Up, 0}

@@ -21,7 +21,7 @@ import (
 //	Write: unary --> lines, wide; all planes --> sink
 //
 // Napkin, per key: packing takes 10 instructions for each of three planes, reads 8 bytes from the cache and writes 5.
-// A line takes 100 instructions, which is one per key. Memory in addition to the rooms: 2^bucketBits + keys bits of
+// A line takes 100 instructions, which is one per key. Memory in addition to the buffers: 2^bucketBits + keys bits of
 // unary, 1/16 bit per key of fences, and the lines.
 type PlanarBuilder struct {
 	head   planarHead

@@ -23,10 +23,10 @@ func packed(t *testing.T, keys []uint64, rng *rand.Rand, threads int) recorder {
 	memory := slices.Clone(keys)
 	type piece struct{ from, to int }
 	var pieces []piece
-	for at := 0; at < len(keys); {
-		n := min(len(keys)-at, 1+rng.IntN(1<<rng.IntN(15)))
-		pieces = append(pieces, piece{at, at + n})
-		at += n
+	for pos := 0; pos < len(keys); {
+		n := min(len(keys)-pos, 1+rng.IntN(1<<rng.IntN(15)))
+		pieces = append(pieces, piece{pos, pos + n})
+		pos += n
 	}
 	rng.Shuffle(len(pieces), func(i, j int) { pieces[i], pieces[j] = pieces[j], pieces[i] })
 	var wait sync.WaitGroup

@@ -22,19 +22,19 @@ func linesOf(t *testing.T, h planarHead, keys []uint64) []uint64 {
 // key is wide.
 func TestPlanarLinesFull(t *testing.T) {
 	const bucketBits, perLine = 9, 200
-	for more := range 2 {
-		keys := sets.Generate(asm.PlanarLineBits-perLine+more, func(i int) uint64 {
+	for extra := range 2 {
+		keys := sets.Generate(asm.PlanarLineBits-perLine+extra, func(i int) uint64 {
 			return perLine/2<<(64-bucketBits) + uint64(i)
 		})
 		h := planarHead{keys: uint64(len(keys)), bucketBits: bucketBits, perLine: perLine}
 		d := newPlanarLines(linesOf(t, h, keys), make([]uint16, len(keys)+asm.PlanarPad), h.keys, bucketBits, perLine)
-		if d.wide(0) != (more > 0) {
+		if d.wide(0) != (extra > 0) {
 			t.Errorf("a line of %d keys and %d buckets is wide: %v", len(keys), perLine, d.wide(0))
 		}
-		if start, end, ok := d.extent(perLine / 2); more == 0 && (!ok || start != 0 || end != uint64(len(keys))) {
+		if start, end, ok := d.extent(perLine / 2); extra == 0 && (!ok || start != 0 || end != uint64(len(keys))) {
 			t.Errorf("the full line's keys are %d to %d, %v", start, end, ok)
 		}
-		if j, ok := d.bucketOf(0, uint64(len(keys))); more == 0 && ok {
+		if j, ok := d.bucketOf(0, uint64(len(keys))); extra == 0 && ok {
 			t.Errorf("a key more than the full line has is in bucket %d", j)
 		}
 	}

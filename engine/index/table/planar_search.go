@@ -19,8 +19,8 @@ type planarScratch struct {
 	long       []longExtent
 }
 
-// A probeRange is a range of consecutive probes of one table. The number of their extents is extents. They are at the
-// positions of the first probes of the range.
+// A probeRange is a range of consecutive probes of one table. Their extents are stored at the positions of the first
+// probes of the range.
 type probeRange struct {
 	table               *planarTable
 	start, end, extents int
@@ -76,8 +76,8 @@ const (
 	// fewAhead if all ranges have one size. Then one more is prefetched with each located probe, which is faster.
 	fewProbes = locateAhead * rangeMax
 	fewAhead  = 16
-	// spanBits is the maximum number of bits that a search may fix less than a bucket has, and still probe bucket by
-	// bucket: up to eight buckets.
+	// spanBits is the maximum number of bits of a bucket that a search leaves open to probe bucket by bucket: up to
+	// eight buckets.
 	spanBits = 3
 )
 
@@ -401,7 +401,7 @@ func (r *planarRound) settle(n int) error {
 	return nil
 }
 
-// found reports whether an earlier table finds diff.
+// isFoundBy reports whether an earlier table finds diff.
 func isFoundBy(diff uint64, earlier []Finder) bool {
 	for i := range earlier {
 		if bits.OnesCount64(diff&earlier[i].Mask) <= earlier[i].Radius {

@@ -144,7 +144,7 @@ func (w *planarWalk) line(line, buckets uint64, words []uint64) error {
 	return w.keys(line, buckets, w.positions[:n])
 }
 
-// wide walks a wide line by its offsets.
+// wideLine walks a wide line by its offsets.
 func (w *planarWalk) wideLine(line, number, buckets uint64) error {
 	t, base := w.t, w.rank
 	stop := t.directory.base(line + 1)

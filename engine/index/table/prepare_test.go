@@ -49,9 +49,9 @@ func TestPrepare(t *testing.T) {
 						some, err := search(table, &part, &c)
 						must.Do(t, err)
 						part.prepared = nil
-						if fewer, err := search(table, &part, &c); err != nil || !slices.Equal(some, fewer) {
+						if smaller, err := search(table, &part, &c); err != nil || !slices.Equal(some, smaller) {
 							t.Fatalf("%d keys, %d leading bits, radius %d, k = %d, prepared for one more: %d matches, want %d; %v", n,
-								leading, radius, k, len(some), len(fewer), err)
+								leading, radius, k, len(some), len(smaller), err)
 						}
 					}
 				}

@@ -196,11 +196,11 @@ type Scratch struct {
 // ErrTooMany is the error of a search that finds more matches than [Scratch.LimitMatches] allows.
 var ErrTooMany = errors.New("too many matches to hold")
 
-// AtMost sets the maximum number of matches in dst for later searches with this scratch. Beyond it they end with
+// LimitMatches sets the maximum number of matches in dst for later searches with this scratch. Beyond it they end with
 // [ErrTooMany]. They check the limit from time to time. 0 means no limit.
 func (c *Scratch) LimitMatches(matches int) { c.matchesMax = matches }
 
-// Until sets the context of later searches with this scratch. They end with its error within some ten thousand
+// SetContext sets the context of later searches with this scratch. They end with its error within some ten thousand
 // comparisons after it has ended. nil means no context.
 func (c *Scratch) SetContext(ctx context.Context) { c.ctx = ctx }
 

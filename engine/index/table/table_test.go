@@ -219,8 +219,8 @@ func TestSearchAllocates(t *testing.T) {
 		tables, searches := []Table{tab}, []Search{*s}
 		dst, err := SearchAll(nil, tables, searches, &c)
 		must.Do(t, err)
-		again := func() { dst, err = SearchAll(dst[:0], tables, searches, &c) }
-		if n := testing.AllocsPerRun(5, again); n != 0 || err != nil {
+		repeated := func() { dst, err = SearchAll(dst[:0], tables, searches, &c) }
+		if n := testing.AllocsPerRun(5, repeated); n != 0 || err != nil {
 			t.Errorf("%v: %v allocations a search, %v", o, n, err)
 		}
 	}

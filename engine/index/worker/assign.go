@@ -7,7 +7,7 @@ import (
 
 // A nodeRoom has the figures of a node that decide where tables are placed.
 type nodeRoom struct {
-	cpus  int    // its own processors; 0 for far memory
+	cpus  int    // its own processors; 0 for a node that has only memory
 	bytes uint64 // free bytes
 	load  uint64 // bytes that its workers search
 }

@@ -58,9 +58,9 @@ func TestAssignFits(t *testing.T) {
 			nodes[i] = nodeRoom{cpus: rng.IntN(4), bytes: rng.Uint64N(80)}
 		}
 		nodes[rng.IntN(len(nodes))].cpus = 1
-		left := make([]uint64, len(nodes))
+		remaining := make([]uint64, len(nodes))
 		for i, s := range nodes {
-			left[i] = s.bytes
+			remaining[i] = s.bytes
 		}
 		before := fmt.Sprint(nodes)
 		placements := assign(sizes, nodes)
@@ -68,16 +68,16 @@ func TestAssignFits(t *testing.T) {
 			if h.inFile {
 				continue
 			}
-			if sizes[i] > left[h.node] {
+			if sizes[i] > remaining[h.node] {
 				t.Fatalf("%v in %v: node %d has more than it has room for", sizes, before, h.node)
 			}
-			left[h.node] -= sizes[i]
+			remaining[h.node] -= sizes[i]
 		}
 		for i, h := range placements {
 			if h.inFile && nodes[h.node].cpus == 0 {
 				t.Fatalf("%v in %v: far memory searches what it does not have", sizes, before)
 			}
-			for _, room := range left {
+			for _, room := range remaining {
 				if h.inFile && room >= sizes[i] {
 					t.Fatalf("%v in %v: table %d stays, there is room for it", sizes, before, i)
 				}

@@ -106,7 +106,7 @@ func (s *Set) start() {
 	}
 }
 
-// rooms returns the current figures of each node for assign.
+// freeNodes returns the current figures of each node for assign.
 func (s *Set) freeNodes() []nodeRoom {
 	limit, host := s.options.Budget.Free(), s.options.Host
 	rooms := make([]nodeRoom, len(s.nodes))

@@ -35,8 +35,8 @@ func Lines[R any](t testing.TB, name string, records []R) string {
 	return New(t, name, b.Bytes())
 }
 
-// Into returns a function that puts what fill writes, all or a part, into a map by the slashed name. It may be called
-// from many goroutines.
+// Into returns a function that stores the output of fill in a map, by the name with slashes, even if fill fails. It may
+// be called from many goroutines.
 func Into(files map[string]string) func(name string, fill func(io.Writer) error) error {
 	var mu sync.Mutex
 	return func(name string, fill func(io.Writer) error) error {

@@ -1,4 +1,4 @@
-// Package guard gives tests memory that ends where it says it ends.
+// Package guard provides memory for tests in which an access outside a slice is a fault.
 //
 //	| no access | Head ............... | ........... | ............... Tail | no access |
 //	            ^ first byte                                       last byte ^

@@ -3,9 +3,9 @@
 //
 //	sections of a sound file --Change.Apply--> sections --Bytes--> a file that verifies
 //
-// A reader passes if it returns an error with the place in the file ([Says]) or a consistent answer. It must not panic,
-// and must allocate in proportion to the size of the file, not to sizes that the file claims ([Allocates]). The package
-// is for tests and fuzz targets.
+// A reader passes if it returns an error with the place in the file ([Expect]) or a consistent answer. It must not
+// panic, and must allocate in proportion to the size of the file, not to sizes that the file claims ([Allocates]). The
+// package is for tests and fuzz targets.
 package hostile
 
 import (
@@ -126,7 +126,7 @@ func Allocates(t testing.TB, limit uint64, f func()) {
 	}
 }
 
-// Says fails the test unless err is nil, or names the file once, the section and the wrong offset.
+// Expect fails the test unless err is nil, or names the file once, the section and the wrong offset.
 func Expect(t testing.TB, text string, err error) {
 	t.Helper()
 	if err == nil {

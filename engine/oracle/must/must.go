@@ -1,4 +1,4 @@
-// Package must ends tests that meet an error or no panic, or wait in vain.
+// Package must ends tests after an unexpected error, a missing panic or a timeout.
 package must
 
 import (

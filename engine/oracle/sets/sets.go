@@ -29,7 +29,7 @@ func All(n, nq, k int, seed uint64) []Set {
 	return sets
 }
 
-// Named returns the set of that name, or an empty one.
+// ByName returns the set of that name, or an empty one.
 func ByName(name string, n, nq, k int, seed uint64) Set {
 	for _, s := range plainSets(n, nq, k, seed) {
 		if s.Name == name {
@@ -128,7 +128,7 @@ func Uniform(n int, seed uint64) []uint64 {
 	return Generate(n, func(int) uint64 { return rng.Uint64() })
 }
 
-// Of returns n fingerprints that at makes of their numbers, in order.
+// Generate returns n fingerprints, in order: value computes each one from its number.
 func Generate(n int, value func(i int) uint64) []uint64 {
 	base := make([]uint64, n)
 	for i := range base {
@@ -185,7 +185,7 @@ func Signatures(rng *rand.Rand, n, size int, value func() uint64, common ...uint
 	return sets
 }
 
-// Near returns f with exactly d bits flipped.
+// Flip returns f with exactly d bits flipped.
 func Flip(rng *rand.Rand, f uint64, d int) uint64 {
 	for mask := uint64(0); d > 0; {
 		if bit := uint64(1) << rng.IntN(64); mask&bit == 0 {

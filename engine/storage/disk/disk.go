@@ -65,8 +65,8 @@ var ErrSkip = errors.New("skip this call")
 // Hooked returns the system's disk with a hook that observes every call.
 func Hooked(h Hook) *Disk { return &Disk{hook: h} }
 
-// Failing returns the system's disk. A call fails, without being made, if fails returns an error for it and its path.
-// A failed write writes its first half. Many goroutines call fails at the same time.
+// WithFailures returns the system's disk. A call fails, without being made, if fail returns an error for it and its
+// path. A failed write writes its first half. Many goroutines call fail at the same time.
 func WithFailures(fail func(Call, string) error) *Disk { return Hooked(failFunc(fail)) }
 
 type failFunc func(Call, string) error

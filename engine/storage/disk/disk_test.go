@@ -183,13 +183,13 @@ func TestTemp(t *testing.T) {
 // TestRefused tries to create files at paths where none can be.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
-	for path, why := range map[string]string{
+	for path, reason := range map[string]string{
 		dir:                                "is a directory",
 		os.DevNull:                         "is a device or a pipe",
 		filepath.Join(dir, "none", "file"): "no such file or directory",
 	} {
 		if f, err := (*disk.Disk)(nil).Create(path); err == nil || !strings.Contains(err.Error(), filepath.Dir(path)) ||
-			!strings.Contains(err.Error(), why) {
+			!strings.Contains(err.Error(), reason) {
 			t.Errorf("%s: %v, %v", path, f, err)
 		}
 	}

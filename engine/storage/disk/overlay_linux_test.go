@@ -31,14 +31,14 @@ func TestLockBelowOverlay(t *testing.T) {
 		return
 	}
 	defer unix.Unmount(dir, 0)
-	at := func(name string) string {
+	inBase := func(name string) string {
 		path := filepath.Join(dir, name)
 		must.Do(t, os.MkdirAll(path, 0o700))
 		return path
 	}
-	lower, over := at("lower"), at("over")
+	lower, over := inBase("lower"), inBase("over")
 	cmd := exec.Command(os.Args[0], "-test.run=^TestLockBelowOverlay$")
-	cmd.Env = append(os.Environ(), "LOCK_FOLDER="+at("lower/index"))
+	cmd.Env = append(os.Environ(), "LOCK_FOLDER="+inBase("lower/index"))
 	out, err := cmd.StdoutPipe()
 	must.Do(t, err)
 	in, err := cmd.StdinPipe()
@@ -46,7 +46,7 @@ func TestLockBelowOverlay(t *testing.T) {
 	must.Do(t, cmd.Start())
 	_, err = out.Read(make([]byte, 7))
 	must.Do(t, err)
-	mounted := unix.Mount("overlay", over, "overlay", 0, "lowerdir="+lower+",upperdir="+at("upper")+",workdir="+at("work"))
+	mounted := unix.Mount("overlay", over, "overlay", 0, "lowerdir="+lower+",upperdir="+inBase("upper")+",workdir="+inBase("work"))
 	if mounted == nil {
 		defer unix.Unmount(over, 0)
 		if _, err := disk.LockFolder(filepath.Join(over, "index")); !errors.Is(err, disk.ErrLocked) ||

@@ -15,26 +15,26 @@ import (
 // TestSweep removes the files of killed processes. It keeps incomplete files of live processes and all other files.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
+	inDir := func(name string) string { return filepath.Join(dir, name) }
 	var d *Disk
-	folder, err := d.CreateFolder(at("folder"))
+	folder, err := d.CreateFolder(inDir("folder"))
 	must.Do(t, err)
 	defer folder.Abort()
 	if folder.lock == nil {
 		needsLocks(t)
 	}
-	file, err := d.Create(at("file"))
+	file, err := d.Create(inDir("file"))
 	must.Do(t, err)
 	defer file.Abort()
 	must.Do(t, folder.Write("a/b", func(w *bufio.Writer) error { return nil }))
 	for _, name := range []string{".left.tmp-ndd12/in", ".left.tmp-12/in", "left.tmp-ndd12/in",
 		".replaced.tmp-ndd12.old/in"} {
-		must.Do(t, os.MkdirAll(at(name), 0o755))
+		must.Do(t, os.MkdirAll(inDir(name), 0o755))
 	}
-	must.Do(t, os.WriteFile(at(".file.tmp-ndd12"), nil, 0o600))
+	must.Do(t, os.WriteFile(inDir(".file.tmp-ndd12"), nil, 0o600))
 	removed := Sweep(dir)
 	slices.Sort(removed)
-	if want := []string{at(".file.tmp-ndd12"), at(".left.tmp-ndd12")}; !slices.Equal(removed, want) {
+	if want := []string{inDir(".file.tmp-ndd12"), inDir(".left.tmp-ndd12")}; !slices.Equal(removed, want) {
 		t.Errorf("removed %q, want %q", removed, want)
 	}
 	for _, path := range removed {
@@ -60,7 +60,7 @@ func TestClaimAgain(t *testing.T) {
 	if lock == nil {
 		needsLocks(t)
 	}
-	if again, both := (*Disk)(nil).claim(path); !ok || both || again != nil {
+	if repeated, pair := (*Disk)(nil).claim(path); !ok || pair || repeated != nil {
 		t.Error("claimed twice")
 	}
 	lock.Close()

@@ -69,14 +69,14 @@ func TestRead(t *testing.T) {
 			if cut > 0 {
 				s.CutAfter(3 << 20) // a block at least
 			}
-			for _, at := range []int{0, 1<<20 - 1, 5 << 20, len(want) - 10} {
+			for _, pos := range []int{0, 1<<20 - 1, 5 << 20, len(want) - 10} {
 				if path == noRanges.URL {
 					continue
 				}
 				p := make([]byte, 300_000)
-				n, err := o.ReadAt(p, int64(at))
-				if w := want[at:min(len(want), at+len(p))]; !bytes.Equal(p[:n], w) || (err == io.EOF) != (len(w) < len(p)) {
-					t.Errorf("%s at %d: %d bytes, %v", path, at, n, err)
+				n, err := o.ReadAt(p, int64(pos))
+				if w := want[pos:min(len(want), pos+len(p))]; !bytes.Equal(p[:n], w) || (err == io.EOF) != (len(w) < len(p)) {
+					t.Errorf("%s at %d: %d bytes, %v", path, pos, n, err)
 				}
 			}
 			o.Close()
@@ -128,8 +128,8 @@ func second[T any](_ T, err error) error { return err }
 
 // TestBroken breaks every connection to an object. The error names the object, and the next call tries again.
 func TestBroken(t *testing.T) {
-	want, most := content(5000), atomic.Int64{}
-	most.Store(1000) // bytes that arrive
+	want, maximum := content(5000), atomic.Int64{}
+	maximum.Store(1000) // bytes that arrive
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from, to := 0, len(want)-1
 		fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to)
@@ -137,26 +137,26 @@ func TestBroken(t *testing.T) {
 		if r.Header.Get("Range") == "" { // else the answer seems to be whole
 			w.Header().Set("Content-Length", fmt.Sprint(len(want)))
 		}
-		w.Write(want[from:max(from, min(to+1, int(most.Load())))])
+		w.Write(want[from:max(from, min(to+1, int(maximum.Load())))])
 	}))
 	defer web.Close()
 	o, err := object.New(object.Config{}).Open(t.Context(), web.URL+"/x")
 	must.Do(t, err)
 	defer o.Close()
-	at := web.URL + "/x: byte 1000: unexpected EOF"
-	if got, err := io.ReadAll(o); len(got) != 1000 || err == nil || !strings.Contains(err.Error(), at) {
+	message := web.URL + "/x: byte 1000: unexpected EOF"
+	if got, err := io.ReadAll(o); len(got) != 1000 || err == nil || !strings.Contains(err.Error(), message) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	p := make([]byte, 100)
-	if _, err := o.ReadAt(p, 10); err == nil || !strings.Contains(err.Error(), at) {
+	if _, err := o.ReadAt(p, 10); err == nil || !strings.Contains(err.Error(), message) {
 		t.Error(err)
 	}
-	most.Store(int64(len(want)))
+	maximum.Store(int64(len(want)))
 	if n, err := o.ReadAt(p, 10); err != nil || !bytes.Equal(p[:n], want[10:110]) {
 		t.Errorf("again: %d bytes, %v", n, err)
 	}
-	if rest, err := io.ReadAll(o); err != nil || !bytes.Equal(rest, want[1000:]) {
-		t.Errorf("again: %d bytes, %v", len(rest), err)
+	if tail, err := io.ReadAll(o); err != nil || !bytes.Equal(tail, want[1000:]) {
+		t.Errorf("again: %d bytes, %v", len(tail), err)
 	}
 }
 
@@ -274,9 +274,9 @@ func TestUpload(t *testing.T) {
 	}
 	core, err := minio.NewCore(strings.TrimPrefix(s.URL, "http://"), &minio.Options{Creds: keys})
 	must.Do(t, err)
-	left, err := core.ListMultipartUploads(t.Context(), "docs", "", "", "", "", 9)
-	if err != nil || len(left.Uploads) > 0 {
-		t.Errorf("%+v are left, %v", left.Uploads, err)
+	remaining, err := core.ListMultipartUploads(t.Context(), "docs", "", "", "", "", 9)
+	if err != nil || len(remaining.Uploads) > 0 {
+		t.Errorf("%+v are left, %v", remaining.Uploads, err)
 	}
 	if _, err := store(s).Create(t.Context(), "http://x/y", false); err == nil || !strings.Contains(err.Error(),
 		"only objects of S3 are written") {

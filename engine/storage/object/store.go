@@ -32,7 +32,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// Is reports whether a path names an object rather than a file. Package input reads those of hdfs.
+// Is reports whether a path names an object rather than a file. Package input reads the objects of hdfs.
 func Is(path string) bool {
 	scheme, _, ok := strings.Cut(path, "://")
 	return ok && (scheme == "s3" || scheme == "http" || scheme == "https" || scheme == "hdfs")

@@ -115,15 +115,15 @@ func (u *Upload) Commit() error {
 		return u.err
 	}
 	_, err := u.store.core.CompleteMultipartUpload(u.ctx, u.bucket, u.key, u.id, u.parts, minio.PutObjectOptions{})
-	if minio.ToErrorResponse(err).Code == minio.NoSuchUpload && u.isNotNew() {
+	if minio.ToErrorResponse(err).Code == minio.NoSuchUpload && u.isComplete() {
 		err = nil // an earlier attempt succeeded, but its response was lost
 	}
 	u.err, u.done = serviceError(u.path, err), err == nil
 	return u.err
 }
 
-// appeared reports whether the object exists with the size that was written.
-func (u *Upload) isNotNew() bool {
+// isComplete reports whether the object exists with the size that was written.
+func (u *Upload) isComplete() bool {
 	info, err := u.store.core.StatObject(u.ctx, u.bucket, u.key, minio.StatObjectOptions{})
 	return err == nil && info.Size == u.size
 }

@@ -69,7 +69,7 @@ func merge[R Record](runs []*Run[R], bufferBytes int, lists [][]R) (*merger[R], 
 	return &m, nil
 }
 
-// down restores the heap order of head i and the heads below it.
+// siftDown restores the heap order of head i and the heads below it.
 func (m *merger[R]) siftDown(i int) {
 	h := m.heads
 	for {
@@ -88,7 +88,7 @@ func (m *merger[R]) siftDown(i int) {
 	}
 }
 
-// all calls yield with every distinct record until yield returns false.
+// each calls yield with every distinct record until yield returns false.
 func (m *merger[R]) each(yield func(R) bool) error {
 	var last R
 	for started := false; len(m.heads) > 0; {

@@ -73,7 +73,7 @@ func (s *Runs[R]) add(run *Run[R]) error {
 	return s.add(one)
 }
 
-// One returns a run of all spilled records and of lists in memory. Each list must be in order. The result is in
+// Merged returns a run of all spilled records and of lists in memory. Each list must be in order. The result is in
 // order, without duplicates.
 func (s *Runs[R]) Merged(lists [][]R) (*Run[R], error) {
 	run, err := s.mergeRuns(s.runs, lists)
@@ -83,7 +83,7 @@ func (s *Runs[R]) Merged(lists [][]R) (*Run[R], error) {
 	return run, nil
 }
 
-// one merges runs and lists into one run.
+// mergeRuns merges runs and lists into one run.
 func (s *Runs[R]) mergeRuns(runs []*Run[R], lists [][]R) (*Run[R], error) {
 	m, err := merge(runs, s.bufferBytes, lists)
 	if err != nil {

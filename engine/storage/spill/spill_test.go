@@ -35,8 +35,8 @@ func records(rng *rand.Rand, n int) [][3]uint64 {
 // nothingLeft wants an empty folder.
 func nothingLeft(t *testing.T, dir string) {
 	t.Helper()
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left over: %v, %v", left, err)
+	if remaining, err := os.ReadDir(dir); err != nil || len(remaining) > 0 {
+		t.Errorf("left over: %v, %v", remaining, err)
 	}
 }
 

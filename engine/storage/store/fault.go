@@ -29,7 +29,7 @@ func CatchFault(err *error) func() {
 //	defer store.EndFaults(store.BeginFaults(), &err)
 func BeginFaults() (previous bool) { return debug.SetPanicOnFault(true) }
 
-// EndFaults ends the section that [BeginFaults] began. Before is the result of BeginFaults. EndFaults must be
+// EndFaults ends the section that [BeginFaults] began. previous is the result of BeginFaults. EndFaults must be
 // deferred itself.
 func EndFaults(previous bool, err *error) { endFaults(previous, recover(), err) }
 

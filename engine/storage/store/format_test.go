@@ -23,10 +23,10 @@ func TestWorkedExample(t *testing.T) {
 		t.Fatalf("%d lines of an example", len(lines))
 	}
 	for _, l := range lines {
-		at, _ := hex.DecodeString(string(l[1]))
+		pos, _ := hex.DecodeString(string(l[1]))
 		want, err := hex.DecodeString(strings.TrimSpace(string(l[3]) + strings.TrimSpace(string(l[4]))))
 		must.Do(t, err)
-		from := int(binary.BigEndian.Uint32(at))
+		from := int(binary.BigEndian.Uint32(pos))
 		if got := file[from:min(from+len(want), len(file))]; string(got) != string(want) {
 			t.Errorf("at %#x the file has %x, the page %x", from, got, want)
 		}

@@ -20,10 +20,10 @@ func TestReadAhead(t *testing.T) {
 	f, err := Open(path, KindSegment)
 	must.Do(t, err)
 	defer f.Close()
-	want := func(when string, scattered bool) {
+	want := func(stage string, scattered bool) {
 		t.Helper()
 		if flags := mappingFlags(t, f.data); strings.Contains(flags, " rr") != scattered {
-			t.Errorf("%s: flags %s", when, flags)
+			t.Errorf("%s: flags %s", stage, flags)
 		}
 	}
 	f.ReadAhead()()

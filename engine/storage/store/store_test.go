@@ -148,11 +148,11 @@ func TestEveryLength(t *testing.T) {
 			}
 		}
 	}
-	for _, more := range []int{1, 64, pageBytes} {
-		for _, b := range [][]byte{make([]byte, more), data[len(data)-more:]} { // zeros, or its last bytes again
+	for _, extra := range []int{1, 64, pageBytes} {
+		for _, b := range [][]byte{make([]byte, extra), data[len(data)-extra:]} { // zeros, or its last bytes again
 			os.WriteFile(path, slices.Concat(data, b), 0o644)
 			if err := check(path); !errors.Is(err, ErrCorrupt) {
-				t.Fatalf("extended by %d bytes: %v", more, err)
+				t.Fatalf("extended by %d bytes: %v", extra, err)
 			}
 		}
 	}
@@ -219,15 +219,15 @@ func (r *replay) try(name string, source []byte, parts ...[2]span) {
 func (r *replay) within() {
 	for i, a := range r.blocks {
 		for j, b := range r.blocks {
-			what := fmt.Sprintf("block %d in place of %d", i, j)
+			name := fmt.Sprintf("block %d in place of %d", i, j)
 			block, sum := [2]span{a, b}, [2]span{r.sums[i], r.sums[j]}
 			if i != j && bytes.Equal(r.data[r.sums[i].start:r.sums[i].end], r.data[r.sums[j].start:r.sums[j].end]) {
 				r.t.Errorf("blocks %d and %d have one sum", i, j) // blocks of zeros, for example
 			}
-			r.try(what, r.data, block)
-			r.try(what+", with its sum", r.data, block, sum)
+			r.try(name, r.data, block)
+			r.try(name+", with its sum", r.data, block, sum)
 			if a.end-a.start == b.end-b.start {
-				r.try(what+", and the other way round, with their sums", r.data, block, sum, [2]span{b, a},
+				r.try(name+", and the other way round, with their sums", r.data, block, sum, [2]span{b, a},
 					[2]span{r.sums[j], r.sums[i]})
 			}
 		}

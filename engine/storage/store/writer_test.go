@@ -52,8 +52,8 @@ func TestWriterFaults(t *testing.T) {
 		if err := f1.Verify(t.Context(), 1, nil); err != nil || len(f1.Sections()) != map[bool]int{false: 4, true: 3}[whole] {
 			t.Errorf("%+v: %d sections, %v", f, len(f1.Sections()), err)
 		}
-		if left := faults.FileNames(t, dir); left != "f" {
-			t.Errorf("%+v: %s", f, left)
+		if remaining := faults.FileNames(t, dir); remaining != "f" {
+			t.Errorf("%+v: %s", f, remaining)
 		}
 	})
 	if calls < 3*batchesMax {

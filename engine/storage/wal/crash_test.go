@@ -34,22 +34,22 @@ func work(t testing.TB, d *disk.Disk, dir string, o Options, batches int, ack fu
 	sequence(t, "at the beginning", *records, r.Last)
 	next, from := r.Last+1, o.Start
 	for i := range batches {
-		var at Position
+		var pos Position
 		for range 1 + i%4*20 {
-			if at, err = l.Append(record(next)); err != nil {
+			if pos, err = l.Append(record(next)); err != nil {
 				return errors.Join(err, l.Close())
 			}
 			next++
 		}
-		if err := l.Sync(t.Context(), at); err != nil {
+		if err := l.Sync(t.Context(), pos); err != nil {
 			return errors.Join(err, l.Close())
 		}
-		ack(at, from)
+		ack(pos, from)
 		if i%3 == 2 {
 			before, err := l.Rotate()
 			if err == nil && i%2 == 0 {
 				from = before
-				ack(at, from) // the manifest says so
+				ack(pos, from) // the manifest says so
 				err = l.Remove(before)
 			}
 			if err != nil {
@@ -106,11 +106,11 @@ func powerCut(t *testing.T, noSync bool, seeds int) {
 			after(t, s.String(), crash.Unsynced, cut, had)
 			return
 		}
-		again := crash.Record(t, cut)
-		after(t, s.String(), again.Disk(), cut, had)
-		again.States(1, 2, func(s2 crash.State) {
+		repeated := crash.Record(t, cut)
+		after(t, s.String(), repeated.Disk(), cut, had)
+		repeated.States(1, 2, func(s2 crash.State) {
 			deep++
-			again.Cut(second, s2)
+			repeated.Cut(second, s2)
 			after(t, s.String()+" "+s2.String(), crash.Unsynced, second, had)
 		})
 	})
@@ -182,9 +182,9 @@ func TestFailedSync(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for {
-				at, err := l.Append([]byte("r"))
+				pos, err := l.Append([]byte("r"))
 				if err == nil {
-					err = l.Sync(t.Context(), at)
+					err = l.Sync(t.Context(), pos)
 				}
 				if err == nil {
 					continue
@@ -235,12 +235,12 @@ func TestResume(t *testing.T) {
 			return 0, 0, err
 		}
 		for i := range 8 {
-			at := add(t, l, string(record(last+1)))
-			last = at
+			pos := add(t, l, string(record(last+1)))
+			last = pos
 			if i%3 == 2 {
 				rotate(t, l)
 			}
-			if err := l.Sync(t.Context(), at); err != nil {
+			if err := l.Sync(t.Context(), pos); err != nil {
 				failures++
 				if _, e := l.Append(nil); e == nil {
 					t.Error("appended before Resume")
@@ -258,8 +258,8 @@ func TestResume(t *testing.T) {
 		f := faults.Fault{Call: call, Number: n}
 		dir := t.TempDir()
 		failures, last, err := run(f.Disk(), dir)
-		again := call.Call == disk.CallWrite || call.Call == disk.CallCreate
-		if again && failures == 1 {
+		repeated := call.Call == disk.CallWrite || call.Call == disk.CallCreate
+		if repeated && failures == 1 {
 			resumed++
 			if err != nil {
 				t.Errorf("%+v: %v", f, err)
@@ -291,9 +291,9 @@ func TestResumeTwice(t *testing.T) {
 	l, _, _ := open(t, d, dir, Options{})
 	put(t, l, "record 1")
 	full.Store(true)
-	at := add(t, l, "record 2")
+	pos := add(t, l, "record 2")
 	for range 3 {
-		if err := l.Sync(t.Context(), at); !errors.Is(err, syscall.ENOSPC) {
+		if err := l.Sync(t.Context(), pos); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("Sync: %v", err)
 		}
 		if err := l.Resume(); !errors.Is(err, syscall.ENOSPC) {

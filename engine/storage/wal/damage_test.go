@@ -84,11 +84,11 @@ func TestCut(t *testing.T) {
 			l, _, _ := open(t, crash.Unsynced, dir, Options{})
 			put(t, l, "next")
 			closed(t, l)
-			replay, again := collect()
+			replay, repeated := collect()
 			r, err = Check(dir, Options{}, replay)
 			if want := append(slices.Clone(records), fmt.Sprintf("%d:next", len(records)+1)); err != nil ||
-				!slices.Equal(*again, want) || r.TornFile != "" {
-				t.Errorf("%d bytes, and after it: %v, %+v, %v", n, *again, r, err)
+				!slices.Equal(*repeated, want) || r.TornFile != "" {
+				t.Errorf("%d bytes, and after it: %v, %+v, %v", n, *repeated, r, err)
 			}
 		}
 		for n := range first {
@@ -116,17 +116,17 @@ func TestFlip(t *testing.T) {
 				data[bit/8] ^= 1 << (bit % 8)
 				r, records, err := check(first, last)
 				data[bit/8] ^= 1 << (bit % 8)
-				what := fmt.Sprintf("file %d, byte %#x, bit %d", i+1, bit/8, bit%8)
-				hostile.Expect(t, what, err)
+				name := fmt.Sprintf("file %d, byte %#x, bit %d", i+1, bit/8, bit%8)
+				hostile.Expect(t, name, err)
 				switch {
 				case err != nil && !errors.Is(err, store.ErrCorrupt):
-					t.Errorf("%s: %v", what, err)
+					t.Errorf("%s: %v", name, err)
 				case err == nil && (i == 0 || bit/8 < tail):
-					t.Errorf("%s: not found: %v", what, records)
+					t.Errorf("%s: not found: %v", name, records)
 				case err == nil:
-					prefix(t, what, records, map[bool]int{false: 5, true: 6}[end])
+					prefix(t, name, records, map[bool]int{false: 5, true: 6}[end])
 					if r.TornFile == "" || r.Clean {
-						t.Errorf("%s: %+v", what, r)
+						t.Errorf("%s: %+v", name, r)
 					}
 				}
 			}
@@ -140,24 +140,24 @@ func TestReplayed(t *testing.T) {
 	first, last := small(t, t.TempDir(), false)
 	_, other := small(t, t.TempDir(), false)
 	const frameBytes = 48
-	at := func(i int) []byte { return last[headerBytes+i*frameBytes : headerBytes+(i+1)*frameBytes] }
-	swapped := slices.Concat(last[:headerBytes], at(1), at(0), at(2))
-	doubled := slices.Concat(last, at(2))
+	frameAt := func(i int) []byte { return last[headerBytes+i*frameBytes : headerBytes+(i+1)*frameBytes] }
+	swapped := slices.Concat(last[:headerBytes], frameAt(1), frameAt(0), frameAt(2))
+	doubled := slices.Concat(last, frameAt(2))
 	for name, c := range map[string]struct {
 		first, last []byte
 		records     int // number of remaining records; 0 means damage
 	}{
 		"two exchanged": {first, swapped, 0},
 		"one twice":     {first, doubled, 6},
-		"one left out":  {first, slices.Concat(last[:headerBytes], at(0), at(2)), 4},
+		"one left out":  {first, slices.Concat(last[:headerBytes], frameAt(0), frameAt(2)), 4},
 		"of another log": {first, slices.Concat(last[:headerBytes+2*frameBytes],
 			other[headerBytes+2*frameBytes:]), 5},
 		"of another log, in the middle": {first, slices.Concat(last[:headerBytes+frameBytes],
-			other[headerBytes+frameBytes:headerBytes+2*frameBytes], at(2)), 0},
+			other[headerBytes+frameBytes:headerBytes+2*frameBytes], frameAt(2)), 0},
 		"the header of another log": {first, slices.Concat(other[:headerBytes], last[headerBytes:]), 3},
 		"of the first file":         {first, slices.Concat(last, first[headerBytes:]), 6},
 		"the first file twice":      {first, first, 0},
-		"in the first file":         {slices.Concat(first, at(0)), last, 0},
+		"in the first file":         {slices.Concat(first, frameAt(0)), last, 0},
 		"zeros behind it":           {first, slices.Concat(last, make([]byte, 5000)), 6},
 		"other bytes behind it":     {first, slices.Concat(last, bytes.Repeat([]byte{0xa5}, 5000)), 6},
 	} {
@@ -249,9 +249,9 @@ func FuzzLog(f *testing.F) {
 		}
 		dir := t.TempDir()
 		write(t, dir, first, data)
-		l, again, _ := open(t, crash.Unsynced, dir, Options{})
-		if again.Records != r.Records {
-			t.Errorf("opened: %+v; checked: %+v", again, r)
+		l, repeated, _ := open(t, crash.Unsynced, dir, Options{})
+		if repeated.Records != r.Records {
+			t.Errorf("opened: %+v; checked: %+v", repeated, r)
 		}
 		closed(t, l)
 	})
@@ -262,9 +262,9 @@ func TestScanEnds(t *testing.T) {
 	first, last := small(t, t.TempDir(), false)
 	const size = 4 << 20
 	data := append(slices.Clone(last[:headerBytes]), make([]byte, size)...)
-	for at := headerBytes + alignBytes; at+frameHead <= len(data); at += frameHead {
-		b := data[at:]
-		b[8], b[9], b[10], b[11] = byte(size-at), byte((size-at)>>8), byte((size-at)>>16), 0
+	for pos := headerBytes + alignBytes; pos+frameHead <= len(data); pos += frameHead {
+		b := data[pos:]
+		b[8], b[9], b[10], b[11] = byte(size-pos), byte((size-pos)>>8), byte((size-pos)>>16), 0
 		set(b[16:], 100)
 		set(b[24:], headerBytes+1)
 	}
@@ -282,8 +282,8 @@ func TestStaleFrames(t *testing.T) {
 		for _, r := range records {
 			b = appendRecord(b, []byte(r))
 		}
-		at := int64(len(data))
-		return append(data, h.seal(b, frame{offset: at, synced: at, first: first, records: len(records)})...)
+		pos := int64(len(data))
+		return append(data, h.seal(b, frame{offset: pos, synced: pos, first: first, records: len(records)})...)
 	}
 	replay, _ := collect()
 	read := func(data []byte) (Report, error) {

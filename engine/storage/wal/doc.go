@@ -20,7 +20,7 @@
 //
 // To write its memory to another file, the owner calls [Log.Rotate] under the same lock: later records use a new log
 // file. When the other file is durable and named by the owner's manifest, [Log.Remove] deletes the earlier log files.
-// The manifest stores the [Mark] of Rotate. The next [Open] gets it as [Options.From], and so ignores a removed file
+// The manifest stores the [Mark] of Rotate. The next [Open] gets it as [Options.Start], and so ignores a removed file
 // that reappears after a power cut. The manifest also stores the result of [Log.Begin], for [Options.Holds]: Open
 // then detects a last file that is missing or empty.
 //

@@ -157,7 +157,7 @@ func (l *Log) Rotate() (Mark, error) {
 }
 
 // Remove removes the files before a mark of [Log.Rotate]. The caller guarantees that their records are durable
-// elsewhere, and that [Options.From] is this mark at the next Open. Remove first writes the pending records. It
+// elsewhere, and that [Options.Start] is this mark at the next Open. Remove first writes the pending records. It
 // returns when the removal is durable. If a file cannot be removed, only this call fails, and the next call tries
 // again.
 func (l *Log) Remove(mark Mark) error {

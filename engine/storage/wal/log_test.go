@@ -51,9 +51,9 @@ func open(t testing.TB, d *disk.Disk, dir string, o Options) (*Log, Report, []st
 // add appends a record.
 func add(t testing.TB, l *Log, record string) Position {
 	t.Helper()
-	at, err := l.Append([]byte(record))
+	pos, err := l.Append([]byte(record))
 	must.Do(t, err)
-	return at
+	return pos
 }
 
 func rotate(t testing.TB, l *Log) {
@@ -88,8 +88,8 @@ func TestExample(t *testing.T) {
 	_, example, _ := strings.Cut(string(must.Read(t, "doc.go")), "An example:")
 	lines := 0
 	for line := range strings.Lines(example) {
-		var at int
-		if n, _ := fmt.Sscanf(line, "//\t%x  ", &at); n != 1 || !strings.HasPrefix(line, "//\t0000") {
+		var pos int
+		if n, _ := fmt.Sscanf(line, "//\t%x  ", &pos); n != 1 || !strings.HasPrefix(line, "//\t0000") {
 			continue
 		}
 		lines++
@@ -97,7 +97,7 @@ func TestExample(t *testing.T) {
 			if want = strings.TrimSpace(want); want == "" || strings.HasPrefix(want, "SUM") {
 				continue
 			}
-			from := at + 8*half
+			from := pos + 8*half
 			if got := hex.EncodeToString(data[from : from+8]); got != strings.ReplaceAll(want, " ", "") {
 				t.Errorf("offset %#x: %s, the documentation says %s", from, got, want)
 			}
@@ -128,8 +128,8 @@ func TestLog(t *testing.T) {
 	if n, err := l.Rotate(); n != (Mark{3, 7}) || err != nil {
 		t.Fatal(n, err)
 	}
-	if at := put(t, l, "e"); at != 8 {
-		t.Errorf("position %d", at)
+	if pos := put(t, l, "e"); pos != 8 {
+		t.Errorf("position %d", pos)
 	}
 	closed(t, l)
 	if got := faults.FileNames(t, dir); got != "00000001.wal 00000002.wal 00000003.wal" {
@@ -147,14 +147,14 @@ func TestLog(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	must.Do(t, l.Remove(Mark{3, 7}))
-	if at := put(t, l, "f"); at != 9 {
-		t.Errorf("position %d", at)
+	if pos := put(t, l, "f"); pos != 9 {
+		t.Errorf("position %d", pos)
 	}
 	if n, err := l.Rotate(); n != (Mark{5, 9}) || err != nil {
 		t.Fatal(n, err)
 	}
-	if at, err := l.Append([]byte("not written when its file is removed")); at != 10 || err != nil {
-		t.Fatal(at, err)
+	if pos, err := l.Append([]byte("not written when its file is removed")); pos != 10 || err != nil {
+		t.Fatal(pos, err)
 	}
 	if n, err := l.Rotate(); n != (Mark{6, 10}) || err != nil {
 		t.Fatal(n, err)

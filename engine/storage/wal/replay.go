@@ -22,7 +22,7 @@ type Report struct {
 	Files     int
 	Records   uint64
 	Bytes     int64    // size of all files without the torn end
-	Last      Position // position of the last record, or Options.From.Last if there is none
+	Last      Position // position of the last record, or Options.Start.Last if there is none
 	Clean     bool     // the log was closed; false if there is no file
 	TornFile  string   // the last file, if a crash left its end incomplete
 	TornBytes int64    // bytes of that incomplete end
@@ -143,7 +143,7 @@ func creationTorn(data []byte) bool {
 	return len(data) < headerBytes || len(data) == headerBytes && len(bytes.Trim(data, "\x00")) == 0
 }
 
-// repair removes the files before Options.From and the torn end.
+// repair removes the files before Options.Start and the torn end.
 func (s *logState) repair(d *disk.Disk, dir string) error {
 	if err := remove(d, dir, s.options.Start.File); err != nil {
 		return err
@@ -196,8 +196,8 @@ func (r *reader) corrupt(section string, offset int64, reason string) error {
 	return &store.CorruptError{File: r.path, Section: section, Block: -1, Offset: offset, Reason: reason}
 }
 
-// frames calls replay with the records of the file. It returns the end of the last valid frame. The rest of the last
-// file may be torn.
+// frames calls replay with the records of the file. It returns the end of the last valid frame. The remainder of the
+// last file may be torn.
 func (r *reader) frames(last bool, replay func(Position, []byte) error) (end int64, err error) {
 	f := frame{offset: headerBytes}
 	for f.offset < int64(len(r.data)) {

@@ -8,9 +8,9 @@ import (
 )
 
 // Sync waits until the record at position, and all before it, are durable, or only written with [Options.NoSync].
-// Then they may be acknowledged. One system call serves all waiting goroutines: the first one writes and syncs the pending records.
-// Records that are appended meanwhile wait for the next call. If ctx ends first, the record may or may not become
-// durable.
+// Then they may be acknowledged. One system call serves all waiting goroutines: the first one writes and syncs the
+// pending records. Records that are appended meanwhile wait for the next call. If ctx ends first, the record may or
+// may not become durable.
 func (l *Log) Sync(ctx context.Context, position Position) error {
 	for {
 		// Return if the position is durable, or if it cannot become durable.

@@ -60,9 +60,9 @@ func TestWithdraw(t *testing.T) {
 	}
 	fifth := add(t, l, "record 5")
 	for range 2 {
-		for _, at := range []Position{third, fourth} {
-			if err := l.Sync(t.Context(), at); !errors.Is(err, ErrWithdrawn) || !errors.Is(err, syscall.ENOSPC) {
-				t.Errorf("Sync of %d: %v", at, err)
+		for _, pos := range []Position{third, fourth} {
+			if err := l.Sync(t.Context(), pos); !errors.Is(err, ErrWithdrawn) || !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("Sync of %d: %v", pos, err)
 			}
 		}
 		must.Do(t, l.Sync(t.Context(), fifth))
@@ -103,11 +103,11 @@ func TestWrittenBeforeFull(t *testing.T) {
 	put(t, l, "which makes the file")
 	full = true
 	batch := string(make([]byte, batchBytes))
-	at := [2]Position{add(t, l, batch), add(t, l, batch)}
-	if err := l.Sync(t.Context(), at[1]); !errors.Is(err, syscall.ENOSPC) {
+	pos := [2]Position{add(t, l, batch), add(t, l, batch)}
+	if err := l.Sync(t.Context(), pos[1]); !errors.Is(err, syscall.ENOSPC) {
 		t.Error(err)
 	}
-	if err := l.Sync(t.Context(), at[0]); err != nil || durable != 1 {
+	if err := l.Sync(t.Context(), pos[0]); err != nil || durable != 1 {
 		t.Errorf("what was written before is acknowledged with %v; %d batches of it are durable", err, durable)
 	}
 }

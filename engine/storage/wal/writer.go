@@ -81,7 +81,8 @@ func (w *writer) append(data []byte) error {
 }
 
 // begin makes the previous file durable and creates the file with that number, whose first record is first. The name
-// and header become durable before the first frame is written. So a damaged header before frames is no crash.
+// and header become durable before the first frame is written. So a crash cannot explain a damaged header before
+// frames.
 func (w *writer) begin(number uint64, first Position) error {
 	if err := w.leave(number); err != nil {
 		return err

@@ -326,7 +326,7 @@ func (a *arena) free() {
 	a.buffers, a.words = nil, 0
 }
 
-// halfWords returns words as 32-bit numbers. With memory.As, bucket would be too large to be inlined.
+// halfWords returns words as 32-bit numbers. With memory.Cast, bucket would be too large to be inlined.
 func halfWords(words []uint64) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))), 2*len(words))
 }

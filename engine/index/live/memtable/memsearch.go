@@ -152,7 +152,7 @@ func (m *Table) scan(start, end int, query uint64, k int, positions []uint32, yi
 }
 
 // Each calls yield with each document within k of q, the query with the given number, and its similarity, until yield
-// returns false. It reports whether yield never did. The documents of a fingerprint ascend.
+// returns false. It returns false if yield did. The documents of a fingerprint ascend.
 func (m *Table) Each(a *Search, query int, q uint64, yield func(doc rows.DocID, similarity float32) bool) (more bool) {
 	more = true
 	m.eachNear(a, q, func(_ uint64, row uint32) bool {

@@ -232,7 +232,7 @@ func (m *Table) Expiries() (e rows.Expiries) {
 	return e
 }
 
-// Hides reports whether a document of the memtable is hidden from a reader of that moment that began at now.
+// Hides reports whether a document of the memtable is hidden from a reader of that moment. The reader began at now.
 func (m *Table) Hides(doc rows.DocID, moment rows.Moment, now rows.Time) bool {
 	return m.Tombstones.Has(doc, moment) || m.Expiry(int(doc-m.First)).Expired(now)
 }
@@ -371,7 +371,7 @@ func (m *Table) unindexed() int {
 	return n
 }
 
-// index moves all rows into blocks that existed when it began.
+// index moves the rows that exist when it begins into blocks.
 func (m *Table) index() {
 	m.indexing.Lock()
 	defer m.indexing.Unlock()

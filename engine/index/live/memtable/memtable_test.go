@@ -21,11 +21,11 @@ func skewed(rng *rand.Rand, n, k int) []rows.Doc {
 	docs := make([]rows.Doc, n)
 	for i := range docs {
 		f := rng.Uint64()
-		switch at := rng.IntN(i + 1); rng.IntN(5) {
+		switch pos := rng.IntN(i + 1); rng.IntN(5) {
 		case 0:
-			f = sets.Flip(rng, uint64(docs[at].Fingerprint), rng.IntN(k+2))
+			f = sets.Flip(rng, uint64(docs[pos].Fingerprint), rng.IntN(k+2))
 		case 1:
-			f = uint64(docs[at].Fingerprint)
+			f = uint64(docs[pos].Fingerprint)
 		case 2:
 			f &= 0xffffffff
 		case 3:
@@ -39,22 +39,22 @@ func skewed(rng *rand.Rand, n, k int) []rows.Doc {
 // TestMemtableSearch compares searches of memtables with all documents, for every K and k. Blocks are made at once,
 // at the end, or in steps, with rows outside blocks and rows that moved since the search began.
 func TestMemtableSearch(t *testing.T) {
-	most := long.Or(2500, 6000)
+	maximum := long.Or(2500, 6000)
 	for K := range permute.MaxK + 1 {
 		rng := rand.New(rand.NewPCG(uint64(K), 7))
-		docs := skewed(rng, most, K)
-		o := Options{First: 1000, MaxDocs: most, MaxBytes: 1 << 40, K: K}
+		docs := skewed(rng, maximum, K)
+		o := Options{First: 1000, MaxDocs: maximum, MaxBytes: 1 << 40, K: K}
 		one, late := New(o), New(o)
 		o.Deferred = true
 		all := New(o)
 		for _, m := range []*Table{all, late} {
-			if n := m.Add(docs, nil); n != most {
+			if n := m.Add(docs, nil); n != maximum {
 				t.Fatalf("%d documents are in", n)
 			}
 		}
 		all.IndexAll()
-		for n := 0; n < most-unindexedDocs; one.index() {
-			n += one.Add(docs[n:min(n+1+rng.IntN(300), most-unindexedDocs)], nil)
+		for n := 0; n < maximum-unindexedDocs; one.index() {
+			n += one.Add(docs[n:min(n+1+rng.IntN(300), maximum-unindexedDocs)], nil)
 		}
 		one.Add(docs[one.Len():], nil)
 		late.blocks.Load().rows.Add(-100)
@@ -67,11 +67,11 @@ func TestMemtableSearch(t *testing.T) {
 			}
 			for k := range K + 1 {
 				for range 8 {
-					query := uint64(docs[rng.IntN(most)].Fingerprint)
+					query := uint64(docs[rng.IntN(maximum)].Fingerprint)
 					if rng.IntN(4) > 0 {
 						query = sets.Flip(rng, query, rng.IntN(k+2))
 					}
-					clock := rows.DocID(1000 + rng.IntN(most+100))
+					clock := rows.DocID(1000 + rng.IntN(maximum+100))
 					checkMemtable(t, m, docs, clock, query, k)
 				}
 			}

@@ -23,9 +23,9 @@ func (k *IDKey) Hash(id string) uint64 {
 //
 //	slot   tag: the hash's low bits | row + 1      0 is empty
 //
-// The high part of an ID's hash selects its first slot; the following slots are next. The tag has all bits that a row
-// number leaves free, 37 for 100 M documents, so that one of 10^11 slots has the tag of another ID. So the caller
-// compares the ID itself. A look-up costs one cache miss, and 10 microseconds to read an ID.
+// The high part of an ID's hash selects its slot. If that slot is taken, the ID uses the next free one. The tag has all
+// bits that a row number leaves free, 37 for 100 M documents, so that one of 10^11 slots has the tag of another ID. So
+// the caller compares the ID itself. A look-up costs one cache miss, and 10 microseconds to read an ID.
 type IDIndex struct {
 	Slots  []uint64
 	shift  int                    // number of bits of a row

@@ -14,7 +14,7 @@ import (
 // A DocID is the number of a document in an index. Documents are numbered from 0 in order of arrival.
 type DocID uint64
 
-// NoDoc replaces the documents of a fingerprint in an index that keeps none. Each hit has it once. Its ID is empty.
+// NoDoc is the only document of each hit in an index that keeps no documents. Its ID is empty.
 const NoDoc DocID = math.MaxUint64
 
 // Max is the maximum number of a document, and of documents in an index.

@@ -14,19 +14,19 @@ func TestExpiries(t *testing.T) {
 		var e Expiries
 		var list []Time
 		for range rng.IntN(20) {
-			at, n := Time(rng.IntN(4)), uint64(rng.IntN(5))
-			e.Append(at, n)
+			expiry, n := Time(rng.IntN(4)), uint64(rng.IntN(5))
+			e.Append(expiry, n)
 			for range n {
-				list = append(list, at)
+				list = append(list, expiry)
 			}
 		}
 		for now := range Time(5) {
 			count, all := uint64(0), len(list) > 0
-			for row, at := range list {
-				if e.At(uint64(row)) != at {
-					t.Fatalf("%v: row %d expires at %d, want %d", list, row, e.At(uint64(row)), at)
+			for row, expiry := range list {
+				if e.At(uint64(row)) != expiry {
+					t.Fatalf("%v: row %d expires at %d, want %d", list, row, e.At(uint64(row)), expiry)
 				}
-				if at.Expired(now) {
+				if expiry.Expired(now) {
 					count++
 				} else {
 					all = false
@@ -36,8 +36,8 @@ func TestExpiries(t *testing.T) {
 				t.Fatalf("%v at %d: %d, %t, %t, want %d, %t", list, now, e.Count(now), e.Any(now), e.All(now), count, all)
 			}
 		}
-		if again, ok := ReadExpiries(e.Rows, e.Values, e.N); len(list) > 0 && (!ok || fmt.Sprint(again) != fmt.Sprint(e)) {
-			t.Fatalf("%v: %v", e, again)
+		if repeated, ok := ReadExpiries(e.Rows, e.Values, e.N); len(list) > 0 && (!ok || fmt.Sprint(repeated) != fmt.Sprint(e)) {
+			t.Fatalf("%v: %v", e, repeated)
 		}
 	}
 	for _, bad := range []struct {
@@ -60,13 +60,13 @@ func TestWallClock(t *testing.T) {
 	if c.Now() != 0 || c.After(0) != 0 || c.After(Forever) != 0 || c.Now() != 0 {
 		t.Error("nothing expires, and somebody asks for the time")
 	}
-	if at := c.After(1500 * time.Millisecond); at != 1003 || c.Now() != 1000 {
-		t.Error(at, c.Now())
+	if expiry := c.After(1500 * time.Millisecond); expiry != 1003 || c.Now() != 1000 {
+		t.Error(expiry, c.Now())
 	}
 	pass(10 * time.Second)
 	system = time.Unix(500, 0)
-	if at := c.After(time.Second); at != 1012 || c.Now() != 1010 || c.Jump() != 0 {
-		t.Error("the clock was set back", at, c.Now())
+	if expiry := c.After(time.Second); expiry != 1012 || c.Now() != 1010 || c.Jump() != 0 {
+		t.Error("the clock was set back", expiry, c.Now())
 	}
 	const year = 365 * 24 * time.Hour
 	for _, jump := range []time.Duration{10 * year, -10 * year} {

@@ -66,7 +66,7 @@ type request struct {
 type segmentScratch struct {
 	scratch  segment.Scratch
 	found    []segment.Match
-	together []*segment.Segment // segments that are searched at the same time
+	selected []*segment.Segment // segments that are searched at the same time
 	numbers  []int              // their numbers in the version
 }
 
@@ -75,11 +75,11 @@ type locateScratch struct {
 	ranges       []segment.Range // documents of each match; empty if the request wants none
 	rows         []uint64
 	fingerprints []uint64 // fingerprints of the matches of one segment
-	places       []int    // indexes of these matches
+	order        []int    // indexes of these matches
 	found        []segment.Range
 }
 
-// Until ends searches with the error of ctx once ctx has ended.
+// SetContext ends searches with the error of ctx once ctx has ended.
 func (c *Searcher) SetContext(ctx context.Context) {
 	c.ctx = ctx
 	c.segments.scratch.SetContext(ctx)
@@ -183,10 +183,10 @@ func (c *Searcher) locate(w version.View, docs int) error {
 	}
 	c.documents.ranges = slices.Grow(c.documents.ranges, len(c.matches))[:len(c.matches)]
 	for i, s := range w.Version.Segments {
-		c.documents.fingerprints, c.documents.places = c.documents.fingerprints[:0], c.documents.places[:0]
+		c.documents.fingerprints, c.documents.order = c.documents.fingerprints[:0], c.documents.order[:0]
 		for j, m := range c.matches {
 			if m.Source == i {
-				c.documents.fingerprints, c.documents.places = append(c.documents.fingerprints, m.Fingerprint), append(c.documents.places, j)
+				c.documents.fingerprints, c.documents.order = append(c.documents.fingerprints, m.Fingerprint), append(c.documents.order, j)
 			}
 		}
 		if len(c.documents.fingerprints) == 0 {
@@ -197,7 +197,7 @@ func (c *Searcher) locate(w version.View, docs int) error {
 			return fmt.Errorf("segment %d: %w", i, err)
 		}
 		for j, r := range c.documents.found {
-			c.documents.ranges[c.documents.places[j]] = r
+			c.documents.ranges[c.documents.order[j]] = r
 		}
 	}
 	return nil
@@ -208,7 +208,7 @@ func (c *Searcher) locate(w version.View, docs int) error {
 func (c *Searcher) order() {
 	if n := len(c.matches); n >= radixSortMin {
 		o := &c.sorting
-		o.sorted, o.places = slices.Grow(o.sorted[:0], n)[:n], slices.Grow(o.places[:0], n)[:n]
+		o.sorted, o.indexes = slices.Grow(o.sorted[:0], n)[:n], slices.Grow(o.indexes[:0], n)[:n]
 		o.matches = slices.Grow(o.matches[:0], n)[:n]
 		o.fingerprints, o.ends = o.fingerprints[:0], o.ends[:0]
 		for i := range c.matches {
@@ -217,12 +217,12 @@ func (c *Searcher) order() {
 			o.ends = append(o.ends, make([]int, max(0, (m.Query+1)*distances-len(o.ends)))...)
 			o.ends[m.Query*distances+int(m.Distance)]++
 		}
-		radix.Rows(o.sorted, o.places, o.fingerprints, ^uint64(0), 1)
+		radix.Rows(o.sorted, o.indexes, o.fingerprints, ^uint64(0), 1)
 		position := 0
 		for i, n := range o.ends { // becomes the index of the next match of each query and distance
 			o.ends[i], position = position, position+n
 		}
-		for _, index := range o.places {
+		for _, index := range o.indexes {
 			m := &c.matches[index]
 			end := &o.ends[m.Query*distances+int(m.Distance)]
 			o.matches[*end] = *m
@@ -237,7 +237,7 @@ func (c *Searcher) order() {
 type sortScratch struct {
 	fingerprints []uint64 // fingerprints of the matches
 	sorted       []uint64
-	places       []uint32 // indexes of the matches, sorted by fingerprint
+	indexes      []uint32 // indexes of the matches, sorted by fingerprint
 	matches      []rows.Match
 	ends         []int // one for each query and distance
 }
@@ -263,12 +263,12 @@ func (c *Searcher) sketchesIn(s *version.Segment) []sketch.Sketch {
 	return s.Sketches
 }
 
-// unbounded is no limit.
+// unbounded is a Bound without limits.
 var unbounded = Bound{AllDocs, AllDocs}
 
 // collect combines matches into hits, from match number first on, which must be the first of its fingerprint. Each hit
 // has the first docs of its documents. It makes as many hits as the bound allows. next is the first match after them;
-// it is from if the first hit has too many documents. A fingerprint without visible documents gets no hit. The matches
+// it is first if the first hit has too many documents. A fingerprint without visible documents gets no hit. The matches
 // must be located.
 func (c *Searcher) collect(w version.View, first, docs int, limit Bound) (a Answers, next int, err error) {
 	defer store.EndFaults(store.BeginFaults(), &err)
@@ -283,7 +283,7 @@ func (c *Searcher) collect(w version.View, first, docs int, limit Bound) (a Answ
 		if err != nil {
 			return a, next, err
 		}
-		// Collect the wanted ones, unless there are too many.
+		// Collect the requested documents, unless there are too many.
 		if n := int(min(h.Documents, uint64(max(docs, 0)))); n > 0 {
 			if held += n; held > limit.Docs {
 				break
@@ -312,7 +312,7 @@ func (c *Searcher) collect(w version.View, first, docs int, limit Bound) (a Answ
 // hitsAtOnce is the number of hits between two checks of the context: each may have very many documents.
 const hitsAtOnce = 16
 
-// groupEnd returns the end of the matches with the same query and fingerprint as match number from.
+// groupEnd returns the end of the matches with the same query and fingerprint as match number first.
 func (c *Searcher) groupEnd(first int) int {
 	end := first + 1
 	for end < len(c.matches) && c.matches[end].Query == c.matches[first].Query &&

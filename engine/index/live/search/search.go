@@ -98,11 +98,11 @@ func (c *Searcher) crowded() error {
 
 // findOwn searches the segments without workers.
 func (c *Searcher) findOwn(v *version.Version, now rows.Time, queries []uint64, k int, sweeps SweepResult) (err error) {
-	c.segments.together, c.segments.numbers = c.segments.together[:0], c.segments.numbers[:0]
+	c.segments.selected, c.segments.numbers = c.segments.selected[:0], c.segments.numbers[:0]
 	for i, s := range v.Segments {
 		if sweeps.resultOf(i) == nil && s.WorkersOf(len(queries)) == nil && len(v.Segments) > 1 && s.SearchesEach(len(queries), k) &&
 			!s.Expires.All(now) {
-			c.segments.together, c.segments.numbers = append(c.segments.together, s.Segment), append(c.segments.numbers, i)
+			c.segments.selected, c.segments.numbers = append(c.segments.selected, s.Segment), append(c.segments.numbers, i)
 			continue
 		}
 		if sweeps.resultOf(i) != nil {
@@ -125,12 +125,12 @@ func (c *Searcher) findOwn(v *version.Version, now rows.Time, queries []uint64, 
 // findTogether searches the segments that findOwn has selected at the same time: for a few queries, their misses
 // overlap.
 func (c *Searcher) findTogether(queries []uint64, k int) error {
-	if len(c.segments.together) == 0 {
+	if len(c.segments.selected) == 0 {
 		return nil
 	}
-	err := segment.SearchEach(c.segments.together, queries, k, &c.segments.scratch,
+	err := segment.SearchEach(c.segments.selected, queries, k, &c.segments.scratch,
 		func(number int, m segment.Match) { c.match(c.segments.numbers[number], queries, m) })
-	clear(c.segments.together) // segments are not kept
+	clear(c.segments.selected) // segments are not kept
 	return cmp.Or(err, c.crowded())
 }
 
@@ -174,7 +174,7 @@ var ErrDense = errors.New("too many near fingerprints")
 
 // Stream answers one query from a view as [Searcher.Query] does, in 16 MiB of memory: it calls emit with some hits at a
 // time, in order. If a hit has too many documents for one call, several calls have its documents one after the other,
-// and Before is the number of documents in earlier calls. The error wraps [ErrDense] if more than
+// and Offset is the number of documents in earlier calls. The error wraps [ErrDense] if more than
 // [Limits.StreamMatches] fingerprints are near. With a distance up to 3, only several segments together can have so
 // many.
 //

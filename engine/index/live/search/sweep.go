@@ -21,13 +21,14 @@ func Sweeps(w version.View, n int) bool {
 	return slices.ContainsFunc(w.Version.Segments, func(s *version.Segment) bool { return s.Sweeps(n) })
 }
 
-// Swept holds the results of sweeps for each segment. Segments without results are searched. Its zero value has none.
+// SweepResult holds the results of sweeps for each segment. Segments without results are searched. Its zero value has
+// none.
 type SweepResult struct {
 	lists []*segment.MatchLists
 	first int // number of the chunk's first query
 }
 
-// From returns the results of the queries from number n on.
+// Skip returns the results of the queries from number n on.
 func (s SweepResult) Skip(n int) SweepResult { return SweepResult{s.lists, s.first + n} }
 
 // resultOf returns the result of the sweep of a segment, nil if there was none.
@@ -79,8 +80,8 @@ type submission struct {
 	matches  []worker.Match
 }
 
-// submit passes the queries, if they are many, to the workers of every segment that has workers and no sweep result. Their search ends
-// with the search of the caller.
+// submit passes the queries, if they are many, to the workers of every segment that has workers and no sweep result.
+// Their search ends with the search of the caller.
 func (a *submission) submit(ctx context.Context, v *version.Version, queries []uint64, k, limit int, done SweepResult) {
 	a.segments, a.numbers = a.segments[:0], a.numbers[:0]
 	for i, s := range v.Segments {
@@ -160,7 +161,7 @@ func PlanBatch(w version.View, queries, threads int, matchBytes uint64, b *memor
 	}
 }
 
-// MostMatches returns the maximum number of matches of a sweep.
+// MatchesMax returns the maximum number of matches of a sweep.
 func (p *BatchPlan) MatchesMax() uint64 { return p.MatchBytes / matchBytes }
 
 // Reserve reserves the memory of a batch that sweeps. It may fail with a [memory.TooLargeError]. Without a sweep it

@@ -76,7 +76,7 @@ func (s *Segment) Live(now rows.Time) uint64 {
 // MayHide reports whether some documents may be hidden from a reader that began at now.
 func (s *Segment) MayHide(now rows.Time) bool { return s.Tombstones.Len() > 0 || s.Expires.Any(now) }
 
-// Hides reports whether the document of a row is hidden from a reader of that moment that began at now.
+// Hides reports whether the document of a row is hidden from a reader of that moment. The reader began at now.
 func (s *Segment) Hides(row uint64, doc rows.DocID, moment rows.Moment, now rows.Time) bool {
 	return s.Tombstones.Has(doc, moment) || s.Expires.At(row).Expired(now)
 }

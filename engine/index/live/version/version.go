@@ -242,7 +242,7 @@ func (w *Set) forget(part any) bool {
 	return true
 }
 
-// Held returns the number of retired versions that readers still hold.
+// HeldVersions returns the number of retired versions that readers still hold.
 func (w *Set) HeldVersions() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -315,7 +315,7 @@ func (w *Set) Moment() rows.Moment {
 	}
 }
 
-// Hides reports whether a document is hidden from readers of a moment that began at now.
+// Hides reports whether a document is hidden from readers of a moment. The readers began at now.
 func (v *Version) Hides(doc rows.DocID, moment rows.Moment, now rows.Time) bool {
 	if m := v.MemtableOf(doc); m != nil {
 		return doc >= moment.Clock || m.Hides(doc, moment, now)
@@ -331,9 +331,9 @@ func (v *Version) Hides(doc rows.DocID, moment rows.Moment, now rows.Time) bool 
 // Release ends the view. Memory that only the view held is released.
 func (w View) Release() { w.versions.Release(w.Version, w.slot) }
 
-// Walk calls yield with all distinct fingerprints of the view, some at a time, until yield returns false or ctx ends. A
-// fingerprint may come again if it was inserted again. A fingerprint without visible documents comes until a merge
-// drops it.
+// Walk calls yield with all distinct fingerprints of the view, some at a time, until yield returns false or ctx ends.
+// It may repeat a fingerprint that was inserted again. It includes fingerprints without visible documents until a merge
+// drops them.
 func (w View) Walk(ctx context.Context, yield func([]uint64) bool) error {
 	ok := true
 	for i, s := range w.Version.Segments {
