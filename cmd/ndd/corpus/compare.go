@@ -18,7 +18,6 @@ import (
 	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/corpus/ndf"
-	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/near/shingle"
 	"example.org/ndd/engine/result"
 )
@@ -41,9 +40,8 @@ one of them has.
 A and B are files with one document each; or FILE:ROW, a line or record of a file, from 1,
 as the tables of 'ndd dedup' name them; or with --in IDs of documents in those files. One
 of them may be - for standard input. Shingles are 3 words, or 5 characters in scripts
-without spaces, where a Latin word counts as its characters do. Besides the distance, it
-reports the mean distance of texts that have as many features in common, and the Jaccard
-similarity that sketches of 64 bytes estimate.`,
+without spaces, where a Latin word counts as its characters do. The Jaccard similarity is
+also given as sketches of 64 bytes estimate it.`,
 		Annotations: cli.HelpOf("Guide: ndd help corpus. Terms: ndd help concepts", "Documents: in=PATH k=N passages=N"),
 		Example: `  ndd compare old.html new.html
   ndd compare crawl.jsonl.zst:17 crawl.jsonl.zst:4711
@@ -88,7 +86,7 @@ func compareTwo(ctx context.Context, g *cli.Files, a, b string, f *compareFlags)
 	if err != nil {
 		return err
 	}
-	r := &comparison{Comparison: c, flags: f, recipe: config.Recipe, docs: texts}
+	r := &comparison{Comparison: c, flags: f, docs: texts}
 	r.text(g.Stdout)
 	return nil
 }
@@ -175,9 +173,8 @@ func cutRow(name string) (file string, row int, ok bool) {
 
 type comparison struct {
 	*shingle.Comparison
-	flags  *compareFlags
-	recipe simhash.Recipe
-	docs   [2]format.Document
+	flags *compareFlags
+	docs  [2]format.Document
 }
 
 // verdict returns the first sentence: near or not.
@@ -190,19 +187,6 @@ func (c *comparison) verdict() string {
 			cli.Number(c.Distance, "bit"), c.flags.k)
 	}
 	return fmt.Sprintf("Near: the fingerprints differ in %s, k = %d.", cli.Number(c.Distance, "bit"), c.flags.k)
-}
-
-// why describes the shared features and the distance that they predict.
-func (c *comparison) why() string {
-	o := c.Features
-	measure := fmt.Sprintf("weighted Jaccard %.3f", o.Jaccard)
-	if c.recipe.Sketch != simhash.SketchMinwise {
-		measure = fmt.Sprintf("cosine %.3f", o.Cosine)
-	}
-	return fmt.Sprintf("%s shared, %s only in the first, %s only in the second; "+
-		"%s: fingerprints of such texts differ in %.1f bits on average",
-		cli.Number(o.Shared, "feature"), humanize.Comma(int64(o.OnlyA)), humanize.Comma(int64(o.OnlyB)), measure,
-		c.Expected)
 }
 
 func (c *comparison) text(w io.Writer) {
@@ -219,7 +203,6 @@ func (c *comparison) text(w io.Writer) {
 	if c.Distance > 0 {
 		fmt.Fprintf(w, "differing bits, 63 leading: %s\n", strings.Trim(fmt.Sprint(c.Bits), "[]"))
 	}
-	fmt.Fprintln(w, c.why())
 	fmt.Fprintf(w, "%s shared; Jaccard %.3f; %.1f %% of the first in the second, %.1f %% of the second in the first\n",
 		cli.Number(c.Shared, "shingle"), c.Jaccard, 100*c.AInB, 100*c.BInA)
 	fmt.Fprintf(w, "Jaccard by sketches: %.3f, standard error %.3f\n", c.Estimate, c.Deviation)

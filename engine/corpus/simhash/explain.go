@@ -7,6 +7,12 @@ import (
 	"example.org/ndd/engine/corpus/token"
 )
 
+// A Feature is a distinct feature of a text.
+type Feature struct {
+	Hash   uint64
+	Weight uint32
+}
+
 // A NamedFeature is a feature with the tokens that it is made of.
 type NamedFeature struct {
 	Feature

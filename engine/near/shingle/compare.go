@@ -14,8 +14,6 @@ type Comparison struct {
 	A, B     Text
 	Distance int   // Hamming distance of the fingerprints; -1 if a text is too short for one
 	Bits     []int // numbers of the bits that differ, descending; 0 is the least significant bit
-	Features simhash.Overlap
-	Expected float64 // average distance of two texts with this overlap of features
 
 	Shared  int     // number of shingles that both texts have
 	Jaccard float64 // similarity of the sets of shingles
@@ -61,9 +59,7 @@ func Compare(a, b string, recipe simhash.Recipe) (*Comparison, error) {
 	c.Estimate, c.Deviation = sketch.Estimate(&c.A.sketch, &c.B.sketch)
 	c.Shared = Shared(setA, setB)
 	c.Jaccard, c.AInB, c.BInA = Jaccard(setA, setB), share(c.Shared, len(setA)), share(c.Shared, len(setB))
-	c.Features = simhash.OverlapOf(f.AppendFeatures(nil, a), f.AppendFeatures(nil, b))
-	c.A.Features, c.B.Features = c.Features.Shared+c.Features.OnlyA, c.Features.Shared+c.Features.OnlyB
-	c.Expected = 64 * recipe.FlipRate(c.Features)
+	c.A.Features, c.B.Features = len(f.AppendFeatures(nil, a)), len(f.AppendFeatures(nil, b))
 	if c.A.OK && c.B.OK {
 		x := uint64(c.A.Fingerprint ^ c.B.Fingerprint)
 		c.Distance = bits.OnesCount64(x)
