@@ -8,6 +8,7 @@ import (
 	"example.org/ndd/asm"
 	"example.org/ndd/cmd/ndd/cli"
 	"example.org/ndd/engine/copies"
+	"example.org/ndd/engine/corpus/columns"
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/mapreduce"
 	"example.org/ndd/engine/storage/store"
@@ -34,8 +35,9 @@ func exitStatus(ctx context.Context, err error) int {
 		return exitPipe
 	case errors.Is(err, cli.ErrUsage), errors.Is(err, asm.ErrKernel):
 		return exitUsage
-	case errors.Is(err, store.ErrCorrupt), errors.Is(err, simhash.ErrMixed), errors.Is(err, copies.ErrMixed),
-		errors.Is(err, mapreduce.ErrLost), errors.Is(err, mapreduce.ErrJob), errors.Is(err, mapreduce.ErrRecipe):
+	case errors.Is(err, store.ErrCorrupt), errors.Is(err, columns.ErrCorrupt), errors.Is(err, simhash.ErrMixed),
+		errors.Is(err, copies.ErrMixed), errors.Is(err, mapreduce.ErrLost), errors.Is(err, mapreduce.ErrJob),
+		errors.Is(err, mapreduce.ErrRecipe):
 		return exitCorrupt
 	case errors.Is(err, cli.ErrPartly), errors.Is(err, mapreduce.ErrUnfinished), errors.Is(err, mapreduce.ErrSkipped):
 		return exitPartly

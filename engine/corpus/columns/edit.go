@@ -73,16 +73,14 @@ func (c *columnChunk) pages(drop []int64, size int32) iter.Seq2[*Page, error] {
 				s.packed = nil // a page keeps its bytes
 			}
 			h, head, failed := s.fetch()
-			switch {
-			case failed == nil && isData(h):
-				failed = s.withPlace(s.advance(*h))
-			case failed == nil && h.Type == format.DictionaryPage && !s.onlyIndexes:
-				checked := *h
-				_, failed = s.page(s.file, s.packed).open(&checked)
-				size, failed = checked.DictionaryPageHeader.V.NumValues, s.withPlace(failed)
+			if err = failed; err == nil {
+				err = s.withPlace(s.advance(*h))
 			}
-			if err = failed; err == nil && !yield(&Page{Header: h, Head: head, Body: s.packed, chunk: c, stream: s, row: row,
-				drop: drop, size: size}, nil) {
+			if err == nil && h.Type == format.DictionaryPage {
+				size = h.DictionaryPageHeader.V.NumValues
+			}
+			if err == nil && !yield(&Page{Header: h, Head: head, Body: s.packed, chunk: c, stream: s, row: row, drop: drop,
+				size: size}, nil) {
 				return
 			}
 		}
@@ -95,10 +93,17 @@ func (c *columnChunk) pages(drop []int64, size int32) iter.Seq2[*Page, error] {
 	}
 }
 
-// advance counts the values of a page and the rows that begin in it.
-func (s *stream) advance(h format.PageHeader) error {
+// advance checks a dictionary, or counts the values of a page and the rows that begin in it.
+func (s *stream) advance(h format.PageHeader) (err error) {
+	defer recovered("page", &err)
 	n := valuesOf(&h)
-	if n < 0 || int64(n) > s.valuesLeft {
+	switch {
+	case h.Type == format.DictionaryPage && !s.onlyIndexes:
+		_, err = s.page(s.file, s.packed).open(&h)
+		return err
+	case !isData(&h):
+		return nil
+	case n < 0 || int64(n) > s.valuesLeft:
 		return corrupt("%d values: %d are left of the column", n, s.valuesLeft)
 	}
 	if s.valuesLeft -= int64(n); s.repeats == 0 {

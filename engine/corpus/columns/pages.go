@@ -236,6 +236,7 @@ func (s *stream) withPlace(err error) error {
 
 // fetch reads the next page without decompressing it. It returns the header, decoded and as bytes of the file.
 func (s *stream) fetch() (h *format.PageHeader, head []byte, err error) {
+	defer recovered("page", &err)
 	s.number++
 	h, head, err = s.header()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"example.org/ndd/engine/corpus/columns"
 	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/parallel"
-	"example.org/ndd/engine/storage/store"
+	"example.org/ndd/engine/result"
 )
 
 const (
@@ -38,7 +38,6 @@ const (
 // page indexes and Bloom filters.
 func (p *packer) copyColumns(ctx context.Context, w io.Writer, content *format.Content, drop []int64,
 	fields *Fields, notes []cut) (err error) {
-	defer noPanic(&err)
 	from, err := columns.Open(content.Columns, content.Size, columns.Limits{PageBytes: pageBytesMax})
 	if err != nil {
 		return err
@@ -55,13 +54,6 @@ func (p *packer) copyColumns(ctx context.Context, w io.Writer, content *format.C
 		return err
 	}
 	return c.end()
-}
-
-// noPanic turns a panic of the Parquet library, caused by inconsistent pages, into an error.
-func noPanic(err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("%w: %v", store.ErrCorrupt, r)
-	}
 }
 
 // A columnCopy copies the columns of a file.
@@ -96,7 +88,6 @@ func (p *columnPiece) Weight() int64 {
 
 // pieces yields the pieces of all row groups.
 func (c *columnCopy) pieces(ctx context.Context, yield func(*columnPiece) bool) (err error) {
-	defer noPanic(&err)
 	for n, group := range c.from.Metadata().RowGroups {
 		var drop []int64
 		end := c.row + group.NumRows
@@ -125,16 +116,16 @@ func (c *columnCopy) group(n int, drop []int64, yield func(*columnPiece) bool) e
 	if err != nil {
 		return err
 	}
-	columns := len(group.Columns)
-	if all := len(c.from.Schema().Columns()); columns != all {
-		return fmt.Errorf("%w: row group %d has %d columns of %d", store.ErrCorrupt, n+1, columns, all)
+	own := len(group.Columns)
+	if all := len(c.from.Schema().Columns()); own != all {
+		return fmt.Errorf("%w: row group %d has %d columns of %d", columns.ErrCorrupt, n+1, own, all)
 	}
 	group.Columns = append(group.Columns, extra...)
 	c.footer.RowGroups = append(c.footer.RowGroups, group)
 	for i := range group.Columns {
 		chunk := &group.Columns[i]
 		from, to, source := int64(0), int64(0), c.file
-		if i < columns {
+		if i < own {
 			from, to, err = c.from.Place(n, i)
 		} else {
 			m := &chunk.MetaData
@@ -283,8 +274,12 @@ func (c *columnCopy) fieldColumns(rows int64) ([]parquetformat.ColumnChunk, *byt
 	if c.fields == nil {
 		return nil, nil, nil
 	}
+	columns := slices.Clone(c.fields.Columns)
+	for i := range columns {
+		columns[i].Optional = true
+	}
 	var b bytes.Buffer
-	w := parquet.NewGenericWriter[any](&b, c.fields.schema())
+	w := parquet.NewGenericWriter[any](&b, result.Schema(columns), parquet.Compression(&parquet.Zstd))
 	var row parquet.Row
 	for i := range rows {
 		note := 0

@@ -17,6 +17,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	parquetformat "github.com/parquet-go/parquet-go/format"
 
+	"example.org/ndd/engine/corpus/columns"
 	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/oracle/files"
 	"example.org/ndd/engine/oracle/must"
@@ -183,7 +184,7 @@ func TestCopyRest(t *testing.T) {
 	p, err := newPacker(1, 2, blockBytes)
 	must.Do(t, err)
 	in := &format.Content{Columns: strings.NewReader(original), Size: int64(len(original))}
-	if err := p.copyColumns(t.Context(), io.Discard, in, []int64{1}, nil, nil); err == nil ||
+	if err := p.copyColumns(t.Context(), io.Discard, in, []int64{1}, nil, nil); !errors.Is(err, columns.ErrCorrupt) ||
 		!strings.Contains(err.Error(), "page 2") {
 		t.Errorf("%v", err)
 	}

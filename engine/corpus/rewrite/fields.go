@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/parquet-go/parquet-go"
+
 	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/result"
@@ -150,4 +152,19 @@ func cellText(v any) string {
 		return string(v)
 	}
 	return fmt.Sprint(v)
+}
+
+// columnValue returns the value of a field for a column.
+func columnValue(v any, column int) parquet.Value {
+	switch v := v.(type) {
+	case nil:
+		return parquet.NullValue().Level(0, 0, column)
+	case float64:
+		return parquet.DoubleValue(result.Rounded(v)).Level(0, 1, column)
+	case json.RawMessage:
+		return parquet.ByteArrayValue(v).Level(0, 1, column)
+	case string:
+		return parquet.ByteArrayValue(bytes.ToValidUTF8([]byte(v), []byte("\ufffd"))).Level(0, 1, column)
+	}
+	return parquet.ValueOf(v).Level(0, 1, column)
 }
