@@ -11,7 +11,7 @@ from typing import Annotated, Any, Callable, Literal, Sequence, TypeVar, Union
 from ._errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
-Path = Union[str, "os.PathLike[str]"]
+Path = Union[str, os.PathLike[str]]
 Share = Annotated[float, 0, 1]
 Distance = Annotated[int, 0, 8]
 Count = Annotated[int, 0, 2**63]

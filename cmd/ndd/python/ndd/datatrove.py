@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Iterator
 from datatrove.io import get_datafolder
 from datatrove.utils.typeshelper import StatHints
 
-from . import _share
+from . import _steps
 from ._arguments import Distance, Path, Share, Size, checked, given
 from ._errors import CorruptError, NddError, UsageError
 
@@ -70,7 +70,7 @@ class Fingerprint(Step):
                 self.output_folder.rm(marker)
             path = os.path.join(folder, "share.ndf")
             with self.track_time(unit="task"):
-                digest, skipped = _share.fingerprint(path, rank, ((document.text, document.id) for document in data), options)
+                digest, skipped = _steps.stream(path, rank, ((document.text, document.id) for document in data), options)
             self.stat_update(StatHints.total, value=digest.count, unit="task")
             self.stat_update("skipped", value=skipped, unit="task")
             _publish(self.output_folder, path, f"{rank:05}.ndf")
@@ -84,9 +84,7 @@ class Join(Step):
         input_folder: Folder that Fingerprint wrote.
         output_folder: Folder for a table of dropped documents of each task, and a marker.
         keep: The order of preference: first, longest or shortest.
-        threshold: Minimum similarity, 0 to 1: the Jaccard similarity of the texts, as sketches estimate it. 0 does not verify.
-        k: Maximum Hamming distance of fingerprints in bits, 0 to 8. Default: 8, or 3 for a recipe without sketches.
-        memory: Limit in bytes, or as a text such as "4GiB". Default: the available memory.
+        threshold, k, memory: See :func:`ndd.dedup`.
     """
 
     type: str = "🫂 - DEDUP"
@@ -110,7 +108,7 @@ class Join(Step):
             raise UsageError(f"{self.output_folder.path} has decisions on other documents, or by other rules: give a new folder")
         with tempfile.TemporaryDirectory(prefix="ndd-") as folder, self.track_time(unit="task"):
             paths = [self.fetch(f"{share:05}.ndf", folder) for share in range(len(shares))]
-            for share, table in enumerate(_share.decide(paths, self.options)):
+            for share, table in enumerate(_steps.divide(_steps.decide(paths, self.options), len(paths))):
                 self.stat_update("dropped", value=len(table), unit="task")
                 _write(self.output_folder, f"{share:05}.parquet", folder, table, {"of": join["of"], "texts": shares[share]["texts"]})
         _mark(self.output_folder, JOINED, join)
@@ -159,7 +157,7 @@ class Filter(Step):
         if data is None:
             raise UsageError("Filter needs a reader before it")
         texts, dropped = self.read(rank, world_size)
-        digest, row = _share.Digest(), next(dropped, None)
+        digest, row = _steps.Digest(), next(dropped, None)
         with self.exclusion_writer if self.exclusion_writer else contextlib.nullcontext() as writer:
             for document in data:
                 self.stat_update(StatHints.total)
@@ -169,7 +167,7 @@ class Filter(Step):
                     self.stat_update(StatHints.forwarded)
                     yield document
                     continue
-                if _share.name(document.id) != row["id"]:
+                if _steps.cut(document.id) != row["id"]:
                     raise CorruptError(f"document {at} of task {rank} is {document.id!r}, and it was {row['id']!r}: {OTHER}")
                 self.stat_update(StatHints.dropped)
                 if writer is not None:

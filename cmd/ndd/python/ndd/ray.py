@@ -5,19 +5,21 @@
 
 Each machine of the cluster needs the wheel of ndd, such as by ``ray.init(runtime_env={"pip": ["ndd-....whl"]})``.
 """
+import hashlib
+import importlib
 import itertools
-import os
 import re
 import tempfile
 from typing import TYPE_CHECKING, Any, Iterator, Literal, TypedDict, cast
 
 import ray
 
-from . import _process, _share, _sources, _steps
+from . import _binary, _process, _sources, _steps
 from ._arguments import Distance, Part, Path, Share, Size, checked, given
 from ._errors import CorruptError, NddError, UsageError
 
-ROWS = 4096  # texts that are in memory as objects of Python
+ROWS = 4096  # of a batch of texts
+REMEDY = 'Install the wheel of the same version and pyarrow on each machine, such as by ray.init(runtime_env={"pip": [...]})'
 
 
 class Stats(TypedDict):
@@ -67,21 +69,20 @@ def dedup(
     Args:
         dataset: A Dataset with a column of texts.
         text: Name of the column. Default: text, content, body or similar.
-        threshold: Minimum similarity, 0 to 1: the Jaccard similarity of the texts, as sketches estimate it. 0 does not verify.
-        k: Maximum Hamming distance of fingerprints in bits, 0 to 8. Default: 8, or 3 for a recipe without sketches.
         keep: The order of preference: first, longest or shortest. The first row is that of the first block.
         join: one compares the fingerprints of all rows in one task, which needs 100 bytes of disk for each. shuffle compares
             them in all tasks, in several rounds.
-        extract: Part of an HTML page that is compared.
-        recipe: Recipe of fingerprints: minwise, minwise-pairs, ordered, simhash or a file on each machine.
+        recipe: Recipe of fingerprints: a name, or a file on each machine.
         max_document: Longer texts are skipped, and stay; to join="shuffle" they are an error. A number of bytes, or a text
             such as "64MiB".
         memory: Limit of the comparison in bytes, or as a text such as "4GiB". Default: the available memory.
 
+    Other arguments are those of :func:`ndd.dedup`.
+
     Raises:
         UsageError: An argument is unknown or wrong, or there is no text column.
         CorruptError: Rows changed between two readings.
-        NddError: ndd failed in a task.
+        NddError: ndd failed in a task, or a machine has no ndd or another version.
     """
     import pyarrow
 
@@ -90,18 +91,23 @@ def dedup(
     deciding: dict[str, Any] = {name: options[name] for name in ("threshold", "k", "keep", "memory") if name in options}
     if not threshold:
         reading["sketch"] = "none"
-    fingerprint, decide = (_share.fingerprint, _one) if join == "one" else (_share.lines, _shuffle)
     if not isinstance(dataset, ray.data.Dataset):
         raise UsageError(f"an object of type {type(dataset).__name__} is no Dataset of Ray: ndd.dedup takes others")
-    held = dataset.materialize()
-    schema, blocks = held.schema(), held.to_arrow_refs() or [ray.put(pyarrow.table({}))]
-    column = _sources.Rows(None, text)
-    column.choose(list(schema.names) if schema is not None else [text or _sources.TEXT[0]])  # without rows it has no columns
-    parts = _run(_fingerprint, 2, [(block, share, column.text, fingerprint, reading) for share, block in enumerate(blocks)])
+    execution = dataset.context.execution_options
+    ordered, execution.preserve_order = execution.preserve_order, True  # also blocks of lazy reads, which come in any order
+    try:
+        held = dataset.materialize()
+    finally:
+        execution.preserve_order = ordered
+    blocks = held.to_arrow_refs() or [ray.put(pyarrow.table({}))]
+    column, parts = _sources.Rows(None, text), _run(_names, 1, [(block,) for block in blocks])
+    names = dict.fromkeys(name for part in parts for name in ray.get(part[0]))
+    column.choose(list(names) if names else [text or _sources.TEXT[0]])  # a Dataset without rows has no columns
+    parts = _run(_fingerprint, 2, [(block, share, column.text, join == "shuffle", reading) for share, block in enumerate(blocks)])
     about = ray.get([part[1] for part in parts])
     starts = [0, *itertools.accumulate(rows for rows, _, _ in about)]
     firsts = ray.put(starts)
-    dropped = decide([part[0] for part in parts], deciding)
+    dropped = (_one if join == "one" else _shuffle)([part[0] for part in parts], deciding)
     filtered = _run(_filter, 2, [(blocks[share], share, column.text, about[share][1], dropped[share], firsts) for share in range(len(blocks))])
     clean, decisions = (ray.data.from_arrow_refs([part[i] for part in filtered]) for i in range(2))
     count, skipped = decisions.count(), sum(number for _, _, number in about)
@@ -115,39 +121,62 @@ def dedup(
 
 def _run(function: Any, returns: int, calls: "list[tuple[Any, ...]]") -> "list[list[Any]]":
     """Runs a task for each call, and returns the references of what each returned. Ray repeats a task whose process died."""
-    task = ray.remote(num_returns=returns + 1, name=f"ndd{function.__name__}")(_task)
-    refs = [task.remote(function, returns, *call) for call in calls]
-    for error in ray.get([ref[-1] for ref in refs]):
+    task, version = ray.remote(num_returns=returns + 1, name=f"ndd{function.__name__}")(_task), _binary.version(_binary.find_ndd())
+    refs = [task.remote(version, function, returns, *call) for call in calls]
+    try:
+        errors = ray.get([ref[-1] for ref in refs])
+    except ray.exceptions.RayError as e:
+        if missing := re.search(r"ip=([^),]*).*?No module named '(ndd|pyarrow|numpy)", str(e), re.S):
+            raise NddError(f"the machine {missing[1]} has no Python module {missing[2]}. {REMEDY}") from e
+        raise
+    for error in errors:
         if error is not None:
             raise error
     return [ref[:-1] for ref in refs]
 
 
-def _task(function: Any, returns: int, *arguments: Any) -> "tuple[Any, ...]":
+def _task(version: str, function: Any, returns: int, *arguments: Any) -> "tuple[Any, ...]":
     """Returns what a function returns, and its error of ndd in place of Ray's, which has a trace for each task."""
     try:
+        _binary.use(version, REMEDY)
         return (*function(*arguments), None)
     except NddError as e:
         return (*[None] * returns, e)
 
 
-def _texts(block: Any, text: str) -> Iterator["str | None"]:
-    """Yields the texts of a block. It has none if no row has that column."""
-    if text not in block.column_names:
-        yield from itertools.repeat(None, len(block))
-        return
-    column = _sources.texts(_sources.plain(block.column(text)))
-    for at in range(0, len(column), ROWS):
-        yield from column.slice(at, ROWS).to_pylist()
+def _names(block: Any) -> "list[list[str]]":
+    """Returns the columns of a block."""
+    return [block.column_names]
 
 
-def _fingerprint(block: Any, share: int, text: str, write: Any, options: dict[str, Any]) -> tuple[bytes, tuple[int, str, int]]:
-    """Returns the fingerprints of a block, which a function writes, and the number and digest of its texts, and how many were skipped."""
-    with tempfile.TemporaryDirectory(prefix="ndd-") as folder:
-        path = os.path.join(folder, "share.ndf")
-        digest, skipped = write(path, share, ((t, "") for t in _texts(block, text)), {**options, "threads": 1})
+def _texts(block: Any, text: str) -> "Any":
+    """Returns a column of the texts of a block. It has none if no row has that column."""
+    import pyarrow
+
+    return _sources.texts(_sources.plain(block.column(text)) if text in block.column_names else pyarrow.chunked_array([pyarrow.nulls(len(block))]))
+
+
+def _digest(texts: Any) -> str:
+    """Returns the number of texts, and a hash of them."""
+    pc: Any = importlib.import_module("pyarrow.compute")  # whose functions are made when it is imported
+
+    digest = hashlib.blake2b(pc.binary_length(texts).to_numpy(), digest_size=16)
+    for chunk in texts.chunks:
+        digest.update(_steps.content(chunk))
+    return f"{len(texts)}-{digest.hexdigest()}"
+
+
+def _fingerprint(block: Any, share: int, text: str, lines: bool, options: dict[str, Any]) -> tuple[list[bytes], tuple[int, str, int]]:
+    """Returns the fingerprints of a block in pieces, and the number and digest of its texts, and how many were skipped."""
+    import pyarrow
+
+    texts, prints, skipped = _texts(block, text), [], 0
+    table = pyarrow.table({"id": _steps.names([[share] * len(texts), range(len(texts))]), "text": texts})
+    for path, missing in _steps.fingerprint(table.to_batches(ROWS), options, lambda n: f"row {n[1]} of block {n[0]}", lines, whole=lines):
         with open(path, "rb") as f:
-            return f.read(), (digest.count, str(digest), skipped)
+            prints.append(f.read())
+        skipped += missing
+    return prints, (len(texts), _digest(texts), skipped)
 
 
 def _one(prints: list[Any], options: dict[str, Any]) -> list[Any]:
@@ -158,11 +187,8 @@ def _one(prints: list[Any], options: dict[str, Any]) -> list[Any]:
 def _decide(prints: list[Any], options: dict[str, Any]) -> Iterator[Any]:
     """Yields the dropped rows of each block."""
     with tempfile.TemporaryDirectory(prefix="ndd-") as folder:
-        paths = [os.path.join(folder, f"{share}.ndf") for share in range(len(prints))]
-        for part, path in zip(prints, paths):
-            with open(path, "wb") as f:
-                f.write(ray.get(part))
-        yield from _share.decide(paths, options)
+        pieces = ((f"{share:09}-{piece:06}", 0, data) for share, part in enumerate(prints) for piece, data in enumerate(ray.get(part)))
+        yield from _steps.divide(_steps.decide(_steps.files(pieces, folder), options), len(prints))
 
 
 def _shuffle(prints: list[Any], options: dict[str, Any]) -> list[Any]:
@@ -178,29 +204,25 @@ def _shuffle(prints: list[Any], options: dict[str, Any]) -> list[Any]:
     return _run(_collect, len(prints), [([lines for lines, _ in last], len(prints))])[0]
 
 
-def _map(lines: bytes, args: list[str], partitions: int) -> "Iterator[bytes]":
+def _map(lines: list[bytes], args: list[str], partitions: int) -> "Iterator[bytes]":
     """Yields the lines of each partition that a map makes of some."""
     parts: list[list[bytes]] = [[] for _ in range(partitions)]
-    for chunk in _steps.piped([lines], args):
+    for chunk in _steps.piped(lines, args):
         for line in chunk.split(b"\n")[:-1]:
             parts[(64 * line[0] + line[1]) % partitions].append(line + b"\n")
     return map(b"".join, parts)
 
 
-def _reduce(parts: list[Any], args: list[str]) -> tuple[bytes, int]:
+def _reduce(parts: list[Any], args: list[str]) -> tuple[list[bytes], int]:
     """Returns what a reduce makes of the lines of a partition, and how many documents are undecided."""
     lines = sorted(line + b"\n" for part in parts for line in ray.get(part).split(b"\n")[:-1])
-    found = b"".join(_steps.piped(lines, args))
-    return found, sum(map(int, re.findall(rb"^~end.* undecided=(\d+)", found, re.M)))
+    found = list(_steps.piped(lines, args))
+    return found, sum(int(n) for part in found for n in re.findall(rb"^~end.* undecided=(\d+)", part, re.M))
 
 
 def _collect(parts: list[Any], blocks: int) -> Iterator[Any]:
     """Yields the dropped rows of each block, by the lines of the last round."""
-    with tempfile.TemporaryDirectory(prefix="ndd-") as folder:
-        path = os.path.join(folder, "dropped.tsv")
-        with open(path, "wb") as f:
-            f.writelines(_steps.piped((ray.get(part) for part in parts), _steps.COLLECT))
-        yield from _share.divide(path, blocks)
+    yield from _steps.divide(_steps.collect(line for part in parts for line in ray.get(part)), blocks)
 
 
 def _filter(block: Any, share: int, text: str, texts: str, dropped: Any, starts: list[int]) -> tuple[Any, Any]:
@@ -208,13 +230,14 @@ def _filter(block: Any, share: int, text: str, texts: str, dropped: Any, starts:
     import numpy
     import pyarrow as pa
 
-    digest = _share.Digest()
-    for t in _texts(block, text):
-        digest.add(t or "")
-    if str(digest) != texts:
+    if _digest(_texts(block, text)) != texts:
         raise CorruptError(f"rows of block {share} changed between two readings of the Dataset: write it to files first, and read these")
     stays = numpy.ones(len(block), bool)
     stays[dropped["row"]] = False
     kept_row = dropped["kept_row"].to_numpy() + numpy.array(starts)[dropped["kept_share"].to_numpy()]
     decisions = pa.table({"row": dropped["row"].to_numpy() + starts[share], "kept_row": kept_row, "distance": dropped["distance"], "similarity": dropped["similarity"]})
-    return block.filter(pa.array(stays)), decisions
+    try:
+        block = block.filter(pa.array(stays))
+    except pa.ArrowNotImplementedError:  # of string_view, which becomes large_string
+        block = pa.table([_sources.plain(column) for column in block.columns], block.column_names).filter(pa.array(stays))
+    return block, decisions

@@ -5,15 +5,15 @@
 
 The driver ships this package and its program to the executors. They need pyarrow.
 """
+import atexit
 import contextlib
 import functools
 import hashlib
 import importlib
 import os
+import pathlib
 import re
 import shutil
-import socket
-import subprocess
 import tempfile
 import zipfile
 from typing import TYPE_CHECKING, Any, Iterator, Literal, TypedDict, cast
@@ -22,9 +22,8 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from . import _errors, _sources, _steps
+from . import _binary, _errors, _sources, _steps
 from ._arguments import Count, Distance, OneOrMany, Part, Path, Share, Size, checked, given
-from ._binary import find_ndd
 from ._errors import NddError, UsageError
 
 PARTITION = 33  # bits of a row's number before those of its partition
@@ -83,26 +82,26 @@ def dedup(
     Args:
         df: A DataFrame with a column of texts.
         text: Name of the column. Default: text, content, body or similar.
-        threshold: Minimum similarity, 0 to 1: the Jaccard similarity of the texts, as sketches estimate it. 0 does not verify.
-        k: Maximum Hamming distance of fingerprints in bits, 0 to 8. Default: 8, or 3 with threshold 0.
         keep: The order of preference: first, longest, shortest, newest, newest:FIELD, or the name of a field whose largest
             value is kept. Several are applied in turn. Of a field, rows are sorted by it.
         join: one compares the fingerprints of all rows in one task, which needs 100 bytes of disk for each. shuffle compares
             them in all tasks, in several rounds. Their results are checkpoints: if an executor is lost, they survive only with
             ``sparkContext.setCheckpointDir``. Default: one for up to 1 billion rows.
         partitions: Number of partitions of a shuffle. Default: spark.sql.shuffle.partitions.
-        extract: Part of an HTML page that is compared.
-        recipe: Recipe of fingerprints: minwise, minwise-pairs, ordered or simhash.
+        recipe: Name of a recipe of fingerprints, and not a file.
         max_document: A longer text is an error. A number of bytes, or a text such as "64MiB".
         memory: Limit of a process of ndd in bytes, or as a text such as "4GiB". Default: the available memory.
 
+    Other arguments are those of :func:`ndd.dedup`.
+
     Raises:
         UsageError: An argument is unknown or wrong, or there is no text column.
-        NddError: ndd failed in a task, or rows changed while they were read.
+        NddError: ndd failed in a task, an executor has another version of ndd, or rows changed while they were read.
     """
     options = given(dedup, locals())
     orders = [word.strip() for word in (keep.split(",") if isinstance(keep, str) else keep)]
     column = _text_column(df, text)
+    preferences = _preferences(df, column, orders)
     own = _free(df)
     keyed = df.withColumn(own, F.monotonically_increasing_id())
     shared = keyed.storageLevel.useDisk  # by an earlier result
@@ -112,7 +111,7 @@ def dedup(
         job = _Job(df.sparkSession, {n: options.get(n) for n in ("threshold", "k", "memory")}, partitions)
         fields = [order for order in orders if order not in ("first", "longest", "shortest")]
         source = keyed.select(F.col(own).alias("row"), F.xxhash64(column).alias("hash"), F.coalesce(column, F.lit("")).alias("text"),
-                              *_preferences(keyed, column, orders if fields else []))
+                              *(preferences if fields else []))
         if fields:  # then the first of the sorted rows is kept
             order = [n for n in source.columns if n.startswith("by")]
             source = source.orderBy(*(F.col(n).desc_nulls_last() for n in order), "row").withColumn("at", F.monotonically_increasing_id())
@@ -133,17 +132,31 @@ def dedup(
             keyed.unpersist()
         raise _plain(e) from e
     marks = decisions.select("row", "hash", F.lit(True)).union(decisions.select("kept_row", "kept_hash", F.lit(False)).distinct()).toDF(own, own + "hash", own + "drop")
-    ends = df.sparkSession.createDataFrame(sizes, f"`{own}part` long, `{own}rows` long")
-    joined = keyed.join(F.broadcast(ends), F.shiftright(own, PARTITION) == F.col(own + "part"), "left")
-    joined = joined.join(F.broadcast(marks) if dropped < BROADCAST else marks, own, "left")
-    counted = F.coalesce(F.col(own).bitwiseAND((1 << PARTITION) - 1) < F.col(own + "rows"), F.lit(False))
+    joined = keyed.withColumn(own + "whole", _whole(dict(sizes))(own)).join(F.broadcast(marks) if dropped < BROADCAST else marks, own, "left")
     same = F.coalesce(F.col(own + "hash") == F.xxhash64(column), F.lit(True))
-    stays = F.when(~counted | ~same, F.raise_error(F.lit("ndd: " + CHANGED)).cast("boolean")).otherwise(~F.coalesce(F.col(own + "drop"), F.lit(False)))
-    clean = cast(Any, joined.where(stays).drop(own, *(own + name for name in ("hash", "drop", "part", "rows"))))
+    stays = F.when(~same, F.raise_error(F.lit("ndd: " + CHANGED)).cast("boolean")).otherwise(~F.coalesce(F.col(own + "drop"), F.lit(False)))
+    clean = cast(Any, joined.where(F.col(own + "whole")).where(stays).drop(own, *(own + name for name in ("hash", "drop", "whole"))))
     clean.decisions, clean.rows = decisions.drop("hash", "kept_hash"), keyed.withColumnRenamed("row", "row_").withColumnRenamed(own, "row")
     clean.decisions.unpersist = decisions.unpersist
     clean.stats = {"documents": rows, "kept": rows - dropped, "dropped": dropped, "empty": empty}
     return cast("Deduplicated", clean)
+
+
+def _whole(sizes: dict[int, int]) -> Any:
+    """Returns a function of the numbers of rows. It is true, and raises NddError if a partition ends before or after its last row."""
+    import pandas as pd
+
+    def whole(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
+        part = rows = 0
+        for numbers in batches:
+            part, rows = divmod(int(numbers.iloc[-1]) + 1, 1 << PARTITION)
+            if rows > sizes.get(part, 0):
+                break
+            yield numbers >= 0
+        if rows and rows != sizes.get(part):
+            raise NddError(CHANGED)
+
+    return cast(Any, F.pandas_udf)(whole, "boolean").asNondeterministic()  # so that it gets all rows, before a filter
 
 
 class _Job:
@@ -167,17 +180,18 @@ class _Job:
 
             _use(program)
             part, counts = cast(Any, TaskContext.get()).partitionId(), [0, 0]
-            for piece, path in enumerate(_steps.fingerprint(_documents(batches, counts), ["fingerprint"], True, reading)):
+            for piece, (path, _) in enumerate(_steps.fingerprint(_documents(batches, counts), reading, _row)):
                 for at, data in _steps.chunks(path):
-                    yield pa.RecordBatch.from_pylist([{"part": f"{part:09}-{piece:06}", "at": at, "data": data, "rows": counts[0], "empty": counts[1]}])
+                    yield pa.RecordBatch.from_pylist([{"order": f"{part:09}-{piece:06}", "at": at, "data": data, "rows": counts[0], "empty": counts[1]}])
                     counts[:] = 0, 0
 
         def decide(batches: Any) -> Iterator[Any]:
             _use(program)
-            rows = (tuple(row.values()) for batch in batches for row in batch.to_pylist())
-            yield from map(_decisions, _steps.decide(rows, options))
+            with tempfile.TemporaryDirectory(prefix="ndd-") as folder:
+                paths = _steps.files((tuple(row.values()) for batch in batches for row in batch.to_pylist()), folder)
+                yield from map(_decisions, _steps.decide(paths, options))
 
-        parts = source.mapInArrow(prints, "part string, at long, data binary, rows long, empty long").persist(StorageLevel.DISK_ONLY)
+        parts = source.mapInArrow(prints, "order string, at long, data binary, rows long, empty long").persist(StorageLevel.DISK_ONLY)
         decisions = parts.drop("rows", "empty").repartition(1).mapInArrow(decide, DECISIONS).persist(StorageLevel.DISK_ONLY)
         try:
             rows, empty = parts.agg(F.sum("rows"), F.sum("empty")).collect()[0]
@@ -204,14 +218,14 @@ class _Job:
 
         def prints(batches: Any) -> Iterator[Any]:
             _use(program)
-            for path in _steps.fingerprint(_documents(batches, [0, 0]), ["mapreduce", "map", "fingerprint"], False, reading):
+            for path, _ in _steps.fingerprint(_documents(batches, [0, 0]), reading, _row, lines=True):
                 with open(path, "rb") as f:
                     yield from map(_lines, _steps.chunks_of_lines(f))
 
         def piped(data: DataFrame, args: list[str]) -> DataFrame:
             def run(batches: Any) -> Iterator[Any]:
                 _use(program)
-                yield from map(_lines, _steps.piped(map(_bytes, batches), args))
+                yield from map(_lines, _steps.piped(_contents(batches), args))
 
             return data.mapInArrow(run, "line string")
 
@@ -225,15 +239,8 @@ class _Job:
             return sum(int(n) for row in ends for n in re.findall(r" undecided=(\d+)", row["line"]))
 
         def collect(batches: Any) -> Iterator[Any]:
-            import pyarrow.csv
-
             _use(program)
-            with tempfile.TemporaryFile(prefix="ndd-") as table:
-                for chunk in _steps.piped(map(_bytes, batches), _steps.COLLECT):
-                    table.write(chunk)
-                table.seek(0)
-                kinds = pyarrow.csv.ConvertOptions(column_types={"id": "string", "kept_id": "string", "jaccard": "double"})
-                yield from map(_decisions, pyarrow.csv.open_csv(table, parse_options=pyarrow.csv.ParseOptions(delimiter="\t"), convert_options=kinds))
+            yield from map(_decisions, _steps.collect(_contents(batches)))
 
         last = _steps.rounds(shuffled, undecided, hold(source.mapInArrow(prints, "line string")), {**self.options, **decided})
         rows, empty = source.agg(F.count(F.lit(1)), F.sum((F.length("text") == 0).cast("long"))).collect()[0]
@@ -250,6 +257,11 @@ def _documents(batches: Any, counts: list[int]) -> Iterator[Any]:
         counts[0] += len(texts)
         counts[1] += pc.sum(pc.equal(pc.binary_length(texts), 0), min_count=0).as_py()
         yield pa.record_batch([_steps.names(numbers), texts], ["id", "text"])
+
+
+def _row(numbers: Any) -> str:
+    """Returns where a document is, by the numbers of its name."""
+    return f"row {numbers[-2]}"
 
 
 def _decisions(batch: Any) -> Any:
@@ -271,13 +283,9 @@ def _lines(chunk: bytes) -> Any:
     return pa.record_batch([pa.StringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(chunk))], ["line"])
 
 
-def _bytes(batch: Any) -> Any:
-    """Returns the lines of a batch."""
-    import pyarrow as pa
-
-    lines = batch.column(0).cast(pa.large_binary())
-    ends = memoryview(lines.buffers()[1]).cast("q")
-    return memoryview(lines.buffers()[2])[ends[lines.offset] : ends[lines.offset + len(lines)]]
+def _contents(batches: Any) -> Iterator[Any]:
+    """Yields the lines of batches."""
+    return (_steps.content(batch.column(0)) for batch in batches)
 
 
 def _text_column(df: DataFrame, text: str | None) -> Any:
@@ -286,15 +294,21 @@ def _text_column(df: DataFrame, text: str | None) -> Any:
         raise UsageError(f"an object of type {type(df).__name__} is no DataFrame of Spark: ndd.dedup takes others")
     if df.isStreaming:
         raise UsageError("a streaming DataFrame has no end: use ndd.Client in foreachBatch, or give a DataFrame that is not streaming")
-    text = text or next((n for n in _sources.TEXT if n in df.columns), None)
-    if text is None or df.columns.count(text) != 1:
-        known = ", ".join(df.columns)
-        raise UsageError(f"no column {_sources.TEXT[0]!r} among {known}; text= names the column with the texts" if text is None else
-                         f"{'several columns' if text in df.columns else 'no column'} {text!r} among {known}")
+    rows = _sources.Rows(None, text)
+    rows.choose(df.columns)
+    text = _unique(df, str(rows.text))
     kind = df.schema[text].dataType.typeName()
     if kind not in ("string", "varchar", "char"):
         raise UsageError(f"the column {text!r} has values of type {kind}; text= names a column of texts")
     return F.col(_quoted(text))
+
+
+def _unique(df: DataFrame, name: str) -> str:
+    """Returns the name of a column. UsageError is raised if there is none, or several: Spark may not tell Text from text."""
+    fold = str if df.sparkSession.conf.get("spark.sql.caseSensitive") == "true" else str.lower
+    if name not in df.columns or [fold(n) for n in df.columns].count(fold(name)) > 1:
+        raise UsageError(f"{'several columns' if name in df.columns else 'no column'} {name!r} among {', '.join(df.columns)}")
+    return name
 
 
 def _free(df: DataFrame) -> str:
@@ -330,6 +344,8 @@ def _quoted(name: str) -> str:
 def _preferences(df: DataFrame, text: Any, orders: list[str]) -> list[Any]:
     """Returns the columns by which rows are sorted: of each policy, the largest value first. They rank as ndd does."""
     columns: list[Any] = []
+    if not all(orders or [""]):
+        raise UsageError("keep has no name of an order or a column")
     for word in orders:
         if word in ("longest", "shortest"):
             length = F.octet_length(F.coalesce(text, F.lit("")))
@@ -347,9 +363,7 @@ def _preferences(df: DataFrame, text: Any, orders: list[str]) -> list[Any]:
 
 def _kind(df: DataFrame, name: str) -> str:
     """Returns the type of a column that rows are sorted by."""
-    if df.columns.count(name) != 1:
-        raise UsageError(f"keep: {'several columns' if name in df.columns else 'no column'} {name!r} among {', '.join(df.columns)}")
-    kind = df.schema[name].dataType.typeName()
+    kind = df.schema[_unique(df, name)].dataType.typeName()
     known = "string varchar char byte short integer long float double decimal date timestamp timestamp_ntz boolean".split()
     if kind not in known:
         raise UsageError(f"keep: the column {name!r} has values of type {kind}, and not numbers, texts or dates")
@@ -391,7 +405,7 @@ def _largest(df: DataFrame, name: str) -> list[Any]:
 
 def _ship(spark: Any) -> tuple[str, str]:
     """Sends this package and its program to the executors, once, and returns the program's name there and its version."""
-    name, package, version = _packed(find_ndd())
+    name, package, version = _packed(_binary.find_ndd())
     try:
         context = spark.sparkContext
     except Exception:  # of Spark Connect
@@ -408,46 +422,24 @@ def _ship(spark: Any) -> tuple[str, str]:
 def _packed(program: str) -> tuple[str, str, str]:
     """Returns copies of a program and of this package, which are named by their content, and the program's version."""
     folder = tempfile.mkdtemp(prefix="ndd-spark-")
-    import atexit
-
     atexit.register(shutil.rmtree, folder, True)
     with open(program, "rb") as f:
         name = os.path.join(folder, "ndd-" + hashlib.sha256(f.read()).hexdigest()[:16])
     shutil.copy(program, name)
     here, package = os.path.dirname(os.path.abspath(__file__)), os.path.join(folder, f"ndd-python-{os.path.basename(name)[4:]}.zip")
     with zipfile.ZipFile(package, "w") as z:
-        for file in sorted(os.listdir(here)):
-            if file.endswith((".py", ".typed")):
-                z.write(os.path.join(here, file), f"ndd/{file}")
-    return name, package, _version(program)
+        for file in pathlib.Path(here).glob("*.py"):
+            z.write(file, f"ndd/{file.name}")
+    return name, package, _binary.version(program)
 
 
-@functools.lru_cache(None)
-def _version(program: str) -> str:
-    """Returns what a program says about its version."""
-    return subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-
-
-@functools.lru_cache(None)
 def _use(program: tuple[str, str]) -> None:
-    """Finds the program on an executor: that of $NDD, the driver's, or an installed one, of the driver's version."""
+    """Makes an executor use the program of the driver, or an installed one of its version."""
     from pyspark import SparkFiles  # which a client of Spark Connect does not have
 
     name, version = program
-    tried: list[str] = []
-    for find in (lambda: os.environ["NDD"], lambda: SparkFiles.get(name), find_ndd):
-        try:
-            path = find()
-            found = _version(path)
-        except (KeyError, OSError, subprocess.SubprocessError, NddError) as e:
-            tried += [] if isinstance(e, KeyError) else [str(e)]
-            continue
-        if found == version:
-            os.environ["NDD"] = path
-            return
-        tried.append(f"{path} is {found}")
-    raise NddError(f"no program {version} on the executor {socket.gethostname()}: {'; '.join(tried)}. Executors of another platform than the driver's "
-                   "need the wheel of the same version for their platform: pack an environment with it by venv-pack, and give it by --archives")
+    _binary.use(version, "Executors of another platform than the driver's need the wheel of the same version for their platform: pack an "
+                "environment with it by venv-pack, and give it by --archives", SparkFiles.get(name))
 
 
 def _plain(e: Exception) -> Exception:

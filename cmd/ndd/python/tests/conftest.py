@@ -13,12 +13,13 @@ def text(seed, words=120):
 def corpus(n=400):
     """Returns documents with chains of edits, a cluster of 30 %, a footer, and URLs, short and empty texts that repeat."""
     footer, out, chance = text(-1, 15), [], random.Random(n)
-    changed = text(-2).split()
     for i in range(n):
         if i % 10 < 3:  # the cluster
             words = text(-2).split()
             words[chance.randrange(len(words))] = WORDS[i]
-        elif i % 10 < 6:  # a chain, of which each differs from the next by a few words
+        elif i % 10 < 6:  # chains of 12, of which each differs from the next by a few words
+            if i % 40 == 3:
+                changed = text(-2 - i).split()
             for _ in range(4):
                 changed[chance.randrange(len(changed))] = chance.choice(WORDS)
             words = changed
@@ -58,6 +59,7 @@ def texts():
 
 
 DIES = """#!/bin/bash
+[ $# -gt 2 ] || exec {ndd} "$@" # asked for its version
 [ "$3" = mapreduce ] && step=$4-$5 || step=$3
 died={folder}/died-$step
 if [ ! -e $died ]; then # it gets a part of the input, and its caller dies

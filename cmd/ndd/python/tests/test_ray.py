@@ -1,5 +1,6 @@
 """Datasets of Ray Data."""
 import os
+import socket
 import subprocess
 import sys
 
@@ -48,6 +49,8 @@ def test_kinds(cluster, join):
     frames = ray.data.from_pandas([pandas.DataFrame(documents[:3]), pandas.DataFrame(documents[3:])])
     assert check(documents, frames, text="body", join=join) == 1
     assert check(documents, ray.data.from_arrow([pyarrow.Table.from_pylist(documents).slice(0, 4), pyarrow.Table.from_pylist(documents).slice(4)]), text="body", join=join) == 1
+    some = ray.data.from_arrow([pyarrow.table({"n": [1]}), pyarrow.table({"body": ["one two three"] * 2})])  # of two blocks, one has texts
+    assert ndd.ray.dedup(some, text="body", join=join).stats == {"documents": 3, "kept": 2, "dropped": 1, "skipped": 0}
     for empty in (ray.data.from_items([]), ray.data.from_items(documents).filter(lambda row: False)):
         assert check([], empty, text="body", join=join) == 0
 
@@ -108,6 +111,42 @@ def test_wrong(cluster, call, error, said):
     with pytest.raises(error, match=said) as raised:
         call(ray.data.from_items(corpus(40), override_num_blocks=2))
     assert type(raised.value) is error  # not that of Ray, with its traces
+
+
+def test_views():
+    """Texts of the type string_view, which pyarrow does not filter."""
+    import pyarrow
+
+    block = pyarrow.table({"text": pyarrow.array(["one", "two", "three"], pyarrow.string_view())})
+    dropped = pyarrow.table({"row": [1], "kept_share": [0], "kept_row": [0], "distance": [0], "similarity": [1.0]})
+    clean, decisions = ndd.ray._filter(block, 1, "text", ndd.ray._digest(ndd.ray._texts(block, "text")), dropped, [0, 5])
+    assert clean["text"].to_pylist() == ["one", "three"] and decisions.to_pylist() == [{"row": 6, "kept_row": 0, "distance": 0, "similarity": 1.0}]
+
+
+def test_order(cluster, monkeypatch):
+    """Blocks that are read lazily stay in order."""
+    real, orders, dataset = ray.data.Dataset.materialize, [], ray.data.from_items(corpus(40))
+    monkeypatch.setattr(ray.data.Dataset, "materialize", lambda self: orders.append(self.context.execution_options.preserve_order) or real(self))
+    ndd.ray.dedup(dataset)
+    assert orders[0] is True and dataset.context.execution_options.preserve_order is False
+
+
+def test_machines(cluster, monkeypatch):
+    """A machine without ndd, or with another version, is named."""
+    dataset = ray.data.from_items([{"text": "one two three"}])
+    with monkeypatch.context() as patch:
+        patch.setattr(ndd._binary, "version", lambda program: "ndd v0.0")
+        with pytest.raises(ndd.NddError, match=r"the machine \S+ has no program ndd v0.0, which the driver has: \S+ is ndd .*Install the wheel") as raised:
+            ndd.ray.dedup(dataset)
+    assert socket.gethostname() in str(raised.value) and ndd._binary.version(ndd.find_ndd()) in str(raised.value)
+    said = "ray::ndd_names() (pid=7, ip=10.0.0.9)\nSystem error: No module named 'ndd'\ntraceback: ..."
+    monkeypatch.setattr(ray, "get", lambda refs: raises(ray.exceptions.RaySystemError(said)))
+    with pytest.raises(ndd.NddError, match="the machine 10.0.0.9 has no Python module ndd. Install the wheel"):
+        ndd.ray._run(ndd.ray._names, 1, [(None,)])
+
+
+def raises(error):
+    raise error
 
 
 def test_changed_rows(cluster, monkeypatch):

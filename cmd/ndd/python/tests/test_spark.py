@@ -160,6 +160,21 @@ def test_changed_rows(spark, folder):
             clean.select("text").collect()
 
 
+def test_vanished_rows(spark, folder):
+    """If the last rows of a partition vanish after the decisions, among them one that was kept for others, there is an error."""
+    from pyspark.sql import functions as F
+
+    path = folder / "vanishing.jsonl"
+    lines = [f'{{"text": "{words}"}}\n' for words in (text(2), text(1), text(1) + " and more")]
+    path.write_text("".join(lines))
+    clean = ndd.spark.dedup(spark.read.schema("text string").json(str(path)), keep="longest")
+    assert [row["text"] for row in clean.collect()] == [text(2), text(1) + " and more"]
+    path.write_text("".join(lines[:2]))
+    for result in clean, clean.union(clean).coalesce(1), clean.where(F.col("text") == text(2)), clean.select(F.lit(1)):
+        with pytest.raises(Exception, match="rows or partitions changed"):
+            result.collect()
+
+
 def test_changed_partitions(spark, folder, monkeypatch):
     """Rows that get other numbers, as files do in other partitions, are an error, and so is another number of rows."""
     path = str(folder / "parts")
@@ -199,6 +214,8 @@ def test_names(spark):
     assert clean.schema == df.schema and sorted(map(tuple, clean.collect())) == rows[2:]
     assert clean.decisions.columns == ["row", "kept_row", "distance", "similarity"]
     assert sorted(row["row_"] for row in clean.rows.join(clean.decisions, "row").collect()) == [0, 1]
+    with pytest.raises(ndd.UsageError, match="several columns 'text' among .*, Text"):  # Spark does not tell them apart
+        ndd.spark.dedup(df.toDF(*names[1:], "Text"))
 
 
 def test_persisted(spark):
@@ -235,7 +252,8 @@ def test_repeatable(spark, folder):
 
 def test_wrong(pages, spark):
     for options, said in [({"text": "body"}, "no column 'body' among url"), ({}, "no column 'text' among url"), ({"text": "rank"}, "type double"),
-                          ({"text": "url", "k": 99}, "k must be between"), ({"text": "url", "keep": "size"}, "no column 'size' among"),
+                          ({"text": "url", "k": 99}, "k must be between"), ({"text": "url", "keep": "size"}, "no column 'size' among url, the text, date, score, rank$"),
+                          ({"text": "url", "keep": []}, "keep has no name"),
                           ({"text": "url", "keep": "newest:url"}, "no date of column 'url'"), ({"text": "url", "join": "two"}, "join must be")]:
         with pytest.raises(ndd.UsageError, match=said):
             ndd.spark.dedup(pages, **options)
@@ -248,13 +266,13 @@ def test_wrong(pages, spark):
 
 
 def test_program(spark):
-    with pytest.raises(ndd.NddError, match="no program ndd v0.0 on the executor .* is ndd .*--archives"):
+    with pytest.raises(ndd.NddError, match="has no program ndd v0.0, which the driver has: .* is ndd .*--archives"):
         ndd.spark._use(("ndd-missing", "ndd v0.0"))
     said = "An exception was thrown from the Python worker:\n  import pyarrow as pa\nModuleNotFoundError: No module named 'pyarrow'\n\nJVM stacktrace"
     assert "executors has no pyarrow: install" in str(ndd.spark._plain(RuntimeError(said)))
 
 
-def test_pieces(monkeypatch):
+def test_pieces(monkeypatch, tmp_path):
     """Several pieces, and chunks in any order and twice, are decided about as one file. One that is missing is an error."""
     monkeypatch.setattr(_steps, "PIECE", 20_000)
     monkeypatch.setattr(_steps, "CHUNK", 100)
@@ -266,13 +284,14 @@ def test_pieces(monkeypatch):
             yield pa.record_batch([_steps.names([numbers, numbers]), pa.array(texts[at : at + 50])], ["id", "text"])
 
     paths, chunks = 0, []
-    for piece, path in enumerate(_steps.fingerprint(batches(), ["fingerprint"], True, {})):
+    for piece, (path, _) in enumerate(_steps.fingerprint(batches(), {}, str)):
         chunks += [(f"{piece:06}", *chunk) for chunk in _steps.chunks(path)]
         paths += 1
     assert paths > 3
-    table = pa.Table.from_batches(_steps.decide(random.Random(1).sample(chunks, len(chunks)) + chunks[:3], {}))
+    table = pa.Table.from_batches(_steps.decide(_steps.files(random.Random(1).sample(chunks, len(chunks)) + chunks[:3], tmp_path), {}))
     want = ndd.dedup(texts, progress=False).dropped
     assert sorted(_steps.numbers(table["id"], 1)[:, 0]) == sorted(want["row"].to_pylist())
-    for missing in 0, len(chunks) // 2, -1:
+    for missing in 0, len(chunks) // 2, len(chunks) - 1:
+        (tmp_path / str(missing)).mkdir()
         with pytest.raises(ndd.CorruptError):
-            list(_steps.decide((c for c in chunks if c is not chunks[missing]), {}))
+            list(_steps.decide(_steps.files((c for c in chunks if c is not chunks[missing]), tmp_path / str(missing)), {}))
