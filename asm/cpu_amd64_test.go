@@ -91,7 +91,7 @@ func machines() []machine {
 	}
 }
 
-// place is where CPUID reports a feature: a bit of a register of a leaf.
+// A place is the position at which CPUID reports a feature: a bit of a register of a leaf.
 type place struct {
 	leaf     uint32
 	register int // 0 eax, 1 ebx, 2 ecx, 3 edx

@@ -77,7 +77,7 @@ func checkInterpolate(t *testing.T, name string, dst []int, keys, sought []uint6
 	}
 }
 
-// TestInterpolateSteps checks that no shape of keys takes more steps than the contract says.
+// TestInterpolateSteps checks that no shape of keys takes more steps than the documented maximum.
 func TestInterpolateSteps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	const log2n = 17

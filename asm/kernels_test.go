@@ -107,7 +107,7 @@ func TestPanics(t *testing.T) {
 	})
 }
 
-// FuzzDrawn tries the kernels whose whole input is drawn from a seed.
+// FuzzDrawn tests the kernels whose complete input is made from a random seed.
 func FuzzDrawn(f *testing.F) {
 	f.Add(uint64(1), 3000)
 	f.Fuzz(func(t *testing.T, seed uint64, n int) {
@@ -130,7 +130,7 @@ func FuzzDrawn(f *testing.F) {
 	})
 }
 
-// BenchmarkKernels takes the time of a kernel, an element.
+// BenchmarkKernels measures the time of a kernel per element.
 func BenchmarkKernels(b *testing.B) {
 	const n = 1 << 20
 	rng := rand.New(rand.NewPCG(1, 9))

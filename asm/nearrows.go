@@ -5,12 +5,12 @@ import "fmt"
 // NearBucketMax is the maximum size of a bucket for NearRows. If dst has this length, every call makes progress.
 const NearBucketMax = 1024
 
-// NearRows compares all keys of each bucket with each other. Bucket d is keys[ends[d-1]:ends[d]], and the first
-// bucket begins at start. It writes to dst, ascending, every index i such that a later key of the bucket differs from
-// keys[i] in at most k bits, 0 to 63. So an index is a row of the bucket's triangle with at least one pair. Pairs are
-// rare, so the caller finds them in their rows. NearRows stops before a bucket of more than NearBucketMax keys, or
-// one whose indexes may not fit in dst. It returns the numbers of indexes and of completed buckets. It panics if ends
-// descend or are outside of keys.
+// NearRows compares all keys of each bucket with each other. Bucket d is keys[ends[d-1]:ends[d]], and the first bucket
+// begins at start. It writes to dst, ascending, every index i such that a later key of the bucket differs from keys[i]
+// in at most k bits, 0 to 63. So each index has at least one pair. Pairs are rare, so the caller compares these keys
+// with the later ones again. NearRows stops before a bucket of more than NearBucketMax keys, or one whose indexes may
+// not fit in dst. It returns the numbers of indexes and of completed buckets. It panics if ends descend or are outside
+// of keys.
 //
 // With AVX-512, a bucket of m keys takes m/16 + 1/2 steps of 1.5 cycles and some 8 cycles for each row.
 func NearRows(dst []uint32, keys []uint64, ends []uint32, start uint32, k int) (n, done int) {

@@ -127,7 +127,7 @@ func TestRaceDetector(t *testing.T) {
 func TestRaceChild(t *testing.T) {
 	race, ok := races()[os.Getenv(envRace)]
 	if !ok {
-		return // run by itself there is nothing to do: TestRaceDetector runs it with a race
+		return // TestRaceDetector runs this test with a race; otherwise there is nothing to test
 	}
 	race(func(write func()) {
 		written := new(uint32)
@@ -141,8 +141,8 @@ func TestRaceChild(t *testing.T) {
 	})
 }
 
-// raise and raised tell, in no order that the race detector knows of, that something is done. Between
-// atomic ones it would see an order, and plain ones it would report.
+// raise and raised set and read a flag that the race detector ignores. It would report plain accesses,
+// and atomic ones would order the goroutines.
 //
 //go:norace
 func raise(flag *uint32) { *flag = 1 }

@@ -8,7 +8,7 @@ import (
 	"example.org/ndd/engine/oracle/guard"
 )
 
-// newHalves makes empty partitions in memory of their own.
+// newHalves makes empty partitions with their own memory.
 func newHalves(bits, room, keep int) *HalfPartitions {
 	p := NewHalfPartitions(bits, room, keep)
 	p.Words = make([]uint64, p.Size())

@@ -46,7 +46,8 @@ type seekProbe struct {
 	query, high uint64
 }
 
-// A seekAnswer is the hits of a probe, whether it was left, and whether it was because its half ends before it.
+// A seekAnswer has the hits of a probe. It also says whether the probe was left to the caller, and whether the reason
+// is that its half ends earlier.
 type seekAnswer struct {
 	hits              []uint64
 	unfinished, ended bool

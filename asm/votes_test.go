@@ -93,7 +93,7 @@ func TestVotesOverflow(t *testing.T) {
 				}
 			}
 		}
-		// One heavy weight anywhere is seen.
+		// A single heavy weight at any position is noticed.
 		for i := range weights {
 			weights[i] = 3
 		}

@@ -42,7 +42,7 @@ func (w width[T]) check(t *testing.T, dst []uint32, xs []T, q T, k int, want []u
 	}
 }
 
-// all calls within with dst until it has seen all of xs.
+// all calls within with dst until it has scanned all of xs.
 func (w width[T]) all(t testing.TB, dst []uint32, xs []T, q T, k int) []uint32 {
 	var found []uint32
 	for base := 0; ; {
@@ -147,7 +147,7 @@ func (w width[T]) testPatterns(t *testing.T) {
 	})
 }
 
-// views are n elements at the head of memory, at its tail, and near that, where the place differs with n.
+// views are n elements at the head of memory, at its tail, and near its tail at a position that depends on n.
 func views[T any](r *guard.Region, n, step int) [][]T {
 	return [][]T{guard.Head[T](r, n), guard.Tail[T](r, n), guard.Tail[T](r, n+1+n*step%63)[:n]}
 }
@@ -167,15 +167,15 @@ func (w width[T]) testEveryLength(t *testing.T) {
 				copy(xs, words)
 				region.Seal()
 				want := w.find(xs, q, k)
-				// Exactly as much room as there are hits, up to the fence.
+				// Give exactly as much memory as there are hits, up to the guard page.
 				w.check(t, guard.Tail[uint32](out, len(want)), xs, q, k, want)
 			}
 		}
 	})
 }
 
-// testEveryPlace: there is exactly one hit, at every position of slices of every length up to several blocks. The
-// kernels examine a block twice only if it has many hits; here they must find the hit in the first pass.
+// testEveryPlace checks that the only hit is found at every position of slices of every length up to several blocks.
+// The kernels examine a block twice only if it has many hits; here they must find the hit in the first pass.
 func (w width[T]) testEveryPlace(t *testing.T) {
 	const longest = 300
 	q := w.hash()
@@ -220,7 +220,7 @@ func (w width[T]) testThresholds(t *testing.T) {
 	})
 }
 
-// testRoom: the answers do not depend on the size of the buffer, and no hit is written after its end.
+// testRoom checks that the answers do not depend on the size of the buffer, and no hit is written after its end.
 func (w width[T]) testRoom(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 64))
 	q := T(r.Uint64())

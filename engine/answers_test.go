@@ -31,7 +31,7 @@ func TestBatchAnswers(t *testing.T) {
 	}
 	want := oracle.Search(base, queries[:3000], 3)
 	for i := range want {
-		want[i].Row = 0 // documents are not asked for
+		want[i].Row = 0 // documents are not requested
 	}
 	want = slices.Compact(want)
 	collect := func(memory uint64) (all []oracle.Hit, answers int) {

@@ -9,7 +9,7 @@ import (
 	"example.org/ndd/engine/corpus/simhash"
 )
 
-// From texts to answers: a page is kept unless a near-duplicate of it is there.
+// From texts to answers: a page is kept unless a near-duplicate of it is stored.
 func Example() {
 	ctx := context.Background()
 	recipe := simhash.Default()

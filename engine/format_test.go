@@ -32,7 +32,7 @@ func TestFormatPage(t *testing.T) {
 		fingerprints = append(fingerprints, r.Uint64(), 0x8421<<48|r.Uint64N(1<<24))
 	}
 	fingerprints = append(fingerprints, fingerprints[:100]...)
-	many := sets.Uniform(66_000, 2) // whose rows are in blocks
+	many := sets.Uniform(66_000, 2) // documents whose rows are in blocks
 	for name, c := range map[string]struct {
 		fingerprints []uint64
 		layout       table.Layout

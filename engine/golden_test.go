@@ -90,8 +90,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGoldenSketches writes to an index of a time before sketches: it verifies documents that are inserted from now on,
-// and its own documents keep out others by their fingerprints alone.
+// TestGoldenSketches writes to an index that was made before sketches existed: it verifies documents that are inserted
+// from now on, and its own documents keep out others by their fingerprints alone.
 func TestGoldenSketches(t *testing.T) {
 	like := func(n uint64) (s sketch.Sketch) {
 		rng := rand.New(rand.NewPCG(n, 5))
@@ -166,7 +166,7 @@ func TestGoldenBytes(t *testing.T) {
 	}
 }
 
-// TestOtherVersion is the promise for versions that this program does not know: refused, by its name.
+// TestOtherVersion checks that a file of an unknown version is refused, and that the error names the version.
 func TestOtherVersion(t *testing.T) {
 	data := read(t, "planar", "00000001.segment")
 	data[8]++
@@ -234,9 +234,9 @@ func writeGolden(t *testing.T) {
 		case 0, 1, 2, 3: // a new page
 			f = f*6364136223846793005 + 1442695040888963407
 			f ^= f >> 29
-		case 4, 5: // a near-duplicate of the one before
+		case 4, 5: // a near-duplicate of the previous page
 			f ^= 1 << (i % 64)
-		} // else a copy of it
+		} // otherwise a copy of it
 		must.Do(t, w.Append(ndf.Document{ID: fmt.Sprintf("https://example.org/%d/page-%d.html", i/50, i),
 			Fingerprint: simhash.Fingerprint(f), TextBytes: 1000 + i}))
 	}

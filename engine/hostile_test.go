@@ -77,12 +77,12 @@ func (a *adversary) answers(t testing.TB, sections []store.Section) string {
 	return out.String()
 }
 
-// missing says whether it is the error of a segment that is not there, which has no offset.
+// missing reports whether an error is about a missing segment. Such an error has no offset.
 func missing(err error) bool {
 	return errors.Is(err, store.ErrCorrupt) && strings.Contains(err.Error(), "the manifest names this file")
 }
 
-// try demands that a change is refused or changes no answer.
+// try requires that a change is refused or changes no answer.
 func (a *adversary) try(t testing.TB, c hostile.Change) {
 	t.Helper()
 	if got := a.answers(t, c.Apply(a.sections)); got != "" && got != a.want {
@@ -135,7 +135,7 @@ func TestHostileManifest(t *testing.T) {
 	}
 }
 
-// FuzzManifest is the opening of an index against a writer who repairs every checksum.
+// FuzzManifest opens indexes whose manifest was changed by somebody who repairs every checksum.
 func FuzzManifest(f *testing.F) {
 	a := newAdversary(f)
 	data := a.sections[0].Data

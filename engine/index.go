@@ -102,8 +102,8 @@ func (x *Index) Close() error { return x.live.Close() }
 // It is not part of the stable interface.
 func (x *Index) Implementation() any { return x.live }
 
-// Wrap returns the Index of an implementation, a *live.Index that was opened with options that this package
-// does not have. It is not part of the stable interface.
+// Wrap returns an Index for its implementation, a *live.Index. The implementation may have options that this
+// package does not offer. Wrap is not part of the stable interface.
 func Wrap(implementation any) *Index { return &Index{implementation.(*live.Index)} }
 
 // Design returns the design of the index's tables.

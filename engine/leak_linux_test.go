@@ -137,7 +137,7 @@ func TestRefusalReleases(t *testing.T) {
 	})
 }
 
-// addressSpace is how many bytes are mapped.
+// addressSpace returns the number of mapped bytes.
 func addressSpace(t *testing.T) int {
 	t.Helper()
 	data, err := os.ReadFile("/proc/self/statm")

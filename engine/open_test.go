@@ -154,7 +154,7 @@ func TestBuildFaults(t *testing.T) {
 func checkIndex(t *testing.T, dir string, documents uint64) {
 	t.Helper()
 	x := openAt(t, dir, live.OpenOptions{})
-	defer x.Close() // the next call may remove it
+	defer x.Close() // the next call may remove the index
 	if err := x.Check(t.Context()); err != nil || x.Stats().Documents != documents {
 		t.Errorf("%d documents, %v", x.Stats().Documents, err)
 	}

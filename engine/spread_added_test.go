@@ -154,7 +154,7 @@ func TestSpreadContext(t *testing.T) {
 			}
 			for _, after := range []int64{0, 1, 7} {
 				ctx := faults.NewCancelContext(t, after)
-				// a look each for the tables of each worker
+				// One check of the context for each table of each worker.
 				if err := search(ctx); !errors.Is(err, context.Canceled) || ctx.Calls() > after+8 {
 					t.Errorf("%s, %s: done after %d looks: %d looks, error %v", layout, way, after, ctx.Calls(), err)
 				}
@@ -187,7 +187,7 @@ func impatient(t *testing.T, x *Index, queries []uint64, want []oracle.Hit) {
 						of = append(of, h)
 					}
 				}
-				if got := appendHits(nil, q, hits); !slices.Equal(got, of) { // no fingerprint is there twice
+				if got := appendHits(nil, q, hits); !slices.Equal(got, of) { // no fingerprint occurs twice
 					t.Errorf("query %d: %d hits, want %d", q, len(got), len(of))
 				}
 			}

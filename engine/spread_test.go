@@ -31,13 +31,13 @@ import (
 // machines, binding memory to the second node fails.
 func twoNodes(mib int) fs.FS { return drawn(drawnNode{"0", mib}, drawnNode{"0", mib}) }
 
-// A drawnNode has processors and some MiB free.
+// A drawnNode describes a node: its processors, and its free memory in MiB.
 type drawnNode struct {
 	cpus string
 	mib  int
 }
 
-// drawn draws a host of nodes.
+// drawn returns the files of a host with these nodes.
 func drawn(nodes ...drawnNode) fs.FS {
 	root := fstest.MapFS{"sys/devices/system/node/online": {Data: fmt.Appendf(nil, "0-%d\n", len(nodes)-1)}}
 	for i, n := range nodes {
@@ -60,7 +60,7 @@ func spreads(h *numa.Host) map[string]*worker.Options {
 	}
 }
 
-// built is an index folder of fingerprints.
+// built returns the folder of an index of fingerprints.
 func built(t testing.TB, fingerprints []uint64, o segment.Options) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
@@ -75,7 +75,7 @@ func asked(t testing.TB, x *Index, queries []uint64, k int, want []oracle.Hit) {
 		i, _ := slices.BinarySearchFunc(want, q, func(h oracle.Hit, q int) int { return h.Query - q })
 		return i
 	}
-	// a sweep, where there are enough, and a search
+	// Sweep if there are enough queries, and search.
 	for threads, n := range map[int]int{1: len(queries), 3: len(queries) / 2} {
 		if got, want := flat(t, x, queries[:n], k, threads), want[:from(n)]; !slices.Equal(got, want) {
 			t.Fatalf("%d queries, %d threads: %d hits, want %d", n, threads, len(got), len(want))

@@ -92,7 +92,7 @@ func trace(rng *rand.Rand, docs, queries int) (base, asked []uint64) {
 		case 0, 1, 2, 3:
 			f = sets.Flip(rng, centres[rng.IntN(len(centres))], rng.IntN(8))
 		case 4:
-			f = 0x0123456789abcdef * uint64(1&^(i>>8)) // half of them 0
+			f = 0x0123456789abcdef * uint64(1&^(i>>8)) // half of the words are 0
 		case 5, 6:
 			f = 0xa5a5a5a5a5<<24 | f>>40
 		case 7:
@@ -104,7 +104,7 @@ func trace(rng *rand.Rand, docs, queries int) (base, asked []uint64) {
 	for i := range queries {
 		f := base[rng.IntN(len(base))]
 		if (f == 0 || f == 0x0123456789abcdef) && i%50 != 0 {
-			f = rng.Uint64() // thousands of documents each: few of these
+			f = rng.Uint64() // a few fingerprints with thousands of documents each
 		}
 		asked = append(asked, sets.Flip(rng, f, rng.IntN(6)))
 	}
@@ -130,7 +130,7 @@ func TestTrace(t *testing.T) {
 		want = appendLine(want, h.Query, h.Fingerprint, h.Distance, h.Row)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	defer asm.Select(asm.Backend()) // it was in use
+	defer asm.Select(asm.Backend()) // restore it
 	for _, s := range settings(rng, n) {
 		t.Run(s.String(), func(t *testing.T) {
 			start := time.Now()

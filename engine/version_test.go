@@ -18,7 +18,7 @@ import (
 	"example.org/ndd/numa"
 )
 
-// freed waits until no version of a closed index is left.
+// freed waits until all versions of a closed index are freed.
 func freed(t *testing.T, x *Index) {
 	t.Helper()
 	must.Eventually(t, "no version is held", func() bool { return x.live.HeldVersions() == 0 })

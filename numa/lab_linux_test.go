@@ -15,7 +15,7 @@ import (
 
 // The tests below change their machine, so they run in the lab only (lab/run).
 
-// lab is the machine of the lab that this is; elsewhere the test ends.
+// lab returns the name of the machine of the lab that runs the test. On any other machine the test ends.
 func lab(t *testing.T) (machine string) {
 	t.Helper()
 	line, _ := os.ReadFile("/proc/cmdline") // without this file, this is not the lab
@@ -83,7 +83,7 @@ func TestLabPlacement(t *testing.T) {
 				return
 			}
 			defer a.Free()
-			clear(a.Data) // now it is there
+			clear(a.Data) // the memory is taken when it is written
 			where := placement(t, a)
 			if !a.Bound || where.Sampled != where.Pages || where.Local != where.Pages || where.Pages != bytes/pageBytes+1 {
 				t.Errorf("bound %t, %v: %d pages, %d asked for, %d there, %d missing", a.Bound, where, where.Pages, where.Sampled,
@@ -137,7 +137,7 @@ func TestLabFull(t *testing.T) {
 	for size := uint64(32 << 20); ; {
 		a, err := h.Arena(p, size)
 		if err == nil {
-			clear(a.Data) // now the memory is taken
+			clear(a.Data) // the memory is taken when it is written
 			held = append(held, a)
 			continue
 		}
@@ -177,7 +177,7 @@ func TestLabCpuset(t *testing.T) {
 	h := New(Options{})
 	nodes := h.Nodes()
 	if len(nodes) == 1 {
-		return // nothing to take away
+		return // the process has only one node
 	}
 	last := farthest(nodes)
 	before, err := h.Arena(last, 2*hugeBytes)
@@ -187,7 +187,7 @@ func TestLabCpuset(t *testing.T) {
 	const group = "/sys/fs/cgroup/lab"
 	set(t, "/sys/fs/cgroup/cgroup.subtree_control", "+cpuset")
 	must.Do(t, os.Mkdir(group, 0o755))
-	t.Cleanup(func() { // all of the process leaves before the group can go
+	t.Cleanup(func() { // all threads must leave the group before it can be removed
 		must.Do(t, errors.Join(os.WriteFile("/sys/fs/cgroup/cgroup.procs", []byte("0"), 0), os.Remove(group)))
 		os.WriteFile("/sys/fs/cgroup/cgroup.subtree_control", []byte("-cpuset"), 0)
 	})
@@ -207,7 +207,7 @@ func TestLabCpuset(t *testing.T) {
 	if s.Pinned > 0 || !said(h, "sched_setaffinity: invalid argument") {
 		t.Errorf("%+v; %q", s, h.Notes())
 	}
-	clear(before.Data) // it is still there
+	clear(before.Data) // the memory is still valid
 	if got := New(Options{}).Nodes(); len(got) != 1 || got[0].ID != 0 {
 		t.Errorf("what may be used now: %v", got)
 	}

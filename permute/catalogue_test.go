@@ -11,7 +11,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// candidates returns all designs for k that Named can make and that do not have too many tables. If costs are equal,
+// candidates returns all designs for k that ByName can make and that do not have too many tables. If costs are equal,
 // the earlier one is chosen.
 func candidates(t *testing.T, k int) []Design {
 	t.Helper()

@@ -83,7 +83,7 @@ func TestFlipWalkIsLazy(t *testing.T) {
 	if want := Ball(61, 4); count != want || set.Len() != want || allocated > 0 {
 		t.Errorf("%d patterns, want %d; %v allocations", count, want, allocated)
 	}
-	w := Flips(64, 40).Walk() // 2^63 patterns: the first are there at once
+	w := Flips(64, 40).Walk() // 2^63 patterns: the first ones are available at once
 	if base, low := w.Next(); base != 0 || len(low) != 65 || low[0] != 0 {
 		t.Errorf("the walk begins with %x, %x", base, low)
 	}

@@ -19,7 +19,7 @@ func choose(m, j, k int, seed uint64) (Design, error) {
 		return Design{}, fmt.Errorf("design %s: want 1 to 64 blocks, and at least one of them to lead", name)
 	}
 	if k < 0 || k > m-j {
-		return Design{}, fmt.Errorf("design %s: serves k = 0 to %d, not %d", name, m-j, k)
+		return Design{}, fmt.Errorf("design %s: supports k = 0 to %d, not %d", name, m-j, k)
 	}
 	return nest(name, k, []level{{m, j}}, seed)
 }
@@ -39,7 +39,7 @@ func paper(tables, k int, seed uint64) (Design, error) {
 		return Design{}, fmt.Errorf("design %s: the paper has 4, 10, 16 and 20 tables", name)
 	}
 	if k < 0 || k > 3 {
-		return Design{}, fmt.Errorf("design %s: serves k = 0 to 3, not %d", name, k)
+		return Design{}, fmt.Errorf("design %s: supports k = 0 to 3, not %d", name, k)
 	}
 	return nest(name, k, levels, seed)
 }

@@ -18,7 +18,7 @@ func parts(m, k int, seed uint64) (Design, error) {
 	}
 	name := partNames[m-1]
 	if k < m-1 || k > MaxK {
-		return Design{}, fmt.Errorf("design %s: serves k = %d to %d, not %d", name, m-1, MaxK, k)
+		return Design{}, fmt.Errorf("design %s: supports k = %d to %d, not %d", name, m-1, MaxK, k)
 	}
 	radii := even(k-m+1, m)
 	d := Design{Name: name, K: k, Seed: seed}
@@ -42,7 +42,7 @@ func weave(m, lead, k int, seed uint64) (Design, error) {
 	}
 	extra := k*lead - m + 1
 	if k < 0 || k > MaxK || extra < 0 {
-		return Design{}, fmt.Errorf("design %s: serves k = %d to %d, not %d", name, (m-1+lead-1)/lead, MaxK, k)
+		return Design{}, fmt.Errorf("design %s: supports k = %d to %d, not %d", name, (m-1+lead-1)/lead, MaxK, k)
 	}
 	radii := even(extra, m)
 	blocks := spread(even(64, m), seed)

@@ -8,7 +8,7 @@ import (
 
 // ErrUnproven is wrapped by the error of Validate if the search reached its limit. The designs of the catalogue need
 // less than a ten-thousandth of that limit.
-var ErrUnproven = errors.New("too intricate to prove")
+var ErrUnproven = errors.New("the design is too complex to prove")
 
 // proofBudget limits the work of a proof, as a number of examined tables: some tenths of a second. Deciding validity
 // means deciding whether a hypergraph has a small transversal, which is NP-hard. A design may come from a hostile

@@ -77,7 +77,7 @@ func TestProofAgreesWithBruteForce(t *testing.T) {
 	}
 }
 
-// randomDesign takes a valid design of bits and spoils, or seems to spoil, it a little.
+// randomDesign changes a valid design of bits a little. The result may be invalid.
 func randomDesign(random *rand.Rand) Design {
 	k := 1 + random.IntN(3)
 	list := Catalogue(k, random.Uint64())
@@ -116,7 +116,7 @@ func checkGap(t *testing.T, d *Design, gap *Gap) {
 func TestProofMissesWhatMutationsRemove(t *testing.T) {
 	everyDesign(t, 77, func(t *testing.T, d Design) {
 		if extra, err := ByName(d.Name, d.K+1, d.Seed); err == nil && slices.Equal(extra.Tables, d.Tables) {
-			return // it serves a larger k, and has more than it needs for this one
+			return // it is valid for a larger k, and has more tables than this one needs
 		}
 		fails := func(name string, i int, m Design) {
 			var gap *Gap
@@ -142,7 +142,7 @@ func TestProofMissesWhatMutationsRemove(t *testing.T) {
 				m.Tables[i].Radius--
 				fails("smaller radius in", i, m)
 			}
-			// An overgrown table finds nothing that counts.
+			// A table with a too large mask finds no relevant difference.
 			m.Tables[i] = Table{^uint64(0), 0}
 			if d.K > 0 {
 				fails("all bits in", i, m)

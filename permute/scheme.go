@@ -40,7 +40,7 @@ func (s *scheme) design(k int, seed uint64) (Design, error) {
 		kMin = 0
 	}
 	if k < kMin || k > s.k {
-		return Design{}, fmt.Errorf("design %s: serves k = %d to %d, not %d", s.name, kMin, s.k, k)
+		return Design{}, fmt.Errorf("design %s: supports k = %d to %d, not %d", s.name, kMin, s.k, k)
 	}
 	blocks := spread(balance(tables), seed)
 	for i := range tables {

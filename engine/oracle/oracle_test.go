@@ -7,7 +7,7 @@ import (
 	"example.org/ndd/engine/oracle/sets"
 )
 
-// TestSearch is small enough to see that it is right.
+// TestSearch compares Search with an example that is small enough to check by hand.
 func TestSearch(t *testing.T) {
 	base := []uint64{0b0000, 0b0111, 0b0001, 0b0000, 0b1111}
 	got := Search(base, []uint64{0b0000, 1 << 63}, 1)

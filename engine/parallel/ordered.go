@@ -74,8 +74,8 @@ const partsAhead = 256
 
 // run is the state of one call.
 type run[T any] struct {
-	o     Options       // items for the workers
-	todo  chan *slot[T] // parts to emit, in order; nil if nothing is emitted
+	o     Options       // options of the call
+	todo  chan *slot[T] // items for the workers
 	parts chan *part[T] // parts to emit, in order; nil: nothing is emitted
 
 	mu         sync.Mutex // protects the fields below, and the fields of parts and slots

@@ -16,7 +16,7 @@ import (
 	"example.org/ndd/engine/oracle"
 )
 
-// TestMain fails if a goroutine of any test stays.
+// TestMain fails if a goroutine of any test does not end.
 func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 
 // square is an item that carries its result.
@@ -40,7 +40,7 @@ func squares(start, end, failing int, err error) Produce[*square] {
 	}
 }
 
-// endless produces until nobody takes more.
+// endless produces items until yield returns false.
 var endless = squares(0, math.MaxInt, -1, nil)
 
 // compute works, and fails at one item.
@@ -140,7 +140,7 @@ func TestWindowLimit(t *testing.T) {
 			emitted.Add(1)
 			return nil
 		})
-		// An item counts as emitted a little before its room is free.
+		// An item counts as emitted shortly before the next one is admitted.
 		if err != nil || most.Load() > int64(ahead) {
 			t.Errorf("%d items where at most %d may be, %v", most.Load(), ahead, err)
 		}

@@ -104,8 +104,8 @@ func logText(r wal.Report) (text string) {
 		text = "; the log has " + cli.Number(r.Records, "record")
 	}
 	if r.TornBytes > 0 {
-		text += fmt.Sprintf("; %d bytes at the end of %s are no whole record, since a crash left them unfinished or the file "+
-			"was cut: the next writer removes them", r.TornBytes, r.TornFile)
+		text += fmt.Sprintf("; %d bytes at the end of %s are an incomplete record, after a crash or because the "+
+			"file was cut: the next writer removes them", r.TornBytes, r.TornFile)
 	}
 	return text
 }

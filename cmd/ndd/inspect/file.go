@@ -100,7 +100,7 @@ func (f *file) describeLog() error {
 		end = "closed"
 	}
 	if r.TornBytes > 0 {
-		end = fmt.Sprintf("%d bytes at its end are no whole record: a crash left them unfinished, or the file was cut", r.TornBytes)
+		end = fmt.Sprintf("its last %d bytes are an incomplete record: a crash interrupted it, or the file was cut", r.TornBytes)
 	}
 	f.Words = []string{fmt.Sprintf("file %d of log %x", r.Number, r.Log),
 		fmt.Sprintf("records: %s, from record %d on; %s", humanize.Comma(int64(r.Records)), r.First, end)}

@@ -44,7 +44,7 @@ func Backup(ctx context.Context, d *disk.Disk, dir, target string) (r BackupRepo
 	return r, fmt.Errorf("%s: it changed %d times while it was copied: %w", dir, backupTries, err)
 }
 
-var errChanged = errors.New("the index was flushed or merged meanwhile")
+var errChanged = errors.New("the index was flushed or merged during the copy")
 
 // ErrNotDurable is wrapped by errors of [Index.Backup] of an index without a folder.
 var ErrNotDurable = errors.New("the index is in memory only")

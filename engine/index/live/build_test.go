@@ -158,7 +158,7 @@ func TestBuiltBecomesLive(t *testing.T) {
 func TestLocked(t *testing.T) {
 	x, dir := makeIndex(t, Config{Design: halves(t)}, OpenOptions{Write: true})
 	_, err := Open(t.Context(), dir, OpenOptions{Write: true})
-	if want := fmt.Sprintf("%s: %v: by process %d; end that first, and meanwhile read it or make a backup", dir,
+	if want := fmt.Sprintf("%s: %v: by process %d; stop it first; until then the index can be read and backed up", dir,
 		disk.ErrLocked, os.Getpid()); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -43,8 +43,8 @@ func filled(t *testing.T, c Config) (x *Index, free func()) {
 	return x, sync.OnceFunc(x.upkeep.flushing.Unlock)
 }
 
-// TestCheckAndInsertWaiting has near-duplicates wait for room after all have searched and found nothing: one is
-// inserted.
+// TestCheckAndInsertWaiting inserts near-duplicates that wait for memory after all have searched and found nothing.
+// Exactly one is inserted.
 func TestCheckAndInsertWaiting(t *testing.T) {
 	t.Parallel()
 	for round := range 5 {
@@ -64,7 +64,7 @@ func TestCheckAndInsertWaiting(t *testing.T) {
 	}
 }
 
-// oneOf has four documents near a fingerprint decided at the same time, after all have searched and found nothing,
+// oneOf decides four documents near a fingerprint at the same time, after all have searched and found nothing,
 // together with later calls. Exactly one document is inserted, and the others are refused because of it.
 func oneOf(t *testing.T, x *Index, f simhash.Fingerprint, start func()) {
 	t.Helper()
@@ -115,7 +115,7 @@ func TestCheckAndInsertAfterFlush(t *testing.T) {
 	}
 }
 
-// checking returns a check-and-insert of documents that has searched the index, and not decided.
+// checking returns a check-and-insert of documents that has searched the index and has not decided yet.
 func checking(t *testing.T, x *Index, docs ...rows.Doc) *checker {
 	t.Helper()
 	c := x.checkers.Get().(*checker)
@@ -152,7 +152,7 @@ func TestCheckAndInsertDuringRefusal(t *testing.T) {
 		x.writer.mu.Lock()
 		p := x.writer.prepare(&x.writer.pending)
 		_, err := p.add(rows.Doc{ID: "undone"})
-		at, failed := x.writer.commit(&p.change) // as during an insert that waits for the disk
+		position, failed := x.writer.commit(&p.change) // as during an insert that waits for the disk
 		x.writer.mu.Unlock()
 		if err != nil || failed != nil {
 			t.Fatal(err, failed)
@@ -162,7 +162,7 @@ func TestCheckAndInsertDuringRefusal(t *testing.T) {
 			t.Fatalf("%+v", c.near)
 		}
 		full.Store(true)
-		fails(t, "a full disk", x.writer.sync(t.Context(), at), syscall.ENOSPC)
+		fails(t, "a full disk", x.writer.sync(t.Context(), position), syscall.ENOSPC)
 		full.Store(false)
 		out, err := c.conclude()
 		if err != nil || len(out) != len(docs) {
@@ -255,7 +255,7 @@ type groupInput struct {
 	id    string
 }
 
-type groupOutput struct{ holder string } // who was there, or has been deleted; empty for nobody
+type groupOutput struct{ holder string } // ID that was stored, or was deleted; empty for none
 
 var groupModel = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
@@ -301,7 +301,7 @@ var listModel = porcupine.Model{
 	Step: func(state, input, output any) (bool, any) {
 		held, in, out := state.(uint64), input.(listInput), output.(uint64)
 		switch in.op {
-		case "insert": // tells which were replaced
+		case "insert": // returns the replaced documents
 			return out == held&in.mask, held | in.mask
 		case "query":
 			return out == held, held
@@ -391,7 +391,7 @@ func TestLinearizable(t *testing.T) {
 	for round := range rounds {
 		x := openFolder(t, dir, OpenOptions{Write: true, NoSync: true, simulation: simulation{flushDocs: smallDocs}})
 		ctx, cancel := context.WithTimeout(t.Context(), seconds/rounds)
-		enough := func() bool { // however slow the machine is
+		enough := func() bool { // a limit of time on slow machines
 			mu.Lock()
 			defer mu.Unlock()
 			return t.Failed() || ctx.Err() != nil && len(history) >= minimum*(round+1)/rounds

@@ -33,7 +33,7 @@ var cuts = flag.Int("cuts", 0, "seeds of each power cut of TestPowerCut behind e
 func contents(t *testing.T, x *Index) map[rows.DocID]rows.Doc {
 	t.Helper()
 	docs := map[rows.DocID]rows.Doc{}
-	w, err := x.View() // held, as a merge may be under way
+	w, err := x.View() // held, because a merge may be running
 	must.Do(t, err)
 	defer w.Release()
 	_, err = x.Documents(t.Context(), w, func(doc rows.DocID, d rows.Doc) error {
@@ -88,7 +88,7 @@ func (s *script) step(x *Index) error {
 	return act()
 }
 
-// scripted are the options of an index that flushes only when it is told to.
+// scripted are the options of an index that flushes only on request.
 func scripted(d *disk.Disk) OpenOptions {
 	return OpenOptions{Write: true, Disk: d, Threads: 1, simulation: simulation{flushDocs: neverFlush}}
 }
@@ -198,7 +198,7 @@ func TestDiskFaults(t *testing.T) {
 	t.Logf("%d calls", len(calls))
 }
 
-// A gate holds calls back that make a log durable.
+// A gate blocks the calls that make a log durable.
 type gate struct {
 	shut    atomic.Bool
 	waiting atomic.Int32

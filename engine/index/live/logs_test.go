@@ -54,7 +54,7 @@ func TestLogMissing(t *testing.T) {
 	}
 }
 
-// TestLogTruncated removes records from a log that its manifest says it has.
+// TestLogTruncated removes records from a log although the manifest says that the log has them.
 func TestLogTruncated(t *testing.T) {
 	x, dir := newFolder(t)
 	insertNumbered(t, x, 0, 5)

@@ -122,7 +122,7 @@ func TestHalfOfBudget(t *testing.T) {
 	for n := 0; ; n++ {
 		_, err := x.Insert(ctx, longIDs(rng, 100, 4000))
 		if err != nil {
-			break // it waited for a flush, or was refused
+			break // the insert waited for a flush, or was refused
 		}
 		if w, err := x.View(); err != nil || w.Version.Memory() > 24<<20+4<<20 {
 			t.Fatalf("%d inserts: %d bytes in memory, %v", n, w.Version.Memory(), err)

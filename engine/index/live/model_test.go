@@ -115,7 +115,7 @@ func (m *model) near(query rows.Doc, k int) (docs []rows.DocID) {
 	return docs
 }
 
-// A modelTest changes an index together with its model, and held against it.
+// A modelTest changes an index together with its model, and compares the two.
 type modelTest struct {
 	t   *testing.T
 	rng *rand.Rand
@@ -141,7 +141,7 @@ func (w *modelTest) open() {
 	w.x = x
 }
 
-// doc makes a document: often near another one, now and then of an ID that is there.
+// doc makes a document. It is often near another one, and sometimes has the ID of a stored document.
 func (w *modelTest) doc() rows.Doc {
 	d := rows.Doc{Fingerprint: simhash.Fingerprint(w.rng.Uint64())}
 	if len(w.m.docs) > 0 && w.rng.IntN(3) == 0 {

@@ -66,7 +66,7 @@ func openForWriting(ctx context.Context, dir string, o OpenOptions) (_ *Index, e
 	}
 	lock, err := disk.LockFolder(dir)
 	if errors.Is(err, disk.ErrLocked) {
-		return nil, fmt.Errorf("%w; end that first, and meanwhile read it or make a backup", err)
+		return nil, fmt.Errorf("%w; stop it first; until then the index can be read and backed up", err)
 	}
 	if err != nil {
 		return nil, err

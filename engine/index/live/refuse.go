@@ -24,7 +24,7 @@ import (
 var ErrUnknown = errors.New("it is not known whether the change lasts: queries see it until the index is closed")
 
 // errUndone is returned by a flush or a merge during which changes were undone. It is tried again.
-var errUndone = errors.New("changes were undone meanwhile")
+var errUndone = errors.New("changes were undone at the same time")
 
 // sync waits until a change is durable, as the index requires. If the change is refused, it and all later changes
 // before the error are undone.
@@ -38,7 +38,7 @@ func (w *writer) sync(ctx context.Context, position wal.Position) error {
 	}
 	w.mu.Lock()
 	w.undoUnwritten()
-	w.mu.Unlock() // another goroutine may have undone it; it has finished
+	w.mu.Unlock() // if another goroutine undoes the change, it has finished by now
 	switch err2 := w.log.Sync(ctx, position); {
 	case err2 == nil: // it was written before the failure
 		return nil
@@ -119,8 +119,8 @@ func (w *writer) stillDeleted(docs []rows.DocID) []rows.DocID {
 	})
 }
 
-// settled syncs the log and returns an error if a change was undone since refused was read. Without an error, documents
-// gathered in between may be written to a file.
+// settled syncs the log. It returns an error if a change was undone since the caller read refused. Without an error,
+// documents that the caller collected since then may be written to a file.
 func (w *writer) settled(refused uint64) error {
 	if w.log != nil {
 		if err := w.log.SyncAll(); err != nil {

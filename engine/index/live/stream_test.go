@@ -112,7 +112,7 @@ func (m *model) hits(f simhash.Fingerprint, k, docs int) (list []search.Hit) {
 	return list
 }
 
-// whole puts the pieces of an answer together, and says where they do not fit.
+// whole joins the pieces of an answer, and reports pieces that do not follow each other.
 type whole struct {
 	hits   []search.Hit
 	pieces int

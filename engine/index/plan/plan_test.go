@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files anew")
 
-// words are a plan as a text.
+// words returns a plan as a text.
 func words(p *Plan) string {
 	var b strings.Builder
 	r := &p.Request

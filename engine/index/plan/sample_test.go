@@ -12,7 +12,7 @@ import (
 	"example.org/ndd/permute"
 )
 
-// bruteShare compares every two of the prints.
+// bruteShare compares every two of the fingerprints.
 func bruteShare(fingerprints []uint64, mask uint64, leading, radius int) float64 {
 	p := permute.New(mask)
 	keys := make([]uint64, len(fingerprints))
@@ -58,7 +58,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestEntry tells the size of 16 times the keys from a sample.
+// TestEntry estimates the size of 16 times as many keys from a sample.
 func TestEntry(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	shapes := map[string]func(int) uint64{

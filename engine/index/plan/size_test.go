@@ -108,7 +108,7 @@ func TestRowBytes(t *testing.T) {
 	for _, repeated := range []int{1, 2, 10, 5000} {
 		fingerprints := sets.Uniform(5000, 9)
 		if repeated == 2 {
-			fingerprints = sets.Uniform(70_000, 9) // whose rows are in blocks
+			fingerprints = sets.Uniform(70_000, 9) // documents whose rows are in blocks
 		}
 		for i := range fingerprints {
 			fingerprints[i] = fingerprints[i/repeated*repeated]

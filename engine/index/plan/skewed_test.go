@@ -220,7 +220,7 @@ func checkSkewed(t *testing.T, set sets.Set, s *segment.Segment, k int) {
 	}
 }
 
-// lookedAt is a context that counts how often it is looked at.
+// lookedAt is a context that counts how often it is checked.
 type lookedAt struct {
 	context.Context
 	n int

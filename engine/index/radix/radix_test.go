@@ -82,7 +82,7 @@ func TestKeysAndRows(t *testing.T) {
 	}
 }
 
-// sortsRows demands that SortRows gives the keys and rows that are wanted.
+// sortsRows checks that SortRows returns the expected keys and rows.
 func sortsRows(t *testing.T, in Chunks, mask uint64, threads int, want []uint64, wantRows []uint32) {
 	t.Helper()
 	keys, rows := make([]uint64, len(want)), make([]uint32, len(want))
@@ -181,7 +181,7 @@ func TestDistinct(t *testing.T) {
 				t.Run(fmt.Sprintf("n=%d/%s/threads=%d", n, name, threads), func(t *testing.T) {
 					memory, got := make([]uint64, n), make([]uint64, len(want))
 					var mu sync.Mutex
-					ends := map[int]int{n: n} // end of each room, by its start
+					ends := map[int]int{n: n} // end of the memory of each bucket, by its start
 					count, err := Distinct(t.Context(), memory, Chunks{src}, Options{Mask: mask, Threads: threads},
 						func(b Bucket) error {
 							copy(got[b.Rank:b.Rank+len(b.Keys)], b.Keys)

@@ -64,4 +64,4 @@ func (s *Segment) walk(number int, start, end, total uint64, yield func(rank uin
 }
 
 // ErrNoDocs is returned for a request of documents of a segment that keeps none.
-var ErrNoDocs = errors.New("only the fingerprints are kept, not the documents that have them")
+var ErrNoDocs = errors.New("the index keeps only fingerprints, no documents")

@@ -67,8 +67,8 @@ func exerciseSome(t testing.TB, s *Segment) {
 		Options{Design: *s.Design(), Threads: 1, Table: table.Options{Layout: s.Layout()}}))
 }
 
-// exerciseParts reads the documents in three parts, as threads of a merge do: without an error they are all documents,
-// each once.
+// exerciseParts reads the documents in three parts, as threads of a merge do. Without an error, the parts have every
+// document once.
 func exerciseParts(t testing.TB, s *Segment) {
 	m, err := newMergeSources([]Source{{Segment: s}})
 	hostile.Expect(t, "parts", err)

@@ -15,7 +15,7 @@ import (
 	"example.org/ndd/permute"
 )
 
-// compareMatches demands the same matches, which it sorts.
+// compareMatches sorts the matches and requires that they are the same.
 func compareMatches(t *testing.T, name string, got, want []Match) {
 	t.Helper()
 	for _, list := range [][]Match{got, want} {
@@ -62,7 +62,7 @@ func TestLocateMany(t *testing.T) {
 			asked := slices.Clone(fingerprints[:n])
 			for i := range asked {
 				if i%7 == 3 {
-					asked[i] = ^asked[i] // is not there
+					asked[i] = ^asked[i] // is not stored
 				}
 			}
 			together, single := make([]Range, n), make([]Range, 1)
@@ -101,7 +101,7 @@ func TestEveryDesign(t *testing.T) {
 			for _, layout := range layouts {
 				s := inMemory(t, fingerprints, Options{Design: design, Threads: 2, Table: table.Options{Layout: table.Layout(layout)}})
 				var c Scratch
-				for _, pos := range []int{1, 4, len(queries)} { // one at a time, some, and all
+				for _, pos := range []int{1, 4, len(queries)} { // batches of one, of some, and of all
 					var got []Match
 					for from := 0; from < len(queries); from += pos {
 						part := queries[from:min(from+pos, len(queries))]

@@ -71,7 +71,7 @@ func TestSweepIsSearch(t *testing.T) {
 	}
 }
 
-// teams share a segment out table by table; one team does its steps in turn.
+// teams returns one team per table of a segment. One team runs its steps one after the other.
 func teams(s *Segment) []Team {
 	inTurn := func(ctx context.Context, steps []Step) error {
 		for len(steps) > 0 {

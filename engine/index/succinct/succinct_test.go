@@ -26,7 +26,7 @@ func TestArray(t *testing.T) {
 			if w.Finish(); !slices.Equal(w.Words, p.Words) {
 				t.Fatalf("width %d, %d integers: other words in order", width, n)
 			}
-			p.Prefetch([]uint64{0, 1 << 40, ^uint64(0)}) // also for absent rows
+			p.Prefetch([]uint64{0, 1 << 40, ^uint64(0)}) // positions after the end are allowed
 			for i, v := range want {
 				if got := p.At(uint64(i)); got != v {
 					t.Fatalf("width %d, integer %d of %d: %#x, want %#x", width, i, n, got, v)

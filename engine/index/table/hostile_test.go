@@ -35,7 +35,7 @@ func recorded(t testing.TB, prefix string, keys []uint64, o Options) recorder {
 	return r
 }
 
-// sourceOf gives sections as a file would.
+// sourceOf returns sections as a file does.
 func sourceOf(list []store.Section) store.Source {
 	var m sections.Memory
 	for _, s := range list {

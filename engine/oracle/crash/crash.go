@@ -158,6 +158,7 @@ func (r *Recorder) Before(op *disk.Op) error {
 func (r *Recorder) After(op *disk.Op) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	// Find the file or folder of the call.
 	start := r.starts[op]
 	delete(r.starts, op)
 	if op.Call == disk.CallMkdir {
@@ -180,9 +181,10 @@ func (r *Recorder) After(op *disk.Op) {
 		}
 	}
 	if n == nil {
-		r.t.Errorf("crash: %s %s: it is not there", op.Call, op.Path)
+		r.t.Errorf("crash: %s %s: unknown file", op.Call, op.Path)
 		return
 	}
+	// Record what the call changes.
 	switch op.Call {
 	case disk.CallRemove:
 		delete(dir.entries, name)

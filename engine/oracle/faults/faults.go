@@ -116,10 +116,11 @@ func Durable(t *testing.T, calls []Call) {
 	unsynced := map[string]bool{} // files and folders with changes that a power cut would lose
 	removed := map[string]bool{}  // removed files
 	renames := 0
+	// Follow the calls, and check each rename.
 	for _, c := range calls {
 		switch c.Call {
 		case disk.CallCreate, disk.CallMkdir:
-			if !strings.Contains(filepath.Base(c.Path), ".tmp-") { // it keeps this name
+			if !strings.Contains(filepath.Base(c.Path), ".tmp-") { // only temporary names change later
 				unsynced[filepath.Dir(c.Path)] = true
 			}
 		case disk.CallWrite, disk.CallTruncate:
@@ -145,6 +146,7 @@ func Durable(t *testing.T, calls []Call) {
 			unsynced[filepath.Dir(c.Path)] = true
 		}
 	}
+	// Check that everything is durable at the end.
 	if last := calls[len(calls)-1]; renames == 0 || last.Call != disk.CallSyncFolder {
 		t.Errorf("%d renames, and %v at last", renames, last)
 	}

@@ -97,9 +97,9 @@ func TestEnvironmentRole(t *testing.T) {
 	}
 }
 
-// TestEnvironmentNobody reads without a signature if no service answers, and does not ask it again.
+// TestEnvironmentNobody sends requests without a signature if no service answers, and does not ask it again.
 func TestEnvironmentNobody(t *testing.T) {
-	nobody := httptest.NewServer(http.NotFoundHandler()) // nobody who knows of roles
+	nobody := httptest.NewServer(http.NotFoundHandler()) // a service that knows no roles
 	defer nobody.Close()
 	variables(t, map[string]string{"AWS_EC2_METADATA_SERVICE_ENDPOINT": nobody.URL})
 	c := FromEnvironment()
@@ -107,7 +107,7 @@ func TestEnvironmentNobody(t *testing.T) {
 	if err != nil || !v.SignerType.IsAnonymous() || c.Keys.IsExpired() {
 		t.Errorf("%+v, %v", v, err)
 	}
-	// A role that is named must be there.
+	// If a variable names a role, its service must answer.
 	variables(t, map[string]string{"AWS_CONTAINER_CREDENTIALS_FULL_URI": nobody.URL, "AWS_EC2_METADATA_DISABLED": "true"})
 	if v, err := FromEnvironment().Keys.GetWithContext(nil); err == nil {
 		t.Errorf("%+v without an error", v)

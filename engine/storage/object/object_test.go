@@ -134,7 +134,7 @@ func TestBroken(t *testing.T) {
 		from, to := 0, len(want)-1
 		fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to)
 		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to, len(want)))
-		if r.Header.Get("Range") == "" { // else the answer seems to be whole
+		if r.Header.Get("Range") == "" { // otherwise the answer seems to be complete
 			w.Header().Set("Content-Length", fmt.Sprint(len(want)))
 		}
 		w.Write(want[from:max(from, min(to+1, int(maximum.Load())))])

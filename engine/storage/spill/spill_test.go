@@ -32,7 +32,7 @@ func records(rng *rand.Rand, n int) [][3]uint64 {
 	return list
 }
 
-// nothingLeft wants an empty folder.
+// nothingLeft fails unless the folder is empty.
 func nothingLeft(t *testing.T, dir string) {
 	t.Helper()
 	if remaining, err := os.ReadDir(dir); err != nil || len(remaining) > 0 {
@@ -180,7 +180,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestColumn reads numbers back, in memory and from a file. After a full disk the error stays. No file is left.
+// TestColumn reads numbers back, in memory and from a file. After a full disk all calls return the error. No file is
+// left.
 func TestColumn(t *testing.T) {
 	dir := t.TempDir()
 	for _, n := range []int{0, 1, 100, 50_000} {

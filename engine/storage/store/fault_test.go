@@ -32,7 +32,7 @@ func TestTruncatedWhileMapped(t *testing.T) {
 			if errors.Is(err, ErrFault) != truncated {
 				t.Errorf("nested: %v", err)
 			}
-			seen += b[len(b)-1] // the outer one is still in force
+			seen += b[len(b)-1] // the outer call is still active
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

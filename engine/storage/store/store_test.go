@@ -194,10 +194,10 @@ func TestReplay(t *testing.T) {
 // A span is a part of a file.
 type span struct{ start, end int }
 
-// A replay spoils one file in many ways.
+// A replay damages one file in many ways.
 type replay struct {
 	t            *testing.T
-	data, bad    []byte // bad equals data between tries
+	data, bad    []byte // bad equals data between two calls of try
 	tail         trailer
 	blocks, sums []span
 }

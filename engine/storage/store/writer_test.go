@@ -31,7 +31,7 @@ func TestWriterFaults(t *testing.T) {
 		for range 3 {
 			w.Section("s")
 			for range 4 * batchesMax {
-				w.Write(part) // Commit tells
+				w.Write(part) // Commit returns its error
 			}
 		}
 		err = w.Commit()

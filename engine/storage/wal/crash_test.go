@@ -23,8 +23,8 @@ func set(b []byte, v uint64)          { binary.LittleEndian.PutUint64(b, v) }
 func text(position Position) string   { return fmt.Sprintf("%d:record %d", position, position) }
 func record(position Position) []byte { return fmt.Appendf(nil, "record %d", position) }
 
-// work appends records until an error, and calls ack for each batch. It rotates the log, and removes old files that
-// told allows it to remove. First it opens the log and checks that the records are consecutive.
+// work appends records until an error, and calls ack for each batch. It rotates the log, and removes the old files
+// that told allows it to remove. First it opens the log and checks that the records are consecutive.
 func work(t testing.TB, d *disk.Disk, dir string, o Options, batches int, ack func(last Position, start Mark)) error {
 	replay, records := collect()
 	l, r, err := Open(d, dir, o, replay)
@@ -60,7 +60,7 @@ func work(t testing.TB, d *disk.Disk, dir string, o Options, batches int, ack fu
 	return l.Close()
 }
 
-// sequence demands that records are those up to last, without a gap.
+// sequence fails unless records are all records up to last, without a gap.
 func sequence(t testing.TB, name string, records []string, last Position) {
 	t.Helper()
 	for i, got := range records {

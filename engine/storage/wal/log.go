@@ -30,7 +30,7 @@ type Mark struct {
 	Last Position
 }
 
-// Options configures [Open]. The zero value opens a new log without an owner.
+// Options configures [Open]. The zero value opens a log whose owner has no ID.
 type Options struct {
 	ID     [16]byte  // ID of the owner; files with another ID are refused
 	Start  Mark      // start of the needed records; earlier files are removed unread

@@ -16,7 +16,7 @@ import (
 	"example.org/ndd/permute"
 )
 
-// skewed returns fingerprints. Many of them are near others, or have blocks in common with many.
+// skewed returns fingerprints. Many of them are near others, or share blocks with many others.
 func skewed(rng *rand.Rand, n, k int) []rows.Doc {
 	docs := make([]rows.Doc, n)
 	for i := range docs {
