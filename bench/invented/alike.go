@@ -15,7 +15,7 @@ var lookAlikes = []struct {
 	{"tables", (*author).tables}, {"lists", (*author).lists}, {"forms", (*author).forms},
 }
 
-// twice calls write twice with the same words but with other values.
+// twice calls write twice, with the same words and different values.
 func (a *author) twice(write func(words, values *author) string) (string, string) {
 	seed := a.random.Uint64()
 	once := func() string {

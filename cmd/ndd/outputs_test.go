@@ -49,7 +49,7 @@ func TestOutputsKeepInputs(t *testing.T) {
 		"decontaminate --evals ev.jsonl --question text --write-kept d d",
 		"fingerprint -o hard.ndf p.ndf", "fingerprint --skipped o.jsonl -o x.ndf o.jsonl", "copies -o o.jsonl o.jsonl",
 		"batch -i i -o q.bin q.bin", "batch --scan p.ndf -o p.ndf q.bin", "batch --scan p.ndf -o link.ndf q.bin", "export -o p.ndf p.ndf",
-		"filter --dropped gone.tsv --write-kept d d", "eval --report o.jsonl o.jsonl", "build -o i i",
+		"filter --dropped gone.tsv --write-kept d d", "build -o i i",
 		"info --plot i i",
 		// The output is in an input.
 		"dedup -o d/out d", "dedup -o d/e/out linked", "dedup --write-kept linked/out d", "dedup --write-kept d/new/deep d",

@@ -85,8 +85,8 @@ const (
 	sureContainment  = 0.8 // containment by winnow that suffices for any two documents
 	smallContainment = 0.7 // minimum containment by winnow if there are fewer signatures than sureSize
 	sureSize         = 24  // signatures of the smaller document; below half of it, sureContainment is required
-	sureJaccard      = 0.6 // minimum by shingles for two documents with Chinese sentences, such as announcements
-	confirmJaccard   = 0.4 // minimum by winnow for a pair whose own signatures cover too little of a text
+	sureJaccard      = 0.6 // minimum Jaccard similarity by shingles for two documents that CCDet signs
+	confirmJaccard   = 0.4 // minimum Jaccard similarity by winnow for a pair whose own signatures cover too little of a text
 )
 
 // settle sorts the pairs of all methods. If two documents have several pairs, it keeps the first that is sure, in

@@ -182,7 +182,7 @@ func TestBadRecords(t *testing.T) {
 	}
 }
 
-// TestSkipped checks that the last results tell of bad records that a map skipped, once for each.
+// TestSkipped checks that the last results report each bad record that a map skipped, exactly once.
 func TestSkipped(t *testing.T) {
 	l := newLocal(t, 2, 1)
 	l.options.MaxBad = 3

@@ -223,10 +223,10 @@ func (g *group) take(d *candidate, p *part, neighbours []uint32) {
 	}
 }
 
-// write writes matches of a document: of all kept or all undecided documents. If PairsMax is not 1, it leaves out
-// matches that an earlier table finds.
+// write writes the matches of a document, either with kept or with undecided documents. If PairsMax is not 1, it leaves
+// out matches that an earlier table finds. A record is
 //
-//	hash of its text	p, 0 for kept ones or 1, distance, rank, name, similarity, own name
+//	hash of the text	p, 0 (kept) or 1 (undecided), distance, rank, name, similarity, name of d
 func (g *group) write(d *candidate, matches []match) error {
 	// Select the pairs of this table, and at most PairsMax of them.
 	if g.j.PairsMax > 1 {

@@ -90,7 +90,7 @@ func (j CopiesTerms) reduce(ctx context.Context, t *task) error {
 }
 
 // overlaps writes the partial overlaps of all pairs of documents that have a signature. If more than MaxEqual documents
-// have equal sets, only the first is paired with other documents. Each of the rest has one pair, with the first.
+// have equal sets, only the first is paired with other documents. Each of the others has one pair, with the first.
 func (t *task) overlaps(list []posting, o *postings.Options) error {
 	// Divide the list into groups of equal sets. Of a large group only the first document takes part.
 	sets := 0

@@ -63,7 +63,7 @@ const (
 // readsTexts reports whether texts are read a second time, to compare them.
 func (f *flags) readsTexts() bool { return f.verify != verifySketch && f.verify != verifyExact }
 
-// setDecision sets when documents are duplicates: the distance, and what is compared with which rule.
+// setDecision sets when documents are duplicates: the distance, and how pairs are verified.
 func (s *settings) setDecision(g *cli.Files, f *flags) (err error) {
 	s.finding = dedup.Options{K: f.distance, Exact: f.verify == verifyExact}
 	switch {

@@ -199,7 +199,7 @@ func (x *target) send(t testing.TB, what, contentType, body string, headers ...s
 	return status, answer
 }
 
-// wants makes a request, which must be answered with a status, and with words.
+// wants makes a request, and checks the status and some words of the answer.
 func (x *target) wants(t testing.TB, status int, what, contentType, body string, words ...string) {
 	t.Helper()
 	got, answer := x.send(t, what, contentType, body)

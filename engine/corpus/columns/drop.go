@@ -14,7 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// A remainder is what remains of a page.
+// A remainder is the part of a page that remains after dropped rows are removed.
 type remainder struct {
 	repetitions, definitions []byte // a level of each value; nil: the column has none
 	count, rows              int    // values, including nulls; rows that begin in the page

@@ -253,7 +253,7 @@ func (t *tableReader) quotations(first []byte) (raw []byte, err error) {
 		switch {
 		case errors.Is(err, io.EOF), int64(len(t.raw)) > max(csvHeldMax, t.c.opts.MaxDocumentBytes):
 			return t.raw, t.skip("a quotation does not end")
-		case err != nil, !isEven(line): // the last one ends
+		case err != nil, !isEven(line): // the record ends
 			return t.raw, err
 		}
 	}

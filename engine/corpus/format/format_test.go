@@ -8,8 +8,8 @@ import (
 	"example.org/ndd/engine/corpus/input"
 )
 
-// TestFormats checks that a known ending says the format, before numbers and queries, too; of other files the first
-// bytes do, and these are counted.
+// TestFormats checks that a known ending decides the format, also before numbers and queries. The first bytes decide it
+// for all other files, and these are counted.
 func TestFormats(t *testing.T) {
 	const page = "<!DOCTYPE html>\n<html><p>One</p></html>"
 	lines := `{"n":1,"text":"a"}` + "\n\n" + `{"text":"b"}` + "\n"

@@ -134,8 +134,8 @@ func TestNoSuchField(t *testing.T) {
 	}
 }
 
-// TestNoID checks that a record without an ID in the field for IDs, which the options name or most records have, is
-// marked.
+// TestNoID checks that a record is marked if the field for IDs has no ID. The options name the field, or most records
+// have it.
 func TestNoID(t *testing.T) {
 	tree(t, map[string]string{"a.jsonl": `{"text":"one","key":"x"}` + "\n" + `{"text":"two"}` + "\n",
 		"a.csv": "text,id\none,x\ntwo,\n", "a.txt": "one\n",

@@ -36,7 +36,7 @@ func gzipped(t testing.TB, level int, members ...string) string {
 	return b.String()
 }
 
-// noise returns letters that compress to little less.
+// noise returns letters that hardly compress.
 func noise(n int, seed uint64) string {
 	rng, text := rand.New(rand.NewPCG(3, seed)), make([]byte, n)
 	for i := range text {

@@ -350,7 +350,7 @@ func TestWrongLengths(t *testing.T) {
 	}
 }
 
-// FuzzWARC checks that no file makes it panic, take more units than there are bytes for, or lose its place.
+// FuzzWARC checks that no file causes a panic, more units than it has bytes, or a wrong position.
 func FuzzWARC(f *testing.F) {
 	f.Add(crawled("u", "200 OK\nContent-Type: text/html\nTransfer-Encoding: chunked", "3\r\nabc\r\n0\r\n\r\n"))
 	f.Add(crawled("u", "200 OK\nContent-Encoding: gzip, deflate", "\x1f\x8b\x08"))

@@ -81,8 +81,8 @@ func exerciseNames(t testing.TB, f *File) {
 	}
 }
 
-// TestHostile makes random changes, and writes extreme numbers to every position of every small section, of files with
-// places and without.
+// TestHostile changes files with places and without. It makes random changes, and writes extreme numbers to every
+// position of every small section.
 func TestHostile(t *testing.T) {
 	places := hostile.Sections(t, share(t, placed(9), 0, 1).Path(), store.KindFingerprints)
 	for _, list := range [][]store.Section{goldenSections(t), places} {

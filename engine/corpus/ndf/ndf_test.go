@@ -46,7 +46,7 @@ func writeTo(d *disk.Disk, path string, docs, unmarked int) error {
 	return w.Commit()
 }
 
-// TestFaults makes each call to the disk fail in turn: every failure is reported, and no partial file remains.
+// TestFaults makes each call to the disk fail in turn. Every failure is reported, and no partial file remains.
 func TestFaults(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f.ndf")

@@ -151,7 +151,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPlacesOverflow checks that runs whose documents are as many as there are only modulo 2^64 are refused.
+// TestPlacesOverflow checks that runs are refused if the sum of their documents is right only modulo 2^64.
 func TestPlacesOverflow(t *testing.T) {
 	docs := placed(9)
 	f := share(t, docs, 0, 1)

@@ -97,7 +97,7 @@ func (t *lineTee) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// end ends the line being read.
+// end completes the current line.
 func (t *lineTee) end() {
 	t.number++
 	if len(bytes.TrimSpace(t.line)) > 0 {

@@ -115,8 +115,8 @@ func (f *frames) Read(p []byte) (n int, err error) {
 	return f.z.Read(p)
 }
 
-// newFrames returns the frames of a file. The frames of a WARC file may share a dictionary. It is often compressed,
-// and is in a first frame without content. Then all frames are read in place.
+// newFrames returns the frames of a file. The frames of a WARC file may share a dictionary, which is in a first frame
+// without content. All frames of such a file are read in place.
 func newFrames(d *Decoders, raw *trail) (*frames, error) {
 	const header = 8
 	f := &frames{pieceReader: pieceReader{d: d, raw: raw, find: findFrames, decode: decodeFrames}}

@@ -76,7 +76,7 @@ func TestUnreadableIsNotKept(t *testing.T) {
 	}
 }
 
-// TestEntriesBeyondTheFile checks that a list that names more bytes of entries than there are is damaged.
+// TestEntriesBeyondTheFile checks that a list is damaged if it names more bytes of entries than the file has.
 func TestEntriesBeyondTheFile(t *testing.T) {
 	dir, path := filepath.Join(t.TempDir(), "w"), filepath.Join(t.TempDir(), "a.jsonl")
 	w, _, _ := begun(t, dir)

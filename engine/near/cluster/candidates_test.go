@@ -16,8 +16,8 @@ import (
 	"example.org/ndd/engine/storage/spill"
 )
 
-// TestCandidates checks that the candidates are all rows that have a near one or an equal one, in order, and few
-// others, of one piece or several; read in parts, they come with their fingerprints.
+// TestCandidates checks that the candidates are all rows that have a near or equal one, in order, and few others. The
+// input has one piece or several. If it is read in parts, the rows come with their fingerprints.
 func TestCandidates(t *testing.T) {
 	const n, k = 50_000, 3
 	rng := rand.New(rand.NewPCG(4, 4))

@@ -18,8 +18,8 @@ type Options struct {
 	K       int // largest Hamming distance of near-duplicates
 	Threads int // number of goroutines; 0 or less means one for each processor
 
-	// Prefer orders rows: it is negative if document a should be kept rather than b. Of equal rows the lower one
-	// is preferred, and so of all rows if Prefer is nil. Many goroutines call it.
+	// Prefer orders rows: it is negative if document a should be kept rather than b. The lower one of
+	// two equal rows is preferred. If Prefer is nil, all rows are equal. Many goroutines call it.
 	Prefer func(a, b int) int
 
 	Meter *Meter // counts the progress, if not nil

@@ -34,7 +34,7 @@ func allPairs(ctx context.Context, fingerprints []uint64, d permute.Design, thre
 	}})
 }
 
-// joined returns the pairs of ascending fingerprints that a join finds, in order.
+// joined returns the near pairs of ascending fingerprints, in order.
 func joined(t *testing.T, fingerprints []uint64, k, threads int) (got []oracle.Pair) {
 	t.Helper()
 	err := allPairs(t.Context(), fingerprints, Choose(len(fingerprints), k), threads, func(a, b uint64) {
@@ -51,7 +51,7 @@ func place(fingerprints []uint64, f uint64) int {
 	return i
 }
 
-// connected returns the roots that pairs connect.
+// connected returns the root of each element after the pairs are united.
 func connected(n int, pairs []oracle.Pair) []uint32 {
 	u := NewUnionFind(make([]uint32, n))
 	for _, p := range pairs {

@@ -1,6 +1,6 @@
 // Package cluster joins a set of fingerprints with itself. [Find] finds the clusters of fingerprints within Hamming
 // distance k. It needs only enough pairs to connect each cluster. Its memory is 5 bytes a document, and
-// [CandidateBytes] for each document that is near others. What does not fit in the budget of [Options.Arena] is in
+// [CandidateBytes] for each document that is near others. Memory beyond the budget of [Options.Arena] is in
 // temporary files.
 //
 //	rows --sort--> distinct --for each table: permute, partition--> buckets of equal leading bits
@@ -26,8 +26,8 @@
 // are brought together before and cost nothing. To find a cluster, the join needs only the pairs that connect it. In a
 // bucket with many near pairs these are the edges of a spanning forest, and each key is reached once (forest.go). If
 // very many different fingerprints share the leading bits of a table, the unconnected rest of their bucket is joined by
-// itself, with tables of bits that distinguish them. A corpus made to collide in these bits too costs the square of its
-// bucket. Measured on one thread, in us a document (BenchmarkDenseGroups):
+// itself, with tables of bits that distinguish them. If a corpus was made to collide in these bits, too, the
+// cost is the square of its bucket. Measured on one thread, in us a document (BenchmarkDenseGroups):
 //
 //	documents                              near pairs   clusters
 //	400,000 in 20 groups, 0-3 bits changed   22 million      0.4

@@ -70,7 +70,7 @@ func (o *origin) same(row Row, doc *format.Document) bool {
 // function that worker returns. Each goroutine has its own function. read returns an error if a document has changed.
 func (o *origin) read(ctx context.Context, cfg ingest.Config, rows []Row,
 	worker func(context.Context) func(i int, doc *format.Document) error) error {
-	var sketched int
+	var count int
 	index := func(unit int) (i int, ok bool) {
 		return slices.BinarySearchFunc(rows, uint64(unit), func(row Row, unit uint64) int {
 			return cmp.Compare(o.units.All[row], unit)
@@ -92,9 +92,9 @@ func (o *origin) read(ctx context.Context, cfg ingest.Config, rows []Row,
 				return none, do(i, doc)
 			}, nil
 		},
-		Emit: func(struct{}) error { sketched++; return nil },
+		Emit: func(struct{}) error { count++; return nil },
 	})
-	if err == nil && sketched != len(rows) {
+	if err == nil && count != len(rows) {
 		return ingest.Changed(strings.Join(o.inputs, ", "))
 	}
 	return err

@@ -15,8 +15,8 @@ import (
 	"example.org/ndd/engine/result"
 )
 
-// Copy reads the inputs again and copies them without the dropped documents. It copies all records that are no
-// documents or have too few features to be compared.
+// Copy reads the inputs again and copies them without the dropped documents. Records that are no documents are copied,
+// and documents that are too short to be compared.
 func (r *Result) Copy(ctx context.Context, to *rewrite.Target) (rewrite.Report, error) {
 	return copyInputs(ctx, r, to, nil)
 }

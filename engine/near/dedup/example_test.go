@@ -56,7 +56,7 @@ func Example() {
 	// c stays
 }
 
-// chain are three fingerprints of which each is 3 bits from the next, and one far away.
+// chain has three fingerprints, each 3 bits from the next one, and a distant one.
 var chain = []dedup.Document{
 	{ID: "a", Fingerprint: 0b000_000},
 	{ID: "b", Fingerprint: 0b000_111},
@@ -69,7 +69,7 @@ func ExampleFind() {
 	corpus := dedup.NewCorpus(nil, dedup.ReadOptions{})
 	for _, d := range chain {
 		if err := corpus.Append(d); err != nil {
-			log.Fatal(err) // there is no memory for so many
+			log.Fatal(err) // not enough memory
 		}
 	}
 	result, err := dedup.Find(context.Background(), corpus, dedup.Options{K: 3})

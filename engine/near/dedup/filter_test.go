@@ -17,7 +17,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// filtered runs Filter with distance 3 over all that was kept.
+// filtered runs Filter with distance 3. A linear search finds the earlier near documents.
 func filtered(t *testing.T, in io.Reader, cfg ingest.Config) (string, int, ingest.Report) {
 	t.Helper()
 	var kept []simhash.Fingerprint

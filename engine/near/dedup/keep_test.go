@@ -11,7 +11,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestKeep keeps another one of three equal documents by each policy.
+// TestKeep checks that each policy keeps another one of three equal documents.
 func TestKeep(t *testing.T) {
 	docs := []Document{
 		{ID: "a", TextBytes: 20, Values: []format.Value{{Text: "3", Found: true}}},

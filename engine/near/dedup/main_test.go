@@ -71,7 +71,7 @@ func written(t *testing.T, r *Result, write func(context.Context, *rewrite.Targe
 	return copies, report
 }
 
-// copiesOf returns copies of some inputs that go into a map by name.
+// copiesOf returns a target that puts the copies of some inputs into a map by name.
 func copiesOf(t *testing.T, copies map[string]string, inputs ...string) *rewrite.Target {
 	t.Helper()
 	c, err := rewrite.NewTarget(t.Context(), inputs)
@@ -80,7 +80,7 @@ func copiesOf(t *testing.T, copies map[string]string, inputs ...string) *rewrite
 	return c
 }
 
-// keptRows returns the rows that are kept, of documents whose IDs are the rows.
+// keptRows returns the kept rows. The IDs of the documents must be their rows.
 func keptRows(r *Result) (rows []Row) {
 	dropped := r.droppedRows()
 	for row := range r.corpus.Len() {
@@ -93,7 +93,7 @@ func keptRows(r *Result) (rows []Row) {
 
 func simhashOf(f uint64) simhash.Fingerprint { return simhash.Fingerprint(f) }
 
-// said returns everything that a result says of documents.
+// said returns a text with all figures and documents of a result.
 func said(r *Result) string {
 	var b strings.Builder
 	for c := range r.Clusters() {
@@ -108,7 +108,7 @@ func said(r *Result) string {
 	return b.String()
 }
 
-// ofPrints returns a corpus that has fingerprints alone.
+// ofPrints returns a corpus of fingerprints without texts, IDs and sketches.
 func ofPrints(prints []uint64) *Corpus {
 	return &Corpus{rows: rows{fingerprints: spill.Column[uint64]{All: prints}}}
 }

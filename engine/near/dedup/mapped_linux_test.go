@@ -38,7 +38,7 @@ func TestRecordsMapped(t *testing.T) {
 	}
 }
 
-// bytesOfFiles is how many bytes of mapped files are in this process's memory.
+// bytesOfFiles returns the number of bytes of mapped files that are in the memory of this process.
 func bytesOfFiles(t *testing.T) (bytes int) {
 	t.Helper()
 	data, err := os.ReadFile("/proc/self/statm")

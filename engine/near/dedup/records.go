@@ -22,8 +22,8 @@ type record struct {
 
 // records are the records of all documents, in order:
 //
-//	text  | head, ID, file, values, row, length | ...
-//	at    | offset of the record of row 0 | of row 1 | ...
+//	text    | head, ID, file, values, row, length | ...
+//	offsets | offset of the record of row 0 | of row 1 | ...
 //
 // A record contains the file, unless the file is the ID or the file of the previous record. In the latter case it
 // contains the distance in the text to an earlier copy of the file.
@@ -31,7 +31,7 @@ type records struct {
 	text    spill.Column[byte]
 	offsets spill.Column[uint64]
 
-	anyText []byte // text and at for reads in any order, once the records have ended
+	anyText []byte // text and offsets for reads in any order, once the records have ended
 	anyAt   []uint64
 	reads   atomic.Uint32 // number of these reads
 

@@ -27,7 +27,7 @@ type Result struct {
 	corpus   *Corpus
 	verified bool
 	clusters *cluster.Result
-	likes    []Likeness // likeness of each row of found
+	likes    []Likeness // likeness of each row of clusters
 
 	// Others holds the results of the other settings. Their known rows are the same.
 	Others []*Result

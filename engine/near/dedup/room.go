@@ -38,7 +38,7 @@ func (r *room) arena() memory.Arena {
 	return a
 }
 
-// reserve changes the reserved memory.
+// reserve sets the size of the memory that is reserved outside of arenas.
 func (r *room) reserve(task string, bytes uint64) (err error) {
 	if r.reserved == nil {
 		r.reserved, err = r.o.Budget.Reserve(task, bytes)

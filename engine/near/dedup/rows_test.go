@@ -16,8 +16,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// someRecords are those of n documents: with long IDs and short ones, of files that come
-// twice, or are the document, or are not known.
+// someRecords returns the records of n documents with long and short IDs. Files repeat, are the document itself, or are
+// unknown.
 func someRecords(n int) (list []record) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	file := ""

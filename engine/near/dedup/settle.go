@@ -84,7 +84,7 @@ type choice struct {
 	likeness  Likeness
 }
 
-// none is the near of a document that is not dropped.
+// none is the neighbour of a choice that drops nothing.
 const none = math.MaxUint64
 
 const (

@@ -36,7 +36,7 @@ func TestJudge(t *testing.T) {
 	a, b := []uint64{1, 2, 3, 4}, []uint64{2, 3, 4, 5, 6, 7, 8, 9}
 	for _, c := range []struct {
 		rule Rule
-		ab   bool // whether a may go for b
+		ab   bool // whether a may be dropped for b
 		ba   bool
 	}{
 		{Rule{{Jaccard: 3.0 / 9}}, true, true}, {Rule{{Jaccard: 0.34}}, false, false},
@@ -55,9 +55,9 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestSettle looks at all choices of what to keep of clusters of up to 12 documents. Exactly one of
-// them lets every document go for a kept one that is near, preferred and allowed, and keeps no two of
-// which one may go for the other; it is the one that is made, whatever the number of goroutines.
+// TestSettle compares with all possible choices of kept documents in clusters of up to 12 documents. Exactly one choice
+// has both properties of a settler: each dropped document has a kept one that is near, preferred and allowed, and no
+// kept document may be dropped for another one. The result is that choice, for any number of goroutines.
 func TestSettle(t *testing.T) {
 	const k = 3
 	rng := rand.New(rand.NewPCG(29, 3))
@@ -129,7 +129,7 @@ func TestSettle(t *testing.T) {
 		}
 		kept, fewest = kept+bits.OnesCount(solutions[0]), fewest+least
 	}
-	t.Logf("%d kept; %d if two may be kept of which one may go for the other", kept, fewest)
+	t.Logf("%d kept; %d if one of two kept documents may be dropped for the other", kept, fewest)
 }
 
 // TestParities checks that parities never rule out a drop that the sets allow, and rule out most others.

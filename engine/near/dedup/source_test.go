@@ -14,8 +14,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestSources finds the sources of documents by inputs and by a field, prefers some and protects
-// some, and counts what is dropped of each, with texts and without.
+// TestSources checks sources by input and by a field, with preferred and protected ones. It counts the drops of each
+// source, with texts and without.
 func TestSources(t *testing.T) {
 	t.Chdir(t.TempDir())
 	line := func(text, source string) string { return fmt.Sprintf("{%q:%q,%q:%q}\n", "text", text, "set", source) }

@@ -47,11 +47,11 @@ func TestSameURL(t *testing.T) {
 	for i, d := range [][2]string{
 		{"http://a.org/1", rivers},             // 0 is kept
 		{"", bread},                            // 1 has no URL
-		{"https://www.a.org/2", rivers + "!!"}, // 2 goes for 0, by its text
-		{"http://a.org/2#x", "another text of some words that is like none of the others here"}, // 3 goes with 2
+		{"https://www.a.org/2", rivers + "!!"}, // 2 is dropped for 0, by its text
+		{"http://a.org/2#x", "another text of some words that is like none of the others here"}, // 3 is dropped with 2
 		{"", "a text"}, // 4 is short
-		{"http://a.org:80/1", "one more text of a few words, which nothing else says here"}, // 5 goes for 0
-		{"http://a.org/3", bread + "."}, // 6 goes for 1
+		{"http://a.org:80/1", "one more text of a few words, which nothing else says here"}, // 5 is dropped for 0
+		{"http://a.org/3", bread + "."}, // 6 is dropped for 1
 		{"http://a.org/4", "this text stands alone, and no other one says what it says"},
 		{"http://a.org/3?utm_source=y", "the last text here is unlike all of them, too, and has a URL of 6"}, // 8
 	} {

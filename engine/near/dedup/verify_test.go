@@ -23,8 +23,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// chained writes JSONL whose lines change a word or some from one to the next,
-// so that near pairs chain, and returns the texts.
+// chained writes JSONL and returns its texts. Each line differs from the line before in one or some words, so that near
+// pairs chain.
 func chained(t *testing.T, path string, n int) (texts []string) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, uint64(n)))
@@ -60,7 +60,7 @@ func grams(text string, n int) map[string]bool {
 	return s
 }
 
-// likenessOf is the specification, of a document and of one that is kept.
+// likenessOf is the specification of the likeness of a document to a kept one.
 func likenessOf(dropped, kept string, n int) Likeness {
 	x, y := grams(dropped, n), grams(kept, n)
 	both := 0
@@ -72,8 +72,8 @@ func likenessOf(dropped, kept string, n int) Likeness {
 	return Likeness{float32(float64(both) / float64(len(x)+len(y)-both)), float32(float64(both) / float64(len(x)))}
 }
 
-// TestVerify takes documents by the definition: in order of preference, each goes for the nearest
-// that is kept and allowed by the rule, within k.
+// TestVerify compares with the definition: in order of preference, each document is dropped for the nearest kept one
+// within k that the rule allows.
 func TestVerify(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	texts := chained(t, path, 400)
@@ -156,7 +156,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestReadable has documents that cannot be read again.
+// TestReadable checks the errors of searches that need texts that cannot be read again.
 func TestReadable(t *testing.T) {
 	piped, _, err := ReadDocuments(t.Context(), []string{"-"}, ingest.Config{Stdin: strings.NewReader("words")},
 		ReadOptions{})
@@ -166,7 +166,7 @@ func TestReadable(t *testing.T) {
 	}
 	none := func(context.Context, []uint64, []sketch.Sketch) ([]Drop, error) { return nil, nil }
 	for want, o := range map[string]Options{
-		"compare texts":   {Rule: Rule{{Contained: 1}}},
+		"needs the texts": {Rule: Rule{{Contained: 1}}},
 		"known documents": {Rule: Rule{{Jaccard: 1}}, Texts: &Texts{}, Known: none},
 	} {
 		if _, err := Find(t.Context(), piped, o); err == nil || !strings.Contains(err.Error(), want) {
@@ -180,7 +180,7 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// TestLimit refuses what will not fit beside temporary files.
+// TestLimit checks that a search fails if its memory without temporary files exceeds the budget.
 func TestLimit(t *testing.T) {
 	const limit = 1 << 20
 	o := ReadOptions{Threads: 1, Budget: memory.NewBudget(memory.Set(limit)), TempDir: t.TempDir()}
@@ -217,7 +217,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestKnown takes rows out that are known, and keeps the numbers of the others.
+// TestKnown checks that known rows are left out, and that the others keep their numbers.
 func TestKnown(t *testing.T) {
 	var docs []Document
 	for i, f := range []uint64{0, 1 << 60, 0, 1<<60 | 1, 7, 1 << 60} {

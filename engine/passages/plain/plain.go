@@ -48,7 +48,7 @@ type Reader struct {
 	text      string
 	ignore    Ignore
 	marks     string // bytes that may begin a part to leave out
-	nextMarks []int  // for each of these, the offset of the next one
+	nextMarks []int  // offset of the next occurrence of each byte of marks
 	out       []byte
 	position  int // number of bytes of the text that are in out or left out
 	jumps     []Jump

@@ -99,7 +99,7 @@ func (r *Transfer) take(n uint64, wait, work bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r.begin()
-	// Try until the memory is reserved, the time is over, or waiting makes no sense.
+	// Try until the memory is reserved, the time is over, or waiting cannot help.
 	for {
 		why := r.grow(n, work)
 		if why == "" {

@@ -347,7 +347,7 @@ func (l *List) leftover(ctx context.Context, judges []*judge, share *input.Share
 	}
 	if l.ByID {
 		if share != nil && share.Count > 1 {
-			return result, nil // documents of other shares may have the rest
+			return result, nil // the other rows may belong to other shares
 		}
 		return result, l.unmatchedIDs(ctx, &result)
 	}
