@@ -220,18 +220,6 @@ func TestBrute(t *testing.T) {
 	}
 }
 
-// sparse returns sentences with few stop words.
-func sparse(random *rand.Rand, n int) string {
-	var b strings.Builder
-	for range n {
-		b.WriteString("The ")
-		for range 40 {
-			fmt.Fprintf(&b, "%c%c%cble ", 'a'+random.IntN(26), 'a'+random.IntN(26), 'a'+random.IntN(26))
-		}
-	}
-	return b.String()
-}
-
 func TestMethodOf(t *testing.T) {
 	for text, want := range map[string]Method{"": SpotSigs, "plain English": SpotSigs, "中文": CCDet, "日本語のテキスト": CCDet,
 		"code with many English words 和 a little Chinese": SpotSigs, "12345": SpotSigs, "код на русском": SpotSigs,
