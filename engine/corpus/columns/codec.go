@@ -58,12 +58,11 @@ func (d *decompressor) page(to []byte, codec format.CompressionCodec, packed []b
 			}
 		}
 		to, err = d.zstd.DecodeAll(packed, grow(to, size)[:0:size])
-	case format.Gzip:
-		if err = d.gzip.Reset(bytes.NewReader(packed)); err == nil {
-			to, err = readMax(to, &d.gzip, size)
+	case format.Gzip, format.Brotli:
+		var r io.Reader
+		if r, err = d.reader(codec, packed, size); err == nil {
+			to, err = readMax(to, r, size)
 		}
-	case format.Brotli:
-		to, err = readMax(to, brotli.NewReader(bytes.NewReader(packed)), size)
 	default:
 		return nil, errors.New("compressed by " + codec.String() + ", which is not read")
 	}

@@ -103,13 +103,6 @@ func (p *pages) ReadPage() (page parquet.Page, err error) {
 	return page, err
 }
 
-func (p *pages) SeekToRow(row int64) error {
-	if row != 0 || p.stream.number > 0 {
-		return errors.New("columns: rows are read from the first one on")
-	}
-	return nil
-}
-
 func (p *pages) Close() error {
 	if p.FilePages == nil {
 		return nil

@@ -94,8 +94,7 @@ func (r *boundedReader) ReadList() (thrift.List, error) {
 }
 
 func (r *boundedReader) ReadSet() (thrift.Set, error) {
-	l, err := r.ReadList()
-	return thrift.Set(l), err
+	return thrift.Set{}, corrupt("a set, which Parquet does not have")
 }
 
 func (r *boundedReader) ReadMap() (thrift.Map, error) {
