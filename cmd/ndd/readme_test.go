@@ -73,6 +73,8 @@ func TestTopicExamples(t *testing.T) {
 		{page: "corpus", before: fakeSlurm,
 			after: "ndd check prints/*.ndf known; wc -l <fresh/new.jsonl; cmp parts/dropped.tsv slurm-parts/dropped.tsv; " +
 				"cmp parts-clean/*/a.jsonl.zst slurm-clean/*/a.jsonl.zst; " +
+				"ndd passages -q --ok-status 4 --unit line --min-count 3 --text body --id key --write-kept lines crawl; " +
+				"cmp lines/a.jsonl.zst line-clean/*/a.jsonl.zst; cmp lines/b.jsonl.zst line-clean/*/b.jsonl.zst; " +
 				"ndd dedup -q --keep longest --text body --id key -o whole crawl; cmp whole/dropped.tsv parts/dropped.tsv",
 			want: []string{"skipped: 1 broken record", "Near: the fingerprints differ in 0 bits",
 				"known: sound: 14 documents, 14 fingerprints", "\n1\n",

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -13,6 +12,7 @@ import (
 	"example.org/ndd/engine/corpus/ingest"
 	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/corpus/rewrite"
+	"example.org/ndd/engine/corpus/rewrite/droplist"
 	"example.org/ndd/engine/result"
 )
 
@@ -117,12 +117,30 @@ func (r *Result) judge(h *head, doc *format.Document) (v rewrite.Verdict, err er
 	if xxhash.Sum64String(doc.Text) != h.hash {
 		return v, ingest.Changed(input.Place(doc.Source, doc.Line))
 	}
-	offset, left := 0, false
+	return rewrite.CutText(doc.Text, rangesOf(cuts)), nil
+}
+
+func rangesOf(cuts []Cut) (list []format.Range) {
 	for _, c := range cuts {
-		left = left || strings.TrimSpace(doc.Text[offset:c.From]) != ""
-		offset = c.To
-		v.Cuts = append(v.Cuts, format.Range{From: int64(c.From), To: int64(c.To)})
+		list = append(list, format.Range{From: int64(c.From), To: int64(c.To)})
 	}
-	v.Drop = !left && strings.TrimSpace(doc.Text[offset:]) == ""
-	return v, nil
+	return list
+}
+
+// Inputs returns the files that were read, in order.
+func (r *Result) Inputs() (list []droplist.InputFile) {
+	for _, f := range r.fileUnits {
+		list = append(list, droplist.InputFile{Path: f.Path, Bytes: f.Bytes, Content: f.Content})
+	}
+	return list
+}
+
+// Decisions yields the documents that lose text, in order, for [droplist.WriteRows].
+func (r *Result) Decisions(yield func(droplist.Decision) bool) {
+	for d := range r.Documents() {
+		if len(d.Cuts) > 0 && !yield(droplist.Decision{File: d.Source, Row: int64(d.Line), ID: d.ID, Cuts: rangesOf(d.Cuts),
+			TextHash: r.spool.readHead(d.Row).hash}) {
+			return
+		}
+	}
 }

@@ -71,15 +71,25 @@ func Find(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (_
 	return r, report, nil
 }
 
-func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Report, error) {
-	marks := newSorter[[3]uint64](&r.o, "units", 1)
-	defer marks.Close()
-	list := marks.Writer()
-	cfg.Job = fmt.Sprintf("%s, ignore %d, at least %d characters", r.o.Unit, r.o.Ignore, r.o.MinChars)
-	// Read the atoms of the documents into the spool, and their units into the sorter.
-	report, err := ingest.Extract(ctx, r.inputs, cfg, ingest.Steps[pendingDocument]{
+// KeepUnits reads the units of documents only for cfg.Work, so that a later Find compares them. It checks the options.
+func KeepUnits(ctx context.Context, inputs []string, cfg ingest.Config, o Options) (ingest.Report, error) {
+	if err := o.check(); err != nil {
+		return ingest.Report{}, err
+	}
+	cfg.Job, cfg.Recipe = o.job(), simhash.Recipe{}
+	return ingest.Extract(ctx, inputs, cfg, unitSteps(&o))
+}
+
+// job returns the settings on which the units depend.
+func (o *Options) job() string {
+	return fmt.Sprintf("%s, ignore %d, at least %d characters", o.Unit, o.Ignore, o.MinChars)
+}
+
+// unitSteps returns the steps that cut documents into units.
+func unitSteps(o *Options) ingest.Steps[pendingDocument] {
+	return ingest.Steps[pendingDocument]{
 		Worker: func(context.Context) (func(int, *format.Document) (pendingDocument, error), error) {
-			u := newUnitCutter(&r.o)
+			u := newUnitCutter(o)
 			return func(_ int, doc *format.Document) (pendingDocument, error) {
 				u.id = doc.ID
 				p := prepare(doc, int(u.cut(doc.Text)[1]))
@@ -90,17 +100,27 @@ func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Repor
 		Borrows: true,
 		Record:  pendingDocument.encode,
 		Result:  documentOf,
-		Emit: func(p pendingDocument) (err error) {
-			r.marks += len(p.units)
-			for _, m := range p.units {
-				m[2] += r.spool.atoms
-				if err = list.Add(m); err != nil {
-					return err
-				}
+	}
+}
+
+func (r *Result) findUnits(ctx context.Context, cfg ingest.Config) (ingest.Report, error) {
+	marks := newSorter[[3]uint64](&r.o, "units", 1)
+	defer marks.Close()
+	list := marks.Writer()
+	cfg.Job = r.o.job()
+	// Read the atoms of the documents into the spool, and their units into the sorter.
+	steps := unitSteps(&r.o)
+	steps.Emit = func(p pendingDocument) (err error) {
+		r.marks += len(p.units)
+		for _, m := range p.units {
+			m[2] += r.spool.atoms
+			if err = list.Add(m); err != nil {
+				return err
 			}
-			return r.spool.add(&p)
-		},
-	})
+		}
+		return r.spool.add(&p)
+	}
+	report, err := ingest.Extract(ctx, r.inputs, cfg, steps)
 	if err == nil {
 		err = r.spool.end()
 	}

@@ -17,18 +17,23 @@ import (
 // CheckFingerprintOutput is [Files.CheckOutput] for a fingerprint file. Its extension must name a format. A pipe or a
 // device is an error.
 func (g *Files) CheckFingerprintOutput(out string) error {
+	if !slices.Contains(ndf.Endings, filepath.Ext(out)) {
+		return Usagef("-o %s: the ending must say the format: .ndf (with IDs and recipe), .npy (NumPy, uint64) or .bin "+
+			"(integers)", out)
+	}
+	return g.CheckFile(out, "a fingerprint file")
+}
+
+// CheckFile is [Files.CheckOutput] for a file that [Files.WriteFile] writes. A pipe or a device is an error.
+func (g *Files) CheckFile(out, kind string) error {
 	if !object.Is(out) {
 		_, stream, err := Destination(out)
 		if err != nil {
 			return err
 		}
 		if stream {
-			return fmt.Errorf("%s: a fingerprint file cannot be written to a pipe or a device", out)
+			return fmt.Errorf("%s: %s cannot be written to a pipe or a device", out, kind)
 		}
-	}
-	if !slices.Contains(ndf.Endings, filepath.Ext(out)) {
-		return Usagef("-o %s: the ending must say the format: .ndf (with IDs and recipe), .npy (NumPy, uint64) or .bin "+
-			"(integers)", out)
 	}
 	return g.CheckOutput(out)
 }
@@ -37,8 +42,14 @@ func (g *Files) CheckFingerprintOutput(out string) error {
 // documents. It also appears if fill returns [ErrPartly], but not after other errors. Call
 // [Files.CheckFingerprintOutput] first.
 func (g *Files) WriteFingerprints(out string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
+	return g.WriteFile(out, func(path string) error { return g.fillFingerprints(path, recipe, fill) })
+}
+
+// WriteFile writes a file that must be on disk first, because its header is written last. The function fill creates it at
+// a path. If fill returns [ErrPartly], the file appears, too. Call [Files.CheckFile] first.
+func (g *Files) WriteFile(out string, fill func(path string) error) error {
 	if object.Is(out) {
-		return g.uploadFingerprints(out, recipe, fill)
+		return g.upload(out, fill)
 	}
 	path, _, err := Destination(out)
 	if err != nil {
@@ -47,14 +58,14 @@ func (g *Files) WriteFingerprints(out string, recipe simhash.Recipe, fill func(*
 	if filepath.Ext(path) != filepath.Ext(out) {
 		return fmt.Errorf("%s: is a link to %s, whose ending says another format: name that file", out, path)
 	}
-	return g.fillFingerprints(path, recipe, fill)
+	if err := g.Disk.MakeParents(path); err != nil {
+		return err
+	}
+	return fill(path)
 }
 
 // fillFingerprints writes a fingerprint file on disk.
 func (g *Files) fillFingerprints(path string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
-	if err := g.Disk.MakeParents(path); err != nil {
-		return err
-	}
 	w, err := ndf.Create(path, recipe, store.Options{Disk: g.Disk})
 	if err != nil {
 		return err
@@ -77,15 +88,15 @@ func (g *Files) fillFingerprints(path string, recipe simhash.Recipe, fill func(*
 	return err
 }
 
-// uploadFingerprints writes the file to disk first, because its header is written last.
-func (g *Files) uploadFingerprints(out string, recipe simhash.Recipe, fill func(*ndf.Writer) error) error {
+// upload writes an object from a temporary file.
+func (g *Files) upload(out string, fill func(path string) error) error {
 	dir, err := os.MkdirTemp("", "ndd-upload-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, path.Base(out))
-	partly := g.fillFingerprints(file, recipe, fill)
+	partly := fill(file)
 	if partly != nil && partly != ErrPartly {
 		return partly
 	}

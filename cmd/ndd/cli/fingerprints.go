@@ -76,8 +76,13 @@ func (g *Files) OpenFingerprintFiles(paths []string) (files []*ndf.File, err err
 
 // MatchFingerprints replaces patterns with the ending of a fingerprint file by the files or objects that match.
 func (g *Files) MatchFingerprints(paths []string) (list []string, err error) {
+	return g.MatchFiles(paths, ndf.Endings...)
+}
+
+// MatchFiles expands the patterns with certain endings among some paths.
+func (g *Files) MatchFiles(paths []string, endings ...string) (list []string, err error) {
 	for _, path := range paths {
-		if !strings.ContainsAny(path, "*?[") || !slices.Contains(ndf.Endings, filepath.Ext(path)) {
+		if !strings.ContainsAny(path, "*?[") || !slices.Contains(endings, filepath.Ext(path)) {
 			list = append(list, path)
 			continue
 		}

@@ -68,15 +68,15 @@ const maxDocument = "64MiB"
 // RegisterScanning adds the flags that determine the documents of a file.
 func (d *DocumentFlags) RegisterScanning(cmd *cobra.Command) {
 	d.RegisterFields(cmd)
-	cmd.Flags().StringVar(&d.MaxDocument, "max-document", maxDocument, "skip longer documents")
+	f := cmd.Flags()
+	f.StringVar(&d.MaxDocument, "max-document", maxDocument, "skip longer documents")
+	f.StringVar(&d.extract, "extract", "", "text of HTML: main, all or auto (default)")
 }
 
 // RegisterReading adds the flags for reading documents, for a command that makes no fingerprints of them.
 func (d *DocumentFlags) RegisterReading(cmd *cobra.Command) {
 	d.RegisterScanning(cmd)
-	f := cmd.Flags()
-	f.StringVar(&d.extract, "extract", "", "text of HTML: main, all or auto (default)")
-	f.BoolVar(&d.strict, "strict", false, "fail at unreadable input instead of skipping it")
+	cmd.Flags().BoolVar(&d.strict, "strict", false, "fail at unreadable input instead of skipping it")
 }
 
 // DocumentFlagNames are the names of the flags that [DocumentFlags.Register] adds.

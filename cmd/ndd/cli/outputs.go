@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 
 	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/corpus/rewrite"
+	"example.org/ndd/engine/corpus/rewrite/droplist"
 	"example.org/ndd/engine/result"
 )
 
@@ -158,6 +160,15 @@ func (o *Outputs) CopyFolders(ctx context.Context, inputs []string, writeKept, a
 		}
 	}
 	return c, err
+}
+
+// WriteDecisions writes the decisions by input file to a folder.
+func WriteDecisions(dir Folder, files []droplist.InputFile, decisions iter.Seq[droplist.Decision]) error {
+	err := dir.Write(droplist.RowsName, func(w *bufio.Writer) error { return droplist.WriteRows(w, files, decisions) })
+	if err != nil {
+		return err
+	}
+	return dir.Write(droplist.FilesName, func(w *bufio.Writer) error { return droplist.WriteFiles(w, files) })
 }
 
 // A Rewriter copies inputs without the removed documents or passages, or with additional fields.

@@ -23,11 +23,11 @@ func newFilter(g *cli.Files) *cobra.Command {
 		Short: "Copy files without the documents that dedup or a table drops",
 		Long: `Copy the inputs to a new folder without the dropped documents.
 
---dropped is the folder of 'ndd dedup -o', of which only the decisions about the read
-files are read, or a table with the columns file and row, or id. What stays is byte for
-byte the same, with the same compression. Give --id and --text as for dedup: another ID
-in a row is an error. Rows that no document has are counted and named, and the exit
-status is 4.`,
+--dropped is the folder of 'ndd dedup -o' or 'ndd passages --decisions', or a table with
+the columns file and row, or id. Of a folder, only the decisions about the read files are
+read. What stays is byte for byte the same, with the same compression. Give --id and
+--text as then: another ID or content is an error. Rows that no document has are counted
+and named, and the exit status is 4.`,
 		Example: `  ndd filter --dropped result --write-kept clean crawl/
   ndd filter --dropped result --shard 0/4 --write-kept clean-0 crawl/
   ndd filter --dropped ids.tsv --id url --write-kept clean crawl-*.jsonl.zst`,
@@ -101,8 +101,11 @@ func (d *filterCmd) run(ctx context.Context, inputs []string) error {
 // say reports the copies and returns [cli.ErrPartly] where something is missing.
 func (d *filterCmd) say(decisions *droplist.List, report rewrite.Report, leftover droplist.Leftover) error {
 	d.g.ReportCopies(report)
-	d.g.Log.Info(fmt.Sprintf("dropped %s; %s has %s", cli.Number(int(leftover.Dropped), "document"), d.dropped,
-		humanize.Comma(decisions.Rows)))
+	did := "dropped " + cli.Number(int(leftover.Dropped), "document")
+	if leftover.Cut > 0 {
+		did = "cut text out of " + cli.Number(int(leftover.Cut), "document")
+	}
+	d.g.Log.Info(fmt.Sprintf("%s; %s has %s", did, d.dropped, humanize.Comma(decisions.Rows)))
 	cli.LogCount(d.g.Log.Warn, int(leftover.Repeated), "document", " dropped with the ID of another one that is: "+
 		"the columns file and row would tell them apart")
 	if leftover.Unmatched > 0 {
@@ -114,7 +117,7 @@ func (d *filterCmd) say(decisions *droplist.List, report rewrite.Report, leftove
 			cli.Number(int(leftover.Unmatched), "row"), d.dropped,
 			strings.Join(leftover.Named, ", "), suffix))
 	}
-	if leftover.Unmatched > 0 || len(report.Lost) > 0 {
+	if leftover.Unmatched > 0 || len(report.Lost)+len(report.Uncut) > 0 {
 		return cli.ErrPartly
 	}
 	return nil

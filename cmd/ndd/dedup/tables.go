@@ -75,18 +75,13 @@ func writeDecisions(dir cli.Folder, c *dedup.Corpus, r *dedup.Result) (err error
 	for _, in := range c.Inputs {
 		files = append(files, droplist.InputFile{Path: in.File, Bytes: in.Bytes, Content: in.Content})
 	}
-	drops := func(yield func(droplist.Drop) bool) {
-		for id, p := range dedup.DroppedInOrder(r) {
-			if !yield(droplist.Drop{File: p.File, Row: p.Row, ID: id}) {
+	return cli.WriteDecisions(dir, files, func(yield func(droplist.Decision) bool) {
+		for id, at := range dedup.DroppedInOrder(r) {
+			if !yield(droplist.Decision{File: at.File, Row: at.Row, ID: id}) {
 				return
 			}
 		}
-	}
-	err = dir.Write(droplist.RowsName, func(w *bufio.Writer) error { return droplist.WriteRows(w, files, drops) })
-	if err != nil {
-		return err
-	}
-	return dir.Write(droplist.FilesName, func(w *bufio.Writer) error { return droplist.WriteFiles(w, files) })
+	})
 }
 
 // clusterTables write a result row by row.

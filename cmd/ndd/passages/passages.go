@@ -14,6 +14,7 @@ import (
 
 	"example.org/ndd/cmd/ndd/cli"
 	"example.org/ndd/engine/corpus/ingest"
+	"example.org/ndd/engine/corpus/work"
 	"example.org/ndd/engine/memory"
 	"example.org/ndd/engine/passages"
 	"example.org/ndd/engine/result"
@@ -40,17 +41,18 @@ repeated parts. The first place is kept, in the order of the inputs.`,
   ndd passages --words 20 --ignore markup pages/
   ndd passages --bytes 100 --max-share 0.8 --over drop --write-kept clean crawl.jsonl
   ndd passages --bytes 100 --annotate noted crawl-*.jsonl.gz
-  ndd passages --unit paragraph --dry-run docs/ more/`,
+  ndd passages --unit paragraph --dry-run docs/ more/
+  ndd passages --unit line --shard 0/4 -o 0.units crawl/
+  ndd passages --unit line --decisions result 0.units 1.units 2.units 3.units`,
 		Annotations: cli.HelpOf("Guide: ndd help repeats. Tables: ndd help formats",
 			"What is compared: unit=UNIT bytes=N words=N ignore=KINDS min-chars=N cut=ENDS",
-			"What is removed: min-count=N across-only strike-all max-share=X over=ACTION"),
+			"What is removed: min-count=N across-only strike-all max-share=X over=ACTION", "Output: decisions=DIR"),
 		Args: cli.SomeArgs("INPUT"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), args) },
 	}
 	p.docs.RegisterReading(cmd)
 	p.format.Register(cmd)
-	cmd.Flags().String("shard", "", "")
-	cmd.Flags().MarkHidden("shard") // refused with a sentence
+	p.shard.Register(cmd)
 	g.Skipped.Register(cmd)
 	g.RegisterForce(cmd)
 	p.register(cmd.Flags())
@@ -76,6 +78,7 @@ func (p *passagesRun) register(f *pflag.FlagSet) {
 	f.StringVarP(&p.out, "output", "o", "", "table of the repeated parts (default: standard output)")
 	f.StringVar(&p.writeKept, "write-kept", "", "copies of the inputs without repeated parts")
 	f.StringVar(&p.annotate, "annotate", "", "copies of the inputs with fields that list repeated parts")
+	f.StringVar(&p.decisions, "decisions", "", "folder with the parts to remove by input file, for 'ndd filter'")
 	f.BoolVar(&p.dryRun, "dry-run", false, "only report how much would be removed, by file")
 	f.StringVar(&p.memory, "memory", "", "memory limit, such as 4GiB (default: available memory)")
 	f.StringVar(&p.work, "work", "", "store intermediate results to resume an interrupted run")
@@ -85,10 +88,13 @@ func (p *passagesRun) register(f *pflag.FlagSet) {
 type passagesRun struct {
 	g                 *cli.Files
 	docs              cli.DocumentFlags
+	shard             cli.ShareFlag
+	isJoin            bool // the inputs are the units of shares
 	format            cli.TableFormat
 	unit, ignore, out string
 	memory, writeKept string
 	annotate, work    string
+	decisions         string
 	bytes, words      int
 	dryRun            bool
 	o                 passages.Options
@@ -103,9 +109,6 @@ func (p *passagesRun) options() (err error) {
 	}
 	// Check the flags that do not depend on the unit.
 	switch {
-	case p.g.Given["shard"]:
-		return cli.Usagef("--shard: passages compares the texts of all files with each other in one run, so it has no shares; " +
-			"--work resumes a long run")
 	case units != 1:
 		return cli.Usagef("give a unit to compare: --unit line, paragraph or sentences=3, --bytes 100, or --words 50")
 	case o.MinCount < 2:
@@ -147,6 +150,12 @@ func (p *passagesRun) options() (err error) {
 		}
 	}
 	// Check the outputs.
+	if p.decisions == "-" {
+		return cli.Usagef("--decisions -: it is a folder, and cannot be standard output")
+	}
+	if p.g.Given["shard"] {
+		return p.checkShare()
+	}
 	if err := p.format.CheckFile(p.g, p.out); err != nil {
 		return err
 	}
@@ -157,6 +166,9 @@ func (p *passagesRun) options() (err error) {
 }
 
 func (p *passagesRun) run(ctx context.Context, inputs []string) (err error) {
+	if inputs, err = p.findShares(inputs); err != nil {
+		return err
+	}
 	if err := cmp.Or(p.options(), p.g.CheckWork(p.work, inputs), cli.ReadOnce(inputs)); err != nil {
 		return err
 	}
@@ -165,9 +177,16 @@ func (p *passagesRun) run(ctx context.Context, inputs []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if config.Document.Share, err = p.shard.Share(ctx, p.g, inputs); err != nil {
+		return err
+	}
 	to := p.g.NewOutputs(p.dryRun)
 	defer to.Abort()
 	copies, err := to.CopyFolders(ctx, inputs, p.writeKept, p.annotate, config.Document, passages.Annotations)
+	if err != nil {
+		return err
+	}
+	decisions, err := to.Folder(p.decisions)
 	if err != nil {
 		return err
 	}
@@ -179,12 +198,26 @@ func (p *passagesRun) run(ctx context.Context, inputs []string) (err error) {
 	defer room.Release()
 	p.o.Threads, p.o.Disk = p.g.Threads, p.g.Disk
 	p.o.MemoryBytes, p.o.Budget = int64(max(min(budget.Free()/2, marksBytes), 1)), memory.ForProgram(budget.Limit())
+	if config.Document.Share != nil {
+		return p.keepUnits(ctx, inputs, config)
+	}
 	// Read the inputs, and find the repeated parts.
+	var shares *work.Shares
+	if p.isJoin {
+		if shares, config.Document.Share, err = work.OpenShares(ctx, p.g.Disk, inputs, p.g.Threads, p.g.OpenStream); err != nil {
+			return err
+		}
+		defer shares.Close()
+		inputs = nil
+	}
 	w, bar, err := p.g.BeginReading(ctx, inputs, &config, p.work)
 	if err != nil {
 		return err
 	}
 	defer w.Close(&err)
+	if shares != nil {
+		config.Work = shares
+	}
 	r, report, err := passages.Find(ctx, inputs, config, p.o)
 	bar.End()
 	if err != nil {
@@ -197,6 +230,11 @@ func (p *passagesRun) run(ctx context.Context, inputs []string) (err error) {
 	t, err := p.writeTable(ctx, &to, r)
 	if err != nil {
 		return err
+	}
+	if decisions != nil {
+		if err := cli.WriteDecisions(decisions, r.Inputs(), r.Decisions); err != nil {
+			return err
+		}
 	}
 	if !p.dryRun {
 		uncut, err := copies.Refill(ctx, r)
@@ -216,7 +254,7 @@ func (p *passagesRun) run(ctx context.Context, inputs []string) (err error) {
 // writeTable writes the table of spans, unless only other outputs were requested, and counts them.
 func (p *passagesRun) writeTable(ctx context.Context, to *cli.Outputs, r *passages.Result) (*totals, error) {
 	t := &totals{bySource: map[string]*share{}}
-	if p.dryRun || p.writeKept+p.annotate != "" && p.out == "" {
+	if p.dryRun || p.writeKept+p.annotate+p.decisions != "" && p.out == "" {
 		for d := range r.Documents() {
 			t.add(&d)
 		}

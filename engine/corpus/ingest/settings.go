@@ -1,8 +1,6 @@
 package ingest
 
 import (
-	"fmt"
-
 	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/corpus/text"
@@ -29,6 +27,6 @@ func (s Settings) Check(name, otherName string, other Settings) error {
 	if s == other {
 		return nil
 	}
-	return fmt.Errorf("%w: %s and %s were made with different options: %s; make all shares with the same ones", simhash.ErrMixed,
-		name, otherName, simhash.Difference(s, other))
+	return simhash.Mixed("%s and %s were made with different options: %s; make all shares with the same ones", name, otherName,
+		simhash.Difference(s, other))
 }

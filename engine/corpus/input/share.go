@@ -19,8 +19,12 @@ type Share struct {
 	Files         int    // number of files of the share
 	Digest        uint64 // digest of the names and sizes of all files; all shares of the same inputs have the same one
 
-	files map[string]SharedFile // files and skips of the share
+	files  map[string]SharedFile // files and skips of the share
+	listed []SharedFile          // if not nil, all files of the share, which are not looked up
 }
+
+// Listed returns a share of some files with known sizes. The files need not exist.
+func Listed(files []SharedFile) *Share { return &Share{Count: 1, Files: len(files), listed: files} }
 
 // A SharedFile is a file of a share.
 type SharedFile struct {
@@ -100,6 +104,14 @@ func (s *Share) List(ctx context.Context, inputs []string) iter.Seq2[File, error
 		return Files(ctx, inputs)
 	}
 	return func(yield func(File, error) bool) {
+		for _, f := range s.listed {
+			if !yield(File{Path: f.Path, listed: true, bytes: f.Bytes}, nil) {
+				return
+			}
+		}
+		if s.listed != nil {
+			return
+		}
 		for f, err := range Files(ctx, inputs) {
 			path := f.Path
 			skip, skipped := errors.AsType[*Skip](err)

@@ -260,7 +260,12 @@ func Parts(files []*File) (parts []Part, err error) {
 		if groups[group] == nil {
 			continue // these parts came with the first share
 		}
-		if err := complete(groups[group]); err != nil {
+		var paths []string
+		var shares []Share
+		for _, g := range groups[group] {
+			paths, shares = append(paths, g.path), append(shares, *g.share)
+		}
+		if err := CheckShares(paths, shares); err != nil {
 			return nil, err
 		}
 		from := len(parts)
@@ -284,25 +289,24 @@ func (p Part) Input() (Input, bool) {
 	return p.source.Input, true
 }
 
-// complete returns an error unless files are all shares of their inputs, each exactly once.
-func complete(files []*File) error {
-	shares := files[0].share.Count
-	have := map[int]*File{}
-	for _, f := range files {
-		if other := have[f.share.Number]; other != nil {
-			return fmt.Errorf("%w: %s and %s are both share %d/%d", simhash.ErrMixed, other.path, f.path, f.share.Number, shares)
+// CheckShares returns an error unless shares, in the files at some paths, are all shares of their inputs, each exactly
+// once, with the same settings. The error wraps [simhash.ErrMixed].
+func CheckShares(paths []string, shares []Share) error {
+	of := shares[0].Count
+	have := map[int]string{}
+	for i, s := range shares {
+		if other, twice := have[s.Number]; twice {
+			return simhash.Mixed("%s and %s are both share %d/%d", other, paths[i], s.Number, of)
 		}
-		have[f.share.Number] = f
-	}
-	for _, f := range files[1:] {
-		if err := files[0].share.Settings.Check(files[0].path, f.path, f.share.Settings); err != nil {
+		have[s.Number] = paths[i]
+		if err := shares[0].Settings.Check(paths[0], paths[i], s.Settings); err != nil {
 			return err
 		}
 	}
-	for i := range shares {
-		if have[i] == nil {
-			return fmt.Errorf("%w: %s is share %d/%d, and share %d/%d of the same files is missing: give all %d",
-				simhash.ErrMixed, files[0].path, files[0].share.Number, shares, i, shares, shares)
+	for i := range of {
+		if have[i] == "" {
+			return simhash.Mixed("%s is share %d/%d, and share %d/%d of the same files is missing: give all %d", paths[0],
+				shares[0].Number, of, i, of, of)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"io"
+	"strings"
 
 	"example.org/ndd/engine/corpus/format"
 )
@@ -12,6 +13,17 @@ type Verdict struct {
 	Cuts []format.Range // parts of its text to cut instead
 
 	Note int // number of the document for [Fields].Values; 0: the document is unknown
+}
+
+// CutText returns the verdict about a document whose text loses some ranges. The document is dropped if only white space
+// would remain.
+func CutText(text string, cuts []format.Range) Verdict {
+	at, left := int64(0), false
+	for _, c := range cuts {
+		left = left || strings.TrimSpace(text[at:c.From]) != ""
+		at = c.To
+	}
+	return Verdict{Cuts: cuts, Drop: !left && strings.TrimSpace(text[at:]) == ""}
 }
 
 // A Judge decides about the units of one file. One goroutine calls its functions.

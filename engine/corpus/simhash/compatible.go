@@ -7,6 +7,16 @@ import (
 	"strings"
 )
 
+// A mixedError is an [ErrMixed] with a message of its own.
+type mixedError string
+
+func (e mixedError) Error() string { return string(e) }
+
+func (e mixedError) Unwrap() error { return ErrMixed }
+
+// Mixed returns an error that wraps [ErrMixed] for files that do not belong together, with only this message.
+func Mixed(format string, args ...any) error { return mixedError(fmt.Sprintf(format, args...)) }
+
 // Compatible returns nil if fingerprints of two recipes may be compared. They may if the recipes are equal, or if
 // both are nil, which means raw fingerprints of an unknown recipe. Otherwise the error wraps [ErrMixed] and names a,
 // b and the difference: the names of the recipes if both have one, else all fields that differ.

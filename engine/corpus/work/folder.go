@@ -356,8 +356,7 @@ func (w *Folder) Stored(f input.File) (iter.Seq2[ingest.Entry, error], format.Ch
 }
 
 // read yields entries until yield returns false.
-func (w *Folder) read(location place, yield func(ingest.Entry, error) bool) (err error) {
-	defer store.CatchFault(&err)()
+func (w *Folder) read(location place, yield func(ingest.Entry, error) bool) error {
 	f, err := store.OpenOn(w.disk, filepath.Join(w.dir, location.file), store.KindWork)
 	if err != nil {
 		return err
@@ -367,7 +366,13 @@ func (w *Folder) read(location place, yield func(ingest.Entry, error) bool) (err
 	if err != nil {
 		return err
 	}
-	d := decoder{Fields: section.Data[location.from:location.to]}
+	return readEntries(section.Data[location.from:location.to], yield)
+}
+
+// readEntries yields the entries in some mapped data until yield returns false.
+func readEntries(data []byte, yield func(ingest.Entry, error) bool) (err error) {
+	defer store.CatchFault(&err)()
+	d := decoder{Fields: data}
 	for len(d.Fields) > 0 {
 		e, err := d.next()
 		if err != nil {

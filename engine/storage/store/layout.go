@@ -40,11 +40,12 @@ const (
 	KindSignatures   Kind = 5 // signatures of documents, to find copies
 	KindSketches     Kind = 6 // file of a segment: its documents' sketches
 	KindWork         Kind = 7 // results for input files, to resume a run
+	KindShare        Kind = 8 // results for a share of the input files, to join the shares
 )
 
 var kindNames = map[Kind]string{KindFingerprints: "fingerprint file", KindSegment: "index segment",
 	KindManifest: "index manifest", KindDocuments: "index documents", KindSignatures: "signature file", KindSketches: "sketches of documents",
-	KindWork: "work file"}
+	KindWork: "work file", KindShare: "share file"}
 
 func (k Kind) String() string {
 	if name, ok := kindNames[k]; ok {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -23,32 +24,36 @@ import (
 
 // The decisions about a corpus by input file, so that a share of a copy reads only those about its own files:
 //
-//	decisions.tsv   file | bytes | content | dropped | check   for each input file, in order
-//	decisions.rows  row | hash of the ID | ...                 for each dropped document, in the order of the table
+//	decisions.tsv   file | bytes | content | documents | length | check   for each input file, in order
+//	decisions.rows  step | hash of the ID | cuts | ...                    for each document of them, in the same order
 //
-// bytes is the size of the file, and content the checksum of its units. They are empty if they are unknown. dropped is
-// the number of dropped documents. check is the hash of file, bytes, content and the rows of the file, so that a share
-// detects damage in what it reads. Both numbers of
-// decisions.rows are little-endian uint64. The hash is never 0.
+// bytes is the size of the file, and content the checksum of its units. They are empty if they are unknown. documents is
+// the number of documents that are dropped or cut, and length the number of their bytes in decisions.rows. check is the
+// hash of the other columns and of these bytes, so that a share detects damage in what it reads.
+//
+// step is the row minus that of the document before in the file. The hash is a little-endian uint64, and never 0. cuts is
+// the number of ranges that are cut out of the text, 0 if the document is dropped. If it is not 0, it is followed by
+// a hash of the text like that of the ID, and for each cut by two numbers: the bytes since the cut before, and its length.
+// step, cuts and the numbers of cuts are uvarints.
 const (
 	FilesName = "decisions.tsv"
 	RowsName  = "decisions.rows"
-	rowBytes  = 16
+	leastRow  = 10 // bytes of the shortest row
 )
 
 // fileColumns are the columns of decisions.tsv.
 var fileColumns = []result.Column{{Name: "file", Kind: result.Text}, {Name: "bytes", Kind: result.Integer, Optional: true},
 	{Name: "content", Kind: result.Text, Optional: true},
-	{Name: "dropped", Kind: result.Integer}, {Name: "check", Kind: result.Text}}
+	{Name: "documents", Kind: result.Integer}, {Name: "length", Kind: result.Integer}, {Name: "check", Kind: result.Text}}
 
 // An InputFile is a row of decisions.tsv.
 type InputFile struct {
 	Path    string
 	Bytes   int64           // size; -1 if it is unknown
 	Content format.Checksum // checksum of its units; 0 if it is unknown
-	Dropped int64           // number of dropped documents
 
-	check *xxhash.Digest // hash of the path, the size and the rows
+	documents, length int64          // decided documents, and the bytes of their rows
+	check             *xxhash.Digest // hash of the path, the size, the content and the rows
 }
 
 // begin returns the hash of a file before its rows.
@@ -61,32 +66,51 @@ func (f *InputFile) begin() *xxhash.Digest {
 // checkText returns the hash of a file as decisions.tsv has it.
 func checkText(check *xxhash.Digest) string { return fmt.Sprintf("%016x", check.Sum64()) }
 
-// A Drop is a dropped document.
-type Drop struct {
+// A Decision says that a document is dropped or cut.
+type Decision struct {
 	File string
 	Row  int64 // 0 if the file is the document
 	ID   string
+
+	Cuts     []format.Range // ranges of the text that are cut out, in order; none if the document is dropped
+	TextHash uint64         // xxHash of the text if there are cuts
 }
 
-// WriteRows writes decisions.rows and counts the dropped documents of each file. Both are in the order of the inputs.
-func WriteRows(w *bufio.Writer, files []InputFile, drops iter.Seq[Drop]) error {
+// append appends the row of a decision after another row of the file.
+func (d *Decision) append(b []byte, before int64) []byte {
+	b = binary.AppendUvarint(b, uint64(d.Row-before))
+	b = binary.LittleEndian.AppendUint64(b, shortHash(d.ID))
+	if b = binary.AppendUvarint(b, uint64(len(d.Cuts))); len(d.Cuts) > 0 {
+		b = binary.LittleEndian.AppendUint64(b, d.TextHash)
+	}
+	end := int64(0)
+	for _, c := range d.Cuts {
+		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(c.From-end)), uint64(c.To-c.From))
+		end = c.To
+	}
+	return b
+}
+
+// WriteRows writes decisions.rows and counts the documents of each file. Both are in the order of the inputs.
+func WriteRows(w *bufio.Writer, files []InputFile, decisions iter.Seq[Decision]) error {
 	for i := range files {
 		files[i].check = files[i].begin()
 	}
-	i := 0
-	var record [rowBytes]byte
-	for d := range drops {
+	i, before := 0, int64(0)
+	var b []byte
+	for d := range decisions {
 		for i < len(files) && files[i].Path != d.File {
-			i++
+			i, before = i+1, 0
 		}
 		if i == len(files) {
-			return fmt.Errorf("%s: dropped, but its file is no input", input.Place(d.File, d.Row))
+			return fmt.Errorf("%s: dropped, and no input in its place", input.Place(d.File, d.Row))
 		}
-		files[i].Dropped++
-		binary.LittleEndian.PutUint64(record[:], uint64(d.Row))
-		binary.LittleEndian.PutUint64(record[8:], shortHash(d.ID))
-		files[i].check.Write(record[:])
-		if _, err := w.Write(record[:]); err != nil {
+		f := &files[i]
+		b = d.append(b[:0], before)
+		before = d.Row
+		f.documents, f.length = f.documents+1, f.length+int64(len(b))
+		f.check.Write(b)
+		if _, err := w.Write(b); err != nil {
 			return err
 		}
 	}
@@ -107,7 +131,7 @@ func WriteFiles(w *bufio.Writer, files []InputFile) error {
 		} else {
 			t.Text(fmt.Sprintf("%016x", f.Content))
 		}
-		if err := t.Integer(f.Dropped).Text(checkText(f.check)).End(); err != nil {
+		if err := t.Integer(f.documents).Integer(f.length).Text(checkText(f.check)).End(); err != nil {
 			return err
 		}
 	}
@@ -132,21 +156,22 @@ func (l *List) readFiles(ctx context.Context) error {
 		}
 		return names, err
 	}
+	offset := int64(0)
 	err = result.ReadTable(ctx, dir+"/"+FilesName, columns, func(cells []result.Cell) error {
 		in, err := inputFileOf(cells)
-		if err == nil && in.Dropped > rows.Bytes/rowBytes-l.Rows {
-			err = fmt.Errorf("%w: %d dropped, where %s has %d bytes", store.ErrCorrupt, in.Dropped, RowsName, rows.Bytes)
+		if err == nil && (in.length > rows.Bytes-offset || in.documents > in.length/leastRow) {
+			err = fmt.Errorf("%w: %d documents in %d bytes, where %s has %d bytes", store.ErrCorrupt, in.documents, in.length, RowsName,
+				rows.Bytes)
 		}
 		if err != nil {
 			return err
 		}
-		section := io.NewSectionReader(rows, l.Rows*rowBytes, in.Dropped*rowBytes)
-		l.Rows += in.Dropped
-		return l.readRows(&in, section, cells[4].Text)
+		section := io.NewSectionReader(rows, offset, in.length)
+		offset, l.Rows = offset+in.length, l.Rows+in.documents
+		return l.readRows(&in, section, cells[5].Text)
 	})
-	if err == nil && l.Rows*rowBytes != rows.Bytes {
-		err = fmt.Errorf("%s: %w: %d bytes, where %s has %d dropped documents", in.Path, store.ErrCorrupt, rows.Bytes, FilesName,
-			l.Rows)
+	if err == nil && offset != rows.Bytes {
+		err = fmt.Errorf("%s: %w: %d bytes, where %s has %d", in.Path, store.ErrCorrupt, rows.Bytes, FilesName, offset)
 	}
 	return err
 }
@@ -158,15 +183,19 @@ func inputFileOf(cells []result.Cell) (f InputFile, err error) {
 		f.Bytes, err = strconv.ParseInt(cells[1].Text, 10, 64)
 	}
 	if err == nil {
-		f.Dropped, err = strconv.ParseInt(cells[3].Text, 10, 64)
+		f.documents, err = strconv.ParseInt(cells[3].Text, 10, 64)
+	}
+	if err == nil {
+		f.length, err = strconv.ParseInt(cells[4].Text, 10, 64)
 	}
 	if err == nil && cells[2].Found {
 		var content uint64
 		content, err = strconv.ParseUint(cells[2].Text, 16, 64)
 		f.Content = format.Checksum(content)
 	}
-	if err != nil || f.Dropped < 0 {
-		err = fmt.Errorf("%w: %.30q bytes, content %.30q and %.30q dropped", store.ErrCorrupt, cells[1].Text, cells[2].Text, cells[3].Text)
+	if err != nil || f.documents < 0 || f.length < 0 {
+		err = fmt.Errorf("%w: %.30q bytes, content %.30q, %.30q documents in %.30q bytes", store.ErrCorrupt, cells[1].Text, cells[2].Text,
+			cells[3].Text, cells[4].Text)
 	}
 	return f, err
 }
@@ -179,48 +208,71 @@ func (l *List) readRows(in *InputFile, from io.Reader, check string) error {
 	case f == nil && l.others[key]:
 		return nil
 	case f == nil:
-		l.addStrange(in.Path, in.Dropped)
+		l.addStrange(in.Path, in.documents)
 		return nil
 	case f.isDecided:
 		return fmt.Errorf("%w: %s is listed twice", store.ErrCorrupt, in.Path)
 	case f.bytes >= 0 && in.Bytes >= 0 && f.bytes != in.Bytes:
-		return mixedError(fmt.Sprintf("%s has %d bytes, and had %d when the decisions were made: give the same files, or make "+
-			"decisions again", in.Path, f.bytes, in.Bytes))
+		return simhash.Mixed("%s has %d bytes, and had %d when the decisions were made: give the same files, or make decisions again",
+			in.Path, f.bytes, in.Bytes)
 	}
-	f.isDecided, f.content, f.rows = true, in.Content, make([]row, in.Dropped)
+	f.isDecided, f.content = true, in.Content
+	data := make([]byte, in.length)
+	if _, err := io.ReadFull(from, data); err != nil {
+		return fmt.Errorf("%s: %w", RowsName, err)
+	}
 	digest := in.begin()
-	r := io.TeeReader(bufio.NewReader(from), digest)
-	for i := range f.rows {
-		var record [rowBytes]byte
-		if _, err := io.ReadFull(r, record[:]); err != nil {
-			return fmt.Errorf("%s: %w", RowsName, err)
-		}
-		f.rows[i] = row{int64(binary.LittleEndian.Uint64(record[:])), binary.LittleEndian.Uint64(record[8:])}
-		if i > 0 && f.rows[i].number <= f.rows[i-1].number {
-			return fmt.Errorf("%w: the rows of %s in %s are not in order", store.ErrCorrupt, in.Path, RowsName)
-		}
-	}
-	if checkText(digest) != check {
+	if digest.Write(data); checkText(digest) != check {
 		return fmt.Errorf("%w: %s and its rows in %s have the check %s, not %.30s", store.ErrCorrupt, in.Path, RowsName,
 			checkText(digest), check)
+	}
+	if err := f.decode(data, in.documents); err != nil {
+		return fmt.Errorf("%w: the rows of %s in %s are %w", store.ErrCorrupt, in.Path, RowsName, err)
 	}
 	return nil
 }
 
-// A mixedError reports that decisions and files do not belong together.
-type mixedError string
-
-func (e mixedError) Error() string { return string(e) }
-
-// Unwrap returns [simhash.ErrMixed].
-func (e mixedError) Unwrap() error { return simhash.ErrMixed }
+// decode reads the rows of a file.
+func (f *fileRows) decode(data store.Fields, documents int64) (err error) {
+	defer func() {
+		if recover() != nil { // numbers that its bytes contradict
+			err = errors.New("cut off")
+		}
+	}()
+	f.rows, f.cuts = make([]row, documents), map[int64]textCuts{}
+	number := int64(0)
+	for i := range f.rows {
+		step := data.Uvarint()
+		before := number
+		if number += int64(step); number < before || number == before && i > 0 {
+			return errors.New("not in order")
+		}
+		f.rows[i] = row{number, data.Word()}
+		if n := data.Uvarint(); n > 0 {
+			c, end := textCuts{hash: data.Word()}, int64(0)
+			for range n {
+				from := end + int64(data.Uvarint())
+				to := from + int64(data.Uvarint())
+				if from < end || to < from {
+					return errors.New("not in order")
+				}
+				end = to
+				c.ranges = append(c.ranges, format.Range{From: from, To: end})
+			}
+			f.cuts[number] = c
+		}
+	}
+	if len(data) > 0 {
+		return errors.New("too long")
+	}
+	return nil
+}
 
 // checkDecided returns an error for a file without decisions.
 func (l *List) checkDecided() error {
 	for path, f := range l.files {
 		if !f.isDecided {
-			return mixedError(fmt.Sprintf("%s has no decision about %s: give the inputs of that run, or make decisions again",
-				l.Path, path))
+			return simhash.Mixed("%s has no decision about %s: give the inputs of that run, or make decisions again", l.Path, path)
 		}
 	}
 	return nil

@@ -49,7 +49,14 @@ type fileRows struct {
 	bytes     int64 // size of the file; -1 if it is unknown
 	isDecided bool  // a folder has decisions about it
 
-	content format.Checksum // checksum of its units then; 0 if it is unknown
+	content format.Checksum    // checksum of its units then; 0 if it is unknown
+	cuts    map[int64]textCuts // of rows that are not dropped
+}
+
+// textCuts are the ranges that are cut out of a text, and the hash of the text.
+type textCuts struct {
+	ranges []format.Range
+	hash   uint64
 }
 
 // A row is the number of a row and the hash of its ID in the table, 0 for none.
@@ -82,6 +89,7 @@ func (e *otherIDError) Unwrap() error { return simhash.ErrMixed }
 // A Leftover counts the documents that a copy dropped, and the rows of the table without a document.
 type Leftover struct {
 	Dropped   int64    // documents
+	Cut       int64    // documents
 	Unmatched int64    // rows without a document; by ID only if all files were read
 	Named     []string // the first of these rows
 	Repeated  int64    // documents with an ID that another dropped one has
@@ -261,6 +269,7 @@ type judge struct {
 	rows    *fileRows
 	ids     []hash // IDs of dropped documents
 	dropped int64
+	cut     int64
 	content format.Checksum // of the units so far
 }
 
@@ -293,6 +302,7 @@ func (j *judge) unit(x *format.Extractor, u format.Unit) (v rewrite.Verdict, err
 	if !found {
 		return v, nil
 	}
+	cuts, isCut := j.rows.cuts[int64(u.Line)]
 	if want := j.rows.rows[i].id; want != 0 {
 		doc, err := x.Borrow(u)
 		if err != nil {
@@ -300,6 +310,15 @@ func (j *judge) unit(x *format.Extractor, u format.Unit) (v rewrite.Verdict, err
 		}
 		if shortHash(doc.ID) != want {
 			return v, &otherIDError{file: u.Source, row: int64(u.Line), id: strings.Clone(doc.ID)}
+		}
+		if isCut {
+			last := cuts.ranges[len(cuts.ranges)-1]
+			if xxhash.Sum64String(doc.Text) != cuts.hash || last.To > int64(len(doc.Text)) {
+				return v, ingest.Changed(input.Place(u.Source, u.Line))
+			}
+			j.rows.seen[i] = true
+			j.cut++
+			return rewrite.CutText(doc.Text, cuts.ranges), nil
 		}
 	}
 	j.rows.seen[i] = true
@@ -321,8 +340,8 @@ func (l *List) Copy(ctx context.Context, inputs []string, opts format.Options, t
 		}}
 	report, err := job.Copy(ctx, to)
 	if changed, is := errors.AsType[*ingest.ChangedError](err); is {
-		err = mixedError(changed.Place + " has other content than when the decisions were made: give the same files, with --text, " +
-			"--max-document and --input-format as then, or make decisions again")
+		err = simhash.Mixed("%s has other content than when the decisions were made: give the same files, with --text, --extract, "+
+			"--max-document and --input-format as then, or make decisions again", changed.Place)
 	}
 	if mismatch, is := errors.AsType[*otherIDError](err); is && !isFolder(l.Path) {
 		err = cmp.Or(l.findID(ctx, mismatch), err)
@@ -338,6 +357,7 @@ func (l *List) Copy(ctx context.Context, inputs []string, opts format.Options, t
 func (l *List) leftover(ctx context.Context, judges []*judge, share *input.Share) (result Leftover, err error) {
 	for _, j := range judges {
 		result.Dropped += j.dropped
+		result.Cut += j.cut
 		for _, id := range j.ids {
 			if l.ids[id] {
 				result.Repeated++
