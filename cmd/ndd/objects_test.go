@@ -137,6 +137,16 @@ func TestObjectShares(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
+	// The units of shares, their join and its decisions can be objects, too.
+	nddOut(t, exitDone, "passages", "-q", "--unit", "line", "--ok-status", "4", "--write-kept", dir+"/lines", dir+"/in")
+	for _, i := range []string{"0/2", "1/2"} {
+		nddOut(t, exitDone, "passages", "-q", "--unit", "line", "--shard", i, "-o", "s3://docs/units/"+i[:1]+".units", "s3://docs/in")
+	}
+	nddOut(t, exitDone, "passages", "-q", "--unit", "line", "--decisions", "s3://docs/lines", "s3://docs/units/*.units")
+	nddOut(t, exitDone, "filter", "-q", "--ok-status", "4", "--dropped", "s3://docs/lines", "--write-kept", dir+"/cut", "s3://docs/in")
+	if !maps.Equal(contents(t, dir+"/cut"), contents(t, dir+"/lines")) {
+		t.Error("other lines are cut")
+	}
 	s.Put(t, "in/deep/b.jsonl", append(s.Get(t, "in/deep/b.jsonl"), ' '))
 	_, stderr := ran(t, exitCorrupt, "filter", "-q", "--dropped", "s3://docs/out", "--write-kept", dir+"/x", "s3://docs/in")
 	if !strings.Contains(stderr, "s3://docs/in/deep/b.jsonl has ") {
