@@ -26,13 +26,9 @@ func readPermission(root fs.FS) (a Permission, err error) {
 	}
 	for line := range strings.Lines(string(status)) {
 		name, value, _ := strings.Cut(line, ":")
-		list := &a.CPUs
-		switch name {
-		default:
+		list := map[string]*[]int{"Cpus_allowed_list": &a.CPUs, "Mems_allowed_list": &a.Nodes}[name]
+		if list == nil {
 			continue
-		case "Cpus_allowed_list":
-		case "Mems_allowed_list":
-			list = &a.Nodes
 		}
 		if *list, err = parseList(value); err != nil {
 			return Permission{}, fmt.Errorf("proc/self/status: %s: %w", name, err)

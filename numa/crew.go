@@ -73,11 +73,7 @@ func (c *Crew[T]) Stats() CrewStats {
 
 // run works until the crew is closed and the queue is empty.
 func (c *Crew[T]) run(work func(T)) {
-	for {
-		task, ok := c.take()
-		if !ok {
-			return
-		}
+	for task, ok := c.take(); ok; task, ok = c.take() {
 		work(task)
 	}
 }

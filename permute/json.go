@@ -1,6 +1,7 @@
 package permute
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -61,12 +62,10 @@ func (w word) MarshalText() ([]byte, error) {
 }
 
 func (w *word) UnmarshalText(text []byte) error {
-	if len(text) != 18 || text[0] != '0' || text[1] != 'x' {
+	digits, ok := bytes.CutPrefix(text, []byte("0x"))
+	v, err := strconv.ParseUint(string(digits), 16, 64)
+	if !ok || err != nil || len(digits) != 16 {
 		return fmt.Errorf("word %.40q: want 0x and 16 hexadecimal digits", text)
-	}
-	v, err := strconv.ParseUint(string(text[2:]), 16, 64)
-	if err != nil {
-		return fmt.Errorf("word %q: want 0x and 16 hexadecimal digits", text)
 	}
 	*w = word(v)
 	return nil

@@ -30,7 +30,7 @@ func Recursion(f, k, d, tau int) Split {
 		for r := k + 1; r <= f; r++ {
 			low := shortestLength(f, r, r-k)
 			split := solve(f-low, d-low)
-			if tables := binomial(r, k) * split.Tables; tables > 0 && (best.Tables == 0 || tables < best.Tables) {
+			if tables := int(Binomial(r, k)) * split.Tables; tables > 0 && (best.Tables == 0 || tables < best.Tables) {
 				best = Split{tables, append([]int{r}, split.Blocks...), low + split.Low}
 			}
 		}
@@ -42,12 +42,3 @@ func Recursion(f, k, d, tau int) Split {
 
 // shortestLength returns the number of bits in the n shortest of r blocks that divide f bits evenly.
 func shortestLength(f, r, n int) int { return n*(f/r) + max(0, n-(r-f%r)) }
-
-// binomial returns n over k.
-func binomial(n, k int) int {
-	b := 1
-	for i := range k {
-		b = b * (n - i) / (i + 1)
-	}
-	return b
-}

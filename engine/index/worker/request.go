@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"example.org/ndd/engine/index/segment"
-	"example.org/ndd/numa"
 )
 
 // A Match is one fingerprint that matches a request.
@@ -75,14 +74,6 @@ func (r *Request) Wait(dst []Match) (_ []Match, err error) {
 		err = errors.Join(err, r.tasks[i].err)
 	}
 	return dst, err
-}
-
-// start starts the node's workers.
-func (n *node) start(o Options) {
-	n.crew = numa.NewCrew(o.Host, n.memory, n.workers(o.Workers), func(bool) func(*task) {
-		w := &searcher{node: n}
-		return w.work
-	})
 }
 
 // A searcher has the scratch memory of one worker.

@@ -101,7 +101,9 @@ func (s *Set) start() {
 	defer s.mu.Unlock()
 	for _, n := range s.nodes {
 		if n.tables.Load() > 0 && n.crew == nil && !s.options.Direct {
-			n.start(s.options)
+			n.crew = numa.NewCrew(s.options.Host, n.memory, n.workers(s.options.Workers), func(bool) func(*task) {
+				return (&searcher{node: n}).work
+			})
 		}
 	}
 }
