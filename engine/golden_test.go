@@ -98,7 +98,7 @@ func TestGoldenSketches(t *testing.T) {
 		for i := range s {
 			s[i] = rng.Uint64()
 		}
-		s[len(s)-1] |= 1 << 63 // of a min-hash
+		s[len(s)-1] |= 1 << 63 // the mark of a min-hash sketch
 		return s
 	}
 	dir := filepath.Join(t.TempDir(), "index")

@@ -45,7 +45,7 @@ func openFile(t testing.TB, path string) *ndf.File {
 	return f
 }
 
-// openAt opens an index, until the test ends at most.
+// openAt opens an index, which is closed at the end of the test at the latest.
 func openAt(t testing.TB, dir string, o live.OpenOptions) *Index {
 	t.Helper()
 	x, err := openAs(t.Context(), dir, o)

@@ -27,7 +27,7 @@ import (
 	"example.org/ndd/engine/storage/wal"
 )
 
-// smallDocs fill a memtable of a test, and filledDocs are too many in memtables for an insert.
+// smallDocs is the capacity of a memtable of a test. With filledDocs in memtables, inserts wait.
 const (
 	smallDocs  = 4096
 	filledDocs = unflushedMax*smallDocs + 1

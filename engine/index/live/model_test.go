@@ -99,7 +99,7 @@ func someSketch(rng *rand.Rand) (s sketch.Sketch) {
 		}
 	}
 	if kind > 0 {
-		s[len(s)-1] |= 1 << 63 // of a min-hash
+		s[len(s)-1] |= 1 << 63 // the mark of a min-hash sketch
 	}
 	return s
 }

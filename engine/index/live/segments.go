@@ -450,7 +450,7 @@ func (w *writer) documents() uint64 {
 	return 0
 }
 
-// designOf returns the design of a segment with docs of all documents of the index.
+// designOf returns the design of a segment with docs documents, depending on its share of all documents.
 func (c *Config) designOf(docs, fingerprints uint64) permute.Design {
 	if docs == 0 || docs > fingerprints/smallShare || c.Table.Layout != table.LayoutPlanar {
 		return c.Design

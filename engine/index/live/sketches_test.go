@@ -29,7 +29,7 @@ func sketchWith(n int) (s sketch.Sketch) {
 	for i := range n {
 		s[i/64] ^= 1 << (i % 64)
 	}
-	s[len(s)-1] |= 1 << 63 // of a min-hash
+	s[len(s)-1] |= 1 << 63 // the mark of a min-hash sketch
 	return s
 }
 

@@ -209,7 +209,7 @@ func (u *upkeep) emptyLog(f flush) error {
 	return u.writer.log.Remove(f.mark)
 }
 
-// fileOptions returns the options of a segment file with docs of all documents of the index.
+// fileOptions returns the options of a segment file with docs documents.
 func (u *upkeep) fileOptions(threads int, docs, fingerprints uint64) segment.Options {
 	return segment.Options{
 		Design: u.config.designOf(docs, fingerprints), Table: u.config.Table, Threads: threads,

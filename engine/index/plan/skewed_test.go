@@ -239,7 +239,7 @@ func looksOf(s *segment.Segment, n, queries int) int {
 		round, run = 64*110.0, 100
 	}
 	probing := (10*table.ScanNS(s.Layout(), float64(n), queries) + float64(queries)*table.ScanFromNS) / round
-	// checks between runs of a few hundred keys; in such runs similar fingerprints are few enough to be probed
+	// minimum allows for checks between runs of a few hundred keys, which are probed.
 	const minimum = 2000
 	return max(int(probing), n/run, minimum)
 }

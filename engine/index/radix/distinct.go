@@ -25,7 +25,7 @@ type Bucket struct {
 //
 //	memory |  bucket 0  |  bucket 1  |  bucket 2  | ...       by leading digit, o.Threads at a time:
 //	             |
-//	             +--leaves, sorted, distinct--> Keys --f--> Room, the memory of the bucket
+//	             +--leaves, sorted, distinct--> Keys --f--> Memory of the bucket
 //
 // So sorted keys can be encoded while they are in the cache. If the code is not larger, it can be written to the
 // bucket's memory. An error of f or ctx ends the call.

@@ -76,24 +76,24 @@ func (s *sorter[R]) sortInto(ctx context.Context, keys []uint64, rows []R) error
 	return s.run(ctx)
 }
 
-// walk sorts ranges of the keys one after the other, in buffers of room elements.
-func (s *sorter[R]) walk(ctx context.Context, room int, yield func([]uint64, []R) error) error {
-	if room <= 0 || room > s.len {
-		room = s.len
+// walk sorts ranges of the keys one after the other, in buffers of limit elements.
+func (s *sorter[R]) walk(ctx context.Context, limit int, yield func([]uint64, []R) error) error {
+	if limit <= 0 || limit > s.len {
+		limit = s.len
 	}
-	keys, err := memory.Make[uint64](room)
+	keys, err := memory.Make[uint64](limit)
 	if err != nil {
 		return err
 	}
 	defer keys.Free()
 	var rows *memory.Buffer[R]
 	if s.rows {
-		if rows, err = memory.Make[R](room); err != nil {
+		if rows, err = memory.Make[R](limit); err != nil {
 			return err
 		}
 		defer rows.Free()
 	}
-	s.bufferLen, s.heavy = room, min(s.heavy, room)
+	s.bufferLen, s.heavy = limit, min(s.heavy, limit)
 	s.buffers = func(n int) ([]uint64, []R) {
 		if rows == nil {
 			return keys.Data[:n], nil

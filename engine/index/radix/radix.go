@@ -95,7 +95,7 @@ func SortRows[R row](ctx context.Context, keys []uint64, rows []R, input Input, 
 	return s.sortInto(ctx, keys, rows)
 }
 
-// WalkKeys calls yield with all permuted fingerprints, ascending, at most o.Room at a time. It reuses their memory
+// WalkKeys calls yield with all permuted fingerprints, ascending, at most o.Limit at a time. It reuses their memory
 // after the call. An error of yield or ctx ends it.
 func WalkKeys(ctx context.Context, input Input, o Options, yield func(keys []uint64) error) error {
 	return newSorter[uint32](input, o).walk(ctx, o.Limit, func(keys []uint64, _ []uint32) error { return yield(keys) })

@@ -27,7 +27,7 @@ type builder struct {
 
 	docs, distinct int
 	capacity       int // keys that are sorted at a time
-	pairs          int // keys with rows, likewise
+	pairs          int // pairs of key and row that are sorted at a time
 	reserved       *memory.Reservation
 	memory         *memory.Buffer[uint64] // docs keys; nil when they are in spilled
 	spilled        *spill.Run[uint64]
