@@ -71,8 +71,8 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%v: status %d, %q", test.args, status, messages.String())
 		}
 	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left %v, %v", left, err)
+	if remaining, err := os.ReadDir(dir); err != nil || len(remaining) > 0 {
+		t.Errorf("left %v, %v", remaining, err)
 	}
 }
 

@@ -32,21 +32,21 @@ func TestSet(t *testing.T) {
 		}
 		must.Do(t, corpus.Add(d.ID, d.Text))
 	}
-	least, most, count := map[string]float64{}, map[string]float64{}, map[string]int{}
+	minimum, maximum, count := map[string]float64{}, map[string]float64{}, map[string]int{}
 	for _, p := range s.Pairs {
 		kind, j := s.Documents[p.A].Lang+" "+p.Label+" "+p.Kind, corpus.Jaccard(p.A, p.B)
 		if count[kind]++; count[kind] == 1 {
-			least[kind] = 1
+			minimum[kind] = 1
 		}
-		least[kind], most[kind] = min(least[kind], j), max(most[kind], j)
+		minimum[kind], maximum[kind] = min(minimum[kind], j), max(maximum[kind], j)
 	}
 	for kind, n := range count {
 		switch words := strings.Fields(kind); {
-		case words[1] == "same" && (most[kind] < 0.85 || least[kind] < 0.1),
-			words[1] == "contains" && (least[kind] < 0.1 || most[kind] > 0.75),
-			kind[3:] == "different other topic" && most[kind] > 0.2,
-			words[1] == "different" && words[2] != "other" && most[kind] > 0.8:
-			t.Errorf("%s, %d pairs: Jaccard from %.2f to %.2f", kind, n, least[kind], most[kind])
+		case words[1] == "same" && (maximum[kind] < 0.85 || minimum[kind] < 0.1),
+			words[1] == "contains" && (minimum[kind] < 0.1 || maximum[kind] > 0.75),
+			kind[3:] == "different other topic" && maximum[kind] > 0.2,
+			words[1] == "different" && words[2] != "other" && maximum[kind] > 0.8:
+			t.Errorf("%s, %d pairs: Jaccard from %.2f to %.2f", kind, n, minimum[kind], maximum[kind])
 		}
 	}
 	if len(count) != 3*(3+1+2+len(lookAlikes)) {

@@ -75,6 +75,6 @@ func TestBatchFaults(t *testing.T) {
 }
 
 func TestBatchKilled(t *testing.T) {
-	prints, queries, moments := long.Or(300, 600), long.Or(400, 1500), long.Or(2, 10)
-	killTest{moments: moments, args: batchCorpus(t, prints, queries)}.test(t)
+	fingerprints, queries, moments := long.Or(300, 600), long.Or(400, 1500), long.Or(2, 10)
+	killTest{moments: moments, args: batchCorpus(t, fingerprints, queries)}.test(t)
 }

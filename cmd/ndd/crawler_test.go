@@ -34,18 +34,18 @@ func TestCrawlerProgram(t *testing.T) {
 	}
 	root, err := os.Getwd()
 	must.Do(t, err)
-	said, err := program(t, root, source, args...)
-	said = strings.ReplaceAll(said, dir+string(filepath.Separator), "")
+	messages, err := program(t, root, source, args...)
+	messages = strings.ReplaceAll(messages, dir+string(filepath.Separator), "")
 	for i, want := range []string{"0 is new, as before", "1 is near 0", "2 is not compared: body: document too short",
 		"3 is not compared: body: more than", "4 is not compared: body: document too short"} {
-		if lines := strings.Split(said, "\n"); err != nil || len(lines) != 6 || !strings.HasPrefix(lines[i], want) {
-			t.Fatalf("%v\n%swithout %q", err, said, want)
+		if lines := strings.Split(messages, "\n"); err != nil || len(lines) != 6 || !strings.HasPrefix(lines[i], want) {
+			t.Fatalf("%v\n%swithout %q", err, messages, want)
 		}
 	}
 	args[0] = faultyProxy(t, served.url, http.StatusUnauthorized)
-	if said, err = program(t, root, source, args...); err == nil || !strings.Contains(said, "attempt 1: 401 Unauthorized: a fault") ||
-		strings.Contains(said, "is ne") {
-		t.Errorf("with a wrong token: %v\n%s", err, said)
+	if messages, err = program(t, root, source, args...); err == nil || !strings.Contains(messages, "attempt 1: 401 Unauthorized: a fault") ||
+		strings.Contains(messages, "is ne") {
+		t.Errorf("with a wrong token: %v\n%s", err, messages)
 	}
 }
 

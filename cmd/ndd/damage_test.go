@@ -44,15 +44,15 @@ func TestDamagedIndex(t *testing.T) {
 			good, err := os.ReadFile(path)
 			must.Do(t, err)
 			bad := bytes.Clone(good)
-			at := rng.IntN(len(bad))
-			if bad[at] ^= 1 << rng.IntN(8); i%5 == 4 {
-				bad = bad[:at]
+			offset := rng.IntN(len(bad))
+			if bad[offset] ^= 1 << rng.IntN(8); i%5 == 4 {
+				bad = bad[:offset]
 			}
 			writeFile(t, path, bad)
 			args := commands[i/2%len(commands)]
-			status, out, said := onMachine(t, memory.Machine{}, "", args...)
-			if status != exitCorrupt || out != "" || !strings.Contains(said, path+": ") {
-				t.Errorf("%s, byte %#x of %d, %v: status %d, %q, %q", name, at, len(bad), args, status, out, said)
+			status, out, messages := onMachine(t, memory.Machine{}, "", args...)
+			if status != exitCorrupt || out != "" || !strings.Contains(messages, path+": ") {
+				t.Errorf("%s, byte %#x of %d, %v: status %d, %q, %q", name, offset, len(bad), args, status, out, messages)
 			}
 			writeFile(t, path, good)
 		}

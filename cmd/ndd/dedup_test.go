@@ -56,8 +56,8 @@ func TestDedupFaults(t *testing.T) {
 func TestDedupCancelled(t *testing.T) {
 	args := dedupCorpus(t, 500)
 	ended, quarters := 0, long.Or(int64(6), 5)
-	for left := int64(0); ; left = left*quarters/4 + 1 {
-		ctx := faults.NewCancelContext(t, left)
+	for remaining := int64(0); ; remaining = remaining*quarters/4 + 1 {
+		ctx := faults.NewCancelContext(t, remaining)
 		out := t.TempDir()
 		err := runOn(ctx, nil, args(out))
 		status := exitStatus(ctx, err)
@@ -66,10 +66,10 @@ func TestDedupCancelled(t *testing.T) {
 		}
 		ended++
 		if status != exitInterrupted {
-			t.Fatalf("cancelled at check %d: status %d, %v", left, status, err)
+			t.Fatalf("cancelled at check %d: status %d, %v", remaining, status, err)
 		}
 		if files, err := os.ReadDir(out); err != nil || len(files) > 0 {
-			t.Fatalf("cancelled at check %d: %v is left, %v", left, files, err)
+			t.Fatalf("cancelled at check %d: %v is left, %v", remaining, files, err)
 		}
 	}
 	if ended < 10 {

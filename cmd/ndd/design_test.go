@@ -23,7 +23,7 @@ func TestBuildAsDesigned(t *testing.T) {
 		}
 		file, flags := writePrints(t, set.Base), questions[i%len(questions)]
 		question := append([]string{"design", "--reference", "--format", "json", "--sample", file}, flags...)
-		said, _ := ran(t, exitDone, question...)
+		messages, _ := ran(t, exitDone, question...)
 		var p struct {
 			Choice struct {
 				Name   string `json:"design"`
@@ -31,9 +31,9 @@ func TestBuildAsDesigned(t *testing.T) {
 			}
 			Why []string
 		}
-		must.Do(t, json.Unmarshal([]byte(said), &p))
-		if again, _ := ran(t, exitDone, question...); again != said {
-			t.Errorf("%s, %v: %s\nthen\n%s", set.Name, flags, said, again)
+		must.Do(t, json.Unmarshal([]byte(messages), &p))
+		if again, _ := ran(t, exitDone, question...); again != messages {
+			t.Errorf("%s, %v: %s\nthen\n%s", set.Name, flags, messages, again)
 		}
 		var sizes [2]int
 		for n := range sizes {

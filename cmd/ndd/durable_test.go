@@ -353,9 +353,9 @@ func TestClockConfirmed(t *testing.T) {
 		s := startServer(t, "", dir, flags...)
 		must.Do(t, s.cmd.Process.Signal(syscall.SIGTERM))
 		s.cmd.Wait()
-		const told = "the system's clock is 3650.0 days behind the last use of the index"
-		if said := s.messages(); strings.Contains(said, told) != (i == 0) {
-			t.Errorf("start %d with %s:\n%s", i, flags, said)
+		const warning = "the system's clock is 3650.0 days behind the last use of the index"
+		if messages := s.messages(); strings.Contains(messages, warning) != (i == 0) {
+			t.Errorf("start %d with %s:\n%s", i, flags, messages)
 		}
 	}
 }

@@ -142,8 +142,8 @@ func TestEverywhere(t *testing.T) {
 				for _, place := range places {
 					input, want := at.Replace(place[0]), strings.Join(want, "")
 					if c.single {
-						print, _, _ := strings.Cut(want, "\t")
-						want = print + "\t" + at.Replace(place[1]) + "\n"
+						fingerprint, _, _ := strings.Cut(want, "\t")
+						want = fingerprint + "\t" + at.Replace(place[1]) + "\n"
 					}
 					c.check(t, input, string(content), want, packing.ending != "")
 				}
@@ -162,13 +162,13 @@ func (c *container) check(t *testing.T, input, content, want string, packed bool
 		}
 		args = append(args, "--input-format", c.format())
 	}
-	status, out, said := onMachine(t, memory.Machine{}, content, append(args, input)...)
+	status, out, messages := onMachine(t, memory.Machine{}, content, append(args, input)...)
 	if c.seeks && (packed || input == "-") { // Parquet compresses page by page, and a pipe has been read at its end
-		if status == exitDone || !strings.Contains(said, "a Parquet file is read from its end") {
-			t.Errorf("%s: status %d, %s: want an error", input, status, said)
+		if status == exitDone || !strings.Contains(messages, "a Parquet file is read from its end") {
+			t.Errorf("%s: status %d, %s: want an error", input, status, messages)
 		}
 	} else if status != exitDone || out != want {
-		t.Errorf("%s: status %d, %s: %q, want %q", input, status, said, out, want)
+		t.Errorf("%s: status %d, %s: %q, want %q", input, status, messages, out, want)
 	}
 }
 

@@ -29,11 +29,11 @@ const signalsMax = 200
 
 // A killTest is a command that is killed and interrupted.
 type killTest struct {
-	moments int                                // spread over the time that the command takes
-	args    func(out string) []string          // arguments of the command, which writes to the folder out
-	results func(out string) map[string]string // returns the content of the output folder by name; nil means its files
-	killed  func(out string, left []string)    // looks at a folder after a kill, if it is not nil
-	clear   []string                           // names to remove before the command runs again
+	moments int                                  // spread over the time that the command takes
+	args    func(out string) []string            // arguments of the command, which writes to the folder out
+	results func(out string) map[string]string   // returns the content of the output folder by name; nil means its files
+	killed  func(out string, remaining []string) // looks at a folder after a kill, if it is not nil
+	clear   []string                             // names to remove before the command runs again
 }
 
 // test kills and interrupts processes at random moments. After a kill, every file with a final name is complete.
@@ -137,13 +137,13 @@ func testFaults(t *testing.T, step, files int, args func(out string) []string, f
 		}
 		return err
 	}, func(f faults.Fault, whole bool) {
-		left := contents(t, out)
-		for name, data := range left {
+		remaining := contents(t, out)
+		for name, data := range remaining {
 			if data != want[name] {
 				t.Fatalf("%+v: %s is left, and is not whole", f, name)
 			}
 		}
-		if whole && len(left) < len(want) {
+		if whole && len(remaining) < len(want) {
 			t.Errorf("%+v: not everything is there", f)
 		}
 		if again := args(out); slices.Contains(again, "--force") {
@@ -183,15 +183,15 @@ func TestBuildKilled(t *testing.T) {
 			}
 			return found
 		},
-		killed: func(out string, left []string) {
-			left = slices.DeleteFunc(left, func(name string) bool { return name == ".index.claim-ndd" })
-			if len(left) == 0 || left[0] == "index" {
+		killed: func(out string, remaining []string) {
+			remaining = slices.DeleteFunc(remaining, func(name string) bool { return name == ".index.claim-ndd" })
+			if len(remaining) == 0 || remaining[0] == "index" {
 				return
 			}
 			_, err := live.ReadManifest(filepath.Join(out, "index"))
-			if len(left) > 1 || !strings.HasPrefix(left[0], ".index.tmp-") || err == nil ||
-				!strings.Contains(err.Error(), left[0]+" belongs to a build") {
-				t.Errorf("killed: %v is left; %v", left, err)
+			if len(remaining) > 1 || !strings.HasPrefix(remaining[0], ".index.tmp-") || err == nil ||
+				!strings.Contains(err.Error(), remaining[0]+" belongs to a build") {
+				t.Errorf("killed: %v is left; %v", remaining, err)
 			}
 		},
 		clear: []string{"index"},

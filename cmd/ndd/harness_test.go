@@ -121,21 +121,21 @@ func zstded(data []byte) []byte {
 }
 
 // writePrints writes raw fingerprints to a new file and returns its path.
-func writePrints(t *testing.T, prints []uint64) string {
+func writePrints(t *testing.T, fingerprints []uint64) string {
 	t.Helper()
-	return writeFile(t, filepath.Join(t.TempDir(), "prints.bin"), store.Bytes64(prints))
+	return writeFile(t, filepath.Join(t.TempDir(), "prints.bin"), store.Bytes64(fingerprints))
 }
 
 // randomPrints returns n fingerprints. Every tenth is one of 4,096 values.
 func randomPrints(n int) []uint64 {
 	rng := rand.New(rand.NewPCG(7, 7))
-	prints := make([]uint64, n)
-	for i := range prints {
-		if prints[i] = rng.Uint64(); i%10 == 0 {
-			prints[i] >>= 52
+	fingerprints := make([]uint64, n)
+	for i := range fingerprints {
+		if fingerprints[i] = rng.Uint64(); i%10 == 0 {
+			fingerprints[i] >>= 52
 		}
 	}
-	return prints
+	return fingerprints
 }
 
 // builtIndex returns the folder of an index that ndd build makes of a file.

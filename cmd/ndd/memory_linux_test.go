@@ -47,15 +47,15 @@ func TestBuildMemory(t *testing.T) {
 		var index string
 		for try := 1; ; try++ {
 			index = filepath.Join(t.TempDir(), "index")
-			allowed, most := memoryOf(t, building, limit, "build", "-v", "-o", index, base)
+			allowed, maximum := memoryOf(t, building, limit, "build", "-v", "-o", index, base)
 			if limit != "unlimited" && allowed > 200<<20 {
 				t.Errorf("ulimit -d %s: %s announced", limit, humanize.IBytes(allowed))
 			}
-			if most >= allowed/4 {
+			if maximum >= allowed/4 {
 				break
 			}
 			if try == 25 {
-				t.Fatalf("ulimit -d %s: %d announced, %d taken by the last of %d builds", limit, allowed, most, try)
+				t.Fatalf("ulimit -d %s: %d announced, %d taken by the last of %d builds", limit, allowed, maximum, try)
 			}
 		}
 		memoryOf(t, making, limit, "build", "-v", "--add", index, more)
@@ -122,11 +122,11 @@ func TestAnswerMemory(t *testing.T) {
 func TestDedupMemory(t *testing.T) {
 	skipUnderRace(t)
 	t.Parallel()
-	prints := randomPrints(long.Or(100_000, 1_200_000))
-	for i := range prints[:len(prints)/2] {
-		prints[i] = prints[len(prints)/2+i/3] ^ 1<<(i%64)
+	fingerprints := randomPrints(long.Or(100_000, 1_200_000))
+	for i := range fingerprints[:len(fingerprints)/2] {
+		fingerprints[i] = fingerprints[len(fingerprints)/2+i/3] ^ 1<<(i%64)
 	}
-	base, needs := writePrints(t, prints), regexp.MustCompile(`needs up to (\d+) MiB of memory`)
+	base, needs := writePrints(t, fingerprints), regexp.MustCompile(`needs up to (\d+) MiB of memory`)
 	const announced = `comparing \S+ documents took up to (\S+ \S+) of memory`
 	for _, args := range [][]string{
 		{base, "-k", "3"},
@@ -144,10 +144,10 @@ func TestDedupMemory(t *testing.T) {
 		if m == nil {
 			t.Fatalf("%s", refusal)
 		}
-		least, err := strconv.Atoi(string(m[1]))
+		minimum, err := strconv.Atoi(string(m[1]))
 		must.Do(t, err)
-		if got := dedup(announced+".* in temporary files", fmt.Sprint(least, "MiB")); len(got) < 4 || !maps.Equal(got, want) {
-			t.Errorf("%q with %d MiB: other results", args, least)
+		if got := dedup(announced+".* in temporary files", fmt.Sprint(minimum, "MiB")); len(got) < 4 || !maps.Equal(got, want) {
+			t.Errorf("%q with %d MiB: other results", args, minimum)
 		}
 	}
 }
@@ -178,11 +178,11 @@ func TestCrowdedAnswerMemory(t *testing.T) {
 	skipUnderRace(t)
 	t.Parallel()
 	count := func(n int) []uint64 {
-		prints := make([]uint64, n)
-		for i := range prints {
-			prints[i] = uint64(i)
+		fingerprints := make([]uint64, n)
+		for i := range fingerprints {
+			fingerprints[i] = uint64(i)
 		}
-		return prints
+		return fingerprints
 	}
 	same := writePrints(t, make([]uint64, long.Or(20_000, 60_000)))
 	dense := writePrints(t, count(long.Or(15_000, 150_000)))
@@ -203,7 +203,7 @@ func TestCrowdedAnswerMemory(t *testing.T) {
 
 // memoryOf runs ndd with a limit. It returns the announced memory, which expression matches in a line, and the
 // maximum of samples taken every 2 ms. It fails the test if ndd takes more than it announces.
-func memoryOf(t *testing.T, expression, limit string, args ...string) (said, most uint64) {
+func memoryOf(t *testing.T, expression, limit string, args ...string) (announced, maximum uint64) {
 	t.Helper()
 	cmd := limited(limit, args...)
 	var log bytes.Buffer
@@ -219,23 +219,23 @@ func memoryOf(t *testing.T, expression, limit string, args ...string) (said, mos
 			}
 			running = false
 		case <-time.After(2 * time.Millisecond):
-			most = max(most, memoryNow(cmd, "RssAnon:"))
+			maximum = max(maximum, memoryNow(cmd, "RssAnon:"))
 		}
 	}
 	m := regexp.MustCompile(`(?m)` + expression).FindStringSubmatch(log.String())
 	if m == nil {
 		t.Fatalf("%q: no memory is announced: %s", args, &log)
 	}
-	said, err := humanize.ParseBytes(m[1])
+	announced, err := humanize.ParseBytes(m[1])
 	must.Do(t, err)
-	allowed := said - memory.Program/2 // without half of the program's allowance, so that small inputs show growth
+	allowed := announced - memory.Program/2 // without half of the program's allowance, so that small inputs show growth
 	if slices.Contains(args, "--scan") {
-		allowed = said + 8<<20 // a scan may need a MiB only and does not count the program
+		allowed = announced + 8<<20 // a scan may need a MiB only and does not count the program
 	}
-	if most > allowed {
-		t.Errorf("%q, ulimit -d %s: %s announced, %s taken", args, limit, m[1], humanize.IBytes(most))
+	if maximum > allowed {
+		t.Errorf("%q, ulimit -d %s: %s announced, %s taken", args, limit, m[1], humanize.IBytes(maximum))
 	}
-	return said, most
+	return announced, maximum
 }
 
 // memoryNow returns a memory figure of a process from the kernel, or 0 if the process has ended.

@@ -23,27 +23,27 @@ func TestPreloadRefused(t *testing.T) {
 	must.Do(t, err)
 	size, pages := uint64(info.Size()), filepath.Join(golden, "pages.ndf")
 	small, large := oracle.Machine(t, size-1), oracle.Machine(t, size)
-	if status, _, said := onMachine(t, large, "", "query", "--preload", "-i", dir,
+	if status, _, messages := onMachine(t, large, "", "query", "--preload", "-i", dir,
 		"0123456789abcdef"); status != exitDone {
-		t.Fatalf("status %d: %s", status, said)
+		t.Fatalf("status %d: %s", status, messages)
 	}
-	if status, out, said := onMachine(t, small, "", "batch", "-i", dir, pages); status != exitDone || out == "" {
-		t.Errorf("mapped: status %d: %s", status, said)
+	if status, out, messages := onMachine(t, small, "", "batch", "-i", dir, pages); status != exitDone || out == "" {
+		t.Errorf("mapped: status %d: %s", status, messages)
 	}
 	must.Do(t, os.Remove(segment))
 	for _, args := range [][]string{
 		{"query", "--preload", "--checksums", "fast", "-i", dir, "0123456789abcdef"},
 		{"query", "--preload", "-i", dir, "0123456789abcdef"},
 	} {
-		status, out, said := onMachine(t, small, "", args...)
+		status, out, messages := onMachine(t, small, "", args...)
 		want := fmt.Sprintf("ndd: the index %s needs up to 70 KiB of memory, and there are 69 KiB (left by the memory "+
 			"limit of control group /job): without --preload the files are mapped instead\n", dir)
-		if status != exitFailed || out != "" || !strings.HasSuffix(said, want) {
-			t.Errorf("%v: status %d, %q, %q, want %q", args, status, out, said, want)
+		if status != exitFailed || out != "" || !strings.HasSuffix(messages, want) {
+			t.Errorf("%v: status %d, %q, %q, want %q", args, status, out, messages, want)
 		}
-		if status, _, said := onMachine(t, large, "", args...); status != exitCorrupt ||
-			!strings.Contains(said, "it is missing") {
-			t.Errorf("%v, with memory enough: status %d, %q", args, status, said)
+		if status, _, messages := onMachine(t, large, "", args...); status != exitCorrupt ||
+			!strings.Contains(messages, "it is missing") {
+			t.Errorf("%v, with memory enough: status %d, %q", args, status, messages)
 		}
 	}
 }
@@ -53,7 +53,7 @@ func TestPreloadRefused(t *testing.T) {
 func TestLittle(t *testing.T) {
 	line := `{"text": "rivers carry stones from the mountains to the plain and the further the smaller"}` + "\n"
 	path := writeFile(t, filepath.Join(t.TempDir(), "a.jsonl"), []byte(strings.Repeat(line, 3)))
-	dedup, prints := []string{"dedup", "-v", path}, writePrints(t, make([]uint64, 100))
+	dedup, fingerprints := []string{"dedup", "-v", path}, writePrints(t, make([]uint64, 100))
 	for _, c := range []struct {
 		memory      uint64
 		args, flags []string
@@ -70,11 +70,11 @@ func TestLittle(t *testing.T) {
 		{8 << 30, dedup, []string{"-k", "3"}, exitDone, "reading took up to 608 MiB of memory"},
 		{8 << 30, dedup, []string{"-k", "3", "--max-document", "1GiB"}, exitDone,
 			"reading took up to 5.0 GiB of memory"},
-		{0, []string{"batch", "--scan", prints, prints}, nil, exitFailed, "answering 100 queries at a time needs up to"},
+		{0, []string{"batch", "--scan", fingerprints, fingerprints}, nil, exitFailed, "answering 100 queries at a time needs up to"},
 	} {
-		status, out, said := onMachine(t, oracle.Machine(t, c.memory), "", slices.Concat(c.args, c.flags)...)
-		if status != c.status || !strings.Contains(said, c.want) || (out == "") != (status != exitDone) {
-			t.Errorf("%d, %q %q: status %d, %q, %s, want %s", c.memory, c.args, c.flags, status, out, said, c.want)
+		status, out, messages := onMachine(t, oracle.Machine(t, c.memory), "", slices.Concat(c.args, c.flags)...)
+		if status != c.status || !strings.Contains(messages, c.want) || (out == "") != (status != exitDone) {
+			t.Errorf("%d, %q %q: status %d, %q, %s, want %s", c.memory, c.args, c.flags, status, out, messages, c.want)
 		}
 	}
 }
@@ -101,10 +101,10 @@ func TestBatchLittle(t *testing.T) {
 		{90 << 20, []string{"--memory", "1MiB"}, "matches 1.0 MiB"},
 	} {
 		args := append([]string{"batch", "--verbose", "--threads", "15", "-i", index, q}, c.flags...)
-		status, out, said := onMachine(t, oracle.Machine(t, c.memory), "", args...)
+		status, out, messages := onMachine(t, oracle.Machine(t, c.memory), "", args...)
 		refused := strings.Contains(c.want, "needs up to")
-		if !strings.Contains(said, c.want) || refused != (status == exitFailed) || !refused && (out != all || out == "") {
-			t.Errorf("%d, %q: status %d, %s, want %s", c.memory, c.flags, status, said, c.want)
+		if !strings.Contains(messages, c.want) || refused != (status == exitFailed) || !refused && (out != all || out == "") {
+			t.Errorf("%d, %q: status %d, %s, want %s", c.memory, c.flags, status, messages, c.want)
 		}
 	}
 }

@@ -132,8 +132,8 @@ func TestOutputsReserved(t *testing.T) {
 		}
 		nddOut(t, exitDone, args...)
 	}
-	if left, err := filepath.Glob(".*"); err != nil || len(left) > 0 {
-		t.Errorf("%v is left, %v", left, err)
+	if remaining, err := filepath.Glob(".*"); err != nil || len(remaining) > 0 {
+		t.Errorf("%v is left, %v", remaining, err)
 	}
 }
 
@@ -165,9 +165,9 @@ func TestForceKeepsForeign(t *testing.T) {
 			writeFile(t, name, must.Read(t, "notes"))
 		}
 		before := must.Read(t, name)
-		_, said := ran(t, exitFailed, strings.Fields(command)...)
-		if !strings.Contains(said, name+": is no earlier output of this command") || string(must.Read(t, name)) != string(before) {
-			t.Errorf("%s: %s", command, said)
+		_, messages := ran(t, exitFailed, strings.Fields(command)...)
+		if !strings.Contains(messages, name+": is no earlier output of this command") || string(must.Read(t, name)) != string(before) {
+			t.Errorf("%s: %s", command, messages)
 		}
 	}
 	nddOut(t, exitDone, "copies", "-o", "empty.tsv", "--force", "o.jsonl")

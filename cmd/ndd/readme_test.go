@@ -36,9 +36,9 @@ func TestReadme(t *testing.T) {
 	}
 	for i, block := range blocks {
 		if block[1] == "go" {
-			said, err := program(t, root, block[2])
-			if want := blocks[i+1][2]; err != nil || said != want {
-				t.Errorf("%v\n%swrote\n%s\nREADME says\n%s", err, block[2], said, want)
+			messages, err := program(t, root, block[2])
+			if want := blocks[i+1][2]; err != nil || messages != want {
+				t.Errorf("%v\n%swrote\n%s\nREADME says\n%s", err, block[2], messages, want)
 			}
 		}
 		if block[1] != "sh" {
@@ -46,13 +46,13 @@ func TestReadme(t *testing.T) {
 		}
 		script := strings.ReplaceAll(block[2], "7744", fmt.Sprint(port))
 		script = awaitServers(script)
-		said, err := sh.run("export NDD_ADMIN=off NDD_LISTEN=127.0.0.1:", port, endsServers, script)
+		messages, err := sh.run("export NDD_ADMIN=off NDD_LISTEN=127.0.0.1:", port, endsServers, script)
 		if err != nil {
-			t.Errorf("%v\n%s\n%s", err, block[2], said)
+			t.Errorf("%v\n%s\n%s", err, block[2], messages)
 			continue
 		}
 		if i+1 < len(blocks) && blocks[i+1][1] == "text" {
-			if got, want := shape(t, said), shape(t, blocks[i+1][2]); got != want {
+			if got, want := shape(t, messages), shape(t, blocks[i+1][2]); got != want {
 				t.Errorf("%swrote\n%s\nREADME says\n%s", block[2], got, want)
 			}
 		}
@@ -112,13 +112,13 @@ func TestTopicExamples(t *testing.T) {
 			sh := shell{t, t.TempDir()}
 			readmeFiles(t, sh.dir)
 			corpusFiles(t, sh.dir)
-			said, err := sh.run(script)
+			messages, err := sh.run(script)
 			if err != nil {
-				t.Fatalf("%v\n%s\n%s", err, script, said)
+				t.Fatalf("%v\n%s\n%s", err, script, messages)
 			}
 			for _, want := range c.want {
-				if !strings.Contains(said, want) {
-					t.Errorf("%s\nwithout %q:\n%s", script, want, said)
+				if !strings.Contains(messages, want) {
+					t.Errorf("%s\nwithout %q:\n%s", script, want, messages)
 				}
 			}
 		})
@@ -166,8 +166,8 @@ func TestAirflowExample(t *testing.T) {
 	script += "ndd dedup -q --text body --id key -o one --write-kept clean crawl || [ $? = 4 ]\n" +
 		"cmp one/dropped.tsv air-parts/dropped.tsv\ncmp clean/a.jsonl.zst air-clean/*/a.jsonl.zst\n" +
 		"cmp clean/b.jsonl.zst air-clean/*/b.jsonl.zst\n"
-	if said, err := sh.run(script); err != nil {
-		t.Fatalf("%v\n%s\n%s", err, script, said)
+	if messages, err := sh.run(script); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, script, messages)
 	}
 }
 

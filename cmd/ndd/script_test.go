@@ -150,14 +150,14 @@ func prints(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func flip(ts *testscript.TestScript, _ bool, args []string) {
-	at, err := strconv.Atoi(args[1])
+	offset, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	path := ts.MkAbs(args[0])
 	data, err := os.ReadFile(path)
 	ts.Check(err)
-	if at < 0 {
-		at += len(data)
+	if offset < 0 {
+		offset += len(data)
 	}
-	data[at] ^= 4
+	data[offset] ^= 4
 	ts.Check(os.WriteFile(path, data, 0o644))
 }

@@ -126,9 +126,9 @@ func largeRequests(size int) []largeRequest {
 		}
 		return text.String()
 	}
-	prints := make([]byte, 0, 8*(1<<16))
+	fingerprints := make([]byte, 0, 8*(1<<16))
 	for range 1 << 16 {
-		prints = binary.LittleEndian.AppendUint64(prints, rand.Uint64())
+		fingerprints = binary.LittleEndian.AppendUint64(fingerprints, rand.Uint64())
 	}
 	return []largeRequest{
 		{"a hot fingerprint", "/v1/query", "", `{"fingerprint": "0000000000000000", "limit": 65536}`},
@@ -136,7 +136,7 @@ func largeRequests(size int) []largeRequest {
 			`{"id": "x", "fingerprint": "0000000000000000", "limit": 65536}`},
 		{"a batch of a hot fingerprint", "/v1/batch", "", strings.Repeat("\x00", 8*512)},
 		{"a batch of near ones", "/v1/batch", "", strings.Repeat("\x01\x00\x00\x00\x00\x00\x00\x00", 512)},
-		{"a batch of the most", "/v1/batch", "", string(prints)},
+		{"a batch of the most", "/v1/batch", "", string(fingerprints)},
 		{"as JSON lines", "/v1/batch?unique=true", "", strings.Repeat("\x00", 8*64)},
 		{"a list of wrong numbers", "/v1/insert", "", `{"documents": [` + strings.Repeat("1,", size/2-20) + `1]}`},
 		{"a list of wrong names", "/v1/insert", "", `{"documents": [` + strings.Repeat(`{"x":1},`, size/8-20) + `{}]}`},

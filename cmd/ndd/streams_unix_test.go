@@ -33,14 +33,14 @@ func TestReaderGone(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte(strings.Repeat(line, 500)), 0o644))
 	r, w, err := os.Pipe()
 	must.Do(t, err)
-	cmd, said := command(dir, "fingerprint", "-q", "--skipped", "skipped.tsv", "a.jsonl")
+	cmd, messages := command(dir, "fingerprint", "-q", "--skipped", "skipped.tsv", "a.jsonl")
 	cmd.Stdout = w
 	r.Close()
 	must.Do(t, cmd.Start())
 	w.Close()
 	cmd.Wait()
-	if status := cmd.ProcessState.ExitCode(); status != exitPipe || said.Len() > 0 {
-		t.Errorf("status %d, %s", status, said)
+	if status := cmd.ProcessState.ExitCode(); status != exitPipe || messages.Len() > 0 {
+		t.Errorf("status %d, %s", status, messages)
 	}
 	if names := namesIn(t, dir); len(names) != 1 {
 		t.Errorf("%q are left", names)
@@ -53,16 +53,16 @@ func TestIdlePipe(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
 	must.Do(t, syscall.Mkfifo(fifo, 0o600))
-	prints := writePrints(t, []uint64{7})
-	index := builtIndex(t, prints)
+	fingerprints := writePrints(t, []uint64{7})
+	index := builtIndex(t, fingerprints)
 	for _, args := range [][]string{
 		{"fingerprint", "-o", "out.ndf", "fifo"},
 		{"fingerprint", "-o", "out.ndf", "-"},
 		{"dedup", "-o", "out", "--input-format", "jsonl", "fifo"},
 		{"batch", "-i", index, "-o", "out", "fifo"},
 		{"batch", "-i", index, "-o", "out", "-"},
-		{"batch", "--scan", "fifo", "-o", "out", prints},
-		{"batch", "--scan", "-", "-o", "out", prints},
+		{"batch", "--scan", "fifo", "-o", "out", fingerprints},
+		{"batch", "--scan", "-", "-o", "out", fingerprints},
 		{"query", "-i", index, "-"},
 	} {
 		for wait := 100 * time.Millisecond; !interruptedIn(t, dir, wait, args); wait *= 2 {
@@ -78,8 +78,8 @@ func TestIdlePipe(t *testing.T) {
 func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) bool {
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
-	cmd, said := exec.CommandContext(ctx, "ndd", args...), new(bytes.Buffer)
-	cmd.Dir, cmd.Stderr, cmd.WaitDelay = dir, said, waitMax
+	cmd, messages := exec.CommandContext(ctx, "ndd", args...), new(bytes.Buffer)
+	cmd.Dir, cmd.Stderr, cmd.WaitDelay = dir, messages, waitMax
 	cmd.Cancel = func() error { // twice, with a delay, because the system may merge two signals
 		cmd.Process.Signal(os.Interrupt)
 		time.Sleep(50 * time.Millisecond)
@@ -96,8 +96,8 @@ func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) 
 		return false
 	}
 	if status := cmd.ProcessState.ExitCode(); status != exitInterrupted ||
-		!strings.HasSuffix(said.String(), "ndd: interrupted\n") {
-		t.Errorf("%q: status %d, %s", args, status, said)
+		!strings.HasSuffix(messages.String(), "ndd: interrupted\n") {
+		t.Errorf("%q: status %d, %s", args, status, messages)
 	}
 	if names := namesIn(t, dir); len(names) != 1 {
 		t.Errorf("%q: %q are left", args, names)
@@ -107,8 +107,8 @@ func interruptedIn(t *testing.T, dir string, wait time.Duration, args []string) 
 
 // TestQueryTurns checks that the command writes the answer to a question before it reads the next one.
 func TestQueryTurns(t *testing.T) {
-	prints := writePrints(t, []uint64{7})
-	cmd, said := command(t.TempDir(), "query", "-i", builtIndex(t, prints), "-")
+	fingerprints := writePrints(t, []uint64{7})
+	cmd, messages := command(t.TempDir(), "query", "-i", builtIndex(t, fingerprints), "-")
 	in, err := cmd.StdinPipe()
 	must.Do(t, err)
 	out, err := cmd.StdoutPipe()
@@ -123,7 +123,7 @@ func TestQueryTurns(t *testing.T) {
 		_, err = in.Write([]byte(c.ask))
 		must.Do(t, err)
 		if got, err := answers.ReadString('\n'); got != c.want {
-			t.Fatalf("%q, %v, want %q; %s", got, err, c.want, said)
+			t.Fatalf("%q, %v, want %q; %s", got, err, c.want, messages)
 		}
 	}
 	_, err = in.Write([]byte("\nx\n"))
@@ -131,7 +131,7 @@ func TestQueryTurns(t *testing.T) {
 	cmd.Wait()
 	stuck.Stop()
 	if want := "standard input, line 5: "; cmd.ProcessState.ExitCode() != exitFailed ||
-		!strings.Contains(said.String(), want) {
-		t.Errorf("status %d, %s, want %s", cmd.ProcessState.ExitCode(), said, want)
+		!strings.Contains(messages.String(), want) {
+		t.Errorf("status %d, %s, want %s", cmd.ProcessState.ExitCode(), messages, want)
 	}
 }

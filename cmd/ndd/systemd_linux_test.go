@@ -42,8 +42,8 @@ func TestSystemd(t *testing.T) {
 	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+filepath.Join(dir, "notify"), "WATCHDOG_USEC=300000",
 		"LISTEN_FDS=2", "LISTEN_FDNAMES=listen:admin")
 	cmd.ExtraFiles = files
-	var said strings.Builder
-	cmd.Stderr = &said
+	var messages strings.Builder
+	cmd.Stderr = &messages
 	must.Do(t, cmd.Start())
 	defer cmd.Process.Kill()
 	for _, f := range files {
@@ -55,7 +55,7 @@ func TestSystemd(t *testing.T) {
 			notify.SetReadDeadline(time.Now().Add(waitMax))
 			n, err := notify.Read(b)
 			if err != nil {
-				t.Fatalf("%s: %v\n%s", state, err, &said)
+				t.Fatalf("%s: %v\n%s", state, err, &messages)
 			}
 			if string(b[:n]) == state {
 				return
@@ -75,7 +75,7 @@ func TestSystemd(t *testing.T) {
 	cmd.Process.Signal(syscall.SIGTERM)
 	wait("STOPPING=1")
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("%v\n%s", err, &said)
+		t.Errorf("%v\n%s", err, &messages)
 	}
 	ran(t, exitFailed, "health", "http://"+addresses[0]) // no server listens
 }
@@ -85,9 +85,9 @@ func TestHealthCertificate(t *testing.T) {
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 	defer secure.Close()
-	if _, said := ran(t, exitFailed, "health", "--timeout", "2m", secure.URL); !strings.Contains(said,
+	if _, messages := ran(t, exitFailed, "health", "--timeout", "2m", secure.URL); !strings.Contains(messages,
 		"give the authority's certificate with --tls-ca FILE") {
-		t.Error(said)
+		t.Error(messages)
 	}
 }
 
@@ -103,9 +103,9 @@ func TestUnit(t *testing.T) {
 	unit := filepath.Join(t.TempDir(), "ndd.service")
 	must.Do(t, os.WriteFile(unit, []byte(text), 0o644))
 	if check, err := exec.LookPath("systemd-analyze"); err == nil {
-		if said, err := exec.Command(check, "verify", unit).CombinedOutput(); err != nil ||
-			strings.Contains(string(said), unit) {
-			t.Errorf("systemd-analyze: %v %s", err, said)
+		if messages, err := exec.Command(check, "verify", unit).CombinedOutput(); err != nil ||
+			strings.Contains(string(messages), unit) {
+			t.Errorf("systemd-analyze: %v %s", err, messages)
 		}
 	}
 }

@@ -80,10 +80,10 @@ func TestBuildProgress(t *testing.T) {
 			t.Errorf("%q: %q", flags, shown)
 		}
 	}
-	var said bytes.Buffer
-	build(&said)
-	if strings.Contains(said.String(), "/ 7") || strings.ContainsAny(said.String(), "\x1b\r") {
-		t.Errorf("without a terminal: %q", &said)
+	var messages bytes.Buffer
+	build(&messages)
+	if strings.Contains(messages.String(), "/ 7") || strings.ContainsAny(messages.String(), "\x1b\r") {
+		t.Errorf("without a terminal: %q", &messages)
 	}
 }
 
@@ -145,10 +145,10 @@ func TestBinaryToTerminal(t *testing.T) {
 		{[]string{"--format", "bin", "-o", filepath.Join(t.TempDir(), "hits.bin")}, exitDone},
 		{[]string{"--format", "tsv", "-k", "0"}, exitDone},
 	} {
-		var said bytes.Buffer
-		status := run(t.Context(), append([]string{"batch", "--scan", f, q}, c.flags...), nil, tty, &said)
-		if status != c.status || (status == exitUsage) != strings.Contains(said.String(), "not written to a terminal") {
-			t.Errorf("%q: status %d, want %d: %s", c.flags, status, c.status, &said)
+		var messages bytes.Buffer
+		status := run(t.Context(), append([]string{"batch", "--scan", f, q}, c.flags...), nil, tty, &messages)
+		if status != c.status || (status == exitUsage) != strings.Contains(messages.String(), "not written to a terminal") {
+			t.Errorf("%q: status %d, want %d: %s", c.flags, status, c.status, &messages)
 		}
 	}
 }

@@ -182,12 +182,12 @@ func TestFileRefuses(t *testing.T) {
 		}
 	}
 	good := must.Read(t, path)
-	for at := 0; at < len(good); at += 1 + len(good)/300 {
+	for offset := 0; offset < len(good); offset += 1 + len(good)/300 {
 		bad := slices.Clone(good)
-		bad[at] ^= 4
+		bad[offset] ^= 4
 		must.Do(t, os.WriteFile(path, bad, 0o644))
 		if f, err := Open(t.Context(), path, 1); !errors.Is(err, store.ErrCorrupt) {
-			t.Errorf("byte %d changed: %v, %v", at, f, err)
+			t.Errorf("byte %d changed: %v, %v", offset, f, err)
 		}
 	}
 }
@@ -242,10 +242,10 @@ func TestThresholdOfChains(t *testing.T) {
 		{Options{SpotSigs: spotsigs.Options{Lists: spotsigs.Paper, Chain: 2}}, 0.5},
 		{Options{SpotSigs: spotsigs.Options{Chain: 3}, Threshold: 0.7}, 0.7}} {
 		f := openFile(t, signFile(t, c.o, []string{"one text"}, 0))
-		made, err := f.Recipe().Options()
+		result, err := f.Recipe().Options()
 		must.Do(t, err)
-		made.Threshold = c.o.Threshold
-		for _, o := range []Options{c.o, made} {
+		result.Threshold = c.o.Threshold
+		for _, o := range []Options{c.o, result} {
 			if got := NewDetector(o).o.JoinOptions(SpotSigs).Threshold; got != c.want {
 				t.Errorf("%+v: %g, want %g", o, got, c.want)
 			}

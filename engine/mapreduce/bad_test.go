@@ -103,9 +103,9 @@ func TestCollected(t *testing.T) {
 		return err
 	}
 	must.Do(t, collect(results, 1))
-	_, rest, _ := strings.Cut(results, "\n")
+	_, tail, _ := strings.Cut(results, "\n")
 	body, _, _ := strings.Cut(results, "~end")
-	wantError(t, collect(rest, 1), mapreduce.ErrLost, "were sent")
+	wantError(t, collect(tail, 1), mapreduce.ErrLost, "were sent")
 	wantError(t, collect(body, 0), mapreduce.ErrLost, "no end record")
 	wantError(t, collect("", 0), mapreduce.ErrLost, "no end record")
 	wantError(t, collect(results, 2), mapreduce.ErrLost, "1 parts came, and there must be 2")
@@ -150,9 +150,9 @@ func TestBadRecords(t *testing.T) {
 	} {
 		var warned []string
 		counted := map[string]int64{}
-		options := func(most int64) func(*mapreduce.Options) {
+		options := func(maximum int64) func(*mapreduce.Options) {
 			return func(o *mapreduce.Options) {
-				o.MaxBad = most
+				o.MaxBad = maximum
 				o.Warn = func(s string) { warned = append(warned, s) }
 				o.Count = func(name string, n int64) { counted[name] = n }
 			}
@@ -218,7 +218,7 @@ func TestOtherRecipe(t *testing.T) {
 
 // TestOtherJob checks that a reduce refuses the output of maps with another job or other settings.
 func TestOtherJob(t *testing.T) {
-	prints := fingerprintLines(sets.All(400, 1, 3, 2)[1].Base)
+	fingerprints := fingerprintLines(sets.All(400, 1, 3, 2)[1].Base)
 	signatures := "a\t----------1----------2\nb\t----------1\n"
 	side := files.New(t, "signatures.tsv", signatures+mapreduce.EndOf(signatures))
 	winnow, spots := copies.Options{Method: copies.Winnow}, copies.Options{Method: copies.SpotSigs}
@@ -227,8 +227,8 @@ func TestOtherJob(t *testing.T) {
 		mapper mapreduce.Mapper
 		other  mapreduce.Reducer
 	}{
-		{prints, mapreduce.Pairs{K: 3}, mapreduce.Pairs{K: 4}},
-		{prints, mapreduce.Pairs{K: 3}, mapreduce.Pairs{K: 3, Threshold: 0.7}},
+		{fingerprints, mapreduce.Pairs{K: 3}, mapreduce.Pairs{K: 4}},
+		{fingerprints, mapreduce.Pairs{K: 3}, mapreduce.Pairs{K: 3, Threshold: 0.7}},
 		{signatures, mapreduce.CopiesDocs{Queries: side, Copies: winnow}, mapreduce.CopiesDocs{Copies: spots}},
 		{signatures, mapreduce.CopiesTerms{Copies: winnow},
 			mapreduce.CopiesTerms{Copies: copies.Options{Method: copies.Winnow, Threshold: 0.9}}},

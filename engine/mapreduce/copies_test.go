@@ -86,13 +86,13 @@ func copiesOf(t *testing.T, all []string, o copies.Options) string {
 // documents and by terms. A signature of more documents than max-df finds no pair, but counts as shared.
 func TestCopies(t *testing.T) {
 	all := texts(160)
-	most := copiesOf(t, all, copies.Options{Method: copies.SpotSigs, Threshold: 0.3})
+	maximum := copiesOf(t, all, copies.Options{Method: copies.SpotSigs, Threshold: 0.3})
 	for _, o := range []copies.Options{{Method: copies.Winnow}, {Method: copies.SpotSigs, Threshold: 0.3},
 		{Method: copies.SpotSigs, Threshold: 0.3, Join: postings.Options{MaxDocuments: 2}},
 		{Method: copies.SpotSigs, Threshold: 0.3, Join: postings.Options{MinDocuments: 4}, Limits: copies.RelationLimits{LengthRatio: 0.9}},
 		{Method: copies.SpotSigs, SpotSigs: spotsigs.Options{Chain: 3}, Bags: true, MinFeatures: 2}} {
 		want := copiesOf(t, all, o)
-		if n := strings.Count(want, "\n"); n < 20 || o.Join.MaxDocuments+o.Join.MinDocuments > 0 && n >= strings.Count(most, "\n") {
+		if n := strings.Count(want, "\n"); n < 20 || o.Join.MaxDocuments+o.Join.MinDocuments > 0 && n >= strings.Count(maximum, "\n") {
 			t.Fatalf("%+v finds %d copies: the texts show nothing", o, n)
 		}
 		eachSplit(t, o.Method == copies.Winnow, func(t *testing.T, l *localCluster) {

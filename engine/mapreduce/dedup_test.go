@@ -64,14 +64,14 @@ func testDocs(fingerprints []uint64, seed uint64) (docs []testDoc) {
 
 // line returns a document as the job fingerprint writes it.
 func (d *testDoc) line() string {
-	print, s := fmt.Sprintf("%016x", d.fingerprint), "-"
+	fingerprint, s := fmt.Sprintf("%016x", d.fingerprint), "-"
 	if d.sketch != nil && !d.short {
 		s = mapreduce.SketchField(d.sketch)
 	}
 	if d.short {
-		print = "----------------"
+		fingerprint = "----------------"
 	}
-	line := fmt.Sprintf("%s\t%s %d %s %s", print, strings.NewReplacer(" ", `\s`, "é", `\xc3\xa9`, "!", `\x21`).Replace(d.id),
+	line := fmt.Sprintf("%s\t%s %d %s %s", fingerprint, strings.NewReplacer(" ", `\s`, "é", `\xc3\xa9`, "!", `\x21`).Replace(d.id),
 		d.bytes, mapreduce.HashField(d.text), s)
 	if d.row > 0 {
 		line += " " + mapreduce.PlaceField("a file!", d.row)
@@ -310,10 +310,10 @@ func TestLargeGroup(t *testing.T) {
 			docs[i].sketch = docs[0].sketch
 		}
 	}
-	run := func(most int) (lines int, counted map[string]int64) {
+	run := func(maximum int) (lines int, counted map[string]int64) {
 		counted = map[string]int64{}
-		mapped := sorted(runMap(t, mapreduce.Pairs{K: 6, Threshold: 0.7, PairsMax: most}, docLines(docs)))
-		out, err := step(t, reduceOf(mapreduce.Pairs{K: 6, Threshold: 0.7, PairsMax: most}), mapped, func(o *mapreduce.Options) {
+		mapped := sorted(runMap(t, mapreduce.Pairs{K: 6, Threshold: 0.7, PairsMax: maximum}, docLines(docs)))
+		out, err := step(t, reduceOf(mapreduce.Pairs{K: 6, Threshold: 0.7, PairsMax: maximum}), mapped, func(o *mapreduce.Options) {
 			o.Count = func(name string, n int64) { counted[name] = n }
 		})
 		must.Do(t, err)

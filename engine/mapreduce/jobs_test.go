@@ -74,11 +74,11 @@ func TestFingerprint(t *testing.T) {
 	_, err := ingest.Run(t.Context(), []string{"-"},
 		ingest.Config{Document: format.Options{Format: format.JSONL},
 			Stdin: strings.NewReader(input)}, func(r ingest.Record) error {
-			print := "----------------"
+			fingerprint := "----------------"
 			if r.OK {
-				print = r.Fingerprint.String()
+				fingerprint = r.Fingerprint.String()
 			}
-			want = append(want, print+"\t"+result.Escape(r.ID)+"\n")
+			want = append(want, fingerprint+"\t"+result.Escape(r.ID)+"\n")
 			return nil
 		})
 	must.Do(t, err)

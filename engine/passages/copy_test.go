@@ -36,13 +36,13 @@ func copied(t *testing.T, input string, write writeFunc) (all map[string]string,
 }
 
 // less returns a text without some cuts.
-func less(text string, cuts []Cut) (rest string) {
-	at := 0
+func less(text string, cuts []Cut) (tail string) {
+	offset := 0
 	for _, c := range cuts {
-		rest += text[at:c.From]
-		at = c.To
+		tail += text[offset:c.From]
+		offset = c.To
 	}
-	return rest + text[at:]
+	return tail + text[offset:]
 }
 
 // TestCuts compares the removed bytes with the definition, one by one, and copies with the texts without them.
@@ -57,10 +57,10 @@ func TestCuts(t *testing.T) {
 		} {
 			o.Threads = 1 + i%2
 			r := find(t, path, o)
-			rest := map[string]string{}
+			others := map[string]string{}
 			for row, text := range texts {
 				d := r.Document(row)
-				rest[fmt.Sprint("d", row)] = less(text, d.Cuts)
+				others[fmt.Sprint("d", row)] = less(text, d.Cuts)
 				if cuts := definedCuts(&d, slices.Collect(r.Spans(row)), o); less(text, cuts) != less(text, d.Cuts) {
 					t.Fatalf("%s, %+v: document %d: %v goes, want %v", name, o, row, d.Cuts, cuts)
 				}
@@ -72,10 +72,10 @@ func TestCuts(t *testing.T) {
 			var want strings.Builder
 			for row, text := range texts {
 				id := fmt.Sprint("d", row)
-				if strings.TrimSpace(rest[id]) == "" && rest[id] != text {
+				if strings.TrimSpace(others[id]) == "" && others[id] != text {
 					continue
 				}
-				line, err := json.Marshal(map[string]string{"id": id, "text": rest[id]})
+				line, err := json.Marshal(map[string]string{"id": id, "text": others[id]})
 				must.Do(t, err)
 				want.Write(append(line, '\n'))
 			}

@@ -42,17 +42,17 @@ func find(t testing.TB, path string, o Options) *Result {
 
 // A stand has the first occurrence of a window, and the numbers of its occurrences and documents.
 type stand struct {
-	row, at, count int
-	across         bool
+	row, offset, count int
+	across             bool
 }
 
 // stands has the windows of a corpus by their content.
 type stands map[string]*stand
 
-func (o stands) add(window string, row, at int) {
+func (o stands) add(window string, row, offset int) {
 	s, ok := o[window]
 	if !ok {
-		s = &stand{row: row, at: at}
+		s = &stand{row: row, offset: offset}
 		o[window] = s
 	}
 	s.count++
@@ -62,10 +62,10 @@ func (o stands) add(window string, row, at int) {
 // sets returns corpora that are each difficult in one way. Fibonacci words have the maximum number of repetitions of a
 // word without a period.
 func sets(rng *rand.Rand, size int) map[string][]string {
-	letters := func(n, of int) string {
+	letters := func(n, count int) string {
 		out := make([]byte, n)
 		for i := range out {
-			out[i] = 'a' + byte(rng.IntN(of))
+			out[i] = 'a' + byte(rng.IntN(count))
 		}
 		return string(out)
 	}
@@ -88,8 +88,8 @@ func sets(rng *rand.Rand, size int) map[string][]string {
 	page, other := text(max(size/50, 800)), text(max(size/50, 800))
 	var embedded, templates []string
 	for i := range 40 {
-		at := rng.IntN(len(page))
-		embedded = append(embedded, text(rng.IntN(200))+page[at:min(len(page), at+rng.IntN(300))]+text(50))
+		offset := rng.IntN(len(page))
+		embedded = append(embedded, text(rng.IntN(200))+page[offset:min(len(page), offset+rng.IntN(300))]+text(50))
 		templates = append(templates, fmt.Sprint(page[:200], i%7, page[200:400], rng.IntN(1000),
 			page[400:min(700, len(page))]))
 	}
@@ -136,38 +136,38 @@ func checkStrings(t *testing.T, texts []string, r *Result, o Options) {
 	t.Helper()
 	all, length := stands{}, o.Unit.Length
 	for row, text := range texts {
-		for at := 0; at+length <= len(text); at++ {
-			all.add(text[at:at+length], row, at)
+		for offset := 0; offset+length <= len(text); offset++ {
+			all.add(text[offset:offset+length], row, offset)
 		}
 	}
 	got := map[[2]int]bool{}      // windows that spans have
 	for i := range r.repeatList { // before they are cut at characters, which leaves fewer windows
 		p := &r.repeatList[i]
 		row, first := r.spool.row(p.position()), r.spool.row(p.first())
-		at, from := int(p.position()-r.spool.docs.All[row][1]), int(p.first()-r.spool.docs.All[first][1])
-		most := 0
+		offset, from := int(p.position()-r.spool.docs.All[row][1]), int(p.first()-r.spool.docs.All[first][1])
+		maximum := 0
 		for w := range int(p.windows()) {
-			s := all[texts[row][at+w:at+w+length]]
-			if s.row != first || s.at != from+w {
-				t.Fatalf("document %d: window %d of %d bytes stands first at %d of %d, not %d of %d", row, at+w, length,
-					s.at, s.row, from+w, first)
+			s := all[texts[row][offset+w:offset+w+length]]
+			if s.row != first || s.offset != from+w {
+				t.Fatalf("document %d: window %d of %d bytes stands first at %d of %d, not %d of %d", row, offset+w, length,
+					s.offset, s.row, from+w, first)
 			}
-			if got[[2]int{row, at + w}] {
-				t.Fatalf("document %d: window %d comes twice", row, at+w)
+			if got[[2]int{row, offset + w}] {
+				t.Fatalf("document %d: window %d comes twice", row, offset+w)
 			}
-			got[[2]int{row, at + w}] = true
-			most = max(most, s.count)
+			got[[2]int{row, offset + w}] = true
+			maximum = max(maximum, s.count)
 		}
-		if int(p.count()) != most {
-			t.Fatalf("document %d: windows from %d stand at %d places, not %d", row, at, most, p.count())
+		if int(p.count()) != maximum {
+			t.Fatalf("document %d: windows from %d stand at %d places, not %d", row, offset, maximum, p.count())
 		}
 	}
 	for row, text := range texts {
-		for at := 0; at+length <= len(text); at++ {
-			s := all[text[at:at+length]]
+		for offset := 0; offset+length <= len(text); offset++ {
+			s := all[text[offset:offset+length]]
 			want := s.count > 1 && (s.across || !o.AcrossOnly)
-			if got[[2]int{row, at}] != want {
-				t.Fatalf("document %d: window %d of %d bytes found: %v, stands at %d places", row, at, length, !want, s.count)
+			if got[[2]int{row, offset}] != want {
+				t.Fatalf("document %d: window %d of %d bytes found: %v, stands at %d places", row, offset, length, !want, s.count)
 			}
 		}
 	}
@@ -195,14 +195,14 @@ func checkDocument(t *testing.T, texts []string, d *Document, spans []Span, wind
 	}
 	n := 0
 	for _, s := range spans {
-		for at := s.From; at+length <= s.To; at++ {
-			if n++; !windows[[2]int{d.Row, at}] {
-				t.Fatalf("document %d: the span %d to %d has a window at %d that stands nowhere else", d.Row, s.From, s.To, at)
+		for offset := s.From; offset+length <= s.To; offset++ {
+			if n++; !windows[[2]int{d.Row, offset}] {
+				t.Fatalf("document %d: the span %d to %d has a window at %d that stands nowhere else", d.Row, s.From, s.To, offset)
 			}
 		}
 	}
-	for at := range len(text) {
-		if windows[[2]int{d.Row, at}] {
+	for offset := range len(text) {
+		if windows[[2]int{d.Row, offset}] {
 			n--
 		}
 	}
@@ -281,8 +281,8 @@ func TestWords(t *testing.T) {
 						begins[row] = append(begins[row], tokens[i].Start)
 					}
 				})
-				for at := 0; at+length <= len(words[row]); at++ {
-					all.add(strings.Join(words[row][at:at+length], " "), row, at)
+				for offset := 0; offset+length <= len(words[row]); offset++ {
+					all.add(strings.Join(words[row][offset:offset+length], " "), row, offset)
 				}
 			}
 			for row, text := range texts {
@@ -294,18 +294,18 @@ func TestWords(t *testing.T) {
 						t.Fatalf("%s: document %d: no span of words: %+v", name, row, s)
 					}
 					w := all[strings.Join(words[row][from:from+length], " ")]
-					if w.row != s.First.Row || w.at != first ||
+					if w.row != s.First.Row || w.offset != first ||
 						!slices.Equal(words[row][from:to], words[w.row][first:first+to-from]) {
-						t.Fatalf("%s: document %d: %+v, stands first at word %d of %d", name, row, s, w.at, w.row)
+						t.Fatalf("%s: document %d: %+v, stands first at word %d of %d", name, row, s, w.offset, w.row)
 					}
 					for ; from+length <= to; from++ {
 						n[from] = true
 					}
 				}
-				for at := 0; at+length <= len(words[row]); at++ {
-					w := all[strings.Join(words[row][at:at+length], " ")]
-					if want := w.count > 1 && (w.across || !o.AcrossOnly); n[at] != want {
-						t.Fatalf("%s: document %d: %d words from word %d: found %v, want %v", name, row, length, at, n[at], want)
+				for offset := 0; offset+length <= len(words[row]); offset++ {
+					w := all[strings.Join(words[row][offset:offset+length], " ")]
+					if want := w.count > 1 && (w.across || !o.AcrossOnly); n[offset] != want {
+						t.Fatalf("%s: document %d: %d words from word %d: found %v, want %v", name, row, length, offset, n[offset], want)
 					}
 				}
 			}
@@ -384,9 +384,9 @@ func checkUnits(t *testing.T, texts []string, r *Result, o Options) {
 	for row, text := range texts {
 		var parts []string
 		from := []int{0}
-		for at := 0; at < len(text); {
-			end := at + atomEnd(o.Unit.Kind, text[at:])
-			parts, from, at = append(parts, simpleNormal(o.Ignore, text[at:end])), append(from, end), end
+		for offset := 0; offset < len(text); {
+			end := offset + atomEnd(o.Unit.Kind, text[offset:])
+			parts, from, offset = append(parts, simpleNormal(o.Ignore, text[offset:end])), append(from, end), end
 		}
 		for i := 0; i+o.Unit.Length <= len(parts); i++ {
 			key := parts[i : i+o.Unit.Length]
@@ -413,7 +413,7 @@ func checkUnits(t *testing.T, texts []string, r *Result, o Options) {
 	}
 	for _, w := range windows {
 		if s := all[w.key]; s.count > 1 && (s.across || !o.AcrossOnly) {
-			want = append(want, span{w.row, w.from, s.count, s.row, s.at})
+			want = append(want, span{w.row, w.from, s.count, s.row, s.offset})
 		}
 	}
 	if !slices.Equal(got, want) {
@@ -448,11 +448,11 @@ func TestSame(t *testing.T) {
 func TestRoom(t *testing.T) {
 	path := writeDocs(t, []string{strings.Repeat("a\n", 50_000)})
 	for unit, taken := range map[Unit]int{{Lines, 1}: 40 * 50_000, {Words, 5}: 24 * 50_000} {
-		for more, want := range map[int]error{-1 << 17: memory.ErrTooLarge, 1 << 18: nil} {
-			budget := memory.NewBudget(memory.Limit{Bytes: uint64(taken + more)})
+		for extra, want := range map[int]error{-1 << 17: memory.ErrTooLarge, 1 << 18: nil} {
+			budget := memory.NewBudget(memory.Limit{Bytes: uint64(taken + extra)})
 			r, _, err := Find(t.Context(), []string{path}, ingest.Config{Threads: 1}, Options{Unit: unit, MemoryBytes: 1, Budget: budget})
 			if !errors.Is(err, want) {
-				t.Errorf("%v with %d bytes: %v", unit, taken+more, err)
+				t.Errorf("%v with %d bytes: %v", unit, taken+extra, err)
 			}
 			if err == nil {
 				must.Do(t, r.Close())

@@ -18,35 +18,35 @@ type plainSpan struct{ row, from, to, count, firstRow, firstFrom int }
 // plainSpans are the spans of strings by their definition, of documents as lists of atoms.
 func plainSpans(docs [][]string, o Options) (spans []plainSpan) {
 	length, all := o.Unit.Length, stands{}
-	window := func(row, at int) *stand {
-		if at+length > len(docs[row]) {
+	window := func(row, offset int) *stand {
+		if offset+length > len(docs[row]) {
 			return &stand{}
 		}
-		return all[strings.Join(docs[row][at:at+length], "\x00")]
+		return all[strings.Join(docs[row][offset:offset+length], "\x00")]
 	}
 	for row, atoms := range docs {
-		for at := 0; at+length <= len(atoms); at++ {
-			all.add(strings.Join(atoms[at:at+length], "\x00"), row, at)
+		for offset := 0; offset+length <= len(atoms); offset++ {
+			all.add(strings.Join(atoms[offset:offset+length], "\x00"), row, offset)
 		}
 	}
 	repeated := func(s *stand) bool { return s.count >= o.MinCount && (s.across || !o.AcrossOnly) }
 	for row, atoms := range docs {
-		stays := func(s *stand, at int) bool {
-			return s.row == row && (s.at == at || o.AcrossOnly)
+		stays := func(s *stand, offset int) bool {
+			return s.row == row && (s.offset == offset || o.AcrossOnly)
 		}
-		for at := 0; at+length <= len(atoms); at++ {
-			first := window(row, at)
+		for offset := 0; offset+length <= len(atoms); offset++ {
+			first := window(row, offset)
 			if !repeated(first) {
 				continue
 			}
-			s := plainSpan{row, at, at + length, first.count, first.row, first.at}
-			for next := window(row, at+1); repeated(next); next = window(row, at+1) {
+			s := plainSpan{row, offset, offset + length, first.count, first.row, first.offset}
+			for next := window(row, offset+1); repeated(next); next = window(row, offset+1) {
 				there, follows := docs[first.row], s.firstFrom+s.to-s.from
-				onward := next.row == first.row && next.at == s.firstFrom+at+1-s.from
-				if !onward && (stays(first, s.from) != stays(next, at+1) || follows >= len(there) || there[follows] != atoms[s.to]) {
+				onward := next.row == first.row && next.offset == s.firstFrom+offset+1-s.from
+				if !onward && (stays(first, s.from) != stays(next, offset+1) || follows >= len(there) || there[follows] != atoms[s.to]) {
 					break
 				}
-				at, s.to, s.count = at+1, s.to+1, max(s.count, next.count)
+				offset, s.to, s.count = offset+1, s.to+1, max(s.count, next.count)
 			}
 			spans = append(spans, s)
 		}
@@ -67,12 +67,12 @@ func spansOf(t testing.TB, docs [][]string, o Options) (spans []plainSpan) {
 	r, _, err := Find(t.Context(), []string{writeDocs(t, texts)}, ingest.Config{}, o)
 	must.Do(t, err)
 	defer r.Close()
-	atom := func(row, at int) int { // the number of the atom that begins at a byte
+	atom := func(row, offset int) int { // the number of the atom that begins at a byte
 		for i := range docs[row] {
-			if at <= 0 {
+			if offset <= 0 {
 				return i
 			}
-			at -= len(docs[row][i]) + len(between)
+			offset -= len(docs[row][i]) + len(between)
 		}
 		return len(docs[row])
 	}

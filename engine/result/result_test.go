@@ -139,13 +139,13 @@ func TestTally(t *testing.T) {
 	a, b := result.Row{Query: 4, Fingerprint: 1}, result.Row{Query: 4, Fingerprint: 2}
 	var each result.Tally
 	unique := result.Tally{Unique: true}
-	said := ""
+	messages := ""
 	for _, r := range []result.Row{a, a, b, {Query: 5, Fingerprint: 2}} {
-		said += fmt.Sprint(each.Count(r, 10), unique.Count(r, 10), " ")
+		messages += fmt.Sprint(each.Count(r, 10), unique.Count(r, 10), " ")
 	}
 	if want := (result.Totals{WithHits: 2, Hits: 3, Sum: result.Term(4, 1) + result.Term(4, 2) +
-		result.Term(5, 2)}); unique.Totals != want || said != "true true true false true true true true " {
-		t.Errorf("unique: %+v, want %+v; %s", unique.Totals, want, said)
+		result.Term(5, 2)}); unique.Totals != want || messages != "true true true false true true true true " {
+		t.Errorf("unique: %+v, want %+v; %s", unique.Totals, want, messages)
 	}
 	if want := (result.Totals{WithHits: 2, Hits: 40, Sum: 10 * (2*result.Term(4, 1) + result.Term(4, 2) +
 		result.Term(5, 2))}); each.Totals != want {

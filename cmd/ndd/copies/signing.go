@@ -44,11 +44,11 @@ func (s *signRun) limitMemory() (err error) {
 	if s.budget, err = s.g.Budget(s.flags.memory); err != nil {
 		return err
 	}
-	left := s.budget.Free()
-	debug.SetMemoryLimit(int64(left))
+	available := s.budget.Free()
+	debug.SetMemoryLimit(int64(available))
 	o := &s.options
-	o.Room.Bytes, o.Join.MemoryBytes = max(left/setsShare, 1), max(left/sliceShare, 1)
-	o.Join.MaxPairs = max(left/pairsShare/pairBytes, 1)
+	o.Room.Bytes, o.Join.MemoryBytes = max(available/setsShare, 1), max(available/sliceShare, 1)
+	o.Join.MaxPairs = max(available/pairsShare/pairBytes, 1)
 	o.Room.Disk = s.g.Disk
 	return nil
 }

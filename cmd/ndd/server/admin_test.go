@@ -59,10 +59,10 @@ func TestBackup(t *testing.T) {
 		}
 	})
 	const backups = 5
-	var least [backups]int64
+	var minimum [backups]int64
 	for i := range backups {
 		must.Eventually(t, "more is there than before", func() bool { return acknowledged.Load() >= int64(10*(i+1)) })
-		least[i] = acknowledged.Load()
+		minimum[i] = acknowledged.Load()
 		a := ask[backupAnswer](t, b, "/v1/backup", fmt.Sprintf(`{"name": "day-%d"}`, i))
 		if a.Name != fmt.Sprint("day-", i) || a.Files == 0 || a.Linked == 0 {
 			t.Errorf("%+v", a)
@@ -75,8 +75,8 @@ func TestBackup(t *testing.T) {
 		must.Do(t, err)
 		must.Do(t, live.Unwrap(y).Check(t.Context()))
 		n := int64(y.Stats().Documents)
-		if _, ok, err := y.Find(fmt.Sprint(least[i] - 1)); n < least[i] || !ok || err != nil {
-			t.Errorf("backup %d has %d documents, and %d were acknowledged: the last of those: %v %v", i, n, least[i], ok, err)
+		if _, ok, err := y.Find(fmt.Sprint(minimum[i] - 1)); n < minimum[i] || !ok || err != nil {
+			t.Errorf("backup %d has %d documents, and %d were acknowledged: the last of those: %v %v", i, n, minimum[i], ok, err)
 		}
 		must.Do(t, y.Close())
 	}

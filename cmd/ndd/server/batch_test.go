@@ -29,11 +29,11 @@ func little(queries []uint64) string { return string(store.Bytes64(queries)) }
 // TestAnswersAreTheOracle checks that every answer of /v1/query and /v1/batch equals the oracle's, in the same order,
 // for all formats, sets and k.
 func TestAnswersAreTheOracle(t *testing.T) {
-	const most = 3
+	const limit = 3
 	n := long.Or(120, 300)
-	for _, set := range sets.All(n, n, most, 11) {
-		b := start(t, newIndex(t, most, nil, set.Base), "")
-		for k := 0; k <= most; k++ {
+	for _, set := range sets.All(n, n, limit, 11) {
+		b := start(t, newIndex(t, limit, nil, set.Base), "")
+		for k := 0; k <= limit; k++ {
 			var tsv, unique, lines, rows bytes.Buffer
 			near := make([]Neighbours, len(set.Queries))
 			for i, query := range set.Queries {

@@ -191,13 +191,13 @@ func TestDefaultLimits(t *testing.T) {
 // stay open.
 func TestRunLimitsConnections(t *testing.T) {
 	t.Parallel()
-	const most = 8
+	const limit = 8
 	var s *service
-	r := runServer(t, Options{hooks: hooks{limit: bounds{Connections: most, times: patient}.set,
+	r := runServer(t, Options{hooks: hooks{limit: bounds{Connections: limit, times: patient}.set,
 		started: func(started *service) { s = started }}}, loads(t, []uint64{0}))
 	address := r.address()
 	var all []net.Conn
-	for i := range 2 * most {
+	for i := range 2 * limit {
 		c, err := net.Dial("tcp", address)
 		must.Do(t, err)
 		defer c.Close()
@@ -207,13 +207,13 @@ func TestRunLimitsConnections(t *testing.T) {
 	}
 	for i, c := range all {
 		wait := waitMax
-		if i >= most {
+		if i >= limit {
 			wait = 50 * time.Millisecond
 		}
 		c.SetReadDeadline(time.Now().Add(wait))
 		_, err := c.Read(make([]byte, 1))
-		if closed := errors.Is(err, io.EOF); closed != (i < most) || !closed && !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Fatalf("connection %d of %d, of which %d may be open: %v", i, len(all), most, err)
+		if closed := errors.Is(err, io.EOF); closed != (i < limit) || !closed && !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("connection %d of %d, of which %d may be open: %v", i, len(all), limit, err)
 		}
 		c.Close() // otherwise the server waits for a request
 	}
@@ -241,7 +241,7 @@ func TestPackedBodies(t *testing.T) {
 	b := startWith(t, newIndex(t, 3, defaultRecipe(), nil), "", bounds{Queue: waitMax, Body: 1 << 20})
 	object, _ := json.Marshal(map[string]string{"text": pageA})
 	_, want := b.send(t, "/v1/query", mediaText, pageA)
-	prints := little([]uint64{0x0000000000088b1f, 1}) // it begins like gzip data
+	fingerprints := little([]uint64{0x0000000000088b1f, 1}) // it begins like gzip data
 	for _, encoding := range []string{"gzip", "zstd", "GZIP"} {
 		kind := strings.ToLower(encoding)
 		whole := packed(t, kind, pageA)
@@ -256,7 +256,7 @@ func TestPackedBodies(t *testing.T) {
 			{"/v1/query", mediaJSON, "", packed(t, kind, string(object)), http.StatusUnprocessableEntity, kind +
 				" data instead of text: a compressed body needs the header Content-Encoding: " + kind},
 			{"/v1/query", mediaText, "", whole, http.StatusUnprocessableEntity, "Content-Encoding: " + kind},
-			{"/v1/batch", mediaBytes, encoding, packed(t, kind, prints), http.StatusOK, ""},
+			{"/v1/batch", mediaBytes, encoding, packed(t, kind, fingerprints), http.StatusOK, ""},
 			{"/v1/query", mediaText, encoding, packed(t, kind, strings.Repeat("a", 1<<20)), http.StatusUnprocessableEntity, ""},
 			{"/v1/query", mediaText, encoding, packed(t, kind, strings.Repeat("a", 1<<20+1)),
 				http.StatusRequestEntityTooLarge, ""},
@@ -270,7 +270,7 @@ func TestPackedBodies(t *testing.T) {
 			compareAnswer(t, status, got, c.status, c.encoding+" "+c.media+" "+c.body, c.want)
 		}
 	}
-	b.wants(t, http.StatusOK, "/v1/batch", mediaBytes, prints)
+	b.wants(t, http.StatusOK, "/v1/batch", mediaBytes, fingerprints)
 	must.Eventually(t, "all memory is released", func() bool { return b.held() == "" })
 }
 

@@ -36,19 +36,19 @@ func TestIndexLosesItsEnd(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // the system refuses to truncate a file in use
 	}
-	prints := sets.Uniform(200_000, 5)
-	dir := buildIndex(t, prints, false)
+	fingerprints := sets.Uniform(200_000, 5)
+	dir := buildIndex(t, fingerprints, false)
 	x, err := engine.Open(t.Context(), dir, engine.OpenOptions{})
 	must.Do(t, err)
 	b := start(t, x, "")
 	query := func(f uint64, status int, word string) {
 		b.wants(t, status, "/v1/query", mediaJSON, fmt.Sprintf(`{"fingerprint": "%016x"}`, f), word)
 	}
-	query(prints[0], http.StatusOK, `"distance":0`)
+	query(fingerprints[0], http.StatusOK, `"distance":0`)
 	must.Do(t, os.Truncate(filepath.Join(dir, "00000001.segment"), 8192))
 	for i := range 1000 {
-		query(prints[i], http.StatusServiceUnavailable, "cannot be read any more")
-		b.wants(t, http.StatusServiceUnavailable, "/v1/batch", mediaBytes, string(store.Bytes64(prints[i:i+20])))
+		query(fingerprints[i], http.StatusServiceUnavailable, "cannot be read any more")
+		b.wants(t, http.StatusServiceUnavailable, "/v1/batch", mediaBytes, string(store.Bytes64(fingerprints[i:i+20])))
 	}
 	for range 10 {
 		b.wants(t, http.StatusServiceUnavailable, "GET /readyz", "", "")
@@ -103,7 +103,7 @@ func TestScrub(t *testing.T) {
 	info, err := os.Stat(segment)
 	must.Do(t, err)
 	for i := range *scrubPlaces {
-		at := info.Size() * int64(i+1) / int64(*scrubPlaces+1)
+		offset := info.Size() * int64(i+1) / int64(*scrubPlaces+1)
 		var b *service
 		o := Options{Scrub: 20 * time.Millisecond,
 			hooks: hooks{started: func(s *service) { b = s }}}
@@ -113,7 +113,7 @@ func TestScrub(t *testing.T) {
 		c := r.client()
 		must.Eventually(t, "it was scrubbed twice", func() bool { return value(t, scrape(b), "ndd_scrubs_total") >= 2 })
 		c.wants(t, http.StatusOK, "GET /readyz", "", "")
-		flip(t, segment, at)
+		flip(t, segment, offset)
 		must.Eventually(t, "damage is found", func() bool {
 			status, _ := c.send(t, "GET /readyz", "", "")
 			return status == http.StatusServiceUnavailable
@@ -127,7 +127,7 @@ func TestScrub(t *testing.T) {
 			return strings.Contains(log, "file="+segment) && strings.Contains(log, "section=") && strings.Contains(log, "block=")
 		})
 		r.end()
-		flip(t, segment, at)
+		flip(t, segment, offset)
 	}
 }
 

@@ -44,14 +44,14 @@ func TestDocumentsAsBodies(t *testing.T) {
 
 // TestAnswersAreBounded checks that an answer has at most some megabytes of IDs. It reports that it is truncated.
 func TestAnswersAreBounded(t *testing.T) {
-	const n, each, most = 2000, 2000, 1 << 20
-	b := startWith(t, named(t, n), "", bounds{Queue: waitMax, Answer: most})
+	const n, each, limit = 2000, 2000, 1 << 20
+	b := startWith(t, named(t, n), "", bounds{Queue: waitMax, Answer: limit})
 	got := ask[Neighbours](t, b, "/v1/query", `{"fingerprint": "0000000000000000", "limit": 65536}`)
 	bytes := 0
 	for _, id := range got.Hits[0].IDs {
 		bytes += len(id)
 	}
-	if !got.Truncated || got.Documents != n || int64(bytes) < most-each || int64(bytes) > most+2*each {
+	if !got.Truncated || got.Documents != n || int64(bytes) < limit-each || int64(bytes) > limit+2*each {
 		t.Errorf("%d documents, %d bytes of ids, truncated %v", got.Documents, bytes, got.Truncated)
 	}
 }
@@ -120,12 +120,12 @@ func TestListing(t *testing.T) {
 	b.wants(t, http.StatusOK, "/v1/insert?id=other", "", `{"id": "https://b/own", "fingerprint": "0f00000000000000"}`,
 		`"id":"https://b/own"`) // the ID in the body takes precedence
 	b.wants(t, http.StatusOK, "DELETE /v1/documents?prefix="+url.QueryEscape("https://b"), "", "", `{"deleted":11}`)
-	if left, _ := pages(t, b, ""); len(left) != 20 || strings.Contains(fmt.Sprint(left), "https://b") {
-		t.Errorf("%q are left", left)
+	if remaining, _ := pages(t, b, ""); len(remaining) != 20 || strings.Contains(fmt.Sprint(remaining), "https://b") {
+		t.Errorf("%q are left", remaining)
 	}
 	b.wants(t, http.StatusOK, "/v1/delete", "", `{"prefix": "https://c"}`, `{"deleted":10}`)
-	if left, _ := pages(t, b, ""); len(left) != 10 || strings.Contains(fmt.Sprint(left), "https://c") {
-		t.Errorf("%q are left", left)
+	if remaining, _ := pages(t, b, ""); len(remaining) != 10 || strings.Contains(fmt.Sprint(remaining), "https://c") {
+		t.Errorf("%q are left", remaining)
 	}
 	for body, word := range map[string]string{`{"prefix": ""}`: "body.prefix: must be 1 to 2048 characters",
 		`{"prefix": "a", "id": "b"}`: "only one of id, ids, prefix and fingerprint"} {

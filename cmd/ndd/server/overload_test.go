@@ -104,8 +104,8 @@ func TestTenfold(t *testing.T) {
 		})
 	}
 	must.Eventually(t, "all others are shed", func() bool { return shed.Load() == 10*(slots+places)-places || t.Failed() })
-	if now := b.batches.State(); now.Running != slots || now.Waiting != places {
-		t.Errorf("%+v", now)
+	if state := b.batches.State(); state.Running != slots || state.Waiting != places {
+		t.Errorf("%+v", state)
 	}
 	status, body := b.send(t, "/v1/batch", "", "no gzip, but nobody looks", "Content-Encoding", "gzip")
 	compareAnswer(t, status, body, http.StatusTooManyRequests, "a compressed body")
@@ -168,13 +168,13 @@ func TestSlowClients(t *testing.T) {
 	}
 	must.Eventually(t, "they are there", func() bool { return b.front.state().Accepted >= uint64(4**slowClients) })
 	must.Eventually(t, "their answers stand still", func() bool {
-		now := b.batches.State()
-		return now.Running+now.Waiting == 0
+		state := b.batches.State()
+		return state.Running+state.Waiting == 0
 	})
-	beside := goodClients(t, b)
-	t.Logf("of 100 good requests the slowest took %v alone, and %v beside %d slow clients", alone, beside, 4**slowClients)
-	if *slowRatio > 0 && beside.Seconds() > *slowRatio*alone.Seconds() {
-		t.Errorf("%v beside slow clients, %v alone", beside, alone)
+	loaded := goodClients(t, b)
+	t.Logf("of 100 good requests the slowest took %v alone, and %v beside %d slow clients", alone, loaded, 4**slowClients)
+	if *slowRatio > 0 && loaded.Seconds() > *slowRatio*alone.Seconds() {
+		t.Errorf("%v beside slow clients, %v alone", loaded, alone)
 	}
 }
 

@@ -272,10 +272,10 @@ func TestDocumentsAreFingerprintedAlike(t *testing.T) {
 		{"Text/HTML; Charset=ISO-8859-1", "<p>" + latin, text},
 		{"text/plain; charset=utf-16le", wide, pageA},
 	} {
-		print, _, _ := f.Fingerprint(c.text)
-		b.wants(t, http.StatusOK, "/v1/query", c.contentType, c.body, fmt.Sprintf(`{"fingerprint":%q,"k":3,`, print))
+		fingerprint, _, _ := f.Fingerprint(c.text)
+		b.wants(t, http.StatusOK, "/v1/query", c.contentType, c.body, fmt.Sprintf(`{"fingerprint":%q,"k":3,`, fingerprint))
 		if strings.HasPrefix(strings.ToLower(c.contentType), "text/") {
-			b.wants(t, http.StatusOK, "/v1/insert?id=a", c.contentType, c.body, fmt.Sprintf(`"fingerprint":%q`, print))
+			b.wants(t, http.StatusOK, "/v1/insert?id=a", c.contentType, c.body, fmt.Sprintf(`"fingerprint":%q`, fingerprint))
 		}
 	}
 	b.wants(t, http.StatusUnsupportedMediaType, "/v1/query", "text/plain; charset=foo", latin,

@@ -246,10 +246,10 @@ func TestExampleWorks(t *testing.T) {
 // refused, and the socket of a killed server is replaced.
 func TestUnixSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
-	left, err := net.Listen("unix", path)
+	remaining, err := net.Listen("unix", path)
 	must.Do(t, err)
-	left.(*net.UnixListener).SetUnlinkOnClose(false)
-	left.Close() // like a killed server, leave the socket
+	remaining.(*net.UnixListener).SetUnlinkOnClose(false)
+	remaining.Close() // like a killed server, leave the socket
 	load := loads(t, []uint64{7})
 	r := runServer(t, Options{Listen: "unix:" + path}, load)
 	if line := r.readyLine(); !strings.Contains(line, "curl -s --unix-socket "+path+" http://localhost/v1/") {

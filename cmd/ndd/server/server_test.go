@@ -142,8 +142,8 @@ func startOptions(t testing.TB, x *engine.Index, o *Options) *bench {
 // held describes the resources that requests hold, or returns "".
 func (s *service) held() string {
 	for _, g := range []*admit.Gate{s.queries, s.batches, s.inserts} {
-		if now := g.State(); now.Running+now.Waiting > 0 {
-			return fmt.Sprintf("%d slots of %s, %d wait", now.Running, g.Name, now.Waiting)
+		if state := g.State(); state.Running+state.Waiting > 0 {
+			return fmt.Sprintf("%d slots of %s, %d wait", state.Running, g.Name, state.Waiting)
 		}
 	}
 	if n := s.transfers.Held(); n > 0 {

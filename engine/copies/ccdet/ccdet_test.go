@@ -96,8 +96,8 @@ func TestEnds(t *testing.T) {
 	must.Do(t, err)
 	n := 0
 	s.Each(strings.Repeat("一二三。", 20_000), func(signature.Signature) { cancel(); n++ })
-	if most := checkBytes/len("一二三。") + 1; n > most {
-		t.Errorf("%d sentences, of which %d are the most", n, most)
+	if maximum := checkBytes/len("一二三。") + 1; n > maximum {
+		t.Errorf("%d sentences, of which %d are the most", n, maximum)
 	}
 }
 
@@ -105,15 +105,15 @@ func TestEnds(t *testing.T) {
 // features.
 func specification(text string) (all []string) {
 	var sentence []int // offsets of its characters
-	for at, r := range text {
+	for offset, r := range text {
 		switch {
 		case strings.ContainsRune(Ends, r):
 			if n := len(sentence); n > 0 {
-				all = append(all, text[sentence[max(n-Chars, 0)]:at])
+				all = append(all, text[sentence[max(n-Chars, 0)]:offset])
 			}
 			sentence = nil
 		case !isBlank(r):
-			sentence = append(sentence, at)
+			sentence = append(sentence, offset)
 		}
 	}
 	return all

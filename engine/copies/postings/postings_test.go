@@ -23,11 +23,11 @@ func TestMain(m *testing.M) { oracle.NoLeaks(m) }
 // exact implements the definition with big rationals: it reports whether the similarity is at least the threshold
 // num/den.
 func exact(m Measure, a, b, shared int, num, den int64) bool {
-	of := min(a, b)
+	count := min(a, b)
 	if m == Jaccard {
-		of = a + b - shared
+		count = a + b - shared
 	}
-	return of > 0 && big.NewRat(int64(shared), int64(of)).Cmp(big.NewRat(num, den)) >= 0
+	return count > 0 && big.NewRat(int64(shared), int64(count)).Cmp(big.NewRat(num, den)) >= 0
 }
 
 // brute compares all pairs of sets. In a group of more than equalMax equal sets, it pairs each set only with the first
@@ -77,11 +77,11 @@ func TestJoin(t *testing.T) {
 		sets := sets.Signatures(random, 60*(round+1), 30, func() uint64 { return random.Uint64N(1000) })
 		for _, m := range []Measure{Jaccard, Containment} {
 			for _, f := range [][2]int64{{1, 10}, {1, 3}, {45, 100}, {1, 2}, {3, 5}, {2, 3}, {8, 10}, {1, 1}} {
-				most := 1 + round%4*2
-				want := brute(sets, m, f[0], f[1], most)
+				maximum := 1 + round%4*2
+				want := brute(sets, m, f[0], f[1], maximum)
 				for _, o := range []Options{{Threads: 1}, {Threads: 3}, {MemoryBytes: 2048, Threads: 2},
 					{MemoryBytes: 4096}, {MemoryBytes: 1 << 15}} {
-					o.Measure, o.Threshold, o.MaxEqual = m, float64(f[0])/float64(f[1]), most
+					o.Measure, o.Threshold, o.MaxEqual = m, float64(f[0])/float64(f[1]), maximum
 					b := builder(sets, Room{Bytes: o.MemoryBytes / 2, Dir: t.TempDir()})
 					if total := uint64(b.hashes.Len()); b.hashes.IsSpilled() != (o.MemoryBytes > 0 && 16*total > o.MemoryBytes) {
 						t.Fatalf("%d signatures: in a file: %t", total, b.hashes.IsSpilled())
@@ -188,8 +188,8 @@ func TestNeeded(t *testing.T) {
 					if want <= a != (b <= o.largest(a)) {
 						t.Fatalf("measure %d, %d/%d: the largest set for %d is %d", m, f[0], f[1], a, o.largest(a))
 					}
-					if least := o.neededShared(a, a); least > want {
-						t.Fatalf("least of %d: %d", a, least)
+					if minimum := o.neededShared(a, a); minimum > want {
+						t.Fatalf("least of %d: %d", a, minimum)
 					}
 				}
 			}

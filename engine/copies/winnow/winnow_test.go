@@ -52,13 +52,13 @@ func allRows(text string, words, chars int) (rows []signature.Signature) {
 			n = chars
 		}
 		n = min(n, j-i)
-		for at := i; at+n <= j; at++ {
+		for offset := i; offset+n <= j; offset++ {
 			h := uint64(0)
-			for _, t := range tokens[at : at+n] {
+			for _, t := range tokens[offset : offset+n] {
 				h = h*0x9e3779b97f4a7c15 + t.hash
 			}
-			rows = append(rows, signature.Signature{Hash: signature.Fold(0, h), Start: int32(tokens[at].Start),
-				End: int32(tokens[at+n-1].End)})
+			rows = append(rows, signature.Signature{Hash: signature.Fold(0, h), Start: int32(tokens[offset].Start),
+				End: int32(tokens[offset+n-1].End)})
 		}
 		i = j
 	}
@@ -72,14 +72,14 @@ func specification(text string) (all []signature.Signature) {
 	last := -1
 	for from := 0; from == 0 || from+16 <= len(rows); from++ {
 		window := rows[from:min(from+16, len(rows))]
-		least := -1
+		minimum := -1
 		for i := range window {
-			if least < 0 || window[i].Hash <= window[least].Hash {
-				least = i
+			if minimum < 0 || window[i].Hash <= window[minimum].Hash {
+				minimum = i
 			}
 		}
-		if least >= 0 && from+least != last {
-			last = from + least
+		if minimum >= 0 && from+minimum != last {
+			last = from + minimum
 			all = append(all, rows[last])
 		}
 	}

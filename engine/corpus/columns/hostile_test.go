@@ -311,27 +311,27 @@ func TestValueLimit(t *testing.T) {
 	type entry struct {
 		Text string `parquet:"text,dict"`
 	}
-	const most = 1000
+	const limit = 1000
 	for version := 1; version <= 2; version++ {
 		for codec := range codecs {
 			var plain []short
 			var entries []entry
-			for _, n := range []int{0, most, most + 1, 200_000, 5} {
+			for _, n := range []int{0, limit, limit + 1, 200_000, 5} {
 				text := strings.Repeat("x", n)
 				plain, entries = append(plain, short{text}), append(entries, entry{text})
 			}
-			plain = append(plain, slices.Repeat([]short{{strings.Repeat("y", most)}}, 700)...)
+			plain = append(plain, slices.Repeat([]short{{strings.Repeat("y", limit)}}, 700)...)
 			o := []parquet.WriterOption{parquet.DataPageVersion(version), parquet.Compression(codecs[codec]),
 				parquet.PageBufferSize(1 << 20), parquet.MaxRowsPerRowGroup(1000)}
 			for name, data := range map[string][]byte{"plain": write(t, plain, o...), "dictionary": write(t, entries, o...)} {
 				f, err := columns.Open(bytes.NewReader(data), int64(len(data)),
-					columns.Limits{PageBytes: 1 << 20, ValueBytes: most})
+					columns.Limits{PageBytes: 1 << 20, ValueBytes: limit})
 				must.Do(t, err)
 				var got []int
 				err = eachValue(f, 0, func(v parquet.Value) { got = append(got, len(v.ByteArray())) })
-				want := []int{0, most, most + 1, most + 1, 5}
+				want := []int{0, limit, limit + 1, limit + 1, 5}
 				if name == "plain" {
-					want = append(want, slices.Repeat([]int{most}, 700)...)
+					want = append(want, slices.Repeat([]int{limit}, 700)...)
 				}
 				if err != nil || !slices.Equal(got, want) {
 					t.Errorf("%s, version %d, %s: %v, want %v: %v", codec, version, name, got, want, err)

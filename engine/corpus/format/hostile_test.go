@@ -45,7 +45,7 @@ func TestHostileFiles(t *testing.T) {
 		file      string
 		content   []byte
 		documents int
-		said      string
+		messages  string
 	}{
 		"a line without end": {"a.jsonl.zst", squeeze(one, megabyte), good,
 			"a.jsonl.zst:2: too large: more than 1048576 bytes"},
@@ -89,10 +89,10 @@ func TestHostileFiles(t *testing.T) {
 			var got []string
 			var err error
 			hostile.Allocates(t, 64<<20, func() { got, err = read(t, Options{MaxDocumentBytes: 1 << 20}, nil, c.file) })
-			said := fmt.Sprint(strings.Join(got, "\n"), "\n", err)
-			if n := strings.Count(said, ": one\n"); n != c.documents || !strings.Contains(said, c.said) ||
-				(c.said == "") != (n == len(got) && err == nil) {
-				t.Errorf("%d documents, want %d; %.300q, want %q", n, c.documents, said, c.said)
+			messages := fmt.Sprint(strings.Join(got, "\n"), "\n", err)
+			if n := strings.Count(messages, ": one\n"); n != c.documents || !strings.Contains(messages, c.messages) ||
+				(c.messages == "") != (n == len(got) && err == nil) {
+				t.Errorf("%d documents, want %d; %.300q, want %q", n, c.documents, messages, c.messages)
 			}
 		})
 	}
@@ -105,10 +105,10 @@ func hugeXz(t *testing.T) []byte {
 }
 
 // xzHeader returns a file in the xz format with another byte in the header of its block.
-func xzHeader(t *testing.T, at int, b byte) []byte {
+func xzHeader(t *testing.T, offset int, b byte) []byte {
 	file := hexBytes(t, xzHello)
 	const header, sum = 12, 20
-	file[at] = b
+	file[offset] = b
 	binary.LittleEndian.PutUint32(file[sum:], crc32.ChecksumIEEE(file[header:sum]))
 	return file
 }
@@ -122,15 +122,15 @@ func TestCutXz(t *testing.T) {
 	for n := len("\xfd7zXZ\x00"); n <= len(file); n++ {
 		must.Do(t, os.WriteFile("a.txt.xz", []byte(file[:n]), 0o666))
 		got, err := read(t, Options{}, nil, "a.txt.xz")
-		said, want := fmt.Sprint(got, err), "xz: unexpected EOF: is the file cut short?"
+		messages, want := fmt.Sprint(got, err), "xz: unexpected EOF: is the file cut short?"
 		switch n {
 		case len(one), len(one + padding):
 			want = ": hello\n"
 		case len(one + padding + one), len(file):
 			want = ": hello\nhello\n"
 		}
-		if !strings.Contains(said, want) {
-			t.Errorf("%d bytes: %s, want %s", n, said, want)
+		if !strings.Contains(messages, want) {
+			t.Errorf("%d bytes: %s, want %s", n, messages, want)
 		}
 	}
 	must.Do(t, os.WriteFile("a.txt.xz", []byte(one+"more than a header has"), 0o666))
@@ -143,7 +143,7 @@ func TestCutXz(t *testing.T) {
 func TestFlatMemory(t *testing.T) {
 	line := fmt.Sprintf(`{"id":"x","text":%q}`, strings.Repeat("some words of a text ", 40)) + "\n"
 	tree(t, map[string]string{"a.jsonl.gz": gz(t, strings.Repeat(line, 20_000))}) // 17 MB
-	var most uint64
+	var maximum uint64
 	n := 0
 	for _, err := range Read(t.Context(), []string{"a.jsonl.gz"}, Options{}, nil) {
 		must.Do(t, err)
@@ -151,11 +151,11 @@ func TestFlatMemory(t *testing.T) {
 			var m runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&m)
-			most = max(most, m.HeapAlloc)
+			maximum = max(maximum, m.HeapAlloc)
 		}
 	}
-	if n != 20_000 || most > 8<<20 {
-		t.Errorf("%d documents, %d bytes in use at most", n, most)
+	if n != 20_000 || maximum > 8<<20 {
+		t.Errorf("%d documents, %d bytes in use at most", n, maximum)
 	}
 }
 

@@ -281,13 +281,13 @@ func TestParquetNoText(t *testing.T) {
 // TestDamagedRowGroup checks that the lost rows of a row group are counted and reported with column and page. The other
 // row groups are read.
 func TestDamagedRowGroup(t *testing.T) {
-	data := table(t, 120)                      // row groups have 40 rows
-	magic, at := []byte("\x28\xb5\x2f\xfd"), 0 // magic of compressed pages, which the texts have
-	half := bytes.Count(data, magic) / 2       // half of the pages: in the second row group
+	data := table(t, 120)                          // row groups have 40 rows
+	magic, offset := []byte("\x28\xb5\x2f\xfd"), 0 // magic of compressed pages, which the texts have
+	half := bytes.Count(data, magic) / 2           // half of the pages: in the second row group
 	for range half {
-		at += 1 + bytes.Index(data[at+1:], magic)
+		offset += 1 + bytes.Index(data[offset+1:], magic)
 	}
-	copy(data[at:], "xxxx")
+	copy(data[offset:], "xxxx")
 	tree(t, map[string]string{"d.parquet": string(data)})
 	var tally input.Tally
 	documents := 0
@@ -309,9 +309,9 @@ func TestDamagedRowGroup(t *testing.T) {
 	for _, skip := range tally.Examples {
 		if skip.Reason == input.DamagedRows {
 			want := fmt.Sprintf("rows %d to %d are lost", skip.Line, skip.Line+lost-1)
-			if said := skip.Error(); !strings.Contains(said, want) || !strings.Contains(said,
+			if messages := skip.Error(); !strings.Contains(messages, want) || !strings.Contains(messages,
 				`row group 2, column "body": page `) {
-				t.Error(said)
+				t.Error(messages)
 			}
 			if (skip.Line+lost-1)%40 != 0 {
 				t.Errorf("the loss ends at row %d, within a row group", skip.Line+lost-1)
@@ -350,15 +350,15 @@ func TestRowGroupsStop(t *testing.T) {
 		}
 	}
 	d = unpack.NewDecoders(8, 200_000)
-	n, most := 0, int64(0)
+	n, maximum := 0, int64(0)
 	for _, err := range Units(t.Context(), input.File{Path: "a.parquet"}, Options{Decoders: d}, nil) {
 		must.Do(t, err)
-		most = max(most, d.Room.Held())
+		maximum = max(maximum, d.Room.Held())
 		if n++; n == 1000 {
 			break
 		}
 	}
-	if n != 1000 || most > 200_000 || most < 100_000 || d.Room.Held() != 0 {
-		t.Errorf("%d units, %d bytes are held at most, %d at the end", n, most, d.Room.Held())
+	if n != 1000 || maximum > 200_000 || maximum < 100_000 || d.Room.Held() != 0 {
+		t.Errorf("%d units, %d bytes are held at most, %d at the end", n, maximum, d.Room.Held())
 	}
 }

@@ -158,10 +158,10 @@ func TestPieces(t *testing.T) {
 		for size := 1; size < len(content)+2; size += 1 + size/long.Or(3, 20) {
 			same("whole", content, size)
 		}
-		for at := 5; at < len(content); at += 1 + len(content)/long.Or(20, 60) {
-			same(fmt.Sprint("cut at ", at), content[:at], 1, 100)
-			damaged := content[:at] + string([]byte{content[at] ^ 0x10}) + content[at+1:]
-			same(fmt.Sprint("damaged at ", at), damaged, 1, 100)
+		for offset := 5; offset < len(content); offset += 1 + len(content)/long.Or(20, 60) {
+			same(fmt.Sprint("cut at ", offset), content[:offset], 1, 100)
+			damaged := content[:offset] + string([]byte{content[offset] ^ 0x10}) + content[offset+1:]
+			same(fmt.Sprint("damaged at ", offset), damaged, 1, 100)
 		}
 	}
 }

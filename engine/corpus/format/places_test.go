@@ -25,19 +25,19 @@ const mark = text.ByteOrderMark
 func TestLinePlaces(t *testing.T) {
 	content := mark + " one \r\n\n \t\n" + strings.Repeat("long ", 30_000) + "\n" + mark + "two\n" +
 		strings.Repeat("short\n", 3000) + "end"
-	for _, most := range []int64{5, 20, 1 << 20} {
+	for _, maximum := range []int64{5, 20, 1 << 20} {
 		var want []string
-		at := int64(0)
+		offset := int64(0)
 		for i, line := range strings.SplitAfter(content, "\n") {
-			from, text := at, strings.TrimSpace(line)
-			if at += int64(len(line)); i == 0 {
+			from, text := offset, strings.TrimSpace(line)
+			if offset += int64(len(line)); i == 0 {
 				text = strings.TrimSpace(strings.TrimPrefix(line, mark))
 			}
 			switch {
-			case int64(len(line)) > most:
-				want = append(want, fmt.Sprintf("-:%d: too large: more than %d bytes 0 0 0", i+1, most))
+			case int64(len(line)) > maximum:
+				want = append(want, fmt.Sprintf("-:%d: too large: more than %d bytes 0 0 0", i+1, maximum))
 			case text != "":
-				want = append(want, fmt.Sprintf("%d %d %d \"\" %q", i+1, from, at, text))
+				want = append(want, fmt.Sprintf("%d %d %d \"\" %q", i+1, from, offset, text))
 			}
 		}
 		for _, byBytes := range []bool{false, true} {
@@ -46,14 +46,14 @@ func TestLinePlaces(t *testing.T) {
 				in = iotest.OneByteReader(strings.NewReader(content))
 			}
 			var got []string
-			for u, err := range Scan(t.Context(), []string{input.Stdin}, Options{Format: Lines, MaxDocumentBytes: most}, in) {
+			for u, err := range Scan(t.Context(), []string{input.Stdin}, Options{Format: Lines, MaxDocumentBytes: maximum}, in) {
 				got = append(got, unitText(u, err))
 				if b := content[u.From:u.To]; err == nil && !strings.HasPrefix(content[u.rawOffset:u.To], string(u.raw)) {
 					t.Fatalf("%q at byte %d of %q", u.raw, u.rawOffset-u.From, b)
 				}
 			}
 			if !slices.Equal(got, want) {
-				t.Fatalf("at most %d bytes: %.2000q, want %.2000q", most, got, want)
+				t.Fatalf("at most %d bytes: %.2000q, want %.2000q", maximum, got, want)
 			}
 		}
 	}
@@ -181,16 +181,16 @@ func checkPlaces(t *testing.T, rng *rand.Rand, format Format, file string) {
 		}
 		end = u.To
 		var parts []Range
-		for at := 0; at < len(texts[i]); {
-			_, size := utf8.DecodeRuneInString(texts[i][at:])
+		for offset := 0; offset < len(texts[i]); {
+			_, size := utf8.DecodeRuneInString(texts[i][offset:])
 			if last := len(parts) - 1; rng.IntN(4) == 0 {
-				if last >= 0 && parts[last].To == int64(at) {
+				if last >= 0 && parts[last].To == int64(offset) {
 					parts[last].To += int64(size)
 				} else {
-					parts = append(parts, Range{int64(at), int64(at + size)})
+					parts = append(parts, Range{int64(offset), int64(offset + size)})
 				}
 			}
-			at += size
+			offset += size
 		}
 		places, ok := extractor.Places(u, parts)
 		if !ok { // half of an invalid escape must not be removed

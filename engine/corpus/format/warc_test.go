@@ -129,7 +129,7 @@ func TestDamagedWARC(t *testing.T) {
 			t.Fatalf("cut at %d: %v, %v", cut, got, err)
 		}
 	}
-	for want, rest := range map[string]string{
+	for want, tail := range map[string]string{
 		`there is none, but "nonsense"`:               "nonsense\r\n",
 		`Content-Length "many" is no number of bytes`: "WARC/1.0\r\nContent-Length: many\r\n\r\n",
 		`Content-Length "-1" is no number of bytes`:   "WARC/1.0\r\nContent-Length: -1\r\n\r\n",
@@ -141,7 +141,7 @@ func TestDamagedWARC(t *testing.T) {
 		"a line of 131072 bytes and more among its headers": "WARC/1.0\r\nX: " + strings.Repeat("x", 300_000),
 		"headers of more than 1048576 bytes":                "WARC/1.0\r\n" + strings.Repeat("X: y\r\n", 200_000),
 	} {
-		got, err := read(t, Options{}, strings.NewReader(one+rest), "-")
+		got, err := read(t, Options{}, strings.NewReader(one+tail), "-")
 		want = fmt.Sprintf("skip: -:2: unreadable: record at byte %d: %s", len(one), want)
 		if err != nil || len(got) != 2 || got[1] != want {
 			t.Errorf("%v, want %s after %d", err, want, len(got))
@@ -221,11 +221,11 @@ func TestResumedWARC(t *testing.T) {
 		if len(content) != len(ids) || len(ids) < len(records) && gaps == 0 && whole < 0 || gaps > 1 {
 			t.Fatalf("%s: %q, %d, %d", what, ids, gaps, whole)
 		}
-		rest := io.Reader(c)
+		tail := io.Reader(c)
 		if whole >= 0 {
-			rest = io.LimitReader(c, whole-int64(copied.Len()))
+			tail = io.LimitReader(c, whole-int64(copied.Len()))
 		}
-		if _, err := io.Copy(&copied, rest); err != nil || copied.String() != strings.Join(content, "") {
+		if _, err := io.Copy(&copied, tail); err != nil || copied.String() != strings.Join(content, "") {
 			t.Fatalf("%s: %v, %d, %d, %q, want %q", what, err, gaps, whole, copied.String(), content)
 		}
 	}
@@ -233,19 +233,19 @@ func TestResumedWARC(t *testing.T) {
 	bits, flips := []byte{1, 32, 1}, long.Or(1, 2) // bits to flip in each byte
 	for i, m := range members {
 		packed := slices.Clone(members)
-		for at := range m {
-			if i == 0 && at < 3 {
+		for offset := range m {
+			if i == 0 && offset < 3 {
 				continue // the result is no gzip file
 			}
-			for _, bit := range bits[at%2 : at%2+flips] {
+			for _, bit := range bits[offset%2 : offset%2+flips] {
 				b := []byte(m)
-				b[at] ^= bit
+				b[offset] ^= bit
 				packed[i] = string(b)
-				try(fmt.Sprintf("member %d, byte %d, bit %#x", i, at, bit), i, packed)
+				try(fmt.Sprintf("member %d, byte %d, bit %#x", i, offset, bit), i, packed)
 			}
-			if at > 20 {
-				packed[i] = m[:at]
-				try(fmt.Sprintf("member %d cut at %d", i, at), i, packed)
+			if offset > 20 {
+				packed[i] = m[:offset]
+				try(fmt.Sprintf("member %d cut at %d", i, offset), i, packed)
 			}
 		}
 		packed[i] = "garbage that is no member\x1f\x8b\x08 but looks like one" + m
@@ -372,8 +372,8 @@ func FuzzWARC(f *testing.F) {
 			if !strings.HasPrefix(file[u.From:u.To], "WARC/") {
 				t.Fatalf("a unit begins with %.20q", file[u.From:])
 			}
-			if rest := file[u.To:]; rest != "" && (rest[0] == '\r' || rest[0] == '\n') {
-				t.Fatalf("a unit ends before %.20q", rest)
+			if tail := file[u.To:]; tail != "" && (tail[0] == '\r' || tail[0] == '\n') {
+				t.Fatalf("a unit ends before %.20q", tail)
 			}
 			if doc, err := e.Extract(u); err == nil && len(doc.Text) > 1<<18 {
 				t.Fatalf("%d bytes of text", len(doc.Text))
@@ -389,10 +389,10 @@ func FuzzMembers(f *testing.F) {
 	members := []byte(gz(f, one, one+one, "x"))
 	f.Add(members, uint16(60), byte(0))
 	f.Add(append(members[:200:200], members...), uint16(9), byte(1))
-	f.Fuzz(func(t *testing.T, file []byte, at uint16, change byte) {
-		if int(at) < len(file) {
+	f.Fuzz(func(t *testing.T, file []byte, offset uint16, change byte) {
+		if int(offset) < len(file) {
 			file = bytes.Clone(file)
-			file[at] ^= change
+			file[offset] ^= change
 		}
 		path := filepath.Join(t.TempDir(), "a.warc.gz")
 		must.Do(t, os.WriteFile(path, file, 0o644))

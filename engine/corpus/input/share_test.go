@@ -35,15 +35,15 @@ func TestShare(t *testing.T) {
 	tree(t, files)
 	inputs, again := []string{"empty", "d/a", "d/b", "d/c"}, []string{"d/c", "d/b", "d/a", "empty"}
 	all := names(t, nil, inputs...)
-	for _, of := range []int{1, 2, 7, 60} {
+	for _, count := range []int{1, 2, 7, 60} {
 		var got []string
-		var least, most int64 = 1 << 40, 0
-		for i := range of {
-			share, err := NewShare(t.Context(), inputs, i, of)
+		var minimum, maximum int64 = 1 << 40, 0
+		for i := range count {
+			share, err := NewShare(t.Context(), inputs, i, count)
 			must.Do(t, err)
 			mine := names(t, share, inputs...)
 			if !slices.IsSortedFunc(mine, func(a, b string) int { return slices.Index(all, a) - slices.Index(all, b) }) {
-				t.Errorf("share %d/%d is out of order: %q", i, of, mine)
+				t.Errorf("share %d/%d is out of order: %q", i, count, mine)
 			}
 			files, bytes := 0, int64(0)
 			for _, name := range mine {
@@ -56,26 +56,26 @@ func TestShare(t *testing.T) {
 				}
 			}
 			if share.Files != files {
-				t.Errorf("share %d/%d says %d files and has %d", i, of, share.Files, files)
+				t.Errorf("share %d/%d says %d files and has %d", i, count, share.Files, files)
 			}
-			least, most = min(least, bytes), max(most, bytes)
+			minimum, maximum = min(minimum, bytes), max(maximum, bytes)
 			got = append(got, mine...)
-			other, err := NewShare(t.Context(), again, i, of)
+			other, err := NewShare(t.Context(), again, i, count)
 			must.Do(t, err)
 			theirs := names(t, other, again...)
 			slices.Sort(mine)
 			slices.Sort(theirs)
 			if !slices.Equal(mine, theirs) {
-				t.Errorf("share %d/%d depends on the order of the inputs: %q, %q", i, of, mine, theirs)
+				t.Errorf("share %d/%d depends on the order of the inputs: %q, %q", i, count, mine, theirs)
 			}
 		}
 		slices.Sort(got)
 		want := slices.Sorted(slices.Values(all))
 		if !slices.Equal(got, want) {
-			t.Errorf("%d shares have %q, want %q", of, got, want)
+			t.Errorf("%d shares have %q, want %q", count, got, want)
 		}
-		if of == 7 && most-least > 40<<10 {
-			t.Errorf("shares have %d to %d bytes", least, most)
+		if count == 7 && maximum-minimum > 40<<10 {
+			t.Errorf("shares have %d to %d bytes", minimum, maximum)
 		}
 	}
 	before, err := NewShare(t.Context(), inputs, 0, 2)

@@ -35,20 +35,20 @@ func exercise(t testing.TB, list []store.Section) {
 	if err := f.Recipe().Validate(); err != nil {
 		t.Errorf("the recipe was not checked: %v", err)
 	}
-	prints, lengths := uint64(0), uint64(0)
+	fingerprints, lengths := uint64(0), uint64(0)
 	hostile.Allocates(t, limit, func() {
 		for c := range f.Chunks {
-			prints += uint64(len(c))
+			fingerprints += uint64(len(c))
 		}
 		for c := range f.TextBytes {
 			lengths += uint64(len(c))
 		}
-		if n := uint64(len(f.Fingerprints())); n != prints {
-			t.Errorf("%d fingerprints in chunks, %d in all", prints, n)
+		if n := uint64(len(f.Fingerprints())); n != fingerprints {
+			t.Errorf("%d fingerprints in chunks, %d in all", fingerprints, n)
 		}
 	})
-	if prints != f.Len() || lengths != f.Len() {
-		t.Errorf("%d documents, %d fingerprints, %d lengths", f.Len(), prints, lengths)
+	if fingerprints != f.Len() || lengths != f.Len() {
+		t.Errorf("%d documents, %d fingerprints, %d lengths", f.Len(), fingerprints, lengths)
 	}
 	hostile.Allocates(t, limit+uint64(len(list)*namesRoom), func() { exerciseNames(t, f) })
 	exercisePlaces(t, f)
@@ -97,8 +97,8 @@ func FuzzFile(f *testing.F) {
 	f.Add(uint16(1), uint16(8), uint16(0), []byte{1}, uint8(2))
 	f.Add(uint16(4), uint16(0), uint16(0), []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}, uint8(3))
 	list := goldenSections(f)
-	f.Fuzz(func(t *testing.T, section, length, at uint16, bytes []byte, order uint8) {
-		c := hostile.Change{Section: section, Length: length, Offset: at, Bytes: bytes, Order: order}
+	f.Fuzz(func(t *testing.T, section, length, offset uint16, bytes []byte, order uint8) {
+		c := hostile.Change{Section: section, Length: length, Offset: offset, Bytes: bytes, Order: order}
 		exercise(t, c.Apply(list))
 	})
 }

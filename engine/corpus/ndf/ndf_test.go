@@ -34,7 +34,7 @@ func writeTo(d *disk.Disk, path string, docs, unmarked int) error {
 	}
 	defer w.Abort()
 	for i := range docs {
-		if err := w.Append(Document{ID: name(i), Fingerprint: print(i), TextBytes: i % 1000}); err != nil {
+		if err := w.Append(Document{ID: name(i), Fingerprint: fingerprint(i), TextBytes: i % 1000}); err != nil {
 			return err
 		}
 	}
@@ -54,14 +54,16 @@ func TestFaults(t *testing.T) {
 		must.Do(t, os.RemoveAll(path))
 		return writeTo(d, path, 5000, 7)
 	}, func(f faults.Fault, whole bool) {
-		if left := faults.FileNames(t, dir); left != map[bool]string{true: "f.ndf"}[whole] {
-			t.Errorf("%+v: %s", f, left)
+		if remaining := faults.FileNames(t, dir); remaining != map[bool]string{true: "f.ndf"}[whole] {
+			t.Errorf("%+v: %s", f, remaining)
 		}
 	})
 }
 
-func name(i int) string               { return "page/" + strconv.Itoa(i) }
-func print(i int) simhash.Fingerprint { return simhash.Fingerprint(uint64(i) * 0x9e3779b97f4a7c15) }
+func name(i int) string { return "page/" + strconv.Itoa(i) }
+func fingerprint(i int) simhash.Fingerprint {
+	return simhash.Fingerprint(uint64(i) * 0x9e3779b97f4a7c15)
+}
 
 func TestRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.ndf")
@@ -73,10 +75,10 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatalf("%d documents, recipe %v", f.Len(), f.Recipe())
 		}
 		var names, unmarked []string
-		var prints, chunks []uint64
+		var fingerprints, chunks []uint64
 		var lengths, textBytes []uint32
 		for i := range docs {
-			names, prints, lengths = append(names, name(i)), append(prints, uint64(print(i))), append(lengths, uint32(i%1000))
+			names, fingerprints, lengths = append(names, name(i)), append(fingerprints, uint64(fingerprint(i))), append(lengths, uint32(i%1000))
 		}
 		for i := range docs % 7 {
 			unmarked = append(unmarked, name(-i))
@@ -87,7 +89,7 @@ func TestRoundTrip(t *testing.T) {
 		for c := range f.TextBytes {
 			textBytes = append(textBytes, c...)
 		}
-		if !slices.Equal(f.Fingerprints(), prints) || !slices.Equal(chunks, prints) || !slices.Equal(textBytes, lengths) {
+		if !slices.Equal(f.Fingerprints(), fingerprints) || !slices.Equal(chunks, fingerprints) || !slices.Equal(textBytes, lengths) {
 			t.Errorf("%d documents: other fingerprints or lengths", docs)
 		}
 		if !slices.Equal(ids(t, f.IDs), names) || !slices.Equal(ids(t, f.Unmarked), unmarked) {
@@ -115,7 +117,7 @@ func TestLongIDs(t *testing.T) {
 	for i := range docs {
 		rng.Read(id)
 		ids[i] = xxhash.Sum64(id)
-		must.Do(t, w.Append(Document{ID: string(id), Fingerprint: print(i)}))
+		must.Do(t, w.Append(Document{ID: string(id), Fingerprint: fingerprint(i)}))
 		if held := w.idData.Len(); held > chunkIDBytes+8<<20 {
 			t.Fatalf("%d bytes of IDs are held", held)
 		}

@@ -26,7 +26,7 @@ func TestOptional(t *testing.T) {
 	for i := range 10 {
 		s := sketch.Sketch{uint64(i), 7: 1 << 63}
 		want = append(want, s)
-		must.Do(t, w.Append(Document{ID: name(i), Fingerprint: print(i), Sketch: s, Hash: Hash{uint64(i)}}))
+		must.Do(t, w.Append(Document{ID: name(i), Fingerprint: fingerprint(i), Sketch: s, Hash: Hash{uint64(i)}}))
 		if i == 6 {
 			must.Do(t, w.flush())
 		}
@@ -51,40 +51,40 @@ func TestOptional(t *testing.T) {
 	}
 	sections := hostile.Sections(t, path, store.KindFingerprints)
 	last := len(sections) - 1
-	at := slices.IndexFunc(sections, func(s store.Section) bool { return s.Name == sketchesSection })
+	offset := slices.IndexFunc(sections, func(s store.Section) bool { return s.Name == sketchesSection })
 	for _, c := range []struct {
 		name   string
 		change func(list []store.Section) []store.Section
 		want   string
 	}{
 		{"another version", func(list []store.Section) []store.Section {
-			list[at].Name = sketchesName + "9"
+			list[offset].Name = sketchesName + "9"
 			return list
 		}, "sketches.9, offset 0x6000: sketches of another version, want \"sketches.1\""},
 		{"too few", func(list []store.Section) []store.Section {
-			list[at].Data = list[at].Data[sketch.Bytes:]
+			list[offset].Data = list[offset].Data[sketch.Bytes:]
 			return list
 		}, "want \"sketches.1\" for 7 documents"},
 		{"in the first chunk only", func(list []store.Section) []store.Section {
-			return slices.Delete(list, at+6, at+7)
+			return slices.Delete(list, offset+6, offset+7)
 		}, "not those of a fingerprint file"},
 		{"hashes of another version", func(list []store.Section) []store.Section {
-			list[at+1].Name = hashesName + "9"
+			list[offset+1].Name = hashesName + "9"
 			return list
 		}, "hashes of another version, want \"hashes.1\""},
 		{"too few hashes", func(list []store.Section) []store.Section {
-			list[at+1].Data = list[at+1].Data[16:]
+			list[offset+1].Data = list[offset+1].Data[16:]
 			return list
 		}, "96 bytes, want \"hashes.1\" for 7 documents"},
 		{"hashes of the second chunk under another name", func(list []store.Section) []store.Section {
-			list[at+7].Name = sketchesSection
+			list[offset+7].Name = sketchesSection
 			return list
 		}, "48 bytes, want \"hashes.1\" for 3 documents"},
 		{"no hashes of unmarked documents", func(list []store.Section) []store.Section {
 			return list[:last]
 		}, "not those of a fingerprint file"},
 		{"too many hashes of unmarked documents", func(list []store.Section) []store.Section {
-			list[last].Data = list[at+1].Data
+			list[last].Data = list[offset+1].Data
 			return list
 		}, "112 bytes, want \"unmarked.hashes.1\" for 1 documents"},
 	} {

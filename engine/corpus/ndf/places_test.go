@@ -22,12 +22,12 @@ import (
 // without a fingerprint.
 func placed(files int) (docs []Placed) {
 	for f := range files {
-		at := Place{File: fmt.Sprintf("in/%d.jsonl", f), Order: f}
+		place := Place{File: fmt.Sprintf("in/%d.jsonl", f), Order: f}
 		for i := range f * 7 % 5 * 90 {
-			if at.Row++; f%4 == 0 && i%11 == 3 {
-				at.Row += int64(i)
+			if place.Row++; f%4 == 0 && i%11 == 3 {
+				place.Row += int64(i)
 			}
-			d := Document{ID: name(len(docs)), Fingerprint: print(len(docs)), TextBytes: i, Place: at,
+			d := Document{ID: name(len(docs)), Fingerprint: fingerprint(len(docs)), TextBytes: i, Place: place,
 				Hash: Hash{uint64(f), uint64(i)}}
 			short := f%3 == 1 && i%10 < 2
 			if short {
@@ -36,38 +36,38 @@ func placed(files int) (docs []Placed) {
 			docs = append(docs, Placed{d, !short})
 		}
 		if f%5 == 0 {
-			docs = append(docs, Placed{Document{ID: name(len(docs)), Place: Place{at.File + ".txt", 1000 + f, 0}}, true})
+			docs = append(docs, Placed{Document{ID: name(len(docs)), Place: Place{place.File + ".txt", 1000 + f, 0}}, true})
 		}
 	}
 	slices.SortStableFunc(docs, func(a, b Placed) int { return a.Order - b.Order })
 	return docs
 }
 
-// inputsOf returns the files of docs whose number is i modulo of, and one more of that kind without documents.
-func inputsOf(docs []Placed, i, of int) (list []Input) {
+// inputsOf returns the files of docs whose number is i modulo count, and one more of that kind without documents.
+func inputsOf(docs []Placed, i, count int) (list []Input) {
 	for _, d := range docs {
-		if n := len(list); d.Order%of == i && (n == 0 || list[n-1].Order != d.Order) {
+		if n := len(list); d.Order%count == i && (n == 0 || list[n-1].Order != d.Order) {
 			list = append(list, Input{d.File, d.Order, int64(1000 * d.Order), format.Checksum(d.Order) << 60})
 		}
 	}
-	return append(list, Input{fmt.Sprint("in/none", i), 2000*of + i, 7, 0})
+	return append(list, Input{fmt.Sprint("in/none", i), 2000*count + i, 7, 0})
 }
 
-// share writes the files of docs whose number is i modulo of, with hashes. If of is 0 or less, it writes all files and
+// share writes the files of docs whose number is i modulo count, with hashes. If count is 0 or less, it writes all files and
 // no share.
-func share(t *testing.T, docs []Placed, i, of int) *File {
+func share(t *testing.T, docs []Placed, i, count int) *File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), fmt.Sprintf("%d.ndf", i))
 	w, err := Create(path, simhash.Default(), store.Options{})
 	must.Do(t, err)
 	defer w.Abort()
-	if w.KeepHashes(); of > 0 {
-		w.KeepPlaces(Share{i, of, 77, ingest.Settings{Text: "body"}}, inputsOf(docs, i, of))
+	if w.KeepHashes(); count > 0 {
+		w.KeepPlaces(Share{i, count, 77, ingest.Settings{Text: "body"}}, inputsOf(docs, i, count))
 	}
 	for _, d := range docs {
 		w.SetContent(d.File, format.Checksum(d.Order)<<60)
 		switch {
-		case of > 0 && d.Order%of != i:
+		case count > 0 && d.Order%count != i:
 			continue
 		case d.OK:
 			err = w.Append(d.Document)
@@ -97,27 +97,27 @@ func TestPlaces(t *testing.T) {
 		}
 		return got, err
 	}
-	shares := func(of int) (files []*File) {
-		for i := range min(of, 32) {
-			files = append(files, share(t, docs, i, of))
+	shares := func(count int) (files []*File) {
+		for i := range min(count, 32) {
+			files = append(files, share(t, docs, i, count))
 		}
 		slices.Reverse(files)
 		return files
 	}
-	for _, of := range []int{1, 2, 5} {
-		files := shares(of)
+	for _, count := range []int{1, 2, 5} {
+		files := shares(count)
 		if got, err := all(files...); err != nil || !slices.Equal(got, docs) {
-			t.Errorf("%d shares: %d documents, want %d; %v", of, len(got), len(docs), err)
+			t.Errorf("%d shares: %d documents, want %d; %v", count, len(got), len(docs), err)
 		}
 		parts, err := Parts(files)
 		must.Do(t, err)
 		want := inputsOf(docs, 0, 1)[:len(inputsOf(docs, 0, 1))-1]
-		for i := range of {
-			want = append(want, Input{fmt.Sprint("in/none", i), 2000*of + i, 7, 0})
+		for i := range count {
+			want = append(want, Input{fmt.Sprint("in/none", i), 2000*count + i, 7, 0})
 		}
 		for i, p := range parts {
 			if in, ok := p.Input(); len(parts) != len(want) || !ok || in != want[i] {
-				t.Fatalf("%d shares: file %d of %d is %+v", of, i, len(parts), in)
+				t.Fatalf("%d shares: file %d of %d is %+v", count, i, len(parts), in)
 			}
 		}
 	}

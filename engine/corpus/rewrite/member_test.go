@@ -50,7 +50,7 @@ func line(i int) string {
 func TestCopyMembers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	contents := []string{line(1) + line(2), line(1) + line(2), line(3), line(6) + line(3) + line(4), "", line(5), line(2)}
-	rest := []string{line(1) + line(2), "", line(3), line(6) + line(4), "", line(5), ""}
+	others := []string{line(1) + line(2), "", line(3), line(6) + line(4), "", line(5), ""}
 	page := func(i int) string {
 		text := strings.Repeat(fmt.Sprint("page ", i, " "), 30)
 		return fmt.Sprintf("WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
@@ -58,18 +58,18 @@ func TestCopyMembers(t *testing.T) {
 	}
 	pages, restPages := []string{page(1), page(1), page(2), page(1), page(3)}, []string{page(1), "", page(2), "", page(3)}
 	for _, c := range []struct {
-		name           string
-		member         func(*testing.T, string) string
-		contents, rest []string
+		name             string
+		member           func(*testing.T, string) string
+		contents, others []string
 	}{
-		{"a.jsonl.gz", gzipMember, contents, rest}, {"a.jsonl.zst", zstdFrame, contents, rest},
+		{"a.jsonl.gz", gzipMember, contents, others}, {"a.jsonl.zst", zstdFrame, contents, others},
 		{"a.warc.gz", gzipMember, pages, restPages}, {"a.warc.zst", zstdFrame, pages, restPages},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file, same := "", []string{}
 			for i, content := range c.contents {
 				file += c.member(t, content)
-				if content == c.rest[i] && content != "" {
+				if content == c.others[i] && content != "" {
 					same = append(same, c.member(t, content))
 				}
 			}
@@ -78,16 +78,16 @@ func TestCopyMembers(t *testing.T) {
 				j := equalTexts(format.Options{}, c.name)
 				j.Threads = threads
 				copies, _ := copied(t, j)
-				got, left := copies[c.name], copies[c.name]
+				got, remaining := copies[c.name], copies[c.name]
 				for _, member := range same {
-					if _, after, found := strings.Cut(left, member); !found {
-						t.Fatalf("%q is not in %q, or not in order", member, left)
+					if _, after, found := strings.Cut(remaining, member); !found {
+						t.Fatalf("%q is not in %q, or not in order", member, remaining)
 					} else {
-						left = after
+						remaining = after
 					}
 				}
-				if got := files.Unpack(t, copies)[c.name]; got != strings.Join(c.rest, "") {
-					t.Errorf("%d threads: %q, want %q", threads, got, c.rest)
+				if got := files.Unpack(t, copies)[c.name]; got != strings.Join(c.others, "") {
+					t.Errorf("%d threads: %q, want %q", threads, got, c.others)
 				}
 				if again, _ := copied(t, equalTexts(format.Options{}, c.name)); again[c.name] != got {
 					t.Errorf("%d threads: %q, want %q", threads, got, again[c.name])

@@ -110,9 +110,9 @@ func TestDefinition(t *testing.T) {
 			fmt.Sprintf(`"the" is %016x, of "internationalisations" %016x, of both as a pair %016x`, a, b, token.Fold(a, b)),
 			fmt.Sprintf("%016x and %016x", hasher.Learn(&words[0]).Hash, hasher.Learn(&words[1]).Hash))
 	})
-	said := strings.Join(strings.Fields(strings.ReplaceAll(string(must.Read(t, "doc.go")), "//", "")), " ")
+	messages := strings.Join(strings.Fields(strings.ReplaceAll(string(must.Read(t, "doc.go")), "//", "")), " ")
 	for _, v := range vectors {
-		if !strings.Contains(said, v) {
+		if !strings.Contains(messages, v) {
 			t.Errorf("the package comment does not say %s", v)
 		}
 	}

@@ -36,8 +36,8 @@ func twinMum(a, b uint64) uint64 {
 // twinToken is the hash of a token.
 func twinToken(key []byte, s string) (h uint64) {
 	k := func(i int) uint64 { return splitMix64(binary.LittleEndian.Uint64(key[8*i:])) }
-	for rest := s; rest != ""; rest = rest[min(16, len(rest)):] {
-		block := []byte(rest[:min(16, len(rest))] + strings.Repeat("\x00", 16))
+	for tail := s; tail != ""; tail = tail[min(16, len(tail)):] {
+		block := []byte(tail[:min(16, len(tail))] + strings.Repeat("\x00", 16))
 		h = twinMum(binary.LittleEndian.Uint64(block)^h^k(0), binary.LittleEndian.Uint64(block[8:])^k(1))
 	}
 	return twinMum(h^k(2), uint64(len(s))^k(3))

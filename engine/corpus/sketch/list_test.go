@@ -37,10 +37,10 @@ func TestList(t *testing.T) {
 		}
 		var q Query
 		q.Begin(&l, s)
-		at := rapid.IntRange(0, len(numbers)).Draw(r, "at") // two parts; the second one is counted from its start
-		got := q.Similar(0, slices.Clone(numbers[:at]))
-		for _, n := range q.Similar(at, slices.Clone(numbers[:len(numbers)-at])) {
-			got = append(got, n+uint32(at))
+		offset := rapid.IntRange(0, len(numbers)).Draw(r, "at") // two parts; the second one is counted from its start
+		got := q.Similar(0, slices.Clone(numbers[:offset]))
+		for _, n := range q.Similar(offset, slices.Clone(numbers[:len(numbers)-offset])) {
+			got = append(got, n+uint32(offset))
 		}
 		if !slices.Equal(got, want) {
 			r.Fatalf("%v, want %v", got, want)

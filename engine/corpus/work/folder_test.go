@@ -107,16 +107,16 @@ func TestCopiesAfterStops(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(out, name), []byte(name), 0o644))
 	}
 	const changed, damaged = 3, 1
-	made := []Copy{{Name: "a", Uncut: 7}, {Name: "b"}, {Ending: ".zst"}, {Name: "d"}, {Name: "e", Ending: ".zst", Uncut: 12}}
+	result := []Copy{{Name: "a", Uncut: 7}, {Name: "b"}, {Ending: ".zst"}, {Name: "d"}, {Name: "e", Ending: ".zst", Uncut: 12}}
 	for i, path := range paths {
 		w, _, warned := begun(t, dir, paths...)
 		c := w.CopiesIn(out)
 		taken := 0
 		for j, before := range paths {
 			path, got, ok := c.Take(input.File{Path: before}, []byte("x"))
-			want := made[j]
+			want := result[j]
 			want.Name = ""
-			if ok != (j < i && j != changed && (j != damaged || i == damaged+1)) || ok && got != want || ok && (path == "") != (made[j].Name == "") {
+			if ok != (j < i && j != changed && (j != damaged || i == damaged+1)) || ok && got != want || ok && (path == "") != (result[j].Name == "") {
 				t.Errorf("run %d: %s: %v %+v", i, before, ok, got)
 			}
 			if ok {
@@ -136,7 +136,7 @@ func TestCopiesAfterStops(t *testing.T) {
 			must.Do(t, os.WriteFile(path, []byte("{} \n"), 0o644))
 		}
 		for range 2 { // the second time it is there
-			c.Keep(input.File{Path: path}, []byte("x"), made[i])
+			c.Keep(input.File{Path: path}, []byte("x"), result[i])
 		}
 		kept, err := filepath.Glob(filepath.Join(dir, "*.copy"))
 		if must.Do(t, err); len(kept) != []int{1, 2, 3, 2, 3}[i] { // run 3 removes the damaged one
@@ -148,7 +148,7 @@ func TestCopiesAfterStops(t *testing.T) {
 	}
 	w, _, _ := begun(t, dir, paths...)
 	must.Do(t, w.DropCopies())
-	if left, err := filepath.Glob(filepath.Join(dir, "*.copy")); err != nil || len(left) > 0 {
-		t.Errorf("%q are left, %v", left, err)
+	if remaining, err := filepath.Glob(filepath.Join(dir, "*.copy")); err != nil || len(remaining) > 0 {
+		t.Errorf("%q are left, %v", remaining, err)
 	}
 }

@@ -140,7 +140,7 @@ func TestTakeOver(t *testing.T) {
 				t.Fatalf("%v %q", err, got.warned)
 			}
 			// a.jsonl ends with document 50, b/large.jsonl with 1250.
-			if most := []int{0, 0, 0, 0, 1, 3, 9}[i]; got.taken.Stored > most || i > 3 && got.taken.Stored == 0 {
+			if maximum := []int{0, 0, 0, 0, 1, 3, 9}[i]; got.taken.Stored > maximum || i > 3 && got.taken.Stored == 0 {
 				t.Errorf("run %d took over %d files", i, got.taken.Stored)
 			}
 			if stop == all {
@@ -312,7 +312,7 @@ func TestPowerCut(t *testing.T) {
 	if _, err := run(t.Context(), recorder.Disk(), in, filepath.Join(base, "w"), 2, all, format.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	most := 0
+	maximum := 0
 	recorder.States(3, 1, func(s crash.State) {
 		dir := filepath.Join(t.TempDir(), "cut")
 		recorder.Cut(dir, s)
@@ -320,10 +320,10 @@ func TestPowerCut(t *testing.T) {
 		if err != nil || len(got.warned) > 0 {
 			t.Fatalf("%v: %v %q", s, err, got.warned)
 		}
-		most = max(most, got.taken.Stored)
+		maximum = max(maximum, got.taken.Stored)
 		requireSame(t, got, want)
 	})
-	if most == 0 {
+	if maximum == 0 {
 		t.Error("nothing was ever taken over")
 	}
 }

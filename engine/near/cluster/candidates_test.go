@@ -50,14 +50,14 @@ func TestCandidates(t *testing.T) {
 			if !slices.IsSorted(got) || len(got)-len(others) != len(want) || len(others) > len(want) {
 				t.Errorf("%d candidates, %d of them have no near one, want %d", len(got), len(others), len(want))
 			}
-			at := 0
+			offset := 0
 			for part := range 3 {
-				err := c.Read(part, 3, func(prints []uint64, first int) error {
-					for i, f := range prints {
-						if first+i != at || f != base[got[at]] {
-							return fmt.Errorf("candidate %d, want %d: %x", first+i, at, f)
+				err := c.Read(part, 3, func(fingerprints []uint64, first int) error {
+					for i, f := range fingerprints {
+						if first+i != offset || f != base[got[offset]] {
+							return fmt.Errorf("candidate %d, want %d: %x", first+i, offset, f)
 						}
-						at++
+						offset++
 					}
 					return nil
 				})
@@ -65,8 +65,8 @@ func TestCandidates(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if at != c.Len() {
-				t.Errorf("%d of %d were read", at, c.Len())
+			if offset != c.Len() {
+				t.Errorf("%d of %d were read", offset, c.Len())
 			}
 			c.arena.Free()
 		}

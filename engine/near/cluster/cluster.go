@@ -216,13 +216,13 @@ func Find(ctx context.Context, all Fingerprints, o Options) (*Result, error) {
 // candidates returns the documents to be compared with each other. These are all documents if there are few of them and
 // the memory suffices.
 func (o *Options) candidates(ctx context.Context, all *Fingerprints) (c *candidates, err error) {
-	n, left := uint64(all.Len()), o.Arena.Budget.Free()
-	if n < 2 || n <= DirectMax && CandidateBytes*n <= left {
+	n, available := uint64(all.Len()), o.Arena.Budget.Free()
+	if n < 2 || n <= DirectMax && CandidateBytes*n <= available {
 		return &candidates{fingerprints: all, len: int(n)}, nil
 	}
 	keys := n/keyShare + 1
 	if filter := n * filterBits / 8; o.Arena.Budget != nil {
-		keys = min(max((left-min(left, filter))/8, keys), n)
+		keys = min(max((available-min(available, filter))/8, keys), n)
 	}
 	for {
 		c, err = findNear(ctx, all, *o, int(keys))

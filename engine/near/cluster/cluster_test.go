@@ -110,23 +110,23 @@ func TestFind(t *testing.T) {
 // TestCancel cancels searches at each check of the context. Later checks have compared more.
 func TestCancel(t *testing.T) {
 	base := sets.Uniform(5000, 4)
-	moments, least := 0, int64(0)
+	moments, minimum := 0, int64(0)
 	for asked := int64(0); ; asked++ {
 		m := &Meter{}
 		_, err := Find(faults.NewCancelContext(t, asked), NewPrints(base), Options{K: 3, Threads: 1, Meter: m})
 		compared := m.Compared.Load()
-		if compared < least {
-			t.Errorf("%d fingerprints compared, %d when it was asked once less", compared, least)
+		if compared < minimum {
+			t.Errorf("%d fingerprints compared, %d when it was asked once less", compared, minimum)
 		}
-		if least = compared; err == nil {
+		if minimum = compared; err == nil {
 			break
 		}
 		if moments++; !errors.Is(err, context.Canceled) {
 			t.Fatalf("asked %d times: %v", asked, err)
 		}
 	}
-	if moments < 5 || least == 0 {
-		t.Errorf("%d moments, %d compared", moments, least)
+	if moments < 5 || minimum == 0 {
+		t.Errorf("%d moments, %d compared", moments, minimum)
 	}
 }
 
@@ -158,26 +158,26 @@ func TestSkew(t *testing.T) {
 		}
 		return rng.Uint64() &^ first
 	})
-	for name, prints := range inputs {
-		want := oracle.Pairs(prints, 3)
+	for name, fingerprints := range inputs {
+		want := oracle.Pairs(fingerprints, 3)
 		if len(want) < n/50 {
 			t.Fatalf("%s: only %d pairs", name, len(want))
 		}
 		for _, threads := range []int{1, 3} {
-			if got := joined(t, prints, 3, threads); !slices.Equal(got, want) {
+			if got := joined(t, fingerprints, 3, threads); !slices.Equal(got, want) {
 				t.Errorf("%s, %d threads: %d pairs, want %d", name, threads, len(got), len(want))
 			}
-			u := NewUnionFind(make([]uint32, len(prints)))
-			err := joinForest(t.Context(), radix.Chunks{prints}, make([]uint64, len(prints)), Choose(len(prints), 3), threads, nil,
-				func(a uint64, near []uint64) {
-					for _, b := range near {
+			u := NewUnionFind(make([]uint32, len(fingerprints)))
+			err := joinForest(t.Context(), radix.Chunks{fingerprints}, make([]uint64, len(fingerprints)), Choose(len(fingerprints), 3), threads, nil,
+				func(a uint64, neighbours []uint64) {
+					for _, b := range neighbours {
 						if bits.OnesCount64(a^b) > 3 {
 							t.Errorf("%s: %x is linked to %x", name, a, b)
 						}
-						u.Union(uint32(place(prints, a)), uint32(place(prints, b)))
+						u.Union(uint32(place(fingerprints, a)), uint32(place(fingerprints, b)))
 					}
 				})
-			if err != nil || !slices.Equal(u.flatten(), connected(len(prints), want)) {
+			if err != nil || !slices.Equal(u.flatten(), connected(len(fingerprints), want)) {
 				t.Errorf("%s, %d threads: other components; %v", name, threads, err)
 			}
 		}

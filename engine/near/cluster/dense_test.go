@@ -43,10 +43,10 @@ func denseGroups(n int) map[string][]uint64 {
 		}
 		return f
 	})
-	at := rng.Uint64()
-	fill("walk", func(int) uint64 { at = sets.Flip(rng, at, 3); return at })
-	fill("wide walk", func(i int) uint64 { at = sets.Flip(rng, at, 1+i%3); return at })
-	fill("close walk", func(int) uint64 { at = sets.Flip(rng, at, 1) ^ at&1<<40; return at })
+	center := rng.Uint64()
+	fill("walk", func(int) uint64 { center = sets.Flip(rng, center, 3); return center })
+	fill("wide walk", func(i int) uint64 { center = sets.Flip(rng, center, 1+i%3); return center })
+	fill("close walk", func(int) uint64 { center = sets.Flip(rng, center, 1) ^ center&1<<40; return center })
 	return all
 }
 
@@ -151,7 +151,7 @@ func TestDenseGroupsAreCheap(t *testing.T) {
 		n := 0
 		d := Choose(len(base), 3)
 		if err := joinForest(t.Context(), radix.Chunks{base}, make([]uint64, len(base)), d, 1, nil,
-			func(_ uint64, near []uint64) { n += len(near) }); err != nil || n > links*len(base) {
+			func(_ uint64, neighbours []uint64) { n += len(neighbours) }); err != nil || n > links*len(base) {
 			t.Errorf("%s: %d links of %d fingerprints, %v", name, n, len(base), err)
 		}
 	}
@@ -164,20 +164,20 @@ func TestRepresentatives(t *testing.T) {
 	n := growthFactor*(tablesMin+1) + 2
 	rng := rand.New(rand.NewPCG(6, 1))
 	var r Representatives
-	at := rng.Uint64()
-	old, keys := []uint64{at}, []uint64(nil)
+	center := rng.Uint64()
+	old, keys := []uint64{center}, []uint64(nil)
 	for range 2 {
 		r.Reset(k, 1<<40)
 		for i := range n {
-			if at = sets.Flip(rng, at, 2+i%3); i%50 == 0 {
-				at = rng.Uint64()
+			if center = sets.Flip(rng, center, 2+i%3); i%50 == 0 {
+				center = rng.Uint64()
 			}
-			keys = append(keys, at)
-			r.Add(at)
+			keys = append(keys, center)
+			r.Add(center)
 			if i%tablesMin > 2 && i < n-2 && rng.IntN(8) > 0 {
 				continue
 			}
-			for _, key := range []uint64{at, sets.Flip(rng, at, k), sets.Flip(rng, keys[rng.IntN(i+1)], k),
+			for _, key := range []uint64{center, sets.Flip(rng, center, k), sets.Flip(rng, keys[rng.IntN(i+1)], k),
 				old[rng.IntN(len(old))]} {
 				var want []uint32
 				for j := range keys {
@@ -205,11 +205,11 @@ func TestRepresentatives(t *testing.T) {
 // BenchmarkDenseGroups clusters 20 groups of 20,000 fingerprints, and all values of 18 bits with 129 million pairs.
 func BenchmarkDenseGroups(b *testing.B) {
 	large, cube := denseGroups(400_000), denseGroups(1 << 18)["cube"]
-	for name, prints := range map[string][]uint64{"balls": large["balls"], "wide": large["wide"], "cube": cube} {
+	for name, fingerprints := range map[string][]uint64{"balls": large["balls"], "wide": large["wide"], "cube": cube} {
 		b.Run("set="+name, func(b *testing.B) {
 			clusters := 0
 			for b.Loop() {
-				r, err := Find(context.Background(), NewPrints(prints), Options{K: 3, Threads: 1})
+				r, err := Find(context.Background(), NewPrints(fingerprints), Options{K: 3, Threads: 1})
 				must.Do(b, err)
 				clusters = r.Len()
 			}
@@ -217,7 +217,7 @@ func BenchmarkDenseGroups(b *testing.B) {
 				b.Fatalf("%d clusters", clusters)
 			}
 			b.ReportMetric(float64(clusters), "clusters")
-			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(prints)), "ns/document")
+			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(fingerprints)), "ns/document")
 		})
 	}
 }
@@ -225,14 +225,14 @@ func BenchmarkDenseGroups(b *testing.B) {
 // TestSpanningForest checks that the links connect the same keys as all pairs. After too many comparisons, the pairs of
 // the returned rest are added to the links.
 func TestSpanningForest(t *testing.T) {
-	left := 0
+	remaining := 0
 	for name, keys := range denseGroups(1500) {
 		keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 		whole := connected(len(keys), oracle.Pairs(keys, 3))
 		for _, perKey := range []int{0, 1, comparisonsPerKey} {
 			var links []oracle.Pair
-			s := spanningForest{k: 3, perKey: perKey, link: func(a uint64, near []uint64) {
-				for _, b := range near {
+			s := spanningForest{k: 3, perKey: perKey, link: func(a uint64, neighbours []uint64) {
+				for _, b := range neighbours {
 					if bits.OnesCount64(a^b) <= 3 {
 						links = append(links, oracle.Pair{A: place(keys, a), B: place(keys, b)})
 					}
@@ -240,19 +240,19 @@ func TestSpanningForest(t *testing.T) {
 			}}
 			order := slices.Clone(keys)
 			rand.New(rand.NewPCG(5, 5)).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-			rest := s.connect(order)
-			if left += len(s.reached); perKey == 0 && len(rest) > 0 {
-				t.Errorf("%s: %d are left", name, len(rest))
+			others := s.connect(order)
+			if remaining += len(s.reached); perKey == 0 && len(others) > 0 {
+				t.Errorf("%s: %d are left", name, len(others))
 			}
-			for _, p := range oracle.Pairs(rest, 3) {
-				links = append(links, oracle.Pair{A: place(keys, rest[p.A]), B: place(keys, rest[p.B])})
+			for _, p := range oracle.Pairs(others, 3) {
+				links = append(links, oracle.Pair{A: place(keys, others[p.A]), B: place(keys, others[p.B])})
 			}
 			if !slices.Equal(connected(len(keys), links), whole) {
-				t.Errorf("%s, %d comparisons a key: %d left, other components", name, perKey, len(rest))
+				t.Errorf("%s, %d comparisons a key: %d left, other components", name, perKey, len(others))
 			}
 		}
 	}
-	if left == 0 {
+	if remaining == 0 {
 		t.Error("no forest was left unfinished with keys that had been reached")
 	}
 }

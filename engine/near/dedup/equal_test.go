@@ -216,8 +216,8 @@ func TestDroppedInOrder(t *testing.T) {
 			Place: Place{"a", int64(i) + 1}}))
 	}
 	var got []string
-	for id, at := range DroppedInOrder(found(t, c, Options{})) {
-		got = append(got, fmt.Sprint(id, at))
+	for id, place := range DroppedInOrder(found(t, c, Options{})) {
+		got = append(got, fmt.Sprint(id, place))
 	}
 	if len(got) != 50 || got[0] != "1{a 2}" || got[49] != "99{a 100}" {
 		t.Errorf("%d: %q", len(got), got)

@@ -109,6 +109,6 @@ func said(r *Result) string {
 }
 
 // ofPrints returns a corpus of fingerprints without texts, IDs and sketches.
-func ofPrints(prints []uint64) *Corpus {
-	return &Corpus{rows: rows{fingerprints: spill.Column[uint64]{All: prints}}}
+func ofPrints(fingerprints []uint64) *Corpus {
+	return &Corpus{rows: rows{fingerprints: spill.Column[uint64]{All: fingerprints}}}
 }

@@ -19,22 +19,22 @@ func TestRecordsMapped(t *testing.T) {
 		must.Do(t, c.records.append(record{id: id, place: Place{"a file", int64(i)}}))
 	}
 	must.Do(t, c.end())
-	before, most := bytesOfFiles(t), 0
+	before, maximum := bytesOfFiles(t), 0
 	for row := range c.records.iterate(0, n) {
 		if row%1000 == 0 {
-			most = max(most, bytesOfFiles(t)-before)
+			maximum = max(maximum, bytesOfFiles(t)-before)
 		}
 	}
-	if most < bytesMapped/2 || most > 3*bytesMapped/2 {
-		t.Errorf("%d bytes are mapped at most of %d that are read in order", most, c.records.text.Len())
+	if maximum < bytesMapped/2 || maximum > 3*bytesMapped/2 {
+		t.Errorf("%d bytes are mapped at most of %d that are read in order", maximum, c.records.text.Len())
 	}
 	c.records.text.DontNeed()
 	for i := range readsMapped {
 		c.records.record(Row(i * (n / readsMapped)))
-		most = max(most, bytesOfFiles(t)-before)
+		maximum = max(maximum, bytesOfFiles(t)-before)
 	}
-	if left := bytesOfFiles(t) - before; left > most/2 {
-		t.Errorf("%d bytes are mapped at most for single records, and %d after %d", most, left, readsMapped)
+	if remaining := bytesOfFiles(t) - before; remaining > maximum/2 {
+		t.Errorf("%d bytes are mapped at most for single records, and %d after %d", maximum, remaining, readsMapped)
 	}
 }
 

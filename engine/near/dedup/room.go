@@ -50,8 +50,8 @@ func (r *room) reserve(task string, bytes uint64) (err error) {
 // readConfig reserves the memory for reading, and returns cfg for the memory that remains. It fails if a later step cannot
 // succeed.
 func (r *room) readConfig(cfg ingest.Config) (ingest.Config, error) {
-	known, left := r.knownBytes(0), r.o.Budget.Free()
-	cfg = cfg.Fit(left - min(left, known))
+	known, available := r.knownBytes(0), r.o.Budget.Free()
+	cfg = cfg.Fit(available - min(available, known))
 	minimum := r.compareBytes()
 	if r.o.Copies {
 		minimum = max(minimum, rewrite.LeastBytes)

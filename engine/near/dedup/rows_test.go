@@ -125,8 +125,8 @@ func testReadPrints(t *testing.T, ids bool) {
 	if open := len(c.raw.files); open != 0 == ids {
 		t.Errorf("IDs: %v; %d files are open", ids, open)
 	}
-	known := func(_ context.Context, prints []uint64, _ []sketch.Sketch) (list []Drop, err error) {
-		for row, f := range prints {
+	known := func(_ context.Context, fingerprints []uint64, _ []sketch.Sketch) (list []Drop, err error) {
+		for row, f := range fingerprints {
 			if row%3 == 0 && f == uint64(docs[row].Fingerprint) {
 				list = append(list, Drop{Row: Row(row), Kept: "old"})
 			}

@@ -64,10 +64,10 @@ func TestSettle(t *testing.T) {
 	kept, fewest := 0, 0
 	for trial := range 400 {
 		n := 2 + trial%11
-		prints, texts, rank := make([]uint64, n), make([][]uint64, n), rng.Perm(n)
+		fingerprints, texts, rank := make([]uint64, n), make([][]uint64, n), rng.Perm(n)
 		rule := Rule{{Contained: 0.1 + 0.8*rng.Float64()}, {Jaccard: 0.5, Contained: 0.1}}
-		for i := range prints {
-			prints[i] = sets.Flip(rng, 0, rng.IntN(5))
+		for i := range fingerprints {
+			fingerprints[i] = sets.Flip(rng, 0, rng.IntN(5))
 			for x := range uint64(12) {
 				if rng.IntN(3) > 0 {
 					texts[i] = append(texts[i], x)
@@ -76,10 +76,10 @@ func TestSettle(t *testing.T) {
 		}
 		goes := func(a, b int) bool { // a may go for b
 			_, ok := rule.Judge(texts[a], texts[b])
-			return ok && rank[b] < rank[a] && bits.OnesCount64(prints[a]^prints[b]) <= k
+			return ok && rank[b] < rank[a] && bits.OnesCount64(fingerprints[a]^fingerprints[b]) <= k
 		}
 		var solutions []uint
-		least := n
+		minimum := n
 		for choice := range uint(1) << n {
 			dominated, independent := true, true
 			for a := range n {
@@ -96,7 +96,7 @@ func TestSettle(t *testing.T) {
 				}
 			}
 			if dominated {
-				least = min(least, bits.OnesCount(choice))
+				minimum = min(minimum, bits.OnesCount(choice))
 				if independent {
 					solutions = append(solutions, choice)
 				}
@@ -108,7 +108,7 @@ func TestSettle(t *testing.T) {
 		}
 		set := setOf(func(row Row, _ *[]uint64) []uint64 { return texts[row] })
 		for variant := range 4 {
-			s := &settler{corpus: ofPrints(prints), o: Options{K: k, Rule: rule}, judge: set.judge(rule), set: set, threads: 1 + variant%2*2,
+			s := &settler{corpus: ofPrints(fingerprints), o: Options{K: k, Rule: rule}, judge: set.judge(rule), set: set, threads: 1 + variant%2*2,
 				part: []int{1, settlePart}[variant/2], prefer: func(a, b int) int { return rank[a] - rank[b] }}
 			groups, err := s.settle(t.Context(), rows)
 			must.Do(t, err)
@@ -127,7 +127,7 @@ func TestSettle(t *testing.T) {
 				t.Fatalf("trial %d: kept %b, want one of %b", trial, got, solutions)
 			}
 		}
-		kept, fewest = kept+bits.OnesCount(solutions[0]), fewest+least
+		kept, fewest = kept+bits.OnesCount(solutions[0]), fewest+minimum
 	}
 	t.Logf("%d kept; %d if one of two kept documents may be dropped for the other", kept, fewest)
 }

@@ -97,7 +97,7 @@ func TestSketches(t *testing.T) {
 			}
 			var kept []Row
 			for _, row := range list {
-				best, least, similarity := Row(0), 65, 0.0
+				best, minimum, similarity := Row(0), 65, 0.0
 				for _, other := range kept {
 					a, b := &all[row], &all[other]
 					d := bits.OnesCount64(uint64(a.Fingerprint ^ b.Fingerprint))
@@ -110,18 +110,18 @@ func TestSketches(t *testing.T) {
 					} else if j < c.threshold {
 						continue
 					}
-					if d < least {
-						best, least, similarity = other, d, j
+					if d < minimum {
+						best, minimum, similarity = other, d, j
 					}
 				}
-				if least == 65 || corpus.sources.Protects(int(row)) {
+				if minimum == 65 || corpus.sources.Protects(int(row)) {
 					kept = append(kept, row)
 					continue
 				}
 				if similarity == 0 {
 					unverified++
 				}
-				want = append(want, fmt.Sprintf("%d %d %d %.4f", row, best, least, similarity))
+				want = append(want, fmt.Sprintf("%d %d %d %.4f", row, best, minimum, similarity))
 			}
 		}
 		slices.Sort(want)

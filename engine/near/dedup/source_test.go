@@ -139,8 +139,8 @@ func TestAlso(t *testing.T) {
 			if got := fmt.Sprintln(slices.Collect(r.Others[i].Dropped())); got != want {
 				t.Errorf("%+v beside %d: %s, want %s", s, c.now.K, got, want)
 			}
-			if more, fewer := Difference(alone, r); more-fewer != alone.NumDropped()-r.NumDropped() || i == 0 && more+fewer == 0 {
-				t.Errorf("%+v: %d more and %d fewer than %d: %d", s, more, fewer, r.NumDropped(), alone.NumDropped())
+			if extra, fewer := Difference(alone, r); extra-fewer != alone.NumDropped()-r.NumDropped() || i == 0 && extra+fewer == 0 {
+				t.Errorf("%+v: %d more and %d fewer than %d: %d", s, extra, fewer, r.NumDropped(), alone.NumDropped())
 			}
 		}
 		gone, kept, last := 0, 0, 0.0

@@ -118,8 +118,8 @@ func TestSpilled(t *testing.T) {
 			}
 		}
 	}
-	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 || spilled == 0 {
-		t.Error(left, err, spilled)
+	if remaining, err := os.ReadDir(temp); err != nil || len(remaining) > 0 || spilled == 0 {
+		t.Error(remaining, err, spilled)
 	}
 }
 
@@ -128,16 +128,16 @@ func TestSpilledPrints(t *testing.T) {
 	needsMapping(t)
 	const n = 1<<18 + 1000
 	rng := rand.New(rand.NewPCG(4, 5))
-	prints := sets.Uniform(n, 8)
+	fingerprints := sets.Uniform(n, 8)
 	for i := 0; i < n/2; i++ {
-		prints[i] = sets.Flip(rng, prints[n/2+rng.IntN(n/2)], i%4)
+		fingerprints[i] = sets.Flip(rng, fingerprints[n/2+rng.IntN(n/2)], i%4)
 	}
 	keep := keep.Order{{Policy: keep.Longest}}
 	var want string
 	for _, limit := range []uint64{1 << 40, 11 << 20} {
 		o := ReadOptions{Keep: keep, Threads: 1, Budget: memory.NewBudget(memory.Set(limit)), TempDir: t.TempDir()}
 		c := NewCorpus(nil, o)
-		for i, f := range prints {
+		for i, f := range fingerprints {
 			must.Do(t, c.Append(Document{ID: "d", Fingerprint: simhashOf(f), TextBytes: i % 100}))
 		}
 		r := found(t, c, Options{K: 3})
@@ -181,8 +181,8 @@ func TestSpillFull(t *testing.T) {
 			_, err = Find(t.Context(), c, Options{K: 1})
 		}
 		c.Close()
-		if left, _ := os.ReadDir(temp); len(left) > 0 {
-			t.Fatal(left)
+		if remaining, _ := os.ReadDir(temp); len(remaining) > 0 {
+			t.Fatal(remaining)
 		}
 		if err == nil {
 			if full < 9 || writes >= full {

@@ -63,13 +63,13 @@ func grams(text string, n int) map[string]bool {
 // likenessOf is the specification of the likeness of a document to a kept one.
 func likenessOf(dropped, kept string, n int) Likeness {
 	x, y := grams(dropped, n), grams(kept, n)
-	both := 0
+	shared := 0
 	for s := range x {
 		if y[s] {
-			both++
+			shared++
 		}
 	}
-	return Likeness{float32(float64(both) / float64(len(x)+len(y)-both)), float32(float64(both) / float64(len(x)))}
+	return Likeness{float32(float64(shared) / float64(len(x)+len(y)-shared)), float32(float64(shared) / float64(len(x)))}
 }
 
 // TestVerify compares with the definition: in order of preference, each document is dropped for the nearest kept one
@@ -102,14 +102,14 @@ func TestVerify(t *testing.T) {
 				}
 				var kept []Row
 				for i, row := range rows {
-					best, least := -1, 65
+					best, minimum := -1, 65
 					for j, other := range kept {
 						d := plain.Distance(row, other)
-						if like := likenessOf(texts[row], texts[other], words); d < least && d <= o.K &&
+						if like := likenessOf(texts[row], texts[other], words); d < minimum && d <= o.K &&
 							slices.ContainsFunc(rule, func(c Clause) bool {
 								return like.Jaccard >= float32(c.Jaccard) && like.Contained >= float32(c.Contained)
 							}) {
-							best, least = j, d
+							best, minimum = j, d
 						}
 					}
 					if best < 0 {
@@ -147,8 +147,8 @@ func TestVerify(t *testing.T) {
 					if !slices.IsSorted(firsts) || r.Rejected != rejected || o.Texts.Meter.Bytes.Load() == 0 {
 						t.Errorf("firsts %v, %d rejected, want %d", firsts, r.Rejected, rejected)
 					}
-					if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
-						t.Errorf("left behind: %v %v", left, err)
+					if remaining, err := os.ReadDir(temp); err != nil || len(remaining) > 0 {
+						t.Errorf("left behind: %v %v", remaining, err)
 					}
 				}
 			}
@@ -232,8 +232,8 @@ func TestKnown(t *testing.T) {
 	if got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	all := func(_ context.Context, prints []uint64, _ []sketch.Sketch) (list []Drop, err error) {
-		for row := range prints {
+	all := func(_ context.Context, fingerprints []uint64, _ []sketch.Sketch) (list []Drop, err error) {
+		for row := range fingerprints {
 			list = append(list, Drop{Row: Row(row), Kept: "old"})
 		}
 		return list, nil

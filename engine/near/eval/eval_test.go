@@ -293,9 +293,9 @@ func TestSpans(t *testing.T) {
 	must.Do(t, err)
 	for _, text := range []string{"", "  ", "Hello, big world!\n", "汉字 and words混合。", "e\u0301te\u0301 3.5%",
 		"\xff\xfe a"} {
-		all, rest := e.spans(text)
-		if joinSpans(all, rest) != text {
-			t.Errorf("%q: %q", text, joinSpans(all, rest))
+		all, tail := e.spans(text)
+		if joinSpans(all, tail) != text {
+			t.Errorf("%q: %q", text, joinSpans(all, tail))
 		}
 	}
 	if all, _ := e.spans("汉字 and"); len(all) != 3 {
@@ -331,8 +331,8 @@ func TestEdits(t *testing.T) {
 		was, _ := e.spans(c.texts[c.rows[l.A]])
 		is, _ := e.spans(c.texts[c.rows[l.B]])
 		n := len(was) / rate
-		if more := len(is) - len(was); more < -n || more > n {
-			t.Errorf("%s of %d words: %d more", l.Kind, len(was), more)
+		if extra := len(is) - len(was); extra < -n || extra > n {
+			t.Errorf("%s of %d words: %d more", l.Kind, len(was), extra)
 		}
 		if l.A != "2" && (l.Jaccard == 1 || l.Jaccard < 1-8*float64(n)/float64(len(was))) { // 2 repeats itself
 			t.Errorf("%s: Jaccard %.2f", l.Kind, l.Jaccard)

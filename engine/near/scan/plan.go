@@ -40,13 +40,13 @@ const (
 // NewPlan reserves no memory. Its error is a [memory.TooLargeError].
 func NewPlan(queries, k int, streamed bool, o Options) (best Plan, err error) {
 	o.setDefaults()
-	left := o.Budget.Free()
+	available := o.Budget.Free()
 	var p Plan
 	lowest := math.Inf(1)
 	for p.Queries = queries; ; p.Queries = (p.Queries + 1) / 2 {
 		for _, p.NoPrefilter = range []bool{false, true} {
-			time := p.fit(left, queries, k, streamed, &o)
-			if p.Queries <= queriesMax && p.Bytes() <= left && (lowest == math.Inf(1) || time < lowest) {
+			time := p.fit(available, queries, k, streamed, &o)
+			if p.Queries <= queriesMax && p.Bytes() <= available && (lowest == math.Inf(1) || time < lowest) {
 				best, lowest = p, time
 			}
 		}

@@ -53,15 +53,15 @@ func TestJaccard(t *testing.T) {
 		}
 		a, b := s.Append([]uint64{7}, strings.Join(tokens[0], " "))[1:], s.Append(nil, strings.Join(tokens[1], " "))
 		x, y := windows(tokens[0]), windows(tokens[1])
-		both := 0
+		shared := 0
 		for shingle := range x {
 			if y[shingle] {
-				both++
+				shared++
 			}
 		}
 		want := 1.0
 		if len(x)+len(y) > 0 {
-			want = float64(both) / float64(len(x)+len(y)-both)
+			want = float64(shared) / float64(len(x)+len(y)-shared)
 		}
 		if got := Jaccard(a, b); len(a) != len(x) || len(b) != len(y) || got != want ||
 			!slices.IsSorted(a) {

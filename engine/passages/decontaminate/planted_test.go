@@ -139,9 +139,9 @@ func (p *planter) plant(each int) (items []map[string]string, docs []plantedDoc)
 		add("hard: instruction", -1, p.text(50)+". "+instruction+p.question(20)+" "+p.text(50))
 	}
 	for _, law := range []int{50, 100, 150, 200, 300, 400} {
-		for of := range 3 {
+		for count := range 3 {
 			beginning := p.text(law) + ". "
-			for range of + 1 {
+			for range count + 1 {
 				item(beginning, p.question(lengths[p.IntN(4)]), p.text(2), p.text)
 				add("hard: law", -1, p.text(50)+". "+beginning+p.question(20)+" "+p.text(50))
 			}
@@ -215,15 +215,15 @@ func TestPlanted(t *testing.T) {
 		}
 	}
 	var text []string
-	recalled, of := 0, 0
+	recalled, count := 0, 0
 	for f, n := range planted {
-		recalled, of = recalled+met[f], of+n
+		recalled, count = recalled+met[f], count+n
 		text = append(text, fmt.Sprintf("%s %d of %d", f, met[f], n))
 		if float64(met[f]) < 0.97*float64(n) {
 			t.Errorf("%s: found %d of %d", f, met[f], n)
 		}
 	}
-	recall, precision := float64(recalled)/float64(of), float64(right)/float64(all)
+	recall, precision := float64(recalled)/float64(count), float64(right)/float64(all)
 	t.Logf("seed %d: recall %.4f, precision %.4f; %s; wrong %v", *plantedSeed, recall, precision,
 		strings.Join(text, ", "), wrong)
 	if precision < 0.99 {

@@ -18,7 +18,7 @@ type excerpt struct{ item, from, to int }
 func exactScore(e excerpt, tokens int, all []excerpt, common int) *big.Rat {
 	const n = 5
 	weight := func(token int) *big.Rat {
-		most := 1
+		maximum := 1
 		for gram := max(token-n+1, 0); gram <= min(token, tokens-n); gram++ {
 			documents := 0
 			for _, o := range all {
@@ -26,9 +26,9 @@ func exactScore(e excerpt, tokens int, all []excerpt, common int) *big.Rat {
 					documents++
 				}
 			}
-			most = max(most, min(documents, common))
+			maximum = max(maximum, min(documents, common))
 		}
-		return big.NewRat(1, int64(most*most))
+		return big.NewRat(1, int64(maximum*maximum))
 	}
 	covered, whole := new(big.Rat), new(big.Rat)
 	for token := range tokens {

@@ -37,12 +37,12 @@ func TestRead(t *testing.T) {
 		r := NewReader(c.ignore, nil)
 		for range 2 { // memory is used again
 			got, _ := r.Read(c.text)
-			at := strings.Index(got, c.word)
-			if got != c.want || at < 0 {
+			offset := strings.Index(got, c.word)
+			if got != c.want || offset < 0 {
 				t.Errorf("%q: %q, want %q", c.text, got, c.want)
 				break
 			}
-			if part := c.text[r.Start(at):r.End(at+len(c.word))]; part != c.part {
+			if part := c.text[r.Start(offset):r.End(offset+len(c.word))]; part != c.part {
 				t.Errorf("%q: %q is from %q, want %q", c.text, c.word, part, c.part)
 			}
 		}
@@ -76,10 +76,10 @@ func FuzzRead(f *testing.F) {
 		plain, _ := r.Read(text)
 		last := 0
 		for i := range len(plain) + 1 {
-			if at := r.Start(i); at < last || at > len(text)+8 || r.End(i) < 0 {
-				t.Fatalf("%q to %q: %d is at %d after %d", text, plain, i, at, last)
+			if offset := r.Start(i); offset < last || offset > len(text)+8 || r.End(i) < 0 {
+				t.Fatalf("%q to %q: %d is at %d after %d", text, plain, i, offset, last)
 			} else {
-				last = at
+				last = offset
 			}
 		}
 	})

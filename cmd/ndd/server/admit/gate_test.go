@@ -85,7 +85,7 @@ func TestGate(t *testing.T) {
 // TestGateBounds checks that at most as many requests run as there are slots, and each request is served or refused.
 func TestGateBounds(t *testing.T) {
 	g := NewGate(Options{Name: "test", Slots: 3, Heavy: 2, Places: 4, WaitMax: time.Millisecond})
-	var running, heavies, most, mostHeavy, served atomic.Int64
+	var running, heavies, maximum, mostHeavy, served atomic.Int64
 	raise := func(m *atomic.Int64, n int64) {
 		for was := m.Load(); n > was && !m.CompareAndSwap(was, n); was = m.Load() {
 		}
@@ -99,7 +99,7 @@ func TestGateBounds(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				raise(&most, running.Add(1))
+				raise(&maximum, running.Add(1))
 				if heavy {
 					raise(&mostHeavy, heavies.Add(1))
 				}
@@ -115,9 +115,9 @@ func TestGateBounds(t *testing.T) {
 	}
 	group.Wait()
 	s := g.State()
-	if most.Load() > 3 || mostHeavy.Load() > 2 || served.Load()+int64(s.Refused["full"]+s.Refused["late"]) != 64*50 ||
+	if maximum.Load() > 3 || mostHeavy.Load() > 2 || served.Load()+int64(s.Refused["full"]+s.Refused["late"]) != 64*50 ||
 		served.Load() == 0 || s.Running != 0 {
-		t.Errorf("%d at a time, of them %d heavy, %d served, %+v", most.Load(), mostHeavy.Load(), served.Load(), s)
+		t.Errorf("%d at a time, of them %d heavy, %d served, %+v", maximum.Load(), mostHeavy.Load(), served.Load(), s)
 	}
 }
 

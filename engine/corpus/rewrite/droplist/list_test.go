@@ -90,7 +90,7 @@ func TestCopy(t *testing.T) {
 		{"more.tsv", 3, int64(n), []string{"in/1.jsonl:999", "in/9.jsonl:4 (no input)", "in/b/c.txt:1"}},
 		{"more.jsonl", 1, int64(n), []string{"7"}},
 	} {
-		got, left, dropped, unmatched := map[string]string{}, []string(nil), int64(0), int64(0)
+		got, remaining, dropped, unmatched := map[string]string{}, []string(nil), int64(0), int64(0)
 		for i := range c.shares {
 			opts := format.Options{}
 			opts.Share, err = input.NewShare(t.Context(), []string{"in"}, i, c.shares)
@@ -99,22 +99,22 @@ func TestCopy(t *testing.T) {
 			must.Do(t, err)
 			report, l, err := d.Copy(t.Context(), []string{"in"}, opts, 2, targetOf(t, got))
 			must.Do(t, err)
-			left = append(left, report.Lost...)
-			left = append(left, l.Named...)
+			remaining = append(remaining, report.Lost...)
+			remaining = append(remaining, l.Named...)
 			dropped, unmatched = dropped+l.Dropped, unmatched+l.Unmatched
 		}
-		i := slices.IndexFunc(left, func(s string) bool { return strings.HasPrefix(s, "in/cut.jsonl.gz") })
+		i := slices.IndexFunc(remaining, func(s string) bool { return strings.HasPrefix(s, "in/cut.jsonl.gz") })
 		if i < 0 {
-			t.Errorf("%s: the damaged file is not named: %q", c.table, left)
+			t.Errorf("%s: the damaged file is not named: %q", c.table, remaining)
 			continue
 		}
-		left = slices.Delete(left, i, i+1)
+		remaining = slices.Delete(remaining, i, i+1)
 		if c.shares > 1 {
-			slices.Sort(left)
+			slices.Sort(remaining)
 		}
-		if dropped != c.dropped || !slices.Equal(left, c.unmatched) || unmatched != int64(len(c.unmatched)) {
+		if dropped != c.dropped || !slices.Equal(remaining, c.unmatched) || unmatched != int64(len(c.unmatched)) {
 			t.Errorf("%s, %d shares: %d dropped, want %d; %d left, %q, want %q", c.table, c.shares, dropped, c.dropped, unmatched,
-				left, c.unmatched)
+				remaining, c.unmatched)
 		}
 		if c.dropped > 0 && !maps.Equal(got, want) {
 			t.Errorf("%s, %d shares: copies differ from those of one process", c.table, c.shares)
