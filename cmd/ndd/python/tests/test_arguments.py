@@ -13,6 +13,7 @@ COMMANDS = {ndd.dedup: "dedup", ndd.fingerprint: "fingerprint", ndd.copies: "cop
 NOT_HERE = {
     "fingerprint": {"sketch", "show-recipe", "explain", "learn-idf", "shard", "force"},  # write files or texts
     "decontaminate": {"shard"},
+    "passages": {"decisions", "shard"},
     "serve": {"index", "create", "load", "memory-only", "listen", "admin", "pprof", "access-log", "insecure-no-auth", "token-file", "tls-cert", "tls-key", "tls-client-ca", "stop-with-stdin"},
 }
 
