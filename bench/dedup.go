@@ -27,6 +27,7 @@ const corpusFiles = 20
 // default. Copies of all formats must have the same documents.
 func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 	r.Columns = []string{"MB/s of text, 1 thread", "2 threads", "times", "MB/s and core", "reading alone, 1 thread", "2 threads"}
+	// Make the texts.
 	corpus := newEnglish(1)
 	texts := make([]string, max(b.n/200, corpusFiles))
 	size, originals := 0, 0
@@ -37,6 +38,7 @@ func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
 			originals++
 		}
 	}
+	// Measure each format. All formats must keep the same documents.
 	var want [2][]simhash.Fingerprint // fingerprints without and with comparing sketches
 	for _, f := range formats {
 		for _, c := range []struct {
@@ -98,6 +100,7 @@ func (b *bench) dedupFiles(ctx context.Context, in string, o dedup.Options, mb f
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var wall, busy, alone [2][]float64
 	out := [2]string{in + "-1", in + "-2"}
+	// Measure runs with one thread and with two, in turns.
 	for range b.turns {
 		for i, threads := range []int{1, 2} {
 			runtime.GOMAXPROCS(threads)
@@ -117,6 +120,7 @@ func (b *bench) dedupFiles(ctx context.Context, in string, o dedup.Options, mb f
 			alone[i] = append(alone[i], time.Since(began).Seconds())
 		}
 	}
+	// Compare the copies of both.
 	kept, err := fingerprintsOf(ctx, out[0], 0)
 	if err != nil {
 		return nil, nil, err

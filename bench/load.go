@@ -100,6 +100,7 @@ func (l *load) connection(ctx context.Context, c net.Conn, began time.Time, next
 	in, answer := bufio.NewReader(c), new(bytes.Buffer)
 	var request []byte
 	for ctx.Err() == nil {
+		// Wait until the next request is due.
 		i := int(next.Add(1)) - 1
 		due := time.Now()
 		if l.rate > 0 {
@@ -109,6 +110,7 @@ func (l *load) connection(ctx context.Context, c net.Conn, began time.Time, next
 			return nil
 		}
 		time.Sleep(time.Until(due))
+		// Send the request.
 		body := l.body(i)
 		request = fmt.Appendf(request[:0], "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: "+
 			"%d\r\n\r\n", l.path, l.media, len(body))
@@ -118,6 +120,7 @@ func (l *load) connection(ctx context.Context, c net.Conn, began time.Time, next
 		if _, err := c.Write(append(request, body...)); err != nil {
 			return err
 		}
+		// Read and check the answer.
 		status, err := readAnswer(in, answer)
 		switch {
 		case err != nil:

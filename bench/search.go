@@ -103,6 +103,7 @@ func (b *bench) searchDesign(ctx context.Context, path string, s searchedDesign,
 	want map[int]answer) ([]any, error) {
 	dir := filepath.Join(b.dir, "index")
 	defer os.RemoveAll(dir)
+	// Build the index.
 	began := time.Now()
 	x, err := buildIndex(ctx, dir, path, s.design, s.layout)
 	if err != nil {
@@ -129,6 +130,7 @@ func (b *bench) searchDesign(ctx context.Context, path string, s searchedDesign,
 	if err != nil {
 		return nil, err
 	}
+	// Measure batches, whose results must be the same for all designs.
 	batch := func(queries []uint64, threads int) error {
 		got, err := batchSum(ctx, x, queries, threads)
 		if before, ok := want[len(queries)]; err == nil && ok && got != before {

@@ -34,6 +34,7 @@ func (b *bench) yardstick(ctx context.Context, base, queries string, tables int,
 	if err != nil {
 		return nil, "no yardstick in C: there is no gcc", nil
 	}
+	// Compile the program once.
 	program := filepath.Join(b.dir, "planar")
 	if _, err := os.Stat(program); err != nil {
 		if err := os.WriteFile(program+".c", planarC, 0o644); err != nil {
@@ -47,6 +48,7 @@ func (b *bench) yardstick(ctx context.Context, base, queries string, tables int,
 			return nil, "", fmt.Errorf("%s: %w\n%s", gcc, err, out)
 		}
 	}
+	// Run it, and parse and verify its output.
 	out, err := exec.CommandContext(ctx, program, base, queries, strconv.Itoa(tables)).Output()
 	if err != nil {
 		return nil, "", fmt.Errorf("planar: %w", err)

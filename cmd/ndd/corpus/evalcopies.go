@@ -15,6 +15,7 @@ import (
 
 // checkCopies checks --copies and flags that exclude it, and returns the options of each method.
 func (f *evalFlags) checkCopies(g *cli.Files) (methods []copies.Options, err error) {
+	// Check the flags.
 	if !g.Given["copies"] {
 		return nil, g.RejectFlags("needs --copies", "method-file")
 	}
@@ -28,6 +29,7 @@ func (f *evalFlags) checkCopies(g *cli.Files) (methods []copies.Options, err err
 		"sample-pairs"); err != nil {
 		return nil, err
 	}
+	// Read the settings.
 	method := copies.Auto // settings of any method
 	if len(f.copies) == 1 {
 		method = copies.Method(f.copies[0])
@@ -39,6 +41,7 @@ func (f *evalFlags) checkCopies(g *cli.Files) (methods []copies.Options, err err
 	if err := f.methodFile.Join(&o); err != nil {
 		return nil, err
 	}
+	// Make the options of each method.
 	for i, name := range f.copies {
 		if o.Method, err = copies.ParseMethod(name); err != nil || o.Method == copies.Auto {
 			return nil, cli.Usagef("--copies %q: must be spotsigs, ccdet, winnow or shingles", name)

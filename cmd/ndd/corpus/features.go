@@ -98,6 +98,7 @@ func learnIDF(ctx context.Context, g *cli.Files, inputs []string, c ingest.Confi
 	if err := g.CheckOutput(out, idfColumns...); err != nil {
 		return err
 	}
+	// Count the documents of each feature.
 	documents := map[string]int{} // number of documents with each feature
 	report, partly := withFeatures(ctx, g, inputs, c, texts, func(features []string) error {
 		for _, f := range features {
@@ -115,6 +116,7 @@ func learnIDF(ctx context.Context, g *cli.Files, inputs []string, c ingest.Confi
 	if report.Documents < 2 {
 		return fmt.Errorf("--learn-idf: %s; learning needs at least 2", cli.Number(report.Documents, "document"))
 	}
+	// Write the factors.
 	maps.DeleteFunc(documents, func(_ string, df int) bool { return df == 1 })
 	documents[simhash.IDFOther] = 1
 	err := g.WriteTable(out, result.TSV, idfColumns, func(t *result.TableWriter) error {

@@ -54,6 +54,7 @@ type filterCmd struct {
 }
 
 func (d *filterCmd) run(ctx context.Context, inputs []string) error {
+	// Check the flags and the inputs.
 	if d.dropped == "" || d.writeKept == "" {
 		return cli.Usagef("filter needs --dropped DIR|TABLE and --write-kept DIR")
 	}
@@ -70,6 +71,7 @@ func (d *filterCmd) run(ctx context.Context, inputs []string) error {
 	if config.Document.Share, err = d.shard.Share(ctx, d.g, inputs); err != nil {
 		return err
 	}
+	// Create the folder of the copies, and read the decisions.
 	outputs := d.g.NewOutputs(false)
 	defer outputs.Abort()
 	to, err := outputs.Copies(ctx, inputs, d.writeKept)
@@ -83,6 +85,7 @@ func (d *filterCmd) run(ctx context.Context, inputs []string) error {
 	if err != nil {
 		return err
 	}
+	// Copy the files without the dropped documents.
 	var leftover droplist.Leftover
 	report, err := to.Fill(ctx, "copying", config.Document, func(ctx context.Context, to *rewrite.Target) (
 		report rewrite.Report, err error) {

@@ -66,6 +66,7 @@ func (j *job) openKnown(ctx context.Context) (set *knownSet, err error) {
 			set.Close()
 		}
 	}()
+	// Open the indexes and files, which must have compatible recipes.
 	for i, path := range j.flags.against {
 		if slices.Contains(j.flags.against[:i], path) {
 			return set, cli.Usagef("--against %s is listed twice", path)
@@ -84,6 +85,7 @@ func (j *job) openKnown(ctx context.Context) (set *knownSet, err error) {
 	if len(set.sources) == 0 {
 		return set, nil
 	}
+	// Check the recipe, set the distance, and make Find call the search.
 	if err := j.checkFirst(set); err != nil {
 		return set, err
 	}
@@ -237,6 +239,7 @@ func (a match) compare(b match) int {
 // findIn is find for one source.
 func (set *knownSet) findIn(ctx context.Context, s *knownSource, fingerprints []uint64, sketches []sketch.Sketch) (
 	drops []dedup.Drop, err error) {
+	// Collect the best match of each row.
 	var list []match
 	add := func(m match) {
 		switch last := len(list) - 1; {
@@ -261,6 +264,7 @@ func (set *knownSet) findIn(ctx context.Context, s *knownSource, fingerprints []
 	if err != nil {
 		return nil, err
 	}
+	// Look up the IDs of the matches, in order of the rows.
 	slices.SortFunc(list, match.compare)
 	for _, m := range list {
 		name, err := nameOf(m.number)

@@ -17,6 +17,7 @@ import (
 
 // filterPipe copies standard input to standard output without near-duplicates, in one pass: --write-kept -.
 func filterPipe(ctx context.Context, g *cli.Files, f *flags, inputs []string) error {
+	// Check the flags.
 	if !slices.Equal(inputs, []string{input.Stdin}) {
 		return cli.Usagef("--write-kept - filters standard input: give - as the only input")
 	}
@@ -28,6 +29,7 @@ func filterPipe(ctx context.Context, g *cli.Files, f *flags, inputs []string) er
 			"same-url")...); err != nil {
 		return err
 	}
+	// Create an index in memory for the kept documents.
 	s := &settings{inputs: inputs}
 	if err := s.setDecision(g, f); err != nil {
 		return err
@@ -48,6 +50,7 @@ func filterPipe(ctx context.Context, g *cli.Files, f *flags, inputs []string) er
 		return err
 	}
 	defer x.Close()
+	// Copy the lines.
 	dropped, report, err := dedup.Filter(ctx, g.Stdin, g.Stdout, config, func(r ingest.Record) (bool, error) {
 		doc := engine.Doc{Fingerprint: r.Fingerprint, Sketch: r.Sketch}
 		outcomes, err := x.CheckAndInsert(ctx, engine.QueryOptions{K: k, Docs: engine.FirstDoc}, doc)
@@ -59,6 +62,7 @@ func filterPipe(ctx context.Context, g *cli.Files, f *flags, inputs []string) er
 	if err != nil {
 		return err
 	}
+	// Report the result.
 	partly := g.Report(report)
 	g.Log.Info(fmt.Sprintf("dropped %s; kept %s", cli.Number(dropped, "duplicate"),
 		cli.Number(report.Documents-dropped, "document")))

@@ -181,6 +181,7 @@ func (p *report) sizes(clusters []dedup.Cluster) {
 
 // matrix counts dropped documents by their files and the files of the documents kept for them.
 func (p *report) matrix(c *dedup.Corpus, r *dedup.Result) {
+	// Count the drops of each pair of sources.
 	counts := map[[2]string]int{}
 	total := map[string]int{}
 	for drop := range r.Dropped() {
@@ -192,6 +193,7 @@ func (p *report) matrix(c *dedup.Corpus, r *dedup.Result) {
 		total[a]++
 		total[b]++
 	}
+	// Make a row for each source with many drops, and one for all others.
 	files := slices.SortedFunc(maps.Keys(total), func(a, b string) int {
 		return cmp.Or(cmp.Compare(total[b], total[a]), cmp.Compare(a, b))
 	})
@@ -205,6 +207,7 @@ func (p *report) matrix(c *dedup.Corpus, r *dedup.Result) {
 		p.Matrix[reportSources].Name = fmt.Sprintf("%s more", cli.Number(omitted, "file"))
 	}
 	maximum := 1
+	// Fill the cells, and shade them by their counts.
 	for pair, n := range counts {
 		cell := &p.Matrix[index[pair[0]]].Cells[index[pair[1]]]
 		cell.N += n

@@ -50,6 +50,7 @@ func (s *sourceFlags) options(order keep.Order, prints bool) (o source.Options, 
 	case bySource && s.field != "":
 		return o, nil, cli.Usagef("--keep source needs --prefer where --source names a field: values have no order")
 	}
+	// Check the names and patterns.
 	for i, name := range o.Prefer {
 		name = strings.TrimSpace(name)
 		if o.Prefer[i] = name; name == "" || slices.Contains(o.Prefer[:i], name) {
@@ -62,6 +63,7 @@ func (s *sourceFlags) options(order keep.Order, prints bool) (o source.Options, 
 				"of these", pattern)
 		}
 	}
+	// Parse the limits of --max-drop.
 	for _, limit := range s.maxDrop {
 		i := strings.LastIndexByte(limit, '=')
 		number, percent := strings.CutSuffix(limit[i+1:], "%")

@@ -20,6 +20,7 @@ const giantCluster = 1000
 func (j *job) summarize(c *dedup.Corpus, r *dedup.Result) {
 	extra, equal, farthest, giants := 0, 0, 0, 0
 	var giant dedup.Cluster
+	// Collect the figures of the clusters.
 	for cl := range r.Clusters() {
 		extra += len(cl.Rows) - 1
 		for _, row := range cl.Rows {
@@ -35,9 +36,11 @@ func (j *job) summarize(c *dedup.Corpus, r *dedup.Result) {
 			}
 		}
 	}
+	// Warn about giant clusters.
 	if giants > 0 {
 		j.g.Log.Warn(j.giants(c, r, giants, giant))
 	}
+	// Log the summary.
 	msg := fmt.Sprintf("found %s in %s", cli.Number(extra, "duplicate"), cli.Number(r.Len(), "cluster"))
 	if equal > 0 {
 		msg += fmt.Sprintf(", %s with the same text as the one kept", humanize.Comma(int64(equal)))
