@@ -439,7 +439,7 @@ func pickOutgrown(sizes []uint64) (begin, end int) {
 const (
 	smallShare = 8    // a small segment holds at most 1/smallShare of all documents
 	smallBytes = 2.25 // maximum bytes, relative to the index's design
-	smallTime  = 0.91 // maximum query time, relative to the index's design
+	smallTime  = 0.91 // maximum time of a single query and one of a batch, relative to the index's design
 )
 
 // documents returns the number of documents of the index, including deleted ones.
@@ -463,13 +463,13 @@ func (c *Config) designOf(docs, fingerprints uint64) permute.Design {
 		return c.Design
 	}
 	design := p.Options[slices.IndexFunc(p.Options, isOwn)]
-	best := design
+	best, time := design, func(o plan.Option) float64 { return o.OnlineNS + o.BatchNS }
 	for _, o := range p.Options {
-		if o.Design.K == c.Design.K && float64(o.Bytes) <= smallBytes*float64(design.Bytes) && o.OnlineNS < best.OnlineNS {
+		if o.Design.K == c.Design.K && float64(o.Bytes) <= smallBytes*float64(design.Bytes) && time(o) < time(best) {
 			best = o
 		}
 	}
-	if best.OnlineNS > smallTime*design.OnlineNS {
+	if time(best) > smallTime*time(design) {
 		return c.Design
 	}
 	return best.Design
