@@ -17,7 +17,8 @@ import (
 // CheckFingerprintOutput is [Files.CheckOutput] for a fingerprint file. Its extension must name a format. A pipe or a
 // device is an error.
 func (g *Files) CheckFingerprintOutput(out string) error {
-	if !slices.Contains(ndf.Endings, filepath.Ext(out)) {
+	_, stream, _ := Destination(out) // CheckFile reports the error
+	if !stream && !slices.Contains(ndf.Endings, filepath.Ext(out)) {
 		return Usagef("-o %s: the ending must say the format: .ndf (with IDs and recipe), .npy (NumPy, uint64) or .bin "+
 			"(integers)", out)
 	}
