@@ -129,13 +129,14 @@ func TestTiers(t *testing.T) {
 				write(merged)
 				sizes = slices.Replace(sizes, begin, end, merged)
 				if merged > total {
-					t.Errorf("%d flushes: a merge takes %d beside %d", n, merged, total)
+					t.Errorf("%d flushes: a merge takes %d documents, more than all %d", n, merged, total)
 				}
 			}
 			if base > 0 && sizes[0] != base {
 				t.Fatalf("%d flushes: what was built is written again: %v", n, sizes)
 			}
-			if each := bytes / float64(n*unit); n >= 10 && each > 5.6 {
+			// Small segments have up to four tables, because a batch then takes a third less time.
+			if each := bytes / float64(n*unit); n >= 10 && each > 6.1 {
 				t.Errorf("%d flushes: %.2f bytes are written for each", n, each)
 			}
 			if each := float64(written) / float64(n*unit); each > 4.2 {
