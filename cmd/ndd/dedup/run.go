@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -148,6 +149,9 @@ func (j *job) find(ctx context.Context, c *dedup.Corpus) (*dedup.Result, error) 
 	if j.flags.report != "" {
 		j.finding.Settings = otherSettings(j.finding)
 	}
+	if text := slowText(c.Len(), j.finding.K); text != "" && !j.finding.Exact {
+		j.g.Log.Warn(text)
+	}
 	j.finding.Meter = &cluster.Meter{}
 	bar := j.g.Progress.NewCompareBar("comparing", j.finding.Meter)
 	defer func() { bar.End() }()
@@ -163,6 +167,18 @@ func (j *job) find(ctx context.Context, c *dedup.Corpus) (*dedup.Result, error) 
 		j.logMemory("comparing "+cli.Number(c.Len(), "document"), r.Spilled)
 	}
 	return r, err
+}
+
+// slowText returns a warning if comparing n fingerprints takes long, and "" otherwise. The time grows with the square
+// of n for large k, so a corpus that is ten times as large as the last one can take a hundred times as long.
+func slowText(n, k int) string {
+	const long = 30 * time.Minute
+	needed, least := cluster.CPUTime(n, k), cluster.CPUTime(n, aloneK)
+	if needed < long || k <= aloneK {
+		return ""
+	}
+	return fmt.Sprintf("comparing %s with k = %d takes about %v of CPU time, and with -k %d about %v; see ndd help corpus",
+		cli.Number(n, "fingerprint"), k, needed.Round(time.Minute), aloneK, least.Round(time.Second))
 }
 
 // logMemory reports the memory that was reserved for a task, at its peak, and the size of its temporary files.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"time"
 
 	"example.org/ndd/asm"
 	"example.org/ndd/permute"
@@ -24,9 +25,19 @@ const bucketMin = 6
 // Choose returns the design with the lowest estimated cost for a join of n distinct fingerprints. Its tables have
 // radius 0.
 func Choose(n, k int) permute.Design {
-	d, _ := choose(n, k, 1, func(mask uint64) float64 { return math.Ldexp(1, -bits.OnesCount64(mask)) })
+	d, _ := choose(n, k, 1, uniformShare)
 	return d
 }
+
+// CPUTime estimates the CPU time of [Find] for n distinct, uniform fingerprints and distance k, from 0 to 8. For k = 8
+// and more than a few million fingerprints, it grows with the square of n.
+func CPUTime(n, k int) time.Duration {
+	_, cost := choose(n, k, 1, uniformShare)
+	return time.Duration(float64(n) * cost)
+}
+
+// uniformShare returns the share of pairs of uniform fingerprints that agree in the bits of a mask.
+func uniformShare(mask uint64) float64 { return math.Ldexp(1, -bits.OnesCount64(mask)) }
 
 // choose returns the design of [Choose] and its cost. share returns the share of pairs of fingerprints that agree in
 // the bits of a mask.
