@@ -201,31 +201,21 @@ func (p *passagesRun) run(ctx context.Context, inputs []string) (err error) {
 	if config.Document.Share != nil {
 		return p.keepUnits(ctx, inputs, config)
 	}
-	// Read the inputs, and find the repeated parts.
+	// Read the inputs or their shares, and find the repeated parts.
 	var shares *work.Shares
 	if p.isJoin {
 		if shares, config.Document.Share, err = work.OpenShares(ctx, p.g.Disk, inputs, p.g.Threads, p.g.OpenStream); err != nil {
 			return err
 		}
 		defer shares.Close()
-		inputs = nil
 	}
-	w, bar, err := p.g.BeginReading(ctx, inputs, &config, p.work)
+	r, w, partly, err := p.find(ctx, inputs, shares, config)
+	defer w.Close(&err)
 	if err != nil {
 		return err
 	}
-	defer w.Close(&err)
-	if shares != nil {
-		config.Work = shares
-	}
-	r, report, err := passages.Find(ctx, inputs, config, p.o)
-	bar.End()
-	if err != nil {
-		return adviseLength(err, &p.docs)
-	}
 	defer r.Close()
 	w.KeepCopies(copies.Kept)
-	partly := p.g.Report(report)
 	// Write the table and the copies.
 	t, err := p.writeTable(ctx, &to, r)
 	if err != nil {
@@ -249,6 +239,28 @@ func (p *passagesRun) run(ctx context.Context, inputs []string) (err error) {
 	}
 	p.say(t, r)
 	return partly
+}
+
+// find finds the repeated parts of the inputs, or of the shares if there are any. The caller must close the work, even
+// after an error. partly is [cli.ErrPartly] if some input was skipped.
+func (p *passagesRun) find(ctx context.Context, inputs []string, shares *work.Shares, config ingest.Config) (
+	r *passages.Result, w *cli.Work, partly, err error) {
+	if shares != nil {
+		inputs = nil
+	}
+	w, bar, err := p.g.BeginReading(ctx, inputs, &config, p.work)
+	if err != nil {
+		return nil, w, nil, err
+	}
+	if shares != nil {
+		config.Work = shares
+	}
+	r, report, err := passages.Find(ctx, inputs, config, p.o)
+	bar.End()
+	if err != nil {
+		return nil, w, nil, adviseLength(err, &p.docs)
+	}
+	return r, w, p.g.Report(report), nil
 }
 
 // writeTable writes the table of spans, unless only other outputs were requested, and counts them.
