@@ -164,8 +164,9 @@ def test_other_platform(monkeypatch, tmp_path):
 
 
 INTERRUPTED = """
-import ndd
+import ndd, signal
 from pathlib import Path
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what it starts in the background
 start = ndd._process.start
 def starting(*args, **streams):
     process = start(*args, **streams)
