@@ -38,7 +38,7 @@ const (
 	// decodeSlack is the maximum number of bytes that look-ups write past a chunk: 16 + 3*6 symbols, or 4*6, and the
 	// rest of the last store.
 	decodeSlack = 64
-	decodeSpare = 4 // spare symbols in a forecast of look-ups
+	decodeSpare = 4 // symbols that the forecast of rounds adds to the wanted ones
 )
 
 // Results of a decode kernel.

@@ -1,7 +1,7 @@
 // Stage 1 of decoding, shared by decodeAVX512 and decodeAVX2: codes to symbols.
 //
 // How many rounds of three look-ups a chunk takes is foretold from the number of symbols and the
-// window's pace, with a few to spare: so the branch that ends the loop, and those behind it, are
+// window's pace, with a few to spare: so the branch that ends the loop, and those after it, are
 // resolved far ahead of the chain, and if one of them was mispredicted that costs little. Too few symbols, or
 // too many for the room, are seldom.
 
@@ -29,7 +29,7 @@
 #define FOUND   found-336(SP)
 #define WANTED  wanted-344(SP)
 
-// STAGE1 makes WANT symbols and maybe some more, which it gives back behind a whole chunk; or jumps
+// STAGE1 makes WANT symbols and maybe some more, which it gives back after a whole chunk; or jumps
 // to other when codes come near the half's last bytes.
 #define STAGE1(loop, enough, surplus, given, other) \
 	XORL  POS, POS                        \ // no symbols yet
@@ -42,7 +42,7 @@
 	SHRXQ CODEBIT, BITS, BITS             \
 	MOVL  $56, COUNT                      \ // COUNT: 49 to 56 of them
 	SUBQ  CODEBIT, COUNT                  \
-	ADDQ  $7, NEXT                        \ // the next refill reads behind them
+	ADDQ  $7, NEXT                        \ // the next refill reads after them
 	MOVQ  WANT, WANTED                    \ // for SURPLUS
 	LEAQ  const_decodeSpare(WANT), ROUNDS \ // ROUNDS = (symbols and some to spare) * pace: the forecast
 	IMULQ Window_pace(WINDOW), ROUNDS     \
@@ -63,7 +63,7 @@ loop:                                     \
 enough:                                   \
 	LEAQ  (NEXT*8), CODEBIT               \ // CODEBIT = 8*NEXT - COUNT
 	SUBQ  COUNT, CODEBIT                  \
-	CMPQ  WANT, $const_decodeChunk        \ // only a whole chunk has a next one, which begins behind WANT symbols
+	CMPQ  WANT, $const_decodeChunk        \ // only a whole chunk has a next one, which begins after WANT symbols
 	JNE   given                           \
 	SURPLUS(surplus, given)               \
 	MOVQ  POS, FOUND                        // for the last comparison

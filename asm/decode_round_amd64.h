@@ -15,7 +15,7 @@
 // in byte 0, symbols to 189 in each of bytes 1-6, so no byte carries into the next.
 
 // ROUND is three look-ups. REFILL is the address of the eight bytes at NEXT, AT that of the next symbol; OUT, which AT
-// goes by, moves behind the symbols. It uses AX and BX.
+// goes by, moves after the symbols. It uses AX and BX.
 #define ROUND(BITS, COUNT, NEXT, REFILL, AT, OUT) \
 	ANDNL BITS, HIGHER, AX     \ // the first look-up: the next 12 bits
 	MOVQ  (WINDOW)(AX*8), SUM  \ // their entry

@@ -116,7 +116,7 @@ func planarLocate(p *PlanarTable, extents []PlanarExtent, probes []PlanarProbe, 
 	return planarLocateGeneric(p, extents, probes, first)
 }
 
-// planarLocateAVX512 prefetches the lines of as many probes, from ahead on, as there are probes; ahead may be nil.
+// planarLocateAVX512 also prefetches the lines of later probes. ahead is the first of len(probes) of them, or nil.
 //
 //go:noescape
 func planarLocateAVX512(extents []PlanarExtent, probes []PlanarProbe, p *PlanarTable, first uint64,

@@ -38,7 +38,7 @@ const (
 	// searchWidth is the number of searches that advance together. It is more than the misses that a core can overlap
 	// (16 to 48 lines). The state takes 2 KiB of the first-level cache.
 	searchWidth = 64
-	// searchLines is the number of first steps on the straight line, before the strides.
+	// searchLines is the number of first steps that interpolate. The later steps are strides.
 	searchLines = 3
 	// searchStride is the first stride, in keys: half a cache line, about the error after three lines.
 	searchStride = 4

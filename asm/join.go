@@ -42,7 +42,7 @@ const (
 // Join compares each word with b.Lanes lanes from the first lane of its bucket on. It writes the lanes that differ
 // from the word's low half in at most k bits to dst, in order of words and lanes. These are all matching queries of
 // the bucket, and some that do not match. It returns the number of pairs and of completed words. If done <
-// len(words), dst has less room than JoinLanesMax, or the bucket of words[done] is marked with JoinLong. In the
+// len(words), dst has less space than JoinLanesMax, or the bucket of words[done] is marked with JoinLong. In the
 // latter case the caller compares that bucket itself and continues after the word. Join panics if lengths contradict
 // JoinBuckets.
 //

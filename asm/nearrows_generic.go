@@ -3,7 +3,7 @@ package asm
 import "math/bits"
 
 // nearRowsGeneric is the specification of nearRows. It stops before a bucket that is too large,
-// not within keys, or longer than the room in dst.
+// not within keys, or longer than the space in dst.
 func nearRowsGeneric(dst []uint32, keys []uint64, ends []uint32, start uint32, k int) (n, done int) {
 	for d, to := range ends {
 		if to < start || to-start > NearBucketMax || uint64(to) > uint64(len(keys)) || int(to-start) > len(dst)-n {

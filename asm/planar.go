@@ -145,7 +145,7 @@ func PlanarPrefetchExtents(p *PlanarTable, extents []PlanarExtent) {
 
 // PlanarScan finds the elements of the extents that differ from their probe's low 16 bits in at most its limit. Hits
 // are in order of extents and positions. It returns the numbers of hits and of completed extents. If done <
-// len(extents), dst may not have room for the hits of the next extent. If dst has room for PlanarLongest hits, every
+// len(extents), dst may not have space for the hits of the next extent. If dst has space for PlanarLongest hits, every
 // call makes progress. PlanarScan panics if an extent is longer than PlanarLongest, is not within the keys, or has no
 // probe.
 //

@@ -41,7 +41,7 @@ func SelectBit(word uint64, n int) int {
 // onesBefore returns the number of consecutive ones immediately before a position of a line, without its first word.
 func onesBefore(line []uint64, position uint64) (n uint64) {
 	for position > 64 {
-		word, bit := line[(position-1)/64], (position-1)%64 // its bits from bit down
+		word, bit := line[(position-1)/64], (position-1)%64 // the bits of word from bit down precede position
 		ones := uint64(bits.LeadingZeros64(^(word << (63 - bit))))
 		if ones <= bit {
 			return n + ones
@@ -73,7 +73,7 @@ func planarLocateGeneric(p *PlanarTable, extents []PlanarExtent, probes []Planar
 	return found, len(probes)
 }
 
-// planarScanGeneric is the specification of PlanarScan. It stops before an extent that has no room in dst, is too
+// planarScanGeneric is the specification of PlanarScan. It stops before an extent that has no space in dst, is too
 // long, is not within the keys, or has no probe.
 func planarScanGeneric(p *PlanarTable, dst []PlanarHit, extents []PlanarExtent, probes []PlanarProbe) (hits, done int) {
 	for i, r := range extents {

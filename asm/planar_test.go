@@ -245,8 +245,8 @@ func TestPlanarPanics(t *testing.T) {
 	}
 }
 
-// TestPlanarScanEveryLength scans extents of every length at every position. The elements after the extent would be
-// hits.
+// TestPlanarScanEveryLength scans extents of every length at every position. The elements after the extent also match,
+// so a scan that reads too far has more hits.
 func TestPlanarScanEveryLength(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		low := make([]uint16, PlanarLongest+40+PlanarPad)

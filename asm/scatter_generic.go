@@ -1,7 +1,7 @@
 package asm
 
 // scatterGeneric is the specification of scatter, without lines, because plain Go is slower with lines. It stops
-// before a key that has no bucket or no room. A kernel with lines may stop some keys later.
+// before a key that has no bucket or no space. A kernel with lines may stop some keys later.
 func scatterGeneric(b *Buckets, keys []uint64) (done int) {
 	for i, key := range keys {
 		d := (key - b.Low) >> (b.Shift & 63)

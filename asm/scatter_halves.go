@@ -25,7 +25,7 @@ type HalfPartitions struct {
 	Keep     int // bits of a fingerprint that a word keeps, 32 to 63; the row has the other bits
 }
 
-// NewHalfPartitions returns empty partitions, 2^bits for each half. Each has room for some words, which keep some
+// NewHalfPartitions returns empty partitions, 2^bits for each half. Each has space for some words, which keep some
 // bits of a fingerprint. The caller sets Words to a slice of the length of Size.
 func NewHalfPartitions(bits, capacity, keep int) *HalfPartitions {
 	p := &HalfPartitions{Next: make([]uint64, 2<<bits), Bits: bits, Capacity: capacity, Keep: keep}
@@ -46,12 +46,12 @@ func (p *HalfPartitions) Take(i int) []uint64 {
 	return p.Words[start:end]
 }
 
-// HalvesRoomMin is the minimum room of a partition. It is the number of fingerprints per call of assembly, some 5
+// HalvesRoomMin is the minimum space of a partition. It is the number of fingerprints per call of assembly, some 5
 // microseconds.
 const HalvesRoomMin = 2048
 
 // ScatterHalves appends each fingerprint to its two partitions. The first one has number row. It stops if a partition
-// may not have room for the next HalvesRoomMin words, or for the rest of src. It returns the number of completed
+// may not have space for the next HalvesRoomMin words, or for the rest of src. It returns the number of completed
 // fingerprints, and the index of that partition, or -1 if all are done. The caller must empty the partition by
 // [HalfPartitions.Take] before the next call. ScatterHalves panics if rows do not fit in the 64-Keep bits of a word,
 // or the partitions contradict HalfPartitions.
@@ -75,7 +75,7 @@ func ScatterHalves(p *HalfPartitions, src []uint64, row uint64) (done, full int)
 	return done, -1
 }
 
-// full returns a partition that may not have room for n more words, or -1.
+// full returns a partition that may not have space for n more words, or -1.
 func (p *HalfPartitions) full(n int) int {
 	end := uint64(p.Capacity - n)
 	for i, next := range p.Next {

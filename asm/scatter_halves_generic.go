@@ -2,7 +2,7 @@ package asm
 
 import "math/bits"
 
-// scatterHalvesGeneric is the specification of scatterHalves. Every partition has room for all of src.
+// scatterHalvesGeneric is the specification of scatterHalves. Every partition has space for all of src.
 func scatterHalvesGeneric(p *HalfPartitions, src []uint64, row uint64) {
 	kept := uint64(1)<<p.Keep - 1
 	for i, x := range src {

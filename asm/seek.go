@@ -40,15 +40,15 @@ type Seek struct {
 	next       []byte
 
 	key       [seekLanes]uint64 // the last decoded key
-	raw       [seekLanes]uint64 // bit of data, 121 before the end of the next raw bits
-	code      [seekLanes]uint64 // bit of data of the next code
+	raw       [seekLanes]uint64 // offset in data, in bits: 121 before the end of the next raw bits
+	code      [seekLanes]uint64 // offset in data of the next code, in bits
 	remaining [seekLanes]uint64 // remaining keys of the half, and the number of the probe times 2^32
 	query     [seekLanes]uint64
 	high      [seekLanes]uint64
 
 	hitKey        [seekHits + 8]uint64
-	hitProbe      [seekHits + 8]uint64 // in the high 32 bits
-	unfinishedIDs [seekLanes]uint64    // in the high 32 bits
+	hitProbe      [seekHits + 8]uint64 // number of each hit's probe, in the high 32 bits
+	unfinishedIDs [seekLanes]uint64    // number of each unfinished probe, in the high 32 bits
 }
 
 const (

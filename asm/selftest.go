@@ -81,7 +81,7 @@ func runWeightedVotes(a *answers) {
 }
 
 // planar returns a table of 150 keys in 64 buckets, 48 per line, with i%5+1 keys or none in bucket i. It also returns
-// probes near its keys, and room for their hits.
+// probes near its keys, and space for their hits.
 func (a *answers) planar() (p PlanarTable, probes []PlanarProbe, extents []PlanarExtent) {
 	const perLine = 48
 	p = PlanarTable{Lines: make([]uint64, 24), BucketBits: 6, PerLine: perLine, Inverse: PlanarInverse(perLine)}

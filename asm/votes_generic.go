@@ -3,8 +3,8 @@ package asm
 // weightedVotesGeneric is the specification of weightedVotes, for all weights. If a weight is at least votesHeavy,
 // the other backends return false without any change.
 //
-// It counts in 16 bits, four counters per word: quarter b of lane[j] counts bit 16b+j. It is emptied before the
-// weights since then add up to more than 65,535. A larger single weight is added bit by bit.
+// It counts in 16 bits, four counters per word: quarter b of lane[j] counts bit 16b+j. Before the weights in the lanes
+// add up to more than 65,535, the lanes are added to counts and cleared. A larger single weight is added bit by bit.
 func weightedVotesGeneric(counts *[64]uint64, hashes []uint64, weights []uint32) {
 	const ones, fieldMax = 0x0001000100010001, 1<<16 - 1
 	var lane [16]uint64

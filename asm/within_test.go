@@ -34,7 +34,7 @@ func (width[T]) find(xs []T, q T, k int) []uint32 {
 	return found
 }
 
-// check compares the results of within, with a dst for all hits, with brute force.
+// check checks that within returns the hits that brute force found. dst must be large enough for all of them.
 func (w width[T]) check(t *testing.T, dst []uint32, xs []T, q T, k int, want []uint32) {
 	t.Helper()
 	if n, scanned := w.within(dst, xs, q, k); scanned != len(xs) || !slices.Equal(dst[:n], want) {

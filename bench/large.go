@@ -128,7 +128,7 @@ func (b *bench) askServer(ctx context.Context, r *Result, dir string, batch *gen
 	return nil
 }
 
-// memoryOf returns the GiB that a process has in memory, mapped files included; 0 if the system does not tell by /proc.
+// memoryOf returns the GiB that a process has in memory, mapped files included; or 0 if the system has no /proc.
 func memoryOf(pid int) (gib float64) {
 	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, after, _ := strings.Cut(string(data), "VmRSS:")

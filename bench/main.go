@@ -61,8 +61,8 @@ var benchmarks = []benchmark{
 type bench struct {
 	n        int           // fingerprints
 	queries  int           // queries of a batch
-	rounds   int           // rounds of each measurement,
-	limit    time.Duration // after which it has no further one; 0: none
+	rounds   int           // maximum number of rounds of each measurement
+	limit    time.Duration // no round of a measurement begins after this time; 0: no limit
 	dir      string        // folder for files of the benchmark; removed after it
 	labelled string        // folder for a labelled set; empty: none
 	kernel   string
@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 1
 }
 
-// most is the maximum number of fingerprints or queries: more than any memory holds.
+// limit is the maximum number of fingerprints or queries: more than any memory holds.
 const limit = 1e12
 
 // parse parses and checks a command line, and returns the benchmarks to run.
@@ -91,6 +91,7 @@ func parse(args []string, stdout, stderr io.Writer) (b *bench, chosen []benchmar
 	b = &bench{log: stderr}
 	f := pflag.NewFlagSet("bench", pflag.ContinueOnError)
 	f.SetOutput(stderr)
+	// The help lists flags and benchmarks.
 	f.Usage = func() {
 		fmt.Fprintf(stdout, "usage: go run ./bench [flags] [benchmark ...]\n\nMeasures ndd on this machine and verifies "+
 			"what it measures.\n\n%s\nBenchmarks (* only when named):\n", f.FlagUsages())
@@ -102,6 +103,7 @@ func parse(args []string, stdout, stderr io.Writer) (b *bench, chosen []benchmar
 			fmt.Fprintf(stdout, "%c %-12s %s\n", mark, t.name, t.what)
 		}
 	}
+	// Define the flags.
 	n := f.Float64P("fingerprints", "n", 10e6, "number of fingerprints, such as 1e9; a run of all benchmarks has fewer "+
 		"on a slow machine")
 	queries := f.Float64("queries", 1e6, "number of queries of a batch")
@@ -111,6 +113,7 @@ func parse(args []string, stdout, stderr io.Writer) (b *bench, chosen []benchmar
 		"and measure nothing")
 	f.StringVar(&b.dir, "dir", "", "folder for temporary files (default: the system's)")
 	f.StringVar(&b.kernel, "kernel", "", "instruction set to use: auto, avx512, avx2, neon or generic")
+	// Parse and check the arguments. A run of all benchmarks has a time limit.
 	if err := f.Parse(args); err != nil {
 		return nil, nil, err
 	}

@@ -29,6 +29,7 @@ func serve(ctx context.Context, b *bench, r *Result) error {
 		return err
 	}
 	r.Columns = []string{"a second", "us processor, server", "us processor, generator", "p50 ms at half", "p99 ms at half"}
+	// Prepare the requests.
 	lasts := min(5*time.Second, max(300*time.Millisecond, time.Duration(b.n)*time.Microsecond/5))
 	hex := func(i int) string { return fmt.Sprintf("%016x", fingerprints[i%len(fingerprints)]) }
 	query := load{path: "/v1/query", media: "application/json", connections: serveConnections, lasts: lasts,
@@ -39,10 +40,12 @@ func serve(ctx context.Context, b *bench, r *Result) error {
 		}
 		return nil
 	}
+	// Measure the server that answers a constant.
 	bare, err := b.serveRow(ctx, r, "net/http alone, a constant", "./bench/bare", nil, query, 1)
 	if err != nil {
 		return err
 	}
+	// Measure single queries, and compare the two.
 	query.check = func(i int, answer []byte) error {
 		if !bytes.Contains(answer, []byte(`"hits":[{"fingerprint":"`+hex(i)+`","distance":0`)) {
 			return fmt.Errorf("%s: %.300s", hex(i), answer)
@@ -57,6 +60,7 @@ func serve(ctx context.Context, b *bench, r *Result) error {
 	r.note("queries: %s times the rate of net/http alone, %s times its processor time, %s times its p99 at half the "+
 		"rate; - where one was not measured",
 		short(queries.rate/bare.rate), short(queries.each/bare.each), short(queries.p99/bare.p99))
+	// Measure batches and inserts.
 	_, err = b.serveRow(ctx, r, fmt.Sprintf("fingerprints, in batches of %d", batchFingerprints), "./cmd/ndd",
 		served, batchLoad(fingerprints, lasts), batchFingerprints)
 	if err != nil {

@@ -41,7 +41,7 @@ func (b *bench) yardstick(ctx context.Context, base, queries string, tables int,
 			return nil, "", err
 		}
 		march := "-march=haswell"
-		if asm.Backend() == "avx512" { // the vectors that the kernels here use
+		if asm.Backend() == "avx512" { // so that C uses vectors of the same length
 			march = "-march=native"
 		}
 		if out, err := exec.CommandContext(ctx, gcc, "-O3", march, "-o", program, program+".c").CombinedOutput(); err != nil {

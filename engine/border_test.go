@@ -14,7 +14,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestBorder checks that lists of the public types have the memory of those inside.
+// TestBorder checks that public types have the memory layout of the internal types, so that lists need no copy.
 func TestBorder(t *testing.T) {
 	var same func(a, b reflect.Type) bool
 	same = func(a, b reflect.Type) bool {

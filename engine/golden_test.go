@@ -90,8 +90,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGoldenSketches writes to an index that was made before sketches existed: it verifies documents that are inserted
-// from now on, and its own documents keep out others by their fingerprints alone.
+// TestGoldenSketches writes to an index without sketches, from an earlier version. New documents are verified by their
+// sketches. The old documents prevent an insert by their fingerprints alone.
 func TestGoldenSketches(t *testing.T) {
 	like := func(n uint64) (s sketch.Sketch) {
 		rng := rand.New(rand.NewPCG(n, 5))

@@ -82,7 +82,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestSpreadAddedMeanwhile checks that new segments are placed on a node that had no room for tables before, while
+// TestSpreadAddedMeanwhile checks that new segments are placed on a node that had no space for tables before, while
 // queries are answered. The race detector checks the accesses of the queries.
 func TestSpreadAddedMeanwhile(t *testing.T) {
 	fingerprints := sets.Uniform(300_000, 3) // 1.5 MB a table

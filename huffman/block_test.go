@@ -173,7 +173,7 @@ func TestBlocks(t *testing.T) {
 	})
 }
 
-// TestRoundTrip is TestBlocks for keys and codes that nobody thought of.
+// TestRoundTrip is TestBlocks for random keys and codes.
 func TestRoundTrip(t *testing.T) {
 	oracle.EachKernel(t, func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {

@@ -20,8 +20,8 @@ var ErrCode = errors.New("not a code")
 // A Code is a canonical Huffman code, limited to 12 bits, over the positions h. It is always complete: every sequence
 // of bits is the beginning of a sequence of codes. It is immutable and takes about 33 KiB.
 //
-// A position that never occurred has no code. A key with such a position ends its half of a block (AppendBlock). The
-// step from one half to the other is not written.
+// A position that never occurred has no code. A half of a block ends before a key with such a position (AppendBlock),
+// because the step from one half to the other is not written.
 type Code struct {
 	lengths [Positions]uint8  // length of the code; 0: no code
 	words   [Positions]uint16 // the code, its first bit in the lowest bit

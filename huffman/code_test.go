@@ -54,7 +54,7 @@ func TestCodeIsComplete(t *testing.T) {
 				}
 				for g, l := range code.Lengths() {
 					if g != h && length > 0 && l >= length && code.words[g]&(1<<length-1) == code.words[h] {
-						t.Fatalf("the code of %d begins that of %d", h, g)
+						t.Fatalf("the code of %d is a prefix of the code of %d", h, g)
 					}
 				}
 			}

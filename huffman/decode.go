@@ -14,7 +14,7 @@ var ErrCorrupt = errors.New("corrupt block")
 
 // DecodeBlock unpacks a block. Its fences are previous, the key before the block's first key, and last, its last key.
 // It returns the number n of keys in the block. dst[1:n+1] are the keys, strictly ascending, and dst[0] is previous.
-// MaxKeys(len(block)) + 1 is always enough room in dst. Elements after n are not written.
+// MaxKeys(len(block)) + 1 is always enough space in dst. Elements after n are not written.
 //
 // All bytes and fences are allowed. DecodeBlock returns an error that wraps ErrCorrupt if the block is not a block of
 // this code. Reasons are an invalid length, more keys than dst can hold, codes or raw bits that leave their half or

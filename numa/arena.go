@@ -25,7 +25,7 @@ type Arena struct {
 }
 
 // Arena returns memory on a node. Pages take memory when they are written. The caller frees the arena. The error
-// wraps [ErrFull] if the node has no room.
+// wraps [ErrFull] if the node has no space.
 func (h *Host) Arena(p UsableNode, bytes uint64) (*Arena, error) {
 	a := &Arena{Node: p, host: h}
 	switch {
@@ -34,7 +34,7 @@ func (h *Host) Arena(p UsableNode, bytes uint64) (*Arena, error) {
 	case bytes > bytesMax:
 		return nil, fmt.Errorf("node %d: %d bytes are more than memory can have", p.ID, bytes)
 	}
-	// Check that the node has room, because the kernel kills a process that needs more.
+	// Check that the node has space, because the kernel kills a process that needs more.
 	size := (bytes + pageBytes - 1) &^ (pageBytes - 1)
 	if h.topology.Known {
 		if err := h.room(p.ID, size); err != nil {

@@ -76,13 +76,14 @@ func TestArena(t *testing.T) {
 	t.Log(h.Notes())
 }
 
-// placement asks where the pages of an arena are, again where some are in no memory: the kernel may be moving them.
+// placement returns where the pages of an arena are. It asks again if pages have no memory, because the kernel may be
+// moving them.
 func placement(t *testing.T, a *Arena) (where Placement) {
 	for range 20 {
 		if where = a.Placement(); whole(where) || where.Sampled == 0 {
 			break
 		}
-		t.Logf("to be asked again: %v", where)
+		t.Logf("asking again: %v", where)
 		time.Sleep(50 * time.Millisecond)
 	}
 	return where

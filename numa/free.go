@@ -89,7 +89,7 @@ func memInfo(s string) map[string]uint64 {
 	return info
 }
 
-// room returns an error if the node has no room. If the host does not report free memory, it returns nil.
+// room returns an error if the node has too little free memory. If the host does not report free memory, it returns nil.
 func (h *Host) room(node int, bytes uint64) error {
 	free, err := h.Free(node)
 	if err != nil {
@@ -97,7 +97,7 @@ func (h *Host) room(node int, bytes uint64) error {
 		return nil
 	}
 	if bytes > free {
-		return fmt.Errorf("%w: node %d has room for %d MiB of %d", ErrFull, node, free>>20, (bytes+1<<20-1)>>20)
+		return fmt.Errorf("%w: node %d has %d MiB of free memory, %d are needed", ErrFull, node, free>>20, (bytes+1<<20-1)>>20)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func TestHosts(t *testing.T) {
 			must.Do(t, err)
 			last := &archive.Files[len(archive.Files)-1]
 			if last.Name != "want" {
-				t.Fatal("the last file must be what is wanted")
+				t.Fatal("the last file must be named want")
 			}
 			root, err := txtar.FS(&txtar.Archive{Files: archive.Files[:len(archive.Files)-1]})
 			must.Do(t, err)

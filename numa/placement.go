@@ -66,7 +66,7 @@ func (a *Arena) Placement() Placement {
 }
 
 // locatePages writes the node of each page to ids, negative for pages that are not in memory. The kernel also reports a
-// negative number while it moves a page within a node, to make room for huge pages. So missing pages are asked again.
+// negative number while it moves a page within a node, to free space for huge pages. So missing pages are asked again.
 func (a *Arena) locatePages(pages []uintptr, ids []int32) error {
 	err := a.host.call("move_pages", func() error { return movePages(pages, ids) })
 	for try := 0; err == nil && try < retriesMax && slices.ContainsFunc(ids, func(node int32) bool { return node < 0 }); try++ {

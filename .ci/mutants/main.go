@@ -14,7 +14,7 @@
 //	-		synced = l.file.sync()
 //	+		synced = nil
 //
-// A place is a folder and a function of any of its files, or a file. The lines must stand there
+// A place is a folder and a function of any of its files, or a file. The lines must occur there
 // exactly once; white space at the ends of lines does not count. A changed file reaches the
 // compiler as an overlay, so that the tree stays as it is.
 package main
@@ -56,6 +56,7 @@ type change struct {
 func main() {
 	fits := flag.Bool("fits", false, "run no test")
 	flag.Parse()
+	// Read the list, and choose the mutants that are named.
 	data, err := os.ReadFile(listFile)
 	if err != nil {
 		fail(err)
@@ -70,6 +71,7 @@ func main() {
 			fail(fmt.Errorf("of the %d names given, %s has %d", flag.NArg(), listFile, len(all)))
 		}
 	}
+	// Judge as many mutants at the same time as there are processors.
 	tmp, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		fail(err)
@@ -85,6 +87,7 @@ func main() {
 			verdicts[i] <- m.judge(filepath.Join(tmp, m.name), *fits)
 		}()
 	}
+	// Print the verdicts in order of the list.
 	failed := 0
 	for i, m := range all {
 		verdict := <-verdicts[i]
@@ -111,6 +114,7 @@ func fail(err error) {
 // parse reads the list.
 func parse(text string) (all []mutant, err error) {
 	for n, line := range strings.Split(text, "\n") {
+		// A line without a space is the name of a new mutant.
 		word, rest, _ := strings.Cut(line, " ")
 		switch {
 		case line == "" || line[0] == '#':
@@ -122,6 +126,7 @@ func parse(text string) (all []mutant, err error) {
 		if len(all) == 0 {
 			return nil, fmt.Errorf("%s:%d: a name comes first", listFile, n+1)
 		}
+		// Other lines describe the last mutant: its tests, and the places of its changes.
 		m := &all[len(all)-1]
 		fields := strings.Fields(rest)
 		switch {
@@ -135,6 +140,7 @@ func parse(text string) (all []mutant, err error) {
 		if len(m.changes) == 0 || line[0] != '-' && line[0] != '+' {
 			return nil, fmt.Errorf("%s:%d: want a name, test, in, - or +", listFile, n+1)
 		}
+		// Lines with - and + are the text of the last change.
 		c := &m.changes[len(m.changes)-1]
 		if line[0] == '-' {
 			c.old = append(c.old, line[1:])
@@ -148,6 +154,7 @@ func parse(text string) (all []mutant, err error) {
 // judge applies the changes to copies of files and, unless fits is true, runs the tests. It returns "" if each test
 // fails.
 func (m mutant) judge(tmp string, fits bool) string {
+	// Apply the changes.
 	overlay := map[string]string{} // copies of the changed files, by the absolute name of the file
 	if err := os.MkdirAll(tmp, 0o755); err != nil {
 		return err.Error()
@@ -163,6 +170,7 @@ func (m mutant) judge(tmp string, fits bool) string {
 	if fits {
 		return ""
 	}
+	// Run the tests with the changed files in place of the original ones.
 	data, err := json.Marshal(map[string]any{"Replace": overlay})
 	if err != nil {
 		return err.Error()
@@ -192,6 +200,7 @@ func (m mutant) judge(tmp string, fits bool) string {
 
 // apply writes the changed file into tmp and enters it into overlay.
 func (c change) apply(tmp string, overlay map[string]string) error {
+	// Search all files of a folder for the function.
 	names, none := []string{c.dir}, fmt.Errorf("%s has no function %s", c.dir, c.place)
 	if c.place != "" {
 		names, _ = filepath.Glob(filepath.Join(c.dir, "*.go"))
@@ -201,6 +210,7 @@ func (c change) apply(tmp string, overlay map[string]string) error {
 		if err != nil {
 			return err
 		}
+		// Change a file again if an earlier change already has a copy of it.
 		now := path
 		if changed, ok := overlay[path]; ok {
 			now = changed
@@ -271,12 +281,12 @@ func replace(text string, old, new []string) (string, error) {
 			continue
 		}
 		if at >= 0 {
-			return "", errors.New("the lines stand there more than once")
+			return "", errors.New("the lines occur more than once")
 		}
 		at = i
 	}
 	if at < 0 || len(old) == 0 {
-		return "", errors.New("the lines do not stand there")
+		return "", errors.New("the lines do not occur")
 	}
 	return strings.Join(slices.Replace(lines, at, at+len(old), new...), "\n"), nil
 }

@@ -142,7 +142,7 @@ func (a *author) edit(t prose, unit string, jaccard float64) prose {
 			words += len(s)
 		}
 	}
-	changed := 1.5 * (1 - jaccard) / (1 + jaccard) // share of the shingles; two edits of three change one text only
+	changed := 1.5 * (1 - jaccard) / (1 + jaccard) // share of shingles to edit; two of three edits affect one text only
 	edits := map[string]float64{byWord: changed / 3 * float64(words), bySentence: changed * float64(sentences),
 		byParagraph: changed * float64(paragraphs)}[unit] // a word is in three shingles
 	for range max(1, int(edits+0.5)) {

@@ -16,12 +16,12 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// A genre writes texts by a template. Its constant words are the same in each call for one template, its values are not.
+// A genre writes texts by a template. Two texts of a template have the same constant words, and different values.
 type genre struct {
 	name   string
 	write  func(words, values *author) string
 	revise func(values *author, text string) string
-	// The minimum of near pairs that are found and of removals that are right, in percent, as means over keys.
+	// The minimum percentages of near pairs that are found and of removals that are right, as means over keys.
 	found, right float64
 }
 
@@ -214,7 +214,7 @@ func withKey(t *testing.T, all []textPair, key int) {
 // A spread has the shares of pairings by key, in percent.
 type spread []float64
 
-// add adds the share of the pairings of one kind that are of another one.
+// add adds a share: of the pairings for which of is true, those for which are is true, too.
 func (s *spread) add(all []textPair, of, are func(*textPair) bool) {
 	share, n := 0.0, 0
 	for i := range all {

@@ -162,7 +162,7 @@ func (x *indexContents) check(t *testing.T, s *serveProcess) {
 			}
 		}
 	}
-	for _, docs := range x.open { // this is the state from now on
+	for _, docs := range x.open { // what was found is the outcome of the interrupted requests
 		for _, d := range docs {
 			if found[d.id] != found[docs[0].id] {
 				t.Errorf("of the request for %s and %d others a part was done", docs[0].id, len(docs)-1)

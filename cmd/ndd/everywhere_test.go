@@ -38,7 +38,7 @@ func parquetOf(t *testing.T, documents []testText) []byte {
 
 // A container writes the documents, or only the first one if it holds one document.
 type container struct {
-	name   string // ending of the file
+	name   string // extension of the file
 	single bool   // it holds one document, whose ID is the file's name
 	seeks  bool   // the format is read from its end, so it must be an uncompressed file or object
 	write  func(t *testing.T) []byte

@@ -40,8 +40,8 @@ func methodOf(text string) Method {
 // describe only a part of the text, such as the comments of a program or the head of a table. The value for Auto was
 // chosen on sources of programs: with 95 a third as many pairs are wrong as with 80.
 const (
-	autoCover  = 95 // below it winnow decides
-	otherCover = 50 // below it no pair is more than an overlap
+	autoCover  = 95 // minimum with Auto; for other texts winnow decides
+	otherCover = 50 // minimum with one method; other texts have at most overlaps
 )
 
 // comparedSets returns the sets for the comparison of a document. Its own set is one of them if it is large enough. Auto

@@ -134,7 +134,7 @@ func TestAnnouncement(t *testing.T) {
 		}
 	}
 	if len(pairs) != commonMin {
-		t.Errorf("%d pairs, want those of the article with %d", len(pairs), commonMin)
+		t.Errorf("%d pairs, want the pairs of the article with %d others", len(pairs), commonMin)
 	}
 	texts = append(texts, chinese(random, 20)+article)
 	pairs, _ = detect(t, Options{}, texts...)

@@ -16,7 +16,7 @@ type Pair struct {
 	Method   Method
 	Score    float64 // similarity by the method
 
-	coveredA, coveredB uint8 // shares in percent that the signatures cover, of a pair by [Pair.partly]; else 0
+	coveredA, coveredB uint8 // percentage of each text that the signatures cover; set by asOverlap, else 0
 }
 
 // NewPair returns a pair that a method found. It adds the flag Equal if all signatures are shared.

@@ -17,7 +17,7 @@ var ErrUnfinished = errors.New("not finished")
 var ErrSkipped = errors.New("done in part")
 
 // Collect reads the results of all tasks of a job's last step, in any order, checks that they are
-// complete, and writes them as the commands of one machine do: fields separated by tabs, IDs
+// complete, and writes them as the commands that run on one machine do: fields separated by tabs, IDs
 // unescaped. If o.Parts is not 0, exactly that number of tasks must have written results. The error wraps [ErrLost] if
 // a record is missing or came twice, and [ErrUnfinished] if documents are undecided after a round of the job dedup.
 //

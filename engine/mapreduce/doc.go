@@ -7,7 +7,7 @@
 //	documents --Signatures--> signatures --CopiesDocs, or CopiesTerms and CopiesSum--> pairs of copies
 //
 // [Map] and [Reduce] run one task of a job on one part of its input; [Collect] checks
-// the results of all tasks and writes them as the commands of one machine do.
+// the results of all tasks and writes them as the commands that run on one machine do.
 //
 // # Records
 //

@@ -12,12 +12,12 @@ import (
 
 // A document is a document of the jobs pairs and dedup.
 type document struct {
-	text        []byte // hash of its text, hashDigits
+	text        []byte // hash of the text, in hashDigits digits
 	name        []byte // see [appendPlace]
 	rank        uint64 // the document with the lower rank is preferred; if ranks are equal, the smaller name
 	state       byte
 	fingerprint uint64
-	sketch      []byte // sketchDigits, or noSketch
+	sketch      []byte // sketchDigits digits, or noSketch
 	bytes       uint64 // length of the text; known in results of the job fingerprint
 	isRaw       bool   // only a fingerprint and an ID are known
 }
@@ -74,7 +74,7 @@ func appendPlace(dst []byte, file string, row int64) []byte {
 	return appendNumber(append(appendEscaped(dst, file), '!'), uint64(row), rowDigits)
 }
 
-// A place is the parts of a name.
+// A place holds the parts of a document's name.
 type place struct {
 	file, id string
 	row      uint64 // 0 if the name is the ID alone

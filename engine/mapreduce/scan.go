@@ -23,7 +23,7 @@ import (
 type Scan struct {
 	Queries string // file with the queries
 	K       int
-	Disk    *disk.Disk // for hits of a chunk that do not fit in memory; nil: the system's
+	Disk    *disk.Disk // disk for hits of a chunk that do not fit in memory; nil: the system's
 }
 
 func (j Scan) mapPart(ctx context.Context, t *task) (err error) {

@@ -36,7 +36,7 @@ type Options struct {
 	Columns int       // number of fields of each result that [Collect] writes; 0: all
 	Ordered bool      // [Collect] writes results in order of their first field, which is a number
 	Rows    Rows      // [Collect] writes rows of two documents after a header; "": results in the order of the input
-	Copies  *CopyRows // [Collect] writes pairs of copies in the order of one machine; nil: in the order of the input
+	Copies  *CopyRows // [Collect] writes pairs of copies in the order of `ndd copies`; nil: in the order of the input
 
 	File    string         // name of the file that is the part, for Fingerprint.Rows
 	Budget  *memory.Budget // limits the memory of the task; nil: no limit

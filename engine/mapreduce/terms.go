@@ -55,7 +55,8 @@ type posting struct {
 // listBytes is the memory of a document of a list.
 const listBytes = 72
 
-// frequent marks a partial overlap of a signature outside min-df and max-df. It counts as shared, but finds no pair.
+// frequent marks a partial overlap by a signature that is too rare or too common (min-df, max-df). The overlap counts
+// for pairs that other signatures find, but finds none itself.
 const frequent = " frequent"
 
 func (j CopiesTerms) reduce(ctx context.Context, t *task) error {

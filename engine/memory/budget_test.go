@@ -30,7 +30,7 @@ func TestTooLarge(t *testing.T) {
 		t.Error(repeated)
 	}
 	if other := errors.New("another"); Advise(other, "x") != other || Advise(nil, "x") != nil {
-		t.Error("advice on what is not for want of memory")
+		t.Error("advice about an error that has another cause than memory")
 	}
 }
 

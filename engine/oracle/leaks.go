@@ -20,7 +20,7 @@ const timeout = time.Minute
 // On a loaded machine, a finished goroutine may have to wait before it is scheduled for the last time. goleak allows less
 // than half a second; NoLeaks allows a minute. Only a leak takes that long.
 //
-// Temporary files are in memory, if there is room: see [MemoryTemp].
+// Temporary files are in memory, if there is space: see [MemoryTemp].
 //
 // The garbage collector runs a quarter as often, which saves a fifth of the time. Under the race detector it runs as
 // usual, to detect memory that is freed too early.

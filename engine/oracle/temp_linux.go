@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MemoryTemp makes tests create their temporary files in memory, if there is room. Tests create tens of thousands of
+// MemoryTemp makes tests create their temporary files in memory, if there is space. Tests create tens of thousands of
 // files. For each, ext4 searches for an unused inode number, which takes four fifths of the CPU time in the tests of
 // the log. TMPDIR overrides the folder.
 func MemoryTemp() {

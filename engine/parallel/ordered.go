@@ -216,7 +216,7 @@ func (r *run[T]) produce(ctx context.Context, p *part[T]) {
 	r.changed.Broadcast()
 }
 
-// admit adds an item to its part when there is room. It returns false if the context ends first.
+// admit adds an item to its part when there is space. It returns false if the context ends first.
 func (r *run[T]) admit(ctx context.Context, s *slot[T]) bool {
 	s.weigh()
 	r.mu.Lock()

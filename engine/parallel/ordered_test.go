@@ -120,7 +120,7 @@ func TestWindowLimit(t *testing.T) {
 		full := make(chan struct{})
 		err := Ordered(t.Context(), Options{Workers: 3, Window: ahead}, func(_ context.Context, yield func(int) bool) error {
 			for i := range 200 {
-				yield(i) // blocks until the budget has room
+				yield(i) // blocks until the budget has space
 				now := produced.Add(1)
 				most.Store(max(most.Load(), now-emitted.Load()))
 				if now == int64(ahead) {

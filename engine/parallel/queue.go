@@ -12,7 +12,7 @@ type Limit struct {
 func (r *Limit) Held() int64 { return r.held.Load() }
 
 // A Queue is a list of items. Goroutines work on them before the caller needs them. Unlike [Ordered] it has no
-// goroutine that produces: the caller adds items if there is room. It is used by one goroutine.
+// goroutine that produces: the caller adds items if there is space. It is used by one goroutine.
 type Queue[T any] struct {
 	Limit *Limit
 	Max   int // maximum number of items
@@ -29,7 +29,7 @@ type queueItem[T any] struct {
 // Len returns the number of items.
 func (q *Queue[T]) Len() int { return len(q.items) }
 
-// Fits reports whether there is room for an item of that weight. An empty queue always has room.
+// Fits reports whether there is space for an item of that weight. An empty queue always has space.
 func (q *Queue[T]) Fits(weight int64) bool {
 	return len(q.items) == 0 || len(q.items) < q.Max && q.Limit.Held()+weight <= q.Limit.Max
 }

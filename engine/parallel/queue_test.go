@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestQueue adds items with weights. They come in order, with their results. Their weight is limited, except in an
-// empty queue, and it is released.
+// TestQueue checks that a queue returns items in order, with their results. It limits their total weight, except for a
+// single item, and releases it.
 func TestQueue(t *testing.T) {
 	room := &Limit{Max: 10}
 	q := &Queue[*square]{Limit: room, Max: 4}

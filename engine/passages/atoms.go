@@ -43,7 +43,7 @@ func paragraphEnd(text string) int {
 	return offset
 }
 
-// closing has the characters that belong to the sentence before them.
+// closingMarks are the characters that belong to the sentence before them.
 const closingMarks = "\"'”’»)]」』）】》"
 
 // sentenceEnd returns the end of the first sentence. White space before and after the sentence belongs to it.

@@ -86,7 +86,7 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// definedCuts are the bytes in spans that go and in none that is kept.
+// definedCuts returns the cuts by their definition: the bytes that are in a removed span and in no kept one.
 func definedCuts(d *Document, spans []Span, o Options) (cuts []Cut) {
 	goes := make([]bool, d.TextBytes)
 	for _, kept := range []bool{false, true} {

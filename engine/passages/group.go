@@ -28,8 +28,8 @@ type class struct {
 	isWindowShared           bool   // the current window is in several documents, if the class is its leader
 }
 
-// A run is a range of windows of a class that follow each other, at the distances from most down to least. They
-// have the same leader and the same number of occurrences.
+// A run is a range of consecutive windows of a class, at the distances from maxDistance down to minDistance. They have
+// the same leader and the same number of occurrences.
 type run struct {
 	places                   uint64
 	leader                   int32
@@ -117,7 +117,7 @@ func (g *stringGroup) find(group []mark, emit func(repeat) error) error {
 	return nil
 }
 
-// table empties the hash table and makes room for n classes.
+// table empties the hash table and makes space for n classes.
 func (g *stringGroup) table(n int) {
 	if want := 1 << bits.Len(uint(2*n)); len(g.slots) < want {
 		g.slots, g.round = make([]slot, want), 0

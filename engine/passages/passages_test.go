@@ -149,7 +149,7 @@ func checkStrings(t *testing.T, texts []string, r *Result, o Options) {
 		for w := range int(p.windows()) {
 			s := all[texts[row][offset+w:offset+w+length]]
 			if s.row != first || s.offset != from+w {
-				t.Fatalf("document %d: window %d of %d bytes stands first at %d of %d, not %d of %d", row, offset+w, length,
+				t.Fatalf("document %d: window %d of %d bytes first occurs at %d of %d, not %d of %d", row, offset+w, length,
 					s.offset, s.row, from+w, first)
 			}
 			if got[[2]int{row, offset + w}] {
@@ -167,7 +167,7 @@ func checkStrings(t *testing.T, texts []string, r *Result, o Options) {
 			s := all[text[offset:offset+length]]
 			want := s.count > 1 && (s.across || !o.AcrossOnly)
 			if got[[2]int{row, offset}] != want {
-				t.Fatalf("document %d: window %d of %d bytes found: %v, stands at %d places", row, offset, length, !want, s.count)
+				t.Fatalf("document %d: window %d of %d bytes found: %v, has %d occurrences", row, offset, length, !want, s.count)
 			}
 		}
 	}
@@ -184,7 +184,7 @@ func checkDocument(t *testing.T, texts []string, d *Document, spans []Span, wind
 	for _, s := range spans {
 		part := text[s.From:s.To]
 		if first := texts[s.First.Row][s.First.From:]; !strings.HasPrefix(first, part) {
-			t.Fatalf("document %d: %d to %d is not what stands first at %v", d.Row, s.From, s.To, s.First)
+			t.Fatalf("document %d: %d to %d differs from its first occurrence at %v", d.Row, s.From, s.To, s.First)
 		}
 		if !strings.HasPrefix(text, string([]rune(text)[:s.FromChar])+part) || len([]rune(part)) != s.ToChar-s.FromChar {
 			t.Fatalf("document %d: %d to %d are not characters %d to %d", d.Row, s.From, s.To, s.FromChar, s.ToChar)
@@ -197,7 +197,7 @@ func checkDocument(t *testing.T, texts []string, d *Document, spans []Span, wind
 	for _, s := range spans {
 		for offset := s.From; offset+length <= s.To; offset++ {
 			if n++; !windows[[2]int{d.Row, offset}] {
-				t.Fatalf("document %d: the span %d to %d has a window at %d that stands nowhere else", d.Row, s.From, s.To, offset)
+				t.Fatalf("document %d: the span %d to %d has a window at %d that occurs nowhere else", d.Row, s.From, s.To, offset)
 			}
 		}
 	}
@@ -296,7 +296,7 @@ func TestWords(t *testing.T) {
 					w := all[strings.Join(words[row][from:from+length], " ")]
 					if w.row != s.First.Row || w.offset != first ||
 						!slices.Equal(words[row][from:to], words[w.row][first:first+to-from]) {
-						t.Fatalf("%s: document %d: %+v, stands first at word %d of %d", name, row, s, w.offset, w.row)
+						t.Fatalf("%s: document %d: %+v, first occurs at word %d of %d", name, row, s, w.offset, w.row)
 					}
 					for ; from+length <= to; from++ {
 						n[from] = true

@@ -116,9 +116,9 @@ func EachChunk(ctx context.Context, f *ndf.File, yield func([]uint64)) error {
 	return nil
 }
 
-// HaveFingerprints reports whether the inputs are fingerprint files, by content or by the extensions .ndf, .bin and
-// .npy. So a damaged file is not read as text. A mixture with documents is wrong usage. documents is true if the
-// format of documents was given; then fingerprints as text are documents.
+// HaveFingerprints reports whether the inputs are fingerprint files. Their content or the extensions .ndf, .bin and
+// .npy decide, so that a damaged file is not read as text. A mixture of fingerprint files and documents is wrong
+// usage. If documents is true, because the user chose a format of documents, fingerprints as text count as documents.
 func (g *Files) HaveFingerprints(paths []string, documents bool) (bool, error) {
 	examples := map[bool]string{} // one path of each kind
 	for _, path := range paths {

@@ -47,8 +47,8 @@ var inputFlags = []string{"add", "against", "compare", "dropped", "evals", "inde
 
 // An output is a claimed output of a command.
 type output struct {
-	name   string      // as the user gave it
-	path   string      // without links, as [realPath] returns it
+	name   string      // path as the user gave it
+	path   string      // path without links, as [realPath] returns it
 	info   fs.FileInfo // nil for objects, and if nothing has the name
 	folder bool
 }

@@ -19,7 +19,7 @@ type Work struct {
 	*work.Folder
 	g      *Files
 	dir    string
-	copies *work.Copies // in the folder that is being made; nil if none are kept
+	copies *work.Copies // copies in the folder that is being made; nil if none are kept
 }
 
 // CheckWork claims the folder of --work. Pipes are an error, because the next run cannot recognise them.

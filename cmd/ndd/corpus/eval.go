@@ -84,6 +84,7 @@ func (f *evalFlags) register(cmd *cobra.Command, g *cli.Files) {
 // evaluate measures recipes, or methods of finding copies, or draws pairs to be labelled.
 func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) error {
 	ctx := cmd.Context()
+	// Check all flags before anything is read.
 	o, err := f.options(g)
 	if err != nil {
 		return err
@@ -103,6 +104,7 @@ func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) e
 	if err != nil {
 		return err
 	}
+	// Read the labels and the documents.
 	labels, err := f.readLabels(ctx, g)
 	if err != nil {
 		return err
@@ -111,9 +113,11 @@ func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) e
 	if partly != nil && !errors.Is(partly, cli.ErrPartly) {
 		return partly
 	}
+	// With --sample-pairs, only write pairs to label.
 	if f.samplePairs > 0 {
 		return cmp.Or(f.writeSample(ctx, g, corpus, methods[0].Recipe), partly)
 	}
+	// Without labels, measure copies that ndd edits.
 	if f.pairs == "" {
 		o.Originals = corpus.Len()
 		if labels, err = corpus.SyntheticLabels(f.sample, 1); err != nil {
@@ -125,6 +129,7 @@ func evaluate(g *cli.Files, cmd *cobra.Command, inputs []string, f *evalFlags) e
 		return err
 	}
 	partly = cmp.Or(partly, missing)
+	// Measure, and write the results.
 	if len(copyMethods) > 0 {
 		return cmp.Or(f.measureCopies(ctx, g, corpus, pairs, copyMethods, dir), partly)
 	}
@@ -167,6 +172,7 @@ func (f *evalFlags) options(g *cli.Files) (o eval.Options, err error) {
 			return o, err
 		}
 	}
+	// Refuse flags that contradict each other.
 	switch {
 	case f.sample < 1:
 		return o, cli.Usagef("--sample %d: must be at least 1", f.sample)
@@ -179,6 +185,7 @@ func (f *evalFlags) options(g *cli.Files) (o eval.Options, err error) {
 	case f.table != "" && f.pairs == "":
 		return o, cli.Usagef("--table needs --pairs: it has a row for each labelled pair")
 	}
+	// Check the names of tables and the thresholds.
 	for flag, path := range map[string]string{"--table": f.table, "--output": f.out} {
 		if path == "" {
 			continue

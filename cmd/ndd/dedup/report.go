@@ -120,6 +120,7 @@ func (j *job) writeReport(ctx context.Context, to cli.Folder, c *dedup.Corpus, r
 }
 
 func (j *job) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result) (*report, error) {
+	// Count the documents.
 	clusters := slices.Collect(r.Clusters())
 	dropped := r.NumDropped()
 	all := c.Len()
@@ -127,6 +128,7 @@ func (j *job) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result) (
 		Documents: humanize.Comma(int64(all)), Kept: humanize.Comma(int64(all - dropped)),
 		Dropped: humanize.Comma(int64(dropped)), Clusters: humanize.Comma(int64(len(clusters))),
 		Share: fmt.Sprintf("%.1f", 100*rate(dropped, all)), Short: c.NumShort()}}
+	// Describe the settings.
 	p.Settings = fmt.Sprintf("k = %d, keep %s", j.finding.K, j.readOptions.Keep)
 	if r.Verified() && len(j.finding.Rule) > 0 {
 		p.Settings += ", " + j.finding.Rule.String()
@@ -134,10 +136,12 @@ func (j *job) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result) (
 	if len(r.Known) > 0 {
 		p.Known = fmt.Sprintf("%s near one in %s", cli.Number(len(r.Known), "document"), j.flags.againstNames())
 	}
+	// Fill the tables.
 	p.sizes(clusters)
 	p.sourceRows(r)
 	p.compare(r, j.finding, all)
 	p.matrix(c, r)
+	// List the largest clusters.
 	slices.SortStableFunc(clusters, func(a, b dedup.Cluster) int { return cmp.Compare(len(b.Rows), len(a.Rows)) })
 	for _, cl := range clusters[:min(len(clusters), reportClusters)] {
 		_, distance := r.Farthest(cl)
@@ -147,6 +151,7 @@ func (j *job) newReport(ctx context.Context, c *dedup.Corpus, r *dedup.Result) (
 	}
 	p.More = len(clusters) - len(p.Largest)
 	p.skips(&j.skips)
+	// Show examples, which need texts.
 	if j.fingerprints {
 		return p, nil
 	}
@@ -303,6 +308,7 @@ func (p *reportSettings) compare(r *dedup.Result, o dedup.Options, all int) {
 
 // examples shows the pairs nearest to the threshold side by side.
 func (p *report) examples(ctx context.Context, c *dedup.Corpus, r *dedup.Result, o dedup.Options) error {
+	// Choose the pairs, and read their texts again.
 	pairs := dedup.Doubts(r, reportExamples, o)
 	if len(pairs) == 0 {
 		return nil
@@ -315,6 +321,7 @@ func (p *report) examples(ctx context.Context, c *dedup.Corpus, r *dedup.Result,
 	if err != nil {
 		return err
 	}
+	// Compare the texts of each pair.
 	for _, doubt := range pairs {
 		a, b := dedup.Row(doubt.KeptRow), doubt.Row
 		e := reportExample{Number: doubt.Cluster, Distance: doubt.Distance, Gone: doubt.Gone}

@@ -159,6 +159,7 @@ func (s *settings) setMemory(g *cli.Files, f *flags) (err error) {
 
 // checkPlaces refuses pipes that would have to be read twice, and outputs that are no folders.
 func (s *settings) checkPlaces(g *cli.Files, f *flags) error {
+	// Outputs that need texts read the inputs again.
 	verify := ""
 	if f.readsTexts() {
 		verify = f.verify
@@ -177,6 +178,7 @@ func (s *settings) checkPlaces(g *cli.Files, f *flags) error {
 			return cli.Usagef("%s needs documents; fingerprint files have no texts", output.flag)
 		}
 	}
+	// Refuse other flags that do not fit the inputs or the output.
 	if f.work != "" && s.fingerprints {
 		return cli.Usagef("--work stores the fingerprints of documents; fingerprint files need no such folder")
 	}

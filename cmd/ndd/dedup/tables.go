@@ -51,7 +51,7 @@ func writeTables(ctx context.Context, dir cli.Folder, f result.Format, c *dedup.
 			defer store.CatchFault(&errs[i])() // temporary files are mapped
 			errs[i] = dir.Write(tableFile(table.name, f), func(w *bufio.Writer) error {
 				out := result.NewTableWriter(w, f, table.columns...)
-				if table.name == "kept" && f.IsText() { // the longest
+				if table.name == "kept" && f.IsText() { // the longest table, which several goroutines format
 					return cmp.Or(out.Close(), formatKept(ctx, w, f, r, threads))
 				}
 				return cmp.Or(table.fill(out), out.Close())

@@ -169,7 +169,7 @@ type planJSON struct {
 	Choice       plan.Option   `json:"choice"`
 	Why          []string      `json:"why"`
 	Designs      []plan.Option `json:"designs"`
-	SketchBytes  uint64        `json:"sketch_bytes,omitempty"` // on disk
+	SketchBytes  uint64        `json:"sketch_bytes,omitempty"` // bytes on disk
 }
 
 // sketchBytes returns the size of the sketches on disk.

@@ -103,8 +103,8 @@ type info struct {
 	K            int    `json:"k,omitempty"`
 	Design       string `json:"design,omitempty"`
 	Layout       string `json:"layout,omitempty"`
-	SketchBytes  uint64 `json:"sketch_bytes,omitempty"` // on disk
-	HashBytes    uint64 `json:"hash_bytes,omitempty"`   // on disk
+	SketchBytes  uint64 `json:"sketch_bytes,omitempty"` // bytes on disk
+	HashBytes    uint64 `json:"hash_bytes,omitempty"`   // bytes on disk
 	indexState
 	Choice *live.Choice `json:"choice,omitempty"` // the tables and the layout that build chose, with reasons
 	Files  []*file      `json:"files,omitempty"`

@@ -169,7 +169,7 @@ func pageIndex(t *testing.T) *bench {
 	return b
 }
 
-// TestPageInABrowser checks that a user pastes a text. The page shows the near documents with the differing bits, and
+// TestPageInABrowser pastes a text as a user does. The page must show the near documents with the differing bits, and
 // the figures of the index.
 func TestPageInABrowser(t *testing.T) {
 	b := pageIndex(t)
@@ -213,7 +213,7 @@ func TestPageByKeyboard(t *testing.T) {
 	}
 	if got, want := strings.Join(way, " | "), "Skip to the search | ndd | Index | API | subject | auto | k | "+
 		"Find"; got != want {
-		t.Errorf("the focus went %s, want %s", got, want)
+		t.Errorf("the order of the focus is %s, want %s", got, want)
 	}
 	print := ask[Neighbours](t, b, "/v1/query", fmt.Sprintf(`{"text": %q}`, pageA))
 	p.do(chromedp.Focus("#subject"), chromedp.KeyEvent(print.Fingerprint), chromedp.KeyEvent(kb.Tab),

@@ -113,14 +113,14 @@ func TestPausedUploads(t *testing.T) {
 	}
 	must.Eventually(t, "the share is used up", func() bool { return b.transfers.Held() >= 3<<20 })
 	large := fmt.Sprintf(`{"id": "large", "fingerprint": "00000000ffffffff"%s}`, strings.Repeat(" ", 900_000))
-	must.Eventually(t, "a large body beside them", func() bool { // the pauses are long enough now
+	must.Eventually(t, "a large body in addition", func() bool { // the pauses are long enough now
 		a, err := b.Client().Do(b.request(t, "/v1/insert", "", large))
 		if err != nil { // it was refused while it was sent
 			return false
 		}
 		defer a.Body.Close()
 		if a.StatusCode != http.StatusOK && a.StatusCode != http.StatusTooManyRequests {
-			t.Fatalf("a large body beside them: %s", a.Status)
+			t.Fatalf("a large body in addition: %s", a.Status)
 		}
 		return a.StatusCode == http.StatusOK
 	})
@@ -213,7 +213,7 @@ func TestRunLimitsConnections(t *testing.T) {
 		c.SetReadDeadline(time.Now().Add(wait))
 		_, err := c.Read(make([]byte, 1))
 		if closed := errors.Is(err, io.EOF); closed != (i < limit) || !closed && !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Fatalf("connection %d of %d, of which %d may be open: %v", i, len(all), limit, err)
+			t.Fatalf("connection %d of %d, the limit is %d: %v", i, len(all), limit, err)
 		}
 		c.Close() // otherwise the server waits for a request
 	}
@@ -288,8 +288,8 @@ func TestPackedMemory(t *testing.T) {
 	compareAnswer(t, status, got, http.StatusTooManyRequests, "packed")
 }
 
-// TestRefusedWhileSending refuses requests whose clients send a whole body, of megabytes, before they read the answer:
-// each of them reads it, and the next request on another connection is served.
+// TestRefusedWhileSending refuses requests whose clients send a body of megabytes before they read the answer. Each
+// client must be able to read it, and the next request on another connection is served.
 func TestRefusedWhileSending(t *testing.T) {
 	const size = 4 << 20
 	slow := times{header: waitMax, body: waitMax, write: waitMax, idle: waitMax, stall: 50 * time.Millisecond}

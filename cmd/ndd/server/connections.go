@@ -29,7 +29,7 @@ type connections struct {
 type connectionCounts struct {
 	Open, Idle int
 	Accepted   uint64 // connections accepted and served
-	Closed     uint64 // idle connections closed to make room for others
+	Closed     uint64 // idle connections closed to free space for others
 	Refused    uint64 // connections closed at once because all others were busy
 }
 

@@ -156,7 +156,7 @@ func TestOpenFiles(t *testing.T) {
 }
 
 // TestFullDisk fills the disk of a server. Inserts and deletions are refused with a reason, and queries are answered.
-// When there is room again, changes work without a restart. If the disk becomes full during a list, the answer has
+// When there is space again, changes work without a restart. If the disk becomes full during a list, the answer has
 // the results of the earlier documents, and an error for the others. Refused documents are absent, also after a
 // restart, and acknowledged ones are present.
 func TestFullDisk(t *testing.T) {
@@ -218,7 +218,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 // TestRestartUnwritable opens an index on a full disk, and on a read-only one. Queries are answered, and changes are
-// refused. /readyz and the metrics report it. Changes work again when there is room.
+// refused. /readyz and the metrics report it. Changes work again when there is space.
 func TestRestartUnwritable(t *testing.T) {
 	for _, c := range []struct {
 		why    error
@@ -302,7 +302,7 @@ func TestFullMemory(t *testing.T) {
 	must.Do(t, err)
 	defer x.Close()
 	b := start(t, x, "")
-	random, id := rand.NewChaCha8([32]byte{18, 4}), make([]byte, 480) // some requests are enough: nothing is repeated
+	random, id := rand.NewChaCha8([32]byte{18, 4}), make([]byte, 480) // random, so that few requests fill the memory
 	for i := 0; ; i++ {
 		docs := make([]string, strict.Max)
 		for j := range docs {
@@ -313,7 +313,7 @@ func TestFullMemory(t *testing.T) {
 		if status == http.StatusOK && i < 1000 {
 			continue
 		}
-		const want = "nothing can be inserted; queries are answered: no room for more documents in memory"
+		const want = "nothing can be inserted; queries are answered: no memory for more documents"
 		if status != http.StatusInsufficientStorage || !strings.Contains(answer, want) || i == 0 {
 			t.Fatalf("request %d: %d %s", i, status, answer)
 		}

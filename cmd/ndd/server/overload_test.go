@@ -172,9 +172,9 @@ func TestSlowClients(t *testing.T) {
 		return state.Running+state.Waiting == 0
 	})
 	loaded := goodClients(t, b)
-	t.Logf("of 100 good requests the slowest took %v alone, and %v beside %d slow clients", alone, loaded, 4**slowClients)
+	t.Logf("of 100 good requests the slowest took %v alone, and %v with %d slow clients", alone, loaded, 4**slowClients)
 	if *slowRatio > 0 && loaded.Seconds() > *slowRatio*alone.Seconds() {
-		t.Errorf("%v beside slow clients, %v alone", loaded, alone)
+		t.Errorf("%v with slow clients, %v alone", loaded, alone)
 	}
 }
 
@@ -203,8 +203,8 @@ func goodClients(t *testing.T, b *bench) time.Duration {
 	return rounds[len(rounds)/2]
 }
 
-// TestLargeBodiesOfOneClient checks that processing a large body takes more than the client's share of the memory. Many
-// such requests of one client are answered one after the other, and its other requests at the same time.
+// TestLargeBodiesOfOneClient sends bodies that need more than a client's share of the memory. Many such requests of one
+// client are answered one after the other, and its other requests at the same time.
 func TestLargeBodiesOfOneClient(t *testing.T) {
 	t.Parallel()
 	limits := bounds{Queue: waitMax, RequestMemory: 64 << 20, times: patient}

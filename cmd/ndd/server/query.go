@@ -115,7 +115,7 @@ func newHitList(memory *admit.Transfer, ids engine.IDs, f summary, k, limit int,
 // add adds hits, or the next documents of the last one. The error wraps [engine.ErrNoDocument] if one of them was
 // deleted.
 func (l *hitList) add(hits []engine.Hit) error {
-	// Count the documents of each hit, and list IDs while there is room.
+	// Count the documents of each hit, and list IDs while there is space.
 	for i := range hits {
 		h := &hits[i]
 		if h.Offset == 0 {

@@ -113,7 +113,7 @@ func (s *service) live(ctx context.Context, front *listener, failed <-chan error
 	go func() { defer close(loaded); loaded <- s.load(loadContext) }()
 	err := s.loop(ctx, front, loaded, failed)
 	cancel()
-	// The index can be closed only after loading has ended, whatever ended the loop.
+	// The index can be closed only after loading has ended, even if another event ended the loop.
 	if e := <-loaded; err == nil && e != nil && !errors.Is(e, context.Canceled) {
 		err = e
 	}

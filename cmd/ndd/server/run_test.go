@@ -273,9 +273,9 @@ func TestUnixSocket(t *testing.T) {
 
 var restarts = flag.Int("restarts", 2, "times that TestDrainUnderLoad stops a server")
 
-// TestDrainUnderLoad checks that a server is stopped under load several times. No request is aborted, and /readyz fails
-// before other requests do. Clients leave when they are told to; a client that always reconnects could meet the moment
-// at which the listener closes. In this test the notice lasts until all clients were told, even on a slow machine.
+// TestDrainUnderLoad stops a server under load several times. No request may be aborted, and /readyz must fail before
+// other requests do. A client stops when the server closes its connection, because one that reconnects could meet the
+// closed listener. The notice lasts until all clients have stopped, even on a slow machine.
 func TestDrainUnderLoad(t *testing.T) {
 	for round := range *restarts {
 		t.Run(fmt.Sprint("round ", round), func(t *testing.T) { drainUnderLoad(t, int64(20*(round%8+1))) })

@@ -229,7 +229,7 @@ func (s *service) answer(w *answer, r *http.Request, to *route) (p *problem) {
 	if p != nil {
 		return p
 	}
-	// Send the reply. A change that succeeded shows that there is room.
+	// Send the reply. A change that succeeded shows that there is space.
 	if done.rows != nil {
 		return s.send(w, r, done.rows, s.limits.Timeout)
 	}

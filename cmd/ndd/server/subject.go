@@ -69,7 +69,7 @@ func (s *summarizer) summarize(ctx context.Context, recipe *simhash.Recipe, sub 
 }
 
 // privateKeyHint is the message that refuses fingerprints from clients.
-const privateKeyHint = "the key of this index is private, so that a fingerprint that was made elsewhere compares with none: " +
+const privateKeyHint = "the key of this index is private, so fingerprints that were made elsewhere match nothing: " +
 	"send text or html"
 
 // isPrivate reports whether the recipe has a private key. Then only the server can make fingerprints.

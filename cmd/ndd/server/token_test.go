@@ -94,7 +94,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		}
 	}
 	if n := b.index.Load().Stats().Documents; n != 1+1 {
-		t.Errorf("%d documents, want 2: the one before, and that of write, which admin replaced", n)
+		t.Errorf("%d documents, want 2: the earlier one, and the one that write inserted and admin replaced", n)
 	}
 }
 

@@ -97,7 +97,7 @@ func TestEnds(t *testing.T) {
 	n := 0
 	s.Each(strings.Repeat("一二三。", 20_000), func(signature.Signature) { cancel(); n++ })
 	if maximum := checkBytes/len("一二三。") + 1; n > maximum {
-		t.Errorf("%d sentences, of which %d are the most", n, maximum)
+		t.Errorf("%d sentences, the limit is %d", n, maximum)
 	}
 }
 

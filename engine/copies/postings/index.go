@@ -67,8 +67,8 @@ func (x *Index) Count(set []uint64) {
 	}
 }
 
-// AppendSimilar appends the documents that are similar to a set by o, in order. Counts has an element for each document;
-// all are 0 before and after the call.
+// AppendSimilar appends the documents that are similar to a set by o, in order. counts is scratch memory with an element
+// for each document. All its elements are 0 before and after the call.
 func (x *Index) AppendSimilar(dst []Match, set []uint64, counts []uint32, o *Options) []Match {
 	var hits []uint32
 	position := 0

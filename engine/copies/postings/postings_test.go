@@ -127,7 +127,7 @@ func TestMaxPairs(t *testing.T) {
 	for i := range uint64(20) {
 		similar, equal = append(similar, []uint64{1, 2, 3, 4, 100 + i}), append(equal, []uint64{1, 2, 3})
 	}
-	groups := append(slices.Clone(equal), slices.Repeat([][]uint64{{7, 8, 9}}, 20)...) // only pairs of equal sets
+	groups := append(slices.Clone(equal), slices.Repeat([][]uint64{{7, 8, 9}}, 20)...) // two groups of equal sets, which share nothing
 	for _, sets := range [][][]uint64{similar, append(equal, []uint64{1, 2, 3, 4}), groups} {
 		o := Options{Measure: Jaccard, Threshold: 0.6}
 		all, _, err := joined(sets, o)

@@ -31,7 +31,7 @@ func TestSet(t *testing.T) {
 			}
 			// Folding tells hashes apart that are no neighbours, as hashes are not.
 			set, bag := Gatherer{}, Gatherer{Bag: true}
-			for range 2 { // the second time in the room of the first
+			for range 2 { // the second time in the space of the first
 				for _, s := range signatures {
 					set.Add(s)
 					bag.Add(s)

@@ -154,7 +154,7 @@ func polynomial(tokens []place) (h uint64) {
 	return h
 }
 
-// flush ends a run of tokens of one kind. A run shorter than a row is a row.
+// flush ends a run of tokens of one kind. A run that is shorter than a row counts as a row of its own.
 func (s *Selector) flush() {
 	s.rows(len(s.tokens))
 	if len(s.tokens) > 0 && !s.hasRow {

@@ -267,7 +267,8 @@ func encodeLevels(levels []byte, bits int) ([]byte, error) {
 	return (&rle.Encoding{BitWidth: bits}).EncodeLevels(nil, levels)
 }
 
-// appendLevels appends levels as pages of the first version have them: after their length. No levels have none.
+// appendLevels appends levels in the form of data page version 1: first their length. It appends nothing if there are
+// none.
 func appendLevels(to, levels []byte) []byte {
 	if levels == nil {
 		return to

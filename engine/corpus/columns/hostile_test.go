@@ -38,7 +38,7 @@ type page struct {
 	body   []byte
 }
 
-// dataPage is a page of the first version, all of whose rows have a level of 1.
+// dataPage returns a data page of version 1. All rows have the level 1.
 func dataPage(rows int32, encoding format.Encoding, values []byte) page {
 	levels := binary.AppendUvarint(nil, uint64(rows)<<1)
 	levels = append(levels, 1)

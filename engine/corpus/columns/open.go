@@ -18,7 +18,7 @@ const (
 	tailBytes  = 8         // length of the footer, and the magic number
 	footerMax  = 256 << 20 // bytes
 	schemaMax  = 1 << 15   // columns and groups of columns
-	schemaDeep = 64        // groups in one another
+	schemaDeep = 64        // maximum nesting depth of groups
 
 	// A file has at most rowsSpare rows, and rowsPerByte more for each byte. A run of nulls or of equal
 	// entries takes few bytes.

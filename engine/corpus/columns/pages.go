@@ -256,7 +256,7 @@ func (s *stream) fetch() (h *format.PageHeader, head []byte, err error) {
 	return h, head, s.withPlace(err)
 }
 
-// A body is a decompressed page. In pages of the first version the levels have their lengths before them.
+// A body is a decompressed page. In data pages of version 1 the length of the levels precedes them.
 type body struct{ levels, repetitions, definitions, values []byte }
 
 // isData reports whether a page has values of rows.
@@ -335,7 +335,7 @@ func (s *stream) dictionary(h *format.PageHeader) (values []byte, err error) {
 	return values, nil
 }
 
-// data checks a page of the first version. Its levels, which begin with their length, and its values are compressed
+// data checks a data page of version 1. Its levels, which begin with their length, and its values are compressed
 // together.
 func (s *stream) data(h *format.PageHeader) (b body, err error) {
 	d := &h.DataPageHeader.V
@@ -354,7 +354,7 @@ func (s *stream) data(h *format.PageHeader) (b body, err error) {
 	return b, s.check(b, d.Encoding, int(d.NumValues))
 }
 
-// cutLevels returns the levels at the beginning of a page of the first version, if it has any, and the rest.
+// cutLevels returns the levels at the beginning of a data page of version 1, if it has any, and the rest.
 func cutLevels(b []byte, encoding format.Encoding, width int) (levels, rest []byte, err error) {
 	switch {
 	case width == 0:
@@ -371,7 +371,7 @@ func cutLevels(b []byte, encoding format.Encoding, width int) (levels, rest []by
 	return b[:n], b[n:], nil
 }
 
-// dataV2 checks a page of the second version. Only its values are compressed.
+// dataV2 checks a data page of version 2. Only its values are compressed.
 func (s *stream) dataV2(h *format.PageHeader) (b body, err error) {
 	d := &h.DataPageHeaderV2.V
 	size := int64(d.RepetitionLevelsByteLength) + int64(d.DefinitionLevelsByteLength)

@@ -33,7 +33,7 @@ const (
 	structuresSpare = 64      // structures that may be smaller
 )
 
-var errShort = corrupt("a structure that does not end") // before the end of the given bytes
+var errShort = corrupt("a structure that does not end") // the given bytes end within a structure
 
 // A boundedReader reads Thrift's compact protocol for the library's decoder, which would allocate a list of any
 // length and follow any depth. It refuses a list with more elements than there are bytes left, and structures that

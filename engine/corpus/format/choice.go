@@ -31,6 +31,7 @@ func (c *choice) units(records iter.Seq2[Unit, error]) iter.Seq2[Unit, error] {
 		var held []rowUnit
 		bytes := int64(0)
 		for u, err := range records {
+			// After the decision, fill and yield each record. Before it, hold records and the skips between them.
 			switch {
 			case c.isDecided && err == nil:
 				c.fill(&u)
@@ -57,6 +58,7 @@ func (c *choice) units(records iter.Seq2[Unit, error]) iter.Seq2[Unit, error] {
 				return
 			}
 		}
+		// The input had too few records for an earlier decision.
 		c.release(held, yield)
 	}
 }

@@ -88,7 +88,7 @@ func jsonFormat(head []byte, o *Options, single Format) Format {
 		return Text
 	}
 	line, rest, whole := bytes.Cut(head, []byte("\n"))
-	whole = whole || len(head) < text.LooksBytes/2 // the file ends without a line end
+	whole = whole || len(head) < text.LooksBytes/2 // a short head is the whole file
 	isObject, err := jsonMembers(line, func(_, _ []byte) {})
 	isObject = isObject && err == nil && whole
 	switch {
@@ -104,8 +104,8 @@ func jsonFormat(head []byte, o *Options, single Format) Format {
 	return Text
 }
 
-// showsRecords reports whether the first bytes of a file show a text in its first JSON object, or are lines of JSON
-// objects, and one shows a text.
+// showsRecords reports whether the first bytes of a file have records with a text: for JSON in the first object, for
+// other formats in a line, if all lines are JSON objects.
 func (o *Options) showsRecords(format Format, head []byte) (shows bool) {
 	member := func(name, value []byte) {
 		isText := format != JSON || o.TextField != "" || bytes.HasPrefix(value, []byte(`"`))

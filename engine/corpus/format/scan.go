@@ -112,7 +112,7 @@ func (c *Content) Units(yield func(Unit, error) bool) {
 	c.units(yield)
 }
 
-// HeadOf reads the beginning of a file. The error is the first one that [Units] yields, if that comes before a unit.
+// HeadOf reads the beginning of a file. It returns the error that [Units] yields before the first unit, if any.
 func HeadOf(ctx context.Context, f input.File, opts Options) (h Head, err error) {
 	opts.Meter, opts.Chosen, opts.Strict = nil, nil, false
 	if opts, err = opts.withDefaults(); err != nil {

@@ -26,7 +26,7 @@ type Unit struct {
 	fields    *Fields  // the fields of a JSON object
 	cells     []string // the cells of a record of a table, before the text is taken from them
 	columns   []string // the names of the columns of a table
-	modified  int64    // the time of a whole file
+	modified  int64    // modification time of the file if the unit is the whole file
 
 	contentType string // the Content-Type of a WARC record's block
 }

@@ -20,7 +20,7 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// record is a WARC record. Headers are name and value in turn.
+// record returns a WARC record. headers alternates names and values.
 func record(kind, block string, headers ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "WARC/1.1\r\nWARC-Type: %s\r\n", kind)
@@ -147,7 +147,7 @@ func TestDamagedWARC(t *testing.T) {
 			t.Errorf("%v, want %s after %d", err, want, len(got))
 		}
 	}
-	// From the first byte on, it is no WARC at all.
+	// Without any record it is an error, not a skip.
 	if got, err := read(t, Options{Format: WARC}, strings.NewReader("nonsense\n"), "-"); len(got) > 0 ||
 		fmt.Sprint(err) != `-:1: record at byte 0: there is none, but "nonsense"` {
 		t.Errorf("%q, %v", got, err)

@@ -64,6 +64,7 @@ func Extract[R any](ctx context.Context, inputs []string, cfg Config, s Steps[R]
 }
 
 func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Report, error) {
+	// Fill in the defaults, and let the work folder look at the inputs.
 	if cfg.Threads <= 0 {
 		cfg.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -78,11 +79,13 @@ func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Re
 			return Report{}, err
 		}
 	}
+	// Decompression ahead may use a quarter of the memory for documents in flight.
 	budget := cfg.budget()
 	if cfg.Document.Decoders == nil && cfg.Threads > 1 {
 		cfg.Document.Decoders = unpack.NewDecoders(cfg.Threads, budget/4)
 		budget -= budget / 4
 	}
+	// Read files at the same time, make results in the workers, and emit them in the order of the inputs.
 	p := &pipeline{cfg: cfg, steps: s}
 	o := parallel.Options{Workers: cfg.Threads, Window: queueDepth * cfg.Threads, Producers: cfg.Threads,
 		Budget: budget, Held: heldBytes}
@@ -90,6 +93,7 @@ func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Re
 		o.Producers = 1 // each holds a document that is not in the budget yet
 	}
 	err := parallel.OrderedParts(ctx, o, p.parts(ctx, inputs), p.work, p.emit)
+	// A repeated reading must have seen all files of the earlier one.
 	if err == nil && s.FileUnits != nil {
 		err = s.FileUnits.Check(len(p.report.FileUnits), "")
 	}
@@ -99,6 +103,7 @@ func extract(ctx context.Context, inputs []string, cfg Config, s Steps[any]) (Re
 			p.report.Units += f.Units
 		}
 	}
+	// The report is also filled after an error.
 	m := cfg.Document.Meter
 	p.report.BytesRead = m.Bytes.Load()
 	p.report.Guesses = m.Guesses()
@@ -152,7 +157,7 @@ type fileEnd struct {
 	units  int  // number of units of the file
 	stored bool // true if the entries of the file come from a [Work]
 
-	content format.Checksum // if stored
+	content format.Checksum // checksum of the file's units if entries are stored
 }
 
 // Weight returns the bytes that the batch holds.
@@ -183,14 +188,17 @@ func (p *pipeline) parts(ctx context.Context, inputs []string) iter.Seq[parallel
 		var part []inputFile
 		size, file, unit := int64(0), 0, 0
 		for f, err := range p.cfg.Document.Share.List(ctx, inputs) {
+			// Add the file, or the error in its place, to the current part.
 			part = append(part, inputFile{file: f, err: err, unit: unit})
 			if err != nil {
 				continue
 			}
+			// Entries of an earlier run replace the reading of the file.
 			if p.cfg.Work != nil {
 				last := &part[len(part)-1]
 				last.entries, last.content = p.cfg.Work.Stored(f)
 			}
+			// The earlier reading has the number of units in each file, and so the number of each file's first unit.
 			if readAhead := p.steps.FileUnits; readAhead != nil {
 				if err := readAhead.Check(file, f.Path); err != nil {
 					yield(func(context.Context, func(*batch) bool) error { return err })
@@ -200,6 +208,7 @@ func (p *pipeline) parts(ctx context.Context, inputs []string) iter.Seq[parallel
 				unit += readAhead[file].Units
 			}
 			file++
+			// Collect small files, which one goroutine then reads one after the other.
 			n := f.Size()
 			if size += max(n, 0); n >= 0 && size < partBytes && len(part) < partFiles && !object.Is(f.Path) {
 				continue
@@ -224,7 +233,7 @@ type inputFile struct {
 	units   int
 	entries iter.Seq2[Entry, error]
 
-	content format.Checksum // if stored
+	content format.Checksum // checksum of the file's units if entries are stored
 }
 
 // scan returns a function that reads some files into batches.
@@ -232,6 +241,7 @@ func (p *pipeline) scan(part []inputFile) parallel.Produce[*batch] {
 	return func(ctx context.Context, yield func(*batch) bool) error {
 		b := new(batch)
 		for _, f := range part {
+			// The file of stored entries is not read again.
 			if f.entries != nil {
 				if b = p.take(ctx, b, f, yield); b == nil {
 					return ctx.Err()
@@ -240,6 +250,7 @@ func (p *pipeline) scan(part []inputFile) parallel.Produce[*batch] {
 			}
 			units := 0
 			for unit, err := range p.unitsOf(ctx, f) {
+				// Number the unit as the earlier reading did, and skip it if nobody wants it.
 				number := unnumbered
 				switch {
 				case err != nil:
@@ -256,6 +267,7 @@ func (p *pipeline) scan(part []inputFile) parallel.Produce[*batch] {
 					}
 					unit = unit.Alone() // the other lines of its memory are not needed
 				}
+				// Add the unit to the batch, and pass the batch on when it is full.
 				b.items = append(b.items, item{unit: unit, number: number, err: err, isDone: f.err != nil})
 				b.bytes += int64(unit.Size())
 				if b.bytes >= batchBytes || len(b.items) >= batchUnits {
@@ -265,6 +277,7 @@ func (p *pipeline) scan(part []inputFile) parallel.Produce[*batch] {
 					b = &batch{items: make([]item, 0, len(b.items))}
 				}
 			}
+			// Record where the file ends, for its entry in the report.
 			if f.err == nil {
 				b.ends = append(b.ends, fileEnd{file: f.file, items: len(b.items), units: units})
 			}
@@ -419,6 +432,7 @@ func (p *pipeline) endFile(e fileEnd) error {
 
 // count counts one item and emits its result.
 func (p *pipeline) count(it *item) error {
+	// Number the unit, unless the scanner did.
 	r := &p.report
 	if it.number == unnumbered {
 		it.number = p.units
@@ -427,6 +441,7 @@ func (p *pipeline) count(it *item) error {
 	if it.number >= 0 {
 		r.Units = it.number + 1
 	}
+	// An error is a skip, which is counted and reported, or it ends the run.
 	if it.err != nil {
 		skip, ok := errors.AsType[*input.Skip](it.err)
 		if !ok || p.cfg.Document.Strict && skip.Reason.LosesData() {
@@ -438,6 +453,7 @@ func (p *pipeline) count(it *item) error {
 		}
 		return nil
 	}
+	// Count the document.
 	r.Documents++
 	r.TextBytes += int64(it.textBytes)
 	if it.doc.Repaired > 0 {
@@ -447,6 +463,7 @@ func (p *pipeline) count(it *item) error {
 		r.NoID++
 	}
 	r.declared(it.doc.Charset)
+	// Pass the result on.
 	if p.steps.Emit == nil {
 		return nil
 	}

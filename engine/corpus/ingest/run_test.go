@@ -257,8 +257,8 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestCutDocument checks that the result of a document that the context may have cut off is used by nobody, and it is
-// the last one.
+// TestCutDocument cancels the context while the result of a document is made. The result must not be emitted, and no
+// other document is processed.
 func TestCutDocument(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -281,8 +281,8 @@ func TestCutDocument(t *testing.T) {
 	}
 }
 
-// TestFit reads a long document among short ones in much memory and in little. Little memory skips it by name, and
-// needs no more than there is.
+// TestFit reads a long document among short ones with different memory limits. With little memory the document is
+// skipped and named, and the run stays within the limit.
 func TestFit(t *testing.T) {
 	in := strings.Repeat(`{"text":"short"}`+"\n", 3) + `{"text":"` + strings.Repeat("long ", 1<<20) + `"}` + "\n" + `{"text":"last"}`
 	for bytes, want := range map[uint64]int{1 << 40: 5, 64 << 20: 5, 10 << 20: 4, 1 << 10: 4} {

@@ -175,10 +175,12 @@ func listHDFS(ctx context.Context, path string) iter.Seq2[object.Entry, error] {
 			return
 		}
 		defer out.Close()
+		// The listing may omit the scheme and the host, so take them from the path.
 		_, rest, _ := strings.Cut(path, "://")
 		host, _, _ := strings.Cut(rest, "/")
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
+			// A line is a file, a folder, empty, or the number of entries.
 			fields := hadoopLine.FindStringSubmatch(lines.Text())
 			if fields == nil && lines.Text() != "" && !strings.HasPrefix(lines.Text(), "Found ") {
 				yield(object.Entry{}, fmt.Errorf("%s: hdfs dfs -ls: a line that is no file: %.200q", path, lines.Text()))

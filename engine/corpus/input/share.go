@@ -40,6 +40,7 @@ const fileCost = 16 << 10
 // NewShare divides the files of some inputs and returns one of the shares. It looks up the sizes of
 // all files; objects of the web count as empty files. Pipes cannot be divided.
 func NewShare(ctx context.Context, inputs []string, number, shares int) (*Share, error) {
+	// List the files, and compute a digest that is the same in all shares.
 	var items []SharedFile
 	digest := xxhash.New()
 	for f, err := range Files(ctx, inputs) {
@@ -48,7 +49,7 @@ func NewShare(ctx context.Context, inputs []string, number, shares int) (*Share,
 			continue
 		}
 		if err == nil && ReadOnce(f.Path) {
-			err = fmt.Errorf("%s: a pipe cannot be dealt out: put it in a file", f.Path)
+			err = fmt.Errorf("%s: a pipe cannot be divided: save it as a file", f.Path)
 		}
 		if err != nil {
 			return nil, err
@@ -57,6 +58,7 @@ func NewShare(ctx context.Context, inputs []string, number, shares int) (*Share,
 		fmt.Fprintf(digest, "%s\x00%d\n", f.Path, size)
 		items = append(items, SharedFile{Path: f.Path, Place: len(items), Bytes: size})
 	}
+	// Give each file, most expensive first, to the share that has the least cost so far.
 	slices.SortFunc(items, func(a, b SharedFile) int {
 		return cmp.Or(cmp.Compare(b.cost(), a.cost()), cmp.Compare(a.Path, b.Path))
 	})

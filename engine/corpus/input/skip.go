@@ -57,7 +57,7 @@ func (s *Skip) Error() string {
 // Unwrap gives the cause.
 func (s *Skip) Unwrap() error { return s.Err }
 
-// Place returns file:line, or the file alone where the line is 0.
+// Place returns file:line, or only the file if the line is 0.
 func Place[N int | int64](source string, line N) string {
 	if line == 0 {
 		return source

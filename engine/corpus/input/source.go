@@ -23,6 +23,7 @@ type Source struct {
 // Open opens a file for reading, which a meter counts. stdin is read if the file is standard input.
 func (f File) Open(ctx context.Context, stdin io.Reader, meter *Meter) (*Source, error) {
 	s := &Source{ctx: ctx, meter: meter}
+	// Standard input, pipes and remote files have their own readers.
 	switch {
 	case f.Path == Stdin && stdin == nil:
 		return nil, errors.New("standard input is not available")
@@ -47,6 +48,7 @@ func (f File) Open(ctx context.Context, stdin io.Reader, meter *Meter) (*Source,
 		s.r, s.Bytes, s.Modified, s.Seekable = o, max(o.Size, 0), o.ModifiedNano, o.Size >= 0
 		return s, nil
 	}
+	// All other paths are files on disk.
 	file, err := os.Open(f.Path)
 	if err != nil {
 		return nil, bareCause(err)

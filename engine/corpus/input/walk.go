@@ -113,6 +113,7 @@ func walkBelow(ctx context.Context, root, top string, l *links, later *[]string,
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		// Find the file to read, or the reason to skip the entry. Folders that are read need neither.
 		f, skip := File{Path: path, Root: root}, &Skip{Source: path}
 		switch {
 		case err != nil && path == top:
@@ -136,6 +137,7 @@ func walkBelow(ctx context.Context, root, top string, l *links, later *[]string,
 			skip.Reason = Special
 			skip.Err = errors.New(kindOf(d.Type()) + ", which is read only where it is named itself")
 		}
+		// Yield the file or the skip.
 		goOn := false
 		if skip.Reason == "" {
 			goOn = yield(f, nil)

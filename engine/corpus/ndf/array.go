@@ -85,6 +85,7 @@ func npyNumbers(path string, data []byte) ([]byte, error) {
 		return &store.CorruptError{File: path, Section: "NumPy array", Block: -1, Offset: int64(offset),
 			Reason: fmt.Sprintf(format, args...)}
 	}
+	// Find the header, whose length has two or four bytes, depending on the version.
 	const prefix = 10
 	if len(data) < prefix+2 {
 		return nil, wrong(0, "%d bytes: cut short in the header", len(data))
@@ -101,6 +102,7 @@ func npyNumbers(path string, data []byte) ([]byte, error) {
 		return nil, wrong(8, "a header of %d bytes in a file of %d", length, len(data))
 	}
 	header, numbers := data[from:from+length], data[from+length:]
+	// The header must describe a one-dimensional array of little-endian uint64.
 	descr, shape := npyDescr.FindSubmatch(header), npyShape.FindSubmatch(header)
 	if descr == nil || shape == nil || npyFortran.Find(header) == nil {
 		return nil, wrong(from, "the header is not one of an array: %.100q", header)
@@ -112,6 +114,7 @@ func npyNumbers(path string, data []byte) ([]byte, error) {
 	if dimension == nil {
 		return nil, wrong(from, "an array of shape (%.40s), where fingerprints have one dimension", shape[1])
 	}
+	// The numbers must fill the rest of the file and be aligned, because they are used in place.
 	n, err := strconv.ParseUint(string(dimension[1]), 10, 48)
 	if err != nil || n*8 != uint64(len(numbers)) {
 		return nil, wrong(from+length, "%d bytes of numbers, where the header says %s numbers of 8", len(numbers), dimension[1])

@@ -152,11 +152,13 @@ func fromStore(file *store.File) (*File, error) {
 func (f *File) parse() (err error) {
 	defer store.CatchFault(&err)()
 	s := f.file.Sections()
+	// A file with places has their four sections at its end.
 	var placed []store.Section
 	if n := len(s) - placeSections; n >= 0 && s[n].Name == "files" &&
 		s[n+1].Name == "files.ends" && s[n+2].Name == settingsSection && s[n+3].Name == placesSection {
 		s, placed = s[:n], s[n:]
 	}
+	// Sketches and hashes are optional sections of each chunk. The first chunk shows whether all have them.
 	perChunk, last := 4, 2
 	if f.hasSketches, err = hasOptional(s, 1+perChunk, sketchesName, sketchesSection); f.hasSketches {
 		perChunk++
@@ -169,6 +171,7 @@ func (f *File) parse() (err error) {
 	if err != nil {
 		return err
 	}
+	// The recipe is first, chunks follow, and the IDs of documents without a fingerprint are last.
 	if last = len(s) - last; last < 1 || s[0].Name != "recipe" || (last-1)%perChunk != 0 {
 		return f.file.Corrupt("%d sections, not those of a fingerprint file", len(s))
 	}
@@ -177,6 +180,7 @@ func (f *File) parse() (err error) {
 		return s[0].Corrupt(0, "%v", err)
 	}
 	f.recipe = &recipe
+	// Each chunk has as many fingerprints and lengths as IDs.
 	for i := 1; i < last; i += perChunk {
 		if s[i].Name != "fingerprints" || s[i+1].Name != "text.bytes" || s[i+2].Name != "names" ||
 			s[i+3].Name != "names.ends" {
@@ -192,6 +196,7 @@ func (f *File) parse() (err error) {
 			return s[i].Corrupt(0, "%d bytes of fingerprints and %d of lengths for %d IDs", len(s[i].Data),
 				len(s[i+1].Data), n.Len())
 		}
+		// The optional sections of a chunk must have a value for each document, too.
 		current, next := &f.chunks[len(f.chunks)-1], i+4
 		if f.hasSketches {
 			current.sketches, err = optional[sketch.Sketch](s[next], sketchesSection, n.Len())
@@ -203,9 +208,11 @@ func (f *File) parse() (err error) {
 		if err != nil {
 			return err
 		}
+		// Count the documents of the chunk and the bytes of their IDs.
 		f.idBytes += uint64(len(s[i+2].Data) + len(s[i+3].Data))
 		f.docs += n.Len()
 	}
+	// Read the documents without a fingerprint, and then the places.
 	if s[last].Name != "unmarked" || s[last+1].Name != "unmarked.ends" {
 		return s[last].Corrupt(0, "expected the IDs of unmarked documents")
 	}

@@ -173,6 +173,7 @@ type source struct {
 
 // parsePlaces reads the sections of places.
 func (f *File) parsePlaces(s []store.Section) error {
+	// The first sections have the names of the input files and the settings of the reading.
 	names, err := idlist.Open(s[0], s[1])
 	if err != nil {
 		return err
@@ -182,6 +183,7 @@ func (f *File) parsePlaces(s []store.Section) error {
 	if err := s[2].JSON(&settings); err != nil {
 		return err
 	}
+	// The last section has the numbers. After the first one that is missing, next returns 0 and err is set.
 	list := s[3]
 	data := list.Data
 	next := func() uint64 {
@@ -193,6 +195,7 @@ func (f *File) parsePlaces(s []store.Section) error {
 		}
 		return v
 	}
+	// It begins with the share.
 	number, shares, digest := next(), next(), next()
 	if err == nil && (number >= shares || shares > math.MaxInt32) {
 		err = list.Corrupt(0, "share %d of %d", number, shares)
@@ -201,6 +204,7 @@ func (f *File) parsePlaces(s []store.Section) error {
 		return err
 	}
 	f.share = &Share{int(number), int(shares), digest, settings}
+	// The runs of each file follow. The number of documents in earlier files is the start of its own documents.
 	var docs, unmarked uint64
 	for name, e := range names.All() {
 		if e != nil {
@@ -224,6 +228,7 @@ func (f *File) parsePlaces(s []store.Section) error {
 		}
 		f.sources = append(f.sources, src)
 	}
+	// The runs must cover all documents of the fingerprint file.
 	if err == nil && (docs != f.docs || unmarked != f.unmarkedIDs.Len()) {
 		err = list.Corrupt(0, "places of %d and %d documents, which are %d and %d", docs, unmarked, f.docs, f.unmarkedIDs.Len())
 	}
@@ -245,6 +250,7 @@ type Part struct {
 // the parts of all shares of the same inputs. If a share is missing or occurs twice, the error wraps
 // [simhash.ErrMixed], and likewise if shares were read with different settings.
 func Parts(files []*File) (parts []Part, err error) {
+	// Collect the shares of the same inputs.
 	groups := map[Share][]*File{}
 	for _, f := range files {
 		if f.share != nil {
@@ -252,6 +258,7 @@ func Parts(files []*File) (parts []Part, err error) {
 		}
 	}
 	for _, f := range files {
+		// A file without places is one part.
 		if f.share == nil {
 			parts = append(parts, Part{f, f.Lookup(), nil})
 			continue
@@ -260,6 +267,7 @@ func Parts(files []*File) (parts []Part, err error) {
 		if groups[group] == nil {
 			continue // these parts came with the first share
 		}
+		// The shares of a group must be complete.
 		var paths []string
 		var shares []Share
 		for _, g := range groups[group] {
@@ -268,6 +276,7 @@ func Parts(files []*File) (parts []Part, err error) {
 		if err := CheckShares(paths, shares); err != nil {
 			return nil, err
 		}
+		// Sort the parts of all shares by the order of the inputs.
 		from := len(parts)
 		for _, g := range groups[group] {
 			ids := g.Lookup()
@@ -289,8 +298,8 @@ func (p Part) Input() (Input, bool) {
 	return p.source.Input, true
 }
 
-// CheckShares returns an error unless shares, in the files at some paths, are all shares of their inputs, each exactly
-// once, with the same settings. The error wraps [simhash.ErrMixed].
+// CheckShares returns an error that wraps [simhash.ErrMixed] if a share of the inputs is missing or occurs twice, or if
+// two shares have different settings. paths has the path of each share's file.
 func CheckShares(paths []string, shares []Share) error {
 	of := shares[0].Count
 	have := map[int]string{}
@@ -321,6 +330,7 @@ type Placed struct {
 // Documents yields the documents of the part in order. If the file has places, documents without a fingerprint are
 // yielded in their order, too.
 func (p Part) Documents(yield func(Placed, error) bool) {
+	// Find the first document of the part, in the chunks and in the runs.
 	f := p.file
 	chunk, index := 0, uint64(0) // position of the next document with a fingerprint
 	row, runs := uint64(0), []byte(nil)
@@ -330,6 +340,7 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 	for index = row; chunk < len(f.chunks) && index >= uint64(len(f.chunks[chunk].fingerprints)); chunk++ {
 		index -= uint64(len(f.chunks[chunk].fingerprints))
 	}
+	// next yields the next document with a fingerprint.
 	next := func(place Place) bool {
 		for index == uint64(len(f.chunks[chunk].fingerprints)) {
 			chunk, index = chunk+1, 0
@@ -350,6 +361,7 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 		index, row = index+1, row+1
 		return yield(Placed{d, true}, err) && err == nil
 	}
+	// Without places, yield all documents with a fingerprint, and then those without one.
 	if p.source == nil {
 		for row < f.docs {
 			if !next(Place{File: f.path, Row: int64(row) + 1}) {
@@ -365,6 +377,7 @@ func (p Part) Documents(yield func(Placed, error) bool) {
 		}
 		return
 	}
+	// With places, the runs show which documents come next, and their rows.
 	place, unmarked, ids := Place{File: p.source.File, Order: p.source.Order}, p.source.unmarked, f.unmarkedIDs.Cursor()
 	for range p.source.n {
 		gap, n := binary.Varint(runs)

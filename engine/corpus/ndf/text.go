@@ -54,6 +54,7 @@ var unescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r"
 func readText(path string, data []byte) (*File, error) {
 	f := &File{path: path, unmap: noUnmap}
 	var c chunk
+	// Parse each line that is not empty.
 	withIDs, withoutIDs := 0, 0
 	offset, n := 0, 0
 	for len(data) > offset {
@@ -61,10 +62,12 @@ func readText(path string, data []byte) (*File, error) {
 		n++
 		text := strings.TrimSuffix(string(line), "\r")
 		if text != "" {
+			// corrupt is the error for this line.
 			corrupt := func(format string, args ...any) error {
 				return &store.CorruptError{File: path, Section: "fingerprints as text", Block: -1, Offset: int64(offset),
 					Reason: fmt.Sprintf("line %d ", n) + fmt.Sprintf(format, args...)}
 			}
+			// The line is a fingerprint or the mark of a document without one, and perhaps an ID.
 			fingerprints, id, ok := printLine(text, c.fingerprints)
 			if !ok {
 				return nil, corrupt("is no fingerprint, which is 16 hexadecimal digits, tab, ID: %.40q", text)
@@ -75,6 +78,7 @@ func readText(path string, data []byte) (*File, error) {
 			} else {
 				withIDs++
 			}
+			// Documents without a fingerprint have a list of their own.
 			if len(fingerprints) == len(c.fingerprints) {
 				f.unmarked = append(f.unmarked, id)
 			} else {
@@ -84,6 +88,7 @@ func readText(path string, data []byte) (*File, error) {
 		}
 		offset += len(line) + 1
 	}
+	// A file in which only some lines have IDs was probably damaged.
 	if withIDs > 0 && withoutIDs > 0 {
 		return nil, &store.CorruptError{File: path, Section: "fingerprints as text", Block: -1,
 			Reason: fmt.Sprintf("%d lines have an ID and %d have none: all must have one, or none", withIDs, withoutIDs)}

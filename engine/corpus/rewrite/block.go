@@ -83,6 +83,7 @@ func (p *packer) take(ctx context.Context) (*block, error) {
 
 // compress compresses each member of a block, or copies it from the file. It uses a fast level if the file did.
 func (p *packer) compress(b *block, packing unpack.Packing, fast bool) (err error) {
+	// Level 1 is the fast one of both formats.
 	from, level := 0, 0
 	if fast {
 		level = 1
@@ -91,11 +92,13 @@ func (p *packer) compress(b *block, packing unpack.Packing, fast bool) (err erro
 		in := b.in[from:m.end]
 		from = m.end
 		switch {
+		// A member without changes is read from the file as it is.
 		case m.source != nil:
 			size := len(b.out)
 			b.out = slices.Grow(b.out, int(m.source.To-m.source.From))[:size+int(m.source.To-m.source.From)]
 			_, err = io.ReadFull(io.NewSectionReader(b.file, m.source.From, m.source.To-m.source.From), b.out[size:])
 		case packing == unpack.Gzip:
+			// The block keeps its gzip compressors, which are expensive to make.
 			z := b.gzip[level]
 			if z == nil {
 				z, _ = gzip.NewWriterLevel(nil, []int{gzip.DefaultCompression, gzip.BestSpeed}[level]) // both exist

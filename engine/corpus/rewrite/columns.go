@@ -108,6 +108,7 @@ func (c *columnCopy) pieces(ctx context.Context, yield func(*columnPiece) bool) 
 
 // group yields the pieces of a row group, and adds the row group to the footer.
 func (c *columnCopy) group(n int, drop []int64, yield func(*columnPiece) bool) error {
+	// The row group of the copy has fewer rows and the columns of the new fields.
 	group := c.from.Metadata().RowGroups[n]
 	group.Columns = slices.Clone(group.Columns)
 	group.NumRows -= int64(len(drop))
@@ -124,6 +125,7 @@ func (c *columnCopy) group(n int, drop []int64, yield func(*columnPiece) bool) e
 	c.footer.RowGroups = append(c.footer.RowGroups, group)
 	for i := range group.Columns {
 		chunk := &group.Columns[i]
+		// Find the bytes of the column, in the file or in the new fields.
 		from, to, source := int64(0), int64(0), c.file
 		if i < own {
 			from, to, err = c.from.Place(n, i)
@@ -135,10 +137,12 @@ func (c *columnCopy) group(n int, drop []int64, yield func(*columnPiece) bool) e
 		if err != nil {
 			return err
 		}
+		// Indexes and Bloom filters are not copied, so the footer must not point to them.
 		piece := &columnPiece{column: chunk}
 		chunk.FileOffset, chunk.OffsetIndexOffset, chunk.OffsetIndexLength = 0, 0, 0
 		chunk.ColumnIndexOffset, chunk.ColumnIndexLength = 0, 0
 		chunk.MetaData.IndexPageOffset, chunk.MetaData.BloomFilterOffset, chunk.MetaData.BloomFilterLength = 0, 0, 0
+		// Only a column that loses rows is split into pages.
 		if len(drop) > 0 {
 			err = c.pages(n, i, drop, chunk, yield)
 		} else if piece.content = io.NewSectionReader(source, from, to-from); !yield(piece) {
@@ -186,6 +190,7 @@ func (c *columnCopy) emit(p *columnPiece) error {
 	if p.err != nil {
 		return p.err
 	}
+	// If a column is copied as a whole, its offsets change by the same number.
 	m := &p.column.MetaData
 	if p.page == nil {
 		first := cmp.Or(m.DictionaryPageOffset, m.DataPageOffset)
@@ -196,17 +201,20 @@ func (c *columnCopy) emit(p *columnPiece) error {
 		c.written += n
 		return err
 	}
+	// Subtract the rows that the page lost. A page without rows is not written.
 	m.NumValues -= int64(p.page.Values)
 	m.Statistics.NullCount = max(m.Statistics.NullCount-int64(p.page.Nulls), 0)
 	if len(p.page.Head) == 0 {
 		return nil
 	}
+	// The footer has the offsets of the dictionary and of the first data page.
 	h := p.page.Header
 	if h.Type == parquetformat.DictionaryPage {
 		m.DictionaryPageOffset = c.written
 	} else if m.DataPageOffset == 0 {
 		m.DataPageOffset = c.written
 	}
+	// Count the bytes of the page and write it.
 	head, body := int64(len(p.page.Head)), int64(len(p.page.Body))
 	c.written += head + body
 	m.TotalCompressedSize += head + body
@@ -274,10 +282,12 @@ func (c *columnCopy) fieldColumns(rows int64) ([]parquetformat.ColumnChunk, *byt
 	if c.fields == nil {
 		return nil, nil, nil
 	}
+	// Every added column is optional, because a row may have no value for it.
 	columns := slices.Clone(c.fields.Columns)
 	for i := range columns {
 		columns[i].Optional = true
 	}
+	// Write the fields of each row as a Parquet file in memory. Rows without a note have the values of note 0.
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[any](&b, result.Schema(columns), parquet.Compression(&parquet.Zstd))
 	var row parquet.Row
@@ -297,6 +307,7 @@ func (c *columnCopy) fieldColumns(rows int64) ([]parquetformat.ColumnChunk, *byt
 	if err := w.Close(); err != nil {
 		return nil, nil, err
 	}
+	// Its only row group has the columns.
 	file := bytes.NewReader(b.Bytes())
 	parquetFile, err := parquet.OpenFile(file, file.Size())
 	if err != nil || rows == 0 {

@@ -168,6 +168,7 @@ func (c *contentCopy) discard(to int64) error {
 // copy copies up to an offset, or the end of the file.
 func (c *contentCopy) copy(to int64) error {
 	for c.inputRead < to {
+		// If records are members, a member of the copy ends where a record begins.
 		next := to
 		for len(c.starts) > 0 && c.starts[0] <= c.inputRead {
 			if c.records && c.starts[0] == c.inputRead {
@@ -175,6 +176,7 @@ func (c *contentCopy) copy(to int64) error {
 			}
 			c.starts = c.starts[1:]
 		}
+		// Hand a full block to the compressors.
 		if err := c.beginMember(); err != nil {
 			return err
 		}
@@ -183,11 +185,13 @@ func (c *contentCopy) copy(to int64) error {
 				return err
 			}
 		}
+		// Read at most up to the next record, or the next member of the file.
 		if c.records && len(c.starts) > 0 {
 			next = min(next, c.starts[0])
 		} else if !c.records {
 			next = min(next, c.in.NextMember(c.inputRead))
 		}
+		// Read into the block, and remember where a member of the copy begins in the file.
 		from := len(c.b.in)
 		n, err := c.in.Read(c.b.in[from:][:min(int64(c.b.limit-from), next-c.inputRead)])
 		if n > 0 && !c.begun {
@@ -195,6 +199,7 @@ func (c *contentCopy) copy(to int64) error {
 		}
 		c.b.in = c.b.in[:from+n]
 		c.inputRead += int64(n)
+		// The end of the file is an error unless the copy shall reach it.
 		switch {
 		case err == io.EOF && to == math.MaxInt64:
 			return nil

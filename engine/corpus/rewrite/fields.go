@@ -93,9 +93,11 @@ func newFieldText(f *Fields, h *format.Head) *fieldText {
 // format returns the fields of a note as text, valid until the next call.
 func (n *fieldText) format(note int) ([]byte, error) {
 	n.text.Reset()
+	// The first record of CSV gets the names of the fields.
 	if note == noteNames {
 		return n.record(n.fields.names())
 	}
+	// Other records of CSV get the values.
 	values := n.fields.Values(note)
 	if n.csv {
 		cells := make([]string, len(values))
@@ -104,6 +106,7 @@ func (n *fieldText) format(note int) ([]byte, error) {
 		}
 		return n.record(cells)
 	}
+	// Objects of JSON get members that follow their own.
 	for i, v := range values {
 		if f, ok := v.(float64); ok {
 			v = result.Rounded(f)

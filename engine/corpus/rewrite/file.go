@@ -66,6 +66,7 @@ func (k *fileCopy) takeOver(path string, result work.Copy) error {
 
 // copy copies the file as the judge decides.
 func (k *fileCopy) copy() error {
+	// A file that cannot be opened is copied as it is, if it was found in a folder.
 	f := k.file
 	if k.fields != nil {
 		k.head, _ = format.HeadOf(k.ctx, f, k.options) // reading returns the same error later
@@ -82,6 +83,7 @@ func (k *fileCopy) copy() error {
 	}
 	defer content.Close()
 	defer func() { k.sayUncut(k.uncut) }()
+	// A file with many documents is copied while it is judged, unless it loses none.
 	if content.Rows && k.judge.Whole && k.fields == nil && !content.Members && content.Raw() != nil &&
 		content.Packing.CopyEnding() == "" {
 		return k.copyWhole(content)
@@ -89,6 +91,7 @@ func (k *fileCopy) copy() error {
 	if content.Rows {
 		return k.copyRows(content)
 	}
+	// All other files are judged first, because the result decides how they are copied.
 	e, err := k.scan(content, nil)
 	switch {
 	case err != nil:
@@ -104,6 +107,7 @@ func (k *fileCopy) copy() error {
 	case e.kept == 0:
 		return nil
 	}
+	// The document loses parts of its text.
 	return k.create(k.repack(content), func(w io.Writer) error {
 		return k.packer.pack(k.ctx, w, content, nil, func(c *contentCopy) error { return c.follow(&e, math.MaxInt64) })
 	})
@@ -118,6 +122,7 @@ func (k *fileCopy) sayUncut(documents int) {
 
 // copyRows copies a file with many documents while reading it.
 func (k *fileCopy) copyRows(content *format.Content) error {
+	// Look before the copy gets the name of another compression.
 	if content.Packing.CopyEnding() != "" && !k.isJudgeable() {
 		return k.copyUnjudged() // so that the name does not change
 	}
@@ -125,6 +130,7 @@ func (k *fileCopy) copyRows(content *format.Content) error {
 	if k.fields != nil {
 		fields = newFieldText(k.fields, &k.head)
 	}
+	// Judge and copy in one pass.
 	var scanErr error // names the file
 	err := k.create(k.repack(content), func(w io.Writer) error {
 		err := k.packer.pack(k.ctx, w, content, fields, func(c *contentCopy) error {
@@ -139,6 +145,7 @@ func (k *fileCopy) copyRows(content *format.Content) error {
 			k.report.Lost = e.damage
 			return c.last(&e)
 		})
+		// Nothing was written yet, so the file can still be copied as it is.
 		if errors.Is(err, errLost) {
 			k.report.Unjudged = []string{k.file.Path}
 			err = k.file.Copy(k.ctx, w)

@@ -57,21 +57,25 @@ func (j *Job) Copy(ctx context.Context, to *Target) (Report, error) {
 	options.Meter = cmp.Or(to.Meter, &input.Meter{})
 	var reports []*Report // reports of the files, in order
 	var all Report
+	// produce lists the files in order and asks for a judge of each.
 	produce := func(ctx context.Context, yield func(*fileCopy) bool) error {
 		first := 0
 		for f, err := range options.Share.List(ctx, j.Inputs) {
+			// Report files that cannot be read, unless the earlier reading did.
 			if skip, skipped := errors.AsType[*input.Skip](err); skipped {
 				if j.FileUnits == nil && skip.Reason.LosesData() { // an earlier reading would already have reported it
 					all.Lost = append(all.Lost, skip.Error())
 				}
 				continue
 			}
+			// The earlier reading must have seen the same files in the same order.
 			if err == nil && j.FileUnits != nil {
 				err = j.FileUnits.Check(len(reports), f.Path)
 			}
 			if err != nil {
 				return err
 			}
+			// Number the units as the earlier reading did.
 			k := &fileCopy{to: to, scanner: scanner{options: options, file: f, fields: j.Fields, report: new(Report)}}
 			units := 0
 			if j.FileUnits != nil {
@@ -80,6 +84,7 @@ func (j *Job) Copy(ctx context.Context, to *Target) (Report, error) {
 			}
 			k.judge = j.Judge(f, first, units)
 			first += units
+			// Keep the reports in the order of the files. The copies may end in another order.
 			reports = append(reports, k.report)
 			if !yield(k) {
 				return nil
@@ -90,6 +95,7 @@ func (j *Job) Copy(ctx context.Context, to *Target) (Report, error) {
 		}
 		return j.FileUnits.Check(len(reports), "")
 	}
+	// Copy the files, and add up their reports, also after an error.
 	err := j.copyFiles(ctx, options, produce)
 	for _, r := range reports {
 		all.add(r)

@@ -86,9 +86,11 @@ func (t *Target) findRoot(ctx context.Context, inputs []string) error {
 		if err != nil {
 			return err
 		}
+		// A copy needs a name, which a pipe does not have.
 		if input.ReadOnce(f.Path) {
 			return fmt.Errorf("%s is a pipe and has no name to be copied to: put it in a file", f.Path)
 		}
+		// Take the folder that the user gave, or the folder of a file.
 		var top location
 		if f.Root != "" {
 			top, err = locate(f.Root)
@@ -98,6 +100,7 @@ func (t *Target) findRoot(ctx context.Context, inputs []string) error {
 		if err != nil {
 			return err
 		}
+		// Go up from the root until it holds this folder, too.
 		if first {
 			t.root, first = top, false
 		}

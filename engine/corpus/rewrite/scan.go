@@ -76,6 +76,7 @@ func (s *scanner) skip(e *edits, skip *input.Skip, c *contentCopy) error {
 
 // unit adds the verdict about a unit to the edits.
 func (s *scanner) unit(e *edits, u format.Unit, c *contentCopy) error {
+	// Ask the judge. With fields all documents stay, and get a note instead.
 	e.units++
 	v, err := s.verdict(u)
 	if err == nil && s.fields != nil {
@@ -85,6 +86,7 @@ func (s *scanner) unit(e *edits, u format.Unit, c *contentCopy) error {
 	if err != nil {
 		return err
 	}
+	// Count what stays. The copy may begin a new member at a kept unit.
 	if v.Drop {
 		e.rows = append(e.rows, int64(u.Line))
 	} else {
@@ -93,6 +95,7 @@ func (s *scanner) unit(e *edits, u format.Unit, c *contentCopy) error {
 			e.starts = append(e.starts, u.From)
 		}
 	}
+	// Turn the parts of the text into ranges of the file. A document without such ranges stays whole.
 	if len(v.Cuts) > 0 && !v.Drop {
 		places, ok := s.extractor.Places(u, v.Cuts)
 		if !ok {
@@ -102,6 +105,7 @@ func (s *scanner) unit(e *edits, u format.Unit, c *contentCopy) error {
 			e.cuts = append(e.cuts, cut{from: p.From, to: p.To})
 		}
 	}
+	// If the file is copied in the same pass, copy up to the end of the unit.
 	switch {
 	case c == nil:
 		return nil

@@ -9,8 +9,8 @@ import (
 	"example.org/ndd/engine/oracle/must"
 )
 
-// TestParseRecipe checks that recipes round-trip through their JSON, fields that are absent have their defaults, and a
-// recipe is written as files before there was minwise hold it.
+// TestParseRecipe checks that recipes round-trip through their JSON, that absent fields have their defaults, and that
+// the JSON of version 1 does not change.
 func TestParseRecipe(t *testing.T) {
 	changed, filled := Simhash(), Simhash()
 	changed.WordShingle, changed.StopWords, changed.CharWeights = 3, "en", WeightsLogTF

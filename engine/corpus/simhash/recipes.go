@@ -13,7 +13,7 @@ const (
 	NameSimhash      = "simhash"
 )
 
-// named are the recipes that have names.
+// recipesByName are the recipes that have names.
 var recipesByName = map[string]Recipe{NameMinwise: Minwise(), NameMinwisePairs: MinwisePairs(), NameOrdered: Ordered(),
 	NameSimhash: Simhash()}
 

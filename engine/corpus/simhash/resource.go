@@ -84,6 +84,7 @@ func (r *Resource) read() (data []byte, digest string, err error) {
 
 // rows calls add with each row of the file that is neither empty nor a comment. Its errors name the file and the row.
 func (r *Resource) rows(rowsMax int, add func(row string) error) error {
+	// The file must be the one that the recipe was made with.
 	data, digest, err := r.read()
 	if err != nil {
 		return fmt.Errorf("%w; the recipe needs this file, with SHA-256 %s", err, r.SHA256)
@@ -91,6 +92,7 @@ func (r *Resource) rows(rowsMax int, add func(row string) error) error {
 	if digest != r.SHA256 {
 		return fmt.Errorf("%w: %s has SHA-256 %s, and the recipe was made with %s", ErrMixed, r.File, digest, r.SHA256)
 	}
+	// Check each row, and stop at the first error.
 	n, rows := 0, 0
 	for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
 		n++

@@ -50,7 +50,7 @@ type densifier struct {
 	present plane               // bins that have a shingle
 	have    plane               // bins that have a winner, their own or a borrowed one
 	hash    plane               // bits of the bins in have
-	lent    [registerBits]plane // bits of the winners: bit t of the last rounds t, modulo registerBits
+	lent    [registerBits]plane // bits of the winners in the last registerBits rounds: round t at t % registerBits
 }
 
 const registerBits = 7

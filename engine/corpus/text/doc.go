@@ -13,7 +13,7 @@
 //
 // A byte order mark decides. HTML may declare its encoding in a meta element. Bytes that are valid
 // UTF-8 are read as UTF-8 whatever they declare. A declared encoding is used, unless another one is far
-// likelier. Without a declaration frequent letters tell the encoding (guess.go), else it is
+// likelier. Without a declaration, frequent letters show the encoding (guess.go). Otherwise it is
 // Windows-1252, and Result.Charset says so. Invalid bytes are replaced and counted.
 //
 // # Cost

@@ -51,7 +51,7 @@ const (
 	commonRussian = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэф"
 	commonGreek   = "αοιετνσςρκπηυλμωάίέόήύώδγχθφβξζψ"
 
-	// Case tells nothing about a heading in capitals, but these letters are two thirds of each text, and a third of what
+	// Case is no evidence in a heading in capitals, but these letters are two thirds of each text, and a third of what
 	// another encoding makes of it.
 	sureRussian = "оеаинтсрвлОЕАИНТСРВЛ"
 	sureGreek   = "αάοόιίεέτνσςηήρκπΑΆΟΌΙΊΕΈΤΝΣΗΉΡΚΠ"

@@ -54,6 +54,7 @@ func (c *compositions) pair(a, b rune) (r rune, found bool) {
 
 // compose appends the normal form of a sequence. ok is false if package norm must compute it.
 func (c *compositions) compose(dst, sequence []byte) (result []byte, ok bool) {
+	// Decompose the sequence, with its marks in canonical order.
 	var row [2 * rowMax]rune
 	n := 0
 	for i := 0; i < len(sequence); n++ {
@@ -78,6 +79,7 @@ func (c *compositions) compose(dst, sequence []byte) (result []byte, ok bool) {
 		row[position] = r
 		i += size
 	}
+	// Compose each character with the last starter, unless a mark between them prevents it (UAX #15).
 	length, starter, lastClass := 0, -1, -1 // lastClass is that of the last character kept after the starter
 	for _, r := range row[:n] {
 		class := int(uint8(c.marks[r]))

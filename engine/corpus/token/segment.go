@@ -15,6 +15,7 @@ func (s *Scanner) segment(chunk []byte) {
 	table := s.normal.table
 	start, isASCII := 0, true // start of the stretch without such characters
 	for i := 0; i < len(chunk); {
+		// Pass over characters that belong to the stretch, most frequent ones first.
 		if chunk[i] < utf8.RuneSelf {
 			i++
 			continue
@@ -33,6 +34,7 @@ func (s *Scanner) segment(chunk []byte) {
 			i += size
 			continue
 		}
+		// Push the stretch, and then the character as a token of its own.
 		if start < i {
 			s.spaced(chunk[:i], start, isASCII)
 		}
@@ -58,6 +60,7 @@ func (s *Scanner) spaced(chunk []byte, start int, isASCII bool) {
 	}
 	table := s.normal.table
 	for i := start; i < len(chunk); {
+		// Find the end of a sequence of letters, digits and marks.
 		begin, class, size, isWord := i, classOther, 0, false
 		for ; i < len(chunk); i += size {
 			r := rune(chunk[i])
@@ -72,6 +75,7 @@ func (s *Scanner) spaced(chunk []byte, start int, isASCII bool) {
 				break
 			}
 		}
+		// Push the sequence if no rule can extend it. Otherwise, the rules decide.
 		switch {
 		case i > begin && (i == len(chunk) || class == classGap || endsWord(chunk[i:])):
 			if isWord {

@@ -46,7 +46,7 @@ func specification(text string) (tokens []found) {
 	return tokens
 }
 
-// bounded returns a text without those characters that begin nothing and follow eight others.
+// bounded returns a text with at most eight characters in a row that cannot begin a chunk.
 func bounded(text string) (kept []byte) {
 	row := 0
 	for _, r := range text {
@@ -390,7 +390,7 @@ func checkTagOfNewcomer(t *testing.T, s *Scanner, h *Hasher) {
 	for i := range 1000 {
 		s.Scan(fmt.Sprintf("newcomer%d", i), func(batch []Token) {
 			if slot := slotOf(h, &batch[0]); slot.Tag != 0 {
-				t.Fatalf("newcomer %d has the tag of what was in its slot", i)
+				t.Fatalf("new character %d has the tag of the earlier one in its slot", i)
 			}
 		})
 	}

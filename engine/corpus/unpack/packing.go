@@ -26,7 +26,9 @@ const levelBytes = 9
 // IsFast reports whether a file that begins with head was compressed with a level that prefers speed to size. In gzip
 // the header says so. In zstd levels 1 and 2 have windows of up to 1 MiB.
 func IsFast(head []byte) bool {
-	const fastest, single, window = 4, 0x20, 10 << 3 // of gzip; one segment, which says nothing; 10 + 10 bits
+	// fastest is the mark of the fastest level of gzip. A zstd header with the flag single has no size of the window.
+	// Otherwise window is the byte for 2^(10+10) bytes.
+	const fastest, single, window = 4, 0x20, 10 << 3
 	switch PackingOf(head) {
 	case Gzip:
 		return len(head) > 8 && head[8] == fastest

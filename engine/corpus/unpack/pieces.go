@@ -54,7 +54,7 @@ func NewDecoders(threads int, maxBytes int64) *Decoders {
 
 // A piece is some whole members or frames.
 type piece struct {
-	offset  int64 // in the file
+	offset  int64 // offset in the file
 	raw     []byte
 	content []byte
 	starts  []memberStart // starts of its members or frames, in raw and content

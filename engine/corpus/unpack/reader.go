@@ -33,7 +33,7 @@ type Reader struct {
 	source  io.Reader     // the content
 	offset  int64         // the offset of the next byte
 	decoder *decoder      // nil if the file is not compressed
-	starts  *memberStarts // of a gzip or zstd file, else empty
+	starts  *memberStarts // starts of members in a gzip or zstd file, else empty
 	copied  *tee          // nil if there is no copy
 	closer  func()
 }

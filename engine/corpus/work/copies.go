@@ -45,7 +45,7 @@ type Copy struct {
 
 const (
 	copyEnding = ".copy"
-	noCopy     = "none" // in place of the checksum
+	noCopy     = "none" // stored instead of a checksum
 )
 
 // CopiesIn returns the copies of the folder, for a command that makes them in a folder on the same disk.

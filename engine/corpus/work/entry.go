@@ -39,10 +39,12 @@ type skipEntry struct {
 //
 // Texts begin with their lengths. The head says whether there is a source, values, a fingerprint, a sketch and a payload.
 func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
+	// Write the flags, which show the fields that follow.
 	head := bit(e.Skip != nil, hasSkip) | bit(e.OK, hasPrint) | bit(e.Values != nil, hasValues) |
 		bit(e.Source != source, hasSource) | bit(e.IsUnit, isUnit) | bit(e.NoID, noID) |
 		bit(len(e.Payload) > 0, hasPayload) | bit(!e.Sketch.IsZero(), hasSketch)
 	b = append(b, head)
+	// A skip is all of its entry.
 	if e.Skip != nil {
 		s := skipEntry{Skip: *e.Skip}
 		if s.Skip.Err = nil; e.Skip.Err != nil {
@@ -51,6 +53,7 @@ func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
 		data, _ := json.Marshal(s) // it has strings and integers only
 		return store.AppendText(b, string(data))
 	}
+	// Write the texts. A source is written only if it differs from the previous one.
 	b = store.AppendText(b, e.ID)
 	if head&hasSource != 0 {
 		b = store.AppendText(b, e.Source)
@@ -63,6 +66,7 @@ func appendEntry(b []byte, e *ingest.Entry, source string) []byte {
 			}
 		}
 	}
+	// Write the numbers, and the payload at the end.
 	b = binary.LittleEndian.AppendUint64(b, e.Hash[0])
 	b = binary.LittleEndian.AppendUint64(b, e.Hash[1])
 	if head&hasPrint != 0 {
@@ -103,6 +107,7 @@ func (d *decoder) next() (e ingest.Entry, err error) {
 			err = errEntry
 		}
 	}()
+	// Read the flags. A skip is all of its entry.
 	head := d.Byte()
 	e.IsUnit, e.NoID, e.OK = head&isUnit != 0, head&noID != 0, head&hasPrint != 0
 	if head&hasSkip != 0 {
@@ -116,6 +121,7 @@ func (d *decoder) next() (e ingest.Entry, err error) {
 		e.Skip = &s.Skip
 		return e, nil
 	}
+	// Read the texts.
 	if e.ID = string(d.Text()); head&hasSource != 0 {
 		d.source = string(d.Text())
 	}
@@ -129,6 +135,7 @@ func (d *decoder) next() (e ingest.Entry, err error) {
 			}
 		}
 	}
+	// Read the numbers and the payload.
 	e.Hash = [2]uint64{d.Word(), d.Word()}
 	if head&hasPrint != 0 {
 		e.Fingerprint = simhash.Fingerprint(d.Word())

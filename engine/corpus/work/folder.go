@@ -57,16 +57,16 @@ type Folder struct {
 
 // A key identifies everything that the entries of a file depend on.
 type key struct {
-	Path     string // as given: it is in IDs
+	Path     string // path as the user gave it, because IDs contain it
 	Absolute string
-	InFolder bool  // what cannot be read is a skip
+	InFolder bool  // true if the file was found in a folder: then an unreadable part is skipped
 	Size     int64 // -1: unknown
 	Modified int64
-	Inode    uint64 `json:",omitempty"` // where the system has inodes
-	Changed  int64  `json:",omitempty"` // time of the last change of the inode, there
-	Version  string `json:",omitempty"` // of an object
+	Inode    uint64 `json:",omitempty"` // 0 if the system has no inodes
+	Changed  int64  `json:",omitempty"` // time of the last change of the inode; 0 if there are none
+	Version  string `json:",omitempty"` // version of an object
 
-	Job      string `json:",omitempty"` // of ingest.Config
+	Job      string `json:",omitempty"` // Job of ingest.Config
 	Recipe   simhash.Recipe
 	Extract  text.Extraction `json:",omitempty"`
 	Format   format.Format
@@ -218,6 +218,7 @@ func writeVersion(d *disk.Disk, path string) error {
 // load reads the list of a work file.
 func (w *Folder) load(ctx context.Context, name string) (err error) {
 	defer store.CatchFault(&err)()
+	// Verify all of the file, because its entries replace the reading of inputs.
 	f, err := store.OpenOn(w.disk, filepath.Join(w.dir, name), store.KindWork)
 	if err != nil {
 		return err
@@ -226,6 +227,7 @@ func (w *Folder) load(ctx context.Context, name string) (err error) {
 	if err := f.Verify(ctx, w.threads, nil); err != nil {
 		return err
 	}
+	// Find the entries of each input file, which follow each other.
 	list, err := f.Section("files")
 	if err != nil {
 		return err

@@ -15,17 +15,17 @@ import (
 
 // An entryWriter writes the entries of a Folder.
 type entryWriter struct {
-	out    *store.Writer // a work file; nil: none is begun
-	name   string        // its name
-	files  []fileEntry   // finished in it
+	out    *store.Writer // the current work file; nil if there is none
+	name   string        // name of the work file
+	files  []fileEntry   // input files whose entries are complete in the work file
 	bytes  int64         // size of these input files
 	broken bool          // nothing can be written any more
 
-	// Of the file that is being read.
+	// State of the input file that is being read.
 	tail         []byte // entries that are not in the work file yet
-	writtenBytes uint64 // bytes of entries that are
+	writtenBytes uint64 // bytes of entries in the work file
 	source       string // source of the last document
-	spoilt       bool   // it could not be read
+	spoilt       bool   // the input file could not be read
 }
 
 // Keep keeps an entry of the file that is being read.

@@ -33,7 +33,7 @@ const (
 	filledDocs = unflushedMax*smallDocs + 1
 )
 
-// filled returns an index in memory that has no room until the returned function is called.
+// filled returns an index in memory that has no space until the returned function is called.
 func filled(t *testing.T, c Config) (x *Index, free func()) {
 	t.Helper()
 	c.flushDocs = smallDocs

@@ -103,7 +103,7 @@ type OpenOptions struct {
 	// Write opens the index for durable inserts: they are in a log before the call returns. Without Write, inserts are
 	// only in memory and are lost when the process ends.
 	Write      bool
-	NoSync     bool            // do not sync the log: a power cut may lose inserts, but the end of the process may not
+	NoSync     bool            // do not sync the log: only a power cut may lose inserts
 	OnConflict rows.OnConflict // result of inserting a document whose ID is taken; 0 is Replace
 	TTL        time.Duration   // default time to live of documents that are inserted from now on; 0 is forever
 	Disk       *disk.Disk      // disk of the index; nil is the system's

@@ -26,7 +26,7 @@ import (
 	"example.org/ndd/engine/storage/wal"
 )
 
-var cuts = flag.Int("cuts", 0, "seeds of each power cut of TestPowerCut behind every call; 0: 20 with -long, else one "+
+var cuts = flag.Int("cuts", 0, "seeds of each power cut of TestPowerCut after every call; 0: 20 with -long, else one "+
 	"behind every 31st")
 
 // contents returns all documents that are not deleted.

@@ -36,7 +36,7 @@ func TestExpire(t *testing.T) {
 			step()
 			e.pass(59 * time.Second)
 			if !e.has(t, minute) || !e.has(t, hour) || !e.has(t, ever) {
-				t.Error("before its time a document is gone")
+				t.Error("a document expired too early")
 			}
 			near := []rows.Doc{{Fingerprint: fingerprintOf(minute) ^ 1, ID: name + " near"}}
 			if out, err := e.CheckAndInsert(t.Context(), near, 3, 1); err != nil || out[0].Inserted {
@@ -92,7 +92,7 @@ func TestExpiredSegments(t *testing.T) {
 	w, err := e.View()
 	must.Do(t, err)
 	if n := len(w.Version.Segments); n != 2 || w.Version.Segments[1].Documents() != 0 {
-		t.Errorf("%d segments are left, want that of what is kept and an empty one", n)
+		t.Errorf("%d segments, want one with the remaining documents and an empty one", n)
 	}
 	w.Release()
 	if s := e.Stats(); s.Expired != 1 || s.Documents != 3 || s.Deleted != 1 {

@@ -32,7 +32,7 @@ type Outcome struct {
 }
 
 // Insert inserts documents, all or none, in order: those that are inserted have consecutive numbers. Every query that
-// begins after Insert has returned finds them, and they are in the log. Insert waits for room and for the
+// begins after Insert has returned finds them, and they are in the log. Insert waits for space and for the
 // disk until ctx ends. If ctx ends while it waits for the disk, the documents are inserted unless the disk fails. After
 // an error that wraps [ErrUnknown] it is unknown whether they are; after other errors they are not.
 func (x *Index) Insert(ctx context.Context, docs []rows.Doc) ([]Outcome, error) {
@@ -195,12 +195,12 @@ func (w *writer) lockToInsert(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", ErrNoRoom, w.short)
 }
 
-// lock takes mu when the index is open and has room. It waits while memtables are too full, until ctx ends. Without an
+// lock takes mu when the index is open and has space. It waits while memtables are too full, until ctx ends. Without an
 // error the caller must unlock.
 func (w *writer) lock(ctx context.Context) error {
 	w.acquire()
 	for {
-		// Return with the lock, or with the reason why there will be no room.
+		// Return with the lock, or with the reason why there will be no space.
 		var err error
 		switch {
 		case w.closed:
@@ -228,7 +228,7 @@ func (w *writer) lock(ctx context.Context) error {
 		select {
 		case <-room:
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for room to insert: %w", ctx.Err())
+			return fmt.Errorf("waiting for memory to insert: %w", ctx.Err())
 		}
 		w.mu.Lock()
 	}

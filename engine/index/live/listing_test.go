@@ -44,7 +44,7 @@ func (w *modelTest) list(name string) {
 			want, ok := w.m.docs[doc]
 			want.TTL = 0
 			if !ok || doc < next || d != want {
-				return fmt.Errorf("document %d is %+v (listed behind number %d), want %+v, %t", doc, d, next, want, ok)
+				return fmt.Errorf("document %d is %+v (listed after number %d), want %+v, %t", doc, d, next, want, ok)
 			}
 			next = doc + 1
 			listed++
@@ -54,7 +54,7 @@ func (w *modelTest) list(name string) {
 		w.t.Fatalf("after %s: %d of %d documents listed: %v", name, listed, len(w.m.docs), err)
 	}
 	if got.Documents != uint64(listed) || got.Expiring != expiring {
-		w.t.Fatalf("after %s: %+v, want %d documents, of which %d expire", name, got, listed, expiring)
+		w.t.Fatalf("after %s: %+v, want %d documents, %d of them with an expiry", name, got, listed, expiring)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestListRebuilds(t *testing.T) {
 			for _, name := range names {
 				a, b := fileBytes(t, name), fileBytes(t, filepath.Join(filepath.Dir(again), filepath.Base(name)))
 				if !bytes.Equal(a, b) {
-					t.Errorf("%s is another file, built of what was listed: %d bytes and %d", filepath.Base(name), len(a), len(b))
+					t.Errorf("%s differs from the file built from the listing: %d bytes and %d", filepath.Base(name), len(a), len(b))
 				}
 			}
 		})

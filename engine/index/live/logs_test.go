@@ -72,7 +72,7 @@ func TestLogTruncated(t *testing.T) {
 	}
 }
 
-// TestReplayGoesBack checks that a record that leaves numbers out cannot begin before the next document.
+// TestReplayGoesBack checks that a record of unused document numbers cannot begin before the next number.
 func TestReplayGoesBack(t *testing.T) {
 	x, _ := newFolder(t)
 	insertNumbered(t, x, 0, 5)

@@ -30,7 +30,7 @@ func longIDs(rng *rand.Rand, n, bytes int) []rows.Doc {
 }
 
 // TestNoRoom fills the memory of an index without files. Inserts fail with ErrNoRoom; queries and deletions
-// continue. Inserts continue when there is room again.
+// continue. Inserts continue when there is space again.
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
 	budget := memory.NewBudget(memory.Set(64 << 20))
@@ -48,7 +48,7 @@ func TestNoRoom(t *testing.T) {
 			last, inserted = docs[99], inserted+len(docs)
 		}
 		if !errors.Is(err, ErrNoRoom) || !errors.Is(err, memory.ErrTooLarge) ||
-			!strings.Contains(err.Error(), "no room for more documents in memory: what was inserted needs up to") {
+			!strings.Contains(err.Error(), "no memory for more documents: what was inserted needs up to") {
 			t.Fatalf("%d documents of 2,000 bytes in 32 MiB: %v", inserted, err)
 		}
 		return last, inserted
@@ -58,14 +58,14 @@ func TestNoRoom(t *testing.T) {
 		t.Errorf("%d documents only", n)
 	}
 	if out, err := x.CheckAndInsert(t.Context(), []rows.Doc{last}, 3, 1); err != nil || !out[0].Repeated {
-		t.Errorf("%+v, %v: what is there needs no room", out, err)
+		t.Errorf("%+v, %v: a stored document needs no more memory", out, err)
 	}
 	_, err = x.CheckAndInsert(t.Context(), longIDs(rng, 1, 10), 3, 1)
 	fails(t, "check and insert", err, ErrNoRoom)
 	remove(t, x, last.ID)
 	other.Release()
 	extra := 0
-	for began := time.Now(); extra < 1000 && time.Since(began) < 5*time.Minute; { // a merge may hold the room for a while
+	for began := time.Now(); extra < 1000 && time.Since(began) < 5*time.Minute; { // a merge may hold memory for a while
 		_, n := fill()
 		extra += n
 	}

@@ -47,7 +47,7 @@ func byID(t *testing.T, x *Index) map[string]simhash.Fingerprint {
 		}
 		all[d.ID] = d.Fingerprint
 		if found, ok, err := x.Find(d.ID); found != doc || !ok || err != nil {
-			t.Errorf("ID %s is found at %d %v %v, and is that of %d", d.ID, found, ok, err, doc)
+			t.Errorf("ID %s is found at %d %v %v, but it belongs to document %d", d.ID, found, ok, err, doc)
 		}
 	}
 	return all
@@ -93,7 +93,7 @@ func TestRefusedIsUndone(t *testing.T) {
 				}
 				near, err := x.CheckAndInsert(t.Context(), []rows.Doc{{ID: "d", Fingerprint: 1<<10 | 1}}, 3, 1)
 				if err != nil || near[0].Inserted || near[0].ID != "a" {
-					t.Errorf("what is near is told on a full disk, too: %+v %v", near, err)
+					t.Errorf("near documents must be reported on a full disk, too: %+v %v", near, err)
 				}
 				full.Store(false)
 				if out, err := x.CheckAndInsert(t.Context(), []rows.Doc{{ID: "c", Fingerprint: 0xffff << 48}}, 3, 1); err != nil ||
@@ -224,7 +224,7 @@ func TestOutcomesAreDurable(t *testing.T) {
 	broken.Store(true)
 	if out, err := x.CheckAndInsert(t.Context(), []rows.Doc{{Fingerprint: 1 << 40}, {Fingerprint: 1 << 50}}, 0,
 		1); !errors.Is(err, ErrUnknown) || len(out) > 0 {
-		t.Errorf("told of %+v, of which nobody knows whether it lasts: %v", out, err)
+		t.Errorf("reported %+v, which may not be durable: %v", out, err)
 	}
 }
 
@@ -281,7 +281,7 @@ func TestDeletionDuringFlush(t *testing.T) {
 	x.writer.mu.Unlock()
 	must.Do(t, x.Flush(t.Context()))
 	if older := x.versions.Current().Segments[1].Older; !slices.Equal(older, []rows.DocID{1}) {
-		t.Errorf("the file has the deletions %v, want that of document 1", older)
+		t.Errorf("the file has the deletions %v, want document 1", older)
 	}
 	x.writer.mu.Lock()
 	_, err := x.writer.commit(&change{delete: []rows.DocID{4}}) // not synced

@@ -312,7 +312,7 @@ func (u *upkeep) toFile(ctx context.Context, g *mergeInput, deleted []rows.DocID
 // same memory afterwards. For an index in memory it also reserves the file, and nothing if all of that fits into spare,
 // which is already reserved.
 func (u *upkeep) reserveFiles(docs, bytes, inputBytes, spare uint64, o *segment.Options) (*memory.Reservation, error) {
-	// In memory, the file itself takes memory, too.
+	// An index in memory also holds the new files in memory.
 	budget := u.config.Budget.OrMachine()
 	task := fmt.Sprintf("merging %s documents", humanize.Comma(int64(docs)))
 	ids := uint64(0)

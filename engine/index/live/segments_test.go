@@ -133,7 +133,7 @@ func TestTiers(t *testing.T) {
 				}
 			}
 			if base > 0 && sizes[0] != base {
-				t.Fatalf("%d flushes: what was built is written again: %v", n, sizes)
+				t.Fatalf("%d flushes: the built segment is written again: %v", n, sizes)
 			}
 			// Small segments have up to four tables, because a batch then takes a third less time.
 			if each := bytes / float64(n*unit); n >= 10 && each > 6.1 {

@@ -82,7 +82,7 @@ func TestHeldVersion(t *testing.T) {
 	m := w.Version.Memtables[0]
 	must.Do(t, x.Merge(t.Context(), 1))
 	if x.HeldVersions() == 0 || m.IDBytes() == 0 {
-		t.Fatal("what a view has is gone")
+		t.Fatal("a document of the view is missing")
 	}
 	c := x.Searcher()
 	defer c.Done()

@@ -40,7 +40,7 @@ type writer struct {
 	ids     version.IDReader
 }
 
-// counters are read by each check-and-insert and seldom written, so they have their own cache lines.
+// counters are read by each check-and-insert and rarely written, so they have their own cache lines.
 type counters struct {
 	_       [memtable.CacheLine]byte
 	added   atomic.Uint64 // number of segments that did not come from memtables
@@ -50,14 +50,14 @@ type counters struct {
 
 // An admission holds the state of the memory for inserts.
 type admission struct {
-	room         chan struct{}       // closed when there may be room; nil if nobody waits
+	room         chan struct{}       // closed when there may be space; nil if nobody waits
 	inserted     *memory.Reservation // memory of the current version
 	short        error               // why there is no memory for inserts; nil if there is
 	flushFailed  error               // error of the last flush
 	flushesShort int                 // number of flushes in a row that lacked memory
 }
 
-// wakeWaiting wakes the callers that wait for room. The caller holds writer.mu.
+// wakeWaiting wakes the callers that wait for space. The caller holds writer.mu.
 func (a *admission) wakeWaiting() {
 	if a.room != nil {
 		close(a.room)
@@ -93,9 +93,9 @@ func (w *writer) hasRoom() bool {
 		(w.short == nil || !w.mustFlush(v))
 }
 
-// ErrNoRoom is wrapped if an insert is refused because memory has no room. Queries and deletions continue, and inserts
-// do when there is room again.
-var ErrNoRoom = errors.New("no room for more documents in memory")
+// ErrNoRoom is wrapped if an insert is refused because memory is full. Queries and deletions continue, and inserts
+// do when there is space again.
+var ErrNoRoom = errors.New("no memory for more documents")
 
 const (
 	// memtableBytes is the capacity of a memtable in bytes: at most a sixteenth of the budget, but at least

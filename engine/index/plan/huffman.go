@@ -129,7 +129,7 @@ func entryOf(counts *[huffman.Positions]uint64) entry {
 // entries that fit in each half. It is the renewal function of the entries' lengths: freeBits/mean + (variance - mean^2 +
 // mean) / (2 mean^2). The last term is needed because lengths are whole numbers.
 func (e entry) perBlock(blockBytes int) float64 {
-	const headBytes = 2 // of each half
+	const headBytes = 2 // bytes of the head of each half
 	freeBits := 8 * float64(blockBytes/2-headBytes)
 	m := e.mean
 	n := freeBits/m + (e.variance-m*m+m)/(2*m*m)

@@ -13,7 +13,7 @@ import (
 // A Machine has the costs of random reads on one machine. The costs of instructions are those of the reference machine:
 // they differ less.
 type Machine struct {
-	reads []read // by ascending bytes
+	reads []read // measurements by ascending bytes
 }
 
 // measuredMax is the memory that [Measure] reads, if it is available: far more than the caches of most processors.

@@ -50,7 +50,7 @@ type work struct {
 	keys       float64
 	k          int
 	leading    int     // number of bits that a probe fixes
-	radius     int     // maximum number of flips among them
+	radius     int     // maximum number of flips among the leading bits
 	probes     float64 // number of patterns of flips
 	candidates float64 // number of keys that one probe reads
 	entry      entry

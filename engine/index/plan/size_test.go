@@ -128,8 +128,8 @@ func TestRowBytes(t *testing.T) {
 	}
 }
 
-// TestDocumentsBeyondFingerprints plans for documents of which nine in ten are repetitions: tables store distinct
-// fingerprints, and ids store all documents.
+// TestDocumentsBeyondFingerprints plans for ten documents per fingerprint: tables store distinct fingerprints, and IDs
+// are stored for all documents.
 func TestDocumentsBeyondFingerprints(t *testing.T) {
 	r := Request{Fingerprints: 1e6, Documents: 1e7, K: 3, IDs: IDsRows, Seed: 1}
 	few, err := New(t.Context(), r)

@@ -147,7 +147,7 @@ func (s *sorter[R]) sort(ctx context.Context, iv interval, n int) error {
 		return s.sort(ctx, interval{low, low + 1<<(shift+part) - 1}, n)
 	}
 	complete := s.emit != nil && shift == s.floor // emit receives complete buckets, so none is split
-	// Sort heavy buckets by themselves, and others together as far as there is room.
+	// Sort heavy buckets by themselves, and others together as far as there is space.
 	for d := 0; d < 1<<digit; {
 		low := iv.low + uint64(d)<<shift
 		size := sizes[d]

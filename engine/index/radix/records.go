@@ -51,7 +51,7 @@ func (w *RecordWriter[R]) Add(r R) error {
 		}
 	}
 	if len(w.list) == cap(w.list) {
-		// Unlike append, never allocate twice the room.
+		// Unlike append, never allocate twice the space.
 		list := make([]R, len(w.list), min(w.records.limit, 2*cap(w.list)+1024))
 		copy(list, w.list)
 		w.list = list

@@ -45,7 +45,7 @@ func Buckets(ctx context.Context, memory []uint64, input Input, o Options, leadi
 	return ctx.Err()
 }
 
-// ErrRoom is the error of [Buckets] for a bucket with more different keys than memory has room for.
+// ErrRoom is the error of [Buckets] for a bucket with more different keys than memory has space for.
 var ErrRoom = errors.New("too many fingerprints share their leading bits to fit in memory")
 
 // fill passes on a bucket that does not fit in memory.

@@ -97,7 +97,7 @@ func TestMergeRefuses(t *testing.T) {
 	all, _ := sources(t, nil, [][]uint64{fingerprints}, func() bool { return false })
 	o := Options{Design: design(t, 4), Threads: 1}
 	if err := Write(t.Context(), nowhere{}, Input{Sources: all, Fingerprints: fingerprints}, o); err == nil {
-		t.Error("fingerprints beside segments are merged")
+		t.Error("fingerprints are merged with segments")
 	}
 	s := all[0].Segment
 	s.docs.firsts.Words[2] &^= -s.docs.firsts.Words[2] & s.docs.firsts.Words[2] // two fingerprints become one

@@ -32,10 +32,10 @@ import (
 // multiplication gives its line. So no directory is read before the line, and no key must be rebuilt after it.
 //
 // For n uniform keys, B bucket bits and L = perLine, a key takes 16 + (48 - B) + 512 2^B/(L n) + 1/16 bits. A line
-// has room for 448 keys and buckets. The expected number is L(1 + n/2^B), and four standard deviations remain free. n
+// has space for 448 keys and buckets. The expected number is L(1 + n/2^B), and four standard deviations remain free. n
 // = 1e8: B = 28, L = 294, 40.7 bits. n = 1e9: 37.1 bits. n = 8e9: 34.1 bits, where the bound is 32.5. One bucket bit
 // less saves 0.6 bits per key at 1e8 and takes a tenth more time. At 1e8 the line takes 4.7 bits per key: 3.7 are
-// ones and zeros, 0.5 is the head of the line, and 0.5 is free room. Without head and free room, two tables would
+// ones and zeros, 0.5 is the head of the line, and 0.5 is free space. Without head and free space, two tables would
 // take 9.94 bytes per key instead of 10.18.
 //
 // A probe at n = 1e8 reads one line of buckets. 31 % of the buckets have keys. The average is 0.37 keys, which are in
@@ -67,7 +67,7 @@ const (
 	lineWords       = 8
 	perLineMin      = 64
 	perLineMax      = 440
-	lineDeviations  = 4 // free room of a line, in standard deviations of its number of keys
+	lineDeviations  = 4 // free space of a line, in standard deviations of its number of keys
 )
 
 // bucketBitsFor returns the minimum number of bits that gives n keys at least 1/0.7 buckets per key.

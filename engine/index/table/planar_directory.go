@@ -21,7 +21,7 @@ type planarDirectory struct {
 	wideLines []wideLine
 }
 
-// A wideLine is a line without room for its buckets. Their starts are in the section "wide".
+// A wideLine is a line without space for its buckets. Their starts are in the section "wide".
 type wideLine struct {
 	line   uint64
 	starts []uint64 // starts of its buckets, minus the rank of the first key

@@ -161,7 +161,7 @@ func (r *planarRound) add(n int, flips []asm.PlanarProbe, q uint64, table, query
 	return n, nil
 }
 
-// extend adds probes [start, end) of one table to the last range, if that has the same table and room. It creates new
+// extend adds probes [start, end) of one table to the last range, if that has the same table and space. It creates new
 // ranges for the others.
 func (r *planarRound) extend(t *planarTable, start, end int) {
 	if last := len(r.ranges) - 1; last >= 0 && r.ranges[last].table == t {
@@ -326,7 +326,7 @@ func (r *planarRound) prefetchLow(t *planarTable, start, end uint64) {
 	asm.PrefetchAt(t.directory.Low, r.lines[:n])
 }
 
-// scan adds the hits of extents. If there is not enough room, it settles earlier hits first.
+// scan adds the hits of extents. If there is not enough space, it settles earlier hits first.
 func (r *planarRound) scan(hits int, t *planarTable, extents []asm.PlanarExtent) (int, error) {
 	for start := 0; start < len(extents); {
 		if hits > hitsMax-asm.PlanarLongest {

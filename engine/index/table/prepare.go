@@ -73,7 +73,7 @@ func (t *planarTable) probed(s *Search) (mask uint64, shift uint, buckets uint64
 	return mask, shift, 1 + mask>>shift
 }
 
-// prepare returns the probes of a query that is 0, or nil if there are too many.
+// prepare returns the probes of the query 0, or nil if there are too many. XOR turns them into those of any query.
 func (t *planarTable) prepare(s *Search) (probes []asm.PlanarProbe) {
 	_, shift, buckets := t.probed(s)
 	limit := min(preparedMax, max(flipChunk, t.Len()/keysPerProbe))
@@ -83,7 +83,7 @@ func (t *planarTable) prepare(s *Search) (probes []asm.PlanarProbe) {
 	return appendProbes(nil, slices.Collect(s.Flips.All()), s.K, shift, buckets)
 }
 
-// appendProbes appends the probes of a query that is 0, for some flips and distance K. Each flip needs that many
+// appendProbes appends the probes of the query 0, for some flips and distance K. Each flip probes the given number of
 // buckets.
 func appendProbes(dst []asm.PlanarProbe, flips []uint64, K int, shift uint, buckets uint64) []asm.PlanarProbe {
 	for _, flip := range flips {

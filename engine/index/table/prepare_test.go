@@ -19,7 +19,7 @@ func TestPrepare(t *testing.T) {
 	for _, n := range []int{1, 300, 20_000} {
 		keys := distinct(sets.Generate(n, func(i int) uint64 {
 			if i%3 == 0 {
-				return rng.Uint64N(1 << 24) // crowded
+				return rng.Uint64N(1 << 24) // many keys in few buckets
 			}
 			return rng.Uint64()
 		}))

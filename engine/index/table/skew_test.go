@@ -9,7 +9,7 @@ import (
 	"example.org/ndd/permute"
 )
 
-// skewed are sets of distinct keys, whose groups are longer than anything the directory foresees.
+// skewed returns sets of n distinct keys. Their groups are longer than the directory expects.
 func skewed(n int) (all []sets.Set) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for _, c := range []struct {

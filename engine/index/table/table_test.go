@@ -176,7 +176,7 @@ func checkOrder(t testing.TB, tab Table, keys, others []uint64) {
 		for part := range parts {
 			must.Do(t, tab.WalkPart(part, part+1, parts, func(rank uint64, part []uint64) bool {
 				if rank != uint64(len(walked)) {
-					t.Fatalf("rank %d, behind %d keys", rank, len(walked))
+					t.Fatalf("rank %d after %d keys", rank, len(walked))
 				}
 				walked = append(walked, part...)
 				return true

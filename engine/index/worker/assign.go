@@ -15,11 +15,11 @@ type nodeRoom struct {
 // A placement is the node of a table.
 type placement struct {
 	node   int  // index of the node whose workers search it
-	inFile bool // the table stays in its file, because no node has room
+	inFile bool // the table stays in its file, because no node has space
 }
 
-// assign chooses a node for each table, largest first: the node with processors and room that has the lowest load
-// per processor. If no such node has room, it takes any node that has. If there is none, the table stays in its file,
+// assign chooses a node for each table, largest first: the node with processors and space that has the lowest load
+// per processor. If no such node has space, it takes any node that has. If there is none, the table stays in its file,
 // and the least loaded node searches it. assign changes nodes.
 func assign(sizes []uint64, nodes []nodeRoom) []placement {
 	order := make([]int, len(sizes))
@@ -45,7 +45,7 @@ func assign(sizes []uint64, nodes []nodeRoom) []placement {
 }
 
 // leastLoaded returns the node with the lowest load per processor after adding size bytes, among nodes with at least
-// free bytes of room. It considers nodes without processors only if remote is true.
+// free bytes of space. It considers nodes without processors only if remote is true.
 func leastLoaded(nodes []nodeRoom, size, free uint64, remote bool) (best int, ok bool) {
 	minimum := 0.0
 	for i, n := range nodes {

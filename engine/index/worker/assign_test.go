@@ -44,7 +44,7 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// TestAssignFits tests random tables and nodes. No node exceeds its room, and a table stays in its file only if it fits
+// TestAssignFits tests random tables and nodes. No node exceeds its space, and a table stays in its file only if it fits
 // on no node.
 func TestAssignFits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(16, 1))

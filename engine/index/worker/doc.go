@@ -14,7 +14,7 @@
 // starts new ones.
 //
 // The largest tables are placed first. A table is placed on the node with the fewest table bytes per processor that
-// has room. Nodes without processors come last. A table without room on any node stays in its file. The numbers
+// has space. Nodes without processors come last. A table without space on any node stays in its file. The numbers
 // of documents are placed with table 0; IDs stay in the file.
 //
 // Passing a task takes some 20 microseconds, and a query 1 to 2 microseconds. So a caller should search fewer than

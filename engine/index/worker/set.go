@@ -71,7 +71,7 @@ func New(o Options) *Set {
 }
 
 // Add copies the tables of the segment in file f to the nodes, and starts workers if there are none. Searches may run
-// meanwhile. The file must stay open. Tables without room on any node stay in it. Add fails if the file cannot be
+// meanwhile. The file must stay open. Tables without space on any node stay in it. Add fails if the file cannot be
 // read or ctx ends. The caller closes the result.
 func (s *Set) Add(ctx context.Context, f *store.File, original *segment.Segment) (*Segment, error) {
 	s.adding.Lock()
@@ -147,7 +147,7 @@ func (s *Segment) fill(ctx context.Context, f *store.File, sizes []uint64, place
 		n.tables.Add(1)
 		s.tables[placement.node] = append(s.tables[placement.node], t)
 		var arena *numa.Arena
-		reason := fmt.Errorf("no node has room for %d MiB", sizes[t]>>20)
+		reason := fmt.Errorf("no node has %d MiB of free memory", sizes[t]>>20)
 		if !placement.inFile {
 			arena, reason = s.arena(n, sizes[t])
 		}

@@ -92,7 +92,7 @@ func (s *spanningForest) connect(keys []uint64) (unconnected []uint64) {
 			to = from
 		}
 		if s.perKey > 0 && steps < 0 {
-			return append(unreached, s.reached...) // keys has room for all of them
+			return append(unreached, s.reached...) // keys has space for all of them
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ func joinForest(ctx context.Context, in radix.Input, room []uint64, d permute.De
 	return join(ctx, in, room, d, threads, joiner{emit: pair, link: link, meter: m})
 }
 
-// joinAll is join with room for all fingerprints. Without a link, emit gets every near pair once, in no order.
+// joinAll is join with space for all fingerprints. Without a link, emit gets every near pair once, in no order.
 func joinAll(ctx context.Context, fingerprints []uint64, d permute.Design, threads int, j joiner) error {
 	room, err := memory.Make[uint64](len(fingerprints))
 	if err != nil {

@@ -28,6 +28,7 @@ func newPrints(ctx context.Context, c *candidates, o Options) (_ *fingerprintRow
 			p.free()
 		}
 	}()
+	// Sort the fingerprints with their candidates.
 	buffer := memory.AllocBuffer[uint64](&p.first, c.len, &err)
 	keys := buffer.Data
 	if p.sorted = memory.Alloc[uint32](&p.memory, c.len, &err); err != nil {
@@ -37,6 +38,7 @@ func newPrints(ctx context.Context, c *candidates, o Options) (_ *fingerprintRow
 		Threads: o.Threads}); err != nil {
 		return nil, err
 	}
+	// Count the distinct fingerprints, so that ends gets its final size.
 	n := 0
 	for i, f := range keys {
 		if i == 0 || f != keys[i-1] {
@@ -46,6 +48,7 @@ func newPrints(ctx context.Context, c *candidates, o Options) (_ *fingerprintRow
 	if p.ends = memory.Alloc[uint32](&p.memory, n, &err); err != nil {
 		return nil, err
 	}
+	// Remove repeated fingerprints in place, and set the ends of their candidates.
 	index := -1
 	for i, f := range keys {
 		if index < 0 || f != keys[index] {

@@ -107,12 +107,14 @@ func copyInputs(ctx context.Context, r *Result, to *rewrite.Target, fields *rewr
 	if err := c.from.readable(); err != nil {
 		return rewrite.Report{}, err
 	}
+	// Mark the documents that others were dropped for. They must not have changed, either.
 	kept := make(rowset.Set, len(dropped))
 	for d := range r.drops {
 		if d.KeptRow >= 0 {
 			kept.Add(int(d.KeptRow))
 		}
 	}
+	// Each file gets a judge that follows the rows of its units.
 	j := rewrite.Job{Inputs: c.from.inputs, Options: c.from.options, FileUnits: c.from.fileUnits, Threads: c.o.Threads,
 		Memory: c.room.copyBytes(), Fields: fields}
 	j.Judge = func(_ input.File, unit, units int) rewrite.Judge {
@@ -123,6 +125,7 @@ func copyInputs(ctx context.Context, r *Result, to *rewrite.Target, fields *rewr
 				return v, nil
 			}
 			next++
+			// Check a document if a decision depends on it.
 			v = rewrite.Verdict{Drop: dropped.Has(int(row)), Note: int(next)}
 			if !v.Drop && !kept.Has(int(row)) {
 				return v, nil
@@ -132,6 +135,7 @@ func copyInputs(ctx context.Context, r *Result, to *rewrite.Target, fields *rewr
 			}
 			return v, nil
 		}}
+		// A file that loses nothing may be copied as a whole. A decision lets a later run reuse the copy.
 		judge.Whole = !c.from.lacks(dropped, unit, units)
 		if first := unit; fields == nil {
 			judge.Decision = func(hash io.Writer) { c.from.decision(hash, dropped, first, units) }
@@ -141,7 +145,7 @@ func copyInputs(ctx context.Context, r *Result, to *rewrite.Target, fields *rewr
 	return j.Copy(ctx, to)
 }
 
-// lacks reports whether any of some units is dropped.
+// lacks reports whether the document of at least one of the units is dropped.
 func (o *origin) lacks(dropped rowset.Set, first, units int) bool {
 	end := o.rowAt(first + units)
 	for row := o.rowAt(first); row < end; row++ {

@@ -62,6 +62,7 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
+	// Make the columns that every corpus has.
 	c := &Corpus{recipe: recipe, o: o, urls: newColumn[[2]uint64](&o, "URLs"),
 		rows: rows{fingerprints: newColumn[uint64](&o, "fingerprints"), hashes: newColumn[[2]uint64](&o, "hashes"),
 			words:   newColumn[uint64](&o, "sketches"),
@@ -70,6 +71,7 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 		from:    origin{units: newColumn[uint64](&o, "units")}}
 	c.from.rows, c.from.o, c.room.o = &c.rows, &c.o, &c.o
 	c.room.results = c.room.arena()
+	// Add a column for each policy that compares values.
 	for _, by := range o.Keep {
 		if by.Policy == keep.First || by.Policy == keep.Source {
 			continue
@@ -88,6 +90,7 @@ func NewCorpus(recipe *simhash.Recipe, o ReadOptions) *Corpus {
 				return ""
 			}})
 	}
+	// List all columns, so that end and Close miss none.
 	c.columns = []column{&c.fingerprints, &c.records.text, &c.records.offsets, &c.hashes, &c.words, &c.urls, &c.sources.Rows, &c.from.units}
 	for i := range c.values {
 		c.columns = append(c.columns, &c.values[i].Keys)
@@ -133,6 +136,7 @@ type Document struct {
 
 // Append adds a document. It returns an error of the sources, or a [spill.Error].
 func (c *Corpus) Append(d Document) error {
+	// Find the source first, because its error leaves the corpus unchanged.
 	row := c.Len()
 	sourceValue := ""
 	if c.o.Source.Field != "" {
@@ -141,6 +145,7 @@ func (c *Corpus) Append(d Document) error {
 	if err := c.sources.Append(row, d.Place.File, d.Place.Row == 0, sourceValue); err != nil {
 		return err
 	}
+	// Add the document to the columns that the options require.
 	r := record{id: d.ID, place: d.Place, length: lengthOf(d.TextBytes)}
 	if d.Short {
 		c.short.Add(row)
@@ -161,6 +166,7 @@ func (c *Corpus) Append(d Document) error {
 		}
 		err = cmp.Or(err, c.urls.Append(hashURL(url)))
 	}
+	// Add the values for the order of preference.
 	for i := range c.values {
 		text, failed := c.values[i].Append(valueAt(d.Values, c.fields[i]), r.length, d.Modified)
 		r.values, err = append(r.values, text), cmp.Or(err, failed)
@@ -206,9 +212,11 @@ func (c *Corpus) prefer() (func(a, b int) int, error) {
 	if c.Len() == 0 {
 		return nil, nil
 	}
+	// Protected documents come before all others.
 	if safe := c.sources.Protected(); len(safe) > 0 {
 		orders = append(orders, func(a, b int) int { return cmp.Compare(safe.Bit(b), safe.Bit(a)) })
 	}
+	// Each policy decides between documents that all earlier ones rank equal.
 	n := 0 // number of the next column
 	for _, by := range c.o.Keep {
 		switch by.Policy {
@@ -227,6 +235,7 @@ func (c *Corpus) prefer() (func(a, b int) int, error) {
 			orders = append(orders, func(a, b int) int { return v.Compare(b, a) })
 		}
 	}
+	// Combine the orders.
 	switch len(orders) {
 	case 0:
 		return nil, nil

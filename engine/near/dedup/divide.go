@@ -34,6 +34,7 @@ func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool,
 	if err != nil {
 		return err
 	}
+	// The likeness of a kept document to itself depends on what is compared.
 	judge, self := j(o.Rule), same
 	if !r.verified {
 		self = Likeness{}
@@ -43,6 +44,7 @@ func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool,
 	newSettler := func(threads int) *settler {
 		return &settler{corpus: s.c, o: o, prefer: s.prefer, judge: judge, self: self, set: s.set, threads: threads, part: settlePart}
 	}
+	// Settle the small clusters, each in one goroutine.
 	var idle sync.Pool // settlers of small clusters
 	err = shingle.Each(ctx, s.c.o.Threads, r.clusters.Len(), func(i int, _ *shingle.Buffers) error {
 		c := r.clusters.Cluster(i)
@@ -58,6 +60,7 @@ func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool,
 		idle.Put(worker)
 		return err
 	})
+	// Settle the large clusters, each in all goroutines.
 	all := newSettler(s.c.o.Threads)
 	for i, c := range r.clusters.Clusters() {
 		if err == nil && len(c.Rows) >= settleLarge {
@@ -66,6 +69,7 @@ func (s *search) settle(ctx context.Context, r *Result, o Options, inPlace bool,
 			d.add(r.clusters.At(i), groups, &all.rows)
 		}
 	}
+	// Count the rows that no group has any more.
 	if err == nil {
 		before := r.clusters.Rows() - r.clusters.Len()
 		r.clusters, r.likes = d.Done(), d.likes

@@ -12,6 +12,7 @@ import (
 // findEqual finds the rows that have the same hash as a preferred row, and returns them in ascending order, with the
 // preferred row. It compares only the rows that have a hash.
 func (s *search) findEqual(ctx context.Context, hashes [][2]uint64, has func(row int) bool) (drops []Drop, err error) {
+	// Collect the rows that have a hash.
 	n := 0
 	for row := range hashes {
 		if has(row) {
@@ -32,12 +33,14 @@ func (s *search) findEqual(ctx context.Context, hashes [][2]uint64, has func(row
 			rows, keys = append(rows, Row(row)), append(keys, h[0])
 		}
 	}
+	// Rows with the same first word of the hash form a cluster.
 	o := s.options
 	o.K, o.Meter = 0, nil
 	clusters, err := s.clusters(ctx, cluster.NewPrints(keys), rows, o)
 	if err != nil {
 		return nil, err
 	}
+	// Compare the whole hash with the representative's.
 	for _, cl := range clusters.Clusters() {
 		for _, row := range cl.Rows {
 			if row != cl.Representative && hashes[row] == hashes[cl.Representative] && !s.c.sources.Protects(int(row)) {

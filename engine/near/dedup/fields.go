@@ -52,6 +52,7 @@ func checkFields(ctx context.Context, inputs []string, opts format.Options, list
 	if len(lists) == 0 || slices.ContainsFunc(inputs, input.ReadOnce) {
 		return nil
 	}
+	// look reads the first documents of a file.
 	opts.Meter, opts.Chosen, opts.Strict = nil, nil, false
 	extractor := format.NewExtractor(ctx, opts)
 	found, remainingDocs, names := make([]bool, len(lists)), 0, []string(nil)
@@ -79,6 +80,7 @@ func checkFields(ctx context.Context, inputs []string, opts format.Options, list
 		}
 		return nil
 	}
+	// Look into files until each list has a value, or enough documents were read.
 	for f, err := range input.Files(ctx, inputs) {
 		if err == nil {
 			err = look(f)
@@ -88,6 +90,7 @@ func checkFields(ctx context.Context, inputs []string, opts format.Options, list
 			return nil // reading reports the error, or a later document may have the field, or all were found
 		}
 	}
+	// Without any document, reading will report what is wrong.
 	if remainingDocs == 0 {
 		return nil
 	}

@@ -77,6 +77,7 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 			c.Close()
 		}
 	}()
+	// Open all files.
 	n := 0
 	for _, path := range paths {
 		f, err := ndf.Open(path, o.Open)
@@ -86,6 +87,7 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		c.raw.files = append(c.raw.files, f)
 		n += int(f.Len())
 	}
+	// All files must have IDs, sketches and hashes, as far as these are needed.
 	files := c.raw.files
 	ids, err := ndf.HaveIDs(files)
 	if err != nil {
@@ -102,6 +104,7 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 		}
 	}
 	c.isHashed = slices.ContainsFunc(files, (*ndf.File).HasHashes)
+	// Fail before all files are read, if shares are missing, memory is short, or the options need texts.
 	parts, err := ndf.Parts(files)
 	if err != nil {
 		return nil, err
@@ -118,11 +121,13 @@ func ReadPrints(ctx context.Context, paths []string, o ReadOptions) (_ *Corpus, 
 			return nil, err
 		}
 	}
+	// Verify the checksums, and that all recipes are the same.
 	for _, f := range files {
 		if err := verifyFile(ctx, f, files[0], c.o.Threads); err != nil {
 			return nil, err
 		}
 	}
+	// With IDs, copy the documents into the corpus. Otherwise, use the mapped fingerprints.
 	c.Inputs = inputsOf(parts)
 	if ids {
 		err = appendParts(ctx, c, parts)

@@ -35,7 +35,7 @@ type Result struct {
 
 // A Cluster has at least two documents. One of them is kept. Its slices must not be written.
 type Cluster struct {
-	Number int        // from 1, in order of the first rows
+	Number int        // number from 1, in order of the first rows
 	Rows   []Row      // ascending
 	Kept   Row        // one of them
 	Likes  []Likeness // likeness of each row's text to the text of the kept document

@@ -11,7 +11,7 @@ type search struct {
 	c       *Corpus
 	o       Options
 	prefer  func(a, b int) int // nil means the order of the rows
-	options cluster.Options    // for clusters of near rows
+	options cluster.Options    // options of clusters of near rows
 	set     setOf              // sets of shingles, if texts are compared
 	r       *Result
 }

@@ -140,6 +140,7 @@ func (s *settler) keep(row Row) {
 
 // groups returns the groups of the choices that have at least two documents. They are valid until the next call.
 func (s *settler) groups() []group {
+	// Count the documents of each kept document.
 	s.sizes = slices.Grow(s.sizes[:0], len(s.kept))[:len(s.kept)]
 	clear(s.sizes)
 	sizes, n, members := s.sizes, 0, 0
@@ -151,6 +152,7 @@ func (s *settler) groups() []group {
 			n, members = n+1, members+int(size)
 		}
 	}
+	// Make the groups, all in one slice of members.
 	s.members = slices.Grow(s.members[:0], members)[:members]
 	groups, all := slices.Grow(s.list[:0], n), s.members
 	for i, size := range sizes {
@@ -160,12 +162,14 @@ func (s *settler) groups() []group {
 			all = all[size:]
 		}
 	}
+	// Put each document into its group.
 	for i, c := range s.choices {
 		if size := sizes[uint32(c.neighbour)]; size > 1 {
 			g := &groups[size-2]
 			g.members = append(g.members, member{s.rows[i], c.likeness})
 		}
 	}
+	// Members are in order of preference, so sort them by row.
 	s.list = groups
 	for _, g := range groups {
 		slices.SortFunc(g.members, func(a, b member) int { return cmp.Compare(a.row, b.row) })

@@ -118,7 +118,7 @@ func TestSettle(t *testing.T) {
 					if m.row != g.kept {
 						got &^= 1 << m.row
 						if !goes(int(m.row), int(g.kept)) {
-							t.Errorf("trial %d: %d went for %d", trial, m.row, g.kept)
+							t.Errorf("trial %d: %d was dropped for %d", trial, m.row, g.kept)
 						}
 					}
 				}

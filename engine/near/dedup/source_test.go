@@ -94,12 +94,12 @@ func TestProtected(t *testing.T) {
 		t.Error("beyond the limits are", got)
 	}
 
-	// Where a document is known, the others have other numbers among those that are compared.
+	// A known document is not compared, so the compared documents have other numbers than the rows.
 	known := func(context.Context, []uint64, []sketch.Sketch) ([]Drop, error) { return []Drop{{Kept: "old"}}, nil }
 	r = found(t, appended(t, o, Document{ID: "known", Fingerprint: 1 << 60}, docs[1], docs[0], docs[2]),
 		Options{K: 3, Known: known})
 	if got := fmt.Sprint(keptRows(r)); got != "[1 3]" {
-		t.Error("beside a known document kept are", got)
+		t.Error("with a known document kept are", got)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestAlso(t *testing.T) {
 			o := Options{K: s.K, Rule: s.Rule, Texts: c.now.Texts}
 			alone, want := drops(o)
 			if got := fmt.Sprintln(slices.Collect(r.Others[i].Dropped())); got != want {
-				t.Errorf("%+v beside %d: %s, want %s", s, c.now.K, got, want)
+				t.Errorf("%+v in addition to %d: %s, want %s", s, c.now.K, got, want)
 			}
 			if extra, fewer := Difference(alone, r); extra-fewer != alone.NumDropped()-r.NumDropped() || i == 0 && extra+fewer == 0 {
 				t.Errorf("%+v: %d more and %d fewer than %d: %d", s, extra, fewer, r.NumDropped(), alone.NumDropped())
@@ -151,7 +151,7 @@ func TestAlso(t *testing.T) {
 				t.Errorf("%+v is kept", d)
 			}
 			if d.Gone && (d.Margin < last || d.Cluster == 0) {
-				t.Errorf("%+v comes behind %v", d, last)
+				t.Errorf("%+v comes after %v", d, last)
 			}
 			last = d.Margin
 		}

@@ -173,7 +173,7 @@ func TestSpillFull(t *testing.T) {
 			err = c.Append(Document{Fingerprint: simhashOf(uint64(i/2) * 0x9e3779b97f4a7c15)})
 		}
 		if err == nil && writes >= full {
-			t.Errorf("call %d failed, and the documents behind it were appended", full)
+			t.Errorf("call %d failed, and later documents were appended", full)
 		}
 		if err == nil {
 			c.o.Budget = memory.NewBudget(memory.Set(c.room.compareBytes()))
@@ -186,7 +186,7 @@ func TestSpillFull(t *testing.T) {
 		}
 		if err == nil {
 			if full < 9 || writes >= full {
-				t.Errorf("%d calls, of which number %d failed without an error", writes, full)
+				t.Errorf("%d calls; number %d failed without an error", writes, full)
 			}
 			return
 		}

@@ -15,6 +15,7 @@ func (s *search) settleTexts(ctx context.Context) (err error) {
 	if t.Begin != nil {
 		t.Begin()
 	}
+	// Collect the members of all clusters, with each distinct text only once.
 	arena := s.c.room.arena()
 	defer arena.Free()
 	members := memory.Alloc[Row](&arena, s.r.clusters.Rows(), &err)[:0]
@@ -29,6 +30,7 @@ func (s *search) settleTexts(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	// Read the texts again, and store their shingles.
 	sets, err := shingle.NewSets(&arena, len(texts), t.memory(), s.c.o.TempDir, s.c.o.Disk)
 	if err != nil {
 		return err
@@ -37,6 +39,7 @@ func (s *search) settleTexts(ctx context.Context) (err error) {
 	if err := cmp.Or(s.c.from.shingles(ctx, t.Meter, sets, texts), sets.End()); err != nil {
 		return err
 	}
+	// Divide the clusters by the shingles of their members.
 	s.set = func(row Row, buf *[]uint64) []uint64 {
 		i, _ := slices.BinarySearch(members, row)
 		return sets.Get(int(numbers[i]), buf)

@@ -94,6 +94,7 @@ const wordsMax = 1 << 20
 // the same corpus and seed give the same copies. A text with fewer than 20 words has no copies. It is an error if all texts
 // are that short.
 func (c *Corpus) SyntheticLabels(sample int, seed uint64) ([]Label, error) {
+	// Draw the documents.
 	random := rand.New(rand.NewPCG(seed, 0))
 	rows := random.Perm(c.Len())
 	rows = rows[:min(sample, len(rows))]
@@ -101,6 +102,7 @@ func (c *Corpus) SyntheticLabels(sample int, seed uint64) ([]Label, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Collect the words that edits insert, from the same documents.
 	for _, i := range rows {
 		all, _ := e.spans(c.texts[i])
 		for _, s := range all {
@@ -109,6 +111,7 @@ func (c *Corpus) SyntheticLabels(sample int, seed uint64) ([]Label, error) {
 			}
 		}
 	}
+	// Add a copy of each document with each rate of edits.
 	var labels []Label
 	for _, rate := range editRates {
 		for _, i := range rows {

@@ -46,6 +46,7 @@ func ReadLabels(ctx context.Context, path string) (labels []Label, repeated int,
 		kind string
 	}
 	seen := map[labelled]bool{}
+	// Choose the columns of the table.
 	row, names := 0, []string{"id_a", "id_b", "label", "jaccard", "lang"}
 	err = result.ReadTable(ctx, path, func(have []string) ([]string, error) {
 		for _, name := range names[:3] {
@@ -56,6 +57,7 @@ func ReadLabels(ctx context.Context, path string) (labels []Label, repeated int,
 		names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(have, name) })
 		return names, nil
 	}, func(cells []result.Cell) error {
+		// Parse and check a row.
 		get := func(name string) string {
 			if i := slices.Index(names, name); i >= 0 {
 				return cells[i].Text
@@ -76,6 +78,7 @@ func ReadLabels(ctx context.Context, path string) (labels []Label, repeated int,
 				return fmt.Errorf("jaccard %q: must be a number from 0 to 1", s)
 			}
 		}
+		// Count a repeated pair, whatever the order of its IDs.
 		this := labelled{[2]string{min(l.A, l.B), max(l.A, l.B)}, l.Kind}
 		if seen[this] {
 			repeated++

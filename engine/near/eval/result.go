@@ -35,9 +35,9 @@ type Result struct {
 // A MethodResult has the measurements of one method.
 type MethodResult struct {
 	Name       string    `json:"name"`
-	Recipe     string    `json:"recipe"` // as JSON
+	Recipe     string    `json:"recipe"` // recipe as JSON
 	Verify     float64   `json:"verify,omitempty"`
-	Seconds    float64   `json:"seconds"`             // from texts to fingerprints, on all threads
+	Seconds    float64   `json:"seconds"`             // time from texts to fingerprints, on all threads
 	TooShort   int       `json:"without_fingerprint"` // documents with too few features
 	Recall     []Recall  `json:"recall"`
 	ByLabel    ByLabel   `json:"by_label"`

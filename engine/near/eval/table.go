@@ -9,7 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// shown are the distances with a column in a table.
+// columnDistances are the distances with a column in a table.
 var columnDistances = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 
 // A textTable has rows of equal length: a name and cells.

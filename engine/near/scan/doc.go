@@ -5,8 +5,7 @@
 //	Q --distinct, permuted, for each table--> tables
 //	F, 64 MiB at a time --Map--> hits of the chunk --Reduce--> hits in order of the queries
 //
-// [NewPlan] returns the memory that this takes, [Answer] the hits, and [Count]
-// their number.
+// [NewPlan] returns the memory that this takes, and [Answer] the hits.
 //
 // Map is a pure function of the tables and one chunk, so goroutines, processes
 // or machines may map chunks at the same time. Reduce sorts hits by query row,

@@ -104,7 +104,7 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("%d bytes: %d hits, want %d; F opened %d times", bytes, len(got), len(want), opened)
 		}
 		for range Answer(context.Background(), Slice(base, 0), queries, 3, s, o) {
-			break // without a leak
+			break // all memory must be released nevertheless
 		}
 		if o.Budget.Free() != bytes {
 			t.Errorf("%d of %d bytes are left", o.Budget.Free(), bytes)

@@ -58,7 +58,7 @@ func TestPauses(t *testing.T) {
 			}
 		})
 		tenth, last := got(0.1), got(0.999)
-		t.Logf("stops beside %d scans: a tenth within %v, half %v, 99.9 %% %v", scans.Load(), tenth, got(0.5), last)
+		t.Logf("stops during %d scans: a tenth within %v, half %v, 99.9 %% %v", scans.Load(), tenth, got(0.5), last)
 		if *pauseMax > 0 && last > *pauseMax {
 			t.Errorf("some wait %v for scans", last)
 		}

@@ -20,7 +20,7 @@ type strategy struct {
 	mapBits int     // log2 of the bits of a prefilter's map; 0: there is no prefilter
 	part    int     // fingerprints that are mapped together
 	cost    float64 // ns a fingerprint of F
-	groups  []group // with a prefilter one for each half, otherwise one
+	groups  []group // two groups with a prefilter, one for each half; otherwise one
 }
 
 // A group of tables finds the fingerprints that differ from a query in at most radius bits of the mask. With a

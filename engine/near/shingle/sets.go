@@ -25,7 +25,7 @@ type Sets struct {
 // A location is the offset and the size of a set. Offsets in rest follow the offsets in held.
 type location [2]uint64
 
-// NewSets returns room for n sets. It holds up to the given number of bytes of them in memory, and 16 bytes for each
+// NewSets returns space for n sets. It holds up to the given number of bytes of them in memory, and 16 bytes for each
 // set in the arena. The file is in folder dir, by default os.TempDir(), on d, by default the system's disk.
 func NewSets(a *memory.Arena, n int, bytes int64, dir string, d *disk.Disk) (*Sets, error) {
 	var err error

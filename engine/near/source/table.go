@@ -62,7 +62,7 @@ type Table struct {
 	fileSafe   bool
 }
 
-// A run is rows of one source.
+// A run is a range of consecutive rows of one source.
 type run struct {
 	first  int
 	source int32

@@ -88,6 +88,7 @@ func Skewed(n int, seed uint64) []Set {
 	}
 	low := bits.Len(uint(n)) // bits that n values need
 	flip := func(centre uint64, radius int) uint64 { return Flip(rng, centre, rng.IntN(radius+1)) }
+	// Each shape has a function that returns the i-th fingerprint.
 	return fill(n, []shape{
 		{"consecutive", func(i int) uint64 { return uint64(i) + 1 }},
 		{"consecutive in the upper bits", func(i int) uint64 { return uint64(i) << (64 - low) }},

@@ -131,8 +131,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestTemplate checks that a passage is listed for the item of a template that has its numbers. If none has them, it is
-// listed for the nearest item. It is also listed for all items whose words it has.
+// TestTemplate checks items that differ only in their numbers. A passage is listed for the item with its numbers, or for
+// the nearest item if none has them. It is also listed for all items whose words it contains.
 func TestTemplate(t *testing.T) {
 	question := func(apples, pears int) string {
 		return fmt.Sprintf("A farmer sells %d apples and %d pears on the market of the town, and each of them costs a coin: "+
@@ -187,7 +187,7 @@ func TestThreads(t *testing.T) {
 		}
 	}
 	if copied := copies["docs.jsonl"]; len(dropped) == 0 || copied != string(kept) {
-		t.Errorf("the copy of %d bytes is not what is left, %d", len(copied), len(kept))
+		t.Errorf("the copy has %d bytes, want the remaining %d", len(copied), len(kept))
 	}
 	changed := bytes.Replace(all, []byte(docs[want[0].Line-1].Text[:20]), []byte("x"), 1)
 	must.Do(t, os.WriteFile(corpus, changed, 0o600))

@@ -142,7 +142,7 @@ func (r *Reader) replace(from, to int, replacement string) {
 	}
 }
 
-// growJumps makes room for another jump. When the list grows, the old one is in memory, too.
+// growJumps makes space for another jump. When the list grows, the old one is in memory, too.
 func (r *Reader) growJumps() {
 	if n := len(r.jumps); n == cap(r.jumps) {
 		if r.room != nil {

@@ -17,7 +17,7 @@ type File struct {
 	handle
 	path   string
 	done   bool
-	memory *memory.Buffer[uint8] // content with spare room at its end; nil if the file is on disk
+	memory *memory.Buffer[uint8] // content with spare space at its end; nil if the file is on disk
 	used   int                   // bytes of memory in use
 }
 

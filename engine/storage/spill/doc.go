@@ -37,7 +37,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("temporary file of %s in %s: %v: set TMPDIR, or the output, to a folder with more room",
+	return fmt.Sprintf("temporary file of %s in %s: %v: set TMPDIR, or the output, to a folder with more space",
 		e.Task, e.Dir, e.Err)
 }
 

@@ -41,7 +41,7 @@ const (
 	madviseNotHuge = 15
 )
 
-// adviseHuge asks Linux to read a mapped file in huge pages of 2 MiB, if memory has room for the whole file. A
+// adviseHuge asks Linux to read a mapped file in huge pages of 2 MiB, if memory has space for the whole file. A
 // refusal only costs speed.
 func adviseHuge(b []byte) {
 	if runtime.GOOS == "linux" && uint64(len(b)) >= batchBytes && (memory.Machine{}).Limit(0).Bytes >= uint64(len(b)) {

@@ -85,7 +85,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(path); err == nil {
-		t.Fatal("the file stands under its name before Commit")
+		t.Fatal("the file has its final name before Commit")
 	}
 	must.Do(t, w.Commit())
 	w.Abort()

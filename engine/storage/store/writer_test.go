@@ -37,7 +37,7 @@ func TestWriterFaults(t *testing.T) {
 		err = w.Commit()
 		w.Section("late")
 		if _, e := w.Write(part); e == nil {
-			t.Error("a write behind Commit")
+			t.Error("a write after Commit")
 		}
 		if w.Commit() == nil {
 			t.Error("a second Commit")

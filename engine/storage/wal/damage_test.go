@@ -273,8 +273,8 @@ func TestScanEnds(t *testing.T) {
 	}
 }
 
-// TestStaleFrames places sound frames after the end of a log, which is damage. After an unfinished frame, frames
-// with records that were read before prove nothing.
+// TestStaleFrames places sound frames after the end of a log. A frame with later records proves damage. A frame with
+// earlier records may be from before the space was used again, so it is ignored after an unfinished frame.
 func TestStaleFrames(t *testing.T) {
 	h := header{number: 1, first: 1}
 	frameOf := func(data []byte, first Position, records ...string) []byte {
@@ -293,13 +293,13 @@ func TestStaleFrames(t *testing.T) {
 	two := frameOf(h.append(nil), 1, "one", "two")
 	if _, err := read(frameOf(frameOf(slices.Clone(two), 3), 3, "three")); err == nil || !strings.Contains(err.Error(),
 		"it follows the end of the log") {
-		t.Errorf("a frame behind the end: %v", err)
+		t.Errorf("a frame after the end: %v", err)
 	}
 	torn := append(slices.Clone(two), make([]byte, alignBytes)...)
 	if _, err := read(frameOf(torn, 3, "three")); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("a later frame behind a bad one: %v", err)
+		t.Errorf("a later frame after a bad one: %v", err)
 	}
 	if _, err := read(frameOf(torn, 1, "one")); err != nil {
-		t.Errorf("a frame from before behind a torn one: %v", err)
+		t.Errorf("an earlier frame after a torn one: %v", err)
 	}
 }

@@ -49,7 +49,7 @@ func TestWithdraw(t *testing.T) {
 		t.Error(err)
 	}
 	if err := l.Sync(t.Context(), second); err != nil {
-		t.Errorf("what was written is not acknowledged: %v", err)
+		t.Errorf("a written record is not acknowledged: %v", err)
 	}
 	if records, last, ok := withdraw(); !ok || last != second || !slices.Equal(records, []string{"record 3", "record 4"}) {
 		t.Errorf("%v %d %v", records, last, ok)
@@ -108,7 +108,7 @@ func TestWrittenBeforeFull(t *testing.T) {
 		t.Error(err)
 	}
 	if err := l.Sync(t.Context(), pos[0]); err != nil || durable != 1 {
-		t.Errorf("what was written before is acknowledged with %v; %d batches of it are durable", err, durable)
+		t.Errorf("the earlier records are acknowledged with %v; %d of their batches are durable", err, durable)
 	}
 }
 

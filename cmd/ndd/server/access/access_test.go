@@ -70,7 +70,7 @@ func manyTokens(n int) string {
 	return b.String()
 }
 
-// TestHosts checks that a server that only this machine can reach answers to these Host headers.
+// TestHosts checks which Host headers count as names of this machine. A local server answers only these.
 func TestHosts(t *testing.T) {
 	for host, ok := range map[string]bool{
 		"localhost": true, "localhost:7744": true, "LOCALHOST:1": true, "localhost.": true, "127.0.0.1": true,

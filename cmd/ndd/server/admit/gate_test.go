@@ -69,7 +69,7 @@ func TestGate(t *testing.T) {
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := g.Enter(canceled, false); refused(t, err) != "gone" {
-		t.Errorf("a client that has gone: %v", err)
+		t.Errorf("a client that closed its connection: %v", err)
 	}
 	blocked.Leave()
 	second.Leave()
@@ -154,7 +154,7 @@ func TestLend(t *testing.T) {
 		t.Errorf("%v, %+v", err, s)
 	}
 	if _, err := g.Enter(t.Context(), true); err == nil || refused(t, err) != "late" {
-		t.Errorf("a second heavy one beside one that has lent its slot: %v", err)
+		t.Errorf("a second heavy request while another one has lent its slot: %v", err)
 	}
 	if err := p.Lend(t.Context(), func() error { return context.Canceled }); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)

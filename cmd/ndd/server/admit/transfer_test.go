@@ -90,7 +90,7 @@ func TestWorkInTurn(t *testing.T) {
 		t.Errorf("a body beyond the share, with no work to wait for: %v after %v", err, time.Since(began))
 	}
 	if err := mine[0].Work(900); err != nil {
-		t.Fatalf("work beside other requests: %v", err)
+		t.Fatalf("work during other requests: %v", err)
 	}
 	waits := func(n int) {
 		t.Helper()
@@ -120,7 +120,7 @@ func TestWorkInTurn(t *testing.T) {
 		t.Errorf("another client: %v", err)
 	}
 	if err := mine[0].Resize(1100); err != nil || all.excesses["a"] != mine[0] || all.clients["a"] != 1000 {
-		t.Errorf("an answer that is larger than what is left of the share: %v, %d bytes", err, all.clients["a"])
+		t.Errorf("an answer that is larger than the rest of the share: %v, %d bytes", err, all.clients["a"])
 	}
 	mine[0].End()
 	for range 2 {

@@ -140,6 +140,7 @@ func WriteFiles(w *bufio.Writer, files []InputFile) error {
 
 // readFiles reads the decisions in a folder: the table, and the rows of the list's files.
 func (l *List) readFiles(ctx context.Context) error {
+	// Open the rows of all input files, which are in one file.
 	dir := strings.TrimSuffix(l.Path, "/")
 	in := input.File{Path: dir + "/" + RowsName}
 	rows, err := in.Open(ctx, nil, &input.Meter{})
@@ -147,6 +148,7 @@ func (l *List) readFiles(ctx context.Context) error {
 		return in.Named(err)
 	}
 	defer rows.Close()
+	// The table must have exactly the columns of this version.
 	columns := func(have []string) (names []string, err error) {
 		for _, c := range fileColumns {
 			names = append(names, c.Name)
@@ -156,6 +158,7 @@ func (l *List) readFiles(ctx context.Context) error {
 		}
 		return names, err
 	}
+	// Read the table. Each of its rows has the length of its input file's part in the file of rows.
 	offset := int64(0)
 	err = result.ReadTable(ctx, dir+"/"+FilesName, columns, func(cells []result.Cell) error {
 		in, err := inputFileOf(cells)
@@ -170,6 +173,7 @@ func (l *List) readFiles(ctx context.Context) error {
 		offset, l.Rows = offset+in.length, l.Rows+in.documents
 		return l.readRows(&in, section, cells[5].Text)
 	})
+	// The parts must fill the file of rows.
 	if err == nil && offset != rows.Bytes {
 		err = fmt.Errorf("%s: %w: %d bytes, where %s has %d", in.Path, store.ErrCorrupt, rows.Bytes, FilesName, offset)
 	}
@@ -239,6 +243,7 @@ func (f *fileRows) decode(data store.Fields, documents int64) (err error) {
 			err = errors.New("cut off")
 		}
 	}()
+	// Each row has the distance to the previous one, which is not 0 except in the first row.
 	f.rows, f.cuts = make([]row, documents), map[int64]textCuts{}
 	number := int64(0)
 	for i := range f.rows {
@@ -248,6 +253,7 @@ func (f *fileRows) decode(data store.Fields, documents int64) (err error) {
 			return errors.New("not in order")
 		}
 		f.rows[i] = row{number, data.Word()}
+		// The ranges to cut out of the text ascend and do not overlap.
 		if n := data.Uvarint(); n > 0 {
 			c, end := textCuts{hash: data.Word()}, int64(0)
 			for range n {

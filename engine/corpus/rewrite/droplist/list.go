@@ -47,10 +47,10 @@ type fileRows struct {
 	rows      []row
 	seen      []bool
 	bytes     int64 // size of the file; -1 if it is unknown
-	isDecided bool  // a folder has decisions about it
+	isDecided bool  // the folder has decisions about this file
 
-	content format.Checksum    // checksum of its units then; 0 if it is unknown
-	cuts    map[int64]textCuts // of rows that are not dropped
+	content format.Checksum    // checksum of the units when the decisions were made; 0 if unknown
+	cuts    map[int64]textCuts // cuts of rows that are not dropped, by row
 }
 
 // textCuts are the ranges that are cut out of a text, and the hash of the text.
@@ -111,6 +111,7 @@ func Read(ctx context.Context, path string, inputs []string, share *input.Share)
 	if _, err := os.Stat(path); err != nil && !object.Is(path) {
 		return nil, input.File{Path: path}.Named(err)
 	}
+	// Look up the inputs first, because rows of other files are only counted.
 	anInput := l.findFiles(ctx, inputs, share)
 	isFolder := isFolder(path)
 	var c columns
@@ -123,6 +124,7 @@ func Read(ctx context.Context, path string, inputs []string, share *input.Share)
 	if err != nil {
 		return nil, err
 	}
+	// Refuse a list that belongs to other inputs.
 	l.ByID = c.byID
 	isInput := l.strange < l.Rows
 	for _, f := range l.files {
@@ -138,6 +140,7 @@ func Read(ctx context.Context, path string, inputs []string, share *input.Share)
 		}
 	}
 	for _, f := range l.files {
+		// Sort the rows of each file for the judge, and remove repeated ones.
 		slices.SortStableFunc(f.rows, func(a, b row) int { return a.compare(b.number) })
 		f.rows = slices.CompactFunc(f.rows, func(a, b row) bool { return a.number == b.number })
 		f.seen = make([]bool, len(f.rows))
@@ -270,7 +273,7 @@ type judge struct {
 	ids     []hash // IDs of dropped documents
 	dropped int64
 	cut     int64
-	content format.Checksum // of the units so far
+	content format.Checksum // checksum of the units so far
 }
 
 // missing returns 1 if the file had other units when its decisions were made, and otherwise 0.
@@ -283,9 +286,11 @@ func (j *judge) missing() int {
 
 // unit returns the verdict about a unit. A unit that is no document stays.
 func (j *judge) unit(x *format.Extractor, u format.Unit) (v rewrite.Verdict, err error) {
+	// Add the unit to the checksum, which is compared at the end of the file.
 	if j.rows.content != 0 {
 		j.content.Add(u.Sum())
 	}
+	// A list of IDs needs the ID of every document.
 	if j.l.ByID {
 		doc, err := x.Borrow(u)
 		if err != nil {
@@ -298,11 +303,13 @@ func (j *judge) unit(x *format.Extractor, u format.Unit) (v rewrite.Verdict, err
 		}
 		return v, nil
 	}
+	// A list of rows needs the document only to check it.
 	i, found := slices.BinarySearchFunc(j.rows.rows, int64(u.Line), row.compare)
 	if !found {
 		return v, nil
 	}
 	cuts, isCut := j.rows.cuts[int64(u.Line)]
+	// The document must have the ID that the row has.
 	if want := j.rows.rows[i].id; want != 0 {
 		doc, err := x.Borrow(u)
 		if err != nil {
@@ -311,6 +318,7 @@ func (j *judge) unit(x *format.Extractor, u format.Unit) (v rewrite.Verdict, err
 		if shortHash(doc.ID) != want {
 			return v, &otherIDError{file: u.Source, row: int64(u.Line), id: strings.Clone(doc.ID)}
 		}
+		// The ranges are valid only in the same text.
 		if isCut {
 			last := cuts.ranges[len(cuts.ranges)-1]
 			if xxhash.Sum64String(doc.Text) != cuts.hash || last.To > int64(len(doc.Text)) {

@@ -117,7 +117,7 @@ func TestCopy(t *testing.T) {
 				remaining, c.unmatched)
 		}
 		if c.dropped > 0 && !maps.Equal(got, want) {
-			t.Errorf("%s, %d shares: copies differ from those of one process", c.table, c.shares)
+			t.Errorf("%s, %d shares: copies differ from the copies of one process", c.table, c.shares)
 		}
 		if c.dropped == 0 && len(got) < len(want) {
 			t.Errorf("%s: %d files are copied, want %d or more", c.table, len(got), len(want))

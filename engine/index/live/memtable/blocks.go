@@ -21,13 +21,13 @@ import (
 // query compares some ten thousand.
 //
 //	fingerprint --shuffle--> |  block 0  |  block 1  |  block 2  |  block 3  |      K = 3, 16 bits each
-//	              heads of block 1:  value -> address | room | n
+//	              heads of block 1:  value -> address | space | n
 //	                                            |
 //	                                            v
-//	                 fingerprints (n of them, in room for 4 << r) | rows, in order
+//	                 fingerprints (n of them, in space for 4 << r) | rows, in order
 //
 // A query reads k+1 buckets, with two misses each, all at the same time. With a million documents and K = 3 a bucket
-// has 16 fingerprints. An insert appends to K+1 buckets. A full bucket moves to twice the room, and readers keep the
+// has 16 fingerprints. An insert appends to K+1 buckets. A full bucket moves to twice the space, and readers keep the
 // old one. So a document needs about 35 bytes per block.
 //
 // Appends are not concurrent (memtable.indexing), and readers take no lock: a head is one word, and is stored after the
@@ -45,7 +45,7 @@ type blocks struct {
 // prefetchQueries is the number of queries of one prefetch.
 const prefetchQueries = 8
 
-// A head describes a bucket: its address, the logarithm of a quarter of its room, and its number of fingerprints.
+// A head describes a bucket: its address, the logarithm of a quarter of its space, and its number of fingerprints.
 type head uint64
 
 func newHead(address uint32, class, n int) head {
@@ -115,7 +115,7 @@ func (b *blocks) add(f uint64, row uint32) {
 	}
 }
 
-// move copies a bucket to twice the room.
+// move copies a bucket to twice the space.
 func (b *blocks) move(h head) head {
 	address, _ := b.arena.alloc(bucketWords(h.class() + 1))
 	target := newHead(address, h.class()+1, h.n())
@@ -129,7 +129,7 @@ func (b *blocks) move(h head) head {
 // bucketWords returns the size of a bucket in words: one for a fingerprint, half of one for its row.
 func bucketWords(class int) int { return 6 << class }
 
-// bucket returns the room of a bucket for fingerprints and for their rows.
+// bucket returns the space of a bucket for fingerprints and for their rows.
 func (b *blocks) bucket(h head) (fingerprints []uint64, rows []uint32) {
 	words, room := b.arena.wordsAt(h.address()), h.room()
 	return words[:room:room], halfWords(words[room : room+room/2])
@@ -138,7 +138,7 @@ func (b *blocks) bucket(h head) (fingerprints []uint64, rows []uint32) {
 // bytes returns the memory of the blocks.
 func (b *blocks) bytes() uint64 { return b.arena.bytes() + 8*uint64(len(b.heads))*(b.mask+1) }
 
-// fill makes the buckets of a memtable's first n fingerprints, each with its final room, in empty blocks. This is
+// fill makes the buckets of a memtable's first n fingerprints, each with its final space, in empty blocks. This is
 // several times faster than adding them one by one.
 func (b *blocks) fill(n int, pages func(yield func(row int, fingerprints []uint64) bool)) {
 	counts := make([]uint32, b.mask+1)
@@ -289,7 +289,7 @@ func (a *arena) alloc(words int) (address uint32, room []uint64) {
 	return address, room
 }
 
-// grow adds a slab with room for the given number of words.
+// grow adds a slab with space for the given number of words.
 func (a *arena) grow(words int) {
 	n := len(a.buffers)
 	a.used = 0

@@ -39,8 +39,8 @@ func (c *Searcher) Search(w version.View, queries []uint64, k, docs int, sweeps 
 	return c.hits(w, docs)
 }
 
-// Hits returns the hits of matches of one query in memtables, or in documents that the caller is inserting, each with
-// the first docs of its documents.
+// Hits returns the hits of one query. Its matches are from memtables, or from documents that the caller is inserting.
+// Each hit lists at most docs documents.
 func (c *Searcher) Hits(w version.View, matches []rows.Match, docs int, verifier rows.Verifier) (Answers, error) {
 	c.verifier, c.matches = verifier, append(c.matches[:0], matches...)
 	return c.hits(w, c.setDocs(docs))

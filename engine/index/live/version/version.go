@@ -28,7 +28,7 @@ var ErrClosed = errors.New("the index is closed")
 //	reader   hold: count, still current?  ...reads...        release: uncount, retired?
 //	last of both                                             reclaim: unmap what no version has
 //
-// Readers count themselves in one of several slots, each on its own cache lines. A [Searcher] always uses the same
+// Readers count themselves in one of several slots, each on its own cache lines. A searcher always uses the same
 // slot, and a pool gives each processor its own searcher, so that processors do not share these lines. Two locked
 // additions take 17 ns together; a query takes at least 1,000 ns (BenchmarkHold).
 type Version struct {
@@ -281,7 +281,7 @@ func (w *Set) Next(e Edit) *Version {
 }
 
 // A View is the state of an index at one moment. It does not change until it is released, even if the index changes or
-// closes. Many goroutines may read it, each with its own [Searcher].
+// closes. Many goroutines may read it, each with its own searcher.
 type View struct {
 	versions *Set
 	Version  *Version
