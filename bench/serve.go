@@ -96,7 +96,7 @@ func batchLoad(fingerprints []uint64, lasts time.Duration) load {
 // A figure holds the measurements of one server.
 type figure struct {
 	rate float64 // things a second
-	each float64 // us of processor for each, of the server
+	each float64 // CPU time of the server for each thing, in us
 	p99  float64 // ms at half the rate; NaN if that rate was not reached
 }
 

@@ -24,10 +24,12 @@ var suffix = regexp.MustCompile(`_(bucket|count|sum)$`)
 
 func main() {
 	log.SetFlags(0)
+	// Read the metrics that a server exports.
 	metrics, err := os.ReadFile(os.Args[1])
 	if err != nil {
 		log.Fatal(err)
 	}
+	// Collect the expressions of the alerting rules.
 	parse := parser.NewParser(parser.Options{})
 	groups, errs := rulefmt.ParseFile(os.Args[2], false, model.LegacyValidation, parse, slog.Default())
 	if errs != nil {
@@ -39,6 +41,7 @@ func main() {
 			expressions = append(expressions, r.Expr)
 		}
 	}
+	// Collect the expressions of the dashboard.
 	board, err := os.ReadFile(os.Args[3])
 	var b struct {
 		Panels []struct {
@@ -56,6 +59,7 @@ func main() {
 			expressions = append(expressions, strings.ReplaceAll(t.Expr, "$__rate_interval", "5m"))
 		}
 	}
+	// Each expression must be valid and name only metrics that the server has.
 	for _, text := range expressions {
 		expression, err := parse.ParseExpr(text)
 		if err != nil {

@@ -110,7 +110,7 @@ func passagesCommands(t *testing.T, docs int) map[string]func(out string) []stri
 	return all
 }
 
-// TestPassagesWorkKilled is the same of passages and decontaminate.
+// TestPassagesWorkKilled is TestDedupWorkKilled for passages and decontaminate.
 func TestPassagesWorkKilled(t *testing.T) {
 	for name, args := range passagesCommands(t, long.Or(100, 1200)) {
 		t.Run(name, func(t *testing.T) {

@@ -126,7 +126,7 @@ func (o *Options) isSure(p *Pair, sentences bool) bool {
 	return p.Flags&(FewA|FewB) != 0 || p.Relation == Contains || p.Relation == Contained
 }
 
-// Rows settles the pairs of one method that were found elsewhere, and flags common documents.
+// Rows flags common documents among the pairs of one method, which another program found, and settles the pairs.
 func (o *Options) Rows(pairs []Pair) []Pair {
 	rows := o.settle(pairs, nil)
 	flagCommon(rows, (*Pair).part)

@@ -264,7 +264,7 @@ func (g *group) write(d *candidate, matches []match) error {
 	return nil
 }
 
-// writeEqual writes the pair of a document with the first of its content, in one table.
+// writeEqual writes the pair of a document and the first document with the same content, in one table only.
 func (g *group) writeEqual(d *candidate, first int32) error {
 	if g.p.design.First(0) != g.table {
 		return nil

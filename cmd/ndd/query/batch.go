@@ -234,7 +234,7 @@ func (b *batch) report() {
 func sketchesOf(f *ndf.File) []sketch.Sketch {
 	parts := slices.Collect(f.Sketches)
 	if len(parts) == 1 {
-		return parts[0] // mapped
+		return parts[0] // part of the mapped file
 	}
 	return slices.Concat(parts...)
 }

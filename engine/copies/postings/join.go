@@ -115,7 +115,7 @@ func (s *rankedSets) sides(known int) (all []side) {
 // chunk is the number of documents that a goroutine takes at a time.
 const chunk = 256
 
-// slice finds the pairs of the documents with ranks from up to to, and all larger documents.
+// slice finds the pairs of the documents with ranks [from, to), and all larger documents.
 func (j *joinRun) slice(ctx context.Context, from, to int) error {
 	// Find the lists to search for each document.
 	q, err := j.prefixes.queries(ctx, from, to, j.o.Threads)
@@ -167,7 +167,7 @@ type search struct {
 // A candidate has the ranks of two documents that share a signature.
 type candidate struct{ query, rank uint32 }
 
-// documents finds the similar documents of higher rank for the queries with ranks from up to to.
+// documents finds the similar documents of higher rank for the queries with ranks [from, to).
 func (s *search) documents(from, to int) {
 	const prefetchAhead = 6 // distance of the prefetch, in queries
 	end, size := 0, -1

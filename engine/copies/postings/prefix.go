@@ -141,7 +141,7 @@ type queries struct {
 	places []uint64        // offsets of lists
 }
 
-// queries finds the lists of the documents with ranks from up to to.
+// queries finds the lists of the documents with ranks [from, to).
 func (p *prefixes) queries(ctx context.Context, from, to, threads int) (*queries, error) {
 	q := &queries{from: from, starts: make([]uint64, to-from+1), counts: make([]atomic.Uint32, to-from)}
 	for rank := from; rank < to; rank++ {

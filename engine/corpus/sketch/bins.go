@@ -74,8 +74,8 @@ func (d *densifier) word(current, next *plane, i, word uint, turn int) (have uin
 	return d.have[i]
 }
 
-// orders are the numbers 1 to Bins-1 in an order without a pattern. With the order of a binary tree, the estimates of
-// short texts deviate half as much again.
+// orders are the numbers 1 to Bins-1 in an order without a pattern. With the order of a binary tree, the deviation of
+// the estimates of short texts is 1.5 times as large.
 var orders = func() (o [Bins - 1]uint16) {
 	for i := range o {
 		o[i] = uint16(i + 1)

@@ -56,7 +56,7 @@ func decodeHTML(raw []byte, contentType string) (page []byte, repaired int) {
 		// Whatever it declares: other encodings of more than ASCII are not by chance valid UTF-8.
 		return bytes.TrimPrefix(raw, []byte(ByteOrderMark)), 0
 	}
-	enc, name, certain := charset.DetermineEncoding(raw, "text/html; charset="+charsetOf(contentType)) // certain by a byte order mark or the type
+	enc, name, certain := charset.DetermineEncoding(raw, "text/html; charset="+charsetOf(contentType)) // certain if a byte order mark or the content type decides
 	switch {
 	case name == "utf-8" && (mostlyUTF8(raw, pageTimes) || guessEncoding(raw, "", nil) == nil), !certain && mostlyUTF8(raw, pageTimes):
 		return repair(bytes.TrimPrefix(raw, []byte(ByteOrderMark)))

@@ -28,7 +28,7 @@ func numberedDoc(i uint64) rows.Doc {
 	return rows.Doc{Fingerprint: simhash.Fingerprint((i + 1) * 0x9e3779b97f4a7c15), ID: fmt.Sprint(i)}
 }
 
-// insertNumbered inserts documents from up to to, one after the other.
+// insertNumbered inserts the documents with numbers from start up to end, one after the other.
 func insertNumbered(t *testing.T, x *Index, start, end uint64) {
 	t.Helper()
 	for i := start; i < end; i++ {

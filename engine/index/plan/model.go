@@ -92,8 +92,8 @@ func workOn(s *Sample, md model, t permute.Table, n float64, k int, e entry) wor
 	return w
 }
 
-// planeReads returns the number of a query's candidates whose low planarLow bits match by chance: they are within the
-// distance that the flips leave.
+// planeReads returns the number of a query's candidates whose low planarLow bits match by chance. They may differ in as
+// many bits as the flips leave of the distance.
 func (w *work) planeReads() float64 {
 	sum := 0.0
 	for flips := 0; flips <= min(w.radius, w.leading); flips++ {

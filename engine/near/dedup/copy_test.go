@@ -55,8 +55,8 @@ func TestChanged(t *testing.T) {
 		{"in/a.jsonl", strings.ReplaceAll(line(0)+line(1), "{", "")}, // broken
 		{"in/aa.jsonl", line(7)},                                     // new
 		{"in/c.jsonl", line(7)},                                      // new
-		{"in/a.jsonl", ""},                                           // gone
-		{"in/b.jsonl", ""},                                           // gone
+		{"in/a.jsonl", ""},                                           // the file is removed
+		{"in/b.jsonl", ""},                                           // the file is removed
 	} {
 		t.Run(fmt.Sprint(test.file, " of ", test.text), func(t *testing.T) {
 			t.Chdir(t.TempDir())

@@ -43,7 +43,7 @@ type records struct {
 // Mapped pages count as memory of the process. The pages are released each time after this number of reads:
 const (
 	bytesMapped = 64 << 20 // bytes of records that were read in order
-	readsMapped = 1 << 12  // single records: the system maps up to 64 KiB around each, and around its place
+	readsMapped = 1 << 12  // single records; each maps up to 64 KiB around the record and around its offset
 )
 
 // The lowest bits of a record's head.

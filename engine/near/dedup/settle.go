@@ -199,8 +199,8 @@ func (s *settler) look(ctx context.Context, part []Row, choices []choice) error 
 	})
 }
 
-// find replaces best if one of the kept documents is a better choice. It compares the kept documents from number from
-// on.
+// find replaces best if one of the kept documents is a better choice. It starts at the kept document with
+// number from.
 func (s *settler) find(row Row, from int, best *choice, sc *scratch) {
 	if from == len(s.kept) || s.corpus.sources.Protects(int(row)) {
 		return
