@@ -96,8 +96,9 @@ func confirmed(a, b *testDoc, threshold float64) (like string, ok bool) {
 	return fmt.Sprintf("%.4f", j), j >= threshold
 }
 
-// dropsOf takes the documents in order of preference. A document is dropped if it has the text of a kept one, or if a kept one is
-// within k and confirmed: for the nearest of these, of several the preferred one.
+// dropsOf takes the documents in order of preference. A document is dropped if it has the text of a kept one, or if a
+// kept one is within k and confirmed. It is dropped for the nearest kept one, and among equally near ones for the
+// preferred one.
 func dropsOf(docs []testDoc, k int, by mapreduce.Keep) (rows []string) {
 	order := slices.Clone(docs)
 	if by != mapreduce.FirstID {

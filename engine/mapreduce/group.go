@@ -208,7 +208,7 @@ func (p *part) neighbours(dst []uint32, hits *cluster.Hits, fingerprint uint64) 
 	return dst
 }
 
-// take adds those near documents of a part to the matches that confirm a document.
+// take adds to the matches the near documents of a part that are similar enough to a document.
 func (g *group) take(d *candidate, p *part, neighbours []uint32) {
 	g.query.Begin(&p.sketches, &d.sketch)
 	for _, n := range g.query.Similar(0, neighbours) {

@@ -20,7 +20,7 @@ import (
 //	out   ID	all distinct signatures, ascending, 11 digits each, or - for a document that has too few
 type Signatures struct {
 	Document format.Options
-	Copies   copies.Options // the method is one, not Auto
+	Copies   copies.Options // the method must not be Auto
 }
 
 // noSignatures is the field of a document with too few signatures.

@@ -22,11 +22,11 @@ const (
 
 	// WeightsTF gives a feature that occurs t times the weight 8 t.
 	WeightsTF = "tf"
-	// WeightsSqrtTF gives it the weight floor(8 sqrt t).
+	// WeightsSqrtTF gives such a feature the weight floor(8 sqrt t).
 	WeightsSqrtTF = "sqrt-tf"
-	// WeightsLogTF gives it the weight 8 (1 + floor(log2 t)).
+	// WeightsLogTF gives such a feature the weight 8 (1 + floor(log2 t)).
 	WeightsLogTF = "log-tf"
-	// WeightsBinary gives it the weight 8.
+	// WeightsBinary gives such a feature the weight 8.
 	WeightsBinary = "binary"
 
 	// NormalisationNFKC is compatibility composition with full case folding. Wide, narrow and circled forms become

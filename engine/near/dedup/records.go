@@ -31,7 +31,7 @@ type records struct {
 	text    spill.Column[byte]
 	offsets spill.Column[uint64]
 
-	anyText []byte // text and offsets for reads in any order, once the records have ended
+	anyText []byte // with anyAt: text and offsets, which can be read in any order after the records have ended
 	anyAt   []uint64
 	reads   atomic.Uint32 // number of these reads
 
