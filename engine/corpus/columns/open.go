@@ -71,9 +71,11 @@ func Open(r io.ReaderAt, size int64, limits Limits) (f *File, err error) {
 		return nil, err
 	}
 	for _, path := range f.Schema().Columns() {
-		if _, ok := f.Schema().Lookup(path...); !ok {
+		leaf, ok := f.Schema().Lookup(path...)
+		if !ok {
 			return nil, corrupt("the column %.60q and a group have one name", path)
 		}
+		leaf.Node.Type().Kind() // the library panics at a list without elements
 	}
 	return f, nil
 }
