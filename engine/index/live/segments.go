@@ -18,6 +18,7 @@ import (
 	"example.org/ndd/engine/index/segment"
 	"example.org/ndd/engine/index/table"
 	"example.org/ndd/engine/memory"
+	"example.org/ndd/engine/storage/disk"
 	"example.org/ndd/permute"
 )
 
@@ -350,7 +351,7 @@ func (u *upkeep) reserveFiles(docs, bytes, inputBytes, spare uint64, o *segment.
 	if plan.External {
 		need += 8 * docs
 	}
-	if free, ok := u.folder.disk.FreeBytes(u.folder.dir); ok && free < need {
+	if free, ok := disk.FreeBytes(u.folder.dir); ok && free < need {
 		reservation.Release()
 		return nil, fmt.Errorf("%s: merging %s documents needs %s on the disk, and %s are free", u.folder.dir,
 			humanize.Comma(int64(docs)), humanize.IBytes(need), humanize.IBytes(free))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,8 +16,7 @@ import (
 // one for tests, [Lock.Disk] one for a locked folder, and [InMemory] one in memory.
 type Disk struct {
 	hook   Hook
-	dir    string      // path of the locked folder
-	root   *os.Root    // the locked folder, or nil
+	place  place
 	memory *memoryTree // the files of a disk in memory, or nil
 }
 
@@ -142,7 +140,7 @@ func (d *Disk) MakeParents(path string) error {
 
 // rename renames a file or folder and makes the new name durable.
 func (d *Disk) rename(source, target string) error {
-	if err := d.do(&Op{Call: CallRename, Path: source, NewPath: target}, func() error { return d.move(source, target) }); err != nil {
+	if err := d.do(&Op{Call: CallRename, Path: source, NewPath: target}, func() error { return placeOf(d).rename(source, target) }); err != nil {
 		return err
 	}
 	if err := d.SyncFolder(filepath.Dir(target)); err != nil {
@@ -170,64 +168,14 @@ func (d *Disk) Remove(path string) error {
 		b.Free()
 		return err
 	}
-	return d.do(&Op{Call: CallRemove, Path: path}, func() error {
-		t, name := d.resolve(path)
-		return withPath(t.Remove(name), path)
-	})
+	return d.do(&Op{Call: CallRemove, Path: path}, func() error { return placeOf(d).remove(path) })
 }
 
 // Link gives the file at path a second name, on the same file system. It fails if that name exists. The name is
 // durable after [Disk.SyncFolder] of its folder.
 func (d *Disk) Link(path, target string) error {
-	return d.do(&Op{Call: CallLink, Path: path, NewPath: target}, func() error { return d.link(path, target) })
+	return d.do(&Op{Call: CallLink, Path: path, NewPath: target}, func() error { return placeOf(d).link(path, target) })
 }
-
-// A tree has the file operations of [os.Root]: names are relative to a folder.
-type tree interface {
-	OpenFile(name string, flag int, perm os.FileMode) (*os.File, error)
-	Stat(name string) (os.FileInfo, error)
-	Lstat(name string) (os.FileInfo, error)
-	Remove(name string) error
-	Rename(source, target string) error
-	Link(source, target string) error
-}
-
-// paths is the tree of the whole file system. Its names are paths.
-type paths struct{}
-
-func (paths) OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
-	return os.OpenFile(path, flag, perm)
-}
-func (paths) Stat(path string) (os.FileInfo, error)  { return os.Stat(path) }
-func (paths) Lstat(path string) (os.FileInfo, error) { return os.Lstat(path) }
-func (paths) Remove(path string) error               { return os.Remove(path) }
-func (paths) Rename(source, target string) error     { return os.Rename(source, target) }
-func (paths) Link(source, target string) error       { return os.Link(source, target) }
-
-// resolve returns the tree that contains path, and its name there. The tree is the locked folder or the whole file
-// system.
-func (d *Disk) resolve(path string) (tree, string) {
-	if d != nil && d.root != nil {
-		switch {
-		case filepath.Clean(path) == d.dir:
-			return d.root, "."
-		case filepath.Dir(path) == d.dir:
-			return d.root, filepath.Base(path)
-		}
-	}
-	return paths{}, path
-}
-
-// withPath returns err with path in its *fs.PathError, instead of the name within the folder.
-func withPath(err error, path string) error {
-	if e, ok := err.(*fs.PathError); ok {
-		e.Op, e.Path = strings.TrimSuffix(e.Op, "at"), path
-	}
-	return err
-}
-
-// ErrSpecial is wrapped by errors of opening a pipe or a device.
-var ErrSpecial = errors.New("a pipe or a device where a file is needed")
 
 // IsUnwritable reports whether err says that the disk is full or read-only. Existing files can be read, and the call
 // may succeed later.
@@ -235,33 +183,11 @@ func IsUnwritable(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS)
 }
 
-// refuseSpecial returns an error if path is neither a file nor a folder.
-func (d *Disk) refuseSpecial(path string) error {
-	if info, err := d.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return &fs.PathError{Op: "open", Path: path, Err: ErrSpecial}
-	}
-	return nil // the open itself reports other errors
-}
-
-// openFile opens a file or a folder. It reads the type first, because opening a pipe waits for its other end.
-func (d *Disk) openFile(path string, flag int, perm os.FileMode) (*os.File, error) {
-	if err := d.refuseSpecial(path); err != nil {
-		return nil, err
-	}
-	t, name := d.resolve(path)
-	f, err := t.OpenFile(name, flag, perm)
-	return f, withPath(err, path)
-}
-
 // Open opens the file or folder at path for reading.
-func (d *Disk) Open(path string) (*os.File, error) { return d.openFile(path, os.O_RDONLY, 0) }
+func (d *Disk) Open(path string) (*os.File, error) { return placeOf(d).open(path, os.O_RDONLY, 0) }
 
 // Stat describes the file or folder at path.
-func (d *Disk) Stat(path string) (os.FileInfo, error) {
-	t, name := d.resolve(path)
-	info, err := t.Stat(name)
-	return info, withPath(err, path)
-}
+func (d *Disk) Stat(path string) (os.FileInfo, error) { return placeOf(d).stat(path) }
 
 // ReadFile returns the content of the file at path.
 func (d *Disk) ReadFile(path string) ([]byte, error) {
@@ -283,58 +209,4 @@ func (d *Disk) ReadDir(path string) ([]os.DirEntry, error) {
 	entries, err := f.ReadDir(-1)
 	slices.SortFunc(entries, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, err
-}
-
-// makeTemp creates a file or a folder by makeAt and claims it. Its path is the pattern with a random number instead
-// of the star.
-func (d *Disk) makeTemp(pattern string, makeAt func(path string) error) (path string, lock *os.File, err error) {
-	prefix, suffix, _ := strings.Cut(pattern, "*")
-	for range 1000 {
-		path = fmt.Sprintf("%s%d%s", prefix, rand.Uint32(), suffix)
-		if err = makeAt(path); errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return "", nil, err
-		}
-		if lock, ok := d.claim(path); ok { // if not ok, Sweep of another process removed it
-			return path, lock, nil
-		}
-	}
-	return "", nil, fmt.Errorf("%s: found no free name", pattern)
-}
-
-// move renames a file or folder.
-func (d *Disk) move(source, target string) error {
-	t, name := d.resolve(source)
-	if u, other := d.resolve(target); u == t {
-		return t.Rename(name, other)
-	}
-	return os.Rename(source, target)
-}
-
-// link gives a file a second name. From the locked folder to another one it links the path, and then checks the
-// result. It fails with [errors.ErrUnsupported] if the path no longer leads to the file.
-func (d *Disk) link(source, target string) error {
-	if err := d.refuseSpecial(source); err != nil {
-		return err
-	}
-	t, name := d.resolve(source)
-	if u, other := d.resolve(target); u == t {
-		return t.Link(name, other)
-	}
-	err := os.Link(source, target)
-	if errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	want, errStat := t.Lstat(name)
-	if errStat != nil {
-		return withPath(errStat, source)
-	}
-	if got, e := os.Lstat(target); err == nil && e == nil && os.SameFile(want, got) {
-		return nil
-	} else if err == nil {
-		os.Remove(target)
-	}
-	return &os.LinkError{Op: "link", Old: source, New: target, Err: errors.ErrUnsupported}
 }

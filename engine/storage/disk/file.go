@@ -81,8 +81,7 @@ func (f *File) Abort() {
 			return
 		}
 		f.file.Close()
-		t, name := f.disk.resolve(f.file.Name())
-		t.Remove(name) // fails after the rename, when the name no longer exists
+		placeOf(f.disk).remove(f.file.Name()) // fails after the rename, when the name no longer exists
 		f.lock.Close()
 	}
 }
@@ -99,9 +98,9 @@ func (d *Disk) create(dir, pattern string, perm os.FileMode) (h handle, err erro
 	op := Op{Call: CallCreate, Path: filepath.Join(dir, pattern)}
 	h.disk = d
 	err = d.do(&op, func() error {
-		path, lock, err := d.makeTemp(op.Path, func(path string) (err error) {
+		path, lock, err := placeOf(d).makeTemp(op.Path, func(path string) (err error) {
 			h.file.Close() // from an earlier attempt
-			h.file, err = d.openFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+			h.file, err = placeOf(d).open(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 			return err
 		})
 		h.lock, op.Path = lock, cmp.Or(path, op.Path)
@@ -113,7 +112,7 @@ func (d *Disk) create(dir, pattern string, perm os.FileMode) (h handle, err erro
 // createNamed creates a file. It fails if path exists.
 func (d *Disk) createNamed(path string) (h handle, err error) {
 	err = d.do(&Op{Call: CallCreate, Path: path}, func() error {
-		f, err := d.openFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+		f, err := placeOf(d).open(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 		h = handle{file: f, disk: d}
 		return err
 	})
@@ -170,7 +169,7 @@ func (d *Disk) CreateAppend(path string) (*AppendFile, error) {
 
 // OpenAppend opens the file at path, truncates it durably to length, and appends there.
 func (d *Disk) OpenAppend(path string, length int64) (*AppendFile, error) {
-	file, err := d.openFile(path, os.O_WRONLY, 0)
+	file, err := placeOf(d).open(path, os.O_WRONLY, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func (d *Disk) createFolder(path string) (*Folder, error) {
 	op := Op{Call: CallMkdir, Path: path}
 	err := d.do(&op, func() (err error) {
 		pattern := filepath.Join(filepath.Dir(path), TempPrefix(path)+tempMark+"*")
-		folder.tmp, folder.lock, err = d.makeTemp(pattern, func(path string) error { return os.Mkdir(path, 0o777) })
+		folder.tmp, folder.lock, err = placeOf(d).makeTemp(pattern, func(path string) error { return os.Mkdir(path, 0o777) })
 		op.Path = folder.tmp
 		return err
 	})

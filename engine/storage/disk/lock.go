@@ -19,30 +19,28 @@ var errNoLocks = errors.New("file locks are not supported")
 
 // A Lock is the exclusive right to write to a folder. It ends with the process, even if that is killed.
 type Lock struct {
-	dir   string
-	root  *os.Root
-	files []*os.File // the folder and its lock file
-
-	locked bool // both are locked
+	place  place
+	files  []*os.File // the folder and its lock file
+	locked bool       // both are locked
 }
 
 // LockFolder locks the folder dir. The lock is on the folder itself: it survives renaming the folder, and removing
 // the file [LockName]. On systems without locks LockFolder succeeds.
 func LockFolder(dir string) (_ *Lock, err error) {
-	l := &Lock{dir: filepath.Clean(dir)}
+	l := &Lock{place: place{dir: filepath.Clean(dir)}}
 	defer func() {
 		if err != nil {
 			l.Close()
 		}
 	}()
 	// Open the folder once, so that its path may change later.
-	if l.root, err = os.OpenRoot(l.dir); err != nil {
+	if l.place.root, err = os.OpenRoot(l.place.dir); err != nil {
 		return nil, err
 	}
 	// Lock the folder itself, and its lock file.
-	disk, locked := l.Disk(nil), false
+	locked := false
 	for i, name := range []string{".", LockName} {
-		f, err := disk.openFile(filepath.Join(l.dir, name), []int{os.O_RDONLY, os.O_RDWR | os.O_CREATE}[i], 0o666)
+		f, err := l.place.open(filepath.Join(dir, name), []int{os.O_RDONLY, os.O_RDWR | os.O_CREATE}[i], 0o666)
 		if locked && IsUnwritable(err) {
 			return l, nil // the lock on the folder is enough
 		}
@@ -63,7 +61,7 @@ func LockFolder(dir string) (_ *Lock, err error) {
 	if locksBelow != nil && locksBelow(l.files[0], l.number()) {
 		return nil, fmt.Errorf("%s: %w: by %s, in the folder below this overlay", dir, ErrLocked, l.holder())
 	}
-	l.root.WriteFile(LockName, fmt.Appendf(nil, "%d\n", os.Getpid()), 0o666) // for people, and for locksBelow
+	l.place.root.WriteFile(LockName, fmt.Appendf(nil, "%d\n", os.Getpid()), 0o666) // for people, and for locksBelow
 	l.locked = true
 	return l, nil
 }
@@ -74,7 +72,7 @@ var locksBelow func(folder *os.File, process string) bool
 
 // number returns the number of the process that locked the folder last, or "" if it is unknown.
 func (l *Lock) number() string {
-	text, _ := l.Disk(nil).ReadFile(filepath.Join(l.dir, LockName))
+	text, _ := l.Disk(nil).ReadFile(filepath.Join(l.place.dir, LockName))
 	return strings.TrimSpace(string(text))
 }
 
@@ -89,7 +87,7 @@ func (l *Lock) holder() string {
 // Disk returns d with the locked folder opened once: its files are created, renamed and removed there, even if the
 // path leads elsewhere later. Files keep their names with that path.
 func (l *Lock) Disk(d *Disk) *Disk {
-	locked := Disk{dir: l.dir, root: l.root}
+	locked := Disk{place: l.place}
 	if d != nil {
 		locked.hook = d.hook
 	}
@@ -105,8 +103,8 @@ func (l *Lock) Close() error {
 	for _, f := range l.files {
 		err = errors.Join(err, f.Close())
 	}
-	if l.root != nil {
-		err = errors.Join(err, l.root.Close())
+	if root := l.place.root; root != nil {
+		err = errors.Join(err, root.Close())
 	}
 	return err
 }

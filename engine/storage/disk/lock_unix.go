@@ -22,16 +22,10 @@ func tryLock(f *os.File) error {
 	return err
 }
 
-// FreeBytes returns the free space of the file system of the folder dir; ok is false if it is
-// unknown.
-func (d *Disk) FreeBytes(dir string) (bytes uint64, ok bool) {
-	f, err := d.Open(dir)
-	if err != nil {
-		return 0, false
-	}
-	defer f.Close()
+// FreeBytes returns the free space of the file system of the folder dir; ok is false if it is unknown.
+func FreeBytes(dir string) (bytes uint64, ok bool) {
 	var s unix.Statfs_t
-	if err := unix.Fstatfs(int(f.Fd()), &s); err != nil {
+	if err := unix.Statfs(dir, &s); err != nil {
 		return 0, false
 	}
 	return uint64(s.Bavail) * uint64(s.Bsize), true

@@ -30,12 +30,12 @@ func (d *Disk) Reserve(path string) (release func(), err error) {
 	// Create and lock a file for the claim.
 	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+claimSuffix)
 	for {
-		f, err := d.openFile(name, os.O_CREATE|os.O_RDONLY, 0o644)
+		f, err := placeOf(d).open(name, os.O_CREATE|os.O_RDONLY, 0o644)
 		if err != nil {
 			return nil, err
 		}
 		f.Close()
-		if lock, ok := d.claim(name); ok {
+		if lock, ok := placeOf(d).claim(name); ok {
 			return func() {
 				os.Remove(name)
 				lock.Close()

@@ -1,8 +1,6 @@
 package disk
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -32,7 +30,7 @@ func Sweep(dir string) (removed []string) {
 			!info.Mode().IsRegular() {
 			continue
 		}
-		if lock, _ := (*Disk)(nil).claim(path); lock != nil {
+		if lock, _ := (place{}).claim(path); lock != nil {
 			if os.RemoveAll(path) == nil && !strings.HasSuffix(name, claimSuffix) {
 				removed = append(removed, path)
 			}
@@ -40,23 +38,4 @@ func Sweep(dir string) (removed []string) {
 		}
 	}
 	return removed
-}
-
-// claim locks an incomplete file or folder, so that Sweep skips it until the lock is closed. The lock is nil on
-// systems without locks. ok is false if another process has locked or removed it.
-func (d *Disk) claim(path string) (lock *os.File, ok bool) {
-	f, err := d.Open(path)
-	if err != nil {
-		return nil, !errors.Is(err, fs.ErrNotExist)
-	}
-	if err = tryLock(f); err == nil {
-		opened, e := f.Stat()
-		current, e2 := d.Stat(path)
-		if e == nil && e2 == nil && os.SameFile(opened, current) {
-			return f, true
-		}
-		err = ErrLocked
-	}
-	f.Close()
-	return nil, !errors.Is(err, ErrLocked)
 }

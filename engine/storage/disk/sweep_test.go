@@ -52,15 +52,15 @@ func TestSweep(t *testing.T) {
 // lock.
 func TestClaimAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	if lock, ok := (*Disk)(nil).claim(path); ok || lock != nil {
+	if lock, ok := (place{}).claim(path); ok || lock != nil {
 		t.Error("nothing is there")
 	}
 	must.Do(t, os.WriteFile(path, nil, 0o600))
-	lock, ok := (*Disk)(nil).claim(path)
+	lock, ok := (place{}).claim(path)
 	if lock == nil {
 		needsLocks(t)
 	}
-	if repeated, pair := (*Disk)(nil).claim(path); !ok || pair || repeated != nil {
+	if repeated, pair := (place{}).claim(path); !ok || pair || repeated != nil {
 		t.Error("claimed twice")
 	}
 	lock.Close()
