@@ -20,7 +20,6 @@ import (
 	"example.org/ndd/engine/oracle/must"
 	"example.org/ndd/engine/oracle/sets"
 	"example.org/ndd/engine/storage/disk"
-	"example.org/ndd/engine/storage/store"
 )
 
 // terminal opens a pseudo-terminal. Text written to tty can be read from the other end.
@@ -156,11 +155,7 @@ func TestBinaryToTerminal(t *testing.T) {
 // TestPipeProgress checks that for a pipe, whose length is unknown, the bytes and the rate are shown.
 func TestPipeProgress(t *testing.T) {
 	t.Parallel()
-	q := writePrints(t, []uint64{0})
-	chunk := store.Bytes64(make([]uint64, 1<<20)) // a scan reads 64 MiB at a time
-	for i := range chunk {
-		chunk[i] = byte(i % 251)
-	}
+	chunk := bytes.Repeat([]byte("rivers carry stones to the plain\n"), 1<<15)
 	r, w := io.Pipe()
 	go func() {
 		for range 12 { // run for more than a second, because rates are shown after one
@@ -172,12 +167,12 @@ func TestPipeProgress(t *testing.T) {
 		w.Close()
 	}()
 	shown := shownOf(t, func(tty *os.File) {
-		args := []string{"batch", "--scan", "-", "--count", q}
+		args := []string{"fingerprint", "--input-format", "lines", "-"}
 		if status := run(t.Context(), args, r, io.Discard, tty); status != exitDone {
 			t.Errorf("status %d", status)
 		}
 	})
-	if !regexp.MustCompile(`scanning [\d.]+ [KM]iB, [\d.]+ [KM]iB/s`).MatchString(shown) {
+	if !regexp.MustCompile(`reading [\d.]+ [KM]iB, [\d.]+ [KM]iB/s`).MatchString(shown) {
 		t.Errorf("%q", shown)
 	}
 }

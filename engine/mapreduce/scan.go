@@ -50,7 +50,7 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 	defer reservation.Release()
 	o := scan.Options{Threads: t.Threads, Budget: t.Budget, Disk: j.Disk, Fingerprints: chunkPrints,
 		Once: true}
-	plan, err := scan.NewPlan(len(queries), j.K, false, o)
+	plan, err := scan.NewPlan(len(queries), j.K, o)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (j Scan) mapPart(ctx context.Context, t *task) (err error) {
 
 func (j Scan) sendHits(ctx context.Context, t *task, s *scan.Searcher, b *batch) error {
 	var key []byte
-	for h, err := range s.Hits(ctx, scan.Slice(b.values, 0)) {
+	for h, err := range s.Hits(ctx, scan.Chunk{Fingerprints: b.values}) {
 		if err != nil {
 			return err
 		}

@@ -209,7 +209,7 @@ func (set *knownSet) bytes(documents int) (maximum uint64) {
 			if p, err := s.index.PlanBatch(documents, set.batch(nil)); err == nil { // find returns the error
 				bytes = p.Bytes()
 			}
-		} else if p, err := scan.NewPlan(documents, set.k, false, set.scan(s.file)); err == nil { // likewise
+		} else if p, err := scan.NewPlan(documents, set.k, set.scan(s.file)); err == nil { // likewise
 			bytes = p.Bytes()
 		}
 		maximum = max(maximum, bytes)
@@ -302,12 +302,12 @@ func (set *knownSet) searchIndex(ctx context.Context, x *engine.Index, fingerpri
 func (set *knownSet) searchFile(ctx context.Context, f *ndf.File, fingerprints []uint64, sketches []sketch.Sketch,
 	add func(match)) error {
 	o := set.scan(f)
-	plan, err := scan.NewPlan(len(fingerprints), set.k, false, o)
+	plan, err := scan.NewPlan(len(fingerprints), set.k, o)
 	if err != nil {
 		return err
 	}
 	verifier, known := rows.Verifier{Queries: sketches, Threshold: float64(set.threshold)}, slices.Concat(slices.Collect(f.Sketches)...)
-	for h, err := range scan.Answer(ctx, scan.Slice(f.Fingerprints(), 0), fingerprints, set.k, plan, o) {
+	for h, err := range scan.Answer(ctx, scan.Chunk{Fingerprints: f.Fingerprints()}, fingerprints, set.k, plan, o) {
 		if err != nil {
 			return err
 		}

@@ -38,8 +38,7 @@ have no index. A message counts queries and hits.`,
   ndd batch -i index --count Q.bin
   ndd batch -i index --threshold 0.8 new.ndf
   ndd batch -i index --shard 3/16 -o hits.3.tsv Q.bin
-  ndd batch --scan F.bin -o hits.tsv Q.bin
-  cat F*.bin | ndd batch --scan - --memory 4GiB Q.bin`,
+  ndd batch --scan F.bin --memory 4GiB -o hits.tsv Q.bin`,
 		Args: cli.OneArg("Q.bin"),
 		RunE: func(cmd *cobra.Command, args []string) error { return b.run(cmd, args[0]) },
 	}
@@ -49,7 +48,7 @@ have no index. A message counts queries and hits.`,
 	g.RegisterForce(cmd)
 	g.RegisterRaw(cmd)
 	f := cmd.Flags()
-	f.StringVar(&b.scan, "scan", "", "fingerprints to scan: a file, or - (-k defaults to 3)")
+	f.StringVar(&b.scan, "scan", "", "file of fingerprints to scan (-k defaults to 3)")
 	f.StringVarP(&b.out, "output", "o", "", "file for the hits (default: standard output)")
 	b.format.Register(cmd, result.Binary)
 	f.BoolVar(&b.tally.Unique, "unique", false, "one line per distinct fingerprint, with its first ID")
@@ -133,9 +132,6 @@ func (b *batch) check(q string) (err error) {
 func (b *batch) checkScan() error {
 	if k := b.index.k; k < -1 || k > permute.MaxK || k == -1 && b.g.Given["distance"] {
 		return cli.Usagef("-k %d: must be 0 to %d", k, permute.MaxK)
-	}
-	if b.shardFlag != "" && input.ReadOnce(b.scan) {
-		return cli.Usagef("--shard cannot divide a pipe, whose length is unknown; scan a file instead")
 	}
 	if info, err := os.Stat(b.scan); err == nil && info.IsDir() {
 		return cli.Usagef("--scan %[1]s: is a folder: -i searches an index, and 'ndd export %[1]s -o FILE' makes a file of it",

@@ -4,7 +4,7 @@
 //	query.go       query: one query after another, from arguments or standard input
 //	batch.go       batch: a file of queries, or a shard of it
 //	answer.go      batch -i: answers from an index
-//	scan.go        batch --scan: answers from a fingerprint file, which is read once
+//	scan.go        batch --scan: answers from a fingerprint file
 package query
 
 import (

@@ -121,7 +121,7 @@ func openForeign(path string, data []byte, raw bool, unmap func() error) (f *Fil
 	case isNpy(data):
 		data, err = npyNumbers(path, data)
 	default:
-		if err = CheckArray(path, data); err == nil {
+		if err = checkArray(path, data); err == nil {
 			err = checkLength(path, len(data))
 		}
 	}

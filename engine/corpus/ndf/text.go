@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode"
@@ -28,7 +27,7 @@ const NoPrint = "----------------"
 
 // IsText reports whether data begins with a line of a fingerprint as text.
 func IsText(data []byte) bool {
-	line, _, _ := bytes.Cut(bytes.TrimLeft(data[:min(len(data), StartBytes)], "\r\n"), []byte("\n"))
+	line, _, _ := bytes.Cut(bytes.TrimLeft(data[:min(len(data), startBytes)], "\r\n"), []byte("\n"))
 	text := strings.TrimSuffix(string(line), "\r")
 	_, _, ok := printLine(text, nil)
 	return ok
@@ -101,13 +100,13 @@ func readText(path string, data []byte) (*File, error) {
 	return f, nil
 }
 
-// StartBytes is the number of bytes at the start of a file that [CheckArray] and [IsArray] need.
-const StartBytes = 4096
+// startBytes is the number of bytes at the start of a file that [checkArray] needs.
+const startBytes = 4096
 
-// CheckArray returns an error if a file is text or has another known format instead of being an array of uint64.
-// start is the first [StartBytes] of the file, or all of it. Without this check, one file in eight would have a valid
+// checkArray returns an error if a file is text or has another known format instead of being an array of uint64.
+// start is the first [startBytes] of the file, or all of it. Without this check, one file in eight would have a valid
 // length, and its fingerprints would be nonsense.
-func CheckArray(path string, start []byte) error {
+func checkArray(path string, start []byte) error {
 	format, hint := magic.Format(start), ""
 	if format == "" && isText(start) {
 		format, hint = "text", "; 'ndd fingerprint -o FILE.ndf' makes fingerprints of documents"
@@ -133,13 +132,6 @@ func checkLength(path string, n int) error {
 			"reads the %d before them", n, 8-n%8, n/8)}
 }
 
-// IsArray reports whether a file that begins with start can only be an array of uint64. Then [Open] reads it as an
-// array.
-func IsArray(name string, start []byte) bool {
-	return filepath.Ext(name) != ".ndf" && !store.HasMagic(start) && !isNpy(start) && !IsText(start) &&
-		CheckArray(name, start) == nil
-}
-
 // isText reports whether data begins with text. Among arrays of 2 random numbers, one in 10^6 looks like text. Among
 // longer arrays far fewer do.
 func isText(data []byte) bool {
@@ -148,8 +140,8 @@ func isText(data []byte) bool {
 		trimmed := bytes.TrimSpace(data)
 		return len(trimmed) > 1 && strings.IndexByte(`{["`, trimmed[0]) >= 0 && json.Valid(trimmed)
 	}
-	if len(data) >= StartBytes {
-		data = data[:StartBytes]
+	if len(data) >= startBytes {
+		data = data[:startBytes]
 		for range utf8.UTFMax - 1 { // the last character may be cut
 			if r, _ := utf8.DecodeLastRune(data); r != utf8.RuneError {
 				break

@@ -42,7 +42,7 @@ func NewSearcher(queries []uint64, k int, p Plan, o Options) (*Searcher, error) 
 
 // Hits yields every hit of the queries against a part of F, in the order of [Answer]. An error, for
 // example of ctx, ends the sequence.
-func (s *Searcher) Hits(ctx context.Context, f Source) iter.Seq2[Hit, error] {
+func (s *Searcher) Hits(ctx context.Context, f Chunk) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		hits, err := s.tables.scanHits(ctx, f, s.options)
 		if err != nil {
@@ -70,7 +70,7 @@ func (s *Searcher) Close() {
 // Answer yields every hit of the queries against F, ordered by row of Q, distance, fingerprint and row
 // of F. It reads F several times if the queries do not fit in memory together. p is a plan of [NewPlan]
 // for the same queries, k and options. An error, for example of ctx, ends the sequence.
-func Answer(ctx context.Context, f Source, queries []uint64, k int, p Plan, o Options) iter.Seq2[Hit, error] {
+func Answer(ctx context.Context, f Chunk, queries []uint64, k int, p Plan, o Options) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		stopped := errors.New("stopped")
 		err := inParts(queries, k, p, o, func(s *Searcher) error {

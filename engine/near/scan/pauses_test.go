@@ -33,12 +33,12 @@ func TestPauses(t *testing.T) {
 	for range scanners {
 		group.Go(func() {
 			for !over.Load() {
-				p, err := NewPlan(len(queries), 3, false, Options{Threads: 1})
+				p, err := NewPlan(len(queries), 3, Options{Threads: 1})
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				for _, err := range Answer(t.Context(), Slice(base, 0), queries, 3, p, Options{Threads: 1}) {
+				for _, err := range Answer(t.Context(), Chunk{Fingerprints: base}, queries, 3, p, Options{Threads: 1}) {
 					if err != nil {
 						t.Error(err)
 						return

@@ -12,8 +12,7 @@ type Plan struct {
 	Queries     int    // queries that are answered at a time; F is read once for each such part
 	Threads     int    // goroutines that map
 	Tables      uint64 // bytes of the tables of a part of the queries
-	Chunks      uint64 // bytes of the chunks of F that are mapped at the same time, and of their partitions
-	Chunk       int    // fingerprints of a chunk, for [Reader]; 0 if F is not streamed
+	Chunks      uint64 // bytes of the partitions of the chunks of F that are mapped at the same time
 	Hits        uint64 // bytes of hits in memory, before they are written to files
 	NoPrefilter bool   // there is no prefilter, to save memory
 }
@@ -36,16 +35,15 @@ const (
 
 // NewPlan returns the plan with the least estimated time for queries of distance k, among those that fit in the
 // memory that o.Budget has left. Plans differ in the number of queries at a time, in the number of goroutines, up
-// to o.Threads, and in whether there is a prefilter. streamed says that F is neither in memory nor mapped.
-// NewPlan reserves no memory. Its error is a [memory.TooLargeError].
-func NewPlan(queries, k int, streamed bool, o Options) (best Plan, err error) {
+// to o.Threads, and in whether there is a prefilter. NewPlan reserves no memory. Its error is a [memory.TooLargeError].
+func NewPlan(queries, k int, o Options) (best Plan, err error) {
 	o.setDefaults()
 	available := o.Budget.Free()
 	var p Plan
 	lowest := math.Inf(1)
 	for p.Queries = queries; ; p.Queries = (p.Queries + 1) / 2 {
 		for _, p.NoPrefilter = range []bool{false, true} {
-			time := p.fit(available, queries, k, streamed, &o)
+			time := p.fit(available, queries, k, &o)
 			if p.Queries <= queriesMax && p.Bytes() <= available && (lowest == math.Inf(1) || time < lowest) {
 				best, lowest = p, time
 			}
@@ -62,22 +60,15 @@ func NewPlan(queries, k int, streamed bool, o Options) (best Plan, err error) {
 
 // fit plans to answer p.Queries at a time, with as many goroutines as fit in the memory that is left, at least
 // one. It returns the time for all queries, in nanoseconds a fingerprint of F.
-func (p *Plan) fit(available uint64, queries, k int, streamed bool, o *Options) (time float64) {
+func (p *Plan) fit(available uint64, queries, k int, o *Options) (time float64) {
 	p.Hits = min(max(available/4, hitBytesMin), hitBytesMax)
 	s := chooseStrategy(workload{queries: p.Queries, k: k, fingerprints: o.Fingerprints, noPrefilter: p.NoPrefilter})
-	buffer, each := uint64(0), s.mapperBytes()
+	each := s.mapperBytes()
 	p.Tables = s.tableBytes(p.Queries)
-	if streamed { // a buffer for each goroutine, and one for the reader
-		p.Chunk = chunkPrints
-		for all := uint64(o.Threads); p.Chunk > chunkMin && p.Tables+p.Hits+all*each+(all+1)*8*uint64(p.Chunk) > available; {
-			p.Chunk /= 2
-		}
-		buffer = 8 * uint64(p.Chunk)
+	if p.Threads = 1; p.Tables+p.Hits < available {
+		p.Threads = int(min(max((available-p.Tables-p.Hits)/each, 1), uint64(o.Threads)))
 	}
-	if p.Threads = 1; p.Tables+p.Hits+buffer < available {
-		p.Threads = int(min(max((available-p.Tables-p.Hits-buffer)/(each+buffer), 1), uint64(o.Threads)))
-	}
-	p.Chunks = uint64(p.Threads)*each + uint64(p.Threads+1)*buffer
+	p.Chunks = uint64(p.Threads) * each
 	parts := (queries + p.Queries - 1) / max(p.Queries, 1)
 	return float64(parts) * s.cost / float64(min(p.Threads, runtime.GOMAXPROCS(0)))
 }

@@ -21,7 +21,7 @@ type Options struct {
 	Disk         *disk.Disk     // disk of Temp; nil: the system's
 	First        uint64         // row of the first query
 	Fingerprints uint64         // number of fingerprints of F; 0: unknown
-	Once         bool           // F can be read only once, as a pipe
+	Once         bool           // all queries are answered at a time, because F is read only once
 
 	// Progress is called with the number of fingerprints done, unless it is nil. Several goroutines call it,
 	// and not always in order.
@@ -39,7 +39,7 @@ func (o *Options) setDefaults() {
 
 // scanHits maps all of F and returns the hits, which the caller closes. They do not depend on the number of
 // goroutines.
-func (t *tables) scanHits(ctx context.Context, f Source, o Options) (*hits, error) {
+func (t *tables) scanHits(ctx context.Context, f Chunk, o Options) (*hits, error) {
 	o.setDefaults()
 	hits := newHits(o.Disk, o.Temp, o.hitBytes, o.Threads)
 	if err := t.scan(ctx, f, o, hits); err != nil {
@@ -50,13 +50,14 @@ func (t *tables) scanHits(ctx context.Context, f Source, o Options) (*hits, erro
 }
 
 // scan maps all of F, and adds the hits.
-func (t *tables) scan(ctx context.Context, f Source, o Options, hits *hits) error {
+func (t *tables) scan(ctx context.Context, f Chunk, o Options, hits *hits) error {
 	// One goroutine reads F, and the others map chunks.
 	var done atomic.Uint64
 	return parallel.Each(ctx, parallel.Options{Workers: o.Threads, Window: o.Threads},
 		func(_ context.Context, yield func(Chunk) bool) (err error) {
 			defer store.CatchFault(&err)() // F may be mapped
-			return f(yield)
+			f.split(yield)
+			return nil
 		}, func(ctx context.Context, chunks iter.Seq[Chunk]) (err error) {
 			defer store.CatchFault(&err)()
 			// Each mapping goroutine has an expander and a mapper.
@@ -88,7 +89,7 @@ func (t *tables) scan(ctx context.Context, f Source, o Options, hits *hits) erro
 }
 
 // mapChunk maps a chunk in parts, so that it notices a cancelled context within milliseconds. It calls progress
-// with the size of each part, and releases the chunk.
+// with the size of each part.
 func (m *mapper) mapChunk(ctx context.Context, c Chunk, progress func(int)) error {
 	for start := 0; start < len(c.Fingerprints); start += m.tables.strategy.part {
 		part := c.Fingerprints[start:min(start+m.tables.strategy.part, len(c.Fingerprints))]
@@ -100,6 +101,5 @@ func (m *mapper) mapChunk(ctx context.Context, c Chunk, progress func(int)) erro
 		}
 		progress(len(part))
 	}
-	c.Release()
 	return nil
 }
