@@ -6,7 +6,7 @@
 //	args.go, errors.go             arguments, kinds of errors
 //	input.go, recipe.go            documents as inputs; skipped.go: the table of input that was not read
 //	fingerprints.go                fingerprint files as inputs
-//	places.go, readonce.go         the inputs and outputs of a command, which must not be the same
+//	claims.go, places.go           the outputs of a command, which must not be inputs; readonce.go: inputs only once
 //	output.go, objects.go          results, which appear whole or not at all: files, folders, objects
 //	format.go, value.go            tables in all formats of --format; flags of a few words
 //	progress.go, log.go            bars and messages on standard error

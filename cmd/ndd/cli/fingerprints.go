@@ -19,24 +19,35 @@ import (
 	"example.org/ndd/engine/storage/store"
 )
 
+// fingerprintFiles opens the fingerprint files of a command.
+type fingerprintFiles struct {
+	globals *Globals
+	Raw     bool // files are read as integers, without looking at their content
+}
+
+// RegisterRaw adds the flag --raw.
+func (p *fingerprintFiles) RegisterRaw(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&p.Raw, "raw", false, "read fingerprint files as little-endian 64-bit integers")
+}
+
 // OpenFingerprints opens a fingerprint file of any form: a file on disk, standard input, a pipe or an object.
-func (g *Files) OpenFingerprints(path string) (*ndf.File, error) {
-	return ndf.Open(path, g.FingerprintOptions())
+func (p *fingerprintFiles) OpenFingerprints(path string) (*ndf.File, error) {
+	return ndf.Open(path, p.FingerprintOptions())
 }
 
 // FingerprintOptions returns the options for opening fingerprint files.
-func (g *Files) FingerprintOptions() ndf.OpenOptions {
-	return ndf.OpenOptions{Raw: g.Raw, Stream: g.OpenStream}
+func (p *fingerprintFiles) FingerprintOptions() ndf.OpenOptions {
+	return ndf.OpenOptions{Raw: p.Raw, Stream: p.OpenStream}
 }
 
 // OpenStream opens an input that is read instead of mapped, and returns its name for messages. It returns nil for a
 // file on disk, and for a device, which is no fingerprint file. A read ends with the command, even if no data
 // arrives.
-func (g *Files) OpenStream(path string) (in io.ReadCloser, name string, err error) {
-	ctx := g.cmd.Context()
+func (p *fingerprintFiles) OpenStream(path string) (in io.ReadCloser, name string, err error) {
+	ctx := p.globals.cmd.Context()
 	switch {
 	case path == input.Stdin:
-		return io.NopCloser(input.Patient(ctx, g.Stdin)), "standard input", nil
+		return io.NopCloser(input.Patient(ctx, p.globals.Stdin)), "standard input", nil
 	case object.Is(path):
 		in, err = input.File{Path: path}.Raw(ctx) // in may be non-nil with an error; the caller checks the error first
 		return in, path, err
@@ -50,21 +61,16 @@ func (g *Files) OpenStream(path string) (in io.ReadCloser, name string, err erro
 // IsStream reports whether an input is read instead of mapped: standard input, a pipe or an object.
 func IsStream(path string) bool { return object.Is(path) || input.ReadOnce(path) }
 
-// RegisterRaw adds the flag --raw.
-func (g *Files) RegisterRaw(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&g.Raw, "raw", false, "read fingerprint files as little-endian 64-bit integers")
-}
-
 // OpenFingerprintFiles opens fingerprint files, all of them or none, each once.
-func (g *Files) OpenFingerprintFiles(paths []string) (files []*ndf.File, err error) {
+func (p *fingerprintFiles) OpenFingerprintFiles(paths []string) (files []*ndf.File, err error) {
 	if err := ReadOnce(paths); err != nil {
 		return nil, err
 	}
-	if paths, err = g.MatchFingerprints(paths); err != nil {
+	if paths, err = p.MatchFingerprints(paths); err != nil {
 		return nil, err
 	}
 	for _, path := range paths {
-		f, err := g.OpenFingerprints(path)
+		f, err := p.OpenFingerprints(path)
 		if err != nil {
 			CloseFiles(files)
 			return nil, err
@@ -75,18 +81,18 @@ func (g *Files) OpenFingerprintFiles(paths []string) (files []*ndf.File, err err
 }
 
 // MatchFingerprints replaces patterns with the ending of a fingerprint file by the files or objects that match.
-func (g *Files) MatchFingerprints(paths []string) (list []string, err error) {
-	return g.MatchFiles(paths, ndf.Endings...)
+func (p *fingerprintFiles) MatchFingerprints(paths []string) (list []string, err error) {
+	return p.MatchFiles(paths, ndf.Endings...)
 }
 
 // MatchFiles expands the patterns with certain endings among some paths.
-func (g *Files) MatchFiles(paths []string, endings ...string) (list []string, err error) {
+func (p *fingerprintFiles) MatchFiles(paths []string, endings ...string) (list []string, err error) {
 	for _, path := range paths {
 		if !strings.ContainsAny(path, "*?[") || !slices.Contains(endings, filepath.Ext(path)) {
 			list = append(list, path)
 			continue
 		}
-		for f, err := range input.Files(g.cmd.Context(), []string{path}) {
+		for f, err := range input.Files(p.globals.cmd.Context(), []string{path}) {
 			if err != nil {
 				return nil, err
 			}
@@ -119,10 +125,10 @@ func EachChunk(ctx context.Context, f *ndf.File, yield func([]uint64)) error {
 // HaveFingerprints reports whether the inputs are fingerprint files. Their content or the extensions .ndf, .bin and
 // .npy decide, so that a damaged file is not read as text. A mixture of fingerprint files and documents is wrong
 // usage. If documents is true, because the user chose a format of documents, fingerprints as text count as documents.
-func (g *Files) HaveFingerprints(paths []string, documents bool) (bool, error) {
+func (p *fingerprintFiles) HaveFingerprints(paths []string, documents bool) (bool, error) {
 	examples := map[bool]string{} // one path of each kind
 	for _, path := range paths {
-		is, err := g.hasFingerprints(path, documents)
+		is, err := p.hasFingerprints(path, documents)
 		if err != nil {
 			return false, err
 		}
@@ -137,13 +143,13 @@ func (g *Files) HaveFingerprints(paths []string, documents bool) (bool, error) {
 }
 
 // hasFingerprints is HaveFingerprints for one input.
-func (g *Files) hasFingerprints(path string, documents bool) (bool, error) {
-	if g.Raw {
+func (p *fingerprintFiles) hasFingerprints(path string, documents bool) (bool, error) {
+	if p.Raw {
 		return true, nil
 	}
 	named := slices.Contains(ndf.Endings, filepath.Ext(path))
 	if path == input.Stdin {
-		head, err := g.peek()
+		head, err := p.peek()
 		return !documents && ndf.IsText(head), err
 	}
 	if IsStream(path) {
@@ -171,12 +177,12 @@ func (g *Files) hasFingerprints(path string, documents bool) (bool, error) {
 const lineBytes = 64
 
 // peek returns the first bytes of standard input without consuming them.
-func (g *Files) peek() ([]byte, error) {
-	if g.Stdin == nil {
+func (p *fingerprintFiles) peek() ([]byte, error) {
+	if p.globals.Stdin == nil {
 		return nil, nil
 	}
-	in := bufio.NewReader(input.Patient(g.cmd.Context(), g.Stdin))
-	g.Stdin = in
+	in := bufio.NewReader(input.Patient(p.globals.cmd.Context(), p.globals.Stdin))
+	p.globals.Stdin = in
 	head, err := in.Peek(lineBytes)
 	if errors.Is(err, io.EOF) {
 		err = nil

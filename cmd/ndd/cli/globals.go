@@ -39,6 +39,22 @@ type Globals struct {
 	closers []func() // functions that Close calls
 }
 
+// Files are the globals of a command that reads inputs or writes outputs.
+type Files struct {
+	*Globals
+	claims
+	fingerprintFiles
+	Skipped skippedFlag
+	noFiles bool // the share of --shard is empty
+}
+
+// NewFiles returns the Files of a command. [Globals.Close] ends them.
+func (g *Globals) NewFiles() *Files {
+	f := &Files{Globals: g, claims: claims{globals: g}, fingerprintFiles: fingerprintFiles{globals: g}}
+	g.closers = append(g.closers, f.Skipped.abort)
+	return f
+}
+
 // Streams are the standard streams of a command.
 type Streams struct {
 	Stdin  io.Reader

@@ -3,12 +3,9 @@ package cli
 import (
 	"bufio"
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
-	"example.org/ndd/engine/corpus/input"
 	"example.org/ndd/engine/storage/disk"
 	"example.org/ndd/engine/storage/object"
 )
@@ -41,33 +38,6 @@ func (g *Files) CreateFolder(path string) (Folder, error) {
 		return nil, err
 	}
 	return &markedFolder{Folder: f}, nil
-}
-
-// CheckFolder claims an output folder, and returns the error that CreateFolder would return now.
-func (g *Files) CheckFolder(path string) error {
-	if err := g.claim(path, true); err != nil {
-		return err
-	}
-	current, err := os.Getwd()
-	switch {
-	case object.Is(path):
-		return g.absent(strings.TrimSuffix(path, "/") + "/")
-	case err == nil && isBelow(filepath.Join(input.RealPath(current), "x"), realPath(path)):
-		return Usagef("%s: is or contains the current folder, which is never replaced: choose another name", path)
-	}
-	if err = disk.CheckReplaceable(path, isMarked(path)); err == nil && !g.Force {
-		err = disk.CheckAbsent(filepath.Clean(path)) // --force would allow it
-	}
-	return err
-}
-
-// absent returns an error if the object, or an object with the prefix, exists and --force is not given.
-func (g *Files) absent(path string) error {
-	if g.Force {
-		return nil
-	}
-	ctx := g.cmd.Context()
-	return object.From(ctx).Absent(ctx, path)
 }
 
 // An objectFolder holds uploads that Commit makes visible together.

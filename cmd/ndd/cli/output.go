@@ -5,10 +5,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/spf13/cobra"
-
-	"example.org/ndd/engine/result"
-	"example.org/ndd/engine/storage/disk"
 	"example.org/ndd/engine/storage/object"
 )
 
@@ -90,40 +86,6 @@ func (g *Files) WriteOutput(path string, fill func(*Output) error) error {
 		return err
 	}
 	return o.Commit()
-}
-
-// RegisterForce adds the flag --force. Without it no command replaces a file or folder. With it a
-// folder is replaced if its [Marker] lists all its files.
-func (g *Files) RegisterForce(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&g.Force, "force", false, "replace an earlier output of ndd")
-}
-
-// CheckOutput claims an output file before the work. It returns an error if the file exists without --force, or if it
-// is not an earlier output of ndd. columns are the columns of the table, if the output is one. Standard output, pipes
-// and devices are always allowed.
-func (g *Files) CheckOutput(path string, columns ...result.Column) error {
-	if IsStdout(path) {
-		return nil
-	}
-	if err := g.claim(path, false); err != nil {
-		return err
-	}
-	if object.Is(path) {
-		return g.absent(path)
-	}
-	target, stream, err := Destination(path)
-	if err != nil || stream {
-		return err
-	}
-	if g.Force {
-		err = checkReplaceable(target, columns)
-	} else {
-		err = disk.CheckAbsent(target)
-	}
-	if err != nil {
-		return err
-	}
-	return g.reserve(target)
 }
 
 // IsStdout reports whether a path means standard output.
