@@ -1,11 +1,10 @@
 package mapreduce
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"strconv"
+	"strings"
 
 	"example.org/ndd/engine/copies"
 	"example.org/ndd/engine/copies/postings"
@@ -13,9 +12,8 @@ import (
 )
 
 // CopyRows makes [Collect] write pairs of copies as package copies lists them. Pairs are in order of the documents,
-// and the earlier document comes first. Pairs have the flag common. If more than MaxEqual documents
-// have equal signatures, only the first of them is paired with other documents. The jobs use the document with the
-// smallest ID instead.
+// and the earlier document comes first. Pairs have the flag common. If more than MaxEqual documents have equal signatures,
+// the first of them replaces the others in their pairs, and each of them has a pair with the first.
 type CopyRows struct {
 	Signatures string         // file with the results of the job signatures, in order of the inputs
 	Options    copies.Options // limits of relations
@@ -24,21 +22,19 @@ type CopyRows struct {
 // copyRows are pairs of documents, with numbers instead of IDs. They are held in memory.
 type copyRows struct {
 	t       *task
+	method  copies.Method
 	numbers map[string]uint32 // number of a document by its escaped ID
 	ids     []string
 	sets    []uint64 // hash of the signatures of a document; 0 for none
-	large   map[uint64]*equalGroup
+	sizes   []int32  // number of its signatures
+	firsts  []uint32 // first of more than MaxEqual documents with its signatures, otherwise the document itself
 	pairs   []copies.Pair
 	idBytes int
 }
 
-// An equalGroup has the first document by ID, and the first in order of the inputs, of more than MaxEqual documents
-// with equal signatures.
-type equalGroup struct{ byID, first uint32 }
-
 // idBytes is the memory of an ID without its text. rowBytes is the memory of a pair.
 const (
-	idBytes  = 80 + seenBytes
+	idBytes  = 80 + 32
 	rowBytes = 2 * 56
 )
 
@@ -47,7 +43,12 @@ func newCopyRows(ctx context.Context, t *task) (*copyRows, error) {
 	if err := t.side(ctx, t.Copies.Signatures, c.document); err != nil {
 		return nil, err
 	}
-	c.group()
+	method, _, _ := strings.Cut(t.read.recipe, "-")
+	if _, err := copies.ParseMethod(method); err != nil {
+		return nil, fmt.Errorf("%s: no results of the job signatures", t.Copies.Signatures)
+	}
+	c.method = copies.Method(method)
+	c.joinEqual()
 	return c, nil
 }
 
@@ -63,39 +64,37 @@ func (c *copyRows) document(r record) error {
 	if string(r.value) != noSignatures {
 		set = hashOfSet(r.value)
 	}
-	c.sets = append(c.sets, set)
+	c.sets, c.sizes = append(c.sets, set), append(c.sizes, int32(len(r.value)/printDigits))
 	c.ids, c.idBytes = append(c.ids, id), c.idBytes+len(id)+idBytes
 	return c.t.Budget.Check(fmt.Sprintf("the IDs of %d documents", len(c.ids)), uint64(c.idBytes))
 }
 
-// add adds a pair: a result that [task.copied] wrote.
+// add adds a pair: a result that [task.writeCopy] wrote.
 func (c *copyRows) add(r record) error {
-	fields := bytes.Fields(r.value)
-	if len(fields) != len(copies.Columns)-1 {
+	var other string
+	p := postings.Pair{}
+	if _, err := fmt.Sscan(string(r.value), &other, &p.SizeA, &p.SizeB, &p.Shared); err != nil {
 		return fmt.Errorf("%.80q is no pair of copies", r.value)
 	}
 	a, okA := c.numbers[string(r.key)]
-	b, okB := c.numbers[string(fields[0])]
+	b, okB := c.numbers[other]
 	if !okA || !okB {
-		return fmt.Errorf("%w: the pair %s, %s is of a document that %s does not have", ErrLost, r.key, fields[0],
+		return fmt.Errorf("%w: the pair %s, %s is of a document that %s does not have", ErrLost, r.key, other,
 			c.t.Copies.Signatures)
 	}
-	var counts [3]int // signatures of both, shared ones
-	for i := range counts {
-		n, err := strconv.Atoi(string(fields[5+i]))
-		if err != nil {
-			return fmt.Errorf("%.80q is no pair of copies", r.value)
-		}
-		counts[i] = n
+	if p.A, p.B = c.firsts[a], c.firsts[b]; p.A == p.B {
+		return nil
 	}
-	a, b = c.renamed(a, b)
-	if a > b {
-		a, b, counts[0], counts[1] = b, a, counts[1], counts[0]
-	}
-	p := postings.Pair{A: a, B: b, SizeA: int32(counts[0]), SizeB: int32(counts[1]), Shared: int32(counts[2])}
-	c.pairs = append(c.pairs, c.t.Copies.Options.NewPair(copies.Method(fields[8]), p, 0))
+	c.pair(p)
 	return c.t.Budget.Check(fmt.Sprintf("the IDs of %d documents and %d pairs", len(c.ids), len(c.pairs)),
 		uint64(c.idBytes+rowBytes*len(c.pairs)))
+}
+
+func (c *copyRows) pair(p postings.Pair) {
+	if p.A > p.B {
+		p.A, p.B, p.SizeA, p.SizeB = p.B, p.A, p.SizeB, p.SizeA
+	}
+	c.pairs = append(c.pairs, c.t.Copies.Options.NewPair(c.method, p, 0))
 }
 
 // write writes the rows.
@@ -115,49 +114,26 @@ func (c *copyRows) write() error {
 	return w.Close()
 }
 
-// group finds the groups of more than MaxEqual documents with equal signatures.
-func (c *copyRows) group() {
-	counts := map[uint64]int{}
-	for _, set := range c.sets {
-		counts[set]++
+// joinEqual finds the groups of more than MaxEqual documents with equal signatures. It adds the pairs of their first
+// documents with the others.
+func (c *copyRows) joinEqual() {
+	counts, firsts := map[uint64]int{}, map[uint64]uint32{}
+	for doc, set := range c.sets {
+		if counts[set]++; counts[set] == 1 {
+			firsts[set] = uint32(doc)
+		}
 	}
 	delete(counts, 0)
-	c.large = map[uint64]*equalGroup{}
 	for doc, set := range c.sets {
-		if counts[set] <= cmp.Or(c.t.Copies.Options.Join.MaxEqual, postings.MaxEqual) {
-			continue
+		first := uint32(doc)
+		if counts[set] > cmp.Or(c.t.Copies.Options.Join.MaxEqual, postings.MaxEqual) {
+			first = firsts[set]
 		}
-		g := c.large[set]
-		if g == nil {
-			c.large[set] = &equalGroup{uint32(doc), uint32(doc)}
+		if c.firsts = append(c.firsts, first); first == uint32(doc) {
 			continue
 		}
 		c.t.counters.add(unlistedDocuments, 1)
-		if c.ids[doc] < c.ids[g.byID] {
-			g.byID = uint32(doc)
-		}
+		size := c.sizes[doc]
+		c.pair(postings.Pair{A: first, B: uint32(doc), SizeA: size, SizeB: size, Shared: size})
 	}
-}
-
-// renamed returns a pair of a job with the first documents of large groups instead of the first ones by ID.
-func (c *copyRows) renamed(a, b uint32) (uint32, uint32) {
-	g := c.large[c.sets[a]]
-	if g == nil || c.sets[a] != c.sets[b] {
-		return c.firstOf(a), c.firstOf(b)
-	}
-	if a == g.byID {
-		a = b
-	}
-	if a == g.first {
-		a = g.byID
-	}
-	return g.first, a
-}
-
-// firstOf returns the first document of a large group, or the document itself.
-func (c *copyRows) firstOf(doc uint32) uint32 {
-	if g := c.large[c.sets[doc]]; g != nil {
-		return g.first
-	}
-	return doc
 }

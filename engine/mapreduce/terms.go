@@ -91,31 +91,21 @@ func (j CopiesTerms) reduce(ctx context.Context, t *task) error {
 }
 
 // overlaps writes the partial overlaps of all pairs of documents that have a signature. If more than MaxEqual documents
-// have equal sets, only the first is paired with other documents. Each of the others has one pair, with the first.
+// have equal sets, only the first takes part: [CopyRows] adds the pairs of the others.
 func (t *task) overlaps(list []posting, o *postings.Options) error {
-	// Divide the list into groups of equal sets. Of a large group only the first document takes part.
+	// Divide the list into groups of equal sets.
 	sets := 0
 	var firsts []posting // a large group has only its first document
-	var others [][2]posting
 	for from, to := 0, 0; from < len(list); from, sets = to, sets+1 {
 		for to = from; to < len(list) && list[to].set == list[from].set && list[to].size == list[from].size; to++ {
 		}
-		if group := list[from:to]; len(group) <= cmp.Or(o.MaxEqual, postings.MaxEqual) {
-			firsts = append(firsts, group...)
-		} else {
-			firsts = append(firsts, group[0])
-			for _, p := range group[1:] {
-				others = append(others, [2]posting{group[0], p})
-			}
+		group := list[from:to]
+		if len(group) > cmp.Or(o.MaxEqual, postings.MaxEqual) {
+			group = group[:1]
 		}
+		firsts = append(firsts, group...)
 	}
-	// Pair the rest of each large group with its first document.
-	for _, pair := range others {
-		if err := t.overlap(pair[0], pair[1], o.Finds(sets)); err != nil {
-			return err
-		}
-	}
-	// Pair the others, as long as their sizes can be similar.
+	// Pair them, as long as their sizes can be similar.
 	for i, next := range firsts {
 		for _, first := range slices.Backward(firsts[:i]) {
 			if !o.Possible(first.size, next.size) {
@@ -220,5 +210,5 @@ func (j CopiesSum) end(t *task, sum *overlap, o *postings.Options) error {
 		t.counters.add(frequentPairs, 1)
 		return nil
 	}
-	return t.writeCopy(&j.Copies, sum.pair, sum.shared)
+	return t.writeCopy(sum.pair, sum.shared)
 }

@@ -108,19 +108,18 @@ tell apart, the first in order of files and rows is kept (fingerprint --rows), o
 	},
 }, {
 	name: "copies-docs", short: "copies, by an index that is split by documents",
-	in:      `what the job signatures writes; each map makes an index of its part`,
+	in:      `what the job signatures writes; each map compares its part with --queries`,
 	shuffle: `pairs of documents that are similar, all in the key: 16 bytes and both IDs each`,
-	out: `ID, tab, ID, relation, score, share of the first in the second, of the second in
-the first, numbers of signatures, shared ones, method, flags; collect writes the table of
+	out: `ID, tab, ID, numbers of signatures, shared ones; collect writes the table of
 'ndd copies', in its order`,
-	side:    `--queries: all that the job signatures wrote, which every map reads twice`,
+	side:    `--queries: all that the job signatures wrote, which every map reads`,
 	mapLine: "--method winnow --queries signatures.tsv", reduceLine: "--method winnow", file: "signatures.tsv",
 	collectLine: "--signatures signatures.tsv",
 	notes:       `The shuffle grows with the number of pairs. The file --queries is copied to every map.` + methodFileNote + collectNote,
 	mapFlags:    "method threshold queries", flags: "method threshold", collectFlags: "signatures",
 	make: func(m *mapReduce) (any, error) {
 		o, err := m.copyOptions()
-		return mapreduce.CopiesDocs{Queries: m.queries, Copies: o}, err
+		return mapreduce.CopiesDocs{Queries: m.queries, Copies: o, Disk: m.g.Disk}, err
 	},
 }, {
 	name: "copies-terms", short: "copies, by an index that is split by terms: partial overlaps",

@@ -63,7 +63,7 @@ func (b *Builder) joinDocuments(ctx context.Context, distinct *rankedSets, s *sh
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.lists.Close()) }()
-	j := joinRun{sets: b, docs: docs, sizes: sizes, sides: distinct.sides(o.Known), prefixes: p, o: o, report: r}
+	j := joinRun{sets: b, docs: docs, sizes: sizes, sides: distinct.sides(o), prefixes: p, o: o, report: r}
 	from := 0
 	for _, end := range p.slices(o) {
 		if err := j.slice(ctx, from, end); err != nil {
@@ -91,15 +91,15 @@ type joinRun struct {
 	pairs  []Pair
 }
 
-// A side reports whether documents with the same set are known, others, or both.
+// A side reports whether documents with the same set are known, and whether known ones can be paired with them.
 type side struct{ known, other bool }
 
-// meets reports whether a known document and another one can be a pair.
+// meets reports whether documents of two sides can be a pair.
 func (s side) meets(t side) bool { return s.known && t.other || s.other && t.known }
 
 // sides returns the sides of the distinct sets by rank, or nil if no documents are known.
-func (s *rankedSets) sides(known int) (all []side) {
-	if known == 0 {
+func (s *rankedSets) sides(o *Options) (all []side) {
+	if o.Known == 0 {
 		return nil
 	}
 	last := make(map[uint32]uint32, len(s.equal)) // last document of each group, by the first
@@ -107,7 +107,7 @@ func (s *rankedSets) sides(known int) (all []side) {
 		last[group[0]] = group[len(group)-1]
 	}
 	for _, doc := range s.docs {
-		all = append(all, side{int(doc) < known, int(max(doc, last[doc])) >= known})
+		all = append(all, side{int(doc) < o.Known, o.KnownPairs || int(max(doc, last[doc])) >= o.Known})
 	}
 	return all
 }

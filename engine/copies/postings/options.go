@@ -15,6 +15,8 @@ type Options struct {
 	// Known is the number of known documents, which come first. A pair has a known document and another one. By default
 	// all pairs are found.
 	Known int
+	// KnownPairs also finds pairs of two known documents.
+	KnownPairs bool
 
 	// MemoryBytes limits the memory of one slice, in addition to sets and pairs. By default there is no limit and one slice.
 	MemoryBytes uint64
@@ -79,7 +81,7 @@ func (o *Options) Finds(documents int) bool {
 
 // isWanted reports whether the result may have a pair of two different documents.
 func (o *Options) isWanted(a, b uint32) bool {
-	return o.Known == 0 || int(min(a, b)) < o.Known && int(max(a, b)) >= o.Known
+	return o.Known == 0 || int(min(a, b)) < o.Known && (o.KnownPairs || int(max(a, b)) >= o.Known)
 }
 
 // The memory of a join is divided into eight shares. Sorting takes sortShare of them

@@ -99,18 +99,18 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestKnown checks that with known documents, each pair has a known document and another one. The number of slices
-// varies.
+// TestKnown checks that with known documents, each pair has a known document and another one, or with KnownPairs any
+// other. The number of slices varies.
 func TestKnown(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))
 	for known := 0; known <= 90; known += 15 {
 		sets := sets.Signatures(random, 90, 30, func() uint64 { return random.Uint64N(300) })
 		for _, m := range []Measure{Jaccard, Containment} {
-			want := slices.DeleteFunc(brute(sets, m, 1, 3, 1000), func(p Pair) bool {
-				return known > 0 && (int(p.A) >= known || int(p.B) < known)
-			})
-			for _, o := range []Options{{Threads: 2}, {MemoryBytes: 2048}} {
+			for _, o := range []Options{{Threads: 2}, {MemoryBytes: 2048}, {KnownPairs: true}} {
 				o.Measure, o.Threshold, o.Known = m, 1./3, known
+				want := slices.DeleteFunc(brute(sets, m, 1, 3, 1000), func(p Pair) bool {
+					return known > 0 && (int(p.A) >= known || !o.KnownPairs && int(p.B) < known)
+				})
 				got, _, err := joined(sets, o)
 				if err != nil || !slices.Equal(got, want) {
 					t.Fatalf("%+v: %d pairs, want %d, %v", o, len(got), len(want), err)
@@ -140,34 +140,6 @@ func TestMaxPairs(t *testing.T) {
 		if _, _, err := joined(sets, o); !errors.As(err, new(*TooManyPairsError)) || len(all) < 190 {
 			t.Errorf("%d pairs, 100 allowed: %v", len(all), err)
 		}
-	}
-}
-
-// TestIndex compares the sets that an index finds with a comparison of all sets.
-func TestIndex(t *testing.T) {
-	random := rand.New(rand.NewPCG(4, 2))
-	stored := sets.Signatures(random, 120, 30, func() uint64 { return random.Uint64N(400) << 50 })
-	x, err := builder(stored, Room{Bytes: 512, Dir: t.TempDir()}).Index(t.Context(), 2)
-	must.Do(t, err)
-	counts, found := make([]uint32, x.Len()), 0
-	for _, m := range []Measure{Jaccard, Containment} {
-		for _, set := range append(sets.Signatures(random, 60, 30, func() uint64 { return random.Uint64N(400) << 50 }), nil) {
-			var want []Match
-			for doc, other := range stored {
-				shared := shingle.Shared(set, other)
-				if exact(m, len(set), len(other), shared, 1, 3) {
-					want = append(want, Match{uint32(doc), len(other), shared, false})
-				}
-			}
-			got := x.AppendSimilar(nil, set, counts, &Options{Measure: m, Threshold: 1. / 3})
-			if !slices.Equal(got, want) {
-				t.Fatalf("%v, want %v", got, want)
-			}
-			found += len(got)
-		}
-	}
-	if found == 0 {
-		t.Error("nothing was found")
 	}
 }
 
