@@ -176,16 +176,6 @@ func (d *Detector) flags(a, b uint32) (f Flags) {
 	return f
 }
 
-// NeedBytes returns the memory of the documents so far, until a join begins.
-func (d *Detector) NeedBytes() uint64 {
-	const document = 2 + 4 + 8 + 8 // facts and share, number, end and key of its set
-	sum := uint64(d.report.Documents) * document
-	for i := range d.methods {
-		sum += d.methods[i].builder.NeedBytes()
-	}
-	return sum * 5 / 4 // slices grow by a quarter
-}
-
 // Close removes temporary files. It may be called again.
 func (d *Detector) Close() (err error) {
 	for i := range d.methods {

@@ -51,8 +51,7 @@
 // # Memory
 //
 // A Detector keeps the signatures of all documents, 8 bytes each, in memory or in a temporary file
-// ([postings.Room]). It keeps no texts. [Detector.NeedBytes] returns the sum. Package postings
-// describes the memory of a join.
+// ([postings.Room]). It keeps no texts. Package postings describes the memory of a join.
 //
 // # Concurrency
 //

@@ -62,11 +62,6 @@ func (w *Writer) Add(id string, s Sets) (compared bool, err error) {
 	return c.Own != nil || c.Winnow != nil || c.Shingles != nil, w.ids.Append(id)
 }
 
-// NeedBytes returns the memory of the documents so far.
-func (w *Writer) NeedBytes() uint64 {
-	return uint64(len(w.sets)) + 8*uint64(len(w.hashes.All))
-}
-
 // Commit completes the file and gives it its name.
 func (w *Writer) Commit() (err error) {
 	defer store.CatchFault(&err)()

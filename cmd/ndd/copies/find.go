@@ -41,13 +41,13 @@ func findCopies(ctx context.Context, g *cli.Files, inputs []string, f *copiesFla
 	s.options.Join.Progress = func(done, total uint64) { bar.SetOf(done, total) }
 	d := copies.NewDetector(s.options)
 	defer d.Close()
-	if err := known.addTo(d, s.budget); err != nil {
+	if err := known.addTo(d); err != nil {
 		return err
 	}
 	// Sign the documents of the inputs.
 	table := pairTable{library: known}
 	started := time.Now()
-	partly := s.run(ctx, inputs, "comparing", d.NeedBytes, func(id string, sets copies.Sets) error {
+	partly := s.run(ctx, inputs, "comparing", known.documents(), func(id string, sets copies.Sets) error {
 		d.Add(sets)
 		table.ids = append(table.ids, id)
 		return nil

@@ -74,7 +74,7 @@ func sign(ctx context.Context, g *cli.Files, inputs []string, out string, f *sig
 	defer w.Abort()
 	// Write the signatures of all documents.
 	documents, unsigned := 0, 0
-	partly := s.run(ctx, inputs, "signing", w.NeedBytes, func(id string, sets copies.Sets) error {
+	partly := s.run(ctx, inputs, "signing", 0, func(id string, sets copies.Sets) error {
 		compared, err := w.Add(id, sets)
 		if documents++; !compared {
 			unsigned++

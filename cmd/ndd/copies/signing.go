@@ -53,15 +53,18 @@ func (s *signRun) limitMemory() (err error) {
 	return nil
 }
 
-// run signs the documents on all threads and adds them in order. Function need returns the memory of the added documents
-// without their IDs. The error wraps cli.ErrPartly if input was lost.
-func (s *signRun) run(ctx context.Context, inputs []string, purpose string, need func() uint64,
+// documentBytes is the memory of a document without its ID. Its signatures are moved to a file if they do not fit.
+const documentBytes = 32
+
+// run signs the documents on all threads and adds them in order, after a number of known documents. The error wraps
+// cli.ErrPartly if input was lost.
+func (s *signRun) run(ctx context.Context, inputs []string, purpose string, known uint64,
 	add func(id string, sets copies.Sets) error) error {
 	type documentSets struct {
 		id   string
 		sets copies.Sets
 	}
-	idBytes, documents := uint64(0), 0
+	bytes, documents := known*documentBytes, 0
 	// Workers sign documents. Emit adds them in order, and checks the memory from time to time.
 	report, err := cli.Extract(ctx, s.g, inputs, s.readConfig, ingest.Steps[documentSets]{
 		Worker: func(ctx context.Context) (func(int, *format.Document) (documentSets, error), error) {
@@ -71,12 +74,13 @@ func (s *signRun) run(ctx context.Context, inputs []string, purpose string, need
 			}, err
 		},
 		Emit: func(d documentSets) error {
-			documents++
-			idBytes += 2 * (uint64(len(d.id)) + 16)
-			if err := add(d.id, d.sets); err != nil || documents%1000 > 0 {
-				return err
+			bytes += documentBytes + 2*(uint64(len(d.id))+16)
+			if documents++; documents%1000 == 1 {
+				if err := s.budget.Check(fmt.Sprintf("%s %s and more", purpose, cli.Number(documents, "document")), bytes); err != nil {
+					return err
+				}
 			}
-			return s.budget.Check(fmt.Sprintf("%s %s and more", purpose, cli.Number(documents, "document")), need()+idBytes)
+			return add(d.id, d.sets)
 		},
 	})
 	if err != nil {

@@ -63,15 +63,6 @@ func (b *Builder) Close() error {
 	return b.hashes.Close()
 }
 
-// NeedBytes returns the memory of the sets that are not in a temporary file.
-func (b *Builder) NeedBytes() uint64 {
-	const buffer = 1 << 20
-	if b.hashes.IsSpilled() {
-		return buffer
-	}
-	return 8 * uint64(b.hashes.Len())
-}
-
 func (b *Builder) set(doc uint32) []uint64 {
 	from := uint64(0)
 	if doc > 0 {
