@@ -26,7 +26,7 @@ const corpusFiles = 20
 // --threshold 0 --write-kept does, from 20 files and from one, and, from 20 files, with sketches compared as by
 // default. Copies of all formats must have the same documents.
 func dedupCorpus(ctx context.Context, b *bench, r *Result) error {
-	r.Columns = []string{"MB/s of text, 1 thread", "2 threads", "times", "MB/s and core", "reading alone, 1 thread", "2 threads"}
+	r.Columns = []string{"MB/s of text, 1 thread", "2 threads", "times", "MB/s and core"}
 	// Make the texts.
 	corpus := newEnglish(1)
 	texts := make([]string, max(b.n/200, corpusFiles))
@@ -98,7 +98,7 @@ func writeCorpus(dir, ending string, write func(io.Writer, []string) error, file
 func (b *bench) dedupFiles(ctx context.Context, in string, o dedup.Options, mb float64) (
 	[]any, []simhash.Fingerprint, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	var wall, busy, alone [2][]float64
+	var wall, busy [2][]float64
 	out := [2]string{in + "-1", in + "-2"}
 	// Measure runs with one thread and with two, in turns.
 	for range b.turns {
@@ -113,11 +113,6 @@ func (b *bench) dedupFiles(ctx context.Context, in string, o dedup.Options, mb f
 			}
 			wall[i] = append(wall[i], time.Since(began).Seconds())
 			busy[i] = append(busy[i], (processorTime() - before).Seconds())
-			began = time.Now()
-			if err := readAlone(ctx, threads, in); err != nil {
-				return nil, nil, err
-			}
-			alone[i] = append(alone[i], time.Since(began).Seconds())
 		}
 	}
 	// Compare the copies of both.
@@ -132,8 +127,8 @@ func (b *bench) dedupFiles(ctx context.Context, in string, o dedup.Options, mb f
 	for i := range ratios {
 		ratios[i] = wall[0][i] / wall[1][i]
 	}
-	return []any{median(wall[0]).rate(mb), median(wall[1]).rate(mb), median(ratios), median(busy[1]).rate(mb),
-		median(alone[0]).rate(mb), median(alone[1]).rate(mb)}, kept, nil
+	return []any{median(wall[0]).rate(mb), median(wall[1]).rate(mb), median(ratios), median(busy[1]).rate(mb)},
+		kept, nil
 }
 
 // dedupTo copies the files of a folder without near-duplicates.

@@ -12,7 +12,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
-	"example.org/ndd/engine/corpus/format"
 	"example.org/ndd/engine/corpus/ingest"
 	"example.org/ndd/engine/corpus/simhash"
 )
@@ -25,18 +24,6 @@ func fingerprintsOf(ctx context.Context, input string, threads int) (fingerprint
 			return nil
 		})
 	return fingerprints, err
-}
-
-// readAlone reads inputs to texts and does nothing with them.
-func readAlone(ctx context.Context, threads int, inputs ...string) error {
-	_, err := ingest.Extract(ctx, inputs, ingest.Config{Recipe: simhash.Default(), Threads: threads},
-		ingest.Steps[struct{}]{
-			Worker: func(context.Context) (func(int, *format.Document) (struct{}, error), error) {
-				return func(int, *format.Document) (struct{}, error) { return struct{}{}, nil }, nil
-			},
-			Borrows: true,
-		})
-	return err
 }
 
 // parquetRows is the number of rows of a row group. One goroutine reads a row group, so a file has several.

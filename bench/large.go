@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,9 +17,9 @@ import (
 	"example.org/ndd/engine/index/live"
 )
 
-// large runs an index of b.n fingerprints as a user of a large host does: it builds two tables, loads them, asks single
-// queries and batches by 1 to 16 threads, and asks a server. Fingerprints are generated during the build. Half of the
-// queries are near a fingerprint, which they must find.
+// large runs an index of b.n fingerprints as a user of a large host does: it builds two tables, loads them, and asks
+// single queries and batches by 1 to 16 threads. Fingerprints are generated during the build. Half of the queries are
+// near a fingerprint, which they must find.
 func large(ctx context.Context, b *bench, r *Result) error {
 	r.Columns = []string{"seconds", "processor seconds", "us per query", "GiB in use"}
 	n, dir := uint64(b.n), filepath.Join(b.dir, "index")
@@ -87,44 +86,6 @@ func large(ctx context.Context, b *bench, r *Result) error {
 	}
 	r.note("%s fingerprints, k = %d, %s in two tables, %s bytes each; %d hits", humanize.Comma(int64(n)), distance,
 		humanize.IBytes(uint64(bytes)), short(bytes/float64(n)), batch.hits)
-	return b.askServer(ctx, r, dir, batch)
-}
-
-// askServer starts `ndd serve` and sends queries that have an answer, one after the other and on several connections.
-func (b *bench) askServer(ctx context.Context, r *Result, dir string, batch *generatedBatch) error {
-	b.say("starting ndd serve")
-	if _, err := buildProgram(ctx, b.dir, "./cmd/ndd"); err != nil {
-		return err
-	}
-	// Start the server, and wait until it is ready.
-	began := time.Now()
-	s, err := startServer(ctx, b.dir, "./cmd/ndd", []string{"serve", "-i", dir, "--listen", "127.0.0.1:0", "--admin", "off",
-		"--memory-only", "--quiet"})
-	if err != nil {
-		return err
-	}
-	defer s.stop()
-	r.row("starting ndd serve", time.Since(began).Seconds(), processTime(s.cmd.Process.Pid).Seconds(), "-",
-		memoryOf(s.cmd.Process.Pid))
-	// Send queries near a fingerprint, which the answers must contain.
-	for _, connections := range []int{1, 16} {
-		l := load{address: s.address, path: "/v1/query", media: "application/json", connections: connections,
-			lasts: 2 * time.Second, body: func(i int) []byte {
-				return fmt.Appendf(nil, `{"fingerprint": "%016x"}`, batch.queries[2*i%len(batch.queries)])
-			}, check: func(i int, answer []byte) error {
-				origin := fmt.Sprintf(`"fingerprint":"%016x"`, batch.origins[2*i%len(batch.queries)])
-				if !bytes.Contains(answer, []byte(origin)) {
-					return fmt.Errorf("%s is missing: %.300s", origin, answer)
-				}
-				return nil
-			}}
-		result, spent, err := s.measure(ctx, &l)
-		if err != nil {
-			return err
-		}
-		r.row(fmt.Sprintf("its answers, %d connections", connections), result.seconds, spent.Seconds(),
-			result.seconds/float64(result.answered)*1e6, memoryOf(s.cmd.Process.Pid))
-	}
 	return nil
 }
 

@@ -52,9 +52,7 @@ var benchmarks = []benchmark{
 	{name: "corpus", what: "a corpus without its near-duplicates, by format and number of files, with one thread and two",
 		run: dedupCorpus},
 	{name: "serve", what: "a server under load, closed and open loop, next to one that answers a constant", run: serve},
-	{name: "model", what: "times of ndd design and measured ones, for its starred designs", apart: true, run: model},
-	{name: "large", what: "an index in the memory of a large host: build, load, queries, threads, server", apart: true,
-		run: large},
+	{name: "large", what: "an index in the memory of a large host: build, load, queries, threads", apart: true, run: large},
 }
 
 // A bench is the settings of a run.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/index/distribution"
 	"example.org/ndd/engine/index/live"
+	"example.org/ndd/engine/index/plan"
 	"example.org/ndd/engine/index/segment"
 	"example.org/ndd/engine/index/table"
 	"example.org/ndd/engine/index/worker"
@@ -59,7 +61,11 @@ func search(ctx context.Context, b *bench, r *Result) error {
 	}
 	// Measure each design, and then the programs in C.
 	r.Columns = []string{"B/fingerprint", "of the bound", "build M/s", "online ns", "batch ns",
-		fmt.Sprintf("batch ns, %d threads", runtime.GOMAXPROCS(0)), "batch in misses"}
+		fmt.Sprintf("batch ns, %d threads", runtime.GOMAXPROCS(0)), "batch in misses", "online of the model"}
+	predicted, err := b.predictions(ctx)
+	if err != nil {
+		return err
+	}
 	first := queries[:min(firstQueries, len(queries))]
 	want := map[int]answer{len(first): compareAll(base, first)} // answer by number of queries
 	for _, s := range searched {
@@ -71,6 +77,10 @@ func search(ctx context.Context, b *bench, r *Result) error {
 		cells, err := b.searchDesign(ctx, path, s, queries, want)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
+		}
+		model, ok := predicted[searchedDesign{design: s.design, layout: s.layout}]
+		if online := cells[3].(Cell); ok {
+			cells = append(cells, online.scale(1/model))
 		}
 		r.row(name, cells...)
 	}
@@ -93,8 +103,26 @@ func search(ctx context.Context, b *bench, r *Result) error {
 		want[len(queries)], len(queries))
 	r.note("one thread, k = %d, batches of %d, one table of a tenth of them; the C programs have no batch; build of a "+
 		"whole index, on all threads, from a file to files", distance, len(queries))
+	r.note("of the model: time divided by that of ndd design for this machine")
 	r.note("in misses: time divided by that of an independent miss of this machine; bytes without documents' numbers")
 	return nil
+}
+
+// predictions returns the nanoseconds of a single query that `ndd design` prints for this machine, by design and layout.
+func (b *bench) predictions(ctx context.Context) (map[searchedDesign]float64, error) {
+	machine, err := plan.Measure(math.MaxUint64)
+	if err != nil {
+		return nil, err
+	}
+	p, err := plan.New(ctx, plan.Request{Fingerprints: uint64(b.n), K: distance, IDs: plan.IDsRows})
+	if err != nil {
+		return nil, err
+	}
+	times := map[searchedDesign]float64{}
+	for _, o := range p.ForMachine(machine).Options {
+		times[searchedDesign{design: o.Name, layout: o.Layout}] = o.OnlineNS
+	}
+	return times, nil
 }
 
 // searchDesign measures one design. want has the answers of earlier designs, to all queries and to a tenth of them. The

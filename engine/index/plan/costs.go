@@ -2,7 +2,7 @@ package plan
 
 // The costs of the reference machine, a Zen 5 server with AVX-512, 2 MiB of second-level cache and DDR5. They are the
 // minimum of three quiet runs. Reads beyond 256 MiB were measured with tables of 100 M to 8,000 M fingerprints. A
-// choice depends on the ratios of the costs. These differ less between machines than the costs. "go run ./bench model"
+// choice depends on the ratios of the costs. These differ less between machines than the costs. "go run ./bench search"
 // compares measured times with their predictions on the current machine.
 var (
 	reference = Machine{[]read{
