@@ -24,7 +24,6 @@ import (
 	"example.org/ndd/cmd/ndd/query"
 	"example.org/ndd/cmd/ndd/serve"
 	"example.org/ndd/engine"
-	"example.org/ndd/engine/index/live"
 	"example.org/ndd/engine/storage/object"
 	"example.org/ndd/permute"
 )
@@ -90,24 +89,9 @@ func commandHint(err error) string {
 	if e, ok := errors.AsType[*engine.DistanceError](err); ok && e.K > e.Max && e.K <= permute.MaxK {
 		return fmt.Sprintf("; 'ndd export INDEX -o all.ndf' and 'ndd build -k %d -o NEW all.ndf' make one for it", e.K)
 	}
-	if e, ok := errors.AsType[*live.NoIndexError](err); ok {
-		switch e.PathKind {
-		case live.PathFingerprints:
-			return fmt.Sprintf(": 'ndd build -o INDEX %s' makes one of it", e.Path)
-		case live.PathSignatures:
-			return ", for 'ndd copies --against'"
-		case live.PathFile:
-			return ": an index is a folder that 'ndd build' made"
-		case live.PathEmpty:
-			return ": 'ndd build' makes a new one"
-		case live.PathFingerprintFolder:
-			return fmt.Sprintf(": 'ndd build -o INDEX %s' makes one", e.Detail)
-		case live.PathOther:
-			return fmt.Sprintf(": if they are documents, 'ndd fingerprint -o pages.ndf %s' and 'ndd build -o INDEX pages.ndf' "+
-				"make one", e.Path)
-		}
-	}
 	switch {
+	case errors.Is(err, engine.ErrNoIndex) && !errors.Is(err, os.ErrNotExist):
+		return ": 'ndd fingerprint -o pages.ndf DOCUMENTS' and 'ndd build -o INDEX pages.ndf' make an index, which is a folder"
 	case errors.Is(err, engine.ErrNoRecipe):
 		return "; 'ndd build --recipe NAME' with the same files makes one that has"
 	case errors.Is(err, engine.ErrDense):

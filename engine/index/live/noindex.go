@@ -16,43 +16,6 @@ import (
 // index is [store.ErrCorrupt] instead.
 var ErrNoIndex = errors.New("no index")
 
-// A NoIndexError describes the file or folder at a path that is no index. It is [ErrNoIndex].
-type NoIndexError struct {
-	Path     string
-	PathKind PathKind
-	Detail   string // further description
-}
-
-// PathKind is the kind of the file or folder.
-type PathKind string
-
-// The values of Found.
-const (
-	PathFingerprints      PathKind = "a fingerprint file"
-	PathSignatures        PathKind = "a signature file"
-	PathPart              PathKind = "a part of one"
-	PathFile              PathKind = "a file"
-	PathEmpty             PathKind = "an empty folder"
-	PathParent            PathKind = "a folder that has one"
-	PathFingerprintFolder PathKind = "a folder of fingerprint files" // Detail is one of them
-	PathOther             PathKind = "a folder of other things"
-)
-
-// Error names the path and what it is.
-func (e *NoIndexError) Error() string {
-	text := fmt.Sprintf("%s: %v, but %s", e.Path, ErrNoIndex, e.PathKind)
-	switch e.PathKind {
-	case PathPart, PathOther:
-		text += " " + e.Detail
-	case PathParent:
-		text += ": " + e.Detail
-	}
-	return text
-}
-
-// Is reports whether target is [ErrNoIndex].
-func (e *NoIndexError) Is(target error) bool { return target == ErrNoIndex }
-
 // manifestPath returns the path of the manifest of the index in folder dir. It fails like [ReadManifest].
 func manifestPath(d *disk.Disk, dir string) (string, error) {
 	path := filepath.Join(dir, manifestName)
@@ -92,62 +55,37 @@ func absence(dir string) error {
 // notFolder returns the error for the path of a file.
 func notFolder(path string) error {
 	kind, known, err := store.Sniff(path)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case known && kind == store.KindFingerprints, isFingerprintFile(path):
-		return &NoIndexError{Path: path, PathKind: PathFingerprints}
-	case known && kind == store.KindSignatures:
-		return &NoIndexError{Path: path, PathKind: PathSignatures}
-	case known:
-		return &NoIndexError{path, PathPart, fmt.Sprintf("(%s): give its folder, %s", kind, filepath.Dir(path))}
 	}
-	return &NoIndexError{Path: path, PathKind: PathFile}
+	content := "a file"
+	if known {
+		content = fmt.Sprintf("a file (%s)", kind)
+	}
+	return fmt.Errorf("%s: %w, but %s", path, ErrNoIndex, content)
 }
 
 // notIndex returns the error for a folder without a manifest.
 func notIndex(dir string) error {
-	// List the folder.
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	if len(entries) == 0 {
-		return &NoIndexError{Path: dir, PathKind: PathEmpty}
+		return fmt.Errorf("%s: %w, but an empty folder", dir, ErrNoIndex)
 	}
-	// Look for a file or a folder that explains it.
-	fingerprints := ""
+	// Look for parts of an index.
 	for _, e := range entries {
-		switch name := e.Name(); {
-		case strings.HasSuffix(name, ".segment"), strings.HasPrefix(name, ".") && strings.Contains(name, ".segment.tmp-"),
-			name == manifestName:
+		name := e.Name()
+		if name == manifestName || strings.HasSuffix(name, ".segment") || strings.HasPrefix(name, ".") && strings.Contains(name,
+			".segment.tmp-") {
 			return fmt.Errorf("%s: %w: %s exists, but the manifest is missing: building or copying the index was interrupted; "+
-				"build or copy it again",
-				dir, store.ErrCorrupt, name)
-		case e.IsDir() && isFile(filepath.Join(dir, name, manifestName)):
-			return &NoIndexError{dir, PathParent, filepath.Join(dir, name)}
-		case fingerprints == "" && isFingerprintFile(name):
-			fingerprints = filepath.Join(dir, name)
+				"build or copy it again", dir, store.ErrCorrupt, name)
 		}
 	}
-	// Describe the folder by its content.
-	if fingerprints != "" {
-		return &NoIndexError{dir, PathFingerprintFolder, fingerprints}
-	}
-	advice := ""
+	more := ""
 	if n := len(entries) - 1; n > 0 {
-		advice = fmt.Sprintf(" and %d more", n)
+		more = fmt.Sprintf(" and %d more", n)
 	}
-	return &NoIndexError{dir, PathOther, fmt.Sprintf("(%s%s)", entries[0].Name(), advice)}
-}
-
-// isFingerprintFile reports whether a name is the name of a fingerprint file.
-func isFingerprintFile(name string) bool {
-	ext := filepath.Ext(name)
-	return ext == ".ndf" || ext == ".bin"
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+	return fmt.Errorf("%s: %w, but a folder (%s%s)", dir, ErrNoIndex, entries[0].Name(), more)
 }
