@@ -131,26 +131,13 @@ def minwise(text, r):
             if winner[h >> 58] is None or rank < winner[h >> 58]:
                 winner[h >> 58] = rank
 
-    def kind(token, char):
-        if r["version"] == 2:
-            return "char" if char else "word"
-        if not char:
-            return "number" if len(token) <= 16 and token[:1] in b"0123456789" else "word"
-        c = ord(token.decode())
-        return "letter" if c < 0x2000 or 0xa000 <= c <= 0xafff else "char"
-
-    def pair_kind(a, b):
-        if "number" in (a, b):
-            return "number"
-        return a if a == b and a != "char" else "char"
-
     last = None
     for token, char in tokens(text):
-        h, of = mum_hash(token, k), kind(token, char)
-        feature(h, r[of + "_weight"])
+        h = mum_hash(token, k)
+        feature(h, r["char_weight" if char else "word_weight"])
         if last:
-            feature(pair(last[0], h), r.get(pair_kind(last[1], of) + "_pair_weight", 0))
-        last = h, of
+            feature(pair(last[0], h), r.get("char_pair_weight" if char or last[1] else "word_pair_weight", 0))
+        last = h, char
     if sum(w is not None for w in winner) < r["min_bins"]:
         return None
     fp = 0
@@ -265,7 +252,7 @@ def main(ndd, folder):
     with open(os.path.join(folder, "texts.jsonl"), "w") as f:
         for i, text in enumerate(all_texts):
             f.write(json.dumps({"id": i, "text": text}) + "\n")
-    for name, made in ("minwise", minwise), ("minwise-pairs", minwise), ("ordered", minwise), ("simhash", simhash):
+    for name, made in ("minwise", minwise), ("minwise-pairs", minwise), ("simhash", simhash):
         args = [ndd, "fingerprint", "-q", "--recipe", name]
         recipe = json.loads(subprocess.run(args + ["--show-recipe"], check=True, capture_output=True).stdout)
         lines = subprocess.run(args + [f.name], check=True, capture_output=True, text=True).stdout.splitlines()

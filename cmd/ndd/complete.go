@@ -22,7 +22,7 @@ var values = map[string][]string{
 	"keep":         {"first", "longest", "shortest", "newest", "source"},
 	"verify":       {"sketch", "text", "exact", "jaccard>=0.7", "contained>=1"},
 	"eval verify":  {"0"},
-	"recipe":       {"minwise", "minwise-pairs", "ordered", "simhash"},
+	"recipe":       {"minwise", "minwise-pairs", "simhash"},
 	"sync":         {"always", "never", "interval=100ms"},
 	"kernel":       {"auto", "avx512", "avx2", "neon", "generic"},
 	"profile":      {"cpu", "mem", "allocs", "block", "mutex", "goroutine", "thread", "clock", "trace"},

@@ -27,7 +27,7 @@ type DocumentFlags struct {
 // Register adds the flags to cmd.
 func (d *DocumentFlags) Register(cmd *cobra.Command) {
 	d.RegisterReading(cmd)
-	cmd.Flags().StringVar(&d.Recipe, "recipe", "", "minwise (default), minwise-pairs, ordered, simhash or a file")
+	cmd.Flags().StringVar(&d.Recipe, "recipe", "", "minwise (default), minwise-pairs, simhash or a file")
 }
 
 // RegisterFields adds the flags for the format and the fields of documents alone.

@@ -64,7 +64,7 @@ same index on every machine. The index appears when it is complete.`,
 	f.StringVarP(&b.out, "output", "o", "", "folder to create for the index")
 	b.choice.RegisterIDs(cmd, "store names (IDs), rows (numbers) or none")
 	cli.SketchVar(f, &b.noSketch, "store sketches of all documents: auto, none")
-	f.StringVar(&b.madeBy, "recipe", "", "of .bin: minwise, minwise-pairs, ordered, simhash or a file")
+	f.StringVar(&b.madeBy, "recipe", "", "of .bin: minwise, minwise-pairs, simhash or a file")
 	f.StringVar(&b.add, "add", "", "index to add the documents to, instead of -o")
 	RegisterConflict(cmd, &b.conflict)
 	RegisterTTL(cmd, &b.ttl)

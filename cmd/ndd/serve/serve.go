@@ -98,7 +98,7 @@ func (s *serveRun) registerIndex(cmd *cobra.Command) {
 	f.BoolVar(&s.how.AcceptClock, "accept-clock", false, "trust a clock that is more than a day off the last use")
 	f.StringVar(&s.memory, "memory", "", "limit, without mapped files (default: available memory)")
 	s.design.RegisterNamed(cmd)
-	f.StringVar(&s.docs.Recipe, "recipe", "", "minwise (default), minwise-pairs, ordered, simhash or a file")
+	f.StringVar(&s.docs.Recipe, "recipe", "", "minwise (default), minwise-pairs, simhash or a file")
 	s.open.RegisterChecksums(cmd)
 }
 

@@ -42,18 +42,14 @@
 //	mum(a, b)   high half ^ low half of the 128-bit product a * b
 //	fold(a, b)  mum(a ^ 243f6a8885a308d3, b ^ 13198a2e03707344)
 //
-// minwise (versions 2 and 3):
+// minwise (version 2):
 //
 //   - The hash h of a token of n bytes is computed from its bytes, padded with zeros to a multiple of 16 and read as
 //     little-endian words (lo, hi), (lo, hi), ... With k[i] = mix(bytes 8i to 8i+7 of the key, little-endian), the
 //     steps are: h = 0; for each (lo, hi): h = mum(lo ^ h ^ k[0], hi ^ k[1]); at the end h = mum(h ^ k[2], n ^ k[3]).
-//   - Tokens are words or characters. In version 3 a word of at most 16 bytes that starts with one of 0 to 9 is a
-//     number, and a character below U+2000, or from U+A000 to U+AFFF, is a letter.
-//   - Each token is a feature. Its weight depends on its kind: word_weight, number_weight, char_weight,
-//     letter_weight.
+//   - Each token is a feature. Its weight depends on its kind: word_weight or char_weight.
 //   - Each pair of neighbours a, b is a feature with the hash fold(a, b), independent of the text between them. Its
-//     weight is number_pair_weight if one is a number, else word_pair_weight if both are words, else
-//     letter_pair_weight if both are letters, else char_pair_weight. A pair of weight 0 is no feature.
+//     weight is word_pair_weight if both are words, else char_pair_weight. A pair of weight 0 is no feature.
 //   - The top 6 bits of the hash of a feature select its bin. Its rank is its other 58 bits, times the smallest
 //     number that is at least 2^59 / weight, divided by 2^59 and rounded down. If the weight is a power of two, that
 //     is a shift. The smallest rank in a bin wins. If fewer than min_bins bins have a feature, the text has no
@@ -78,13 +74,12 @@
 // In the published key the bytes are 00 to 1f, and k is 9e2425d170d64369 9d25d4519671a522 751c499d8ad86c7f
 // e9184a6e66fdf65d. The minwise hash of "the" is 3bc360914aadf92c, of "internationalisations" ac9962ef8e705a1c, of
 // both as a pair 6e8d7933e2c98373; the simhash hashes of the two words are 17628bdb0d7946ba and 77210ada7bd33666.
-// Whole texts have these fingerprints. The recipe ordered uses the key of version 3:
+// Whole texts have these fingerprints:
 //
 //	                  The quick brown fox jumps over the       敏捷的棕色狐狸跳过了懒狗。กาแฟ ២៣
 //	                  lazy dog near the river bank.            ᏣᎳᎩ ﬁne naïve isn't 3.14
 //	minwise           dc7649b7ea530094                         8c3f4b0fa4a39719
 //	minwise-pairs     cc5fed7fef5383f4                         2c3f4b0fa5a39711
-//	ordered           56d1ca4d949ac815                         c9bce0c5f7e613d5
 //	simhash           9ba0e8d4664c43ba                         d33d1baf07f57c5d
 //
 // The Python program .ci/interop/recipes.py was written only from this definition, without the settings of words.

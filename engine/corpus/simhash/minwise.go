@@ -22,13 +22,13 @@ import (
 // comparison that rarely changes the winner: after n features in a bin, the next one wins with probability 1/n.
 type minwise struct {
 	key     token.Key
-	weight  [kinds]divisor        // divisors of tokens, by kind
-	pair    [kinds][kinds]divisor // divisors of pairs, by the kinds of both tokens; 0: no feature
-	binsMin int                   // minimum number of bins with a feature
+	weight  [2]divisor    // divisors of tokens, by kind
+	pair    [2][2]divisor // divisors of pairs, by the kinds of both tokens; 0: no feature
+	binsMin int           // minimum number of bins with a feature
 	winner  [bins]uint64
-	last    uint64   // hash of the previous token, or 0
-	kind    kind     // kind of the previous token
-	hashes  []uint64 // hashes of a batch of tokens
+	last    uint64     // hash of the previous token, or 0
+	kind    token.Kind // kind of the previous token
+	hashes  []uint64   // hashes of a batch of tokens
 
 	special bool              // features must wait, because idf or collect is not nil
 	pending []pendingFeature  // waiting features of a batch of tokens
@@ -40,33 +40,6 @@ type minwise struct {
 type pendingFeature struct {
 	hash    uint64
 	divisor divisor
-}
-
-// A kind is a kind of token. The weight of a token depends on its kind.
-type kind uint8
-
-const (
-	kindWord   kind = iota
-	kindNumber      // a word that starts with a digit of ASCII
-	kindChar        // a character of a script without spaces that has many characters: Han, kana
-	kindLetter      // a character of an alphabet without spaces: Thai, Lao, Khmer, Myanmar
-	kinds
-)
-
-// kindOf returns the kind of a token. The characters of the alphabets are U+0E00 to U+1FFF and U+A000 to U+AFFF.
-// Their first byte in UTF-8 identifies them.
-func kindOf(t *token.Token) kind {
-	c := t.First()
-	if t.Kind == token.Word {
-		if c-'0' < 10 {
-			return kindNumber
-		}
-		return kindWord
-	}
-	if c <= 0xe1 || c == 0xea {
-		return kindLetter
-	}
-	return kindChar
 }
 
 // A divisor represents a weight. It is 2^59 divided by the weight, rounded up, and rank multiplies by it.
@@ -89,58 +62,14 @@ func (d divisor) rank(hash uint64) uint64 {
 	return high
 }
 
-// weights holds the weights of a minwise recipe, by the kinds of tokens.
-type weights struct {
-	token [kinds]int
-	pair  [kinds][kinds]int
-}
-
-// weights returns the weights of a minwise recipe.
-func (r *Recipe) weights() (w weights) {
-	if r.Version == 2 {
-		v3 := *r
-		v3.Version, v3.NumberWeight, v3.LetterWeight, v3.LetterPairWeight = 3, r.WordWeight, r.CharWeight, r.CharPairWeight
-		w = v3.weights()
-		for _, b := range []kind{kindChar, kindLetter} {
-			w.pair[kindNumber][b], w.pair[b][kindNumber] = r.CharPairWeight, r.CharPairWeight
-		}
-		for _, b := range []kind{kindWord, kindNumber} {
-			w.pair[kindNumber][b], w.pair[b][kindNumber] = r.WordPairWeight, r.WordPairWeight
-		}
-		return w
-	}
-	w.token = [kinds]int{kindWord: r.WordWeight, kindNumber: r.NumberWeight, kindChar: r.CharWeight,
-		kindLetter: r.LetterWeight}
-	for a := range kinds {
-		for b := range kinds {
-			switch {
-			case a == kindNumber || b == kindNumber:
-				w.pair[a][b] = r.NumberPairWeight
-			case a == kindWord && b == kindWord:
-				w.pair[a][b] = r.WordPairWeight
-			case a == kindLetter && b == kindLetter:
-				w.pair[a][b] = r.LetterPairWeight
-			default:
-				w.pair[a][b] = r.CharPairWeight
-			}
-		}
-	}
-	return w
-}
-
 // noWinner is the rank of a bin without a feature. Real ranks have only 58 bits.
 const noWinner = ^uint64(0)
 
 func newMinwise(r *Recipe, key token.Key, t *idf) *minwise {
-	m := &minwise{key: key, binsMin: r.MinBins, idf: t, special: t != nil}
-	weights := r.weights()
-	for a := range kinds {
-		m.weight[a] = divisorOf(weights.token[a])
-		for b := range kinds {
-			m.pair[a][b] = divisorOf(weights.pair[a][b])
-		}
-	}
-	return m
+	char, charPair := divisorOf(r.CharWeight), divisorOf(r.CharPairWeight)
+	return &minwise{key: key, binsMin: r.MinBins, idf: t, special: t != nil,
+		weight: [2]divisor{token.Word: divisorOf(r.WordWeight), token.Char: char},
+		pair:   [2][2]divisor{token.Word: {divisorOf(r.WordPairWeight), charPair}, token.Char: {charPair, charPair}}}
 }
 
 // begin starts a new text.
@@ -160,13 +89,13 @@ func (m *minwise) push(s *token.Scanner, tokens []token.Token, k *sketch.Sketche
 		if t.Stop {
 			continue
 		}
-		h, kind := m.key.Hash(s, t), kindOf(t)
+		h := m.key.Hash(s, t)
 		m.hashes[i] = h
-		m.add(h, m.weight[kind])
-		if d := m.pair[previousKind][kind]; d != 0 && last != 0 {
+		m.add(h, m.weight[t.Kind])
+		if d := m.pair[previousKind][t.Kind]; d != 0 && last != 0 {
 			m.add(token.Fold(last, h), d)
 		}
-		last, previousKind = h, kind
+		last, previousKind = h, t.Kind
 	}
 	m.last, m.kind = last, previousKind
 	m.weighAll()

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"math/big"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -56,40 +55,23 @@ func twinFeatures(r Recipe, text string) map[uint64]int {
 			features[h] = weight
 		}
 	}
-	number := regexp.MustCompile("^[0-9].{0,15}$")
-	letter := regexp.MustCompile("^[\x00-\U00001fff\ua000-\uafff]$")
 	var hashes []uint64
-	var kinds []string
+	var kinds []token.Kind
 	scanner.Scan(text, func(tokens []token.Token) {
 		for i := range tokens {
 			if t := &tokens[i]; !t.Stop {
 				s := scanner.AppendText(nil, t)
 				hashes = append(hashes, twinToken(key, string(s)))
-				switch {
-				case t.Kind == token.Word && r.Version == 3 && len(s) <= 16 && number.Match(s):
-					kinds = append(kinds, "number")
-				case t.Kind == token.Word:
-					kinds = append(kinds, "word")
-				case r.Version == 3 && letter.Match(s):
-					kinds = append(kinds, "letter")
-				default:
-					kinds = append(kinds, "char")
-				}
+				kinds = append(kinds, t.Kind)
 			}
 		}
 	})
 	for i, h := range hashes {
-		add(h, map[string]int{"word": r.WordWeight, "number": r.NumberWeight,
-			"char": r.CharWeight, "letter": r.LetterWeight}[kinds[i]])
+		add(h, map[token.Kind]int{token.Word: r.WordWeight, token.Char: r.CharWeight}[kinds[i]])
 		if i > 0 {
 			weight := r.CharPairWeight
-			switch a, b := kinds[i-1], kinds[i]; {
-			case a == "number" || b == "number":
-				weight = r.NumberPairWeight
-			case a == "word" && b == "word":
+			if kinds[i-1] == token.Word && kinds[i] == token.Word {
 				weight = r.WordPairWeight
-			case a == "letter" && b == "letter":
-				weight = r.LetterPairWeight
 			}
 			add(twinMum(hashes[i-1]^0x243f6a8885a308d3, h^0x13198a2e03707344), weight)
 		}
@@ -128,9 +110,9 @@ func minwiseRecipes() []Recipe {
 	a, b := Minwise(), MinwisePairs()
 	a.StopWords, a.WordWeight, a.CharWeight, a.CharPairWeight, a.MinBins = "en", 1, 16, 0, 1
 	b.StopWords, b.Key, b.WordWeight, b.CharPairWeight, b.WordPairWeight = "en", key('0'), 2, 16, 8
-	c := Ordered()
-	c.NumberWeight, c.LetterWeight, c.NumberPairWeight, c.LetterPairWeight = 7, 5, 0, 13
-	return []Recipe{Minwise(), MinwisePairs(), a, b, Ordered(), c}
+	c := MinwisePairs()
+	c.WordWeight, c.CharWeight, c.CharPairWeight, c.WordPairWeight = 7, 5, 0, 13
+	return []Recipe{Minwise(), MinwisePairs(), a, b, c}
 }
 
 func checkMinwise(t rapid.TB, r Recipe, text string) {

@@ -13,8 +13,8 @@ import (
 )
 
 // ParseRecipe reads a recipe from JSON and validates it. Absent fields have the default values of the version:
-// [Simhash] for version 1, [Minwise] for version 2 and [Ordered] for version 3. The version is required. Unknown
-// fields are errors, because a misspelt field would silently change every fingerprint.
+// [Simhash] for version 1 and [Minwise] for version 2. The version is required. Unknown fields are errors, because a
+// misspelt field would silently change every fingerprint.
 func ParseRecipe(data []byte) (Recipe, error) {
 	r, err := decode(data)
 	if err == nil {
@@ -49,9 +49,9 @@ func ReadRecipe(path string) (Recipe, error) {
 func decode(data []byte) (Recipe, error) {
 	var version struct{ Version int }
 	json.Unmarshal(data, &version) // d.Decode returns the error again
-	r := map[int]Recipe{2: Minwise(), 3: Ordered()}[version.Version]
-	if r.Version == 0 {
-		r = Simhash()
+	r := Simhash()
+	if version.Version == 2 {
+		r = Minwise()
 	}
 	r.Version = 0
 	d := json.NewDecoder(bytes.NewReader(data))

@@ -7,14 +7,13 @@ import (
 	"fmt"
 )
 
-// RecipeVersion is the highest version of recipes that this package supports. Version 1 is simhash, version 2 is
-// minwise, and version 3 is minwise with weights for numbers and for alphabets without spaces. The rules of a version
-// never change: the same text with the same recipe always has the same fingerprint.
-const RecipeVersion = 3
+// RecipeVersion is the highest version of recipes that this package supports. Version 1 is simhash, and version 2 is
+// minwise. The rules of a version never change: the same text with the same recipe always has the same fingerprint.
+const RecipeVersion = 2
 
 // Names that occur in a [Recipe].
 const (
-	// SketchMinwise is the minwise sketch of recipe versions 2 and 3.
+	// SketchMinwise is the minwise sketch of recipe version 2.
 	SketchMinwise = "minwise"
 
 	// TokeniserMixed makes words in scripts with spaces between words, and single characters in other scripts.
@@ -42,9 +41,6 @@ const (
 	// PublishedKey is the key of the published test vectors of HighwayHash, bytes 00 to 1f. It is not secret, so that
 	// fingerprints from all places can be compared.
 	PublishedKey = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
-	// KeyOfE is the key of recipe version 3: the first 256 bits of the fraction of e. It was not chosen to suit any
-	// documents. The hash already uses bits of pi.
-	KeyOfE = "b7e151628aed2a6abf7158809cf4f3c762e7160f38b4da56a784d9045190cfef"
 )
 
 // bins is the number of bins of the minwise sketch, one for each bit of the fingerprint.
@@ -59,7 +55,7 @@ const maxShingle = 16
 //
 // Fields that a sketch does not use are zero, and absent in JSON.
 type Recipe struct {
-	Version   int    `json:"version"`          // 1 for simhash, 2 and 3 for minwise
+	Version   int    `json:"version"`          // 1 for simhash, 2 for minwise
 	Sketch    string `json:"sketch,omitempty"` // "minwise"; absent for simhash
 	Tokeniser string `json:"tokeniser"`        // "mixed"
 
@@ -99,19 +95,13 @@ type Shingles struct {
 	CharWeights string `json:"char_weights,omitempty"` // weights of character shingles, with the same names
 }
 
-// TokenWeights are the weights of the features of minwise: 1, 2, 4, 8 or 16 in version 2, and 1 to 16 in version 3.
+// TokenWeights are the weights of the features of minwise, 1 to 16.
 type TokenWeights struct {
 	WordWeight int `json:"word_weight,omitempty"` // weight of a word
 	CharWeight int `json:"char_weight,omitempty"` // weight of a character of a script without spaces
 	// weight of a pair of neighbours with at least one character; 0 or absent: no feature
 	CharPairWeight int `json:"char_pair_weight,omitempty"`
 	WordPairWeight int `json:"word_pair_weight,omitempty"` // weight of a pair of words; 0 or absent: no feature
-
-	// Only in version 3. In version 2 numbers count as words, and letters as characters.
-	NumberWeight     int `json:"number_weight,omitempty"`      // weight of a word that starts with a digit
-	LetterWeight     int `json:"letter_weight,omitempty"`      // weight of a character of an alphabet without spaces
-	NumberPairWeight int `json:"number_pair_weight,omitempty"` // weight of a pair with at least one number, or 0
-	LetterPairWeight int `json:"letter_pair_weight,omitempty"` // weight of a pair of letters, or 0
 }
 
 // String returns the recipe as one line of JSON, which [ParseRecipe] reads.

@@ -23,7 +23,6 @@ func TestParseRecipe(t *testing.T) {
 		`{"version":1,"word_shingle":4}`:   filled,
 		version1:                           Simhash(),
 		`{"version":2,"sketch":"minwise"}`: Minwise(),
-		`{"version":3}`:                    Ordered(),
 	} {
 		if got, err := ParseRecipe([]byte(in)); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", in, got, err)
@@ -37,8 +36,8 @@ func TestParseRecipe(t *testing.T) {
 func TestParseRecipeRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                       "EOF",
-		`{}`:                                     "version is 0, this program knows versions 1 to 3",
-		`{"version":4}`:                          "version is 4, this program knows versions 1 to 3",
+		`{}`:                                     "version is 0, this program knows versions 1 to 2",
+		`{"version":3}`:                          "version is 3, this program knows versions 1 to 2",
 		`{"version":1,"sketch":"minwise"}`:       `sketch is "minwise", must be absent in version 1, which is simhash`,
 		`{"version":1,"word_weight":4}`:          "word_weight is a setting of minwise, and this is another sketch",
 		`{"version":1,"min_bins":7}`:             "min_bins is a setting of minwise",
@@ -46,14 +45,10 @@ func TestParseRecipeRefuses(t *testing.T) {
 		`{"version":2,"word_shingle":2}`:         "word_shingle is a setting of simhash, and this is another sketch",
 		`{"version":2,"char_weights":"tf"}`:      "char_weights is a setting of simhash",
 		`{"version":2,"word_weight":0}`:          "word_weight is 0, must be 1 to 16",
-		`{"version":2,"char_pair_weight":3}`:     "char_pair_weight is 3, must be a power of two in version 2",
 		`{"version":2,"char_weight":32}`:         "char_weight is 32, must be",
-		`{"version":2,"number_weight":4}`:        "number_weight is a setting of version 3",
-		`{"version":1,"letter_pair_weight":4}`:   "letter_pair_weight is a setting of minwise, and this is another sketch",
-		`{"version":3,"number_weight":0}`:        "number_weight is 0, must be 1 to 16",
-		`{"version":3,"word_pair_weight":17}`:    "word_pair_weight is 17, must be 0 to 16",
-		`{"version":3,"sketch":""}`:              `sketch is "", must be one of minwise`,
-		`{"version":3,"char_shingle":2}`:         "char_shingle is a setting of simhash, and this is another sketch",
+		`{"version":2,"number_weight":4}`:        `unknown field "number_weight"`,
+		`{"version":2,"word_pair_weight":17}`:    "word_pair_weight is 17, must be 0 to 16",
+		`{"version":2,"sketch":""}`:              `sketch is "", must be one of minwise`,
 		`{"version":2,"min_bins":65}`:            "min_bins is 65, must be 1 to 64",
 		`{"version":2,"hash":"highwayhash-64"}`:  `hash is "highwayhash-64", must be one of mum-64`,
 		`{"version":2,"key":"00"}`:               `key is "00", must be 64`,
@@ -184,7 +179,7 @@ func TestNames(t *testing.T) {
 		t.Error("the default recipe is not the first")
 	}
 	if _, err := RecipeByName("minhash"); err == nil ||
-		err.Error() != `no recipe is called "minhash": there are minwise, minwise-pairs, ordered, simhash` {
+		err.Error() != `no recipe is called "minhash": there are minwise, minwise-pairs, simhash` {
 		t.Errorf("%v", err)
 	}
 }

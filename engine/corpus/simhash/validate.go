@@ -55,10 +55,10 @@ func (v *validation) sketch(r *Recipe) {
 	v.oneOf("hash", r.Hash, HashMum)
 }
 
-// numbers checks the numeric settings. A field must be absent in versions before the first one that has it.
+// numbers checks the numeric settings. Each belongs to one version, and must be absent in the other one.
 func (v *validation) numbers(r *Recipe) {
 	for _, f := range []struct {
-		version int // first version that has the field
+		version int // version that has the field
 		name    string
 		value   int
 		lo, hi  int
@@ -71,23 +71,13 @@ func (v *validation) numbers(r *Recipe) {
 		{2, "char_weight", r.CharWeight, 1, 16},
 		{2, "char_pair_weight", r.CharPairWeight, 0, 16},
 		{2, "word_pair_weight", r.WordPairWeight, 0, 16},
-		{3, "number_weight", r.NumberWeight, 1, 16},
-		{3, "letter_weight", r.LetterWeight, 1, 16},
-		{3, "number_pair_weight", r.NumberPairWeight, 0, 16},
-		{3, "letter_pair_weight", r.LetterPairWeight, 0, 16},
 	} {
-		switch {
-		case (f.version == 1) != (r.Version == 1):
-			sketch := []string{NameSimhash, NameMinwise}[min(f.version, 2)-1]
+		if f.version != r.Version {
+			sketch := []string{NameSimhash, NameMinwise}[f.version-1]
 			v.want(f.value == 0, "%s is a setting of %s, and this is another sketch", f.name, sketch)
-		case r.Version < f.version:
-			v.want(f.value == 0, "%s is a setting of version %d", f.name, f.version)
-		default:
-			v.want(f.value >= f.lo && f.value <= f.hi, "%s is %d, must be %d to %d", f.name, f.value, f.lo, f.hi)
-			isWeight := strings.HasSuffix(f.name, "_weight")
-			v.want(r.Version != 2 || !isWeight || f.value&(f.value-1) == 0, "%s is %d, must be a power of two in version 2",
-				f.name, f.value)
+			continue
 		}
+		v.want(f.value >= f.lo && f.value <= f.hi, "%s is %d, must be %d to %d", f.name, f.value, f.lo, f.hi)
 	}
 }
 

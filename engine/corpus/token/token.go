@@ -28,14 +28,6 @@ type Token struct {
 	Stop bool
 }
 
-// First returns the first byte of the normalised token, or 0 if it has more than 16 bytes.
-func (t *Token) First() byte {
-	if t.packed == 0 {
-		return 0
-	}
-	return byte(t.lo)
-}
-
 // pack returns at most packedMax bytes as two little-endian words padded with zeros. No normalised token has a zero
 // byte, so that tokens are equal only if their bytes are.
 func pack(s []byte) (lo, hi uint64) {

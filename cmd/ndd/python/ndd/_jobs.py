@@ -68,7 +68,7 @@ def dedup(
         force: Replace an earlier output of ndd.
         input_format: Format of files.
         extract: Part of an HTML page that is compared.
-        recipe: Recipe of fingerprints: minwise, minwise-pairs, ordered, simhash or a file.
+        recipe: Recipe of fingerprints: minwise, minwise-pairs, simhash or a file.
         max_document: Longer documents are skipped. A number of bytes, or a text such as "64MiB".
         strict: Fail at input that cannot be read, instead of skipping it.
         memory: Limit in bytes, or as a text such as "4GiB". Default: the available memory.

@@ -340,7 +340,7 @@ class Index(Client):
         path: The folder of the index.
         timeout: Seconds for the answer to a call.
         k: Maximum Hamming distance of queries in bits, 0 to 8, of a new index. Default: 3.
-        recipe: Recipe of fingerprints of a new index: minwise, minwise-pairs, ordered, simhash or a file.
+        recipe: Recipe of fingerprints of a new index: minwise, minwise-pairs, simhash or a file.
         design: Name of the design of a new index, such as "paper-10".
         threshold: Minimum similarity of a query and a hit, 0 to 1: the Jaccard similarity of the texts, as sketches estimate
             it. A document with a smaller similarity does not prevent an insert. 0 does not verify.

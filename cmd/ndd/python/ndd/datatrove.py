@@ -47,7 +47,7 @@ class Fingerprint(Step):
 
     Args:
         output_folder: Folder for a file of fingerprints and a marker of each task.
-        recipe: Recipe of fingerprints: minwise, minwise-pairs, ordered, simhash or a file.
+        recipe: Recipe of fingerprints: minwise, minwise-pairs, simhash or a file.
         max_document: Longer documents are skipped, and stay. A number of bytes, or a text such as "64MiB".
     """
 
