@@ -173,7 +173,7 @@ func (b *buildRun) create(ctx context.Context, files []*ndf.File, docs uint64) e
 	}
 	design, layout := p.Choice.Design, p.Choice.Layout
 	bar := b.g.Progress.NewBar("building", int64(len(design.Tables)+1), cli.CountUnit)
-	o.Design, o.Table.Layout, o.Choice = design, layout, live.ChoiceOf(p)
+	o.Design, o.Table.Layout = design, layout
 	o.Progress = func(_ string, part, _ int) { bar.Set(int64(part)) }
 	o.OnConflict, o.OnDrop = b.conflict, func(docs uint64) { dropped = docs }
 	err = live.Build(ctx, b.out, files, o)

@@ -106,8 +106,7 @@ type info struct {
 	SketchBytes  uint64 `json:"sketch_bytes,omitempty"` // bytes on disk
 	HashBytes    uint64 `json:"hash_bytes,omitempty"`   // bytes on disk
 	indexState
-	Choice *live.Choice `json:"choice,omitempty"` // the tables and the layout that build chose, with reasons
-	Files  []*file      `json:"files,omitempty"`
+	Files []*file `json:"files,omitempty"`
 	spread
 }
 
@@ -174,7 +173,7 @@ func infoOf(ctx context.Context, g *cli.Files, path string, long, drawn bool) (x
 	}
 	// Only a long report has its files and the distribution.
 	if !long {
-		x.Files, x.Choice = nil, nil
+		x.Files = nil
 		return x, nil
 	}
 	x.Distribution, x.Leading = x.counts.Words(), x.counts.Leading[:]
@@ -216,7 +215,7 @@ func (x *info) index(ctx context.Context, g *cli.Files) error {
 	defer open.Close()
 	// Take the figures of the open index.
 	stats := open.Stats()
-	x.Kind, x.Choice, x.Segments = "index", live.Unwrap(open).Config().Choice, stats.Segments
+	x.Kind, x.Segments = "index", stats.Segments
 	x.Deleted, x.Expired, x.Unflushed = stats.Deleted, stats.Expired, stats.Unflushed
 	x.K, x.Design, x.Layout = open.Design().K, open.Design().Name, string(live.Unwrap(open).Config().Table.Layout)
 	// Find the segments without sketches.
@@ -276,14 +275,8 @@ func (x *info) text(w io.Writer) error {
 	if x.Segments > 0 {
 		fmt.Fprintf(w, ", %s", cli.Number(x.Segments, "segment"))
 	}
-	// Write the sketches, the reasons of the tables, the files and the distribution.
+	// Write the sketches, the files and the distribution.
 	_, err := fmt.Fprintln(w, x.sketches()+x.hashes())
-	if x.Choice != nil {
-		fmt.Fprintln(w, "\nWhy ndd build chose these tables:")
-		for _, why := range x.Choice.Why {
-			fmt.Fprintf(w, "  %s\n", why)
-		}
-	}
 	for _, f := range x.Files {
 		if err = f.text(w, x.Design); err != nil {
 			return err

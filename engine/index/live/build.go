@@ -28,7 +28,6 @@ var ErrMixed = simhash.ErrMixed
 // BuildOptions configures [Build].
 type BuildOptions struct {
 	segment.Options
-	Choice     *Choice     // reason for the tables, stored in the manifest; may be nil
 	Replace    bool        // replace an existing index when the new one is complete
 	Sketches   bool        // keep the sketches of documents; all files must have them
 	NoSketches bool        // keep no sketches of later documents either
@@ -110,7 +109,7 @@ func Build(ctx context.Context, dir string, files []*ndf.File, options BuildOpti
 		s.Sketches = &file
 	}
 	// Write the manifest, which makes them an index.
-	m := &Manifest{K: o.Design.K, Recipe: recipe, Choice: options.Choice, Segments: []ManifestSegment{s},
+	m := &Manifest{K: o.Design.K, Recipe: recipe, Segments: []ManifestSegment{s},
 		NoSketches: options.NoSketches}
 	if err := writeManifest(folder.Dir(), generation, storeOptions, m); err != nil {
 		return err

@@ -29,8 +29,6 @@ type Config struct {
 	Sketches  bool
 	Threshold float64
 
-	Choice *Choice // reason for its tables; nil if it is unknown
-
 	OnConflict rows.OnConflict // result of inserting a document whose ID is taken; 0 is Replace
 	TTL        time.Duration   // default time to live of documents; 0 is forever
 	Budget     *memory.Budget  // limit of the memory, including merges; nil is the free memory of the machine

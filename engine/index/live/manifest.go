@@ -14,7 +14,6 @@ import (
 
 	"example.org/ndd/engine/corpus/simhash"
 	"example.org/ndd/engine/index/live/rows"
-	"example.org/ndd/engine/index/plan"
 	"example.org/ndd/engine/index/table"
 	"example.org/ndd/engine/storage/disk"
 	"example.org/ndd/engine/storage/store"
@@ -43,8 +42,7 @@ type Manifest struct {
 	K        int               `json:"k"`
 	Recipe   *simhash.Recipe   `json:"recipe"` // null if made from raw fingerprints
 	Segments []ManifestSegment `json:"segments"`
-	Choice   *Choice           `json:"choice,omitempty"` // reason for the tables
-	Live     *ManifestLive     `json:"live,omitempty"`   // set once the index was open for writing
+	Live     *ManifestLive     `json:"live,omitempty"` // set once the index was open for writing
 
 	NoSketches bool `json:"no_sketches,omitempty"` // the index was made to keep none
 
@@ -285,22 +283,4 @@ func (l *ManifestLive) wrong(k int) string {
 		return "a log, a key or a counter that cannot be"
 	}
 	return ""
-}
-
-// A Choice is the reason for the tables of an index, stored in the manifest.
-type Choice struct {
-	Documents uint64   `json:"documents"`
-	Distinct  uint64   `json:"distinct,omitempty"` // estimated number of fingerprints, if it is smaller
-	Memory    uint64   `json:"memory,omitempty"`   // memory limit in bytes
-	Why       []string `json:"why"`                // sentences
-}
-
-// ChoiceOf returns the choice of a plan.
-func ChoiceOf(p *plan.Plan) *Choice {
-	r := &p.Request
-	c := &Choice{Documents: r.Fingerprints, Memory: r.Memory, Why: p.Reasons}
-	if r.Documents > r.Fingerprints {
-		c.Documents, c.Distinct = r.Documents, r.Fingerprints
-	}
-	return c
 }

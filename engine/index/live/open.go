@@ -203,7 +203,7 @@ func (x *Index) begin(dir string, m *Manifest, f *folder, segments []*version.Se
 
 // config returns the description of the index.
 func (m *Manifest) config(segments []*version.Segment, o OpenOptions) Config {
-	c := Config{Recipe: m.Recipe, Choice: m.Choice, Threshold: o.Threshold, OnConflict: o.OnConflict,
+	c := Config{Recipe: m.Recipe, Threshold: o.Threshold, OnConflict: o.OnConflict,
 		TTL: o.TTL, Budget: o.Budget, Events: o.Events, simulation: o.simulation}
 	if m.Live != nil {
 		c.Design, c.Table, c.IDs, c.Sketches = m.Live.Design, table.Options{Layout: m.Live.Layout}, m.Live.IDs, m.Live.Sketches
@@ -331,7 +331,7 @@ func Create(dir string, c Config) error {
 		return err
 	}
 	defer f.Abort()
-	m := &Manifest{K: c.Design.K, Recipe: c.Recipe, Choice: c.Choice, NoSketches: c.Recipe != nil && !c.Sketches}
+	m := &Manifest{K: c.Design.K, Recipe: c.Recipe, NoSketches: c.Recipe != nil && !c.Sketches}
 	m.grow(c, 0)
 	if err := writeManifest(f.Dir(), 1, store.Options{}, m); err != nil {
 		return err
