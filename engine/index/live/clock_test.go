@@ -82,7 +82,7 @@ func TestClockJumps(t *testing.T) {
 	expect := func(name string, want, jumps int) {
 		t.Helper()
 		stopped := c.upkeep.watchClock(c.jumps > 0)
-		must.Do(t, c.upkeep.DropExpired(t.Context()))
+		mergeDue(t, c.Index)
 		if got := found(t, c.Index, fingerprintOf("a"), 0); got != want || c.jumps != jumps || stopped != (jumps > 0) {
 			t.Errorf("%s: %d documents, told %d times of a jump, stopped %t; want %d and %d", name, got, c.jumps, stopped,
 				want, jumps)

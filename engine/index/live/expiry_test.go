@@ -88,7 +88,7 @@ func TestExpiredSegments(t *testing.T) {
 	}
 	before := files()
 	e.pass(time.Minute)
-	must.Do(t, e.upkeep.DropExpired(t.Context()))
+	mergeDue(t, e.Index)
 	w, err := e.View()
 	must.Do(t, err)
 	if n := len(w.Version.Segments); n != 2 || w.Version.Segments[1].Documents() != 0 {
@@ -126,7 +126,7 @@ func TestExpiredInMemory(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	second.Store(61)
-	must.Do(t, x.upkeep.DropExpired(t.Context()))
+	mergeDue(t, x)
 	if s := x.Stats(); s.Segments != 0 || s.Documents != 0 || s.Expired != 0 {
 		t.Errorf("%+v", s)
 	}

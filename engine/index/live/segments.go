@@ -383,9 +383,15 @@ const (
 // goneMin is the maximum number of deleted or expired documents of a segment that do not justify a merge.
 const goneMin = 4096
 
-// pick returns the segments to merge next: consecutive segments that have outgrown the first of them, or one segment
-// with a quarter of deleted or expired documents. It returns nothing if no merge is due.
+// pick returns the segments to merge next: one segment whose documents are all deleted or expired, consecutive segments
+// that have outgrown the first of them, or one segment with a quarter of deleted or expired documents. It returns
+// nothing if no merge is due.
 func pick(segments []*version.Segment, now rows.Time) []*version.Segment {
+	if i := slices.IndexFunc(segments, func(s *version.Segment) bool {
+		return s.Owned && !s.Busy && s.Live(now) == 0 && (s.Documents() > 0 || len(s.Older) == 0)
+	}); i >= 0 {
+		return segments[i : i+1]
+	}
 	sizes := make([]uint64, len(segments))
 	for i, s := range segments {
 		if s.Owned && !s.Busy {

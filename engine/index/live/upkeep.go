@@ -234,13 +234,15 @@ func mark(segments []*version.Segment, busy bool) {
 	}
 }
 
-// install replaces the sources of a segment by the segment: in the manifest, by edit, and in the index. After an error
-// the segment is closed and its files stay, because a manifest may name them.
+// install replaces the sources of a segment by the segment, or by nothing if result is nil: in the manifest, by edit,
+// and in the index. After an error the segment is closed and its files stay, because a manifest may name them.
 func (u *upkeep) install(g *mergeInput, result *version.Segment, edit func(*Manifest)) error {
 	u.folder.mu.Lock()
 	defer u.folder.mu.Unlock()
 	if err := u.folder.publish(edit); err != nil {
-		result.Close()
+		if result != nil {
+			result.Close()
+		}
 		return err
 	}
 	for _, s := range g.segments {
@@ -249,18 +251,16 @@ func (u *upkeep) install(g *mergeInput, result *version.Segment, edit func(*Mani
 	u.writer.mu.Lock() // against inserts, which add memtables, and deletions
 	defer u.writer.mu.Unlock()
 	defer u.writer.wakeWaiting()
-	deleted := g.hand(result)
-	if u.folder.durable() {
-		u.writer.deleted = append(u.writer.deleted, deleted...)
+	e := version.Edit{Remove: g.segments, RemoveMemtables: g.memtables}
+	if result != nil {
+		deleted := g.hand(result)
+		if u.folder.durable() {
+			u.writer.deleted = append(u.writer.deleted, deleted...)
+		}
+		e.Add = []*version.Segment{result}
 	}
 	if g.fileInput != nil {
 		u.writer.added.Add(1)
-	}
-	e := version.Edit{Remove: g.segments, RemoveMemtables: g.memtables}
-	if result.Documents() > 0 || u.folder.durable() {
-		e.Add = []*version.Segment{result}
-	} else {
-		defer result.Close()
 	}
 	u.writer.applyEdit(e) // errors only concern freeing the old segments
 	return nil
@@ -294,12 +294,15 @@ func (u *upkeep) mergePicked(ctx context.Context) (changed bool, err error) {
 	u.merging.Lock()
 	defer u.merging.Unlock()
 	u.writer.mu.Lock()
-	v := u.versions.Current()
-	if v == nil || !u.folder.durable() && u.writer.short != nil { // inserts need the memory
+	v, now := u.versions.Current(), u.versions.Clock.Now()
+	if v == nil {
 		u.writer.mu.Unlock()
 		return false, nil
 	}
-	picked := pick(v.Segments, u.versions.Clock.Now())
+	picked := pick(v.Segments, now)
+	if !u.folder.durable() && u.writer.short != nil && liveDocs(picked, now) > 0 { // inserts need the memory
+		picked = nil
+	}
 	mark(picked, true)
 	u.writer.mu.Unlock()
 	if len(picked) == 0 {
@@ -317,10 +320,18 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 			u.writer.mu.Unlock()
 		}
 	}()
+	refused, now := u.writer.refused.Load(), u.versions.Clock.Now()
+	docs, older := liveDocs(segments, now), olderDeletions(segments)
+	// Drop the segments without reading them if they have nothing to keep.
+	if docs == 0 && len(older) == 0 {
+		if err := u.writer.settled(refused); err != nil {
+			return err
+		}
+		return u.install(&mergeInput{segments: segments}, nil, func(m *Manifest) { m.replace(segments) })
+	}
 	// Reserve memory for the new segment.
-	docs, bytes, now := uint64(0), uint64(0), u.versions.Clock.Now()
+	bytes := uint64(0)
 	for _, s := range segments {
-		docs += s.Live(now)
 		bytes += s.FileBytes()
 	}
 	o := u.fileOptions(threads, docs, u.writer.documents())
@@ -330,7 +341,6 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 	}
 	defer reservation.Release()
 	// Collect the documents, and make sure that none of them may still be undone.
-	refused := u.writer.refused.Load()
 	g, err := gather(segments, nil, &u.config, now)
 	if err != nil {
 		return err
@@ -340,15 +350,23 @@ func (u *upkeep) mergeFiles(ctx context.Context, segments []*version.Segment, th
 		return err
 	}
 	// Write the segment, and let it replace the others.
-	s, entry, err := u.toFile(ctx, g, g.older(), bytes, o)
+	s, entry, err := u.toFile(ctx, g, older, bytes, o)
 	if err != nil {
 		return err
 	}
 	return u.install(g, s, func(m *Manifest) { m.replace(segments, entry) })
 }
 
-// replace replaces consecutive segments by another one.
-func (m *Manifest) replace(segments []*version.Segment, entry ManifestSegment) {
+// liveDocs returns the number of documents of segments that are neither deleted nor expired.
+func liveDocs(segments []*version.Segment, now rows.Time) (docs uint64) {
+	for _, s := range segments {
+		docs += s.Live(now)
+	}
+	return docs
+}
+
+// replace replaces consecutive segments by others.
+func (m *Manifest) replace(segments []*version.Segment, entries ...ManifestSegment) {
 	position := -1
 	for _, s := range segments {
 		name := s.Name()
@@ -358,14 +376,14 @@ func (m *Manifest) replace(segments []*version.Segment, entry ManifestSegment) {
 		}
 		m.Segments = slices.Delete(m.Segments, i, i+1)
 	}
-	m.Segments = slices.Insert(m.Segments, position, entry)
+	m.Segments = slices.Insert(m.Segments, position, entries...)
 }
 
-// older returns the deletions of documents of earlier segments that the files of the segments list.
-func (g *mergeInput) older() (deleted []rows.DocID) {
-	for _, s := range g.segments {
+// olderDeletions returns the deletions of documents before these segments that the files of the segments list.
+func olderDeletions(segments []*version.Segment) (deleted []rows.DocID) {
+	for _, s := range segments {
 		for _, doc := range s.Older {
-			if doc < g.first {
+			if doc < segments[0].FirstDoc {
 				deleted = append(deleted, doc)
 			}
 		}
@@ -374,8 +392,8 @@ func (g *mergeInput) older() (deleted []rows.DocID) {
 	return slices.Compact(deleted)
 }
 
-// expireEvery is the interval at which the index looks for expired segments. Queries never see their documents;
-// dropping them frees space.
+// expireEvery is the interval at which the index looks for segments with many expired documents. Queries never see
+// these; dropping them frees space.
 const expireEvery = time.Second
 
 // clockEvery is the maximum interval at which the manifest gets the time, while documents expire.
@@ -385,8 +403,7 @@ const clockEvery = time.Hour
 // noticed.
 const heldEvery = time.Minute
 
-// expire drops expired segments and starts merges of segments with many expired documents, until the index is closed.
-// It watches the clock.
+// expire starts merges of segments with expired documents and watches the clock, until the index is closed.
 func (u *upkeep) expire() {
 	stopped := u.watchClock(false)
 	for n := 1; ; n++ {
@@ -398,7 +415,7 @@ func (u *upkeep) expire() {
 		stopped = u.watchClock(stopped)
 		u.keep(n%int(heldEvery/expireEvery) == 0) // errors are tried again
 		if u.versions.Clock.Now() != 0 {
-			u.DropExpired(context.Background()) // errors are tried again
+			u.wakeMerger()
 		}
 	}
 }
@@ -425,58 +442,6 @@ func (u *upkeep) keep(records bool) error {
 		return u.nameLog(func(*Manifest) {})
 	}
 	return nil
-}
-
-// DropExpired drops each segment whose documents have all expired, without reading it, and wakes merges of segments
-// with a quarter of expired documents. The index calls it each second. It returns errors of writing the manifest.
-func (u *upkeep) DropExpired(ctx context.Context) (err error) {
-	defer u.wakeMerger()
-	u.merging.Lock()
-	defer u.merging.Unlock()
-	count := u.markExpired()
-	for i, s := range count {
-		if len(s.Older) > 0 { // an empty segment keeps the deletions of earlier documents
-			err = errors.Join(err, u.mergeFiles(ctx, count[i:i+1], 1))
-		} else {
-			err = errors.Join(err, u.dropFile(s))
-		}
-	}
-	return err
-}
-
-// markExpired marks the expired segments as busy and returns them.
-func (u *upkeep) markExpired() (expired []*version.Segment) {
-	u.writer.mu.Lock()
-	defer u.writer.mu.Unlock()
-	v, now := u.versions.Current(), u.versions.Clock.Now()
-	if v == nil {
-		return nil
-	}
-	for _, s := range v.Segments {
-		if s.Owned && !s.Busy && s.Expires.All(now) {
-			expired = append(expired, s)
-		}
-	}
-	mark(expired, true)
-	return expired
-}
-
-// dropFile drops a segment from the manifest, then from the index.
-func (u *upkeep) dropFile(s *version.Segment) error {
-	u.folder.mu.Lock()
-	defer u.folder.mu.Unlock()
-	err := u.folder.publish(func(m *Manifest) {
-		m.Segments = slices.DeleteFunc(m.Segments, func(g ManifestSegment) bool { return g.File == s.Name() })
-	})
-	u.writer.mu.Lock()
-	defer u.writer.mu.Unlock()
-	if err != nil {
-		mark([]*version.Segment{s}, false)
-		return err
-	}
-	s.Dropped = true
-	defer u.writer.wakeWaiting()
-	return u.writer.applyEdit(version.Edit{Remove: []*version.Segment{s}})
 }
 
 // nameLog publishes a manifest, changed by edit, with the current file and position of the log.
