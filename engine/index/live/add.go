@@ -74,7 +74,7 @@ func (x *Index) fits(files []*ndf.File, noIDs bool) error {
 
 // refuseHeld returns an error that wraps [ErrConflict] if an ID of the input is in the index, or twice in the input.
 func (x *Index) refuseHeld(ctx context.Context, in input, o BuildOptions) error {
-	if _, err := unique(ctx, &in, rows.Refuse, o.Budget.OrMachine(), o.Threads); err != nil {
+	if _, err := unique(ctx, &in, rows.Refuse, o.Budget.OrMachine()); err != nil {
 		return err
 	}
 	for id, err := range in.IDs {

@@ -3,12 +3,10 @@ package live
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"iter"
 	"path/filepath"
-	"slices"
-
-	"github.com/cespare/xxhash/v2"
 
 	"example.org/ndd/engine/corpus/ndf"
 	"example.org/ndd/engine/corpus/simhash"
@@ -79,7 +77,7 @@ func Build(ctx context.Context, dir string, files []*ndf.File, options BuildOpti
 	}
 	// Remove documents with repeated IDs.
 	if options.OnConflict != 0 {
-		dropped, err := unique(ctx, &input, options.OnConflict, options.Budget.OrMachine(), o.Threads)
+		dropped, err := unique(ctx, &input, options.OnConflict, options.Budget.OrMachine())
 		if err != nil {
 			return err
 		}
@@ -230,16 +228,17 @@ func writeSegment(
 	return ManifestSegment{ManifestFile: fileOf(w, path), Documents: uint64(input.Len())}, nil
 }
 
-// unique applies the conflict policy to the IDs of an input and returns the number of documents that it drops. It sorts
-// a hash of each ID, 16 bytes per document, in several passes if memory is short. One more pass compares the IDs whose
-// hashes are equal. If conflicts are refused, the error wraps [ErrConflict].
-func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.Budget,
-	threads int) (dropped uint64, err error) {
+// unique applies the conflict policy to the IDs of an input and returns the number of documents that it drops. A first
+// pass finds the hashes of repeated IDs with an index of all IDs, 11 bytes per document. A second one compares the IDs
+// with such a hash. If conflicts are refused, the error wraps [ErrConflict].
+func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.Budget) (dropped uint64, err error) {
 	if in.IDs == nil {
 		return 0, nil
 	}
 	// Find the hashes of repeated IDs, and reserve memory for these IDs.
-	repeated, err := repeatedHashes(ctx, in, b, threads)
+	var key rows.IDKey
+	rand.Read(key[:]) // never fails
+	repeated, err := repeatedHashes(ctx, in, &key, b)
 	if err != nil || len(repeated) == 0 {
 		return 0, err
 	}
@@ -256,7 +255,7 @@ func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return 0, err
 		}
-		if _, ok := slices.BinarySearch(repeated, xxhash.Sum64String(id)); ok && id != "" {
+		if id != "" && repeated[key.Hash(id)] {
 			switch other, previous := owner[id]; {
 			case !previous:
 				owner[id] = row
@@ -275,64 +274,35 @@ func unique(ctx context.Context, in *input, conflict rows.OnConflict, b *memory.
 	return n - kept.Len(), nil
 }
 
-// repeatedHashes returns the hashes of more than one ID of an input, in ascending order.
-func repeatedHashes(ctx context.Context, in *input, b *memory.Budget,
-	threads int) (repeated []uint64, err error) {
-	const hashBytes, spare = 16, 1 << 12
-	// Choose the number of passes: each sorts the hashes with one remainder.
-	n, passes := uint64(in.Len()), uint64(1)
-	for n/passes > 1<<16 && hashBytes*n/passes > b.Free()/2 {
-		passes++
-	}
-	size := n/passes + n/passes/16 + spare
-	// Allocate a list and a buffer for sorting.
-	reservation, err := b.Reserve("hashes of IDs", hashBytes*size)
+// repeatedHashes returns the hashes of the IDs of an input that may occur more than once.
+func repeatedHashes(ctx context.Context, in *input, key *rows.IDKey, b *memory.Budget) (map[uint64]bool, error) {
+	n := uint64(in.Len())
+	reservation, err := b.Reserve("hashes of IDs", rows.IDIndexBytes(n))
 	if err != nil {
 		return nil, err
 	}
 	defer reservation.Release()
-	buffer, err := memory.Make[uint64](2 * int(size))
+	slots, err := memory.Make[uint64](int(rows.IDIndexLen(n)))
 	if err != nil {
 		return nil, err
 	}
-	defer buffer.Free()
-	list, sorted := buffer.Data[:0:size], buffer.Data[size:]
-	// collect sorts the list, notes repetitions, and leaves one of each hash.
-	collect := func() { // leaves one of each hash in list
-		in := sorted[:len(list)]
-		radix.Keys(in, list, ^uint64(0), max(threads, 1))
-		for i := 1; i < len(in); i++ {
-			if in[i] == in[i-1] && (len(repeated) == 0 || repeated[len(repeated)-1] != in[i]) {
-				repeated = append(repeated, in[i])
-			}
-		}
-		list = append(list[:0], slices.Compact(in)...)
-	}
-	// Read all IDs once per pass.
-	for pass := range passes {
-		for id, err := range in.IDs {
-			if err != nil {
-				return nil, err
-			}
-			h := xxhash.Sum64String(id)
-			if id == "" || h%passes != pass {
-				continue
-			}
-			if len(list) == cap(list) {
-				if collect(); len(list) == cap(list) {
-					return nil, &memory.TooLargeError{Task: "hashes of IDs", Need: hashBytes * n, Limit: b.Limit()}
-				}
-			}
-			list = append(list, h)
-		}
-		collect()
-		list = list[:0]
-		if err := ctx.Err(); err != nil {
+	defer slots.Free()
+	index, row, repeated := rows.NewIDIndex(slots.Data, n), uint64(0), map[uint64]bool{}
+	for id, err := range in.IDs {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
+		if id != "" {
+			h := key.Hash(id)
+			index.Rows(h, func(uint64) bool {
+				repeated[h] = true
+				return false
+			})
+			index.Add(h, row)
+		}
+		row++
 	}
-	slices.Sort(repeated)
-	return slices.Compact(repeated), nil
+	return repeated, nil
 }
 
 // restrict removes rows from an input of chunks.

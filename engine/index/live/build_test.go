@@ -207,8 +207,7 @@ func TestOpenChanged(t *testing.T) {
 	}
 }
 
-// TestUnique compares a build of files with repeated IDs with a map, for each conflict policy, with memory for all
-// hashes and for few.
+// TestUnique compares a build of files with repeated IDs with a map, for each conflict policy.
 func TestUnique(t *testing.T) {
 	t.Parallel()
 	docs := someDocs(200_000, 3)
@@ -223,10 +222,7 @@ func TestUnique(t *testing.T) {
 			docs[i].ID = fmt.Sprint(i / 3000)
 		}
 	}
-	for _, c := range []struct {
-		conflict rows.OnConflict
-		bytes    uint64
-	}{{rows.Replace, 1 << 30}, {rows.Keep, 4 << 20}, {rows.Refuse, 1 << 30}} {
+	for _, conflict := range []rows.OnConflict{rows.Replace, rows.Keep, rows.Refuse} {
 		in := input{sketches: slices.Chunk(sketches, 1000)}
 		in.IDs = func(yield func(string, error) bool) {
 			for _, d := range docs {
@@ -239,13 +235,13 @@ func TestUnique(t *testing.T) {
 		var fingerprints []uint64
 		for i, d := range docs {
 			fingerprints = append(fingerprints, uint64(d.Fingerprint))
-			if _, ok := owner[d.ID]; d.ID != "" && (!ok || c.conflict == rows.Replace) {
+			if _, ok := owner[d.ID]; d.ID != "" && (!ok || conflict == rows.Replace) {
 				owner[d.ID] = uint64(i)
 			}
 		}
 		in.Chunks = slices.Collect(slices.Chunk(fingerprints, 7777))
-		dropped, err := unique(t.Context(), &in, c.conflict, memory.NewBudget(memory.Set(c.bytes)), 2)
-		if c.conflict == rows.Refuse {
+		dropped, err := unique(t.Context(), &in, conflict, memory.NewBudget(memory.Set(4<<20)))
+		if conflict == rows.Refuse {
 			fails(t, "refused", err, ErrConflict)
 			continue
 		}

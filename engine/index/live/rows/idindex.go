@@ -51,19 +51,23 @@ func (x *IDIndex) fill(key *IDKey, ids iter.Seq2[string, error]) error {
 		if err != nil {
 			return err
 		}
-		if row++; id == "" {
-			continue
+		if id != "" {
+			x.Add(key.Hash(id), row)
 		}
-		h := key.Hash(id)
-		slot, _ := bits.Mul64(h, uint64(len(x.Slots)))
-		for x.Slots[slot] != 0 {
-			if slot++; slot == uint64(len(x.Slots)) {
-				slot = 0
-			}
-		}
-		x.Slots[slot] = h<<x.shift | row
+		row++
 	}
 	return nil
+}
+
+// Add adds the row of an ID with that hash.
+func (x *IDIndex) Add(h, row uint64) {
+	slot, _ := bits.Mul64(h, uint64(len(x.Slots)))
+	for x.Slots[slot] != 0 {
+		if slot++; slot == uint64(len(x.Slots)) {
+			slot = 0
+		}
+	}
+	x.Slots[slot] = h<<x.shift | (row + 1)
 }
 
 // Rows calls yield with each row that may have the ID with that hash, until yield returns false.
